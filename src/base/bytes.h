@@ -1,0 +1,16 @@
+// Byte and string primitives for code that may not call libc. The compiler's own calls to memcpy, memmove, memset and
+// memcmp also end here: bytes.cc defines them hidden, so that nothing in libweir.so is bound to the program's libc.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace weir {
+
+void copy_bytes(void* to, const void* from, size_t size);
+void zero_bytes(void* at, size_t size);
+size_t string_length(const char* text);
+bool starts_with(const char* text, const char* prefix);
+bool equal_strings(const char* a, const char* b);
+
+}  // namespace weir

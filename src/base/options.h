@@ -1,0 +1,35 @@
+// What the `weir` command asked of the library: the environment variable WEIR_OPTIONS, read once.
+//
+// Grammar: `key=value` pairs joined by commas, e.g. "order=token,view=isolated,stat=1,log=/tmp/a,delay=7".
+// Unknown keys and values are ignored, so that an older library accepts a newer command. `log` comes last: its value
+// goes to the end of the text and may hold commas.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace weir {
+
+enum class Order : uint8_t { kFree, kToken };
+enum class View : uint8_t { kDirect, kIsolated };
+
+struct Options {
+  Order order = Order::kFree;
+  View view = View::kDirect;
+  bool present = false;      // WEIR_OPTIONS exists at all: the program runs under the `weir` command
+  bool stat = false;         // count and print
+  bool fingerprint = false;  // hash memory and schedule at exit
+  uint64_t delay_seed = 0;   // 0: no injected delays
+  char log_path[512] = {};   // empty: standard error
+
+  // True where memory and threads stay the program's own and only counters may be wanted.
+  bool passive() const { return order == Order::kFree && view == View::kDirect; }
+};
+
+// The options of this process. Signal-safe; usable before any constructor has run, from malloc included.
+const Options& options();
+
+// Reads `text` (NUL-terminated, or null) into options. Pure.
+Options parse_options(const char* text);
+
+}  // namespace weir

@@ -1,0 +1,49 @@
+#include "base/options.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace weir {
+namespace {
+
+TEST(OptionsTest, AbsentMeansPassive) {
+  Options read = parse_options(nullptr);
+  EXPECT_FALSE(read.present);
+  EXPECT_TRUE(read.passive());
+  EXPECT_FALSE(read.stat || read.fingerprint);
+}
+
+TEST(OptionsTest, ReadsEveryKey) {
+  Options read = parse_options(
+      "order=token,view=isolated,stat=1,fingerprint=1,delay=00000000000000000042,log=/tmp/a,b");
+  EXPECT_EQ(read.order, Order::kToken);
+  EXPECT_EQ(read.view, View::kIsolated);
+  EXPECT_TRUE(read.stat && read.fingerprint && read.present);
+  EXPECT_EQ(read.delay_seed, 42u);
+  EXPECT_STREQ(read.log_path, "/tmp/a,b");
+  EXPECT_FALSE(read.passive());
+}
+
+TEST(OptionsTest, OneOfTwoAxesIsNotPassive) {
+  EXPECT_FALSE(parse_options("order=token").passive());
+  EXPECT_FALSE(parse_options("view=isolated,order=free").passive());
+  EXPECT_TRUE(parse_options("view=direct,order=free,stat=0").passive());
+}
+
+TEST(OptionsTest, IgnoresWhatItDoesNotKnow) {
+  Options read = parse_options(",,=,colour=red,order,orders=token,order=tok,view=isolatedx,stat,=1,order=token,");
+  EXPECT_EQ(read.order, Order::kToken);
+  EXPECT_EQ(read.view, View::kDirect);
+  EXPECT_FALSE(read.stat);
+}
+
+TEST(OptionsTest, HugeNumberAndPathAreCut) {
+  EXPECT_EQ(parse_options("delay=99999999999999999999999").delay_seed, ~uint64_t{0});
+  std::string path(2000, 'x');
+  Options read = parse_options(("log=" + path).c_str());
+  EXPECT_EQ(std::string(read.log_path), path.substr(0, sizeof read.log_path - 1));
+}
+
+}  // namespace
+}  // namespace weir

@@ -1,0 +1,31 @@
+// The subcommands: each adds itself to the command line and runs when it was chosen.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace weir::cli {
+
+// The program and its arguments: the words after `--`, or from the first word that is no option.
+using Words = std::vector<std::string>;
+
+// What a chosen subcommand does; the result is the exit status.
+using Action = std::function<int(const Words& program)>;
+
+struct Command {
+  CLI::App* app;
+  bool takes_program;
+  Action action;
+};
+
+Command add_run(CLI::App& app);     // run.cc
+Command add_det(CLI::App& app);     // run.cc
+Command add_stat(CLI::App& app);    // run.cc
+Command add_doctor(CLI::App& app);  // doctor.cc
+
+}  // namespace weir::cli

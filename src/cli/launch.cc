@@ -1,0 +1,109 @@
+// The program runs in the command's own process (execve), so that its pid, its parent, its terminal and its exit are
+// what they would be without Weir. What must be settled from outside is settled here: the address space is not
+// randomized, and the loader is told to load the library first.
+#include "cli/launch.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/personality.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <vector>
+
+#include "cli/failure.h"
+#include "cli/fixed_random.h"
+
+namespace weir::cli {
+namespace {
+
+// The loader splits LD_PRELOAD at these and expands the last one; there is no way to quote.
+constexpr const char* kUnquotable = " :\t\n$";
+
+constexpr size_t kLogPathMax = 511;  // what the library keeps
+
+// libweir first, then what the user preloads.
+std::string preload_list(const std::string& library) {
+  const char* previous = getenv("LD_PRELOAD");
+  if (!previous || !*previous) return library;
+  std::string list = previous;
+  if (list == library || list.starts_with(library + ":") || list.starts_with(library + " ")) return list;
+  return library + ":" + list;
+}
+
+// Returns false where this machine does not allow it.
+bool fix_addresses() {
+  int now = personality(0xffffffff);
+  if (now == -1) return false;
+  if (now & ADDR_NO_RANDOMIZE) return true;
+  return personality(static_cast<unsigned>(now) | ADDR_NO_RANDOMIZE) != -1;
+}
+
+// The library opens it by name, perhaps after the program has changed its directory.
+std::string prepared_log(const std::string& name) {
+  int descriptor = open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (descriptor < 0) throw Failure(kWeirFailed, fmt::format("--log {}: {}", name, strerror(errno)));
+  close(descriptor);
+  std::string path = std::filesystem::absolute(name).string();
+  if (path.size() > kLogPathMax) throw Failure(kWeirFailed, fmt::format("--log {}: the name is too long", name));
+  return path;
+}
+
+void set_variable(const char* name, const std::string& value) {
+  if (setenv(name, value.c_str(), 1) != 0)
+    throw Failure(kWeirFailed, fmt::format("cannot set {}: {}", name, strerror(errno)));
+}
+
+}  // namespace
+
+std::string library_path() {
+  std::error_code error;
+  std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (error) throw Failure(kWeirFailed, "cannot find out where the weir command lies: is /proc mounted?");
+  std::string library = (self.parent_path().parent_path() / "lib" / "libweir.so").string();
+  if (access(library.c_str(), R_OK) != 0) {
+    throw Failure(kWeirFailed,
+                  fmt::format("{}: {} (it belongs beside the folder of the weir command)", library, strerror(errno)));
+  }
+  if (library.find_first_of(kUnquotable) != std::string::npos) {
+    throw Failure(kWeirFailed,
+                  fmt::format("{}: the loader cannot be given a name with a space, colon or dollar sign: move Weir "
+                              "to a folder without them",
+                              library));
+  }
+  return library;
+}
+
+void launch(const Program& program, const RunOptions& options) {
+  RunOptions passed = options;
+  std::string library = library_path();
+  if (!passed.log.empty()) passed.log = prepared_log(passed.log);
+  set_variable("LD_PRELOAD", preload_list(library));
+  if (!fix_addresses() && passed.deterministic()) {
+    fmt::print(stderr,
+               "weir: this machine does not let addresses be fixed (personality: {}): results that depend on "
+               "addresses may differ from run to run\n",
+               strerror(errno));
+  }
+  pid_t tracer = passed.deterministic() ? fix_random_bytes_at_exec() : 0;
+  set_variable("WEIR_OPTIONS", to_environment(passed, tracer));
+
+  std::vector<char*> arguments;
+  for (const std::string& word : program.argv) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  execve(program.path.c_str(), arguments.data(), environ);
+  int error = errno;
+  dismiss_tracer(tracer);
+  throw Failure(error == ENOENT                     ? kNotFound
+                : error == E2BIG || error == ENOMEM ? kWeirFailed
+                                                    : kCannotRun,
+                fmt::format("{}: {}", program.path, strerror(error)));
+}
+
+}  // namespace weir::cli

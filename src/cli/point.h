@@ -1,0 +1,31 @@
+// A point of Order x View and the other choices of one run, as the command line gives them and the library receives
+// them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace weir::cli {
+
+// Names that this build offers, first the default of `weir run`.
+inline const std::vector<std::string> kOrders = {"free", "token"};
+inline const std::vector<std::string> kViews = {"direct", "isolated"};
+
+struct RunOptions {
+  std::string order = kOrders.front();
+  std::string view = kViews.front();
+  bool stat = false;
+  bool fingerprint = false;
+  std::string log;     // empty: standard error
+  uint64_t delay = 0;  // seed of random delays at events, a debugging aid; 0: none
+
+  bool deterministic() const { return order == "token"; }
+};
+
+// The value of WEIR_OPTIONS: comma-separated key=value. Numbers have a fixed width, so that switching an option does
+// not move the program's stack: what a deterministic run computes must not depend on whether it is being measured.
+// `tracer` is the child of the new program that must be waited for, or 0.
+std::string to_environment(const RunOptions& options, int tracer);
+
+}  // namespace weir::cli

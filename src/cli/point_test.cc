@@ -1,0 +1,31 @@
+#include "cli/point.h"
+
+#include <gtest/gtest.h>
+
+namespace weir::cli {
+namespace {
+
+TEST(ToEnvironment, NamesThePoint) {
+  RunOptions options;
+  options.order = "token";
+  options.view = "isolated";
+  EXPECT_EQ(to_environment(options, 0),
+            "order=token,view=isolated,stat=0,fingerprint=0,delay=00000000000000000000,tracer=0000000000");
+}
+
+TEST(ToEnvironment, HasTheSameLengthWhateverIsMeasured) {
+  RunOptions plain, measured;
+  measured.stat = measured.fingerprint = true;
+  measured.delay = UINT64_MAX;
+  EXPECT_EQ(to_environment(plain, 0).size(), to_environment(measured, 4194304).size());
+}
+
+TEST(ToEnvironment, QuotesCommasAndPercentSignsInTheLogName) {
+  RunOptions options;
+  options.log = "/tmp/a,b%2c";
+  std::string text = to_environment(options, 0);
+  EXPECT_TRUE(text.ends_with(",log=/tmp/a%2cb%252c")) << text;
+}
+
+}  // namespace
+}  // namespace weir::cli

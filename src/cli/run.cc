@@ -1,0 +1,66 @@
+// weir run, weir det, weir stat: three ways to name a point of Order x View.
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/launch.h"
+
+namespace weir::cli {
+namespace {
+
+void add_point(CLI::App& command, RunOptions& options) {
+  command.add_option("--order", options.order, "When a task may go past an event")
+      ->transform(CLI::IsMember(kOrders))
+      ->capture_default_str();
+  command.add_option("--view", options.view, "What memory a task sees between events")
+      ->transform(CLI::IsMember(kViews))
+      ->capture_default_str();
+}
+
+void add_common(CLI::App& command, RunOptions& options) {
+  command.add_flag("--stat", options.stat, "At the end, print what the run spent (faults, diffs, commits, waits)");
+  command.add_flag("--fingerprint", options.fingerprint,
+                   "At the end, print a hash of the whole memory and of the schedule");
+  command.add_option("--log", options.log, "Write Weir's own words to FILE instead of standard error")
+      ->type_name("FILE");
+  command.add_option("--delay", options.delay, "Debugging: random delays at events, from this seed (not 0)")
+      ->check(CLI::Range(uint64_t{1}, UINT64_MAX))
+      ->type_name("SEED");
+}
+
+Command start(CLI::App* command, std::shared_ptr<RunOptions> options) {
+  return {command, true, [options](const Words& program) -> int { launch(locate_program(program), *options); }};
+}
+
+}  // namespace
+
+Command add_run(CLI::App& app) {
+  auto options = std::make_shared<RunOptions>();
+  CLI::App* command = app.add_subcommand("run", "Run a program at any point of Order x View");
+  add_point(*command, *options);
+  add_common(*command, *options);
+  return start(command, options);
+}
+
+Command add_det(CLI::App& app) {
+  auto options = std::make_shared<RunOptions>();
+  options->order = "token";
+  options->view = "isolated";
+  CLI::App* command =
+      app.add_subcommand("det", "Run a program deterministically (= run --order token --view isolated)");
+  add_common(*command, *options);
+  return start(command, options);
+}
+
+Command add_stat(CLI::App& app) {
+  auto options = std::make_shared<RunOptions>();
+  options->order = "token";
+  options->view = "isolated";
+  CLI::App* command = app.add_subcommand("stat", "Run a program as det does and print what the run spent");
+  add_point(*command, *options);
+  add_common(*command, *options);
+  options->stat = true;
+  return start(command, options);
+}
+
+}  // namespace weir::cli

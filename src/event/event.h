@@ -1,0 +1,49 @@
+// The waist: what happens between two stretches of program code, and what an Order and a View must answer.
+//
+// An event is bracketed by begin_turn() and end_turn(). In between the task is alone: no other task of the program runs
+// program code that could see what it does (View isolated), or none is at an event (View direct).
+//
+// Invariants
+// 1. An Order never touches program memory; a View never decides who goes first.
+// 2. A task that holds the turn may wait only through block() or outside_begin(), which pass the turn on.
+// 3. What a task wrote before begin_turn() is visible to every task whose turn comes later; after begin_turn() it sees
+//    all that earlier turns published.
+#pragma once
+
+#include <stdint.h>
+
+#include "base/types.h"
+#include "task/task.h"
+
+namespace weir {
+
+enum class EventKind : uint32_t {
+  kAtomic = 1, kSyscall, kFutex, kMutex, kCondition, kBarrier, kRwlock, kSemaphore, kSpin, kCreate, kExit, kMemory, kHeap,
+  kOther,
+};
+
+// Enters an event. Nested calls only count.
+void begin_turn(EventKind kind);
+// Leaves it; publishes what was written meanwhile; returns when the task may run program code again.
+void end_turn();
+// Within a turn: waits until another task wakes this one through wake(), a signal comes or `timeout_ns` (virtual,
+// 0 = none) passes. Passes the turn on; on return the task has it again. Answers 0, ETIMEDOUT or EINTR.
+int block(uint64_t key, uint32_t bits, uint64_t timeout_ns, const char* what);
+// Within a turn: makes up to `count` tasks that wait for `key` ready, first come first; answers how many.
+uint32_t wake(uint64_t key, uint32_t count, uint32_t bits);
+// Within a turn: moves up to `count` waiters from one queue to another.
+uint32_t requeue(uint64_t from, uint64_t to, uint32_t count);
+// Number of tasks that wait for `key`.
+uint32_t waiters(uint64_t key);
+// Within a turn of depth 1: steps out of the rounds around a wait in the kernel, and back in.
+void outside_begin(const char* what);
+void outside_end();
+// Within a turn: the address through which the runtime reads and writes program memory at `address` directly. Under
+// View direct, and for memory that no View isolates, the address itself.
+void* alias(uint64_t address);
+// Within a turn: program memory was written through the task's own mapping; it is published when the turn ends.
+void note_written();
+// True where other tasks exist, so that events matter.
+bool tasks_active();
+
+}  // namespace weir

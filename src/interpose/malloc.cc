@@ -1,0 +1,151 @@
+// The malloc family of the program.
+//
+// In the free order with the direct view nothing is Weir's business, and every call goes straight to glibc's own
+// allocator. Otherwise the deterministic heap (page/heap.h) answers. Which of the two is decided by the first call of
+// the process, from the options, and never changes.
+//
+// A pointer that the heap does not own is one that ld.so's own small allocator gave out before this library was
+// bound: such memory was never meant to be freed, so it is not; realloc copies it.
+//
+// Contract: glibc 2.36's. errno is ENOMEM (EINVAL) where a call fails and untouched where it succeeds.
+#include <errno.h>
+#include <malloc.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#include "base/options.h"
+#include "interpose/malloc_mode.h"
+#include "page/heap.h"
+#include "sys/syscall_x86_64.h"
+
+#define WEIR_EXPORT extern "C" [[gnu::visibility("default")]]
+
+extern "C" {
+void* __libc_malloc(size_t);
+void __libc_free(void*);
+void* __libc_calloc(size_t, size_t);
+void* __libc_realloc(void*, size_t);
+void* __libc_memalign(size_t, size_t);
+}
+
+namespace weir {
+
+constinit MallocMode g_malloc_mode = MallocMode::kUnknown;
+
+MallocMode decide_malloc_mode() {
+  if (g_malloc_mode != MallocMode::kUnknown) return g_malloc_mode;
+  if (options().passive()) return g_malloc_mode = MallocMode::kGlibc;
+  if (!heap_ready() && !heap_init(heap_config())) {
+    static const char text[] = "weir: cannot reserve address space for the heap (is it limited by ulimit -v?)\n";
+    sys::raw(SYS_write, 2, reinterpret_cast<long>(text), sizeof text - 1);
+    sys::raw(SYS_exit_group, 125);
+  }
+  return g_malloc_mode = MallocMode::kHeap;
+}
+
+namespace {
+
+[[gnu::noinline]] void* no_memory() {
+  errno = ENOMEM;
+  return nullptr;
+}
+
+inline void* answer(void* object) { return __builtin_expect(object != nullptr, 1) ? object : no_memory(); }
+
+// Copies what is readable of a foreign object of unknown size.
+void* copy_foreign(void* object, size_t size) {
+  void* moved = heap_allocate(current_heap_index(), size);
+  if (moved == nullptr) return no_memory();
+  iovec to = {moved, size};
+  iovec from = {object, size};
+  long pid = sys::raw(SYS_getpid);
+  long got = sys::raw(SYS_process_vm_readv, pid, reinterpret_cast<long>(&to), 1, reinterpret_cast<long>(&from), 1, 0);
+  if (sys::failed(got)) {
+    size_t in_page = kPageSize - reinterpret_cast<uint64_t>(object) % kPageSize;
+    memcpy(moved, object, size < in_page ? size : in_page);
+  }
+  return moved;
+}
+
+constexpr bool power_of_two(size_t value) { return value != 0 && (value & (value - 1)) == 0; }
+
+// As glibc's memalign: an alignment that is no power of two is rounded up to one.
+void* allocate_aligned(size_t alignment, size_t size) {
+  if (alignment > SIZE_MAX / 2 + 1) {
+    errno = EINVAL;
+    return nullptr;
+  }
+  if (size > PTRDIFF_MAX) return no_memory();
+  if (!power_of_two(alignment)) {
+    size_t rounded = 16;
+    while (rounded < alignment) rounded *= 2;
+    alignment = rounded;
+  }
+  if (alignment < 16) alignment = 16;
+  return answer(heap_allocate_aligned(current_heap_index(), alignment, size));
+}
+
+}  // namespace
+}  // namespace weir
+
+using namespace weir;
+
+WEIR_EXPORT void* malloc(size_t size) noexcept {
+  if (!heap_mode()) return __libc_malloc(size);
+  return answer(heap_allocate(current_heap_index(), size));
+}
+
+WEIR_EXPORT void free(void* object) noexcept {
+  if (!heap_mode()) return __libc_free(object);
+  if (heap_owns(object)) heap_free(current_heap_index(), object);
+}
+
+WEIR_EXPORT void* calloc(size_t count, size_t size) noexcept {
+  if (!heap_mode()) return __libc_calloc(count, size);
+  size_t bytes;
+  if (__builtin_mul_overflow(count, size, &bytes)) return no_memory();
+  return answer(heap_allocate_zeroed(current_heap_index(), bytes));
+}
+
+WEIR_EXPORT void* realloc(void* object, size_t size) noexcept {
+  if (!heap_mode()) return __libc_realloc(object, size);
+  if (object == nullptr) return malloc(size);
+  if (size == 0) {
+    free(object);
+    return nullptr;
+  }
+  if (!heap_owns(object)) return copy_foreign(object, size);
+  return answer(heap_resize(current_heap_index(), object, size));
+}
+
+WEIR_EXPORT void* reallocarray(void* object, size_t count, size_t size) noexcept {
+  size_t bytes;
+  if (__builtin_mul_overflow(count, size, &bytes)) return no_memory();
+  return realloc(object, bytes);
+}
+
+WEIR_EXPORT void* memalign(size_t alignment, size_t size) noexcept {
+  if (!heap_mode()) return __libc_memalign(alignment, size);
+  return allocate_aligned(alignment, size);
+}
+
+WEIR_EXPORT void* aligned_alloc(size_t alignment, size_t size) noexcept { return memalign(alignment, size); }
+
+WEIR_EXPORT int posix_memalign(void** result, size_t alignment, size_t size) noexcept {
+  if (alignment % sizeof(void*) != 0 || !power_of_two(alignment)) return EINVAL;
+  int before = errno;
+  void* object = memalign(alignment, size);
+  errno = before;
+  if (object == nullptr) return ENOMEM;
+  *result = object;
+  return 0;
+}
+
+WEIR_EXPORT void* valloc(size_t size) noexcept { return memalign(kPageSize, size); }
+
+WEIR_EXPORT void* pvalloc(size_t size) noexcept {
+  if (size > PTRDIFF_MAX) return no_memory();
+  return memalign(kPageSize, page_up(size));
+}

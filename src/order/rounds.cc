@@ -1,0 +1,394 @@
+// The turn passes under one spin lock in shared memory; every task sleeps on a word of its own, so that a turn wakes one
+// task and the end of a round wakes those that go on.
+//
+// Invariants (guarded by order_lock)
+// 1. running = number of tasks in kRunning that have not arrived; a serial phase begins only when it is 0.
+// 2. turn != kNoTask only for one task, which is kArrived (about to go), or executes its event.
+// 3. In a serial phase turns go by rising task number. A task woken in the phase takes part if its number is still to
+//    come, else in the next phase. Nothing here depends on who arrived first.
+// 4. Virtual time moves by kQuantum a round, and jumps to the earliest deadline when no task is active: a timeout comes
+//    at the same place of the order in every run.
+// 5. Whoever sleeps can be found: state, wait_what and wait_address say what for (report_waits).
+//
+// What can go wrong: a task that never arrives (spinning on memory, or computing for ever) holds up all. A sleeper whose
+// time limit passes sends it the probe signal: trap/ then finds out whether it provably spins (token), or lets it
+// publish and go on where it stands (free).
+
+#include "order/rounds.h"
+
+#include <errno.h>
+
+#include "sys/futex.h"
+#include "sys/report.h"
+#include "task/shared.h"
+
+namespace weir::order {
+
+namespace {
+
+Config g_config;
+bool (*g_sees_change)(const Task& task) = nullptr;
+
+constexpr uint64_t kQuantum = 20'000;              // virtual nanoseconds a round
+constexpr uint64_t kFirstProbe = 4'000'000;        // token: nanoseconds of waiting before the first probe
+constexpr uint64_t kLastProbe = 250'000'000;
+constexpr uint64_t kPreempt = 300'000;             // free
+constexpr uint64_t kDeadlockPatience = 3'000'000'000;
+
+constexpr uint32_t kWatchesIdle = 1u << 8;         // Task::flags
+
+void wake_sleeper(Task& task) {
+  // seq_cst: either the sleeper sees the word, or this sees that it sleeps.
+  __atomic_store_n(&task.wake_word, 1u, __ATOMIC_SEQ_CST);
+  if (__atomic_load_n(&task.sleeping, __ATOMIC_SEQ_CST)) sys::futex_wake(&task.wake_word);
+}
+
+// Returns what futex_wait does; 0 when the word was set.
+long sleep(Task& task, uint64_t nanoseconds) {
+  const uint32_t spins = shared().live <= g_config.processors ? 2000 : 50;
+  for (uint32_t i = 0; i < spins; i++) {
+    if (__atomic_exchange_n(&task.wake_word, 0u, __ATOMIC_SEQ_CST)) return 0;
+    for (int k = 0; k < 4; k++) sys::cpu_relax();
+  }
+  __atomic_store_n(&task.sleeping, 1u, __ATOMIC_SEQ_CST);
+  long result = 0;
+  if (!__atomic_load_n(&task.wake_word, __ATOMIC_SEQ_CST)) result = sys::futex_wait(&task.wake_word, 0, nanoseconds);
+  __atomic_store_n(&task.sleeping, 0u, __ATOMIC_SEQ_CST);
+  if (__atomic_exchange_n(&task.wake_word, 0u, __ATOMIC_SEQ_CST)) return 0;
+  return result;
+}
+
+void grant(Shared& s, Task& task) {
+  s.turn = task.id;
+  wake_sleeper(task);
+}
+
+void finish_wait(Task& task, int result) {
+  task.wait_result = static_cast<uint32_t>(result);
+  task.wait_key = 0;
+  task.deadline = 0;
+  task.state = TaskState::kArrived;
+}
+
+void expire(Shared& s) {
+  for (TaskId i = 0; i < s.high_task; i++) {
+    Task& task = s.tasks[i];
+    if (task.state != TaskState::kBlocked) continue;
+    if (task.deadline && task.deadline <= s.virtual_now) {
+      finish_wait(task, ETIMEDOUT);
+    } else if (task.spin_reads && g_sees_change(task)) {
+      finish_wait(task, 0);
+    }
+  }
+}
+
+// Nobody is active. Finds somebody to sleep until the earliest deadline; with none and nobody outside it is a deadlock.
+void watch_idle(Shared& s) {
+  Task* earliest = nullptr;
+  Task* any = nullptr;
+  bool outside = false;
+  for (TaskId i = 0; i < s.high_task; i++) {
+    Task& task = s.tasks[i];
+    if (task.state == TaskState::kOutside) outside = true;
+    if (task.state != TaskState::kBlocked) continue;
+    any = &task;
+    if (task.deadline && (!earliest || task.deadline < earliest->deadline)) earliest = &task;
+  }
+  if (!earliest && !outside) earliest = any;
+  if (!earliest) return;
+  earliest->flags |= kWatchesIdle;
+  wake_sleeper(*earliest);
+}
+
+Task* next_arrived(Shared& s, TaskId from) {
+  for (TaskId i = from; i < s.high_task; i++) {
+    if (s.tasks[i].state == TaskState::kArrived) return &s.tasks[i];
+  }
+  return nullptr;
+}
+
+void start_serial(Shared& s);
+
+void end_serial(Shared& s) {
+  s.serial = 0;
+  s.turn = kNoTask;
+  s.round++;
+  s.virtual_now += kQuantum;
+  expire(s);
+  uint32_t count = 0;
+  for (TaskId i = 0; i < s.high_task; i++) {
+    Task& task = s.tasks[i];
+    if (task.state != TaskState::kServed && task.state != TaskState::kReady) continue;
+    task.state = TaskState::kRunning;
+    count++;
+  }
+  s.running = count;
+  if (count == 0) {
+    start_serial(s);
+    return;
+  }
+  for (TaskId i = 0; i < s.high_task && count; i++) {
+    if (s.tasks[i].state == TaskState::kRunning) {
+      wake_sleeper(s.tasks[i]);
+      count--;
+    }
+  }
+}
+
+void start_serial(Shared& s) {
+  Task* first = next_arrived(s, 0);
+  if (!first) {
+    watch_idle(s);
+    return;
+  }
+  s.serial = 1;
+  grant(s, *first);
+}
+
+// Unfenced: the next active task after `from`, round the ring.
+void walk(Shared& s, TaskId from) {
+  for (TaskId step = 1; step <= s.high_task; step++) {
+    TaskId id = (from + step) % s.high_task;
+    if (id == 0) {  // once round the ring
+      s.round++;
+      s.virtual_now += kQuantum;
+      expire(s);
+    }
+    Task& task = s.tasks[id];
+    if (task.state == TaskState::kRunning || task.state == TaskState::kArrived) {
+      s.turn = id;
+      if (task.state == TaskState::kArrived) wake_sleeper(task);
+      return;
+    }
+  }
+  s.turn = kNoTask;
+  watch_idle(s);
+}
+
+// A task has become kArrived while perhaps nobody is active.
+void kick(Shared& s) {
+  if (g_config.fenced) {
+    if (!s.serial && s.running == 0) start_serial(s);
+  } else if (s.turn == kNoTask) {
+    walk(s, s.high_task - 1);
+  }
+}
+
+bool late(const Shared& s, const Task& task) {
+  if (task.in_runtime) return false;
+  return task.state == TaskState::kRunning || s.turn == task.id;
+}
+
+// Asks tasks that have not arrived for a while what they are doing.
+void probe(Task& waiter) {
+  Shared& s = shared();
+  if (!g_config.fenced && !g_config.deterministic) return;
+  const uint64_t now = sys::monotonic_ns();
+  s.order_lock.lock();
+  for (TaskId i = 0; i < s.high_task; i++) {
+    Task& task = s.tasks[i];
+    if (&task == &waiter || !late(s, task) || now < task.next_probe || task.stepping) continue;
+    task.probe_interval = g_config.deterministic ? (task.probe_interval ? task.probe_interval * 2 : kFirstProbe) : kPreempt;
+    if (task.probe_interval > kLastProbe) task.probe_interval = kLastProbe;
+    task.next_probe = now + task.probe_interval;
+    sys::raw(SYS_tkill, task.tid, sys::kProbeSignal);
+  }
+  s.order_lock.unlock();
+}
+
+// Sleeps until `done` holds of the task; probes late tasks meanwhile.
+template <typename Done>
+void sleep_until(Task& task, Done done) {
+  uint64_t patience = g_config.deterministic ? kFirstProbe : kPreempt;
+  while (!done()) {
+    long result = sleep(task, patience);
+    if (done()) return;
+    if (result == -ETIMEDOUT) {
+      probe(task);
+      if (g_config.deterministic && patience < kLastProbe / 4) patience *= 2;
+    }
+  }
+}
+
+}  // namespace
+
+void configure(const Config& config) { g_config = config; }
+const Config& config() { return g_config; }
+void set_watch(bool (*sees_change)(const Task& task)) { g_sees_change = sees_change; }
+
+void start(Task& task) {
+  Shared& s = shared();
+  task.state = TaskState::kRunning;
+  s.running = 1;
+  s.live = 1;
+  if (s.high_task <= task.id) s.high_task = task.id + 1;
+  s.turn = g_config.fenced ? kNoTask : task.id;
+}
+
+void take_turn(Task& task, EventKind kind) {
+  Shared& s = shared();
+  task.probe_interval = 0;
+  task.next_probe = 0;
+  s.order_lock.lock();
+  task.state = TaskState::kArrived;
+  if (g_config.fenced) {
+    s.running--;
+    if (s.running == 0 && !s.serial) start_serial(s);
+  } else if (s.turn == kNoTask) {
+    walk(s, s.high_task - 1);
+  }
+  s.order_lock.unlock();
+  sleep_until(task, [&] { return __atomic_load_n(&s.turn, __ATOMIC_ACQUIRE) == task.id; });
+  s.schedule_hash = (s.schedule_hash ^ (uint64_t{task.id} << 8 | static_cast<uint64_t>(kind))) * 0x9E3779B97F4A7C15;
+}
+
+void pass_turn(Task& task, TaskState next) {
+  Shared& s = shared();
+  s.order_lock.lock();
+  task.state = next;
+  if (g_config.fenced) {
+    if (Task* following = next_arrived(s, task.id + 1)) {
+      grant(s, *following);
+    } else {
+      end_serial(s);
+    }
+  } else {
+    if (next == TaskState::kServed) task.state = TaskState::kRunning;
+    walk(s, task.id);
+  }
+  s.order_lock.unlock();
+}
+
+void wait_to_run(Task& task) {
+  if (!g_config.fenced) return;
+  sleep_until(task, [&] { return __atomic_load_n(&task.state, __ATOMIC_ACQUIRE) == TaskState::kRunning; });
+}
+
+int wait_blocked(Task& task) {
+  Shared& s = shared();
+  for (;;) {
+    if (__atomic_load_n(&s.turn, __ATOMIC_ACQUIRE) == task.id) break;
+    if (task.pending && task.state == TaskState::kBlocked) note_signal(task);
+    uint64_t patience = sys::kForever;
+    s.order_lock.lock();
+    const bool watch = task.flags & kWatchesIdle;
+    const bool blocked = task.state == TaskState::kBlocked;
+    if (watch && blocked) {
+      patience = !task.deadline ? kDeadlockPatience : task.deadline > s.virtual_now ? task.deadline - s.virtual_now : 1;
+    } else if (!blocked) {
+      patience = g_config.deterministic ? kFirstProbe * 4 : kPreempt;
+    }
+    s.order_lock.unlock();
+    long result = sleep(task, patience);
+    if (result != -ETIMEDOUT) continue;
+    if (!blocked) {
+      probe(task);
+      continue;
+    }
+    s.order_lock.lock();
+    task.flags &= ~kWatchesIdle;
+    const bool idle = !s.serial && s.running == 0 && (g_config.fenced || s.turn == kNoTask) && !next_arrived(s, 0);
+    bool deadlock = false;
+    if (idle && task.state == TaskState::kBlocked) {
+      if (task.deadline) {
+        if (s.virtual_now < task.deadline) s.virtual_now = task.deadline;
+        expire(s);
+        kick(s);
+      } else if (!s.deadlock_told) {
+        s.deadlock_told = 1;
+        deadlock = true;
+      }
+    }
+    s.order_lock.unlock();
+    if (deadlock) report_waits();
+  }
+  s.schedule_hash = (s.schedule_hash ^ (uint64_t{task.id} << 8 | 0xff)) * 0x9E3779B97F4A7C15;
+  return static_cast<int>(task.wait_result);
+}
+
+void rejoin(Task& task) {
+  Shared& s = shared();
+  s.order_lock.lock();
+  task.state = TaskState::kArrived;
+  kick(s);
+  s.order_lock.unlock();
+  sleep_until(task, [&] { return __atomic_load_n(&s.turn, __ATOMIC_ACQUIRE) == task.id; });
+}
+
+void add_task(Task& task) {
+  Shared& s = shared();
+  SpinGuard guard(s.order_lock);
+  task.state = g_config.fenced ? TaskState::kReady : TaskState::kRunning;
+  if (task.id >= s.high_task) s.high_task = task.id + 1;
+  s.live++;
+}
+
+uint32_t wake(uint64_t key, uint32_t count, uint32_t bits) {
+  Shared& s = shared();
+  SpinGuard guard(s.order_lock);
+  uint32_t woken = 0;
+  while (woken < count) {
+    Task* first = nullptr;
+    for (TaskId i = 0; i < s.high_task; i++) {
+      Task& task = s.tasks[i];
+      if (task.state == TaskState::kBlocked && task.wait_key == key && (task.wait_bits & bits) &&
+          (!first || task.wait_sequence < first->wait_sequence)) {
+        first = &task;
+      }
+    }
+    if (!first) break;
+    finish_wait(*first, 0);
+    woken++;
+  }
+  return woken;
+}
+
+uint32_t requeue(uint64_t from, uint64_t to, uint32_t count) {
+  Shared& s = shared();
+  SpinGuard guard(s.order_lock);
+  uint32_t moved = 0;
+  for (TaskId i = 0; i < s.high_task && moved < count; i++) {
+    Task& task = s.tasks[i];
+    if (task.state == TaskState::kBlocked && task.wait_key == from) {
+      task.wait_key = to;
+      moved++;
+    }
+  }
+  return moved;
+}
+
+uint32_t waiters(uint64_t key) {
+  Shared& s = shared();
+  SpinGuard guard(s.order_lock);
+  uint32_t count = 0;
+  for (TaskId i = 0; i < s.high_task; i++) {
+    if (s.tasks[i].state == TaskState::kBlocked && s.tasks[i].wait_key == key) count++;
+  }
+  return count;
+}
+
+bool wake_task(Task& task, int result) {
+  Shared& s = shared();
+  SpinGuard guard(s.order_lock);
+  if (task.state != TaskState::kBlocked) return false;
+  finish_wait(task, result);
+  kick(s);
+  return true;
+}
+
+void note_signal(Task& task) { wake_task(task, EINTR); }
+
+void report_waits() {
+  Shared& s = shared();
+  static const char* const kStates[] = {"free", "running", "at an event", "served", "waiting", "in the kernel", "ready"};
+  report("no task of the program can go on; it would hang without Weir too. Who waits for what:");
+  for (TaskId i = 0; i < s.high_task; i++) {
+    const Task& task = s.tasks[i];
+    if (task.state == TaskState::kFree) continue;
+    report("  task %u (tid %d): %s%s%s at %x", uint64_t{i}, int64_t{task.tid},
+           kStates[static_cast<uint32_t>(task.state)], task.wait_what ? ", " : "", task.wait_what ? task.wait_what : "",
+           task.wait_address);
+  }
+}
+
+}  // namespace weir::order

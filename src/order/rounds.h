@@ -1,0 +1,53 @@
+// The turn: who may be at an event now. One mechanism behind the Orders free and token.
+//
+// Fenced (the View publishes in place): a round is a parallel phase, in which every active task runs until it arrives at
+// an event, and a serial phase, in which the arrived tasks have the turn one after another, by task number. Unfenced
+// (View direct): the turn walks round the active tasks; who is not at an event when it comes holds the others up.
+// Both are deterministic: the place of every event in the order of turns depends on no clock (Dthreads, its section on
+// the token; the evaluation section is in the project's papers).
+#pragma once
+
+#include <stdint.h>
+
+#include "event/event.h"
+
+namespace weir::order {
+
+struct Config {
+  bool fenced = false;
+  bool deterministic = false;   // token; else a late task is preempted
+  uint32_t processors = 1;
+};
+void configure(const Config& config);
+const Config& config();
+
+// The task stands at an event; returns when it has the turn.
+void take_turn(Task& task, EventKind kind);
+// Gives the turn on. `next` is kServed (goes on with the next round), kBlocked, kOutside or kFree (ended).
+void pass_turn(Task& task, TaskState next);
+// After pass_turn(kServed): returns when the task may run.
+void wait_to_run(Task& task);
+// After pass_turn(kBlocked): returns with the turn. Answers 0, ETIMEDOUT or EINTR.
+int wait_blocked(Task& task);
+// After pass_turn(kOutside) and the wait in the kernel: returns with the turn.
+void rejoin(Task& task);
+// The current task, which holds the turn, has made `task`: it runs when the serial phase ends.
+void add_task(Task& task);
+// The first task, before any other exists.
+void start(Task& task);
+
+uint32_t wake(uint64_t key, uint32_t count, uint32_t bits);
+uint32_t requeue(uint64_t from, uint64_t to, uint32_t count);
+uint32_t waiters(uint64_t key);
+// Wakes one particular blocked task with `result`.
+bool wake_task(Task& task, int result);
+
+// Asked at the end of each serial phase about tasks that wait with spin_reads set: true wakes the task.
+void set_watch(bool (*sees_change)(const Task& task));
+
+// From a signal handler: `task` sleeps at an event and has a signal to take.
+void note_signal(Task& task);
+// Prints who waits for whom.
+void report_waits();
+
+}  // namespace weir::order

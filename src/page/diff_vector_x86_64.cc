@@ -1,0 +1,56 @@
+// A page is compared 64 bytes at a time with SSE2, whose old encodings leave the upper parts of the vector registers
+// alone; the four registers used are saved by hand, since a caller may stand in the middle of the program's vector code.
+
+#include "page/diff.h"
+
+namespace weir::page {
+
+uint32_t make_diff(const void* mine, const void* twin, PageDiff* diff) {
+  alignas(16) uint8_t saved[64];
+  asm volatile(
+      "movdqa %%xmm0,(%0)\n\tmovdqa %%xmm1,16(%0)\n\tmovdqa %%xmm2,32(%0)\n\tmovdqa %%xmm3,48(%0)" ::"r"(saved)
+      : "memory");
+  auto* a = static_cast<const uint8_t*>(mine);
+  auto* b = static_cast<const uint8_t*>(twin);
+  uint32_t count = 0;
+  for (size_t w = 0; w < kPageSize / 64; w++, a += 64, b += 64) {
+    uint64_t m0, m1, m2, m3;
+    asm volatile(
+        "movdqa (%4),%%xmm0\n\tmovdqa 16(%4),%%xmm1\n\tmovdqa 32(%4),%%xmm2\n\tmovdqa 48(%4),%%xmm3\n\t"
+        "pcmpeqb (%5),%%xmm0\n\tpcmpeqb 16(%5),%%xmm1\n\tpcmpeqb 32(%5),%%xmm2\n\tpcmpeqb 48(%5),%%xmm3\n\t"
+        "pmovmskb %%xmm0,%k0\n\tpmovmskb %%xmm1,%k1\n\tpmovmskb %%xmm2,%k2\n\tpmovmskb %%xmm3,%k3"
+        : "=&r"(m0), "=&r"(m1), "=&r"(m2), "=&r"(m3)
+        : "r"(a), "r"(b)
+        : "memory");
+    uint64_t same = m0 | m1 << 16 | m2 << 32 | m3 << 48;
+    diff->mask[w] = ~same;
+    count += static_cast<uint32_t>(__builtin_popcountll(~same));
+  }
+  asm volatile(
+      "movdqa (%0),%%xmm0\n\tmovdqa 16(%0),%%xmm1\n\tmovdqa 32(%0),%%xmm2\n\tmovdqa 48(%0),%%xmm3" ::"r"(saved)
+      : "memory");
+  return count;
+}
+
+void apply_diff(const PageDiff& diff, const void* from, void* to) {
+  auto* source = static_cast<const uint64_t*>(from);
+  auto* target = static_cast<uint64_t*>(to);
+  for (size_t w = 0; w < kPageSize / 64; w++) {
+    uint64_t mask = diff.mask[w];
+    for (size_t k = w * 8; mask; k++, mask >>= 8) {
+      uint64_t bits = mask & 0xff;
+      if (!bits) continue;
+      if (bits == 0xff) {
+        target[k] = source[k];
+        continue;
+      }
+      // Spread bit i to byte i: copy the eight bits into every byte, keep bit i of byte i, make it 0xff.
+      uint64_t spread = (bits * 0x0101010101010101) & 0x8040201008040201;
+      spread = ((spread + 0x7f7f7f7f7f7f7f7f) | spread) & 0x8080808080808080;
+      spread = (spread >> 7) * 0xff;
+      target[k] = (target[k] & ~spread) | (source[k] & spread);
+    }
+  }
+}
+
+}  // namespace weir::page

@@ -1,0 +1,372 @@
+// Layout: the store file holds the arena at offset 0, converted segments from kSegmentStore on. Sparse: only touched
+// pages cost memory.
+//
+// Invariants
+// 1. A byte of program memory has one place in the store, and the tables here (regions) say which; they lie in Shared
+//    memory and change only under the turn or while one task exists.
+// 2. The runtime's own image, stacks and tables are never part of the store.
+// 3. After convert_all() no writable private mapping of the program is left outside the store.
+//
+// What can go wrong: a library is mapped by dlopen later (syscall/ makes regions of its data), the stack grows below
+// what was converted (it is converted at its full limit), a mapping was made by a patched call between reading the maps
+// and converting (only one task exists then, and it stands here).
+
+#include "page/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include "base/bytes.h"
+#include "sys/maps.h"
+#include "sys/report.h"
+#include "sys/syscall_x86_64.h"
+
+extern "C" {
+extern char __ehdr_start __attribute__((visibility("hidden")));
+extern char _end __attribute__((visibility("hidden")));
+}
+
+namespace weir::page {
+
+namespace {
+
+constexpr long kHiddenFloor = 700;  // hidden descriptors lie at or above, as high as the limit allows
+constexpr uint64_t kBrkSize = uint64_t{1} << 30;
+char g_maps[512 << 10];
+
+long map(uint64_t at, uint64_t size, int protection, int flags, int descriptor, uint64_t offset) {
+  return sys::raw(SYS_mmap, static_cast<long>(at), static_cast<long>(size), protection, flags, descriptor,
+                  static_cast<long>(offset));
+}
+
+uint64_t take_segment_space(uint64_t size) {
+  Shared& s = shared();
+  uint64_t offset = s.segment_bump;
+  if (offset + size > kStoreSize) return 0;
+  s.segment_bump += page_up(size);
+  return offset;
+}
+
+uint64_t record_region(uint64_t start, uint64_t size, int protection) {
+  Shared& s = shared();
+  uint64_t offset = take_segment_space(size);
+  if (!offset) return 0;
+  uint32_t slot = 0;
+  while (slot < s.region_count && s.regions[slot].live) slot++;
+  if (slot == s.region_count) {
+    if (slot == kMaxRegions) return 0;
+    s.region_count++;
+  }
+  s.regions[slot] = Region{start, size, offset, static_cast<uint32_t>(protection), 1};
+  return offset;
+}
+
+// Writes the non-zero pages of [start, start+size) into the store at `offset`.
+void copy_into_store(uint64_t start, uint64_t size, uint64_t offset) {
+  const int store = shared().store;
+  for (uint64_t at = 0; at < size; at += kPageSize) {
+    auto* words = reinterpret_cast<const uint64_t*>(start + at);
+    uint64_t any = 0;
+    for (size_t i = 0; i < kPageSize / 8 && !any; i++) any = words[i];
+    if (!any) continue;
+    sys::raw(SYS_pwrite64, store, static_cast<long>(start + at), kPageSize, static_cast<long>(offset + at));
+  }
+}
+
+// As copy_into_store, for a range of which most was perhaps never touched: asks the kernel first.
+void copy_touched(uint64_t start, uint64_t size, uint64_t offset) {
+  static uint8_t present[4096];
+  for (uint64_t at = 0; at < size;) {
+    uint64_t pages = (size - at) / kPageSize;
+    if (pages > sizeof present) pages = sizeof present;
+    long pagemap = sys::raw(SYS_open, reinterpret_cast<long>("/proc/self/pagemap"), O_RDONLY | O_CLOEXEC);
+    if (sys::failed(pagemap)) {
+      copy_into_store(start, size, offset);
+      return;
+    }
+    static uint64_t entries[512];
+    for (uint64_t done = 0; done < pages;) {
+      uint64_t count = pages - done < 512 ? pages - done : 512;
+      sys::raw(SYS_pread64, pagemap, reinterpret_cast<long>(entries), static_cast<long>(count * 8),
+               static_cast<long>((start + at) / kPageSize * 8 + done * 8));
+      for (uint64_t i = 0; i < count; i++) {
+        if (entries[i] >> 62) copy_into_store(start + at + (done + i) * kPageSize, kPageSize, offset + at + (done + i) * kPageSize);
+      }
+      done += count;
+    }
+    sys::raw(SYS_close, pagemap);
+    at += pages * kPageSize;
+  }
+}
+
+bool ours(const Range& range) {
+  Range image = own_image();
+  return range.overlaps(image) || range.overlaps(Range{kArena, kStacks + (uint64_t{1} << 44)});
+}
+
+void fail(const char* what, long result) {
+  report("cannot %s (error %d); the limits of this machine are named by: weir doctor", what, int64_t{-result});
+  die(125);
+}
+
+void convert_line(const sys::MapLine& line, uint64_t stack_limit) {
+  int protection = PROT_READ | PROT_WRITE | (line.executable ? PROT_EXEC : 0);
+  uint64_t start = line.range.start;
+  uint64_t size = line.range.size();
+  const bool stack = starts_with(line.name, "[stack]");
+  if (stack) {
+    size = page_up(stack_limit);
+    if (size < line.range.size()) size = line.range.size();
+    start = line.range.limit - size;
+  }
+  uint64_t offset = record_region(start, size, protection);
+  if (!offset) fail("convert the program's memory: too many segments", 0);
+  uint64_t used = line.range.start - start;
+  copy_touched(line.range.start, line.range.size(), offset + used);
+  if (!map_private(start, size, offset, protection)) fail("map a segment of the program", 0);
+}
+
+}  // namespace
+
+Range own_image() {
+  return Range{page_down(reinterpret_cast<uint64_t>(&__ehdr_start)), page_up(reinterpret_cast<uint64_t>(&_end))};
+}
+
+int hide_descriptor(int descriptor) {
+  rlimit limit{};
+  sys::raw(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, reinterpret_cast<long>(&limit));
+  long floor = limit.rlim_cur > 4 * kHiddenFloor ? static_cast<long>(limit.rlim_cur) - 2 * kHiddenFloor : kHiddenFloor;
+  if (floor > 60000) floor = 60000;
+  if (floor >= static_cast<long>(limit.rlim_cur)) floor = static_cast<long>(limit.rlim_cur) / 2;
+  long high = sys::raw(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, floor);
+  if (sys::failed(high)) return static_cast<int>(high);
+  sys::raw(SYS_close, descriptor);
+  return static_cast<int>(high);
+}
+
+bool is_hidden(int descriptor) {
+  static long floor = 0;
+  if (!floor) {
+    rlimit limit{};
+    sys::raw(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, reinterpret_cast<long>(&limit));
+    floor = limit.rlim_cur > 4 * kHiddenFloor ? static_cast<long>(limit.rlim_cur) - 2 * kHiddenFloor : kHiddenFloor;
+    if (floor > 60000) floor = 60000;
+  }
+  return descriptor >= floor;
+}
+
+bool create_store() {
+  Shared& s = shared();
+  long file = sys::raw(SYS_memfd_create, reinterpret_cast<long>("weir-store"), MFD_CLOEXEC);
+  if (sys::failed(file)) {
+    report("cannot create a file in memory (error %d)", int64_t{-file});
+    return false;
+  }
+  s.store = hide_descriptor(static_cast<int>(file));
+  if (sys::failed(sys::raw(SYS_ftruncate, s.store, static_cast<long>(kStoreSize)))) {
+    report("cannot reserve %u GB of sparse memory: is a file size limit set (ulimit -f)?", kStoreSize >> 30);
+    return false;
+  }
+  long at = map(kArena, kArenaSize, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, s.store, 0);
+  if (at != static_cast<long>(kArena)) {
+    report("cannot reserve %u GB of address space (error %d): is a limit set (ulimit -v)?", kArenaSize >> 30, int64_t{-at});
+    return false;
+  }
+  s.segment_bump = kSegmentStore;
+  s.map_bump = kArena + kHeapSize;
+  // The program's brk: a range of the store right after the kernel's own, so that sbrk goes on where it was.
+  uint64_t now = static_cast<uint64_t>(sys::raw(SYS_brk, 0));
+  uint64_t start = page_up(now);
+  uint64_t offset = record_region(start, kBrkSize, PROT_READ | PROT_WRITE);
+  at = map(start, kBrkSize, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, s.store, offset);
+  if (at == static_cast<long>(start)) {
+    s.brk_start = s.brk_now = start;
+    s.brk_limit = start + kBrkSize;
+  } else {
+    s.regions[s.region_count - 1].live = 0;
+  }
+  return true;
+}
+
+bool map_private(uint64_t start, uint64_t size, uint64_t offset, int protection) {
+  long at = map(start, size, protection, MAP_PRIVATE | MAP_NORESERVE | MAP_FIXED, shared().store, offset);
+  return at == static_cast<long>(start);
+}
+
+void map_alias() {
+  long at = map(kAlias, kStoreSize, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, shared().store, 0);
+  if (at != static_cast<long>(kAlias)) fail("map the store a second time", at);
+}
+
+void convert_all() {
+  Shared& s = shared();
+  // Regions that exist already: the program's brk, and in a forked child all that its parent had.
+  for (uint32_t i = 0; i < s.region_count; i++) {
+    const Region& r = s.regions[i];
+    if (r.live && !map_private(r.start, r.size, r.offset, static_cast<int>(r.protection))) fail("map a region", 0);
+  }
+  rlimit limit{};
+  sys::raw(SYS_prlimit64, 0, RLIMIT_STACK, 0, reinterpret_cast<long>(&limit));
+  uint64_t stack_limit = limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur > (uint64_t{1} << 30) ? uint64_t{64} << 20 : limit.rlim_cur;
+  long length = sys::read_maps(g_maps, sizeof g_maps);
+  if (length < 0) fail("read the memory map", length);
+  sys::MapLine line;
+  for (char* cursor = g_maps; (cursor = sys::next_map_line(cursor, &line));) {
+    if (line.shared || !line.writable || ours(line.range)) continue;
+    if (starts_with(line.name, "[v")) continue;
+    if (store_extent(line.range.start)) continue;
+    convert_line(line, stack_limit);
+  }
+  long at = map(kArena, kArenaSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE | MAP_FIXED, s.store, 0);
+  if (at != static_cast<long>(kArena)) fail("map the arena privately", at);
+  reapply_protections();
+}
+
+uint64_t add_region(uint64_t start, uint64_t size, int protection) { return record_region(start, page_up(size), protection); }
+
+void remove_region(uint64_t start, uint64_t size) {
+  Shared& s = shared();
+  Range gone{start, start + page_up(size)};
+  const uint32_t count = s.region_count;
+  for (uint32_t i = 0; i < count; i++) {
+    Region& r = s.regions[i];
+    if (!r.live) continue;
+    Range here{r.start, r.start + r.size};
+    if (!here.overlaps(gone)) continue;
+    Region old = r;
+    r.live = 0;
+    auto keep = [&](uint64_t from, uint64_t to) {
+      if (from >= to) return;
+      uint32_t slot = 0;
+      while (slot < s.region_count && s.regions[slot].live) slot++;
+      WEIR_CHECK(slot < kMaxRegions);
+      if (slot == s.region_count) s.region_count++;
+      s.regions[slot] = Region{from, to - from, old.offset + (from - old.start), old.protection, 1};
+    };
+    keep(here.start, gone.start < here.limit ? gone.start : here.limit);
+    keep(gone.limit > here.start ? gone.limit : here.start, here.limit);
+  }
+}
+
+bool in_arena(uint64_t address) { return address - kArena < kArenaSize; }
+
+uint64_t alias_of(uint64_t address) {
+  if (in_arena(address)) return address - kArena + kAlias;
+  const Shared& s = shared();
+  for (uint32_t i = 0; i < s.region_count; i++) {
+    const Region& r = s.regions[i];
+    if (r.live && address - r.start < r.size) return kAlias + r.offset + (address - r.start);
+  }
+  return address;
+}
+
+uint64_t store_extent(uint64_t address) {
+  if (in_arena(address)) return kArena + kArenaSize - address;
+  const Shared& s = shared();
+  for (uint32_t i = 0; i < s.region_count; i++) {
+    const Region& r = s.regions[i];
+    if (r.live && address - r.start < r.size) return r.start + r.size - address;
+  }
+  return 0;
+}
+
+void zero_pages(uint64_t start, uint64_t size) {
+  uint64_t offset = alias_of(start) - kAlias;
+  sys::raw(SYS_fallocate, shared().store, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<long>(offset),
+           static_cast<long>(page_up(size)));
+}
+
+uint64_t allocate_extent(uint64_t size) {
+  Shared& s = shared();
+  size = page_up(size);
+  SpinGuard guard(s.memory_lock);
+  uint32_t best = ~0u;
+  for (uint32_t i = 0; i < s.free_count; i++) {
+    if (s.free_extents[i].size() < size) continue;
+    if (best == ~0u || s.free_extents[i].size() < s.free_extents[best].size() ||
+        (s.free_extents[i].size() == s.free_extents[best].size() && s.free_extents[i].start < s.free_extents[best].start)) {
+      best = i;
+    }
+  }
+  if (best != ~0u) {
+    Range& extent = s.free_extents[best];
+    uint64_t start = extent.start;
+    extent.start += size;
+    if (extent.empty()) extent = s.free_extents[--s.free_count];
+    return start;
+  }
+  if (s.map_bump + size > kArena + kArenaSize) return 0;
+  uint64_t start = s.map_bump;
+  s.map_bump += size;
+  return start;
+}
+
+void free_extent(uint64_t start, uint64_t size) {
+  Shared& s = shared();
+  Range range{start, start + page_up(size)};
+  SpinGuard guard(s.memory_lock);
+  for (uint32_t i = 0; i < s.free_count;) {
+    Range& other = s.free_extents[i];
+    if (other.limit == range.start || other.start == range.limit || other.overlaps(range)) {
+      if (other.start < range.start) range.start = other.start;
+      if (other.limit > range.limit) range.limit = other.limit;
+      other = s.free_extents[--s.free_count];
+      i = 0;
+    } else {
+      i++;
+    }
+  }
+  if (range.limit == s.map_bump) {
+    s.map_bump = range.start;
+  } else if (s.free_count < sizeof s.free_extents / sizeof s.free_extents[0]) {
+    s.free_extents[s.free_count++] = range;
+  }
+}
+
+long protect(uint64_t start, uint64_t size, int protection) {
+  return sys::raw(SYS_mprotect, static_cast<long>(start), static_cast<long>(size), protection);
+}
+
+void remember_protection(uint64_t start, uint64_t size, int protection) {
+  Shared& s = shared();
+  Range range{start, start + page_up(size)};
+  SpinGuard guard(s.memory_lock);
+  constexpr uint32_t kCapacity = sizeof s.protected_ranges / sizeof s.protected_ranges[0];
+  for (uint32_t i = 0; i < s.protected_count; i++) {
+    auto& entry = s.protected_ranges[i];
+    if (!entry.range.overlaps(range)) continue;
+    auto old = entry;
+    entry = s.protected_ranges[--s.protected_count];
+    i--;
+    if (old.range.start < range.start && s.protected_count < kCapacity) {
+      s.protected_ranges[s.protected_count++] = {Range{old.range.start, range.start}, old.protection, 0};
+    }
+    if (old.range.limit > range.limit && s.protected_count < kCapacity) {
+      s.protected_ranges[s.protected_count++] = {Range{range.limit, old.range.limit}, old.protection, 0};
+    }
+  }
+  if (protection != (PROT_READ | PROT_WRITE) && s.protected_count < kCapacity) {
+    s.protected_ranges[s.protected_count++] = {range, protection, 0};
+  }
+}
+
+bool has_protection(uint64_t start, uint64_t size) {
+  const Shared& s = shared();
+  const Range range{start, start + size};
+  for (uint32_t i = 0; i < s.protected_count; i++) {
+    if (s.protected_ranges[i].range.overlaps(range)) return true;
+  }
+  return false;
+}
+
+void reapply_protections() {
+  Shared& s = shared();
+  for (uint32_t i = 0; i < s.protected_count; i++) {
+    const auto& entry = s.protected_ranges[i];
+    protect(entry.range.start, entry.range.size(), entry.protection);
+  }
+}
+
+}  // namespace weir::page

@@ -1,0 +1,59 @@
+// The store: one file in memory that holds everything writable of the program, and the ranges of addresses that show it.
+//
+// Arena addresses are store offsets plus kArena. Other writable ranges (data and bss of program and libraries, main's
+// stack, thread-local storage of the first thread) are *regions*: converted in place when the first task is made.
+// Until then ("single") the arena is mapped shared and regions are what the kernel made; afterwards ("multi") each
+// process maps all of it privately, and sees the store itself through the alias.
+#pragma once
+
+#include <stdint.h>
+
+#include "base/types.h"
+#include "task/shared.h"
+
+namespace weir::page {
+
+// Creates the store and maps the arena. REQUIRES: options say isolated. False with a report where the kernel refuses.
+bool create_store();
+// First task: turns every writable private mapping of the program into store memory, mapped privately. The caller runs on
+// a runtime stack and touches no program memory meanwhile.
+void convert_all();
+// Maps the store's alias (in every process that runs tasks).
+void map_alias();
+// Maps [start, start+size) privately onto store bytes at `offset` in this process.
+bool map_private(uint64_t start, uint64_t size, uint64_t offset, int protection);
+// A new region at a place outside the arena; its bytes are zero. Answers the store offset, 0 on failure.
+uint64_t add_region(uint64_t start, uint64_t size, int protection);
+void remove_region(uint64_t start, uint64_t size);
+// Where the runtime sees the byte, or the address itself where it is no store memory.
+uint64_t alias_of(uint64_t address);
+// Length of store memory that begins at `address` and is contiguous in the store; 0 where it is none.
+uint64_t store_extent(uint64_t address);
+bool in_arena(uint64_t address);
+// Pages back to zero, in the store. Guarded by: the turn.
+void zero_pages(uint64_t start, uint64_t size);
+
+// Program mmap in the arena. Guarded by: the turn. 0 where the address space is used up.
+uint64_t allocate_extent(uint64_t size);
+void free_extent(uint64_t start, uint64_t size);
+
+// The only caller of mprotect for program memory.
+long protect(uint64_t start, uint64_t size, int protection);
+void remember_protection(uint64_t start, uint64_t size, int protection);
+bool has_protection(uint64_t start, uint64_t size);
+void reapply_protections();
+
+// A forked child gets bytes of its own: a new store with the old one's contents, mapped shared again.
+void copy_for_fork();
+
+// Ends of libweir.so in memory: never converted.
+Range own_image();
+
+// Hides a descriptor from the program at a high number, close-on-exec. Answers the new number or -errno.
+int hide_descriptor(int descriptor);
+bool is_hidden(int descriptor);
+
+// 64-bit fingerprint of all program memory, words that hold the process id made equal.
+uint64_t fingerprint();
+
+}  // namespace weir::page

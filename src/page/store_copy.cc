@@ -1,0 +1,123 @@
+// Whole-store work: the copy that a forked child gets, and the fingerprint of all memory.
+
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#include "base/bytes.h"
+#include "page/store.h"
+#include "task/layout.h"
+#include "sys/maps.h"
+#include "sys/report.h"
+#include "sys/syscall_x86_64.h"
+
+namespace weir::page {
+
+namespace {
+
+constexpr int kSeekData = 3, kSeekHole = 4;
+
+// Calls `visit(offset, size)` for every stretch of the store that holds data.
+template <typename Visit>
+void each_extent(int store, Visit visit) {
+  uint64_t at = 0;
+  for (;;) {
+    long data = sys::raw(SYS_lseek, store, static_cast<long>(at), kSeekData);
+    if (data < 0) return;
+    long hole = sys::raw(SYS_lseek, store, data, kSeekHole);
+    if (hole < 0) hole = static_cast<long>(kStoreSize);
+    visit(static_cast<uint64_t>(data), static_cast<uint64_t>(hole - data));
+    at = static_cast<uint64_t>(hole);
+  }
+}
+
+uint64_t hash_page(uint64_t hash, uint64_t name, const uint32_t* words, uint32_t pid) {
+  uint64_t sum = name * 0x9E3779B97F4A7C15;
+  bool any = false;
+  for (size_t i = 0; i < kPageSize / 4; i++) {
+    uint32_t word = words[i];
+    if (word == 0) continue;
+    any = true;
+    if (word == pid) word = 1;
+    sum = (sum ^ (word + (uint64_t{i} << 32))) * 0xBF58476D1CE4E5B9;
+    sum ^= sum >> 31;
+  }
+  return any ? (hash ^ sum) * 0x94D049BB133111EB : hash;
+}
+
+}  // namespace
+
+void copy_for_fork() {
+  Shared& s = shared();
+  const int old_store = s.store;
+  if (!s.multi) {
+    sys::raw(SYS_mmap, static_cast<long>(kAlias), static_cast<long>(kStoreSize), PROT_READ, MAP_SHARED | MAP_NORESERVE | MAP_FIXED,
+             old_store, 0);
+  }
+  long file = sys::raw(SYS_memfd_create, reinterpret_cast<long>("weir-store"), MFD_CLOEXEC);
+  WEIR_CHECK(!sys::failed(file));
+  const int store = hide_descriptor(static_cast<int>(file));
+  WEIR_CHECK(store >= 0);
+  sys::raw(SYS_ftruncate, store, static_cast<long>(kStoreSize));
+  each_extent(old_store, [&](uint64_t offset, uint64_t size) {
+    for (uint64_t done = 0; done < size;) {
+      long wrote = sys::raw(SYS_pwrite64, store, static_cast<long>(kAlias + offset + done), static_cast<long>(size - done),
+                            static_cast<long>(offset + done));
+      if (wrote <= 0) {
+        report("no memory for the copy that a forked process gets (error %d)", int64_t{-wrote});
+        die(125);
+      }
+      done += static_cast<uint64_t>(wrote);
+    }
+  });
+  tasks::copy_control();
+  s.store = store;
+  sys::raw(SYS_close, old_store);
+  sys::raw(SYS_munmap, static_cast<long>(kAlias), static_cast<long>(kStoreSize));
+  auto map_shared = [&](uint64_t start, uint64_t size, int protection, uint64_t offset) {
+    long at = sys::raw(SYS_mmap, static_cast<long>(start), static_cast<long>(size), protection,
+                       MAP_SHARED | MAP_NORESERVE | MAP_FIXED, store, static_cast<long>(offset));
+    WEIR_CHECK(at == static_cast<long>(start));
+  };
+  map_shared(kArena, kArenaSize, PROT_READ | PROT_WRITE, 0);
+  for (uint32_t i = 0; i < s.region_count; i++) {
+    const Region& r = s.regions[i];
+    if (r.live) map_shared(r.start, r.size, static_cast<int>(r.protection), r.offset);
+  }
+  reapply_protections();
+}
+
+uint64_t fingerprint() {
+  Shared& s = shared();
+  const auto pid = static_cast<uint32_t>(s.multi && s.monitor ? s.monitor : sys::raw(SYS_getpid));
+  uint64_t hash = 0;
+  if (s.multi) {
+    each_extent(s.store, [&](uint64_t offset, uint64_t size) {
+      for (uint64_t at = offset; at < offset + size; at += kPageSize) {
+        hash = hash_page(hash, at, reinterpret_cast<const uint32_t*>(kAlias + at), pid);
+      }
+    });
+    return hash;
+  }
+  static char maps[256 << 10];
+  if (sys::read_maps(maps, sizeof maps) < 0) return 0;
+  sys::MapLine line;
+  for (char* cursor = maps; (cursor = sys::next_map_line(cursor, &line));) {
+    const bool arena = in_arena(line.range.start);
+    if (!line.writable || !line.readable || arena || line.range.overlaps(own_image())) continue;
+    if (line.shared || line.range.overlaps(Range{kArena, uint64_t{0x400000000000}})) continue;
+    for (uint64_t at = line.range.start; at < line.range.limit; at += kPageSize) {
+      hash = hash_page(hash, at, reinterpret_cast<const uint32_t*>(at), pid);
+    }
+  }
+  if (s.store > 0) {
+    each_extent(s.store, [&](uint64_t offset, uint64_t size) {
+      if (offset >= kArenaSize) return;
+      for (uint64_t at = offset; at < offset + size; at += kPageSize) {
+        hash = hash_page(hash, at, reinterpret_cast<const uint32_t*>(kArena + at), pid);
+      }
+    });
+  }
+  return hash;
+}
+
+}  // namespace weir::page

@@ -1,0 +1,202 @@
+# The door between program and runtime. Every patched site and every interposed call comes through here.
+#
+# In: a stub has saved the program's rsp in %gs:0x10, loaded rsp with the top of the task's runtime stack and pushed
+# the site's index. Out: all registers and flags from the Frame, rsp from Frame.rsp, execution at Frame.rip.
+#
+# Invariants
+# 1. Nothing is written to the program's stack, so a View may drop the pages it lies on meanwhile.
+# 2. From weir_site_exit to weir_site_exit_end everything can be begun again from weir_site_exit: the frame is only
+#    read. A signal handler that finds itself there notes the signal and sets rip back to weir_site_exit, so that no
+#    signal is lost between the last look at `pending` and the jump into the program.
+# 3. in_runtime (%gs:0x30) is 1 from the first instructions to the last but two; the handler also looks at rip.
+
+#include "patch/frame_offsets.h"
+
+    .text
+    .globl weir_upcall
+    .hidden weir_upcall
+    .type weir_upcall,@function
+# long weir_upcall(function, a, b, c): registers as the C ABI passes them; the frame's rip is the return address.
+weir_upcall:
+    .cfi_startproc
+    mov %rsp,%gs:TASK_SCRATCH_RSP
+    mov %gs:TASK_STACK_TOP,%rsp
+    push $-1
+    jmp weir_site_entry
+    .cfi_endproc
+    .size weir_upcall,.-weir_upcall
+
+    .globl weir_site_entry
+    .hidden weir_site_entry
+    .type weir_site_entry,@function
+weir_site_entry:
+    lea -FRAME_SITE(%rsp),%rsp
+    mov %rax,FRAME_RAX(%rsp)
+    mov %rcx,FRAME_RCX(%rsp)
+    mov %rdx,FRAME_RDX(%rsp)
+    mov %rbx,FRAME_RBX(%rsp)
+    mov %rbp,FRAME_RBP(%rsp)
+    mov %rsi,FRAME_RSI(%rsp)
+    mov %rdi,FRAME_RDI(%rsp)
+    mov %r8,FRAME_R8(%rsp)
+    mov %r9,FRAME_R9(%rsp)
+    mov %r10,FRAME_R10(%rsp)
+    mov %r11,FRAME_R11(%rsp)
+    mov %r12,FRAME_R12(%rsp)
+    mov %r13,FRAME_R13(%rsp)
+    mov %r14,FRAME_R14(%rsp)
+    mov %r15,FRAME_R15(%rsp)
+    pushfq
+    pop %rax
+    mov %rax,FRAME_RFLAGS(%rsp)
+    mov %gs:TASK_SCRATCH_RSP,%rax
+    mov %rax,FRAME_RSP(%rsp)
+    mov %rsp,%gs:TASK_FRAME
+    movl $1,%gs:TASK_IN_RUNTIME
+    cld
+    mov %rsp,%rdi
+    xor %ebp,%ebp
+    call weir_on_site
+
+    .globl weir_site_exit
+    .hidden weir_site_exit
+weir_site_exit:
+    mov %gs:TASK_FRAME,%rsp
+    cmpl $0,%gs:TASK_PENDING
+    jne weir_exit_with_signals
+    mov FRAME_RIP(%rsp),%rax
+    mov %rax,%gs:TASK_JUMP
+    pushq FRAME_RFLAGS(%rsp)
+    popfq
+    mov FRAME_R15(%rsp),%r15
+    mov FRAME_R14(%rsp),%r14
+    mov FRAME_R13(%rsp),%r13
+    mov FRAME_R12(%rsp),%r12
+    mov FRAME_R11(%rsp),%r11
+    mov FRAME_R10(%rsp),%r10
+    mov FRAME_R9(%rsp),%r9
+    mov FRAME_R8(%rsp),%r8
+    mov FRAME_RDI(%rsp),%rdi
+    mov FRAME_RSI(%rsp),%rsi
+    mov FRAME_RBP(%rsp),%rbp
+    mov FRAME_RBX(%rsp),%rbx
+    mov FRAME_RDX(%rsp),%rdx
+    mov FRAME_RCX(%rsp),%rcx
+    mov FRAME_RAX(%rsp),%rax
+    movl $0,%gs:TASK_IN_RUNTIME
+    mov FRAME_RSP(%rsp),%rsp
+    jmp *%gs:TASK_JUMP
+    .globl weir_site_exit_end
+    .hidden weir_site_exit_end
+weir_site_exit_end:
+
+# Signals wait for the program: the frame moves to the program's stack, the signals are raised there, and the handlers
+# run with this code as their interrupted place. weir_prepare_delivery answers the copy's address.
+weir_exit_with_signals:
+    mov %rsp,%rdi
+    call weir_prepare_delivery
+    mov %rax,%rsp
+    mov %rsp,%rbx
+    movl $0,%gs:TASK_IN_RUNTIME
+    mov %rsp,%rdi
+    call weir_raise_pending
+    mov %rbx,%rsp
+    .globl weir_restore_frame
+    .hidden weir_restore_frame
+# In: rsp = a Frame on the program's own stack whose rip stands again 8 + 128 bytes under Frame.rsp.
+weir_restore_frame:
+    pushq FRAME_RFLAGS(%rsp)
+    popfq
+    mov FRAME_R15(%rsp),%r15
+    mov FRAME_R14(%rsp),%r14
+    mov FRAME_R13(%rsp),%r13
+    mov FRAME_R12(%rsp),%r12
+    mov FRAME_R11(%rsp),%r11
+    mov FRAME_R10(%rsp),%r10
+    mov FRAME_R9(%rsp),%r9
+    mov FRAME_R8(%rsp),%r8
+    mov FRAME_RDI(%rsp),%rdi
+    mov FRAME_RSI(%rsp),%rsi
+    mov FRAME_RBP(%rsp),%rbp
+    mov FRAME_RBX(%rsp),%rbx
+    mov FRAME_RDX(%rsp),%rdx
+    mov FRAME_RCX(%rsp),%rcx
+    mov FRAME_RAX(%rsp),%rax
+    mov FRAME_RSP(%rsp),%rsp
+    lea -136(%rsp),%rsp
+    ret $128
+
+# A new task begins: rdi = its Frame on its runtime stack.
+    .globl weir_enter_program
+    .hidden weir_enter_program
+weir_enter_program:
+    mov %rdi,%gs:TASK_FRAME
+    jmp weir_site_exit
+
+# long weir_clone(flags, stack, parent_tid, child_tid, tls, entry, argument): entry(argument) in the child, on `stack`.
+    .globl weir_clone
+    .hidden weir_clone
+    .type weir_clone,@function
+weir_clone:
+    mov %rcx,%r10
+    mov %r9,%r11
+    mov 8(%rsp),%rax
+    sub $16,%rsi
+    mov %rax,(%rsi)
+    mov %r11,8(%rsi)
+    mov $56,%eax
+    syscall
+    test %rax,%rax
+    jz 1f
+    ret
+1:  xor %ebp,%ebp
+    pop %rdi
+    pop %rax
+    call *%rax
+    hlt
+    .size weir_clone,.-weir_clone
+
+# long weir_split(flags, monitor_stack): the child goes on here with 0; the parent never returns, it becomes the monitor.
+    .globl weir_split
+    .hidden weir_split
+    .type weir_split,@function
+weir_split:
+    push %rbx
+    mov %rsi,%rbx
+    xor %esi,%esi
+    xor %edx,%edx
+    xor %r10d,%r10d
+    xor %r8d,%r8d
+    mov $56,%eax
+    syscall
+    test %rax,%rax
+    jz 1f
+    js 1f
+    mov %rbx,%rsp
+    xor %ebp,%ebp
+    mov %rax,%rdi
+    call weir_monitor
+    hlt
+1:  pop %rbx
+    ret
+    .size weir_split,.-weir_split
+
+    .globl weir_sigreturn
+    .hidden weir_sigreturn
+weir_sigreturn:
+    mov $15,%eax
+    syscall
+    hlt
+
+# void weir_run_handler(stack, handler, signal, info, context): onto the program's stack, into the program's handler.
+    .globl weir_run_handler
+    .hidden weir_run_handler
+weir_run_handler:
+    mov %rdi,%rsp
+    mov %rsi,%rax
+    mov %rdx,%rdi
+    mov %rcx,%rsi
+    mov %r8,%rdx
+    jmp *%rax
+
+    .section .note.GNU-stack,"",@progbits

@@ -1,0 +1,388 @@
+#include "patch/patch.h"
+
+#include <asm/prctl.h>
+#include <gtest/gtest.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/single_threaded.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "decode/registers.h"
+#include "sys/syscall_x86_64.h"
+
+// Patches the libraries of a forked child, whose entry and handler are those below, and lets them work: the same results
+// must come out, with the handler in every system call and every locked instruction.
+
+extern "C" void weir_test_entry();
+extern "C" void weir_test_on_site(weir::Frame*);
+
+asm(R"(
+    .text
+weir_test_entry:
+    sub $152, %rsp
+    mov %rax, 112(%rsp); mov %rcx, 104(%rsp); mov %rdx, 96(%rsp); mov %rbx, 88(%rsp)
+    mov %rbp, 80(%rsp);  mov %rsi, 72(%rsp);  mov %rdi, 64(%rsp); mov %r8, 56(%rsp)
+    mov %r9, 48(%rsp);   mov %r10, 40(%rsp);  mov %r11, 32(%rsp); mov %r12, 24(%rsp)
+    mov %r13, 16(%rsp);  mov %r14, 8(%rsp);   mov %r15, 0(%rsp)
+    pushfq
+    pop %rax
+    mov %rax, 120(%rsp)
+    mov %gs:0x10, %rax
+    mov %rax, 128(%rsp)
+    cld
+    mov %rsp, %rdi
+    mov %rsp, %rbx
+    call weir_test_on_site
+    mov %rbx, %rsp
+    mov 136(%rsp), %rax
+    mov %rax, %gs:0x28
+    pushq 120(%rsp)
+    popfq
+    mov 104(%rsp), %rcx; mov 96(%rsp), %rdx; mov 88(%rsp), %rbx; mov 80(%rsp), %rbp
+    mov 72(%rsp), %rsi;  mov 64(%rsp), %rdi; mov 56(%rsp), %r8;  mov 48(%rsp), %r9
+    mov 40(%rsp), %r10;  mov 32(%rsp), %r11; mov 24(%rsp), %r12; mov 16(%rsp), %r13
+    mov 8(%rsp), %r14;   mov 0(%rsp), %r15;  mov 112(%rsp), %rax
+    mov 128(%rsp), %rsp
+    jmp *%gs:0x28
+)");
+
+namespace {
+
+using namespace weir;
+
+struct TaskBlock {
+  uint64_t self, flags, program_rsp, stack_top, frame, jump, reserved[10];
+};
+
+uint64_t g_entered[kSiteKinds];
+alignas(64) TaskBlock g_block;
+alignas(64) char g_runtime_stack[1 << 16];
+
+#define WEIR_TEST_HANDLER __attribute__((target("general-regs-only"), no_sanitize("address", "undefined")))
+
+WEIR_TEST_HANDLER void on_frame(Frame* frame, const Site* site) {
+  g_entered[static_cast<unsigned>(site->kind)]++;
+  frame->rip = site->resume;
+  switch (site->kind) {
+    case SiteKind::kSyscall:
+      frame->rax = static_cast<uint64_t>(sys::raw(
+          static_cast<int>(frame->rax), static_cast<long>(frame->rdi), static_cast<long>(frame->rsi),
+          static_cast<long>(frame->rdx), static_cast<long>(frame->r10), static_cast<long>(frame->r8), static_cast<long>(frame->r9)));
+      break;
+    case SiteKind::kAtomic:
+      execute_atomic(site->atomic, *frame, reinterpret_cast<void*>(atomic_address(site->atomic, *frame, sys::fs_base())));
+      break;
+    case SiteKind::kRdtsc: {
+      uint64_t now = sys::cycles();
+      frame->rax = now & 0xffffffff;
+      frame->rdx = now >> 32;
+      break;
+    }
+  }
+}
+
+WEIR_TEST_HANDLER void on_trap(int, siginfo_t*, void* context) {
+  auto* gregs = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
+  const Site* site = find_trap_site(static_cast<uint64_t>(gregs[REG_RIP]) - 1);
+  if (site == nullptr) sys::raw(SYS_exit_group, 77);
+  Registers registers = registers_of_gregs(gregs);
+  Frame frame{};
+  for (unsigned i = 0; i < 16; i++) general_register(frame, i) = registers.general[i];
+  frame.rflags = registers.rflags;
+  on_frame(&frame, site);
+  constexpr uint8_t kIndex[16] = {13, 14, 12, 11, 15, 10, 9, 8, 0, 1, 2, 3, 4, 5, 6, 7};
+  for (unsigned i = 0; i < 16; i++) gregs[kIndex[i]] = static_cast<greg_t>(general_register(frame, i));
+  gregs[REG_RIP] = static_cast<greg_t>(frame.rip);
+  gregs[REG_EFL] = static_cast<greg_t>(frame.rflags);
+}
+
+void prepare_task() {
+  g_block.self = reinterpret_cast<uint64_t>(&g_block);
+  g_block.stack_top = reinterpret_cast<uint64_t>(g_runtime_stack + sizeof(g_runtime_stack));
+  sys::raw(SYS_arch_prctl, ARCH_SET_GS, static_cast<long>(g_block.self));
+  set_site_entry(&weir_test_entry);
+  struct sigaction action = {};
+  action.sa_sigaction = on_trap;
+  action.sa_flags = SA_SIGINFO;
+  sigaction(SIGTRAP, &action, nullptr);
+}
+
+// Runs `body` in a child that may patch what it likes. True: it returned true and left with status 0.
+template <typename Body>
+bool in_child(Body body) {
+  fflush(stdout);
+  pid_t child = fork();
+  if (child == 0) {
+    alarm(60);
+    prepare_task();
+    bool good = body();
+    fflush(stdout);
+    _exit(good ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (status != 0) printf("child: status %x\n", static_cast<unsigned>(status));
+  return status == 0;
+}
+
+struct Library {
+  Range text;
+  Range object;
+};
+
+Library find_library(const char* part) {
+  struct Query {
+    const char* part;
+    Library found;
+  } query{part, {}};
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* data) {
+        auto* q = static_cast<Query*>(data);
+        if (strstr(info->dlpi_name, q->part) == nullptr) return 0;
+        Library& lib = q->found;
+        lib.object.start = ~uint64_t{0};
+        for (int i = 0; i < info->dlpi_phnum; i++) {
+          const ElfW(Phdr)& segment = info->dlpi_phdr[i];
+          if (segment.p_type != PT_LOAD) continue;
+          uint64_t start = info->dlpi_addr + segment.p_vaddr;
+          lib.object.start = std::min(lib.object.start, page_down(start));
+          lib.object.limit = std::max(lib.object.limit, page_up(start + segment.p_memsz));
+          if (segment.p_flags & PF_X) lib.text = Range{start, start + segment.p_memsz};
+        }
+        return 1;
+      },
+      &query);
+  return query.found;
+}
+
+double milliseconds() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
+}
+
+long patch_library(const char* part, PatchKinds kinds, PatchStats& stats) {
+  Library library = find_library(part);
+  double start = milliseconds();
+  long result = patch_text(library.text, library.object, kinds, &stats);
+  printf("%-12s kinds %d: %ld, syscalls %u+%u, atomics %u+%u, rdtsc %u+%u (jumps+traps), refused %u, distrusted %u, %.1f ms\n",
+         part, kinds, result, stats.jumps[0], stats.traps[0], stats.jumps[1], stats.traps[1], stats.jumps[2], stats.traps[2],
+         stats.refused, stats.distrusted, milliseconds() - start);
+  return result;
+}
+
+void handle_calls() {
+  for (unsigned i = 0; i < kSyscallNumbers; i++) g_syscall_handled[i] = 1;
+  // Calls that return twice, or to another stack, are for a real runtime.
+  for (int number : {SYS_rt_sigreturn, SYS_clone, SYS_vfork, SYS_fork, SYS_clone3}) g_syscall_handled[number] = 0;
+}
+
+// libc and libstdc++ leave out locked instructions while there is one thread.
+void leave_single_thread_mode() {
+  pthread_t thread;
+  pthread_create(&thread, nullptr, [](void*) -> void* { return nullptr; }, nullptr);
+  pthread_join(thread, nullptr);
+  __libc_single_threaded = 0;
+  asm volatile("movl $1,%%fs:0x18" ::: "memory");
+}
+
+std::string work() {
+  std::ostringstream out;
+  std::map<std::string, int> counts;
+  std::string text = "the quick brown fox jumps over the lazy dog and the fox";
+  std::istringstream words(text);
+  for (std::string word; words >> word;) counts[word]++;
+  for (auto& [name, count] : counts) out << name << ' ' << count << '\n';
+  auto shared = std::make_shared<std::string>("shared");
+  std::vector<std::shared_ptr<std::string>> many(100, shared);
+  out << shared.use_count() << '\n';
+  std::unique_ptr<FILE, int (*)(FILE*)> file(tmpfile(), fclose);
+  fprintf(file.get(), "%d %.3f %s\n", 42, 2.5, "words");
+  rewind(file.get());
+  char line[64] = {};
+  if (fgets(line, sizeof(line), file.get())) out << line;
+  int status = system("exit 3");
+  out << WEXITSTATUS(status) << '\n';
+  try {
+    (void)std::stoi("no number");
+  } catch (const std::exception& e) {
+    out << e.what() << '\n';
+  }
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  for (int i = 0; i < 1000; i++) {
+    pthread_mutex_lock(&mutex);
+    pthread_mutex_unlock(&mutex);
+  }
+  return out.str();
+}
+
+TEST(PatchTest, LibcSystemCallsBecomeJumps) {
+  EXPECT_TRUE(in_child([] {
+    PatchStats stats;
+    if (patch_library("libc.so", kPatchSyscall, stats) != 0) return false;
+    uint32_t sites = stats.jumps[0] + stats.traps[0];
+    g_syscall_handled[SYS_getppid] = 1;
+    pid_t parent = getppid();
+    bool counted = g_entered[0] == 1 && parent == static_cast<pid_t>(sys::raw(SYS_getppid));
+    return counted && sites > 500 && stats.jumps[0] * 100 >= sites * 99;
+  }));
+}
+
+TEST(PatchTest, LibrariesWorkWithEverySitePatched) {
+  EXPECT_TRUE(in_child([] {
+    leave_single_thread_mode();
+    std::string expected = work();
+    PatchKinds all = kPatchSyscall | kPatchAtomic | kPatchRdtsc;
+    for (const char* name : {"libc.so", "libstdc++", "libgcc_s", "ld-linux", "libm.so"}) {
+      PatchStats stats;
+      if (patch_library(name, all, stats) != 0) return false;
+    }
+    handle_calls();
+    std::string got = work();
+    printf("entered: %lu syscalls, %lu atomics\n", g_entered[0], g_entered[1]);
+    if (got != expected) printf("expected:\n%s\ngot:\n%s\n", expected.c_str(), got.c_str());
+    return got == expected && g_entered[0] > 10 && g_entered[1] > 2000;
+  }));
+}
+
+TEST(PatchTest, FurtherKindsComeLater) {
+  EXPECT_TRUE(in_child([] {
+    std::string expected = work();
+    PatchStats together, first, second, third;
+    if (patch_library("libc.so", kPatchSyscall, first) != 0) return false;
+    if (patch_library("libc.so", kPatchSyscall | kPatchAtomic, second) != 0) return false;
+    uint32_t sites = site_count();
+    if (patch_library("libc.so", kPatchSyscall | kPatchAtomic, third) != 0) return false;
+    handle_calls();
+    return sites == site_count() && second.jumps[0] + second.traps[0] == 0 && second.jumps[1] > 400 && work() == expected;
+  }));
+}
+
+TEST(PatchTest, PlacesInStubsAreNamedInTermsOfTheProgram) {
+  EXPECT_TRUE(in_child([] {
+    PatchStats stats;
+    if (patch_library("libc.so", kPatchSyscall | kPatchAtomic, stats) != 0) return false;
+    unsigned wrong = 0;
+    StubPlace place;
+    for (uint32_t i = 0; i < site_count(); i++) {
+      const Site& site = *site_at(i);
+      if (site.is_trap) {
+        wrong += find_trap_site(site.address) != &site;
+        continue;
+      }
+      for (uint64_t at = site.stub; at < site.stub + site.stub_size; at++) {
+        wrong += !find_stub_place(at, place) || place.site != &site;
+      }
+      wrong += !find_stub_place(site.resume, place) || place.program_address != site.address + site.length;
+      wrong += !find_stub_place(site.stub + site.enter_at, place) || place.program_address != site.address || place.on_runtime_stack;
+      wrong += !find_stub_place(site.stub + site.enter_at + 18, place) || !place.on_runtime_stack;
+    }
+    wrong += find_stub_place(find_library("libc.so").text.start, place);
+    printf("%u wrong of %u\n", wrong, site_count());
+    return wrong == 0;
+  }));
+}
+
+// Small functions int64_t(int32_t* memory, int64_t number), copied into a text of their own before they are patched.
+#define WEIR_TEST_CODE(name, body)                                                                           \
+  extern "C" const uint8_t weir_test_##name[], weir_test_##name##_end[];                                     \
+  asm(".pushsection .rodata\nweir_test_" #name ":\n" body "\nweir_test_" #name "_end:\n.byte 0\n.popsection\n")
+
+WEIR_TEST_CODE(skipped_lock, R"(
+    xor %eax, %eax; mov $5, %edx; test %esi, %esi; je 1f
+    .byte 0xf0
+ 1: cmpxchg %edx, (%rdi); sete %al; movzbl %al, %eax; ret)");
+WEIR_TEST_CODE(skipped_lock_behind_an_entry, R"(
+    xor %eax, %eax; mov $5, %edx; test %esi, %esi; jmp 2f
+ 2: je 1f
+    .byte 0xf0
+ 1: cmpxchg %edx, (%rdi); sete %al; movzbl %al, %eax; ret)");
+WEIR_TEST_CODE(rip_relative, "lock incl (%rdi); mov 1f(%rip), %eax; ret; 1: .long 77");
+WEIR_TEST_CODE(short_branch, "lock subl %esi, (%rdi); je 1f; mov $1, %eax; ret; 1: mov $2, %eax; ret");
+WEIR_TEST_CODE(entered_behind, R"(
+    mov $3, %ecx; xor %eax, %eax; lock incl (%rdi)
+ 1: inc %eax; dec %ecx; jne 1b; ret)");
+WEIR_TEST_CODE(entered_around, R"(
+    mov $3, %ecx; xor %eax, %eax; jmp 2f
+ 1: lock incl (%rdi)
+ 2: inc %eax; dec %ecx; jne 1b; ret)");
+WEIR_TEST_CODE(before_a_call, "mov %esi, %eax; mov %esi, %ecx; xchg %eax, (%rdi); call 1f; ret; 1: add %ecx, %eax; ret");
+WEIR_TEST_CODE(padded_return, "mov %esi, %eax; jmp 1f; 1: xchg %eax, (%rdi); ret; nop; nop; nop");
+WEIR_TEST_CODE(red_zone, R"(
+    mov %rsi, -8(%rsp); mov %rsi, -128(%rsp); lock addl %esi, (%rdi); mov -8(%rsp), %rax; add -128(%rsp), %rax; ret)");
+WEIR_TEST_CODE(loop_around, "1: lock decl (%rdi); jne 1b; mov $9, %eax; ret");
+
+// What the function does natively and patched must be the same; `entries` is how often it enters the runtime.
+bool behaves(const uint8_t* code, const uint8_t* limit, int32_t memory, int64_t number, uint64_t entries, bool trap) {
+  auto* text = static_cast<uint8_t*>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  memset(text, 0x90, 4096);
+  memcpy(text, code, static_cast<size_t>(limit - code));
+  auto* function = reinterpret_cast<int64_t (*)(int32_t*, int64_t)>(text);
+  int32_t expected_memory = memory, got_memory = memory;
+  int64_t expected = function(&expected_memory, number);
+  PatchStats stats;
+  auto start = reinterpret_cast<uint64_t>(text);
+  Range range{start, start + static_cast<uint64_t>(limit - code)};
+  if (patch_text(range, Range{}, kPatchAtomic, &stats) != 0) return false;
+  uint64_t before = g_entered[1];
+  int64_t got = function(&got_memory, number);
+  bool good = got == expected && got_memory == expected_memory && g_entered[1] - before == entries &&
+              stats.jumps[1] == !trap && stats.traps[1] == trap;
+  if (!good) {
+    printf("result %ld %ld, memory %d %d, entries %lu, jumps %u, traps %u\n", expected, got, expected_memory, got_memory,
+           g_entered[1] - before, stats.jumps[1], stats.traps[1]);
+  }
+  return good;
+}
+
+#define WEIR_EXPECT_BEHAVES(name, memory, number, entries, trap) \
+  EXPECT_TRUE(in_child([] { return behaves(weir_test_##name, weir_test_##name##_end, memory, number, entries, trap); }))
+
+TEST(PatchTest, WhereOldCodeSkipsALockTheUnlockedInstructionStaysIntact) {
+  for (bool trap : {false, true}) {
+    const uint8_t* code = trap ? weir_test_skipped_lock_behind_an_entry : weir_test_skipped_lock;
+    const uint8_t* limit = trap ? weir_test_skipped_lock_behind_an_entry_end : weir_test_skipped_lock_end;
+    EXPECT_TRUE(in_child([=] { return behaves(code, limit, 0, 0, 0, trap); }));
+    EXPECT_TRUE(in_child([=] { return behaves(code, limit, 0, 1, 1, trap); }));
+    EXPECT_TRUE(in_child([=] { return behaves(code, limit, 3, 1, 1, trap); }));
+  }
+}
+
+TEST(PatchTest, DisplacedInstructionsAreAdapted) {
+  WEIR_EXPECT_BEHAVES(rip_relative, 3, 0, 1, false);
+  WEIR_EXPECT_BEHAVES(short_branch, 3, 3, 1, false);
+  WEIR_EXPECT_BEHAVES(short_branch, 3, 4, 1, false);
+  WEIR_EXPECT_BEHAVES(loop_around, 5, 0, 5, false);
+}
+
+TEST(PatchTest, AJumpNeverCoversAPlaceThatIsEntered) {
+  WEIR_EXPECT_BEHAVES(entered_behind, 3, 0, 1, false);
+  WEIR_EXPECT_BEHAVES(entered_around, 3, 0, 2, true);
+}
+
+TEST(PatchTest, InstructionsBeforeTheSiteMoveToo) { WEIR_EXPECT_BEHAVES(before_a_call, 3, 4, 1, false); }
+
+TEST(PatchTest, PaddingAfterAReturnIsUsed) { WEIR_EXPECT_BEHAVES(padded_return, 3, 4, 1, false); }
+
+TEST(PatchTest, TheRedZoneIsNotTouched) { WEIR_EXPECT_BEHAVES(red_zone, 3, 4, 1, false); }
+
+}  // namespace
+
+extern "C" WEIR_TEST_HANDLER void weir_test_on_site(weir::Frame* frame) {
+  on_frame(frame, weir::site_at(static_cast<uint32_t>(frame->site)));
+}

@@ -1,0 +1,80 @@
+// One pass over the code of an executable segment: which instructions are sites, and where control may enter.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/types.h"
+#include "decode/shape.h"
+#include "patch/site_table.h"
+#include "patch/text_map.h"
+
+namespace weir {
+
+// A set of offsets into a text, one bit each.
+class OffsetSet {
+ public:
+  static uint64_t bytes_for(uint64_t text_size) { return (text_size >> 3) + 16; }
+  void use(uint64_t* words) { words_ = words; }
+  void add(uint32_t offset) { words_[offset >> 6] |= uint64_t{1} << (offset & 63); }
+  bool has(uint32_t offset) const { return words_[offset >> 6] >> (offset & 63) & 1; }
+  bool has_any(uint32_t start, uint32_t limit) const {
+    for (uint32_t i = start; i < limit; i++) {
+      if (has(i)) return true;
+    }
+    return false;
+  }
+
+ private:
+  uint64_t* words_ = nullptr;
+};
+
+// A site that the sweep found; offsets into the text.
+struct Candidate {
+  uint32_t offset = 0;
+  uint32_t chunk_limit = 0;
+  SiteKind kind = SiteKind::kSyscall;
+  uint8_t length = 0;
+  uint8_t previous = 0;         // length of the instruction before it, 0 where that is not known
+  uint8_t before_previous = 0;
+};
+
+// Whether an instruction is one that patching intercepts.
+bool is_site(const Shape& shape, SiteKind& kind);
+
+class Sweep {
+ public:
+  Sweep() = default;
+  Sweep(const Sweep&) = delete;
+  Sweep& operator=(const Sweep&) = delete;
+  ~Sweep();
+
+  // `code` holds the bytes that the text has, or had before some of it was patched. False: no memory.
+  [[nodiscard]] bool run(Range text, const uint8_t* code, const TextMap& map);
+
+  const Candidate* candidates() const { return candidates_; }
+  size_t candidate_count() const { return candidate_count_; }
+  // Where a direct branch, a jump table, a computed goto or a function entry leads.
+  const OffsetSet& targets() const { return targets_; }
+  size_t distrusted() const { return distrusted_; }  // what looked like sites where the bytes may be data
+
+ private:
+  void sweep_chunk(const Chunk& chunk, bool linear);
+  void note_instruction(const Shape& shape, uint32_t offset, const Chunk& chunk);
+  void note_table(uint64_t table);
+  void add_target(uint64_t address);
+
+  Range text_;
+  const uint8_t* code_ = nullptr;
+  const ElfObject* object_ = nullptr;
+  uint64_t memory_ = 0;
+  uint64_t memory_size_ = 0;
+  OffsetSet targets_;
+  Candidate* candidates_ = nullptr;
+  size_t candidate_count_ = 0;
+  size_t distrusted_ = 0;
+  uint8_t previous_[2] = {0, 0};
+  bool runs_on_ = false;  // the chunk before ended in the middle of sound code
+};
+
+}  // namespace weir

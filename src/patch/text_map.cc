@@ -1,0 +1,318 @@
+#include "patch/text_map.h"
+
+#include <elf.h>
+
+#include "base/bytes.h"
+#include "sys/memory.h"
+
+// A sweep over x86 code is reliable only where it starts at an instruction. Every function that can be unwound has a frame
+// description (FDE) with its exact range, also in a stripped library; the header of the unwind table lists them, sorted.
+// Functions of the dynamic symbol table are added: they cover assembly that was written without unwind directives.
+//
+// Everything is read from the mapped image. A damaged image must not hurt: each read is checked against the segments
+// that the program headers announce, and whatever does not parse ends the listing that it is part of.
+
+namespace weir {
+namespace {
+
+constexpr uint8_t kEncodingOmit = 0xff, kEncodingSigned4 = 0x0b, kEncodingTable = 0x3b;
+constexpr uint64_t kMaxSymbols = 1u << 22;
+
+uint64_t format_size(uint8_t encoding) {
+  switch (encoding & 0x0f) {
+    case 0x02: case 0x0a: return 2;
+    case 0x03: case 0x0b: return 4;
+    case 0x00: case 0x04: case 0x0c: return 8;
+    default: return 0;
+  }
+}
+
+void swap_down(Range* heap, size_t root, size_t count) {
+  for (;;) {
+    size_t child = 2 * root + 1;
+    if (child >= count) return;
+    if (child + 1 < count && heap[child].start < heap[child + 1].start) child++;
+    if (heap[root].start >= heap[child].start) return;
+    Range kept = heap[root];
+    heap[root] = heap[child];
+    heap[child] = kept;
+    root = child;
+  }
+}
+
+void sort_by_start(Range* ranges, size_t count) {
+  bool sorted = true;
+  for (size_t i = 1; i < count && sorted; i++) sorted = ranges[i - 1].start <= ranges[i].start;
+  if (sorted) return;
+  for (size_t i = count / 2; i > 0; i--) swap_down(ranges, i - 1, count);
+  for (size_t last = count; last > 1; last--) {
+    Range kept = ranges[0];
+    ranges[0] = ranges[last - 1];
+    ranges[last - 1] = kept;
+    swap_down(ranges, 0, last - 1);
+  }
+}
+
+}  // namespace
+
+template <typename T>
+bool ElfObject::load(uint64_t address, T& value) const {
+  if (!is_readable(address, sizeof(T))) return false;
+  copy_bytes(&value, reinterpret_cast<const void*>(address), sizeof(T));
+  return true;
+}
+
+bool ElfObject::is_readable(uint64_t address, uint64_t size) const {
+  for (unsigned i = 0; i < segment_count_; i++) {
+    const Range& segment = segments_[i];
+    if (address >= segment.start && address <= segment.limit && size <= segment.limit - address) return true;
+  }
+  return false;
+}
+
+bool ElfObject::open(Range object) {
+  object_ = object;
+  segment_count_ = 0;
+  if (object.empty() || object.size() < kPageSize) return false;
+  segments_[segment_count_++] = Range{object.start, object.start + kPageSize};  // the headers
+  Elf64_Ehdr header;
+  if (!load(object.start, header)) return false;
+  if (header.e_ident[0] != 0x7f || header.e_ident[1] != 'E' || header.e_ident[2] != 'L' || header.e_ident[3] != 'F' ||
+      header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != EM_X86_64) {
+    return false;
+  }
+  bool found = false;
+  for (int pass = 0; pass < 2; pass++) {
+    for (unsigned i = 0; i < header.e_phnum; i++) {
+      Elf64_Phdr segment;
+      uint64_t at = object.start + header.e_phoff + i * sizeof(segment);
+      if (at + sizeof(segment) > object.start + kPageSize || !load(at, segment)) break;
+      uint64_t start = bias_ + segment.p_vaddr;
+      if (pass == 0) {  // the first one that is loaded says where the image lies
+        if (segment.p_type != PT_LOAD || found) continue;
+        found = true;
+        bias_ = object.start - page_down(segment.p_vaddr);
+      } else if (segment.p_type == PT_LOAD && (segment.p_flags & PF_R) && segment_count_ < kMaxSegments) {
+        Range range{start, start + segment.p_filesz};
+        if (range.start >= object.start && range.limit <= object.limit) segments_[segment_count_++] = range;
+      } else if (segment.p_type == PT_GNU_EH_FRAME) {
+        unwind_header_ = start;
+      } else if (segment.p_type == PT_DYNAMIC) {
+        dynamic_ = Range{start, start + segment.p_memsz};
+      }
+    }
+  }
+  return found;
+}
+
+// Layout of a CIE: length, id 0, version, augmentation string, two LEB128, return register, augmentation data.
+bool ElfObject::pointer_encoding(uint64_t cie, uint8_t& encoding) const {
+  if (cie == last_cie_) {
+    encoding = last_encoding_;
+    return encoding != kEncodingOmit;
+  }
+  last_cie_ = cie;
+  last_encoding_ = encoding = kEncodingOmit;
+  uint32_t head[2];
+  uint8_t version, byte;
+  if (!load(cie, head) || head[1] != 0 || !load(cie + 8, version)) return false;
+  uint64_t at = cie + 9;
+  char augmentation[8] = {};
+  for (unsigned i = 0;; i++) {
+    if (!load(at++, byte) || i == sizeof(augmentation)) return false;
+    augmentation[i] = static_cast<char>(byte);
+    if (byte == 0) break;
+  }
+  if (augmentation[0] == 0) {
+    last_encoding_ = encoding = 0;
+    return true;
+  }
+  if (augmentation[0] != 'z') return false;
+  int numbers = 4;  // code alignment, data alignment, return register, size of the augmentation data
+  if (version == 1) {
+    for (int i = 0; i < 2; i++) {
+      do {
+        if (!load(at++, byte)) return false;
+      } while (byte & 0x80);
+    }
+    at++;
+    numbers = 1;
+  }
+  for (int i = 0; i < numbers; i++) {
+    do {
+      if (!load(at++, byte)) return false;
+    } while (byte & 0x80);
+  }
+  encoding = 0;
+  for (const char* what = augmentation + 1; *what; what++) {
+    if (!load(at, byte)) return false;
+    if (*what == 'R') {
+      encoding = byte;
+      at++;
+    } else if (*what == 'L') {
+      at++;
+    } else if (*what == 'P') {
+      at += 1 + format_size(byte);
+    } else if (*what != 'S' && *what != 'B') {
+      return false;
+    }
+  }
+  last_encoding_ = encoding;
+  return true;
+}
+
+// False at the end of the table, or where it makes no sense. The range is empty for a CIE.
+bool ElfObject::fde_range(uint64_t fde, uint64_t& next, Range& range) const {
+  uint32_t head[2];
+  range = Range{};
+  if (!load(fde, head[0]) || head[0] == 0 || head[0] >= 0xfffffff0 || !load(fde, head)) return false;
+  next = fde + 4 + head[0];
+  if (head[1] == 0) return true;
+  uint8_t encoding;
+  if (!pointer_encoding(fde + 4 - head[1], encoding)) return true;
+  uint64_t size = format_size(encoding);
+  if (size != 4 && size != 8) return true;
+  uint64_t start = 0, length = 0;
+  uint32_t narrow[2];
+  if (size == 4) {
+    if (!load(fde + 8, narrow)) return false;
+    start = (encoding & 0x0f) == kEncodingSigned4 ? static_cast<uint64_t>(int64_t{static_cast<int32_t>(narrow[0])}) : narrow[0];
+    length = narrow[1];
+  } else if (!load(fde + 8, start) || !load(fde + 16, length)) {
+    return false;
+  }
+  uint8_t application = encoding & 0x70;
+  if (application == 0x10) {
+    start += fde + 8;
+  } else if (application == 0x30) {
+    start += unwind_header_;
+  } else if (application != 0) {
+    return true;
+  }
+  range = Range{start, start + length};
+  return true;
+}
+
+size_t ElfObject::unwind_ranges(Range* out, size_t capacity) const {
+  struct {
+    uint8_t version, frame_encoding, count_encoding, table_encoding;
+    int32_t frame;
+    uint32_t count;
+  } header;
+  if (unwind_header_ == 0 || !load(unwind_header_, header) || header.version != 1) return 0;
+  size_t found = 0;
+  uint64_t next;
+  Range range;
+  if (header.count_encoding == 0x03 && header.table_encoding == kEncodingTable && (header.frame_encoding & 0x0f) == 0x0b) {
+    for (uint64_t i = 0; i < header.count; i++) {
+      int32_t entry[2];
+      if (!load(unwind_header_ + 12 + 8 * i, entry)) break;
+      if (!fde_range(unwind_header_ + static_cast<uint64_t>(int64_t{entry[1]}), next, range) || range.empty()) continue;
+      if (found < capacity) out[found] = range;
+      found++;
+    }
+    return found;
+  }
+  if (header.frame_encoding != 0x1b) return 0;
+  uint64_t at = unwind_header_ + 4 + static_cast<uint64_t>(int64_t{header.frame});
+  for (; fde_range(at, next, range); at = next) {
+    if (range.empty()) continue;
+    if (found < capacity) out[found] = range;
+    found++;
+  }
+  return found;
+}
+
+// The loader may or may not have added the load address to what the dynamic section holds.
+uint64_t ElfObject::dynamic_address(uint64_t value) const {
+  return value >= object_.start && value < object_.limit ? value : value + bias_;
+}
+
+uint64_t ElfObject::symbol_count(uint64_t hash, uint64_t gnu_hash) const {
+  uint32_t words[4];
+  if (hash != 0 && load(hash, words)) return words[1];
+  if (gnu_hash == 0 || !load(gnu_hash, words)) return 0;
+  uint64_t buckets = gnu_hash + 16 + 8 * uint64_t{words[2]};
+  uint64_t chains = buckets + 4 * uint64_t{words[0]};
+  uint32_t highest = 0, value = 0;
+  for (uint64_t i = 0; i < words[0]; i++) {
+    if (!load(buckets + 4 * i, value)) return 0;
+    if (value > highest) highest = value;
+  }
+  if (highest < words[1]) return words[1];
+  while (load(chains + 4 * uint64_t{highest - words[1]}, value) && !(value & 1)) highest++;
+  return uint64_t{highest} + 1;
+}
+
+size_t ElfObject::function_symbols(Range* out, size_t capacity) const {
+  uint64_t symbols = 0, hash = 0, gnu_hash = 0;
+  for (uint64_t at = dynamic_.start; at + sizeof(Elf64_Dyn) <= dynamic_.limit; at += sizeof(Elf64_Dyn)) {
+    Elf64_Dyn entry;
+    if (!load(at, entry) || entry.d_tag == DT_NULL) break;
+    if (entry.d_tag == DT_SYMTAB) symbols = dynamic_address(entry.d_un.d_ptr);
+    if (entry.d_tag == DT_HASH) hash = dynamic_address(entry.d_un.d_ptr);
+    if (entry.d_tag == DT_GNU_HASH) gnu_hash = dynamic_address(entry.d_un.d_ptr);
+  }
+  if (symbols == 0) return 0;
+  uint64_t count = symbol_count(hash, gnu_hash);
+  size_t found = 0;
+  for (uint64_t i = 1; i < count && i < kMaxSymbols; i++) {
+    Elf64_Sym symbol;
+    if (!load(symbols + i * sizeof(symbol), symbol)) break;
+    unsigned type = symbol.st_info & 0xf;
+    if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol.st_value == 0 || symbol.st_shndx == SHN_UNDEF) continue;
+    if (found < capacity) out[found] = Range{bias_ + symbol.st_value, bias_ + symbol.st_value + symbol.st_size};
+    found++;
+  }
+  return found;
+}
+
+TextMap::~TextMap() {
+  if (memory_ != 0) sys::unmap(memory_, memory_size_);
+}
+
+void TextMap::add_chunk(uint32_t start, uint32_t limit, bool covered) {
+  if (start < limit) chunks_[chunk_count_++] = Chunk{start, limit, covered};
+}
+
+bool TextMap::build(Range text, Range object) {
+  has_object_ = object_.open(object);
+  size_t frames = has_object_ ? object_.unwind_ranges(nullptr, 0) : 0;
+  size_t symbols = has_object_ ? object_.function_symbols(nullptr, 0) : 0;
+  size_t capacity = frames + symbols;
+  memory_size_ = page_up((capacity + 1) * (sizeof(Range) + 2 * sizeof(Chunk) + sizeof(uint32_t)));
+  long memory = sys::map_anonymous(memory_size_);
+  if (sys::failed(memory)) return false;
+  memory_ = static_cast<uint64_t>(memory);
+  auto* ranges = reinterpret_cast<Range*>(memory_);
+  chunks_ = reinterpret_cast<Chunk*>(ranges + capacity + 1);
+  entries_ = reinterpret_cast<uint32_t*>(chunks_ + 2 * (capacity + 1));
+  if (has_object_) {
+    object_.unwind_ranges(ranges, frames);
+    object_.function_symbols(ranges + frames, symbols);
+  }
+  sort_by_start(ranges, capacity);
+
+  auto size = static_cast<uint32_t>(text.size());
+  uint32_t covered_to = 0;
+  bool any = false;
+  for (size_t i = 0; i < capacity; i++) {
+    if (!text.contains(ranges[i].start)) continue;
+    auto start = static_cast<uint32_t>(ranges[i].start - text.start);
+    uint32_t limit = ranges[i].limit > text.limit ? size : static_cast<uint32_t>(ranges[i].limit - text.start);
+    if (entry_count_ == 0 || entries_[entry_count_ - 1] != start) entries_[entry_count_++] = start;
+    if (limit <= covered_to || start == limit) continue;
+    if (start < covered_to) {  // an entry inside a piece that is covered already
+      start = covered_to;
+    } else {
+      add_chunk(covered_to, start, false);
+    }
+    add_chunk(start, limit, true);
+    covered_to = limit;
+    any = true;
+  }
+  add_chunk(covered_to, size, !any);
+  return true;
+}
+
+}  // namespace weir

@@ -1,0 +1,56 @@
+// Where every patched site and every interposed call arrives: on the task's runtime stack, registers in the frame.
+
+#include "event/event.h"
+#include "patch/patch.h"
+#include "runtime/state.h"
+#include "sys/report.h"
+#include "syscall/syscall.h"
+#include "task/shared.h"
+#include "trap/spin.h"
+
+namespace weir {
+
+namespace {
+
+void on_atomic(Frame& frame, const Site& site) {
+  const uint64_t address = atomic_address(site.atomic, frame, sys::fs_base());
+  if (!g_tasks_active || self().in_vfork) {
+    execute_atomic(site.atomic, frame, reinterpret_cast<void*>(address));
+    return;
+  }
+  self().counters.atomics++;
+  begin_turn(EventKind::kAtomic);
+  execute_atomic(site.atomic, frame, alias(address));
+  end_turn();
+}
+
+void on_call(Frame& frame) {
+  using Function = long (*)(long, long, long);
+  frame.rip = *reinterpret_cast<uint64_t*>(frame.rsp);
+  frame.rsp += 8;
+  auto function = reinterpret_cast<Function>(frame.rdi);
+  frame.rax = static_cast<uint64_t>(function(static_cast<long>(frame.rsi), static_cast<long>(frame.rdx), static_cast<long>(frame.rcx)));
+}
+
+}  // namespace
+}  // namespace weir
+
+extern "C" __attribute__((visibility("hidden"))) void weir_on_site(weir::Frame* frame) {
+  using namespace weir;
+  if (frame->site == kUpcall) {
+    on_call(*frame);
+    return;
+  }
+  if (frame->site == trap::kPreempted) {
+    trap::on_preempted(*frame);
+    return;
+  }
+  const Site* site = site_at(static_cast<uint32_t>(frame->site));
+  WEIR_CHECK(site);
+  frame->rip = site->resume;
+  if (site->kind == SiteKind::kSyscall) {
+    syscalls::on_syscall(*frame, *site);
+  } else {
+    on_atomic(*frame, *site);
+  }
+}

@@ -1,0 +1,105 @@
+// A ring of records in shared memory. Every process slot, busy or idle, has its own place in it; a record's descriptor is
+// closed by the last process that applies it.
+//
+// Invariants
+// 1. Records are appended under the turn, and applied by a process before it runs program code again, so a process in
+//    program code is always up to date.
+// 2. `waiting` counts the slots that still have to apply a record; slots made later start at the end.
+
+#include "runtime/mappings.h"
+
+#include <sys/mman.h>
+
+#include "page/store.h"
+#include "patch/patch.h"
+#include "runtime/state.h"
+#include "runtime/text.h"
+#include "sys/report.h"
+#include "sys/syscall_x86_64.h"
+#include "trap/signals.h"
+#include "view/isolated.h"
+
+namespace weir::runtime {
+
+namespace {
+
+void apply(const MappingRecord& r) {
+  switch (r.kind) {
+    case MappingKind::kMapFile: {
+      long at = sys::raw(SYS_mmap, static_cast<long>(r.start), static_cast<long>(r.size), r.protection, r.flags, r.descriptor,
+                         static_cast<long>(r.offset));
+      if (sys::failed(at)) report("cannot repeat a mapping of another task at %x (error %d)", r.start, int64_t{-at});
+      if (r.protection & PROT_EXEC) patch_new_text(Range{r.start, r.start + r.size});
+      break;
+    }
+    case MappingKind::kMapStore:
+      page::map_private(r.start, r.size, r.offset, r.protection);
+      view::track(r.start, r.size);
+      break;
+    case MappingKind::kUnmap:
+      sys::raw(SYS_munmap, static_cast<long>(r.start), static_cast<long>(r.size));
+      break;
+    case MappingKind::kProtect:
+      page::protect(r.start, r.size, r.protection);
+      if (r.protection & PROT_EXEC) patch_new_text(Range{r.start, r.start + r.size});
+      break;
+    case MappingKind::kDropCopies:
+      view::drop(r.start, r.size);
+      break;
+    case MappingKind::kSigaction:
+      trap::install(r.protection);
+      break;
+  }
+}
+
+}  // namespace
+
+void record_mapping(MappingRecord record) {
+  Shared& s = shared();
+  if (!g_tasks_active || !g_isolated) return;
+  SpinGuard guard(s.process_lock);
+  uint32_t others = 0;
+  uint64_t oldest = s.mapping_sequence;
+  for (uint32_t p = 0; p < s.high_process; p++) {
+    if (s.processes[p].pid == 0 || p == g_process) continue;
+    others++;
+    if (s.processes[p].mapping_sequence < oldest) oldest = s.processes[p].mapping_sequence;
+  }
+  WEIR_CHECK(s.mapping_sequence - oldest < kMappingRecords);
+  record.waiting = others;
+  record.author = g_process;
+  if (others == 0) {
+    if (record.descriptor >= 0) sys::raw(SYS_close, record.descriptor);
+  }
+  s.mappings[s.mapping_sequence % kMappingRecords] = record;
+  __atomic_store_n(&s.mapping_sequence, s.mapping_sequence + 1, __ATOMIC_RELEASE);
+}
+
+void apply_mappings(Task&) {
+  Shared& s = shared();
+  ProcessSlot& slot = s.processes[g_process];
+  while (slot.mapping_sequence < __atomic_load_n(&s.mapping_sequence, __ATOMIC_ACQUIRE)) {
+    MappingRecord& record = s.mappings[slot.mapping_sequence % kMappingRecords];
+    if (record.author != g_process) {
+      apply(record);
+      if (__atomic_sub_fetch(&record.waiting, 1u, __ATOMIC_ACQ_REL) == 0 && record.descriptor >= 0) {
+        sys::raw(SYS_close, record.descriptor);
+        record.descriptor = -1;
+      }
+    }
+    slot.mapping_sequence++;
+  }
+}
+
+void convert_late(Range range, int protection) {
+  // The bytes come over as they are; a page that another process had changed privately cannot exist: it was read-only.
+  uint64_t offset = page::add_region(range.start, range.size(), protection);
+  if (!offset) return;
+  Shared& s = shared();
+  sys::raw(SYS_pwrite64, s.store, static_cast<long>(range.start), static_cast<long>(range.size()), static_cast<long>(offset));
+  page::map_private(range.start, range.size(), offset, protection);
+  view::track(range.start, range.size());
+  record_mapping({MappingKind::kMapStore, protection, 0, -1, range.start, range.size(), offset, 0, 0});
+}
+
+}  // namespace weir::runtime

@@ -1,0 +1,14 @@
+// Changes of the address space, repeated by every process that runs tasks.
+#pragma once
+
+#include "base/types.h"
+#include "task/shared.h"
+
+namespace weir::runtime {
+
+// Appends a change that this process has made itself. REQUIRES: the turn, or one task only (then nothing is recorded).
+void record_mapping(MappingRecord record);
+// A range outside the arena that has become writable after tasks existed: turned into store memory here and elsewhere.
+void convert_late(Range range, int protection);
+
+}  // namespace weir::runtime

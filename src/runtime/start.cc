@@ -1,0 +1,162 @@
+// The life of a program under Weir, in order: its first allocation maps the runtime's memory; the library's constructor
+// patches the system call sites; the first pthread_create turns memory into the store, threads into tasks; its exit
+// prints what was asked for.
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+
+#include "base/bytes.h"
+#include "base/options.h"
+#include "event/event.h"
+#include "order/rounds.h"
+#include "page/heap.h"
+#include "page/store.h"
+#include "patch/patch.h"
+#include "runtime/exit_report.h"
+#include "runtime/state.h"
+#include "runtime/text.h"
+#include "sys/futex.h"
+#include "sys/report.h"
+#include "sys/syscall_x86_64.h"
+#include "syscall/syscall.h"
+#include "task/fork.h"
+#include "task/layout.h"
+#include "task/process.h"
+#include "task/shared.h"
+#include "trap/signals.h"
+#include "trap/spin.h"
+#include "view/isolated.h"
+
+namespace weir {
+
+namespace runtime {
+
+bool g_isolated = false;
+bool g_intercepting = false;
+uint32_t g_process = 0;
+
+namespace {
+
+uint32_t count_processors() {
+  uint64_t mask[16] = {};
+  long bytes = sys::raw(SYS_sched_getaffinity, 0, sizeof mask, reinterpret_cast<long>(mask));
+  uint32_t count = 0;
+  for (long i = 0; i < bytes / 8; i++) count += static_cast<uint32_t>(__builtin_popcountll(mask[i]));
+  return count ? count : 1;
+}
+
+void open_log() {
+  if (!options().log_path[0]) return;
+  long file = sys::raw(SYS_open, reinterpret_cast<long>(options().log_path), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (sys::failed(file)) {
+    report("cannot write the log file %s (error %d)", options().log_path, int64_t{-file});
+    die(125);
+  }
+  set_report_descriptor(page::hide_descriptor(static_cast<int>(file)));
+}
+
+// The kernel writes to the registered area whenever the thread is moved; the page it lies on may be protected or private.
+void unregister_rseq() {
+  struct { uint32_t* size; int64_t* offset; } known{rseq_size(), rseq_offset()};
+  if (!known.size || !*known.size) return;
+  uint64_t area = sys::fs_base() + static_cast<uint64_t>(*known.offset);
+  if (sys::raw(SYS_rseq, static_cast<long>(area), 32, 1 /* RSEQ_FLAG_UNREGISTER */, 0x53053053) == 0) {
+    *reinterpret_cast<int32_t*>(area + 4) = -2;  // "registration failed": what sched_getcpu looks at
+  }
+}
+
+// Memory of the runtime and of the arena. From the first allocation, before any constructor.
+bool ensure_memory() {
+  static bool tried = false, good = false;
+  if (tried) return good;
+  tried = true;
+  g_isolated = options().view == View::kIsolated;
+  good = tasks::map_control() && (!g_isolated || page::create_store());
+  if (!good) die(125);
+  return good;
+}
+
+bool grow_heap(uint32_t, size_t segments, uint64_t* start) {
+  if (!g_tasks_active || self().in_vfork) return heap_take_segments(segments, start);
+  return weir_upcall(
+             [](long count, long result, long) -> long {
+               begin_turn(EventKind::kHeap);
+               uint64_t at = 0;
+               bool taken = heap_take_segments(static_cast<size_t>(count), &at);
+               end_turn();
+               *reinterpret_cast<uint64_t*>(result) = at;
+               return taken;
+             },
+             static_cast<long>(segments), reinterpret_cast<long>(start), 0) != 0;
+}
+
+}  // namespace
+
+void go_multi() {
+  Shared& s = shared();
+  const uint64_t begin = sys::monotonic_ns();
+  order::configure({g_isolated, options().order == Order::kToken, count_processors()});
+  order::set_watch(trap::spin_sees_change);
+  syscalls::choose_handled(true);
+  if (g_isolated) {
+    page::convert_all();
+    page::map_alias();
+  }
+  s.multi = 1;
+  trap::take_over();
+  if (g_isolated) {
+    tasks::split_monitor();
+    if (!view::open_tracking()) die(125);
+    patch_all(kPatchAtomic);
+  }
+  s.mapping_sequence = 0;
+  s.processes[g_process].mapping_sequence = 0;
+  g_tasks_active = true;
+  order::start(self());
+  s.conversions_us += (sys::monotonic_ns() - begin) / 1000;
+}
+
+}  // namespace runtime
+
+// The heap asks where it lies, at the first allocation of the process.
+HeapConfig heap_config() {
+  runtime::ensure_memory();
+  HeapConfig config{};
+  if (!runtime::g_isolated) {
+    long at = sys::raw(SYS_mmap, static_cast<long>(kArena), static_cast<long>(kHeapSize), PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    WEIR_CHECK(at == static_cast<long>(kArena));
+  }
+  config.reserve = Range{kArena, kArena + kHeapSize};
+  config.shared = reinterpret_cast<HeapShared*>(kHeapTable);
+  config.grow = runtime::grow_heap;
+  config.release = nullptr;
+  return config;
+}
+
+namespace {
+
+__attribute__((constructor)) void start() {
+  if (options().passive()) {
+    if (options().stat || options().fingerprint) runtime::ensure_memory();
+    return;
+  }
+  runtime::ensure_memory();
+  runtime::open_log();
+  tasks::make_first(task_at(0));
+  task_at(0).state = TaskState::kRunning;
+  shared().high_task = 1;
+  shared().live = 1;
+  runtime::unregister_rseq();
+  runtime::keep_threads_visible();
+  syscalls::choose_handled(false);
+  runtime::patch_all(kPatchSyscall);
+  runtime::g_intercepting = true;
+}
+
+}  // namespace
+}  // namespace weir

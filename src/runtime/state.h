@@ -1,0 +1,27 @@
+// What this process knows of itself. Private to the process (libweir's own data is never shared or isolated).
+#pragma once
+
+#include <stdint.h>
+
+#include "base/options.h"
+#include "task/task.h"
+
+namespace weir {
+
+// True once the program has made its first task; in a forked child false again. Read by malloc and every interposer.
+extern bool g_tasks_active;
+
+namespace runtime {
+
+extern bool g_isolated;       // options().view == kIsolated
+extern bool g_intercepting;   // system call sites are patched
+extern uint32_t g_process;    // index of this process among those that run tasks
+
+// The first pthread_create: from one thread to tasks. Runs on the runtime stack of task 0.
+void go_multi();
+// Repeats changes of the address space that other processes made. Called before program code runs again.
+void apply_mappings(Task& task);
+
+
+}  // namespace runtime
+}  // namespace weir

@@ -1,0 +1,60 @@
+#include "runtime/text.h"
+
+#include <dlfcn.h>
+
+#include "base/bytes.h"
+#include "page/store.h"
+#include "runtime/state.h"
+#include "sys/maps.h"
+#include "sys/report.h"
+#include "task/shared.h"
+
+extern "C" {
+// Weak: libc before 2.35 and other libcs have neither.
+extern const unsigned int __rseq_size __attribute__((weak));
+extern const ptrdiff_t __rseq_offset __attribute__((weak));
+extern char __libc_single_threaded __attribute__((weak));
+}
+
+namespace weir::runtime {
+
+namespace {
+
+char g_maps[512 << 10];
+
+}  // namespace
+
+uint32_t* rseq_size() { return const_cast<uint32_t*>(&__rseq_size); }
+int64_t* rseq_offset() { return reinterpret_cast<int64_t*>(const_cast<ptrdiff_t*>(&__rseq_offset)); }
+
+void keep_threads_visible() {}
+
+void patch_all(PatchKinds kinds) {
+  if (sys::read_maps(g_maps, sizeof g_maps) < 0) return;
+  // First pass: where each object begins (its mapping at file offset 0), second: its executable segments.
+  sys::MapLine line;
+  static struct { Range text; Range object; } found[512];
+  size_t count = 0;
+  Range object{};
+  const char* name = "";
+  for (char* cursor = g_maps; (cursor = sys::next_map_line(cursor, &line));) {
+    if (line.name[0] == '/' && line.offset == 0 && !equal_strings(name, line.name)) {
+      object = line.range;
+      name = line.name;
+    }
+    if (line.name[0] == '/' && equal_strings(name, line.name)) object.limit = line.range.limit;
+    if (!line.executable || line.name[0] != '/' || line.shared || line.range.overlaps(page::own_image())) continue;
+    if (!equal_strings(name, line.name) || count == sizeof found / sizeof found[0]) continue;
+    found[count].text = line.range;
+    found[count++].object = Range{object.start, line.range.limit};
+  }
+  for (size_t i = 0; i < count; i++) {
+    PatchStats stats;
+    long result = patch_text(found[i].text, found[i].object, kinds, &stats);
+    if (result != 0) report("cannot patch the text at %x (error %d)", found[i].text.start, int64_t{-result});
+  }
+}
+
+void patch_new_text(Range) { patch_all(g_tasks_active && g_isolated ? kPatchSyscall | kPatchAtomic : kPatchSyscall); }
+
+}  // namespace weir::runtime

@@ -1,0 +1,22 @@
+// The executable segments of this process, and what glibc keeps of threads that the runtime must know.
+#pragma once
+
+#include <stdint.h>
+
+#include "base/types.h"
+#include "patch/patch.h"
+
+namespace weir::runtime {
+
+// Patches every executable segment that is mapped from a file, except Weir's own and the vDSO.
+void patch_all(PatchKinds kinds);
+// A segment that was mapped since.
+void patch_new_text(Range text);
+
+// glibc's description of the rseq area (GLIBC_2.35): null where the program's libc has none.
+uint32_t* rseq_size();
+int64_t* rseq_offset();
+// Tells glibc and libstdc++ that threads exist, so that locks are taken even while there is one.
+void keep_threads_visible();
+
+}  // namespace weir::runtime

@@ -1,0 +1,150 @@
+// The waist put together: an event asks the View to find what was written, the Order for the turn, the View to publish.
+//
+// Invariants
+// 1. turn_depth > 0 exactly while the task holds the turn (or is inside block/outside_begin, which give it away and
+//    have it again when they return).
+// 2. Between the first begin_turn() and the last end_turn() of a task nobody else publishes, so nested events touch the
+//    task's own mapping, which is current, and what they wrote is published at the last end_turn().
+
+#include "event/event.h"
+
+#include <errno.h>
+
+#include "order/rounds.h"
+#include "page/heap.h"
+#include "page/store.h"
+#include "runtime/state.h"
+#include "sys/futex.h"
+#include "sys/report.h"
+#include "task/shared.h"
+#include "view/isolated.h"
+
+namespace weir {
+
+namespace {
+
+constexpr uint32_t kWritten = 1u << 0;  // Task::flags: published again before the turn is passed on
+
+void* heap_alias(uint64_t address) { return alias(address); }
+
+// --delay: up to 300 microseconds at every event, different in every run. What Weir promises may not depend on it.
+void inject_delay(Task& task) {
+  uint64_t seed = options().delay_seed;
+  if (!seed) return;
+  uint64_t x = (seed + task.id) * 0x9E3779B97F4A7C15 ^ sys::cycles();
+  x ^= x >> 29;
+  x *= 0xBF58476D1CE4E5B9;
+  if (x >> 62) return;
+  uint64_t until = sys::monotonic_ns() + (x & 0x3ffff);
+  while (sys::monotonic_ns() < until) sys::cpu_relax();
+}
+
+void publish_now(Task& task) {
+  if (!runtime::g_isolated) return;
+  view::find_writes(task);
+  view::publish(task);
+}
+
+}  // namespace
+
+bool tasks_active() { return g_tasks_active; }
+
+void* alias(uint64_t address) {
+  return reinterpret_cast<void*>(runtime::g_isolated && g_tasks_active && self().turn_depth <= 1 ? page::alias_of(address) : address);
+}
+
+void note_written() { self().flags |= kWritten; }
+
+void begin_turn(EventKind kind) {
+  Task& task = self();
+  if (task.turn_depth++) {
+    task.flags |= kWritten;
+    return;
+  }
+  task.counters.events++;
+  inject_delay(task);
+  if (runtime::g_isolated) view::find_writes(task);
+  const uint64_t before = sys::cycles();
+  order::take_turn(task, kind);
+  const uint64_t now = sys::cycles();
+  task.counters.wait_cycles += now - before;
+  task.counters.serial_cycles -= now;
+  if (runtime::g_isolated) {
+    view::publish(task);
+    runtime::apply_mappings(task);
+  }
+  heap_exchange(task.heap, heap_alias);
+}
+
+void end_turn() {
+  Task& task = self();
+  WEIR_CHECK(task.turn_depth > 0);
+  if (--task.turn_depth) return;
+  if (task.flags & kWritten) {
+    task.flags &= ~kWritten;
+    publish_now(task);
+  }
+  task.counters.serial_cycles += sys::cycles();
+  order::pass_turn(task, TaskState::kServed);
+  order::wait_to_run(task);
+  if (runtime::g_isolated) runtime::apply_mappings(task);
+}
+
+int block(uint64_t key, uint32_t bits, uint64_t timeout_ns, const char* what) {
+  Task& task = self();
+  Shared& s = shared();
+  WEIR_CHECK(task.turn_depth > 0);
+  if (task.flags & kWritten || task.turn_depth > 1) {
+    task.flags &= ~kWritten;
+    publish_now(task);
+  }
+  task.wait_key = key;
+  task.wait_bits = bits;
+  task.wait_result = 0;
+  task.wait_what = what;
+  task.wait_address = key;
+  s.order_lock.lock();
+  task.wait_sequence = s.next_sequence++;
+  task.deadline = timeout_ns ? s.virtual_now + timeout_ns : 0;
+  s.order_lock.unlock();
+  const uint32_t depth = task.turn_depth;
+  task.turn_depth = 1;
+  task.counters.serial_cycles += sys::cycles();
+  order::pass_turn(task, TaskState::kBlocked);
+  int result = order::wait_blocked(task);
+  task.counters.serial_cycles -= sys::cycles();
+  task.turn_depth = depth;
+  if (depth > 1) task.flags |= kWritten;
+  task.wait_what = nullptr;
+  if (runtime::g_isolated) runtime::apply_mappings(task);
+  return result;
+}
+
+uint32_t wake(uint64_t key, uint32_t count, uint32_t bits) { return order::wake(key, count, bits); }
+uint32_t requeue(uint64_t from, uint64_t to, uint32_t count) { return order::requeue(from, to, count); }
+uint32_t waiters(uint64_t key) { return order::waiters(key); }
+
+void outside_begin(const char* what) {
+  Task& task = self();
+  if (task.flags & kWritten || task.turn_depth > 1) {
+    task.flags &= ~kWritten;
+    publish_now(task);
+  }
+  task.wait_what = what;
+  task.counters.serial_cycles += sys::cycles();
+  order::pass_turn(task, TaskState::kOutside);
+}
+
+void outside_end() {
+  Task& task = self();
+  if (runtime::g_isolated) view::find_writes(task);
+  order::rejoin(task);
+  task.counters.serial_cycles -= sys::cycles();
+  task.wait_what = nullptr;
+  if (runtime::g_isolated) {
+    view::publish(task);
+    runtime::apply_mappings(task);
+  }
+}
+
+}  // namespace weir

@@ -1,0 +1,69 @@
+#include "sys/maps.h"
+
+#include <errno.h>
+#include <fcntl.h>
+
+#include "sys/syscall_x86_64.h"
+
+namespace weir::sys {
+
+namespace {
+
+uint64_t parse_hex(char*& at) {
+  uint64_t value = 0;
+  for (;; at++) {
+    char c = *at;
+    if (c >= '0' && c <= '9') {
+      value = value * 16 + static_cast<uint64_t>(c - '0');
+    } else if (c >= 'a' && c <= 'f') {
+      value = value * 16 + static_cast<uint64_t>(c - 'a' + 10);
+    } else {
+      return value;
+    }
+  }
+}
+
+}  // namespace
+
+long read_maps(char* buffer, long capacity) {
+  long file = raw(SYS_open, reinterpret_cast<long>("/proc/self/maps"), O_RDONLY | O_CLOEXEC);
+  if (failed(file)) return file;
+  long length = 0;
+  for (;;) {
+    if (length + 1 >= capacity) {
+      raw(SYS_close, file);
+      return -ENOSPC;
+    }
+    long got = raw(SYS_read, file, reinterpret_cast<long>(buffer + length), capacity - 1 - length);
+    if (got <= 0) break;
+    length += got;
+  }
+  raw(SYS_close, file);
+  buffer[length] = 0;
+  return length;
+}
+
+char* next_map_line(char* cursor, MapLine* line) {
+  if (!*cursor) return nullptr;
+  line->range.start = parse_hex(cursor);
+  cursor++;
+  line->range.limit = parse_hex(cursor);
+  cursor++;
+  line->readable = cursor[0] == 'r';
+  line->writable = cursor[1] == 'w';
+  line->executable = cursor[2] == 'x';
+  line->shared = cursor[3] == 's';
+  cursor += 5;
+  line->offset = parse_hex(cursor);
+  for (int field = 0; field < 2; field++) {  // device, inode
+    while (*cursor == ' ') cursor++;
+    while (*cursor != ' ' && *cursor != '\n') cursor++;
+  }
+  while (*cursor == ' ') cursor++;
+  line->name = cursor;
+  while (*cursor != '\n') cursor++;
+  *cursor = 0;
+  return cursor + 1;
+}
+
+}  // namespace weir::sys

@@ -1,0 +1,35 @@
+// Memory that the runtime takes for itself, and the protection of mapped ranges. Addresses and sizes are page multiples.
+#pragma once
+
+#include <stdint.h>
+#include <sys/mman.h>
+
+#include "sys/syscall_x86_64.h"
+
+namespace weir::sys {
+
+// Where the next private mapping of the runtime goes: a range of its own, so that no View takes it for the program's.
+inline uint64_t g_private_memory = 0x310000000000;
+
+// New zeroed memory, private to this process and inherited by its children as a copy; reserved without being charged.
+// `flags` are added (MAP_FIXED_NOREPLACE with an address, MAP_POPULATE, ...). The address, or -errno.
+inline long map_anonymous(uint64_t size, int protection = PROT_READ | PROT_WRITE, uint64_t address = 0, int flags = 0) {
+  if (!address) {
+    address = g_private_memory;
+    flags |= MAP_FIXED_NOREPLACE;
+    g_private_memory += (size + 0xfff) & ~uint64_t{0xfff};
+  }
+  return raw(SYS_mmap, static_cast<long>(address), static_cast<long>(size), protection,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
+}
+
+// 0 or -errno.
+inline long protect(uint64_t address, uint64_t size, int protection) {
+  return raw(SYS_mprotect, static_cast<long>(address), static_cast<long>(size), protection);
+}
+
+inline long unmap(uint64_t address, uint64_t size) {
+  return raw(SYS_munmap, static_cast<long>(address), static_cast<long>(size));
+}
+
+}  // namespace weir::sys

@@ -1,0 +1,71 @@
+#include "sys/report.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+
+#include "sys/syscall_x86_64.h"
+
+namespace weir {
+
+namespace {
+
+int g_descriptor = 2;
+constexpr size_t kLine = 1024;
+
+size_t append_number(char* out, uint64_t value, unsigned base) {
+  char digits[24];
+  size_t count = 0;
+  do {
+    digits[count++] = "0123456789abcdef"[value % base];
+    value /= base;
+  } while (value);
+  for (size_t i = 0; i < count; i++) out[i] = digits[count - 1 - i];
+  return count;
+}
+
+}  // namespace
+
+void set_report_descriptor(int descriptor) { g_descriptor = descriptor; }
+int report_descriptor() { return g_descriptor; }
+
+void report(const char* format, ...) {
+  char line[kLine + 32] = "weir: ";
+  size_t at = 6;
+  va_list arguments;
+  va_start(arguments, format);
+  for (const char* f = format; *f && at < kLine; f++) {
+    if (*f != '%') {
+      line[at++] = *f;
+      continue;
+    }
+    f++;
+    if (*f == 's') {
+      const char* text = va_arg(arguments, const char*);
+      for (text = text ? text : "(null)"; *text && at < kLine; text++) line[at++] = *text;
+    } else if (*f == 'd') {
+      int64_t value = va_arg(arguments, int64_t);
+      if (value < 0) line[at++] = '-';
+      at += append_number(line + at, value < 0 ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value), 10);
+    } else if (*f == 'u') {
+      at += append_number(line + at, va_arg(arguments, uint64_t), 10);
+    } else if (*f == 'x') {
+      at += append_number(line + at, va_arg(arguments, uint64_t), 16);
+    } else {
+      line[at++] = *f;
+    }
+  }
+  va_end(arguments);
+  line[at++] = '\n';
+  sys::raw(SYS_write, g_descriptor, reinterpret_cast<long>(line), static_cast<long>(at));
+}
+
+void die(int status) {
+  for (;;) sys::raw(SYS_exit_group, status);
+}
+
+void check_failed(const char* condition, const char* file, int line) {
+  report("internal check failed: %s (%s:%d), thread %d", condition, file, int64_t{line}, int64_t{sys::raw(SYS_gettid)});
+  die(125);
+}
+
+}  // namespace weir

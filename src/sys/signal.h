@@ -1,0 +1,28 @@
+// The kernel's own layouts of signal structures (glibc's differ), and the few numbers that Weir keeps for itself.
+#pragma once
+
+#include <signal.h>
+#include <stdint.h>
+
+namespace weir::sys {
+
+struct KernelSigaction {
+  void* handler;
+  uint64_t flags;
+  void* restorer;
+  uint64_t mask;
+};
+
+inline constexpr uint64_t kSaRestorer = 0x04000000;
+inline constexpr int kSignals = 64;
+
+// The signal by which Weir interrupts a running task (SIGSTKFLT: unused by Linux since the coprocessor left).
+inline constexpr int kProbeSignal = 16;
+
+constexpr uint64_t signal_bit(int signal) { return uint64_t{1} << (signal - 1); }
+
+// Signals whose delivery Weir itself needs: no program mask may block them.
+inline constexpr uint64_t kNeverBlocked =
+    signal_bit(SIGSEGV) | signal_bit(SIGBUS) | signal_bit(SIGTRAP) | signal_bit(kProbeSignal);
+
+}  // namespace weir::sys

@@ -1,0 +1,40 @@
+// A lock for the runtime's own shared state: held for a few hundred instructions, never across a wait.
+#pragma once
+
+#include <stdint.h>
+
+#include "sys/syscall_x86_64.h"
+
+namespace weir {
+
+// Shared: may lie in memory that all tasks see. A holder that is killed takes the whole program with it (the monitor
+// ends all tasks), so there is no recovery.
+class SpinLock {
+ public:
+  void lock() {
+    unsigned spins = 0;
+    while (__atomic_exchange_n(&word_, 1u, __ATOMIC_ACQUIRE)) {  // acquire: sees what the last holder wrote
+      while (__atomic_load_n(&word_, __ATOMIC_RELAXED)) {
+        sys::cpu_relax();
+        if (++spins % 256 == 0) sys::raw(SYS_sched_yield);  // the holder may be preempted on this very processor
+      }
+    }
+  }
+  void unlock() { __atomic_store_n(&word_, 0u, __ATOMIC_RELEASE); }
+
+ private:
+  uint32_t word_ = 0;
+};
+
+class SpinGuard {
+ public:
+  explicit SpinGuard(SpinLock& lock) : lock_(lock) { lock_.lock(); }
+  ~SpinGuard() { lock_.unlock(); }
+  SpinGuard(const SpinGuard&) = delete;
+  SpinGuard& operator=(const SpinGuard&) = delete;
+
+ private:
+  SpinLock& lock_;
+};
+
+}  // namespace weir

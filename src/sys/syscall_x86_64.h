@@ -1,0 +1,38 @@
+// The one door to the kernel: raw system calls, answered with the kernel's own convention (negative errno).
+#pragma once
+
+#include <stdint.h>
+#include <sys/syscall.h>
+
+namespace weir::sys {
+
+// Result of a system call: >= 0, or -errno. Signal-safe: touches no memory of libc.
+inline long raw(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0) {
+  long result;
+  register long r10 asm("r10") = d;
+  register long r8 asm("r8") = e;
+  register long r9 asm("r9") = f;
+  asm volatile("syscall"
+               : "=a"(result)
+               : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+               : "rcx", "r11", "memory");
+  return result;
+}
+
+inline bool failed(long result) { return result < 0 && result > -4096; }
+
+inline uint64_t fs_base() {
+  uint64_t base;
+  asm("mov %%fs:0x10,%0" : "=r"(base));  // glibc keeps a pointer to its thread block there
+  return base;
+}
+
+inline void cpu_relax() { asm volatile("pause" ::: "memory"); }
+
+inline uint64_t cycles() {
+  uint32_t low, high;
+  asm volatile("rdtsc" : "=a"(low), "=d"(high));
+  return uint64_t{high} << 32 | low;
+}
+
+}  // namespace weir::sys

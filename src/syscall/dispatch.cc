@@ -1,0 +1,94 @@
+// One table says which calls the stubs hand over; everything else goes to the kernel from the stub itself.
+//
+// A vfork child borrows the memory of the task that made it, its record included, while that task stands still; in it
+// every call goes to the kernel as it is.
+
+#include <errno.h>
+#include <sys/syscall.h>
+
+#include "event/event.h"
+#include "patch/patch.h"
+#include "runtime/state.h"
+#include "sys/report.h"
+#include "sys/syscall_x86_64.h"
+#include "syscall/syscall.h"
+#include "task/shared.h"
+#include "trap/signals.h"
+
+namespace weir::syscalls {
+
+namespace {
+
+using Group = bool (*)(long);
+
+void mark(Group group, uint8_t value) {
+  for (long number = 0; number < 512; number++) {
+    if (group(number)) g_syscall_handled[number] = value;
+  }
+}
+
+bool is_futex(long number) { return number == SYS_futex || number == SYS_futex_waitv; }
+
+}  // namespace
+
+void choose_handled(bool multi) {
+  for (auto& entry : g_syscall_handled) entry = 0;
+  if (runtime::g_isolated) mark(is_memory, 1);
+  mark(is_process, 1);
+  if (!multi) return;
+  mark(is_memory, 1);
+  mark(is_signal_call, 1);
+  mark(is_sleep, 1);
+  mark(is_futex, 1);
+  mark(is_descriptor, 1);
+}
+
+long call_kernel(const Call& call) { return sys::raw(call.number, call.a, call.b, call.c, call.d, call.e, call.f); }
+
+long sleep_in_kernel(Call& call, const char* what) {
+  outside_begin(what);
+  long result = trap::interruptible(call.number, call.a, call.b, call.c, call.d, call.e, call.f);
+  outside_end();
+  if (result == -EINTR && trap::restarts()) call.again = true;
+  return result;
+}
+
+void on_syscall(Frame& frame, const Site& site) {
+  Call call{frame,
+            static_cast<long>(frame.rax),
+            static_cast<long>(frame.rdi),
+            static_cast<long>(frame.rsi),
+            static_cast<long>(frame.rdx),
+            static_cast<long>(frame.r10),
+            static_cast<long>(frame.r8),
+            static_cast<long>(frame.r9)};
+  long result;
+  if (self().in_vfork) {
+    result = call_kernel(call);
+  } else if (is_process(call.number)) {
+    result = on_process(call);
+  } else if (is_memory(call.number)) {
+    result = on_memory(call);
+  } else if (!g_tasks_active) {
+    result = call_kernel(call);
+  } else if (is_signal_call(call.number)) {
+    result = on_signal_call(call);
+  } else if (is_futex(call.number)) {
+    result = on_futex(call);
+  } else if (is_sleep(call.number)) {
+    result = on_sleep(call);
+  } else if (is_descriptor(call.number)) {
+    result = on_descriptor(call);
+  } else {
+    result = call_kernel(call);
+  }
+  if (g_tasks_active) self().counters.syscalls++;
+  if (call.again) {
+    frame.rip = site.is_trap ? site.window : site.stub;
+    frame.rax = static_cast<uint64_t>(call.number);
+  } else {
+    frame.rax = static_cast<uint64_t>(result);
+  }
+}
+
+}  // namespace weir::syscalls

@@ -1,0 +1,263 @@
+// The program's address space. Under View isolated anonymous memory comes from the arena, private file mappings become
+// store memory, and every change is repeated by the other processes before they run program code again: since all of
+// them stand at an event while this one has the turn, no broadcast is needed and no access can fall between.
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "base/bytes.h"
+#include "event/event.h"
+#include "page/store.h"
+#include "patch/patch.h"
+#include "runtime/mappings.h"
+#include "runtime/state.h"
+#include "runtime/text.h"
+#include "sys/report.h"
+#include "sys/syscall_x86_64.h"
+#include "syscall/syscall.h"
+#include "task/shared.h"
+#include "view/isolated.h"
+
+namespace weir::syscalls {
+
+namespace {
+
+using runtime::record_mapping;
+
+constexpr int kReadWrite = PROT_READ | PROT_WRITE;
+
+uint64_t address(long value) { return static_cast<uint64_t>(value); }
+
+// In the arena everything is readable and writable but what is remembered otherwise, so opening what is open costs nothing.
+long change_protection(uint64_t start, uint64_t size, int protection) {
+  if (protection == kReadWrite && !page::has_protection(start, size)) return 0;
+  long result = page::protect(start, size, protection);
+  if (result != 0) return result;
+  page::remember_protection(start, size, protection);
+  record_mapping({MappingKind::kProtect, protection, 0, -1, start, size, 0, 0, 0});
+  return 0;
+}
+
+// Fills store memory at `start` from the file. Under the turn, or with one task.
+void read_file(uint64_t start, uint64_t size, int descriptor, uint64_t offset) {
+  uint64_t at = g_tasks_active ? page::alias_of(start) : start;
+  for (uint64_t done = 0; done < size;) {
+    long got = sys::raw(SYS_pread64, descriptor, static_cast<long>(at + done), static_cast<long>(size - done),
+                        static_cast<long>(offset + done));
+    if (got <= 0) break;
+    done += static_cast<uint64_t>(got);
+  }
+}
+
+// Anonymous memory (or a private copy of a file) at a place of Weir's choosing.
+long map_anywhere(const Call& call, uint64_t size, int protection, bool from_file) {
+  uint64_t start = page::allocate_extent(size);
+  if (!start) return -ENOMEM;
+  if (from_file) read_file(start, size, static_cast<int>(call.e), address(call.f));
+  // PROT_NONE is how address space is reserved before mprotect opens it: it is left open, except for the first page of a
+  // thread's stack, which is its guard.
+  if (protection & PROT_EXEC) {
+    change_protection(start, page_up(size), protection);
+  } else if (protection == PROT_NONE && (call.d & MAP_STACK)) {
+    change_protection(start, kPageSize, PROT_NONE);
+  }
+  return static_cast<long>(start);
+}
+
+// Writable private memory at a place outside the arena: a region of the store.
+long map_region(const Call& call, uint64_t start, uint64_t size, int protection) {
+  page::remove_region(start, size);
+  uint64_t offset = page::add_region(start, size, protection);
+  if (!offset) return -ENOMEM;
+  if (!page::map_private(start, page_up(size), offset, protection)) return -ENOMEM;
+  view::track(start, page_up(size));
+  if (!(call.d & MAP_ANONYMOUS)) read_file(start, size, static_cast<int>(call.e), address(call.f));
+  record_mapping({MappingKind::kMapStore, protection, 0, -1, start, page_up(size), offset, 0, 0});
+  return static_cast<long>(start);
+}
+
+long map_fixed_in_arena(const Call& call, uint64_t start, uint64_t size, int protection) {
+  page::zero_pages(start, size);
+  change_protection(start, page_up(size), kReadWrite);
+  if (!(call.d & MAP_ANONYMOUS)) read_file(start, size, static_cast<int>(call.e), address(call.f));
+  if ((protection & kReadWrite) != kReadWrite && protection != PROT_NONE) {
+    change_protection(start, page_up(size), protection);
+  }
+  return static_cast<long>(start);
+}
+
+// What stays a mapping of the kernel's: shared memory, and read-only files.
+long map_plain(const Call& call, uint64_t size, int protection) {
+  int descriptor = static_cast<int>(call.e);
+  long flags = call.d;
+  long offset = call.f;
+  bool own = false;
+  if (flags & MAP_ANONYMOUS) {  // shared: given a file, so that every process can map it
+    long file = sys::raw(SYS_memfd_create, reinterpret_cast<long>("weir-shared"), MFD_CLOEXEC);
+    if (sys::failed(file)) return file;
+    sys::raw(SYS_ftruncate, file, static_cast<long>(page_up(size)));
+    descriptor = static_cast<int>(file);
+    flags &= ~long{MAP_ANONYMOUS};
+    offset = 0;
+    own = true;
+  }
+  long start = sys::raw(SYS_mmap, call.a, static_cast<long>(size), protection, flags, descriptor, offset);
+  if (!sys::failed(start)) {
+    page::remove_region(address(start), size);
+    int kept = static_cast<int>(sys::raw(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, 3));
+    if (kept >= 0) kept = page::hide_descriptor(kept);
+    const int fixed = static_cast<int>((flags & ~long{MAP_FIXED_NOREPLACE | MAP_POPULATE}) | MAP_FIXED);
+    record_mapping({MappingKind::kMapFile, protection, fixed, kept, address(start), page_up(size), address(offset), 0, 0});
+    if (protection & PROT_EXEC) runtime::patch_new_text(Range{address(start), address(start) + page_up(size)});
+  }
+  if (own) sys::raw(SYS_close, descriptor);
+  return start;
+}
+
+long on_mmap(Call& call) {
+  const uint64_t start = address(call.a), size = address(call.b);
+  const int protection = static_cast<int>(call.c);
+  const bool fixed = call.d & (MAP_FIXED | MAP_FIXED_NOREPLACE);
+  const bool anonymous = call.d & MAP_ANONYMOUS;
+  const bool is_private = (call.d & MAP_TYPE) == MAP_PRIVATE;
+  if (size == 0) return -EINVAL;
+  const bool writable = protection & PROT_WRITE;
+  if (!is_private) return g_tasks_active ? map_plain(call, size, protection) : call_kernel(call);
+  if (fixed && page::in_arena(start)) return map_fixed_in_arena(call, start, size, protection);
+  if (!fixed && anonymous && !(call.d & (MAP_GROWSDOWN | MAP_HUGETLB | MAP_32BIT))) {
+    return map_anywhere(call, size, protection, false);
+  }
+  if (!g_tasks_active) return call_kernel(call);
+  if (fixed && (anonymous || writable)) return map_region(call, start, size, protection);
+  if (anonymous || (writable && !(protection & PROT_EXEC))) return map_anywhere(call, size, protection, !anonymous);
+  return map_plain(call, size, protection);
+}
+
+long on_munmap(const Call& call) {
+  const uint64_t start = address(call.a), size = page_up(address(call.b));
+  if (start % kPageSize || size == 0) return -EINVAL;
+  if (page::in_arena(start)) {
+    if (start < kArena + kHeapSize) return 0;
+    page::zero_pages(start, size);
+    change_protection(start, size, kReadWrite);
+    page::free_extent(start, size);
+    return 0;
+  }
+  long result = call_kernel(call);
+  if (g_tasks_active && result == 0) {
+    page::remove_region(start, size);
+    record_mapping({MappingKind::kUnmap, 0, 0, -1, start, size, 0, 0, 0});
+  }
+  return result;
+}
+
+long on_mprotect(const Call& call) {
+  const uint64_t start = address(call.a), size = page_up(address(call.b));
+  const int protection = static_cast<int>(call.c);
+  if (page::in_arena(start)) return change_protection(start, size, protection);
+  long result = page::protect(start, size, protection);
+  if (result != 0) return result;
+  if (g_tasks_active) {
+    record_mapping({MappingKind::kProtect, protection, 0, -1, start, size, 0, 0, 0});
+    // A segment that was read-only becomes writable: from now on it is store memory.
+    if ((protection & PROT_WRITE) && page::store_extent(start) == 0) runtime::convert_late(Range{start, start + size}, protection);
+    if (protection & PROT_EXEC) runtime::patch_new_text(Range{start, start + size});
+  }
+  return 0;
+}
+
+long on_mremap(const Call& call) {
+  const uint64_t start = address(call.a), old_size = page_up(address(call.b)), size = page_up(address(call.c));
+  if (!page::in_arena(start)) {
+    if (g_tasks_active && page::store_extent(start) == 0) {
+      long moved = call_kernel(call);
+      if (!sys::failed(moved)) report("a file mapping was resized while tasks exist: other tasks keep its old place");
+      return moved;
+    }
+    return g_tasks_active ? -ENOMEM : call_kernel(call);
+  }
+  if (size == 0 || (call.d & ~long{MREMAP_MAYMOVE}) != 0) return -EINVAL;
+  if (size <= old_size) {
+    if (size < old_size) {
+      page::zero_pages(start + size, old_size - size);
+      page::free_extent(start + size, old_size - size);
+    }
+    return call.a;
+  }
+  if (!(call.d & MREMAP_MAYMOVE)) return -ENOMEM;
+  uint64_t target = page::allocate_extent(size);
+  if (!target) return -ENOMEM;
+  auto at = [](uint64_t a) { return reinterpret_cast<uint8_t*>(g_tasks_active ? page::alias_of(a) : a); };
+  copy_bytes(at(target), at(start), old_size);
+  page::zero_pages(start, old_size);
+  page::free_extent(start, old_size);
+  return static_cast<long>(target);
+}
+
+long on_madvise(const Call& call) {
+  const uint64_t start = address(call.a), size = page_up(address(call.b));
+  const uint64_t extent = page::store_extent(start);
+  if (!extent || (!g_tasks_active && !page::in_arena(start))) return call_kernel(call);
+  if (start % kPageSize) return -EINVAL;
+  if (call.c == MADV_DONTNEED || call.c == MADV_REMOVE) page::zero_pages(start, size < extent ? size : extent);
+  return 0;  // the rest is advice
+}
+
+long on_brk(const Call& call) {
+  Shared& s = shared();
+  if (!s.brk_start) return call_kernel(call);
+  const uint64_t wanted = address(call.a);
+  if (wanted < s.brk_start || wanted > s.brk_limit) return static_cast<long>(s.brk_now);
+  if (page_up(wanted) < page_up(s.brk_now)) {
+    if (g_tasks_active) {
+      page::zero_pages(page_up(wanted), page_up(s.brk_now) - page_up(wanted));
+    } else {
+      sys::raw(SYS_madvise, static_cast<long>(page_up(wanted)), static_cast<long>(page_up(s.brk_now) - page_up(wanted)), MADV_REMOVE);
+    }
+  }
+  s.brk_now = wanted;
+  return static_cast<long>(wanted);
+}
+
+long change(Call& call) {
+  switch (call.number) {
+    case SYS_mmap: return on_mmap(call);
+    case SYS_munmap: return on_munmap(call);
+    case SYS_mprotect: return on_mprotect(call);
+    case SYS_mremap: return on_mremap(call);
+    case SYS_madvise: return on_madvise(call);
+    default: return on_brk(call);
+  }
+}
+
+}  // namespace
+
+bool is_memory(long number) {
+  return number == SYS_mmap || number == SYS_munmap || number == SYS_mprotect || number == SYS_mremap ||
+         number == SYS_madvise || number == SYS_brk;
+}
+
+long on_memory(Call& call) {
+  if (!runtime::g_isolated) {
+    if (!g_tasks_active || call.number == SYS_madvise) return call_kernel(call);
+    begin_turn(EventKind::kMemory);
+    long result = call_kernel(call);
+    end_turn();
+    return result;
+  }
+  if (!g_tasks_active) return change(call);
+  begin_turn(EventKind::kMemory);
+  // Nested in a longer turn: what this task wrote goes to the store first, where the changes below work.
+  Task& task = self();
+  if (task.turn_depth > 1) {
+    view::find_writes(task);
+    view::publish(task);
+  }
+  long result = change(call);
+  end_turn();
+  return result;
+}
+
+}  // namespace weir::syscalls

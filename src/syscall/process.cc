@@ -1,0 +1,225 @@
+// Making, ending and naming processes and threads.
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "base/bytes.h"
+#include "event/event.h"
+#include "runtime/state.h"
+#include "sys/report.h"
+#include "sys/syscall_x86_64.h"
+#include "syscall/syscall.h"
+#include "task/fork.h"
+#include "task/process.h"
+#include "task/shared.h"
+#include "trap/signals.h"
+
+namespace weir::syscalls {
+
+namespace {
+
+struct Clone3Arguments {  // struct clone_args, first version
+  uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls;
+};
+
+long clone_task(Call& call, const tasks::CloneRequest& request) {
+  if (!g_tasks_active) runtime::go_multi();
+  begin_turn(EventKind::kCreate);
+  // The record of the new thread lies in memory that this task has just written.
+  long tid = tasks::spawn(call.frame, request);
+  end_turn();
+  return tid;
+}
+
+long clone_process(Call& call, uint64_t flags, uint64_t stack, uint64_t child_tid, uint64_t parent_tid) {
+  const bool borrows = flags & CLONE_VM;
+  if (borrows && !(flags & CLONE_VFORK)) {
+    if (runtime::g_isolated) {
+      report("clone with CLONE_VM but neither CLONE_THREAD nor CLONE_VFORK is not supported under --view isolated");
+      return -ENOSYS;
+    }
+    return call_kernel(call);
+  }
+  if (g_tasks_active) begin_turn(EventKind::kCreate);
+  long pid;
+  if (borrows) {
+    pid = tasks::borrow_program(call.frame, flags, stack);
+  } else {
+    pid = tasks::fork_program(call.frame, flags & CSIGNAL, flags & CLONE_CHILD_SETTID ? child_tid : 0, flags);
+    if (pid > 0 && (flags & CLONE_PARENT_SETTID)) *reinterpret_cast<int*>(parent_tid) = static_cast<int>(pid);
+  }
+  if (g_tasks_active) end_turn();
+  return pid;
+}
+
+long on_clone(Call& call) {
+  const auto flags = static_cast<uint64_t>(call.a);
+  if (flags & CLONE_THREAD) {
+    return clone_task(call, {flags, static_cast<uint64_t>(call.b), static_cast<uint64_t>(call.e), static_cast<uint64_t>(call.c),
+                             static_cast<uint64_t>(call.d)});
+  }
+  return clone_process(call, flags, static_cast<uint64_t>(call.b), static_cast<uint64_t>(call.d), static_cast<uint64_t>(call.c));
+}
+
+long on_clone3(Call& call) {
+  Clone3Arguments arguments{};
+  if (call.b < 64) return -EINVAL;
+  copy_bytes(&arguments, reinterpret_cast<void*>(call.a), sizeof arguments);
+  const uint64_t stack = arguments.stack ? arguments.stack + arguments.stack_size : 0;
+  if (arguments.flags & CLONE_THREAD) {
+    return clone_task(call, {arguments.flags, stack, arguments.tls, arguments.parent_tid, arguments.child_tid});
+  }
+  return clone_process(call, arguments.flags | arguments.exit_signal, stack, arguments.child_tid, arguments.parent_tid);
+}
+
+long on_wait4(Call& call) {
+  if (!g_tasks_active || !runtime::g_isolated) {
+    if (!g_tasks_active) return call_kernel(call);
+    begin_turn(EventKind::kSyscall);
+    long result = sleep_in_kernel(call, "child process");
+    end_turn();
+    return result;
+  }
+  int status = 0;
+  alignas(8) uint8_t usage[144];
+  begin_turn(EventKind::kSyscall);
+  long pid = tasks::wait_child(static_cast<int>(call.a), static_cast<int>(call.c), &status, usage, false);
+  end_turn();
+  if (pid > 0) {
+    if (call.b) *reinterpret_cast<int*>(call.b) = status;
+    if (call.d) copy_bytes(reinterpret_cast<void*>(call.d), usage, sizeof usage);
+  } else if (pid == -EINTR && trap::restarts()) {
+    call.again = true;
+  }
+  return pid;
+}
+
+long on_waitid(Call& call) {
+  if (!g_tasks_active || !runtime::g_isolated || call.a > P_PGID) return call_kernel(call);
+  int status = 0;
+  begin_turn(EventKind::kSyscall);
+  const int wanted = call.a == P_PID ? static_cast<int>(call.b) : -1;
+  long pid = tasks::wait_child(wanted, static_cast<int>(call.d) & WNOHANG, &status, nullptr, call.d & WNOWAIT);
+  end_turn();
+  if (pid < 0) {
+    if (pid == -EINTR && trap::restarts()) call.again = true;
+    return pid;
+  }
+  if (auto* info = reinterpret_cast<siginfo_t*>(call.c)) {
+    zero_bytes(info, 128);
+    if (pid > 0) {
+      info->si_signo = SIGCHLD;
+      info->si_pid = static_cast<int>(pid);
+      info->si_code = WIFSIGNALED(status) ? CLD_KILLED : CLD_EXITED;
+      info->si_status = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+    }
+  }
+  return 0;
+}
+
+long on_execve(Call& call) {
+  if (!g_tasks_active || !runtime::g_isolated) return call_kernel(call);
+  auto* path = reinterpret_cast<const char*>(call.a);
+  begin_turn(EventKind::kSyscall);
+  long result = tasks::execute_program(path, reinterpret_cast<char* const*>(call.b), reinterpret_cast<char* const*>(call.c));
+  if (result == -1000) {  // it will fail: a child of the kernel's choosing finds out how
+    result = call_kernel(call);
+  }
+  end_turn();
+  return result;
+}
+
+// Calls that name a thread by its id.
+long with_real_tid(Call& call, long Call::* which) {
+  call.*which = tasks::real_tid(static_cast<int>(call.*which));
+  return call_kernel(call);
+}
+
+}  // namespace
+
+bool is_process(long number) {
+  switch (number) {
+    case SYS_clone:
+    case SYS_clone3:
+    case SYS_fork:
+    case SYS_vfork:
+    case SYS_execve:
+    case SYS_execveat:
+    case SYS_exit:
+    case SYS_exit_group:
+    case SYS_wait4:
+    case SYS_waitid:
+    case SYS_getpid:
+    case SYS_gettid:
+    case SYS_getppid:
+    case SYS_set_robust_list:
+    case SYS_get_robust_list:
+    case SYS_set_tid_address:
+    case SYS_rseq:
+    case SYS_sched_setaffinity:
+    case SYS_sched_getaffinity:
+    case SYS_sched_setscheduler:
+    case SYS_sched_getscheduler:
+    case SYS_sched_setparam:
+    case SYS_sched_getparam:
+    case SYS_setpriority:
+    case SYS_getpriority:
+    case SYS_prctl:
+      return true;
+    default:
+      return false;
+  }
+}
+
+long on_process(Call& call) {
+  Shared& s = shared();
+  const bool processes = g_tasks_active && runtime::g_isolated;
+  switch (call.number) {
+    case SYS_clone: return on_clone(call);
+    case SYS_clone3: return on_clone3(call);
+    case SYS_fork: return clone_process(call, SIGCHLD, 0, 0, 0);
+    case SYS_vfork: return clone_process(call, CLONE_VM | CLONE_VFORK | SIGCHLD, 0, 0, 0);
+    case SYS_execve: return on_execve(call);
+    case SYS_exit:
+      if (!g_tasks_active) tasks::exit_program(static_cast<int>(call.a) & 0xff);
+      tasks::finish();
+    case SYS_exit_group: tasks::exit_program(static_cast<int>(call.a) & 0xff);
+    case SYS_wait4: return on_wait4(call);
+    case SYS_waitid: return on_waitid(call);
+    case SYS_getpid: return processes ? s.monitor : call_kernel(call);
+    case SYS_gettid: return g_tasks_active ? self().virtual_tid : call_kernel(call);
+    case SYS_getppid:
+      if (!processes) return call_kernel(call);
+      return s.parent;
+    case SYS_set_robust_list:
+      if (!g_tasks_active) return call_kernel(call);
+      self().robust_list = static_cast<uint64_t>(call.a);
+      return 0;
+    case SYS_set_tid_address:
+      if (!g_tasks_active) return call_kernel(call);
+      self().clear_child_tid = static_cast<uint64_t>(call.a);
+      return self().virtual_tid;
+    case SYS_rseq: return -ENOSYS;  // the kernel would write to the program's memory at any moment
+    case SYS_setpriority:
+    case SYS_getpriority:
+      if (call.a == PRIO_PROCESS) return with_real_tid(call, &Call::b);
+      return call_kernel(call);
+    case SYS_sched_setaffinity:
+    case SYS_sched_getaffinity:
+    case SYS_sched_setscheduler:
+    case SYS_sched_getscheduler:
+    case SYS_sched_setparam:
+    case SYS_sched_getparam:
+      if (g_tasks_active) return with_real_tid(call, &Call::a);
+      return call_kernel(call);
+    default: return call_kernel(call);
+  }
+}
+
+}  // namespace weir::syscalls

@@ -1,0 +1,40 @@
+// System calls of the program that Weir answers itself, or puts into the order of events.
+#pragma once
+
+#include <stdint.h>
+
+#include "base/frame.h"
+#include "patch/site_table.h"
+
+namespace weir::syscalls {
+
+// Fills g_syscall_handled for a program of one task (`multi` false), or of several.
+void choose_handled(bool multi);
+
+// A patched system call: number in frame.rax, arguments as the kernel has them. Sets frame.rax.
+void on_syscall(Frame& frame, const Site& site);
+
+// The groups; each answers the result. `again` set: the call is to be made afresh after the pending signals.
+struct Call {
+  Frame& frame;
+  long number;
+  long a, b, c, d, e, f;
+  bool again = false;
+};
+long call_kernel(const Call& call);
+long on_memory(Call& call);      // mmap, munmap, mprotect, mremap, madvise, brk
+long on_process(Call& call);     // clone, fork, exec, exit, wait, ids
+long on_signal_call(Call& call); // sigaction, sigprocmask, kill, ...
+long on_futex(Call& call);
+long on_sleep(Call& call);       // nanosleep, clock_nanosleep
+long on_descriptor(Call& call);  // files, pipes, sockets, polls
+bool is_memory(long number);
+bool is_process(long number);
+bool is_signal_call(long number);
+bool is_sleep(long number);
+bool is_descriptor(long number);
+
+// Makes a call that may sleep, outside the rounds. REQUIRES: the turn.
+long sleep_in_kernel(Call& call, const char* what);
+
+}  // namespace weir::syscalls

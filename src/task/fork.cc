@@ -1,0 +1,207 @@
+// fork with memory that is shared by nature: the child must get copies, made while the parent stands still. The parent
+// waits (it has the turn, so all tasks stand still) until the child has copied the store and the runtime's own state.
+//
+// What can go wrong: the child is killed while it copies (the parent looks whether it lives), descriptors run out (the
+// child reports and ends; the parent sees a child that ended with 125).
+
+#include "task/fork.h"
+
+#include <asm/prctl.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "base/bytes.h"
+#include "event/event.h"
+#include "order/rounds.h"
+#include "page/store.h"
+#include "runtime/state.h"
+#include "sys/futex.h"
+#include "sys/report.h"
+#include "sys/syscall_x86_64.h"
+#include "syscall/syscall.h"
+#include "task/process.h"
+#include "task/shared.h"
+#include "trap/signals.h"
+#include "view/isolated.h"
+
+namespace weir::tasks {
+
+namespace {
+
+struct ForkWork {
+  uint32_t copied;
+  Frame frame;
+  uint64_t child_tid;
+  uint64_t tls;
+  uint64_t mask;
+};
+
+constexpr uint64_t kForkStack = 64 << 10;
+
+void fork_child(uint64_t argument) {
+  auto* work = reinterpret_cast<ForkWork*>(argument);
+  const Frame frame = work->frame;
+  const uint64_t child_tid = work->child_tid;
+  const bool was_multi = g_tasks_active;
+  Task* me = &self();
+  if (runtime::g_isolated) {
+    page::copy_for_fork();  // the control area too: from here on everything is this process's own
+    __atomic_store_n(&work->copied, 1u, __ATOMIC_RELEASE);
+    sys::futex_wake(&work->copied);
+  }
+  become_single_after_fork();
+  if (was_multi) syscalls::choose_handled(false);
+  if (was_multi && runtime::g_isolated) view::close_tracking();
+  me->frame = reinterpret_cast<Frame*>(me->stack_top - sizeof(Frame));
+  *me->frame = frame;
+  me->frame->rax = 0;
+  if (child_tid) *reinterpret_cast<int*>(child_tid) = me->tid;
+  me->in_runtime = 1;
+  me->pending = 0;
+  trap::set_mask(work->mask);
+  weir_enter_program(me->frame);
+}
+
+void borrowing_child(uint64_t argument) {
+  auto* task = reinterpret_cast<Task*>(argument);
+  sys::raw(SYS_arch_prctl, ARCH_SET_GS, static_cast<long>(argument));
+  weir_enter_program(task->frame);
+}
+
+bool executable(const char* path) {
+  struct stat status;
+  long result = sys::raw(SYS_newfstatat, AT_FDCWD, reinterpret_cast<long>(path), reinterpret_cast<long>(&status), 0);
+  if (sys::failed(result) || !S_ISREG(status.st_mode)) return false;
+  return sys::raw(SYS_faccessat, AT_FDCWD, reinterpret_cast<long>(path), 1) == 0;
+}
+
+}  // namespace
+
+long fork_program(const Frame& frame, uint64_t exit_signal, uint64_t child_tid, uint64_t flags) {
+  const bool multi = g_tasks_active && runtime::g_isolated;
+  // Shared: parent and child meet here; also holds the child's scratch stack, away from all that is being copied.
+  long area = sys::raw(SYS_mmap, 0, static_cast<long>(kForkStack), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (sys::failed(area)) return -ENOMEM;
+  auto* work = reinterpret_cast<ForkWork*>(area);
+  work->copied = 0;
+  work->frame = frame;
+  work->child_tid = child_tid;
+  uint64_t all = ~uint64_t{0};
+  sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all), reinterpret_cast<long>(&work->mask), 8);
+  if (multi) {
+    view::find_writes(self());
+    view::publish(self());
+  }
+  uint64_t wanted = exit_signal | (flags & (CLONE_CHILD_CLEARTID | CLONE_CHILD_SETTID) & 0);
+  if (multi) wanted |= CLONE_PARENT;
+  long pid = weir_clone(wanted, static_cast<uint64_t>(area) + kForkStack - 64, nullptr, nullptr, 0, fork_child, static_cast<uint64_t>(area));
+  if (pid > 0 && multi) note_child(static_cast<int>(pid));
+  if (pid > 0 && runtime::g_isolated) {
+    while (!__atomic_load_n(&work->copied, __ATOMIC_ACQUIRE)) {
+      sys::futex_wait(&work->copied, 0, 20'000'000);
+      if (sys::raw(SYS_kill, pid, 0) != 0) break;
+      if (!multi) {
+        siginfo_t info{};  // a zombie answers kill: ask without reaping
+        sys::raw(SYS_waitid, P_PID, pid, reinterpret_cast<long>(&info), WEXITED | WNOHANG | WNOWAIT, 0);
+        if (info.si_pid == pid) break;
+      }
+    }
+  }
+  const uint64_t mask = work->mask;
+  sys::raw(SYS_munmap, area, static_cast<long>(kForkStack));
+  trap::set_mask(mask);
+  return pid;
+}
+
+long borrow_program(Frame& frame, uint64_t flags, uint64_t stack) {
+  const bool multi = g_tasks_active && runtime::g_isolated;
+  Task& me = self();
+  // The child has a record and a runtime stack of its own in the lower half of this task's, which sleeps meanwhile.
+  const uint64_t top = me.stack_top - kStackSize / 2;
+  auto* copy = reinterpret_cast<Task*>((top - sizeof(Task) - 64) & ~uint64_t{63});
+  copy_bytes(copy, &me, sizeof(Task));
+  copy->self = copy;
+  copy->in_vfork = 1;
+  copy->pending = 0;
+  copy->stack_top = reinterpret_cast<uint64_t>(copy) & ~uint64_t{63};
+  copy->frame = reinterpret_cast<Frame*>(copy->stack_top - sizeof(Frame));
+  *copy->frame = frame;
+  copy->frame->rax = 0;
+  if (stack) copy->frame->rsp = stack;
+  if (multi) flags |= CLONE_PARENT;
+  flags &= ~uint64_t{CLONE_CHILD_CLEARTID | CLONE_CHILD_SETTID | CLONE_PARENT_SETTID | CLONE_SETTLS | CLONE_PIDFD};
+  long pid = weir_clone(flags, copy->stack_top - 4096, nullptr, nullptr, 0, borrowing_child, reinterpret_cast<uint64_t>(copy));
+  if (pid > 0 && multi) note_child(static_cast<int>(pid));
+  return pid;
+}
+
+long execute_program(const char* path, char* const* argv, char* const* envp) {
+  Shared& s = shared();
+  if (!executable(path)) return -1000;  // let the kernel say what is wrong
+  constexpr uint64_t kCapacity = 4 << 20;
+  auto* buffer = s.exec_buffer;
+  uint64_t used = 0;
+  auto put = [&](const char* text) -> uint64_t {
+    uint64_t size = string_length(text) + 1;
+    if (used + size > kCapacity) return 0;
+    copy_bytes(buffer + used, text, size);
+    uint64_t at = reinterpret_cast<uint64_t>(buffer + used);
+    used += size;
+    return at;
+  };
+  auto put_all = [&](char* const* list) -> uint64_t {
+    uint64_t count = 0;
+    while (list && list[count]) count++;
+    used = (used + 7) & ~uint64_t{7};
+    auto* table = reinterpret_cast<uint64_t*>(buffer + used);
+    used += (count + 1) * 8;
+    if (used > kCapacity) return 0;
+    for (uint64_t i = 0; i < count; i++) {
+      table[i] = put(list[i]);
+      if (!table[i]) return 0;
+    }
+    table[count] = 0;
+    return reinterpret_cast<uint64_t>(table);
+  };
+  s.exec_path = put(path);
+  s.exec_argv = put_all(argv);
+  s.exec_envp = put_all(envp);
+  if (!s.exec_path || !s.exec_argv || !s.exec_envp) return -E2BIG;
+  s.exec_requested = 1;
+  for (;;) sys::raw(SYS_exit_group, 0);  // the monitor does the rest
+}
+
+long wait_child(int pid, int options, int* status, void* usage, bool keep) {
+  Shared& s = shared();
+  for (;;) {
+    const uint32_t epoch = __atomic_load_n(&s.children_epoch, __ATOMIC_ACQUIRE);
+    bool any = false;
+    s.process_lock.lock();
+    for (uint32_t i = 0; i < s.child_high; i++) {
+      ChildProcess& child = s.children[i];
+      if (child.pid == 0 || (pid > 0 && child.pid != pid)) continue;
+      any = true;
+      if (!child.ended) continue;
+      const int found = child.pid;
+      if (status) *status = child.status;
+      if (usage) copy_bytes(usage, child.usage, sizeof child.usage);
+      if (!keep) child.pid = 0;
+      s.process_lock.unlock();
+      return found;
+    }
+    s.process_lock.unlock();
+    if (!any) return -ECHILD;
+    if (options & WNOHANG) return 0;
+    outside_begin("child process");
+    long result = trap::interruptible(SYS_futex, reinterpret_cast<long>(&s.children_epoch), 0 /* FUTEX_WAIT */, epoch, 0, 0, 0);
+    outside_end();
+    if (result == -EINTR) return -EINTR;
+  }
+}
+
+}  // namespace weir::tasks

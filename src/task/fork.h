@@ -1,0 +1,24 @@
+// Processes that the program makes itself, and the monitor that keeps the program's pid.
+#pragma once
+
+#include <stdint.h>
+
+#include "base/frame.h"
+
+namespace weir::tasks {
+
+// fork: the child is a program of one task with memory of its own. REQUIRES: the turn, where tasks exist.
+long fork_program(const Frame& frame, uint64_t exit_signal, uint64_t child_tid, uint64_t flags);
+// vfork and posix_spawn: the child borrows this task's memory until it executes another program.
+long borrow_program(Frame& frame, uint64_t flags, uint64_t stack);
+// execve while tasks exist: all other tasks end, the program keeps its pid. Returns only where it cannot be done.
+long execute_program(const char* path, char* const* argv, char* const* envp);
+
+// Leaves the original process behind as the monitor; the caller goes on in a child of it, as the same task.
+void split_monitor();
+
+// wait4 and waitid for children that another task made. `status` and `usage` may be null.
+// Answers the pid, 0 (WNOHANG), -ECHILD or -EINTR. REQUIRES: the turn.
+long wait_child(int pid, int options, int* status, void* usage, bool keep);
+
+}  // namespace weir::tasks

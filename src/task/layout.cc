@@ -1,0 +1,72 @@
+#include "task/layout.h"
+
+#include <sys/mman.h>
+
+#include "base/bytes.h"
+#include "page/heap.h"
+#include "sys/report.h"
+#include "sys/syscall_x86_64.h"
+#include "task/shared.h"
+
+namespace weir::tasks {
+
+namespace {
+
+constexpr uint64_t kExecBufferSize = 4 << 20;
+
+struct Area {
+  uint64_t start;
+  uint64_t size;
+  bool copied;  // a forked child needs its contents
+};
+
+constexpr Area kAreas[] = {
+    {kControl, sizeof(Shared), true},
+    {kStacks, 2 * kStackSize * kMaxProcesses, false},
+    {kDiffs, kDiffSize* kMaxTasks, false},
+    {kHeapTable, sizeof(HeapShared), true},
+    {kExecBuffer, kExecBufferSize, false},
+};
+
+long map_shared(uint64_t at, uint64_t size, int flags) {
+  return sys::raw(SYS_mmap, static_cast<long>(at), static_cast<long>(page_up(size)), PROT_READ | PROT_WRITE,
+                  MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
+}
+
+}  // namespace
+
+bool map_control() {
+  static bool done = false;
+  if (done) return true;
+  for (const Area& area : kAreas) {
+    long at = map_shared(area.start, area.size, MAP_FIXED_NOREPLACE);
+    if (at != static_cast<long>(area.start)) {
+      report("cannot reserve address space at %x (error %d): is a limit set (ulimit -v)?", area.start, int64_t{-at});
+      return false;
+    }
+  }
+  done = true;
+  Shared& s = shared();
+  s.turn = kNoTask;
+  s.store = -1;
+  s.start_cycles = sys::cycles();
+  s.exec_buffer = reinterpret_cast<uint8_t*>(kExecBuffer);
+  return true;
+}
+
+void copy_control() {
+  for (const Area& area : kAreas) {
+    if (!area.copied) {
+      map_shared(area.start, area.size, MAP_FIXED);
+      continue;
+    }
+    long fresh = map_shared(0, area.size, 0);
+    WEIR_CHECK(!sys::failed(fresh));
+    copy_bytes(reinterpret_cast<void*>(fresh), reinterpret_cast<void*>(area.start), area.size);
+    long at = sys::raw(SYS_mremap, fresh, static_cast<long>(page_up(area.size)), static_cast<long>(page_up(area.size)),
+                       MREMAP_MAYMOVE | MREMAP_FIXED, static_cast<long>(area.start));
+    WEIR_CHECK(at == static_cast<long>(area.start));
+  }
+}
+
+}  // namespace weir::tasks

@@ -1,0 +1,181 @@
+// The monitor: the program's original process, once its threads are processes. It keeps the pid that the outside world
+// knows, is the parent of every task and of every child that the program makes, and ends as the program ends: with its
+// exit status, or by its signal. It runs no program code and holds no lock for long.
+//
+// What can go wrong: it is killed (every task dies with it by PR_SET_PDEATHSIG); a task dies (it ends all the others and
+// then itself by the same signal; the core, if any, is the task's, and the monitor switches its own off).
+
+#include <errno.h>
+#include <linux/sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "base/bytes.h"
+#include "runtime/state.h"
+#include "sys/futex.h"
+#include "sys/report.h"
+#include "sys/syscall_x86_64.h"
+#include "task/fork.h"
+#include "task/process.h"
+#include "task/shared.h"
+#include "trap/forward.h"
+#include "trap/signals.h"
+
+namespace weir::tasks {
+
+namespace {
+
+constexpr long kWaitAll = 0x40000000;  // __WALL
+constexpr uint64_t kMonitorStack = 64 << 10;
+
+void kill_tasks() {
+  Shared& s = shared();
+  for (uint32_t p = 0; p < s.high_process; p++) {
+    if (s.processes[p].pid > 0) sys::raw(SYS_kill, s.processes[p].pid, SIGKILL);
+  }
+}
+
+// Ends what is left of the tasks; children that the program made live on, as they would.
+void reap_tasks() {
+  Shared& s = shared();
+  for (;;) {
+    kill_tasks();
+    bool left = false;
+    for (uint32_t p = 0; p < s.high_process; p++) {
+      if (s.processes[p].pid <= 0) continue;
+      long result = sys::raw(SYS_wait4, s.processes[p].pid, 0, kWaitAll, 0);
+      if (result == -EINTR) {
+        left = true;
+      } else {
+        s.processes[p].pid = 0;
+      }
+    }
+    if (!left) return;
+  }
+}
+
+[[noreturn]] void end_by_signal(int signal) {
+  rlimit none{0, 0};
+  sys::raw(SYS_prlimit64, 0, RLIMIT_CORE, reinterpret_cast<long>(&none), 0);
+  sys::KernelSigaction reset{};
+  sys::raw(SYS_rt_sigaction, signal, reinterpret_cast<long>(&reset), 0, 8);
+  uint64_t mask = 0;
+  sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&mask), 0, 8);
+  sys::raw(SYS_kill, sys::raw(SYS_getpid), signal);
+  for (;;) sys::raw(SYS_exit_group, 128 + signal);
+}
+
+[[noreturn]] void execute() {
+  Shared& s = shared();
+  uint64_t mask = task_at(0).signal_mask;
+  for (int signal = 1; signal <= sys::kSignals; signal++) {
+    sys::KernelSigaction action{};
+    if (s.actions[signal].handler == reinterpret_cast<void*>(1)) action.handler = s.actions[signal].handler;
+    sys::raw(SYS_rt_sigaction, signal, reinterpret_cast<long>(&action), 0, 8);
+  }
+  sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&mask), 0, 8);
+  long result = sys::raw(SYS_execve, static_cast<long>(s.exec_path), static_cast<long>(s.exec_argv), static_cast<long>(s.exec_envp));
+  report("cannot execute %s (error %d)", reinterpret_cast<const char*>(s.exec_path), int64_t{-result});
+  die(126);
+}
+
+bool note_task_end(int pid) {
+  Shared& s = shared();
+  for (uint32_t p = 0; p < s.high_process; p++) {
+    if (s.processes[p].pid == pid) {
+      s.processes[p].pid = 0;
+      return true;
+    }
+  }
+  return false;
+}
+
+void note_child_end(int pid, int status, const void* usage) {
+  Shared& s = shared();
+  {
+    SpinGuard guard(s.process_lock);
+    ChildProcess* slot = nullptr;
+    for (uint32_t i = 0; i < s.child_high && !slot; i++) {
+      if (s.children[i].pid == pid) slot = &s.children[i];
+    }
+    // A child may end before the task that made it has noted it.
+    for (uint32_t i = 0; i < kMaxChildren && !slot; i++) {
+      if (s.children[i].pid == 0) {
+        slot = &s.children[i];
+        slot->pid = pid;
+        if (i >= s.child_high) s.child_high = i + 1;
+      }
+    }
+    if (slot) {
+      slot->status = status;
+      copy_bytes(slot->usage, usage, sizeof slot->usage);
+      __atomic_store_n(&slot->ended, 1u, __ATOMIC_RELEASE);
+    }
+    s.children_epoch++;
+  }
+  sys::futex_wake(&s.children_epoch, 1 << 30);
+  trap::forward_child_end(pid, status);
+}
+
+}  // namespace
+
+void split_monitor() {
+  Shared& s = shared();
+  long stack = sys::raw(SYS_mmap, 0, kMonitorStack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  WEIR_CHECK(!sys::failed(stack));
+  s.monitor = static_cast<int>(sys::raw(SYS_getpid));
+  s.parent = static_cast<int>(sys::raw(SYS_getppid));
+  uint64_t all = ~uint64_t{0}, mask = 0;
+  sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all), reinterpret_cast<long>(&mask), 8);
+  long result = weir_split(CLONE_FILES | CLONE_FS | CLONE_IO | CLONE_SYSVSEM, static_cast<uint64_t>(stack) + kMonitorStack);
+  if (sys::failed(result)) {
+    report("cannot make a process (error %d); ulimit -u?", int64_t{-result});
+    die(125);
+  }
+  sys::raw(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
+  if (sys::raw(SYS_getppid) != s.monitor) die(125);
+  Task& task = self();
+  task.tid = static_cast<int>(sys::raw(SYS_gettid));
+  s.processes[task.process].pid = task.tid;
+  sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&mask), 0, 8);
+}
+
+}  // namespace weir::tasks
+
+extern "C" __attribute__((visibility("hidden"))) void weir_monitor(int leader) {
+  using namespace weir;
+  using namespace weir::tasks;
+  Shared& s = shared();
+  if (s.processes[0].pid == s.monitor) s.processes[0].pid = leader;
+  trap::forward_signals();
+  for (;;) {
+    int status = 0;
+    alignas(8) uint8_t usage[sizeof(ChildProcess::usage)];
+    long pid = sys::raw(SYS_wait4, -1, reinterpret_cast<long>(&status), kWaitAll, reinterpret_cast<long>(usage));
+    if (pid == -EINTR) continue;
+    if (pid < 0) die(s.exiting ? s.exit_code : 125);
+    const bool is_task = note_task_end(static_cast<int>(pid)) || pid == leader;
+    if (s.exec_requested) {
+      reap_tasks();
+      execute();
+    }
+    if (s.exiting) {
+      reap_tasks();
+      die(s.exit_code);
+    }
+    if (!is_task) {
+      note_child_end(static_cast<int>(pid), status, usage);
+    } else if (WIFSIGNALED(status)) {
+      s.exiting = 1;
+      reap_tasks();
+      end_by_signal(WTERMSIG(status));
+    } else if (WEXITSTATUS(status) == 125) {
+      s.exiting = 1;
+      reap_tasks();
+      die(125);
+    }
+  }
+}

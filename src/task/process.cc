@@ -1,0 +1,326 @@
+// A task's kernel thread is a *process slot*: its own page table (isolated) or a thread of the one process (direct), with a
+// runtime stack of its own. A slot that has ended its task waits in the pool for the next one, since a process costs
+// a hundred microseconds to make and four to wake.
+//
+// Invariants
+// 1. A slot in use has exactly one task; an idle one has none, holds no private copies and blocks all signals.
+// 2. A task's record is not touched by its old process after pass_turn(kFree): the slot number may be in use again.
+// 3. The child of spawn() runs program code only when the serial phase in which it was made is over.
+// 4. When the monitor (or, under View direct, the process) dies, the kernel kills every slot (PR_SET_PDEATHSIG).
+
+#include "task/process.h"
+
+#include <asm/prctl.h>
+#include <errno.h>
+#include <linux/sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+
+#include "base/bytes.h"
+#include "event/event.h"
+#include "order/rounds.h"
+#include "page/store.h"
+#include "runtime/exit_report.h"
+#include "runtime/state.h"
+#include "sys/futex.h"
+#include "sys/report.h"
+#include "sys/syscall_x86_64.h"
+#include "trap/signals.h"
+#include "view/isolated.h"
+
+namespace weir::tasks {
+
+namespace {
+
+constexpr uint32_t kMaxIdle = 64;
+constexpr int kVirtualTidBase = 0x10000000;
+
+void set_base(int which, uint64_t value) { sys::raw(SYS_arch_prctl, which, static_cast<long>(value)); }
+
+Frame* first_frame(uint64_t stack_top) { return reinterpret_cast<Frame*>(stack_top - sizeof(Frame)); }
+
+uint32_t take_slot(bool* reused) {
+  Shared& s = shared();
+  SpinGuard guard(s.process_lock);
+  if (s.idle_processes) {
+    for (uint32_t p = 0; p < s.high_process; p++) {
+      if (s.processes[p].pid && s.processes[p].idle) {
+        s.processes[p].idle = 0;
+        s.idle_processes--;
+        *reused = true;
+        return p;
+      }
+    }
+  }
+  *reused = false;
+  for (uint32_t p = 0; p < kMaxProcesses; p++) {
+    if (s.processes[p].pid == 0) {
+      s.processes[p].pid = -1;
+      s.processes[p].idle = 0;
+      s.processes[p].go = 0;
+      if (p >= s.high_process) s.high_process = p + 1;
+      return p;
+    }
+  }
+  return kMaxProcesses;
+}
+
+TaskId take_task() {
+  Shared& s = shared();
+  for (TaskId id = 0; id < kMaxTasks; id++) {
+    if (s.tasks[id].state == TaskState::kFree) return id;
+  }
+  return kNoTask;
+}
+
+// Puts the running thread or process into `task`'s place and lets it into the program.
+[[noreturn]] void run_task(uint32_t process, Task& task) {
+  runtime::g_process = process;
+  set_base(ARCH_SET_GS, reinterpret_cast<uint64_t>(&task));
+  task.tid = static_cast<int>(sys::raw(SYS_gettid));
+  trap::set_signal_stack(process);
+  order::wait_to_run(task);
+  if (runtime::g_isolated) runtime::apply_mappings(task);
+  weir_enter_program(first_frame(task.stack_top));
+}
+
+[[noreturn]] void wait_for_work(uint32_t process) {
+  ProcessSlot& slot = shared().processes[process];
+  while (!__atomic_exchange_n(&slot.go, 0u, __ATOMIC_ACQUIRE)) sys::futex_wait(&slot.go, 0);
+  Task& task = task_at(slot.task);
+  set_base(ARCH_SET_FS, first_frame(task.stack_top)->reserved);
+  trap::set_mask(task.signal_mask);
+  run_task(process, task);
+}
+
+// A new process or thread begins here.
+void begin(uint64_t process) {
+  Shared& s = shared();
+  ProcessSlot& slot = s.processes[process];
+  if (runtime::g_isolated) {
+    sys::raw(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
+    if (sys::raw(SYS_getppid) != s.monitor) die(125);  // the monitor died before the line above
+    runtime::g_process = static_cast<uint32_t>(process);
+    if (!view::open_tracking()) die(125);
+  }
+  slot.pid = static_cast<int>(sys::raw(SYS_gettid));
+  run_task(static_cast<uint32_t>(process), task_at(slot.task));
+}
+
+// With no stack left: the slot is free for the next creator from the store on.
+[[noreturn]] void leave_thread(int32_t* pid_word) {
+  asm volatile(
+      "movl $0,(%0)\n\txor %%edi,%%edi\n\tmov $60,%%eax\n\tsyscall\n\thlt" ::"r"(pid_word)
+      : "memory");
+  __builtin_unreachable();
+}
+
+void add_counters(TaskCounters& to, const TaskCounters& from) {
+  auto* a = reinterpret_cast<uint64_t*>(&to);
+  auto* b = reinterpret_cast<const uint64_t*>(&from);
+  for (size_t i = 0; i < sizeof(TaskCounters) / 8; i++) a[i] += b[i];
+}
+
+// Mutexes of the ended task that are robust: glibc's layout is the kernel's (linux/futex.h, struct robust_list_head).
+void release_robust(Task& task) {
+  if (!task.robust_list) return;
+  auto read = [](uint64_t address) { return *static_cast<uint64_t*>(alias(address)); };
+  const uint64_t head = task.robust_list;
+  uint64_t entry = read(head);
+  const int64_t offset = static_cast<int64_t>(read(head + 8));
+  const uint64_t pending = read(head + 16);
+  auto die_holding = [&](uint64_t node) {
+    if (node & 1) return;  // priority inheritance: not held by this means
+    uint64_t word = node + static_cast<uint64_t>(offset);
+    auto* value = static_cast<uint32_t*>(alias(word));
+    if ((*value & FUTEX_TID_MASK) != static_cast<uint32_t>(task.virtual_tid)) return;
+    *value = (*value & FUTEX_WAITERS) | FUTEX_OWNER_DIED;
+    wake(word, 1, ~0u);
+  };
+  for (int i = 0; i < 2048 && (entry & ~uint64_t{1}) != head && entry; i++) {
+    uint64_t next = read(entry & ~uint64_t{1});
+    if (entry != pending) die_holding(entry);
+    entry = next;
+  }
+  if (pending) die_holding(pending);
+}
+
+}  // namespace
+
+uint64_t stack_top_of(uint32_t process) { return kStacks + (2 * process + 2) * kStackSize; }
+
+void make_first(Task& task) {
+  Shared& s = shared();
+  zero_bytes(&task, sizeof task);
+  task.self = &task;
+  task.id = static_cast<TaskId>(&task - s.tasks);
+  task.heap = task.id;
+  task.process = 0;
+  task.stack_top = stack_top_of(0);
+  task.tid = static_cast<int>(sys::raw(SYS_gettid));
+  task.virtual_tid = task.tid;
+  s.processes[0].pid = task.tid;
+  s.processes[0].idle = 0;
+  s.high_process = 1;
+  runtime::g_process = 0;
+  set_base(ARCH_SET_GS, reinterpret_cast<uint64_t>(&task));
+}
+
+long spawn(const Frame& frame, const CloneRequest& request) {
+  Shared& s = shared();
+  Task& creator = self();
+  bool reused = false;
+  const TaskId id = take_task();
+  const uint32_t process = id == kNoTask ? kMaxProcesses : take_slot(&reused);
+  if (process == kMaxProcesses) {
+    report("the program has %u tasks at once; Weir holds no more than %u", uint64_t{s.live}, uint64_t{kMaxTasks});
+    return -EAGAIN;
+  }
+  Task& task = s.tasks[id];
+  zero_bytes(&task, sizeof task);
+  task.self = &task;
+  task.id = id;
+  task.heap = id;
+  task.process = process;
+  task.stack_top = stack_top_of(process);
+  task.creation = ++s.created;
+  task.virtual_tid = kVirtualTidBase + static_cast<int>(task.creation);
+  sys::raw(SYS_rt_sigprocmask, SIG_BLOCK, 0, reinterpret_cast<long>(&task.signal_mask), 8);
+  task.in_runtime = 1;
+  if (request.flags & CLONE_CHILD_CLEARTID) task.clear_child_tid = request.child_tid;
+  if (request.flags & CLONE_PARENT_SETTID) *reinterpret_cast<int*>(request.parent_tid) = task.virtual_tid;
+  if (request.flags & CLONE_CHILD_SETTID) *reinterpret_cast<int*>(request.child_tid) = task.virtual_tid;
+  Frame* begin_frame = first_frame(task.stack_top);
+  *begin_frame = frame;
+  begin_frame->rax = 0;
+  begin_frame->rsp = request.stack;
+  const uint64_t tls = request.flags & CLONE_SETTLS ? request.tls : sys::fs_base();
+  begin_frame->reserved = tls;
+  task.frame = begin_frame;
+  s.processes[process].task = id;
+  if (runtime::g_isolated) {
+    view::find_writes(creator);
+    view::publish(creator);
+  }
+  order::add_task(task);
+  if (reused) {
+    s.pool_reuses++;
+    __atomic_store_n(&s.processes[process].go, 1u, __ATOMIC_RELEASE);
+    sys::futex_wake(&s.processes[process].go);
+    return task.virtual_tid;
+  }
+  s.processes[process].mapping_sequence = s.processes[runtime::g_process].mapping_sequence;
+  uint64_t flags = CLONE_FILES | CLONE_FS | CLONE_IO | CLONE_SYSVSEM | CLONE_SETTLS;
+  flags |= runtime::g_isolated ? uint64_t{CLONE_PARENT} : uint64_t{CLONE_VM | CLONE_SIGHAND | CLONE_THREAD};
+  s.forks++;
+  long result = weir_clone(flags, task.stack_top - 1024, nullptr, nullptr, tls, begin, process);
+  if (sys::failed(result)) {
+    SpinGuard guard(s.order_lock);
+    task.state = TaskState::kFree;
+    s.live--;
+    s.processes[process].pid = 0;
+    return -EAGAIN;
+  }
+  return task.virtual_tid;
+}
+
+void finish() {
+  Shared& s = shared();
+  Task& task = self();
+  begin_turn(EventKind::kExit);
+  if (task.turn_depth > 1 && runtime::g_isolated) {  // it ends inside a critical section
+    view::find_writes(task);
+    view::publish(task);
+  }
+  task.turn_depth = 1;
+  if (s.live == 1) exit_program(0);
+  trap::block_all();
+  release_robust(task);
+  if (task.clear_child_tid) {
+    *static_cast<uint32_t*>(alias(task.clear_child_tid)) = 0;
+    wake(task.clear_child_tid, ~0u, ~0u);
+  }
+  const uint32_t process = static_cast<uint32_t>(task.process);
+  add_counters(s.totals, task.counters);
+  bool stay = false;
+  if (runtime::g_isolated) {
+    SpinGuard guard(s.process_lock);
+    stay = s.idle_processes < kMaxIdle;
+    if (stay) {
+      s.processes[process].idle = 1;
+      s.idle_processes++;
+    }
+  }
+  {
+    SpinGuard guard(s.order_lock);
+    s.live--;
+  }
+  order::pass_turn(task, TaskState::kFree);
+  if (stay) wait_for_work(process);
+  if (runtime::g_isolated) view::close_tracking();
+  leave_thread(&s.processes[process].pid);
+}
+
+void exit_program(int code) {
+  Shared& s = shared();
+  uint32_t none = 0;
+  if (g_tasks_active && runtime::g_isolated) {
+    if (__atomic_compare_exchange_n(&s.exiting, &none, 1u, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) s.exit_code = code;
+  }
+  runtime::prints_at_exit();
+  for (;;) sys::raw(SYS_exit_group, code);
+}
+
+void become_single_after_fork() {
+  Shared& s = shared();
+  Task& task = self();
+  const Task copy = task;
+  for (TaskId i = 0; i < s.high_task; i++) s.tasks[i].state = TaskState::kFree;
+  for (uint32_t p = 0; p < s.high_process; p++) s.processes[p].pid = 0;
+  task = copy;
+  s.multi = 0;
+  s.monitor = 0;
+  s.live = 1;
+  s.high_task = task.id + 1;
+  s.high_process = static_cast<uint32_t>(task.process) + 1;
+  s.idle_processes = 0;
+  s.child_high = 0;
+  s.exiting = 0;
+  s.exec_requested = 0;
+  task.tid = static_cast<int>(sys::raw(SYS_gettid));
+  task.virtual_tid = task.tid;
+  task.turn_depth = 0;
+  task.flags = 0;
+  s.processes[task.process].pid = task.tid;
+  g_tasks_active = false;
+}
+
+void note_child(int pid) {
+  Shared& s = shared();
+  SpinGuard guard(s.process_lock);
+  for (uint32_t i = 0; i < kMaxChildren; i++) {
+    if (i < s.child_high && s.children[i].pid) {
+      if (s.children[i].pid == pid) return;  // the monitor saw it end first
+      continue;
+    }
+    s.children[i].ended = 0;
+    s.children[i].pid = pid;
+    if (i >= s.child_high) s.child_high = i + 1;
+    return;
+  }
+}
+
+Task* find_by_virtual_tid(int tid) {
+  Shared& s = shared();
+  for (TaskId i = 0; i < s.high_task; i++) {
+    if (s.tasks[i].state != TaskState::kFree && s.tasks[i].virtual_tid == tid) return &s.tasks[i];
+  }
+  return nullptr;
+}
+
+int real_tid(int tid) {
+  Task* task = tid > 0 ? find_by_virtual_tid(tid) : nullptr;
+  return task ? task->tid : tid;
+}
+
+}  // namespace weir::tasks

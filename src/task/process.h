@@ -1,0 +1,48 @@
+// Threads as processes (View isolated), or as threads that Weir knows (View direct): making, ending, reusing them.
+#pragma once
+
+#include <stdint.h>
+
+#include "base/frame.h"
+#include "task/shared.h"
+
+namespace weir::tasks {
+
+// What a clone call asks for, independent of its two forms.
+struct CloneRequest {
+  uint64_t flags;
+  uint64_t stack;        // top: what the new task's rsp is
+  uint64_t tls;
+  uint64_t parent_tid;
+  uint64_t child_tid;
+};
+
+// The first task's record, on the first process slot, with %gs set. Single state still.
+void make_first(Task& task);
+// A new task that goes on from `frame` with rax = 0 on its own stack. REQUIRES: the turn. Answers its virtual tid, or
+// -EAGAIN.
+long spawn(const Frame& frame, const CloneRequest& request);
+// The current task ends. Does not return.
+[[noreturn]] void finish();
+// The program ends with `code`. Does not return.
+[[noreturn]] void exit_program(int code);
+// A forked child, on its own copy of the memory: it is a program of one task now.
+void become_single_after_fork();
+// A process of the program's own making: so that wait() finds it. Isolated only.
+void note_child(int pid);
+
+Task* find_by_virtual_tid(int tid);
+// The kernel's id for a task's id as the program knows it; other ids are answered unchanged.
+int real_tid(int tid);
+
+uint64_t stack_top_of(uint32_t process);
+
+}  // namespace weir::tasks
+
+extern "C" {
+long weir_clone(uint64_t flags, uint64_t stack, int* parent_tid, int* child_tid, uint64_t tls, void (*entry)(uint64_t),
+                uint64_t argument);
+long weir_split(uint64_t flags, uint64_t monitor_stack);
+[[noreturn]] void weir_enter_program(weir::Frame* frame);
+[[noreturn]] void weir_monitor(int leader);
+}

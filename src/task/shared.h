@@ -1,0 +1,156 @@
+// What all tasks of a program share: one mapping at a fixed address that no View protects, inherited by every process
+// that runs a task. A forked child gets a copy of its own.
+//
+//   kArena   [ heaps ............ | program mmap ........ ]   program memory, the store's first part
+//   kAlias   [ the whole store, shared and writable: only the runtime looks here ]
+//   kControl [ Shared | runtime stacks | diff buffers ]
+#pragma once
+
+#include <stdint.h>
+
+#include "base/types.h"
+#include "sys/spinlock.h"
+#include "task/task.h"
+
+namespace weir {
+
+inline constexpr uint64_t kArena = 0x100000000000;
+inline constexpr uint64_t kHeapSize = uint64_t{768} << 30;
+inline constexpr uint64_t kMapSize = uint64_t{256} << 30;
+inline constexpr uint64_t kArenaSize = kHeapSize + kMapSize;
+inline constexpr uint64_t kSegmentStore = kArenaSize;  // offset in the store where converted segments begin
+inline constexpr uint64_t kSegmentStoreSize = uint64_t{64} << 30;
+inline constexpr uint64_t kStoreSize = kArenaSize + kSegmentStoreSize;
+inline constexpr uint64_t kAlias = 0x200000000000;
+inline constexpr uint64_t kControl = 0x300000000000;
+inline constexpr uint64_t kStacks = 0x301000000000;       // runtime stacks
+inline constexpr uint64_t kDiffs = 0x302000000000;        // diff buffers
+inline constexpr uint64_t kHeapTable = 0x30f000000000;    // HeapShared
+inline constexpr uint64_t kHeapTableSize = uint64_t{1} << 20;
+inline constexpr uint64_t kExecBuffer = 0x30f100000000;   // arguments of an execve that the monitor makes
+inline constexpr uint64_t kStackSize = 128 << 10;         // one runtime stack; as much again is its signal stack
+inline constexpr uint64_t kDiffSize = uint64_t{256} << 20;  // one task's diff buffer, address space only
+
+inline constexpr uint32_t kMaxTasks = 1024;
+inline constexpr uint32_t kMaxProcesses = 1536;
+inline constexpr uint32_t kMaxRegions = 1024;
+inline constexpr uint32_t kMappingRecords = 8192;
+inline constexpr uint32_t kMaxChildren = 4096;
+
+static_assert(kArenaSize == uint64_t{1} << 40);
+
+// A converted range of program memory outside the arena.
+struct Region {
+  uint64_t start;
+  uint64_t size;
+  uint64_t offset;  // in the store
+  uint32_t protection;
+  uint32_t live;
+};
+
+enum class MappingKind : uint32_t { kMapFile, kMapStore, kUnmap, kProtect, kDropCopies, kSigaction };
+
+// One change of the address space that every process repeats before it runs program code again.
+struct MappingRecord {
+  MappingKind kind;
+  int32_t protection;
+  int32_t flags;
+  int32_t descriptor;
+  uint64_t start;
+  uint64_t size;
+  uint64_t offset;
+  uint32_t waiting;  // processes that have yet to apply it; the last closes the descriptor
+  uint32_t author;   // process that made it
+};
+
+struct ProcessSlot {
+  int32_t pid;         // 0 = slot free
+  uint32_t idle;       // 1 while it waits in the pool
+  uint32_t go;         // futex: a task was put into `task`
+  TaskId task;
+  uint64_t mapping_sequence;
+};
+
+struct ChildProcess {  // a process that the program itself made while tasks are processes
+  int32_t pid;
+  uint32_t ended;
+  int32_t status;
+  uint32_t unused;
+  uint8_t usage[144];  // struct rusage
+};
+
+struct Shared {
+  uint64_t magic;
+  uint32_t version;
+  uint32_t multi;            // tasks exist (first pthread_create happened)
+  int32_t parent;            // what getppid answers; isolated only
+  int32_t monitor;           // pid that the program believes to be its own; isolated only
+  int32_t store;             // descriptor of the store
+  uint32_t exiting;          // a task ended the program
+  int32_t exit_code;
+  uint64_t start_cycles;
+
+  // Order.
+  alignas(64) SpinLock order_lock;
+  uint32_t running;
+  uint32_t serial;           // a serial phase is on
+  TaskId turn;               // who has the turn, kNoTask
+  uint32_t live;             // tasks that exist
+  uint32_t high_task;        // slots in use are below
+  uint64_t round;
+  uint64_t virtual_now;      // nanoseconds
+  uint64_t next_sequence;
+  uint64_t created;
+  uint64_t schedule_hash;    // over (task, kind of event) in order of turns
+  uint32_t idle_watch;       // a task sleeps until the earliest deadline
+  uint32_t deadlock_told;
+
+  // Memory.
+  alignas(64) SpinLock memory_lock;
+  uint64_t segment_bump;
+  uint64_t map_bump;
+  uint32_t free_count;
+  uint32_t region_count;
+  uint64_t brk_start, brk_now, brk_limit;
+  Region regions[kMaxRegions];
+  Range free_extents[16384];
+  uint32_t protected_count;
+  struct { Range range; int32_t protection; int32_t unused; } protected_ranges[4096];
+
+  // Changes of the address space.
+  alignas(64) uint64_t mapping_sequence;
+  MappingRecord mappings[kMappingRecords];
+
+  // Processes (isolated).
+  alignas(64) SpinLock process_lock;
+  uint32_t high_process;
+  uint32_t idle_processes;
+  ProcessSlot processes[kMaxProcesses];
+  uint32_t children_epoch;   // futex: a child ended
+  uint32_t child_high;
+  ChildProcess children[kMaxChildren];
+
+  // Signals as the program believes them.
+  SpinLock signal_lock;
+  sys::KernelSigaction actions[sys::kSignals + 1];
+
+  // execve requested of the monitor.
+  uint32_t exec_requested;
+  uint64_t exec_path, exec_argv, exec_envp;
+  uint8_t* exec_buffer;
+
+  // Totals of ended tasks.
+  TaskCounters totals;
+  uint64_t pool_reuses, forks, conversions_us;
+
+  Task tasks[kMaxTasks];
+};
+
+inline Shared& shared() { return *reinterpret_cast<Shared*>(kControl); }
+inline Task& task_at(TaskId id) { return shared().tasks[id]; }
+inline bool is_task_memory(const void* p) {
+  auto a = reinterpret_cast<uint64_t>(p);
+  return a >= kControl && a < kControl + sizeof(Shared);
+}
+
+}  // namespace weir

@@ -1,0 +1,119 @@
+// A task: one program thread under Weir. Its record lies in memory that all tasks see and that no View protects;
+// %gs of the thread or process that runs the task points to it.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/frame.h"
+#include "base/types.h"
+#include "sys/signal.h"
+
+namespace weir {
+
+enum class TaskState : uint32_t {
+  kFree,      // slot not in use
+  kRunning,   // executes program code; a round waits for it
+  kArrived,   // stands at an event and wants its turn
+  kServed,    // has had its turn in this round, goes on with the next
+  kBlocked,   // waits for another task (queue `wait_key`) or for `deadline`
+  kOutside,   // sleeps in the kernel for the outside world; no round waits for it
+  kReady,     // woken or new: runs from the next round on
+};
+
+struct PendingSignal {
+  int32_t signal;
+  int32_t unused;
+  uint8_t info[128];  // siginfo_t as the kernel wrote it
+};
+
+struct TaskCounters {
+  uint64_t events;        // turns taken
+  uint64_t faults;        // copies the kernel made on first write (dirty pages found)
+  uint64_t diffs;         // pages with bytes to publish
+  uint64_t bytes;         // bytes published
+  uint64_t atomics;       // locked instructions executed as events
+  uint64_t syscalls;      // system calls that were events
+  uint64_t spins;         // provable spins parked
+  uint64_t wait_cycles;   // waiting for the turn
+  uint64_t serial_cycles; // holding the turn
+};
+
+// Layout: the first 0x48 bytes are used by src/patch/entry_x86_64.S and by the generated stubs.
+struct Task {
+  Task* self;                 // 0x00
+  uint32_t flags;             // 0x08
+  TaskId id;                  // 0x0c
+  uint64_t scratch_rsp;       // 0x10 program stack pointer on entry
+  uint64_t stack_top;         // 0x18 runtime stack, 16-byte aligned
+  Frame* frame;               // 0x20 registers of the program while in the runtime
+  uint64_t jump_target;       // 0x28
+  uint32_t in_runtime;        // 0x30
+  uint32_t pad0;              // 0x34
+  uint32_t heap;              // 0x38 heap index
+  uint32_t pad1;              // 0x3c
+  uint32_t pending;           // 0x40 number of entries in pending_signals
+  uint32_t pad2;              // 0x44
+
+  // Identity.
+  int32_t tid;                // the kernel's id of the thread or process that runs this task
+  int32_t virtual_tid;        // what gettid answers: deterministic
+  uint64_t clear_child_tid;   // program address to clear and wake at exit, 0 if none
+  uint64_t robust_list;       // head, as set_robust_list gave it
+  uint64_t process;           // index of the process that runs it (isolated)
+  uint64_t creation;          // running number of the task since start
+
+  // Order. Guarded by: the order's lock, except wake_word.
+  TaskState state;
+  uint32_t turn_depth;        // > 0 while this task holds the turn
+  uint32_t wake_word;         // futex: 1 = go and look
+  uint32_t sleeping;          // 1 while it may sleep on wake_word
+  uint64_t wait_key;          // queue it is in while kBlocked, 0 if none
+  uint64_t wait_sequence;     // arrival in its queue: FIFO
+  uint32_t wait_bits;         // FUTEX_WAIT_BITSET
+  uint32_t wait_result;       // 0 woken, else errno
+  uint64_t deadline;          // virtual nanoseconds, 0 = none
+  uint64_t next_probe;        // round-independent cycle stamp of the next allowed probe
+  uint64_t probe_interval;
+  const char* wait_what;      // for diagnosis: "mutex", "futex", ...
+  uint64_t wait_address;
+
+  // Signals.
+  uint64_t signal_mask;       // as the program believes it
+  uint64_t signal_wait;       // set that sigwait waits for, 0 if none
+  uint64_t altstack[3];       // the program's own sigaltstack (ss_sp, ss_flags, ss_size)
+  uint32_t interrupted;       // a signal arrived for a waiting task
+  uint32_t stepping;          // single steps of a spin probe are on
+  uint32_t spinning;          // the probe proved a spin; the task is on its way to that event
+  uint32_t pad4;
+  uint64_t preempted_rip;     // where an involuntary event began
+  PendingSignal pending_signals[16];
+
+  // Isolated View.
+  uint64_t dirty_count;       // pages found by the last arrival
+  uint64_t mapping_sequence;  // entries of the mapping record applied
+
+  uint32_t in_vfork;          // a vfork child borrows this task's memory: handlers stay native
+  uint32_t exiting;
+  TaskCounters counters;
+  // Wait of a spinning task: the bytes its loop reads (see trap/spin).
+  uint32_t spin_reads;
+  uint32_t pad3;
+  struct SpinRead { uint64_t address; uint32_t size; uint32_t pad; uint64_t value; } spin_read[16];
+};
+static_assert(offsetof(Task, scratch_rsp) == 0x10 && offsetof(Task, stack_top) == 0x18);
+static_assert(offsetof(Task, frame) == 0x20 && offsetof(Task, jump_target) == 0x28);
+static_assert(offsetof(Task, in_runtime) == 0x30 && offsetof(Task, heap) == 0x38 && offsetof(Task, pending) == 0x40);
+
+inline Task& self() {
+  Task* task;
+  asm volatile("mov %%gs:0,%0" : "=r"(task));
+  return *task;
+}
+
+// Calls `function` on the task's runtime stack as an event of the program: the one way in for interposed functions.
+// REQUIRES: tasks are active and %gs is set.
+extern "C" void weir_site_entry();
+extern "C" long weir_upcall(long (*function)(long, long, long), long a, long b, long c);
+
+}  // namespace weir

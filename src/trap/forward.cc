@@ -1,0 +1,131 @@
+// The monitor has a handler for every signal that can have one. What the program's disposition says is then done by
+// hand: ignore, stop all, end all, or pass on to a task that does not block it.
+
+#include "trap/forward.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "base/bytes.h"
+#include "sys/syscall_x86_64.h"
+#include "task/shared.h"
+
+extern "C" char weir_sigreturn[];
+
+namespace weir::trap {
+
+namespace {
+
+void set_handler(int signal, void* handler) {
+  sys::KernelSigaction action{};
+  action.handler = handler;
+  action.flags = sys::kSaRestorer | SA_SIGINFO | SA_RESTART;
+  action.restorer = weir_sigreturn;
+  sys::raw(SYS_rt_sigaction, signal, reinterpret_cast<long>(&action), 0, 8);
+}
+
+// The kernel keeps each task's mask; /proc has it.
+bool blocks(int tid, int signal) {
+  char path[40] = "/proc/";
+  char digits[12];
+  int count = 0;
+  for (int value = tid; value; value /= 10) digits[count++] = static_cast<char>('0' + value % 10);
+  char* at = path + 6;
+  while (count) *at++ = digits[--count];
+  copy_bytes(at, "/status", 8);
+  long file = sys::raw(SYS_open, reinterpret_cast<long>(path), 0);
+  if (sys::failed(file)) return true;
+  static char text[4096];
+  long length = sys::raw(SYS_read, file, reinterpret_cast<long>(text), sizeof text - 1);
+  sys::raw(SYS_close, file);
+  if (length <= 0) return true;
+  text[length] = 0;
+  for (char* line = text; *line; line++) {
+    if (!starts_with(line, "SigBlk:\t")) continue;
+    uint64_t mask = 0;
+    for (line += 8; *line && *line != '\n'; line++) {
+      mask = mask * 16 + static_cast<uint64_t>(*line <= '9' ? *line - '0' : *line - 'a' + 10);
+    }
+    return mask & sys::signal_bit(signal);
+  }
+  return false;
+}
+
+bool ends_by_default(int signal) {
+  return signal != SIGCHLD && signal != SIGURG && signal != SIGWINCH && signal != SIGCONT;
+}
+
+void pass_on(int signal, const siginfo_t* info) {
+  Shared& s = shared();
+  const auto handler = reinterpret_cast<uint64_t>(s.actions[signal].handler);
+  if (handler == 1) return;
+  if (handler == 0) {
+    if (signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU) {
+      for (uint32_t p = 0; p < s.high_process; p++) {
+        if (s.processes[p].pid > 0) sys::raw(SYS_kill, s.processes[p].pid, SIGSTOP);
+      }
+      sys::raw(SYS_kill, sys::raw(SYS_getpid), SIGSTOP);
+      return;
+    }
+    if (signal == SIGCONT) {
+      for (uint32_t p = 0; p < s.high_process; p++) {
+        if (s.processes[p].pid > 0) sys::raw(SYS_kill, s.processes[p].pid, SIGCONT);
+      }
+      return;
+    }
+    if (!ends_by_default(signal)) return;
+  }
+  alignas(8) uint8_t copy[128];
+  copy_bytes(copy, info, sizeof copy);
+  auto* forwarded = reinterpret_cast<siginfo_t*>(copy);
+  forwarded->si_code = forwarded_code(forwarded->si_code);
+  // A task that waits for it by sigwait blocks it; one that lets it through is better, the first is as good as any.
+  Task* target = nullptr;
+  for (TaskId i = 0; i < s.high_task && !target; i++) {
+    Task& task = s.tasks[i];
+    if (task.state == TaskState::kFree || task.tid <= 0) continue;
+    if (!blocks(task.tid, signal)) target = &task;
+  }
+  for (TaskId i = 0; i < s.high_task && !target; i++) {
+    Task& task = s.tasks[i];
+    if (task.state != TaskState::kFree && (task.signal_wait & sys::signal_bit(signal))) target = &task;
+  }
+  for (TaskId i = 0; i < s.high_task && !target; i++) {
+    if (s.tasks[i].state != TaskState::kFree) target = &s.tasks[i];
+  }
+  if (!target) return;
+  sys::raw(SYS_rt_tgsigqueueinfo, target->tid, target->tid, signal, reinterpret_cast<long>(copy));
+}
+
+void on_monitor_signal(int signal, siginfo_t* info, void*) { pass_on(signal, info); }
+
+}  // namespace
+
+void forward_signals() {
+  for (int signal = 1; signal <= sys::kSignals; signal++) {
+    if (signal == SIGKILL || signal == SIGSTOP || signal == SIGCHLD || signal == SIGSEGV || signal == SIGBUS) continue;
+    if (signal == SIGFPE || signal == SIGILL || signal == SIGTRAP) continue;
+    set_handler(signal, reinterpret_cast<void*>(&on_monitor_signal));
+  }
+  sys::KernelSigaction plain{};
+  sys::raw(SYS_rt_sigaction, SIGCHLD, reinterpret_cast<long>(&plain), 0, 8);
+  uint64_t mask = 0;
+  sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&mask), 0, 8);
+}
+
+void forward_child_end(int pid, int status) {
+  const auto handler = reinterpret_cast<uint64_t>(shared().actions[SIGCHLD].handler);
+  if (handler < 2) {
+    bool waited = false;
+    for (TaskId i = 0; i < shared().high_task; i++) waited |= (shared().tasks[i].signal_wait & sys::signal_bit(SIGCHLD)) != 0;
+    if (!waited) return;
+  }
+  siginfo_t info{};
+  info.si_signo = SIGCHLD;
+  info.si_code = WIFSIGNALED(status) ? CLD_KILLED : CLD_EXITED;
+  info.si_pid = pid;
+  info.si_status = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+  pass_on(SIGCHLD, &info);
+}
+
+}  // namespace weir::trap

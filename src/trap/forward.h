@@ -1,0 +1,16 @@
+// In the monitor: signals that were sent to the program as a whole are passed to a task.
+#pragma once
+
+namespace weir::trap {
+
+// Installs the monitor's handlers and opens its mask.
+void forward_signals();
+// SIGCHLD for a child of the program, where it handles that.
+void forward_child_end(int pid, int status);
+
+// A forwarded signal's code; the kernel lets no process but the sender itself use the positive ones.
+inline constexpr int kForwardedCode = -64;
+constexpr int forwarded_code(int code) { return code >= 0 ? kForwardedCode - code : code; }
+constexpr int original_code(int code) { return code <= kForwardedCode ? kForwardedCode - code : code; }
+
+}  // namespace weir::trap

@@ -1,0 +1,348 @@
+// Invariants
+// 1. The kernel's handler for every signal that the program handles is on_signal, on the runtime's signal stack, so no
+//    signal frame is ever written to program memory by the kernel behind the View's back.
+// 2. While the task is in the runtime (flag, rip or rsp say so) on_signal only notes the signal. The exit path of the
+//    runtime looks at `pending` and raises the signals again in program state; see entry_x86_64.S for the last window.
+// 3. In program state on_signal copies the kernel's frame to the program's stack and enters the program's handler there;
+//    the handler returns by the kernel's own sigreturn from the copy.
+// 4. SIGSEGV, SIGBUS, SIGTRAP and the probe signal are never blocked in the kernel.
+
+#include "trap/signals.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <ucontext.h>
+
+#include "base/bytes.h"
+#include "order/rounds.h"
+#include "patch/patch.h"
+#include "runtime/state.h"
+#include "sys/report.h"
+#include "sys/syscall_x86_64.h"
+#include "task/process.h"
+#include "task/shared.h"
+#include "trap/forward.h"
+#include "trap/spin.h"
+
+extern "C" {
+extern char weir_site_exit[], weir_site_exit_end[], weir_sigreturn[];
+extern char weir_interruptible_begin[], weir_interruptible_end[], weir_interrupted[];
+[[noreturn]] void weir_run_handler(uint64_t stack, void* handler, long signal, void* info, void* context);
+long weir_interruptible(long number, long a, long b, long c, long d, long e, long f);
+}
+
+namespace weir::trap {
+
+namespace {
+
+using sys::KernelSigaction;
+using sys::signal_bit;
+
+constexpr uint64_t kDefault = 0, kIgnore = 1;
+constexpr uint32_t kPendingCapacity = sizeof(Task::pending_signals) / sizeof(PendingSignal);
+
+struct KernelStack {
+  uint64_t base;
+  int32_t flags;
+  int32_t pad;
+  uint64_t size;
+};
+
+// What the kernel pushes for a signal on x86-64.
+struct SignalFrame {
+  uint64_t return_address;
+  ucontext_t context;  // the kernel's part of it is a prefix: flags, link, stack, mcontext, 64-bit mask
+};
+
+long kernel_sigaction(int signal, const KernelSigaction* action, KernelSigaction* old) {
+  return sys::raw(SYS_rt_sigaction, signal, reinterpret_cast<long>(action), reinterpret_cast<long>(old), 8);
+}
+
+bool is_ours(int signal) { return sys::kNeverBlocked & signal_bit(signal); }
+
+bool handled(int signal) {
+  uint64_t handler = reinterpret_cast<uint64_t>(shared().actions[signal].handler);
+  return handler != kDefault && handler != kIgnore;
+}
+
+// True where the interrupted code is the runtime's, or on the way in or out.
+bool in_runtime(const Task& task, const ucontext_t& context) {
+  const uint64_t rip = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]);
+  const uint64_t rsp = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RSP]);
+  if (task.in_runtime) return true;
+  if (rsp > task.stack_top - kStackSize && rsp <= task.stack_top) return true;
+  auto within = [&](const char* from, const char* to) {
+    return rip >= reinterpret_cast<uint64_t>(from) && rip < reinterpret_cast<uint64_t>(to);
+  };
+  if (within(weir_site_exit, weir_site_exit_end)) return true;
+  // Between "save rsp" and "load the runtime stack" the scratch word is already in use.
+  StubPlace place;
+  if (within(reinterpret_cast<const char*>(&weir_upcall), reinterpret_cast<const char*>(&weir_site_entry)) || find_stub_place(rip, place)) {
+    static const uint8_t kLoadStack[9] = {0x65, 0x48, 0x8b, 0x24, 0x25, 0x18, 0x00, 0x00, 0x00};
+    return __builtin_memcmp(reinterpret_cast<const void*>(rip), kLoadStack, sizeof kLoadStack) == 0;
+  }
+  return false;
+}
+
+void note_pending(Task& task, int signal, const siginfo_t* info) {
+  for (uint32_t i = 0; i < task.pending; i++) {
+    if (task.pending_signals[i].signal == signal && signal < SIGRTMIN) return;  // standard signals do not queue
+  }
+  if (task.pending == kPendingCapacity) return;
+  PendingSignal& slot = task.pending_signals[task.pending];
+  slot.signal = signal;
+  copy_bytes(slot.info, info, sizeof slot.info);
+  __atomic_store_n(&task.pending, task.pending + 1, __ATOMIC_SEQ_CST);
+}
+
+// The windows in which noting alone would be too late.
+void redirect(Task& task, ucontext_t& context) {
+  auto& gregs = context.uc_mcontext.gregs;
+  const uint64_t rip = static_cast<uint64_t>(gregs[REG_RIP]);
+  if (rip >= reinterpret_cast<uint64_t>(weir_interruptible_begin) && rip < reinterpret_cast<uint64_t>(weir_interruptible_end)) {
+    gregs[REG_RIP] = reinterpret_cast<greg_t>(weir_interrupted);
+  } else if (rip >= reinterpret_cast<uint64_t>(weir_site_exit) && rip < reinterpret_cast<uint64_t>(weir_site_exit_end)) {
+    gregs[REG_RIP] = reinterpret_cast<greg_t>(weir_site_exit);
+    gregs[REG_RSP] = reinterpret_cast<greg_t>(task.frame);
+    gregs[REG_EFL] &= ~greg_t{0x400};
+    task.in_runtime = 1;
+  }
+}
+
+// Copies the kernel's frame onto the program's stack and enters the program's handler.
+[[noreturn]] void enter_handler(Task& task, int signal, siginfo_t* info, ucontext_t* context) {
+  KernelSigaction action = shared().actions[signal];
+  if (action.flags & SA_RESETHAND) {
+    KernelSigaction reset{};
+    sigaction(signal, &reset, nullptr);
+  }
+  const uint64_t frame = reinterpret_cast<uint64_t>(context) - 8;
+  const uint64_t state = reinterpret_cast<uint64_t>(context->uc_mcontext.fpregs);
+  // Software-reserved bytes of the fxsave area: magic, total size of the extended state.
+  const uint32_t* reserved = reinterpret_cast<const uint32_t*>(state + 464);
+  const uint64_t state_size = reserved[0] == 0x46505853 ? reserved[1] : 512;
+  const uint64_t info_at = reinterpret_cast<uint64_t>(info);
+  const uint64_t head = (info_at > frame ? info_at + 128 : frame + 8 + 304) - frame;
+  uint64_t top = static_cast<uint64_t>(context->uc_mcontext.gregs[REG_RSP]) - 128;
+  const uint64_t base = task.altstack[0], size = task.altstack[2];
+  if ((action.flags & SA_ONSTACK) && size && !(task.altstack[1] & SS_DISABLE) && top - base >= size) top = base + size;
+  const uint64_t new_state = (top - state_size) & ~uint64_t{63};
+  const uint64_t new_frame = ((new_state - head) & ~uint64_t{15}) - 8;
+  copy_bytes(reinterpret_cast<void*>(new_state), reinterpret_cast<void*>(state), state_size);
+  copy_bytes(reinterpret_cast<void*>(new_frame), reinterpret_cast<void*>(frame), head);
+  auto* new_context = reinterpret_cast<ucontext_t*>(new_frame + 8);
+  new_context->uc_mcontext.fpregs = reinterpret_cast<fpregset_t>(new_state);
+  *reinterpret_cast<uint64_t*>(new_frame) = reinterpret_cast<uint64_t>(weir_sigreturn);
+  uint64_t new_info = new_frame + (info_at - frame);
+  weir_run_handler(new_frame, action.handler, signal, reinterpret_cast<void*>(new_info), new_context);
+}
+
+// A fault or trap that is the program's own: its handler, or the kernel's default with the fault repeated.
+void program_fault(Task& task, int signal, siginfo_t* info, ucontext_t* context) {
+  if (g_tasks_active && in_runtime(task, *context)) {
+    auto& gregs = context->uc_mcontext.gregs;
+    report("fault in the runtime: signal %d at %x, address %x, stack %x, task %u (please report this)", int64_t{signal},
+           static_cast<uint64_t>(gregs[REG_RIP]), reinterpret_cast<uint64_t>(info->si_addr),
+           static_cast<uint64_t>(gregs[REG_RSP]), uint64_t{task.id});
+  } else if (handled(signal)) {
+    enter_handler(task, signal, info, context);
+  }
+  KernelSigaction reset{};
+  reset.flags = sys::kSaRestorer;
+  reset.restorer = weir_sigreturn;
+  kernel_sigaction(signal, &reset, nullptr);
+  if (info->si_code <= 0) sys::raw(SYS_tkill, sys::raw(SYS_gettid), signal);
+}
+
+// A signal to the whole program (from the terminal, or to its process group) reaches every task's process and the monitor;
+// the monitor's copy is the one that counts.
+bool for_this_task(int signal, const siginfo_t* info) {
+  Shared& s = shared();
+  if (!s.monitor) return true;
+  if (info->si_code == SI_KERNEL) {
+    return signal != SIGINT && signal != SIGQUIT && signal != SIGTSTP && signal != SIGHUP && signal != SIGWINCH &&
+           signal != SIGCONT && signal != SIGTTIN && signal != SIGTTOU;
+  }
+  if (info->si_code != SI_USER) return true;
+  for (uint32_t p = 0; p < s.high_process; p++) {
+    if (s.processes[p].pid == info->si_pid) return true;
+  }
+  return false;
+}
+
+void fix_sender(siginfo_t* info) {
+  if (info->si_code <= kForwardedCode) {
+    info->si_code = original_code(info->si_code);
+    return;
+  }
+  if (info->si_code != SI_TKILL && info->si_code != SI_USER && info->si_code != SI_QUEUE) return;
+  Shared& s = shared();
+  for (uint32_t p = 0; p < s.high_process; p++) {
+    if (s.processes[p].pid == info->si_pid && s.monitor) info->si_pid = s.monitor;
+  }
+}
+
+void on_signal(int signal, siginfo_t* info, void* context_pointer) {
+  auto* context = static_cast<ucontext_t*>(context_pointer);
+  Task& task = self();
+  if (signal == SIGTRAP && on_trap(task, info, *context)) return;
+  if (signal == sys::kProbeSignal && info->si_code == SI_TKILL) {
+    if (!in_runtime(task, *context)) on_probe(task, *context);
+    return;
+  }
+  const bool synchronous = is_ours(signal) && info->si_code > 0;
+  if (synchronous) {
+    program_fault(task, signal, info, context);
+    return;
+  }
+  if (!handled(signal)) {
+    if (is_ours(signal)) program_fault(task, signal, info, context);
+    return;
+  }
+  if (!for_this_task(signal, info)) return;
+  fix_sender(info);
+  if (in_runtime(task, *context)) {
+    note_pending(task, signal, info);
+    redirect(task, *context);
+    return;
+  }
+  enter_handler(task, signal, info, context);
+}
+
+}  // namespace
+
+void set_signal_stack(uint32_t process) {
+  KernelStack stack{};
+  stack.base = kStacks + 2 * process * kStackSize;
+  stack.size = kStackSize;
+  sys::raw(SYS_sigaltstack, reinterpret_cast<long>(&stack), 0);
+}
+
+void set_mask(uint64_t mask) {
+  mask &= ~sys::kNeverBlocked;
+  sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&mask), 0, 8);
+}
+
+void block_all() {
+  uint64_t mask = ~uint64_t{0};
+  sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&mask), 0, 8);
+}
+
+void install(int signal) {
+  const KernelSigaction& wanted = shared().actions[signal];
+  KernelSigaction action{};
+  action.restorer = reinterpret_cast<void*>(weir_sigreturn);
+  action.flags = sys::kSaRestorer;
+  if (is_ours(signal) || handled(signal)) {
+    action.handler = reinterpret_cast<void*>(&on_signal);
+    action.flags |= SA_SIGINFO | SA_ONSTACK | (wanted.flags & (SA_RESTART | SA_NODEFER | SA_NOCLDSTOP | SA_NOCLDWAIT));
+    if (signal == SIGTRAP || signal == SIGSEGV || signal == SIGBUS) action.flags |= SA_NODEFER;
+    action.mask = wanted.mask & ~sys::kNeverBlocked;
+  } else {
+    action.handler = wanted.handler;
+    action.flags |= wanted.flags & (SA_NOCLDSTOP | SA_NOCLDWAIT);
+  }
+  kernel_sigaction(signal, &action, nullptr);
+}
+
+void take_over() {
+  Shared& s = shared();
+  for (int signal = 1; signal <= sys::kSignals; signal++) {
+    kernel_sigaction(signal, nullptr, &s.actions[signal]);
+    if (is_ours(signal) || handled(signal)) install(signal);
+  }
+  uint64_t mask = 0;
+  sys::raw(SYS_rt_sigprocmask, SIG_BLOCK, 0, reinterpret_cast<long>(&mask), 8);
+  Task& task = self();
+  task.signal_mask = mask;
+  KernelStack stack{};
+  sys::raw(SYS_sigaltstack, 0, reinterpret_cast<long>(&stack));
+  task.altstack[0] = stack.base;
+  task.altstack[1] = static_cast<uint64_t>(stack.flags);
+  task.altstack[2] = stack.size;
+  set_signal_stack(static_cast<uint32_t>(task.process));
+  set_mask(mask);
+}
+
+long sigaction(int signal, const KernelSigaction* action, KernelSigaction* old) {
+  if (signal < 1 || signal > sys::kSignals) return -EINVAL;
+  if (action && (signal == SIGKILL || signal == SIGSTOP)) return -EINVAL;
+  Shared& s = shared();
+  KernelSigaction previous;
+  KernelSigaction wanted{};
+  if (action) wanted = *action;
+  {
+    SpinGuard guard(s.signal_lock);
+    previous = s.actions[signal];
+    if (action) s.actions[signal] = wanted;
+  }
+  if (action) install(signal);
+  if (old) *old = previous;
+  return 0;
+}
+
+long sigaltstack(const uint64_t* stack, uint64_t* old) {
+  Task& task = self();
+  const uint64_t rsp = task.frame->rsp;
+  const bool on = task.altstack[2] && rsp - task.altstack[0] < task.altstack[2];
+  const uint64_t previous[3] = {task.altstack[0], on ? uint64_t{SS_ONSTACK} : task.altstack[2] ? 0 : uint64_t{SS_DISABLE},
+                                task.altstack[2]};
+  if (stack) {
+    if (on) return -EPERM;
+    const uint32_t flags = static_cast<uint32_t>(stack[1]);
+    if (flags & ~uint32_t{SS_DISABLE | SS_ONSTACK | (1u << 31)}) return -EINVAL;
+    if (flags & SS_DISABLE) {
+      task.altstack[0] = task.altstack[1] = task.altstack[2] = 0;
+    } else {
+      if (stack[2] < 2048) return -ENOMEM;
+      task.altstack[0] = stack[0];
+      task.altstack[1] = 0;
+      task.altstack[2] = stack[2];
+    }
+  }
+  if (old) copy_bytes(old, previous, sizeof previous);
+  return 0;
+}
+
+long interruptible(long number, long a, long b, long c, long d, long e, long f) {
+  return weir_interruptible(number, a, b, c, d, e, f);
+}
+
+bool restarts() {
+  Task& task = self();
+  for (uint32_t i = 0; i < task.pending; i++) {
+    if (!(shared().actions[task.pending_signals[i].signal].flags & SA_RESTART)) return false;
+  }
+  return task.pending > 0;
+}
+
+}  // namespace weir::trap
+
+extern "C" {
+
+// Copies the frame to the program's stack, with the return address where weir_restore_frame looks for it.
+__attribute__((visibility("hidden"))) weir::Frame* weir_prepare_delivery(weir::Frame* frame) {
+  uint64_t top = frame->rsp - 136;
+  *reinterpret_cast<uint64_t*>(top) = frame->rip;
+  auto* copy = reinterpret_cast<weir::Frame*>((top - sizeof(weir::Frame)) & ~uint64_t{15});
+  *copy = *frame;
+  return copy;
+}
+
+// On the program's stack, in program state: every noted signal again, now to be handled.
+__attribute__((visibility("hidden"))) void weir_raise_pending(weir::Frame*) {
+  using namespace weir;
+  Task& task = self();
+  PendingSignal signals[sizeof task.pending_signals / sizeof task.pending_signals[0]];
+  uint64_t all = ~uint64_t{0}, mask = 0;
+  sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all), reinterpret_cast<long>(&mask), 8);
+  const uint32_t count = task.pending;
+  copy_bytes(signals, task.pending_signals, count * sizeof signals[0]);
+  task.pending = 0;
+  const long pid = sys::raw(SYS_getpid), tid = sys::raw(SYS_gettid);
+  for (uint32_t i = 0; i < count; i++) {
+    sys::raw(SYS_rt_tgsigqueueinfo, pid, tid, signals[i].signal, reinterpret_cast<long>(signals[i].info));
+  }
+  sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&mask), 0, 8);
+}
+}

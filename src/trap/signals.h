@@ -1,0 +1,37 @@
+// Signals: what the program asked for, what the kernel is told, and how the two meet.
+//
+// The program's dispositions, masks and alternate stacks are kept here; the kernel has Weir's own handler for each signal
+// that the program handles, on a stack of the runtime's. A signal that arrives while the task is in the runtime waits
+// until it leaves; one that arrives in program code is handed to the program's handler on the program's stack at once.
+#pragma once
+
+#include <stdint.h>
+
+#include "base/frame.h"
+#include "sys/signal.h"
+
+namespace weir::trap {
+
+// At the first task: takes over what the program has installed so far, and the signals that Weir needs.
+void take_over();
+// At the start already: SIGTRAP for sites patched with one byte. `single` tasks only.
+void set_signal_stack(uint32_t process);
+// Kernel mask of this task: `mask` less what Weir never blocks.
+void set_mask(uint64_t mask);
+void block_all();
+
+// The program's calls. Return values are the kernel's.
+long sigaction(int signal, const sys::KernelSigaction* action, sys::KernelSigaction* old);
+long sigaltstack(const uint64_t* stack, uint64_t* old);
+// Repeats in this process what another process installed.
+void install(int signal);
+
+// A blocking system call that a signal ends: -EINTR without entering the kernel where one is pending already.
+long interruptible(long number, long a, long b, long c, long d, long e, long f);
+// After -EINTR: true where every pending signal's handler was installed with SA_RESTART.
+bool restarts();
+
+// From the monitor: `signal` was sent to the program as a whole.
+void forward(int signal, const void* info);
+
+}  // namespace weir::trap

@@ -1,0 +1,281 @@
+// A task that others wait for is asked what it does.
+//
+// Order free: it publishes and goes on where it stands; any place between two instructions is as good as another.
+//
+// Order token: where it stands depends on time, so it may be interrupted only if it provably waits: single-stepped, it
+// comes back to a state (registers and all memory that it wrote) that it was in before. Then its future is a cycle until
+// somebody else's store is seen. The cycle does not depend on where the probe met it, and its smallest state (by
+// instruction address, then registers) is a place that every run finds again: there the task makes an event, and
+// sleeps until a byte that the cycle reads has changed. Brent's method finds the cycle; after it, one more round finds
+// the smallest state, and a third stops there.
+//
+// Invariants
+// 1. Between two steps nothing but the probe's own per-process tables is written.
+// 2. A step into the runtime ends the probe: the task has come to an event by itself.
+// 3. A loop that writes a new value each time round (a counter), makes a system call or has more than kWindow
+//    instructions is not provable; the probe gives up and comes again later, with longer pauses.
+
+#include "trap/spin.h"
+
+#include <errno.h>
+
+#include "base/bytes.h"
+#include "decode/decoder.h"
+#include "event/event.h"
+#include "order/rounds.h"
+#include "page/store.h"
+#include "patch/patch.h"
+#include "runtime/state.h"
+#include "sys/report.h"
+#include "sys/syscall_x86_64.h"
+#include "task/shared.h"
+
+namespace weir::trap {
+
+namespace {
+
+constexpr uint32_t kWindow = 2048;
+constexpr uint64_t kTrapFlag = 0x100;
+constexpr size_t kMaxWrites = 64;
+constexpr size_t kMaxReads = 16;
+
+struct Touched {
+  uint64_t address;
+  uint64_t size;   // at most 8
+  uint64_t value;  // before the window for writes; as read for reads
+};
+
+enum class Phase : uint8_t { kSearch, kSmallest, kGoThere };
+
+struct Probe {
+  Phase phase;
+  uint32_t steps, limit, length, left;
+  bool unprovable, too_many_reads;
+  Registers anchor, smallest;
+  size_t writes, reads;
+  Touched write[kMaxWrites];
+  Touched read[kMaxReads];
+};
+Probe g_probe;  // per process; under View direct guarded by g_probing
+uint32_t g_probing;
+
+uint64_t load(uint64_t address, uint64_t size) {
+  uint64_t value = 0;
+  copy_bytes(&value, reinterpret_cast<const void*>(address), size);
+  return value;
+}
+
+void anchor_at(Probe& p, const Registers& registers) {
+  p.anchor = registers;
+  p.steps = 0;
+  p.writes = 0;
+  p.reads = 0;
+  p.unprovable = false;
+  p.too_many_reads = false;
+}
+
+bool smaller(const Registers& a, const Registers& b) {
+  if (a.rip != b.rip) return a.rip < b.rip;
+  for (unsigned i = 0; i < 16; i++) {
+    if (a.general[i] != b.general[i]) return a.general[i] < b.general[i];
+  }
+  return a.rflags < b.rflags;
+}
+
+void note(Touched* list, size_t& count, size_t capacity, bool& overflow, const Access& access) {
+  for (uint64_t done = 0; done < access.size; done += 8) {
+    const uint64_t address = access.address + done;
+    const uint64_t size = access.size - done < 8 ? access.size - done : 8;
+    bool known = false;
+    for (size_t i = 0; i < count && !known; i++) known = list[i].address == address && list[i].size >= size;
+    if (known) continue;
+    if (count == capacity) {
+      overflow = true;
+      return;
+    }
+    list[count++] = Touched{address, size, load(address, size)};
+  }
+}
+
+// Notes what the instruction about to run reads and writes.
+void note_accesses(Probe& p, const Registers& registers) {
+  Instruction instruction;
+  if (!decode(registers.rip, instruction) || instruction.is_syscall || instruction.is_locked || instruction.is_fence) {
+    p.unprovable = true;
+    return;
+  }
+  AccessList list = accesses_of(instruction, registers, sys::fs_base(), 0, Extent::kOneStep);
+  if (list.unknown_write || list.unknown_read) {
+    p.unprovable = true;
+    return;
+  }
+  for (size_t i = 0; i < list.count; i++) {
+    const Access& access = list.accesses[i];
+    if (access.size > 64) {
+      p.unprovable = true;
+      return;
+    }
+    if (access.written) note(p.write, p.writes, kMaxWrites, p.unprovable, access);
+    if (access.read) note(p.read, p.reads, kMaxReads, p.too_many_reads, access);
+  }
+}
+
+bool memory_restored(const Probe& p) {
+  for (size_t i = 0; i < p.writes; i++) {
+    if (load(p.write[i].address, p.write[i].size) != p.write[i].value) return false;
+  }
+  return true;
+}
+
+// The task goes into the runtime from the place where the signal met it, and comes back to it.
+void enter_runtime(Task& task, ucontext_t& context, uint64_t site) {
+  auto& gregs = context.uc_mcontext.gregs;
+  auto* slot = reinterpret_cast<uint64_t*>(task.stack_top - 8);
+  *slot = site;
+  task.scratch_rsp = static_cast<uint64_t>(gregs[REG_RSP]);
+  task.preempted_rip = static_cast<uint64_t>(gregs[REG_RIP]);
+  gregs[REG_RSP] = reinterpret_cast<greg_t>(slot);
+  gregs[REG_RIP] = reinterpret_cast<greg_t>(&weir_site_entry);
+}
+
+void stop(Task& task, ucontext_t& context) {
+  context.uc_mcontext.gregs[REG_EFL] &= ~static_cast<greg_t>(kTrapFlag);
+  task.stepping = 0;
+  __atomic_store_n(&g_probing, 0u, __ATOMIC_RELEASE);
+}
+
+// One single step has been made; decides about the next.
+void on_step(Task& task, ucontext_t& context) {
+  Probe& p = g_probe;
+  Registers registers = registers_of_gregs(context.uc_mcontext.gregs);
+  registers.rflags &= ~kTrapFlag;
+  StubPlace place;
+  const uint64_t rsp = registers.general[kRsp];
+  if (task.in_runtime || find_stub_place(registers.rip, place) || (rsp > task.stack_top - kStackSize && rsp <= task.stack_top)) {
+    stop(task, context);
+    return;
+  }
+  p.steps++;
+  if (p.phase == Phase::kGoThere) {
+    if (registers == p.smallest) {
+      task.spin_reads = 0;
+      if (!p.too_many_reads) {
+        task.spin_reads = static_cast<uint32_t>(p.reads);
+        for (size_t i = 0; i < p.reads; i++) {
+          task.spin_read[i] = {p.read[i].address, static_cast<uint32_t>(p.read[i].size), 0, p.read[i].value};
+        }
+      }
+      stop(task, context);
+      task.spinning = 1;
+      enter_runtime(task, context, kPreempted);
+    } else if (p.steps > p.length + 1) {
+      stop(task, context);  // the cycle was left: somebody's store came through
+    }
+    return;
+  }
+  if (p.phase == Phase::kSmallest) {
+    if (smaller(registers, p.smallest)) p.smallest = registers;
+    if (registers == p.anchor) {
+      p.phase = Phase::kGoThere;
+      p.steps = 0;
+      if (p.smallest == registers) {  // standing there already; one more time round costs little
+        p.length++;
+      }
+    } else if (p.steps > p.length) {
+      stop(task, context);
+    }
+    return;
+  }
+  if (!p.unprovable && registers == p.anchor && memory_restored(p)) {
+    p.phase = Phase::kSmallest;
+    p.length = p.steps;
+    p.steps = 0;
+    p.smallest = registers;
+    return;
+  }
+  if (p.steps >= p.limit) {
+    if (p.limit >= kWindow) {
+      stop(task, context);
+      return;
+    }
+    p.limit *= 2;
+    anchor_at(p, registers);
+  }
+  note_accesses(p, registers);
+}
+
+}  // namespace
+
+bool on_trap(Task& task, const siginfo_t* info, ucontext_t& context) {
+  auto& gregs = context.uc_mcontext.gregs;
+  if (task.stepping && info->si_code == TRAP_TRACE) {
+    on_step(task, context);
+    return true;
+  }
+  if (info->si_code != SI_KERNEL && info->si_code != TRAP_BRKPT) return false;
+  const Site* site = find_trap_site(static_cast<uint64_t>(gregs[REG_RIP]) - 1);
+  if (!site) return false;
+  if (task.stepping) stop(task, context);
+  for (uint32_t i = 0, count = site_count(); i < count; i++) {
+    if (site_at(i) != site) continue;
+    gregs[REG_RIP]--;
+    enter_runtime(task, context, i);
+    return true;
+  }
+  return false;
+}
+
+void on_probe(Task& task, ucontext_t& context) {
+  if (task.stepping) return;
+  if (!order::config().deterministic) {
+    enter_runtime(task, context, kPreempted);
+    return;
+  }
+  if (__atomic_exchange_n(&g_probing, 1u, __ATOMIC_ACQUIRE)) return;
+  Registers registers = registers_of_gregs(context.uc_mcontext.gregs);
+  StubPlace place;
+  if (find_stub_place(registers.rip, place)) {
+    __atomic_store_n(&g_probing, 0u, __ATOMIC_RELEASE);
+    return;
+  }
+  registers.rflags &= ~kTrapFlag;
+  g_probe.phase = Phase::kSearch;
+  g_probe.limit = 32;
+  anchor_at(g_probe, registers);
+  note_accesses(g_probe, registers);
+  task.stepping = 1;
+  context.uc_mcontext.gregs[REG_EFL] |= static_cast<greg_t>(kTrapFlag);
+}
+
+void on_preempted(Frame& frame) {
+  Task& task = self();
+  frame.rip = task.preempted_rip;
+  const bool spins = task.spinning;
+  task.spinning = 0;
+  const uint32_t depth = task.turn_depth;
+  if (depth) {
+    // Inside a critical section that holds the turn: the turn goes on, the section stays open.
+    task.flags |= 1u;
+  } else {
+    begin_turn(EventKind::kSpin);
+  }
+  if (spins) {
+    task.counters.spins++;
+    if (!spin_sees_change(task)) block(0, 0, task.spin_reads ? 0 : 1, "spinning on memory");
+  } else if (depth) {
+    block(0, 0, 1, "preempted");
+  }
+  task.spin_reads = 0;
+  if (!depth) end_turn();
+}
+
+bool spin_sees_change(const Task& task) {
+  for (uint32_t i = 0; i < task.spin_reads; i++) {
+    const auto& read = task.spin_read[i];
+    const uint64_t at = runtime::g_isolated ? page::alias_of(read.address) : read.address;
+    if (load(at, read.size) != read.value) return true;
+  }
+  return false;
+}
+
+}  // namespace weir::trap

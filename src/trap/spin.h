@@ -1,0 +1,25 @@
+// What a task does that others wait for: the probe (trap/spin.cc).
+#pragma once
+
+#include <signal.h>
+#include <stdint.h>
+#include <ucontext.h>
+
+#include "base/frame.h"
+#include "task/task.h"
+
+namespace weir::trap {
+
+// Site number of an involuntary event: the task was stopped by a signal and enters the runtime where it stood.
+inline constexpr uint64_t kPreempted = 0xfffffffe;
+
+// SIGTRAP: a patched one-byte site, or a single step of a probe. False: the program's own.
+bool on_trap(Task& task, const siginfo_t* info, ucontext_t& context);
+// The probe signal reached a task in program code.
+void on_probe(Task& task, ucontext_t& context);
+// The event of a preempted or spinning task.
+void on_preempted(Frame& frame);
+// Whether a parked spinner's loop would see something new. Called by the Order at the end of a serial phase.
+bool spin_sees_change(const Task& task);
+
+}  // namespace weir::trap

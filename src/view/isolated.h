@@ -1,0 +1,26 @@
+// View isolated: each task works on its own copy-on-write pages and publishes them at its events (Dthreads).
+//
+// There are no twins to make: while a parallel phase lasts nobody writes the store, so the store's page *is* the twin,
+// and the changed bytes are found on arrival, in parallel. In its turn the task only applies them and drops its copies.
+#pragma once
+
+#include "task/task.h"
+
+namespace weir::view {
+
+// Per process, once it runs tasks: userfaultfd with asynchronous write protection on all store memory.
+// False with a report where the kernel lacks it.
+bool open_tracking();
+// Gives the descriptors of this process back.
+void close_tracking();
+// Registers memory that was mapped since.
+void track(uint64_t start, uint64_t size);
+
+// Finds what the task wrote since its last publication. REQUIRES: nobody publishes meanwhile, or the caller has the turn.
+void find_writes(Task& task);
+// Applies what find_writes found and drops the copies. REQUIRES: the turn.
+void publish(Task& task);
+// Drops all copies of [start, start+size) without publishing them.
+void drop(uint64_t start, uint64_t size);
+
+}  // namespace weir::view

@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+"""The rules of src/LAYERS, each a test.
+
+usage: layering.py RULE [BUILD]    RULE: include apart only nowhere lines headers needed docs
+"""
+import fnmatch
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCE = ROOT / "src"
+CODE = {".h", ".cc", ".S"}
+
+
+def rules(word):
+    """The lines of src/LAYERS that begin with `word`, without it."""
+    found = []
+    for line in (SOURCE / "LAYERS").read_text().splitlines():
+        if re.match(rf"{word}\b", line):
+            found.append(line[len(word):].strip())
+    return found
+
+
+def files(*suffixes):
+    return sorted(p for p in SOURCE.rglob("*") if p.suffix in (suffixes or CODE))
+
+
+def name(path):
+    return path.relative_to(SOURCE).as_posix()
+
+
+def includes(path):
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        found = re.match(r'\s*#\s*include\s*"([^"]+)"', line)
+        if found:
+            yield number, found.group(1)
+
+
+def without_comments(text):
+    """Blanks comments out; keeps strings and line numbers."""
+    pattern = r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/'
+    blank = lambda m: m.group(0) if m.group(0)[0] == '"' else re.sub(r"[^\n]", " ", m.group(0))
+    return re.sub(pattern, blank, text, flags=re.S)
+
+
+def matches(path, patterns):
+    return any(path.startswith(p) if p.endswith("/") else fnmatch.fnmatch(path, p) for p in patterns)
+
+
+def check_include():
+    allowed = {}
+    for rule in rules("include"):
+        folder, others = rule.split(":")
+        allowed[folder.strip()] = others.split()
+    for path in files():
+        folder = name(path).split("/")[0]
+        if path.name.endswith("_test.cc"):
+            continue
+        if folder not in allowed:
+            yield f"{name(path)}: folder {folder} has no rule"
+            continue
+        for number, header in includes(path):
+            other = header.split("/")[0]
+            if "/" not in header:
+                yield f"{name(path)}:{number}: \"{header}\" does not name its folder"
+            elif (SOURCE / other).is_dir() and other != folder and not {other, header, "*"} & set(allowed[folder]):
+                yield f"{name(path)}:{number}: {folder} may not include {header}"
+
+
+def check_apart():
+    first_word = lambda file: re.split(r"[_.]", file)[0]
+    for folder in rules("apart"):
+        for path in files():
+            if not name(path).startswith(folder + "/"):
+                continue
+            for number, header in includes(path):
+                if header.startswith(folder + "/") and first_word(Path(header).name) != first_word(path.name):
+                    yield f"{name(path)}:{number}: must not know {header}"
+
+
+def check_only():
+    for rule in rules("only"):
+        where, pattern = rule.split(": ", 1)
+        for path in files():
+            if matches(name(path), where.split()) or path.name.endswith("_test.cc"):
+                continue
+            for number, line in enumerate(without_comments(path.read_text()).splitlines(), 1):
+                if re.search(pattern, line):
+                    yield f"{name(path)}:{number}: '{pattern}' belongs in {where}"
+
+
+def check_nowhere(build):
+    folder = build / "src/CMakeFiles/weir_preload.dir"
+    objects = sorted(folder.rglob("*.o"))
+    if not objects:
+        yield f"no objects in {folder}"
+    for object_file in objects:
+        inside = object_file.relative_to(folder).as_posix()
+        symbols = subprocess.run(["nm", "-u", object_file], capture_output=True, text=True, check=True).stdout.split()
+        for rule in rules("nowhere"):
+            exempt, pattern = rule.split(":", 1)
+            if matches(inside, exempt.split()):
+                continue
+            for symbol in symbols:
+                if re.search(pattern.strip(), symbol):
+                    yield f"{inside} needs {symbol}"
+
+
+def check_lines():
+    limit = int(rules("lines")[0])
+    for folder in ("src", "include", "tests", "bench", "fuzz", "tools", "cmake"):
+        for path in (ROOT / folder).rglob("*"):
+            if path.suffix not in CODE | {".c", ".py", ".sh", ".cmake", ".txt", ".hpp", ""} or not path.is_file():
+                continue
+            if path.read_bytes().count(b"\n") > limit:
+                yield f"{path.relative_to(ROOT)} has more than {limit} lines"
+
+
+def check_headers():
+    """Each header compiles alone."""
+    base = ["g++", "-std=gnu++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE",
+            "-DZYAN_NO_LIBC", "-DZYDIS_STATIC_BUILD", "-DZYCORE_STATIC_BUILD", "-DZYDIS_DISABLE_FORMATTER",
+            "-DZYDIS_DISABLE_ENCODER", f"-I{SOURCE}", f"-I{ROOT / 'include'}", "-x", "c++", "-"]
+    injected = ["-fno-exceptions", "-fno-rtti", "-mgeneral-regs-only"]
+    for zydis in (ROOT / ".deps").glob("zydis-*/include"):
+        base[1:1] = ["-isystem", str(zydis)]
+    for path in files(".h"):
+        flags = [] if name(path).startswith("cli/") else injected
+        run = subprocess.run(base[:1] + flags + base[1:], input=f'#include "{name(path)}"\n', capture_output=True, text=True)
+        if run.returncode:
+            yield f"{name(path)} does not compile alone:\n{run.stderr}"
+
+
+def check_needed(build):
+    """libweir.so needs libc.so.6 and nothing else, runs first, and has no executable stack and no text relocations."""
+    library = build / "lib/libweir.so"
+    dynamic = subprocess.run(["readelf", "-dW", library], capture_output=True, text=True, check=True).stdout
+    needed = re.findall(r"NEEDED.*\[(.*)\]", dynamic)
+    if needed != ["libc.so.6"]:
+        yield f"libweir.so needs {needed}"
+    for flag in ("NOW", "INITFIRST"):
+        if not re.search(rf"FLAGS_1.*\b{flag}\b", dynamic):
+            yield f"libweir.so is not linked with {flag}"
+    if "TEXTREL" in dynamic:
+        yield "libweir.so has text relocations"
+    segments = subprocess.run(["readelf", "-lW", library], capture_output=True, text=True, check=True).stdout
+    if not re.search(r"GNU_STACK.* RW ", segments):
+        yield "libweir.so asks for an executable stack"
+    if re.search(r"^\s+TLS ", segments, re.M):
+        yield "libweir.so has thread-locals: they would lie in memory of the program"
+
+
+def check_docs():
+    """Every path that the documents name in backquotes exists."""
+    folders = "src|include|tests|bench|fuzz|docs|tools|cmake|demo|check"
+    for document in [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md")), *sorted(ROOT.glob("tests/**/*.md"))]:
+        for number, line in enumerate(document.read_text().splitlines(), 1):
+            for path in re.findall(rf"`(?:\./)?((?:{folders})(?:/[\w./*-]*)?)`", line):
+                if not list(ROOT.glob(path.rstrip("/"))):
+                    yield f"{document.relative_to(ROOT)}:{number}: {path} does not exist"
+            for path in re.findall(r"\]\((?!\w+:)([^)#]+)", line):
+                if not (document.parent / path).exists():
+                    yield f"{document.relative_to(ROOT)}:{number}: link to {path}, which does not exist"
+
+
+def main():
+    rule = sys.argv[1]
+    check = globals()[f"check_{rule}"]
+    broken = list(check(Path(sys.argv[2])) if rule in ("nowhere", "needed") else check())
+    for complaint in broken:
+        print(complaint)
+    print(f"{rule}: {len(broken)} violations")
+    return 1 if broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

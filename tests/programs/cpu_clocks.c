@@ -1,0 +1,34 @@
+// Processor time clocks: a thread's own counts its work, the process's counts every thread's, also by getrusage.
+#include <sys/resource.h>
+#include "program.h"
+
+static long milliseconds(clockid_t clock) {
+  struct timespec t;
+  CHECK_EQ(clock_gettime(clock, &t), 0);
+  return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static void* works(void* unused) {
+  clockid_t mine;
+  volatile unsigned long turns = 0;
+  CHECK_EQ(pthread_getcpuclockid(pthread_self(), &mine), 0);
+  while (milliseconds(CLOCK_THREAD_CPUTIME_ID) < 20) {
+    for (int i = 0; i < 400000; ++i) turns = turns + 1;
+  }
+  CHECK(milliseconds(mine) >= 20);
+  return unused;
+}
+
+int main(void) {
+  struct rusage usage;
+  long before = milliseconds(CLOCK_PROCESS_CPUTIME_ID);
+  run_threads(2, works);
+  CHECK(milliseconds(CLOCK_PROCESS_CPUTIME_ID) - before >= 38);
+  CHECK(milliseconds(CLOCK_THREAD_CPUTIME_ID) < 38 + before);
+  CHECK_EQ(getrusage(RUSAGE_SELF, &usage), 0);
+  CHECK((usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000 +
+            (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1000 >=
+        36);
+  puts("time counted");
+  return 0;
+}
