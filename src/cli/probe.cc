@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/userfaultfd.h>
-#include <sys/auxv.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
@@ -35,7 +34,7 @@ struct ScanArguments {
 constexpr unsigned long kPagemapScan = _IOWR('f', 16, ScanArguments);
 constexpr uint64_t kPageIsWritten = 1u << 1;
 
-constexpr size_t kReservedAddresses = size_t{64} << 30;
+constexpr size_t kReservedAddresses = size_t{2} << 40;  // the store and its alias
 
 // Runs `test` in a child; true where it returned true there.
 bool in_child(const std::function<bool()>& test) {
@@ -66,8 +65,8 @@ bool limit_at_least(int resource, rlim_t wanted) {
 }
 
 Finding userfault() {
-  Finding finding{"userfaultfd, asynchronous", false, false, "",
-                  "private pages are found by a signal for each (slower)"};
+  Finding finding{"userfaultfd, asynchronous", false, true, "",
+                  "view isolated does not start, and says so: use --view direct"};
   int descriptor = static_cast<int>(syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY));
   if (descriptor < 0) {
     finding.detail = strerror(errno);
@@ -82,7 +81,7 @@ Finding userfault() {
 }
 
 Finding pagemap_scan() {
-  Finding finding{"PAGEMAP_SCAN", false, false, "", "private pages are found by a signal for each (slower)"};
+  Finding finding{"PAGEMAP_SCAN", false, true, "", "view isolated does not start, and says so: use --view direct"};
   int descriptor = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
   void* page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (descriptor >= 0 && page != MAP_FAILED) {
@@ -143,16 +142,18 @@ Finding fixed_addresses() {
 
 Finding memory_file() {
   Finding finding{"memfd_create", false, true, "", "view isolated cannot keep the program's memory: use --view direct"};
+  signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is an answer, not an end
   int descriptor = memfd_create("weir-doctor", MFD_CLOEXEC);
   finding.present = descriptor >= 0 && ftruncate(descriptor, static_cast<off_t>(kReservedAddresses)) == 0;
-  finding.detail = finding.present ? "a sparse file of 64 GiB" : strerror(errno);
+  finding.detail = finding.present ? "a sparse file of 2 TiB"
+                                   : fmt::format("{} (ulimit -f: {})", strerror(errno), limit_text(RLIMIT_FSIZE));
   if (descriptor >= 0) close(descriptor);
   return finding;
 }
 
 Finding address_space() {
   void* start = mmap(nullptr, kReservedAddresses, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  Finding finding{"address space", start != MAP_FAILED, true, "64 GiB can be reserved",
+  Finding finding{"address space", start != MAP_FAILED, true, "2 TiB can be reserved",
                   "view isolated cannot reserve its arena: raise ulimit -v"};
   if (start == MAP_FAILED) finding.detail = fmt::format("{} (ulimit -v: {})", strerror(errno), limit_text(RLIMIT_AS));
   else munmap(start, kReservedAddresses);
@@ -170,19 +171,6 @@ Finding text_patching() {
   return {"making changed pages executable", works, true,
           works ? "system call sites can be patched" : "forbidden (SELinux?)",
           "system calls and locked instructions cannot be seen: allow execmod for the program"};
-}
-
-Finding base_registers() {
-  bool works = (getauxval(AT_HWCAP2) & 2) != 0;
-  return {"fsgsbase instructions", works, false,
-          works ? "the per-task register is set without a system call" : "not enabled", "arch_prctl sets it (slower)"};
-}
-
-Finding user_dispatch() {
-  bool works = in_child([] { return prctl(59 /* PR_SET_SYSCALL_USER_DISPATCH */, 0, 0, 0, 0) == 0; });
-  return {"syscall user dispatch", works, false,
-          works ? "for system call sites that cannot be patched" : "not in this kernel",
-          "a site that cannot be patched is named when it is met"};
 }
 
 Finding map_count() {
@@ -212,9 +200,8 @@ Finding overcommit() {
 }  // namespace
 
 std::vector<Finding> probe_machine() {
-  return {userfault(),      pagemap_scan(),  memory_file(), address_space(),   text_patching(),
-          base_registers(), user_dispatch(), tracing(),     fixed_addresses(), protection_keys(),
-          map_count(),      processes(),     open_files(),  overcommit()};
+  return {userfault(),       pagemap_scan(),    memory_file(), address_space(), text_patching(), tracing(),
+          fixed_addresses(), protection_keys(), map_count(),   processes(),     open_files(),    overcommit()};
 }
 
 }  // namespace weir::cli

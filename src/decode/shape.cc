@@ -37,6 +37,32 @@ constexpr char k0FMap[257] =
 
 constexpr uint8_t kRexW = 8;
 
+// What a letter stands for.
+constexpr uint8_t kFull = 0x10, kFullOr8 = 0x11, kAddress = 0x12;  // sizes that depend on prefixes
+
+struct OperandBytes {
+  bool modrm = false;
+  uint8_t immediate = 0;
+};
+
+struct OperandTable {
+  OperandBytes of[128];
+  constexpr OperandTable() {
+    of['m'] = of['g'] = {true, 0};
+    of['M'] = {true, 1};
+    of['S'] = {true, 2};
+    of['Z'] = {true, kFull};
+    of['b'] = of['j'] = {false, 1};
+    of['w'] = {false, 2};
+    of['e'] = {false, 3};
+    of['J'] = {false, 4};
+    of['z'] = {false, kFull};
+    of['v'] = {false, kFullOr8};
+    of['o'] = {false, kAddress};
+  }
+};
+constexpr OperandTable kOperandBytes;
+
 class Reader {
  public:
   Reader(const uint8_t* code, size_t available, Shape& shape)
@@ -57,19 +83,21 @@ class Reader {
   bool read_prefixes() {
     for (; has(1); at_++) {
       uint8_t byte = code_[at_];
+      if ((byte & 0xf0) == 0x40) {
+        rex_ = byte;  // counts only directly before the opcode
+        continue;
+      }
+      if (kOneByteMap[byte] != 'p' || byte == 0x0f) {
+        shape_.rex = rex_;
+        return true;
+      }
       switch (byte) {
         case 0xf0: shape_.has_lock = true; break;
         case 0xf2: case 0xf3: shape_.has_repeat = true; last_repeat_ = byte; break;
         case 0x66: shape_.has_66 = true; break;
         case 0x67: shape_.has_67 = true; break;
         case 0x26: case 0x2e: case 0x36: case 0x3e: case 0x64: case 0x65: break;
-        default:
-          if ((byte & 0xf0) != 0x40) {
-            shape_.rex = rex_;
-            return true;
-          }
-          rex_ = byte;  // counts only directly before the opcode
-          continue;
+        default: shape_.rex = rex_; return true;
       }
       rex_ = 0;
     }
@@ -160,25 +188,15 @@ class Reader {
   }
 
   bool read_operands(char kind) {
-    uint8_t immediate = 0;
+    OperandBytes bytes = kOperandBytes.of[static_cast<uint8_t>(kind) & 0x7f];
     uint8_t full = shape_.has_66 && !(shape_.rex & kRexW) ? 2 : 4;
-    bool modrm = false;
-    switch (kind) {
-      case '.': break;
-      case 'm': modrm = true; break;
-      case 'M': modrm = true; immediate = 1; break;
-      case 'S': modrm = true; immediate = 2; break;
-      case 'Z': modrm = true; immediate = shape_.is_vector ? 4 : full; break;
-      case 'b': case 'j': immediate = 1; break;
-      case 'w': immediate = 2; break;
-      case 'e': immediate = 3; break;
-      case 'z': immediate = full; break;
-      case 'v': immediate = shape_.rex & kRexW ? 8 : full; break;
-      case 'J': immediate = 4; break;
-      case 'o': immediate = shape_.has_67 ? 4 : 8; break;
-      case 'g': modrm = true; break;
-      default: return false;
+    uint8_t immediate = bytes.immediate;
+    if (immediate >= kFull) {
+      if (immediate == kFull) immediate = shape_.is_vector ? 4 : full;
+      if (immediate == kFullOr8) immediate = shape_.rex & kRexW ? 8 : full;
+      if (immediate == kAddress) immediate = shape_.has_67 ? 4 : 8;
     }
+    bool modrm = bytes.modrm;
     if (modrm && !read_modrm()) return false;
     if (modrm && shape_.map == OpcodeMap::kOneByte && !is_defined_group()) return false;
     if (kind == 'g' && shape_.reg() < 2) immediate = shape_.opcode == 0xf6 ? 1 : full;

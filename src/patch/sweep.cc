@@ -9,12 +9,13 @@
 //   it; then only sites before the last unconditional transfer of control ahead of those bytes count.
 // - what lies between known chunks: sites count only in what the chunk before it runs on into (libc ends the unwind
 //   information of clone3 before its system call), up to the first unconditional transfer. Nothing else is believed (a table of constants holds `0f 05` by chance once in 64 KiB,
-//   and changing it would make a wrong result in silence), but branches are: a false target costs nothing;
+//   and changing it would make a wrong result in silence), but branches are: a false target costs a trap at worst. What
+//   lies before the first and after the last known chunk is no code (old linkers put constants and headers there);
 // - an object of which nothing is known is one chunk ("linear"): there the sweep trusts itself again after each gap.
 //
 // Besides direct branches, control enters code through tables: entries of 4 bytes relative to the table (position
 // independent switches), of 8 bytes absolute (other switches, computed gotos). Every address of a constant that code loads
-// is tried as both; the listing ends at the first entry that does not lead into this text. A false target is harmless.
+// is tried as both; the listing ends at the first entry that does not lead into known code.
 
 namespace weir {
 namespace {
@@ -69,6 +70,13 @@ bool Sweep::run(Range text, const uint8_t* code, const TextMap& map) {
   targets_.use(reinterpret_cast<uint64_t*>(memory_));
   candidates_ = reinterpret_cast<Candidate*>(memory_ + set_size);
   for (size_t i = 0; i < map.entry_count(); i++) targets_.add(map.entries()[i]);
+  known_code_ = Range{text.limit, text.start};
+  for (size_t i = 0; i < map.chunk_count(); i++) {
+    const Chunk& chunk = map.chunks()[i];
+    if (!chunk.covered) continue;
+    if (known_code_.empty()) known_code_.start = text.start + chunk.start;
+    known_code_.limit = text.start + chunk.limit;
+  }
   for (size_t i = 0; i < map.chunk_count(); i++) sweep_chunk(map.chunks()[i], map.entry_count() == 0);
   return true;
 }
@@ -80,9 +88,10 @@ void Sweep::add_target(uint64_t address) {
 void Sweep::sweep_chunk(const Chunk& chunk, bool linear) {
   size_t trusted_count = candidate_count_;  // candidates before the last unconditional transfer
   bool sound = chunk.covered || runs_on_;
+  bool between = known_code_.contains(text_.start + chunk.start);
   runs_on_ = false;
   previous_[0] = previous_[1] = 0;
-  for (uint32_t at = chunk.start; at < chunk.limit;) {
+  for (uint32_t at = chunk.start; at < chunk.limit && (sound || between);) {
     Shape shape;
     if (!read_shape(code_ + at, chunk.limit - at, shape)) {
       if (sound) {
@@ -142,13 +151,13 @@ void Sweep::note_table(uint64_t table) {
   for (uint64_t at = table; object_->is_readable(at, 4); at += 4) {
     int32_t entry = read_displacement(reinterpret_cast<const uint8_t*>(at));
     uint64_t target = table + static_cast<uint64_t>(int64_t{entry});
-    if (!text_.contains(target)) break;
+    if (!known_code_.contains(target)) break;
     add_target(target);
   }
   for (uint64_t at = table; object_->is_readable(at, 8); at += 8) {
     uint64_t target;
     copy_bytes(&target, reinterpret_cast<const void*>(at), sizeof(target));
-    if (!text_.contains(target)) break;
+    if (!known_code_.contains(target)) break;
     add_target(target);
   }
 }

@@ -65,6 +65,7 @@ class Sweep {
   void add_target(uint64_t address);
 
   Range text_;
+  Range known_code_;  // from the first to the last chunk that is known to be code
   const uint8_t* code_ = nullptr;
   const ElfObject* object_ = nullptr;
   uint64_t memory_ = 0;
