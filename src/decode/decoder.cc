@@ -178,7 +178,8 @@ bool decode_bytes(const void* code, size_t available, uint64_t address, Instruct
   ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
   Decoded decoded;
   instruction = Instruction{};
-  if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code, available, &decoded.instruction, decoded.operands))) return false;
+  ZyanStatus status = ZydisDecoderDecodeFull(&decoder, code, available, &decoded.instruction, decoded.operands);
+  if (!ZYAN_SUCCESS(status)) return false;
   instruction.address = address;
   instruction.length = decoded.instruction.length;
   instruction.address_width = decoded.instruction.address_width;

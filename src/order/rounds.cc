@@ -17,6 +17,7 @@
 #include "order/rounds.h"
 
 #include <errno.h>
+#include <signal.h>
 
 #include "sys/futex.h"
 #include "sys/report.h"
@@ -33,6 +34,7 @@ constexpr uint64_t kQuantum = 20'000;              // virtual nanoseconds a roun
 constexpr uint64_t kFirstProbe = 4'000'000;        // token: nanoseconds of waiting before the first probe
 constexpr uint64_t kLastProbe = 250'000'000;
 constexpr uint64_t kPreempt = 300'000;             // free
+constexpr uint64_t kExitPatience = 1'000'000'000;
 constexpr uint64_t kDeadlockPatience = 3'000'000'000;
 
 constexpr uint32_t kWatchesIdle = 1u << 8;         // Task::flags
@@ -196,14 +198,45 @@ void probe(Task& waiter) {
   s.order_lock.unlock();
 }
 
+// The program ends (exit was called) and a task that computes for ever holds the end up: as without Weir, it ends where
+// it is. Under View direct it cannot be ended alone: the ending task goes on without its turn.
+bool leave_behind(Task& waiter) {
+  Shared& s = shared();
+  SpinGuard guard(s.order_lock);
+  for (TaskId i = 0; i < s.high_task && g_config.fenced; i++) {
+    Task& task = s.tasks[i];
+    if (&task == &waiter || !late(s, task)) continue;
+    const int pid = task.tid;
+    s.processes[task.process].pid = 0;
+    sys::raw(SYS_kill, pid, SIGKILL);
+    if (task.state == TaskState::kRunning) s.running--;
+    const bool had_turn = s.turn == task.id;
+    task.state = TaskState::kFree;
+    s.live--;
+    if (had_turn) {
+      end_serial(s);
+    } else if (s.running == 0 && !s.serial) {
+      start_serial(s);
+    }
+  }
+  if (!g_config.fenced) s.turn = waiter.id;
+  return true;
+}
+
 // Sleeps until `done` holds of the task; probes late tasks meanwhile.
 template <typename Done>
 void sleep_until(Task& task, Done done) {
   uint64_t patience = g_config.deterministic ? kFirstProbe : kPreempt;
+  uint64_t give_up = 0;
   while (!done()) {
     long result = sleep(task, patience);
     if (done()) return;
     if (result == -ETIMEDOUT) {
+      if (task.exiting) {
+        const uint64_t now = sys::monotonic_ns();
+        if (!give_up) give_up = now + kExitPatience;
+        if (now > give_up) leave_behind(task);
+      }
       probe(task);
       if (g_config.deterministic && patience < kLastProbe / 4) patience *= 2;
     }
@@ -219,6 +252,7 @@ void set_watch(bool (*sees_change)(const Task& task)) { g_sees_change = sees_cha
 void start(Task& task) {
   Shared& s = shared();
   task.state = TaskState::kRunning;
+  s.serial = 0;
   s.running = 1;
   s.live = 1;
   if (s.high_task <= task.id) s.high_task = task.id + 1;
@@ -266,10 +300,11 @@ void wait_to_run(Task& task) {
 
 int wait_blocked(Task& task) {
   Shared& s = shared();
+  uint64_t rest = kFirstProbe;  // a blocked task asks too what the running ones do, ever more rarely
   for (;;) {
     if (__atomic_load_n(&s.turn, __ATOMIC_ACQUIRE) == task.id) break;
     if (task.pending && task.state == TaskState::kBlocked) note_signal(task);
-    uint64_t patience = sys::kForever;
+    uint64_t patience = g_config.deterministic ? rest : sys::kForever;
     s.order_lock.lock();
     const bool watch = task.flags & kWatchesIdle;
     const bool blocked = task.state == TaskState::kBlocked;
@@ -281,8 +316,9 @@ int wait_blocked(Task& task) {
     s.order_lock.unlock();
     long result = sleep(task, patience);
     if (result != -ETIMEDOUT) continue;
-    if (!blocked) {
+    if (!blocked || !watch) {
       probe(task);
+      if (rest < kLastProbe) rest *= 2;
       continue;
     }
     s.order_lock.lock();

@@ -120,6 +120,7 @@ void convert_line(const sys::MapLine& line, uint64_t stack_limit) {
     size = page_up(stack_limit);
     if (size < line.range.size()) size = line.range.size();
     start = line.range.limit - size;
+    shared().stack_limit = line.range.limit;
   }
   uint64_t offset = record_region(start, size, protection);
   if (!offset) fail("convert the program's memory: too many segments", 0);
@@ -198,6 +199,7 @@ bool map_private(uint64_t start, uint64_t size, uint64_t offset, int protection)
 void map_alias() {
   long at = map(kAlias, kStoreSize, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, shared().store, 0);
   if (at != static_cast<long>(kAlias)) fail("map the store a second time", at);
+  sys::raw(SYS_madvise, at, static_cast<long>(kStoreSize), MADV_DONTDUMP);
 }
 
 void convert_all() {
@@ -325,6 +327,16 @@ void free_extent(uint64_t start, uint64_t size) {
   }
 }
 
+bool is_free_extent(uint64_t start, uint64_t size) {
+  const Shared& s = shared();
+  const Range range{start, start + page_up(size)};
+  if (start >= kArena + kHeapSize && start < kArena + kArenaSize && range.limit > s.map_bump) return true;
+  for (uint32_t i = 0; i < s.free_count; i++) {
+    if (s.free_extents[i].overlaps(range)) return true;
+  }
+  return false;
+}
+
 long protect(uint64_t start, uint64_t size, int protection) {
   return sys::raw(SYS_mprotect, static_cast<long>(start), static_cast<long>(size), protection);
 }
@@ -346,6 +358,13 @@ void remember_protection(uint64_t start, uint64_t size, int protection) {
     if (old.range.limit > range.limit && s.protected_count < kCapacity) {
       s.protected_ranges[s.protected_count++] = {Range{range.limit, old.range.limit}, old.protection, 0};
     }
+  }
+  for (uint32_t i = 0; i < s.protected_count; i++) {  // neighbours of one protection are one entry
+    const auto& entry = s.protected_ranges[i];
+    if (entry.protection != protection || (entry.range.limit != range.start && entry.range.start != range.limit)) continue;
+    if (entry.range.start < range.start) range.start = entry.range.start;
+    if (entry.range.limit > range.limit) range.limit = entry.range.limit;
+    s.protected_ranges[i--] = s.protected_ranges[--s.protected_count];
   }
   if (protection != (PROT_READ | PROT_WRITE) && s.protected_count < kCapacity) {
     s.protected_ranges[s.protected_count++] = {range, protection, 0};

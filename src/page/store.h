@@ -36,6 +36,7 @@ void zero_pages(uint64_t start, uint64_t size);
 // Program mmap in the arena. Guarded by: the turn. 0 where the address space is used up.
 uint64_t allocate_extent(uint64_t size);
 void free_extent(uint64_t start, uint64_t size);
+bool is_free_extent(uint64_t start, uint64_t size);
 
 // The only caller of mprotect for program memory.
 long protect(uint64_t start, uint64_t size, int protection);

@@ -18,8 +18,10 @@ AtomicKind one_byte_kind(const Shape& shape) {
   switch (shape.opcode) {
     case 0x80: case 0x81: case 0x83: return kArithmetic[shape.reg()];
     case 0x86: case 0x87: return AtomicKind::kXchg;
-    case 0xf6: case 0xf7: return shape.reg() == 2 ? AtomicKind::kNot : shape.reg() == 3 ? AtomicKind::kNeg : AtomicKind::kNone;
-    case 0xfe: case 0xff: return shape.reg() == 0 ? AtomicKind::kInc : shape.reg() == 1 ? AtomicKind::kDec : AtomicKind::kNone;
+    case 0xf6: case 0xf7:
+      return shape.reg() == 2 ? AtomicKind::kNot : shape.reg() == 3 ? AtomicKind::kNeg : AtomicKind::kNone;
+    case 0xfe: case 0xff:
+      return shape.reg() == 0 ? AtomicKind::kInc : shape.reg() == 1 ? AtomicKind::kDec : AtomicKind::kNone;
     default: return shape.opcode < 0x38 && (shape.opcode & 7) < 2 ? kArithmetic[shape.opcode >> 3] : AtomicKind::kNone;
   }
 }
@@ -69,7 +71,11 @@ int32_t immediate_of(const Shape& shape, const uint8_t* code) {
   switch (shape.immediate_size) {
     case 1: return static_cast<int8_t>(*at);
     case 2: return static_cast<int16_t>(at[0] | at[1] << 8);
-    case 4: return static_cast<int32_t>(uint32_t{at[0]} | uint32_t{at[1]} << 8 | uint32_t{at[2]} << 16 | uint32_t{at[3]} << 24);
+    case 4: {
+      int32_t value;
+      copy_bytes(&value, at, sizeof(value));
+      return value;
+    }
     default: return 0;
   }
 }

@@ -25,3 +25,4 @@
 #define TASK_JUMP 0x28
 #define TASK_IN_RUNTIME 0x30
 #define TASK_PENDING 0x40
+#define TASK_INBOX 0x44

@@ -111,7 +111,8 @@ bool add_stub_area(Range area, uint32_t first, uint32_t limit) {
 
 const Site* find_trap_site(uint64_t rip) {
   if (g_trap_capacity == 0) return nullptr;
-  for (uint32_t slot = hash_of(rip) & (g_trap_capacity - 1); g_traps[slot] != 0; slot = (slot + 1) & (g_trap_capacity - 1)) {
+  uint32_t mask = g_trap_capacity - 1;
+  for (uint32_t slot = hash_of(rip) & mask; g_traps[slot] != 0; slot = (slot + 1) & mask) {
     const Site& site = g_sites[g_traps[slot] - 1];
     if (site.address == rip) return &site;
   }

@@ -5,17 +5,18 @@
 
 // The sweep starts anew at each function, so an error cannot spread. What is swept:
 //
-// - a chunk that is known to be code: its sites count. Where such a chunk holds bytes that are no instruction, data lies in
-//   it; then only sites before the last unconditional transfer of control ahead of those bytes count.
+// - a chunk that is known to be code: its sites count. Where such a chunk holds bytes that are no instruction, data
+//   lies in it; then only sites before the last unconditional transfer of control ahead of those bytes count;
 // - what lies between known chunks: sites count only in what the chunk before it runs on into (libc ends the unwind
-//   information of clone3 before its system call), up to the first unconditional transfer. Nothing else is believed (a table of constants holds `0f 05` by chance once in 64 KiB,
-//   and changing it would make a wrong result in silence), but branches are: a false target costs a trap at worst. What
-//   lies before the first and after the last known chunk is no code (old linkers put constants and headers there);
+//   information of clone3 before its system call), up to the first unconditional transfer. Nothing else is believed:
+//   a table of constants holds `0f 05` by chance once in 64 KiB, and changing it would make a wrong result in silence.
+//   Branches there are believed: a false target costs a trap at worst;
+// - what lies before the first and after the last known chunk is no code (old linkers put constants and headers there);
 // - an object of which nothing is known is one chunk ("linear"): there the sweep trusts itself again after each gap.
 //
 // Besides direct branches, control enters code through tables: entries of 4 bytes relative to the table (position
-// independent switches), of 8 bytes absolute (other switches, computed gotos). Every address of a constant that code loads
-// is tried as both; the listing ends at the first entry that does not lead into known code.
+// independent switches), of 8 bytes absolute (other switches, computed gotos). Every address of a constant that code
+// loads is tried as both; the listing ends at the first entry that does not lead into known code.
 
 namespace weir {
 namespace {

@@ -5,8 +5,8 @@
 #include "base/bytes.h"
 #include "sys/memory.h"
 
-// A sweep over x86 code is reliable only where it starts at an instruction. Every function that can be unwound has a frame
-// description (FDE) with its exact range, also in a stripped library; the header of the unwind table lists them, sorted.
+// A sweep over x86 code is reliable only where it starts at an instruction. Every function that can be unwound has a
+// frame description (FDE) with its exact range, also in a stripped library; the header of the unwind table lists them, sorted.
 // Functions of the dynamic symbol table are added: they cover assembly that was written without unwind directives.
 //
 // Everything is read from the mapped image. A damaged image must not hurt: each read is checked against the segments
@@ -176,7 +176,8 @@ bool ElfObject::fde_range(uint64_t fde, uint64_t& next, Range& range) const {
   uint32_t narrow[2];
   if (size == 4) {
     if (!load(fde + 8, narrow)) return false;
-    start = (encoding & 0x0f) == kEncodingSigned4 ? static_cast<uint64_t>(int64_t{static_cast<int32_t>(narrow[0])}) : narrow[0];
+    bool is_signed = (encoding & 0x0f) == kEncodingSigned4;
+    start = is_signed ? static_cast<uint64_t>(int64_t{static_cast<int32_t>(narrow[0])}) : narrow[0];
     length = narrow[1];
   } else if (!load(fde + 8, start) || !load(fde + 16, length)) {
     return false;
@@ -203,7 +204,8 @@ size_t ElfObject::unwind_ranges(Range* out, size_t capacity) const {
   size_t found = 0;
   uint64_t next;
   Range range;
-  if (header.count_encoding == 0x03 && header.table_encoding == kEncodingTable && (header.frame_encoding & 0x0f) == 0x0b) {
+  bool is_frame4 = (header.frame_encoding & 0x0f) == 0x0b;
+  if (header.count_encoding == 0x03 && header.table_encoding == kEncodingTable && is_frame4) {
     for (uint64_t i = 0; i < header.count; i++) {
       int32_t entry[2];
       if (!load(unwind_header_ + 12 + 8 * i, entry)) break;

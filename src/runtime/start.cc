@@ -140,13 +140,14 @@ HeapConfig heap_config() {
 
 namespace {
 
-__attribute__((constructor)) void start() {
+__attribute__((constructor)) void start(int, char** argv, char**) {
   if (options().passive()) {
     if (options().stat || options().fingerprint) runtime::ensure_memory();
     return;
   }
   runtime::ensure_memory();
   runtime::open_log();
+  shared().arguments = reinterpret_cast<uint64_t>(argv[0]);
   tasks::make_first(task_at(0));
   task_at(0).state = TaskState::kRunning;
   shared().high_task = 1;

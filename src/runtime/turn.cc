@@ -17,6 +17,7 @@
 #include "sys/futex.h"
 #include "sys/report.h"
 #include "task/shared.h"
+#include "trap/signals.h"
 #include "view/isolated.h"
 
 namespace weir {
@@ -88,6 +89,7 @@ void end_turn() {
   order::pass_turn(task, TaskState::kServed);
   order::wait_to_run(task);
   if (runtime::g_isolated) runtime::apply_mappings(task);
+  trap::take_inbox(task);
 }
 
 int block(uint64_t key, uint32_t bits, uint64_t timeout_ns, const char* what) {
@@ -117,6 +119,7 @@ int block(uint64_t key, uint32_t bits, uint64_t timeout_ns, const char* what) {
   if (depth > 1) task.flags |= kWritten;
   task.wait_what = nullptr;
   if (runtime::g_isolated) runtime::apply_mappings(task);
+  trap::take_inbox(task);
   return result;
 }
 
@@ -145,6 +148,7 @@ void outside_end() {
     view::publish(task);
     runtime::apply_mappings(task);
   }
+  trap::take_inbox(task);
 }
 
 }  // namespace weir

@@ -106,6 +106,7 @@ Way way_of(long number) {
     case SYS_fchdir:
     case SYS_umask:
     case SYS_getdents64:
+    case SYS_sched_yield:  // who yields in a loop waits for the others
       return Way::kOrdered;
     default:
       return Way::kNone;
@@ -120,6 +121,30 @@ bool would_sleep(long descriptor, short events) {
 // A write to a pipe or socket larger than its free space sleeps in the middle.
 bool is_stream(long descriptor) { return sys::raw(SYS_lseek, descriptor, 0, SEEK_CUR) == -ESPIPE; }
 
+// What the kernel says of a task's process that the program would read of itself.
+const char* const kMonitorFiles[] = {"/proc/self/cmdline", "/proc/self/environ", "/proc/self/status", "/proc/self/comm"};
+
+void append_number(char*& to, int number) {
+  char digits[12];
+  int count = 0;
+  for (int value = number; value; value /= 10) digits[count++] = static_cast<char>('0' + value % 10);
+  while (count) *to++ = digits[--count];
+}
+
+bool rewrite_self_path(const char* path, char* out) {
+  if (!path || !shared().monitor) return false;
+  for (const char* file : kMonitorFiles) {
+    if (!equal_strings(path, file)) continue;
+    char* to = out;
+    copy_bytes(to, "/proc/", 6);
+    to += 6;
+    append_number(to, shared().monitor);
+    copy_bytes(to, path + 10, string_length(path + 10) + 1);
+    return true;
+  }
+  return false;
+}
+
 // "/proc/self/task/<id as the program knows it>/..." names the kernel's id.
 bool rewrite_task_path(const char* path, char* out, uint64_t capacity) {
   static const char kPrefix[] = "/proc/self/task/";
@@ -129,9 +154,6 @@ bool rewrite_task_path(const char* path, char* out, uint64_t capacity) {
   while (*at >= '0' && *at <= '9') tid = tid * 10 + (*at++ - '0');
   Task* task = tasks::find_by_virtual_tid(tid);
   if (!task || string_length(at) + 64 > capacity) return false;
-  char digits[12];
-  int count = 0;
-  for (int value = task->tid; value; value /= 10) digits[count++] = static_cast<char>('0' + value % 10);
   char* to = out;
   auto put = [&](const char* text) {
     uint64_t length = string_length(text);
@@ -139,9 +161,13 @@ bool rewrite_task_path(const char* path, char* out, uint64_t capacity) {
     to += length;
   };
   put(runtime::g_isolated ? "/proc/" : kPrefix);
-  while (count) *to++ = digits[--count];
+  append_number(to, task->tid);
   put(at);
   return true;
+}
+
+bool rewrite_path(const char* path, char* out, uint64_t capacity) {
+  return rewrite_task_path(path, out, capacity) || rewrite_self_path(path, out);
 }
 
 long on_close_range(Call& call) {
@@ -168,10 +194,10 @@ long ordered(Call& call) {
       break;
     case SYS_close_range: return on_close_range(call);
     case SYS_open:
-      if (rewrite_task_path(reinterpret_cast<const char*>(call.a), path, sizeof path)) call.a = reinterpret_cast<long>(path);
+      if (rewrite_path(reinterpret_cast<const char*>(call.a), path, sizeof path)) call.a = reinterpret_cast<long>(path);
       break;
     case SYS_openat:
-      if (rewrite_task_path(reinterpret_cast<const char*>(call.b), path, sizeof path)) call.b = reinterpret_cast<long>(path);
+      if (rewrite_path(reinterpret_cast<const char*>(call.b), path, sizeof path)) call.b = reinterpret_cast<long>(path);
       break;
     default: break;
   }

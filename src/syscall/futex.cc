@@ -26,7 +26,7 @@ uint64_t timeout_of(const Call& call, int operation) {
   if (!time) return 0;
   int64_t wanted = time->seconds > (int64_t{1} << 32) ? INT64_MAX / 2 : time->seconds * 1000000000 + time->nanoseconds;
   if (operation != FUTEX_WAIT) {  // absolute
-    const int clock = call.b & FUTEX_CLOCK_REALTIME ? 0 : 1;
+    const int clock = (call.b & FUTEX_CLOCK_REALTIME) || operation == FUTEX_LOCK_PI ? 0 : 1;
     wanted -= static_cast<int64_t>(sys::monotonic_ns(clock));
   }
   return wanted > 0 ? static_cast<uint64_t>(wanted) : 1;

@@ -55,13 +55,14 @@ void read_file(uint64_t start, uint64_t size, int descriptor, uint64_t offset) {
 long map_anywhere(const Call& call, uint64_t size, int protection, bool from_file) {
   uint64_t start = page::allocate_extent(size);
   if (!start) return -ENOMEM;
+  change_protection(start, page_up(size), kReadWrite);
   if (from_file) read_file(start, size, static_cast<int>(call.e), address(call.f));
-  // PROT_NONE is how address space is reserved before mprotect opens it: it is left open, except for the first page of a
-  // thread's stack, which is its guard.
+  // PROT_NONE is how address space is reserved before mprotect opens it: it is left open, except for a
+  // thread's stack, of which the guard stays closed.
   if (protection & PROT_EXEC) {
     change_protection(start, page_up(size), protection);
   } else if (protection == PROT_NONE && (call.d & MAP_STACK)) {
-    change_protection(start, kPageSize, PROT_NONE);
+    change_protection(start, page_up(size), PROT_NONE);
   }
   return static_cast<long>(start);
 }
@@ -124,8 +125,8 @@ long on_mmap(Call& call) {
   const bool is_private = (call.d & MAP_TYPE) == MAP_PRIVATE;
   if (size == 0) return -EINVAL;
   const bool writable = protection & PROT_WRITE;
+  if (fixed && page::in_arena(start) && (is_private || anonymous)) return map_fixed_in_arena(call, start, size, protection);
   if (!is_private) return g_tasks_active ? map_plain(call, size, protection) : call_kernel(call);
-  if (fixed && page::in_arena(start)) return map_fixed_in_arena(call, start, size, protection);
   if (!fixed && anonymous && !(call.d & (MAP_GROWSDOWN | MAP_HUGETLB | MAP_32BIT))) {
     return map_anywhere(call, size, protection, false);
   }
@@ -135,14 +136,18 @@ long on_mmap(Call& call) {
   return map_plain(call, size, protection);
 }
 
+void unmap_extent(uint64_t start, uint64_t size) {
+  page::zero_pages(start, size);
+  change_protection(start, size, PROT_NONE);  // a use after the unmapping must fault, as it would
+  page::free_extent(start, size);
+}
+
 long on_munmap(const Call& call) {
   const uint64_t start = address(call.a), size = page_up(address(call.b));
   if (start % kPageSize || size == 0) return -EINVAL;
   if (page::in_arena(start)) {
     if (start < kArena + kHeapSize) return 0;
-    page::zero_pages(start, size);
-    change_protection(start, size, kReadWrite);
-    page::free_extent(start, size);
+    unmap_extent(start, size);
     return 0;
   }
   long result = call_kernel(call);
@@ -181,18 +186,17 @@ long on_mremap(const Call& call) {
   if (size == 0 || (call.d & ~long{MREMAP_MAYMOVE}) != 0) return -EINVAL;
   if (size <= old_size) {
     if (size < old_size) {
-      page::zero_pages(start + size, old_size - size);
-      page::free_extent(start + size, old_size - size);
+      unmap_extent(start + size, old_size - size);
     }
     return call.a;
   }
   if (!(call.d & MREMAP_MAYMOVE)) return -ENOMEM;
   uint64_t target = page::allocate_extent(size);
   if (!target) return -ENOMEM;
+  change_protection(target, size, kReadWrite);
   auto at = [](uint64_t a) { return reinterpret_cast<uint8_t*>(g_tasks_active ? page::alias_of(a) : a); };
   copy_bytes(at(target), at(start), old_size);
-  page::zero_pages(start, old_size);
-  page::free_extent(start, old_size);
+  unmap_extent(start, old_size);
   return static_cast<long>(target);
 }
 
@@ -228,6 +232,9 @@ long change(Call& call) {
     case SYS_mprotect: return on_mprotect(call);
     case SYS_mremap: return on_mremap(call);
     case SYS_madvise: return on_madvise(call);
+    case SYS_mincore:
+      if (page::is_free_extent(address(call.a), address(call.b))) return -ENOMEM;
+      return call_kernel(call);
     default: return on_brk(call);
   }
 }
@@ -236,7 +243,7 @@ long change(Call& call) {
 
 bool is_memory(long number) {
   return number == SYS_mmap || number == SYS_munmap || number == SYS_mprotect || number == SYS_mremap ||
-         number == SYS_madvise || number == SYS_brk;
+         number == SYS_madvise || number == SYS_mincore || number == SYS_brk;
 }
 
 long on_memory(Call& call) {

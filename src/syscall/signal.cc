@@ -37,7 +37,9 @@ long on_sigprocmask(Call& call) {
     copy_bytes(&mask, reinterpret_cast<void*>(call.b), 8);
     if (call.a != SIG_UNBLOCK) mask &= ~sys::kNeverBlocked;
   }
-  return sys::raw(SYS_rt_sigprocmask, call.a, call.b ? reinterpret_cast<long>(&mask) : 0, call.c, call.d);
+  long result = sys::raw(SYS_rt_sigprocmask, call.a, call.b ? reinterpret_cast<long>(&mask) : 0, call.c, call.d);
+  sys::raw(SYS_rt_sigprocmask, SIG_BLOCK, 0, reinterpret_cast<long>(&self().signal_mask), 8);
+  return result;
 }
 
 // sigsuspend, pause, sigtimedwait: sleeps that only a signal ends.
@@ -57,6 +59,36 @@ long on_signal_sleep(Call& call) {
   task.signal_wait = 0;
   end_turn();
   call.again = false;
+  return result;
+}
+
+// tkill, tgkill, rt_tgsigqueueinfo. The thread group of a task that is a process is that process.
+long send_to_task(Call& call, int tid, int signal, const siginfo_t* queued) {
+  begin_turn(EventKind::kSyscall);
+  Task* target = tasks::find_by_virtual_tid(tid);
+  long result = 0;
+  if (!target) {
+    result = runtime::g_isolated && tid >= tasks::kVirtualTidBase ? -ESRCH : call_kernel(call);
+  } else if (signal < 0 || signal > sys::kSignals) {
+    result = -EINVAL;
+  } else if (signal != 0) {
+    alignas(8) uint8_t bytes[128] = {};
+    auto* info = reinterpret_cast<siginfo_t*>(bytes);
+    if (queued) {
+      copy_bytes(bytes, queued, sizeof bytes);
+    } else {
+      info->si_code = SI_TKILL;
+      info->si_pid = static_cast<int>(runtime::g_isolated ? shared().monitor : sys::raw(SYS_getpid));
+      info->si_uid = static_cast<uint32_t>(sys::raw(SYS_getuid));
+    }
+    info->si_signo = signal;
+    if (!trap::send(*target, signal, info)) {
+      const long group = runtime::g_isolated ? target->tid : sys::raw(SYS_getpid);
+      result = queued ? sys::raw(SYS_rt_tgsigqueueinfo, group, target->tid, signal, reinterpret_cast<long>(bytes))
+                      : sys::raw(SYS_tgkill, group, target->tid, signal);
+    }
+  }
+  end_turn();
   return result;
 }
 
@@ -81,7 +113,6 @@ bool is_signal_call(long number) {
 }
 
 long on_signal_call(Call& call) {
-  const bool processes = runtime::g_isolated;
   switch (call.number) {
     case SYS_rt_sigaction: return on_sigaction(call);
     case SYS_rt_sigprocmask: return on_sigprocmask(call);
@@ -96,22 +127,10 @@ long on_signal_call(Call& call) {
       end_turn();
       return result;
     }
-    case SYS_tkill: {
-      begin_turn(EventKind::kSyscall);
-      long result = sys::raw(SYS_tkill, tasks::real_tid(static_cast<int>(call.a)), call.b);
-      end_turn();
-      return result;
-    }
-    default: {  // tgkill, rt_tgsigqueueinfo: the thread group of a task that is a process is itself
-      const int tid = static_cast<int>(call.b);
-      Task* target = tasks::find_by_virtual_tid(tid);
-      if (!target) return call_kernel(call);
-      const long group = processes ? target->tid : call.a;
-      begin_turn(EventKind::kSyscall);
-      long result = sys::raw(call.number, group, target->tid, call.c, call.d);
-      end_turn();
-      return result;
-    }
+    case SYS_tkill: return send_to_task(call, static_cast<int>(call.a), static_cast<int>(call.b), nullptr);
+    case SYS_tgkill: return send_to_task(call, static_cast<int>(call.b), static_cast<int>(call.c), nullptr);
+    default:
+      return send_to_task(call, static_cast<int>(call.b), static_cast<int>(call.c), reinterpret_cast<const siginfo_t*>(call.d));
   }
 }
 

@@ -44,6 +44,7 @@ bool map_control() {
       report("cannot reserve address space at %x (error %d): is a limit set (ulimit -v)?", area.start, int64_t{-at});
       return false;
     }
+    sys::raw(SYS_madvise, at, static_cast<long>(page_up(area.size)), MADV_DONTDUMP);
   }
   done = true;
   Shared& s = shared();

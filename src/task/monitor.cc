@@ -82,6 +82,15 @@ void reap_tasks() {
   die(126);
 }
 
+// The kernel shows a process's arguments only from anonymous memory: a store page becomes that by being written.
+void show_arguments() {
+  Shared& s = shared();
+  for (uint64_t at = page_down(s.stack_limit - 1); at >= page_down(s.arguments); at -= kPageSize) {
+    auto* word = reinterpret_cast<volatile uint64_t*>(at);
+    *word = *word;
+  }
+}
+
 bool note_task_end(int pid) {
   Shared& s = shared();
   for (uint32_t p = 0; p < s.high_process; p++) {
@@ -151,6 +160,7 @@ extern "C" __attribute__((visibility("hidden"))) void weir_monitor(int leader) {
   Shared& s = shared();
   if (s.processes[0].pid == s.monitor) s.processes[0].pid = leader;
   trap::forward_signals();
+  show_arguments();
   for (;;) {
     int status = 0;
     alignas(8) uint8_t usage[sizeof(ChildProcess::usage)];

@@ -33,7 +33,6 @@ namespace weir::tasks {
 namespace {
 
 constexpr uint32_t kMaxIdle = 64;
-constexpr int kVirtualTidBase = 0x10000000;
 
 void set_base(int which, uint64_t value) { sys::raw(SYS_arch_prctl, which, static_cast<long>(value)); }
 
@@ -159,6 +158,16 @@ void make_first(Task& task) {
   task.stack_top = stack_top_of(0);
   task.tid = static_cast<int>(sys::raw(SYS_gettid));
   task.virtual_tid = task.tid;
+  // What the kernel would do at the end of the first thread: glibc told it at start (set_tid_address, set_robust_list).
+  uint64_t address = 0;
+  if (sys::raw(SYS_prctl, PR_GET_TID_ADDRESS, reinterpret_cast<long>(&address)) != 0 || !address) {
+    constexpr uint64_t kGlibcTidOffset = 720;  // struct pthread, tid: glibc 2.31 to 2.36
+    address = sys::fs_base() + kGlibcTidOffset;
+    if (*reinterpret_cast<int*>(address) != task.tid) address = 0;
+  }
+  task.clear_child_tid = address;
+  uint64_t size = 0;
+  sys::raw(SYS_get_robust_list, 0, reinterpret_cast<long>(&task.robust_list), reinterpret_cast<long>(&size));
   s.processes[0].pid = task.tid;
   s.processes[0].idle = 0;
   s.high_process = 1;

@@ -53,7 +53,7 @@ struct Task {
   uint32_t heap;              // 0x38 heap index
   uint32_t pad1;              // 0x3c
   uint32_t pending;           // 0x40 number of entries in pending_signals
-  uint32_t pad2;              // 0x44
+  uint32_t inbox_count;       // 0x44 entries in inbox. Guarded by: the order's lock
 
   // Identity.
   int32_t tid;                // the kernel's id of the thread or process that runs this task
@@ -88,6 +88,7 @@ struct Task {
   uint32_t pad4;
   uint64_t preempted_rip;     // where an involuntary event began
   PendingSignal pending_signals[16];
+  PendingSignal inbox[16];    // sent by other tasks in their turns
 
   // Isolated View.
   uint64_t dirty_count;       // pages found by the last arrival
@@ -104,6 +105,7 @@ struct Task {
 static_assert(offsetof(Task, scratch_rsp) == 0x10 && offsetof(Task, stack_top) == 0x18);
 static_assert(offsetof(Task, frame) == 0x20 && offsetof(Task, jump_target) == 0x28);
 static_assert(offsetof(Task, in_runtime) == 0x30 && offsetof(Task, heap) == 0x38 && offsetof(Task, pending) == 0x40);
+static_assert(offsetof(Task, inbox_count) == 0x44);
 
 inline Task& self() {
   Task* task;

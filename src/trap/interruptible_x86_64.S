@@ -21,6 +21,8 @@ weir_interruptible:
 weir_interruptible_begin:
     cmpl $0,%gs:TASK_PENDING
     jne weir_interrupted
+    cmpl $0,%gs:TASK_INBOX
+    jne weir_interrupted
     syscall
     .globl weir_interruptible_end
     .hidden weir_interruptible_end

@@ -151,7 +151,7 @@ void program_fault(Task& task, int signal, siginfo_t* info, ucontext_t* context)
   reset.flags = sys::kSaRestorer;
   reset.restorer = weir_sigreturn;
   kernel_sigaction(signal, &reset, nullptr);
-  if (info->si_code <= 0) sys::raw(SYS_tkill, sys::raw(SYS_gettid), signal);
+  if (info->si_code <= 0 || signal == SIGTRAP) sys::raw(SYS_tkill, sys::raw(SYS_gettid), signal);
 }
 
 // A signal to the whole program (from the terminal, or to its process group) reaches every task's process and the monitor;
@@ -187,7 +187,11 @@ void on_signal(int signal, siginfo_t* info, void* context_pointer) {
   Task& task = self();
   if (signal == SIGTRAP && on_trap(task, info, *context)) return;
   if (signal == sys::kProbeSignal && info->si_code == SI_TKILL) {
-    if (!in_runtime(task, *context)) on_probe(task, *context);
+    if (!in_runtime(task, *context)) {
+      on_probe(task, *context);
+    } else if (task.inbox_count) {
+      redirect(task, *context);  // it sleeps in the kernel and another task has sent it a signal
+    }
     return;
   }
   const bool synchronous = is_ours(signal) && info->si_code > 0;
@@ -302,6 +306,39 @@ long sigaltstack(const uint64_t* stack, uint64_t* old) {
   }
   if (old) copy_bytes(old, previous, sizeof previous);
   return 0;
+}
+
+bool send(Task& target, int signal, const void* info) {
+  Shared& s = shared();
+  if (!order::config().fenced || !handled(signal) || is_ours(signal)) return false;
+  if (target.signal_wait & signal_bit(signal)) return false;
+  constexpr uint32_t kCapacity = sizeof target.inbox / sizeof target.inbox[0];
+  bool wakes = !(target.signal_mask & signal_bit(signal));
+  bool outside = false;
+  {
+    SpinGuard guard(s.order_lock);
+    if (target.inbox_count == kCapacity) return false;
+    PendingSignal& slot = target.inbox[target.inbox_count++];
+    slot.signal = signal;
+    copy_bytes(slot.info, info, sizeof slot.info);
+    outside = target.state == TaskState::kOutside;
+  }
+  if (wakes && !outside) order::note_signal(target);
+  if (wakes && outside) sys::raw(SYS_tkill, target.tid, sys::kProbeSignal);
+  return true;
+}
+
+void take_inbox(Task& task) {
+  if (!__atomic_load_n(&task.inbox_count, __ATOMIC_ACQUIRE)) return;
+  PendingSignal signals[sizeof task.inbox / sizeof task.inbox[0]];
+  uint32_t count;
+  {
+    SpinGuard guard(shared().order_lock);
+    count = task.inbox_count;
+    copy_bytes(signals, task.inbox, count * sizeof signals[0]);
+    task.inbox_count = 0;
+  }
+  for (uint32_t i = 0; i < count; i++) note_pending(task, signals[i].signal, reinterpret_cast<siginfo_t*>(signals[i].info));
 }
 
 long interruptible(long number, long a, long b, long c, long d, long e, long f) {

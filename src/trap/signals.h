@@ -9,6 +9,7 @@
 
 #include "base/frame.h"
 #include "sys/signal.h"
+#include "task/task.h"
 
 namespace weir::trap {
 
@@ -31,7 +32,10 @@ long interruptible(long number, long a, long b, long c, long d, long e, long f);
 // After -EINTR: true where every pending signal's handler was installed with SA_RESTART.
 bool restarts();
 
-// From the monitor: `signal` was sent to the program as a whole.
-void forward(int signal, const void* info);
+// A task sends another one a signal. REQUIRES: the turn, so that the other stands at an event or sleeps. True: it will be
+// handled when the other goes on, at a place that does not depend on time. False: the kernel must do it.
+bool send(Task& target, int signal, const void* info);
+// Signals that other tasks sent become pending. Called when the task leaves an event.
+void take_inbox(Task& task);
 
 }  // namespace weir::trap

@@ -59,10 +59,17 @@ struct Probe {
 Probe g_probe;  // per process; under View direct guarded by g_probing
 uint32_t g_probing;
 
-uint64_t load(uint64_t address, uint64_t size) {
-  uint64_t value = 0;
-  copy_bytes(&value, reinterpret_cast<const void*>(address), size);
-  return value;
+// Through the kernel: the instruction about to run may be one that faults.
+bool load(uint64_t address, uint64_t size, uint64_t* value) {
+  *value = 0;
+  struct { void* base; uint64_t size; } local{value, size}, remote{reinterpret_cast<void*>(address), size};
+  return sys::raw(SYS_process_vm_readv, sys::raw(SYS_getpid), reinterpret_cast<long>(&local), 1,
+                  reinterpret_cast<long>(&remote), 1, 0) == static_cast<long>(size);
+}
+
+bool holds(uint64_t address, uint64_t size, uint64_t value) {
+  uint64_t now;
+  return load(address, size, &now) && now == value;
 }
 
 void anchor_at(Probe& p, const Registers& registers) {
@@ -93,7 +100,14 @@ void note(Touched* list, size_t& count, size_t capacity, bool& overflow, const A
       overflow = true;
       return;
     }
-    list[count++] = Touched{address, size, load(address, size)};
+    Touched& entry = list[count];
+    entry.address = address;
+    entry.size = size;
+    if (!load(address, size, &entry.value)) {
+      overflow = true;
+      return;
+    }
+    count++;
   }
 }
 
@@ -104,7 +118,7 @@ void note_accesses(Probe& p, const Registers& registers) {
     p.unprovable = true;
     return;
   }
-  AccessList list = accesses_of(instruction, registers, sys::fs_base(), 0, Extent::kOneStep);
+  AccessList list = accesses_of(instruction, registers, sys::fs_base(), reinterpret_cast<uint64_t>(&self()), Extent::kOneStep);
   if (list.unknown_write || list.unknown_read) {
     p.unprovable = true;
     return;
@@ -122,7 +136,7 @@ void note_accesses(Probe& p, const Registers& registers) {
 
 bool memory_restored(const Probe& p) {
   for (size_t i = 0; i < p.writes; i++) {
-    if (load(p.write[i].address, p.write[i].size) != p.write[i].value) return false;
+    if (!holds(p.write[i].address, p.write[i].size, p.write[i].value)) return false;
   }
   return true;
 }
@@ -273,7 +287,7 @@ bool spin_sees_change(const Task& task) {
   for (uint32_t i = 0; i < task.spin_reads; i++) {
     const auto& read = task.spin_read[i];
     const uint64_t at = runtime::g_isolated ? page::alias_of(read.address) : read.address;
-    if (load(at, read.size) != read.value) return true;
+    if (!holds(at, read.size, read.value)) return true;
   }
   return false;
 }

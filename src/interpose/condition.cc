@@ -1,0 +1,134 @@
+// Condition variables: nothing is stored in the object; who waits is in the task queue with its address as key.
+//
+// A wait releases the mutex and queues the task in one turn, so no signal falls between; then it takes the mutex as a lock
+// does. glibc's own code waits on the same object where the mutex is not one of ours (robust, say): it counts itself in
+// __wrefs, and a signal that finds no task in the queue is passed to it.
+//
+// Cancellation: a wait is a cancellation point. glibc sends its signal, block() answers EINTR, the mutex is taken again,
+// and pthread_testcancel() acts when the runtime has been left; a signal on the condition that the cancelled task has
+// received meanwhile goes to the next waiter.
+
+#include <errno.h>
+#include <stddef.h>
+
+#include "interpose/mutex.h"
+#include "interpose/real.h"
+
+namespace weir::interpose {
+
+namespace {
+
+constexpr unsigned kShared = 1, kMonotonic = 2, kOneWaiter = 8;  // __wrefs
+static_assert(offsetof(pthread_cond_t, __data.__wrefs) == 36);
+
+constexpr long kRelock = -2;       // the mutex is not held: handle signals, then lock
+constexpr long kInterrupted = -3;  // the mutex is held: the wait is over, perhaps cancelled
+
+unsigned flags_of(const pthread_cond_t* condition) {
+  return __atomic_load_n(&condition->__data.__wrefs, __ATOMIC_RELAXED);
+}
+
+bool is_event(const pthread_cond_t* condition) { return interpose::is_event() && !(flags_of(condition) & kShared); }
+
+long wait_event(long condition, long mutex, long until_at) {
+  const Until until = *reinterpret_cast<const Until*>(until_at);
+  const auto key = static_cast<uint64_t>(condition);
+  begin_turn(EventKind::kCondition);
+  long result = release(mutex, false);
+  if (result == 0) {
+    result = block(key, ~0u, remaining(until), "condition");
+    const bool cancelled = self().pending && is_pending(kCancelSignal);
+    if (result == 0 && cancelled) {
+      wake(key, 1, ~0u);
+      result = EINTR;
+    }
+    if (result == EINTR && !cancelled) {
+      result = kRelock;
+    } else {
+      object_at<Mutex>(mutex)->__nusers--;
+      const long locked = acquire(mutex, Until{}, true);
+      if (locked) {
+        result = locked;
+      } else if (result == EINTR) {
+        result = kInterrupted;
+      }
+    }
+  }
+  end_turn();
+  return result;
+}
+
+long relock_event(long mutex, long, long) {
+  begin_turn(EventKind::kMutex);
+  const bool cancelled = self().pending && is_pending(kCancelSignal);
+  const Mutex before = *object_at<Mutex>(mutex);
+  (void)before;
+  object_at<Mutex>(mutex)->__nusers--;
+  const long result = acquire(mutex, Until{}, cancelled);
+  if (result == kAgain) object_at<Mutex>(mutex)->__nusers++;
+  end_turn();
+  return result;
+}
+
+int wait(pthread_cond_t* condition, pthread_mutex_t* mutex, const Until& until) {
+  pthread_testcancel();
+  long result = weir_upcall(wait_event, reinterpret_cast<long>(condition), reinterpret_cast<long>(mutex), reinterpret_cast<long>(&until));
+  if (result == kRelock) {
+    do {
+      result = weir_upcall(relock_event, reinterpret_cast<long>(mutex), 0, 0);
+    } while (result == kAgain);
+    if (result == 0) result = kInterrupted;
+  }
+  if (result == kInterrupted) {
+    pthread_testcancel();
+    result = 0;  // a spurious wake-up
+  }
+  return static_cast<int>(result);
+}
+
+long wake_event(long condition, long count, long) {
+  begin_turn(EventKind::kCondition);
+  const uint32_t woken = wake(static_cast<uint64_t>(condition), static_cast<uint32_t>(count), ~0u);
+  const bool others = object_at<pthread_cond_t>(condition)->__data.__wrefs >= kOneWaiter;
+  end_turn();
+  return others && (count > 1 || woken == 0);
+}
+
+bool uses_real(const pthread_cond_t* condition, const pthread_mutex_t* mutex) { return !is_event(condition) || !is_ours(mutex); }
+
+}  // namespace
+
+}  // namespace weir::interpose
+
+using namespace weir::interpose;
+
+WEIR_EXPORT int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
+  if (uses_real(condition, mutex)) return real().pthread_cond_wait(condition, mutex);
+  return wait(condition, mutex, Until{});
+}
+
+WEIR_EXPORT int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex, const timespec* time) {
+  if (uses_real(condition, mutex)) return real().pthread_cond_timedwait(condition, mutex, time);
+  if (!is_valid(*time)) return EINVAL;
+  return wait(condition, mutex, Until{time, flags_of(condition) & kMonotonic ? CLOCK_MONOTONIC : CLOCK_REALTIME});
+}
+
+WEIR_EXPORT int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock, const timespec* time) {
+  if (uses_real(condition, mutex)) return real().pthread_cond_clockwait(condition, mutex, clock, time);
+  if (!is_valid(*time) || !is_supported(clock)) return EINVAL;
+  return wait(condition, mutex, Until{time, clock});
+}
+
+WEIR_EXPORT int pthread_cond_signal(pthread_cond_t* condition) noexcept {
+  if (!is_event(condition) || weir::weir_upcall(wake_event, reinterpret_cast<long>(condition), 1, 0)) {
+    return real().pthread_cond_signal(condition);
+  }
+  return 0;
+}
+
+WEIR_EXPORT int pthread_cond_broadcast(pthread_cond_t* condition) noexcept {
+  if (!is_event(condition) || weir::weir_upcall(wake_event, reinterpret_cast<long>(condition), ~0u, 0)) {
+    return real().pthread_cond_broadcast(condition);
+  }
+  return 0;
+}

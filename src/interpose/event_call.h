@@ -1,0 +1,106 @@
+// How an interposed function becomes an event.
+//
+// Rules of this folder
+// 1. Code that weir_upcall() runs is on the runtime's stack and calls nothing of libc. What the program's stack holds it
+//    may read through plain pointers (what was written there has been published, and the task sees the store); objects
+//    that tasks share it reaches through alias() only.
+// 2. A wait that a signal ends leaves the runtime, so that the handlers run, and comes again: kAgain.
+// 3. Objects keep the C library's own layout and meaning, since its code works on them before tasks exist, in forked
+//    children, and inside functions that are not interposed.
+#pragma once
+
+#include <signal.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "event/event.h"
+#include "runtime/state.h"
+#include "sys/futex.h"
+#include "task/shared.h"
+
+namespace weir::interpose {
+
+inline constexpr long kAgain = -1;  // no answer yet: signals wait to be handled
+
+// True where what this task does to an object is an event.
+inline bool is_event() { return g_tasks_active && !self().in_vfork; }
+
+// When a wait ends; none: `time` is null. Lies on the program's stack.
+struct Until {
+  const timespec* time = nullptr;
+  clockid_t clock = CLOCK_REALTIME;
+};
+
+inline bool is_valid(const timespec& time) { return time.tv_nsec >= 0 && time.tv_nsec < 1'000'000'000; }
+inline bool is_supported(clockid_t clock) { return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC; }
+
+// For block(): virtual nanoseconds from now on, at least 1; 0 for none. A time before 1970 has passed.
+inline uint64_t remaining(const Until& until) {
+  if (!until.time) return 0;
+  const int64_t seconds = until.time->tv_sec;
+  if (seconds < 0) return 1;
+  const int64_t wanted = seconds > (int64_t{1} << 32) ? INT64_MAX / 2 : seconds * 1'000'000'000 + until.time->tv_nsec;
+  const int64_t left = wanted - static_cast<int64_t>(sys::monotonic_ns(until.clock));
+  return left > 0 ? static_cast<uint64_t>(left) : 1;
+}
+
+// glibc's signal for pthread_cancel.
+inline constexpr int kCancelSignal = 32;
+
+inline bool is_pending(int signal) {
+  const Task& task = self();
+  for (uint32_t i = 0; i < task.pending; i++) {
+    if (task.pending_signals[i].signal == signal) return true;
+  }
+  return false;
+}
+
+// True where some pending signal ends a wait for good: its handler was installed without SA_RESTART. The signal of
+// pthread_cancel does not count: either the wait never returns, or nothing happened.
+inline bool ends_wait() {
+  const Task& task = self();
+  for (uint32_t i = 0; i < task.pending; i++) {
+    const int signal = task.pending_signals[i].signal;
+    if (signal != kCancelSignal && !(shared().actions[signal].flags & SA_RESTART)) return true;
+  }
+  return false;
+}
+
+template <typename T>
+T* object_at(long address) {
+  return static_cast<T*>(alias(static_cast<uint64_t>(address)));
+}
+
+// A stretch of program code in which this task is alone, so that what it does to an object needs no turn: no other task
+// runs, or this one holds the turn. Signals and preemption wait meanwhile, as they do in the runtime. Nothing in it may
+// fault: touch the object before.
+class AloneSection {
+ public:
+  AloneSection() : task_(self()) {
+    task_.in_runtime = 1;
+    asm volatile("" ::: "memory");
+    alone_ = task_.turn_depth || task_.solo;
+    if (task_.turn_depth) {
+      note_written();
+    } else if (task_.solo) {
+      task_.solo--;
+    }
+  }
+  ~AloneSection() {
+    asm volatile("" ::: "memory");
+    task_.in_runtime = 0;
+    asm volatile("" ::: "memory");
+    if (__builtin_expect(task_.pending != 0, 0)) weir_upcall([](long, long, long) -> long { return 0; }, 0, 0, 0);
+  }
+  AloneSection(const AloneSection&) = delete;
+  AloneSection& operator=(const AloneSection&) = delete;
+
+  bool alone() const { return alone_; }
+  int tid() const { return task_.virtual_tid; }
+
+ private:
+  Task& task_;
+  bool alone_;
+};
+
+}  // namespace weir::interpose

@@ -1,0 +1,173 @@
+// A mutex is glibc's: __lock is 0 free, 1 held, 2 held and perhaps waited for; __owner is the holder's tid. The queue of
+// waiters is the task queue with the mutex's address as its key, which is the same as the futex that glibc's own code
+// sleeps on, so that both may work on one mutex.
+//
+// Invariants
+// 1. __lock changes within a turn or an AloneSection only. (Under View direct glibc's own code may do it at any time with a
+//    locked instruction: it does so for no mutex that is used here while it is used here, except before tasks exist.)
+// 2. If a task waits in the queue, __lock is 2, or 0 with the first waiter already woken and on its way.
+// 3. unlock wakes the first waiter, which tries again in its turn; a task whose turn comes earlier may take the mutex first.
+//    Turns are in a fixed order, so who gets it is fixed too, and no task can pass a woken one twice.
+
+#include "interpose/mutex.h"
+
+#include <errno.h>
+
+#include "interpose/real.h"
+
+namespace weir::interpose {
+
+namespace {
+
+// One look. EBUSY: it would have to wait (for itself, where a normal mutex is locked again).
+inline int try_take(Mutex& mutex, int me) {
+  const int kind = mutex.__kind & kMutexKind;
+  if (mutex.__lock) {
+    if (mutex.__owner != me) return EBUSY;
+    if (kind == kErrorCheck) return EDEADLK;
+    if (kind != kRecursive) return EBUSY;
+    if (mutex.__count + 1 == 0) return EAGAIN;
+    mutex.__count++;
+    return 0;
+  }
+  mutex.__lock = 1;
+  mutex.__owner = me;
+  mutex.__nusers++;
+  if (kind == kRecursive) mutex.__count = 1;
+  return 0;
+}
+
+enum class Release { kDone, kNotOwner, kKept };
+
+inline Release give_back(Mutex& mutex, int me, bool forget_user) {
+  const int kind = mutex.__kind & kMutexKind;
+  if (kind == kRecursive || kind == kErrorCheck) {
+    if (mutex.__owner != me || !mutex.__lock) return Release::kNotOwner;
+    if (kind == kRecursive && --mutex.__count) return Release::kKept;
+  }
+  mutex.__lock = 0;
+  mutex.__owner = 0;
+  if (forget_user) mutex.__nusers--;
+  return Release::kDone;
+}
+
+long lock_event(long address, long until, long) {
+  begin_turn(EventKind::kMutex);
+  const long result = acquire(address, *reinterpret_cast<const Until*>(until), false);
+  end_turn();
+  return result;
+}
+
+long try_event(long address, long, long) {
+  begin_turn(EventKind::kMutex);
+  const int result = try_take(*object_at<Mutex>(address), self().virtual_tid);
+  end_turn();
+  return result;
+}
+
+long unlock_event(long address, long, long) {
+  begin_turn(EventKind::kMutex);
+  const int result = release(address, true);
+  end_turn();
+  return result;
+}
+
+int lock_until(pthread_mutex_t* mutex, const Until& until) {
+  {
+    AloneSection section;
+    if (section.alone()) {
+      const int result = try_take(mutex->__data, section.tid());
+      if (result != EBUSY) return result;
+    }
+  }
+  long result;
+  do {
+    result = weir_upcall(lock_event, reinterpret_cast<long>(mutex), reinterpret_cast<long>(&until), 0);
+  } while (result == kAgain);
+  return static_cast<int>(result);
+}
+
+}  // namespace
+
+long acquire(long address, const Until& until, bool through_signals) {
+  Task& task = self();
+  bool waited = false;
+  for (;;) {
+    auto& mutex = *object_at<volatile Mutex>(address);
+    const int result = try_take(const_cast<Mutex&>(mutex), task.virtual_tid);
+    if (result != EBUSY) {
+      if (waited && result == 0 && waiters(static_cast<uint64_t>(address))) mutex.__lock = 2;
+      return result;
+    }
+    if (until.time && !is_valid(*until.time)) return EINVAL;
+    mutex.__lock = 2;
+    waited = true;
+    switch (block(static_cast<uint64_t>(address), ~0u, remaining(until), "mutex")) {
+      case ETIMEDOUT: return ETIMEDOUT;
+      case EINTR:
+        if (!through_signals) return kAgain;
+    }
+  }
+}
+
+int release(long address, bool forget_user) {
+  auto& mutex = *object_at<Mutex>(address);
+  const bool contended = mutex.__lock > 1;
+  switch (give_back(mutex, self().virtual_tid, forget_user)) {
+    case Release::kNotOwner: return EPERM;
+    case Release::kKept: return 0;
+    case Release::kDone: break;
+  }
+  if (contended) wake(static_cast<uint64_t>(address), 1, ~0u);
+  return 0;
+}
+
+int lock_mutex(pthread_mutex_t* mutex) {
+  if (!is_event() || !is_ours(mutex)) return real().pthread_mutex_lock(mutex);
+  return lock_until(mutex, Until{});
+}
+
+int try_mutex(pthread_mutex_t* mutex) {
+  if (!is_event() || !is_ours(mutex)) return real().pthread_mutex_trylock(mutex);
+  int result = -1;
+  {
+    AloneSection section;
+    if (section.alone()) result = try_take(mutex->__data, section.tid());
+  }
+  if (result == -1) result = static_cast<int>(weir_upcall(try_event, reinterpret_cast<long>(mutex), 0, 0));
+  return result == EDEADLK ? EBUSY : result;
+}
+
+int lock_mutex_until(pthread_mutex_t* mutex, clockid_t clock, const timespec* time) {
+  if (!is_event() || !is_ours(mutex)) return real().pthread_mutex_clocklock(mutex, clock, time);
+  if (!is_supported(clock)) return EINVAL;
+  return lock_until(mutex, Until{time, clock});
+}
+
+int unlock_mutex(pthread_mutex_t* mutex) {
+  if (!is_event() || !is_ours(mutex)) return real().pthread_mutex_unlock(mutex);
+  {
+    AloneSection section;
+    if (section.alone() && mutex->__data.__lock <= 1) {
+      return give_back(mutex->__data, section.tid(), true) == Release::kNotOwner ? EPERM : 0;
+    }
+  }
+  return static_cast<int>(weir_upcall(unlock_event, reinterpret_cast<long>(mutex), 0, 0));
+}
+
+}  // namespace weir::interpose
+
+using namespace weir::interpose;
+
+WEIR_EXPORT int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept { return lock_mutex(mutex); }
+WEIR_EXPORT int pthread_mutex_trylock(pthread_mutex_t* mutex) noexcept { return try_mutex(mutex); }
+WEIR_EXPORT int pthread_mutex_unlock(pthread_mutex_t* mutex) noexcept { return unlock_mutex(mutex); }
+
+WEIR_EXPORT int pthread_mutex_timedlock(pthread_mutex_t* mutex, const timespec* time) noexcept {
+  if (!is_event() || !is_ours(mutex)) return real().pthread_mutex_timedlock(mutex, time);
+  return lock_mutex_until(mutex, CLOCK_REALTIME, time);
+}
+
+WEIR_EXPORT int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clock, const timespec* time) noexcept {
+  return lock_mutex_until(mutex, clock, time);
+}

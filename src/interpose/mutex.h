@@ -1,0 +1,33 @@
+// Mutexes, as pthread_mutex_* and mtx_* and conditions need them.
+#pragma once
+
+#include <pthread.h>
+
+#include "interpose/event_call.h"
+
+namespace weir::interpose {
+
+using Mutex = decltype(pthread_mutex_t::__data);
+
+// Kinds (bits of __kind): 0 normal, 1 recursive, 2 error-checking, 3 adaptive. Robust, priority-inheriting,
+// priority-protected and process-shared mutexes have one of these bits and stay the C library's business.
+inline constexpr int kMutexKind = 3, kRecursive = 1, kErrorCheck = 2;
+inline constexpr int kForeignKinds = 0xf0;
+
+inline bool is_ours(const pthread_mutex_t* mutex) {
+  return !(__atomic_load_n(&mutex->__data.__kind, __ATOMIC_RELAXED) & kForeignKinds);
+}
+
+// Within a turn, on the runtime's stack. Waits until the mutex is this task's. Answers an error number, or kAgain.
+// `cancelled` waits on though signals are pending.
+long acquire(long address, const Until& until, bool through_signals);
+// Within a turn. `forget_user` as in unlock, not as in a wait for a condition. Answers an error number.
+int release(long address, bool forget_user);
+
+// On the program's stack, with whatever is_event() says.
+int lock_mutex(pthread_mutex_t* mutex);
+int try_mutex(pthread_mutex_t* mutex);
+int lock_mutex_until(pthread_mutex_t* mutex, clockid_t clock, const timespec* time);
+int unlock_mutex(pthread_mutex_t* mutex);
+
+}  // namespace weir::interpose

@@ -1,0 +1,42 @@
+// Where a program begins to end: exit(), and the return from main, of which libc's own exit does not tell anybody.
+// From then on the ending task waits for a task that makes no event only for a while (order/rounds.cc).
+
+#include <dlfcn.h>
+
+#include "runtime/state.h"
+#include "task/task.h"
+
+namespace {
+
+using Main = int (*)(int, char**, char**);
+Main g_main;
+
+void note_end() {
+  if (weir::g_tasks_active) weir::self().exiting = 1;
+}
+
+int run_main(int argc, char** argv, char** envp) {
+  int status = g_main(argc, argv, envp);
+  note_end();
+  return status;
+}
+
+}  // namespace
+
+extern "C" {
+
+__attribute__((visibility("default"))) int __libc_start_main(Main main, int argc, char** argv, void (*init)(), void (*fini)(),
+                                                             void (*rtld_fini)(), void* stack_end) {
+  using Start = int (*)(Main, int, char**, void (*)(), void (*)(), void (*)(), void*);
+  auto real = reinterpret_cast<Start>(dlsym(RTLD_NEXT, "__libc_start_main"));
+  g_main = main;
+  return real(run_main, argc, argv, init, fini, rtld_fini, stack_end);
+}
+
+__attribute__((visibility("default"))) void exit(int status) {
+  note_end();
+  auto real = reinterpret_cast<void (*)(int)>(dlsym(RTLD_NEXT, "exit"));
+  real(status);
+  __builtin_unreachable();
+}
+}

@@ -1,0 +1,27 @@
+// Looked up once, all together; two threads that do it at the same time store the same values.
+
+#include "interpose/real.h"
+
+#include <dlfcn.h>
+
+namespace weir::interpose {
+
+constinit Real g_real{};
+constinit bool g_real_found = false;
+
+void find_real() {
+#define WEIR_FIND(name) g_real.name = reinterpret_cast<decltype(&::name)>(dlsym(RTLD_NEXT, #name));
+  WEIR_REAL_FUNCTIONS(WEIR_FIND)
+  WEIR_FIND(pthread_cond_clockwait)
+#undef WEIR_FIND
+#define WEIR_FIND(name) g_real.name = reinterpret_cast<decltype(&::name)>(dlvsym(RTLD_NEXT, #name, "GLIBC_2.3.2"));
+  WEIR_REAL_CONDITION_FUNCTIONS(WEIR_FIND)
+#undef WEIR_FIND
+  __atomic_store_n(&g_real_found, true, __ATOMIC_RELEASE);  // who sees it sees the pointers
+}
+
+namespace {
+__attribute__((constructor)) void find_early() { find_real(); }
+}  // namespace
+
+}  // namespace weir::interpose

@@ -1,0 +1,45 @@
+// The C library's own functions behind the ones that are interposed here.
+#pragma once
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <threads.h>
+
+namespace weir::interpose {
+
+#define WEIR_REAL_FUNCTIONS(X)                                                                                  \
+  X(pthread_mutex_lock) X(pthread_mutex_trylock) X(pthread_mutex_timedlock) X(pthread_mutex_clocklock)          \
+  X(pthread_mutex_unlock)                                                                                       \
+  X(pthread_barrier_wait)                                                                                       \
+  X(pthread_rwlock_rdlock) X(pthread_rwlock_tryrdlock) X(pthread_rwlock_timedrdlock)                            \
+  X(pthread_rwlock_clockrdlock) X(pthread_rwlock_wrlock) X(pthread_rwlock_trywrlock)                            \
+  X(pthread_rwlock_timedwrlock) X(pthread_rwlock_clockwrlock) X(pthread_rwlock_unlock)                          \
+  X(pthread_spin_lock) X(pthread_spin_trylock) X(pthread_spin_unlock)                                           \
+  X(sem_wait) X(sem_trywait) X(sem_timedwait) X(sem_clockwait) X(sem_post) X(sem_getvalue)                      \
+  X(pthread_create) X(pthread_once) X(thrd_create)
+
+// Conditions exist in two versions; these are of the one that pthread_cond_t as today's headers have it belongs to.
+#define WEIR_REAL_CONDITION_FUNCTIONS(X)                                                                        \
+  X(pthread_cond_wait) X(pthread_cond_timedwait) X(pthread_cond_signal) X(pthread_cond_broadcast)
+
+struct Real {
+#define WEIR_MEMBER(name) decltype(&::name) name;
+  WEIR_REAL_FUNCTIONS(WEIR_MEMBER)
+  WEIR_REAL_CONDITION_FUNCTIONS(WEIR_MEMBER)
+  WEIR_MEMBER(pthread_cond_clockwait)
+#undef WEIR_MEMBER
+};
+
+extern Real g_real;
+extern bool g_real_found;
+[[gnu::cold, gnu::noinline]] void find_real();
+
+// Usable before any constructor has run. On the program's stack only.
+inline const Real& real() {
+  if (__builtin_expect(!g_real_found, 0)) find_real();
+  return g_real;
+}
+
+}  // namespace weir::interpose
+
+#define WEIR_EXPORT extern "C" [[gnu::visibility("default")]]
