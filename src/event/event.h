@@ -35,6 +35,11 @@ uint32_t wake(uint64_t key, uint32_t count, uint32_t bits);
 uint32_t requeue(uint64_t from, uint64_t to, uint32_t count);
 // Number of tasks that wait for `key`.
 uint32_t waiters(uint64_t key);
+// Within a turn: the task tried something and failed (a locked comparison, a trylock). Tasks in lockstep would fail for ever
+// together where natively chance parts them: after some failures in a row the task sits out a number of rounds
+// that depends on its number and its events only.
+void note_failure();
+void note_success();
 // Within a turn of depth 1: steps out of the rounds around a wait in the kernel, and back in.
 void outside_begin(const char* what);
 void outside_end();

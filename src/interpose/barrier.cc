@@ -27,7 +27,7 @@ static_assert(sizeof(Barrier) <= sizeof(pthread_barrier_t));
 
 constexpr uint32_t kStartAgain = 1u << 30;
 
-// `number_at`: this task's arrival number on the program's stack, 0 before it has one.
+// `number`: this task's arrival number, 0 before it has one. Answers 0, SERIAL_THREAD, or the number: come again.
 long barrier_event(long address, long number, long) {
   const auto key = static_cast<uint64_t>(address);
   begin_turn(EventKind::kBarrier);
@@ -35,7 +35,8 @@ long barrier_event(long address, long number, long) {
   auto mine = static_cast<uint32_t>(number);
   long result = 0;
   if (!mine) {
-    mine = barrier.in = barrier.in + 1;
+    mine = barrier.in + 1;
+    barrier.in = mine;
     if (mine - barrier.current_round == barrier.count) {
       const uint32_t round = mine < kStartAgain ? mine : 0;
       barrier.in = round;

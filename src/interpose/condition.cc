@@ -45,8 +45,7 @@ long wait_event(long condition, long mutex, long until_at) {
     if (result == EINTR && !cancelled) {
       result = kRelock;
     } else {
-      object_at<Mutex>(mutex)->__nusers--;
-      const long locked = acquire(mutex, Until{}, true);
+      const long locked = acquire(mutex, Until{}, false, true);
       if (locked) {
         result = locked;
       } else if (result == EINTR) {
@@ -61,11 +60,7 @@ long wait_event(long condition, long mutex, long until_at) {
 long relock_event(long mutex, long, long) {
   begin_turn(EventKind::kMutex);
   const bool cancelled = self().pending && is_pending(kCancelSignal);
-  const Mutex before = *object_at<Mutex>(mutex);
-  (void)before;
-  object_at<Mutex>(mutex)->__nusers--;
-  const long result = acquire(mutex, Until{}, cancelled);
-  if (result == kAgain) object_at<Mutex>(mutex)->__nusers++;
+  const long result = acquire(mutex, Until{}, false, cancelled);
   end_turn();
   return result;
 }

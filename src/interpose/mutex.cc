@@ -20,7 +20,7 @@ namespace weir::interpose {
 namespace {
 
 // One look. EBUSY: it would have to wait (for itself, where a normal mutex is locked again).
-inline int try_take(Mutex& mutex, int me) {
+inline int try_take(Mutex& mutex, int me, bool count_user = true) {
   const int kind = mutex.__kind & kMutexKind;
   if (mutex.__lock) {
     if (mutex.__owner != me) return EBUSY;
@@ -32,7 +32,7 @@ inline int try_take(Mutex& mutex, int me) {
   }
   mutex.__lock = 1;
   mutex.__owner = me;
-  mutex.__nusers++;
+  if (count_user) mutex.__nusers++;
   if (kind == kRecursive) mutex.__count = 1;
   return 0;
 }
@@ -53,7 +53,7 @@ inline Release give_back(Mutex& mutex, int me, bool forget_user) {
 
 long lock_event(long address, long until, long) {
   begin_turn(EventKind::kMutex);
-  const long result = acquire(address, *reinterpret_cast<const Until*>(until), false);
+  const long result = acquire(address, *reinterpret_cast<const Until*>(until), true, false);
   end_turn();
   return result;
 }
@@ -89,12 +89,12 @@ int lock_until(pthread_mutex_t* mutex, const Until& until) {
 
 }  // namespace
 
-long acquire(long address, const Until& until, bool through_signals) {
+long acquire(long address, const Until& until, bool count_user, bool through_signals) {
   Task& task = self();
   bool waited = false;
   for (;;) {
     auto& mutex = *object_at<volatile Mutex>(address);
-    const int result = try_take(const_cast<Mutex&>(mutex), task.virtual_tid);
+    const int result = try_take(const_cast<Mutex&>(mutex), task.virtual_tid, count_user);
     if (result != EBUSY) {
       if (waited && result == 0 && waiters(static_cast<uint64_t>(address))) mutex.__lock = 2;
       return result;

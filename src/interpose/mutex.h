@@ -19,8 +19,8 @@ inline bool is_ours(const pthread_mutex_t* mutex) {
 }
 
 // Within a turn, on the runtime's stack. Waits until the mutex is this task's. Answers an error number, or kAgain.
-// `cancelled` waits on though signals are pending.
-long acquire(long address, const Until& until, bool through_signals);
+// `count_user` as in lock, not as in a wait for a condition; `through_signals`: waits on though signals are pending.
+long acquire(long address, const Until& until, bool count_user, bool through_signals);
 // Within a turn. `forget_user` as in unlock, not as in a wait for a condition. Answers an error number.
 int release(long address, bool forget_user);
 

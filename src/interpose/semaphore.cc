@@ -2,6 +2,7 @@
 // (for glibc's own sem_post), the queue by the address of the value. Process-shared and named ones are the C library's.
 
 #include <errno.h>
+#include <limits.h>
 
 #include "interpose/event_call.h"
 #include "interpose/real.h"

@@ -30,7 +30,6 @@ namespace {
 Config g_config;
 bool (*g_sees_change)(const Task& task) = nullptr;
 
-constexpr uint64_t kQuantum = 20'000;              // virtual nanoseconds a round
 constexpr uint64_t kFirstProbe = 4'000'000;        // token: nanoseconds of waiting before the first probe
 constexpr uint64_t kLastProbe = 250'000'000;
 constexpr uint64_t kPreempt = 300'000;             // free
@@ -125,6 +124,7 @@ void end_serial(Shared& s) {
     count++;
   }
   s.running = count;
+  s.phase_tasks = count;
   if (count == 0) {
     start_serial(s);
     return;
@@ -323,6 +323,8 @@ int wait_blocked(Task& task) {
     }
     s.order_lock.lock();
     task.flags &= ~kWatchesIdle;
+    bool outside = false;
+    for (TaskId i = 0; i < s.high_task; i++) outside |= s.tasks[i].state == TaskState::kOutside;
     const bool idle = !s.serial && s.running == 0 && (g_config.fenced || s.turn == kNoTask) && !next_arrived(s, 0);
     bool deadlock = false;
     if (idle && task.state == TaskState::kBlocked) {
@@ -330,7 +332,7 @@ int wait_blocked(Task& task) {
         if (s.virtual_now < task.deadline) s.virtual_now = task.deadline;
         expire(s);
         kick(s);
-      } else if (!s.deadlock_told) {
+      } else if (!s.deadlock_told && !outside) {
         s.deadlock_told = 1;
         deadlock = true;
       }
@@ -410,6 +412,12 @@ bool wake_task(Task& task, int result) {
   finish_wait(task, result);
   kick(s);
   return true;
+}
+
+// Fenced: counted when the phase began, since others may have arrived by now. Unfenced: the turn came back at once.
+bool alone(const Task& task) {
+  const Shared& s = shared();
+  return g_config.fenced ? s.phase_tasks == 1 : __atomic_load_n(&s.turn, __ATOMIC_RELAXED) == task.id;
 }
 
 void note_signal(Task& task) { wake_task(task, EINTR); }

@@ -13,6 +13,8 @@
 
 namespace weir::order {
 
+inline constexpr uint64_t kQuantum = 20'000;  // virtual nanoseconds that a round takes
+
 struct Config {
   bool fenced = false;
   bool deterministic = false;   // token; else a late task is preempted
@@ -44,6 +46,9 @@ bool wake_task(Task& task, int result);
 
 // Asked at the end of each serial phase about tasks that wait with spin_reads set: true wakes the task.
 void set_watch(bool (*sees_change)(const Task& task));
+
+// The task goes on after its turn: true where no other task runs meanwhile, except that one may return from the kernel.
+bool alone(const Task& task);
 
 // From a signal handler: `task` sleeps at an event and has a signal to take.
 void note_signal(Task& task);

@@ -125,7 +125,11 @@ void convert_line(const sys::MapLine& line, uint64_t stack_limit) {
   uint64_t offset = record_region(start, size, protection);
   if (!offset) fail("convert the program's memory: too many segments", 0);
   uint64_t used = line.range.start - start;
-  copy_touched(line.range.start, line.range.size(), offset + used);
+  if (line.name[0] == '/') {  // a private file mapping: what was never touched is the file's
+    copy_into_store(line.range.start, line.range.size(), offset + used);
+  } else {
+    copy_touched(line.range.start, line.range.size(), offset + used);
+  }
   if (!map_private(start, size, offset, protection)) fail("map a segment of the program", 0);
 }
 

@@ -20,7 +20,14 @@ void on_atomic(Frame& frame, const Site& site) {
   }
   self().counters.atomics++;
   begin_turn(EventKind::kAtomic);
-  execute_atomic(site.atomic, frame, alias(address));
+  void* target = alias(address);
+  const bool stores = would_store(site.atomic, frame, target);
+  execute_atomic(site.atomic, frame, target);
+  if (stores) {
+    note_success();
+  } else {
+    note_failure();
+  }
   end_turn();
 }
 

@@ -24,6 +24,9 @@ namespace weir {
 
 namespace {
 
+// Operations (tens of nanoseconds each) that a task alone may make between turns; time stands still meanwhile, and who
+// comes back from the kernel waits: about as long as order/'s quantum.
+constexpr uint32_t kSoloOperations = 1000;
 constexpr uint32_t kWritten = 1u << 0;  // Task::flags: published again before the turn is passed on
 
 void* heap_alias(uint64_t address) { return alias(address); }
@@ -52,6 +55,25 @@ bool tasks_active() { return g_tasks_active; }
 
 void* alias(uint64_t address) {
   return reinterpret_cast<void*>(runtime::g_isolated && g_tasks_active && self().turn_depth <= 1 ? page::alias_of(address) : address);
+}
+
+void note_failure() {
+  Task& task = self();
+  // Successes in between count little: std::lock takes one mutex, fails at the next and begins again.
+  constexpr uint32_t kWeight = 8, kPatience = 3 * kWeight, kMost = 12 * kWeight;
+  if (task.failures < kMost) task.failures += kWeight;
+  if (task.failures <= kPatience || task.turn_depth != 1) return;
+  const uint32_t excess = (task.failures - kPatience) / kWeight;
+  const uint32_t width = excess < 5 ? excess : 5;
+  uint64_t x = (task.creation + 1) * 0x9E3779B97F4A7C15 + task.counters.events * 0xBF58476D1CE4E5B9;
+  x ^= x >> 31;
+  const uint64_t rounds = (x * 0x94D049BB133111EB >> 40) & ((uint64_t{1} << width) - 1);
+  if (rounds) block(0, 0, rounds * order::kQuantum, "another task");
+}
+
+void note_success() {
+  Task& task = self();
+  if (task.failures) task.failures--;
 }
 
 void note_written() { self().flags |= kWritten; }
@@ -88,6 +110,7 @@ void end_turn() {
   task.counters.serial_cycles += sys::cycles();
   order::pass_turn(task, TaskState::kServed);
   order::wait_to_run(task);
+  task.solo = order::alone(task) ? kSoloOperations : 0;
   if (runtime::g_isolated) runtime::apply_mappings(task);
   trap::take_inbox(task);
 }

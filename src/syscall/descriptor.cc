@@ -206,8 +206,36 @@ long ordered(Call& call) {
 
 bool never_sleeps_fcntl(long command) { return command != F_SETLKW && command != F_OFD_SETLKW; }
 
-// A poll that waits is tried at once first; only if nothing is ready does it sleep outside.
+// The mask that a poll brings along, 0 where it brings none.
+uint64_t* mask_of(const Call& call) {
+  switch (call.number) {
+    case SYS_ppoll: return reinterpret_cast<uint64_t*>(call.d);
+    case SYS_epoll_pwait:
+    case SYS_epoll_pwait2: return reinterpret_cast<uint64_t*>(call.e);
+    case SYS_pselect6: return call.f ? *reinterpret_cast<uint64_t**>(call.f) : nullptr;
+    default: return nullptr;
+  }
+}
+
+long poll_in_turns(Call& call);
+
 long on_poll(Call& call) {
+  Task& task = self();
+  const uint64_t* mask = mask_of(call);
+  const uint64_t before = task.signal_mask;
+  if (mask) task.signal_mask = *mask;
+  long result = poll_in_turns(call);
+  task.signal_mask = before;
+  if (mask && result == -EINTR) {
+    task.wait_mask = *mask;
+    task.has_wait_mask = 1;
+  }
+  call.again = false;  // polls are never restarted
+  return result;
+}
+
+// A poll that waits is tried at once first; only if nothing is ready does it sleep outside.
+long poll_in_turns(Call& call) {
   Call now = call;
   struct { int64_t s, n; } zero{0, 0};
   switch (call.number) {
@@ -223,9 +251,7 @@ long on_poll(Call& call) {
   const bool immediate = (call.number == SYS_poll && static_cast<int>(call.c) == 0) ||
                          ((call.number == SYS_epoll_wait || call.number == SYS_epoll_pwait) && static_cast<int>(call.d) == 0);
   if (immediate) return 0;
-  result = sleep_in_kernel(call, "descriptors");
-  call.again = false;  // polls are never restarted
-  return result;
+  return sleep_in_kernel(call, "descriptors");
 }
 
 }  // namespace

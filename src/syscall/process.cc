@@ -80,7 +80,11 @@ long on_clone3(Call& call) {
 
 long on_wait4(Call& call) {
   if (!g_tasks_active || !runtime::g_isolated) {
-    if (!g_tasks_active) return call_kernel(call);
+    if (!g_tasks_active) {
+      long pid = call_kernel(call);
+      if (pid > 0 && runtime::g_isolated) tasks::forget_child(static_cast<int>(pid));
+      return pid;
+    }
     begin_turn(EventKind::kSyscall);
     long result = sleep_in_kernel(call, "child process");
     end_turn();
@@ -101,7 +105,13 @@ long on_wait4(Call& call) {
 }
 
 long on_waitid(Call& call) {
-  if (!g_tasks_active || !runtime::g_isolated || call.a > P_PGID) return call_kernel(call);
+  if (!g_tasks_active || !runtime::g_isolated || call.a > P_PGID) {
+    long result = call_kernel(call);
+    if (result == 0 && call.c && runtime::g_isolated && !(call.d & WNOWAIT)) {
+      tasks::forget_child(reinterpret_cast<siginfo_t*>(call.c)->si_pid);
+    }
+    return result;
+  }
   int status = 0;
   begin_turn(EventKind::kSyscall);
   const int wanted = call.a == P_PID ? static_cast<int>(call.b) : -1;
@@ -141,10 +151,62 @@ long with_real_tid(Call& call, long Call::* which) {
   return call_kernel(call);
 }
 
+// A timer may notify one thread of its own process only; a task elsewhere gets its signal passed on.
+long on_timer_create(Call& call) {
+  constexpr int kThreadId = 4;  // SIGEV_THREAD_ID
+  if (!g_tasks_active || !call.b) return call_kernel(call);
+  alignas(8) uint8_t event[64];
+  copy_bytes(event, reinterpret_cast<void*>(call.b), sizeof event);
+  auto* numbers = reinterpret_cast<int*>(event);  // sigval, signo, notify, thread id
+  if (numbers[3] != kThreadId) return call_kernel(call);
+  const int target = numbers[4];
+  Task* task = tasks::find_by_virtual_tid(target);
+  numbers[4] = static_cast<int>(sys::raw(SYS_gettid));
+  if (!runtime::g_isolated && task) numbers[4] = task->tid;
+  call.b = reinterpret_cast<long>(event);
+  long result = call_kernel(call);
+  if (result != 0 || !runtime::g_isolated || task == &self()) return result;
+  SpinGuard guard(shared().signal_lock);
+  for (auto& timer : shared().timers) {
+    if (timer.target) continue;
+    timer = {*reinterpret_cast<int*>(call.c), target, runtime::g_process, 0};
+    trap::install_anyway(numbers[2]);
+    return 0;
+  }
+  return -EAGAIN;
+}
+
+long on_timer_delete(Call& call) {
+  for (auto& timer : shared().timers) {
+    if (timer.process == runtime::g_process && timer.id == static_cast<int>(call.a)) timer.target = 0;
+  }
+  return call_kernel(call);
+}
+
+// Limits are one process's; all of them are the program's.
+long on_limits(Call& call) {
+  const bool old_form = call.number == SYS_setrlimit;
+  const long pid = old_form ? 0 : call.a;
+  const long wanted = old_form ? call.b : call.c;
+  long result = call_kernel(call);
+  if (!g_tasks_active || !runtime::g_isolated || result != 0 || !wanted || (pid != 0 && pid != shared().monitor)) return result;
+  Shared& s = shared();
+  const long resource = old_form ? call.a : call.b;
+  for (uint32_t p = 0; p < s.high_process; p++) {
+    if (s.processes[p].pid > 0) sys::raw(SYS_prlimit64, s.processes[p].pid, resource, wanted, 0);
+  }
+  sys::raw(SYS_prlimit64, s.monitor, resource, wanted, 0);
+  return 0;
+}
+
 }  // namespace
 
 bool is_process(long number) {
   switch (number) {
+    case SYS_timer_create:
+    case SYS_timer_delete:
+    case SYS_setrlimit:
+    case SYS_prlimit64:
     case SYS_clone:
     case SYS_clone3:
     case SYS_fork:
@@ -205,6 +267,10 @@ long on_process(Call& call) {
       if (!g_tasks_active) return call_kernel(call);
       self().clear_child_tid = static_cast<uint64_t>(call.a);
       return self().virtual_tid;
+    case SYS_timer_create: return on_timer_create(call);
+    case SYS_timer_delete: return on_timer_delete(call);
+    case SYS_setrlimit:
+    case SYS_prlimit64: return on_limits(call);
     case SYS_rseq: return -ENOSYS;  // the kernel would write to the program's memory at any moment
     case SYS_setpriority:
     case SYS_getpriority:

@@ -55,7 +55,14 @@ long on_signal_sleep(Call& call) {
   Task& task = self();
   begin_turn(EventKind::kSyscall);
   if (call.number == SYS_rt_sigtimedwait) task.signal_wait = mask;
+  const uint64_t before = task.signal_mask;
+  if (call.number == SYS_rt_sigsuspend) task.signal_mask = mask;
   long result = sleep_in_kernel(call, "signal");
+  if (call.number == SYS_rt_sigsuspend && result == -EINTR) {
+    task.wait_mask = mask;
+    task.has_wait_mask = 1;
+  }
+  task.signal_mask = before;
   task.signal_wait = 0;
   end_turn();
   call.again = false;

@@ -39,6 +39,7 @@ struct ForkWork {
   uint64_t child_tid;
   uint64_t tls;
   uint64_t mask;
+  uint32_t tid_base;
 };
 
 constexpr uint64_t kForkStack = 64 << 10;
@@ -55,6 +56,8 @@ void fork_child(uint64_t argument) {
     sys::futex_wake(&work->copied);
   }
   become_single_after_fork();
+  // Ids that no relative uses: a mutex may lie in memory that both share.
+  shared().tid_base = (work->tid_base + 1) * 0x10000 % 0x10000000;
   if (was_multi) syscalls::choose_handled(false);
   if (was_multi && runtime::g_isolated) view::close_tracking();
   me->frame = reinterpret_cast<Frame*>(me->stack_top - sizeof(Frame));
@@ -91,6 +94,7 @@ long fork_program(const Frame& frame, uint64_t exit_signal, uint64_t child_tid, 
   work->copied = 0;
   work->frame = frame;
   work->child_tid = child_tid;
+  work->tid_base = shared().tid_base / 0x10000 * 16 + shared().children_made++;
   uint64_t all = ~uint64_t{0};
   sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all), reinterpret_cast<long>(&work->mask), 8);
   if (multi) {
@@ -100,7 +104,7 @@ long fork_program(const Frame& frame, uint64_t exit_signal, uint64_t child_tid, 
   uint64_t wanted = exit_signal | (flags & (CLONE_CHILD_CLEARTID | CLONE_CHILD_SETTID) & 0);
   if (multi) wanted |= CLONE_PARENT;
   long pid = weir_clone(wanted, static_cast<uint64_t>(area) + kForkStack - 64, nullptr, nullptr, 0, fork_child, static_cast<uint64_t>(area));
-  if (pid > 0 && multi) note_child(static_cast<int>(pid));
+  if (pid > 0 && runtime::g_isolated) note_child(static_cast<int>(pid));
   if (pid > 0 && runtime::g_isolated) {
     while (!__atomic_load_n(&work->copied, __ATOMIC_ACQUIRE)) {
       sys::futex_wait(&work->copied, 0, 20'000'000);
@@ -136,7 +140,7 @@ long borrow_program(Frame& frame, uint64_t flags, uint64_t stack) {
   if (multi) flags |= CLONE_PARENT;
   flags &= ~uint64_t{CLONE_CHILD_CLEARTID | CLONE_CHILD_SETTID | CLONE_PARENT_SETTID | CLONE_SETTLS | CLONE_PIDFD};
   long pid = weir_clone(flags, copy->stack_top - 4096, nullptr, nullptr, 0, borrowing_child, reinterpret_cast<uint64_t>(copy));
-  if (pid > 0 && multi) note_child(static_cast<int>(pid));
+  if (pid > 0 && runtime::g_isolated) note_child(static_cast<int>(pid));
   return pid;
 }
 

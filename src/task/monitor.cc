@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 
 #include "base/bytes.h"
+#include "page/store.h"
 #include "runtime/state.h"
 #include "sys/futex.h"
 #include "sys/report.h"
@@ -82,13 +83,15 @@ void reap_tasks() {
   die(126);
 }
 
-// The kernel shows a process's arguments only from anonymous memory: a store page becomes that by being written.
+// The kernel shows a process's arguments (to ps, say) only from anonymous memory: here they become that again.
 void show_arguments() {
   Shared& s = shared();
-  for (uint64_t at = page_down(s.stack_limit - 1); at >= page_down(s.arguments); at -= kPageSize) {
-    auto* word = reinterpret_cast<volatile uint64_t*>(at);
-    *word = *word;
-  }
+  const uint64_t start = page_down(s.arguments), size = s.stack_limit - start;
+  if (!s.arguments || s.stack_limit <= start) return;
+  const uint64_t source = page::alias_of(start);
+  long at = sys::raw(SYS_mmap, static_cast<long>(start), static_cast<long>(size), PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+  if (at == static_cast<long>(start)) copy_bytes(reinterpret_cast<void*>(start), reinterpret_cast<void*>(source), size);
 }
 
 bool note_task_end(int pid) {

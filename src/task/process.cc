@@ -193,7 +193,7 @@ long spawn(const Frame& frame, const CloneRequest& request) {
   task.process = process;
   task.stack_top = stack_top_of(process);
   task.creation = ++s.created;
-  task.virtual_tid = kVirtualTidBase + static_cast<int>(task.creation);
+  task.virtual_tid = kVirtualTidBase + static_cast<int>(s.tid_base + task.creation);
   sys::raw(SYS_rt_sigprocmask, SIG_BLOCK, 0, reinterpret_cast<long>(&task.signal_mask), 8);
   task.in_runtime = 1;
   if (request.flags & CLONE_CHILD_CLEARTID) task.clear_child_tid = request.child_tid;
@@ -294,6 +294,7 @@ void become_single_after_fork() {
   s.high_process = static_cast<uint32_t>(task.process) + 1;
   s.idle_processes = 0;
   s.child_high = 0;
+  for (auto& timer : s.timers) timer.target = 0;
   s.exiting = 0;
   s.exec_requested = 0;
   task.tid = static_cast<int>(sys::raw(SYS_gettid));
@@ -316,6 +317,14 @@ void note_child(int pid) {
     s.children[i].pid = pid;
     if (i >= s.child_high) s.child_high = i + 1;
     return;
+  }
+}
+
+void forget_child(int pid) {
+  Shared& s = shared();
+  SpinGuard guard(s.process_lock);
+  for (uint32_t i = 0; i < s.child_high; i++) {
+    if (s.children[i].pid == pid) s.children[i].pid = 0;
   }
 }
 

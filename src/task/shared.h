@@ -103,9 +103,12 @@ struct Shared {
   uint64_t virtual_now;      // nanoseconds
   uint64_t next_sequence;
   uint64_t created;
+  uint32_t tid_base;         // virtual ids of tasks lie above; another one in each forked child
+  uint32_t children_made;
   uint64_t schedule_hash;    // over (task, kind of event) in order of turns
   uint32_t idle_watch;       // a task sleeps until the earliest deadline
   uint32_t deadlock_told;
+  uint32_t phase_tasks;      // tasks that began the parallel phase
 
   // Memory.
   alignas(64) SpinLock memory_lock;
@@ -135,6 +138,8 @@ struct Shared {
   // Signals as the program believes them.
   SpinLock signal_lock;
   sys::KernelSigaction actions[sys::kSignals + 1];
+
+  struct { int32_t id; int32_t target; uint32_t process; uint32_t unused; } timers[64];  // target 0: free
 
   // execve requested of the monitor.
   uint32_t exec_requested;

@@ -85,7 +85,7 @@ struct Task {
   uint32_t interrupted;       // a signal arrived for a waiting task
   uint32_t stepping;          // single steps of a spin probe are on
   uint32_t spinning;          // the probe proved a spin; the task is on its way to that event
-  uint32_t pad4;
+  uint32_t solo;              // operations on objects that need no turn: no other task runs (see kSoloOperations)
   uint64_t preempted_rip;     // where an involuntary event began
   PendingSignal pending_signals[16];
   PendingSignal inbox[16];    // sent by other tasks in their turns
@@ -94,8 +94,14 @@ struct Task {
   uint64_t dirty_count;       // pages found by the last arrival
   uint64_t mapping_sequence;  // entries of the mapping record applied
 
+  uint64_t once;              // program address: innermost pthread_once that has not begun its routine (see interpose)
   uint32_t in_vfork;          // a vfork child borrows this task's memory: handlers stay native
-  uint32_t exiting;
+  uint32_t exiting;           // it called exit, or returned from main
+  uint32_t failures;          // failed attempts in a row (note_failure)
+  uint32_t pad6;
+  uint64_t wait_mask;         // signal mask of a sigsuspend or ppoll that a signal ended
+  uint32_t has_wait_mask;
+  uint32_t pad7;
   TaskCounters counters;
   // Wait of a spinning task: the bytes its loop reads (see trap/spin).
   uint32_t spin_reads;

@@ -154,6 +154,19 @@ void program_fault(Task& task, int signal, siginfo_t* info, ucontext_t* context)
   if (info->si_code <= 0 || signal == SIGTRAP) sys::raw(SYS_tkill, sys::raw(SYS_gettid), signal);
 }
 
+// A timer that notifies one particular task belongs to the process of the task that made it: passed on from there.
+bool timer_of_another(const Task& task, int signal, const siginfo_t* info) {
+  const Shared& s = shared();
+  for (const auto& timer : s.timers) {
+    if (!timer.target || timer.process != runtime::g_process || timer.id != info->si_timerid) continue;
+    Task* target = tasks::find_by_virtual_tid(timer.target);
+    if (!target || target == &task) return false;
+    sys::raw(SYS_rt_tgsigqueueinfo, target->tid, target->tid, signal, reinterpret_cast<long>(info));
+    return true;
+  }
+  return false;
+}
+
 // A signal to the whole program (from the terminal, or to its process group) reaches every task's process and the monitor;
 // the monitor's copy is the one that counts.
 bool for_this_task(int signal, const siginfo_t* info) {
@@ -199,6 +212,7 @@ void on_signal(int signal, siginfo_t* info, void* context_pointer) {
     program_fault(task, signal, info, context);
     return;
   }
+  if (info->si_code == SI_TIMER && timer_of_another(task, signal, info)) return;
   if (!handled(signal)) {
     if (is_ours(signal)) program_fault(task, signal, info, context);
     return;
@@ -246,6 +260,14 @@ void install(int signal) {
     action.handler = wanted.handler;
     action.flags |= wanted.flags & (SA_NOCLDSTOP | SA_NOCLDWAIT);
   }
+  kernel_sigaction(signal, &action, nullptr);
+}
+
+void install_anyway(int signal) {
+  KernelSigaction action{};
+  action.handler = reinterpret_cast<void*>(&on_signal);
+  action.restorer = reinterpret_cast<void*>(weir_sigreturn);
+  action.flags = sys::kSaRestorer | SA_SIGINFO | SA_ONSTACK | SA_RESTART;
   kernel_sigaction(signal, &action, nullptr);
 }
 
@@ -379,6 +401,11 @@ __attribute__((visibility("hidden"))) void weir_raise_pending(weir::Frame*) {
   const long pid = sys::raw(SYS_getpid), tid = sys::raw(SYS_gettid);
   for (uint32_t i = 0; i < count; i++) {
     sys::raw(SYS_rt_tgsigqueueinfo, pid, tid, signals[i].signal, reinterpret_cast<long>(signals[i].info));
+  }
+  if (task.has_wait_mask) {  // the handlers run as if the wait with its own mask still went on
+    task.has_wait_mask = 0;
+    uint64_t wait_mask = task.wait_mask & ~sys::kNeverBlocked;
+    sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&wait_mask), 0, 8);
   }
   sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&mask), 0, 8);
 }

@@ -1,0 +1,87 @@
+// What glibc does in many steps that are events each is one event here: the task takes the turn, runs glibc's own function
+// on the program's stack, and gives the turn on.
+//
+// pthread_once holds the turn only until glibc has decided who runs the routine: the routine itself begins by giving it
+// on. So glibc keeps its rules (a routine that throws or is cancelled leaves the object as it was), and who comes first
+// is in order though nothing orders glibc's compare-and-swap under View direct.
+
+#include <pthread.h>
+#include <threads.h>
+
+#include "interpose/event_call.h"
+#include "interpose/real.h"
+
+namespace weir::interpose {
+
+namespace {
+
+long begin_event(long kind, long, long) {
+  begin_turn(static_cast<EventKind>(kind));
+  return 0;
+}
+
+long end_event(long, long, long) {
+  end_turn();
+  return 0;
+}
+
+template <typename Function>
+int in_one_turn(EventKind kind, Function function) {
+  weir_upcall(begin_event, static_cast<long>(kind), 0, 0);
+  const int result = function();
+  weir_upcall(end_event, 0, 0, 0);
+  return result;
+}
+
+struct OnceCall {
+  void (*routine)();
+  OnceCall* outer;
+  bool begun;
+};
+
+void run_once() {
+  Task& task = self();
+  auto* call = reinterpret_cast<OnceCall*>(task.once);
+  task.once = reinterpret_cast<uint64_t>(call->outer);
+  call->begun = true;
+  weir_upcall(end_event, 0, 0, 0);
+  call->routine();
+}
+
+constexpr int kOnceDone = 2;  // glibc's bit
+
+}  // namespace
+
+}  // namespace weir::interpose
+
+using namespace weir;
+using namespace weir::interpose;
+
+WEIR_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*), void* argument) noexcept {
+  if (!is_event()) return real().pthread_create(thread, attributes, function, argument);
+  return in_one_turn(EventKind::kCreate, [&] { return real().pthread_create(thread, attributes, function, argument); });
+}
+
+WEIR_EXPORT int thrd_create(thrd_t* thread, thrd_start_t function, void* argument) {
+  if (!is_event()) return real().thrd_create(thread, function, argument);
+  return in_one_turn(EventKind::kCreate, [&] { return real().thrd_create(thread, function, argument); });
+}
+
+WEIR_EXPORT int pthread_once(pthread_once_t* control, void (*routine)()) {
+  if (__atomic_load_n(control, __ATOMIC_ACQUIRE) & kOnceDone) return 0;  // acquire: sees what the routine wrote
+  if (!is_event()) return real().pthread_once(control, routine);
+  Task& task = self();
+  OnceCall call{routine, reinterpret_cast<OnceCall*>(task.once), false};
+  weir_upcall(begin_event, static_cast<long>(EventKind::kOther), 0, 0);
+  task.once = reinterpret_cast<uint64_t>(&call);
+  const int result = real().pthread_once(control, run_once);
+  if (!call.begun) {
+    task.once = reinterpret_cast<uint64_t>(call.outer);
+    weir_upcall(end_event, 0, 0, 0);
+  }
+  return result;
+}
+
+WEIR_EXPORT void call_once(once_flag* flag, void (*routine)()) {
+  pthread_once(reinterpret_cast<pthread_once_t*>(flag), routine);
+}

@@ -1,0 +1,177 @@
+// Read-write locks, in glibc's words: __readers is the number of readers times 8 with the bits kWritePhase and kWriteLocked,
+// both set while a writer holds the lock; __wrphase_futex and __writers_futex repeat them for glibc's sleepers, and their
+// addresses are the queues of readers and of writers here. A lock that nobody holds may be left in its write phase.
+//
+// Who goes first is glibc's: readers may pass waiting writers, except where the attribute
+// PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP is set; a writer that unlocks wakes a writer first unless readers are
+// preferred, and then all readers.
+
+#include <errno.h>
+#include <stddef.h>
+
+#include "interpose/event_call.h"
+#include "interpose/real.h"
+
+namespace weir::interpose {
+
+namespace {
+
+using Lock = decltype(pthread_rwlock_t::__data);
+
+constexpr uint32_t kWritePhase = 1, kWriteLocked = 2, kWritten = kWritePhase | kWriteLocked, kReader = 8;
+
+bool is_ours(const pthread_rwlock_t* lock) { return !lock->__data.__shared; }
+
+uint64_t reader_queue(long address) { return static_cast<uint64_t>(address) + offsetof(Lock, __wrphase_futex); }
+uint64_t writer_queue(long address) { return static_cast<uint64_t>(address) + offsetof(Lock, __writers_futex); }
+
+bool prefers_writers(const Lock& lock) { return lock.__flags == PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP; }
+
+bool written(const Lock& lock) { return (lock.__readers & kWritten) == kWritten; }
+uint32_t readers(const Lock& lock) { return lock.__readers & kWritePhase ? 0 : lock.__readers / kReader; }
+
+int try_read(Lock& lock, int me, bool writers_wait) {
+  if (written(lock)) return lock.__cur_writer == me ? EDEADLK : EBUSY;
+  if (writers_wait && prefers_writers(lock) && readers(lock)) return EBUSY;
+  const uint32_t count = readers(lock);
+  if (count == ~0u / kReader) return EAGAIN;
+  lock.__readers = (count + 1) * kReader;
+  lock.__wrphase_futex = 0;
+  return 0;
+}
+
+int try_write(Lock& lock, int me) {
+  if (written(lock)) return lock.__cur_writer == me ? EDEADLK : EBUSY;
+  if (readers(lock)) return EBUSY;
+  lock.__readers = kWritten;
+  lock.__wrphase_futex = 1;
+  lock.__writers_futex = 1;
+  lock.__cur_writer = me;
+  return 0;
+}
+
+// Nothing to wake here.
+void give_back(Lock& lock) {
+  if (written(lock)) {
+    lock.__cur_writer = 0;
+    lock.__writers_futex = 0;
+    lock.__readers = kWritePhase;
+  } else {
+    lock.__readers -= kReader;
+  }
+}
+
+constexpr long kRead = 0, kWrite = 1, kTryRead = 2, kTryWrite = 3;
+
+long lock_event(long address, long until_at, long how) {
+  const Until until = *reinterpret_cast<const Until*>(until_at);
+  const bool writes = how & kWrite;
+  const bool only_try = how & kTryRead;
+  const int me = self().virtual_tid;
+  begin_turn(EventKind::kRwlock);
+  long result;
+  for (;;) {
+    auto& lock = *object_at<Lock>(address);
+    result = writes ? try_write(lock, me) : try_read(lock, me, waiters(writer_queue(address)) > 0);
+    if (only_try && result == EDEADLK) result = EBUSY;
+    if (result != EBUSY || only_try) break;
+    if (until.time && !is_valid(*until.time)) {
+      result = EINVAL;
+      break;
+    }
+    result = block(writes ? writer_queue(address) : reader_queue(address), ~0u, remaining(until), writes ? "lock for writing" : "lock for reading");
+    if (result == EINTR) result = kAgain;
+    if (result == 0) continue;
+    // A reader may have kept away for this writer.
+    if (writes && !waiters(writer_queue(address))) wake(reader_queue(address), ~0u, ~0u);
+    break;
+  }
+  end_turn();
+  return result;
+}
+
+long unlock_event(long address, long, long) {
+  begin_turn(EventKind::kRwlock);
+  auto& lock = *object_at<Lock>(address);
+  const bool was_written = written(lock);
+  give_back(lock);
+  if (was_written && lock.__flags == PTHREAD_RWLOCK_PREFER_READER_NP && wake(reader_queue(address), ~0u, ~0u)) {
+    // readers go first
+  } else if (!readers(lock) && !wake(writer_queue(address), 1, ~0u)) {
+    wake(reader_queue(address), ~0u, ~0u);
+  }
+  end_turn();
+  return 0;
+}
+
+int lock_until(pthread_rwlock_t* lock, const Until& until, long how) {
+  {
+    AloneSection section;
+    if (section.alone() && !prefers_writers(lock->__data)) {
+      const int result = how & kWrite ? try_write(lock->__data, section.tid()) : try_read(lock->__data, section.tid(), false);
+      if (result == 0) return 0;
+    }
+  }
+  long result;
+  do {
+    result = weir_upcall(lock_event, reinterpret_cast<long>(lock), reinterpret_cast<long>(&until), how);
+  } while (result == kAgain);
+  return static_cast<int>(result);
+}
+
+bool is_event(const pthread_rwlock_t* lock) { return interpose::is_event() && is_ours(lock); }
+
+}  // namespace
+
+}  // namespace weir::interpose
+
+using namespace weir::interpose;
+
+WEIR_EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t* lock) noexcept {
+  if (!is_event(lock)) return real().pthread_rwlock_rdlock(lock);
+  return lock_until(lock, Until{}, kRead);
+}
+
+WEIR_EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t* lock) noexcept {
+  if (!is_event(lock)) return real().pthread_rwlock_wrlock(lock);
+  return lock_until(lock, Until{}, kWrite);
+}
+
+WEIR_EXPORT int pthread_rwlock_tryrdlock(pthread_rwlock_t* lock) noexcept {
+  if (!is_event(lock)) return real().pthread_rwlock_tryrdlock(lock);
+  return lock_until(lock, Until{}, kTryRead);
+}
+
+WEIR_EXPORT int pthread_rwlock_trywrlock(pthread_rwlock_t* lock) noexcept {
+  if (!is_event(lock)) return real().pthread_rwlock_trywrlock(lock);
+  return lock_until(lock, Until{}, kTryWrite | kWrite);
+}
+
+WEIR_EXPORT int pthread_rwlock_timedrdlock(pthread_rwlock_t* lock, const timespec* time) noexcept {
+  if (!is_event(lock)) return real().pthread_rwlock_timedrdlock(lock, time);
+  if (!is_valid(*time)) return EINVAL;
+  return lock_until(lock, Until{time, CLOCK_REALTIME}, kRead);
+}
+
+WEIR_EXPORT int pthread_rwlock_timedwrlock(pthread_rwlock_t* lock, const timespec* time) noexcept {
+  if (!is_event(lock)) return real().pthread_rwlock_timedwrlock(lock, time);
+  if (!is_valid(*time)) return EINVAL;
+  return lock_until(lock, Until{time, CLOCK_REALTIME}, kWrite);
+}
+
+WEIR_EXPORT int pthread_rwlock_clockrdlock(pthread_rwlock_t* lock, clockid_t clock, const timespec* time) noexcept {
+  if (!is_event(lock)) return real().pthread_rwlock_clockrdlock(lock, clock, time);
+  if (!is_supported(clock) || !is_valid(*time)) return EINVAL;
+  return lock_until(lock, Until{time, clock}, kRead);
+}
+
+WEIR_EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t* lock, clockid_t clock, const timespec* time) noexcept {
+  if (!is_event(lock)) return real().pthread_rwlock_clockwrlock(lock, clock, time);
+  if (!is_supported(clock) || !is_valid(*time)) return EINVAL;
+  return lock_until(lock, Until{time, clock}, kWrite);
+}
+
+WEIR_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t* lock) noexcept {
+  if (!is_event(lock)) return real().pthread_rwlock_unlock(lock);
+  return static_cast<int>(weir::weir_upcall(unlock_event, reinterpret_cast<long>(lock), 0, 0));
+}
