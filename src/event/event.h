@@ -31,6 +31,8 @@ void end_turn();
 int block(uint64_t key, uint32_t bits, uint64_t timeout_ns, const char* what);
 // Within a turn: makes up to `count` tasks that wait for `key` ready, first come first; answers how many.
 uint32_t wake(uint64_t key, uint32_t count, uint32_t bits);
+// Within a turn: ends the wait of `task`, whatever it waits for, with EINTR. False: it does not wait.
+bool interrupt(Task& task);
 // Within a turn: moves up to `count` waiters from one queue to another.
 uint32_t requeue(uint64_t from, uint64_t to, uint32_t count);
 // Number of tasks that wait for `key`.

@@ -4,9 +4,9 @@
 // does. glibc's own code waits on the same object where the mutex is not one of ours (robust, say): it counts itself in
 // __wrefs, and a signal that finds no task in the queue is passed to it.
 //
-// Cancellation: a wait is a cancellation point. glibc sends its signal, block() answers EINTR, the mutex is taken again,
-// and pthread_testcancel() acts when the runtime has been left; a signal on the condition that the cancelled task has
-// received meanwhile goes to the next waiter.
+// Cancellation: a wait is a cancellation point. Where the program calls pthread_cancel (create.cc), or glibc's signal for
+// it comes, the wait ends, the mutex is taken again, and pthread_testcancel() acts when the runtime has been left. A signal
+// on the condition that the cancelled task has received meanwhile goes to the next waiter.
 
 #include <errno.h>
 #include <stddef.h>
@@ -23,6 +23,14 @@ static_assert(offsetof(pthread_cond_t, __data.__wrefs) == 36);
 
 constexpr long kRelock = -2;       // the mutex is not held: handle signals, then lock
 constexpr long kInterrupted = -3;  // the mutex is held: the wait is over, perhaps cancelled
+constexpr long kCancelled = -4;    // the mutex is held: it has not begun to wait
+
+struct Wait {
+  pthread_cond_t* condition;
+  pthread_mutex_t* mutex;
+  Until until;
+  bool ignores_cancel = false;
+};
 
 unsigned flags_of(const pthread_cond_t* condition) {
   return __atomic_load_n(&condition->__data.__wrefs, __ATOMIC_RELAXED);
@@ -30,26 +38,32 @@ unsigned flags_of(const pthread_cond_t* condition) {
 
 bool is_event(const pthread_cond_t* condition) { return interpose::is_event() && !(flags_of(condition) & kShared); }
 
-long wait_event(long condition, long mutex, long until_at) {
-  const Until until = *reinterpret_cast<const Until*>(until_at);
-  const auto key = static_cast<uint64_t>(condition);
+long wait_event(long wait_at, long, long) {
+  const Wait wait = *reinterpret_cast<const Wait*>(wait_at);
+  const auto key = reinterpret_cast<uint64_t>(wait.condition);
+  const auto mutex = reinterpret_cast<long>(wait.mutex);
   begin_turn(EventKind::kCondition);
-  long result = release(mutex, false);
-  if (result == 0) {
-    result = block(key, ~0u, remaining(until), "condition");
-    const bool cancelled = self().pending && is_pending(kCancelSignal);
-    if (result == 0 && cancelled) {
-      wake(key, 1, ~0u);
-      result = EINTR;
-    }
-    if (result == EINTR && !cancelled) {
-      result = kRelock;
-    } else {
-      const long locked = acquire(mutex, Until{}, false, true);
-      if (locked) {
-        result = locked;
-      } else if (result == EINTR) {
-        result = kInterrupted;
+  long result;
+  if (is_cancelled() && !wait.ignores_cancel) {
+    result = kCancelled;
+  } else {
+    result = release(mutex, false);
+    if (result == 0) {
+      result = block_cancellable(key, remaining(wait.until), "condition", wait.ignores_cancel);
+      const bool cancelled = is_cancelled() && !wait.ignores_cancel;
+      if (result == 0 && cancelled) {
+        wake(key, 1, ~0u);
+        result = EINTR;
+      }
+      if (result == EINTR && !cancelled) {
+        result = kRelock;
+      } else {
+        const long locked = acquire(mutex, Until{}, false, true);
+        if (locked) {
+          result = locked;
+        } else if (result == EINTR) {
+          result = kInterrupted;
+        }
       }
     }
   }
@@ -59,18 +73,20 @@ long wait_event(long condition, long mutex, long until_at) {
 
 long relock_event(long mutex, long, long) {
   begin_turn(EventKind::kMutex);
-  const bool cancelled = self().pending && is_pending(kCancelSignal);
-  const long result = acquire(mutex, Until{}, false, cancelled);
+  const long result = acquire(mutex, Until{}, false, is_cancelled());
   end_turn();
   return result;
 }
 
-int wait(pthread_cond_t* condition, pthread_mutex_t* mutex, const Until& until) {
-  pthread_testcancel();
-  long result = weir_upcall(wait_event, reinterpret_cast<long>(condition), reinterpret_cast<long>(mutex), reinterpret_cast<long>(&until));
+int wait(Wait wait) {
+  long result;
+  while ((result = weir_upcall(wait_event, reinterpret_cast<long>(&wait), 0, 0)) == kCancelled) {
+    pthread_testcancel();
+    wait.ignores_cancel = true;
+  }
   if (result == kRelock) {
     do {
-      result = weir_upcall(relock_event, reinterpret_cast<long>(mutex), 0, 0);
+      result = weir_upcall(relock_event, reinterpret_cast<long>(wait.mutex), 0, 0);
     } while (result == kAgain);
     if (result == 0) result = kInterrupted;
   }
@@ -99,19 +115,19 @@ using namespace weir::interpose;
 
 WEIR_EXPORT int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
   if (uses_real(condition, mutex)) return real().pthread_cond_wait(condition, mutex);
-  return wait(condition, mutex, Until{});
+  return wait({condition, mutex, Until{}});
 }
 
 WEIR_EXPORT int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex, const timespec* time) {
   if (uses_real(condition, mutex)) return real().pthread_cond_timedwait(condition, mutex, time);
   if (!is_valid(*time)) return EINVAL;
-  return wait(condition, mutex, Until{time, flags_of(condition) & kMonotonic ? CLOCK_MONOTONIC : CLOCK_REALTIME});
+  return wait({condition, mutex, Until{time, flags_of(condition) & kMonotonic ? CLOCK_MONOTONIC : CLOCK_REALTIME}});
 }
 
 WEIR_EXPORT int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock, const timespec* time) {
   if (uses_real(condition, mutex)) return real().pthread_cond_clockwait(condition, mutex, clock, time);
   if (!is_valid(*time) || !is_supported(clock)) return EINVAL;
-  return wait(condition, mutex, Until{time, clock});
+  return wait({condition, mutex, Until{time, clock}});
 }
 
 WEIR_EXPORT int pthread_cond_signal(pthread_cond_t* condition) noexcept {

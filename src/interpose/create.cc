@@ -33,6 +33,21 @@ int in_one_turn(EventKind kind, Function function) {
   return result;
 }
 
+// glibc's thread record: its tid, set before the thread can be named.
+constexpr uint64_t kTidOffset = 720;
+
+long cancel_event(long thread, long, long) {
+  const int tid = *object_at<int>(static_cast<long>(static_cast<uint64_t>(thread) + kTidOffset));
+  Shared& s = shared();
+  for (TaskId i = 0; i < s.high_task; i++) {
+    Task& task = s.tasks[i];
+    if (task.state == TaskState::kFree || task.virtual_tid != tid) continue;
+    task.cancel_asked = 1;
+    if (task.cancel_wait) interrupt(task);
+  }
+  return 0;
+}
+
 struct OnceCall {
   void (*routine)();
   OnceCall* outer;
@@ -65,6 +80,16 @@ WEIR_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attribut
 WEIR_EXPORT int thrd_create(thrd_t* thread, thrd_start_t function, void* argument) {
   if (!is_event()) return real().thrd_create(thread, function, argument);
   return in_one_turn(EventKind::kCreate, [&] { return real().thrd_create(thread, function, argument); });
+}
+
+// glibc sends a signal only to a thread that may be cancelled at any place; the others look when they come to a cancellation
+// point, and those that wait at one of ours are woken.
+WEIR_EXPORT int pthread_cancel(pthread_t thread) {
+  if (!is_event()) return real().pthread_cancel(thread);
+  return in_one_turn(EventKind::kOther, [&] {
+    weir_upcall(cancel_event, static_cast<long>(thread), 0, 0);
+    return real().pthread_cancel(thread);
+  });
 }
 
 WEIR_EXPORT int pthread_once(pthread_once_t* control, void (*routine)()) {

@@ -66,6 +66,16 @@ inline bool ends_wait() {
   return false;
 }
 
+// Within a turn: block() at a cancellation point. `ignores_cancel`: pthread_testcancel has been asked, and declined.
+inline int block_cancellable(uint64_t key, uint64_t timeout, const char* what, bool ignores_cancel) {
+  Task& task = self();
+  task.cancel_wait = !ignores_cancel;
+  const int result = block(key, ~0u, timeout, what);
+  task.cancel_wait = 0;
+  return result;
+}
+inline bool is_cancelled() { return self().cancel_asked || is_pending(kCancelSignal); }
+
 template <typename T>
 T* object_at(long address) {
   return static_cast<T*>(alias(static_cast<uint64_t>(address)));

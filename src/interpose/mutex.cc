@@ -19,6 +19,9 @@ namespace weir::interpose {
 
 namespace {
 
+constexpr uint32_t kPatientTries = 3;
+constexpr uint64_t kStepBack = 20'000;  // virtual nanoseconds
+
 // One look. EBUSY: it would have to wait (for itself, where a normal mutex is locked again).
 inline int try_take(Mutex& mutex, int me, bool count_user = true) {
   const int kind = mutex.__kind & kMutexKind;
@@ -51,16 +54,30 @@ inline Release give_back(Mutex& mutex, int me, bool forget_user) {
   return Release::kDone;
 }
 
+// Tasks that hold one mutex, fail to lock another, let go and try again in step (std::lock does) would fail in step for
+// ever: before it tries again, each stands aside for a while of its own length.
+void stand_aside(Task& task) {
+  if (!task.tried_in_vain || task.failed_tries <= kPatientTries) return;
+  task.tried_in_vain = 0;
+  const uint64_t rounds = task.id % 16 + task.failed_tries % 4 + 1;
+  block(0, 0, rounds * kStepBack, "mutex, after failing to lock another");
+}
+
 long lock_event(long address, long until, long) {
   begin_turn(EventKind::kMutex);
+  stand_aside(self());
   const long result = acquire(address, *reinterpret_cast<const Until*>(until), true, false);
   end_turn();
   return result;
 }
 
 long try_event(long address, long, long) {
+  Task& task = self();
   begin_turn(EventKind::kMutex);
-  const int result = try_take(*object_at<Mutex>(address), self().virtual_tid);
+  stand_aside(task);
+  const int result = try_take(*object_at<Mutex>(address), task.virtual_tid);
+  task.failed_tries = result ? task.failed_tries + 1 : 0;
+  task.tried_in_vain = result != 0;
   end_turn();
   return result;
 }
@@ -134,7 +151,7 @@ int try_mutex(pthread_mutex_t* mutex) {
     AloneSection section;
     if (section.alone()) result = try_take(mutex->__data, section.tid());
   }
-  if (result == -1) result = static_cast<int>(weir_upcall(try_event, reinterpret_cast<long>(mutex), 0, 0));
+  if (result == -1 || result == EBUSY) result = static_cast<int>(weir_upcall(try_event, reinterpret_cast<long>(mutex), 0, 0));
   return result == EDEADLK ? EBUSY : result;
 }
 

@@ -21,7 +21,9 @@ static_assert(sizeof(Semaphore) <= sizeof(sem_t));
 
 bool is_ours(const sem_t* semaphore) { return !reinterpret_cast<const Semaphore*>(semaphore)->shared; }
 
-long wait_event(long address, long until_at, long only_try) {
+constexpr long kOnlyTry = 1, kIgnoresCancel = 2;
+
+long wait_event(long address, long until_at, long how) {
   const Until until = *reinterpret_cast<const Until*>(until_at);
   begin_turn(EventKind::kSemaphore);
   long result = 0;
@@ -31,13 +33,15 @@ long wait_event(long address, long until_at, long only_try) {
       semaphore.value = semaphore.value - 1;
       break;
     }
-    if (only_try) {
+    if (how & kOnlyTry) {
       result = EAGAIN;
     } else if (until.time && !is_valid(*until.time)) {
       result = EINVAL;
+    } else if (is_cancelled() && !(how & kIgnoresCancel)) {
+      result = kAgain;
     } else {
       semaphore.waiters = semaphore.waiters + 1;
-      result = block(static_cast<uint64_t>(address), ~0u, remaining(until), "semaphore");
+      result = block_cancellable(static_cast<uint64_t>(address), remaining(until), "semaphore", how & kIgnoresCancel);
       semaphore.waiters = semaphore.waiters - 1;
       if (result == EINTR && !ends_wait()) result = kAgain;
     }
@@ -83,8 +87,8 @@ int wait(sem_t* semaphore, const Until& until, bool only_try) {
       return 0;
     }
   }
-  for (;;) {
-    long result = weir_upcall(wait_event, reinterpret_cast<long>(semaphore), reinterpret_cast<long>(&until), only_try);
+  for (long how = only_try ? kOnlyTry : 0;; how |= kIgnoresCancel) {
+    long result = weir_upcall(wait_event, reinterpret_cast<long>(semaphore), reinterpret_cast<long>(&until), how);
     if (result != kAgain && result != EINTR) return answer(result);
     pthread_testcancel();
     if (result == EINTR) return answer(result);

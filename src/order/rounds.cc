@@ -33,6 +33,7 @@ bool (*g_sees_change)(const Task& task) = nullptr;
 constexpr uint64_t kFirstProbe = 4'000'000;        // token: nanoseconds of waiting before the first probe
 constexpr uint64_t kLastProbe = 250'000'000;
 constexpr uint64_t kPreempt = 300'000;             // free
+constexpr uint64_t kStallPatience = 10'000'000'000;
 constexpr uint64_t kExitPatience = 1'000'000'000;
 constexpr uint64_t kDeadlockPatience = 3'000'000'000;
 
@@ -72,10 +73,11 @@ void finish_wait(Task& task, int result) {
 }
 
 void expire(Shared& s) {
+  const uint64_t current = now();
   for (TaskId i = 0; i < s.high_task; i++) {
     Task& task = s.tasks[i];
     if (task.state != TaskState::kBlocked) continue;
-    if (task.deadline && task.deadline <= s.virtual_now) {
+    if (task.deadline && task.deadline <= current) {
       finish_wait(task, ETIMEDOUT);
     } else if (task.spin_reads && g_sees_change(task)) {
       finish_wait(task, 0);
@@ -116,15 +118,16 @@ void end_serial(Shared& s) {
   s.round++;
   s.virtual_now += kQuantum;
   expire(s);
-  uint32_t count = 0;
+  uint32_t count = 0, woken = 0;
   for (TaskId i = 0; i < s.high_task; i++) {
     Task& task = s.tasks[i];
+    if (task.state == TaskState::kArrived) woken++;
     if (task.state != TaskState::kServed && task.state != TaskState::kReady) continue;
     task.state = TaskState::kRunning;
     count++;
   }
   s.running = count;
-  s.phase_tasks = count;
+  s.phase_tasks = count + woken;
   if (count == 0) {
     start_serial(s);
     return;
@@ -164,6 +167,10 @@ void walk(Shared& s, TaskId from) {
     }
   }
   s.turn = kNoTask;
+  if (Task* woken = next_arrived(s, 0)) {  // by the end of the round, after its place had been passed
+    grant(s, *woken);
+    return;
+  }
   watch_idle(s);
 }
 
@@ -186,6 +193,7 @@ void probe(Task& waiter) {
   Shared& s = shared();
   if (!g_config.fenced && !g_config.deterministic) return;
   const uint64_t now = sys::monotonic_ns();
+  const Task* stalled = nullptr;
   s.order_lock.lock();
   for (TaskId i = 0; i < s.high_task; i++) {
     Task& task = s.tasks[i];
@@ -193,9 +201,19 @@ void probe(Task& waiter) {
     task.probe_interval = g_config.deterministic ? (task.probe_interval ? task.probe_interval * 2 : kFirstProbe) : kPreempt;
     if (task.probe_interval > kLastProbe) task.probe_interval = kLastProbe;
     task.next_probe = now + task.probe_interval;
+    if (!task.late_since) task.late_since = now;
+    if (g_config.deterministic && now - task.late_since > kStallPatience && !s.stall_told) {
+      s.stall_told = 1;
+      stalled = &task;
+    }
     sys::raw(SYS_tkill, task.tid, sys::kProbeSignal);
   }
   s.order_lock.unlock();
+  if (!stalled) return;
+  report("task %u (tid %d) has run %u s without an event while other tasks wait for it: it computes, or it waits in a loop",
+         uint64_t{stalled->id}, int64_t{stalled->tid}, kStallPatience / 1'000'000'000);
+  report("that changes memory each time round, which cannot be told from computing. If it never ends: --order free, or a");
+  report("call such as sched_yield() in the loop.");
 }
 
 // The program ends (exit was called) and a task that computes for ever holds the end up: as without Weir, it ends where
@@ -247,6 +265,7 @@ void sleep_until(Task& task, Done done) {
 
 void configure(const Config& config) { g_config = config; }
 const Config& config() { return g_config; }
+uint64_t now() { return g_config.deterministic ? shared().virtual_now : sys::monotonic_ns(); }
 void set_watch(bool (*sees_change)(const Task& task)) { g_sees_change = sees_change; }
 
 void start(Task& task) {
@@ -263,6 +282,7 @@ void take_turn(Task& task, EventKind kind) {
   Shared& s = shared();
   task.probe_interval = 0;
   task.next_probe = 0;
+  task.late_since = 0;
   s.order_lock.lock();
   task.state = TaskState::kArrived;
   if (g_config.fenced) {
@@ -308,7 +328,10 @@ int wait_blocked(Task& task) {
     s.order_lock.lock();
     const bool watch = task.flags & kWatchesIdle;
     const bool blocked = task.state == TaskState::kBlocked;
-    if (watch && blocked) {
+    if (!g_config.deterministic && blocked && task.deadline) {
+      const uint64_t current = now();
+      patience = task.deadline > current ? task.deadline - current : 1;
+    } else if (watch && blocked) {
       patience = !task.deadline ? kDeadlockPatience : task.deadline > s.virtual_now ? task.deadline - s.virtual_now : 1;
     } else if (!blocked) {
       patience = g_config.deterministic ? kFirstProbe * 4 : kPreempt;
@@ -316,6 +339,14 @@ int wait_blocked(Task& task) {
     s.order_lock.unlock();
     long result = sleep(task, patience);
     if (result != -ETIMEDOUT) continue;
+    if (!g_config.deterministic && blocked && task.deadline) {
+      SpinGuard guard(s.order_lock);
+      if (task.state == TaskState::kBlocked && task.deadline && task.deadline <= now()) {
+        finish_wait(task, ETIMEDOUT);
+        kick(s);
+      }
+      continue;
+    }
     if (!blocked || !watch) {
       probe(task);
       if (rest < kLastProbe) rest *= 2;
@@ -325,7 +356,7 @@ int wait_blocked(Task& task) {
     task.flags &= ~kWatchesIdle;
     bool outside = false;
     for (TaskId i = 0; i < s.high_task; i++) outside |= s.tasks[i].state == TaskState::kOutside;
-    const bool idle = !s.serial && s.running == 0 && (g_config.fenced || s.turn == kNoTask) && !next_arrived(s, 0);
+    const bool idle = (g_config.fenced ? !s.serial && s.running == 0 : s.turn == kNoTask) && !next_arrived(s, 0);
     bool deadlock = false;
     if (idle && task.state == TaskState::kBlocked) {
       if (task.deadline) {

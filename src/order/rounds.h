@@ -23,6 +23,9 @@ struct Config {
 void configure(const Config& config);
 const Config& config();
 
+// The time that deadlines are counted in: virtual under token, the clock's under free. Nanoseconds.
+uint64_t now();
+
 // The task stands at an event; returns when it has the turn.
 void take_turn(Task& task, EventKind kind);
 // Gives the turn on. `next` is kServed (goes on with the next round), kBlocked, kOutside or kFree (ended).

@@ -130,7 +130,7 @@ int block(uint64_t key, uint32_t bits, uint64_t timeout_ns, const char* what) {
   task.wait_address = key;
   s.order_lock.lock();
   task.wait_sequence = s.next_sequence++;
-  task.deadline = timeout_ns ? s.virtual_now + timeout_ns : 0;
+  task.deadline = timeout_ns ? order::now() + timeout_ns : 0;
   s.order_lock.unlock();
   const uint32_t depth = task.turn_depth;
   task.turn_depth = 1;
@@ -147,6 +147,7 @@ int block(uint64_t key, uint32_t bits, uint64_t timeout_ns, const char* what) {
 }
 
 uint32_t wake(uint64_t key, uint32_t count, uint32_t bits) { return order::wake(key, count, bits); }
+bool interrupt(Task& task) { return order::wake_task(task, EINTR); }
 uint32_t requeue(uint64_t from, uint64_t to, uint32_t count) { return order::requeue(from, to, count); }
 uint32_t waiters(uint64_t key) { return order::waiters(key); }
 

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 
 #include "event/event.h"
+#include "order/rounds.h"
 #include "page/store.h"
 #include "runtime/state.h"
 #include "sys/futex.h"
@@ -103,6 +104,15 @@ long unlock_pi(Call& call) {
   return 0;
 }
 
+// The word that the end of a task clears: joins wait there with shared futexes although it is no other program's.
+bool ends_a_task(uint64_t key) {
+  const Shared& s = shared();
+  for (TaskId i = 0; i < s.high_task; i++) {
+    if (s.tasks[i].clear_child_tid == key) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 long on_futex(Call& call) {
@@ -111,7 +121,7 @@ long on_futex(Call& call) {
   const auto key = static_cast<uint64_t>(call.a);
   if (key & 3) return -EINVAL;
   // A word in memory that other programs share: the kernel's queue is the only meeting place.
-  const bool foreign = runtime::g_isolated && page::store_extent(key) == 0;
+  const bool foreign = runtime::g_isolated ? page::store_extent(key) == 0 : !(call.b & FUTEX_PRIVATE_FLAG) && !ends_a_task(key);
   begin_turn(EventKind::kFutex);
   long result;
   if (foreign && key >= 4096) {
@@ -162,10 +172,10 @@ long on_sleep(Call& call) {
   if (absolute) duration -= static_cast<int64_t>(sys::monotonic_ns(static_cast<int>(call.a)));
   if (duration <= 0) duration = 1;
   begin_turn(EventKind::kSyscall);
-  const uint64_t until = shared().virtual_now + static_cast<uint64_t>(duration);
+  const uint64_t until = order::now() + static_cast<uint64_t>(duration);
   int result = block(0, 0, static_cast<uint64_t>(duration), "sleep");
   if (result == EINTR && left && !absolute) {
-    const uint64_t now = shared().virtual_now;
+    const uint64_t now = order::now();
     const uint64_t rest = until > now ? until - now : 0;
     *left = sys::Timespec{static_cast<int64_t>(rest / 1000000000), static_cast<int64_t>(rest % 1000000000)};
   }

@@ -31,6 +31,14 @@ long on_sigaction(Call& call) {
   return result;
 }
 
+// Signals to the whole program that waited for a task with this open set come to this one.
+void raise_program_signals(uint64_t open_set) {
+  alignas(8) uint8_t info[128];
+  while (int signal = trap::take_program_signal(open_set, info)) {
+    sys::raw(SYS_rt_tgsigqueueinfo, sys::raw(SYS_getpid), sys::raw(SYS_gettid), signal, reinterpret_cast<long>(info));
+  }
+}
+
 long on_sigprocmask(Call& call) {
   uint64_t mask = 0;
   if (call.b) {
@@ -39,6 +47,7 @@ long on_sigprocmask(Call& call) {
   }
   long result = sys::raw(SYS_rt_sigprocmask, call.a, call.b ? reinterpret_cast<long>(&mask) : 0, call.c, call.d);
   sys::raw(SYS_rt_sigprocmask, SIG_BLOCK, 0, reinterpret_cast<long>(&self().signal_mask), 8);
+  raise_program_signals(~self().signal_mask);
   return result;
 }
 
@@ -54,7 +63,21 @@ long on_signal_sleep(Call& call) {
   }
   Task& task = self();
   begin_turn(EventKind::kSyscall);
-  if (call.number == SYS_rt_sigtimedwait) task.signal_wait = mask;
+  if (call.number == SYS_rt_sigtimedwait) {
+    alignas(8) uint8_t info[128];
+    {
+      SpinGuard guard(shared().signal_lock);
+      task.signal_wait = mask;
+    }
+    if (int signal = trap::take_program_signal(mask, info)) {
+      task.signal_wait = 0;
+      if (call.b) copy_bytes(reinterpret_cast<void*>(call.b), info, sizeof info);
+      end_turn();
+      return signal;
+    }
+  } else {
+    raise_program_signals(call.number == SYS_rt_sigsuspend ? ~mask : ~task.signal_mask);
+  }
   const uint64_t before = task.signal_mask;
   if (call.number == SYS_rt_sigsuspend) task.signal_mask = mask;
   long result = sleep_in_kernel(call, "signal");

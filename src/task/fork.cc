@@ -24,6 +24,7 @@
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/syscall.h"
+#include "task/layout.h"
 #include "task/process.h"
 #include "task/shared.h"
 #include "trap/signals.h"
@@ -52,12 +53,14 @@ void fork_child(uint64_t argument) {
   Task* me = &self();
   if (runtime::g_isolated) {
     page::copy_for_fork();  // the control area too: from here on everything is this process's own
-    __atomic_store_n(&work->copied, 1u, __ATOMIC_RELEASE);
-    sys::futex_wake(&work->copied);
+  } else {
+    copy_control();
   }
+  __atomic_store_n(&work->copied, 1u, __ATOMIC_RELEASE);
+  sys::futex_wake(&work->copied);
   become_single_after_fork();
   // Ids that no relative uses: a mutex may lie in memory that both share.
-  shared().tid_base = (work->tid_base + 1) * 0x10000 % 0x10000000;
+  shared().tid_base = (work->tid_base + 1) * 0x10000 % 0x08000000;
   if (was_multi) syscalls::choose_handled(false);
   if (was_multi && runtime::g_isolated) view::close_tracking();
   me->frame = reinterpret_cast<Frame*>(me->stack_top - sizeof(Frame));
@@ -105,7 +108,7 @@ long fork_program(const Frame& frame, uint64_t exit_signal, uint64_t child_tid, 
   if (multi) wanted |= CLONE_PARENT;
   long pid = weir_clone(wanted, static_cast<uint64_t>(area) + kForkStack - 64, nullptr, nullptr, 0, fork_child, static_cast<uint64_t>(area));
   if (pid > 0 && runtime::g_isolated) note_child(static_cast<int>(pid));
-  if (pid > 0 && runtime::g_isolated) {
+  if (pid > 0) {
     while (!__atomic_load_n(&work->copied, __ATOMIC_ACQUIRE)) {
       sys::futex_wait(&work->copied, 0, 20'000'000);
       if (sys::raw(SYS_kill, pid, 0) != 0) break;

@@ -9,7 +9,7 @@
 namespace weir::tasks {
 
 // Ids that gettid answers in tasks other than the first: no real thread's.
-inline constexpr int kVirtualTidBase = 0x10000000;
+inline constexpr int kVirtualTidBase = 0x04000000;
 
 // What a clone call asks for, independent of its two forms.
 struct CloneRequest {

@@ -108,7 +108,8 @@ struct Shared {
   uint64_t schedule_hash;    // over (task, kind of event) in order of turns
   uint32_t idle_watch;       // a task sleeps until the earliest deadline
   uint32_t deadlock_told;
-  uint32_t phase_tasks;      // tasks that began the parallel phase
+  uint32_t stall_told;
+  uint32_t phase_tasks;      // active tasks when the parallel phase began
 
   // Memory.
   alignas(64) SpinLock memory_lock;
@@ -138,6 +139,8 @@ struct Shared {
   // Signals as the program believes them.
   SpinLock signal_lock;
   sys::KernelSigaction actions[sys::kSignals + 1];
+  uint64_t program_pending;  // signals to the program as a whole that no task could take yet
+  uint8_t program_info[sys::kSignals + 1][128];
 
   struct { int32_t id; int32_t target; uint32_t process; uint32_t unused; } timers[64];  // target 0: free
 

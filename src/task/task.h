@@ -75,6 +75,7 @@ struct Task {
   uint64_t deadline;          // virtual nanoseconds, 0 = none
   uint64_t next_probe;        // round-independent cycle stamp of the next allowed probe
   uint64_t probe_interval;
+  uint64_t late_since;        // when others first found it late, 0 if it was not
   const char* wait_what;      // for diagnosis: "mutex", "futex", ...
   uint64_t wait_address;
 
@@ -94,6 +95,10 @@ struct Task {
   uint64_t dirty_count;       // pages found by the last arrival
   uint64_t mapping_sequence;  // entries of the mapping record applied
 
+  uint32_t cancel_asked;      // pthread_cancel named this task
+  uint32_t cancel_wait;       // it waits where that ends the wait
+  uint32_t failed_tries;      // trylocks in a row that found a mutex held
+  uint32_t tried_in_vain;     // the last one did
   uint64_t once;              // program address: innermost pthread_once that has not begun its routine (see interpose)
   uint32_t in_vfork;          // a vfork child borrows this task's memory: handlers stay native
   uint32_t exiting;           // it called exit, or returned from main

@@ -86,14 +86,18 @@ void pass_on(int signal, const siginfo_t* info) {
     if (task.state == TaskState::kFree || task.tid <= 0) continue;
     if (!blocks(task.tid, signal)) target = &task;
   }
-  for (TaskId i = 0; i < s.high_task && !target; i++) {
-    Task& task = s.tasks[i];
-    if (task.state != TaskState::kFree && (task.signal_wait & sys::signal_bit(signal))) target = &task;
+  if (!target) {
+    SpinGuard guard(s.signal_lock);
+    for (TaskId i = 0; i < s.high_task && !target; i++) {
+      Task& task = s.tasks[i];
+      if (task.state != TaskState::kFree && (task.signal_wait & sys::signal_bit(signal))) target = &task;
+    }
+    if (!target) {  // waits until a task lets it through or waits for it (take_program_signal)
+      s.program_pending |= sys::signal_bit(signal);
+      copy_bytes(s.program_info[signal], info, 128);
+      return;
+    }
   }
-  for (TaskId i = 0; i < s.high_task && !target; i++) {
-    if (s.tasks[i].state != TaskState::kFree) target = &s.tasks[i];
-  }
-  if (!target) return;
   sys::raw(SYS_rt_tgsigqueueinfo, target->tid, target->tid, signal, reinterpret_cast<long>(copy));
 }
 

@@ -350,6 +350,18 @@ bool send(Task& target, int signal, const void* info) {
   return true;
 }
 
+int take_program_signal(uint64_t set, void* info) {
+  Shared& s = shared();
+  if (!(__atomic_load_n(&s.program_pending, __ATOMIC_ACQUIRE) & set)) return 0;
+  SpinGuard guard(s.signal_lock);
+  const uint64_t found = s.program_pending & set;
+  if (!found) return 0;
+  const int signal = __builtin_ctzll(found) + 1;
+  s.program_pending &= ~signal_bit(signal);
+  copy_bytes(info, s.program_info[signal], 128);
+  return signal;
+}
+
 void take_inbox(Task& task) {
   if (!__atomic_load_n(&task.inbox_count, __ATOMIC_ACQUIRE)) return;
   PendingSignal signals[sizeof task.inbox / sizeof task.inbox[0]];

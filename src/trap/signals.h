@@ -37,6 +37,9 @@ bool restarts();
 // A task sends another one a signal. REQUIRES: the turn, so that the other stands at an event or sleeps. True: it will be
 // handled when the other goes on, at a place that does not depend on time. False: the kernel must do it.
 bool send(Task& target, int signal, const void* info);
+// A signal to the program as a whole that waits for a task that takes one of `set`. 0: none; else its number, and its
+// siginfo in `info` (128 bytes).
+int take_program_signal(uint64_t set, void* info);
 // Signals that other tasks sent become pending. Called when the task leaves an event.
 void take_inbox(Task& task);
 

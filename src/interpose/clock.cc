@@ -1,0 +1,77 @@
+// Clocks of CPU time: the kernel knows tasks by other ids than the program, and counts each process for itself.
+// Everything else goes to libc, whose vDSO path stays the fast one.
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "runtime/state.h"
+#include "sys/futex.h"
+#include "task/process.h"
+#include "task/shared.h"
+
+namespace {
+
+using namespace weir;
+
+constexpr int kScheduler = 2, kPerThread = 4;  // low bits of a CPU clock's id
+
+int clock_of_process(int pid) { return static_cast<int>(~static_cast<unsigned>(pid) << 3) | kScheduler; }
+
+// The program's CPU time: all processes that ran its tasks and still exist.
+long program_time(timespec* time) {
+  Shared& s = shared();
+  uint64_t sum = 0;
+  for (uint32_t p = 0; p < s.high_process; p++) {
+    timespec one;
+    if (s.processes[p].pid <= 0) continue;
+    if (sys::raw(SYS_clock_gettime, clock_of_process(s.processes[p].pid), reinterpret_cast<long>(&one)) != 0) continue;
+    sum += static_cast<uint64_t>(one.tv_sec) * 1000000000 + static_cast<uint64_t>(one.tv_nsec);
+  }
+  time->tv_sec = static_cast<time_t>(sum / 1000000000);
+  time->tv_nsec = static_cast<long>(sum % 1000000000);
+  return 0;
+}
+
+long task_time(clockid_t clock, timespec* time) {
+  const int tid = static_cast<int>(~static_cast<unsigned>(clock >> 3));
+  const int real = tid == shared().monitor ? task_at(0).tid : tasks::real_tid(tid);
+  if (runtime::g_isolated && !(clock & kPerThread) && (tid == shared().monitor || tid == 0)) return program_time(time);
+  const int translated = runtime::g_isolated ? clock_of_process(real) : static_cast<int>(~static_cast<unsigned>(real) << 3 | (clock & 7));
+  return sys::raw(SYS_clock_gettime, translated, reinterpret_cast<long>(time));
+}
+
+}  // namespace
+
+extern "C" __attribute__((visibility("default"))) int getrusage(__rusage_who_t who, rusage* usage) noexcept {
+  long result = sys::raw(SYS_getrusage, who, reinterpret_cast<long>(usage));
+  if (result != 0) {
+    errno = static_cast<int>(-result);
+    return -1;
+  }
+  if (who == RUSAGE_SELF && g_tasks_active && runtime::g_isolated && !self().in_vfork) {
+    // The kernel tells user and system time apart only for this process: the others' count by its proportion.
+    timespec all;
+    program_time(&all);
+    const uint64_t total = static_cast<uint64_t>(all.tv_sec) * 1000000 + static_cast<uint64_t>(all.tv_nsec) / 1000;
+    const uint64_t user = static_cast<uint64_t>(usage->ru_utime.tv_sec) * 1000000 + static_cast<uint64_t>(usage->ru_utime.tv_usec);
+    const uint64_t system = static_cast<uint64_t>(usage->ru_stime.tv_sec) * 1000000 + static_cast<uint64_t>(usage->ru_stime.tv_usec);
+    const uint64_t share = user + system ? total * user / (user + system) : total;
+    usage->ru_utime = {static_cast<time_t>(share / 1000000), static_cast<suseconds_t>(share % 1000000)};
+    usage->ru_stime = {static_cast<time_t>((total - share) / 1000000), static_cast<suseconds_t>((total - share) % 1000000)};
+  }
+  return 0;
+}
+
+extern "C" __attribute__((visibility("default"))) int clock_gettime(clockid_t clock, timespec* time) noexcept {
+  using Real = int (*)(clockid_t, timespec*);
+  static Real real = nullptr;
+  if (!real) real = reinterpret_cast<Real>(dlsym(RTLD_NEXT, "clock_gettime"));
+  if (!g_tasks_active || self().in_vfork || (clock >= 0 && clock != CLOCK_PROCESS_CPUTIME_ID)) return real(clock, time);
+  if (clock == CLOCK_PROCESS_CPUTIME_ID && !runtime::g_isolated) return real(clock, time);
+  long result = clock < 0 ? task_time(clock, time) : program_time(time);
+  if (result == 0) return 0;
+  errno = static_cast<int>(-result);
+  return -1;
+}
