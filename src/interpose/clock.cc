@@ -58,8 +58,10 @@ extern "C" __attribute__((visibility("default"))) int getrusage(__rusage_who_t w
     const uint64_t user = static_cast<uint64_t>(usage->ru_utime.tv_sec) * 1000000 + static_cast<uint64_t>(usage->ru_utime.tv_usec);
     const uint64_t system = static_cast<uint64_t>(usage->ru_stime.tv_sec) * 1000000 + static_cast<uint64_t>(usage->ru_stime.tv_usec);
     const uint64_t share = user + system ? total * user / (user + system) : total;
-    usage->ru_utime = {static_cast<time_t>(share / 1000000), static_cast<suseconds_t>(share % 1000000)};
-    usage->ru_stime = {static_cast<time_t>((total - share) / 1000000), static_cast<suseconds_t>((total - share) % 1000000)};
+    usage->ru_utime.tv_sec = static_cast<time_t>(share / 1000000);
+    usage->ru_utime.tv_usec = static_cast<long>(share % 1000000);
+    usage->ru_stime.tv_sec = static_cast<time_t>((total - share) / 1000000);
+    usage->ru_stime.tv_usec = static_cast<long>((total - share) % 1000000);
   }
   return 0;
 }
