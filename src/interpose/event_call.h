@@ -106,6 +106,15 @@ class AloneSection {
   AloneSection& operator=(const AloneSection&) = delete;
 
   bool alone() const { return alone_; }
+  // Counts a mutex of a section that keeps the turn; false: it is the last, and the turn is to be given on.
+  void hold() {
+    if (task_.held) task_.held++;
+  }
+  bool let_go() {
+    if (task_.held == 1) return false;
+    if (task_.held) task_.held--;
+    return true;
+  }
   int tid() const { return task_.virtual_tid; }
 
  private:

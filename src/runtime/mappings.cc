@@ -14,6 +14,7 @@
 #include "patch/patch.h"
 #include "runtime/state.h"
 #include "runtime/text.h"
+#include "sys/maps.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "trap/signals.h"
@@ -50,6 +51,16 @@ void apply(const MappingRecord& r) {
       trap::install(r.protection);
       break;
   }
+}
+
+bool is_shared_mapping(uint64_t address) {
+  static char maps[256 << 10];
+  if (sys::read_maps(maps, sizeof maps) < 0) return true;
+  sys::MapLine line;
+  for (char* cursor = maps; (cursor = sys::next_map_line(cursor, &line));) {
+    if (line.range.contains(address)) return line.shared;
+  }
+  return true;
 }
 
 }  // namespace
@@ -92,6 +103,7 @@ void apply_mappings(Task&) {
 }
 
 void convert_late(Range range, int protection) {
+  if (is_shared_mapping(range.start)) return;
   // The bytes come over as they are; a page that another process had changed privately cannot exist: it was read-only.
   uint64_t offset = page::add_region(range.start, range.size(), protection);
   if (!offset) return;

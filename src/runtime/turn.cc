@@ -5,6 +5,13 @@
 //    have it again when they return).
 // 2. Between the first begin_turn() and the last end_turn() of a task nobody else publishes, so nested events touch the
 //    task's own mapping, which is current, and what they wrote is published at the last end_turn().
+// 3. A task has no private copy of a page while others may publish, that is from pass_turn() until it runs again. A copy
+//    made in its turn (by the kernel for a read, say) would miss what later turns of the same round publish to the same
+//    page, and its diff against the page as it is then would take that back. So what a turn wrote through the task's own
+//    mapping is published before the turn is passed on.
+// 3. A task whose critical section keeps the turn (held > 0) runs program code with turn_depth 1; its own mapping holds
+//    what it wrote there. Any event but the section's own mutexes first gives the turn on, so no section can keep it
+//    while it waits for another task, by whatever means.
 
 #include "event/event.h"
 
@@ -27,6 +34,7 @@ namespace {
 // Operations (tens of nanoseconds each) that a task alone may make between turns; time stands still meanwhile, and who
 // comes back from the kernel waits: about as long as order/'s quantum.
 constexpr uint32_t kSoloOperations = 1000;
+constexpr uint32_t kAloneForGood = 1u << 24;  // nobody can come
 constexpr uint32_t kWritten = 1u << 0;  // Task::flags: published again before the turn is passed on
 
 void* heap_alias(uint64_t address) { return alias(address); }
@@ -80,11 +88,17 @@ void note_written() { self().flags |= kWritten; }
 
 void begin_turn(EventKind kind) {
   Task& task = self();
+  if (task.held) {
+    task.held = 0;
+    task.broken_section = task.section;
+    end_turn();
+  }
   if (task.turn_depth++) {
     task.flags |= kWritten;
     return;
   }
   task.counters.events++;
+  if (kind == EventKind::kSyscall || kind == EventKind::kMemory || kind == EventKind::kCreate) task.flags |= kWritten;
   inject_delay(task);
   if (runtime::g_isolated) view::find_writes(task);
   const uint64_t before = sys::cycles();
@@ -110,7 +124,7 @@ void end_turn() {
   task.counters.serial_cycles += sys::cycles();
   order::pass_turn(task, TaskState::kServed);
   order::wait_to_run(task);
-  task.solo = order::alone(task) ? kSoloOperations : 0;
+  task.solo = !order::alone(task) ? 0 : shared().live == 1 ? kAloneForGood : kSoloOperations;
   if (runtime::g_isolated) runtime::apply_mappings(task);
   trap::take_inbox(task);
 }
@@ -139,7 +153,7 @@ int block(uint64_t key, uint32_t bits, uint64_t timeout_ns, const char* what) {
   int result = order::wait_blocked(task);
   task.counters.serial_cycles -= sys::cycles();
   task.turn_depth = depth;
-  if (depth > 1) task.flags |= kWritten;
+  task.flags |= kWritten;
   task.wait_what = nullptr;
   if (runtime::g_isolated) runtime::apply_mappings(task);
   trap::take_inbox(task);
@@ -153,10 +167,7 @@ uint32_t waiters(uint64_t key) { return order::waiters(key); }
 
 void outside_begin(const char* what) {
   Task& task = self();
-  if (task.flags & kWritten || task.turn_depth > 1) {
-    task.flags &= ~kWritten;
-    publish_now(task);
-  }
+  publish_now(task);
   task.wait_what = what;
   task.counters.serial_cycles += sys::cycles();
   order::pass_turn(task, TaskState::kOutside);
@@ -164,14 +175,10 @@ void outside_begin(const char* what) {
 
 void outside_end() {
   Task& task = self();
-  if (runtime::g_isolated) view::find_writes(task);
   order::rejoin(task);
   task.counters.serial_cycles -= sys::cycles();
   task.wait_what = nullptr;
-  if (runtime::g_isolated) {
-    view::publish(task);
-    runtime::apply_mappings(task);
-  }
+  if (runtime::g_isolated) runtime::apply_mappings(task);  // nothing was written outside (syscall/descriptor.cc)
   trap::take_inbox(task);
 }
 

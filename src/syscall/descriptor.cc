@@ -1,16 +1,22 @@
 // Files, pipes, sockets: calls whose order the program can see, or by which one task can tell another something. Each
 // is an event; one that would sleep waits outside the rounds, so that the others go on.
+//
+// Invariant: the kernel writes to program memory only while the task has the turn. Outside, the others publish; a copy
+// that the kernel made then of one of their pages would hold old bytes, and its diff would take their work back. So a task
+// waits outside for readiness, on the runtime's own memory, and makes the call itself afterwards, in its turn.
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/resource.h>
+#include <sys/ipc.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 
 #include "base/bytes.h"
 #include "event/event.h"
 #include "page/store.h"
 #include "runtime/state.h"
+#include "sys/futex.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/syscall.h"
 #include "task/process.h"
@@ -26,7 +32,8 @@ enum class Way : uint8_t {
   kOrdered,   // an event, never sleeps for long
   kReads,     // sleeps until the descriptor in the first argument can be read
   kWrites,    // ... be written
-  kSleeps,    // may sleep for other reasons: always outside
+  kSleeps,    // may sleep for other reasons, and writes no program memory: always outside
+  kTries,     // may sleep and writes program memory: tried again and again without waiting
   kPolls,     // sleeps in poll, select, epoll
 };
 
@@ -38,6 +45,8 @@ Way way_of(long number) {
     case SYS_recvmsg:
     case SYS_accept:
     case SYS_accept4:
+    case SYS_recvmmsg:
+    case SYS_mq_timedreceive:
       return Way::kReads;
     case SYS_write:
     case SYS_writev:
@@ -55,20 +64,19 @@ Way way_of(long number) {
     case SYS_connect:
     case SYS_flock:
     case SYS_fcntl:
-    case SYS_msgrcv:
     case SYS_msgsnd:
     case SYS_semop:
     case SYS_semtimedop:
-    case SYS_mq_timedreceive:
     case SYS_mq_timedsend:
-    case SYS_recvmmsg:
     case SYS_sendmmsg:
     case SYS_splice:
     case SYS_sendfile:
     case SYS_fsync:
     case SYS_fdatasync:
-    case SYS_io_getevents:
       return Way::kSleeps;
+    case SYS_msgrcv:
+    case SYS_io_getevents:
+      return Way::kTries;
     case SYS_open:
     case SYS_openat:
     case SYS_creat:
@@ -116,6 +124,64 @@ Way way_of(long number) {
 bool would_sleep(long descriptor, short events) {
   pollfd poll{static_cast<int>(descriptor), events, 0};
   return sys::raw(SYS_poll, reinterpret_cast<long>(&poll), 1, 0) == 0;
+}
+
+bool never_waits(const Call& call) {
+  const long flags = sys::raw(SYS_fcntl, call.a, F_GETFL);
+  if (flags < 0 || (flags & O_NONBLOCK)) return true;
+  if (call.number == SYS_recvfrom) return call.d & MSG_DONTWAIT;
+  if (call.number == SYS_recvmsg) return call.c & MSG_DONTWAIT;
+  return false;
+}
+
+// How long a read from this socket may wait, in milliseconds; -1 for ever.
+int receive_timeout(long descriptor) {
+  struct { int64_t seconds, microseconds; } time{0, 0};
+  uint32_t size = sizeof time;
+  if (sys::raw(SYS_getsockopt, descriptor, SOL_SOCKET, SO_RCVTIMEO, reinterpret_cast<long>(&time), reinterpret_cast<long>(&size)) != 0) return -1;
+  const int64_t milliseconds = time.seconds * 1000 + (time.microseconds + 999) / 1000;
+  return milliseconds ? static_cast<int>(milliseconds) : -1;
+}
+
+// Waits outside the rounds until one of `polls` (the runtime's memory) is ready. Answers as poll does.
+long wait_ready(Call& call, pollfd* polls, long count, long timeout_ms, const char* what) {
+  outside_begin(what);
+  long result = trap::interruptible(SYS_poll, reinterpret_cast<long>(polls), count, timeout_ms, 0, 0, 0);
+  outside_end();
+  if (result == -EINTR && trap::restarts()) call.again = true;
+  return result;
+}
+
+long read_when_ready(Call& call) {
+  if (never_waits(call)) return call_kernel(call);
+  while (would_sleep(call.a, POLLIN)) {
+    pollfd poll{static_cast<int>(call.a), POLLIN, 0};
+    long result = wait_ready(call, &poll, 1, receive_timeout(call.a), "input");
+    if (result == 0) return -EAGAIN;
+    if (result < 0) return result;
+  }
+  return call_kernel(call);
+}
+
+// msgrcv, io_getevents: there is nothing to poll.
+long try_again(Call& call) {
+  for (;;) {
+    Call now = call;
+    struct { int64_t s, n; } zero{0, 0}, pause{0, 1000000};
+    long retry = 0;
+    if (call.number == SYS_msgrcv) {
+      now.e |= IPC_NOWAIT;
+      retry = call.e & IPC_NOWAIT ? 1 : -ENOMSG;
+    } else {
+      now.e = reinterpret_cast<long>(&zero);
+    }
+    long result = call_kernel(now);
+    if (result != retry) return result;
+    outside_begin("a message");
+    long slept = trap::interruptible(SYS_nanosleep, reinterpret_cast<long>(&pause), 0, 0, 0, 0, 0);
+    outside_end();
+    if (slept == -EINTR) return -EINTR;
+  }
 }
 
 // A write to a pipe or socket larger than its free space sleeps in the middle.
@@ -234,24 +300,105 @@ long on_poll(Call& call) {
   return result;
 }
 
-// A poll that waits is tried at once first; only if nothing is ready does it sleep outside.
-long poll_in_turns(Call& call) {
+int64_t nanoseconds_of(long pointer, int64_t fraction) {
+  if (!pointer) return -1;
+  auto* time = reinterpret_cast<const int64_t*>(pointer);
+  return time[0] > (int64_t{1} << 31) ? -1 : time[0] * 1000000000 + time[1] * fraction;
+}
+
+int64_t timeout_of(const Call& call) {
+  auto from_ms = [](long ms) { return static_cast<int>(ms) < 0 ? int64_t{-1} : static_cast<int>(ms) * int64_t{1000000}; };
+  switch (call.number) {
+    case SYS_poll: return from_ms(call.c);
+    case SYS_ppoll: return nanoseconds_of(call.c, 1);
+    case SYS_epoll_wait:
+    case SYS_epoll_pwait: return from_ms(call.d);
+    case SYS_epoll_pwait2: return nanoseconds_of(call.d, 1);
+    case SYS_select: return nanoseconds_of(call.e, 1000);
+    default: return nanoseconds_of(call.e, 1);
+  }
+}
+
+// The same call without waiting. select changes its sets: they are put back where nothing was ready.
+long poll_at_once(const Call& call, bool last) {
   Call now = call;
-  struct { int64_t s, n; } zero{0, 0};
+  int64_t zero[2] = {0, 0};
+  uint8_t sets[3][128];
+  const bool selects = call.number == SYS_select || call.number == SYS_pselect6;
+  const long pointers[3] = {call.b, call.c, call.d};
+  const uint64_t bytes = (static_cast<uint64_t>(call.a) + 63) / 64 * 8;
   switch (call.number) {
     case SYS_poll: now.c = 0; break;
     case SYS_epoll_wait:
     case SYS_epoll_pwait: now.d = 0; break;
-    case SYS_ppoll: now.c = reinterpret_cast<long>(&zero); break;
-    case SYS_epoll_pwait2: now.d = reinterpret_cast<long>(&zero); break;
-    default: return sleep_in_kernel(call, "descriptors");  // select changes its arguments
+    case SYS_ppoll: now.c = reinterpret_cast<long>(zero); break;
+    case SYS_epoll_pwait2: now.d = reinterpret_cast<long>(zero); break;
+    default: now.e = reinterpret_cast<long>(zero);
+  }
+  if (selects && bytes <= sizeof sets[0]) {
+    for (int i = 0; i < 3; i++) {
+      if (pointers[i]) copy_bytes(sets[i], reinterpret_cast<void*>(pointers[i]), bytes);
+    }
   }
   long result = call_kernel(now);
-  if (result != 0) return result;
-  const bool immediate = (call.number == SYS_poll && static_cast<int>(call.c) == 0) ||
-                         ((call.number == SYS_epoll_wait || call.number == SYS_epoll_pwait) && static_cast<int>(call.d) == 0);
-  if (immediate) return 0;
-  return sleep_in_kernel(call, "descriptors");
+  if (selects && result == 0 && !last && bytes <= sizeof sets[0]) {
+    for (int i = 0; i < 3; i++) {
+      if (pointers[i]) copy_bytes(reinterpret_cast<void*>(pointers[i]), sets[i], bytes);
+    }
+  }
+  return result;
+}
+
+// The descriptors that a call waits for, in the runtime's memory. -1 where there are too many.
+long descriptors_of(const Call& call, pollfd* polls, long capacity) {
+  if (call.number == SYS_poll || call.number == SYS_ppoll) {
+    if (call.b > capacity || call.b < 0) return -1;
+    copy_bytes(polls, reinterpret_cast<void*>(call.a), static_cast<uint64_t>(call.b) * sizeof(pollfd));
+    return call.b;
+  }
+  if (call.number != SYS_select && call.number != SYS_pselect6) {
+    polls[0] = pollfd{static_cast<int>(call.a), POLLIN, 0};
+    return 1;
+  }
+  long count = 0;
+  for (long fd = 0; fd < call.a; fd++) {
+    auto in = [&](long set) { return set && (reinterpret_cast<const uint64_t*>(set)[fd / 64] >> (fd % 64) & 1); };
+    const int events = (in(call.b) ? POLLIN | POLLHUP : 0) | (in(call.c) ? POLLOUT : 0) | (in(call.d) ? POLLPRI : 0);
+    if (!events) continue;
+    if (count == capacity) return -1;
+    polls[count++] = pollfd{static_cast<int>(fd), static_cast<short>(events), 0};
+  }
+  return count;
+}
+
+// A poll is tried at once; if nothing is ready the task waits outside and then tries again, in its turn.
+long poll_in_turns(Call& call) {
+  constexpr long kCapacity = 4096;
+  static pollfd polls[kCapacity];  // per process; under View direct a task's own copy would not fit its stack
+  static uint32_t polls_used;
+  int64_t left = timeout_of(call);
+  const uint64_t begin = sys::monotonic_ns();
+  for (;;) {
+    long result = poll_at_once(call, left == 0);
+    if (result != 0 || left == 0) return result;
+    pollfd few[64];
+    const bool big = !runtime::g_isolated || __atomic_exchange_n(&polls_used, 1u, __ATOMIC_ACQUIRE);
+    pollfd* list = big ? few : polls;
+    long count = descriptors_of(call, list, big ? 64 : kCapacity);
+    const long wait_ms = left < 0 ? -1 : static_cast<long>((left + 999999) / 1000000);
+    if (count < 0) {  // too many to copy: asked every millisecond
+      result = wait_ready(call, few, 0, wait_ms < 0 || wait_ms > 1 ? 1 : wait_ms, "descriptors");
+    } else {
+      result = wait_ready(call, list, count, wait_ms, "descriptors");
+    }
+    if (!big) __atomic_store_n(&polls_used, 0u, __ATOMIC_RELEASE);
+    if (result < 0) return result;
+    if (left > 0) {
+      const auto gone = static_cast<int64_t>(sys::monotonic_ns() - begin);
+      const int64_t total = timeout_of(call);
+      left = gone >= total || (result == 0 && count >= 0) ? 0 : total - gone;
+    }
+  }
 }
 
 }  // namespace
@@ -270,7 +417,7 @@ long on_descriptor(Call& call) {
   long result;
   switch (way) {
     case Way::kReads:
-      result = would_sleep(call.a, POLLIN) ? sleep_in_kernel(call, "input") : call_kernel(call);
+      result = read_when_ready(call);
       break;
     case Way::kWrites:
       if (would_sleep(call.a, POLLOUT) || (call.c > 4096 && is_stream(call.a))) {
@@ -280,6 +427,7 @@ long on_descriptor(Call& call) {
       }
       break;
     case Way::kPolls: result = on_poll(call); break;
+    case Way::kTries: result = try_again(call); break;
     case Way::kSleeps: result = sleep_in_kernel(call, "the kernel"); break;
     default: result = ordered(call); break;
   }

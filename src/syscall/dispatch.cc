@@ -34,8 +34,11 @@ bool is_futex(long number) { return number == SYS_futex || number == SYS_futex_w
 void choose_handled(bool multi) {
   for (auto& entry : g_syscall_handled) entry = 0;
   if (runtime::g_isolated) mark(is_memory, 1);
-  mark(is_process, 1);
+  // A program of one task has its signals from the kernel itself: a handler that began while the task sleeps in the
+  // runtime would overwrite the runtime's stack by its first own call. So nothing that sleeps is handed over yet.
+  mark(is_process_alone, 1);
   if (!multi) return;
+  mark(is_process, 1);
   mark(is_memory, 1);
   mark(is_signal_call, 1);
   mark(is_sleep, 1);

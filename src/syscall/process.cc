@@ -80,11 +80,7 @@ long on_clone3(Call& call) {
 
 long on_wait4(Call& call) {
   if (!g_tasks_active || !runtime::g_isolated) {
-    if (!g_tasks_active) {
-      long pid = call_kernel(call);
-      if (pid > 0 && runtime::g_isolated) tasks::forget_child(static_cast<int>(pid));
-      return pid;
-    }
+    if (!g_tasks_active) return call_kernel(call);
     begin_turn(EventKind::kSyscall);
     long result = sleep_in_kernel(call, "child process");
     end_turn();
@@ -106,11 +102,7 @@ long on_wait4(Call& call) {
 
 long on_waitid(Call& call) {
   if (!g_tasks_active || !runtime::g_isolated || call.a > P_PGID) {
-    long result = call_kernel(call);
-    if (result == 0 && call.c && runtime::g_isolated && !(call.d & WNOWAIT)) {
-      tasks::forget_child(reinterpret_cast<siginfo_t*>(call.c)->si_pid);
-    }
-    return result;
+    return call_kernel(call);
   }
   int status = 0;
   begin_turn(EventKind::kSyscall);
@@ -149,6 +141,17 @@ long on_execve(Call& call) {
 long with_real_tid(Call& call, long Call::* which) {
   call.*which = tasks::real_tid(static_cast<int>(call.*which));
   return call_kernel(call);
+}
+
+// The kernel was never told of the list: it would clear words behind the View's back.
+long on_get_robust_list(Call& call) {
+  if (!g_tasks_active) return call_kernel(call);
+  Task* task = call.a ? tasks::find_by_virtual_tid(static_cast<int>(call.a)) : &self();
+  if (!task) return call_kernel(call);
+  constexpr uint64_t kHeadSize = 24;  // linux/futex.h, struct robust_list_head
+  copy_bytes(reinterpret_cast<void*>(call.b), &task->robust_list, sizeof task->robust_list);
+  copy_bytes(reinterpret_cast<void*>(call.c), &kHeadSize, sizeof kHeadSize);
+  return 0;
 }
 
 // A timer may notify one thread of its own process only; a task elsewhere gets its signal passed on.
@@ -200,6 +203,21 @@ long on_limits(Call& call) {
 }
 
 }  // namespace
+
+bool is_process_alone(long number) {
+  switch (number) {
+    case SYS_clone:
+    case SYS_clone3:
+    case SYS_fork:
+    case SYS_vfork:
+    case SYS_exit:
+    case SYS_exit_group:
+    case SYS_rseq:
+      return true;
+    default:
+      return false;
+  }
+}
 
 bool is_process(long number) {
   switch (number) {
@@ -263,6 +281,7 @@ long on_process(Call& call) {
       if (!g_tasks_active) return call_kernel(call);
       self().robust_list = static_cast<uint64_t>(call.a);
       return 0;
+    case SYS_get_robust_list: return on_get_robust_list(call);
     case SYS_set_tid_address:
       if (!g_tasks_active) return call_kernel(call);
       self().clear_child_tid = static_cast<uint64_t>(call.a);

@@ -80,7 +80,11 @@ long on_signal_sleep(Call& call) {
   }
   const uint64_t before = task.signal_mask;
   if (call.number == SYS_rt_sigsuspend) task.signal_mask = mask;
+  alignas(8) uint8_t info[128];
+  const long info_at = call.b;
+  if (call.number == SYS_rt_sigtimedwait && info_at) call.b = reinterpret_cast<long>(info);  // see descriptor.cc's invariant
   long result = sleep_in_kernel(call, "signal");
+  if (call.number == SYS_rt_sigtimedwait && info_at && result > 0) copy_bytes(reinterpret_cast<void*>(info_at), info, sizeof info);
   if (call.number == SYS_rt_sigsuspend && result == -EINTR) {
     task.wait_mask = mask;
     task.has_wait_mask = 1;

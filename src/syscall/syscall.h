@@ -30,6 +30,7 @@ long on_sleep(Call& call);       // nanosleep, clock_nanosleep
 long on_descriptor(Call& call);  // files, pipes, sockets, polls
 bool is_memory(long number);
 bool is_process(long number);
+bool is_process_alone(long number);  // of these, the ones that matter while the program has one task
 bool is_signal_call(long number);
 bool is_sleep(long number);
 bool is_descriptor(long number);

@@ -138,6 +138,7 @@ void split_monitor() {
   Shared& s = shared();
   long stack = sys::raw(SYS_mmap, 0, kMonitorStack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   WEIR_CHECK(!sys::failed(stack));
+  forget_reaped_children();
   s.monitor = static_cast<int>(sys::raw(SYS_getpid));
   s.parent = static_cast<int>(sys::raw(SYS_getppid));
   uint64_t all = ~uint64_t{0}, mask = 0;

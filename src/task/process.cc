@@ -15,6 +15,7 @@
 #include <linux/sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 
 #include "base/bytes.h"
 #include "event/event.h"
@@ -33,6 +34,7 @@ namespace weir::tasks {
 namespace {
 
 constexpr uint32_t kMaxIdle = 64;
+constexpr int kWaitAll = 0x40000000;  // __WALL
 
 void set_base(int which, uint64_t value) { sys::raw(SYS_arch_prctl, which, static_cast<long>(value)); }
 
@@ -135,6 +137,7 @@ void release_robust(Task& task) {
     if ((*value & FUTEX_TID_MASK) != static_cast<uint32_t>(task.virtual_tid)) return;
     *value = (*value & FUTEX_WAITERS) | FUTEX_OWNER_DIED;
     wake(word, 1, ~0u);
+    sys::futex_wake(value);  // a process-shared one is waited for in the kernel
   };
   for (int i = 0; i < 2048 && (entry & ~uint64_t{1}) != head && entry; i++) {
     uint64_t next = read(entry & ~uint64_t{1});
@@ -300,31 +303,46 @@ void become_single_after_fork() {
   task.tid = static_cast<int>(sys::raw(SYS_gettid));
   task.virtual_tid = task.tid;
   task.turn_depth = 0;
+  task.held = 0;
   task.flags = 0;
   s.processes[task.process].pid = task.tid;
   g_tasks_active = false;
 }
 
-void note_child(int pid) {
+namespace {
+
+bool put_child(int pid) {
   Shared& s = shared();
   SpinGuard guard(s.process_lock);
-  for (uint32_t i = 0; i < kMaxChildren; i++) {
-    if (i < s.child_high && s.children[i].pid) {
-      if (s.children[i].pid == pid) return;  // the monitor saw it end first
-      continue;
-    }
-    s.children[i].ended = 0;
-    s.children[i].pid = pid;
-    if (i >= s.child_high) s.child_high = i + 1;
-    return;
+  uint32_t free_slot = kMaxChildren;
+  for (uint32_t i = 0; i < s.child_high; i++) {
+    if (s.children[i].pid == pid) return true;  // the monitor saw it end first
+    if (s.children[i].pid == 0 && free_slot == kMaxChildren) free_slot = i;
   }
+  if (free_slot == kMaxChildren && s.child_high < kMaxChildren) free_slot = s.child_high++;
+  if (free_slot == kMaxChildren) return false;
+  s.children[free_slot].ended = 0;
+  s.children[free_slot].pid = pid;
+  return true;
 }
 
-void forget_child(int pid) {
+}  // namespace
+
+void note_child(int pid) {
+  if (put_child(pid) || g_tasks_active) return;
+  forget_reaped_children();
+  put_child(pid);
+}
+
+void forget_reaped_children() {
   Shared& s = shared();
   SpinGuard guard(s.process_lock);
   for (uint32_t i = 0; i < s.child_high; i++) {
-    if (s.children[i].pid == pid) s.children[i].pid = 0;
+    siginfo_t ended{};
+    if (s.children[i].pid && sys::raw(SYS_waitid, P_PID, s.children[i].pid, reinterpret_cast<long>(&ended),
+                                      WEXITED | WNOHANG | WNOWAIT | kWaitAll, 0) == -ECHILD) {
+      s.children[i].pid = 0;
+    }
   }
 }
 

@@ -33,8 +33,8 @@ long spawn(const Frame& frame, const CloneRequest& request);
 void become_single_after_fork();
 // A process of the program's own making: so that wait() finds it. Isolated only.
 void note_child(int pid);
-// The kernel's own wait has reaped it, before tasks existed.
-void forget_child(int pid);
+// While the program has one task its waits are the kernel's own: drops the children that these have reaped.
+void forget_reaped_children();
 
 Task* find_by_virtual_tid(int tid);
 // The kernel's id for a task's id as the program knows it; other ids are answered unchanged.

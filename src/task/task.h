@@ -95,6 +95,10 @@ struct Task {
   uint64_t dirty_count;       // pages found by the last arrival
   uint64_t mapping_sequence;  // entries of the mapping record applied
 
+  uint32_t held;              // mutexes of the section that keeps the turn; > 0: program code runs with turn_depth 1
+  uint32_t pad5;
+  uint64_t section;           // its first mutex
+  uint64_t broken_section;    // the same, where another event came before the unlock
   uint32_t cancel_asked;      // pthread_cancel named this task
   uint32_t cancel_wait;       // it waits where that ends the wait
   uint32_t failed_tries;      // trylocks in a row that found a mutex held

@@ -280,7 +280,11 @@ void on_preempted(Frame& frame) {
     block(0, 0, 1, "preempted");
   }
   task.spin_reads = 0;
-  if (!depth) end_turn();
+  if (depth) {
+    task.flags |= 1u;  // block() published; what follows is to be published too
+  } else {
+    end_turn();
+  }
 }
 
 bool spin_sees_change(const Task& task) {
