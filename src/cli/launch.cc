@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "cli/failure.h"
-#include "cli/fixed_random.h"
+#include "cli/start_tracer.h"
 
 namespace weir::cli {
 namespace {
@@ -91,12 +91,13 @@ void launch(const Program& program, const RunOptions& options) {
                "addresses may differ from run to run\n",
                strerror(errno));
   }
-  pid_t tracer = passed.deterministic() ? fix_random_bytes_at_exec() : 0;
+  pid_t tracer = passed.deterministic() ? start_tracer() : 0;
   set_variable("WEIR_OPTIONS", to_environment(passed, tracer));
 
   std::vector<char*> arguments;
   for (const std::string& word : program.argv) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
+  hide_time(tracer);
   execve(program.path.c_str(), arguments.data(), environ);
   int error = errno;
   dismiss_tracer(tracer);

@@ -110,7 +110,7 @@ Finding protection_keys() {
   return finding;
 }
 
-// As fixed_random.cc needs it: a process that is not our child's parent traces it.
+// As start_tracer.cc needs it: a process that is not our child's parent traces it.
 Finding tracing() {
   Finding finding{"ptrace", false, false, "",
                   "AT_RANDOM differs from run to run: hash seeds and guards made of it do too"};

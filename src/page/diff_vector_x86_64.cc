@@ -3,6 +3,8 @@
 
 #include "page/diff.h"
 
+#include "base/bytes.h"
+
 namespace weir::page {
 
 uint32_t make_diff(const void* mine, const void* twin, PageDiff* diff) {
@@ -13,6 +15,7 @@ uint32_t make_diff(const void* mine, const void* twin, PageDiff* diff) {
   auto* a = static_cast<const uint8_t*>(mine);
   auto* b = static_cast<const uint8_t*>(twin);
   uint32_t count = 0;
+  diff->partial = 0;
   for (size_t w = 0; w < kPageSize / 64; w++, a += 64, b += 64) {
     uint64_t m0, m1, m2, m3;
     asm volatile(
@@ -24,13 +27,55 @@ uint32_t make_diff(const void* mine, const void* twin, PageDiff* diff) {
         : "memory");
     uint64_t same = m0 | m1 << 16 | m2 << 32 | m3 << 48;
     diff->mask[w] = ~same;
+    if (~same) {  // does a word have bytes of both kinds?
+      const uint64_t any = ~same | ~same >> 4, some = any | any >> 2, one = (some | some >> 1) & 0x0101010101010101;
+      if (one * 0xff != ~same) diff->partial = 1;
+    }
     count += static_cast<uint32_t>(__builtin_popcountll(~same));
   }
   asm volatile(
       "movdqa (%0),%%xmm0\n\tmovdqa 16(%0),%%xmm1\n\tmovdqa 32(%0),%%xmm2\n\tmovdqa 48(%0),%%xmm3" ::"r"(saved)
       : "memory");
+  if (diff->partial) copy_bytes(diff->twin, twin, kPageSize);
   return count;
 }
+
+namespace {
+
+// Bit i becomes byte i: copy the eight bits into every byte, keep bit i of byte i, make it 0xff.
+uint64_t spread(uint64_t bits) {
+  uint64_t x = (bits * 0x0101010101010101) & 0x8040201008040201;
+  x = ((x + 0x7f7f7f7f7f7f7f7f) | x) & 0x8080808080808080;
+  return (x >> 7) * 0xff;
+}
+
+// The other way: which bytes are not zero.
+uint64_t gather(uint64_t bytes) {
+  uint64_t bits = 0;
+  for (unsigned i = 0; i < 8; i++) bits |= uint64_t{(bytes >> (8 * i) & 0xff) != 0} << i;
+  return bits;
+}
+
+// The smallest aligned run of 1, 2, 4 or 8 bytes that holds all of `bits`.
+uint64_t aligned_cover(uint64_t bits) {
+  for (unsigned size = 1; size < 8; size *= 2) {
+    const uint64_t run = (uint64_t{1} << size) - 1;
+    for (unsigned at = 0; at < 8; at += size) {
+      if ((bits & ~(run << at)) == 0) return run << at;
+    }
+  }
+  return 0xff;
+}
+
+// Parts of one word that both changed, each widened to the variable it must be.
+uint64_t widen(uint64_t mine, uint64_t theirs) {
+  uint64_t result = mine;
+  const uint64_t cover = aligned_cover(mine | theirs);
+  if (mine & theirs) result |= cover;
+  return result;
+}
+
+}  // namespace
 
 void apply_diff(const PageDiff& diff, const void* from, void* to) {
   auto* source = static_cast<const uint64_t*>(from);
@@ -40,15 +85,9 @@ void apply_diff(const PageDiff& diff, const void* from, void* to) {
     for (size_t k = w * 8; mask; k++, mask >>= 8) {
       uint64_t bits = mask & 0xff;
       if (!bits) continue;
-      if (bits == 0xff) {
-        target[k] = source[k];
-        continue;
-      }
-      // Spread bit i to byte i: copy the eight bits into every byte, keep bit i of byte i, make it 0xff.
-      uint64_t spread = (bits * 0x0101010101010101) & 0x8040201008040201;
-      spread = ((spread + 0x7f7f7f7f7f7f7f7f) | spread) & 0x8080808080808080;
-      spread = (spread >> 7) * 0xff;
-      target[k] = (target[k] & ~spread) | (source[k] & spread);
+      if (bits != 0xff && target[k] != diff.twin[k]) bits = widen(bits, gather(target[k] ^ diff.twin[k]));
+      const uint64_t bytes = spread(bits);
+      target[k] = (target[k] & ~bytes) | (source[k] & bytes);
     }
   }
 }

@@ -30,7 +30,6 @@ void apply(const MappingRecord& r) {
       long at = sys::raw(SYS_mmap, static_cast<long>(r.start), static_cast<long>(r.size), r.protection, r.flags, r.descriptor,
                          static_cast<long>(r.offset));
       if (sys::failed(at)) report("cannot repeat a mapping of another task at %x (error %d)", r.start, int64_t{-at});
-      if (r.protection & PROT_EXEC) patch_new_text(Range{r.start, r.start + r.size});
       break;
     }
     case MappingKind::kMapStore:
@@ -42,10 +41,12 @@ void apply(const MappingRecord& r) {
       break;
     case MappingKind::kProtect:
       page::protect(r.start, r.size, r.protection);
-      if (r.protection & PROT_EXEC) patch_new_text(Range{r.start, r.start + r.size});
       break;
     case MappingKind::kDropCopies:
       view::drop(r.start, r.size);
+      break;
+    case MappingKind::kPatchText:
+      patch_new_text(Range{r.start, r.start + r.size});
       break;
     case MappingKind::kSigaction:
       trap::install(r.protection);
@@ -100,6 +101,14 @@ void apply_mappings(Task&) {
     }
     slot.mapping_sequence++;
   }
+}
+
+void patch_pending_text() {
+  Shared& s = shared();
+  if (!s.text_pending) return;
+  s.text_pending = 0;
+  patch_new_text(Range{});
+  record_mapping({MappingKind::kPatchText, 0, 0, -1, 0, 0, 0, 0, 0});
 }
 
 void convert_late(Range range, int protection) {

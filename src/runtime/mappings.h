@@ -11,4 +11,7 @@ void record_mapping(MappingRecord record);
 // A range outside the arena that has become writable after tasks existed: turned into store memory here and elsewhere.
 void convert_late(Range range, int protection);
 
+// Code that was mapped since tasks exist is patched, here and in the other processes. REQUIRES: the turn.
+void patch_pending_text();
+
 }  // namespace weir::runtime

@@ -1,6 +1,9 @@
-// The weir command leaves one child behind: the process that fixed AT_RANDOM at execve (src/cli/fixed_random.cc), on
-// its way out. It is waited for here, before the program could meet it, and forgotten in the environment, so that a
-// program which this one executes does not wait again. The arguments are the loader's: libc has not set `environ` yet.
+// The weir command leaves one child behind: the process that fixed AT_RANDOM at execve and has answered the loader's
+// rdtsc since (src/cli/start_tracer.cc). Here, before any other code of the program runs, rdtsc is allowed again and the
+// child is ended and waited for, so that the program never meets it; it is forgotten in the environment, so that a
+// program which this one executes does not look for it. The arguments are the loader's: libc has not set `environ` yet.
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "sys/syscall_x86_64.h"
@@ -16,7 +19,14 @@ char* after(char* text, const char* prefix) {
   return text;
 }
 
-[[gnu::constructor(101)]] void wait_for_tracer(int, char**, char** environment) {
+void end_tracer(long pid) {
+  sys::raw(SYS_prctl, PR_SET_TSC, PR_TSC_ENABLE);
+  if (sys::raw(SYS_wait4, pid, 0, WNOHANG | __WALL) != 0) return;  // gone already, or never a child of ours
+  sys::raw(SYS_kill, pid, SIGKILL);
+  sys::raw(SYS_wait4, pid, 0, __WALL);
+}
+
+[[gnu::constructor(101)]] void at_first(int, char**, char** environment) {
   for (; *environment != nullptr; ++environment) {
     char* options = after(*environment, "WEIR_OPTIONS=");
     if (options == nullptr) continue;
@@ -28,7 +38,7 @@ char* after(char* text, const char* prefix) {
         pid = pid * 10 + (*digits - '0');
         *digits = '0';
       }
-      if (pid > 0) sys::raw(SYS_wait4, pid, 0, __WALL, 0);
+      if (pid > 0) end_tracer(pid);
       return;
     }
   }

@@ -15,6 +15,7 @@
 #include "base/bytes.h"
 #include "event/event.h"
 #include "page/store.h"
+#include "runtime/mappings.h"
 #include "runtime/state.h"
 #include "sys/futex.h"
 #include "sys/syscall_x86_64.h"
@@ -99,7 +100,6 @@ Way way_of(long number) {
     case SYS_epoll_create1:
     case SYS_epoll_ctl:
     case SYS_timerfd_create:
-    case SYS_signalfd4:
     case SYS_unlink:
     case SYS_unlinkat:
     case SYS_rename:
@@ -253,6 +253,7 @@ long ordered(Call& call) {
   switch (call.number) {
     case SYS_close:
       if (page::is_hidden(static_cast<int>(call.a))) return -EBADF;
+      runtime::patch_pending_text();  // the loader closes a library when all of it is mapped
       break;
     case SYS_dup2:
     case SYS_dup3:

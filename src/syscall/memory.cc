@@ -111,7 +111,7 @@ long map_plain(const Call& call, uint64_t size, int protection) {
     if (kept >= 0) kept = page::hide_descriptor(kept);
     const int fixed = static_cast<int>((flags & ~long{MAP_FIXED_NOREPLACE | MAP_POPULATE}) | MAP_FIXED);
     record_mapping({MappingKind::kMapFile, protection, fixed, kept, address(start), page_up(size), address(offset), 0, 0});
-    if (protection & PROT_EXEC) runtime::patch_new_text(Range{address(start), address(start) + page_up(size)});
+    if (protection & PROT_EXEC) shared().text_pending = 1;  // its unwind tables are mapped later
   }
   if (own) sys::raw(SYS_close, descriptor);
   return start;
@@ -168,7 +168,10 @@ long on_mprotect(const Call& call) {
     record_mapping({MappingKind::kProtect, protection, 0, -1, start, size, 0, 0, 0});
     // A segment that was read-only becomes writable: from now on it is store memory.
     if ((protection & PROT_WRITE) && page::store_extent(start) == 0) runtime::convert_late(Range{start, start + size}, protection);
-    if (protection & PROT_EXEC) runtime::patch_new_text(Range{start, start + size});
+    if (protection & PROT_EXEC) {
+      shared().text_pending = 1;
+      runtime::patch_pending_text();
+    }
   }
   return 0;
 }

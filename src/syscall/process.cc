@@ -242,6 +242,7 @@ bool is_process(long number) {
     case SYS_get_robust_list:
     case SYS_set_tid_address:
     case SYS_rseq:
+    case SYS_signalfd4:
     case SYS_sched_setaffinity:
     case SYS_sched_getaffinity:
     case SYS_sched_setscheduler:
@@ -290,6 +291,14 @@ long on_process(Call& call) {
     case SYS_timer_delete: return on_timer_delete(call);
     case SYS_setrlimit:
     case SYS_prlimit64: return on_limits(call);
+    case SYS_signalfd4: {
+      if (g_tasks_active) begin_turn(EventKind::kSyscall);
+      s.signalfd_mask |= *reinterpret_cast<uint64_t*>(call.b);
+      s.signalfd_task = self().id;
+      long result = call_kernel(call);
+      if (g_tasks_active) end_turn();
+      return result;
+    }
     case SYS_rseq: return -ENOSYS;  // the kernel would write to the program's memory at any moment
     case SYS_setpriority:
     case SYS_getpriority:

@@ -29,7 +29,7 @@ inline constexpr uint64_t kHeapTable = 0x30f000000000;    // HeapShared
 inline constexpr uint64_t kHeapTableSize = uint64_t{1} << 20;
 inline constexpr uint64_t kExecBuffer = 0x30f100000000;   // arguments of an execve that the monitor makes
 inline constexpr uint64_t kStackSize = 128 << 10;         // one runtime stack; as much again is its signal stack
-inline constexpr uint64_t kDiffSize = uint64_t{256} << 20;  // one task's diff buffer, address space only
+inline constexpr uint64_t kDiffSize = uint64_t{768} << 20;  // one task's diff buffer, address space only
 
 inline constexpr uint32_t kMaxTasks = 1024;
 inline constexpr uint32_t kMaxProcesses = 1536;
@@ -48,7 +48,7 @@ struct Region {
   uint32_t live;
 };
 
-enum class MappingKind : uint32_t { kMapFile, kMapStore, kUnmap, kProtect, kDropCopies, kSigaction };
+enum class MappingKind : uint32_t { kMapFile, kMapStore, kUnmap, kProtect, kDropCopies, kSigaction, kPatchText };
 
 // One change of the address space that every process repeats before it runs program code again.
 struct MappingRecord {
@@ -113,6 +113,7 @@ struct Shared {
 
   // Memory.
   alignas(64) SpinLock memory_lock;
+  uint32_t text_pending;     // code was mapped whose sites are not patched yet
   uint64_t segment_bump;
   uint64_t map_bump;
   uint32_t free_count;
@@ -139,6 +140,8 @@ struct Shared {
   // Signals as the program believes them.
   SpinLock signal_lock;
   sys::KernelSigaction actions[sys::kSignals + 1];
+  uint64_t signalfd_mask;    // signals that the program reads from a descriptor
+  TaskId signalfd_task;      // the task that made the descriptor: they are left pending there
   uint64_t program_pending;  // signals to the program as a whole that no task could take yet
   uint8_t program_info[sys::kSignals + 1][128];
 
