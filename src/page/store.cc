@@ -60,6 +60,7 @@ uint64_t record_region(uint64_t start, uint64_t size, int protection) {
     s.region_count++;
   }
   s.regions[slot] = Region{start, size, offset, static_cast<uint32_t>(protection), 1};
+  s.regions_version++;
   return offset;
 }
 
@@ -243,6 +244,7 @@ void remove_region(uint64_t start, uint64_t size) {
     if (!here.overlaps(gone)) continue;
     Region old = r;
     r.live = 0;
+    s.regions_version++;
     auto keep = [&](uint64_t from, uint64_t to) {
       if (from >= to) return;
       uint32_t slot = 0;

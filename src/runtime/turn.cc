@@ -98,7 +98,6 @@ void begin_turn(EventKind kind) {
     return;
   }
   task.counters.events++;
-  if (kind == EventKind::kSyscall || kind == EventKind::kMemory || kind == EventKind::kCreate) task.flags |= kWritten;
   inject_delay(task);
   if (runtime::g_isolated) view::find_writes(task);
   const uint64_t before = sys::cycles();
@@ -153,7 +152,7 @@ int block(uint64_t key, uint32_t bits, uint64_t timeout_ns, const char* what) {
   int result = order::wait_blocked(task);
   task.counters.serial_cycles -= sys::cycles();
   task.turn_depth = depth;
-  task.flags |= kWritten;
+  if (depth > 1) task.flags |= kWritten;
   task.wait_what = nullptr;
   if (runtime::g_isolated) runtime::apply_mappings(task);
   trap::take_inbox(task);

@@ -70,8 +70,6 @@ Way way_of(long number) {
     case SYS_semtimedop:
     case SYS_mq_timedsend:
     case SYS_sendmmsg:
-    case SYS_splice:
-    case SYS_sendfile:
     case SYS_fsync:
     case SYS_fdatasync:
       return Way::kSleeps;
@@ -114,6 +112,8 @@ Way way_of(long number) {
     case SYS_fchdir:
     case SYS_umask:
     case SYS_getdents64:
+    case SYS_splice:  // they store an offset
+    case SYS_sendfile:
     case SYS_sched_yield:  // who yields in a loop waits for the others
       return Way::kOrdered;
     default:
@@ -271,6 +271,13 @@ long ordered(Call& call) {
   return call_kernel(call);
 }
 
+// Calls that put something into program memory.
+bool writes_memory(long number, Way way) {
+  if (way == Way::kReads || way == Way::kPolls || way == Way::kTries) return true;
+  return number == SYS_pipe || number == SYS_pipe2 || number == SYS_socketpair || number == SYS_getdents64 ||
+         number == SYS_sendfile || number == SYS_splice;
+}
+
 bool never_sleeps_fcntl(long command) { return command != F_SETLKW && command != F_OFD_SETLKW; }
 
 // The mask that a poll brings along, 0 where it brings none.
@@ -410,11 +417,13 @@ long on_descriptor(Call& call) {
   const Way way = way_of(call.number);
   if (call.number == SYS_fcntl && never_sleeps_fcntl(call.b)) {
     begin_turn(EventKind::kSyscall);
+    note_written();
     long result = call_kernel(call);
     end_turn();
     return result;
   }
   begin_turn(EventKind::kSyscall);
+  if (writes_memory(call.number, way)) note_written();
   long result;
   switch (way) {
     case Way::kReads:

@@ -42,6 +42,7 @@ void choose_handled(bool multi) {
   mark(is_memory, 1);
   mark(is_signal_call, 1);
   mark(is_sleep, 1);
+  mark(is_timer, 1);
   mark(is_futex, 1);
   mark(is_descriptor, 1);
 }
@@ -80,6 +81,8 @@ void on_syscall(Frame& frame, const Site& site) {
     result = on_futex(call);
   } else if (is_sleep(call.number)) {
     result = on_sleep(call);
+  } else if (is_timer(call.number)) {
+    result = on_timer(call);
   } else if (is_descriptor(call.number)) {
     result = on_descriptor(call);
   } else {

@@ -177,6 +177,7 @@ long on_sleep(Call& call) {
   if (result == EINTR && left && !absolute) {
     const uint64_t now = order::now();
     const uint64_t rest = until > now ? until - now : 0;
+    note_written();
     *left = sys::Timespec{static_cast<int64_t>(rest / 1000000000), static_cast<int64_t>(rest % 1000000000)};
   }
   end_turn();

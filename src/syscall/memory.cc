@@ -265,6 +265,7 @@ long on_memory(Call& call) {
     view::find_writes(task);
     view::publish(task);
   }
+  if (call.number == SYS_mincore) note_written();
   long result = change(call);
   end_turn();
   return result;

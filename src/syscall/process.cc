@@ -31,6 +31,7 @@ struct Clone3Arguments {  // struct clone_args, first version
 long clone_task(Call& call, const tasks::CloneRequest& request) {
   if (!g_tasks_active) runtime::go_multi();
   begin_turn(EventKind::kCreate);
+  note_written();
   // The record of the new thread lies in memory that this task has just written.
   long tid = tasks::spawn(call.frame, request);
   end_turn();
@@ -46,7 +47,10 @@ long clone_process(Call& call, uint64_t flags, uint64_t stack, uint64_t child_ti
     }
     return call_kernel(call);
   }
-  if (g_tasks_active) begin_turn(EventKind::kCreate);
+  if (g_tasks_active) {
+    begin_turn(EventKind::kCreate);
+    note_written();
+  }
   long pid;
   if (borrows) {
     pid = tasks::borrow_program(call.frame, flags, stack);
@@ -154,38 +158,6 @@ long on_get_robust_list(Call& call) {
   return 0;
 }
 
-// A timer may notify one thread of its own process only; a task elsewhere gets its signal passed on.
-long on_timer_create(Call& call) {
-  constexpr int kThreadId = 4;  // SIGEV_THREAD_ID
-  if (!g_tasks_active || !call.b) return call_kernel(call);
-  alignas(8) uint8_t event[64];
-  copy_bytes(event, reinterpret_cast<void*>(call.b), sizeof event);
-  auto* numbers = reinterpret_cast<int*>(event);  // sigval, signo, notify, thread id
-  if (numbers[3] != kThreadId) return call_kernel(call);
-  const int target = numbers[4];
-  Task* task = tasks::find_by_virtual_tid(target);
-  numbers[4] = static_cast<int>(sys::raw(SYS_gettid));
-  if (!runtime::g_isolated && task) numbers[4] = task->tid;
-  call.b = reinterpret_cast<long>(event);
-  long result = call_kernel(call);
-  if (result != 0 || !runtime::g_isolated || task == &self()) return result;
-  SpinGuard guard(shared().signal_lock);
-  for (auto& timer : shared().timers) {
-    if (timer.target) continue;
-    timer = {*reinterpret_cast<int*>(call.c), target, runtime::g_process, 0};
-    trap::install_anyway(numbers[2]);
-    return 0;
-  }
-  return -EAGAIN;
-}
-
-long on_timer_delete(Call& call) {
-  for (auto& timer : shared().timers) {
-    if (timer.process == runtime::g_process && timer.id == static_cast<int>(call.a)) timer.target = 0;
-  }
-  return call_kernel(call);
-}
-
 // Limits are one process's; all of them are the program's.
 long on_limits(Call& call) {
   const bool old_form = call.number == SYS_setrlimit;
@@ -221,8 +193,6 @@ bool is_process_alone(long number) {
 
 bool is_process(long number) {
   switch (number) {
-    case SYS_timer_create:
-    case SYS_timer_delete:
     case SYS_setrlimit:
     case SYS_prlimit64:
     case SYS_clone:
@@ -287,8 +257,6 @@ long on_process(Call& call) {
       if (!g_tasks_active) return call_kernel(call);
       self().clear_child_tid = static_cast<uint64_t>(call.a);
       return self().virtual_tid;
-    case SYS_timer_create: return on_timer_create(call);
-    case SYS_timer_delete: return on_timer_delete(call);
     case SYS_setrlimit:
     case SYS_prlimit64: return on_limits(call);
     case SYS_signalfd4: {

@@ -25,6 +25,7 @@ long on_sigaction(Call& call) {
   if (call.d != 8) return -EINVAL;
   if (!action) return trap::sigaction(static_cast<int>(call.a), nullptr, old);
   begin_turn(EventKind::kSyscall);
+  if (old) note_written();
   long result = trap::sigaction(static_cast<int>(call.a), action, old);
   if (result == 0) runtime::record_mapping({MappingKind::kSigaction, static_cast<int>(call.a), 0, -1, 0, 0, 0, 0, 0});
   end_turn();
@@ -63,6 +64,7 @@ long on_signal_sleep(Call& call) {
   }
   Task& task = self();
   begin_turn(EventKind::kSyscall);
+  note_written();
   if (call.number == SYS_rt_sigtimedwait) {
     alignas(8) uint8_t info[128];
     {

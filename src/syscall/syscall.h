@@ -27,12 +27,14 @@ long on_process(Call& call);     // clone, fork, exec, exit, wait, ids
 long on_signal_call(Call& call); // sigaction, sigprocmask, kill, ...
 long on_futex(Call& call);
 long on_sleep(Call& call);       // nanosleep, clock_nanosleep
+long on_timer(Call& call);       // timer_create and its kin, setitimer, alarm
 long on_descriptor(Call& call);  // files, pipes, sockets, polls
 bool is_memory(long number);
 bool is_process(long number);
 bool is_process_alone(long number);  // of these, the ones that matter while the program has one task
 bool is_signal_call(long number);
 bool is_sleep(long number);
+bool is_timer(long number);
 bool is_descriptor(long number);
 
 // Makes a call that may sleep, outside the rounds. REQUIRES: the turn.

@@ -36,6 +36,7 @@ inline constexpr uint32_t kMaxProcesses = 1536;
 inline constexpr uint32_t kMaxRegions = 1024;
 inline constexpr uint32_t kMappingRecords = 8192;
 inline constexpr uint32_t kMaxChildren = 4096;
+inline constexpr uint32_t kMaxTimers = 64;
 
 static_assert(kArenaSize == uint64_t{1} << 40);
 
@@ -118,6 +119,7 @@ struct Shared {
   uint64_t map_bump;
   uint32_t free_count;
   uint32_t region_count;
+  uint64_t regions_version;  // counts changes of `regions`
   uint64_t brk_start, brk_now, brk_limit;
   Region regions[kMaxRegions];
   Range free_extents[16384];
@@ -145,7 +147,19 @@ struct Shared {
   uint64_t program_pending;  // signals to the program as a whole that no task could take yet
   uint8_t program_info[sys::kSignals + 1][128];
 
-  struct { int32_t id; int32_t target; uint32_t process; uint32_t unused; } timers[64];  // target 0: free
+  // Timers that tell one task, by its virtual id; all are the monitor's. Guarded by: the turn, where tasks are processes.
+  struct { int32_t id; int32_t target; } timers[kMaxTimers];  // target 0: free
+
+  // A system call that the monitor makes for a task (task/errand.h).
+  struct {
+    uint32_t state;
+    uint32_t unused;
+    int64_t number;
+    int64_t arguments[4];
+    int64_t result;
+    uint8_t given[64];
+    uint8_t answer[64];
+  } errand;
 
   // execve requested of the monitor.
   uint32_t exec_requested;

@@ -1,5 +1,8 @@
 // The monitor has a handler for every signal that can have one. What the program's disposition says is then done by
 // hand: ignore, stop all, end all, or pass on to a task that does not block it.
+//
+// One handler at a time: none interrupts another, and an errand (by a signal of higher number than SIGALRM) is done when
+// the signals that came before it have been passed on.
 
 #include "trap/forward.h"
 
@@ -8,6 +11,8 @@
 
 #include "base/bytes.h"
 #include "sys/syscall_x86_64.h"
+#include "task/errand.h"
+#include "task/process.h"
 #include "task/shared.h"
 
 extern "C" char weir_sigreturn[];
@@ -21,6 +26,7 @@ void set_handler(int signal, void* handler) {
   action.handler = handler;
   action.flags = sys::kSaRestorer | SA_SIGINFO | SA_RESTART;
   action.restorer = weir_sigreturn;
+  action.mask = ~uint64_t{0};
   sys::raw(SYS_rt_sigaction, signal, reinterpret_cast<long>(&action), 0, 8);
 }
 
@@ -49,6 +55,15 @@ bool blocks(int tid, int signal) {
     return mask & sys::signal_bit(signal);
   }
   return false;
+}
+
+// The virtual id of the one task that a timer tells, 0 where it tells the program.
+int timer_target(const siginfo_t* info) {
+  if (info->si_code != SI_TIMER) return 0;
+  for (const auto& timer : shared().timers) {
+    if (timer.target && timer.id == info->si_timerid) return timer.target;
+  }
+  return 0;
 }
 
 bool ends_by_default(int signal) {
@@ -81,6 +96,10 @@ void pass_on(int signal, const siginfo_t* info) {
   forwarded->si_code = forwarded_code(forwarded->si_code);
   // A task that waits for it by sigwait blocks it; one that lets it through is better, the first is as good as any.
   Task* target = nullptr;
+  if (const int tid = timer_target(info)) {
+    target = tasks::find_by_virtual_tid(tid);
+    if (!target) return;
+  }
   for (TaskId i = 0; i < s.high_task && !target; i++) {
     Task& task = s.tasks[i];
     if (task.state == TaskState::kFree || task.tid <= 0) continue;
@@ -102,7 +121,9 @@ void pass_on(int signal, const siginfo_t* info) {
   sys::raw(SYS_rt_tgsigqueueinfo, target->tid, target->tid, signal, reinterpret_cast<long>(copy));
 }
 
-void on_monitor_signal(int signal, siginfo_t* info, void*) { pass_on(signal, info); }
+void on_monitor_signal(int signal, siginfo_t* info, void*) {
+  if (signal != sys::kProbeSignal || !tasks::do_errand()) pass_on(signal, info);
+}
 
 }  // namespace
 

@@ -154,19 +154,6 @@ void program_fault(Task& task, int signal, siginfo_t* info, ucontext_t* context)
   if (info->si_code <= 0 || signal == SIGTRAP) sys::raw(SYS_tkill, sys::raw(SYS_gettid), signal);
 }
 
-// A timer that notifies one particular task belongs to the process of the task that made it: passed on from there.
-bool timer_of_another(const Task& task, int signal, const siginfo_t* info) {
-  const Shared& s = shared();
-  for (const auto& timer : s.timers) {
-    if (!timer.target || timer.process != runtime::g_process || timer.id != info->si_timerid) continue;
-    Task* target = tasks::find_by_virtual_tid(timer.target);
-    if (!target || target == &task) return false;
-    sys::raw(SYS_rt_tgsigqueueinfo, target->tid, target->tid, signal, reinterpret_cast<long>(info));
-    return true;
-  }
-  return false;
-}
-
 // A signal to the whole program (from the terminal, or to its process group) reaches every task's process and the monitor;
 // the monitor's copy is the one that counts.
 bool for_this_task(int signal, const siginfo_t* info) {
@@ -212,7 +199,6 @@ void on_signal(int signal, siginfo_t* info, void* context_pointer) {
     program_fault(task, signal, info, context);
     return;
   }
-  if (info->si_code == SI_TIMER && timer_of_another(task, signal, info)) return;
   if (!handled(signal)) {
     if (is_ours(signal)) program_fault(task, signal, info, context);
     return;
@@ -260,14 +246,6 @@ void install(int signal) {
     action.handler = wanted.handler;
     action.flags |= wanted.flags & (SA_NOCLDSTOP | SA_NOCLDWAIT);
   }
-  kernel_sigaction(signal, &action, nullptr);
-}
-
-void install_anyway(int signal) {
-  KernelSigaction action{};
-  action.handler = reinterpret_cast<void*>(&on_signal);
-  action.restorer = reinterpret_cast<void*>(weir_sigreturn);
-  action.flags = sys::kSaRestorer | SA_SIGINFO | SA_ONSTACK | SA_RESTART;
   kernel_sigaction(signal, &action, nullptr);
 }
 

@@ -26,8 +26,6 @@ long sigaction(int signal, const sys::KernelSigaction* action, sys::KernelSigact
 long sigaltstack(const uint64_t* stack, uint64_t* old);
 // Repeats in this process what another process installed.
 void install(int signal);
-// In this process alone, for a signal that it only passes on to another.
-void install_anyway(int signal);
 
 // A blocking system call that a signal ends: -EINTR without entering the kernel where one is pending already.
 long interruptible(long number, long a, long b, long c, long d, long e, long f);

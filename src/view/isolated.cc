@@ -18,6 +18,7 @@
 #include <sys/mman.h>
 
 #include "page/diff.h"
+#include "page/heap.h"
 #include "page/store.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
@@ -145,11 +146,56 @@ void track(uint64_t start, uint64_t size) {
   }
 }
 
+namespace {
+
+// What can hold store pages, in few ranges: walking empty address space costs time too. Made anew when it has grown.
+struct Ranges {
+  uint64_t regions_version = ~uint64_t{0};
+  uint32_t count = 0;
+  Range outside[16];  // regions near each other
+};
+Ranges g_ranges;
+
+void refresh_ranges() {
+  const Shared& s = shared();
+  g_ranges.regions_version = s.regions_version;
+  g_ranges.count = 0;
+  constexpr uint64_t kNear = 64 << 20;
+  for (uint32_t i = 0; i < s.region_count; i++) {
+    if (!s.regions[i].live) continue;
+    Range range{s.regions[i].start, s.regions[i].start + s.regions[i].size};
+    for (uint32_t k = 0; k < g_ranges.count;) {
+      Range& other = g_ranges.outside[k];
+      if (range.start < other.limit + kNear && other.start < range.limit + kNear) {
+        if (other.start < range.start) range.start = other.start;
+        if (other.limit > range.limit) range.limit = other.limit;
+        other = g_ranges.outside[--g_ranges.count];
+        k = 0;
+      } else {
+        k++;
+      }
+    }
+    if (g_ranges.count == sizeof g_ranges.outside / sizeof g_ranges.outside[0]) {
+      g_ranges.count = 1;
+      g_ranges.outside[0] = Range{0x1000, 0x7ffffffff000};
+      return;
+    }
+    g_ranges.outside[g_ranges.count++] = range;
+  }
+}
+
+}  // namespace
+
 void find_writes(Task& task) {
+  Shared& s = shared();
   task.dirty_count = 0;
-  scan(task, 0x1000, kArena);
-  scan(task, kArena, kArena + kArenaSize);
-  scan(task, uint64_t{0x400000000000}, uint64_t{0x7ffffffff000});
+  if (g_ranges.regions_version != s.regions_version) refresh_ranges();
+  for (uint32_t i = 0; i < g_ranges.count; i++) scan(task, g_ranges.outside[i].start, g_ranges.outside[i].limit);
+  const Range heaps = heap_table_range();
+  const Range segments = heap_segment_range();
+  scan(task, heaps.start, heaps.limit);
+  scan(task, segments.start, segments.limit);
+  scan(task, kArena + kHeapSize, s.map_bump);
   page::PageDiff* diffs = diffs_of(task);
   for (uint64_t i = 0; i < task.dirty_count; i++) {
     page::PageDiff& diff = diffs[i];

@@ -1,0 +1,147 @@
+// Timers while tasks exist. The kernel keeps a timer for the process that made it, tells only that process, and lets no
+// other change it; a program's timers are all its threads'. Under View isolated every timer is therefore the monitor's:
+// those that the program made before its first thread are there already, and what a task asks for is done there. The
+// monitor passes the signal on like any other that comes to the program as a whole (trap/forward.cc), or to the one task
+// that the timer names.
+//
+// The CPU's time is counted for each process: such a timer watches the process of the task that made it.
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+
+#include "base/bytes.h"
+#include "event/event.h"
+#include "runtime/state.h"
+#include "sys/syscall_x86_64.h"
+#include "syscall/syscall.h"
+#include "task/errand.h"
+#include "task/process.h"
+#include "task/shared.h"
+
+namespace weir::syscalls {
+
+namespace {
+
+constexpr int kThreadId = 4;     // SIGEV_THREAD_ID
+constexpr size_t kTimes = 32;    // struct itimerspec and struct itimerval
+constexpr size_t kEvent = 64;    // struct sigevent: value, signo, notify, thread id
+
+int* timer_event_words(uint8_t* event) { return reinterpret_cast<int*>(event); }
+
+// What a CPU clock of the program means to the kernel, in another process than this one.
+long watched_clock(long clock) {
+  constexpr int kScheduler = 2, kPerThread = 4;  // low bits of a CPU clock's id; above is the task's id, inverted
+  int tid = self().tid;
+  if (clock < 0) {
+    const int named = static_cast<int>(~static_cast<unsigned>(clock >> 3));
+    if ((clock & kPerThread) && named != 0) tid = tasks::real_tid(named);
+  } else if (clock != CLOCK_PROCESS_CPUTIME_ID && clock != CLOCK_THREAD_CPUTIME_ID) {
+    return clock;
+  }
+  return static_cast<int>(~static_cast<unsigned>(tid) << 3 | kScheduler);
+}
+
+long create_in_monitor(const Call& call) {
+  Shared& s = shared();
+  auto* target = s.timers;
+  int thread = 0;
+  if (call.b) {
+    copy_bytes(s.errand.given, reinterpret_cast<void*>(call.b), kEvent);
+    int* words = timer_event_words(s.errand.given);
+    if (words[3] == kThreadId) {
+      thread = words[4];
+      if (!tasks::find_by_virtual_tid(thread)) return -EINVAL;
+      words[3] = SIGEV_SIGNAL;
+      while (target < s.timers + kMaxTimers && target->target) target++;
+      if (target == s.timers + kMaxTimers) return -EAGAIN;
+    }
+  }
+  const long result = tasks::send_errand(SYS_timer_create, watched_clock(call.a), call.b ? reinterpret_cast<long>(s.errand.given) : 0,
+                                         reinterpret_cast<long>(s.errand.answer));
+  if (result != 0) return result;
+  const int id = *reinterpret_cast<int*>(s.errand.answer);
+  if (thread) *target = {id, thread};
+  *reinterpret_cast<int*>(call.c) = id;
+  return 0;
+}
+
+// The last two arguments of the call are the new times and where the old ones go; either may be null.
+long exchange_in_monitor(long number, long a, long b, long given, long answer) {
+  auto& errand = shared().errand;
+  if (given) copy_bytes(errand.given, reinterpret_cast<void*>(given), kTimes);
+  const long from = given ? reinterpret_cast<long>(errand.given) : 0;
+  const long to = answer ? reinterpret_cast<long>(errand.answer) : 0;
+  long result = 0;
+  switch (number) {
+    case SYS_timer_settime: result = tasks::send_errand(number, a, b, from, to); break;
+    case SYS_setitimer: result = tasks::send_errand(number, a, from, to); break;
+    default: result = tasks::send_errand(number, a, to);
+  }
+  if (result == 0 && answer) copy_bytes(reinterpret_cast<void*>(answer), errand.answer, kTimes);
+  return result;
+}
+
+long delete_in_monitor(int id) {
+  const long result = tasks::send_errand(SYS_timer_delete, id);
+  if (result != 0) return result;
+  for (auto& timer : shared().timers) {
+    if (timer.id == id) timer.target = 0;
+  }
+  return 0;
+}
+
+long in_monitor(const Call& call) {
+  switch (call.number) {
+    case SYS_timer_create: return create_in_monitor(call);
+    case SYS_timer_settime: return exchange_in_monitor(call.number, call.a, call.b, call.c, call.d);
+    case SYS_timer_delete: return delete_in_monitor(static_cast<int>(call.a));
+    case SYS_setitimer: return exchange_in_monitor(call.number, call.a, 0, call.b, call.c);
+    case SYS_timer_gettime:
+    case SYS_getitimer: return exchange_in_monitor(call.number, call.a, 0, 0, call.b);
+    default: return tasks::send_errand(call.number, call.a);
+  }
+}
+
+// Under View direct the kernel needs nothing but its own id of a task.
+long create_in_program(Call& call) {
+  alignas(8) uint8_t event[kEvent];
+  if (!call.b) return call_kernel(call);
+  copy_bytes(event, reinterpret_cast<void*>(call.b), kEvent);
+  int* words = timer_event_words(event);
+  if (words[3] == kThreadId) words[4] = tasks::real_tid(words[4]);
+  call.b = reinterpret_cast<long>(event);
+  return call_kernel(call);
+}
+
+}  // namespace
+
+bool is_timer(long number) {
+  switch (number) {
+    case SYS_timer_create:
+    case SYS_timer_settime:
+    case SYS_timer_gettime:
+    case SYS_timer_getoverrun:
+    case SYS_timer_delete:
+    case SYS_setitimer:
+    case SYS_getitimer:
+    case SYS_alarm:
+      return true;
+    default:
+      return false;
+  }
+}
+
+long on_timer(Call& call) {
+  if (!runtime::g_isolated) return call.number == SYS_timer_create ? create_in_program(call) : call_kernel(call);
+  // ITIMER_VIRTUAL and ITIMER_PROF count the time of the process that sets them.
+  if ((call.number == SYS_setitimer || call.number == SYS_getitimer) && call.a != ITIMER_REAL) return call_kernel(call);
+  begin_turn(EventKind::kSyscall);
+  const long result = in_monitor(call);
+  end_turn();
+  return result;
+}
+
+}  // namespace weir::syscalls
