@@ -13,6 +13,7 @@
 #include "syscall/syscall.h"
 #include "task/process.h"
 #include "task/shared.h"
+#include "trap/forward.h"
 #include "trap/signals.h"
 
 namespace weir::syscalls {
@@ -52,6 +53,13 @@ long on_sigprocmask(Call& call) {
   return result;
 }
 
+// A siginfo as the program should see it: forwarding by the monitor does not show.
+void give_info(long to, uint8_t* bytes) {
+  auto* info = reinterpret_cast<siginfo_t*>(bytes);
+  info->si_code = trap::original_code(info->si_code);
+  copy_bytes(reinterpret_cast<void*>(to), bytes, 128);
+}
+
 // sigsuspend, pause, sigtimedwait: sleeps that only a signal ends.
 long on_signal_sleep(Call& call) {
   uint64_t mask = 0;
@@ -73,7 +81,7 @@ long on_signal_sleep(Call& call) {
     }
     if (int signal = trap::take_program_signal(mask, info)) {
       task.signal_wait = 0;
-      if (call.b) copy_bytes(reinterpret_cast<void*>(call.b), info, sizeof info);
+      if (call.b) give_info(call.b, info);
       end_turn();
       return signal;
     }
@@ -86,7 +94,7 @@ long on_signal_sleep(Call& call) {
   const long info_at = call.b;
   if (call.number == SYS_rt_sigtimedwait && info_at) call.b = reinterpret_cast<long>(info);  // see descriptor.cc's invariant
   long result = sleep_in_kernel(call, "signal");
-  if (call.number == SYS_rt_sigtimedwait && info_at && result > 0) copy_bytes(reinterpret_cast<void*>(info_at), info, sizeof info);
+  if (call.number == SYS_rt_sigtimedwait && info_at && result > 0) give_info(info_at, info);
   if (call.number == SYS_rt_sigsuspend && result == -EINTR) {
     task.wait_mask = mask;
     task.has_wait_mask = 1;

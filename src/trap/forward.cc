@@ -114,7 +114,7 @@ void pass_on(int signal, const siginfo_t* info) {
     if (!target && (s.signalfd_mask & sys::signal_bit(signal))) target = &s.tasks[s.signalfd_task];
     if (!target) {  // waits until a task lets it through or waits for it (take_program_signal)
       s.program_pending |= sys::signal_bit(signal);
-      copy_bytes(s.program_info[signal], info, 128);
+      copy_bytes(s.program_info[signal], copy, 128);
       return;
     }
   }

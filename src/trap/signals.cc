@@ -204,12 +204,12 @@ void on_signal(int signal, siginfo_t* info, void* context_pointer) {
     return;
   }
   if (!for_this_task(signal, info)) return;
-  fix_sender(info);
   if (in_runtime(task, *context)) {
     note_pending(task, signal, info);
     redirect(task, *context);
     return;
   }
+  fix_sender(info);
   enter_handler(task, signal, info, context);
 }
 
