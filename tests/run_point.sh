@@ -14,7 +14,13 @@ line=$(grep -E "^$program *\|" "$here/programs/MANIFEST") || { echo "$program is
 IFS='|' read -r _ args mode expected except <<<"$line|"
 read -ra args <<<"$args"
 mode=${mode// /} expected=${expected// /}
-except=${except# } except=${except%%:*}
+except=${except# }
+refusal=
+if [[ $except == refused* ]]; then  # "refused POINT POINT: words of Weir's message": it cannot go on there and says so
+  points=${except%%:*}
+  [[ " ${points#refused} " == *" $order-$view "* ]] && refusal=${except#*: }
+fi
+except=${except%%:*}
 
 case $expected in
   exit=*) want=${expected#exit=} ;;
@@ -54,6 +60,14 @@ same() {
 binary=$build/tests/programs/$program
 under=("$build/bin/weir" run --order "$order" --view "$view" -- "$binary")
 if [ "$order" = native ]; then under=("$binary"); fi
+
+if [ -n "$refusal" ]; then
+  timeout -k 2 14 "${under[@]}" "${args[@]}" >"$work/out" 2>"$work/err" </dev/null
+  [ $? = 0 ] && { echo "$program: ended well at $order/$view; take the refusal out of programs/MANIFEST"; exit 1; }
+  grep -qF "$refusal" "$work/err" || { echo "$program: no word of '$refusal'"; cat "$work/err"; exit 1; }
+  echo "$program: refused at $order/$view by name, as programs/MANIFEST has it"
+  exit 0
+fi
 
 if [ "$mode" = exact ]; then once "$work/first" "$binary"; fi
 for ((run = 1; run <= runs; run++)); do

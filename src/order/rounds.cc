@@ -132,6 +132,9 @@ void end_serial(Shared& s) {
     start_serial(s);
     return;
   }
+  // One that was woken after its place in the phase had passed sleeps without a limit: it is to look after the others now.
+  Task* left = g_config.deterministic ? nullptr : next_arrived(s, 0);
+  if (left) wake_sleeper(*left);
   for (TaskId i = 0; i < s.high_task && count; i++) {
     if (s.tasks[i].state == TaskState::kRunning) {
       wake_sleeper(s.tasks[i]);

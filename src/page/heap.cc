@@ -338,9 +338,13 @@ bool heap_take_segments(size_t segments, uint64_t* start) {
   return true;
 }
 
-Range heap_table_range() { return {g_place.table, g_place.table + kMaxHeaps * sizeof(Heap)}; }
+Range heap_table_range() {
+  if (!heap_ready()) return {};  // a program with an allocator of its own
+  return {g_place.table, g_place.table + kMaxHeaps * sizeof(Heap)};
+}
 
 Range heap_segment_range() {
+  if (!heap_ready()) return {};
   return {g_place.segments, g_place.segments + (g_place.shared->next_segment << kSegmentBits)};
 }
 

@@ -92,15 +92,36 @@ weir_site_exit_end:
 
 # Signals wait for the program: the frame moves to the program's stack, the signals are raised there, and the handlers
 # run with this code as their interrupted place. weir_prepare_delivery answers the copy's address.
+# An unwinder that comes from a handler (cancellation, exceptions) finds the program's registers in that copy, through rbx.
 weir_exit_with_signals:
     mov %rsp,%rdi
     call weir_prepare_delivery
     mov %rax,%rsp
     mov %rsp,%rbx
+    .cfi_startproc
+    .cfi_signal_frame
+    .cfi_escape 0x0f,4,0x73,0x80,0x01,0x06      # CFA: *(rbx + FRAME_RSP)
+    .cfi_escape 0x10,16,3,0x73,0x88,0x01        # return address at rbx + FRAME_RIP
+    .cfi_escape 0x10,0,3,0x73,0xf0,0x00         # rax, rdx, rcx, rbx, rsi, rdi, rbp
+    .cfi_escape 0x10,1,3,0x73,0xe0,0x00
+    .cfi_escape 0x10,2,3,0x73,0xe8,0x00
+    .cfi_escape 0x10,3,3,0x73,0xd8,0x00
+    .cfi_escape 0x10,4,3,0x73,0xc8,0x00
+    .cfi_escape 0x10,5,3,0x73,0xc0,0x00
+    .cfi_escape 0x10,6,3,0x73,0xd0,0x00
+    .cfi_escape 0x10,8,2,0x73,0x38              # r8 to r15
+    .cfi_escape 0x10,9,2,0x73,0x30
+    .cfi_escape 0x10,10,2,0x73,0x28
+    .cfi_escape 0x10,11,2,0x73,0x20
+    .cfi_escape 0x10,12,2,0x73,0x18
+    .cfi_escape 0x10,13,2,0x73,0x10
+    .cfi_escape 0x10,14,2,0x73,0x08
+    .cfi_escape 0x10,15,2,0x73,0x00
     movl $0,%gs:TASK_IN_RUNTIME
     mov %rsp,%rdi
     call weir_raise_pending
     mov %rbx,%rsp
+    .cfi_endproc
     .globl weir_restore_frame
     .hidden weir_restore_frame
 # In: rsp = a Frame on the program's own stack whose rip stands again 8 + 128 bytes under Frame.rsp.
@@ -184,7 +205,7 @@ weir_split:
     .globl weir_sigreturn
     .hidden weir_sigreturn
 weir_sigreturn:
-    mov $15,%eax
+    .byte 0x48,0xc7,0xc0,0x0f,0,0,0             # mov $15,%rax, in the encoding by which unwinders know a signal frame
     syscall
     hlt
 

@@ -18,7 +18,13 @@ void on_atomic(Frame& frame, const Site& site) {
     execute_atomic(site.atomic, frame, reinterpret_cast<void*>(address));
     return;
   }
-  self().counters.atomics++;
+  Task& task = self();
+  task.counters.atomics++;
+  if (task.solo && !task.turn_depth) {  // no other task runs until this one's next event, which publishes it
+    task.solo--;
+    execute_atomic(site.atomic, frame, reinterpret_cast<void*>(address));
+    return;
+  }
   begin_turn(EventKind::kAtomic);
   void* target = alias(address);
   const bool stores = would_store(site.atomic, frame, target);

@@ -185,6 +185,7 @@ bool is_process_alone(long number) {
     case SYS_exit:
     case SYS_exit_group:
     case SYS_rseq:
+    case SYS_signalfd4:
       return true;
     default:
       return false;
