@@ -106,9 +106,6 @@ void go_multi() {
     page::convert_all();
     page::map_alias();
   }
-  if (g_isolated && s.signalfd_mask) {
-    report("a signalfd made before the first thread is not seen by an epoll made before it (View isolated); poll sees it");
-  }
   s.multi = 1;
   trap::take_over();
   if (g_isolated) {
