@@ -59,6 +59,8 @@ void publish_now(Task& task) {
 
 }  // namespace
 
+uint64_t event_time() { return order::now(); }
+
 bool tasks_active() { return g_tasks_active; }
 
 void* alias(uint64_t address) {

@@ -394,7 +394,11 @@ long poll_in_turns(Call& call) {
     pollfd* list = big ? few : polls;
     long count = descriptors_of(call, list, big ? 64 : kCapacity);
     const long wait_ms = left < 0 ? -1 : static_cast<long>((left + 999999) / 1000000);
-    if (count < 0) {  // too many to copy: asked every millisecond
+    constexpr long kSlice = 20;
+    const bool sliced = runtime::g_isolated && shared().signalfd_mask && (wait_ms < 0 || wait_ms > kSlice);
+    if (sliced && count >= 0) {  // a signalfd's own wait queue is that of the process that made it: looked at now and then
+      result = wait_ready(call, list, count, kSlice, "descriptors");
+    } else if (count < 0) {  // too many to copy: asked every millisecond
       result = wait_ready(call, few, 0, wait_ms < 0 || wait_ms > 1 ? 1 : wait_ms, "descriptors");
     } else {
       result = wait_ready(call, list, count, wait_ms, "descriptors");
@@ -404,7 +408,7 @@ long poll_in_turns(Call& call) {
     if (left > 0) {
       const auto gone = static_cast<int64_t>(sys::monotonic_ns() - begin);
       const int64_t total = timeout_of(call);
-      left = gone >= total || (result == 0 && count >= 0) ? 0 : total - gone;
+      left = gone >= total || (result == 0 && count >= 0 && !sliced) ? 0 : total - gone;
     }
   }
 }

@@ -9,7 +9,6 @@
 #include <sys/syscall.h>
 
 #include "event/event.h"
-#include "order/rounds.h"
 #include "page/store.h"
 #include "runtime/state.h"
 #include "sys/futex.h"
@@ -172,10 +171,10 @@ long on_sleep(Call& call) {
   if (absolute) duration -= static_cast<int64_t>(sys::monotonic_ns(static_cast<int>(call.a)));
   if (duration <= 0) duration = 1;
   begin_turn(EventKind::kSyscall);
-  const uint64_t until = order::now() + static_cast<uint64_t>(duration);
+  const uint64_t until = event_time() + static_cast<uint64_t>(duration);
   int result = block(0, 0, static_cast<uint64_t>(duration), "sleep");
   if (result == EINTR && left && !absolute) {
-    const uint64_t now = order::now();
+    const uint64_t now = event_time();
     const uint64_t rest = until > now ? until - now : 0;
     note_written();
     *left = sys::Timespec{static_cast<int64_t>(rest / 1000000000), static_cast<int64_t>(rest % 1000000000)};

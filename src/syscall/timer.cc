@@ -32,7 +32,7 @@ constexpr size_t kEvent = 64;    // struct sigevent: value, signo, notify, threa
 int* timer_event_words(uint8_t* event) { return reinterpret_cast<int*>(event); }
 
 // What a CPU clock of the program means to the kernel, in another process than this one.
-long watched_clock(long clock) {
+long watched_clock(clockid_t clock) {
   constexpr int kScheduler = 2, kPerThread = 4;  // low bits of a CPU clock's id; above is the task's id, inverted
   int tid = self().tid;
   if (clock < 0) {
@@ -59,7 +59,7 @@ long create_in_monitor(const Call& call) {
       if (target == s.timers + kMaxTimers) return -EAGAIN;
     }
   }
-  const long result = tasks::send_errand(SYS_timer_create, watched_clock(call.a), call.b ? reinterpret_cast<long>(s.errand.given) : 0,
+  const long result = tasks::send_errand(SYS_timer_create, watched_clock(static_cast<clockid_t>(call.a)), call.b ? reinterpret_cast<long>(s.errand.given) : 0,
                                          reinterpret_cast<long>(s.errand.answer));
   if (result != 0) return result;
   const int id = *reinterpret_cast<int*>(s.errand.answer);

@@ -93,6 +93,8 @@ void note_pending(Task& task, int signal, const siginfo_t* info) {
   slot.signal = signal;
   copy_bytes(slot.info, info, sizeof slot.info);
   __atomic_store_n(&task.pending, task.pending + 1, __ATOMIC_SEQ_CST);
+  // Where it is about to sleep until others wake it, or the kernel goes on with that sleep after the handler (SA_RESTART).
+  __atomic_store_n(&task.wake_word, 1u, __ATOMIC_SEQ_CST);
 }
 
 // The windows in which noting alone would be too late.
