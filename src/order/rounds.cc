@@ -31,7 +31,7 @@ Config g_config;
 bool (*g_sees_change)(const Task& task) = nullptr;
 
 constexpr uint64_t kFirstProbe = 4'000'000;        // token: nanoseconds of waiting before the first probe
-constexpr uint64_t kLastProbe = 250'000'000;
+constexpr uint64_t kLastProbe = 1'000'000'000;
 constexpr uint64_t kPreempt = 300'000;             // free
 constexpr uint64_t kStallPatience = 10'000'000'000;
 constexpr uint64_t kExitPatience = 1'000'000'000;
@@ -192,7 +192,7 @@ bool late(const Shared& s, const Task& task) {
 }
 
 // Asks tasks that have not arrived for a while what they are doing.
-void probe(Task& waiter) {
+void probe(const Task* waiter) {
   Shared& s = shared();
   if (!g_config.fenced && !g_config.deterministic) return;
   const uint64_t now = sys::monotonic_ns();
@@ -200,7 +200,7 @@ void probe(Task& waiter) {
   s.order_lock.lock();
   for (TaskId i = 0; i < s.high_task; i++) {
     Task& task = s.tasks[i];
-    if (&task == &waiter || !late(s, task) || now < task.next_probe || task.stepping) continue;
+    if (&task == waiter || !late(s, task) || now < task.next_probe || task.stepping) continue;
     task.probe_interval = g_config.deterministic ? (task.probe_interval ? task.probe_interval * 2 : kFirstProbe) : kPreempt;
     if (task.probe_interval > kLastProbe) task.probe_interval = kLastProbe;
     task.next_probe = now + task.probe_interval;
@@ -258,7 +258,7 @@ void sleep_until(Task& task, Done done) {
         if (!give_up) give_up = now + kExitPatience;
         if (now > give_up) leave_behind(task);
       }
-      probe(task);
+      probe(&task);
       if (g_config.deterministic && patience < kLastProbe / 4) patience *= 2;
     }
   }
@@ -351,7 +351,7 @@ int wait_blocked(Task& task) {
       continue;
     }
     if (!blocked || !watch) {
-      probe(task);
+      probe(&task);
       if (rest < kLastProbe) rest *= 2;
       continue;
     }
@@ -449,6 +449,14 @@ bool wake_task(Task& task, int result) {
 }
 
 // Fenced: counted when the phase began, since others may have arrived by now. Unfenced: the turn came back at once.
+void tick() {
+  static uint64_t last_round = 0;
+  Shared& s = shared();
+  const uint64_t round = __atomic_load_n(&s.round, __ATOMIC_RELAXED);
+  if (round == last_round && __atomic_load_n(&s.running, __ATOMIC_RELAXED) > (g_config.deterministic ? 0u : 1u)) probe(nullptr);
+  last_round = round;
+}
+
 bool alone(const Task& task) {
   const Shared& s = shared();
   return g_config.fenced ? s.phase_tasks == 1 : __atomic_load_n(&s.turn, __ATOMIC_RELAXED) == task.id;

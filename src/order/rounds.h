@@ -55,6 +55,11 @@ bool alone(const Task& task);
 
 // From a signal handler: `task` sleeps at an event and has a signal to take.
 void note_signal(Task& task);
+// From the monitor, every kTickNs: where no round has passed, the running tasks are asked what they do. Tasks that all spin on
+// each other's stores have nobody else to ask them.
+void tick();
+inline constexpr uint64_t kTickNs = 50'000'000;
+
 // Prints who waits for whom.
 void report_waits();
 

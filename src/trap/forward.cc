@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 
 #include "base/bytes.h"
+#include "order/rounds.h"
 #include "sys/syscall_x86_64.h"
 #include "task/errand.h"
 #include "task/process.h"
@@ -121,8 +122,26 @@ void pass_on(int signal, const siginfo_t* info) {
   sys::raw(SYS_rt_tgsigqueueinfo, target->tid, target->tid, signal, reinterpret_cast<long>(copy));
 }
 
+// Not ITIMER_REAL: that is the program's, as all timers in the monitor but this one are (syscall/timer.cc). No timer of this
+// kind outlives execve.
+void start_ticks() {
+  constexpr int kClockMonotonic = 1;
+  const int32_t event[16] = {0, 0, sys::kProbeSignal, SIGEV_SIGNAL};
+  const int64_t every[4] = {0, static_cast<int64_t>(order::kTickNs), 0, static_cast<int64_t>(order::kTickNs)};
+  int id = 0;
+  if (sys::raw(SYS_timer_create, kClockMonotonic, reinterpret_cast<long>(event), reinterpret_cast<long>(&id)) != 0) return;
+  sys::raw(SYS_timer_settime, id, 0, reinterpret_cast<long>(every), 0);
+}
+
 void on_monitor_signal(int signal, siginfo_t* info, void*) {
-  if (signal != sys::kProbeSignal || !tasks::do_errand()) pass_on(signal, info);
+  const bool ours = signal == sys::kProbeSignal;
+  // One pending signal may stand for an errand and a tick: an errand is looked for first, whatever the signal says.
+  if (ours && tasks::do_errand()) return;
+  if (ours && info->si_code == SI_TIMER) {
+    order::tick();
+    return;
+  }
+  pass_on(signal, info);
 }
 
 }  // namespace
@@ -135,6 +154,7 @@ void forward_signals() {
   }
   sys::KernelSigaction plain{};
   sys::raw(SYS_rt_sigaction, SIGCHLD, reinterpret_cast<long>(&plain), 0, 8);
+  start_ticks();
   uint64_t mask = 0;
   sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&mask), 0, 8);
 }

@@ -173,10 +173,7 @@ bool for_this_task(int signal, const siginfo_t* info) {
 }
 
 void fix_sender(siginfo_t* info) {
-  if (info->si_code <= kForwardedCode) {
-    info->si_code = original_code(info->si_code);
-    return;
-  }
+  info->si_code = original_code(info->si_code);
   if (info->si_code != SI_TKILL && info->si_code != SI_USER && info->si_code != SI_QUEUE) return;
   Shared& s = shared();
   for (uint32_t p = 0; p < s.high_process; p++) {

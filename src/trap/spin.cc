@@ -34,7 +34,7 @@ namespace weir::trap {
 
 namespace {
 
-constexpr uint32_t kWindow = 2048;
+constexpr uint32_t kWindow = 256;  // a step costs 10 microseconds
 constexpr uint64_t kTrapFlag = 0x100;
 constexpr size_t kMaxWrites = 64;
 constexpr size_t kMaxReads = 16;
