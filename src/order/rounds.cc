@@ -32,6 +32,8 @@ bool (*g_sees_change)(const Task& task) = nullptr;
 
 constexpr uint64_t kFirstProbe = 4'000'000;        // token: nanoseconds of waiting before the first probe
 constexpr uint64_t kLastProbe = 1'000'000'000;
+constexpr uint64_t kNextLook = 100'000;            // token: a probe is a burst of looks (trap/spin.cc says why)
+constexpr uint32_t kLooks = 8;
 constexpr uint64_t kPreempt = 300'000;             // free
 constexpr uint64_t kStallPatience = 10'000'000'000;
 constexpr uint64_t kExitPatience = 1'000'000'000;
@@ -124,6 +126,7 @@ void end_serial(Shared& s) {
     if (task.state == TaskState::kArrived) woken++;
     if (task.state != TaskState::kServed && task.state != TaskState::kReady) continue;
     task.state = TaskState::kRunning;
+    s.phase_task = task.id;
     count++;
   }
   s.running = count;
@@ -144,11 +147,15 @@ void end_serial(Shared& s) {
 }
 
 void start_serial(Shared& s) {
-  Task* first = next_arrived(s, 0);
+  // A task that ran alone may have done locked instructions and locks without a turn (Task::solo); before anybody else acts
+  // on what they changed it must have published them, so its turn comes first.
+  const bool alone = s.phase_tasks == 1 && s.phase_task != kNoTask && s.tasks[s.phase_task].state == TaskState::kArrived;
+  Task* first = alone ? &s.tasks[s.phase_task] : next_arrived(s, 0);
   if (!first) {
     watch_idle(s);
     return;
   }
+  s.alone_first = alone;
   s.serial = 1;
   grant(s, *first);
 }
@@ -191,20 +198,34 @@ bool late(const Shared& s, const Task& task) {
   return task.state == TaskState::kRunning || s.turn == task.id;
 }
 
-// Asks tasks that have not arrived for a while what they are doing.
-void probe(const Task* waiter) {
+// When the task is to be asked next: it has been found late again.
+uint64_t next_look(Task& task) {
+  if (!g_config.deterministic) return kPreempt;
+  if (task.looks++ % kLooks) return kNextLook;
+  task.probe_interval = task.probe_interval ? task.probe_interval * 2 : kFirstProbe;
+  if (task.probe_interval > kLastProbe) task.probe_interval = kLastProbe;
+  return task.probe_interval;
+}
+
+// Asks tasks that have not arrived for a while what they are doing. Answers when it would ask again: soon, or 0.
+uint64_t probe(const Task* waiter) {
   Shared& s = shared();
-  if (!g_config.fenced && !g_config.deterministic) return;
+  if (!g_config.fenced && !g_config.deterministic) return 0;
+  uint64_t soon = 0;
   const uint64_t now = sys::monotonic_ns();
   const Task* stalled = nullptr;
   s.order_lock.lock();
   for (TaskId i = 0; i < s.high_task; i++) {
     Task& task = s.tasks[i];
-    if (&task == waiter || !late(s, task) || now < task.next_probe || task.stepping) continue;
-    task.probe_interval = g_config.deterministic ? (task.probe_interval ? task.probe_interval * 2 : kFirstProbe) : kPreempt;
-    if (task.probe_interval > kLastProbe) task.probe_interval = kLastProbe;
-    task.next_probe = now + task.probe_interval;
-    if (!task.late_since) task.late_since = now;
+    if (&task == waiter || !late(s, task) || task.stepping) continue;
+    if (!task.late_since) {  // its last event may have been just now
+      task.late_since = now;
+      task.looks = 1;
+      if (g_config.deterministic) task.next_probe = now + kNextLook;
+    }
+    if (g_config.deterministic && (now < task.next_probe ? task.next_probe - now <= kNextLook : task.looks % kLooks)) soon = kNextLook;
+    if (now < task.next_probe) continue;
+    task.next_probe = now + next_look(task);
     if (g_config.deterministic && now - task.late_since > kStallPatience && !s.stall_told) {
       s.stall_told = 1;
       stalled = &task;
@@ -212,11 +233,12 @@ void probe(const Task* waiter) {
     sys::raw(SYS_tkill, task.tid, sys::kProbeSignal);
   }
   s.order_lock.unlock();
-  if (!stalled) return;
+  if (!stalled) return soon;
   report("task %u (tid %d) has run %u s without an event while other tasks wait for it: it computes, or it waits in a loop",
          uint64_t{stalled->id}, int64_t{stalled->tid}, kStallPatience / 1'000'000'000);
   report("that changes memory each time round, which cannot be told from computing. If it never ends: --order free, or a");
   report("call such as sched_yield() in the loop.");
+  return soon;
 }
 
 // The program ends (exit was called) and a task that computes for ever holds the end up: as without Weir, it ends where
@@ -228,7 +250,7 @@ bool leave_behind(Task& waiter) {
     Task& task = s.tasks[i];
     if (&task == &waiter || !late(s, task)) continue;
     const int pid = task.tid;
-    s.processes[task.process].pid = 0;
+    s.processes[task.process].pid = -pid;  // so that the monitor expects its end
     sys::raw(SYS_kill, pid, SIGKILL);
     if (task.state == TaskState::kRunning) s.running--;
     const bool had_turn = s.turn == task.id;
@@ -248,9 +270,9 @@ bool leave_behind(Task& waiter) {
 template <typename Done>
 void sleep_until(Task& task, Done done) {
   uint64_t patience = g_config.deterministic ? kFirstProbe : kPreempt;
-  uint64_t give_up = 0;
+  uint64_t give_up = 0, soon = 0;
   while (!done()) {
-    long result = sleep(task, patience);
+    long result = sleep(task, soon ? soon : patience);
     if (done()) return;
     if (result == -ETIMEDOUT) {
       if (task.exiting) {
@@ -258,8 +280,8 @@ void sleep_until(Task& task, Done done) {
         if (!give_up) give_up = now + kExitPatience;
         if (now > give_up) leave_behind(task);
       }
-      probe(&task);
-      if (g_config.deterministic && patience < kLastProbe / 4) patience *= 2;
+      soon = probe(&task);
+      if (g_config.deterministic && !soon && patience < kLastProbe / 4) patience *= 2;
     }
   }
 }
@@ -304,7 +326,9 @@ void pass_turn(Task& task, TaskState next) {
   s.order_lock.lock();
   task.state = next;
   if (g_config.fenced) {
-    if (Task* following = next_arrived(s, task.id + 1)) {
+    const TaskId from = s.alone_first ? 0 : task.id + 1;
+    s.alone_first = 0;
+    if (Task* following = next_arrived(s, from)) {
       grant(s, *following);
     } else {
       end_serial(s);
@@ -324,10 +348,11 @@ void wait_to_run(Task& task) {
 int wait_blocked(Task& task) {
   Shared& s = shared();
   uint64_t rest = kFirstProbe;  // a blocked task asks too what the running ones do, ever more rarely
+  uint64_t soon = 0;
   for (;;) {
     if (__atomic_load_n(&s.turn, __ATOMIC_ACQUIRE) == task.id) break;
     if (task.pending && task.state == TaskState::kBlocked) note_signal(task);
-    uint64_t patience = g_config.deterministic ? rest : sys::kForever;
+    uint64_t patience = !g_config.deterministic ? sys::kForever : soon ? soon : rest;
     s.order_lock.lock();
     const bool watch = task.flags & kWatchesIdle;
     const bool blocked = task.state == TaskState::kBlocked;
@@ -351,8 +376,8 @@ int wait_blocked(Task& task) {
       continue;
     }
     if (!blocked || !watch) {
-      probe(&task);
-      if (rest < kLastProbe) rest *= 2;
+      soon = probe(&task);
+      if (!soon && rest < kLastProbe) rest *= 2;
       continue;
     }
     s.order_lock.lock();
@@ -453,7 +478,10 @@ void tick() {
   static uint64_t last_round = 0;
   Shared& s = shared();
   const uint64_t round = __atomic_load_n(&s.round, __ATOMIC_RELAXED);
-  if (round == last_round && __atomic_load_n(&s.running, __ATOMIC_RELAXED) > (g_config.deterministic ? 0u : 1u)) probe(nullptr);
+  if (round == last_round && __atomic_load_n(&s.running, __ATOMIC_RELAXED) > (g_config.deterministic ? 0u : 1u)) {
+    uint32_t never = 0;
+    for (uint32_t i = 0; i < kLooks && probe(nullptr); i++) sys::futex_wait(&never, 0, kNextLook);
+  }
   last_round = round;
 }
 

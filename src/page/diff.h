@@ -20,7 +20,7 @@ uint32_t make_diff(const void* mine, const void* twin, PageDiff* diff);
 // Copies to `to` the bytes of `from` that the mask names. REQUIRES: nobody else writes `to` meanwhile.
 //
 // Bytes that the mask does not name keep what they have, with one exception. Where another task has changed bytes of the
-// same aligned word since the twin, and the two sets of bytes meet, both have written one variable (a race, or relaxed
+// same aligned word since the twin, and both changed a byte to different values, both have written one variable (a race, or relaxed
 // atomic stores); the last writer's whole variable must stand, never a mixture of two pointers. Its extent is taken to be
 // the smallest aligned power of two that holds both sets. Deviation from Dthreads, which merges bytes.
 void apply_diff(const PageDiff& diff, const void* from, void* to);

@@ -67,12 +67,10 @@ uint64_t aligned_cover(uint64_t bits) {
   return 0xff;
 }
 
-// Parts of one word that both changed, each widened to the variable it must be.
-uint64_t widen(uint64_t mine, uint64_t theirs) {
-  uint64_t result = mine;
-  const uint64_t cover = aligned_cover(mine | theirs);
-  if (mine & theirs) result |= cover;
-  return result;
+// What of one word is written: my changed bytes, and the rest of the variable where both changed a byte and differ in it.
+// Where they agree (both set a flag) there is nothing to mix.
+uint64_t widen(uint64_t mine, uint64_t theirs, uint64_t differ) {
+  return mine & theirs & differ ? mine | aligned_cover(mine | theirs) : mine;
 }
 
 }  // namespace
@@ -85,7 +83,9 @@ void apply_diff(const PageDiff& diff, const void* from, void* to) {
     for (size_t k = w * 8; mask; k++, mask >>= 8) {
       uint64_t bits = mask & 0xff;
       if (!bits) continue;
-      if (bits != 0xff && target[k] != diff.twin[k]) bits = widen(bits, gather(target[k] ^ diff.twin[k]));
+      if (bits != 0xff && target[k] != diff.twin[k]) {
+        bits = widen(bits, gather(target[k] ^ diff.twin[k]), gather(target[k] ^ source[k]));
+      }
       const uint64_t bytes = spread(bits);
       target[k] = (target[k] & ~bytes) | (source[k] & bytes);
     }

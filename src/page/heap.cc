@@ -31,6 +31,7 @@
 namespace weir {
 
 constinit bool g_tasks_active = false;
+constinit uint32_t g_single_heap = 0;
 
 namespace heap {
 

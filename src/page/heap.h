@@ -54,9 +54,12 @@ Range heap_segment_range();
 
 // True once threads are tasks, with %gs set; until then everything is heap 0's. The runtime sets it.
 extern bool g_tasks_active;
+// Whose heap is used while there is one task: 0, in a forked child the heap of the task that forked (the others' may have
+// been copied in the middle of an operation). Private to the process.
+extern uint32_t g_single_heap;
 
 inline uint32_t current_heap_index() {
-  if (!g_tasks_active) return 0;
+  if (!g_tasks_active) return g_single_heap;
   uint32_t index;
   asm volatile("movl %%gs:0x38,%0" : "=r"(index));
   return index;

@@ -139,6 +139,7 @@ long on_timer(Call& call) {
   // ITIMER_VIRTUAL and ITIMER_PROF count the time of the process that sets them.
   if ((call.number == SYS_setitimer || call.number == SYS_getitimer) && call.a != ITIMER_REAL) return call_kernel(call);
   begin_turn(EventKind::kSyscall);
+  note_written();
   const long result = in_monitor(call);
   end_turn();
   return result;

@@ -94,15 +94,18 @@ void show_arguments() {
   if (at == static_cast<long>(start)) copy_bytes(reinterpret_cast<void*>(start), reinterpret_cast<void*>(source), size);
 }
 
-bool note_task_end(int pid) {
+enum class Ended { kChild, kTask, kLeftBehind };
+
+// Whose end it was; frees the slot. A negative pid marks a task that was ended because the program ends without it.
+Ended note_task_end(int pid) {
   Shared& s = shared();
   for (uint32_t p = 0; p < s.high_process; p++) {
-    if (s.processes[p].pid == pid) {
-      s.processes[p].pid = 0;
-      return true;
-    }
+    if (s.processes[p].pid != pid && s.processes[p].pid != -pid) continue;
+    const Ended ended = s.processes[p].pid == pid ? Ended::kTask : Ended::kLeftBehind;
+    s.processes[p].pid = 0;
+    return ended;
   }
-  return false;
+  return Ended::kChild;
 }
 
 void note_child_end(int pid, int status, const void* usage) {
@@ -168,10 +171,14 @@ extern "C" __attribute__((visibility("hidden"))) void weir_monitor(int leader) {
   for (;;) {
     int status = 0;
     alignas(8) uint8_t usage[sizeof(ChildProcess::usage)];
+    // Signals come only while the monitor waits: their handlers take the same locks as the work below.
+    trap::open_mask();
     long pid = sys::raw(SYS_wait4, -1, reinterpret_cast<long>(&status), kWaitAll, reinterpret_cast<long>(usage));
+    trap::block_all();
     if (pid == -EINTR) continue;
     if (pid < 0) die(s.exiting ? s.exit_code : 125);
-    const bool is_task = note_task_end(static_cast<int>(pid)) || pid == leader;
+    Ended ended = note_task_end(static_cast<int>(pid));
+    if (pid == leader) ended = Ended::kTask;
     if (s.exec_requested) {
       reap_tasks();
       execute();
@@ -180,7 +187,8 @@ extern "C" __attribute__((visibility("hidden"))) void weir_monitor(int leader) {
       reap_tasks();
       die(s.exit_code);
     }
-    if (!is_task) {
+    if (ended == Ended::kLeftBehind) continue;
+    if (ended == Ended::kChild) {
       note_child_end(static_cast<int>(pid), status, usage);
     } else if (WIFSIGNALED(status)) {
       s.exiting = 1;

@@ -269,7 +269,10 @@ void finish() {
   }
   order::pass_turn(task, TaskState::kFree);
   if (stay) wait_for_work(process);
-  if (runtime::g_isolated) view::close_tracking();
+  if (runtime::g_isolated) {
+    view::close_tracking();
+    for (;;) sys::raw(SYS_exit, 0);  // the monitor frees the slot
+  }
   leave_thread(&s.processes[process].pid);
 }
 

@@ -111,6 +111,8 @@ struct Shared {
   uint32_t deadlock_told;
   uint32_t stall_told;
   uint32_t phase_tasks;      // active tasks when the parallel phase began
+  TaskId phase_task;         // the last of them
+  uint32_t alone_first;      // the serial phase began with a task that had run alone, not with the lowest number
 
   // Memory.
   alignas(64) SpinLock memory_lock;

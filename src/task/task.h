@@ -76,6 +76,13 @@ struct Task {
   uint64_t next_probe;        // round-independent cycle stamp of the next allowed probe
   uint64_t probe_interval;
   uint64_t late_since;        // when others first found it late, 0 if it was not
+  uint32_t looks;             // signals of the probe since then
+  uint32_t sampled;           // states seen by them (trap/spin), since the event `sampled_event`
+  uint32_t repeats;           // of these, seen before
+  uint32_t vain_steppings;    // single-stepped without a proof
+  uint64_t sampled_at;        // cycles
+  uint64_t sampled_event;
+  uint64_t samples[16];       // hashes of registers
   const char* wait_what;      // for diagnosis: "mutex", "futex", ...
   uint64_t wait_address;
 

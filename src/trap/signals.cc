@@ -231,6 +231,11 @@ void block_all() {
   sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&mask), 0, 8);
 }
 
+void open_mask() {
+  uint64_t mask = 0;
+  sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&mask), 0, 8);
+}
+
 void install(int signal) {
   const KernelSigaction& wanted = shared().actions[signal];
   KernelSigaction action{};

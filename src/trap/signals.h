@@ -20,6 +20,7 @@ void set_signal_stack(uint32_t process);
 // Kernel mask of this task: `mask` less what Weir never blocks.
 void set_mask(uint64_t mask);
 void block_all();
+void open_mask();  // nothing blocked
 
 // The program's calls. Return values are the kernel's.
 long sigaction(int signal, const sys::KernelSigaction* action, sys::KernelSigaction* old);

@@ -3,17 +3,23 @@
 // Order free: it publishes and goes on where it stands; any place between two instructions is as good as another.
 //
 // Order token: where it stands depends on time, so it may be interrupted only if it provably waits: single-stepped, it
-// comes back to a state (registers and all memory that it wrote) that it was in before. Then its future is a cycle until
+// comes back to a state (all registers and all memory that it wrote) that it was in before. Then its future is a cycle until
 // somebody else's store is seen. The cycle does not depend on where the probe met it, and its smallest state (by
 // instruction address, then registers) is a place that every run finds again: there the task makes an event, and
 // sleeps until a byte that the cycle reads has changed. Brent's method finds the cycle; after it, one more round finds
 // the smallest state, and a third stops there.
+//
+// A single step costs ten microseconds on a virtual machine, so thousands of them are not for a task that computes. Before
+// them come looks that cost a signal each: a loop that waits is met in the same state again and again, one that computes
+// in none twice. This decides only when the steps begin, never what they find.
 //
 // Invariants
 // 1. Between two steps nothing but the probe's own per-process tables is written.
 // 2. A step into the runtime ends the probe: the task has come to an event by itself.
 // 3. A loop that writes a new value each time round (a counter), makes a system call or has more than kWindow
 //    instructions is not provable; the probe gives up and comes again later, with longer pauses.
+// 4. A cycle may come through the same general registers with different memory or vector registers, so both belong to its
+//    smallest state.
 
 #include "trap/spin.h"
 
@@ -29,15 +35,18 @@
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "task/shared.h"
+#include "trap/vector_state_x86_64.h"
 
 namespace weir::trap {
 
 namespace {
 
-constexpr uint32_t kWindow = 256;  // a step costs 10 microseconds
+constexpr uint32_t kWindow = 1024;
 constexpr uint64_t kTrapFlag = 0x100;
 constexpr size_t kMaxWrites = 64;
 constexpr size_t kMaxReads = 16;
+constexpr uint64_t kLookGap = 20'000;  // cycles; sooner, no instruction may have been executed since the last look
+constexpr uint32_t kFewRepeats = 2;
 
 struct Touched {
   uint64_t address;
@@ -52,6 +61,8 @@ struct Probe {
   uint32_t steps, limit, length, left;
   bool unprovable, too_many_reads;
   Registers anchor, smallest;
+  uint64_t anchor_vectors;
+  uint64_t smallest_rest;  // digest of what is no general register
   size_t writes, reads;
   Touched write[kMaxWrites];
   Touched read[kMaxReads];
@@ -72,13 +83,38 @@ bool holds(uint64_t address, uint64_t size, uint64_t value) {
   return load(address, size, &now) && now == value;
 }
 
-void anchor_at(Probe& p, const Registers& registers) {
+void anchor_at(Probe& p, const Registers& registers, const ucontext_t& context) {
   p.anchor = registers;
+  p.anchor_vectors = hash_vectors(context);
   p.steps = 0;
   p.writes = 0;
   p.reads = 0;
   p.unprovable = false;
   p.too_many_reads = false;
+}
+
+// True where the task has been met often enough in states that it had been met in before.
+bool seems_to_wait(Task& task, const Registers& registers) {
+  constexpr uint32_t kSamples = sizeof task.samples / sizeof task.samples[0];
+  if (sys::cycles() - task.sampled_at < kLookGap) return false;
+  if (task.sampled_event != task.counters.events) {
+    task.sampled_event = task.counters.events;
+    task.sampled = task.repeats = task.vain_steppings = 0;
+  }
+  uint64_t hash = registers.rip ^ (registers.rflags & kStatusFlags) << 48;
+  for (uint64_t value : registers.general) hash = (hash ^ value) * 0x9E3779B97F4A7C15 ^ hash >> 29;
+  const uint32_t known = task.sampled < kSamples ? task.sampled : kSamples;
+  for (uint32_t i = 0; i < known; i++) {
+    if (task.samples[i] != hash) continue;
+    task.repeats++;
+    break;
+  }
+  task.samples[task.sampled++ % kSamples] = hash;
+  task.sampled_at = sys::cycles();
+  if (task.repeats < kFewRepeats << task.vain_steppings) return false;
+  task.sampled = task.repeats = 0;
+  if (task.vain_steppings < 8) task.vain_steppings++;
+  return true;
 }
 
 bool smaller(const Registers& a, const Registers& b) {
@@ -141,6 +177,18 @@ bool memory_restored(const Probe& p) {
   return true;
 }
 
+// Of the memory that the cycle writes and the vector registers; does not depend on where the cycle was entered.
+uint64_t digest(const Probe& p, const ucontext_t& context) {
+  uint64_t sum = hash_vectors(context);
+  for (size_t i = 0; i < p.writes; i++) {
+    uint64_t value;
+    load(p.write[i].address, p.write[i].size, &value);
+    value = (value ^ p.write[i].address) * 0x9E3779B97F4A7C15;
+    sum += (value ^ value >> 31) * 0xBF58476D1CE4E5B9;
+  }
+  return sum;
+}
+
 // The task goes into the runtime from the place where the signal met it, and comes back to it.
 void enter_runtime(Task& task, ucontext_t& context, uint64_t site) {
   auto& gregs = context.uc_mcontext.gregs;
@@ -171,7 +219,7 @@ void on_step(Task& task, ucontext_t& context) {
   }
   p.steps++;
   if (p.phase == Phase::kGoThere) {
-    if (registers == p.smallest) {
+    if (registers == p.smallest && digest(p, context) == p.smallest_rest) {
       task.spin_reads = 0;
       if (!p.too_many_reads) {
         task.spin_reads = static_cast<uint32_t>(p.reads);
@@ -182,29 +230,33 @@ void on_step(Task& task, ucontext_t& context) {
       stop(task, context);
       task.spinning = 1;
       enter_runtime(task, context, kPreempted);
-    } else if (p.steps > p.length + 1) {
+    } else if (p.steps > p.length) {
       stop(task, context);  // the cycle was left: somebody's store came through
     }
     return;
   }
   if (p.phase == Phase::kSmallest) {
-    if (smaller(registers, p.smallest)) p.smallest = registers;
-    if (registers == p.anchor) {
+    if (smaller(registers, p.smallest)) {
+      p.smallest = registers;
+      p.smallest_rest = digest(p, context);
+    } else if (registers == p.smallest) {
+      const uint64_t rest = digest(p, context);
+      if (rest < p.smallest_rest) p.smallest_rest = rest;
+    }
+    if (p.steps == p.length && registers == p.anchor) {
       p.phase = Phase::kGoThere;
       p.steps = 0;
-      if (p.smallest == registers) {  // standing there already; one more time round costs little
-        p.length++;
-      }
-    } else if (p.steps > p.length) {
+    } else if (p.steps >= p.length) {
       stop(task, context);
     }
     return;
   }
-  if (!p.unprovable && registers == p.anchor && memory_restored(p)) {
+  if (!p.unprovable && registers == p.anchor && hash_vectors(context) == p.anchor_vectors && memory_restored(p)) {
     p.phase = Phase::kSmallest;
     p.length = p.steps;
     p.steps = 0;
     p.smallest = registers;
+    p.smallest_rest = digest(p, context);
     return;
   }
   if (p.steps >= p.limit) {
@@ -213,7 +265,7 @@ void on_step(Task& task, ucontext_t& context) {
       return;
     }
     p.limit *= 2;
-    anchor_at(p, registers);
+    anchor_at(p, registers, context);
   }
   note_accesses(p, registers);
 }
@@ -245,8 +297,9 @@ void on_probe(Task& task, ucontext_t& context) {
     enter_runtime(task, context, kPreempted);
     return;
   }
-  if (__atomic_exchange_n(&g_probing, 1u, __ATOMIC_ACQUIRE)) return;
   Registers registers = registers_of_gregs(context.uc_mcontext.gregs);
+  if (!seems_to_wait(task, registers)) return;
+  if (__atomic_exchange_n(&g_probing, 1u, __ATOMIC_ACQUIRE)) return;
   StubPlace place;
   if (find_stub_place(registers.rip, place)) {
     __atomic_store_n(&g_probing, 0u, __ATOMIC_RELEASE);
@@ -255,7 +308,7 @@ void on_probe(Task& task, ucontext_t& context) {
   registers.rflags &= ~kTrapFlag;
   g_probe.phase = Phase::kSearch;
   g_probe.limit = 32;
-  anchor_at(g_probe, registers);
+  anchor_at(g_probe, registers, context);
   note_accesses(g_probe, registers);
   task.stepping = 1;
   context.uc_mcontext.gregs[REG_EFL] |= static_cast<greg_t>(kTrapFlag);
