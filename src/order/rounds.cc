@@ -49,7 +49,7 @@ void wake_sleeper(Task& task) {
 
 // Returns what futex_wait does; 0 when the word was set.
 long sleep(Task& task, uint64_t nanoseconds) {
-  const uint32_t spins = shared().live <= g_config.processors ? 2000 : 50;
+  constexpr uint32_t spins = 60;  // longer takes the processor from the one waited for, where there are other programs
   for (uint32_t i = 0; i < spins; i++) {
     if (__atomic_exchange_n(&task.wake_word, 0u, __ATOMIC_SEQ_CST)) return 0;
     for (int k = 0; k < 4; k++) sys::cpu_relax();
@@ -234,10 +234,7 @@ uint64_t probe(const Task* waiter) {
   }
   s.order_lock.unlock();
   if (!stalled) return soon;
-  report("task %u (tid %d) has run %u s without an event while other tasks wait for it: it computes, or it waits in a loop",
-         uint64_t{stalled->id}, int64_t{stalled->tid}, kStallPatience / 1'000'000'000);
-  report("that changes memory each time round, which cannot be told from computing. If it never ends: --order free, or a");
-  report("call such as sched_yield() in the loop.");
+  report_stall(*stalled, kStallPatience / 1'000'000'000);
   return soon;
 }
 
@@ -266,11 +263,18 @@ bool leave_behind(Task& waiter) {
   return true;
 }
 
+// A waiter looks in bursts: there is always somebody whose last event was long enough ago to be looked at.
+uint64_t again_soon(uint64_t soon, uint64_t& looks) {
+  if (soon && looks++ < kLooks) return soon;
+  looks = 0;
+  return 0;
+}
+
 // Sleeps until `done` holds of the task; probes late tasks meanwhile.
 template <typename Done>
 void sleep_until(Task& task, Done done) {
   uint64_t patience = g_config.deterministic ? kFirstProbe : kPreempt;
-  uint64_t give_up = 0, soon = 0;
+  uint64_t give_up = 0, soon = 0, looks = 0;
   while (!done()) {
     long result = sleep(task, soon ? soon : patience);
     if (done()) return;
@@ -280,7 +284,7 @@ void sleep_until(Task& task, Done done) {
         if (!give_up) give_up = now + kExitPatience;
         if (now > give_up) leave_behind(task);
       }
-      soon = probe(&task);
+      soon = again_soon(probe(&task), looks);
       if (g_config.deterministic && !soon && patience < kLastProbe / 4) patience *= 2;
     }
   }
@@ -348,7 +352,7 @@ void wait_to_run(Task& task) {
 int wait_blocked(Task& task) {
   Shared& s = shared();
   uint64_t rest = kFirstProbe;  // a blocked task asks too what the running ones do, ever more rarely
-  uint64_t soon = 0;
+  uint64_t soon = 0, looks = 0;
   for (;;) {
     if (__atomic_load_n(&s.turn, __ATOMIC_ACQUIRE) == task.id) break;
     if (task.pending && task.state == TaskState::kBlocked) note_signal(task);
@@ -376,7 +380,7 @@ int wait_blocked(Task& task) {
       continue;
     }
     if (!blocked || !watch) {
-      soon = probe(&task);
+      soon = again_soon(probe(&task), looks);
       if (!soon && rest < kLastProbe) rest *= 2;
       continue;
     }
@@ -491,18 +495,5 @@ bool alone(const Task& task) {
 }
 
 void note_signal(Task& task) { wake_task(task, EINTR); }
-
-void report_waits() {
-  Shared& s = shared();
-  static const char* const kStates[] = {"free", "running", "at an event", "served", "waiting", "in the kernel", "ready"};
-  report("no task of the program can go on; it would hang without Weir too. Who waits for what:");
-  for (TaskId i = 0; i < s.high_task; i++) {
-    const Task& task = s.tasks[i];
-    if (task.state == TaskState::kFree) continue;
-    report("  task %u (tid %d): %s%s%s at %x", uint64_t{i}, int64_t{task.tid},
-           kStates[static_cast<uint32_t>(task.state)], task.wait_what ? ", " : "", task.wait_what ? task.wait_what : "",
-           task.wait_address);
-  }
-}
 
 }  // namespace weir::order

@@ -62,5 +62,7 @@ inline constexpr uint64_t kTickNs = 50'000'000;
 
 // Prints who waits for whom.
 void report_waits();
+// Prints that a task has run for `seconds` without an event.
+void report_stall(const Task& task, uint64_t seconds);
 
 }  // namespace weir::order

@@ -41,6 +41,15 @@ long map(uint64_t at, uint64_t size, int protection, int flags, int descriptor, 
                   static_cast<long>(offset));
 }
 
+uint64_t descriptor_bit(int descriptor) { return uint64_t{1} << (descriptor % 64); }
+
+// The kernel leaves a private mapping of a file out of core files until it has had a copy of a page.
+void make_dumpable(uint64_t start) {
+  auto* byte = reinterpret_cast<volatile uint8_t*>(start);
+  *byte = *byte;
+  sys::raw(SYS_madvise, static_cast<long>(start), static_cast<long>(kPageSize), MADV_DONTNEED);
+}
+
 uint64_t take_segment_space(uint64_t size) {
   Shared& s = shared();
   uint64_t offset = s.segment_bump;
@@ -149,18 +158,22 @@ int hide_descriptor(int descriptor) {
   long high = sys::raw(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, floor);
   if (sys::failed(high)) return static_cast<int>(high);
   sys::raw(SYS_close, descriptor);
+  if (g_control_mapped && high < kHiddenDescriptors) {
+    // relaxed: who asks has the turn, or asks for a descriptor of its own
+    __atomic_fetch_or(&shared().hidden_descriptors[high / 64], descriptor_bit(static_cast<int>(high)), __ATOMIC_RELAXED);
+  }
   return static_cast<int>(high);
 }
 
+void close_hidden(int descriptor) {
+  // The bit goes first: once it is closed, the number may be anybody's.
+  if (is_hidden(descriptor)) __atomic_fetch_and(&shared().hidden_descriptors[descriptor / 64], ~descriptor_bit(descriptor), __ATOMIC_RELAXED);
+  sys::raw(SYS_close, descriptor);
+}
+
 bool is_hidden(int descriptor) {
-  static long floor = 0;
-  if (!floor) {
-    rlimit limit{};
-    sys::raw(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, reinterpret_cast<long>(&limit));
-    floor = limit.rlim_cur > 4 * kHiddenFloor ? static_cast<long>(limit.rlim_cur) - 2 * kHiddenFloor : kHiddenFloor;
-    if (floor > 60000) floor = 60000;
-  }
-  return descriptor >= floor;
+  if (!g_control_mapped || descriptor < 0 || descriptor >= kHiddenDescriptors) return false;
+  return __atomic_load_n(&shared().hidden_descriptors[descriptor / 64], __ATOMIC_RELAXED) & descriptor_bit(descriptor);
 }
 
 bool create_store() {
@@ -193,12 +206,15 @@ bool create_store() {
   } else {
     s.regions[s.region_count - 1].live = 0;
   }
+  dump_only_used();
   return true;
 }
 
 bool map_private(uint64_t start, uint64_t size, uint64_t offset, int protection) {
   long at = map(start, size, protection, MAP_PRIVATE | MAP_NORESERVE | MAP_FIXED, shared().store, offset);
-  return at == static_cast<long>(start);
+  if (at != static_cast<long>(start)) return false;
+  if (protection & PROT_WRITE) make_dumpable(start);
+  return true;
 }
 
 void map_alias() {
@@ -228,6 +244,8 @@ void convert_all() {
   }
   long at = map(kArena, kArenaSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE | MAP_FIXED, s.store, 0);
   if (at != static_cast<long>(kArena)) fail("map the arena privately", at);
+  make_dumpable(kArena);
+  dump_only_used();
   reapply_protections();
 }
 
@@ -315,6 +333,8 @@ void free_extent(uint64_t start, uint64_t size) {
   Shared& s = shared();
   Range range{start, start + page_up(size)};
   SpinGuard guard(s.memory_lock);
+  if (range.limit > s.map_bump) range.limit = s.map_bump;  // above it everything is free
+  if (range.empty()) return;
   for (uint32_t i = 0; i < s.free_count;) {
     Range& other = s.free_extents[i];
     if (other.limit == range.start || other.start == range.limit || other.overlaps(range)) {
@@ -331,6 +351,42 @@ void free_extent(uint64_t start, uint64_t size) {
   } else if (s.free_count < sizeof s.free_extents / sizeof s.free_extents[0]) {
     s.free_extents[s.free_count++] = range;
   }
+}
+
+void take_extent(uint64_t start, uint64_t size) {
+  Shared& s = shared();
+  const Range range{start, start + page_up(size)};
+  SpinGuard guard(s.memory_lock);
+  auto add = [&](Range extent) {
+    if (!extent.empty() && s.free_count < sizeof s.free_extents / sizeof s.free_extents[0]) s.free_extents[s.free_count++] = extent;
+  };
+  for (uint32_t i = 0; i < s.free_count;) {
+    const Range old = s.free_extents[i];
+    if (!old.overlaps(range)) {
+      i++;
+      continue;
+    }
+    s.free_extents[i] = s.free_extents[--s.free_count];
+    add(Range{old.start, range.start});
+    add(Range{range.limit, old.limit});
+  }
+  if (range.limit > s.map_bump) {
+    add(Range{s.map_bump, range.start});
+    s.map_bump = range.limit;
+  }
+}
+
+bool is_all_free(uint64_t start, uint64_t size) {
+  const Shared& s = shared();
+  const Range range{start, start + page_up(size)};
+  if (range.start < kArena + kHeapSize || range.limit > kArena + kArenaSize) return false;
+  auto common = [&](const Range& other) {
+    const Range both{other.start > range.start ? other.start : range.start, other.limit < range.limit ? other.limit : range.limit};
+    return both.empty() ? 0 : both.size();
+  };
+  uint64_t free = common(Range{s.map_bump, kArena + kArenaSize});
+  for (uint32_t i = 0; i < s.free_count; i++) free += common(s.free_extents[i]);  // no two of them overlap
+  return free == range.size();
 }
 
 bool is_free_extent(uint64_t start, uint64_t size) {

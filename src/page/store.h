@@ -36,7 +36,10 @@ void zero_pages(uint64_t start, uint64_t size);
 // Program mmap in the arena. Guarded by: the turn. 0 where the address space is used up.
 uint64_t allocate_extent(uint64_t size);
 void free_extent(uint64_t start, uint64_t size);
-bool is_free_extent(uint64_t start, uint64_t size);
+bool is_free_extent(uint64_t start, uint64_t size);  // some of it
+bool is_all_free(uint64_t start, uint64_t size);
+// A place that the program chose: whatever of it is free is handed out to nobody else.
+void take_extent(uint64_t start, uint64_t size);
 
 // The only caller of mprotect for program memory.
 long protect(uint64_t start, uint64_t size, int protection);
@@ -47,12 +50,19 @@ void reapply_protections();
 // A forked child gets bytes of its own: a new store with the old one's contents, mapped shared again.
 void copy_for_fork();
 
+// Core files hold what is used. The first after the arena was mapped, in this process; the second whenever more is used.
+void dump_only_used();
+void dump_used();
+// Just before this process ends by a signal: of the arena exactly what the store has. Signal-safe.
+void dump_only_present();
+
 // Ends of libweir.so in memory: never converted.
 Range own_image();
 
 // Hides a descriptor from the program at a high number, close-on-exec. Answers the new number or -errno.
 int hide_descriptor(int descriptor);
-bool is_hidden(int descriptor);
+void close_hidden(int descriptor);
+bool is_hidden(int descriptor);  // exactly the runtime's own, whatever else lies at high numbers
 
 // 64-bit fingerprint of all program memory, words that hold the process id made equal.
 uint64_t fingerprint();

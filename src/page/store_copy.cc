@@ -55,12 +55,10 @@ void copy_for_fork() {
   }
   long file = sys::raw(SYS_memfd_create, reinterpret_cast<long>("weir-store"), MFD_CLOEXEC);
   WEIR_CHECK(!sys::failed(file));
-  const int store = hide_descriptor(static_cast<int>(file));
-  WEIR_CHECK(store >= 0);
-  sys::raw(SYS_ftruncate, store, static_cast<long>(kStoreSize));
+  sys::raw(SYS_ftruncate, file, static_cast<long>(kStoreSize));
   each_extent(old_store, [&](uint64_t offset, uint64_t size) {
     for (uint64_t done = 0; done < size;) {
-      long wrote = sys::raw(SYS_pwrite64, store, static_cast<long>(kAlias + offset + done), static_cast<long>(size - done),
+      long wrote = sys::raw(SYS_pwrite64, file, static_cast<long>(kAlias + offset + done), static_cast<long>(size - done),
                             static_cast<long>(offset + done));
       if (wrote <= 0) {
         report("no memory for the copy that a forked process gets (error %d)", int64_t{-wrote});
@@ -70,8 +68,10 @@ void copy_for_fork() {
     }
   });
   tasks::copy_control();
+  const int store = hide_descriptor(static_cast<int>(file));  // noted in the child's own table of hidden descriptors
+  WEIR_CHECK(store >= 0);
   s.store = store;
-  sys::raw(SYS_close, old_store);
+  close_hidden(old_store);
   sys::raw(SYS_munmap, static_cast<long>(kAlias), static_cast<long>(kStoreSize));
   auto map_shared = [&](uint64_t start, uint64_t size, int protection, uint64_t offset) {
     long at = sys::raw(SYS_mmap, static_cast<long>(start), static_cast<long>(size), protection,
@@ -83,7 +83,31 @@ void copy_for_fork() {
     const Region& r = s.regions[i];
     if (r.live) map_shared(r.start, r.size, static_cast<int>(r.protection), r.offset);
   }
+  dump_only_used();
   reapply_protections();
+}
+
+void dump_only_present() {
+  if (shared().store < 0) return;
+  constexpr uint64_t kNear = 1 << 20, kMost = 4000;  // each piece is a mapping of its own, of which there may be 65530
+  sys::raw(SYS_madvise, static_cast<long>(kArena), static_cast<long>(kArenaSize), MADV_DONTDUMP);
+  uint64_t count = 0;
+  Range piece{};
+  auto open = [&] {
+    if (!piece.empty()) sys::raw(SYS_madvise, static_cast<long>(piece.start), static_cast<long>(piece.size()), MADV_DODUMP);
+    count++;
+  };
+  each_extent(shared().store, [&](uint64_t offset, uint64_t size) {
+    if (offset >= kArenaSize) return;
+    const Range found{kArena + offset, kArena + (offset + size < kArenaSize ? offset + size : kArenaSize)};
+    if (piece.empty() || (found.start > piece.limit + kNear && count < kMost)) {
+      open();
+      piece = found;
+    } else {
+      piece.limit = found.limit;
+    }
+  });
+  open();
 }
 
 uint64_t fingerprint() {

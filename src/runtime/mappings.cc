@@ -5,6 +5,8 @@
 // 1. Records are appended under the turn, and applied by a process before it runs program code again, so a process in
 //    program code is always up to date.
 // 2. `waiting` counts the slots that still have to apply a record; slots made later start at the end.
+// 3. A slot that is about to be overtaken applies what it has missed where it stands: under a turn all others are asleep
+//    in the runtime, busy ones with the probe signal open (trap/signals.cc), idle ones on slot.go.
 
 #include "runtime/mappings.h"
 
@@ -15,6 +17,7 @@
 #include "runtime/state.h"
 #include "runtime/text.h"
 #include "sys/maps.h"
+#include "sys/futex.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "trap/signals.h"
@@ -54,6 +57,57 @@ void apply(const MappingRecord& r) {
   }
 }
 
+uint64_t lag_of(uint32_t process) {
+  const Shared& s = shared();
+  if (process == g_process || __atomic_load_n(&s.processes[process].pid, __ATOMIC_ACQUIRE) == 0) return 0;
+  return s.mapping_sequence - __atomic_load_n(&s.processes[process].mapping_sequence, __ATOMIC_ACQUIRE);
+}
+
+// Long before the ring comes round to a record that a slot still needs.
+void let_laggards_catch_up() {
+  Shared& s = shared();
+  constexpr uint64_t kTooFar = kMappingRecords / 2, kFar = kMappingRecords / 4;
+  constexpr uint64_t kPatience = 2'000'000'000, kPokeEvery = 20'000'000;
+  bool needed = false;
+  for (uint32_t p = 0; p < s.high_process && !needed; p++) needed = lag_of(p) > kTooFar;
+  if (!needed) return;
+  __atomic_store_n(&s.catch_up, 1u, __ATOMIC_SEQ_CST);
+  uint64_t least = ~uint64_t{0}, poked = 0;
+  for (uint64_t progress = sys::monotonic_ns();;) {
+    uint64_t total = 0;
+    uint32_t laggard = 0;
+    const uint64_t now = sys::monotonic_ns();
+    const bool poke = now - poked >= kPokeEvery;
+    for (uint32_t p = 0; p < s.high_process; p++) {
+      const uint64_t lag = lag_of(p);
+      if (lag <= kFar) continue;
+      total += lag;
+      laggard = p;
+      ProcessSlot& slot = s.processes[p];
+      if (!poke) continue;
+      if (slot.idle) {
+        __atomic_store_n(&slot.go, kGoCatchUp, __ATOMIC_RELEASE);
+        sys::futex_wake(&slot.go);
+      } else if (slot.pid > 0) {  // else it is being made
+        sys::raw(SYS_tkill, slot.pid, sys::kProbeSignal);
+      }
+    }
+    if (poke) poked = now;
+    if (total == 0) break;
+    if (total < least) {
+      least = total;
+      progress = now;
+    }
+    if (now - progress > kPatience) {
+      const ProcessSlot& slot = s.processes[laggard];
+      report("changes of memory wait for process %d (task %u) to repeat them, and it does not", int64_t{slot.pid}, uint64_t{slot.task});
+      die(125);
+    }
+    sys::raw(SYS_sched_yield);
+  }
+  __atomic_store_n(&s.catch_up, 0u, __ATOMIC_SEQ_CST);
+}
+
 bool is_shared_mapping(uint64_t address) {
   static char maps[256 << 10];
   if (sys::read_maps(maps, sizeof maps) < 0) return true;
@@ -69,6 +123,7 @@ bool is_shared_mapping(uint64_t address) {
 void record_mapping(MappingRecord record) {
   Shared& s = shared();
   if (!g_tasks_active || !g_isolated) return;
+  let_laggards_catch_up();
   SpinGuard guard(s.process_lock);
   uint32_t others = 0;
   uint64_t oldest = s.mapping_sequence;
@@ -81,13 +136,16 @@ void record_mapping(MappingRecord record) {
   record.waiting = others;
   record.author = g_process;
   if (others == 0) {
-    if (record.descriptor >= 0) sys::raw(SYS_close, record.descriptor);
+    if (record.descriptor >= 0) page::close_hidden(record.descriptor);
   }
   s.mappings[s.mapping_sequence % kMappingRecords] = record;
   __atomic_store_n(&s.mapping_sequence, s.mapping_sequence + 1, __ATOMIC_RELEASE);
 }
 
 void apply_mappings(Task&) {
+  static volatile bool busy = false;  // the probe signal may come in the middle; what it would do is being done
+  if (busy) return;
+  busy = true;
   Shared& s = shared();
   ProcessSlot& slot = s.processes[g_process];
   while (slot.mapping_sequence < __atomic_load_n(&s.mapping_sequence, __ATOMIC_ACQUIRE)) {
@@ -95,12 +153,13 @@ void apply_mappings(Task&) {
     if (record.author != g_process) {
       apply(record);
       if (__atomic_sub_fetch(&record.waiting, 1u, __ATOMIC_ACQ_REL) == 0 && record.descriptor >= 0) {
-        sys::raw(SYS_close, record.descriptor);
+        page::close_hidden(record.descriptor);
         record.descriptor = -1;
       }
     }
-    slot.mapping_sequence++;
+    __atomic_store_n(&slot.mapping_sequence, slot.mapping_sequence + 1, __ATOMIC_RELEASE);
   }
+  busy = false;
 }
 
 void patch_pending_text() {

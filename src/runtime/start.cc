@@ -81,12 +81,17 @@ bool ensure_memory() {
 }
 
 bool grow_heap(uint32_t, size_t segments, uint64_t* start) {
-  if (!g_tasks_active || self().in_vfork) return heap_take_segments(segments, start);
+  if (!g_tasks_active || self().in_vfork) {
+    const bool taken = heap_take_segments(segments, start);
+    page::dump_used();
+    return taken;
+  }
   return weir_upcall(
              [](long count, long result, long) -> long {
                begin_turn(EventKind::kHeap);
                uint64_t at = 0;
                bool taken = heap_take_segments(static_cast<size_t>(count), &at);
+               page::dump_used();
                end_turn();
                *reinterpret_cast<uint64_t*>(result) = at;
                return taken;
@@ -130,6 +135,7 @@ HeapConfig heap_config() {
     long at = sys::raw(SYS_mmap, static_cast<long>(kArena), static_cast<long>(kHeapSize), PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     WEIR_CHECK(at == static_cast<long>(kArena));
+    page::dump_only_used();
   }
   config.reserve = Range{kArena, kArena + kHeapSize};
   config.shared = reinterpret_cast<HeapShared*>(kHeapTable);
@@ -156,6 +162,8 @@ __attribute__((constructor)) void start(int, char** argv, char**) {
   runtime::keep_threads_visible();
   syscalls::choose_handled(false);
   runtime::patch_all(kPatchSyscall);
+  trap::catch_trap_sites();
+  page::dump_used();
   runtime::g_intercepting = true;
 }
 

@@ -19,7 +19,7 @@
 #include "runtime/state.h"
 #include "sys/futex.h"
 #include "sys/syscall_x86_64.h"
-#include "syscall/syscall.h"
+#include "syscall/transfer.h"
 #include "task/process.h"
 #include "task/shared.h"
 #include "trap/signals.h"
@@ -33,6 +33,8 @@ enum class Way : uint8_t {
   kOrdered,   // an event, never sleeps for long
   kReads,     // sleeps until the descriptor in the first argument can be read
   kWrites,    // ... be written
+  kSendsMany, // ... and lengths go to program memory
+  kMoves,     // from one descriptor to another
   kSleeps,    // may sleep for other reasons, and writes no program memory: always outside
   kTries,     // may sleep and writes program memory: tried again and again without waiting
   kPolls,     // sleeps in poll, select, epoll
@@ -54,6 +56,11 @@ Way way_of(long number) {
     case SYS_sendto:
     case SYS_sendmsg:
       return Way::kWrites;
+    case SYS_sendmmsg:
+      return Way::kSendsMany;
+    case SYS_splice:
+    case SYS_sendfile:
+      return Way::kMoves;
     case SYS_poll:
     case SYS_ppoll:
     case SYS_select:
@@ -69,7 +76,6 @@ Way way_of(long number) {
     case SYS_semop:
     case SYS_semtimedop:
     case SYS_mq_timedsend:
-    case SYS_sendmmsg:
     case SYS_fsync:
     case SYS_fdatasync:
       return Way::kSleeps;
@@ -112,55 +118,11 @@ Way way_of(long number) {
     case SYS_fchdir:
     case SYS_umask:
     case SYS_getdents64:
-    case SYS_splice:  // they store an offset
-    case SYS_sendfile:
     case SYS_sched_yield:  // who yields in a loop waits for the others
       return Way::kOrdered;
     default:
       return Way::kNone;
   }
-}
-
-bool would_sleep(long descriptor, short events) {
-  pollfd poll{static_cast<int>(descriptor), events, 0};
-  return sys::raw(SYS_poll, reinterpret_cast<long>(&poll), 1, 0) == 0;
-}
-
-bool never_waits(const Call& call) {
-  const long flags = sys::raw(SYS_fcntl, call.a, F_GETFL);
-  if (flags < 0 || (flags & O_NONBLOCK)) return true;
-  if (call.number == SYS_recvfrom) return call.d & MSG_DONTWAIT;
-  if (call.number == SYS_recvmsg) return call.c & MSG_DONTWAIT;
-  return false;
-}
-
-// How long a read from this socket may wait, in milliseconds; -1 for ever.
-int receive_timeout(long descriptor) {
-  struct { int64_t seconds, microseconds; } time{0, 0};
-  uint32_t size = sizeof time;
-  if (sys::raw(SYS_getsockopt, descriptor, SOL_SOCKET, SO_RCVTIMEO, reinterpret_cast<long>(&time), reinterpret_cast<long>(&size)) != 0) return -1;
-  const int64_t milliseconds = time.seconds * 1000 + (time.microseconds + 999) / 1000;
-  return milliseconds ? static_cast<int>(milliseconds) : -1;
-}
-
-// Waits outside the rounds until one of `polls` (the runtime's memory) is ready. Answers as poll does.
-long wait_ready(Call& call, pollfd* polls, long count, long timeout_ms, const char* what) {
-  outside_begin(what);
-  long result = trap::interruptible(SYS_poll, reinterpret_cast<long>(polls), count, timeout_ms, 0, 0, 0);
-  outside_end();
-  if (result == -EINTR && trap::restarts()) call.again = true;
-  return result;
-}
-
-long read_when_ready(Call& call) {
-  if (never_waits(call)) return call_kernel(call);
-  while (would_sleep(call.a, POLLIN)) {
-    pollfd poll{static_cast<int>(call.a), POLLIN, 0};
-    long result = wait_ready(call, &poll, 1, receive_timeout(call.a), "input");
-    if (result == 0) return -EAGAIN;
-    if (result < 0) return result;
-  }
-  return call_kernel(call);
 }
 
 // msgrcv, io_getevents: there is nothing to poll.
@@ -183,9 +145,6 @@ long try_again(Call& call) {
     if (slept == -EINTR) return -EINTR;
   }
 }
-
-// A write to a pipe or socket larger than its free space sleeps in the middle.
-bool is_stream(long descriptor) { return sys::raw(SYS_lseek, descriptor, 0, SEEK_CUR) == -ESPIPE; }
 
 // What the kernel says of a task's process that the program would read of itself.
 const char* const kMonitorFiles[] = {"/proc/self/cmdline", "/proc/self/environ", "/proc/self/status", "/proc/self/comm"};
@@ -273,9 +232,8 @@ long ordered(Call& call) {
 
 // Calls that put something into program memory.
 bool writes_memory(long number, Way way) {
-  if (way == Way::kReads || way == Way::kPolls || way == Way::kTries) return true;
-  return number == SYS_pipe || number == SYS_pipe2 || number == SYS_socketpair || number == SYS_getdents64 ||
-         number == SYS_sendfile || number == SYS_splice;
+  if (way == Way::kReads || way == Way::kPolls || way == Way::kTries || way == Way::kSendsMany || way == Way::kMoves) return true;
+  return number == SYS_pipe || number == SYS_pipe2 || number == SYS_socketpair || number == SYS_getdents64;
 }
 
 bool never_sleeps_fcntl(long command) { return command != F_SETLKW && command != F_OFD_SETLKW; }
@@ -434,12 +392,10 @@ long on_descriptor(Call& call) {
       result = read_when_ready(call);
       break;
     case Way::kWrites:
-      if (would_sleep(call.a, POLLOUT) || (call.c > 4096 && is_stream(call.a))) {
-        result = sleep_in_kernel(call, "output");
-      } else {
-        result = call_kernel(call);
-      }
+      result = write_in_order(call);
       break;
+    case Way::kSendsMany: result = send_many(call); break;
+    case Way::kMoves: result = move_between(call); break;
     case Way::kPolls: result = on_poll(call); break;
     case Way::kTries: result = try_again(call); break;
     case Way::kSleeps: result = sleep_in_kernel(call, "the kernel"); break;

@@ -40,23 +40,48 @@ long change_protection(uint64_t start, uint64_t size, int protection) {
   return 0;
 }
 
-// Fills store memory at `start` from the file. Under the turn, or with one task.
-void read_file(uint64_t start, uint64_t size, int descriptor, uint64_t offset) {
+// Whether a file can be mapped privately for writing: what the kernel would say, asked before anything changes.
+long check_file(const Call& call) {
+  if (call.f % static_cast<long>(kPageSize)) return -EINVAL;
+  const long flags = sys::raw(SYS_fcntl, call.e, F_GETFL);
+  if (flags < 0 || (flags & O_PATH)) return -EBADF;
+  if ((flags & O_ACCMODE) == O_WRONLY) return -EACCES;
+  uint8_t byte;
+  const long got = sys::raw(SYS_pread64, call.e, reinterpret_cast<long>(&byte), 1, call.f);
+  if (got == -ESPIPE || got == -EISDIR || got == -EINVAL) return -ENODEV;
+  return got < 0 ? got : 0;
+}
+
+// Fills store memory at `start` from the file; 0 or -errno. Under the turn, or with one task.
+long read_file(uint64_t start, uint64_t size, int descriptor, uint64_t offset) {
   uint64_t at = g_tasks_active ? page::alias_of(start) : start;
   for (uint64_t done = 0; done < size;) {
     long got = sys::raw(SYS_pread64, descriptor, static_cast<long>(at + done), static_cast<long>(size - done),
                         static_cast<long>(offset + done));
-    if (got <= 0) break;
+    if (got == -EINTR) continue;
+    if (got < 0) return got;
+    if (got == 0) break;
     done += static_cast<uint64_t>(got);
   }
+  return 0;
+}
+
+void unmap_extent(uint64_t start, uint64_t size) {
+  page::zero_pages(start, size);
+  change_protection(start, size, PROT_NONE);  // a use after the unmapping must fault, as it would
+  page::free_extent(start, size);
 }
 
 // Anonymous memory (or a private copy of a file) at a place of Weir's choosing.
 long map_anywhere(const Call& call, uint64_t size, int protection, bool from_file) {
+  if (const long refused = from_file ? check_file(call) : 0) return refused;
   uint64_t start = page::allocate_extent(size);
   if (!start) return -ENOMEM;
   change_protection(start, page_up(size), kReadWrite);
-  if (from_file) read_file(start, size, static_cast<int>(call.e), address(call.f));
+  if (const long wrong = from_file ? read_file(start, size, static_cast<int>(call.e), address(call.f)) : 0) {
+    unmap_extent(start, page_up(size));
+    return wrong;
+  }
   // PROT_NONE is how address space is reserved before mprotect opens it: it is left open, except for a
   // thread's stack, of which the guard stays closed.
   if (protection & PROT_EXEC) {
@@ -69,20 +94,31 @@ long map_anywhere(const Call& call, uint64_t size, int protection, bool from_fil
 
 // Writable private memory at a place outside the arena: a region of the store.
 long map_region(const Call& call, uint64_t start, uint64_t size, int protection) {
+  const bool from_file = !(call.d & MAP_ANONYMOUS);
+  if (start % kPageSize) return -EINVAL;
+  if (const long refused = from_file ? check_file(call) : 0) return refused;
+  if (call.d & MAP_FIXED_NOREPLACE) {  // the kernel knows whether the place is free
+    constexpr int kHold = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
+    const long held = sys::raw(SYS_mmap, call.a, static_cast<long>(size), PROT_NONE, kHold, -1, 0);
+    if (sys::failed(held)) return held;
+  }
   page::remove_region(start, size);
   uint64_t offset = page::add_region(start, size, protection);
   if (!offset) return -ENOMEM;
   if (!page::map_private(start, page_up(size), offset, protection)) return -ENOMEM;
   view::track(start, page_up(size));
-  if (!(call.d & MAP_ANONYMOUS)) read_file(start, size, static_cast<int>(call.e), address(call.f));
+  const long wrong = from_file ? read_file(start, size, static_cast<int>(call.e), address(call.f)) : 0;
   record_mapping({MappingKind::kMapStore, protection, 0, -1, start, page_up(size), offset, 0, 0});
-  return static_cast<long>(start);
+  return wrong ? wrong : static_cast<long>(start);
 }
 
 long map_fixed_in_arena(const Call& call, uint64_t start, uint64_t size, int protection) {
+  const bool from_file = !(call.d & MAP_ANONYMOUS);
+  if (const long refused = from_file ? check_file(call) : 0) return refused;
+  if (start >= kArena + kHeapSize) page::take_extent(start, size);
   page::zero_pages(start, size);
   change_protection(start, page_up(size), kReadWrite);
-  if (!(call.d & MAP_ANONYMOUS)) read_file(start, size, static_cast<int>(call.e), address(call.f));
+  if (const long wrong = from_file ? read_file(start, size, static_cast<int>(call.e), address(call.f)) : 0) return wrong;
   if ((protection & kReadWrite) != kReadWrite && protection != PROT_NONE) {
     change_protection(start, page_up(size), protection);
   }
@@ -125,7 +161,16 @@ long on_mmap(Call& call) {
   const bool is_private = (call.d & MAP_TYPE) == MAP_PRIVATE;
   if (size == 0) return -EINVAL;
   const bool writable = protection & PROT_WRITE;
-  if (fixed && page::in_arena(start) && (is_private || anonymous)) return map_fixed_in_arena(call, start, size, protection);
+  if (fixed && page::in_arena(start)) {
+    if (start % kPageSize) return -EINVAL;
+    if (size > kArena + kArenaSize - start) return -ENOMEM;
+    if ((call.d & MAP_FIXED_NOREPLACE) && !page::is_all_free(start, size)) return -EEXIST;
+    call.d = (call.d & ~long{MAP_FIXED_NOREPLACE}) | MAP_FIXED;  // the kernel has the whole arena mapped
+    if (is_private || anonymous) return map_fixed_in_arena(call, start, size, protection);
+    const long mapped = g_tasks_active ? map_plain(call, size, protection) : call_kernel(call);
+    if (!sys::failed(mapped) && start >= kArena + kHeapSize) page::take_extent(start, size);
+    return mapped;
+  }
   if (!is_private) return g_tasks_active ? map_plain(call, size, protection) : call_kernel(call);
   if (!fixed && anonymous && !(call.d & (MAP_GROWSDOWN | MAP_HUGETLB | MAP_32BIT))) {
     return map_anywhere(call, size, protection, false);
@@ -134,12 +179,6 @@ long on_mmap(Call& call) {
   if (fixed && (anonymous || writable)) return map_region(call, start, size, protection);
   if (anonymous || (writable && !(protection & PROT_EXEC))) return map_anywhere(call, size, protection, !anonymous);
   return map_plain(call, size, protection);
-}
-
-void unmap_extent(uint64_t start, uint64_t size) {
-  page::zero_pages(start, size);
-  change_protection(start, size, PROT_NONE);  // a use after the unmapping must fault, as it would
-  page::free_extent(start, size);
 }
 
 long on_munmap(const Call& call) {
@@ -257,7 +296,11 @@ long on_memory(Call& call) {
     end_turn();
     return result;
   }
-  if (!g_tasks_active) return change(call);
+  if (!g_tasks_active) {
+    const long result = change(call);
+    page::dump_used();
+    return result;
+  }
   begin_turn(EventKind::kMemory);
   // Nested in a longer turn: what this task wrote goes to the store first, where the changes below work.
   Task& task = self();

@@ -29,8 +29,10 @@ constexpr Area kAreas[] = {
 };
 
 long map_shared(uint64_t at, uint64_t size, int flags) {
-  return sys::raw(SYS_mmap, static_cast<long>(at), static_cast<long>(page_up(size)), PROT_READ | PROT_WRITE,
-                  MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
+  long place = sys::raw(SYS_mmap, static_cast<long>(at), static_cast<long>(page_up(size)), PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
+  if (!sys::failed(place)) sys::raw(SYS_madvise, place, static_cast<long>(page_up(size)), MADV_DONTDUMP);
+  return place;
 }
 
 }  // namespace
@@ -44,9 +46,9 @@ bool map_control() {
       report("cannot reserve address space at %x (error %d): is a limit set (ulimit -v)?", area.start, int64_t{-at});
       return false;
     }
-    sys::raw(SYS_madvise, at, static_cast<long>(page_up(area.size)), MADV_DONTDUMP);
   }
   done = true;
+  g_control_mapped = true;
   Shared& s = shared();
   s.turn = kNoTask;
   s.store = -1;

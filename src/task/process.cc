@@ -87,8 +87,17 @@ TaskId take_task() {
 
 [[noreturn]] void wait_for_work(uint32_t process) {
   ProcessSlot& slot = shared().processes[process];
-  while (!__atomic_exchange_n(&slot.go, 0u, __ATOMIC_ACQUIRE)) sys::futex_wait(&slot.go, 0);
+  for (;;) {
+    const uint32_t go = __atomic_exchange_n(&slot.go, 0u, __ATOMIC_ACQUIRE);
+    if (go == kGoTask) break;
+    if (go == kGoCatchUp) {
+      runtime::apply_mappings(self());
+    } else {
+      sys::futex_wait(&slot.go, 0);
+    }
+  }
   Task& task = task_at(slot.task);
+  set_base(ARCH_SET_GS, reinterpret_cast<uint64_t>(&task));  // before a signal can come
   set_base(ARCH_SET_FS, first_frame(task.stack_top)->reserved);
   trap::set_mask(task.signal_mask);
   run_task(process, task);
@@ -104,7 +113,9 @@ void begin(uint64_t process) {
     runtime::g_process = static_cast<uint32_t>(process);
     if (!view::open_tracking()) die(125);
   }
-  slot.pid = static_cast<int>(sys::raw(SYS_gettid));
+  set_base(ARCH_SET_GS, reinterpret_cast<uint64_t>(&task_at(slot.task)));
+  trap::set_signal_stack(static_cast<uint32_t>(process));
+  __atomic_store_n(&slot.pid, static_cast<int>(sys::raw(SYS_gettid)), __ATOMIC_RELEASE);  // from now on it can be asked to catch up
   run_task(static_cast<uint32_t>(process), task_at(slot.task));
 }
 
@@ -217,7 +228,7 @@ long spawn(const Frame& frame, const CloneRequest& request) {
   order::add_task(task);
   if (reused) {
     s.pool_reuses++;
-    __atomic_store_n(&s.processes[process].go, 1u, __ATOMIC_RELEASE);
+    __atomic_store_n(&s.processes[process].go, kGoTask, __ATOMIC_RELEASE);
     sys::futex_wake(&s.processes[process].go);
     return task.virtual_tid;
   }

@@ -37,6 +37,7 @@ inline constexpr uint32_t kMaxRegions = 1024;
 inline constexpr uint32_t kMappingRecords = 8192;
 inline constexpr uint32_t kMaxChildren = 4096;
 inline constexpr uint32_t kMaxTimers = 64;
+inline constexpr int kHiddenDescriptors = 65536;  // none is hidden at this number or above
 
 static_assert(kArenaSize == uint64_t{1} << 40);
 
@@ -64,10 +65,12 @@ struct MappingRecord {
   uint32_t author;   // process that made it
 };
 
+inline constexpr uint32_t kGoTask = 1, kGoCatchUp = 2;
+
 struct ProcessSlot {
   int32_t pid;         // 0 = slot free
   uint32_t idle;       // 1 while it waits in the pool
-  uint32_t go;         // futex: a task was put into `task`
+  uint32_t go;         // futex: kGoTask, a task was put into `task`; kGoCatchUp, apply what was missed
   TaskId task;
   uint64_t mapping_sequence;
 };
@@ -128,8 +131,12 @@ struct Shared {
   uint32_t protected_count;
   struct { Range range; int32_t protection; int32_t unused; } protected_ranges[4096];
 
+  // Descriptors that the runtime keeps away from the program, one bit each (page::hide_descriptor). Changed atomically.
+  uint64_t hidden_descriptors[kHiddenDescriptors / 64];
+
   // Changes of the address space.
   alignas(64) uint64_t mapping_sequence;
+  uint32_t catch_up;         // whoever is woken or gets the probe signal applies what it has missed
   MappingRecord mappings[kMappingRecords];
 
   // Processes (isolated).
@@ -175,6 +182,7 @@ struct Shared {
   Task tasks[kMaxTasks];
 };
 
+inline bool g_control_mapped = false;  // from then on shared() may be touched
 inline Shared& shared() { return *reinterpret_cast<Shared*>(kControl); }
 inline Task& task_at(TaskId id) { return shared().tasks[id]; }
 inline bool is_task_memory(const void* p) {

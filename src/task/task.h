@@ -103,7 +103,7 @@ struct Task {
   uint64_t mapping_sequence;  // entries of the mapping record applied
 
   uint32_t held;              // mutexes of the section that keeps the turn; > 0: program code runs with turn_depth 1
-  uint32_t pad5;
+  uint32_t caught_up;         // a signal that was only for catching up may have ended its sleep in the kernel
   uint64_t section;           // its first mutex
   uint64_t broken_section;    // the same, where another event came before the unlock
   uint32_t cancel_asked;      // pthread_cancel named this task

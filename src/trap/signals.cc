@@ -15,6 +15,7 @@
 
 #include "base/bytes.h"
 #include "order/rounds.h"
+#include "page/store.h"
 #include "patch/patch.h"
 #include "runtime/state.h"
 #include "sys/report.h"
@@ -39,6 +40,7 @@ using sys::KernelSigaction;
 using sys::signal_bit;
 
 constexpr uint64_t kDefault = 0, kIgnore = 1;
+bool g_own_stack = false;  // this process's signals have a stack of the runtime's
 constexpr uint32_t kPendingCapacity = sizeof(Task::pending_signals) / sizeof(PendingSignal);
 
 struct KernelStack {
@@ -149,6 +151,7 @@ void program_fault(Task& task, int signal, siginfo_t* info, ucontext_t* context)
   } else if (handled(signal)) {
     enter_handler(task, signal, info, context);
   }
+  page::dump_only_present();
   KernelSigaction reset{};
   reset.flags = sys::kSaRestorer;
   reset.restorer = weir_sigreturn;
@@ -188,8 +191,12 @@ void on_signal(int signal, siginfo_t* info, void* context_pointer) {
   if (signal == sys::kProbeSignal && info->si_code == SI_TKILL) {
     if (!in_runtime(task, *context)) {
       on_probe(task, *context);
-    } else if (task.inbox_count) {
-      redirect(task, *context);  // it sleeps in the kernel and another task has sent it a signal
+    } else {
+      if (__atomic_load_n(&shared().catch_up, __ATOMIC_ACQUIRE)) {  // all others stand still, and wait for this
+        runtime::apply_mappings(task);
+        task.caught_up = 1;
+      }
+      if (task.inbox_count) redirect(task, *context);  // it sleeps in the kernel and another task has sent it a signal
     }
     return;
   }
@@ -209,6 +216,7 @@ void on_signal(int signal, siginfo_t* info, void* context_pointer) {
     return;
   }
   fix_sender(info);
+  forget_started(*context);
   enter_handler(task, signal, info, context);
 }
 
@@ -243,7 +251,7 @@ void install(int signal) {
   action.flags = sys::kSaRestorer;
   if (is_ours(signal) || handled(signal)) {
     action.handler = reinterpret_cast<void*>(&on_signal);
-    action.flags |= SA_SIGINFO | SA_ONSTACK | (wanted.flags & (SA_RESTART | SA_NODEFER | SA_NOCLDSTOP | SA_NOCLDWAIT));
+    action.flags |= SA_SIGINFO | (g_own_stack ? SA_ONSTACK : 0) | (wanted.flags & (SA_RESTART | SA_NODEFER | SA_NOCLDSTOP | SA_NOCLDWAIT));
     if (signal == SIGTRAP || signal == SIGSEGV || signal == SIGBUS) action.flags |= SA_NODEFER;
     action.mask = wanted.mask & ~sys::kNeverBlocked;
   } else {
@@ -253,10 +261,23 @@ void install(int signal) {
   kernel_sigaction(signal, &action, nullptr);
 }
 
+void catch_trap_sites() {
+  for (uint32_t i = 0, count = site_count(); i < count; i++) {
+    if (!site_at(i)->is_trap) continue;
+    kernel_sigaction(SIGTRAP, nullptr, &shared().actions[SIGTRAP]);
+    install(SIGTRAP);
+    return;
+  }
+}
+
 void take_over() {
   Shared& s = shared();
+  g_own_stack = true;
   for (int signal = 1; signal <= sys::kSignals; signal++) {
-    kernel_sigaction(signal, nullptr, &s.actions[signal]);
+    KernelSigaction now{};
+    kernel_sigaction(signal, nullptr, &now);
+    // Weir's own from the start, or from the parent's tasks: what the program wants is known already.
+    if (now.handler != reinterpret_cast<void*>(&on_signal)) s.actions[signal] = now;
     if (is_ours(signal) || handled(signal)) install(signal);
   }
   uint64_t mask = 0;
@@ -314,6 +335,7 @@ long sigaltstack(const uint64_t* stack, uint64_t* old) {
 
 bool send(Task& target, int signal, const void* info) {
   Shared& s = shared();
+  if (&target == &self() && !handled(signal)) page::dump_only_present();  // abort(), perhaps
   if (!order::config().fenced || !handled(signal) || is_ours(signal)) return false;
   if (target.signal_wait & signal_bit(signal)) return false;
   constexpr uint32_t kCapacity = sizeof target.inbox / sizeof target.inbox[0];
@@ -358,7 +380,13 @@ void take_inbox(Task& task) {
 }
 
 long interruptible(long number, long a, long b, long c, long d, long e, long f) {
-  return weir_interruptible(number, a, b, c, d, e, f);
+  Task& task = self();
+  long result;
+  do {
+    task.caught_up = 0;
+    result = weir_interruptible(number, a, b, c, d, e, f);
+  } while (result == -EINTR && task.caught_up && !task.pending && !task.inbox_count);
+  return result;
 }
 
 bool restarts() {

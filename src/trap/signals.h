@@ -15,7 +15,8 @@ namespace weir::trap {
 
 // At the first task: takes over what the program has installed so far, and the signals that Weir needs.
 void take_over();
-// At the start already: SIGTRAP for sites patched with one byte. `single` tasks only.
+// At the start already, where a site was patched with one byte: the first task may come to it alone.
+void catch_trap_sites();
 void set_signal_stack(uint32_t process);
 // Kernel mask of this task: `mask` less what Weir never blocks.
 void set_mask(uint64_t mask);

@@ -35,6 +35,7 @@
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "task/shared.h"
+#include "view/isolated.h"
 #include "trap/vector_state_x86_64.h"
 
 namespace weir::trap {
@@ -200,6 +201,14 @@ void enter_runtime(Task& task, ucontext_t& context, uint64_t site) {
   gregs[REG_RIP] = reinterpret_cast<greg_t>(&weir_site_entry);
 }
 
+// A program of one task has its signals from the kernel, so what may sleep must not do so on the runtime's stack (see
+// syscall/dispatch.cc): the call is made here. Not those that the return from this handler would take back.
+bool makes_alone(const Site& site, uint64_t number) {
+  if (g_tasks_active || site.kind != SiteKind::kSyscall) return false;
+  if (number < kSyscallNumbers && g_syscall_handled[number]) return false;
+  return number != SYS_rt_sigprocmask && number != SYS_sigaltstack && number != SYS_rt_sigreturn;
+}
+
 void stop(Task& task, ucontext_t& context) {
   context.uc_mcontext.gregs[REG_EFL] &= ~static_cast<greg_t>(kTrapFlag);
   task.stepping = 0;
@@ -272,6 +281,24 @@ void on_step(Task& task, ucontext_t& context) {
 
 }  // namespace
 
+void forget_started(const ucontext_t& context) {
+  if (!runtime::g_isolated || !g_tasks_active) return;
+  const Registers registers = registers_of_gregs(context.uc_mcontext.gregs);
+  Instruction instruction;
+  AccessList list;
+  list.unknown_write = true;
+  if (decode(registers.rip, instruction)) {
+    list = accesses_of(instruction, registers, sys::fs_base(), reinterpret_cast<uint64_t>(&self()), Extent::kWhole);
+  }
+  for (size_t i = 0; i < list.count; i++) {
+    const Access& access = list.accesses[i];
+    if (access.written && access.size && access.size < (uint64_t{1} << 32)) view::drop_unwritten(access.address, access.size);
+  }
+  if (!list.unknown_write) return;
+  view::drop_unwritten(0x1000, kArena + kArenaSize - 0x1000);
+  view::drop_unwritten(0x400000000000, 0x3ffffffff000);
+}
+
 bool on_trap(Task& task, const siginfo_t* info, ucontext_t& context) {
   auto& gregs = context.uc_mcontext.gregs;
   if (task.stepping && info->si_code == TRAP_TRACE) {
@@ -285,6 +312,12 @@ bool on_trap(Task& task, const siginfo_t* info, ucontext_t& context) {
   for (uint32_t i = 0, count = site_count(); i < count; i++) {
     if (site_at(i) != site) continue;
     gregs[REG_RIP]--;
+    if (makes_alone(*site, static_cast<uint64_t>(gregs[REG_RAX]))) {
+      gregs[REG_RAX] = sys::raw(gregs[REG_RAX], gregs[REG_RDI], gregs[REG_RSI], gregs[REG_RDX], gregs[REG_R10], gregs[REG_R8],
+                                gregs[REG_R9]);
+      gregs[REG_RIP] = static_cast<greg_t>(site->resume);
+      return true;
+    }
     enter_runtime(task, context, i);
     return true;
   }
@@ -294,6 +327,7 @@ bool on_trap(Task& task, const siginfo_t* info, ucontext_t& context) {
 void on_probe(Task& task, ucontext_t& context) {
   if (task.stepping) return;
   if (!order::config().deterministic) {
+    forget_started(context);
     enter_runtime(task, context, kPreempted);
     return;
   }

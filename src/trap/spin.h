@@ -17,6 +17,9 @@ inline constexpr uint64_t kPreempted = 0xfffffffe;
 bool on_trap(Task& task, const siginfo_t* info, ucontext_t& context);
 // The probe signal reached a task in program code.
 void on_probe(Task& task, ucontext_t& context);
+// A signal has come before the instruction at rip was complete: copies that it has had made but has not written yet are
+// dropped, since an event may follow before it goes on. View isolated.
+void forget_started(const ucontext_t& context);
 // The event of a preempted or spinning task.
 void on_preempted(Frame& frame);
 // Whether a parked spinner's loop would see something new. Called by the Order at the end of a serial phase.

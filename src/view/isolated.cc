@@ -7,6 +7,9 @@
 // 1. Between two publications of this process, diff buffer entries [0, dirty_count) name pages whose private copy holds
 //    bytes that the store does not, and no other page does.
 // 2. After publish() this process has no private copy at all, so it reads the store.
+//    A write to a page that was dropped faults twice: the copy is made protected, then the protection lifts. A signal can
+//    come in between; then there is a copy that nothing reports. trap/ drops it before anybody publishes (drop_unwritten),
+//    or the write would go to a copy that lacks what others published meanwhile, and its diff would take that back.
 // 3. The runtime stack, this buffer and the tables are no store memory: nothing here writes to what it scans.
 
 #include "view/isolated.h"
@@ -130,8 +133,8 @@ bool open_tracking() {
 }
 
 void close_tracking() {
-  sys::raw(SYS_close, g_pagemap);
-  sys::raw(SYS_close, g_userfault);
+  page::close_hidden(g_pagemap);
+  page::close_hidden(g_userfault);
 }
 
 void track(uint64_t start, uint64_t size) {
@@ -189,6 +192,7 @@ void refresh_ranges() {
 void find_writes(Task& task) {
   Shared& s = shared();
   task.dirty_count = 0;
+  page::dump_used();
   if (g_ranges.regions_version != s.regions_version) refresh_ranges();
   for (uint32_t i = 0; i < g_ranges.count; i++) scan(task, g_ranges.outside[i].start, g_ranges.outside[i].limit);
   const Range heaps = heap_table_range();
@@ -222,6 +226,28 @@ void publish(Task& task) {
     drop(start, limit - start);
   }
   task.dirty_count = 0;
+}
+
+void drop_unwritten(uint64_t start, uint64_t size) {
+  const uint64_t limit = page_up(start + size);
+  for (uint64_t at = page_down(start); at < limit;) {
+    page_region found[16];
+    pm_scan_arg arguments{};
+    arguments.size = sizeof arguments;
+    arguments.start = at;
+    arguments.end = limit;
+    arguments.vec = reinterpret_cast<uint64_t>(found);
+    arguments.vec_len = sizeof found / sizeof found[0];
+    arguments.category_inverted = PAGE_IS_FILE | PAGE_IS_WRITTEN;
+    arguments.category_mask = PAGE_IS_FILE | PAGE_IS_WRITTEN | PAGE_IS_PRESENT;
+    arguments.return_mask = PAGE_IS_PRESENT;
+    long count = sys::raw(SYS_ioctl, g_pagemap, PAGEMAP_SCAN, reinterpret_cast<long>(&arguments));
+    if (count < 0) return;
+    for (long i = 0; i < count; i++) {
+      if (page::store_extent(found[i].start)) drop(found[i].start, found[i].end - found[i].start);
+    }
+    at = arguments.walk_end;
+  }
 }
 
 void drop(uint64_t start, uint64_t size) {

@@ -20,6 +20,8 @@ void track(uint64_t start, uint64_t size);
 void find_writes(Task& task);
 // Applies what find_writes found and drops the copies. REQUIRES: the turn.
 void publish(Task& task);
+// Drops copies in [start, start+size) that were made but not written yet.
+void drop_unwritten(uint64_t start, uint64_t size);
 // Drops all copies of [start, start+size) without publishing them.
 void drop(uint64_t start, uint64_t size);
 

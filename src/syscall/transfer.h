@@ -1,0 +1,23 @@
+// Calls that move bytes through a descriptor, and what they share: each may have to wait for another task, so none may
+// sleep while it has the turn.
+#pragma once
+
+#include <poll.h>
+
+#include "syscall/syscall.h"
+
+namespace weir::syscalls {
+
+// REQUIRES of all: the turn, which they give away while they wait.
+long read_when_ready(Call& call);     // input.cc: read, readv, recv*, accept*, mq_timedreceive
+long write_in_order(Call& call);      // output.cc: write, writev, sendto, sendmsg
+long send_many(Call& call);           // sendmmsg
+long move_between(Call& call);        // sendfile, splice
+
+bool would_sleep(long descriptor, short events);
+bool never_waits(const Call& call);   // asked not to, by the descriptor or by the call
+bool is_stream(long descriptor);      // it has no position
+// Waits outside the rounds until one of `polls` (the runtime's memory) is ready. Answers as poll does.
+long wait_ready(Call& call, pollfd* polls, long count, long timeout_ms, const char* what);
+
+}  // namespace weir::syscalls
