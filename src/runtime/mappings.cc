@@ -100,7 +100,8 @@ void let_laggards_catch_up() {
     }
     if (now - progress > kPatience) {
       const ProcessSlot& slot = s.processes[laggard];
-      report("changes of memory wait for process %d (task %u) to repeat them, and it does not", int64_t{slot.pid}, uint64_t{slot.task});
+      report("changes of memory wait for process %d (task %u) to repeat them, and it does not", int64_t{slot.pid},
+             uint64_t{slot.task});
       die(125);
     }
     sys::raw(SYS_sched_yield);

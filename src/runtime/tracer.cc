@@ -6,6 +6,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
+#include "base/options.h"
 #include "sys/syscall_x86_64.h"
 
 namespace weir {
@@ -26,21 +27,31 @@ void end_tracer(long pid) {
   sys::raw(SYS_wait4, pid, 0, __WALL);
 }
 
-[[gnu::constructor(101)]] void at_first(int, char**, char** environment) {
-  for (; *environment != nullptr; ++environment) {
-    char* options = after(*environment, "WEIR_OPTIONS=");
-    if (options == nullptr) continue;
-    for (char* at = options; *at != 0; ++at) {
-      char* digits = (at == options || at[-1] == ',') ? after(at, "tracer=") : nullptr;
-      if (digits == nullptr) continue;
-      long pid = 0;
-      for (; *digits >= '0' && *digits <= '9'; ++digits) {
-        pid = pid * 10 + (*digits - '0');
-        *digits = '0';
-      }
-      if (pid > 0) end_tracer(pid);
-      return;
+// Takes the number behind `key` out of the options, which stay as long as they were: what differs from run to run may not
+// stay in the program's environment, which is memory too. 0 where there is none.
+long take_number(char* options, const char* key) {
+  for (char* at = options; *at != 0; ++at) {
+    char* digits = at == options || at[-1] == ',' ? after(at, key) : nullptr;
+    if (digits == nullptr) continue;
+    long number = 0;
+    for (; *digits >= '0' && *digits <= '9'; ++digits) {
+      number = number * 10 + (*digits - '0');
+      *digits = '0';
     }
+    return number;
+  }
+  return 0;
+}
+
+[[gnu::constructor(101)]] void at_first(int, char**, char** environment) {
+  (void)options();  // read before anything is taken out
+  for (; *environment != nullptr; ++environment) {
+    char* text = after(*environment, "WEIR_OPTIONS=");
+    if (text == nullptr) continue;
+    take_number(text, "delay=");
+    const long pid = take_number(text, "tracer=");
+    if (pid > 0) end_tracer(pid);
+    return;
   }
 }
 

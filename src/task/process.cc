@@ -115,7 +115,8 @@ void begin(uint64_t process) {
   }
   set_base(ARCH_SET_GS, reinterpret_cast<uint64_t>(&task_at(slot.task)));
   trap::set_signal_stack(static_cast<uint32_t>(process));
-  __atomic_store_n(&slot.pid, static_cast<int>(sys::raw(SYS_gettid)), __ATOMIC_RELEASE);  // from now on it can be asked to catch up
+  // From here on it can be asked to catch up.
+  __atomic_store_n(&slot.pid, static_cast<int>(sys::raw(SYS_gettid)), __ATOMIC_RELEASE);
   run_task(static_cast<uint32_t>(process), task_at(slot.task));
 }
 
