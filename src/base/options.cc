@@ -96,6 +96,7 @@ bool read_from_kernel(char* out) {
 done:
   sys::raw(SYS_close, fd);
   out[length] = 0;
+  zero_bytes(chunk, sizeof chunk);  // the stack is the program's memory: what differs from run to run may not stay there
   return copying;
 }
 
@@ -133,6 +134,7 @@ const Options& options() {
     found = text;
   }
   g_options = parse_options(found);
+  zero_bytes(text, sizeof text);
   g_known = true;
   return g_options;
 }

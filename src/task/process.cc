@@ -265,6 +265,7 @@ void finish() {
     wake(task.clear_child_tid, ~0u, ~0u);
   }
   const uint32_t process = static_cast<uint32_t>(task.process);
+  task.counters.serial_cycles += sys::cycles();
   add_counters(s.totals, task.counters);
   bool stay = false;
   if (runtime::g_isolated) {
