@@ -348,6 +348,33 @@ void on_probe(Task& task, ucontext_t& context) {
   context.uc_mcontext.gregs[REG_EFL] |= static_cast<greg_t>(kTrapFlag);
 }
 
+namespace {
+
+// Other programs may store to memory that is none of the store's; nobody tells this one.
+bool reads_foreign_memory(const Task& task) {
+  for (uint32_t i = 0; i < task.spin_reads; i++) {
+    if (page::store_extent(task.spin_read[i].address) == 0) return true;
+  }
+  return false;
+}
+
+// Waits until a byte that the loop reads may have changed. REQUIRES: the turn.
+void park(const Task& task) {
+  constexpr uint64_t kLook = 1'000'000;  // nanoseconds
+  if (!runtime::g_isolated) {
+    block(0, 0, task.spin_reads ? kLook : 1, "spinning on memory");
+  } else if (reads_foreign_memory(task)) {
+    int64_t pause[2] = {0, kLook};
+    outside_begin("spinning on memory that programs share");
+    sys::raw(SYS_nanosleep, reinterpret_cast<long>(pause), 0);
+    outside_end();
+  } else {
+    block(0, 0, task.spin_reads ? 0 : 1, "spinning on memory");
+  }
+}
+
+}  // namespace
+
 void on_preempted(Frame& frame) {
   Task& task = self();
   frame.rip = task.preempted_rip;
@@ -362,7 +389,7 @@ void on_preempted(Frame& frame) {
   }
   if (spins) {
     task.counters.spins++;
-    if (!spin_sees_change(task)) block(0, 0, task.spin_reads ? 0 : 1, "spinning on memory");
+    if (!spin_sees_change(task)) park(task);
   } else if (depth) {
     block(0, 0, 1, "preempted");
   }
