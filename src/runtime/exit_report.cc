@@ -3,6 +3,7 @@
 #include "base/options.h"
 #include "page/store.h"
 #include "runtime/state.h"
+#include "sys/futex.h"
 #include "sys/report.h"
 #include "task/shared.h"
 
@@ -25,19 +26,21 @@ void prints_at_exit() {
   }
   if (!options().stat) return;
   Shared& s = shared();
-  constexpr uint64_t kCyclesPerMicrosecond = 2000;
+  const uint64_t microseconds = (sys::monotonic_ns() - s.start_ns) / 1000;
+  const uint64_t per_microsecond = microseconds ? (sys::cycles() - s.start_cycles) / microseconds : 1;
+  const uint64_t cycles_per_us = per_microsecond ? per_microsecond : 1;
   TaskCounters total = s.totals;
   for (TaskId i = 0; i < s.high_task; i++) {
     const Task& task = s.tasks[i];
     if (task.state == TaskState::kFree) continue;
     TaskCounters counters = task.counters;
     if (task.turn_depth) counters.serial_cycles += sys::cycles();
-    print_counters("task", i, counters, kCyclesPerMicrosecond);
+    print_counters("task", i, counters, cycles_per_us);
     auto* a = reinterpret_cast<uint64_t*>(&total);
     auto* b = reinterpret_cast<const uint64_t*>(&counters);
     for (size_t k = 0; k < sizeof(TaskCounters) / 8; k++) a[k] += b[k];
   }
-  print_counters("all", s.created + 1, total, kCyclesPerMicrosecond);
+  print_counters("all", s.created + 1, total, cycles_per_us);
   report("rounds %u, tasks made %u (%u from the pool), processes made %u, going multi took %u us", s.round, s.created,
          s.pool_reuses, s.forks, s.conversions_us);
 }

@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "page/heap.h"
+#include "sys/futex.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "task/shared.h"
@@ -53,6 +54,7 @@ bool map_control() {
   s.turn = kNoTask;
   s.store = -1;
   s.start_cycles = sys::cycles();
+  s.start_ns = sys::monotonic_ns();
   s.exec_buffer = reinterpret_cast<uint8_t*>(kExecBuffer);
   return true;
 }

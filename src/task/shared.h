@@ -93,6 +93,7 @@ struct Shared {
   uint32_t exiting;          // a task ended the program
   int32_t exit_code;
   uint64_t start_cycles;
+  uint64_t start_ns;
   uint64_t arguments;        // lowest address of the program's argument strings
   uint64_t stack_limit;      // end of the first thread's stack
 
