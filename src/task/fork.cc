@@ -179,6 +179,13 @@ long execute_program(const char* path, char* const* argv, char* const* envp) {
   s.exec_argv = put_all(argv);
   s.exec_envp = put_all(envp);
   if (!s.exec_path || !s.exec_argv || !s.exec_envp) return -E2BIG;
+  // The task may have given up rights since the monitor was split off: the new program gets what the task has.
+  uint32_t* u = s.exec_users;
+  uint32_t* g = s.exec_groups;
+  sys::raw(SYS_getresuid, reinterpret_cast<long>(u), reinterpret_cast<long>(u + 1), reinterpret_cast<long>(u + 2));
+  sys::raw(SYS_getresgid, reinterpret_cast<long>(g), reinterpret_cast<long>(g + 1), reinterpret_cast<long>(g + 2));
+  constexpr long kMostGroups = sizeof s.exec_more_groups / sizeof s.exec_more_groups[0];
+  s.exec_group_count = static_cast<int>(sys::raw(SYS_getgroups, kMostGroups, reinterpret_cast<long>(s.exec_more_groups)));
   s.exec_requested = 1;
   for (;;) sys::raw(SYS_exit_group, 0);  // the monitor does the rest
 }

@@ -69,6 +69,24 @@ void reap_tasks() {
   for (;;) sys::raw(SYS_exit_group, 128 + signal);
 }
 
+// The rights of the task that asked for execve; never more than it had.
+void take_rights() {
+  const Shared& s = shared();
+  uint32_t user[3], group[3];
+  auto at = [](uint32_t* p) { return reinterpret_cast<long>(p); };
+  sys::raw(SYS_getresuid, at(user), at(user + 1), at(user + 2));
+  sys::raw(SYS_getresgid, at(group), at(group + 1), at(group + 2));
+  bool same = true;
+  for (int i = 0; i < 3; i++) same = same && user[i] == s.exec_users[i] && group[i] == s.exec_groups[i];
+  if (same) return;
+  if (s.exec_group_count >= 0) sys::raw(SYS_setgroups, s.exec_group_count, reinterpret_cast<long>(s.exec_more_groups));
+  const long groups = sys::raw(SYS_setresgid, s.exec_groups[0], s.exec_groups[1], s.exec_groups[2]);
+  const long users = sys::raw(SYS_setresuid, s.exec_users[0], s.exec_users[1], s.exec_users[2]);
+  if (groups == 0 && users == 0) return;
+  report("cannot give the executed program the user and group ids of the task that executes it");
+  die(126);
+}
+
 [[noreturn]] void execute() {
   Shared& s = shared();
   uint64_t mask = task_at(0).signal_mask;
@@ -78,6 +96,7 @@ void reap_tasks() {
     sys::raw(SYS_rt_sigaction, signal, reinterpret_cast<long>(&action), 0, 8);
   }
   sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&mask), 0, 8);
+  take_rights();
   long result = sys::raw(SYS_execve, static_cast<long>(s.exec_path), static_cast<long>(s.exec_argv), static_cast<long>(s.exec_envp));
   report("cannot execute %s (error %d)", reinterpret_cast<const char*>(s.exec_path), int64_t{-result});
   die(126);

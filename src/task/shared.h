@@ -175,6 +175,9 @@ struct Shared {
   uint32_t exec_requested;
   uint64_t exec_path, exec_argv, exec_envp;
   uint8_t* exec_buffer;
+  uint32_t exec_users[3], exec_groups[3];  // real, effective, saved ids of the task that asked
+  uint32_t exec_more_groups[256];
+  int32_t exec_group_count;
 
   // Totals of ended tasks.
   TaskCounters totals;
