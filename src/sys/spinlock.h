@@ -21,6 +21,8 @@ class SpinLock {
     }
   }
   void unlock() { __atomic_store_n(&word_, 0u, __ATOMIC_RELEASE); }
+  // In a copy that a forked child got: whoever held the lock is not there.
+  void reset() { unlock(); }
 
  private:
   uint32_t word_ = 0;

@@ -303,6 +303,11 @@ void become_single_after_fork() {
   Shared& s = shared();
   Task& task = self();
   const Task copy = task;
+  // The copy may have been taken while the monitor, or a task about to sleep, held a lock for a moment.
+  s.order_lock.reset();
+  s.memory_lock.reset();
+  s.process_lock.reset();
+  s.signal_lock.reset();
   for (TaskId i = 0; i < s.high_task; i++) s.tasks[i].state = TaskState::kFree;
   for (uint32_t p = 0; p < s.high_process; p++) s.processes[p].pid = 0;
   task = copy;
