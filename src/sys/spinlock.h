@@ -16,7 +16,13 @@ class SpinLock {
     while (__atomic_exchange_n(&word_, 1u, __ATOMIC_ACQUIRE)) {  // acquire: sees what the last holder wrote
       while (__atomic_load_n(&word_, __ATOMIC_RELAXED)) {
         sys::cpu_relax();
-        if (++spins % 256 == 0) sys::raw(SYS_sched_yield);  // the holder may be preempted on this very processor
+        if (++spins % 256 != 0) continue;
+        if (spins < 2048) {
+          sys::raw(SYS_sched_yield);  // the holder may be preempted on this very processor
+        } else {  // ... and a waiter of real-time priority yields to nobody: it must sleep
+          int64_t pause[2] = {0, 20'000};
+          sys::raw(SYS_nanosleep, reinterpret_cast<long>(pause), 0);
+        }
       }
     }
   }
