@@ -31,7 +31,7 @@ compat stress_pthread needs=stress-ng limit=90
 case_stress_pthread() { stress 40 --pthread 1 --pthread-max "$threads" --pthread-ops 40; }
 
 compat stress_mutex needs=stress-ng limit=90
-case_stress_mutex() { stress 40 --mutex 1 --mutex-procs "$threads" --mutex-ops 20000; }
+case_stress_mutex() { stress 40 --mutex 1 --mutex-procs "$threads" --mutex-ops 4000; }
 
 compat stress_malloc needs=stress-ng limit=90
 case_stress_malloc() { stress 40 --malloc 1 --malloc-pthreads "$threads" --malloc-max 200 --malloc-bytes 64K --malloc-ops 3000; }

@@ -22,7 +22,7 @@ case_redis() {
     --save '' --appendonly no --daemonize no --dir "$PWD" >server_words &
   server=$!
   ask listening "$port"
-  redis-benchmark -h 127.0.0.1 -p "$port" -q -n "$(scaled 600 1500)" -c 16 -P 4 -t set,get,incr,lpush >words
+  redis-benchmark -h 127.0.0.1 -p "$port" -q -n "$(scaled 200 1500)" -c 16 -P 4 -t set,get,incr,lpush >words
   ask redis "$port" 8 "$(scaled 40 200)"
   redis-cli -p "$port" get counter:__rand_int__
   stop "$server" TERM
