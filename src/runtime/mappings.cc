@@ -45,9 +45,6 @@ void apply(const MappingRecord& r) {
     case MappingKind::kProtect:
       page::protect(r.start, r.size, r.protection);
       break;
-    case MappingKind::kDropCopies:
-      view::drop(r.start, r.size);
-      break;
     case MappingKind::kPatchText:
       patch_new_text(Range{r.start, r.start + r.size});
       break;

@@ -159,7 +159,6 @@ __attribute__((constructor)) void start(int, char** argv, char**) {
   shared().high_task = 1;
   shared().live = 1;
   runtime::unregister_rseq();
-  runtime::keep_threads_visible();
   syscalls::choose_handled(false);
   runtime::patch_all(kPatchSyscall);
   trap::catch_trap_sites();

@@ -13,7 +13,6 @@ extern "C" {
 // Weak: libc before 2.35 and other libcs have neither.
 extern const unsigned int __rseq_size __attribute__((weak));
 extern const ptrdiff_t __rseq_offset __attribute__((weak));
-extern char __libc_single_threaded __attribute__((weak));
 }
 
 namespace weir::runtime {
@@ -26,8 +25,6 @@ char g_maps[512 << 10];
 
 uint32_t* rseq_size() { return const_cast<uint32_t*>(&__rseq_size); }
 int64_t* rseq_offset() { return reinterpret_cast<int64_t*>(const_cast<ptrdiff_t*>(&__rseq_offset)); }
-
-void keep_threads_visible() {}
 
 void patch_all(PatchKinds kinds) {
   if (sys::read_maps(g_maps, sizeof g_maps) < 0) return;

@@ -16,7 +16,5 @@ void patch_new_text(Range text);
 // glibc's description of the rseq area (GLIBC_2.35): null where the program's libc has none.
 uint32_t* rseq_size();
 int64_t* rseq_offset();
-// Tells glibc and libstdc++ that threads exist, so that locks are taken even while there is one.
-void keep_threads_visible();
 
 }  // namespace weir::runtime

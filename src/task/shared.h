@@ -50,7 +50,7 @@ struct Region {
   uint32_t live;
 };
 
-enum class MappingKind : uint32_t { kMapFile, kMapStore, kUnmap, kProtect, kDropCopies, kSigaction, kPatchText };
+enum class MappingKind : uint32_t { kMapFile, kMapStore, kUnmap, kProtect, kSigaction, kPatchText };
 
 // One change of the address space that every process repeats before it runs program code again.
 struct MappingRecord {
