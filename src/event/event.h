@@ -26,6 +26,14 @@ enum class EventKind : uint32_t {
 void begin_turn(EventKind kind);
 // Leaves it; publishes what was written meanwhile; returns when the task may run program code again.
 void end_turn();
+// The same around the creation of a task, which need not wait for tasks that compute: see runtime/create_turn.cc. The
+// second may keep the turn for the next creation.
+void begin_create();
+void end_create();
+// Within begin_create(): what follows needs a turn of the common kind.
+void need_turn();
+// Within a turn: the function of the thread has ended. The turn is kept until the task ends, or does more than end.
+void keep_turn_to_end();
 // Within a turn: waits until another task wakes this one through wake(), a signal comes or `timeout_ns` (virtual,
 // 0 = none) passes. Passes the turn on; on return the task has it again. Answers 0, ETIMEDOUT or EINTR.
 int block(uint64_t key, uint32_t bits, uint64_t timeout_ns, const char* what);

@@ -25,6 +25,38 @@ long end_event(long, long, long) {
   return 0;
 }
 
+long begin_end(long, long, long) {
+  begin_turn(EventKind::kExit);
+  keep_turn_to_end();
+  return 0;
+}
+
+// What a thread that is made while tasks exist runs first: the program's function, and what comes after it in one turn.
+void* run_thread(void*) {
+  const Task& task = self();
+  void* result = reinterpret_cast<void* (*)(void*)>(task.start_function)(reinterpret_cast<void*>(task.start_argument));
+  weir_upcall(begin_end, 0, 0, 0);
+  return result;
+}
+
+int run_c11_thread(void*) {
+  const Task& task = self();
+  const int result = reinterpret_cast<int (*)(void*)>(task.start_function)(reinterpret_cast<void*>(task.start_argument));
+  weir_upcall(begin_end, 0, 0, 0);
+  return result;
+}
+
+template <typename Function>
+int create(const void* function, void* argument, Function make) {
+  Task& task = self();
+  task.start_function = reinterpret_cast<uint64_t>(function);
+  task.start_argument = reinterpret_cast<uint64_t>(argument);
+  weir_upcall([](long, long, long) -> long { return begin_create(), 0; }, 0, 0, 0);
+  const int result = make();
+  weir_upcall([](long, long, long) -> long { return end_create(), 0; }, 0, 0, 0);
+  return result;
+}
+
 template <typename Function>
 int in_one_turn(EventKind kind, Function function) {
   weir_upcall(begin_event, static_cast<long>(kind), 0, 0);
@@ -74,12 +106,12 @@ using namespace weir::interpose;
 
 WEIR_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*), void* argument) noexcept {
   if (!is_event()) return real().pthread_create(thread, attributes, function, argument);
-  return in_one_turn(EventKind::kCreate, [&] { return real().pthread_create(thread, attributes, function, argument); });
+  return create(reinterpret_cast<const void*>(function), argument, [&] { return real().pthread_create(thread, attributes, run_thread, nullptr); });
 }
 
 WEIR_EXPORT int thrd_create(thrd_t* thread, thrd_start_t function, void* argument) {
   if (!is_event()) return real().thrd_create(thread, function, argument);
-  return in_one_turn(EventKind::kCreate, [&] { return real().thrd_create(thread, function, argument); });
+  return create(reinterpret_cast<const void*>(function), argument, [&] { return real().thrd_create(thread, run_c11_thread, nullptr); });
 }
 
 // glibc sends a signal only to a thread that may be cancelled at any place; the others look when they come to a cancellation

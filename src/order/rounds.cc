@@ -121,11 +121,13 @@ void end_serial(Shared& s) {
   s.virtual_now += kQuantum;
   expire(s);
   uint32_t count = 0, woken = 0;
+  s.first_running = kNoTask;
   for (TaskId i = 0; i < s.high_task; i++) {
     Task& task = s.tasks[i];
     if (task.state == TaskState::kArrived) woken++;
     if (task.state != TaskState::kServed && task.state != TaskState::kReady) continue;
     task.state = TaskState::kRunning;
+    if (s.first_running == kNoTask) s.first_running = task.id;
     s.phase_task = task.id;
     count++;
   }
@@ -194,7 +196,7 @@ void kick(Shared& s) {
 }
 
 bool late(const Shared& s, const Task& task) {
-  if (task.in_runtime) return false;
+  if (task.in_runtime || task.ahead) return false;
   return task.state == TaskState::kRunning || s.turn == task.id;
 }
 
@@ -420,6 +422,21 @@ void add_task(Task& task) {
   Shared& s = shared();
   SpinGuard guard(s.order_lock);
   task.state = g_config.fenced ? TaskState::kReady : TaskState::kRunning;
+  if (task.id >= s.high_task) s.high_task = task.id + 1;
+  s.live++;
+}
+
+bool may_add_running(const Task& task) {
+  const Shared& s = shared();
+  return g_config.fenced && s.first_running == task.id && s.phase_tasks > 1;
+}
+
+void add_running(Task& task) {
+  Shared& s = shared();
+  SpinGuard guard(s.order_lock);
+  task.state = TaskState::kRunning;
+  s.running++;
+  s.phase_tasks++;
   if (task.id >= s.high_task) s.high_task = task.id + 1;
   s.live++;
 }

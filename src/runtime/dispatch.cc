@@ -1,6 +1,7 @@
 // Where every patched site and every interposed call arrives: on the task's runtime stack, registers in the frame.
 
 #include "event/event.h"
+#include "page/store.h"
 #include "patch/patch.h"
 #include "runtime/state.h"
 #include "sys/report.h"
@@ -12,6 +13,22 @@ namespace weir {
 
 namespace {
 
+// Two words of glibc's thread record that its own thread changes by an exchange, where no other task can act on what has
+// not been published:
+// - the mark that the thread uses the list of libraries (set and reset around each lookup of a function; dlclose waits for
+//   it where it sees it): another task can see it only if it was published since it was set;
+// - setxid_futex (glibc 2.34 to 2.36), once when the thread starts: a task that waits for that has left kAwaitedStart
+//   there, and is woken at the first publication (runtime/turn.cc).
+bool is_own_word(Task& task, const Site& site, uint64_t address) {
+  constexpr uint64_t kScopeFlag = 0x1c, kSetxid = 0x61c;
+  if (site.atomic.kind != AtomicKind::kXchg || site.atomic.size != 4) return false;
+  const uint64_t offset = address - sys::fs_base();
+  if (offset == kScopeFlag) return *reinterpret_cast<int32_t*>(page::alias_of(address)) == 0;
+  if (offset != kSetxid || task.counters.events) return false;
+  task.start_word = address;
+  return true;
+}
+
 void on_atomic(Frame& frame, const Site& site) {
   const uint64_t address = atomic_address(site.atomic, frame, sys::fs_base());
   if (!g_tasks_active || self().in_vfork) {
@@ -22,6 +39,10 @@ void on_atomic(Frame& frame, const Site& site) {
   task.counters.atomics++;
   if (task.solo && !task.turn_depth) {  // no other task runs until this one's next event, which publishes it
     task.solo--;
+    execute_atomic(site.atomic, frame, reinterpret_cast<void*>(address));
+    return;
+  }
+  if (!task.turn_depth && is_own_word(task, site, address)) {
     execute_atomic(site.atomic, frame, reinterpret_cast<void*>(address));
     return;
   }

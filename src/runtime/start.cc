@@ -80,7 +80,13 @@ bool ensure_memory() {
   return good;
 }
 
-bool grow_heap(uint32_t, size_t segments, uint64_t* start) {
+bool grow_heap(uint32_t heap, size_t segments, uint64_t* start) {
+  if (g_tasks_active && segments == 1 && shared().heap_reserve[heap]) {
+    *start = shared().heap_reserve[heap];
+    shared().heap_reserve[heap] = 0;
+    page::dump_used();
+    return true;
+  }
   if (!g_tasks_active || self().in_vfork) {
     const bool taken = heap_take_segments(segments, start);
     page::dump_used();

@@ -35,6 +35,8 @@ namespace {
 // comes back from the kernel waits: about as long as order/'s quantum.
 constexpr uint32_t kSoloOperations = 1000;
 constexpr uint32_t kAloneForGood = 1u << 24;  // nobody can come
+constexpr uint32_t kAheadDepth = 2;  // the runtime works on the task's own mapping, as in a nested event
+constexpr int32_t kAwaitedStart = -2;  // glibc's setxid_futex: a thread waits for this one to have started
 constexpr uint32_t kWritten = 1u << 0;  // Task::flags: published again before the turn is passed on
 
 void* heap_alias(uint64_t address) { return alias(address); }
@@ -55,6 +57,45 @@ void publish_now(Task& task) {
   if (!runtime::g_isolated) return;
   view::find_writes(task);
   view::publish(task);
+}
+
+// What a task does on its way into the world or out of it.
+bool is_part_of_life(EventKind kind) {
+  return kind == EventKind::kAtomic || kind == EventKind::kMemory || kind == EventKind::kHeap || kind == EventKind::kCreate ||
+         kind == EventKind::kExit;
+}
+
+// Program code runs with a turn that was kept; another event than it was kept for gives it on first.
+void give_up_kept(Task& task, EventKind kind) {
+  if (task.held) {
+    task.held = 0;
+    task.broken_section = task.section;
+    end_turn();
+  } else if (task.keeps_for && (task.keeps_for == kKeptForCreate || !is_part_of_life(kind))) {
+    task.keeps_for = kKeptForNothing;
+    end_turn();
+  }
+}
+
+// The task stands at an event, with turn_depth counted already.
+void enter(Task& task, EventKind kind) {
+  task.counters.events++;
+  inject_delay(task);
+  if (runtime::g_isolated) view::find_writes(task);
+  const uint64_t before = sys::cycles();
+  order::take_turn(task, kind);
+  const uint64_t now = sys::cycles();
+  task.counters.wait_cycles += now - before;
+  task.counters.serial_cycles -= now;
+  if (runtime::g_isolated) {
+    const uint64_t word = task.start_word;
+    const bool awaited = word && *static_cast<int32_t*>(heap_alias(word)) == kAwaitedStart;
+    view::publish(task);
+    runtime::apply_mappings(task);
+    if (awaited) order::wake(word, 1, ~0u);
+    task.start_word = 0;
+  }
+  heap_exchange(task.heap, heap_alias);
 }
 
 }  // namespace
@@ -90,28 +131,62 @@ void note_written() { self().flags |= kWritten; }
 
 void begin_turn(EventKind kind) {
   Task& task = self();
-  if (task.held) {
-    task.held = 0;
-    task.broken_section = task.section;
-    end_turn();
-  }
-  if (task.turn_depth++) {
+  give_up_kept(task, kind);
+  if (task.turn_depth) {
+    if (task.ahead && !is_part_of_life(kind)) need_turn();
+    task.turn_depth++;
     task.flags |= kWritten;
     return;
   }
-  task.counters.events++;
-  inject_delay(task);
-  if (runtime::g_isolated) view::find_writes(task);
-  const uint64_t before = sys::cycles();
-  order::take_turn(task, kind);
-  const uint64_t now = sys::cycles();
-  task.counters.wait_cycles += now - before;
-  task.counters.serial_cycles -= now;
-  if (runtime::g_isolated) {
-    view::publish(task);
-    runtime::apply_mappings(task);
+  task.turn_depth = 1;
+  enter(task, kind);
+}
+
+void begin_create() {
+  Task& task = self();
+  if (task.keeps_for == kKeptForCreate) {
+    task.keeps_for = kKeptForNothing;
+    return;
   }
-  heap_exchange(task.heap, heap_alias);
+  if (task.turn_depth || !order::may_add_running(task)) {
+    begin_turn(EventKind::kCreate);
+    return;
+  }
+  task.ahead = 1;
+  task.turn_depth = kAheadDepth;
+}
+
+void end_create() {
+  Task& task = self();
+  if (task.ahead) {
+    task.ahead = 0;
+    task.turn_depth = 0;
+    task.flags &= ~kWritten;
+    runtime::apply_mappings(task);
+    trap::take_inbox(task);
+  } else if (!runtime::g_isolated && task.turn_depth == 1 && !task.held) {
+    task.keeps_for = kKeptForCreate;
+  } else {
+    end_turn();
+  }
+}
+
+void need_turn() {
+  Task& task = self();
+  if (!task.ahead) return;
+  task.ahead = 0;
+  task.turn_depth -= kAheadDepth - 1;
+  enter(task, EventKind::kCreate);
+  task.flags |= kWritten;
+}
+
+void keep_turn_to_end() {
+  Task& task = self();
+  if (task.turn_depth == 1 && !task.held) {
+    task.keeps_for = kKeptForEnd;
+  } else {
+    end_turn();
+  }
 }
 
 void end_turn() {
@@ -134,6 +209,7 @@ int block(uint64_t key, uint32_t bits, uint64_t timeout_ns, const char* what) {
   Task& task = self();
   Shared& s = shared();
   WEIR_CHECK(task.turn_depth > 0);
+  need_turn();
   if (task.flags & kWritten || task.turn_depth > 1) {
     task.flags &= ~kWritten;
     publish_now(task);
@@ -168,6 +244,7 @@ uint32_t waiters(uint64_t key) { return order::waiters(key); }
 
 void outside_begin(const char* what) {
   Task& task = self();
+  need_turn();
   publish_now(task);
   task.wait_what = what;
   task.counters.serial_cycles += sys::cycles();

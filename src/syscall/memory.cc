@@ -281,6 +281,15 @@ long change(Call& call) {
   }
 }
 
+// A new thread's stack: none of it is in anybody's use.
+bool fits_creation(const Call& call) {
+  const uint64_t start = address(call.a);
+  if (call.number == SYS_mprotect) return page::in_arena(start);
+  constexpr long kOther = MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_GROWSDOWN | MAP_HUGETLB | MAP_32BIT;
+  return call.number == SYS_mmap && (call.d & MAP_ANONYMOUS) && (call.d & MAP_TYPE) == MAP_PRIVATE && !(call.d & kOther) &&
+         !(call.c & PROT_EXEC);
+}
+
 }  // namespace
 
 bool is_memory(long number) {
@@ -304,7 +313,8 @@ long on_memory(Call& call) {
   begin_turn(EventKind::kMemory);
   // Nested in a longer turn: what this task wrote goes to the store first, where the changes below work.
   Task& task = self();
-  if (task.turn_depth > 1) {
+  if (!fits_creation(call)) need_turn();
+  if (task.turn_depth > 1 && !task.ahead) {
     view::find_writes(task);
     view::publish(task);
   }

@@ -5,7 +5,8 @@
 // Invariants
 // 1. A slot in use has exactly one task; an idle one has none, holds no private copies and blocks all signals.
 // 2. A task's record is not touched by its old process after pass_turn(kFree): the slot number may be in use again.
-// 3. The child of spawn() runs program code only when the serial phase in which it was made is over.
+// 3. The child of spawn() runs program code only when the serial phase in which it was made is over, or, where it was made
+//    in a parallel phase, at once.
 // 4. When the monitor (or, under View direct, the process) dies, the kernel kills every slot (PR_SET_PDEATHSIG).
 
 #include "task/process.h"
@@ -20,6 +21,7 @@
 #include "base/bytes.h"
 #include "event/event.h"
 #include "order/rounds.h"
+#include "page/heap.h"
 #include "page/store.h"
 #include "runtime/exit_report.h"
 #include "runtime/state.h"
@@ -74,6 +76,15 @@ TaskId take_task() {
   return kNoTask;
 }
 
+// A heap's first segment is taken for it here, where the creator has the turn, so that its task needs none for it.
+void reserve_heap(TaskId id) {
+  Shared& s = shared();
+  if (s.heap_reserved[id]) return;
+  s.heap_reserved[id] = 1;
+  uint64_t start = 0;
+  if (heap_ready() && heap_take_segments(1, &start)) s.heap_reserve[id] = start;
+}
+
 // Puts the running thread or process into `task`'s place and lets it into the program.
 [[noreturn]] void run_task(uint32_t process, Task& task) {
   runtime::g_process = process;
@@ -81,7 +92,10 @@ TaskId take_task() {
   task.tid = static_cast<int>(sys::raw(SYS_gettid));
   trap::set_signal_stack(process);
   order::wait_to_run(task);
-  if (runtime::g_isolated) runtime::apply_mappings(task);
+  if (runtime::g_isolated) {
+    runtime::apply_mappings(task);
+    view::take_over(task);
+  }
   weir_enter_program(first_frame(task.stack_top));
 }
 
@@ -211,6 +225,9 @@ long spawn(const Frame& frame, const CloneRequest& request) {
   task.virtual_tid = kVirtualTidBase + static_cast<int>(s.tid_base + task.creation);
   sys::raw(SYS_rt_sigprocmask, SIG_BLOCK, 0, reinterpret_cast<long>(&task.signal_mask), 8);
   task.in_runtime = 1;
+  task.start_function = creator.start_function;
+  task.start_argument = creator.start_argument;
+  reserve_heap(id);
   if (request.flags & CLONE_CHILD_CLEARTID) task.clear_child_tid = request.child_tid;
   if (request.flags & CLONE_PARENT_SETTID) *reinterpret_cast<int*>(request.parent_tid) = task.virtual_tid;
   if (request.flags & CLONE_CHILD_SETTID) *reinterpret_cast<int*>(request.child_tid) = task.virtual_tid;
@@ -222,11 +239,17 @@ long spawn(const Frame& frame, const CloneRequest& request) {
   begin_frame->reserved = tls;
   task.frame = begin_frame;
   s.processes[process].task = id;
-  if (runtime::g_isolated) {
-    view::find_writes(creator);
-    view::publish(creator);
+  // Without a turn the new task gets the creator's unpublished writes by hand; the creator must publish them first.
+  if (creator.ahead && (id < creator.id || !view::hand_over(creator, task))) need_turn();
+  if (creator.ahead) {
+    order::add_running(task);
+  } else {
+    if (runtime::g_isolated) {
+      view::find_writes(creator);
+      view::publish(creator);
+    }
+    order::add_task(task);
   }
-  order::add_task(task);
   if (reused) {
     s.pool_reuses++;
     __atomic_store_n(&s.processes[process].go, kGoTask, __ATOMIC_RELEASE);

@@ -117,6 +117,7 @@ struct Shared {
   uint32_t phase_tasks;      // active tasks when the parallel phase began
   TaskId phase_task;         // the last of them
   uint32_t alone_first;      // the serial phase began with a task that had run alone, not with the lowest number
+  TaskId first_running;      // the lowest number that went on into the parallel phase
 
   // Memory.
   alignas(64) SpinLock memory_lock;
@@ -178,6 +179,10 @@ struct Shared {
   uint32_t exec_users[3], exec_groups[3];  // real, effective, saved ids of the task that asked
   uint32_t exec_more_groups[256];
   int32_t exec_group_count;
+
+  // A segment taken for a heap before it asks for one. Guarded by: the turn; the entry of a heap by its task.
+  uint64_t heap_reserve[kMaxTasks];
+  uint8_t heap_reserved[kMaxTasks];
 
   // Totals of ended tasks.
   TaskCounters totals;

@@ -21,6 +21,12 @@ enum class TaskState : uint32_t {
   kReady,     // woken or new: runs from the next round on
 };
 
+enum KeptTurn : uint32_t {
+  kKeptForNothing,
+  kKeptForCreate,  // between two pthread_create (View direct)
+  kKeptForEnd,     // from the end of the thread's function to the end of the task
+};
+
 struct PendingSignal {
   int32_t signal;
   int32_t unused;
@@ -114,10 +120,13 @@ struct Task {
   uint32_t in_vfork;          // a vfork child borrows this task's memory: handlers stay native
   uint32_t exiting;           // it called exit, or returned from main
   uint32_t failures;          // failed attempts in a row (note_failure)
-  uint32_t pad6;
+  uint32_t ahead;             // it creates a task without a turn (begin_create); turn_depth counts all the same
   uint64_t wait_mask;         // signal mask of a sigsuspend or ppoll that a signal ended
   uint32_t has_wait_mask;
-  uint32_t pad7;
+  uint32_t keeps_for;         // KeptTurn: the turn of an event is kept until an event of another kind
+  uint64_t start_function;    // program function and argument of the thread; of a creator: those of the thread it makes
+  uint64_t start_argument;
+  uint64_t start_word;        // program address: to be looked at before the first publication (see runtime/dispatch.cc)
   TaskCounters counters;
   // Wait of a spinning task: the bytes its loop reads (see trap/spin).
   uint32_t spin_reads;

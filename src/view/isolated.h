@@ -20,6 +20,11 @@ void track(uint64_t start, uint64_t size);
 void find_writes(Task& task);
 // Applies what find_writes found and drops the copies. REQUIRES: the turn.
 void publish(Task& task);
+// Gives `to`, which runs from now on, the contents of all pages that `from` has written and not published, whoever publishes
+// first being `from`. False: there are too many, nothing was done. `take_over` is for `to` itself.
+// REQUIRES: nobody publishes meanwhile.
+bool hand_over(Task& from, const Task& to);
+void take_over(const Task& task);
 // Drops copies in [start, start+size) that were made but not written yet.
 void drop_unwritten(uint64_t start, uint64_t size);
 // Drops all copies of [start, start+size) without publishing them.

@@ -1,0 +1,15 @@
+// Which pages of this process are private copies of store pages.
+#pragma once
+
+#include "task/task.h"
+
+namespace weir::view {
+
+using AddPage = void (*)(Task& task, uint64_t page);
+
+// Calls `add` for every copy, by rising address within each range of memory.
+void for_each_copy(Task& task, AddPage add);
+// The same for stretches of copies in [start, start+size) that were made but not written yet.
+void for_each_unwritten(uint64_t start, uint64_t size, void (*found)(uint64_t start, uint64_t size));
+
+}  // namespace weir::view
