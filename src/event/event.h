@@ -32,8 +32,12 @@ void begin_create();
 void end_create();
 // Within begin_create(): what follows needs a turn of the common kind.
 void need_turn();
-// Within a turn: the function of the thread has ended. The turn is kept until the task ends, or does more than end.
-void keep_turn_to_end();
+// Before program code goes on within the turn: what it is expected to write is made ready.
+void go_on();
+// Instead of end_turn(): program code goes on with the turn until end_kept_turn(), or until it does more than `what_for`
+// (a KeptTurn) takes.
+void keep_turn(uint32_t what_for);
+void end_kept_turn();
 // Within a turn: waits until another task wakes this one through wake(), a signal comes or `timeout_ns` (virtual,
 // 0 = none) passes. Passes the turn on; on return the task has it again. Answers 0, ETIMEDOUT or EINTR.
 int block(uint64_t key, uint32_t bits, uint64_t timeout_ns, const char* what);

@@ -27,7 +27,18 @@ long end_event(long, long, long) {
 
 long begin_end(long, long, long) {
   begin_turn(EventKind::kExit);
-  keep_turn_to_end();
+  keep_turn(kKeptForEnd);
+  return 0;
+}
+
+long begin_join(long, long, long) {
+  begin_turn(EventKind::kOther);
+  keep_turn(kKeptForJoin);
+  return 0;
+}
+
+long end_join(long, long, long) {
+  end_kept_turn();
   return 0;
 }
 
@@ -112,6 +123,14 @@ WEIR_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attribut
 WEIR_EXPORT int thrd_create(thrd_t* thread, thrd_start_t function, void* argument) {
   if (!is_event()) return real().thrd_create(thread, function, argument);
   return create(reinterpret_cast<const void*>(function), argument, [&] { return real().thrd_create(thread, run_c11_thread, nullptr); });
+}
+
+WEIR_EXPORT int pthread_join(pthread_t thread, void** result) {
+  if (!is_event() || !runtime::g_isolated) return real().pthread_join(thread, result);
+  weir_upcall(begin_join, 0, 0, 0);
+  const int error = real().pthread_join(thread, result);
+  weir_upcall(end_join, 0, 0, 0);
+  return error;
 }
 
 // glibc sends a signal only to a thread that may be cancelled at any place; the others look when they come to a cancellation

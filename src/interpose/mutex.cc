@@ -75,7 +75,7 @@ void stand_aside(Task& task) {
 // Within the turn, the mutex just taken: whether the section keeps it.
 bool keep_turn(long address) {
   Task& task = self();
-  if (runtime::g_isolated || task.turn_depth != 1) return false;
+  if (task.turn_depth != 1) return false;
   auto& mutex = *object_at<Mutex>(address);
   if (mutex.__spins > 0) {
     mutex.__spins--;
@@ -84,6 +84,7 @@ bool keep_turn(long address) {
   task.held = 1;
   task.section = static_cast<uint64_t>(address);
   note_written();
+  go_on();
   return true;
 }
 

@@ -47,13 +47,31 @@ void wake_sleeper(Task& task) {
   if (__atomic_load_n(&task.sleeping, __ATOMIC_SEQ_CST)) sys::futex_wake(&task.wake_word);
 }
 
+// A task that is woken in the kernel loses tens of microseconds, one that looks at its word none, but takes its processor
+// from the one waited for, where there are more of them, or other programs. So each task looks for as long as has lately
+// paid; now and then for longer, since all may wait long only because all sleep.
+bool look(Task& task) {
+  constexpr uint32_t kLeast = 4'000, kMost = 400'000;  // cycles
+  constexpr uint32_t kTries = 64;
+  const bool room = shared().phase_tasks <= g_config.processors;
+  if (room && task.sleeps++ % kTries == 0) task.spin_cycles = kMost;
+  const uint64_t limit = room && task.spin_cycles > kLeast ? task.spin_cycles : kLeast;
+  const uint64_t begin = sys::cycles();
+  do {
+    if (__atomic_load_n(&task.wake_word, __ATOMIC_RELAXED) && __atomic_exchange_n(&task.wake_word, 0u, __ATOMIC_SEQ_CST)) {
+      task.spin_cycles = limit < kMost / 2 ? static_cast<uint32_t>(limit) * 2 : kMost;
+      task.sleeps = 1;
+      return true;
+    }
+    for (int k = 0; k < 8; k++) sys::cpu_relax();
+  } while (sys::cycles() - begin < limit);
+  task.spin_cycles = static_cast<uint32_t>(limit) * 3 / 4;
+  return false;
+}
+
 // Returns what futex_wait does; 0 when the word was set.
 long sleep(Task& task, uint64_t nanoseconds) {
-  constexpr uint32_t spins = 60;  // longer takes the processor from the one waited for, where there are other programs
-  for (uint32_t i = 0; i < spins; i++) {
-    if (__atomic_exchange_n(&task.wake_word, 0u, __ATOMIC_SEQ_CST)) return 0;
-    for (int k = 0; k < 4; k++) sys::cpu_relax();
-  }
+  if (look(task)) return 0;
   __atomic_store_n(&task.sleeping, 1u, __ATOMIC_SEQ_CST);
   long result = 0;
   if (!__atomic_load_n(&task.wake_word, __ATOMIC_SEQ_CST)) result = sys::futex_wait(&task.wake_word, 0, nanoseconds);
@@ -428,17 +446,26 @@ void add_task(Task& task) {
 
 bool may_add_running(const Task& task) {
   const Shared& s = shared();
-  return g_config.fenced && s.first_running == task.id && s.phase_tasks > 1;
+  return g_config.fenced && s.first_running == task.id;
 }
 
 void add_running(Task& task) {
   Shared& s = shared();
   SpinGuard guard(s.order_lock);
   task.state = TaskState::kRunning;
-  s.running++;
-  s.phase_tasks++;
+  s.running++;  // phase_tasks stays: who was alone when the phase began has still its turn first
   if (task.id >= s.high_task) s.high_task = task.id + 1;
   s.live++;
+}
+
+bool worth_looking(const uint32_t* word) {
+  constexpr uint64_t kMost = 100'000;  // cycles
+  const uint64_t begin = sys::cycles();
+  while (shared().live < g_config.processors && sys::cycles() - begin < kMost) {
+    if (__atomic_load_n(word, __ATOMIC_RELAXED)) return true;
+    for (int k = 0; k < 8; k++) sys::cpu_relax();
+  }
+  return false;
 }
 
 uint32_t wake(uint64_t key, uint32_t count, uint32_t bits) {

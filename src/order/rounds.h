@@ -43,6 +43,8 @@ void add_task(Task& task);
 bool may_add_running(const Task& task);
 // It has made `task`, which runs at once.
 void add_running(Task& task);
+// A process without a task looks whether `word` is set, for a moment, if a processor is free for that.
+bool worth_looking(const uint32_t* word);
 // The first task, before any other exists.
 void start(Task& task);
 

@@ -25,6 +25,7 @@
 #include "sys/report.h"
 #include "task/shared.h"
 #include "trap/signals.h"
+#include "base/frame.h"
 #include "view/isolated.h"
 
 namespace weir {
@@ -71,7 +72,7 @@ void give_up_kept(Task& task, EventKind kind) {
     task.held = 0;
     task.broken_section = task.section;
     end_turn();
-  } else if (task.keeps_for && (task.keeps_for == kKeptForCreate || !is_part_of_life(kind))) {
+  } else if (task.keeps_for && (task.keeps_for == kKeptForCreate || !(is_part_of_life(kind) || kind == EventKind::kFutex))) {
     task.keeps_for = kKeptForNothing;
     end_turn();
   }
@@ -79,6 +80,8 @@ void give_up_kept(Task& task, EventKind kind) {
 
 // The task stands at an event, with turn_depth counted already.
 void enter(Task& task, EventKind kind) {
+  // What the program will do after it: the same place of the stack and the same object say the same place of the program.
+  if (task.frame) task.interval_key = (task.frame->rsp ^ task.frame->rsi << 20) * 31 + static_cast<uint64_t>(kind);
   task.counters.events++;
   inject_delay(task);
   if (runtime::g_isolated) view::find_writes(task);
@@ -162,6 +165,7 @@ void end_create() {
     task.ahead = 0;
     task.turn_depth = 0;
     task.flags &= ~kWritten;
+    task.solo = 0;
     runtime::apply_mappings(task);
     trap::take_inbox(task);
   } else if (!runtime::g_isolated && task.turn_depth == 1 && !task.held) {
@@ -180,13 +184,20 @@ void need_turn() {
   task.flags |= kWritten;
 }
 
-void keep_turn_to_end() {
+void keep_turn(uint32_t what_for) {
   Task& task = self();
-  if (task.turn_depth == 1 && !task.held) {
-    task.keeps_for = kKeptForEnd;
+  if (task.turn_depth == 1 && !task.held && !task.keeps_for) {
+    task.keeps_for = what_for;
   } else {
     end_turn();
   }
+}
+
+void end_kept_turn() {
+  Task& task = self();
+  if (!task.keeps_for) return;
+  task.keeps_for = kKeptForNothing;
+  end_turn();
 }
 
 void end_turn() {
@@ -201,8 +212,15 @@ void end_turn() {
   order::pass_turn(task, TaskState::kServed);
   order::wait_to_run(task);
   task.solo = !order::alone(task) ? 0 : shared().live == 1 ? kAloneForGood : kSoloOperations;
-  if (runtime::g_isolated) runtime::apply_mappings(task);
+  go_on();
   trap::take_inbox(task);
+}
+
+void go_on() {
+  Task& task = self();
+  if (!runtime::g_isolated) return;
+  runtime::apply_mappings(task);
+  view::prefetch(task, task.interval_key);
 }
 
 int block(uint64_t key, uint32_t bits, uint64_t timeout_ns, const char* what) {

@@ -310,6 +310,8 @@ long on_memory(Call& call) {
     page::dump_used();
     return result;
   }
+  // glibc gives an ended thread's stack back before it keeps it for the next; what it keeps in all is bounded.
+  if (call.number == SYS_madvise && self().keeps_for == kKeptForEnd) return 0;
   begin_turn(EventKind::kMemory);
   // Nested in a longer turn: what this task wrote goes to the store first, where the changes below work.
   Task& task = self();

@@ -106,7 +106,7 @@ void reserve_heap(TaskId id) {
     if (go == kGoTask) break;
     if (go == kGoCatchUp) {
       runtime::apply_mappings(self());
-    } else {
+    } else if (!order::worth_looking(&slot.go)) {
       sys::futex_wait(&slot.go, 0);
     }
   }

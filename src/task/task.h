@@ -24,6 +24,7 @@ enum class TaskState : uint32_t {
 enum KeptTurn : uint32_t {
   kKeptForNothing,
   kKeptForCreate,  // between two pthread_create (View direct)
+  kKeptForJoin,    // the C library's part of pthread_join
   kKeptForEnd,     // from the end of the thread's function to the end of the task
 };
 
@@ -43,6 +44,8 @@ struct TaskCounters {
   uint64_t spins;         // provable spins parked
   uint64_t wait_cycles;   // waiting for the turn
   uint64_t serial_cycles; // holding the turn
+  uint64_t scans_saved;   // times that the task's copies were known without looking for them
+  uint64_t prefetched;    // pages copied in advance, as the tape foretold
 };
 
 // Layout: the first 0x48 bytes are used by src/patch/entry_x86_64.S and by the generated stubs.
@@ -71,6 +74,8 @@ struct Task {
 
   // Order. Guarded by: the order's lock, except wake_word.
   TaskState state;
+  uint32_t spin_cycles;       // how long looking at wake_word has paid (order/rounds)
+  uint32_t sleeps;            // looks in vain since one paid
   uint32_t turn_depth;        // > 0 while this task holds the turn
   uint32_t wake_word;         // futex: 1 = go and look
   uint32_t sleeping;          // 1 while it may sleep on wake_word
@@ -126,6 +131,7 @@ struct Task {
   uint32_t keeps_for;         // KeptTurn: the turn of an event is kept until an event of another kind
   uint64_t start_function;    // program function and argument of the thread; of a creator: those of the thread it makes
   uint64_t start_argument;
+  uint64_t interval_key;      // the event after which program code goes on (tape)
   uint64_t start_word;        // program address: to be looked at before the first publication (see runtime/dispatch.cc)
   TaskCounters counters;
   // Wait of a spinning task: the bytes its loop reads (see trap/spin).

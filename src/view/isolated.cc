@@ -12,12 +12,14 @@
 #include "view/isolated.h"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "base/bytes.h"
 #include "page/diff.h"
 #include "page/store.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
+#include "tape/interval_tape.h"
 #include "task/shared.h"
 #include "view/isolated_scan.h"
 
@@ -48,6 +50,26 @@ void add_dirty(Task& task, uint64_t page) {
   task.counters.faults++;
 }
 
+// Per process: what is known about its copies. They are the prefetched pages and no others, as long as the kernel counts no
+// further fault of this task: a copy is made by a fault, whoever writes.
+struct Known {
+  bool valid = false;
+  uint64_t faults;
+  uint64_t interval;  // its key
+  uint32_t count;
+  uint64_t page[tape::Interval::kMost];
+};
+Known g_known;
+tape::IntervalTape g_tape;
+
+uint64_t count_faults() {
+  struct {
+    uint64_t times[4], sizes[4], minor, major, others[8];
+  } usage;
+  sys::raw(SYS_getrusage, RUSAGE_THREAD, reinterpret_cast<long>(&usage));
+  return usage.minor + usage.major;
+}
+
 uint64_t twin_of(const HandOver& given, uint64_t page) {
   for (uint64_t i = 0; i < given.count; i++) {
     if (given.page[i] == page) return reinterpret_cast<uint64_t>(given.bytes[i]);
@@ -59,9 +81,19 @@ uint64_t twin_of(const HandOver& given, uint64_t page) {
 
 void find_writes(Task& task) {
   task.dirty_count = 0;
-  for_each_copy(task, add_dirty);
+  const bool known = g_known.valid && count_faults() == g_known.faults;
+  if (known) {
+    for (uint32_t i = 0; i < g_known.count; i++) add_dirty(task, g_known.page[i]);
+    task.counters.scans_saved++;
+  } else {
+    for_each_copy(task, add_dirty);
+  }
+  // A prefetched page that has not changed may have been written with what it had: it is kept, but now and then doubted.
+  constexpr uint64_t kDoubt = 32;
+  const bool keep = task.counters.events % kDoubt != 0;
   const HandOver& given = hand_over_of(task);
   page::PageDiff* diffs = diffs_of(task);
+  if (g_known.interval) g_tape.begin(g_known.interval);
   for (uint64_t i = 0; i < task.dirty_count; i++) {
     page::PageDiff& diff = diffs[i];
     const uint64_t twin = twin_of(given, diff.page);
@@ -70,7 +102,30 @@ void find_writes(Task& task) {
       task.counters.diffs++;
       task.counters.bytes += bytes;
     }
+    if (g_known.interval && (bytes || keep)) g_tape.add(diff.page);
   }
+  g_known.interval = 0;
+}
+
+void prefetch(Task& task, uint64_t key) {
+  const tape::Interval* interval = g_tape.find(key);
+  if (interval && g_known.valid) {
+    for (uint32_t i = 0; i < interval->count;) {
+      const uint64_t start = interval->page[i];
+      uint64_t limit = start;
+      for (; i < interval->count && interval->page[i] == limit; i++) {
+        g_known.page[g_known.count++] = limit;
+        limit += kPageSize;
+      }
+      if (sys::raw(SYS_madvise, static_cast<long>(start), static_cast<long>(limit - start), MADV_POPULATE_WRITE) != 0) {
+        g_known.valid = false;  // it may not be written any more
+        break;
+      }
+    }
+    task.counters.prefetched += g_known.count;
+    if (g_known.count) g_known.faults = count_faults();
+  }
+  g_known.interval = key;
 }
 
 void publish(Task& task) {
@@ -88,7 +143,12 @@ void publish(Task& task) {
   }
   task.dirty_count = 0;
   hand_over_of(task).count = 0;
+  g_known.valid = true;
+  g_known.faults = count_faults();
+  g_known.count = 0;
 }
+
+void forget_copies() { g_known.valid = false; }
 
 bool hand_over(Task& from, const Task& to) {
   HandOver& given = hand_over_of(to);

@@ -2,7 +2,7 @@
 // so the copies are the answer. To find them the kernel would have to look up every page that is present. So pages that
 // are only read are marked, by userfaultfd's asynchronous write protection (which lifts itself at a write and sends
 // nothing), and a first PAGEMAP_SCAN passes over them: one bit of a page table entry, no page looked up. What it reports is
-// copies, holes, and pages read for the first time; a second one looks at these only, and marks the last kind.
+// copies, holes, and pages read for the first time; a second one looks at these only, and marks the last kind (scan).
 // A copy is never marked: a hole that remembers a mark (from a marked page that was dropped) faults twice when written.
 #include "view/isolated_scan.h"
 
@@ -132,6 +132,7 @@ void scan(AddPage add, Task& task, uint64_t start, uint64_t limit) {
 }  // namespace
 
 bool open_tracking() {
+  forget_copies();
   long file = sys::raw(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY);
   if (sys::failed(file)) {
     report("this kernel gives no userfaultfd (error %d); View isolated needs it", int64_t{-file});
@@ -231,17 +232,43 @@ void refresh_ranges() {
 
 }  // namespace
 
+namespace {
+
+// Which of the two ways is the shorter one depends on what a range holds: many pages that are only read (the short way), or
+// holes, of which the short way reports each (a thread's stack). Both find the same.
+struct Way {
+  uint64_t cost[2];  // cycles, lately
+  uint32_t count;
+};
+enum : uint32_t { kHeapsWay = Ranges::kMost, kSegmentsWay, kMapsWay, kWays };
+Way g_ways[kWays];
+
+void scan_range(AddPage add, Task& task, uint32_t index, uint64_t start, uint64_t limit) {
+  constexpr uint32_t kTryNear = 32, kTryFar = 1024;  // a way that is much longer is tried more rarely
+  if (start >= limit) return;
+  Way& way = g_ways[index];
+  const unsigned shorter = way.cost[1] < way.cost[0];
+  const bool far = way.cost[!shorter] > 3 * way.cost[shorter];
+  const unsigned chosen = way.count++ % (far ? kTryFar : kTryNear) ? shorter : !shorter;
+  const uint64_t begin = sys::cycles();
+  (chosen ? find_copies : scan)(add, task, start, limit);
+  const uint64_t taken = sys::cycles() - begin;
+  way.cost[chosen] = way.cost[chosen] ? (3 * way.cost[chosen] + taken) / 4 : taken;
+}
+
+}  // namespace
+
 void for_each_copy(Task& task, AddPage add) {
   Shared& s = shared();
   page::dump_used();
   if (g_ranges.regions_version != s.regions_version || g_ranges.brk_now != s.brk_now) refresh_ranges();
   for (uint32_t i = 0; i < g_ranges.small_count; i++) find_copies(add, task, g_ranges.small[i].start, g_ranges.small[i].limit);
-  for (uint32_t i = 0; i < g_ranges.large_count; i++) scan(add, task, g_ranges.large[i].start, g_ranges.large[i].limit);
+  for (uint32_t i = 0; i < g_ranges.large_count; i++) scan_range(add, task, i, g_ranges.large[i].start, g_ranges.large[i].limit);
   const Range heaps = heap_table_range();
   const Range segments = heap_segment_range();
-  scan(add, task, heaps.start, heaps.start + heaps.size() / kMaxHeaps * s.high_task);
-  scan(add, task, segments.start, segments.limit);
-  scan(add, task, kArena + kHeapSize, s.map_bump);
+  scan_range(add, task, kHeapsWay, heaps.start, heaps.start + heaps.size() / kMaxHeaps * s.high_task);
+  scan_range(add, task, kSegmentsWay, segments.start, segments.limit);
+  scan_range(add, task, kMapsWay, kArena + kHeapSize, s.map_bump);
 }
 
 void for_each_unwritten(uint64_t start, uint64_t size, void (*found)(uint64_t start, uint64_t size)) {
