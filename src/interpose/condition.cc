@@ -4,6 +4,9 @@
 // does. glibc's own code waits on the same object where the mutex is not one of ours (robust, say): it counts itself in
 // __wrefs, and a signal that finds no task in the queue is passed to it.
 //
+// In a section that keeps the turn (mutex.cc) neither gives it up: a signal is part of the section, and so is a wait, which
+// passes the turn on while it lasts and has it again when it is over.
+//
 // Cancellation: a wait is a cancellation point. Where the program calls pthread_cancel (create.cc), or glibc's signal for
 // it comes, the wait ends, the mutex is taken again, and pthread_testcancel() acts when the runtime has been left. A signal
 // on the condition that the cancelled task has received meanwhile goes to the next waiter.
@@ -42,6 +45,8 @@ long wait_event(long wait_at, long, long) {
   const Wait wait = *reinterpret_cast<const Wait*>(wait_at);
   const auto key = reinterpret_cast<uint64_t>(wait.condition);
   const auto mutex = reinterpret_cast<long>(wait.mutex);
+  Section section(self());
+  if (section.of_more_than(static_cast<uint64_t>(mutex))) section.give_up();
   begin_turn(EventKind::kCondition);
   long result;
   if (is_cancelled() && !wait.ignores_cancel) {
@@ -68,6 +73,8 @@ long wait_event(long wait_at, long, long) {
     }
   }
   end_turn();
+  if (result == kRelock) section.give_up();
+  if (section.goes_on()) go_on();
   return result;
 }
 
@@ -98,6 +105,7 @@ int wait(Wait wait) {
 }
 
 long wake_event(long condition, long count, long) {
+  Section section(self());
   begin_turn(EventKind::kCondition);
   const uint32_t woken = wake(static_cast<uint64_t>(condition), static_cast<uint32_t>(count), ~0u);
   const bool others = object_at<pthread_cond_t>(condition)->__data.__wrefs >= kOneWaiter;

@@ -30,4 +30,30 @@ int try_mutex(pthread_mutex_t* mutex);
 int lock_mutex_until(pthread_mutex_t* mutex, clockid_t clock, const timespec* time);
 int unlock_mutex(pthread_mutex_t* mutex);
 
+// An event inside a section that keeps the turn (mutex.cc), which belongs to the section: while this lives, begin_turn()
+// nests in the section's turn instead of ending it.
+class Section {
+ public:
+  explicit Section(Task& task) : task_(task), held_(task.held) { task.held = 0; }
+  ~Section() {
+    if (held_) task_.held = held_;
+  }
+  Section(const Section&) = delete;
+  Section& operator=(const Section&) = delete;
+  // It holds other mutexes than `mutex`.
+  bool of_more_than(uint64_t mutex) const { return held_ > 1 || (held_ && task_.section != mutex); }
+  bool goes_on() const { return held_; }
+  // The section ends: its turn is given on.
+  void give_up() {
+    if (!held_) return;
+    held_ = 0;
+    task_.broken_section = task_.section;
+    end_turn();
+  }
+
+ private:
+  Task& task_;
+  uint32_t held_;
+};
+
 }  // namespace weir::interpose

@@ -55,17 +55,22 @@ bool look(Task& task) {
   constexpr uint32_t kTries = 64;
   const bool room = shared().phase_tasks <= g_config.processors;
   if (room && task.sleeps++ % kTries == 0) task.spin_cycles = kMost;
-  const uint64_t limit = room && task.spin_cycles > kLeast ? task.spin_cycles : kLeast;
+  const uint64_t limit = task.called ? kMost : room && task.spin_cycles > kLeast ? task.spin_cycles : kLeast;
   const uint64_t begin = sys::cycles();
   do {
     if (__atomic_load_n(&task.wake_word, __ATOMIC_RELAXED) && __atomic_exchange_n(&task.wake_word, 0u, __ATOMIC_SEQ_CST)) {
+      if (task.called) {
+        task.called = 0;
+        return true;
+      }
       task.spin_cycles = limit < kMost / 2 ? static_cast<uint32_t>(limit) * 2 : kMost;
       task.sleeps = 1;
       return true;
     }
     for (int k = 0; k < 8; k++) sys::cpu_relax();
   } while (sys::cycles() - begin < limit);
-  task.spin_cycles = static_cast<uint32_t>(limit) * 3 / 4;
+  if (!task.called) task.spin_cycles = static_cast<uint32_t>(limit) * 3 / 4;
+  task.called = 0;
   return false;
 }
 
@@ -80,9 +85,22 @@ long sleep(Task& task, uint64_t nanoseconds) {
   return result;
 }
 
+// Getting up takes longer than most turns: who sleeps is called some turns ahead, and looks at its word by the time its turn
+// comes. `ahead` counts from the task that gets the turn now.
+void call(Shared& s, const Task& from, uint32_t ahead) {
+  for (TaskId i = from.id + 1; i < s.high_task; i++) {
+    Task& task = s.tasks[i];
+    if (task.state != TaskState::kArrived || --ahead) continue;
+    task.called = 1;
+    if (__atomic_load_n(&task.sleeping, __ATOMIC_RELAXED)) sys::futex_wake(&task.wake_word);
+    return;
+  }
+}
+
 void grant(Shared& s, Task& task) {
   s.turn = task.id;
   wake_sleeper(task);
+  if (s.serial && g_config.processors > 1) call(s, task, g_config.processors - 1);
 }
 
 void finish_wait(Task& task, int result) {
@@ -177,6 +195,7 @@ void start_serial(Shared& s) {
   }
   s.alone_first = alone;
   s.serial = 1;
+  for (uint32_t ahead = 1; ahead + 1 < g_config.processors; ahead++) call(s, *first, ahead);
   grant(s, *first);
 }
 

@@ -76,6 +76,7 @@ struct Task {
   TaskState state;
   uint32_t spin_cycles;       // how long looking at wake_word has paid (order/rounds)
   uint32_t sleeps;            // looks in vain since one paid
+  uint32_t called;            // its turn is near
   uint32_t turn_depth;        // > 0 while this task holds the turn
   uint32_t wake_word;         // futex: 1 = go and look
   uint32_t sleeping;          // 1 while it may sleep on wake_word
