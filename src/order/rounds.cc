@@ -19,6 +19,8 @@
 #include <errno.h>
 #include <signal.h>
 
+#include "order/pace.h"
+#include "order/sleep.h"
 #include "sys/futex.h"
 #include "sys/report.h"
 #include "task/shared.h"
@@ -41,50 +43,6 @@ constexpr uint64_t kDeadlockPatience = 3'000'000'000;
 
 constexpr uint32_t kWatchesIdle = 1u << 8;         // Task::flags
 
-void wake_sleeper(Task& task) {
-  // seq_cst: either the sleeper sees the word, or this sees that it sleeps.
-  __atomic_store_n(&task.wake_word, 1u, __ATOMIC_SEQ_CST);
-  if (__atomic_load_n(&task.sleeping, __ATOMIC_SEQ_CST)) sys::futex_wake(&task.wake_word);
-}
-
-// A task that is woken in the kernel loses tens of microseconds, one that looks at its word none, but takes its processor
-// from the one waited for, where there are more of them, or other programs. So each task looks for as long as has lately
-// paid; now and then for longer, since all may wait long only because all sleep.
-bool look(Task& task) {
-  constexpr uint32_t kLeast = 4'000, kMost = 400'000;  // cycles
-  constexpr uint32_t kTries = 64;
-  const bool room = shared().phase_tasks <= g_config.processors;
-  if (room && task.sleeps++ % kTries == 0) task.spin_cycles = kMost;
-  const uint64_t limit = task.called ? kMost : room && task.spin_cycles > kLeast ? task.spin_cycles : kLeast;
-  const uint64_t begin = sys::cycles();
-  do {
-    if (__atomic_load_n(&task.wake_word, __ATOMIC_RELAXED) && __atomic_exchange_n(&task.wake_word, 0u, __ATOMIC_SEQ_CST)) {
-      if (task.called) {
-        task.called = 0;
-        return true;
-      }
-      task.spin_cycles = limit < kMost / 2 ? static_cast<uint32_t>(limit) * 2 : kMost;
-      task.sleeps = 1;
-      return true;
-    }
-    for (int k = 0; k < 8; k++) sys::cpu_relax();
-  } while (sys::cycles() - begin < limit);
-  if (!task.called) task.spin_cycles = static_cast<uint32_t>(limit) * 3 / 4;
-  task.called = 0;
-  return false;
-}
-
-// Returns what futex_wait does; 0 when the word was set.
-long sleep(Task& task, uint64_t nanoseconds) {
-  if (look(task)) return 0;
-  __atomic_store_n(&task.sleeping, 1u, __ATOMIC_SEQ_CST);
-  long result = 0;
-  if (!__atomic_load_n(&task.wake_word, __ATOMIC_SEQ_CST)) result = sys::futex_wait(&task.wake_word, 0, nanoseconds);
-  __atomic_store_n(&task.sleeping, 0u, __ATOMIC_SEQ_CST);
-  if (__atomic_exchange_n(&task.wake_word, 0u, __ATOMIC_SEQ_CST)) return 0;
-  return result;
-}
-
 // Getting up takes longer than most turns: who sleeps is called some turns ahead, and looks at its word by the time its turn
 // comes. `ahead` counts from the task that gets the turn now.
 void call(Shared& s, const Task& from, uint32_t ahead) {
@@ -106,6 +64,7 @@ void grant(Shared& s, Task& task) {
 void finish_wait(Task& task, int result) {
   task.wait_result = static_cast<uint32_t>(result);
   task.wait_key = 0;
+  catch_up(task);
   task.deadline = 0;
   task.state = TaskState::kArrived;
 }
@@ -156,12 +115,14 @@ void end_serial(Shared& s) {
   s.round++;
   s.virtual_now += kQuantum;
   expire(s);
+  if (g_config.deterministic) choose_runners(s);
   uint32_t count = 0, woken = 0;
   s.first_running = kNoTask;
   for (TaskId i = 0; i < s.high_task; i++) {
     Task& task = s.tasks[i];
     if (task.state == TaskState::kArrived) woken++;
     if (task.state != TaskState::kServed && task.state != TaskState::kReady) continue;
+    if (task.parked) continue;
     task.state = TaskState::kRunning;
     if (s.first_running == kNoTask) s.first_running = task.id;
     s.phase_task = task.id;
@@ -186,9 +147,12 @@ void end_serial(Shared& s) {
 
 void start_serial(Shared& s) {
   // A task that ran alone may have done locked instructions and locks without a turn (Task::solo); before anybody else acts
-  // on what they changed it must have published them, so its turn comes first.
-  const bool alone = s.phase_tasks == 1 && s.phase_task != kNoTask && s.tasks[s.phase_task].state == TaskState::kArrived;
-  Task* first = alone ? &s.tasks[s.phase_task] : next_arrived(s, 0);
+  // on what they changed it must have published them, so its turn comes first. So it is with one that has made tasks
+  // without a turn: it went through locks of the C library, and the new tasks have what it has not published.
+  if (s.made_ahead == kNoTask && s.phase_tasks == 1) s.made_ahead = s.phase_task;
+  const bool alone = s.made_ahead != kNoTask && s.tasks[s.made_ahead].state == TaskState::kArrived;
+  Task* first = alone ? &s.tasks[s.made_ahead] : next_arrived(s, 0);
+  s.made_ahead = kNoTask;
   if (!first) {
     watch_idle(s);
     return;
@@ -342,6 +306,7 @@ void start(Task& task) {
   s.serial = 0;
   s.running = 1;
   s.live = 1;
+  s.made_ahead = s.first_running = kNoTask;
   if (s.high_task <= task.id) s.high_task = task.id + 1;
   s.turn = g_config.fenced ? kNoTask : task.id;
 }
@@ -449,6 +414,7 @@ int wait_blocked(Task& task) {
 void rejoin(Task& task) {
   Shared& s = shared();
   s.order_lock.lock();
+  catch_up(task);
   task.state = TaskState::kArrived;
   kick(s);
   s.order_lock.unlock();
@@ -459,6 +425,7 @@ void add_task(Task& task) {
   Shared& s = shared();
   SpinGuard guard(s.order_lock);
   task.state = g_config.fenced ? TaskState::kReady : TaskState::kRunning;
+  catch_up(task);
   if (task.id >= s.high_task) s.high_task = task.id + 1;
   s.live++;
 }
@@ -472,19 +439,11 @@ void add_running(Task& task) {
   Shared& s = shared();
   SpinGuard guard(s.order_lock);
   task.state = TaskState::kRunning;
-  s.running++;  // phase_tasks stays: who was alone when the phase began has still its turn first
+  catch_up(task);
+  s.running++;
+  s.made_ahead = s.first_running;
   if (task.id >= s.high_task) s.high_task = task.id + 1;
   s.live++;
-}
-
-bool worth_looking(const uint32_t* word) {
-  constexpr uint64_t kMost = 100'000;  // cycles
-  const uint64_t begin = sys::cycles();
-  while (shared().live < g_config.processors && sys::cycles() - begin < kMost) {
-    if (__atomic_load_n(word, __ATOMIC_RELAXED)) return true;
-    for (int k = 0; k < 8; k++) sys::cpu_relax();
-  }
-  return false;
 }
 
 uint32_t wake(uint64_t key, uint32_t count, uint32_t bits) {

@@ -78,15 +78,24 @@ void give_up_kept(Task& task, EventKind kind) {
   }
 }
 
+// What a task does after an event: the same place in the page of the stack and the same object mean the same place of the
+// program, in whichever thread. A spin is found at no place in particular.
+uint64_t key_of(const Task& task, EventKind kind) {
+  if (!task.frame || kind == EventKind::kSpin) return 0;
+  const uint64_t place = (task.frame->rsp & (kPageSize - 1)) << 8 | static_cast<uint64_t>(kind);
+  return (place * 0x9E3779B97F4A7C15 ^ task.frame->rsi) * 0xBF58476D1CE4E5B9 >> 8;
+}
+
 // The task stands at an event, with turn_depth counted already.
 void enter(Task& task, EventKind kind) {
-  // What the program will do after it: the same place of the stack and the same object say the same place of the program.
-  if (task.frame) task.interval_key = (task.frame->rsp ^ task.frame->rsi << 20) * 31 + static_cast<uint64_t>(kind);
   task.counters.events++;
   inject_delay(task);
   if (runtime::g_isolated) view::find_writes(task);
   const uint64_t before = sys::cycles();
   order::take_turn(task, kind);
+  if (runtime::g_isolated) order::note_interval(task, task.changed_count);
+  task.interval_key = key_of(task, kind);
+  order::foretell(task);
   const uint64_t now = sys::cycles();
   task.counters.wait_cycles += now - before;
   task.counters.serial_cycles -= now;

@@ -90,6 +90,7 @@ void take_rights() {
 [[noreturn]] void execute() {
   Shared& s = shared();
   uint64_t mask = task_at(0).signal_mask;
+  trap::stop_ticks();
   for (int signal = 1; signal <= sys::kSignals; signal++) {
     sys::KernelSigaction action{};
     if (s.actions[signal].handler == reinterpret_cast<void*>(1)) action.handler = s.actions[signal].handler;

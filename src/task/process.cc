@@ -239,8 +239,8 @@ long spawn(const Frame& frame, const CloneRequest& request) {
   begin_frame->reserved = tls;
   task.frame = begin_frame;
   s.processes[process].task = id;
-  // Without a turn the new task gets the creator's unpublished writes by hand; the creator must publish them first.
-  if (creator.ahead && (id < creator.id || !view::hand_over(creator, task))) need_turn();
+  // Without a turn the new task gets the creator's unpublished writes by hand.
+  if (creator.ahead && !view::hand_over(creator, task)) need_turn();
   if (creator.ahead) {
     order::add_running(task);
   } else {

@@ -34,6 +34,7 @@ inline constexpr uint64_t kDiffSize = uint64_t{768} << 20;  // one task's diff b
 inline constexpr uint32_t kMaxTasks = 1024;
 inline constexpr uint32_t kMaxProcesses = 1536;
 inline constexpr uint32_t kMaxRegions = 1024;
+inline constexpr uint32_t kIntervalLengths = 1024;
 inline constexpr uint32_t kMappingRecords = 8192;
 inline constexpr uint32_t kMaxChildren = 4096;
 inline constexpr uint32_t kMaxTimers = 64;
@@ -117,7 +118,13 @@ struct Shared {
   uint32_t phase_tasks;      // active tasks when the parallel phase began
   TaskId phase_task;         // the last of them
   uint32_t alone_first;      // the serial phase began with a task that had run alone, not with the lowest number
+  TaskId made_ahead;         // the task of the parallel phase that made tasks without a turn, kNoTask
   TaskId first_running;      // the lowest number that went on into the parallel phase
+  uint64_t clock;            // of the task that had the turn last (order/pace)
+  uint32_t parked_phases;    // in a row, with somebody parked
+  uint32_t park_credit;
+  uint32_t leave_be;         // chances to park that are still passed over
+  struct { uint64_t key; uint32_t length; uint32_t unused; } interval_lengths[kIntervalLengths];
 
   // Memory.
   alignas(64) SpinLock memory_lock;

@@ -77,6 +77,9 @@ struct Task {
   uint32_t spin_cycles;       // how long looking at wake_word has paid (order/rounds)
   uint32_t sleeps;            // looks in vain since one paid
   uint32_t called;            // its turn is near
+  uint32_t parked;            // it stands though it could run (order/pace)
+  uint32_t expected;          // pages that its next interval will change, 0 unknown
+  uint64_t clock;             // events and changed pages so far
   uint32_t turn_depth;        // > 0 while this task holds the turn
   uint32_t wake_word;         // futex: 1 = go and look
   uint32_t sleeping;          // 1 while it may sleep on wake_word
@@ -112,6 +115,7 @@ struct Task {
 
   // Isolated View.
   uint64_t dirty_count;       // pages found by the last arrival
+  uint64_t changed_count;     // of these, changed
   uint64_t mapping_sequence;  // entries of the mapping record applied
 
   uint32_t held;              // mutexes of the section that keeps the turn; > 0: program code runs with turn_depth 1

@@ -5,6 +5,8 @@ namespace weir::trap {
 
 // Installs the monitor's handlers and opens its mask.
 void forward_signals();
+// Before execve: no tick comes any more, which would end a program that knows nothing of them.
+void stop_ticks();
 // SIGCHLD for a child of the program, where it handles that.
 void forward_child_end(int pid, int status);
 

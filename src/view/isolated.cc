@@ -80,7 +80,7 @@ uint64_t twin_of(const HandOver& given, uint64_t page) {
 }  // namespace
 
 void find_writes(Task& task) {
-  task.dirty_count = 0;
+  task.dirty_count = task.changed_count = 0;
   const bool known = g_known.valid && count_faults() == g_known.faults;
   if (known) {
     for (uint32_t i = 0; i < g_known.count; i++) add_dirty(task, g_known.page[i]);
@@ -99,6 +99,7 @@ void find_writes(Task& task) {
     const uint64_t twin = twin_of(given, diff.page);
     uint32_t bytes = page::make_diff(reinterpret_cast<const void*>(diff.page), reinterpret_cast<const void*>(twin), &diff);
     if (bytes) {
+      task.changed_count++;
       task.counters.diffs++;
       task.counters.bytes += bytes;
     }

@@ -1,0 +1,66 @@
+#include "order/sleep.h"
+
+#include "order/rounds.h"
+#include "sys/futex.h"
+#include "task/shared.h"
+
+namespace weir::order {
+
+void wake_sleeper(Task& task) {
+  // seq_cst: either the sleeper sees the word, or this sees that it sleeps.
+  __atomic_store_n(&task.wake_word, 1u, __ATOMIC_SEQ_CST);
+  if (__atomic_load_n(&task.sleeping, __ATOMIC_SEQ_CST)) sys::futex_wake(&task.wake_word);
+}
+
+namespace {
+
+// A task that is woken in the kernel loses tens of microseconds, one that looks at its word none, but takes its processor
+// from the one waited for, where there are more of them, or other programs. So each task looks for as long as has lately
+// paid; now and then for longer, since all may wait long only because all sleep.
+bool look(Task& task) {
+  constexpr uint32_t kLeast = 4'000, kMost = 400'000;  // cycles
+  constexpr uint32_t kTries = 64;
+  const bool room = shared().phase_tasks <= config().processors;
+  if (room && task.sleeps++ % kTries == 0) task.spin_cycles = kMost;
+  const uint64_t limit = task.called ? kMost : room && task.spin_cycles > kLeast ? task.spin_cycles : kLeast;
+  const uint64_t begin = sys::cycles();
+  do {
+    if (__atomic_load_n(&task.wake_word, __ATOMIC_RELAXED) && __atomic_exchange_n(&task.wake_word, 0u, __ATOMIC_SEQ_CST)) {
+      if (task.called) {
+        task.called = 0;
+        return true;
+      }
+      task.spin_cycles = limit < kMost / 2 ? static_cast<uint32_t>(limit) * 2 : kMost;
+      task.sleeps = 1;
+      return true;
+    }
+    for (int k = 0; k < 8; k++) sys::cpu_relax();
+  } while (sys::cycles() - begin < limit);
+  if (!task.called) task.spin_cycles = static_cast<uint32_t>(limit) * 3 / 4;
+  task.called = 0;
+  return false;
+}
+
+}  // namespace
+
+long sleep(Task& task, uint64_t nanoseconds) {
+  if (look(task)) return 0;
+  __atomic_store_n(&task.sleeping, 1u, __ATOMIC_SEQ_CST);
+  long result = 0;
+  if (!__atomic_load_n(&task.wake_word, __ATOMIC_SEQ_CST)) result = sys::futex_wait(&task.wake_word, 0, nanoseconds);
+  __atomic_store_n(&task.sleeping, 0u, __ATOMIC_SEQ_CST);
+  if (__atomic_exchange_n(&task.wake_word, 0u, __ATOMIC_SEQ_CST)) return 0;
+  return result;
+}
+
+bool worth_looking(const uint32_t* word) {
+  constexpr uint64_t kMost = 100'000;  // cycles
+  const uint64_t begin = sys::cycles();
+  while (shared().live < config().processors && sys::cycles() - begin < kMost) {
+    if (__atomic_load_n(word, __ATOMIC_RELAXED)) return true;
+    for (int k = 0; k < 8; k++) sys::cpu_relax();
+  }
+  return false;
+}
+
+}  // namespace weir::order

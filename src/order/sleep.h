@@ -1,0 +1,12 @@
+// How a task waits for its word, and how it is woken.
+#pragma once
+
+#include "task/task.h"
+
+namespace weir::order {
+
+void wake_sleeper(Task& task);
+// Returns what futex_wait does; 0 when the word was set.
+long sleep(Task& task, uint64_t nanoseconds);
+
+}  // namespace weir::order
