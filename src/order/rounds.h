@@ -43,12 +43,6 @@ void add_task(Task& task);
 bool may_add_running(const Task& task);
 // It has made `task`, which runs at once.
 void add_running(Task& task);
-// The task, which has just got the turn, has changed so many pages since its last event (pace.h).
-void note_interval(Task& task, uint64_t changed_pages);
-// The task is about to pass the turn on: how long will its next interval be?
-void foretell(Task& task);
-// A process without a task looks whether `word` is set, for a moment, if a processor is free for that.
-bool worth_looking(const uint32_t* word);
 // The first task, before any other exists.
 void start(Task& task);
 

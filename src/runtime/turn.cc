@@ -17,6 +17,7 @@
 
 #include <errno.h>
 
+#include "order/pace.h"
 #include "order/rounds.h"
 #include "page/heap.h"
 #include "page/store.h"

@@ -21,6 +21,7 @@
 #include "base/bytes.h"
 #include "event/event.h"
 #include "order/rounds.h"
+#include "order/sleep.h"
 #include "page/heap.h"
 #include "page/store.h"
 #include "runtime/exit_report.h"

@@ -1,0 +1,75 @@
+#include "order/probe.h"
+
+#include <signal.h>
+
+#include "order/rounds.h"
+#include "sys/futex.h"
+#include "sys/syscall_x86_64.h"
+
+namespace weir::order {
+
+namespace {
+
+constexpr uint64_t kNextLook = 100'000;            // token: a probe is a burst of looks (trap/spin.cc says why)
+constexpr uint64_t kStallPatience = 10'000'000'000;
+
+// When the task is to be asked next: it has been found late again.
+uint64_t next_look(Task& task) {
+  if (!config().deterministic) return kPreempt;
+  if (task.looks++ % kLooks) return kNextLook;
+  task.probe_interval = task.probe_interval ? task.probe_interval * 2 : kFirstProbe;
+  if (task.probe_interval > kLastProbe) task.probe_interval = kLastProbe;
+  return task.probe_interval;
+}
+
+}  // namespace
+
+bool late(const Shared& s, const Task& task) {
+  if (task.in_runtime || task.ahead) return false;
+  return task.state == TaskState::kRunning || s.turn == task.id;
+}
+
+// Asks tasks that have not arrived for a while what they are doing. Answers when it would ask again: soon, or 0.
+uint64_t probe(const Task* waiter) {
+  Shared& s = shared();
+  if (!config().fenced && !config().deterministic) return 0;
+  uint64_t soon = 0;
+  const uint64_t now = sys::monotonic_ns();
+  const Task* stalled = nullptr;
+  s.order_lock.lock();
+  for (TaskId i = 0; i < s.high_task; i++) {
+    Task& task = s.tasks[i];
+    if (&task == waiter || !late(s, task) || task.stepping) continue;
+    if (!task.late_since) {  // its last event may have been just now
+      task.late_since = now;
+      task.looks = 1;
+      if (config().deterministic) task.next_probe = now + kNextLook;
+    }
+    if (config().deterministic && (now < task.next_probe ? task.next_probe - now <= kNextLook : task.looks % kLooks)) soon = kNextLook;
+    if (now < task.next_probe) continue;
+    task.next_probe = now + next_look(task);
+    if (config().deterministic && now - task.late_since > kStallPatience && !s.stall_told) {
+      s.stall_told = 1;
+      stalled = &task;
+    }
+    sys::raw(SYS_tkill, task.tid, sys::kProbeSignal);
+  }
+  s.order_lock.unlock();
+  if (!stalled) return soon;
+  report_stall(*stalled, kStallPatience / 1'000'000'000);
+  return soon;
+}
+
+// Fenced: counted when the phase began, since others may have arrived by now. Unfenced: the turn came back at once.
+void tick() {
+  static uint64_t last_round = 0;
+  Shared& s = shared();
+  const uint64_t round = __atomic_load_n(&s.round, __ATOMIC_RELAXED);
+  if (round == last_round && __atomic_load_n(&s.running, __ATOMIC_RELAXED) > (config().deterministic ? 0u : 1u)) {
+    uint32_t never = 0;
+    for (uint32_t i = 0; i < kLooks && probe(nullptr); i++) sys::futex_wait(&never, 0, kNextLook);
+  }
+  last_round = round;
+}
+
+}  // namespace weir::order
