@@ -6,7 +6,7 @@
 //       text (word_count): sentences of words, some much more frequent than others
 //       html (reverse_index): a tree of files with links; PATH is made and must not be there yet
 // SIZE  small (tests), medium (benchmarks), large (what the papers ran), or a number of bytes
-#include "options.h"
+#include "input.h"
 
 enum { kVocabulary = 30000, kLongestWord = 12, kWordRoom = 16 };
 enum { kHtmlFile = 24000, kFolder = 20, kLinkEvery = 2000, kSites = 6000 };  // bytes, files, bytes, sites linked to

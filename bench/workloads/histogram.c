@@ -4,7 +4,7 @@
 //           and under Weir the page, where one's ends and the next begins. No event but the threads' start and end.
 // Command:  histogram --threads N --input PATH (generate pixels)
 // Figure:   wall time of the program.
-#include "options.h"
+#include "input.h"
 
 struct Band {
   const unsigned char* pixels;
@@ -40,7 +40,7 @@ static void print(unsigned counts[3][256], long pixels) {
 }
 
 int main(int argc, char** argv) {
-  const struct Options options = parse_options(argc, argv);
+  const struct Options options = parse_options(argc, argv, NULL);
   const struct File file = map_file(options.input);
   must(file.size < 54 || memcmp(file.bytes, "BM", 2) || (word_at(&file, 28) & 0xffff) != 24,
        "a bitmap of 24 bits a pixel");

@@ -5,7 +5,7 @@
 // Command:  kmeans --threads N --size SIZE
 //           large: 3 dimensions, 1000 clusters, 100000 points, coordinates under 1000
 // Figure:   wall time of the program.
-#include "options.h"
+#include "input.h"
 
 enum { kDimensions = 3, kUnder = 1000 };
 
@@ -102,7 +102,7 @@ static struct Point* random_points(long count, uint64_t* seed) {
 }
 
 int main(int argc, char** argv) {
-  struct Options options = parse_options(argc, argv);
+  struct Options options = parse_options(argc, argv, NULL);
   g_threads = options.threads;
   g_count = kSizeOf[options.size].points, g_clusters = kSizeOf[options.size].clusters;
   g_points = random_points(g_count, &options.seed), g_means = random_points(g_clusters, &options.seed);

@@ -6,7 +6,7 @@
 //           it ends.
 // Command:  linear_regression --threads N --input PATH (generate points)
 // Figure:   wall time of the program.
-#include "options.h"
+#include "input.h"
 
 struct Band {
   const unsigned char* points;  // x and y, a byte each
@@ -46,7 +46,7 @@ static void print(const struct Band* all) {
 }
 
 int main(int argc, char** argv) {
-  const struct Options options = parse_options(argc, argv);
+  const struct Options options = parse_options(argc, argv, NULL);
   const struct File file = map_file(options.input);
   const unsigned char* points = (const unsigned char*)file.bytes;
   const long count = (long)file.size / 2;

@@ -4,7 +4,7 @@
 //           threads' start and end.
 // Command:  matrix_multiply --threads N --size SIZE (large: 2000 rows)
 // Figure:   wall time of the program.
-#include "options.h"
+#include "input.h"
 
 static const long kRows[kSizes] = {96, 1000, 2000};
 
@@ -31,7 +31,7 @@ static void multiply_all(void) {
 }
 
 int main(int argc, char** argv) {
-  struct Options options = parse_options(argc, argv);
+  struct Options options = parse_options(argc, argv, NULL);
   g_threads = options.threads;
   g_rows = kRows[options.size];
   const size_t cells = (size_t)g_rows * (size_t)g_rows;

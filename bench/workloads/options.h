@@ -1,114 +1,75 @@
-// What the eight Phoenix workloads share besides workload.h: one command line, random numbers, files in memory.
-//   PROGRAM --threads N --size small|medium|large [--input PATH] [--seed S] [--sequential]
-// What a program prints depends on size, seed and input alone: never on N, nor on --sequential, which computes the same
-// by a plainly written loop that makes no thread. Programs that read a file (made by `generate`) take all of it and
-// leave the size and the seed unused; the others make their input by themselves and leave the file unused.
+// The command line that the benchmark programs share; 2 threads, medium and seed 1 where it says nothing:
+//   PROGRAM [--threads N] [--size small|medium|large] [--input PATH] [--seed S] [--sequential] [options of one program]
 #ifndef WEIR_BENCH_OPTIONS_H
 #define WEIR_BENCH_OPTIONS_H
-#include <fcntl.h>
-#include <getopt.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "workload.h"
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum Size { kSmall, kMedium, kLarge, kSizes };
 
-static const char* const kSizeNames[kSizes] = {"small", "medium", "large"};
-
 struct Options {
-  long threads;
-  enum Size size;
-  const char* input;
+  int threads;
+  int size;           // enum Size
+  const char* input;  // NULL: the program makes its input itself
   uint64_t seed;
   int sequential;
 };
 
+// kSizes: there is none of that name.
 static inline enum Size size_by_name(const char* name) {
+  static const char* const names[kSizes] = {"small", "medium", "large"};
   enum Size size = kSmall;
-  while (size < kSizes && strcmp(name, kSizeNames[size])) ++size;
+  while (size < kSizes && strcmp(name, names[size])) size = (enum Size)(size + 1);
   return size;
 }
 
-static inline struct Options parse_options(int argc, char** argv) {
-  static const struct option kNames[] = {
-      {"threads", required_argument, NULL, 't'}, {"size", required_argument, NULL, 'z'},
-      {"input", required_argument, NULL, 'i'},   {"seed", required_argument, NULL, 's'},
-      {"sequential", no_argument, NULL, 'q'},    {NULL, 0, NULL, 0}};
-  struct Options options = {.threads = 2, .size = kMedium, .seed = 1};
-  for (int name; (name = getopt_long(argc, argv, "", kNames, NULL)) != -1;) switch (name) {
-      case 't': options.threads = atol(optarg); break;
-      case 'z': options.size = size_by_name(optarg); break;
-      case 'i': options.input = optarg; break;
-      case 's': options.seed = strtoull(optarg, NULL, 10); break;
-      case 'q': options.sequential = 1; break;
-      default: exit(2);
+static inline int has_option(int argc, char** argv, const char* name) {
+  for (int i = 1; i < argc; ++i) {
+    if (strcmp(argv[i], name) == 0) return 1;
+  }
+  return 0;
+}
+
+// `extra`: names of this program's own options without a value, ended by NULL, to be asked for by has_option; or NULL.
+// Ends the program with status 2 at what it does not understand.
+static inline struct Options parse_options(int argc, char** argv, const char* const* extra) {
+  struct Options options = {2, kMedium, NULL, 1, 0};
+  for (int i = 1; i < argc; ++i) {
+    const char* name = argv[i];
+    const char* value = i + 1 < argc ? argv[i + 1] : NULL;
+    char* rest = NULL;
+    int known = 0, taken = 1;  // taken: by a value
+    if (strcmp(name, "--threads") == 0 && value) {
+      options.threads = (int)strtol(value, &rest, 10);
+      known = *value && !*rest && options.threads >= 1 && options.threads <= 64;
+    } else if (strcmp(name, "--size") == 0 && value) {
+      options.size = size_by_name(value);
+      known = options.size < kSizes;
+    } else if (strcmp(name, "--input") == 0 && value) {
+      options.input = value;
+      known = 1;
+    } else if (strcmp(name, "--seed") == 0 && value) {
+      options.seed = strtoull(value, &rest, 10);
+      known = *value && !*rest;
+    } else {
+      taken = 0;
+      if (strcmp(name, "--sequential") == 0) options.sequential = known = 1;
+      for (const char* const* own = extra; own && *own; ++own) known |= strcmp(name, *own) == 0;
     }
-  if (options.threads < 1 || options.threads > kMostThreads || options.size == kSizes || optind != argc) {
-    fprintf(stderr, "usage: %s --threads 1-%d --size small|medium|large [--input PATH] [--seed S] [--sequential]\n",
-            argv[0], kMostThreads);
-    exit(2);
+    if (!known) {
+      fprintf(stderr, "cannot understand %s %s\n", name, taken && value ? value : "");
+      fprintf(stderr,
+              "usage: %s [--threads 1..64] [--size small|medium|large] [--input PATH] [--seed S] [--sequential]",
+              argv[0]);
+      for (const char* const* own = extra; own && *own; ++own) fprintf(stderr, " [%s]", *own);
+      fprintf(stderr, "\n");
+      exit(2);
+    }
+    i += taken;
   }
   return options;
-}
-
-// splitmix64: every seed will do, zero too.
-static inline uint64_t next_random(uint64_t* state) {
-  uint64_t mixed = *state += 0x9e3779b97f4a7c15;
-  mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9;
-  mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111eb;
-  return mixed ^ mixed >> 31;
-}
-
-// FNV-1a over bytes; begin with kHashStart.
-static const uint64_t kHashStart = 0xcbf29ce484222325;
-
-static inline uint64_t hash_bytes(uint64_t hash, const void* bytes, size_t size) {
-  for (size_t i = 0; i < size; ++i) hash = (hash ^ ((const unsigned char*)bytes)[i]) * 0x100000001b3;
-  return hash;
-}
-
-// Of `count` things thread number t of n has those from first_of(count, t, n) to first_of(count, t + 1, n).
-static inline long first_of(long count, long number, long threads) { return count * number / threads; }
-
-struct File {
-  char* bytes;
-  size_t size;
-};
-
-static inline int open_file(const char* path, size_t* size) {
-  must(!path, "without --input PATH (made by generate) this program");
-  const int file = open(path, O_RDONLY);
-  struct stat status;
-  must(file < 0 || fstat(file, &status) || !S_ISREG(status.st_mode) || !status.st_size, path);
-  *size = (size_t)status.st_size;
-  return file;
-}
-
-// The file mapped and never written: all threads read the kernel's own pages.
-static inline struct File map_file(const char* path) {
-  struct File mapped;
-  const int file = open_file(path, &mapped.size);
-  mapped.bytes = mmap(NULL, mapped.size, PROT_READ, MAP_PRIVATE, file, 0);
-  must(mapped.bytes == MAP_FAILED, "mmap");
-  close(file);
-  return mapped;
-}
-
-// The file in memory of the heap, which the caller frees.
-static inline struct File read_file(const char* path) {
-  struct File whole;
-  const int file = open_file(path, &whole.size);
-  whole.bytes = malloc(whole.size);
-  must(!whole.bytes, "malloc");
-  for (size_t done = 0; done < whole.size;) {
-    const ssize_t more = read(file, whole.bytes + done, whole.size - done);
-    must(more <= 0, path);
-    done += (size_t)more;
-  }
-  close(file);
-  return whole;
 }
 
 #endif

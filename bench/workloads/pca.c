@@ -6,7 +6,7 @@
 //           rows share it.
 // Command:  pca --threads N --size SIZE (large: 4000 rows and columns, numbers under 100)
 // Figure:   wall time of the program.
-#include "options.h"
+#include "input.h"
 
 enum { kUnder = 100 };
 
@@ -61,7 +61,7 @@ static void find_all(void) {
 }
 
 int main(int argc, char** argv) {
-  struct Options options = parse_options(argc, argv);
+  struct Options options = parse_options(argc, argv, NULL);
   g_rows = kRows[options.size];
   const size_t cells = (size_t)g_rows * (size_t)g_rows;
   g_matrix = malloc(cells * sizeof *g_matrix), g_covariance = calloc(cells, sizeof *g_covariance);

@@ -8,7 +8,7 @@
 // Figure:   wall time of the program.
 #include <dirent.h>
 
-#include "options.h"
+#include "input.h"
 
 struct Place {
   int file;
@@ -150,7 +150,7 @@ static void print(void) {
 }
 
 int main(int argc, char** argv) {
-  const struct Options options = parse_options(argc, argv);
+  const struct Options options = parse_options(argc, argv, NULL);
   must(!options.input, "without --input FOLDER (made by generate) this program");
   g_threads = options.threads;
   walk(options.input);

@@ -6,7 +6,7 @@
 //           start and end.
 // Command:  string_match --threads N --input PATH (generate keys)
 // Figure:   wall time of the program.
-#include "options.h"
+#include "input.h"
 
 enum { kSought = 4, kLongest = 24 };
 
@@ -53,7 +53,7 @@ static struct Search search_all(const char* at, const char* end) {
 }
 
 int main(int argc, char** argv) {
-  const struct Options options = parse_options(argc, argv);
+  const struct Options options = parse_options(argc, argv, NULL);
   const struct File file = read_file(options.input);
   const char* end = file.bytes + file.size;
 

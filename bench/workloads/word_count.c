@@ -7,7 +7,7 @@
 // Figure:   wall time of the program.
 #include <ctype.h>
 
-#include "options.h"
+#include "input.h"
 
 enum { kBuckets = 1 << 14, kLongest = 64, kPrinted = 10 };  // of a longer word the first letters count
 
@@ -141,7 +141,7 @@ static void print(struct Word** buckets) {
 }
 
 int main(int argc, char** argv) {
-  const struct Options options = parse_options(argc, argv);
+  const struct Options options = parse_options(argc, argv, NULL);
   const struct File file = read_file(options.input);
   g_threads = options.threads;
   if (options.sequential) {
