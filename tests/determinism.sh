@@ -5,16 +5,12 @@
 set -uo pipefail
 ulimit -c 0
 
+. "$(dirname "${BASH_SOURCE[0]}")/circumstances.sh"
 weir=$1/bin/weir program=$1/tests/programs/$2
 shift 2
 runs=${RUNS:-8}
 work=$(mktemp -d)
-load=()
-finish() {
-  [ ${#load[@]} = 0 ] || kill "${load[@]}" 2>/dev/null
-  rm -rf "$work"
-}
-trap finish EXIT
+trap 'unload; rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 cd "$work" || exit 1
 
@@ -23,23 +19,15 @@ total=0
 
 # series TITLE WEIR-OPTIONS -- PREFIX...: `runs` runs; {seed} in the options is another number each time.
 series() {
-  local title=$1 options=() result run
+  local title=$1 options=() run
   shift
   while [ "$1" != -- ]; do options+=("$1"); shift; done
   shift
   for ((run = 1; run <= runs; run++)); do
-    rm -f words words.*
-    # The memory is compared of runs into /dev/null: libc asks for the state of its output, and what the kernel says of a
-    # file (its times, its number) is input of the program that stays on its stack.
-    for out in /dev/null out; do
-      if ! timeout -k 2 60 "$@" "$weir" det --fingerprint --log "words.${out##*/}" "${options[@]//\{seed\}/$((RANDOM + 1))}" -- \
-          "$program" "${arguments[@]}" >"$out" 2>err </dev/null; then
-        echo "$title: run $run failed"; tail -n 5 err words.*; exit 1
-      fi
-    done
-    mv words.null words; rm -f words.out
-    if ! grep -q fingerprint words; then echo "$title: no fingerprint in the log"; exit 1; fi
-    result=$(cat out; grep fingerprint words)
+    if ! result_of 60 "$@" "$weir" det --fingerprint --log words "${options[@]//\{seed\}/$((RANDOM + 1))}" -- \
+        "$program" "${arguments[@]}"; then
+      echo "$title: run $run failed: $why"; exit 1
+    fi
     [ -n "$reference" ] || reference=$result
     if [ "$result" != "$reference" ]; then
       echo "$title: run $run differs from the first run of all ($total before it were the same)"
@@ -52,14 +40,10 @@ series() {
 }
 
 arguments=("$@")
-first_cpu=$(taskset -cp $$ | sed 's/.*: \([0-9]*\).*/\1/')
 series "all processors" --
-series "one processor" -- taskset -c "$first_cpu"
+series "one processor" -- taskset -c "$(first_processor)"
 series "random delays" --delay '{seed}' --
-for ((i = 0; i < $(nproc); i++)); do
-  (while :; do :; done) &
-  load+=($!)
-done
+load
 series "loaded machine" --
-series "loaded, delays, one processor" --delay '{seed}' -- taskset -c "$first_cpu"
+series "loaded, delays, one processor" --delay '{seed}' -- taskset -c "$(first_processor)"
 echo "$total runs, all the same"

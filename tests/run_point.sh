@@ -2,7 +2,8 @@
 # Runs one test program at one point of Order x View and judges what came out by its line in programs/MANIFEST.
 # usage: run_point.sh BUILD PROGRAM ORDER VIEW [RUNS]      ORDER native: without Weir, VIEW is ignored
 #   exact: every run prints what a native run prints.   det: at order token all runs print the same.
-#   LIMIT (environment): seconds that one run may take, default 20.
+#   LIMIT (environment): seconds that one run may take, default 20.   DELAY: a seed for weir's --delay.
+#   REFERENCE (environment): a file; det: it keeps what the first run of all printed, for later calls to compare with.
 set -uo pipefail
 ulimit -c 0
 
@@ -58,7 +59,7 @@ same() {
 }
 
 binary=$build/tests/programs/$program
-under=("$build/bin/weir" run --order "$order" --view "$view" -- "$binary")
+under=("$build/bin/weir" run --order "$order" --view "$view" ${DELAY:+--delay "$DELAY"} -- "$binary")
 if [ "$order" = native ]; then under=("$binary"); fi
 
 if [ -n "$refusal" ]; then
@@ -75,7 +76,8 @@ for ((run = 1; run <= runs; run++)); do
   if [ "$mode" = exact ]; then
     same "$work/first" "$work/out.$run" "run $run differs from the native run"
   elif [ "$mode" = det ] && [ "$order" = token ] && [ "$except" != "$view" ]; then
-    same "$work/out.1" "$work/out.$run" "run $run differs from run 1"
+    if [ -n "${REFERENCE:-}" ] && [ ! -e "$REFERENCE" ]; then cp "$work/out.1" "$REFERENCE"; fi
+    same "${REFERENCE:-$work/out.1}" "$work/out.$run" "run $run differs from the first"
   fi
 done
 echo "$program: $runs runs at $order/$view as expected ($mode, $expected)"

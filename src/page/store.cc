@@ -32,16 +32,12 @@ namespace weir::page {
 
 namespace {
 
-constexpr long kHiddenFloor = 700;  // hidden descriptors lie at or above, as high as the limit allows
 constexpr uint64_t kBrkSize = uint64_t{1} << 30;
-char g_maps[512 << 10];
 
 long map(uint64_t at, uint64_t size, int protection, int flags, int descriptor, uint64_t offset) {
   return sys::raw(SYS_mmap, static_cast<long>(at), static_cast<long>(size), protection, flags, descriptor,
                   static_cast<long>(offset));
 }
-
-uint64_t descriptor_bit(int descriptor) { return uint64_t{1} << (descriptor % 64); }
 
 // The kernel leaves a private mapping of a file out of core files until it has had a copy of a page.
 void make_dumpable(uint64_t start) {
@@ -117,7 +113,7 @@ bool ours(const Range& range) {
 }
 
 void fail(const char* what, long result) {
-  report("cannot %s (error %d); the limits of this machine are named by: weir doctor", what, int64_t{-result});
+  report("cannot %s (error %d): is a limit set (ulimit -v, ulimit -d, vm.max_map_count)?", what, int64_t{-result});
   die(125);
 }
 
@@ -133,14 +129,17 @@ void convert_line(const sys::MapLine& line, uint64_t stack_limit) {
     shared().stack_limit = line.range.limit;
   }
   uint64_t offset = record_region(start, size, protection);
-  if (!offset) fail("convert the program's memory: too many segments", 0);
+  if (!offset) {
+    report("cannot convert the program's memory: too many segments");
+    die(125);
+  }
   uint64_t used = line.range.start - start;
   if (line.name[0] == '/') {  // a private file mapping: what was never touched is the file's
     copy_into_store(line.range.start, line.range.size(), offset + used);
   } else {
     copy_touched(line.range.start, line.range.size(), offset + used);
   }
-  if (!map_private(start, size, offset, protection)) fail("map a segment of the program", 0);
+  if (!map_private(start, size, offset, protection)) fail("map a segment of the program", -ENOMEM);
 }
 
 }  // namespace
@@ -149,42 +148,15 @@ Range own_image() {
   return Range{page_down(reinterpret_cast<uint64_t>(&__ehdr_start)), page_up(reinterpret_cast<uint64_t>(&_end))};
 }
 
-int hide_descriptor(int descriptor) {
-  rlimit limit{};
-  sys::raw(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, reinterpret_cast<long>(&limit));
-  long floor = limit.rlim_cur > 4 * kHiddenFloor ? static_cast<long>(limit.rlim_cur) - 2 * kHiddenFloor : kHiddenFloor;
-  if (floor > 60000) floor = 60000;
-  if (floor >= static_cast<long>(limit.rlim_cur)) floor = static_cast<long>(limit.rlim_cur) / 2;
-  long high = sys::raw(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, floor);
-  if (sys::failed(high)) return static_cast<int>(high);
-  sys::raw(SYS_close, descriptor);
-  if (g_control_mapped && high < kHiddenDescriptors) {
-    // relaxed: who asks has the turn, or asks for a descriptor of its own
-    __atomic_fetch_or(&shared().hidden_descriptors[high / 64], descriptor_bit(static_cast<int>(high)), __ATOMIC_RELAXED);
-  }
-  return static_cast<int>(high);
-}
-
-void close_hidden(int descriptor) {
-  // The bit goes first: once it is closed, the number may be anybody's.
-  if (is_hidden(descriptor)) __atomic_fetch_and(&shared().hidden_descriptors[descriptor / 64], ~descriptor_bit(descriptor), __ATOMIC_RELAXED);
-  sys::raw(SYS_close, descriptor);
-}
-
-bool is_hidden(int descriptor) {
-  if (!g_control_mapped || descriptor < 0 || descriptor >= kHiddenDescriptors) return false;
-  return __atomic_load_n(&shared().hidden_descriptors[descriptor / 64], __ATOMIC_RELAXED) & descriptor_bit(descriptor);
-}
-
 bool create_store() {
   Shared& s = shared();
-  long file = sys::raw(SYS_memfd_create, reinterpret_cast<long>("weir-store"), MFD_CLOEXEC);
+  const long file = open_hidden(SYS_memfd_create, reinterpret_cast<long>("weir-store"), MFD_CLOEXEC);
   if (sys::failed(file)) {
-    report("cannot create a file in memory (error %d)", int64_t{-file});
+    report("cannot create a file in memory (error %d)%s", int64_t{-file}, of_descriptors(file));
     return false;
   }
-  s.store = hide_descriptor(static_cast<int>(file));
-  if (sys::failed(sys::raw(SYS_ftruncate, s.store, static_cast<long>(kStoreSize)))) {
+  s.store = static_cast<int>(file);
+  if (set_file_size(s.store, kStoreSize) != 0) {
     report("cannot reserve %u GB of sparse memory: is a file size limit set (ulimit -f)?", kStoreSize >> 30);
     return false;
   }
@@ -225,18 +197,20 @@ void map_alias() {
 
 void convert_all() {
   Shared& s = shared();
+  LimitLifted file_size(RLIMIT_FSIZE), descriptors(RLIMIT_NOFILE);
   // Regions that exist already: the program's brk, and in a forked child all that its parent had.
   for (uint32_t i = 0; i < s.region_count; i++) {
     const Region& r = s.regions[i];
-    if (r.live && !map_private(r.start, r.size, r.offset, static_cast<int>(r.protection))) fail("map a region", 0);
+    if (r.live && !map_private(r.start, r.size, r.offset, static_cast<int>(r.protection))) fail("map a region", -ENOMEM);
   }
   rlimit limit{};
   sys::raw(SYS_prlimit64, 0, RLIMIT_STACK, 0, reinterpret_cast<long>(&limit));
   uint64_t stack_limit = limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur > (uint64_t{1} << 30) ? uint64_t{64} << 20 : limit.rlim_cur;
-  long length = sys::read_maps(g_maps, sizeof g_maps);
+  char* maps;
+  long length = sys::read_maps(&maps);
   if (length < 0) fail("read the memory map", length);
   sys::MapLine line;
-  for (char* cursor = g_maps; (cursor = sys::next_map_line(cursor, &line));) {
+  for (char* cursor = maps; (cursor = sys::next_map_line(cursor, &line));) {
     if (line.shared || !line.writable || ours(line.range)) continue;
     if (starts_with(line.name, "[v")) continue;
     if (store_extent(line.range.start)) continue;
@@ -408,18 +382,18 @@ void remember_protection(uint64_t start, uint64_t size, int protection) {
   Range range{start, start + page_up(size)};
   SpinGuard guard(s.memory_lock);
   constexpr uint32_t kCapacity = sizeof s.protected_ranges / sizeof s.protected_ranges[0];
+  auto add = [&](Range what, int how) {
+    if (s.protected_count < kCapacity) s.protected_ranges[s.protected_count++] = {what, how, 0};
+    else s.protection_unknown = 1;
+  };
   for (uint32_t i = 0; i < s.protected_count; i++) {
     auto& entry = s.protected_ranges[i];
     if (!entry.range.overlaps(range)) continue;
     auto old = entry;
     entry = s.protected_ranges[--s.protected_count];
     i--;
-    if (old.range.start < range.start && s.protected_count < kCapacity) {
-      s.protected_ranges[s.protected_count++] = {Range{old.range.start, range.start}, old.protection, 0};
-    }
-    if (old.range.limit > range.limit && s.protected_count < kCapacity) {
-      s.protected_ranges[s.protected_count++] = {Range{range.limit, old.range.limit}, old.protection, 0};
-    }
+    if (old.range.start < range.start) add({old.range.start, range.start}, old.protection);
+    if (old.range.limit > range.limit) add({range.limit, old.range.limit}, old.protection);
   }
   for (uint32_t i = 0; i < s.protected_count; i++) {  // neighbours of one protection are one entry
     const auto& entry = s.protected_ranges[i];
@@ -428,13 +402,12 @@ void remember_protection(uint64_t start, uint64_t size, int protection) {
     if (entry.range.limit > range.limit) range.limit = entry.range.limit;
     s.protected_ranges[i--] = s.protected_ranges[--s.protected_count];
   }
-  if (protection != (PROT_READ | PROT_WRITE) && s.protected_count < kCapacity) {
-    s.protected_ranges[s.protected_count++] = {range, protection, 0};
-  }
+  if (protection != (PROT_READ | PROT_WRITE)) add(range, protection);
 }
 
 bool has_protection(uint64_t start, uint64_t size) {
   const Shared& s = shared();
+  if (s.protection_unknown) return true;
   const Range range{start, start + size};
   for (uint32_t i = 0; i < s.protected_count; i++) {
     if (s.protected_ranges[i].range.overlaps(range)) return true;

@@ -59,10 +59,31 @@ void dump_only_present();
 // Ends of libweir.so in memory: never converted.
 Range own_image();
 
-// Hides a descriptor from the program at a high number, close-on-exec. Answers the new number or -errno.
+// While one lives, this process's soft limit on `resource` is its hard one. REQUIRES: no program code runs in the process.
+class LimitLifted {
+ public:
+  explicit LimitLifted(int resource);
+  ~LimitLifted();
+  LimitLifted(const LimitLifted&) = delete;
+  LimitLifted& operator=(const LimitLifted&) = delete;
+  uint64_t was, now;
+
+ private:
+  uint64_t most_;
+  int resource_;
+};
+
+// Hides a descriptor from the program, close-on-exec, at a number above the program's soft limit where the hard one allows
+// it. Answers the new number.
 int hide_descriptor(int descriptor);
+// The same for what a system call answers; only the hard limit binds it. -errno where the call fails.
+long open_hidden(long number, long a, long b = 0, long c = 0);
+bool descriptors_left(uint32_t count);  // so many could be opened. REQUIRES: the store exists
 void close_hidden(int descriptor);
 bool is_hidden(int descriptor);  // exactly the runtime's own, whatever else lies at high numbers
+inline const char* of_descriptors(long error) { return error == -24 ? ": no descriptor is left (ulimit -n)" : ""; }
+// ftruncate, bound by the hard limit only; -EFBIG where that forbids it.
+long set_file_size(int file, uint64_t size);
 
 // 64-bit fingerprint of all program memory, words that hold the process id made equal.
 uint64_t fingerprint();

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "base/bytes.h"
 #include "page/store.h"
@@ -53,9 +54,12 @@ void copy_for_fork() {
     sys::raw(SYS_mmap, static_cast<long>(kAlias), static_cast<long>(kStoreSize), PROT_READ, MAP_SHARED | MAP_NORESERVE | MAP_FIXED,
              old_store, 0);
   }
+  LimitLifted descriptors(RLIMIT_NOFILE), file_size(RLIMIT_FSIZE);
   long file = sys::raw(SYS_memfd_create, reinterpret_cast<long>("weir-store"), MFD_CLOEXEC);
-  WEIR_CHECK(!sys::failed(file));
-  sys::raw(SYS_ftruncate, file, static_cast<long>(kStoreSize));
+  if (sys::failed(file) || set_file_size(static_cast<int>(file), kStoreSize) != 0) {
+    report("cannot make the file for the memory of a forked process%s", of_descriptors(file));
+    die(125);
+  }
   each_extent(old_store, [&](uint64_t offset, uint64_t size) {
     for (uint64_t done = 0; done < size;) {
       long wrote = sys::raw(SYS_pwrite64, file, static_cast<long>(kAlias + offset + done), static_cast<long>(size - done),
@@ -69,7 +73,6 @@ void copy_for_fork() {
   });
   tasks::copy_control();
   const int store = hide_descriptor(static_cast<int>(file));  // noted in the child's own table of hidden descriptors
-  WEIR_CHECK(store >= 0);
   s.store = store;
   close_hidden(old_store);
   sys::raw(SYS_munmap, static_cast<long>(kAlias), static_cast<long>(kStoreSize));
@@ -122,8 +125,8 @@ uint64_t fingerprint() {
     });
     return hash;
   }
-  static char maps[256 << 10];
-  if (sys::read_maps(maps, sizeof maps) < 0) return 0;
+  char* maps;
+  if (sys::read_maps(&maps) < 0) return 0;
   sys::MapLine line;
   for (char* cursor = maps; (cursor = sys::next_map_line(cursor, &line));) {
     const bool arena = in_arena(line.range.start);

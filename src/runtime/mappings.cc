@@ -10,7 +10,9 @@
 
 #include "runtime/mappings.h"
 
+#include <errno.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "page/store.h"
 #include "patch/patch.h"
@@ -27,16 +29,22 @@ namespace weir::runtime {
 
 namespace {
 
+// A task without memory that the others have would go wrong later, and nobody would know why.
+[[noreturn]] void cannot_repeat(const MappingRecord& r, long error) {
+  report("cannot repeat a mapping of another task at %x (error %d): are there too many (vm.max_map_count)?", r.start, int64_t{error});
+  die(125);
+}
+
 void apply(const MappingRecord& r) {
   switch (r.kind) {
     case MappingKind::kMapFile: {
       long at = sys::raw(SYS_mmap, static_cast<long>(r.start), static_cast<long>(r.size), r.protection, r.flags, r.descriptor,
                          static_cast<long>(r.offset));
-      if (sys::failed(at)) report("cannot repeat a mapping of another task at %x (error %d)", r.start, int64_t{-at});
+      if (sys::failed(at)) cannot_repeat(r, -at);
       break;
     }
     case MappingKind::kMapStore:
-      page::map_private(r.start, r.size, r.offset, r.protection);
+      if (!page::map_private(r.start, r.size, r.offset, r.protection)) cannot_repeat(r, ENOMEM);
       view::track(r.start, r.size);
       break;
     case MappingKind::kUnmap:
@@ -60,13 +68,12 @@ uint64_t lag_of(uint32_t process) {
   return s.mapping_sequence - __atomic_load_n(&s.processes[process].mapping_sequence, __ATOMIC_ACQUIRE);
 }
 
-// Long before the ring comes round to a record that a slot still needs.
-void let_laggards_catch_up() {
+// Where a slot lags behind by more than `too_far`: until none does by more than `far`.
+void catch_up(uint64_t too_far, uint64_t far) {
   Shared& s = shared();
-  constexpr uint64_t kTooFar = kMappingRecords / 2, kFar = kMappingRecords / 4;
   constexpr uint64_t kPatience = 2'000'000'000, kPokeEvery = 20'000'000;
   bool needed = false;
-  for (uint32_t p = 0; p < s.high_process && !needed; p++) needed = lag_of(p) > kTooFar;
+  for (uint32_t p = 0; p < s.high_process && !needed; p++) needed = lag_of(p) > too_far;
   if (!needed) return;
   __atomic_store_n(&s.catch_up, 1u, __ATOMIC_SEQ_CST);
   uint64_t least = ~uint64_t{0}, poked = 0;
@@ -77,7 +84,7 @@ void let_laggards_catch_up() {
     const bool poke = now - poked >= kPokeEvery;
     for (uint32_t p = 0; p < s.high_process; p++) {
       const uint64_t lag = lag_of(p);
-      if (lag <= kFar) continue;
+      if (lag <= far) continue;
       total += lag;
       laggard = p;
       ProcessSlot& slot = s.processes[p];
@@ -107,8 +114,9 @@ void let_laggards_catch_up() {
 }
 
 bool is_shared_mapping(uint64_t address) {
-  static char maps[256 << 10];
-  if (sys::read_maps(maps, sizeof maps) < 0) return true;
+  page::LimitLifted descriptors(RLIMIT_NOFILE);
+  char* maps;
+  if (sys::read_maps(&maps) < 0) return true;
   sys::MapLine line;
   for (char* cursor = maps; (cursor = sys::next_map_line(cursor, &line));) {
     if (line.range.contains(address)) return line.shared;
@@ -118,10 +126,12 @@ bool is_shared_mapping(uint64_t address) {
 
 }  // namespace
 
+void let_all_catch_up() { catch_up(0, 0); }
+
 void record_mapping(MappingRecord record) {
   Shared& s = shared();
   if (!g_tasks_active || !g_isolated) return;
-  let_laggards_catch_up();
+  catch_up(kMappingRecords / 2, kMappingRecords / 4);  // long before the ring comes round to a record that a slot still needs
   SpinGuard guard(s.process_lock);
   uint32_t others = 0;
   uint64_t oldest = s.mapping_sequence;
@@ -174,6 +184,7 @@ void convert_late(Range range, int protection) {
   uint64_t offset = page::add_region(range.start, range.size(), protection);
   if (!offset) return;
   Shared& s = shared();
+  page::LimitLifted file_size(RLIMIT_FSIZE);
   sys::raw(SYS_pwrite64, s.store, static_cast<long>(range.start), static_cast<long>(range.size()), static_cast<long>(offset));
   page::map_private(range.start, range.size(), offset, protection);
   view::track(range.start, range.size());

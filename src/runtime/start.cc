@@ -140,7 +140,10 @@ HeapConfig heap_config() {
   if (!runtime::g_isolated) {
     long at = sys::raw(SYS_mmap, static_cast<long>(kArena), static_cast<long>(kHeapSize), PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-    WEIR_CHECK(at == static_cast<long>(kArena));
+    if (at != static_cast<long>(kArena)) {
+      report("cannot reserve address space for the heap (error %d): is a limit set (ulimit -v, ulimit -d)?", int64_t{-at});
+      die(125);
+    }
     page::dump_only_used();
   }
   config.reserve = Range{kArena, kArena + kHeapSize};

@@ -1,6 +1,7 @@
 #include "runtime/text.h"
 
 #include <dlfcn.h>
+#include <sys/resource.h>
 
 #include "base/bytes.h"
 #include "page/store.h"
@@ -17,24 +18,23 @@ extern const ptrdiff_t __rseq_offset __attribute__((weak));
 
 namespace weir::runtime {
 
-namespace {
-
-char g_maps[512 << 10];
-
-}  // namespace
-
 uint32_t* rseq_size() { return const_cast<uint32_t*>(&__rseq_size); }
 int64_t* rseq_offset() { return reinterpret_cast<int64_t*>(const_cast<ptrdiff_t*>(&__rseq_offset)); }
 
 void patch_all(PatchKinds kinds) {
-  if (sys::read_maps(g_maps, sizeof g_maps) < 0) return;
+  page::LimitLifted descriptors(RLIMIT_NOFILE);
+  char* maps;
+  if (const long length = sys::read_maps(&maps); length < 0) {  // unpatched the program would run on as if there were no Weir
+    report("cannot read /proc/self/maps (error %d)%s", int64_t{-length}, page::of_descriptors(length));
+    die(125);
+  }
   // First pass: where each object begins (its mapping at file offset 0), second: its executable segments.
   sys::MapLine line;
   static struct { Range text; Range object; } found[512];
   size_t count = 0;
   Range object{};
   const char* name = "";
-  for (char* cursor = g_maps; (cursor = sys::next_map_line(cursor, &line));) {
+  for (char* cursor = maps; (cursor = sys::next_map_line(cursor, &line));) {
     if (line.name[0] == '/' && line.offset == 0 && !equal_strings(name, line.name)) {
       object = line.range;
       name = line.name;

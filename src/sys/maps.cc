@@ -9,6 +9,9 @@ namespace weir::sys {
 
 namespace {
 
+// As many lines as the kernel allows mappings (vm.max_map_count, 65530) of usual length; what is not used costs nothing.
+char g_text[8 << 20];
+
 uint64_t parse_hex(char*& at) {
   uint64_t value = 0;
   for (;; at++) {
@@ -25,21 +28,22 @@ uint64_t parse_hex(char*& at) {
 
 }  // namespace
 
-long read_maps(char* buffer, long capacity) {
+long read_maps(char** text) {
   long file = raw(SYS_open, reinterpret_cast<long>("/proc/self/maps"), O_RDONLY | O_CLOEXEC);
   if (failed(file)) return file;
   long length = 0;
   for (;;) {
-    if (length + 1 >= capacity) {
+    if (length + 1 >= long{sizeof g_text}) {
       raw(SYS_close, file);
       return -ENOSPC;
     }
-    long got = raw(SYS_read, file, reinterpret_cast<long>(buffer + length), capacity - 1 - length);
+    long got = raw(SYS_read, file, reinterpret_cast<long>(g_text + length), long{sizeof g_text} - 1 - length);
     if (got <= 0) break;
     length += got;
   }
   raw(SYS_close, file);
-  buffer[length] = 0;
+  g_text[length] = 0;
+  *text = g_text;
   return length;
 }
 

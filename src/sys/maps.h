@@ -1,4 +1,4 @@
-// The lines of /proc/self/maps, without libc and without touching memory other than the caller's buffer.
+// The lines of /proc/self/maps, without libc and without touching memory of the program.
 #pragma once
 
 #include <stdint.h>
@@ -14,9 +14,9 @@ struct MapLine {
   const char* name;  // NUL-terminated, "" for anonymous memory
 };
 
-// Reads the whole file into `buffer` (it is changed when parsed). Answers its length, or -errno; -ENOSPC where the
-// buffer is too small.
-long read_maps(char* buffer, long capacity);
+// Reads the whole file; `text` (it is changed when parsed) stays until the next call in this process. Answers its length,
+// or -errno.
+long read_maps(char** text);
 
 // The next line at `cursor` of the NUL-terminated text; null at the end, else where the line after it begins.
 char* next_map_line(char* cursor, MapLine* line);

@@ -77,7 +77,10 @@ long map_anywhere(const Call& call, uint64_t size, int protection, bool from_fil
   if (const long refused = from_file ? check_file(call) : 0) return refused;
   uint64_t start = page::allocate_extent(size);
   if (!start) return -ENOMEM;
-  change_protection(start, page_up(size), kReadWrite);
+  if (change_protection(start, page_up(size), kReadWrite) != 0) {
+    page::free_extent(start, size);
+    return -ENOMEM;
+  }
   if (const long wrong = from_file ? read_file(start, size, static_cast<int>(call.e), address(call.f)) : 0) {
     unmap_extent(start, page_up(size));
     return wrong;
@@ -117,7 +120,7 @@ long map_fixed_in_arena(const Call& call, uint64_t start, uint64_t size, int pro
   if (const long refused = from_file ? check_file(call) : 0) return refused;
   if (start >= kArena + kHeapSize) page::take_extent(start, size);
   page::zero_pages(start, size);
-  change_protection(start, page_up(size), kReadWrite);
+  if (const long refused = change_protection(start, page_up(size), kReadWrite)) return refused;
   if (const long wrong = from_file ? read_file(start, size, static_cast<int>(call.e), address(call.f)) : 0) return wrong;
   if ((protection & kReadWrite) != kReadWrite && protection != PROT_NONE) {
     change_protection(start, page_up(size), protection);
@@ -125,31 +128,43 @@ long map_fixed_in_arena(const Call& call, uint64_t start, uint64_t size, int pro
   return static_cast<long>(start);
 }
 
+// A descriptor that is kept until the last process has mapped its file; there may be thousands.
+long open_kept(long number, long a, long b, long c = 0) {
+  const long kept = page::open_hidden(number, a, b, c);
+  if (kept != -EMFILE && kept != -ENFILE) return kept;
+  runtime::let_all_catch_up();
+  return page::open_hidden(number, a, b, c);
+}
+
 // What stays a mapping of the kernel's: shared memory, and read-only files.
 long map_plain(const Call& call, uint64_t size, int protection) {
   int descriptor = static_cast<int>(call.e);
   long flags = call.d;
   long offset = call.f;
-  bool own = false;
+  long kept;
   if (flags & MAP_ANONYMOUS) {  // shared: given a file, so that every process can map it
-    long file = sys::raw(SYS_memfd_create, reinterpret_cast<long>("weir-shared"), MFD_CLOEXEC);
-    if (sys::failed(file)) return file;
-    sys::raw(SYS_ftruncate, file, static_cast<long>(page_up(size)));
-    descriptor = static_cast<int>(file);
+    kept = open_kept(SYS_memfd_create, reinterpret_cast<long>("weir-shared"), MFD_CLOEXEC);
+    if (!sys::failed(kept) && page::set_file_size(static_cast<int>(kept), page_up(size)) != 0) {
+      page::close_hidden(static_cast<int>(kept));
+      return -ENOMEM;
+    }
+    descriptor = static_cast<int>(kept);
     flags &= ~long{MAP_ANONYMOUS};
     offset = 0;
-    own = true;
+  } else {
+    kept = open_kept(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, 3);
   }
+  if (kept == -EMFILE || kept == -ENFILE) return -ENOMEM;
+  if (sys::failed(kept)) return kept;
   long start = sys::raw(SYS_mmap, call.a, static_cast<long>(size), protection, flags, descriptor, offset);
-  if (!sys::failed(start)) {
+  if (sys::failed(start)) {
+    page::close_hidden(static_cast<int>(kept));
+  } else {
     page::remove_region(address(start), size);
-    int kept = static_cast<int>(sys::raw(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, 3));
-    if (kept >= 0) kept = page::hide_descriptor(kept);
     const int fixed = static_cast<int>((flags & ~long{MAP_FIXED_NOREPLACE | MAP_POPULATE}) | MAP_FIXED);
-    record_mapping({MappingKind::kMapFile, protection, fixed, kept, address(start), page_up(size), address(offset), 0, 0});
+    record_mapping({MappingKind::kMapFile, protection, fixed, static_cast<int>(kept), address(start), page_up(size), address(offset), 0, 0});
     if (protection & PROT_EXEC) shared().text_pending = 1;  // its unwind tables are mapped later
   }
-  if (own) sys::raw(SYS_close, descriptor);
   return start;
 }
 
@@ -235,7 +250,10 @@ long on_mremap(const Call& call) {
   if (!(call.d & MREMAP_MAYMOVE)) return -ENOMEM;
   uint64_t target = page::allocate_extent(size);
   if (!target) return -ENOMEM;
-  change_protection(target, size, kReadWrite);
+  if (change_protection(target, size, kReadWrite) != 0) {
+    page::free_extent(target, size);
+    return -ENOMEM;
+  }
   auto at = [](uint64_t a) { return reinterpret_cast<uint8_t*>(g_tasks_active ? page::alias_of(a) : a); };
   copy_bytes(at(target), at(start), old_size);
   unmap_extent(start, old_size);

@@ -1,6 +1,7 @@
 #include "task/layout.h"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "base/bytes.h"
 #include "page/heap.h"
@@ -41,6 +42,12 @@ long map_shared(uint64_t at, uint64_t size, int flags) {
 bool map_control() {
   static bool done = false;
   if (done) return true;
+  rlimit data{};
+  sys::raw(SYS_prlimit64, 0, RLIMIT_DATA, 0, reinterpret_cast<long>(&data));
+  if (data.rlim_cur < 2 * kArenaSize) {  // the kernel counts what is reserved
+    report("cannot reserve address space for data: a limit is set (ulimit -d)");
+    return false;
+  }
   for (const Area& area : kAreas) {
     long at = map_shared(area.start, area.size, MAP_FIXED_NOREPLACE);
     if (at != static_cast<long>(area.start)) {

@@ -126,7 +126,10 @@ void begin(uint64_t process) {
     sys::raw(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
     if (sys::raw(SYS_getppid) != s.monitor) die(125);  // the monitor died before the line above
     runtime::g_process = static_cast<uint32_t>(process);
-    if (!view::open_tracking()) die(125);
+    if (!view::open_tracking()) {
+      slot.pid = static_cast<int>(sys::raw(SYS_gettid));  // so that the monitor knows whose end it is
+      die(125);
+    }
   }
   set_base(ARCH_SET_GS, reinterpret_cast<uint64_t>(&task_at(slot.task)));
   trap::set_signal_stack(static_cast<uint32_t>(process));
@@ -176,6 +179,22 @@ void release_robust(Task& task) {
 
 }  // namespace
 
+namespace {
+
+// Every process has two descriptors of its own (view::open_tracking); those that are being made may not have them yet.
+bool room_for_process(uint32_t process) {
+  const Shared& s = shared();
+  for (;;) {
+    uint32_t unborn = 0;
+    for (uint32_t p = 0; p < s.high_process; p++) unborn += p != process && __atomic_load_n(&s.processes[p].pid, __ATOMIC_ACQUIRE) == -1;
+    if (page::descriptors_left(2 * (unborn + 1))) return true;
+    if (!unborn) return false;
+    sys::raw(SYS_sched_yield);
+  }
+}
+
+}  // namespace
+
 uint64_t stack_top_of(uint32_t process) { return kStacks + (2 * process + 2) * kStackSize; }
 
 void make_first(Task& task) {
@@ -213,6 +232,10 @@ long spawn(const Frame& frame, const CloneRequest& request) {
   const uint32_t process = id == kNoTask ? kMaxProcesses : take_slot(&reused);
   if (process == kMaxProcesses) {
     report("the program has %u tasks at once; Weir holds no more than %u", uint64_t{s.live}, uint64_t{kMaxTasks});
+    return -EAGAIN;
+  }
+  if (runtime::g_isolated && !reused && !room_for_process(process)) {
+    s.processes[process].pid = 0;
     return -EAGAIN;
   }
   Task& task = s.tasks[id];

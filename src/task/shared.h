@@ -138,6 +138,7 @@ struct Shared {
   Region regions[kMaxRegions];
   Range free_extents[16384];
   uint32_t protected_count;
+  uint32_t protection_unknown;  // there were once more ranges than the table holds
   struct { Range range; int32_t protection; int32_t unused; } protected_ranges[4096];
 
   // Descriptors that the runtime keeps away from the program, one bit each (page::hide_descriptor). Changed atomically.

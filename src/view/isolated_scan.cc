@@ -133,12 +133,12 @@ void scan(AddPage add, Task& task, uint64_t start, uint64_t limit) {
 
 bool open_tracking() {
   forget_copies();
-  long file = sys::raw(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY);
+  long file = page::open_hidden(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY);
   if (sys::failed(file)) {
-    report("this kernel gives no userfaultfd (error %d); View isolated needs it", int64_t{-file});
+    report("this kernel gives no userfaultfd (error %d); View isolated needs it%s", int64_t{-file}, page::of_descriptors(file));
     return false;
   }
-  g_userfault = page::hide_descriptor(static_cast<int>(file));
+  g_userfault = static_cast<int>(file);
   uffdio_api api{};
   api.api = UFFD_API;
   api.features = UFFD_FEATURE_PAGEFAULT_FLAG_WP | UFFD_FEATURE_WP_HUGETLBFS_SHMEM | UFFD_FEATURE_WP_UNPOPULATED | UFFD_FEATURE_WP_ASYNC;
@@ -147,12 +147,12 @@ bool open_tracking() {
     report("this kernel's userfaultfd has no asynchronous write protection (Linux 6.7 has); View isolated needs it");
     return false;
   }
-  file = sys::raw(SYS_open, reinterpret_cast<long>("/proc/self/pagemap"), O_RDONLY | O_CLOEXEC);
+  file = page::open_hidden(SYS_open, reinterpret_cast<long>("/proc/self/pagemap"), O_RDONLY | O_CLOEXEC);
   if (sys::failed(file)) {
-    report("cannot open /proc/self/pagemap (error %d); View isolated needs it", int64_t{-file});
+    report("cannot open /proc/self/pagemap (error %d); View isolated needs it%s", int64_t{-file}, page::of_descriptors(file));
     return false;
   }
-  g_pagemap = page::hide_descriptor(static_cast<int>(file));
+  g_pagemap = static_cast<int>(file);
   track(kArena, kArenaSize);
   const Shared& s = shared();
   for (uint32_t i = 0; i < s.region_count; i++) {
