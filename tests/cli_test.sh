@@ -115,6 +115,33 @@ prints 'libweir.so:' env LD_PRELOAD=libm.so.6 "$weir" run -- sh -c 'echo $LD_PRE
 "$weir" doctor >doctor.txt || { echo "FAILED: weir doctor"; failed=$((failed + 1)); }
 grep -q PAGEMAP_SCAN doctor.txt || { echo "FAILED: weir doctor does not name PAGEMAP_SCAN"; failed=$((failed + 1)); }
 
+# weir stat: a line for each task, what it did in the parallel phases, how long it waited and held the turn, and the sum.
+cat >threads.c <<'END'
+#include <pthread.h>
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static int sum;
+static void* add(void* unused) {
+  for (int i = 0; i < 100; i++) pthread_mutex_lock(&mutex), sum++, pthread_mutex_unlock(&mutex);
+  return unused;
+}
+int main(void) {
+  pthread_t threads[3];
+  for (int i = 0; i < 3; i++) pthread_create(&threads[i], 0, add, 0);
+  for (int i = 0; i < 3; i++) pthread_join(threads[i], 0);
+  return sum != 300;
+}
+END
+gcc -pthread threads.c -o threads
+for view in isolated direct; do
+  if ! "$weir" stat --view $view --log stat.txt -- ./threads || ! awk '
+      /task +events/ { for (i = 2; i <= NF; i++) if ($i == "events") column = i }
+      $2 ~ /^[0-9]+$/ { if ($2 != rows++) exit 1; sum += $column }
+      $2 == "all" { good = rows == 4 && sum == $column }
+      END { exit !good }' stat.txt; then
+    echo "FAILED: weir stat --view $view"; cat stat.txt; failed=$((failed + 1))
+  fi
+done
+
 # The 16 random bytes are the same on every run of an order that promises it, where ptrace is allowed.
 cat >random.c <<'END'
 #include <stdio.h>

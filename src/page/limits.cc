@@ -45,7 +45,7 @@ int hide(int descriptor, const LimitLifted& limit) {
 }  // namespace
 
 LimitLifted::LimitLifted(int resource) : resource_(resource) {
-  rlimit limit{};
+  rlimit limit{RLIM_INFINITY, RLIM_INFINITY};  // where the question is forbidden
   sys::raw(SYS_prlimit64, 0, resource, 0, reinterpret_cast<long>(&limit));
   was = now = limit.rlim_cur;
   most_ = limit.rlim_max;
@@ -56,8 +56,10 @@ LimitLifted::LimitLifted(int resource) : resource_(resource) {
 
 LimitLifted::~LimitLifted() {
   if (now == was) return;
-  rlimit limit{was, most_};
-  sys::raw(SYS_prlimit64, 0, resource_, reinterpret_cast<long>(&limit), 0);
+  rlimit limit{was, most_}, between{};
+  sys::raw(SYS_prlimit64, 0, resource_, reinterpret_cast<long>(&limit), reinterpret_cast<long>(&between));
+  if (between.rlim_cur == now && between.rlim_max == most_) return;
+  sys::raw(SYS_prlimit64, 0, resource_, reinterpret_cast<long>(&between), 0);  // another task has set it meanwhile
 }
 
 int hide_descriptor(int descriptor) { return hide(descriptor, LimitLifted(RLIMIT_NOFILE)); }

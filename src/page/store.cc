@@ -117,6 +117,13 @@ void fail(const char* what, long result) {
   die(125);
 }
 
+// A write behind the limit would end the program by SIGXFSZ.
+void check_file_size(const LimitLifted& limit) {
+  if (limit.now >= kStoreSize) return;
+  report("cannot write to memory that all tasks see: is a file size limit set (ulimit -f)?");
+  die(125);
+}
+
 void convert_line(const sys::MapLine& line, uint64_t stack_limit) {
   int protection = PROT_READ | PROT_WRITE | (line.executable ? PROT_EXEC : 0);
   uint64_t start = line.range.start;
@@ -198,6 +205,7 @@ void map_alias() {
 void convert_all() {
   Shared& s = shared();
   LimitLifted file_size(RLIMIT_FSIZE), descriptors(RLIMIT_NOFILE);
+  check_file_size(file_size);
   // Regions that exist already: the program's brk, and in a forked child all that its parent had.
   for (uint32_t i = 0; i < s.region_count; i++) {
     const Region& r = s.regions[i];

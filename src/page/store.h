@@ -6,6 +6,7 @@
 // process maps all of it privately, and sees the store itself through the alias.
 #pragma once
 
+#include <errno.h>
 #include <stdint.h>
 
 #include "base/types.h"
@@ -81,7 +82,7 @@ long open_hidden(long number, long a, long b = 0, long c = 0);
 bool descriptors_left(uint32_t count);  // so many could be opened. REQUIRES: the store exists
 void close_hidden(int descriptor);
 bool is_hidden(int descriptor);  // exactly the runtime's own, whatever else lies at high numbers
-inline const char* of_descriptors(long error) { return error == -24 ? ": no descriptor is left (ulimit -n)" : ""; }
+inline const char* of_descriptors(long error) { return error == -EMFILE ? ": no descriptor is left (ulimit -n)" : ""; }
 // ftruncate, bound by the hard limit only; -EFBIG where that forbids it.
 long set_file_size(int file, uint64_t size);
 

@@ -1,6 +1,7 @@
 #include "runtime/text.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <sys/resource.h>
 
 #include "base/bytes.h"
@@ -22,9 +23,13 @@ uint32_t* rseq_size() { return const_cast<uint32_t*>(&__rseq_size); }
 int64_t* rseq_offset() { return reinterpret_cast<int64_t*>(const_cast<ptrdiff_t*>(&__rseq_offset)); }
 
 void patch_all(PatchKinds kinds) {
-  page::LimitLifted descriptors(RLIMIT_NOFILE);
   char* maps;
-  if (const long length = sys::read_maps(&maps); length < 0) {  // unpatched the program would run on as if there were no Weir
+  long length = sys::read_maps(&maps);
+  if (length == -EMFILE) {
+    page::LimitLifted descriptors(RLIMIT_NOFILE);
+    length = sys::read_maps(&maps);
+  }
+  if (length < 0) {  // unpatched the program would run on as if there were no Weir
     report("cannot read /proc/self/maps (error %d)%s", int64_t{-length}, page::of_descriptors(length));
     die(125);
   }

@@ -314,6 +314,7 @@ void finish() {
   const uint32_t process = static_cast<uint32_t>(task.process);
   task.counters.serial_cycles += sys::cycles();
   add_counters(s.totals, task.counters);
+  if (s.ended_count < kMaxEnded) s.ended[s.ended_count++] = {task.creation, task.counters};
   bool stay = false;
   if (runtime::g_isolated) {
     SpinGuard guard(s.process_lock);

@@ -38,6 +38,7 @@ inline constexpr uint32_t kIntervalLengths = 1024;
 inline constexpr uint32_t kMappingRecords = 8192;
 inline constexpr uint32_t kMaxChildren = 4096;
 inline constexpr uint32_t kMaxTimers = 64;
+inline constexpr uint32_t kMaxEnded = 64;  // ended tasks that have a line of their own in what --stat prints
 inline constexpr int kHiddenDescriptors = 65536;  // none is hidden at this number or above
 
 static_assert(kArenaSize == uint64_t{1} << 40);
@@ -74,6 +75,11 @@ struct ProcessSlot {
   uint32_t go;         // futex: kGoTask, a task was put into `task`; kGoCatchUp, apply what was missed
   TaskId task;
   uint64_t mapping_sequence;
+};
+
+struct EndedTask {
+  uint64_t creation;
+  TaskCounters counters;
 };
 
 struct ChildProcess {  // a process that the program itself made while tasks are processes
@@ -192,8 +198,10 @@ struct Shared {
   uint64_t heap_reserve[kMaxTasks];
   uint8_t heap_reserved[kMaxTasks];
 
-  // Totals of ended tasks.
+  // What ended tasks have spent: of all of them, and of the first ones each.
   TaskCounters totals;
+  uint32_t ended_count;
+  EndedTask ended[kMaxEnded];
   uint64_t pool_reuses, forks, conversions_us;
 
   Task tasks[kMaxTasks];
