@@ -110,7 +110,8 @@ limits() {
 # Root has no limit on processes.
 limited_users() {
   [ "$(id -u)" = 0 ] || return
-  local nobody="setpriv --reuid=65534 --regid=65534 --clear-groups"
+  local id=$((61000 + $$ % 4000)) nobody  # of nobody else's: the kernel counts what all processes of an id have
+  nobody="setpriv --reuid=$id --regid=$id --clear-groups"
   same $nobody -- "$program" many 8
   same $nobody prlimit --nproc=30 -- "$program" many 100
   says 125 'ulimit -u' $nobody prlimit --nproc=1 -- "$program" many 8

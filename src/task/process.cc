@@ -286,7 +286,9 @@ long spawn(const Frame& frame, const CloneRequest& request) {
   s.forks++;
   long result = weir_clone(flags, task.stack_top - 1024, nullptr, nullptr, tls, begin, process);
   if (sys::failed(result)) {
+    if (runtime::g_isolated) view::take_back(task);
     SpinGuard guard(s.order_lock);
+    if (runtime::g_isolated && task.state == TaskState::kRunning) s.running--;  // made without a turn
     task.state = TaskState::kFree;
     s.live--;
     s.processes[process].pid = 0;

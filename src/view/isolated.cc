@@ -167,6 +167,8 @@ bool hand_over(Task& from, const Task& to) {
   return true;
 }
 
+void take_back(const Task& to) { hand_over_of(to).count = 0; }
+
 void take_over(const Task& task) {
   const HandOver& given = hand_over_of(task);
   for (uint64_t i = 0; i < given.count; i++) copy_bytes(reinterpret_cast<void*>(given.page[i]), given.bytes[i], kPageSize);

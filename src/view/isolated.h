@@ -29,6 +29,7 @@ void publish(Task& task);
 // first being `from`. False: there are too many, nothing was done. `take_over` is for `to` itself.
 // REQUIRES: nobody publishes meanwhile.
 bool hand_over(Task& from, const Task& to);
+void take_back(const Task& to);  // which was not made after all
 void take_over(const Task& task);
 // Drops copies in [start, start+size) that were made but not written yet.
 void drop_unwritten(uint64_t start, uint64_t size);
