@@ -14,6 +14,7 @@ struct Interval {
   uint64_t key = 0;                      // 0: no interval
   uint32_t count = 0;
   uint64_t page[kMost];                  // addresses, rising
+  uint8_t sure[kMost];                   // 1: it is written though it does not change
 };
 
 // Direct-mapped: an interval forgets another that has the same place. One process, no lock.
@@ -31,14 +32,18 @@ class IntervalTape {
     current_->key = key;
     current_->count = 0;
   }
-  void add(uint64_t page_address) {
+  void add(uint64_t page_address, bool sure) {
     if (current_->count == Interval::kMost) {
       current_->key = 0;  // too many: forget it
       return;
     }
     uint32_t at = current_->count++;
-    for (; at > 0 && current_->page[at - 1] > page_address; at--) current_->page[at] = current_->page[at - 1];
+    for (; at > 0 && current_->page[at - 1] > page_address; at--) {
+      current_->page[at] = current_->page[at - 1];
+      current_->sure[at] = current_->sure[at - 1];
+    }
     current_->page[at] = page_address;
+    current_->sure[at] = sure;
   }
 
  private:

@@ -143,6 +143,7 @@ long borrow_program(Frame& frame, uint64_t flags, uint64_t stack) {
   if (multi) flags |= CLONE_PARENT;
   flags &= ~uint64_t{CLONE_CHILD_CLEARTID | CLONE_CHILD_SETTID | CLONE_PARENT_SETTID | CLONE_SETTLS | CLONE_PIDFD};
   long pid = weir_clone(flags, copy->stack_top - 4096, nullptr, nullptr, 0, borrowing_child, reinterpret_cast<uint64_t>(copy));
+  if (multi) view::forget_copies();  // the child wrote with this task's mappings, and its faults are not this task's
   if (pid > 0 && runtime::g_isolated) note_child(static_cast<int>(pid));
   return pid;
 }

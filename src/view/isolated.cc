@@ -12,11 +12,11 @@
 #include "view/isolated.h"
 
 #include <sys/mman.h>
-#include <sys/resource.h>
 
 #include "base/bytes.h"
 #include "page/diff.h"
 #include "page/store.h"
+#include "sys/fault_log.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "tape/interval_tape.h"
@@ -47,27 +47,49 @@ void add_dirty(Task& task, uint64_t page) {
     die(125);
   }
   diffs_of(task)[task.dirty_count++].page = page;
-  task.counters.faults++;
 }
 
-// Per process: what is known about its copies. They are the prefetched pages and no others, as long as the kernel counts no
-// further fault of this task: a copy is made by a fault, whoever writes.
+// Per process: what is known about its copies. They are the prefetched pages and those that have faulted since: a copy is
+// made by a fault, whoever writes.
 struct Known {
   bool valid = false;
-  uint64_t faults;
+  sys::FaultMark mark;
   uint64_t interval;  // its key
   uint32_t count;
   uint64_t page[tape::Interval::kMost];
+  uint8_t sure[tape::Interval::kMost];
 };
 Known g_known;
 tape::IntervalTape g_tape;
 
-uint64_t count_faults() {
-  struct {
-    uint64_t times[4], sizes[4], minor, major, others[8];
-  } usage;
-  sys::raw(SYS_getrusage, RUSAGE_THREAD, reinterpret_cast<long>(&usage));
-  return usage.minor + usage.major;
+// Adds the prefetched pages and those of the store that have faulted. False: they are not all known.
+bool add_known(Task& task) {
+  constexpr uint32_t kMostFaults = 64;
+  uint64_t pages[kMostFaults + tape::Interval::kMost];
+  if (!g_known.valid) return false;
+  const long faults = sys::faults_since(g_known.mark, pages, kMostFaults);
+  if (faults < 0) return false;
+  auto count = static_cast<uint32_t>(faults);
+  for (uint32_t i = 0; i < g_known.count; i++) pages[count++] = g_known.page[i];
+  uint32_t sorted = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    const uint64_t page = pages[i];
+    uint32_t at = sorted;
+    while (at > 0 && pages[at - 1] > page) at--;
+    if ((at > 0 && pages[at - 1] == page) || !page::store_extent(page)) continue;
+    for (uint32_t k = sorted++; k > at; k--) pages[k] = pages[k - 1];
+    pages[at] = page;
+  }
+  for (uint32_t i = 0; i < sorted; i++) add_dirty(task, pages[i]);
+  return true;
+}
+
+// 0 it was not prefetched, 1 it was, 2 and it is sure to be written.
+unsigned prefetched(uint64_t page) {
+  for (uint32_t i = 0; i < g_known.count; i++) {
+    if (g_known.page[i] == page) return 1u + g_known.sure[i];
+  }
+  return 0;
 }
 
 uint64_t twin_of(const HandOver& given, uint64_t page) {
@@ -81,40 +103,51 @@ uint64_t twin_of(const HandOver& given, uint64_t page) {
 
 void find_writes(Task& task) {
   task.dirty_count = task.changed_count = 0;
-  const bool known = g_known.valid && count_faults() == g_known.faults;
+  const bool known = add_known(task);
   if (known) {
-    for (uint32_t i = 0; i < g_known.count; i++) add_dirty(task, g_known.page[i]);
     task.counters.scans_saved++;
   } else {
     for_each_copy(task, add_dirty);
   }
-  // A prefetched page that has not changed may have been written with what it had: it is kept, but now and then doubted.
-  constexpr uint64_t kDoubt = 32;
-  const bool keep = task.counters.events % kDoubt != 0;
   const HandOver& given = hand_over_of(task);
   page::PageDiff* diffs = diffs_of(task);
-  if (g_known.interval) g_tape.begin(g_known.interval);
+  const bool records = g_known.interval != 0;
+  if (records) g_tape.begin(g_known.interval);
+  constexpr uint64_t kDoubt = 32;  // so often even a sure page is left out of the next prefetch
+  const bool doubts = task.counters.events % kDoubt == 0;
+  uint64_t kept = 0;
   for (uint64_t i = 0; i < task.dirty_count; i++) {
-    page::PageDiff& diff = diffs[i];
-    const uint64_t twin = twin_of(given, diff.page);
-    uint32_t bytes = page::make_diff(reinterpret_cast<const void*>(diff.page), reinterpret_cast<const void*>(twin), &diff);
+    const uint64_t page = diffs[i].page;
+    page::PageDiff& diff = diffs[kept];
+    const uint32_t bytes =
+        page::make_diff(reinterpret_cast<const void*>(page), reinterpret_cast<const void*>(twin_of(given, page)), &diff);
+    const unsigned foretold = prefetched(page);
+    if (!bytes && known && !foretold && !is_copy(page)) continue;  // it was only read
+    diff.page = page;
+    kept++;
     if (bytes) {
       task.changed_count++;
       task.counters.diffs++;
       task.counters.bytes += bytes;
     }
-    if (g_known.interval && (bytes || keep)) g_tape.add(diff.page);
+    // A page that is written with what it had faults like any other, and is worth its prefetch.
+    if (records && (bytes || foretold == 0 || (foretold == 2 && !doubts))) g_tape.add(page, !bytes || foretold == 2);
   }
+  task.dirty_count = kept;
+  task.counters.faults += kept;
   g_known.interval = 0;
 }
 
 void prefetch(Task& task, uint64_t key) {
   const tape::Interval* interval = g_tape.find(key);
-  if (interval && g_known.valid) {
+  uint64_t page;
+  // The runtime may have written for the program since the last publication: such copies must stay known.
+  if (interval && interval->count && g_known.valid && sys::faults_since(g_known.mark, &page, 0) == 0) {
     for (uint32_t i = 0; i < interval->count;) {
       const uint64_t start = interval->page[i];
       uint64_t limit = start;
       for (; i < interval->count && interval->page[i] == limit; i++) {
+        g_known.sure[g_known.count] = interval->sure[i];
         g_known.page[g_known.count++] = limit;
         limit += kPageSize;
       }
@@ -124,7 +157,7 @@ void prefetch(Task& task, uint64_t key) {
       }
     }
     task.counters.prefetched += g_known.count;
-    if (g_known.count) g_known.faults = count_faults();
+    if (g_known.count) g_known.mark = sys::mark_faults();
   }
   g_known.interval = key;
 }
@@ -145,7 +178,7 @@ void publish(Task& task) {
   task.dirty_count = 0;
   hand_over_of(task).count = 0;
   g_known.valid = true;
-  g_known.faults = count_faults();
+  g_known.mark = sys::mark_faults();
   g_known.count = 0;
 }
 

@@ -14,6 +14,7 @@
 
 #include "page/heap.h"
 #include "page/store.h"
+#include "sys/fault_log.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "task/shared.h"
@@ -133,6 +134,7 @@ void scan(AddPage add, Task& task, uint64_t start, uint64_t limit) {
 
 bool open_tracking() {
   forget_copies();
+  sys::start_fault_log(kFaultLog);
   long file = page::open_hidden(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY);
   if (sys::failed(file)) {
     report("this kernel gives no userfaultfd (error %d); View isolated needs it%s", int64_t{-file}, page::of_descriptors(file));
@@ -269,6 +271,13 @@ void for_each_copy(Task& task, AddPage add) {
   scan_range(add, task, kHeapsWay, heaps.start, heaps.start + heaps.size() / kMaxHeaps * s.high_task);
   scan_range(add, task, kSegmentsWay, segments.start, segments.limit);
   scan_range(add, task, kMapsWay, kArena + kHeapSize, s.map_bump);
+}
+
+bool is_copy(uint64_t page) {
+  constexpr uint64_t kPresent = uint64_t{1} << 63, kSwapped = uint64_t{1} << 62, kOfFile = uint64_t{1} << 61;
+  uint64_t entry = 0;
+  const long got = sys::raw(SYS_pread64, g_pagemap, reinterpret_cast<long>(&entry), sizeof entry, static_cast<long>(page / kPageSize * 8));
+  return got != sizeof entry || (entry & kSwapped) || ((entry & kPresent) && !(entry & kOfFile));
 }
 
 void for_each_unwritten(uint64_t start, uint64_t size, void (*found)(uint64_t start, uint64_t size)) {
