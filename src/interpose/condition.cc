@@ -7,6 +7,10 @@
 // In a section that keeps the turn (mutex.cc) neither gives it up: a signal is part of the section, and so is a wait, which
 // passes the turn on while it lasts and has it again when it is over.
 //
+// A signal while nobody waits has no effect, and under View isolated it is no event: who waits changes in turns only, so
+// in a parallel phase the answer is fixed. A task that begins to wait in the turns after it has looked at what it waits
+// for before it saw what this task wrote; if that was written under the mutex, the lock of the mutex orders the two.
+//
 // Cancellation: a wait is a cancellation point. Where the program calls pthread_cancel (create.cc), or glibc's signal for
 // it comes, the wait ends, the mutex is taken again, and pthread_testcancel() acts when the runtime has been left. A signal
 // on the condition that the cancelled task has received meanwhile goes to the next waiter.
@@ -113,6 +117,12 @@ long wake_event(long condition, long count, long) {
   return others && (count > 1 || woken == 0);
 }
 
+bool wakes_nobody(const pthread_cond_t* condition) {
+  if (!runtime::g_isolated || flags_of(condition) >= kOneWaiter) return false;
+  AloneSection section;
+  return !waiters(reinterpret_cast<uint64_t>(condition)) && section.goes_without_event();
+}
+
 bool uses_real(const pthread_cond_t* condition, const pthread_mutex_t* mutex) { return !is_event(condition) || !is_ours(mutex); }
 
 }  // namespace
@@ -139,6 +149,7 @@ WEIR_EXPORT int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_
 }
 
 WEIR_EXPORT int pthread_cond_signal(pthread_cond_t* condition) noexcept {
+  if (is_event(condition) && wakes_nobody(condition)) return 0;
   if (!is_event(condition) || weir::weir_upcall(wake_event, reinterpret_cast<long>(condition), 1, 0)) {
     return real().pthread_cond_signal(condition);
   }
@@ -146,6 +157,7 @@ WEIR_EXPORT int pthread_cond_signal(pthread_cond_t* condition) noexcept {
 }
 
 WEIR_EXPORT int pthread_cond_broadcast(pthread_cond_t* condition) noexcept {
+  if (is_event(condition) && wakes_nobody(condition)) return 0;
   if (!is_event(condition) || weir::weir_upcall(wake_event, reinterpret_cast<long>(condition), ~0u, 0)) {
     return real().pthread_cond_broadcast(condition);
   }

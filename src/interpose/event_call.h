@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "event/event.h"
+#include "event/ownership.h"
 #include "runtime/state.h"
 #include "sys/futex.h"
 #include "task/shared.h"
@@ -81,19 +82,23 @@ T* object_at(long address) {
   return static_cast<T*>(alias(static_cast<uint64_t>(address)));
 }
 
-// A stretch of program code in which this task is alone, so that what it does to an object needs no turn: no other task
-// runs, or this one holds the turn. Signals and preemption wait meanwhile, as they do in the runtime. Nothing in it may
-// fault: touch the object before.
+// A stretch of program code in which this task is alone with an object, so that what it does to it needs no turn: no other
+// task runs, or this one holds the turn, or it is the owner of `object` (a mutex; null: no owner counts). Signals and
+// preemption wait meanwhile, as they do in the runtime. Nothing in it may fault: touch the object before.
 class AloneSection {
  public:
-  AloneSection() : task_(self()) {
+  explicit AloneSection(const void* object = nullptr) : task_(self()) {
     task_.in_runtime = 1;
     asm volatile("" ::: "memory");
-    alone_ = task_.turn_depth || task_.solo;
+    const auto address = reinterpret_cast<uint64_t>(object);
     if (task_.turn_depth) {
+      alone_ = !runtime::g_isolated || !is_owned_elsewhere(task_, address);
       note_written();
     } else if (task_.solo) {
+      alone_ = true;
       task_.solo--;
+    } else {
+      alone_ = runtime::g_isolated && operates_alone(task_, address);
     }
   }
   ~AloneSection() {
@@ -116,6 +121,8 @@ class AloneSection {
     return true;
   }
   int tid() const { return task_.virtual_tid; }
+  // For an operation that is found to have no effect on anybody: whether it needs no turn though the task is not alone.
+  bool goes_without_event() { return alone_ || weir::goes_without_event(task_); }
 
  private:
   Task& task_;

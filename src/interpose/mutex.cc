@@ -3,8 +3,10 @@
 // sleeps on, so that both may work on one mutex.
 //
 // Invariants
-// 1. __lock changes within a turn or an AloneSection only. (Under View direct glibc's own code may do it at any time with a
-//    locked instruction: it does so for no mutex that is used here while it is used here, except before tasks exist.)
+// 1. __lock changes within a turn or an AloneSection only, and in its holder's own copy where the release is published later
+//    (event/ownership.cc, which also says when a lock needs no event at all). (Under View direct glibc's own code may do
+//    it at any time with a locked instruction: it does so for no mutex that is used here while it is used here, except
+//    before tasks exist.)
 // 2. If a task waits in the queue, __lock is 2, or 0 with the first waiter already woken and on its way.
 // 3. unlock wakes the first waiter, which tries again in its turn; a task whose turn comes earlier may take the mutex first.
 //    Turns are in a fixed order, so who gets it is fixed too, and no task can pass a woken one twice.
@@ -22,6 +24,7 @@
 #include <errno.h>
 
 #include "interpose/real.h"
+#include "page/store.h"
 
 namespace weir::interpose {
 
@@ -47,6 +50,13 @@ inline int try_take(Mutex& mutex, int me, bool count_user = true) {
   if (count_user) mutex.__nusers++;
   if (kind == kRecursive) mutex.__count = 1;
   return 0;
+}
+
+// Within the turn, before each look: afterwards the store has what the mutex's owner did (event/ownership.h).
+void use(long address) {
+  if (!runtime::g_isolated) return;
+  const auto mutex = static_cast<uint64_t>(address);
+  use_object(mutex, page::store_extent(mutex) != 0);  // what is none of the store's is seen by all at once
 }
 
 enum class Release { kDone, kNotOwner, kKept };
@@ -101,6 +111,7 @@ long try_event(long address, long, long) {
   Task& task = self();
   begin_turn(EventKind::kMutex);
   stand_aside(task);
+  use(address);
   const int result = try_take(*object_at<Mutex>(address), task.virtual_tid);
   task.failed_tries = result ? task.failed_tries + 1 : 0;
   task.tried_in_vain = result != 0;
@@ -114,6 +125,7 @@ long unlock_event(long address, long, long) {
   task.held = 0;  // this event belongs to the section
   begin_turn(EventKind::kMutex);
   const int result = release(address, true);
+  if (runtime::g_isolated) note_release(static_cast<uint64_t>(address));
   if (task.broken_section == static_cast<uint64_t>(address)) {
     object_at<Mutex>(address)->__spins = kBrokenSections;
     task.broken_section = 0;
@@ -126,7 +138,7 @@ long unlock_event(long address, long, long) {
 
 int lock_until(pthread_mutex_t* mutex, const Until& until) {
   {
-    AloneSection section;
+    AloneSection section(mutex);
     if (section.alone()) {
       const int result = try_take(mutex->__data, section.tid());
       if (result == 0) section.hold();
@@ -146,6 +158,7 @@ long acquire(long address, const Until& until, bool count_user, bool through_sig
   Task& task = self();
   bool waited = false;
   for (;;) {
+    use(address);
     auto& mutex = *object_at<volatile Mutex>(address);
     const int result = try_take(const_cast<Mutex&>(mutex), task.virtual_tid, count_user);
     if (result != EBUSY) {
@@ -184,7 +197,7 @@ int try_mutex(pthread_mutex_t* mutex) {
   if (!is_event() || !is_ours(mutex)) return real().pthread_mutex_trylock(mutex);
   int result = -1;
   {
-    AloneSection section;
+    AloneSection section(mutex);
     if (section.alone()) {
       result = try_take(mutex->__data, section.tid());
       if (result == 0) section.hold();
@@ -200,12 +213,26 @@ int lock_mutex_until(pthread_mutex_t* mutex, clockid_t clock, const timespec* ti
   return lock_until(mutex, Until{time, clock});
 }
 
+// By the holder, who sees nobody waiting, and for the last time where it has locked it several times.
+bool may_release_later(Task& task, const Mutex& mutex) {
+  if (task.turn_depth || mutex.__lock != 1 || mutex.__owner != task.virtual_tid) return false;
+  if ((mutex.__kind & kMutexKind) == kRecursive && mutex.__count != 1) return false;
+  return releases_later(task, reinterpret_cast<uint64_t>(&mutex));
+}
+
 int unlock_mutex(pthread_mutex_t* mutex) {
   if (!is_event() || !is_ours(mutex)) return real().pthread_mutex_unlock(mutex);
   {
-    AloneSection section;
+    AloneSection section(mutex);
     if (section.alone() && mutex->__data.__lock <= 1 && section.let_go()) {
       return give_back(mutex->__data, section.tid(), true) == Release::kNotOwner ? EPERM : 0;
+    }
+  }
+  if (runtime::g_isolated) {
+    AloneSection section;
+    if (may_release_later(self(), mutex->__data)) {
+      give_back(mutex->__data, section.tid(), true);
+      return 0;
     }
   }
   return static_cast<int>(weir_upcall(unlock_event, reinterpret_cast<long>(mutex), 0, 0));

@@ -1,9 +1,11 @@
 // Where every patched site and every interposed call arrives: on the task's runtime stack, registers in the frame.
 
 #include "event/event.h"
+#include "event/ownership.h"
 #include "page/store.h"
 #include "patch/patch.h"
 #include "runtime/state.h"
+#include "runtime/text.h"
 #include "sys/report.h"
 #include "syscall/syscall.h"
 #include "task/shared.h"
@@ -29,6 +31,18 @@ bool is_own_word(Task& task, const Site& site, uint64_t address) {
   return true;
 }
 
+// libc's own locks may be owned; event/ownership.cc says why no other locked word may, nor the flags in the thread's own
+// descriptor.
+bool is_lock_of_libc(const Site& site, uint64_t address) {
+  constexpr uint64_t kDescriptor = 4096;  // struct pthread has about 2,300 bytes
+  return runtime::libc_text().contains(site.address) && site.atomic.size == 4 && address - sys::fs_base() >= kDescriptor;
+}
+
+bool makes_alone(Task& task, const Frame& frame, const Site& site, uint64_t address) {
+  return runtime::g_isolated && !task.turn_depth && is_lock_of_libc(site, address) &&
+         would_store(site.atomic, frame, reinterpret_cast<void*>(address)) && operates_alone(task, address);
+}
+
 void on_atomic(Frame& frame, const Site& site) {
   const uint64_t address = atomic_address(site.atomic, frame, sys::fs_base());
   if (!g_tasks_active || self().in_vfork) {
@@ -42,11 +56,15 @@ void on_atomic(Frame& frame, const Site& site) {
     execute_atomic(site.atomic, frame, reinterpret_cast<void*>(address));
     return;
   }
-  if (!task.turn_depth && is_own_word(task, site, address)) {
+  if ((!task.turn_depth && is_own_word(task, site, address)) || makes_alone(task, frame, site, address)) {
     execute_atomic(site.atomic, frame, reinterpret_cast<void*>(address));
     return;
   }
   begin_turn(EventKind::kAtomic);
+  if (runtime::g_isolated && address && (!task.ahead || is_owned_elsewhere(task, address))) {
+    need_turn();
+    use_object(address, is_lock_of_libc(site, address) && page::store_extent(address));
+  }
   void* target = alias(address);
   const bool stores = would_store(site.atomic, frame, target);
   execute_atomic(site.atomic, frame, target);

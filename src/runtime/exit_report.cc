@@ -25,6 +25,7 @@ struct Column {
 constexpr Column kColumns[] = {
     {"events", &TaskCounters::events, 10, false},
     {"atomics", &TaskCounters::atomics, 10, false},
+    {"owned", &TaskCounters::owned, 10, false},
     {"calls", &TaskCounters::syscalls, 9, false},
     {"spins", &TaskCounters::spins, 7, false},
     {"copies", &TaskCounters::faults, 10, false},

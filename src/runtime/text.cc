@@ -15,11 +15,20 @@ extern "C" {
 // Weak: libc before 2.35 and other libcs have neither.
 extern const unsigned int __rseq_size __attribute__((weak));
 extern const ptrdiff_t __rseq_offset __attribute__((weak));
+// Nobody but libc has this one.
+void* __libc_malloc(size_t);
 }
 
 namespace weir::runtime {
 
+namespace {
+
+Range g_libc;
+
+}  // namespace
+
 uint32_t* rseq_size() { return const_cast<uint32_t*>(&__rseq_size); }
+Range libc_text() { return g_libc; }
 int64_t* rseq_offset() { return reinterpret_cast<int64_t*>(const_cast<ptrdiff_t*>(&__rseq_offset)); }
 
 void patch_all(PatchKinds kinds) {
@@ -46,6 +55,7 @@ void patch_all(PatchKinds kinds) {
     }
     if (line.name[0] == '/' && equal_strings(name, line.name)) object.limit = line.range.limit;
     if (!line.executable || line.name[0] != '/' || line.shared || line.range.overlaps(page::own_image())) continue;
+    if (line.range.contains(reinterpret_cast<uint64_t>(&__libc_malloc))) g_libc = line.range;
     if (!equal_strings(name, line.name) || count == sizeof found / sizeof found[0]) continue;
     found[count].text = line.range;
     found[count++].object = Range{object.start, line.range.limit};

@@ -13,6 +13,9 @@ void patch_all(PatchKinds kinds);
 // A segment that was mapped since.
 void patch_new_text(Range text);
 
+// libc's own executable segment.
+Range libc_text();
+
 // glibc's description of the rseq area (GLIBC_2.35): null where the program's libc has none.
 uint32_t* rseq_size();
 int64_t* rseq_offset();

@@ -17,6 +17,7 @@
 
 #include <errno.h>
 
+#include "event/ownership.h"
 #include "order/pace.h"
 #include "order/rounds.h"
 #include "page/heap.h"
@@ -104,7 +105,9 @@ void enter(Task& task, EventKind kind) {
     const uint64_t word = task.start_word;
     const bool awaited = word && *static_cast<int32_t*>(heap_alias(word)) == kAwaitedStart;
     view::publish(task);
+    task.owned_operations = 0;
     runtime::apply_mappings(task);
+    wake_released(task);
     if (awaited) order::wake(word, 1, ~0u);
     task.start_word = 0;
   }

@@ -28,6 +28,7 @@ constexpr Area kAreas[] = {
     {kDiffs, kDiffSize* kMaxTasks, false},
     {kHeapTable, sizeof(HeapShared), true},
     {kExecBuffer, kExecBufferSize, false},
+    {kOwners, kOwnersSize, false},  // a child has one task, and nobody owns anything
 };
 
 long map_shared(uint64_t at, uint64_t size, int flags) {

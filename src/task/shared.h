@@ -29,6 +29,8 @@ inline constexpr uint64_t kHeapTable = 0x30f000000000;    // HeapShared
 inline constexpr uint64_t kHeapTableSize = uint64_t{1} << 20;
 inline constexpr uint64_t kFaultLog = 0x30f300000000;     // each process its own (sys/fault_log.h)
 inline constexpr uint64_t kExecBuffer = 0x30f100000000;   // arguments of an execve that the monitor makes
+inline constexpr uint64_t kOwners = 0x30f200000000;       // OwnerTable
+inline constexpr uint64_t kOwnersSize = uint64_t{4} << 20;
 inline constexpr uint64_t kStackSize = 128 << 10;         // one runtime stack; as much again is its signal stack
 inline constexpr uint64_t kDiffSize = uint64_t{768} << 20;  // one task's diff buffer, address space only
 

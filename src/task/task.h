@@ -39,7 +39,8 @@ struct TaskCounters {
   uint64_t faults;        // copies the kernel made on first write (dirty pages found)
   uint64_t diffs;         // pages with bytes to publish
   uint64_t bytes;         // bytes published
-  uint64_t atomics;       // locked instructions executed as events
+  uint64_t atomics;       // locked instructions executed
+  uint64_t owned;         // operations on locks that were no events (event/ownership.h)
   uint64_t syscalls;      // system calls that were events
   uint64_t spins;         // provable spins parked
   uint64_t wait_cycles;   // waiting for the turn
@@ -138,6 +139,9 @@ struct Task {
   uint64_t start_argument;
   uint64_t interval_key;      // the event after which program code goes on (tape)
   uint64_t start_word;        // program address: to be looked at before the first publication (see runtime/dispatch.cc)
+  uint64_t releases[16];      // locks that it released and others still see held (event/ownership.h)
+  uint32_t release_count;
+  uint32_t owned_operations;  // operations on locks since the last publication that were no events
   TaskCounters counters;
   // Wait of a spinning task: the bytes its loop reads (see trap/spin).
   uint32_t spin_reads;
