@@ -19,15 +19,19 @@ constexpr int kScheduler = 2, kPerThread = 4;  // low bits of a CPU clock's id
 
 int clock_of_process(int pid) { return static_cast<int>(~static_cast<unsigned>(pid) << 3) | kScheduler; }
 
-// The program's CPU time: all processes that ran its tasks and still exist.
+uint64_t time_of_process(int pid) {
+  timespec time;
+  if (pid <= 0 || sys::raw(SYS_clock_gettime, clock_of_process(pid), reinterpret_cast<long>(&time)) != 0) return 0;
+  return static_cast<uint64_t>(time.tv_sec) * 1000000000 + static_cast<uint64_t>(time.tv_nsec);
+}
+
+// The program's CPU time: all processes that ran its tasks and still exist, and the monitor, in which the program ran before
+// its first thread.
 long program_time(timespec* time) {
   Shared& s = shared();
-  uint64_t sum = 0;
+  uint64_t sum = runtime::g_isolated ? time_of_process(s.monitor) : 0;
   for (uint32_t p = 0; p < s.high_process; p++) {
-    timespec one;
-    if (s.processes[p].pid <= 0) continue;
-    if (sys::raw(SYS_clock_gettime, clock_of_process(s.processes[p].pid), reinterpret_cast<long>(&one)) != 0) continue;
-    sum += static_cast<uint64_t>(one.tv_sec) * 1000000000 + static_cast<uint64_t>(one.tv_nsec);
+    if (!runtime::g_isolated || s.processes[p].pid != s.monitor) sum += time_of_process(s.processes[p].pid);
   }
   time->tv_sec = static_cast<time_t>(sum / 1000000000);
   time->tv_nsec = static_cast<long>(sum % 1000000000);

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "base/bytes.h"
+#include "patch/original.h"
 #include "patch/stub_x86_64.h"
 #include "patch/sweep.h"
 #include "patch/text_map.h"
@@ -18,7 +19,7 @@
 //   5. write jumps and int3 into the text
 //
 // A text may be patched several times (system calls at start, locked instructions when the first thread is created). The
-// sweep must see the program's code each time, so a later pass works on a copy in which the replaced bytes are put back.
+// passes must see the program's code each time: `original` has the bytes that were replaced.
 // Until pass 5 the text is untouched, so an error leaves it as it was (sites that were added then lead nowhere).
 //
 // Where the area lies follows from the memory map alone: downward from the object, in the first gap that is large
@@ -39,29 +40,6 @@ constexpr uint64_t kHeapRoom = uint64_t{1} << 29;
 constexpr uint64_t kLowestAddress = uint64_t{1} << 16;
 
 void (*g_entry)() = nullptr;
-
-// Scratch memory for one call.
-class Scratch {
- public:
-  Scratch() = default;
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  ~Scratch() {
-    if (address_ != 0) sys::unmap(address_, size_);
-  }
-  [[nodiscard]] bool take(uint64_t size) {
-    size_ = page_up(size);
-    long address = sys::map_anonymous(size_);
-    if (sys::failed(address)) return false;
-    address_ = static_cast<uint64_t>(address);
-    return true;
-  }
-  uint64_t address() const { return address_; }
-
- private:
-  uint64_t address_ = 0;
-  uint64_t size_ = 0;
-};
 
 long map_stub_area(Range object, uint64_t size) {
   for (uint64_t below = size; below + object.size() < kReach && object.start >= below + kLowestAddress; below += kProbe) {
@@ -85,9 +63,9 @@ class Patcher {
     uint64_t set_size = OffsetSet::bytes_for(text_.size());
     if (!taken_memory_.take(set_size)) return -ENOMEM;
     taken_.use(reinterpret_cast<uint64_t*>(taken_memory_.address()));
-    code_ = reinterpret_cast<const uint8_t*>(text_.start);
-    if (!restore_earlier()) return -ENOMEM;
-    if (!map_.build(text_, object_) || !sweep_.run(text_, code_, map_)) return -ENOMEM;
+    take_earlier();
+    if (!map_.build(text_, object_) || !original_.build(text_, map_)) return -ENOMEM;
+    if (!sweep_.run(text_, map_, original_, kinds_)) return -ENOMEM;
     stats.distrusted += static_cast<uint32_t>(sweep_.distrusted());
     stats.text_bytes += text_.size();
     first_ = site_count();
@@ -101,21 +79,14 @@ class Patcher {
  private:
   bool is_wanted(const Candidate& site) const { return kinds_ & (1u << static_cast<unsigned>(site.kind)); }
 
-  // Marks the windows of earlier calls and puts their bytes back, in a copy.
-  bool restore_earlier() {
+  // Marks the windows of earlier calls.
+  void take_earlier() {
     for (uint32_t i = 0; i < site_count(); i++) {
       const Site& site = *site_at(i);
       if (!text_.contains(site.window)) continue;
-      if (copy_.address() == 0) {
-        if (!copy_.take(text_.size())) return false;
-        copy_bytes(reinterpret_cast<void*>(copy_.address()), code_, text_.size());
-        code_ = reinterpret_cast<const uint8_t*>(copy_.address());
-      }
       auto at = static_cast<uint32_t>(site.window - text_.start);
-      copy_bytes(reinterpret_cast<void*>(copy_.address() + at), site.original, site.is_trap ? 1 : kJumpSize);
       mark_taken(Window{at, at + site.window_size});
     }
-    return true;
   }
 
   void mark_taken(const Window& window) {
@@ -128,12 +99,12 @@ class Patcher {
     site.kind = candidate.kind;
     site.length = candidate.length;
     if (candidate.kind != SiteKind::kAtomic) return true;
-    return decode_atomic(code_ + candidate.offset, candidate.length, site.address, site.atomic) &&
+    return decode_atomic(candidate.code + candidate.offset, candidate.length, site.address, site.atomic) &&
            site.atomic.length == candidate.length;
   }
 
   long add_jumps() {
-    WindowSource source{code_, static_cast<uint32_t>(text_.size()), &sweep_.targets(), &taken_};
+    WindowSource source{static_cast<uint32_t>(text_.size()), &sweep_.targets(), &taken_};
     uint64_t wanted = 0;
     for (size_t i = 0; i < sweep_.candidate_count(); i++) wanted += is_wanted(sweep_.candidates()[i]);
     if (wanted == 0) return 0;
@@ -148,7 +119,7 @@ class Patcher {
       Window window;
       Site site;
       if (!is_wanted(candidate) || taken_.has(candidate.offset) || !choose_window(source, candidate, window)) continue;
-      if (!describe(candidate, site) || !write_site(window, area, at, site)) continue;
+      if (!describe(candidate, site) || !write_site(candidate.code, window, area, at, site)) continue;
       if (add_site(site) < 0) return -ENOSPC;
       mark_taken(window);
       stats.jumps[static_cast<unsigned>(site.kind)]++;
@@ -157,17 +128,17 @@ class Patcher {
     return finish_area(area, at, size);
   }
 
-  bool write_site(const Window& window, uint64_t area, uint64_t at, Site& site) {
+  bool write_site(const uint8_t* code, const Window& window, uint64_t area, uint64_t at, Site& site) {
     StubRequest request;
     request.stub = at;
     request.entry_slot = area;
     request.index = site_count();
-    request.code = code_ + window.start;
+    request.code = code + window.start;
     request.window = site.window = text_.start + window.start;
     request.window_size = window.limit - window.start;
     request.site_at = static_cast<uint32_t>(site.address - site.window);
     site.window_size = static_cast<uint8_t>(request.window_size);
-    copy_bytes(site.original, code_ + window.start, kJumpSize);
+    copy_bytes(site.original, code + window.start, kJumpSize);
     return write_stub(request, site);
   }
 
@@ -191,7 +162,7 @@ class Patcher {
       site.window = site.address;
       site.window_size = 1;
       site.resume = site.address + site.length;
-      site.original[0] = code_[candidate.offset];
+      site.original[0] = candidate.code[candidate.offset];
       if (add_site(site) < 0) return -ENOSPC;
       mark_taken(Window{candidate.offset, candidate.offset + 1});
       stats.traps[static_cast<unsigned>(site.kind)]++;
@@ -221,11 +192,10 @@ class Patcher {
   Range text_;
   Range object_;
   PatchKinds kinds_;
-  const uint8_t* code_ = nullptr;
   TextMap map_;
+  Original original_;
   Sweep sweep_;
   Scratch taken_memory_;
-  Scratch copy_;
   OffsetSet taken_;
   uint32_t first_ = 0;
 };

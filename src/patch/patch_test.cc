@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <link.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -201,8 +202,14 @@ void leave_single_thread_mode() {
   asm volatile("movl $1,%%fs:0x18" ::: "memory");
 }
 
+volatile sig_atomic_t g_signals;
+
 std::string work() {
   std::ostringstream out;
+  g_signals = 0;
+  signal(SIGUSR1, [](int) { g_signals = g_signals + 1; });
+  raise(SIGUSR1);  // and back, through what libc has for handlers to return to
+  out << g_signals << '\n';
   std::map<std::string, int> counts;
   std::string text = "the quick brown fox jumps over the lazy dog and the fox";
   std::istringstream words(text);

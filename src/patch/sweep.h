@@ -6,6 +6,9 @@
 
 #include "base/types.h"
 #include "decode/shape.h"
+#include "decode/stride.h"
+#include "patch/original.h"
+#include "patch/patch.h"
 #include "patch/site_table.h"
 #include "patch/text_map.h"
 
@@ -31,6 +34,7 @@ class OffsetSet {
 
 // A site that the sweep found; offsets into the text.
 struct Candidate {
+  const uint8_t* code = nullptr;  // the text's bytes: right in the site's chunk and up to Original::kBehind after it
   uint32_t offset = 0;
   uint32_t chunk_limit = 0;
   SiteKind kind = SiteKind::kSyscall;
@@ -42,38 +46,55 @@ struct Candidate {
 // Whether an instruction is one that patching intercepts.
 bool is_site(const Shape& shape, SiteKind& kind);
 
+enum class Depth : uint8_t {
+  kWhereNeeded,
+  kEverything,  // for tests: decodes every chunk
+};
+
 class Sweep {
  public:
   Sweep() = default;
   Sweep(const Sweep&) = delete;
   Sweep& operator=(const Sweep&) = delete;
-  ~Sweep();
 
-  // `code` holds the bytes that the text has, or had before some of it was patched. False: no memory.
-  [[nodiscard]] bool run(Range text, const uint8_t* code, const TextMap& map);
+  // Looks for sites of these kinds. False: no memory. REQUIRES: `map` and `original` are of this text.
+  [[nodiscard]] bool run(Range text, const TextMap& map, const Original& original, PatchKinds kinds,
+                         Depth depth = Depth::kWhereNeeded);
 
-  const Candidate* candidates() const { return candidates_; }
+  const Candidate* candidates() const { return candidates_; }  // of other kinds too
   size_t candidate_count() const { return candidate_count_; }
-  // Where a direct branch, a jump table, a computed goto or a function entry leads.
+  // Where a direct branch, a jump table, a computed goto or a function entry leads: all such places within kNear of a
+  // wanted site; elsewhere also places that are none.
   const OffsetSet& targets() const { return targets_; }
   size_t distrusted() const { return distrusted_; }  // what looked like sites where the bytes may be data
+  uint64_t decoded_bytes() const { return decoded_bytes_; }
+
+  // Windows and what is asked about them lie within this distance of their site.
+  static constexpr uint32_t kNear = 40;
 
  private:
+  void choose_chunks(PatchKinds kinds);
+  void choose_near(uint32_t offset, size_t& first);
+  void scan_bytes(uint32_t start, uint32_t limit);
   void sweep_chunk(const Chunk& chunk, bool linear);
+  void note_stride(const Stride& stride, uint32_t end);
   void note_instruction(const Shape& shape, uint32_t offset, const Chunk& chunk);
   void note_table(uint64_t table);
   void add_target(uint64_t address);
 
   Range text_;
+  uint32_t size_ = 0;
   Range known_code_;  // from the first to the last chunk that is known to be code
-  const uint8_t* code_ = nullptr;
+  const TextMap* map_ = nullptr;
+  const uint8_t* code_ = nullptr;  // the text as the chunk at hand has it
   const ElfObject* object_ = nullptr;
-  uint64_t memory_ = 0;
-  uint64_t memory_size_ = 0;
+  Scratch memory_;
   OffsetSet targets_;
+  bool* chosen_ = nullptr;  // chunks to decode
   Candidate* candidates_ = nullptr;
   size_t candidate_count_ = 0;
   size_t distrusted_ = 0;
+  uint64_t decoded_bytes_ = 0;
   uint8_t previous_[2] = {0, 0};
   bool runs_on_ = false;  // the chunk before ended in the middle of sound code
 };

@@ -2,12 +2,12 @@
 
 #include <elf.h>
 
-#include "base/bytes.h"
-#include "sys/memory.h"
-
 // A sweep over x86 code is reliable only where it starts at an instruction. Every function that can be unwound has a
 // frame description (FDE) with its exact range, also in a stripped library; the header of the unwind table lists them, sorted.
 // Functions of the dynamic symbol table are added: they cover assembly that was written without unwind directives.
+// Where both together cover less than half of the text (a program compiled without unwind tables has them still for what is
+// linked into it), they say nothing about the rest: it counts as code, too.
+// What signal handlers return to is left out: its range begins with a byte that is not its own.
 //
 // Everything is read from the mapped image. A damaged image must not hurt: each read is checked against the segments
 // that the program headers announce, and whatever does not parse ends the listing that it is part of.
@@ -25,6 +25,10 @@ uint64_t format_size(uint8_t encoding) {
     case 0x00: case 0x04: case 0x0c: return 8;
     default: return 0;
   }
+}
+
+bool holds(const Range& segment, uint64_t address, uint64_t size) {
+  return address >= segment.start && address <= segment.limit && size <= segment.limit - address;
 }
 
 void swap_down(Range* heap, size_t root, size_t count) {
@@ -58,14 +62,16 @@ void sort_by_start(Range* ranges, size_t count) {
 template <typename T>
 bool ElfObject::load(uint64_t address, T& value) const {
   if (!is_readable(address, sizeof(T))) return false;
-  copy_bytes(&value, reinterpret_cast<const void*>(address), sizeof(T));
+  __builtin_memcpy(&value, reinterpret_cast<const void*>(address), sizeof(T));
   return true;
 }
 
 bool ElfObject::is_readable(uint64_t address, uint64_t size) const {
+  if (holds(last_segment_, address, size)) return true;
   for (unsigned i = 0; i < segment_count_; i++) {
-    const Range& segment = segments_[i];
-    if (address >= segment.start && address <= segment.limit && size <= segment.limit - address) return true;
+    if (!holds(segments_[i], address, size)) continue;
+    last_segment_ = segments_[i];
+    return true;
   }
   return false;
 }
@@ -94,7 +100,8 @@ bool ElfObject::open(Range object) {
         bias_ = object.start - page_down(segment.p_vaddr);
       } else if (segment.p_type == PT_LOAD && (segment.p_flags & PF_R) && segment_count_ < kMaxSegments) {
         Range range{start, start + segment.p_filesz};
-        if (range.start >= object.start && range.limit <= object.limit) segments_[segment_count_++] = range;
+        if (range.limit > object.limit) range.limit = object.limit;
+        if (range.start >= object.start && range.start < range.limit) segments_[segment_count_++] = range;
       } else if (segment.p_type == PT_GNU_EH_FRAME) {
         unwind_header_ = start;
       } else if (segment.p_type == PT_DYNAMIC) {
@@ -153,8 +160,8 @@ bool ElfObject::pointer_encoding(uint64_t cie, uint8_t& encoding) const {
       at++;
     } else if (*what == 'P') {
       at += 1 + format_size(byte);
-    } else if (*what != 'S' && *what != 'B') {
-      return false;
+    } else if (*what != 'B') {
+      return false;  // also S, a signal's frame: its range begins a byte before its code
     }
   }
   last_encoding_ = encoding;
@@ -206,6 +213,7 @@ size_t ElfObject::unwind_ranges(Range* out, size_t capacity) const {
   Range range;
   bool is_frame4 = (header.frame_encoding & 0x0f) == 0x0b;
   if (header.count_encoding == 0x03 && header.table_encoding == kEncodingTable && is_frame4) {
+    if (out == nullptr && is_readable(unwind_header_ + 12, 8 * uint64_t{header.count})) return header.count;
     for (uint64_t i = 0; i < header.count; i++) {
       int32_t entry[2];
       if (!load(unwind_header_ + 12 + 8 * i, entry)) break;
@@ -257,6 +265,7 @@ size_t ElfObject::function_symbols(Range* out, size_t capacity) const {
   }
   if (symbols == 0) return 0;
   uint64_t count = symbol_count(hash, gnu_hash);
+  if (out == nullptr && is_readable(symbols, count * sizeof(Elf64_Sym))) return count;
   size_t found = 0;
   for (uint64_t i = 1; i < count && i < kMaxSymbols; i++) {
     Elf64_Sym symbol;
@@ -269,12 +278,21 @@ size_t ElfObject::function_symbols(Range* out, size_t capacity) const {
   return found;
 }
 
-TextMap::~TextMap() {
-  if (memory_ != 0) sys::unmap(memory_, memory_size_);
-}
-
 void TextMap::add_chunk(uint32_t start, uint32_t limit, bool covered) {
   if (start < limit) chunks_[chunk_count_++] = Chunk{start, limit, covered};
+}
+
+size_t TextMap::chunk_at(uint32_t offset) const {
+  size_t low = 0, high = chunk_count_;
+  while (low + 1 < high) {
+    size_t middle = (low + high) / 2;
+    if (chunks_[middle].start <= offset) {
+      low = middle;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
 }
 
 bool TextMap::build(Range text, Range object) {
@@ -282,26 +300,31 @@ bool TextMap::build(Range text, Range object) {
   size_t frames = has_object_ ? object_.unwind_ranges(nullptr, 0) : 0;
   size_t symbols = has_object_ ? object_.function_symbols(nullptr, 0) : 0;
   size_t capacity = frames + symbols;
-  memory_size_ = page_up((capacity + 1) * (sizeof(Range) + 2 * sizeof(Chunk) + sizeof(uint32_t)));
-  long memory = sys::map_anonymous(memory_size_);
-  if (sys::failed(memory)) return false;
-  memory_ = static_cast<uint64_t>(memory);
-  auto* ranges = reinterpret_cast<Range*>(memory_);
-  chunks_ = reinterpret_cast<Chunk*>(ranges + capacity + 1);
+  if (!memory_.take((capacity + 1) * (sizeof(Range) + 2 * sizeof(Chunk) + sizeof(uint32_t)))) return false;
+  memory_.expect(capacity * (sizeof(Range) + sizeof(Chunk)));
+  auto* by_frame = reinterpret_cast<Range*>(memory_.address());
+  chunks_ = reinterpret_cast<Chunk*>(by_frame + capacity + 1);
   entries_ = reinterpret_cast<uint32_t*>(chunks_ + 2 * (capacity + 1));
+  Range* by_symbol = by_frame + frames;
   if (has_object_) {
-    object_.unwind_ranges(ranges, frames);
-    object_.function_symbols(ranges + frames, symbols);
+    size_t found = object_.unwind_ranges(by_frame, frames);
+    frames = found < frames ? found : frames;
+    found = object_.function_symbols(by_symbol, symbols);
+    symbols = found < symbols ? found : symbols;
   }
-  sort_by_start(ranges, capacity);
+  sort_by_start(by_frame, frames);
+  sort_by_start(by_symbol, symbols);
 
   auto size = static_cast<uint32_t>(text.size());
   uint32_t covered_to = 0;
-  bool any = false;
-  for (size_t i = 0; i < capacity; i++) {
-    if (!text.contains(ranges[i].start)) continue;
-    auto start = static_cast<uint32_t>(ranges[i].start - text.start);
-    uint32_t limit = ranges[i].limit > text.limit ? size : static_cast<uint32_t>(ranges[i].limit - text.start);
+  uint64_t covered = 0;
+  while (frames + symbols > 0) {
+    bool frame_first = symbols == 0 || (frames > 0 && by_frame->start <= by_symbol->start);
+    const Range range = frame_first ? *by_frame++ : *by_symbol++;
+    (frame_first ? frames : symbols)--;
+    if (!text.contains(range.start)) continue;
+    auto start = static_cast<uint32_t>(range.start - text.start);
+    uint32_t limit = range.limit > text.limit ? size : static_cast<uint32_t>(range.limit - text.start);
     if (entry_count_ == 0 || entries_[entry_count_ - 1] != start) entries_[entry_count_++] = start;
     if (limit <= covered_to || start == limit) continue;
     if (start < covered_to) {  // an entry inside a piece that is covered already
@@ -311,9 +334,11 @@ bool TextMap::build(Range text, Range object) {
     }
     add_chunk(start, limit, true);
     covered_to = limit;
-    any = true;
+    covered += limit - start;
   }
-  add_chunk(covered_to, size, !any);
+  add_chunk(covered_to, size, false);
+  is_linear_ = covered * 2 < size;
+  for (size_t i = 0; is_linear_ && i < chunk_count_; i++) chunks_[i].covered = true;
   return true;
 }
 

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "base/types.h"
+#include "patch/scratch.h"
 
 namespace weir {
 
@@ -25,7 +26,8 @@ class ElfObject {
   bool is_readable(uint64_t address, uint64_t size) const;
   uint64_t bias() const { return bias_; }
 
-  // Answer how many they found, and store up to `capacity`; addresses may lie outside any text and repeat.
+  // Answer how many they found, and store up to `capacity`; addresses may lie outside any text and repeat. Without `out`,
+  // no fewer than that.
   size_t unwind_ranges(Range* out, size_t capacity) const;
   size_t function_symbols(Range* out, size_t capacity) const;  // empty ranges for symbols without a size
 
@@ -45,26 +47,29 @@ class ElfObject {
   Range dynamic_;
   unsigned segment_count_ = 0;
   Range segments_[kMaxSegments];
+  mutable Range last_segment_;  // that is_readable() found
   mutable uint64_t last_cie_ = 0;
   mutable uint8_t last_encoding_ = 0;
 };
 
-// The text cut into chunks, in order and without holes. An object without any function range gives one covered chunk.
+// The text cut into chunks, in order and without holes.
 class TextMap {
  public:
   TextMap() = default;
   TextMap(const TextMap&) = delete;
   TextMap& operator=(const TextMap&) = delete;
-  ~TextMap();
 
   // False: no memory.
   [[nodiscard]] bool build(Range text, Range object);
 
   const Chunk* chunks() const { return chunks_; }
   size_t chunk_count() const { return chunk_count_; }
+  size_t chunk_at(uint32_t offset) const;
   // Every place where a function starts, as offsets into the text (alternative entries too).
   const uint32_t* entries() const { return entries_; }
   size_t entry_count() const { return entry_count_; }
+  // Most of the text is in no known function: all chunks count as covered, and data may lie in each.
+  bool is_linear() const { return is_linear_; }
   const ElfObject* object() const { return has_object_ ? &object_ : nullptr; }
 
  private:
@@ -72,8 +77,8 @@ class TextMap {
 
   ElfObject object_;
   bool has_object_ = false;
-  uint64_t memory_ = 0;
-  uint64_t memory_size_ = 0;
+  bool is_linear_ = false;
+  Scratch memory_;
   Chunk* chunks_ = nullptr;
   size_t chunk_count_ = 0;
   uint32_t* entries_ = nullptr;

@@ -26,9 +26,9 @@ bool is_padding(const Shape& shape) {
          !shape.has_repeat;
 }
 
-bool may_move(const WindowSource& source, uint32_t at, uint32_t limit, Shape& shape) {
+bool may_move(const Candidate& site, uint32_t at, uint32_t limit, Shape& shape) {
   SiteKind kind;
-  return at < limit && read_shape(source.code + at, limit - at, shape) && is_relocatable(shape) && !is_site(shape, kind);
+  return at < limit && read_shape(site.code + at, limit - at, shape) && is_relocatable(shape) && !is_site(shape, kind);
 }
 
 // Extends [start, site's end) forward until a jump fits.
@@ -38,7 +38,7 @@ bool extend(const WindowSource& source, const Candidate& site, Window& window) {
   while (window.limit - window.start < kJumpSize) {
     Shape shape;
     if (source.targets->has(window.limit) || ++moved > 5) return false;
-    if (!may_move(source, window.limit, padding_only ? source.size : site.chunk_limit, shape)) return false;
+    if (!may_move(site, window.limit, padding_only ? source.size : site.chunk_limit, shape)) return false;
     if (padding_only && !is_padding(shape)) return false;
     padding_only |= never_continues(flow_of(shape));
     window.limit += shape.length;
@@ -62,7 +62,7 @@ bool choose_window(const WindowSource& source, const Candidate& site, Window& wi
       uint32_t length = earlier == 1 ? site.previous : site.before_previous;
       Shape shape;
       before += length;
-      if (length == 0 || !may_move(source, site.offset - before, site.offset, shape)) return false;
+      if (length == 0 || !may_move(site, site.offset - before, site.offset, shape)) return false;
       if (never_continues(flow_of(shape)) || source.targets->has(site.offset - before + length)) return false;
     }
     window = Window{site.offset - before, site.offset + site.length};

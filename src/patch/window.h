@@ -17,7 +17,6 @@ struct Window {
 
 // What a window is chosen from.
 struct WindowSource {
-  const uint8_t* code = nullptr;  // the text as it is without patches
   uint32_t size = 0;
   const OffsetSet* targets = nullptr;
   const OffsetSet* taken = nullptr;  // bytes that belong to windows chosen before

@@ -120,9 +120,9 @@ void go_multi() {
   s.multi = 1;
   trap::take_over();
   if (g_isolated) {
+    patch_all(kPatchAtomic);  // before the split: the pages that it changes are then this process's alone
     tasks::split_monitor();
     if (!view::open_tracking()) die(125);
-    patch_all(kPatchAtomic);
   }
   s.mapping_sequence = 0;
   s.processes[g_process].mapping_sequence = 0;

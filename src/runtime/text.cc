@@ -42,23 +42,29 @@ void patch_all(PatchKinds kinds) {
     report("cannot read /proc/self/maps (error %d)%s", int64_t{-length}, page::of_descriptors(length));
     die(125);
   }
-  // First pass: where each object begins (its mapping at file offset 0), second: its executable segments.
+  // An object is what lies between its mapping at file offset 0 and the last one of that name: the tables that say where its
+  // functions and jumps lead are behind the text. Its data may be the store's by now.
   sys::MapLine line;
   static struct { Range text; Range object; } found[512];
-  size_t count = 0;
+  size_t count = 0, first = 0;  // the first text of the object at hand
   Range object{};
   const char* name = "";
   for (char* cursor = maps; (cursor = sys::next_map_line(cursor, &line));) {
-    if (line.name[0] == '/' && line.offset == 0 && !equal_strings(name, line.name)) {
+    if (line.name[0] != '/') continue;
+    const bool is_data = line.readable && line.range.start == object.limit && starts_with(line.name, "/memfd:weir-store");
+    if (line.offset == 0 && !is_data && !equal_strings(name, line.name)) {
       object = line.range;
       name = line.name;
+      first = count;
     }
-    if (line.name[0] == '/' && equal_strings(name, line.name)) object.limit = line.range.limit;
-    if (!line.executable || line.name[0] != '/' || line.shared || line.range.overlaps(page::own_image())) continue;
-    if (line.range.contains(reinterpret_cast<uint64_t>(&__libc_malloc))) g_libc = line.range;
-    if (!equal_strings(name, line.name) || count == sizeof found / sizeof found[0]) continue;
-    found[count].text = line.range;
-    found[count++].object = Range{object.start, line.range.limit};
+    if (!is_data && !equal_strings(name, line.name)) continue;
+    object.limit = line.range.limit;
+    if (line.executable && line.range.contains(reinterpret_cast<uint64_t>(&__libc_malloc))) g_libc = line.range;
+    if (!is_data && line.executable && !line.shared && !line.range.overlaps(page::own_image()) &&
+        count < sizeof found / sizeof found[0]) {
+      found[count++].text = line.range;
+    }
+    for (size_t i = first; i < count; i++) found[i].object = object;
   }
   for (size_t i = 0; i < count; i++) {
     PatchStats stats;
