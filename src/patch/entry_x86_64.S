@@ -117,9 +117,8 @@ weir_exit_with_signals:
     .cfi_escape 0x10,13,2,0x73,0x10
     .cfi_escape 0x10,14,2,0x73,0x08
     .cfi_escape 0x10,15,2,0x73,0x00
-    movl $0,%gs:TASK_IN_RUNTIME
     mov %rsp,%rdi
-    call weir_raise_pending
+    call weir_raise_pending                     # it ends in_runtime, when no signal can come between
     mov %rbx,%rsp
     .cfi_endproc
     .globl weir_restore_frame
@@ -209,15 +208,26 @@ weir_sigreturn:
     syscall
     hlt
 
-# void weir_run_handler(stack, handler, signal, info, context): onto the program's stack, into the program's handler.
+# void weir_run_handler(stack, handler, signal, info, context, mask): onto the program's stack, into the program's handler.
+# The mask is set here, where nothing of the runtime's stacks is in use any more: other signals may come at once.
     .globl weir_run_handler
     .hidden weir_run_handler
 weir_run_handler:
     mov %rdi,%rsp
-    mov %rsi,%rax
-    mov %rdx,%rdi
-    mov %rcx,%rsi
-    mov %r8,%rdx
-    jmp *%rax
+    mov %rsi,%rbx
+    mov %rdx,%r12
+    mov %rcx,%r13
+    mov %r8,%r14
+    mov %r9,-8(%rsp)
+    mov $2,%edi                                 # SIG_SETMASK
+    lea -8(%rsp),%rsi
+    xor %edx,%edx
+    mov $8,%r10d
+    mov $14,%eax                                # rt_sigprocmask
+    syscall
+    mov %r12,%rdi
+    mov %r13,%rsi
+    mov %r14,%rdx
+    jmp *%rbx
 
     .section .note.GNU-stack,"",@progbits

@@ -118,7 +118,6 @@ void go_multi() {
     page::map_alias();
   }
   s.multi = 1;
-  trap::take_over();
   if (g_isolated) {
     patch_all(kPatchAtomic);  // before the split: the pages that it changes are then this process's alone
     tasks::split_monitor();
@@ -170,7 +169,7 @@ __attribute__((constructor)) void start(int, char** argv, char**) {
   runtime::unregister_rseq();
   syscalls::choose_handled(false);
   runtime::patch_all(kPatchSyscall);
-  trap::catch_trap_sites();
+  trap::take_over();
   page::dump_used();
   runtime::g_intercepting = true;
 }

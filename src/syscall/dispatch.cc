@@ -34,9 +34,8 @@ bool is_futex(long number) { return number == SYS_futex || number == SYS_futex_w
 void choose_handled(bool multi) {
   for (auto& entry : g_syscall_handled) entry = 0;
   if (runtime::g_isolated) mark(is_memory, 1);
-  // A program of one task has its signals from the kernel itself: a handler that began while the task sleeps in the
-  // runtime would overwrite the runtime's stack by its first own call. So nothing that sleeps is handed over yet.
   mark(is_process_alone, 1);
+  mark(is_signal_call_alone, 1);
   if (!multi) return;
   mark(is_process, 1);
   mark(is_memory, 1);
@@ -73,10 +72,10 @@ void on_syscall(Frame& frame, const Site& site) {
     result = on_process(call);
   } else if (is_memory(call.number)) {
     result = on_memory(call);
+  } else if (g_tasks_active ? is_signal_call(call.number) : is_signal_call_alone(call.number)) {
+    result = on_signal_call(call);
   } else if (!g_tasks_active) {
     result = call_kernel(call);
-  } else if (is_signal_call(call.number)) {
-    result = on_signal_call(call);
   } else if (is_futex(call.number)) {
     result = on_futex(call);
   } else if (is_sleep(call.number)) {

@@ -14,32 +14,47 @@
 #include "sys/futex.h"
 #include "syscall/syscall.h"
 #include "task/shared.h"
+#include "trap/program_memory.h"
 #include "trap/signals.h"
 
 namespace weir::syscalls {
 
 namespace {
 
-// Virtual nanoseconds from now on; 0 for none; at least 1.
-uint64_t timeout_of(const Call& call, int operation) {
-  auto* time = reinterpret_cast<const sys::Timespec*>(call.d);
-  if (!time) return 0;
-  int64_t wanted = time->seconds > (int64_t{1} << 32) ? INT64_MAX / 2 : time->seconds * 1000000000 + time->nanoseconds;
+// A time as the program gave it: 0, -EFAULT or -EINVAL.
+long read_time(long from, sys::Timespec& time) {
+  if (const long wrong = trap::from_program(time, from)) return wrong;
+  return time.nanoseconds < 0 || time.nanoseconds >= 1000000000 || time.seconds < 0 ? -EINVAL : 0;
+}
+
+long load(uint64_t key, uint32_t& value) { return trap::from_program(value, reinterpret_cast<long>(alias(key))); }
+long store(uint64_t key, uint32_t value) { return trap::to_program(reinterpret_cast<long>(alias(key)), value); }
+
+// Virtual nanoseconds from now on, at least 1; 0 for none. Or what is wrong with it.
+long timeout_of(const Call& call, int operation, uint64_t& timeout) {
+  timeout = 0;
+  if (!call.d) return 0;
+  sys::Timespec time;
+  if (const long wrong = read_time(call.d, time)) return wrong;
+  int64_t wanted = time.seconds > (int64_t{1} << 32) ? INT64_MAX / 2 : time.seconds * 1000000000 + time.nanoseconds;
   if (operation != FUTEX_WAIT) {  // absolute
     const int clock = (call.b & FUTEX_CLOCK_REALTIME) || operation == FUTEX_LOCK_PI ? 0 : 1;
     wanted -= static_cast<int64_t>(sys::monotonic_ns(clock));
   }
-  return wanted > 0 ? static_cast<uint64_t>(wanted) : 1;
+  timeout = wanted > 0 ? static_cast<uint64_t>(wanted) : 1;
+  return 0;
 }
 
 long wait(Call& call, int operation, uint32_t bits) {
   if (bits == 0) return -EINVAL;
-  auto* time = reinterpret_cast<const sys::Timespec*>(call.d);
-  if (time && (time->nanoseconds < 0 || time->nanoseconds >= 1000000000 || time->seconds < 0)) return -EINVAL;
+  uint64_t timeout;
+  if (const long wrong = timeout_of(call, operation, timeout)) return wrong;
   const auto key = static_cast<uint64_t>(call.a);
-  if (*static_cast<uint32_t*>(alias(key)) != static_cast<uint32_t>(call.c)) return -EAGAIN;
-  int result = block(key, bits, timeout_of(call, operation), "futex");
-  if (result == EINTR && trap::restarts() && !time) call.again = true;
+  uint32_t value;
+  if (const long wrong = load(key, value)) return wrong;
+  if (value != static_cast<uint32_t>(call.c)) return -EAGAIN;
+  int result = block(key, bits, timeout, "futex");
+  if (result == EINTR && trap::restarts() && !call.d) call.again = true;
   return -result;
 }
 
@@ -47,19 +62,23 @@ int32_t wake_op_argument(uint32_t encoded) { return static_cast<int32_t>(encoded
 
 long wake_operation(Call& call) {
   const auto encoded = static_cast<uint32_t>(call.f);
-  auto* word = static_cast<int32_t*>(alias(static_cast<uint64_t>(call.e)));
+  const auto word = static_cast<uint64_t>(call.e);
   int32_t argument = wake_op_argument(encoded);
   const int32_t compare = static_cast<int32_t>(encoded << 20) >> 20;
   if (encoded >> 28 & FUTEX_OP_OPARG_SHIFT) argument = 1 << (argument & 31);
-  const int32_t old = *word;
+  uint32_t before;
+  if (const long wrong = load(word, before)) return wrong;
+  const auto old = static_cast<int32_t>(before);
+  int32_t now;
   switch (encoded >> 28 & 7) {
-    case FUTEX_OP_SET: *word = argument; break;
-    case FUTEX_OP_ADD: *word = old + argument; break;
-    case FUTEX_OP_OR: *word = old | argument; break;
-    case FUTEX_OP_ANDN: *word = old & ~argument; break;
-    case FUTEX_OP_XOR: *word = old ^ argument; break;
+    case FUTEX_OP_SET: now = argument; break;
+    case FUTEX_OP_ADD: now = old + argument; break;
+    case FUTEX_OP_OR: now = old | argument; break;
+    case FUTEX_OP_ANDN: now = old & ~argument; break;
+    case FUTEX_OP_XOR: now = old ^ argument; break;
     default: return -ENOSYS;
   }
+  if (const long wrong = store(word, static_cast<uint32_t>(now))) return wrong;
   bool holds = false;
   switch (encoded >> 24 & 15) {
     case FUTEX_OP_CMP_EQ: holds = old == compare; break;
@@ -71,7 +90,7 @@ long wake_operation(Call& call) {
     default: return -ENOSYS;
   }
   long woken = wake(static_cast<uint64_t>(call.a), static_cast<uint32_t>(call.c), ~0u);
-  if (holds) woken += wake(static_cast<uint64_t>(call.e), static_cast<uint32_t>(call.d), ~0u);
+  if (holds) woken += wake(word, static_cast<uint32_t>(call.d), ~0u);
   return woken;
 }
 
@@ -80,25 +99,26 @@ long lock_pi(Call& call, bool try_only) {
   const auto key = static_cast<uint64_t>(call.a);
   const auto me = static_cast<uint32_t>(self().virtual_tid);
   for (;;) {
-    auto* word = static_cast<uint32_t*>(alias(key));
-    const uint32_t owner = *word & FUTEX_TID_MASK;
-    if (owner == 0) {
-      *word = me | (*word & FUTEX_OWNER_DIED) | (waiters(key) ? FUTEX_WAITERS : 0);
-      return 0;
-    }
+    uint32_t word;
+    if (const long wrong = load(key, word)) return wrong;
+    const uint32_t owner = word & FUTEX_TID_MASK;
+    if (owner == 0) return store(key, me | (word & FUTEX_OWNER_DIED) | (waiters(key) ? FUTEX_WAITERS : 0));
     if (owner == me) return -EDEADLK;
     if (try_only) return -EAGAIN;
-    *word |= FUTEX_WAITERS;
-    int result = block(key, ~0u, timeout_of(call, FUTEX_LOCK_PI), "priority-inheriting mutex");
+    uint64_t timeout;
+    if (const long wrong = timeout_of(call, FUTEX_LOCK_PI, timeout)) return wrong;
+    if (const long wrong = store(key, word | FUTEX_WAITERS)) return wrong;
+    int result = block(key, ~0u, timeout, "priority-inheriting mutex");
     if (result == ETIMEDOUT) return -ETIMEDOUT;
   }
 }
 
 long unlock_pi(Call& call) {
   const auto key = static_cast<uint64_t>(call.a);
-  auto* word = static_cast<uint32_t*>(alias(key));
-  if ((*word & FUTEX_TID_MASK) != static_cast<uint32_t>(self().virtual_tid)) return -EPERM;
-  *word = 0;
+  uint32_t word;
+  if (const long wrong = load(key, word)) return wrong;
+  if ((word & FUTEX_TID_MASK) != static_cast<uint32_t>(self().virtual_tid)) return -EPERM;
+  if (const long wrong = store(key, 0)) return wrong;
   wake(key, 1, ~0u);
   return 0;
 }
@@ -131,16 +151,16 @@ long on_futex(Call& call) {
     return result;
   }
   const auto count = static_cast<uint32_t>(call.c);
+  uint32_t value = 0;
   switch (operation) {
     case FUTEX_WAIT: result = wait(call, operation, ~0u); break;
     case FUTEX_WAIT_BITSET: result = wait(call, operation, static_cast<uint32_t>(call.f)); break;
     case FUTEX_WAKE: result = wake(key, count, ~0u); break;
     case FUTEX_WAKE_BITSET: result = wake(key, count, static_cast<uint32_t>(call.f)); break;
     case FUTEX_CMP_REQUEUE:
-      if (*static_cast<uint32_t*>(alias(key)) != static_cast<uint32_t>(call.f)) {
-        result = -EAGAIN;
-        break;
-      }
+      result = load(key, value);
+      if (result == 0 && value != static_cast<uint32_t>(call.f)) result = -EAGAIN;
+      if (result != 0) break;
       [[fallthrough]];
     case FUTEX_REQUEUE:
       result = wake(key, count, ~0u);
@@ -162,25 +182,25 @@ bool is_sleep(long number) { return number == SYS_nanosleep || number == SYS_clo
 
 long on_sleep(Call& call) {
   const bool clocked = call.number == SYS_clock_nanosleep;
-  auto* wanted = reinterpret_cast<const sys::Timespec*>(clocked ? call.c : call.a);
-  auto* left = reinterpret_cast<sys::Timespec*>(clocked ? call.d : call.b);
+  const long left = clocked ? call.d : call.b;
   const bool absolute = clocked && (call.b & 1);
-  if (!wanted) return -EFAULT;
-  if (wanted->nanoseconds < 0 || wanted->nanoseconds >= 1000000000 || wanted->seconds < 0) return -EINVAL;
-  int64_t duration = wanted->seconds > (int64_t{1} << 32) ? INT64_MAX / 2 : wanted->seconds * 1000000000 + wanted->nanoseconds;
+  sys::Timespec wanted;
+  if (const long wrong = read_time(clocked ? call.c : call.a, wanted)) return wrong;
+  int64_t duration = wanted.seconds > (int64_t{1} << 32) ? INT64_MAX / 2 : wanted.seconds * 1000000000 + wanted.nanoseconds;
   if (absolute) duration -= static_cast<int64_t>(sys::monotonic_ns(static_cast<int>(call.a)));
   if (duration <= 0) duration = 1;
   begin_turn(EventKind::kSyscall);
   const uint64_t until = event_time() + static_cast<uint64_t>(duration);
-  int result = block(0, 0, static_cast<uint64_t>(duration), "sleep");
-  if (result == EINTR && left && !absolute) {
+  long result = -block(0, 0, static_cast<uint64_t>(duration), "sleep");
+  if (result == -EINTR && left && !absolute) {
     const uint64_t now = event_time();
     const uint64_t rest = until > now ? until - now : 0;
     note_written();
-    *left = sys::Timespec{static_cast<int64_t>(rest / 1000000000), static_cast<int64_t>(rest % 1000000000)};
+    const sys::Timespec time{static_cast<int64_t>(rest / 1000000000), static_cast<int64_t>(rest % 1000000000)};
+    if (trap::to_program(left, time) != 0) result = -EFAULT;
   }
   end_turn();
-  return result == ETIMEDOUT ? 0 : -result;
+  return result == -ETIMEDOUT ? 0 : result;
 }
 
 }  // namespace weir::syscalls

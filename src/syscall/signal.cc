@@ -4,16 +4,18 @@
 #include <signal.h>
 #include <sys/syscall.h>
 
-#include "base/bytes.h"
 #include "event/event.h"
 #include "runtime/mappings.h"
 #include "runtime/state.h"
+#include "sys/futex.h"
 #include "sys/signal.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/syscall.h"
 #include "task/process.h"
 #include "task/shared.h"
 #include "trap/forward.h"
+#include "trap/program_memory.h"
+#include "trap/signal_queue.h"
 #include "trap/signals.h"
 
 namespace weir::syscalls {
@@ -21,15 +23,19 @@ namespace weir::syscalls {
 namespace {
 
 long on_sigaction(Call& call) {
-  auto* action = reinterpret_cast<const sys::KernelSigaction*>(call.b);
-  auto* old = reinterpret_cast<sys::KernelSigaction*>(call.c);
+  const int signal = static_cast<int>(call.a);
+  sys::KernelSigaction action, old;
   if (call.d != 8) return -EINVAL;
-  if (!action) return trap::sigaction(static_cast<int>(call.a), nullptr, old);
-  begin_turn(EventKind::kSyscall);
-  if (old) note_written();
-  long result = trap::sigaction(static_cast<int>(call.a), action, old);
-  if (result == 0) runtime::record_mapping({MappingKind::kSigaction, static_cast<int>(call.a), 0, -1, 0, 0, 0, 0, 0});
-  end_turn();
+  if (call.b && trap::from_program(action, call.b) != 0) return -EFAULT;
+  const bool turn = call.b && g_tasks_active;
+  if (turn) {
+    begin_turn(EventKind::kSyscall);
+    note_written();
+  }
+  long result = trap::sigaction(signal, call.b ? &action : nullptr, &old);
+  if (turn && result == 0) runtime::record_mapping({MappingKind::kSigaction, signal, 0, -1, 0, 0, 0, 0, 0});
+  if (result == 0 && call.c) result = trap::to_program(call.c, old);
+  if (turn) end_turn();
   return result;
 }
 
@@ -41,47 +47,79 @@ void raise_program_signals(uint64_t open_set) {
   }
 }
 
-long on_sigprocmask(Call& call) {
-  uint64_t mask = 0;
+// The kernel's mask is the true one, since it changes with every handler; but for the signals that are never blocked there.
+long on_sigprocmask(const Call& call) {
+  Task& task = self();
+  uint64_t given = 0, mask = 0;
+  if (call.d != 8) return -EINVAL;
+  if (call.b && trap::from_program(given, call.b) != 0) return -EFAULT;
+  sys::raw(SYS_rt_sigprocmask, SIG_BLOCK, 0, reinterpret_cast<long>(&mask), 8);
+  const uint64_t old = mask | (task.signal_mask & sys::kNeverBlocked);
   if (call.b) {
-    copy_bytes(&mask, reinterpret_cast<void*>(call.b), 8);
-    if (call.a != SIG_UNBLOCK) mask &= ~sys::kNeverBlocked;
+    switch (call.a) {
+      case SIG_BLOCK: mask = old | given; break;
+      case SIG_UNBLOCK: mask = old & ~given; break;
+      case SIG_SETMASK: mask = given; break;
+      default: return -EINVAL;
+    }
+    mask &= ~(sys::signal_bit(SIGKILL) | sys::signal_bit(SIGSTOP));
+    task.signal_mask = mask;
+    trap::set_mask(mask);
+    raise_program_signals(~mask);
   }
-  long result = sys::raw(SYS_rt_sigprocmask, call.a, call.b ? reinterpret_cast<long>(&mask) : 0, call.c, call.d);
-  sys::raw(SYS_rt_sigprocmask, SIG_BLOCK, 0, reinterpret_cast<long>(&self().signal_mask), 8);
-  raise_program_signals(~self().signal_mask);
-  return result;
+  return call.c ? trap::to_program(call.c, old) : 0;
+}
+
+long on_sigaltstack(const Call& call) {
+  uint64_t stack[3], old[3];
+  if (call.a && trap::from_program(stack, call.a, sizeof stack) != 0) return -EFAULT;
+  const long result = trap::sigaltstack(call.a ? stack : nullptr, old);
+  return result == 0 && call.b ? trap::to_program(call.b, old, sizeof old) : result;
+}
+
+// What waits for the task in the kernel, and what waits for any task.
+long on_sigpending(const Call& call) {
+  uint64_t set = 0;
+  if (call.b > 8) return -EINVAL;
+  sys::raw(SYS_rt_sigpending, reinterpret_cast<long>(&set), 8);
+  set |= __atomic_load_n(&shared().program_pending, __ATOMIC_ACQUIRE) & self().signal_mask;
+  return trap::to_program(call.a, &set, static_cast<uint64_t>(call.b));
 }
 
 // A siginfo as the program should see it: forwarding by the monitor does not show.
-void give_info(long to, uint8_t* bytes) {
+long give_info(long to, uint8_t* bytes, long signal) {
   auto* info = reinterpret_cast<siginfo_t*>(bytes);
   info->si_code = trap::original_code(info->si_code);
-  copy_bytes(reinterpret_cast<void*>(to), bytes, 128);
+  return trap::to_program(to, bytes, 128) != 0 ? -EFAULT : signal;
 }
 
 // sigsuspend, pause, sigtimedwait: sleeps that only a signal ends.
 long on_signal_sleep(Call& call) {
   uint64_t mask = 0;
-  if (call.a && call.number != SYS_pause) {
-    copy_bytes(&mask, reinterpret_cast<void*>(call.a), 8);
-    if (call.number == SYS_rt_sigsuspend) {
-      mask &= ~sys::kNeverBlocked;
-      call.a = reinterpret_cast<long>(&mask);
-    }
+  sys::Timespec time;
+  const bool waits = call.number == SYS_rt_sigtimedwait;
+  if (call.number != SYS_pause) {
+    if ((waits ? call.d : call.b) != 8) return -EINVAL;
+    if (const long wrong = trap::from_program(mask, call.a)) return wrong;
+    if (!waits) mask &= ~sys::kNeverBlocked;
+    call.a = reinterpret_cast<long>(&mask);
+  }
+  if (waits && call.c) {
+    if (const long wrong = trap::from_program(time, call.c)) return wrong;
+    call.c = reinterpret_cast<long>(&time);
   }
   Task& task = self();
   begin_turn(EventKind::kSyscall);
   note_written();
-  if (call.number == SYS_rt_sigtimedwait) {
+  if (waits) {
     alignas(8) uint8_t info[128];
     {
       SpinGuard guard(shared().signal_lock);
       task.signal_wait = mask;
     }
-    if (int signal = trap::take_program_signal(mask, info)) {
+    if (long signal = trap::take_program_signal(mask, info)) {
       task.signal_wait = 0;
-      if (call.b) give_info(call.b, info);
+      if (call.b) signal = give_info(call.b, info, signal);
       end_turn();
       return signal;
     }
@@ -92,9 +130,9 @@ long on_signal_sleep(Call& call) {
   if (call.number == SYS_rt_sigsuspend) task.signal_mask = mask;
   alignas(8) uint8_t info[128];
   const long info_at = call.b;
-  if (call.number == SYS_rt_sigtimedwait && info_at) call.b = reinterpret_cast<long>(info);  // see descriptor.cc's invariant
+  if (waits && info_at) call.b = reinterpret_cast<long>(info);  // see descriptor.cc's invariant
   long result = sleep_in_kernel(call, "signal");
-  if (call.number == SYS_rt_sigtimedwait && info_at && result > 0) give_info(info_at, info);
+  if (waits && info_at && result > 0) result = give_info(info_at, info, result);
   if (call.number == SYS_rt_sigsuspend && result == -EINTR) {
     task.wait_mask = mask;
     task.has_wait_mask = 1;
@@ -106,8 +144,42 @@ long on_signal_sleep(Call& call) {
   return result;
 }
 
+void fill_info(siginfo_t* info, int signal, int code) {
+  info->si_signo = signal;
+  info->si_code = code;
+  info->si_pid = static_cast<int>(runtime::g_isolated ? shared().monitor : sys::raw(SYS_getpid));
+  info->si_uid = static_cast<uint32_t>(sys::raw(SYS_getuid));
+}
+
+// kill, rt_sigqueueinfo: to another process, a group, or the program itself.
+long send_to_process(Call& call) {
+  const int signal = static_cast<int>(call.b);
+  alignas(8) uint8_t bytes[128] = {};
+  auto* info = reinterpret_cast<siginfo_t*>(bytes);
+  if (call.number == SYS_kill) {
+    fill_info(info, signal, SI_USER);
+  } else {
+    if (const long wrong = trap::from_program(bytes, call.c, sizeof bytes)) return wrong;
+    info->si_signo = signal;
+  }
+  begin_turn(EventKind::kSyscall);
+  long result = 0;
+  if (runtime::g_isolated && call.a == shared().monitor && signal > 0 && signal <= sys::kSignals) {
+    result = trap::send_to_program(signal, info);
+  }
+  if (result == 0) {
+    result = call_kernel(call);
+  } else if (result > 0) {
+    result = 0;
+  }
+  end_turn();
+  return result;
+}
+
 // tkill, tgkill, rt_tgsigqueueinfo. The thread group of a task that is a process is that process.
-long send_to_task(Call& call, int tid, int signal, const siginfo_t* queued) {
+long send_to_task(Call& call, int tid, int signal, long queued) {
+  alignas(8) uint8_t bytes[128] = {};
+  if (queued && trap::from_program(bytes, queued, sizeof bytes) != 0) return -EFAULT;
   begin_turn(EventKind::kSyscall);
   Task* target = tasks::find_by_virtual_tid(tid);
   long result = 0;
@@ -116,15 +188,8 @@ long send_to_task(Call& call, int tid, int signal, const siginfo_t* queued) {
   } else if (signal < 0 || signal > sys::kSignals) {
     result = -EINVAL;
   } else if (signal != 0) {
-    alignas(8) uint8_t bytes[128] = {};
     auto* info = reinterpret_cast<siginfo_t*>(bytes);
-    if (queued) {
-      copy_bytes(bytes, queued, sizeof bytes);
-    } else {
-      info->si_code = SI_TKILL;
-      info->si_pid = static_cast<int>(runtime::g_isolated ? shared().monitor : sys::raw(SYS_getpid));
-      info->si_uid = static_cast<uint32_t>(sys::raw(SYS_getuid));
-    }
+    if (!queued) fill_info(info, signal, SI_TKILL);
     info->si_signo = signal;
     if (!trap::send(*target, signal, info)) {
       const long group = runtime::g_isolated ? target->tid : sys::raw(SYS_getpid);
@@ -138,6 +203,10 @@ long send_to_task(Call& call, int tid, int signal, const siginfo_t* queued) {
 
 }  // namespace
 
+bool is_signal_call_alone(long number) {
+  return number == SYS_rt_sigaction || number == SYS_rt_sigprocmask || number == SYS_sigaltstack;
+}
+
 bool is_signal_call(long number) {
   switch (number) {
     case SYS_rt_sigaction:
@@ -150,6 +219,8 @@ bool is_signal_call(long number) {
     case SYS_tkill:
     case SYS_tgkill:
     case SYS_rt_tgsigqueueinfo:
+    case SYS_rt_sigqueueinfo:
+    case SYS_rt_sigpending:
       return true;
     default:
       return false;
@@ -160,21 +231,16 @@ long on_signal_call(Call& call) {
   switch (call.number) {
     case SYS_rt_sigaction: return on_sigaction(call);
     case SYS_rt_sigprocmask: return on_sigprocmask(call);
-    case SYS_sigaltstack:
-      return trap::sigaltstack(reinterpret_cast<const uint64_t*>(call.a), reinterpret_cast<uint64_t*>(call.b));
+    case SYS_sigaltstack: return on_sigaltstack(call);
     case SYS_rt_sigsuspend:
     case SYS_rt_sigtimedwait:
     case SYS_pause: return on_signal_sleep(call);
-    case SYS_kill: {
-      begin_turn(EventKind::kSyscall);
-      long result = call_kernel(call);
-      end_turn();
-      return result;
-    }
-    case SYS_tkill: return send_to_task(call, static_cast<int>(call.a), static_cast<int>(call.b), nullptr);
-    case SYS_tgkill: return send_to_task(call, static_cast<int>(call.b), static_cast<int>(call.c), nullptr);
-    default:
-      return send_to_task(call, static_cast<int>(call.b), static_cast<int>(call.c), reinterpret_cast<const siginfo_t*>(call.d));
+    case SYS_kill:
+    case SYS_rt_sigqueueinfo: return send_to_process(call);
+    case SYS_rt_sigpending: return on_sigpending(call);
+    case SYS_tkill: return send_to_task(call, static_cast<int>(call.a), static_cast<int>(call.b), 0);
+    case SYS_tgkill: return send_to_task(call, static_cast<int>(call.b), static_cast<int>(call.c), 0);
+    default: return send_to_task(call, static_cast<int>(call.b), static_cast<int>(call.c), call.d);
   }
 }
 

@@ -33,6 +33,7 @@ bool is_memory(long number);
 bool is_process(long number);
 bool is_process_alone(long number);  // of these, the ones that matter while the program has one task
 bool is_signal_call(long number);
+bool is_signal_call_alone(long number);  // of these, the ones that matter while the program has one task
 bool is_sleep(long number);
 bool is_timer(long number);
 bool is_descriptor(long number);

@@ -12,7 +12,6 @@
 #include <sys/time.h>
 #include <time.h>
 
-#include "base/bytes.h"
 #include "event/event.h"
 #include "runtime/state.h"
 #include "sys/syscall_x86_64.h"
@@ -20,6 +19,7 @@
 #include "task/errand.h"
 #include "task/process.h"
 #include "task/shared.h"
+#include "trap/program_memory.h"
 
 namespace weir::syscalls {
 
@@ -49,7 +49,7 @@ long create_in_monitor(const Call& call) {
   auto* target = s.timers;
   int thread = 0;
   if (call.b) {
-    copy_bytes(s.errand.given, reinterpret_cast<void*>(call.b), kEvent);
+    if (trap::from_program(s.errand.given, call.b, kEvent) != 0) return -EFAULT;
     int* words = timer_event_words(s.errand.given);
     if (words[3] == kThreadId) {
       thread = words[4];
@@ -63,15 +63,18 @@ long create_in_monitor(const Call& call) {
                                          reinterpret_cast<long>(s.errand.answer));
   if (result != 0) return result;
   const int id = *reinterpret_cast<int*>(s.errand.answer);
+  if (trap::to_program(call.c, id) != 0) {
+    tasks::send_errand(SYS_timer_delete, id);
+    return -EFAULT;
+  }
   if (thread) *target = {id, thread};
-  *reinterpret_cast<int*>(call.c) = id;
   return 0;
 }
 
 // The last two arguments of the call are the new times and where the old ones go; either may be null.
 long exchange_in_monitor(long number, long a, long b, long given, long answer) {
   auto& errand = shared().errand;
-  if (given) copy_bytes(errand.given, reinterpret_cast<void*>(given), kTimes);
+  if (given && trap::from_program(errand.given, given, kTimes) != 0) return -EFAULT;
   const long from = given ? reinterpret_cast<long>(errand.given) : 0;
   const long to = answer ? reinterpret_cast<long>(errand.answer) : 0;
   long result = 0;
@@ -80,8 +83,7 @@ long exchange_in_monitor(long number, long a, long b, long given, long answer) {
     case SYS_setitimer: result = tasks::send_errand(number, a, from, to); break;
     default: result = tasks::send_errand(number, a, to);
   }
-  if (result == 0 && answer) copy_bytes(reinterpret_cast<void*>(answer), errand.answer, kTimes);
-  return result;
+  return result == 0 && answer ? trap::to_program(answer, errand.answer, kTimes) : result;
 }
 
 long delete_in_monitor(int id) {
@@ -109,7 +111,7 @@ long in_monitor(const Call& call) {
 long create_in_program(Call& call) {
   alignas(8) uint8_t event[kEvent];
   if (!call.b) return call_kernel(call);
-  copy_bytes(event, reinterpret_cast<void*>(call.b), kEvent);
+  if (trap::from_program(event, call.b, kEvent) != 0) return -EFAULT;
   int* words = timer_event_words(event);
   if (words[3] == kThreadId) words[4] = tasks::real_tid(words[4]);
   call.b = reinterpret_cast<long>(event);

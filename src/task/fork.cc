@@ -27,6 +27,7 @@
 #include "task/layout.h"
 #include "task/process.h"
 #include "task/shared.h"
+#include "trap/signal_queue.h"
 #include "trap/signals.h"
 #include "view/isolated.h"
 
@@ -59,6 +60,7 @@ void fork_child(uint64_t argument) {
   __atomic_store_n(&work->copied, 1u, __ATOMIC_RELEASE);
   sys::futex_wake(&work->copied);
   become_single_after_fork();
+  trap::forget_signals();
   // Ids that no relative uses: a mutex may lie in memory that both share.
   shared().tid_base = (work->tid_base + 1) * 0x10000 % 0x08000000;
   if (was_multi) syscalls::choose_handled(false);
@@ -68,7 +70,8 @@ void fork_child(uint64_t argument) {
   me->frame->rax = 0;
   if (child_tid) *reinterpret_cast<int*>(child_tid) = me->tid;
   me->in_runtime = 1;
-  me->pending = 0;
+  me->pending = me->inbox_count = 0;
+  me->inbox = SignalList{};
   trap::set_mask(work->mask);
   weir_enter_program(me->frame);
 }
@@ -134,7 +137,8 @@ long borrow_program(Frame& frame, uint64_t flags, uint64_t stack) {
   copy_bytes(copy, &me, sizeof(Task));
   copy->self = copy;
   copy->in_vfork = 1;
-  copy->pending = 0;
+  copy->pending = copy->inbox_count = 0;
+  copy->pending_signals = nullptr;
   copy->stack_top = reinterpret_cast<uint64_t>(copy) & ~uint64_t{63};
   copy->frame = reinterpret_cast<Frame*>(copy->stack_top - sizeof(Frame));
   *copy->frame = frame;

@@ -25,6 +25,8 @@ struct Area {
 constexpr Area kAreas[] = {
     {kControl, sizeof(Shared), true},
     {kStacks, 2 * kStackSize * kMaxProcesses, false},
+    {kNoted, kNotedSize* kMaxTasks, false},
+    {kSignalNodes, kSignalNodeCount * sizeof(SignalNode), false},
     {kDiffs, kDiffSize* kMaxTasks, false},
     {kHeapTable, sizeof(HeapShared), true},
     {kExecBuffer, kExecBufferSize, false},

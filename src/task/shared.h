@@ -24,6 +24,8 @@ inline constexpr uint64_t kStoreSize = kArenaSize + kSegmentStoreSize;
 inline constexpr uint64_t kAlias = 0x200000000000;
 inline constexpr uint64_t kControl = 0x300000000000;
 inline constexpr uint64_t kStacks = 0x301000000000;       // runtime stacks
+inline constexpr uint64_t kNoted = 0x301800000000;        // each task's pending_signals
+inline constexpr uint64_t kSignalNodes = 0x301c00000000;  // SignalNode 0, 1, ...
 inline constexpr uint64_t kDiffs = 0x302000000000;        // diff buffers
 inline constexpr uint64_t kHeapTable = 0x30f000000000;    // HeapShared
 inline constexpr uint64_t kHeapTableSize = uint64_t{1} << 20;
@@ -33,6 +35,10 @@ inline constexpr uint64_t kOwners = 0x30f200000000;       // OwnerTable
 inline constexpr uint64_t kOwnersSize = uint64_t{4} << 20;
 inline constexpr uint64_t kStackSize = 128 << 10;         // one runtime stack; as much again is its signal stack
 inline constexpr uint64_t kDiffSize = uint64_t{768} << 20;  // one task's diff buffer, address space only
+
+inline constexpr uint64_t kNotedSize = 8 << 20;           // half of it is a vfork child's
+inline constexpr uint32_t kNotedCapacity = kNotedSize / 2 / sizeof(PendingSignal);
+inline constexpr uint32_t kSignalNodeCount = 1 << 18;
 
 inline constexpr uint32_t kMaxTasks = 1024;
 inline constexpr uint32_t kMaxProcesses = 1536;
@@ -172,8 +178,9 @@ struct Shared {
   sys::KernelSigaction actions[sys::kSignals + 1];
   uint64_t signalfd_mask;    // signals that the program reads from a descriptor
   TaskId signalfd_task;      // the task that made the descriptor: they are left pending there
-  uint64_t program_pending;  // signals to the program as a whole that no task could take yet
-  uint8_t program_info[sys::kSignals + 1][128];
+  uint64_t program_pending;  // signals to the program as a whole that no task could take yet: what program_signals has
+  SignalList program_signals;
+  uint32_t free_signal_node, signal_nodes_made, signals_queued;
 
   // Timers that tell one task, by its virtual id; all are the monitor's. Guarded by: the turn, where tasks are processes.
   struct { int32_t id; int32_t target; } timers[kMaxTimers];  // target 0: free

@@ -34,6 +34,16 @@ struct PendingSignal {
   uint8_t info[128];  // siginfo_t as the kernel wrote it
 };
 
+struct SignalNode {  // of a list of trap/signal_queue.h
+  uint32_t next;
+  uint32_t unused;
+  PendingSignal what;
+};
+
+struct SignalList {
+  uint32_t first, last;
+};
+
 struct TaskCounters {
   uint64_t events;        // turns taken
   uint64_t faults;        // copies the kernel made on first write (dirty pages found)
@@ -63,7 +73,7 @@ struct Task {
   uint32_t heap;              // 0x38 heap index
   uint32_t pad1;              // 0x3c
   uint32_t pending;           // 0x40 number of entries in pending_signals
-  uint32_t inbox_count;       // 0x44 entries in inbox. Guarded by: the order's lock
+  uint32_t inbox_count;       // 0x44 signals in inbox. Guarded by: the order's lock
 
   // Identity.
   int32_t tid;                // the kernel's id of the thread or process that runs this task
@@ -111,8 +121,8 @@ struct Task {
   uint32_t spinning;          // the probe proved a spin; the task is on its way to that event
   uint32_t solo;              // operations on objects that need no turn: no other task runs (see kSoloOperations)
   uint64_t preempted_rip;     // where an involuntary event began
-  PendingSignal pending_signals[16];
-  PendingSignal inbox[16];    // sent by other tasks in their turns
+  PendingSignal* pending_signals;  // set by the first; in memory of the task's own, see kNoted
+  SignalList inbox;           // sent by other tasks in their turns
 
   // Isolated View.
   uint64_t dirty_count;       // pages found by the last arrival

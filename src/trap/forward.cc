@@ -15,6 +15,7 @@
 #include "task/errand.h"
 #include "task/process.h"
 #include "task/shared.h"
+#include "trap/signal_queue.h"
 
 extern "C" char weir_sigreturn[];
 
@@ -113,11 +114,10 @@ void pass_on(int signal, const siginfo_t* info) {
       if (task.state != TaskState::kFree && (task.signal_wait & sys::signal_bit(signal))) target = &task;
     }
     if (!target && (s.signalfd_mask & sys::signal_bit(signal))) target = &s.tasks[s.signalfd_task];
-    if (!target) {  // waits until a task lets it through or waits for it (take_program_signal)
-      s.program_pending |= sys::signal_bit(signal);
-      copy_bytes(s.program_info[signal], copy, 128);
-      return;
-    }
+  }
+  if (!target) {  // waits until a task lets it through or waits for it
+    keep_program_signal(signal, copy);
+    return;
   }
   sys::raw(SYS_rt_tgsigqueueinfo, target->tid, target->tid, signal, reinterpret_cast<long>(copy));
 }

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <ucontext.h>
 
 #include "base/bytes.h"
@@ -18,17 +19,20 @@
 #include "page/store.h"
 #include "patch/patch.h"
 #include "runtime/state.h"
+#include "sys/futex.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "task/process.h"
 #include "task/shared.h"
 #include "trap/forward.h"
+#include "trap/signal_queue.h"
 #include "trap/spin.h"
 
 extern "C" {
 extern char weir_site_exit[], weir_site_exit_end[], weir_sigreturn[];
 extern char weir_interruptible_begin[], weir_interruptible_end[], weir_interrupted[];
-[[noreturn]] void weir_run_handler(uint64_t stack, void* handler, long signal, void* info, void* context);
+extern char weir_guarded_begin[], weir_guarded_end[], weir_guarded_fault[];
+[[noreturn]] void weir_run_handler(uint64_t stack, void* handler, long signal, void* info, void* context, uint64_t mask);
 long weir_interruptible(long number, long a, long b, long c, long d, long e, long f);
 }
 
@@ -40,8 +44,6 @@ using sys::KernelSigaction;
 using sys::signal_bit;
 
 constexpr uint64_t kDefault = 0, kIgnore = 1;
-bool g_own_stack = false;  // this process's signals have a stack of the runtime's
-constexpr uint32_t kPendingCapacity = sizeof(Task::pending_signals) / sizeof(PendingSignal);
 
 struct KernelStack {
   uint64_t base;
@@ -86,11 +88,20 @@ bool in_runtime(const Task& task, const ucontext_t& context) {
   return false;
 }
 
+// In a handler of Weir's. A task that left it for the runtime's own stack would find it overwritten by the next signal.
+bool on_signal_stack(const Task& task, const ucontext_t& context) {
+  return task.stack_top - kStackSize - static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RSP]) < kStackSize;
+}
+
+// REQUIRES: no other signal can come that would be noted.
 void note_pending(Task& task, int signal, const siginfo_t* info) {
+  if (!task.pending_signals) {
+    task.pending_signals = reinterpret_cast<PendingSignal*>(kNoted + task.id * kNotedSize + (task.in_vfork ? kNotedSize / 2 : 0));
+  }
   for (uint32_t i = 0; i < task.pending; i++) {
     if (task.pending_signals[i].signal == signal && signal < SIGRTMIN) return;  // standard signals do not queue
   }
-  if (task.pending == kPendingCapacity) return;
+  if (task.pending == kNotedCapacity) return;
   PendingSignal& slot = task.pending_signals[task.pending];
   slot.signal = signal;
   copy_bytes(slot.info, info, sizeof slot.info);
@@ -138,7 +149,16 @@ void redirect(Task& task, ucontext_t& context) {
   new_context->uc_mcontext.fpregs = reinterpret_cast<fpregset_t>(new_state);
   *reinterpret_cast<uint64_t*>(new_frame) = reinterpret_cast<uint64_t>(weir_sigreturn);
   uint64_t new_info = new_frame + (info_at - frame);
-  weir_run_handler(new_frame, action.handler, signal, reinterpret_cast<void*>(new_info), new_context);
+  uint64_t mask;
+  copy_bytes(&mask, &context->uc_sigmask, sizeof mask);
+  mask |= action.mask | (action.flags & SA_NODEFER ? 0 : signal_bit(signal));
+  weir_run_handler(new_frame, action.handler, signal, reinterpret_cast<void*>(new_info), new_context, mask & ~sys::kNeverBlocked);
+}
+
+// The runtime copies from or to an address of the program's (trap/program_memory.h).
+bool in_guarded_copy(const ucontext_t& context) {
+  const auto rip = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]);
+  return rip >= reinterpret_cast<uint64_t>(weir_guarded_begin) && rip < reinterpret_cast<uint64_t>(weir_guarded_end);
 }
 
 // A fault or trap that is the program's own: its handler, or the kernel's default with the fault repeated.
@@ -168,11 +188,7 @@ bool for_this_task(int signal, const siginfo_t* info) {
     return signal != SIGINT && signal != SIGQUIT && signal != SIGTSTP && signal != SIGHUP && signal != SIGWINCH &&
            signal != SIGCONT && signal != SIGTTIN && signal != SIGTTOU;
   }
-  if (info->si_code != SI_USER) return true;
-  for (uint32_t p = 0; p < s.high_process; p++) {
-    if (s.processes[p].pid == info->si_pid) return true;
-  }
-  return false;
+  return info->si_code != SI_USER || info->si_pid == s.monitor;  // what send_to_program has chosen a task for
 }
 
 void fix_sender(siginfo_t* info) {
@@ -187,9 +203,13 @@ void fix_sender(siginfo_t* info) {
 void on_signal(int signal, siginfo_t* info, void* context_pointer) {
   auto* context = static_cast<ucontext_t*>(context_pointer);
   Task& task = self();
+  if ((signal == SIGSEGV || signal == SIGBUS) && info->si_code > 0 && in_guarded_copy(*context)) {
+    context->uc_mcontext.gregs[REG_RIP] = reinterpret_cast<greg_t>(weir_guarded_fault);
+    return;
+  }
   if (signal == SIGTRAP && on_trap(task, info, *context)) return;
   if (signal == sys::kProbeSignal && info->si_code == SI_TKILL) {
-    if (!in_runtime(task, *context)) {
+    if (!in_runtime(task, *context) && !on_signal_stack(task, *context)) {
       on_probe(task, *context);
     } else {
       if (__atomic_load_n(&shared().catch_up, __ATOMIC_ACQUIRE)) {  // all others stand still, and wait for this
@@ -206,11 +226,13 @@ void on_signal(int signal, siginfo_t* info, void* context_pointer) {
     return;
   }
   if (!handled(signal)) {
-    if (is_ours(signal)) program_fault(task, signal, info, context);
+    const bool ignored = reinterpret_cast<uint64_t>(shared().actions[signal].handler) == kIgnore;
+    if (is_ours(signal) && !ignored) program_fault(task, signal, info, context);
     return;
   }
   if (!for_this_task(signal, info)) return;
   if (in_runtime(task, *context)) {
+    if (is_ours(signal)) block_all();  // the handlers of all others begin so; sigreturn takes it back
     note_pending(task, signal, info);
     redirect(task, *context);
     return;
@@ -251,9 +273,12 @@ void install(int signal) {
   action.flags = sys::kSaRestorer;
   if (is_ours(signal) || handled(signal)) {
     action.handler = reinterpret_cast<void*>(&on_signal);
-    action.flags |= SA_SIGINFO | (g_own_stack ? SA_ONSTACK : 0) | (wanted.flags & (SA_RESTART | SA_NODEFER | SA_NOCLDSTOP | SA_NOCLDWAIT));
-    if (signal == SIGTRAP || signal == SIGSEGV || signal == SIGBUS) action.flags |= SA_NODEFER;
-    action.mask = wanted.mask & ~sys::kNeverBlocked;
+    action.flags |= SA_SIGINFO | SA_ONSTACK | (wanted.flags & (SA_RESTART | SA_NOCLDSTOP | SA_NOCLDWAIT));
+    if (signal == SIGTRAP || signal == SIGSEGV || signal == SIGBUS) {
+      action.flags |= SA_NODEFER;  // and a call at a trap site of a program of one task may sleep in the handler (spin.cc)
+    } else {
+      action.mask = ~sys::kNeverBlocked;  // until the program's handler begins, with the program's mask (enter_handler)
+    }
   } else {
     action.handler = wanted.handler;
     action.flags |= wanted.flags & (SA_NOCLDSTOP | SA_NOCLDWAIT);
@@ -261,23 +286,10 @@ void install(int signal) {
   kernel_sigaction(signal, &action, nullptr);
 }
 
-void catch_trap_sites() {
-  for (uint32_t i = 0, count = site_count(); i < count; i++) {
-    if (!site_at(i)->is_trap) continue;
-    kernel_sigaction(SIGTRAP, nullptr, &shared().actions[SIGTRAP]);
-    install(SIGTRAP);
-    return;
-  }
-}
-
 void take_over() {
   Shared& s = shared();
-  g_own_stack = true;
   for (int signal = 1; signal <= sys::kSignals; signal++) {
-    KernelSigaction now{};
-    kernel_sigaction(signal, nullptr, &now);
-    // Weir's own from the start, or from the parent's tasks: what the program wants is known already.
-    if (now.handler != reinterpret_cast<void*>(&on_signal)) s.actions[signal] = now;
+    kernel_sigaction(signal, nullptr, &s.actions[signal]);
     if (is_ours(signal) || handled(signal)) install(signal);
   }
   uint64_t mask = 0;
@@ -337,46 +349,54 @@ bool send(Task& target, int signal, const void* info) {
   Shared& s = shared();
   if (&target == &self() && !handled(signal)) page::dump_only_present();  // abort(), perhaps
   if (!order::config().fenced || !handled(signal) || is_ours(signal)) return false;
-  if (target.signal_wait & signal_bit(signal)) return false;
-  constexpr uint32_t kCapacity = sizeof target.inbox / sizeof target.inbox[0];
-  bool wakes = !(target.signal_mask & signal_bit(signal));
+  // What it blocks the kernel keeps for it, behind the others of that number, and knows how many it may.
+  if ((target.signal_wait | target.signal_mask) & signal_bit(signal)) return false;
+  if (!put_signal(target.inbox, signal, info)) return false;
   bool outside = false;
   {
     SpinGuard guard(s.order_lock);
-    if (target.inbox_count == kCapacity) return false;
-    PendingSignal& slot = target.inbox[target.inbox_count++];
-    slot.signal = signal;
-    copy_bytes(slot.info, info, sizeof slot.info);
+    target.inbox_count++;
     outside = target.state == TaskState::kOutside;
   }
-  if (wakes && !outside) order::note_signal(target);
-  if (wakes && outside) sys::raw(SYS_tkill, target.tid, sys::kProbeSignal);
+  if (!outside) order::note_signal(target);
+  if (outside) sys::raw(SYS_tkill, target.tid, sys::kProbeSignal);
   return true;
 }
 
-int take_program_signal(uint64_t set, void* info) {
+long send_to_program(int signal, const void* info) {
+  if (!order::config().fenced || !handled(signal) || is_ours(signal)) return 0;
   Shared& s = shared();
-  if (!(__atomic_load_n(&s.program_pending, __ATOMIC_ACQUIRE) & set)) return 0;
-  SpinGuard guard(s.signal_lock);
-  const uint64_t found = s.program_pending & set;
-  if (!found) return 0;
-  const int signal = __builtin_ctzll(found) + 1;
-  s.program_pending &= ~signal_bit(signal);
-  copy_bytes(info, s.program_info[signal], 128);
-  return signal;
+  const uint64_t bit = signal_bit(signal);
+  Task* waiting = nullptr;
+  for (TaskId i = 0; i < s.high_task; i++) {  // the kernel, too, looks at the first thread first
+    Task& task = s.tasks[i];
+    if (task.state == TaskState::kFree) continue;
+    if (!(task.signal_mask & bit) && send(task, signal, info)) return 1;
+    if (!waiting && (task.signal_wait & bit)) waiting = &task;
+  }
+  if (!waiting && (s.signalfd_mask & bit)) waiting = &s.tasks[s.signalfd_task];
+  if (!waiting) return keep_program_signal(signal, info) ? 1 : -EAGAIN;
+  alignas(8) uint8_t copy[128];
+  copy_bytes(copy, info, sizeof copy);
+  auto* forwarded = reinterpret_cast<siginfo_t*>(copy);
+  forwarded->si_code = forwarded_code(forwarded->si_code);
+  const long result = sys::raw(SYS_rt_tgsigqueueinfo, waiting->tid, waiting->tid, signal, reinterpret_cast<long>(copy));
+  return result == 0 ? 1 : result;
 }
 
 void take_inbox(Task& task) {
   if (!__atomic_load_n(&task.inbox_count, __ATOMIC_ACQUIRE)) return;
-  PendingSignal signals[sizeof task.inbox / sizeof task.inbox[0]];
-  uint32_t count;
+  uint64_t all = ~uint64_t{0}, mask = 0;
+  sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all), reinterpret_cast<long>(&mask), 8);
+  uint32_t count = 0;
+  for (PendingSignal next; take_signal(task.inbox, next); count++) {
+    note_pending(task, next.signal, reinterpret_cast<siginfo_t*>(next.info));
+  }
   {
     SpinGuard guard(shared().order_lock);
-    count = task.inbox_count;
-    copy_bytes(signals, task.inbox, count * sizeof signals[0]);
-    task.inbox_count = 0;
+    task.inbox_count -= count;
   }
-  for (uint32_t i = 0; i < count; i++) note_pending(task, signals[i].signal, reinterpret_cast<siginfo_t*>(signals[i].info));
+  sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&mask), 0, 8);
 }
 
 long interruptible(long number, long a, long b, long c, long d, long e, long f) {
@@ -410,24 +430,52 @@ __attribute__((visibility("hidden"))) weir::Frame* weir_prepare_delivery(weir::F
   return copy;
 }
 
-// On the program's stack, in program state: every noted signal again, now to be handled.
+// On the program's stack: every noted signal again, now to be handled. Those of one real-time number keep their order, so
+// what has come in the kernel meanwhile is queued behind them.
 __attribute__((visibility("hidden"))) void weir_raise_pending(weir::Frame*) {
   using namespace weir;
   Task& task = self();
-  PendingSignal signals[sizeof task.pending_signals / sizeof task.pending_signals[0]];
   uint64_t all = ~uint64_t{0}, mask = 0;
   sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all), reinterpret_cast<long>(&mask), 8);
-  const uint32_t count = task.pending;
-  copy_bytes(signals, task.pending_signals, count * sizeof signals[0]);
-  task.pending = 0;
-  const long pid = sys::raw(SYS_getpid), tid = sys::raw(SYS_gettid);
-  for (uint32_t i = 0; i < count; i++) {
-    sys::raw(SYS_rt_tgsigqueueinfo, pid, tid, signals[i].signal, reinterpret_cast<long>(signals[i].info));
+  const uint64_t after = (task.has_wait_mask ? task.wait_mask : mask) & ~sys::kNeverBlocked;
+  uint64_t queued = 0;
+  for (uint32_t i = 0; i < task.pending; i++) queued |= sys::signal_bit(task.pending_signals[i].signal);
+  queued &= ~after & ~(sys::signal_bit(SIGRTMIN) - 1);
+  if (queued) {
+    alignas(8) uint8_t info[128];
+    const sys::Timespec none{0, 0};
+    for (;;) {
+      const long signal = sys::raw(SYS_rt_sigtimedwait, reinterpret_cast<long>(&queued), reinterpret_cast<long>(info), reinterpret_cast<long>(&none), 8);
+      if (signal <= 0) break;
+      trap::note_pending(task, static_cast<int>(signal), reinterpret_cast<siginfo_t*>(info));
+    }
   }
+  const long pid = sys::raw(SYS_getpid), tid = sys::raw(SYS_gettid);
+  auto raise = [&](PendingSignal& noted) {
+    sys::raw(SYS_rt_tgsigqueueinfo, pid, tid, noted.signal, reinterpret_cast<long>(noted.info));
+  };
+  constexpr int kOurs = __builtin_popcountll(sys::kNeverBlocked);
+  PendingSignal at_once[kOurs];  // these come while they are raised, so the list must be done with
+  int count_at_once = 0;
+  const uint32_t count = task.pending;
+  for (uint32_t i = 0; i < count; i++) {
+    PendingSignal& noted = task.pending_signals[i];
+    if (!(sys::kNeverBlocked & sys::signal_bit(noted.signal))) {
+      raise(noted);
+    } else if (count_at_once < kOurs) {
+      at_once[count_at_once++] = noted;
+    }
+  }
+  task.pending = 0;
+  task.in_runtime = 0;
+  constexpr uint32_t kMany = 1024;
+  if (count > kMany) {
+    sys::raw(SYS_madvise, reinterpret_cast<long>(task.pending_signals), static_cast<long>(page_up(count * sizeof(PendingSignal))), MADV_REMOVE);
+  }
+  for (int i = 0; i < count_at_once; i++) raise(at_once[i]);
   if (task.has_wait_mask) {  // the handlers run as if the wait with its own mask still went on
     task.has_wait_mask = 0;
-    uint64_t wait_mask = task.wait_mask & ~sys::kNeverBlocked;
-    sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&wait_mask), 0, 8);
+    sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&after), 0, 8);
   }
   sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&mask), 0, 8);
 }

@@ -13,10 +13,8 @@
 
 namespace weir::trap {
 
-// At the first task: takes over what the program has installed so far, and the signals that Weir needs.
+// At the start, before the program's first instruction: from here on the kernel knows only Weir's handler and stack.
 void take_over();
-// At the start already, where a site was patched with one byte: the first task may come to it alone.
-void catch_trap_sites();
 void set_signal_stack(uint32_t process);
 // Kernel mask of this task: `mask` less what Weir never blocks.
 void set_mask(uint64_t mask);
@@ -37,9 +35,9 @@ bool restarts();
 // A task sends another one a signal. REQUIRES: the turn, so that the other stands at an event or sleeps. True: it will be
 // handled when the other goes on, at a place that does not depend on time. False: the kernel must do it.
 bool send(Task& target, int signal, const void* info);
-// A signal to the program as a whole that waits for a task that takes one of `set`. 0: none; else its number, and its
-// siginfo in `info` (128 bytes).
-int take_program_signal(uint64_t set, void* info);
+// A task sends the program as a whole a signal that it handles. REQUIRES: the turn; isolated. 1: done; 0: the kernel must do
+// it; or -errno.
+long send_to_program(int signal, const void* info);
 // Signals that other tasks sent become pending. Called when the task leaves an event.
 void take_inbox(Task& task);
 

@@ -201,8 +201,8 @@ void enter_runtime(Task& task, ucontext_t& context, uint64_t site) {
   gregs[REG_RIP] = reinterpret_cast<greg_t>(&weir_site_entry);
 }
 
-// A program of one task has its signals from the kernel, so what may sleep must not do so on the runtime's stack (see
-// syscall/dispatch.cc): the call is made here. Not those that the return from this handler would take back.
+// A signal that comes while the runtime sleeps in a call that is not handed over would only be noted: the call is made here,
+// where the program's handler can run. Not those that the return from this handler would take back.
 bool makes_alone(const Site& site, uint64_t number) {
   if (g_tasks_active || site.kind != SiteKind::kSyscall) return false;
   if (number < kSyscallNumbers && g_syscall_handled[number]) return false;

@@ -1,0 +1,35 @@
+// Program memory at an address that the program gave in a system call: it may not be there, or not be writable. What the
+// kernel would answer with EFAULT must not be a fault of the runtime: it is copied by code whose faults on_signal turns
+// into that answer.
+#pragma once
+
+#include <stdint.h>
+
+extern "C" {
+long weir_guarded_copy(void* to, const void* from, uint64_t size);
+long weir_guarded_string(char* to, const char* from, uint64_t capacity);
+}
+
+namespace weir::trap {
+
+// 0 or -EFAULT; then some of the bytes may have been copied.
+[[nodiscard]] inline long from_program(void* to, long from, uint64_t size) {
+  return weir_guarded_copy(to, reinterpret_cast<const void*>(from), size);
+}
+[[nodiscard]] inline long to_program(long to, const void* from, uint64_t size) {
+  return weir_guarded_copy(reinterpret_cast<void*>(to), from, size);
+}
+template <typename T>
+[[nodiscard]] long from_program(T& to, long from) {
+  return from_program(&to, from, sizeof to);
+}
+template <typename T>
+[[nodiscard]] long to_program(long to, const T& from) {
+  return to_program(to, &from, sizeof from);
+}
+// Copies up to and with the NUL. Its length without it; `capacity` where none lies within; -EFAULT.
+[[nodiscard]] inline long string_from_program(char* to, long from, uint64_t capacity) {
+  return weir_guarded_string(to, reinterpret_cast<const char*>(from), capacity);
+}
+
+}  // namespace weir::trap
