@@ -75,7 +75,7 @@ void catch_up(uint64_t too_far, uint64_t far) {
   bool needed = false;
   for (uint32_t p = 0; p < s.high_process && !needed; p++) needed = lag_of(p) > too_far;
   if (!needed) return;
-  __atomic_store_n(&s.catch_up, 1u, __ATOMIC_SEQ_CST);
+  __atomic_fetch_add(&s.catch_up, 1u, __ATOMIC_SEQ_CST);
   uint64_t least = ~uint64_t{0}, poked = 0;
   for (uint64_t progress = sys::monotonic_ns();;) {
     uint64_t total = 0;
@@ -110,7 +110,7 @@ void catch_up(uint64_t too_far, uint64_t far) {
     }
     sys::raw(SYS_sched_yield);
   }
-  __atomic_store_n(&s.catch_up, 0u, __ATOMIC_SEQ_CST);
+  __atomic_fetch_sub(&s.catch_up, 1u, __ATOMIC_SEQ_CST);
 }
 
 bool is_shared_mapping(uint64_t address) {

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/ipc.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -22,6 +21,7 @@
 #include "syscall/transfer.h"
 #include "task/process.h"
 #include "task/shared.h"
+#include "trap/program_memory.h"
 #include "trap/signals.h"
 
 namespace weir::syscalls {
@@ -157,7 +157,7 @@ void append_number(char*& to, int number) {
 }
 
 bool rewrite_self_path(const char* path, char* out) {
-  if (!path || !shared().monitor) return false;
+  if (!shared().monitor) return false;
   for (const char* file : kMonitorFiles) {
     if (!equal_strings(path, file)) continue;
     char* to = out;
@@ -173,7 +173,7 @@ bool rewrite_self_path(const char* path, char* out) {
 // "/proc/self/task/<id as the program knows it>/..." names the kernel's id.
 bool rewrite_task_path(const char* path, char* out, uint64_t capacity) {
   static const char kPrefix[] = "/proc/self/task/";
-  if (!path || !starts_with(path, kPrefix)) return false;
+  if (!starts_with(path, kPrefix)) return false;
   const char* at = path + sizeof kPrefix - 1;
   int tid = 0;
   while (*at >= '0' && *at <= '9') tid = tid * 10 + (*at++ - '0');
@@ -191,7 +191,11 @@ bool rewrite_task_path(const char* path, char* out, uint64_t capacity) {
   return true;
 }
 
-bool rewrite_path(const char* path, char* out, uint64_t capacity) {
+// Longer paths are none of these. What cannot be read the kernel refuses.
+bool rewrite_path(long given, char* out, uint64_t capacity) {
+  char path[512];
+  const long length = trap::string_from_program(path, given, sizeof path);
+  if (length < 0 || length == static_cast<long>(sizeof path) || !starts_with(path, "/proc/self/")) return false;
   return rewrite_task_path(path, out, capacity) || rewrite_self_path(path, out);
 }
 
@@ -220,10 +224,10 @@ long ordered(Call& call) {
       break;
     case SYS_close_range: return on_close_range(call);
     case SYS_open:
-      if (rewrite_path(reinterpret_cast<const char*>(call.a), path, sizeof path)) call.a = reinterpret_cast<long>(path);
+      if (rewrite_path(call.a, path, sizeof path)) call.a = reinterpret_cast<long>(path);
       break;
     case SYS_openat:
-      if (rewrite_path(reinterpret_cast<const char*>(call.b), path, sizeof path)) call.b = reinterpret_cast<long>(path);
+      if (rewrite_path(call.b, path, sizeof path)) call.b = reinterpret_cast<long>(path);
       break;
     default: break;
   }
@@ -237,139 +241,6 @@ bool writes_memory(long number, Way way) {
 }
 
 bool never_sleeps_fcntl(long command) { return command != F_SETLKW && command != F_OFD_SETLKW; }
-
-// The mask that a poll brings along, 0 where it brings none.
-uint64_t* mask_of(const Call& call) {
-  switch (call.number) {
-    case SYS_ppoll: return reinterpret_cast<uint64_t*>(call.d);
-    case SYS_epoll_pwait:
-    case SYS_epoll_pwait2: return reinterpret_cast<uint64_t*>(call.e);
-    case SYS_pselect6: return call.f ? *reinterpret_cast<uint64_t**>(call.f) : nullptr;
-    default: return nullptr;
-  }
-}
-
-long poll_in_turns(Call& call);
-
-long on_poll(Call& call) {
-  Task& task = self();
-  const uint64_t* mask = mask_of(call);
-  const uint64_t before = task.signal_mask;
-  if (mask) task.signal_mask = *mask;
-  long result = poll_in_turns(call);
-  task.signal_mask = before;
-  if (mask && result == -EINTR) {
-    task.wait_mask = *mask;
-    task.has_wait_mask = 1;
-  }
-  call.again = false;  // polls are never restarted
-  return result;
-}
-
-int64_t nanoseconds_of(long pointer, int64_t fraction) {
-  if (!pointer) return -1;
-  auto* time = reinterpret_cast<const int64_t*>(pointer);
-  return time[0] > (int64_t{1} << 31) ? -1 : time[0] * 1000000000 + time[1] * fraction;
-}
-
-int64_t timeout_of(const Call& call) {
-  auto from_ms = [](long ms) { return static_cast<int>(ms) < 0 ? int64_t{-1} : static_cast<int>(ms) * int64_t{1000000}; };
-  switch (call.number) {
-    case SYS_poll: return from_ms(call.c);
-    case SYS_ppoll: return nanoseconds_of(call.c, 1);
-    case SYS_epoll_wait:
-    case SYS_epoll_pwait: return from_ms(call.d);
-    case SYS_epoll_pwait2: return nanoseconds_of(call.d, 1);
-    case SYS_select: return nanoseconds_of(call.e, 1000);
-    default: return nanoseconds_of(call.e, 1);
-  }
-}
-
-// The same call without waiting. select changes its sets: they are put back where nothing was ready.
-long poll_at_once(const Call& call, bool last) {
-  Call now = call;
-  int64_t zero[2] = {0, 0};
-  uint8_t sets[3][128];
-  const bool selects = call.number == SYS_select || call.number == SYS_pselect6;
-  const long pointers[3] = {call.b, call.c, call.d};
-  const uint64_t bytes = (static_cast<uint64_t>(call.a) + 63) / 64 * 8;
-  switch (call.number) {
-    case SYS_poll: now.c = 0; break;
-    case SYS_epoll_wait:
-    case SYS_epoll_pwait: now.d = 0; break;
-    case SYS_ppoll: now.c = reinterpret_cast<long>(zero); break;
-    case SYS_epoll_pwait2: now.d = reinterpret_cast<long>(zero); break;
-    default: now.e = reinterpret_cast<long>(zero);
-  }
-  if (selects && bytes <= sizeof sets[0]) {
-    for (int i = 0; i < 3; i++) {
-      if (pointers[i]) copy_bytes(sets[i], reinterpret_cast<void*>(pointers[i]), bytes);
-    }
-  }
-  long result = call_kernel(now);
-  if (selects && result == 0 && !last && bytes <= sizeof sets[0]) {
-    for (int i = 0; i < 3; i++) {
-      if (pointers[i]) copy_bytes(reinterpret_cast<void*>(pointers[i]), sets[i], bytes);
-    }
-  }
-  return result;
-}
-
-// The descriptors that a call waits for, in the runtime's memory. -1 where there are too many.
-long descriptors_of(const Call& call, pollfd* polls, long capacity) {
-  if (call.number == SYS_poll || call.number == SYS_ppoll) {
-    if (call.b > capacity || call.b < 0) return -1;
-    copy_bytes(polls, reinterpret_cast<void*>(call.a), static_cast<uint64_t>(call.b) * sizeof(pollfd));
-    return call.b;
-  }
-  if (call.number != SYS_select && call.number != SYS_pselect6) {
-    polls[0] = pollfd{static_cast<int>(call.a), POLLIN, 0};
-    return 1;
-  }
-  long count = 0;
-  for (long fd = 0; fd < call.a; fd++) {
-    auto in = [&](long set) { return set && (reinterpret_cast<const uint64_t*>(set)[fd / 64] >> (fd % 64) & 1); };
-    const int events = (in(call.b) ? POLLIN | POLLHUP : 0) | (in(call.c) ? POLLOUT : 0) | (in(call.d) ? POLLPRI : 0);
-    if (!events) continue;
-    if (count == capacity) return -1;
-    polls[count++] = pollfd{static_cast<int>(fd), static_cast<short>(events), 0};
-  }
-  return count;
-}
-
-// A poll is tried at once; if nothing is ready the task waits outside and then tries again, in its turn.
-long poll_in_turns(Call& call) {
-  constexpr long kCapacity = 4096;
-  static pollfd polls[kCapacity];  // per process; under View direct a task's own copy would not fit its stack
-  static uint32_t polls_used;
-  int64_t left = timeout_of(call);
-  const uint64_t begin = sys::monotonic_ns();
-  for (;;) {
-    long result = poll_at_once(call, left == 0);
-    if (result != 0 || left == 0) return result;
-    pollfd few[64];
-    const bool big = !runtime::g_isolated || __atomic_exchange_n(&polls_used, 1u, __ATOMIC_ACQUIRE);
-    pollfd* list = big ? few : polls;
-    long count = descriptors_of(call, list, big ? 64 : kCapacity);
-    const long wait_ms = left < 0 ? -1 : static_cast<long>((left + 999999) / 1000000);
-    constexpr long kSlice = 20;
-    const bool sliced = runtime::g_isolated && shared().signalfd_mask && (wait_ms < 0 || wait_ms > kSlice);
-    if (sliced && count >= 0) {  // a signalfd's own wait queue is that of the process that made it: looked at now and then
-      result = wait_ready(call, list, count, kSlice, "descriptors");
-    } else if (count < 0) {  // too many to copy: asked every millisecond
-      result = wait_ready(call, few, 0, wait_ms < 0 || wait_ms > 1 ? 1 : wait_ms, "descriptors");
-    } else {
-      result = wait_ready(call, list, count, wait_ms, "descriptors");
-    }
-    if (!big) __atomic_store_n(&polls_used, 0u, __ATOMIC_RELEASE);
-    if (result < 0) return result;
-    if (left > 0) {
-      const auto gone = static_cast<int64_t>(sys::monotonic_ns() - begin);
-      const int64_t total = timeout_of(call);
-      left = gone >= total || (result == 0 && count >= 0 && !sliced) ? 0 : total - gone;
-    }
-  }
-}
 
 }  // namespace
 
@@ -396,7 +267,7 @@ long on_descriptor(Call& call) {
       break;
     case Way::kSendsMany: result = send_many(call); break;
     case Way::kMoves: result = move_between(call); break;
-    case Way::kPolls: result = on_poll(call); break;
+    case Way::kPolls: result = poll_in_order(call); break;
     case Way::kTries: result = try_again(call); break;
     case Way::kSleeps: result = sleep_in_kernel(call, "the kernel"); break;
     default: result = ordered(call); break;

@@ -27,8 +27,17 @@ long read_time(long from, sys::Timespec& time) {
   return time.nanoseconds < 0 || time.nanoseconds >= 1000000000 || time.seconds < 0 ? -EINVAL : 0;
 }
 
-long load(uint64_t key, uint32_t& value) { return trap::from_program(value, reinterpret_cast<long>(alias(key))); }
-long store(uint64_t key, uint32_t value) { return trap::to_program(reinterpret_cast<long>(alias(key)), value); }
+// The store is readable and writable where the program has closed its memory.
+uint64_t place_of(uint64_t key) {
+  if (runtime::g_isolated && page::has_protection(page_down(key), kPageSize)) {
+    note_written();
+    return key;
+  }
+  return reinterpret_cast<uint64_t>(alias(key));
+}
+
+long load(uint64_t key, uint32_t& value) { return trap::from_program(value, static_cast<long>(place_of(key))); }
+long store(uint64_t key, uint32_t value) { return trap::to_program(static_cast<long>(place_of(key)), value); }
 
 // Virtual nanoseconds from now on, at least 1; 0 for none. Or what is wrong with it.
 long timeout_of(const Call& call, int operation, uint64_t& timeout) {

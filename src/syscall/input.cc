@@ -11,6 +11,7 @@
 #include "sys/futex.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/transfer.h"
+#include "trap/program_memory.h"
 #include "trap/signals.h"
 
 namespace weir::syscalls {
@@ -76,11 +77,16 @@ long receive_bytes(Call& call) {
 // recvmsg with MSG_WAITALL. What asks for control data gets it with the first bytes and no more than those.
 long receive_vector(Call& call) {
   constexpr size_t kParts = 64;
-  auto* header = reinterpret_cast<msghdr*>(call.b);
+  msghdr header;
+  iovec whole[kParts];
+  if (const long wrong = trap::from_program(header, call.b)) return wrong;
   const long flags = (call.c & ~long{MSG_WAITALL}) | MSG_DONTWAIT;
-  const bool once = header->msg_controllen || header->msg_iovlen > kParts;
+  const bool once = header.msg_controllen || header.msg_iovlen > kParts;
   long wanted = 0;
-  for (size_t i = 0; i < header->msg_iovlen; i++) wanted += static_cast<long>(header->msg_iov[i].iov_len);
+  if (!once) {
+    if (const long wrong = trap::from_program(whole, reinterpret_cast<long>(header.msg_iov), header.msg_iovlen * sizeof(iovec))) return wrong;
+    for (size_t i = 0; i < header.msg_iovlen; i++) wanted += static_cast<long>(whole[i].iov_len);
+  }
   if (once || wanted == 0) wanted = 1;
   return receive_all(call, wanted, -1, [&](long done) {
     Call part = call;
@@ -89,14 +95,13 @@ long receive_vector(Call& call) {
     iovec parts[kParts];
     msghdr rest{};
     auto skip = static_cast<size_t>(done);
-    for (size_t i = 0; i < header->msg_iovlen; i++) {
-      const iovec& whole = header->msg_iov[i];
-      const size_t gone = skip < whole.iov_len ? skip : whole.iov_len;
+    for (size_t i = 0; i < header.msg_iovlen; i++) {
+      const size_t gone = skip < whole[i].iov_len ? skip : whole[i].iov_len;
       skip -= gone;
-      parts[i] = iovec{static_cast<char*>(whole.iov_base) + gone, whole.iov_len - gone};
+      parts[i] = iovec{static_cast<char*>(whole[i].iov_base) + gone, whole[i].iov_len - gone};
     }
     rest.msg_iov = parts;
-    rest.msg_iovlen = header->msg_iovlen;
+    rest.msg_iovlen = header.msg_iovlen;
     part.b = reinterpret_cast<long>(&rest);
     return call_kernel(part);
   });
@@ -105,7 +110,9 @@ long receive_vector(Call& call) {
 long receive_many(Call& call) {
   int64_t time_ns = -1;
   if (call.e) {
-    auto* time = reinterpret_cast<const int64_t*>(call.e);
+    int64_t time[2];
+    if (const long wrong = trap::from_program(time, call.e, sizeof time)) return wrong;
+    if (time[0] < 0 || time[1] < 0 || time[1] >= 1000000000) return -EINVAL;
     if (time[0] < (int64_t{1} << 31)) time_ns = time[0] * 1000000000 + time[1];
   }
   const auto count = static_cast<long>(static_cast<uint32_t>(call.c));
@@ -140,9 +147,11 @@ bool never_waits(const Call& call) {
   }
 }
 
-long wait_ready(Call& call, pollfd* polls, long count, long timeout_ms, const char* what) {
+long wait_ready(Call& call, pollfd* polls, long count, long timeout_ms, const char* what, long mask) {
+  sys::Timespec time{timeout_ms / 1000, timeout_ms % 1000 * 1000000};
   outside_begin(what);
-  long result = trap::interruptible(SYS_poll, reinterpret_cast<long>(polls), count, timeout_ms, 0, 0, 0);
+  long result = mask ? trap::interruptible(SYS_ppoll, reinterpret_cast<long>(polls), count, timeout_ms < 0 ? 0 : reinterpret_cast<long>(&time), mask, 8, 0)
+                     : trap::interruptible(SYS_poll, reinterpret_cast<long>(polls), count, timeout_ms, 0, 0, 0);
   outside_end();
   if (result == -EINTR && trap::restarts()) call.again = true;
   return result;

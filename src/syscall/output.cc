@@ -11,6 +11,7 @@
 #include "event/event.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/transfer.h"
+#include "trap/program_memory.h"
 
 namespace weir::syscalls {
 
@@ -18,19 +19,29 @@ namespace {
 
 constexpr uint64_t kWhole = 4096;  // where there is room at all, there is room for so much
 
-uint64_t total_of(const iovec* parts, uint64_t count) {
+// What cannot be read the kernel refuses.
+uint64_t total_of(long parts, uint64_t count) {
   constexpr uint64_t kMost = 1024;  // the kernel refuses more
   uint64_t total = 0;
-  for (uint64_t i = 0; parts && i < count && i < kMost; i++) total += parts[i].iov_len;
+  iovec part;
+  for (uint64_t i = 0; i < count && i < kMost; i++) {
+    if (trap::from_program(part, parts + static_cast<long>(i * sizeof part)) != 0) break;
+    total += part.iov_len;
+  }
   return total;
+}
+
+msghdr header_of(const Call& call) {
+  msghdr header;
+  return trap::from_program(header, call.b) == 0 ? header : msghdr{};
 }
 
 uint64_t bytes_of(const Call& call) {
   switch (call.number) {
-    case SYS_writev: return total_of(reinterpret_cast<const iovec*>(call.b), static_cast<uint64_t>(call.c));
+    case SYS_writev: return total_of(call.b, static_cast<uint64_t>(call.c));
     case SYS_sendmsg: {
-      auto* header = reinterpret_cast<const msghdr*>(call.b);
-      return header ? total_of(header->msg_iov, header->msg_iovlen) : 0;
+      const msghdr header = header_of(call);
+      return total_of(reinterpret_cast<long>(header.msg_iov), header.msg_iovlen);
     }
     default: return static_cast<uint64_t>(call.c);  // write, sendto
   }
@@ -39,7 +50,7 @@ uint64_t bytes_of(const Call& call) {
 // A datagram to an address: whether there is room shows only when it is sent.
 bool has_address(const Call& call) {
   if (call.number == SYS_sendto) return call.e != 0;
-  return call.number == SYS_sendmsg && call.b && reinterpret_cast<const msghdr*>(call.b)->msg_name;
+  return call.number == SYS_sendmsg && header_of(call).msg_name;
 }
 
 bool may_sleep(long descriptor) {
@@ -49,14 +60,15 @@ bool may_sleep(long descriptor) {
 
 // An offset that the kernel reads and writes: a copy of the program's, and back in the turn.
 struct Offset {
-  int64_t* program;
-  int64_t value;
-  explicit Offset(long pointer) : program(reinterpret_cast<int64_t*>(pointer)), value(pointer ? *program : 0) {}
+  long program;
+  int64_t before = 0, value = 0;
+  bool good;
+  explicit Offset(long pointer) : program(pointer), good(!pointer || trap::from_program(before, pointer) == 0) { value = before; }
   long argument() { return program ? reinterpret_cast<long>(&value) : 0; }
-  void put_back() {
-    if (!program || *program == value) return;
-    *program = value;
+  long put_back() {
+    if (!program || before == value) return 0;
     note_written();
+    return trap::to_program(program, value);
   }
 };
 
@@ -102,6 +114,7 @@ long move_between(Call& call) {
   const long out = splice ? call.c : call.a, in = splice ? call.a : call.b;
   if (!may_sleep(out) && !may_sleep(in)) return call_kernel(call);
   Offset first(splice ? call.b : call.c), second(splice ? call.d : 0);
+  if (!first.good || !second.good) return -EFAULT;
   if (splice) {
     call.b = first.argument();
     call.d = second.argument();
@@ -109,9 +122,7 @@ long move_between(Call& call) {
     call.c = first.argument();
   }
   const long result = sleep_in_kernel(call, "output");
-  first.put_back();
-  second.put_back();
-  return result;
+  return first.put_back() != 0 || second.put_back() != 0 ? -EFAULT : result;
 }
 
 }  // namespace weir::syscalls

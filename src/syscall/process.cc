@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/sched.h>
 #include <sched.h>
 #include <signal.h>
@@ -15,9 +16,12 @@
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/syscall.h"
+#include "task/errand.h"
 #include "task/fork.h"
 #include "task/process.h"
 #include "task/shared.h"
+#include "trap/forward.h"
+#include "trap/program_memory.h"
 #include "trap/signals.h"
 
 namespace weir::syscalls {
@@ -56,7 +60,8 @@ long clone_process(Call& call, uint64_t flags, uint64_t stack, uint64_t child_ti
     pid = tasks::borrow_program(call.frame, flags, stack);
   } else {
     pid = tasks::fork_program(call.frame, flags & CSIGNAL, flags & CLONE_CHILD_SETTID ? child_tid : 0, flags);
-    if (pid > 0 && (flags & CLONE_PARENT_SETTID)) *reinterpret_cast<int*>(parent_tid) = static_cast<int>(pid);
+    const int id = static_cast<int>(pid);
+    if (pid > 0 && (flags & CLONE_PARENT_SETTID)) (void)!trap::to_program(static_cast<long>(parent_tid), id);  // as the kernel
   }
   if (g_tasks_active) end_turn();
   return pid;
@@ -74,7 +79,7 @@ long on_clone(Call& call) {
 long on_clone3(Call& call) {
   Clone3Arguments arguments{};
   if (call.b < 64) return -EINVAL;
-  copy_bytes(&arguments, reinterpret_cast<void*>(call.a), sizeof arguments);
+  if (const long wrong = trap::from_program(arguments, call.a)) return wrong;
   const uint64_t stack = arguments.stack ? arguments.stack + arguments.stack_size : 0;
   if (arguments.flags & CLONE_THREAD) {
     return clone_task(call, {arguments.flags, stack, arguments.tls, arguments.parent_tid, arguments.child_tid});
@@ -90,43 +95,64 @@ long on_wait4(Call& call) {
     end_turn();
     return result;
   }
-  int status = 0;
-  alignas(8) uint8_t usage[144];
+  constexpr int kOptions = WNOHANG | WUNTRACED | WCONTINUED, kIgnored = static_cast<int>(0xe0000000);  // __WNOTHREAD, __WALL, __WCLONE
+  const int options = static_cast<int>(call.c), pid = static_cast<int>(call.a);
+  if (options & ~(kOptions | kIgnored)) return -EINVAL;
+  if (pid == INT_MIN) return -ESRCH;
+  tasks::FoundChild found;
   begin_turn(EventKind::kSyscall);
-  long pid = tasks::wait_child(static_cast<int>(call.a), static_cast<int>(call.c), &status, usage, false);
+  const int kind = pid > 0 ? P_PID : pid == -1 ? P_ALL : P_PGID;
+  long result = tasks::wait_child(kind, pid > 0 ? pid : -pid, WEXITED | (options & kOptions), found);
   end_turn();
-  if (pid > 0) {
-    if (call.b) *reinterpret_cast<int*>(call.b) = status;
-    if (call.d) copy_bytes(reinterpret_cast<void*>(call.d), usage, sizeof usage);
-  } else if (pid == -EINTR && trap::restarts()) {
+  if (result > 0) {
+    if (call.b && trap::to_program(call.b, found.status) != 0) return -EFAULT;
+    if (call.d && trap::to_program(call.d, found.usage, sizeof found.usage) != 0) return -EFAULT;
+  } else if (result == -EINTR && trap::restarts()) {
     call.again = true;
   }
-  return pid;
+  return result;
 }
 
 long on_waitid(Call& call) {
   if (!g_tasks_active || !runtime::g_isolated || call.a > P_PGID) {
     return call_kernel(call);
   }
-  int status = 0;
+  constexpr int kNews = WEXITED | WSTOPPED | WCONTINUED, kOptions = kNews | WNOHANG | WNOWAIT | static_cast<int>(0xe0000000);
+  const int options = static_cast<int>(call.d), id = static_cast<int>(call.b);
+  if ((options & ~kOptions) || !(options & kNews)) return -EINVAL;
+  if ((call.a == P_PID && id <= 0) || (call.a == P_PGID && id < 0)) return -EINVAL;
+  tasks::FoundChild found;
   begin_turn(EventKind::kSyscall);
-  const int wanted = call.a == P_PID ? static_cast<int>(call.b) : -1;
-  long pid = tasks::wait_child(wanted, static_cast<int>(call.d) & WNOHANG, &status, nullptr, call.d & WNOWAIT);
+  long pid = tasks::wait_child(static_cast<int>(call.a), id, options, found);
   end_turn();
   if (pid < 0) {
     if (pid == -EINTR && trap::restarts()) call.again = true;
     return pid;
   }
-  if (auto* info = reinterpret_cast<siginfo_t*>(call.c)) {
-    zero_bytes(info, 128);
-    if (pid > 0) {
-      info->si_signo = SIGCHLD;
-      info->si_pid = static_cast<int>(pid);
-      info->si_code = WIFSIGNALED(status) ? CLD_KILLED : CLD_EXITED;
-      info->si_status = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
-    }
+  if (pid > 0 && call.e && trap::to_program(call.e, found.usage, sizeof found.usage) != 0) return -EFAULT;
+  if (!call.c) return 0;
+  struct { int signal, error, code, unused, pid; uint32_t user; int status; } info{};
+  if (pid > 0) {
+    info.signal = SIGCHLD;
+    info.pid = static_cast<int>(pid);
+    info.user = found.user;
+    trap::describe_child(found.status, info.code, info.status);
   }
-  return 0;
+  return trap::to_program(call.c, info);
+}
+
+// The program's group is the monitor's and all its tasks'; a child of the program is the monitor's child.
+long on_setpgid(const Call& call) {
+  Shared& s = shared();
+  const long pid = call.a ? call.a : s.monitor;
+  const long group = call.b ? call.b : pid;
+  begin_turn(EventKind::kSyscall);
+  const long result = tasks::send_errand(SYS_setpgid, pid, group);
+  for (uint32_t p = 0; result == 0 && pid == s.monitor && p < s.high_process; p++) {
+    if (s.processes[p].pid > 0) tasks::send_errand(SYS_setpgid, s.processes[p].pid, group);
+  }
+  end_turn();
+  return result;
 }
 
 long on_execve(Call& call) {
@@ -153,9 +179,8 @@ long on_get_robust_list(Call& call) {
   Task* task = call.a ? tasks::find_by_virtual_tid(static_cast<int>(call.a)) : &self();
   if (!task) return call_kernel(call);
   constexpr uint64_t kHeadSize = 24;  // linux/futex.h, struct robust_list_head
-  copy_bytes(reinterpret_cast<void*>(call.b), &task->robust_list, sizeof task->robust_list);
-  copy_bytes(reinterpret_cast<void*>(call.c), &kHeadSize, sizeof kHeadSize);
-  return 0;
+  const bool wrong = trap::to_program(call.c, kHeadSize) != 0 || trap::to_program(call.b, task->robust_list) != 0;
+  return wrong ? -EFAULT : 0;
 }
 
 // Limits are one process's; all of them are the program's.
@@ -206,6 +231,7 @@ bool is_process(long number) {
     case SYS_exit_group:
     case SYS_wait4:
     case SYS_waitid:
+    case SYS_setpgid:
     case SYS_getpid:
     case SYS_gettid:
     case SYS_getppid:
@@ -244,6 +270,7 @@ long on_process(Call& call) {
     case SYS_exit_group: tasks::exit_program(static_cast<int>(call.a) & 0xff);
     case SYS_wait4: return on_wait4(call);
     case SYS_waitid: return on_waitid(call);
+    case SYS_setpgid: return processes ? on_setpgid(call) : call_kernel(call);
     case SYS_getpid: return processes ? s.monitor : call_kernel(call);
     case SYS_gettid: return g_tasks_active ? self().virtual_tid : call_kernel(call);
     case SYS_getppid:
@@ -262,9 +289,12 @@ long on_process(Call& call) {
     case SYS_prlimit64: return on_limits(call);
     case SYS_signalfd4: {
       if (g_tasks_active) begin_turn(EventKind::kSyscall);
-      s.signalfd_mask |= *reinterpret_cast<uint64_t*>(call.b);
-      s.signalfd_task = self().id;
       long result = call_kernel(call);
+      uint64_t mask;
+      if (result >= 0 && trap::from_program(mask, call.b) == 0) {
+        s.signalfd_mask |= mask;
+        s.signalfd_task = self().id;
+      }
       if (g_tasks_active) end_turn();
       return result;
     }

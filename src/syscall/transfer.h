@@ -13,11 +13,13 @@ long read_when_ready(Call& call);     // input.cc: read, readv, recv*, accept*, 
 long write_in_order(Call& call);      // output.cc: write, writev, sendto, sendmsg
 long send_many(Call& call);           // sendmmsg
 long move_between(Call& call);        // sendfile, splice
+long poll_in_order(Call& call);       // poll.cc: poll, select, epoll_wait and their kin
 
 bool would_sleep(long descriptor, short events);
 bool never_waits(const Call& call);   // asked not to, by the descriptor or by the call
 bool is_stream(long descriptor);      // it has no position
-// Waits outside the rounds until one of `polls` (the runtime's memory) is ready. Answers as poll does.
-long wait_ready(Call& call, pollfd* polls, long count, long timeout_ms, const char* what);
+// Waits outside the rounds until one of `polls` (the runtime's memory) is ready, with the signal mask that `mask` points to
+// unless it is 0. Answers as poll does.
+long wait_ready(Call& call, pollfd* polls, long count, long timeout_ms, const char* what, long mask = 0);
 
 }  // namespace weir::syscalls

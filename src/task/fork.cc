@@ -195,23 +195,38 @@ long execute_program(const char* path, char* const* argv, char* const* envp) {
   for (;;) sys::raw(SYS_exit_group, 0);  // the monitor does the rest
 }
 
-long wait_child(int pid, int options, int* status, void* usage, bool keep) {
+namespace {
+
+// Guarded by: process_lock. What is to be told of the child: a pointer to a wait status, null for nothing.
+int* news_of(ChildProcess& child, int options) {
+  if (child.ended) return options & WEXITED ? &child.status : nullptr;
+  const int wanted = child.change == kContinued ? WCONTINUED : WSTOPPED;
+  return child.change && (options & wanted) ? &child.change : nullptr;
+}
+
+}  // namespace
+
+long wait_child(int kind, int id, int options, FoundChild& found) {
   Shared& s = shared();
+  const long group = kind != P_PGID ? 0 : id ? id : sys::raw(SYS_getpgid, 0);
   for (;;) {
     const uint32_t epoch = __atomic_load_n(&s.children_epoch, __ATOMIC_ACQUIRE);
     bool any = false;
     s.process_lock.lock();
     for (uint32_t i = 0; i < s.child_high; i++) {
       ChildProcess& child = s.children[i];
-      if (child.pid == 0 || (pid > 0 && child.pid != pid)) continue;
+      if (child.pid == 0 || (kind == P_PID && child.pid != id)) continue;
+      if (kind == P_PGID && (child.ended ? child.group : sys::raw(SYS_getpgid, child.pid)) != group) continue;
       any = true;
-      if (!child.ended) continue;
-      const int found = child.pid;
-      if (status) *status = child.status;
-      if (usage) copy_bytes(usage, child.usage, sizeof child.usage);
-      if (!keep) child.pid = 0;
+      int* news = news_of(child, options);
+      if (!news) continue;
+      const int pid = child.pid;
+      found.status = *news;
+      found.user = child.user;
+      copy_bytes(found.usage, child.usage, sizeof found.usage);
+      if (!(options & WNOWAIT)) (child.ended ? child.pid : *news) = 0;
       s.process_lock.unlock();
-      return found;
+      return pid;
     }
     s.process_lock.unlock();
     if (!any) return -ECHILD;

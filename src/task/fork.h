@@ -17,8 +17,13 @@ long execute_program(const char* path, char* const* argv, char* const* envp);
 // Leaves the original process behind as the monitor; the caller goes on in a child of it, as the same task.
 void split_monitor();
 
-// wait4 and waitid for children that another task made. `status` and `usage` may be null.
-// Answers the pid, 0 (WNOHANG), -ECHILD or -EINTR. REQUIRES: the turn.
-long wait_child(int pid, int options, int* status, void* usage, bool keep);
+// wait4 and waitid for children that another task made: which (P_ALL, P_PID, P_PGID and an id), and for what, as waitid has it.
+// Answers the pid, 0 (WNOHANG), -ECHILD or -EINTR; `found` is filled where a child was found. REQUIRES: the turn.
+struct FoundChild {
+  int status;
+  uint32_t user;
+  uint8_t usage[144];
+};
+long wait_child(int kind, int id, int options, FoundChild& found);
 
 }  // namespace weir::tasks

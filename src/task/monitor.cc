@@ -128,31 +128,76 @@ Ended note_task_end(int pid) {
   return Ended::kChild;
 }
 
-void note_child_end(int pid, int status, const void* usage) {
+bool is_task(int pid) {
+  const Shared& s = shared();
+  for (uint32_t p = 0; p < s.high_process; p++) {
+    if (s.processes[p].pid == pid || s.processes[p].pid == -pid) return true;
+  }
+  return false;
+}
+
+// Guarded by: process_lock. Null where the table is full.
+ChildProcess* slot_of(int pid) {
   Shared& s = shared();
+  for (uint32_t i = 0; i < s.child_high; i++) {
+    if (s.children[i].pid == pid) return &s.children[i];
+  }
+  // A child may end before the task that made it has noted it.
+  for (uint32_t i = 0; i < kMaxChildren; i++) {
+    if (s.children[i].pid != 0) continue;
+    if (i >= s.child_high) s.child_high = i + 1;
+    s.children[i] = ChildProcess{};
+    s.children[i].pid = pid;
+    return &s.children[i];
+  }
+  return nullptr;
+}
+
+struct ChildNews {
+  int pid, status, group;
+  uint32_t user;
+  alignas(8) uint8_t usage[sizeof(ChildProcess::usage)];
+  bool ended() const { return WIFEXITED(status) || WIFSIGNALED(status); }
+};
+
+void note_child(const ChildNews& news) {
+  Shared& s = shared();
+  const sys::KernelSigaction& action = s.actions[SIGCHLD];
+  const bool forgets = action.handler == reinterpret_cast<void*>(SIG_IGN) || (action.flags & SA_NOCLDWAIT);
   {
     SpinGuard guard(s.process_lock);
-    ChildProcess* slot = nullptr;
-    for (uint32_t i = 0; i < s.child_high && !slot; i++) {
-      if (s.children[i].pid == pid) slot = &s.children[i];
+    ChildProcess* slot = slot_of(news.pid);
+    if (slot && news.ended() && forgets) {
+      slot->pid = 0;
+    } else if (slot) {
+      (news.ended() ? slot->status : slot->change) = news.status;
+      slot->group = news.group;
+      slot->user = news.user;
+      copy_bytes(slot->usage, news.usage, sizeof slot->usage);
+      if (news.ended()) __atomic_store_n(&slot->ended, 1u, __ATOMIC_RELEASE);
     }
-    // A child may end before the task that made it has noted it.
-    for (uint32_t i = 0; i < kMaxChildren && !slot; i++) {
-      if (s.children[i].pid == 0) {
-        slot = &s.children[i];
-        slot->pid = pid;
-        if (i >= s.child_high) s.child_high = i + 1;
-      }
-    }
-    if (slot) {
-      slot->status = status;
-      copy_bytes(slot->usage, usage, sizeof slot->usage);
-      __atomic_store_n(&slot->ended, 1u, __ATOMIC_RELEASE);
-    }
-    s.children_epoch++;
   }
+  // Before those that wait go on, since the signal comes first; after the table knows, since its handler asks there.
+  trap::forward_child(news.pid, news.user, news.status);
+  __atomic_fetch_add(&s.children_epoch, 1u, __ATOMIC_RELEASE);
   sys::futex_wake(&s.children_epoch, 1 << 30);
-  trap::forward_child_end(pid, status);
+}
+
+// Sleeps until a task or a child has news, and takes them: 0 or -errno. Its group is asked for while it can be.
+long wait_for_news(ChildNews& news) {
+  constexpr long kAll = WEXITED | WSTOPPED | WCONTINUED | kWaitAll;
+  siginfo_t seen{};
+  // Signals come only while the monitor waits: their handlers take the same locks as its work.
+  trap::open_mask();
+  const long result = sys::raw(SYS_waitid, P_ALL, 0, reinterpret_cast<long>(&seen), kAll | WNOWAIT, 0);
+  trap::block_all();
+  if (result < 0) return result;
+  news.group = static_cast<int>(sys::raw(SYS_getpgid, seen.si_pid));
+  news.user = seen.si_uid;
+  const long pid = sys::raw(SYS_wait4, seen.si_pid, reinterpret_cast<long>(&news.status), WNOHANG | WUNTRACED | WCONTINUED | kWaitAll,
+                            reinterpret_cast<long>(news.usage));
+  news.pid = static_cast<int>(pid);
+  return pid > 0 ? 0 : -EINTR;  // it was stopped, and goes on already
 }
 
 }  // namespace
@@ -189,16 +234,17 @@ extern "C" __attribute__((visibility("hidden"))) void weir_monitor(int leader) {
   trap::forward_signals();
   show_arguments();
   for (;;) {
-    int status = 0;
-    alignas(8) uint8_t usage[sizeof(ChildProcess::usage)];
-    // Signals come only while the monitor waits: their handlers take the same locks as the work below.
-    trap::open_mask();
-    long pid = sys::raw(SYS_wait4, -1, reinterpret_cast<long>(&status), kWaitAll, reinterpret_cast<long>(usage));
-    trap::block_all();
-    if (pid == -EINTR) continue;
-    if (pid < 0) die(s.exiting ? s.exit_code : 125);
-    Ended ended = note_task_end(static_cast<int>(pid));
-    if (pid == leader) ended = Ended::kTask;
+    ChildNews news;
+    const long result = wait_for_news(news);
+    if (result == -EINTR) continue;
+    if (result < 0) die(s.exiting ? s.exit_code : 125);
+    if (!news.ended()) {
+      if (!is_task(news.pid)) note_child(news);
+      continue;
+    }
+    const int status = news.status;
+    Ended ended = note_task_end(news.pid);
+    if (news.pid == leader) ended = Ended::kTask;
     if (s.exec_requested) {
       reap_tasks();
       execute();
@@ -209,7 +255,7 @@ extern "C" __attribute__((visibility("hidden"))) void weir_monitor(int leader) {
     }
     if (ended == Ended::kLeftBehind) continue;
     if (ended == Ended::kChild) {
-      note_child_end(static_cast<int>(pid), status, usage);
+      note_child(news);
     } else if (WIFSIGNALED(status)) {
       s.exiting = 1;
       reap_tasks();

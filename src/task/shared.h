@@ -78,6 +78,8 @@ struct MappingRecord {
 
 inline constexpr uint32_t kGoTask = 1, kGoCatchUp = 2;
 
+inline constexpr int kContinued = 0xffff;  // the wait status of a continuation
+
 struct ProcessSlot {
   int32_t pid;         // 0 = slot free
   uint32_t idle;       // 1 while it waits in the pool
@@ -94,8 +96,10 @@ struct EndedTask {
 struct ChildProcess {  // a process that the program itself made while tasks are processes
   int32_t pid;
   uint32_t ended;
-  int32_t status;
-  uint32_t unused;
+  int32_t status;      // wait status of its end
+  int32_t change;      // ... of a stop or continuation that nobody has waited for; 0: none
+  int32_t group;       // its process group when it ended
+  uint32_t user;
   uint8_t usage[144];  // struct rusage
 };
 
@@ -161,7 +165,7 @@ struct Shared {
 
   // Changes of the address space.
   alignas(64) uint64_t mapping_sequence;
-  uint32_t catch_up;         // whoever is woken or gets the probe signal applies what it has missed
+  uint32_t catch_up;         // > 0: whoever is woken or gets the probe signal applies what it has missed
   MappingRecord mappings[kMappingRecords];
 
   // Processes (isolated).

@@ -11,6 +11,7 @@
 
 #include "base/bytes.h"
 #include "order/rounds.h"
+#include "sys/futex.h"
 #include "sys/syscall_x86_64.h"
 #include "task/errand.h"
 #include "task/process.h"
@@ -68,6 +69,22 @@ int timer_target(const siginfo_t* info) {
   return 0;
 }
 
+// A task that sleeps has not yet told the kernel what others have installed meanwhile, and by what it has told it the signal
+// might be dropped, or end the program.
+void bring_up_to_date(const Task& target) {
+  Shared& s = shared();
+  const ProcessSlot& slot = s.processes[target.process];
+  auto behind = [&] { return __atomic_load_n(&slot.mapping_sequence, __ATOMIC_ACQUIRE) != __atomic_load_n(&s.mapping_sequence, __ATOMIC_ACQUIRE); };
+  if (!behind()) return;
+  __atomic_fetch_add(&s.catch_up, 1u, __ATOMIC_SEQ_CST);
+  sys::raw(SYS_tkill, target.tid, sys::kProbeSignal);
+  for (int i = 0; i < 1000 && behind(); i++) {  // a fork may keep it for a while
+    const sys::Timespec pause{0, 50'000};
+    sys::raw(SYS_nanosleep, reinterpret_cast<long>(&pause), 0);
+  }
+  __atomic_fetch_sub(&s.catch_up, 1u, __ATOMIC_SEQ_CST);
+}
+
 bool ends_by_default(int signal) {
   return signal != SIGCHLD && signal != SIGURG && signal != SIGWINCH && signal != SIGCONT;
 }
@@ -119,6 +136,7 @@ void pass_on(int signal, const siginfo_t* info) {
     keep_program_signal(signal, copy);
     return;
   }
+  bring_up_to_date(*target);
   sys::raw(SYS_rt_tgsigqueueinfo, target->tid, target->tid, signal, reinterpret_cast<long>(copy));
 }
 
@@ -165,18 +183,33 @@ void stop_ticks() {
   set_handler(sys::kProbeSignal, reinterpret_cast<void*>(1));  // drops the one that may be pending
 }
 
-void forward_child_end(int pid, int status) {
-  const auto handler = reinterpret_cast<uint64_t>(shared().actions[SIGCHLD].handler);
-  if (handler < 2) {
+void describe_child(int status, int& code, int& value) {
+  if (WIFEXITED(status)) {
+    code = CLD_EXITED;
+    value = WEXITSTATUS(status);
+  } else if (WIFSIGNALED(status)) {
+    code = WCOREDUMP(status) ? CLD_DUMPED : CLD_KILLED;
+    value = WTERMSIG(status);
+  } else {
+    code = status == kContinued ? CLD_CONTINUED : CLD_STOPPED;
+    value = status == kContinued ? SIGCONT : WSTOPSIG(status);
+  }
+}
+
+void forward_child(int pid, uint32_t user, int status) {
+  const sys::KernelSigaction& action = shared().actions[SIGCHLD];
+  const bool ended = WIFEXITED(status) || WIFSIGNALED(status);
+  if (!ended && (action.flags & SA_NOCLDSTOP)) return;
+  if (reinterpret_cast<uint64_t>(action.handler) < 2) {
     bool waited = false;
     for (TaskId i = 0; i < shared().high_task; i++) waited |= (shared().tasks[i].signal_wait & sys::signal_bit(SIGCHLD)) != 0;
     if (!waited) return;
   }
   siginfo_t info{};
   info.si_signo = SIGCHLD;
-  info.si_code = WIFSIGNALED(status) ? CLD_KILLED : CLD_EXITED;
   info.si_pid = pid;
-  info.si_status = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+  info.si_uid = user;
+  describe_child(status, info.si_code, info.si_status);
   pass_on(SIGCHLD, &info);
 }
 

@@ -1,14 +1,18 @@
 // In the monitor: signals that were sent to the program as a whole are passed to a task.
 #pragma once
 
+#include <stdint.h>
+
 namespace weir::trap {
 
 // Installs the monitor's handlers and opens its mask.
 void forward_signals();
 // Before execve: no tick comes any more, which would end a program that knows nothing of them.
 void stop_ticks();
-// SIGCHLD for a child of the program, where it handles that.
-void forward_child_end(int pid, int status);
+// SIGCHLD for a child of the program that has this wait status, where the program handles that.
+void forward_child(int pid, uint32_t user, int status);
+// The code and status of a siginfo that tells of it.
+void describe_child(int status, int& code, int& value);
 
 // A forwarded signal's code; the kernel lets no process but the sender itself use the positive ones.
 inline constexpr int kForwardedCode = -64;
