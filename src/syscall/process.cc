@@ -155,14 +155,14 @@ long on_setpgid(const Call& call) {
   return result;
 }
 
-long on_execve(Call& call) {
+// execve, execveat.
+long on_execute(Call& call) {
   if (!g_tasks_active || !runtime::g_isolated) return call_kernel(call);
-  auto* path = reinterpret_cast<const char*>(call.a);
   begin_turn(EventKind::kSyscall);
-  long result = tasks::execute_program(path, reinterpret_cast<char* const*>(call.b), reinterpret_cast<char* const*>(call.c));
-  if (result == -1000) {  // it will fail: a child of the kernel's choosing finds out how
-    result = call_kernel(call);
-  }
+  long result = call.number == SYS_execve
+                    ? tasks::execute_program(AT_FDCWD, call.a, call.b, call.c, 0)
+                    : tasks::execute_program(static_cast<int>(call.a), call.b, call.c, call.d, static_cast<int>(call.e));
+  if (result == tasks::kAskKernel) result = call_kernel(call);
   end_turn();
   return result;
 }
@@ -263,7 +263,8 @@ long on_process(Call& call) {
     case SYS_clone3: return on_clone3(call);
     case SYS_fork: return clone_process(call, SIGCHLD, 0, 0, 0);
     case SYS_vfork: return clone_process(call, CLONE_VM | CLONE_VFORK | SIGCHLD, 0, 0, 0);
-    case SYS_execve: return on_execve(call);
+    case SYS_execve:
+    case SYS_execveat: return on_execute(call);
     case SYS_exit:
       if (!g_tasks_active) tasks::exit_program(static_cast<int>(call.a) & 0xff);
       tasks::finish();

@@ -12,7 +12,6 @@
 #include <linux/sched.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "base/bytes.h"
@@ -82,13 +81,6 @@ void borrowing_child(uint64_t argument) {
   weir_enter_program(task->frame);
 }
 
-bool executable(const char* path) {
-  struct stat status;
-  long result = sys::raw(SYS_newfstatat, AT_FDCWD, reinterpret_cast<long>(path), reinterpret_cast<long>(&status), 0);
-  if (sys::failed(result) || !S_ISREG(status.st_mode)) return false;
-  return sys::raw(SYS_faccessat, AT_FDCWD, reinterpret_cast<long>(path), 1) == 0;
-}
-
 }  // namespace
 
 long fork_program(const Frame& frame, uint64_t exit_signal, uint64_t child_tid, uint64_t flags) {
@@ -150,49 +142,6 @@ long borrow_program(Frame& frame, uint64_t flags, uint64_t stack) {
   if (multi) view::forget_copies();  // the child wrote with this task's mappings, and its faults are not this task's
   if (pid > 0 && runtime::g_isolated) note_child(static_cast<int>(pid));
   return pid;
-}
-
-long execute_program(const char* path, char* const* argv, char* const* envp) {
-  Shared& s = shared();
-  if (!executable(path)) return -1000;  // let the kernel say what is wrong
-  constexpr uint64_t kCapacity = 4 << 20;
-  auto* buffer = s.exec_buffer;
-  uint64_t used = 0;
-  auto put = [&](const char* text) -> uint64_t {
-    uint64_t size = string_length(text) + 1;
-    if (used + size > kCapacity) return 0;
-    copy_bytes(buffer + used, text, size);
-    uint64_t at = reinterpret_cast<uint64_t>(buffer + used);
-    used += size;
-    return at;
-  };
-  auto put_all = [&](char* const* list) -> uint64_t {
-    uint64_t count = 0;
-    while (list && list[count]) count++;
-    used = (used + 7) & ~uint64_t{7};
-    auto* table = reinterpret_cast<uint64_t*>(buffer + used);
-    used += (count + 1) * 8;
-    if (used > kCapacity) return 0;
-    for (uint64_t i = 0; i < count; i++) {
-      table[i] = put(list[i]);
-      if (!table[i]) return 0;
-    }
-    table[count] = 0;
-    return reinterpret_cast<uint64_t>(table);
-  };
-  s.exec_path = put(path);
-  s.exec_argv = put_all(argv);
-  s.exec_envp = put_all(envp);
-  if (!s.exec_path || !s.exec_argv || !s.exec_envp) return -E2BIG;
-  // The task may have given up rights since the monitor was split off: the new program gets what the task has.
-  uint32_t* u = s.exec_users;
-  uint32_t* g = s.exec_groups;
-  sys::raw(SYS_getresuid, reinterpret_cast<long>(u), reinterpret_cast<long>(u + 1), reinterpret_cast<long>(u + 2));
-  sys::raw(SYS_getresgid, reinterpret_cast<long>(g), reinterpret_cast<long>(g + 1), reinterpret_cast<long>(g + 2));
-  constexpr long kMostGroups = sizeof s.exec_more_groups / sizeof s.exec_more_groups[0];
-  s.exec_group_count = static_cast<int>(sys::raw(SYS_getgroups, kMostGroups, reinterpret_cast<long>(s.exec_more_groups)));
-  s.exec_requested = 1;
-  for (;;) sys::raw(SYS_exit_group, 0);  // the monitor does the rest
 }
 
 namespace {

@@ -11,8 +11,10 @@ namespace weir::tasks {
 long fork_program(const Frame& frame, uint64_t exit_signal, uint64_t child_tid, uint64_t flags);
 // vfork and posix_spawn: the child borrows this task's memory until it executes another program.
 long borrow_program(Frame& frame, uint64_t flags, uint64_t stack);
-// execve while tasks exist: all other tasks end, the program keeps its pid. Returns only where it cannot be done.
-long execute_program(const char* path, char* const* argv, char* const* envp);
+// execveat while tasks exist: all other tasks end, the program keeps its pid. Pointers are the program's. Returns only where it
+// cannot be done: -errno, or kAskKernel where the call will fail and the kernel is to say how.
+inline constexpr long kAskKernel = -1000;
+long execute_program(int directory, long path, long argv, long envp, int flags);
 
 // Leaves the original process behind as the monitor; the caller goes on in a child of it, as the same task.
 void split_monitor();

@@ -14,7 +14,7 @@ namespace weir::tasks {
 
 namespace {
 
-constexpr uint64_t kExecBufferSize = 4 << 20;
+constexpr uint64_t kExecBufferSize = kExecBufferLimit;
 
 struct Area {
   uint64_t start;

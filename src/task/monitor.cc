@@ -89,7 +89,7 @@ void take_rights() {
 
 [[noreturn]] void execute() {
   Shared& s = shared();
-  uint64_t mask = task_at(0).signal_mask;
+  uint64_t mask = s.exec_mask;
   trap::stop_ticks();
   for (int signal = 1; signal <= sys::kSignals; signal++) {
     sys::KernelSigaction action{};
@@ -98,7 +98,8 @@ void take_rights() {
   }
   sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&mask), 0, 8);
   take_rights();
-  long result = sys::raw(SYS_execve, static_cast<long>(s.exec_path), static_cast<long>(s.exec_argv), static_cast<long>(s.exec_envp));
+  long result = sys::raw(SYS_execveat, s.exec_directory, static_cast<long>(s.exec_path), static_cast<long>(s.exec_argv),
+                         static_cast<long>(s.exec_envp), s.exec_flags);
   report("cannot execute %s (error %d)", reinterpret_cast<const char*>(s.exec_path), int64_t{-result});
   die(126);
 }

@@ -31,6 +31,7 @@ inline constexpr uint64_t kHeapTable = 0x30f000000000;    // HeapShared
 inline constexpr uint64_t kHeapTableSize = uint64_t{1} << 20;
 inline constexpr uint64_t kFaultLog = 0x30f300000000;     // each process its own (sys/fault_log.h)
 inline constexpr uint64_t kExecBuffer = 0x30f100000000;   // arguments of an execve that the monitor makes
+inline constexpr uint64_t kExecBufferLimit = 8 << 20;      // the kernel takes no more than 6 MiB
 inline constexpr uint64_t kOwners = 0x30f200000000;       // OwnerTable
 inline constexpr uint64_t kOwnersSize = uint64_t{4} << 20;
 inline constexpr uint64_t kStackSize = 128 << 10;         // one runtime stack; as much again is its signal stack
@@ -202,7 +203,8 @@ struct Shared {
 
   // execve requested of the monitor.
   uint32_t exec_requested;
-  uint64_t exec_path, exec_argv, exec_envp;
+  int32_t exec_directory, exec_flags;  // as execveat has them
+  uint64_t exec_path, exec_argv, exec_envp, exec_mask;
   uint8_t* exec_buffer;
   uint32_t exec_users[3], exec_groups[3];  // real, effective, saved ids of the task that asked
   uint32_t exec_more_groups[256];

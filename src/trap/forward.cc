@@ -24,6 +24,8 @@ namespace weir::trap {
 
 namespace {
 
+int g_tick_timer = 0;
+
 void set_handler(int signal, void* handler) {
   sys::KernelSigaction action{};
   action.handler = handler;
@@ -140,16 +142,14 @@ void pass_on(int signal, const siginfo_t* info) {
   sys::raw(SYS_rt_tgsigqueueinfo, target->tid, target->tid, signal, reinterpret_cast<long>(copy));
 }
 
-int g_ticks = -1;
-
 // Not ITIMER_REAL: that is the program's, as all timers in the monitor but this one are (syscall/timer.cc). No timer of this
 // kind outlives execve.
 void start_ticks() {
   constexpr int kClockMonotonic = 1;
   const int32_t event[16] = {0, 0, sys::kProbeSignal, SIGEV_SIGNAL};
   const int64_t every[4] = {0, static_cast<int64_t>(order::kTickNs), 0, static_cast<int64_t>(order::kTickNs)};
-  if (sys::raw(SYS_timer_create, kClockMonotonic, reinterpret_cast<long>(event), reinterpret_cast<long>(&g_ticks)) != 0) return;
-  sys::raw(SYS_timer_settime, g_ticks, 0, reinterpret_cast<long>(every), 0);
+  if (sys::raw(SYS_timer_create, kClockMonotonic, reinterpret_cast<long>(event), reinterpret_cast<long>(&g_tick_timer)) != 0) return;
+  sys::raw(SYS_timer_settime, g_tick_timer, 0, reinterpret_cast<long>(every), 0);
 }
 
 void on_monitor_signal(int signal, siginfo_t* info, void*) {
@@ -179,8 +179,10 @@ void forward_signals() {
 }
 
 void stop_ticks() {
-  if (g_ticks >= 0) sys::raw(SYS_timer_delete, g_ticks);
-  set_handler(sys::kProbeSignal, reinterpret_cast<void*>(1));  // drops the one that may be pending
+  sys::raw(SYS_timer_delete, g_tick_timer);
+  sys::KernelSigaction ignore{};
+  ignore.handler = reinterpret_cast<void*>(SIG_IGN);
+  sys::raw(SYS_rt_sigaction, sys::kProbeSignal, reinterpret_cast<long>(&ignore), 0, 8);  // what is pending goes with it
 }
 
 void describe_child(int status, int& code, int& value) {

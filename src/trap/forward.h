@@ -7,7 +7,7 @@ namespace weir::trap {
 
 // Installs the monitor's handlers and opens its mask.
 void forward_signals();
-// Before execve: no tick comes any more, which would end a program that knows nothing of them.
+// Before the monitor becomes another program: no tick comes any more, and none is pending. REQUIRES: all blocked.
 void stop_ticks();
 // SIGCHLD for a child of the program that has this wait status, where the program handles that.
 void forward_child(int pid, uint32_t user, int status);
