@@ -20,6 +20,7 @@
 
 #include "base/bytes.h"
 #include "sys/maps.h"
+#include "sys/memory.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 
@@ -224,6 +225,7 @@ void convert_all() {
     if (store_extent(line.range.start)) continue;
     convert_line(line, stack_limit);
   }
+  sys::unmap(static_cast<uint64_t>(maps), kMapsSize);
   long at = map(kArena, kArenaSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE | MAP_FIXED, s.store, 0);
   if (at != static_cast<long>(kArena)) fail("map the arena privately", at);
   make_dumpable(kArena);
@@ -383,52 +385,6 @@ bool is_free_extent(uint64_t start, uint64_t size) {
 
 long protect(uint64_t start, uint64_t size, int protection) {
   return sys::raw(SYS_mprotect, static_cast<long>(start), static_cast<long>(size), protection);
-}
-
-void remember_protection(uint64_t start, uint64_t size, int protection) {
-  Shared& s = shared();
-  Range range{start, start + page_up(size)};
-  SpinGuard guard(s.memory_lock);
-  constexpr uint32_t kCapacity = sizeof s.protected_ranges / sizeof s.protected_ranges[0];
-  auto add = [&](Range what, int how) {
-    if (s.protected_count < kCapacity) s.protected_ranges[s.protected_count++] = {what, how, 0};
-    else s.protection_unknown = 1;
-  };
-  for (uint32_t i = 0; i < s.protected_count; i++) {
-    auto& entry = s.protected_ranges[i];
-    if (!entry.range.overlaps(range)) continue;
-    auto old = entry;
-    entry = s.protected_ranges[--s.protected_count];
-    i--;
-    if (old.range.start < range.start) add({old.range.start, range.start}, old.protection);
-    if (old.range.limit > range.limit) add({range.limit, old.range.limit}, old.protection);
-  }
-  for (uint32_t i = 0; i < s.protected_count; i++) {  // neighbours of one protection are one entry
-    const auto& entry = s.protected_ranges[i];
-    if (entry.protection != protection || (entry.range.limit != range.start && entry.range.start != range.limit)) continue;
-    if (entry.range.start < range.start) range.start = entry.range.start;
-    if (entry.range.limit > range.limit) range.limit = entry.range.limit;
-    s.protected_ranges[i--] = s.protected_ranges[--s.protected_count];
-  }
-  if (protection != (PROT_READ | PROT_WRITE)) add(range, protection);
-}
-
-bool has_protection(uint64_t start, uint64_t size) {
-  const Shared& s = shared();
-  if (s.protection_unknown) return true;
-  const Range range{start, start + size};
-  for (uint32_t i = 0; i < s.protected_count; i++) {
-    if (s.protected_ranges[i].range.overlaps(range)) return true;
-  }
-  return false;
-}
-
-void reapply_protections() {
-  Shared& s = shared();
-  for (uint32_t i = 0; i < s.protected_count; i++) {
-    const auto& entry = s.protected_ranges[i];
-    protect(entry.range.start, entry.range.size(), entry.protection);
-  }
 }
 
 }  // namespace weir::page

@@ -44,7 +44,8 @@ void take_extent(uint64_t start, uint64_t size);
 
 // The only caller of mprotect for program memory.
 long protect(uint64_t start, uint64_t size, int protection);
-void remember_protection(uint64_t start, uint64_t size, int protection);
+// False: no room for another range.
+bool remember_protection(uint64_t start, uint64_t size, int protection);
 bool has_protection(uint64_t start, uint64_t size);
 void reapply_protections();
 

@@ -35,7 +35,10 @@ long change_protection(uint64_t start, uint64_t size, int protection) {
   if (protection == kReadWrite && !page::has_protection(start, size)) return 0;
   long result = page::protect(start, size, protection);
   if (result != 0) return result;
-  page::remember_protection(start, size, protection);
+  if (!page::remember_protection(start, size, protection)) {
+    page::protect(start, size, kReadWrite);
+    return -ENOMEM;
+  }
   record_mapping({MappingKind::kProtect, protection, 0, -1, start, size, 0, 0, 0});
   return 0;
 }

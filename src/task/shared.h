@@ -46,6 +46,7 @@ inline constexpr uint32_t kMaxProcesses = 1536;
 inline constexpr uint32_t kMaxRegions = 1024;
 inline constexpr uint32_t kIntervalLengths = 1024;
 inline constexpr uint32_t kMappingRecords = 8192;
+inline constexpr uint32_t kProtectedRanges = 65536;  // each is a mapping at least, of which the kernel allows 65530
 inline constexpr uint32_t kMaxChildren = 4096;
 inline constexpr uint32_t kMaxTimers = 64;
 inline constexpr uint32_t kMaxEnded = 64;  // ended tasks that have a line of their own in what --stat prints
@@ -60,6 +61,12 @@ struct Region {
   uint64_t offset;  // in the store
   uint32_t protection;
   uint32_t live;
+};
+
+struct ProtectedRange {
+  Range range;
+  int32_t protection;
+  int32_t unused;
 };
 
 enum class MappingKind : uint32_t { kMapFile, kMapStore, kUnmap, kProtect, kSigaction, kPatchText };
@@ -158,8 +165,7 @@ struct Shared {
   Region regions[kMaxRegions];
   Range free_extents[16384];
   uint32_t protected_count;
-  uint32_t protection_unknown;  // there were once more ranges than the table holds
-  struct { Range range; int32_t protection; int32_t unused; } protected_ranges[4096];
+  ProtectedRange protected_ranges[kProtectedRanges];  // see page/protection.h
 
   // Descriptors that the runtime keeps away from the program, one bit each (page::hide_descriptor). Changed atomically.
   uint64_t hidden_descriptors[kHiddenDescriptors / 64];

@@ -5,7 +5,9 @@
 //    runtime looks at `pending` and raises the signals again in program state; see entry_x86_64.S for the last window.
 // 3. In program state on_signal copies the kernel's frame to the program's stack and enters the program's handler there;
 //    the handler returns by the kernel's own sigreturn from the copy.
-// 4. SIGSEGV, SIGBUS, SIGTRAP and the probe signal are never blocked in the kernel.
+// 4. SIGSEGV, SIGBUS, SIGTRAP and the probe signal are never blocked in the kernel. All others are blocked from the entry of
+//    on_signal until the program's handler begins (weir_run_handler), so a signal is noted by one handler at a time.
+// 5. While a handler of Weir's is on the signal stack the task is not led away from it: the next signal would begin at its top.
 
 #include "trap/signals.h"
 
@@ -168,7 +170,7 @@ void program_fault(Task& task, int signal, siginfo_t* info, ucontext_t* context)
     report("fault in the runtime: signal %d at %x, address %x, stack %x, task %u (please report this)", int64_t{signal},
            static_cast<uint64_t>(gregs[REG_RIP]), reinterpret_cast<uint64_t>(info->si_addr),
            static_cast<uint64_t>(gregs[REG_RSP]), uint64_t{task.id});
-  } else if (handled(signal)) {
+  } else if (handled(signal) && !on_signal_stack(task, *context)) {  // there, the program's stack had no room for a handler's frame
     enter_handler(task, signal, info, context);
   }
   page::dump_only_present();
