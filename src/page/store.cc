@@ -225,7 +225,6 @@ void convert_all() {
     if (store_extent(line.range.start)) continue;
     convert_line(line, stack_limit);
   }
-  sys::unmap(static_cast<uint64_t>(maps), kMapsSize);
   long at = map(kArena, kArenaSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE | MAP_FIXED, s.store, 0);
   if (at != static_cast<long>(kArena)) fail("map the arena privately", at);
   make_dumpable(kArena);
