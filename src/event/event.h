@@ -32,8 +32,10 @@ void begin_create();
 void end_create();
 // Within begin_create(): what follows needs a turn of the common kind.
 void need_turn();
-// Before program code goes on within the turn: what it is expected to write is made ready.
+// Before program code goes on within the turn, or the runtime reads its memory, after others may have published. REQUIRES:
+// this task has written nothing that is not published; the second publishes first.
 void go_on();
+void publish_and_go_on();
 // Instead of end_turn(): program code goes on with the turn until end_kept_turn(), or until it does more than `what_for`
 // (a KeptTurn) takes.
 void keep_turn(uint32_t what_for);

@@ -78,7 +78,7 @@ long wait_event(long wait_at, long, long) {
   }
   end_turn();
   if (result == kRelock) section.give_up();
-  if (section.goes_on()) go_on();
+  if (section.goes_on()) publish_and_go_on();
   return result;
 }
 

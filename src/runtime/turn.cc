@@ -112,6 +112,7 @@ void enter(Task& task, EventKind kind) {
     task.start_word = 0;
   }
   heap_exchange(task.heap, heap_alias);
+  if (runtime::g_isolated) view::refresh();
 }
 
 }  // namespace
@@ -233,7 +234,12 @@ void go_on() {
   Task& task = self();
   if (!runtime::g_isolated) return;
   runtime::apply_mappings(task);
-  view::prefetch(task, task.interval_key);
+  view::refresh();
+}
+
+void publish_and_go_on() {
+  publish_now(self());
+  go_on();
 }
 
 int block(uint64_t key, uint32_t bits, uint64_t timeout_ns, const char* what) {
@@ -263,7 +269,7 @@ int block(uint64_t key, uint32_t bits, uint64_t timeout_ns, const char* what) {
   task.turn_depth = depth;
   if (depth > 1) task.flags |= kWritten;
   task.wait_what = nullptr;
-  if (runtime::g_isolated) runtime::apply_mappings(task);
+  go_on();
   trap::take_inbox(task);
   return result;
 }
@@ -287,7 +293,7 @@ void outside_end() {
   order::rejoin(task);
   task.counters.serial_cycles -= sys::cycles();
   task.wait_what = nullptr;
-  if (runtime::g_isolated) runtime::apply_mappings(task);  // nothing was written outside (syscall/descriptor.cc)
+  go_on();  // nothing was written outside (syscall/descriptor.cc)
   trap::take_inbox(task);
 }
 

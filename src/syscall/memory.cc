@@ -343,6 +343,8 @@ long on_memory(Call& call) {
   }
   if (call.number == SYS_mincore) note_written();
   long result = change(call);
+  // The store may have changed. Everything was published, but by who creates a task without a turn.
+  if (call.number != SYS_mincore && !task.ahead) view::refresh();
   end_turn();
   return result;
 }

@@ -98,6 +98,7 @@ long fork_program(const Frame& frame, uint64_t exit_signal, uint64_t child_tid, 
   if (multi) {
     view::find_writes(self());
     view::publish(self());
+    view::drop_residents();
   }
   uint64_t wanted = exit_signal | (flags & (CLONE_CHILD_CLEARTID | CLONE_CHILD_SETTID) & 0);
   if (multi) wanted |= CLONE_PARENT;
@@ -138,6 +139,7 @@ long borrow_program(Frame& frame, uint64_t flags, uint64_t stack) {
   if (stack) copy->frame->rsp = stack;
   if (multi) flags |= CLONE_PARENT;
   flags &= ~uint64_t{CLONE_CHILD_CLEARTID | CLONE_CHILD_SETTID | CLONE_PARENT_SETTID | CLONE_SETTLS | CLONE_PIDFD};
+  if (multi) view::drop_residents();
   long pid = weir_clone(flags, copy->stack_top - 4096, nullptr, nullptr, 0, borrowing_child, reinterpret_cast<uint64_t>(copy));
   if (multi) view::forget_copies();  // the child wrote with this task's mappings, and its faults are not this task's
   if (pid > 0 && runtime::g_isolated) note_child(static_cast<int>(pid));

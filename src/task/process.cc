@@ -181,13 +181,14 @@ void release_robust(Task& task) {
 
 namespace {
 
-// Every process has two descriptors of its own (view::open_tracking); those that are being made may not have them yet.
+// Every process has two descriptors of its own and a third for a moment (view::open_tracking); those that are being made may
+// not have them yet.
 bool room_for_process(uint32_t process) {
   const Shared& s = shared();
   for (;;) {
     uint32_t unborn = 0;
     for (uint32_t p = 0; p < s.high_process; p++) unborn += p != process && __atomic_load_n(&s.processes[p].pid, __ATOMIC_ACQUIRE) == -1;
-    if (page::descriptors_left(2 * (unborn + 1))) return true;
+    if (page::descriptors_left(3 * (unborn + 1))) return true;
     if (!unborn) return false;
     sys::raw(SYS_sched_yield);
   }
@@ -280,6 +281,7 @@ long spawn(const Frame& frame, const CloneRequest& request) {
     sys::futex_wake(&s.processes[process].go);
     return task.virtual_tid;
   }
+  if (runtime::g_isolated && !creator.ahead) view::drop_residents();  // the child would begin with them, and others publish first
   s.processes[process].mapping_sequence = s.processes[runtime::g_process].mapping_sequence;
   uint64_t flags = CLONE_FILES | CLONE_FS | CLONE_IO | CLONE_SYSVSEM | CLONE_SETTLS;
   flags |= runtime::g_isolated ? uint64_t{CLONE_PARENT} : uint64_t{CLONE_VM | CLONE_SIGHAND | CLONE_THREAD};
@@ -313,6 +315,7 @@ void finish() {
     *static_cast<uint32_t*>(alias(task.clear_child_tid)) = 0;
     wake(task.clear_child_tid, ~0u, ~0u);
   }
+  if (runtime::g_isolated) view::drop_residents();
   const uint32_t process = static_cast<uint32_t>(task.process);
   task.counters.serial_cycles += sys::cycles();
   add_counters(s.totals, task.counters);

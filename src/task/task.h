@@ -56,7 +56,8 @@ struct TaskCounters {
   uint64_t wait_cycles;   // waiting for the turn
   uint64_t serial_cycles; // holding the turn
   uint64_t scans_saved;   // times that the task's copies were known without looking for them
-  uint64_t prefetched;    // pages copied in advance, as the tape foretold
+  uint64_t prefetched;    // pages that were copied before they were written, as they had been written before
+  uint64_t foretold;      // of these, written
 };
 
 // Layout: the first 0x48 bytes are used by src/patch/entry_x86_64.S and by the generated stubs.

@@ -3,7 +3,9 @@
 // Invariants
 // 1. Between two publications of this process, diff buffer entries [0, dirty_count) name pages whose private copy holds
 //    bytes that the store does not, and no other page does.
-// 2. After publish() this process has no private copy at all, so it reads the store.
+// 2. After publish() this process has no private copy but the residents, which are equal to the store. They are again whenever
+//    program code goes on, or the runtime reads program memory, after others may have published (refresh); in between the
+//    store's page is not their twin.
 //    A write to a hole that remembers a mark faults twice: the copy is made marked, then the mark lifts. A signal can come
 //    in between; then there is a copy that nothing reports. trap/ drops it before anybody publishes (drop_unwritten), or the
 //    write would go to a copy that lacks what others published meanwhile, and its diff would take that back.
@@ -19,7 +21,6 @@
 #include "sys/fault_log.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
-#include "tape/interval_tape.h"
 #include "task/shared.h"
 #include "view/isolated_scan.h"
 
@@ -49,28 +50,71 @@ void add_dirty(Task& task, uint64_t page) {
   diffs_of(task)[task.dirty_count++].page = page;
 }
 
-// Per process: what is known about its copies. They are the prefetched pages and those that have faulted since: a copy is
-// made by a fault, whoever writes.
+// Per process: copies that stay. A copy that the kernel makes costs microseconds, as much again when it is dropped; bringing
+// one up to date costs a tenth. So what the last short intervals wrote stays private from one interval to the next, as it
+// is likely to be written again (a tape of one interval), and is made equal to the store whenever the task has published
+// and before it goes on. Its twin is what it was made equal to.
+struct Residents {
+  static constexpr uint32_t kMost = 16;
+  static constexpr uint8_t kPatience = 32;  // intervals that did not write it
+  uint32_t count = 0;
+  uint64_t mapping_sequence = 0;
+  uint64_t page[kMost];
+  uint8_t idle[kMost];
+};
+Residents g_residents;
+alignas(kPageSize) uint8_t g_twins[Residents::kMost][kPageSize];
+
+// Per process: all other copies have faulted since `mark`: a copy is made by a fault, whoever writes.
 struct Known {
   bool valid = false;
   sys::FaultMark mark;
-  uint64_t interval;  // its key
-  uint32_t count;
-  uint64_t page[tape::Interval::kMost];
-  uint8_t sure[tape::Interval::kMost];
 };
 Known g_known;
-tape::IntervalTape g_tape;
 
-// Adds the prefetched pages and those of the store that have faulted. False: they are not all known.
+int resident(uint64_t page) {
+  for (uint32_t i = 0; i < g_residents.count; i++) {
+    if (g_residents.page[i] == page) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+void remove_resident(uint32_t i) {
+  Residents& r = g_residents;
+  const uint32_t last = --r.count;
+  if (i == last) return;
+  r.page[i] = r.page[last];
+  r.idle[i] = r.idle[last];
+  copy_bytes(g_twins[i], g_twins[last], kPageSize);
+}
+
+// A new copy becomes resident if there is room, or somebody who has not been written for long.
+bool add_resident(uint64_t page) {
+  constexpr uint8_t kLong = 4;
+  Residents& r = g_residents;
+  if (r.count == Residents::kMost) {
+    uint32_t idlest = 0;
+    for (uint32_t i = 1; i < r.count; i++) {
+      if (r.idle[i] > r.idle[idlest]) idlest = i;
+    }
+    if (r.idle[idlest] < kLong) return false;
+    drop(r.page[idlest], kPageSize);
+    remove_resident(idlest);
+  }
+  r.page[r.count] = page;
+  r.idle[r.count++] = 0;
+  return true;
+}
+
+// Adds the residents and the pages of the store that have faulted. False: they are not all known.
 bool add_known(Task& task) {
   constexpr uint32_t kMostFaults = 64;
-  uint64_t pages[kMostFaults + tape::Interval::kMost];
+  uint64_t pages[kMostFaults + Residents::kMost];
   if (!g_known.valid) return false;
   const long faults = sys::faults_since(g_known.mark, pages, kMostFaults);
   if (faults < 0) return false;
   auto count = static_cast<uint32_t>(faults);
-  for (uint32_t i = 0; i < g_known.count; i++) pages[count++] = g_known.page[i];
+  for (uint32_t i = 0; i < g_residents.count; i++) pages[count++] = g_residents.page[i];
   uint32_t sorted = 0;
   for (uint32_t i = 0; i < count; i++) {
     const uint64_t page = pages[i];
@@ -84,15 +128,8 @@ bool add_known(Task& task) {
   return true;
 }
 
-// 0 it was not prefetched, 1 it was, 2 and it is sure to be written.
-unsigned prefetched(uint64_t page) {
-  for (uint32_t i = 0; i < g_known.count; i++) {
-    if (g_known.page[i] == page) return 1u + g_known.sure[i];
-  }
-  return 0;
-}
-
 uint64_t twin_of(const HandOver& given, uint64_t page) {
+  if (const int i = resident(page); i >= 0) return reinterpret_cast<uint64_t>(g_twins[i]);
   for (uint64_t i = 0; i < given.count; i++) {
     if (given.page[i] == page) return reinterpret_cast<uint64_t>(given.bytes[i]);
   }
@@ -111,78 +148,80 @@ void find_writes(Task& task) {
   }
   const HandOver& given = hand_over_of(task);
   page::PageDiff* diffs = diffs_of(task);
-  const bool records = g_known.interval != 0;
-  if (records) g_tape.begin(g_known.interval);
-  constexpr uint64_t kDoubt = 32;  // so often even a sure page is left out of the next prefetch
-  const bool doubts = task.counters.events % kDoubt == 0;
+  task.counters.prefetched += g_residents.count;
   uint64_t kept = 0;
   for (uint64_t i = 0; i < task.dirty_count; i++) {
     const uint64_t page = diffs[i].page;
     page::PageDiff& diff = diffs[kept];
-    const uint32_t bytes =
-        page::make_diff(reinterpret_cast<const void*>(page), reinterpret_cast<const void*>(twin_of(given, page)), &diff);
-    const unsigned foretold = prefetched(page);
-    if (!bytes && known && !foretold && !is_copy(page)) continue;  // it was only read
+    diff.bytes = page::make_diff(reinterpret_cast<const void*>(page), reinterpret_cast<const void*>(twin_of(given, page)), &diff);
+    const bool is_resident = resident(page) >= 0;
+    if (!diff.bytes && known && !is_resident && !is_copy(page)) continue;  // it was only read
     diff.page = page;
     kept++;
-    if (bytes) {
-      task.changed_count++;
-      task.counters.diffs++;
-      task.counters.bytes += bytes;
-    }
-    // A page that is written with what it had faults like any other, and is worth its prefetch.
-    if (records && (bytes || foretold == 0 || (foretold == 2 && !doubts))) g_tape.add(page, !bytes || foretold == 2);
+    task.counters.faults += !is_resident;
+    if (!diff.bytes) continue;
+    task.changed_count++;
+    task.counters.diffs++;
+    task.counters.foretold += is_resident;
+    task.counters.bytes += diff.bytes;
   }
   task.dirty_count = kept;
-  task.counters.faults += kept;
-  g_known.interval = 0;
-}
-
-void prefetch(Task& task, uint64_t key) {
-  const tape::Interval* interval = g_tape.find(key);
-  uint64_t page;
-  // The runtime may have written for the program since the last publication: such copies must stay known.
-  if (interval && interval->count && g_known.valid && sys::faults_since(g_known.mark, &page, 0) == 0) {
-    for (uint32_t i = 0; i < interval->count;) {
-      const uint64_t start = interval->page[i];
-      uint64_t limit = start;
-      for (; i < interval->count && interval->page[i] == limit; i++) {
-        g_known.sure[g_known.count] = interval->sure[i];
-        g_known.page[g_known.count++] = limit;
-        limit += kPageSize;
-      }
-      if (sys::raw(SYS_madvise, static_cast<long>(start), static_cast<long>(limit - start), MADV_POPULATE_WRITE) != 0) {
-        g_known.valid = false;  // it may not be written any more
-        break;
-      }
-    }
-    task.counters.prefetched += g_known.count;
-    if (g_known.count) g_known.mark = sys::mark_faults();
-  }
-  g_known.interval = key;
 }
 
 void publish(Task& task) {
   page::PageDiff* diffs = diffs_of(task);
   const uint64_t count = task.dirty_count;
   for (uint64_t i = 0; i < count; i++) {
+    if (!diffs[i].bytes) continue;
     page::apply_diff(diffs[i], reinterpret_cast<const void*>(diffs[i].page),
                      reinterpret_cast<void*>(page::alias_of(diffs[i].page)));
   }
-  for (uint64_t i = 0; i < count;) {
-    uint64_t start = diffs[i].page;
+  const bool is_short = count <= Residents::kMost;
+  for (uint64_t i = 0; i < count; i++) {
+    const uint64_t start = diffs[i].page;
+    if (const int known = resident(start); known >= 0) {
+      uint8_t& idle = g_residents.idle[known];
+      idle = diffs[i].bytes ? 0 : static_cast<uint8_t>(idle + 1);
+      if (idle <= Residents::kPatience) continue;
+      remove_resident(static_cast<uint32_t>(known));
+    } else if (is_short && add_resident(start)) {
+      continue;
+    }
     uint64_t limit = start + kPageSize;
-    for (i++; i < count && diffs[i].page == limit; i++) limit += kPageSize;
+    for (; i + 1 < count && diffs[i + 1].page == limit && !is_short && resident(limit) < 0; i++) limit += kPageSize;
     drop(start, limit - start);
   }
   task.dirty_count = 0;
   hand_over_of(task).count = 0;
+  refresh();
   g_known.valid = true;
   g_known.mark = sys::mark_faults();
-  g_known.count = 0;
 }
 
-void forget_copies() { g_known.valid = false; }
+void refresh() {
+  Residents& r = g_residents;
+  if (!r.count) return;
+  const uint64_t sequence = __atomic_load_n(&shared().mapping_sequence, __ATOMIC_ACQUIRE);
+  if (r.mapping_sequence != sequence) {  // a page may have gone, or be closed
+    drop_residents();
+    r.mapping_sequence = sequence;
+    return;
+  }
+  for (uint32_t i = 0; i < r.count; i++) {
+    copy_bytes(g_twins[i], reinterpret_cast<const void*>(page::alias_of(r.page[i])), kPageSize);
+    copy_bytes(reinterpret_cast<void*>(r.page[i]), g_twins[i], kPageSize);
+  }
+}
+
+void drop_residents() {
+  for (uint32_t i = 0; i < g_residents.count; i++) drop(g_residents.page[i], kPageSize);
+  g_residents.count = 0;
+}
+
+void forget_copies() {
+  g_known.valid = false;
+  g_residents.count = 0;
+}
 
 bool hand_over(Task& from, const Task& to) {
   HandOver& given = hand_over_of(to);

@@ -18,9 +18,11 @@ void track(uint64_t start, uint64_t size);
 
 // Finds what the task wrote since its last publication. REQUIRES: nobody publishes meanwhile, or the caller has the turn.
 void find_writes(Task& task);
-// The task goes on with program code after an event, `key` saying which: what it wrote last time is copied now, in one step
-// instead of by faults. REQUIRES: nobody publishes until the task's next find_writes.
-void prefetch(Task& task, uint64_t key);
+// Others may have published: the copies that stay are made equal to the store again. REQUIRES: this task has published what
+// it wrote, and nobody publishes meanwhile.
+void refresh();
+// From now on no copy stays; likewise.
+void drop_residents();
 // This process is new: nothing is known about its copies.
 void forget_copies();
 // Applies what find_writes found and drops the copies. REQUIRES: the turn.

@@ -15,6 +15,7 @@
 #include "page/heap.h"
 #include "page/store.h"
 #include "sys/fault_log.h"
+#include "sys/futex.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "task/shared.h"
@@ -130,12 +131,25 @@ void scan(AddPage add, Task& task, uint64_t start, uint64_t limit) {
   }
 }
 
+// All processes have one table of descriptors, and who looks whether it has room for one more process (task/process.cc) holds
+// those that it counts for a moment.
+template <typename Open>
+long open_patiently(Open open) {
+  constexpr uint64_t kPatience = 100'000'000;
+  const uint64_t begin = sys::monotonic_ns();
+  for (;;) {
+    const long file = open();
+    if (file != -EMFILE || sys::monotonic_ns() - begin > kPatience) return file;
+    sys::raw(SYS_sched_yield);
+  }
+}
+
 }  // namespace
 
 bool open_tracking() {
   forget_copies();
   sys::start_fault_log(kFaultLog);
-  long file = page::open_hidden(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY);
+  long file = open_patiently([] { return page::open_hidden(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY); });
   if (sys::failed(file)) {
     report("this kernel gives no userfaultfd (error %d); View isolated needs it%s", int64_t{-file}, page::of_descriptors(file));
     return false;
@@ -149,7 +163,7 @@ bool open_tracking() {
     report("this kernel's userfaultfd has no asynchronous write protection (Linux 6.7 has); View isolated needs it");
     return false;
   }
-  file = page::open_hidden(SYS_open, reinterpret_cast<long>("/proc/self/pagemap"), O_RDONLY | O_CLOEXEC);
+  file = open_patiently([] { return page::open_hidden(SYS_open, reinterpret_cast<long>("/proc/self/pagemap"), O_RDONLY | O_CLOEXEC); });
   if (sys::failed(file)) {
     report("cannot open /proc/self/pagemap (error %d); View isolated needs it%s", int64_t{-file}, page::of_descriptors(file));
     return false;
