@@ -152,6 +152,8 @@ struct Task {
   uint64_t start_word;        // program address: to be looked at before the first publication (see runtime/dispatch.cc)
   uint64_t releases[16];      // locks that it released and others still see held (event/ownership.h)
   uint32_t release_count;
+  uint32_t uses;              // in a row of used_object, the last lock of this task's own
+  uint64_t used_object;
   uint32_t owned_operations;  // operations on locks since the last publication that were no events
   TaskCounters counters;
   // Wait of a spinning task: the bytes its loop reads (see trap/spin).
