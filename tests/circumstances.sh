@@ -36,7 +36,7 @@ find_same_id() {
 # result_of SECONDS COMMAND...: COMMAND begins with what surrounds weir, writes weir's words to the file `words` and asks for
 # the fingerprint. Leaves in `result` what the program printed and the fingerprints. False, with `why`, where it fails.
 # The memory is compared of a run into /dev/null: libc asks for the state of its output, and what the kernel says of a
-# file (its times, its number) is input of the program that stays on its stack.
+# file (its times, its number) is input of the program that stays on the stack of the thread that asked.
 result_of() {
   local seconds=$1 out
   shift

@@ -87,7 +87,8 @@ inline const char* of_descriptors(long error) { return error == -EMFILE ? ": no 
 // ftruncate, bound by the hard limit only; -EFBIG where that forbids it.
 long set_file_size(int file, uint64_t size);
 
-// 64-bit fingerprint of all program memory, words that hold the process id made equal.
+// 64-bit fingerprint of all program memory but the unused part of the first thread's stack, words that hold the process id
+// made equal.
 uint64_t fingerprint();
 
 }  // namespace weir::page

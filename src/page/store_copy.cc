@@ -31,10 +31,29 @@ void each_extent(int store, Visit visit) {
   }
 }
 
-uint64_t hash_page(uint64_t hash, uint64_t name, const uint32_t* words, uint32_t pid) {
+// The part of the first thread's stack that no function uses, as addresses: below its stack pointer. Functions that have
+// returned left there what the kernel told them, and some of that is another in every run: the number and the times of the
+// file that is standard output (stdio asks when it makes its buffer), the times of the libraries (the loader asks).
+Range dead_stack(Range stack) {
+  constexpr uint64_t kRedZone = 128;
+  const Shared& s = shared();
+  uint64_t lowest = 0;
+  auto consider = [&](const Task& task) {
+    const uint64_t pointer = task.in_runtime && task.frame ? task.frame->rsp : 0;
+    if (stack.contains(pointer) && (!lowest || pointer < lowest)) lowest = pointer;
+  };
+  if (!s.multi) consider(self());
+  for (TaskId i = 0; s.multi && i < s.high_task; i++) {
+    if (s.tasks[i].state != TaskState::kFree) consider(s.tasks[i]);
+  }
+  return lowest > stack.start + kRedZone ? Range{stack.start, lowest - kRedZone} : Range{};
+}
+
+// `dead`: bytes of the page's beginning that do not count.
+uint64_t hash_page(uint64_t hash, uint64_t name, const uint32_t* words, uint32_t pid, uint64_t dead) {
   uint64_t sum = name * 0x9E3779B97F4A7C15;
   bool any = false;
-  for (size_t i = 0; i < kPageSize / 4; i++) {
+  for (size_t i = dead / 4; i < kPageSize / 4; i++) {
     uint32_t word = words[i];
     if (word == 0) continue;
     any = true;
@@ -43,6 +62,11 @@ uint64_t hash_page(uint64_t hash, uint64_t name, const uint32_t* words, uint32_t
     sum ^= sum >> 31;
   }
   return any ? (hash ^ sum) * 0x94D049BB133111EB : hash;
+}
+
+uint64_t dead_bytes(Range dead, uint64_t page) {
+  if (page < dead.start || page >= dead.limit) return 0;
+  return dead.limit - page < kPageSize ? dead.limit - page : kPageSize;
 }
 
 }  // namespace
@@ -118,9 +142,17 @@ uint64_t fingerprint() {
   const auto pid = static_cast<uint32_t>(s.multi && s.monitor ? s.monitor : sys::raw(SYS_getpid));
   uint64_t hash = 0;
   if (s.multi) {
+    Range dead{};
+    for (uint32_t i = 0; i < s.region_count; i++) {
+      const Region& r = s.regions[i];
+      const Range range{r.start, r.start + r.size};
+      if (!r.live || !s.stack_limit || !range.contains(s.stack_limit - 1)) continue;
+      dead = dead_stack(range);
+      if (!dead.empty()) dead = {r.offset, r.offset + dead.size()};
+    }
     each_extent(s.store, [&](uint64_t offset, uint64_t size) {
       for (uint64_t at = offset; at < offset + size; at += kPageSize) {
-        hash = hash_page(hash, at, reinterpret_cast<const uint32_t*>(kAlias + at), pid);
+        hash = hash_page(hash, at, reinterpret_cast<const uint32_t*>(kAlias + at), pid, dead_bytes(dead, at));
       }
     });
     return hash;
@@ -132,15 +164,16 @@ uint64_t fingerprint() {
     const bool arena = in_arena(line.range.start);
     if (!line.writable || !line.readable || arena || line.range.overlaps(own_image())) continue;
     if (line.shared || line.range.overlaps(Range{kArena, uint64_t{0x400000000000}})) continue;
+    const Range dead = starts_with(line.name, "[stack]") ? dead_stack(line.range) : Range{};
     for (uint64_t at = line.range.start; at < line.range.limit; at += kPageSize) {
-      hash = hash_page(hash, at, reinterpret_cast<const uint32_t*>(at), pid);
+      hash = hash_page(hash, at, reinterpret_cast<const uint32_t*>(at), pid, dead_bytes(dead, at));
     }
   }
   if (s.store > 0) {
     each_extent(s.store, [&](uint64_t offset, uint64_t size) {
       if (offset >= kArenaSize) return;
       for (uint64_t at = offset; at < offset + size; at += kPageSize) {
-        hash = hash_page(hash, at, reinterpret_cast<const uint32_t*>(kArena + at), pid);
+        hash = hash_page(hash, at, reinterpret_cast<const uint32_t*>(kArena + at), pid, 0);
       }
     });
   }
