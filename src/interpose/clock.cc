@@ -38,12 +38,28 @@ long program_time(timespec* time) {
   return 0;
 }
 
+// Isolated: of the task, not of its process, which may have run others before.
+long own_time(const Task& task, timespec* time) {
+  const long result = sys::raw(SYS_clock_gettime, clock_of_process(task.tid), reinterpret_cast<long>(time));
+  if (result != 0) return result;
+  const int64_t sum = static_cast<int64_t>(time->tv_sec) * 1000000000 + time->tv_nsec + task.cpu_offset;
+  time->tv_sec = static_cast<time_t>(sum > 0 ? sum / 1000000000 : 0);
+  time->tv_nsec = static_cast<long>(sum > 0 ? sum % 1000000000 : 0);
+  return 0;
+}
+
 long task_time(clockid_t clock, timespec* time) {
   const int tid = static_cast<int>(~static_cast<unsigned>(clock >> 3));
-  const int real = tid == shared().monitor ? task_at(0).tid : tasks::real_tid(tid);
-  if (runtime::g_isolated && !(clock & kPerThread) && (tid == shared().monitor || tid == 0)) return program_time(time);
-  const int translated = runtime::g_isolated ? clock_of_process(real) : static_cast<int>(~static_cast<unsigned>(real) << 3 | (clock & 7));
-  return sys::raw(SYS_clock_gettime, translated, reinterpret_cast<long>(time));
+  const bool first = tid == shared().monitor;
+  const int real = first ? task_at(0).tid : tasks::real_tid(tid);
+  if (!runtime::g_isolated) {
+    return sys::raw(SYS_clock_gettime, static_cast<int>(~static_cast<unsigned>(real) << 3 | (clock & 7)), reinterpret_cast<long>(time));
+  }
+  if (!(clock & kPerThread) && (first || tid == 0)) return program_time(time);
+  if (tid == 0) return own_time(self(), time);
+  if (first) return own_time(task_at(0), time);
+  if (const Task* task = tasks::find_by_virtual_tid(tid)) return own_time(*task, time);
+  return sys::raw(SYS_clock_gettime, clock_of_process(real), reinterpret_cast<long>(time));
 }
 
 }  // namespace
@@ -74,10 +90,18 @@ extern "C" __attribute__((visibility("default"))) int clock_gettime(clockid_t cl
   using Real = int (*)(clockid_t, timespec*);
   static Real real = nullptr;
   if (!real) real = reinterpret_cast<Real>(dlsym(RTLD_NEXT, "clock_gettime"));
-  if (!g_tasks_active || self().in_vfork || (clock >= 0 && clock != CLOCK_PROCESS_CPUTIME_ID)) return real(clock, time);
-  if (clock == CLOCK_PROCESS_CPUTIME_ID && !runtime::g_isolated) return real(clock, time);
-  long result = clock < 0 ? task_time(clock, time) : program_time(time);
+  const bool of_task = clock == CLOCK_THREAD_CPUTIME_ID, of_all = clock == CLOCK_PROCESS_CPUTIME_ID;
+  if (!g_tasks_active || self().in_vfork || (clock >= 0 && !of_task && !of_all)) return real(clock, time);
+  if (clock >= 0 && !runtime::g_isolated) return real(clock, time);
+  const long result = of_task ? own_time(self(), time) : of_all ? program_time(time) : task_time(clock, time);
   if (result == 0) return 0;
   errno = static_cast<int>(-result);
   return -1;
+}
+
+// libc's own would not come by the function above.
+extern "C" __attribute__((visibility("default"))) clock_t clock() noexcept {
+  timespec time;
+  if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time) != 0) return -1;
+  return static_cast<clock_t>(time.tv_sec * CLOCKS_PER_SEC + time.tv_nsec / (1000000000 / CLOCKS_PER_SEC));
 }

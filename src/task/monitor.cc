@@ -12,6 +12,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "base/bytes.h"
 #include "page/store.h"
@@ -212,6 +213,7 @@ void split_monitor() {
   s.parent = static_cast<int>(sys::raw(SYS_getppid));
   uint64_t all = ~uint64_t{0}, mask = 0;
   sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all), reinterpret_cast<long>(&mask), 8);
+  const auto used = static_cast<int64_t>(sys::monotonic_ns(CLOCK_THREAD_CPUTIME_ID));  // by the first task, in this process
   long result = weir_split(CLONE_FILES | CLONE_FS | CLONE_IO | CLONE_SYSVSEM, static_cast<uint64_t>(stack) + kMonitorStack);
   if (sys::failed(result)) {
     report("cannot make a process (error %d); ulimit -u?", int64_t{-result});
@@ -221,6 +223,7 @@ void split_monitor() {
   if (sys::raw(SYS_getppid) != s.monitor) die(125);
   Task& task = self();
   task.tid = static_cast<int>(sys::raw(SYS_gettid));
+  task.cpu_offset = used;
   s.processes[task.process].pid = task.tid;
   sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&mask), 0, 8);
 }

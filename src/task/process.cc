@@ -17,6 +17,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "base/bytes.h"
 #include "event/event.h"
@@ -92,6 +93,8 @@ void reserve_heap(TaskId id) {
   set_base(ARCH_SET_GS, reinterpret_cast<uint64_t>(&task));
   task.tid = static_cast<int>(sys::raw(SYS_gettid));
   trap::set_signal_stack(process);
+  // A process from the pool has worked for other tasks before.
+  if (runtime::g_isolated) task.cpu_offset = -static_cast<int64_t>(sys::monotonic_ns(CLOCK_PROCESS_CPUTIME_ID));
   order::wait_to_run(task);
   if (runtime::g_isolated) {
     runtime::apply_mappings(task);

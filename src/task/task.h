@@ -149,6 +149,7 @@ struct Task {
   uint64_t start_function;    // program function and argument of the thread; of a creator: those of the thread it makes
   uint64_t start_argument;
   uint64_t interval_key;      // the event after which program code goes on (tape)
+  int64_t cpu_offset;         // nanoseconds: the task's CPU time is that of its process and this (isolated)
   uint64_t start_word;        // program address: to be looked at before the first publication (see runtime/dispatch.cc)
   uint64_t releases[16];      // locks that it released and others still see held (event/ownership.h)
   uint32_t release_count;

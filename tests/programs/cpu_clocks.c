@@ -1,4 +1,4 @@
-// Processor time clocks: a thread's own counts its work, the process's counts every thread's, also by getrusage.
+// Processor time clocks: a thread's own counts its work and nobody else's, the process's counts every thread's, also by getrusage.
 #include <sys/resource.h>
 #include "program.h"
 
@@ -19,16 +19,26 @@ static void* works(void* unused) {
   return unused;
 }
 
+static void* is_new(void* unused) {
+  CHECK(milliseconds(CLOCK_THREAD_CPUTIME_ID) < 15);
+  return unused;
+}
+
 int main(void) {
   struct rusage usage;
-  long before = milliseconds(CLOCK_PROCESS_CPUTIME_ID);
+  while (milliseconds(CLOCK_THREAD_CPUTIME_ID) < 5) {}
+  long own = milliseconds(CLOCK_THREAD_CPUTIME_ID), before = milliseconds(CLOCK_PROCESS_CPUTIME_ID);
   run_threads(2, works);
   CHECK(milliseconds(CLOCK_PROCESS_CPUTIME_ID) - before >= 38);
+  CHECK(clock() / (CLOCKS_PER_SEC / 1000) - before >= 38);
   CHECK(milliseconds(CLOCK_THREAD_CPUTIME_ID) < 38 + before);
   CHECK_EQ(getrusage(RUSAGE_SELF, &usage), 0);
   CHECK((usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000 +
             (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1000 >=
         36);
+  // A thread made after others have ended begins at 0; main's own clock went on when the first was made.
+  run_threads(1, is_new);
+  CHECK(milliseconds(CLOCK_THREAD_CPUTIME_ID) >= own);
   puts("time counted");
   return 0;
 }
