@@ -213,6 +213,7 @@ void split_monitor() {
   s.parent = static_cast<int>(sys::raw(SYS_getppid));
   uint64_t all = ~uint64_t{0}, mask = 0;
   sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all), reinterpret_cast<long>(&mask), 8);
+  s.monitor_stands = 0;
   const auto used = static_cast<int64_t>(sys::monotonic_ns(CLOCK_THREAD_CPUTIME_ID));  // by the first task, in this process
   long result = weir_split(CLONE_FILES | CLONE_FS | CLONE_IO | CLONE_SYSVSEM, static_cast<uint64_t>(stack) + kMonitorStack);
   if (sys::failed(result)) {
@@ -221,6 +222,8 @@ void split_monitor() {
   }
   sys::raw(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
   if (sys::raw(SYS_getppid) != s.monitor) die(125);
+  // The program may look at its arguments in /proc, which are none between two steps of the monitor.
+  while (!__atomic_load_n(&s.monitor_stands, __ATOMIC_ACQUIRE)) sys::futex_wait(&s.monitor_stands, 0);
   Task& task = self();
   task.tid = static_cast<int>(sys::raw(SYS_gettid));
   task.cpu_offset = used;
@@ -237,6 +240,8 @@ extern "C" __attribute__((visibility("hidden"))) void weir_monitor(int leader) {
   if (s.processes[0].pid == s.monitor) s.processes[0].pid = leader;
   trap::forward_signals();
   show_arguments();
+  __atomic_store_n(&s.monitor_stands, 1u, __ATOMIC_RELEASE);
+  sys::futex_wake(&s.monitor_stands);
   for (;;) {
     ChildNews news;
     const long result = wait_for_news(news);

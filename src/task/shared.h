@@ -181,6 +181,7 @@ struct Shared {
   uint32_t idle_processes;
   ProcessSlot processes[kMaxProcesses];
   uint32_t children_epoch;   // futex: a child ended
+  uint32_t monitor_stands;    // futex: 1 when the first task may go on
   uint32_t child_high;
   ChildProcess children[kMaxChildren];
 
