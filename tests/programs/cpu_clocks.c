@@ -1,4 +1,4 @@
-// Processor time clocks: a thread's own counts its work and nobody else's, the process's counts every thread's, also by getrusage.
+// Processor time clocks: a thread's own counts its work and nobody else's, the process's every thread's, also by getrusage and clock.
 #include <sys/resource.h>
 #include "program.h"
 
