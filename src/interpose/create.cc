@@ -133,6 +133,18 @@ WEIR_EXPORT int pthread_join(pthread_t thread, void** result) {
   return error;
 }
 
+// glibc's has two steps, and a thread that ends between them gives its own memory back: the second reads what is gone (glibc's
+// bug 19951, hardly ever met natively; with an event in between every short thread would end there).
+WEIR_EXPORT int pthread_detach(pthread_t thread) noexcept {
+  if (!is_event() || !runtime::g_isolated) return real().pthread_detach(thread);
+  return in_one_turn(EventKind::kOther, [&] { return real().pthread_detach(thread); });
+}
+
+WEIR_EXPORT int thrd_detach(thrd_t thread) {
+  if (!is_event() || !runtime::g_isolated) return real().thrd_detach(thread);
+  return in_one_turn(EventKind::kOther, [&] { return real().thrd_detach(thread); });
+}
+
 // glibc sends a signal only to a thread that may be cancelled at any place; the others look when they come to a cancellation
 // point, and those that wait at one of ours are woken.
 WEIR_EXPORT int pthread_cancel(pthread_t thread) {
