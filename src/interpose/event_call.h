@@ -91,7 +91,9 @@ class AloneSection {
     task_.in_runtime = 1;
     asm volatile("" ::: "memory");
     const auto address = reinterpret_cast<uint64_t>(object);
-    if (task_.turn_depth) {
+    if (task_.ahead) {  // a handler of a signal, while the task makes another: it has no turn
+      alone_ = operates_alone(task_, address);
+    } else if (task_.turn_depth) {
       alone_ = !runtime::g_isolated || !is_owned_elsewhere(task_, address);
       note_written();
     } else if (task_.solo) {

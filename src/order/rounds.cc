@@ -143,7 +143,8 @@ void end_serial(Shared& s) {
 void start_serial(Shared& s) {
   // A task that ran alone may have done locked instructions and locks without a turn (Task::solo); before anybody else acts
   // on what they changed it must have published them, so its turn comes first. So it is with one that has made tasks
-  // without a turn: it went through locks of the C library, and the new tasks have what it has not published.
+  // without a turn, or has begun to: it went through locks and lists of the C library, and a task with a lower number, woken
+  // late in the last phase, would change them in the store; and the new tasks have what it has not published.
   if (s.made_ahead == kNoTask && s.phase_tasks == 1) s.made_ahead = s.phase_task;
   const bool alone = s.made_ahead != kNoTask && s.tasks[s.made_ahead].state == TaskState::kArrived;
   Task* first = alone ? &s.tasks[s.made_ahead] : next_arrived(s, 0);
@@ -380,9 +381,11 @@ void add_task(Task& task) {
   s.live++;
 }
 
-bool may_add_running(const Task& task) {
-  const Shared& s = shared();
-  return g_config.fenced && s.first_running == task.id;
+bool go_ahead(const Task& task) {
+  Shared& s = shared();
+  if (!g_config.fenced || s.first_running != task.id) return false;
+  s.made_ahead = task.id;  // read when this task has arrived, by then under the lock
+  return true;
 }
 
 void add_running(Task& task) {
@@ -391,7 +394,6 @@ void add_running(Task& task) {
   task.state = TaskState::kRunning;
   catch_up(task);
   s.running++;
-  s.made_ahead = s.first_running;
   if (task.id >= s.high_task) s.high_task = task.id + 1;
   s.live++;
 }

@@ -39,8 +39,8 @@ void rejoin(Task& task);
 // The current task, which holds the turn, has made `task`: it runs when the serial phase ends.
 void add_task(Task& task);
 // A task that has no turn may make another while others run: true for one task of a parallel phase at most, the same in
-// every run.
-bool may_add_running(const Task& task);
+// every run. From then on what it does is published before anybody else has a turn.
+[[nodiscard]] bool go_ahead(const Task& task);
 // It has made `task`, which runs at once.
 void add_running(Task& task);
 // The first task, before any other exists.

@@ -40,6 +40,7 @@ constexpr uint32_t kSoloOperations = 1000;
 constexpr uint32_t kAloneForGood = 1u << 24;  // nobody can come
 constexpr uint32_t kAheadDepth = 2;  // the runtime works on the task's own mapping, as in a nested event
 constexpr int32_t kAwaitedStart = -2;  // glibc's setxid_futex: a thread waits for this one to have started
+constexpr uint32_t kMostKept = 100;  // events in a turn that is kept: one that waits for another task by them must not keep it
 constexpr uint32_t kWritten = 1u << 0;  // Task::flags: published again before the turn is passed on
 
 void* heap_alias(uint64_t address) { return alias(address); }
@@ -74,7 +75,8 @@ void give_up_kept(Task& task, EventKind kind) {
     task.held = 0;
     task.broken_section = task.section;
     end_turn();
-  } else if (task.keeps_for && (task.keeps_for == kKeptForCreate || !(is_part_of_life(kind) || kind == EventKind::kFutex))) {
+  } else if (task.keeps_for && (task.keeps_for == kKeptForCreate || !(is_part_of_life(kind) || kind == EventKind::kFutex) ||
+                                ++task.kept_events > kMostKept)) {
     task.keeps_for = kKeptForNothing;
     end_turn();
   }
@@ -167,7 +169,7 @@ void begin_create() {
     task.keeps_for = kKeptForNothing;
     return;
   }
-  if (task.turn_depth || !order::may_add_running(task)) {
+  if (task.turn_depth || !order::go_ahead(task)) {
     begin_turn(EventKind::kCreate);
     return;
   }
@@ -204,6 +206,7 @@ void keep_turn(uint32_t what_for) {
   Task& task = self();
   if (task.turn_depth == 1 && !task.held && !task.keeps_for) {
     task.keeps_for = what_for;
+    task.kept_events = 0;
   } else {
     end_turn();
   }

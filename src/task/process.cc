@@ -381,6 +381,7 @@ void become_single_after_fork() {
   task.virtual_tid = task.tid;
   task.turn_depth = 0;
   task.held = 0;
+  task.ahead = task.keeps_for = 0;
   task.flags = 0;
   s.processes[task.process].pid = task.tid;
   g_tasks_active = false;

@@ -146,6 +146,7 @@ struct Task {
   uint64_t wait_mask;         // signal mask of a sigsuspend or ppoll that a signal ended
   uint32_t has_wait_mask;
   uint32_t keeps_for;         // KeptTurn: the turn of an event is kept until an event of another kind
+  uint32_t kept_events;       // in it
   uint64_t start_function;    // program function and argument of the thread; of a creator: those of the thread it makes
   uint64_t start_argument;
   uint64_t interval_key;      // the event after which program code goes on (tape)
