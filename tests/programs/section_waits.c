@@ -42,7 +42,7 @@ static void* worker(void* number) {
     for (int k = 0; k < (round % 10 ? 100 : 300000); ++k) work += k % 7;
     sum += work % 1000;
     CHECK_EQ(pthread_mutex_unlock(&inner), 0);
-    const struct timespec soon = time_in(CLOCK_REALTIME, 2000);
+    const struct timespec soon = time_in(CLOCK_REALTIME, 20);
     if (steps % 4 != (long)number) pthread_cond_timedwait(&changed, &outer, &soon);
     ++steps;
     CHECK_EQ(pthread_cond_broadcast(&changed), 0);
