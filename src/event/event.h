@@ -64,8 +64,6 @@ void outside_end();
 void* alias(uint64_t address);
 // Within a turn: program memory was written through the task's own mapping; it is published when the turn ends.
 void note_written();
-// In program code under View isolated: something differs from what this task published last. Takes microseconds.
-bool has_changes();
 // The time that timeouts are counted in: virtual under Order token, the clock's under free. Nanoseconds.
 uint64_t event_time();
 // True where other tasks exist, so that events matter.

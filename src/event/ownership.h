@@ -4,7 +4,6 @@
 
 #include <stdint.h>
 
-#include "event/event.h"
 #include "event/owner_table.h"
 #include "task/shared.h"
 #include "task/task.h"
@@ -30,21 +29,24 @@ inline bool goes_without_event(Task& task) {
   return true;
 }
 
-// The task uses one lock again and again and has changed nothing since its last event: it waits for another's store, which
-// it sees after an event only. (What memory holds decides, so it is the same in every run.)
+// The task takes one mutex of its own again and again: perhaps it waits for another's store between the sections, which it
+// sees after an event only. (A word that it looks at may be a counter that it spins on for long, so it has few tries.)
 inline bool polls(Task& task, uint64_t object) {
+  constexpr uint32_t kOperations = 2;  // one section
   if (task.used_object != object) {
     task.used_object = object;
     task.uses = 0;
   }
-  return ++task.uses % 2 && !has_changes();  // before a lock; before an unlock the lock itself is a change
+  return task.uses++ % kOperations == 0 && task.uses > 1;
 }
 
 // In program code under View isolated: the task may change the object in its own mapping now. Counts the operation,
 // which is published with the task's next event.
 inline bool operates_alone(Task& task, uint64_t address) {
-  const uint64_t object = object_at_word(address);
-  return owners().is_owner(object, task.creation) && !polls(task, object) && goes_without_event(task);
+  return owners().is_owner(object_at_word(address), task.creation) && goes_without_event(task);
+}
+inline bool takes_alone(Task& task, uint64_t address) {  // the same for a lock of the program's
+  return operates_alone(task, address) && !polls(task, object_at_word(address));
 }
 
 // The same for the release of a lock that the task holds and others may use: they see it with the task's next event.

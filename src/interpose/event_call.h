@@ -100,7 +100,7 @@ class AloneSection {
       alone_ = true;
       task_.solo--;
     } else {
-      alone_ = runtime::g_isolated && operates_alone(task_, address);
+      alone_ = runtime::g_isolated && takes_alone(task_, address);
     }
   }
   ~AloneSection() {

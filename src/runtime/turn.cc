@@ -146,8 +146,6 @@ void note_success() {
   if (task.failures) task.failures--;
 }
 
-bool has_changes() { return view::has_changes(self()); }
-
 void note_written() { self().flags |= kWritten; }
 
 void begin_turn(EventKind kind) {

@@ -53,7 +53,7 @@ TEST(FaultLog, NoFaultIsZeroWithAndWithoutARing) {
 }
 
 TEST(FaultLog, WithoutARingAFaultIsNotKnown) {
-  if (has_ring()) GTEST_SKIP() << "this machine gives a ring";
+  EXPECT_FALSE(start_fault_log(1));  // an address that no mapping can have
   warm_up();
   Area area(2);
   const FaultMark mark = mark_faults();

@@ -168,15 +168,6 @@ void find_writes(Task& task) {
   task.dirty_count = kept;
 }
 
-bool has_changes(Task& task) {
-  const TaskCounters counters = task.counters;
-  find_writes(task);
-  const bool any = task.changed_count != 0;
-  task.counters = counters;
-  task.dirty_count = task.changed_count = 0;
-  return any;
-}
-
 void publish(Task& task) {
   page::PageDiff* diffs = diffs_of(task);
   const uint64_t count = task.dirty_count;

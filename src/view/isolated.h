@@ -18,8 +18,6 @@ void track(uint64_t start, uint64_t size);
 
 // Finds what the task wrote since its last publication. REQUIRES: nobody publishes meanwhile, or the caller has the turn.
 void find_writes(Task& task);
-// What find_writes would find is something. REQUIRES: as there.
-bool has_changes(Task& task);
 // Others may have published: the copies that stay are made equal to the store again. REQUIRES: this task has published what
 // it wrote, and nobody publishes meanwhile.
 void refresh();
