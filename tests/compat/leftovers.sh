@@ -28,7 +28,8 @@ leftovers() {
   echo "; left ${#names[@]} processes: ${names[*]:0:6}"
 }
 
-shared_memory_files() { find /dev/shm -mindepth 1 -printf '%p\n' 2>/dev/null | sort; }
+# Not the semaphores of the test programs, which may run beside the suite.
+shared_memory_files() { find /dev/shm -mindepth 1 ! -name 'sem.program-*' -printf '%p\n' 2>/dev/null | sort; }
 
 # Says which files in /dev/shm are new since the list $1 was made and mapped by nobody
 # (what a live process maps is a neighbour's).
