@@ -11,13 +11,12 @@
 // 3. unlock wakes the first waiter, which tries again in its turn; a task whose turn comes earlier may take the mutex first.
 //    Turns are in a fixed order, so who gets it is fixed too, and no task can pass a woken one twice.
 //
-// Keeping the turn (Dthreads holds its token from lock to unlock): under View direct a section keeps the turn that its lock
-// got, so that a short one costs one turn instead of two and nobody ever finds its mutex held. Task::held counts the
+// Keeping the turn (Dthreads holds its token from lock to unlock): a section keeps the turn that its lock got, so that a
+// short one costs one turn instead of two, nobody ever finds its mutex held, and no unlock waits for tasks that compute. Task::held counts the
 // section's mutexes. Any other event inside, an unlock out of order included, gives the turn on first (begin_turn), and
 // the mutex then does without for its next kBrokenSections locks. Nothing but events decides, so it is the same in every
 // run; a long computation inside a section does hold up tasks at other mutexes, and no count of events can tell.
-// Under View isolated sections of different mutexes run side by side instead: there a kept turn must publish once more,
-// with all others waiting, and measured no faster (contended pairs of lock and unlock: direct 2 to 4 times, isolated even).
+// Under View isolated a kept turn publishes once more at its end, with all others waiting.
 
 #include "interpose/mutex.h"
 
