@@ -115,6 +115,7 @@ struct Task {
 
   // Signals.
   uint64_t signal_mask;       // as the program believes it
+  uint16_t raised_again[32];  // real-time signals that were noted and are in the kernel's queue again, by number
   uint64_t signal_wait;       // set that sigwait waits for, 0 if none
   uint64_t altstack[3];       // the program's own sigaltstack (ss_sp, ss_flags, ss_size)
   uint32_t interrupted;       // a signal arrived for a waiting task

@@ -27,6 +27,7 @@
 #include "task/process.h"
 #include "task/shared.h"
 #include "trap/forward.h"
+#include "trap/raised_again.h"
 #include "trap/signal_queue.h"
 #include "trap/spin.h"
 
@@ -220,6 +221,10 @@ void on_signal(int signal, siginfo_t* info, void* context_pointer) {
       }
       if (task.inbox_count) redirect(task, *context);  // it sleeps in the kernel and another task has sent it a signal
     }
+    return;
+  }
+  if (overtakes(task, signal, info)) {
+    sys::raw(SYS_rt_tgsigqueueinfo, sys::raw(SYS_getpid), sys::raw(SYS_gettid), signal, reinterpret_cast<long>(info));
     return;
   }
   const bool synchronous = is_ours(signal) && info->si_code > 0;
@@ -454,7 +459,11 @@ __attribute__((visibility("hidden"))) void weir_raise_pending(weir::Frame*) {
   }
   const long pid = sys::raw(SYS_getpid), tid = sys::raw(SYS_gettid);
   auto raise = [&](PendingSignal& noted) {
-    sys::raw(SYS_rt_tgsigqueueinfo, pid, tid, noted.signal, reinterpret_cast<long>(noted.info));
+    auto* info = reinterpret_cast<siginfo_t*>(noted.info);
+    const bool marks = noted.signal >= SIGRTMIN && info->si_errno == 0 && !runtime::g_isolated;
+    if (marks) info->si_errno = trap::kRaisedAgain;
+    const long result = sys::raw(SYS_rt_tgsigqueueinfo, pid, tid, noted.signal, reinterpret_cast<long>(info));
+    if (marks && result == 0) task.raised_again[noted.signal - SIGRTMIN]++;
   };
   constexpr int kOurs = __builtin_popcountll(sys::kNeverBlocked);
   PendingSignal at_once[kOurs];  // these come while they are raised, so the list must be done with
