@@ -36,6 +36,16 @@ void need_turn();
 // this task has written nothing that is not published; the second publishes first.
 void go_on();
 void publish_and_go_on();
+// Ends a turn that is kept, for whatever, at once.
+void give_turn_on();
+// In a turn that is kept as the next event is near: the task has made one, and program code goes on. False: it is time to
+// end the turn.
+inline constexpr uint32_t kMostInGap = 1000;  // events
+inline bool goes_on(Task& task) {
+  if (task.keeps_for != kKeptForGap || task.kept_events >= kMostInGap) return false;
+  task.kept_events++;
+  return true;
+}
 // Instead of end_turn(): program code goes on with the turn until end_kept_turn(), or until it does more than `what_for`
 // (a KeptTurn) takes.
 void keep_turn(uint32_t what_for);

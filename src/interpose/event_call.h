@@ -114,11 +114,16 @@ class AloneSection {
 
   bool alone() const { return alone_; }
   // Counts a mutex of a section that keeps the turn; false: it is the last, and the turn is to be given on.
-  void hold() {
-    if (task_.held) task_.held++;
+  void hold(const void* mutex) {
+    if (task_.held) {
+      task_.held++;
+    } else if (task_.keeps_for == kKeptForGap) {
+      task_.held = 1;
+      task_.section = reinterpret_cast<uint64_t>(mutex);
+    }
   }
   bool let_go() {
-    if (task_.held == 1) return false;
+    if (task_.held == 1 && !goes_on(task_)) return false;
     if (task_.held) task_.held--;
     return true;
   }

@@ -84,6 +84,10 @@ void stand_aside(Task& task) {
 // Within the turn, the mutex just taken: whether the section keeps it.
 bool keep_turn(long address) {
   Task& task = self();
+  if (task.keeps_for == kKeptForGap) {
+    if (!task.held++) task.section = static_cast<uint64_t>(address);
+    return false;
+  }
   if (task.turn_depth != 1) return false;
   auto& mutex = *object_at<Mutex>(address);
   if (mutex.__spins > 0) {
@@ -123,6 +127,8 @@ long unlock_event(long address, long, long) {
   const uint32_t held = task.held;
   task.held = 0;  // this event belongs to the section
   begin_turn(EventKind::kMutex);
+  const bool in_gap = task.keeps_for == kKeptForGap;
+  if (in_gap && held > 1) task.held = held - 1;
   const int result = release(address, true);
   if (runtime::g_isolated) note_release(static_cast<uint64_t>(address));
   if (task.broken_section == static_cast<uint64_t>(address)) {
@@ -130,6 +136,7 @@ long unlock_event(long address, long, long) {
     task.broken_section = 0;
   }
   end_turn();
+  if (in_gap) return result;
   if (held == 1) end_turn();
   if (held > 1) task.held = held - 1;
   return result;
@@ -140,7 +147,7 @@ int lock_until(pthread_mutex_t* mutex, const Until& until) {
     AloneSection section(mutex);
     if (section.alone()) {
       const int result = try_take(mutex->__data, section.tid());
-      if (result == 0) section.hold();
+      if (result == 0) section.hold(mutex);
       if (result != EBUSY) return result;
     }
   }
@@ -199,7 +206,7 @@ int try_mutex(pthread_mutex_t* mutex) {
     AloneSection section(mutex);
     if (section.alone()) {
       result = try_take(mutex->__data, section.tid());
-      if (result == 0) section.hold();
+      if (result == 0) section.hold(mutex);
     }
   }
   if (result == -1 || result == EBUSY) result = static_cast<int>(weir_upcall(try_event, reinterpret_cast<long>(mutex), 0, 0));

@@ -34,8 +34,12 @@ int unlock_mutex(pthread_mutex_t* mutex);
 // nests in the section's turn instead of ending it.
 class Section {
  public:
-  explicit Section(Task& task) : task_(task), held_(task.held) { task.held = 0; }
+  explicit Section(Task& task) : task_(task), held_(task.held) {
+    task.held = 0;
+    task.in_wait_section = held_ != 0;
+  }
   ~Section() {
+    task_.in_wait_section = 0;
     if (held_) task_.held = held_;
   }
   Section(const Section&) = delete;
@@ -47,8 +51,9 @@ class Section {
   void give_up() {
     if (!held_) return;
     held_ = 0;
+    task_.in_wait_section = 0;
     task_.broken_section = task_.section;
-    end_turn();
+    give_turn_on();
   }
 
  private:

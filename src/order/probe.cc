@@ -52,7 +52,7 @@ uint64_t probe(const Task* waiter) {
       s.stall_told = 1;
       stalled = &task;
     }
-    sys::raw(SYS_tkill, task.tid, sys::kProbeSignal);
+    sys::raw(SYS_tkill, task.away ? s.executor.tid : task.tid, sys::kProbeSignal);
   }
   s.order_lock.unlock();
   if (!stalled) return soon;

@@ -277,6 +277,11 @@ void take_turn(Task& task, EventKind kind) {
   }
   s.order_lock.unlock();
   sleep_until(task, [&] { return __atomic_load_n(&s.turn, __ATOMIC_ACQUIRE) == task.id; });
+  note_turn(task, kind);
+}
+
+void note_turn(const Task& task, EventKind kind) {
+  Shared& s = shared();
   s.schedule_hash = (s.schedule_hash ^ (uint64_t{task.id} << 8 | static_cast<uint64_t>(kind))) * 0x9E3779B97F4A7C15;
 }
 

@@ -35,6 +35,8 @@ namespace {
 
 constexpr uint64_t kBrkSize = uint64_t{1} << 30;
 
+bool g_sees_store = false;
+
 long map(uint64_t at, uint64_t size, int protection, int flags, int descriptor, uint64_t offset) {
   return sys::raw(SYS_mmap, static_cast<long>(at), static_cast<long>(size), protection, flags, descriptor,
                   static_cast<long>(offset));
@@ -190,11 +192,31 @@ bool create_store() {
   return true;
 }
 
+namespace {
+
+void map_regions() {
+  const Shared& s = shared();
+  for (uint32_t i = 0; i < s.region_count; i++) {
+    const Region& r = s.regions[i];
+    if (r.live && !map_private(r.start, r.size, r.offset, static_cast<int>(r.protection))) fail("map a region", -ENOMEM);
+  }
+}
+
+}  // namespace
+
 bool map_private(uint64_t start, uint64_t size, uint64_t offset, int protection) {
-  long at = map(start, size, protection, MAP_PRIVATE | MAP_NORESERVE | MAP_FIXED, shared().store, offset);
+  const int sharing = g_sees_store ? MAP_SHARED : MAP_PRIVATE;
+  long at = map(start, size, protection, sharing | MAP_NORESERVE | MAP_FIXED, shared().store, offset);
   if (at != static_cast<long>(start)) return false;
-  if (protection & PROT_WRITE) make_dumpable(start);
+  if ((protection & PROT_WRITE) && !g_sees_store) make_dumpable(start);
   return true;
+}
+
+void see_store() {
+  g_sees_store = true;
+  map_regions();
+  if (!map_private(kArena, kArenaSize, 0, PROT_READ | PROT_WRITE)) fail("map the arena", -ENOMEM);
+  reapply_protections();
 }
 
 void map_alias() {
@@ -207,11 +229,7 @@ void convert_all() {
   Shared& s = shared();
   LimitLifted file_size(RLIMIT_FSIZE), descriptors(RLIMIT_NOFILE);
   check_file_size(file_size);
-  // Regions that exist already: the program's brk, and in a forked child all that its parent had.
-  for (uint32_t i = 0; i < s.region_count; i++) {
-    const Region& r = s.regions[i];
-    if (r.live && !map_private(r.start, r.size, r.offset, static_cast<int>(r.protection))) fail("map a region", -ENOMEM);
-  }
+  map_regions();  // that exist already: the program's brk, and in a forked child all that its parent had
   rlimit limit{};
   sys::raw(SYS_prlimit64, 0, RLIMIT_STACK, 0, reinterpret_cast<long>(&limit));
   uint64_t stack_limit = limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur > (uint64_t{1} << 30) ? uint64_t{64} << 20 : limit.rlim_cur;

@@ -21,7 +21,9 @@ bool create_store();
 void convert_all();
 // Maps the store's alias (in every process that runs tasks).
 void map_alias();
-// Maps [start, start+size) privately onto store bytes at `offset` in this process.
+// In this process program memory is the store itself from now on, also what is mapped later.
+void see_store();
+// Maps [start, start+size) privately (see_store: shared) onto store bytes at `offset` in this process.
 bool map_private(uint64_t start, uint64_t size, uint64_t offset, int protection);
 // A new region at a place outside the arena; its bytes are zero. Answers the store offset, 0 on failure.
 uint64_t add_region(uint64_t start, uint64_t size, int protection);

@@ -8,6 +8,7 @@
 #include "runtime/text.h"
 #include "sys/report.h"
 #include "syscall/syscall.h"
+#include "task/executor.h"
 #include "task/shared.h"
 #include "trap/spin.h"
 
@@ -60,6 +61,12 @@ void on_atomic(Frame& frame, const Site& site) {
     execute_atomic(site.atomic, frame, reinterpret_cast<void*>(address));
     return;
   }
+  if (task.turn_depth == 1 && !task.ahead && !is_lock_of_libc(site, address) &&
+      would_store(site.atomic, frame, reinterpret_cast<void*>(address)) && goes_on(task)) {
+    note_written();
+    execute_atomic(site.atomic, frame, reinterpret_cast<void*>(address));
+    return;
+  }
   begin_turn(EventKind::kAtomic);
   if (runtime::g_isolated && address && (!task.ahead || is_owned_elsewhere(task, address))) {
     need_turn();
@@ -97,10 +104,20 @@ extern "C" __attribute__((visibility("hidden"))) void weir_on_site(weir::Frame* 
     trap::on_preempted(*frame);
     return;
   }
+  if (frame->site == trap::kGoHome) {
+    frame->rip = self().preempted_rip;
+    tasks::go_home();
+    go_on();
+    return;
+  }
   const Site* site = site_at(static_cast<uint32_t>(frame->site));
   WEIR_CHECK(site);
   frame->rip = site->resume;
   if (site->kind == SiteKind::kSyscall) {
+    if (runtime::g_executor && !syscalls::is_same_anywhere(frame->rax)) {
+      tasks::go_home();
+      go_on();
+    }
     syscalls::on_syscall(*frame, *site);
   } else {
     on_atomic(*frame, *site);

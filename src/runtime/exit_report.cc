@@ -32,6 +32,7 @@ constexpr Column kColumns[] = {
     {"in advance", &TaskCounters::prefetched, 11, false},
     {"foretold", &TaskCounters::foretold, 10, false},
     {"diffs", &TaskCounters::diffs, 10, false},
+    {"moves", &TaskCounters::moves, 10, false},
     {"bytes", &TaskCounters::bytes, 13, false},
     {"waited ms", &TaskCounters::wait_cycles, 13, true},
     {"serial ms", &TaskCounters::serial_cycles, 13, true},

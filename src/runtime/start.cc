@@ -38,6 +38,8 @@ namespace runtime {
 bool g_isolated = false;
 bool g_intercepting = false;
 uint32_t g_process = 0;
+bool g_executor = false;
+bool g_away = false;
 
 namespace {
 

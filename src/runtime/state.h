@@ -16,6 +16,8 @@ namespace runtime {
 extern bool g_isolated;       // options().view == kIsolated
 extern bool g_intercepting;   // system call sites are patched
 extern uint32_t g_process;    // index of this process among those that run tasks
+extern bool g_executor;       // this process is the executor (task/executor.h)
+extern bool g_away;           // this process's task is in the executor
 
 // The first pthread_create: from one thread to tasks. Runs on the runtime stack of task 0.
 void go_multi();

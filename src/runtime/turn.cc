@@ -25,6 +25,7 @@
 #include "runtime/state.h"
 #include "sys/futex.h"
 #include "sys/report.h"
+#include "task/executor.h"
 #include "task/shared.h"
 #include "trap/signals.h"
 #include "base/frame.h"
@@ -58,7 +59,7 @@ void inject_delay(Task& task) {
 }
 
 void publish_now(Task& task) {
-  if (!runtime::g_isolated) return;
+  if (!runtime::g_isolated || runtime::g_executor) return;
   view::find_writes(task);
   view::publish(task);
 }
@@ -69,16 +70,23 @@ bool is_part_of_life(EventKind kind) {
          kind == EventKind::kExit;
 }
 
+// What needs no process of the task's own, as long as it does not wait.
+bool goes_on_in_gap(EventKind kind) {
+  return kind == EventKind::kAtomic || kind == EventKind::kMutex || kind == EventKind::kCondition ||
+         kind == EventKind::kSemaphore || kind == EventKind::kRwlock || kind == EventKind::kSyscall || kind == EventKind::kHeap;
+}
+
 // Program code runs with a turn that was kept; another event than it was kept for gives it on first.
 void give_up_kept(Task& task, EventKind kind) {
   if (task.held) {
     task.held = 0;
     task.broken_section = task.section;
-    end_turn();
+    give_turn_on();
+  } else if (task.keeps_for == kKeptForGap) {
+    if (!goes_on_in_gap(kind)) give_turn_on();
   } else if (task.keeps_for && (task.keeps_for == kKeptForCreate || !(is_part_of_life(kind) || kind == EventKind::kFutex) ||
                                 ++task.kept_events > kMostKept)) {
-    task.keeps_for = kKeptForNothing;
-    end_turn();
+    give_turn_on();
   }
 }
 
@@ -92,6 +100,7 @@ uint64_t key_of(const Task& task, EventKind kind) {
 
 // The task stands at an event, with turn_depth counted already.
 void enter(Task& task, EventKind kind) {
+  task.kept_events = 0;
   task.counters.events++;
   inject_delay(task);
   if (runtime::g_isolated) view::find_writes(task);
@@ -117,6 +126,22 @@ void enter(Task& task, EventKind kind) {
   if (runtime::g_isolated) view::refresh();
 }
 
+// After an event: program code goes on with the turn, as it will soon come to another one.
+bool next_is_near(const Task& task) {
+  if (!runtime::g_isolated || !order::config().deterministic || task.pending || task.inbox_count) return false;
+  return task.kept_events < kMostInGap && !order::alone(task) && task.id != kNoTask;
+}
+
+void stay(Task& task) {
+  if (task.flags & kWritten) {
+    task.flags &= ~kWritten;
+    publish_now(task);
+  }
+  if (runtime::g_executor || !tasks::go_to_executor(task)) go_on();
+}
+
+void pass_on(Task& task);
+
 }  // namespace
 
 uint64_t event_time() { return order::now(); }
@@ -131,6 +156,7 @@ void note_failure() {
   Task& task = self();
   // Successes in between count little: std::lock takes one mutex, fails at the next and begins again.
   constexpr uint32_t kWeight = 8, kPatience = 3 * kWeight, kMost = 12 * kWeight;
+  if (task.keeps_for == kKeptForGap) task.kept_events = kMostInGap;
   if (task.failures < kMost) task.failures += kWeight;
   if (task.failures <= kPatience || task.turn_depth != 1) return;
   const uint32_t excess = (task.failures - kPatience) / kWeight;
@@ -153,6 +179,15 @@ void begin_turn(EventKind kind) {
   give_up_kept(task, kind);
   if (task.turn_depth) {
     if (task.ahead && !is_part_of_life(kind)) need_turn();
+    if (runtime::g_executor && !goes_on_in_gap(kind)) {
+      tasks::go_home();
+      go_on();
+    }
+    if (task.keeps_for == kKeptForGap && task.turn_depth == 1) {
+      task.counters.events++;
+      task.kept_events++;
+      order::note_turn(task, kind);
+    }
     task.turn_depth++;
     task.flags |= kWritten;
     return;
@@ -212,32 +247,61 @@ void keep_turn(uint32_t what_for) {
 
 void end_kept_turn() {
   Task& task = self();
-  if (!task.keeps_for) return;
-  task.keeps_for = kKeptForNothing;
-  end_turn();
+  if (task.keeps_for && task.keeps_for != kKeptForGap) give_turn_on();
 }
 
 void end_turn() {
   Task& task = self();
   WEIR_CHECK(task.turn_depth > 0);
-  if (--task.turn_depth) return;
+  if (--task.turn_depth) {
+    if (task.turn_depth > 1 || task.keeps_for != kKeptForGap || task.held || task.in_wait_section) return;
+    if (next_is_near(task)) {
+      stay(task);
+      return;
+    }
+    task.keeps_for = kKeptForNothing;
+    task.turn_depth = 0;
+  } else if (next_is_near(task)) {
+    task.turn_depth = 1;
+    task.keeps_for = kKeptForGap;
+    task.kept_events = 0;
+    stay(task);
+    return;
+  }
+  pass_on(task);
+}
+
+void give_turn_on() {
+  Task& task = self();
+  WEIR_CHECK(task.turn_depth == 1);
+  task.keeps_for = kKeptForNothing;
+  task.turn_depth = 0;
+  pass_on(task);
+}
+
+namespace {
+
+void pass_on(Task& task) {
   if (task.flags & kWritten) {
     task.flags &= ~kWritten;
     publish_now(task);
   }
   task.counters.serial_cycles += sys::cycles();
   order::pass_turn(task, TaskState::kServed);
+  tasks::go_home();
   order::wait_to_run(task);
   task.solo = !order::alone(task) ? 0 : shared().live == 1 ? kAloneForGood : kSoloOperations;
   go_on();
   trap::take_inbox(task);
 }
 
+}  // namespace
+
 void go_on() {
   Task& task = self();
   if (!runtime::g_isolated) return;
   runtime::apply_mappings(task);
-  view::refresh();
+  if (!runtime::g_executor) view::refresh();
 }
 
 void publish_and_go_on() {
@@ -267,6 +331,7 @@ int block(uint64_t key, uint32_t bits, uint64_t timeout_ns, const char* what) {
   task.turn_depth = 1;
   task.counters.serial_cycles += sys::cycles();
   order::pass_turn(task, TaskState::kBlocked);
+  tasks::go_home();
   int result = order::wait_blocked(task);
   task.counters.serial_cycles -= sys::cycles();
   task.turn_depth = depth;
@@ -285,6 +350,7 @@ uint32_t waiters(uint64_t key) { return order::waiters(key); }
 void outside_begin(const char* what) {
   Task& task = self();
   need_turn();
+  tasks::go_home();
   publish_now(task);
   task.wait_what = what;
   task.counters.serial_cycles += sys::cycles();

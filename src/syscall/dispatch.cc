@@ -46,6 +46,19 @@ void choose_handled(bool multi) {
   mark(is_descriptor, 1);
 }
 
+bool is_same_anywhere(uint64_t number) {
+  switch (number) {
+    case SYS_read: case SYS_pread64: case SYS_readv: case SYS_preadv: case SYS_write: case SYS_pwrite64: case SYS_writev:
+    case SYS_pwritev: case SYS_lseek: case SYS_open: case SYS_openat: case SYS_close: case SYS_fstat: case SYS_stat:
+    case SYS_lstat: case SYS_newfstatat: case SYS_statx: case SYS_access: case SYS_faccessat: case SYS_faccessat2:
+    case SYS_getdents64: case SYS_readlink: case SYS_readlinkat: case SYS_getcwd: case SYS_mkdir: case SYS_mkdirat:
+    case SYS_unlink: case SYS_unlinkat: case SYS_rename: case SYS_renameat: case SYS_renameat2: case SYS_ftruncate:
+      return true;
+    default:
+      return false;
+  }
+}
+
 long call_kernel(const Call& call) { return sys::raw(call.number, call.a, call.b, call.c, call.d, call.e, call.f); }
 
 long sleep_in_kernel(Call& call, const char* what) {

@@ -12,6 +12,8 @@ namespace weir::syscalls {
 void choose_handled(bool multi);
 
 // A patched system call: number in frame.rax, arguments as the kernel has them. Sets frame.rax.
+// The call does the same in whichever process of the program's, and does not wait in the kernel.
+bool is_same_anywhere(uint64_t number);
 void on_syscall(Frame& frame, const Site& site);
 
 // The groups; each answers the result. `again` set: the call is to be made afresh after the pending signals.

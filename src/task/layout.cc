@@ -30,6 +30,7 @@ constexpr Area kAreas[] = {
     {kDiffs, kDiffSize* kMaxTasks, false},
     {kHeapTable, sizeof(HeapShared), true},
     {kExecBuffer, kExecBufferSize, false},
+    {kMoved, sizeof(MovedState) * kMaxTasks, false},
     {kOwners, kOwnersSize, false},  // a child has one task, and nobody owns anything
 };
 

@@ -30,6 +30,7 @@
 #include "sys/futex.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
+#include "task/executor.h"
 #include "trap/signals.h"
 #include "view/isolated.h"
 
@@ -43,6 +44,20 @@ constexpr int kWaitAll = 0x40000000;  // __WALL
 void set_base(int which, uint64_t value) { sys::raw(SYS_arch_prctl, which, static_cast<long>(value)); }
 
 Frame* first_frame(uint64_t stack_top) { return reinterpret_cast<Frame*>(stack_top - sizeof(Frame)); }
+
+// REQUIRES: process_lock.
+uint32_t free_slot(Shared& s) {
+  for (uint32_t p = 0; p < kMaxProcesses; p++) {
+    if (s.processes[p].pid == 0) {
+      s.processes[p].pid = -1;
+      s.processes[p].idle = 0;
+      s.processes[p].go = 0;
+      if (p >= s.high_process) s.high_process = p + 1;
+      return p;
+    }
+  }
+  return kMaxProcesses;
+}
 
 uint32_t take_slot(bool* reused) {
   Shared& s = shared();
@@ -58,16 +73,7 @@ uint32_t take_slot(bool* reused) {
     }
   }
   *reused = false;
-  for (uint32_t p = 0; p < kMaxProcesses; p++) {
-    if (s.processes[p].pid == 0) {
-      s.processes[p].pid = -1;
-      s.processes[p].idle = 0;
-      s.processes[p].go = 0;
-      if (p >= s.high_process) s.high_process = p + 1;
-      return p;
-    }
-  }
-  return kMaxProcesses;
+  return free_slot(s);
 }
 
 TaskId take_task() {
@@ -198,6 +204,12 @@ bool room_for_process(uint32_t process) {
 }
 
 }  // namespace
+
+uint32_t take_new_slot() {
+  Shared& s = shared();
+  SpinGuard guard(s.process_lock);
+  return free_slot(s);
+}
 
 uint64_t stack_top_of(uint32_t process) { return kStacks + (2 * process + 2) * kStackSize; }
 
@@ -385,6 +397,7 @@ void become_single_after_fork() {
   task.flags = 0;
   s.processes[task.process].pid = task.tid;
   g_tasks_active = false;
+  forget_executor();
 }
 
 namespace {

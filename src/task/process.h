@@ -41,6 +41,8 @@ Task* find_by_virtual_tid(int tid);
 int real_tid(int tid);
 
 uint64_t stack_top_of(uint32_t process);
+// For a process that runs no task of its own. kMaxProcesses: none is free.
+uint32_t take_new_slot();
 
 }  // namespace weir::tasks
 

@@ -34,6 +34,7 @@ inline constexpr uint64_t kExecBuffer = 0x30f100000000;   // arguments of an exe
 inline constexpr uint64_t kExecBufferLimit = 8 << 20;      // the kernel takes no more than 6 MiB
 inline constexpr uint64_t kOwners = 0x30f200000000;       // OwnerTable
 inline constexpr uint64_t kOwnersSize = uint64_t{4} << 20;
+inline constexpr uint64_t kMoved = 0x30f400000000;        // MovedState of each task
 inline constexpr uint64_t kStackSize = 128 << 10;         // one runtime stack; as much again is its signal stack
 inline constexpr uint64_t kDiffSize = uint64_t{768} << 20;  // one task's diff buffer, address space only
 
@@ -109,6 +110,24 @@ struct ChildProcess {  // a process that the program itself made while tasks are
   int32_t group;       // its process group when it ended
   uint32_t user;
   uint8_t usage[144];  // struct rusage
+};
+
+// A task's registers while it moves between its process and the executor (task/executor.h).
+struct MovedState {
+  uint64_t rsp;
+  uint32_t components;  // of the processor's state: bits of XCR0
+  uint32_t unused;
+  uint64_t fs_base;
+  alignas(64) uint8_t vectors[4032];  // as XSAVE lays them out
+};
+
+struct Executor {
+  Task record;         // what %gs points to while no task is there
+  uint32_t made, tried;
+  int32_t tid;
+  uint32_t components;
+  uint32_t request;    // futex: task + 1
+  uint32_t sleeps;
 };
 
 struct Shared {
@@ -220,6 +239,8 @@ struct Shared {
   // A segment taken for a heap before it asks for one. Guarded by: the turn; the entry of a heap by its task.
   uint64_t heap_reserve[kMaxTasks];
   uint8_t heap_reserved[kMaxTasks];
+
+  Executor executor;
 
   // What ended tasks have spent: of all of them, and of the first ones each.
   TaskCounters totals;

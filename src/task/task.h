@@ -25,6 +25,7 @@ enum KeptTurn : uint32_t {
   kKeptForNothing,
   kKeptForCreate,  // between two pthread_create (View direct)
   kKeptForJoin,    // the C library's part of pthread_join
+  kKeptForGap,     // from an event to another one that is near
   kKeptForEnd,     // from the end of the thread's function to the end of the task
 };
 
@@ -58,6 +59,7 @@ struct TaskCounters {
   uint64_t scans_saved;   // times that the task's copies were known without looking for them
   uint64_t prefetched;    // pages that were copied before they were written, as they had been written before
   uint64_t foretold;      // of these, written
+  uint64_t moves;         // into the executor
 };
 
 // Layout: the first 0x48 bytes are used by src/patch/entry_x86_64.S and by the generated stubs.
@@ -148,6 +150,7 @@ struct Task {
   uint32_t has_wait_mask;
   uint32_t keeps_for;         // KeptTurn: the turn of an event is kept until an event of another kind
   uint32_t kept_events;       // in it
+  uint32_t in_wait_section;   // an event of a section that keeps the turn goes on (interpose/mutex.h)
   uint64_t start_function;    // program function and argument of the thread; of a creator: those of the thread it makes
   uint64_t start_argument;
   uint64_t interval_key;      // the event after which program code goes on (tape)
@@ -158,6 +161,11 @@ struct Task {
   uint32_t uses;              // in a row of used_object, the last lock of this task's own
   uint64_t used_object;
   uint32_t owned_operations;  // operations on locks since the last publication that were no events
+  uint64_t home_mask;         // the kernel's, while it is away from home (task/executor.h)
+  uint32_t home_word;         // futex: 1 = it comes home
+  uint32_t home_sleeps;
+  uint32_t away;              // the executor runs it
+  uint32_t wanted_home;       // a signal waits there
   TaskCounters counters;
   // Wait of a spinning task: the bytes its loop reads (see trap/spin).
   uint32_t spin_reads;

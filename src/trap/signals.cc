@@ -17,6 +17,7 @@
 #include <ucontext.h>
 
 #include "base/bytes.h"
+#include "event/event.h"
 #include "order/rounds.h"
 #include "page/store.h"
 #include "patch/patch.h"
@@ -24,6 +25,7 @@
 #include "sys/futex.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
+#include "task/executor.h"
 #include "task/process.h"
 #include "task/shared.h"
 #include "trap/forward.h"
@@ -76,7 +78,7 @@ bool handled(int signal) {
 bool in_runtime(const Task& task, const ucontext_t& context) {
   const uint64_t rip = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]);
   const uint64_t rsp = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RSP]);
-  if (task.in_runtime) return true;
+  if (task.in_runtime || runtime::g_away) return true;
   if (rsp > task.stack_top - kStackSize && rsp <= task.stack_top) return true;
   auto within = [&](const char* from, const char* to) {
     return rip >= reinterpret_cast<uint64_t>(from) && rip < reinterpret_cast<uint64_t>(to);
@@ -93,7 +95,8 @@ bool in_runtime(const Task& task, const ucontext_t& context) {
 
 // In a handler of Weir's. A task that left it for the runtime's own stack would find it overwritten by the next signal.
 bool on_signal_stack(const Task& task, const ucontext_t& context) {
-  return task.stack_top - kStackSize - static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RSP]) < kStackSize;
+  const uint64_t top = runtime::g_executor ? tasks::stack_top_of(runtime::g_process) : task.stack_top;
+  return top - kStackSize - static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RSP]) < kStackSize;
 }
 
 // REQUIRES: no other signal can come that would be noted.
@@ -211,6 +214,11 @@ void on_signal(int signal, siginfo_t* info, void* context_pointer) {
     return;
   }
   if (signal == SIGTRAP && on_trap(task, info, *context)) return;
+  if (runtime::g_executor && (is_ours(signal) || task.wanted_home) && !in_runtime(task, *context) &&
+      (signal != sys::kProbeSignal || task.wanted_home)) {
+    leave_for_home(task, *context);
+    return;
+  }
   if (signal == sys::kProbeSignal && info->si_code == SI_TKILL) {
     if (!in_runtime(task, *context) && !on_signal_stack(task, *context)) {
       on_probe(task, *context);
@@ -430,6 +438,10 @@ extern "C" {
 
 // Copies the frame to the program's stack, with the return address where weir_restore_frame looks for it.
 __attribute__((visibility("hidden"))) weir::Frame* weir_prepare_delivery(weir::Frame* frame) {
+  if (weir::runtime::g_executor) {
+    weir::tasks::go_home();
+    weir::go_on();
+  }
   uint64_t top = frame->rsp - 136;
   *reinterpret_cast<uint64_t*>(top) = frame->rip;
   auto* copy = reinterpret_cast<weir::Frame*>((top - sizeof(weir::Frame)) & ~uint64_t{15});

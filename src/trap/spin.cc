@@ -281,6 +281,11 @@ void on_step(Task& task, ucontext_t& context) {
 
 }  // namespace
 
+void leave_for_home(Task& task, ucontext_t& context) {
+  if (task.stepping) stop(task, context);
+  enter_runtime(task, context, kGoHome);
+}
+
 void forget_started(const ucontext_t& context) {
   if (!runtime::g_isolated || !g_tasks_active) return;
   const Registers registers = registers_of_gregs(context.uc_mcontext.gregs);
@@ -380,7 +385,7 @@ void on_preempted(Frame& frame) {
   frame.rip = task.preempted_rip;
   const bool spins = task.spinning;
   task.spinning = 0;
-  const uint32_t depth = task.turn_depth;
+  const uint32_t depth = task.keeps_for == kKeptForGap && !task.held ? 0 : task.turn_depth;
   if (depth) {
     // Inside a critical section that holds the turn: the turn goes on, the section stays open.
     task.flags |= 1u;

@@ -1,0 +1,171 @@
+#include "task/executor.h"
+
+#include <asm/prctl.h>
+#include <cpuid.h>
+#include <linux/sched.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+
+#include "order/sleep.h"
+#include "page/store.h"
+#include "runtime/state.h"
+#include "sys/futex.h"
+#include "sys/report.h"
+#include "sys/syscall_x86_64.h"
+#include "task/move_offsets.h"
+#include "task/process.h"
+#include "trap/signals.h"
+
+extern "C" {
+void weir_leave(weir::MovedState* state, uint64_t stack, void (*function)());
+[[noreturn]] void weir_arrive(weir::MovedState* state);
+}
+
+namespace weir::tasks {
+
+namespace {
+
+static_assert(offsetof(MovedState, rsp) == MOVED_RSP && offsetof(MovedState, components) == MOVED_COMPONENTS);
+static_assert(offsetof(MovedState, vectors) == MOVED_VECTORS && sizeof(MovedState) == 4096);
+
+constexpr uint64_t kSignalLook = 10'000'000;  // nanoseconds
+
+// Per process: where it stands while its task is away.
+alignas(16) uint8_t g_home_stack[16 << 10];
+
+void set_base(int which, uint64_t value) { sys::raw(SYS_arch_prctl, which, static_cast<long>(value)); }
+MovedState& moved(const Task& task) { return reinterpret_cast<MovedState*>(kMoved)[task.id]; }
+
+// What of the processor's state moves: x87, SSE, AVX, AVX-512. 0: the processor cannot store it at once.
+uint32_t components() {
+  uint32_t a, b, c, d;
+  __cpuid(1, a, b, c, d);
+  if (!(c & bit_OSXSAVE)) return 0;
+  uint32_t low, high;
+  asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  constexpr uint32_t kMovable = 0xe7;
+  return low & kMovable;
+}
+
+[[noreturn]] void serve() {
+  Executor& e = shared().executor;
+  TaskId number;
+  while (!(number = __atomic_exchange_n(&e.request, 0u, __ATOMIC_ACQUIRE))) {
+    if (order::worth_looking(&e.request)) continue;
+    __atomic_store_n(&e.sleeps, 1u, __ATOMIC_SEQ_CST);
+    if (!__atomic_load_n(&e.request, __ATOMIC_SEQ_CST)) sys::futex_wait(&e.request, 0);
+    __atomic_store_n(&e.sleeps, 0u, __ATOMIC_SEQ_CST);
+  }
+  Task& task = task_at(number - 1);
+  set_base(ARCH_SET_GS, reinterpret_cast<uint64_t>(&task));
+  set_base(ARCH_SET_FS, moved(task).fs_base);
+  runtime::apply_mappings(task);
+  weir_arrive(&moved(task));
+}
+
+void send_home() {
+  Task& task = self();
+  Executor& e = shared().executor;
+  set_base(ARCH_SET_GS, reinterpret_cast<uint64_t>(&e.record));  // a signal that comes now is none of the task's
+  __atomic_store_n(&task.home_word, 1u, __ATOMIC_SEQ_CST);
+  if (__atomic_load_n(&task.home_sleeps, __ATOMIC_SEQ_CST)) sys::futex_wake(&task.home_word);
+  serve();
+}
+
+// Signals of the program wait in the kernel meanwhile. Long in the executor is only who computes with the turn: it is asked to
+// come home for them.
+void ask_home(Task& task) {
+  uint64_t waiting = 0;
+  sys::raw(SYS_rt_sigpending, reinterpret_cast<long>(&waiting), 8);
+  if (!(waiting & ~task.home_mask)) return;
+  __atomic_store_n(&task.wanted_home, 1u, __ATOMIC_RELEASE);
+  sys::raw(SYS_tkill, shared().executor.tid, sys::kProbeSignal);
+}
+
+void wait_at_home() {
+  Task& task = self();
+  Executor& e = shared().executor;
+  runtime::g_away = true;
+  task.away = 1;
+  __atomic_store_n(&e.request, task.id + 1, __ATOMIC_SEQ_CST);
+  if (__atomic_load_n(&e.sleeps, __ATOMIC_SEQ_CST)) sys::futex_wake(&e.request);
+  while (!__atomic_exchange_n(&task.home_word, 0u, __ATOMIC_SEQ_CST)) {
+    if (order::worth_looking(&task.home_word)) continue;
+    __atomic_store_n(&task.home_sleeps, 1u, __ATOMIC_SEQ_CST);
+    long result = 0;
+    if (!__atomic_load_n(&task.home_word, __ATOMIC_SEQ_CST)) result = sys::futex_wait(&task.home_word, 0, kSignalLook);
+    __atomic_store_n(&task.home_sleeps, 0u, __ATOMIC_SEQ_CST);
+    if (sys::failed(result)) ask_home(task);
+  }
+  task.away = 0;
+  task.wanted_home = 0;
+  runtime::g_away = false;
+  weir_arrive(&moved(task));
+}
+
+// The executor's process begins here, as a copy of the task that made it.
+void begin(uint64_t process) {
+  Shared& s = shared();
+  Executor& e = s.executor;
+  sys::raw(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
+  if (sys::raw(SYS_getppid) != s.monitor) die(125);
+  runtime::g_process = static_cast<uint32_t>(process);
+  runtime::g_executor = true;
+  set_base(ARCH_SET_GS, reinterpret_cast<uint64_t>(&e.record));
+  trap::set_signal_stack(static_cast<uint32_t>(process));
+  page::see_store();
+  e.tid = static_cast<int>(sys::raw(SYS_gettid));
+  __atomic_store_n(&s.processes[process].pid, e.tid, __ATOMIC_RELEASE);
+  serve();
+}
+
+bool make_executor() {
+  Shared& s = shared();
+  Executor& e = s.executor;
+  e.tried = 1;
+  const uint32_t parts = components();
+  if (!parts) return false;
+  const uint32_t process = take_new_slot();
+  if (process == kMaxProcesses) return false;
+  e.components = parts;
+  e.record.self = &e.record;
+  e.record.id = kNoTask;
+  e.record.in_runtime = 1;
+  e.record.stack_top = stack_top_of(process);
+  s.processes[process].mapping_sequence = s.processes[runtime::g_process].mapping_sequence;
+  const uint64_t flags = CLONE_FILES | CLONE_FS | CLONE_IO | CLONE_SYSVSEM | CLONE_PARENT;
+  const long result = weir_clone(flags, stack_top_of(process) - 1024, nullptr, nullptr, 0, begin, process);
+  if (sys::failed(result)) {
+    s.processes[process].pid = 0;
+    return false;
+  }
+  e.made = 1;
+  return true;
+}
+
+}  // namespace
+
+bool go_to_executor(Task& task) {
+  Executor& e = shared().executor;
+  if (!e.made && (e.tried || !make_executor())) return false;
+  MovedState& state = moved(task);
+  state.components = e.components;
+  state.fs_base = sys::fs_base();
+  const uint64_t all = ~uint64_t{0};
+  sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all), reinterpret_cast<long>(&task.home_mask), 8);
+  task.counters.moves++;
+  weir_leave(&state, reinterpret_cast<uint64_t>(g_home_stack + sizeof g_home_stack), wait_at_home);
+  return true;
+}
+
+void go_home() {
+  if (!runtime::g_executor) return;
+  Task& task = self();
+  weir_leave(&moved(task), stack_top_of(runtime::g_process) - 1024, send_home);
+  sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&task.home_mask), 0, 8);
+}
+
+void forget_executor() { shared().executor = Executor{}; }
+
+}  // namespace weir::tasks

@@ -1,0 +1,30 @@
+// The executor: one process more, in which program memory is the store itself. A task that keeps the turn while it goes on
+// in program code may do so there: what it writes is published as it is written, so nothing is copied, compared or
+// refreshed. View isolated.
+//
+// A task moves between its own process (home) and the executor as a whole: the runtime's stack, on which it stands, and its
+// record are shared memory at the same address in both; registers go along (MovedState).
+//
+// Invariants
+// 1. Whoever is in the executor has the turn, and published everything before it went there.
+// 2. At home meanwhile: the process stands on a stack of its own, touches neither the task's stack nor its record but
+//    home_word, and blocks all signals but those that Weir never blocks.
+// 3. In the executor no system call of the program is made, no wait, and no handler of the program runs: whatever needs the
+//    task's own process goes home first.
+#pragma once
+
+#include <stdint.h>
+
+#include "task/shared.h"
+
+namespace weir::tasks {
+
+// From home to the executor; returns there. False: there is none, and the task is at home still. REQUIRES: invariant 1.
+bool go_to_executor(Task& task);
+// From the executor home, and returns there; nothing where the task is at home. Residents are to be refreshed before program
+// code goes on (go_on).
+void go_home();
+// The executor is gone, with the tasks (a forked child has none).
+void forget_executor();
+
+}  // namespace weir::tasks
