@@ -41,7 +41,11 @@ uint64_t number(Piece text) {
 
 void copy_path(Piece text, char* out, size_t room) {
   size_t length = 0;
-  for (const char* at = text.start; at != text.limit && length + 1 < room; ++at) out[length++] = *at;
+  for (const char* at = text.start; at != text.limit && length + 1 < room; ++at) {
+    const bool quoted = *at == '%' && text.limit - at > 2 && at[1] == '2' && (at[2] == 'c' || at[2] == '5');
+    out[length++] = !quoted ? *at : at[2] == 'c' ? ',' : '%';
+    if (quoted) at += 2;
+  }
   out[length] = 0;
 }
 
@@ -60,6 +64,8 @@ void apply(Piece key, Piece value, Options* result) {
     result->delay_seed = number(value);
   } else if (key.is("log")) {
     copy_path(value, result->log_path, sizeof result->log_path);
+  } else if (key.is("json")) {
+    copy_path(value, result->json_path, sizeof result->json_path);
   }
 }
 
@@ -112,8 +118,7 @@ Options parse_options(const char* text) {
     Piece value{key.limit, key.limit};
     if (*key.limit == '=') {
       value.start = value.limit = key.limit + 1;
-      bool to_end = key.is("log");
-      while (*value.limit != 0 && (to_end || *value.limit != ',')) ++value.limit;
+      while (*value.limit != 0 && *value.limit != ',') ++value.limit;
     }
     apply(key, value, &result);
     text = value.limit;

@@ -1,8 +1,8 @@
 // What the `weir` command asked of the library: the environment variable WEIR_OPTIONS, read once.
 //
 // Grammar: `key=value` pairs joined by commas, e.g. "order=token,view=isolated,stat=1,log=/tmp/a,delay=7".
-// Unknown keys and values are ignored, so that an older library accepts a newer command. `log` comes last: its value
-// goes to the end of the text and may hold commas.
+// Unknown keys and values are ignored, so that an older library accepts a newer command. A comma in the name of a file is
+// written %2c, a percent sign %25.
 #pragma once
 
 #include <stddef.h>
@@ -21,6 +21,9 @@ struct Options {
   bool fingerprint = false;  // hash memory and schedule at exit
   uint64_t delay_seed = 0;   // 0: no injected delays
   char log_path[512] = {};   // empty: standard error
+  char json_path[512] = {};  // where the counts go as JSON; empty: nowhere
+
+  bool counts() const { return stat || json_path[0]; }
 
   // True where memory and threads stay the program's own and only counters may be wanted.
   bool passive() const { return order == Order::kFree && view == View::kDirect; }

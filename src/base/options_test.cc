@@ -16,12 +16,13 @@ TEST(OptionsTest, AbsentMeansPassive) {
 
 TEST(OptionsTest, ReadsEveryKey) {
   Options read = parse_options(
-      "order=token,view=isolated,stat=1,fingerprint=1,delay=00000000000000000042,log=/tmp/a,b");
+      "order=token,view=isolated,stat=1,fingerprint=1,delay=00000000000000000042,json=/tmp/%2525%2c,log=/tmp/a%2cb,colour=red");
   EXPECT_EQ(read.order, Order::kToken);
   EXPECT_EQ(read.view, View::kIsolated);
   EXPECT_TRUE(read.stat && read.fingerprint && read.present);
   EXPECT_EQ(read.delay_seed, 42u);
   EXPECT_STREQ(read.log_path, "/tmp/a,b");
+  EXPECT_STREQ(read.json_path, "/tmp/%25,");
   EXPECT_FALSE(read.passive());
 }
 
@@ -36,6 +37,17 @@ TEST(OptionsTest, IgnoresWhatItDoesNotKnow) {
   EXPECT_EQ(read.order, Order::kToken);
   EXPECT_EQ(read.view, View::kDirect);
   EXPECT_FALSE(read.stat);
+}
+
+TEST(OptionsTest, WhatOnlyLooksQuotedStays) {
+  EXPECT_STREQ(parse_options("log=%2").log_path, "%2");
+  EXPECT_STREQ(parse_options("log=%2%25%41%").log_path, "%2%%41%");
+}
+
+TEST(OptionsTest, CountsForEitherReport) {
+  EXPECT_TRUE(parse_options("stat=1").counts());
+  EXPECT_TRUE(parse_options("stat=0,json=a").counts());
+  EXPECT_FALSE(parse_options("stat=0,json=").counts());
 }
 
 TEST(OptionsTest, HugeNumberAndPathAreCut) {

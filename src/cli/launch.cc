@@ -26,7 +26,7 @@ namespace {
 // The loader splits LD_PRELOAD at these and expands the last one; there is no way to quote.
 constexpr const char* kUnquotable = " :\t\n$";
 
-constexpr size_t kLogPathMax = 511;  // what the library keeps
+constexpr size_t kPathMax = 511;  // what the library keeps
 
 // libweir first, then what the user preloads.
 std::string preload_list(const std::string& library) {
@@ -51,7 +51,31 @@ std::string prepared_log(const std::string& name) {
   if (descriptor < 0) throw Failure(kWeirFailed, fmt::format("--log {}: {}", name, strerror(errno)));
   close(descriptor);
   std::string path = std::filesystem::absolute(name).string();
-  if (path.size() > kLogPathMax) throw Failure(kWeirFailed, fmt::format("--log {}: the name is too long", name));
+  if (path.size() > kPathMax) throw Failure(kWeirFailed, fmt::format("--log {}: the name is too long", name));
+  return path;
+}
+
+// The part that the program fills when it ends and renames (runtime/exit_json.cc). FILE goes now: what is there afterwards is
+// of this run.
+std::string part_of(const std::string& path) { return fmt::format("{}.{}.part", path, getpid()); }
+
+std::string prepared_json(const std::string& name) {
+  const auto refuse = [&](const std::string& why) { throw Failure(kWeirFailed, fmt::format("--stat-json {}: {}", name, why)); };
+  std::error_code error;
+  const std::string path = std::filesystem::weakly_canonical(std::filesystem::absolute(name), error).string();
+  if (error) refuse(error.message());
+  if (path.size() > kPathMax) refuse("the name is too long");
+  struct stat now;
+  const bool exists = lstat(path.c_str(), &now) == 0;
+  if (exists && !S_ISREG(now.st_mode)) refuse("there is something that is not a regular file");
+  const int descriptor = open(part_of(path).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (descriptor < 0) refuse(strerror(errno));
+  close(descriptor);
+  if (exists && unlink(path.c_str()) != 0) {
+    const int cause = errno;
+    unlink(part_of(path).c_str());
+    refuse(strerror(cause));
+  }
   return path;
 }
 
@@ -83,6 +107,9 @@ std::string library_path() {
 void launch(const Program& program, const RunOptions& options) {
   RunOptions passed = options;
   std::string library = library_path();
+  if (!passed.json.empty() && passed.passive()) {
+    throw Failure(kWeirFailed, "--stat-json: with order free and view direct the program runs as it is, and nothing is counted");
+  }
   if (!passed.log.empty()) passed.log = prepared_log(passed.log);
   set_variable("LD_PRELOAD", preload_list(library));
   if (!fix_addresses() && passed.deterministic()) {
@@ -91,6 +118,7 @@ void launch(const Program& program, const RunOptions& options) {
                "addresses may differ from run to run\n",
                strerror(errno));
   }
+  if (!passed.json.empty()) passed.json = prepared_json(passed.json);
   pid_t tracer = passed.deterministic() ? start_tracer() : 0;
   set_variable("WEIR_OPTIONS", to_environment(passed, tracer));
 
@@ -101,6 +129,7 @@ void launch(const Program& program, const RunOptions& options) {
   execve(program.path.c_str(), arguments.data(), environ);
   int error = errno;
   dismiss_tracer(tracer);
+  if (!passed.json.empty()) unlink(part_of(passed.json).c_str());
   throw Failure(error == ENOENT                     ? kNotFound
                 : error == E2BIG || error == ENOMEM ? kWeirFailed
                                                     : kCannotRun,

@@ -3,17 +3,25 @@
 #include <fmt/format.h>
 
 namespace weir::cli {
+namespace {
 
-std::string to_environment(const RunOptions& options, int tracer) {
-  std::string text = fmt::format("order={},view={},stat={:d},fingerprint={:d},delay={:020},tracer={:010}",
-                                 options.order, options.view, options.stat, options.fingerprint, options.delay, tracer);
-  if (options.log.empty()) return text;
-  text += ",log=";
-  for (char c : options.log) {
+void add_path(std::string& text, const char* key, const std::string& path) {
+  if (path.empty()) return;
+  text += key;
+  for (char c : path) {
     if (c == ',') text += "%2c";
     else if (c == '%') text += "%25";
     else text += c;
   }
+}
+
+}  // namespace
+
+std::string to_environment(const RunOptions& options, int tracer) {
+  std::string text = fmt::format("order={},view={},stat={:d},fingerprint={:d},delay={:020},tracer={:010}",
+                                 options.order, options.view, options.stat, options.fingerprint, options.delay, tracer);
+  add_path(text, ",json=", options.json);
+  add_path(text, ",log=", options.log);
   return text;
 }
 

@@ -18,8 +18,10 @@ struct RunOptions {
   bool stat = false;
   bool fingerprint = false;
   std::string log;     // empty: standard error
+  std::string json;    // where the counts go as JSON; empty: nowhere
   uint64_t delay = 0;  // seed of random delays at events, a debugging aid; 0: none
 
+  bool passive() const { return order == "free" && view == "direct"; }
   bool deterministic() const { return order == "token"; }
 };
 

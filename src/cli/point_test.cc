@@ -20,11 +20,12 @@ TEST(ToEnvironment, HasTheSameLengthWhateverIsMeasured) {
   EXPECT_EQ(to_environment(plain, 0).size(), to_environment(measured, 4194304).size());
 }
 
-TEST(ToEnvironment, QuotesCommasAndPercentSignsInTheLogName) {
+TEST(ToEnvironment, QuotesCommasAndPercentSignsInNames) {
   RunOptions options;
+  options.json = "/tmp/%,";
   options.log = "/tmp/a,b%2c";
   std::string text = to_environment(options, 0);
-  EXPECT_TRUE(text.ends_with(",log=/tmp/a%2cb%252c")) << text;
+  EXPECT_TRUE(text.ends_with(",json=/tmp/%25%2c,log=/tmp/a%2cb%252c")) << text;
 }
 
 }  // namespace

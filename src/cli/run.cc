@@ -23,6 +23,7 @@ void add_common(CLI::App& command, RunOptions& options) {
                    "At the end, print a hash of the whole memory and of the schedule");
   command.add_option("--log", options.log, "Write Weir's own words to FILE instead of standard error")
       ->type_name("FILE");
+  command.add_option("--stat-json", options.json, "At the end, write to FILE what --stat prints, as JSON")->type_name("FILE");
   command.add_option("--delay", options.delay, "Debugging: random delays at events, from this seed (not 0)")
       ->check(CLI::Range(uint64_t{1}, UINT64_MAX))
       ->type_name("SEED");

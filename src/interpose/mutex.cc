@@ -22,6 +22,7 @@
 
 #include <errno.h>
 
+#include "event/phase.h"
 #include "interpose/real.h"
 #include "page/store.h"
 
@@ -98,6 +99,7 @@ bool keep_turn(long address) {
   task.section = static_cast<uint64_t>(address);
   note_written();
   go_on();
+  enter_phase(task, Phase::kSection);
   return true;
 }
 
@@ -126,6 +128,7 @@ long unlock_event(long address, long, long) {
   Task& task = self();
   const uint32_t held = task.held;
   task.held = 0;  // this event belongs to the section
+  enter_phase(task, Phase::kTurn);
   begin_turn(EventKind::kMutex);
   const bool in_gap = task.keeps_for == kKeptForGap;
   if (in_gap && held > 1) task.held = held - 1;
@@ -139,6 +142,7 @@ long unlock_event(long address, long, long) {
   if (in_gap) return result;
   if (held == 1) end_turn();
   if (held > 1) task.held = held - 1;
+  if (held > 1) enter_phase(task, Phase::kSection);
   return result;
 }
 

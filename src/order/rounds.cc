@@ -19,6 +19,7 @@
 #include <errno.h>
 #include <signal.h>
 
+#include "event/phase.h"
 #include "order/pace.h"
 #include "order/probe.h"
 #include "order/sleep.h"
@@ -105,6 +106,7 @@ Task* next_arrived(Shared& s, TaskId from) {
 void start_serial(Shared& s);
 
 void end_serial(Shared& s) {
+  if (s.serial) s.serial_cycles += sys::cycles() - s.serial_since;
   s.serial = 0;
   s.turn = kNoTask;
   s.round++;
@@ -155,6 +157,7 @@ void start_serial(Shared& s) {
   }
   s.alone_first = alone;
   s.serial = 1;
+  s.serial_since = sys::cycles();
   for (uint32_t ahead = 1; ahead + 1 < g_config.processors; ahead++) call(s, *first, ahead);
   grant(s, *first);
 }
@@ -263,6 +266,7 @@ void start(Task& task) {
 }
 
 void take_turn(Task& task, EventKind kind) {
+  PhaseScope phase(task, Phase::kWaiting);
   Shared& s = shared();
   task.probe_interval = 0;
   task.next_probe = 0;
@@ -305,11 +309,13 @@ void pass_turn(Task& task, TaskState next) {
 }
 
 void wait_to_run(Task& task) {
+  PhaseScope phase(task, Phase::kResuming);
   if (!g_config.fenced) return;
   sleep_until(task, [&] { return __atomic_load_n(&task.state, __ATOMIC_ACQUIRE) == TaskState::kRunning; });
 }
 
 int wait_blocked(Task& task) {
+  PhaseScope phase(task, Phase::kBlocked);
   Shared& s = shared();
   uint64_t rest = kFirstProbe;  // a blocked task asks too what the running ones do, ever more rarely
   uint64_t soon = 0, looks = 0;
@@ -368,6 +374,7 @@ int wait_blocked(Task& task) {
 }
 
 void rejoin(Task& task) {
+  PhaseScope phase(task, Phase::kWaiting);
   Shared& s = shared();
   s.order_lock.lock();
   catch_up(task);

@@ -1,44 +1,19 @@
-// What --stat prints is a table: a line for each task in the order in which they were made (0 is the first thread), of many
-// ended ones one line together, and the sum. The line of a task that has not ended is not more exact than a look at a
-// running program.
+// What --stat prints is two tables, of counts and of times: a line for each task in the order in which they were made (0 is the
+// first thread), of many ended ones one line together, and the sum; and below what follows from the sum.
 
 #include "runtime/exit_report.h"
 
 #include "base/options.h"
 #include "page/store.h"
+#include "runtime/counts.h"
+#include "runtime/exit_json.h"
 #include "runtime/state.h"
 #include "sys/futex.h"
 #include "sys/report.h"
-#include "task/shared.h"
 
 namespace weir::runtime {
 
 namespace {
-
-struct Column {
-  const char* name;
-  uint64_t TaskCounters::* counter;
-  size_t width;
-  bool is_time;  // cycles, shown as milliseconds
-};
-
-constexpr Column kColumns[] = {
-    {"events", &TaskCounters::events, 10, false},
-    {"atomics", &TaskCounters::atomics, 10, false},
-    {"owned", &TaskCounters::owned, 10, false},
-    {"calls", &TaskCounters::syscalls, 9, false},
-    {"spins", &TaskCounters::spins, 7, false},
-    {"copies", &TaskCounters::faults, 10, false},
-    {"in advance", &TaskCounters::prefetched, 11, false},
-    {"foretold", &TaskCounters::foretold, 10, false},
-    {"diffs", &TaskCounters::diffs, 10, false},
-    {"moves", &TaskCounters::moves, 10, false},
-    {"bytes", &TaskCounters::bytes, 13, false},
-    {"waited ms", &TaskCounters::wait_cycles, 13, true},
-    {"serial ms", &TaskCounters::serial_cycles, 13, true},
-};
-
-uint64_t g_cycles_per_us = 1;
 
 class Line {
  public:
@@ -60,11 +35,24 @@ class Line {
     text(digits + at, width);
   }
 
-  void milliseconds(uint64_t cycles, size_t width) {
-    const uint64_t us = cycles / g_cycles_per_us;
-    number(us / 1000, width - 4);
+  // `thousandths` with three digits behind the point.
+  void decimal(uint64_t thousandths, size_t width) {
+    number(thousandths / 1000, width < 4 ? 0 : width - 4);
     put('.');
-    for (uint64_t unit = 100; unit; unit /= 10) put(static_cast<char>('0' + us / unit % 10));
+    for (uint64_t unit = 100; unit; unit /= 10) put(static_cast<char>('0' + thousandths / unit % 10));
+  }
+
+  // A share of a whole in percent; a dash where there is none.
+  void percent(uint64_t part, uint64_t whole) {
+    if (!whole) {
+      put('-');
+      return;
+    }
+    const uint64_t tenths = whole > ~uint64_t{0} / 2000 ? part / (whole / 1000) : part * 1000 / whole;
+    number(tenths / 10, 0);
+    put('.');
+    number(tenths % 10, 0);
+    text(" %", 0);
   }
 
   void print() {
@@ -82,92 +70,101 @@ class Line {
 };
 
 constexpr size_t kFirstColumn = 7;
+constexpr uint64_t kMicrosecond = 1000;
 
-void print_counters(Line& line, const TaskCounters& counters) {
-  for (const Column& column : kColumns) {
-    const uint64_t value = counters.*column.counter;
-    if (column.is_time) line.milliseconds(value, column.width);
-    else line.number(value, column.width);
+// One of the two tables.
+struct Part {
+  size_t first, limit;  // columns
+  const char* heading;
+};
+constexpr Part kParts[] = {{0, kCountColumns, "task"}, {kCountColumns, kColumns, "ms"}};
+
+void print_counters(Line& line, const Part& part, const TaskCounters& counters) {
+  for (size_t i = part.first; i < part.limit; i++) {
+    const Column& column = kColumn[i];
+    if (!column.width) continue;
+    if (column.unit == Unit::kCount) line.number(column.of(counters), column.width);
+    else line.decimal(value(column, counters) / kMicrosecond, column.width);
   }
   line.print();
 }
 
-void print_row(const char* name, const TaskCounters& counters) {
+void print_row(const char* name, const Part& part, const TaskCounters& counters) {
   Line line;
   line.text(name, kFirstColumn);
-  print_counters(line, counters);
+  print_counters(line, part, counters);
 }
 
-void print_row(uint64_t task, const TaskCounters& counters) {
+void print_row(uint64_t task, const Part& part, const TaskCounters& counters) {
   Line line;
   line.number(task, kFirstColumn);
-  print_counters(line, counters);
+  print_counters(line, part, counters);
 }
 
-void print_heading() {
-  Line line;
-  line.text("task", kFirstColumn);
-  for (const Column& column : kColumns) line.text(column.name, column.width);
-  line.print();
-}
-
-// `sign` is 1 or -1.
-void add(TaskCounters& to, const TaskCounters& from, int64_t sign) {
-  auto* a = reinterpret_cast<uint64_t*>(&to);
-  auto* b = reinterpret_cast<const uint64_t*>(&from);
-  for (size_t i = 0; i < sizeof(TaskCounters) / 8; i++) a[i] += static_cast<uint64_t>(sign) * b[i];
-}
-
-TaskCounters counters_now(const Task& task) {
-  TaskCounters counters = task.counters;
-  if (task.turn_depth) counters.serial_cycles += sys::cycles();  // it was taken off when the turn began
-  return counters;
-}
-
-// The counters of the task with the lowest number that is not below `*number`; its number goes there. False where there is none.
-bool next_task(uint64_t* number, TaskCounters* counters) {
-  const Shared& s = shared();
-  uint64_t best = ~uint64_t{0};
-  for (uint32_t i = 0; i < s.ended_count; i++) {
-    if (s.ended[i].creation < *number || s.ended[i].creation >= best) continue;
-    best = s.ended[i].creation;
-    *counters = s.ended[i].counters;
+TaskCounters print_part(const Part& part) {
+  Line heading;
+  heading.text(part.heading, kFirstColumn);
+  for (size_t i = part.first; i < part.limit; i++) {
+    if (kColumn[i].width) heading.text(kColumn[i].name, kColumn[i].width);
   }
-  for (TaskId i = 0; i < s.high_task; i++) {
-    const Task& task = s.tasks[i];
-    if (task.state == TaskState::kFree || task.creation < *number || task.creation >= best) continue;
-    best = task.creation;
-    *counters = counters_now(task);
+  heading.print();
+  TaskCounters total{}, counters;
+  for (uint64_t number = 0; next_task(&number, &counters); number++) {
+    add(total, counters);
+    print_row(number, part, counters);
   }
-  *number = best;
-  return best != ~uint64_t{0};
+  if (other_tasks(&counters)) {
+    add(total, counters);
+    print_row("others", part, counters);
+  }
+  print_row("all", part, total);
+  return total;
 }
 
 void print_table() {
-  const Shared& s = shared();
-  TaskCounters total = s.totals, others = s.totals, counters;
-  print_heading();
-  for (uint64_t number = 0; next_task(&number, &counters); number++) print_row(number, counters);
-  for (uint32_t i = 0; i < s.ended_count; i++) add(others, s.ended[i].counters, -1);
-  if (others.events) print_row("others", others);
-  for (TaskId i = 0; i < s.high_task; i++) {
-    if (s.tasks[i].state != TaskState::kFree) add(total, counters_now(s.tasks[i]), 1);
+  TaskCounters total{};
+  for (const Part& part : kParts) total = print_part(part);
+  const Summary made = summary(total);
+  if (total.transactions) {
+    Line line;
+    line.number(total.transactions, 0);
+    line.text(" transactions, us each: ", 0);
+    line.decimal(made.program_ns / total.transactions, 0);
+    line.text(" of program code; pages dirtied ", 0);
+    line.number(made.dirtied, 0);
+    line.text(", each ", 0);
+    line.decimal(made.dirtied * 1000 / total.transactions, 0);
+    line.text("; prediction: hit rate ", 0);
+    line.percent(total.foretold, made.dirtied);
+    line.text(", accuracy ", 0);
+    line.percent(total.foretold, total.prefetched);
+    line.print();
   }
-  print_row("all", total);
-  report("rounds %u, tasks made %u (%u from the pool), processes made %u, looks for copies saved %u, going multi took %u ms", s.round,
-         s.created, s.pool_reuses, s.forks, total.scans_saved, s.conversions_us / 1000);
+  Line line;
+  line.text("serial phases ", 0);
+  line.percent(made.serial_ns, made.threads_ns);
+  line.text(" of the time since the first thread; ms in all: ", 0);
+  line.decimal(made.wall_ns / kMicrosecond, 0);
+  line.text(", of processors: ", 0);
+  line.decimal(made.processor_ns / kMicrosecond, 0);
+  line.print();
+  report("rounds %u, tasks made %u (%u from the pool), processes made %u, looks for copies saved %u, going multi took %u ms",
+         made.rounds, made.threads_made, made.from_pool, made.processes_made, total.scans_saved, shared().conversions_us / 1000);
 }
 
 }  // namespace
 
 void prints_at_exit() {
   Shared& s = shared();
+  if (__atomic_exchange_n(&s.end_reported, 1u, __ATOMIC_ACQ_REL)) {
+    uint32_t never = 0;
+    for (;;) sys::futex_wait(&never, 0);
+  }
   if (options().fingerprint) report("fingerprint: memory %x, schedule %x", page::fingerprint(), s.schedule_hash);
-  if (!options().stat) return;
-  const uint64_t microseconds = (sys::monotonic_ns() - s.start_ns) / 1000;
-  g_cycles_per_us = microseconds ? (sys::cycles() - s.start_cycles) / microseconds : 1;
-  if (!g_cycles_per_us) g_cycles_per_us = 1;
-  print_table();
+  if (!options().counts()) return;
+  stop_clock();
+  if (options().stat) print_table();
+  if (options().json_path[0]) write_json();
 }
 
 }  // namespace weir::runtime

@@ -129,6 +129,7 @@ void go_multi() {
   s.processes[g_process].mapping_sequence = 0;
   g_tasks_active = true;
   order::start(self());
+  note_first_thread();
   s.conversions_us += (sys::monotonic_ns() - begin) / 1000;
 }
 
@@ -163,6 +164,7 @@ __attribute__((constructor)) void start(int, char** argv, char**) {
   }
   runtime::ensure_memory();
   runtime::open_log();
+  runtime::start_counts();
   shared().arguments = reinterpret_cast<uint64_t>(argv[0]);
   tasks::make_first(task_at(0));
   task_at(0).state = TaskState::kRunning;

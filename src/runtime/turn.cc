@@ -18,6 +18,7 @@
 #include <errno.h>
 
 #include "event/ownership.h"
+#include "event/phase.h"
 #include "order/pace.h"
 #include "order/rounds.h"
 #include "page/heap.h"
@@ -102,16 +103,14 @@ uint64_t key_of(const Task& task, EventKind kind) {
 void enter(Task& task, EventKind kind) {
   task.kept_events = 0;
   task.counters.events++;
+  enter_phase(task, Phase::kTurn);
   inject_delay(task);
   if (runtime::g_isolated) view::find_writes(task);
-  const uint64_t before = sys::cycles();
   order::take_turn(task, kind);
   if (runtime::g_isolated) order::note_interval(task, task.changed_count);
   task.interval_key = key_of(task, kind);
   order::foretell(task);
-  const uint64_t now = sys::cycles();
-  task.counters.wait_cycles += now - before;
-  task.counters.serial_cycles -= now;
+  task.counters.serial_cycles -= sys::cycles();
   if (runtime::g_isolated) {
     const uint64_t word = task.start_word;
     const bool awaited = word && *static_cast<int32_t*>(heap_alias(word)) == kAwaitedStart;
@@ -293,6 +292,7 @@ void pass_on(Task& task) {
   task.solo = !order::alone(task) ? 0 : shared().live == 1 ? kAloneForGood : kSoloOperations;
   go_on();
   trap::take_inbox(task);
+  enter_phase(task, Phase::kProgram);
 }
 
 }  // namespace
@@ -355,10 +355,12 @@ void outside_begin(const char* what) {
   task.wait_what = what;
   task.counters.serial_cycles += sys::cycles();
   order::pass_turn(task, TaskState::kOutside);
+  enter_phase(task, Phase::kOutside);
 }
 
 void outside_end() {
   Task& task = self();
+  enter_phase(task, Phase::kTurn);
   order::rejoin(task);
   task.counters.serial_cycles -= sys::cycles();
   task.wait_what = nullptr;

@@ -18,6 +18,7 @@
 #include "event/event.h"
 #include "order/rounds.h"
 #include "page/store.h"
+#include "runtime/exit_report.h"
 #include "runtime/state.h"
 #include "sys/futex.h"
 #include "sys/report.h"
@@ -60,6 +61,7 @@ void fork_child(uint64_t argument) {
   sys::futex_wake(&work->copied);
   become_single_after_fork();
   trap::forget_signals();
+  runtime::start_counts();
   // Ids that no relative uses: a mutex may lie in memory that both share.
   shared().tid_base = (work->tid_base + 1) * 0x10000 % 0x08000000;
   if (was_multi) syscalls::choose_handled(false);

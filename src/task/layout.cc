@@ -5,7 +5,6 @@
 
 #include "base/bytes.h"
 #include "page/heap.h"
-#include "sys/futex.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "task/shared.h"
@@ -64,8 +63,6 @@ bool map_control() {
   Shared& s = shared();
   s.turn = kNoTask;
   s.store = -1;
-  s.start_cycles = sys::cycles();
-  s.start_ns = sys::monotonic_ns();
   s.exec_buffer = reinterpret_cast<uint8_t*>(kExecBuffer);
   return true;
 }

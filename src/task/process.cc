@@ -21,6 +21,7 @@
 
 #include "base/bytes.h"
 #include "event/event.h"
+#include "event/phase.h"
 #include "order/rounds.h"
 #include "order/sleep.h"
 #include "page/heap.h"
@@ -333,6 +334,8 @@ void finish() {
   if (runtime::g_isolated) view::drop_residents();
   const uint32_t process = static_cast<uint32_t>(task.process);
   task.counters.serial_cycles += sys::cycles();
+  enter_phase(task, Phase::kTurn);
+  task.counters.processor_ns = runtime::processor_time(task);
   add_counters(s.totals, task.counters);
   if (s.ended_count < kMaxEnded) s.ended[s.ended_count++] = {task.creation, task.counters};
   bool stay = false;
@@ -352,6 +355,7 @@ void finish() {
   if (stay) wait_for_work(process);
   if (runtime::g_isolated) {
     view::close_tracking();
+    __atomic_fetch_add(&s.ended_processor_ns, sys::monotonic_ns(CLOCK_PROCESS_CPUTIME_ID), __ATOMIC_RELAXED);
     for (;;) sys::raw(SYS_exit, 0);  // the monitor frees the slot
   }
   leave_thread(&s.processes[process].pid);
@@ -360,10 +364,10 @@ void finish() {
 void exit_program(int code) {
   Shared& s = shared();
   uint32_t none = 0;
+  runtime::prints_at_exit();  // before the monitor is told: it would end this task when anything else of the program ends
   if (g_tasks_active && runtime::g_isolated) {
     if (__atomic_compare_exchange_n(&s.exiting, &none, 1u, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) s.exit_code = code;
   }
-  runtime::prints_at_exit();
   for (;;) sys::raw(SYS_exit_group, code);
 }
 

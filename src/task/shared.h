@@ -139,8 +139,10 @@ struct Shared {
   int32_t store;             // descriptor of the store
   uint32_t exiting;          // a task ended the program
   int32_t exit_code;
-  uint64_t start_cycles;
+  uint64_t start_cycles;     // both when the library's constructor ran, or the process was forked
   uint64_t start_ns;
+  uint64_t first_thread_cycles;  // when the program made its first thread, 0 if it has none
+  uint32_t end_reported;     // somebody prints, or has printed, what the run spent
   uint64_t arguments;        // lowest address of the program's argument strings
   uint64_t stack_limit;      // end of the first thread's stack
 
@@ -170,6 +172,7 @@ struct Shared {
   uint32_t parked_phases;    // in a row, with somebody parked
   uint32_t park_credit;
   uint32_t leave_be;         // chances to park that are still passed over
+  uint64_t serial_since, serial_cycles;  // when the serial phase that is on began; all earlier ones together
   struct { uint64_t key; uint32_t length; uint32_t unused; } interval_lengths[kIntervalLengths];
 
   // Memory.
@@ -247,6 +250,9 @@ struct Shared {
   uint32_t ended_count;
   EndedTask ended[kMaxEnded];
   uint64_t pool_reuses, forks, conversions_us;
+  uint64_t ended_processor_ns;  // processor time of processes that have ended
+  EndedTask inherited;          // of a forked child: what its one task had counted before, and the numbers below had been
+  uint64_t inherited_created, inherited_round;
 
   Task tasks[kMaxTasks];
 };

@@ -45,6 +45,21 @@ struct SignalList {
   uint32_t first, last;
 };
 
+// What a task does with its time, each moment in one of them. Counted only where it was asked for (event/phase.h).
+enum class Phase : uint32_t {
+  kProgram,     // program code between events, page faults and calls that are no events included
+  kSection,     // program code in a critical section that keeps the turn
+  kScanning,    // finding the pages that it changed
+  kWaiting,     // from its arrival at an event, or its return from the kernel, to its turn
+  kPublishing,  // publishing, and bringing the copies that stay up to date
+  kTurn,        // the rest of an event
+  kResuming,    // from the end of its turn, or its birth, until program code goes on
+  kBlocked,     // from giving the turn away to wait for another task until it has the turn again
+  kOutside,     // asleep in the kernel for the outside world
+};
+inline constexpr uint32_t kPhases = 9;
+
+// Layout: 64-bit numbers only, which are added one by one.
 struct TaskCounters {
   uint64_t events;        // turns taken
   uint64_t faults;        // copies the kernel made on first write (dirty pages found)
@@ -54,12 +69,16 @@ struct TaskCounters {
   uint64_t owned;         // operations on locks that were no events (event/ownership.h)
   uint64_t syscalls;      // system calls that were events
   uint64_t spins;         // provable spins parked
-  uint64_t wait_cycles;   // waiting for the turn
   uint64_t serial_cycles; // holding the turn
   uint64_t scans_saved;   // times that the task's copies were known without looking for them
   uint64_t prefetched;    // pages that were copied before they were written, as they had been written before
   uint64_t foretold;      // of these, written
   uint64_t moves;         // into the executor
+  uint64_t transactions;  // stretches of program code that ended with a publication. Counted with the phases
+  uint64_t refreshed;     // copies that stay, made equal to the store: the page and its twin are copied each time
+  uint64_t handed_over;   // pages copied for tasks that this one made without a turn
+  uint64_t processor_ns;  // processor time; set when the task ends
+  uint64_t phase_cycles[kPhases];
 };
 
 // Layout: the first 0x48 bytes are used by src/patch/entry_x86_64.S and by the generated stubs.
@@ -167,6 +186,9 @@ struct Task {
   uint32_t away;              // the executor runs it
   uint32_t wanted_home;       // a signal waits there
   TaskCounters counters;
+  uint64_t phase_since;       // cycles; 0: none has begun
+  Phase phase;
+  uint32_t has_run;           // program code, since the last publication
   // Wait of a spinning task: the bytes its loop reads (see trap/spin).
   uint32_t spin_reads;
   uint32_t pad3;

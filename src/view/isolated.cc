@@ -16,6 +16,7 @@
 #include <sys/mman.h>
 
 #include "base/bytes.h"
+#include "event/phase.h"
 #include "page/diff.h"
 #include "page/store.h"
 #include "sys/fault_log.h"
@@ -139,6 +140,7 @@ uint64_t twin_of(const HandOver& given, uint64_t page) {
 }  // namespace
 
 void find_writes(Task& task) {
+  PhaseScope phase(task, Phase::kScanning);
   task.dirty_count = task.changed_count = 0;
   const bool known = add_known(task);
   if (known) {
@@ -169,6 +171,8 @@ void find_writes(Task& task) {
 }
 
 void publish(Task& task) {
+  PhaseScope phase(task, Phase::kPublishing);
+  count_transaction(task);
   page::PageDiff* diffs = diffs_of(task);
   const uint64_t count = task.dirty_count;
   for (uint64_t i = 0; i < count; i++) {
@@ -207,6 +211,8 @@ void refresh() {
     r.mapping_sequence = sequence;
     return;
   }
+  PhaseScope phase(self(), Phase::kPublishing);
+  self().counters.refreshed += r.count;
   for (uint32_t i = 0; i < r.count; i++) {
     copy_bytes(g_twins[i], reinterpret_cast<const void*>(page::alias_of(r.page[i])), kPageSize);
     copy_bytes(reinterpret_cast<void*>(r.page[i]), g_twins[i], kPageSize);
@@ -229,13 +235,13 @@ bool hand_over(Task& from, const Task& to) {
   for_each_copy(from, add_dirty);
   const uint64_t count = from.dirty_count;
   from.dirty_count = 0;
-  from.counters.faults -= count;  // they are still to be published
   if (count > HandOver::kMost) return false;
   for (uint64_t i = 0; i < count; i++) {
     given.page[i] = diffs_of(from)[i].page;
     copy_bytes(given.bytes[i], reinterpret_cast<const void*>(given.page[i]), kPageSize);
   }
   given.count = count;
+  from.counters.handed_over += count;
   return true;
 }
 
