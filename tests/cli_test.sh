@@ -135,12 +135,126 @@ gcc -pthread threads.c -o threads
 for view in isolated direct; do
   if ! "$weir" stat --view $view --log stat.txt -- ./threads || ! awk '
       /task +events/ { for (i = 2; i <= NF; i++) if ($i == "events") column = i }
+      /ms +program/ { times = 1 }
+      times { next }
       $2 ~ /^[0-9]+$/ { if ($2 != rows++) exit 1; sum += $column }
       $2 == "all" { good = rows == 4 && sum == $column }
-      END { exit !good }' stat.txt; then
+      END { exit !(good && times) }' stat.txt; then
     echo "FAILED: weir stat --view $view"; cat stat.txt; failed=$((failed + 1))
   fi
 done
+
+# --stat-json: the same as a file, which only the program itself writes, and a child with threads beside it.
+refuses 125 '--stat-json' "$weir" det --stat-json
+refuses 125 'No such file' "$weir" det --stat-json /nonexistent/file -- ./program
+refuses 125 'not a regular file' "$weir" det --stat-json /dev/null -- ./program
+refuses 125 'not a regular file' "$weir" det --stat-json . -- ./program
+refuses 125 'too long' "$weir" det --stat-json "$(printf 'd%.0s/' {1..300})" -- ./program
+refuses 125 'nothing is counted' "$weir" run --stat-json run.json -- ./program
+refuses 126 'statically linked' "$weir" det --stat-json run.json -- ./static
+cat >counts.c <<'END'
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static void* add(void* sum) {
+  for (int i = 0; i < 20; i++) pthread_mutex_lock(&mutex), (*(int*)sum)++, pthread_mutex_unlock(&mutex);
+  return 0;
+}
+static void threads(int count) {
+  int sum = 0;
+  pthread_t made[80];
+  for (int i = 0; i < count; i++) pthread_create(&made[i], 0, add, &sum);
+  for (int i = 0; i < count; i++) pthread_join(made[i], 0);
+  if (sum != 20 * count) _exit(99);
+}
+static int child(int count) {
+  int status, pid = fork();
+  if (pid == 0) {
+    if (count) threads(count);
+    count ? exit(5) : _exit(5);
+  }
+  return waitpid(pid, &status, 0) == pid && WEXITSTATUS(status) == 5;
+}
+int main(int argc, char** argv) {
+  if (argc > 1 && !strcmp(argv[1], "children")) return !child(0) || (threads(2), !child(0)) || !child(3) ? 98 : 9;
+  if (argc > 1 && !strcmp(argv[1], "killed")) threads(2), raise(SIGKILL);
+  threads(70);
+  if (argc > 1 && !strcmp(argv[1], "unwritable")) system("rm -r gone");
+  _exit(7);
+}
+END
+gcc -pthread counts.c -o counts
+cat >sums.py <<'END'
+import json, sys
+counts = json.load(open(sys.argv[1]))
+made, program, order, view = int(sys.argv[2]), *sys.argv[3:]
+total, tasks = counts["total"], counts["tasks"]
+assert counts["program"].endswith(program) and (counts["order"], counts["view"]) == (order, view), counts["program"]
+assert counts["threads_made"] == made, counts["threads_made"]
+assert len({tuple(t) for t in tasks}) == 1, "tasks differ in their keys"
+for key, value in total.items():
+    assert abs(sum(t[key] for t in tasks) - value) <= 1e-8 * len(tasks), key
+    assert not key.endswith("_seconds") or 0 <= value <= (made + 1) * counts["wall_seconds"] + 0.1, (key, value)
+assert not made or total["events"] > made
+assert made == 0 or 0 < counts["serial_share"] <= 1
+phases = "program section scanning waiting publishing turn resuming blocked outside".split()
+assert sum(total[p + "_seconds"] for p in phases) <= (made + 1) * (counts["threads_seconds"] + 0.01)
+if view == "isolated" and made:
+    assert 0 < total["transactions"] <= 3 * total["events"] and counts["dirtied_pages"] >= total["foretold"]
+    assert total["foretold"] <= total["in_advance"] and 0 <= counts["hit_rate"] <= 1 and 0 <= counts["accuracy"] <= 1
+    assert abs(counts["transaction_seconds"] * total["transactions"] - total["program_seconds"] - total["section_seconds"]) < 1e-5
+END
+# counted NAME STATUS FILES COMMAND...: the command ends with STATUS and leaves FILES files that begin with run.json.
+counted() {
+  local name=$1 want=$2 files=$3 status
+  shift 3
+  rm -f run.json*
+  timeout 60 "$@" >stdout 2>stderr </dev/null
+  status=$?
+  if [ $status = "$want" ] && [ "$(ls | grep -c '^run.json')" = "$files" ] && [ ! -s stderr ]; then return; fi
+  failed=$((failed + 1))
+  echo "FAILED: --stat-json: $name: status $status, files: $(echo run.json*) $(cat stderr)"
+}
+# sums FILE MADE PROGRAM ORDER VIEW: FILE is JSON of such a run, and the sums are the sums of its rows.
+sums() {
+  if python3 -m json.tool "$1" >/dev/null && python3 sums.py "$@"; then return; fi
+  failed=$((failed + 1))
+  echo "FAILED: --stat-json: what $1 says ($*)"
+}
+for point in 'token isolated' 'token direct' 'free isolated'; do
+  set -- $1 $point
+  at=("$weir" run --order "$2" --view "$3" --stat-json run.json --)
+  echo 'of an earlier run' >run.json
+  counted "$point" 7 1 "${at[@]}" ./counts
+  sums run.json 70 /counts "$2" "$3"
+  counted "$point, children" 9 2 "${at[@]}" ./counts children
+  sums run.json 2 /counts "$2" "$3"
+  sums "$(ls run.json.*)" 3 /counts "$2" "$3"
+  counted "$point, killed" 137 1 "${at[@]}" ./counts killed
+  [ -e run.json ] && { echo "FAILED: --stat-json: a killed program wrote the file"; failed=$((failed + 1)); }
+  counted "$point, exec" 7 1 "${at[@]}" sh -c ': ; exec ./counts'
+  sums run.json 70 /counts "$2" "$3"
+  counted "$point, no thread" 0 1 "${at[@]}" ./program
+  sums run.json 0 /program "$2" "$3"
+  # The file cannot be written any more: a message, and the program's own status.
+  mkdir gone
+  timeout 60 "$weir" run --order "$2" --view "$3" --stat-json gone/run.json -- ./counts unwritable >stdout 2>stderr
+  status=$?
+  if [ $status != 7 ] || ! grep -q '^weir: cannot write .*gone/run.json' stderr; then
+    echo "FAILED: --stat-json: $point: status $status where the file cannot be written, and: $(cat stderr)"
+    failed=$((failed + 1))
+  fi
+done
+mkdir -p $'odd "\n\\\xff,%'
+cp counts $'odd "\n\\\xff,%/counts'
+counted 'odd names' 7 0 "$weir" det --stat-json $'odd "\n\\\xff,%/run,%2c.json' -- $'odd "\n\\\xff,%/counts'
+sums $'odd "\n\\\xff,%/run,%2c.json' 70 /counts token isolated
+"$weir" det --log 'log,%2c' --stat -- ./threads
+[ -s 'log,%2c' ] || { echo "FAILED: --log with a comma and a percent sign in its name"; failed=$((failed + 1)); }
 
 # The 16 random bytes are the same on every run of an order that promises it, where ptrace is allowed.
 cat >random.c <<'END'

@@ -10,7 +10,7 @@ namespace weir {
 inline bool g_counts_phases = false;  // set before the first task is made
 
 inline void enter_phase(Task& task, Phase phase) {
-  if (!g_counts_phases) return;
+  if (!g_counts_phases || (phase == task.phase && task.phase_since)) return;
   const uint64_t now = sys::cycles();
   if (task.phase_since) task.counters.phase_cycles[static_cast<uint32_t>(task.phase)] += now - task.phase_since;
   task.phase_since = now;

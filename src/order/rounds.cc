@@ -266,7 +266,6 @@ void start(Task& task) {
 }
 
 void take_turn(Task& task, EventKind kind) {
-  PhaseScope phase(task, Phase::kWaiting);
   Shared& s = shared();
   task.probe_interval = 0;
   task.next_probe = 0;
@@ -309,8 +308,8 @@ void pass_turn(Task& task, TaskState next) {
 }
 
 void wait_to_run(Task& task) {
-  PhaseScope phase(task, Phase::kResuming);
   if (!g_config.fenced) return;
+  PhaseScope phase(task, Phase::kResuming);
   sleep_until(task, [&] { return __atomic_load_n(&task.state, __ATOMIC_ACQUIRE) == TaskState::kRunning; });
 }
 
@@ -374,7 +373,6 @@ int wait_blocked(Task& task) {
 }
 
 void rejoin(Task& task) {
-  PhaseScope phase(task, Phase::kWaiting);
   Shared& s = shared();
   s.order_lock.lock();
   catch_up(task);

@@ -113,6 +113,8 @@ void start_counts() {
   if (!g_intercepting) return;
   Task& task = self();
   task.phase_since = 0;
+  // It was forked in its turn, which has no end here.
+  if (static_cast<int64_t>(task.counters.serial_cycles) < 0) task.counters.serial_cycles += sys::cycles();
   s.inherited = {task.creation, task.counters};
   s.inherited.counters.processor_ns = 0;
 }

@@ -103,13 +103,14 @@ uint64_t key_of(const Task& task, EventKind kind) {
 void enter(Task& task, EventKind kind) {
   task.kept_events = 0;
   task.counters.events++;
-  enter_phase(task, Phase::kTurn);
+  enter_phase(task, Phase::kWaiting);
   inject_delay(task);
   if (runtime::g_isolated) view::find_writes(task);
   order::take_turn(task, kind);
   if (runtime::g_isolated) order::note_interval(task, task.changed_count);
   task.interval_key = key_of(task, kind);
   order::foretell(task);
+  enter_phase(task, Phase::kTurn);
   task.counters.serial_cycles -= sys::cycles();
   if (runtime::g_isolated) {
     const uint64_t word = task.start_word;
@@ -360,8 +361,9 @@ void outside_begin(const char* what) {
 
 void outside_end() {
   Task& task = self();
-  enter_phase(task, Phase::kTurn);
+  enter_phase(task, Phase::kWaiting);
   order::rejoin(task);
+  enter_phase(task, Phase::kTurn);
   task.counters.serial_cycles -= sys::cycles();
   task.wait_what = nullptr;
   go_on();  // nothing was written outside (syscall/descriptor.cc)

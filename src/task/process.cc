@@ -107,6 +107,7 @@ void reserve_heap(TaskId id) {
     runtime::apply_mappings(task);
     view::take_over(task);
   }
+  enter_phase(task, Phase::kProgram);
   weir_enter_program(first_frame(task.stack_top));
 }
 
