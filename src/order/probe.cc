@@ -40,15 +40,17 @@ uint64_t probe(const Task* waiter) {
   for (TaskId i = 0; i < s.high_task; i++) {
     Task& task = s.tasks[i];
     if (&task == waiter || !late(s, task) || task.stepping) continue;
-    if (!task.late_since) {  // its last event may have been just now
-      task.late_since = now;
+    // Read once: the task forgets it when it arrives, without the lock. Another waiter may have set it after `now`.
+    uint64_t late_since = __atomic_load_n(&task.late_since, __ATOMIC_RELAXED);
+    if (!late_since) {  // its last event may have been just now
+      task.late_since = late_since = now;
       task.looks = 1;
       if (config().deterministic) task.next_probe = now + kNextLook;
     }
     if (config().deterministic && (now < task.next_probe ? task.next_probe - now <= kNextLook : task.looks % kLooks)) soon = kNextLook;
     if (now < task.next_probe) continue;
     task.next_probe = now + next_look(task);
-    if (config().deterministic && now - task.late_since > kStallPatience && !s.stall_told) {
+    if (config().deterministic && now > late_since + kStallPatience && !s.stall_told) {
       s.stall_told = 1;
       stalled = &task;
     }
