@@ -129,7 +129,10 @@ class AloneSection {
   }
   int tid() const { return task_.virtual_tid; }
   // For an operation that is found to have no effect on anybody: whether it needs no turn though the task is not alone.
-  bool goes_without_event() { return alone_ || weir::goes_without_event(task_); }
+  bool goes_without_event() {
+    if (task_.keeps_for == kKeptForGap) return goes_on(task_);
+    return alone_ || weir::goes_without_event(task_);
+  }
 
  private:
   Task& task_;

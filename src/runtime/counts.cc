@@ -76,6 +76,7 @@ const Column kColumn[kColumns] = {
     {"refreshed", offsetof(TaskCounters, refreshed), 10, Unit::kCount},
     {"handed over", offsetof(TaskCounters, handed_over), 0, Unit::kCount},
     {"diffs", offsetof(TaskCounters, diffs), 10, Unit::kCount},
+    {"moves", offsetof(TaskCounters, moves), 8, Unit::kCount},
     {"bytes", offsetof(TaskCounters, bytes), 13, Unit::kCount},
     {"scans saved", offsetof(TaskCounters, scans_saved), 0, Unit::kCount},
     {"program", phase(Phase::kProgram), 12, Unit::kCycles},

@@ -45,7 +45,7 @@ void apply(const MappingRecord& r) {
     }
     case MappingKind::kMapStore:
       if (!page::map_private(r.start, r.size, r.offset, r.protection)) cannot_repeat(r, ENOMEM);
-      view::track(r.start, r.size);
+      if (!g_executor) view::track(r.start, r.size);
       break;
     case MappingKind::kUnmap:
       sys::raw(SYS_munmap, static_cast<long>(r.start), static_cast<long>(r.size));

