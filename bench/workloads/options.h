@@ -32,7 +32,28 @@ static inline int has_option(int argc, char** argv, const char* name) {
   return 0;
 }
 
-// `extra`: names of this program's own options without a value, ended by NULL, to be asked for by has_option; or NULL.
+// What follows the program's own option `name`.
+static inline const char* option_value(int argc, char** argv, const char* name, const char* otherwise) {
+  for (int i = 1; i + 1 < argc; ++i) {
+    if (strcmp(argv[i], name) == 0) return argv[i + 1];
+  }
+  return otherwise;
+}
+
+static inline long option_number(int argc, char** argv, const char* name, long otherwise) {
+  const char* value = option_value(argc, argv, name, NULL);
+  if (!value) return otherwise;
+  char* rest;
+  const long number = strtol(value, &rest, 10);
+  if (!*value || *rest || number < 0) {
+    fprintf(stderr, "cannot understand %s %s\n", name, value);
+    exit(2);
+  }
+  return number;
+}
+
+// `extra`: names of this program's own options, ended by NULL, to be asked for by has_option; or NULL. One that ends
+// with '=' takes a value, the next argument, and is asked for by option_value or option_number, without the '='.
 // Ends the program with status 2 at what it does not understand.
 static inline struct Options parse_options(int argc, char** argv, const char* const* extra) {
   struct Options options = {2, kMedium, NULL, 1, 0};
@@ -56,7 +77,11 @@ static inline struct Options parse_options(int argc, char** argv, const char* co
     } else {
       taken = 0;
       if (strcmp(name, "--sequential") == 0) options.sequential = known = 1;
-      for (const char* const* own = extra; own && *own; ++own) known |= strcmp(name, *own) == 0;
+      for (const char* const* own = extra; own && *own; ++own) {
+        const size_t length = strlen(*own);
+        if ((*own)[length - 1] != '=') known |= strcmp(name, *own) == 0;
+        else if (strlen(name) == length - 1 && memcmp(name, *own, length - 1) == 0) known = taken = value != NULL;
+      }
     }
     if (!known) {
       fprintf(stderr, "cannot understand %s %s\n", name, taken && value ? value : "");

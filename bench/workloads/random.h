@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct Random {
   uint64_t state;
@@ -36,6 +37,13 @@ static inline double random_between(struct Random* random, double low, double hi
 static inline double random_normal(struct Random* random) {
   const double radius = sqrt(-2 * log(1 - random_unit(random)));
   return radius * cos(6.283185307179586 * random_unit(random));
+}
+
+static inline void random_fill(struct Random* random, void* bytes, size_t count) {
+  for (size_t at = 0; at < count; at += sizeof(uint64_t)) {
+    const uint64_t bits = random_bits(random);
+    memcpy((char*)bytes + at, &bits, count - at < sizeof bits ? count - at : sizeof bits);
+  }
 }
 
 // FNV-1a of `count` bytes, begun with 0 and continued with the digest so far.
