@@ -36,6 +36,8 @@ void need_turn();
 // this task has written nothing that is not published; the second publishes first.
 void go_on();
 void publish_and_go_on();
+// A task that runs in the executor (task/executor.h) goes on at home, with the turn.
+void come_home();
 // Ends a turn that is kept, for whatever, at once.
 void give_turn_on();
 // In a turn that is kept as the next event is near: the task has made one, and program code goes on. False: it is time to

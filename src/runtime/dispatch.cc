@@ -8,7 +8,6 @@
 #include "runtime/text.h"
 #include "sys/report.h"
 #include "syscall/syscall.h"
-#include "task/executor.h"
 #include "task/shared.h"
 #include "trap/spin.h"
 
@@ -106,18 +105,14 @@ extern "C" __attribute__((visibility("hidden"))) void weir_on_site(weir::Frame* 
   }
   if (frame->site == trap::kGoHome) {
     frame->rip = self().preempted_rip;
-    tasks::go_home();
-    go_on();
+    come_home();
     return;
   }
   const Site* site = site_at(static_cast<uint32_t>(frame->site));
   WEIR_CHECK(site);
   frame->rip = site->resume;
   if (site->kind == SiteKind::kSyscall) {
-    if (runtime::g_executor && !syscalls::is_same_anywhere(frame->rax)) {
-      tasks::go_home();
-      go_on();
-    }
+    if (runtime::g_executor && !syscalls::is_same_anywhere(frame->rax)) come_home();
     syscalls::on_syscall(*frame, *site);
   } else {
     on_atomic(*frame, *site);

@@ -45,7 +45,10 @@ constexpr int32_t kAwaitedStart = -2;  // glibc's setxid_futex: a thread waits f
 constexpr uint32_t kMostKept = 100;  // events in a turn that is kept: one that waits for another task by them must not keep it
 constexpr uint32_t kWritten = 1u << 0;  // Task::flags: published again before the turn is passed on
 
-void* heap_alias(uint64_t address) { return alias(address); }
+// Where the store shows the byte, however deep the task is in events: at the beginning of a turn it holds everything.
+void* in_store(uint64_t address) {
+  return reinterpret_cast<void*>(runtime::g_isolated && g_tasks_active ? page::alias_of(address) : address);
+}
 
 // --delay: up to 300 microseconds at every event, different in every run. What Weir promises may not depend on it.
 void inject_delay(Task& task) {
@@ -114,7 +117,7 @@ void enter(Task& task, EventKind kind) {
   task.counters.serial_cycles -= sys::cycles();
   if (runtime::g_isolated) {
     const uint64_t word = task.start_word;
-    const bool awaited = word && *static_cast<int32_t*>(heap_alias(word)) == kAwaitedStart;
+    const bool awaited = word && *static_cast<int32_t*>(in_store(word)) == kAwaitedStart;
     view::publish(task);
     task.owned_operations = 0;
     runtime::apply_mappings(task);
@@ -122,7 +125,7 @@ void enter(Task& task, EventKind kind) {
     if (awaited) order::wake(word, 1, ~0u);
     task.start_word = 0;
   }
-  heap_exchange(task.heap, heap_alias);
+  heap_exchange(task.heap, in_store);
   if (runtime::g_isolated) view::refresh();
 }
 
@@ -137,7 +140,10 @@ void stay(Task& task) {
     task.flags &= ~kWritten;
     publish_now(task);
   }
-  if (runtime::g_executor || !tasks::go_to_executor(task)) go_on();
+  if (!runtime::g_executor && !tasks::go_to_executor(task)) {
+    go_on();
+    note_written();
+  }
   enter_phase(task, Phase::kSection);
 }
 
@@ -180,10 +186,7 @@ void begin_turn(EventKind kind) {
   give_up_kept(task, kind);
   if (task.turn_depth) {
     if (task.ahead && !is_part_of_life(kind)) need_turn();
-    if (runtime::g_executor && !goes_on_in_gap(kind)) {
-      tasks::go_home();
-      go_on();
-    }
+    if (runtime::g_executor && !goes_on_in_gap(kind)) come_home();
     if (task.keeps_for == kKeptForGap && task.turn_depth == 1) {
       task.counters.events++;
       task.kept_events++;
@@ -298,6 +301,12 @@ void pass_on(Task& task) {
 }
 
 }  // namespace
+
+void come_home() {
+  tasks::go_home();
+  go_on();
+  note_written();
+}
 
 void go_on() {
   Task& task = self();

@@ -25,7 +25,6 @@
 #include "sys/futex.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
-#include "task/executor.h"
 #include "task/process.h"
 #include "task/shared.h"
 #include "trap/forward.h"
@@ -438,10 +437,7 @@ extern "C" {
 
 // Copies the frame to the program's stack, with the return address where weir_restore_frame looks for it.
 __attribute__((visibility("hidden"))) weir::Frame* weir_prepare_delivery(weir::Frame* frame) {
-  if (weir::runtime::g_executor) {
-    weir::tasks::go_home();
-    weir::go_on();
-  }
+  if (weir::runtime::g_executor) weir::come_home();
   uint64_t top = frame->rsp - 136;
   *reinterpret_cast<uint64_t*>(top) = frame->rip;
   auto* copy = reinterpret_cast<weir::Frame*>((top - sizeof(weir::Frame)) & ~uint64_t{15});
