@@ -22,6 +22,9 @@ enum class EventKind : uint32_t {
   kOther,
 };
 
+// A task that executes counted (count/count.h) has come to the end of its count; self().frame says where it goes on.
+void count_exhausted(Task& task);
+
 // Enters an event. Nested calls only count.
 void begin_turn(EventKind kind);
 // Leaves it; publishes what was written meanwhile; returns when the task may run program code again.
@@ -40,14 +43,8 @@ void publish_and_go_on();
 void come_home();
 // Ends a turn that is kept, for whatever, at once.
 void give_turn_on();
-// In a turn that is kept as the next event is near: the task has made one, and program code goes on. False: it is time to
-// end the turn.
-inline constexpr uint32_t kMostInGap = 1000;  // events
-inline bool goes_on(Task& task) {
-  if (task.keeps_for != kKeptForGap || task.kept_events >= kMostInGap) return false;
-  task.kept_events++;
-  return true;
-}
+// The same, if there is one; also in the middle of a critical section.
+void give_up_turn();
 // Instead of end_turn(): program code goes on with the turn until end_kept_turn(), or until it does more than `what_for`
 // (a KeptTurn) takes.
 void keep_turn(uint32_t what_for);

@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "event/event.h"
+#include "event/gap.h"
 #include "event/ownership.h"
 #include "runtime/state.h"
 #include "sys/futex.h"
@@ -89,6 +90,7 @@ class AloneSection {
  public:
   explicit AloneSection(const void* object = nullptr) : task_(self()) {
     task_.in_runtime = 1;
+    task_.alone_section = 1;
     asm volatile("" ::: "memory");
     const auto address = reinterpret_cast<uint64_t>(object);
     if (task_.ahead) {  // a handler of a signal, while the task makes another: it has no turn
@@ -104,6 +106,8 @@ class AloneSection {
     }
   }
   ~AloneSection() {
+    asm volatile("" ::: "memory");
+    task_.alone_section = 0;
     asm volatile("" ::: "memory");
     task_.in_runtime = 0;
     asm volatile("" ::: "memory");
@@ -123,14 +127,14 @@ class AloneSection {
     }
   }
   bool let_go() {
-    if (task_.held == 1 && !goes_on(task_)) return false;
+    if (task_.held == 1 && !goes_on(task_, task_.section)) return false;
     if (task_.held) task_.held--;
     return true;
   }
   int tid() const { return task_.virtual_tid; }
   // For an operation that is found to have no effect on anybody: whether it needs no turn though the task is not alone.
   bool goes_without_event() {
-    if (task_.keeps_for == kKeptForGap) return goes_on(task_);
+    if (task_.keeps_for == kKeptForGap) return goes_on(task_, 0);
     return alone_ || weir::goes_without_event(task_);
   }
 

@@ -63,8 +63,8 @@ weir_site_entry:
 weir_site_exit:
     mov %gs:TASK_FRAME,%rsp
     cmpl $0,%gs:TASK_PENDING
-    jne weir_exit_with_signals
-    mov FRAME_RIP(%rsp),%rax
+    jne 2f
+1:  mov FRAME_RIP(%rsp),%rax
     mov %rax,%gs:TASK_JUMP
     pushq FRAME_RFLAGS(%rsp)
     popfq
@@ -83,9 +83,13 @@ weir_site_exit:
     mov FRAME_RDX(%rsp),%rdx
     mov FRAME_RCX(%rsp),%rcx
     mov FRAME_RAX(%rsp),%rax
-    movl $0,%gs:TASK_IN_RUNTIME
+    pushq %gs:TASK_ALONE_SECTION
+    popq %gs:TASK_IN_RUNTIME
     mov FRAME_RSP(%rsp),%rsp
     jmp *%gs:TASK_JUMP
+2:  cmpl $0,%gs:TASK_ALONE_SECTION              # signals wait for its end
+    jne 1b
+    jmp weir_exit_with_signals
     .globl weir_site_exit_end
     .hidden weir_site_exit_end
 weir_site_exit_end:

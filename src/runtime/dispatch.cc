@@ -1,6 +1,8 @@
 // Where every patched site and every interposed call arrives: on the task's runtime stack, registers in the frame.
 
+#include "count/count.h"
 #include "event/event.h"
+#include "event/gap.h"
 #include "event/ownership.h"
 #include "page/store.h"
 #include "patch/patch.h"
@@ -61,7 +63,7 @@ void on_atomic(Frame& frame, const Site& site) {
     return;
   }
   if (task.turn_depth == 1 && !task.ahead && !is_lock_of_libc(site, address) &&
-      would_store(site.atomic, frame, reinterpret_cast<void*>(address)) && goes_on(task)) {
+      would_store(site.atomic, frame, reinterpret_cast<void*>(address)) && goes_on(task, site.address)) {
     note_written();
     execute_atomic(site.atomic, frame, reinterpret_cast<void*>(address));
     return;
@@ -90,31 +92,57 @@ void on_call(Frame& frame) {
   frame.rax = static_cast<uint64_t>(function(static_cast<long>(frame.rsi), static_cast<long>(frame.rdx), static_cast<long>(frame.rcx)));
 }
 
+void on_site(Frame& frame) {
+  if (frame.site == kUpcall) {
+    on_call(frame);
+    return;
+  }
+  if (frame.site == trap::kPreempted) {
+    trap::on_preempted(frame);
+    return;
+  }
+  if (frame.site == trap::kGoHome) {
+    frame.rip = self().preempted_rip;
+    come_home();
+    give_up_turn();
+    return;
+  }
+  if (frame.site == count::kCounted) {
+    if (count::on_exhausted(frame)) count_exhausted(self());
+    return;
+  }
+  const Site* site = site_at(static_cast<uint32_t>(frame.site));
+  WEIR_CHECK(site);
+  frame.rip = site->resume;
+  if (site->kind == SiteKind::kSyscall) {
+    if (runtime::g_executor && !syscalls::is_same_anywhere(frame.rax)) come_home();
+    syscalls::on_syscall(frame, *site);
+  } else {
+    on_atomic(frame, *site);
+  }
+}
+
+// Program code goes on within a turn that is kept as long as the next event is near.
+void go_on_counted(Frame& frame) {
+  Task& task = self();
+  if (task.keeps_for != kKeptForGap || task.turn_depth != 1 || (task.pending && !task.alone_section)) return;
+  const uint64_t budget = task.looks_for_spin ? 1 : kNear;
+  if (const uint64_t at = count::enter(task, frame.rip, budget)) {
+    frame.rip = at;
+  } else if (!task.held && !task.alone_section) {
+    give_turn_on();
+  }
+}
+
 }  // namespace
 }  // namespace weir
 
 extern "C" __attribute__((visibility("hidden"))) void weir_on_site(weir::Frame* frame) {
   using namespace weir;
-  if (frame->site == kUpcall) {
-    on_call(*frame);
+  if (frame->site == count::kCountMiss) {
+    count::on_miss(*frame);
     return;
   }
-  if (frame->site == trap::kPreempted) {
-    trap::on_preempted(*frame);
-    return;
-  }
-  if (frame->site == trap::kGoHome) {
-    frame->rip = self().preempted_rip;
-    come_home();
-    return;
-  }
-  const Site* site = site_at(static_cast<uint32_t>(frame->site));
-  WEIR_CHECK(site);
-  frame->rip = site->resume;
-  if (site->kind == SiteKind::kSyscall) {
-    if (runtime::g_executor && !syscalls::is_same_anywhere(frame->rax)) come_home();
-    syscalls::on_syscall(*frame, *site);
-  } else {
-    on_atomic(*frame, *site);
-  }
+  on_site(*frame);
+  if (g_tasks_active) go_on_counted(*frame);
 }

@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
+#include "count/count.h"
 #include "page/store.h"
 #include "patch/patch.h"
 #include "runtime/state.h"
@@ -35,7 +36,18 @@ namespace {
   die(125);
 }
 
+// What has been translated of the text (src/count) must be translated again, or not at all.
+void note_change_of_text(const MappingRecord& r, bool is_author) {
+  if (r.kind == MappingKind::kSigaction) return;
+  if (r.kind != MappingKind::kPatchText) {
+    count::on_mapping(Range{r.start, r.start + page_up(r.size)}, is_author);
+  } else if (is_author) {
+    count::on_patched_text();
+  }
+}
+
 void apply(const MappingRecord& r) {
+  note_change_of_text(r, false);
   switch (r.kind) {
     case MappingKind::kMapFile: {
       long at = sys::raw(SYS_mmap, static_cast<long>(r.start), static_cast<long>(r.size), r.protection, r.flags, r.descriptor,
@@ -131,6 +143,7 @@ void let_all_catch_up() { catch_up(0, 0); }
 void record_mapping(MappingRecord record) {
   Shared& s = shared();
   if (!g_tasks_active || !g_isolated) return;
+  note_change_of_text(record, true);
   catch_up(kMappingRecords / 2, kMappingRecords / 4);  // long before the ring comes round to a record that a slot still needs
   SpinGuard guard(s.process_lock);
   uint32_t others = 0;

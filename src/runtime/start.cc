@@ -11,6 +11,7 @@
 
 #include "base/bytes.h"
 #include "base/options.h"
+#include "count/count.h"
 #include "event/event.h"
 #include "order/rounds.h"
 #include "page/heap.h"
@@ -122,6 +123,7 @@ void go_multi() {
   s.multi = 1;
   if (g_isolated) {
     patch_all(kPatchAtomic);  // before the split: the pages that it changes are then this process's alone
+    count::start(reinterpret_cast<uint64_t>(&weir_site_entry), reinterpret_cast<uint64_t>(&weir_upcall));
     tasks::split_monitor();
     if (!view::open_tracking()) die(125);
   }

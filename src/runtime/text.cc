@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include "base/bytes.h"
+#include "count/text.h"
 #include "page/store.h"
 #include "runtime/state.h"
 #include "sys/maps.h"
@@ -32,6 +33,7 @@ Range libc_text() { return g_libc; }
 int64_t* rseq_offset() { return reinterpret_cast<int64_t*>(const_cast<ptrdiff_t*>(&__rseq_offset)); }
 
 void patch_all(PatchKinds kinds) {
+  count::forget_all_text();
   char* maps;
   long length = sys::read_maps(&maps);
   if (length == -EMFILE) {
@@ -45,7 +47,7 @@ void patch_all(PatchKinds kinds) {
   // An object is what lies between its mapping at file offset 0 and the last one of that name: the tables that say where its
   // functions and jumps lead are behind the text. Its data may be the store's by now.
   sys::MapLine line;
-  static struct { Range text; Range object; } found[512];
+  static struct { Range text; Range object; bool writable; } found[512];
   size_t count = 0, first = 0;  // the first text of the object at hand
   Range object{};
   const char* name = "";
@@ -60,8 +62,10 @@ void patch_all(PatchKinds kinds) {
     if (!is_data && !equal_strings(name, line.name)) continue;
     object.limit = line.range.limit;
     if (line.executable && line.range.contains(reinterpret_cast<uint64_t>(&__libc_malloc))) g_libc = line.range;
+    if (line.executable && !line.writable && line.range.overlaps(page::own_image())) count::note_text(line.range);
     if (!is_data && line.executable && !line.shared && !line.range.overlaps(page::own_image()) &&
         count < sizeof found / sizeof found[0]) {
+      found[count].writable = line.writable;
       found[count++].text = line.range;
     }
     for (size_t i = first; i < count; i++) found[i].object = object;
@@ -70,6 +74,7 @@ void patch_all(PatchKinds kinds) {
     PatchStats stats;
     long result = patch_text(found[i].text, found[i].object, kinds, &stats);
     if (result != 0) report("cannot patch the text at %x (error %d)", found[i].text.start, int64_t{-result});
+    if (result == 0 && !found[i].writable) count::note_text(found[i].text);
   }
 }
 

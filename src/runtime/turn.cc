@@ -17,6 +17,7 @@
 
 #include <errno.h>
 
+#include "event/gap.h"
 #include "event/ownership.h"
 #include "event/phase.h"
 #include "order/pace.h"
@@ -43,6 +44,7 @@ constexpr uint32_t kAloneForGood = 1u << 24;  // nobody can come
 constexpr uint32_t kAheadDepth = 2;  // the runtime works on the task's own mapping, as in a nested event
 constexpr int32_t kAwaitedStart = -2;  // glibc's setxid_futex: a thread waits for this one to have started
 constexpr uint32_t kMostKept = 100;  // events in a turn that is kept: one that waits for another task by them must not keep it
+constexpr uint32_t kSpinBlocks = 24;  // a loop that has more is not seen to come back to where it was
 constexpr uint32_t kWritten = 1u << 0;  // Task::flags: published again before the turn is passed on
 
 // Where the store shows the byte, however deep the task is in events: at the beginning of a turn it holds everything.
@@ -83,9 +85,7 @@ bool goes_on_in_gap(EventKind kind) {
 // Program code runs with a turn that was kept; another event than it was kept for gives it on first.
 void give_up_kept(Task& task, EventKind kind) {
   if (task.held) {
-    task.held = 0;
-    task.broken_section = task.section;
-    give_turn_on();
+    give_up_turn();
   } else if (task.keeps_for == kKeptForGap) {
     if (!goes_on_in_gap(kind)) give_turn_on();
   } else if (task.keeps_for && (task.keeps_for == kKeptForCreate || !(is_part_of_life(kind) || kind == EventKind::kFutex) ||
@@ -129,10 +129,17 @@ void enter(Task& task, EventKind kind) {
   if (runtime::g_isolated) view::refresh();
 }
 
+// What an event is called where it is asked how near the next one is.
+uint64_t gap_key_of(const Task& task) {
+  const Frame& frame = *task.frame;
+  const uint64_t what = frame.site == kUpcall ? frame.rdi ^ frame.rsi << 20 : frame.site;
+  return (what * 0x9E3779B97F4A7C15 ^ frame.rsp % kPageSize) * 0xBF58476D1CE4E5B9;
+}
+
 // After an event: program code goes on with the turn, as it will soon come to another one.
-bool next_is_near(const Task& task) {
-  if (!runtime::g_isolated || !order::config().deterministic || task.pending || task.inbox_count) return false;
-  return task.kept_events < kMostInGap && !order::alone(task) && task.id != kNoTask;
+bool next_is_near(Task& task) {
+  if (!runtime::g_isolated || !order::config().deterministic || !task.frame || task.pending || task.inbox_count) return false;
+  return task.kept_events < kMostInGap && !order::alone(task) && is_near(task, gap_key_of(task));
 }
 
 void stay(Task& task) {
@@ -140,7 +147,8 @@ void stay(Task& task) {
     task.flags &= ~kWritten;
     publish_now(task);
   }
-  if (!runtime::g_executor && !tasks::go_to_executor(task)) {
+  const bool is_worth_it = task.kept_events >= kWorthMoving || task.gap_events >= kWorthMoving;
+  if (!runtime::g_executor && (!is_worth_it || !tasks::go_to_executor(task))) {
     go_on();
     note_written();
   }
@@ -154,6 +162,28 @@ void pass_on(Task& task);
 uint64_t event_time() { return order::now(); }
 
 bool tasks_active() { return g_tasks_active; }
+
+void count_exhausted(Task& task) {
+  if (task.keeps_for != kKeptForGap || task.turn_depth != 1) return;
+  if (task.held || task.alone_section) return;  // a section is not cut
+  const Frame& frame = *task.frame;
+  const uint64_t* words = reinterpret_cast<const uint64_t*>(&frame);
+  uint64_t state = frame.rip ^ frame.rsp << 1;
+  for (size_t i = 0; i < 15; i++) state = (state ^ words[i]) * 0x9E3779B97F4A7C15 ^ state >> 29;
+  if (!task.looks_for_spin) {
+    note_far(task);
+    task.looks_for_spin = kSpinBlocks;
+    task.gap_state = state;
+    return;
+  }
+  if (state == task.gap_state) {
+    task.looks_for_spin = 0;
+    block(0, 0, 1, "the next round: it seems to wait for another task");
+    stay(task);
+  } else if (--task.looks_for_spin == 0) {
+    give_turn_on();
+  }
+}
 
 void* alias(uint64_t address) {
   return reinterpret_cast<void*>(runtime::g_isolated && g_tasks_active && self().turn_depth <= 1 ? page::alias_of(address) : address);
@@ -190,6 +220,8 @@ void begin_turn(EventKind kind) {
     if (task.keeps_for == kKeptForGap && task.turn_depth == 1) {
       task.counters.events++;
       task.kept_events++;
+      task.looks_for_spin = 0;
+      note_near(task);
       order::note_turn(task, kind);
     }
     task.turn_depth++;
@@ -275,6 +307,15 @@ void end_turn() {
   pass_on(task);
 }
 
+void give_up_turn() {
+  Task& task = self();
+  if (task.held) {
+    task.held = 0;
+    task.broken_section = task.section;
+  }
+  if (task.turn_depth) give_turn_on();
+}
+
 void give_turn_on() {
   Task& task = self();
   WEIR_CHECK(task.turn_depth == 1);
@@ -286,6 +327,8 @@ void give_turn_on() {
 namespace {
 
 void pass_on(Task& task) {
+  task.gap_events = task.kept_events;
+  task.looks_for_spin = 0;
   if (task.flags & kWritten) {
     task.flags &= ~kWritten;
     publish_now(task);

@@ -31,6 +31,9 @@ constexpr Area kAreas[] = {
     {kExecBuffer, kExecBufferSize, false},
     {kMoved, sizeof(MovedState) * kMaxTasks, false},
     {kOwners, kOwnersSize, false},  // a child has one task, and nobody owns anything
+    {kCountCode, kCountCodeSize, false},  // ... and nothing is counted
+    {kCountTargets, kCountTargetsSize, false},
+    {kCountBlocks, kCountBlocksSize, false},
 };
 
 long map_shared(uint64_t at, uint64_t size, int flags) {

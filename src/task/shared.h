@@ -35,6 +35,12 @@ inline constexpr uint64_t kExecBufferLimit = 8 << 20;      // the kernel takes n
 inline constexpr uint64_t kOwners = 0x30f200000000;       // OwnerTable
 inline constexpr uint64_t kOwnersSize = uint64_t{4} << 20;
 inline constexpr uint64_t kMoved = 0x30f400000000;        // MovedState of each task
+inline constexpr uint64_t kCountCode = 0x30f800000000;    // translated program code (src/count)
+inline constexpr uint64_t kCountCodeSize = uint64_t{32} << 20;
+inline constexpr uint64_t kCountTargets = 0x30f804000000; // where indirect branches lead in it; aligned to its size
+inline constexpr uint64_t kCountTargetsSize = uint64_t{512} << 10;
+inline constexpr uint64_t kCountBlocks = 0x30f805000000;  // count::Cache
+inline constexpr uint64_t kCountBlocksSize = uint64_t{16} << 20;
 inline constexpr uint64_t kStackSize = 128 << 10;         // one runtime stack; as much again is its signal stack
 inline constexpr uint64_t kDiffSize = uint64_t{768} << 20;  // one task's diff buffer, address space only
 
@@ -46,6 +52,7 @@ inline constexpr uint32_t kMaxTasks = 1024;
 inline constexpr uint32_t kMaxProcesses = 1536;
 inline constexpr uint32_t kMaxRegions = 1024;
 inline constexpr uint32_t kIntervalLengths = 1024;
+inline constexpr uint32_t kGaps = 4096;
 inline constexpr uint32_t kMappingRecords = 8192;
 inline constexpr uint32_t kProtectedRanges = 65536;  // each is a mapping at least, of which the kernel allows 65530
 inline constexpr uint32_t kMaxChildren = 4096;
@@ -95,6 +102,12 @@ struct ProcessSlot {
   uint32_t go;         // futex: kGoTask, a task was put into `task`; kGoCatchUp, apply what was missed
   TaskId task;
   uint64_t mapping_sequence;
+};
+
+struct Gap {  // see event/gap.h
+  uint32_t key;
+  uint16_t doubt;  // how often the next event was far
+  uint16_t skip;   // so often it is taken for far untried
 };
 
 struct EndedTask {
@@ -174,6 +187,8 @@ struct Shared {
   uint32_t leave_be;         // chances to park that are still passed over
   uint64_t serial_since, serial_cycles;  // when the serial phase that is on began; all earlier ones together
   struct { uint64_t key; uint32_t length; uint32_t unused; } interval_lengths[kIntervalLengths];
+
+  Gap gaps[kGaps];           // Guarded by: the turn
 
   // Memory.
   alignas(64) SpinLock memory_lock;

@@ -17,6 +17,7 @@
 #include <ucontext.h>
 
 #include "base/bytes.h"
+#include "count/count.h"
 #include "event/event.h"
 #include "order/rounds.h"
 #include "page/store.h"
@@ -77,7 +78,7 @@ bool handled(int signal) {
 bool in_runtime(const Task& task, const ucontext_t& context) {
   const uint64_t rip = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]);
   const uint64_t rsp = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RSP]);
-  if (task.in_runtime || runtime::g_away) return true;
+  if (task.in_runtime || runtime::g_away || count::is_inside(rip)) return true;
   if (rsp > task.stack_top - kStackSize && rsp <= task.stack_top) return true;
   auto within = [&](const char* from, const char* to) {
     return rip >= reinterpret_cast<uint64_t>(from) && rip < reinterpret_cast<uint64_t>(to);
@@ -115,7 +116,7 @@ void note_pending(Task& task, int signal, const siginfo_t* info) {
   __atomic_store_n(&task.wake_word, 1u, __ATOMIC_SEQ_CST);
 }
 
-// The windows in which noting alone would be too late.
+// The windows in which noting alone would be too late, and code that only counts.
 void redirect(Task& task, ucontext_t& context) {
   auto& gregs = context.uc_mcontext.gregs;
   const uint64_t rip = static_cast<uint64_t>(gregs[REG_RIP]);
@@ -126,6 +127,8 @@ void redirect(Task& task, ucontext_t& context) {
     gregs[REG_RSP] = reinterpret_cast<greg_t>(task.frame);
     gregs[REG_EFL] &= ~greg_t{0x400};
     task.in_runtime = 1;
+  } else if (count::is_inside(rip)) {
+    count::interrupt(context);
   }
 }
 
@@ -208,6 +211,7 @@ void fix_sender(siginfo_t* info) {
 void on_signal(int signal, siginfo_t* info, void* context_pointer) {
   auto* context = static_cast<ucontext_t*>(context_pointer);
   Task& task = self();
+  if (!count::meet_signal(signal, info->si_code, *context)) return;
   if ((signal == SIGSEGV || signal == SIGBUS) && info->si_code > 0 && in_guarded_copy(*context)) {
     context->uc_mcontext.gregs[REG_RIP] = reinterpret_cast<greg_t>(weir_guarded_fault);
     return;
@@ -437,6 +441,7 @@ extern "C" {
 
 // Copies the frame to the program's stack, with the return address where weir_restore_frame looks for it.
 __attribute__((visibility("hidden"))) weir::Frame* weir_prepare_delivery(weir::Frame* frame) {
+  weir::count::leave(*frame);
   if (weir::runtime::g_executor) weir::come_home();
   uint64_t top = frame->rsp - 136;
   *reinterpret_cast<uint64_t*>(top) = frame->rip;

@@ -1,0 +1,249 @@
+#include "count/test_run.h"
+
+#include <asm/prctl.h>
+#include <gtest/gtest.h>
+#include <link.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "count/cache.h"
+#include "count/count.h"
+#include "count/text.h"
+#include "decode/registers.h"
+#include "sys/syscall_x86_64.h"
+
+extern "C" {
+__attribute__((noinline)) int64_t weir_test_count_run(const void* function, int64_t a, int64_t b);
+int64_t weir_test_step_run(const void* function, int64_t a, int64_t b);
+void weir_test_count_entry();
+void weir_test_count_stop();
+void weir_test_count_on_site(weir::Frame*);
+}
+
+asm(R"(
+    .text
+weir_test_count_run:
+    push %rbx; push %rbp; push %r12; push %r13; push %r14; push %r15; push %r15
+    mov %rdi, %rax
+    mov %rsi, %rdi
+    mov %rdx, %rsi
+    mov %rsp, %gs:0x10
+    mov %gs:0x18, %rsp
+    push $0x7000
+    jmp weir_test_count_entry
+weir_test_count_stop:
+    pop %r15; pop %r15; pop %r14; pop %r13; pop %r12; pop %rbp; pop %rbx
+    ret
+weir_test_step_run:
+    push %rbx
+    mov %rdi, %rax
+    mov %rsi, %rdi
+    mov %rdx, %rsi
+    pushfq
+    orl $0x100, (%rsp)
+    popfq
+    call *%rax
+    pushfq
+    andl $~0x100, (%rsp)
+    popfq
+    pop %rbx
+    ret
+weir_test_count_entry:
+    lea -152(%rsp), %rsp
+    mov %rax, 112(%rsp); mov %rcx, 104(%rsp); mov %rdx, 96(%rsp); mov %rbx, 88(%rsp)
+    mov %rbp, 80(%rsp);  mov %rsi, 72(%rsp);  mov %rdi, 64(%rsp); mov %r8, 56(%rsp)
+    mov %r9, 48(%rsp);   mov %r10, 40(%rsp);  mov %r11, 32(%rsp); mov %r12, 24(%rsp)
+    mov %r13, 16(%rsp);  mov %r14, 8(%rsp);   mov %r15, 0(%rsp)
+    pushfq
+    pop %rax
+    mov %rax, 120(%rsp)
+    mov %gs:0x10, %rax
+    mov %rax, 128(%rsp)
+    cld
+    mov %rsp, %rdi
+    mov %rsp, %rbx
+    call weir_test_count_on_site
+    mov %rbx, %rsp
+    mov 136(%rsp), %rax
+    mov %rax, %gs:0x28
+    pushq 120(%rsp)
+    popfq
+    mov 104(%rsp), %rcx; mov 96(%rsp), %rdx; mov 88(%rsp), %rbx; mov 80(%rsp), %rbp
+    mov 72(%rsp), %rsi;  mov 64(%rsp), %rdi; mov 56(%rsp), %r8;  mov 48(%rsp), %r9
+    mov 40(%rsp), %r10;  mov 32(%rsp), %r11; mov 24(%rsp), %r12; mov 16(%rsp), %r13
+    mov 8(%rsp), %r14;   mov 0(%rsp), %r15;  mov 112(%rsp), %rax
+    mov 128(%rsp), %rsp
+    jmp *%gs:0x28
+)");
+
+namespace weir::count::test {
+
+bool (*on_fault)(int, ucontext_t&) = nullptr;
+
+namespace {
+
+#define WEIR_TEST_HANDLER __attribute__((target("general-regs-only"), no_sanitize("address", "undefined")))
+
+constexpr uint64_t kStart = 0x7000;
+
+alignas(64) Task g_task;
+alignas(64) char g_runtime_stack[1 << 17], g_signal_stack[1 << 17];
+uint64_t g_interruptions;
+uint64_t g_budget, g_executed, g_misses, g_steps, g_last_step;
+bool g_native, g_interrupted;
+uint64_t g_places, g_places_digest, g_registers_digest;
+
+WEIR_TEST_HANDLER uint64_t digest(const Frame& frame) {
+  uint64_t hash = 0;
+  for (unsigned i = 0; i < 16; i++) hash = (hash ^ general_register(frame, i)) * 0x9E3779B97F4A7C15 + (hash >> 31);
+  return hash;
+}
+
+WEIR_TEST_HANDLER void go_on(Frame& frame, uint64_t budget) {
+  const uint64_t to = budget == 0 ? 0 : enter(g_task, frame.rip, budget);
+  if (to == 0) {
+    g_native = true;
+  } else {
+    frame.rip = to;
+  }
+}
+
+void on_signal(int signal, siginfo_t* info, void* pointer) {
+  auto& context = *static_cast<ucontext_t*>(pointer);
+  const auto rip = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]);
+  if (signal == SIGTRAP && info->si_code == TRAP_TRACE) {
+    if (rip != g_last_step) g_steps++;
+    g_last_step = rip;
+    return;
+  }
+  if (signal == SIGALRM) {
+    if (!is_inside(rip)) return;
+    g_interrupted = true;
+    g_interruptions++;
+    interrupt(context);
+    return;
+  }
+  if (!meet_signal(signal, info->si_code, context)) _exit(78);
+  if (on_fault == nullptr || !on_fault(signal, context)) _exit(79);
+}
+
+void note_texts() {
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void*) {
+        if (strstr(info->dlpi_name, "vdso") != nullptr) return 0;
+        for (int i = 0; i < info->dlpi_phnum; i++) {
+          const ElfW(Phdr)& segment = info->dlpi_phdr[i];
+          const uint64_t start = info->dlpi_addr + segment.p_vaddr;
+          if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X)) note_text({page_down(start), page_up(start + segment.p_memsz)});
+        }
+        return 0;
+      },
+      nullptr);
+}
+
+bool prepare() {
+  for (auto [at, size] : {std::pair{kCountCode, kCountCodeSize}, {kCountTargets, kCountTargetsSize}, {kCountBlocks, kCountBlocksSize}}) {
+    void* got = mmap(reinterpret_cast<void*>(at), size, PROT_READ | PROT_WRITE,
+                     MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (got != reinterpret_cast<void*>(at)) return false;
+  }
+  g_task.self = &g_task;
+  g_task.stack_top = reinterpret_cast<uint64_t>(g_runtime_stack + sizeof g_runtime_stack);
+  sys::raw(SYS_arch_prctl, ARCH_SET_GS, reinterpret_cast<long>(&g_task));
+  struct sigaction action = {};
+  action.sa_sigaction = on_signal;
+  action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
+  const stack_t stack = {g_signal_stack, 0, sizeof g_signal_stack};
+  sigaltstack(&stack, nullptr);
+  for (int signal : {SIGTRAP, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGALRM}) sigaction(signal, &action, nullptr);
+  note_texts();
+  return start(reinterpret_cast<uint64_t>(&weir_test_count_entry), reinterpret_cast<uint64_t>(&weir_test_count_stop));
+}
+
+}  // namespace
+
+bool in_child(bool (*body)()) {
+  fflush(stdout);
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(50);
+    const bool good = prepare() && body();
+    fflush(stdout);
+    _exit(good ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (status != 0) printf("child: status %x\n", static_cast<unsigned>(status));
+  return status == 0;
+}
+
+Outcome run(const void* function, int64_t a, int64_t b, uint64_t budget) {
+  Outcome run;
+  g_budget = budget;
+  g_executed = g_misses = g_places = g_places_digest = g_registers_digest = 0;
+  g_interruptions = 0;
+  g_native = g_interrupted = false;
+  run.result = weir_test_count_run(function, a, b);
+  run.executed = g_executed;
+  run.misses = g_misses;
+  run.interruptions = g_interruptions;
+  run.was_native = g_native;
+  run.places = g_places;
+  run.places_digest = g_places_digest;
+  run.registers_digest = g_registers_digest;
+  return run;
+}
+
+uint64_t steps_of(const void* function, int64_t a, int64_t b) {
+  g_steps = g_last_step = 0;
+  weir_test_step_run(function, a, b);
+  return g_steps - 4;  // the call, and what switches stepping off
+}
+
+}  // namespace weir::count::test
+
+extern "C" WEIR_TEST_HANDLER void weir_test_count_on_site(weir::Frame* frame) {
+  using namespace weir;
+  using namespace weir::count;
+  using namespace weir::count::test;
+  if (frame->site == kStart) {
+    frame->rsp -= 8;
+    *reinterpret_cast<uint64_t*>(frame->rsp) = reinterpret_cast<uint64_t>(&weir_test_count_stop);
+    const uint64_t function = frame->rax;
+    frame->rax = frame->rcx = frame->rdx = frame->rbx = frame->rbp = 0;
+    frame->r8 = frame->r9 = frame->r10 = frame->r11 = frame->r12 = frame->r13 = frame->r14 = frame->r15 = 0;
+    frame->rip = function;
+    go_on(*frame, g_budget);
+  } else if (frame->site == kCounted) {
+    const bool ended = on_exhausted(*frame);
+    g_executed += executed(g_task);
+    if (!ended && !g_interrupted) sys::raw(SYS_exit_group, 76);
+    if (!ended) {
+      g_interrupted = false;
+      go_on(*frame, left(g_task));
+      return;
+    }
+    g_places++;
+    g_places_digest = (g_places_digest ^ frame->rip) * 0x9E3779B97F4A7C15 + (g_places_digest >> 29);
+    g_registers_digest = (g_registers_digest ^ digest(*frame)) * 0x9E3779B97F4A7C15 + (g_registers_digest >> 29);
+    go_on(*frame, g_budget);
+  } else if (frame->site == kCountMiss) {
+    g_misses++;
+    on_miss(*frame);
+    if (is_inside(frame->rip)) return;
+    g_executed += executed(g_task);
+    if (g_interrupted && frame->rip != reinterpret_cast<uint64_t>(&weir_test_count_stop)) {
+      g_interrupted = false;
+      go_on(*frame, left(g_task));
+      return;
+    }
+    if (frame->rip != reinterpret_cast<uint64_t>(&weir_test_count_stop)) g_native = true;
+  } else {
+    sys::raw(SYS_exit_group, 77);
+  }
+}
