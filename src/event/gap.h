@@ -17,7 +17,9 @@
 
 namespace weir {
 
-inline constexpr uint64_t kNear = 30'000;     // instructions
+// Instructions: what a parallel phase costs all tasks together, and each page that is copied in it.
+inline constexpr uint64_t kNear = 30'000;
+inline constexpr uint64_t kNearPerPage = 12'000;
 inline constexpr uint32_t kMostInGap = 1000;  // events
 inline constexpr uint32_t kWorthMoving = 6;   // events of one turn: then it goes on in the executor (task/executor.h)
 inline constexpr uint32_t kMostDoubt = 7;
@@ -27,13 +29,21 @@ inline bool is_near(Task& task, uint64_t key) {
   key *= 0x9E3779B97F4A7C15;
   const uint32_t index = static_cast<uint32_t>(key >> 32) % kGaps;
   Gap& gap = shared().gaps[index];
-  if (gap.key != static_cast<uint32_t>(key)) gap = {static_cast<uint32_t>(key), 0, 0};
-  if (gap.skip) {
-    gap.skip--;
-    return false;
-  }
+  if (gap.key != static_cast<uint32_t>(key)) gap = {static_cast<uint32_t>(key), 0, 0, 0, 0};
   task.gap = index;
-  return true;
+  if (gap.skip == 0) return true;
+  gap.skip--;
+  return false;
+}
+
+// So many instructions may be executed before the next event.
+inline uint64_t gap_budget(const Task& task) { return kNear + shared().gaps[task.gap].pages * kNearPerPage; }
+
+// The event was far, and the task has come to it in a parallel phase, in which it changed `pages`.
+inline void note_price(Task& task, uint64_t pages) {
+  constexpr uint64_t kMost = 1000;
+  if (task.far_gap) shared().gaps[task.far_gap - 1].pages = static_cast<uint16_t>(pages < kMost ? pages : kMost);
+  task.far_gap = 0;
 }
 
 inline void note_near(const Task& task) {
@@ -57,7 +67,7 @@ inline bool goes_on(Task& task, uint64_t key) {
   task.kept_events++;
   task.looks_for_spin = 0;
   // One instruction changes the count, since a signal may do so too (count/run.cc).
-  const int64_t more = static_cast<int64_t>(kNear) - task.count_left;
+  const int64_t more = static_cast<int64_t>(gap_budget(task)) - task.count_left;
   asm volatile("addq %1,%0" : "+m"(task.count_left) : "r"(more) : "cc");
   return true;
 }

@@ -79,7 +79,8 @@ bool is_part_of_life(EventKind kind) {
 // What needs no process of the task's own, as long as it does not wait.
 bool goes_on_in_gap(EventKind kind) {
   return kind == EventKind::kAtomic || kind == EventKind::kMutex || kind == EventKind::kCondition ||
-         kind == EventKind::kSemaphore || kind == EventKind::kRwlock || kind == EventKind::kSyscall || kind == EventKind::kHeap;
+         kind == EventKind::kSemaphore || kind == EventKind::kRwlock || kind == EventKind::kSyscall || kind == EventKind::kHeap ||
+         kind == EventKind::kBarrier || kind == EventKind::kFutex;
 }
 
 // Program code runs with a turn that was kept; another event than it was kept for gives it on first.
@@ -90,6 +91,7 @@ void give_up_kept(Task& task, EventKind kind) {
     if (!goes_on_in_gap(kind)) give_turn_on();
   } else if (task.keeps_for && (task.keeps_for == kKeptForCreate || !(is_part_of_life(kind) || kind == EventKind::kFutex) ||
                                 ++task.kept_events > kMostKept)) {
+    task.far_gap = task.gap + 1;
     give_turn_on();
   }
 }
@@ -110,7 +112,10 @@ void enter(Task& task, EventKind kind) {
   inject_delay(task);
   if (runtime::g_isolated) view::find_writes(task);
   order::take_turn(task, kind);
-  if (runtime::g_isolated) order::note_interval(task, task.changed_count);
+  if (runtime::g_isolated) {
+    order::note_interval(task, task.changed_count);
+    note_price(task, task.changed_count);
+  }
   task.interval_key = key_of(task, kind);
   order::foretell(task);
   enter_phase(task, Phase::kTurn);
@@ -139,7 +144,10 @@ uint64_t gap_key_of(const Task& task) {
 // After an event: program code goes on with the turn, as it will soon come to another one.
 bool next_is_near(Task& task) {
   if (!runtime::g_isolated || !order::config().deterministic || !task.frame || task.pending || task.inbox_count) return false;
-  return task.kept_events < kMostInGap && !order::alone(task) && is_near(task, gap_key_of(task));
+  if (task.kept_events >= kMostInGap || order::alone(task)) return false;
+  if (is_near(task, gap_key_of(task))) return true;
+  task.far_gap = task.gap + 1;
+  return false;
 }
 
 void stay(Task& task) {
@@ -147,7 +155,8 @@ void stay(Task& task) {
     task.flags &= ~kWritten;
     publish_now(task);
   }
-  const bool is_worth_it = task.kept_events >= kWorthMoving || task.gap_events >= kWorthMoving;
+  const bool is_worth_it =
+      task.kept_events >= kWorthMoving || task.gap_events >= kWorthMoving || shared().gaps[task.gap].pages >= kWorthMoving;
   if (!runtime::g_executor && (!is_worth_it || !tasks::go_to_executor(task))) {
     go_on();
     note_written();

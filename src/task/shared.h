@@ -108,6 +108,8 @@ struct Gap {  // see event/gap.h
   uint32_t key;
   uint16_t doubt;  // how often the next event was far
   uint16_t skip;   // so often it is taken for far untried
+  uint16_t pages;  // changed in the parallel phase that followed last
+  uint16_t unused;
 };
 
 struct EndedTask {
