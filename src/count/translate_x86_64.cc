@@ -139,7 +139,8 @@ class Translator {
     code_.put32(0);
   }
 
-  // A return, to where its call came from; anywhere else it leaves the path.
+  // A return, to where its call came from; anywhere else it leaves the path. Where the flags are dead behind the call they
+  // are taken to be so wherever a callee returns to that has changed its return address.
   void put_return(const Step& step, Mark mark) {
     if (flags_are_dead_at(step.next)) {
       code_.put({0x81, 0x3c, 0x24});  // cmpl $low,(%rsp)

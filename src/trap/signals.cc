@@ -57,12 +57,6 @@ struct KernelStack {
   uint64_t size;
 };
 
-// What the kernel pushes for a signal on x86-64.
-struct SignalFrame {
-  uint64_t return_address;
-  ucontext_t context;  // the kernel's part of it is a prefix: flags, link, stack, mcontext, 64-bit mask
-};
-
 long kernel_sigaction(int signal, const KernelSigaction* action, KernelSigaction* old) {
   return sys::raw(SYS_rt_sigaction, signal, reinterpret_cast<long>(action), reinterpret_cast<long>(old), 8);
 }
