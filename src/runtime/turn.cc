@@ -91,7 +91,6 @@ void give_up_kept(Task& task, EventKind kind) {
     if (!goes_on_in_gap(kind)) give_turn_on();
   } else if (task.keeps_for && (task.keeps_for == kKeptForCreate || !(is_part_of_life(kind) || kind == EventKind::kFutex) ||
                                 ++task.kept_events > kMostKept)) {
-    task.far_gap = task.gap + 1;
     give_turn_on();
   }
 }
@@ -190,6 +189,7 @@ void count_exhausted(Task& task) {
     block(0, 0, 1, "the next round: it seems to wait for another task");
     stay(task);
   } else if (--task.looks_for_spin == 0) {
+    task.far_gap = task.gap + 1;
     give_turn_on();
   }
 }
@@ -336,7 +336,7 @@ void give_turn_on() {
 namespace {
 
 void pass_on(Task& task) {
-  task.gap_events = task.kept_events;
+  task.gap_events = task.kept_events > task.gap_events * 3 / 4 ? task.kept_events : task.gap_events * 3 / 4;
   task.looks_for_spin = 0;
   if (task.flags & kWritten) {
     task.flags &= ~kWritten;
