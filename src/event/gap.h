@@ -18,8 +18,8 @@
 namespace weir {
 
 // Instructions: what a parallel phase costs all tasks together, and each page that is copied in it.
-inline constexpr uint64_t kNear = 60'000;
-inline constexpr uint64_t kNearPerPage = 60'000;
+inline constexpr uint64_t kNear = 150'000;
+inline constexpr uint64_t kNearPerPage = 20'000;
 inline constexpr uint32_t kMostInGap = 1000;  // events
 inline constexpr uint32_t kWorthMoving = 6;   // events of one turn: then it goes on in the executor (task/executor.h)
 inline constexpr uint32_t kMostDoubt = 7;
@@ -41,7 +41,7 @@ inline uint64_t gap_budget(const Task& task) { return kNear + shared().gaps[task
 
 // The event was far, and the task has come to it in a parallel phase, in which it changed `pages`.
 inline void note_price(Task& task, uint64_t pages) {
-  constexpr uint64_t kMost = 200;
+  constexpr uint64_t kMost = 500;
   if (task.far_gap) shared().gaps[task.far_gap - 1].pages = static_cast<uint16_t>(pages < kMost ? pages : kMost);
   task.far_gap = 0;
 }

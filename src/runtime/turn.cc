@@ -247,6 +247,7 @@ void begin_create() {
     task.keeps_for = kKeptForNothing;
     return;
   }
+  if (task.keeps_for == kKeptForGap && task.turn_depth == 1 && !task.held) give_turn_on();
   if (task.turn_depth || !order::go_ahead(task)) {
     begin_turn(EventKind::kCreate);
     return;
@@ -266,6 +267,8 @@ void end_create() {
     trap::take_inbox(task);
   } else if (!runtime::g_isolated && task.turn_depth == 1 && !task.held) {
     task.keeps_for = kKeptForCreate;
+  } else if (task.turn_depth == 1 && !task.keeps_for && !task.held) {
+    give_turn_on();  // the new task begins when the turn is over
   } else {
     end_turn();
   }
