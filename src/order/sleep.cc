@@ -6,9 +6,19 @@
 
 namespace weir::order {
 
+void call_executor() {
+  Executor& e = shared().executor;
+  __atomic_store_n(&e.calls, 1u, __ATOMIC_SEQ_CST);
+  if (__atomic_load_n(&e.sleeps, __ATOMIC_SEQ_CST)) sys::futex_wake(&e.calls);
+}
+
 void wake_sleeper(Task& task) {
   // seq_cst: either the sleeper sees the word, or this sees that it sleeps.
   __atomic_store_n(&task.wake_word, 1u, __ATOMIC_SEQ_CST);
+  if (__atomic_load_n(&task.in_executor, __ATOMIC_SEQ_CST)) {
+    call_executor();
+    return;
+  }
   if (__atomic_load_n(&task.sleeping, __ATOMIC_SEQ_CST)) sys::futex_wake(&task.wake_word);
 }
 

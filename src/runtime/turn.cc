@@ -143,13 +143,18 @@ uint64_t gap_key_of(const Task& task) {
 // After an event: program code goes on with the turn, as it will soon come to another one.
 bool next_is_near(Task& task) {
   if (!runtime::g_isolated || !order::config().deterministic || !task.frame || task.pending || task.inbox_count) return false;
-  if (task.kept_events >= kMostInGap || order::alone(task)) return false;
+  if (order::alone(task)) return false;
   if (is_near(task, gap_key_of(task))) return true;
   task.far_gap = task.gap + 1;
   return false;
 }
 
 void stay(Task& task) {
+  if (task.kept_events >= kMostInGap) {  // all others first
+    task.kept_events = 0;
+    task.gap_events = kMostInGap;
+    block(0, 0, 1, "the turns of all others");
+  }
   if (task.flags & kWritten) {
     task.flags &= ~kWritten;
     publish_now(task);
@@ -396,8 +401,9 @@ int block(uint64_t key, uint32_t bits, uint64_t timeout_ns, const char* what) {
   const uint32_t depth = task.turn_depth;
   task.turn_depth = 1;
   task.counters.serial_cycles += sys::cycles();
+  if (runtime::g_executor) tasks::will_wait_in_executor(task);
   order::pass_turn(task, TaskState::kBlocked);
-  tasks::go_home();
+  if (runtime::g_executor) tasks::wait_in_executor(task);
   int result = order::wait_blocked(task);
   task.counters.serial_cycles -= sys::cycles();
   task.turn_depth = depth;

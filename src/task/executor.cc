@@ -31,6 +31,7 @@ static_assert(offsetof(MovedState, rsp) == MOVED_RSP && offsetof(MovedState, com
 static_assert(offsetof(MovedState, vectors) == MOVED_VECTORS && sizeof(MovedState) == 4096);
 
 constexpr uint64_t kSignalLook = 10'000'000;  // nanoseconds
+constexpr uint64_t kLongWait = 20'000'000;
 
 // Per process: where it stands while its task is away.
 alignas(16) uint8_t g_home_stack[16 << 10];
@@ -49,20 +50,52 @@ uint32_t components() {
   return low & kMovable;
 }
 
-[[noreturn]] void serve() {
-  Executor& e = shared().executor;
-  TaskId number;
-  while (!(number = __atomic_exchange_n(&e.request, 0u, __ATOMIC_ACQUIRE))) {
-    if (order::worth_looking(&e.request)) continue;
-    __atomic_store_n(&e.sleeps, 1u, __ATOMIC_SEQ_CST);
-    if (!__atomic_load_n(&e.request, __ATOMIC_SEQ_CST)) sys::futex_wait(&e.request, 0);
-    __atomic_store_n(&e.sleeps, 0u, __ATOMIC_SEQ_CST);
+// The task that waits here and is called; where `anybody`, one that is not.
+Task* waiting_task(bool anybody) {
+  Shared& s = shared();
+  if (!s.executor.waiting) return nullptr;
+  const TaskId turn = __atomic_load_n(&s.turn, __ATOMIC_ACQUIRE);
+  if (turn != kNoTask && s.tasks[turn].in_executor) return &s.tasks[turn];
+  for (TaskId i = 0; i < s.high_task; i++) {
+    Task& task = s.tasks[i];
+    if (task.in_executor && (anybody || __atomic_load_n(&task.wake_word, __ATOMIC_ACQUIRE))) return &task;
   }
-  Task& task = task_at(number - 1);
+  return nullptr;
+}
+
+[[noreturn]] void run(Task& task) {
   set_base(ARCH_SET_GS, reinterpret_cast<uint64_t>(&task));
   set_base(ARCH_SET_FS, moved(task).fs_base);
   runtime::apply_mappings(task);
   weir_arrive(&moved(task));
+}
+
+[[noreturn]] void resume(Task& task) {
+  task.in_executor = 0;
+  shared().executor.waiting--;
+  __atomic_store_n(&task.wake_word, 0u, __ATOMIC_RELAXED);
+  run(task);
+}
+
+[[noreturn]] void serve() {
+  Executor& e = shared().executor;
+  for (;;) {
+    __atomic_exchange_n(&e.calls, 0u, __ATOMIC_SEQ_CST);
+    if (const TaskId number = __atomic_exchange_n(&e.request, 0u, __ATOMIC_ACQUIRE)) run(task_at(number - 1));
+    if (Task* task = waiting_task(false)) resume(*task);
+    if (order::worth_looking(&e.calls)) continue;
+    __atomic_store_n(&e.sleeps, 1u, __ATOMIC_SEQ_CST);
+    long result = 0;
+    if (!__atomic_load_n(&e.calls, __ATOMIC_SEQ_CST)) result = sys::futex_wait(&e.calls, 0, e.waiting ? kLongWait : sys::kForever);
+    __atomic_store_n(&e.sleeps, 0u, __ATOMIC_SEQ_CST);
+    if (!sys::failed(result) || __atomic_load_n(&e.calls, __ATOMIC_SEQ_CST)) continue;
+    if (Task* task = waiting_task(true)) resume(*task);  // who waits for long does so at home, where signals reach it
+  }
+}
+
+void wait_here() {
+  set_base(ARCH_SET_GS, reinterpret_cast<uint64_t>(&shared().executor.record));
+  serve();
 }
 
 void send_home() {
@@ -81,16 +114,19 @@ void ask_home(Task& task) {
   sys::raw(SYS_rt_sigpending, reinterpret_cast<long>(&waiting), 8);
   if (!(waiting & ~task.home_mask)) return;
   __atomic_store_n(&task.wanted_home, 1u, __ATOMIC_RELEASE);
+  if (__atomic_load_n(&task.in_executor, __ATOMIC_ACQUIRE)) {
+    order::wake_sleeper(task);
+    return;
+  }
   sys::raw(SYS_tkill, shared().executor.tid, sys::kProbeSignal);
 }
 
 void wait_at_home() {
   Task& task = self();
-  Executor& e = shared().executor;
   runtime::g_away = true;
   task.away = 1;
   __atomic_store_n(&e.request, task.id + 1, __ATOMIC_SEQ_CST);
-  if (__atomic_load_n(&e.sleeps, __ATOMIC_SEQ_CST)) sys::futex_wake(&e.request);
+  order::call_executor();
   while (!__atomic_exchange_n(&task.home_word, 0u, __ATOMIC_SEQ_CST)) {
     if (order::worth_looking(&task.home_word)) continue;
     __atomic_store_n(&task.home_sleeps, 1u, __ATOMIC_SEQ_CST);
@@ -166,6 +202,16 @@ void go_home() {
   Task& task = self();
   weir_leave(&moved(task), stack_top_of(runtime::g_process) - 1024, send_home);
   sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&task.home_mask), 0, 8);
+}
+
+void wait_in_executor(Task& task) {
+  if (__atomic_load_n(&shared().turn, __ATOMIC_ACQUIRE) == task.id) {
+    task.in_executor = 0;
+    shared().executor.waiting--;
+    return;
+  }
+  weir_leave(&moved(task), stack_top_of(runtime::g_process) - 1024, wait_here);
+  if (__atomic_load_n(&shared().turn, __ATOMIC_ACQUIRE) != task.id) go_home();
 }
 
 void forget_executor() { shared().executor = Executor{}; }

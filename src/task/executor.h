@@ -24,6 +24,13 @@ bool go_to_executor(Task& task);
 // From the executor home, and returns there; nothing where the task is at home. Residents are to be refreshed before program
 // code goes on (go_on).
 void go_home();
+// Before a task that is in the executor passes its turn on and waits to have it again; and the wait. Returns with the turn,
+// there, or at home without it, where the task is to wait on.
+inline void will_wait_in_executor(Task& task) {
+  task.in_executor = 1;
+  shared().executor.waiting++;
+}
+void wait_in_executor(Task& task);
 // The executor is gone, with the tasks (a forked child has none).
 void forget_executor();
 

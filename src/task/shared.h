@@ -141,8 +141,10 @@ struct Executor {
   uint32_t made, tried;
   int32_t tid;
   uint32_t components;
-  uint32_t request;    // futex: task + 1
+  uint32_t calls;      // futex: 1 = look at what follows
   uint32_t sleeps;
+  uint32_t request;    // task + 1 that comes from home
+  uint32_t waiting;    // tasks that wait for their turn there
 };
 
 struct Shared {

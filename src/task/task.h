@@ -198,6 +198,7 @@ struct Task {
   uint32_t home_word;         // futex: 1 = it comes home
   uint32_t home_sleeps;
   uint32_t away;              // the executor runs it
+  uint32_t in_executor;       // it waits there for its turn
   uint32_t wanted_home;       // a signal waits there
   TaskCounters counters;
   uint64_t phase_since;       // cycles; 0: none has begun
