@@ -18,8 +18,8 @@
 namespace weir {
 
 // Instructions: what a parallel phase costs all tasks together, and each page that is copied in it.
-inline constexpr uint64_t kNear = 150'000;
-inline constexpr uint64_t kNearPerPage = 20'000;
+inline constexpr uint64_t kNear = 1'000'000;
+inline constexpr uint64_t kNearPerPage = 60'000;
 inline constexpr uint32_t kMostInGap = 1000;  // events
 inline constexpr uint32_t kWorthMoving = 6;   // events of one turn: then it goes on in the executor (task/executor.h)
 inline constexpr uint32_t kMostDoubt = 7;

@@ -125,7 +125,7 @@ void wait_at_home() {
   Task& task = self();
   runtime::g_away = true;
   task.away = 1;
-  __atomic_store_n(&e.request, task.id + 1, __ATOMIC_SEQ_CST);
+  __atomic_store_n(&shared().executor.request, task.id + 1, __ATOMIC_SEQ_CST);
   order::call_executor();
   while (!__atomic_exchange_n(&task.home_word, 0u, __ATOMIC_SEQ_CST)) {
     if (order::worth_looking(&task.home_word)) continue;
