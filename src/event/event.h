@@ -45,6 +45,8 @@ void come_home();
 void give_turn_on();
 // The same, if there is one; also in the middle of a critical section.
 void give_up_turn();
+// Program code goes on within the turn, which wrote through alias() to the page of `address` only.
+void see_change(uint64_t address);
 // Instead of end_turn(): program code goes on with the turn until end_kept_turn(), or until it does more than `what_for`
 // (a KeptTurn) takes.
 void keep_turn(uint32_t what_for);

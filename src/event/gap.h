@@ -18,11 +18,13 @@
 namespace weir {
 
 // Instructions: what a parallel phase costs all tasks together, and each page that is copied in it.
-inline constexpr uint64_t kNear = 1'000'000;
-inline constexpr uint64_t kNearPerPage = 60'000;
+inline constexpr uint64_t kNear = 20'000;
+inline constexpr uint64_t kNearPerPage = 1'000;
 inline constexpr uint32_t kMostInGap = 1000;  // events
 inline constexpr uint32_t kWorthMoving = 6;   // events of one turn: then it goes on in the executor (task/executor.h)
 inline constexpr uint32_t kMostDoubt = 7;
+inline constexpr uint16_t kSure = 32, kMostSure = 60'000;
+inline constexpr uint32_t kCountEvery = 8;
 
 // An event after which the next one was near, or far. `key`: the same for events at one place or of one object.
 inline bool is_near(Task& task, uint64_t key) {
@@ -49,11 +51,19 @@ inline void note_price(Task& task, uint64_t pages) {
 inline void note_near(const Task& task) {
   Gap& gap = shared().gaps[task.gap];
   if (gap.doubt) gap.doubt = gap.doubt / 2;
+  gap.sure = gap.sure < kMostSure ? gap.sure + 1 : kSure;
+}
+
+// Counting slows program code down, most where it calls and returns. What was always near is counted now and then only.
+inline bool wants_count(const Task& task) {
+  const Gap& gap = shared().gaps[task.gap];
+  return gap.sure < kSure || gap.sure % kCountEvery == 0;
 }
 
 inline void note_far(const Task& task) {
   Gap& gap = shared().gaps[task.gap];
   if (gap.doubt < kMostDoubt) gap.doubt++;
+  gap.sure = 0;
   gap.skip = static_cast<uint16_t>((1u << gap.doubt) - 1);
 }
 
@@ -63,7 +73,7 @@ inline bool goes_on(Task& task, uint64_t key) {
   if (task.keeps_for != kKeptForGap || task.kept_events >= kMostInGap) return false;
   if (!task.away && task.kept_events == kWorthMoving) return false;  // an event: it moves there
   note_near(task);
-  if (!is_near(task, key)) return false;
+  if (!is_near(task, key) || (!task.counted && wants_count(task))) return false;
   task.kept_events++;
   task.looks_for_spin = 0;
   // One instruction changes the count, since a signal may do so too (count/run.cc).

@@ -98,7 +98,7 @@ bool keep_turn(long address) {
   task.held = 1;
   task.section = static_cast<uint64_t>(address);
   note_written();
-  go_on();
+  see_change(static_cast<uint64_t>(address));
   enter_phase(task, Phase::kSection);
   return true;
 }

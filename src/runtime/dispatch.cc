@@ -126,6 +126,8 @@ void on_site(Frame& frame) {
 void go_on_counted(Frame& frame) {
   Task& task = self();
   if (task.keeps_for != kKeptForGap || task.turn_depth != 1 || (task.pending && !task.alone_section)) return;
+  task.counted = task.looks_for_spin || wants_count(task);
+  if (!task.counted) return;
   const uint64_t budget = task.looks_for_spin ? 1 : gap_budget(task);
   if (const uint64_t at = count::enter(task, frame.rip, budget)) {
     frame.rip = at;

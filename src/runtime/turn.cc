@@ -88,6 +88,7 @@ void give_up_kept(Task& task, EventKind kind) {
   if (task.held) {
     give_up_turn();
   } else if (task.keeps_for == kKeptForGap) {
+    if (kind == EventKind::kSpin) note_far(task);
     if (!goes_on_in_gap(kind)) give_turn_on();
   } else if (task.keeps_for && (task.keeps_for == kKeptForCreate || !(is_part_of_life(kind) || kind == EventKind::kFutex) ||
                                 ++task.kept_events > kMostKept)) {
@@ -373,6 +374,10 @@ void go_on() {
   if (!runtime::g_isolated) return;
   runtime::apply_mappings(task);
   if (!runtime::g_executor) view::refresh();
+}
+
+void see_change(uint64_t address) {
+  if (runtime::g_isolated && !runtime::g_executor) view::refresh_page(address);
 }
 
 void publish_and_go_on() {

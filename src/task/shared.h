@@ -109,7 +109,7 @@ struct Gap {  // see event/gap.h
   uint16_t doubt;  // how often the next event was far
   uint16_t skip;   // so often it is taken for far untried
   uint16_t pages;  // changed in the parallel phase that followed last
-  uint16_t unused;
+  uint16_t sure;   // how often in a row the next event was near
 };
 
 struct EndedTask {

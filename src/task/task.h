@@ -179,6 +179,7 @@ struct Task {
   uint32_t keeps_for;         // KeptTurn: the turn of an event is kept until an event of another kind
   uint32_t kept_events;       // in it
   uint32_t gap;               // index of the Gap that it is in
+  uint32_t counted;           // program code that goes on with the turn is counted
   uint32_t far_gap;           // index + 1 of that at the end of which it gave the turn up
   uint32_t gap_events;        // of the last turn that was kept for gaps
   uint32_t looks_for_spin;    // blocks that it may still execute to come to the same state again

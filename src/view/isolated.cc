@@ -57,8 +57,9 @@ void add_dirty(Task& task, uint64_t page) {
 // and before it goes on. Its twin is what it was made equal to.
 struct Residents {
   static constexpr uint32_t kMost = 16;
-  static constexpr uint8_t kPatience = 32;  // intervals that did not write it
+  static constexpr uint8_t kPatience = 6;  // intervals that did not write it: that many refreshes cost what a copy does
   uint32_t count = 0;
+  bool stale = false;  // published since the last refresh
   uint64_t mapping_sequence = 0;
   uint64_t page[kMost];
   uint8_t idle[kMost];
@@ -141,6 +142,7 @@ uint64_t twin_of(const HandOver& given, uint64_t page) {
 
 void find_writes(Task& task) {
   PhaseScope phase(task, Phase::kScanning);
+  if (g_residents.stale) refresh();  // since it published no program code has run here
   task.dirty_count = task.changed_count = 0;
   const bool known = add_known(task);
   if (known) {
@@ -197,13 +199,14 @@ void publish(Task& task) {
   }
   task.dirty_count = 0;
   hand_over_of(task).count = 0;
-  refresh();
+  g_residents.stale = true;
   g_known.valid = true;
   g_known.mark = sys::mark_faults();
 }
 
 void refresh() {
   Residents& r = g_residents;
+  r.stale = false;
   if (!r.count) return;
   const uint64_t sequence = __atomic_load_n(&shared().mapping_sequence, __ATOMIC_ACQUIRE);
   if (r.mapping_sequence != sequence) {  // a page may have gone, or be closed
@@ -217,6 +220,14 @@ void refresh() {
     copy_bytes(g_twins[i], reinterpret_cast<const void*>(page::alias_of(r.page[i])), kPageSize);
     copy_bytes(reinterpret_cast<void*>(r.page[i]), g_twins[i], kPageSize);
   }
+}
+
+void refresh_page(uint64_t address) {
+  const int i = resident(page_down(address));
+  if (i < 0) return;
+  const uint64_t page = page_down(address);
+  copy_bytes(g_twins[i], reinterpret_cast<const void*>(page::alias_of(page)), kPageSize);
+  copy_bytes(reinterpret_cast<void*>(page), g_twins[i], kPageSize);
 }
 
 void drop_residents() {

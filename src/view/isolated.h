@@ -21,6 +21,8 @@ void find_writes(Task& task);
 // Others may have published: the copies that stay are made equal to the store again. REQUIRES: this task has published what
 // it wrote, and nobody publishes meanwhile.
 void refresh();
+// The same for the page of `address` only, where nothing else can have changed.
+void refresh_page(uint64_t address);
 // From now on no copy stays; likewise.
 void drop_residents();
 // This process is new: nothing is known about its copies.
