@@ -18,10 +18,10 @@
 namespace weir {
 
 // Instructions: what a parallel phase costs all tasks together, and each page that is copied in it.
-inline constexpr uint64_t kNear = 20'000;
-inline constexpr uint64_t kNearPerPage = 1'000;
+inline constexpr uint64_t kNear = 600'000;
+inline constexpr uint64_t kNearPerPage = 60'000;
 inline constexpr uint32_t kMostInGap = 1000;  // events
-inline constexpr uint32_t kWorthMoving = 6;   // events of one turn: then it goes on in the executor (task/executor.h)
+inline constexpr uint32_t kWorthMoving = 2;   // events of one turn: then it goes on in the executor (task/executor.h)
 inline constexpr uint32_t kMostDoubt = 7;
 inline constexpr uint16_t kSure = 32, kMostSure = 60'000;
 inline constexpr uint32_t kCountEvery = 8;
@@ -54,10 +54,11 @@ inline void note_near(const Task& task) {
   gap.sure = gap.sure < kMostSure ? gap.sure + 1 : kSure;
 }
 
-// Counting slows program code down, most where it calls and returns. What was always near is counted now and then only.
+// Counting slows program code down, most where it calls and returns. What was always near is counted now and then only; not
+// in a program that looks at memory for what other tasks do: who has the turn would look in vain, and be found out late.
 inline bool wants_count(const Task& task) {
   const Gap& gap = shared().gaps[task.gap];
-  return gap.sure < kSure || gap.sure % kCountEvery == 0;
+  return shared().waits_by_looking || gap.sure < kSure || gap.sure % kCountEvery == 0;
 }
 
 inline void note_far(const Task& task) {

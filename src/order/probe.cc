@@ -62,14 +62,18 @@ uint64_t probe(const Task* waiter) {
   return soon;
 }
 
+void probe_late() {
+  uint32_t never = 0;
+  for (uint32_t i = 0; i < kLooks && probe(nullptr); i++) sys::futex_wait(&never, 0, kNextLook);
+}
+
 // Fenced: counted when the phase began, since others may have arrived by now. Unfenced: the turn came back at once.
 void tick() {
   static uint64_t last_round = 0;
   Shared& s = shared();
   const uint64_t round = __atomic_load_n(&s.round, __ATOMIC_RELAXED);
   if (round == last_round && __atomic_load_n(&s.running, __ATOMIC_RELAXED) > (config().deterministic ? 0u : 1u)) {
-    uint32_t never = 0;
-    for (uint32_t i = 0; i < kLooks && probe(nullptr); i++) sys::futex_wait(&never, 0, kNextLook);
+    probe_late();
   }
   last_round = round;
 }

@@ -13,6 +13,8 @@ inline constexpr uint64_t kPreempt = 300'000;             // free
 
 // The task computes program code while others wait for it.
 bool late(const Shared& s, const Task& task);
+// The same at once for some time: a burst of looks.
+void probe_late();
 // Sends the probe signal to all late tasks but `waiter`. Answers in how many nanoseconds to ask again soon, or 0.
 uint64_t probe(const Task* waiter);
 

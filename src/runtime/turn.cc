@@ -88,7 +88,10 @@ void give_up_kept(Task& task, EventKind kind) {
   if (task.held) {
     give_up_turn();
   } else if (task.keeps_for == kKeptForGap) {
-    if (kind == EventKind::kSpin) note_far(task);
+    if (kind == EventKind::kSpin) {
+      note_far(task);
+      shared().waits_by_looking = 1;
+    }
     if (!goes_on_in_gap(kind)) give_turn_on();
   } else if (task.keeps_for && (task.keeps_for == kKeptForCreate || !(is_part_of_life(kind) || kind == EventKind::kFutex) ||
                                 ++task.kept_events > kMostKept)) {
@@ -192,6 +195,7 @@ void count_exhausted(Task& task) {
   }
   if (state == task.gap_state) {
     task.looks_for_spin = 0;
+    shared().waits_by_looking = 1;
     block(0, 0, 1, "the next round: it seems to wait for another task");
     stay(task);
   } else if (--task.looks_for_spin == 0) {

@@ -8,6 +8,7 @@
 #include <sys/prctl.h>
 
 #include "base/options.h"
+#include "order/probe.h"
 #include "order/sleep.h"
 #include "page/store.h"
 #include "runtime/state.h"
@@ -133,7 +134,10 @@ void wait_at_home() {
     long result = 0;
     if (!__atomic_load_n(&task.home_word, __ATOMIC_SEQ_CST)) result = sys::futex_wait(&task.home_word, 0, kSignalLook);
     __atomic_store_n(&task.home_sleeps, 0u, __ATOMIC_SEQ_CST);
-    if (sys::failed(result)) ask_home(task);
+    if (sys::failed(result)) {
+      ask_home(task);
+      order::probe_late();
+    }
   }
   task.away = 0;
   task.wanted_home = 0;
