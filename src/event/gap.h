@@ -12,6 +12,7 @@
 
 #include <stdint.h>
 
+#include "sys/syscall_x86_64.h"
 #include "task/shared.h"
 #include "task/task.h"
 
@@ -79,7 +80,7 @@ inline bool goes_on(Task& task, uint64_t key) {
   task.looks_for_spin = 0;
   // One instruction changes the count, since a signal may do so too (count/run.cc).
   const int64_t more = static_cast<int64_t>(gap_budget(task)) - task.count_left;
-  asm volatile("addq %1,%0" : "+m"(task.count_left) : "r"(more) : "cc");
+  sys::add_at_once(task.count_left, more);
   return true;
 }
 

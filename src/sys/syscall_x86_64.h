@@ -27,6 +27,16 @@ inline uint64_t fs_base() {
   return base;
 }
 
+// In one instruction, so that no signal comes in between. Not for words that several processors change.
+inline void add_at_once(int64_t& value, int64_t more) { asm volatile("addq %1,%0" : "+m"(value) : "r"(more) : "cc"); }
+
+// XCR0: which parts of the processor's state XSAVE stores. REQUIRES: the processor has it, and the kernel uses it.
+inline uint32_t extended_state() {
+  uint32_t low, high;
+  asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return low;
+}
+
 inline void cpu_relax() { asm volatile("pause" ::: "memory"); }
 
 inline uint64_t cycles() {

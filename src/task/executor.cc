@@ -7,7 +7,6 @@
 #include <stddef.h>
 #include <sys/prctl.h>
 
-#include "base/options.h"
 #include "order/probe.h"
 #include "order/sleep.h"
 #include "page/store.h"
@@ -45,10 +44,8 @@ uint32_t components() {
   uint32_t a, b, c, d;
   __cpuid(1, a, b, c, d);
   if (!(c & bit_OSXSAVE)) return 0;
-  uint32_t low, high;
-  asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
   constexpr uint32_t kMovable = 0xe7;
-  return low & kMovable;
+  return sys::extended_state() & kMovable;
 }
 
 // The task that waits here and is called; where `anybody`, one that is not.
@@ -189,7 +186,6 @@ bool make_executor() {
 
 bool go_to_executor(Task& task) {
   Executor& e = shared().executor;
-  if (options().delay_seed == 77) return false;
   if (!e.made && (e.tried || !make_executor())) return false;
   MovedState& state = moved(task);
   state.components = e.components;
