@@ -61,7 +61,14 @@ Task* waiting_task(bool anybody) {
   return nullptr;
 }
 
+// The time that the task ran here is not in the processor time of its own process.
+void count_time(Task& task) {
+  const Executor& e = shared().executor;
+  task.cpu_offset += static_cast<int64_t>((sys::cycles() - e.since) * e.ns_a_cycle >> 32);
+}
+
 [[noreturn]] void run(Task& task) {
+  shared().executor.since = sys::cycles();
   set_base(ARCH_SET_GS, reinterpret_cast<uint64_t>(&task));
   set_base(ARCH_SET_FS, moved(task).fs_base);
   runtime::apply_mappings(task);
@@ -92,6 +99,7 @@ Task* waiting_task(bool anybody) {
 }
 
 void wait_here() {
+  count_time(self());
   set_base(ARCH_SET_GS, reinterpret_cast<uint64_t>(&shared().executor.record));
   serve();
 }
@@ -99,6 +107,7 @@ void wait_here() {
 void send_home() {
   Task& task = self();
   Executor& e = shared().executor;
+  count_time(task);
   set_base(ARCH_SET_GS, reinterpret_cast<uint64_t>(&e.record));  // a signal that comes now is none of the task's
   __atomic_store_n(&task.home_word, 1u, __ATOMIC_SEQ_CST);
   if (__atomic_load_n(&task.home_sleeps, __ATOMIC_SEQ_CST)) sys::futex_wake(&task.home_word);
@@ -167,6 +176,7 @@ bool make_executor() {
   const uint32_t process = take_new_slot();
   if (process == kMaxProcesses) return false;
   e.components = parts;
+  e.ns_a_cycle = ((sys::monotonic_ns() - s.start_ns) << 20) / ((sys::cycles() - s.start_cycles) >> 12 | 1);
   e.record.self = &e.record;
   e.record.id = kNoTask;
   e.record.in_runtime = 1;

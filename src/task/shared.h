@@ -145,6 +145,8 @@ struct Executor {
   uint32_t sleeps;
   uint32_t request;    // task + 1 that comes from home
   uint32_t waiting;    // tasks that wait for their turn there
+  uint64_t since;      // cycles: when the task that runs there began
+  uint64_t ns_a_cycle; // in units of 2^-32
 };
 
 struct Shared {
