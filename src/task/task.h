@@ -146,6 +146,9 @@ struct Task {
   // Signals.
   uint64_t signal_mask;       // as the program believes it
   uint16_t raised_again[32];  // real-time signals that were noted and are in the kernel's queue again, by number
+  uint64_t handlers[8];       // signal frames of handlers that have begun, on the program's stacks (trap::is_in_handler)
+  uint32_t handler_count;
+  uint32_t pad5;
   uint64_t signal_wait;       // set that sigwait waits for, 0 if none
   uint64_t altstack[3];       // the program's own sigaltstack (ss_sp, ss_flags, ss_size)
   uint32_t interrupted;       // a signal arrived for a waiting task

@@ -150,6 +150,7 @@ void redirect(Task& task, ucontext_t& context) {
   auto* new_context = reinterpret_cast<ucontext_t*>(new_frame + 8);
   new_context->uc_mcontext.fpregs = reinterpret_cast<fpregset_t>(new_state);
   *reinterpret_cast<uint64_t*>(new_frame) = reinterpret_cast<uint64_t>(weir_sigreturn);
+  note_handler(task, new_frame);
   uint64_t new_info = new_frame + (info_at - frame);
   uint64_t mask;
   copy_bytes(&mask, &context->uc_sigmask, sizeof mask);
@@ -436,7 +437,7 @@ extern "C" {
 // Copies the frame to the program's stack, with the return address where weir_restore_frame looks for it.
 __attribute__((visibility("hidden"))) weir::Frame* weir_prepare_delivery(weir::Frame* frame) {
   weir::count::leave(*frame);
-  if (weir::runtime::g_executor) weir::come_home();
+  weir::give_up_turn_for_handler();
   uint64_t top = frame->rsp - 136;
   *reinterpret_cast<uint64_t*>(top) = frame->rip;
   auto* copy = reinterpret_cast<weir::Frame*>((top - sizeof(weir::Frame)) & ~uint64_t{15});

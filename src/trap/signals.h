@@ -38,6 +38,11 @@ bool send(Task& target, int signal, const void* info);
 // A task sends the program as a whole a signal that it handles. REQUIRES: the turn; isolated. 1: done; 0: the kernel must do
 // it; or -errno.
 long send_to_program(int signal, const void* info);
+// A handler of the program's begins, with its signal frame on the program's stack.
+void note_handler(Task& task, uint64_t frame);
+// A handler of the program's runs: it ends by a system call that belongs to the task's own process. May say so of one that was
+// left by a jump.
+bool is_in_handler(Task& task, uint64_t rsp);
 // Signals that other tasks sent become pending. Called when the task leaves an event.
 void take_inbox(Task& task);
 

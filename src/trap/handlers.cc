@@ -1,0 +1,24 @@
+#include "trap/signals.h"
+
+namespace weir::trap {
+
+namespace {
+
+constexpr uint32_t kMost = sizeof(Task::handlers) / sizeof(uint64_t);
+
+}  // namespace
+
+void note_handler(Task& task, uint64_t frame) {
+  if (task.handler_count < kMost) task.handlers[task.handler_count] = frame;
+  if (task.handler_count <= kMost) task.handler_count++;
+}
+
+// A handler's stack grows down from its frame; when it has returned, the stack is elsewhere, or back above.
+bool is_in_handler(Task& task, uint64_t rsp) {
+  constexpr uint64_t kLargeStack = uint64_t{1} << 30;
+  if (task.handler_count > kMost) return true;  // too many at once to know
+  while (task.handler_count && task.handlers[task.handler_count - 1] - rsp >= kLargeStack) task.handler_count--;
+  return task.handler_count;
+}
+
+}  // namespace weir::trap
