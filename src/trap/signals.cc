@@ -70,8 +70,7 @@ bool handled(int signal) {
 
 // True where the interrupted code is the runtime's, or on the way in or out.
 bool in_runtime(const Task& task, const ucontext_t& context) {
-  const uint64_t rip = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]);
-  const uint64_t rsp = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RSP]);
+  const auto rip = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]), rsp = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RSP]);
   if (task.in_runtime || runtime::g_away || count::is_inside(rip)) return true;
   if (rsp > task.stack_top - kStackSize && rsp <= task.stack_top) return true;
   auto within = [&](const char* from, const char* to) {
@@ -152,7 +151,7 @@ void redirect(Task& task, ucontext_t& context) {
   *reinterpret_cast<uint64_t*>(new_frame) = reinterpret_cast<uint64_t>(weir_sigreturn);
   note_handler(task, new_frame);
   uint64_t new_info = new_frame + (info_at - frame);
-  uint64_t mask;
+  uint64_t mask = 0;
   copy_bytes(&mask, &context->uc_sigmask, sizeof mask);
   mask |= action.mask | (action.flags & SA_NODEFER ? 0 : signal_bit(signal));
   weir_run_handler(new_frame, action.handler, signal, reinterpret_cast<void*>(new_info), new_context, mask & ~sys::kNeverBlocked);
