@@ -45,8 +45,12 @@ inline uint64_t gap_budget(const Task& task) { return kNear + shared().gaps[task
 // The event was far, and the task has come to it in a parallel phase, in which it changed `pages`.
 inline void note_price(Task& task, uint64_t pages) {
   constexpr uint64_t kMost = 500;
-  if (task.far_gap) shared().gaps[task.far_gap - 1].pages = static_cast<uint16_t>(pages < kMost ? pages : kMost);
+  if (!task.far_gap) return;
+  Gap& gap = shared().gaps[task.far_gap - 1];
   task.far_gap = 0;
+  const uint64_t before = gap.pages;
+  gap.pages = static_cast<uint16_t>(pages < kMost ? pages : kMost);
+  if (gap.pages > 2 * before + 4) gap.doubt = gap.skip = 0;  // at another price it is another question
 }
 
 inline void note_near(const Task& task) {
