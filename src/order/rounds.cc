@@ -461,6 +461,15 @@ bool wake_task(Task& task, int result) {
   return true;
 }
 
+bool is_waited_for(const Task& task) {
+  const Shared& s = shared();
+  for (TaskId i = 0; i < s.high_task; i++) {
+    const TaskState state = s.tasks[i].state;
+    if (&s.tasks[i] != &task && state != TaskState::kFree && state != TaskState::kBlocked && state != TaskState::kOutside) return true;
+  }
+  return false;
+}
+
 bool alone(const Task& task) {
   const Shared& s = shared();
   return g_config.fenced ? s.phase_tasks == 1 : __atomic_load_n(&s.turn, __ATOMIC_RELAXED) == task.id;

@@ -57,6 +57,8 @@ bool wake_task(Task& task, int result);
 // Asked at the end of each serial phase about tasks that wait with spin_reads set: true wakes the task.
 void set_watch(bool (*sees_change)(const Task& task));
 
+// Another task waits for the end of this one's turn.
+bool is_waited_for(const Task& task);
 // The task goes on after its turn: true where no other task runs meanwhile, except that one may return from the kernel.
 bool alone(const Task& task);
 

@@ -4,6 +4,7 @@
 #include "event/event.h"
 #include "event/gap.h"
 #include "event/ownership.h"
+#include "order/rounds.h"
 #include "page/store.h"
 #include "patch/patch.h"
 #include "runtime/state.h"
@@ -126,8 +127,9 @@ void on_site(Frame& frame) {
 void go_on_counted(Frame& frame) {
   Task& task = self();
   if (task.keeps_for != kKeptForGap || task.turn_depth != 1 || (task.pending && !task.alone_section)) return;
-  task.counted = task.looks_for_spin || wants_count(task);
-  if (!task.counted) return;
+  const bool alone = !order::is_waited_for(task);
+  task.counted = alone || task.looks_for_spin || wants_count(task);
+  if (alone || !task.counted) return;
   const uint64_t budget = task.looks_for_spin ? 1 : gap_budget(task);
   if (const uint64_t at = count::enter(task, frame.rip, budget)) {
     frame.rip = at;
