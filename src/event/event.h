@@ -43,8 +43,8 @@ void publish_and_go_on();
 void come_home();
 // Ends a turn that is kept, for whatever, at once.
 void give_turn_on();
-// Before a handler of the program's runs: it is no part of a turn that is kept for what comes next.
-void give_up_turn_for_handler();
+// Ends a turn that is kept since the next event is near, if this is one: a handler of the program's runs, or it waits for others.
+void give_up_gap();
 // The same, if there is one; also in the middle of a critical section.
 void give_up_turn();
 // Program code goes on within the turn, which wrote through alias() to the page of `address` only.

@@ -251,6 +251,15 @@ void sleep_until(Task& task, Done done) {
 
 void configure(const Config& config) { g_config = config; }
 const Config& config() { return g_config; }
+namespace {
+
+void note_turn(const Task& task, EventKind kind) {
+  Shared& s = shared();
+  s.schedule_hash = (s.schedule_hash ^ (uint64_t{task.id} << 8 | static_cast<uint64_t>(kind))) * 0x9E3779B97F4A7C15;
+}
+
+}  // namespace
+
 uint64_t now() { return g_config.deterministic ? shared().virtual_now : sys::monotonic_ns(); }
 void set_watch(bool (*sees_change)(const Task& task)) { g_sees_change = sees_change; }
 
@@ -283,9 +292,9 @@ void take_turn(Task& task, EventKind kind) {
   note_turn(task, kind);
 }
 
-void note_turn(const Task& task, EventKind kind) {
-  Shared& s = shared();
-  s.schedule_hash = (s.schedule_hash ^ (uint64_t{task.id} << 8 | static_cast<uint64_t>(kind))) * 0x9E3779B97F4A7C15;
+void note_further(const Task& task, EventKind kind) {
+  shared().virtual_now += kQuantum;  // as if it had been in a round of its own
+  note_turn(task, kind);
 }
 
 void pass_turn(Task& task, TaskState next) {

@@ -27,9 +27,9 @@ const Config& config();
 uint64_t now();
 
 // The task stands at an event; returns when it has the turn.
-// In a turn that is kept: another event of the task's.
-void note_turn(const Task& task, EventKind kind);
 void take_turn(Task& task, EventKind kind);
+// In a turn that is kept: another event of the task's.
+void note_further(const Task& task, EventKind kind);
 // Gives the turn on. `next` is kServed (goes on with the next round), kBlocked, kOutside or kFree (ended).
 void pass_turn(Task& task, TaskState next);
 // After pass_turn(kServed): returns when the task may run.

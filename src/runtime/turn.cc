@@ -241,7 +241,7 @@ void begin_turn(EventKind kind) {
       task.kept_events++;
       task.looks_for_spin = 0;
       note_near(task);
-      order::note_turn(task, kind);
+      order::note_further(task, kind);
     }
     task.turn_depth++;
     task.flags |= kWritten;
@@ -338,7 +338,7 @@ void give_up_turn() {
   if (task.turn_depth) give_turn_on();
 }
 
-void give_up_turn_for_handler() {
+void give_up_gap() {
   if (self().keeps_for == kKeptForGap) give_up_turn();
 }
 

@@ -436,7 +436,7 @@ extern "C" {
 // Copies the frame to the program's stack, with the return address where weir_restore_frame looks for it.
 __attribute__((visibility("hidden"))) weir::Frame* weir_prepare_delivery(weir::Frame* frame) {
   weir::count::leave(*frame);
-  weir::give_up_turn_for_handler();
+  weir::give_up_gap();
   uint64_t top = frame->rsp - 136;
   *reinterpret_cast<uint64_t*>(top) = frame->rip;
   auto* copy = reinterpret_cast<weir::Frame*>((top - sizeof(weir::Frame)) & ~uint64_t{15});
