@@ -87,7 +87,8 @@ bool grow_heap(uint32_t heap, size_t segments, uint64_t* start) {
   if (g_tasks_active && segments == 1 && shared().heap_reserve[heap]) {
     *start = shared().heap_reserve[heap];
     shared().heap_reserve[heap] = 0;
-    page::dump_used();
+    // Counting ends at a system call, and whether one is made here depends on what this process has looked at (view/).
+    if (self().keeps_for != kKeptForGap) page::dump_used();
     return true;
   }
   if (!g_tasks_active || self().in_vfork) {

@@ -381,6 +381,7 @@ void go_on() {
   Task& task = self();
   if (!runtime::g_isolated) return;
   runtime::apply_mappings(task);
+  page::dump_used();
   if (!runtime::g_executor) view::refresh();
 }
 
@@ -414,10 +415,13 @@ int block(uint64_t key, uint32_t bits, uint64_t timeout_ns, const char* what) {
   const uint32_t depth = task.turn_depth;
   task.turn_depth = 1;
   task.counters.serial_cycles += sys::cycles();
-  if (runtime::g_executor) tasks::will_wait_in_executor(task);
+  const bool away = runtime::g_executor;
+  if (away) tasks::will_wait_in_executor(task);
   order::pass_turn(task, TaskState::kBlocked);
-  if (runtime::g_executor) tasks::wait_in_executor(task);
+  if (away) tasks::wait_in_executor(task);
   int result = order::wait_blocked(task);
+  // Who waited for long did so at home. Where the task goes on must not depend on that: more depends on it (event/gap.h).
+  if (away && !runtime::g_executor) tasks::go_to_executor(task);
   task.counters.serial_cycles -= sys::cycles();
   task.turn_depth = depth;
   if (depth > 1) task.flags |= kWritten;
@@ -435,8 +439,11 @@ uint32_t waiters(uint64_t key) { return order::waiters(key); }
 void outside_begin(const char* what) {
   Task& task = self();
   need_turn();
-  tasks::go_home();
   publish_now(task);
+  if (runtime::g_executor) {
+    tasks::go_home();
+    go_on();  // the kernel is to read what was written there
+  }
   task.wait_what = what;
   task.counters.serial_cycles += sys::cycles();
   order::pass_turn(task, TaskState::kOutside);
