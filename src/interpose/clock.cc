@@ -40,7 +40,7 @@ long program_time(timespec* time) {
 
 // Isolated: of the task, not of its process, which may have run others before.
 long own_time(const Task& task, timespec* time) {
-  const long result = sys::raw(SYS_clock_gettime, clock_of_process(task.tid), reinterpret_cast<long>(time));
+  const long result = sys::raw(SYS_clock_gettime, clock_of_process(tasks::kernel_tid(task)), reinterpret_cast<long>(time));
   if (result != 0) return result;
   const int64_t sum = static_cast<int64_t>(time->tv_sec) * 1000000000 + time->tv_nsec + task.cpu_offset;
   time->tv_sec = static_cast<time_t>(sum > 0 ? sum / 1000000000 : 0);

@@ -399,6 +399,10 @@ int block(uint64_t key, uint32_t bits, uint64_t timeout_ns, const char* what) {
   Shared& s = shared();
   WEIR_CHECK(task.turn_depth > 0);
   need_turn();
+  if (task.inbox_count) {  // sent while it waited for this turn, when there was no wait yet that it could end
+    trap::take_inbox(task);
+    return EINTR;
+  }
   if (task.flags & kWritten || task.turn_depth > 1) {
     task.flags &= ~kWritten;
     publish_now(task);

@@ -186,7 +186,7 @@ bool rewrite_task_path(const char* path, char* out, uint64_t capacity) {
     to += length;
   };
   put(runtime::g_isolated ? "/proc/" : kPrefix);
-  append_number(to, task->tid);
+  append_number(to, tasks::kernel_tid(*task));
   put(at);
   return true;
 }

@@ -192,9 +192,10 @@ long send_to_task(Call& call, int tid, int signal, long queued) {
     if (!queued) fill_info(info, signal, SI_TKILL);
     info->si_signo = signal;
     if (!trap::send(*target, signal, info)) {
-      const long group = runtime::g_isolated ? target->tid : sys::raw(SYS_getpid);
-      result = queued ? sys::raw(SYS_rt_tgsigqueueinfo, group, target->tid, signal, reinterpret_cast<long>(bytes))
-                      : sys::raw(SYS_tgkill, group, target->tid, signal);
+      const int to = tasks::kernel_tid(*target);
+      const long group = runtime::g_isolated ? to : sys::raw(SYS_getpid);
+      result = queued ? sys::raw(SYS_rt_tgsigqueueinfo, group, to, signal, reinterpret_cast<long>(bytes))
+                      : sys::raw(SYS_tgkill, group, to, signal);
     }
   }
   end_turn();

@@ -173,6 +173,7 @@ bool make_executor() {
   e.tried = 1;
   const uint32_t parts = components();
   if (!parts) return false;
+  runtime::apply_mappings(self());  // the copy has what this process has changed itself, and is not counted among those that wait
   const uint32_t process = take_new_slot();
   if (process == kMaxProcesses) return false;
   e.components = parts;

@@ -98,8 +98,8 @@ void reserve_heap(TaskId id) {
 [[noreturn]] void run_task(uint32_t process, Task& task) {
   runtime::g_process = process;
   set_base(ARCH_SET_GS, reinterpret_cast<uint64_t>(&task));
-  task.tid = static_cast<int>(sys::raw(SYS_gettid));
   trap::set_signal_stack(process);
+  __atomic_store_n(&task.tid, static_cast<int>(sys::raw(SYS_gettid)), __ATOMIC_RELEASE);  // others may send signals to it now
   // A process from the pool has worked for other tasks before.
   if (runtime::g_isolated) task.cpu_offset = -static_cast<int64_t>(sys::monotonic_ns(CLOCK_PROCESS_CPUTIME_ID));
   order::wait_to_run(task);
@@ -450,9 +450,16 @@ Task* find_by_virtual_tid(int tid) {
   return nullptr;
 }
 
+int kernel_tid(const Task& task) {
+  for (;;) {  // who is made needs nobody's turn to come so far
+    if (const int tid = __atomic_load_n(&task.tid, __ATOMIC_ACQUIRE)) return tid;
+    sys::raw(SYS_sched_yield);
+  }
+}
+
 int real_tid(int tid) {
   Task* task = tid > 0 ? find_by_virtual_tid(tid) : nullptr;
-  return task ? task->tid : tid;
+  return task ? kernel_tid(*task) : tid;
 }
 
 }  // namespace weir::tasks

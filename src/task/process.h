@@ -37,6 +37,8 @@ void note_child(int pid);
 void forget_reaped_children();
 
 Task* find_by_virtual_tid(int tid);
+// The kernel's id of the thread or process that runs the task; waits where it is being made.
+int kernel_tid(const Task& task);
 // The kernel's id for a task's id as the program knows it; other ids are answered unchanged.
 int real_tid(int tid);
 
