@@ -47,8 +47,10 @@ void reap_tasks() {
     kill_tasks();
     bool left = false;
     for (uint32_t p = 0; p < s.high_process; p++) {
-      if (s.processes[p].pid <= 0) continue;
-      long result = sys::raw(SYS_wait4, s.processes[p].pid, 0, kWaitAll, 0);
+      const int pid = __atomic_load_n(&s.processes[p].pid, __ATOMIC_ACQUIRE);
+      if (pid <= 0) continue;
+      sys::raw(SYS_kill, pid, SIGKILL);  // it may have been in the making when all were killed
+      long result = sys::raw(SYS_wait4, pid, 0, kWaitAll, 0);
       if (result == -EINTR) {
         left = true;
       } else {
