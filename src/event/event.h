@@ -39,8 +39,8 @@ void need_turn();
 // this task has written nothing that is not published; the second publishes first.
 void go_on();
 void publish_and_go_on();
-// A task that runs in the executor (task/executor.h) goes on at home, with the turn.
-void come_home();
+// A task that runs in the executor (task/executor.h) goes on in its own process, with the turn.
+void leave_executor();
 // Ends a turn that is kept, for whatever, at once.
 void give_turn_on();
 // Ends a turn that is kept since the next event is near, if this is one: a handler of the program's runs, or it waits for others.

@@ -102,9 +102,9 @@ void on_site(Frame& frame) {
     trap::on_preempted(frame);
     return;
   }
-  if (frame.site == trap::kGoHome) {
+  if (frame.site == trap::kLeaveExecutor) {
     frame.rip = self().preempted_rip;
-    come_home();
+    leave_executor();
     give_up_turn();
     return;
   }
@@ -117,7 +117,7 @@ void on_site(Frame& frame) {
   frame.rip = site->resume;
   if (site->kind == SiteKind::kSyscall) {
     if (frame.rax == SYS_sched_yield) give_up_gap();
-    if (runtime::g_executor && !syscalls::is_same_anywhere(frame.rax)) come_home();
+    if (runtime::g_executor && !syscalls::is_same_anywhere(frame.rax)) leave_executor();
     syscalls::on_syscall(frame, *site);
   } else {
     on_atomic(frame, *site);

@@ -235,7 +235,7 @@ void begin_turn(EventKind kind) {
   give_up_kept(task, kind);
   if (task.turn_depth) {
     if (task.ahead && !is_part_of_life(kind)) need_turn();
-    if (runtime::g_executor && !goes_on_in_gap(kind)) come_home();
+    if (runtime::g_executor && !goes_on_in_gap(kind)) leave_executor();
     if (task.keeps_for == kKeptForGap && task.turn_depth == 1) {
       task.counters.events++;
       task.kept_events++;
@@ -361,7 +361,7 @@ void pass_on(Task& task) {
   }
   task.counters.serial_cycles += sys::cycles();
   order::pass_turn(task, TaskState::kServed);
-  tasks::go_home();
+  tasks::return_to_own();
   order::wait_to_run(task);
   task.solo = !order::alone(task) ? 0 : shared().live == 1 ? kAloneForGood : kSoloOperations;
   go_on();
@@ -371,8 +371,8 @@ void pass_on(Task& task) {
 
 }  // namespace
 
-void come_home() {
-  tasks::go_home();
+void leave_executor() {
+  tasks::return_to_own();
   go_on();
   note_written();
 }
@@ -424,7 +424,7 @@ int block(uint64_t key, uint32_t bits, uint64_t timeout_ns, const char* what) {
   order::pass_turn(task, TaskState::kBlocked);
   if (away) tasks::wait_in_executor(task);
   int result = order::wait_blocked(task);
-  // Who waited for long did so at home. Where the task goes on must not depend on that: more depends on it (event/gap.h).
+  // Who waited for long did so in its own process. Where the task goes on must not depend on that: more depends on it (event/gap.h).
   if (away && !runtime::g_executor) tasks::go_to_executor(task);
   task.counters.serial_cycles -= sys::cycles();
   task.turn_depth = depth;
@@ -445,7 +445,7 @@ void outside_begin(const char* what) {
   need_turn();
   publish_now(task);
   if (runtime::g_executor) {
-    tasks::go_home();
+    tasks::return_to_own();
     go_on();  // the kernel is to read what was written there
   }
   task.wait_what = what;

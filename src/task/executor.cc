@@ -34,7 +34,7 @@ constexpr uint64_t kSignalLook = 10'000'000;  // nanoseconds
 constexpr uint64_t kLongWait = 20'000'000;
 
 // Per process: where it stands while its task is away.
-alignas(16) uint8_t g_home_stack[16 << 10];
+alignas(16) uint8_t g_own_stack[16 << 10];
 
 void set_base(int which, uint64_t value) { sys::raw(SYS_arch_prctl, which, static_cast<long>(value)); }
 MovedState& moved(const Task& task) { return reinterpret_cast<MovedState*>(kMoved)[task.id]; }
@@ -94,7 +94,7 @@ void count_time(Task& task) {
     if (!__atomic_load_n(&e.calls, __ATOMIC_SEQ_CST)) result = sys::futex_wait(&e.calls, 0, e.waiting ? kLongWait : sys::kForever);
     __atomic_store_n(&e.sleeps, 0u, __ATOMIC_SEQ_CST);
     if (!sys::failed(result) || __atomic_load_n(&e.calls, __ATOMIC_SEQ_CST)) continue;
-    if (Task* task = waiting_task(true)) resume(*task);  // who waits for long does so at home, where signals reach it
+    if (Task* task = waiting_task(true)) resume(*task);  // who waits for long does so in its own process, where signals reach it
   }
 }
 
@@ -104,23 +104,23 @@ void wait_here() {
   serve();
 }
 
-void send_home() {
+void send_back() {
   Task& task = self();
   Executor& e = shared().executor;
   count_time(task);
   set_base(ARCH_SET_GS, reinterpret_cast<uint64_t>(&e.record));  // a signal that comes now is none of the task's
-  __atomic_store_n(&task.home_word, 1u, __ATOMIC_SEQ_CST);
-  if (__atomic_load_n(&task.home_sleeps, __ATOMIC_SEQ_CST)) sys::futex_wake(&task.home_word);
+  __atomic_store_n(&task.own_word, 1u, __ATOMIC_SEQ_CST);
+  if (__atomic_load_n(&task.own_sleeps, __ATOMIC_SEQ_CST)) sys::futex_wake(&task.own_word);
   serve();
 }
 
 // Signals of the program wait in the kernel meanwhile. Long in the executor is only who computes with the turn: it is asked to
-// come home for them.
-void ask_home(Task& task) {
+// come back for them.
+void ask_back(Task& task) {
   uint64_t waiting = 0;
   sys::raw(SYS_rt_sigpending, reinterpret_cast<long>(&waiting), 8);
-  if (!(waiting & ~task.home_mask)) return;
-  __atomic_store_n(&task.wanted_home, 1u, __ATOMIC_RELEASE);
+  if (!(waiting & ~task.own_mask)) return;
+  __atomic_store_n(&task.wanted_back, 1u, __ATOMIC_RELEASE);
   if (__atomic_load_n(&task.in_executor, __ATOMIC_ACQUIRE)) {
     order::wake_sleeper(task);
     return;
@@ -128,25 +128,25 @@ void ask_home(Task& task) {
   sys::raw(SYS_tkill, shared().executor.tid, sys::kProbeSignal);
 }
 
-void wait_at_home() {
+void wait_in_own() {
   Task& task = self();
   runtime::g_away = true;
   task.away = 1;
   __atomic_store_n(&shared().executor.request, task.id + 1, __ATOMIC_SEQ_CST);
   order::call_executor();
-  while (!__atomic_exchange_n(&task.home_word, 0u, __ATOMIC_SEQ_CST)) {
-    if (order::worth_looking(&task.home_word)) continue;
-    __atomic_store_n(&task.home_sleeps, 1u, __ATOMIC_SEQ_CST);
+  while (!__atomic_exchange_n(&task.own_word, 0u, __ATOMIC_SEQ_CST)) {
+    if (order::worth_looking(&task.own_word)) continue;
+    __atomic_store_n(&task.own_sleeps, 1u, __ATOMIC_SEQ_CST);
     long result = 0;
-    if (!__atomic_load_n(&task.home_word, __ATOMIC_SEQ_CST)) result = sys::futex_wait(&task.home_word, 0, kSignalLook);
-    __atomic_store_n(&task.home_sleeps, 0u, __ATOMIC_SEQ_CST);
+    if (!__atomic_load_n(&task.own_word, __ATOMIC_SEQ_CST)) result = sys::futex_wait(&task.own_word, 0, kSignalLook);
+    __atomic_store_n(&task.own_sleeps, 0u, __ATOMIC_SEQ_CST);
     if (sys::failed(result)) {
-      ask_home(task);
+      ask_back(task);
       order::probe_late();
     }
   }
   task.away = 0;
-  task.wanted_home = 0;
+  task.wanted_back = 0;
   runtime::g_away = false;
   weir_arrive(&moved(task));
 }
@@ -202,17 +202,17 @@ bool go_to_executor(Task& task) {
   state.components = e.components;
   state.fs_base = sys::fs_base();
   const uint64_t all = ~uint64_t{0};
-  sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all), reinterpret_cast<long>(&task.home_mask), 8);
+  sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all), reinterpret_cast<long>(&task.own_mask), 8);
   task.counters.moves++;
-  weir_leave(&state, reinterpret_cast<uint64_t>(g_home_stack + sizeof g_home_stack), wait_at_home);
+  weir_leave(&state, reinterpret_cast<uint64_t>(g_own_stack + sizeof g_own_stack), wait_in_own);
   return true;
 }
 
-void go_home() {
+void return_to_own() {
   if (!runtime::g_executor) return;
   Task& task = self();
-  weir_leave(&moved(task), stack_top_of(runtime::g_process) - 1024, send_home);
-  sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&task.home_mask), 0, 8);
+  weir_leave(&moved(task), stack_top_of(runtime::g_process) - 1024, send_back);
+  sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&task.own_mask), 0, 8);
 }
 
 void wait_in_executor(Task& task) {
@@ -222,7 +222,7 @@ void wait_in_executor(Task& task) {
     return;
   }
   weir_leave(&moved(task), stack_top_of(runtime::g_process) - 1024, wait_here);
-  if (__atomic_load_n(&shared().turn, __ATOMIC_ACQUIRE) != task.id) go_home();
+  if (__atomic_load_n(&shared().turn, __ATOMIC_ACQUIRE) != task.id) return_to_own();
 }
 
 void forget_executor() { shared().executor = Executor{}; }

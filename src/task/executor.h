@@ -2,15 +2,15 @@
 // in program code may do so there: what it writes is published as it is written, so nothing is copied, compared or
 // refreshed. View isolated.
 //
-// A task moves between its own process (home) and the executor as a whole: the runtime's stack, on which it stands, and its
+// A task moves between its own process and the executor as a whole: the runtime's stack, on which it stands, and its
 // record are shared memory at the same address in both; registers go along (MovedState).
 //
 // Invariants
 // 1. Whoever is in the executor has the turn, and published everything before it went there.
-// 2. At home meanwhile: the process stands on a stack of its own, touches neither the task's stack nor its record but
-//    home_word, and blocks all signals but those that Weir never blocks.
+// 2. The task's own process meanwhile stands on a stack of its own, touches neither the task's stack nor its record but
+//    own_word, and blocks all signals but those that Weir never blocks.
 // 3. In the executor no system call of the program is made, no wait, and no handler of the program runs: whatever needs the
-//    task's own process goes home first.
+//    task's own process leaves the executor first.
 #pragma once
 
 #include <stdint.h>
@@ -19,13 +19,13 @@
 
 namespace weir::tasks {
 
-// From home to the executor; returns there. False: there is none, and the task is at home still. REQUIRES: invariant 1.
+// From its own process to the executor; returns there. False: there is none, and the task is where it was. REQUIRES: invariant 1.
 bool go_to_executor(Task& task);
-// From the executor home, and returns there; nothing where the task is at home. Residents are to be refreshed before program
+// From the executor back, and returns there; nothing where the task is in its own process. Residents are to be refreshed before program
 // code goes on (go_on).
-void go_home();
+void return_to_own();
 // Before a task that is in the executor passes its turn on and waits to have it again; and the wait. Returns with the turn,
-// there, or at home without it, where the task is to wait on.
+// there, or in its own process without it, where the task is to wait on.
 inline void will_wait_in_executor(Task& task) {
   task.in_executor = 1;
   shared().executor.waiting++;

@@ -143,7 +143,7 @@ struct Executor {
   uint32_t components;
   uint32_t calls;      // futex: 1 = look at what follows
   uint32_t sleeps;
-  uint32_t request;    // task + 1 that comes from home
+  uint32_t request;    // task + 1 that comes from its own process
   uint32_t waiting;    // tasks that wait for their turn there
   uint64_t since;      // cycles: when the task that runs there began
   uint64_t ns_a_cycle; // in units of 2^-32

@@ -198,12 +198,12 @@ struct Task {
   uint32_t uses;              // in a row of used_object, the last lock of this task's own
   uint64_t used_object;
   uint32_t owned_operations;  // operations on locks since the last publication that were no events
-  uint64_t home_mask;         // the kernel's, while it is away from home (task/executor.h)
-  uint32_t home_word;         // futex: 1 = it comes home
-  uint32_t home_sleeps;
+  uint64_t own_mask;          // the kernel's of its own process, while it is in the executor (task/executor.h)
+  uint32_t own_word;          // futex: 1 = it comes back
+  uint32_t own_sleeps;
   uint32_t away;              // the executor runs it
   uint32_t in_executor;       // it waits there for its turn
-  uint32_t wanted_home;       // a signal waits there
+  uint32_t wanted_back;       // a signal waits there
   TaskCounters counters;
   uint64_t phase_since;       // cycles; 0: none has begun
   Phase phase;

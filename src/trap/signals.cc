@@ -211,9 +211,9 @@ void on_signal(int signal, siginfo_t* info, void* context_pointer) {
     return;
   }
   if (signal == SIGTRAP && on_trap(task, info, *context)) return;
-  if (runtime::g_executor && (is_ours(signal) || task.wanted_home) && !in_runtime(task, *context) &&
-      (signal != sys::kProbeSignal || task.wanted_home)) {
-    leave_for_home(task, *context);
+  if (runtime::g_executor && (is_ours(signal) || task.wanted_back) && !in_runtime(task, *context) &&
+      (signal != sys::kProbeSignal || task.wanted_back)) {
+    interrupt_for_own(task, *context);
     return;
   }
   if (signal == sys::kProbeSignal && info->si_code == SI_TKILL) {

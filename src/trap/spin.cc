@@ -281,9 +281,9 @@ void on_step(Task& task, ucontext_t& context) {
 
 }  // namespace
 
-void leave_for_home(Task& task, ucontext_t& context) {
+void interrupt_for_own(Task& task, ucontext_t& context) {
   if (task.stepping) stop(task, context);
-  enter_runtime(task, context, kGoHome);
+  enter_runtime(task, context, kLeaveExecutor);
 }
 
 void forget_started(const ucontext_t& context) {

@@ -12,13 +12,13 @@ namespace weir::trap {
 
 // Site number of an involuntary event: the task was stopped by a signal and enters the runtime where it stood.
 inline constexpr uint64_t kPreempted = 0xfffffffe;
-// The same where the task is in the executor and goes on at home.
-inline constexpr uint64_t kGoHome = 0xfffffffd;
+// The same where the task is in the executor and goes on in its own process.
+inline constexpr uint64_t kLeaveExecutor = 0xfffffffd;
 
 // SIGTRAP: a patched one-byte site, or a single step of a probe. False: the program's own.
 bool on_trap(Task& task, const siginfo_t* info, ucontext_t& context);
-// From program code in the executor: it goes on where it stands, at home.
-void leave_for_home(Task& task, ucontext_t& context);
+// From program code in the executor: it goes on where it stands, in its own process.
+void interrupt_for_own(Task& task, ucontext_t& context);
 // The probe signal reached a task in program code.
 void on_probe(Task& task, ucontext_t& context);
 // A signal has come before the instruction at rip was complete: copies that it has had made but has not written yet are
