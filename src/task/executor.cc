@@ -202,7 +202,9 @@ bool go_to_executor(Task& task) {
   state.components = e.components;
   state.fs_base = sys::fs_base();
   const uint64_t all = ~uint64_t{0};
+  __atomic_store_n(&task.own_mask_holds, 1u, __ATOMIC_SEQ_CST);
   sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all), reinterpret_cast<long>(&task.own_mask), 8);
+  __atomic_store_n(&task.own_mask_holds, 2u, __ATOMIC_SEQ_CST);
   task.counters.moves++;
   weir_leave(&state, reinterpret_cast<uint64_t>(g_own_stack + sizeof g_own_stack), wait_in_own);
   return true;
@@ -213,6 +215,7 @@ void return_to_own() {
   Task& task = self();
   weir_leave(&moved(task), stack_top_of(runtime::g_process) - 1024, send_back);
   sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&task.own_mask), 0, 8);
+  __atomic_store_n(&task.own_mask_holds, 0u, __ATOMIC_SEQ_CST);
 }
 
 void wait_in_executor(Task& task) {

@@ -199,6 +199,8 @@ struct Task {
   uint64_t used_object;
   uint32_t owned_operations;  // operations on locks since the last publication that were no events
   uint64_t own_mask;          // the kernel's of its own process, while it is in the executor (task/executor.h)
+  uint32_t own_mask_holds;    // 1: own_mask is about to be, 2: it is what the task blocks, whatever its process does
+  uint32_t pad6;
   uint32_t own_word;          // futex: 1 = it comes back
   uint32_t own_sleeps;
   uint32_t away;              // the executor runs it

@@ -124,7 +124,10 @@ void pass_on(int signal, const siginfo_t* info) {
   for (TaskId i = 0; i < s.high_task && !target; i++) {
     Task& task = s.tasks[i];
     if (task.state == TaskState::kFree || task.tid <= 0) continue;
-    if (!blocks(task.tid, signal)) target = &task;
+    // One in the executor: its process blocks everything, and takes the signal when the task comes back (task/executor.h).
+    for (int k = 0; k < 1000 && __atomic_load_n(&task.own_mask_holds, __ATOMIC_SEQ_CST) == 1; k++) sys::raw(SYS_sched_yield);
+    const bool away = __atomic_load_n(&task.own_mask_holds, __ATOMIC_SEQ_CST) == 2;
+    if (away ? !(task.own_mask & sys::signal_bit(signal)) : !blocks(task.tid, signal)) target = &task;
   }
   if (!target) {
     SpinGuard guard(s.signal_lock);
