@@ -138,6 +138,14 @@ uint64_t twin_of(const HandOver& given, uint64_t page) {
   return page::alias_of(page);
 }
 
+// A copy of a page that may not be read any more: it was published when the program closed it, and is of no use.
+bool is_closed(uint64_t page) {
+  if (!page::has_protection(page, kPageSize)) return false;
+  uint64_t word;
+  struct { void* base; uint64_t size; } local{&word, sizeof word}, remote{reinterpret_cast<void*>(page), sizeof word};
+  return sys::raw(SYS_process_vm_readv, sys::raw(SYS_getpid), reinterpret_cast<long>(&local), 1, reinterpret_cast<long>(&remote), 1, 0) < 0;
+}
+
 }  // namespace
 
 void find_writes(Task& task) {
@@ -156,6 +164,11 @@ void find_writes(Task& task) {
   uint64_t kept = 0;
   for (uint64_t i = 0; i < task.dirty_count; i++) {
     const uint64_t page = diffs[i].page;
+    if (is_closed(page)) {
+      if (const int known_as = resident(page); known_as >= 0) remove_resident(static_cast<uint32_t>(known_as));
+      drop(page, kPageSize);
+      continue;
+    }
     page::PageDiff& diff = diffs[kept];
     diff.bytes = page::make_diff(reinterpret_cast<const void*>(page), reinterpret_cast<const void*>(twin_of(given, page)), &diff);
     const bool is_resident = resident(page) >= 0;
@@ -212,6 +225,7 @@ void refresh() {
   if (r.mapping_sequence != sequence) {  // a page may have gone, or be closed
     drop_residents();
     r.mapping_sequence = sequence;
+    if (g_known.valid) g_known.mark = sys::mark_faults();
     return;
   }
   PhaseScope phase(self(), Phase::kPublishing);
@@ -220,6 +234,8 @@ void refresh() {
     copy_bytes(g_twins[i], reinterpret_cast<const void*>(page::alias_of(r.page[i])), kPageSize);
     copy_bytes(reinterpret_cast<void*>(r.page[i]), g_twins[i], kPageSize);
   }
+  // What has faulted by this is no write of the task's, and the page may go before the next look.
+  if (g_known.valid) g_known.mark = sys::mark_faults();
 }
 
 void refresh_page(uint64_t address) {
