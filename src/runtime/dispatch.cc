@@ -116,7 +116,6 @@ void on_site(Frame& frame) {
   WEIR_CHECK(site);
   frame.rip = site->resume;
   if (site->kind == SiteKind::kSyscall) {
-    if (frame.rax == SYS_sched_yield) give_up_gap();
     if (runtime::g_executor && !syscalls::is_same_anywhere(frame.rax)) leave_executor();
     syscalls::on_syscall(frame, *site);
   } else {
