@@ -59,7 +59,6 @@ struct Residents {
   static constexpr uint32_t kMost = 16;
   static constexpr uint8_t kPatience = 6;  // intervals that did not write it: that many refreshes cost what a copy does
   uint32_t count = 0;
-  bool stale = false;  // published since the last refresh
   uint64_t mapping_sequence = 0;
   uint64_t page[kMost];
   uint8_t idle[kMost];
@@ -150,7 +149,6 @@ bool is_closed(uint64_t page) {
 
 void find_writes(Task& task) {
   PhaseScope phase(task, Phase::kScanning);
-  if (g_residents.stale) refresh();  // since it published no program code has run here
   task.dirty_count = task.changed_count = 0;
   const bool known = add_known(task);
   if (known) {
@@ -212,20 +210,18 @@ void publish(Task& task) {
   }
   task.dirty_count = 0;
   hand_over_of(task).count = 0;
-  g_residents.stale = true;
+  refresh();
   g_known.valid = true;
   g_known.mark = sys::mark_faults();
 }
 
 void refresh() {
   Residents& r = g_residents;
-  r.stale = false;
   if (!r.count) return;
   const uint64_t sequence = __atomic_load_n(&shared().mapping_sequence, __ATOMIC_ACQUIRE);
   if (r.mapping_sequence != sequence) {  // a page may have gone, or be closed
     drop_residents();
     r.mapping_sequence = sequence;
-    if (g_known.valid) g_known.mark = sys::mark_faults();
     return;
   }
   PhaseScope phase(self(), Phase::kPublishing);
@@ -234,8 +230,6 @@ void refresh() {
     copy_bytes(g_twins[i], reinterpret_cast<const void*>(page::alias_of(r.page[i])), kPageSize);
     copy_bytes(reinterpret_cast<void*>(r.page[i]), g_twins[i], kPageSize);
   }
-  // What has faulted by this is no write of the task's, and the page may go before the next look.
-  if (g_known.valid) g_known.mark = sys::mark_faults();
 }
 
 void refresh_page(uint64_t address) {
