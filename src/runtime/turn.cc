@@ -148,7 +148,6 @@ uint64_t gap_key_of(const Task& task) {
 bool next_is_near(Task& task) {
   if (!runtime::g_isolated || !order::config().deterministic || !task.frame || task.pending || task.inbox_count) return false;
   if (trap::is_in_handler(task, task.frame->rsp)) return false;
-  if (task.frame->site != kUpcall && task.frame->rax == SYS_sched_yield) return false;  // it waits for others
   if (is_near(task, gap_key_of(task))) return true;
   task.far_gap = task.gap + 1;
   return false;
