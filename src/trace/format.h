@@ -1,0 +1,55 @@
+// What a recording says, entry by entry: the contract between a program under Weir, which writes entries while it is recorded and reads them
+// while it is replayed, and the command, which keeps them on disk. docs/RECORDING.md has the files.
+//
+// A stream is what one task of one process did and was told, in its own order. Entries are a multiple of eight bytes long, little
+// endian.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace weir::trace {
+
+inline constexpr uint32_t kFormatVersion = 1;
+
+enum class Kind : uint8_t {
+  kPad = 0,      // fills the end of a ring; in no file
+  kCall = 1,     // an answer of the kernel's: `number` the system call, `check` over what was asked, `result`
+  kMemory = 2,   // bytes that the call before it put into program memory: `result` the address, payload the bytes
+  kSignal = 3,   // handed to the program when it goes on: `number` the signal, payload a siginfo
+  kOrder = 4,    // of the order stream: `number` an OrderKind, `check` the task, `result` how many turns had been decided
+  kTask = 5,     // a task begins in this slot: `result` its number of creation
+  kClock = 6,    // a value of the cycle counter: `result`; `number` 1: rdtscp, then `check` is what it leaves in ecx
+  kFile = 7,     // the call before it maps a file: `result` its number among the recording's files, payload its path
+  kEnd = 8,      // the task's end, or the program's: `number` an EndKind, `result` the status, payload End
+  kValue = 9,    // a number that the runtime made of what the machine did: `number` says which, `result`
+  kImage = 10,   // a program begins (exec): payload its path
+};
+
+enum class OrderKind : uint16_t { kReturns = 1, kTimeJumps = 2, kSignal = 3 };
+enum class EndKind : uint16_t { kTaskEnds = 1, kProgramExits = 2, kProgramKilled = 3 };
+
+struct Entry {
+  Kind kind;
+  uint8_t flags;    // kMore
+  uint16_t number;
+  uint32_t size;    // bytes of payload, which follow; padded to a multiple of eight
+  uint32_t check;
+  uint32_t event;   // the task's events so far
+  int64_t result;
+};
+static_assert(sizeof(Entry) == 24);
+
+inline constexpr uint8_t kMore = 1;  // the next entry of the stream belongs to this one
+
+struct End {
+  uint64_t schedule;  // hash over all turns
+  uint64_t memory;    // fingerprint; 0: not taken
+};
+
+inline constexpr uint32_t kMostPayload = 32 << 10;
+
+constexpr uint64_t padded(uint64_t size) { return (size + 7) & ~uint64_t{7}; }
+constexpr uint64_t bytes_of(const Entry& entry) { return sizeof(Entry) + padded(entry.size); }
+
+}  // namespace weir::trace

@@ -1,0 +1,103 @@
+// Between a program under Weir and the command: shared memory with a ring for each stream. Recording, the program puts entries and the
+// command takes them; replaying, the other way round. Whoever dies, what was put stays readable to the other.
+//
+// Invariants
+// 1. A ring has one side that puts and one that takes, each one thread at a time (a stream is a task's; the order stream's users hold a
+//    lock). Only the first changes `head`, only the second `tail`; head - tail <= kRingSize.
+// 2. An entry lies in one piece: where it would not fit before the ring's end, a kPad entry, or where not even that fits, nothing fills
+//    the rest (both sides skip less than sizeof(Entry) bytes at the end).
+// 3. `head` is stored after the bytes, with release; who takes loads it with acquire. So entries are whole, or not there.
+// 4. A slot's key is set once, before `state` becomes kOpen; slots are taken in rising order, so `slots` bounds those in use.
+#pragma once
+
+#include "base/bytes.h"
+#include "trace/format.h"
+
+namespace weir::trace {
+
+enum class Mode : uint32_t { kRecord = 1, kReplay = 2 };
+enum class State : uint32_t { kFree = 0, kOpen = 1, kClosed = 2 };  // kClosed: nothing more will be put
+
+inline constexpr uint64_t kMagic = 0x31636172'72696577;  // "weirrac1"
+inline constexpr uint64_t kTrace = 0x320000000000;       // where a program under Weir maps it
+inline constexpr uint32_t kMostStreams = 4096;
+inline constexpr uint64_t kRingSize = 256 << 10;
+inline constexpr uint32_t kOrderTask = 0xffff'ffff;      // Slot::task of a process's order stream
+
+struct Slot {
+  uint32_t process;  // ordinal: 0 the program, then its children by order of their making
+  uint32_t task;     // its slot in the process, or kOrderTask
+  State state;
+  uint32_t waits;    // somebody sleeps on `word`
+  uint32_t word;     // futex: counts what should wake him
+  uint32_t unused;
+  alignas(64) uint64_t head;  // bytes ever put
+  alignas(64) uint64_t tail;  // bytes ever taken
+};
+
+struct Header {
+  uint64_t magic;
+  uint32_t version;
+  Mode mode;
+  int32_t command;        // pid of the command that stands at the other end
+  uint32_t gone;          // the command ends, or its disk is full: nothing is taken any more; `why`
+  char why[256];
+  uint32_t bell;          // futex of the command: counts
+  uint32_t processes;     // ordinals given away
+  uint32_t slots;         // slots ever taken
+  uint32_t files;         // numbers of files given away
+  uint64_t options;       // of this recording: kWithFingerprint
+  char directory[512];    // the recording
+  alignas(64) Slot slot[kMostStreams];
+};
+
+inline constexpr uint64_t kWithFingerprint = 1;
+inline constexpr uint64_t kHeaderSize = (sizeof(Header) + 4095) & ~uint64_t{4095};
+inline constexpr uint64_t kTraceSize = kHeaderSize + kMostStreams * kRingSize;
+
+// One side's hold on a ring. `base`: where the trace is mapped.
+struct Ring {
+  Slot* slot;
+  uint8_t* bytes;
+
+  static Ring at(uint64_t base, uint32_t index) {
+    auto& header = *reinterpret_cast<Header*>(base);
+    return {&header.slot[index], reinterpret_cast<uint8_t*>(base + kHeaderSize + index * kRingSize)};
+  }
+
+  uint64_t used() const { return __atomic_load_n(&slot->head, __ATOMIC_ACQUIRE) - __atomic_load_n(&slot->tail, __ATOMIC_ACQUIRE); }
+
+  // Puts the entry and its payload, in two parts that follow each other. False: there is no room now.
+  bool put(const Entry& entry, const void* first, uint32_t first_size, const void* second = nullptr) {
+    const uint64_t head = slot->head, at = head % kRingSize, need = bytes_of(entry);
+    const uint64_t left = kRingSize - at;
+    const uint64_t skipped = need <= left ? 0 : left;
+    if (head + skipped + need - __atomic_load_n(&slot->tail, __ATOMIC_ACQUIRE) > kRingSize) return false;
+    if (skipped >= sizeof(Entry)) {
+      const Entry pad{Kind::kPad, 0, 0, static_cast<uint32_t>(skipped - sizeof(Entry)), 0, 0, 0};
+      copy_bytes(bytes + at, &pad, sizeof pad);
+    }
+    uint8_t* to = bytes + (head + skipped) % kRingSize;
+    copy_bytes(to, &entry, sizeof entry);
+    copy_bytes(to + sizeof entry, first, first_size);
+    if (entry.size > first_size) copy_bytes(to + sizeof entry + first_size, second, entry.size - first_size);
+    zero_bytes(to + sizeof entry + entry.size, padded(entry.size) - entry.size);
+    __atomic_store_n(&slot->head, head + skipped + need, __ATOMIC_RELEASE);
+    return true;
+  }
+
+  // The next entry, in place, until take(); null: there is none now. Its payload follows it.
+  const Entry* peek() {
+    for (;;) {
+      const uint64_t tail = slot->tail, at = tail % kRingSize;
+      if (__atomic_load_n(&slot->head, __ATOMIC_ACQUIRE) == tail) return nullptr;
+      const uint64_t left = kRingSize - at;
+      const auto* entry = reinterpret_cast<const Entry*>(bytes + at);
+      if (left >= sizeof(Entry) && entry->kind != Kind::kPad) return entry;
+      __atomic_store_n(&slot->tail, tail + left, __ATOMIC_RELEASE);
+    }
+  }
+  void take(const Entry* entry) { __atomic_store_n(&slot->tail, slot->tail + bytes_of(*entry), __ATOMIC_RELEASE); }
+};
+
+}  // namespace weir::trace
