@@ -89,6 +89,13 @@ void remove_resident(uint32_t i) {
   copy_bytes(g_twins[i], g_twins[last], kPageSize);
 }
 
+// The copy and its twin become what the store holds.
+void refresh_one(uint32_t i) {
+  const uint64_t page = g_residents.page[i];
+  copy_bytes(g_twins[i], reinterpret_cast<const void*>(page::alias_of(page)), kPageSize);
+  copy_bytes(reinterpret_cast<void*>(page), g_twins[i], kPageSize);
+}
+
 // A new copy becomes resident if there is room, or somebody who has not been written for long.
 bool add_resident(uint64_t page) {
   constexpr uint8_t kLong = 4;
@@ -226,18 +233,11 @@ void refresh() {
   }
   PhaseScope phase(self(), Phase::kPublishing);
   self().counters.refreshed += r.count;
-  for (uint32_t i = 0; i < r.count; i++) {
-    copy_bytes(g_twins[i], reinterpret_cast<const void*>(page::alias_of(r.page[i])), kPageSize);
-    copy_bytes(reinterpret_cast<void*>(r.page[i]), g_twins[i], kPageSize);
-  }
+  for (uint32_t i = 0; i < r.count; i++) refresh_one(i);
 }
 
 void refresh_page(uint64_t address) {
-  const int i = resident(page_down(address));
-  if (i < 0) return;
-  const uint64_t page = page_down(address);
-  copy_bytes(g_twins[i], reinterpret_cast<const void*>(page::alias_of(page)), kPageSize);
-  copy_bytes(reinterpret_cast<void*>(page), g_twins[i], kPageSize);
+  if (const int i = resident(page_down(address)); i >= 0) refresh_one(static_cast<uint32_t>(i));
 }
 
 void drop_residents() {
