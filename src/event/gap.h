@@ -3,7 +3,8 @@
 // that are nearer than that, tasks that take turns at one processor lose nothing.
 //
 // How near the next event is nobody knows before; so the task runs counted (count/count.h), and gives the turn up where it has
-// executed kNear instructions without an event. What has been far several times is not tried each time.
+// executed kNear instructions without an event, and kNearPerPage more for each page that it changed in the parallel phase that
+// followed the last time (gap_budget). What has been far several times is not tried each time.
 //
 // Invariants
 // 1. Whether a turn is kept, and where it ends, depends on turns and counted instructions only: it is the same in every run.

@@ -9,7 +9,7 @@
 //    made in its turn (by the kernel for a read, say) would miss what later turns of the same round publish to the same
 //    page, and its diff against the page as it is then would take that back. So what a turn wrote through the task's own
 //    mapping is published before the turn is passed on.
-// 3. A task whose critical section keeps the turn (held > 0) runs program code with turn_depth 1; its own mapping holds
+// 4. A task whose critical section keeps the turn (held > 0) runs program code with turn_depth 1; its own mapping holds
 //    what it wrote there. Any event but the section's own mutexes first gives the turn on, so no section can keep it
 //    while it waits for another task, by whatever means.
 
@@ -172,8 +172,6 @@ void stay(Task& task) {
   enter_phase(task, Phase::kSection);
 }
 
-void pass_on(Task& task);
-
 }  // namespace
 
 uint64_t event_time() { return order::now(); }
@@ -311,22 +309,17 @@ void end_kept_turn() {
 void end_turn() {
   Task& task = self();
   WEIR_CHECK(task.turn_depth > 0);
-  if (--task.turn_depth) {
-    if (task.turn_depth > 1 || task.keeps_for != kKeptForGap || task.held || task.in_wait_section) return;
-    if (next_is_near(task)) {
-      stay(task);
-      return;
-    }
-    task.keeps_for = kKeptForNothing;
-    task.turn_depth = 0;
-  } else if (next_is_near(task)) {
-    task.turn_depth = 1;
-    task.keeps_for = kKeptForGap;
-    task.kept_events = 0;
-    stay(task);
+  const bool is_nested = task.turn_depth > 1;
+  if (is_nested && (--task.turn_depth > 1 || task.keeps_for != kKeptForGap || task.held || task.in_wait_section)) return;
+  if (!next_is_near(task)) {
+    give_turn_on();
     return;
   }
-  pass_on(task);
+  if (!is_nested) {
+    task.keeps_for = kKeptForGap;
+    task.kept_events = 0;
+  }
+  stay(task);
 }
 
 void give_up_turn() {
@@ -347,12 +340,6 @@ void give_turn_on() {
   WEIR_CHECK(task.turn_depth == 1);
   task.keeps_for = kKeptForNothing;
   task.turn_depth = 0;
-  pass_on(task);
-}
-
-namespace {
-
-void pass_on(Task& task) {
   task.gap_events = task.kept_events > task.gap_events * 3 / 4 ? task.kept_events : task.gap_events * 3 / 4;
   task.looks_for_spin = 0;
   if (task.flags & kWritten) {
@@ -368,8 +355,6 @@ void pass_on(Task& task) {
   trap::take_inbox(task);
   enter_phase(task, Phase::kProgram);
 }
-
-}  // namespace
 
 void leave_executor() {
   tasks::return_to_own();
