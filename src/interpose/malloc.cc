@@ -13,11 +13,11 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 
 #include "base/options.h"
 #include "interpose/malloc_mode.h"
 #include "page/heap.h"
+#include "sys/memory.h"
 #include "sys/syscall_x86_64.h"
 
 #define WEIR_EXPORT extern "C" [[gnu::visibility("default")]]
@@ -58,11 +58,7 @@ inline void* answer(void* object) { return __builtin_expect(object != nullptr, 1
 void* copy_foreign(void* object, size_t size) {
   void* moved = heap_allocate(current_heap_index(), size);
   if (moved == nullptr) return no_memory();
-  iovec to = {moved, size};
-  iovec from = {object, size};
-  long pid = sys::raw(SYS_getpid);
-  long got = sys::raw(SYS_process_vm_readv, pid, reinterpret_cast<long>(&to), 1, reinterpret_cast<long>(&from), 1, 0);
-  if (sys::failed(got)) {
+  if (sys::failed(sys::read_guarded(moved, reinterpret_cast<uint64_t>(object), size))) {
     size_t in_page = kPageSize - reinterpret_cast<uint64_t>(object) % kPageSize;
     memcpy(moved, object, size < in_page ? size : in_page);
   }

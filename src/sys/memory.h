@@ -1,4 +1,5 @@
-// Memory that the runtime takes for itself, and the protection of mapped ranges. Addresses and sizes are page multiples.
+// Memory that the runtime takes for itself, and the protection of mapped ranges. Addresses and sizes are page multiples, but
+// where memory is read that may not be readable.
 #pragma once
 
 #include <stdint.h>
@@ -30,6 +31,12 @@ inline long protect(uint64_t address, uint64_t size, int protection) {
 
 inline long unmap(uint64_t address, uint64_t size) {
   return raw(SYS_munmap, static_cast<long>(address), static_cast<long>(size));
+}
+
+// Copies `size` bytes, or as many as can be read from `address` on, through the kernel: nothing faults. Their number, or -errno.
+inline long read_guarded(void* to, uint64_t address, uint64_t size) {
+  struct { void* base; uint64_t size; } local{to, size}, remote{reinterpret_cast<void*>(address), size};
+  return raw(SYS_process_vm_readv, raw(SYS_getpid), reinterpret_cast<long>(&local), 1, reinterpret_cast<long>(&remote), 1, 0);
 }
 
 }  // namespace weir::sys

@@ -32,6 +32,7 @@
 #include "page/store.h"
 #include "patch/patch.h"
 #include "runtime/state.h"
+#include "sys/memory.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "task/shared.h"
@@ -74,9 +75,7 @@ uint32_t g_probing;
 // Through the kernel: the instruction about to run may be one that faults.
 bool load(uint64_t address, uint64_t size, uint64_t* value) {
   *value = 0;
-  struct { void* base; uint64_t size; } local{value, size}, remote{reinterpret_cast<void*>(address), size};
-  return sys::raw(SYS_process_vm_readv, sys::raw(SYS_getpid), reinterpret_cast<long>(&local), 1,
-                  reinterpret_cast<long>(&remote), 1, 0) == static_cast<long>(size);
+  return sys::read_guarded(value, address, size) == static_cast<long>(size);
 }
 
 bool holds(uint64_t address, uint64_t size, uint64_t value) {

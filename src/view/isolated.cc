@@ -20,6 +20,7 @@
 #include "page/diff.h"
 #include "page/store.h"
 #include "sys/fault_log.h"
+#include "sys/memory.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "task/shared.h"
@@ -148,8 +149,7 @@ uint64_t twin_of(const HandOver& given, uint64_t page) {
 bool is_closed(uint64_t page) {
   if (!page::has_protection(page, kPageSize)) return false;
   uint64_t word;
-  struct { void* base; uint64_t size; } local{&word, sizeof word}, remote{reinterpret_cast<void*>(page), sizeof word};
-  return sys::raw(SYS_process_vm_readv, sys::raw(SYS_getpid), reinterpret_cast<long>(&local), 1, reinterpret_cast<long>(&remote), 1, 0) < 0;
+  return sys::read_guarded(&word, page, sizeof word) < 0;
 }
 
 }  // namespace
