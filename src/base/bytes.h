@@ -13,4 +13,10 @@ size_t string_length(const char* text);
 bool starts_with(const char* text, const char* prefix);
 bool equal_strings(const char* a, const char* b);
 
+// A hash of what `hash` is a hash of and `count` words more.
+inline uint64_t hash_words(uint64_t hash, const uint64_t* words, size_t count) {
+  for (size_t i = 0; i < count; i++) hash = (hash ^ words[i]) * 0x9E3779B97F4A7C15 ^ hash >> 29;
+  return hash;
+}
+
 }  // namespace weir

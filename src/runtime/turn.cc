@@ -17,6 +17,8 @@
 
 #include <errno.h>
 
+#include "base/bytes.h"
+#include "base/frame.h"
 #include "event/gap.h"
 #include "event/ownership.h"
 #include "event/phase.h"
@@ -30,7 +32,6 @@
 #include "task/executor.h"
 #include "task/shared.h"
 #include "trap/signals.h"
-#include "base/frame.h"
 #include "view/isolated.h"
 
 namespace weir {
@@ -182,9 +183,7 @@ void count_exhausted(Task& task) {
   if (task.keeps_for != kKeptForGap || task.turn_depth != 1) return;
   if (task.held || task.alone_section) return;  // a section is not cut
   const Frame& frame = *task.frame;
-  const uint64_t* words = reinterpret_cast<const uint64_t*>(&frame);
-  uint64_t state = frame.rip ^ frame.rsp << 1;
-  for (size_t i = 0; i < 15; i++) state = (state ^ words[i]) * 0x9E3779B97F4A7C15 ^ state >> 29;
+  const uint64_t state = hash_words(frame.rip ^ frame.rsp << 1, reinterpret_cast<const uint64_t*>(&frame), 15);
   if (!task.looks_for_spin) {
     note_far(task);
     task.looks_for_spin = kSpinBlocks;

@@ -101,8 +101,7 @@ bool seems_to_wait(Task& task, const Registers& registers) {
     task.sampled_event = task.counters.events;
     task.sampled = task.repeats = task.vain_steppings = 0;
   }
-  uint64_t hash = registers.rip ^ (registers.rflags & kStatusFlags) << 48;
-  for (uint64_t value : registers.general) hash = (hash ^ value) * 0x9E3779B97F4A7C15 ^ hash >> 29;
+  const uint64_t hash = hash_words(registers.rip ^ (registers.rflags & kStatusFlags) << 48, registers.general, 16);
   const uint32_t known = task.sampled < kSamples ? task.sampled : kSamples;
   for (uint32_t i = 0; i < known; i++) {
     if (task.samples[i] != hash) continue;
