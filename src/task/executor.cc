@@ -75,9 +75,14 @@ void count_time(Task& task) {
   weir_arrive(&moved(task));
 }
 
-[[noreturn]] void resume(Task& task) {
+// The opposite of will_wait_in_executor().
+void waits_no_more(Task& task) {
   task.in_executor = 0;
   shared().executor.waiting--;
+}
+
+[[noreturn]] void resume(Task& task) {
+  waits_no_more(task);
   __atomic_store_n(&task.wake_word, 0u, __ATOMIC_RELAXED);
   run(task);
 }
@@ -220,8 +225,7 @@ void return_to_own() {
 
 void wait_in_executor(Task& task) {
   if (__atomic_load_n(&shared().turn, __ATOMIC_ACQUIRE) == task.id) {
-    task.in_executor = 0;
-    shared().executor.waiting--;
+    waits_no_more(task);
     return;
   }
   weir_leave(&moved(task), stack_top_of(runtime::g_process) - 1024, wait_here);

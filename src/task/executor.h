@@ -6,11 +6,14 @@
 // record are shared memory at the same address in both; registers go along (MovedState).
 //
 // Invariants
-// 1. Whoever is in the executor has the turn, and published everything before it went there.
+// 1. Whoever runs in the executor has the turn, and published everything before it went there. Who gives the turn on there and
+//    waits to have it again (block) may stay, marked by Task::in_executor and counted by Executor::waiting: what it wrote
+//    there is in the store.
 // 2. The task's own process meanwhile stands on a stack of its own, touches neither the task's stack nor its record but
 //    own_word, and blocks all signals but those that Weir never blocks.
-// 3. In the executor no system call of the program is made, no wait, and no handler of the program runs: whatever needs the
-//    task's own process leaves the executor first.
+// 3. In the executor no handler of the program runs, no wait in the kernel begins (outside_begin), and of the program's system
+//    calls only those are made that do the same in every process, since tasks share files and directories
+//    (syscalls::is_same_anywhere): whatever else needs the task's own process leaves the executor first.
 #pragma once
 
 #include <stdint.h>
