@@ -4,17 +4,16 @@
 #include <gtest/gtest.h>
 #include <link.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "count/cache.h"
 #include "count/count.h"
 #include "count/text.h"
 #include "decode/registers.h"
+#include "patch/test_runtime_x86_64.h"
 #include "sys/syscall_x86_64.h"
 
 extern "C" {
@@ -53,41 +52,14 @@ weir_test_step_run:
     popfq
     pop %rbx
     ret
-weir_test_count_entry:
-    lea -152(%rsp), %rsp
-    mov %rax, 112(%rsp); mov %rcx, 104(%rsp); mov %rdx, 96(%rsp); mov %rbx, 88(%rsp)
-    mov %rbp, 80(%rsp);  mov %rsi, 72(%rsp);  mov %rdi, 64(%rsp); mov %r8, 56(%rsp)
-    mov %r9, 48(%rsp);   mov %r10, 40(%rsp);  mov %r11, 32(%rsp); mov %r12, 24(%rsp)
-    mov %r13, 16(%rsp);  mov %r14, 8(%rsp);   mov %r15, 0(%rsp)
-    pushfq
-    pop %rax
-    mov %rax, 120(%rsp)
-    mov %gs:0x10, %rax
-    mov %rax, 128(%rsp)
-    cld
-    mov %rsp, %rdi
-    mov %rsp, %rbx
-    call weir_test_count_on_site
-    mov %rbx, %rsp
-    mov 136(%rsp), %rax
-    mov %rax, %gs:0x28
-    pushq 120(%rsp)
-    popfq
-    mov 104(%rsp), %rcx; mov 96(%rsp), %rdx; mov 88(%rsp), %rbx; mov 80(%rsp), %rbp
-    mov 72(%rsp), %rsi;  mov 64(%rsp), %rdi; mov 56(%rsp), %r8;  mov 48(%rsp), %r9
-    mov 40(%rsp), %r10;  mov 32(%rsp), %r11; mov 24(%rsp), %r12; mov 16(%rsp), %r13
-    mov 8(%rsp), %r14;   mov 0(%rsp), %r15;  mov 112(%rsp), %rax
-    mov 128(%rsp), %rsp
-    jmp *%gs:0x28
 )");
+WEIR_TEST_ENTRY("weir_test_count_entry", "weir_test_count_on_site");
 
 namespace weir::count::test {
 
 bool (*on_fault)(int, ucontext_t&) = nullptr;
 
 namespace {
-
-#define WEIR_TEST_HANDLER __attribute__((target("general-regs-only"), no_sanitize("address", "undefined")))
 
 constexpr uint64_t kStart = 0x7000;
 
@@ -168,18 +140,7 @@ bool prepare() {
 }  // namespace
 
 bool in_child(bool (*body)()) {
-  fflush(stdout);
-  const pid_t child = fork();
-  if (child == 0) {
-    alarm(50);
-    const bool good = prepare() && body();
-    fflush(stdout);
-    _exit(good ? 0 : 1);
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  if (status != 0) printf("child: status %x\n", static_cast<unsigned>(status));
-  return status == 0;
+  return weir::test::in_child([=] { return prepare() && body(); });
 }
 
 Outcome run(const void* function, int64_t a, int64_t b, uint64_t budget) {

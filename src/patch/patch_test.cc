@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "decode/registers.h"
+#include "patch/test_runtime_x86_64.h"
 #include "sys/syscall_x86_64.h"
 
 // Patches the libraries of a forked child, whose entry and handler are those below, and lets them work: the same results
@@ -32,35 +33,7 @@
 extern "C" void weir_test_entry();
 extern "C" void weir_test_on_site(weir::Frame*);
 
-asm(R"(
-    .text
-weir_test_entry:
-    sub $152, %rsp
-    mov %rax, 112(%rsp); mov %rcx, 104(%rsp); mov %rdx, 96(%rsp); mov %rbx, 88(%rsp)
-    mov %rbp, 80(%rsp);  mov %rsi, 72(%rsp);  mov %rdi, 64(%rsp); mov %r8, 56(%rsp)
-    mov %r9, 48(%rsp);   mov %r10, 40(%rsp);  mov %r11, 32(%rsp); mov %r12, 24(%rsp)
-    mov %r13, 16(%rsp);  mov %r14, 8(%rsp);   mov %r15, 0(%rsp)
-    pushfq
-    pop %rax
-    mov %rax, 120(%rsp)
-    mov %gs:0x10, %rax
-    mov %rax, 128(%rsp)
-    cld
-    mov %rsp, %rdi
-    mov %rsp, %rbx
-    call weir_test_on_site
-    mov %rbx, %rsp
-    mov 136(%rsp), %rax
-    mov %rax, %gs:0x28
-    pushq 120(%rsp)
-    popfq
-    mov 104(%rsp), %rcx; mov 96(%rsp), %rdx; mov 88(%rsp), %rbx; mov 80(%rsp), %rbp
-    mov 72(%rsp), %rsi;  mov 64(%rsp), %rdi; mov 56(%rsp), %r8;  mov 48(%rsp), %r9
-    mov 40(%rsp), %r10;  mov 32(%rsp), %r11; mov 24(%rsp), %r12; mov 16(%rsp), %r13
-    mov 8(%rsp), %r14;   mov 0(%rsp), %r15;  mov 112(%rsp), %rax
-    mov 128(%rsp), %rsp
-    jmp *%gs:0x28
-)");
+WEIR_TEST_ENTRY("weir_test_entry", "weir_test_on_site");
 
 namespace {
 
@@ -73,8 +46,6 @@ struct TaskBlock {
 uint64_t g_entered[kSiteKinds];
 alignas(64) TaskBlock g_block;
 alignas(64) char g_runtime_stack[1 << 16];
-
-#define WEIR_TEST_HANDLER __attribute__((target("general-regs-only"), no_sanitize("address", "undefined")))
 
 WEIR_TEST_HANDLER void on_frame(Frame* frame, const Site* site) {
   g_entered[static_cast<unsigned>(site->kind)]++;
@@ -123,22 +94,13 @@ void prepare_task() {
   sigaction(SIGTRAP, &action, nullptr);
 }
 
-// Runs `body` in a child that may patch what it likes. True: it returned true and left with status 0.
+// Runs `body` in a child that may patch what it likes.
 template <typename Body>
 bool in_child(Body body) {
-  fflush(stdout);
-  pid_t child = fork();
-  if (child == 0) {
-    alarm(60);
+  return test::in_child([&] {
     prepare_task();
-    bool good = body();
-    fflush(stdout);
-    _exit(good ? 0 : 1);
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  if (status != 0) printf("child: status %x\n", static_cast<unsigned>(status));
-  return status == 0;
+    return body();
+  });
 }
 
 struct Library {
