@@ -1,5 +1,6 @@
 #include "count/text.h"
 
+#include "base/range_table.h"
 #include "patch/site_table.h"
 
 // A sorted table of ranges. A program has a few dozen libraries; what has no place in the table runs uncounted, in every
@@ -16,30 +17,12 @@ uint64_t g_doors[kMaxDoors];
 unsigned g_door_count = 0;
 
 // The first text that ends above `address`.
-uint32_t first_above(uint64_t address) {
-  uint32_t low = 0, high = g_text_count;
-  while (low < high) {
-    const uint32_t middle = (low + high) / 2;
-    if (g_texts[middle].limit > address) {
-      high = middle;
-    } else {
-      low = middle + 1;
-    }
-  }
-  return low;
-}
+uint32_t first_above(uint64_t address) { return weir::first_above(g_texts, g_text_count, address); }
 
-// Texts [from, to) give way to `count` pieces.
-void replace(uint32_t from, uint32_t to, const Range* pieces, uint32_t count) {
-  if (g_text_count - (to - from) + count > kMaxTexts) count = 0;
-  const uint32_t gone = to - from;
-  if (count < gone) {
-    for (uint32_t i = to; i < g_text_count; i++) g_texts[i - gone + count] = g_texts[i];
-  } else if (count > gone) {
-    for (uint32_t i = g_text_count; i-- > to;) g_texts[i - gone + count] = g_texts[i];
-  }
-  for (uint32_t i = 0; i < count; i++) g_texts[from + i] = pieces[i];
-  g_text_count = g_text_count - gone + count;
+// Texts [from, to) give way to `made` pieces, or to none where there is no room.
+void replace(uint32_t from, uint32_t to, const Range* pieces, uint32_t made) {
+  if (g_text_count - (to - from) + made > kMaxTexts) made = 0;
+  replace_entries(g_texts, g_text_count, from, to, pieces, made);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include "base/range_table.h"
 #include "page/store.h"
 
 namespace weir::page {
@@ -9,20 +10,6 @@ namespace weir::page {
 namespace {
 
 constexpr int kReadWrite = PROT_READ | PROT_WRITE;
-
-// The first entry that ends above `address`.
-uint32_t first_above(const ProtectedRange* table, uint32_t count, uint64_t address) {
-  uint32_t low = 0, high = count;
-  while (low < high) {
-    const uint32_t middle = low + (high - low) / 2;
-    if (table[middle].range.limit > address) {
-      high = middle;
-    } else {
-      low = middle + 1;
-    }
-  }
-  return low;
-}
 
 }  // namespace
 
@@ -56,14 +43,7 @@ bool note_protection(ProtectedRange* table, uint32_t& count, uint32_t capacity, 
     to++;
   }
   if (count - (to - from) + made > capacity) return false;
-  const uint32_t gone = to - from;
-  if (made < gone) {
-    for (uint32_t i = to; i < count; i++) table[i - gone + made] = table[i];
-  } else if (made > gone) {
-    for (uint32_t i = count; i-- > to;) table[i - gone + made] = table[i];
-  }
-  for (uint32_t i = 0; i < made; i++) table[from + i] = pieces[i];
-  count = count - gone + made;
+  replace_entries(table, count, from, to, pieces, made);
   return true;
 }
 
