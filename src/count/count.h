@@ -43,7 +43,8 @@ uint64_t executed(const Task& task);
 // The task has come in by kCounted: frame.rip becomes the program's own address. False: it was called in for a signal, which
 // it takes on its way out, and goes on natively.
 [[nodiscard]] bool on_exhausted(Frame& frame);
-// By kCountMiss: translates what is missing.
+// By kCountMiss: translates what is missing. What cannot be translated goes on natively, as does a task that was called in for
+// a signal.
 void on_miss(Frame& frame);
 // A frame that leaves the runtime by another way than its exit.
 void leave(Frame& frame);

@@ -144,6 +144,8 @@ void go_on_counted(Frame& frame) {
 extern "C" __attribute__((visibility("hidden"))) void weir_on_site(weir::Frame* frame) {
   using namespace weir;
   if (frame->site == count::kCountMiss) {
+    // Where it goes on natively the rest of the turn is not counted, and ends with the next event that ends one or where a spin is
+    // proved, as in a gap that is not counted at all. That follows from the path and the text alone, so every run does it.
     count::on_miss(*frame);
     return;
   }
