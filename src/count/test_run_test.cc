@@ -1,13 +1,15 @@
 #include "count/test_run.h"
 
 #include <asm/prctl.h>
-#include <gtest/gtest.h>
 #include <link.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include <initializer_list>
+#include <utility>
 
 #include "count/cache.h"
 #include "count/count.h"
