@@ -24,8 +24,7 @@ int main(int argc, char** argv) {
   g_threads = argument(argc, argv, 1, 2);
   g_steps = argument(argc, argv, 3, 400000);
   g_phases = milliseconds * 400000 / g_steps / g_threads;
-  must(pthread_barrier_init(&g_barrier, NULL, (unsigned)g_threads), "pthread_barrier_init");
-  run_threads(g_threads, worker);
+  run_with_barrier(g_threads, worker, &g_barrier);
   uint64_t sum = 0;
   for (long i = 0; i < g_threads; ++i) sum += g_slots[i * 8];
   printf("%016lx\n", (unsigned long)sum);

@@ -179,8 +179,7 @@ int main(int argc, char** argv) {
   if (options.sequential) {
     sequential();
   } else {
-    must(pthread_barrier_init(&g_barrier, NULL, (unsigned)g_threads), "pthread_barrier_init");
-    run_threads(g_threads, worker);
+    run_with_barrier(g_threads, worker, &g_barrier);
   }
   const int permutation = is_permutation();
   const int64_t after = permutation ? whole_cost() : before;

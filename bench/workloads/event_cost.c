@@ -29,8 +29,7 @@ static void* worker(void* number) {
 int main(int argc, char** argv) {
   const long threads = argument(argc, argv, 1, 2);
   g_events = argument(argc, argv, 2, 20000);
-  must(pthread_barrier_init(&g_barrier, NULL, (unsigned)threads), "pthread_barrier_init");
-  run_threads(threads, worker);
+  run_with_barrier(threads, worker, &g_barrier);
   printf("atomic_add %.1f\nsched_yield %.1f\n", (g_end[0] - g_start[0]) / (double)g_events, (g_end[1] - g_start[1]) / (double)g_events);
   return 0;
 }

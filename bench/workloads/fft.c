@@ -262,8 +262,7 @@ int main(int argc, char** argv) {
   if (g_alone) {
     worker(NULL);
   } else {
-    must(pthread_barrier_init(&g_barrier, NULL, (unsigned)g_threads), "pthread_barrier_init");
-    run_threads(g_threads, worker);
+    run_with_barrier(g_threads, worker, &g_barrier);
   }
   return !print_result();
 }

@@ -363,8 +363,7 @@ int main(int argc, char** argv) {
     sequential();
   } else {
     make_locks();
-    must(pthread_barrier_init(&g_barrier, NULL, (unsigned)g_threads), "pthread_barrier_init");
-    run_threads(g_threads, worker);
+    run_with_barrier(g_threads, worker, &g_barrier);
   }
   print_result();
   return 0;

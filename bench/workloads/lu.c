@@ -183,8 +183,7 @@ int main(int argc, char** argv) {
   if (g_alone) {
     worker(NULL);
   } else {
-    must(pthread_barrier_init(&g_barrier, NULL, (unsigned)g_threads), "pthread_barrier_init");
-    run_threads(g_threads, worker);
+    run_with_barrier(g_threads, worker, &g_barrier);
   }
   double determinant = 0;
   for (long i = 0; i < g_order; ++i) determinant += log(fabs(factored(i, i)));

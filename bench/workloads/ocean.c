@@ -331,8 +331,7 @@ int main(int argc, char** argv) {
   if (g_alone) {
     worker(NULL);
   } else {
-    must(pthread_barrier_init(&g_barrier, NULL, (unsigned)g_threads), "pthread_barrier_init");
-    run_threads(g_threads, worker);
+    run_with_barrier(g_threads, worker, &g_barrier);
   }
   const size_t size = stride(&g_levels[0]) * stride(&g_levels[0]) * sizeof(double);
   const double residual = largest_residual(&g_levels[0], (struct Strip){1, g_levels[0].side + 1});

@@ -178,8 +178,7 @@ static void* worker(void* number) {
 
 static void sort_by_threads(void) {
   make_tree();
-  must(pthread_barrier_init(&g_barrier, NULL, (unsigned)g_threads), "pthread_barrier_init");
-  run_threads(g_threads, worker);
+  run_with_barrier(g_threads, worker, &g_barrier);
   if (passes() % 2) swap_arrays(&g_keys, &g_other);
 }
 

@@ -232,8 +232,7 @@ static void cluster_threads(struct Points* p, uint64_t seed) {
   s->extra = malloc((size_t)(g_threads * p->count) * sizeof *s->extra);
   s->closes = malloc((size_t)p->count);
   must(!s->extra || !s->closes, "malloc");
-  must(pthread_barrier_init(&s->barrier, NULL, (unsigned)g_threads), "pthread_barrier_init");
-  run_threads(g_threads, worker);
+  run_with_barrier(g_threads, worker, &s->barrier);
   pthread_barrier_destroy(&s->barrier);
   free(s->extra);
   free(s->closes);

@@ -80,8 +80,7 @@ int main(int argc, char** argv) {
     g_locks = malloc((size_t)g_water.count * sizeof *g_locks);
     must(!g_locks, "malloc");
     for (long m = 0; m < g_water.count; ++m) must(pthread_mutex_init(&g_locks[m], NULL), "pthread_mutex_init");
-    must(pthread_barrier_init(&g_barrier, NULL, (unsigned)g_threads), "pthread_barrier_init");
-    run_threads(g_threads, work);
+    run_with_barrier(g_threads, work, &g_barrier);
   }
   return print_water(&g_water);
 }

@@ -190,8 +190,7 @@ int main(int argc, char** argv) {
     run_sequential(&g_water);
   } else {
     make_boxes();
-    must(pthread_barrier_init(&g_barrier, NULL, (unsigned)g_threads), "pthread_barrier_init");
-    run_threads(g_threads, work);
+    run_with_barrier(g_threads, work, &g_barrier);
   }
   return print_water(&g_water);
 }

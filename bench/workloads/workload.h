@@ -43,4 +43,10 @@ static inline void run_threads(long count, void* (*body)(void*)) {
   for (long i = 0; i < count; ++i) must(pthread_join(threads[i], NULL), "pthread_join");
 }
 
+// The same with a barrier for all of them.
+static inline void run_with_barrier(long count, void* (*body)(void*), pthread_barrier_t* barrier) {
+  must(pthread_barrier_init(barrier, NULL, (unsigned)count), "pthread_barrier_init");
+  run_threads(count, body);
+}
+
 #endif

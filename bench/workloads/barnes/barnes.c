@@ -334,8 +334,7 @@ int main(int argc, char** argv) {
     for (int i = 0; i < kLocks; ++i) {
       must(pthread_mutex_init(&g_locks[i], NULL) || pthread_cond_init(&g_conditions[i], NULL), "pthread_mutex_init");
     }
-    must(pthread_barrier_init(&g_barrier, NULL, (unsigned)g_threads), "pthread_barrier_init");
-    run_threads(g_threads, work);
+    run_with_barrier(g_threads, work, &g_barrier);
   }
 
   uint64_t sum = 0;
