@@ -50,9 +50,7 @@ int main(void) {
       CHECK_EQ(setgid(getgid()), 0);
       const pid_t forked = fork();
       if (forked == 0) _exit(0);
-      int status = 0;
-      CHECK_EQ(waitpid(forked, &status, 0), forked);
-      CHECK_EQ(status, 0);
+      CHECK_CHILD(forked);
     }
   }
   CHECK_EQ(pthread_join(id, NULL), 0);

@@ -44,8 +44,6 @@ int main(void) {
   CHECK_EQ(setgid(getgid()), 0);
   const pid_t forked = fork();
   if (forked == 0) _exit(0);
-  int status = 1;
-  CHECK_EQ(waitpid(forked, &status, 0), forked);
-  CHECK_EQ(status, 0);
+  CHECK_CHILD(forked);
   pthread_exit(NULL);  // the last one: the count of threads ends the program
 }

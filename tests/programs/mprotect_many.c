@@ -49,9 +49,7 @@ int main(void) {
     look(kRanges);
     _exit(0);
   }
-  int status;
-  CHECK_EQ(waitpid(child, &status, 0), child);
-  CHECK_EQ(status, 0);
+  CHECK_CHILD(child);
   CHECK_EQ(mprotect(base, 2 * kRanges * page, PROT_READ | PROT_WRITE), 0);
   look(0);
   puts("closed and open");

@@ -35,6 +35,15 @@ static inline void check_eq(long long got, long long want, const char* what, con
   if (got != want) check_failed(what, got, want, file, line);
 }
 
+// Waits for the child, which must leave with status 0.
+#define CHECK_CHILD(child) check_child(child, __FILE__, __LINE__)
+
+static inline void check_child(pid_t child, const char* file, int line) {
+  int status = 1;
+  check_eq(waitpid(child, &status, 0), child, "waitpid", file, line);
+  check_eq(status, 0, "status of the child", file, line);
+}
+
 // The argument at `index`, or `otherwise` where the command line is shorter.
 static inline int argument(int argc, char** argv, int index, int otherwise) {
   return argc > index ? atoi(argv[index]) : otherwise;

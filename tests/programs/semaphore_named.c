@@ -17,7 +17,7 @@ static void* body(void* unused) {
 }
 
 int main(int argc, char** argv) {
-  int threads = argument(argc, argv, 1, 4), status = 0;
+  int threads = argument(argc, argv, 1, 4);
   snprintf(name, sizeof name, "/program-%d", (int)getpid());
   sem_t* semaphore = sem_open(name, O_CREAT | O_EXCL, 0600, 1);
   CHECK(semaphore != SEM_FAILED);
@@ -29,8 +29,7 @@ int main(int argc, char** argv) {
   CHECK(child >= 0);
   if (child == 0) _exit(sem_post(semaphore) == 0 ? 0 : 1);
   CHECK_EQ(sem_wait(semaphore), 0);
-  CHECK_EQ(waitpid(child, &status, 0), child);
-  CHECK_EQ(status, 0);
+  CHECK_CHILD(child);
   CHECK_EQ(sem_close(semaphore), 0);
   CHECK_EQ(sem_unlink(name), 0);
   CHECK(sem_open(name, 0) == SEM_FAILED && errno == ENOENT);

@@ -41,9 +41,7 @@ static void in_child(const char* where) {
     call(where);
     _exit(0);
   }
-  int status;
-  CHECK_EQ(waitpid(child, &status, 0), child);
-  CHECK_EQ(status, 0);
+  CHECK_CHILD(child);
 }
 
 static void* calls(void* unused) {

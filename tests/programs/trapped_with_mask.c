@@ -63,9 +63,7 @@ int main(void) {
     call("child");
     _exit(0);
   }
-  int status;
-  CHECK_EQ(waitpid(child, &status, 0), child);
-  CHECK_EQ(status, 0);
+  CHECK_CHILD(child);
   CHECK_EQ(sigprocmask(SIG_BLOCK, &set, NULL), 0);
   CHECK_EQ(pthread_create(&thread, NULL, in_thread, NULL), 0);
   CHECK_EQ(pthread_join(thread, NULL), 0);

@@ -154,8 +154,6 @@ int main(void) {
     CHECK_EQ(getpgid(getpid()), getpid());
     _exit(0);
   }
-  int status;
-  CHECK_EQ(waitpid(child, &status, 0), child);
-  CHECK_EQ(status, 0);
+  CHECK_CHILD(child);
   return 0;
 }
