@@ -18,7 +18,7 @@ void add_point(CLI::App& command, RunOptions& options) {
 }
 
 void add_common(CLI::App& command, RunOptions& options) {
-  command.add_flag("--stat", options.stat, "At the end, print what the run spent (faults, diffs, commits, waits)");
+  command.add_flag("--stat", options.stat, "At the end, print what the run spent (events, copies, diffs, times)");
   command.add_flag("--fingerprint", options.fingerprint,
                    "At the end, print a hash of the whole memory and of the schedule");
   command.add_option("--log", options.log, "Write Weir's own words to FILE instead of standard error")

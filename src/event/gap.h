@@ -7,7 +7,8 @@
 // followed the last time (gap_budget). What has been far several times is not tried each time.
 //
 // Invariants
-// 1. Whether a turn is kept, and where it ends, depends on turns and counted instructions only: it is the same in every run.
+// 1. Whether a turn is kept, and where it ends, depends on turns, changed pages and counted instructions only: it is the
+//    same in every run.
 // 2. A turn ends after kMostInGap events, so nobody waits for ever.
 #pragma once
 

@@ -48,7 +48,7 @@ struct SignalList {
 // What a task does with its time, each moment in one of them. Counted only where it was asked for (event/phase.h).
 enum class Phase : uint32_t {
   kProgram,     // program code between events, page faults and calls that are no events included
-  kSection,     // program code in a critical section that keeps the turn
+  kSection,     // program code with a turn that is kept
   kScanning,    // finding the pages that it changed
   kWaiting,     // from its arrival at an event, or its return from the kernel, to its turn
   kPublishing,  // publishing, and bringing the copies that stay up to date
