@@ -12,6 +12,27 @@
 
 #include "patch/frame_offsets.h"
 
+# Flags and all registers but rsp, from the Frame at rsp.
+.macro LOAD_REGISTERS
+    pushq FRAME_RFLAGS(%rsp)
+    popfq
+    mov FRAME_R15(%rsp),%r15
+    mov FRAME_R14(%rsp),%r14
+    mov FRAME_R13(%rsp),%r13
+    mov FRAME_R12(%rsp),%r12
+    mov FRAME_R11(%rsp),%r11
+    mov FRAME_R10(%rsp),%r10
+    mov FRAME_R9(%rsp),%r9
+    mov FRAME_R8(%rsp),%r8
+    mov FRAME_RDI(%rsp),%rdi
+    mov FRAME_RSI(%rsp),%rsi
+    mov FRAME_RBP(%rsp),%rbp
+    mov FRAME_RBX(%rsp),%rbx
+    mov FRAME_RDX(%rsp),%rdx
+    mov FRAME_RCX(%rsp),%rcx
+    mov FRAME_RAX(%rsp),%rax
+.endm
+
     .text
     .globl weir_upcall
     .hidden weir_upcall
@@ -66,23 +87,7 @@ weir_site_exit:
     jne 2f
 1:  mov FRAME_RIP(%rsp),%rax
     mov %rax,%gs:TASK_JUMP
-    pushq FRAME_RFLAGS(%rsp)
-    popfq
-    mov FRAME_R15(%rsp),%r15
-    mov FRAME_R14(%rsp),%r14
-    mov FRAME_R13(%rsp),%r13
-    mov FRAME_R12(%rsp),%r12
-    mov FRAME_R11(%rsp),%r11
-    mov FRAME_R10(%rsp),%r10
-    mov FRAME_R9(%rsp),%r9
-    mov FRAME_R8(%rsp),%r8
-    mov FRAME_RDI(%rsp),%rdi
-    mov FRAME_RSI(%rsp),%rsi
-    mov FRAME_RBP(%rsp),%rbp
-    mov FRAME_RBX(%rsp),%rbx
-    mov FRAME_RDX(%rsp),%rdx
-    mov FRAME_RCX(%rsp),%rcx
-    mov FRAME_RAX(%rsp),%rax
+    LOAD_REGISTERS
     pushq %gs:TASK_ALONE_SECTION
     popq %gs:TASK_IN_RUNTIME
     mov FRAME_RSP(%rsp),%rsp
@@ -129,23 +134,7 @@ weir_exit_with_signals:
     .hidden weir_restore_frame
 # In: rsp = a Frame on the program's own stack whose rip stands again 8 + 128 bytes under Frame.rsp.
 weir_restore_frame:
-    pushq FRAME_RFLAGS(%rsp)
-    popfq
-    mov FRAME_R15(%rsp),%r15
-    mov FRAME_R14(%rsp),%r14
-    mov FRAME_R13(%rsp),%r13
-    mov FRAME_R12(%rsp),%r12
-    mov FRAME_R11(%rsp),%r11
-    mov FRAME_R10(%rsp),%r10
-    mov FRAME_R9(%rsp),%r9
-    mov FRAME_R8(%rsp),%r8
-    mov FRAME_RDI(%rsp),%rdi
-    mov FRAME_RSI(%rsp),%rsi
-    mov FRAME_RBP(%rsp),%rbp
-    mov FRAME_RBX(%rsp),%rbx
-    mov FRAME_RDX(%rsp),%rdx
-    mov FRAME_RCX(%rsp),%rcx
-    mov FRAME_RAX(%rsp),%rax
+    LOAD_REGISTERS
     mov FRAME_RSP(%rsp),%rsp
     lea -136(%rsp),%rsp
     ret $128
