@@ -273,5 +273,18 @@ if grep -q '^ok *ptrace' doctor.txt; then
   fi
 fi
 
+# Plans of patches are kept in a folder that is this user's alone; a run goes its way with and without, and is the same with a
+# plan that it makes and with one that it reads.
+mkdir cache open_cache && chmod 0777 open_cache && touch no_folder
+for cache in "$work/cache" "$work/cache" off "$work/open_cache" "$work/no_folder" /nonexistent/none relative; do
+  WEIR_CACHE=$cache timeout 10 "$weir" det --fingerprint -- ./threads >>"fingerprints.${cache##*/}" 2>&1 ||
+    { echo "FAILED: WEIR_CACHE=$cache"; failed=$((failed + 1)); }
+done
+if [ "$(sort -u fingerprints.cache | grep -c fingerprint)" != 1 ]; then
+  echo "FAILED: a kept plan changes the run"
+  failed=$((failed + 1))
+fi
+[ -n "$(ls cache)" ] && [ -z "$(ls open_cache)" ] && [ ! -e relative ] || { echo "FAILED: WEIR_CACHE: $(ls cache open_cache)"; failed=$((failed + 1)); }
+
 echo "weir command: $failed failures"
 [ "$failed" = 0 ]

@@ -66,6 +66,8 @@ void apply(Piece key, Piece value, Options* result) {
     copy_path(value, result->log_path, sizeof result->log_path);
   } else if (key.is("json")) {
     copy_path(value, result->json_path, sizeof result->json_path);
+  } else if (key.is("cache")) {
+    copy_path(value, result->cache_path, sizeof result->cache_path);
   }
 }
 

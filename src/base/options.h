@@ -22,6 +22,7 @@ struct Options {
   uint64_t delay_seed = 0;   // 0: no injected delays
   char log_path[512] = {};   // empty: standard error
   char json_path[512] = {};  // where the counts go as JSON; empty: nowhere
+  char cache_path[512] = {};  // folder of what is kept from one run to the next (patch/plan.h); empty: nothing is
 
   bool counts() const { return stat || json_path[0]; }
 

@@ -79,6 +79,33 @@ std::string prepared_json(const std::string& name) {
   return path;
 }
 
+// Where plans of patches are kept (patch/plan.h): WEIR_CACHE, else the user's cache folder. Empty where there is none that only
+// this user can write to, or none is wanted (WEIR_CACHE=off).
+std::string cache_folder() {
+  const auto variable = [](const char* name) {
+    const char* value = getenv(name);
+    return std::string(value ? value : "");
+  };
+  std::string path = variable("WEIR_CACHE");
+  if (path == "off") return "";
+  if (path.empty()) {
+    path = variable("XDG_CACHE_HOME");
+    if (!path.starts_with("/")) {
+      const std::string home = variable("HOME");
+      if (!home.starts_with("/")) return "";
+      path = home + "/.cache";
+    }
+    mkdir(path.c_str(), 0700);
+    path += "/weir";
+  }
+  if (!path.starts_with("/") || path.size() > kPathMax) return "";
+  struct stat status;
+  if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return "";
+  if (lstat(path.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return "";
+  if (status.st_uid != geteuid() || (status.st_mode & 022) != 0 || access(path.c_str(), W_OK | X_OK) != 0) return "";
+  return path;
+}
+
 void set_variable(const char* name, const std::string& value) {
   if (setenv(name, value.c_str(), 1) != 0)
     throw Failure(kWeirFailed, fmt::format("cannot set {}: {}", name, strerror(errno)));
@@ -119,6 +146,7 @@ void launch(const Program& program, const RunOptions& options) {
                strerror(errno));
   }
   if (!passed.json.empty()) passed.json = prepared_json(passed.json);
+  if (!passed.passive()) passed.cache = cache_folder();
   pid_t tracer = passed.deterministic() ? start_tracer() : 0;
   set_variable("WEIR_OPTIONS", to_environment(passed, tracer));
 

@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "patch/original.h"
+#include "patch/plan.h"
 #include "patch/stub_x86_64.h"
 #include "patch/sweep.h"
 #include "patch/text_map.h"
@@ -14,13 +15,17 @@
 //
 //   1. cut the text into functions                         (text_map)
 //   2. sweep it: sites, and all places that control enters  (sweep)
-//   3. choose for each wanted site the bytes to replace     (window)
+//   3. choose for each wanted site the bytes to replace     (window): the plan
 //   4. write the stubs into an area within reach, make it executable, never writable again
 //   5. write jumps and int3 into the text
 //
 // A text may be patched several times (system calls at start, locked instructions when the first thread is created). The
 // passes must see the program's code each time: `original` has the bytes that were replaced.
 // Until pass 5 the text is untouched, so an error leaves it as it was (sites that were added then lead nowhere).
+//
+// Where plans are kept (patch/plan.cc), passes 1 to 3 are made once for all kinds, by the first run that meets the text; later
+// ones read the plan, see that the text is as the plan has it, and go on with pass 4. A plan is kept only where nothing
+// was patched before, since it leaves out what is.
 //
 // Where the area lies follows from the memory map alone: downward from the object, in the first gap that is large
 // enough, so that it is never in the way of a growing heap; only then upward.
@@ -55,19 +60,31 @@ long map_stub_area(Range object, uint64_t size) {
   return -ENOMEM;
 }
 
+// Kinds that a plan which is kept is made for.
+constexpr PatchKinds kKeptKinds = kPatchSyscall | kPatchAtomic;
+
 class Patcher {
  public:
-  Patcher(Range text, Range object, PatchKinds kinds) : text_(text), object_(object), kinds_(kinds) {}
+  Patcher(Range text, Range object, PatchKinds kinds, const char* folder) : text_(text), object_(object), kinds_(kinds), folder_(folder) {}
 
   long run() {
     uint64_t set_size = OffsetSet::bytes_for(text_.size());
     if (!taken_memory_.take(set_size)) return -ENOMEM;
     taken_.use(reinterpret_cast<uint64_t*>(taken_memory_.address()));
-    take_earlier();
-    if (!map_.build(text_, object_) || !original_.build(text_, map_)) return -ENOMEM;
-    if (!sweep_.run(text_, map_, original_, kinds_)) return -ENOMEM;
-    stats.distrusted += static_cast<uint32_t>(sweep_.distrusted());
+    const bool is_first = !take_earlier();
+    TextIdentity identity;
+    if (folder_ != nullptr && ((kinds_ & ~kKeptKinds) || !identify_text(text_, object_, identity))) folder_ = nullptr;
+    if (folder_ != nullptr && load_plan(folder_, identity, kept_) && fits(kept_)) {
+      plan_ = &kept_;
+    } else {
+      const bool keeps = folder_ != nullptr && is_first;
+      if (!make_plan(keeps ? kKeptKinds : kinds_)) return -ENOMEM;
+      if (keeps) store_plan(folder_, identity, made_);
+      plan_ = &made_;
+    }
+    stats.distrusted += plan_->header().distrusted;
     stats.text_bytes += text_.size();
+    plan_->filter([this](const PlannedSite& site) { return is_wanted(site) && !is_earlier(site); });
     first_ = site_count();
     if (long result = add_jumps(); result != 0) return result;
     if (long result = add_traps(); result != 0) return result;
@@ -77,68 +94,121 @@ class Patcher {
   PatchStats stats;
 
  private:
-  bool is_wanted(const Candidate& site) const { return kinds_ & (1u << static_cast<unsigned>(site.kind)); }
+  template <typename Described>
+  bool is_wanted(const Described& site) const {
+    return kinds_ & (1u << static_cast<unsigned>(site.kind));
+  }
 
-  // Marks the windows of earlier calls.
-  void take_earlier() {
+  const uint8_t* code() const { return reinterpret_cast<const uint8_t*>(text_.start); }
+
+  // Marks the windows of earlier calls. Whether there are any.
+  bool take_earlier() {
+    bool any = false;
     for (uint32_t i = 0; i < site_count(); i++) {
       const Site& site = *site_at(i);
       if (!text_.contains(site.window)) continue;
       auto at = static_cast<uint32_t>(site.window - text_.start);
       mark_taken(Window{at, at + site.window_size});
+      any = true;
     }
+    return any;
   }
 
   void mark_taken(const Window& window) {
     for (uint32_t i = window.start; i < window.limit; i++) taken_.add(i);
   }
 
-  // What a site and its stub have in common whatever the window. False: not a site after all, or one that is refused.
-  bool describe(const Candidate& candidate, Site& site) {
-    site.address = text_.start + candidate.offset;
-    site.kind = candidate.kind;
-    site.length = candidate.length;
-    if (candidate.kind != SiteKind::kAtomic) return true;
-    return decode_atomic(candidate.code + candidate.offset, candidate.length, site.address, site.atomic) &&
-           site.atomic.length == candidate.length;
+  // Whether the text is the one that the plan was made for, as far as the plan replaces anything of it now.
+  bool fits(const Plan& plan) const {
+    for (const PlannedSite& site : plan) {
+      const uint64_t limit = uint64_t{site.window} + site.window_size;
+      if (limit > text_.size() || site.offset < site.window || site.offset + uint64_t{site.length} > limit ||
+          static_cast<unsigned>(site.kind) >= kSiteKinds || site.length == 0 || (!site.is_trap && site.window_size < kJumpSize)) {
+        return false;
+      }
+      if (!is_wanted(site) || is_earlier(site)) continue;
+      if (taken_.has_any(site.window, static_cast<uint32_t>(limit)) || digest_bytes(code() + site.window, site.window_size) != site.digest) {
+        return false;
+      }
+    }
+    return true;
   }
 
-  long add_jumps() {
+  // Whether the site was patched by an earlier call.
+  bool is_earlier(const PlannedSite& site) const { return plan_ != &made_ && taken_.has(site.offset); }
+
+  bool make_plan(PatchKinds kinds) {
+    if (!map_.build(text_, object_) || !original_.build(text_, map_)) return false;
+    if (!sweep_.run(text_, map_, original_, kinds) || !made_.take(sweep_.candidate_count())) return false;
+    made_.header().distrusted = static_cast<uint32_t>(sweep_.distrusted());
+    for (unsigned kind = 0; kind < kSiteKinds; kind++) {
+      if (kinds & (1u << kind)) plan_kind(static_cast<SiteKind>(kind));
+    }
+    return true;
+  }
+
+  // Jumps first: a trap may stand anywhere.
+  void plan_kind(SiteKind kind) {
     WindowSource source{static_cast<uint32_t>(text_.size()), &sweep_.targets(), &taken_};
-    uint64_t wanted = 0;
-    for (size_t i = 0; i < sweep_.candidate_count(); i++) wanted += is_wanted(sweep_.candidates()[i]);
+    for (uint8_t is_trap = 0; is_trap <= 1; is_trap++) {
+      for (size_t i = 0; i < sweep_.candidate_count(); i++) {
+        const Candidate& site = sweep_.candidates()[i];
+        Window window{site.offset, site.offset + site.length};
+        if (site.kind != kind || taken_.has(site.offset) || (!is_trap && !choose_window(source, site, window))) continue;
+        const auto size = static_cast<uint8_t>(window.limit - window.start);
+        made_.add({digest_bytes(code() + window.start, size), site.offset, window.start, kind, site.length, size, is_trap, 0});
+        mark_taken(is_trap ? Window{site.offset, site.offset + 1} : window);
+      }
+    }
+  }
+
+  // What a site and its stub have in common whatever the window. False: not a site after all, or one that is refused.
+  bool describe(const PlannedSite& planned, Site& site) {
+    site.address = text_.start + planned.offset;
+    site.kind = planned.kind;
+    site.length = planned.length;
+    if (planned.kind != SiteKind::kAtomic) return true;
+    return decode_atomic(code() + planned.offset, planned.length, site.address, site.atomic) && site.atomic.length == planned.length;
+  }
+
+  // Where no jump is possible after all a trap is planned instead.
+  long add_jumps() {
+    const uint64_t wanted = plan_->header().count;
     if (wanted == 0) return 0;
     uint64_t size = page_up(kStubAreaHeader + wanted * kMaxStubSize);
     long mapped = map_stub_area(object_.empty() ? text_ : object_, size);
-    if (sys::failed(mapped)) return 0;  // no room within reach: int3 everywhere
+    if (sys::failed(mapped)) {  // no room within reach
+      for (PlannedSite& planned : *plan_) planned.is_trap = 1;
+      return 0;
+    }
     auto area = static_cast<uint64_t>(mapped);
     *reinterpret_cast<uint64_t*>(area) = reinterpret_cast<uint64_t>(g_entry != nullptr ? g_entry : weir_site_entry);
     uint64_t at = area + kStubAreaHeader;
-    for (size_t i = 0; i < sweep_.candidate_count(); i++) {
-      const Candidate& candidate = sweep_.candidates()[i];
-      Window window;
+    for (PlannedSite& planned : *plan_) {
+      if (planned.is_trap) continue;
       Site site;
-      if (!is_wanted(candidate) || taken_.has(candidate.offset) || !choose_window(source, candidate, window)) continue;
-      if (!describe(candidate, site) || !write_site(candidate.code, window, area, at, site)) continue;
+      if (!describe(planned, site) || !write_site(planned, area, at, site)) {
+        planned.is_trap = 1;
+        continue;
+      }
       if (add_site(site) < 0) return -ENOSPC;
-      mark_taken(window);
       stats.jumps[static_cast<unsigned>(site.kind)]++;
       at += site.stub_size;
     }
     return finish_area(area, at, size);
   }
 
-  bool write_site(const uint8_t* code, const Window& window, uint64_t area, uint64_t at, Site& site) {
+  bool write_site(const PlannedSite& planned, uint64_t area, uint64_t at, Site& site) {
     StubRequest request;
     request.stub = at;
     request.entry_slot = area;
     request.index = site_count();
-    request.code = code + window.start;
-    request.window = site.window = text_.start + window.start;
-    request.window_size = window.limit - window.start;
-    request.site_at = static_cast<uint32_t>(site.address - site.window);
-    site.window_size = static_cast<uint8_t>(request.window_size);
-    copy_bytes(site.original, code + window.start, kJumpSize);
+    request.code = code() + planned.window;
+    request.window = site.window = text_.start + planned.window;
+    request.window_size = planned.window_size;
+    request.site_at = planned.offset - planned.window;
+    site.window_size = planned.window_size;
+    copy_bytes(site.original, request.code, kJumpSize);
     return write_stub(request, site);
   }
 
@@ -150,11 +220,10 @@ class Patcher {
   }
 
   long add_traps() {
-    for (size_t i = 0; i < sweep_.candidate_count(); i++) {
-      const Candidate& candidate = sweep_.candidates()[i];
-      if (!is_wanted(candidate) || taken_.has(candidate.offset)) continue;
+    for (const PlannedSite& planned : *plan_) {
+      if (!planned.is_trap) continue;
       Site site;
-      if (!describe(candidate, site)) {
+      if (!describe(planned, site)) {
         stats.refused++;
         continue;
       }
@@ -162,9 +231,8 @@ class Patcher {
       site.window = site.address;
       site.window_size = 1;
       site.resume = site.address + site.length;
-      site.original[0] = candidate.code[candidate.offset];
+      site.original[0] = code()[planned.offset];
       if (add_site(site) < 0) return -ENOSPC;
-      mark_taken(Window{candidate.offset, candidate.offset + 1});
       stats.traps[static_cast<unsigned>(site.kind)]++;
     }
     return 0;
@@ -192,11 +260,14 @@ class Patcher {
   Range text_;
   Range object_;
   PatchKinds kinds_;
+  const char* folder_;
   TextMap map_;
   Original original_;
   Sweep sweep_;
   Scratch taken_memory_;
   OffsetSet taken_;
+  Plan kept_, made_;
+  Plan* plan_ = nullptr;  // one of the two
   uint32_t first_ = 0;
 };
 
@@ -212,10 +283,10 @@ void PatchStats::add(const PatchStats& other) {
   text_bytes += other.text_bytes;
 }
 
-long patch_text(Range text, Range object, PatchKinds kinds, PatchStats* stats) {
+long patch_text(Range text, Range object, PatchKinds kinds, PatchStats* stats, const char* folder) {
   if (text.empty()) return 0;
   if (text.size() >= kReach) return -EFBIG;
-  Patcher patcher(text, object, kinds);
+  Patcher patcher(text, object, kinds, folder);
   long result = patcher.run();
   if (stats != nullptr) stats->add(patcher.stats);
   return result;

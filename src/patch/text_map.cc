@@ -78,7 +78,7 @@ bool ElfObject::is_readable(uint64_t address, uint64_t size) const {
 
 bool ElfObject::open(Range object) {
   object_ = object;
-  segment_count_ = 0;
+  segment_count_ = note_count_ = 0;
   if (object.empty() || object.size() < kPageSize) return false;
   segments_[segment_count_++] = Range{object.start, object.start + kPageSize};  // the headers
   Elf64_Ehdr header;
@@ -106,10 +106,30 @@ bool ElfObject::open(Range object) {
         unwind_header_ = start;
       } else if (segment.p_type == PT_DYNAMIC) {
         dynamic_ = Range{start, start + segment.p_memsz};
+      } else if (segment.p_type == PT_NOTE && note_count_ < sizeof notes_ / sizeof notes_[0]) {
+        notes_[note_count_++] = Range{start, start + segment.p_filesz};
       }
     }
   }
   return found;
+}
+
+// Layout of a note: sizes of name and description, type, name, description, both padded to four bytes.
+uint32_t ElfObject::build_id(uint8_t* out, uint32_t room) const {
+  struct { uint32_t name_size, size, type, name; } note;
+  for (unsigned i = 0; i < note_count_; i++) {
+    for (uint64_t at = notes_[i].start; at < notes_[i].limit && load(at, note);) {
+      const uint64_t body = at + 12 + ((uint64_t{note.name_size} + 3) & ~uint64_t{3});
+      if (note.type == NT_GNU_BUILD_ID && note.name_size == 4 && note.name == 0x554e47) {  // "GNU"
+        const uint32_t size = note.size < room ? note.size : room;
+        if (!is_readable(body, size)) return 0;
+        __builtin_memcpy(out, reinterpret_cast<const void*>(body), size);
+        return size;
+      }
+      at = body + ((uint64_t{note.size} + 3) & ~uint64_t{3});
+    }
+  }
+  return 0;
 }
 
 // Layout of a CIE: length, id 0, version, augmentation string, two LEB128, return register, augmentation data.

@@ -25,6 +25,8 @@ class ElfObject {
 
   bool is_readable(uint64_t address, uint64_t size) const;
   uint64_t bias() const { return bias_; }
+  // Copies the build id that the linker noted, cut at `room`. Its size, 0: there is none.
+  uint32_t build_id(uint8_t* out, uint32_t room) const;
 
   // Answer how many they found, and store up to `capacity`; addresses may lie outside any text and repeat. Without `out`,
   // no fewer than that.
@@ -45,6 +47,8 @@ class ElfObject {
   uint64_t bias_ = 0;
   uint64_t unwind_header_ = 0;
   Range dynamic_;
+  unsigned note_count_ = 0;
+  Range notes_[4];
   unsigned segment_count_ = 0;
   Range segments_[kMaxSegments];
   mutable Range last_segment_;  // that is_readable() found

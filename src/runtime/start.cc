@@ -175,7 +175,8 @@ __attribute__((constructor)) void start(int, char** argv, char**) {
   shared().live = 1;
   runtime::unregister_rseq();
   syscalls::choose_handled(false);
-  runtime::patch_all(kPatchSyscall);
+  // On the runtime's stack: what is left there depends on whether plans were kept, and the program's stack is its memory.
+  weir_upcall([](long, long, long) -> long { return runtime::patch_all(kPatchSyscall), 0; }, 0, 0, 0);
   trap::take_over();
   page::dump_used();
   runtime::g_intercepting = true;

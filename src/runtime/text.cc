@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include "base/bytes.h"
+#include "base/options.h"
 #include "count/text.h"
 #include "page/store.h"
 #include "runtime/state.h"
@@ -72,7 +73,8 @@ void patch_all(PatchKinds kinds) {
   }
   for (size_t i = 0; i < count; i++) {
     PatchStats stats;
-    long result = patch_text(found[i].text, found[i].object, kinds, &stats);
+    const char* folder = options().cache_path[0] && !found[i].writable ? options().cache_path : nullptr;
+    long result = patch_text(found[i].text, found[i].object, kinds, &stats, folder);
     if (result != 0) report("cannot patch the text at %x (error %d)", found[i].text.start, int64_t{-result});
     if (result == 0 && !found[i].writable) count::note_text(found[i].text);
   }
