@@ -26,7 +26,6 @@ bool open_cache(uint64_t entry) {
   if (sys::protect(kCountCode, kCountCodeSize, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) return false;
   *reinterpret_cast<uint64_t*>(kCountCode + kEntrySlot) = entry;
   write_thunks();
-  flush_cache();
   cache().ready = 1;
   return true;
 }
@@ -35,9 +34,13 @@ void flush_cache() {
   Cache& c = cache();
   c.used = kFirstBlock;
   c.block_count = 1;
-  c.flushes++;
   c.generation++;
-  zero_bytes(c.heads, sizeof c.heads);
+  if (c.flushes++ == 0) {
+    sys::expect_writes(kCountTargets, kCountTargetsSize);
+    sys::expect_writes(kCountBlocks, sizeof c.heads);
+  } else {
+    zero_bytes(c.heads, sizeof c.heads);
+  }
   for (size_t i = 0; i < kCountTargetsSize / sizeof(uint64_t); i++) targets()[i] = kCountCode + kNoBlock;
 }
 

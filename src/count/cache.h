@@ -62,8 +62,9 @@ inline constexpr uint32_t kExhaustedThunk = 0xc0;   // count_exit is the block's
 inline constexpr uint32_t kNoBlock = 0x110;         // where the table of targets leads when it knows nothing
 inline constexpr uint32_t kFirstBlock = 0x1000;
 
-// Empties the cache. False: this memory cannot be made executable. REQUIRES: it is mapped, and no task is in it.
+// False: this memory cannot be made executable. REQUIRES: it is mapped, and zero.
 [[nodiscard]] bool open_cache(uint64_t entry);
+// Empties the cache. REQUIRES: no task is in it. To be called before its first use.
 void flush_cache();
 
 const Block* find_block(uint64_t original);

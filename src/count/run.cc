@@ -95,6 +95,7 @@ bool start(uint64_t site_entry, uint64_t upcall) {
 uint64_t enter(Task& task, uint64_t rip, uint64_t budget) {
   task.count_left = task.count_given = 0;
   if (!cache().ready || task.in_vfork || door_at(rip).is_door) return 0;
+  if (!cache().flushes) flush_cache();
   see_changes();
   const Block* block = block_for(rip);
   g_seen = cache().generation;
@@ -184,11 +185,11 @@ void interrupt(ucontext_t& context) {
 }
 
 void on_mapping(Range range, bool is_author) {
-  if (forget_text(range) && is_author && cache().ready) flush_cache();
+  if (forget_text(range) && is_author && cache().flushes) flush_cache();
 }
 
 void on_patched_text() {
-  if (cache().ready) flush_cache();
+  if (cache().flushes) flush_cache();
 }
 
 }  // namespace weir::count

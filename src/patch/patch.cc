@@ -71,13 +71,13 @@ class Patcher {
     uint64_t set_size = OffsetSet::bytes_for(text_.size());
     if (!taken_memory_.take(set_size)) return -ENOMEM;
     taken_.use(reinterpret_cast<uint64_t*>(taken_memory_.address()));
-    const bool is_first = !take_earlier();
+    has_earlier_ = take_earlier();
     TextIdentity identity;
     if (folder_ != nullptr && ((kinds_ & ~kKeptKinds) || !identify_text(text_, object_, identity))) folder_ = nullptr;
     if (folder_ != nullptr && load_plan(folder_, identity, kept_) && fits(kept_)) {
       plan_ = &kept_;
     } else {
-      const bool keeps = folder_ != nullptr && is_first;
+      const bool keeps = folder_ != nullptr && !has_earlier_;
       if (!make_plan(keeps ? kKeptKinds : kinds_)) return -ENOMEM;
       if (keeps) store_plan(folder_, identity, made_);
       plan_ = &made_;
@@ -108,6 +108,7 @@ class Patcher {
       const Site& site = *site_at(i);
       if (!text_.contains(site.window)) continue;
       auto at = static_cast<uint32_t>(site.window - text_.start);
+      if (!any) taken_memory_.expect(OffsetSet::bytes_for(text_.size()));
       mark_taken(Window{at, at + site.window_size});
       any = true;
     }
@@ -127,7 +128,8 @@ class Patcher {
         return false;
       }
       if (!is_wanted(site) || is_earlier(site)) continue;
-      if (taken_.has_any(site.window, static_cast<uint32_t>(limit)) || digest_bytes(code() + site.window, site.window_size) != site.digest) {
+      if ((has_earlier_ && taken_.has_any(site.window, static_cast<uint32_t>(limit))) ||
+          digest_bytes(code() + site.window, site.window_size) != site.digest) {
         return false;
       }
     }
@@ -135,7 +137,7 @@ class Patcher {
   }
 
   // Whether the site was patched by an earlier call.
-  bool is_earlier(const PlannedSite& site) const { return plan_ != &made_ && taken_.has(site.offset); }
+  bool is_earlier(const PlannedSite& site) const { return has_earlier_ && plan_ != &made_ && taken_.has(site.offset); }
 
   bool make_plan(PatchKinds kinds) {
     if (!map_.build(text_, object_) || !original_.build(text_, map_)) return false;
@@ -153,28 +155,47 @@ class Patcher {
     for (uint8_t is_trap = 0; is_trap <= 1; is_trap++) {
       for (size_t i = 0; i < sweep_.candidate_count(); i++) {
         const Candidate& site = sweep_.candidates()[i];
+        if (site.kind != kind || taken_.has(site.offset)) continue;
+        PlannedSite planned{};
+        planned.is_refused = kind == SiteKind::kAtomic && !plan_atomic(site, planned);
         Window window{site.offset, site.offset + site.length};
-        if (site.kind != kind || taken_.has(site.offset) || (!is_trap && !choose_window(source, site, window))) continue;
-        const auto size = static_cast<uint8_t>(window.limit - window.start);
-        made_.add({digest_bytes(code() + window.start, size), site.offset, window.start, kind, site.length, size, is_trap, 0});
+        if (!is_trap && (planned.is_refused || !choose_window(source, site, window))) continue;
+        planned.offset = site.offset;
+        planned.window = window.start;
+        planned.kind = kind;
+        planned.length = site.length;
+        planned.window_size = static_cast<uint8_t>(window.limit - window.start);
+        planned.is_trap = is_trap;
+        planned.digest = digest_bytes(code() + window.start, planned.window_size);
+        made_.add(planned);
         mark_taken(is_trap ? Window{site.offset, site.offset + 1} : window);
       }
     }
   }
 
-  // What a site and its stub have in common whatever the window. False: not a site after all, or one that is refused.
-  bool describe(const PlannedSite& planned, Site& site) {
+  bool plan_atomic(const Candidate& site, PlannedSite& planned) const {
+    Shape shape;
+    const uint8_t* at = code() + site.offset;
+    if (!decode_atomic(at, site.length, text_.start + site.offset, planned.atomic) || planned.atomic.length != site.length) return false;
+    planned.is_relative = read_shape(at, site.length, shape) && shape.is_rip_relative();
+    if (planned.is_relative) planned.atomic.displacement -= static_cast<int64_t>(text_.start);
+    return true;
+  }
+
+  // What a site and its stub have in common whatever the window.
+  void describe(const PlannedSite& planned, Site& site) {
     site.address = text_.start + planned.offset;
     site.kind = planned.kind;
     site.length = planned.length;
-    if (planned.kind != SiteKind::kAtomic) return true;
-    return decode_atomic(code() + planned.offset, planned.length, site.address, site.atomic) && site.atomic.length == planned.length;
+    site.atomic = planned.atomic;
+    if (planned.is_relative) site.atomic.displacement += static_cast<int64_t>(text_.start);
   }
 
   // Where no jump is possible after all a trap is planned instead.
   long add_jumps() {
     const uint64_t wanted = plan_->header().count;
     if (wanted == 0) return 0;
+    expect_sites(static_cast<uint32_t>(wanted));
     uint64_t size = page_up(kStubAreaHeader + wanted * kMaxStubSize);
     long mapped = map_stub_area(object_.empty() ? text_ : object_, size);
     if (sys::failed(mapped)) {  // no room within reach
@@ -187,7 +208,8 @@ class Patcher {
     for (PlannedSite& planned : *plan_) {
       if (planned.is_trap) continue;
       Site site;
-      if (!describe(planned, site) || !write_site(planned, area, at, site)) {
+      describe(planned, site);
+      if (!write_site(planned, area, at, site)) {
         planned.is_trap = 1;
         continue;
       }
@@ -222,11 +244,12 @@ class Patcher {
   long add_traps() {
     for (const PlannedSite& planned : *plan_) {
       if (!planned.is_trap) continue;
-      Site site;
-      if (!describe(planned, site)) {
+      if (planned.is_refused) {
         stats.refused++;
         continue;
       }
+      Site site;
+      describe(planned, site);
       site.is_trap = true;
       site.window = site.address;
       site.window_size = 1;
@@ -238,6 +261,25 @@ class Patcher {
     return 0;
   }
 
+  // Pages of the text that hold new windows, neighbours together.
+  void expect_writes() {
+    Range pages{};
+    const auto flush = [&] {
+      if (pages.size() > kPageSize) sys::expect_writes(pages.start, pages.size());
+    };
+    for (uint32_t i = first_; i < site_count(); i++) {
+      const Site& site = *site_at(i);
+      const Range window{page_down(site.window), page_up(site.window + site.window_size)};
+      if (window.start < pages.start || window.start > pages.limit) {
+        flush();
+        pages = window;
+      } else if (window.limit > pages.limit) {
+        pages.limit = window.limit;
+      }
+    }
+    flush();
+  }
+
   long write_text() {
     if (first_ == site_count()) return 0;
     uint64_t start = page_down(text_.start), size = page_up(text_.limit) - start;
@@ -245,6 +287,7 @@ class Patcher {
     long result = sys::protect(start, size, PROT_READ | PROT_WRITE | PROT_EXEC);
     if (result != 0) result = sys::protect(start, size, PROT_READ | PROT_WRITE);
     if (result != 0) return result;
+    expect_writes();
     for (uint32_t i = first_; i < site_count(); i++) {
       const Site& site = *site_at(i);
       if (site.is_trap) {
@@ -266,6 +309,7 @@ class Patcher {
   Sweep sweep_;
   Scratch taken_memory_;
   OffsetSet taken_;
+  bool has_earlier_ = false;
   Plan kept_, made_;
   Plan* plan_ = nullptr;  // one of the two
   uint32_t first_ = 0;

@@ -20,9 +20,12 @@ struct PlannedSite {
   uint8_t length;       // of the site's instruction
   uint8_t window_size;
   uint8_t is_trap;
-  uint32_t unused;
+  uint8_t is_refused;    // a locked instruction that cannot be executed for the program
+  uint8_t is_relative;   // atomic.displacement counts from the text's start
+  uint16_t unused;
+  AtomicOp atomic;       // kAtomic only
 };
-static_assert(sizeof(PlannedSite) == 24);
+static_assert(sizeof(PlannedSite) == 48);
 
 // Which text a plan is for.
 struct TextIdentity {

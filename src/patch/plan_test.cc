@@ -179,7 +179,7 @@ TEST_F(KeptPlan, OneThatCannotBeBelievedIsNotUsed) {
   const auto swept = patched(library, folder_.c_str(), {kKinds});
   ASSERT_EQ(files().size(), 1u);
   const std::string name = files()[0], good = content(name);
-  std::vector<std::string> bad = {"", good.substr(0, 50), good.substr(0, 100), good.substr(0, good.size() - 24), good + std::string(24, 0),
+  std::vector<std::string> bad = {"", good.substr(0, 50), good.substr(0, 100), good.substr(0, good.size() - 48), good + std::string(48, 0),
                                   std::string(good.size(), 0)};
   for (size_t at : {size_t{0}, size_t{8}, size_t{17}, size_t{24}, size_t{33}, size_t{48}, size_t{80}, size_t{84}, size_t{90}, good.size() - 1}) {
     bad.push_back(good);
@@ -259,7 +259,7 @@ TEST_F(KeptPlan, WritersAtTheSameTimeLeaveAWholeOne) {
       for (int round = 0; round < 200; round++) {
         Plan plan;
         if (!plan.take(1500)) _exit(1);
-        for (uint32_t k = 0; k < 1500; k++) plan.add({k, k, k, SiteKind::kSyscall, 2, 5, 0, 0});
+        for (uint32_t k = 0; k < 1500; k++) plan.add({k, k, k, SiteKind::kSyscall, 2, 5, 0, 0, 0, 0, {}});
         store_plan(folder_.c_str(), identity, plan);
         Plan read;
         if (!load_plan(folder_.c_str(), identity, read) || read.header().count != 1500) _exit(2);

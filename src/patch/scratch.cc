@@ -17,9 +17,6 @@ bool Scratch::take(uint64_t size) {
   return true;
 }
 
-void Scratch::expect(uint64_t size) {
-  constexpr long kPopulateWrite = 23;  // MADV_POPULATE_WRITE, since Linux 5.14
-  sys::raw(SYS_madvise, static_cast<long>(address_), static_cast<long>(page_up(size)), kPopulateWrite);
-}
+void Scratch::expect(uint64_t size) { sys::expect_writes(address_, size); }
 
 }  // namespace weir

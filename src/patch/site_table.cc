@@ -94,6 +94,13 @@ const Site* site_at(uint32_t index) { return index < g_site_count ? &g_sites[ind
 
 uint32_t site_count() { return g_site_count; }
 
+void expect_sites(uint32_t count) {
+  if (!reserve(g_sites, kMaxSites) || count > kMaxSites - g_site_count) return;
+  const auto start = page_up(reinterpret_cast<uint64_t>(g_sites + g_site_count));
+  const auto limit = reinterpret_cast<uint64_t>(g_sites + g_site_count + count);
+  if (limit > start) sys::expect_writes(start, limit - start);
+}
+
 int64_t add_site(const Site& site) {
   if (!reserve(g_sites, kMaxSites) || g_site_count == kMaxSites) return -1;
   g_sites[g_site_count] = site;

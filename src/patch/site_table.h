@@ -51,7 +51,9 @@ const Site* find_trap_site(uint64_t rip);
 // Whether `rip` lies in a stub. A signal handler of the program must see program_address there, or an unwinder is lost.
 [[nodiscard]] bool find_stub_place(uint64_t rip, StubPlace& place);
 
-// For patch.cc. Index of the new site, or -1 when there is no memory.
+// For patch.cc. So many sites are going to be added: a hint.
+void expect_sites(uint32_t count);
+// Index of the new site, or -1 when there is no memory.
 int64_t add_site(const Site& site);
 
 // Notes that the stubs in `area` belong to sites [first, limit), all with a stub and in ascending order. False: no memory.

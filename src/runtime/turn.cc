@@ -46,6 +46,7 @@ constexpr uint32_t kAheadDepth = 2;  // the runtime works on the task's own mapp
 constexpr int32_t kAwaitedStart = -2;  // glibc's setxid_futex: a thread waits for this one to have started
 constexpr uint32_t kMostKept = 100;  // events in a turn that is kept: one that waits for another task by them must not keep it
 constexpr uint32_t kSpinBlocks = 24;  // a loop that has more is not seen to come back to where it was
+constexpr uint32_t kWorthMaking = 12;  // times that a task would have gone to the executor: a process costs a millisecond
 constexpr uint32_t kWritten = 1u << 0;  // Task::flags: published again before the turn is passed on
 
 // Where the store shows the byte, however deep the task is in events: at the beginning of a turn it holds everything.
@@ -166,7 +167,9 @@ void stay(Task& task) {
   }
   const bool is_worth_it =
       task.kept_events >= kWorthMoving || task.gap_events >= kWorthMoving || shared().gaps[task.gap].pages >= kWorthMoving;
-  if (!runtime::g_executor && (!is_worth_it || !tasks::go_to_executor(task))) {
+  Executor& executor = shared().executor;
+  const bool is_there = executor.tried || (is_worth_it && executor.wishes++ >= kWorthMaking);
+  if (!runtime::g_executor && (!is_worth_it || !is_there || !tasks::go_to_executor(task))) {
     go_on();
     note_written();
   }

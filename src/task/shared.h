@@ -141,6 +141,8 @@ struct Executor {
   uint32_t made, tried;
   int32_t tid;
   uint32_t components;
+  uint32_t wishes;     // turns that would have moved there, before it was made
+  uint32_t unused;
   uint32_t calls;      // futex: 1 = look at what follows
   uint32_t sleeps;
   uint32_t request;    // task + 1 that comes from its own process
