@@ -250,19 +250,25 @@ void forget_copies() {
   g_residents.count = 0;
 }
 
+// Of copies that are equal to the store nobody needs one: it is not changed while the task has what it is given here.
 bool hand_over(Task& from, const Task& to) {
   HandOver& given = hand_over_of(to);
   from.dirty_count = 0;
-  for_each_copy(from, add_dirty);
+  if (!add_known(from)) for_each_copy(from, add_dirty);
   const uint64_t count = from.dirty_count;
   from.dirty_count = 0;
-  if (count > HandOver::kMost) return false;
+  given.count = 0;
+  page::PageDiff* diffs = diffs_of(from);
   for (uint64_t i = 0; i < count; i++) {
-    given.page[i] = diffs_of(from)[i].page;
-    copy_bytes(given.bytes[i], reinterpret_cast<const void*>(given.page[i]), kPageSize);
+    const uint64_t page = diffs[i].page;
+    if (is_closed(page)) return given.count = 0, false;
+    const auto* bytes = reinterpret_cast<const void*>(page);
+    if (!page::make_diff(bytes, reinterpret_cast<const void*>(page::alias_of(page)), &diffs[i])) continue;
+    if (given.count == HandOver::kMost) return given.count = 0, false;
+    given.page[given.count] = page;
+    copy_bytes(given.bytes[given.count++], bytes, kPageSize);
   }
-  given.count = count;
-  from.counters.handed_over += count;
+  from.counters.handed_over += given.count;
   return true;
 }
 
