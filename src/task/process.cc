@@ -3,7 +3,8 @@
 // a hundred microseconds to make and four to wake.
 //
 // Invariants
-// 1. A slot in use has exactly one task; an idle one has none, holds no private copies and blocks all signals.
+// 1. A slot in use has exactly one task; an idle one has none and blocks all signals. Copies that stay (view/) stay for the next
+//    task: it will write most of them too.
 // 2. A task's record is not touched by its old process after pass_turn(kFree): the slot number may be in use again.
 // 3. The child of spawn() runs program code only when the serial phase in which it was made is over, or, where it was made
 //    in a parallel phase, at once.
@@ -105,6 +106,7 @@ void reserve_heap(TaskId id) {
   order::wait_to_run(task);
   if (runtime::g_isolated) {
     runtime::apply_mappings(task);
+    view::refresh();
     view::take_over(task);
   }
   enter_phase(task, Phase::kProgram);
@@ -257,7 +259,10 @@ long spawn(const Frame& frame, const CloneRequest& request) {
     return -EAGAIN;
   }
   Task& task = s.tasks[id];
+  const uint32_t spin_cycles = task.spin_cycles, sleeps = task.sleeps;  // what has paid for those before it
   zero_bytes(&task, sizeof task);
+  task.spin_cycles = spin_cycles;
+  task.sleeps = sleeps;
   task.self = &task;
   task.id = id;
   task.heap = id;
@@ -332,7 +337,6 @@ void finish() {
     *static_cast<uint32_t*>(alias(task.clear_child_tid)) = 0;
     wake(task.clear_child_tid, ~0u, ~0u);
   }
-  if (runtime::g_isolated) view::drop_residents();
   const uint32_t process = static_cast<uint32_t>(task.process);
   task.counters.serial_cycles += sys::cycles();
   enter_phase(task, Phase::kTurn);
@@ -390,6 +394,7 @@ void become_single_after_fork() {
   s.high_task = task.id + 1;
   s.high_process = static_cast<uint32_t>(task.process) + 1;
   s.idle_processes = 0;
+  s.lookers = 0;
   s.child_high = 0;
   for (auto& timer : s.timers) timer.target = 0;
   s.exiting = 0;

@@ -197,6 +197,7 @@ struct Shared {
   struct { uint64_t key; uint32_t length; uint32_t unused; } interval_lengths[kIntervalLengths];
 
   Gap gaps[kGaps];           // Guarded by: the turn
+  uint32_t lookers;          // tasks that look at their word instead of sleeping. Changed atomically
   uint32_t waits_by_looking; // a task has been found to spin in a turn that it kept; likewise
 
   // Memory.

@@ -138,10 +138,10 @@ bool add_known(Task& task) {
 }
 
 uint64_t twin_of(const HandOver& given, uint64_t page) {
-  if (const int i = resident(page); i >= 0) return reinterpret_cast<uint64_t>(g_twins[i]);
   for (uint64_t i = 0; i < given.count; i++) {
     if (given.page[i] == page) return reinterpret_cast<uint64_t>(given.bytes[i]);
   }
+  if (const int i = resident(page); i >= 0) return reinterpret_cast<uint64_t>(g_twins[i]);
   return page::alias_of(page);
 }
 
