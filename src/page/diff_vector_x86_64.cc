@@ -30,8 +30,8 @@ uint32_t make_diff(const void* mine, const void* twin, PageDiff* diff) {
     if (~same) {  // does a word have bytes of both kinds?
       const uint64_t any = ~same | ~same >> 4, some = any | any >> 2, one = (some | some >> 1) & 0x0101010101010101;
       if (one * 0xff != ~same) diff->partial = 1;
+      count += static_cast<uint32_t>(__builtin_popcountll(~same));
     }
-    count += static_cast<uint32_t>(__builtin_popcountll(~same));
   }
   asm volatile(
       "movdqa (%0),%%xmm0\n\tmovdqa 16(%0),%%xmm1\n\tmovdqa 32(%0),%%xmm2\n\tmovdqa 48(%0),%%xmm3" ::"r"(saved)

@@ -47,6 +47,8 @@ class Name {
     for (uint32_t i = 0; i < identity.id_size; i++) put_hex(identity.id[i], 2);
     put("-");
     put_hex(identity.text_offset, 8);
+    put("-");
+    put_hex(identity.runtime, 8);  // two builds of Weir that are used in turn would write it anew each time
   }
   // ... while it is being written.
   void make_temporary() {

@@ -366,12 +366,25 @@ void finish() {
   leave_thread(&s.processes[process].pid);
 }
 
+namespace {
+
+// The monitor ends what is left one after the other; those that are idle can end while this process does.
+void end_pool() {
+  const Shared& s = shared();
+  for (uint32_t p = 0; p < s.high_process; p++) {
+    if (s.processes[p].idle && s.processes[p].pid > 0) sys::raw(SYS_kill, s.processes[p].pid, SIGKILL);
+  }
+}
+
+}  // namespace
+
 void exit_program(int code) {
   Shared& s = shared();
   uint32_t none = 0;
   runtime::prints_at_exit();  // before the monitor is told: it would end this task when anything else of the program ends
   if (g_tasks_active && runtime::g_isolated) {
-    if (__atomic_compare_exchange_n(&s.exiting, &none, 1u, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) s.exit_code = code;
+    if (__atomic_load_n(&s.exiting, __ATOMIC_ACQUIRE) == 0) s.exit_code = code;
+    if (__atomic_compare_exchange_n(&s.exiting, &none, 1u, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) end_pool();
   }
   for (;;) sys::raw(SYS_exit_group, code);
 }
