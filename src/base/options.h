@@ -13,6 +13,9 @@ namespace weir {
 enum class Order : uint8_t { kFree, kToken };
 enum class View : uint8_t { kDirect, kIsolated };
 
+// What the command adds to GLIBC_TUNABLES: 64 stacks of ended threads are kept for new ones, as many as processes in the pool.
+inline constexpr char kStackTunable[] = "glibc.pthread.stack_cache_size=536870912";
+
 struct Options {
   Order order = Order::kFree;
   View view = View::kDirect;

@@ -17,6 +17,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "base/options.h"
 #include "cli/failure.h"
 #include "cli/start_tracer.h"
 
@@ -112,13 +113,12 @@ void set_variable(const char* name, const std::string& value) {
 }
 
 // The C library keeps stacks of threads that have ended for new ones, 40 MB of them: five. Each one more is mapped, closed and
-// unmapped for every thread, and under Weir all processes repeat that.
+// unmapped for every thread, and under Weir all processes repeat that. The library takes this out again.
 void keep_more_stacks() {
-  constexpr const char* kWhich = "glibc.pthread.stack_cache_size=";
   const char* now = getenv("GLIBC_TUNABLES");
   const std::string others = now && *now ? now : "";
-  if (others.find(kWhich) != std::string::npos) return;
-  set_variable("GLIBC_TUNABLES", others + (others.empty() ? "" : ":") + kWhich + std::to_string(64ull * (8 << 20)));
+  if (others.find("glibc.pthread.stack_cache_size=") != std::string::npos) return;
+  set_variable("GLIBC_TUNABLES", others + (others.empty() ? "" : ":") + kStackTunable);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
+#include "base/bytes.h"
 #include "base/options.h"
 #include "sys/syscall_x86_64.h"
 
@@ -43,8 +44,28 @@ long take_number(char* options, const char* key) {
   return 0;
 }
 
+// The C library has read how many stacks of ended threads it keeps (cli/launch.cc), and the program finds the variable as it was.
+void take_out_tunable(char** environment) {
+  for (; *environment != nullptr; ++environment) {
+    char* text = after(*environment, "GLIBC_TUNABLES=");
+    if (text == nullptr) continue;
+    char* end = text;
+    while (*end != 0) ++end;
+    constexpr size_t kLength = sizeof kStackTunable - 1;
+    if (static_cast<size_t>(end - text) < kLength || after(end - kLength, kStackTunable) == nullptr) return;
+    char* ours = end - kLength;
+    const bool others = ours > text && ours[-1] == ':';
+    zero_bytes(others ? ours - 1 : *environment, static_cast<size_t>(end - (others ? ours - 1 : *environment)));
+    if (others) return;
+    do environment[0] = environment[1];
+    while (*environment++ != nullptr);
+    return;
+  }
+}
+
 [[gnu::constructor(101)]] void at_first(int, char**, char** environment) {
   (void)options();  // read before anything is taken out
+  take_out_tunable(environment);
   for (; *environment != nullptr; ++environment) {
     char* text = after(*environment, "WEIR_OPTIONS=");
     if (text == nullptr) continue;
