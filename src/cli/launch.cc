@@ -87,16 +87,22 @@ std::string cache_folder() {
     const char* value = getenv(name);
     return std::string(value ? value : "");
   };
+  // Not in a folder of somebody else's, who would find ours in it (sudo with the user's HOME).
+  const auto is_own = [](const std::string& folder) {
+    struct stat status;
+    return folder.starts_with("/") && stat(folder.c_str(), &status) == 0 && status.st_uid == geteuid();
+  };
   std::string path = variable("WEIR_CACHE");
   if (path == "off") return "";
   if (path.empty()) {
     path = variable("XDG_CACHE_HOME");
     if (!path.starts_with("/")) {
       const std::string home = variable("HOME");
-      if (!home.starts_with("/")) return "";
+      if (!is_own(home)) return "";
       path = home + "/.cache";
+      mkdir(path.c_str(), 0700);
     }
-    mkdir(path.c_str(), 0700);
+    if (!is_own(path)) return "";
     path += "/weir";
   }
   if (!path.starts_with("/") || path.size() > kPathMax) return "";
