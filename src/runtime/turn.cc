@@ -8,7 +8,8 @@
 // 3. A task has no private copy of a page while others may publish, that is from pass_turn() until it runs again. A copy
 //    made in its turn (by the kernel for a read, say) would miss what later turns of the same round publish to the same
 //    page, and its diff against the page as it is then would take that back. So what a turn wrote through the task's own
-//    mapping is published before the turn is passed on.
+//    mapping is published before the turn is passed on; program code that goes on with the turn always counts as having
+//    written (weir_on_site), also where no event of its own follows before something else ends the turn.
 // 4. A task whose critical section keeps the turn (held > 0) runs program code with turn_depth 1; its own mapping holds
 //    what it wrote there. Any event but the section's own mutexes first gives the turn on, so no section can keep it
 //    while it waits for another task, by whatever means.
