@@ -8,6 +8,7 @@
 //   limits_program limited N   as many N, after it has set its own limits on address space, data, files and descriptors
 //   limits_program forbid S C  runs the command C where the system call of number S is answered with EPERM
 //   limits_program work        works with four threads for ever: locks, memory, new threads, atomic operations
+//   limits_program forks       the same, and forks: the children make threads and end by themselves
 // A limit that is reached is told and ends well (status 0), as long as what was got before still works.
 #define _GNU_SOURCE
 #include <errno.h>
@@ -24,6 +25,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 extern char** environ;
@@ -196,8 +198,19 @@ static int forbid(long number, char** command) {
 
 static atomic_long turns;
 
+// Whatever becomes of its parent meanwhile.
+static void fork_once(void) {
+  const pid_t child = fork();
+  if (child == 0) {
+    with_a_thread(nothing, NULL);
+    _exit(0);
+  }
+  if (child > 0) waitpid(child, NULL, 0);
+}
+
 static void* work(void* argument) {
   for (;;) {
+    if (argument) fork_once();
     pthread_mutex_lock(&mutex);
     sum++;
     pthread_mutex_unlock(&mutex);
@@ -221,12 +234,13 @@ int main(int argc, char** argv) {
   if (!strcmp(what, "vector")) with_a_thread(say_vector, NULL);
   if (!strcmp(what, "limited")) return limited(n);
   if (!strcmp(what, "forbid") && argc > 3) return forbid(n, argv + 3);
-  if (!strcmp(what, "work")) {
+  if (!strcmp(what, "work") || !strcmp(what, "forks")) {
     pthread_t thread;
-    for (int i = 0; i < 3; i++) pthread_create(&thread, NULL, work, NULL);
+    void* with_forks = strcmp(what, "work") ? &thread : NULL;
+    for (int i = 0; i < 3; i++) pthread_create(&thread, NULL, work, with_forks);
     puts("working");
     fflush(stdout);
-    work(NULL);
+    work(with_forks);
   }
   return 0;
 }

@@ -173,11 +173,13 @@ places() {
 
 # --- SIGKILL: to the program's process, to one of its tasks, to the whole group; at the start, and at work
 
-# killed WHO DELAY POINT
+# killed WHO DELAY POINT [WORK]
+# Children that the program has forked live on natively when it is killed; those of `forks` soon end by themselves, however
+# young they were when their parent died.
 killed() {
-  local who=$1 delay=$2 point=$3 pid status tasks victim
+  local who=$1 delay=$2 point=$3 kind=${4:-work} pid status tasks victim
   rm -f out.text
-  LIMITS_MARK=$work setsid "$weir" run --order "${point% *}" --view "${point#* }" -- "$program" work >out.text 2>&1 </dev/null &
+  LIMITS_MARK=$work setsid "$weir" run --order "${point% *}" --view "${point#* }" -- "$program" "$kind" >out.text 2>&1 </dev/null &
   pid=$!
   # A task's process is there once the program works; before that there may be Weir's tracer, which ends by itself.
   if [ "$who" = task ]; then
@@ -209,13 +211,17 @@ killed() {
 }
 
 kills() {
-  local point delay
+  local point delay run
   for point in "token isolated" "free isolated" "token direct" "free direct"; do
     for delay in 0 0.002 0.005 0.01 0.015 0.02 0.03 0.05 0.2; do
       killed whole "$delay" "$point"
       killed group "$delay" "$point"
     done
     for delay in 0 0.05 0.3; do killed task "$delay" "$point"; done
+    for ((run = 0; run < 6; run++)); do
+      killed whole "0.$((RANDOM % 2))$((RANDOM % 10))$((RANDOM % 10))" "$point" forks
+      killed group "0.$((RANDOM % 2))$((RANDOM % 10))$((RANDOM % 10))" "$point" forks
+    done
   done 2>/dev/null  # "Killed"
 }
 
