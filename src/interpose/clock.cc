@@ -1,11 +1,11 @@
 // Clocks of CPU time: the kernel knows tasks by other ids than the program, and counts each process for itself.
 // Everything else goes to libc, whose vDSO path stays the fast one.
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <sys/resource.h>
 #include <time.h>
 
+#include "interpose/real.h"
 #include "runtime/state.h"
 #include "sys/futex.h"
 #include "task/process.h"
@@ -87,12 +87,9 @@ extern "C" __attribute__((visibility("default"))) int getrusage(__rusage_who_t w
 }
 
 extern "C" __attribute__((visibility("default"))) int clock_gettime(clockid_t clock, timespec* time) noexcept {
-  using Real = int (*)(clockid_t, timespec*);
-  static Real real = nullptr;
-  if (!real) real = reinterpret_cast<Real>(dlsym(RTLD_NEXT, "clock_gettime"));
   const bool of_task = clock == CLOCK_THREAD_CPUTIME_ID, of_all = clock == CLOCK_PROCESS_CPUTIME_ID;
-  if (!g_tasks_active || self().in_vfork || (clock >= 0 && !of_task && !of_all)) return real(clock, time);
-  if (clock >= 0 && !runtime::g_isolated) return real(clock, time);
+  if (!g_tasks_active || self().in_vfork || (clock >= 0 && !of_task && !of_all)) return interpose::real().clock_gettime(clock, time);
+  if (clock >= 0 && !runtime::g_isolated) return interpose::real().clock_gettime(clock, time);
   const long result = of_task ? own_time(self(), time) : of_all ? program_time(time) : task_time(clock, time);
   if (result == 0) return 0;
   errno = static_cast<int>(-result);

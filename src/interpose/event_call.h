@@ -5,7 +5,9 @@
 //    may read through plain pointers (what was written there has been published, and the task sees the store); objects
 //    that tasks share it reaches through alias() only.
 // 2. A wait that a signal ends leaves the runtime, so that the handlers run, and comes again: kAgain.
-// 3. Objects keep the C library's own layout and meaning, since its code works on them before tasks exist, in forked
+// 3. What is program code to the runtime, all but what weir_upcall() runs, may go on in another process between any two instructions
+//    (task/executor.h), and libweir's data are each process's own: no static variable that is set after the first thread.
+// 4. Objects keep the C library's own layout and meaning, since its code works on them before tasks exist, in forked
 //    children, and inside functions that are not interposed.
 #pragma once
 

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <threads.h>
+#include <time.h>
 
 namespace weir::interpose {
 
@@ -17,7 +18,7 @@ namespace weir::interpose {
   X(pthread_spin_lock) X(pthread_spin_trylock) X(pthread_spin_unlock)                                           \
   X(sem_wait) X(sem_trywait) X(sem_timedwait) X(sem_clockwait) X(sem_post) X(sem_getvalue)                      \
   X(pthread_create) X(pthread_join) X(pthread_detach) X(pthread_cancel) X(pthread_once) X(thrd_create)     \
-  X(thrd_detach)
+  X(thrd_detach) X(clock_gettime)
 
 // Conditions exist in two versions; these are of the one that pthread_cond_t as today's headers have it belongs to.
 #define WEIR_REAL_CONDITION_FUNCTIONS(X)                                                                        \
