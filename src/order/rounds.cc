@@ -195,29 +195,18 @@ void kick(Shared& s) {
   }
 }
 
-// The program ends (exit was called) and a task that computes for ever holds the end up: as without Weir, it ends where
-// it is. Under View direct it cannot be ended alone: the ending task goes on without its turn.
-bool leave_behind(Task& waiter) {
+// The program ends (exit was called) and a task that computes for ever holds the end up: it is asked in where it stands, publishes, and
+// stands aside (trap/spin.cc). One in the executor is asked back first.
+void ask_in(const Task& waiter, uint64_t now) {
   Shared& s = shared();
   SpinGuard guard(s.order_lock);
-  for (TaskId i = 0; i < s.high_task && g_config.fenced; i++) {
+  for (TaskId i = 0; i < s.high_task; i++) {
     Task& task = s.tasks[i];
-    if (&task == &waiter || !late(s, task)) continue;
-    const int pid = task.tid;
-    s.processes[task.process].pid = -pid;  // so that the monitor expects its end
-    sys::raw(SYS_kill, pid, SIGKILL);
-    if (task.state == TaskState::kRunning) s.running--;
-    const bool had_turn = s.turn == task.id;
-    task.state = TaskState::kFree;
-    s.live--;
-    if (had_turn) {
-      end_serial(s);
-    } else if (s.running == 0 && !s.serial) {
-      start_serial(s);
-    }
+    const uint64_t late_since = __atomic_load_n(&task.late_since, __ATOMIC_RELAXED);
+    if (&task == &waiter || !late(s, task) || !late_since || now - late_since < kExitPatience) continue;
+    __atomic_store_n(task.away ? &task.wanted_back : &task.asked_in, 1u, __ATOMIC_RELEASE);
+    sys::raw(SYS_tkill, task.away ? s.executor.tid : task.tid, sys::kProbeSignal);
   }
-  if (!g_config.fenced) s.turn = waiter.id;
-  return true;
 }
 
 // A waiter looks in bursts: there is always somebody whose last event was long enough ago to be looked at.
@@ -231,16 +220,12 @@ uint64_t again_soon(uint64_t soon, uint64_t& looks) {
 template <typename Done>
 void sleep_until(Task& task, Done done) {
   uint64_t patience = g_config.deterministic ? kFirstProbe : kPreempt;
-  uint64_t give_up = 0, soon = 0, looks = 0;
+  uint64_t since = 0, soon = 0, looks = 0;
   while (!done()) {
     long result = sleep(task, soon ? soon : patience);
     if (done()) return;
     if (result == -ETIMEDOUT) {
-      if (task.exiting) {
-        const uint64_t now = sys::monotonic_ns();
-        if (!give_up) give_up = now + kExitPatience;
-        if (now > give_up) leave_behind(task);
-      }
+      lose_patience(task, since);
       soon = again_soon(probe(&task), looks);
       if (g_config.deterministic && !soon && patience < kLastProbe / 4) patience *= 2;
     }
@@ -248,6 +233,13 @@ void sleep_until(Task& task, Done done) {
 }
 
 }  // namespace
+
+void lose_patience(const Task& waiter, uint64_t& since) {
+  if (!waiter.exiting) return;
+  const uint64_t now = sys::monotonic_ns();
+  if (!since) since = now;
+  if (now - since > kExitPatience) ask_in(waiter, now);
+}
 
 void configure(const Config& config) { g_config = config; }
 const Config& config() { return g_config; }
@@ -279,6 +271,7 @@ void take_turn(Task& task, EventKind kind) {
   task.probe_interval = 0;
   task.next_probe = 0;
   task.late_since = 0;
+  task.asked_in = 0;
   s.order_lock.lock();
   task.state = TaskState::kArrived;
   if (g_config.fenced) {
@@ -326,7 +319,7 @@ int wait_blocked(Task& task) {
   PhaseScope phase(task, Phase::kBlocked);
   Shared& s = shared();
   uint64_t rest = kFirstProbe;  // a blocked task asks too what the running ones do, ever more rarely
-  uint64_t soon = 0, looks = 0;
+  uint64_t soon = 0, looks = 0, since = 0;
   for (;;) {
     if (__atomic_load_n(&s.turn, __ATOMIC_ACQUIRE) == task.id) break;
     if (task.pending && task.state == TaskState::kBlocked) note_signal(task);
@@ -345,6 +338,7 @@ int wait_blocked(Task& task) {
     s.order_lock.unlock();
     long result = sleep(task, patience);
     if (result != -ETIMEDOUT) continue;
+    lose_patience(task, since);
     if (!g_config.deterministic && blocked && task.deadline) {
       SpinGuard guard(s.order_lock);
       if (task.state == TaskState::kBlocked && task.deadline && task.deadline <= now()) {

@@ -241,6 +241,7 @@ void begin_turn(EventKind kind) {
       task.counters.events++;
       task.kept_events++;
       task.looks_for_spin = 0;
+      task.late_since = 0;
       note_near(task);
       order::note_further(task, kind);
     }

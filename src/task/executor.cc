@@ -8,6 +8,7 @@
 #include <sys/prctl.h>
 
 #include "order/probe.h"
+#include "order/rounds.h"
 #include "order/sleep.h"
 #include "page/store.h"
 #include "runtime/state.h"
@@ -139,6 +140,7 @@ void wait_in_own() {
   task.away = 1;
   __atomic_store_n(&shared().executor.request, task.id + 1, __ATOMIC_SEQ_CST);
   order::call_executor();
+  uint64_t since = 0;
   while (!__atomic_exchange_n(&task.own_word, 0u, __ATOMIC_SEQ_CST)) {
     if (order::worth_looking(&task.own_word)) continue;
     __atomic_store_n(&task.own_sleeps, 1u, __ATOMIC_SEQ_CST);
@@ -148,6 +150,7 @@ void wait_in_own() {
     if (sys::failed(result)) {
       ask_back(task);
       order::probe_late();
+      if (__atomic_load_n(&task.in_executor, __ATOMIC_ACQUIRE)) order::lose_patience(task, since);  // it waits there for another
     }
   }
   task.away = 0;

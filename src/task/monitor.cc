@@ -118,24 +118,21 @@ void show_arguments() {
   if (at == static_cast<long>(start)) copy_bytes(reinterpret_cast<void*>(start), reinterpret_cast<void*>(source), size);
 }
 
-enum class Ended { kChild, kTask, kLeftBehind };
-
-// Whose end it was; frees the slot. A negative pid marks a task that was ended because the program ends without it.
-Ended note_task_end(int pid) {
+// Whether it was a task's end; frees the slot.
+bool note_task_end(int pid) {
   Shared& s = shared();
   for (uint32_t p = 0; p < s.high_process; p++) {
-    if (s.processes[p].pid != pid && s.processes[p].pid != -pid) continue;
-    const Ended ended = s.processes[p].pid == pid ? Ended::kTask : Ended::kLeftBehind;
+    if (s.processes[p].pid != pid) continue;
     s.processes[p].pid = 0;
-    return ended;
+    return true;
   }
-  return Ended::kChild;
+  return false;
 }
 
 bool is_task(int pid) {
   const Shared& s = shared();
   for (uint32_t p = 0; p < s.high_process; p++) {
-    if (s.processes[p].pid == pid || s.processes[p].pid == -pid) return true;
+    if (s.processes[p].pid == pid) return true;
   }
   return false;
 }
@@ -254,8 +251,7 @@ extern "C" __attribute__((visibility("hidden"))) void weir_monitor(int leader) {
       continue;
     }
     const int status = news.status;
-    Ended ended = note_task_end(news.pid);
-    if (news.pid == leader) ended = Ended::kTask;
+    const bool of_task = note_task_end(news.pid) || news.pid == leader;
     if (s.exec_requested) {
       reap_tasks();
       execute();
@@ -264,8 +260,7 @@ extern "C" __attribute__((visibility("hidden"))) void weir_monitor(int leader) {
       reap_tasks();
       die(s.exit_code);
     }
-    if (ended == Ended::kLeftBehind) continue;
-    if (ended == Ended::kChild) {
+    if (!of_task) {
       note_child(news);
     } else if (WIFSIGNALED(status)) {
       s.exiting = 1;

@@ -200,12 +200,12 @@ struct Task {
   uint32_t owned_operations;  // operations on locks since the last publication that were no events
   uint64_t own_mask;          // the kernel's of its own process, while it is in the executor (task/executor.h)
   uint32_t own_mask_holds;    // 1: own_mask is about to be, 2: it is what the task blocks, whatever its process does
-  uint32_t pad6;
+  uint32_t asked_in;          // the program ends: it is to come in where it stands, and to stand aside
   uint32_t own_word;          // futex: 1 = it comes back
   uint32_t own_sleeps;
   uint32_t away;              // the executor runs it
   uint32_t in_executor;       // it waits there for its turn
-  uint32_t wanted_back;       // a signal waits there
+  uint32_t wanted_back;       // a signal waits there, or the program ends
   TaskCounters counters;
   uint64_t phase_since;       // cycles; 0: none has begun
   Phase phase;

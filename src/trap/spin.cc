@@ -329,7 +329,7 @@ bool on_trap(Task& task, const siginfo_t* info, ucontext_t& context) {
 
 void on_probe(Task& task, ucontext_t& context) {
   if (task.stepping) return;
-  if (!order::config().deterministic) {
+  if (!order::config().deterministic || task.asked_in) {
     forget_started(context);
     enter_runtime(task, context, kPreempted);
     return;
@@ -381,8 +381,9 @@ void park(const Task& task) {
 void on_preempted(Frame& frame) {
   Task& task = self();
   frame.rip = task.preempted_rip;
-  const bool spins = task.spinning;
-  task.spinning = 0;
+  constexpr uint64_t kAside = 1'000'000'000;  // virtual nanoseconds: tens of thousands of rounds, or one second where nobody else goes on
+  const bool spins = task.spinning, aside = task.asked_in;
+  task.spinning = task.asked_in = 0;
   const uint32_t depth = task.keeps_for == kKeptForGap && !task.held ? 0 : task.turn_depth;
   if (depth) {
     // Inside a critical section that holds the turn: the turn goes on, the section stays open.
@@ -393,6 +394,8 @@ void on_preempted(Frame& frame) {
   if (spins) {
     task.counters.spins++;
     if (!spin_sees_change(task)) park(task);
+  } else if (aside) {
+    block(0, 0, kAside, "the end of the program");
   } else if (depth) {
     block(0, 0, 1, "preempted");
   }
