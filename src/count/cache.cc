@@ -4,7 +4,6 @@
 
 #include "base/bytes.h"
 #include "count/code_x86_64.h"
-#include "count/offsets.h"
 #include "sys/memory.h"
 
 // Every processor sees what another has written before: the writer has passed the turn on since, by a store and perhaps a
@@ -13,8 +12,6 @@
 
 namespace weir::count {
 namespace {
-
-static_assert(COUNT_TARGETS_INDEX * uint64_t{8} == kCountTargets && kCountTargets % kCountTargetsSize == 0);
 
 uint64_t* targets() { return reinterpret_cast<uint64_t*>(kCountTargets); }
 
@@ -86,7 +83,7 @@ Block& add_block(const Block& made) {
 }
 
 void link_exit(const Exit& exit, const Block& block) {
-  if (exit.refund != 0 && block.body != 0) {
+  if (exit.refund != 0) {
     write_joint(exit, block);
   } else {
     const uint32_t distance = block.code - (exit.link + 4);

@@ -2,7 +2,7 @@
 // address. Guarded by: the turn.
 //
 // Layout: kCountCode     a page of thunks, then the blocks, one behind the other in the order in which they were made
-//         kCountTargets  by the lower 16 bits of an address, a block: where indirect branches look (lookup_x86_64.S)
+//         kCountTargets  by the lower 16 bits of an address, a block: where indirect branches look (translate_x86_64.cc)
 //         kCountBlocks   Cache
 #pragma once
 
@@ -20,26 +20,27 @@ struct Block {
   uint32_t next;      // in its bucket; 0 is the end
   uint16_t size;
   uint16_t count;     // instructions
-  uint16_t body;      // offset behind its counting, where that writes flags; else 0
+  uint16_t body : 15;     // offset behind its counting, or where that keeps the flags, of the look at its result
+  uint16_t is_live : 1;   // it keeps them
   uint16_t shortage;  // offset of what is done where the count does not suffice
 };
 static_assert(sizeof(Block) == 24);
 
 // Where a block ends in a direct branch. Lies behind the block, in the cache.
 struct Exit {
-  uint64_t target;    // in the program
-  uint32_t link;      // offset of the displacement that leads to it, behind the refund
-  uint32_t joint : 26;  // offset of kJointSize bytes that refund and count at once, or
-  uint32_t refund : 6;  // 0: nothing is refunded
+  uint64_t target : 48;  // in the program
+  uint64_t refund : 16;  // instructions; 0: nothing is refunded
+  uint32_t link;         // offset of the displacement that leads to it, behind the refund
+  uint32_t joint;        // offset of kJointSize bytes that can refund and count at once, if anything is refunded
 };
-static_assert(sizeof(Exit) == 16 && kCountCodeSize <= uint64_t{1} << 26);
+static_assert(sizeof(Exit) == 16);
 
 // Room for: sub, js, jmp.
-inline constexpr uint32_t kJointSize = 21;
+inline constexpr uint32_t kJointSize = 19;
 
 inline constexpr uint32_t kMaxBlocks = 1u << 19;
 inline constexpr uint32_t kBuckets = 1u << 16;
-inline constexpr uint32_t kMaxBlockSize = 8192;
+inline constexpr uint32_t kMaxBlockSize = 16384;
 
 struct Cache {
   uint32_t ready;
@@ -72,7 +73,7 @@ const Block* block_at_code(uint64_t address);
 // REQUIRES: has_room().
 bool has_room();
 Block& add_block(const Block& made);
-// The exit leads to the block from now on.
+// The exit leads to the block from now on. What is refunded and what the block counts become one.
 void link_exit(const Exit& exit, const Block& block);
 void set_target(const Block& block);
 

@@ -103,9 +103,9 @@ char* g_page;
 // What is closed is opened, what is divided by becomes 1, what is undefined is passed over; the place is tried again.
 bool mend(int signal, ucontext_t& context) {
   auto& gregs = context.uc_mcontext.gregs;
-  const bool counted = executed(self()) != 0 || left(self()) != 0;
+  const bool counted = executed() != 0 || left() != 0;
   memcpy(g_registers[counted], gregs, sizeof(gregset_t));
-  g_done = executed(self());
+  g_done = executed();
   g_faults++;
   if (signal == SIGFPE) gregs[REG_RCX] = 1;
   if (signal == SIGILL) gregs[REG_RIP] += 2;
@@ -126,7 +126,7 @@ int64_t run_case(const Case& c, uint64_t budget) {
   words[1] = returns ? reinterpret_cast<const void*>(weir_change_returns) : reinterpret_cast<const void*>(+[] { return 5L; });
   mprotect(c.relative ? weir_change_page : g_page, kPageSize, PROT_NONE);
   g_faults = 0;
-  self().count_left = self().count_given = 0;
+  count_state().left = count_state().given = 0;
   return test::run(reinterpret_cast<const void*>(c.function), reinterpret_cast<int64_t>(g_page), 77, budget).result;
 }
 
@@ -230,7 +230,7 @@ TEST(CountChangeTest, TextsAreCutAndJoined) {
 
 TEST(CountChangeTest, AFullCacheIsEmptied) {
   EXPECT_TRUE(test::in_child([] {
-    constexpr uint64_t kSize = 12 << 20;
+    constexpr uint64_t kSize = 24 << 20;
     auto* code = static_cast<uint8_t*>(mmap(nullptr, kSize, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     for (uint64_t at = 0; at < kSize; at += 4) memcpy(code + at, "\x48\xff\xc0\x90", 4);  // inc %rax; nop
     code[kSize - 1] = 0xc3;

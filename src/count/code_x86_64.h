@@ -6,6 +6,7 @@
 
 #include "count/cache.h"
 #include "decode/registers.h"
+#include "task/shared.h"
 
 namespace weir::count {
 
@@ -13,14 +14,26 @@ namespace weir::count {
 struct Mark {
   uint16_t at = 0;         // offset in the block
   uint8_t done = 0;        // instructions that are complete
-  uint8_t lost = 0;        // Lost: registers of the program that are in Task::count_saved
+  uint8_t lost = 0;        // Lost: registers of the program that are in CountState::saved
   uint8_t other = 0;       // the register of kOther
   int32_t moved = 0;       // the stack pointer has moved by so much
-  bool uncounted = false;  // the block is not, or no longer, counted in count_left
-  bool count_in_rcx = false;  // rcx is on its way back to count_left
+  bool uncounted = false;  // the block is not, or no longer, counted
+  bool count_in_rcx = false;  // rcx is on its way back to CountState::left
   uint64_t rip = 0;        // the instruction that is executed
 };
 enum Lost : uint8_t { kLostRcx = 1, kLostRdx = 2, kLostOther = 4 };
+
+// Of CountState. Addressed relative to rip: that way processors give a load what was stored before at once, but by way of %gs
+// or an absolute address only after several cycles.
+enum Field : uint32_t {
+  kLeft = offsetof(CountState, left),
+  kTarget = offsetof(CountState, rip),
+  kJump = offsetof(CountState, jump),
+  kSavedRcx = offsetof(CountState, saved[0]),
+  kSavedRdx = offsetof(CountState, saved[1]),
+  kSavedOther = offsetof(CountState, saved[2]),
+  kExit = offsetof(CountState, exit),
+};
 
 // Writes at `out` what will run at `address`.
 class Code {
@@ -69,14 +82,26 @@ class Code {
   // The same, of a displacement of eight bits.
   void land8(uint32_t where) { out_[where] = static_cast<uint8_t>(at_ - (where + 1)); }
 
-  // mov %reg,%gs:field; mov %gs:field,%reg
-  void save(unsigned reg, uint32_t field) { access(0x89, reg, field); }
-  void load(unsigned reg, uint32_t field) { access(0x8b, reg, field); }
-  // movl $value,%gs:field
-  void put_word(uint32_t field, uint32_t value) {
-    put({0x65, 0xc7, 0x04, 0x25});
-    put32(field);
+  // mov %reg,field; mov field,%reg
+  void save(unsigned reg, Field field) { access(0x89, reg, field); }
+  void load(unsigned reg, Field field) { access(0x8b, reg, field); }
+  // movl $value,field
+  void put_word(Field field, uint32_t value) {
+    put({0xc7, 0x05});
+    put_field(field, sizeof value);
     put32(value);
+  }
+  // subq $value,left; js, with no displacement yet
+  void put_subtract(uint8_t value) {
+    put({0x48, 0x83, 0x2d});
+    put_field(kLeft, 1);
+    put8(value);
+    put({0x0f, 0x88});
+  }
+  // jmp *field
+  void put_jump_through(Field field) {
+    put({0xff, 0x25});
+    put_field(field, 0);
   }
   // The shortest move of a constant.
   void put_constant(unsigned reg, uint64_t value) {
@@ -100,14 +125,14 @@ class Code {
   }
 
  private:
-  void access(uint8_t opcode, unsigned reg, uint32_t field) {
-    put8(0x65);
+  void access(uint8_t opcode, unsigned reg, Field field) {
     put8(reg >= 8 ? 0x4c : 0x48);
     put8(opcode);
-    put8(static_cast<uint8_t>(0x04 | (reg & 7) << 3));
-    put8(0x25);
-    put32(field);
+    put8(static_cast<uint8_t>(0x05 | (reg & 7) << 3));
+    put_field(field, 0);
   }
+  // The displacement of a field, `behind` bytes before the instruction's end.
+  void put_field(Field field, uint32_t behind) { put32(static_cast<uint32_t>(kCountState + field - (here() + 4 + behind))); }
 
   uint8_t* out_;
   uint64_t address_;
@@ -119,7 +144,7 @@ class Code {
 // The first page of the cache.
 void write_thunks();
 // What is refunded at the exit and the count of the block that follows, in one: the sum is the same, and so is what is left
-// where it does not suffice. REQUIRES: the block counts by an instruction that writes flags.
+// where it does not suffice.
 void write_joint(const Exit& exit, const Block& block);
 
 }  // namespace weir::count

@@ -37,8 +37,8 @@ bool start(uint64_t site_entry, uint64_t upcall);
 // on natively. REQUIRES: the turn.
 [[nodiscard]] uint64_t enter(Task& task, uint64_t rip, uint64_t budget);
 // Of the last enter(): what is left, and how many instructions were executed.
-uint64_t left(const Task& task);
-uint64_t executed(const Task& task);
+uint64_t left();
+uint64_t executed();
 
 // The task has come in by kCounted: frame.rip becomes the program's own address. False: it was called in for a signal, which
 // it takes on its way out, and goes on natively.

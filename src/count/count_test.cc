@@ -4,9 +4,12 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include <algorithm>
+
 #include "count/test_functions.h"
 #include "count/test_run.h"
 #include "count/text.h"
+#include "count/trace.h"
 
 // The same functions natively and counted: the same results, the same number of instructions, and the same places of
 // leaving each time, wherever the count ends.
@@ -41,6 +44,17 @@ WEIR_TEST_ASM(live_flags, R"(
  5: jmp 2b
  3: lea 100(%rax), %rax; jmp 6f
  6: ret)");
+// Paths are left again and again, to where flags are alive and to where they are not.
+WEIR_TEST_ASM(leaving, R"(
+    mov $300, %ecx; xor %eax, %eax; mov %rdi, %rdx
+ 1: imul $1103515245, %rdx, %rdx; add $12345, %rdx; bt $16, %rdx; jc 2f; bt $17, %rdx; jc 3f; bt $18, %rdx; jc 5f; inc %rax; jmp 4f
+ 2: adc $2, %rax; jmp 4f
+ 3: lea 5(%rax), %rax; sbb %r8, %r8; sub %r8, %rax; jmp 4f
+ 5: xor %rdx, %rax; jmp 6f
+ 6: bt $19, %rdx; jnc 4f; jc 7f
+ 7: jmp 8f
+ 8: adc %rsi, %rax
+ 4: dec %ecx; jne 1b; ret)");
 WEIR_TEST_ASM(inc_keeps_carry, R"(
     mov $20, %ecx; mov %rdi, %rax; xor %edx, %edx; clc
  1: adc %rsi, %rax; dec %ecx; jne 1b
@@ -174,6 +188,8 @@ const struct {
     {"live_flags", weir_count_live_flags, -1, 1},
     {"live_flags", weir_count_live_flags, INT64_MIN, 1},
     {"live_flags", weir_count_live_flags, 5, 5},
+    {"leaving", weir_count_leaving, 11, 22},
+    {"leaving", weir_count_leaving, -12345, 1},
     {"inc_keeps_carry", weir_count_inc_keeps_carry, -5, -7},
     {"loops", weir_count_loops, 10, 0},
     {"loops", weir_count_loops, 0, 0},
@@ -242,12 +258,38 @@ TEST(CountTest, ACountMayEndAnywhere) {
         bool same = once.result == expected && again.result == expected && once.executed == total;
         same = same && again.executed == total && once.places_digest == again.places_digest && !once.was_native;
         same = same && (f.varies || once.registers_digest == again.registers_digest);
-        same = same && once.places + 1 >= total / (n < 32 ? 32 : n);
+        same = same && once.places + 1 >= total / std::max<uint64_t>(n, kMostInstructions);
         if (same) continue;
         printf("%s, %lu at a time: %ld %ld, expected %ld; %lu %lu of %lu, %lu %lu places\n", f.name, n, once.result, again.result,
                expected, once.executed, again.executed, total, once.places, again.places);
         good = false;
         break;
+      }
+    }
+    return good;
+  }));
+}
+
+TEST(CountTest, WhereACountEndsDoesNotDependOnTheCache) {
+  EXPECT_TRUE(test::in_child([] {
+    bool good = true;
+    for (auto& f : kFunctions) {
+      if (kSanitized && f.varies) continue;
+      prepare(f.function, f.a, f.b);
+      for (uint64_t n : {1, 7, 63, 64, 65, 500}) {
+        on_patched_text();  // empties the cache
+        const Outcome cold = run(f.function, f.a, f.b, n), warm = run(f.function, f.a, f.b, n);
+        test::flushes = true;
+        const Outcome emptied = run(f.function, f.a, f.b, n);
+        test::flushes = false;
+        on_patched_text();
+        run(f.function, f.a, f.b);  // blocks are made in another order, and linked otherwise
+        const Outcome other = run(f.function, f.a, f.b, n);
+        for (const Outcome* outcome : {&warm, &emptied, &other}) {
+          if (outcome->places_digest == cold.places_digest && outcome->executed == cold.executed && outcome->result == cold.result) continue;
+          printf("%s, %lu at a time: other places\n", f.name, n);
+          good = false;
+        }
       }
     }
     return good;

@@ -1,5 +1,4 @@
 #include "count/translate.h"
-#include "patch/frame_offsets.h"
 
 // An operand relative to rip. The cache lies too far from any text for it, so
 //   - lea loads a constant;
@@ -70,7 +69,7 @@ void relocate(Code& code, const Step& step, Mark mark) {
   }
   const bool loads = is_general_load(shape);
   const unsigned reg = loads ? shape.reg() : free_register(step);
-  code.save(reg, TASK_COUNT_OTHER);
+  code.save(reg, kSavedOther);
   mark.lost = kLostOther;
   mark.other = static_cast<uint8_t>(reg);
   code.put_constant(reg, address);
@@ -80,7 +79,7 @@ void relocate(Code& code, const Step& step, Mark mark) {
   mark.done++;
   mark.rip = step.next;
   code.mark(mark);
-  code.load(reg, TASK_COUNT_OTHER);
+  code.load(reg, kSavedOther);
 }
 
 void load_target(Code& code, const Step& step) {

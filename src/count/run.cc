@@ -12,8 +12,8 @@
 // each other; whatever block does not know where to go on comes back through a thunk, which is a site like any other, and
 // the runtime leaves by its exit again.
 //
-// A signal that comes meanwhile is noted, as if in the runtime, and makes count_left negative by kCalledIn, so the next block
-// comes in. All code that changes count_left does it in one instruction, or between a load and a store with the value in
+// A signal that comes meanwhile is noted, as if in the runtime, and makes the count negative by kCalledIn, so the next block
+// comes in. All code that changes the count does it in one instruction, or between a load and a store with the value in
 // rcx, which is then changed too.
 
 extern "C" void weir_count_serialize();
@@ -26,10 +26,10 @@ constexpr uint64_t kMostBudget = uint64_t{1} << 48;  // the highest byte of a co
 
 uint64_t g_seen;  // the generation of the cache that this process has seen
 
-bool is_called_in(const Task& task) { return task.count_left < -(kCalledIn / 2); }
+bool is_called_in() { return count_state().left < -(kCalledIn / 2); }
 
-void call_off(Task& task) {
-  if (is_called_in(task)) task.count_left += kCalledIn;
+void call_off() {
+  if (is_called_in()) count_state().left += kCalledIn;
 }
 
 const Exit& exit_at(uint32_t offset) { return *reinterpret_cast<const Exit*>(kCountCode + offset); }
@@ -47,7 +47,7 @@ const Block* make_block(uint64_t original) {
   translate(trace, c.block_count, address, reinterpret_cast<uint8_t*>(address), nullptr, made);
   WEIR_CHECK(made.size <= kMaxBlockSize);
   const Block& block = add_block({original, at, 0, static_cast<uint16_t>(made.size), static_cast<uint16_t>(made.count),
-                                  static_cast<uint16_t>(made.body), static_cast<uint16_t>(made.shortage)});
+                                  static_cast<uint16_t>(made.body & 0x7fff), made.is_live, static_cast<uint16_t>(made.shortage)});
   for (unsigned i = 0; i < made.exit_count; i++) {
     const Exit& exit = exit_at(at + made.exits + i * static_cast<uint32_t>(sizeof(Exit)));
     const Block* next = exit.link == 0 ? nullptr : find_block(exit.target);
@@ -93,8 +93,10 @@ bool start(uint64_t site_entry, uint64_t upcall) {
 }
 
 uint64_t enter(Task& task, uint64_t rip, uint64_t budget) {
-  task.count_left = task.count_given = 0;
-  if (!cache().ready || task.in_vfork || door_at(rip).is_door) return 0;
+  if (!cache().ready || task.in_vfork) return 0;
+  CountState& state = count_state();
+  state.left = state.given = 0;
+  if (door_at(rip).is_door) return 0;
   if (!cache().flushes) flush_cache();
   see_changes();
   const Block* block = block_for(rip);
@@ -102,33 +104,33 @@ uint64_t enter(Task& task, uint64_t rip, uint64_t budget) {
   if (block == nullptr) return 0;
   if (budget > kMostBudget) budget = kMostBudget;
   if (budget < block->count) budget = block->count;
-  task.count_left = task.count_given = static_cast<int64_t>(budget);
+  state.left = state.given = static_cast<int64_t>(budget);
   return address_of(*block);
 }
 
-uint64_t left(const Task& task) {
-  const int64_t value = is_called_in(task) ? task.count_left + kCalledIn : task.count_left;
+uint64_t left() {
+  const int64_t value = is_called_in() ? count_state().left + kCalledIn : count_state().left;
   return value > 0 ? static_cast<uint64_t>(value) : 0;
 }
 
-uint64_t executed(const Task& task) { return static_cast<uint64_t>(task.count_given) - left(task); }
+uint64_t executed() { return static_cast<uint64_t>(count_state().given) - left(); }
 
 bool on_exhausted(Frame& frame) {
-  Task& task = self();
-  const Block& block = cache().blocks[task.count_exit];
-  task.count_left += block.count;
-  call_off(task);
+  CountState& state = count_state();
+  const Block& block = cache().blocks[state.exit];
+  state.left += block.count;
+  call_off();
   frame.rip = block.original;
-  return task.count_left < block.count;
+  return state.left < block.count;
 }
 
 void on_miss(Frame& frame) {
-  Task& task = self();
-  const bool is_direct = task.count_exit != 0;
-  const uint64_t target = is_direct ? exit_at(task.count_exit).target : task.count_rip;
+  CountState& state = count_state();
+  const bool is_direct = state.exit != 0;
+  const uint64_t target = is_direct ? exit_at(state.exit).target : state.rip;
   frame.rip = target;
-  if (is_called_in(task)) {
-    call_off(task);
+  if (is_called_in()) {
+    call_off();
     return;
   }
   const uint32_t flushes = cache().flushes;
@@ -137,7 +139,7 @@ void on_miss(Frame& frame) {
   if (!is_direct) {
     set_target(*block);
   } else if (flushes == cache().flushes) {
-    link_exit(exit_at(task.count_exit), *block);
+    link_exit(exit_at(state.exit), *block);
   }
   g_seen = cache().generation;
   frame.rip = address_of(*block);
@@ -145,24 +147,24 @@ void on_miss(Frame& frame) {
 
 void leave(Frame& frame) {
   if (!is_inside(frame.rip)) return;
-  call_off(self());
+  call_off();
   const Block* block = block_at_code(frame.rip);
   if (block != nullptr) frame.rip = block->original;
 }
 
 bool original_state(ucontext_t& context) {
   auto& gregs = context.uc_mcontext.gregs;
-  Task& task = self();
+  CountState& state = count_state();
   Mark mark;
   const Block* block;
   if (!find_mark(static_cast<uint64_t>(gregs[REG_RIP]), mark, block)) return false;
   static const int kGreg[8] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI};
-  if (mark.lost & kLostRcx) gregs[REG_RCX] = static_cast<greg_t>(task.count_saved[0]);
-  if (mark.lost & kLostRdx) gregs[REG_RDX] = static_cast<greg_t>(task.count_saved[1]);
-  if (mark.lost & kLostOther) gregs[kGreg[mark.other & 7]] = static_cast<greg_t>(task.count_saved[2]);
+  if (mark.lost & kLostRcx) gregs[REG_RCX] = static_cast<greg_t>(state.saved[0]);
+  if (mark.lost & kLostRdx) gregs[REG_RDX] = static_cast<greg_t>(state.saved[1]);
+  if (mark.lost & kLostOther) gregs[kGreg[mark.other & 7]] = static_cast<greg_t>(state.saved[2]);
   gregs[REG_RSP] -= mark.moved;
   gregs[REG_RIP] = static_cast<greg_t>(mark.rip);
-  if (!mark.uncounted) task.count_left += block->count - mark.done;
+  if (!mark.uncounted) state.left += block->count - mark.done;
   return true;
 }
 
@@ -175,9 +177,8 @@ bool meet_signal(int signal, int code, ucontext_t& context) {
 }
 
 void interrupt(ucontext_t& context) {
-  Task& task = self();
-  if (is_called_in(task)) return;
-  task.count_left -= kCalledIn;
+  if (is_called_in()) return;
+  count_state().left -= kCalledIn;
   Mark mark;
   const Block* block;
   auto& gregs = context.uc_mcontext.gregs;

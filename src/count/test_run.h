@@ -27,6 +27,9 @@ Outcome run(const void* function, int64_t a, int64_t b, uint64_t budget = uint64
 // The number of instructions by single steps; a repeated string instruction is one.
 uint64_t steps_of(const void* function, int64_t a, int64_t b);
 
+// The cache is emptied wherever a count ends.
+extern bool flushes;
+
 // Faults in the cache are mapped back before this sees them.
 extern bool (*on_fault)(int signal, ucontext_t& context);
 

@@ -60,6 +60,7 @@ WEIR_TEST_ENTRY("weir_test_count_entry", "weir_test_count_on_site");
 namespace weir::count::test {
 
 bool (*on_fault)(int, ucontext_t&) = nullptr;
+bool flushes = false;
 
 namespace {
 
@@ -121,7 +122,7 @@ void note_texts() {
 }
 
 bool prepare() {
-  for (auto [at, size] : {std::pair{kCountCode, kCountCodeSize}, {kCountTargets, kCountTargetsSize}, {kCountBlocks, kCountBlocksSize}}) {
+  for (auto [at, size] : {std::pair{kCountCode, kCountCodeSize}, {kCountTargets, kCountTargetsSize}, {kCountBlocks, kCountBlocksSize}, {kCountState, sizeof(CountState)}}) {
     void* got = mmap(reinterpret_cast<void*>(at), size, PROT_READ | PROT_WRITE,
                      MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     if (got != reinterpret_cast<void*>(at)) return false;
@@ -184,25 +185,26 @@ extern "C" WEIR_TEST_HANDLER void weir_test_count_on_site(weir::Frame* frame) {
     go_on(*frame, g_budget);
   } else if (frame->site == kCounted) {
     const bool ended = on_exhausted(*frame);
-    g_executed += executed(g_task);
+    g_executed += executed();
     if (!ended && !g_interrupted) sys::raw(SYS_exit_group, 76);
     if (!ended) {
       g_interrupted = false;
-      go_on(*frame, left(g_task));
+      go_on(*frame, left());
       return;
     }
     g_places++;
     g_places_digest = (g_places_digest ^ frame->rip) * 0x9E3779B97F4A7C15 + (g_places_digest >> 29);
     g_registers_digest = (g_registers_digest ^ digest(*frame)) * 0x9E3779B97F4A7C15 + (g_registers_digest >> 29);
+    if (flushes) on_patched_text();
     go_on(*frame, g_budget);
   } else if (frame->site == kCountMiss) {
     g_misses++;
     on_miss(*frame);
     if (is_inside(frame->rip)) return;
-    g_executed += executed(g_task);
+    g_executed += executed();
     if (g_interrupted && frame->rip != reinterpret_cast<uint64_t>(&weir_test_count_stop)) {
       g_interrupted = false;
-      go_on(*frame, left(g_task));
+      go_on(*frame, left());
       return;
     }
     if (frame->rip != reinterpret_cast<uint64_t>(&weir_test_count_stop)) g_native = true;

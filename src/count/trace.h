@@ -8,7 +8,7 @@
 
 namespace weir::count {
 
-inline constexpr unsigned kMostInstructions = 32;
+inline constexpr unsigned kMostInstructions = 64;
 
 struct Step {
   uint64_t address = 0;

@@ -17,6 +17,7 @@ struct Translation {
   unsigned exit_count = 0;
   unsigned mark_count = 0;
   uint32_t body = 0, shortage = 0;  // as Block's
+  bool is_live = false;             // likewise
 };
 
 // Writes the block of `trace`, to run at `address`, at `out`, with its number and, where `marks` is not null, what its

@@ -3,29 +3,38 @@
 #include "count/cache.h"
 #include "count/count.h"
 #include "patch/frame_offsets.h"
+#include "sys/report.h"
+#include "task/shared.h"
 
 // Layout of a block:
 //
-//            -original address                       what an indirect branch compares (lookup_x86_64.S)
-//   entry:   count_left -= count; below 0: to `short`
+//            -original address                       what an indirect branch compares (put_lookup)
+//   entry:   left -= count; below 0: to `short`
 //            the path's instructions; a branch that leaves it goes to its `side`
 //            at its end a jump to the next block, at first to its `exit`; or the lookup
 //   data:    the exits, the return addresses of calls
 //   short:   to the thunk of those that are exhausted
 //   side:    room for what refunds and counts at once (write_joint), at first a jump over it
-//            count_left += what of the path was not executed; a jump to the next block, at first to its `exit`
+//            left += what of the path was not executed; a jump to the next block, at first to its `exit`
 //   exit:    to the thunk of misses
 //
 // `sub` would do for the count, but for the flags of the program. Where these are not dead it is done by lea, and the sign
 // is found by jrcxz: the highest byte of a count is 0 or, below zero, not.
 //
+// Every block changes the one count, so what a load of it waits for decides how fast a program is that executes many
+// instructions a cycle: hence few and long blocks, one change where a path is left and another block begins (write_joint), and
+// operands relative to rip (Field).
+//
 // A call pushes its return address from memory in the block: no register is free, and two stores of four bytes would be
 // slow to read back.
 
-extern "C" const uint8_t weir_count_lookup[], weir_count_lookup_miss[], weir_count_lookup_end[];
-
 namespace weir::count {
 namespace {
+
+// In what refunds (put_refund): offsets of the value, and of the jump behind it.
+constexpr uint32_t kRefundValue = 17, kRefundJump = 25;
+// The size of what looks at the result of counting in rcx and restores that register (put_prologue).
+constexpr uint32_t kLookSize = 20;
 
 bool is_immediate(uint64_t value) { return static_cast<int64_t>(value) == static_cast<int32_t>(value); }
 
@@ -46,7 +55,8 @@ class Translator {
     made.exits = exits_;
     made.exit_count = exit_count_;
     made.mark_count = code_.mark_count();
-    made.body = trace_.flags_are_dead ? body_ : 0;
+    made.body = body_;
+    made.is_live = !trace_.flags_are_dead;
     made.shortage = shortage_;
   }
 
@@ -78,30 +88,31 @@ class Translator {
     mark.uncounted = true;
     code_.mark(mark);
     if (trace_.flags_are_dead) {
-      code_.put({0x65, 0x48, 0x83, 0x2c, 0x25, TASK_COUNT_LEFT, 0, 0, 0, count});  // subq $count,%gs:left
+      code_.put_subtract(count);
       mark.uncounted = false;
       code_.mark(mark);
-      code_.put({0x0f, 0x88});  // js
       short_ = code_.size();
       code_.put32(0);
       body_ = code_.size();
       return;
     }
-    code_.save(kRcx, TASK_COUNT_RCX);
+    code_.save(kRcx, kSavedRcx);
     mark.lost = kLostRcx;
-    code_.load(kRcx, TASK_COUNT_LEFT);
+    code_.load(kRcx, kLeft);
     mark.count_in_rcx = true;
     code_.mark(mark);
     code_.put({0x48, 0x8d, 0x49, static_cast<uint8_t>(-count)});  // lea -count(%rcx),%rcx
-    code_.save(kRcx, TASK_COUNT_LEFT);
+    code_.save(kRcx, kLeft);
     mark.count_in_rcx = mark.uncounted = false;
     code_.mark(mark);
+    body_ = code_.size();
     code_.put({0x48, 0x0f, 0xc9});  // bswap %rcx
     code_.put({0x0f, 0xb6, 0xc9});  // movzbl %cl,%ecx
     code_.put({0xe3, 0x05, 0xe9});  // jrcxz over jmp
     short_ = code_.size();
     code_.put32(0);
-    code_.load(kRcx, TASK_COUNT_RCX);
+    code_.load(kRcx, kSavedRcx);
+    WEIR_CHECK(code_.size() == body_ + kLookSize);
   }
 
   void put_step(const Step& step) {
@@ -153,8 +164,8 @@ class Translator {
       code_.put({0x0f, 0x85});
       put_leave(step, false, low);
     } else {
-      code_.save(kRcx, TASK_COUNT_RCX);
-      code_.save(kRdx, TASK_COUNT_RDX);
+      code_.save(kRcx, kSavedRcx);
+      code_.save(kRdx, kSavedRdx);
       mark.lost = kLostRcx | kLostRdx;
       code_.mark(mark);
       code_.put({0x48, 0x8b, 0x0c, 0x24});  // mov (%rsp),%rcx
@@ -162,8 +173,8 @@ class Translator {
       code_.put({0x48, 0x8d, 0x0c, 0x11});  // lea (%rcx,%rdx),%rcx
       code_.put({0xe3, 0x05, 0xe9});        // jrcxz over jmp
       put_leave(step, true, 0);
-      code_.load(kRcx, TASK_COUNT_RCX);
-      code_.load(kRdx, TASK_COUNT_RDX);
+      code_.load(kRcx, kSavedRcx);
+      code_.load(kRdx, kSavedRdx);
     }
     code_.put({0x48, 0x8d, 0x64, 0x24, 0x08});  // lea 8(%rsp),%rsp
   }
@@ -188,8 +199,8 @@ class Translator {
   }
 
   void put_indirect(const Step& step, Mark mark) {
-    code_.save(kRcx, TASK_COUNT_RCX);
-    code_.save(kRdx, TASK_COUNT_RDX);
+    code_.save(kRcx, kSavedRcx);
+    code_.save(kRdx, kSavedRdx);
     mark.lost = kLostRcx | kLostRdx;
     code_.mark(mark);
     if (step.flow == Flow::kReturn) {
@@ -207,14 +218,32 @@ class Translator {
     put_lookup(mark);
   }
 
+  // rcx is where the program goes on; its own rcx and rdx are saved. The table knows one block for each value of the lower 16
+  // bits of an address, and a block has the negative of its own address in front of it, so the sum is 0 where it is the one
+  // that is wanted. No flag is written.
   void put_lookup(Mark mark) {
     mark.moved = released_;
     code_.mark(mark);
-    const uint32_t from = code_.size();
-    code_.put_bytes(weir_count_lookup, static_cast<size_t>(weir_count_lookup_end - weir_count_lookup));
-    const uint32_t miss = from + static_cast<uint32_t>(weir_count_lookup_miss - weir_count_lookup);
-    const uint64_t thunk = kCountCode + kLookupMissThunk - (address_ + miss + 4);
-    __builtin_memcpy(out_ + miss, &thunk, 4);
+    code_.put({0x48, 0xba});
+    code_.put64(kCountTargets / sizeof(uint64_t));  // movabs: an index with scale 8 needs no register for the table's base
+    code_.put({0x66, 0x89, 0xca});                          // mov %cx,%dx
+    code_.put({0x48, 0x8b, 0x14, 0xd5, 0, 0, 0, 0});        // mov (,%rdx,8),%rdx
+    code_.save(kRdx, kJump);
+    code_.put({0x48, 0x8b, 0x52, 0xf8});                    // mov -8(%rdx),%rdx
+    code_.put({0x48, 0x8d, 0x0c, 0x11});                    // lea (%rcx,%rdx),%rcx
+    code_.put8(0xe3);                                       // jrcxz
+    const uint32_t found = code_.size();
+    code_.put8(0);
+    code_.put({0x48, 0xf7, 0xd2});                          // not %rdx
+    code_.put({0x48, 0x8d, 0x4c, 0x11, 0x01});              // lea 1(%rcx,%rdx),%rcx: the address again
+    code_.save(kRcx, kTarget);
+    code_.load(kRcx, kSavedRcx);
+    code_.load(kRdx, kSavedRdx);
+    put_jump(kCountCode + kLookupMissThunk);
+    code_.land8(found);
+    code_.load(kRcx, kSavedRcx);
+    code_.load(kRdx, kSavedRdx);
+    code_.put_jump_through(kJump);
   }
 
   void put_door(const Door& door, uint64_t target) {
@@ -260,8 +289,8 @@ class Translator {
     Mark mark = mark_at(trace_.steps[0].address);
     mark.lost = trace_.flags_are_dead ? 0 : kLostRcx;
     code_.mark(mark);
-    if (!trace_.flags_are_dead) code_.load(kRcx, TASK_COUNT_RCX);
-    code_.put_word(TASK_COUNT_EXIT, number_);
+    if (!trace_.flags_are_dead) code_.load(kRcx, kSavedRcx);
+    code_.put_word(kExit, number_);
     put_jump(kCountCode + kExhaustedThunk);
   }
 
@@ -281,16 +310,15 @@ class Translator {
     const auto refund = static_cast<uint8_t>(trace_.count - leaving.done);
     const Door door = door_at(leaving.target);
     Mark mark = mark_at(leaving.target);
-    Exit exit{leaving.target, 0, 0, 0};
-    if (refund > 0 && !door.is_door) {
-      exit.joint = place_of(code_.size());
-      exit.refund = refund;
+    Exit exit{leaving.target & 0xffffffffffff, refund, 0, place_of(code_.size())};
+    const bool joins = refund > 0 && !door.is_door;
+    if (joins) {
       code_.mark(mark);
       code_.put8(0xe9);
       code_.put32(kJointSize - 5);
       for (uint32_t i = 5; i < kJointSize; i++) code_.put8(0xcc);
     }
-    if (refund > 0) put_refund(refund, mark);
+    if (refund > 0) put_refund(refund, mark, joins);
     mark.uncounted = refund > 0;
     code_.mark(mark);
     const uint32_t record = exits_ + exit_count_++ * static_cast<uint32_t>(sizeof(Exit));
@@ -299,13 +327,8 @@ class Translator {
       return;
     }
     exit.link = place_of(leaving.from);
-    if (refund > 0) {
-      code_.put8(0xe9);
-      exit.link = place_of(code_.size());
-      code_.put32(0);
-    }
     __builtin_memcpy(out_ + record, &exit, sizeof exit);
-    code_.put_word(TASK_COUNT_EXIT, place_of(record));
+    code_.put_word(kExit, place_of(record));
     put_jump(kCountCode + kMissThunk);
   }
 
@@ -317,30 +340,31 @@ class Translator {
     if (leaving.lost) {
       mark.lost = kLostRcx | kLostRdx;
       code_.mark(mark);
-      code_.load(kRcx, TASK_COUNT_RCX);
-      code_.load(kRdx, TASK_COUNT_RDX);
+      code_.load(kRcx, kSavedRcx);
+      code_.load(kRdx, kSavedRdx);
       mark.lost = 0;
     }
-    if (leaving.done < trace_.count) put_refund(static_cast<uint8_t>(trace_.count - leaving.done), mark);
+    if (leaving.done < trace_.count) put_refund(static_cast<uint8_t>(trace_.count - leaving.done), mark, false);
     mark.uncounted = true;
     code_.mark(mark);
     put_indirect(*leaving.step, mark);
   }
 
   // What was not executed is no longer counted behind this.
-  void put_refund(uint8_t refund, Mark mark) {
+  void put_refund(uint8_t refund, Mark mark, bool joins) {
     code_.mark(mark);
-    code_.save(kRcx, TASK_COUNT_RCX);
+    code_.save(kRcx, kSavedRcx);
     mark.lost = kLostRcx;
-    code_.load(kRcx, TASK_COUNT_LEFT);
+    code_.load(kRcx, kLeft);
     mark.count_in_rcx = true;
     code_.mark(mark);
     code_.put({0x48, 0x8d, 0x49, refund});  // lea refund(%rcx),%rcx
-    code_.save(kRcx, TASK_COUNT_LEFT);
+    code_.save(kRcx, kLeft);
     mark.count_in_rcx = false;
     mark.uncounted = true;
     code_.mark(mark);
-    code_.load(kRcx, TASK_COUNT_RCX);
+    if (joins) code_.put({0xe9, 0, 0, 0, 0});  // jmp to what follows; later into the next block
+    code_.load(kRcx, kSavedRcx);
   }
 
   const Trace& trace_;
@@ -360,8 +384,8 @@ class Translator {
 }  // namespace
 
 void Code::put_enter(uint32_t site) {
-  save(kRsp, TASK_SCRATCH_RSP);
-  load(kRsp, TASK_STACK_TOP);
+  put({0x65, 0x48, 0x89, 0x24, 0x25, TASK_SCRATCH_RSP, 0, 0, 0});  // mov %rsp,%gs:scratch
+  put({0x65, 0x48, 0x8b, 0x24, 0x25, TASK_STACK_TOP, 0, 0, 0});    // mov %gs:top,%rsp
   put8(0x68);
   put32(site);
   put({0xff, 0x25});  // jmp *slot(%rip)
@@ -372,7 +396,7 @@ void write_thunks() {
   auto thunk = [](uint32_t at) { return Code(reinterpret_cast<uint8_t*>(kCountCode + at), kCountCode + at, nullptr); };
   thunk(kMissThunk).put_enter(static_cast<uint32_t>(kCountMiss));
   Code lookup = thunk(kLookupMissThunk);
-  lookup.put_word(TASK_COUNT_EXIT, 0);
+  lookup.put_word(kExit, 0);
   lookup.put_enter(static_cast<uint32_t>(kCountMiss));
   thunk(kExhaustedThunk).put_enter(static_cast<uint32_t>(kCounted));
   Code none = thunk(kNoBlock - 8);
@@ -382,14 +406,27 @@ void write_thunks() {
 }
 
 void write_joint(const Exit& exit, const Block& block) {
-  const uint64_t address = kCountCode + exit.joint;
-  Code code(reinterpret_cast<uint8_t*>(address), address, nullptr);
+  uint64_t address = kCountCode + exit.joint;
   const auto more = static_cast<uint8_t>(block.count - exit.refund);
-  if (more != 0) {  // else: as much as there was left before, which was enough
-    code.put({0x65, 0x48, 0x83, 0x2c, 0x25, TASK_COUNT_LEFT, 0, 0, 0, more});  // subq $more,%gs:left
-    code.put({0x0f, 0x88});  // js
-    code.put_relative(address_of(block) + block.shortage);
+  if (more == 0) {  // as much as there was left before, which was enough
+    Code code(reinterpret_cast<uint8_t*>(address), address, nullptr);
+    code.put8(0xe9);
+    code.put_relative(address_of(block) + block.body + (block.is_live ? kLookSize : 0));
+    return;
   }
+  if (block.is_live) {
+    address += kJointSize + kRefundValue;
+    Code code(reinterpret_cast<uint8_t*>(address), address, nullptr);
+    code.put8(static_cast<uint8_t>(-more));
+    address += kRefundJump - kRefundValue;
+    Code jump(reinterpret_cast<uint8_t*>(address), address, nullptr);
+    jump.put8(0xe9);
+    jump.put_relative(address_of(block) + block.body);
+    return;
+  }
+  Code code(reinterpret_cast<uint8_t*>(address), address, nullptr);
+  code.put_subtract(more);
+  code.put_relative(address_of(block) + block.shortage);
   code.put8(0xe9);
   code.put_relative(address_of(block) + block.body);
 }

@@ -85,8 +85,8 @@ inline bool goes_on(Task& task, uint64_t key) {
   task.kept_events++;
   task.looks_for_spin = 0;
   // One instruction changes the count, since a signal may do so too (count/run.cc).
-  const int64_t more = static_cast<int64_t>(gap_budget(task)) - task.count_left;
-  sys::add_at_once(task.count_left, more);
+  const int64_t more = static_cast<int64_t>(gap_budget(task)) - count_state().left;
+  sys::add_at_once(count_state().left, more);
   return true;
 }
 

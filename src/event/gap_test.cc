@@ -13,6 +13,8 @@ struct GapTest : ::testing::Test {
     void* at = mmap(reinterpret_cast<void*>(kControl), sizeof(Shared), PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     mapped = at != MAP_FAILED;
+    mmap(reinterpret_cast<void*>(kCountState), sizeof(CountState), PROT_READ | PROT_WRITE,
+         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
     std::memset(shared().gaps, 0, sizeof shared().gaps);
     shared().waits_by_looking = 0;
     std::memset(&task, 0, sizeof task);
@@ -111,9 +113,9 @@ TEST_F(GapTest, AProgramThatLooksForOthersIsAlwaysCounted) {
 TEST_F(GapTest, AnOperationSetsTheCountAgain) {
   is_near(task, 1);
   task.kept_events = kWorthMoving + 1;
-  task.count_left = 5;
+  count_state().left = 5;
   EXPECT_TRUE(goes_on(task, 2));
-  EXPECT_EQ(task.count_left, static_cast<int64_t>(kNear));
+  EXPECT_EQ(count_state().left, static_cast<int64_t>(kNear));
   EXPECT_EQ(task.kept_events, kWorthMoving + 2);
 }
 
@@ -121,11 +123,11 @@ TEST_F(GapTest, ASignalThatCalledTheTaskInIsNotForgotten) {
   is_near(task, 1);
   task.kept_events = kWorthMoving + 1;
   const int64_t before = -(int64_t{1} << 62);
-  task.count_left = before;
+  count_state().left = before;
   // What a handler does between the look at the count and its change.
   const int64_t more = static_cast<int64_t>(gap_budget(task)) - 100;
-  sys::add_at_once(task.count_left, more);
-  EXPECT_LT(task.count_left, 0);
+  sys::add_at_once(count_state().left, more);
+  EXPECT_LT(count_state().left, 0);
 }
 
 TEST_F(GapTest, TheTurnEndsInTheEnd) {

@@ -33,6 +33,7 @@ constexpr Area kAreas[] = {
     {kOwners, kOwnersSize, false},  // a child has one task, and nobody owns anything
     {kCountCode, kCountCodeSize, false},  // ... and nothing is counted
     {kCountTargets, kCountTargetsSize, false},
+    {kCountState, sizeof(CountState), false},
     {kCountBlocks, kCountBlocksSize, false},
 };
 

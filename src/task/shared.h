@@ -39,6 +39,7 @@ inline constexpr uint64_t kCountCode = 0x30f800000000;    // translated program 
 inline constexpr uint64_t kCountCodeSize = uint64_t{32} << 20;
 inline constexpr uint64_t kCountTargets = 0x30f804000000; // where indirect branches lead in it; aligned to its size
 inline constexpr uint64_t kCountTargetsSize = uint64_t{512} << 10;
+inline constexpr uint64_t kCountState = 0x30f804800000;   // CountState; less than 2 GiB from the code
 inline constexpr uint64_t kCountBlocks = 0x30f805000000;  // count::Cache
 inline constexpr uint64_t kCountBlocksSize = uint64_t{16} << 20;
 inline constexpr uint64_t kStackSize = 128 << 10;         // one runtime stack; as much again is its signal stack
@@ -134,6 +135,17 @@ struct MovedState {
   uint32_t unused;
   uint64_t fs_base;
   alignas(64) uint8_t vectors[4032];  // as XSAVE lays them out
+};
+
+// Of the task that executes counted (src/count), or did so last. One for the program: only who has the turn does.
+struct CountState {
+  int64_t left;       // instructions that it may still execute; read by count::left()
+  int64_t given;      // what `left` began with
+  uint64_t rip;       // where program code goes on that leaves the cache
+  uint64_t jump;
+  uint64_t saved[3];  // registers of the program while generated code uses them: rcx, rdx, some other
+  uint32_t exit;      // the exit, or the block, that it left by
+  uint32_t unused;
 };
 
 struct Executor {
@@ -284,6 +296,7 @@ struct Shared {
 
 inline bool g_control_mapped = false;  // from then on shared() may be touched
 inline Shared& shared() { return *reinterpret_cast<Shared*>(kControl); }
+inline CountState& count_state() { return *reinterpret_cast<CountState*>(kCountState); }
 inline Task& task_at(TaskId id) { return shared().tasks[id]; }
 inline bool is_task_memory(const void* p) {
   auto a = reinterpret_cast<uint64_t>(p);

@@ -81,8 +81,7 @@ struct TaskCounters {
   uint64_t phase_cycles[kPhases];
 };
 
-// Layout: the first 0x48 bytes are used by src/patch/entry_x86_64.S and by the generated stubs, those up to 0x80 by the code
-// that src/count generates.
+// Layout: the first 0x50 bytes are used by src/patch/entry_x86_64.S and by the generated stubs.
 struct Task {
   Task* self;                 // 0x00
   uint32_t flags;             // 0x08
@@ -97,14 +96,7 @@ struct Task {
   uint32_t pad1;              // 0x3c
   uint32_t pending;           // 0x40 number of entries in pending_signals
   uint32_t inbox_count;       // 0x44 signals in inbox. Guarded by: the order's lock
-  int64_t count_left;         // 0x48 instructions that it may still execute; read by count::left()
-  uint64_t count_rip;         // 0x50 where program code goes on that leaves the cache of src/count
-  uint64_t count_jump;        // 0x58
-  uint32_t count_exit;        // 0x60 the exit, or the block, that it left by
-  uint32_t pad4;              // 0x64
-  uint64_t count_saved[3];    // 0x68 registers of the program while generated code uses them: rcx, rdx, some other
-  uint64_t alone_section;     // 0x80 what in_runtime is where the runtime is left: 1 in an AloneSection (interpose/event_call.h)
-  int64_t count_given;        // what count_left began with
+  uint64_t alone_section;     // 0x48 what in_runtime is where the runtime is left: 1 in an AloneSection (interpose/event_call.h)
 
   // Identity.
   int32_t tid;                // the kernel's id of the thread or process that runs this task
@@ -219,10 +211,7 @@ static_assert(offsetof(Task, scratch_rsp) == 0x10 && offsetof(Task, stack_top) =
 static_assert(offsetof(Task, frame) == 0x20 && offsetof(Task, jump_target) == 0x28);
 static_assert(offsetof(Task, in_runtime) == 0x30 && offsetof(Task, heap) == 0x38 && offsetof(Task, pending) == 0x40);
 static_assert(offsetof(Task, inbox_count) == 0x44);
-static_assert(offsetof(Task, count_left) == 0x48 && offsetof(Task, count_rip) == 0x50);
-static_assert(offsetof(Task, alone_section) == 0x80);
-static_assert(offsetof(Task, count_jump) == 0x58 && offsetof(Task, count_exit) == 0x60);
-static_assert(offsetof(Task, count_saved) == 0x68);
+static_assert(offsetof(Task, alone_section) == 0x48);
 
 inline Task& self() {
   Task* task;
