@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/personality.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -296,18 +299,51 @@ TEST(CountTest, WhereACountEndsDoesNotDependOnTheCache) {
   }));
 }
 
+// weir_count_low in a page at `at` does the same there.
+bool does_the_same_at(uint64_t at, int flags) {
+  void* page = mmap(reinterpret_cast<void*>(at), 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+  if (page == MAP_FAILED) return false;
+  const auto start = reinterpret_cast<uint64_t>(page);
+  const auto* code = reinterpret_cast<const char*>(weir_count_low);
+  memcpy(page, code, static_cast<size_t>(weir_count_low_end - code));
+  note_text({start, start + 4096});
+  const auto function = reinterpret_cast<Function>(page);
+  const int64_t expected = function(1234567, 89);
+  const Outcome got = run(function, 1234567, 89);
+  const bool there = at != 0 ? start == at : start < 0x80000000;
+  return there && got.result == expected && !got.was_native && got.executed == test::steps_of(page, 1234567, 89);
+}
+
 TEST(CountTest, AddressesMayBeShort) {
+  EXPECT_TRUE(test::in_child([] { return does_the_same_at(0, MAP_32BIT); }));
+}
+
+TEST(CountTest, TextMayLieNearTheCache) {
   EXPECT_TRUE(test::in_child([] {
-    void* page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
-    const auto start = reinterpret_cast<uint64_t>(page);
-    const auto* code = reinterpret_cast<const char*>(weir_count_low);
-    memcpy(page, code, static_cast<size_t>(weir_count_low_end - code));
-    note_text({start, start + 4096});
-    const auto function = reinterpret_cast<Function>(page);
-    const int64_t expected = function(1234567, 89);
-    const Outcome got = run(function, 1234567, 89);
-    return start < 0x80000000 && got.result == expected && !got.was_native && got.executed == test::steps_of(page, 1234567, 89);
+    constexpr uint64_t kCode = weir::kCountCode, kGigabyte = uint64_t{1} << 30, kPage = 4096;
+    bool good = true;
+    // The last two: hardly near enough, hardly too far.
+    for (uint64_t at : {kCode - kGigabyte, kCode - 2 * kGigabyte + (1 << 20), kCode - 2 * kGigabyte - kPage}) {
+      good = good && does_the_same_at(at, MAP_FIXED_NOREPLACE);
+    }
+    return good;
   }));
+}
+
+// As under weir det: the program's own text and data lie near the cache.
+TEST(CountTest, ProgramsMayLieNearTheCache) {
+  const pid_t child = fork();
+  if (child == 0) {
+    personality(ADDR_NO_RANDOMIZE);
+    execl("/proc/self/exe", "unit_tests",
+          "--gtest_filter=CountTest.CountedFunctionsDoTheSame:CountTest.CountsWhatSingleStepsCount:"
+          "CountTest.WideVectorsKeepTheirOperands:CountChangeTest.FaultsAreThoseOfTheProgram",
+          nullptr);
+    _exit(127);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
 }
 
 TEST(CountTest, WideVectorsKeepTheirOperands) {

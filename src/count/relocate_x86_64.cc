@@ -1,6 +1,8 @@
 #include "count/translate.h"
 
-// An operand relative to rip. The cache lies too far from any text for it, so
+// An operand relative to rip.
+//   - Where the cache lies near enough to what it addresses, it gets another displacement. That is so for the data of most
+//     programs (kCountCode); libraries are far away. There
 //   - lea loads a constant;
 //   - an address that fits into 32 bits becomes an absolute one;
 //   - else a register holds the address: of rsi, rdi and rbx one that the instruction does not use. It is not needed where
@@ -46,6 +48,7 @@ void put_with_operand(Code& code, const Step& step, uint8_t rm, const uint8_t* o
   code.put_bytes(step.code() + behind, shape.length - behind);
 }
 
+// Whether a signed displacement of 32 bits holds it.
 bool is_narrow(uint64_t address) { return static_cast<int64_t>(address) == static_cast<int32_t>(address); }
 
 }  // namespace
@@ -56,7 +59,13 @@ void relocate(Code& code, const Step& step, Mark mark) {
     code.put_bytes(step.code(), shape.length);
     return;
   }
-  const uint64_t address = operand_address(step);
+  const uint64_t address = operand_address(step), distance = address - (code.here() + shape.length);
+  if (is_narrow(distance)) {
+    uint8_t displacement[4];
+    __builtin_memcpy(displacement, &distance, sizeof displacement);
+    put_with_operand(code, step, 5, displacement, sizeof displacement);
+    return;
+  }
   if (!shape.is_vector && shape.map == OpcodeMap::kOneByte && shape.opcode == 0x8d) {
     code.put_constant(shape.reg() | (shape.rex & 4) << 1, shape.rex & 8 ? address : address & 0xffffffff);
     return;
@@ -88,12 +97,20 @@ void load_target(Code& code, const Step& step) {
     code.put({static_cast<uint8_t>(0x48 | (shape.rex & 1)), 0x8b, static_cast<uint8_t>(0xc8 | shape.rm())});
     return;
   }
-  if (shape.is_rip_relative()) code.put_constant(kRcx, operand_address(step));
+  const uint64_t address = shape.is_rip_relative() ? operand_address(step) : 0;
+  constexpr uint64_t kLongest = 15;
+  const bool is_near = is_narrow(address - code.here()) && is_narrow(address - (code.here() + kLongest));
+  if (shape.is_rip_relative() && !is_near) code.put_constant(kRcx, address);
   for (unsigned i = 0; i < shape.opcode_at; i++) {  // what changes the address
     const uint8_t prefix = step.code()[i];
     if (prefix == 0x64 || prefix == 0x65 || prefix == 0x67) code.put8(prefix);
   }
   code.put({static_cast<uint8_t>(0x48 | (shape.rex & 3)), 0x8b});
+  if (shape.is_rip_relative() && is_near) {
+    code.put8(0x0d);
+    code.put_relative(address);
+    return;
+  }
   if (shape.is_rip_relative()) {
     code.put8(0x09);  // (%rcx)
     return;

@@ -35,12 +35,14 @@ inline constexpr uint64_t kExecBufferLimit = 8 << 20;      // the kernel takes n
 inline constexpr uint64_t kOwners = 0x30f200000000;       // OwnerTable
 inline constexpr uint64_t kOwnersSize = uint64_t{4} << 20;
 inline constexpr uint64_t kMoved = 0x30f400000000;        // MovedState of each task
-inline constexpr uint64_t kCountCode = 0x30f800000000;    // translated program code (src/count)
+// Translated program code (src/count). Below where the kernel puts programs that are position independent (0x555555554000, and
+// higher where addresses are random), and near it, so that translated instructions reach the program's data relative to rip.
+inline constexpr uint64_t kCountCode = 0x555500000000;
 inline constexpr uint64_t kCountCodeSize = uint64_t{32} << 20;
-inline constexpr uint64_t kCountTargets = 0x30f804000000; // where indirect branches lead in it; aligned to its size
+inline constexpr uint64_t kCountTargets = 0x555504000000;  // where indirect branches lead in it; aligned to its size
 inline constexpr uint64_t kCountTargetsSize = uint64_t{512} << 10;
-inline constexpr uint64_t kCountState = 0x30f804800000;   // CountState; less than 2 GiB from the code
-inline constexpr uint64_t kCountBlocks = 0x30f805000000;  // count::Cache
+inline constexpr uint64_t kCountState = 0x555504800000;    // CountState; less than 2 GiB from the code
+inline constexpr uint64_t kCountBlocks = 0x555505000000;  // count::Cache
 inline constexpr uint64_t kCountBlocksSize = uint64_t{16} << 20;
 inline constexpr uint64_t kStackSize = 128 << 10;         // one runtime stack; as much again is its signal stack
 inline constexpr uint64_t kDiffSize = uint64_t{768} << 20;  // one task's diff buffer, address space only
