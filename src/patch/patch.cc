@@ -61,7 +61,7 @@ long map_stub_area(Range object, uint64_t size) {
 }
 
 // Kinds that a plan which is kept is made for.
-constexpr PatchKinds kKeptKinds = kPatchSyscall | kPatchAtomic;
+constexpr PatchKinds kKeptKinds = kPatchSyscall | kPatchAtomic | kPatchRdtsc;
 
 class Patcher {
  public:
@@ -79,6 +79,7 @@ class Patcher {
     } else {
       const bool keeps = folder_ != nullptr && !has_earlier_;
       if (!make_plan(keeps ? kKeptKinds : kinds_)) return -ENOMEM;
+      if (keeps) made_.header().text_digest = digest_text(code(), text_.size());
       if (keeps) store_plan(folder_, identity, made_);
       plan_ = &made_;
     }
@@ -119,8 +120,10 @@ class Patcher {
     for (uint32_t i = window.start; i < window.limit; i++) taken_.add(i);
   }
 
-  // Whether the text is the one that the plan was made for, as far as the plan replaces anything of it now.
+  // Whether the text is the one that the plan was made for: as a whole when it is met first; as far as the plan replaces anything of
+  // it now, also when earlier calls have changed it.
   bool fits(const Plan& plan) const {
+    if (!has_earlier_ && plan.header().text_digest != digest_text(code(), text_.size())) return false;
     for (const PlannedSite& site : plan) {
       const uint64_t limit = uint64_t{site.window} + site.window_size;
       if (limit > text_.size() || site.offset < site.window || site.offset + uint64_t{site.length} > limit ||

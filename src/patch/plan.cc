@@ -105,6 +105,20 @@ uint64_t digest_bytes(const uint8_t* bytes, uint64_t size) {
   return digest ^ digest >> 31;
 }
 
+uint64_t digest_text(const uint8_t* bytes, uint64_t size) {
+  constexpr uint64_t kLanes = 4, kStep = kLanes * 8;
+  uint64_t lane[kLanes] = {1, 2, 3, 4};
+  uint64_t at = 0;
+  for (; at + kStep <= size; at += kStep) {
+    for (uint64_t i = 0; i < kLanes; i++) {
+      const uint64_t mixed = (lane[i] ^ load_at<uint64_t>(bytes + at + 8 * i)) * 0xBF58476D1CE4E5B9;
+      lane[i] = mixed ^ mixed >> 32;
+    }
+  }
+  const uint64_t rest = digest_bytes(bytes + at, size - at);
+  return digest_bytes(reinterpret_cast<const uint8_t*>(lane), sizeof lane) ^ rest * 0x9E3779B97F4A7C15;
+}
+
 bool Plan::take(uint64_t capacity) {
   const uint64_t size = sizeof(PlanHeader) + capacity * sizeof(PlannedSite);
   if (!memory_.take(size)) return false;

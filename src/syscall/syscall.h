@@ -10,6 +10,8 @@ namespace weir::syscalls {
 
 // Fills g_syscall_handled for a program of one task (`multi` false), or of several.
 void choose_handled(bool multi);
+// In a process that is not the task's own: every call comes to on_syscall.
+void handle_all();
 
 // A patched system call: number in frame.rax, arguments as the kernel has them. Sets frame.rax.
 // The call does the same in whichever process of the program's, and does not wait in the kernel.

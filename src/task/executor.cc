@@ -15,6 +15,7 @@
 #include "sys/futex.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
+#include "syscall/syscall.h"
 #include "task/move_offsets.h"
 #include "task/process.h"
 #include "trap/signals.h"
@@ -170,6 +171,7 @@ void begin(uint64_t process) {
   set_base(ARCH_SET_GS, reinterpret_cast<uint64_t>(&e.record));
   trap::set_signal_stack(static_cast<uint32_t>(process));
   page::see_store();
+  syscalls::handle_all();  // what no stub hands over otherwise (credentials, say) is the task's own process's too
   e.tid = static_cast<int>(sys::raw(SYS_gettid));
   __atomic_store_n(&s.processes[process].pid, e.tid, __ATOMIC_RELEASE);
   serve();
