@@ -20,7 +20,7 @@ enum class Kind : uint8_t {
   kOrder = 4,    // of the order stream: `number` an OrderKind, `check` the task, `result` how many turns had been decided
   kTask = 5,     // a task begins in this slot: `result` its number of creation
   kClock = 6,    // a value of the cycle counter: `result`; `number` 1: rdtscp, then `check` is what it leaves in ecx
-  kFile = 7,     // the call before it maps a file: `result` its number among the recording's files, payload its path
+  kFile = 7,     // the call before it maps a file: `result` its number among the recording's files, payload a MappedFile and its path
   kEnd = 8,      // the task's end, or the program's: `number` an EndKind, `result` the status, payload End
   kValue = 9,    // a number that the runtime made of what the machine did: `number` says which, `result`
   kImage = 10,   // a program begins (exec): payload its path
@@ -46,6 +46,17 @@ struct End {
   uint64_t schedule;  // hash over all turns
   uint64_t memory;    // fingerprint; 0: not taken
 };
+
+// Of a file that is being mapped. Who puts it waits until the ring is empty, with the file open: meanwhile the command copies it.
+struct MappedFile {
+  uint64_t size;
+  int64_t modified;  // nanoseconds
+  uint64_t device;
+  uint64_t inode;
+  int32_t process;     // in which it is open, as the command counts processes
+  int32_t descriptor;
+};
+static_assert(sizeof(MappedFile) == 40);
 
 inline constexpr uint32_t kMostPayload = 32 << 10;
 

@@ -43,15 +43,17 @@ struct Header {
   uint32_t gone;          // the command ends, or its disk is full: nothing is taken any more; `why`
   char why[256];
   uint32_t bell;          // futex of the command: counts
+  uint32_t sleeps;        // the command sleeps on `bell`, or is about to
   uint32_t processes;     // ordinals given away
   uint32_t slots;         // slots ever taken
   uint32_t files;         // numbers of files given away
-  uint64_t options;       // of this recording: kWithFingerprint
+  uint64_t options;       // of this run: kWithFingerprint, kWithStat
   char directory[512];    // the recording
+  char log[512];          // where Weir's own words go; empty: standard error. Not in the environment, which must not differ in a replay
   alignas(64) Slot slot[kMostStreams];
 };
 
-inline constexpr uint64_t kWithFingerprint = 1;
+inline constexpr uint64_t kWithFingerprint = 1, kWithStat = 2;
 inline constexpr uint64_t kHeaderSize = (sizeof(Header) + 4095) & ~uint64_t{4095};
 inline constexpr uint64_t kTraceSize = kHeaderSize + kMostStreams * kRingSize;
 
