@@ -1,5 +1,5 @@
 // The program runs in the command's own process (execve), so that its pid, its parent, its terminal and its exit are
-// what they would be without Weir. What must be settled from outside is settled here: the address space is not
+// what they would be without Weir (where it is recorded or replayed, in a child: cli/child.cc). What must be settled from outside is settled here: the address space is not
 // randomized, and the loader is told to load the library first.
 #include "cli/launch.h"
 
@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <string_view>
 #include <vector>
 
 #include "base/options.h"
@@ -44,16 +45,6 @@ bool fix_addresses() {
   if (now == -1) return false;
   if (now & ADDR_NO_RANDOMIZE) return true;
   return personality(static_cast<unsigned>(now) | ADDR_NO_RANDOMIZE) != -1;
-}
-
-// The library opens it by name, perhaps after the program has changed its directory.
-std::string prepared_log(const std::string& name) {
-  int descriptor = open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (descriptor < 0) throw Failure(kWeirFailed, fmt::format("--log {}: {}", name, strerror(errno)));
-  close(descriptor);
-  std::string path = std::filesystem::absolute(name).string();
-  if (path.size() > kPathMax) throw Failure(kWeirFailed, fmt::format("--log {}: the name is too long", name));
-  return path;
 }
 
 // The part that the program fills when it ends and renames (runtime/exit_json.cc). FILE goes now: what is there afterwards is
@@ -113,18 +104,52 @@ std::string cache_folder() {
   return path;
 }
 
-void set_variable(const char* name, const std::string& value) {
-  if (setenv(name, value.c_str(), 1) != 0)
-    throw Failure(kWeirFailed, fmt::format("cannot set {}: {}", name, strerror(errno)));
+using Environment = std::vector<std::string>;
+
+// The value of a variable, where it stands in its string; null: it is not there.
+const char* value_in(const Environment& environment, const std::string& name) {
+  for (const std::string& variable : environment) {
+    if (variable.starts_with(name + "=")) return variable.c_str() + name.size() + 1;
+  }
+  return nullptr;
+}
+
+// In its place, or at the end, as setenv does.
+void set_variable(Environment& environment, const std::string& name, const std::string& value) {
+  for (std::string& variable : environment) {
+    if (!variable.starts_with(name + "=")) continue;
+    variable = name + "=" + value;
+    return;
+  }
+  environment.push_back(name + "=" + value);
 }
 
 // The C library keeps stacks of threads that have ended for new ones, 40 MB of them: five. Each one more is mapped, closed and
 // unmapped for every thread, and under Weir all processes repeat that. The library takes this out again.
-void keep_more_stacks() {
-  const char* now = getenv("GLIBC_TUNABLES");
+void keep_more_stacks(Environment& environment) {
+  const char* now = value_in(environment, "GLIBC_TUNABLES");
   const std::string others = now && *now ? now : "";
   if (others.find("glibc.pthread.stack_cache_size=") != std::string::npos) return;
-  set_variable("GLIBC_TUNABLES", others + (others.empty() ? "" : ":") + kStackTunable);
+  set_variable(environment, "GLIBC_TUNABLES", others + (others.empty() ? "" : ":") + kStackTunable);
+}
+
+// The options stay as long as they are, and otherwise as they are: where a run was recorded they are the recorded ones.
+void set_tracer(Environment& environment, pid_t tracer) {
+  constexpr std::string_view kKey = "tracer=";
+  std::string options = value_in(environment, "WEIR_OPTIONS");
+  const size_t at = options.find(kKey);
+  const std::string digits = fmt::format("{:010}", tracer);
+  if (at == std::string::npos || options.size() < at + kKey.size() + digits.size()) {
+    throw Failure(kWeirFailed, "the recorded environment is not one of Weir's");
+  }
+  set_variable(environment, "WEIR_OPTIONS", options.replace(at + kKey.size(), digits.size(), digits));
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& words) {
+  std::vector<char*> result;
+  for (const std::string& word : words) result.push_back(const_cast<char*>(word.c_str()));
+  result.push_back(nullptr);
+  return result;
 }
 
 }  // namespace
@@ -147,40 +172,71 @@ std::string library_path() {
   return library;
 }
 
-void launch(const Program& program, const RunOptions& options) {
+std::string prepared_log(const std::string& name) {
+  int descriptor = open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (descriptor < 0) throw Failure(kWeirFailed, fmt::format("--log {}: {}", name, strerror(errno)));
+  close(descriptor);
+  std::string path = std::filesystem::absolute(name).string();
+  if (path.size() > kPathMax) throw Failure(kWeirFailed, fmt::format("--log {}: the name is too long", name));
+  return path;
+}
+
+std::vector<std::string> environment_for(const RunOptions& options) {
   RunOptions passed = options;
-  std::string library = library_path();
-  if (!passed.json.empty() && passed.passive()) {
-    throw Failure(kWeirFailed, "--stat-json: with order free and view direct the program runs as it is, and nothing is counted");
+  Environment environment;
+  for (char** variable = environ; *variable; variable++) environment.push_back(*variable);
+  set_variable(environment, "LD_PRELOAD", preload_list(library_path()));
+  if (!passed.passive()) {
+    passed.cache = cache_folder();
+    keep_more_stacks(environment);
   }
-  if (!passed.log.empty()) passed.log = prepared_log(passed.log);
-  set_variable("LD_PRELOAD", preload_list(library));
-  if (!fix_addresses() && passed.deterministic()) {
+  set_variable(environment, "WEIR_OPTIONS", to_environment(passed, 0));
+  return environment;
+}
+
+void execute(const Program& program, std::vector<std::string> environment, const RunOptions& options) {
+  const bool recorded = options.trace >= 0;
+  if (!fix_addresses() && options.deterministic()) {
+    const int error = errno;
+    if (recorded) {
+      throw Failure(kWeirFailed, fmt::format("this machine does not let addresses be fixed (personality: {}), so that a "
+                                             "recording could not be replayed", strerror(error)));
+    }
     fmt::print(stderr,
                "weir: this machine does not let addresses be fixed (personality: {}): results that depend on "
                "addresses may differ from run to run\n",
-               strerror(errno));
+               strerror(error));
   }
-  if (!passed.json.empty()) passed.json = prepared_json(passed.json);
-  if (!passed.passive()) {
-    passed.cache = cache_folder();
-    keep_more_stacks();
+  const pid_t tracer = options.deterministic() ? start_tracer() : 0;
+  if (recorded && tracer == 0) {
+    throw Failure(kWeirFailed, "this machine forbids ptrace, so that the program's random bytes could not be the same in a replay");
   }
-  pid_t tracer = passed.deterministic() ? start_tracer() : 0;
-  set_variable("WEIR_OPTIONS", to_environment(passed, tracer));
-
-  std::vector<char*> arguments;
-  for (const std::string& word : program.argv) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
+  set_tracer(environment, tracer);
+  const std::vector<char*> arguments = pointers(program.argv), variables = pointers(environment);
   hide_time(tracer);
-  execve(program.path.c_str(), arguments.data(), environ);
-  int error = errno;
+  execve(program.path.c_str(), arguments.data(), variables.data());
+  const int error = errno;
   dismiss_tracer(tracer);
-  if (!passed.json.empty()) unlink(part_of(passed.json).c_str());
   throw Failure(error == ENOENT                     ? kNotFound
                 : error == E2BIG || error == ENOMEM ? kWeirFailed
                                                     : kCannotRun,
                 fmt::format("{}: {}", program.path, strerror(error)));
+}
+
+void launch(const Program& program, const RunOptions& options) {
+  RunOptions passed = options;
+  library_path();
+  if (!passed.json.empty() && passed.passive()) {
+    throw Failure(kWeirFailed, "--stat-json: with order free and view direct the program runs as it is, and nothing is counted");
+  }
+  if (!passed.log.empty()) passed.log = prepared_log(passed.log);
+  if (!passed.json.empty()) passed.json = prepared_json(passed.json);
+  try {
+    execute(program, environment_for(passed), passed);
+  } catch (const Failure&) {
+    if (!passed.json.empty()) unlink(part_of(passed.json).c_str());
+    throw;
+  }
 }
 
 }  // namespace weir::cli

@@ -26,6 +26,8 @@ enum class Kind : uint8_t {
   kImage = 10,   // a program begins (exec): payload its path
 };
 
+inline constexpr Kind kLastKind = Kind::kImage;
+
 enum class OrderKind : uint16_t { kReturns = 1, kTimeJumps = 2, kSignal = 3 };
 enum class EndKind : uint16_t { kTaskEnds = 1, kProgramExits = 2, kProgramKilled = 3 };
 

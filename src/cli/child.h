@@ -1,0 +1,43 @@
+// A program that runs beside the command, which records or replays it, and stands for it towards shell and terminal.
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <set>
+
+namespace weir::cli {
+
+class Child {
+ public:
+  enum class Signals {
+    kPassOn,  // what is sent to the command alone is the program's
+    kEnd,     // a signal that ends the command ends the program: a replay listens to nobody
+  };
+
+  // Forks; the child calls `become`, which executes the program or throws Failure, and the constructor throws the same.
+  Child(const std::function<void()>& become, Signals signals);
+
+  // Passes on signals, stops and continues with the program, reaps. False: it and all its descendants have ended.
+  bool attend();
+  // Whether a signal has asked this command to end (kEnd).
+  bool is_interrupted() const;
+
+  bool was_killed() const;  // by a signal
+  int status() const;       // that signal, or the exit status
+
+  // Ends this process as the program ended: by the same signal, or returns the exit status.
+  int end_alike() const;
+
+ private:
+  void on_stop(int signal);
+  void kill_all() const;
+
+  pid_t pid_ = 0;               // 0: the program itself has ended
+  std::set<pid_t> strangers_;   // children that this process had before: a shell that became the command by exec
+  Signals signals_;
+  int how_ = 0;        // as wait says it, once the program itself has ended
+  int interrupt_ = 0;  // the signal that ends a replay
+};
+
+}  // namespace weir::cli

@@ -1,0 +1,139 @@
+// weir record: a program runs at order token as det runs it, and what the world tells it is kept.
+#include <fmt/format.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+
+#include "cli/child.h"
+#include "cli/commands.h"
+#include "cli/failure.h"
+#include "cli/identity.h"
+#include "cli/launch.h"
+#include "cli/processor_x86_64.h"
+#include "cli/recorder.h"
+#include "cli/words.h"
+
+namespace weir::cli {
+namespace {
+
+constexpr uint64_t kLook = 10'000'000;  // nanoseconds between two looks at the rings where no bell rings
+
+struct RecordOptions {
+  std::string directory, log, view = "isolated";
+  bool stat = false, fingerprint = false, quiet = false;
+};
+
+uint64_t random_number() {
+  uint64_t number = 0;
+  if (getrandom(&number, sizeof number, 0) != sizeof number) throw Failure(kWeirFailed, "getrandom failed");
+  return number;
+}
+
+recording::Manifest manifest_of(const Program& program, const RecordOptions& options, const RunOptions& run) {
+  recording::Manifest manifest;
+  manifest.recording = random_number();
+  manifest.weir = WEIR_VERSION;
+  manifest.started = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+  manifest.order = run.order;
+  manifest.view = run.view;
+  manifest.fingerprint = options.fingerprint;
+  manifest.program = program.path;
+  manifest.arguments = program.argv;
+  manifest.environment = environment_for(run);
+  std::error_code error;
+  manifest.directory = std::filesystem::current_path(error).string();
+  manifest.descriptor = run.trace;
+  rlimit stack{};
+  getrlimit(RLIMIT_STACK, &stack);
+  manifest.stack = stack.rlim_cur;
+  utsname system;
+  uname(&system);
+  manifest.system = system.release;
+  manifest.processor = this_processor();
+  manifest.files = identities(program, manifest.environment);
+  return manifest;
+}
+
+void write_or_fail(const std::string& path, const std::string& text) {
+  if (!recording::replace_file(path, text)) throw Failure(kWeirFailed, fmt::format("{}: {}", path, strerror(errno)));
+}
+
+int record(const Words& words, const RecordOptions& options) {
+  refuse_view(options.view, "record");
+  const Program program = locate_program(words);
+  const std::string log = options.log.empty() ? "" : prepared_log(options.log);
+  RunOptions run;
+  run.order = "token";
+  run.view = options.view;
+  run.trace = descriptor_number();
+  const recording::Manifest manifest = manifest_of(program, options, run);
+  TraceMemory memory(trace::Mode::kRecord);
+  const std::string directory = recording::make_directory(program.path, options.directory);
+  const auto forget = [&] {
+    std::error_code error;
+    std::filesystem::remove_all(directory, error);
+  };
+  memory.set_paths(directory, log);
+  memory.header().options = (options.fingerprint ? trace::kWithFingerprint : 0) | (options.stat ? trace::kWithStat : 0);
+
+  const auto started = std::chrono::steady_clock::now();
+  const auto elapsed = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count(); };
+  std::unique_ptr<Child> child;
+  try {
+    write_or_fail(directory + "/" + recording::kManifest, manifest.text());
+    child = std::make_unique<Child>(
+        [&] {
+          if (!memory.pass_on(run.trace)) throw Failure(kWeirFailed, fmt::format("descriptor {}: {}", run.trace, strerror(errno)));
+          execute(program, manifest.environment, run);
+        },
+        Child::Signals::kPassOn);
+  } catch (const Failure&) {
+    forget();
+    throw;
+  }
+  Recorder recorder(memory, directory, manifest.recording);
+  recording::End end;
+  for (;;) {
+    const uint32_t seen = memory.bell();
+    recorder.take();
+    recorder.age(static_cast<uint64_t>(elapsed() * 1e9) + 1);
+    if (!child->attend()) break;
+    memory.sleep(seen, kLook);
+  }
+  end.seconds = elapsed();
+  recorder.finish(end);
+  std::string failure = recorder.failure();
+  end.reason = !failure.empty() ? failure : child->was_killed() ? recording::kKilled : recording::kExited;
+  end.status = child->status();
+  if (!recording::replace_file(directory + "/" + recording::kEndFile, end.text()) && failure.empty()) {
+    failure = fmt::format("{}/{}: {}", directory, recording::kEndFile, strerror(errno));
+  }
+  if (!failure.empty()) {
+    say(log, fmt::format("the recording in {} does not go to the program's end: {}", directory, failure));
+  } else if (!options.quiet) {
+    say(log, fmt::format("recorded in {} ({}, {:.1f} s)", directory, size_words(recording::Recording(directory).size()), end.seconds));
+  }
+  return child->end_alike();
+}
+
+}  // namespace
+
+Command add_record(CLI::App& app) {
+  auto options = std::make_shared<RecordOptions>();
+  CLI::App* command = app.add_subcommand("record", "Run a program and keep what a replay needs");
+  command->add_option("-o,--output", options->directory, "Where the recording goes; it must not exist")->type_name("DIR");
+  command->add_option("--view", options->view, "What memory a task sees between events")->capture_default_str();
+  command->add_flag("--stat", options->stat, "At the end, print what the run spent");
+  command->add_flag("--fingerprint", options->fingerprint, "At the end, print a hash of the whole memory and of the schedule");
+  command->add_flag("--quiet", options->quiet, "Do not say at the end where the recording is");
+  command->add_option("--log", options->log, "Write Weir's own words to FILE instead of standard error")->type_name("FILE");
+  return {command, true, [options](const Words& program) { return record(program, *options); }};
+}
+
+}  // namespace weir::cli

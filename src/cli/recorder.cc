@@ -1,0 +1,261 @@
+// Two threads: the caller's takes entries out of the rings, so that no program waits for the disk or for zstd unless both are far
+// behind; the writer's packs chunks and appends them. A chunk goes to disk when it is full or a quarter of a second old: that much is
+// lost where everything is killed at once.
+//
+// 1. An entry leaves its ring when it has been copied, a kFile entry when its file has been.
+// 2. What a program puts is not trusted: entries that are none end the recording, as a full disk does.
+// 3. After a failure nothing is appended any more, to no stream, and what was appended in part is cut off.
+#include "cli/recorder.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "trace/wait.h"
+
+namespace weir::cli {
+namespace {
+
+using recording::File;
+using recording::Key;
+
+constexpr uint64_t kOldest = 250'000'000;        // nanoseconds
+constexpr uint64_t kMostQueued = 128ull << 20;  // bytes; then the rings fill and programs wait
+
+// The bytes of `from` at `to`: shared where the file system can, holes left out.
+bool copy_content(const File& from, const File& to, uint64_t size) {
+  if (ioctl(to.descriptor(), FICLONE, from.descriptor()) == 0) return true;
+  if (ftruncate(to.descriptor(), static_cast<off_t>(size)) != 0) return false;
+  for (off_t at = 0; at < static_cast<off_t>(size);) {
+    off_t start = lseek(from.descriptor(), at, SEEK_DATA);
+    if (start < 0 && errno == ENXIO) return true;
+    off_t end = start < 0 ? -1 : lseek(from.descriptor(), start, SEEK_HOLE);
+    if (end < 0) start = at, end = static_cast<off_t>(size);
+    for (at = start; at < end;) {
+      const std::string piece = from.read(static_cast<uint64_t>(at), std::min<size_t>(1 << 20, static_cast<size_t>(end - at)));
+      if (piece.empty()) return true;  // it was made shorter: the sum that is taken of the copy is of what there is
+      if (pwrite(to.descriptor(), piece.data(), piece.size(), at) != static_cast<ssize_t>(piece.size())) return false;
+      at += static_cast<off_t>(piece.size());
+    }
+  }
+  return true;
+}
+
+bool is_the_one(const File& file, const trace::MappedFile& wanted) {
+  struct stat status;
+  return file.is_open() && fstat(file.descriptor(), &status) == 0 && S_ISREG(status.st_mode) &&
+         static_cast<uint64_t>(status.st_size) == wanted.size && status.st_dev == wanted.device && status.st_ino == wanted.inode &&
+         status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec == wanted.modified;
+}
+
+}  // namespace
+
+Recorder::Recorder(TraceMemory& memory, const std::string& directory, uint64_t recording, int level)
+    : memory_(memory), directory_(directory), recording_(recording), level_(level) {
+  sigset_t all, was;  // signals are the other thread's
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &was);
+  writer_ = std::thread([this] { write_all(); });
+  pthread_sigmask(SIG_SETMASK, &was, nullptr);
+}
+
+Recorder::~Recorder() {
+  if (!writer_.joinable()) return;
+  fail("it was given up");
+  {
+    const std::lock_guard lock(mutex_);
+    ends_ = true;
+  }
+  changed_.notify_all();
+  writer_.join();
+}
+
+std::string Recorder::failure() const {
+  const std::lock_guard lock(mutex_);
+  return failure_;
+}
+
+void Recorder::fail(const std::string& why) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (failure_.empty()) failure_ = why;
+    queue_.clear();
+    queued_ = 0;
+  }
+  memory_.set_gone(why);
+  changed_.notify_all();
+}
+
+bool Recorder::take() {
+  bool any = false;
+  const uint32_t slots = std::min(__atomic_load_n(&memory_.header().slots, __ATOMIC_ACQUIRE), trace::kMostStreams);
+  for (uint32_t i = 0; i < slots; i++) any |= take_from(i);
+  return any;
+}
+
+bool Recorder::is_sound(const trace::Ring& ring) const {
+  const uint64_t used = ring.used(), tail = ring.slot->tail;
+  return used <= trace::kRingSize && used % 8 == 0 && tail % 8 == 0;
+}
+
+bool Recorder::take_from(uint32_t index) {
+  trace::Ring ring = memory_.ring(index);
+  if (__atomic_load_n(&ring.slot->state, __ATOMIC_ACQUIRE) == trace::State::kFree || ring.used() == 0) return false;
+  if (memory_.header().gone) return false;
+  Stream*& stream = by_slot_[index];
+  if (!stream) {
+    const Key key{ring.slot->process, ring.slot->task};
+    auto& owned = streams_[key];
+    if (!owned) owned = std::make_unique<Stream>(Stream{recording::Chunker(key)});
+    stream = owned.get();
+  }
+  const auto overwritten = [&] {
+    fail(fmt::format("the program has overwritten the recording's memory (stream {})", stream->chunker.key().name()));
+    return false;
+  };
+  // As far as it was put when we came: a program that puts without end must not keep us from the others.
+  const uint64_t head = __atomic_load_n(&ring.slot->head, __ATOMIC_ACQUIRE);
+  while (ring.slot->tail != head) {
+    if (!is_sound(ring)) break;
+    const trace::Entry* there = ring.peek();
+    if (!there) break;
+    const uint64_t left = std::min(trace::kRingSize - ring.slot->tail % trace::kRingSize, ring.used());
+    trace::Entry entry;  // looked at once: the memory is the program's
+    memcpy(&entry, there, sizeof entry);
+    if (!recording::is_entry(reinterpret_cast<const char*>(&entry), left)) return overwritten();
+    const char* payload = reinterpret_cast<const char*>(there + 1);
+    if (entry.kind == trace::Kind::kFile) copy_file(entry, payload);
+    stream->chunker.add(entry, payload);
+    ring.take(&entry);
+    if (stream->chunker.is_full()) {
+      trace::wake(*ring.slot);
+      enqueue(stream->chunker.cut());
+    }
+  }
+  if (!is_sound(ring)) return overwritten();
+  trace::wake(*ring.slot);
+  return true;
+}
+
+void Recorder::age(uint64_t now) {
+  for (auto& [key, stream] : streams_) {
+    if (stream->chunker.is_empty()) {
+      stream->waits_since = 0;
+    } else if (stream->waits_since == 0) {
+      stream->waits_since = now;
+    } else if (now - stream->waits_since >= kOldest) {
+      enqueue(stream->chunker.cut());
+      stream->waits_since = stream->chunker.is_empty() ? 0 : now;
+    }
+  }
+}
+
+void Recorder::enqueue(std::optional<recording::Chunk> chunk) {
+  if (!chunk) return;
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return queued_ <= kMostQueued || !failure_.empty(); });
+  if (!failure_.empty()) return;
+  queued_ += chunk->raw.size();
+  queue_.push_back(std::move(*chunk));
+  lock.unlock();
+  changed_.notify_all();
+}
+
+void Recorder::write_all() {
+  std::map<Key, File> files;
+  for (;;) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return !queue_.empty() || ends_; });
+    if (queue_.empty()) return;
+    const recording::Chunk chunk = std::move(queue_.front());
+    queue_.pop_front();
+    lock.unlock();
+    const std::string path = fmt::format("{}/{}/{}", directory_, recording::kStreams, chunk.key.name());
+    try {
+      const std::string bytes = recording::packed(chunk, recording_, level_);
+      File& file = files[chunk.key];
+      if (!file.is_open()) file = File::appending(path);
+      if (!file.is_open()) throw recording::Damage(fmt::format("{}: {}", path, strerror(errno)));
+      const uint64_t before = file.size();
+      if (!file.write(bytes)) {
+        const int cause = errno;
+        if (ftruncate(file.descriptor(), static_cast<off_t>(before)) != 0) errno = cause;  // its sums show that it is cut
+        throw recording::Damage(fmt::format("{}: {}", path, strerror(cause)));
+      }
+      written(chunk, bytes.size());
+    } catch (const std::exception& error) {
+      fail(error.what());
+    }
+  }
+}
+
+void Recorder::written(const recording::Chunk& chunk, size_t size) {
+  {
+    const std::lock_guard lock(mutex_);
+    packed_ += size;
+    raw_ += chunk.raw.size();
+    written_[chunk.key].chunks++;
+    written_[chunk.key].entries += chunk.entries;
+    queued_ -= std::min(queued_, static_cast<uint64_t>(chunk.raw.size()));
+  }
+  changed_.notify_all();
+}
+
+// The payload is the program's, and may be anything.
+void Recorder::copy_file(const trace::Entry& entry, const char* payload) {
+  trace::MappedFile wanted;
+  if (entry.size < sizeof wanted) return fail("the program has overwritten the recording's memory (a mapped file)");
+  memcpy(&wanted, payload, sizeof wanted);
+  const std::string path(payload + sizeof wanted, strnlen(payload + sizeof wanted, entry.size - sizeof wanted));
+  const auto number = static_cast<uint64_t>(entry.result);
+  const std::string name = fmt::format("{}/{}/{}", directory_, recording::kFiles, number);
+  const auto refuse = [&](const char* what, int error) { fail(fmt::format("{}: {}: {}", path, what, strerror(error))); };
+
+  const Copied which{wanted.device, wanted.inode, wanted.size, wanted.modified};
+  const auto known = copies_.find(which);
+  recording::Copy copy{number, wanted.size, 0, path};
+  if (known != copies_.end()) {
+    const std::string first = fmt::format("{}/{}/{}", directory_, recording::kFiles, known->second.number);
+    if (known->second.number == number) return;
+    if (link(first.c_str(), name.c_str()) != 0) return refuse("cannot be copied", errno);
+    copy.sum = known->second.sum;
+  } else {
+    File from = File::reading(fmt::format("/proc/{}/fd/{}", wanted.process, wanted.descriptor));
+    if (!is_the_one(from, wanted)) from = File::reading(path);
+    if (!is_the_one(from, wanted)) return refuse("is mapped, and has changed or gone before it could be copied", ENOENT);
+    const File to(open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    if (!to.is_open()) return refuse("cannot be copied", errno);
+    if (!copy_content(from, to, wanted.size)) return refuse("cannot be copied", errno);
+    copy.sum = sum_of_file(to);
+    copy.size = to.size();
+    copies_[which] = {number, copy.sum};
+  }
+  const File list = File::appending(fmt::format("{}/{}", directory_, recording::kFileList));
+  if (!list.is_open() || !list.write(copy.line())) refuse("cannot be listed", errno);
+}
+
+void Recorder::finish(recording::End& end) {
+  while (take()) {}
+  for (auto& [key, stream] : streams_) {
+    while (auto chunk = stream->chunker.cut()) enqueue(std::move(chunk));  // a group that was not finished is of no use
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    ends_ = true;
+  }
+  changed_.notify_all();
+  writer_.join();
+  end.packed = packed_;
+  end.raw = raw_;
+  for (const auto& [key, stream] : written_) end.streams[key.name()] = stream;
+}
+
+}  // namespace weir::cli

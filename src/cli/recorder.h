@@ -1,0 +1,76 @@
+// Takes the entries of all streams out of the rings and appends them to files, while the program runs.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "cli/trace_memory.h"
+#include "recording/directory.h"
+#include "recording/stream.h"
+
+namespace weir::cli {
+
+class Recorder {
+ public:
+  // `level` of zstd. The recording's directory exists.
+  Recorder(TraceMemory& memory, const std::string& directory, uint64_t recording, int level = 1);
+  ~Recorder();
+
+  // Takes all that is there. True: there was something.
+  bool take();
+  // Cuts chunks of what has waited long enough, at `now` (nanoseconds, any clock).
+  void age(uint64_t now);
+  // After the program: takes the rest and writes all of it. Then `end` tells the sizes and streams.
+  void finish(recording::End& end);
+  // Why nothing is written any more; empty: all is well.
+  std::string failure() const;
+
+ private:
+  struct Stream {
+    recording::Chunker chunker;
+    uint64_t waits_since = 0;  // the clock when its oldest entry was seen by age(); 0: it has none
+  };
+
+  bool take_from(uint32_t index);
+  bool is_sound(const trace::Ring& ring) const;
+  void copy_file(const trace::Entry& entry, const char* payload);
+  void enqueue(std::optional<recording::Chunk> chunk);
+  void fail(const std::string& why);
+  void write_all();  // the writer's thread
+  void written(const recording::Chunk& chunk, size_t size);
+
+  TraceMemory& memory_;
+  const std::string directory_;
+  const uint64_t recording_;
+  const int level_;
+  std::map<recording::Key, std::unique_ptr<Stream>> streams_;
+  std::map<uint32_t, Stream*> by_slot_;
+  struct Copied {
+    uint64_t device, inode, size;
+    int64_t modified;
+    auto operator<=>(const Copied&) const = default;
+  };
+  struct Known {
+    uint64_t number, sum;
+  };
+  std::map<Copied, Known> copies_;
+
+  mutable std::mutex mutex_;  // guards what follows
+  std::condition_variable changed_;
+  std::deque<recording::Chunk> queue_;
+  uint64_t queued_ = 0;  // bytes in queue_ and in the writer's hands
+  bool ends_ = false;
+  std::string failure_;
+  uint64_t packed_ = 0, raw_ = 0;
+  std::map<recording::Key, recording::End::Stream> written_;
+
+  std::thread writer_;  // last: it uses all of the above
+};
+
+}  // namespace weir::cli

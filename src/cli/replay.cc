@@ -1,0 +1,144 @@
+// weir replay: the recorded program starts once more as it started then, and is told what it was told then.
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstring>
+#include <memory>
+
+#include "cli/child.h"
+#include "cli/commands.h"
+#include "cli/failure.h"
+#include "cli/feeder.h"
+#include "cli/identity.h"
+#include "cli/launch.h"
+#include "cli/processor_x86_64.h"
+#include "cli/words.h"
+
+namespace weir::cli {
+namespace {
+
+constexpr uint64_t kLook = 10'000'000;  // nanoseconds between two looks at the rings where no bell rings
+
+struct ReplayOptions {
+  std::string directory, log;
+  bool stat = false, fingerprint = false, check = false;
+};
+
+// Throws Failure where a replay here and now could not be the same.
+void refuse_other_world(const recording::Recording& recording) {
+  const recording::Manifest& manifest = recording.manifest;
+  const auto refuse = [&](const std::string& why) { throw Failure(kWeirFailed, fmt::format("{}: {}", recording.directory, why)); };
+  const recording::Processor processor = this_processor();
+  if (!(processor == manifest.processor)) {
+    refuse(fmt::format("it was recorded on another kind of processor ({}; this is {})", manifest.processor.name, processor.name));
+  }
+  for (const recording::Identity& file : manifest.files) {
+    if (const std::string change = change_of(file); !change.empty()) refuse(change);
+  }
+  if (manifest.order != "token") refuse(fmt::format("order {}: this version does not replay it", manifest.order));
+  refuse_view(manifest.view, "replay");
+  std::vector<std::string> damages;
+  recording::verify_copies(recording, &damages);
+  if (!damages.empty()) refuse(damages.front());
+}
+
+// In the child, before it becomes the program: what of a process's state the program's addresses depend on.
+void restore(const recording::Manifest& manifest) {
+  if (chdir(manifest.directory.c_str()) != 0 && !manifest.program.starts_with("/")) {
+    throw Failure(kWeirFailed, fmt::format("the recorded working directory {}: {}", manifest.directory, strerror(errno)));
+  }
+  rlimit stack{};
+  getrlimit(RLIMIT_STACK, &stack);
+  stack.rlim_cur = manifest.stack;
+  if (setrlimit(RLIMIT_STACK, &stack) != 0) {
+    throw Failure(kWeirFailed, fmt::format("the stack limit was {} when this was recorded, and cannot be set now: {}",
+                                           manifest.stack == RLIM_INFINITY ? "unlimited" : fmt::format("{} bytes", manifest.stack),
+                                           strerror(errno)));
+  }
+}
+
+// Empty: the replay went to the recording's end and ended as that did.
+std::string difference(const recording::Recording& recording, const Child& child, const Feeder& feeder) {
+  if (!recording.end) return "";
+  recording::End now;
+  now.reason = child.was_killed() ? recording::kKilled : recording::kExited;
+  now.status = child.status();
+  const recording::End& then = *recording.end;
+  const bool to_the_end = then.reason == recording::kKilled || then.reason == recording::kExited;
+  if (to_the_end && (now.reason != then.reason || now.status != then.status)) {
+    return fmt::format("the replay ended differently: {} instead of {}", now.words(), then.words());
+  }
+  std::string stream;
+  if (to_the_end && !feeder.is_used_up(&stream)) return fmt::format("the replay ended before the recording did (stream {})", stream);
+  return "";
+}
+
+int replay(const ReplayOptions& options) {
+  const std::string log = options.log.empty() ? "" : prepared_log(options.log);
+  const recording::Recording recording(chosen_recording(options.directory));
+  const recording::Manifest& manifest = recording.manifest;
+  refuse_other_world(recording);
+  utsname system;
+  uname(&system);
+  if (manifest.system != system.release) {
+    say(log, fmt::format("recorded on Linux {}, this is {}: addresses may differ", manifest.system, system.release));
+  }
+  RunOptions run;
+  run.order = manifest.order;
+  run.view = manifest.view;
+  run.trace = manifest.descriptor;
+  TraceMemory memory(trace::Mode::kReplay);
+  memory.set_paths(recording.directory, log);
+  memory.header().options =
+      (options.fingerprint || manifest.fingerprint ? trace::kWithFingerprint : 0) | (options.stat ? trace::kWithStat : 0);
+  std::vector<std::string> damages = recording.damages;
+  Feeder feeder(memory, recording, &damages);
+  for (const std::string& damage : damages) say(log, fmt::format("{}: {}; replayed up to there", recording.directory, damage));
+  const size_t told = damages.size();
+  feeder.put();
+  const Program program{manifest.program, manifest.arguments};
+  Child child(
+      [&] {
+        restore(manifest);
+        if (!memory.pass_on(run.trace)) {
+          throw Failure(kWeirFailed, fmt::format("descriptor {}, which was used when this was recorded: {} (ulimit -Hn?)", run.trace,
+                                                 strerror(errno)));
+        }
+        execute(program, manifest.environment, run);
+      },
+      Child::Signals::kEnd);
+  for (;;) {
+    const uint32_t seen = memory.bell();
+    feeder.put();
+    if (!child.attend()) break;
+    if (child.is_interrupted()) memory.set_gone("the replay was interrupted");
+    memory.sleep(seen, kLook);
+  }
+  for (size_t i = told; i < damages.size(); i++) say(log, fmt::format("{}: {}; replayed up to there", recording.directory, damages[i]));
+  const std::string different = child.is_interrupted() ? "the replay was interrupted" : difference(recording, child, feeder);
+  if (!different.empty()) say(log, different);
+  if (!options.check) return child.end_alike();
+  if (different.empty() && damages.empty()) {
+    say(log, fmt::format("replayed as recorded ({})", recording.end->words()));
+    return 0;
+  }
+  return 1;
+}
+
+}  // namespace
+
+Command add_replay(CLI::App& app) {
+  auto options = std::make_shared<ReplayOptions>();
+  CLI::App* command = app.add_subcommand("replay", "Run a recorded program again, exactly as it ran");
+  command->add_option("DIR", options->directory, "The recording; default: the newest one");
+  command->add_flag("--check", options->check, "Exit with 0 where the replay was the same to the end, else with 1");
+  command->add_flag("--stat", options->stat, "At the end, print what the run spent");
+  command->add_flag("--fingerprint", options->fingerprint, "At the end, print a hash of the whole memory and of the schedule");
+  command->add_option("--log", options->log, "Write Weir's own words to FILE instead of standard error")->type_name("FILE");
+  return {command, false, [options](const Words&) { return replay(*options); }};
+}
+
+}  // namespace weir::cli

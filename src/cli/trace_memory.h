@@ -1,0 +1,42 @@
+// The memory between the command and the programs that it records or replays: made here, mapped here and, by the program's runtime,
+// there (trace/ring.h).
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "trace/ring.h"
+
+namespace weir::cli {
+
+class TraceMemory {
+ public:
+  // Throws Failure where the machine or a limit does not allow it.
+  explicit TraceMemory(trace::Mode mode);
+  ~TraceMemory();
+  TraceMemory(const TraceMemory&) = delete;
+  TraceMemory& operator=(const TraceMemory&) = delete;
+
+  trace::Header& header() const { return *reinterpret_cast<trace::Header*>(base_); }
+  trace::Ring ring(uint32_t slot) const { return trace::Ring::at(base_, slot); }
+
+  void set_paths(const std::string& directory, const std::string& log);
+  // Ends the exchange for good: who waits at a ring goes on and sees it. Thread-safe.
+  void set_gone(const std::string& why);
+
+  // Sleeps until the bell rings, at most `nanoseconds`; `seen` is the bell as it was before the caller looked for work.
+  uint32_t bell() const;
+  void sleep(uint32_t seen, uint64_t nanoseconds);
+
+  // In the child: the descriptor that the program inherits, at `number`. False with errno.
+  bool pass_on(int number) const;
+
+ private:
+  uint64_t base_ = 0;
+  int descriptor_ = -1;
+};
+
+// The number for pass_on: above what the program may have, where limits allow that; like the runtime's own (page/limits.cc).
+int descriptor_number();
+
+}  // namespace weir::cli

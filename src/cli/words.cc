@@ -1,0 +1,48 @@
+#include "cli/words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <vector>
+
+#include "cli/failure.h"
+#include "cli/point.h"
+#include "recording/directory.h"
+
+namespace weir::cli {
+
+void say(const std::string& log, const std::string& text) {
+  const std::string line = fmt::format("weir: {}\n", text);
+  if (!log.empty()) {
+    const recording::File file = recording::File::appending(log);
+    if (file.is_open() && file.write(line)) return;
+  }
+  fmt::print(stderr, "{}", line);
+}
+
+std::string size_words(uint64_t bytes) {
+  constexpr const char* kUnits[] = {"kB", "MB", "GB", "TB"};
+  if (bytes < 1000) return fmt::format("{} B", bytes);
+  double size = static_cast<double>(bytes) / 1000;
+  size_t unit = 0;
+  for (; size >= 999.95 && unit < 3; unit++) size /= 1000;
+  return fmt::format("{:.1f} {}", size, kUnits[unit]);
+}
+
+void refuse_view(const std::string& view, const char* command) {
+  if (view == "isolated") return;
+  const bool known = view == "coherent" || std::find(kViews.begin(), kViews.end(), view) != kViews.end();
+  if (!known) throw Failure(kWeirFailed, fmt::format("--view {}: there is no such view", view));
+  throw Failure(kWeirFailed, fmt::format("{} does not work with --view {} yet: use isolated", command, view));
+}
+
+std::string chosen_recording(const std::string& named) {
+  if (!named.empty()) return named;
+  const std::string place = recording::default_place();
+  const std::vector<std::string> all = recording::recordings_in(place);
+  if (all.empty()) throw Failure(kWeirFailed, fmt::format("there is no recording in {}: make one with weir record", place));
+  return all.back();
+}
+
+}  // namespace weir::cli

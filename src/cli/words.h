@@ -1,0 +1,20 @@
+// What the subcommands about recordings say, and to whom.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace weir::cli {
+
+// "weir: TEXT" and a newline, to the end of the file `log`, or to standard error where that is empty.
+void say(const std::string& log, const std::string& text);
+
+std::string size_words(uint64_t bytes);  // "17 B", "3.2 MB"
+
+// Throws Failure: a view that this build does not have, or cannot record yet.
+void refuse_view(const std::string& view, const char* command);
+
+// The directory that the user named, or the newest recording. Throws Failure where there is none.
+std::string chosen_recording(const std::string& named);
+
+}  // namespace weir::cli

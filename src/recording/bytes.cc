@@ -1,0 +1,155 @@
+#include "recording/bytes.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+namespace weir::recording {
+
+uint64_t sum_of(std::string_view bytes) { return XXH64(bytes.data(), bytes.size(), 0); }
+
+File File::reading(const std::string& path) { return File(open(path.c_str(), O_RDONLY | O_CLOEXEC)); }
+
+File File::appending(const std::string& path) {
+  return File(open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
+}
+
+File& File::operator=(File&& other) noexcept {
+  std::swap(descriptor_, other.descriptor_);
+  return *this;
+}
+
+File::~File() {
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+int File::release() { return std::exchange(descriptor_, -1); }
+
+std::string File::read(uint64_t offset, size_t size) const {
+  std::string bytes(size, '\0');
+  size_t got = 0;
+  while (got < size) {
+    const ssize_t n = pread(descriptor_, bytes.data() + got, size - got, static_cast<off_t>(offset + got));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;
+    got += static_cast<size_t>(n);
+  }
+  bytes.resize(got);
+  return bytes;
+}
+
+bool File::write(std::string_view bytes) const {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(descriptor_, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    bytes.remove_prefix(static_cast<size_t>(n));
+  }
+  return true;
+}
+
+uint64_t File::size() const {
+  struct stat status;
+  return fstat(descriptor_, &status) == 0 ? static_cast<uint64_t>(status.st_size) : 0;
+}
+
+std::string content_of(const std::string& path, size_t most) {
+  const File file = File::reading(path);
+  if (!file.is_open()) throw Damage(path + ": " + strerror(errno));
+  std::string bytes = file.read(0, most + 1);
+  if (bytes.size() > most) throw Damage(path + " is longer than any that Weir writes");
+  return bytes;
+}
+
+bool replace_file(const std::string& path, std::string_view content) {
+  const std::string part = path + ".part";
+  unlink(part.c_str());
+  bool written = false;
+  int cause = 0;
+  {
+    const File file = File::appending(part);
+    written = file.is_open() && file.write(content);
+    cause = errno;
+  }
+  if (written && rename(part.c_str(), path.c_str()) == 0) return true;
+  if (written) cause = errno;
+  unlink(part.c_str());
+  errno = cause;
+  return false;
+}
+
+uint64_t sum_of_file(const File& file) {
+  XXH64_state_t state;
+  XXH64_reset(&state, 0);
+  constexpr size_t kPiece = 1 << 20;
+  for (uint64_t offset = 0;;) {
+    const std::string piece = file.read(offset, kPiece);
+    XXH64_update(&state, piece.data(), piece.size());
+    offset += piece.size();
+    if (piece.size() < kPiece) return XXH64_digest(&state);
+  }
+}
+
+std::string escaped(std::string_view bytes) {
+  constexpr const char* kDigits = "0123456789abcdef";
+  std::string text;
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20 && byte < 0x7f && c != '%') {
+      text += c;
+    } else {
+      text += {'%', kDigits[byte >> 4], kDigits[byte & 15]};
+    }
+  }
+  return text;
+}
+
+namespace {
+
+int digit_of(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+}  // namespace
+
+std::string unescaped(std::string_view text) {
+  std::string bytes;
+  for (size_t i = 0; i < text.size(); i++) {
+    if (text[i] != '%') {
+      bytes += text[i];
+      continue;
+    }
+    const int high = i + 2 < text.size() ? digit_of(text[i + 1]) : -1;
+    const int low = i + 2 < text.size() ? digit_of(text[i + 2]) : -1;
+    if (high < 0 || low < 0) throw Damage("a quoted name ends in a %");
+    bytes += static_cast<char>(high << 4 | low);
+    i += 2;
+  }
+  return bytes;
+}
+
+std::string hex(uint64_t number) {
+  std::string text(16, '0');
+  for (size_t i = 16; i-- > 0; number >>= 4) text[i] = "0123456789abcdef"[number & 15];
+  return text;
+}
+
+uint64_t from_hex(std::string_view text) {
+  uint64_t number = 0;
+  if (text.size() != 16) throw Damage("a sum that has not 16 digits");
+  for (const char c : text) {
+    if (digit_of(c) < 0) throw Damage("a sum that is no number");
+    number = number << 4 | static_cast<uint64_t>(digit_of(c));
+  }
+  return number;
+}
+
+}  // namespace weir::recording

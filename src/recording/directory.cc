@@ -1,0 +1,236 @@
+#include "recording/directory.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <set>
+#include <tuple>
+
+namespace weir::recording {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMostText = 64 << 20;  // of a manifest: an environment may be large
+constexpr size_t kPathMost = 500;       // what fits into trace::Header::directory, with "/files/N"
+
+std::string variable(const char* name) {
+  const char* value = getenv(name);
+  return value ? value : "";
+}
+
+[[noreturn]] void fail(const std::string& path, int error) { throw Damage(path + ": " + strerror(error)); }
+
+// The program's own name, without what a shell or a terminal takes amiss.
+std::string plain_name(const std::string& program) {
+  std::string name = fs::path(program).filename().string();
+  for (char& c : name) {
+    if (!isalnum(static_cast<unsigned char>(c)) && !strchr("._+-", c)) c = '_';
+  }
+  while (name.starts_with(".") || name.starts_with("-")) name.erase(0, 1);
+  return name.empty() ? "program" : name.substr(0, 64);
+}
+
+void make_parents(const std::string& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) fail(path, error.value());
+}
+
+// Makes the directory and what lies in it. False: it exists, and is not what the caller could do with: an empty directory.
+bool make(const std::string& path, bool may_exist) {
+  if (mkdir(path.c_str(), 0777) != 0) {
+    if (errno != EEXIST) fail(path, errno);
+    std::error_code error;
+    if (!may_exist || !fs::is_directory(path, error) || !fs::is_empty(path, error) || error) return false;
+  }
+  for (const char* name : {kStreams, kFiles}) {
+    const std::string inner = path + "/" + name;
+    if (mkdir(inner.c_str(), 0777) != 0) fail(inner, errno);
+  }
+  return true;
+}
+
+std::string absolute(const std::string& path) {
+  std::string result = fs::absolute(path).lexically_normal().string();
+  while (result.size() > 1 && result.ends_with("/")) result.pop_back();
+  return result;
+}
+
+std::string now_as_name() {
+  const time_t now = time(nullptr);
+  tm parts;
+  char text[32];
+  strftime(text, sizeof text, "%Y%m%d-%H%M%S", localtime_r(&now, &parts));
+  return text;
+}
+
+}  // namespace
+
+std::string default_place() {
+  if (const std::string place = variable("WEIR_RECORDINGS"); !place.empty()) return absolute(place);
+  if (const std::string data = variable("XDG_DATA_HOME"); data.starts_with("/")) return data + "/weir";
+  if (const std::string home = variable("HOME"); !home.empty()) return absolute(home) + "/.local/share/weir";
+  throw Damage("there is no place for recordings: set HOME or WEIR_RECORDINGS, or name a directory");
+}
+
+std::string make_directory(const std::string& program, const std::string& wanted) {
+  std::string path;
+  if (!wanted.empty()) {
+    path = absolute(wanted);
+    if (path.size() > kPathMost) fail(path, ENAMETOOLONG);
+    make_parents(fs::path(path).parent_path().string());
+    if (!make(path, true)) throw Damage(path + ": there is something already");
+    return path;
+  }
+  const std::string place = default_place();
+  make_parents(place);
+  const std::string base = place + "/" + plain_name(program) + "-" + now_as_name();
+  if (base.size() > kPathMost - 8) fail(base, ENAMETOOLONG);
+  for (int number = 1; number < 100000; number++) {
+    path = number == 1 ? base : base + "-" + std::to_string(number);
+    if (make(path, false)) return path;
+  }
+  throw Damage(base + ": too many recordings of this second");
+}
+
+Recording::Recording(const std::string& name) : directory(absolute(name)) {
+  struct stat status;
+  if (stat(directory.c_str(), &status) != 0) throw Damage(name + ": " + strerror(errno));
+  if (!S_ISDIR(status.st_mode)) throw Damage(name + " is no recording: it is not a directory");
+  if (access(path(kManifest).c_str(), F_OK) != 0) throw Damage(name + " is no recording: it has no file 'manifest'");
+  try {
+    manifest = Manifest::from_text(content_of(path(kManifest), kMostText));
+  } catch (const Damage& damage) {
+    throw Damage(name + ": " + damage.what());
+  }
+  if (access(path(kEndFile).c_str(), F_OK) == 0) {
+    try {
+      end = End::from_text(content_of(path(kEndFile), kMostText));
+    } catch (const Damage& damage) {
+      damages.push_back(damage.what());
+    }
+  } else {
+    damages.push_back("it was cut short: there is no file 'end'");
+  }
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(path(kStreams), error)) {
+    const std::string file = entry.path().filename().string();
+    if (const auto key = Key::from_name(file)) {
+      streams.push_back({*key, entry.path().string()});
+    } else {
+      damages.push_back("streams/" + file + " is no stream's name");
+    }
+  }
+  if (error) damages.push_back(std::string("streams: ") + error.message());
+  std::sort(streams.begin(), streams.end(), [](const auto& a, const auto& b) { return a.key < b.key; });
+  if (end) {
+    for (const auto& [stream, unused] : end->streams) {
+      const auto key = Key::from_name(stream);
+      if (std::none_of(streams.begin(), streams.end(), [&](const StreamFile& file) { return key && file.key == *key; })) {
+        damages.push_back("streams/" + stream + " is missing");
+      }
+    }
+  }
+  if (access(path(kFileList).c_str(), F_OK) == 0) {
+    try {
+      std::string damage;
+      copies = copies_from(content_of(path(kFileList), kMostText), &damage);
+      if (!damage.empty()) damages.push_back(std::string(kFileList) + ": " + damage);
+    } catch (const Damage& unreadable) {
+      damages.push_back(unreadable.what());
+    }
+  }
+}
+
+uint64_t Recording::size() const {
+  uint64_t sum = 0;
+  std::error_code error;
+  for (const auto& entry : fs::recursive_directory_iterator(directory, error)) {
+    struct stat status;
+    if (lstat(entry.path().c_str(), &status) == 0 && S_ISREG(status.st_mode)) sum += static_cast<uint64_t>(status.st_size);
+  }
+  return sum;
+}
+
+bool is_recording(const std::string& directory) {
+  std::error_code error;
+  if (!fs::is_directory(directory, error)) return false;
+  try {
+    return content_of(directory + "/" + kManifest, kMostText).find("\"weir recording\"") != std::string::npos;
+  } catch (const Damage&) {
+    return false;
+  }
+}
+
+std::vector<std::string> recordings_in(const std::string& place) {
+  struct Found {
+    timespec made;
+    std::string path;
+  };
+  std::vector<Found> found;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(place, error)) {
+    struct stat status;
+    const std::string path = entry.path().string();
+    if (stat((path + "/" + kManifest).c_str(), &status) == 0) found.push_back({status.st_mtim, path});
+  }
+  if (error && error != std::errc::no_such_file_or_directory) fail(place, error.value());
+  std::sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
+    return std::tuple(a.made.tv_sec, a.made.tv_nsec, a.path) < std::tuple(b.made.tv_sec, b.made.tv_nsec, b.path);
+  });
+  std::vector<std::string> paths;
+  for (Found& one : found) paths.push_back(std::move(one.path));
+  return paths;
+}
+
+void verify_copies(const Recording& recording, std::vector<std::string>* damages) {
+  std::set<uint64_t> seen;
+  for (const Copy& copy : recording.copies) {
+    const std::string name = std::string(kFiles) + "/" + std::to_string(copy.number);
+    const File file = File::reading(recording.path(name));
+    if (!file.is_open()) damages->push_back(name + ": " + strerror(errno));
+    else if (file.size() != copy.size) damages->push_back(name + ": has " + std::to_string(file.size()) + " bytes instead of " + std::to_string(copy.size));
+    else if (sum_of_file(file) != copy.sum) damages->push_back(name + ": the sum is wrong");
+    if (!seen.insert(copy.number).second) damages->push_back(name + ": is listed twice");
+  }
+}
+
+Report verify(const Recording& recording) {
+  Report report{recording.damages, 0, 0, 0};
+  for (const StreamFile& stream : recording.streams) {
+    const std::string name = std::string(kStreams) + "/" + stream.key.name();
+    File file = File::reading(stream.path);
+    if (!file.is_open()) {
+      report.damages.push_back(name + ": " + strerror(errno));
+      continue;
+    }
+    const Extent extent = scan(file, recording.manifest.recording, stream.key);
+    if (!extent.damage.empty()) report.damages.push_back(name + ": " + extent.damage);
+    StreamReader reader(std::move(file), recording.manifest.recording, stream.key, extent.whole_size);
+    while (reader.peek()) reader.take();
+    if (!reader.damage().empty()) report.damages.push_back(name + ": " + reader.damage());
+    report.chunks += extent.chunks;
+    report.entries += reader.entries();
+    report.bytes += extent.file_size;
+    if (!recording.end) continue;
+    const auto said = recording.end->streams.find(stream.key.name());
+    if (said == recording.end->streams.end()) {
+      report.damages.push_back(name + ": is not among the streams that the end names");
+    } else if (said->second != End::Stream{extent.chunks, reader.entries()}) {
+      report.damages.push_back(name + ": has " + std::to_string(extent.chunks) + " chunks with " + std::to_string(reader.entries()) +
+                               " entries, and should have " + std::to_string(said->second.chunks) + " with " +
+                               std::to_string(said->second.entries));
+    }
+  }
+  verify_copies(recording, &report.damages);
+  return report;
+}
+
+}  // namespace weir::recording

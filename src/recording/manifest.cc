@@ -1,0 +1,190 @@
+// nlohmann's exceptions do not leave this file: whatever a damaged text is, it becomes a Damage.
+#include "recording/manifest.h"
+
+#include <cstdio>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "recording/format.h"
+
+namespace weir::recording {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kFormatKey = "weir recording";
+constexpr const char* kSumKey = "sum";
+
+// The text with its sum at the end. The sum is of the text without spaces and without it.
+std::string sealed(Json json) {
+  json[kSumKey] = hex(sum_of(json.dump()));
+  return json.dump(2) + "\n";
+}
+
+// What `sealed` made. The format comes before the sum: a text of another version may be summed otherwise.
+Json opened(const std::string& text, const char* what) {
+  Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object() || !json.contains(kFormatKey) || !json[kFormatKey].is_number_unsigned()) {
+    throw Damage(std::string("the ") + what + " is none of a recording, or damaged");
+  }
+  const auto format = json[kFormatKey].get<uint64_t>();
+  if (format != kFormat) {
+    const std::string which = format < kFormat ? "an older" : "a newer";
+    throw Damage("it was recorded by " + which + " version of Weir (format " + std::to_string(format) + ", this one reads " +
+                 std::to_string(kFormat) + "), or its " + what + " is damaged");
+  }
+  const auto sum = json.find(kSumKey);
+  if (sum == json.end() || !sum->is_string()) throw Damage(std::string("the ") + what + " is damaged: it has no sum");
+  const auto wanted = sum->get<std::string>();
+  json.erase(kSumKey);
+  if (hex(sum_of(json.dump())) != wanted) throw Damage(std::string("the ") + what + " is damaged: its sum is wrong");
+  return json;
+}
+
+template <typename Read>
+auto read_json(const std::string& text, const char* what, Read read) {
+  try {
+    return read(opened(text, what));
+  } catch (const Json::exception& error) {
+    throw Damage(std::string("the ") + what + " is damaged: " + error.what());
+  }
+}
+
+Json list_of(const std::vector<std::string>& words) {
+  Json list = Json::array();
+  for (const std::string& word : words) list.push_back(escaped(word));
+  return list;
+}
+
+std::vector<std::string> words_of(const Json& list) {
+  std::vector<std::string> words;
+  for (const Json& word : list) words.push_back(unescaped(word.get<std::string>()));
+  return words;
+}
+
+std::string bytes_at(const Json& json, const char* key) { return unescaped(json.at(key).get<std::string>()); }
+
+}  // namespace
+
+std::string Manifest::text() const {
+  Json features = Json::array(), list = Json::array();
+  for (const uint64_t word : processor.features) features.push_back(hex(word));
+  for (const Identity& file : files) {
+    list.push_back({{"path", escaped(file.path)},
+                    {"size", file.size},
+                    {"modified", file.modified},
+                    {"build", file.build},
+                    {"sum", hex(file.sum)}});
+  }
+  return sealed({{kFormatKey, kFormat},
+                 {"recording", hex(recording)},
+                 {"weir", weir},
+                 {"started", started},
+                 {"order", order},
+                 {"view", view},
+                 {"fingerprint", fingerprint},
+                 {"program", escaped(program)},
+                 {"arguments", list_of(arguments)},
+                 {"environment", list_of(environment)},
+                 {"directory", escaped(directory)},
+                 {"descriptor", descriptor},
+                 {"stack", stack},
+                 {"system", escaped(system)},
+                 {"processor", escaped(processor.name)},
+                 {"features", features},
+                 {"files", list}});
+}
+
+Manifest Manifest::from_text(const std::string& text) {
+  return read_json(text, kManifest, [](const Json& json) {
+    Manifest manifest;
+    manifest.recording = from_hex(json.at("recording").get<std::string>());
+    manifest.weir = json.at("weir").get<std::string>();
+    manifest.started = json.at("started").get<int64_t>();
+    manifest.order = json.at("order").get<std::string>();
+    manifest.view = json.at("view").get<std::string>();
+    manifest.fingerprint = json.at("fingerprint").get<bool>();
+    manifest.program = bytes_at(json, "program");
+    manifest.arguments = words_of(json.at("arguments"));
+    manifest.environment = words_of(json.at("environment"));
+    manifest.directory = bytes_at(json, "directory");
+    manifest.descriptor = json.at("descriptor").get<int>();
+    manifest.stack = json.at("stack").get<uint64_t>();
+    manifest.system = bytes_at(json, "system");
+    manifest.processor.name = bytes_at(json, "processor");
+    for (const Json& word : json.at("features")) manifest.processor.features.push_back(from_hex(word.get<std::string>()));
+    for (const Json& file : json.at("files")) {
+      manifest.files.push_back({bytes_at(file, "path"), file.at("size").get<uint64_t>(), file.at("modified").get<int64_t>(),
+                                file.at("build").get<std::string>(), from_hex(file.at("sum").get<std::string>())});
+    }
+    if (manifest.arguments.empty() || manifest.program.empty()) throw Damage("the manifest names no program");
+    return manifest;
+  });
+}
+
+std::string End::text() const {
+  Json list = Json::object();
+  for (const auto& [name, stream] : streams) list[name] = {{"chunks", stream.chunks}, {"entries", stream.entries}};
+  return sealed({{kFormatKey, kFormat},
+                 {"reason", escaped(reason)},
+                 {"status", status},
+                 {"seconds", seconds},
+                 {"packed", packed},
+                 {"raw", raw},
+                 {"streams", list}});
+}
+
+End End::from_text(const std::string& text) {
+  return read_json(text, kEndFile, [](const Json& json) {
+    End end;
+    end.reason = bytes_at(json, "reason");
+    end.status = json.at("status").get<int>();
+    end.seconds = json.at("seconds").get<double>();
+    end.packed = json.at("packed").get<uint64_t>();
+    end.raw = json.at("raw").get<uint64_t>();
+    for (const auto& [name, stream] : json.at("streams").items()) {
+      end.streams[name] = {stream.at("chunks").get<uint64_t>(), stream.at("entries").get<uint64_t>()};
+    }
+    return end;
+  });
+}
+
+std::string End::words() const {
+  if (reason == kExited) return "exit " + std::to_string(status);
+  if (reason != kKilled) return "cut: " + reason;
+  const char* name = sigabbrev_np(status);
+  return name ? std::string("SIG") + name : "signal " + std::to_string(status);
+}
+
+std::string Copy::line() const {
+  const std::string text = std::to_string(number) + " " + std::to_string(size) + " " + hex(sum) + " " + escaped(path);
+  return hex(sum_of(text)) + " " + text + "\n";
+}
+
+std::vector<Copy> copies_from(const std::string& text, std::string* damage) {
+  std::vector<Copy> copies;
+  for (size_t start = 0; start < text.size();) {
+    const size_t end = text.find('\n', start);
+    const std::string line = text.substr(start, end == std::string::npos ? end : end + 1 - start);
+    const auto refuse = [&] {
+      *damage = "line " + std::to_string(copies.size() + 1) + " is damaged";
+      return copies;
+    };
+    try {
+      // The line must be what Copy::line makes of it: that checks its sum and its form at once.
+      Copy copy;
+      char path[8192], sum[17];
+      if (sscanf(line.c_str(), "%*16s %lu %lu %16s %8191[^\n]", &copy.number, &copy.size, sum, path) != 4) return refuse();
+      copy.sum = from_hex(sum);
+      copy.path = unescaped(path);
+      if (copy.line() != line) return refuse();
+      copies.push_back(copy);
+    } catch (const Damage&) {
+      return refuse();
+    }
+    start += line.size();
+  }
+  return copies;
+}
+
+}  // namespace weir::recording
