@@ -1,0 +1,328 @@
+// Recorder and feeder with a stand-in for the program: a child that puts, or takes, through the same memory.
+#include "cli/recorder.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <random>
+
+#include "cli/failure.h"
+#include "cli/feeder.h"
+#include "trace/wait.h"
+
+namespace weir::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using trace::Entry;
+using trace::Kind;
+
+constexpr uint64_t kNumber = 0x1234;
+
+class Folder {
+ public:
+  Folder() {
+    char name[] = "/tmp/weir-recorder-XXXXXX";
+    path_ = mkdtemp(name);
+    directory = recording::make_directory("/bin/program", path_ + "/one");
+    recording::Manifest manifest;
+    manifest.recording = kNumber;
+    manifest.program = "/bin/program";
+    manifest.arguments = {"program"};
+    recording::replace_file(directory + "/manifest", manifest.text());
+  }
+  ~Folder() { fs::remove_all(path_); }
+  std::string directory;
+  std::string outside(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
+
+Entry entry_of(uint32_t number, std::string* payload) {
+  std::minstd_rand random(number + 1);
+  uint32_t size = random() % 100;
+  if (random() % 100 == 0) size = random() % (trace::kMostPayload + 1);
+  payload->assign(size, static_cast<char>(random()));
+  const uint8_t flags = random() % 4 == 0 ? trace::kMore : 0;
+  return {Kind::kMemory, flags, 0, size, number, number, 0};
+}
+
+uint32_t open_slot(trace::Header& header, uint32_t process, uint32_t task) {
+  const uint32_t slot = __atomic_fetch_add(&header.slots, 1, __ATOMIC_SEQ_CST);
+  header.slot[slot].process = process;
+  header.slot[slot].task = task;
+  __atomic_store_n(&header.slot[slot].state, trace::State::kOpen, __ATOMIC_RELEASE);
+  return slot;
+}
+
+bool put_all(TraceMemory& memory, uint32_t slot, uint32_t count) {
+  std::string payload;
+  for (uint32_t i = 0; i < count; i++) {
+    Entry entry = entry_of(i, &payload);
+    if (i + 1 == count) entry.flags = 0;
+    if (!put_waiting(memory.header(), memory.ring(slot), entry, payload.data(), entry.size)) return false;
+  }
+  return true;
+}
+
+// Whether the rings hold these entries and nothing else, in the program's place.
+bool takes_all(TraceMemory& memory, uint32_t slot, uint32_t count) {
+  std::string payload;
+  for (uint32_t i = 0; i < count; i++) {
+    const Entry* entry = peek_waiting(memory.header(), memory.ring(slot));
+    const Entry wanted = entry_of(i, &payload);
+    if (!entry || entry->check != i || entry->size != wanted.size || memcmp(entry + 1, payload.data(), payload.size()) != 0) return false;
+    take_waking(memory.header(), memory.ring(slot), entry);
+  }
+  return peek_waiting(memory.header(), memory.ring(slot)) == nullptr;
+}
+
+pid_t start(const std::function<bool()>& program) {
+  const pid_t child = fork();
+  if (child == 0) _exit(program() ? 0 : 1);
+  return child;
+}
+
+// Serves `child` until it ends; its status as wait gives it.
+int serve(TraceMemory& memory, pid_t child, const std::function<void()>& work) {
+  for (;;) {
+    const uint32_t seen = memory.bell();
+    work();
+    int status;
+    if (waitpid(child, &status, WNOHANG) == child) return status;
+    memory.sleep(seen, 2'000'000);
+  }
+}
+
+recording::End record(TraceMemory& memory, const std::string& directory, pid_t child, int* status) {
+  Recorder recorder(memory, directory, kNumber);
+  uint64_t now = 1;
+  *status = serve(memory, child, [&] { recorder.take(), recorder.age(now += 20'000'000); });
+  recording::End end;
+  recorder.finish(end);
+  end.reason = recorder.failure().empty() ? recording::kExited : recorder.failure();
+  EXPECT_TRUE(recording::replace_file(directory + "/end", end.text()));
+  return end;
+}
+
+constexpr uint32_t kMany = 30000;
+
+TEST(Recorder, KeepsWhatAFeederGivesBack) {
+  Folder folder;
+  int status = -1;
+  {
+    TraceMemory memory(trace::Mode::kRecord);
+    const pid_t child = start([&] {
+      const uint32_t first = open_slot(memory.header(), 0, 0), second = open_slot(memory.header(), 0, trace::kOrderTask);
+      return put_all(memory, first, kMany) && put_all(memory, second, kMany / 3);
+    });
+    const recording::End end = record(memory, folder.directory, child, &status);
+    EXPECT_EQ(status, 0);
+    EXPECT_EQ(end.streams.at("0-0").entries, kMany);
+    EXPECT_EQ(end.streams.at("0-order").entries, kMany / 3);
+    EXPECT_GT(end.streams.at("0-0").chunks, 2u);
+  }
+  const recording::Recording recording(folder.directory);
+  EXPECT_EQ(recording::verify(recording).damages, std::vector<std::string>());
+  TraceMemory memory(trace::Mode::kReplay);
+  std::vector<std::string> damages;
+  Feeder feeder(memory, recording, &damages);
+  const pid_t child = start([&] { return takes_all(memory, 0, kMany) && takes_all(memory, 1, kMany / 3); });
+  EXPECT_EQ(serve(memory, child, [&] { feeder.put(); }), 0);
+  std::string stream;
+  EXPECT_TRUE(feeder.is_used_up(&stream)) << stream;
+  EXPECT_EQ(damages, std::vector<std::string>());
+}
+
+TEST(Recorder, KeepsWhatAKilledProgramHadPut) {
+  Folder folder;
+  TraceMemory memory(trace::Mode::kRecord);
+  int status = -1;
+  const pid_t child = start([&] {
+    const uint32_t slot = open_slot(memory.header(), 0, 0);
+    if (!put_all(memory, slot, 2000)) return false;
+    const Entry begun{Kind::kCall, trace::kMore, 0, 0, 0, 0, 0};
+    put_waiting(memory.header(), memory.ring(slot), begun, nullptr, 0);
+    raise(SIGKILL);
+    return true;
+  });
+  record(memory, folder.directory, child, &status);
+  EXPECT_TRUE(WIFSIGNALED(status));
+  const recording::Report report = verify(recording::Recording(folder.directory));
+  EXPECT_EQ(report.damages, std::vector<std::string>());
+  EXPECT_EQ(report.entries, 2000u);  // without the group that was begun
+}
+
+TEST(Recorder, CutsGroupsThatAreLongerThanAChunk) {
+  Folder folder;
+  TraceMemory memory(trace::Mode::kRecord);
+  int status = -1;
+  const std::string bytes(trace::kMostPayload, 'b');
+  const pid_t child = start([&] {
+    const uint32_t slot = open_slot(memory.header(), 0, 0);
+    for (int i = 0; i < 300; i++) {
+      const Entry entry{Kind::kMemory, static_cast<uint8_t>(i == 299 ? 0 : trace::kMore), 0, trace::kMostPayload, 0, 0, 0};
+      if (!put_waiting(memory.header(), memory.ring(slot), entry, bytes.data(), trace::kMostPayload)) return false;
+    }
+    return true;
+  });
+  record(memory, folder.directory, child, &status);
+  EXPECT_EQ(status, 0);
+  const recording::Recording recording(folder.directory);
+  const recording::Report report = verify(recording);
+  EXPECT_EQ(report.damages, std::vector<std::string>());
+  EXPECT_EQ(report.entries, 300u);
+  EXPECT_GT(report.chunks, 2u);
+  // Without its last chunk nothing of the group is left to a replay.
+  const std::string path = recording.streams.front().path;
+  fs::resize_file(path, fs::file_size(path) - 1);
+  const recording::Extent extent = scan(recording::File::reading(path), kNumber, {0, 0});
+  EXPECT_EQ(extent.good_size, 0u);
+  EXPECT_EQ(extent.chunks, report.chunks - 1);
+}
+
+// What the program side sends with a mapped file that is open as `descriptor`; `said` is what it names.
+std::string mapped(const std::string& path, int descriptor, int said) {
+  struct stat status;
+  fstat(descriptor, &status);
+  const trace::MappedFile file{static_cast<uint64_t>(status.st_size),
+                               status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec,
+                               status.st_dev,
+                               status.st_ino,
+                               getpid(),
+                               said};
+  return std::string(reinterpret_cast<const char*>(&file), sizeof file) + path;
+}
+
+bool send_file(TraceMemory& memory, uint32_t slot, int64_t number, const std::string& payload) {
+  const Entry entry{Kind::kFile, 0, 0, static_cast<uint32_t>(payload.size()), 0, 0, number};
+  return put_waiting(memory.header(), memory.ring(slot), entry, payload.data(), entry.size) &&
+         drain_waiting(memory.header(), memory.ring(slot));
+}
+
+TEST(Recorder, CopiesMappedFilesAndThoseThatLostTheirName) {
+  Folder folder;
+  const std::string named = folder.outside("named"), lost = folder.outside("lost");
+  std::ofstream(named) << "named content";
+  std::ofstream(lost) << std::string(3 << 20, 'l');
+  TraceMemory memory(trace::Mode::kRecord);
+  int status = -1;
+  const pid_t child = start([&] {
+    const uint32_t slot = open_slot(memory.header(), 0, 0);
+    const int first = open(named.c_str(), O_RDONLY), second = open(lost.c_str(), O_RDONLY);
+    unlink(lost.c_str());
+    return send_file(memory, slot, 0, mapped(named, first, first)) && send_file(memory, slot, 1, mapped(lost, second, second)) &&
+           send_file(memory, slot, 2, mapped(named, first, -1));
+  });
+  record(memory, folder.directory, child, &status);
+  EXPECT_EQ(status, 0);
+  const recording::Recording recording(folder.directory);
+  EXPECT_EQ(verify(recording).damages, std::vector<std::string>());
+  ASSERT_EQ(recording.copies.size(), 3u);
+  EXPECT_EQ(recording.copies[2].path, named);
+  EXPECT_EQ(recording::content_of(folder.directory + "/files/0", 100), "named content");
+  EXPECT_EQ(fs::file_size(folder.directory + "/files/1"), 3u << 20);
+  std::ofstream(folder.directory + "/files/0") << "named Content";
+  EXPECT_EQ(verify(recording).damages, (std::vector<std::string>{"files/0: the sum is wrong", "files/2: the sum is wrong"}));
+}
+
+TEST(Recorder, EndsTheRecordingWhereAMappedFileIsGone) {
+  Folder folder;
+  const std::string name = folder.outside("gone");
+  std::ofstream(name) << "gone";
+  TraceMemory memory(trace::Mode::kRecord);
+  int status = -1;
+  const pid_t child = start([&] {
+    const uint32_t slot = open_slot(memory.header(), 0, 0);
+    const int descriptor = open(name.c_str(), O_RDONLY);
+    const std::string payload = mapped(name, descriptor, descriptor);
+    close(descriptor);
+    unlink(name.c_str());
+    return !send_file(memory, slot, 0, payload) && strstr(memory.header().why, "gone");
+  });
+  const recording::End end = record(memory, folder.directory, child, &status);
+  EXPECT_EQ(status, 0);
+  EXPECT_NE(end.reason.find("has changed or gone"), std::string::npos) << end.reason;
+}
+
+TEST(Recorder, EndsTheRecordingWhereTheProgramOverwroteTheMemory) {
+  for (int kind = 0; kind < 4; kind++) {
+    Folder folder;
+    TraceMemory memory(trace::Mode::kRecord);
+    int status = -1;
+    const pid_t child = start([&] {
+      const uint32_t slot = open_slot(memory.header(), 0, 0);
+      put_all(memory, slot, 10);
+      trace::Ring ring = memory.ring(slot);
+      Entry entry{Kind::kCall, 0, 0, 0, 0, 0, 0};
+      if (kind == 0) entry.size = 0xffff'fff0;
+      if (kind == 1) entry.kind = static_cast<Kind>(77);
+      if (kind == 2) ring.slot->head += 3;
+      if (kind == 3) ring.slot->head += 1ull << 40;
+      if (kind < 2) {
+        memcpy(ring.bytes + ring.slot->head % trace::kRingSize, &entry, sizeof entry);
+        __atomic_store_n(&ring.slot->head, ring.slot->head + sizeof entry, __ATOMIC_RELEASE);
+      }
+      return !drain_waiting(memory.header(), ring);
+    });
+    const recording::End end = record(memory, folder.directory, child, &status);
+    EXPECT_EQ(status, 0) << kind;
+    EXPECT_NE(end.reason.find("has overwritten"), std::string::npos) << kind << end.reason;
+  }
+}
+
+TEST(Recorder, TellsTheProgramWhereTheDirectoryCannotBeWritten) {
+  Folder folder;
+  fs::remove_all(folder.directory + "/streams");
+  TraceMemory memory(trace::Mode::kRecord);
+  int status = -1;
+  const pid_t child = start([&] {
+    const uint32_t slot = open_slot(memory.header(), 0, 0);
+    return !put_all(memory, slot, 10 * kMany) && strstr(memory.header().why, "streams/0-0: No such file");
+  });
+  const recording::End end = record(memory, folder.directory, child, &status);
+  EXPECT_EQ(status, 0);
+  EXPECT_NE(end.reason.find("No such file"), std::string::npos);
+}
+
+TEST(Feeder, ClosesADamagedStreamBeforeTheDamage) {
+  Folder folder;
+  int status = -1;
+  {
+    TraceMemory memory(trace::Mode::kRecord);
+    record(memory, folder.directory, start([&] { return put_all(memory, open_slot(memory.header(), 0, 0), kMany); }), &status);
+  }
+  recording::Recording recording(folder.directory);
+  const std::string path = recording.streams.front().path;
+  std::string bytes = recording::content_of(path, 100 << 20);
+  bytes[bytes.size() / 2] ^= 4;
+  ASSERT_TRUE(recording::replace_file(path, bytes));
+  TraceMemory memory(trace::Mode::kReplay);
+  std::vector<std::string> damages;
+  Feeder feeder(memory, recording, &damages);
+  ASSERT_EQ(damages.size(), 1u);
+  const pid_t child = start([&] {
+    uint32_t count = 0;
+    bool more = false;
+    while (const Entry* entry = peek_waiting(memory.header(), memory.ring(0))) {
+      if (entry->check != count++) return false;
+      more = entry->flags & trace::kMore;
+      take_waking(memory.header(), memory.ring(0), entry);
+    }
+    return !more && count > 100 && count < kMany;
+  });
+  EXPECT_EQ(serve(memory, child, [&] { feeder.put(); }), 0);
+}
+
+}  // namespace
+}  // namespace weir::cli
