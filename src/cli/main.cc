@@ -19,8 +19,12 @@ class UsageFormatter : public CLI::Formatter {
  public:
   explicit UsageFormatter(bool takes_program) : takes_program_(takes_program) {}
   std::string make_usage(const CLI::App* app, std::string) const override {
-    return fmt::format("Usage: weir {} [OPTIONS]{}\n", app->get_name(),
-                       takes_program_ ? " -- PROGRAM [ARGUMENTS]" : "");
+    std::string words = takes_program_ ? " -- PROGRAM [ARGUMENTS]" : "";
+    for (const CLI::Option* option : app->get_options([](const CLI::Option* one) { return one->get_positional(); })) {
+      const std::string name = option->get_name(true) + (option->get_expected_max() > 1 ? "..." : "");
+      words += option->get_required() ? " " + name : " [" + name + "]";
+    }
+    return fmt::format("Usage: weir {} [OPTIONS]{}\n", app->get_name(), words);
   }
 
  private:
@@ -58,7 +62,8 @@ int run(Words words) {
   app.set_version_flag("--version", "weir " WEIR_VERSION);
   app.require_subcommand(1);
   app.footer(kFooter);
-  std::vector<Command> commands = {add_run(app), add_det(app), add_stat(app), add_record(app), add_replay(app), add_doctor(app)};
+  std::vector<Command> commands = {add_run(app), add_det(app),  add_stat(app),   add_record(app), add_replay(app),
+                                   add_ls(app),  add_dump(app), add_verify(app), add_rm(app),     add_doctor(app)};
   for (const Command& command : commands) {
     command.app->formatter(std::make_shared<UsageFormatter>(command.takes_program));
   }

@@ -1,0 +1,201 @@
+// weir dump: a recording as text, one line an entry, stream after stream.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <memory>
+#include <optional>
+
+#include "cli/call_names.h"
+#include "cli/commands.h"
+#include "cli/failure.h"
+#include "cli/words.h"
+#include "recording/directory.h"
+
+namespace weir::cli {
+namespace {
+
+using trace::Entry;
+using trace::Kind;
+
+constexpr size_t kMostShown = 48;  // bytes of memory in a line
+constexpr uint64_t kPage = 4096;
+
+const std::vector<std::pair<std::string, Kind>> kKinds = {
+    {"call", Kind::kCall}, {"memory", Kind::kMemory}, {"signal", Kind::kSignal}, {"order", Kind::kOrder}, {"task", Kind::kTask},
+    {"clock", Kind::kClock}, {"file", Kind::kFile},   {"end", Kind::kEnd},       {"value", Kind::kValue}, {"image", Kind::kImage}};
+
+struct Filter {
+  std::string directory, kind, page;
+  std::optional<uint32_t> process, task;
+  uint32_t from = 0, to = UINT32_MAX;
+};
+
+const char* kind_name(Kind kind) {
+  for (const auto& [name, which] : kKinds) {
+    if (which == kind) return name.c_str();
+  }
+  return "?";
+}
+
+std::string signal_name(int signal) {
+  const char* name = sigabbrev_np(signal);
+  return name ? fmt::format("SIG{}", name) : fmt::format("signal {}", signal);
+}
+
+// As a string where it is text, else in hex.
+std::string shown(const char* bytes, size_t size) {
+  const size_t count = std::min(size, kMostShown);
+  size_t plain = 0;
+  for (size_t i = 0; i < count; i++) plain += isprint(static_cast<unsigned char>(bytes[i])) || strchr("\n\t\r", bytes[i]) != nullptr;
+  std::string text;
+  if (plain * 4 >= count * 3 && count > 0) {
+    text = "\"";
+    for (size_t i = 0; i < count; i++) {
+      const char c = bytes[i];
+      if (c == '\n') text += "\\n";
+      else if (c == '\t') text += "\\t";
+      else if (c == '\r') text += "\\r";
+      else if (c == '"' || c == '\\') text += {'\\', c};
+      else if (isprint(static_cast<unsigned char>(c))) text += c;
+      else text += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    }
+    text += '"';
+  } else {
+    for (size_t i = 0; i < count; i++) text += fmt::format("{:02x}", static_cast<unsigned char>(bytes[i]));
+  }
+  return size > count ? text + "..." : text;
+}
+
+// As the kernel answers: a value, or an error.
+std::string answer(int64_t result) {
+  const char* error = result < 0 && result >= -4095 ? strerrorname_np(static_cast<int>(-result)) : nullptr;
+  if (error) return fmt::format("-1 {}", error);
+  return result > 0xffff'ffff || result < -4095 ? fmt::format("{:#x}", static_cast<uint64_t>(result)) : fmt::format("{}", result);
+}
+
+template <typename T>
+T front_of(const char* bytes, size_t size) {
+  T value{};
+  memcpy(&value, bytes, std::min(size, sizeof value));
+  return value;
+}
+
+std::string order_words(const Entry& entry) {
+  const char* what = "does something unknown";
+  switch (static_cast<trace::OrderKind>(entry.number)) {
+    case trace::OrderKind::kReturns: what = "returns"; break;
+    case trace::OrderKind::kTimeJumps: what = "waits no longer: time jumps"; break;
+    case trace::OrderKind::kSignal: what = "gets a signal"; break;
+  }
+  return fmt::format("task {} {} after {} turns", entry.check, what, entry.result);
+}
+
+std::string end_words(const Entry& entry, const char* payload) {
+  const auto end = front_of<trace::End>(payload, entry.size);
+  const std::string sums =
+      fmt::format(", schedule {:016x}{}", end.schedule, end.memory ? fmt::format(", memory {:016x}", end.memory) : "");
+  switch (static_cast<trace::EndKind>(entry.number)) {
+    case trace::EndKind::kTaskEnds: return "the task ends" + sums;
+    case trace::EndKind::kProgramExits: return fmt::format("the program exits with {}{}", entry.result, sums);
+    case trace::EndKind::kProgramKilled: return fmt::format("the program is killed by {}{}", signal_name(static_cast<int>(entry.result)), sums);
+  }
+  return fmt::format("end {} {}{}", entry.number, entry.result, sums);
+}
+
+std::string words(const Entry& entry) {
+  const char* payload = reinterpret_cast<const char*>(&entry + 1);
+  switch (entry.kind) {
+    case Kind::kCall: return fmt::format("{} = {}  asked {:08x}", call_name(entry.number), answer(entry.result), entry.check);
+    case Kind::kMemory: return fmt::format("{:#x} {} bytes {}", static_cast<uint64_t>(entry.result), entry.size, shown(payload, entry.size));
+    case Kind::kSignal: {
+      const auto details = front_of<siginfo_t>(payload, entry.size);
+      if (details.si_code > 0) return fmt::format("{} code {} at {:#x}", signal_name(entry.number), details.si_code, reinterpret_cast<uint64_t>(details.si_addr));
+      return fmt::format("{} code {} from process {}", signal_name(entry.number), details.si_code, details.si_pid);
+    }
+    case Kind::kOrder: return order_words(entry);
+    case Kind::kTask: return fmt::format("task {} begins", entry.result);
+    case Kind::kClock: return fmt::format("{} = {}", entry.number == 1 ? "rdtscp" : "rdtsc", static_cast<uint64_t>(entry.result));
+    case Kind::kFile: {
+      const size_t head = std::min<size_t>(entry.size, sizeof(trace::MappedFile));
+      const auto file = front_of<trace::MappedFile>(payload, entry.size);
+      const std::string path(payload + head, strnlen(payload + head, entry.size - head));
+      return fmt::format("files/{} is {} ({} bytes)", entry.result, recording::escaped(path), file.size);
+    }
+    case Kind::kEnd: return end_words(entry, payload);
+    case Kind::kValue: return fmt::format("value {} = {}", entry.number, answer(entry.result));
+    case Kind::kImage: return recording::escaped(std::string(payload, strnlen(payload, entry.size)));
+    case Kind::kPad: break;
+  }
+  return "?";
+}
+
+bool touches(const Entry& entry, uint64_t page) {
+  const auto start = static_cast<uint64_t>(entry.result);
+  return entry.kind == Kind::kMemory && start < page + kPage && start + entry.size > page;
+}
+
+uint64_t address_of(const std::string& text) {
+  size_t used = 0;
+  uint64_t address = 0;
+  try {
+    address = std::stoull(text, &used, 0);
+  } catch (const std::exception&) {
+  }
+  if (used == 0 || used != text.size()) throw Failure(kWeirFailed, fmt::format("--page {}: this is no address", text));
+  return address & ~(kPage - 1);
+}
+
+int dump(const Filter& filter) {
+  std::optional<Kind> kind;
+  for (const auto& [name, which] : kKinds) {
+    if (name == filter.kind) kind = which;
+  }
+  if (!filter.kind.empty() && !kind) throw Failure(kWeirFailed, fmt::format("--kind {}: there is no such kind", filter.kind));
+  const uint64_t page = filter.page.empty() ? 0 : address_of(filter.page);
+  const recording::Recording recording(chosen_recording(filter.directory));
+  std::vector<std::string> damages = recording.damages;
+  for (const recording::StreamFile& stream : recording.streams) {
+    if (filter.process && stream.key.process != *filter.process) continue;
+    if (filter.task && stream.key.task != *filter.task) continue;
+    recording::File file = recording::File::reading(stream.path);
+    if (!file.is_open()) {
+      damages.push_back(fmt::format("{}: {}", stream.path, strerror(errno)));
+      continue;
+    }
+    const recording::Extent extent = scan(file, recording.manifest.recording, stream.key);
+    recording::StreamReader reader(std::move(file), recording.manifest.recording, stream.key, extent.whole_size);
+    const std::string name = stream.key.name();
+    for (uint64_t number = 0; const Entry* entry = reader.peek(); reader.take(), number++) {
+      if ((kind && entry->kind != *kind) || entry->event < filter.from || entry->event > filter.to) continue;
+      if (!filter.page.empty() && !touches(*entry, page)) continue;
+      fmt::print("{:<8} {:>7} event {:<8} {:<7}{} {}\n", name, number, entry->event, kind_name(entry->kind),
+                 entry->flags & trace::kMore ? "+" : " ", words(*entry));
+    }
+    const std::string& damage = reader.damage().empty() ? extent.damage : reader.damage();
+    if (!damage.empty()) damages.push_back(fmt::format("{}/{}: {}", recording::kStreams, name, damage));
+  }
+  fflush(stdout);
+  for (const std::string& damage : damages) fmt::print(stderr, "weir: {}\n", damage);
+  return damages.empty() ? 0 : 1;
+}
+
+}  // namespace
+
+Command add_dump(CLI::App& app) {
+  auto filter = std::make_shared<Filter>();
+  CLI::App* command = app.add_subcommand("dump", "Print a recording as text, a line for each entry");
+  command->add_option("DIR", filter->directory, "The recording; default: the newest one");
+  command->add_option("--process", filter->process, "Only of this process: 0 is the program")->type_name("N");
+  command->add_option("--task", filter->task, "Only of this task")->type_name("N");
+  command->add_option("--kind", filter->kind, "Only of this kind: call memory signal order task clock file end value image")
+      ->type_name("KIND");
+  command->add_option("--from", filter->from, "Only from this event of a task on")->type_name("EVENT");
+  command->add_option("--to", filter->to, "Only to this event of a task")->type_name("EVENT");
+  command->add_option("--page", filter->page, "Only memory of the page with this address")->type_name("ADDRESS");
+  return {command, false, [filter](const Words&) { return dump(*filter); }};
+}
+
+}  // namespace weir::cli

@@ -1,0 +1,123 @@
+// weir ls, weir verify, weir rm: recordings as things on a disk.
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/failure.h"
+#include "cli/words.h"
+#include "recording/directory.h"
+
+namespace weir::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using recording::Recording;
+
+struct Line {
+  std::string name, program, when, duration, size, end;
+};
+
+std::string name_of(const std::string& path) { return fs::path(path).filename().string(); }
+
+std::string when(int64_t started) {
+  const time_t seconds = started / 1'000'000'000;
+  tm parts;
+  localtime_r(&seconds, &parts);
+  return fmt::format("{:%Y-%m-%d %H:%M:%S}", parts);
+}
+
+Line line_of(const std::string& path) {
+  Line line{name_of(path), "-", "-", "-", "-", ""};
+  try {
+    const Recording recording(path);
+    line.program = name_of(recording.manifest.program);
+    line.when = when(recording.manifest.started);
+    line.size = size_words(recording.size());
+    line.end = recording.end ? recording.end->words() : recording.damages.front();
+    if (recording.end) line.duration = fmt::format("{:.1f} s", recording.end->seconds);
+  } catch (const recording::Damage& damage) {
+    line.end = damage.what();
+    if (line.end.starts_with(path + ": ")) line.end.erase(0, path.size() + 2);
+  }
+  return line;
+}
+
+int list(const std::string& named) {
+  const std::string place = named.empty() ? recording::default_place() : named;
+  if (!named.empty() && !fs::is_directory(named)) throw Failure(kWeirFailed, fmt::format("{}: there is no such directory", named));
+  std::vector<Line> lines = {{"NAME", "PROGRAM", "WHEN", "DURATION", "SIZE", "END"}};
+  for (const std::string& path : recording::recordings_in(place)) lines.push_back(line_of(path));
+  if (lines.size() == 1) {
+    fmt::print(stderr, "weir: there is no recording in {}\n", place);
+    return 0;
+  }
+  size_t name = 0, program = 0;
+  for (const Line& line : lines) name = std::max(name, line.name.size()), program = std::max(program, line.program.size());
+  for (const Line& line : lines) {
+    fmt::print("{:{}}  {:{}}  {:19}  {:>9}  {:>9}  {}\n", line.name, name, line.program, program, line.when, line.duration, line.size,
+               line.end);
+  }
+  return 0;
+}
+
+int verify(const std::string& named) {
+  const Recording recording(chosen_recording(named));
+  const recording::Report report = recording::verify(recording);
+  for (const std::string& damage : report.damages) fmt::print("{}\n", damage);
+  if (!report.damages.empty()) return 1;
+  fmt::print("{} is whole: {} entries in {} chunks of {} streams, {}\n", recording.directory, report.entries, report.chunks,
+             recording.streams.size(), size_words(report.bytes));
+  return 0;
+}
+
+// All are looked at before the first is removed.
+int remove(const std::vector<std::string>& named) {
+  for (const std::string& path : named) {
+    if (fs::is_symlink(path)) throw Failure(kWeirFailed, fmt::format("{} is a symbolic link: name the recording itself", path));
+    if (!fs::exists(path)) throw Failure(kWeirFailed, fmt::format("{}: there is no such directory", path));
+    if (!recording::is_recording(path)) throw Failure(kWeirFailed, fmt::format("{} is no recording: it stays", path));
+    for (const auto& entry : fs::directory_iterator(path)) {
+      const std::string name = entry.path().filename().string();
+      const bool ours = name == recording::kManifest || name == recording::kEndFile || name == recording::kStreams ||
+                        name == recording::kFiles || name.ends_with(".part");
+      if (!ours) throw Failure(kWeirFailed, fmt::format("{} holds {}, which belongs to no recording: it stays", path, name));
+    }
+  }
+  for (const std::string& path : named) {
+    std::error_code error;
+    fs::remove_all(path, error);
+    if (error) throw Failure(kWeirFailed, fmt::format("{}: {}", path, error.message()));
+  }
+  return 0;
+}
+
+}  // namespace
+
+Command add_ls(CLI::App& app) {
+  auto place = std::make_shared<std::string>();
+  CLI::App* command = app.add_subcommand("ls", "List the recordings");
+  command->add_option("DIR", *place, "Where to look; default: where weir record puts them");
+  return {command, false, [place](const Words&) { return list(*place); }};
+}
+
+Command add_verify(CLI::App& app) {
+  auto named = std::make_shared<std::string>();
+  CLI::App* command = app.add_subcommand("verify", "Check a recording: exit 0 where it is whole, 1 where it is damaged");
+  command->add_option("DIR", *named, "The recording; default: the newest one");
+  return {command, false, [named](const Words&) { return verify(*named); }};
+}
+
+Command add_rm(CLI::App& app) {
+  auto named = std::make_shared<std::vector<std::string>>();
+  CLI::App* command = app.add_subcommand("rm", "Remove recordings");
+  command->add_option("DIR", *named, "The recordings")->required();
+  return {command, false, [named](const Words&) { return remove(*named); }};
+}
+
+}  // namespace weir::cli
