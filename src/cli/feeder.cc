@@ -25,6 +25,10 @@ Feeder::Feeder(TraceMemory& memory, const recording::Recording& recording, std::
     recording::Extent extent;
     if (file.is_open()) extent = scan(file, recording.manifest.recording, stream.key);
     else extent.damage = strerror(errno);
+    if (recording.end && extent.damage.empty()) {
+      const auto said = recording.end->streams.find(stream.key.name());
+      if (said == recording.end->streams.end() || said->second.chunks != extent.chunks) extent.damage = "chunks are missing at its end";
+    }
     if (!extent.damage.empty()) damages->push_back(fmt::format("{}/{}: {}", recording::kStreams, stream.key.name(), extent.damage));
     trace::Slot& slot = memory.header().slot[sources_.size()];
     slot.process = stream.key.process;

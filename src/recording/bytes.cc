@@ -63,9 +63,9 @@ uint64_t File::size() const {
 std::string content_of(const std::string& path, size_t most) {
   const File file = File::reading(path);
   if (!file.is_open()) throw Damage(path + ": " + strerror(errno));
-  std::string bytes = file.read(0, most + 1);
-  if (bytes.size() > most) throw Damage(path + " is longer than any that Weir writes");
-  return bytes;
+  const uint64_t size = file.size();
+  if (size > most) throw Damage(path + " is longer than any that Weir writes");
+  return file.read(0, size);
 }
 
 bool replace_file(const std::string& path, std::string_view content) {

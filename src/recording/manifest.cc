@@ -173,8 +173,8 @@ std::vector<Copy> copies_from(const std::string& text, std::string* damage) {
     try {
       // The line must be what Copy::line makes of it: that checks its sum and its form at once.
       Copy copy;
-      char path[8192], sum[17];
-      if (sscanf(line.c_str(), "%*16s %lu %lu %16s %8191[^\n]", &copy.number, &copy.size, sum, path) != 4) return refuse();
+      char path[16384], sum[17];
+      if (sscanf(line.c_str(), "%*16s %lu %lu %16s %16383[^\n]", &copy.number, &copy.size, sum, path) != 4) return refuse();
       copy.sum = from_hex(sum);
       copy.path = unescaped(path);
       if (copy.line() != line) return refuse();
