@@ -95,6 +95,7 @@ Child::Child(const std::function<void()>& become, Signals signals) : strangers_(
   for (const int signal : kPassed) catch_signal(signal);
   for (const int signal : kStops) catch_signal(signal);
   catch_signal(SIGCHLD);
+  for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);  // our own writes: their errors say it
   std::string said;
   char piece[1024];
   for (ssize_t n; (n = read(ends[0], piece, sizeof piece)) > 0 || (n < 0 && errno == EINTR);) {

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 
 #include "cli/failure.h"
 #include "recording/bytes.h"
@@ -126,7 +127,7 @@ std::vector<Identity> identities(const Program& program, const std::vector<std::
     if (line.find('/') != std::string::npos && std::find(paths.begin(), paths.end(), line) == paths.end()) paths.push_back(line);
   }
   std::vector<Identity> files;
-  for (const std::string& path : paths) files.push_back(identity_of(path));
+  for (const std::string& path : paths) files.push_back(identity_of(std::filesystem::absolute(path).lexically_normal().string()));
   return files;
 }
 

@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 #include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <memory>
 
@@ -60,8 +61,15 @@ recording::Manifest manifest_of(const Program& program, const RecordOptions& opt
   return manifest;
 }
 
+// With an error instead of a signal where a limit on file sizes forbids it.
 void write_or_fail(const std::string& path, const std::string& text) {
-  if (!recording::replace_file(path, text)) throw Failure(kWeirFailed, fmt::format("{}: {}", path, strerror(errno)));
+  struct sigaction ignore = {}, was;
+  ignore.sa_handler = SIG_IGN;
+  sigaction(SIGXFSZ, &ignore, &was);
+  const bool written = recording::replace_file(path, text);
+  const int error = errno;
+  sigaction(SIGXFSZ, &was, nullptr);
+  if (!written) throw Failure(kWeirFailed, fmt::format("{}: {}", path, strerror(error)));
 }
 
 int record(const Words& words, const RecordOptions& options) {

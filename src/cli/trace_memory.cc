@@ -44,6 +44,9 @@ class Lifted {
 
 TraceMemory::TraceMemory(trace::Mode mode) {
   const Lifted limit(RLIMIT_FSIZE);
+  if (limit.was.rlim_max < trace::kTraceSize) {  // the kernel would answer with a signal
+    throw Failure(kWeirFailed, fmt::format("cannot make the memory for a recording: {} (ulimit -f)", strerror(EFBIG)));
+  }
   descriptor_ = memfd_create("weir-trace", MFD_CLOEXEC);
   if (descriptor_ < 0 || ftruncate(descriptor_, trace::kTraceSize) != 0) {
     throw Failure(kWeirFailed, fmt::format("cannot make the memory for a recording: {}", strerror(errno)));

@@ -177,7 +177,8 @@ TEST_F(RecordingTest, ThatIsWholeIsWhole) {
 TEST_F(RecordingTest, EveryFlippedBitOfEveryFileIsFound) {
   for (const char* name : {"manifest", "end", "streams/0-0", "streams/0-order", "files/0", "files/list"}) {
     const std::string whole = get(name);
-    for (size_t bit = 0; bit < 8 * whole.size(); bit += 3) {
+    const bool text = name[0] == 'm' || name[0] == 'e';  // all bits of those: above
+    for (size_t bit = 0; bit < 8 * whole.size(); bit += text ? 101 : 7) {
       std::string damaged = whole;
       damaged[bit / 8] ^= static_cast<char>(1 << bit % 8);
       put(name, damaged);
@@ -197,7 +198,7 @@ TEST_F(RecordingTest, EveryFlippedBitOfEveryFileIsFound) {
 TEST_F(RecordingTest, CutAtEveryByteOfEveryFileIsFound) {
   for (const char* name : {"manifest", "end", "streams/0-1", "files/0", "files/list"}) {
     const std::string whole = get(name);
-    for (size_t size = 0; size < whole.size(); size++) {
+    for (size_t size = 0; size < whole.size(); size += name[0] == 'm' ? 13 : 1) {
       put(name, whole.substr(0, size));
       try {
         const Recording recording(directory);

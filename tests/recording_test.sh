@@ -1,0 +1,278 @@
+#!/usr/bin/env bash
+# weir record, replay, ls, dump, verify, rm: what they say, how they end, what they leave behind.
+# usage: recording_test.sh BUILD
+set -uo pipefail
+
+weir=$(realpath "$1")/bin/weir
+work=$(mktemp -d)
+trap 'umount "$work/small" 2>/dev/null; rm -rf "$work"' EXIT
+cd "$work" || exit 1
+export WEIR_RECORDINGS=$work/all
+failed=0
+
+fail() {
+  failed=$((failed + 1))
+  echo "FAILED: $*" | cut -c 1-500
+}
+
+# ends STATUS TEXT COMMAND...: the command ends with STATUS, and stderr contains TEXT.
+ends() {
+  local want=$1 text=$2 status
+  shift 2
+  timeout 30 "$@" >stdout 2>stderr </dev/null
+  status=$?
+  [ "$status" = "$want" ] && [[ $(cat stderr) == *"$text"* ]] && return
+  fail "$*: wanted status $want and '$text', got $status and: $(cat stderr)"
+}
+
+# What the shell says of a program that a signal ends is not looked at: { ...; } 2>/dev/null around it.
+ended() { ends "$@"; } 2>/dev/null
+
+newest() { ls -td all/*/ | head -n 1; }
+
+# --- before there is one
+ends 125 'there is no recording' "$weir" replay
+ends 0 'there is no recording' "$weir" ls
+ends 125 'PROGRAM is required' "$weir" record
+ends 125 'HOME' env -u WEIR_RECORDINGS -u HOME -u XDG_DATA_HOME "$weir" record -- true
+ends 125 'does not work with --view direct' "$weir" record --view direct -- true
+ends 125 'does not work with --view coherent' "$weir" record --view coherent -- true
+ends 125 'there is no such view' "$weir" record --view sideways -- true
+ends 127 'not found' "$weir" record -- no-such-program-anywhere
+cp /bin/true busy
+exec 6>>busy
+ends 126 'Text file busy' "$weir" record -- ./busy
+exec 6>&-
+[ -e all ] && [ -n "$(ls all)" ] && fail "a program that could not be started left a recording: $(ls all)"
+
+# --- a recording, and its end
+ends 0 'recorded in' "$weir" record -- echo some words
+[ "$(cat stdout)" = 'some words' ] || fail "record: output is $(cat stdout)"
+ends 0 '' "$weir" replay
+[ "$(cat stdout)" = 'some words' ] || fail "replay: output is $(cat stdout)"
+[ -s stderr ] && fail "replay says something: $(cat stderr)"
+ends 0 'replayed as recorded (exit 0)' "$weir" replay --check
+ends 0 '' "$weir" verify
+grep -q 'is whole' stdout || fail "verify: $(cat stdout)"
+ends 0 '' "$weir" dump
+ends 0 '' "$weir" record --quiet -- true
+[ -s stderr ] && fail "record --quiet says something: $(cat stderr)"
+ends 0 '' "$weir" record --log words -- true
+[ -s stderr ] && fail "record --log says something to stderr: $(cat stderr)"
+grep -q 'weir: recorded in' words || fail "record --log: $(cat words)"
+ends 7 'recorded in' "$weir" record -o seven -- sh -c 'exit 7'
+ends 7 '' "$weir" replay seven
+ended 139 'recorded in' "$weir" record -o crashed -- sh -c 'kill -SEGV $$'
+ended 139 '' "$weir" replay crashed
+ends 0 '' "$weir" replay --check crashed
+ls core* >/dev/null 2>&1 && fail "a second core dump"
+"$weir" ls . >list 2>&1
+grep -Eq '^seven +(sh|dash) .* exit 7$' list && grep -Eq '^crashed +(sh|dash) .* SIGSEGV$' list || fail "ls: $(cat list)"
+ends 0 '' "$weir" ls
+[ "$(wc -l <stdout)" = 4 ] || fail "ls: $(cat stdout)"
+
+# --- refused, with the reason
+ends 125 'there is something already' "$weir" record -o seven -- true
+ends 125 'Not a directory' "$weir" record -o seven/manifest/below -- true
+ends 125 'name too long' "$weir" record -o "$(printf 'd%.0s' {1..600})" -- true
+ends 125 'No such file' "$weir" replay nowhere
+ends 125 'not a directory' "$weir" replay stdout
+mkdir folder && echo text >folder/file
+ends 125 "no file 'manifest'" "$weir" replay folder
+ends 125 "no file 'manifest'" "$weir" verify folder
+ends 125 "no file 'manifest'" "$weir" dump folder
+ends 125 'is no recording: it stays' "$weir" rm folder
+ends 125 'is no recording: it stays' "$weir" rm seven folder
+[ -d seven ] || fail "rm removed one although it refused another"
+echo text >folder/manifest
+ends 125 'none of a recording' "$weir" replay folder
+ends 125 '--kind' "$weir" dump --kind bogus seven
+ends 125 '--page' "$weir" dump --page here seven
+ends 125 '/proc' "$weir" record -o /proc/none -- true
+cp -r seven extra && touch extra/mine
+ends 125 'mine, which belongs to no recording' "$weir" rm extra
+ln -s seven link
+ends 125 'symbolic link' "$weir" rm link
+
+# --- changed by hand, with a right sum
+cat >edit.py <<'END'
+import json, sys
+def xxh64(data):
+    P1, P2, P3, P4, P5 = 11400714785074694791, 14029467366897019727, 1609587929392839161, 9650029242287828579, 2870177450012600261
+    M = (1 << 64) - 1
+    rotl = lambda x, r: ((x << r) | (x >> (64 - r))) & M
+    step = lambda a, w: rotl((a + w * P2) & M, 31) * P1 & M
+    word = lambda at, size: int.from_bytes(data[at:at + size], "little")
+    at, h = 0, P5
+    if len(data) >= 32:
+        v = [(P1 + P2) & M, P2, 0, -P1 & M]
+        while at + 32 <= len(data):
+            v = [step(x, word(at + 8 * i, 8)) for i, x in enumerate(v)]
+            at += 32
+        h = sum(rotl(x, r) for x, r in zip(v, (1, 7, 12, 18))) & M
+        for x in v:
+            h = ((h ^ step(0, x)) * P1 + P4) & M
+    h = (h + len(data)) & M
+    while at + 8 <= len(data):
+        h = (rotl(h ^ step(0, word(at, 8)), 27) * P1 + P4) & M
+        at += 8
+    if at + 4 <= len(data):
+        h = (rotl(h ^ (word(at, 4) * P1 & M), 23) * P2 + P3) & M
+        at += 4
+    for b in data[at:]:
+        h = rotl(h ^ (b * P5 & M), 11) * P1 & M
+    for shift, prime in ((33, P2), (29, P3), (32, 1)):
+        h = (h ^ (h >> shift)) * prime & M
+    return h
+path, key, value = sys.argv[1:]
+manifest = json.load(open(path))
+del manifest["sum"]
+if key != "-":
+    manifest[key] = json.loads(value)
+manifest["sum"] = "%016x" % xxh64(json.dumps(manifest, separators=(",", ":")).encode())
+json.dump(manifest, open(path, "w"))
+END
+# edited TEXT KEY VALUE: with this change the recording is refused, and TEXT says why.
+edited() {
+  rm -rf edited && cp -r seven edited
+  python3 edit.py edited/manifest "$2" "$3"
+  ends 125 "$1" "$weir" replay edited
+}
+rm -rf edited && cp -r seven edited && python3 edit.py edited/manifest - -
+ends 7 '' "$weir" replay edited
+edited 'an older version of Weir (format 0' 'weir recording' 0
+edited 'a newer version of Weir (format 99' 'weir recording' 99
+edited 'another kind of processor' features '["0000000000000001"]'
+edited 'No such file' files '[{"path": "/nowhere/lib.so", "size": 1, "modified": 2, "build": "", "sum": "0000000000000003"}]'
+edited 'has changed since: it has' files '[{"path": "/bin/sh", "size": 1, "modified": 2, "build": "", "sum": "0000000000000003"}]'
+edited '--view coherent' view '"coherent"'
+edited 'order free' order '"free"'
+edited 'ulimit -Hn' descriptor 900000000
+edited 'names no program' arguments '[]'
+sed -i 's/"view": "i/"view": "I/' edited/manifest
+ends 125 'its sum is wrong' "$weir" replay edited
+
+# --- a program that changed, and one that only was touched
+cp "$(command -v sh)" shell
+ends 0 '' "$weir" record -o of_shell -- ./shell -c 'echo told'
+touch shell
+ends 0 '' "$weir" replay of_shell
+(cd / && ends 0 '' "$weir" replay "$work/of_shell") 2>/dev/null
+printf 'x' | dd of=shell bs=1 seek=$(($(stat -c %s shell) - 1)) conv=notrunc status=none
+ends 125 'shell has changed since' "$weir" replay of_shell
+rm shell
+ends 125 'shell: No such file' "$weir" replay of_shell
+
+# --- damage
+cp -r seven damaged && rm damaged/end
+ends 1 '' "$weir" verify damaged
+grep -q 'cut short' stdout || fail "verify of a recording without an end: $(cat stdout)"
+ends 7 'cut short' "$weir" replay damaged
+ends 1 '' "$weir" replay --check damaged
+"$weir" ls . | grep -q '^damaged .*cut short' || fail 'ls of a recording without an end'
+
+# --- signals. What is sent to the command alone is the program's; the program dies with the command.
+cat >signals.c <<'END'
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+static volatile int seen;
+static void on(int signal) { seen += signal; }
+int main(int argc, char** argv) {
+  signal(SIGINT, on), signal(SIGTERM, on), signal(SIGUSR1, on);
+  puts("ready"), fflush(stdout);
+  while (!seen) pause();
+  for (int i = 0; i < 10; i++) usleep(20000);
+  printf("seen %d\n", seen);
+  return argc > 1 && argv[1][0] == 'n' ? 0 : seen;
+}
+END
+gcc -O1 signals.c -o signals
+# starts NAME COMMAND...: in the background, as $pid, once it has printed "ready".
+starts() {
+  rm -f ready && mkfifo ready
+  "$@" >ready 2>stderr </dev/null &
+  pid=$!
+  exec 5<ready
+  read -r -t 20 line <&5 || fail "$*: is not ready: $(cat stderr)"
+}
+for signal in INT TERM USR1; do
+  # A background command of a script ignores SIGINT: python gives it back.
+  starts python3 -c 'import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])' \
+    "$weir" record --quiet -- ./signals
+  kill -$signal $pid
+  wait $pid
+  status=$?
+  [ $status = "$(kill -l $signal)" ] || fail "record: SIG$signal: status $status, $(cat stderr)"
+  exec 5<&-
+done
+starts "$weir" record -o killed -- ./signals
+child=$(cat /proc/$pid/task/$pid/children)
+kill -KILL $pid
+{ wait $pid; } 2>/dev/null
+for _ in {1..100}; do kill -0 $child 2>/dev/null || break; sleep 0.05; done
+kill -0 $child 2>/dev/null && fail "the program outlives the command"
+exec 5<&-
+ends 1 '' "$weir" verify killed
+starts "$weir" record -o dead --quiet -- ./signals
+kill -KILL $(cat /proc/$pid/task/$pid/children)
+{ wait $pid; } 2>/dev/null
+[ $? = 137 ] || fail "record: a killed program: status $?"
+exec 5<&-
+ends 0 '' "$weir" verify dead
+
+# From a terminal: the interrupt comes to both, and to the program once.
+cat >terminal.py <<'END'
+import os, pty, sys, time
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execv(sys.argv[1], sys.argv[1:])
+text = b""
+sent = False
+while True:
+    try:
+        piece = os.read(terminal, 1000)
+    except OSError:
+        break
+    text += piece
+    if b"ready" in text and not sent:
+        sent = True
+        os.write(terminal, b"\x03")
+    if not piece:
+        break
+print(text.decode(), os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+END
+timeout 30 python3 terminal.py "$weir" record --quiet -- ./signals >stdout 2>&1
+grep -q 'seen 2' stdout && grep -q ' 2$' stdout || fail "an interrupt from the terminal: $(cat stdout)"
+
+# --- descendants that live longer
+ends 0 '' "$weir" record -o parent -- sh -c '(sleep 0.5; echo late >late) & exit 0'
+[ "$(cat late)" = late ] || fail "record did not wait for a descendant"
+
+# --- nothing that the command needs reaches the program
+"$weir" record --quiet -- sh -c 'echo $$; ulimit -Sn; ls /proc/self/fd' >inside 2>&1
+[ "$(sed -n 2p inside)" = "$(ulimit -Sn)" ] || fail "the program has another limit of descriptors: $(cat inside)"
+
+# --- limits and full disks
+for limit in -f -Sf; do
+  message=$(ulimit $limit 0; exec "$weir" record -o limited -- true 2>&1)
+  [ $? = 125 ] && [[ $message == *'too large'* ]] || fail "ulimit $limit 0: $message"
+done
+[ -e limited ] && fail "a recording that could not be begun stays"
+mkdir small
+if mount -t tmpfs -o size=20k none small 2>/dev/null; then
+  head -c 100k /dev/zero >small/filler 2>/dev/null
+  ends 125 'No space left' "$weir" record -o small/one -- true
+  umount small
+fi
+if [ "$(id -u)" != 0 ]; then
+  mkdir locked && chmod a-w locked
+  ends 125 'Permission denied' "$weir" record -o locked/one -- true
+fi
+
+# --- removal
+ends 0 '' "$weir" rm seven crashed killed
+[ -e seven ] || [ -e crashed ] || [ -e killed ] && fail "rm leaves something"
+
+echo "recordings: $failed failures"
+[ "$failed" = 0 ]
