@@ -136,7 +136,8 @@ void keep_more_stacks(Environment& environment) {
 // The options stay as long as they are, and otherwise as they are: where a run was recorded they are the recorded ones.
 void set_tracer(Environment& environment, pid_t tracer) {
   constexpr std::string_view kKey = "tracer=";
-  std::string options = value_in(environment, "WEIR_OPTIONS");
+  const char* now = value_in(environment, "WEIR_OPTIONS");
+  std::string options = now ? now : "";
   const size_t at = options.find(kKey);
   const std::string digits = fmt::format("{:010}", tracer);
   if (at == std::string::npos || options.size() < at + kKey.size() + digits.size()) {
