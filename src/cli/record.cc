@@ -10,6 +10,7 @@
 #include <csignal>
 #include <filesystem>
 #include <memory>
+#include <set>
 
 #include "cli/child.h"
 #include "cli/commands.h"
@@ -72,6 +73,31 @@ void write_or_fail(const std::string& path, const std::string& text) {
   if (!written) throw Failure(kWeirFailed, fmt::format("{}: {}", path, strerror(error)));
 }
 
+// Of the programs that the recorded one executes: their files, in the recording's file `images`.
+class Images {
+ public:
+  Images(const std::string& path, const recording::Manifest& manifest) : path_(path), manifest_(manifest) {
+    for (const recording::Identity& file : manifest.files) known_.insert(file.path);
+    seen_.insert(manifest.program);
+  }
+
+  void add(const std::string& program) {
+    if (!seen_.insert(program).second) return;
+    check_program(program);  // the loader is about to be asked: of another kind of program it would be run
+    const size_t before = files_.size();
+    for (recording::Identity& file : identities({program, {program}}, manifest_.environment)) {
+      if (known_.insert(file.path).second) files_.push_back(std::move(file));
+    }
+    if (files_.size() != before) write_or_fail(path_, recording::text_of_images(files_));
+  }
+
+ private:
+  const std::string path_;
+  const recording::Manifest& manifest_;
+  std::set<std::string> seen_, known_;
+  std::vector<recording::Identity> files_;
+};
+
 int record(const Words& words, const RecordOptions& options) {
   refuse_view(options.view, "record");
   const Program program = locate_program(words);
@@ -105,7 +131,8 @@ int record(const Words& words, const RecordOptions& options) {
     forget();
     throw;
   }
-  Recorder recorder(memory, directory, manifest.recording);
+  Images images(directory + "/" + recording::kImages, manifest);
+  Recorder recorder(memory, directory, manifest.recording, [&](const std::string& path) { images.add(path); });
   recording::End end;
   for (;;) {
     const uint32_t seen = memory.bell();

@@ -28,6 +28,7 @@ using recording::File;
 using recording::Key;
 
 constexpr uint64_t kOldest = 250'000'000;        // nanoseconds
+constexpr int kLevel = 1;                        // of zstd
 constexpr uint64_t kMostQueued = 128ull << 20;  // bytes; then the rings fill and programs wait
 
 // The bytes of `from` at `to`: shared where the file system can, holes left out.
@@ -58,8 +59,8 @@ bool is_the_one(const File& file, const trace::MappedFile& wanted) {
 
 }  // namespace
 
-Recorder::Recorder(TraceMemory& memory, const std::string& directory, uint64_t recording, int level)
-    : memory_(memory), directory_(directory), recording_(recording), level_(level) {
+Recorder::Recorder(TraceMemory& memory, const std::string& directory, uint64_t recording, OnImage on_image)
+    : memory_(memory), directory_(directory), recording_(recording), on_image_(std::move(on_image)) {
   sigset_t all, was;  // signals are the other thread's
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &was);
@@ -132,7 +133,7 @@ bool Recorder::take_from(uint32_t index) {
     memcpy(&entry, there, sizeof entry);
     if (!recording::is_entry(reinterpret_cast<const char*>(&entry), left)) return overwritten();
     const char* payload = reinterpret_cast<const char*>(there + 1);
-    if (entry.kind == trace::Kind::kFile) copy_file(entry, payload);
+    look_at(entry, payload);
     stream->chunker.add(entry, payload);
     ring.take(&entry);
     if (stream->chunker.is_full()) {
@@ -180,7 +181,7 @@ void Recorder::write_all() {
     lock.unlock();
     const std::string path = fmt::format("{}/{}/{}", directory_, recording::kStreams, chunk.key.name());
     try {
-      const std::string bytes = recording::packed(chunk, recording_, level_);
+      const std::string bytes = recording::packed(chunk, recording_, kLevel);
       File& file = files[chunk.key];
       if (!file.is_open()) file = File::appending(path);
       if (!file.is_open()) throw recording::Damage(fmt::format("{}: {}", path, strerror(errno)));
@@ -207,6 +208,17 @@ void Recorder::written(const recording::Chunk& chunk, size_t size) {
     queued_ -= std::min(queued_, static_cast<uint64_t>(chunk.raw.size()));
   }
   changed_.notify_all();
+}
+
+// What must be done before the program goes on.
+void Recorder::look_at(const trace::Entry& entry, const char* payload) {
+  if (entry.kind == trace::Kind::kFile) copy_file(entry, payload);
+  if (entry.kind != trace::Kind::kImage || !on_image_) return;
+  try {
+    on_image_(std::string(payload, strnlen(payload, entry.size)));
+  } catch (const std::exception& error) {
+    fail(error.what());
+  }
 }
 
 // The payload is the program's, and may be anything.

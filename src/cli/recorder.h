@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -18,8 +19,11 @@ namespace weir::cli {
 
 class Recorder {
  public:
-  // `level` of zstd. The recording's directory exists.
-  Recorder(TraceMemory& memory, const std::string& directory, uint64_t recording, int level = 1);
+  // What is to be done with the path of a program that begins; it may throw, which ends the recording.
+  using OnImage = std::function<void(const std::string& path)>;
+
+  // The recording's directory exists.
+  Recorder(TraceMemory& memory, const std::string& directory, uint64_t recording, OnImage on_image = {});
   ~Recorder();
 
   // Takes all that is there. True: there was something.
@@ -39,6 +43,7 @@ class Recorder {
 
   bool take_from(uint32_t index);
   bool is_sound(const trace::Ring& ring) const;
+  void look_at(const trace::Entry& entry, const char* payload);
   void copy_file(const trace::Entry& entry, const char* payload);
   void enqueue(std::optional<recording::Chunk> chunk);
   void fail(const std::string& why);
@@ -48,7 +53,7 @@ class Recorder {
   TraceMemory& memory_;
   const std::string directory_;
   const uint64_t recording_;
-  const int level_;
+  const OnImage on_image_;
   std::map<recording::Key, std::unique_ptr<Stream>> streams_;
   std::map<uint32_t, Stream*> by_slot_;
   struct Copied {

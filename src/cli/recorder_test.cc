@@ -255,6 +255,21 @@ TEST(Recorder, EndsTheRecordingWhereAMappedFileIsGone) {
   EXPECT_NE(end.reason.find("has changed or gone"), std::string::npos) << end.reason;
 }
 
+TEST(Recorder, NamesThePrograms) {
+  Folder folder;
+  TraceMemory memory(trace::Mode::kRecord);
+  const pid_t child = start([&] {
+    const Entry entry{Kind::kImage, 0, 0, 9, 0, 0, 0};
+    return put_waiting(memory.header(), memory.ring(open_slot(memory.header(), 0, 0)), entry, "/bin/true", 9);
+  });
+  std::string seen;
+  Recorder recorder(memory, folder.directory, kNumber, [&](const std::string& path) { seen += path + ";"; });
+  EXPECT_EQ(serve(memory, child, [&] { recorder.take(); }), 0);
+  recording::End end;
+  recorder.finish(end);
+  EXPECT_EQ(seen, "/bin/true;");
+}
+
 TEST(Recorder, EndsTheRecordingWhereTheProgramOverwroteTheMemory) {
   for (int kind = 0; kind < 4; kind++) {
     Folder folder;

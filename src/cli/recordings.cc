@@ -84,7 +84,7 @@ int remove(const std::vector<std::string>& named) {
     if (!recording::is_recording(path)) throw Failure(kWeirFailed, fmt::format("{} is no recording: it stays", path));
     for (const auto& entry : fs::directory_iterator(path)) {
       const std::string name = entry.path().filename().string();
-      const bool ours = name == recording::kManifest || name == recording::kEndFile || name == recording::kStreams ||
+      const bool ours = name == recording::kManifest || name == recording::kEndFile || name == recording::kImages || name == recording::kStreams ||
                         name == recording::kFiles || name.ends_with(".part");
       if (!ours) throw Failure(kWeirFailed, fmt::format("{} holds {}, which belongs to no recording: it stays", path, name));
     }

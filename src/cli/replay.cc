@@ -35,8 +35,10 @@ void refuse_other_world(const recording::Recording& recording) {
   if (!(processor == manifest.processor)) {
     refuse(fmt::format("it was recorded on another kind of processor ({}; this is {})", manifest.processor.name, processor.name));
   }
-  for (const recording::Identity& file : manifest.files) {
-    if (const std::string change = change_of(file); !change.empty()) refuse(change);
+  for (const auto* files : {&manifest.files, &recording.images}) {
+    for (const recording::Identity& file : *files) {
+      if (const std::string change = change_of(file); !change.empty()) refuse(change);
+    }
   }
   if (manifest.order != "token") refuse(fmt::format("order {}: this version does not replay it", manifest.order));
   refuse_view(manifest.view, "replay");

@@ -138,6 +138,13 @@ Recording::Recording(const std::string& name) : directory(absolute(name)) {
       }
     }
   }
+  if (access(path(kImages).c_str(), F_OK) == 0) {
+    try {
+      images = images_from(content_of(path(kImages), kMostText));
+    } catch (const Damage& damage) {
+      damages.push_back(damage.what());
+    }
+  }
   if (access(path(kFileList).c_str(), F_OK) == 0) {
     try {
       std::string damage;

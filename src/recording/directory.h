@@ -34,6 +34,7 @@ class Recording {
   std::optional<End> end;             // nothing: it was cut short, or the file is damaged
   std::vector<StreamFile> streams;    // by key
   std::vector<Copy> copies;
+  std::vector<Identity> images;       // files of programs that it executed
   std::vector<std::string> damages;   // of what the directory itself tells: not of streams
 
   std::string path(const std::string& name) const { return directory + "/" + name; }

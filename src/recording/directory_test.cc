@@ -147,6 +147,13 @@ TEST(EndText, EveryFlippedBitIsRefused) {
   }
 }
 
+TEST(ImagesText, IsReadBackAndRefusedWhereDamaged) {
+  const std::string text = text_of_images(example().files);
+  ASSERT_EQ(images_from(text).size(), 1u);
+  EXPECT_EQ(images_from(text).front().path, "/bin/program");
+  for (size_t size = 0; size + 2 < text.size(); size++) EXPECT_THROW(images_from(text.substr(0, size)), Damage);
+}
+
 TEST(CopyLines, EveryFlippedBitEndsTheList) {
   const std::string first = Copy{0, 12, 34, "/a b\n%"}.line(), text = first + Copy{1, 2, 3, "/x"}.line();
   std::string damage;

@@ -12,6 +12,7 @@ inline constexpr uint32_t kFormat = 1;
 
 inline constexpr const char* kManifest = "manifest";
 inline constexpr const char* kEndFile = "end";
+inline constexpr const char* kImages = "images";
 inline constexpr const char* kStreams = "streams";
 inline constexpr const char* kFiles = "files";
 inline constexpr const char* kFileList = "files/list";

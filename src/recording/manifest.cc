@@ -64,11 +64,8 @@ std::vector<std::string> words_of(const Json& list) {
 
 std::string bytes_at(const Json& json, const char* key) { return unescaped(json.at(key).get<std::string>()); }
 
-}  // namespace
-
-std::string Manifest::text() const {
-  Json features = Json::array(), list = Json::array();
-  for (const uint64_t word : processor.features) features.push_back(hex(word));
+Json json_of(const std::vector<Identity>& files) {
+  Json list = Json::array();
   for (const Identity& file : files) {
     list.push_back({{"path", escaped(file.path)},
                     {"size", file.size},
@@ -76,6 +73,29 @@ std::string Manifest::text() const {
                     {"build", file.build},
                     {"sum", hex(file.sum)}});
   }
+  return list;
+}
+
+std::vector<Identity> files_of(const Json& json) {
+  std::vector<Identity> files;
+  for (const Json& file : json.at("files")) {
+    files.push_back({bytes_at(file, "path"), file.at("size").get<uint64_t>(), file.at("modified").get<int64_t>(),
+                     file.at("build").get<std::string>(), from_hex(file.at("sum").get<std::string>())});
+  }
+  return files;
+}
+
+}  // namespace
+
+std::string text_of_images(const std::vector<Identity>& files) { return sealed({{kFormatKey, kFormat}, {"files", json_of(files)}}); }
+
+std::vector<Identity> images_from(const std::string& text) {
+  return read_json(text, kImages, [](const Json& json) { return files_of(json); });
+}
+
+std::string Manifest::text() const {
+  Json features = Json::array();
+  for (const uint64_t word : processor.features) features.push_back(hex(word));
   return sealed({{kFormatKey, kFormat},
                  {"recording", hex(recording)},
                  {"weir", weir},
@@ -92,7 +112,7 @@ std::string Manifest::text() const {
                  {"system", escaped(system)},
                  {"processor", escaped(processor.name)},
                  {"features", features},
-                 {"files", list}});
+                 {"files", json_of(files)}});
 }
 
 Manifest Manifest::from_text(const std::string& text) {
@@ -113,10 +133,7 @@ Manifest Manifest::from_text(const std::string& text) {
     manifest.system = bytes_at(json, "system");
     manifest.processor.name = bytes_at(json, "processor");
     for (const Json& word : json.at("features")) manifest.processor.features.push_back(from_hex(word.get<std::string>()));
-    for (const Json& file : json.at("files")) {
-      manifest.files.push_back({bytes_at(file, "path"), file.at("size").get<uint64_t>(), file.at("modified").get<int64_t>(),
-                                file.at("build").get<std::string>(), from_hex(file.at("sum").get<std::string>())});
-    }
+    manifest.files = files_of(json);
     if (manifest.arguments.empty() || manifest.program.empty()) throw Damage("the manifest names no program");
     return manifest;
   });

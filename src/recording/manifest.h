@@ -1,5 +1,5 @@
-// The two JSON files of a recording: what was recorded (written before the program starts) and how it ended (written last; a
-// recording without it was cut short). Each ends in a sum over what it says.
+// The JSON files of a recording: what was recorded (written before the program starts), what it executed, and how it ended (written
+// last; a recording without it was cut short). Each ends in a sum over what it says.
 #pragma once
 
 #include <cstdint>
@@ -48,6 +48,10 @@ struct Manifest {
   static Manifest from_text(const std::string& text);
   std::string text() const;
 };
+
+// The file `images`: of the programs that the recorded one executed.
+std::string text_of_images(const std::vector<Identity>& files);
+std::vector<Identity> images_from(const std::string& text);
 
 struct End {
   std::string reason;           // "exited", "killed", or why the recording stopped before the program
