@@ -171,6 +171,41 @@ ends 7 'cut short' "$weir" replay damaged
 ends 1 '' "$weir" replay --check damaged
 "$weir" ls . | grep -q '^damaged .*cut short' || fail 'ls of a recording without an end'
 
+# --- damage in streams: replayed up to there, or refused; no crash of the command, no hang
+cat >reads.c <<'END'
+#include <stdio.h>
+#include <sys/time.h>
+int main(void) {
+  struct timeval now;
+  unsigned long sum = 0;
+  for (int i = 0; i < 300; i++) gettimeofday(&now, 0), sum = sum * 31 + now.tv_usec;
+  printf("%lu\n", sum);
+}
+END
+gcc -O1 reads.c -o reads
+ends 0 '' "$weir" record -o reading -- ./reads
+cp stdout told
+for stream in reading/streams/*; do
+  [ -s "$stream" ] || continue
+  for at in 1 70 "$(($(stat -c %s "$stream") / 2))" "$(($(stat -c %s "$stream") - 1))"; do
+    for how in cut flip; do
+      rm -rf hurt && cp -r reading hurt
+      file=hurt/streams/$(basename "$stream")
+      if [ $how = cut ]; then
+        truncate -s "$at" "$file"
+      else
+        python3 -c 'import sys; b = bytearray(open(sys.argv[1], "rb").read()); b[int(sys.argv[2])] ^= 16; open(sys.argv[1], "wb").write(b)' "$file" "$at"
+      fi
+      ends 1 '' "$weir" verify hurt
+      grep -q "^streams/$(basename "$stream"): " stdout || fail "verify after $how at $at of $stream: $(cat stdout)"
+      timeout 30 "$weir" replay --check hurt >stdout 2>stderr </dev/null
+      status=$?
+      [ $status = 1 ] && grep -q 'replayed up to there' stderr || fail "replay after $how at $at of $stream: $status, $(cat stderr)"
+      [ ! -s stdout ] || cmp -s stdout told || fail "replay after $how at $at of $stream told something else: $(cat stdout)"
+    done
+  done
+done
+
 # --- signals. What is sent to the command alone is the program's; the program dies with the command.
 cat >signals.c <<'END'
 #include <signal.h>

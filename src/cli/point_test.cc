@@ -20,6 +20,13 @@ TEST(ToEnvironment, HasTheSameLengthWhateverIsMeasured) {
   EXPECT_EQ(to_environment(plain, 0).size(), to_environment(measured, 4194304).size());
 }
 
+TEST(ToEnvironment, NamesTheDescriptorOfARecordingWithSixDigits) {
+  RunOptions options;
+  EXPECT_EQ(to_environment(options, 0).find("trace="), std::string::npos);
+  options.trace = 700;
+  EXPECT_NE(to_environment(options, 0).find(",trace=000700"), std::string::npos);
+}
+
 TEST(ToEnvironment, QuotesCommasAndPercentSignsInNames) {
   RunOptions options;
   options.json = "/tmp/%,";

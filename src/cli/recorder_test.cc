@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -308,6 +309,31 @@ TEST(Recorder, TellsTheProgramWhereTheDirectoryCannotBeWritten) {
   const recording::End end = record(memory, folder.directory, child, &status);
   EXPECT_EQ(status, 0);
   EXPECT_NE(end.reason.find("No such file"), std::string::npos);
+}
+
+// As a full disk: what was appended in part is cut off again.
+TEST(Recorder, LeavesWholeChunksWhereTheDiskIsFull) {
+  Folder folder;
+  TraceMemory memory(trace::Mode::kRecord);
+  rlimit was;
+  getrlimit(RLIMIT_FSIZE, &was);
+  signal(SIGXFSZ, SIG_IGN);
+  const rlimit small{50000, was.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &small);
+  int status = -1;
+  const pid_t child = start([&] {
+    return !put_all(memory, open_slot(memory.header(), 0, 0), 100 * kMany) && strstr(memory.header().why, "File too large");
+  });
+  const recording::End end = record(memory, folder.directory, child, &status);
+  setrlimit(RLIMIT_FSIZE, &was);
+  signal(SIGXFSZ, SIG_DFL);
+  EXPECT_EQ(status, 0);
+  const recording::Recording recording(folder.directory);
+  EXPECT_FALSE(recording.end->is_whole());
+  const recording::Report report = verify(recording);
+  ASSERT_EQ(report.damages.size(), 1u);
+  EXPECT_NE(report.damages[0].find("ends before the program did"), std::string::npos);
+  EXPECT_GT(report.entries, 1000u);
 }
 
 TEST(Feeder, ClosesADamagedStreamBeforeTheDamage) {

@@ -113,6 +113,7 @@ Recording::Recording(const std::string& name) : directory(absolute(name)) {
   if (access(path(kEndFile).c_str(), F_OK) == 0) {
     try {
       end = End::from_text(content_of(path(kEndFile), kMostText));
+      if (!end->is_whole()) damages.push_back("it ends before the program did: " + end->reason);
     } catch (const Damage& damage) {
       damages.push_back(damage.what());
     }

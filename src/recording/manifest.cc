@@ -166,6 +166,8 @@ End End::from_text(const std::string& text) {
   });
 }
 
+bool End::is_whole() const { return reason == kExited || reason == kKilled; }
+
 std::string End::words() const {
   if (reason == kExited) return "exit " + std::to_string(status);
   if (reason != kKilled) return "cut: " + reason;

@@ -67,6 +67,7 @@ struct End {
 
   static End from_text(const std::string& text);
   std::string text() const;
+  bool is_whole() const;        // up to the program's end
   std::string words() const;    // "exit 0", "SIGSEGV", "cut: No space left on device"
 };
 
