@@ -152,7 +152,7 @@ int record(const Words& words, const RecordOptions& options) {
   if (!failure.empty()) {
     say(log, fmt::format("the recording in {} does not go to the program's end: {}", directory, failure));
   } else if (!options.quiet) {
-    say(log, fmt::format("recorded in {} ({}, {:.1f} s)", directory, size_words(recording::Recording(directory).size()), end.seconds));
+    say(log, fmt::format("recorded in {} ({}, {:.1f} s)", directory, size_words(recording::size_of(directory)), end.seconds));
   }
   return child->end_alike();
 }

@@ -134,6 +134,7 @@ bool Recorder::take_from(uint32_t index) {
     if (!recording::is_entry(reinterpret_cast<const char*>(&entry), left)) return overwritten();
     const char* payload = reinterpret_cast<const char*>(there + 1);
     look_at(entry, payload);
+    if (memory_.header().gone) return false;
     stream->chunker.add(entry, payload);
     ring.take(&entry);
     if (stream->chunker.is_full()) {
@@ -170,8 +171,8 @@ void Recorder::enqueue(std::optional<recording::Chunk> chunk) {
   changed_.notify_all();
 }
 
+// A file is open while a chunk is appended only: there may be more streams than descriptors.
 void Recorder::write_all() {
-  std::map<Key, File> files;
   for (;;) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return !queue_.empty() || ends_; });
@@ -182,8 +183,7 @@ void Recorder::write_all() {
     const std::string path = fmt::format("{}/{}/{}", directory_, recording::kStreams, chunk.key.name());
     try {
       const std::string bytes = recording::packed(chunk, recording_, kLevel);
-      File& file = files[chunk.key];
-      if (!file.is_open()) file = File::appending(path);
+      const File file = File::appending(path);
       if (!file.is_open()) throw recording::Damage(fmt::format("{}: {}", path, strerror(errno)));
       const uint64_t before = file.size();
       if (!file.write(bytes)) {
@@ -231,27 +231,21 @@ void Recorder::copy_file(const trace::Entry& entry, const char* payload) {
   const std::string name = fmt::format("{}/{}/{}", directory_, recording::kFiles, number);
   const auto refuse = [&](const char* what, int error) { fail(fmt::format("{}: {}: {}", path, what, strerror(error))); };
 
-  const Copied which{wanted.device, wanted.inode, wanted.size, wanted.modified};
-  const auto known = copies_.find(which);
-  recording::Copy copy{number, wanted.size, 0, path};
-  if (known != copies_.end()) {
-    const std::string first = fmt::format("{}/{}/{}", directory_, recording::kFiles, known->second.number);
-    if (known->second.number == number) return;
-    if (link(first.c_str(), name.c_str()) != 0) return refuse("cannot be copied", errno);
-    copy.sum = known->second.sum;
-  } else {
-    File from = File::reading(fmt::format("/proc/{}/fd/{}", wanted.process, wanted.descriptor));
-    if (!is_the_one(from, wanted)) from = File::reading(path);
-    if (!is_the_one(from, wanted)) return refuse("is mapped, and has changed or gone before it could be copied", ENOENT);
+  File from = File::reading(fmt::format("/proc/{}/fd/{}", wanted.process, wanted.descriptor));
+  if (!is_the_one(from, wanted)) from = File::reading(path);
+  if (!is_the_one(from, wanted)) return refuse("is mapped, and has changed or gone before it could be copied", ENOENT);
+  recording::Copy copy{number, 0, 0, path};
+  {
     const File to(open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-    if (!to.is_open()) return refuse("cannot be copied", errno);
-    if (!copy_content(from, to, wanted.size)) return refuse("cannot be copied", errno);
-    copy.sum = sum_of_file(to);
+    if (!to.is_open() || !copy_content(from, to, wanted.size)) return refuse("cannot be copied", errno);
     copy.size = to.size();
-    copies_[which] = {number, copy.sum};
+    copy.sum = sum_of_file(to);
   }
+  // The same content once more (its time would not tell: writes by a mapping may leave it): one file is enough.
+  const auto [first, is_new] = copies_.try_emplace({copy.size, copy.sum}, name);
+  if (!is_new && (unlink(name.c_str()) != 0 || link(first->second.c_str(), name.c_str()) != 0)) return refuse("cannot be copied", errno);
   const File list = File::appending(fmt::format("{}/{}", directory_, recording::kFileList));
-  if (!list.is_open() || !list.write(copy.line())) refuse("cannot be listed", errno);
+  if (!list.is_open() || !list.write(copy.line())) return refuse("cannot be listed", errno);
 }
 
 void Recorder::finish(recording::End& end) {

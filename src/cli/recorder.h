@@ -56,15 +56,7 @@ class Recorder {
   const OnImage on_image_;
   std::map<recording::Key, std::unique_ptr<Stream>> streams_;
   std::map<uint32_t, Stream*> by_slot_;
-  struct Copied {
-    uint64_t device, inode, size;
-    int64_t modified;
-    auto operator<=>(const Copied&) const = default;
-  };
-  struct Known {
-    uint64_t number, sum;
-  };
-  std::map<Copied, Known> copies_;
+  std::map<std::pair<uint64_t, uint64_t>, std::string> copies_;  // the first file with this size and sum
 
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;

@@ -38,7 +38,7 @@ Line line_of(const std::string& path) {
     const Recording recording(path);
     line.program = name_of(recording.manifest.program);
     line.when = when(recording.manifest.started);
-    line.size = size_words(recording.size());
+    line.size = size_words(recording::size_of(path));
     line.end = recording.end ? recording.end->words() : recording.damages.front();
     if (recording.end) line.duration = fmt::format("{:.1f} s", recording.end->seconds);
   } catch (const recording::Damage& damage) {

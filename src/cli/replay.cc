@@ -97,6 +97,10 @@ int replay(const ReplayOptions& options) {
   memory.header().options =
       (options.fingerprint || manifest.fingerprint ? trace::kWithFingerprint : 0) | (options.stat ? trace::kWithStat : 0);
   std::vector<std::string> damages = recording.damages;
+  rlimit descriptors{};  // a file for each stream: as many as may be, but the program has what it had
+  getrlimit(RLIMIT_NOFILE, &descriptors);
+  const rlimit most{descriptors.rlim_max, descriptors.rlim_max};
+  setrlimit(RLIMIT_NOFILE, &most);
   Feeder feeder(memory, recording, &damages);
   for (const std::string& damage : damages) say(log, fmt::format("{}: {}; replayed up to there", recording.directory, damage));
   const size_t told = damages.size();
@@ -105,6 +109,7 @@ int replay(const ReplayOptions& options) {
   Child child(
       [&] {
         restore(manifest);
+        setrlimit(RLIMIT_NOFILE, &descriptors);
         if (!memory.pass_on(run.trace)) {
           throw Failure(kWeirFailed, fmt::format("descriptor {}, which was used when this was recorded: {} (ulimit -Hn?)", run.trace,
                                                  strerror(errno)));

@@ -157,7 +157,7 @@ Recording::Recording(const std::string& name) : directory(absolute(name)) {
   }
 }
 
-uint64_t Recording::size() const {
+uint64_t size_of(const std::string& directory) {
   uint64_t sum = 0;
   std::error_code error;
   for (const auto& entry : fs::recursive_directory_iterator(directory, error)) {

@@ -38,8 +38,9 @@ class Recording {
   std::vector<std::string> damages;   // of what the directory itself tells: not of streams
 
   std::string path(const std::string& name) const { return directory + "/" + name; }
-  uint64_t size() const;  // bytes of all files
 };
+
+uint64_t size_of(const std::string& directory);  // bytes of all files in it
 
 // Whether there is something that calls itself a recording, of whatever version.
 bool is_recording(const std::string& directory);

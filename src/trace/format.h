@@ -23,7 +23,7 @@ enum class Kind : uint8_t {
   kFile = 7,     // the call before it maps a file: `result` its number among the recording's files, payload a MappedFile and its path
   kEnd = 8,      // the task's end, or the program's: `number` an EndKind, `result` the status, payload End
   kValue = 9,    // a number that the runtime made of what the machine did: `number` says which, `result`
-  kImage = 10,   // a program begins (exec): payload its path
+  kImage = 10,   // a program begins (exec): payload its absolute path
 };
 
 inline constexpr Kind kLastKind = Kind::kImage;
