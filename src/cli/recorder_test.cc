@@ -336,6 +336,31 @@ TEST(Recorder, LeavesWholeChunksWhereTheDiskIsFull) {
   EXPECT_GT(report.entries, 1000u);
 }
 
+TEST(Recorder, KeepsAsManyStreamsAsThereAreSlots) {
+  Folder folder;
+  int status = -1;
+  {
+    TraceMemory memory(trace::Mode::kRecord);
+    const pid_t child = start([&] {
+      for (uint32_t i = 0; i < trace::kMostStreams; i++) {
+        if (!put_all(memory, open_slot(memory.header(), i / 64, i % 64), 3)) return false;
+      }
+      return true;
+    });
+    record(memory, folder.directory, child, &status);
+  }
+  EXPECT_EQ(status, 0);
+  recording::Recording recording(folder.directory);
+  EXPECT_EQ(recording.streams.size(), trace::kMostStreams);
+  const recording::Report report = verify(recording);
+  EXPECT_EQ(report.damages, std::vector<std::string>());
+  EXPECT_EQ(report.entries, 3u * trace::kMostStreams);
+  TraceMemory memory(trace::Mode::kReplay);
+  std::vector<std::string> damages;
+  recording.streams.push_back({{9999, 0}, "/nowhere"});
+  EXPECT_THROW(Feeder(memory, recording, &damages), Failure);
+}
+
 TEST(Feeder, ClosesADamagedStreamBeforeTheDamage) {
   Folder folder;
   int status = -1;
