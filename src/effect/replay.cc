@@ -3,11 +3,11 @@
 // A command that nobody here knows is refused, since it may do anything; what is known to answer without touching more memory than
 // written.cc says is an answer.
 
+#include <asm/mman.h>
 #include <linux/futex.h>
 #include <linux/keyctl.h>
 #include <linux/prctl.h>
 #include <linux/seccomp.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
