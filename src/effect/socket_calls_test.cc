@@ -135,7 +135,7 @@ TEST_F(SocketCalls, Messages) {
   EXPECT_EQ(call(SYS_sendmsg, {pair[0], out.header, 0}), 20);
   EXPECT_EQ(last_read(), 20u);
   Message in = message(0, 0, 50);
-  EXPECT_EQ(call(SYS_recvmsg, {pair[1], in.header, 0}, 12), 20);
+  EXPECT_EQ(call(SYS_recvmsg, {pair[1], in.header, 0}, 20), 20);
   EXPECT_EQ(call(SYS_recvmsg, {pair[1], in.header, MSG_DONTWAIT}), -EAGAIN);
   EXPECT_EQ(last_written(), 0u);
 
