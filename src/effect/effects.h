@@ -7,6 +7,8 @@
 // 2. A visited range may be larger than what was written, never smaller. It stays within what the program offered to the kernel.
 // 3. After -EFAULT the kernel may have written a part. The ranges are then all that the program had offered: of each range, as much
 //    from its start as can be read may have been written.
+//    Not visited is what lies behind the end of a call that succeeded with less than was asked because its buffer ends before a hole:
+//    there the kernel may have written a few bytes more than it says.
 // 4. Changes of the address space (mmap, brk, madvise, ...) are not writes.
 // 5. Null and empty ranges are not visited. Ranges may overlap, as the program's arguments may.
 #pragma once

@@ -8,6 +8,7 @@
 namespace weir::effects {
 
 inline constexpr uint64_t kAddressLimit = 0x7ffffffff000;  // the program's addresses are below
+inline constexpr uint64_t kMostBytes = 0x7ffff000;         // in one call
 inline constexpr uint64_t kMostVectors = 1024;             // the kernel refuses more
 
 bool fetch(void* to, uint64_t from, uint64_t size);
@@ -25,8 +26,9 @@ struct Visitor {
   Visit visit;
   void* context;
 
-  // What reaches out of the program's addresses the kernel has refused.
+  // The kernel takes less than the whole of a range that is too large, and nothing of one outside of the program's addresses.
   void operator()(uint64_t address, uint64_t size) const {
+    if (size > kMostBytes) size = kMostBytes;
     if (address && size && address < kAddressLimit && size <= kAddressLimit - address) visit(context, address, size);
   }
 };

@@ -3,6 +3,7 @@
 #include "effect/parts.h"
 
 #include <errno.h>
+#include <sys/syscall.h>
 
 namespace weir::effects {
 
@@ -26,7 +27,12 @@ uint64_t argument(const Request& request, uint8_t place) {
   return value < 0 ? 0 : static_cast<uint64_t>(value);
 }
 
-uint64_t times(uint64_t count, uint64_t size) { return count < kAddressLimit ? count * size : 0; }
+uint64_t times(uint64_t count, uint64_t size) { return count < kAddressLimit ? count * size : kMostBytes; }
+
+// Other calls cut what is too large down first.
+bool is_refused(const Request& request) {
+  return (request.number == SYS_read || request.number == SYS_pread64) && address_of(request, 2) > kAddressLimit;
+}
 
 }  // namespace
 
@@ -41,6 +47,7 @@ uint64_t filled(long result, uint64_t room) {
 }
 
 void visit_parts(const Row& row, const Request& request, long result, bool written, const Visitor& visitor) {
+  if (is_refused(request)) return;
   for (const Part& part : row.parts) {
     if (part.shape == Shape::kNone) break;
     if (part.is_written != written) continue;

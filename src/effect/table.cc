@@ -267,7 +267,7 @@ constexpr Row kRows[] = {
     CALL(vserver, kAnswer),
     CALL(mbind, kAnswer, in(3, 8)),
     CALL(set_mempolicy, kAnswer, in(1, 8)),
-    CALL(get_mempolicy, kAnswer, out(0, 4)),
+    CALL(get_mempolicy, kAnswer, out(0, 4).after(When::kAny)),
     CALL(mq_open, kAnswer, string(0)),
     CALL(mq_unlink, kAnswer, string(0)),
     CALL(mq_timedsend, kAnswer, in_counted(1, 2), in(4, kTime)),

@@ -41,20 +41,17 @@ uint32_t address_room(uint64_t pointer) {
 uint64_t message_at(const Request& request, uint64_t index) { return address_of(request, 1) + index * sizeof(mmsghdr); }
 uint64_t messages_of(const Request& request) { return smaller(low_half(request, 2), Before::kMostMessages); }
 
-// Address and length of a value-result pair; the place of the length, or -1.
-int length_argument(long number) {
-  switch (number) {
-    case SYS_accept: case SYS_accept4: case SYS_getsockname: case SYS_getpeername: return 2;
-    case SYS_recvfrom: return 5;
-    default: return -1;
-  }
-}
+// Where a value-result pair has its length; the address is before it.
+int length_argument(long number) { return number == SYS_recvfrom ? 5 : 2; }
 
 void address(const Request& request, const Before& before, long result, const Visitor& visitor) {
   const int place = length_argument(request.number);
   const uint64_t at = address_of(request, place - 1), length = address_of(request, place);
-  if (!at || (is_error(result) && !is_partial(result))) return;
-  visitor(length, 4);
+  // A negative length is noticed when the data is there.
+  if (request.number == SYS_recvfrom && at && result == -EINVAL) visitor(address_of(request, 1), address_of(request, 2));
+  if (is_error(result) && !is_partial(result)) return;
+  const bool is_required = request.number == SYS_getsockname || request.number == SYS_getpeername;
+  if (at || is_required) visitor(length, 4);
   const uint64_t size = is_partial(result) ? before.room : smaller(before.room, fetch_or<uint32_t>(length, 0));
   visitor(at, size);
 }
