@@ -87,6 +87,7 @@ IoctlEffect block_device(uint32_t command) {
 }
 
 IoctlEffect socket(uint32_t command) {
+  constexpr uint32_t kSocketNamespace = 0x894c;
   switch (command) {
     case SIOCATMARK: case FIOGETOWN: case SIOCGPGRP: case SIOCOUTQNSD: return writes(4);
     case FIOSETOWN: case SIOCSPGRP: return reads(4);
@@ -105,7 +106,7 @@ IoctlEffect socket(uint32_t command) {
     case TUNGETFEATURES: case TUNGETSNDBUF: case TUNGETVNETHDRSZ: return writes(4);
     case TUNSETSNDBUF: case TUNSETVNETHDRSZ: return reads(4);
     case TUNSETPERSIST: case TUNSETOWNER: case TUNSETGROUP: case TUNSETOFFLOAD: case TUNSETLINK: case TUNSETNOCSUM:
-    case TUNSETDEBUG:
+    case TUNSETDEBUG: case kSocketNamespace:
       return nothing();
     default: return {};
   }

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <random>
 #include <string>
@@ -183,9 +185,9 @@ struct RandomCalls : ::testing::Test {
 
   // `set(request)` puts what must not be random.
   template <typename Set>
-  void run(long number, Set set) {
+  void run(long number, Set set, int rounds = kRounds) {
     const int failures = ::testing::UnitTest::GetInstance()->current_test_info()->result()->total_part_count();
-    for (int round = 0; round < kRounds; round++) {
+    for (int round = 0; round < rounds; round++) {
       if (round % 32 == 0) fill();
       if (round % 8 == 0) refill();
       Request request{number, {}};
@@ -200,11 +202,16 @@ struct RandomCalls : ::testing::Test {
     run(number, [](Request&) {});
   }
 
+  static uint64_t seed() {
+    const char* chosen = getenv("EFFECTS_SEED");
+    return chosen ? strtoull(chosen, nullptr, 10) : 42;
+  }
+
   static inline RandomCalls* self = nullptr;
   uint8_t* start;
   int server = -1;
   std::vector<long> descriptors;
-  std::mt19937_64 random{42};
+  std::mt19937_64 random{seed()};
   long changes = 0;
 };
 
@@ -274,9 +281,51 @@ TEST_F(RandomCalls, Waits) {
       // All else may wait for ever, but not for the alarm; a mask could keep that out.
       if (number == SYS_ppoll) request.a[3] = 0;
       if (number == SYS_epoll_pwait || number == SYS_epoll_pwait2) request.a[4] = 0;
+    }, kRounds / 5);
+  }
+  EXPECT_GT(changes, 100);
+}
+
+TEST_F(RandomCalls, Moves) {
+  for (long number : {SYS_sendfile, SYS_splice, SYS_copy_file_range, SYS_sendmsg, SYS_sendmmsg, SYS_write, SYS_writev, SYS_sendto}) {
+    run(number, [&](Request& request) {
+      const bool is_send = number == SYS_sendmsg || number == SYS_sendmmsg || number == SYS_sendto;
+      request.a[0] = descriptors[is_send ? 2 + below(4) : below(6)];
+      if (number == SYS_sendfile) request.a[1] = descriptors[8 + below(2)];
+      if (number == SYS_splice || number == SYS_copy_file_range) request.a[2] = descriptors[below(descriptors.size())];
+      if (is_send) request.a[2 + (number != SYS_sendmsg)] = MSG_DONTWAIT | MSG_NOSIGNAL;
+      if (number == SYS_sendmmsg) request.a[2] = static_cast<long>(below(4));
+      for (long from : {2, 4}) {
+        char text[256];
+        sys::raw(SYS_read, descriptors[static_cast<size_t>(from)], reinterpret_cast<long>(text), sizeof text);
+      }
     });
   }
-  EXPECT_GT(changes, 500);
+}
+
+TEST_F(RandomCalls, Commands) {
+  constexpr long kControls[] = {F_GETLK, F_OFD_GETLK, F_GETOWN_EX, 17, F_GET_RW_HINT, F_GETFL, F_GETFD, F_GETOWN, F_GETLEASE, F_GETPIPE_SZ};
+  constexpr long kProcess[] = {PR_GET_PDEATHSIG, PR_GET_NAME, PR_GET_TSC, PR_GET_CHILD_SUBREAPER, PR_GET_TID_ADDRESS, PR_GET_DUMPABLE,
+                               PR_GET_UNALIGN,   PR_GET_FPEMU, PR_GET_ENDIAN, PR_GET_TIMERSLACK, PR_GET_SECUREBITS, 0x41555856};
+  constexpr long kSystemV[] = {2, 3, 11, 12, 13, 14, 15, 18, 19, 20};
+  constexpr long kDevices[] = {0x5401, 0x5405, 0x540f, 0x5411, 0x5413, 0x5415, 0x5419, 0x541b, 0x541e, 0x5424, 0x5429, 0x5460, 0x8901 + 2, 0x8904,
+                               0x8905, 0x8906, 0x8907, 0x8910, 0x8912, 0x8913, 0x8915, 0x891b, 0x8921, 0x8927, 0x8933, 0x8970, 0x894b, 2,
+                               0x1260, 0x1268, 0x80086601, 0x80087601, 0x801c581f, 0x80045430, 0x80045432, 0x80045438, 0x80045439, 0x802c542a,
+                               0xc020660b, 0x80811501, 0x80111500};
+  for (long number : {SYS_fcntl, SYS_prctl, SYS_arch_prctl, SYS_msgctl, SYS_semctl, SYS_shmctl, SYS_ioctl}) {
+    run(number, [&](Request& request) {
+      const auto any = [&](const auto& list) { return list[below(std::size(list))]; };
+      if (number == SYS_prctl) request.a[0] = any(kProcess);
+      if (number == SYS_arch_prctl) request.a[0] = 0x1003 + static_cast<long>(below(2));
+      if (number == SYS_fcntl) request.a[1] = any(kControls);
+      if (number == SYS_ioctl) request.a[1] = any(kDevices);
+      if (number == SYS_fcntl || number == SYS_ioctl) request.a[0] = descriptors[below(descriptors.size())];
+      if (number == SYS_msgctl || number == SYS_shmctl) request.a[1] = any(kSystemV);
+      if (number == SYS_semctl) request.a[2] = any(kSystemV);
+      if (number == SYS_msgctl || number == SYS_shmctl || number == SYS_semctl) request.a[0] = static_cast<long>(below(3));
+    });
+  }
+  EXPECT_GT(changes, 1000);
 }
 
 TEST_F(RandomCalls, Questions) {

@@ -32,7 +32,9 @@ Replay replay_of_prctl(uint32_t command, long mode) {
   switch (command) {
     case PR_SET_NAME: case PR_SET_TSC: case PR_SET_DUMPABLE: case PR_SET_THP_DISABLE: case 65:  // PR_SET_MDWE
       return Replay::kMake;
-    case PR_SET_SYSCALL_USER_DISPATCH: case PR_SET_MM: return Replay::kRefuse;
+    case PR_SET_SYSCALL_USER_DISPATCH: return answer_if(mode == PR_SYS_DISPATCH_OFF);
+    case PR_SET_MM: return Replay::kRefuse;  // it moves the end of brk
+   
     case PR_SET_SECCOMP: return answer_if(mode != SECCOMP_MODE_STRICT);
     case PR_SET_VMA: case PR_SET_PTRACER: case kGetAuxiliaryVector: return Replay::kAnswer;
     default: return answer_if(command <= 80);

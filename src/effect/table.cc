@@ -184,7 +184,7 @@ constexpr Row kRows[] = {
     CALL(vhangup, kAnswer),
     CALL(modify_ldt, kMake, out_used(1, 2)),
     CALL(pivot_root, kAnswer, string(0), string(1)),
-    CALL(_sysctl, kRefuse),
+    CALL(_sysctl, kAnswer),
     CALL(prctl, kAnswer),
     CALL(arch_prctl, kMake),
     CALL(adjtimex, kAnswer, out(0, kClockState)),
