@@ -140,9 +140,13 @@ struct RandomCalls : ::testing::Test {
     for (size_t i = 0; i < kSlots; i++) {
       auto* words = reinterpret_cast<uint64_t*>(slot(i));
       for (size_t w = 0; w < kSlot / 8; w++) {
-        const bool is_pointer = i < 6 && w % 2 == 0 && below(3);
-        words[w] = is_pointer ? static_cast<uint64_t>(place(6 + below(kSlots - 6))) : below(4) ? static_cast<uint64_t>(small()) : random();
-        if (i >= 6) words[w] = random();
+        if (i >= 6) {
+          words[w] = random();
+        } else if (w % 2 == 0) {
+          words[w] = below(3) ? static_cast<uint64_t>(place(6 + below(kSlots - 6))) : 64;  // no memory is there
+        } else {
+          words[w] = below(4) ? static_cast<uint64_t>(small()) : random();
+        }
       }
     }
   }
