@@ -86,8 +86,7 @@ struct RandomCalls : ::testing::Test {
     server = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
-    std::strcpy(address.sun_path + 1, "effects_random");
-    EXPECT_EQ(bind(server, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    EXPECT_EQ(bind(server, reinterpret_cast<sockaddr*>(&address), sizeof(sa_family_t)), 0);  // the kernel finds a name
     EXPECT_EQ(listen(server, 5), 0);
     descriptors.push_back(server);
     const int epoll = epoll_create1(0);
@@ -112,9 +111,9 @@ struct RandomCalls : ::testing::Test {
     if (random() % 4) return;
     const int client = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
     sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    std::strcpy(address.sun_path + 1, "effects_random");
-    connect(client, reinterpret_cast<sockaddr*>(&address), sizeof address);
+    socklen_t size = sizeof address;
+    getsockname(server, reinterpret_cast<sockaddr*>(&address), &size);
+    connect(client, reinterpret_cast<sockaddr*>(&address), size);
     close(client);
   }
 
