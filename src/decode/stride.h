@@ -52,7 +52,7 @@ inline constexpr char k0FMap[257] =
     "mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmm"  // 40-5f
     "mmmmmmmmmmmmmmmmMMMMmmm-----mmmm"  // 60-7f
     "nnnnnnnnnnnnnnnnmmmmmmmmmmmmmmmm"  // 80-9f
-    "--.mMm-----mMm-mmm-m--mm--Mmmmmm"  // a0-bf
+    "---mMm-----mMm-mmm-m--mm--Mmmmmm"  // a0-bf
     "mmM-MMM-........mmmmmmmmmmmmmmmm"  // c0-df
     "mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmm-";  // e0-ff
 

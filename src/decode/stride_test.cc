@@ -40,7 +40,8 @@ bool agrees(const uint8_t* code, const Stride& stride) {
   }
   bool xchg = one_byte && (shape.opcode == 0x86 || shape.opcode == 0x87);
   bool special = two_byte && (shape.opcode == 0x01 || shape.opcode == 0x05 || shape.opcode == 0x1e || shape.opcode == 0x31 ||
-                              shape.opcode == 0x34 || shape.opcode == 0xae);
+                              shape.opcode == 0x34 || shape.opcode == 0xa2 || shape.opcode == 0xae ||
+                              (shape.opcode == 0xc7 && shape.mod() == 3));
   return !shape.has_lock && !xchg && !special;
 }
 

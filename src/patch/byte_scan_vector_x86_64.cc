@@ -29,8 +29,8 @@ inline __m128i match(__m128i byte, __m128i next) {
   } else if constexpr (look == Look::kAtomic) {
     __m128i xchg = _mm_andnot_si128(has(next, 0xc0, 0xc0), has(byte, 0xfe, 0x86));
     return either(either(is(byte, 0xf0), xchg), both(is(byte, 0x0f), is(next, 0xae)));
-  } else if constexpr (look == Look::kRdtsc) {
-    return both(is(byte, 0x0f), either(is(next, 0x31), is(next, 0x01)));
+  } else if constexpr (look == Look::kProcessor) {
+    return both(is(byte, 0x0f), either(either(is(next, 0x31), is(next, 0x01)), either(is(next, 0xa2), is(next, 0xc7))));
   } else if constexpr (look == Look::kFar) {
     return either(either(has(byte, 0xfe, 0xe8), both(is(byte, 0x0f), has(next, 0xf0, 0x80))),
                   either(both(is(byte, 0xc7), is(next, 0xf8)), both(is(byte, 0x8d), has(next, 0xc7, 0x05))));
@@ -56,7 +56,7 @@ __attribute__((noinline)) void find_any(Look look, const uint8_t* code, size_t b
   switch (look) {
     case Look::kSyscall: return find<Look::kSyscall>(code, blocks, masks);
     case Look::kAtomic: return find<Look::kAtomic>(code, blocks, masks);
-    case Look::kRdtsc: return find<Look::kRdtsc>(code, blocks, masks);
+    case Look::kProcessor: return find<Look::kProcessor>(code, blocks, masks);
     case Look::kFar: return find<Look::kFar>(code, blocks, masks);
     case Look::kAbsolute: return find<Look::kAbsolute>(code, blocks, masks);
   }

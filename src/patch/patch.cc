@@ -10,6 +10,7 @@
 #include "patch/text_map.h"
 #include "patch/window.h"
 #include "sys/memory.h"
+#include "sys/report.h"
 
 // The passes of patch_text(), in order:
 //
@@ -61,7 +62,7 @@ long map_stub_area(Range object, uint64_t size) {
 }
 
 // Kinds that a plan which is kept is made for.
-constexpr PatchKinds kKeptKinds = kPatchSyscall | kPatchAtomic | kPatchRdtsc;
+constexpr PatchKinds kKeptKinds = kPatchSyscall | kPatchAtomic | kPatchRdtsc | kPatchCpuid | kPatchRandom;
 
 class Patcher {
  public:
@@ -95,9 +96,8 @@ class Patcher {
   PatchStats stats;
 
  private:
-  template <typename Described>
-  bool is_wanted(const Described& site) const {
-    return kinds_ & (1u << static_cast<unsigned>(site.kind));
+  bool is_wanted(const PlannedSite& site) const {
+    return kinds_ & (1u << static_cast<unsigned>(site.kind)) && (site.kind != SiteKind::kRandom || is_known(site.random));
   }
 
   const uint8_t* code() const { return reinterpret_cast<const uint8_t*>(text_.start); }
@@ -161,6 +161,7 @@ class Patcher {
         if (site.kind != kind || taken_.has(site.offset)) continue;
         PlannedSite planned{};
         planned.is_refused = kind == SiteKind::kAtomic && !plan_atomic(site, planned);
+        if (kind == SiteKind::kRandom) plan_random(site, planned);
         Window window{site.offset, site.offset + site.length};
         if (!is_trap && (planned.is_refused || !choose_window(source, site, window))) continue;
         planned.offset = site.offset;
@@ -185,12 +186,18 @@ class Patcher {
     return true;
   }
 
+  void plan_random(const Candidate& site, PlannedSite& planned) const {
+    Shape shape;
+    WEIR_CHECK(read_shape(site.code + site.offset, site.length, shape) && decode_random(shape, planned.random));
+  }
+
   // What a site and its stub have in common whatever the window.
   void describe(const PlannedSite& planned, Site& site) {
     site.address = text_.start + planned.offset;
     site.kind = planned.kind;
     site.length = planned.length;
     site.atomic = planned.atomic;
+    site.random = planned.random;
     if (planned.is_relative) site.atomic.displacement += static_cast<int64_t>(text_.start);
   }
 

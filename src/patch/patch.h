@@ -26,6 +26,8 @@ enum PatchKinds : uint8_t {
   kPatchSyscall = 1u << static_cast<unsigned>(SiteKind::kSyscall),
   kPatchAtomic = 1u << static_cast<unsigned>(SiteKind::kAtomic),
   kPatchRdtsc = 1u << static_cast<unsigned>(SiteKind::kRdtsc),
+  kPatchCpuid = 1u << static_cast<unsigned>(SiteKind::kCpuid),
+  kPatchRandom = 1u << static_cast<unsigned>(SiteKind::kRandom),
 };
 constexpr PatchKinds operator|(PatchKinds a, PatchKinds b) { return static_cast<PatchKinds>(+a | +b); }
 

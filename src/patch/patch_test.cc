@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <link.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@
 #include <atomic>
 #include <map>
 #include <memory>
+#include <random>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -59,12 +61,9 @@ WEIR_TEST_HANDLER void on_frame(Frame* frame, const Site* site) {
     case SiteKind::kAtomic:
       execute_atomic(site->atomic, *frame, reinterpret_cast<void*>(atomic_address(site->atomic, *frame, sys::fs_base())));
       break;
-    case SiteKind::kRdtsc: {
-      uint64_t now = sys::cycles();
-      frame->rax = now & 0xffffffff;
-      frame->rdx = now >> 32;
-      break;
-    }
+    case SiteKind::kRdtsc: execute_rdtsc(*frame, site->length); break;
+    case SiteKind::kCpuid: execute_cpuid(*frame); break;
+    case SiteKind::kRandom: execute_random(site->random, *frame); break;
   }
 }
 
@@ -143,9 +142,10 @@ long patch_library(const char* part, PatchKinds kinds, PatchStats& stats) {
   Library library = find_library(part);
   double start = milliseconds();
   long result = patch_text(library.text, library.object, kinds, &stats);
-  printf("%-12s kinds %d: %ld, syscalls %u+%u, atomics %u+%u, rdtsc %u+%u (jumps+traps), refused %u, distrusted %u, %.1f ms\n",
-         part, kinds, result, stats.jumps[0], stats.traps[0], stats.jumps[1], stats.traps[1], stats.jumps[2], stats.traps[2],
-         stats.refused, stats.distrusted, milliseconds() - start);
+  printf("%-12s kinds %d: %ld, jumps+traps:", part, kinds, result);
+  const char* const names[kSiteKinds] = {"syscalls", "atomics", "rdtsc", "cpuid", "random"};
+  for (unsigned i = 0; i < kSiteKinds; i++) printf(" %s %u+%u", names[i], stats.jumps[i], stats.traps[i]);
+  printf(", refused %u, distrusted %u, %.1f ms\n", stats.refused, stats.distrusted, milliseconds() - start);
   return result;
 }
 
@@ -216,7 +216,7 @@ TEST(PatchTest, LibrariesWorkWithEverySitePatched) {
   EXPECT_TRUE(in_child([] {
     leave_single_thread_mode();
     std::string expected = work();
-    PatchKinds all = kPatchSyscall | kPatchAtomic | kPatchRdtsc;
+    PatchKinds all = kPatchSyscall | kPatchAtomic | kPatchRdtsc | kPatchCpuid | kPatchRandom;
     for (const char* name : {"libc.so", "libstdc++", "libgcc_s", "ld-linux", "libm.so"}) {
       PatchStats stats;
       if (patch_library(name, all, stats) != 0) return false;
@@ -347,6 +347,132 @@ TEST(PatchTest, AJumpNeverCoversAPlaceThatIsEntered) {
 TEST(PatchTest, InstructionsBeforeTheSiteMoveToo) { WEIR_EXPECT_BEHAVES(before_a_call, 3, 4, 1, false); }
 
 TEST(PatchTest, PaddingAfterAReturnIsUsed) { WEIR_EXPECT_BEHAVES(padded_return, 3, 4, 1, false); }
+
+// Functions void(uint64_t* values): rax, rbx, rcx, rdx and r10 from there, and back with the flags. `trapped`: control comes to
+// the instruction, and to what follows it, from elsewhere too.
+#define WEIR_TEST_ASKING(name, instruction)                                          \
+  WEIR_TEST_CODE(name, WEIR_LOAD_VALUES "stc\n" instruction "\n" WEIR_STORE_VALUES); \
+  WEIR_TEST_CODE(trapped_##name, WEIR_LOAD_VALUES "stc; jnc 2f; jmp 1f\n1: " instruction "\n2:" WEIR_STORE_VALUES)
+#define WEIR_LOAD_VALUES                                                          \
+  "push %rbx; mov (%rdi),%rax; mov 8(%rdi),%rbx; mov 16(%rdi),%rcx\n"             \
+  "mov 24(%rdi),%rdx; mov 32(%rdi),%r10\n"
+#define WEIR_STORE_VALUES                                                         \
+  "mov %rax,(%rdi); mov %rbx,8(%rdi); mov %rcx,16(%rdi); mov %rdx,24(%rdi)\n"     \
+  "mov %r10,32(%rdi); pushf; pop 40(%rdi); pop %rbx; ret"
+WEIR_TEST_ASKING(cpuid, "cpuid");
+WEIR_TEST_ASKING(rdtscp, "rdtscp");
+WEIR_TEST_ASKING(rdrand16, "rdrand %cx");
+WEIR_TEST_ASKING(rdrand64, "rdrand %r10");
+WEIR_TEST_ASKING(rdseed32, "rdseed %ebx");
+
+struct Values {
+  uint64_t rax = 0x1111'1111'0000'0000, rbx = 0x2222'2222'2222'2222, rcx = 0x3333'3333'0000'0000, rdx = 0x4444'4444'4444'4444,
+           r10 = 0x5555'5555'5555'5555, rflags = 0;
+
+  bool operator==(const Values&) const = default;
+};
+
+using Asking = void (*)(Values*);
+
+// Calls check(native, patched) of two copies of the code.
+template <typename Check>
+bool asks(const uint8_t* code, const uint8_t* limit, PatchKinds kinds, bool trap, Check check) {
+  return in_child([=] {
+    const auto size = static_cast<size_t>(limit - code);
+    auto* text = static_cast<uint8_t*>(
+        mmap(nullptr, 2 * kPageSize, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    memcpy(text, code, size);
+    memcpy(text + kPageSize, code, size);
+    const auto start = reinterpret_cast<uint64_t>(text + kPageSize);
+    PatchStats stats;
+    if (patch_text(Range{start, start + size}, Range{}, kinds, &stats) != 0 || site_count() != 1) return false;
+    const auto kind = static_cast<unsigned>(site_at(0)->kind);
+    const bool good = check(reinterpret_cast<Asking>(text), reinterpret_cast<Asking>(text + kPageSize));
+    printf("jumps %u, traps %u, entered %lu\n", stats.jumps[kind], stats.traps[kind], g_entered[kind]);
+    return good && g_entered[kind] > 0 && stats.jumps[kind] == !trap && stats.traps[kind] == trap;
+  });
+}
+
+#define WEIR_EXPECT_ASKS(name, kinds, check)                                                                    \
+  EXPECT_TRUE(asks(weir_test_##name, weir_test_##name##_end, kinds, false, check));                             \
+  EXPECT_TRUE(asks(weir_test_trapped_##name, weir_test_trapped_##name##_end, kinds, true, check))
+
+TEST(PatchTest, CpuidAnswersAsItDoesNatively) {
+  const auto check = [](Asking native, Asking patched) {
+    cpu_set_t here;  // some answers name the processor
+    CPU_ZERO(&here);
+    CPU_SET(static_cast<size_t>(sched_getcpu()), &here);
+    sched_setaffinity(0, sizeof here, &here);
+    for (uint32_t leaf : {0u, 1u, 2u, 4u, 7u, 0xbu, 0xdu, 0x40000000u, 0x80000000u, 0x80000004u, 0x80000008u}) {
+      for (uint32_t part = 0; part < 3; part++) {
+        Values expected, got;
+        expected.rax += leaf, expected.rcx += part;
+        got = expected;
+        native(&expected);
+        patched(&got);
+        if (got != expected || got.rax >> 32 || got.rbx >> 32 || got.rcx >> 32 || got.rdx >> 32) return false;
+      }
+    }
+    return true;
+  };
+  WEIR_EXPECT_ASKS(cpuid, kPatchCpuid, check);
+}
+
+TEST(PatchTest, TheCycleCounterGoesOn) {
+  const auto check = [](Asking native, Asking patched) {
+    uint64_t before = 0;
+    for (int i = 0; i < 10; i++) {
+      Values values;
+      (i & 1 ? native : patched)(&values);
+      const uint64_t now = values.rdx << 32 | values.rax;
+      if (now <= before || values.rcx >> 32 || values.rax >> 32 || values.rbx != Values{}.rbx) return false;
+      before = now;
+    }
+    return true;
+  };
+  WEIR_EXPECT_ASKS(rdtscp, kPatchRdtsc, check);
+}
+
+// What of `changed` the instruction writes is random; all else is as natively.
+template <uint64_t Values::*changed, uint64_t mask>
+bool gives_numbers(Asking native, Asking patched) {
+  uint64_t ones = 0, zeros = 0;
+  for (int good = 0, all = 0; good < 40; all++) {
+    Values expected, got;
+    native(&expected);
+    patched(&got);
+    if (all == 10'000) return false;
+    if ((expected.rflags ^ got.rflags) & kCarryFlag) continue;  // one of the two has found no number
+    if (got.rflags & kCarryFlag) {
+      good++;
+      ones |= got.*changed & mask;
+      zeros |= ~(got.*changed) & mask;
+      got.*changed = (got.*changed & ~mask) | (expected.*changed & mask);
+    }
+    if (got != expected) return false;
+  }
+  return ones == mask && zeros == mask;
+}
+
+TEST(PatchTest, RandomNumbersComeIntoTheRegisterOfTheirSize) {
+  if (!is_known(RandomOp{0, 8, false}) || !is_known(RandomOp{0, 8, true})) GTEST_SKIP() << "the processor has none";
+  WEIR_EXPECT_ASKS(rdrand16, kPatchRandom, (gives_numbers<&Values::rcx, 0xffff>));
+  WEIR_EXPECT_ASKS(rdrand64, kPatchRandom, (gives_numbers<&Values::r10, ~uint64_t{0}>));
+  WEIR_EXPECT_ASKS(rdseed32, kPatchRandom, (gives_numbers<&Values::rbx, 0xffffffff>));
+}
+
+// Of libstdc++, which asks cpuid first.
+TEST(PatchTest, TheRandomDeviceWorksPatched) {
+  if (!is_known(RandomOp{0, 4, false})) GTEST_SKIP() << "the processor has none";
+  EXPECT_TRUE(in_child([] {
+    PatchStats stats;
+    if (patch_library("libstdc++", kPatchCpuid | kPatchRandom, stats) != 0) return false;
+    std::random_device device("rdrand");
+    const bool differ = device() != device() || device() != device();
+    printf("entered: %lu cpuid, %lu random\n", g_entered[3], g_entered[4]);
+    return differ && g_entered[3] > 0 && g_entered[4] >= 2;
+  }));
+}
 
 TEST(PatchTest, TheRedZoneIsNotTouched) { WEIR_EXPECT_BEHAVES(red_zone, 3, 4, 1, false); }
 

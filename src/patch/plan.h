@@ -22,7 +22,7 @@ struct PlannedSite {
   uint8_t is_trap;
   uint8_t is_refused;    // a locked instruction that cannot be executed for the program
   uint8_t is_relative;   // atomic.displacement counts from the text's start
-  uint16_t unused;
+  RandomOp random;       // kRandom only
   AtomicOp atomic;       // kAtomic only
 };
 static_assert(sizeof(PlannedSite) == 48);

@@ -28,7 +28,8 @@ namespace {
 
 using namespace weir;
 
-constexpr PatchKinds kKinds = kPatchSyscall | kPatchAtomic;
+constexpr PatchKinds kLater = kPatchAtomic | kPatchRdtsc | kPatchCpuid | kPatchRandom;
+constexpr PatchKinds kKinds = kPatchSyscall | kLater;
 
 struct Library {
   std::string name;
@@ -74,6 +75,7 @@ struct Patched {
   bool is_trap;
   uint8_t original[5];
   AtomicOp atomic;
+  RandomOp random;
 };
 
 void entry() {}
@@ -101,6 +103,7 @@ std::vector<Patched> patched(const Library& library, const char* folder, std::ve
       one.displaced_count = site.displaced_count, one.is_trap = site.is_trap;
       for (int k = 0; k < 5; k++) one.original[k] = site.original[k];
       if (site.kind == SiteKind::kAtomic) one.atomic = site.atomic;
+      one.random = site.random;
       sys::raw(SYS_write, fileno(out.get()), reinterpret_cast<long>(&one), sizeof one);
     }
     sys::raw(SYS_exit_group, 0);
@@ -116,7 +119,8 @@ std::vector<Patched> patched(const Library& library, const char* folder, std::ve
 }
 
 bool same(const std::vector<Patched>& a, const std::vector<Patched>& b) {
-  return a.size() == b.size() && memcmp(static_cast<const void*>(a.data()), static_cast<const void*>(b.data()), a.size() * sizeof a[0]) == 0;
+  if (a.size() != b.size()) return false;
+  return a.empty() || memcmp(static_cast<const void*>(a.data()), static_cast<const void*>(b.data()), a.size() * sizeof a[0]) == 0;
 }
 
 class KeptPlan : public testing::Test {
@@ -160,14 +164,14 @@ TEST_F(KeptPlan, PatchesWhatASweepFinds) {
   for (const Library& library : libraries()) {
     SCOPED_TRACE(library.name);
     const auto swept = patched(library, nullptr, {kKinds});
-    const auto making = patched(library, folder_.c_str(), {kPatchSyscall, kPatchAtomic});
-    const auto kept = patched(library, folder_.c_str(), {kPatchSyscall, kPatchAtomic});
+    const auto making = patched(library, folder_.c_str(), {kPatchSyscall, kLater});
+    const auto kept = patched(library, folder_.c_str(), {kPatchSyscall, kLater});
     const auto at_once = patched(library, folder_.c_str(), {kKinds});
     EXPECT_TRUE(same(swept, making));
     EXPECT_TRUE(same(swept, kept));
     EXPECT_TRUE(same(swept, at_once));
     // The two sweeps of a run without a folder find the same sites; a window may differ, as each takes other bytes for branches.
-    const auto twice = patched(library, nullptr, {kPatchSyscall, kPatchAtomic});
+    const auto twice = patched(library, nullptr, {kPatchSyscall, kLater});
     ASSERT_EQ(swept.size(), twice.size());
     for (size_t i = 0; i < swept.size(); i++) EXPECT_TRUE(swept[i].address == twice[i].address && swept[i].kind == twice[i].kind);
   }
@@ -244,7 +248,7 @@ TEST_F(KeptPlan, OneThatOthersMayWriteToIsNotUsed) {
   EXPECT_FALSE(is_loaded());
   EXPECT_FALSE(patched(library, folder_.c_str(), {kKinds}).empty());
   rmdir(name.c_str());
-  EXPECT_FALSE(patched(library, "/nonexistent/folder", {kPatchSyscall, kPatchAtomic}).empty());
+  EXPECT_FALSE(patched(library, "/nonexistent/folder", {kPatchSyscall, kLater}).empty());
 }
 
 TEST_F(KeptPlan, WritersAtTheSameTimeLeaveAWholeOne) {
@@ -259,7 +263,7 @@ TEST_F(KeptPlan, WritersAtTheSameTimeLeaveAWholeOne) {
       for (int round = 0; round < 200; round++) {
         Plan plan;
         if (!plan.take(1500)) _exit(1);
-        for (uint32_t k = 0; k < 1500; k++) plan.add({k, k, k, SiteKind::kSyscall, 2, 5, 0, 0, 0, 0, {}});
+        for (uint32_t k = 0; k < 1500; k++) plan.add({k, k, k, SiteKind::kSyscall, 2, 5, 0, 0, 0, {}, {}});
         store_plan(folder_.c_str(), identity, plan);
         Plan read;
         if (!load_plan(folder_.c_str(), identity, read) || read.header().count != 1500) _exit(2);

@@ -6,11 +6,12 @@
 
 #include "base/types.h"
 #include "patch/atomic_op.h"
+#include "patch/processor_x86_64.h"
 
 namespace weir {
 
-enum class SiteKind : uint8_t { kSyscall, kAtomic, kRdtsc };
-inline constexpr unsigned kSiteKinds = 3;
+enum class SiteKind : uint8_t { kSyscall, kAtomic, kRdtsc, kCpuid, kRandom };
+inline constexpr unsigned kSiteKinds = 5;
 
 struct Site {
   static constexpr unsigned kMaxDisplaced = 8;
@@ -20,6 +21,7 @@ struct Site {
   uint64_t stub = 0;          // 0 for a trap
   uint64_t window = 0;        // first byte that was overwritten: by the jump, or by the int3
   AtomicOp atomic;            // kAtomic only
+  RandomOp random;            // kRandom only
   SiteKind kind = SiteKind::kSyscall;
   uint8_t length = 0;         // of the instruction
   bool is_trap = false;       // int3 in place of its first byte

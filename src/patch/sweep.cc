@@ -73,9 +73,15 @@ bool may_be_locked(const uint8_t* at) {
 bool may_begin_site(const uint8_t* at, PatchKinds kinds) {
   switch (*at) {
     case 0x0f:
-      if (at[1] == 0x05) return kinds & kPatchSyscall;
-      if (at[1] == 0xae) return kinds & kPatchAtomic && (at[2] & 0xf8) == 0xf0;  // mfence
-      return kinds & kPatchRdtsc && (at[1] == 0x31 || (at[1] == 0x01 && at[2] == 0xf9));
+      switch (at[1]) {
+        case 0x01: return kinds & kPatchRdtsc && at[2] == 0xf9;
+        case 0x05: return kinds & kPatchSyscall;
+        case 0x31: return kinds & kPatchRdtsc;
+        case 0xa2: return kinds & kPatchCpuid;
+        case 0xae: return kinds & kPatchAtomic && (at[2] & 0xf8) == 0xf0;  // mfence
+        case 0xc7: return kinds & kPatchRandom && at[2] >= 0xf0;
+        default: return false;
+      }
     case 0x86: case 0x87: return kinds & kPatchAtomic && at[1] < 0xc0;
     case 0xf0: return kinds & kPatchAtomic && may_be_locked(at + 1);
     default: return false;
@@ -96,12 +102,15 @@ bool is_site(const Shape& shape, SiteKind& kind) {
     return true;
   }
   if (shape.map != OpcodeMap::k0F) return false;
-  if (shape.opcode == 0x05) {
-    kind = SiteKind::kSyscall;
-    return true;
+  RandomOp random;
+  switch (shape.opcode) {  // rdtsc and rdtscp without prefixes only: execute_rdtsc() tells them apart by their length
+    case 0x05: kind = SiteKind::kSyscall; return true;
+    case 0x31: kind = SiteKind::kRdtsc; return shape.length == 2;
+    case 0x01: kind = SiteKind::kRdtsc; return shape.modrm == 0xf9 && shape.length == 3;
+    case 0xa2: kind = SiteKind::kCpuid; return true;
+    case 0xc7: kind = SiteKind::kRandom; return decode_random(shape, random);
+    default: return false;
   }
-  kind = SiteKind::kRdtsc;
-  return shape.opcode == 0x31 || (shape.opcode == 0x01 && shape.modrm == 0xf9);
 }
 
 bool Sweep::run(Range text, const TextMap& map, const Original& original, PatchKinds kinds, Depth depth) {
@@ -150,7 +159,7 @@ void Sweep::choose_chunks(PatchKinds kinds) {
   first = 0;
   if (kinds & kPatchAtomic) byte_scan::scan(Look::kAtomic, code, size_, 0, size_, visit);
   first = 0;
-  if (kinds & kPatchRdtsc) byte_scan::scan(Look::kRdtsc, code, size_, 0, size_, visit);
+  if (kinds & (kPatchRdtsc | kPatchCpuid | kPatchRandom)) byte_scan::scan(Look::kProcessor, code, size_, 0, size_, visit);
   for (size_t i = map_->chunk_count(); i-- > 1;) {
     if (chosen_[i] && !map_->chunks()[i].covered) chosen_[i - 1] = true;
   }

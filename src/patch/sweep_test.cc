@@ -19,7 +19,7 @@ namespace {
 using namespace weir;
 using byte_scan::Look;
 
-constexpr PatchKinds kAllKinds = kPatchSyscall | kPatchAtomic | kPatchRdtsc;
+constexpr PatchKinds kAllKinds = kPatchSyscall | kPatchAtomic | kPatchRdtsc | kPatchCpuid | kPatchRandom;
 
 struct Library {
   std::string name;
@@ -75,7 +75,7 @@ TEST(SweepTest, ShortCutsFindWhatDecodingEverythingFinds) {
     ASSERT_TRUE(map.build(library.text, library.object) && original.build(library.text, map));
     Sweep full;
     ASSERT_TRUE(full.run(library.text, map, original, kAllKinds, Depth::kEverything));
-    for (PatchKinds kinds : {kPatchSyscall, kPatchAtomic, kPatchRdtsc, kAllKinds}) {
+    for (PatchKinds kinds : {kPatchSyscall, kPatchAtomic, kPatchRdtsc, kPatchCpuid, kPatchRandom, kAllKinds}) {
       Sweep quick;
       ASSERT_TRUE(quick.run(library.text, map, original, kinds));
       std::vector<Candidate> expected = wanted(full, kinds), got = wanted(quick, kinds);
@@ -110,9 +110,36 @@ TEST(SweepTest, ShortCutsFindWhatDecodingEverythingFinds) {
   EXPECT_LT(decoded * 3, bytes);
 }
 
+TEST(SweepTest, FindsWhatAsksTheProcessor) {
+  for (const Library& library : libraries()) {
+    const auto is = [&](const char* part) { return library.name.find(part) != std::string::npos; };
+    TextMap map;
+    Original original;
+    ASSERT_TRUE(map.build(library.text, library.object) && original.build(library.text, map));
+    Sweep sweep;
+    ASSERT_TRUE(sweep.run(library.text, map, original, kPatchCpuid | kPatchRandom));
+    size_t cpuid = 0, random = 0;
+    for (const Candidate& site : wanted(sweep, kPatchCpuid | kPatchRandom)) {
+      const uint8_t* opcode = site.code + site.offset;
+      while (*opcode != 0x0f) opcode++;
+      if (site.kind == SiteKind::kCpuid) {
+        cpuid++;
+        EXPECT_EQ(opcode[1], 0xa2);
+      } else {
+        random++;
+        EXPECT_TRUE(opcode[1] == 0xc7 && opcode[2] >= 0xf0);
+      }
+    }
+    EXPECT_TRUE(cpuid > 0 || !(is("ld-linux") || is("libgcc_s") || is("libcrypto"))) << library.name;
+    EXPECT_TRUE(random > 0 || !is("libcrypto")) << library.name;
+    printf("%s: cpuid %zu, random %zu\n", library.name.c_str(), cpuid, random);
+  }
+}
+
 TEST(ByteScanTest, FindsTheOffsetsThatMatch) {
   std::mt19937_64 random(3);
-  const uint8_t often[] = {0x0f, 0x05, 0xf0, 0x86, 0x87, 0xae, 0x31, 0x01, 0xe8, 0xe9, 0x80, 0x8f, 0xc7, 0xf8, 0x8d, 0x05, 0x04, 0xc5};
+  const uint8_t often[] = {0x0f, 0x05, 0xf0, 0x86, 0x87, 0xae, 0x31, 0x01, 0xa2, 0xe8,
+                           0xe9, 0x80, 0x8f, 0xc7, 0xf8, 0x8d, 0x05, 0x04, 0xc5};
   for (int round = 0; round < 3000; round++) {
     std::vector<uint8_t> code(random() % 5000 % (round + 2) + 1);  // exactly so long: the sanitizer sees every read beyond
     for (uint8_t& byte : code) {
@@ -121,7 +148,7 @@ TEST(ByteScanTest, FindsTheOffsetsThatMatch) {
     }
     auto size = static_cast<uint32_t>(code.size());
     uint32_t start = static_cast<uint32_t>(random() % size), limit = start + static_cast<uint32_t>(random() % (size - start + 1));
-    for (Look look : {Look::kSyscall, Look::kAtomic, Look::kRdtsc, Look::kFar, Look::kAbsolute}) {
+    for (Look look : {Look::kSyscall, Look::kAtomic, Look::kProcessor, Look::kFar, Look::kAbsolute}) {
       std::vector<uint32_t> expected, got;
       for (uint32_t at = start; at < limit; at++) {
         if (byte_scan::matches(look, code[at], at + 1 < size ? code[at + 1] : 0)) expected.push_back(at);

@@ -85,6 +85,11 @@ void on_atomic(Frame& frame, const Site& site) {
   end_turn();
 }
 
+// What the processor says of itself, of the very processor that the task is on.
+void on_cpuid(Frame& frame, const Site&) { execute_cpuid(frame); }
+
+void on_random(Frame& frame, const Site& site) { execute_random(site.random, frame); }
+
 void on_call(Frame& frame) {
   using Function = long (*)(long, long, long);
   frame.rip = *reinterpret_cast<uint64_t*>(frame.rsp);
@@ -115,11 +120,15 @@ void on_site(Frame& frame) {
   const Site* site = site_at(static_cast<uint32_t>(frame.site));
   WEIR_CHECK(site);
   frame.rip = site->resume;
-  if (site->kind == SiteKind::kSyscall) {
-    if (runtime::g_executor && !syscalls::is_same_anywhere(frame.rax)) leave_executor();
-    syscalls::on_syscall(frame, *site);
-  } else {
-    on_atomic(frame, *site);
+  switch (site->kind) {
+    case SiteKind::kSyscall:
+      if (runtime::g_executor && !syscalls::is_same_anywhere(frame.rax)) leave_executor();
+      syscalls::on_syscall(frame, *site);
+      break;
+    case SiteKind::kAtomic: on_atomic(frame, *site); break;
+    case SiteKind::kRdtsc: execute_rdtsc(frame, site->length); break;
+    case SiteKind::kCpuid: on_cpuid(frame, *site); break;
+    case SiteKind::kRandom: on_random(frame, *site); break;
   }
 }
 
