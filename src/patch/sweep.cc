@@ -299,16 +299,19 @@ void Sweep::note_instruction(const Shape& shape, uint32_t offset, const Chunk& c
   }
 }
 
-void Sweep::note_table(uint64_t table) {
+// Nothing says how long a table is, so it is read beyond the variable that it lies in too.
+__attribute__((no_sanitize("address"))) void Sweep::note_table(uint64_t table) {
   if (object_ == nullptr) return;
   for (uint64_t at = table; object_->is_readable(at, 4); at += 4) {
-    int32_t entry = read_displacement(reinterpret_cast<const uint8_t*>(at));
+    int32_t entry;
+    __builtin_memcpy(&entry, reinterpret_cast<const void*>(at), sizeof entry);
     uint64_t target = table + static_cast<uint64_t>(int64_t{entry});
     if (!known_code_.contains(target)) break;
     add_target(target);
   }
   for (uint64_t at = table; object_->is_readable(at, 8); at += 8) {
-    auto target = load_at<uint64_t>(reinterpret_cast<const uint8_t*>(at));
+    uint64_t target;
+    __builtin_memcpy(&target, reinterpret_cast<const void*>(at), sizeof target);
     if (!known_code_.contains(target)) break;
     add_target(target);
   }
