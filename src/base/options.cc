@@ -62,6 +62,8 @@ void apply(Piece key, Piece value, Options* result) {
     result->fingerprint = number(value) != 0;
   } else if (key.is("delay")) {
     result->delay_seed = number(value);
+  } else if (key.is("trace")) {
+    result->trace = value.start == value.limit ? -1 : static_cast<int>(number(value));
   } else if (key.is("log")) {
     copy_path(value, result->log_path, sizeof result->log_path);
   } else if (key.is("json")) {
@@ -127,6 +129,16 @@ Options parse_options(const char* text) {
     if (*text == ',') ++text;
   }
   return result;
+}
+
+void take_options(const LateOptions& late) {
+  g_options.stat |= late.stat;
+  g_options.fingerprint |= late.fingerprint;
+  const auto take = [](const char* path, char* to, size_t room) {
+    const size_t length = string_length(path);
+    if (length && length < room) copy_bytes(to, path, length + 1);
+  };
+  take(late.log_path, g_options.log_path, sizeof g_options.log_path);
 }
 
 const Options& options() {

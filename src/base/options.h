@@ -23,6 +23,7 @@ struct Options {
   bool stat = false;         // count and print
   bool fingerprint = false;  // hash memory and schedule at exit
   uint64_t delay_seed = 0;   // 0: no injected delays
+  int trace = -1;            // descriptor of a recording's shared memory (trace/ring.h), -1: none
   char log_path[512] = {};   // empty: standard error
   char json_path[512] = {};  // where the counts go as JSON; empty: nowhere
   char cache_path[512] = {};  // folder of what is kept from one run to the next (patch/plan.h); empty: nothing is
@@ -35,6 +36,13 @@ struct Options {
 
 // The options of this process. Signal-safe; usable before any constructor has run, from malloc included.
 const Options& options();
+
+// What a recording's shared memory says instead, since the environment must be the same in a replay.
+struct LateOptions {
+  bool stat, fingerprint;
+  const char* log_path;
+};
+void take_options(const LateOptions& late);
 
 // Reads `text` (NUL-terminated, or null) into options. Pure.
 Options parse_options(const char* text);

@@ -150,7 +150,7 @@ bool Child::attend() {
     if (WIFSTOPPED(how)) {
       on_stop(WSTOPSIG(how));
     } else {
-      how_ = how;
+      if (!ended_here_) how_ = how;
       pid_ = 0;
     }
   }
@@ -159,6 +159,26 @@ bool Child::attend() {
 bool Child::is_interrupted() const { return interrupt_ != 0; }
 bool Child::was_killed() const { return WIFSIGNALED(how_); }
 int Child::status() const { return was_killed() ? WTERMSIG(how_) : WEXITSTATUS(how_); }
+
+uint64_t Child::processor_time() const {
+  uint64_t sum = 0;
+  for (const pid_t pid : children()) {
+    const std::string text = recording::File::reading("/proc/" + std::to_string(pid) + "/stat").read(0, 4096);
+    std::istringstream fields(text.substr(std::min(text.rfind(')') + 1, text.size())));  // the name may hold anything
+    std::string skipped;
+    for (int i = 0; i < 11; i++) fields >> skipped;
+    uint64_t user = 0, system = 0;
+    fields >> user >> system;
+    sum += user + system;
+  }
+  return sum;
+}
+
+void Child::end_here(int how) {
+  ended_here_ = true;
+  if (pid_ != 0) how_ = how;
+  kill_all();
+}
 
 int Child::end_alike() const {
   const int signal = interrupt_ ? interrupt_ : was_killed() ? status() : 0;

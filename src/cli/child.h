@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <functional>
 #include <set>
 
@@ -23,8 +24,14 @@ class Child {
   // Whether a signal has asked this command to end (kEnd).
   bool is_interrupted() const;
 
+  // Clock ticks of all its processes that there are.
+  uint64_t processor_time() const;
+
   bool was_killed() const;  // by a signal
   int status() const;       // that signal, or the exit status
+
+  // The program has come to where its recording ends, by a signal from outside, say: it ends here, as `how` has it (a wait status).
+  void end_here(int how);
 
   // Ends this process as the program ended: by the same signal, or returns the exit status.
   int end_alike() const;
@@ -37,6 +44,7 @@ class Child {
   std::set<pid_t> strangers_;   // children that this process had before: a shell that became the command by exec
   Signals signals_;
   int how_ = 0;        // as wait says it, once the program itself has ended
+  bool ended_here_ = false;
   int interrupt_ = 0;  // the signal that ends a replay
 };
 

@@ -64,6 +64,12 @@ void Feeder::put() {
   }
 }
 
+uint64_t Feeder::taken() const {
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i < sources_.size(); i++) sum += __atomic_load_n(&memory_.header().slot[i].tail, __ATOMIC_ACQUIRE);
+  return sum;
+}
+
 bool Feeder::is_used_up(std::string* stream) const {
   for (uint32_t i = 0; i < sources_.size(); i++) {
     if (sources_[i].closed && !memory_.ring(i).peek()) continue;

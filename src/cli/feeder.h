@@ -17,6 +17,8 @@ class Feeder {
 
   // Puts what there is room for; closes the slots of streams that are at their end.
   void put();
+  // Bytes that the program has taken, of all streams.
+  uint64_t taken() const;
   // Whether the program has taken everything; else the first stream of which it has not.
   bool is_used_up(std::string* stream) const;
 

@@ -225,6 +225,7 @@ void Recorder::look_at(const trace::Entry& entry, const char* payload) {
 void Recorder::copy_file(const trace::Entry& entry, const char* payload) {
   trace::MappedFile wanted;
   if (entry.size < sizeof wanted) return fail("the program has overwritten the recording's memory (a mapped file)");
+  if (entry.number == trace::kMappedBefore) return;
   memcpy(&wanted, payload, sizeof wanted);
   const std::string path(payload + sizeof wanted, strnlen(payload + sizeof wanted, entry.size - sizeof wanted));
   const auto number = static_cast<uint64_t>(entry.result);

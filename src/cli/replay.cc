@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstring>
+#include <chrono>
 #include <memory>
 
 #include "cli/child.h"
@@ -78,6 +79,45 @@ std::string difference(const recording::Recording& recording, const Child& child
   return "";
 }
 
+// Sees that the replay goes on no more though no process ends.
+class Standing {
+ public:
+  enum class State { kGoesOn, kAtEnd, kStuck };
+
+  State look(const TraceMemory& memory, const Feeder& feeder, const Child& child) {
+    constexpr auto kGrace = std::chrono::milliseconds(100);  // a process whose last entry says that it ends is about to
+    constexpr auto kPatience = std::chrono::seconds(3);
+    if (__atomic_load_n(&memory.header().at_end, __ATOMIC_ACQUIRE) == 0) return State::kGoesOn;
+    const auto now = std::chrono::steady_clock::now();
+    const uint64_t taken = feeder.taken();
+    if (taken != taken_) {
+      taken_ = taken;
+      since_ = now;
+      time_ = child.processor_time();
+    }
+    std::string stream;
+    if (feeder.is_used_up(&stream)) return now - since_ > kGrace ? State::kAtEnd : State::kGoesOn;
+    if (now - since_ < kPatience) return State::kGoesOn;
+    constexpr uint64_t kIdle = 30;  // ticks: looking whether there is anything to do
+    const uint64_t time = child.processor_time();
+    if (time - time_ < kIdle) return State::kStuck;
+    time_ = time;  // somebody computes
+    since_ = now;
+    return State::kGoesOn;
+  }
+
+ private:
+  uint64_t taken_ = ~uint64_t{0};
+  uint64_t time_ = 0;
+  std::chrono::steady_clock::time_point since_;
+};
+
+// As a wait status; 125 where the recording does not say.
+int how_recorded(const recording::Recording& recording) {
+  if (recording.end && recording.end->reason == recording::kKilled) return recording.end->status;
+  return (recording.end ? recording.end->status : kWeirFailed) << 8;
+}
+
 int replay(const ReplayOptions& options) {
   const std::string log = options.log.empty() ? "" : prepared_log(options.log);
   const recording::Recording recording(chosen_recording(options.directory));
@@ -117,15 +157,26 @@ int replay(const ReplayOptions& options) {
         execute(program, manifest.environment, run);
       },
       Child::Signals::kEnd);
+  Standing stands;
+  bool stuck = false;
   for (;;) {
     const uint32_t seen = memory.bell();
     feeder.put();
     if (!child.attend()) break;
     if (child.is_interrupted()) memory.set_gone("the replay was interrupted");
+    switch (stands.look(memory, feeder, child)) {
+      case Standing::State::kGoesOn: break;
+      case Standing::State::kAtEnd: child.end_here(how_recorded(recording)); break;
+      case Standing::State::kStuck:
+        stuck = true;
+        child.end_here(kWeirFailed << 8);
+    }
     memory.sleep(seen, kLook);
   }
   for (size_t i = told; i < damages.size(); i++) say(log, fmt::format("{}: {}; replayed up to there", recording.directory, damages[i]));
-  const std::string different = child.is_interrupted() ? "the replay was interrupted" : difference(recording, child, feeder);
+  const std::string different = child.is_interrupted() ? "the replay was interrupted"
+                                : stuck ? "the replay differs from the recording: a task has come to the end of what is recorded of it, and the others wait for it"
+                                        : difference(recording, child, feeder);
   if (!different.empty()) say(log, different);
   if (!options.check) return child.end_alike();
   if (different.empty() && damages.empty()) {

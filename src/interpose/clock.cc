@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "interpose/real.h"
+#include "event/input.h"
 #include "runtime/state.h"
 #include "sys/futex.h"
 #include "task/process.h"
@@ -50,7 +51,7 @@ long own_time(const Task& task, timespec* time) {
 
 long task_time(clockid_t clock, timespec* time) {
   const int tid = static_cast<int>(~static_cast<unsigned>(clock >> 3));
-  const bool first = tid == shared().monitor;
+  const bool first = tid == shared().shown_pid;
   const int real = first ? task_at(0).tid : tasks::real_tid(tid);
   if (!runtime::g_isolated) {
     return sys::raw(SYS_clock_gettime, static_cast<int>(~static_cast<unsigned>(real) << 3 | (clock & 7)), reinterpret_cast<long>(time));
@@ -64,12 +65,26 @@ long task_time(clockid_t clock, timespec* time) {
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) int getrusage(__rusage_who_t who, rusage* usage) noexcept {
-  long result = sys::raw(SYS_getrusage, who, reinterpret_cast<long>(usage));
-  if (result != 0) {
-    errno = static_cast<int>(-result);
-    return -1;
-  }
+namespace {
+
+// What `ask(argument, answer)` fills; kept where the program is recorded, on the runtime's stack.
+template <typename Answer, long (*ask)(long argument, Answer* answer)>
+long kept(long argument, Answer* answer) {
+  if (!input::is_on()) return ask(argument, answer);
+  return weir_upcall(
+      [](long what, long to, long) -> long {
+        Answer now{};
+        const long result = input::value(input::What::kTime, [&] { return ask(what, &now); });
+        input::bytes(&now, sizeof now);
+        *reinterpret_cast<Answer*>(to) = now;
+        return result;
+      },
+      argument, reinterpret_cast<long>(answer), 0);
+}
+
+long usage_of(long who, rusage* usage) {
+  const long result = sys::raw(SYS_getrusage, who, reinterpret_cast<long>(usage));
+  if (result != 0) return result;
   if (who == RUSAGE_SELF && g_tasks_active && runtime::g_isolated && !self().in_vfork) {
     // The kernel tells user and system time apart only for this process: the others' count by its proportion.
     timespec all;
@@ -86,14 +101,28 @@ extern "C" __attribute__((visibility("default"))) int getrusage(__rusage_who_t w
   return 0;
 }
 
+long time_of(long clock, timespec* time) {
+  if (clock == CLOCK_THREAD_CPUTIME_ID) return own_time(self(), time);
+  return clock == CLOCK_PROCESS_CPUTIME_ID ? program_time(time) : task_time(static_cast<clockid_t>(clock), time);
+}
+
+int answer(long result) {
+  if (result == 0) return 0;
+  errno = static_cast<int>(-result);
+  return -1;
+}
+
+}  // namespace
+
+extern "C" __attribute__((visibility("default"))) int getrusage(__rusage_who_t who, rusage* usage) noexcept {
+  return answer(runtime::g_intercepting ? kept<rusage, usage_of>(who, usage) : usage_of(who, usage));
+}
+
 extern "C" __attribute__((visibility("default"))) int clock_gettime(clockid_t clock, timespec* time) noexcept {
   const bool of_task = clock == CLOCK_THREAD_CPUTIME_ID, of_all = clock == CLOCK_PROCESS_CPUTIME_ID;
   if (!g_tasks_active || self().in_vfork || (clock >= 0 && !of_task && !of_all)) return interpose::real().clock_gettime(clock, time);
   if (clock >= 0 && !runtime::g_isolated) return interpose::real().clock_gettime(clock, time);
-  const long result = of_task ? own_time(self(), time) : of_all ? program_time(time) : task_time(clock, time);
-  if (result == 0) return 0;
-  errno = static_cast<int>(-result);
-  return -1;
+  return answer(kept<timespec, time_of>(clock, time));
 }
 
 // libc's own would not come by the function above.

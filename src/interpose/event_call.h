@@ -16,6 +16,7 @@
 #include <time.h>
 
 #include "event/event.h"
+#include "event/input.h"
 #include "event/gap.h"
 #include "event/ownership.h"
 #include "runtime/state.h"
@@ -44,7 +45,7 @@ inline uint64_t remaining(const Until& until) {
   const int64_t seconds = until.time->tv_sec;
   if (seconds < 0) return 1;
   const int64_t wanted = seconds > (int64_t{1} << 32) ? INT64_MAX / 2 : seconds * 1'000'000'000 + until.time->tv_nsec;
-  const int64_t left = wanted - static_cast<int64_t>(sys::monotonic_ns(until.clock));
+  const int64_t left = wanted - static_cast<int64_t>(input::value(input::What::kTime, [&] { return sys::monotonic_ns(until.clock); }));
   return left > 0 ? static_cast<uint64_t>(left) : 1;
 }
 
@@ -61,13 +62,17 @@ inline bool is_pending(int signal) {
 
 // True where some pending signal ends a wait for good: its handler was installed without SA_RESTART. The signal of
 // pthread_cancel does not count: either the wait never returns, or nothing happened.
-inline bool ends_wait() {
+inline bool has_signal_for_good() {
   const Task& task = self();
   for (uint32_t i = 0; i < task.pending; i++) {
     const int signal = task.pending_signals[i].signal;
     if (signal != kCancelSignal && !(shared().actions[signal].flags & SA_RESTART)) return true;
   }
   return false;
+}
+
+inline bool ends_wait() {
+  return input::value(input::What::kFlags, has_signal_for_good);
 }
 
 // Within a turn: block() at a cancellation point. `ignores_cancel`: pthread_testcancel has been asked, and declined.
@@ -113,7 +118,7 @@ class AloneSection {
     asm volatile("" ::: "memory");
     task_.in_runtime = 0;
     asm volatile("" ::: "memory");
-    if (__builtin_expect(task_.pending != 0, 0)) weir_upcall([](long, long, long) -> long { return 0; }, 0, 0, 0);
+    if (__builtin_expect(task_.pending != 0, 0) && !input::is_on()) weir_upcall([](long, long, long) -> long { return 0; }, 0, 0, 0);
   }
   AloneSection(const AloneSection&) = delete;
   AloneSection& operator=(const AloneSection&) = delete;

@@ -20,7 +20,9 @@
 #include <signal.h>
 
 #include "event/phase.h"
+#include "order/journal.h"
 #include "order/pace.h"
+#include "order/phases.h"
 #include "order/probe.h"
 #include "order/sleep.h"
 #include "sys/futex.h"
@@ -32,12 +34,8 @@ namespace weir::order {
 namespace {
 
 Config g_config;
-bool (*g_sees_change)(const Task& task) = nullptr;
 
 constexpr uint64_t kExitPatience = 1'000'000'000;
-constexpr uint64_t kDeadlockPatience = 3'000'000'000;
-
-constexpr uint32_t kWatchesIdle = 1u << 8;         // Task::flags
 
 // Getting up takes longer than most turns: who sleeps is called some turns ahead, and looks at its word by the time its turn
 // comes. `ahead` counts from the task that gets the turn now.
@@ -57,29 +55,9 @@ void grant(Shared& s, Task& task) {
   if (s.serial && g_config.processors > 1) call(s, task, g_config.processors - 1);
 }
 
-void finish_wait(Task& task, int result) {
-  task.wait_result = static_cast<uint32_t>(result);
-  task.wait_key = 0;
-  catch_up(task);
-  task.deadline = 0;
-  task.state = TaskState::kArrived;
-}
-
-void expire(Shared& s) {
-  const uint64_t current = now();
-  for (TaskId i = 0; i < s.high_task; i++) {
-    Task& task = s.tasks[i];
-    if (task.state != TaskState::kBlocked) continue;
-    if (task.deadline && task.deadline <= current) {
-      finish_wait(task, ETIMEDOUT);
-    } else if (task.spin_reads && g_sees_change(task)) {
-      finish_wait(task, 0);
-    }
-  }
-}
-
 // Nobody is active. Finds somebody to sleep until the earliest deadline; with none and nobody outside it is a deadlock.
 void watch_idle(Shared& s) {
+  if (replays()) return;  // who decided that looks what comes (advance)
   Task* earliest = nullptr;
   Task* any = nullptr;
   bool outside = false;
@@ -95,15 +73,6 @@ void watch_idle(Shared& s) {
   earliest->flags |= kWatchesIdle;
   wake_sleeper(*earliest);
 }
-
-Task* next_arrived(Shared& s, TaskId from) {
-  for (TaskId i = from; i < s.high_task; i++) {
-    if (s.tasks[i].state == TaskState::kArrived) return &s.tasks[i];
-  }
-  return nullptr;
-}
-
-void start_serial(Shared& s);
 
 void end_serial(Shared& s) {
   if (s.serial) s.serial_cycles += sys::cycles() - s.serial_since;
@@ -142,7 +111,10 @@ void end_serial(Shared& s) {
   }
 }
 
+}  // namespace
+
 void start_serial(Shared& s) {
+  decide(s);
   // A task that ran alone may have done locked instructions and locks without a turn (Task::solo); before anybody else acts
   // on what they changed it must have published them, so its turn comes first. So it is with one that has made tasks
   // without a turn, or has begun to: it went through locks and lists of the C library, and a task with a lower number, woken
@@ -161,6 +133,8 @@ void start_serial(Shared& s) {
   for (uint32_t ahead = 1; ahead + 1 < g_config.processors; ahead++) call(s, *first, ahead);
   grant(s, *first);
 }
+
+namespace {
 
 // Unfenced: the next active task after `from`, round the ring.
 void walk(Shared& s, TaskId from) {
@@ -186,6 +160,8 @@ void walk(Shared& s, TaskId from) {
   watch_idle(s);
 }
 
+}  // namespace
+
 // A task has become kArrived while perhaps nobody is active.
 void kick(Shared& s) {
   if (g_config.fenced) {
@@ -194,6 +170,8 @@ void kick(Shared& s) {
     walk(s, s.high_task - 1);
   }
 }
+
+namespace {
 
 // The program ends (exit was called) and a task that computes for ever holds the end up: it is asked in where it stands, publishes, and
 // stands aside (trap/spin.cc). One in the executor is asked back first.
@@ -209,21 +187,14 @@ void ask_in(const Task& waiter, uint64_t now) {
   }
 }
 
-// A waiter looks in bursts: there is always somebody whose last event was long enough ago to be looked at.
-uint64_t again_soon(uint64_t soon, uint64_t& looks) {
-  if (soon && looks++ < kLooks) return soon;
-  looks = 0;
-  return 0;
-}
+}  // namespace
 
-// Sleeps until `done` holds of the task; probes late tasks meanwhile.
-template <typename Done>
-void sleep_until(Task& task, Done done) {
+void sleep_until(Task& task, bool (*done)(const Task& task)) {
   uint64_t patience = g_config.deterministic ? kFirstProbe : kPreempt;
   uint64_t since = 0, soon = 0, looks = 0;
-  while (!done()) {
+  while (!done(task)) {
     long result = sleep(task, soon ? soon : patience);
-    if (done()) return;
+    if (done(task)) return;
     if (result == -ETIMEDOUT) {
       lose_patience(task, since);
       soon = again_soon(probe(&task), looks);
@@ -231,8 +202,6 @@ void sleep_until(Task& task, Done done) {
     }
   }
 }
-
-}  // namespace
 
 void lose_patience(const Task& waiter, uint64_t& since) {
   if (!waiter.exiting) return;
@@ -253,7 +222,6 @@ void note_turn(const Task& task, EventKind kind) {
 }  // namespace
 
 uint64_t now() { return g_config.deterministic ? shared().virtual_now : sys::monotonic_ns(); }
-void set_watch(bool (*sees_change)(const Task& task)) { g_sees_change = sees_change; }
 
 void start(Task& task) {
   Shared& s = shared();
@@ -280,8 +248,9 @@ void take_turn(Task& task, EventKind kind) {
   } else if (s.turn == kNoTask) {
     walk(s, s.high_task - 1);
   }
+  advance(s);
   s.order_lock.unlock();
-  sleep_until(task, [&] { return __atomic_load_n(&s.turn, __ATOMIC_ACQUIRE) == task.id; });
+  sleep_until(task, has_turn);
   note_turn(task, kind);
 }
 
@@ -295,6 +264,7 @@ void pass_turn(Task& task, TaskState next) {
   s.order_lock.lock();
   task.state = next;
   if (g_config.fenced) {
+    decide(s);
     const TaskId from = s.alone_first ? 0 : task.id + 1;
     s.alone_first = 0;
     if (Task* following = next_arrived(s, from)) {
@@ -306,83 +276,14 @@ void pass_turn(Task& task, TaskState next) {
     if (next == TaskState::kServed) task.state = TaskState::kRunning;
     walk(s, task.id);
   }
+  advance(s);
   s.order_lock.unlock();
 }
 
 void wait_to_run(Task& task) {
   if (!g_config.fenced) return;
   PhaseScope phase(task, Phase::kResuming);
-  sleep_until(task, [&] { return __atomic_load_n(&task.state, __ATOMIC_ACQUIRE) == TaskState::kRunning; });
-}
-
-int wait_blocked(Task& task) {
-  PhaseScope phase(task, Phase::kBlocked);
-  Shared& s = shared();
-  uint64_t rest = kFirstProbe;  // a blocked task asks too what the running ones do, ever more rarely
-  uint64_t soon = 0, looks = 0, since = 0;
-  for (;;) {
-    if (__atomic_load_n(&s.turn, __ATOMIC_ACQUIRE) == task.id) break;
-    if (task.pending && task.state == TaskState::kBlocked) note_signal(task);
-    uint64_t patience = !g_config.deterministic ? sys::kForever : soon ? soon : rest;
-    s.order_lock.lock();
-    const bool watch = task.flags & kWatchesIdle;
-    const bool blocked = task.state == TaskState::kBlocked;
-    if (!g_config.deterministic && blocked && task.deadline) {
-      const uint64_t current = now();
-      patience = task.deadline > current ? task.deadline - current : 1;
-    } else if (watch && blocked) {
-      patience = !task.deadline ? kDeadlockPatience : task.deadline > s.virtual_now ? task.deadline - s.virtual_now : 1;
-    } else if (!blocked) {
-      patience = g_config.deterministic ? kFirstProbe * 4 : kPreempt;
-    }
-    s.order_lock.unlock();
-    long result = sleep(task, patience);
-    if (result != -ETIMEDOUT) continue;
-    lose_patience(task, since);
-    if (!g_config.deterministic && blocked && task.deadline) {
-      SpinGuard guard(s.order_lock);
-      if (task.state == TaskState::kBlocked && task.deadline && task.deadline <= now()) {
-        finish_wait(task, ETIMEDOUT);
-        kick(s);
-      }
-      continue;
-    }
-    if (!blocked || !watch) {
-      soon = again_soon(probe(&task), looks);
-      if (!soon && rest < kLastProbe) rest *= 2;
-      continue;
-    }
-    s.order_lock.lock();
-    task.flags &= ~kWatchesIdle;
-    bool outside = false;
-    for (TaskId i = 0; i < s.high_task; i++) outside |= s.tasks[i].state == TaskState::kOutside;
-    const bool idle = (g_config.fenced ? !s.serial && s.running == 0 : s.turn == kNoTask) && !next_arrived(s, 0);
-    bool deadlock = false;
-    if (idle && task.state == TaskState::kBlocked) {
-      if (task.deadline) {
-        if (s.virtual_now < task.deadline) s.virtual_now = task.deadline;
-        expire(s);
-        kick(s);
-      } else if (!s.deadlock_told && !outside) {
-        s.deadlock_told = 1;
-        deadlock = true;
-      }
-    }
-    s.order_lock.unlock();
-    if (deadlock) report_waits();
-  }
-  s.schedule_hash = (s.schedule_hash ^ (uint64_t{task.id} << 8 | 0xff)) * 0x9E3779B97F4A7C15;
-  return static_cast<int>(task.wait_result);
-}
-
-void rejoin(Task& task) {
-  Shared& s = shared();
-  s.order_lock.lock();
-  catch_up(task);
-  task.state = TaskState::kArrived;
-  kick(s);
-  s.order_lock.unlock();
-  sleep_until(task, [&] { return __atomic_load_n(&s.turn, __ATOMIC_ACQUIRE) == task.id; });
+  sleep_until(task, [](const Task& t) { return __atomic_load_n(&t.state, __ATOMIC_ACQUIRE) == TaskState::kRunning; });
 }
 
 void add_task(Task& task) {
@@ -410,78 +311,5 @@ void add_running(Task& task) {
   if (task.id >= s.high_task) s.high_task = task.id + 1;
   s.live++;
 }
-
-uint32_t wake(uint64_t key, uint32_t count, uint32_t bits) {
-  Shared& s = shared();
-  SpinGuard guard(s.order_lock);
-  uint32_t woken = 0;
-  while (woken < count) {
-    Task* first = nullptr;
-    for (TaskId i = 0; i < s.high_task; i++) {
-      Task& task = s.tasks[i];
-      if (task.state == TaskState::kBlocked && task.wait_key == key && (task.wait_bits & bits) &&
-          (!first || task.wait_sequence < first->wait_sequence)) {
-        first = &task;
-      }
-    }
-    if (!first) break;
-    finish_wait(*first, 0);
-    woken++;
-  }
-  return woken;
-}
-
-uint32_t requeue(uint64_t from, uint64_t to, uint32_t count) {
-  Shared& s = shared();
-  SpinGuard guard(s.order_lock);
-  uint32_t moved = 0;
-  for (TaskId i = 0; i < s.high_task && moved < count; i++) {
-    Task& task = s.tasks[i];
-    if (task.state == TaskState::kBlocked && task.wait_key == from) {
-      task.wait_key = to;
-      moved++;
-    }
-  }
-  return moved;
-}
-
-uint32_t waiters(uint64_t key) {
-  Shared& s = shared();
-  // The instructions of who asks may be counted (interpose/condition.cc), and those of a lock depend on time. Under token no
-  // queue changes while it has the turn.
-  const bool locks = !g_config.deterministic || !g_config.fenced || s.turn != self().id;
-  if (locks) s.order_lock.lock();
-  uint32_t count = 0;
-  for (TaskId i = 0; i < s.high_task; i++) {
-    if (s.tasks[i].state == TaskState::kBlocked && s.tasks[i].wait_key == key) count++;
-  }
-  if (locks) s.order_lock.unlock();
-  return count;
-}
-
-bool wake_task(Task& task, int result) {
-  Shared& s = shared();
-  SpinGuard guard(s.order_lock);
-  if (task.state != TaskState::kBlocked) return false;
-  finish_wait(task, result);
-  kick(s);
-  return true;
-}
-
-bool is_waited_for(const Task& task) {
-  const Shared& s = shared();
-  for (TaskId i = 0; i < s.high_task; i++) {
-    const TaskState state = s.tasks[i].state;
-    if (&s.tasks[i] != &task && state != TaskState::kFree && state != TaskState::kBlocked && state != TaskState::kOutside) return true;
-  }
-  return false;
-}
-
-bool alone(const Task& task) {
-  const Shared& s = shared();
-  return g_config.fenced ? s.phase_tasks == 1 : __atomic_load_n(&s.turn, __ATOMIC_RELAXED) == task.id;
-}
-
-void note_signal(Task& task) { wake_task(task, EINTR); }
 
 }  // namespace weir::order

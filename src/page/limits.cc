@@ -62,6 +62,10 @@ LimitLifted::~LimitLifted() {
   sys::raw(SYS_prlimit64, 0, resource_, reinterpret_cast<long>(&between), 0);  // another task has set it meanwhile
 }
 
+void keep_hidden(int descriptor) {
+  if (descriptor < kHiddenDescriptors) __atomic_fetch_or(&shared().hidden_descriptors[descriptor / 64], descriptor_bit(descriptor), __ATOMIC_RELAXED);
+}
+
 int hide_descriptor(int descriptor) { return hide(descriptor, LimitLifted(RLIMIT_NOFILE)); }
 
 long open_hidden(long number, long a, long b, long c) {

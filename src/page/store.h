@@ -80,6 +80,8 @@ class LimitLifted {
 // Hides a descriptor from the program, close-on-exec, at a number above the program's soft limit where the hard one allows
 // it. Answers the new number.
 int hide_descriptor(int descriptor);
+// Hides it where it is, for programs that are executed, too.
+void keep_hidden(int descriptor);
 // The same for what a system call answers; only the hard limit binds it. -errno where the call fails.
 long open_hidden(long number, long a, long b = 0, long c = 0);
 bool descriptors_left(uint32_t count);  // so many could be opened. REQUIRES: the store exists

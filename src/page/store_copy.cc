@@ -139,7 +139,7 @@ void dump_only_present() {
 
 uint64_t fingerprint() {
   Shared& s = shared();
-  const auto pid = static_cast<uint32_t>(s.multi && s.monitor ? s.monitor : sys::raw(SYS_getpid));
+  const auto pid = static_cast<uint32_t>(s.shown_pid ? s.shown_pid : sys::raw(SYS_getpid));
   uint64_t hash = 0;
   if (s.multi) {
     Range dead{};

@@ -3,6 +3,7 @@
 #include "count/count.h"
 #include "event/event.h"
 #include "event/gap.h"
+#include "event/input.h"
 #include "event/ownership.h"
 #include "order/rounds.h"
 #include "page/store.h"
@@ -12,6 +13,7 @@
 #include "sys/report.h"
 #include "syscall/syscall.h"
 #include "task/shared.h"
+#include "trap/recorded_signals.h"
 #include "trap/spin.h"
 
 namespace weir {
@@ -85,10 +87,25 @@ void on_atomic(Frame& frame, const Site& site) {
   end_turn();
 }
 
-// What the processor says of itself, of the very processor that the task is on.
-void on_cpuid(Frame& frame, const Site&) { execute_cpuid(frame); }
+void on_rdtsc(Frame& frame, const Site& site) {
+  const auto value = static_cast<uint64_t>(input::value(input::What::kClock, sys::cycles));
+  frame.rax = value & 0xffff'ffff;
+  frame.rdx = value >> 32;
+  constexpr uint8_t kRdtscpLength = 3;
+  if (site.length != kRdtscpLength) return;
+  uint32_t node = 0, processor = 0;
+  frame.rcx = static_cast<uint64_t>(input::value(input::What::kProcessor, [&] {
+    sys::raw(SYS_getcpu, reinterpret_cast<long>(&processor), reinterpret_cast<long>(&node));
+    return node << 12 | processor;
+  }));
+}
 
-void on_random(Frame& frame, const Site& site) { execute_random(site.random, frame); }
+// What the processor says of itself, of the very processor that the task is on, and what it makes up: a recording keeps the registers.
+template <typename Execute>
+void on_answer(Frame& frame, Execute execute) {
+  if (!input::replaying()) execute();
+  input::bytes(&frame, offsetof(Frame, rsp));
+}
 
 void on_call(Frame& frame) {
   using Function = long (*)(long, long, long);
@@ -99,6 +116,7 @@ void on_call(Frame& frame) {
 }
 
 void on_site(Frame& frame) {
+  if (frame.site != trap::kPreempted && frame.site != trap::kLeaveExecutor) self().passes++;
   if (frame.site == kUpcall) {
     on_call(frame);
     return;
@@ -126,16 +144,16 @@ void on_site(Frame& frame) {
       syscalls::on_syscall(frame, *site);
       break;
     case SiteKind::kAtomic: on_atomic(frame, *site); break;
-    case SiteKind::kRdtsc: execute_rdtsc(frame, site->length); break;
-    case SiteKind::kCpuid: on_cpuid(frame, *site); break;
-    case SiteKind::kRandom: on_random(frame, *site); break;
+    case SiteKind::kRdtsc: on_rdtsc(frame, *site); break;
+    case SiteKind::kCpuid: on_answer(frame, [&] { execute_cpuid(frame); }); break;
+    case SiteKind::kRandom: on_answer(frame, [&] { execute_random(site->random, frame); }); break;
   }
 }
 
 // Program code goes on within a turn that is kept as long as the next event is near.
 void go_on_counted(Frame& frame) {
   Task& task = self();
-  if (task.keeps_for != kKeptForGap || task.turn_depth != 1 || (task.pending && !task.alone_section)) return;
+  if (task.keeps_for != kKeptForGap || task.turn_depth != 1 || (task.pending && !task.alone_section && !input::is_on())) return;
   const bool alone = !order::is_waited_for(task);
   task.counted = alone || task.looks_for_spin || wants_count(task);
   if (alone || !task.counted) return;
@@ -159,6 +177,7 @@ extern "C" __attribute__((visibility("hidden"))) void weir_on_site(weir::Frame* 
     return;
   }
   on_site(*frame);
+  if (input::replaying()) trap::take_recorded_signals(self());
   if (!g_tasks_active) return;
   go_on_counted(*frame);
   if (self().turn_depth) note_written();  // by program code, from here on: whatever the turn is kept for, and whatever ends it

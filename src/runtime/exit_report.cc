@@ -7,6 +7,7 @@
 #include "page/store.h"
 #include "runtime/counts.h"
 #include "runtime/exit_json.h"
+#include "runtime/recording.h"
 #include "runtime/state.h"
 #include "sys/futex.h"
 #include "sys/report.h"
@@ -154,12 +155,13 @@ void print_table() {
 
 }  // namespace
 
-void prints_at_exit() {
+void prints_at_exit(int code) {
   Shared& s = shared();
   if (__atomic_exchange_n(&s.end_reported, 1u, __ATOMIC_ACQ_REL)) {
     uint32_t never = 0;
     for (;;) sys::futex_wait(&never, 0);
   }
+  recording::end_program(code);
   if (options().fingerprint) report("fingerprint: memory %x, schedule %x", page::fingerprint(), s.schedule_hash);
   if (!options().counts()) return;
   stop_clock();

@@ -12,6 +12,6 @@ void note_first_thread();
 // Nanoseconds of processor time that the task has had. REQUIRES: it has not ended.
 uint64_t processor_time(const Task& task);
 // Once a program: whoever comes later never returns.
-void prints_at_exit();
+void prints_at_exit(int code);
 
 }  // namespace weir::runtime

@@ -18,6 +18,7 @@
 #include "page/store.h"
 #include "patch/patch.h"
 #include "runtime/exit_report.h"
+#include "runtime/recording.h"
 #include "runtime/state.h"
 #include "runtime/text.h"
 #include "sys/futex.h"
@@ -116,6 +117,7 @@ void go_multi() {
   const uint64_t begin = sys::monotonic_ns();
   order::configure({g_isolated, options().order == Order::kToken, count_processors()});
   order::set_watch(trap::spin_sees_change);
+  recording::keep_order();
   syscalls::choose_handled(true);
   if (g_isolated) {
     page::convert_all();
@@ -166,6 +168,7 @@ __attribute__((constructor)) void start(int, char** argv, char**) {
     return;
   }
   runtime::ensure_memory();
+  recording::attach();
   runtime::open_log();
   runtime::start_counts();
   shared().arguments = reinterpret_cast<uint64_t>(argv[0]);
@@ -176,8 +179,9 @@ __attribute__((constructor)) void start(int, char** argv, char**) {
   runtime::unregister_rseq();
   syscalls::choose_handled(false);
   // On the runtime's stack: what is left there depends on whether plans were kept, and the program's stack is its memory.
-  weir_upcall([](long, long, long) -> long { return runtime::patch_all(kPatchSyscall), 0; }, 0, 0, 0);
+  weir_upcall([](long, long, long) -> long { return runtime::patch_all(runtime::first_patch_kinds()), 0; }, 0, 0, 0);
   trap::take_over();
+  recording::begin_image();
   page::dump_used();
   runtime::g_intercepting = true;
 }

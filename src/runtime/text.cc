@@ -7,7 +7,9 @@
 #include "base/bytes.h"
 #include "base/options.h"
 #include "count/text.h"
+#include "event/input.h"
 #include "page/store.h"
+#include "patch/vdso.h"
 #include "runtime/state.h"
 #include "sys/maps.h"
 #include "sys/report.h"
@@ -53,6 +55,7 @@ void patch_all(PatchKinds kinds) {
   Range object{};
   const char* name = "";
   for (char* cursor = maps; (cursor = sys::next_map_line(cursor, &line));) {
+    if (input::is_on() && equal_strings(line.name, "[vdso]")) ask_kernel_instead(line.range);
     if (line.name[0] != '/') continue;
     const bool is_data = line.readable && line.range.start == object.limit && starts_with(line.name, "/memfd:weir-store");
     if (line.offset == 0 && !is_data && !equal_strings(name, line.name)) {
@@ -80,6 +83,8 @@ void patch_all(PatchKinds kinds) {
   }
 }
 
-void patch_new_text(Range) { patch_all(g_tasks_active && g_isolated ? kPatchSyscall | kPatchAtomic : kPatchSyscall); }
+PatchKinds first_patch_kinds() { return input::is_on() ? kPatchSyscall | kPatchRdtsc | kPatchCpuid | kPatchRandom : kPatchSyscall; }
+
+void patch_new_text(Range) { patch_all(g_tasks_active && g_isolated ? first_patch_kinds() | kPatchAtomic : first_patch_kinds()); }
 
 }  // namespace weir::runtime

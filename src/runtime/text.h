@@ -8,8 +8,10 @@
 
 namespace weir::runtime {
 
-// Patches every executable segment that is mapped from a file, except Weir's own and the vDSO.
+// Patches every executable segment that is mapped from a file, except Weir's own; of a program that is recorded, the vDSO's functions too.
 void patch_all(PatchKinds kinds);
+// What is patched before there are tasks.
+PatchKinds first_patch_kinds();
 // A segment that was mapped since.
 void patch_new_text(Range text);
 

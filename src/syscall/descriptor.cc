@@ -13,6 +13,7 @@
 
 #include "base/bytes.h"
 #include "event/event.h"
+#include "event/input.h"
 #include "page/store.h"
 #include "runtime/mappings.h"
 #include "runtime/state.h"
@@ -140,7 +141,7 @@ long try_again(Call& call) {
     long result = call_kernel(now);
     if (result != retry) return result;
     outside_begin("a message");
-    long slept = trap::interruptible(SYS_nanosleep, reinterpret_cast<long>(&pause), 0, 0, 0, 0, 0);
+    long slept = input::sleeping_call(SYS_nanosleep, reinterpret_cast<long>(&pause), 0, 0, 0, 0, 0);
     outside_end();
     if (slept == -EINTR) return -EINTR;
   }
@@ -205,7 +206,7 @@ long on_close_range(Call& call) {
   if (call.c) return call_kernel(call);
   long result = 0;
   for (uint32_t fd = first; fd <= last && fd < 65536; fd++) {
-    if (!page::is_hidden(static_cast<int>(fd))) result = sys::raw(SYS_close, fd);
+    if (!page::is_hidden(static_cast<int>(fd))) result = input::call(SYS_close, fd);
   }
   (void)result;
   return 0;

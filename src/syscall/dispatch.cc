@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 
 #include "event/event.h"
+#include "event/input.h"
 #include "patch/patch.h"
 #include "runtime/state.h"
 #include "sys/report.h"
@@ -32,7 +33,8 @@ bool is_futex(long number) { return number == SYS_futex || number == SYS_futex_w
 }  // namespace
 
 void choose_handled(bool multi) {
-  for (auto& entry : g_syscall_handled) entry = 0;
+  for (auto& entry : g_syscall_handled) entry = input::is_on();  // whatever the kernel answers is kept
+  if (input::is_on()) return;
   if (runtime::g_isolated) mark(is_memory, 1);
   mark(is_process_alone, 1);
   mark(is_signal_call_alone, 1);
@@ -63,15 +65,29 @@ bool is_same_anywhere(uint64_t number) {
   }
 }
 
-long call_kernel(const Call& call) { return sys::raw(call.number, call.a, call.b, call.c, call.d, call.e, call.f); }
+long call_kernel(const Call& call) { return input::call(call.number, call.a, call.b, call.c, call.d, call.e, call.f); }
 
 long sleep_in_kernel(Call& call, const char* what) {
-  outside_begin(what);
-  long result = trap::interruptible(call.number, call.a, call.b, call.c, call.d, call.e, call.f);
-  outside_end();
+  if (g_tasks_active) outside_begin(what);
+  long result = input::sleeping_call(call.number, call.a, call.b, call.c, call.d, call.e, call.f);
+  if (g_tasks_active) outside_end();
   if (result == -EINTR && trap::restarts()) call.again = true;
   return result;
 }
+
+namespace {
+
+bool sleeps_for_signal(long number) { return number == SYS_rt_sigsuspend || number == SYS_rt_sigtimedwait || number == SYS_pause; }
+
+// A program of one task that is recorded: a signal ends a sleep, and is handled when the call is over.
+long call_recorded(Call& call) {
+  if (is_poll(call.number)) return poll_alone(call);
+  const long result = input::sleeping_call(call.number, call.a, call.b, call.c, call.d, call.e, call.f);
+  if (result == -EINTR && trap::restarts()) call.again = true;
+  return result;
+}
+
+}  // namespace
 
 void on_syscall(Frame& frame, const Site& site) {
   Call call{frame,
@@ -89,10 +105,10 @@ void on_syscall(Frame& frame, const Site& site) {
     result = on_process(call);
   } else if (is_memory(call.number)) {
     result = on_memory(call);
-  } else if (g_tasks_active ? is_signal_call(call.number) : is_signal_call_alone(call.number)) {
+  } else if (g_tasks_active ? is_signal_call(call.number) : is_signal_call_alone(call.number) || (input::is_on() && sleeps_for_signal(call.number))) {
     result = on_signal_call(call);
   } else if (!g_tasks_active) {
-    result = call_kernel(call);
+    result = input::is_on() ? call_recorded(call) : call_kernel(call);
   } else if (is_futex(call.number)) {
     result = on_futex(call);
   } else if (is_sleep(call.number)) {

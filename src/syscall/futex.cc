@@ -12,7 +12,7 @@
 #include "page/store.h"
 #include "runtime/state.h"
 #include "sys/futex.h"
-#include "syscall/syscall.h"
+#include "syscall/transfer.h"
 #include "task/shared.h"
 #include "trap/program_memory.h"
 #include "trap/signals.h"
@@ -48,7 +48,7 @@ long timeout_of(const Call& call, int operation, uint64_t& timeout) {
   int64_t wanted = time.seconds > (int64_t{1} << 32) ? INT64_MAX / 2 : time.seconds * 1000000000 + time.nanoseconds;
   if (operation != FUTEX_WAIT) {  // absolute
     const int clock = (call.b & FUTEX_CLOCK_REALTIME) || operation == FUTEX_LOCK_PI ? 0 : 1;
-    wanted -= static_cast<int64_t>(sys::monotonic_ns(clock));
+    wanted -= static_cast<int64_t>(time_now(clock));
   }
   timeout = wanted > 0 ? static_cast<uint64_t>(wanted) : 1;
   return 0;
@@ -196,7 +196,7 @@ long on_sleep(Call& call) {
   sys::Timespec wanted;
   if (const long wrong = read_time(clocked ? call.c : call.a, wanted)) return wrong;
   int64_t duration = wanted.seconds > (int64_t{1} << 32) ? INT64_MAX / 2 : wanted.seconds * 1000000000 + wanted.nanoseconds;
-  if (absolute) duration -= static_cast<int64_t>(sys::monotonic_ns(static_cast<int>(call.a)));
+  if (absolute) duration -= static_cast<int64_t>(time_now(static_cast<int>(call.a)));
   if (duration <= 0) duration = 1;
   begin_turn(EventKind::kSyscall);
   const uint64_t until = event_time() + static_cast<uint64_t>(duration);

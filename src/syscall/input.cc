@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "event/event.h"
+#include "event/input.h"
 #include "sys/futex.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/transfer.h"
@@ -19,7 +20,7 @@ namespace weir::syscalls {
 namespace {
 
 // How long a read from this socket may wait, in milliseconds; -1 for ever.
-int receive_timeout(long descriptor) {
+int ask_receive_timeout(long descriptor) {
   struct { int64_t seconds, microseconds; } time{0, 0};
   uint32_t size = sizeof time;
   if (sys::raw(SYS_getsockopt, descriptor, SOL_SOCKET, SO_RCVTIMEO, reinterpret_cast<long>(&time), reinterpret_cast<long>(&size)) != 0) return -1;
@@ -27,11 +28,17 @@ int receive_timeout(long descriptor) {
   return milliseconds ? static_cast<int>(milliseconds) : -1;
 }
 
+int receive_timeout(long descriptor) {
+  return static_cast<int>(input::value(input::What::kTimeout, [=] { return ask_receive_timeout(descriptor); }));
+}
+
 bool is_stream_socket(long descriptor) {
-  int type = 0;
-  uint32_t size = sizeof type;
-  sys::raw(SYS_getsockopt, descriptor, SOL_SOCKET, SO_TYPE, reinterpret_cast<long>(&type), reinterpret_cast<long>(&size));
-  return type == SOCK_STREAM;
+  return input::value(input::What::kFlags, [=] {
+           int type = 0;
+           uint32_t size = sizeof type;
+           sys::raw(SYS_getsockopt, descriptor, SOL_SOCKET, SO_TYPE, reinterpret_cast<long>(&type), reinterpret_cast<long>(&size));
+           return type;
+         }) == SOCK_STREAM;
 }
 
 // 1: ready. Else what the call answers.
@@ -45,12 +52,12 @@ long wait_for_input(Call& call, long at_most_ms) {
 // Calls `receive(done)` until it has brought `wanted`, the end, or an error; each call does not wait.
 template <typename Receive>
 long receive_all(Call& call, long wanted, int64_t time_ns, Receive receive) {
-  const uint64_t begin = sys::monotonic_ns();
+  const uint64_t begin = time_now();
   long done = 0;
   while (done < wanted) {
     long result = receive(done);
     if (result == -EAGAIN) {
-      const int64_t left = time_ns < 0 ? -1 : time_ns - static_cast<int64_t>(sys::monotonic_ns() - begin);
+      const int64_t left = time_ns < 0 ? -1 : time_ns - static_cast<int64_t>(time_now() - begin);
       if (time_ns >= 0 && left <= 0) return done ? done : result;
       result = wait_for_input(call, left < 0 ? -1 : static_cast<long>((left + 999999) / 1000000));
       if (result > 0) continue;
@@ -128,13 +135,23 @@ long receive_many(Call& call) {
 
 }  // namespace
 
+long status_flags(long descriptor) {
+  return input::value(input::What::kFlags, [=] { return sys::raw(SYS_fcntl, descriptor, F_GETFL); });
+}
+
+uint64_t time_now(int clock) {
+  return static_cast<uint64_t>(input::value(input::What::kTime, [=] { return sys::monotonic_ns(clock); }));
+}
+
 bool would_sleep(long descriptor, short events) {
-  pollfd poll{static_cast<int>(descriptor), events, 0};
-  return sys::raw(SYS_poll, reinterpret_cast<long>(&poll), 1, 0) == 0;
+  return input::value(input::What::kReady, [=] {
+           pollfd poll{static_cast<int>(descriptor), events, 0};
+           return sys::raw(SYS_poll, reinterpret_cast<long>(&poll), 1, 0);
+         }) == 0;
 }
 
 bool never_waits(const Call& call) {
-  const long flags = sys::raw(SYS_fcntl, call.a, F_GETFL);
+  const long flags = status_flags(call.a);
   if (flags < 0 || (flags & O_NONBLOCK)) return true;
   switch (call.number) {
     case SYS_recvfrom:
@@ -150,8 +167,8 @@ bool never_waits(const Call& call) {
 long wait_ready(Call& call, pollfd* polls, long count, long timeout_ms, const char* what, long mask) {
   sys::Timespec time{timeout_ms / 1000, timeout_ms % 1000 * 1000000};
   outside_begin(what);
-  long result = mask ? trap::interruptible(SYS_ppoll, reinterpret_cast<long>(polls), count, timeout_ms < 0 ? 0 : reinterpret_cast<long>(&time), mask, 8, 0)
-                     : trap::interruptible(SYS_poll, reinterpret_cast<long>(polls), count, timeout_ms, 0, 0, 0);
+  long result = mask ? input::sleeping_call(SYS_ppoll, reinterpret_cast<long>(polls), count, timeout_ms < 0 ? 0 : reinterpret_cast<long>(&time), mask, 8, 0)
+                     : input::sleeping_call(SYS_poll, reinterpret_cast<long>(polls), count, timeout_ms, 0, 0, 0);
   outside_end();
   if (result == -EINTR && trap::restarts()) call.again = true;
   return result;

@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "event/event.h"
+#include "event/input.h"
 #include "page/store.h"
 #include "patch/patch.h"
 #include "runtime/mappings.h"
@@ -16,7 +17,7 @@
 #include "runtime/text.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
-#include "syscall/syscall.h"
+#include "syscall/transfer.h"
 #include "task/shared.h"
 #include "view/isolated.h"
 
@@ -46,11 +47,13 @@ long change_protection(uint64_t start, uint64_t size, int protection) {
 // Whether a file can be mapped privately for writing: what the kernel would say, asked before anything changes.
 long check_file(const Call& call) {
   if (call.f % static_cast<long>(kPageSize)) return -EINVAL;
-  const long flags = sys::raw(SYS_fcntl, call.e, F_GETFL);
+  const long flags = status_flags(call.e);
   if (flags < 0 || (flags & O_PATH)) return -EBADF;
   if ((flags & O_ACCMODE) == O_WRONLY) return -EACCES;
-  uint8_t byte;
-  const long got = sys::raw(SYS_pread64, call.e, reinterpret_cast<long>(&byte), 1, call.f);
+  const long got = input::value(input::What::kReady, [&] {
+    uint8_t byte;
+    return sys::raw(SYS_pread64, call.e, reinterpret_cast<long>(&byte), 1, call.f);
+  });
   if (got == -ESPIPE || got == -EISDIR || got == -EINVAL) return -ENODEV;
   return got < 0 ? got : 0;
 }
@@ -59,8 +62,8 @@ long check_file(const Call& call) {
 long read_file(uint64_t start, uint64_t size, int descriptor, uint64_t offset) {
   uint64_t at = g_tasks_active ? page::alias_of(start) : start;
   for (uint64_t done = 0; done < size;) {
-    long got = sys::raw(SYS_pread64, descriptor, static_cast<long>(at + done), static_cast<long>(size - done),
-                        static_cast<long>(offset + done));
+    long got = input::call(SYS_pread64, descriptor, static_cast<long>(at + done), static_cast<long>(size - done),
+                           static_cast<long>(offset + done));
     if (got == -EINTR) continue;
     if (got < 0) return got;
     if (got == 0) break;
@@ -141,7 +144,8 @@ long open_kept(long number, long a, long b, long c = 0) {
 
 // What stays a mapping of the kernel's: shared memory, and read-only files.
 long map_plain(const Call& call, uint64_t size, int protection) {
-  int descriptor = static_cast<int>(call.e);
+  const bool from_file = !(call.d & MAP_ANONYMOUS);
+  int descriptor = static_cast<int>(from_file ? input::file(call.e, (call.d & MAP_TYPE) != MAP_PRIVATE) : call.e);
   long flags = call.d;
   long offset = call.f;
   long kept;
@@ -160,6 +164,7 @@ long map_plain(const Call& call, uint64_t size, int protection) {
   if (kept == -EMFILE || kept == -ENFILE) return -ENOMEM;
   if (sys::failed(kept)) return kept;
   long start = sys::raw(SYS_mmap, call.a, static_cast<long>(size), protection, flags, descriptor, offset);
+  if (from_file) input::close_file(descriptor, (call.d & MAP_TYPE) != MAP_PRIVATE);
   if (sys::failed(start)) {
     page::close_hidden(static_cast<int>(kept));
   } else {

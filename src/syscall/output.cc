@@ -9,6 +9,7 @@
 #include <sys/uio.h>
 
 #include "event/event.h"
+#include "event/input.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/transfer.h"
 #include "trap/program_memory.h"
@@ -54,7 +55,7 @@ bool has_address(const Call& call) {
 }
 
 bool may_sleep(long descriptor) {
-  const long flags = sys::raw(SYS_fcntl, descriptor, F_GETFL);
+  const long flags = status_flags(descriptor);
   return flags >= 0 && !(flags & O_NONBLOCK) && is_stream(descriptor);
 }
 
@@ -74,7 +75,9 @@ struct Offset {
 
 }  // namespace
 
-bool is_stream(long descriptor) { return sys::raw(SYS_lseek, descriptor, 0, SEEK_CUR) == -ESPIPE; }
+bool is_stream(long descriptor) {
+  return input::value(input::What::kFlags, [=] { return sys::raw(SYS_lseek, descriptor, 0, SEEK_CUR); }) == -ESPIPE;
+}
 
 long write_in_order(Call& call) {
   if (never_waits(call)) return call_kernel(call);

@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 
 #include "base/bytes.h"
+#include "event/input.h"
 #include "page/store.h"
 #include "runtime/state.h"
 #include "sys/futex.h"
@@ -162,7 +163,7 @@ class Sets {
         if (trap::from_program(word, pointers[i] + first / 8) != 0) break;
         for (long fd = first; word && fd < most; fd++, word >>= 1) {
           if (!(word & 1) || fd < count_ || page::is_hidden(static_cast<int>(fd))) continue;
-          if (!sys::failed(sys::raw(SYS_fcntl, fd, F_GETFD))) count_ = fd + 1;
+          if (!sys::failed(input::value(input::What::kFlags, [=] { return sys::raw(SYS_fcntl, fd, F_GETFD); }))) count_ = fd + 1;
         }
       }
     }
@@ -233,7 +234,7 @@ long poll_in_turns(Call& call, Mask& mask) {
   if (const long wrong = read_timeout(call, total)) return wrong;
   if (const long wrong = selects(call) ? sets.read(call) : 0) return wrong;
   int64_t left = total;
-  const uint64_t begin = sys::monotonic_ns();
+  const uint64_t begin = time_now();
   for (;;) {
     long result = poll_at_once(call, sets, mask, left == 0);
     if (result != 0 || left == 0) return result;
@@ -254,13 +255,33 @@ long poll_in_turns(Call& call, Mask& mask) {
     if (!big) __atomic_store_n(&polls_used, 0u, __ATOMIC_RELEASE);
     if (result < 0) return result;
     if (left > 0) {
-      const auto gone = static_cast<int64_t>(sys::monotonic_ns() - begin);
+      const auto gone = static_cast<int64_t>(time_now() - begin);
       left = gone >= total || (result == 0 && count >= 0 && !sliced) ? 0 : total - gone;
     }
   }
 }
 
 }  // namespace
+
+bool is_poll(long number) {
+  switch (number) {
+    case SYS_poll: case SYS_ppoll: case SYS_select: case SYS_pselect6: case SYS_epoll_wait: case SYS_epoll_pwait: case SYS_epoll_pwait2:
+      return true;
+    default: return false;
+  }
+}
+
+long poll_alone(Call& call) {
+  Task& task = self();
+  Mask mask;
+  if (const long wrong = read_mask(call, mask)) return wrong;
+  const long result = input::sleeping_call(call.number, call.a, call.b, call.c, call.d, call.e, call.f);
+  if (mask.given && result == -EINTR) {
+    task.wait_mask = mask.set;
+    task.has_wait_mask = 1;
+  }
+  return result;
+}
 
 long poll_in_order(Call& call) {
   Task& task = self();

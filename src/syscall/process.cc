@@ -12,6 +12,7 @@
 
 #include "base/bytes.h"
 #include "event/event.h"
+#include "event/input.h"
 #include "runtime/state.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
@@ -144,11 +145,11 @@ long on_waitid(Call& call) {
 // The program's group is the monitor's and all its tasks'; a child of the program is the monitor's child.
 long on_setpgid(const Call& call) {
   Shared& s = shared();
-  const long pid = call.a ? call.a : s.monitor;
+  const long pid = call.a ? call.a : s.shown_pid;
   const long group = call.b ? call.b : pid;
   begin_turn(EventKind::kSyscall);
   const long result = tasks::send_errand(SYS_setpgid, pid, group);
-  for (uint32_t p = 0; result == 0 && pid == s.monitor && p < s.high_process; p++) {
+  for (uint32_t p = 0; result == 0 && pid == s.shown_pid && p < s.high_process; p++) {
     if (s.processes[p].pid > 0) tasks::send_errand(SYS_setpgid, s.processes[p].pid, group);
   }
   end_turn();
@@ -159,12 +160,17 @@ long on_setpgid(const Call& call) {
 long on_execute(Call& call) {
   if (!g_tasks_active || !runtime::g_isolated) return call_kernel(call);
   begin_turn(EventKind::kSyscall);
+  if (input::execution_fails(self())) {
+    const long failed = input::kept(input::What::kErrand, 0);
+    end_turn();
+    return failed;
+  }
   long result = call.number == SYS_execve
                     ? tasks::execute_program(AT_FDCWD, call.a, call.b, call.c, 0)
                     : tasks::execute_program(static_cast<int>(call.a), call.b, call.c, call.d, static_cast<int>(call.e));
-  if (result == tasks::kAskKernel) result = call_kernel(call);
+  if (result == tasks::kAskKernel) result = sys::raw(call.number, call.a, call.b, call.c, call.d, call.e);
   end_turn();
-  return result;
+  return input::kept(input::What::kErrand, result);
 }
 
 // Calls that name a thread by its id.
@@ -189,13 +195,13 @@ long on_limits(Call& call) {
   const long pid = old_form ? 0 : call.a;
   const long wanted = old_form ? call.b : call.c;
   long result = call_kernel(call);
-  if (!g_tasks_active || !runtime::g_isolated || result != 0 || !wanted || (pid != 0 && pid != shared().monitor)) return result;
+  if (!g_tasks_active || !runtime::g_isolated || result != 0 || !wanted || (pid != 0 && pid != shared().shown_pid)) return result;
   Shared& s = shared();
   const long resource = old_form ? call.a : call.b;
-  for (uint32_t p = 0; p < s.high_process; p++) {
+  for (uint32_t p = 0; p < s.high_process && !input::replaying(); p++) {
     if (s.processes[p].pid > 0) sys::raw(SYS_prlimit64, s.processes[p].pid, resource, wanted, 0);
   }
-  sys::raw(SYS_prlimit64, s.monitor, resource, wanted, 0);
+  if (!input::replaying()) sys::raw(SYS_prlimit64, s.monitor, resource, wanted, 0);
   return 0;
 }
 
@@ -272,8 +278,8 @@ long on_process(Call& call) {
     case SYS_wait4: return on_wait4(call);
     case SYS_waitid: return on_waitid(call);
     case SYS_setpgid: return processes ? on_setpgid(call) : call_kernel(call);
-    case SYS_getpid: return processes ? s.monitor : call_kernel(call);
-    case SYS_gettid: return g_tasks_active ? self().virtual_tid : call_kernel(call);
+    case SYS_getpid: return processes ? s.shown_pid : call_kernel(call);
+    case SYS_gettid: return g_tasks_active || input::is_on() ? self().virtual_tid : call_kernel(call);
     case SYS_getppid:
       if (!processes) return call_kernel(call);
       return s.parent;

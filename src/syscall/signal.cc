@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 
 #include "event/event.h"
+#include "event/input.h"
 #include "runtime/mappings.h"
 #include "runtime/state.h"
 #include "sys/futex.h"
@@ -42,6 +43,7 @@ long on_sigaction(Call& call) {
 // Signals to the whole program that waited for a task with this open set come to this one.
 void raise_program_signals(uint64_t open_set) {
   alignas(8) uint8_t info[128];
+  if (input::replaying()) return;
   while (int signal = trap::take_program_signal(open_set, info)) {
     sys::raw(SYS_rt_tgsigqueueinfo, sys::raw(SYS_getpid), sys::raw(SYS_gettid), signal, reinterpret_cast<long>(info));
   }
@@ -83,6 +85,7 @@ long on_sigpending(const Call& call) {
   if (call.b > 8) return -EINVAL;
   sys::raw(SYS_rt_sigpending, reinterpret_cast<long>(&set), 8);
   set |= __atomic_load_n(&shared().program_pending, __ATOMIC_ACQUIRE) & self().signal_mask;
+  input::bytes(&set, sizeof set);
   return trap::to_program(call.a, &set, static_cast<uint64_t>(call.b));
 }
 
@@ -109,7 +112,7 @@ long on_signal_sleep(Call& call) {
     call.c = reinterpret_cast<long>(&time);
   }
   Task& task = self();
-  begin_turn(EventKind::kSyscall);
+  if (g_tasks_active) begin_turn(EventKind::kSyscall);
   note_written();
   if (waits) {
     alignas(8) uint8_t info[128];
@@ -117,10 +120,11 @@ long on_signal_sleep(Call& call) {
       SpinGuard guard(shared().signal_lock);
       task.signal_wait = mask;
     }
-    if (long signal = trap::take_program_signal(mask, info)) {
+    if (long signal = input::value(input::What::kReady, [&] { return trap::take_program_signal(mask, info); })) {
+      input::bytes(info, sizeof info);
       task.signal_wait = 0;
       if (call.b) signal = give_info(call.b, info, signal);
-      end_turn();
+      if (g_tasks_active) end_turn();
       return signal;
     }
   } else {
@@ -139,7 +143,7 @@ long on_signal_sleep(Call& call) {
   }
   task.signal_mask = before;
   task.signal_wait = 0;
-  end_turn();
+  if (g_tasks_active) end_turn();
   call.again = false;
   return result;
 }
@@ -147,7 +151,7 @@ long on_signal_sleep(Call& call) {
 void fill_info(siginfo_t* info, int signal, int code) {
   info->si_signo = signal;
   info->si_code = code;
-  info->si_pid = static_cast<int>(runtime::g_isolated ? shared().monitor : sys::raw(SYS_getpid));
+  info->si_pid = static_cast<int>(runtime::g_isolated ? shared().shown_pid : sys::raw(SYS_getpid));
   info->si_uid = static_cast<uint32_t>(sys::raw(SYS_getuid));
 }
 
@@ -164,7 +168,7 @@ long send_to_process(Call& call) {
   }
   begin_turn(EventKind::kSyscall);
   long result = 0;
-  if (runtime::g_isolated && call.a == shared().monitor && signal > 0 && signal <= sys::kSignals) {
+  if (runtime::g_isolated && call.a == shared().shown_pid && signal > 0 && signal <= sys::kSignals) {
     result = trap::send_to_program(signal, info);
   }
   if (result == 0) {
@@ -194,8 +198,9 @@ long send_to_task(Call& call, int tid, int signal, long queued) {
     if (!trap::send(*target, signal, info)) {
       const int to = tasks::kernel_tid(*target);
       const long group = runtime::g_isolated ? to : sys::raw(SYS_getpid);
-      result = queued ? sys::raw(SYS_rt_tgsigqueueinfo, group, to, signal, reinterpret_cast<long>(bytes))
-                      : sys::raw(SYS_tgkill, group, to, signal);
+      result = input::value(input::What::kReady, [&] {
+        return queued ? sys::raw(SYS_rt_tgsigqueueinfo, group, to, signal, reinterpret_cast<long>(bytes)) : sys::raw(SYS_tgkill, group, to, signal);
+      });
     }
   }
   end_turn();

@@ -41,6 +41,8 @@ bool is_signal_call_alone(long number);  // of these, the ones that matter while
 bool is_sleep(long number);
 bool is_timer(long number);
 bool is_descriptor(long number);
+bool is_poll(long number);
+long poll_alone(Call& call);  // of a program of one task that is recorded
 
 // Makes a call that may sleep, outside the rounds. REQUIRES: the turn.
 long sleep_in_kernel(Call& call, const char* what);

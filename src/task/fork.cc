@@ -16,6 +16,7 @@
 
 #include "base/bytes.h"
 #include "event/event.h"
+#include "event/input.h"
 #include "order/rounds.h"
 #include "page/store.h"
 #include "runtime/exit_report.h"
@@ -42,6 +43,7 @@ struct ForkWork {
   uint64_t tls;
   uint64_t mask;
   uint32_t tid_base;
+  uint32_t ordinal;  // in a recording
 };
 
 constexpr uint64_t kForkStack = 64 << 10;
@@ -50,6 +52,7 @@ void fork_child(uint64_t argument) {
   auto* work = reinterpret_cast<ForkWork*>(argument);
   const Frame frame = work->frame;
   const uint64_t child_tid = work->child_tid;
+  const uint32_t ordinal = work->ordinal;
   const bool was_multi = g_tasks_active;
   Task* me = &self();
   if (runtime::g_isolated) {
@@ -62,6 +65,7 @@ void fork_child(uint64_t argument) {
   become_single_after_fork();
   trap::forget_signals();
   runtime::start_counts();
+  input::begin_process(ordinal);
   // Ids that no relative uses: a mutex may lie in memory that both share.
   shared().tid_base = (work->tid_base + 1) * 0x10000 % 0x08000000;
   if (was_multi) syscalls::choose_handled(false);
@@ -69,7 +73,7 @@ void fork_child(uint64_t argument) {
   me->frame = reinterpret_cast<Frame*>(me->stack_top - sizeof(Frame));
   *me->frame = frame;
   me->frame->rax = 0;
-  if (child_tid) *reinterpret_cast<int*>(child_tid) = me->tid;
+  if (child_tid) *reinterpret_cast<int*>(child_tid) = me->virtual_tid;
   me->in_runtime = 1;
   me->pending = me->inbox_count = 0;
   me->inbox = SignalList{};
@@ -80,6 +84,7 @@ void fork_child(uint64_t argument) {
 void borrowing_child(uint64_t argument) {
   auto* task = reinterpret_cast<Task*>(argument);
   sys::raw(SYS_arch_prctl, ARCH_SET_GS, static_cast<long>(argument));
+  input::begin_borrower(*task, task->ordinal);
   weir_enter_program(task->frame);
 }
 
@@ -94,6 +99,7 @@ long fork_program(const Frame& frame, uint64_t exit_signal, uint64_t child_tid, 
   work->copied = 0;
   work->frame = frame;
   work->child_tid = child_tid;
+  work->ordinal = input::is_on() ? input::new_process() : 0;
   work->tid_base = shared().tid_base / 0x10000 * 16 + shared().children_made++;
   uint64_t all = ~uint64_t{0};
   sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all), reinterpret_cast<long>(&work->mask), 8);
@@ -120,7 +126,7 @@ long fork_program(const Frame& frame, uint64_t exit_signal, uint64_t child_tid, 
   const uint64_t mask = work->mask;
   sys::raw(SYS_munmap, area, static_cast<long>(kForkStack));
   trap::set_mask(mask);
-  return pid;
+  return input::kept(input::What::kChild, pid);
 }
 
 long borrow_program(Frame& frame, uint64_t flags, uint64_t stack) {
@@ -132,6 +138,7 @@ long borrow_program(Frame& frame, uint64_t flags, uint64_t stack) {
   copy_bytes(copy, &me, sizeof(Task));
   copy->self = copy;
   copy->in_vfork = 1;
+  if (input::is_on()) copy->ordinal = input::new_process();
   copy->pending = copy->inbox_count = 0;
   copy->pending_signals = nullptr;
   copy->stack_top = reinterpret_cast<uint64_t>(copy) & ~uint64_t{63};
@@ -145,7 +152,7 @@ long borrow_program(Frame& frame, uint64_t flags, uint64_t stack) {
   long pid = weir_clone(flags, copy->stack_top - 4096, nullptr, nullptr, 0, borrowing_child, reinterpret_cast<uint64_t>(copy));
   if (multi) view::forget_copies();  // the child wrote with this task's mappings, and its faults are not this task's
   if (pid > 0 && runtime::g_isolated) note_child(static_cast<int>(pid));
-  return pid;
+  return input::kept(input::What::kChild, pid);
 }
 
 namespace {
@@ -159,33 +166,44 @@ int* news_of(ChildProcess& child, int options) {
 
 }  // namespace
 
-long wait_child(int kind, int id, int options, FoundChild& found) {
+namespace {
+
+// The pid of a child that has news, and these; 0 where none has, -ECHILD where there is none.
+long look_for_child(int kind, int id, int options, FoundChild& found) {
   Shared& s = shared();
   const long group = kind != P_PGID ? 0 : id ? id : sys::raw(SYS_getpgid, 0);
+  bool any = false;
+  SpinGuard guard(s.process_lock);
+  for (uint32_t i = 0; i < s.child_high; i++) {
+    ChildProcess& child = s.children[i];
+    if (child.pid == 0 || (kind == P_PID && child.pid != id)) continue;
+    if (kind == P_PGID && (child.ended ? child.group : sys::raw(SYS_getpgid, child.pid)) != group) continue;
+    any = true;
+    int* news = news_of(child, options);
+    if (!news) continue;
+    const int pid = child.pid;
+    found.status = *news;
+    found.user = child.user;
+    copy_bytes(found.usage, child.usage, sizeof found.usage);
+    if (!(options & WNOWAIT)) (child.ended ? child.pid : *news) = 0;
+    return pid;
+  }
+  return any ? 0 : -ECHILD;
+}
+
+}  // namespace
+
+long wait_child(int kind, int id, int options, FoundChild& found) {
+  Shared& s = shared();
   for (;;) {
     const uint32_t epoch = __atomic_load_n(&s.children_epoch, __ATOMIC_ACQUIRE);
-    bool any = false;
-    s.process_lock.lock();
-    for (uint32_t i = 0; i < s.child_high; i++) {
-      ChildProcess& child = s.children[i];
-      if (child.pid == 0 || (kind == P_PID && child.pid != id)) continue;
-      if (kind == P_PGID && (child.ended ? child.group : sys::raw(SYS_getpgid, child.pid)) != group) continue;
-      any = true;
-      int* news = news_of(child, options);
-      if (!news) continue;
-      const int pid = child.pid;
-      found.status = *news;
-      found.user = child.user;
-      copy_bytes(found.usage, child.usage, sizeof found.usage);
-      if (!(options & WNOWAIT)) (child.ended ? child.pid : *news) = 0;
-      s.process_lock.unlock();
-      return pid;
-    }
-    s.process_lock.unlock();
-    if (!any) return -ECHILD;
-    if (options & WNOHANG) return 0;
+    const long pid = input::value(input::What::kChild, [&] { return look_for_child(kind, id, options, found); });
+    if (pid > 0) input::bytes(&found, sizeof found);
+    if (pid != 0 || (options & WNOHANG)) return pid;
     outside_begin("child process");
-    long result = trap::interruptible(SYS_futex, reinterpret_cast<long>(&s.children_epoch), 0 /* FUTEX_WAIT */, epoch, 0, 0, 0);
+    const long result = input::value(input::What::kReady, [&] {
+      return trap::interruptible(SYS_futex, reinterpret_cast<long>(&s.children_epoch), 0 /* FUTEX_WAIT */, epoch, 0, 0, 0);
+    });
     outside_end();
     if (result == -EINTR) return -EINTR;
   }

@@ -15,6 +15,7 @@
 #include <time.h>
 
 #include "base/bytes.h"
+#include "event/input.h"
 #include "page/store.h"
 #include "runtime/state.h"
 #include "sys/futex.h"
@@ -209,7 +210,8 @@ void split_monitor() {
   WEIR_CHECK(!sys::failed(stack));
   forget_reaped_children();
   s.monitor = static_cast<int>(sys::raw(SYS_getpid));
-  s.parent = static_cast<int>(sys::raw(SYS_getppid));
+  if (!input::is_on()) s.shown_pid = s.monitor;
+  s.parent = static_cast<int>(input::value(input::What::kParent, [] { return sys::raw(SYS_getppid); }));
   uint64_t all = ~uint64_t{0}, mask = 0;
   sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all), reinterpret_cast<long>(&mask), 8);
   s.monitor_stands = 0;

@@ -22,6 +22,7 @@
 
 #include "base/bytes.h"
 #include "event/event.h"
+#include "event/input.h"
 #include "event/phase.h"
 #include "order/rounds.h"
 #include "order/sleep.h"
@@ -33,6 +34,7 @@
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "task/executor.h"
+#include "trap/recorded_signals.h"
 #include "trap/signals.h"
 #include "view/isolated.h"
 
@@ -110,6 +112,8 @@ void reserve_heap(TaskId id) {
     view::take_over(task);
   }
   enter_phase(task, Phase::kProgram);
+  input::begin_task(task);
+  if (input::replaying()) trap::take_recorded_signals(task);
   weir_enter_program(first_frame(task.stack_top));
 }
 
@@ -269,6 +273,7 @@ long spawn(const Frame& frame, const CloneRequest& request) {
   task.process = process;
   task.stack_top = stack_top_of(process);
   task.creation = ++s.created;
+  task.ordinal = creator.ordinal;
   task.virtual_tid = kVirtualTidBase + static_cast<int>(s.tid_base + task.creation);
   sys::raw(SYS_rt_sigprocmask, SIG_BLOCK, 0, reinterpret_cast<long>(&task.signal_mask), 8);
   task.in_runtime = 1;
@@ -381,7 +386,7 @@ void end_pool() {
 void exit_program(int code) {
   Shared& s = shared();
   uint32_t none = 0;
-  runtime::prints_at_exit();  // before the monitor is told: it would end this task when anything else of the program ends
+  runtime::prints_at_exit(code);  // before the monitor is told: it would end this task when anything else of the program ends
   if (g_tasks_active && runtime::g_isolated) {
     if (__atomic_load_n(&s.exiting, __ATOMIC_ACQUIRE) == 0) s.exit_code = code;
     if (__atomic_compare_exchange_n(&s.exiting, &none, 1u, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) end_pool();
@@ -402,7 +407,7 @@ void become_single_after_fork() {
   for (uint32_t p = 0; p < s.high_process; p++) s.processes[p].pid = 0;
   task = copy;
   s.multi = 0;
-  s.monitor = 0;
+  s.monitor = s.shown_pid = 0;
   s.live = 1;
   s.high_task = task.id + 1;
   s.high_process = static_cast<uint32_t>(task.process) + 1;

@@ -60,6 +60,7 @@ inline constexpr uint32_t kMappingRecords = 8192;
 inline constexpr uint32_t kProtectedRanges = 65536;  // each is a mapping at least, of which the kernel allows 65530
 inline constexpr uint32_t kMaxChildren = 4096;
 inline constexpr uint32_t kMaxTimers = 64;
+inline constexpr uint32_t kMappedFiles = 256;
 inline constexpr uint32_t kMaxEnded = 64;  // ended tasks that have a line of their own in what --stat prints
 inline constexpr int kHiddenDescriptors = 65536;  // none is hidden at this number or above
 
@@ -170,7 +171,8 @@ struct Shared {
   uint32_t version;
   uint32_t multi;            // tasks exist (first pthread_create happened)
   int32_t parent;            // what getppid answers; isolated only
-  int32_t monitor;           // pid that the program believes to be its own; isolated only
+  int32_t monitor;           // pid of the program's first process; isolated only
+  int32_t shown_pid;         // the pid that the program believes to be its own: another one in a replay
   int32_t store;             // descriptor of the store
   uint32_t exiting;          // a task ended the program
   int32_t exit_code;
@@ -283,6 +285,15 @@ struct Shared {
   uint8_t heap_reserved[kMaxTasks];
 
   Executor executor;
+
+  // A recording (runtime/recording.h).
+  uint32_t ordinal;             // of this process among the program's
+  uint32_t order_stream;        // slot + 1
+  uint32_t streams[kMaxTasks];  // of the tasks' slots: slot + 1, 0 none yet
+  struct { uint64_t device, inode, size; int64_t modified; uint32_t number; bool is_shared; } mapped_files[kMappedFiles];  // Guarded by: the turn
+  uint32_t mapped_file_count;
+  uint32_t coming;              // tasks with Task::comes. Guarded by: order_lock
+  uint64_t decisions;           // who has the turn next: how often that was decided. Guarded by: order_lock
 
   // What ended tasks have spent: of all of them, and of the first ones each.
   TaskCounters totals;

@@ -111,6 +111,7 @@ struct Task {
   uint32_t spin_cycles;       // how long looking at wake_word has paid (order/rounds)
   uint32_t sleeps;            // looks in vain since one paid
   uint32_t called;            // its turn is near
+  uint32_t comes;             // order::Outside: what has come to it since the last decision, 0 nothing (order/journal.h)
   uint32_t parked;            // it stands though it could run (order/pace)
   uint32_t expected;          // pages that its next interval will change, 0 unknown
   uint64_t clock;             // events and changed pages so far
@@ -198,6 +199,10 @@ struct Task {
   uint32_t away;              // the executor runs it
   uint32_t in_executor;       // it waits there for its turn
   uint32_t wanted_back;       // a signal waits there, or the program ends
+  uint64_t passes;            // times that it came into the runtime at a place of its own, in a recording
+  uint64_t deliver_mask;      // recorded: signals blocked when pending ones began to be raised
+  uint32_t stream;            // of a recording: slot + 1 (trace/ring.h), 0: not known yet
+  uint32_t ordinal;           // the process that it is a task of, in a recording
   TaskCounters counters;
   uint64_t phase_since;       // cycles; 0: none has begun
   Phase phase;

@@ -37,7 +37,7 @@ struct Entry {
   uint16_t number;
   uint32_t size;    // bytes of payload, which follow; padded to a multiple of eight
   uint32_t check;
-  uint32_t event;   // the task's events so far
+  uint32_t event;   // how often the task had come into the runtime by then, and had an event
   int64_t result;
 };
 static_assert(sizeof(Entry) == 24);
@@ -48,6 +48,9 @@ struct End {
   uint64_t schedule;  // hash over all turns
   uint64_t memory;    // fingerprint; 0: not taken
 };
+
+// Entry::number of a kFile entry: the file was mapped before, and has this number already.
+inline constexpr uint16_t kMappedBefore = 1;
 
 // Of a file that is being mapped. Who puts it waits until the ring is empty, with the file open: meanwhile the command copies it.
 struct MappedFile {

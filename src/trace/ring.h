@@ -21,6 +21,7 @@ enum class State : uint32_t { kFree = 0, kOpen = 1, kClosed = 2 };  // kClosed: 
 inline constexpr uint64_t kMagic = 0x31636172'72696577;  // "weirrac1"
 inline constexpr uint64_t kTrace = 0x320000000000;       // where a program under Weir maps it
 inline constexpr uint32_t kMostStreams = 4096;
+inline constexpr uint32_t kMostProcesses = 4096;
 inline constexpr uint64_t kRingSize = 256 << 10;
 inline constexpr uint32_t kOrderTask = 0xffff'ffff;      // Slot::task of a process's order stream
 
@@ -47,9 +48,11 @@ struct Header {
   uint32_t processes;     // ordinals given away
   uint32_t slots;         // slots ever taken
   uint32_t files;         // numbers of files given away
+  uint32_t at_end;        // replaying: tasks that have come to the end of their stream and want no more
   uint64_t options;       // of this run: kWithFingerprint, kWithStat
   char directory[512];    // the recording
   char log[512];          // where Weir's own words go; empty: standard error. Not in the environment, which must not differ in a replay
+  int32_t pid[kMostProcesses];  // of each process, by ordinal: a program that is executed in it finds its streams so
   alignas(64) Slot slot[kMostStreams];
 };
 

@@ -19,6 +19,7 @@
 #include "base/bytes.h"
 #include "count/count.h"
 #include "event/event.h"
+#include "event/input.h"
 #include "order/rounds.h"
 #include "page/store.h"
 #include "patch/patch.h"
@@ -30,6 +31,7 @@
 #include "task/shared.h"
 #include "trap/forward.h"
 #include "trap/raised_again.h"
+#include "trap/recorded_signals.h"
 #include "trap/signal_queue.h"
 #include "trap/spin.h"
 
@@ -90,23 +92,6 @@ bool in_runtime(const Task& task, const ucontext_t& context) {
 bool on_signal_stack(const Task& task, const ucontext_t& context) {
   const uint64_t top = runtime::g_executor ? tasks::stack_top_of(runtime::g_process) : task.stack_top;
   return top - kStackSize - static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RSP]) < kStackSize;
-}
-
-// REQUIRES: no other signal can come that would be noted.
-void note_pending(Task& task, int signal, const siginfo_t* info) {
-  if (!task.pending_signals) {
-    task.pending_signals = reinterpret_cast<PendingSignal*>(kNoted + task.id * kNotedSize + (task.in_vfork ? kNotedSize / 2 : 0));
-  }
-  for (uint32_t i = 0; i < task.pending; i++) {
-    if (task.pending_signals[i].signal == signal && signal < SIGRTMIN) return;  // standard signals do not queue
-  }
-  if (task.pending == kNotedCapacity) return;
-  PendingSignal& slot = task.pending_signals[task.pending];
-  slot.signal = signal;
-  copy_bytes(slot.info, info, sizeof slot.info);
-  __atomic_store_n(&task.pending, task.pending + 1, __ATOMIC_SEQ_CST);
-  // Where it is about to sleep until others wake it, or the kernel goes on with that sleep after the handler (SA_RESTART).
-  __atomic_store_n(&task.wake_word, 1u, __ATOMIC_SEQ_CST);
 }
 
 // The windows in which noting alone would be too late, and code that only counts.
@@ -198,7 +183,7 @@ void fix_sender(siginfo_t* info) {
   if (info->si_code != SI_TKILL && info->si_code != SI_USER && info->si_code != SI_QUEUE) return;
   Shared& s = shared();
   for (uint32_t p = 0; p < s.high_process; p++) {
-    if (s.processes[p].pid == info->si_pid && s.monitor) info->si_pid = s.monitor;
+    if (s.processes[p].pid == info->si_pid && s.monitor) info->si_pid = s.shown_pid;
   }
 }
 
@@ -243,18 +228,50 @@ void on_signal(int signal, siginfo_t* info, void* context_pointer) {
     return;
   }
   if (!for_this_task(signal, info)) return;
-  if (in_runtime(task, *context)) {
+  const bool waits = input::is_on() && waits_for_event(info);
+  if (input::replaying() && (waits || in_runtime(task, *context))) return;
+  if (waits || in_runtime(task, *context)) {
     if (is_ours(signal)) block_all();  // the handlers of all others begin so; sigreturn takes it back
+    if (input::is_on()) fix_sender(info);
     note_pending(task, signal, info);
-    redirect(task, *context);
+    if (in_runtime(task, *context)) redirect(task, *context);
     return;
   }
-  fix_sender(info);
+  if (!input::is_on()) fix_sender(info);
   forget_started(*context);
   enter_handler(task, signal, info, context);
 }
 
 }  // namespace
+
+void note_pending(Task& task, int signal, const siginfo_t* info) {
+  if (!task.pending_signals) {
+    task.pending_signals = reinterpret_cast<PendingSignal*>(kNoted + task.id * kNotedSize + (task.in_vfork ? kNotedSize / 2 : 0));
+  }
+  for (uint32_t i = 0; i < task.pending; i++) {
+    if (task.pending_signals[i].signal == signal && signal < SIGRTMIN) return;  // standard signals do not queue
+  }
+  if (task.pending == kNotedCapacity) return;
+  PendingSignal& slot = task.pending_signals[task.pending];
+  slot.signal = signal;
+  copy_bytes(slot.info, info, sizeof slot.info);
+  __atomic_store_n(&task.pending, task.pending + 1, __ATOMIC_SEQ_CST);
+  // Where it is about to sleep until others wake it, or the kernel goes on with that sleep after the handler (SA_RESTART).
+  __atomic_store_n(&task.wake_word, 1u, __ATOMIC_SEQ_CST);
+}
+
+void take_queued(Task& task, uint64_t blocked) {
+  uint64_t queued = 0;
+  for (uint32_t i = 0; i < task.pending; i++) queued |= sys::signal_bit(task.pending_signals[i].signal);
+  queued &= ~blocked & ~(sys::signal_bit(SIGRTMIN) - 1);
+  alignas(8) uint8_t info[128];
+  const sys::Timespec none{0, 0};
+  while (queued) {
+    const long signal = sys::raw(SYS_rt_sigtimedwait, reinterpret_cast<long>(&queued), reinterpret_cast<long>(info), reinterpret_cast<long>(&none), 8);
+    if (signal <= 0) break;
+    note_pending(task, static_cast<int>(signal), reinterpret_cast<siginfo_t*>(info));
+  }
+}
 
 void set_signal_stack(uint32_t process) {
   KernelStack stack{};
@@ -421,7 +438,9 @@ long interruptible(long number, long a, long b, long c, long d, long e, long f) 
   return result;
 }
 
-bool restarts() {
+namespace {
+
+bool all_restart() {
   Task& task = self();
   for (uint32_t i = 0; i < task.pending; i++) {
     if (!(shared().actions[task.pending_signals[i].signal].flags & SA_RESTART)) return false;
@@ -429,72 +448,10 @@ bool restarts() {
   return task.pending > 0;
 }
 
+}  // namespace
+
+bool restarts() {
+  return input::value(input::What::kFlags, all_restart);
+}
+
 }  // namespace weir::trap
-
-extern "C" {
-
-// Copies the frame to the program's stack, with the return address where weir_restore_frame looks for it.
-__attribute__((visibility("hidden"))) weir::Frame* weir_prepare_delivery(weir::Frame* frame) {
-  weir::count::leave(*frame);
-  weir::give_up_gap();
-  uint64_t top = frame->rsp - 136;
-  *reinterpret_cast<uint64_t*>(top) = frame->rip;
-  auto* copy = reinterpret_cast<weir::Frame*>((top - sizeof(weir::Frame)) & ~uint64_t{15});
-  *copy = *frame;
-  return copy;
-}
-
-// On the program's stack: every noted signal again, now to be handled. Those of one real-time number keep their order, so
-// what has come in the kernel meanwhile is queued behind them.
-__attribute__((visibility("hidden"))) void weir_raise_pending(weir::Frame*) {
-  using namespace weir;
-  Task& task = self();
-  uint64_t all = ~uint64_t{0}, mask = 0;
-  sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all), reinterpret_cast<long>(&mask), 8);
-  const uint64_t after = (task.has_wait_mask ? task.wait_mask : mask) & ~sys::kNeverBlocked;
-  uint64_t queued = 0;
-  for (uint32_t i = 0; i < task.pending; i++) queued |= sys::signal_bit(task.pending_signals[i].signal);
-  queued &= ~after & ~(sys::signal_bit(SIGRTMIN) - 1);
-  if (queued) {
-    alignas(8) uint8_t info[128];
-    const sys::Timespec none{0, 0};
-    for (;;) {
-      const long signal = sys::raw(SYS_rt_sigtimedwait, reinterpret_cast<long>(&queued), reinterpret_cast<long>(info), reinterpret_cast<long>(&none), 8);
-      if (signal <= 0) break;
-      trap::note_pending(task, static_cast<int>(signal), reinterpret_cast<siginfo_t*>(info));
-    }
-  }
-  const long pid = sys::raw(SYS_getpid), tid = sys::raw(SYS_gettid);
-  auto raise = [&](PendingSignal& noted) {
-    auto* info = reinterpret_cast<siginfo_t*>(noted.info);
-    const bool marks = noted.signal >= SIGRTMIN && info->si_errno == 0 && !runtime::g_isolated;
-    if (marks) info->si_errno = trap::kRaisedAgain;
-    const long result = sys::raw(SYS_rt_tgsigqueueinfo, pid, tid, noted.signal, reinterpret_cast<long>(info));
-    if (marks && result == 0) task.raised_again[noted.signal - SIGRTMIN]++;
-  };
-  constexpr int kOurs = __builtin_popcountll(sys::kNeverBlocked);
-  PendingSignal at_once[kOurs];  // these come while they are raised, so the list must be done with
-  int count_at_once = 0;
-  const uint32_t count = task.pending;
-  for (uint32_t i = 0; i < count; i++) {
-    PendingSignal& noted = task.pending_signals[i];
-    if (!(sys::kNeverBlocked & sys::signal_bit(noted.signal))) {
-      raise(noted);
-    } else if (count_at_once < kOurs) {
-      at_once[count_at_once++] = noted;
-    }
-  }
-  task.pending = 0;
-  task.in_runtime = 0;
-  constexpr uint32_t kMany = 1024;
-  if (count > kMany) {
-    sys::raw(SYS_madvise, reinterpret_cast<long>(task.pending_signals), static_cast<long>(page_up(count * sizeof(PendingSignal))), MADV_REMOVE);
-  }
-  for (int i = 0; i < count_at_once; i++) raise(at_once[i]);
-  if (task.has_wait_mask) {  // the handlers run as if the wait with its own mask still went on
-    task.has_wait_mask = 0;
-    sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&after), 0, 8);
-  }
-  sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&mask), 0, 8);
-}
-}

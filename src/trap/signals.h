@@ -5,6 +5,7 @@
 // until it leaves; one that arrives in program code is handed to the program's handler on the program's stack at once.
 #pragma once
 
+#include <signal.h>
 #include <stdint.h>
 
 #include "base/frame.h"
@@ -43,6 +44,10 @@ void note_handler(Task& task, uint64_t frame);
 // A handler of the program's runs: it ends by a system call that belongs to the task's own process. May say so of one that was
 // left by a jump.
 bool is_in_handler(Task& task, uint64_t rsp);
+// A signal is to be handled when the task leaves the runtime. REQUIRES: no other signal can come that would be noted.
+void note_pending(Task& task, int signal, const siginfo_t* info);
+// Real-time signals of numbers that are pending and not in `blocked`, which the kernel still holds, become pending too. REQUIRES: likewise.
+void take_queued(Task& task, uint64_t blocked);
 // Signals that other tasks sent become pending. Called when the task leaves an event.
 void take_inbox(Task& task);
 

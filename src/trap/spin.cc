@@ -28,6 +28,7 @@
 #include "base/bytes.h"
 #include "decode/decoder.h"
 #include "event/event.h"
+#include "event/input.h"
 #include "order/rounds.h"
 #include "page/store.h"
 #include "patch/patch.h"
@@ -315,7 +316,7 @@ bool on_trap(Task& task, const siginfo_t* info, ucontext_t& context) {
   for (uint32_t i = 0, count = site_count(); i < count; i++) {
     if (site_at(i) != site) continue;
     gregs[REG_RIP]--;
-    if (makes_alone(*site, static_cast<uint64_t>(gregs[REG_RAX]))) {
+    if (!input::is_on() && makes_alone(*site, static_cast<uint64_t>(gregs[REG_RAX]))) {
       gregs[REG_RAX] = sys::raw(gregs[REG_RAX], gregs[REG_RDI], gregs[REG_RSI], gregs[REG_RDX], gregs[REG_R10], gregs[REG_R8],
                                 gregs[REG_R9]);
       gregs[REG_RIP] = static_cast<greg_t>(site->resume);

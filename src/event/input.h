@@ -1,0 +1,66 @@
+// What comes to the program from outside itself: answers of the kernel, clocks, ids, signals. Recording, each of them is kept when it
+// arrives, in the stream of the task that it comes to; replaying, it comes from there, and the outside is not asked.
+//
+// Invariants
+// 1. All that the program can see, and all that decides in which order its tasks go, follows from the program, from the Order's rules, and
+//    from what passes through here.
+// 2. A task's stream is put by that task only, wherever it runs; it says things in the task's own order. What comes to no task at a place
+//    of its own choosing (a return from the kernel, a time limit) is in the process's order stream (order/journal.h).
+#pragma once
+
+#include <stdint.h>
+
+#include "base/types.h"
+#include "task/task.h"
+
+namespace weir::input {
+
+enum class Mode : uint8_t { kNone, kRecord, kReplay };
+extern Mode g_mode;  // of this process; inherited by those that it makes
+
+inline bool is_on() { return g_mode != Mode::kNone; }
+inline bool recording() { return g_mode == Mode::kRecord; }
+inline bool replaying() { return g_mode == Mode::kReplay; }
+
+// What a kept number is: part of the recording's format (docs/RECORDING.md).
+enum class What : uint16_t {
+  kTid = 1, kTime = 2, kReady = 3, kFlags = 4, kOrdinal = 5, kChild = 6, kErrand = 7, kTimeout = 8, kParent = 9, kClock = 10,
+  kProcessor = 11,
+};
+
+// A system call of the program's: the kernel's answer, with what it writes to memory.
+long call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0);
+// The same for one that sleeps, and ends by a signal (trap::interruptible).
+long sleeping_call(long number, long a, long b, long c, long d, long e, long f);
+// A number that was made of what the machine says: `now` where nothing is replayed.
+int64_t kept(What what, int64_t now);
+template <typename Ask>
+int64_t value(What what, Ask ask) {
+  return kept(what, replaying() ? 0 : static_cast<int64_t>(ask()));
+}
+// Memory of the runtime's own that the call before has filled.
+void bytes(void* at, uint64_t size);
+// The descriptor of a file that the program is about to map: replaying, that of the recording's copy, which the caller closes (close_file).
+// `shared`: what the program writes there goes to a copy of that copy, which all mappings of the file share.
+long file(long descriptor, bool shared);
+void close_file(long descriptor, bool shared);
+
+// At the start, where a recording is on.
+void use_table();
+// A process is about to be made: its ordinal among the program's.
+uint32_t new_process();
+// It begins: a forked child, or a vfork child on its borrowed record.
+void begin_process(uint32_t ordinal);
+void begin_borrower(Task& task, uint32_t ordinal);
+// A task begins program code: its stream says so.
+void begin_task(Task& task);
+// Before a program is executed by other means than call(). Replaying, true where that failed. Does not return where what was executed
+// was not recorded.
+bool execution_fails(Task& task);
+
+// A signal is handed to the program at the end of an event: kept.
+void keep_signal(Task& task, int signal, const void* info);
+// The next one that the recording hands to it here; 0 none. `info`: 128 bytes.
+int take_signal(Task& task, void* info);
+
+}  // namespace weir::input

@@ -1,0 +1,38 @@
+// What comes from outside into the order of turns: a task that returns from the kernel, a time limit that passes while nobody can run, a
+// signal that ends a wait. When it comes depends on the clock; so a recording keeps how many decisions (who has the turn next) had been made
+// by then, and in a replay it comes between the same two.
+//
+// Invariants (all under order_lock)
+// 1. Nothing in order/ depends on when between two decisions such a thing came: it changes a task's state, which only a decision reads.
+// 2. Replaying, no task comes back by itself, no time passes and no signal ends a wait: only due() makes them.
+#pragma once
+
+#include <stdint.h>
+
+#include "task/shared.h"
+
+namespace weir::order {
+
+enum class Outside : uint16_t { kReturns = 1, kTimeJumps = 2, kSignal = 3 };  // trace::OrderKind
+
+struct JournalEntry {
+  Outside kind;
+  TaskId task;
+  uint64_t decisions;
+};
+
+// Where they are kept, and where they come from (runtime/). `peek` waits for the next one; false: the recording ends.
+struct Journal {
+  bool recording, replaying;
+  void (*put)(const JournalEntry& entry);
+  bool (*peek)(JournalEntry& entry);
+  void (*take)();
+  void (*ended)();  // replaying: nobody can go on, and nothing comes any more
+  void (*differs)(const JournalEntry& entry, TaskState state);
+};
+void set_journal(const Journal& journal);
+const Journal& journal();
+
+inline bool replays() { return journal().replaying; }
+
+}  // namespace weir::order

@@ -1,0 +1,324 @@
+// The kernel's answers: asked for and kept, or read from the recording.
+//
+// What a call wrote to memory is kept by the table in effect/: replaying, it is written again in the order in which it was found. An
+// address on the runtime's own stack (handlers in syscall/ pass copies) is kept relative to the stack's top: which of the
+// stacks a task stands on is no matter of the recording.
+
+#include "event/input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "base/bytes.h"
+#include "effect/effects.h"
+#include "page/store.h"
+#include "runtime/recording.h"
+#include "sys/report.h"
+#include "sys/syscall_x86_64.h"
+#include "task/shared.h"
+#include "trap/program_memory.h"
+#include "trap/signals.h"
+
+namespace weir::input {
+
+namespace {
+
+using trace::Entry;
+using trace::Kind;
+
+constexpr uint64_t kOnStack = uint64_t{1} << 63;  // of a kept address: relative to the runtime stack's top
+
+bool on_own_stack(const Task& task, uint64_t address) { return task.stack_top - address <= kStackSize; }
+
+uint64_t kept_address(const Task& task, uint64_t address) {
+  return on_own_stack(task, address) ? kOnStack | (task.stack_top - address) : address;
+}
+
+uint64_t address_now(const Task& task, uint64_t kept) { return kept & kOnStack ? task.stack_top - (kept & ~kOnStack) : kept; }
+
+// Another task is named by an id that is the kernel's now (syscalls::with_real_tid).
+bool names_task(long number, int argument) {
+  switch (number) {
+    case SYS_sched_setaffinity: case SYS_sched_getaffinity: case SYS_sched_setscheduler: case SYS_sched_getscheduler:
+    case SYS_sched_setparam: case SYS_sched_getparam: case SYS_sched_setattr: case SYS_sched_getattr: case SYS_sched_rr_get_interval:
+      return argument == 0;
+    case SYS_setpriority: case SYS_getpriority: return argument == 1;
+    default: return false;
+  }
+}
+
+// Over what was asked, so that a replay that asks something else is seen. The runtime's own addresses are left out.
+uint32_t check_of(const Task& task, const effects::Request& request) {
+  uint64_t hash = static_cast<uint64_t>(request.number) + 1;
+  constexpr int kLooked = 3;  // what further registers hold may be no argument, and left there by a cpuid
+  for (int i = 0; i < kLooked; i++) {
+    if (names_task(request.number, i)) continue;
+    auto value = static_cast<uint64_t>(request.a[i]);
+    if (value >= kControl && value < kControl + (uint64_t{1} << 44)) value = on_own_stack(task, value);
+    hash = (hash ^ value) * 0x9E3779B97F4A7C15;
+    hash ^= hash >> 29;
+  }
+  return static_cast<uint32_t>(hash);
+}
+
+struct Pieces {
+  Task* task;
+  bool failed;     // the call: not all that is visited need be there
+  uint32_t count;  // of entries; then of those still to be put
+};
+
+// As much from the start as can be read.
+uint64_t readable(uint64_t address, uint64_t size) {
+  uint8_t byte;
+  for (uint64_t at = address; at < address + size; at = page_down(at) + kPageSize) {
+    if (trap::from_program(byte, static_cast<long>(at)) != 0) return at - address;
+  }
+  return size;
+}
+
+uint32_t entries_for(uint64_t size) { return static_cast<uint32_t>((size + trace::kMostPayload - 1) / trace::kMostPayload); }
+
+void count_pieces(void* context, uint64_t address, uint64_t size) {
+  auto& pieces = *static_cast<Pieces*>(context);
+  pieces.count += entries_for(pieces.failed ? readable(address, size) : size);
+}
+
+void put_pieces(void* context, uint64_t address, uint64_t size) {
+  auto& pieces = *static_cast<Pieces*>(context);
+  if (pieces.failed) size = readable(address, size);
+  for (uint64_t done = 0; done < size;) {
+    const uint64_t left = size - done;
+    const auto length = static_cast<uint32_t>(left < trace::kMostPayload ? left : trace::kMostPayload);
+    const uint8_t flags = --pieces.count ? trace::kMore : uint8_t{0};
+    recording::put(*pieces.task, Entry{Kind::kMemory, flags, 0, length, 0, 0, static_cast<int64_t>(kept_address(*pieces.task, address + done))},
+                   reinterpret_cast<const void*>(address + done));
+    done += length;
+  }
+}
+
+void keep(Task& task, const effects::Request& request, const effects::Before& before, long result) {
+  Pieces pieces{&task, result < 0, 0};
+  effects::written_memory(request, before, result, count_pieces, &pieces);
+  const uint8_t flags = pieces.count ? trace::kMore : uint8_t{0};
+  recording::put(task, Entry{Kind::kCall, flags, static_cast<uint16_t>(request.number), 0, check_of(task, request), 0, result});
+  if (pieces.count) effects::written_memory(request, before, result, put_pieces, &pieces);
+}
+
+void check(const Task& task, const Entry& entry, const effects::Request& request) {
+  if (entry.kind != Kind::kCall || entry.number != request.number || entry.check != check_of(task, request)) {
+    recording::diverged(task, entry, effects::name_of(request.number), request.number);
+  }
+}
+
+// The answer, with what goes with it.
+long take_answer(Task& task, const effects::Request& request) {
+  const Entry* entry = &recording::next(task);
+  check(task, *entry, request);
+  const long result = entry->result;
+  bool more = entry->flags & trace::kMore;
+  recording::take(task, *entry);
+  while (more) {
+    entry = &recording::next(task);
+    if (entry->kind != Kind::kMemory) recording::diverged(task, *entry, effects::name_of(request.number), request.number);
+    more = entry->flags & trace::kMore;
+    const uint64_t to = address_now(task, static_cast<uint64_t>(entry->result));
+    // A call that failed may not have written all that it could have.
+    if (trap::to_program(static_cast<long>(to), recording::payload(*entry), entry->size) != 0 && result >= 0) {
+      recording::diverged(task, *entry, "there is no memory to write to for system call", request.number);
+    }
+    recording::take(task, *entry);
+  }
+  return result;
+}
+
+// A wait, or a wake-up, of a program of one task: the outside world's.
+bool is_plain_futex(const effects::Request& request) {
+  if (request.number != SYS_futex) return false;
+  switch (request.a[1] & FUTEX_CMD_MASK) {
+    case FUTEX_WAKE_OP: case FUTEX_LOCK_PI: case FUTEX_LOCK_PI2: case FUTEX_UNLOCK_PI: case FUTEX_TRYLOCK_PI: return false;
+    default: return true;
+  }
+}
+
+// What the user is to see again.
+void show_again(const effects::Request& request, long result) {
+  if (result <= 0 || (request.a[0] != 1 && request.a[0] != 2)) return;
+  if (request.number == SYS_write) {
+    sys::raw(SYS_write, request.a[0], request.a[1], result);
+  } else if (request.number == SYS_writev) {
+    sys::raw(SYS_writev, request.a[0], request.a[1], request.a[2]);
+  }
+}
+
+long make(const effects::Request& r) { return sys::raw(r.number, r.a[0], r.a[1], r.a[2], r.a[3], r.a[4], r.a[5]); }
+
+void refuse(const effects::Request& request) {
+  const char* name = effects::name_of(request.number);
+  report("a recording cannot hold the system call %s (number %u, arguments %x, %x, %x): it would not be replayed as it was. The program ends here.",
+         name ? name : "?", static_cast<uint64_t>(request.number), static_cast<uint64_t>(request.a[0]),
+         static_cast<uint64_t>(request.a[1]), static_cast<uint64_t>(request.a[2]));
+  die(125);
+}
+
+}  // namespace
+
+namespace {
+
+// What the process executed knows nothing of Weir: its calls are in no recording.
+[[noreturn]] void end_unrecorded() {
+  for (;;) sys::raw(SYS_exit_group, 0);
+}
+
+// Returns where it failed.
+long replay_execution(Task& task, const effects::Request& request) {
+  const Entry* entry = recording::peek(task);
+  if (!entry) end_unrecorded();
+  if (entry->kind != Kind::kImage) return take_answer(task, request);
+  const long now = make(request);
+  recording::diverged(task, *entry, "a program cannot be executed: error", -now);
+}
+
+long map_file(Task& task, effects::Request request) {
+  const bool anonymous = request.a[3] & MAP_ANONYMOUS, shared = (request.a[3] & MAP_TYPE) != MAP_PRIVATE;
+  if (!anonymous) request.a[4] = file(request.a[4], shared);
+  const long result = make(request);
+  if (!anonymous) close_file(request.a[4], shared);
+  if (recording()) {
+    recording::put(task, Entry{Kind::kCall, 0, static_cast<uint16_t>(request.number), 0, 0, 0, result});
+    return result;
+  }
+  const Entry& entry = recording::next(task);
+  if (entry.kind != Kind::kCall || entry.number != request.number || entry.result != result) recording::diverged(task, entry, "mmap answers", result);
+  recording::take(task, entry);
+  return result;
+}
+
+}  // namespace
+
+long call(long number, long a, long b, long c, long d, long e, long f) {
+  if (!is_on()) return sys::raw(number, a, b, c, d, e, f);
+  Task& task = self();
+  const effects::Request request{number, {a, b, c, d, e, f}};
+  const effects::Replay replay = effects::replay_of(request);
+  const bool plain_futex = is_plain_futex(request);
+  if (replay == effects::Replay::kRefuse && !plain_futex) refuse(request);
+  if (number == SYS_mmap) return map_file(task, request);
+  if (recording()) {
+    effects::Before before;
+    effects::prepare(request, &before);
+    const long result = make(request);
+    keep(task, request, before, result);
+    return result;
+  }
+  if (number == SYS_execve || number == SYS_execveat) return replay_execution(task, request);
+  if (replay == effects::Replay::kMake && !plain_futex) {
+    const long now = make(request);
+    const Entry& entry = recording::next(task);
+    check(task, entry, request);
+    if (entry.result != now) recording::diverged(task, entry, "it answers", now);
+    return take_answer(task, request);
+  }
+  const long result = take_answer(task, request);
+  show_again(request, result);
+  return result;
+}
+
+long sleeping_call(long number, long a, long b, long c, long d, long e, long f) {
+  if (!is_on()) return trap::interruptible(number, a, b, c, d, e, f);
+  Task& task = self();
+  const effects::Request request{number, {a, b, c, d, e, f}};
+  if (effects::replay_of(request) == effects::Replay::kRefuse && !is_plain_futex(request)) refuse(request);
+  if (replaying()) return call(number, a, b, c, d, e, f);
+  if (number == SYS_mmap || (effects::replay_of(request) == effects::Replay::kMake && !is_plain_futex(request))) return call(number, a, b, c, d, e, f);
+  effects::Before before;
+  effects::prepare(request, &before);
+  const long result = trap::interruptible(number, a, b, c, d, e, f);
+  keep(task, request, before, result);
+  return result;
+}
+
+int64_t kept(What what, int64_t now) {
+  if (!is_on()) return now;
+  Task& task = self();
+  if (recording()) {
+    recording::put(task, Entry{Kind::kValue, 0, static_cast<uint16_t>(what), 0, 0, 0, now});
+    return now;
+  }
+  const Entry& entry = recording::next(task);
+  if (entry.kind != Kind::kValue || entry.number != static_cast<uint16_t>(what)) recording::diverged(task, entry, "a number", static_cast<int64_t>(what));
+  const int64_t then = entry.result;
+  recording::take(task, entry);
+  return then;
+}
+
+void bytes(void* at, uint64_t size) {
+  if (!is_on()) return;
+  Task& task = self();
+  if (recording()) {
+    recording::put(task, Entry{Kind::kMemory, 0, 0, static_cast<uint32_t>(size), 0, 0, 0}, at);
+    return;
+  }
+  const Entry& entry = recording::next(task);
+  if (entry.kind != Kind::kMemory || entry.size != size) recording::diverged(task, entry, "bytes of the runtime's", static_cast<int64_t>(size));
+  copy_bytes(at, recording::payload(entry), size);
+  recording::take(task, entry);
+}
+
+long file(long descriptor, bool shared) {
+  if (!is_on()) return descriptor;
+  Task& task = self();
+  if (recording()) return recording::put_file(task, descriptor, shared), descriptor;
+  return recording::open_file(task, shared);
+}
+
+void close_file(long descriptor, bool shared) {
+  if (replaying() && !shared && descriptor >= 0) sys::raw(SYS_close, descriptor);
+}
+
+void use_table() {
+  effects::set_fetch([](void* to, uint64_t from, uint64_t size) { return trap::from_program(to, static_cast<long>(from), size) == 0; });
+}
+
+uint32_t new_process() {
+  return static_cast<uint32_t>(value(What::kOrdinal, recording::new_ordinal));
+}
+
+void begin_process(uint32_t ordinal) {
+  if (is_on()) recording::begin_process(ordinal);
+}
+
+void begin_borrower(Task& task, uint32_t ordinal) {
+  if (is_on()) recording::begin_borrower(task, ordinal);
+}
+
+void begin_task(Task& task) {
+  if (recording()) recording::put(task, Entry{Kind::kTask, 0, 0, 0, 0, 0, static_cast<int64_t>(task.creation)});
+  if (!replaying()) return;
+  const Entry& entry = recording::next(task);
+  if (entry.kind != Kind::kTask || entry.result != static_cast<int64_t>(task.creation)) recording::diverged(task, entry, "a task began", static_cast<int64_t>(task.creation));
+  recording::take(task, entry);
+}
+
+bool execution_fails(Task& task) {
+  if (!replaying()) return false;
+  const Entry* entry = recording::peek(task);
+  return entry && entry->kind == Kind::kValue && entry->number == static_cast<uint16_t>(What::kErrand);
+}
+
+void keep_signal(Task& task, int signal, const void* info) {
+  recording::put(task, Entry{Kind::kSignal, 0, static_cast<uint16_t>(signal), 128, 0, 0, 0}, info);
+}
+
+int take_signal(Task& task, void* info) {
+  const Entry* entry = recording::peek(task);
+  if (!entry || entry->kind != Kind::kSignal || entry->event != recording::place_of(task)) return 0;
+  const int signal = entry->number;
+  copy_bytes(info, recording::payload(*entry), 128);
+  recording::take(task, *entry);
+  return signal;
+}
+
+}  // namespace weir::input

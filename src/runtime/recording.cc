@@ -1,0 +1,300 @@
+#include "runtime/recording.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#include "base/options.h"
+#include "event/input.h"
+#include "order/journal.h"
+#include "page/store.h"
+#include "runtime/state.h"
+#include "sys/futex.h"
+#include "sys/report.h"
+#include "task/shared.h"
+#include "trace/wait.h"
+
+namespace weir::input {
+
+Mode g_mode = Mode::kNone;
+
+}  // namespace weir::input
+
+namespace weir::recording {
+
+using trace::Entry;
+using trace::Header;
+using trace::Kind;
+using trace::Ring;
+using trace::State;
+
+namespace {
+
+Header& header() { return *reinterpret_cast<Header*>(trace::kTrace); }
+
+// The command at the other end has died, or can go on no more.
+[[noreturn]] void end_with_command() {
+  if (trace::is_gone(header()) && header().why[0]) {
+    report("%s", header().why);
+  } else {
+    report("the command that keeps the recording has died");
+  }
+  die(125);
+}
+
+// Finds the slot of a stream; recording, takes a new one where there is none. kMostStreams: none.
+uint32_t slot_of(uint32_t process, uint32_t task) {
+  Header& h = header();
+  const uint32_t slots = __atomic_load_n(&h.slots, __ATOMIC_ACQUIRE);
+  for (uint32_t i = 0; i < slots && i < trace::kMostStreams; i++) {
+    if (h.slot[i].process == process && h.slot[i].task == task && h.slot[i].state != State::kFree) return i;
+  }
+  if (!input::recording()) return trace::kMostStreams;
+  const uint32_t index = __atomic_fetch_add(&h.slots, 1u, __ATOMIC_ACQ_REL);
+  if (index >= trace::kMostStreams) {
+    report("the recording has no room for another stream (%u tasks of all processes together)", uint64_t{trace::kMostStreams});
+    die(125);
+  }
+  h.slot[index].process = process;
+  h.slot[index].task = task;
+  __atomic_store_n(&h.slot[index].state, State::kOpen, __ATOMIC_RELEASE);
+  return index;
+}
+
+// The stream of the task, opened at its first entry. False: a replay has none.
+bool stream_of(Task& task, Ring& ring) {
+  if (!task.stream) {
+    uint32_t& known = shared().streams[task.id];
+    const bool own = task.ordinal == shared().ordinal;  // a vfork child has another process's record
+    if (!own || !known) {
+      const uint32_t index = slot_of(task.ordinal, task.id);
+      if (index == trace::kMostStreams) return false;
+      if (own) known = index + 1;
+      task.stream = index + 1;
+    } else {
+      task.stream = known;
+    }
+  }
+  ring = Ring::at(trace::kTrace, task.stream - 1);
+  return true;
+}
+
+void put_into(Ring& ring, const Entry& entry, const void* first, uint32_t first_size, const void* second) {
+  if (!trace::put_waiting(header(), ring, entry, first, first_size, second)) end_with_command();
+}
+
+const Entry* peek_in(Ring& ring) {
+  const Entry* entry = trace::peek_waiting(header(), ring);
+  if (!entry && __atomic_load_n(&ring.slot->state, __ATOMIC_ACQUIRE) != State::kClosed) end_with_command();
+  return entry;
+}
+
+void take_from(Ring& ring, const Entry& entry) { trace::take_waking(header(), ring, &entry); }
+
+Ring order_ring() {
+  Shared& s = shared();
+  if (!s.order_stream) {
+    const uint32_t index = slot_of(s.ordinal, trace::kOrderTask);
+    if (index == trace::kMostStreams) return {nullptr, nullptr};
+    s.order_stream = index + 1;
+  }
+  return Ring::at(trace::kTrace, s.order_stream - 1);
+}
+
+}  // namespace
+
+void attach() {
+  const int descriptor = options().trace;
+  if (descriptor < 0) return;
+  const long at = sys::raw(SYS_mmap, static_cast<long>(trace::kTrace), static_cast<long>(trace::kTraceSize), PROT_READ | PROT_WRITE,
+                           MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE, descriptor, 0);
+  if (at != static_cast<long>(trace::kTrace)) {
+    report("cannot map the recording (error %d)", int64_t{-at});
+    die(125);
+  }
+  page::dump_only_used();
+  const Header& h = header();
+  if (h.magic != trace::kMagic || h.version != trace::kFormatVersion) {
+    report("the command and the library are not of one version of Weir");
+    die(125);
+  }
+  input::use_table();
+  page::keep_hidden(descriptor);
+  take_options({(h.options & trace::kWithStat) != 0, (h.options & trace::kWithFingerprint) != 0, h.log});
+  input::g_mode = h.mode == trace::Mode::kRecord ? input::Mode::kRecord : input::Mode::kReplay;
+}
+
+void begin_image() {
+  if (!input::is_on()) return;
+  Header& h = header();
+  Shared& s = shared();
+  const int pid = static_cast<int>(sys::raw(SYS_getpid));
+  uint32_t known = 0;
+  const uint32_t processes = __atomic_load_n(&h.processes, __ATOMIC_ACQUIRE);
+  while (known < processes && known < trace::kMostProcesses && h.pid[known] != pid) known++;
+  if (known == processes) known = new_ordinal();  // the first, or one that came here through a program that knows nothing of Weir
+  h.pid[known] = pid;
+  s.ordinal = known;
+  Task& task = self();
+  task.ordinal = known;
+  char path[512];
+  long length = sys::raw(SYS_readlink, reinterpret_cast<long>("/proc/self/exe"), reinterpret_cast<long>(path), sizeof path);
+  if (length < 0) length = 0;
+  if (input::recording()) {
+    put(task, Entry{Kind::kImage, 0, 0, static_cast<uint32_t>(length), 0, 0, 0}, path);
+  } else {
+    const Entry& entry = next(task);
+    if (entry.kind != Kind::kImage) diverged(task, entry, "a program began", 0);
+    take(task, entry);
+  }
+  task.virtual_tid = static_cast<int>(input::kept(input::What::kTid, task.tid));
+  s.shown_pid = task.virtual_tid;
+  if (input::replaying() && task.clear_child_tid) *reinterpret_cast<int*>(task.clear_child_tid) = task.virtual_tid;
+}
+
+uint32_t new_ordinal() {
+  Header& h = header();
+  const uint32_t ordinal = __atomic_fetch_add(&h.processes, 1u, __ATOMIC_ACQ_REL);
+  if (ordinal < trace::kMostProcesses) return ordinal;
+  report("the recording has no room for another process (%u)", uint64_t{trace::kMostProcesses});
+  die(125);
+}
+
+void begin_process(uint32_t ordinal) {
+  Shared& s = shared();
+  Task& task = self();
+  header().pid[ordinal] = static_cast<int>(sys::raw(SYS_getpid));
+  s.ordinal = task.ordinal = ordinal;
+  s.order_stream = task.stream = 0;
+  s.decisions = 0;
+  for (auto& stream : s.streams) stream = 0;
+  task.virtual_tid = static_cast<int>(input::kept(input::What::kTid, task.tid));
+  s.shown_pid = task.virtual_tid;
+}
+
+void begin_borrower(Task& task, uint32_t ordinal) {
+  header().pid[ordinal] = static_cast<int>(sys::raw(SYS_getpid));
+  task.ordinal = ordinal;
+  task.stream = 0;
+}
+
+void put(Task& task, Entry entry, const void* first, const void* second, uint32_t first_size) {
+  Ring ring;
+  stream_of(task, ring);
+  entry.event = place_of(task);
+  put_into(ring, entry, first, second ? first_size : entry.size, second);
+}
+
+void wait_until_taken(Task& task) {
+  Ring ring;
+  if (stream_of(task, ring) && !trace::drain_waiting(header(), ring)) end_with_command();
+}
+
+const Entry* peek(Task& task) {
+  Ring ring;
+  return stream_of(task, ring) ? peek_in(ring) : nullptr;
+}
+
+const Entry& next(Task& task) {
+  const Entry* entry = peek(task);
+  if (!entry) ended(task);
+  if (entry->event != place_of(task)) diverged(task, *entry, "it asks here, at", place_of(task));
+  return *entry;
+}
+
+void take(Task& task, const Entry& entry) {
+  Ring ring;
+  if (stream_of(task, ring)) take_from(ring, entry);
+}
+
+void ended(Task& task) {
+  (void)task;
+  uint32_t never = 0;
+  Header& h = header();
+  __atomic_fetch_add(&h.at_end, 1u, __ATOMIC_ACQ_REL);
+  trace::ring_bell(h);
+  for (;;) {
+    sys::futex_wait(&never, 0, 1'000'000'000);
+    if (trace::is_gone(h) || trace::is_dead(h)) end_with_command();
+  }
+}
+
+void diverged(const Task& task, const Entry& recorded, const char* what, int64_t now) {
+  static const char* const kNames[] = {"padding", "a system call", "memory", "a signal", "an order", "a task's begin", "the cycle counter",
+                                       "a file", "an end", "a number", "a program's begin"};
+  const auto kind = static_cast<uint32_t>(recorded.kind);
+  report("the replay differs from the recording in process %u, task %u, event %u (recorded at event %u):", uint64_t{task.ordinal},
+         uint64_t{task.id}, uint64_t{place_of(task)}, uint64_t{recorded.event});
+  report("  recorded: %s, number %u, result %d, check %x", kind < sizeof kNames / sizeof kNames[0] ? kNames[kind] : "?",
+         uint64_t{recorded.number}, recorded.result, uint64_t{recorded.check});
+  report("  now: %s %d, called from %x", what, now, task.frame ? task.frame->rip : 0);
+  die(125);
+}
+
+void end_program(int code) {
+  if (!input::is_on()) return;
+  Task& task = self();
+  Shared& s = shared();
+  trace::End end{s.schedule_hash, 0};
+  if (header().options & trace::kWithFingerprint) end.memory = page::fingerprint();
+  Entry entry{Kind::kEnd, 0, static_cast<uint16_t>(trace::EndKind::kProgramExits), sizeof end, 0, 0, code};
+  if (input::recording()) {
+    put(task, entry, &end);
+    return;
+  }
+  const Entry& recorded = next(task);
+  if (recorded.kind != Kind::kEnd || recorded.result != code) diverged(task, recorded, "the program ended with", code);
+  const auto& was = *reinterpret_cast<const trace::End*>(payload(recorded));
+  if (was.schedule != end.schedule) report("the replay differs from the recording: at its end the schedule's hash is %x, was %x", end.schedule, was.schedule);
+  if (was.memory && end.memory && was.memory != end.memory) report("the replay differs from the recording: at its end the memory's hash is %x, was %x", end.memory, was.memory);
+  const bool same = was.schedule == end.schedule && (!was.memory || !end.memory || was.memory == end.memory);
+  take(task, recorded);
+  if (!same) die(125);
+}
+
+void put_order(trace::OrderKind kind, uint32_t task, uint64_t decisions) {
+  Ring ring = order_ring();
+  put_into(ring, Entry{Kind::kOrder, 0, static_cast<uint16_t>(kind), 0, task, 0, static_cast<int64_t>(decisions)}, nullptr, 0, nullptr);
+}
+
+const Entry* peek_order() {
+  Ring ring = order_ring();
+  return ring.slot ? peek_in(ring) : nullptr;
+}
+
+void take_order(const Entry& entry) {
+  Ring ring = order_ring();
+  take_from(ring, entry);
+}
+
+namespace {
+
+bool peek_journal(order::JournalEntry& out) {
+  const Entry* entry = peek_order();
+  if (!entry) return false;
+  out = {static_cast<order::Outside>(entry->number), entry->check, static_cast<uint64_t>(entry->result)};
+  return true;
+}
+
+void take_journal() { take_order(*peek_order()); }
+
+void put_journal(const order::JournalEntry& entry) { put_order(static_cast<trace::OrderKind>(entry.kind), entry.task, entry.decisions); }
+
+void journal_ended() {
+  __atomic_fetch_add(&header().at_end, 1u, __ATOMIC_ACQ_REL);
+  trace::ring_bell(header());
+}
+
+void journal_differs(const order::JournalEntry& entry, TaskState state) {
+  report("the replay differs from the recording in the order of process %u: task %u was to come from outside (kind %u) after %u decisions; now there were %u, and its state is %u",
+         uint64_t{shared().ordinal}, uint64_t{entry.task}, static_cast<uint64_t>(entry.kind), entry.decisions, shared().decisions,
+         static_cast<uint64_t>(state));
+  die(125);
+}
+
+}  // namespace
+
+void keep_order() {
+  order::set_journal({input::recording(), input::replaying(), put_journal, peek_journal, take_journal, journal_ended, journal_differs});
+}
+
+}  // namespace weir::recording

@@ -1,0 +1,53 @@
+// The program's end of a recording (trace/ring.h): the task's own stream, entry by entry. Signal-safe, on the runtime's stack.
+#pragma once
+
+#include <stdint.h>
+
+#include "task/task.h"
+#include "trace/ring.h"
+
+namespace weir::recording {
+
+// Maps the trace that WEIR_OPTIONS names, if it names one, and sets input::g_mode. At the start, before any entry.
+void attach();
+// The first entry of a program image: what it is.
+void begin_image();
+// In a forked child: `ordinal` is its own among the program's processes.
+void begin_process(uint32_t ordinal);
+// An ordinal for a process that is about to be made.
+uint32_t new_ordinal();
+// A vfork child borrows its parent's memory but for its record.
+void begin_borrower(Task& task, uint32_t ordinal);
+
+// Where the task is: how often it came into the runtime, and had an event. The same in every replay.
+inline uint32_t place_of(const Task& task) { return static_cast<uint32_t>(task.passes + task.counters.events); }
+// Puts an entry into the task's stream; waits while there is no room.
+void put(Task& task, trace::Entry entry, const void* first = nullptr, const void* second = nullptr, uint32_t first_size = 0);
+// Returns when the command has taken all that was put.
+void wait_until_taken(Task& task);
+// The next entry of the task's stream, in place until take(). Does not return at the stream's end.
+const trace::Entry& next(Task& task);
+// The same, null at its end.
+const trace::Entry* peek(Task& task);
+void take(Task& task, const trace::Entry& entry);
+inline const uint8_t* payload(const trace::Entry& entry) { return reinterpret_cast<const uint8_t*>(&entry + 1); }
+
+// The file behind a descriptor is about to be mapped: kept, when the command has made its copy; and that copy, opened.
+void put_file(Task& task, long descriptor, bool is_shared);
+long open_file(Task& task, bool shared);
+
+// What a task was told and asked differs from the recording: says so and ends the program.
+[[noreturn]] void diverged(const Task& task, const trace::Entry& recorded, const char* what, int64_t now);
+// A task at the end of the recording: the program was ended there, or the recording is damaged. Waits to be ended.
+[[noreturn]] void ended(Task& task);
+// The program ends in order: kEnd, with the hashes.
+void end_program(int code);
+
+// order/ keeps in the order stream what comes from outside, or takes it from there.
+void keep_order();
+// The order stream. REQUIRES: the order's lock.
+void put_order(trace::OrderKind kind, uint32_t task, uint64_t decisions);
+const trace::Entry* peek_order();
+void take_order(const trace::Entry& entry);
+
+}  // namespace weir::recording

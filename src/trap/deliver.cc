@@ -1,0 +1,77 @@
+// The way out of the runtime while signals wait for the program (entry_x86_64.S, weir_exit_with_signals).
+
+#include <signal.h>
+#include <sys/mman.h>
+
+#include "count/count.h"
+#include "event/event.h"
+#include "event/input.h"
+#include "runtime/state.h"
+#include "sys/futex.h"
+#include "sys/syscall_x86_64.h"
+#include "task/shared.h"
+#include "trap/raised_again.h"
+#include "trap/recorded_signals.h"
+#include "trap/signals.h"
+
+extern "C" {
+
+// Copies the frame to the program's stack, with the return address where weir_restore_frame looks for it.
+__attribute__((visibility("hidden"))) weir::Frame* weir_prepare_delivery(weir::Frame* frame) {
+  weir::count::leave(*frame);
+  weir::give_up_gap();
+  if (weir::input::is_on()) weir::trap::settle_pending(weir::self());  // where the task's own mask is
+  uint64_t top = frame->rsp - 136;
+  *reinterpret_cast<uint64_t*>(top) = frame->rip;
+  auto* copy = reinterpret_cast<weir::Frame*>((top - sizeof(weir::Frame)) & ~uint64_t{15});
+  *copy = *frame;
+  return copy;
+}
+
+// On the program's stack: every noted signal again, now to be handled. Those of one real-time number keep their order, so
+// what has come in the kernel meanwhile is queued behind them.
+__attribute__((visibility("hidden"))) void weir_raise_pending(weir::Frame*) {
+  using namespace weir;
+  Task& task = self();
+  uint64_t all = ~uint64_t{0}, mask = 0;
+  sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all), reinterpret_cast<long>(&mask), 8);
+  if (input::is_on()) mask = task.deliver_mask;
+  const uint64_t after = (task.has_wait_mask ? task.wait_mask : mask) & ~sys::kNeverBlocked;
+  if (!input::is_on()) trap::take_queued(task, after);
+  auto raise = [&](PendingSignal& noted) {
+    auto* info = reinterpret_cast<siginfo_t*>(noted.info);
+    const bool counts = noted.signal >= SIGRTMIN && info->si_errno == 0 && !runtime::g_isolated;
+    const bool marks = counts || input::is_on();
+    if (marks) info->si_errno = trap::kRaisedAgain;
+    // Isolated: no id is left below the program's stack, where a replay would leave another one.
+    const long result = runtime::g_isolated
+                            ? sys::raw(SYS_rt_tgsigqueueinfo, task.tid, task.tid, noted.signal, reinterpret_cast<long>(info))
+                            : sys::raw(SYS_rt_tgsigqueueinfo, sys::raw(SYS_getpid), sys::raw(SYS_gettid), noted.signal, reinterpret_cast<long>(info));
+    if (counts && result == 0) task.raised_again[noted.signal - SIGRTMIN]++;
+  };
+  constexpr int kOurs = __builtin_popcountll(sys::kNeverBlocked);
+  PendingSignal at_once[kOurs];  // these come while they are raised, so the list must be done with
+  int count_at_once = 0;
+  const uint32_t count = task.pending;
+  for (uint32_t i = 0; i < count; i++) {
+    PendingSignal& noted = task.pending_signals[i];
+    if (!(sys::kNeverBlocked & sys::signal_bit(noted.signal))) {
+      raise(noted);
+    } else if (count_at_once < kOurs) {
+      at_once[count_at_once++] = noted;
+    }
+  }
+  task.pending = 0;
+  task.in_runtime = 0;
+  constexpr uint32_t kMany = 1024;
+  if (count > kMany) {
+    sys::raw(SYS_madvise, reinterpret_cast<long>(task.pending_signals), static_cast<long>(page_up(count * sizeof(PendingSignal))), MADV_REMOVE);
+  }
+  for (int i = 0; i < count_at_once; i++) raise(at_once[i]);
+  if (task.has_wait_mask) {  // the handlers run as if the wait with its own mask still went on
+    task.has_wait_mask = 0;
+    sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&after), 0, 8);
+  }
+  sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&mask), 0, 8);
+}
+}
