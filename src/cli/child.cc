@@ -76,6 +76,10 @@ Child::Child(const std::function<void()>& become, Signals signals) : strangers_(
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   fflush(nullptr);
   const pid_t command = getpid();
+  // Before there is a program that could say it is ready; what is caught is at its default again in what is executed.
+  for (const int signal : kPassed) catch_signal(signal);
+  for (const int signal : kStops) catch_signal(signal);
+  catch_signal(SIGCHLD);
   pid_ = fork();
   if (pid_ < 0) throw Failure(kWeirFailed, std::string("fork: ") + strerror(errno));
   if (pid_ == 0) {
@@ -92,9 +96,6 @@ Child::Child(const std::function<void()>& become, Signals signals) : strangers_(
     _exit(kWeirFailed);
   }
   close(ends[1]);
-  for (const int signal : kPassed) catch_signal(signal);
-  for (const int signal : kStops) catch_signal(signal);
-  catch_signal(SIGCHLD);
   for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);  // our own writes: their errors say it
   std::string said;
   char piece[1024];
