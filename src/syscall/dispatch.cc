@@ -79,11 +79,22 @@ namespace {
 
 bool sleeps_for_signal(long number) { return number == SYS_rt_sigsuspend || number == SYS_rt_sigtimedwait || number == SYS_pause; }
 
+// SA_RESTART makes the kernel begin these again (signal(7)).
+bool may_begin_again(const Call& call) {
+  switch (call.number) {
+    case SYS_nanosleep: case SYS_clock_nanosleep: case SYS_semop: case SYS_semtimedop: case SYS_msgsnd: case SYS_msgrcv:
+    case SYS_io_getevents:
+      return false;
+    case SYS_futex: return call.d == 0;  // no time limit
+    default: return true;
+  }
+}
+
 // A program of one task that is recorded: a signal ends a sleep, and is handled when the call is over.
 long call_recorded(Call& call) {
   if (is_poll(call.number)) return poll_alone(call);
   const long result = input::sleeping_call(call.number, call.a, call.b, call.c, call.d, call.e, call.f);
-  if (result == -EINTR && trap::restarts()) call.again = true;
+  if (result == -EINTR && may_begin_again(call) && trap::restarts()) call.again = true;
   return result;
 }
 
