@@ -50,8 +50,12 @@ const Journal& journal() { return g_journal; }
 void decide(Shared& s) {
   if (s.coming) apply_all(s);
   for (JournalEntry entry; g_journal.replaying && g_journal.peek(entry) && entry.decisions <= s.decisions; g_journal.take()) {
-    if (!fits(entry, s.tasks[entry.task].state)) g_journal.differs(entry, s.tasks[entry.task].state);
-    apply(s, entry.kind, s.tasks[entry.task]);
+    Task& task = s.tasks[entry.task];
+    if (fits(entry, task.state)) {
+      apply(s, entry.kind, task);
+    } else if (entry.kind != Outside::kSignal) {  // its wait had ended otherwise by then: so it was when this was recorded
+      g_journal.differs(entry, task.state);
+    }
   }
   s.decisions++;
 }
