@@ -175,8 +175,9 @@ namespace {
 // Returns where it failed.
 long replay_execution(Task& task, const effects::Request& request) {
   const Entry* entry = recording::peek(task);
+  if (entry && entry->kind != Kind::kImage) return take_answer(task, request);
+  if (!entry) entry = recording::peek_image(task.ordinal);
   if (!entry) end_unrecorded();
-  if (entry->kind != Kind::kImage) return take_answer(task, request);
   const long now = make(request);
   recording::diverged(task, *entry, "a program cannot be executed: error", -now);
 }

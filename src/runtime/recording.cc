@@ -194,6 +194,14 @@ const Entry* peek(Task& task) {
   return stream_of(task, ring) ? peek_in(ring) : nullptr;
 }
 
+const Entry* peek_image(uint32_t ordinal) {
+  const uint32_t index = slot_of(ordinal, 0);
+  if (index == trace::kMostStreams) return nullptr;
+  Ring ring = Ring::at(trace::kTrace, index);
+  const Entry* entry = peek_in(ring);
+  return entry && entry->kind == Kind::kImage ? entry : nullptr;
+}
+
 const Entry& next(Task& task) {
   const Entry* entry = peek(task);
   if (!entry) ended(task);

@@ -30,6 +30,8 @@ const trace::Entry& next(Task& task);
 // The same, null at its end.
 const trace::Entry* peek(Task& task);
 void take(Task& task, const trace::Entry& entry);
+// The entry with which the program begins that the process executes next (its first task's stream has it); null: there is none.
+const trace::Entry* peek_image(uint32_t ordinal);
 inline const uint8_t* payload(const trace::Entry& entry) { return reinterpret_cast<const uint8_t*>(&entry + 1); }
 
 // The file behind a descriptor is about to be mapped: kept, when the command has made its copy; and that copy, opened.
