@@ -41,6 +41,15 @@ Header& header() { return *reinterpret_cast<Header*>(trace::kTrace); }
   die(125);
 }
 
+// This process is the program's process `ordinal`.
+void note_process(uint32_t ordinal) {
+  Header& h = header();
+  __atomic_store_n(&h.pid[ordinal], static_cast<int>(sys::raw(SYS_getpid)), __ATOMIC_RELEASE);
+  uint32_t processes = __atomic_load_n(&h.processes, __ATOMIC_ACQUIRE);  // a replay takes ordinals from the recording
+  while (processes <= ordinal && !__atomic_compare_exchange_n(&h.processes, &processes, ordinal + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+  }
+}
+
 // Finds the slot of a stream; recording, takes a new one where there is none. kMostStreams: none.
 uint32_t slot_of(uint32_t process, uint32_t task) {
   Header& h = header();
@@ -132,7 +141,7 @@ void begin_image() {
   const uint32_t processes = __atomic_load_n(&h.processes, __ATOMIC_ACQUIRE);
   while (known < processes && known < trace::kMostProcesses && h.pid[known] != pid) known++;
   if (known == processes) known = new_ordinal();  // the first, or one that came here through a program that knows nothing of Weir
-  h.pid[known] = pid;
+  note_process(known);
   s.ordinal = known;
   Task& task = self();
   task.ordinal = known;
@@ -162,7 +171,7 @@ uint32_t new_ordinal() {
 void begin_process(uint32_t ordinal) {
   Shared& s = shared();
   Task& task = self();
-  header().pid[ordinal] = static_cast<int>(sys::raw(SYS_getpid));
+  note_process(ordinal);
   s.ordinal = task.ordinal = ordinal;
   s.order_stream = task.stream = 0;
   s.decisions = 0;
@@ -172,7 +181,7 @@ void begin_process(uint32_t ordinal) {
 }
 
 void begin_borrower(Task& task, uint32_t ordinal) {
-  header().pid[ordinal] = static_cast<int>(sys::raw(SYS_getpid));
+  note_process(ordinal);
   task.ordinal = ordinal;
   task.stream = 0;
 }
