@@ -72,7 +72,7 @@ uint64_t Feeder::taken() const {
 
 bool Feeder::is_used_up(std::string* stream) const {
   for (uint32_t i = 0; i < sources_.size(); i++) {
-    if (sources_[i].closed && !memory_.ring(i).peek()) continue;
+    if (sources_[i].closed && memory_.ring(i).used() == 0) continue;  // peek is the other side's
     *stream = sources_[i].reader.key().name();
     return false;
   }

@@ -177,7 +177,7 @@ extern "C" __attribute__((visibility("hidden"))) void weir_on_site(weir::Frame* 
     return;
   }
   on_site(*frame);
-  if (input::replaying()) trap::take_recorded_signals(self());
+  if (input::replaying() && runtime::g_intercepting) trap::take_recorded_signals(self());
   if (!g_tasks_active) return;
   go_on_counted(*frame);
   if (self().turn_depth) note_written();  // by program code, from here on: whatever the turn is kept for, and whatever ends it
