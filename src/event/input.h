@@ -51,6 +51,10 @@ void use_table();
 uint32_t new_process();
 // It begins: a forked child, or a vfork child on its borrowed record.
 void begin_process(uint32_t ordinal);
+// It was made: its pid as the program is told; negative where it could not be.
+long note_child(long pid, uint32_t ordinal);
+// The program is told that its child has ended.
+void note_child_end(long pid);
 void begin_borrower(Task& task, uint32_t ordinal);
 // A task begins program code: its stream says so.
 void begin_task(Task& task);

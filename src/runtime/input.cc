@@ -11,10 +11,12 @@
 #include <linux/futex.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "base/bytes.h"
 #include "effect/effects.h"
 #include "page/store.h"
+#include "runtime/check.h"
 #include "runtime/recording.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
@@ -38,31 +40,6 @@ uint64_t kept_address(const Task& task, uint64_t address) {
 }
 
 uint64_t address_now(const Task& task, uint64_t kept) { return kept & kOnStack ? task.stack_top - (kept & ~kOnStack) : kept; }
-
-// Another task is named by an id that is the kernel's now (syscalls::with_real_tid).
-bool names_task(long number, int argument) {
-  switch (number) {
-    case SYS_sched_setaffinity: case SYS_sched_getaffinity: case SYS_sched_setscheduler: case SYS_sched_getscheduler:
-    case SYS_sched_setparam: case SYS_sched_getparam: case SYS_sched_setattr: case SYS_sched_getattr: case SYS_sched_rr_get_interval:
-      return argument == 0;
-    case SYS_setpriority: case SYS_getpriority: return argument == 1;
-    default: return false;
-  }
-}
-
-// Over what was asked, so that a replay that asks something else is seen. The runtime's own addresses are left out.
-uint32_t check_of(const Task& task, const effects::Request& request) {
-  uint64_t hash = static_cast<uint64_t>(request.number) + 1;
-  constexpr int kLooked = 3;  // what further registers hold may be no argument, and left there by a cpuid
-  for (int i = 0; i < kLooked; i++) {
-    if (names_task(request.number, i)) continue;
-    auto value = static_cast<uint64_t>(request.a[i]);
-    if (value >= kControl && value < kControl + (uint64_t{1} << 44)) value = on_own_stack(task, value);
-    hash = (hash ^ value) * 0x9E3779B97F4A7C15;
-    hash ^= hash >> 29;
-  }
-  return static_cast<uint32_t>(hash);
-}
 
 struct Pieces {
   Task* task;
@@ -103,12 +80,12 @@ void keep(Task& task, const effects::Request& request, const effects::Before& be
   Pieces pieces{&task, result < 0, 0};
   effects::written_memory(request, before, result, count_pieces, &pieces);
   const uint8_t flags = pieces.count ? trace::kMore : uint8_t{0};
-  recording::put(task, Entry{Kind::kCall, flags, static_cast<uint16_t>(request.number), 0, check_of(task, request), 0, result});
+  recording::put(task, Entry{Kind::kCall, flags, static_cast<uint16_t>(request.number), 0, recording::check_of(task, request), 0, result});
   if (pieces.count) effects::written_memory(request, before, result, put_pieces, &pieces);
 }
 
 void check(const Task& task, const Entry& entry, const effects::Request& request) {
-  if (entry.kind != Kind::kCall || entry.number != request.number || entry.check != check_of(task, request)) {
+  if (entry.kind != Kind::kCall || entry.number != request.number || entry.check != recording::check_of(task, request)) {
     recording::diverged(task, entry, effects::name_of(request.number), request.number);
   }
 }
@@ -143,13 +120,36 @@ bool is_plain_futex(const effects::Request& request) {
   }
 }
 
+// Which descriptors are the outputs that the user sees.
+void follow(const Task& task, const effects::Request& request, long result) {
+  const auto of = [&](long descriptor) { return recording::shown(task, descriptor); };
+  const auto set = [&](long descriptor, uint8_t what) { recording::set_shown(task, descriptor, what); };
+  if (result < 0) return;
+  switch (request.number) {
+    case SYS_dup: set(result, of(request.a[0])); break;
+    case SYS_dup2:
+    case SYS_dup3: set(request.a[1], of(request.a[0])); break;
+    case SYS_fcntl:
+      if (request.a[1] == F_DUPFD || request.a[1] == F_DUPFD_CLOEXEC) set(result, of(request.a[0]));
+      break;
+    case SYS_close: set(request.a[0], 0); break;
+    case SYS_close_range:
+      for (long fd = request.a[0]; fd <= request.a[1] && fd < kShownDescriptors && !request.a[2]; fd++) set(fd, 0);
+      break;
+    default: break;
+  }
+}
+
 // What the user is to see again.
-void show_again(const effects::Request& request, long result) {
-  if (result <= 0 || (request.a[0] != 1 && request.a[0] != 2)) return;
+void show_again(const Task& task, const effects::Request& request, long result) {
+  follow(task, request, result);
+  if (result <= 0 || (request.number != SYS_write && request.number != SYS_writev)) return;
+  const long output = recording::shown(task, request.a[0]);
+  if (!output) return;
   if (request.number == SYS_write) {
-    sys::raw(SYS_write, request.a[0], request.a[1], result);
+    sys::raw(SYS_write, output, request.a[1], result);
   } else if (request.number == SYS_writev) {
-    sys::raw(SYS_writev, request.a[0], request.a[1], request.a[2]);
+    sys::raw(SYS_writev, output, request.a[1], request.a[2]);
   }
 }
 
@@ -178,6 +178,7 @@ long replay_execution(Task& task, const effects::Request& request) {
   if (entry && entry->kind != Kind::kImage) return take_answer(task, request);
   if (!entry) entry = recording::peek_image(task.ordinal);
   if (!entry) end_unrecorded();
+  recording::keep_shown(task);
   const long now = make(request);
   recording::diverged(task, *entry, "a program cannot be executed: error", -now);
 }
@@ -223,7 +224,11 @@ long call(long number, long a, long b, long c, long d, long e, long f) {
     return take_answer(task, request);
   }
   const long result = take_answer(task, request);
-  show_again(request, result);
+  show_again(task, request, result);
+  if (number == SYS_wait4 && result > 0) {
+    int status = 0;
+    if (!b || trap::from_program(status, b) != 0 || WIFEXITED(status) || WIFSIGNALED(status)) note_child_end(result);
+  }
   return result;
 }
 
@@ -287,6 +292,16 @@ uint32_t new_process() {
   return static_cast<uint32_t>(value(What::kOrdinal, recording::new_ordinal));
 }
 
+long note_child(long pid, uint32_t ordinal) {
+  const long told = kept(What::kChild, pid);
+  if (replaying() && told > 0) recording::note_child(static_cast<int>(told), ordinal);
+  return told;
+}
+
+void note_child_end(long pid) {
+  if (replaying() && pid > 0) recording::await_child(static_cast<int>(pid));
+}
+
 void begin_process(uint32_t ordinal) {
   if (is_on()) recording::begin_process(ordinal);
 }
@@ -305,6 +320,7 @@ void begin_task(Task& task) {
 
 bool execution_fails(Task& task) {
   if (!replaying()) return false;
+  recording::keep_shown(task);
   const Entry* entry = recording::peek(task);
   return entry && entry->kind == Kind::kValue && entry->number == static_cast<uint16_t>(What::kErrand);
 }

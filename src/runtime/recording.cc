@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 
 #include "base/options.h"
 #include "event/input.h"
@@ -28,6 +29,8 @@ using trace::Ring;
 using trace::State;
 
 namespace {
+
+constexpr uint64_t kChildLook = 500'000;  // nanoseconds
 
 Header& header() { return *reinterpret_cast<Header*>(trace::kTrace); }
 
@@ -141,7 +144,12 @@ void begin_image() {
   const uint32_t processes = __atomic_load_n(&h.processes, __ATOMIC_ACQUIRE);
   while (known < processes && known < trace::kMostProcesses && h.pid[known] != pid) known++;
   if (known == processes) known = new_ordinal();  // the first, or one that came here through a program that knows nothing of Weir
+  s.compares_memory = processes == 0;
   note_process(known);
+  for (uint8_t i = 1; i <= 2; i++) {
+    const uint8_t kept = h.shows[known][i];
+    s.shows[i] = kept == 0 ? i : kept < 3 ? kept : uint8_t{0};
+  }
   s.ordinal = known;
   Task& task = self();
   task.ordinal = known;
@@ -224,10 +232,10 @@ void take(Task& task, const Entry& entry) {
 }
 
 void ended(Task& task) {
-  (void)task;
   uint32_t never = 0;
   Header& h = header();
   __atomic_fetch_add(&h.at_end, 1u, __ATOMIC_ACQ_REL);
+  __atomic_store_n(&h.pid[task.ordinal], -1, __ATOMIC_RELEASE);  // nobody need wait for its end
   trace::ring_bell(h);
   for (;;) {
     sys::futex_wait(&never, 0, 1'000'000'000);
@@ -252,7 +260,7 @@ void end_program(int code) {
   Task& task = self();
   Shared& s = shared();
   trace::End end{s.schedule_hash, 0};
-  if (header().options & trace::kWithFingerprint) end.memory = page::fingerprint();
+  if (s.compares_memory && (header().options & trace::kWithFingerprint)) end.memory = page::fingerprint();
   Entry entry{Kind::kEnd, 0, static_cast<uint16_t>(trace::EndKind::kProgramExits), sizeof end, 0, 0, code};
   if (input::recording()) {
     put(task, entry, &end);
@@ -281,6 +289,53 @@ const Entry* peek_order() {
 void take_order(const Entry& entry) {
   Ring ring = order_ring();
   take_from(ring, entry);
+}
+
+uint8_t shown(const Task& task, long descriptor) {
+  if (descriptor < 0 || descriptor >= kShownDescriptors) return 0;
+  const uint8_t own = task.in_vfork && descriptor <= 2 ? header().shows[task.ordinal][descriptor] : uint8_t{0};
+  return own ? own % 3 : shared().shows[descriptor];
+}
+
+void set_shown(const Task& task, long descriptor, uint8_t what) {
+  if (descriptor < 0 || descriptor >= kShownDescriptors) return;
+  if (!task.in_vfork) {
+    shared().shows[descriptor] = what;
+  } else if (descriptor == 1 || descriptor == 2) {
+    header().shows[task.ordinal][descriptor] = what ? what : uint8_t{3};
+  }
+}
+
+void keep_shown(const Task& task) {
+  if (task.in_vfork) {
+    for (uint8_t i = 1; i <= 2; i++) set_shown(task, i, shown(task, i));
+    return;
+  }
+  for (uint8_t i = 1; i <= 2; i++) header().shows[task.ordinal][i] = shared().shows[i] ? shared().shows[i] : uint8_t{3};
+}
+
+void note_child(int pid, uint32_t ordinal) {
+  Shared& s = shared();
+  s.recorded_children[s.recorded_child_count++ % kRecordedChildren] = {pid, ordinal};
+}
+
+void await_child(int pid) {
+  Shared& s = shared();
+  for (auto& child : s.recorded_children) {
+    if (child.pid != pid) continue;
+    child.pid = 0;
+    const int32_t& real = header().pid[child.ordinal];
+    uint32_t never = 0;
+    for (int now; (now = __atomic_load_n(&real, __ATOMIC_ACQUIRE)) >= 0;) {
+      if (now > 0) {
+        if (!g_tasks_active) sys::raw(SYS_wait4, now, 0, WNOHANG, 0);  // else the monitor does
+        if (sys::raw(SYS_kill, now, 0) != 0) return;
+      }
+      sys::futex_wait(&never, 0, kChildLook);
+      if (trace::is_gone(header()) || trace::is_dead(header())) end_with_command();
+    }
+    return;
+  }
 }
 
 namespace {

@@ -12,6 +12,15 @@ namespace weir::recording {
 void attach();
 // The first entry of a program image: what it is.
 void begin_image();
+// Replaying, before a program is executed: which of its descriptors are shown.
+void keep_shown(const Task& task);
+// Which of the command's outputs, 1 or 2, a descriptor of the program was; 0 none. A vfork child has its own, of 1 and 2.
+uint8_t shown(const Task& task, long descriptor);
+void set_shown(const Task& task, long descriptor, uint8_t what);
+// Replaying: the child that the program knows as `pid` is process `ordinal`; and the program is told that it has ended, so it
+// should have: what it prints comes before what the program prints now.
+void note_child(int pid, uint32_t ordinal);
+void await_child(int pid);
 // In a forked child: `ordinal` is its own among the program's processes.
 void begin_process(uint32_t ordinal);
 // An ordinal for a process that is about to be made.

@@ -99,7 +99,8 @@ long fork_program(const Frame& frame, uint64_t exit_signal, uint64_t child_tid, 
   work->copied = 0;
   work->frame = frame;
   work->child_tid = child_tid;
-  work->ordinal = input::is_on() ? input::new_process() : 0;
+  const uint32_t ordinal = input::is_on() ? input::new_process() : 0;
+  work->ordinal = ordinal;
   work->tid_base = shared().tid_base / 0x10000 * 16 + shared().children_made++;
   uint64_t all = ~uint64_t{0};
   sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all), reinterpret_cast<long>(&work->mask), 8);
@@ -126,7 +127,7 @@ long fork_program(const Frame& frame, uint64_t exit_signal, uint64_t child_tid, 
   const uint64_t mask = work->mask;
   sys::raw(SYS_munmap, area, static_cast<long>(kForkStack));
   trap::set_mask(mask);
-  return input::kept(input::What::kChild, pid);
+  return input::note_child(pid, ordinal);
 }
 
 long borrow_program(Frame& frame, uint64_t flags, uint64_t stack) {
@@ -152,7 +153,7 @@ long borrow_program(Frame& frame, uint64_t flags, uint64_t stack) {
   long pid = weir_clone(flags, copy->stack_top - 4096, nullptr, nullptr, 0, borrowing_child, reinterpret_cast<uint64_t>(copy));
   if (multi) view::forget_copies();  // the child wrote with this task's mappings, and its faults are not this task's
   if (pid > 0 && runtime::g_isolated) note_child(static_cast<int>(pid));
-  return input::kept(input::What::kChild, pid);
+  return input::note_child(pid, copy->ordinal);
 }
 
 namespace {
@@ -199,6 +200,7 @@ long wait_child(int kind, int id, int options, FoundChild& found) {
     const uint32_t epoch = __atomic_load_n(&s.children_epoch, __ATOMIC_ACQUIRE);
     const long pid = input::value(input::What::kChild, [&] { return look_for_child(kind, id, options, found); });
     if (pid > 0) input::bytes(&found, sizeof found);
+    if (pid > 0 && (WIFEXITED(found.status) || WIFSIGNALED(found.status))) input::note_child_end(pid);
     if (pid != 0 || (options & WNOHANG)) return pid;
     outside_begin("child process");
     const long result = input::value(input::What::kReady, [&] {

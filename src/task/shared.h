@@ -60,7 +60,9 @@ inline constexpr uint32_t kMappingRecords = 8192;
 inline constexpr uint32_t kProtectedRanges = 65536;  // each is a mapping at least, of which the kernel allows 65530
 inline constexpr uint32_t kMaxChildren = 4096;
 inline constexpr uint32_t kMaxTimers = 64;
+inline constexpr uint32_t kShownDescriptors = 256;
 inline constexpr uint32_t kMappedFiles = 256;
+inline constexpr uint32_t kRecordedChildren = 256;
 inline constexpr uint32_t kMaxEnded = 64;  // ended tasks that have a line of their own in what --stat prints
 inline constexpr int kHiddenDescriptors = 65536;  // none is hidden at this number or above
 
@@ -287,6 +289,10 @@ struct Shared {
   Executor executor;
 
   // A recording (runtime/recording.h).
+  uint8_t shows[kShownDescriptors];  // of a replay: the output of the command's, 1 or 2, that the descriptor was; 0 none
+  uint32_t compares_memory;     // the program has begun alike: what it executes itself has other random bytes
+  struct { int32_t pid; uint32_t ordinal; } recorded_children[kRecordedChildren];  // of a replay, the last ones; by the pid it is shown
+  uint32_t recorded_child_count;
   uint32_t ordinal;             // of this process among the program's
   uint32_t order_stream;        // slot + 1
   uint32_t streams[kMaxTasks];  // of the tasks' slots: slot + 1, 0 none yet

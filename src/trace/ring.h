@@ -52,6 +52,7 @@ struct Header {
   uint64_t options;       // of this run: kWithFingerprint, kWithStat
   char directory[512];    // the recording
   char log[512];          // where Weir's own words go; empty: standard error. Not in the environment, which must not differ in a replay
+  uint8_t shows[kMostProcesses][3];  // of a replay, at the last exec: of descriptors 1 and 2, which output each is: 1, 2, or 3 none; 0 itself
   int32_t pid[kMostProcesses];  // of each process, by ordinal: a program that is executed in it finds its streams so
   alignas(64) Slot slot[kMostStreams];
 };
