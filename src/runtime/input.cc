@@ -204,6 +204,7 @@ long call(long number, long a, long b, long c, long d, long e, long f) {
   if (!is_on()) return sys::raw(number, a, b, c, d, e, f);
   Task& task = self();
   const effects::Request request{number, {a, b, c, d, e, f}};
+  if (number == SYS_exit || number == SYS_exit_group) return make(request);  // a vfork child's
   const effects::Replay replay = effects::replay_of(request);
   const bool plain_futex = is_plain_futex(request);
   if (replay == effects::Replay::kRefuse && !plain_futex) refuse(request);
