@@ -25,7 +25,7 @@ inline bool replaying() { return g_mode == Mode::kReplay; }
 // What a kept number is: part of the recording's format (docs/RECORDING.md).
 enum class What : uint16_t {
   kTid = 1, kTime = 2, kReady = 3, kFlags = 4, kOrdinal = 5, kChild = 6, kErrand = 7, kTimeout = 8, kParent = 9, kClock = 10,
-  kProcessor = 11,
+  kProcessor = 11, kAskedIn = 12,
 };
 
 // A system call of the program's: the kernel's answer, with what it writes to memory.
@@ -38,6 +38,8 @@ template <typename Ask>
 int64_t value(What what, Ask ask) {
   return kept(what, replaying() ? 0 : static_cast<int64_t>(ask()));
 }
+// Replaying: the next that the task was told, here, is such a number.
+bool comes(What what);
 // Memory of the runtime's own that the call before has filled.
 void bytes(void* at, uint64_t size);
 // The descriptor of a file that the program is about to map: replaying, that of the recording's copy, which the caller closes (close_file).

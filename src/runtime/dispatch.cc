@@ -177,6 +177,7 @@ extern "C" __attribute__((visibility("hidden"))) void weir_on_site(weir::Frame* 
     return;
   }
   on_site(*frame);
+  if (input::is_on() && g_tasks_active) trap::stand_aside_if_asked(self());
   if (input::replaying() && runtime::g_intercepting) trap::take_recorded_signals(self());
   if (!g_tasks_active) return;
   go_on_counted(*frame);

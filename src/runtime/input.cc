@@ -261,6 +261,12 @@ int64_t kept(What what, int64_t now) {
   return then;
 }
 
+bool comes(What what) {
+  Task& task = self();
+  const Entry* entry = recording::peek(task);
+  return entry && entry->kind == Kind::kValue && entry->number == static_cast<uint16_t>(what) && entry->event == recording::place_of(task);
+}
+
 void bytes(void* at, uint64_t size) {
   if (!is_on()) return;
   Task& task = self();

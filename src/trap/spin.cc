@@ -379,10 +379,25 @@ void park(const Task& task) {
 
 }  // namespace
 
+namespace {
+
+constexpr uint64_t kAside = 1'000'000'000;  // virtual nanoseconds: tens of thousands of rounds, or one second where nobody else goes on
+
+}  // namespace
+
+void stand_aside_if_asked(Task& task) {
+  if ((task.turn_depth && (task.keeps_for != kKeptForGap || task.turn_depth > 1 || task.held)) || task.alone_section) return;
+  if (input::replaying() ? !input::comes(input::What::kAskedIn) : !__atomic_load_n(&task.asked_in, __ATOMIC_ACQUIRE)) return;
+  input::kept(input::What::kAskedIn, 1);
+  task.asked_in = 0;
+  begin_turn(EventKind::kSpin);
+  block(0, 0, kAside, "the end of the program");
+  end_turn();
+}
+
 void on_preempted(Frame& frame) {
   Task& task = self();
   frame.rip = task.preempted_rip;
-  constexpr uint64_t kAside = 1'000'000'000;  // virtual nanoseconds: tens of thousands of rounds, or one second where nobody else goes on
   const bool spins = task.spinning, aside = task.asked_in;
   task.spinning = task.asked_in = 0;
   const uint32_t depth = task.keeps_for == kKeptForGap && !task.held ? 0 : task.turn_depth;
