@@ -150,7 +150,8 @@ bool in_guarded_copy(const ucontext_t& context) {
 
 // A fault or trap that is the program's own: its handler, or the kernel's default with the fault repeated.
 void program_fault(Task& task, int signal, siginfo_t* info, ucontext_t* context) {
-  if (g_tasks_active && in_runtime(task, *context)) {
+  const bool is_fault = info->si_code > 0;  // and not a signal that the program sends itself, in the runtime's system call
+  if (is_fault && g_tasks_active && in_runtime(task, *context)) {
     auto& gregs = context->uc_mcontext.gregs;
     report("fault in the runtime: signal %d at %x, address %x, stack %x, task %u (please report this)", int64_t{signal},
            static_cast<uint64_t>(gregs[REG_RIP]), reinterpret_cast<uint64_t>(info->si_addr),
@@ -163,7 +164,7 @@ void program_fault(Task& task, int signal, siginfo_t* info, ucontext_t* context)
   reset.flags = sys::kSaRestorer;
   reset.restorer = weir_sigreturn;
   kernel_sigaction(signal, &reset, nullptr);
-  if (info->si_code <= 0 || signal == SIGTRAP) sys::raw(SYS_tkill, sys::raw(SYS_gettid), signal);
+  if (!is_fault || signal == SIGTRAP) sys::raw(SYS_tkill, sys::raw(SYS_gettid), signal);
 }
 
 // A signal to the whole program (from the terminal, or to its process group) reaches every task's process and the monitor;
