@@ -89,6 +89,7 @@ std::string order_words(const Entry& entry) {
     case trace::OrderKind::kReturns: what = "returns"; break;
     case trace::OrderKind::kTimeJumps: what = "waits no longer: time jumps"; break;
     case trace::OrderKind::kSignal: what = "gets a signal"; break;
+    case trace::OrderKind::kStands: what = "waits, and nobody can go on"; break;
   }
   return fmt::format("task {} {} after {} turns", entry.check, what, entry.result);
 }

@@ -117,17 +117,14 @@ int wait_blocked(Task& task) {
     bool outside = false;
     for (TaskId i = 0; i < s.high_task; i++) outside |= s.tasks[i].state == TaskState::kOutside;
     const bool idle = (config().fenced ? !s.serial && s.running == 0 : s.turn == kNoTask) && !next_arrived(s, 0);
-    bool deadlock = false;
     if (idle && task.state == TaskState::kBlocked) {
       if (task.deadline) {
         come(Outside::kTimeJumps, task);
       } else if (!s.deadlock_told && !outside) {
-        s.deadlock_told = 1;
-        deadlock = true;
+        come(Outside::kStands, task);
       }
     }
     s.order_lock.unlock();
-    if (deadlock) report_waits();
   }
   s.schedule_hash = (s.schedule_hash ^ (uint64_t{task.id} << 8 | 0xff)) * 0x9E3779B97F4A7C15;
   return static_cast<int>(task.wait_result);

@@ -4,6 +4,7 @@
 
 #include "order/pace.h"
 #include "order/phases.h"
+#include "order/rounds.h"
 
 namespace weir::order {
 
@@ -26,6 +27,10 @@ void apply(Shared& s, Outside kind, Task& task) {
       task.state = TaskState::kArrived;
       break;
     case Outside::kSignal: finish_wait(task, EINTR); break;
+    case Outside::kStands:
+      s.deadlock_told = 1;
+      report_waits();
+      break;
     default: jump(s);
   }
 }
@@ -84,7 +89,7 @@ void come(Outside kind, Task& task) {
     }
   }
   apply(s, kind, task);
-  kick(s);
+  if (kind != Outside::kStands) kick(s);
 }
 
 }  // namespace weir::order

@@ -1,6 +1,6 @@
 // What comes from outside into the order of turns: a task that returns from the kernel, a time limit that passes while nobody can run, a
 // signal that ends a wait. When it comes depends on the clock; so a recording keeps how many decisions (who has the turn next) had been made
-// by then, and in a replay it comes between the same two.
+// by then, and in a replay it comes between the same two. So does what Weir says of a deadlock, which depends on the clock too.
 //
 // Invariants (all under order_lock)
 // 1. Nothing in order/ depends on when between two decisions such a thing came: it changes a task's state, which only a decision reads.
@@ -13,7 +13,7 @@
 
 namespace weir::order {
 
-enum class Outside : uint16_t { kReturns = 1, kTimeJumps = 2, kSignal = 3 };  // trace::OrderKind
+enum class Outside : uint16_t { kReturns = 1, kTimeJumps = 2, kSignal = 3, kStands = 4 };  // trace::OrderKind
 
 struct JournalEntry {
   Outside kind;

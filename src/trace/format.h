@@ -28,7 +28,7 @@ enum class Kind : uint8_t {
 
 inline constexpr Kind kLastKind = Kind::kImage;
 
-enum class OrderKind : uint16_t { kReturns = 1, kTimeJumps = 2, kSignal = 3 };
+enum class OrderKind : uint16_t { kReturns = 1, kTimeJumps = 2, kSignal = 3, kStands = 4 };
 enum class EndKind : uint16_t { kTaskEnds = 1, kProgramExits = 2, kProgramKilled = 3 };
 
 struct Entry {
