@@ -1,5 +1,7 @@
 #include "trap/recorded_signals.h"
 
+#include <cpuid.h>
+
 #include "base/bytes.h"
 #include "event/input.h"
 #include "sys/syscall_x86_64.h"
@@ -31,6 +33,41 @@ void settle_pending(Task& task) {
   if (!input::recording()) return;
   take_queued(task, (task.has_wait_mask ? task.wait_mask : task.deliver_mask) & ~sys::kNeverBlocked);
   for (uint32_t i = 0; i < task.pending; i++) input::keep_signal(task, task.pending_signals[i].signal, task.pending_signals[i].info);
+}
+
+void fill_state(uint8_t* state, uint64_t size) {
+  constexpr uint32_t kReserved = 464, kHeader = 512, kMagic = 0x46505853, kX87 = 32, kXmm = 160, kXmmLimit = 416;
+  constexpr unsigned kParts = 10;  // those that a processor may have and a kernel saves in this layout
+  static struct { uint32_t offset, size; } parts[kParts];
+  static bool known = false;
+  uint32_t magic;
+  uint64_t all, used;
+  copy_bytes(&magic, state + kReserved, sizeof magic);
+  if (magic != kMagic || size < kHeader + 64) return;
+  copy_bytes(&all, state + kReserved + 8, sizeof all);
+  copy_bytes(&used, state + kHeader, sizeof used);
+  if (!known) {
+    for (unsigned i = 2; i < kParts; i++) {
+      uint32_t part_size, offset, c, d;
+      __cpuid_count(0xd, i, part_size, offset, c, d);
+      parts[i] = {offset, part_size};
+    }
+    known = true;
+  }
+  if (!(used & 1)) {
+    zero_bytes(state, 24);
+    const uint16_t control = 0x37f;
+    copy_bytes(state, &control, sizeof control);
+    zero_bytes(state + kX87, kXmm - kX87);
+  }
+  if (!(used & 2)) zero_bytes(state + kXmm, kXmmLimit - kXmm);
+  for (unsigned i = 2; i < kParts; i++) {
+    const bool is_there = (all >> i & 1) && uint64_t{parts[i].offset} + parts[i].size <= size;
+    if (is_there && !(used >> i & 1)) zero_bytes(state + parts[i].offset, parts[i].size);
+  }
+  constexpr uint64_t kProtectionKeys = uint64_t{1} << 9;  // zero is not how it begins
+  used |= all & ~kProtectionKeys & ((uint64_t{1} << kParts) - 1);
+  copy_bytes(state + kHeader, &used, sizeof used);
 }
 
 }  // namespace weir::trap

@@ -16,4 +16,9 @@ void take_recorded_signals(Task& task);
 // below the program's would differ in a replay.
 void settle_pending(Task& task);
 
+// A handler's frame, its copy on the program's stack: of the processor's state (as XSAVE lays it out) the kernel leaves out what the
+// processor takes for unused, and which parts these are depends on when it was last taken away. So all parts are there, unused ones as they
+// begin. `state`: the legacy area and what follows, `size` bytes.
+void fill_state(uint8_t* state, uint64_t size);
+
 }  // namespace weir::trap

@@ -130,6 +130,7 @@ void redirect(Task& task, ucontext_t& context) {
   const uint64_t new_state = (top - state_size) & ~uint64_t{63};
   const uint64_t new_frame = ((new_state - head) & ~uint64_t{15}) - 8;
   copy_bytes(reinterpret_cast<void*>(new_state), reinterpret_cast<void*>(state), state_size);
+  if (input::is_on()) fill_state(reinterpret_cast<uint8_t*>(new_state), state_size);
   copy_bytes(reinterpret_cast<void*>(new_frame), reinterpret_cast<void*>(frame), head);
   auto* new_context = reinterpret_cast<ucontext_t*>(new_frame + 8);
   new_context->uc_mcontext.fpregs = reinterpret_cast<fpregset_t>(new_state);
