@@ -4,6 +4,7 @@
 #include "runtime/exit_report.h"
 
 #include "base/options.h"
+#include "event/input.h"
 #include "page/store.h"
 #include "runtime/counts.h"
 #include "runtime/exit_json.h"
@@ -162,7 +163,8 @@ void prints_at_exit(int code) {
     for (;;) sys::futex_wait(&never, 0);
   }
   recording::end_program(code);
-  if (options().fingerprint) report("fingerprint: memory %x, schedule %x", page::fingerprint(), s.schedule_hash);
+  const bool comparable = !input::is_on() || s.compares_memory;
+  if (options().fingerprint && comparable) report("fingerprint: memory %x, schedule %x", page::fingerprint(), s.schedule_hash);
   if (!options().counts()) return;
   stop_clock();
   if (options().stat) print_table();

@@ -181,7 +181,7 @@ __attribute__((constructor)) void start(int, char** argv, char**) {
   // On the runtime's stack: what is left there depends on whether plans were kept, and the program's stack is its memory.
   weir_upcall([](long, long, long) -> long { return runtime::patch_all(runtime::first_patch_kinds()), 0; }, 0, 0, 0);
   trap::take_over();
-  recording::begin_image();
+  weir_upcall([](long, long, long) -> long { return recording::begin_image(), 0; }, 0, 0, 0);
   page::dump_used();
   runtime::g_intercepting = true;
 }
