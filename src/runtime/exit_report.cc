@@ -164,7 +164,7 @@ void prints_at_exit(int code) {
   }
   recording::end_program(code);
   const bool comparable = !input::is_on() || s.compares_memory;
-  if (options().fingerprint && comparable) report("fingerprint: memory %x, schedule %x", page::fingerprint(), s.schedule_hash);
+  if (options().fingerprint) report("fingerprint: memory %x, schedule %x", comparable ? page::fingerprint() : uint64_t{0}, s.schedule_hash);
   if (!options().counts()) return;
   stop_clock();
   if (options().stat) print_table();

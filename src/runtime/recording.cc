@@ -182,6 +182,7 @@ void begin_process(uint32_t ordinal) {
   note_process(ordinal);
   s.ordinal = task.ordinal = ordinal;
   s.order_stream = task.stream = 0;
+  s.compares_memory = 0;
   s.decisions = 0;
   for (auto& stream : s.streams) stream = 0;
   task.virtual_tid = static_cast<int>(input::kept(input::What::kTid, task.tid));

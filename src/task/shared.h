@@ -290,7 +290,7 @@ struct Shared {
 
   // A recording (runtime/recording.h).
   uint8_t shows[kShownDescriptors];  // of a replay: the output of the command's, 1 or 2, that the descriptor was; 0 none
-  uint32_t compares_memory;     // the program has begun alike: what it executes itself has other random bytes
+  uint32_t compares_memory;     // at its end; not of what the program executes itself, which has other random bytes, nor of its children
   struct { int32_t pid; uint32_t ordinal; } recorded_children[kRecordedChildren];  // of a replay, the last ones; by the pid it is shown
   uint32_t recorded_child_count;
   uint32_t ordinal;             // of this process among the program's
