@@ -10,6 +10,7 @@ usage: run.sh [options]
   --order O, --view V  the point to run at              (token, isolated)
   --threads N          threads that a program is told to make         (4)
   --weir PATH          the weir command        (build/release/bin/weir)
+  --record             record each program, then replay it with its files gone
   --native             run natively both times: tests the suite itself
   --prefix 'CMD ...'   put CMD before each program instead of `weir run`
   --limit SECONDS      for every pass, in place of the case's own limit
@@ -27,7 +28,7 @@ END
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 order=token view=isolated threads=4 size=small jobs=1 repeat=1
 weir=$here/../../build/release/bin/weir
-native= prefix= limit= only= families= strict= keep= list=
+record= native= prefix= limit= only= families= strict= keep= list=
 while [ $# -gt 0 ]; do
   case $1 in
     --order | --view | --threads | --weir | --prefix | --only | --size | --jobs | --repeat | --limit | --family)
@@ -36,7 +37,7 @@ while [ $# -gt 0 ]; do
       [ "$name" != family ] || name=families
       printf -v "$name" %s "$2"
       shift ;;
-    --native | --strict | --keep | --list) printf -v "${1#--}" yes ;;
+    --record | --native | --strict | --keep | --list) printf -v "${1#--}" yes ;;
     --help) usage; exit 0 ;;
     *) echo "run.sh: unknown option $1" >&2; usage >&2; exit 2 ;;
   esac
@@ -45,6 +46,7 @@ done
 
 source "$here/table.sh"
 source "$here/leftovers.sh"
+source "$here/replays.sh"
 load_cases "$here/cases" "$families" || exit 2
 if [ -n "$list" ]; then
   for name in "${case_names[@]}"; do echo "${case_family[$name]} $name"; done
@@ -60,6 +62,7 @@ else
   [ -x "$weir" ] || { echo "run.sh: no weir command at $weir (build it, or --weir PATH)" >&2; exit 2; }
   point="$order x $view"
   printf -v prefix '%s\n' "$weir" run --order "$order" --view "$view" --
+  [ -z "$record" ] || point="record x $view"
 fi
 
 [[ ${TMPDIR:-} != *[[:space:]]* ]] || TMPDIR=/tmp  # file:// addresses and nginx.conf hold paths
@@ -119,6 +122,7 @@ judge() {
   fi
   for ((i = 1; i <= repeat && ${#why} == 0; i++)); do
     shared_memory_files >"$place/shared_before"
+    [ -z "$record" ] || prefix=$(recording_prefix "$place/weir$i")
     pass "$name" "$place/weir$i" "$prefix"
     status=$?
     seconds=$(cat "$place/weir$i/seconds")
@@ -130,6 +134,7 @@ judge() {
       why="differs: $(diff "$place/native/stdout" "$place/weir$i/stdout" | head -n 3 | tr '\n' ' ')"
     fi
     why+=$(leftovers "$place/weir$i")
+    [ -z "$record" ] || [ -n "$why" ] || why=$(replay_all "$place/weir$i")
     why+=$(new_shared_memory "$place/shared_before")
     [ -n "$why" ] || rm -rf "$place/weir$i"
   done
