@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <sys/ipc.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -200,16 +201,24 @@ bool rewrite_path(long given, char* out, uint64_t capacity) {
   return rewrite_task_path(path, out, capacity) || rewrite_self_path(path, out);
 }
 
-long on_close_range(Call& call) {
-  // Weir's own descriptors stay open: the range is closed up to them.
-  auto first = static_cast<uint32_t>(call.a), last = static_cast<uint32_t>(call.b);
-  if (call.c) return call_kernel(call);
+// Weir's own descriptors stay open: the range is closed up to them, and beyond.
+long close_around_hidden(uint32_t first, uint32_t last, long flags) {
   long result = 0;
-  for (uint32_t fd = first; fd <= last && fd < 65536; fd++) {
-    if (!page::is_hidden(static_cast<int>(fd))) result = input::call(SYS_close, fd);
+  while (result == 0 && first <= last) {
+    uint64_t end = first;
+    while (end <= last && end < kHiddenDescriptors && !page::is_hidden(static_cast<int>(end))) end++;
+    if (end >= kHiddenDescriptors) end = uint64_t{last} + 1;
+    if (end > first) result = sys::raw(SYS_close_range, first, static_cast<long>(end - 1), flags);
+    if (end >= last) break;
+    first = static_cast<uint32_t>(end + 1);
   }
-  (void)result;
-  return 0;
+  return result;
+}
+
+long on_close_range(Call& call) {
+  const auto first = static_cast<uint32_t>(call.a), last = static_cast<uint32_t>(call.b);
+  if (first > last || (call.c & ~long{CLOSE_RANGE_UNSHARE | CLOSE_RANGE_CLOEXEC})) return call_kernel(call);
+  return input::value(input::What::kClosed, [&] { return close_around_hidden(first, last, call.c); });
 }
 
 long ordered(Call& call) {
@@ -246,6 +255,16 @@ bool never_sleeps_fcntl(long command) { return command != F_SETLKW && command !=
 }  // namespace
 
 bool is_descriptor(long number) { return way_of(number) != Way::kNone; }
+
+long call_beside_hidden(Call& call) {
+  switch (call.number) {
+    case SYS_close: return page::is_hidden(static_cast<int>(call.a)) ? -EBADF : call_kernel(call);
+    case SYS_dup2:
+    case SYS_dup3: return page::is_hidden(static_cast<int>(call.b)) ? -EBADF : call_kernel(call);
+    case SYS_close_range: return on_close_range(call);
+    default: return call_kernel(call);
+  }
+}
 
 long on_descriptor(Call& call) {
   const Way way = way_of(call.number);

@@ -93,6 +93,7 @@ bool may_begin_again(const Call& call) {
 // A program of one task that is recorded: a signal ends a sleep, and is handled when the call is over.
 long call_recorded(Call& call) {
   if (is_poll(call.number)) return poll_alone(call);
+  if (call.number == SYS_close || call.number == SYS_dup2 || call.number == SYS_dup3 || call.number == SYS_close_range) return call_beside_hidden(call);
   const long result = input::sleeping_call(call.number, call.a, call.b, call.c, call.d, call.e, call.f);
   if (result == -EINTR && may_begin_again(call) && trap::restarts()) call.again = true;
   return result;
@@ -111,7 +112,7 @@ void on_syscall(Frame& frame, const Site& site) {
             static_cast<long>(frame.r9)};
   long result;
   if (self().in_vfork) {
-    result = call_kernel(call);
+    result = input::is_on() ? call_beside_hidden(call) : call_kernel(call);
   } else if (is_process(call.number)) {
     result = on_process(call);
   } else if (is_memory(call.number)) {

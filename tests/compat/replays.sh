@@ -40,7 +40,7 @@ replay_all() {
   fi
   before=$(listing "$1/files")
   for one in "${all[@]}"; do
-    words=$(replay_one "${one%/}" 60)
+    words=$(replay_one "${one%/}" 20)
     [ -z "$words" ] || break
   done
   [ -n "$words" ] || [ "$before" = "$(listing "$1/files")" ] || words="the replay changed files: $(diff <(echo "$before") <(listing "$1/files") | head -n 3 | tr '\n' ' ')"
