@@ -43,7 +43,7 @@ uint64_t address_now(const Task& task, uint64_t kept) { return kept & kOnStack ?
 
 struct Pieces {
   Task* task;
-  bool failed;     // the call: not all that is visited need be there
+  bool failed;     // the call, or it wrote more than it says: not all that is visited need be there
   uint32_t count;  // of entries; then of those still to be put
 };
 
@@ -76,12 +76,26 @@ void put_pieces(void* context, uint64_t address, uint64_t size) {
   }
 }
 
+// A read beside the page cache (O_DIRECT) that comes to the file's end fills whole blocks, up to the end of the buffer.
+bool fills_blocks(const effects::Request& request, long result) {
+  constexpr long kBlock = 512;  // the smallest; what ends at one has no rest
+  if (result <= 0 || result % kBlock == 0) return false;
+  switch (request.number) {
+    case SYS_read: case SYS_pread64: case SYS_readv: case SYS_preadv: case SYS_preadv2: break;
+    default: return false;
+  }
+  const long flags = sys::raw(SYS_fcntl, request.a[0], F_GETFL);
+  return flags > 0 && (flags & O_DIRECT);
+}
+
 void keep(Task& task, const effects::Request& request, const effects::Before& before, long result) {
-  Pieces pieces{&task, result < 0, 0};
-  effects::written_memory(request, before, result, count_pieces, &pieces);
+  const bool is_direct = fills_blocks(request, result);
+  Pieces pieces{&task, result < 0 || is_direct, 0};
+  const long written = is_direct ? INT32_MAX : result;
+  effects::written_memory(request, before, written, count_pieces, &pieces);
   const uint8_t flags = pieces.count ? trace::kMore : uint8_t{0};
   recording::put(task, Entry{Kind::kCall, flags, static_cast<uint16_t>(request.number), 0, recording::check_of(task, request), 0, result});
-  if (pieces.count) effects::written_memory(request, before, result, put_pieces, &pieces);
+  if (pieces.count) effects::written_memory(request, before, written, put_pieces, &pieces);
 }
 
 void check(const Task& task, const Entry& entry, const effects::Request& request) {
