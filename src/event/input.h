@@ -25,8 +25,7 @@ inline bool replaying() { return g_mode == Mode::kReplay; }
 // What a kept number is: part of the recording's format (docs/RECORDING.md).
 enum class What : uint16_t {
   kTid = 1, kTime = 2, kReady = 3, kFlags = 4, kOrdinal = 5, kChild = 6, kErrand = 7, kTimeout = 8, kParent = 9, kClock = 10,
-  kProcessor = 11, kAskedIn = 12,
-  kProcessor = 11, kClosed = 12,
+  kProcessor = 11, kClosed = 12, kAskedIn = 13,
 };
 
 // A system call of the program's: the kernel's answer, with what it writes to memory.

@@ -27,22 +27,20 @@ replay_one() {
   fi
 }
 
-# Replays all that the pass in directory $1 recorded, and prints what was not the same. A program that was built in
-# the case's directory must be there for the replay; else the directory is gone.
+# Replays all that the pass in directory $1 recorded, each within $2 seconds, and prints what was not the same. A program
+# that was built in the case's directory must be there for the replay; else the directory is not.
 replay_all() {
   local one all words='' before
   all=("$1"/recordings/*/)
   [ -d "${all[0]}" ] || { echo "nothing was recorded"; return; }
-  if grep -qF "\"path\":\"$1/files/" "$1"/recordings/*/recording/{manifest,images} 2>/dev/null; then
-    :
-  else
-    mv "$1/files" "$1/away"
-  fi
+  grep -qF "\"path\":\"$1/files/" "$1"/recordings/*/recording/{manifest,images} 2>/dev/null || mv "$1/files" "$1/away"
   before=$(listing "$1/files")
   for one in "${all[@]}"; do
-    words=$(replay_one "${one%/}" 20)
+    words=$(replay_one "${one%/}" "$2")
     [ -z "$words" ] || break
   done
-  [ -n "$words" ] || [ "$before" = "$(listing "$1/files")" ] || words="the replay changed files: $(diff <(echo "$before") <(listing "$1/files") | head -n 3 | tr '\n' ' ')"
+  if [ -z "$words" ] && [ "$before" != "$(listing "$1/files")" ]; then
+    words="the replay changed files: $(diff <(echo "$before") <(listing "$1/files") | head -n 3 | tr '\n' ' ')"
+  fi
   [ -z "$words" ] || echo "$words (recording ${one%/})"
 }

@@ -49,7 +49,10 @@ source "$here/leftovers.sh"
 source "$here/replays.sh"
 load_cases "$here/cases" "$families" || exit 2
 if [ -n "$list" ]; then
-  for name in "${case_names[@]}"; do echo "${case_family[$name]} $name"; done
+  for name in "${case_names[@]}"; do
+    [ -z "$record" ] || attribute_has "$name" orders record || continue
+    echo "${case_family[$name]} $name"
+  done
   exit 0
 fi
 
@@ -103,6 +106,10 @@ judge() {
     echo "$verdict $name 0 s (native 0 s) not installed: $missing"
     return
   fi
+  if [ "$point" = "record x $view" ] && ! attribute_has "$name" orders record; then
+    echo "skip $name 0 s (native 0 s) cannot be recorded, or not be replayed exactly"
+    return
+  fi
   if [ "$point" = "$order x $view" ] && ! attribute_has "$name" orders "$order"; then
     echo "skip $name 0 s (native 0 s) not for order $order"
     return
@@ -134,7 +141,7 @@ judge() {
       why="differs: $(diff "$place/native/stdout" "$place/weir$i/stdout" | head -n 3 | tr '\n' ' ')"
     fi
     why+=$(leftovers "$place/weir$i")
-    [ -z "$record" ] || [ -n "$why" ] || why=$(replay_all "$place/weir$i")
+    [ -z "$record" ] || [ -n "$why" ] || why=$(replay_all "$place/weir$i" "${limit:-$(attribute "$name" limit)}")
     why+=$(new_shared_memory "$place/shared_before")
     [ -n "$why" ] || rm -rf "$place/weir$i"
   done

@@ -29,7 +29,7 @@ attribute() {
   local standard
   case $2 in
     limit) standard=60 ;;
-    orders) standard="free token record replay" ;;
+    orders) standard="free token record" ;;
     views) standard="direct isolated coherent guarded" ;;
     *) standard= ;;
   esac
