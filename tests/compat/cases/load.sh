@@ -25,24 +25,23 @@ case_sysbench_memory() {
 }
 
 # stress SECONDS ARGS: ends at its count of operations, else after so many seconds.
-# Not for record: its processes share memory, and what the others write there is in no recording.
 stress() { under stress-ng --quiet --verify --temp-path "$PWD" --timeout "$@" >words 2>&1; }
 
-compat stress_pthread needs=stress-ng limit=90 orders="free token"
+compat stress_pthread needs=stress-ng limit=90
 case_stress_pthread() { stress 40 --pthread 1 --pthread-max "$threads" --pthread-ops 40; }
 
-compat stress_mutex needs=stress-ng limit=90 orders="free token"
+compat stress_mutex needs=stress-ng limit=90
 case_stress_mutex() { stress 40 --mutex 1 --mutex-procs "$threads" --mutex-ops 4000; }
 
-compat stress_malloc needs=stress-ng limit=90 orders="free token"
+compat stress_malloc needs=stress-ng limit=90
 case_stress_malloc() { stress 40 --malloc 1 --malloc-pthreads "$threads" --malloc-max 200 --malloc-bytes 64K --malloc-ops 3000; }
 
 # Looks at the clock only.
-compat stress_semaphore needs=stress-ng limit=90 orders="free token"
+compat stress_semaphore needs=stress-ng limit=90
 case_stress_semaphore() { stress 1 --sem 1 --sem-procs "$threads"; }
 
 # A process with 16 threads ends by exit_group, again and again.
-compat stress_exit_group needs=stress-ng limit=90 orders="free token"
+compat stress_exit_group needs=stress-ng limit=90
 case_stress_exit_group() { stress 40 --exit-group 1 --exit-group-ops 5; }
 
 # Attaches shared memory (shmat), which a recording refuses.
