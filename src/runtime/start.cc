@@ -162,6 +162,13 @@ HeapConfig heap_config() {
 
 namespace {
 
+// Of what start() leaves on the program's stack, clocks and ids among it, nothing is to be found in a variable that the program does
+// not initialize.
+[[gnu::noinline]] void clear_stack_below() {
+  volatile uint64_t words[4096];  // deeper than anything that start() calls there
+  for (auto& word : words) word = 0;
+}
+
 __attribute__((constructor)) void start(int, char** argv, char**) {
   if (options().passive()) {
     if (options().stat || options().fingerprint) runtime::ensure_memory();
@@ -183,6 +190,7 @@ __attribute__((constructor)) void start(int, char** argv, char**) {
   trap::take_over();
   weir_upcall([](long, long, long) -> long { return recording::begin_image(), 0; }, 0, 0, 0);
   page::dump_used();
+  clear_stack_below();
   runtime::g_intercepting = true;
 }
 
