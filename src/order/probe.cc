@@ -2,7 +2,6 @@
 
 #include <signal.h>
 
-#include "order/journal.h"
 #include "order/rounds.h"
 #include "sys/futex.h"
 #include "sys/syscall_x86_64.h"
@@ -26,8 +25,7 @@ uint64_t next_look(Task& task) {
 }  // namespace
 
 bool late(const Shared& s, const Task& task) {
-  // Recorded, every call comes into the runtime: who makes those that are no events, in a loop, is there nearly always.
-  if ((task.in_runtime && !journal().recording) || task.ahead) return false;
+  if (task.in_runtime || task.ahead) return false;
   return task.state == TaskState::kRunning || s.turn == task.id;
 }
 

@@ -180,6 +180,12 @@ void ask_in(const Task& waiter, uint64_t now) {
   SpinGuard guard(s.order_lock);
   for (TaskId i = 0; i < s.high_task; i++) {
     Task& task = s.tasks[i];
+    // Recorded, every call comes into the runtime: who makes those that are no events, in a loop, is there whenever it is looked at, and
+    // sees at the end of one that it is asked.
+    const bool active = task.state == TaskState::kRunning || s.turn == task.id;
+    if (journal().recording && &task != &waiter && active && task.in_runtime && !task.ahead && !task.away) {
+      __atomic_store_n(&task.asked_in, 1u, __ATOMIC_RELEASE);
+    }
     const uint64_t late_since = __atomic_load_n(&task.late_since, __ATOMIC_RELAXED);
     if (&task == &waiter || !late(s, task) || !late_since || now - late_since < kExitPatience) continue;
     __atomic_store_n(task.away ? &task.wanted_back : &task.asked_in, 1u, __ATOMIC_RELEASE);
