@@ -25,6 +25,23 @@ bool starts_with(const char* text, const char* prefix) {
 
 bool equal_strings(const char* a, const char* b) { return starts_with(a, b) && string_length(a) == string_length(b); }
 
+char* append_text(char* to, const char* text) {
+  const size_t length = string_length(text);
+  copy_bytes(to, text, length + 1);
+  return to + length;
+}
+
+char* append_number(char* to, uint64_t number) {
+  char digits[21];
+  size_t at = sizeof digits - 1;
+  digits[at] = 0;
+  do {
+    digits[--at] = static_cast<char>('0' + number % 10);
+    number /= 10;
+  } while (number);
+  return append_text(to, digits + at);
+}
+
 }  // namespace weir
 
 // What the compiler may call by itself. Hidden: the program keeps libc's.

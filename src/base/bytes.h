@@ -12,6 +12,9 @@ void zero_bytes(void* at, size_t size);
 size_t string_length(const char* text);
 bool starts_with(const char* text, const char* prefix);
 bool equal_strings(const char* a, const char* b);
+// Write at `to`, with a NUL behind; answer where that is. REQUIRES: there is room.
+char* append_text(char* to, const char* text);
+char* append_number(char* to, uint64_t number);  // decimal
 
 // A hash of what `hash` is a hash of and `count` words more.
 inline uint64_t hash_words(uint64_t hash, const uint64_t* words, size_t count) {

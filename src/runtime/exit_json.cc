@@ -155,17 +155,8 @@ constexpr size_t kPath = sizeof(Options::json_path) + 32;
 
 // FILE, and behind it, if `pid` is not 0, .PID and `behind`.
 void make_path(char (&path)[kPath], int pid, const char* behind) {
-  size_t at = string_length(options().json_path);
-  copy_bytes(path, options().json_path, at);
-  if (pid) {
-    char digits[12];
-    size_t count = 0;
-    for (; pid; pid /= 10) digits[count++] = static_cast<char>('0' + pid % 10);
-    path[at++] = '.';
-    while (count) path[at++] = digits[--count];
-    for (; *behind; behind++) path[at++] = *behind;
-  }
-  path[at] = 0;
+  char* end = append_text(path, options().json_path);
+  if (pid) append_text(append_number(append_text(end, "."), static_cast<uint64_t>(pid)), behind);
 }
 
 void put_row(File& file, const TaskCounters& counters) {

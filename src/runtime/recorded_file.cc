@@ -15,22 +15,6 @@ namespace weir::recording {
 
 namespace {
 
-char* append(char* to, const char* text) {
-  const size_t length = string_length(text);
-  copy_bytes(to, text, length + 1);
-  return to + length;
-}
-
-char* append_number(char* to, uint64_t number) {
-  char digits[21];
-  size_t at = sizeof digits - 1;
-  digits[at] = 0;
-  do {
-    digits[--at] = static_cast<char>('0' + number % 10);
-  } while (number /= 10);
-  return append(to, digits + at);
-}
-
 // A file that is mapped again, in other parts, is one: the runtime sees by its name that these are one object. What the program
 // writes through a shared mapping is in that mapping's copy only.
 uint32_t number_of(const trace::MappedFile& file, bool is_shared, bool& is_new) {
@@ -54,7 +38,7 @@ void put_file(Task& task, long descriptor, bool is_shared) {
   const trace::MappedFile facts{static_cast<uint64_t>(status.st_size), status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec, status.st_dev,
                                 status.st_ino, static_cast<int32_t>(sys::raw(SYS_getpid)), static_cast<int32_t>(descriptor)};
   char name[64], path[512];
-  append_number(append(name, "/proc/self/fd/"), static_cast<uint64_t>(descriptor));
+  append_number(append_text(name, "/proc/self/fd/"), static_cast<uint64_t>(descriptor));
   long length = sys::raw(SYS_readlink, reinterpret_cast<long>(name), reinterpret_cast<long>(path), sizeof path);
   if (length < 0) length = 0;
   bool is_new;
@@ -94,7 +78,7 @@ long open_file(Task& task, bool shared) {
   const trace::Entry& entry = next(task);
   if (entry.kind != trace::Kind::kFile) diverged(task, entry, "a file is mapped", 0);
   char path[600];
-  append_number(append(append(path, header.directory), "/files/"), static_cast<uint64_t>(entry.result));
+  append_number(append_text(append_text(path, header.directory), "/files/"), static_cast<uint64_t>(entry.result));
   const long file = sys::raw(SYS_open, reinterpret_cast<long>(path), O_RDONLY | O_CLOEXEC);
   if (sys::failed(file)) {
     report("%s, the recording's copy of a file that the program maps, cannot be opened (error %d)", path, int64_t{-file});

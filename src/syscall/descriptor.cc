@@ -151,22 +151,11 @@ long try_again(Call& call) {
 // What the kernel says of a task's process that the program would read of itself.
 const char* const kMonitorFiles[] = {"/proc/self/cmdline", "/proc/self/environ", "/proc/self/status", "/proc/self/comm"};
 
-void append_number(char*& to, int number) {
-  char digits[12];
-  int count = 0;
-  for (int value = number; value; value /= 10) digits[count++] = static_cast<char>('0' + value % 10);
-  while (count) *to++ = digits[--count];
-}
-
 bool rewrite_self_path(const char* path, char* out) {
   if (!shared().monitor) return false;
   for (const char* file : kMonitorFiles) {
     if (!equal_strings(path, file)) continue;
-    char* to = out;
-    copy_bytes(to, "/proc/", 6);
-    to += 6;
-    append_number(to, shared().monitor);
-    copy_bytes(to, path + 10, string_length(path + 10) + 1);
+    append_text(append_number(append_text(out, "/proc/"), static_cast<uint64_t>(shared().monitor)), path + 10);
     return true;
   }
   return false;
@@ -181,15 +170,8 @@ bool rewrite_task_path(const char* path, char* out, uint64_t capacity) {
   while (*at >= '0' && *at <= '9') tid = tid * 10 + (*at++ - '0');
   Task* task = tasks::find_by_virtual_tid(tid);
   if (!task || string_length(at) + 64 > capacity) return false;
-  char* to = out;
-  auto put = [&](const char* text) {
-    uint64_t length = string_length(text);
-    copy_bytes(to, text, length + 1);
-    to += length;
-  };
-  put(runtime::g_isolated ? "/proc/" : kPrefix);
-  append_number(to, tasks::kernel_tid(*task));
-  put(at);
+  char* number = append_text(out, runtime::g_isolated ? "/proc/" : kPrefix);
+  append_text(append_number(number, static_cast<uint64_t>(tasks::kernel_tid(*task))), at);
   return true;
 }
 

@@ -37,13 +37,8 @@ void set_handler(int signal, void* handler) {
 
 // The kernel keeps each task's mask; /proc has it.
 bool blocks(int tid, int signal) {
-  char path[40] = "/proc/";
-  char digits[12];
-  int count = 0;
-  for (int value = tid; value; value /= 10) digits[count++] = static_cast<char>('0' + value % 10);
-  char* at = path + 6;
-  while (count) *at++ = digits[--count];
-  copy_bytes(at, "/status", 8);
+  char path[40];
+  append_text(append_number(append_text(path, "/proc/"), static_cast<uint64_t>(tid)), "/status");
   long file = sys::raw(SYS_open, reinterpret_cast<long>(path), 0);
   if (sys::failed(file)) return true;
   static char text[4096];
