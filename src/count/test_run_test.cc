@@ -1,7 +1,6 @@
 #include "count/test_run.h"
 
 #include <asm/prctl.h>
-#include <link.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -11,6 +10,7 @@
 #include <initializer_list>
 #include <utility>
 
+#include "base/test_libraries.h"
 #include "count/cache.h"
 #include "count/count.h"
 #include "count/text.h"
@@ -108,17 +108,7 @@ void on_signal(int signal, siginfo_t* info, void* pointer) {
 }
 
 void note_texts() {
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, size_t, void*) {
-        if (strstr(info->dlpi_name, "vdso") != nullptr) return 0;
-        for (int i = 0; i < info->dlpi_phnum; i++) {
-          const ElfW(Phdr)& segment = info->dlpi_phdr[i];
-          const uint64_t start = info->dlpi_addr + segment.p_vaddr;
-          if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X)) note_text({page_down(start), page_up(start + segment.p_memsz)});
-        }
-        return 0;
-      },
-      nullptr);
+  for (const Library& library : loaded_libraries()) note_text({page_down(library.text.start), page_up(library.text.limit)});
 }
 
 bool prepare() {

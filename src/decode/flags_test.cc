@@ -1,11 +1,12 @@
 #include "decode/flags.h"
 
 #include <gtest/gtest.h>
-#include <link.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <algorithm>
+
+#include "base/test_libraries.h"
 
 namespace {
 
@@ -41,18 +42,9 @@ void compare(const uint8_t* code, size_t size, Counts& counts) {
 
 TEST(FlagsTest, QuickAnswersAreTheDecoders) {
   Counts counts;
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, size_t, void* data) {
-        if (strstr(info->dlpi_name, "vdso") != nullptr) return 0;
-        for (int i = 0; i < info->dlpi_phnum; i++) {
-          const ElfW(Phdr)& segment = info->dlpi_phdr[i];
-          if (segment.p_type != PT_LOAD || !(segment.p_flags & PF_X)) continue;
-          compare(reinterpret_cast<const uint8_t*>(info->dlpi_addr + segment.p_vaddr),
-                  std::min<size_t>(segment.p_memsz, 1'000'000), *static_cast<Counts*>(data));
-        }
-        return 0;
-      },
-      &counts);
+  for (const Library& library : loaded_libraries()) {
+    compare(reinterpret_cast<const uint8_t*>(library.text.start), std::min<size_t>(library.text.size(), 1'000'000), counts);
+  }
   EXPECT_EQ(counts.wrong, 0u);
   EXPECT_GT(counts.instructions, 300'000u);
 }

@@ -2,12 +2,12 @@
 
 #include <elf.h>
 #include <gtest/gtest.h>
-#include <link.h>
 #include <string.h>
 
 #include <random>
 #include <vector>
 
+#include "base/test_libraries.h"
 #include "decode/decoder.h"
 
 namespace {
@@ -21,40 +21,31 @@ TEST(ShapeTest, AgreesWithTheDecoderOnRealLibraries) {
   struct Counts {
     size_t instructions = 0, different = 0;
   } counts;
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, size_t, void* data) {
-        auto* c = static_cast<Counts*>(data);
-        if (strstr(info->dlpi_name, "vdso") != nullptr) return 0;  // its one segment begins with headers, not code
-        for (int i = 0; i < info->dlpi_phnum; i++) {
-          const ElfW(Phdr)& segment = info->dlpi_phdr[i];
-          if (segment.p_type != PT_LOAD || !(segment.p_flags & PF_X)) continue;
-          const auto* code = reinterpret_cast<const uint8_t*>(info->dlpi_addr + segment.p_vaddr);
-          size_t size = std::min<size_t>(segment.p_memsz, 400'000);
-          for (size_t at = 0; at < size;) {
-            Instruction instruction;
-            Shape shape;
-            uint64_t address = reinterpret_cast<uint64_t>(code) + at;
-            bool known = decode_bytes(code + at, size - at, address, instruction);
-            bool shaped = read_shape(code + at, size - at, shape);
-            if (!known) {  // alignment between functions, perhaps: the shape may be more lenient
-              at++;
-              continue;
-            }
-            c->instructions++;
-            bool same = shaped && shape.length == instruction.length;
-            if (same && instruction.has_target) {
-              same = flow_of(shape) != Flow::kNext &&
-                     address + shape.length + static_cast<uint64_t>(branch_displacement(shape, code + at)) == instruction.target;
-            } else if (same && instruction.is_return) {
-              same = flow_of(shape) == Flow::kReturn;
-            }
-            if (!same && c->different++ < 5) printf("%s +%zx\n", info->dlpi_name, at);
-            at += instruction.length;
-          }
-        }
-        return 0;
-      },
-      &counts);
+  for (const Library& library : loaded_libraries()) {
+    const auto* code = reinterpret_cast<const uint8_t*>(library.text.start);
+    size_t size = std::min<size_t>(library.text.size(), 400'000);
+    for (size_t at = 0; at < size;) {
+      Instruction instruction;
+      Shape shape;
+      uint64_t address = reinterpret_cast<uint64_t>(code) + at;
+      bool known = decode_bytes(code + at, size - at, address, instruction);
+      bool shaped = read_shape(code + at, size - at, shape);
+      if (!known) {  // alignment between functions, perhaps: the shape may be more lenient
+        at++;
+        continue;
+      }
+      counts.instructions++;
+      bool same = shaped && shape.length == instruction.length;
+      if (same && instruction.has_target) {
+        same = flow_of(shape) != Flow::kNext &&
+               address + shape.length + static_cast<uint64_t>(branch_displacement(shape, code + at)) == instruction.target;
+      } else if (same && instruction.is_return) {
+        same = flow_of(shape) == Flow::kReturn;
+      }
+      if (!same && counts.different++ < 5) printf("%s +%zx\n", library.name.c_str(), at);
+      at += instruction.length;
+    }
+  }
   EXPECT_GT(counts.instructions, 50'000u);
   EXPECT_EQ(counts.different, 0u);
 }

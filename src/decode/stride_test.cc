@@ -2,12 +2,12 @@
 
 #include <elf.h>
 #include <gtest/gtest.h>
-#include <link.h>
 #include <string.h>
 
 #include <random>
 #include <vector>
 
+#include "base/test_libraries.h"
 #include "decode/shape.h"
 
 namespace {
@@ -49,31 +49,23 @@ TEST(StrideTest, AgreesWithTheShapeOnRealLibraries) {
   struct Counts {
     size_t instructions = 0, known = 0, wrong = 0;
   } counts;
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, size_t, void* data) {
-        auto* c = static_cast<Counts*>(data);
-        if (strstr(info->dlpi_name, "vdso") != nullptr) return 0;
-        for (int i = 0; i < info->dlpi_phnum; i++) {
-          const ElfW(Phdr)& segment = info->dlpi_phdr[i];
-          if (segment.p_type != PT_LOAD || !(segment.p_flags & PF_X) || segment.p_memsz < 64) continue;
-          const auto* code = reinterpret_cast<const uint8_t*>(info->dlpi_addr + segment.p_vaddr);
-          size_t size = std::min<size_t>(segment.p_memsz, 1'500'000) - kStrideReads;
-          for (size_t at = 0; at < size;) {
-            Stride stride;
-            Shape shape;
-            c->instructions++;
-            if (read_stride(code + at, stride)) {
-              c->known++;
-              if (!agrees(code + at, stride) && c->wrong++ < 5) printf("%s +%zx\n", info->dlpi_name, at);
-              at += stride.length;
-            } else {
-              at += read_shape(code + at, size - at, shape) ? shape.length : 1;
-            }
-          }
-        }
-        return 0;
-      },
-      &counts);
+  for (const Library& library : loaded_libraries()) {
+    if (library.text.size() < 64) continue;
+    const auto* code = reinterpret_cast<const uint8_t*>(library.text.start);
+    size_t size = std::min<size_t>(library.text.size(), 1'500'000) - kStrideReads;
+    for (size_t at = 0; at < size;) {
+      Stride stride;
+      Shape shape;
+      counts.instructions++;
+      if (read_stride(code + at, stride)) {
+        counts.known++;
+        if (!agrees(code + at, stride) && counts.wrong++ < 5) printf("%s +%zx\n", library.name.c_str(), at);
+        at += stride.length;
+      } else {
+        at += read_shape(code + at, size - at, shape) ? shape.length : 1;
+      }
+    }
+  }
   EXPECT_EQ(counts.wrong, 0u);
   EXPECT_GT(counts.instructions, 200'000u);
   EXPECT_GT(counts.known * 100, counts.instructions * 90) << "the sweep is as fast as this is large";

@@ -29,21 +29,16 @@ struct Span {
 
 void collect(void* context, uint64_t address, uint64_t size) { static_cast<std::vector<Span>*>(context)->push_back({address, size}); }
 
-std::vector<Span> written(const Request& request, long result) {
+std::vector<Span> visited(decltype(written_memory)& visit, const Request& request, long result) {
   static Before before;
   prepare(request, &before);
   std::vector<Span> found;
-  written_memory(request, before, result, collect, &found);
+  visit(request, before, result, collect, &found);
   return found;
 }
 
-std::vector<Span> read(const Request& request, long result) {
-  static Before before;
-  prepare(request, &before);
-  std::vector<Span> found;
-  read_memory(request, before, result, collect, &found);
-  return found;
-}
+std::vector<Span> written(const Request& request, long result) { return visited(written_memory, request, result); }
+std::vector<Span> read(const Request& request, long result) { return visited(read_memory, request, result); }
 
 bool fetch_nothing(void*, uint64_t, uint64_t) { return false; }
 bool fetch_copy(void* to, uint64_t from, uint64_t size) {

@@ -2,7 +2,6 @@
 
 #include <asm/prctl.h>
 #include <gtest/gtest.h>
-#include <link.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -25,6 +24,7 @@
 #include <string>
 #include <vector>
 
+#include "base/test_libraries.h"
 #include "decode/registers.h"
 #include "patch/test_runtime_x86_64.h"
 #include "sys/syscall_x86_64.h"
@@ -102,36 +102,6 @@ bool in_child(Body body) {
   });
 }
 
-struct Library {
-  Range text;
-  Range object;
-};
-
-Library find_library(const char* part) {
-  struct Query {
-    const char* part;
-    Library found;
-  } query{part, {}};
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, size_t, void* data) {
-        auto* q = static_cast<Query*>(data);
-        if (strstr(info->dlpi_name, q->part) == nullptr) return 0;
-        Library& lib = q->found;
-        lib.object.start = ~uint64_t{0};
-        for (int i = 0; i < info->dlpi_phnum; i++) {
-          const ElfW(Phdr)& segment = info->dlpi_phdr[i];
-          if (segment.p_type != PT_LOAD) continue;
-          uint64_t start = info->dlpi_addr + segment.p_vaddr;
-          lib.object.start = std::min(lib.object.start, page_down(start));
-          lib.object.limit = std::max(lib.object.limit, page_up(start + segment.p_memsz));
-          if (segment.p_flags & PF_X) lib.text = Range{start, start + segment.p_memsz};
-        }
-        return 1;
-      },
-      &query);
-  return query.found;
-}
-
 double milliseconds() {
   timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -139,7 +109,7 @@ double milliseconds() {
 }
 
 long patch_library(const char* part, PatchKinds kinds, PatchStats& stats) {
-  Library library = find_library(part);
+  Library library = loaded_library(part);
   double start = milliseconds();
   long result = patch_text(library.text, library.object, kinds, &stats);
   printf("%-12s kinds %d: %ld, jumps+traps:", part, kinds, result);
@@ -261,7 +231,7 @@ TEST(PatchTest, PlacesInStubsAreNamedInTermsOfTheProgram) {
       wrong += !find_stub_place(site.stub + site.enter_at, place) || place.program_address != site.address || place.on_runtime_stack;
       wrong += !find_stub_place(site.stub + site.enter_at + 18, place) || !place.on_runtime_stack;
     }
-    wrong += find_stub_place(find_library("libc.so").text.start, place);
+    wrong += find_stub_place(loaded_library("libc.so").text.start, place);
     printf("%u wrong of %u\n", wrong, site_count());
     return wrong == 0;
   }));

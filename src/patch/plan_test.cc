@@ -4,7 +4,6 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <link.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -18,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "base/test_libraries.h"
 #include "patch/patch.h"
 #include "sys/syscall_x86_64.h"
 
@@ -31,41 +31,15 @@ using namespace weir;
 constexpr PatchKinds kLater = kPatchAtomic | kPatchRdtsc | kPatchCpuid | kPatchRandom;
 constexpr PatchKinds kKinds = kPatchSyscall | kLater;
 
-struct Library {
-  std::string name;
-  Range text;
-  Range object;
-};
-
 std::vector<Library> libraries() {
   // Kept open. Whichever of them is not installed is left out.
   for (const char* more : {"libcrypto.so.3", "libpython3.11.so.1.0"}) (void)dlopen(more, RTLD_LAZY);
-  std::vector<Library> all;
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, size_t, void* data) {
-        if (strstr(info->dlpi_name, "vdso") != nullptr || strchr(info->dlpi_name, '/') == nullptr) return 0;
-        Library library{info->dlpi_name, {}, Range{~uint64_t{0}, 0}};
-        for (int i = 0; i < info->dlpi_phnum; i++) {
-          const ElfW(Phdr)& segment = info->dlpi_phdr[i];
-          if (segment.p_type != PT_LOAD) continue;
-          uint64_t start = info->dlpi_addr + segment.p_vaddr;
-          library.object.start = std::min(library.object.start, page_down(start));
-          library.object.limit = std::max(library.object.limit, page_up(start + segment.p_memsz));
-          if (segment.p_flags & PF_X) library.text = Range{start, start + segment.p_memsz};
-        }
-        static_cast<std::vector<Library>*>(data)->push_back(library);
-        return 0;
-      },
-      &all);
+  std::vector<Library> all = loaded_libraries();
+  std::erase_if(all, [](const Library& library) { return library.name.empty(); });
   return all;
 }
 
-Library libc() {
-  for (const Library& library : libraries()) {
-    if (library.name.find("libc.so") != std::string::npos) return library;
-  }
-  return {};
-}
+Library libc() { return loaded_library("libc.so"); }
 
 // Of a site all that does not depend on where stubs lie.
 struct Patched {

@@ -2,7 +2,6 @@
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
-#include <link.h>
 #include <string.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/test_libraries.h"
 #include "patch/byte_scan.h"
 
 // The short cuts of the sweep against the sweep that decodes everything, over every library of this process and some more.
@@ -21,35 +21,12 @@ using byte_scan::Look;
 
 constexpr PatchKinds kAllKinds = kPatchSyscall | kPatchAtomic | kPatchRdtsc | kPatchCpuid | kPatchRandom;
 
-struct Library {
-  std::string name;
-  Range text;
-  Range object;
-};
-
 std::vector<Library> libraries() {
   // Kept open: their text is read below. Whichever of them is not installed is left out.
   for (const char* more : {"libcrypto.so.3", "libpython3.11.so.1.0", "libz.so.1"}) {
     (void)dlopen(more, RTLD_LAZY);
   }
-  std::vector<Library> all;
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, size_t, void* data) {
-        if (strstr(info->dlpi_name, "vdso") != nullptr) return 0;
-        Library library{info->dlpi_name, {}, Range{~uint64_t{0}, 0}};
-        for (int i = 0; i < info->dlpi_phnum; i++) {
-          const ElfW(Phdr)& segment = info->dlpi_phdr[i];
-          if (segment.p_type != PT_LOAD) continue;
-          uint64_t start = info->dlpi_addr + segment.p_vaddr;
-          library.object.start = std::min(library.object.start, page_down(start));
-          library.object.limit = std::max(library.object.limit, page_up(start + segment.p_memsz));
-          if (segment.p_flags & PF_X) library.text = Range{start, start + segment.p_memsz};
-        }
-        static_cast<std::vector<Library>*>(data)->push_back(library);
-        return 0;
-      },
-      &all);
-  return all;
+  return loaded_libraries();
 }
 
 bool is_wanted(const Candidate& site, PatchKinds kinds) { return kinds & (1u << static_cast<unsigned>(site.kind)); }
