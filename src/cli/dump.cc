@@ -25,7 +25,7 @@ constexpr uint64_t kPage = 4096;
 
 const std::vector<std::pair<std::string, Kind>> kKinds = {
     {"call", Kind::kCall}, {"memory", Kind::kMemory}, {"signal", Kind::kSignal}, {"order", Kind::kOrder}, {"task", Kind::kTask},
-    {"clock", Kind::kClock}, {"file", Kind::kFile},   {"end", Kind::kEnd},       {"value", Kind::kValue}, {"image", Kind::kImage}};
+    {"file", Kind::kFile}, {"end", Kind::kEnd},       {"value", Kind::kValue},   {"image", Kind::kImage}};
 
 struct Filter {
   std::string directory, kind, page;
@@ -98,12 +98,7 @@ std::string end_words(const Entry& entry, const char* payload) {
   const auto end = front_of<trace::End>(payload, entry.size);
   const std::string sums =
       fmt::format(", schedule {:016x}{}", end.schedule, end.memory ? fmt::format(", memory {:016x}", end.memory) : "");
-  switch (static_cast<trace::EndKind>(entry.number)) {
-    case trace::EndKind::kTaskEnds: return "the task ends" + sums;
-    case trace::EndKind::kProgramExits: return fmt::format("the program exits with {}{}", entry.result, sums);
-    case trace::EndKind::kProgramKilled: return fmt::format("the program is killed by {}{}", signal_name(static_cast<int>(entry.result)), sums);
-  }
-  return fmt::format("end {} {}{}", entry.number, entry.result, sums);
+  return fmt::format("the program exits with {}{}", entry.result, sums);
 }
 
 std::string words(const Entry& entry) {
@@ -118,7 +113,6 @@ std::string words(const Entry& entry) {
     }
     case Kind::kOrder: return order_words(entry);
     case Kind::kTask: return fmt::format("task {} begins", entry.result);
-    case Kind::kClock: return fmt::format("{} = {}", entry.number == 1 ? "rdtscp" : "rdtsc", static_cast<uint64_t>(entry.result));
     case Kind::kFile: {
       const size_t head = std::min<size_t>(entry.size, sizeof(trace::MappedFile));
       const auto file = front_of<trace::MappedFile>(payload, entry.size);
@@ -191,7 +185,7 @@ Command add_dump(CLI::App& app) {
   command->add_option("DIR", filter->directory, "The recording; default: the newest one");
   command->add_option("--process", filter->process, "Only of this process: 0 is the program")->type_name("N");
   command->add_option("--task", filter->task, "Only of this task")->type_name("N");
-  command->add_option("--kind", filter->kind, "Only of this kind: call memory signal order task clock file end value image")
+  command->add_option("--kind", filter->kind, "Only of this kind: call memory signal order task file end value image")
       ->type_name("KIND");
   command->add_option("--from", filter->from, "Only from this event of a task on")->type_name("EVENT");
   command->add_option("--to", filter->to, "Only to this event of a task")->type_name("EVENT");

@@ -19,9 +19,8 @@ enum class Kind : uint8_t {
   kSignal = 3,   // handed to the program when it goes on: `number` the signal, payload a siginfo
   kOrder = 4,    // of the order stream: `number` an OrderKind, `check` the task, `result` how many turns had been decided
   kTask = 5,     // a task begins in this slot: `result` its number of creation
-  kClock = 6,    // a value of the cycle counter: `result`; `number` 1: rdtscp, then `check` is what it leaves in ecx
   kFile = 7,     // the call before it maps a file: `result` its number among the recording's files, payload a MappedFile and its path
-  kEnd = 8,      // the task's end, or the program's: `number` an EndKind, `result` the status, payload End
+  kEnd = 8,      // the program's end, by itself: `number` 2, `result` the status, payload End
   kValue = 9,    // a number that the runtime made of what the machine did: `number` says which, `result`
   kImage = 10,   // a program begins (exec): payload its absolute path
 };
@@ -29,7 +28,7 @@ enum class Kind : uint8_t {
 inline constexpr Kind kLastKind = Kind::kImage;
 
 enum class OrderKind : uint16_t { kReturns = 1, kTimeJumps = 2, kSignal = 3, kStands = 4 };
-enum class EndKind : uint16_t { kTaskEnds = 1, kProgramExits = 2, kProgramKilled = 3 };
+inline constexpr uint16_t kProgramExits = 2;  // Entry::number of a kEnd entry
 
 struct Entry {
   Kind kind;
