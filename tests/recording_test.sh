@@ -305,6 +305,11 @@ if [ "$(id -u)" != 0 ]; then
   ends 125 'Permission denied' "$weir" record -o locked/one -- true
 fi
 
+# --- of what a call could write in part only, that part is shown again
+WEIR_RECORDINGS=$work/parts "$weir" record --quiet -- python3 -c 'import os; os.set_blocking(1, False); os.writev(1, [b"x" * 300000, b"y" * 300000])' | { sleep 1; cat; } >part
+WEIR_RECORDINGS=$work/parts "$weir" replay >part_again
+[ "$(stat -c %s part)" -gt 0 ] && [ "$(stat -c %s part)" -lt 600000 ] && cmp -s part part_again || fail "replay of a part written: $(stat -c %s part part_again)"
+
 # --- removal
 ends 0 '' "$weir" rm seven crashed killed
 [ -e seven ] || [ -e crashed ] || [ -e killed ] && fail "rm leaves something"

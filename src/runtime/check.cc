@@ -2,13 +2,10 @@
 
 #include <sys/syscall.h>
 
-#include "task/shared.h"
 
 namespace weir::recording {
 
 namespace {
-
-bool on_own_stack(const Task& task, uint64_t address) { return task.stack_top - address <= kStackSize; }
 
 // Another task is named by an id that is the kernel's now (syscalls::with_real_tid).
 bool names_task(long number, int argument) {

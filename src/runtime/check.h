@@ -4,9 +4,12 @@
 #include <stdint.h>
 
 #include "effect/effects.h"
-#include "task/task.h"
+#include "task/shared.h"
 
 namespace weir::recording {
+
+// Of the runtime's stacks, the one that the task stands on: which one that is, is no matter of a recording.
+inline bool on_own_stack(const Task& task, uint64_t address) { return task.stack_top - address <= kStackSize; }
 
 uint32_t check_of(const Task& task, const effects::Request& request);
 

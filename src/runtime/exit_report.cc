@@ -162,9 +162,11 @@ void prints_at_exit(int code) {
     uint32_t never = 0;
     for (;;) sys::futex_wait(&never, 0);
   }
-  recording::end_program(code);
   const bool comparable = !input::is_on() || s.compares_memory;
-  if (options().fingerprint) report("fingerprint: memory %x, schedule %x", comparable ? page::fingerprint() : uint64_t{0}, s.schedule_hash);
+  const bool kept = input::is_on() && (recording::header().options & trace::kWithFingerprint);
+  const uint64_t memory = comparable && (kept || options().fingerprint) ? page::fingerprint() : 0;
+  if (input::is_on()) recording::end_program(code, kept ? memory : 0);
+  if (options().fingerprint) report("fingerprint: memory %x, schedule %x", memory, s.schedule_hash);
   if (!options().counts()) return;
   stop_clock();
   if (options().stat) print_table();

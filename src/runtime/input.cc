@@ -11,6 +11,7 @@
 #include <linux/futex.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 
 #include "base/bytes.h"
@@ -33,10 +34,8 @@ using trace::Kind;
 
 constexpr uint64_t kOnStack = uint64_t{1} << 63;  // of a kept address: relative to the runtime stack's top
 
-bool on_own_stack(const Task& task, uint64_t address) { return task.stack_top - address <= kStackSize; }
-
 uint64_t kept_address(const Task& task, uint64_t address) {
-  return on_own_stack(task, address) ? kOnStack | (task.stack_top - address) : address;
+  return recording::on_own_stack(task, address) ? kOnStack | (task.stack_top - address) : address;
 }
 
 uint64_t address_now(const Task& task, uint64_t kept) { return kept & kOnStack ? task.stack_top - (kept & ~kOnStack) : kept; }
@@ -104,11 +103,12 @@ void check(const Task& task, const Entry& entry, const effects::Request& request
   }
 }
 
-// The answer, with what goes with it.
-long take_answer(Task& task, const effects::Request& request) {
+// The answer, with what goes with it. `made`: what the call answered now, of one that a replay makes too.
+long take_answer(Task& task, const effects::Request& request, const long* made = nullptr) {
   const Entry* entry = &recording::next(task);
   check(task, *entry, request);
   const long result = entry->result;
+  if (made && *made != result) recording::diverged(task, *entry, "it answers", *made);
   bool more = entry->flags & trace::kMore;
   recording::take(task, *entry);
   while (more) {
@@ -162,8 +162,14 @@ void show_again(const Task& task, const effects::Request& request, long result) 
   if (!output) return;
   if (request.number == SYS_write) {
     sys::raw(SYS_write, output, request.a[1], result);
-  } else if (request.number == SYS_writev) {
-    sys::raw(SYS_writev, output, request.a[1], request.a[2]);
+    return;
+  }
+  uint64_t left = static_cast<uint64_t>(result);  // it may have written a part of what was to be written
+  struct iovec piece;
+  for (long i = 0; left && i < request.a[2] && trap::from_program(piece, request.a[1] + i * static_cast<long>(sizeof piece)) == 0; i++) {
+    const uint64_t size = piece.iov_len < left ? piece.iov_len : left;
+    sys::raw(SYS_write, output, reinterpret_cast<long>(piece.iov_base), static_cast<long>(size));
+    left -= size;
   }
 }
 
@@ -176,10 +182,6 @@ void refuse(const effects::Request& request) {
          static_cast<uint64_t>(request.a[1]), static_cast<uint64_t>(request.a[2]));
   die(125);
 }
-
-}  // namespace
-
-namespace {
 
 // What the process executed knows nothing of Weir: its calls are in no recording.
 [[noreturn]] void end_unrecorded() {
@@ -212,53 +214,47 @@ long map_file(Task& task, effects::Request request) {
   return result;
 }
 
-}  // namespace
-
-long call(long number, long a, long b, long c, long d, long e, long f) {
-  if (!is_on()) return sys::raw(number, a, b, c, d, e, f);
+// `ask`: how the kernel is asked.
+template <typename Ask>
+long answer(const effects::Request& request, Ask ask) {
+  if (request.number == SYS_exit || request.number == SYS_exit_group) return make(request);  // a vfork child's
   Task& task = self();
-  const effects::Request request{number, {a, b, c, d, e, f}};
-  if (number == SYS_exit || number == SYS_exit_group) return make(request);  // a vfork child's
-  const effects::Replay replay = effects::replay_of(request);
-  const bool plain_futex = is_plain_futex(request);
-  if (replay == effects::Replay::kRefuse && !plain_futex) refuse(request);
-  if (number == SYS_mmap) return map_file(task, request);
+  const effects::Replay replay = is_plain_futex(request) ? effects::Replay::kAnswer : effects::replay_of(request);
+  if (replay == effects::Replay::kRefuse) refuse(request);
+  if (request.number == SYS_mmap) return map_file(task, request);
   if (recording()) {
     effects::Before before;
     effects::prepare(request, &before);
-    const long result = make(request);
+    const long result = replay == effects::Replay::kMake ? make(request) : ask(request);
     keep(task, request, before, result);
     return result;
   }
-  if (number == SYS_execve || number == SYS_execveat) return replay_execution(task, request);
-  if (replay == effects::Replay::kMake && !plain_futex) {
-    const long now = make(request);
-    const Entry& entry = recording::next(task);
-    check(task, entry, request);
-    if (entry.result != now) recording::diverged(task, entry, "it answers", now);
-    return take_answer(task, request);
+  if (request.number == SYS_execve || request.number == SYS_execveat) return replay_execution(task, request);
+  if (replay == effects::Replay::kMake) {
+    const long made = make(request);
+    return take_answer(task, request, &made);
   }
   const long result = take_answer(task, request);
   show_again(task, request, result);
-  if (number == SYS_wait4 && result > 0) {
+  if (request.number == SYS_wait4 && result > 0) {
     int status = 0;
-    if (!b || trap::from_program(status, b) != 0 || WIFEXITED(status) || WIFSIGNALED(status)) note_child_end(result);
+    if (!request.a[1] || trap::from_program(status, request.a[1]) != 0 || WIFEXITED(status) || WIFSIGNALED(status)) note_child_end(result);
   }
   return result;
 }
 
+}  // namespace
+
+long call(long number, long a, long b, long c, long d, long e, long f) {
+  if (!is_on()) return sys::raw(number, a, b, c, d, e, f);
+  return answer({number, {a, b, c, d, e, f}}, make);
+}
+
 long sleeping_call(long number, long a, long b, long c, long d, long e, long f) {
   if (!is_on()) return trap::interruptible(number, a, b, c, d, e, f);
-  Task& task = self();
-  const effects::Request request{number, {a, b, c, d, e, f}};
-  if (effects::replay_of(request) == effects::Replay::kRefuse && !is_plain_futex(request)) refuse(request);
-  if (replaying()) return call(number, a, b, c, d, e, f);
-  if (number == SYS_mmap || (effects::replay_of(request) == effects::Replay::kMake && !is_plain_futex(request))) return call(number, a, b, c, d, e, f);
-  effects::Before before;
-  effects::prepare(request, &before);
-  const long result = trap::interruptible(number, a, b, c, d, e, f);
-  keep(task, request, before, result);
-  return result;
+  return answer({number, {a, b, c, d, e, f}}, [](const effects::Request& r) {
+    return trap::interruptible(r.number, r.a[0], r.a[1], r.a[2], r.a[3], r.a[4], r.a[5]);
+  });
 }
 
 int64_t kept(What what, int64_t now) {

@@ -25,8 +25,8 @@ uint32_t number_of(const trace::MappedFile& file, bool is_shared, bool& is_new) 
     if (known.is_shared == is_shared && known.device == file.device && known.inode == file.inode && known.size == file.size && known.modified == file.modified) return known.number;
   }
   is_new = true;
-  const uint32_t number = __atomic_fetch_add(&reinterpret_cast<trace::Header*>(trace::kTrace)->files, 1u, __ATOMIC_RELAXED);
-  if (s.mapped_file_count < kMappedFiles) s.mapped_files[s.mapped_file_count++] = {file.device, file.inode, file.size, file.modified, number, is_shared};
+  const uint32_t number = __atomic_fetch_add(&header().files, 1u, __ATOMIC_RELAXED);
+  if (s.mapped_file_count < kMappedFiles) s.mapped_files[s.mapped_file_count++] = {file.device, file.inode, file.size, file.modified, number, is_shared, -1};
   return number;
 }
 
@@ -54,7 +54,7 @@ namespace {
 long shared_copy(uint32_t number, long file) {
   Shared& s = shared();
   for (uint32_t i = 0; i < s.mapped_file_count; i++) {
-    if (s.mapped_files[i].number == number) return static_cast<long>(s.mapped_files[i].device);
+    if (s.mapped_files[i].number == number) return s.mapped_files[i].copy;
   }
   struct stat status{};
   const long copy = page::open_hidden(SYS_memfd_create, reinterpret_cast<long>("weir-file"), MFD_CLOEXEC);
@@ -67,18 +67,17 @@ long shared_copy(uint32_t number, long file) {
     if (moved <= 0) break;
     left -= moved;
   }
-  s.mapped_files[s.mapped_file_count++] = {static_cast<uint64_t>(copy), 0, 0, 0, number, true};
+  s.mapped_files[s.mapped_file_count++] = {0, 0, 0, 0, number, true, static_cast<int>(copy)};
   return copy;
 }
 
 }  // namespace
 
 long open_file(Task& task, bool shared) {
-  const auto& header = *reinterpret_cast<trace::Header*>(trace::kTrace);
   const trace::Entry& entry = next(task);
   if (entry.kind != trace::Kind::kFile) diverged(task, entry, "a file is mapped", 0);
   char path[600];
-  append_number(append_text(append_text(path, header.directory), "/files/"), static_cast<uint64_t>(entry.result));
+  append_number(append_text(append_text(path, header().directory), "/files/"), static_cast<uint64_t>(entry.result));
   const long file = sys::raw(SYS_open, reinterpret_cast<long>(path), O_RDONLY | O_CLOEXEC);
   if (sys::failed(file)) {
     report("%s, the recording's copy of a file that the program maps, cannot be opened (error %d)", path, int64_t{-file});

@@ -32,8 +32,6 @@ namespace {
 
 constexpr uint64_t kChildLook = 500'000;  // nanoseconds
 
-Header& header() { return *reinterpret_cast<Header*>(trace::kTrace); }
-
 // The command at the other end has died, or can go on no more.
 [[noreturn]] void end_with_command() {
   if (trace::is_gone(header()) && header().why[0]) {
@@ -42,6 +40,12 @@ Header& header() { return *reinterpret_cast<Header*>(trace::kTrace); }
     report("the command that keeps the recording has died");
   }
   die(125);
+}
+
+// A stream is at its end: the command looks whether the program can go on.
+void note_end() {
+  __atomic_fetch_add(&header().at_end, 1u, __ATOMIC_ACQ_REL);
+  trace::ring_bell(header());
 }
 
 // This process is the program's process `ordinal`.
@@ -235,9 +239,8 @@ void take(Task& task, const Entry& entry) {
 void ended(Task& task) {
   uint32_t never = 0;
   Header& h = header();
-  __atomic_fetch_add(&h.at_end, 1u, __ATOMIC_ACQ_REL);
   __atomic_store_n(&h.pid[task.ordinal], -1, __ATOMIC_RELEASE);  // nobody need wait for its end
-  trace::ring_bell(h);
+  note_end();
   for (;;) {
     sys::futex_wait(&never, 0, 1'000'000'000);
     if (trace::is_gone(h) || trace::is_dead(h)) end_with_command();
@@ -256,13 +259,10 @@ void diverged(const Task& task, const Entry& recorded, const char* what, int64_t
   die(125);
 }
 
-void end_program(int code) {
-  if (!input::is_on()) return;
+void end_program(int code, uint64_t memory) {
   Task& task = self();
-  Shared& s = shared();
-  trace::End end{s.schedule_hash, 0};
-  if (s.compares_memory && (header().options & trace::kWithFingerprint)) end.memory = page::fingerprint();
-  Entry entry{Kind::kEnd, 0, static_cast<uint16_t>(trace::EndKind::kProgramExits), sizeof end, 0, 0, code};
+  const trace::End end{shared().schedule_hash, memory};
+  Entry entry{Kind::kEnd, 0, trace::kProgramExits, sizeof end, 0, 0, code};
   if (input::recording()) {
     put(task, entry, &end);
     return;
@@ -275,21 +275,6 @@ void end_program(int code) {
   const bool same = was.schedule == end.schedule && (!was.memory || !end.memory || was.memory == end.memory);
   take(task, recorded);
   if (!same) die(125);
-}
-
-void put_order(trace::OrderKind kind, uint32_t task, uint64_t decisions) {
-  Ring ring = order_ring();
-  put_into(ring, Entry{Kind::kOrder, 0, static_cast<uint16_t>(kind), 0, task, 0, static_cast<int64_t>(decisions)}, nullptr, 0, nullptr);
-}
-
-const Entry* peek_order() {
-  Ring ring = order_ring();
-  return ring.slot ? peek_in(ring) : nullptr;
-}
-
-void take_order(const Entry& entry) {
-  Ring ring = order_ring();
-  take_from(ring, entry);
 }
 
 uint8_t shown(const Task& task, long descriptor) {
@@ -341,6 +326,12 @@ void await_child(int pid) {
 
 namespace {
 
+// All under the order's lock.
+const Entry* peek_order() {
+  Ring ring = order_ring();
+  return ring.slot ? peek_in(ring) : nullptr;
+}
+
 bool peek_journal(order::JournalEntry& out) {
   const Entry* entry = peek_order();
   if (!entry) return false;
@@ -348,13 +339,14 @@ bool peek_journal(order::JournalEntry& out) {
   return true;
 }
 
-void take_journal() { take_order(*peek_order()); }
+void take_journal() {
+  Ring ring = order_ring();
+  take_from(ring, *peek_in(ring));
+}
 
-void put_journal(const order::JournalEntry& entry) { put_order(static_cast<trace::OrderKind>(entry.kind), entry.task, entry.decisions); }
-
-void journal_ended() {
-  __atomic_fetch_add(&header().at_end, 1u, __ATOMIC_ACQ_REL);
-  trace::ring_bell(header());
+void put_journal(const order::JournalEntry& entry) {
+  Ring ring = order_ring();
+  put_into(ring, Entry{Kind::kOrder, 0, static_cast<uint16_t>(entry.kind), 0, entry.task, 0, static_cast<int64_t>(entry.decisions)}, nullptr, 0, nullptr);
 }
 
 void journal_differs(const order::JournalEntry& entry, TaskState state) {
@@ -367,7 +359,7 @@ void journal_differs(const order::JournalEntry& entry, TaskState state) {
 }  // namespace
 
 void keep_order() {
-  order::set_journal({input::recording(), input::replaying(), put_journal, peek_journal, take_journal, journal_ended, journal_differs});
+  order::set_journal({input::recording(), input::replaying(), put_journal, peek_journal, take_journal, note_end, journal_differs});
 }
 
 }  // namespace weir::recording

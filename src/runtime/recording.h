@@ -8,6 +8,7 @@
 
 namespace weir::recording {
 
+inline trace::Header& header() { return *reinterpret_cast<trace::Header*>(trace::kTrace); }
 // Maps the trace that WEIR_OPTIONS names, if it names one, and sets input::g_mode. At the start, before any entry.
 void attach();
 // The first entry of a program image: what it is.
@@ -51,14 +52,10 @@ long open_file(Task& task, bool shared);
 [[noreturn]] void diverged(const Task& task, const trace::Entry& recorded, const char* what, int64_t now);
 // A task at the end of the recording: the program was ended there, or the recording is damaged. Waits to be ended.
 [[noreturn]] void ended(Task& task);
-// The program ends in order: kEnd, with the hashes.
-void end_program(int code);
+// The program ends in order: kEnd, with the hashes. `memory`: page::fingerprint(), 0 where it is not compared.
+void end_program(int code, uint64_t memory);
 
 // order/ keeps in the order stream what comes from outside, or takes it from there.
 void keep_order();
-// The order stream. REQUIRES: the order's lock.
-void put_order(trace::OrderKind kind, uint32_t task, uint64_t decisions);
-const trace::Entry* peek_order();
-void take_order(const trace::Entry& entry);
 
 }  // namespace weir::recording

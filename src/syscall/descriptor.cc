@@ -63,14 +63,6 @@ Way way_of(long number) {
     case SYS_splice:
     case SYS_sendfile:
       return Way::kMoves;
-    case SYS_poll:
-    case SYS_ppoll:
-    case SYS_select:
-    case SYS_pselect6:
-    case SYS_epoll_wait:
-    case SYS_epoll_pwait:
-    case SYS_epoll_pwait2:
-      return Way::kPolls;
     case SYS_connect:
     case SYS_flock:
     case SYS_fcntl:
@@ -123,7 +115,7 @@ Way way_of(long number) {
     case SYS_sched_yield:  // who yields in a loop waits for the others
       return Way::kOrdered;
     default:
-      return Way::kNone;
+      return is_poll(number) ? Way::kPolls : Way::kNone;
   }
 }
 

@@ -296,7 +296,13 @@ struct Shared {
   uint32_t ordinal;             // of this process among the program's
   uint32_t order_stream;        // slot + 1
   uint32_t streams[kMaxTasks];  // of the tasks' slots: slot + 1, 0 none yet
-  struct { uint64_t device, inode, size; int64_t modified; uint32_t number; bool is_shared; } mapped_files[kMappedFiles];  // Guarded by: the turn
+  struct MappedFile {
+    uint64_t device, inode, size;  // what it is known by; recording
+    int64_t modified;              // nanoseconds
+    uint32_t number;
+    bool is_shared;
+    int copy;  // replaying, of a shared one: the descriptor of this run's copy
+  } mapped_files[kMappedFiles];    // Guarded by: the turn
   uint32_t mapped_file_count;
   uint32_t coming;              // tasks with Task::comes. Guarded by: order_lock
   uint64_t decisions;           // who has the turn next: how often that was decided. Guarded by: order_lock
