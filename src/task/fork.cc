@@ -178,7 +178,10 @@ long look_for_child(int kind, int id, int options, FoundChild& found) {
   for (uint32_t i = 0; i < s.child_high; i++) {
     ChildProcess& child = s.children[i];
     if (child.pid == 0 || (kind == P_PID && child.pid != id)) continue;
-    if (kind == P_PGID && (child.ended ? child.group : sys::raw(SYS_getpgid, child.pid)) != group) continue;
+    if (kind == P_PGID) {
+      const long now = child.ended ? -ESRCH : sys::raw(SYS_getpgid, child.pid);
+      if ((sys::failed(now) ? child.group : now) != group) continue;
+    }
     any = true;
     int* news = news_of(child, options);
     if (!news) continue;

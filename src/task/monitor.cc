@@ -196,6 +196,13 @@ long wait_for_news(ChildNews& news) {
   if (result < 0) return result;
   news.group = static_cast<int>(sys::raw(SYS_getpgid, seen.si_pid));
   news.user = seen.si_uid;
+  {
+    Shared& s = shared();
+    SpinGuard guard(s.process_lock);
+    for (uint32_t i = 0; i < s.child_high; i++) {
+      if (s.children[i].pid == seen.si_pid) s.children[i].group = news.group;  // the next call forgets it, and somebody may ask before note_child
+    }
+  }
   const long pid = sys::raw(SYS_wait4, seen.si_pid, reinterpret_cast<long>(&news.status), WNOHANG | WUNTRACED | WCONTINUED | kWaitAll,
                             reinterpret_cast<long>(news.usage));
   news.pid = static_cast<int>(pid);

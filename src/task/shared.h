@@ -128,7 +128,7 @@ struct ChildProcess {  // a process that the program itself made while tasks are
   uint32_t ended;
   int32_t status;      // wait status of its end
   int32_t change;      // ... of a stop or continuation that nobody has waited for; 0: none
-  int32_t group;       // its process group when it ended
+  int32_t group;       // its process group, as the kernel said before it was forgotten there
   uint32_t user;
   uint8_t usage[144];  // struct rusage
 };
