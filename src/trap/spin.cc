@@ -189,6 +189,23 @@ uint64_t digest(const Probe& p, const ucontext_t& context) {
   return sum;
 }
 
+// Memory that the cycle writes itself (the return address of a call in it) holds one value here and another there: what counts is what it
+// holds at the smallest state, where the task will wait. Of all else it is the value that the cycle read: it may have changed since.
+void note_reads(const Probe& p, Task& task) {
+  task.spin_reads = 0;
+  if (p.too_many_reads) return;
+  for (size_t i = 0; i < p.reads; i++) {
+    const Touched& read = p.read[i];
+    uint64_t value = read.value;
+    for (size_t k = 0; k < p.writes; k++) {
+      if (read.address >= p.write[k].address + p.write[k].size || p.write[k].address >= read.address + read.size) continue;
+      load(read.address, read.size, &value);
+      break;
+    }
+    task.spin_read[task.spin_reads++] = {read.address, static_cast<uint32_t>(read.size), 0, value};
+  }
+}
+
 // The task goes into the runtime from the place where the signal met it, and comes back to it.
 void enter_runtime(Task& task, ucontext_t& context, uint64_t site) {
   auto& gregs = context.uc_mcontext.gregs;
@@ -228,13 +245,7 @@ void on_step(Task& task, ucontext_t& context) {
   p.steps++;
   if (p.phase == Phase::kGoThere) {
     if (registers == p.smallest && digest(p, context) == p.smallest_rest) {
-      task.spin_reads = 0;
-      if (!p.too_many_reads) {
-        task.spin_reads = static_cast<uint32_t>(p.reads);
-        for (size_t i = 0; i < p.reads; i++) {
-          task.spin_read[i] = {p.read[i].address, static_cast<uint32_t>(p.read[i].size), 0, p.read[i].value};
-        }
-      }
+      note_reads(p, task);
       stop(task, context);
       task.spinning = 1;
       enter_runtime(task, context, kPreempted);
