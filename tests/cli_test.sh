@@ -111,6 +111,8 @@ prints 'script word' "$weir" run ./script word
 prints '-l' "$weir" run -- echo -l
 prints '--order' "$weir" run echo --order
 prints 'found it' env PATH="$work/nowhere:/bin:/usr/bin" "$weir" run -- echo found it
+prints 'none' "$weir" det -- sh -c '[ -z "${LD_BIND_NOW+set}" ] && echo none'
+prints '1' env LD_BIND_NOW=1 "$weir" det -- sh -c 'echo $LD_BIND_NOW'
 prints 'libweir.so:' env LD_PRELOAD=libm.so.6 "$weir" run -- sh -c 'echo $LD_PRELOAD'
 "$weir" doctor >doctor.txt || { echo "FAILED: weir doctor"; failed=$((failed + 1)); }
 grep -q PAGEMAP_SCAN doctor.txt || { echo "FAILED: weir doctor does not name PAGEMAP_SCAN"; failed=$((failed + 1)); }

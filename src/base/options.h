@@ -15,6 +15,10 @@ enum class View : uint8_t { kDirect, kIsolated };
 
 // What the command adds to GLIBC_TUNABLES: 64 stacks of ended threads are kept for new ones, as many as processes in the pool.
 inline constexpr char kStackTunable[] = "glibc.pthread.stack_cache_size=536870912";
+// And of LD_BIND_NOW, where sameness is promised and the user has not set it: the loader would bind functions when they are called first, by
+// code that saves the processor's state on the stack, and which parts of it the processor takes for unused depends on when the
+// kernel last took it away.
+inline constexpr char kBindNow[] = "LD_BIND_NOW=weir";
 
 struct Options {
   Order order = Order::kFree;

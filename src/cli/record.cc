@@ -49,10 +49,6 @@ recording::Manifest manifest_of(const Program& program, const RecordOptions& opt
   manifest.program = program.path;
   manifest.arguments = program.argv;
   manifest.environment = environment_for(run);
-  // The loader binds functions when they are called first by code that saves the processor's state on the stack, and which parts of it
-  // the processor takes for unused depends on when the kernel last took it away.
-  const auto is_bind_now = [](const std::string& variable) { return variable.starts_with("LD_BIND_NOW="); };
-  if (std::ranges::none_of(manifest.environment, is_bind_now)) manifest.environment.push_back("LD_BIND_NOW=1");
   std::error_code error;
   manifest.directory = std::filesystem::current_path(error).string();
   manifest.descriptor = run.trace;

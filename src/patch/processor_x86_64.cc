@@ -34,6 +34,21 @@ void execute_cpuid(Frame& frame) {
   frame.rdx = d;
 }
 
+void hide_processor(uint32_t leaf, Frame& frame) {
+  constexpr uint32_t kFirst = 1, kTopology = 0xb, kTopologyToo = 0x1f, kTopologyOfAmd = 0x8000'001e;
+  switch (leaf) {
+    case kFirst: frame.rbx &= 0x00ff'ffff; break;
+    case kTopology:
+    case kTopologyToo: frame.rdx = 0; break;
+    case kTopologyOfAmd:
+      frame.rax = 0;
+      frame.rbx &= ~uint64_t{0xff};
+      frame.rcx &= ~uint64_t{0xff};
+      break;
+    default: break;
+  }
+}
+
 void execute_rdtsc(Frame& frame, unsigned length) {
   uint32_t low, high, processor;
   if (length == 3) {

@@ -10,6 +10,8 @@ namespace weir {
 
 // eax and ecx in; eax, ebx, ecx and edx out, their upper halves 0. Flags stay.
 void execute_cpuid(Frame& frame);
+// Which processor answered cpuid with `leaf` (eax before) is no longer told: its numbers are 0.
+void hide_processor(uint32_t leaf, Frame& frame);
 
 // rdtsc, of two bytes, or rdtscp, of three: one with a prefix is no site. edx:eax out, of rdtscp ecx too.
 void execute_rdtsc(Frame& frame, unsigned length);

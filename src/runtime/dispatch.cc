@@ -107,6 +107,13 @@ void on_answer(Frame& frame, Execute execute) {
   input::bytes(&frame, offsetof(Frame, rsp));
 }
 
+// Under an order that promises sameness the answer does not depend on the processor on which the task happens to be.
+void on_cpuid(Frame& frame) {
+  const auto leaf = static_cast<uint32_t>(frame.rax);
+  execute_cpuid(frame);
+  if (order::config().deterministic) hide_processor(leaf, frame);
+}
+
 void on_call(Frame& frame) {
   using Function = long (*)(long, long, long);
   frame.rip = *reinterpret_cast<uint64_t*>(frame.rsp);
@@ -145,7 +152,7 @@ void on_site(Frame& frame) {
       break;
     case SiteKind::kAtomic: on_atomic(frame, *site); break;
     case SiteKind::kRdtsc: on_rdtsc(frame, *site); break;
-    case SiteKind::kCpuid: on_answer(frame, [&] { execute_cpuid(frame); }); break;
+    case SiteKind::kCpuid: on_answer(frame, [&] { on_cpuid(frame); }); break;
     case SiteKind::kRandom: on_answer(frame, [&] { execute_random(site->random, frame); }); break;
   }
 }

@@ -83,7 +83,10 @@ void patch_all(PatchKinds kinds) {
   }
 }
 
-PatchKinds first_patch_kinds() { return input::is_on() ? kPatchSyscall | kPatchRdtsc | kPatchCpuid | kPatchRandom : kPatchSyscall; }
+PatchKinds first_patch_kinds() {
+  if (input::is_on()) return kPatchSyscall | kPatchRdtsc | kPatchCpuid | kPatchRandom;
+  return options().order == Order::kToken ? kPatchSyscall | kPatchCpuid : kPatchSyscall;
+}
 
 void patch_new_text(Range) { patch_all(g_tasks_active && g_isolated ? first_patch_kinds() | kPatchAtomic : first_patch_kinds()); }
 

@@ -44,6 +44,11 @@ long take_number(char* options, const char* key) {
   return 0;
 }
 
+void take_out(char** variable) {
+  do variable[0] = variable[1];
+  while (*variable++ != nullptr);
+}
+
 // The C library has read how many stacks of ended threads it keeps (cli/launch.cc), and the program finds the variable as it was.
 void take_out_tunable(char** environment) {
   for (; *environment != nullptr; ++environment) {
@@ -56,9 +61,18 @@ void take_out_tunable(char** environment) {
     char* ours = end - kLength;
     const bool others = ours > text && ours[-1] == ':';
     zero_bytes(others ? ours - 1 : *environment, static_cast<size_t>(end - (others ? ours - 1 : *environment)));
-    if (others) return;
-    do environment[0] = environment[1];
-    while (*environment++ != nullptr);
+    if (!others) take_out(environment);
+    return;
+  }
+}
+
+// The loader keeps to it, for what the program loads later too.
+void take_out_bind_now(char** environment) {
+  for (; *environment != nullptr; ++environment) {
+    const char* rest = after(*environment, kBindNow);
+    if (rest == nullptr || *rest != 0) continue;
+    zero_bytes(*environment, sizeof kBindNow - 1);
+    take_out(environment);
     return;
   }
 }
@@ -66,6 +80,7 @@ void take_out_tunable(char** environment) {
 [[gnu::constructor(101)]] void at_first(int, char**, char** environment) {
   (void)options();  // read before anything is taken out
   take_out_tunable(environment);
+  take_out_bind_now(environment);
   for (; *environment != nullptr; ++environment) {
     char* text = after(*environment, "WEIR_OPTIONS=");
     if (text == nullptr) continue;
