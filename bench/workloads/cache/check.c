@@ -131,6 +131,7 @@ static void check_held(struct Stream* stream, int port, long count, char* value)
   connect_loopback(&late, port);
   set_large(&late, "large.held", value);
   for (int i = 0; i < kAskedFor; ++i) ask_large(&late, "large.held");
+  must(recv(late.socket, key, 1, MSG_PEEK) != 1, "recv");  // it is on its way, so the cache holds it: before, it could be pushed out
   for (long i = 0; i < count; ++i) {
     snprintf(key, sizeof key, "large.%ld", i);
     set_large(stream, key, value);
