@@ -207,6 +207,24 @@ TEST(Waiting, EndsWhereTheCommandIsDead) {
   EXPECT_FALSE(drain_waiting(trace.header(), trace.ring()));
 }
 
+TEST(Waiting, ACommandThatNobodyHasWaitedForIsDead) {
+  auto header = std::make_unique<Header>();
+  const pid_t child = fork();
+  if (child == 0) {
+    pause();
+    _exit(0);
+  }
+  header->command = child;
+  EXPECT_FALSE(is_dead(*header));
+  kill(child, SIGKILL);
+  siginfo_t end;
+  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(child), &end, WEXITED | WNOWAIT), 0);
+  EXPECT_EQ(kill(child, 0), 0);
+  EXPECT_TRUE(is_dead(*header));
+  waitpid(child, nullptr, 0);
+  EXPECT_TRUE(is_dead(*header));
+}
+
 TEST(Waiting, DrainsAndSeesTheRestOfAClosedStream) {
   Trace trace;
   std::string payload;
