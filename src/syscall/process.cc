@@ -34,12 +34,18 @@ struct Clone3Arguments {  // struct clone_args, first version
 };
 
 long clone_task(Call& call, const tasks::CloneRequest& request) {
-  if (!g_tasks_active) runtime::go_multi();
+  const bool is_first = !g_tasks_active;
+  if (is_first) runtime::go_multi();
   begin_turn(EventKind::kCreate);
   note_written();
   // The record of the new thread lies in memory that this task has just written.
   long tid = tasks::spawn(call.frame, request);
-  end_turn();
+  // As after each later one (end_create): the next creation need not wait until this task has computed.
+  if (is_first && !runtime::g_isolated) {
+    keep_turn(kKeptForCreate);
+  } else {
+    end_turn();
+  }
   return tid;
 }
 
