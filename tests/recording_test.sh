@@ -310,6 +310,14 @@ WEIR_RECORDINGS=$work/parts "$weir" record --quiet -- python3 -c 'import os; os.
 WEIR_RECORDINGS=$work/parts "$weir" replay >part_again
 [ "$(stat -c %s part)" -gt 0 ] && [ "$(stat -c %s part)" -lt 600000 ] && cmp -s part part_again || fail "replay of a part written: $(stat -c %s part part_again)"
 
+# --- progress, on a terminal only
+WEIR_RECORDINGS=$work/parts "$weir" record --quiet -o long -- python3 -c 'for i in range(40000000): pass'
+script -qec "'$weir' replay long" /dev/null </dev/null >shown
+grep -q 'of what was recorded is replayed' shown || fail "no progress: $(cat -v shown)"
+[ "$(tail -c 4 shown | cat -v)" = $'^M^[[K' ] || fail "the progress is left on the terminal: $(tail -c 40 shown | cat -v)"
+ends 0 '' "$weir" replay long
+[ -s stderr ] && fail "progress without a terminal: $(cat stderr)"
+
 # --- removal
 ends 0 '' "$weir" rm seven crashed killed
 [ -e seven ] || [ -e crashed ] || [ -e killed ] && fail "rm leaves something"

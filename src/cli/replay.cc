@@ -8,6 +8,7 @@
 #include <cstring>
 #include <chrono>
 #include <memory>
+#include <optional>
 
 #include "cli/child.h"
 #include "cli/commands.h"
@@ -16,6 +17,7 @@
 #include "cli/identity.h"
 #include "cli/launch.h"
 #include "cli/processor_x86_64.h"
+#include "cli/progress.h"
 #include "cli/words.h"
 
 namespace weir::cli {
@@ -160,10 +162,12 @@ int replay(const ReplayOptions& options) {
       Child::Signals::kEnd);
   Standing stands;
   bool stuck = false;
+  std::optional<Progress> progress(std::in_place, recording.end ? recording.end->raw : 0, recording.end ? recording.end->seconds : 0);
   for (;;) {
     const uint32_t seen = memory.bell();
     feeder.put();
     if (!child.attend()) break;
+    progress->show(feeder.taken());
     if (child.is_interrupted()) memory.set_gone("the replay was interrupted");
     switch (stands.look(memory, feeder, child)) {
       case Standing::State::kGoesOn: break;
@@ -174,6 +178,7 @@ int replay(const ReplayOptions& options) {
     }
     memory.sleep(seen, kLook);
   }
+  progress.reset();
   for (size_t i = told; i < damages.size(); i++) say(log, fmt::format("{}: {}; replayed up to there", recording.directory, damages[i]));
   const std::string different = child.is_interrupted() ? "the replay was interrupted"
                                 : stuck ? "the replay differs from the recording: a task has come to the end of what is recorded of it, and the others wait for it"
