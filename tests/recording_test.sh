@@ -310,6 +310,24 @@ WEIR_RECORDINGS=$work/parts "$weir" record --quiet -- python3 -c 'import os; os.
 WEIR_RECORDINGS=$work/parts "$weir" replay >part_again
 [ "$(stat -c %s part)" -gt 0 ] && [ "$(stat -c %s part)" -lt 600000 ] && cmp -s part part_again || fail "replay of a part written: $(stat -c %s part part_again)"
 
+# --- a replay that differs says where, by function and line: another process changed the file that is mapped
+cat >told.c <<'C'
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+int main(void) {
+  const volatile char* at = mmap(0, 4096, PROT_READ, MAP_SHARED, open("told.in", O_RDONLY), 0);
+  while (*at != 'b') usleep(10000);
+  return 0;
+}
+C
+gcc -g -O1 -o told told.c
+printf '%4096s' a >told.in
+{ sleep 0.5; printf b | dd of=told.in conv=notrunc status=none; } &
+"$weir" record --quiet -o told.recording -- ./told
+ends 125 'differs from the recording' "$weir" replay told.recording
+grep -q 'in main, told.c:6 (/' stderr || fail "where it differs: $(cat stderr)"
+
 # --- progress, on a terminal only
 WEIR_RECORDINGS=$work/parts "$weir" record --quiet -o long -- python3 -c 'for i in range(40000000): pass'
 script -qec "'$weir' replay long" /dev/null </dev/null >shown

@@ -18,6 +18,7 @@
 #include "cli/launch.h"
 #include "cli/processor_x86_64.h"
 #include "cli/progress.h"
+#include "cli/where.h"
 #include "cli/words.h"
 
 namespace weir::cli {
@@ -179,6 +180,7 @@ int replay(const ReplayOptions& options) {
     memory.sleep(seen, kLook);
   }
   progress.reset();
+  for (const std::string& place : places(memory.header())) say(log, "  in " + place);
   for (size_t i = told; i < damages.size(); i++) say(log, fmt::format("{}: {}; replayed up to there", recording.directory, damages[i]));
   const std::string different = child.is_interrupted() ? "the replay was interrupted"
                                 : stuck ? "the replay differs from the recording: a task has come to the end of what is recorded of it, and the others wait for it"

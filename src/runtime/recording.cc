@@ -9,6 +9,7 @@
 #include "order/journal.h"
 #include "page/store.h"
 #include "runtime/state.h"
+#include "runtime/where.h"
 #include "sys/futex.h"
 #include "sys/report.h"
 #include "task/shared.h"
@@ -256,6 +257,7 @@ void diverged(const Task& task, const Entry& recorded, const char* what, int64_t
   report("  recorded: %s, number %u, result %d, check %x", kind < sizeof kNames / sizeof kNames[0] ? kNames[kind] : "?",
          uint64_t{recorded.number}, recorded.result, uint64_t{recorded.check});
   report("  now: %s %d, called from %x", what, now, task.frame ? task.frame->rip : 0);
+  note_place(task);
   die(125);
 }
 

@@ -36,6 +36,13 @@ struct Slot {
   alignas(64) uint64_t tail;  // bytes ever taken
 };
 
+// An address in the program's text: in a file, by the file's own numbering.
+struct Place {
+  uint64_t address;
+  char object[504];  // its path
+};
+inline constexpr uint32_t kMostPlaces = 8;
+
 struct Header {
   uint64_t magic;
   uint32_t version;
@@ -54,6 +61,9 @@ struct Header {
   char log[512];          // where Weir's own words go; empty: standard error. Not in the environment, which must not differ in a replay
   uint8_t shows[kMostProcesses][3];  // of a replay, at the last exec: of descriptors 1 and 2, which output each is: 1, 2, or 3 none; 0 itself
   int32_t pid[kMostProcesses];  // of each process, by ordinal: a program that is executed in it finds its streams so
+  uint32_t place_is_taken;      // replaying: a task that differs has begun to say where it stands
+  uint32_t places;
+  Place place[kMostPlaces];     // the innermost first
   alignas(64) Slot slot[kMostStreams];
 };
 
