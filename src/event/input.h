@@ -63,6 +63,8 @@ void begin_task(Task& task);
 // Before a program is executed by other means than call(). Replaying, true where that failed. Does not return where what was executed
 // was not recorded.
 bool execution_fails(Task& task);
+// Replaying, where it did not fail: no descriptor of the program's is open; the one by which it executes (execveat) is, from here on.
+void open_executed(const Task& task, long descriptor, long path);
 
 // A signal is handed to the program at the end of an event: kept.
 void keep_signal(Task& task, int signal, const void* info);

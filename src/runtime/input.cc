@@ -195,6 +195,7 @@ long replay_execution(Task& task, const effects::Request& request) {
   if (!entry) entry = recording::peek_image(task.ordinal);
   if (!entry) end_unrecorded();
   recording::keep_shown(task);
+  if (request.number == SYS_execveat) recording::open_executed(task, request.a[0], request.a[1]);
   const long now = make(request);
   recording::diverged(task, *entry, "a program cannot be executed: error", -now);
 }
@@ -340,6 +341,10 @@ bool execution_fails(Task& task) {
   recording::keep_shown(task);
   const Entry* entry = recording::peek(task);
   return entry && entry->kind == Kind::kValue && entry->number == static_cast<uint16_t>(What::kErrand);
+}
+
+void open_executed(const Task& task, long descriptor, long path) {
+  if (replaying()) recording::open_executed(task, descriptor, path);
 }
 
 void keep_signal(Task& task, int signal, const void* info) {

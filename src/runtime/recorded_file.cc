@@ -10,6 +10,7 @@
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "task/shared.h"
+#include "trap/program_memory.h"
 
 namespace weir::recording {
 
@@ -89,6 +90,26 @@ long open_file(Task& task, bool shared) {
   const long copy = shared_copy(number, file);
   sys::raw(SYS_close, file);
   return copy;
+}
+
+void open_executed(const Task& task, long descriptor, long path) {
+  const trace::Entry* image = peek_image(task.ordinal);
+  char file[512], name[512];
+  if (!image || image->size >= sizeof file || descriptor < 0 || page::is_hidden(static_cast<int>(descriptor))) return;
+  if (trap::string_from_program(name, path, sizeof name) < 0 || name[0] == '/') return;
+  copy_bytes(file, payload(*image), image->size);
+  file[image->size] = 0;
+  int flags = O_RDONLY;
+  if (const size_t length = string_length(name)) {
+    const size_t folder = image->size - length - 1;  // the slash between both
+    if (length + 1 > image->size || file[folder] != '/' || !equal_strings(file + folder + 1, name)) return;
+    file[folder ? folder : 1] = 0;
+    flags = O_PATH | O_DIRECTORY;
+  }
+  const long opened = sys::raw(SYS_open, reinterpret_cast<long>(file), flags | O_CLOEXEC);
+  if (sys::failed(opened) || opened == descriptor) return;
+  sys::raw(SYS_dup3, opened, descriptor, O_CLOEXEC);
+  sys::raw(SYS_close, opened);
 }
 
 }  // namespace weir::recording

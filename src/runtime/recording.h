@@ -47,6 +47,9 @@ inline const uint8_t* payload(const trace::Entry& entry) { return reinterpret_ca
 // The file behind a descriptor is about to be mapped: kept, when the command has made its copy; and that copy, opened.
 void put_file(Task& task, long descriptor, bool is_shared);
 long open_file(Task& task, bool shared);
+// The program that is executed next is a file behind `descriptor`, or `path` (the program's) in that directory: the recording has its
+// path, and the descriptor is opened on that. Of a script it has the interpreter's, and nothing is opened.
+void open_executed(const Task& task, long descriptor, long path);
 
 // What a task was told and asked differs from the recording: says so and ends the program.
 [[noreturn]] void diverged(const Task& task, const trace::Entry& recorded, const char* what, int64_t now);

@@ -171,6 +171,7 @@ long on_execute(Call& call) {
     end_turn();
     return failed;
   }
+  if (call.number == SYS_execveat) input::open_executed(self(), call.a, call.b);
   long result = call.number == SYS_execve
                     ? tasks::execute_program(AT_FDCWD, call.a, call.b, call.c, 0)
                     : tasks::execute_program(static_cast<int>(call.a), call.b, call.c, call.d, static_cast<int>(call.e));
