@@ -1,5 +1,6 @@
 // Where every patched site and every interposed call arrives: on the task's runtime stack, registers in the frame.
 
+#include "base/options.h"
 #include "count/count.h"
 #include "event/event.h"
 #include "event/gap.h"
@@ -111,7 +112,7 @@ void on_answer(Frame& frame, Execute execute) {
 void on_cpuid(Frame& frame) {
   const auto leaf = static_cast<uint32_t>(frame.rax);
   execute_cpuid(frame);
-  if (order::config().deterministic) hide_processor(leaf, frame);
+  if (options().order == Order::kToken) hide_processor(leaf, frame);  // before the first thread too
 }
 
 void on_call(Frame& frame) {

@@ -29,7 +29,7 @@ struct Text {
 struct Texts {
   Text text[kTexts];
   uint32_t count = 0;
-  const char* program = "";  // the file that is mapped lowest: fixed addresses have the program there
+  const char* program = "";  // whose text lies lowest: fixed addresses have the program there
 
   const Text* at(uint64_t address) const {
     for (uint32_t i = 0; i < count; i++) {
@@ -53,9 +53,9 @@ void read_texts(Texts& texts) {
       base = line.range.start - line.offset;
       Elf64_Ehdr header;
       if (line.offset == 0 && trap::from_program(header, static_cast<long>(base)) == 0 && header.e_type == ET_EXEC) base = 0;
-      if (!texts.program[0]) texts.program = object;
     }
     if (!line.executable || line.range.overlaps(page::own_image()) || texts.count == kTexts) continue;
+    if (!texts.program[0]) texts.program = object;
     texts.text[texts.count++] = {line.range, base, object};
   }
 }
