@@ -38,13 +38,18 @@ Config g_config;
 constexpr uint64_t kExitPatience = 1'000'000'000;
 
 // Getting up takes longer than most turns: who sleeps is called some turns ahead, and looks at its word by the time its turn
-// comes. `ahead` counts from the task that gets the turn now.
-void call(Shared& s, const Task& from, uint32_t ahead) {
+// comes.
+void call(Task& task) {
+  task.called = 1;
+  if (__atomic_load_n(&task.sleeping, __ATOMIC_RELAXED)) sys::futex_wake(&task.wake_word);
+}
+
+// `ahead` counts from the task that gets the turn now.
+void call_ahead(Shared& s, const Task& from, uint32_t ahead) {
   for (TaskId i = from.id + 1; i < s.high_task; i++) {
     Task& task = s.tasks[i];
     if (task.state != TaskState::kArrived || --ahead) continue;
-    task.called = 1;
-    if (__atomic_load_n(&task.sleeping, __ATOMIC_RELAXED)) sys::futex_wake(&task.wake_word);
+    call(task);
     return;
   }
 }
@@ -52,7 +57,7 @@ void call(Shared& s, const Task& from, uint32_t ahead) {
 void grant(Shared& s, Task& task) {
   s.turn = task.id;
   wake_sleeper(task);
-  if (s.serial && g_config.processors > 1) call(s, task, g_config.processors - 1);
+  if (s.serial && g_config.processors > 1) call_ahead(s, task, g_config.processors - 1);
 }
 
 // Nobody is active. Finds somebody to sleep until the earliest deadline; with none and nobody outside it is a deadlock.
@@ -130,11 +135,23 @@ void start_serial(Shared& s) {
   s.alone_first = alone;
   s.serial = 1;
   s.serial_since = sys::cycles();
-  for (uint32_t ahead = 1; ahead + 1 < g_config.processors; ahead++) call(s, *first, ahead);
+  for (uint32_t ahead = 1; ahead + 1 < g_config.processors; ahead++) call_ahead(s, *first, ahead);
   grant(s, *first);
 }
 
 namespace {
+
+// Without phases tasks that have no turn compute meanwhile: who comes next is called only where each has a processor of its own, the first
+// task apart, which mostly waits for the others.
+void call_next(Shared& s, TaskId from) {
+  if (s.live > g_config.processors + 1) return;
+  for (TaskId step = 1; step < s.high_task; step++) {
+    Task& task = s.tasks[(from + step) % s.high_task];
+    if (task.state != TaskState::kArrived) continue;
+    call(task);
+    return;
+  }
+}
 
 // Unfenced: the next active task after `from`, round the ring.
 void walk(Shared& s, TaskId from) {
@@ -148,7 +165,10 @@ void walk(Shared& s, TaskId from) {
     Task& task = s.tasks[id];
     if (task.state == TaskState::kRunning || task.state == TaskState::kArrived) {
       s.turn = id;
-      if (task.state == TaskState::kArrived) wake_sleeper(task);
+      if (task.state == TaskState::kArrived) {
+        wake_sleeper(task);
+        call_next(s, id);
+      }
       return;
     }
   }
