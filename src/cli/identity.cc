@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +14,7 @@
 #include <filesystem>
 
 #include "cli/failure.h"
+#include "cli/output.h"
 #include "recording/bytes.h"
 
 namespace weir::cli {
@@ -70,33 +70,13 @@ Identity identity_of(const std::string& path) {
 
 // What the loader prints when it is asked what it would load.
 std::string loaded_objects(const Program& program, const std::vector<std::string>& environment) {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) throw Failure(kWeirFailed, fmt::format("pipe: {}", strerror(errno)));
   std::vector<char*> arguments, variables;
   for (const std::string& word : program.argv) arguments.push_back(const_cast<char*>(word.c_str()));
   for (const std::string& word : environment) variables.push_back(const_cast<char*>(word.c_str()));
   variables.push_back(const_cast<char*>(kTrace));
   arguments.push_back(nullptr);
   variables.push_back(nullptr);
-  const pid_t child = fork();
-  if (child < 0) throw Failure(kWeirFailed, fmt::format("fork: {}", strerror(errno)));
-  if (child == 0) {
-    const int nothing = open("/dev/null", O_RDWR);
-    dup2(nothing, 0);
-    dup2(ends[1], 1);
-    dup2(nothing, 2);
-    execve(program.path.c_str(), arguments.data(), variables.data());
-    _exit(kNotFound);
-  }
-  close(ends[1]);
-  std::string text;
-  char piece[4096];
-  for (ssize_t n; (n = read(ends[0], piece, sizeof piece)) > 0 || (n < 0 && errno == EINTR);) {
-    if (n > 0) text.append(piece, static_cast<size_t>(n));
-  }
-  close(ends[0]);
-  while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {}
-  return text;
+  return output_of([&] { execve(program.path.c_str(), arguments.data(), variables.data()); });
 }
 
 // The first lines of scripts.

@@ -1,40 +1,20 @@
 #include "cli/where.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
+
+#include "cli/output.h"
 
 namespace weir::cli {
 namespace {
 
 // What addr2line prints: the function's name and, in a second line, FILE:LINE.
 std::string asked(const std::string& object, uint64_t address) {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return "";
   const std::string at = fmt::format("{:#x}", address);
-  const pid_t child = fork();
-  if (child == 0) {
-    dup2(ends[1], STDOUT_FILENO);
-    dup2(open("/dev/null", O_RDWR), STDERR_FILENO);
-    execlp("addr2line", "addr2line", "-f", "-C", "-e", object.c_str(), at.c_str(), static_cast<char*>(nullptr));
-    _exit(127);
-  }
-  close(ends[1]);
-  std::string text;
-  char piece[1024];
-  for (ssize_t n; (n = read(ends[0], piece, sizeof piece)) > 0 || (n < 0 && errno == EINTR);) {
-    if (n > 0) text.append(piece, static_cast<size_t>(n));
-  }
-  close(ends[0]);
-  if (child > 0) {
-    while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {}
-  }
-  return text;
+  return output_of([&] { execlp("addr2line", "addr2line", "-f", "-C", "-e", object.c_str(), at.c_str(), static_cast<char*>(nullptr)); });
 }
 
 std::string words(const trace::Place& place) {

@@ -3,6 +3,7 @@
 
 #include "runtime/exit_report.h"
 
+#include "base/bytes.h"
 #include "base/options.h"
 #include "event/input.h"
 #include "page/store.h"
@@ -28,13 +29,8 @@ class Line {
 
   void number(uint64_t value, size_t width) {
     char digits[21];
-    size_t at = sizeof digits - 1;
-    digits[at] = 0;
-    do {
-      digits[--at] = static_cast<char>('0' + value % 10);
-      value /= 10;
-    } while (value);
-    text(digits + at, width);
+    append_number(digits, value);
+    text(digits, width);
   }
 
   // `thousandths` with three digits behind the point.
