@@ -34,7 +34,6 @@ Replay replay_of_prctl(uint32_t command, long mode) {
       return Replay::kMake;
     case PR_SET_SYSCALL_USER_DISPATCH: return answer_if(mode == PR_SYS_DISPATCH_OFF);
     case PR_SET_MM: return Replay::kRefuse;  // it moves the end of brk
-   
     case PR_SET_SECCOMP: return answer_if(mode != SECCOMP_MODE_STRICT);
     case PR_SET_VMA: case PR_SET_PTRACER: case kGetAuxiliaryVector: return Replay::kAnswer;
     default: return answer_if(command <= 80);

@@ -22,6 +22,9 @@ inline bool is_on() { return g_mode != Mode::kNone; }
 inline bool recording() { return g_mode == Mode::kRecord; }
 inline bool replaying() { return g_mode == Mode::kReplay; }
 
+// Signals wait to be handed to the program, and need not wait for the end of the event: recorded, they are handed over there only.
+inline bool has_signals(const Task& task) { return task.pending && !is_on(); }
+
 // What a kept number is: part of the recording's format (docs/RECORDING.md).
 enum class What : uint16_t {
   kTid = 1, kTime = 2, kReady = 3, kFlags = 4, kOrdinal = 5, kChild = 6, kErrand = 7, kTimeout = 8, kParent = 9, kClock = 10,

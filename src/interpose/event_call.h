@@ -118,7 +118,7 @@ class AloneSection {
     asm volatile("" ::: "memory");
     task_.in_runtime = 0;
     asm volatile("" ::: "memory");
-    if (__builtin_expect(task_.pending != 0, 0) && !input::is_on()) weir_upcall([](long, long, long) -> long { return 0; }, 0, 0, 0);
+    if (__builtin_expect(input::has_signals(task_), 0)) weir_upcall([](long, long, long) -> long { return 0; }, 0, 0, 0);
   }
   AloneSection(const AloneSection&) = delete;
   AloneSection& operator=(const AloneSection&) = delete;

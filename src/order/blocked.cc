@@ -126,7 +126,7 @@ int wait_blocked(Task& task) {
     }
     s.order_lock.unlock();
   }
-  s.schedule_hash = (s.schedule_hash ^ (uint64_t{task.id} << 8 | 0xff)) * 0x9E3779B97F4A7C15;
+  add_to_schedule(s, task, 0xff);
   return static_cast<int>(task.wait_result);
 }
 

@@ -33,6 +33,11 @@ inline uint64_t again_soon(uint64_t soon, uint64_t& looks) {
   return 0;
 }
 
+// `what`: an EventKind; 255: a wait was over.
+inline void add_to_schedule(Shared& s, const Task& task, uint64_t what) {
+  s.schedule_hash = (s.schedule_hash ^ (uint64_t{task.id} << 8 | what)) * 0x9E3779B97F4A7C15;
+}
+
 inline bool is_idle(const Shared& s) { return !s.serial && s.running == 0 && s.turn == kNoTask; }
 
 // Before a decision: what has come from outside by then counts from here on.

@@ -238,15 +238,6 @@ void lose_patience(const Task& waiter, uint64_t& since) {
 
 void configure(const Config& config) { g_config = config; }
 const Config& config() { return g_config; }
-namespace {
-
-void note_turn(const Task& task, EventKind kind) {
-  Shared& s = shared();
-  s.schedule_hash = (s.schedule_hash ^ (uint64_t{task.id} << 8 | static_cast<uint64_t>(kind))) * 0x9E3779B97F4A7C15;
-}
-
-}  // namespace
-
 uint64_t now() { return g_config.deterministic ? shared().virtual_now : sys::monotonic_ns(); }
 
 void start(Task& task) {
@@ -277,12 +268,12 @@ void take_turn(Task& task, EventKind kind) {
   advance(s);
   s.order_lock.unlock();
   sleep_until(task, has_turn);
-  note_turn(task, kind);
+  add_to_schedule(shared(), task, static_cast<uint64_t>(kind));
 }
 
 void note_further(const Task& task, EventKind kind) {
   shared().virtual_now += kQuantum;  // as if it had been in a round of its own
-  note_turn(task, kind);
+  add_to_schedule(shared(), task, static_cast<uint64_t>(kind));
 }
 
 void pass_turn(Task& task, TaskState next) {

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
+#include <x86intrin.h>
 
 #include <algorithm>
 #include <atomic>
@@ -61,7 +62,14 @@ WEIR_TEST_HANDLER void on_frame(Frame* frame, const Site* site) {
     case SiteKind::kAtomic:
       execute_atomic(site->atomic, *frame, reinterpret_cast<void*>(atomic_address(site->atomic, *frame, sys::fs_base())));
       break;
-    case SiteKind::kRdtsc: execute_rdtsc(*frame, site->length); break;
+    case SiteKind::kRdtsc: {
+      unsigned processor = 0;
+      const uint64_t now = site->length == 3 ? __rdtscp(&processor) : __rdtsc();
+      if (site->length == 3) frame->rcx = processor;
+      frame->rax = now & 0xffff'ffff;
+      frame->rdx = now >> 32;
+      break;
+    }
     case SiteKind::kCpuid: execute_cpuid(*frame); break;
     case SiteKind::kRandom: execute_random(site->random, *frame); break;
   }

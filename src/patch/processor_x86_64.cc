@@ -49,18 +49,6 @@ void hide_processor(uint32_t leaf, Frame& frame) {
   }
 }
 
-void execute_rdtsc(Frame& frame, unsigned length) {
-  uint32_t low, high, processor;
-  if (length == 3) {
-    asm volatile("rdtscp" : "=a"(low), "=d"(high), "=c"(processor));
-    frame.rcx = processor;
-  } else {
-    asm volatile("rdtsc" : "=a"(low), "=d"(high));
-  }
-  frame.rax = low;
-  frame.rdx = high;
-}
-
 bool decode_random(const Shape& shape, RandomOp& op) {
   constexpr unsigned kRdrand = 6, kRdseed = 7;
   if (shape.is_vector || shape.map != OpcodeMap::k0F || shape.opcode != 0xc7 || shape.mod() != 3 || shape.has_repeat || shape.has_lock ||

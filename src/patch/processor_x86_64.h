@@ -1,4 +1,4 @@
-// What a program asks the processor itself, executed for it at its site: cpuid, the cycle counter, random numbers.
+// What a program asks the processor itself, executed for it at its site: cpuid, random numbers.
 #pragma once
 
 #include <stdint.h>
@@ -12,9 +12,6 @@ namespace weir {
 void execute_cpuid(Frame& frame);
 // Which processor answered cpuid with `leaf` (eax before) is no longer told: its numbers are 0.
 void hide_processor(uint32_t leaf, Frame& frame);
-
-// rdtsc, of two bytes, or rdtscp, of three: one with a prefix is no site. edx:eax out, of rdtscp ecx too.
-void execute_rdtsc(Frame& frame, unsigned length);
 
 // rdrand or rdseed. Layout: part of Site and of a kept plan.
 struct RandomOp {

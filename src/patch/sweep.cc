@@ -103,7 +103,7 @@ bool is_site(const Shape& shape, SiteKind& kind) {
   }
   if (shape.map != OpcodeMap::k0F) return false;
   RandomOp random;
-  switch (shape.opcode) {  // rdtsc and rdtscp without prefixes only: execute_rdtsc() tells them apart by their length
+  switch (shape.opcode) {  // rdtsc and rdtscp without prefixes only: their length tells them apart
     case 0x05: kind = SiteKind::kSyscall; return true;
     case 0x31: kind = SiteKind::kRdtsc; return shape.length == 2;
     case 0x01: kind = SiteKind::kRdtsc; return shape.modrm == 0xf9 && shape.length == 3;

@@ -161,7 +161,7 @@ void on_site(Frame& frame) {
 // Program code goes on within a turn that is kept as long as the next event is near.
 void go_on_counted(Frame& frame) {
   Task& task = self();
-  if (task.keeps_for != kKeptForGap || task.turn_depth != 1 || (task.pending && !task.alone_section && !input::is_on())) return;
+  if (task.keeps_for != kKeptForGap || task.turn_depth != 1 || (input::has_signals(task) && !task.alone_section)) return;
   const bool alone = !order::is_waited_for(task);
   task.counted = alone || task.looks_for_spin || wants_count(task);
   if (alone || !task.counted) return;

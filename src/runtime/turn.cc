@@ -150,7 +150,7 @@ uint64_t gap_key_of(const Task& task) {
 
 // After an event: program code goes on with the turn, as it will soon come to another one.
 bool next_is_near(Task& task) {
-  if (!runtime::g_isolated || !order::config().deterministic || !task.frame || (task.pending && !input::is_on()) || task.inbox_count) return false;
+  if (!runtime::g_isolated || !order::config().deterministic || !task.frame || input::has_signals(task) || task.inbox_count) return false;
   if (trap::is_in_handler(task, task.frame->rsp)) return false;
   if (is_near(task, gap_key_of(task))) return true;
   task.far_gap = task.gap + 1;

@@ -199,14 +199,8 @@ long ordered(Call& call) {
   char path[512];
   switch (call.number) {
     case SYS_close:
-      if (page::is_hidden(static_cast<int>(call.a))) return -EBADF;
-      runtime::patch_pending_text();  // the loader closes a library when all of it is mapped
+      if (!page::is_hidden(static_cast<int>(call.a))) runtime::patch_pending_text();  // the loader closes a library when all of it is mapped
       break;
-    case SYS_dup2:
-    case SYS_dup3:
-      if (page::is_hidden(static_cast<int>(call.b))) return -EBADF;
-      break;
-    case SYS_close_range: return on_close_range(call);
     case SYS_open:
       if (rewrite_path(call.a, path, sizeof path)) call.a = reinterpret_cast<long>(path);
       break;
@@ -215,7 +209,7 @@ long ordered(Call& call) {
       break;
     default: break;
   }
-  return call_kernel(call);
+  return call_beside_hidden(call);
 }
 
 // Calls that put something into program memory.

@@ -41,7 +41,7 @@ bool is_signal_call_alone(long number);  // of these, the ones that matter while
 bool is_sleep(long number);
 bool is_timer(long number);
 bool is_descriptor(long number);
-// Of a recorded program of one task, and of its vfork children: the kernel's answer, but Weir's own descriptors are not closed.
+// The kernel's answer, but Weir's own descriptors are not closed.
 long call_beside_hidden(Call& call);
 bool is_poll(long number);
 long poll_alone(Call& call);  // of a program of one task that is recorded
