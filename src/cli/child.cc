@@ -97,11 +97,7 @@ Child::Child(const std::function<void()>& become, Signals signals) : strangers_(
   }
   close(ends[1]);
   for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);  // our own writes: their errors say it
-  std::string said;
-  char piece[1024];
-  for (ssize_t n; (n = read(ends[0], piece, sizeof piece)) > 0 || (n < 0 && errno == EINTR);) {
-    if (n > 0) said.append(piece, static_cast<size_t>(n));
-  }
+  const std::string said = recording::rest_of(ends[0]);
   close(ends[0]);
   int status;
   if (said.size() < sizeof status) return;  // it is the program now (or was killed, as attend() will see)

@@ -8,16 +8,17 @@
 #include <memory>
 #include <optional>
 
-#include "cli/call_names.h"
 #include "cli/commands.h"
 #include "cli/failure.h"
 #include "cli/words.h"
+#include "effect/effects.h"
 #include "recording/directory.h"
 
 namespace weir::cli {
 namespace {
 
 using trace::Entry;
+using recording::signal_name;
 using trace::Kind;
 
 constexpr size_t kMostShown = 48;  // bytes of memory in a line
@@ -33,16 +34,16 @@ struct Filter {
   uint32_t from = 0, to = UINT32_MAX;
 };
 
+std::string call_name(uint32_t number) {
+  const char* name = effects::name_of(number);
+  return name ? name : fmt::format("call {}", number);
+}
+
 const char* kind_name(Kind kind) {
   for (const auto& [name, which] : kKinds) {
     if (which == kind) return name.c_str();
   }
   return "?";
-}
-
-std::string signal_name(int signal) {
-  const char* name = sigabbrev_np(signal);
-  return name ? fmt::format("SIG{}", name) : fmt::format("signal {}", signal);
 }
 
 // As a string where it is text, else in hex.

@@ -22,10 +22,9 @@ namespace {
 
 using recording::File;
 using recording::Identity;
+using recording::modified;
 
 constexpr const char* kTrace = "LD_TRACE_LOADED_OBJECTS=1";
-
-int64_t modified(const struct stat& status) { return status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec; }
 
 // Of the note with the GNU build id; empty where there is none.
 std::string build_id(const File& file) {

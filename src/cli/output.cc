@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "cli/failure.h"
+#include "recording/bytes.h"
 
 namespace weir::cli {
 
@@ -26,11 +27,7 @@ std::string output_of(const std::function<void()>& become) {
     _exit(kNotFound);
   }
   close(ends[1]);
-  std::string text;
-  char piece[4096];
-  for (ssize_t n; (n = read(ends[0], piece, sizeof piece)) > 0 || (n < 0 && errno == EINTR);) {
-    if (n > 0) text.append(piece, static_cast<size_t>(n));
-  }
+  std::string text = recording::rest_of(ends[0]);
   close(ends[0]);
   while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {}
   return text;

@@ -54,7 +54,7 @@ bool is_the_one(const File& file, const trace::MappedFile& wanted) {
   struct stat status;
   return file.is_open() && fstat(file.descriptor(), &status) == 0 && S_ISREG(status.st_mode) &&
          static_cast<uint64_t>(status.st_size) == wanted.size && status.st_dev == wanted.device && status.st_ino == wanted.inode &&
-         status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec == wanted.modified;
+         recording::modified(status) == wanted.modified;
 }
 
 }  // namespace

@@ -85,6 +85,17 @@ bool replace_file(const std::string& path, std::string_view content) {
   return false;
 }
 
+std::string rest_of(int descriptor) {
+  std::string text;
+  char piece[4096];
+  for (ssize_t n; (n = ::read(descriptor, piece, sizeof piece)) > 0 || (n < 0 && errno == EINTR);) {
+    if (n > 0) text.append(piece, static_cast<size_t>(n));
+  }
+  return text;
+}
+
+int64_t modified(const struct stat& status) { return status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec; }
+
 uint64_t sum_of_file(const File& file) {
   XXH64_state_t state;
   XXH64_reset(&state, 0);

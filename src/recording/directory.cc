@@ -110,16 +110,21 @@ Recording::Recording(const std::string& name) : directory(absolute(name)) {
   } catch (const Damage& damage) {
     throw Damage(name + ": " + damage.what());
   }
-  if (access(path(kEndFile).c_str(), F_OK) == 0) {
+  // A part that is there but cannot be read is a damage. False: it is not there.
+  const auto read_part = [&](const char* name, auto take) {
+    if (access(path(name).c_str(), F_OK) != 0) return false;
     try {
-      end = End::from_text(content_of(path(kEndFile), kMostText));
-      if (!end->is_whole()) damages.push_back("it ends before the program did: " + end->reason);
+      take(content_of(path(name), kMostText));
     } catch (const Damage& damage) {
       damages.push_back(damage.what());
     }
-  } else {
-    damages.push_back("it was cut short: there is no file 'end'");
-  }
+    return true;
+  };
+  const bool has_end = read_part(kEndFile, [&](const std::string& text) {
+    end = End::from_text(text);
+    if (!end->is_whole()) damages.push_back("it ends before the program did: " + end->reason);
+  });
+  if (!has_end) damages.push_back("it was cut short: there is no file 'end'");
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(path(kStreams), error)) {
     const std::string file = entry.path().filename().string();
@@ -139,22 +144,12 @@ Recording::Recording(const std::string& name) : directory(absolute(name)) {
       }
     }
   }
-  if (access(path(kImages).c_str(), F_OK) == 0) {
-    try {
-      images = images_from(content_of(path(kImages), kMostText));
-    } catch (const Damage& damage) {
-      damages.push_back(damage.what());
-    }
-  }
-  if (access(path(kFileList).c_str(), F_OK) == 0) {
-    try {
-      std::string damage;
-      copies = copies_from(content_of(path(kFileList), kMostText), &damage);
-      if (!damage.empty()) damages.push_back(std::string(kFileList) + ": " + damage);
-    } catch (const Damage& unreadable) {
-      damages.push_back(unreadable.what());
-    }
-  }
+  read_part(kImages, [&](const std::string& text) { images = images_from(text); });
+  read_part(kFileList, [&](const std::string& text) {
+    std::string damage;
+    copies = copies_from(text, &damage);
+    if (!damage.empty()) damages.push_back(std::string(kFileList) + ": " + damage);
+  });
 }
 
 uint64_t size_of(const std::string& directory) {

@@ -166,13 +166,17 @@ End End::from_text(const std::string& text) {
   });
 }
 
+std::string signal_name(int signal) {
+  const char* name = sigabbrev_np(signal);
+  return name ? std::string("SIG") + name : "signal " + std::to_string(signal);
+}
+
 bool End::is_whole() const { return reason == kExited || reason == kKilled; }
 
 std::string End::words() const {
   if (reason == kExited) return "exit " + std::to_string(status);
   if (reason != kKilled) return "cut: " + reason;
-  const char* name = sigabbrev_np(status);
-  return name ? std::string("SIG") + name : "signal " + std::to_string(status);
+  return signal_name(status);
 }
 
 std::string Copy::line() const {

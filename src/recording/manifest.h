@@ -53,6 +53,8 @@ struct Manifest {
 std::string text_of_images(const std::vector<Identity>& files);
 std::vector<Identity> images_from(const std::string& text);
 
+std::string signal_name(int signal);  // "SIGSEGV", "signal 35"
+
 struct End {
   std::string reason;           // "exited", "killed", or why the recording stopped before the program
   int status = 0;               // exit status, or the signal
