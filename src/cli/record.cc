@@ -25,8 +25,6 @@
 namespace weir::cli {
 namespace {
 
-constexpr uint64_t kLook = 10'000'000;  // nanoseconds between two looks at the rings where no bell rings
-
 struct RecordOptions {
   std::string directory, log, view = "isolated";
   bool stat = false, fingerprint = false, quiet = false;
@@ -114,8 +112,7 @@ int record(const Words& words, const RecordOptions& options) {
     std::error_code error;
     std::filesystem::remove_all(directory, error);
   };
-  memory.set_paths(directory, log);
-  memory.header().options = (options.fingerprint ? trace::kWithFingerprint : 0) | (options.stat ? trace::kWithStat : 0);
+  memory.set_run(directory, log, options.fingerprint, options.stat);
 
   const auto started = std::chrono::steady_clock::now();
   const auto elapsed = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count(); };
@@ -140,7 +137,7 @@ int record(const Words& words, const RecordOptions& options) {
     recorder.take();
     recorder.age(static_cast<uint64_t>(elapsed() * 1e9) + 1);
     if (!child->attend()) break;
-    memory.sleep(seen, kLook);
+    memory.sleep(seen);
   }
   end.seconds = elapsed();
   recorder.finish(end);

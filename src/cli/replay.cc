@@ -24,8 +24,6 @@
 namespace weir::cli {
 namespace {
 
-constexpr uint64_t kLook = 10'000'000;  // nanoseconds between two looks at the rings where no bell rings
-
 struct ReplayOptions {
   std::string directory, log;
   bool stat = false, fingerprint = false, check = false;
@@ -137,9 +135,7 @@ int replay(const ReplayOptions& options) {
   run.view = manifest.view;
   run.trace = manifest.descriptor;
   TraceMemory memory(trace::Mode::kReplay);
-  memory.set_paths(recording.directory, log);
-  memory.header().options =
-      (options.fingerprint || manifest.fingerprint ? trace::kWithFingerprint : 0) | (options.stat ? trace::kWithStat : 0);
+  memory.set_run(recording.directory, log, options.fingerprint || manifest.fingerprint, options.stat);
   std::vector<std::string> damages = recording.damages;
   rlimit descriptors{};  // a file for each stream: as many as may be, but the program has what it had
   getrlimit(RLIMIT_NOFILE, &descriptors);
@@ -177,7 +173,7 @@ int replay(const ReplayOptions& options) {
         stuck = recording.end && recording.end->reason != recording::kKilled;
         child.end_here(stuck ? kWeirFailed << 8 : how_recorded(recording));
     }
-    memory.sleep(seen, kLook);
+    memory.sleep(seen);
   }
   progress.reset();
   for (const std::string& place : places(memory.header())) say(log, "  in " + place);

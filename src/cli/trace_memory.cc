@@ -67,7 +67,8 @@ TraceMemory::~TraceMemory() {
   close(descriptor_);
 }
 
-void TraceMemory::set_paths(const std::string& directory, const std::string& log) {
+void TraceMemory::set_run(const std::string& directory, const std::string& log, bool fingerprint, bool stat) {
+  header().options = (fingerprint ? trace::kWithFingerprint : 0) | (stat ? trace::kWithStat : 0);
   snprintf(header().directory, sizeof header().directory, "%s", directory.c_str());
   snprintf(header().log, sizeof header().log, "%s", log.c_str());
 }

@@ -20,13 +20,14 @@ class TraceMemory {
   trace::Header& header() const { return *reinterpret_cast<trace::Header*>(base_); }
   trace::Ring ring(uint32_t slot) const { return trace::Ring::at(base_, slot); }
 
-  void set_paths(const std::string& directory, const std::string& log);
+  // What the program's side is to know of this run.
+  void set_run(const std::string& directory, const std::string& log, bool fingerprint, bool stat);
   // Ends the exchange for good: who waits at a ring goes on and sees it. Thread-safe.
   void set_gone(const std::string& why);
 
   // Sleeps until the bell rings, at most `nanoseconds`; `seen` is the bell as it was before the caller looked for work.
   uint32_t bell() const;
-  void sleep(uint32_t seen, uint64_t nanoseconds);
+  void sleep(uint32_t seen, uint64_t nanoseconds = 10'000'000);
 
   // In the child: the descriptor that the program inherits, at `number`. False with errno.
   bool pass_on(int number) const;
