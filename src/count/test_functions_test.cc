@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <memory_resource>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -16,12 +17,25 @@ namespace weir::count::test::functions {
 
 #define WEIR_TEST_FUNCTION __attribute__((noinline))
 
+namespace {
+// Every call of a function has the same memory at the same addresses: libc's comparisons and copies take other ways where
+// a page ends, and the heap gives out other addresses each time.
+class Memory : public std::pmr::monotonic_buffer_resource {
+ public:
+  Memory() : monotonic_buffer_resource(buffer_, sizeof buffer_, std::pmr::null_memory_resource()) {}
+
+ private:
+  alignas(4096) static inline char buffer_[1 << 14];
+};
+}  // namespace
+
 WEIR_TEST_FUNCTION int64_t fibonacci(int64_t n, int64_t unused) {
   return n < 2 ? n : fibonacci(n - 1, unused) + fibonacci(n - 2, unused);
 }
 
 WEIR_TEST_FUNCTION int64_t sieve(int64_t n, int64_t) {
-  std::vector<char> composite(static_cast<size_t>(n));
+  Memory memory;
+  std::pmr::vector<char> composite(static_cast<size_t>(n), &memory);
   int64_t count = 0;
   for (int64_t i = 2; i < n; i++) {
     if (composite[static_cast<size_t>(i)]) continue;
@@ -66,7 +80,8 @@ struct Circle : Shape {
 }  // namespace
 
 WEIR_TEST_FUNCTION int64_t virtual_calls(int64_t n, int64_t) {
-  std::vector<std::unique_ptr<Shape>> shapes;
+  Memory memory;
+  std::pmr::vector<std::unique_ptr<Shape>> shapes(&memory);
   for (int64_t i = 0; i < n; i++) {
     if (i % 3) {
       shapes.push_back(std::make_unique<Square>());
@@ -80,7 +95,8 @@ WEIR_TEST_FUNCTION int64_t virtual_calls(int64_t n, int64_t) {
 }
 
 WEIR_TEST_FUNCTION int64_t sorting(int64_t n, int64_t seed) {
-  std::vector<uint64_t> values(static_cast<size_t>(n));
+  Memory memory;
+  std::pmr::vector<uint64_t> values(static_cast<size_t>(n), &memory);
   auto x = static_cast<uint64_t>(seed);
   for (auto& value : values) value = x = x * 6364136223846793005u + 1442695040888963407u;
   std::sort(values.begin(), values.end());
@@ -119,18 +135,19 @@ __attribute__((noinline, target("avx2,fma"))) int64_t vectors(int64_t n, int64_t
 }
 
 WEIR_TEST_FUNCTION int64_t strings(int64_t n, int64_t) {
-  std::map<std::string, int> counts;
-  std::string text;
-  for (int64_t i = 0; i < n; i++) text += std::to_string(i * 7919 % 101) + " ";
+  Memory memory;
+  std::pmr::map<std::pmr::string, int> counts(&memory);
+  std::pmr::string text(&memory);
+  for (int64_t i = 0; i < n; i++) text += (std::to_string(i * 7919 % 101) += " ");
   for (size_t at = 0; at < text.size();) {
     const size_t end = text.find(' ', at);
-    counts[text.substr(at, end - at)]++;
+    counts[std::pmr::string(text, at, end - at, &memory)]++;
     at = end + 1;
   }
   uint64_t hash = 0;
   for (auto& [word, count] : counts) hash = hash * 31 + word.size() * static_cast<unsigned>(count) + (strcmp(word.c_str(), "55") > 0);
   char buffer[200];
-  snprintf(buffer, sizeof buffer, "%.3f %s %lx", static_cast<double>(n) / 3, text.substr(0, 20).c_str(), n);
+  snprintf(buffer, sizeof buffer, "%.3f %.20s %lx", static_cast<double>(n) / 3, text.c_str(), n);
   for (const char* p = buffer; *p; p++) hash = hash * 33 + static_cast<unsigned char>(*p);
   return static_cast<int64_t>(hash);
 }
