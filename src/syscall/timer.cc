@@ -4,7 +4,8 @@
 // monitor passes the signal on like any other that comes to the program as a whole (trap/forward.cc), or to the one task
 // that the timer names.
 //
-// The CPU's time is counted for each process: such a timer watches the process of the task that made it.
+// The CPU's time is counted for each process: such a timer watches the process of the task that made it, and from then on
+// no task goes to the executor, where its time would not count.
 
 #include <errno.h>
 #include <signal.h>
@@ -59,7 +60,9 @@ long create_in_monitor(const Call& call) {
       if (target == s.timers + kMaxTimers) return -EAGAIN;
     }
   }
-  const long result = tasks::send_errand(SYS_timer_create, watched_clock(static_cast<clockid_t>(call.a)), call.b ? reinterpret_cast<long>(s.errand.given) : 0,
+  const long clock = watched_clock(static_cast<clockid_t>(call.a));
+  if (clock != call.a) s.executor.closed = 1;
+  const long result = tasks::send_errand(SYS_timer_create, clock, call.b ? reinterpret_cast<long>(s.errand.given) : 0,
                                          reinterpret_cast<long>(s.errand.answer));
   if (result != 0) return result;
   const int id = *reinterpret_cast<int*>(s.errand.answer);
@@ -139,7 +142,10 @@ bool is_timer(long number) {
 long on_timer(Call& call) {
   if (!runtime::g_isolated) return call.number == SYS_timer_create ? create_in_program(call) : call_kernel(call);
   // ITIMER_VIRTUAL and ITIMER_PROF count the time of the process that sets them.
-  if ((call.number == SYS_setitimer || call.number == SYS_getitimer) && call.a != ITIMER_REAL) return call_kernel(call);
+  if ((call.number == SYS_setitimer || call.number == SYS_getitimer) && call.a != ITIMER_REAL) {
+    shared().executor.closed = 1;
+    return call_kernel(call);
+  }
   begin_turn(EventKind::kSyscall);
   note_written();
   const long result = in_monitor(call);

@@ -207,7 +207,7 @@ bool make_executor() {
 
 bool go_to_executor(Task& task) {
   Executor& e = shared().executor;
-  if (!e.made && (e.tried || !make_executor())) return false;
+  if (e.closed || (!e.made && (e.tried || !make_executor()))) return false;
   MovedState& state = moved(task);
   state.components = e.components;
   state.fs_base = sys::fs_base();

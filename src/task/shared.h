@@ -159,7 +159,7 @@ struct Executor {
   int32_t tid;
   uint32_t components;
   uint32_t wishes;     // turns that would have moved there, before it was made
-  uint32_t unused;
+  uint32_t closed;     // nobody goes there: a timer of the program's watches the time of a process
   uint32_t calls;      // futex: 1 = look at what follows
   uint32_t sleeps;
   uint32_t request;    // task + 1 that comes from its own process

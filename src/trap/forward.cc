@@ -82,6 +82,49 @@ void bring_up_to_date(const Task& target) {
   __atomic_fetch_sub(&s.catch_up, 1u, __ATOMIC_SEQ_CST);
 }
 
+// One in the executor: its process blocks everything, and takes the signal when the task comes back (task/executor.h).
+bool lets_through(const Task& task, int signal) {
+  for (int looks = 0; looks < 1000; looks++) {
+    const uint32_t holds = __atomic_load_n(&task.own_mask_holds, __ATOMIC_SEQ_CST);
+    if (holds == 2) return !(task.own_mask & sys::signal_bit(signal));
+    if (holds == 0 && !blocks(task.tid, signal)) return true;
+    if (holds == 0 && __atomic_load_n(&task.own_mask_holds, __ATOMIC_SEQ_CST) == 0) return false;
+    sys::raw(SYS_sched_yield);  // on its way
+  }
+  return false;
+}
+
+// The task that a signal to the program goes to, null where there is none now. One that waits for it by sigwait blocks it; one
+// that lets it through is better, the first is as good as any.
+Task* who_takes(int signal) {
+  Shared& s = shared();
+  for (TaskId i = 0; i < s.high_task; i++) {
+    Task& task = s.tasks[i];
+    if (task.state != TaskState::kFree && task.tid > 0 && lets_through(task, signal)) return &task;
+  }
+  SpinGuard guard(s.signal_lock);
+  for (TaskId i = 0; i < s.high_task; i++) {
+    Task& task = s.tasks[i];
+    if (task.state != TaskState::kFree && (task.signal_wait & sys::signal_bit(signal))) return &task;
+  }
+  return s.signalfd_mask & sys::signal_bit(signal) ? &s.tasks[s.signalfd_task] : nullptr;
+}
+
+void send_to(const Task& target, int signal, const void* info) {
+  bring_up_to_date(target);
+  sys::raw(SYS_rt_tgsigqueueinfo, target.tid, target.tid, signal, reinterpret_cast<long>(info));
+}
+
+// What the kernel takes from another process, and what tells a task that it was chosen for the signal.
+struct Forwarded {
+  explicit Forwarded(const void* info) {
+    copy_bytes(bytes, info, sizeof bytes);
+    auto* copy = reinterpret_cast<siginfo_t*>(bytes);
+    copy->si_code = forwarded_code(copy->si_code);
+  }
+  alignas(8) uint8_t bytes[128];
+};
+
 bool ends_by_default(int signal) {
   return signal != SIGCHLD && signal != SIGURG && signal != SIGWINCH && signal != SIGCONT;
 }
@@ -106,38 +149,29 @@ void pass_on(int signal, const siginfo_t* info) {
     }
     if (!ends_by_default(signal)) return;
   }
-  alignas(8) uint8_t copy[128];
-  copy_bytes(copy, info, sizeof copy);
-  auto* forwarded = reinterpret_cast<siginfo_t*>(copy);
-  forwarded->si_code = forwarded_code(forwarded->si_code);
-  // A task that waits for it by sigwait blocks it; one that lets it through is better, the first is as good as any.
+  const Forwarded forwarded(info);
   Task* target = nullptr;
   if (const int tid = timer_target(info)) {
     target = tasks::find_by_virtual_tid(tid);
     if (!target) return;
   }
-  for (TaskId i = 0; i < s.high_task && !target; i++) {
-    Task& task = s.tasks[i];
-    if (task.state == TaskState::kFree || task.tid <= 0) continue;
-    // One in the executor: its process blocks everything, and takes the signal when the task comes back (task/executor.h).
-    for (int k = 0; k < 1000 && __atomic_load_n(&task.own_mask_holds, __ATOMIC_SEQ_CST) == 1; k++) sys::raw(SYS_sched_yield);
-    const bool away = __atomic_load_n(&task.own_mask_holds, __ATOMIC_SEQ_CST) == 2;
-    if (away ? !(task.own_mask & sys::signal_bit(signal)) : !blocks(task.tid, signal)) target = &task;
-  }
-  if (!target) {
-    SpinGuard guard(s.signal_lock);
-    for (TaskId i = 0; i < s.high_task && !target; i++) {
-      Task& task = s.tasks[i];
-      if (task.state != TaskState::kFree && (task.signal_wait & sys::signal_bit(signal))) target = &task;
-    }
-    if (!target && (s.signalfd_mask & sys::signal_bit(signal))) target = &s.tasks[s.signalfd_task];
-  }
+  if (!target) target = who_takes(signal);
   if (!target) {  // waits until a task lets it through or waits for it
-    keep_program_signal(signal, copy);
+    keep_program_signal(signal, forwarded.bytes);
     return;
   }
-  bring_up_to_date(*target);
-  sys::raw(SYS_rt_tgsigqueueinfo, target->tid, target->tid, signal, reinterpret_cast<long>(copy));
+  send_to(*target, signal, forwarded.bytes);
+}
+
+// A task may have let a signal through just when it was kept, and a mask that the runtime sets for a moment looks like one of
+// the program's: so what is kept is offered again.
+void pass_on_kept() {
+  for (uint64_t waiting = __atomic_load_n(&shared().program_pending, __ATOMIC_ACQUIRE); waiting; waiting &= waiting - 1) {
+    const int signal = __builtin_ctzll(waiting) + 1;
+    alignas(8) uint8_t info[128];
+    Task* const target = who_takes(signal);
+    if (target && take_program_signal(sys::signal_bit(signal), info)) send_to(*target, signal, Forwarded(info).bytes);
+  }
 }
 
 // Not ITIMER_REAL: that is the program's, as all timers in the monitor but this one are (syscall/timer.cc). No timer of this
@@ -156,6 +190,7 @@ void on_monitor_signal(int signal, siginfo_t* info, void*) {
   if (ours && tasks::do_errand()) return;
   if (ours && info->si_code == SI_TIMER) {
     order::tick();
+    pass_on_kept();
     return;
   }
   pass_on(signal, info);
