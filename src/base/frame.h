@@ -14,7 +14,7 @@ struct Frame {
   uint64_t rflags;
   uint64_t rsp;
   uint64_t rip;
-  uint64_t reserved;
+  uint64_t shown;  // while the runtime works, the same place in the program's own text, for debuggers; of a task that has not begun: its TLS
   uint64_t site;  // index into the site table; kUpcall for a call from an interposed function
 };
 static_assert(sizeof(Frame) == 160 && offsetof(Frame, rax) == 112 && offsetof(Frame, site) == 152);

@@ -12,6 +12,29 @@
 
 #include "patch/frame_offsets.h"
 
+# For unwinders: the program's registers lie in the Frame to which register \base points (its DWARF number: 0x70 is DW_OP_breg0).
+# The return address is the word \place bytes in.
+.macro CFI_FRAME_AT base, place
+    .cfi_signal_frame
+    .cfi_escape 0x0f,4,0x70+\base,0x80,0x01,0x06      # CFA: *(base + FRAME_RSP)
+    .cfi_escape 0x10,16,3,0x70+\base,0x80+\place-0x80,0x01  # return address
+    .cfi_escape 0x10,0,3,0x70+\base,0xf0,0x00         # rax, rdx, rcx, rbx, rsi, rdi, rbp
+    .cfi_escape 0x10,1,3,0x70+\base,0xe0,0x00
+    .cfi_escape 0x10,2,3,0x70+\base,0xe8,0x00
+    .cfi_escape 0x10,3,3,0x70+\base,0xd8,0x00
+    .cfi_escape 0x10,4,3,0x70+\base,0xc8,0x00
+    .cfi_escape 0x10,5,3,0x70+\base,0xc0,0x00
+    .cfi_escape 0x10,6,3,0x70+\base,0xd0,0x00
+    .cfi_escape 0x10,8,2,0x70+\base,0x38              # r8 to r15
+    .cfi_escape 0x10,9,2,0x70+\base,0x30
+    .cfi_escape 0x10,10,2,0x70+\base,0x28
+    .cfi_escape 0x10,11,2,0x70+\base,0x20
+    .cfi_escape 0x10,12,2,0x70+\base,0x18
+    .cfi_escape 0x10,13,2,0x70+\base,0x10
+    .cfi_escape 0x10,14,2,0x70+\base,0x08
+    .cfi_escape 0x10,15,2,0x70+\base,0x00
+.endm
+
 # Flags and all registers but rsp, from the Frame at rsp.
 .macro LOAD_REGISTERS
     pushq FRAME_RFLAGS(%rsp)
@@ -77,12 +100,15 @@ weir_site_entry:
     cld
     mov %rsp,%rdi
     xor %ebp,%ebp
+    .cfi_startproc                              # a debugger sees the program below the runtime
+    CFI_FRAME_AT 7, FRAME_SHOWN                 # rsp
     call weir_on_site
 
     .globl weir_site_exit
     .hidden weir_site_exit
 weir_site_exit:
     mov %gs:TASK_FRAME,%rsp
+    .cfi_endproc                                # it has to hold at the return address, too
     cmpl $0,%gs:TASK_PENDING
     jne 2f
 1:  mov FRAME_RIP(%rsp),%rax
@@ -108,24 +134,7 @@ weir_exit_with_signals:
     mov %rax,%rsp
     mov %rsp,%rbx
     .cfi_startproc
-    .cfi_signal_frame
-    .cfi_escape 0x0f,4,0x73,0x80,0x01,0x06      # CFA: *(rbx + FRAME_RSP)
-    .cfi_escape 0x10,16,3,0x73,0x88,0x01        # return address at rbx + FRAME_RIP
-    .cfi_escape 0x10,0,3,0x73,0xf0,0x00         # rax, rdx, rcx, rbx, rsi, rdi, rbp
-    .cfi_escape 0x10,1,3,0x73,0xe0,0x00
-    .cfi_escape 0x10,2,3,0x73,0xe8,0x00
-    .cfi_escape 0x10,3,3,0x73,0xd8,0x00
-    .cfi_escape 0x10,4,3,0x73,0xc8,0x00
-    .cfi_escape 0x10,5,3,0x73,0xc0,0x00
-    .cfi_escape 0x10,6,3,0x73,0xd0,0x00
-    .cfi_escape 0x10,8,2,0x73,0x38              # r8 to r15
-    .cfi_escape 0x10,9,2,0x73,0x30
-    .cfi_escape 0x10,10,2,0x73,0x28
-    .cfi_escape 0x10,11,2,0x73,0x20
-    .cfi_escape 0x10,12,2,0x73,0x18
-    .cfi_escape 0x10,13,2,0x73,0x10
-    .cfi_escape 0x10,14,2,0x73,0x08
-    .cfi_escape 0x10,15,2,0x73,0x00
+    CFI_FRAME_AT 3, FRAME_RIP                   # rbx
     mov %rsp,%rdi
     call weir_raise_pending                     # it ends in_runtime, when no signal can come between
     mov %rbx,%rsp

@@ -18,6 +18,7 @@
 #define FRAME_RFLAGS 120
 #define FRAME_RSP 128
 #define FRAME_RIP 136
+#define FRAME_SHOWN 144
 #define FRAME_SITE 152
 #define TASK_SCRATCH_RSP 0x10
 #define TASK_STACK_TOP 0x18

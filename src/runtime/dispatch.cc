@@ -119,11 +119,13 @@ void on_call(Frame& frame) {
   using Function = long (*)(long, long, long);
   frame.rip = *reinterpret_cast<uint64_t*>(frame.rsp);
   frame.rsp += 8;
+  frame.shown = frame.rip;
   auto function = reinterpret_cast<Function>(frame.rdi);
   frame.rax = static_cast<uint64_t>(function(static_cast<long>(frame.rsi), static_cast<long>(frame.rdx), static_cast<long>(frame.rcx)));
 }
 
 void on_site(Frame& frame) {
+  frame.shown = frame.rip;
   if (frame.site != trap::kPreempted && frame.site != trap::kLeaveExecutor) self().passes++;
   if (frame.site == kUpcall) {
     on_call(frame);
@@ -146,6 +148,7 @@ void on_site(Frame& frame) {
   const Site* site = site_at(static_cast<uint32_t>(frame.site));
   WEIR_CHECK(site);
   frame.rip = site->resume;
+  frame.shown = site->address + site->length;
   switch (site->kind) {
     case SiteKind::kSyscall:
       if (runtime::g_executor && !syscalls::is_same_anywhere(frame.rax)) leave_executor();

@@ -130,7 +130,7 @@ void reserve_heap(TaskId id) {
   }
   Task& task = task_at(slot.task);
   set_base(ARCH_SET_GS, reinterpret_cast<uint64_t>(&task));  // before a signal can come
-  set_base(ARCH_SET_FS, first_frame(task.stack_top)->reserved);
+  set_base(ARCH_SET_FS, first_frame(task.stack_top)->shown);
   trap::set_mask(task.signal_mask);
   run_task(process, task);
 }
@@ -288,7 +288,7 @@ long spawn(const Frame& frame, const CloneRequest& request) {
   begin_frame->rax = 0;
   begin_frame->rsp = request.stack;
   const uint64_t tls = request.flags & CLONE_SETTLS ? request.tls : sys::fs_base();
-  begin_frame->reserved = tls;
+  begin_frame->shown = tls;
   task.frame = begin_frame;
   s.processes[process].task = id;
   // Without a turn the new task gets the creator's unpublished writes by hand.
