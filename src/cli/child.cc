@@ -52,9 +52,9 @@ void catch_signal(int signal) {
   sigaction(signal, &ours, nullptr);
 }
 
-// Of this process, ended ones included.
-std::set<pid_t> children() {
-  const std::string name = "/proc/self/task/" + std::to_string(getpid()) + "/children";
+// Ended ones included.
+std::set<pid_t> children(pid_t of = getpid()) {
+  const std::string name = "/proc/" + std::to_string(of) + "/task/" + std::to_string(of) + "/children";
   std::istringstream text(recording::File::reading(name).read(0, 1 << 20));
   return {std::istream_iterator<pid_t>(text), {}};
 }
@@ -156,6 +156,18 @@ bool Child::attend() {
 bool Child::is_interrupted() const { return interrupt_ != 0; }
 bool Child::was_killed() const { return WIFSIGNALED(how_); }
 int Child::status() const { return was_killed() ? WTERMSIG(how_) : WEXITSTATUS(how_); }
+
+std::vector<pid_t> Child::processes() const {
+  std::vector<pid_t> all;
+  for (const pid_t pid : children()) {
+    if (!strangers_.contains(pid)) all.push_back(pid);
+  }
+  for (size_t i = 0; i < all.size(); i++) {
+    const std::set<pid_t> more = children(all[i]);
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  return all;
+}
 
 uint64_t Child::processor_time() const {
   uint64_t sum = 0;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <set>
+#include <vector>
 
 namespace weir::cli {
 
@@ -23,6 +24,9 @@ class Child {
   bool attend();
   // Whether a signal has asked this command to end (kEnd).
   bool is_interrupted() const;
+
+  // All its processes that there are, the program's first.
+  std::vector<pid_t> processes() const;
 
   // Clock ticks of all its processes that there are.
   uint64_t processor_time() const;

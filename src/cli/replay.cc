@@ -16,7 +16,9 @@
 #include "cli/feeder.h"
 #include "cli/identity.h"
 #include "cli/launch.h"
+#include "cli/look.h"
 #include "cli/processor_x86_64.h"
+#include "cli/program.h"
 #include "cli/progress.h"
 #include "cli/where.h"
 #include "cli/words.h"
@@ -25,8 +27,8 @@ namespace weir::cli {
 namespace {
 
 struct ReplayOptions {
-  std::string directory, log;
-  bool stat = false, fingerprint = false, check = false;
+  std::string directory, log, stop;
+  bool stat = false, fingerprint = false, check = false, gdb = false;
 };
 
 // Throws Failure where a replay here and now could not be the same.
@@ -120,7 +122,22 @@ int how_recorded(const recording::Recording& recording) {
   return (recording.end ? recording.end->status : kWeirFailed) << 8;
 }
 
+// The task has come to where it was to stand: says where that is, and starts gdb, or the replay ends there.
+void look(Look& look, const TraceMemory& memory, Child& child, const std::string& log, bool with_gdb) {
+  const trace::Stop& stop = memory.header().stop;
+  say(log, fmt::format("task {} is at event {}", name_of(stop), stop.at));
+  for (const std::string& place : places(memory.header())) say(log, "  in " + place);
+  if (!with_gdb) {
+    child.end_here(0);
+    return;
+  }
+  std::vector<pid_t> processes = child.processes();
+  std::erase_if(processes, [&](pid_t pid) { return pid == memory.header().pid[stop.process] && pid != stop.pid; });  // its monitor
+  look.start_gdb(processes);
+}
+
 int replay(const ReplayOptions& options) {
+  if (options.gdb) locate_program({"gdb"});
   const std::string log = options.log.empty() ? "" : prepared_log(options.log);
   const recording::Recording recording(chosen_recording(options.directory));
   const recording::Manifest& manifest = recording.manifest;
@@ -136,6 +153,9 @@ int replay(const ReplayOptions& options) {
   run.trace = manifest.descriptor;
   TraceMemory memory(trace::Mode::kReplay);
   memory.set_run(recording.directory, log, options.fingerprint || manifest.fingerprint, options.stat);
+  const trace::Stop wanted = options.stop.empty() && !options.gdb ? trace::Stop{} : place_to_stop(options.stop.empty() ? "1" : options.stop);
+  std::optional<Look> stand;
+  if (wanted.place) stand.emplace(memory, wanted, manifest.program);
   std::vector<std::string> damages = recording.damages;
   rlimit descriptors{};  // a file for each stream: as many as may be, but the program has what it had
   getrlimit(RLIMIT_NOFILE, &descriptors);
@@ -158,14 +178,24 @@ int replay(const ReplayOptions& options) {
       },
       Child::Signals::kEnd);
   Standing stands;
-  bool stuck = false;
+  bool stuck = false, looked = false;
   std::optional<Progress> progress(std::in_place, recording.end ? recording.end->raw : 0, recording.end ? recording.end->seconds : 0);
   for (;;) {
     const uint32_t seen = memory.bell();
     feeder.put();
     if (!child.attend()) break;
-    progress->show(feeder.taken());
+    if (stand && !looked && stand->is_there()) {
+      progress.reset();
+      look(*stand, memory, child, log, options.gdb);
+      looked = true;
+    }
+    if (stand && stand->is_over()) child.end_here(0);
+    if (progress) progress->show(feeder.taken());
     if (child.is_interrupted()) memory.set_gone("the replay was interrupted");
+    if (stand && stand->has_gdb()) {  // who waits there waits for the user
+      memory.sleep(seen);
+      continue;
+    }
     switch (stands.look(memory, feeder, child)) {
       case Standing::State::kGoesOn: break;
       case Standing::State::kAtEnd: child.end_here(how_recorded(recording)); break;
@@ -176,6 +206,8 @@ int replay(const ReplayOptions& options) {
     memory.sleep(seen);
   }
   progress.reset();
+  if (looked) return 0;
+  if (stand) say(log, fmt::format("task {} never came to event {}", name_of(wanted), wanted.place));
   for (const std::string& place : places(memory.header())) say(log, "  in " + place);
   for (size_t i = told; i < damages.size(); i++) say(log, fmt::format("{}: {}; replayed up to there", recording.directory, damages[i]));
   const std::string different = child.is_interrupted() ? "the replay was interrupted"
@@ -197,6 +229,9 @@ Command add_replay(CLI::App& app) {
   CLI::App* command = app.add_subcommand("replay", "Run a recorded program again, exactly as it ran");
   command->add_option("DIR", options->directory, "The recording; default: the newest one");
   command->add_flag("--check", options->check, "Exit with 0 where the replay was the same to the end, else with 1");
+  command->add_option("--goto", options->stop, "Stop where the task comes to this event, say where that is and end; EVENT alone is of task 0-0")
+      ->type_name("[PROCESS-TASK:]EVENT");
+  command->add_flag("--gdb", options->gdb, "Start gdb there; without --goto, where the program begins");
   command->add_flag("--stat", options->stat, "At the end, print what the run spent");
   command->add_flag("--fingerprint", options->fingerprint, "At the end, print a hash of the whole memory and of the schedule");
   command->add_option("--log", options->log, "Write Weir's own words to FILE instead of standard error")->type_name("FILE");

@@ -173,7 +173,7 @@ bool meet_signal(int signal, int code, ucontext_t& context) {
                                sys::signal_bit(SIGILL) | sys::signal_bit(SIGTRAP);
   if (!is_inside(static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]))) return true;
   if ((kFaults & sys::signal_bit(signal)) && code > 0) WEIR_CHECK(original_state(context));
-  return signal != sys::kProbeSignal || code != SI_TKILL;
+  return signal != sys::g_probe_signal || code != SI_TKILL;
 }
 
 void interrupt(ucontext_t& context) {

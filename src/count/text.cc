@@ -75,7 +75,8 @@ Door door_in(Range text, uint64_t rip) {
   }
   if (!text.contains(rip) || *reinterpret_cast<const uint8_t*>(rip) != 0xcc) return {};
   const Site* site = find_trap_site(rip);
-  return site == nullptr ? Door{} : Door{true, true, static_cast<uint32_t>(site - site_at(0))};
+  if (site == nullptr) return {true, false, 0};  // a debugger's breakpoint, or the program's own: it is to be executed where it stands
+  return {true, true, static_cast<uint32_t>(site - site_at(0))};
 }
 
 Door door_at(uint64_t rip) {

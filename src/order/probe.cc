@@ -4,6 +4,7 @@
 
 #include "order/rounds.h"
 #include "sys/futex.h"
+#include "sys/signal.h"
 #include "sys/syscall_x86_64.h"
 
 namespace weir::order {
@@ -12,6 +13,7 @@ namespace {
 
 constexpr uint64_t kNextLook = 100'000;            // token: a probe is a burst of looks (trap/spin.cc says why)
 constexpr uint64_t kStallPatience = 10'000'000'000;
+constexpr uint64_t kDebuggedPatience = 1'000'000'000;
 
 // When the task is to be asked next: it has been found late again.
 uint64_t next_look(Task& task) {
@@ -36,6 +38,7 @@ uint64_t probe(const Task* waiter) {
   uint64_t soon = 0;
   const uint64_t now = sys::monotonic_ns();
   const Task* stalled = nullptr;
+  const bool is_debugged = sys::g_probe_signal == sys::kProbeSignalDebugged;
   s.order_lock.lock();
   for (TaskId i = 0; i < s.high_task; i++) {
     Task& task = s.tasks[i];
@@ -47,14 +50,15 @@ uint64_t probe(const Task* waiter) {
       task.looks = 1;
       if (config().deterministic) task.next_probe = now + kNextLook;
     }
+    if (is_debugged && now < late_since + kDebuggedPatience) continue;  // a debugger may hold it
     if (config().deterministic && (now < task.next_probe ? task.next_probe - now <= kNextLook : task.looks % kLooks)) soon = kNextLook;
     if (now < task.next_probe) continue;
     task.next_probe = now + next_look(task);
-    if (config().deterministic && now > late_since + kStallPatience && !s.stall_told) {
+    if (config().deterministic && !is_debugged && now > late_since + kStallPatience && !s.stall_told) {
       s.stall_told = 1;
       stalled = &task;
     }
-    sys::raw(SYS_tkill, task.away ? s.executor.tid : task.tid, sys::kProbeSignal);
+    sys::raw(SYS_tkill, task.away ? s.executor.tid : task.tid, sys::g_probe_signal);
   }
   s.order_lock.unlock();
   if (!stalled) return soon;

@@ -209,7 +209,7 @@ void ask_in(const Task& waiter, uint64_t now) {
     const uint64_t late_since = __atomic_load_n(&task.late_since, __ATOMIC_RELAXED);
     if (&task == &waiter || !late(s, task) || !late_since || now - late_since < kExitPatience) continue;
     __atomic_store_n(task.away ? &task.wanted_back : &task.asked_in, 1u, __ATOMIC_RELEASE);
-    sys::raw(SYS_tkill, task.away ? s.executor.tid : task.tid, sys::kProbeSignal);
+    sys::raw(SYS_tkill, task.away ? s.executor.tid : task.tid, sys::g_probe_signal);
   }
 }
 

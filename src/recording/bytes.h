@@ -46,10 +46,10 @@ class File {
 std::string content_of(const std::string& path, size_t most);
 // Writes the file under another name and renames it, so that it is there as a whole or not at all. False with errno.
 bool replace_file(const std::string& path, std::string_view content);
-// XXH64 over what the descriptor holds from its start.
 // To the end of what a pipe gives.
 std::string rest_of(int descriptor);
 int64_t modified(const struct stat& status);  // nanoseconds
+// XXH64 over what the descriptor holds from its start.
 uint64_t sum_of_file(const File& file);
 
 // Names of files and variables are bytes, JSON is UTF-8: '%', control characters and what is not ASCII become %XX.

@@ -10,6 +10,7 @@
 #include "page/store.h"
 #include "patch/patch.h"
 #include "runtime/state.h"
+#include "runtime/stop.h"
 #include "runtime/text.h"
 #include "sys/report.h"
 #include "syscall/syscall.h"
@@ -120,6 +121,7 @@ void on_call(Frame& frame) {
   frame.rip = *reinterpret_cast<uint64_t*>(frame.rsp);
   frame.rsp += 8;
   frame.shown = frame.rip;
+  if (recording::is_to_stop(self())) recording::stand_still(self());
   auto function = reinterpret_cast<Function>(frame.rdi);
   frame.rax = static_cast<uint64_t>(function(static_cast<long>(frame.rsi), static_cast<long>(frame.rdx), static_cast<long>(frame.rcx)));
 }
@@ -149,6 +151,7 @@ void on_site(Frame& frame) {
   WEIR_CHECK(site);
   frame.rip = site->resume;
   frame.shown = site->address + site->length;
+  if (recording::is_to_stop(self())) recording::stand_still(self());
   switch (site->kind) {
     case SiteKind::kSyscall:
       if (runtime::g_executor && !syscalls::is_same_anywhere(frame.rax)) leave_executor();
@@ -161,6 +164,8 @@ void on_site(Frame& frame) {
   }
 }
 
+constexpr uint8_t kBreakpoint = 0xcc;
+
 // Program code goes on within a turn that is kept as long as the next event is near.
 void go_on_counted(Frame& frame) {
   Task& task = self();
@@ -168,6 +173,10 @@ void go_on_counted(Frame& frame) {
   const bool alone = !order::is_waited_for(task);
   task.counted = alone || task.looks_for_spin || wants_count(task);
   if (alone || !task.counted) return;
+  if (recording::is_looked_at()) {
+    count::on_patched_text();
+    if (*reinterpret_cast<const uint8_t*>(frame.rip) == kBreakpoint) return;  // uncounted, as nothing of it can be; the turn stays as it was recorded
+  }
   const uint64_t budget = task.looks_for_spin ? 1 : gap_budget(task);
   if (const uint64_t at = count::enter(task, frame.rip, budget)) {
     frame.rip = at;

@@ -105,7 +105,7 @@ void catch_up(uint64_t too_far, uint64_t far) {
         __atomic_store_n(&slot.go, kGoCatchUp, __ATOMIC_RELEASE);
         sys::futex_wake(&slot.go);
       } else if (slot.pid > 0) {  // else it is being made
-        sys::raw(SYS_tkill, slot.pid, sys::kProbeSignal);
+        sys::raw(SYS_tkill, slot.pid, sys::g_probe_signal);
       }
     }
     if (poke) poked = now;

@@ -137,6 +137,7 @@ void attach() {
   input::use_table();
   page::keep_hidden(descriptor);
   take_options({(h.options & trace::kWithStat) != 0, (h.options & trace::kWithFingerprint) != 0, h.log});
+  if (h.mode == trace::Mode::kReplay && h.stop.place) sys::g_probe_signal = sys::kProbeSignalDebugged;
   input::g_mode = h.mode == trace::Mode::kRecord ? input::Mode::kRecord : input::Mode::kReplay;
 }
 

@@ -20,6 +20,7 @@
 #include "runtime/exit_report.h"
 #include "runtime/recording.h"
 #include "runtime/state.h"
+#include "runtime/stop.h"
 #include "runtime/text.h"
 #include "sys/futex.h"
 #include "sys/report.h"
@@ -39,6 +40,7 @@ namespace runtime {
 
 bool g_isolated = false;
 bool g_intercepting = false;
+uint64_t g_clone_signal = 0;
 uint32_t g_process = 0;
 bool g_executor = false;
 bool g_away = false;
@@ -192,6 +194,7 @@ __attribute__((constructor)) void start(int, char** argv, char**) {
   page::dump_used();
   clear_stack_below();
   runtime::g_intercepting = true;
+  if (recording::is_to_stop(self())) recording::stand_still(self());  // before the program begins
 }
 
 }  // namespace

@@ -15,6 +15,9 @@ namespace runtime {
 
 extern bool g_isolated;       // options().view == kIsolated
 extern bool g_intercepting;   // system call sites are patched
+// What a new process is cloned with beside all else: SIGCHLD where a debugger looks, which takes for a thread whatever does not end by
+// it. (Those that the monitor makes end as it says, whatever this is: CLONE_PARENT.)
+extern uint64_t g_clone_signal;
 extern uint32_t g_process;    // index of this process among those that run tasks
 extern bool g_executor;       // this process is the executor (task/executor.h)
 extern bool g_away;           // this process's task is in the executor

@@ -16,13 +16,15 @@ struct KernelSigaction {
 inline constexpr uint64_t kSaRestorer = 0x04000000;
 inline constexpr int kSignals = 64;
 
-// The signal by which Weir interrupts a running task (SIGSTKFLT: unused by Linux since the coprocessor left).
-inline constexpr int kProbeSignal = 16;
+// The signal by which Weir interrupts a running task: SIGSTKFLT, unused by Linux since the coprocessor left. gdb does not know that
+// one and cannot pass it on: where a debugger is to look, it is SIGSETXID, which no program can use. Set before any handler is.
+inline constexpr int kProbeSignal = 16, kProbeSignalDebugged = 33;
+inline int g_probe_signal = kProbeSignal;
 
 constexpr uint64_t signal_bit(int signal) { return uint64_t{1} << (signal - 1); }
 
 // Signals whose delivery Weir itself needs: no program mask may block them.
-inline constexpr uint64_t kNeverBlocked =
-    signal_bit(SIGSEGV) | signal_bit(SIGBUS) | signal_bit(SIGTRAP) | signal_bit(kProbeSignal);
+inline constexpr int kNeverBlockedCount = 4;
+inline uint64_t never_blocked() { return signal_bit(SIGSEGV) | signal_bit(SIGBUS) | signal_bit(SIGTRAP) | signal_bit(g_probe_signal); }
 
 }  // namespace weir::sys

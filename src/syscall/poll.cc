@@ -68,7 +68,7 @@ long read_mask(const Call& call, Mask& mask) {
   if (size != 8) return -EINVAL;
   if (trap::from_program(mask.set, at) != 0) return -EFAULT;
   mask.given = true;
-  mask.set &= ~sys::kNeverBlocked;
+  mask.set &= ~sys::never_blocked();
   return 0;
 }
 

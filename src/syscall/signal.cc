@@ -56,7 +56,7 @@ long on_sigprocmask(const Call& call) {
   if (call.d != 8) return -EINVAL;
   if (call.b && trap::from_program(given, call.b) != 0) return -EFAULT;
   sys::raw(SYS_rt_sigprocmask, SIG_BLOCK, 0, reinterpret_cast<long>(&mask), 8);
-  const uint64_t old = mask | (task.signal_mask & sys::kNeverBlocked);
+  const uint64_t old = mask | (task.signal_mask & sys::never_blocked());
   if (call.b) {
     switch (call.a) {
       case SIG_BLOCK: mask = old | given; break;
@@ -104,7 +104,7 @@ long on_signal_sleep(Call& call) {
   if (call.number != SYS_pause) {
     if ((waits ? call.d : call.b) != 8) return -EINVAL;
     if (const long wrong = trap::from_program(mask, call.a)) return wrong;
-    if (!waits) mask &= ~sys::kNeverBlocked;
+    if (!waits) mask &= ~sys::never_blocked();
     call.a = reinterpret_cast<long>(&mask);
   }
   if (waits && call.c) {

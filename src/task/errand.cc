@@ -25,7 +25,7 @@ long send(long number, long a, long b, long c, long d) {
   errand.number = number;
   for (int i = 0; i < 4; i++) errand.arguments[i] = arguments[i];
   __atomic_store_n(&errand.state, kAsked, __ATOMIC_RELEASE);  // release: with the call and what its pointers lead to
-  sys::raw(SYS_tgkill, s.monitor, s.monitor, sys::kProbeSignal);
+  sys::raw(SYS_tgkill, s.monitor, s.monitor, sys::g_probe_signal);
   while (__atomic_load_n(&errand.state, __ATOMIC_ACQUIRE) != kIdle) sys::futex_wait(&errand.state, kAsked);
   return errand.result;
 }

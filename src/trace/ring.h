@@ -43,6 +43,15 @@ struct Place {
 };
 inline constexpr uint32_t kMostPlaces = 8;
 
+// Replaying: where a task is to stand still, so that somebody can look.
+struct Stop {
+  uint32_t process, task;  // as in Slot
+  uint64_t place;          // of the first entry that it is not to come to any more (Entry::place); 0: nowhere
+  uint64_t at;             // where it stands
+  int32_t pid;             // of the kernel's process in which it does; 0: it has not come there yet
+  uint32_t go;             // futex: 1 = it goes on
+};
+
 struct Header {
   uint64_t magic;
   uint32_t version;
@@ -64,6 +73,7 @@ struct Header {
   uint32_t place_is_taken;      // replaying: a task that differs has begun to say where it stands
   uint32_t places;
   Place place[kMostPlaces];     // the innermost first
+  Stop stop;
   alignas(64) Slot slot[kMostStreams];
 };
 

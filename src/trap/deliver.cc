@@ -36,7 +36,7 @@ __attribute__((visibility("hidden"))) void weir_raise_pending(weir::Frame*) {
   uint64_t all = ~uint64_t{0}, mask = 0;
   sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all), reinterpret_cast<long>(&mask), 8);
   if (input::is_on()) mask = task.deliver_mask;
-  const uint64_t after = (task.has_wait_mask ? task.wait_mask : mask) & ~sys::kNeverBlocked;
+  const uint64_t after = (task.has_wait_mask ? task.wait_mask : mask) & ~sys::never_blocked();
   if (!input::is_on()) trap::take_queued(task, after);
   auto raise = [&](PendingSignal& noted) {
     auto* info = reinterpret_cast<siginfo_t*>(noted.info);
@@ -49,13 +49,13 @@ __attribute__((visibility("hidden"))) void weir_raise_pending(weir::Frame*) {
                             : sys::raw(SYS_rt_tgsigqueueinfo, sys::raw(SYS_getpid), sys::raw(SYS_gettid), noted.signal, reinterpret_cast<long>(info));
     if (counts && result == 0) task.raised_again[noted.signal - SIGRTMIN]++;
   };
-  constexpr int kOurs = __builtin_popcountll(sys::kNeverBlocked);
+  constexpr int kOurs = sys::kNeverBlockedCount;
   PendingSignal at_once[kOurs];  // these come while they are raised, so the list must be done with
   int count_at_once = 0;
   const uint32_t count = task.pending;
   for (uint32_t i = 0; i < count; i++) {
     PendingSignal& noted = task.pending_signals[i];
-    if (!(sys::kNeverBlocked & sys::signal_bit(noted.signal))) {
+    if (!(sys::never_blocked() & sys::signal_bit(noted.signal))) {
       raise(noted);
     } else if (count_at_once < kOurs) {
       at_once[count_at_once++] = noted;

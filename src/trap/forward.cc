@@ -74,7 +74,7 @@ void bring_up_to_date(const Task& target) {
   auto behind = [&] { return __atomic_load_n(&slot.mapping_sequence, __ATOMIC_ACQUIRE) != __atomic_load_n(&s.mapping_sequence, __ATOMIC_ACQUIRE); };
   if (!behind()) return;
   __atomic_fetch_add(&s.catch_up, 1u, __ATOMIC_SEQ_CST);
-  sys::raw(SYS_tkill, target.tid, sys::kProbeSignal);
+  sys::raw(SYS_tkill, target.tid, sys::g_probe_signal);
   for (int i = 0; i < 1000 && behind(); i++) {  // a fork may keep it for a while
     const sys::Timespec pause{0, 50'000};
     sys::raw(SYS_nanosleep, reinterpret_cast<long>(&pause), 0);
@@ -178,14 +178,14 @@ void pass_on_kept() {
 // kind outlives execve.
 void start_ticks() {
   constexpr int kClockMonotonic = 1;
-  const int32_t event[16] = {0, 0, sys::kProbeSignal, SIGEV_SIGNAL};
+  const int32_t event[16] = {0, 0, sys::g_probe_signal, SIGEV_SIGNAL};
   const int64_t every[4] = {0, static_cast<int64_t>(order::kTickNs), 0, static_cast<int64_t>(order::kTickNs)};
   if (sys::raw(SYS_timer_create, kClockMonotonic, reinterpret_cast<long>(event), reinterpret_cast<long>(&g_tick_timer)) != 0) return;
   sys::raw(SYS_timer_settime, g_tick_timer, 0, reinterpret_cast<long>(every), 0);
 }
 
 void on_monitor_signal(int signal, siginfo_t* info, void*) {
-  const bool ours = signal == sys::kProbeSignal;
+  const bool ours = signal == sys::g_probe_signal;
   // One pending signal may stand for an errand and a tick: an errand is looked for first, whatever the signal says.
   if (ours && tasks::do_errand()) return;
   if (ours && info->si_code == SI_TIMER) {
@@ -215,7 +215,7 @@ void stop_ticks() {
   sys::raw(SYS_timer_delete, g_tick_timer);
   sys::KernelSigaction ignore{};
   ignore.handler = reinterpret_cast<void*>(SIG_IGN);
-  sys::raw(SYS_rt_sigaction, sys::kProbeSignal, reinterpret_cast<long>(&ignore), 0, 8);  // what is pending goes with it
+  sys::raw(SYS_rt_sigaction, sys::g_probe_signal, reinterpret_cast<long>(&ignore), 0, 8);  // what is pending goes with it
 }
 
 void describe_child(int status, int& code, int& value) {

@@ -31,7 +31,7 @@ void settle_pending(Task& task) {
   const uint64_t all = ~uint64_t{0};
   sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all), reinterpret_cast<long>(&task.deliver_mask), 8);
   if (!input::recording()) return;
-  take_queued(task, (task.has_wait_mask ? task.wait_mask : task.deliver_mask) & ~sys::kNeverBlocked);
+  take_queued(task, (task.has_wait_mask ? task.wait_mask : task.deliver_mask) & ~sys::never_blocked());
   for (uint32_t i = 0; i < task.pending; i++) input::keep_signal(task, task.pending_signals[i].signal, task.pending_signals[i].info);
 }
 

@@ -63,7 +63,7 @@ long kernel_sigaction(int signal, const KernelSigaction* action, KernelSigaction
   return sys::raw(SYS_rt_sigaction, signal, reinterpret_cast<long>(action), reinterpret_cast<long>(old), 8);
 }
 
-bool is_ours(int signal) { return sys::kNeverBlocked & signal_bit(signal); }
+bool is_ours(int signal) { return sys::never_blocked() & signal_bit(signal); }
 
 bool handled(int signal) {
   uint64_t handler = reinterpret_cast<uint64_t>(shared().actions[signal].handler);
@@ -140,7 +140,7 @@ void redirect(Task& task, ucontext_t& context) {
   uint64_t mask = 0;
   copy_bytes(&mask, &context->uc_sigmask, sizeof mask);
   mask |= action.mask | (action.flags & SA_NODEFER ? 0 : signal_bit(signal));
-  weir_run_handler(new_frame, action.handler, signal, reinterpret_cast<void*>(new_info), new_context, mask & ~sys::kNeverBlocked);
+  weir_run_handler(new_frame, action.handler, signal, reinterpret_cast<void*>(new_info), new_context, mask & ~sys::never_blocked());
 }
 
 // The runtime copies from or to an address of the program's (trap/program_memory.h).
@@ -199,11 +199,11 @@ void on_signal(int signal, siginfo_t* info, void* context_pointer) {
   }
   if (signal == SIGTRAP && on_trap(task, info, *context)) return;
   if (runtime::g_executor && (is_ours(signal) || task.wanted_back) && !in_runtime(task, *context) &&
-      (signal != sys::kProbeSignal || task.wanted_back)) {
+      (signal != sys::g_probe_signal || task.wanted_back)) {
     interrupt_for_own(task, *context);
     return;
   }
-  if (signal == sys::kProbeSignal && info->si_code == SI_TKILL) {
+  if (signal == sys::g_probe_signal && info->si_code == SI_TKILL) {
     if (!in_runtime(task, *context) && !on_signal_stack(task, *context)) {
       on_probe(task, *context);
     } else {
@@ -284,7 +284,7 @@ void set_signal_stack(uint32_t process) {
 }
 
 void set_mask(uint64_t mask) {
-  mask &= ~sys::kNeverBlocked;
+  mask &= ~sys::never_blocked();
   sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&mask), 0, 8);
 }
 
@@ -309,7 +309,7 @@ void install(int signal) {
     if (signal == SIGTRAP || signal == SIGSEGV || signal == SIGBUS) {
       action.flags |= SA_NODEFER;  // and a call at a trap site of a program of one task may sleep in the handler (spin.cc)
     } else {
-      action.mask = ~sys::kNeverBlocked;  // until the program's handler begins, with the program's mask (enter_handler)
+      action.mask = ~sys::never_blocked();  // until the program's handler begins, with the program's mask (enter_handler)
     }
   } else {
     action.handler = wanted.handler;
@@ -391,7 +391,7 @@ bool send(Task& target, int signal, const void* info) {
     outside = target.state == TaskState::kOutside;
   }
   if (!outside) order::note_signal(target);
-  if (outside) sys::raw(SYS_tkill, target.tid, sys::kProbeSignal);
+  if (outside) sys::raw(SYS_tkill, target.tid, sys::g_probe_signal);
   return true;
 }
 

@@ -1,0 +1,24 @@
+#include "runtime/stop.h"
+
+#include <signal.h>
+
+#include "runtime/where.h"
+#include "sys/futex.h"
+#include "sys/syscall_x86_64.h"
+#include "trace/wait.h"
+
+namespace weir::recording {
+
+// All other tasks come to wait for this one, at their next events, and do so for as long as it stands: it is in the runtime, where
+// no task is asked what it does.
+void stand_still(const Task& task) {
+  trace::Header& h = header();
+  note_place(task);
+  runtime::g_clone_signal = SIGCHLD;
+  h.stop.at = place_of(task);
+  __atomic_store_n(&h.stop.pid, static_cast<int>(sys::raw(SYS_getpid)), __ATOMIC_RELEASE);
+  trace::ring_bell(h);
+  while (!__atomic_load_n(&h.stop.go, __ATOMIC_ACQUIRE)) sys::futex_wait(&h.stop.go, 0);
+}
+
+}  // namespace weir::recording

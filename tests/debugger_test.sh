@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# weir replay --goto and --gdb: where it stops, what gdb sees of all tasks, that breakpoints and watchpoints come in the recorded order.
+# usage: debugger_test.sh BUILD
+set -uo pipefail
+ulimit -c 0
+
+weir=$(realpath "$1")/bin/weir programs=$(realpath "$1")/tests/programs
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+export WEIR_RECORDINGS=$work/all
+failed=0
+
+fail() {
+  failed=$((failed + 1))
+  echo "FAILED: $*"
+}
+
+# says TEXT: the last replay printed it.
+says() { grep -qF -- "$1" out || fail "no '$1' in: $(tail -n 30 out)"; }
+
+# replay STATUS OPTION...: with gdb's commands on standard input, if there are any.
+replay() {
+  local want=$1 status
+  shift
+  timeout 60 "$weir" replay "$@" >out 2>&1
+  status=$?
+  [ "$status" = "$want" ] || fail "replay $*: status $status instead of $want: $(tail -n 30 out)"
+}
+
+"$weir" record --quiet -o one -- "$programs/watched_total" >recorded || fail "cannot record"
+[ "$(cat recorded)" = 'total 404' ] || fail "recorded: $(cat recorded)"
+
+# --- a place, without gdb
+replay 0 --goto 0-1:10 one </dev/null
+says 'task 0-1 is at event 10'
+grep -q '^total' out && fail "the replay went on: $(cat out)"
+replay 0 --goto 999999 one </dev/null
+says 'task 0-0 never came to event 999999'
+says 'total 404'
+for wrong in x 0 0-1 0-1: 1:2 -5 0-1:1x 99999999999; do
+  replay 125 "--goto=$wrong" one </dev/null
+  says 'no place'
+done
+env PATH=/nowhere "$weir" replay --gdb one >out 2>&1 </dev/null
+[ $? = 127 ] || fail "without gdb: $(cat out)"
+says 'gdb: command not found'
+
+# --- gdb from the beginning: each addition, in the recorded order, twice the same
+for round in 1 2; do
+  {
+    echo 'set pagination off'
+    echo 'break main'
+    echo 'continue'
+    echo 'bt 1'
+    echo 'break add_to_total'
+    for ((i = 0; i < 8; i++)); do printf '%s\n' continue 'printf "at %d comes %d\\n", total, (int)$rdi'; done
+    printf '%s\n' 'info inferiors' delete continue
+  } | replay 0 --gdb one
+  says 'Breakpoint 1'
+  says 'main'
+  says 'total 404'
+  grep -o 'at [0-9]* comes [0-9]*' out >"additions.$round"
+  [ "$(wc -l <"additions.$round")" = 8 ] || fail "additions: $(cat "additions.$round") $(tail -n 40 out)"
+  awk '$2 != sum { exit 1 } { sum += $4 } END { exit sum != 404 }' "additions.$round" || fail "not one after the other: $(cat "additions.$round")"
+done
+cmp -s additions.1 additions.2 || fail "another order: $(diff additions.1 additions.2)"
+
+# --- from a place on: all tasks are there, their stacks reach the program, and what a watchpoint sees
+printf '%s\n' 'set pagination off' bt 'info inferiors' 'thread apply all bt' 'watch total' continue 'bt' continue delete continue |
+  replay 0 --gdb --goto 0-2:4 one
+says 'adds ('
+says 'main ('
+says 'Hardware watchpoint 1: total'
+says 'Old value = '
+says 'total 404'
+[ "$(grep -c '^\*\? *[0-9]* *process' out)" -ge 3 ] || fail "not all tasks: $(cat out)"
+
+# --- a crash stands where it happens
+"$weir" record --quiet -o two -- "$programs/crash_in_thread" >/dev/null 2>&1
+printf '%s\n' continue bt | replay 0 --gdb two
+says 'SIGSEGV'
+
+[ "$failed" = 0 ] && echo passed
+exit "$((failed != 0))"
