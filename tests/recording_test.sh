@@ -340,5 +340,10 @@ ends 0 '' "$weir" replay long
 ends 0 '' "$weir" rm seven crashed killed
 [ -e seven ] || [ -e crashed ] || [ -e killed ] && fail "rm leaves something"
 
+# --- processes that share memory, and some that do not
+ends 0 'its processes share memory (anonymous)' "$weir" record -o shares -- "$(dirname "$weir")/../tests/programs/shared_between_processes"
+ends 0 'recorded in' "$weir" record -o shares-not -- sh -c 'ls; ls | cat; true'
+[[ $(cat stderr) == *'share memory'* ]] && fail "nothing is shared there: $(cat stderr)"
+
 echo "recordings: $failed failures"
 [ "$failed" = 0 ]

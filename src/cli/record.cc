@@ -147,6 +147,11 @@ int record(const Words& words, const RecordOptions& options) {
   if (!recording::replace_file(directory + "/" + recording::kEndFile, end.text()) && failure.empty()) {
     failure = fmt::format("{}/{}: {}", directory, recording::kEndFile, strerror(errno));
   }
+  if (memory.header().shares && !options.quiet) {
+    const std::string name = memory.header().shared;
+    say(log, fmt::format("its processes share memory ({}): what they tell each other by it is not recorded, and a replay may differ",
+                         name.empty() ? "anonymous" : name));
+  }
   if (!failure.empty()) {
     say(log, fmt::format("the recording in {} does not go to the program's end: {}", directory, failure));
   } else if (!options.quiet) {

@@ -19,6 +19,7 @@
 #include "page/store.h"
 #include "runtime/check.h"
 #include "runtime/recording.h"
+#include "runtime/shared_memory.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "task/shared.h"
@@ -307,6 +308,7 @@ void use_table() {
 }
 
 uint32_t new_process() {
+  recording::note_shared_memory();
   return static_cast<uint32_t>(value(What::kOrdinal, recording::new_ordinal));
 }
 

@@ -92,6 +92,7 @@ void borrowing_child(uint64_t argument) {
 
 long fork_program(const Frame& frame, uint64_t exit_signal, uint64_t child_tid, uint64_t flags) {
   const bool multi = g_tasks_active && runtime::g_isolated;
+  const uint32_t ordinal = input::is_on() ? input::new_process() : 0;  // looks at what is shared, as the next is
   // Shared: parent and child meet here; also holds the child's scratch stack, away from all that is being copied.
   long area = sys::raw(SYS_mmap, 0, static_cast<long>(kForkStack), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (sys::failed(area)) return -ENOMEM;
@@ -99,7 +100,6 @@ long fork_program(const Frame& frame, uint64_t exit_signal, uint64_t child_tid, 
   work->copied = 0;
   work->frame = frame;
   work->child_tid = child_tid;
-  const uint32_t ordinal = input::is_on() ? input::new_process() : 0;
   work->ordinal = ordinal;
   work->tid_base = shared().tid_base / 0x10000 * 16 + shared().children_made++;
   uint64_t all = ~uint64_t{0};

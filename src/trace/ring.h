@@ -74,6 +74,8 @@ struct Header {
   uint32_t places;
   Place place[kMostPlaces];     // the innermost first
   Stop stop;
+  uint32_t shares;              // recording: a process was made that shares memory with the one that made it
+  char shared[252];             // the file, empty for anonymous memory
   alignas(64) Slot slot[kMostStreams];
 };
 

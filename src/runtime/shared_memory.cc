@@ -1,0 +1,39 @@
+#include "runtime/shared_memory.h"
+
+#include "base/bytes.h"
+#include "event/input.h"
+#include "page/store.h"
+#include "runtime/recording.h"
+#include "sys/maps.h"
+#include "task/shared.h"
+
+namespace weir::recording {
+
+namespace {
+
+constexpr char kOurFiles[] = "/memfd:weir-", kTheirs[] = "/memfd:weir-shared";  // the second is the program's anonymous memory
+
+bool is_ours(const sys::MapLine& line) {
+  if (starts_with(line.name, kTheirs)) return false;
+  constexpr uint64_t kCountSize = 256 << 20;  // room for all that count/ keeps from kCountCode on
+  return starts_with(line.name, kOurFiles) || line.range.overlaps(page::own_image()) ||
+         line.range.overlaps({kArena, trace::kTrace + trace::kTraceSize}) || line.range.overlaps({kCountCode, kCountCode + kCountSize});
+}
+
+}  // namespace
+
+void note_shared_memory() {
+  trace::Header& h = header();
+  char* cursor;
+  if (!input::recording() || __atomic_load_n(&h.shares, __ATOMIC_ACQUIRE) || sys::read_maps(&cursor) < 0) return;
+  sys::MapLine line;
+  while ((cursor = sys::next_map_line(cursor, &line))) {
+    if (!line.shared || !line.writable || is_ours(line)) continue;
+    const bool is_file = line.name[0] == '/' && !starts_with(line.name, kTheirs) && !starts_with(line.name, "/dev/zero");
+    if (is_file && string_length(line.name) < sizeof h.shared) append_text(h.shared, line.name);
+    __atomic_store_n(&h.shares, 1u, __ATOMIC_RELEASE);
+    return;
+  }
+}
+
+}  // namespace weir::recording
