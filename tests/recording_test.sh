@@ -340,6 +340,24 @@ ends 0 '' "$weir" replay long
 ends 0 '' "$weir" rm seven crashed killed
 [ -e seven ] || [ -e crashed ] || [ -e killed ] && fail "rm leaves something"
 
+# --- a signal that waits for an event that does not come
+cat >waits.c <<'END'
+#include <signal.h>
+#include <unistd.h>
+static volatile sig_atomic_t seen;
+static void on_alarm(int number) { seen = number; }
+int main(void) {
+  signal(SIGALRM, on_alarm);
+  alarm(1);
+  while (!seen) {
+  }
+  return 0;
+}
+END
+cc -O1 -o waits waits.c || fail "cannot compile"
+timeout 8 "$weir" record -o waiting -- ./waits >stdout 2>stderr
+grep -q 'SIGALRM has waited 5 s for the next event of task 0-0' stderr || fail "a waiting signal: $(cat stderr)"
+
 # --- processes that share memory, and some that do not
 ends 0 'its processes share memory (anonymous)' "$weir" record -o shares -- "$(dirname "$weir")/../tests/programs/shared_between_processes"
 ends 0 'recorded in' "$weir" record -o shares-not -- sh -c 'ls; ls | cat; true'

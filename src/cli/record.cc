@@ -21,6 +21,7 @@
 #include "cli/processor_x86_64.h"
 #include "cli/recorder.h"
 #include "cli/words.h"
+#include "sys/futex.h"
 
 namespace weir::cli {
 namespace {
@@ -97,6 +98,23 @@ class Images {
   std::vector<recording::Identity> files_;
 };
 
+// Says once that a signal has waited long: the program may be waiting for its handler in a loop that has no event, for ever.
+class WaitingSignals {
+ public:
+  void look(const TraceMemory& memory, const std::string& log) {
+    constexpr uint64_t kPatience = 5'000'000'000;
+    const trace::WaitingSignal waiting = memory.header().waiting;
+    if (told_ || !waiting.since || sys::monotonic_ns() - waiting.since < kPatience) return;
+    told_ = true;
+    say(log, fmt::format("{} has waited 5 s for the next event of task {}-{}, which computes: recorded, a signal is handed to a program at the "
+                         "end of a system call or an operation of a thread, not in between",
+                         recording::signal_name(waiting.signal), waiting.process, waiting.task));
+  }
+
+ private:
+  bool told_ = false;
+};
+
 int record(const Words& words, const RecordOptions& options) {
   refuse_view(options.view, "record");
   const Program program = locate_program(words);
@@ -132,11 +150,13 @@ int record(const Words& words, const RecordOptions& options) {
   Images images(directory + "/" + recording::kImages, manifest);
   Recorder recorder(memory, directory, manifest.recording, [&](const std::string& path) { images.add(path); });
   recording::End end;
+  WaitingSignals waiting;
   for (;;) {
     const uint32_t seen = memory.bell();
     recorder.take();
     recorder.age(static_cast<uint64_t>(elapsed() * 1e9) + 1);
     if (!child->attend()) break;
+    waiting.look(memory, log);
     memory.sleep(seen);
   }
   end.seconds = elapsed();

@@ -69,6 +69,9 @@ bool execution_fails(Task& task);
 // Replaying, where it did not fail: no descriptor of the program's is open; the one by which it executes (execveat) is, from here on.
 void open_executed(const Task& task, long descriptor, long path);
 
+// Recording: a signal has come in the middle of a computation and waits for the task's next event; and the task has had it.
+void note_waiting_signal(const Task& task, int signal);
+void note_signals_taken(const Task& task);
 // A signal is handed to the program at the end of an event: kept.
 void keep_signal(Task& task, int signal, const void* info);
 // The next one that the recording hands to it here; 0 none. `info`: 128 bytes.

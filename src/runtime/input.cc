@@ -20,6 +20,7 @@
 #include "runtime/check.h"
 #include "runtime/recording.h"
 #include "runtime/shared_memory.h"
+#include "sys/futex.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "task/shared.h"
@@ -347,6 +348,21 @@ bool execution_fails(Task& task) {
 
 void open_executed(const Task& task, long descriptor, long path) {
   if (replaying()) recording::open_executed(task, descriptor, path);
+}
+
+void note_waiting_signal(const Task& task, int signal) {
+  trace::WaitingSignal& waiting = recording::header().waiting;
+  if (!recording() || __atomic_load_n(&waiting.since, __ATOMIC_ACQUIRE)) return;
+  waiting.signal = signal;
+  waiting.process = task.ordinal;
+  waiting.task = task.id;
+  __atomic_store_n(&waiting.since, sys::monotonic_ns(), __ATOMIC_RELEASE);
+}
+
+void note_signals_taken(const Task& task) {
+  if (!recording()) return;
+  trace::WaitingSignal& waiting = recording::header().waiting;
+  if (waiting.process == task.ordinal && waiting.task == task.id) __atomic_store_n(&waiting.since, uint64_t{0}, __ATOMIC_RELEASE);
 }
 
 void keep_signal(Task& task, int signal, const void* info) {

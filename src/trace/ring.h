@@ -43,6 +43,14 @@ struct Place {
 };
 inline constexpr uint32_t kMostPlaces = 8;
 
+// Recording: a signal that waits for its task's next event.
+struct WaitingSignal {
+  uint64_t since;  // CLOCK_MONOTONIC, nanoseconds; 0: none
+  int32_t signal;
+  uint32_t process, task;  // as in Slot
+  uint32_t unused;
+};
+
 // Replaying: where a task is to stand still, so that somebody can look.
 struct Stop {
   uint32_t process, task;  // as in Slot
@@ -74,6 +82,7 @@ struct Header {
   uint32_t places;
   Place place[kMostPlaces];     // the innermost first
   Stop stop;
+  WaitingSignal waiting;        // one that does
   uint32_t shares;              // recording: a process was made that shares memory with the one that made it
   char shared[252];             // the file, empty for anonymous memory
   alignas(64) Slot slot[kMostStreams];

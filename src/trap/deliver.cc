@@ -62,6 +62,7 @@ __attribute__((visibility("hidden"))) void weir_raise_pending(weir::Frame*) {
     }
   }
   task.pending = 0;
+  input::note_signals_taken(task);
   task.in_runtime = 0;
   constexpr uint32_t kMany = 1024;
   if (count > kMany) {

@@ -238,6 +238,7 @@ void on_signal(int signal, siginfo_t* info, void* context_pointer) {
     if (input::is_on()) fix_sender(info);
     note_pending(task, signal, info);
     if (in_runtime(task, *context)) redirect(task, *context);
+    else input::note_waiting_signal(task, signal);
     return;
   }
   if (!input::is_on()) fix_sender(info);
