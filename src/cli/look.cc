@@ -51,7 +51,11 @@ for place, pid in enumerate([{}]):
     if place:
         gdb.execute("add-inferior -no-connection", to_string=True)
         gdb.execute("inferior %d" % (place + 1), to_string=True)
-    gdb.execute("attach %d" % pid, to_string=True)
+    try:
+        gdb.execute("attach %d" % pid, to_string=True)
+    except gdb.error:  # one that is about to end, or has ended
+        if not place:
+            raise
 gdb.execute("inferior 1", to_string=True)
 for line in ("set pagination on", "set confirm on", "set print inferior-events on"):
     gdb.execute(line, to_string=True)
@@ -118,7 +122,7 @@ Look::~Look() {
 
 bool Look::is_there() const { return __atomic_load_n(&memory_.header().stop.pid, __ATOMIC_ACQUIRE) != 0; }
 
-void Look::start_gdb(const std::vector<pid_t>& processes) {
+void Look::start_gdb(const std::vector<pid_t>& processes, const std::function<bool()>& goes_on) {
   trace::Stop& stop = memory_.header().stop;
   std::vector<pid_t> sorted = processes;
   std::ranges::stable_partition(sorted, [&](pid_t pid) { return pid == stop.pid; });
@@ -141,7 +145,7 @@ void Look::start_gdb(const std::vector<pid_t>& processes) {
     fmt::print(stderr, "weir: gdb: {}\n", strerror(errno));
     _exit(kNotFound);
   }
-  while (!is_over() && tracer_of(stop.pid) == 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  while (goes_on() && !is_over() && tracer_of(stop.pid) == 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));
   __atomic_store_n(&stop.go, 1u, __ATOMIC_RELEASE);
   sys::futex_wake(&stop.go);
 }

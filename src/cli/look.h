@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -28,8 +29,8 @@ class Look {
   // The task has come there; it stands.
   bool is_there() const;
   // Starts gdb on all the replay's processes, the one that stands first, and lets it go on as soon as gdb holds it. Throws Failure where
-  // there is no gdb.
-  void start_gdb(const std::vector<pid_t>& processes);
+  // there is no gdb. `goes_on`: asked meanwhile; false ends the wait for it.
+  void start_gdb(const std::vector<pid_t>& processes, const std::function<bool()>& goes_on);
   bool has_gdb() const { return gdb_ != 0; }
   // It ran, and has ended.
   bool is_over() const;

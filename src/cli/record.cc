@@ -104,7 +104,9 @@ class WaitingSignals {
   void look(const TraceMemory& memory, const std::string& log) {
     constexpr uint64_t kPatience = 5'000'000'000;
     const trace::WaitingSignal waiting = memory.header().waiting;
-    if (told_ || !waiting.since || sys::monotonic_ns() - waiting.since < kPatience) return;
+    const uint64_t now = sys::monotonic_ns();
+    if (told_ || !waiting.since || waiting.since > now || now - waiting.since < kPatience) return;
+    if (kill(memory.header().pid[waiting.process], 0) != 0) return;  // it ended without an event
     told_ = true;
     say(log, fmt::format("{} has waited 5 s for the next event of task {}-{}, which computes: recorded, a signal is handed to a program at the "
                          "end of a system call or an operation of a thread, not in between",

@@ -127,13 +127,14 @@ void look(Look& look, const TraceMemory& memory, Child& child, const std::string
   const trace::Stop& stop = memory.header().stop;
   say(log, fmt::format("task {} is at event {}", name_of(stop), stop.at));
   for (const std::string& place : places(memory.header())) say(log, "  in " + place);
+  memory.header().places = memory.header().place_is_taken = 0;  // for one that differs later
   if (!with_gdb) {
     child.end_here(0);
     return;
   }
   std::vector<pid_t> processes = child.processes();
   std::erase_if(processes, [&](pid_t pid) { return pid == memory.header().pid[stop.process] && pid != stop.pid; });  // its monitor
-  look.start_gdb(processes);
+  look.start_gdb(processes, [&] { return child.attend() && !child.is_interrupted(); });
 }
 
 int replay(const ReplayOptions& options) {
@@ -206,7 +207,7 @@ int replay(const ReplayOptions& options) {
     memory.sleep(seen);
   }
   progress.reset();
-  if (looked) return 0;
+  if (looked) return child.is_interrupted() ? child.end_alike() : 0;
   if (stand) say(log, fmt::format("task {} never came to event {}", name_of(wanted), wanted.place));
   for (const std::string& place : places(memory.header())) say(log, "  in " + place);
   for (size_t i = told; i < damages.size(); i++) say(log, fmt::format("{}: {}; replayed up to there", recording.directory, damages[i]));
@@ -229,9 +230,11 @@ Command add_replay(CLI::App& app) {
   CLI::App* command = app.add_subcommand("replay", "Run a recorded program again, exactly as it ran");
   command->add_option("DIR", options->directory, "The recording; default: the newest one");
   command->add_flag("--check", options->check, "Exit with 0 where the replay was the same to the end, else with 1");
+  CLI::Option* const check = command->get_option("--check");
   command->add_option("--goto", options->stop, "Stop where the task comes to this event, say where that is and end; EVENT alone is of task 0-0")
-      ->type_name("[PROCESS-TASK:]EVENT");
-  command->add_flag("--gdb", options->gdb, "Start gdb there; without --goto, where the program begins");
+      ->type_name("[PROCESS-TASK:]EVENT")
+      ->excludes(check);
+  command->add_flag("--gdb", options->gdb, "Start gdb there; without --goto, where the program begins")->excludes(check);
   command->add_flag("--stat", options->stat, "At the end, print what the run spent");
   command->add_flag("--fingerprint", options->fingerprint, "At the end, print a hash of the whole memory and of the schedule");
   command->add_option("--log", options->log, "Write Weir's own words to FILE instead of standard error")->type_name("FILE");

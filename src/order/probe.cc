@@ -38,7 +38,7 @@ uint64_t probe(const Task* waiter) {
   uint64_t soon = 0;
   const uint64_t now = sys::monotonic_ns();
   const Task* stalled = nullptr;
-  const bool is_debugged = sys::g_probe_signal == sys::kProbeSignalDebugged;
+  const bool is_debugged = s.looked_at;
   s.order_lock.lock();
   for (TaskId i = 0; i < s.high_task; i++) {
     Task& task = s.tasks[i];
@@ -53,7 +53,7 @@ uint64_t probe(const Task* waiter) {
     if (is_debugged && now < late_since + kDebuggedPatience) continue;  // a debugger may hold it
     if (config().deterministic && (now < task.next_probe ? task.next_probe - now <= kNextLook : task.looks % kLooks)) soon = kNextLook;
     if (now < task.next_probe) continue;
-    task.next_probe = now + next_look(task);
+    task.next_probe = now + (is_debugged ? kDebuggedPatience : next_look(task));  // while it is held they queue
     if (config().deterministic && !is_debugged && now > late_since + kStallPatience && !s.stall_told) {
       s.stall_told = 1;
       stalled = &task;

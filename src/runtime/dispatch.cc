@@ -175,7 +175,8 @@ void go_on_counted(Frame& frame) {
   if (alone || !task.counted) return;
   if (recording::is_looked_at()) {
     count::on_patched_text();
-    if (*reinterpret_cast<const uint8_t*>(frame.rip) == kBreakpoint) return;  // uncounted, as nothing of it can be; the turn stays as it was recorded
+    // At a breakpoint it goes on uncounted, as nothing of it could be; the turn stays as it was recorded.
+    if (*reinterpret_cast<const uint8_t*>(frame.rip) == kBreakpoint && !find_trap_site(frame.rip)) return;
   }
   const uint64_t budget = task.looks_for_spin ? 1 : gap_budget(task);
   if (const uint64_t at = count::enter(task, frame.rip, budget)) {

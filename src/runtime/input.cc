@@ -352,7 +352,8 @@ void open_executed(const Task& task, long descriptor, long path) {
 
 void note_waiting_signal(const Task& task, int signal) {
   trace::WaitingSignal& waiting = recording::header().waiting;
-  if (!recording() || __atomic_load_n(&waiting.since, __ATOMIC_ACQUIRE)) return;
+  uint64_t none = 0;
+  if (!recording() || !__atomic_compare_exchange_n(&waiting.since, &none, ~uint64_t{0}, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return;
   waiting.signal = signal;
   waiting.process = task.ordinal;
   waiting.task = task.id;

@@ -137,7 +137,11 @@ void attach() {
   input::use_table();
   page::keep_hidden(descriptor);
   take_options({(h.options & trace::kWithStat) != 0, (h.options & trace::kWithFingerprint) != 0, h.log});
-  if (h.mode == trace::Mode::kReplay && h.stop.place) sys::g_probe_signal = sys::kProbeSignalDebugged;
+  if (h.mode == trace::Mode::kReplay && h.stop.place) {
+    sys::g_probe_signal = sys::kProbeSignalDebugged;
+    runtime::g_clone_signal = SIGCHLD;
+    runtime::let_debugger_in();
+  }
   input::g_mode = h.mode == trace::Mode::kRecord ? input::Mode::kRecord : input::Mode::kReplay;
 }
 

@@ -29,9 +29,9 @@ void note_shared_memory() {
   sys::MapLine line;
   while ((cursor = sys::next_map_line(cursor, &line))) {
     if (!line.shared || !line.writable || is_ours(line)) continue;
+    if (__atomic_exchange_n(&h.shares, 1u, __ATOMIC_ACQ_REL)) return;
     const bool is_file = line.name[0] == '/' && !starts_with(line.name, kTheirs) && !starts_with(line.name, "/dev/zero");
     if (is_file && string_length(line.name) < sizeof h.shared) append_text(h.shared, line.name);
-    __atomic_store_n(&h.shares, 1u, __ATOMIC_RELEASE);
     return;
   }
 }

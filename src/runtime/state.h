@@ -24,6 +24,8 @@ extern bool g_away;           // this process's task is in the executor
 
 // The first pthread_create: from one thread to tasks. Runs on the runtime stack of task 0.
 void go_multi();
+// A process begins: where a debugger is to look, it may attach to it though it is no ancestor (Yama).
+void let_debugger_in();
 // Repeats changes of the address space that other processes made. Called before program code runs again.
 void apply_mappings(Task& task);
 

@@ -1,10 +1,11 @@
 #include "runtime/stop.h"
 
-#include <signal.h>
+#include <sys/prctl.h>
 
 #include "runtime/where.h"
 #include "sys/futex.h"
 #include "sys/syscall_x86_64.h"
+#include "task/shared.h"
 #include "trace/wait.h"
 
 namespace weir::recording {
@@ -14,7 +15,7 @@ namespace weir::recording {
 void stand_still(const Task& task) {
   trace::Header& h = header();
   note_place(task);
-  runtime::g_clone_signal = SIGCHLD;
+  shared().looked_at = 1;
   h.stop.at = place_of(task);
   __atomic_store_n(&h.stop.pid, static_cast<int>(sys::raw(SYS_getpid)), __ATOMIC_RELEASE);
   trace::ring_bell(h);
@@ -22,3 +23,11 @@ void stand_still(const Task& task) {
 }
 
 }  // namespace weir::recording
+
+namespace weir::runtime {
+
+void let_debugger_in() {
+  if (g_clone_signal) sys::raw(SYS_prctl, PR_SET_PTRACER, PR_SET_PTRACER_ANY);
+}
+
+}  // namespace weir::runtime

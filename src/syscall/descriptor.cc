@@ -200,7 +200,7 @@ long on_close_range(Call& call) {
 // It is no input, and none of the calls that a recording counts: whether it is made depends on the time.
 long yield(const Call& call) {
   constexpr uint64_t kEvery = 10'000'000;  // cycles: about a time slice
-  static uint64_t last = 0;                // per process
+  static uint64_t last = 0;                // per process. Guarded by: the turn
   if (!takes_turns()) return call_kernel(call);
   const uint64_t now = sys::cycles();
   if (now - last < kEvery) return 0;

@@ -62,6 +62,7 @@ void fork_child(uint64_t argument) {
   }
   __atomic_store_n(&work->copied, 1u, __ATOMIC_RELEASE);
   sys::futex_wake(&work->copied);
+  runtime::let_debugger_in();
   become_single_after_fork();
   trap::forget_signals();
   runtime::start_counts();
@@ -92,7 +93,7 @@ void borrowing_child(uint64_t argument) {
 
 long fork_program(const Frame& frame, uint64_t exit_signal, uint64_t child_tid, uint64_t flags) {
   const bool multi = g_tasks_active && runtime::g_isolated;
-  const uint32_t ordinal = input::is_on() ? input::new_process() : 0;  // looks at what is shared, as the next is
+  const uint32_t ordinal = input::is_on() ? input::new_process() : 0;  // looks for shared mappings, of which the next is one
   // Shared: parent and child meet here; also holds the child's scratch stack, away from all that is being copied.
   long area = sys::raw(SYS_mmap, 0, static_cast<long>(kForkStack), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (sys::failed(area)) return -ENOMEM;

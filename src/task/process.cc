@@ -142,6 +142,7 @@ void begin(uint64_t process) {
   if (runtime::g_isolated) {
     sys::raw(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
     if (sys::raw(SYS_getppid) != s.monitor) die(125);  // the monitor died before the line above
+    runtime::let_debugger_in();
     runtime::g_process = static_cast<uint32_t>(process);
     if (!view::open_tracking()) {
       slot.pid = static_cast<int>(sys::raw(SYS_gettid));  // so that the monitor knows whose end it is

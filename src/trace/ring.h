@@ -45,7 +45,7 @@ inline constexpr uint32_t kMostPlaces = 8;
 
 // Recording: a signal that waits for its task's next event.
 struct WaitingSignal {
-  uint64_t since;  // CLOCK_MONOTONIC, nanoseconds; 0: none
+  uint64_t since;  // CLOCK_MONOTONIC, nanoseconds; 0: none, all ones: it is being written
   int32_t signal;
   uint32_t process, task;  // as in Slot
   uint32_t unused;
@@ -54,7 +54,7 @@ struct WaitingSignal {
 // Replaying: where a task is to stand still, so that somebody can look.
 struct Stop {
   uint32_t process, task;  // as in Slot
-  uint64_t place;          // of the first entry that it is not to come to any more (Entry::place); 0: nowhere
+  uint64_t place;          // where it first comes into the runtime at this event or a later one (Entry::event); 0: nowhere
   uint64_t at;             // where it stands
   int32_t pid;             // of the kernel's process in which it does; 0: it has not come there yet
   uint32_t go;             // futex: 1 = it goes on
@@ -82,7 +82,7 @@ struct Header {
   uint32_t places;
   Place place[kMostPlaces];     // the innermost first
   Stop stop;
-  WaitingSignal waiting;        // one that does
+  WaitingSignal waiting;
   uint32_t shares;              // recording: a process was made that shares memory with the one that made it
   char shared[252];             // the file, empty for anonymous memory
   alignas(64) Slot slot[kMostStreams];

@@ -110,9 +110,9 @@ Task* who_takes(int signal) {
   return s.signalfd_mask & sys::signal_bit(signal) ? &s.tasks[s.signalfd_task] : nullptr;
 }
 
-void send_to(const Task& target, int signal, const void* info) {
+bool send_to(const Task& target, int signal, const void* info) {
   bring_up_to_date(target);
-  sys::raw(SYS_rt_tgsigqueueinfo, target.tid, target.tid, signal, reinterpret_cast<long>(info));
+  return sys::raw(SYS_rt_tgsigqueueinfo, target.tid, target.tid, signal, reinterpret_cast<long>(info)) == 0;
 }
 
 // What the kernel takes from another process, and what tells a task that it was chosen for the signal.
@@ -127,6 +127,27 @@ struct Forwarded {
 
 bool ends_by_default(int signal) {
   return signal != SIGCHLD && signal != SIGURG && signal != SIGWINCH && signal != SIGCONT;
+}
+
+// Signals that were kept here: not those that a task has sent in its turn, which come at a place of the order (sigprocmask).
+uint64_t g_kept = 0;
+
+// A task may have let the signal through just when it was kept, and a mask that the runtime sets for a moment looks like one of
+// the program's: so it is offered again.
+void pass_on_kept(int signal) {
+  const uint64_t bit = sys::signal_bit(signal);
+  if (!(__atomic_load_n(&shared().program_pending, __ATOMIC_ACQUIRE) & bit)) {
+    g_kept &= ~bit;
+    return;
+  }
+  alignas(8) uint8_t info[128];
+  Task* const target = who_takes(signal);
+  while (target && take_program_signal(bit, info)) {
+    const Forwarded forwarded(info);
+    if (send_to(*target, signal, forwarded.bytes)) continue;
+    keep_program_signal(signal, forwarded.bytes);  // the target has ended
+    return;
+  }
 }
 
 void pass_on(int signal, const siginfo_t* info) {
@@ -150,6 +171,7 @@ void pass_on(int signal, const siginfo_t* info) {
     if (!ends_by_default(signal)) return;
   }
   const Forwarded forwarded(info);
+  if (g_kept & sys::signal_bit(signal)) pass_on_kept(signal);  // they came before
   Task* target = nullptr;
   if (const int tid = timer_target(info)) {
     target = tasks::find_by_virtual_tid(tid);
@@ -157,21 +179,15 @@ void pass_on(int signal, const siginfo_t* info) {
   }
   if (!target) target = who_takes(signal);
   if (!target) {  // waits until a task lets it through or waits for it
+    g_kept |= sys::signal_bit(signal);
     keep_program_signal(signal, forwarded.bytes);
     return;
   }
   send_to(*target, signal, forwarded.bytes);
 }
 
-// A task may have let a signal through just when it was kept, and a mask that the runtime sets for a moment looks like one of
-// the program's: so what is kept is offered again.
-void pass_on_kept() {
-  for (uint64_t waiting = __atomic_load_n(&shared().program_pending, __ATOMIC_ACQUIRE); waiting; waiting &= waiting - 1) {
-    const int signal = __builtin_ctzll(waiting) + 1;
-    alignas(8) uint8_t info[128];
-    Task* const target = who_takes(signal);
-    if (target && take_program_signal(sys::signal_bit(signal), info)) send_to(*target, signal, Forwarded(info).bytes);
-  }
+void pass_on_all_kept() {
+  for (uint64_t waiting = g_kept; waiting; waiting &= waiting - 1) pass_on_kept(__builtin_ctzll(waiting) + 1);
 }
 
 // Not ITIMER_REAL: that is the program's, as all timers in the monitor but this one are (syscall/timer.cc). No timer of this
@@ -190,7 +206,7 @@ void on_monitor_signal(int signal, siginfo_t* info, void*) {
   if (ours && tasks::do_errand()) return;
   if (ours && info->si_code == SI_TIMER) {
     order::tick();
-    pass_on_kept();
+    pass_on_all_kept();
     return;
   }
   pass_on(signal, info);
