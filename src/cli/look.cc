@@ -151,8 +151,12 @@ void Look::start_gdb(const std::vector<pid_t>& processes, const std::function<bo
 }
 
 bool Look::is_over() const {
+  if (gdb_ == 0) return false;
   siginfo_t ended{};
-  return gdb_ != 0 && (waitid(P_PID, static_cast<id_t>(gdb_), &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid != 0);
+  if (waitid(P_PID, static_cast<id_t>(gdb_), &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid != 0) return true;
+  const std::string text = recording::File::reading(fmt::format("/proc/{}/stat", gdb_)).read(0, 4096);
+  if (const size_t name = text.rfind(')'); name != std::string::npos && text.substr(name, 3) == ") T") kill(gdb_, SIGCONT);
+  return false;
 }
 
 }  // namespace weir::cli

@@ -32,7 +32,7 @@ class Look {
   // there is no gdb. `goes_on`: asked meanwhile; false ends the wait for it.
   void start_gdb(const std::vector<pid_t>& processes, const std::function<bool()>& goes_on);
   bool has_gdb() const { return gdb_ != 0; }
-  // It ran, and has ended.
+  // Continues gdb where the terminal has stopped it (Ctrl-Z): the shell knows the command only. True: it ran, and has ended.
   bool is_over() const;
 
  private:

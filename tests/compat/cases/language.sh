@@ -112,6 +112,6 @@ case_ruby_threads() {
 compat bash_pipes needs=bash
 case_bash_pipes() {
   under bash -c '
-    for i in 1 2 3; do (tr a-z A-Z | rev | sort | uniq -c | md5sum) <"$1" & done; wait
+    for i in 1 2 3; do (tr a-z A-Z | LC_ALL=C rev | sort | uniq -c | md5sum) <"$1" & done; wait
     trap "echo caught" USR1; kill -USR1 $$; exit 5' bash "$input/text" || echo "status $?"
 }
