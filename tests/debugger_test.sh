@@ -4,17 +4,7 @@
 set -uo pipefail
 ulimit -c 0
 
-weir=$(realpath "$1")/bin/weir programs=$(realpath "$1")/tests/programs
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-export WEIR_RECORDINGS=$work/all
-failed=0
-
-fail() {
-  failed=$((failed + 1))
-  echo "FAILED: $*"
-}
+. "$(dirname "${BASH_SOURCE[0]}")/recordings.sh"
 
 # says TEXT: the last replay printed it.
 says() { grep -qF -- "$1" out || fail "no '$1' in: $(tail -n 30 out)"; }

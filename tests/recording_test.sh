@@ -3,17 +3,7 @@
 # usage: recording_test.sh BUILD
 set -uo pipefail
 
-weir=$(realpath "$1")/bin/weir
-work=$(mktemp -d)
-trap 'umount "$work/small" 2>/dev/null; rm -rf "$work"' EXIT
-cd "$work" || exit 1
-export WEIR_RECORDINGS=$work/all
-failed=0
-
-fail() {
-  failed=$((failed + 1))
-  echo "FAILED: $*" | cut -c 1-500
-}
+. "$(dirname "${BASH_SOURCE[0]}")/recordings.sh"
 
 # ends STATUS TEXT COMMAND...: the command ends with STATUS, and stderr contains TEXT.
 ends() {
@@ -359,7 +349,7 @@ timeout 8 "$weir" record -o waiting -- ./waits >stdout 2>stderr
 grep -q 'SIGALRM has waited 5 s for the next event of task 0-0' stderr || fail "a waiting signal: $(cat stderr)"
 
 # --- processes that share memory, and some that do not
-ends 0 'its processes share memory (anonymous)' "$weir" record -o shares -- "$(dirname "$weir")/../tests/programs/shared_between_processes"
+ends 0 'its processes share memory (anonymous)' "$weir" record -o shares -- "$programs/shared_between_processes"
 ends 0 'recorded in' "$weir" record -o shares-not -- sh -c 'ls; ls | cat; true'
 [[ $(cat stderr) == *'share memory'* ]] && fail "nothing is shared there: $(cat stderr)"
 

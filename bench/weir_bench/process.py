@@ -86,9 +86,9 @@ def run(command, limit, folder, watch_memory=False):
             _, status, usage = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)
             end_orphans()
-    result = Run(OK, wall=wall, cpu=usage.ru_utime + usage.ru_stime, memory=0)
-    if watch:  # what ended before it could be looked at has the largest resident set of its processes
-        result.memory = watch.peak or usage.ru_maxrss << 10
+    # What ended before it could be looked at: the largest resident set of its processes.
+    peak = (watch.peak or usage.ru_maxrss << 10) if watch else 0
+    result = Run(OK, wall=wall, cpu=usage.ru_utime + usage.ru_stime, memory=peak)
     if not ended:
         result.state, result.message = TIME_OUT, f"still running after {limit:g} s"
     elif process.returncode:

@@ -70,6 +70,11 @@ std::set<pid_t> children(pid_t of = getpid()) {
 
 }  // namespace
 
+std::string stat_of(pid_t pid) {
+  const std::string text = recording::File::reading("/proc/" + std::to_string(pid) + "/stat").read(0, 4096);
+  return text.substr(std::min(text.rfind(')') + 1, text.size()));
+}
+
 Child::Child(const std::function<void()>& become, Signals signals) : strangers_(children()), signals_(signals) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) throw Failure(kWeirFailed, std::string("pipe: ") + strerror(errno));
@@ -172,8 +177,7 @@ std::vector<pid_t> Child::processes() const {
 uint64_t Child::processor_time() const {
   uint64_t sum = 0;
   for (const pid_t pid : children()) {
-    const std::string text = recording::File::reading("/proc/" + std::to_string(pid) + "/stat").read(0, 4096);
-    std::istringstream fields(text.substr(std::min(text.rfind(')') + 1, text.size())));  // the name may hold anything
+    std::istringstream fields(stat_of(pid));
     std::string skipped;
     for (int i = 0; i < 11; i++) fields >> skipped;
     uint64_t user = 0, system = 0;

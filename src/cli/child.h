@@ -6,9 +6,13 @@
 #include <cstdint>
 #include <functional>
 #include <set>
+#include <string>
 #include <vector>
 
 namespace weir::cli {
+
+// What /proc/PID/stat has behind the process's name, which may hold anything: " S 1 ...". Empty where there is none.
+std::string stat_of(pid_t pid);
 
 class Child {
  public:

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <thread>
 
+#include "cli/child.h"
 #include "cli/failure.h"
 #include "recording/bytes.h"
 #include "sys/futex.h"
@@ -154,8 +155,7 @@ bool Look::is_over() const {
   if (gdb_ == 0) return false;
   siginfo_t ended{};
   if (waitid(P_PID, static_cast<id_t>(gdb_), &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid != 0) return true;
-  const std::string text = recording::File::reading(fmt::format("/proc/{}/stat", gdb_)).read(0, 4096);
-  if (const size_t name = text.rfind(')'); name != std::string::npos && text.substr(name, 3) == ") T") kill(gdb_, SIGCONT);
+  if (stat_of(gdb_).starts_with(" T")) kill(gdb_, SIGCONT);
   return false;
 }
 

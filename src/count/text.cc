@@ -10,6 +10,7 @@ namespace weir::count {
 namespace {
 
 constexpr uint32_t kMaxTexts = 1024;
+constexpr uint8_t kInt3 = 0xcc;
 
 Range g_texts[kMaxTexts];
 uint32_t g_text_count = 0;
@@ -69,13 +70,15 @@ void add_door(uint64_t address) {
   if (g_door_count < kMaxDoors) g_doors[g_door_count++] = address;
 }
 
+bool is_breakpoint(uint64_t rip) { return *reinterpret_cast<const uint8_t*>(rip) == kInt3 && !find_trap_site(rip); }
+
 Door door_in(Range text, uint64_t rip) {
   for (unsigned i = 0; i < g_door_count; i++) {
     if (g_doors[i] == rip) return {true, false, 0};
   }
-  if (!text.contains(rip) || *reinterpret_cast<const uint8_t*>(rip) != 0xcc) return {};
+  if (!text.contains(rip) || *reinterpret_cast<const uint8_t*>(rip) != kInt3) return {};
   const Site* site = find_trap_site(rip);
-  if (site == nullptr) return {true, false, 0};  // a debugger's breakpoint, or the program's own: it is to be executed where it stands
+  if (site == nullptr) return {true, false, 0};  // is_breakpoint: it is to be executed where it stands
   return {true, true, static_cast<uint32_t>(site - site_at(0))};
 }
 

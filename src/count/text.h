@@ -22,6 +22,8 @@ struct Door {
   bool is_trap = false;
   uint32_t site = 0;  // of a trap
 };
+// An int3 that is none of Weir's: a debugger's, or the program's own.
+bool is_breakpoint(uint64_t rip);
 // The functions that enter the runtime are doors; at most kMaxDoors, once.
 inline constexpr unsigned kMaxDoors = 4;
 void add_door(uint64_t address);

@@ -81,7 +81,5 @@ void note_written();
 uint64_t event_time();
 // True where other tasks exist, so that events matter.
 bool tasks_active();
-// Tasks go past events in turn (every Order but free): who gives its turn on has let all others go on.
-bool takes_turns();
 
 }  // namespace weir

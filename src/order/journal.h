@@ -29,6 +29,7 @@ struct Journal {
   void (*take)();
   void (*ended)();  // replaying: nobody can go on, and nothing comes any more
   void (*differs)(const JournalEntry& entry, TaskState state);
+  const int32_t* looked_at;  // not 0: a debugger looks, which may hold any task; null where none can
 };
 void set_journal(const Journal& journal);
 const Journal& journal();

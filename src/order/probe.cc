@@ -2,6 +2,7 @@
 
 #include <signal.h>
 
+#include "order/journal.h"
 #include "order/rounds.h"
 #include "sys/futex.h"
 #include "sys/signal.h"
@@ -38,7 +39,7 @@ uint64_t probe(const Task* waiter) {
   uint64_t soon = 0;
   const uint64_t now = sys::monotonic_ns();
   const Task* stalled = nullptr;
-  const bool is_debugged = s.looked_at;
+  const bool is_debugged = journal().looked_at && *journal().looked_at;
   s.order_lock.lock();
   for (TaskId i = 0; i < s.high_task; i++) {
     Task& task = s.tasks[i];

@@ -17,7 +17,7 @@
 .macro CFI_FRAME_AT base, place
     .cfi_signal_frame
     .cfi_escape 0x0f,4,0x70+\base,0x80,0x01,0x06      # CFA: *(base + FRAME_RSP)
-    .cfi_escape 0x10,16,3,0x70+\base,0x80+\place-0x80,0x01  # return address
+    .cfi_escape 0x10,16,3,0x70+\base,\place,0x01      # return address; 128 to 255: the offset is its own first byte
     .cfi_escape 0x10,0,3,0x70+\base,0xf0,0x00         # rax, rdx, rcx, rbx, rsi, rdi, rbp
     .cfi_escape 0x10,1,3,0x70+\base,0xe0,0x00
     .cfi_escape 0x10,2,3,0x70+\base,0xe8,0x00

@@ -2,6 +2,7 @@
 
 #include "base/options.h"
 #include "count/count.h"
+#include "count/text.h"
 #include "event/event.h"
 #include "event/gap.h"
 #include "event/input.h"
@@ -121,7 +122,7 @@ void on_call(Frame& frame) {
   frame.rip = *reinterpret_cast<uint64_t*>(frame.rsp);
   frame.rsp += 8;
   frame.shown = frame.rip;
-  if (recording::is_to_stop(self())) recording::stand_still(self());
+  recording::stop_if_asked(self());
   auto function = reinterpret_cast<Function>(frame.rdi);
   frame.rax = static_cast<uint64_t>(function(static_cast<long>(frame.rsi), static_cast<long>(frame.rdx), static_cast<long>(frame.rcx)));
 }
@@ -151,7 +152,7 @@ void on_site(Frame& frame) {
   WEIR_CHECK(site);
   frame.rip = site->resume;
   frame.shown = site->address + site->length;
-  if (recording::is_to_stop(self())) recording::stand_still(self());
+  recording::stop_if_asked(self());
   switch (site->kind) {
     case SiteKind::kSyscall:
       if (runtime::g_executor && !syscalls::is_same_anywhere(frame.rax)) leave_executor();
@@ -164,8 +165,6 @@ void on_site(Frame& frame) {
   }
 }
 
-constexpr uint8_t kBreakpoint = 0xcc;
-
 // Program code goes on within a turn that is kept as long as the next event is near.
 void go_on_counted(Frame& frame) {
   Task& task = self();
@@ -175,8 +174,7 @@ void go_on_counted(Frame& frame) {
   if (alone || !task.counted) return;
   if (recording::is_looked_at()) {
     count::on_patched_text();
-    // At a breakpoint it goes on uncounted, as nothing of it could be; the turn stays as it was recorded.
-    if (*reinterpret_cast<const uint8_t*>(frame.rip) == kBreakpoint && !find_trap_site(frame.rip)) return;
+    if (count::is_breakpoint(frame.rip)) return;  // it goes on uncounted, as nothing of it could be; the turn stays as it was recorded
   }
   const uint64_t budget = task.looks_for_spin ? 1 : gap_budget(task);
   if (const uint64_t at = count::enter(task, frame.rip, budget)) {

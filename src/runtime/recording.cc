@@ -139,7 +139,6 @@ void attach() {
   take_options({(h.options & trace::kWithStat) != 0, (h.options & trace::kWithFingerprint) != 0, h.log});
   if (h.mode == trace::Mode::kReplay && h.stop.place) {
     sys::g_probe_signal = sys::kProbeSignalDebugged;
-    runtime::g_clone_signal = SIGCHLD;
     runtime::let_debugger_in();
   }
   input::g_mode = h.mode == trace::Mode::kRecord ? input::Mode::kRecord : input::Mode::kReplay;
@@ -366,7 +365,8 @@ void journal_differs(const order::JournalEntry& entry, TaskState state) {
 }  // namespace
 
 void keep_order() {
-  order::set_journal({input::recording(), input::replaying(), put_journal, peek_journal, take_journal, note_end, journal_differs});
+  order::set_journal({input::recording(), input::replaying(), put_journal, peek_journal, take_journal, note_end, journal_differs,
+                      input::replaying() ? &header().stop.pid : nullptr});
 }
 
 }  // namespace weir::recording

@@ -15,9 +15,8 @@ constexpr char kOurFiles[] = "/memfd:weir-", kTheirs[] = "/memfd:weir-shared";  
 
 bool is_ours(const sys::MapLine& line) {
   if (starts_with(line.name, kTheirs)) return false;
-  constexpr uint64_t kCountSize = 256 << 20;  // room for all that count/ keeps from kCountCode on
   return starts_with(line.name, kOurFiles) || line.range.overlaps(page::own_image()) ||
-         line.range.overlaps({kArena, trace::kTrace + trace::kTraceSize}) || line.range.overlaps({kCountCode, kCountCode + kCountSize});
+         line.range.overlaps({kArena, trace::kTrace + trace::kTraceSize}) || line.range.overlaps({kCountCode, kCountBlocks + kCountBlocksSize});
 }
 
 }  // namespace

@@ -40,7 +40,6 @@ namespace runtime {
 
 bool g_isolated = false;
 bool g_intercepting = false;
-uint64_t g_clone_signal = 0;
 uint32_t g_process = 0;
 bool g_executor = false;
 bool g_away = false;
@@ -194,7 +193,7 @@ __attribute__((constructor)) void start(int, char** argv, char**) {
   page::dump_used();
   clear_stack_below();
   runtime::g_intercepting = true;
-  if (recording::is_to_stop(self())) recording::stand_still(self());  // before the program begins
+  recording::stop_if_asked(self());  // before the program begins
 }
 
 }  // namespace

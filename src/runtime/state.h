@@ -1,9 +1,11 @@
 // What this process knows of itself. Private to the process (libweir's own data is never shared or isolated).
 #pragma once
 
+#include <signal.h>
 #include <stdint.h>
 
 #include "base/options.h"
+#include "sys/signal.h"
 #include "task/task.h"
 
 namespace weir {
@@ -15,13 +17,15 @@ namespace runtime {
 
 extern bool g_isolated;       // options().view == kIsolated
 extern bool g_intercepting;   // system call sites are patched
-// What a new process is cloned with beside all else: SIGCHLD where a debugger looks, which takes for a thread whatever does not end by
-// it. (Those that the monitor makes end as it says, whatever this is: CLONE_PARENT.)
-extern uint64_t g_clone_signal;
 extern uint32_t g_process;    // index of this process among those that run tasks
 extern bool g_executor;       // this process is the executor (task/executor.h)
 extern bool g_away;           // this process's task is in the executor
 
+// A debugger is to look at this replay.
+inline bool is_debuggable() { return sys::g_probe_signal == sys::kProbeSignalDebugged; }
+// What a new process is cloned with beside all else: SIGCHLD where a debugger is to look, which takes for a thread whatever does not end
+// by it. (With CLONE_PARENT a process ends as its maker does, whatever this says.)
+inline uint64_t clone_signal() { return is_debuggable() ? SIGCHLD : 0; }
 // The first pthread_create: from one thread to tasks. Runs on the runtime stack of task 0.
 void go_multi();
 // A process begins: where a debugger is to look, it may attach to it though it is no ancestor (Yama).

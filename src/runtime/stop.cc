@@ -5,7 +5,6 @@
 #include "runtime/where.h"
 #include "sys/futex.h"
 #include "sys/syscall_x86_64.h"
-#include "task/shared.h"
 #include "trace/wait.h"
 
 namespace weir::recording {
@@ -15,7 +14,6 @@ namespace weir::recording {
 void stand_still(const Task& task) {
   trace::Header& h = header();
   note_place(task);
-  shared().looked_at = 1;
   h.stop.at = place_of(task);
   __atomic_store_n(&h.stop.pid, static_cast<int>(sys::raw(SYS_getpid)), __ATOMIC_RELEASE);
   trace::ring_bell(h);
@@ -27,7 +25,7 @@ void stand_still(const Task& task) {
 namespace weir::runtime {
 
 void let_debugger_in() {
-  if (g_clone_signal) sys::raw(SYS_prctl, PR_SET_PTRACER, PR_SET_PTRACER_ANY);
+  if (is_debuggable()) sys::raw(SYS_prctl, PR_SET_PTRACER, PR_SET_PTRACER_ANY);
 }
 
 }  // namespace weir::runtime

@@ -18,5 +18,8 @@ inline bool is_to_stop(const Task& task) {
 inline bool is_looked_at() { return input::replaying() && header().stop.pid; }
 // Says so to the command and waits for its word.
 void stand_still(const Task& task);
+inline void stop_if_asked(const Task& task) {
+  if (is_to_stop(task)) stand_still(task);
+}
 
 }  // namespace weir::recording

@@ -184,8 +184,6 @@ uint64_t event_time() { return order::now(); }
 
 bool tasks_active() { return g_tasks_active; }
 
-bool takes_turns() { return order::config().fenced; }
-
 void count_exhausted(Task& task) {
   if (task.keeps_for != kKeptForGap || task.turn_depth != 1) return;
   if (task.held || task.alone_section) return;  // a section is not cut

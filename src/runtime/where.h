@@ -5,7 +5,7 @@
 
 namespace weir::recording {
 
-// Leaves in the trace's header where the task was called from. At most one task of the program does, the first.
+// Leaves in the trace's header where the task was called from. The first task does, until the command has taken it.
 void note_place(const Task& task);
 
 }  // namespace weir::recording

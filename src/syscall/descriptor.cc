@@ -195,13 +195,13 @@ long on_close_range(Call& call) {
   return input::value(input::What::kClosed, [&] { return close_around_hidden(first, last, call.c); });
 }
 
-// The turn has been to all others meanwhile, which is what a program yields for. The processor is given up now and then only:
+// Isolated, the turn has been to all others meanwhile, which is what a program yields for. The processor is given up now and then only:
 // where two processes yield thousands of times a second, Linux 6.18 keeps all others from it for seconds, the monitor too.
 // It is no input, and none of the calls that a recording counts: whether it is made depends on the time.
 long yield(const Call& call) {
   constexpr uint64_t kEvery = 10'000'000;  // cycles: about a time slice
   static uint64_t last = 0;                // per process. Guarded by: the turn
-  if (!takes_turns()) return call_kernel(call);
+  if (!runtime::g_isolated) return call_kernel(call);
   const uint64_t now = sys::cycles();
   if (now - last < kEvery) return 0;
   last = now;

@@ -194,7 +194,7 @@ bool make_executor() {
   e.record.in_runtime = 1;
   e.record.stack_top = stack_top_of(process);
   s.processes[process].mapping_sequence = s.processes[runtime::g_process].mapping_sequence;
-  const uint64_t flags = CLONE_FILES | CLONE_FS | CLONE_IO | CLONE_SYSVSEM | CLONE_PARENT | runtime::g_clone_signal;
+  const uint64_t flags = CLONE_FILES | CLONE_FS | CLONE_IO | CLONE_SYSVSEM | CLONE_PARENT | runtime::clone_signal();
   const long result = weir_clone(flags, stack_top_of(process) - 1024, nullptr, nullptr, 0, begin, process);
   if (sys::failed(result)) {
     s.processes[process].pid = 0;

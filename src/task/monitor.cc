@@ -223,7 +223,7 @@ void split_monitor() {
   sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all), reinterpret_cast<long>(&mask), 8);
   s.monitor_stands = 0;
   const auto used = static_cast<int64_t>(sys::monotonic_ns(CLOCK_THREAD_CPUTIME_ID));  // by the first task, in this process
-  long result = weir_split(CLONE_FILES | CLONE_FS | CLONE_IO | CLONE_SYSVSEM | runtime::g_clone_signal, static_cast<uint64_t>(stack) + kMonitorStack);
+  long result = weir_split(CLONE_FILES | CLONE_FS | CLONE_IO | CLONE_SYSVSEM | runtime::clone_signal(), static_cast<uint64_t>(stack) + kMonitorStack);
   if (sys::failed(result)) {
     report("cannot make a process (error %d); ulimit -u?", int64_t{-result});
     die(125);

@@ -312,7 +312,7 @@ long spawn(const Frame& frame, const CloneRequest& request) {
   if (runtime::g_isolated && !creator.ahead) view::drop_residents();  // the child would begin with them, and others publish first
   s.processes[process].mapping_sequence = s.processes[runtime::g_process].mapping_sequence;
   uint64_t flags = CLONE_FILES | CLONE_FS | CLONE_IO | CLONE_SYSVSEM | CLONE_SETTLS;
-  flags |= runtime::g_isolated ? CLONE_PARENT | runtime::g_clone_signal : uint64_t{CLONE_VM | CLONE_SIGHAND | CLONE_THREAD};
+  flags |= runtime::g_isolated ? CLONE_PARENT | runtime::clone_signal() : uint64_t{CLONE_VM | CLONE_SIGHAND | CLONE_THREAD};
   s.forks++;
   long result = weir_clone(flags, task.stack_top - 1024, nullptr, nullptr, tls, begin, process);
   if (sys::failed(result)) {

@@ -177,7 +177,6 @@ struct Shared {
   int32_t shown_pid;         // the pid that the program believes to be its own: another one in a replay
   int32_t store;             // descriptor of the store
   uint32_t exiting;          // a task ended the program
-  uint32_t looked_at;        // replaying: a task stood still for a debugger, which may hold any
   int32_t exit_code;
   uint64_t start_cycles;     // both when the library's constructor ran, or the process was forked
   uint64_t start_ns;

@@ -78,7 +78,7 @@ struct Header {
   char log[512];          // where Weir's own words go; empty: standard error. Not in the environment, which must not differ in a replay
   uint8_t shows[kMostProcesses][3];  // of a replay, at the last exec: of descriptors 1 and 2, which output each is: 1, 2, or 3 none; 0 itself
   int32_t pid[kMostProcesses];  // of each process, by ordinal: a program that is executed in it finds its streams so
-  uint32_t place_is_taken;      // replaying: a task that differs has begun to say where it stands
+  uint32_t place_is_taken;      // replaying: a task that differs, or stops, has begun to say where it stands
   uint32_t places;
   Place place[kMostPlaces];     // the innermost first
   Stop stop;

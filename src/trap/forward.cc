@@ -25,6 +25,8 @@ namespace weir::trap {
 namespace {
 
 int g_tick_timer = 0;
+// Signals that were kept here: not those that a task has sent in its turn, which come at a place of the order (sigprocmask).
+uint64_t g_kept = 0;
 
 void set_handler(int signal, void* handler) {
   sys::KernelSigaction action{};
@@ -115,22 +117,9 @@ bool send_to(const Task& target, int signal, const void* info) {
   return sys::raw(SYS_rt_tgsigqueueinfo, target.tid, target.tid, signal, reinterpret_cast<long>(info)) == 0;
 }
 
-// What the kernel takes from another process, and what tells a task that it was chosen for the signal.
-struct Forwarded {
-  explicit Forwarded(const void* info) {
-    copy_bytes(bytes, info, sizeof bytes);
-    auto* copy = reinterpret_cast<siginfo_t*>(bytes);
-    copy->si_code = forwarded_code(copy->si_code);
-  }
-  alignas(8) uint8_t bytes[128];
-};
-
 bool ends_by_default(int signal) {
   return signal != SIGCHLD && signal != SIGURG && signal != SIGWINCH && signal != SIGCONT;
 }
-
-// Signals that were kept here: not those that a task has sent in its turn, which come at a place of the order (sigprocmask).
-uint64_t g_kept = 0;
 
 // A task may have let the signal through just when it was kept, and a mask that the runtime sets for a moment looks like one of
 // the program's: so it is offered again.

@@ -1,7 +1,10 @@
 // In the monitor: signals that were sent to the program as a whole are passed to a task.
 #pragma once
 
+#include <signal.h>
 #include <stdint.h>
+
+#include "base/bytes.h"
 
 namespace weir::trap {
 
@@ -18,5 +21,15 @@ void describe_child(int status, int& code, int& value);
 inline constexpr int kForwardedCode = -64;
 constexpr int forwarded_code(int code) { return code >= 0 ? kForwardedCode - code : code; }
 constexpr int original_code(int code) { return code <= kForwardedCode ? kForwardedCode - code : code; }
+
+// A signal's information (128 bytes) as the kernel takes it from another process, and as a task knows that it was chosen for the signal.
+struct Forwarded {
+  explicit Forwarded(const void* info) {
+    copy_bytes(bytes, info, sizeof bytes);
+    auto* copy = reinterpret_cast<siginfo_t*>(bytes);
+    copy->si_code = forwarded_code(copy->si_code);
+  }
+  alignas(8) uint8_t bytes[128];
+};
 
 }  // namespace weir::trap

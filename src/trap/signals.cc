@@ -409,11 +409,7 @@ long send_to_program(int signal, const void* info) {
   }
   if (!waiting && (s.signalfd_mask & bit)) waiting = &s.tasks[s.signalfd_task];
   if (!waiting) return keep_program_signal(signal, info) ? 1 : -EAGAIN;
-  alignas(8) uint8_t copy[128];
-  copy_bytes(copy, info, sizeof copy);
-  auto* forwarded = reinterpret_cast<siginfo_t*>(copy);
-  forwarded->si_code = forwarded_code(forwarded->si_code);
-  const long result = sys::raw(SYS_rt_tgsigqueueinfo, waiting->tid, waiting->tid, signal, reinterpret_cast<long>(copy));
+  const long result = sys::raw(SYS_rt_tgsigqueueinfo, waiting->tid, waiting->tid, signal, reinterpret_cast<long>(Forwarded(info).bytes));
   return result == 0 ? 1 : result;
 }
 
