@@ -77,6 +77,8 @@ def check_apart():
             if not name(path).startswith(folder + "/"):
                 continue
             for number, header in includes(path):
+                if path.stem == folder:  # its door
+                    continue
                 if header.startswith(folder + "/") and first_word(Path(header).name) != first_word(path.name):
                     yield f"{name(path)}:{number}: must not know {header}"
 

@@ -52,9 +52,11 @@ void copy_path(Piece text, char* out, size_t room) {
 void apply(Piece key, Piece value, Options* result) {
   if (key.is("order")) {
     if (value.is("token")) result->order = Order::kToken;
+    if (value.is("record")) result->order = Order::kRecord;
     if (value.is("free")) result->order = Order::kFree;
   } else if (key.is("view")) {
     if (value.is("isolated")) result->view = View::kIsolated;
+    if (value.is("coherent")) result->view = View::kCoherent;
     if (value.is("direct")) result->view = View::kDirect;
   } else if (key.is("stat")) {
     result->stat = number(value) != 0;

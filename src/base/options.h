@@ -10,8 +10,8 @@
 
 namespace weir {
 
-enum class Order : uint8_t { kFree, kToken };
-enum class View : uint8_t { kDirect, kIsolated };
+enum class Order : uint8_t { kFree, kToken, kRecord };  // kRecord: a replay's, too
+enum class View : uint8_t { kDirect, kIsolated, kCoherent };
 
 // What the command adds to GLIBC_TUNABLES: 64 stacks of ended threads are kept for new ones, as many as processes in the pool.
 inline constexpr char kStackTunable[] = "glibc.pthread.stack_cache_size=536870912";

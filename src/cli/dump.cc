@@ -95,6 +95,17 @@ std::string order_words(const Entry& entry) {
   return fmt::format("task {} {} after {} turns", entry.check, what, entry.result);
 }
 
+// Who had the turn next: t by a time limit, s by a signal.
+std::string turns_words(const Entry& entry, const char* payload) {
+  std::string text;
+  for (size_t at = 0; at + 2 <= entry.size; at += 2) {
+    const auto turn = front_of<uint16_t>(payload + at, 2);
+    constexpr const char* kHow[] = {"", "t", "s", "?"};
+    text += fmt::format("{}{}{}", text.empty() ? "" : " ", turn & 0x3ff, kHow[turn >> 10 & 3]);
+  }
+  return text;
+}
+
 std::string end_words(const Entry& entry, const char* payload) {
   const auto end = front_of<trace::End>(payload, entry.size);
   const std::string sums =
@@ -123,6 +134,7 @@ std::string words(const Entry& entry) {
     case Kind::kEnd: return end_words(entry, payload);
     case Kind::kValue: return fmt::format("value {} = {}", entry.number, answer(entry.result));
     case Kind::kImage: return recording::escaped(std::string(payload, strnlen(payload, entry.size)));
+    case Kind::kTurns: return turns_words(entry, payload);
     case Kind::kPad: break;
   }
   return "?";

@@ -227,6 +227,10 @@ void execute(const Program& program, std::vector<std::string> environment, const
 
 void launch(const Program& program, const RunOptions& options) {
   RunOptions passed = options;
+  if (passed.order == "token" && passed.view == "coherent") {
+    throw Failure(kWeirFailed, "--view coherent: its pages change hands in the order in which tasks come, so it goes with --order free, and with "
+                               "weir record; for the same run each time use --view isolated");
+  }
   library_path();
   if (!passed.json.empty() && passed.passive()) {
     throw Failure(kWeirFailed, "--stat-json: with order free and view direct the program runs as it is, and nothing is counted");

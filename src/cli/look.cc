@@ -44,8 +44,8 @@ std::string script(const std::vector<pid_t>& processes) {
   std::string attach;
   for (const pid_t pid : processes) attach += fmt::format("{}, ", pid);
   return fmt::format(R"(python
-for line in ("set confirm off", "set pagination off", "handle all nostop noprint pass", "handle SIGTRAP stop noprint nopass",
-             "handle SIGSEGV SIGBUS SIGFPE SIGILL SIGABRT SIGSYS stop print pass", "handle SIGINT stop print nopass",
+for line in ("set confirm off", "set pagination off", "set auto-load libthread-db off", "set libthread-db-search-path /nonexistent", "handle all nostop noprint pass", "handle SIGTRAP stop noprint nopass",
+             "handle SIGSEGV SIGFPE SIGILL SIGABRT SIGSYS stop print pass", "handle SIGINT stop print nopass",
              "maintenance set target-non-stop off", "set schedule-multiple on", "set detach-on-fork off", "set print inferior-events off"):
     gdb.execute(line, to_string=True)
 for place, pid in enumerate([{}]):

@@ -10,7 +10,7 @@ namespace weir::cli {
 
 // Names that this build offers, first the default of `weir run`.
 inline const std::vector<std::string> kOrders = {"free", "token"};
-inline const std::vector<std::string> kViews = {"direct", "isolated"};
+inline const std::vector<std::string> kViews = {"direct", "isolated", "coherent"};
 
 struct RunOptions {
   std::string order = kOrders.front();
@@ -24,7 +24,8 @@ struct RunOptions {
   uint64_t delay = 0;  // seed of random delays at events, a debugging aid; 0: none
 
   bool passive() const { return order == "free" && view == "direct"; }
-  bool deterministic() const { return order == "token"; }
+  // The program sees the same addresses, random bytes and processor in every run.
+  bool deterministic() const { return order != "free"; }
 };
 
 // The value of WEIR_OPTIONS: comma-separated key=value. Numbers have a fixed width, so that switching an option does

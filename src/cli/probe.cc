@@ -80,6 +80,21 @@ Finding userfault() {
   return finding;
 }
 
+Finding shared_userfault() {
+  Finding finding{"userfaultfd, shared memory", false, true, "",
+                  "view coherent does not start, and says so: record with --view isolated"};
+  int descriptor = static_cast<int>(syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY));
+  if (descriptor < 0) {
+    finding.detail = strerror(errno);
+    return finding;
+  }
+  uffdio_api api = {UFFD_API, UFFD_FEATURE_SIGBUS | UFFD_FEATURE_MISSING_SHMEM | UFFD_FEATURE_MINOR_SHMEM | UFFD_FEATURE_WP_HUGETLBFS_SHMEM | kFeatureWpUnpopulated, 0};
+  finding.present = ioctl(descriptor, UFFDIO_API, &api) == 0;
+  finding.detail = finding.present ? "missing pages, minor faults, write protection" : "not for shared memory (Linux 6.4 has it)";
+  close(descriptor);
+  return finding;
+}
+
 Finding pagemap_scan() {
   Finding finding{"PAGEMAP_SCAN", false, true, "", "view isolated does not start, and says so: use --view direct"};
   int descriptor = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
@@ -200,7 +215,7 @@ Finding overcommit() {
 }  // namespace
 
 std::vector<Finding> probe_machine() {
-  return {userfault(),       pagemap_scan(),    memory_file(), address_space(), text_patching(), tracing(),
+  return {userfault(),       shared_userfault(), pagemap_scan(),    memory_file(), address_space(), text_patching(), tracing(),
           fixed_addresses(), protection_keys(), map_count(),   processes(),     open_files(),    overcommit()};
 }
 

@@ -27,7 +27,7 @@ namespace weir::cli {
 namespace {
 
 struct RecordOptions {
-  std::string directory, log, view = "isolated";
+  std::string directory, log, view = "coherent";
   bool stat = false, fingerprint = false, quiet = false;
 };
 
@@ -122,7 +122,7 @@ int record(const Words& words, const RecordOptions& options) {
   const Program program = locate_program(words);
   const std::string log = options.log.empty() ? "" : prepared_log(options.log);
   RunOptions run;
-  run.order = "token";
+  run.order = options.view == "isolated" ? "token" : "record";
   run.view = options.view;
   run.trace = descriptor_number();
   const recording::Manifest manifest = manifest_of(program, options, run);

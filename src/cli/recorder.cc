@@ -134,6 +134,7 @@ bool Recorder::take_from(uint32_t index) {
     if (!recording::is_entry(reinterpret_cast<const char*>(&entry), left)) return overwritten();
     const char* payload = reinterpret_cast<const char*>(there + 1);
     look_at(entry, payload);
+    if (entry.kind == trace::Kind::kTurns) turns_[stream->chunker.key().process] = static_cast<uint64_t>(entry.result) + entry.size / sizeof(uint16_t);
     if (memory_.header().gone) return false;
     stream->chunker.add(entry, payload);
     ring.take(&entry);
@@ -249,8 +250,26 @@ void Recorder::copy_file(const trace::Entry& entry, const char* payload) {
   if (!list.is_open() || !list.write(copy.line())) return refuse("cannot be listed", errno);
 }
 
+// The last ones, of which the program has made no entry.
+void Recorder::take_open_turns() {
+  const trace::Header& header = memory_.header();
+  const uint32_t processes = std::min(header.processes, trace::kMostProcesses);
+  for (uint32_t i = 0; i < processes; i++) {
+    const trace::OpenTurns open = header.turns[i];
+    if (open.count == 0 || open.count > trace::OpenTurns::kMost || open.first != turns_[i]) continue;
+    const Key key{i, trace::kOrderTask};
+    auto& stream = streams_[key];
+    if (!stream) stream = std::make_unique<Stream>(Stream{recording::Chunker(key)});
+    const trace::Entry entry{trace::Kind::kTurns, 0, 0, open.count * static_cast<uint32_t>(sizeof(uint16_t)), 0, 0, static_cast<int64_t>(open.first)};
+    char payload[sizeof open.turn] = {};
+    memcpy(payload, open.turn, entry.size);
+    stream->chunker.add(entry, payload);
+  }
+}
+
 void Recorder::finish(recording::End& end) {
   while (take()) {}
+  if (!memory_.header().gone) take_open_turns();
   for (auto& [key, stream] : streams_) {
     while (auto chunk = stream->chunker.cut()) enqueue(std::move(chunk));  // a group that was not finished is of no use
   }

@@ -42,6 +42,7 @@ class Recorder {
   };
 
   bool take_from(uint32_t index);
+  void take_open_turns();
   bool is_sound(const trace::Ring& ring) const;
   void look_at(const trace::Entry& entry, const char* payload);
   void copy_file(const trace::Entry& entry, const char* payload);
@@ -56,6 +57,7 @@ class Recorder {
   const OnImage on_image_;
   std::map<recording::Key, std::unique_ptr<Stream>> streams_;
   std::map<uint32_t, Stream*> by_slot_;
+  std::map<uint32_t, uint64_t> turns_;  // in the entries of each process
   std::map<std::pair<uint64_t, uint64_t>, std::string> copies_;  // the first file with this size and sum
 
   mutable std::mutex mutex_;  // guards what follows

@@ -164,6 +164,48 @@ TEST(Recorder, KeepsWhatAKilledProgramHadPut) {
   EXPECT_EQ(report.entries, 2000u);  // without the group that was begun
 }
 
+// Turns 0 to 63 in an entry, and `count` that say of themselves that they come after `first`; then it is killed. The turns that were kept.
+std::vector<uint16_t> turns_kept(uint64_t first, uint32_t count) {
+  Folder folder;
+  TraceMemory memory(trace::Mode::kRecord);
+  int status = -1;
+  const pid_t child = start([&] {
+    const uint32_t slot = open_slot(memory.header(), 0, trace::kOrderTask);
+    trace::OpenTurns& open = memory.header().turns[0];
+    memory.header().processes = 1;
+    for (uint16_t i = 0; i < trace::OpenTurns::kMost; i++) open.turn[i] = i;
+    const Entry entry{Kind::kTurns, 0, 0, sizeof open.turn, 0, 0, 0};
+    if (!put_waiting(memory.header(), memory.ring(slot), entry, open.turn, entry.size)) return false;
+    for (uint16_t i = 0; i < count; i++) open.turn[i] = static_cast<uint16_t>(first + i);
+    open.first = first;
+    open.count = count;
+    raise(SIGKILL);
+    return true;
+  });
+  record(memory, folder.directory, child, &status);
+  const recording::Recording recording(folder.directory);
+  EXPECT_EQ(verify(recording).damages, std::vector<std::string>());
+  std::vector<uint16_t> kept;
+  recording::StreamReader reader(recording::File::reading(recording.streams.at(0).path), kNumber, recording.streams.at(0).key, ~uint64_t{0});
+  for (; const Entry* entry = reader.peek(); reader.take()) {
+    const auto* turns = reinterpret_cast<const uint16_t*>(entry + 1);
+    kept.insert(kept.end(), turns, turns + entry->size / sizeof *turns);
+  }
+  return kept;
+}
+
+TEST(Recorder, MakesAnEntryOfTheLastTurns) {
+  const std::vector<uint16_t> kept = turns_kept(trace::OpenTurns::kMost, 3);
+  ASSERT_EQ(kept.size(), trace::OpenTurns::kMost + 3);
+  for (size_t i = 0; i < kept.size(); i++) EXPECT_EQ(kept[i], i);
+}
+
+TEST(Recorder, KeepsNoTurnTwiceWhereTheProgramDiedBetweenItsSteps) {
+  EXPECT_EQ(turns_kept(0, trace::OpenTurns::kMost).size(), trace::OpenTurns::kMost);  // they are in the entry already
+  EXPECT_EQ(turns_kept(0, 0).size(), trace::OpenTurns::kMost);
+  EXPECT_EQ(turns_kept(trace::OpenTurns::kMost, trace::OpenTurns::kMost + 1).size(), trace::OpenTurns::kMost);  // that is none
+}
+
 TEST(Recorder, CutsGroupsThatAreLongerThanAChunk) {
   Folder folder;
   TraceMemory memory(trace::Mode::kRecord);

@@ -44,8 +44,9 @@ void refuse_other_world(const recording::Recording& recording) {
       if (const std::string change = change_of(file); !change.empty()) refuse(change);
     }
   }
-  if (manifest.order != "token") refuse(fmt::format("order {}: this version does not replay it", manifest.order));
+  if (manifest.order != "token" && manifest.order != "record") refuse(fmt::format("order {}: this version does not replay it", manifest.order));
   refuse_view(manifest.view, "replay");
+  if ((manifest.order == "token") != (manifest.view == "isolated")) refuse(fmt::format("order {} with view {}: no recording is made so", manifest.order, manifest.view));
   std::vector<std::string> damages;
   recording::verify_copies(recording, &damages);
   if (!damages.empty()) refuse(damages.front());

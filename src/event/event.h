@@ -19,7 +19,7 @@ namespace weir {
 
 enum class EventKind : uint32_t {
   kAtomic = 1, kSyscall, kFutex, kMutex, kCondition, kBarrier, kRwlock, kSemaphore, kSpin, kCreate, kExit, kMemory, kHeap,
-  kOther,
+  kOther, kFault,
 };
 
 // A task that executes counted (count/count.h) has come to the end of its count; self().frame says where it goes on.
@@ -56,6 +56,8 @@ void end_kept_turn();
 // Within a turn: waits until another task wakes this one through wake(), a signal comes or `timeout_ns` (virtual,
 // 0 = none) passes. Passes the turn on; on return the task has it again. Answers 0, ETIMEDOUT or EINTR.
 int block(uint64_t key, uint32_t bits, uint64_t timeout_ns, const char* what);
+// The same, but only another task can end it: for a page (view/coherent).
+void wait_for_page(uint64_t key);
 // Within a turn: makes up to `count` tasks that wait for `key` ready, first come first; answers how many.
 uint32_t wake(uint64_t key, uint32_t count, uint32_t bits);
 // Within a turn: ends the wait of `task`, whatever it waits for, with EINTR. False: it does not wait.
@@ -75,10 +77,17 @@ void outside_end();
 // Within a turn: the address through which the runtime reads and writes program memory at `address` directly. Under
 // View direct, and for memory that no View isolates, the address itself.
 void* alias(uint64_t address);
+// Within a turn: the task has got a lock; it is about to release it.
+void section_begins(uint64_t lock);
+void section_ends();
 // Within a turn: program memory was written through the task's own mapping; it is published when the turn ends.
 void note_written();
 // The time that timeouts are counted in: virtual under Order token, the clock's under free. Nanoseconds.
 uint64_t event_time();
+// A turn may be kept while program code runs: where it ends follows from turns.
+bool keeps_turns();
+// Turns are short: no program code runs within one (order/arrival.h).
+bool has_short_turns();
 // True where other tasks exist, so that events matter.
 bool tasks_active();
 

@@ -28,13 +28,15 @@ inline bool has_signals(const Task& task) { return task.pending && !is_on(); }
 // What a kept number is: part of the recording's format (docs/RECORDING.md).
 enum class What : uint16_t {
   kTid = 1, kTime = 2, kReady = 3, kFlags = 4, kOrdinal = 5, kChild = 6, kErrand = 7, kTimeout = 8, kParent = 9, kClock = 10,
-  kProcessor = 11, kClosed = 12, kAskedIn = 13,
+  kProcessor = 11, kClosed = 12, kAskedIn = 13, kAskedForPages = 14,
 };
 
 // A system call of the program's: the kernel's answer, with what it writes to memory.
 long call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0);
 // The same for one that sleeps, and ends by a signal (trap::interruptible).
 long sleeping_call(long number, long a, long b, long c, long d, long e, long f);
+// View coherent: what the system call in the task's frame reads and writes is the task's from here until it waits, or its turn ends.
+void hold_memory(Task& task);
 // A number that was made of what the machine says: `now` where nothing is replayed.
 int64_t kept(What what, int64_t now);
 template <typename Ask>
@@ -50,7 +52,7 @@ void bytes(void* at, uint64_t size);
 long file(long descriptor, bool shared);
 void close_file(long descriptor, bool shared);
 
-// At the start, where a recording is on.
+// At the start.
 void use_table();
 // A process is about to be made: its ordinal among the program's.
 uint32_t new_process();

@@ -30,9 +30,9 @@ uint64_t time_of_process(int pid) {
 // its first thread.
 long program_time(timespec* time) {
   Shared& s = shared();
-  uint64_t sum = runtime::g_isolated ? time_of_process(s.monitor) : 0;
+  uint64_t sum = runtime::g_processes ? time_of_process(s.monitor) : 0;
   for (uint32_t p = 0; p < s.high_process; p++) {
-    if (!runtime::g_isolated || s.processes[p].pid != s.monitor) sum += time_of_process(s.processes[p].pid);
+    if (!runtime::g_processes || s.processes[p].pid != s.monitor) sum += time_of_process(s.processes[p].pid);
   }
   time->tv_sec = static_cast<time_t>(sum / 1000000000);
   time->tv_nsec = static_cast<long>(sum % 1000000000);
@@ -53,7 +53,7 @@ long task_time(clockid_t clock, timespec* time) {
   const int tid = static_cast<int>(~static_cast<unsigned>(clock >> 3));
   const bool first = tid == shared().shown_pid;
   const int real = first ? task_at(0).tid : tasks::real_tid(tid);
-  if (!runtime::g_isolated) {
+  if (!runtime::g_processes) {
     return sys::raw(SYS_clock_gettime, static_cast<int>(~static_cast<unsigned>(real) << 3 | (clock & 7)), reinterpret_cast<long>(time));
   }
   if (!(clock & kPerThread) && (first || tid == 0)) return program_time(time);
@@ -85,7 +85,7 @@ long kept(long argument, Answer* answer) {
 long usage_of(long who, rusage* usage) {
   const long result = sys::raw(SYS_getrusage, who, reinterpret_cast<long>(usage));
   if (result != 0) return result;
-  if (who == RUSAGE_SELF && g_tasks_active && runtime::g_isolated && !self().in_vfork) {
+  if (who == RUSAGE_SELF && g_tasks_active && runtime::g_processes && !self().in_vfork) {
     // The kernel tells user and system time apart only for this process: the others' count by its proportion.
     timespec all;
     program_time(&all);
@@ -121,7 +121,7 @@ extern "C" __attribute__((visibility("default"))) int getrusage(__rusage_who_t w
 extern "C" __attribute__((visibility("default"))) int clock_gettime(clockid_t clock, timespec* time) noexcept {
   const bool of_task = clock == CLOCK_THREAD_CPUTIME_ID, of_all = clock == CLOCK_PROCESS_CPUTIME_ID;
   if (!g_tasks_active || self().in_vfork || (clock >= 0 && !of_task && !of_all)) return interpose::real().clock_gettime(clock, time);
-  if (clock >= 0 && !runtime::g_isolated) return interpose::real().clock_gettime(clock, time);
+  if (clock >= 0 && !runtime::g_processes) return interpose::real().clock_gettime(clock, time);
   return answer(kept<timespec, time_of>(clock, time));
 }
 

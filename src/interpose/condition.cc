@@ -40,7 +40,7 @@ struct Wait {
 };
 
 unsigned flags_of(const pthread_cond_t* condition) {
-  return __atomic_load_n(&condition->__data.__wrefs, __ATOMIC_RELAXED);
+  return __atomic_load_n(&beside(condition)->__data.__wrefs, __ATOMIC_RELAXED);
 }
 
 bool is_event(const pthread_cond_t* condition) { return interpose::is_event() && !(flags_of(condition) & kShared); }
@@ -118,7 +118,7 @@ long wake_event(long condition, long count, long) {
 }
 
 bool wakes_nobody(const pthread_cond_t* condition) {
-  if (!runtime::g_isolated || flags_of(condition) >= kOneWaiter) return false;
+  if (!runtime::g_copies || flags_of(condition) >= kOneWaiter) return false;
   AloneSection section;
   return !waiters(reinterpret_cast<uint64_t>(condition)) && section.goes_without_event();
 }

@@ -70,6 +70,7 @@ int create(const void* function, void* argument, Function make) {
 
 template <typename Function>
 int in_one_turn(EventKind kind, Function function) {
+  if (has_short_turns()) return function();  // its steps are events each
   weir_upcall(begin_event, static_cast<long>(kind), 0, 0);
   const int result = function();
   weir_upcall(end_event, 0, 0, 0);
@@ -82,12 +83,14 @@ constexpr uint64_t kTidOffset = 720;
 long cancel_event(long thread, long, long) {
   const int tid = *object_at<int>(static_cast<long>(static_cast<uint64_t>(thread) + kTidOffset));
   Shared& s = shared();
+  begin_turn(EventKind::kOther);
   for (TaskId i = 0; i < s.high_task; i++) {
     Task& task = s.tasks[i];
     if (task.state == TaskState::kFree || task.virtual_tid != tid) continue;
     task.cancel_asked = 1;
     if (task.cancel_wait) interrupt(task);
   }
+  end_turn();
   return 0;
 }
 
@@ -126,7 +129,7 @@ WEIR_EXPORT int thrd_create(thrd_t* thread, thrd_start_t function, void* argumen
 }
 
 WEIR_EXPORT int pthread_join(pthread_t thread, void** result) {
-  if (!is_event() || !runtime::g_isolated) return real().pthread_join(thread, result);
+  if (!is_event() || !runtime::g_copies) return real().pthread_join(thread, result);
   weir_upcall(begin_join, 0, 0, 0);
   const int error = real().pthread_join(thread, result);
   weir_upcall(end_join, 0, 0, 0);
@@ -136,12 +139,12 @@ WEIR_EXPORT int pthread_join(pthread_t thread, void** result) {
 // glibc's has two steps, and a thread that ends between them gives its own memory back: the second reads what is gone (glibc's
 // bug 19951, hardly ever met natively; with an event in between every short thread would end there).
 WEIR_EXPORT int pthread_detach(pthread_t thread) noexcept {
-  if (!is_event() || !runtime::g_isolated) return real().pthread_detach(thread);
+  if (!is_event() || !runtime::g_copies) return real().pthread_detach(thread);
   return in_one_turn(EventKind::kOther, [&] { return real().pthread_detach(thread); });
 }
 
 WEIR_EXPORT int thrd_detach(thrd_t thread) {
-  if (!is_event() || !runtime::g_isolated) return real().thrd_detach(thread);
+  if (!is_event() || !runtime::g_copies) return real().thrd_detach(thread);
   return in_one_turn(EventKind::kOther, [&] { return real().thrd_detach(thread); });
 }
 
@@ -149,6 +152,11 @@ WEIR_EXPORT int thrd_detach(thrd_t thread) {
 // point, and those that wait at one of ours are woken.
 WEIR_EXPORT int pthread_cancel(pthread_t thread) {
   if (!is_event()) return real().pthread_cancel(thread);
+  if (has_short_turns()) {  // who is woken looks whether it is cancelled
+    const int result = real().pthread_cancel(thread);
+    weir_upcall(cancel_event, static_cast<long>(thread), 0, 0);
+    return result;
+  }
   return in_one_turn(EventKind::kOther, [&] {
     weir_upcall(cancel_event, static_cast<long>(thread), 0, 0);
     return real().pthread_cancel(thread);
@@ -157,7 +165,7 @@ WEIR_EXPORT int pthread_cancel(pthread_t thread) {
 
 WEIR_EXPORT int pthread_once(pthread_once_t* control, void (*routine)()) {
   if (__atomic_load_n(control, __ATOMIC_ACQUIRE) & kOnceDone) return 0;  // acquire: sees what the routine wrote
-  if (!is_event()) return real().pthread_once(control, routine);
+  if (!is_event() || has_short_turns()) return real().pthread_once(control, routine);
   Task& task = self();
   OnceCall call{routine, reinterpret_cast<OnceCall*>(task.once), false};
   weir_upcall(begin_event, static_cast<long>(EventKind::kOther), 0, 0);

@@ -19,6 +19,7 @@
 #include "event/input.h"
 #include "event/gap.h"
 #include "event/ownership.h"
+#include "page/store.h"
 #include "runtime/state.h"
 #include "sys/futex.h"
 #include "task/shared.h"
@@ -30,9 +31,12 @@ inline constexpr long kAgain = -1;  // no answer yet: signals wait to be handled
 // True where what this task does to an object is an event.
 inline bool is_event() { return g_tasks_active && !self().in_vfork; }
 
-// When a wait ends; none: `time` is null. Lies on the program's stack.
+// When a wait ends, if it does. Lies on the program's stack: copied before the turn.
 struct Until {
-  const timespec* time = nullptr;
+  Until() = default;
+  Until(const timespec* at, clockid_t on) : is_set(at != nullptr), time(at ? *at : timespec{}), clock(on) {}
+  bool is_set = false;
+  timespec time{};
   clockid_t clock = CLOCK_REALTIME;
 };
 
@@ -41,10 +45,10 @@ inline bool is_supported(clockid_t clock) { return clock == CLOCK_REALTIME || cl
 
 // For block(): virtual nanoseconds from now on, at least 1; 0 for none. A time before 1970 has passed.
 inline uint64_t remaining(const Until& until) {
-  if (!until.time) return 0;
-  const int64_t seconds = until.time->tv_sec;
+  if (!until.is_set) return 0;
+  const int64_t seconds = until.time.tv_sec;
   if (seconds < 0) return 1;
-  const int64_t wanted = seconds > (int64_t{1} << 32) ? INT64_MAX / 2 : seconds * 1'000'000'000 + until.time->tv_nsec;
+  const int64_t wanted = seconds > (int64_t{1} << 32) ? INT64_MAX / 2 : seconds * 1'000'000'000 + until.time.tv_nsec;
   const int64_t left = wanted - static_cast<int64_t>(input::value(input::What::kTime, [&] { return sys::monotonic_ns(until.clock); }));
   return left > 0 ? static_cast<uint64_t>(left) : 1;
 }
@@ -90,6 +94,13 @@ T* object_at(long address) {
   return static_cast<T*>(alias(static_cast<uint64_t>(address)));
 }
 
+// In program code: the same object for a look at what never changes in it. View coherent: without a right to its page.
+template <typename T>
+const T* beside(const T* object) {
+  if (!runtime::g_coherent || !g_tasks_active) return object;
+  return reinterpret_cast<const T*>(page::alias_of(reinterpret_cast<uint64_t>(object)));
+}
+
 // A stretch of program code in which this task is alone with an object, so that what it does to it needs no turn: no other
 // task runs, or this one holds the turn, or it is the owner of `object` (a mutex; null: no owner counts). Signals and
 // preemption wait meanwhile, as they do in the runtime. Nothing in it may fault: touch the object before.
@@ -103,13 +114,13 @@ class AloneSection {
     if (task_.ahead) {  // a handler of a signal, while the task makes another: it has no turn
       alone_ = operates_alone(task_, address);
     } else if (task_.turn_depth) {
-      alone_ = !runtime::g_isolated || !is_owned_elsewhere(task_, address);
+      alone_ = !runtime::g_copies || !is_owned_elsewhere(task_, address);
       note_written();
     } else if (task_.solo) {
       alone_ = true;
       task_.solo--;
     } else {
-      alone_ = runtime::g_isolated && takes_alone(task_, address);
+      alone_ = runtime::g_copies && takes_alone(task_, address);
     }
   }
   ~AloneSection() {

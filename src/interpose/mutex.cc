@@ -54,7 +54,7 @@ inline int try_take(Mutex& mutex, int me, bool count_user = true) {
 
 // Within the turn, before each look: afterwards the store has what the mutex's owner did (event/ownership.h).
 void use(long address) {
-  if (!runtime::g_isolated) return;
+  if (!runtime::g_copies) return;
   const auto mutex = static_cast<uint64_t>(address);
   use_object(mutex, page::store_extent(mutex) != 0);  // what is none of the store's is seen by all at once
 }
@@ -89,7 +89,7 @@ bool keep_turn(long address) {
     if (!task.held++) task.section = static_cast<uint64_t>(address);
     return false;
   }
-  if (task.turn_depth != 1) return false;
+  if (task.turn_depth != 1 || !keeps_turns()) return false;
   auto& mutex = *object_at<Mutex>(address);
   if (mutex.__spins > 0) {
     mutex.__spins--;
@@ -103,10 +103,11 @@ bool keep_turn(long address) {
   return true;
 }
 
-long lock_event(long address, long until, long) {
+long lock_event(long address, long until_at, long) {
+  const Until until = *reinterpret_cast<const Until*>(until_at);
   begin_turn(EventKind::kMutex);
   stand_aside(self());
-  const long result = acquire(address, *reinterpret_cast<const Until*>(until), true, false);
+  const long result = acquire(address, until, true, false);
   if (result == 0 && keep_turn(address)) return 0;
   end_turn();
   return result;
@@ -133,7 +134,7 @@ long unlock_event(long address, long, long) {
   const bool in_gap = task.keeps_for == kKeptForGap;
   if (in_gap && held > 1) task.held = held - 1;
   const int result = release(address, true);
-  if (runtime::g_isolated) note_release(static_cast<uint64_t>(address));
+  if (runtime::g_copies) note_release(static_cast<uint64_t>(address));
   if (task.broken_section == static_cast<uint64_t>(address)) {
     object_at<Mutex>(address)->__spins = kBrokenSections;
     task.broken_section = 0;
@@ -173,9 +174,10 @@ long acquire(long address, const Until& until, bool count_user, bool through_sig
     const int result = try_take(const_cast<Mutex&>(mutex), task.virtual_tid, count_user);
     if (result != EBUSY) {
       if (waited && result == 0 && waiters(static_cast<uint64_t>(address))) mutex.__lock = 2;
+      if (result == 0) section_begins(static_cast<uint64_t>(address));
       return result;
     }
-    if (until.time && !is_valid(*until.time)) return EINVAL;
+    if (until.is_set && !is_valid(until.time)) return EINVAL;
     mutex.__lock = 2;
     waited = true;
     switch (block(static_cast<uint64_t>(address), ~0u, remaining(until), "mutex")) {
@@ -189,6 +191,7 @@ long acquire(long address, const Until& until, bool count_user, bool through_sig
 int release(long address, bool forget_user) {
   auto& mutex = *object_at<Mutex>(address);
   const bool contended = mutex.__lock > 1;
+  section_ends();
   switch (give_back(mutex, self().virtual_tid, forget_user)) {
     case Release::kNotOwner: return EPERM;
     case Release::kKept: return 0;
@@ -238,7 +241,7 @@ int unlock_mutex(pthread_mutex_t* mutex) {
       return give_back(mutex->__data, section.tid(), true) == Release::kNotOwner ? EPERM : 0;
     }
   }
-  if (runtime::g_isolated) {
+  if (runtime::g_copies) {
     AloneSection section;
     if (may_release_later(self(), mutex->__data)) {
       give_back(mutex->__data, section.tid(), true);

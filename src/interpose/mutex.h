@@ -15,7 +15,7 @@ inline constexpr int kMutexKind = 3, kRecursive = 1, kErrorCheck = 2;
 inline constexpr int kForeignKinds = 0xf0;
 
 inline bool is_ours(const pthread_mutex_t* mutex) {
-  return !(__atomic_load_n(&mutex->__data.__kind, __ATOMIC_RELAXED) & kForeignKinds);
+  return !(__atomic_load_n(&beside(mutex)->__data.__kind, __ATOMIC_RELAXED) & kForeignKinds);
 }
 
 // Within a turn, on the runtime's stack. Waits until the mutex is this task's. Answers an error number, or kAgain.

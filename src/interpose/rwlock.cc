@@ -20,7 +20,7 @@ using Lock = decltype(pthread_rwlock_t::__data);
 
 constexpr uint32_t kWritePhase = 1, kWriteLocked = 2, kWritten = kWritePhase | kWriteLocked, kReader = 8;
 
-bool is_ours(const pthread_rwlock_t* lock) { return !lock->__data.__shared; }
+bool is_ours(const pthread_rwlock_t* lock) { return !beside(lock)->__data.__shared; }
 
 uint64_t reader_queue(long address) { return static_cast<uint64_t>(address) + offsetof(Lock, __wrphase_futex); }
 uint64_t writer_queue(long address) { return static_cast<uint64_t>(address) + offsetof(Lock, __writers_futex); }
@@ -75,7 +75,7 @@ long lock_event(long address, long until_at, long how) {
     result = writes ? try_write(lock, me) : try_read(lock, me, waiters(writer_queue(address)) > 0);
     if (only_try && result == EDEADLK) result = EBUSY;
     if (result != EBUSY || only_try) break;
-    if (until.time && !is_valid(*until.time)) {
+    if (until.is_set && !is_valid(until.time)) {
       result = EINVAL;
       break;
     }

@@ -19,7 +19,7 @@ struct Semaphore {
 };
 static_assert(sizeof(Semaphore) <= sizeof(sem_t));
 
-bool is_ours(const sem_t* semaphore) { return !reinterpret_cast<const Semaphore*>(semaphore)->shared; }
+bool is_ours(const sem_t* semaphore) { return !beside(reinterpret_cast<const Semaphore*>(semaphore))->shared; }
 
 constexpr long kOnlyTry = 1, kIgnoresCancel = 2;
 
@@ -35,7 +35,7 @@ long wait_event(long address, long until_at, long how) {
     }
     if (how & kOnlyTry) {
       result = EAGAIN;
-    } else if (until.time && !is_valid(*until.time)) {
+    } else if (until.is_set && !is_valid(until.time)) {
       result = EINVAL;
     } else if (is_cancelled() && !(how & kIgnoresCancel)) {
       result = kAgain;

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "event/phase.h"
+#include "order/arrival.h"
 #include "order/journal.h"
 #include "order/pace.h"
 #include "order/phases.h"
@@ -36,6 +37,9 @@ void finish_wait(Task& task, int result) {
   task.wait_key = 0;
   catch_up(task);
   task.deadline = 0;
+  task.arrival = ++shared().arrivals;
+  task.how = static_cast<uint32_t>(How::kComes);
+  task.what = 0;
   task.state = TaskState::kArrived;
 }
 
@@ -76,6 +80,7 @@ void end_by_signal(Task& task) {
 }  // namespace
 
 int wait_blocked(Task& task) {
+  if (config().by_arrival) return wait_blocked_by_arrival(task);
   PhaseScope phase(task, Phase::kBlocked);
   Shared& s = shared();
   uint64_t rest = kFirstProbe;  // a blocked task asks too what the running ones do, ever more rarely
@@ -132,6 +137,13 @@ int wait_blocked(Task& task) {
 
 void rejoin(Task& task) {
   Shared& s = shared();
+  if (config().by_arrival) {
+    s.order_lock.lock();
+    arrive(s, task, 0);
+    s.order_lock.unlock();
+    wait_for_turn(task);
+    return;
+  }
   if (!replays()) {
     SpinGuard guard(s.order_lock);
     come(Outside::kReturns, task);

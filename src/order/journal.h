@@ -29,6 +29,11 @@ struct Journal {
   void (*take)();
   void (*ended)();  // replaying: nobody can go on, and nothing comes any more
   void (*differs)(const JournalEntry& entry, TaskState state);
+  // Order record: the turns, each a word of turn_word(). `peek_turn` waits for the next one; false: the recording ends.
+  void (*put_turn)(uint16_t turn);
+  bool (*peek_turn)(uint16_t& turn);
+  void (*take_turn)();
+  void (*turn_differs)(uint16_t turn, const Task& task);
   const int32_t* looked_at;  // not 0: a debugger looks, which may hold any task; null where none can
 };
 void set_journal(const Journal& journal);

@@ -13,19 +13,22 @@ namespace weir::order {
 namespace {
 
 constexpr uint64_t kNextLook = 100'000;            // token: a probe is a burst of looks (trap/spin.cc says why)
+constexpr uint64_t kNextLookForPage = 30'000;      // record and replay: those who wait for a page that a spinner has lose time, nobody else does
 constexpr uint64_t kStallPatience = 10'000'000'000;
 constexpr uint64_t kDebuggedPatience = 1'000'000'000;
 
 // When the task is to be asked next: it has been found late again.
 uint64_t next_look(Task& task) {
-  if (!config().deterministic) return kPreempt;
-  if (task.looks++ % kLooks) return kNextLook;
-  task.probe_interval = task.probe_interval ? task.probe_interval * 2 : kFirstProbe;
+  if (!config().exact()) return kPreempt;
+  if (task.looks++ % kLooks) return config().by_arrival ? kNextLookForPage : kNextLook;
+  task.probe_interval = task.probe_interval ? task.probe_interval * 2 : first_probe();
   if (task.probe_interval > kLastProbe) task.probe_interval = kLastProbe;
   return task.probe_interval;
 }
 
 }  // namespace
+
+uint64_t first_probe() { return config().by_arrival ? kFirstProbeForPage : kFirstProbe; }
 
 bool late(const Shared& s, const Task& task) {
   if (task.in_runtime || task.ahead) return false;
@@ -35,8 +38,9 @@ bool late(const Shared& s, const Task& task) {
 // Asks tasks that have not arrived for a while what they are doing. Answers when it would ask again: soon, or 0.
 uint64_t probe(const Task* waiter) {
   Shared& s = shared();
-  if (!config().fenced && !config().deterministic) return 0;
+  if (!config().fenced && !config().exact()) return 0;
   uint64_t soon = 0;
+  const uint64_t next = config().by_arrival ? kNextLookForPage : kNextLook;
   const uint64_t now = sys::monotonic_ns();
   const Task* stalled = nullptr;
   const bool is_debugged = journal().looked_at && *journal().looked_at;
@@ -49,13 +53,13 @@ uint64_t probe(const Task* waiter) {
     if (!late_since) {  // its last event may have been just now
       task.late_since = late_since = now;
       task.looks = 1;
-      if (config().deterministic) task.next_probe = now + kNextLook;
+      if (config().exact()) task.next_probe = now + next;
     }
     if (is_debugged && now < late_since + kDebuggedPatience) continue;  // a debugger may hold it
-    if (config().deterministic && (now < task.next_probe ? task.next_probe - now <= kNextLook : task.looks % kLooks)) soon = kNextLook;
+    if (config().exact() && (now < task.next_probe ? task.next_probe - now <= next : task.looks % kLooks)) soon = next;
     if (now < task.next_probe) continue;
     task.next_probe = now + (is_debugged ? kDebuggedPatience : next_look(task));  // while it is held they queue
-    if (config().deterministic && !is_debugged && now > late_since + kStallPatience && !s.stall_told) {
+    if (config().exact() && !is_debugged && now > late_since + kStallPatience && !s.stall_told) {
       s.stall_told = 1;
       stalled = &task;
     }
@@ -77,7 +81,7 @@ void tick() {
   static uint64_t last_round = 0;
   Shared& s = shared();
   const uint64_t round = __atomic_load_n(&s.round, __ATOMIC_RELAXED);
-  if (round == last_round && __atomic_load_n(&s.running, __ATOMIC_RELAXED) > (config().deterministic ? 0u : 1u)) {
+  if (round == last_round && __atomic_load_n(&s.running, __ATOMIC_RELAXED) > (config().exact() ? 0u : 1u)) {
     probe_late();
   }
   last_round = round;

@@ -7,10 +7,13 @@
 namespace weir::order {
 
 inline constexpr uint64_t kFirstProbe = 4'000'000;        // token: nanoseconds of waiting before the first probe
+inline constexpr uint64_t kFirstProbeForPage = 100'000;   // record and replay
 inline constexpr uint64_t kLastProbe = 1'000'000'000;
 inline constexpr uint32_t kLooks = 8;
 inline constexpr uint64_t kPreempt = 300'000;             // free
 
+// Nanoseconds of waiting before the first probe.
+uint64_t first_probe();
 // The task computes program code while others wait for it.
 bool late(const Shared& s, const Task& task);
 // The same at once for some time: a burst of looks.

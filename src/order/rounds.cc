@@ -20,6 +20,7 @@
 #include <signal.h>
 
 #include "event/phase.h"
+#include "order/arrival.h"
 #include "order/journal.h"
 #include "order/pace.h"
 #include "order/phases.h"
@@ -184,6 +185,10 @@ void walk(Shared& s, TaskId from) {
 
 // A task has become kArrived while perhaps nobody is active.
 void kick(Shared& s) {
+  if (g_config.by_arrival) {
+    if (s.turn == kNoTask) give_on(s);
+    return;
+  }
   if (g_config.fenced) {
     if (!s.serial && s.running == 0) start_serial(s);
   } else if (s.turn == kNoTask) {
@@ -248,7 +253,8 @@ void start(Task& task) {
   s.live = 1;
   s.made_ahead = s.first_running = kNoTask;
   if (s.high_task <= task.id) s.high_task = task.id + 1;
-  s.turn = g_config.fenced ? kNoTask : task.id;
+  s.turn = g_config.fenced || g_config.by_arrival ? kNoTask : task.id;
+  task.computes = 1;
 }
 
 void take_turn(Task& task, EventKind kind) {
@@ -258,6 +264,14 @@ void take_turn(Task& task, EventKind kind) {
   task.late_since = 0;
   task.asked_in = 0;
   s.order_lock.lock();
+  if (g_config.by_arrival) {
+    s.running--;
+    arrive(s, task, static_cast<uint32_t>(kind));
+    s.order_lock.unlock();
+    wait_for_turn(task);
+    add_to_schedule(s, task, static_cast<uint64_t>(kind));
+    return;
+  }
   task.state = TaskState::kArrived;
   if (g_config.fenced) {
     s.running--;
@@ -280,6 +294,16 @@ void pass_turn(Task& task, TaskState next) {
   Shared& s = shared();
   s.order_lock.lock();
   task.state = next;
+  if (g_config.by_arrival) {
+    if (next == TaskState::kServed) {
+      task.state = TaskState::kRunning;
+      task.computes = 1;
+      s.running++;
+    }
+    give_on(s);
+    s.order_lock.unlock();
+    return;
+  }
   if (g_config.fenced) {
     decide(s);
     const TaskId from = s.alone_first ? 0 : task.id + 1;
@@ -307,6 +331,8 @@ void add_task(Task& task) {
   Shared& s = shared();
   SpinGuard guard(s.order_lock);
   task.state = g_config.fenced ? TaskState::kReady : TaskState::kRunning;
+  task.computes = 1;
+  if (g_config.by_arrival) s.running++;
   catch_up(task);
   if (task.id >= s.high_task) s.high_task = task.id + 1;
   s.live++;

@@ -17,7 +17,10 @@ inline constexpr uint64_t kQuantum = 20'000;  // virtual nanoseconds that a roun
 
 struct Config {
   bool fenced = false;
-  bool deterministic = false;   // token; else a late task is preempted
+  bool deterministic = false;   // token
+  bool by_arrival = false;      // record and replay: who comes first, or as it was recorded (order/arrival.cc)
+  // What a task does follows from the order of turns: one that is late may not be preempted just anywhere.
+  bool exact() const { return deterministic || by_arrival; }
   uint32_t processors = 1;
 };
 void configure(const Config& config);
@@ -57,6 +60,8 @@ bool wake_task(Task& task, int result);
 // Asked at the end of each serial phase about tasks that wait with spin_reads set: true wakes the task.
 void set_watch(bool (*sees_change)(const Task& task));
 
+// By arrival, within a turn: waits until no other task is in program code, but no longer than `patience_ns`. False: some are.
+bool stand_still(Task& task, uint64_t patience_ns = ~uint64_t{0});
 // Another task waits for the end of this one's turn.
 bool is_waited_for(const Task& task);
 // The task goes on after its turn: true where no other task runs meanwhile, except that one may return from the kernel.

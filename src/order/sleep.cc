@@ -27,7 +27,7 @@ namespace {
 // Whether a processor is free for one who looks, beside those who compute and those who look already.
 bool has_room() {
   const Shared& s = shared();
-  const uint32_t computing = config().fenced ? s.running + s.serial : 1;
+  const uint32_t computing = config().fenced ? s.running + s.serial : config().by_arrival ? s.running + (s.turn != kNoTask) : 1;
   return computing + __atomic_load_n(&s.lookers, __ATOMIC_RELAXED) < config().processors;
 }
 

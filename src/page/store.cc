@@ -212,6 +212,8 @@ bool map_private(uint64_t start, uint64_t size, uint64_t offset, int protection)
   return true;
 }
 
+void share_store() { g_sees_store = true; }
+
 void see_store() {
   g_sees_store = true;
   map_regions();
@@ -226,7 +228,6 @@ void map_alias() {
 }
 
 void convert_all() {
-  Shared& s = shared();
   LimitLifted file_size(RLIMIT_FSIZE), descriptors(RLIMIT_NOFILE);
   check_file_size(file_size);
   map_regions();  // that exist already: the program's brk, and in a forked child all that its parent had
@@ -243,9 +244,7 @@ void convert_all() {
     if (store_extent(line.range.start)) continue;
     convert_line(line, stack_limit);
   }
-  long at = map(kArena, kArenaSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE | MAP_FIXED, s.store, 0);
-  if (at != static_cast<long>(kArena)) fail("map the arena privately", at);
-  make_dumpable(kArena);
+  if (!map_private(kArena, kArenaSize, 0, PROT_READ | PROT_WRITE)) fail("map the arena", -ENOMEM);
   dump_only_used();
   reapply_protections();
 }

@@ -21,8 +21,10 @@ bool create_store();
 void convert_all();
 // Maps the store's alias (in every process that runs tasks).
 void map_alias();
-// In this process program memory is the store itself from now on, also what is mapped later.
+// In this process program memory is the store itself from now on, also what is mapped later. The second: from the next convert_all() on,
+// in all processes.
 void see_store();
+void share_store();
 // Maps [start, start+size) privately (see_store: shared) onto store bytes at `offset` in this process.
 bool map_private(uint64_t start, uint64_t size, uint64_t offset, int protection);
 // A new region at a place outside the arena; its bytes are zero. Answers the store offset, 0 on failure.

@@ -18,6 +18,7 @@
 #include "task/shared.h"
 #include "trap/recorded_signals.h"
 #include "trap/spin.h"
+#include "view/view.h"
 
 namespace weir {
 
@@ -47,7 +48,7 @@ bool is_lock_of_libc(const Site& site, uint64_t address) {
 }
 
 bool makes_alone(Task& task, const Frame& frame, const Site& site, uint64_t address) {
-  return runtime::g_isolated && !task.turn_depth && is_lock_of_libc(site, address) &&
+  return runtime::g_copies && !task.turn_depth && is_lock_of_libc(site, address) &&
          would_store(site.atomic, frame, reinterpret_cast<void*>(address)) && operates_alone(task, address);
 }
 
@@ -75,7 +76,7 @@ void on_atomic(Frame& frame, const Site& site) {
     return;
   }
   begin_turn(EventKind::kAtomic);
-  if (runtime::g_isolated && address && (!task.ahead || is_owned_elsewhere(task, address))) {
+  if (runtime::g_copies && address && (!task.ahead || is_owned_elsewhere(task, address))) {
     need_turn();
     use_object(address, is_lock_of_libc(site, address) && page::store_extent(address));
   }
@@ -114,7 +115,7 @@ void on_answer(Frame& frame, Execute execute) {
 void on_cpuid(Frame& frame) {
   const auto leaf = static_cast<uint32_t>(frame.rax);
   execute_cpuid(frame);
-  if (options().order == Order::kToken) hide_processor(leaf, frame);  // before the first thread too
+  if (options().order != Order::kFree) hide_processor(leaf, frame);  // before the first thread too
 }
 
 void on_call(Frame& frame) {
@@ -165,6 +166,15 @@ void on_site(Frame& frame) {
   }
 }
 
+// View coherent: who makes calls that are no events, in a loop, is asked for pages, too.
+void give_pages_if_asked(Task& task) {
+  if (task.turn_depth || task.in_vfork || task.alone_section) return;
+  if (input::replaying() ? !input::comes(input::What::kAskedForPages) : !view::coherent::is_asked(task)) return;
+  input::kept(input::What::kAskedForPages, 1);
+  begin_turn(EventKind::kOther);
+  end_turn();
+}
+
 // Program code goes on within a turn that is kept as long as the next event is near.
 void go_on_counted(Frame& frame) {
   Task& task = self();
@@ -197,6 +207,7 @@ extern "C" __attribute__((visibility("hidden"))) void weir_on_site(weir::Frame* 
   }
   on_site(*frame);
   if (input::is_on() && g_tasks_active) trap::stand_aside_if_asked(self());
+  if (runtime::g_coherent && g_tasks_active) give_pages_if_asked(self());
   if (input::replaying() && runtime::g_intercepting) trap::take_recorded_signals(self());
   if (!g_tasks_active) return;
   go_on_counted(*frame);

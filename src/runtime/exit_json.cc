@@ -175,7 +175,7 @@ void put_all(File& file, int pid) {
   file.string("program", program);
   file.count("process", static_cast<uint64_t>(pid));
   file.string("order", options().order == Order::kToken ? "token" : "free");
-  file.string("view", g_isolated ? "isolated" : "direct");
+  file.string("view", g_processes ? "isolated" : "direct");
   TaskCounters total{}, counters{};
   file.next_line();
   file.open("tasks", "[");
@@ -243,7 +243,7 @@ long write_to(long descriptor, int pid) {
 
 void write_json() {
   const Shared& s = shared();
-  const int pid = s.multi && g_isolated ? s.monitor : static_cast<int>(sys::raw(SYS_getpid));
+  const int pid = s.multi && g_processes ? s.monitor : static_cast<int>(sys::raw(SYS_getpid));
   char part[kPath], path[kPath];
   make_path(part, pid, ".part");
   make_path(path, 0, "");

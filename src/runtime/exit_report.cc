@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/options.h"
 #include "event/input.h"
+#include "order/rounds.h"
 #include "page/store.h"
 #include "runtime/counts.h"
 #include "runtime/exit_json.h"
@@ -160,7 +161,10 @@ void prints_at_exit(int code) {
   }
   const bool comparable = !input::is_on() || s.compares_memory;
   const bool kept = input::is_on() && (recording::header().options & trace::kWithFingerprint);
-  const uint64_t memory = comparable && (kept || options().fingerprint) ? page::fingerprint() : 0;
+  constexpr uint64_t kPatience = 1'000'000'000;
+  const bool wanted = comparable && (kept || options().fingerprint);
+  const bool stands = !wanted || !g_tasks_active || !self().turn_depth || order::stand_still(self(), kPatience);
+  const uint64_t memory = stands && comparable && (kept || options().fingerprint) ? page::fingerprint() : 0;
   if (input::is_on()) recording::end_program(code, kept ? memory : 0);
   if (options().fingerprint) report("fingerprint: memory %x, schedule %x", memory, s.schedule_hash);
   if (!options().counts()) return;

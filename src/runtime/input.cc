@@ -10,11 +10,13 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 
 #include "base/bytes.h"
+#include "base/frame.h"
 #include "effect/effects.h"
 #include "page/store.h"
 #include "runtime/check.h"
@@ -26,6 +28,7 @@
 #include "task/shared.h"
 #include "trap/program_memory.h"
 #include "trap/signals.h"
+#include "view/view.h"
 
 namespace weir::input {
 
@@ -258,6 +261,54 @@ long sleeping_call(long number, long a, long b, long c, long d, long e, long f) 
   return answer({number, {a, b, c, d, e, f}}, [](const effects::Request& r) {
     return trap::interruptible(r.number, r.a[0], r.a[1], r.a[2], r.a[3], r.a[4], r.a[5]);
   });
+}
+
+namespace {
+
+// The strings of an execve: as far as they can be read.
+void touch_strings(long vector) {
+  char piece[256];
+  for (long string; vector && trap::from_program(string, vector) == 0 && string; vector += static_cast<long>(sizeof string)) {
+    while (trap::string_from_program(piece, string, sizeof piece) == static_cast<long>(sizeof piece)) string += static_cast<long>(sizeof piece);
+  }
+}
+
+// What the kernel may read, however the call ends.
+void visit_reads(const effects::Request& request, const effects::Before& before, effects::Visit visit) {
+  constexpr long kAll = 0x7fffffff, kMostMessages = 1024;
+  if (request.number == SYS_sendmmsg) {  // of which the table says what has been sent
+    for (long i = 0; i < request.a[2] && i < kMostMessages; i++) {
+      const effects::Request one{SYS_sendmsg, {request.a[0], request.a[1] + i * static_cast<long>(sizeof(mmsghdr)), request.a[3]}};
+      effects::read_memory(one, before, kAll, visit, nullptr);
+    }
+    return;
+  }
+  effects::read_memory(request, before, kAll, visit, nullptr);
+  effects::read_memory(request, before, 0, visit, nullptr);
+}
+
+void touch_arguments(const effects::Request& request) {
+  const long vectors = request.number == SYS_execve ? 1 : request.number == SYS_execveat ? 2 : 0;
+  for (long i = 0; vectors && i < 2; i++) touch_strings(request.a[vectors + i]);
+}
+
+}  // namespace
+
+void hold_memory(Task& task) {
+  const Frame& frame = *task.frame;
+  const auto argument = [](uint64_t value) { return static_cast<long>(value); };
+  const effects::Request request{task.holds_call - 1L, {argument(frame.rdi), argument(frame.rsi), argument(frame.rdx), argument(frame.r10),
+                                                        argument(frame.r8), argument(frame.r9)}};
+  effects::Before before;
+  effects::prepare(request, &before);
+  const auto reads = [](void*, uint64_t at, uint64_t size) { view::touch(at, size, false); };
+  const auto writes = [](void*, uint64_t at, uint64_t size) { view::touch(at, size, true); };
+  for (uint64_t events = ~uint64_t{0}; events != task.counters.events;) {  // until it has all at once
+    events = task.counters.events;
+    visit_reads(request, before, reads);
+    effects::written_memory(request, before, -EFAULT, writes, nullptr);
+    touch_arguments(request);
+  }
 }
 
 int64_t kept(What what, int64_t now) {

@@ -24,7 +24,7 @@
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "trap/signals.h"
-#include "view/isolated.h"
+#include "view/view.h"
 
 namespace weir::runtime {
 
@@ -142,7 +142,7 @@ void let_all_catch_up() { catch_up(0, 0); }
 
 void record_mapping(MappingRecord record) {
   Shared& s = shared();
-  if (!g_tasks_active || !g_isolated) return;
+  if (!g_tasks_active || !g_processes) return;
   note_change_of_text(record, true);
   catch_up(kMappingRecords / 2, kMappingRecords / 4);  // long before the ring comes round to a record that a slot still needs
   SpinGuard guard(s.process_lock);

@@ -7,6 +7,7 @@
 #include "base/options.h"
 #include "event/input.h"
 #include "order/journal.h"
+#include "order/rounds.h"
 #include "page/store.h"
 #include "runtime/state.h"
 #include "runtime/where.h"
@@ -134,7 +135,6 @@ void attach() {
     report("the command and the library are not of one version of Weir");
     die(125);
   }
-  input::use_table();
   page::keep_hidden(descriptor);
   take_options({(h.options & trace::kWithStat) != 0, (h.options & trace::kWithFingerprint) != 0, h.log});
   if (h.mode == trace::Mode::kReplay && h.stop.place) {
@@ -193,6 +193,7 @@ void begin_process(uint32_t ordinal) {
   s.order_stream = task.stream = 0;
   s.compares_memory = 0;
   s.decisions = 0;
+  s.order_ended = 0;
   for (auto& stream : s.streams) stream = 0;
   task.virtual_tid = static_cast<int>(input::kept(input::What::kTid, task.tid));
   s.shown_pid = task.virtual_tid;
@@ -355,6 +356,48 @@ void put_journal(const order::JournalEntry& entry) {
   put_into(ring, Entry{Kind::kOrder, 0, static_cast<uint16_t>(entry.kind), 0, entry.task, 0, static_cast<int64_t>(entry.decisions)}, nullptr, 0, nullptr);
 }
 
+// The steps are in this order: whenever it is killed, each turn is in the entry or here, and `first` says which it is where it is in both.
+void put_turn(uint16_t turn) {
+  trace::OpenTurns& open = header().turns[shared().ordinal];
+  open.turn[open.count] = turn;
+  __atomic_store_n(&open.count, open.count + 1, __ATOMIC_RELEASE);
+  if (open.count < trace::OpenTurns::kMost) return;
+  const Entry entry{Kind::kTurns, 0, 0, sizeof open.turn, 0, 0, static_cast<int64_t>(open.first)};
+  Ring ring = order_ring();
+  put_into(ring, entry, open.turn, entry.size, nullptr);
+  __atomic_store_n(&open.count, 0u, __ATOMIC_RELEASE);
+  open.first += trace::OpenTurns::kMost;
+}
+
+bool peek_turn(uint16_t& turn) {
+  const Entry* entry = peek_order();
+  if (!entry || entry->kind != Kind::kTurns || entry->size < sizeof turn) return false;
+  copy_bytes(&turn, static_cast<const uint8_t*>(payload(*entry)) + header().turns[shared().ordinal].count * sizeof turn, sizeof turn);
+  return true;
+}
+
+void take_turn() {
+  uint32_t& taken = header().turns[shared().ordinal].count;
+  Ring ring = order_ring();
+  const Entry& entry = *peek_in(ring);
+  if (++taken * sizeof(uint16_t) < entry.size) return;
+  taken = 0;
+  take_from(ring, entry);
+}
+
+void turn_differs(uint16_t turn, const Task& task) {
+  report("the replay differs from the recording in the order of process %u: the recorded turn %x is of a task %u that comes (%u) to an event of another kind (%u), state %u, after %u turns",
+         uint64_t{task.ordinal}, uint64_t{turn}, uint64_t{task.id}, uint64_t{task.how}, uint64_t{task.what}, static_cast<uint64_t>(task.state),
+         shared().decisions);
+  die(125);
+}
+
+// Nobody can go on, and nobody need wait for the process's end.
+void order_ended() {
+  __atomic_store_n(&header().pid[shared().ordinal], -1, __ATOMIC_RELEASE);
+  note_end();
+}
+
 void journal_differs(const order::JournalEntry& entry, TaskState state) {
   report("the replay differs from the recording in the order of process %u: task %u was to come from outside (kind %u) after %u decisions; now there were %u, and its state is %u",
          uint64_t{shared().ordinal}, uint64_t{entry.task}, static_cast<uint64_t>(entry.kind), entry.decisions, shared().decisions,
@@ -365,7 +408,8 @@ void journal_differs(const order::JournalEntry& entry, TaskState state) {
 }  // namespace
 
 void keep_order() {
-  order::set_journal({input::recording(), input::replaying(), put_journal, peek_journal, take_journal, note_end, journal_differs,
+  order::set_journal({input::recording(), input::replaying(), put_journal, peek_journal, take_journal, order_ended, journal_differs,
+                      put_turn, peek_turn, take_turn, turn_differs,
                       input::replaying() ? &header().stop.pid : nullptr});
 }
 

@@ -13,6 +13,7 @@
 #include "base/options.h"
 #include "count/count.h"
 #include "event/event.h"
+#include "event/input.h"
 #include "order/rounds.h"
 #include "page/heap.h"
 #include "page/store.h"
@@ -32,13 +33,15 @@
 #include "task/shared.h"
 #include "trap/signals.h"
 #include "trap/spin.h"
-#include "view/isolated.h"
+#include "view/view.h"
 
 namespace weir {
 
 namespace runtime {
 
-bool g_isolated = false;
+bool g_processes = false;
+bool g_copies = false;
+bool g_coherent = false;
 bool g_intercepting = false;
 uint32_t g_process = 0;
 bool g_executor = false;
@@ -79,8 +82,11 @@ bool ensure_memory() {
   static bool tried = false, good = false;
   if (tried) return good;
   tried = true;
-  g_isolated = options().view == View::kIsolated;
-  good = tasks::map_control() && (!g_isolated || page::create_store());
+  g_copies = options().view == View::kIsolated;
+  g_coherent = options().view == View::kCoherent;
+  g_processes = g_copies || g_coherent;
+  view::g_kind = g_copies ? view::Kind::kIsolated : g_coherent ? view::Kind::kCoherent : view::Kind::kDirect;
+  good = tasks::map_control() && (!g_processes || page::create_store());
   if (!good) die(125);
   return good;
 }
@@ -116,18 +122,21 @@ bool grow_heap(uint32_t heap, size_t segments, uint64_t* start) {
 void go_multi() {
   Shared& s = shared();
   const uint64_t begin = sys::monotonic_ns();
-  order::configure({g_isolated, options().order == Order::kToken, count_processors()});
+  order::configure({g_copies, options().order == Order::kToken, options().order == Order::kRecord || g_coherent, count_processors()});
   order::set_watch(trap::spin_sees_change);
   recording::keep_order();
   syscalls::choose_handled(true);
-  if (g_isolated) {
+  if (g_processes) {
+    if (g_coherent) page::share_store();
     page::convert_all();
     page::map_alias();
   }
   s.multi = 1;
-  if (g_isolated) {
+  if (g_copies) {
     patch_all(kPatchAtomic);  // before the split: the pages that it changes are then this process's alone
     count::start(reinterpret_cast<uint64_t>(&weir_site_entry), reinterpret_cast<uint64_t>(&weir_upcall));
+  }
+  if (g_processes) {
     tasks::split_monitor();
     if (!view::open_tracking()) die(125);
   }
@@ -145,7 +154,7 @@ void go_multi() {
 HeapConfig heap_config() {
   runtime::ensure_memory();
   HeapConfig config{};
-  if (!runtime::g_isolated) {
+  if (!runtime::g_processes) {
     long at = sys::raw(SYS_mmap, static_cast<long>(kArena), static_cast<long>(kHeapSize), PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     if (at != static_cast<long>(kArena)) {
@@ -176,6 +185,7 @@ __attribute__((constructor)) void start(int, char** argv, char**) {
     return;
   }
   runtime::ensure_memory();
+  input::use_table();
   recording::attach();
   runtime::open_log();
   runtime::start_counts();

@@ -15,7 +15,9 @@ extern bool g_tasks_active;
 
 namespace runtime {
 
-extern bool g_isolated;       // options().view == kIsolated
+extern bool g_processes;      // tasks are processes, and program memory is the store: every View but direct
+extern bool g_copies;         // View isolated: tasks work on copies
+extern bool g_coherent;       // View coherent: pages have owners
 extern bool g_intercepting;   // system call sites are patched
 extern uint32_t g_process;    // index of this process among those that run tasks
 extern bool g_executor;       // this process is the executor (task/executor.h)

@@ -2,10 +2,12 @@
 
 #include <sys/prctl.h>
 
+#include "runtime/state.h"
 #include "runtime/where.h"
 #include "sys/futex.h"
 #include "sys/syscall_x86_64.h"
 #include "trace/wait.h"
+#include "view/view.h"
 
 namespace weir::recording {
 
@@ -17,7 +19,10 @@ void stand_still(const Task& task) {
   h.stop.at = place_of(task);
   __atomic_store_n(&h.stop.pid, static_cast<int>(sys::raw(SYS_getpid)), __ATOMIC_RELEASE);
   trace::ring_bell(h);
+  const bool lends = g_tasks_active && runtime::g_coherent;
+  if (lends) view::lend_all();  // who looks sees all memory
   while (!__atomic_load_n(&h.stop.go, __ATOMIC_ACQUIRE)) sys::futex_wait(&h.stop.go, 0);
+  if (lends) view::take_home();
 }
 
 }  // namespace weir::recording

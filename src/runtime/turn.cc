@@ -29,12 +29,13 @@
 #include "page/heap.h"
 #include "page/store.h"
 #include "runtime/state.h"
+#include "runtime/turn.h"
 #include "sys/futex.h"
 #include "sys/report.h"
 #include "task/executor.h"
 #include "task/shared.h"
 #include "trap/signals.h"
-#include "view/isolated.h"
+#include "view/view.h"
 
 namespace weir {
 
@@ -49,11 +50,10 @@ constexpr int32_t kAwaitedStart = -2;  // glibc's setxid_futex: a thread waits f
 constexpr uint32_t kMostKept = 100;  // events in a turn that is kept: one that waits for another task by them must not keep it
 constexpr uint32_t kSpinBlocks = 24;  // a loop that has more is not seen to come back to where it was
 constexpr uint32_t kWorthMaking = 12;  // times that a task would have gone to the executor: a process costs a millisecond
-constexpr uint32_t kWritten = 1u << 0;  // Task::flags: published again before the turn is passed on
 
 // Where the store shows the byte, however deep the task is in events: at the beginning of a turn it holds everything.
 void* in_store(uint64_t address) {
-  return reinterpret_cast<void*>(runtime::g_isolated && g_tasks_active ? page::alias_of(address) : address);
+  return reinterpret_cast<void*>(runtime::g_processes && g_tasks_active ? page::alias_of(address) : address);
 }
 
 // --delay: up to 300 microseconds at every event, different in every run. What Weir promises may not depend on it.
@@ -66,12 +66,6 @@ void inject_delay(Task& task) {
   if (x >> 62) return;
   uint64_t until = sys::monotonic_ns() + (x & 0x3ffff);
   while (sys::monotonic_ns() < until) sys::cpu_relax();
-}
-
-void publish_now(Task& task) {
-  if (!runtime::g_isolated || runtime::g_executor) return;
-  view::find_writes(task);
-  view::publish(task);
 }
 
 // What a task does on its way into the world or out of it.
@@ -117,17 +111,23 @@ void enter(Task& task, EventKind kind) {
   task.counters.events++;
   enter_phase(task, Phase::kWaiting);
   inject_delay(task);
-  if (runtime::g_isolated) view::find_writes(task);
+  if (runtime::g_copies) view::find_writes(task);
   order::take_turn(task, kind);
-  if (runtime::g_isolated) {
+  if (runtime::g_copies) {
     order::note_interval(task, task.changed_count);
     note_price(task, task.changed_count);
   }
-  task.interval_key = key_of(task, kind);
-  order::foretell(task);
+  if (keeps_turns()) {
+    task.interval_key = key_of(task, kind);
+    order::foretell(task);
+  }
   enter_phase(task, Phase::kTurn);
   task.counters.serial_cycles -= sys::cycles();
-  if (runtime::g_isolated) {
+  if (runtime::g_coherent) {
+    task.gave_pages = !task.holds_call && view::serve(task);
+    runtime::apply_mappings(task);
+  }
+  if (runtime::g_copies) {
     const uint64_t word = task.start_word;
     const bool awaited = word && *static_cast<int32_t*>(in_store(word)) == kAwaitedStart;
     view::publish(task);
@@ -138,7 +138,7 @@ void enter(Task& task, EventKind kind) {
     task.start_word = 0;
   }
   heap_exchange(task.heap, in_store);
-  if (runtime::g_isolated) view::refresh();
+  if (runtime::g_copies) view::refresh();
 }
 
 // What an event is called where it is asked how near the next one is.
@@ -150,7 +150,7 @@ uint64_t gap_key_of(const Task& task) {
 
 // After an event: program code goes on with the turn, as it will soon come to another one.
 bool next_is_near(Task& task) {
-  if (!runtime::g_isolated || !order::config().deterministic || !task.frame || input::has_signals(task) || task.inbox_count) return false;
+  if (!runtime::g_copies || !keeps_turns() || !task.frame || input::has_signals(task) || task.inbox_count) return false;
   if (trap::is_in_handler(task, task.frame->rsp)) return false;
   if (is_near(task, gap_key_of(task))) return true;
   task.far_gap = task.gap + 1;
@@ -180,8 +180,18 @@ void stay(Task& task) {
 
 }  // namespace
 
-uint64_t event_time() { return order::now(); }
+void publish_now(Task& task) {
+  if (!runtime::g_copies || runtime::g_executor) return;
+  view::find_writes(task);
+  view::publish(task);
+}
 
+uint64_t event_time() {
+  return has_short_turns() ? static_cast<uint64_t>(input::value(input::What::kTime, order::now)) : order::now();
+}
+
+bool keeps_turns() { return order::config().deterministic; }
+bool has_short_turns() { return order::config().by_arrival; }
 bool tasks_active() { return g_tasks_active; }
 
 void count_exhausted(Task& task) {
@@ -207,7 +217,8 @@ void count_exhausted(Task& task) {
 }
 
 void* alias(uint64_t address) {
-  return reinterpret_cast<void*>(runtime::g_isolated && g_tasks_active && self().turn_depth <= 1 ? page::alias_of(address) : address);
+  const bool elsewhere = runtime::g_coherent || (runtime::g_copies && self().turn_depth <= 1);
+  return reinterpret_cast<void*>(elsewhere && g_tasks_active ? page::alias_of(address) : address);
 }
 
 void note_failure() {
@@ -228,6 +239,14 @@ void note_failure() {
 void note_success() {
   Task& task = self();
   if (task.failures) task.failures--;
+}
+
+void section_begins(uint64_t lock) {
+  if (runtime::g_coherent) view::coherent::enter_section(self(), lock);
+}
+
+void section_ends() {
+  if (runtime::g_coherent) view::coherent::leave_section(self());
 }
 
 void note_written() { self().flags |= kWritten; }
@@ -256,6 +275,7 @@ void begin_turn(EventKind kind) {
 
 void begin_create() {
   Task& task = self();
+  if (has_short_turns()) return;  // its steps are events each
   if (task.keeps_for == kKeptForCreate) {
     task.keeps_for = kKeptForNothing;
     return;
@@ -271,6 +291,7 @@ void begin_create() {
 
 void end_create() {
   Task& task = self();
+  if (has_short_turns()) return;
   if (task.ahead) {
     task.ahead = 0;
     task.turn_depth = 0;
@@ -278,7 +299,7 @@ void end_create() {
     task.solo = 0;
     runtime::apply_mappings(task);
     trap::take_inbox(task);
-  } else if (!runtime::g_isolated && task.turn_depth == 1 && !task.held) {
+  } else if (!runtime::g_processes && keeps_turns() && task.turn_depth == 1 && !task.held) {
     task.keeps_for = kKeptForCreate;
   } else if (task.turn_depth == 1 && !task.keeps_for && !task.held) {
     give_turn_on();  // the new task begins when the turn is over
@@ -298,7 +319,7 @@ void need_turn() {
 
 void keep_turn(uint32_t what_for) {
   Task& task = self();
-  if (task.turn_depth == 1 && !task.held && !task.keeps_for) {
+  if (task.turn_depth == 1 && !task.held && !task.keeps_for && !has_short_turns()) {
     task.keeps_for = what_for;
     task.kept_events = 0;
   } else {
@@ -351,13 +372,23 @@ void give_turn_on() {
     task.flags &= ~kWritten;
     publish_now(task);
   }
+  const bool by_arrival = has_short_turns();
+  const bool is_alone = shared().live == 1;
+  if (by_arrival) {  // afterwards others may act at any moment: what follows from turns is decided before
+    view::serve(task);
+    trap::take_inbox(task);
+  }
   task.counters.serial_cycles += sys::cycles();
   order::pass_turn(task, TaskState::kServed);
   tasks::return_to_own();
   order::wait_to_run(task);
-  task.solo = !order::alone(task) ? 0 : shared().live == 1 ? kAloneForGood : kSoloOperations;
+  if (by_arrival) {
+    task.solo = is_alone ? kAloneForGood : 0;
+  } else {
+    task.solo = !order::alone(task) ? 0 : shared().live == 1 ? kAloneForGood : kSoloOperations;
+  }
   go_on();
-  trap::take_inbox(task);
+  if (!by_arrival) trap::take_inbox(task);
   enter_phase(task, Phase::kProgram);
 }
 
@@ -369,90 +400,19 @@ void leave_executor() {
 
 void go_on() {
   Task& task = self();
-  if (!runtime::g_isolated) return;
+  if (!runtime::g_processes) return;
   runtime::apply_mappings(task);
   page::dump_used();
   if (!runtime::g_executor) view::refresh();
 }
 
 void see_change(uint64_t address) {
-  if (runtime::g_isolated && !runtime::g_executor) view::refresh_page(address);
+  if (!runtime::g_executor) view::refresh_page(address);
 }
 
 void publish_and_go_on() {
   publish_now(self());
   go_on();
-}
-
-int block(uint64_t key, uint32_t bits, uint64_t timeout_ns, const char* what) {
-  Task& task = self();
-  Shared& s = shared();
-  WEIR_CHECK(task.turn_depth > 0);
-  need_turn();
-  if (task.inbox_count) {  // sent while it waited for this turn, when there was no wait yet that it could end
-    trap::take_inbox(task);
-    return EINTR;
-  }
-  if (task.flags & kWritten || task.turn_depth > 1) {
-    task.flags &= ~kWritten;
-    publish_now(task);
-  }
-  task.wait_key = key;
-  task.wait_bits = bits;
-  task.wait_result = 0;
-  task.wait_what = what;
-  task.wait_address = key;
-  s.order_lock.lock();
-  task.wait_sequence = s.next_sequence++;
-  task.deadline = timeout_ns ? order::now() + timeout_ns : 0;
-  s.order_lock.unlock();
-  const uint32_t depth = task.turn_depth;
-  task.turn_depth = 1;
-  task.counters.serial_cycles += sys::cycles();
-  const bool away = runtime::g_executor;
-  if (away) tasks::will_wait_in_executor(task);
-  order::pass_turn(task, TaskState::kBlocked);
-  if (away) tasks::wait_in_executor(task);
-  int result = order::wait_blocked(task);
-  // Who waited for long did so in its own process. Where the task goes on must not depend on that: more depends on it (event/gap.h).
-  if (away && !runtime::g_executor) tasks::go_to_executor(task);
-  task.counters.serial_cycles -= sys::cycles();
-  task.turn_depth = depth;
-  if (depth > 1) task.flags |= kWritten;
-  task.wait_what = nullptr;
-  go_on();
-  trap::take_inbox(task);
-  return result;
-}
-
-uint32_t wake(uint64_t key, uint32_t count, uint32_t bits) { return order::wake(key, count, bits); }
-bool interrupt(Task& task) { return order::wake_task(task, EINTR); }
-uint32_t requeue(uint64_t from, uint64_t to, uint32_t count) { return order::requeue(from, to, count); }
-uint32_t waiters(uint64_t key) { return order::waiters(key); }
-
-void outside_begin(const char* what) {
-  Task& task = self();
-  need_turn();
-  publish_now(task);
-  if (runtime::g_executor) {
-    tasks::return_to_own();
-    go_on();  // the kernel is to read what was written there
-  }
-  task.wait_what = what;
-  task.counters.serial_cycles += sys::cycles();
-  order::pass_turn(task, TaskState::kOutside);
-  enter_phase(task, Phase::kOutside);
-}
-
-void outside_end() {
-  Task& task = self();
-  enter_phase(task, Phase::kWaiting);
-  order::rejoin(task);
-  enter_phase(task, Phase::kTurn);
-  task.counters.serial_cycles -= sys::cycles();
-  task.wait_what = nullptr;
-  go_on();  // nothing was written outside (syscall/descriptor.cc)
-  trap::take_inbox(task);
 }
 
 }  // namespace weir

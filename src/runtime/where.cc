@@ -10,6 +10,7 @@
 #include "page/store.h"
 #include "patch/site_table.h"
 #include "runtime/recording.h"
+#include "runtime/state.h"
 #include "sys/maps.h"
 #include "trap/program_memory.h"
 
@@ -39,6 +40,12 @@ struct Texts {
   }
 };
 
+// Without an event: under View coherent by the alias, whoever has the page.
+template <typename T>
+long look(T& to, uint64_t address) {
+  return trap::from_program(&to, static_cast<long>(runtime::g_coherent && g_tasks_active ? page::alias_of(address) : address), sizeof to);
+}
+
 // Of files only, without the library itself. The names stay in the text of the maps.
 void read_texts(Texts& texts) {
   char* cursor;
@@ -52,7 +59,7 @@ void read_texts(Texts& texts) {
       object = line.name;
       base = line.range.start - line.offset;
       Elf64_Ehdr header;
-      if (line.offset == 0 && trap::from_program(header, static_cast<long>(base)) == 0 && header.e_type == ET_EXEC) base = 0;
+      if (line.offset == 0 && look(header, base) == 0 && header.e_type == ET_EXEC) base = 0;
     }
     if (!line.executable || line.range.overlaps(page::own_image()) || texts.count == kTexts) continue;
     if (!texts.program[0]) texts.program = object;
@@ -62,7 +69,7 @@ void read_texts(Texts& texts) {
 
 bool is_behind_call(uint64_t address) {
   uint8_t before[8];
-  if (trap::from_program(before, static_cast<long>(address - sizeof before), sizeof before) != 0) return false;
+  if (look(before, address - sizeof before) != 0) return false;
   if (before[3] == 0xe8) return true;  // call of a place
   for (int i = 0; i <= 6; i++) {
     if (before[i] == 0xff && (before[i + 1] & 0x38) == 0x10) return true;  // call by a register or through memory
@@ -93,7 +100,7 @@ void note_place(const Task& task) {
   note(find_stub_place(task.frame->rip, stub) ? stub.program_address : task.frame->rip);
   for (uint64_t i = 0; i < kWords && count < trace::kMostPlaces; i++) {
     uint64_t word;
-    if (trap::from_program(word, static_cast<long>(task.frame->rsp + i * sizeof word)) != 0) break;
+    if (look(word, task.frame->rsp + i * sizeof word) != 0) break;
     if (in_program && count >= trace::kMostPlaces / 2) break;
     // The last places are the program's own.
     const Text* text = texts.at(word);

@@ -15,6 +15,7 @@ struct KernelSigaction {
 
 inline constexpr uint64_t kSaRestorer = 0x04000000;
 inline constexpr int kSignals = 64;
+inline constexpr int kFirstRealTime = 34;  // that glibc leaves to programs. SIGRTMIN is a call of a function of libc's
 
 // The signal by which Weir interrupts a running task: SIGSTKFLT, unused by Linux since the coprocessor left. gdb does not know that
 // one and cannot pass it on: where a debugger is to look, it is SIGSETXID, which no program can use. Set before any handler is.
@@ -22,6 +23,9 @@ inline constexpr int kProbeSignal = 16, kProbeSignalDebugged = 33;
 inline int g_probe_signal = kProbeSignal;
 
 constexpr uint64_t signal_bit(int signal) { return uint64_t{1} << (signal - 1); }
+
+// Where no signal may come. A fault would kill the process if its signal were blocked, whoever handles it.
+constexpr uint64_t kAllButFaults = ~(uint64_t{1} << (SIGSEGV - 1) | uint64_t{1} << (SIGBUS - 1));
 
 // Signals whose delivery Weir itself needs: no program mask may block them.
 inline constexpr int kNeverBlockedCount = 4;

@@ -35,7 +35,7 @@ bool is_futex(long number) { return number == SYS_futex || number == SYS_futex_w
 void choose_handled(bool multi) {
   for (auto& entry : g_syscall_handled) entry = input::is_on();  // whatever the kernel answers is kept
   if (input::is_on()) return;
-  if (runtime::g_isolated) mark(is_memory, 1);
+  if (runtime::g_processes) mark(is_memory, 1);
   mark(is_process_alone, 1);
   mark(is_signal_call_alone, 1);
   if (!multi) return;
@@ -111,6 +111,11 @@ void on_syscall(Frame& frame, const Site& site) {
             static_cast<long>(frame.r10),
             static_cast<long>(frame.r8),
             static_cast<long>(frame.r9)};
+  Task& task = self();
+  if (runtime::g_coherent && g_tasks_active && !task.in_vfork && !is_futex(call.number)) {
+    task.holds_call = static_cast<uint32_t>(call.number) + 1;
+    input::hold_memory(task);
+  }
   long result;
   if (self().in_vfork) {
     result = input::is_on() ? call_beside_hidden(call) : call_kernel(call);
@@ -133,6 +138,7 @@ void on_syscall(Frame& frame, const Site& site) {
   } else {
     result = call_kernel(call);
   }
+  task.holds_call = 0;
   if (g_tasks_active) self().counters.syscalls++;
   if (call.again) {
     frame.rip = site.is_trap ? site.window : site.stub;

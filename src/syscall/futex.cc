@@ -16,6 +16,7 @@
 #include "task/shared.h"
 #include "trap/program_memory.h"
 #include "trap/signals.h"
+#include "view/view.h"
 
 namespace weir::syscalls {
 
@@ -28,16 +29,17 @@ long read_time(long from, sys::Timespec& time) {
 }
 
 // The store is readable and writable where the program has closed its memory.
-uint64_t place_of(uint64_t key) {
-  if (runtime::g_isolated && page::has_protection(page_down(key), kPageSize)) {
+uint64_t place_of(uint64_t key, bool writes) {
+  if (runtime::g_processes && page::has_protection(page_down(key), kPageSize)) {
     note_written();
     return key;
   }
+  view::touch(key, sizeof(uint32_t), writes);
   return reinterpret_cast<uint64_t>(alias(key));
 }
 
-long load(uint64_t key, uint32_t& value) { return trap::from_program(value, static_cast<long>(place_of(key))); }
-long store(uint64_t key, uint32_t value) { return trap::to_program(static_cast<long>(place_of(key)), value); }
+long load(uint64_t key, uint32_t& value) { return trap::from_program(value, static_cast<long>(place_of(key, false))); }
+long store(uint64_t key, uint32_t value) { return trap::to_program(static_cast<long>(place_of(key, true)), value); }
 
 // Virtual nanoseconds from now on, at least 1; 0 for none. Or what is wrong with it.
 long timeout_of(const Call& call, int operation, uint64_t& timeout) {
@@ -149,7 +151,7 @@ long on_futex(Call& call) {
   const auto key = static_cast<uint64_t>(call.a);
   if (key & 3) return -EINVAL;
   // A word in memory that other programs share: the kernel's queue is the only meeting place.
-  const bool foreign = runtime::g_isolated ? page::store_extent(key) == 0 : !(call.b & FUTEX_PRIVATE_FLAG) && !ends_a_task(key);
+  const bool foreign = runtime::g_processes ? page::store_extent(key) == 0 : !(call.b & FUTEX_PRIVATE_FLAG) && !ends_a_task(key);
   begin_turn(EventKind::kFutex);
   long result;
   if (foreign && key >= 4096) {

@@ -19,7 +19,7 @@
 #include "sys/syscall_x86_64.h"
 #include "syscall/transfer.h"
 #include "task/shared.h"
-#include "view/isolated.h"
+#include "view/view.h"
 
 namespace weir::syscalls {
 
@@ -28,6 +28,11 @@ namespace {
 using runtime::record_mapping;
 
 constexpr int kReadWrite = PROT_READ | PROT_WRITE;
+
+void empty_pages(uint64_t start, uint64_t size) {
+  page::zero_pages(start, size);
+  view::forget(start, size);
+}
 
 uint64_t address(long value) { return static_cast<uint64_t>(value); }
 
@@ -73,7 +78,7 @@ long read_file(uint64_t start, uint64_t size, int descriptor, uint64_t offset) {
 }
 
 void unmap_extent(uint64_t start, uint64_t size) {
-  page::zero_pages(start, size);
+  empty_pages(start, size);
   change_protection(start, size, PROT_NONE);  // a use after the unmapping must fault, as it would
   page::free_extent(start, size);
 }
@@ -125,7 +130,7 @@ long map_fixed_in_arena(const Call& call, uint64_t start, uint64_t size, int pro
   const bool from_file = !(call.d & MAP_ANONYMOUS);
   if (const long refused = from_file ? check_file(call) : 0) return refused;
   if (start >= kArena + kHeapSize) page::take_extent(start, size);
-  page::zero_pages(start, size);
+  empty_pages(start, size);
   if (const long refused = change_protection(start, page_up(size), kReadWrite)) return refused;
   if (const long wrong = from_file ? read_file(start, size, static_cast<int>(call.e), address(call.f)) : 0) return wrong;
   if ((protection & kReadWrite) != kReadWrite && protection != PROT_NONE) {
@@ -273,7 +278,7 @@ long on_madvise(const Call& call) {
   const uint64_t extent = page::store_extent(start);
   if (!extent || (!g_tasks_active && !page::in_arena(start))) return call_kernel(call);
   if (start % kPageSize) return -EINVAL;
-  if (call.c == MADV_DONTNEED || call.c == MADV_REMOVE) page::zero_pages(start, size < extent ? size : extent);
+  if (call.c == MADV_DONTNEED || call.c == MADV_REMOVE) empty_pages(start, size < extent ? size : extent);
   return 0;  // the rest is advice
 }
 
@@ -284,7 +289,7 @@ long on_brk(const Call& call) {
   if (wanted < s.brk_start || wanted > s.brk_limit) return static_cast<long>(s.brk_now);
   if (page_up(wanted) < page_up(s.brk_now)) {
     if (g_tasks_active) {
-      page::zero_pages(page_up(wanted), page_up(s.brk_now) - page_up(wanted));
+      empty_pages(page_up(wanted), page_up(s.brk_now) - page_up(wanted));
     } else {
       sys::raw(SYS_madvise, static_cast<long>(page_up(wanted)), static_cast<long>(page_up(s.brk_now) - page_up(wanted)), MADV_REMOVE);
     }
@@ -324,7 +329,7 @@ bool is_memory(long number) {
 }
 
 long on_memory(Call& call) {
-  if (!runtime::g_isolated) {
+  if (!runtime::g_processes) {
     if (!g_tasks_active || call.number == SYS_madvise) return call_kernel(call);
     begin_turn(EventKind::kMemory);
     long result = call_kernel(call);

@@ -41,7 +41,7 @@ long clone_task(Call& call, const tasks::CloneRequest& request) {
   // The record of the new thread lies in memory that this task has just written.
   long tid = tasks::spawn(call.frame, request);
   // As after each later one (end_create): the next creation need not wait until this task has computed.
-  if (is_first && !runtime::g_isolated) {
+  if (is_first && !runtime::g_processes) {
     keep_turn(kKeptForCreate);
   } else {
     end_turn();
@@ -52,7 +52,7 @@ long clone_task(Call& call, const tasks::CloneRequest& request) {
 long clone_process(Call& call, uint64_t flags, uint64_t stack, uint64_t child_tid, uint64_t parent_tid) {
   const bool borrows = flags & CLONE_VM;
   if (borrows && !(flags & CLONE_VFORK)) {
-    if (runtime::g_isolated) {
+    if (runtime::g_processes) {
       report("clone with CLONE_VM but neither CLONE_THREAD nor CLONE_VFORK is not supported under --view isolated");
       return -ENOSYS;
     }
@@ -95,7 +95,7 @@ long on_clone3(Call& call) {
 }
 
 long on_wait4(Call& call) {
-  if (!g_tasks_active || !runtime::g_isolated) {
+  if (!g_tasks_active || !runtime::g_processes) {
     if (!g_tasks_active) return call_kernel(call);
     begin_turn(EventKind::kSyscall);
     long result = sleep_in_kernel(call, "child process");
@@ -121,7 +121,7 @@ long on_wait4(Call& call) {
 }
 
 long on_waitid(Call& call) {
-  if (!g_tasks_active || !runtime::g_isolated || call.a > P_PGID) {
+  if (!g_tasks_active || !runtime::g_processes || call.a > P_PGID) {
     return call_kernel(call);
   }
   constexpr int kNews = WEXITED | WSTOPPED | WCONTINUED, kOptions = kNews | WNOHANG | WNOWAIT | static_cast<int>(0xe0000000);
@@ -164,7 +164,7 @@ long on_setpgid(const Call& call) {
 
 // execve, execveat.
 long on_execute(Call& call) {
-  if (!g_tasks_active || !runtime::g_isolated) return call_kernel(call);
+  if (!g_tasks_active || !runtime::g_processes) return call_kernel(call);
   begin_turn(EventKind::kSyscall);
   if (input::execution_fails(self())) {
     const long failed = input::kept(input::What::kErrand, 0);
@@ -202,7 +202,7 @@ long on_limits(Call& call) {
   const long pid = old_form ? 0 : call.a;
   const long wanted = old_form ? call.b : call.c;
   long result = call_kernel(call);
-  if (!g_tasks_active || !runtime::g_isolated || result != 0 || !wanted || (pid != 0 && pid != shared().shown_pid)) return result;
+  if (!g_tasks_active || !runtime::g_processes || result != 0 || !wanted || (pid != 0 && pid != shared().shown_pid)) return result;
   Shared& s = shared();
   const long resource = old_form ? call.a : call.b;
   for (uint32_t p = 0; p < s.high_process && !input::replaying(); p++) {
@@ -270,7 +270,7 @@ bool is_process(long number) {
 
 long on_process(Call& call) {
   Shared& s = shared();
-  const bool processes = g_tasks_active && runtime::g_isolated;
+  const bool processes = g_tasks_active && runtime::g_processes;
   switch (call.number) {
     case SYS_clone: return on_clone(call);
     case SYS_clone3: return on_clone3(call);
@@ -281,7 +281,9 @@ long on_process(Call& call) {
     case SYS_exit:
       if (!g_tasks_active) tasks::exit_program(static_cast<int>(call.a) & 0xff);
       tasks::finish();
-    case SYS_exit_group: tasks::exit_program(static_cast<int>(call.a) & 0xff);
+    case SYS_exit_group:
+      if (g_tasks_active && has_short_turns()) begin_turn(EventKind::kExit);  // it comes after the turns that were before it
+      tasks::exit_program(static_cast<int>(call.a) & 0xff);
     case SYS_wait4: return on_wait4(call);
     case SYS_waitid: return on_waitid(call);
     case SYS_setpgid: return processes ? on_setpgid(call) : call_kernel(call);

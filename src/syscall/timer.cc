@@ -140,7 +140,7 @@ bool is_timer(long number) {
 }
 
 long on_timer(Call& call) {
-  if (!runtime::g_isolated) return call.number == SYS_timer_create ? create_in_program(call) : call_kernel(call);
+  if (!runtime::g_processes) return call.number == SYS_timer_create ? create_in_program(call) : call_kernel(call);
   // ITIMER_VIRTUAL and ITIMER_PROF count the time of the process that sets them.
   if ((call.number == SYS_setitimer || call.number == SYS_getitimer) && call.a != ITIMER_REAL) {
     shared().executor.closed = 1;

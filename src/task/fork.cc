@@ -30,7 +30,7 @@
 #include "task/shared.h"
 #include "trap/signal_queue.h"
 #include "trap/signals.h"
-#include "view/isolated.h"
+#include "view/view.h"
 
 namespace weir::tasks {
 
@@ -55,7 +55,7 @@ void fork_child(uint64_t argument) {
   const uint32_t ordinal = work->ordinal;
   const bool was_multi = g_tasks_active;
   Task* me = &self();
-  if (runtime::g_isolated) {
+  if (runtime::g_processes) {
     page::copy_for_fork();  // the control area too: from here on everything is this process's own
   } else {
     copy_control();
@@ -70,7 +70,7 @@ void fork_child(uint64_t argument) {
   // Ids that no relative uses: a mutex may lie in memory that both share.
   shared().tid_base = (work->tid_base + 1) * 0x10000 % 0x08000000;
   if (was_multi) syscalls::choose_handled(false);
-  if (was_multi && runtime::g_isolated) view::close_tracking();
+  if (was_multi && runtime::g_processes) view::close_tracking();
   me->frame = reinterpret_cast<Frame*>(me->stack_top - sizeof(Frame));
   *me->frame = frame;
   me->frame->rax = 0;
@@ -92,7 +92,7 @@ void borrowing_child(uint64_t argument) {
 }  // namespace
 
 long fork_program(const Frame& frame, uint64_t exit_signal, uint64_t child_tid, uint64_t flags) {
-  const bool multi = g_tasks_active && runtime::g_isolated;
+  const bool multi = g_tasks_active && runtime::g_processes;
   const uint32_t ordinal = input::is_on() ? input::new_process() : 0;  // looks for shared mappings, of which the next is one
   // Shared: parent and child meet here; also holds the child's scratch stack, away from all that is being copied.
   long area = sys::raw(SYS_mmap, 0, static_cast<long>(kForkStack), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -103,9 +103,10 @@ long fork_program(const Frame& frame, uint64_t exit_signal, uint64_t child_tid, 
   work->child_tid = child_tid;
   work->ordinal = ordinal;
   work->tid_base = shared().tid_base / 0x10000 * 16 + shared().children_made++;
-  uint64_t all = ~uint64_t{0};
+  uint64_t all = sys::kAllButFaults;
   sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all), reinterpret_cast<long>(&work->mask), 8);
   if (multi) {
+    (void)order::stand_still(self());
     view::find_writes(self());
     view::publish(self());
     view::drop_residents();
@@ -113,7 +114,7 @@ long fork_program(const Frame& frame, uint64_t exit_signal, uint64_t child_tid, 
   uint64_t wanted = exit_signal | (flags & (CLONE_CHILD_CLEARTID | CLONE_CHILD_SETTID) & 0);
   if (multi) wanted |= CLONE_PARENT;
   long pid = weir_clone(wanted, static_cast<uint64_t>(area) + kForkStack - 64, nullptr, nullptr, 0, fork_child, static_cast<uint64_t>(area));
-  if (pid > 0 && runtime::g_isolated) note_child(static_cast<int>(pid));
+  if (pid > 0 && runtime::g_processes) note_child(static_cast<int>(pid));
   if (pid > 0) {
     while (!__atomic_load_n(&work->copied, __ATOMIC_ACQUIRE)) {
       sys::futex_wait(&work->copied, 0, 20'000'000);
@@ -132,7 +133,7 @@ long fork_program(const Frame& frame, uint64_t exit_signal, uint64_t child_tid, 
 }
 
 long borrow_program(Frame& frame, uint64_t flags, uint64_t stack) {
-  const bool multi = g_tasks_active && runtime::g_isolated;
+  const bool multi = g_tasks_active && runtime::g_processes;
   Task& me = self();
   // The child has a record and a runtime stack of its own in the lower half of this task's, which sleeps meanwhile.
   const uint64_t top = me.stack_top - kStackSize / 2;
@@ -150,10 +151,15 @@ long borrow_program(Frame& frame, uint64_t flags, uint64_t stack) {
   if (stack) copy->frame->rsp = stack;
   if (multi) flags |= CLONE_PARENT;
   flags &= ~uint64_t{CLONE_CHILD_CLEARTID | CLONE_CHILD_SETTID | CLONE_PARENT_SETTID | CLONE_SETTLS | CLONE_PIDFD};
-  if (multi) view::drop_residents();
+  if (multi) {
+    (void)order::stand_still(self());
+    view::drop_residents();
+    view::lend_all();
+  }
   long pid = weir_clone(flags, copy->stack_top - 4096, nullptr, nullptr, 0, borrowing_child, reinterpret_cast<uint64_t>(copy));
+  if (multi) view::take_home();
   if (multi) view::forget_copies();  // the child wrote with this task's mappings, and its faults are not this task's
-  if (pid > 0 && runtime::g_isolated) note_child(static_cast<int>(pid));
+  if (pid > 0 && runtime::g_processes) note_child(static_cast<int>(pid));
   return input::note_child(pid, copy->ordinal);
 }
 

@@ -30,6 +30,9 @@ constexpr Area kAreas[] = {
     {kHeapTable, sizeof(HeapShared), true},
     {kExecBuffer, kExecBufferSize, false},
     {kMoved, sizeof(MovedState) * kMaxTasks, false},
+    {kPageOwners, kPageOwnersSize, false},
+    {kContendedBlocks, kContendedBlocksSize, false},
+    {kTapePlace, kTapesSize, false},
     {kOwners, kOwnersSize, false},  // a child has one task, and nobody owns anything
     {kCountCode, kCountCodeSize, false},  // ... and nothing is counted
     {kCountTargets, kCountTargetsSize, false},

@@ -36,7 +36,7 @@
 #include "task/executor.h"
 #include "trap/recorded_signals.h"
 #include "trap/signals.h"
-#include "view/isolated.h"
+#include "view/view.h"
 
 namespace weir::tasks {
 
@@ -104,9 +104,9 @@ void reserve_heap(TaskId id) {
   trap::set_signal_stack(process);
   __atomic_store_n(&task.tid, static_cast<int>(sys::raw(SYS_gettid)), __ATOMIC_RELEASE);  // others may send signals to it now
   // A process from the pool has worked for other tasks before.
-  if (runtime::g_isolated) task.cpu_offset = -static_cast<int64_t>(sys::monotonic_ns(CLOCK_PROCESS_CPUTIME_ID));
+  if (runtime::g_processes) task.cpu_offset = -static_cast<int64_t>(sys::monotonic_ns(CLOCK_PROCESS_CPUTIME_ID));
   order::wait_to_run(task);
-  if (runtime::g_isolated) {
+  if (runtime::g_processes) {
     runtime::apply_mappings(task);
     view::refresh();
     view::take_over(task);
@@ -139,7 +139,7 @@ void reserve_heap(TaskId id) {
 void begin(uint64_t process) {
   Shared& s = shared();
   ProcessSlot& slot = s.processes[process];
-  if (runtime::g_isolated) {
+  if (runtime::g_processes) {
     sys::raw(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
     if (sys::raw(SYS_getppid) != s.monitor) die(125);  // the monitor died before the line above
     runtime::let_debugger_in();
@@ -173,7 +173,10 @@ void add_counters(TaskCounters& to, const TaskCounters& from) {
 // Mutexes of the ended task that are robust: glibc's layout is the kernel's (linux/futex.h, struct robust_list_head).
 void release_robust(Task& task) {
   if (!task.robust_list) return;
-  auto read = [](uint64_t address) { return *static_cast<uint64_t*>(alias(address)); };
+  auto read = [](uint64_t address) {
+    view::touch(address, sizeof(uint64_t), false);
+    return *static_cast<uint64_t*>(alias(address));
+  };
   const uint64_t head = task.robust_list;
   uint64_t entry = read(head);
   const int64_t offset = static_cast<int64_t>(read(head + 8));
@@ -181,6 +184,7 @@ void release_robust(Task& task) {
   auto die_holding = [&](uint64_t node) {
     if (node & 1) return;  // priority inheritance: not held by this means
     uint64_t word = node + static_cast<uint64_t>(offset);
+    view::touch(word, sizeof(uint32_t), true);
     auto* value = static_cast<uint32_t*>(alias(word));
     if ((*value & FUTEX_TID_MASK) != static_cast<uint32_t>(task.virtual_tid)) return;
     *value = (*value & FUTEX_WAITERS) | FUTEX_OWNER_DIED;
@@ -252,6 +256,10 @@ void make_first(Task& task) {
 long spawn(const Frame& frame, const CloneRequest& request) {
   Shared& s = shared();
   Task& creator = self();
+  // What is looked at below, before anything is decided: for that the turn may be passed on.
+  const uint64_t own_tls = sys::fs_base();
+  if (request.flags & CLONE_PARENT_SETTID) view::touch(request.parent_tid, sizeof(int), true);
+  if (request.flags & CLONE_CHILD_SETTID) view::touch(request.child_tid, sizeof(int), true);
   bool reused = false;
   const TaskId id = take_task();
   const uint32_t process = id == kNoTask ? kMaxProcesses : take_slot(&reused);
@@ -259,7 +267,7 @@ long spawn(const Frame& frame, const CloneRequest& request) {
     report("the program has %u tasks at once; Weir holds no more than %u", uint64_t{s.live}, uint64_t{kMaxTasks});
     return -EAGAIN;
   }
-  if (runtime::g_isolated && !reused && !room_for_process(process)) {
+  if (runtime::g_processes && !reused && !room_for_process(process)) {
     s.processes[process].pid = 0;
     return -EAGAIN;
   }
@@ -288,7 +296,7 @@ long spawn(const Frame& frame, const CloneRequest& request) {
   *begin_frame = frame;
   begin_frame->rax = 0;
   begin_frame->rsp = request.stack;
-  const uint64_t tls = request.flags & CLONE_SETTLS ? request.tls : sys::fs_base();
+  const uint64_t tls = request.flags & CLONE_SETTLS ? request.tls : own_tls;
   begin_frame->shown = tls;
   task.frame = begin_frame;
   s.processes[process].task = id;
@@ -297,28 +305,29 @@ long spawn(const Frame& frame, const CloneRequest& request) {
   if (creator.ahead) {
     order::add_running(task);
   } else {
-    if (runtime::g_isolated) {
+    if (runtime::g_processes) {
       view::find_writes(creator);
       view::publish(creator);
     }
     order::add_task(task);
   }
+  view::hand_out(creator);  // the new task will want what was made for it, and its creator may compute for long
   if (reused) {
     s.pool_reuses++;
     __atomic_store_n(&s.processes[process].go, kGoTask, __ATOMIC_RELEASE);
     sys::futex_wake(&s.processes[process].go);
     return task.virtual_tid;
   }
-  if (runtime::g_isolated && !creator.ahead) view::drop_residents();  // the child would begin with them, and others publish first
+  if (runtime::g_processes && !creator.ahead) view::drop_residents();  // the child would begin with them, and others publish first
   s.processes[process].mapping_sequence = s.processes[runtime::g_process].mapping_sequence;
   uint64_t flags = CLONE_FILES | CLONE_FS | CLONE_IO | CLONE_SYSVSEM | CLONE_SETTLS;
-  flags |= runtime::g_isolated ? CLONE_PARENT | runtime::clone_signal() : uint64_t{CLONE_VM | CLONE_SIGHAND | CLONE_THREAD};
+  flags |= runtime::g_processes ? CLONE_PARENT | runtime::clone_signal() : uint64_t{CLONE_VM | CLONE_SIGHAND | CLONE_THREAD};
   s.forks++;
   long result = weir_clone(flags, task.stack_top - 1024, nullptr, nullptr, tls, begin, process);
   if (sys::failed(result)) {
-    if (runtime::g_isolated) view::take_back(task);
+    if (runtime::g_processes) view::take_back(task);
     SpinGuard guard(s.order_lock);
-    if (runtime::g_isolated && task.state == TaskState::kRunning) s.running--;  // made without a turn
+    if (runtime::g_processes && task.state == TaskState::kRunning) s.running--;  // made without a turn
     task.state = TaskState::kFree;
     s.live--;
     s.processes[process].pid = 0;
@@ -331,7 +340,7 @@ void finish() {
   Shared& s = shared();
   Task& task = self();
   begin_turn(EventKind::kExit);
-  if (task.turn_depth > 1 && runtime::g_isolated) {  // it ends inside a critical section
+  if (task.turn_depth > 1 && runtime::g_processes) {  // it ends inside a critical section
     view::find_writes(task);
     view::publish(task);
   }
@@ -339,6 +348,7 @@ void finish() {
   if (s.live == 1) exit_program(0);
   trap::block_all();
   release_robust(task);
+  if (task.clear_child_tid) view::touch(task.clear_child_tid, sizeof(int), true);
   if (task.clear_child_tid) {
     *static_cast<uint32_t*>(alias(task.clear_child_tid)) = 0;
     wake(task.clear_child_tid, ~0u, ~0u);
@@ -349,8 +359,9 @@ void finish() {
   task.counters.processor_ns = runtime::processor_time(task);
   add_counters(s.totals, task.counters);
   if (s.ended_count < kMaxEnded) s.ended[s.ended_count++] = {task.creation, task.counters};
+  view::leave(task);
   bool stay = false;
-  if (runtime::g_isolated) {
+  if (runtime::g_processes) {
     SpinGuard guard(s.process_lock);
     stay = s.idle_processes < kMaxIdle;
     if (stay) {
@@ -364,7 +375,7 @@ void finish() {
   }
   order::pass_turn(task, TaskState::kFree);
   if (stay) wait_for_work(process);
-  if (runtime::g_isolated) {
+  if (runtime::g_processes) {
     view::close_tracking();
     __atomic_fetch_add(&s.ended_processor_ns, sys::monotonic_ns(CLOCK_PROCESS_CPUTIME_ID), __ATOMIC_RELAXED);
     for (;;) sys::raw(SYS_exit, 0);  // the monitor frees the slot
@@ -388,7 +399,7 @@ void exit_program(int code) {
   Shared& s = shared();
   uint32_t none = 0;
   runtime::prints_at_exit(code);  // before the monitor is told: it would end this task when anything else of the program ends
-  if (g_tasks_active && runtime::g_isolated) {
+  if (g_tasks_active && runtime::g_processes) {
     if (__atomic_load_n(&s.exiting, __ATOMIC_ACQUIRE) == 0) s.exit_code = code;
     if (__atomic_compare_exchange_n(&s.exiting, &none, 1u, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) end_pool();
   }

@@ -35,6 +35,14 @@ inline constexpr uint64_t kExecBufferLimit = 8 << 20;      // the kernel takes n
 inline constexpr uint64_t kOwners = 0x30f200000000;       // OwnerTable
 inline constexpr uint64_t kOwnersSize = uint64_t{4} << 20;
 inline constexpr uint64_t kMoved = 0x30f400000000;        // MovedState of each task
+inline constexpr uint64_t kPageOwners = 0x30f500000000;   // who has which page (view/coherent): a word for each of the store's
+inline constexpr uint64_t kPageOwnersSize = kStoreSize / kPageSize * 8;
+inline constexpr uint64_t kContendedBlocks = 0x30f5c0000000;  // view/coherent.cc
+inline constexpr uint64_t kContendedBlocksSize = kStoreSize / kPageSize / 16 / 8;
+inline constexpr uint64_t kTapePlace = 0x30f5d0000000;  // tapes of locks (view/coherent.cc)
+inline constexpr uint32_t kTapes = 1024;
+inline constexpr uint64_t kTapesSize = uint64_t{4} << 20;
+inline constexpr uint64_t kSpinnerKey = uint64_t{3} << 62;  // + a task: what it waits for that spins on pages
 // Translated program code (src/count). Below where the kernel puts programs that are position independent (0x555555554000, and
 // higher where addresses are random), and near it, so that translated instructions reach the program's data relative to rip.
 inline constexpr uint64_t kCountCode = 0x555500000000;
@@ -215,6 +223,9 @@ struct Shared {
   struct { uint64_t key; uint32_t length; uint32_t unused; } interval_lengths[kIntervalLengths];
 
   Gap gaps[kGaps];           // Guarded by: the turn
+  uint64_t arrivals;         // by arrival: how often a task began to want the turn
+  uint32_t barged;           // in a row, turns taken by who did not sleep
+  uint32_t order_ended;      // replaying: no turn is recorded any more
   uint32_t lookers;          // tasks that look at their word instead of sleeping. Changed atomically
   uint32_t waits_by_looking; // a task has been found to spin in a turn that it kept; likewise
 

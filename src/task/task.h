@@ -111,6 +111,17 @@ struct Task {
   uint32_t spin_cycles;       // how long looking at wake_word has paid (order/rounds)
   uint32_t sleeps;            // looks in vain since one paid
   uint32_t called;            // its turn is near
+  uint32_t how;               // by arrival: an order::How, why it wants the turn
+  uint32_t what;              // by arrival: the EventKind for which
+  uint64_t arrival;           // by arrival: when it began to want it
+  uint32_t computes;          // by arrival: it has left its last event, or is new, and has not had the turn since. Guarded by: the turn
+  uint32_t waits_for_page;    // its wait ends by another task only
+  uint32_t borrows;           // in the kernel: pages are mapped to which it has no right
+  uint32_t sections;          // locks that it holds (View coherent), and the first ones
+  uint64_t section_lock[4];
+  uint32_t gave_pages;        // at the beginning of its turn others got pages that they had asked it for
+  uint32_t spins_on_pages;    // it provably spins, and waits until a page that it has is taken
+  uint32_t holds_call;        // a system call of the program's is being made, whose memory it is to have when the kernel looks
   uint32_t comes;             // order::Outside: what has come to it since the last decision, 0 nothing (order/journal.h)
   uint32_t parked;            // it stands though it could run (order/pace)
   uint32_t expected;          // pages that its next interval will change, 0 unknown

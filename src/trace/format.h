@@ -23,9 +23,10 @@ enum class Kind : uint8_t {
   kEnd = 8,      // the program's end, by itself: `number` 2, `result` the status, payload End
   kValue = 9,    // a number that the runtime made of what the machine did: `number` says which, `result`
   kImage = 10,   // a program begins (exec): payload its absolute path
+  kTurns = 11,   // of the order stream, by arrival: payload who had the turn next, two bytes each (docs/RECORDING.md)
 };
 
-inline constexpr Kind kLastKind = Kind::kImage;
+inline constexpr Kind kLastKind = Kind::kTurns;
 
 enum class OrderKind : uint16_t { kReturns = 1, kTimeJumps = 2, kSignal = 3, kStands = 4 };
 inline constexpr uint16_t kProgramExits = 2;  // Entry::number of a kEnd entry

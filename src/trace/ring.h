@@ -51,6 +51,16 @@ struct WaitingSignal {
   uint32_t unused;
 };
 
+// Replaying: `count` turns of the next entry have been had. Recording: turns of a process that are in no entry yet. They become one when there are enough, or the command makes one of them when
+// the program has ended, however it did.
+struct OpenTurns {
+  static constexpr uint32_t kMost = 64;
+  uint64_t first;  // how many turns come before: Entry::result of the entry
+  uint32_t count;
+  uint32_t unused;
+  uint16_t turn[kMost];
+};
+
 // Replaying: where a task is to stand still, so that somebody can look.
 struct Stop {
   uint32_t process, task;  // as in Slot
@@ -85,6 +95,7 @@ struct Header {
   WaitingSignal waiting;
   uint32_t shares;              // recording: a process was made that shares memory with the one that made it
   char shared[252];             // the file, empty for anonymous memory
+  OpenTurns turns[kMostProcesses];  // by ordinal
   alignas(64) Slot slot[kMostStreams];
 };
 

@@ -25,6 +25,7 @@ __attribute__((visibility("hidden"))) weir::Frame* weir_prepare_delivery(weir::F
   *reinterpret_cast<uint64_t*>(top) = frame->rip;
   auto* copy = reinterpret_cast<weir::Frame*>((top - sizeof(weir::Frame)) & ~uint64_t{15});
   *copy = *frame;
+  copy->rflags &= ~uint64_t{0x100};  // the trap flag: a probe may have been stepping
   return copy;
 }
 
@@ -33,21 +34,21 @@ __attribute__((visibility("hidden"))) weir::Frame* weir_prepare_delivery(weir::F
 __attribute__((visibility("hidden"))) void weir_raise_pending(weir::Frame*) {
   using namespace weir;
   Task& task = self();
-  uint64_t all = ~uint64_t{0}, mask = 0;
+  uint64_t all = sys::kAllButFaults, mask = 0;
   sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all), reinterpret_cast<long>(&mask), 8);
   if (input::is_on()) mask = task.deliver_mask;
   const uint64_t after = (task.has_wait_mask ? task.wait_mask : mask) & ~sys::never_blocked();
   if (!input::is_on()) trap::take_queued(task, after);
   auto raise = [&](PendingSignal& noted) {
     auto* info = reinterpret_cast<siginfo_t*>(noted.info);
-    const bool counts = noted.signal >= SIGRTMIN && info->si_errno == 0 && !runtime::g_isolated;
+    const bool counts = noted.signal >= sys::kFirstRealTime && info->si_errno == 0 && !runtime::g_processes;
     const bool marks = counts || input::is_on();
     if (marks) info->si_errno = trap::kRaisedAgain;
     // Isolated: no id is left below the program's stack, where a replay would leave another one.
-    const long result = runtime::g_isolated
+    const long result = runtime::g_processes
                             ? sys::raw(SYS_rt_tgsigqueueinfo, task.tid, task.tid, noted.signal, reinterpret_cast<long>(info))
                             : sys::raw(SYS_rt_tgsigqueueinfo, sys::raw(SYS_getpid), sys::raw(SYS_gettid), noted.signal, reinterpret_cast<long>(info));
-    if (counts && result == 0) task.raised_again[noted.signal - SIGRTMIN]++;
+    if (counts && result == 0) task.raised_again[noted.signal - sys::kFirstRealTime]++;
   };
   constexpr int kOurs = sys::kNeverBlockedCount;
   PendingSignal at_once[kOurs];  // these come while they are raised, so the list must be done with

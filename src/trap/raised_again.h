@@ -11,8 +11,8 @@ namespace weir::trap {
 // goes behind them. Those carry a mark. (Under View isolated who sends has the turn, so nobody sends meanwhile.)
 inline constexpr int kRaisedAgain = 0x57454952;
 inline bool overtakes(Task& task, int signal, siginfo_t* info) {
-  if (signal < SIGRTMIN) return false;
-  uint16_t& outstanding = task.raised_again[signal - SIGRTMIN];
+  if (signal < sys::kFirstRealTime) return false;
+  uint16_t& outstanding = task.raised_again[signal - sys::kFirstRealTime];
   if (!outstanding) return false;
   if (info->si_errno != kRaisedAgain) return true;
   info->si_errno = 0;

@@ -28,7 +28,7 @@ void take_recorded_signals(Task& task) {
 }
 
 void settle_pending(Task& task) {
-  const uint64_t all = ~uint64_t{0};
+  const uint64_t all = sys::kAllButFaults;
   sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all), reinterpret_cast<long>(&task.deliver_mask), 8);
   if (!input::recording()) return;
   take_queued(task, (task.has_wait_mask ? task.wait_mask : task.deliver_mask) & ~sys::never_blocked());

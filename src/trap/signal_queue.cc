@@ -74,7 +74,7 @@ bool keep_program_signal(int signal, const void* info) {
   Shared& s = shared();
   const uint64_t most = most_for(info);
   SpinGuard guard(s.signal_lock);
-  if (signal < SIGRTMIN && (s.program_pending & sys::signal_bit(signal))) return true;  // standard signals do not queue
+  if (signal < sys::kFirstRealTime && (s.program_pending & sys::signal_bit(signal))) return true;  // standard signals do not queue
   if (!append(s.program_signals, signal, info, most)) return false;
   __atomic_fetch_or(&s.program_pending, sys::signal_bit(signal), __ATOMIC_RELEASE);  // for who looks without the lock
   return true;

@@ -34,6 +34,7 @@
 #include "trap/recorded_signals.h"
 #include "trap/signal_queue.h"
 #include "trap/spin.h"
+#include "view/view.h"
 
 extern "C" {
 extern char weir_site_exit[], weir_site_exit_end[], weir_sigreturn[];
@@ -51,6 +52,7 @@ using sys::KernelSigaction;
 using sys::signal_bit;
 
 constexpr uint64_t kDefault = 0, kIgnore = 1;
+constexpr greg_t kTrapFlag = 0x100;
 
 struct KernelStack {
   uint64_t base;
@@ -133,6 +135,11 @@ void redirect(Task& task, ucontext_t& context) {
   if (input::is_on()) fill_state(reinterpret_cast<uint8_t*>(new_state), state_size);
   copy_bytes(reinterpret_cast<void*>(new_frame), reinterpret_cast<void*>(frame), head);
   auto* new_context = reinterpret_cast<ucontext_t*>(new_frame + 8);
+  new_context->uc_mcontext.gregs[REG_EFL] &= ~kTrapFlag;  // a probe may be stepping; the program does not
+  if (info->si_code <= 0 || !is_ours(signal)) {  // else what the last fault left there, of which the program knows nothing
+    auto& gregs = new_context->uc_mcontext.gregs;
+    gregs[REG_ERR] = gregs[REG_TRAPNO] = gregs[REG_CR2] = 0;
+  }
   new_context->uc_mcontext.fpregs = reinterpret_cast<fpregset_t>(new_state);
   *reinterpret_cast<uint64_t*>(new_frame) = reinterpret_cast<uint64_t>(weir_sigreturn);
   note_handler(task, new_frame);
@@ -159,6 +166,10 @@ void program_fault(Task& task, int signal, siginfo_t* info, ucontext_t* context)
            static_cast<uint64_t>(gregs[REG_RSP]), uint64_t{task.id});
   } else if (handled(signal) && !on_signal_stack(task, *context)) {  // there, the program's stack had no room for a handler's frame
     enter_handler(task, signal, info, context);
+  }
+  if (is_fault && g_tasks_active && has_short_turns() && !in_runtime(task, *context)) {
+    task.in_runtime = 1;
+    begin_turn(EventKind::kExit);  // it comes after the turns that were before it
   }
   page::dump_only_present();
   KernelSigaction reset{};
@@ -189,10 +200,23 @@ void fix_sender(siginfo_t* info) {
   }
 }
 
+// Store memory to which the task has no right yet, or which is not mapped in this process.
+bool meet_page(Task& task, uint64_t address, ucontext_t& context) {
+  constexpr greg_t kWrite = 2;
+  if (!view::coherent::is_ours(address)) return false;
+  if (task.stepping) end_stepping(task, context);
+  const uint32_t in_runtime = task.in_runtime;
+  task.in_runtime = 1;
+  view::coherent::on_fault(task, address, context.uc_mcontext.gregs[REG_ERR] & kWrite);
+  task.in_runtime = in_runtime;
+  return true;
+}
+
 void on_signal(int signal, siginfo_t* info, void* context_pointer) {
   auto* context = static_cast<ucontext_t*>(context_pointer);
   Task& task = self();
   if (!count::meet_signal(signal, info->si_code, *context)) return;
+  if (signal == SIGBUS && info->si_code > 0 && runtime::g_coherent && meet_page(task, reinterpret_cast<uint64_t>(info->si_addr), *context)) return;
   if ((signal == SIGSEGV || signal == SIGBUS) && info->si_code > 0 && in_guarded_copy(*context)) {
     context->uc_mcontext.gregs[REG_RIP] = reinterpret_cast<greg_t>(weir_guarded_fault);
     return;
@@ -253,7 +277,7 @@ void note_pending(Task& task, int signal, const siginfo_t* info) {
     task.pending_signals = reinterpret_cast<PendingSignal*>(kNoted + task.id * kNotedSize + (task.in_vfork ? kNotedSize / 2 : 0));
   }
   for (uint32_t i = 0; i < task.pending; i++) {
-    if (task.pending_signals[i].signal == signal && signal < SIGRTMIN) return;  // standard signals do not queue
+    if (task.pending_signals[i].signal == signal && signal < sys::kFirstRealTime) return;  // standard signals do not queue
   }
   if (task.pending == kNotedCapacity) return;
   PendingSignal& slot = task.pending_signals[task.pending];
@@ -267,7 +291,7 @@ void note_pending(Task& task, int signal, const siginfo_t* info) {
 void take_queued(Task& task, uint64_t blocked) {
   uint64_t queued = 0;
   for (uint32_t i = 0; i < task.pending; i++) queued |= sys::signal_bit(task.pending_signals[i].signal);
-  queued &= ~blocked & ~(sys::signal_bit(SIGRTMIN) - 1);
+  queued &= ~blocked & ~(sys::signal_bit(sys::kFirstRealTime) - 1);
   alignas(8) uint8_t info[128];
   const sys::Timespec none{0, 0};
   while (queued) {
@@ -290,7 +314,7 @@ void set_mask(uint64_t mask) {
 }
 
 void block_all() {
-  uint64_t mask = ~uint64_t{0};
+  uint64_t mask = sys::kAllButFaults;
   sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&mask), 0, 8);
 }
 
@@ -378,12 +402,22 @@ long sigaltstack(const uint64_t* stack, uint64_t* old) {
   return 0;
 }
 
+namespace {
+
+// With short turns a task changes its mask while another has the turn: a recording keeps what that one saw.
+bool is_in(uint64_t set, int signal) {
+  const auto ask = [=] { return (set & signal_bit(signal)) != 0; };
+  return has_short_turns() ? input::value(input::What::kFlags, ask) != 0 : ask();
+}
+
+}  // namespace
+
 bool send(Task& target, int signal, const void* info) {
   Shared& s = shared();
   if (&target == &self() && !handled(signal)) page::dump_only_present();  // abort(), perhaps
-  if (!order::config().fenced || !handled(signal) || is_ours(signal)) return false;
+  if (!runtime::g_processes || !handled(signal) || is_ours(signal)) return false;
   // What it blocks the kernel keeps for it, behind the others of that number, and knows how many it may.
-  if ((target.signal_wait | target.signal_mask) & signal_bit(signal)) return false;
+  if (is_in(target.signal_wait | target.signal_mask, signal)) return false;
   if (!put_signal(target.inbox, signal, info)) return false;
   bool outside = false;
   {
@@ -397,17 +431,16 @@ bool send(Task& target, int signal, const void* info) {
 }
 
 long send_to_program(int signal, const void* info) {
-  if (!order::config().fenced || !handled(signal) || is_ours(signal)) return 0;
+  if (!runtime::g_processes || !handled(signal) || is_ours(signal)) return 0;
   Shared& s = shared();
-  const uint64_t bit = signal_bit(signal);
   Task* waiting = nullptr;
   for (TaskId i = 0; i < s.high_task; i++) {  // the kernel, too, looks at the first thread first
     Task& task = s.tasks[i];
     if (task.state == TaskState::kFree) continue;
-    if (!(task.signal_mask & bit) && send(task, signal, info)) return 1;
-    if (!waiting && (task.signal_wait & bit)) waiting = &task;
+    if (!is_in(task.signal_mask, signal) && send(task, signal, info)) return 1;
+    if (!waiting && is_in(task.signal_wait, signal)) waiting = &task;
   }
-  if (!waiting && (s.signalfd_mask & bit)) waiting = &s.tasks[s.signalfd_task];
+  if (!waiting && is_in(s.signalfd_mask, signal)) waiting = &s.tasks[s.signalfd_task];
   if (!waiting) return keep_program_signal(signal, info) ? 1 : -EAGAIN;
   const long result = sys::raw(SYS_rt_tgsigqueueinfo, waiting->tid, waiting->tid, signal, reinterpret_cast<long>(Forwarded(info).bytes));
   return result == 0 ? 1 : result;
@@ -415,7 +448,7 @@ long send_to_program(int signal, const void* info) {
 
 void take_inbox(Task& task) {
   if (!__atomic_load_n(&task.inbox_count, __ATOMIC_ACQUIRE)) return;
-  uint64_t all = ~uint64_t{0}, mask = 0;
+  uint64_t all = sys::kAllButFaults, mask = 0;
   sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all), reinterpret_cast<long>(&mask), 8);
   uint32_t count = 0;
   for (PendingSignal next; take_signal(task.inbox, next); count++) {

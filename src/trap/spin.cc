@@ -37,7 +37,7 @@
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "task/shared.h"
-#include "view/isolated.h"
+#include "view/view.h"
 #include "trap/vector_state_x86_64.h"
 
 namespace weir::trap {
@@ -76,6 +76,10 @@ uint32_t g_probing;
 // Through the kernel: the instruction about to run may be one that faults.
 bool load(uint64_t address, uint64_t size, uint64_t* value) {
   *value = 0;
+  if (runtime::g_coherent && page::store_extent(address) >= size && !page::has_protection(page_down(address), 2 * kPageSize)) {
+    copy_bytes(value, reinterpret_cast<const void*>(page::alias_of(address)), size);
+    return true;
+  }
   return sys::read_guarded(value, address, size) == static_cast<long>(size);
 }
 
@@ -150,7 +154,9 @@ void note(Touched* list, size_t& count, size_t capacity, bool& overflow, const A
 // Notes what the instruction about to run reads and writes.
 void note_accesses(Probe& p, const Registers& registers) {
   Instruction instruction;
-  if (!decode(registers.rip, instruction) || instruction.is_syscall || instruction.is_locked || instruction.is_fence) {
+  const bool is_known = decode(registers.rip, instruction);
+  // Locked instructions are patched, and end the probe; but under View coherent they are what they are.
+  if (!is_known || instruction.is_syscall || (!runtime::g_coherent && (instruction.is_locked || instruction.is_fence))) {
     p.unprovable = true;
     return;
   }
@@ -291,13 +297,15 @@ void on_step(Task& task, ucontext_t& context) {
 
 }  // namespace
 
+void end_stepping(Task& task, ucontext_t& context) { stop(task, context); }
+
 void interrupt_for_own(Task& task, ucontext_t& context) {
   if (task.stepping) stop(task, context);
   enter_runtime(task, context, kLeaveExecutor);
 }
 
 void forget_started(const ucontext_t& context) {
-  if (!runtime::g_isolated || !g_tasks_active) return;
+  if (!runtime::g_copies || !g_tasks_active) return;
   const Registers registers = registers_of_gregs(context.uc_mcontext.gregs);
   Instruction instruction;
   AccessList list;
@@ -318,6 +326,10 @@ bool on_trap(Task& task, const siginfo_t* info, ucontext_t& context) {
   auto& gregs = context.uc_mcontext.gregs;
   if (task.stepping && info->si_code == TRAP_TRACE) {
     on_step(task, context);
+    return true;
+  }
+  if (info->si_code == TRAP_TRACE && order::config().by_arrival) {  // the flag was in a frame that was taken while a probe stepped
+    gregs[REG_EFL] &= ~static_cast<greg_t>(kTrapFlag);
     return true;
   }
   if (info->si_code != SI_KERNEL && info->si_code != TRAP_BRKPT) return false;
@@ -341,7 +353,7 @@ bool on_trap(Task& task, const siginfo_t* info, ucontext_t& context) {
 
 void on_probe(Task& task, ucontext_t& context) {
   if (task.stepping) return;
-  if (!order::config().deterministic || task.asked_in) {
+  if (!order::config().exact() || task.asked_in) {
     forget_started(context);
     enter_runtime(task, context, kPreempted);
     return;
@@ -374,9 +386,14 @@ bool reads_foreign_memory(const Task& task) {
 }
 
 // Waits until a byte that the loop reads may have changed. REQUIRES: the turn.
-void park(const Task& task) {
+void park(Task& task) {
   constexpr uint64_t kLook = 1'000'000;  // nanoseconds
-  if (!runtime::g_isolated) {
+  if (runtime::g_coherent && !reads_foreign_memory(task)) {  // a page that it reads must be taken from it before anybody writes to it
+    if (task.gave_pages) return;  // as was done when its turn began
+    task.spins_on_pages = 1;
+    block(kSpinnerKey + task.id, ~0u, 0, "spinning on memory");
+    task.spins_on_pages = 0;
+  } else if (!runtime::g_processes) {
     block(0, 0, task.spin_reads ? kLook : 1, "spinning on memory");
   } else if (reads_foreign_memory(task)) {
     int64_t pause[2] = {0, kLook};
@@ -437,7 +454,7 @@ void on_preempted(Frame& frame) {
 bool spin_sees_change(const Task& task) {
   for (uint32_t i = 0; i < task.spin_reads; i++) {
     const auto& read = task.spin_read[i];
-    const uint64_t at = runtime::g_isolated ? page::alias_of(read.address) : read.address;
+    const uint64_t at = runtime::g_processes ? page::alias_of(read.address) : read.address;
     if (!holds(at, read.size, read.value)) return true;
   }
   return false;

@@ -26,7 +26,7 @@
 #include "task/shared.h"
 #include "view/isolated_scan.h"
 
-namespace weir::view {
+namespace weir::view::isolated {
 
 namespace {
 
@@ -289,4 +289,4 @@ void drop(uint64_t start, uint64_t size) {
   sys::raw(SYS_madvise, static_cast<long>(start), static_cast<long>(size), MADV_DONTNEED);
 }
 
-}  // namespace weir::view
+}  // namespace weir::view::isolated

@@ -6,7 +6,7 @@
 
 #include "task/task.h"
 
-namespace weir::view {
+namespace weir::view::isolated {
 
 // Per process, once it runs tasks: userfaultfd with asynchronous write protection on all store memory.
 // False with a report where the kernel lacks it.
@@ -40,4 +40,4 @@ void drop_unwritten(uint64_t start, uint64_t size);
 // Drops all copies of [start, start+size) without publishing them.
 void drop(uint64_t start, uint64_t size);
 
-}  // namespace weir::view
+}  // namespace weir::view::isolated

@@ -49,7 +49,7 @@ struct pm_scan_arg {
 #define UFFD_USER_MODE_ONLY 1
 #endif
 
-namespace weir::view {
+namespace weir::view::isolated {
 
 namespace {
 
@@ -316,4 +316,4 @@ void for_each_unwritten(uint64_t start, uint64_t size, void (*found)(uint64_t st
   }
 }
 
-}  // namespace weir::view
+}  // namespace weir::view::isolated

@@ -3,7 +3,7 @@
 
 #include "task/task.h"
 
-namespace weir::view {
+namespace weir::view::isolated {
 
 using AddPage = void (*)(Task& task, uint64_t page);
 
@@ -14,4 +14,4 @@ bool is_copy(uint64_t page);
 // The same for stretches of copies in [start, start+size) that were made but not written yet.
 void for_each_unwritten(uint64_t start, uint64_t size, void (*found)(uint64_t start, uint64_t size));
 
-}  // namespace weir::view
+}  // namespace weir::view::isolated

@@ -1,0 +1,203 @@
+// Invariants (guarded by order_lock)
+// 1. The turns are kept in the order in which they were given, before the task that has one does anything in it.
+// 2. Replaying, a turn is given only to the task that the recording names next, and only where that stands at an event or, for a time
+//    limit or a signal, waits: nothing else ends such a wait.
+// 3. A task is kArrived exactly while it wants the turn and has not had it.
+// 4. shared().running = number of tasks in kRunning.
+//
+// Recording, the turn is not handed to a sleeper each time: that would cost a wake-up for every turn. It is free while the sleeper gets
+// up, and who comes meanwhile takes it, up to kMostBarged times in a row.
+
+#include "order/arrival.h"
+
+#include <errno.h>
+
+#include "event/phase.h"
+#include "order/probe.h"
+#include "order/rounds.h"
+#include "order/sleep.h"
+#include "sys/futex.h"
+#include "sys/report.h"
+
+namespace weir::order {
+
+namespace {
+
+constexpr uint32_t kMostBarged = 64;
+constexpr uint64_t kDeadlockPatience = 3'000'000'000;
+
+void end_wait(Task& task, How how) {
+  finish_wait(task, how == How::kTimedOut ? ETIMEDOUT : EINTR);
+  task.how = static_cast<uint32_t>(how);
+}
+
+// Its wait is to end as soon as the turn is free: another task may yet end it before.
+bool is_expected(const Task& task) { return task.state == TaskState::kArrived || (task.state == TaskState::kBlocked && task.comes); }
+
+void give(Shared& s, Task& task) {
+  if (task.state == TaskState::kBlocked) end_wait(task, static_cast<How>(task.comes));
+  task.comes = 0;
+  s.turn = task.id;
+  s.round++;
+  s.decisions++;
+  task.computes = 0;
+  if (journal().recording) journal().put_turn(turn_word(task.id, static_cast<How>(task.how), task.what));
+}
+
+Task* first_arrived(Shared& s) {
+  Task* first = nullptr;
+  for (TaskId i = 0; i < s.high_task; i++) {
+    Task& task = s.tasks[i];
+    if (is_expected(task) && (!first || task.arrival < first->arrival)) first = &task;
+  }
+  return first;
+}
+
+void end_order(Shared& s) {
+  s.order_ended = 1;
+  journal().ended();
+}
+
+// Replaying: the recording says whose turn it is.
+void give_as_recorded(Shared& s) {
+  uint16_t turn;
+  if (s.order_ended) return;
+  if (!journal().peek_turn(turn)) return end_order(s);
+  for (; static_cast<How>(turn >> kTurnTaskBits & ((1u << kTurnHowBits) - 1)) == How::kStands;) {
+    report_waits();
+    journal().take_turn();
+    if (!journal().peek_turn(turn)) return end_order(s);
+  }
+  const TaskId id = turn & ((1u << kTurnTaskBits) - 1);
+  const How how = static_cast<How>(turn >> kTurnTaskBits & ((1u << kTurnHowBits) - 1));
+  Task& task = s.tasks[id];
+  if (task.state == TaskState::kBlocked && how != How::kComes) end_wait(task, how);
+  if (task.state == TaskState::kBlocked || task.state == TaskState::kFree) journal().turn_differs(turn, task);
+  if (task.state != TaskState::kArrived) return;  // it is on its way
+  if (turn != turn_word(id, static_cast<How>(task.how), task.what)) journal().turn_differs(turn, task);
+  journal().take_turn();
+  give(s, task);
+  if (task.id != self().id) wake_sleeper(task);
+}
+
+// The task, which has arrived, takes the turn if it may.
+void try_take(Shared& s, Task& task) {
+  if (s.turn != kNoTask || !is_expected(task)) return;
+  if (replays()) {
+    give_as_recorded(s);
+    return;
+  }
+  give(s, task);
+}
+
+void try_now(Task& task) {
+  Shared& s = shared();
+  SpinGuard guard(s.order_lock);
+  try_take(s, task);
+}
+
+bool stands(Shared& s) {
+  if (s.running || s.turn != kNoTask) return false;
+  for (TaskId i = 0; i < s.high_task; i++) {
+    const Task& task = s.tasks[i];
+    if (task.state == TaskState::kArrived || task.state == TaskState::kOutside) return false;
+    if (task.state == TaskState::kBlocked && task.deadline) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void arrive(Shared& s, Task& task, uint32_t what) {
+  task.arrival = ++s.arrivals;
+  task.how = static_cast<uint32_t>(How::kComes);
+  task.what = what;
+  task.state = TaskState::kArrived;
+  try_take(s, task);
+}
+
+void give_on(Shared& s) {
+  s.turn = kNoTask;
+  if (replays()) {
+    give_as_recorded(s);
+    return;
+  }
+  Task* next = first_arrived(s);
+  if (!next) return;
+  if (__atomic_load_n(&next->sleeping, __ATOMIC_RELAXED) && s.barged < kMostBarged) {
+    s.barged++;
+  } else {
+    s.barged = 0;
+    give(s, *next);
+  }
+  wake_sleeper(*next);
+}
+
+void wait_for_turn(Task& task) {
+  uint64_t patience = first_probe(), soon = 0, looks = 0;
+  while (!has_turn(task)) {
+    const long result = sleep(task, soon ? soon : patience);
+    if (!has_turn(task)) try_now(task);
+    if (result != -ETIMEDOUT) continue;
+    soon = again_soon(probe(&task), looks);
+    if (!soon && patience < kLastProbe / 4) patience *= 2;
+  }
+}
+
+int wait_blocked_by_arrival(Task& task) {
+  PhaseScope phase(task, Phase::kBlocked);
+  Shared& s = shared();
+  uint64_t rest = first_probe(), soon = 0, looks = 0, standing = 0;
+  while (!has_turn(task)) {
+    uint64_t patience = soon ? soon : rest;
+    s.order_lock.lock();
+    const bool blocked = task.state == TaskState::kBlocked;
+    if (blocked && !replays()) {
+      const uint64_t current = now();
+      const bool late = task.deadline && task.deadline <= current;
+      if (late || (task.pending && !task.waits_for_page)) {
+        if (!task.comes) task.arrival = ++s.arrivals;
+        task.comes = static_cast<uint32_t>(late ? How::kTimedOut : How::kSignalled);
+      } else if (task.deadline && task.deadline - current < patience) {
+        patience = task.deadline - current;
+      }
+    }
+    try_take(s, task);
+    const bool stuck = blocked && !task.comes && !replays() && !s.deadlock_told && stands(s);
+    s.order_lock.unlock();
+    if (has_turn(task)) break;
+    if (sleep(task, patience) != -ETIMEDOUT) continue;
+    soon = again_soon(probe(&task), looks);
+    if (!soon && rest < kLastProbe) rest *= 2;
+    if (!stuck) {
+      standing = 0;
+    } else if (!standing) {
+      standing = sys::monotonic_ns();
+    } else if (sys::monotonic_ns() - standing > kDeadlockPatience) {
+      SpinGuard guard(s.order_lock);
+      if (s.deadlock_told || !stands(s)) continue;
+      s.deadlock_told = 1;
+      if (journal().recording) journal().put_turn(turn_word(task.id, How::kStands, 0));
+      report_waits();
+    }
+  }
+  add_to_schedule(s, task, 0xff);
+  return static_cast<int>(task.wait_result);
+}
+
+bool stand_still(Task& task, uint64_t patience_ns) {
+  constexpr uint64_t kLook = 50'000;
+  constexpr uint32_t kLooksBetweenProbes = 20;
+  if (!config().by_arrival) return true;
+  Shared& s = shared();
+  uint32_t never = 0;
+  const uint64_t begin = sys::monotonic_ns();
+  for (uint32_t looks = 0; __atomic_load_n(&s.running, __ATOMIC_ACQUIRE) != 0; looks++) {
+    if (sys::monotonic_ns() - begin > patience_ns) return false;
+    sys::futex_wait(&never, 0, kLook);
+    if (looks % kLooksBetweenProbes == 0) probe(&task);
+  }
+  return true;
+}
+
+}  // namespace weir::order

@@ -1,0 +1,13 @@
+// What turns and the waits in them share.
+#pragma once
+
+#include "task/task.h"
+
+namespace weir {
+
+inline constexpr uint32_t kWritten = 1u << 0;  // Task::flags: published again before the turn is passed on
+
+// Whatever the task has written through its own mapping. REQUIRES: the turn.
+void publish_now(Task& task);
+
+}  // namespace weir

@@ -1,0 +1,133 @@
+// Waits within a turn: for another task, for a page, for the world outside.
+
+#include <errno.h>
+
+#include "event/event.h"
+#include "event/input.h"
+#include "event/phase.h"
+#include "order/rounds.h"
+#include "runtime/state.h"
+#include "runtime/turn.h"
+#include "sys/report.h"
+#include "task/executor.h"
+#include "task/shared.h"
+#include "trap/signals.h"
+#include "view/view.h"
+
+namespace weir {
+
+namespace {
+
+// After a wait in a turn.
+void has_turn_again(Task& task) {
+  go_on();
+  view::catch_up(task);
+  if (task.holds_call) input::hold_memory(task);
+}
+
+}  // namespace
+
+int block(uint64_t key, uint32_t bits, uint64_t timeout_ns, const char* what) {
+  Task& task = self();
+  Shared& s = shared();
+  WEIR_CHECK(task.turn_depth > 0);
+  need_turn();
+  if (task.inbox_count) {  // sent while it waited for this turn, when there was no wait yet that it could end
+    trap::take_inbox(task);
+    return EINTR;
+  }
+  if (task.flags & kWritten || task.turn_depth > 1) {
+    task.flags &= ~kWritten;
+    publish_now(task);
+  }
+  task.wait_key = key;
+  task.wait_bits = bits;
+  task.wait_result = 0;
+  task.wait_what = what;
+  task.wait_address = key;
+  s.order_lock.lock();
+  task.wait_sequence = s.next_sequence++;
+  task.deadline = timeout_ns ? order::now() + timeout_ns : 0;
+  s.order_lock.unlock();
+  const uint32_t depth = task.turn_depth;
+  task.turn_depth = 1;
+  task.counters.serial_cycles += sys::cycles();
+  const bool away = runtime::g_executor;
+  if (away) tasks::will_wait_in_executor(task);
+  view::serve(task);
+  order::pass_turn(task, TaskState::kBlocked);
+  if (away) tasks::wait_in_executor(task);
+  int result = order::wait_blocked(task);
+  // Who waited for long did so in its own process. Where the task goes on must not depend on that: more depends on it (event/gap.h).
+  if (away && !runtime::g_executor) tasks::go_to_executor(task);
+  task.counters.serial_cycles -= sys::cycles();
+  task.turn_depth = depth;
+  if (depth > 1) task.flags |= kWritten;
+  task.wait_what = nullptr;
+  has_turn_again(task);
+  trap::take_inbox(task);
+  return result;
+}
+
+void wait_for_page(uint64_t key) {
+  Task& task = self();
+  WEIR_CHECK(task.turn_depth > 0);
+  const PhaseScope phase(task, Phase::kBlocked);
+  const uint64_t waited_key = task.wait_key, waited_address = task.wait_address;
+  const char* const waited_what = task.wait_what;
+  task.wait_key = task.wait_address = key;
+  task.wait_bits = ~0u;
+  task.wait_what = "page";
+  task.waits_for_page = 1;
+  const uint32_t depth = task.turn_depth;
+  task.turn_depth = 1;
+  task.counters.serial_cycles += sys::cycles();
+  shared().order_lock.lock();
+  task.wait_sequence = shared().next_sequence++;
+  task.deadline = 0;
+  shared().order_lock.unlock();
+  view::serve(task);
+  order::pass_turn(task, TaskState::kBlocked);
+  order::wait_blocked(task);
+  task.counters.serial_cycles -= sys::cycles();
+  task.turn_depth = depth;
+  task.waits_for_page = 0;
+  task.wait_key = waited_key;
+  task.wait_address = waited_address;
+  task.wait_what = waited_what;
+  runtime::apply_mappings(task);
+  view::catch_up(task);
+}
+
+uint32_t wake(uint64_t key, uint32_t count, uint32_t bits) { return order::wake(key, count, bits); }
+bool interrupt(Task& task) { return order::wake_task(task, EINTR); }
+uint32_t requeue(uint64_t from, uint64_t to, uint32_t count) { return order::requeue(from, to, count); }
+uint32_t waiters(uint64_t key) { return order::waiters(key); }
+
+void outside_begin(const char* what) {
+  Task& task = self();
+  need_turn();
+  publish_now(task);
+  if (runtime::g_executor) {
+    tasks::return_to_own();
+    go_on();  // the kernel is to read what was written there
+  }
+  task.wait_what = what;
+  task.counters.serial_cycles += sys::cycles();
+  view::serve(task, true);
+  order::pass_turn(task, TaskState::kOutside);
+  enter_phase(task, Phase::kOutside);
+}
+
+void outside_end() {
+  Task& task = self();
+  enter_phase(task, Phase::kWaiting);
+  order::rejoin(task);
+  enter_phase(task, Phase::kTurn);
+  task.counters.serial_cycles -= sys::cycles();
+  task.wait_what = nullptr;
+  has_turn_again(task);  // nothing was written outside (syscall/descriptor.cc)
+  trap::take_inbox(task);
+}
+
+}  // namespace weir

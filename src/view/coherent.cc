@@ -1,0 +1,298 @@
+// The rights are in a table with a word for each page of the store, in control memory; what is mapped is in each process's page table. No
+// right without an entry in the table, nothing mapped without a right; a right need not be mapped.
+//
+// Invariants
+// 1. The table changes in turns only.
+// 2. A task that is in program code (Task::computes) loses a right only in its own turn (serve). Of one that waits, is in the kernel or
+//    has not come out of its last turn yet, whoever has the turn takes what it needs (UPLAY 2.2.1, initiative preemption), and writes
+//    down what is to be unmapped: the task does that when it has the turn again, before it touches anything.
+// 3. Whether a task computes follows from turns, so what is taken, and from whom, does too.
+// 4. Who must wait for a page has passed the turn on and computes no more: nobody waits for a task that waits for a page. So there is
+//    no deadlock by pages.
+
+#include "view/coherent.h"
+
+#include "event/event.h"
+#include "sys/report.h"
+#include "view/coherent_pages.h"
+
+namespace weir::view::coherent {
+
+namespace {
+
+// What a task has to do about its pages. In the part of the diff buffers that is its own: this View has no diffs.
+constexpr uint64_t kDrop = 1;  // lowest bit of a page's address
+struct Holder {
+  static constexpr uint64_t kMostRequests = 4096, kMostLost = 30 << 20, kMostHeld = 60 << 20;
+  uint64_t request_count;
+  uint64_t lost_count;
+  uint64_t held_count, compact_at;
+  uint64_t next;    // where the last stretch of pages that it took ended
+  uint64_t window;  // and how long it was
+  uint64_t requests[kMostRequests];  // pages that others wait for
+  uint64_t lost[kMostLost];          // pages that others took: to be unmapped (kDrop) or write-protected
+  uint64_t held[kMostHeld];          // pages that it has been given; some it has lost since
+};
+static_assert(sizeof(Holder) <= kDiffSize);
+Holder& holder_of(const Task& task) { return *reinterpret_cast<Holder*>(kDiffs + task.id * kDiffSize); }
+
+uint64_t key_of(uint64_t page) { return page | uint64_t{1} << 63; }
+uint64_t key_of_spinner(const Task& task) { return kSpinnerKey + task.id; }
+
+void remember(Task& task, uint64_t page) {
+  constexpr uint64_t kLeast = 1 << 16;
+  Holder& h = holder_of(task);
+  if (h.compact_at < kLeast) h.compact_at = kLeast;
+  if (h.held_count >= h.compact_at) {  // what it has lost since goes, and what is there twice
+    uint64_t kept = 0;
+    for (uint64_t i = 0; i < h.held_count; i++) {
+      uint64_t& entry = entry_at(index_of(h.held[i]));
+      if (!has_right(entry, task, false) || (entry & kSeen)) continue;
+      entry |= kSeen;
+      h.held[kept++] = h.held[i];
+    }
+    for (uint64_t i = 0; i < kept; i++) entry_at(index_of(h.held[i])) &= ~kSeen;
+    h.held_count = kept;
+    h.compact_at = 2 * kept < kLeast ? kLeast : 2 * kept;
+  }
+  if (h.held_count == Holder::kMostHeld) fail("keep track of so many pages", page, -ENOMEM);
+  h.held[h.held_count++] = page;
+}
+
+void note_lost(Task& task, uint64_t page, bool all) {
+  Holder& h = holder_of(task);
+  if (h.lost_count == Holder::kMostLost) fail("keep track of so many pages", page, -ENOMEM);
+  h.lost[h.lost_count++] = page | (all ? kDrop : 0);
+  if (task.spins_on_pages) wake(key_of_spinner(task), 1, ~0u);  // what it looks at is about to change
+}
+
+void ask(Task& task, uint64_t page, bool to_write) {
+  Holder& h = holder_of(task);
+  const uint64_t request = page | (to_write ? kForWriting : 0);
+  for (uint64_t i = 0; i < h.request_count; i++) {
+    if (h.requests[i] == request) return;
+  }
+  if (h.request_count == Holder::kMostRequests) fail("ask for a page", page, -ENOMEM);
+  h.requests[h.request_count++] = request;
+}
+
+// Blocks of pages in which tasks have asked each other for some: there each is given the page that it needs and no other.
+constexpr uint64_t kBlockPages = 16;
+uint8_t& contended_byte(uint64_t index) { return reinterpret_cast<uint8_t*>(kContendedBlocks)[index / kBlockPages / 8]; }
+uint8_t contended_bit(uint64_t index) { return static_cast<uint8_t>(1u << (index / kBlockPages % 8)); }
+
+}  // namespace
+
+bool take(Task& task, uint64_t page, bool to_write, bool asks) {
+  uint64_t& entry = entry_at(index_of(page));
+  if (has_right(entry, task, to_write)) return true;
+  const uint32_t writer = writer_of(entry);
+  const uint64_t own_bit = reader_bit(task);
+  if (!own_bit) to_write = true;
+  if (!to_write && !writer && (entry & kWanted)) return false;
+  Shared& s = shared();
+  bool waits = false;
+  const auto each_other = [&](auto act) {
+    if (writer) act(s.tasks[writer - 1], true);
+    for (uint64_t readers = readers_of(entry & ~own_bit); to_write && readers; readers &= readers - 1) {
+      act(s.tasks[__builtin_ctzll(readers)], false);
+    }
+  };
+  each_other([&](Task& other, bool) {
+    if (!other.computes) return;
+    waits = true;
+    if (asks) ask(other, page, to_write);
+  });
+  if (waits && asks) {
+    contended_byte(index_of(page)) |= contended_bit(index_of(page));
+    if (to_write) entry |= kWanted;
+  }
+  if (waits) return false;
+  each_other([&](Task& other, bool) { note_lost(other, page, to_write || !reader_bit(other)); });
+  if (to_write) {
+    if (entry & kWanted) wake(key_of(page), ~0u, ~0u);
+    const bool migrates = (entry & kMigrates) || (entry & own_bit);
+    entry = (task.id + 1) | (migrates ? kMigrates : 0);
+  } else {
+    entry = (entry & ~(kWriterMask | kMigrates)) | own_bit | (writer ? reader_bit(s.tasks[writer - 1]) : 0);
+  }
+  remember(task, page);
+  return true;
+}
+
+namespace {
+
+// How many pages from this one on the task is given at once: more, where it goes through memory page by page.
+uint64_t take_stretch(Task& task, uint64_t page, bool to_write) {
+  constexpr uint64_t kMost = 64;
+  Holder& h = holder_of(task);
+  h.window = page == h.next ? (h.window < kMost ? h.window * 2 : kMost) : 1;
+  const uint64_t room = page::store_extent(page) / kPageSize;
+  uint64_t count = 1;
+  while (count < h.window && count < room) {
+    const uint64_t at = page + count * kPageSize;
+    if (has_right(entry_at(index_of(at)), task, false) || page::has_protection(at, kPageSize) || !take(task, at, to_write, false)) break;
+    if (writes_it(entry_at(index_of(at)), task) != to_write) {
+      count++;
+      break;
+    }
+    count++;
+  }
+  h.next = page + count * kPageSize;
+  return count;
+}
+
+// The task has just been given the page to read: it may read those near it that nobody writes, too.
+void take_around(Task& task, uint64_t page) {
+  const uint64_t bit = reader_bit(task), index = index_of(page), first = index / kBlockPages * kBlockPages;
+  if (!bit || (contended_byte(index) & contended_bit(index))) return;
+  uint64_t start = 0, count = 0;
+  const auto end_run = [&] {
+    if (count) map(start, count * kPageSize, false, false);
+    count = 0;
+  };
+  for (uint64_t i = first; i < first + kBlockPages; i++) {
+    const uint64_t at = page + (i - index) * kPageSize;
+    if (i == index || (entry_at(i) & (kWriterMask | kWanted | bit)) || !page::store_extent(at) || page::has_protection(at, kPageSize) || index_of(at) != i) {
+      end_run();
+      continue;
+    }
+    entry_at(i) |= bit;
+    remember(task, at);
+    task.counters.prefetched++;
+    if (!count++) start = at;
+  }
+  end_run();
+}
+
+void map_with_right(Task& task, uint64_t page, uint64_t count) {
+  fill_store(page, count * kPageSize);
+  for (uint64_t i = 0; i < count;) {  // stretches of one right
+    const bool to_write = writes_it(entry_at(index_of(page + i * kPageSize)), task);
+    uint64_t same = 1;
+    while (i + same < count && writes_it(entry_at(index_of(page + (i + same) * kPageSize)), task) == to_write) same++;
+    map(page + i * kPageSize, same * kPageSize, to_write);
+    i += same;
+  }
+}
+
+}  // namespace
+
+void on_fault(Task& task, uint64_t address, bool writes) {
+  const uint64_t page = page_down(address);
+  if (task.state == TaskState::kOutside) {  // the runtime looks at what a call has read, or writes what it answers
+    task.borrows = 1;
+    lend(page);
+    return;
+  }
+  if (has_right(entry_at(index_of(page)), task, writes)) {
+    map_with_right(task, page, 1);
+    return;
+  }
+  begin_turn(EventKind::kFault);
+  const uint64_t entry = entry_at(index_of(page));
+  writes |= writer_of(entry) && (entry & kMigrates);  // decided once: who waits to write keeps those away who would begin to read
+  while (!take(task, page, writes, true)) wait_for_page(key_of(page));
+  const uint64_t count = take_stretch(task, page, writes);
+  task.counters.faults += 1;
+  task.counters.prefetched += count - 1;
+  map_with_right(task, page, count);
+  if (task.sections) {
+    note_use_in_section(task, page, writes);
+  } else if (count == 1 && !writes_it(entry_at(index_of(page)), task)) {
+    take_around(task, page);
+  }
+  end_turn();
+}
+
+void touch(uint64_t start, uint64_t size, bool writes) {
+  if (!size || !is_tracking()) return;
+  Task& task = self();
+  const uint64_t first = page_down(start), limit = page_up(start + size);
+  for (bool again = true; again;) {
+    again = false;
+    for (uint64_t page = first; page < limit; page += kPageSize) {
+      if (!page::store_extent(page) || page::has_protection(page, kPageSize)) continue;
+      if (!has_right(entry_at(index_of(page)), task, writes)) {
+        on_fault(task, page, writes);
+        again = page != first;  // a page before it may have gone meanwhile
+      } else {
+        (void)*reinterpret_cast<volatile uint8_t*>(page);  // mapped, if it was not
+      }
+    }
+  }
+}
+
+bool is_asked(const Task& task) { return __atomic_load_n(&holder_of(task).request_count, __ATOMIC_RELAXED) != 0; }
+
+bool serve(Task& task, bool stays_mapped) {
+  Holder& h = holder_of(task);
+  if (!h.request_count) return false;
+  for (uint64_t i = 0; i < h.request_count; i++) {
+    const uint64_t page = h.requests[i] & ~kForWriting;
+    const bool all = (h.requests[i] & kForWriting) || !reader_bit(task);
+    uint64_t& entry = entry_at(index_of(page));
+    const bool had = writes_it(entry, task) || (all && (entry & reader_bit(task)));
+    if (writes_it(entry, task)) {
+      entry = (entry & ~kWriterMask) | (all ? 0 : reader_bit(task));
+    } else if (all) {
+      entry &= ~reader_bit(task);
+    }
+    if (had && stays_mapped) {
+      note_lost(task, page, all);
+    } else if (had && all) {
+      drop(page, kPageSize);
+    } else if (had) {
+      protect(page, kPageSize, true);
+    }
+    wake(key_of(page), ~0u, ~0u);
+  }
+  h.request_count = 0;
+  return true;
+}
+
+void catch_up(Task& task) {
+  Holder& h = holder_of(task);
+  if (task.borrows) take_home();
+  task.borrows = 0;
+  for (uint64_t i = 0; i < h.lost_count;) {
+    const uint64_t page = h.lost[i] & ~kDrop, all = h.lost[i] & kDrop;
+    uint64_t limit = page + kPageSize;
+    for (i++; i < h.lost_count && h.lost[i] == (limit | all); i++) limit += kPageSize;
+    if (all) drop(page, limit - page);
+    else protect(page, limit - page, true);
+  }
+  h.lost_count = 0;
+}
+
+void hand_out(Task& task) {
+  Holder& h = holder_of(task);
+  uint64_t start = 0, limit = 0;
+  for (uint64_t i = 0; i < h.held_count; i++) {
+    const uint64_t page = h.held[i];
+    uint64_t& entry = entry_at(index_of(page));
+    if (!has_right(entry, task, false)) continue;
+    entry &= ~(writes_it(entry, task) ? kWriterMask : reader_bit(task));
+    if (page == limit) {
+      limit += kPageSize;
+      continue;
+    }
+    if (limit) drop(start, limit - start);
+    start = page;
+    limit = page + kPageSize;
+  }
+  if (limit) drop(start, limit - start);
+  h.held_count = 0;
+  for (uint64_t i = 0; i < h.request_count; i++) wake(key_of(h.requests[i] & ~kForWriting), ~0u, ~0u);
+  h.request_count = 0;
+}
+
+void forget(uint64_t start, uint64_t size) {
+  if (!is_tracking()) return;
+  const uint64_t first = index_of(start), count = page_up(size) / kPageSize;
+  for (uint64_t i = 0; i < count; i++) {
+    if (entry_at(first + i)) entry_at(first + i) = 0;
+  }
+}
+
+}  // namespace weir::view::coherent

@@ -1,0 +1,85 @@
+// The door to the Views: which of them a run has is fixed at its start. What a View has nothing to do for is nothing here.
+#pragma once
+
+#include "task/task.h"
+#include "view/coherent.h"
+#include "view/isolated.h"
+
+namespace weir::view {
+
+enum class Kind : uint8_t { kDirect, kIsolated, kCoherent };
+inline Kind g_kind = Kind::kDirect;  // set before there is a task
+
+inline bool has_copies() { return g_kind == Kind::kIsolated; }
+inline bool has_owners() { return g_kind == Kind::kCoherent; }
+
+// Per process, once it runs tasks. False with a report where the kernel lacks what the View needs.
+inline bool open_tracking() { return has_copies() ? isolated::open_tracking() : !has_owners() || coherent::open_tracking(); }
+inline void close_tracking() {
+  if (has_copies()) isolated::close_tracking();
+  if (has_owners()) coherent::close_tracking();
+}
+// Store memory that this process has mapped since.
+inline void track(uint64_t start, uint64_t size) {
+  if (has_copies()) isolated::track(start, size);
+  if (has_owners()) coherent::track(start, size);
+}
+
+// What follows is view/isolated.h's.
+inline void find_writes(Task& task) {
+  if (has_copies()) isolated::find_writes(task);
+}
+inline void publish(Task& task) {
+  if (has_copies()) isolated::publish(task);
+}
+inline void refresh() {
+  if (has_copies()) isolated::refresh();
+}
+inline void refresh_page(uint64_t address) {
+  if (has_copies()) isolated::refresh_page(address);
+}
+inline void drop_residents() {
+  if (has_copies()) isolated::drop_residents();
+}
+inline void forget_copies() {
+  if (has_copies()) isolated::forget_copies();
+}
+[[nodiscard]] inline bool hand_over(Task& from, const Task& to) { return !has_copies() || isolated::hand_over(from, to); }
+inline void take_back(const Task& to) {
+  if (has_copies()) isolated::take_back(to);
+}
+inline void take_over(const Task& task) {
+  if (has_copies()) isolated::take_over(task);
+}
+inline void drop_unwritten(uint64_t start, uint64_t size) {
+  if (has_copies()) isolated::drop_unwritten(start, size);
+}
+
+// And this is view/coherent.h's.
+inline bool serve(Task& task, bool stays_mapped = false) { return has_owners() && coherent::serve(task, stays_mapped); }
+inline void catch_up(Task& task) {
+  if (has_owners()) coherent::catch_up(task);
+}
+inline void touch(uint64_t start, uint64_t size, bool writes) {
+  if (has_owners()) coherent::touch(start, size, writes);
+}
+inline void hand_out(Task& task) {
+  if (has_owners()) coherent::hand_out(task);
+}
+inline void lend_all() {
+  if (has_owners()) coherent::lend_all();
+}
+inline void take_home() {
+  if (has_owners()) coherent::take_home();
+}
+// The task ends; its process may run another one.
+inline void leave(Task& task) {
+  if (!has_owners()) return;
+  coherent::hand_out(task);
+  coherent::take_home();
+}
+inline void forget(uint64_t start, uint64_t size) {
+  if (has_owners()) coherent::forget(start, size);
+}
+
+}  // namespace weir::view
