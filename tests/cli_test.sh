@@ -64,6 +64,7 @@ refuses 125 'PROGRAM is required' "$weir" det
 refuses 125 'PROGRAM is required' "$weir" det --
 refuses 125 '--order' "$weir" run --order sideways -- ./program
 refuses 125 '--view' "$weir" run --view=sideways -- ./program
+refuses 125 '--view coherent' "$weir" run --order token --view coherent -- true
 refuses 125 '--order' "$weir" run --order
 refuses 125 '--delay' "$weir" det --delay soon -- ./program
 refuses 125 'not expected' "$weir" doctor now

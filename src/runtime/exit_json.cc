@@ -174,8 +174,8 @@ void put_all(File& file, int pid) {
   file.count("version", 1);
   file.string("program", program);
   file.count("process", static_cast<uint64_t>(pid));
-  file.string("order", options().order == Order::kToken ? "token" : "free");
-  file.string("view", g_processes ? "isolated" : "direct");
+  file.string("order", options().order == Order::kToken ? "token" : options().order == Order::kRecord ? "record" : "free");
+  file.string("view", g_copies ? "isolated" : g_coherent ? "coherent" : "direct");
   TaskCounters total{}, counters{};
   file.next_line();
   file.open("tasks", "[");

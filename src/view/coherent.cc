@@ -93,12 +93,12 @@ bool take(Task& task, uint64_t page, bool to_write, bool asks) {
   Shared& s = shared();
   bool waits = false;
   const auto each_other = [&](auto act) {
-    if (writer) act(s.tasks[writer - 1], true);
+    if (writer) act(s.tasks[writer - 1]);
     for (uint64_t readers = readers_of(entry & ~own_bit); to_write && readers; readers &= readers - 1) {
-      act(s.tasks[__builtin_ctzll(readers)], false);
+      act(s.tasks[__builtin_ctzll(readers)]);
     }
   };
-  each_other([&](Task& other, bool) {
+  each_other([&](Task& other) {
     if (!other.computes) return;
     waits = true;
     if (asks) ask(other, page, to_write);
@@ -108,7 +108,7 @@ bool take(Task& task, uint64_t page, bool to_write, bool asks) {
     if (to_write) entry |= kWanted;
   }
   if (waits) return false;
-  each_other([&](Task& other, bool) { note_lost(other, page, to_write || !reader_bit(other)); });
+  each_other([&](Task& other) { note_lost(other, page, to_write || !reader_bit(other)); });
   if (to_write) {
     if (entry & kWanted) wake(key_of(page), ~0u, ~0u);
     const bool migrates = (entry & kMigrates) || (entry & own_bit);
