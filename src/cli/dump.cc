@@ -25,7 +25,7 @@ constexpr size_t kMostShown = 48;  // bytes of memory in a line
 constexpr uint64_t kPage = 4096;
 
 const std::vector<std::pair<std::string, Kind>> kKinds = {
-    {"call", Kind::kCall}, {"memory", Kind::kMemory}, {"signal", Kind::kSignal}, {"order", Kind::kOrder}, {"task", Kind::kTask},
+    {"call", Kind::kCall}, {"memory", Kind::kMemory}, {"signal", Kind::kSignal}, {"order", Kind::kOrder}, {"turns", Kind::kTurns}, {"task", Kind::kTask},
     {"file", Kind::kFile}, {"end", Kind::kEnd},       {"value", Kind::kValue},   {"image", Kind::kImage}};
 
 struct Filter {
@@ -198,7 +198,7 @@ Command add_dump(CLI::App& app) {
   command->add_option("DIR", filter->directory, "The recording; default: the newest one");
   command->add_option("--process", filter->process, "Only of this process: 0 is the program")->type_name("N");
   command->add_option("--task", filter->task, "Only of this task")->type_name("N");
-  command->add_option("--kind", filter->kind, "Only of this kind: call memory signal order task file end value image")
+  command->add_option("--kind", filter->kind, "Only of this kind: call memory signal order turns task file end value image")
       ->type_name("KIND");
   command->add_option("--from", filter->from, "Only from this event of a task on")->type_name("EVENT");
   command->add_option("--to", filter->to, "Only to this event of a task")->type_name("EVENT");
