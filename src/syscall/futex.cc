@@ -39,6 +39,8 @@ uint64_t place_of(uint64_t key, bool writes) {
 }
 
 long load(uint64_t key, uint32_t& value) { return trap::from_program(value, static_cast<long>(place_of(key, false))); }
+// What is stored again in the same turn: a task that has the right to write it need not pass the turn on in between.
+long load_to_change(uint64_t key, uint32_t& value) { return trap::from_program(value, static_cast<long>(place_of(key, true))); }
 long store(uint64_t key, uint32_t value) { return trap::to_program(static_cast<long>(place_of(key, true)), value); }
 
 // Virtual nanoseconds from now on, at least 1; 0 for none. Or what is wrong with it.
@@ -78,7 +80,7 @@ long wake_operation(Call& call) {
   const int32_t compare = static_cast<int32_t>(encoded << 20) >> 20;
   if (encoded >> 28 & FUTEX_OP_OPARG_SHIFT) argument = 1 << (argument & 31);
   uint32_t before;
-  if (const long wrong = load(word, before)) return wrong;
+  if (const long wrong = load_to_change(word, before)) return wrong;
   const auto old = static_cast<int32_t>(before);
   int32_t now;
   switch (encoded >> 28 & 7) {
@@ -111,7 +113,7 @@ long lock_pi(Call& call, bool try_only) {
   const auto me = static_cast<uint32_t>(self().virtual_tid);
   for (;;) {
     uint32_t word;
-    if (const long wrong = load(key, word)) return wrong;
+    if (const long wrong = load_to_change(key, word)) return wrong;
     const uint32_t owner = word & FUTEX_TID_MASK;
     if (owner == 0) return store(key, me | (word & FUTEX_OWNER_DIED) | (waiters(key) ? FUTEX_WAITERS : 0));
     if (owner == me) return -EDEADLK;
@@ -127,7 +129,7 @@ long lock_pi(Call& call, bool try_only) {
 long unlock_pi(Call& call) {
   const auto key = static_cast<uint64_t>(call.a);
   uint32_t word;
-  if (const long wrong = load(key, word)) return wrong;
+  if (const long wrong = load_to_change(key, word)) return wrong;
   if ((word & FUTEX_TID_MASK) != static_cast<uint32_t>(self().virtual_tid)) return -EPERM;
   if (const long wrong = store(key, 0)) return wrong;
   wake(key, 1, ~0u);
