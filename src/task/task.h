@@ -157,6 +157,7 @@ struct Task {
   uint64_t altstack[3];       // the program's own sigaltstack (ss_sp, ss_flags, ss_size)
   uint32_t interrupted;       // a signal arrived for a waiting task
   uint32_t stepping;          // single steps of a spin probe are on
+  uint32_t in_probe;          // the probe itself runs: it comes at any instruction, so it may touch nothing of the program's
   uint32_t spinning;          // the probe proved a spin; the task is on its way to that event
   uint32_t solo;              // operations on objects that need no turn: no other task runs (see kSoloOperations)
   uint64_t preempted_rip;     // where an involuntary event began

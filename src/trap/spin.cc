@@ -73,6 +73,12 @@ struct Probe {
 Probe g_probe;  // per process; under View direct guarded by g_probing
 uint32_t g_probing;
 
+// When a probe comes is up to the clock: an event that it caused would be where the recording has none, or missing (meet_page checks).
+struct LookScope {
+  LookScope() { self().in_probe = 1; }
+  ~LookScope() { self().in_probe = 0; }
+};
+
 // Through the kernel: the instruction about to run may be one that faults.
 bool load(uint64_t address, uint64_t size, uint64_t* value) {
   *value = 0;
@@ -153,6 +159,7 @@ void note(Touched* list, size_t& count, size_t capacity, bool& overflow, const A
 
 // Notes what the instruction about to run reads and writes.
 void note_accesses(Probe& p, const Registers& registers) {
+  const LookScope looks;
   Instruction instruction;
   const bool is_known = decode(registers.rip, instruction);
   // Locked instructions are patched, and end the probe; but under View coherent they are what they are.
@@ -160,7 +167,7 @@ void note_accesses(Probe& p, const Registers& registers) {
     p.unprovable = true;
     return;
   }
-  AccessList list = accesses_of(instruction, registers, sys::fs_base(), reinterpret_cast<uint64_t>(&self()), Extent::kOneStep);
+  AccessList list = accesses_of(instruction, registers, sys::fs_base_untouched(), reinterpret_cast<uint64_t>(&self()), Extent::kOneStep);
   if (list.unknown_write || list.unknown_read) {
     p.unprovable = true;
     return;
@@ -311,7 +318,7 @@ void forget_started(const ucontext_t& context) {
   AccessList list;
   list.unknown_write = true;
   if (decode(registers.rip, instruction)) {
-    list = accesses_of(instruction, registers, sys::fs_base(), reinterpret_cast<uint64_t>(&self()), Extent::kWhole);
+    list = accesses_of(instruction, registers, sys::fs_base_untouched(), reinterpret_cast<uint64_t>(&self()), Extent::kWhole);
   }
   for (size_t i = 0; i < list.count; i++) {
     const Access& access = list.accesses[i];
