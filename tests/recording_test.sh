@@ -25,7 +25,7 @@ ends 125 'there is no recording' "$weir" replay
 ends 0 'there is no recording' "$weir" ls
 ends 125 'PROGRAM is required' "$weir" record
 ends 125 'HOME' env -u WEIR_RECORDINGS -u HOME -u XDG_DATA_HOME "$weir" record -- true
-ends 125 'does not work with --view direct' "$weir" record --view direct -- true
+ends 125 'there is no such view' "$weir" record --view copied -- true
 ends 125 'there is no such view' "$weir" record --view sideways -- true
 ends 127 'not found' "$weir" record -- no-such-program-anywhere
 cp /bin/true busy
@@ -134,7 +134,7 @@ edited 'a newer version of Weir (format 99' 'weir recording' 99
 edited 'another kind of processor' features '["0000000000000001"]'
 edited 'No such file' files '[{"path": "/nowhere/lib.so", "size": 1, "modified": 2, "build": "", "sum": "0000000000000003"}]'
 edited 'has changed since: it has' files '[{"path": "/bin/sh", "size": 1, "modified": 2, "build": "", "sum": "0000000000000003"}]'
-edited '--view direct' view '"direct"'
+edited 'there is no such view' view '"copied"'
 edited 'order token' order '"token"'
 edited 'order free' order '"free"'
 edited 'ulimit -Hn' descriptor 900000000

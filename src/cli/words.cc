@@ -31,10 +31,8 @@ std::string size_words(uint64_t bytes) {
 }
 
 void refuse_view(const std::string& view, const char* command) {
-  if (view == "isolated" || view == "coherent") return;
-  const bool known = view == "coherent" || std::find(kViews.begin(), kViews.end(), view) != kViews.end();
-  if (!known) throw Failure(kWeirFailed, fmt::format("--view {}: there is no such view", view));
-  throw Failure(kWeirFailed, fmt::format("{} does not work with --view {} yet: use coherent or isolated", command, view));
+  if (std::find(kViews.begin(), kViews.end(), view) != kViews.end()) return;
+  throw Failure(kWeirFailed, fmt::format("{} --view {}: there is no such view: coherent, isolated or direct", command, view));
 }
 
 std::string chosen_recording(const std::string& named) {

@@ -70,7 +70,7 @@ int create(const void* function, void* argument, Function make) {
 
 template <typename Function>
 int in_one_turn(EventKind kind, Function function) {
-  if (has_short_turns()) return function();  // its steps are events each
+  if (has_short_turns() && !runtime::is_order_only()) return function();  // its steps are events each
   weir_upcall(begin_event, static_cast<long>(kind), 0, 0);
   const int result = function();
   weir_upcall(end_event, 0, 0, 0);
@@ -79,6 +79,30 @@ int in_one_turn(EventKind kind, Function function) {
 
 // glibc's thread record: its tid, set before the thread can be named.
 constexpr uint64_t kTidOffset = 720;
+
+// The turn that it is called in goes on until the thread has ended, or this one is cancelled.
+long wait_for_end(long thread, long, long) {
+  const auto key = static_cast<uint64_t>(thread) + kTidOffset;
+  Task& task = self();
+  task.cancel_wait = 1;
+  if (*object_at<int>(static_cast<long>(key)) && !task.cancel_asked) block(key, ~0u, 0, "end of a thread");
+  task.cancel_wait = 0;
+  return 0;
+}
+
+// glibc looks whether the thread has ended by reading what the end of a task writes. Here it looks in a turn.
+int join_in_turns(pthread_t thread, void** result) {
+  constexpr timespec kPast{0, 0};
+  for (bool is_checked = false;; is_checked = true) {
+    weir_upcall(begin_event, static_cast<long>(EventKind::kOther), 0, 0);
+    int error = is_checked ? EBUSY : pthread_timedjoin_np(thread, result, &kPast);  // EINVAL, EDEADLK
+    if (error == EBUSY || error == ETIMEDOUT) error = pthread_tryjoin_np(thread, result);
+    if (error == EBUSY && !self().cancel_asked) weir_upcall(wait_for_end, static_cast<long>(thread), 0, 0);
+    weir_upcall(end_event, 0, 0, 0);
+    if (error != EBUSY) return error;
+    if (self().cancel_asked) pthread_testcancel();
+  }
+}
 
 long cancel_event(long thread, long, long) {
   const int tid = *object_at<int>(static_cast<long>(static_cast<uint64_t>(thread) + kTidOffset));
@@ -107,6 +131,9 @@ void run_once() {
   call->begun = true;
   weir_upcall(end_event, 0, 0, 0);
   call->routine();
+  if (!runtime::is_order_only()) return;
+  weir_upcall(begin_event, static_cast<long>(EventKind::kOther), 0, 0);  // glibc stores that it is done
+  call->begun = false;
 }
 
 constexpr int kOnceDone = 2;  // glibc's bit
@@ -129,6 +156,7 @@ WEIR_EXPORT int thrd_create(thrd_t* thread, thrd_start_t function, void* argumen
 }
 
 WEIR_EXPORT int pthread_join(pthread_t thread, void** result) {
+  if (is_event() && runtime::is_order_only()) return join_in_turns(thread, result);
   if (!is_event() || !runtime::g_copies) return real().pthread_join(thread, result);
   weir_upcall(begin_join, 0, 0, 0);
   const int error = real().pthread_join(thread, result);
@@ -136,10 +164,18 @@ WEIR_EXPORT int pthread_join(pthread_t thread, void** result) {
   return error;
 }
 
+WEIR_EXPORT int thrd_join(thrd_t thread, int* result) {
+  if (!is_event() || !runtime::is_order_only()) return real().thrd_join(thread, result);
+  void* value = nullptr;
+  if (join_in_turns(thread, &value) != 0) return thrd_error;
+  if (result) *result = static_cast<int>(reinterpret_cast<long>(value));
+  return thrd_success;
+}
+
 // glibc's has two steps, and a thread that ends between them gives its own memory back: the second reads what is gone (glibc's
 // bug 19951, hardly ever met natively; with an event in between every short thread would end there).
 WEIR_EXPORT int pthread_detach(pthread_t thread) noexcept {
-  if (!is_event() || !runtime::g_copies) return real().pthread_detach(thread);
+  if (!is_event() || !(runtime::g_copies || runtime::is_order_only())) return real().pthread_detach(thread);
   return in_one_turn(EventKind::kOther, [&] { return real().pthread_detach(thread); });
 }
 
@@ -164,8 +200,9 @@ WEIR_EXPORT int pthread_cancel(pthread_t thread) {
 }
 
 WEIR_EXPORT int pthread_once(pthread_once_t* control, void (*routine)()) {
-  if (__atomic_load_n(control, __ATOMIC_ACQUIRE) & kOnceDone) return 0;  // acquire: sees what the routine wrote
-  if (!is_event() || has_short_turns()) return real().pthread_once(control, routine);
+  const bool in_turn = is_event() && runtime::is_order_only();  // else when it is done would not be known
+  if (!in_turn && __atomic_load_n(control, __ATOMIC_ACQUIRE) & kOnceDone) return 0;  // acquire: sees what the routine wrote
+  if (!in_turn && (!is_event() || has_short_turns())) return real().pthread_once(control, routine);
   Task& task = self();
   OnceCall call{routine, reinterpret_cast<OnceCall*>(task.once), false};
   weir_upcall(begin_event, static_cast<long>(EventKind::kOther), 0, 0);

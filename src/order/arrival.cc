@@ -34,6 +34,18 @@ void end_wait(Task& task, How how) {
 // Its wait is to end as soon as the turn is free: another task may yet end it before.
 bool is_expected(const Task& task) { return task.state == TaskState::kArrived || (task.state == TaskState::kBlocked && task.comes); }
 
+// Order only: what those have read who have come since the turn before, they have read before what is written from now on.
+void note_arrivals(Shared& s, Task& next) {
+  s.unnoted = 0;
+  next.is_unnoted = 0;
+  for (TaskId i = 0; i < s.high_task; i++) {
+    Task& task = s.tasks[i];
+    if (!task.is_unnoted) continue;
+    task.is_unnoted = 0;
+    journal().put_turn(turn_word(task.id, How::kNone, task.what));
+  }
+}
+
 void give(Shared& s, Task& task) {
   if (task.state == TaskState::kBlocked) end_wait(task, static_cast<How>(task.comes));
   task.comes = 0;
@@ -41,6 +53,7 @@ void give(Shared& s, Task& task) {
   s.round++;
   s.decisions++;
   task.computes = 0;
+  if (journal().recording && s.unnoted) note_arrivals(s, task);
   if (journal().recording) journal().put_turn(turn_word(task.id, static_cast<How>(task.how), task.what));
 }
 
@@ -63,8 +76,14 @@ void give_as_recorded(Shared& s) {
   uint16_t turn;
   if (s.order_ended) return;
   if (!journal().peek_turn(turn)) return end_order(s);
-  for (; static_cast<How>(turn >> kTurnTaskBits & ((1u << kTurnHowBits) - 1)) == How::kStands;) {
-    report_waits();
+  while (static_cast<How>(turn >> kTurnTaskBits & ((1u << kTurnHowBits) - 1)) == How::kNone) {
+    if (const uint32_t what = turn >> (kTurnTaskBits + kTurnHowBits)) {
+      Task& comes = s.tasks[turn & ((1u << kTurnTaskBits) - 1)];
+      if (comes.state == TaskState::kRunning) return;  // it is on its way
+      if (comes.state != TaskState::kArrived || comes.what != what) journal().turn_differs(turn, comes);
+    } else {
+      report_waits();
+    }
     journal().take_turn();
     if (!journal().peek_turn(turn)) return end_order(s);
   }
@@ -114,6 +133,7 @@ void arrive(Shared& s, Task& task, uint32_t what) {
   task.what = what;
   task.state = TaskState::kArrived;
   try_take(s, task);
+  if (config().order_only && what && s.turn != task.id) task.is_unnoted = s.unnoted = 1;
 }
 
 void give_on(Shared& s) {
@@ -177,7 +197,7 @@ int wait_blocked_by_arrival(Task& task) {
       SpinGuard guard(s.order_lock);
       if (s.deadlock_told || !stands(s)) continue;
       s.deadlock_told = 1;
-      if (journal().recording) journal().put_turn(turn_word(task.id, How::kStands, 0));
+      if (journal().recording) journal().put_turn(turn_word(task.id, How::kNone, 0));
       report_waits();
     }
   }

@@ -15,7 +15,7 @@ enum class How : uint32_t {
   kComes = 0,      // it has come to an event, has come back from the kernel, or was woken by another task
   kTimedOut = 1,   // its time limit has passed
   kSignalled = 2,  // a signal has ended its wait
-  kStands = 3,     // no turn: it was said that no task can go on
+  kNone = 3,       // no turn: it was said that no task can go on, or, with a kind, the task has come to an event while others had the turn
 };
 
 // Of a kept turn: the task, How, and the kind of its event (0 where it had waited).

@@ -39,6 +39,7 @@ bool late(const Shared& s, const Task& task) {
 uint64_t probe(const Task* waiter) {
   Shared& s = shared();
   if (!config().fenced && !config().exact()) return 0;
+  if (config().order_only) return 0;  // who spins is in nobody's way
   uint64_t soon = 0;
   const uint64_t next = config().by_arrival ? kNextLookForPage : kNextLook;
   const uint64_t now = sys::monotonic_ns();

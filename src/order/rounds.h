@@ -19,6 +19,7 @@ struct Config {
   bool fenced = false;
   bool deterministic = false;   // token
   bool by_arrival = false;      // record and replay: who comes first, or as it was recorded (order/arrival.cc)
+  bool order_only = false;      // by arrival, and tasks share one memory: when they read it is not known, only between which events
   // What a task does follows from the order of turns: one that is late may not be preempted just anywhere.
   bool exact() const { return deterministic || by_arrival; }
   uint32_t processors = 1;

@@ -1,7 +1,11 @@
 #include "runtime/check.h"
 
 #include <sys/syscall.h>
+#include <sys/uio.h>
 
+#include "base/bytes.h"
+#include "runtime/state.h"
+#include "trap/program_memory.h"
 
 namespace weir::recording {
 
@@ -45,10 +49,37 @@ int arguments_looked_at(long number) {
   }
 }
 
+uint64_t hash_memory(uint64_t hash, uint64_t address, uint64_t size) {
+  uint64_t words[512];
+  for (uint64_t done = 0; done < size;) {
+    const uint64_t length = size - done < sizeof words ? size - done : sizeof words;
+    words[(length - 1) / 8] = 0;
+    if (trap::from_program(words, static_cast<long>(address + done), length) != 0) break;
+    hash = hash_words(hash, words, (length + 7) / 8);
+    done += length;
+  }
+  return hash;
+}
+
+uint64_t hash_written(uint64_t hash, const effects::Request& request, uint64_t written) {
+  switch (request.number) {
+    case SYS_write: case SYS_pwrite64: case SYS_sendto: return hash_memory(hash, static_cast<uint64_t>(request.a[1]), written);
+    case SYS_writev: case SYS_pwritev: case SYS_pwritev2: break;
+    default: return hash;
+  }
+  iovec piece;
+  for (long i = 0; written && i < request.a[2] && trap::from_program(piece, request.a[1] + i * static_cast<long>(sizeof piece)) == 0; i++) {
+    const uint64_t length = piece.iov_len < written ? piece.iov_len : written;
+    hash = hash_memory(hash, reinterpret_cast<uint64_t>(piece.iov_base), length);
+    written -= length;
+  }
+  return hash;
+}
+
 }  // namespace
 
 // The runtime's own addresses are left out.
-uint32_t check_of(const Task& task, const effects::Request& request) {
+uint32_t check_of(const Task& task, const effects::Request& request, long result) {
   uint64_t hash = static_cast<uint64_t>(request.number) + 1;
   for (int i = 0; i < arguments_looked_at(request.number); i++) {
     if (names_task(request.number, i)) continue;
@@ -57,6 +88,7 @@ uint32_t check_of(const Task& task, const effects::Request& request) {
     hash = (hash ^ value) * 0x9E3779B97F4A7C15;
     hash ^= hash >> 29;
   }
+  if (runtime::is_order_only() && result > 0) hash = hash_written(hash, request, static_cast<uint64_t>(result));
   return static_cast<uint32_t>(hash);
 }
 

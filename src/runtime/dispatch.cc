@@ -1,5 +1,7 @@
 // Where every patched site and every interposed call arrives: on the task's runtime stack, registers in the frame.
 
+#include <stdio.h>
+
 #include "base/options.h"
 #include "count/count.h"
 #include "count/text.h"
@@ -47,6 +49,13 @@ bool is_lock_of_libc(const Site& site, uint64_t address) {
   return runtime::libc_text().contains(site.address) && site.atomic.size == 4 && address - sys::fs_base() >= kDescriptor;
 }
 
+// Who tries a lock does something else when it fails.
+bool is_trylock(const Site& site) {
+  constexpr uint64_t kLength = 128;
+  const auto function = reinterpret_cast<uint64_t>(&ftrylockfile);
+  return site.address - function < kLength;
+}
+
 bool makes_alone(Task& task, const Frame& frame, const Site& site, uint64_t address) {
   return runtime::g_copies && !task.turn_depth && is_lock_of_libc(site, address) &&
          would_store(site.atomic, frame, reinterpret_cast<void*>(address)) && operates_alone(task, address);
@@ -65,7 +74,7 @@ void on_atomic(Frame& frame, const Site& site) {
     execute_atomic(site.atomic, frame, reinterpret_cast<void*>(address));
     return;
   }
-  if ((!task.turn_depth && is_own_word(task, site, address)) || makes_alone(task, frame, site, address)) {
+  if ((runtime::g_copies && !task.turn_depth && is_own_word(task, site, address)) || makes_alone(task, frame, site, address)) {
     execute_atomic(site.atomic, frame, reinterpret_cast<void*>(address));
     return;
   }
@@ -88,7 +97,12 @@ void on_atomic(Frame& frame, const Site& site) {
   } else {
     note_failure();
   }
+  if (!stores && runtime::is_order_only() && is_lock_of_libc(site, address) && !is_trylock(site)) {
+    keep_turn_to_retry();
+    return;
+  }
   end_turn();
+  if (task.keeps_for == kKeptForRetry) end_kept_turn();
 }
 
 void on_rdtsc(Frame& frame, const Site& site) {

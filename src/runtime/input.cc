@@ -98,12 +98,12 @@ void keep(Task& task, const effects::Request& request, const effects::Before& be
   const long written = is_direct ? INT32_MAX : result;
   effects::written_memory(request, before, written, count_pieces, &pieces);
   const uint8_t flags = pieces.count ? trace::kMore : uint8_t{0};
-  recording::put(task, Entry{Kind::kCall, flags, static_cast<uint16_t>(request.number), 0, recording::check_of(task, request), 0, result});
+  recording::put(task, Entry{Kind::kCall, flags, static_cast<uint16_t>(request.number), 0, recording::check_of(task, request, result), 0, result});
   if (pieces.count) effects::written_memory(request, before, written, put_pieces, &pieces);
 }
 
 void check(const Task& task, const Entry& entry, const effects::Request& request) {
-  if (entry.kind != Kind::kCall || entry.number != request.number || entry.check != recording::check_of(task, request)) {
+  if (entry.kind != Kind::kCall || entry.number != request.number || entry.check != recording::check_of(task, request, entry.result)) {
     recording::diverged(task, entry, effects::name_of(request.number), request.number);
   }
 }
@@ -207,14 +207,17 @@ long replay_execution(Task& task, const effects::Request& request) {
 
 long map_file(Task& task, effects::Request request) {
   const bool anonymous = request.a[3] & MAP_ANONYMOUS, shared = (request.a[3] & MAP_TYPE) != MAP_PRIVATE;
-  if (!anonymous) request.a[4] = file(request.a[4], shared);
-  const long result = make(request);
-  if (!anonymous) close_file(request.a[4], shared);
   if (recording()) {
+    const long result = make(request);
+    if (!anonymous && !sys::failed(result)) recording::put_file(task, request.a[4], shared);
     recording::put(task, Entry{Kind::kCall, 0, static_cast<uint16_t>(request.number), 0, 0, 0, result});
     return result;
   }
+  const bool maps_file = !anonymous && recording::next(task).kind == Kind::kFile;  // else it failed
+  if (maps_file) request.a[4] = recording::open_file(task, shared);
   const Entry& entry = recording::next(task);
+  const long result = anonymous || maps_file ? make(request) : entry.result;
+  if (maps_file) close_file(request.a[4], shared);
   if (entry.kind != Kind::kCall || entry.number != request.number || entry.result != result) recording::diverged(task, entry, "mmap answers", result);
   recording::take(task, entry);
   return result;

@@ -321,7 +321,7 @@ void await_child(int pid) {
     uint32_t never = 0;
     for (int now; (now = __atomic_load_n(&real, __ATOMIC_ACQUIRE)) >= 0;) {
       if (now > 0) {
-        if (!g_tasks_active) sys::raw(SYS_wait4, now, 0, WNOHANG, 0);  // else the monitor does
+        if (!(g_tasks_active && runtime::g_processes)) sys::raw(SYS_wait4, now, 0, WNOHANG, 0);  // else the monitor does
         if (sys::raw(SYS_kill, now, 0) != 0) return;
       }
       sys::futex_wait(&never, 0, kChildLook);

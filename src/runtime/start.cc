@@ -119,10 +119,12 @@ bool grow_heap(uint32_t heap, size_t segments, uint64_t* start) {
 
 }  // namespace
 
+bool is_order_only() { return options().view == View::kDirect && options().order == Order::kRecord; }
+
 void go_multi() {
   Shared& s = shared();
   const uint64_t begin = sys::monotonic_ns();
-  order::configure({g_copies, options().order == Order::kToken, options().order == Order::kRecord || g_coherent, count_processors()});
+  order::configure({g_copies, options().order == Order::kToken, options().order == Order::kRecord || g_coherent, is_order_only(), count_processors()});
   order::set_watch(trap::spin_sees_change);
   recording::keep_order();
   syscalls::choose_handled(true);
@@ -132,8 +134,8 @@ void go_multi() {
     page::map_alias();
   }
   s.multi = 1;
+  if (g_copies || is_order_only()) patch_all(kPatchAtomic);  // before the split: the pages that it changes are then this process's alone
   if (g_copies) {
-    patch_all(kPatchAtomic);  // before the split: the pages that it changes are then this process's alone
     count::start(reinterpret_cast<uint64_t>(&weir_site_entry), reinterpret_cast<uint64_t>(&weir_upcall));
   }
   if (g_processes) {

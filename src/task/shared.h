@@ -225,6 +225,7 @@ struct Shared {
   Gap gaps[kGaps];           // Guarded by: the turn
   uint64_t arrivals;         // by arrival: how often a task began to want the turn
   uint32_t barged;           // in a row, turns taken by who did not sleep
+  uint32_t unnoted;  // order only: there are tasks whose arrival is not in the recording yet
   uint32_t order_ended;      // replaying: no turn is recorded any more
   uint32_t lookers;          // tasks that look at their word instead of sleeping. Changed atomically
   uint32_t waits_by_looking; // a task has been found to spin in a turn that it kept; likewise

@@ -27,6 +27,7 @@ enum KeptTurn : uint32_t {
   kKeptForJoin,    // the C library's part of pthread_join
   kKeptForGap,     // from an event to another one that is near
   kKeptForEnd,     // from the end of the thread's function to the end of the task
+  kKeptForRetry,   // order only: between an operation on a lock of libc's that failed and what it does about that
 };
 
 struct PendingSignal {
@@ -114,6 +115,7 @@ struct Task {
   uint32_t how;               // by arrival: an order::How, why it wants the turn
   uint32_t what;              // by arrival: the EventKind for which
   uint64_t arrival;           // by arrival: when it began to want it
+  uint32_t is_unnoted;        // order only: its arrival is not in the recording yet. Guarded by: order_lock
   uint32_t computes;          // by arrival: it has left its last event, or is new, and has not had the turn since. Guarded by: the turn
   uint32_t waits_for_page;    // its wait ends by another task only
   uint32_t borrows;           // in the kernel: pages are mapped to which it has no right

