@@ -69,6 +69,16 @@ says 'Old value = '
 says 'total 404'
 [ "$(grep -c '^\*\? *[0-9]* *process' out)" -ge 3 ] || fail "not all tasks: $(cat out)"
 
+# --- threads that stay threads: the one that was asked for is chosen
+"$weir" record --view direct --quiet -o threads -- "$programs/watched_total" >recorded || fail "cannot record"
+printf '%s\n' 'set pagination off' thread 'info threads' 'thread apply all bt' 'break add_to_total' continue bt delete continue | replay 0 --gdb --goto 0-2:4 threads
+grep -q 'Current thread is [23] ' out || fail "not the thread that was asked for: $(cat out)"
+says 'adds ('
+says 'main ('
+says 'add_to_total ('
+says 'total 404'
+[ "$(grep -c '^\*\? *[0-9]* *LWP' out)" -ge 2 ] || fail "not all threads: $(cat out)"
+
 # --- a crash stands where it happens
 "$weir" record --quiet -o two -- "$programs/crash_in_thread" >/dev/null 2>&1
 printf '%s\n' continue bt | replay 0 --gdb two

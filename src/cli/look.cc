@@ -40,7 +40,7 @@ bool number(std::string_view text, uint64_t most, uint64_t& value) {
 // - What gdb does by default on all processes at once (target-non-stop) loses signals where two of them stop together.
 // - The frame is the program's innermost, not one of the runtime's.
 // - With gdb the replay ends: what gdb left behind would be half a program.
-std::string script(const std::vector<pid_t>& processes) {
+std::string script(const std::vector<pid_t>& processes, pid_t thread) {
   std::string attach;
   for (const pid_t pid : processes) attach += fmt::format("{}, ", pid);
   return fmt::format(R"(python
@@ -58,6 +58,9 @@ for place, pid in enumerate([{}]):
         if not place:
             raise
 gdb.execute("inferior 1", to_string=True)
+for thread in gdb.selected_inferior().threads():
+    if thread.ptid[1] == {}:
+        thread.switch()
 for line in ("set pagination on", "set confirm on", "set print inferior-events on"):
     gdb.execute(line, to_string=True)
 passed = 0
@@ -90,7 +93,7 @@ define hook-quit
 python end_all()
 end
 frame
-)", attach);
+)", attach, thread);
 }
 
 }  // namespace
@@ -127,7 +130,7 @@ void Look::start_gdb(const std::vector<pid_t>& processes, const std::function<bo
   trace::Stop& stop = memory_.header().stop;
   std::vector<pid_t> sorted = processes;
   std::ranges::stable_partition(sorted, [&](pid_t pid) { return pid == stop.pid; });
-  const std::string commands = script(sorted);
+  const std::string commands = script(sorted, stop.tid);
   for (const int signal : {SIGINT, SIGQUIT, SIGTTOU}) std::signal(signal, SIG_IGN);  // of the terminal: gdb's, and through it the program's
   const bool has_terminal = isatty(STDIN_FILENO);
   fflush(nullptr);

@@ -67,6 +67,7 @@ struct Stop {
   uint64_t place;          // where it first comes into the runtime at this event or a later one (Entry::event); 0: nowhere
   uint64_t at;             // where it stands
   int32_t pid;             // of the kernel's process in which it does; 0: it has not come there yet
+  int32_t tid;             // and of its thread there
   uint32_t go;             // futex: 1 = it goes on
 };
 
