@@ -49,6 +49,12 @@ ends 0 '' "$weir" record --quiet -- true
 ends 0 '' "$weir" record --log words -- true
 [ -s stderr ] && fail "record --log says something to stderr: $(cat stderr)"
 grep -q 'weir: recorded in' words || fail "record --log: $(cat words)"
+for round in 1 2 3; do  # processes that print at the same time
+  "$weir" record --quiet -o "prints.$round" -- sh -c 'for i in 1 2 3 4 5; do (echo a$i; echo b$i >&2; /bin/echo c$i) & done; wait' >/dev/null 2>&1
+  "$weir" replay "prints.$round" >first 2>&1
+  "$weir" replay "prints.$round" >second 2>&1
+  [ "$(wc -l <first)" = 15 ] && cmp -s first second || fail "prints in another order: $(diff first second)"
+done
 ends 7 'recorded in' "$weir" record -o seven -- sh -c 'exit 7'
 ends 7 '' "$weir" replay seven
 ended 139 'recorded in' "$weir" record -o crashed -- sh -c 'kill -SEGV $$'

@@ -160,11 +160,7 @@ void follow(const Task& task, const effects::Request& request, long result) {
 }
 
 // What the user is to see again.
-void show_again(const Task& task, const effects::Request& request, long result) {
-  follow(task, request, result);
-  if (result <= 0 || (request.number != SYS_write && request.number != SYS_writev)) return;
-  const long output = recording::shown(task, request.a[0]);
-  if (!output) return;
+void show_again(const effects::Request& request, long output, long result) {
   if (request.number == SYS_write) {
     sys::raw(SYS_write, output, request.a[1], result);
     return;
@@ -176,6 +172,19 @@ void show_again(const Task& task, const effects::Request& request, long result) 
     sys::raw(SYS_write, output, reinterpret_cast<long>(piece.iov_base), static_cast<long>(size));
     left -= size;
   }
+}
+
+// The prints of all processes are counted, when each has been made: a replay shows them in that order.
+void note_print(const Task& task, const effects::Request& request, long result) {
+  follow(task, request, result);
+  if (result <= 0 || (request.number != SYS_write && request.number != SYS_writev)) return;
+  const long output = recording::shown(task, request.a[0]);
+  if (!output) return;
+  const int64_t print = kept(What::kPrint, recording() ? recording::next_print() : 0);
+  if (recording()) return;
+  recording::await_print(print);
+  show_again(request, output, result);
+  recording::note_print(print);
 }
 
 long make(const effects::Request& r) { return sys::raw(r.number, r.a[0], r.a[1], r.a[2], r.a[3], r.a[4], r.a[5]); }
@@ -234,8 +243,10 @@ long answer(const effects::Request& request, Ask ask) {
   if (recording()) {
     effects::Before before;
     effects::prepare(request, &before);
+    if (request.number == SYS_execve || request.number == SYS_execveat) recording::keep_shown(task);
     const long result = replay == effects::Replay::kMake ? make(request) : ask(request);
     keep(task, request, before, result);
+    if (replay != effects::Replay::kMake) note_print(task, request, result);
     return result;
   }
   if (request.number == SYS_execve || request.number == SYS_execveat) return replay_execution(task, request);
@@ -244,7 +255,7 @@ long answer(const effects::Request& request, Ask ask) {
     return take_answer(task, request, &made);
   }
   const long result = take_answer(task, request);
-  show_again(task, request, result);
+  note_print(task, request, result);
   if (request.number == SYS_wait4 && result > 0) {
     int status = 0;
     if (!request.a[1] || trap::from_program(status, request.a[1]) != 0 || WIFEXITED(status) || WIFSIGNALED(status)) note_child_end(result);
@@ -394,8 +405,8 @@ void begin_task(Task& task) {
 }
 
 bool execution_fails(Task& task) {
+  if (is_on()) recording::keep_shown(task);
   if (!replaying()) return false;
-  recording::keep_shown(task);
   const Entry* entry = recording::peek(task);
   return entry && entry->kind == Kind::kValue && entry->number == static_cast<uint16_t>(What::kErrand);
 }

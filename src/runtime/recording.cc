@@ -307,6 +307,28 @@ void keep_shown(const Task& task) {
   for (uint8_t i = 1; i <= 2; i++) header().shows[task.ordinal][i] = shared().shows[i] ? shared().shows[i] : uint8_t{3};
 }
 
+int64_t next_print() { return static_cast<int64_t>(__atomic_fetch_add(&header().prints, 1u, __ATOMIC_ACQ_REL)); }
+
+void await_print(int64_t print) {
+  constexpr uint64_t kLook = 200'000, kPatience = 2'000'000'000;  // a process that was killed may have counted one and not recorded it
+  uint32_t never = 0;
+  uint64_t seen = ~uint64_t{0}, since = 0;
+  for (uint64_t now; (now = __atomic_load_n(&header().prints, __ATOMIC_ACQUIRE)) < static_cast<uint64_t>(print);) {
+    if (now != seen) since = sys::monotonic_ns();
+    seen = now;
+    if (sys::monotonic_ns() - since > kPatience) return;
+    sys::futex_wait(&never, 0, kLook);
+    if (trace::is_gone(header()) || trace::is_dead(header())) end_with_command();
+  }
+}
+
+void note_print(int64_t print) {
+  const uint64_t next = static_cast<uint64_t>(print) + 1;
+  for (uint64_t now = __atomic_load_n(&header().prints, __ATOMIC_ACQUIRE); now < next;) {
+    if (__atomic_compare_exchange_n(&header().prints, &now, next, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return;
+  }
+}
+
 void note_child(int pid, uint32_t ordinal) {
   Shared& s = shared();
   s.recorded_children[s.recorded_child_count++ % kRecordedChildren] = {pid, ordinal};

@@ -13,8 +13,13 @@ inline trace::Header& header() { return *reinterpret_cast<trace::Header*>(trace:
 void attach();
 // The first entry of a program image: what it is.
 void begin_image();
-// Replaying, before a program is executed: which of its descriptors are shown.
+// Before a program is executed: which of its descriptors are shown.
 void keep_shown(const Task& task);
+// Recording: which of all prints the one was that the task has just made.
+int64_t next_print();
+// Replaying: returns when all before this one have been shown, or when whoever was to show one does not come; and: it has been shown.
+void await_print(int64_t print);
+void note_print(int64_t print);
 // Which of the command's outputs, 1 or 2, a descriptor of the program was; 0 none. A vfork child has its own, of 1 and 2.
 uint8_t shown(const Task& task, long descriptor);
 void set_shown(const Task& task, long descriptor, uint8_t what);

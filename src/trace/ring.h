@@ -94,6 +94,7 @@ struct Header {
   Place place[kMostPlaces];     // the innermost first
   Stop stop;
   WaitingSignal waiting;
+  uint64_t prints;              // recording: how often something was shown to the user, by all processes; replaying: how often it was again
   uint32_t shares;              // recording: a process was made that shares memory with the one that made it
   char shared[252];             // the file, empty for anonymous memory
   OpenTurns turns[kMostProcesses];  // by ordinal
