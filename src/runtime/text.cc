@@ -14,6 +14,7 @@
 #include "sys/maps.h"
 #include "sys/report.h"
 #include "task/shared.h"
+#include "view/view.h"
 
 extern "C" {
 // Weak: libc before 2.35 and other libcs have neither.
@@ -36,6 +37,7 @@ Range libc_text() { return g_libc; }
 int64_t* rseq_offset() { return reinterpret_cast<int64_t*>(const_cast<ptrdiff_t*>(&__rseq_offset)); }
 
 void patch_all(PatchKinds kinds) {
+  const view::PeekScope peeks(self());  // where a plan of patches is kept, less is looked at
   count::forget_all_text();
   char* maps;
   long length = sys::read_maps(&maps);

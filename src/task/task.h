@@ -116,6 +116,7 @@ struct Task {
   uint32_t what;              // by arrival: the EventKind for which
   uint64_t arrival;           // by arrival: when it began to want it
   uint32_t is_unnoted;        // order only: its arrival is not in the recording yet. Guarded by: order_lock
+  uint64_t touched, touched_from;  // View coherent: the address of its last page fault, and of the instruction
   uint32_t computes;          // by arrival: it has left its last event, or is new, and has not had the turn since. Guarded by: the turn
   uint32_t waits_for_page;    // its wait ends by another task only
   uint32_t borrows;           // in the kernel: pages are mapped to which it has no right
@@ -159,7 +160,7 @@ struct Task {
   uint64_t altstack[3];       // the program's own sigaltstack (ss_sp, ss_flags, ss_size)
   uint32_t interrupted;       // a signal arrived for a waiting task
   uint32_t stepping;          // single steps of a spin probe are on
-  uint32_t in_probe;          // the probe itself runs: it comes at any instruction, so it may touch nothing of the program's
+  uint32_t peeks;             // the runtime reads memory for itself, when the clock or what it knows of a file says so: no access of the task's
   uint32_t spinning;          // the probe proved a spin; the task is on its way to that event
   uint32_t solo;              // operations on objects that need no turn: no other task runs (see kSoloOperations)
   uint64_t preempted_rip;     // where an involuntary event began

@@ -204,8 +204,9 @@ void fix_sender(siginfo_t* info) {
 bool meet_page(Task& task, uint64_t address, ucontext_t& context) {
   constexpr greg_t kWrite = 2;
   if (!view::coherent::is_ours(address)) return false;
-  WEIR_CHECK(!task.in_probe);
-  if (task.stepping) end_stepping(task, context);
+  task.touched = address;
+  task.touched_from = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]);
+  if (task.stepping && !task.peeks) end_stepping(task, context);
   const uint32_t in_runtime = task.in_runtime;
   task.in_runtime = 1;
   view::coherent::on_fault(task, address, context.uc_mcontext.gregs[REG_ERR] & kWrite);

@@ -73,12 +73,6 @@ struct Probe {
 Probe g_probe;  // per process; under View direct guarded by g_probing
 uint32_t g_probing;
 
-// When a probe comes is up to the clock: an event that it caused would be where the recording has none, or missing (meet_page checks).
-struct LookScope {
-  LookScope() { self().in_probe = 1; }
-  ~LookScope() { self().in_probe = 0; }
-};
-
 // Through the kernel: the instruction about to run may be one that faults.
 bool load(uint64_t address, uint64_t size, uint64_t* value) {
   *value = 0;
@@ -159,7 +153,7 @@ void note(Touched* list, size_t& count, size_t capacity, bool& overflow, const A
 
 // Notes what the instruction about to run reads and writes.
 void note_accesses(Probe& p, const Registers& registers) {
-  const LookScope looks;
+  const view::PeekScope peeks(self());
   Instruction instruction;
   const bool is_known = decode(registers.rip, instruction);
   // Locked instructions are patched, and end the probe; but under View coherent they are what they are.

@@ -180,7 +180,7 @@ void map_with_right(Task& task, uint64_t page, uint64_t count) {
 
 void on_fault(Task& task, uint64_t address, bool writes) {
   const uint64_t page = page_down(address);
-  if (task.state == TaskState::kOutside) {  // the runtime looks at what a call has read, or writes what it answers
+  if (task.state == TaskState::kOutside || task.peeks) {  // the runtime looks at what a call has read, or writes what it answers
     task.borrows = 1;
     lend(page);
     return;

@@ -72,6 +72,21 @@ inline void lend_all() {
 inline void take_home() {
   if (has_owners()) coherent::take_home();
 }
+// While it lives, what this task's process touches is no access of the task's, and no event: when it comes is not in a recording.
+class PeekScope {
+ public:
+  explicit PeekScope(Task& task) : task_(task) { task_.peeks++; }
+  ~PeekScope() {
+    if (--task_.peeks || !task_.borrows || task_.state == TaskState::kOutside) return;
+    task_.borrows = 0;
+    take_home();
+  }
+  PeekScope(const PeekScope&) = delete;
+  PeekScope& operator=(const PeekScope&) = delete;
+
+ private:
+  Task& task_;
+};
 // The task ends; its process may run another one.
 inline void leave(Task& task) {
   if (!has_owners()) return;
