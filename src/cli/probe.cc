@@ -4,7 +4,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <linux/userfaultfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
@@ -21,12 +20,12 @@
 #include <fstream>
 #include <functional>
 
+#include "sys/userfault.h"
+
 namespace weir::cli {
 namespace {
 
 // Of Linux 6.7; the headers that Weir is built with may be older.
-constexpr uint64_t kFeatureWpUnpopulated = 1u << 13;
-constexpr uint64_t kFeatureWpAsync = 1u << 15;
 struct ScanArguments {
   uint64_t size, flags, start, end, walk_end, vec, vec_len, max_pages;
   uint64_t category_inverted, category_mask, category_anyof_mask, return_mask;
@@ -64,35 +63,28 @@ bool limit_at_least(int resource, rlim_t wanted) {
   return getrlimit(resource, &limit) == 0 && (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= wanted);
 }
 
-Finding userfault() {
-  Finding finding{"userfaultfd, asynchronous", false, true, "",
-                  "view isolated does not start, and says so: use --view direct"};
+Finding userfault(const char* what, uint64_t features, const char* present, const char* absent, const char* loses) {
+  Finding finding{what, false, true, "", loses};
   int descriptor = static_cast<int>(syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY));
   if (descriptor < 0) {
     finding.detail = strerror(errno);
     return finding;
   }
-  uffdio_api api = {UFFD_API, UFFD_FEATURE_PAGEFAULT_FLAG_WP | kFeatureWpUnpopulated | kFeatureWpAsync, 0};
+  uffdio_api api = {UFFD_API, features, 0};
   finding.present = ioctl(descriptor, UFFDIO_API, &api) == 0;
-  finding.detail = finding.present ? "write protection without a fault handler"
-                                   : "no asynchronous write protection (Linux 6.7 has it)";
+  finding.detail = finding.present ? present : absent;
   close(descriptor);
   return finding;
 }
 
+Finding asynchronous_userfault() {
+  return userfault("userfaultfd, asynchronous", sys::kAsynchronousProtection, "write protection without a fault handler",
+                   "no asynchronous write protection (Linux 6.7 has it)", "view isolated does not start, and says so: use --view direct");
+}
+
 Finding shared_userfault() {
-  Finding finding{"userfaultfd, shared memory", false, true, "",
-                  "view coherent does not start, and says so: record with --view isolated"};
-  int descriptor = static_cast<int>(syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY));
-  if (descriptor < 0) {
-    finding.detail = strerror(errno);
-    return finding;
-  }
-  uffdio_api api = {UFFD_API, UFFD_FEATURE_SIGBUS | UFFD_FEATURE_MISSING_SHMEM | UFFD_FEATURE_MINOR_SHMEM | UFFD_FEATURE_WP_HUGETLBFS_SHMEM | kFeatureWpUnpopulated, 0};
-  finding.present = ioctl(descriptor, UFFDIO_API, &api) == 0;
-  finding.detail = finding.present ? "missing pages, minor faults, write protection" : "not for shared memory (Linux 6.4 has it)";
-  close(descriptor);
-  return finding;
+  return userfault("userfaultfd, shared memory", sys::kSharedMemoryFaults, "missing pages, minor faults, write protection",
+                   "not for shared memory (Linux 6.4 has it)", "view coherent does not start, and says so: record with --view isolated");
 }
 
 Finding pagemap_scan() {
@@ -215,8 +207,8 @@ Finding overcommit() {
 }  // namespace
 
 std::vector<Finding> probe_machine() {
-  return {userfault(),       shared_userfault(), pagemap_scan(),    memory_file(), address_space(), text_patching(), tracing(),
-          fixed_addresses(), protection_keys(), map_count(),   processes(),     open_files(),    overcommit()};
+  return {asynchronous_userfault(), shared_userfault(), pagemap_scan(), memory_file(), address_space(), text_patching(), tracing(),
+          fixed_addresses(), protection_keys(), map_count(), processes(), open_files(), overcommit()};
 }
 
 }  // namespace weir::cli

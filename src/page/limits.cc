@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 
 #include "page/store.h"
+#include "sys/futex.h"
 #include "sys/syscall_x86_64.h"
 
 namespace weir::page {
@@ -72,6 +73,18 @@ long open_hidden(long number, long a, long b, long c) {
   LimitLifted limit(RLIMIT_NOFILE);
   const long descriptor = sys::raw(number, a, b, c);
   return sys::failed(descriptor) ? descriptor : hide(static_cast<int>(descriptor), limit);
+}
+
+// All processes have one table of descriptors, and who looks whether it has room for one more process (task/process.cc) holds
+// those that it counts for a moment.
+long open_hidden_patiently(long number, long a, long b, long c) {
+  constexpr uint64_t kPatience = 100'000'000;
+  const uint64_t begin = sys::monotonic_ns();
+  for (;;) {
+    const long file = open_hidden(number, a, b, c);
+    if (file != -EMFILE || sys::monotonic_ns() - begin > kPatience) return file;
+    sys::raw(SYS_sched_yield);
+  }
 }
 
 bool descriptors_left(uint32_t count) {

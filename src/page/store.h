@@ -35,6 +35,15 @@ uint64_t alias_of(uint64_t address);
 // Length of store memory that begins at `address` and is contiguous in the store; 0 where it is none.
 uint64_t store_extent(uint64_t address);
 bool in_arena(uint64_t address);
+// Calls act(start, size) for all memory of the store.
+template <typename Act>
+void each_range(Act act) {
+  act(kArena, kArenaSize);
+  const Shared& s = shared();
+  for (uint32_t i = 0; i < s.region_count; i++) {
+    if (s.regions[i].live) act(s.regions[i].start, page_up(s.regions[i].size));
+  }
+}
 // Pages back to zero, in the store. Guarded by: the turn.
 void zero_pages(uint64_t start, uint64_t size);
 
@@ -86,6 +95,8 @@ int hide_descriptor(int descriptor);
 void keep_hidden(int descriptor);
 // The same for what a system call answers; only the hard limit binds it. -errno where the call fails.
 long open_hidden(long number, long a, long b = 0, long c = 0);
+// The same; waits a moment where no descriptor is left.
+long open_hidden_patiently(long number, long a, long b = 0, long c = 0);
 bool descriptors_left(uint32_t count);  // so many could be opened. REQUIRES: the store exists
 void close_hidden(int descriptor);
 bool is_hidden(int descriptor);  // exactly the runtime's own, whatever else lies at high numbers

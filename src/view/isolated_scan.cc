@@ -9,13 +9,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
-#include <linux/userfaultfd.h>
 #include <sys/mman.h>
 
 #include "page/heap.h"
 #include "page/store.h"
+#include "page/userfault.h"
 #include "sys/fault_log.h"
-#include "sys/futex.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "task/shared.h"
@@ -39,22 +38,13 @@ struct pm_scan_arg {
 #define PAGE_IS_PRESENT (1 << 3)
 #define PAGE_IS_SWAPPED (1 << 4)
 #endif
-#ifndef UFFD_FEATURE_WP_UNPOPULATED
-#define UFFD_FEATURE_WP_UNPOPULATED (1 << 13)
-#endif
-#ifndef UFFD_FEATURE_WP_ASYNC
-#define UFFD_FEATURE_WP_ASYNC (1 << 15)
-#endif
-#ifndef UFFD_USER_MODE_ONLY
-#define UFFD_USER_MODE_ONLY 1
-#endif
 
 namespace weir::view::isolated {
 
 namespace {
 
 // Per process.
-int g_userfault = -1;
+page::Userfault g_userfault;
 int g_pagemap = -1;
 constexpr uint64_t kRegions = 512;
 page_region g_unmarked[kRegions];
@@ -131,63 +121,32 @@ void scan(AddPage add, Task& task, uint64_t start, uint64_t limit) {
   }
 }
 
-// All processes have one table of descriptors, and who looks whether it has room for one more process (task/process.cc) holds
-// those that it counts for a moment.
-template <typename Open>
-long open_patiently(Open open) {
-  constexpr uint64_t kPatience = 100'000'000;
-  const uint64_t begin = sys::monotonic_ns();
-  for (;;) {
-    const long file = open();
-    if (file != -EMFILE || sys::monotonic_ns() - begin > kPatience) return file;
-    sys::raw(SYS_sched_yield);
-  }
-}
-
 }  // namespace
 
 bool open_tracking() {
   forget_copies();
   sys::start_fault_log(kFaultLog);
-  long file = open_patiently([] { return page::open_hidden(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY); });
-  if (sys::failed(file)) {
-    report("this kernel gives no userfaultfd (error %d); View isolated needs it%s", int64_t{-file}, page::of_descriptors(file));
+  if (!g_userfault.open("isolated", sys::kAsynchronousProtection,
+                        "this kernel's userfaultfd has no asynchronous write protection (Linux 6.7 has); View isolated needs it")) {
     return false;
   }
-  g_userfault = static_cast<int>(file);
-  uffdio_api api{};
-  api.api = UFFD_API;
-  api.features = UFFD_FEATURE_PAGEFAULT_FLAG_WP | UFFD_FEATURE_WP_HUGETLBFS_SHMEM | UFFD_FEATURE_WP_UNPOPULATED | UFFD_FEATURE_WP_ASYNC;
-  long result = sys::raw(SYS_ioctl, g_userfault, UFFDIO_API, reinterpret_cast<long>(&api));
-  if (sys::failed(result)) {
-    report("this kernel's userfaultfd has no asynchronous write protection (Linux 6.7 has); View isolated needs it");
-    return false;
-  }
-  file = open_patiently([] { return page::open_hidden(SYS_open, reinterpret_cast<long>("/proc/self/pagemap"), O_RDONLY | O_CLOEXEC); });
+  const long file = page::open_hidden_patiently(SYS_open, reinterpret_cast<long>("/proc/self/pagemap"), O_RDONLY | O_CLOEXEC);
   if (sys::failed(file)) {
     report("cannot open /proc/self/pagemap (error %d); View isolated needs it%s", int64_t{-file}, page::of_descriptors(file));
     return false;
   }
   g_pagemap = static_cast<int>(file);
-  track(kArena, kArenaSize);
-  const Shared& s = shared();
-  for (uint32_t i = 0; i < s.region_count; i++) {
-    if (s.regions[i].live) track(s.regions[i].start, s.regions[i].size);
-  }
+  page::each_range(track);
   return true;
 }
 
 void close_tracking() {
   page::close_hidden(g_pagemap);
-  page::close_hidden(g_userfault);
+  g_userfault.close();
 }
 
 void track(uint64_t start, uint64_t size) {
-  uffdio_register request{};
-  request.range.start = start;
-  request.range.len = page_up(size);
-  request.mode = UFFDIO_REGISTER_MODE_WP;
-  long result = sys::raw(SYS_ioctl, g_userfault, UFFDIO_REGISTER, reinterpret_cast<long>(&request));
+  const long result = g_userfault.watch(start, size, UFFDIO_REGISTER_MODE_WP);
   if (sys::failed(result)) {
     report("cannot track writes to %x+%x (error %d)", start, size, int64_t{-result});
     die(125);
