@@ -99,9 +99,9 @@ std::string order_words(const Entry& entry) {
 std::string turns_words(const Entry& entry, const char* payload) {
   std::string text;
   for (size_t at = 0; at + 2 <= entry.size; at += 2) {
-    const auto turn = front_of<uint16_t>(payload + at, 2);
-    constexpr const char* kHow[] = {"", "t", "s", "?"};
-    text += fmt::format("{}{}{}", text.empty() ? "" : " ", turn & 0x3ff, kHow[turn >> 10 & 3]);
+    const trace::Turn turn = trace::decoded(front_of<uint16_t>(payload + at, 2));
+    constexpr const char* kHow[] = {"", "t", "s", "?"};  // by TurnHow
+    text += fmt::format("{}{}{}", text.empty() ? "" : " ", turn.task, kHow[static_cast<size_t>(turn.how)]);
   }
   return text;
 }

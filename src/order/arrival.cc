@@ -34,6 +34,8 @@ void end_wait(Task& task, How how) {
 // Its wait is to end as soon as the turn is free: another task may yet end it before.
 bool is_expected(const Task& task) { return task.state == TaskState::kArrived || (task.state == TaskState::kBlocked && task.comes); }
 
+Turn turn_of(const Task& task) { return {task.id, static_cast<How>(task.how), task.what}; }
+
 // Order only: what those have read who have come since the turn before, they have read before what is written from now on.
 void note_arrivals(Shared& s, Task& next) {
   s.unnoted = 0;
@@ -42,7 +44,7 @@ void note_arrivals(Shared& s, Task& next) {
     Task& task = s.tasks[i];
     if (!task.is_unnoted) continue;
     task.is_unnoted = 0;
-    journal().put_turn(turn_word(task.id, How::kNone, task.what));
+    journal().put_turn({task.id, How::kNone, task.what});
   }
 }
 
@@ -54,7 +56,7 @@ void give(Shared& s, Task& task) {
   s.decisions++;
   task.computes = 0;
   if (journal().recording && s.unnoted) note_arrivals(s, task);
-  if (journal().recording) journal().put_turn(turn_word(task.id, static_cast<How>(task.how), task.what));
+  if (journal().recording) journal().put_turn(turn_of(task));
 }
 
 Task* first_arrived(Shared& s) {
@@ -73,27 +75,25 @@ void end_order(Shared& s) {
 
 // Replaying: the recording says whose turn it is.
 void give_as_recorded(Shared& s) {
-  uint16_t turn;
+  Turn turn;
   if (s.order_ended) return;
   if (!journal().peek_turn(turn)) return end_order(s);
-  while (static_cast<How>(turn >> kTurnTaskBits & ((1u << kTurnHowBits) - 1)) == How::kNone) {
-    if (const uint32_t what = turn >> (kTurnTaskBits + kTurnHowBits)) {
-      Task& comes = s.tasks[turn & ((1u << kTurnTaskBits) - 1)];
+  while (turn.how == How::kNone) {
+    if (turn.what) {
+      Task& comes = s.tasks[turn.task];
       if (comes.state == TaskState::kRunning) return;  // it is on its way
-      if (comes.state != TaskState::kArrived || comes.what != what) journal().turn_differs(turn, comes);
+      if (comes.state != TaskState::kArrived || comes.what != turn.what) journal().turn_differs(turn, comes);
     } else {
       report_waits();
     }
     journal().take_turn();
     if (!journal().peek_turn(turn)) return end_order(s);
   }
-  const TaskId id = turn & ((1u << kTurnTaskBits) - 1);
-  const How how = static_cast<How>(turn >> kTurnTaskBits & ((1u << kTurnHowBits) - 1));
-  Task& task = s.tasks[id];
-  if (task.state == TaskState::kBlocked && how != How::kComes) end_wait(task, how);
+  Task& task = s.tasks[turn.task];
+  if (task.state == TaskState::kBlocked && turn.how != How::kComes) end_wait(task, turn.how);
   if (task.state == TaskState::kBlocked || task.state == TaskState::kFree) journal().turn_differs(turn, task);
   if (task.state != TaskState::kArrived) return;  // it is on its way
-  if (turn != turn_word(id, static_cast<How>(task.how), task.what)) journal().turn_differs(turn, task);
+  if (turn != turn_of(task)) journal().turn_differs(turn, task);
   journal().take_turn();
   give(s, task);
   if (task.id != self().id) wake_sleeper(task);
@@ -197,7 +197,7 @@ int wait_blocked_by_arrival(Task& task) {
       SpinGuard guard(s.order_lock);
       if (s.deadlock_told || !stands(s)) continue;
       s.deadlock_told = 1;
-      if (journal().recording) journal().put_turn(turn_word(task.id, How::kNone, 0));
+      if (journal().recording) journal().put_turn({task.id, How::kNone, 0});
       report_waits();
     }
   }

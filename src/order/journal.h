@@ -21,6 +21,17 @@ struct JournalEntry {
   uint64_t decisions;
 };
 
+enum class How : uint32_t { kComes = 0, kTimedOut = 1, kSignalled = 2, kNone = 3 };  // trace::TurnHow
+
+// Order record: a task that has had the turn, why, and at what event (an EventKind; 0: after a wait).
+struct Turn {
+  TaskId task;
+  How how;
+  uint32_t what;
+
+  bool operator==(const Turn&) const = default;
+};
+
 // Where they are kept, and where they come from (runtime/). `peek` waits for the next one; false: the recording ends.
 struct Journal {
   bool recording, replaying;
@@ -29,11 +40,11 @@ struct Journal {
   void (*take)();
   void (*ended)();  // replaying: nobody can go on, and nothing comes any more
   void (*differs)(const JournalEntry& entry, TaskState state);
-  // Order record: the turns, each a word of turn_word(). `peek_turn` waits for the next one; false: the recording ends.
-  void (*put_turn)(uint16_t turn);
-  bool (*peek_turn)(uint16_t& turn);
+  // Order record: the turns. `peek_turn` waits for the next one; false: the recording ends.
+  void (*put_turn)(const Turn& turn);
+  bool (*peek_turn)(Turn& turn);
   void (*take_turn)();
-  void (*turn_differs)(uint16_t turn, const Task& task);
+  void (*turn_differs)(const Turn& turn, const Task& task);
   const int32_t* looked_at;  // not 0: a debugger looks, which may hold any task; null where none can
 };
 void set_journal(const Journal& journal);

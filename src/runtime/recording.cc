@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 
 #include "base/options.h"
+#include "event/event.h"
 #include "event/input.h"
 #include "order/journal.h"
 #include "order/rounds.h"
@@ -378,10 +379,13 @@ void put_journal(const order::JournalEntry& entry) {
   put_into(ring, Entry{Kind::kOrder, 0, static_cast<uint16_t>(entry.kind), 0, entry.task, 0, static_cast<int64_t>(entry.decisions)}, nullptr, 0, nullptr);
 }
 
+static_assert(kMaxTasks <= 1u << trace::kTurnTaskBits);
+static_assert(static_cast<uint32_t>(EventKind::kFault) < 1u << trace::kTurnWhatBits);  // the last kind
+
 // The steps are in this order: whenever it is killed, each turn is in the entry or here, and `first` says which it is where it is in both.
-void put_turn(uint16_t turn) {
+void put_turn(const order::Turn& turn) {
   trace::OpenTurns& open = header().turns[shared().ordinal];
-  open.turn[open.count] = turn;
+  open.turn[open.count] = trace::encoded({turn.task, static_cast<trace::TurnHow>(turn.how), turn.what});
   __atomic_store_n(&open.count, open.count + 1, __ATOMIC_RELEASE);
   if (open.count < trace::OpenTurns::kMost) return;
   const Entry entry{Kind::kTurns, 0, 0, sizeof open.turn, 0, 0, static_cast<int64_t>(open.first)};
@@ -391,10 +395,13 @@ void put_turn(uint16_t turn) {
   open.first += trace::OpenTurns::kMost;
 }
 
-bool peek_turn(uint16_t& turn) {
+bool peek_turn(order::Turn& turn) {
   const Entry* entry = peek_order();
-  if (!entry || entry->kind != Kind::kTurns || entry->size < sizeof turn) return false;
-  copy_bytes(&turn, static_cast<const uint8_t*>(payload(*entry)) + header().turns[shared().ordinal].count * sizeof turn, sizeof turn);
+  uint16_t word;
+  if (!entry || entry->kind != Kind::kTurns || entry->size < sizeof word) return false;
+  copy_bytes(&word, static_cast<const uint8_t*>(payload(*entry)) + header().turns[shared().ordinal].count * sizeof word, sizeof word);
+  const trace::Turn was = trace::decoded(word);
+  turn = {was.task, static_cast<order::How>(was.how), was.what};
   return true;
 }
 
@@ -407,9 +414,9 @@ void take_turn() {
   take_from(ring, entry);
 }
 
-void turn_differs(uint16_t turn, const Task& task) {
+void turn_differs(const order::Turn& turn, const Task& task) {
   report("the replay differs from the recording in the order of process %u: the recorded turn %x is of a task %u that comes (%u) to an event of another kind (%u), state %u, after %u turns",
-         uint64_t{task.ordinal}, uint64_t{turn}, uint64_t{task.id}, uint64_t{task.how}, uint64_t{task.what}, static_cast<uint64_t>(task.state),
+         uint64_t{task.ordinal}, uint64_t{trace::encoded({turn.task, static_cast<trace::TurnHow>(turn.how), turn.what})}, uint64_t{task.id}, uint64_t{task.how}, uint64_t{task.what}, static_cast<uint64_t>(task.state),
          shared().decisions);
   die(125);
 }

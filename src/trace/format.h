@@ -44,6 +44,33 @@ static_assert(sizeof(Entry) == 24);
 
 inline constexpr uint8_t kMore = 1;  // the next entry of the stream belongs to this one
 
+// Why a task has the turn.
+enum class TurnHow : uint8_t {
+  kComes = 0,      // it has come to an event, has come back from the kernel, or was woken by another task
+  kTimedOut = 1,   // its time limit has passed
+  kSignalled = 2,  // a signal has ended its wait
+  kNone = 3,       // no turn: it was said that no task can go on; with a kind of event, the task has come to it while others had the turn
+};
+
+// Who had the turn next, in a kTurns entry. Layout: from the lowest bit on 10 bits, 2 and 4.
+struct Turn {
+  uint32_t task;
+  TurnHow how;
+  uint32_t what;  // the EventKind, 0 after a wait
+};
+inline constexpr uint32_t kTurnTaskBits = 10, kTurnHowBits = 2, kTurnWhatBits = 4;
+
+constexpr uint16_t encoded(const Turn& turn) {
+  return static_cast<uint16_t>(turn.task | static_cast<uint32_t>(turn.how) << kTurnTaskBits | turn.what << (kTurnTaskBits + kTurnHowBits));
+}
+constexpr Turn decoded(uint16_t word) {
+  const uint32_t bits = word;
+  return {bits & ((1u << kTurnTaskBits) - 1), static_cast<TurnHow>(bits >> kTurnTaskBits & ((1u << kTurnHowBits) - 1)),
+          bits >> (kTurnTaskBits + kTurnHowBits)};
+}
+static_assert(kTurnTaskBits + kTurnHowBits + kTurnWhatBits == 16);
+static_assert(encoded({3, TurnHow::kSignalled, 15}) == 0xf803 && encoded(decoded(0xf803)) == 0xf803);
+
 struct End {
   uint64_t schedule;  // hash over all turns
   uint64_t memory;    // fingerprint; 0: not taken
