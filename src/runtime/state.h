@@ -36,6 +36,5 @@ void let_debugger_in();
 // Repeats changes of the address space that other processes made. Called before program code runs again.
 void apply_mappings(Task& task);
 
-
 }  // namespace runtime
 }  // namespace weir

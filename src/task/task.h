@@ -82,6 +82,8 @@ struct TaskCounters {
   uint64_t phase_cycles[kPhases];
 };
 
+inline constexpr uint32_t kKnownSections = 4;
+
 // Layout: the first 0x50 bytes are used by src/patch/entry_x86_64.S and by the generated stubs.
 struct Task {
   Task* self;                 // 0x00
@@ -121,7 +123,7 @@ struct Task {
   uint32_t waits_for_page;    // its wait ends by another task only
   uint32_t borrows;           // in the kernel: pages are mapped to which it has no right
   uint32_t sections;          // locks that it holds (View coherent), and the first ones
-  uint64_t section_lock[4];
+  uint64_t section_lock[kKnownSections];
   uint32_t gave_pages;        // at the beginning of its turn others got pages that they had asked it for
   uint32_t spins_on_pages;    // it provably spins, and waits until a page that it has is taken
   uint32_t holds_call;        // a system call of the program's is being made, whose memory it is to have when the kernel looks

@@ -92,9 +92,7 @@ bool open_tracking() {
   return true;
 }
 
-void close_tracking() {
-  g_userfault.close();
-}
+void close_tracking() { g_userfault.close(); }
 
 void track(uint64_t start, uint64_t size) {
   if (!g_userfault.is_open()) return;

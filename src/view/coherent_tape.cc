@@ -42,25 +42,6 @@ void take_off(Tape& tape, uint32_t at) {
   for (uint32_t i = at; i < tape.count; i++) tape.page[i] = tape.page[i + 1];
 }
 
-// Calls act(start, size) for stretches of pages for which it is wanted(page, writes), with the same `writes`.
-template <typename Wanted, typename Act>
-void each_stretch(const Tape& tape, Wanted wanted, Act act) {
-  uint64_t start = 0, limit = 0;
-  bool kind = false;
-  for (uint32_t i = 0; i < tape.count; i++) {
-    const uint64_t page = tape.page[i] & ~kForWriting;
-    bool writes = tape.page[i] & kForWriting;
-    if (!wanted(page, writes)) continue;
-    if (page != limit || writes != kind) {
-      if (limit) act(start, limit - start, kind);
-      start = page;
-      kind = writes;
-    }
-    limit = page + kPageSize;
-  }
-  if (limit) act(start, limit - start, kind);
-}
-
 }  // namespace
 
 void enter_section(Task& task, uint64_t lock) {
@@ -72,22 +53,32 @@ void enter_section(Task& task, uint64_t lock) {
     tape.heat--;
   }
   tape.last = task.id + 1;
-  if (task.sections < sizeof task.section_lock / sizeof task.section_lock[0]) task.section_lock[task.sections] = lock;
+  if (task.sections < kKnownSections) task.section_lock[task.sections] = lock;
   task.sections++;
   if (!is_hot(tape)) return;
   if (++tape.uses % kTryWithout == 0 && tape.count) take_off(tape, tape.uses / kTryWithout % tape.count);
-  each_stretch(tape, [&](uint64_t page, bool& writes) {
-    if (has_right(entry_at(index_of(page)), task, writes) || !page::store_extent(page) || page::has_protection(page, kPageSize)) return false;
-    if (!take(task, page, writes, false)) return false;
+  uint64_t start = 0, limit = 0;  // a stretch of pages that it can have alike, which are mapped at once
+  bool to_write = false;
+  for (uint32_t i = 0; i < tape.count; i++) {
+    const uint64_t page = tape.page[i] & ~kForWriting;
+    const uint64_t& entry = entry_at(index_of(page));
+    const bool wants_write = tape.page[i] & kForWriting;
+    if (has_right(entry, task, wants_write) || !page::store_extent(page) || page::has_protection(page, kPageSize)) continue;
+    if (!take(task, page, wants_write, false)) continue;
     task.counters.prefetched++;
-    writes = writes_it(entry_at(index_of(page)), task);
-    return true;
-  }, [](uint64_t start, uint64_t size, bool writes) { map(start, size, writes); });
+    const bool may_write = writes_it(entry, task);
+    if (page != limit || may_write != to_write) {
+      if (limit) map(start, limit - start, to_write);
+      start = page;
+      to_write = may_write;
+    }
+    limit = page + kPageSize;
+  }
+  if (limit) map(start, limit - start, to_write);
 }
 
 void note_use_in_section(const Task& task, uint64_t page, bool writes) {
-  constexpr uint32_t kMost = sizeof task.section_lock / sizeof task.section_lock[0];
-  Tape& tape = tape_of(task.section_lock[(task.sections < kMost ? task.sections : kMost) - 1]);
+  Tape& tape = tape_of(task.section_lock[(task.sections < kKnownSections ? task.sections : kKnownSections) - 1]);
   if (is_hot(tape)) put_on(tape, page, writes);
 }
 

@@ -68,7 +68,6 @@ long scan_pages(pm_scan_arg& arguments) {
   return count;
 }
 
-
 // The copies among unmarked pages; pages of the store found there are marked where it pays.
 void find_copies(AddPage add, Task& task, uint64_t start, uint64_t limit) {
   constexpr uint64_t kWorthMarking = 4;
