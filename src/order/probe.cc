@@ -17,10 +17,12 @@ constexpr uint64_t kNextLookForPage = 30'000;      // record and replay: those w
 constexpr uint64_t kStallPatience = 10'000'000'000;
 constexpr uint64_t kDebuggedPatience = 1'000'000'000;
 
+uint64_t next_look() { return config().by_arrival ? kNextLookForPage : kNextLook; }
+
 // When the task is to be asked next: it has been found late again.
-uint64_t next_look(Task& task) {
+uint64_t next_probe(Task& task) {
   if (!config().exact()) return kPreempt;
-  if (task.looks++ % kLooks) return config().by_arrival ? kNextLookForPage : kNextLook;
+  if (task.looks++ % kLooks) return next_look();
   task.probe_interval = task.probe_interval ? task.probe_interval * 2 : first_probe();
   if (task.probe_interval > kLastProbe) task.probe_interval = kLastProbe;
   return task.probe_interval;
@@ -41,7 +43,7 @@ uint64_t probe(const Task* waiter) {
   if (!config().fenced && !config().exact()) return 0;
   if (config().order_only) return 0;  // who spins is in nobody's way
   uint64_t soon = 0;
-  const uint64_t next = config().by_arrival ? kNextLookForPage : kNextLook;
+  const uint64_t next = next_look();
   const uint64_t now = sys::monotonic_ns();
   const Task* stalled = nullptr;
   const bool is_debugged = journal().looked_at && *journal().looked_at;
@@ -59,7 +61,7 @@ uint64_t probe(const Task* waiter) {
     if (is_debugged && now < late_since + kDebuggedPatience) continue;  // a debugger may hold it
     if (config().exact() && (now < task.next_probe ? task.next_probe - now <= next : task.looks % kLooks)) soon = next;
     if (now < task.next_probe) continue;
-    task.next_probe = now + (is_debugged ? kDebuggedPatience : next_look(task));  // while it is held they queue
+    task.next_probe = now + (is_debugged ? kDebuggedPatience : next_probe(task));  // while it is held they queue
     if (config().exact() && !is_debugged && now > late_since + kStallPatience && !s.stall_told) {
       s.stall_told = 1;
       stalled = &task;

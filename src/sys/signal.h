@@ -17,6 +17,8 @@ inline constexpr uint64_t kSaRestorer = 0x04000000;
 inline constexpr int kSignals = 64;
 inline constexpr int kFirstRealTime = 34;  // that glibc leaves to programs. SIGRTMIN is a call of a function of libc's
 
+inline constexpr uint64_t kTrapFlag = 0x100;  // of rflags: a SIGTRAP after the next instruction
+
 // The signal by which Weir interrupts a running task: SIGSTKFLT, unused by Linux since the coprocessor left. gdb does not know that
 // one and cannot pass it on: where a debugger is to look, it is SIGSETXID, which no program can use. Set before any handler is.
 inline constexpr int kProbeSignal = 16, kProbeSignalDebugged = 33;

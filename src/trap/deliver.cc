@@ -8,6 +8,7 @@
 #include "event/input.h"
 #include "runtime/state.h"
 #include "sys/futex.h"
+#include "sys/signal.h"
 #include "sys/syscall_x86_64.h"
 #include "task/shared.h"
 #include "trap/raised_again.h"
@@ -25,7 +26,7 @@ __attribute__((visibility("hidden"))) weir::Frame* weir_prepare_delivery(weir::F
   *reinterpret_cast<uint64_t*>(top) = frame->rip;
   auto* copy = reinterpret_cast<weir::Frame*>((top - sizeof(weir::Frame)) & ~uint64_t{15});
   *copy = *frame;
-  copy->rflags &= ~uint64_t{0x100};  // the trap flag: a probe may have been stepping
+  copy->rflags &= ~weir::sys::kTrapFlag;  // a probe may have been stepping
   return copy;
 }
 

@@ -26,6 +26,7 @@
 #include "runtime/state.h"
 #include "sys/futex.h"
 #include "sys/report.h"
+#include "sys/signal.h"
 #include "sys/syscall_x86_64.h"
 #include "task/process.h"
 #include "task/shared.h"
@@ -52,7 +53,6 @@ using sys::KernelSigaction;
 using sys::signal_bit;
 
 constexpr uint64_t kDefault = 0, kIgnore = 1;
-constexpr greg_t kTrapFlag = 0x100;
 
 struct KernelStack {
   uint64_t base;
@@ -135,7 +135,7 @@ void redirect(Task& task, ucontext_t& context) {
   if (input::is_on()) fill_state(reinterpret_cast<uint8_t*>(new_state), state_size);
   copy_bytes(reinterpret_cast<void*>(new_frame), reinterpret_cast<void*>(frame), head);
   auto* new_context = reinterpret_cast<ucontext_t*>(new_frame + 8);
-  new_context->uc_mcontext.gregs[REG_EFL] &= ~kTrapFlag;  // a probe may be stepping; the program does not
+  new_context->uc_mcontext.gregs[REG_EFL] &= ~static_cast<greg_t>(sys::kTrapFlag);  // a probe may be stepping; the program does not
   if (info->si_code <= 0 || !is_ours(signal)) {  // else what the last fault left there, of which the program knows nothing
     auto& gregs = new_context->uc_mcontext.gregs;
     gregs[REG_ERR] = gregs[REG_TRAPNO] = gregs[REG_CR2] = 0;

@@ -35,6 +35,7 @@
 #include "runtime/state.h"
 #include "sys/memory.h"
 #include "sys/report.h"
+#include "sys/signal.h"
 #include "sys/syscall_x86_64.h"
 #include "task/shared.h"
 #include "view/view.h"
@@ -45,7 +46,6 @@ namespace weir::trap {
 namespace {
 
 constexpr uint32_t kWindow = 1024;
-constexpr uint64_t kTrapFlag = 0x100;
 constexpr size_t kMaxWrites = 64;
 constexpr size_t kMaxReads = 16;
 constexpr uint64_t kLookGap = 20'000;  // cycles; sooner, no instruction may have been executed since the last look
@@ -233,7 +233,7 @@ bool makes_alone(const Site& site, uint64_t number) {
 }
 
 void stop(Task& task, ucontext_t& context) {
-  context.uc_mcontext.gregs[REG_EFL] &= ~static_cast<greg_t>(kTrapFlag);
+  context.uc_mcontext.gregs[REG_EFL] &= ~static_cast<greg_t>(sys::kTrapFlag);
   task.stepping = 0;
   __atomic_store_n(&g_probing, 0u, __ATOMIC_RELEASE);
 }
@@ -242,7 +242,7 @@ void stop(Task& task, ucontext_t& context) {
 void on_step(Task& task, ucontext_t& context) {
   Probe& p = g_probe;
   Registers registers = registers_of_gregs(context.uc_mcontext.gregs);
-  registers.rflags &= ~kTrapFlag;
+  registers.rflags &= ~sys::kTrapFlag;
   StubPlace place;
   const uint64_t rsp = registers.general[kRsp];
   if (task.in_runtime || find_stub_place(registers.rip, place) || (rsp > task.stack_top - kStackSize && rsp <= task.stack_top)) {
@@ -330,7 +330,7 @@ bool on_trap(Task& task, const siginfo_t* info, ucontext_t& context) {
     return true;
   }
   if (info->si_code == TRAP_TRACE && order::config().by_arrival) {  // the flag was in a frame that was taken while a probe stepped
-    gregs[REG_EFL] &= ~static_cast<greg_t>(kTrapFlag);
+    gregs[REG_EFL] &= ~static_cast<greg_t>(sys::kTrapFlag);
     return true;
   }
   if (info->si_code != SI_KERNEL && info->si_code != TRAP_BRKPT) return false;
@@ -367,13 +367,13 @@ void on_probe(Task& task, ucontext_t& context) {
     __atomic_store_n(&g_probing, 0u, __ATOMIC_RELEASE);
     return;
   }
-  registers.rflags &= ~kTrapFlag;
+  registers.rflags &= ~sys::kTrapFlag;
   g_probe.phase = Phase::kSearch;
   g_probe.limit = 32;
   anchor_at(g_probe, registers, context);
   note_accesses(g_probe, registers);
   task.stepping = 1;
-  context.uc_mcontext.gregs[REG_EFL] |= static_cast<greg_t>(kTrapFlag);
+  context.uc_mcontext.gregs[REG_EFL] |= static_cast<greg_t>(sys::kTrapFlag);
 }
 
 namespace {
