@@ -82,10 +82,9 @@ bool ensure_memory() {
   static bool tried = false, good = false;
   if (tried) return good;
   tried = true;
-  g_copies = options().view == View::kIsolated;
-  g_coherent = options().view == View::kCoherent;
+  g_copies = view::has_copies();
+  g_coherent = view::has_owners();
   g_processes = g_copies || g_coherent;
-  view::g_kind = g_copies ? view::Kind::kIsolated : g_coherent ? view::Kind::kCoherent : view::Kind::kDirect;
   good = tasks::map_control() && (!g_processes || page::create_store());
   if (!good) die(125);
   return good;

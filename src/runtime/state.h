@@ -15,6 +15,7 @@ extern bool g_tasks_active;
 
 namespace runtime {
 
+// The first three: the run's View (options().view), from the first allocation on.
 extern bool g_processes;      // tasks are processes, and program memory is the store: every View but direct
 extern bool g_copies;         // View isolated: tasks work on copies
 extern bool g_coherent;       // View coherent: pages have owners

@@ -111,7 +111,7 @@ void enter(Task& task, EventKind kind) {
   task.counters.events++;
   enter_phase(task, Phase::kWaiting);
   inject_delay(task);
-  if (runtime::g_copies) view::find_writes(task);
+  view::find_writes(task);
   order::take_turn(task, kind);
   if (runtime::g_copies) {
     order::note_interval(task, task.changed_count);
@@ -138,7 +138,7 @@ void enter(Task& task, EventKind kind) {
     task.start_word = 0;
   }
   heap_exchange(task.heap, in_store);
-  if (runtime::g_copies) view::refresh();
+  view::refresh();
 }
 
 // What an event is called where it is asked how near the next one is.
@@ -181,7 +181,7 @@ void stay(Task& task) {
 }  // namespace
 
 void publish_now(Task& task) {
-  if (!runtime::g_copies || runtime::g_executor) return;
+  if (runtime::g_executor) return;
   view::find_writes(task);
   view::publish(task);
 }

@@ -1,17 +1,15 @@
 // The door to the Views: which of them a run has is fixed at its start. What a View has nothing to do for is nothing here.
 #pragma once
 
+#include "base/options.h"
 #include "task/task.h"
 #include "view/coherent.h"
 #include "view/isolated.h"
 
 namespace weir::view {
 
-enum class Kind : uint8_t { kDirect, kIsolated, kCoherent };
-inline Kind g_kind = Kind::kDirect;  // set before there is a task
-
-inline bool has_copies() { return g_kind == Kind::kIsolated; }
-inline bool has_owners() { return g_kind == Kind::kCoherent; }
+inline bool has_copies() { return options().view == View::kIsolated; }
+inline bool has_owners() { return options().view == View::kCoherent; }
 
 // Per process, once it runs tasks. False with a report where the kernel lacks what the View needs.
 inline bool open_tracking() { return has_copies() ? isolated::open_tracking() : !has_owners() || coherent::open_tracking(); }
