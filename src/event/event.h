@@ -22,6 +22,15 @@ enum class EventKind : uint32_t {
   kOther, kFault,
 };
 
+// In words: what a task comes to.
+inline const char* name_of(EventKind kind) {
+  static const char* const kNames[] = {"?", "an atomic operation", "a system call", "a futex", "a mutex", "a condition variable", "a barrier",
+                                       "a read-write lock", "a semaphore", "a spin", "a task's creation", "its end", "a change of its memory's mapping",
+                                       "the heap", "another event", "a page fault"};
+  static_assert(sizeof kNames / sizeof kNames[0] == static_cast<uint32_t>(EventKind::kFault) + 1);
+  return kNames[static_cast<uint32_t>(kind)];
+}
+
 // A task that executes counted (count/count.h) has come to the end of its count; self().frame says where it goes on.
 void count_exhausted(Task& task);
 

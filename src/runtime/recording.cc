@@ -414,10 +414,24 @@ void take_turn() {
   take_from(ring, entry);
 }
 
+void report_turn(const char* when, const order::Turn& turn) {
+  static const char* const kHow[] = {"comes to", "has waited its time at", "gets a signal while it waits at"};
+  const bool after_wait = turn.how == order::How::kComes && !turn.what;
+  report("  %s: task %u %s %s", when, uint64_t{turn.task}, after_wait ? "goes on" : kHow[static_cast<uint32_t>(turn.how)],
+         after_wait ? "after a wait" : name_of(static_cast<EventKind>(turn.what)));
+}
+
+// The task has the turn, or cannot have it: it waits, or there is none.
 void turn_differs(const order::Turn& turn, const Task& task) {
-  report("the replay differs from the recording in the order of process %u: the recorded turn %x is of a task %u that comes (%u) to an event of another kind (%u), state %u, after %u turns",
-         uint64_t{task.ordinal}, uint64_t{trace::encoded({turn.task, static_cast<trace::TurnHow>(turn.how), turn.what})}, uint64_t{task.id}, uint64_t{task.how}, uint64_t{task.what}, static_cast<uint64_t>(task.state),
-         shared().decisions);
+  report("the replay differs from the recording in the order of process %u, turn %u:", uint64_t{shared().ordinal}, shared().decisions);
+  report_turn("recorded", turn);
+  if (task.state == TaskState::kArrived) {
+    report_turn("now", {task.id, static_cast<order::How>(task.how), task.what});
+  } else if (task.state == TaskState::kBlocked) {
+    report("  now: task %u waits: %s", uint64_t{task.id}, task.wait_what ? task.wait_what : "?");
+  } else {
+    report("  now: there is no task %u", uint64_t{turn.task});
+  }
   die(125);
 }
 
