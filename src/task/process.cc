@@ -415,10 +415,7 @@ void become_single_after_fork() {
   s.memory_lock.reset();
   s.process_lock.reset();
   s.signal_lock.reset();
-  for (TaskId i = 0; i < s.high_task; i++) {
-    s.tasks[i].state = TaskState::kFree;
-    s.tasks[i].is_unnoted = 0;
-  }
+  for (TaskId i = 0; i < s.high_task; i++) s.tasks[i].state = TaskState::kFree, s.tasks[i].is_unnoted = 0;
   for (uint32_t p = 0; p < s.high_process; p++) s.processes[p].pid = 0;
   task = copy;
   s.multi = 0;
