@@ -100,8 +100,9 @@ std::string turns_words(const Entry& entry, const char* payload) {
   std::string text;
   for (size_t at = 0; at + 2 <= entry.size; at += 2) {
     const trace::Turn turn = trace::decoded(front_of<uint16_t>(payload + at, 2));
-    constexpr const char* kHow[] = {"", "t", "s", "?"};  // by TurnHow
-    text += fmt::format("{}{}{}", text.empty() ? "" : " ", turn.task, kHow[static_cast<size_t>(turn.how)]);
+    constexpr const char* kHow[] = {"", "+t", "+s", "?"};  // by TurnHow
+    constexpr const char* kWhat[] = {"", "a", "s", "x", "m", "c", "b", "r", "e", "p", "n", "q", "y", "h", "o", "f"};  // by EventKind
+    text += fmt::format("{}{}{}{}", text.empty() ? "" : " ", turn.task, kWhat[turn.what], kHow[static_cast<size_t>(turn.how)]);
   }
   return text;
 }

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "base/bytes.h"
@@ -186,6 +187,14 @@ long with_real_tid(Call& call, long Call::* which) {
   return call_kernel(call);
 }
 
+// The call is for the thread alone, and stays with it as long as it lives.
+void note_changed(const Call& call, int tid) {
+  Task* task = tid > 0 ? tasks::find_by_virtual_tid(tid) : &self();
+  if (call.number == SYS_prctl && call.a == PR_SET_NAME) shared().named = 1;
+  if (call.number == SYS_prctl && (call.a == PR_SET_NAME || call.a == PR_GET_NAME)) return;
+  if (task) task->changed = 1;
+}
+
 // The kernel was never told of the list: it would clear words behind the View's back.
 long on_get_robust_list(Call& call) {
   if (!g_tasks_active) return call_kernel(call);
@@ -315,15 +324,16 @@ long on_process(Call& call) {
       return result;
     }
     case SYS_rseq: return -ENOSYS;  // the kernel would write to the program's memory at any moment
-    case SYS_setpriority:
+    case SYS_prctl: note_changed(call, 0); return call_kernel(call);
+    case SYS_setpriority: note_changed(call, call.a == PRIO_PROCESS ? static_cast<int>(call.b) : 0); [[fallthrough]];
     case SYS_getpriority:
       if (call.a == PRIO_PROCESS) return with_real_tid(call, &Call::b);
       return call_kernel(call);
     case SYS_sched_setaffinity:
-    case SYS_sched_getaffinity:
     case SYS_sched_setscheduler:
+    case SYS_sched_setparam: note_changed(call, static_cast<int>(call.a)); [[fallthrough]];
+    case SYS_sched_getaffinity:
     case SYS_sched_getscheduler:
-    case SYS_sched_setparam:
     case SYS_sched_getparam:
       if (g_tasks_active) return with_real_tid(call, &Call::a);
       return call_kernel(call);

@@ -31,7 +31,6 @@ namespace weir::tasks {
 
 namespace {
 
-constexpr long kWaitAll = 0x40000000;  // __WALL
 constexpr uint64_t kMonitorStack = 64 << 10;
 
 void kill_tasks() {

@@ -43,7 +43,6 @@ namespace weir::tasks {
 namespace {
 
 constexpr uint32_t kMaxIdle = 64;
-constexpr int kWaitAll = 0x40000000;  // __WALL
 
 void set_base(int which, uint64_t value) { sys::raw(SYS_arch_prctl, which, static_cast<long>(value)); }
 
@@ -63,10 +62,10 @@ uint32_t free_slot(Shared& s) {
   return kMaxProcesses;
 }
 
-uint32_t take_slot(bool* reused) {
+uint32_t take_slot(const Task& creator, bool* reused) {
   Shared& s = shared();
   SpinGuard guard(s.process_lock);
-  if (s.idle_processes) {
+  if (s.idle_processes && !creator.changed) {
     for (uint32_t p = 0; p < s.high_process; p++) {
       if (s.processes[p].pid && s.processes[p].idle) {
         s.processes[p].idle = 0;
@@ -132,6 +131,8 @@ void reserve_heap(TaskId id) {
   set_base(ARCH_SET_GS, reinterpret_cast<uint64_t>(&task));  // before a signal can come
   set_base(ARCH_SET_FS, first_frame(task.stack_top)->shown);
   trap::set_mask(task.signal_mask);
+  sys::set_float_control(task.float_control);
+  if (shared().named) sys::raw(SYS_prctl, PR_SET_NAME, reinterpret_cast<long>(slot.name));
   run_task(process, task);
 }
 
@@ -262,7 +263,7 @@ long spawn(const Frame& frame, const CloneRequest& request) {
   if (request.flags & CLONE_CHILD_SETTID) view::touch(request.child_tid, sizeof(int), true);
   bool reused = false;
   const TaskId id = take_task();
-  const uint32_t process = id == kNoTask ? kMaxProcesses : take_slot(&reused);
+  const uint32_t process = id == kNoTask ? kMaxProcesses : take_slot(creator, &reused);
   if (process == kMaxProcesses) {
     report("the program has %u tasks at once; Weir holds no more than %u", uint64_t{s.live}, uint64_t{kMaxTasks});
     return -EAGAIN;
@@ -283,6 +284,8 @@ long spawn(const Frame& frame, const CloneRequest& request) {
   task.stack_top = stack_top_of(process);
   task.creation = ++s.created;
   task.ordinal = creator.ordinal;
+  task.changed = creator.changed;
+  task.float_control = sys::float_control();
   task.virtual_tid = kVirtualTidBase + static_cast<int>(s.tid_base + task.creation);
   sys::raw(SYS_rt_sigprocmask, SIG_BLOCK, 0, reinterpret_cast<long>(&task.signal_mask), 8);
   task.in_runtime = 1;
@@ -314,6 +317,7 @@ long spawn(const Frame& frame, const CloneRequest& request) {
   view::hand_out(creator);  // the new task will want what was made for it, and its creator may compute for long
   if (reused) {
     s.pool_reuses++;
+    if (s.named) sys::raw(SYS_prctl, PR_GET_NAME, reinterpret_cast<long>(s.processes[process].name));
     __atomic_store_n(&s.processes[process].go, kGoTask, __ATOMIC_RELEASE);
     sys::futex_wake(&s.processes[process].go);
     return task.virtual_tid;
@@ -363,7 +367,7 @@ void finish() {
   bool stay = false;
   if (runtime::g_processes) {
     SpinGuard guard(s.process_lock);
-    stay = s.idle_processes < kMaxIdle;
+    stay = s.idle_processes < kMaxIdle && !task.changed;
     if (stay) {
       s.processes[process].idle = 1;
       s.idle_processes++;
@@ -438,43 +442,6 @@ void become_single_after_fork() {
   s.processes[task.process].pid = task.tid;
   g_tasks_active = false;
   forget_executor();
-}
-
-namespace {
-
-bool put_child(int pid) {
-  Shared& s = shared();
-  SpinGuard guard(s.process_lock);
-  uint32_t free_slot = kMaxChildren;
-  for (uint32_t i = 0; i < s.child_high; i++) {
-    if (s.children[i].pid == pid) return true;  // the monitor saw it end first
-    if (s.children[i].pid == 0 && free_slot == kMaxChildren) free_slot = i;
-  }
-  if (free_slot == kMaxChildren && s.child_high < kMaxChildren) free_slot = s.child_high++;
-  if (free_slot == kMaxChildren) return false;
-  s.children[free_slot].ended = 0;
-  s.children[free_slot].pid = pid;
-  return true;
-}
-
-}  // namespace
-
-void note_child(int pid) {
-  if (put_child(pid) || g_tasks_active) return;
-  forget_reaped_children();
-  put_child(pid);
-}
-
-void forget_reaped_children() {
-  Shared& s = shared();
-  SpinGuard guard(s.process_lock);
-  for (uint32_t i = 0; i < s.child_high; i++) {
-    siginfo_t ended{};
-    if (s.children[i].pid && sys::raw(SYS_waitid, P_PID, s.children[i].pid, reinterpret_cast<long>(&ended),
-                                      WEXITED | WNOHANG | WNOWAIT | kWaitAll, 0) == -ECHILD) {
-      s.children[i].pid = 0;
-    }
-  }
 }
 
 Task* find_by_virtual_tid(int tid) {

@@ -8,6 +8,8 @@
 
 namespace weir::tasks {
 
+inline constexpr long kWaitAll = 0x40000000;  // __WALL
+
 // Ids that gettid answers in tasks other than the first: no real thread's.
 inline constexpr int kVirtualTidBase = 0x04000000;
 

@@ -116,6 +116,7 @@ struct ProcessSlot {
   uint32_t go;         // futex: kGoTask, a task was put into `task`; kGoCatchUp, apply what was missed
   TaskId task;
   uint64_t mapping_sequence;
+  char name[16];       // that its next task has, where any was given a name
 };
 
 struct Gap {  // see event/gap.h
@@ -179,6 +180,7 @@ struct Executor {
 struct Shared {
   uint64_t magic;
   uint32_t version;
+  uint32_t named;            // the program has given a thread a name
   uint32_t multi;            // tasks exist (first pthread_create happened)
   int32_t parent;            // what getppid answers; isolated only
   int32_t monitor;           // pid of the program's first process; isolated only

@@ -7,6 +7,7 @@
 
 #include "base/frame.h"
 #include "base/types.h"
+#include "sys/float_x86_64.h"
 #include "sys/signal.h"
 
 namespace weir {
@@ -179,6 +180,9 @@ struct Task {
   uint64_t section;           // its first mutex
   uint64_t broken_section;    // the same, where another event came before the unlock
   uint32_t cancel_asked;      // pthread_cancel named this task
+  uint32_t changed;           // of what the kernel has of each thread (priority, processors, ...) the program has changed something: its
+                              // process does no other's work afterwards. Those that it makes have it, too
+  sys::FloatControl float_control;  // that it begins with
   uint32_t cancel_wait;       // it waits where that ends the wait
   uint32_t failed_tries;      // trylocks in a row that found a mutex held
   uint32_t tried_in_vain;     // the last one did
