@@ -50,13 +50,32 @@ void raise_program_signals(uint64_t open_set) {
 }
 
 // The kernel's mask is the true one, since it changes with every handler; but for the signals that are never blocked there.
-long on_sigprocmask(const Call& call) {
+// Recorded, a signal is handed over at the end of an event. One that has come to a task that computed must be before the task blocks it: a
+// thread blocks all before it ends.
+bool comes_first(Task& task, const Call& call, uint64_t mask) {
+  if (!input::is_on() || !call.b || call.a == SIG_UNBLOCK || task.in_vfork) return false;
+  if (g_tasks_active && has_short_turns() && !task.turn_depth) {  // what other tasks have sent is found in turns
+    begin_turn(EventKind::kSyscall);
+    end_turn();
+  }
+  bool waits = false;
+  for (uint32_t i = 0; input::recording() && i < task.pending && !waits; i++) waits = !(mask & sys::signal_bit(task.pending_signals[i].signal));
+  if (input::replaying()) waits = input::comes(input::What::kSignalFirst);
+  if (waits) input::kept(input::What::kSignalFirst, 1);
+  return waits;
+}
+
+long on_sigprocmask(Call& call) {
   Task& task = self();
   uint64_t given = 0, mask = 0;
   if (call.d != 8) return -EINVAL;
   if (call.b && trap::from_program(given, call.b) != 0) return -EFAULT;
   sys::raw(SYS_rt_sigprocmask, SIG_BLOCK, 0, reinterpret_cast<long>(&mask), 8);
   const uint64_t old = mask | (task.signal_mask & sys::never_blocked());
+  if (comes_first(task, call, old)) {
+    call.again = true;
+    return 0;
+  }
   if (call.b) {
     switch (call.a) {
       case SIG_BLOCK: mask = old | given; break;
