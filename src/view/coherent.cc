@@ -89,8 +89,7 @@ bool take(Task& task, uint64_t page, bool to_write, bool asks) {
   const uint32_t writer = writer_of(entry);
   const uint64_t own_bit = reader_bit(task);
   if (!own_bit) to_write = true;
-  if (!to_write && !writer && (entry & kWanted)) return false;
-  if (!asks && (entry & kAwaited)) return false;
+  if (!to_write && !writer && (entry & kWanted) && !task.waited) return false;
   Shared& s = shared();
   bool waits = false;
   const auto each_other = [&](auto act) {
@@ -106,16 +105,16 @@ bool take(Task& task, uint64_t page, bool to_write, bool asks) {
   });
   if (waits && asks) {
     contended_byte(index_of(page)) |= contended_bit(index_of(page));
-    entry |= kAwaited | (to_write ? kWanted : 0);
+    if (to_write) entry |= kWanted;
   }
   if (waits) return false;
   each_other([&](Task& other) { note_lost(other, page, to_write || !reader_bit(other)); });
-  if (entry & kAwaited) wake(key_of(page), ~0u, ~0u);  // they ask again, now this task
+  if (entry & kWanted) wake(key_of(page), ~0u, ~0u);  // they ask again, now this task
   if (to_write) {
     const bool migrates = (entry & kMigrates) || (entry & own_bit);
     entry = (task.id + 1) | (migrates ? kMigrates : 0);
   } else {
-    entry = (entry & ~(kWriterMask | kMigrates | kAwaited)) | own_bit | (writer ? reader_bit(s.tasks[writer - 1]) : 0);
+    entry = (entry & ~(kWriterMask | kMigrates)) | own_bit | (writer ? reader_bit(s.tasks[writer - 1]) : 0);
   }
   remember(task, page);
   return true;
@@ -154,7 +153,7 @@ void take_around(Task& task, uint64_t page) {
   };
   for (uint64_t i = first; i < first + kBlockPages; i++) {
     const uint64_t at = page + (i - index) * kPageSize;
-    if (i == index || (entry_at(i) & (kWriterMask | kWanted | kAwaited | bit)) || !page::store_extent(at) || page::has_protection(at, kPageSize) || index_of(at) != i) {
+    if (i == index || (entry_at(i) & (kWriterMask | kWanted | bit)) || !page::store_extent(at) || page::has_protection(at, kPageSize) || index_of(at) != i) {
       end_run();
       continue;
     }
@@ -193,7 +192,11 @@ void on_fault(Task& task, uint64_t address, bool writes) {
   begin_turn(EventKind::kFault);
   const uint64_t entry = entry_at(index_of(page));
   writes |= writer_of(entry) && (entry & kMigrates);  // decided once: who waits to write keeps those away who would begin to read
-  for (bool is_first = entry & kAwaited; is_first || !take(task, page, writes, true); is_first = false) wait_for_page(key_of(page));
+  while (!take(task, page, writes, true)) {
+    wait_for_page(key_of(page));
+    task.waited = 1;
+  }
+  task.waited = 0;
   const uint64_t count = take_stretch(task, page, writes);
   task.counters.faults += 1;
   task.counters.prefetched += count - 1;

@@ -17,8 +17,7 @@ namespace weir::view::coherent {
 inline constexpr uint64_t kWriterMask = 0x7ff;
 inline constexpr uint64_t kMigrates = 0x800;   // who reads it writes it next
 inline constexpr uint64_t kSeen = 0x1000;      // while a list is made shorter
-inline constexpr uint64_t kWanted = 0x2000;    // somebody waits to write it: nobody begins to read it before, or that might wait for ever
-inline constexpr uint64_t kAwaited = 0x4000;   // somebody waits for it: who comes now waits behind them, or a spin could take it again each time
+inline constexpr uint64_t kWanted = 0x2000;    // somebody waits to write it: who comes to read it waits, too, or that might wait for ever; but not who has waited already, or a reader might
 inline constexpr uint32_t kReaderShift = 16, kReaders = 48;
 
 inline uint64_t& entry_at(uint64_t index) { return reinterpret_cast<uint64_t*>(kPageOwners)[index]; }
