@@ -95,7 +95,7 @@ std::string order_words(const Entry& entry) {
   return fmt::format("task {} {} after {} turns", entry.check, what, entry.result);
 }
 
-// Who had the turn next: t by a time limit, s by a signal.
+// Who had the turn next, what for, and by what: docs/RECORDING.md has the letters.
 std::string turns_words(const Entry& entry, const char* payload) {
   std::string text;
   for (size_t at = 0; at + 2 <= entry.size; at += 2) {

@@ -25,7 +25,7 @@
 namespace weir::cli {
 namespace {
 
-// Of Linux 6.7; the headers that Weir is built with may be older.
+// Of Linux 6.7, as the two constants are; the headers that Weir is built with may be older.
 struct ScanArguments {
   uint64_t size, flags, start, end, walk_end, vec, vec_len, max_pages;
   uint64_t category_inverted, category_mask, category_anyof_mask, return_mask;

@@ -61,8 +61,6 @@ void see_change(uint64_t address);
 // Instead of end_turn(): program code goes on with the turn until end_kept_turn(), or until it does more than `what_for`
 // (a KeptTurn) takes.
 void keep_turn(uint32_t what_for);
-// Order only, in a turn: libc's lock was taken, and it looks at the lock again before it makes another event; nobody may change it until then.
-void keep_turn_to_retry();
 void end_kept_turn();
 // Within a turn: waits until another task wakes this one through wake(), a signal comes or `timeout_ns` (virtual,
 // 0 = none) passes. Passes the turn on; on return the task has it again. Answers 0, ETIMEDOUT or EINTR.

@@ -45,6 +45,13 @@ int64_t value(What what, Ask ask) {
 }
 // Replaying: the next that the task was told, here, is such a number.
 bool comes(What what);
+// Something that happens here in some runs only; where it does, it is kept.
+template <typename Ask>
+bool happens(What what, Ask ask) {
+  if (replaying() ? !comes(what) : !ask()) return false;
+  kept(what, 1);
+  return true;
+}
 // Memory of the runtime's own that the call before has filled.
 void bytes(void* at, uint64_t size);
 // The descriptor of a file that the program is about to map: replaying, that of the recording's copy, which the caller closes (close_file).

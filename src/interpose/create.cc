@@ -58,22 +58,22 @@ int run_c11_thread(void*) {
 }
 
 template <typename Function>
-int create(const void* function, void* argument, Function make) {
-  Task& task = self();
-  task.start_function = reinterpret_cast<uint64_t>(function);
-  task.start_argument = reinterpret_cast<uint64_t>(argument);
-  weir_upcall([](long, long, long) -> long { return begin_create(), 0; }, 0, 0, 0);
-  const int result = make();
-  weir_upcall([](long, long, long) -> long { return end_create(), 0; }, 0, 0, 0);
+int in_one_turn(EventKind kind, Function function) {
+  weir_upcall(begin_event, static_cast<long>(kind), 0, 0);
+  const int result = function();
+  weir_upcall(end_event, 0, 0, 0);
   return result;
 }
 
 template <typename Function>
-int in_one_turn(EventKind kind, Function function) {
-  if (has_short_turns() && !runtime::is_order_only()) return function();  // its steps are events each
-  weir_upcall(begin_event, static_cast<long>(kind), 0, 0);
-  const int result = function();
-  weir_upcall(end_event, 0, 0, 0);
+int create(const void* function, void* argument, Function make) {
+  Task& task = self();
+  task.start_function = reinterpret_cast<uint64_t>(function);
+  task.start_argument = reinterpret_cast<uint64_t>(argument);
+  if (runtime::is_order_only()) return in_one_turn(EventKind::kCreate, make);  // glibc reads which stacks of ended threads are free
+  weir_upcall([](long, long, long) -> long { return begin_create(), 0; }, 0, 0, 0);
+  const int result = make();
+  weir_upcall([](long, long, long) -> long { return end_create(), 0; }, 0, 0, 0);
   return result;
 }
 
@@ -103,6 +103,9 @@ int join_in_turns(pthread_t thread, void** result) {
     if (self().cancel_asked) pthread_testcancel();
   }
 }
+
+// Else each step of pthread_detach is an event, or none is one.
+bool detaches_in_one_turn() { return is_event() && runtime::orders_atomics(); }
 
 long cancel_event(long thread, long, long) {
   const int tid = *object_at<int>(static_cast<long>(static_cast<uint64_t>(thread) + kTidOffset));
@@ -175,12 +178,12 @@ WEIR_EXPORT int thrd_join(thrd_t thread, int* result) {
 // glibc's has two steps, and a thread that ends between them gives its own memory back: the second reads what is gone (glibc's
 // bug 19951, hardly ever met natively; with an event in between every short thread would end there).
 WEIR_EXPORT int pthread_detach(pthread_t thread) noexcept {
-  if (!is_event() || !(runtime::g_copies || runtime::is_order_only())) return real().pthread_detach(thread);
+  if (!detaches_in_one_turn()) return real().pthread_detach(thread);
   return in_one_turn(EventKind::kOther, [&] { return real().pthread_detach(thread); });
 }
 
 WEIR_EXPORT int thrd_detach(thrd_t thread) {
-  if (!is_event() || !runtime::g_copies) return real().thrd_detach(thread);
+  if (!detaches_in_one_turn()) return real().thrd_detach(thread);
   return in_one_turn(EventKind::kOther, [&] { return real().thrd_detach(thread); });
 }
 

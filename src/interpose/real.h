@@ -17,9 +17,8 @@ namespace weir::interpose {
   X(pthread_rwlock_timedwrlock) X(pthread_rwlock_clockwrlock) X(pthread_rwlock_unlock)                          \
   X(pthread_spin_lock) X(pthread_spin_trylock) X(pthread_spin_unlock)                                           \
   X(sem_wait) X(sem_trywait) X(sem_timedwait) X(sem_clockwait) X(sem_post) X(sem_getvalue)                      \
-  X(pthread_create) X(pthread_join) X(pthread_detach) X(pthread_cancel) X(pthread_once) X(thrd_create) \
-  X(thrd_join)     \
-  X(thrd_detach) X(clock_gettime)
+  X(pthread_create) X(pthread_join) X(pthread_detach) X(pthread_cancel) X(pthread_once) X(thrd_create)       \
+  X(thrd_join) X(thrd_detach) X(clock_gettime)
 
 // Conditions exist in two versions; these are of the one that pthread_cond_t as today's headers have it belongs to.
 #define WEIR_REAL_CONDITION_FUNCTIONS(X)                                                                        \

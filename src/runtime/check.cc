@@ -1,7 +1,6 @@
 #include "runtime/check.h"
 
 #include <sys/syscall.h>
-#include <sys/uio.h>
 
 #include "base/bytes.h"
 #include "runtime/state.h"
@@ -67,12 +66,7 @@ uint64_t hash_written(uint64_t hash, const effects::Request& request, uint64_t w
     case SYS_writev: case SYS_pwritev: case SYS_pwritev2: break;
     default: return hash;
   }
-  iovec piece;
-  for (long i = 0; written && i < request.a[2] && trap::from_program(piece, request.a[1] + i * static_cast<long>(sizeof piece)) == 0; i++) {
-    const uint64_t length = piece.iov_len < written ? piece.iov_len : written;
-    hash = hash_memory(hash, reinterpret_cast<uint64_t>(piece.iov_base), length);
-    written -= length;
-  }
+  trap::each_piece(request.a[1], request.a[2], written, [&](uint64_t address, uint64_t size) { hash = hash_memory(hash, address, size); });
   return hash;
 }
 

@@ -98,7 +98,7 @@ void on_atomic(Frame& frame, const Site& site) {
     note_failure();
   }
   if (!stores && runtime::is_order_only() && is_lock_of_libc(site, address) && !is_trylock(site)) {
-    keep_turn_to_retry();
+    keep_turn(kKeptForRetry);
     return;
   }
   end_turn();
@@ -183,8 +183,7 @@ void on_site(Frame& frame) {
 // View coherent: who makes calls that are no events, in a loop, is asked for pages, too.
 void give_pages_if_asked(Task& task) {
   if (task.turn_depth || task.in_vfork || task.alone_section) return;
-  if (input::replaying() ? !input::comes(input::What::kAskedForPages) : !view::coherent::is_asked(task)) return;
-  input::kept(input::What::kAskedForPages, 1);
+  if (!input::happens(input::What::kAskedForPages, [&] { return view::coherent::is_asked(task); })) return;
   begin_turn(EventKind::kOther);
   end_turn();
 }

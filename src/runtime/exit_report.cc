@@ -163,8 +163,8 @@ void prints_at_exit(int code) {
   const bool kept = input::is_on() && (recording::header().options & trace::kWithFingerprint);
   constexpr uint64_t kPatience = 1'000'000'000;
   const bool wanted = comparable && (kept || options().fingerprint);
-  const bool stands = !wanted || !g_tasks_active || !self().turn_depth || order::stand_still(self(), kPatience);
-  const uint64_t memory = stands && comparable && (kept || options().fingerprint) ? page::fingerprint() : 0;
+  const auto stands = [] { return !g_tasks_active || !self().turn_depth || order::stand_still(self(), kPatience); };
+  const uint64_t memory = wanted && stands() ? page::fingerprint() : 0;
   if (input::is_on()) recording::end_program(code, kept ? memory : 0);
   if (options().fingerprint) report("fingerprint: memory %x, schedule %x", memory, s.schedule_hash);
   if (!options().counts()) return;

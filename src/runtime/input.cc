@@ -165,13 +165,9 @@ void show_again(const effects::Request& request, long output, long result) {
     sys::raw(SYS_write, output, request.a[1], result);
     return;
   }
-  uint64_t left = static_cast<uint64_t>(result);  // it may have written a part of what was to be written
-  struct iovec piece;
-  for (long i = 0; left && i < request.a[2] && trap::from_program(piece, request.a[1] + i * static_cast<long>(sizeof piece)) == 0; i++) {
-    const uint64_t size = piece.iov_len < left ? piece.iov_len : left;
-    sys::raw(SYS_write, output, reinterpret_cast<long>(piece.iov_base), static_cast<long>(size));
-    left -= size;
-  }
+  trap::each_piece(request.a[1], request.a[2], static_cast<uint64_t>(result), [&](uint64_t address, uint64_t size) {
+    sys::raw(SYS_write, output, static_cast<long>(address), static_cast<long>(size));
+  });
 }
 
 // The prints of all processes are counted, when each has been made: a replay shows them in that order.

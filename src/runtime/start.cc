@@ -119,6 +119,7 @@ bool grow_heap(uint32_t heap, size_t segments, uint64_t* start) {
 }  // namespace
 
 bool is_order_only() { return options().view == View::kDirect && options().order == Order::kRecord; }
+bool orders_atomics() { return g_copies || is_order_only(); }
 
 void go_multi() {
   Shared& s = shared();
@@ -133,7 +134,7 @@ void go_multi() {
     page::map_alias();
   }
   s.multi = 1;
-  if (g_copies || is_order_only()) patch_all(kPatchAtomic);  // before the split: the pages that it changes are then this process's alone
+  if (orders_atomics()) patch_all(kPatchAtomic);  // before the split: the pages that it changes are then this process's alone
   if (g_copies) {
     count::start(reinterpret_cast<uint64_t>(&weir_site_entry), reinterpret_cast<uint64_t>(&weir_upcall));
   }

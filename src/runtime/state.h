@@ -19,7 +19,8 @@ namespace runtime {
 extern bool g_processes;      // tasks are processes, and program memory is the store: every View but direct
 extern bool g_copies;         // View isolated: tasks work on copies
 extern bool g_coherent;       // View coherent: pages have owners
-bool is_order_only();          // a recording at View direct: threads stay threads, and every atomic operation is an event
+bool is_order_only();         // a recording at View direct: threads stay threads, and every atomic operation is an event
+bool orders_atomics();        // tasks' atomic operations are events: View isolated, and where only the order is kept
 extern bool g_intercepting;   // system call sites are patched
 extern uint32_t g_process;    // index of this process among those that run tasks
 extern bool g_executor;       // this process is the executor (task/executor.h)

@@ -90,6 +90,6 @@ PatchKinds first_patch_kinds() {
   return options().order == Order::kToken ? kPatchSyscall | kPatchCpuid : kPatchSyscall;
 }
 
-void patch_new_text(Range) { patch_all(g_tasks_active && (g_copies || is_order_only()) ? first_patch_kinds() | kPatchAtomic : first_patch_kinds()); }
+void patch_new_text(Range) { patch_all(g_tasks_active && orders_atomics() ? first_patch_kinds() | kPatchAtomic : first_patch_kinds()); }
 
 }  // namespace weir::runtime

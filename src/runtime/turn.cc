@@ -275,8 +275,7 @@ void begin_turn(EventKind kind) {
 
 void begin_create() {
   Task& task = self();
-  if (runtime::is_order_only()) return begin_turn(EventKind::kCreate);  // glibc reads which stacks of ended threads are free
-  if (has_short_turns()) return;                                        // its steps are events each
+  if (has_short_turns()) return;  // its steps are events each
   if (task.keeps_for == kKeptForCreate) {
     task.keeps_for = kKeptForNothing;
     return;
@@ -292,7 +291,6 @@ void begin_create() {
 
 void end_create() {
   Task& task = self();
-  if (runtime::is_order_only()) return end_turn();
   if (has_short_turns()) return;
   if (task.ahead) {
     task.ahead = 0;
@@ -321,18 +319,8 @@ void need_turn() {
 
 void keep_turn(uint32_t what_for) {
   Task& task = self();
-  if (task.turn_depth == 1 && !task.held && !task.keeps_for && !has_short_turns()) {
+  if (task.turn_depth == 1 && !task.held && !task.keeps_for && (!has_short_turns() || what_for == kKeptForRetry)) {
     task.keeps_for = what_for;
-    task.kept_events = 0;
-  } else {
-    end_turn();
-  }
-}
-
-void keep_turn_to_retry() {
-  Task& task = self();
-  if (task.turn_depth == 1 && !task.keeps_for) {
-    task.keeps_for = kKeptForRetry;
     task.kept_events = 0;
   } else {
     end_turn();

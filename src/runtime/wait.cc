@@ -25,11 +25,34 @@ void has_turn_again(Task& task) {
   if (task.holds_call) input::hold_memory(task);
 }
 
+// Gives the turn on until the wait that the task's record describes has ended, and has it again. Answers as block() does.
+int sleep_in_turn(Task& task, uint64_t timeout_ns) {
+  Shared& s = shared();
+  {
+    SpinGuard guard(s.order_lock);
+    task.wait_sequence = s.next_sequence++;
+    task.deadline = timeout_ns ? order::now() + timeout_ns : 0;
+  }
+  const uint32_t depth = task.turn_depth;
+  task.turn_depth = 1;
+  task.counters.serial_cycles += sys::cycles();
+  const bool away = runtime::g_executor;
+  if (away) tasks::will_wait_in_executor(task);
+  view::serve(task);
+  order::pass_turn(task, TaskState::kBlocked);
+  if (away) tasks::wait_in_executor(task);
+  const int result = order::wait_blocked(task);
+  // Who waited for long did so in its own process. Where the task goes on must not depend on that: more depends on it (event/gap.h).
+  if (away && !runtime::g_executor) tasks::go_to_executor(task);
+  task.counters.serial_cycles -= sys::cycles();
+  task.turn_depth = depth;
+  return result;
+}
+
 }  // namespace
 
 int block(uint64_t key, uint32_t bits, uint64_t timeout_ns, const char* what) {
   Task& task = self();
-  Shared& s = shared();
   WEIR_CHECK(task.turn_depth > 0);
   need_turn();
   if (task.inbox_count) {  // sent while it waited for this turn, when there was no wait yet that it could end
@@ -45,24 +68,8 @@ int block(uint64_t key, uint32_t bits, uint64_t timeout_ns, const char* what) {
   task.wait_result = 0;
   task.wait_what = what;
   task.wait_address = key;
-  s.order_lock.lock();
-  task.wait_sequence = s.next_sequence++;
-  task.deadline = timeout_ns ? order::now() + timeout_ns : 0;
-  s.order_lock.unlock();
-  const uint32_t depth = task.turn_depth;
-  task.turn_depth = 1;
-  task.counters.serial_cycles += sys::cycles();
-  const bool away = runtime::g_executor;
-  if (away) tasks::will_wait_in_executor(task);
-  view::serve(task);
-  order::pass_turn(task, TaskState::kBlocked);
-  if (away) tasks::wait_in_executor(task);
-  int result = order::wait_blocked(task);
-  // Who waited for long did so in its own process. Where the task goes on must not depend on that: more depends on it (event/gap.h).
-  if (away && !runtime::g_executor) tasks::go_to_executor(task);
-  task.counters.serial_cycles -= sys::cycles();
-  task.turn_depth = depth;
-  if (depth > 1) task.flags |= kWritten;
+  const int result = sleep_in_turn(task, timeout_ns);
+  if (task.turn_depth > 1) task.flags |= kWritten;
   task.wait_what = nullptr;
   has_turn_again(task);
   trap::take_inbox(task);
@@ -79,18 +86,7 @@ void wait_for_page(uint64_t key) {
   task.wait_bits = ~0u;
   task.wait_what = "page";
   task.waits_for_page = 1;
-  const uint32_t depth = task.turn_depth;
-  task.turn_depth = 1;
-  task.counters.serial_cycles += sys::cycles();
-  shared().order_lock.lock();
-  task.wait_sequence = shared().next_sequence++;
-  task.deadline = 0;
-  shared().order_lock.unlock();
-  view::serve(task);
-  order::pass_turn(task, TaskState::kBlocked);
-  order::wait_blocked(task);
-  task.counters.serial_cycles -= sys::cycles();
-  task.turn_depth = depth;
+  sleep_in_turn(task, 0);
   task.waits_for_page = 0;
   task.wait_key = waited_key;
   task.wait_address = waited_address;

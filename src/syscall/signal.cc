@@ -49,7 +49,6 @@ void raise_program_signals(uint64_t open_set) {
   }
 }
 
-// The kernel's mask is the true one, since it changes with every handler; but for the signals that are never blocked there.
 // Recorded, a signal is handed over at the end of an event. One that has come to a task that computed must be before the task blocks it: a
 // thread blocks all before it ends.
 bool comes_first(Task& task, const Call& call, uint64_t mask) {
@@ -58,13 +57,15 @@ bool comes_first(Task& task, const Call& call, uint64_t mask) {
     begin_turn(EventKind::kSyscall);
     end_turn();
   }
-  bool waits = false;
-  for (uint32_t i = 0; input::recording() && i < task.pending && !waits; i++) waits = !(mask & sys::signal_bit(task.pending_signals[i].signal));
-  if (input::replaying()) waits = input::comes(input::What::kSignalFirst);
-  if (waits) input::kept(input::What::kSignalFirst, 1);
-  return waits;
+  return input::happens(input::What::kSignalFirst, [&] {
+    for (uint32_t i = 0; i < task.pending; i++) {
+      if (!(mask & sys::signal_bit(task.pending_signals[i].signal))) return true;
+    }
+    return false;
+  });
 }
 
+// The kernel's mask is the true one, since it changes with every handler; but for the signals that are never blocked there.
 long on_sigprocmask(Call& call) {
   Task& task = self();
   uint64_t given = 0, mask = 0;

@@ -70,7 +70,7 @@ void fork_child(uint64_t argument) {
   // Ids that no relative uses: a mutex may lie in memory that both share.
   shared().tid_base = (work->tid_base + 1) * 0x10000 % 0x08000000;
   if (was_multi) syscalls::choose_handled(false);
-  if (was_multi && runtime::g_processes) view::close_tracking();
+  if (was_multi) view::close_tracking();
   me->frame = reinterpret_cast<Frame*>(me->stack_top - sizeof(Frame));
   *me->frame = frame;
   me->frame->rax = 0;
@@ -149,16 +149,18 @@ long borrow_program(Frame& frame, uint64_t flags, uint64_t stack) {
   *copy->frame = frame;
   copy->frame->rax = 0;
   if (stack) copy->frame->rsp = stack;
-  if (multi) flags |= CLONE_PARENT;
   flags &= ~uint64_t{CLONE_CHILD_CLEARTID | CLONE_CHILD_SETTID | CLONE_PARENT_SETTID | CLONE_SETTLS | CLONE_PIDFD};
   if (multi) {
+    flags |= CLONE_PARENT;
     (void)order::stand_still(self());
     view::drop_residents();
     view::lend_all();
   }
   long pid = weir_clone(flags, copy->stack_top - 4096, nullptr, nullptr, 0, borrowing_child, reinterpret_cast<uint64_t>(copy));
-  if (multi) view::take_home();
-  if (multi) view::forget_copies();  // the child wrote with this task's mappings, and its faults are not this task's
+  if (multi) {
+    view::take_home();
+    view::forget_copies();  // the child wrote with this task's mappings, and its faults are not this task's
+  }
   if (pid > 0 && runtime::g_processes) note_child(static_cast<int>(pid));
   return input::note_child(pid, copy->ordinal);
 }

@@ -308,10 +308,8 @@ long spawn(const Frame& frame, const CloneRequest& request) {
   if (creator.ahead) {
     order::add_running(task);
   } else {
-    if (runtime::g_processes) {
-      view::find_writes(creator);
-      view::publish(creator);
-    }
+    view::find_writes(creator);
+    view::publish(creator);
     order::add_task(task);
   }
   view::hand_out(creator);  // the new task will want what was made for it, and its creator may compute for long
@@ -322,14 +320,14 @@ long spawn(const Frame& frame, const CloneRequest& request) {
     sys::futex_wake(&s.processes[process].go);
     return task.virtual_tid;
   }
-  if (runtime::g_processes && !creator.ahead) view::drop_residents();  // the child would begin with them, and others publish first
+  if (!creator.ahead) view::drop_residents();  // the child would begin with them, and others publish first
   s.processes[process].mapping_sequence = s.processes[runtime::g_process].mapping_sequence;
   uint64_t flags = CLONE_FILES | CLONE_FS | CLONE_IO | CLONE_SYSVSEM | CLONE_SETTLS;
   flags |= runtime::g_processes ? CLONE_PARENT | runtime::clone_signal() : uint64_t{CLONE_VM | CLONE_SIGHAND | CLONE_THREAD};
   s.forks++;
   long result = weir_clone(flags, task.stack_top - 1024, nullptr, nullptr, tls, begin, process);
   if (sys::failed(result)) {
-    if (runtime::g_processes) view::take_back(task);
+    view::take_back(task);
     SpinGuard guard(s.order_lock);
     if (runtime::g_processes && task.state == TaskState::kRunning) s.running--;  // made without a turn
     task.state = TaskState::kFree;
@@ -344,7 +342,7 @@ void finish() {
   Shared& s = shared();
   Task& task = self();
   begin_turn(EventKind::kExit);
-  if (task.turn_depth > 1 && runtime::g_processes) {  // it ends inside a critical section
+  if (task.turn_depth > 1) {  // it ends inside a critical section
     view::find_writes(task);
     view::publish(task);
   }
@@ -352,8 +350,8 @@ void finish() {
   if (s.live == 1) exit_program(0);
   trap::block_all();
   release_robust(task);
-  if (task.clear_child_tid) view::touch(task.clear_child_tid, sizeof(int), true);
   if (task.clear_child_tid) {
+    view::touch(task.clear_child_tid, sizeof(int), true);
     *static_cast<uint32_t*>(alias(task.clear_child_tid)) = 0;
     wake(task.clear_child_tid, ~0u, ~0u);
   }

@@ -119,8 +119,7 @@ struct Task {
   uint32_t what;              // by arrival: the EventKind for which
   uint64_t arrival;           // by arrival: when it began to want it
   uint32_t is_unnoted;        // order only: its arrival is not in the recording yet. Guarded by: order_lock
-  uint32_t waited;      // View coherent: for the page that it is about to be given
-  uint64_t touched, touched_from;  // View coherent: the address of its last page fault, and of the instruction
+  uint32_t waited;            // View coherent: for the page that it is about to be given
   uint32_t computes;          // by arrival: it has left its last event, or is new, and has not had the turn since. Guarded by: the turn
   uint32_t waits_for_page;    // its wait ends by another task only
   uint32_t borrows;           // in the kernel: pages are mapped to which it has no right

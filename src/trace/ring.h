@@ -51,8 +51,8 @@ struct WaitingSignal {
   uint32_t unused;
 };
 
-// Replaying: `count` turns of the next entry have been had. Recording: turns of a process that are in no entry yet. They become one when there are enough, or the command makes one of them when
-// the program has ended, however it did.
+// Replaying: `count` turns of the next entry have been had. Recording: turns of a process that are in no entry yet. They become
+// one when there are enough, or the command makes one of them when the program has ended, however it did.
 struct OpenTurns {
   static constexpr uint32_t kMost = 64;
   uint64_t first;  // how many turns come before: Entry::result of the entry

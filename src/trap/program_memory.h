@@ -4,6 +4,7 @@
 #pragma once
 
 #include <stdint.h>
+#include <sys/uio.h>
 
 extern "C" {
 long weir_guarded_copy(void* to, const void* from, uint64_t size);
@@ -30,6 +31,16 @@ template <typename T>
 // Copies up to and with the NUL. Its length without it; `capacity` where none lies within; -EFAULT.
 [[nodiscard]] inline long string_from_program(char* to, long from, uint64_t capacity) {
   return weir_guarded_string(to, reinterpret_cast<const char*>(from), capacity);
+}
+// The first `size` bytes of what `count` iovecs at `vector` name, as writev takes them: visit(address, size) for each part.
+template <typename Visit>
+void each_piece(long vector, long count, uint64_t size, Visit visit) {
+  iovec piece;
+  for (long i = 0; size && i < count && from_program(piece, vector + i * static_cast<long>(sizeof piece)) == 0; i++) {
+    const uint64_t length = piece.iov_len < size ? piece.iov_len : size;
+    visit(reinterpret_cast<uint64_t>(piece.iov_base), length);
+    size -= length;
+  }
 }
 
 }  // namespace weir::trap

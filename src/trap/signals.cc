@@ -204,8 +204,6 @@ void fix_sender(siginfo_t* info) {
 bool meet_page(Task& task, uint64_t address, ucontext_t& context) {
   constexpr greg_t kWrite = 2;
   if (!view::coherent::is_ours(address)) return false;
-  task.touched = address;
-  task.touched_from = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]);
   if (task.stepping && !task.peeks) end_stepping(task, context);
   const uint32_t in_runtime = task.in_runtime;
   task.in_runtime = 1;

@@ -416,8 +416,7 @@ constexpr uint64_t kAside = 1'000'000'000;  // virtual nanoseconds: tens of thou
 
 void stand_aside_if_asked(Task& task) {
   if ((task.turn_depth && (task.keeps_for != kKeptForGap || task.turn_depth > 1 || task.held)) || task.alone_section) return;
-  if (input::replaying() ? !input::comes(input::What::kAskedIn) : !__atomic_load_n(&task.asked_in, __ATOMIC_ACQUIRE)) return;
-  input::kept(input::What::kAskedIn, 1);
+  if (!input::happens(input::What::kAskedIn, [&] { return __atomic_load_n(&task.asked_in, __ATOMIC_ACQUIRE) != 0; })) return;
   task.asked_in = 0;
   begin_turn(EventKind::kSpin);
   block(0, 0, kAside, "the end of the program");

@@ -70,6 +70,7 @@ inline void lend_all() {
 inline void take_home() {
   if (has_owners()) coherent::take_home();
 }
+
 // While it lives, what this task's process touches is no access of the task's, and no event: when it comes is not in a recording.
 class PeekScope {
  public:
