@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/place.h"
 #include "cli/commands.h"
 #include "cli/failure.h"
 #include "cli/words.h"
@@ -26,7 +27,8 @@ constexpr uint64_t kPage = 4096;
 
 const std::vector<std::pair<std::string, Kind>> kKinds = {
     {"call", Kind::kCall}, {"memory", Kind::kMemory}, {"signal", Kind::kSignal}, {"order", Kind::kOrder}, {"turns", Kind::kTurns}, {"task", Kind::kTask},
-    {"file", Kind::kFile}, {"end", Kind::kEnd},       {"value", Kind::kValue},   {"image", Kind::kImage}};
+    {"file", Kind::kFile}, {"end", Kind::kEnd},       {"value", Kind::kValue},   {"image", Kind::kImage},
+    {"place", Kind::kPlace}};
 
 struct Filter {
   std::string directory, kind, page;
@@ -136,6 +138,7 @@ std::string words(const Entry& entry) {
     case Kind::kValue: return fmt::format("value {} = {}", entry.number, answer(entry.result));
     case Kind::kImage: return recording::escaped(std::string(payload, strnlen(payload, entry.size)));
     case Kind::kTurns: return turns_words(entry, payload);
+    case Kind::kPlace: return fmt::format("stopped at {:#x}", front_of<Place>(payload, entry.size).rip);
     case Kind::kPad: break;
   }
   return "?";

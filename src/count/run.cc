@@ -3,6 +3,8 @@
 #include <signal.h>
 
 #include "count/cache.h"
+#include "count/gate.h"
+#include "count/seek.h"
 #include "count/text.h"
 #include "count/translate.h"
 #include "sys/report.h"
@@ -38,7 +40,7 @@ const Block* make_block(uint64_t original) {
   static Trace trace;  // used by one task at a time, and not worth clearing each time
   follow(original, trace);
   if (trace.count == 0) return nullptr;
-  if (!has_room()) flush_cache();
+  if (!has_room()) empty_cache();
   Cache& c = cache();
   const uint32_t at = (c.used + 8 + 15) & ~uint32_t{15};
   const uint64_t address = kCountCode + at;
@@ -84,6 +86,8 @@ bool find_mark(uint64_t rip, Mark& found, const Block*& block) {
 
 }  // namespace
 
+const Block* block_behind_gate(uint64_t address) { return block_for(address); }
+
 bool start(uint64_t site_entry, uint64_t upcall) {
   add_door(site_entry);
   add_door(upcall);
@@ -96,13 +100,18 @@ uint64_t enter(Task& task, uint64_t rip, uint64_t budget) {
   if (!cache().ready || task.in_vfork) return 0;
   CountState& state = count_state();
   state.left = state.given = 0;
-  if (door_at(rip).is_door) return 0;
+  const Door door = door_at(rip);
+  if (door.is_door && !door.gate) return 0;
   if (!cache().flushes) flush_cache();
   see_changes();
+  if (budget > kMostBudget) budget = kMostBudget;
+  if (door.gate) {
+    state.left = state.given = static_cast<int64_t>(budget);
+    return kCountCode + door.gate;
+  }
   const Block* block = block_for(rip);
   g_seen = cache().generation;
   if (block == nullptr) return 0;
-  if (budget > kMostBudget) budget = kMostBudget;
   if (budget < block->count) budget = block->count;
   state.left = state.given = static_cast<int64_t>(budget);
   return address_of(*block);
@@ -131,6 +140,10 @@ void on_miss(Frame& frame) {
   frame.rip = target;
   if (is_called_in()) {
     call_off();
+    return;
+  }
+  if (const uint32_t gate = gate_at(target)) {
+    frame.rip = kCountCode + gate;
     return;
   }
   const uint32_t flushes = cache().flushes;
@@ -186,11 +199,11 @@ void interrupt(ucontext_t& context) {
 }
 
 void on_mapping(Range range, bool is_author) {
-  if (forget_text(range) && is_author && cache().flushes) flush_cache();
+  if (forget_text(range) && (is_author || has_own_cache()) && cache().flushes) empty_cache();
 }
 
 void on_patched_text() {
-  if (cache().flushes) flush_cache();
+  if (cache().flushes) empty_cache();
 }
 
 }  // namespace weir::count

@@ -1,6 +1,7 @@
 #include "count/text.h"
 
 #include "base/range_table.h"
+#include "count/cache.h"
 #include "patch/site_table.h"
 
 // A sorted table of ranges. A program has a few dozen libraries; what has no place in the table runs uncounted, in every
@@ -16,6 +17,9 @@ Range g_texts[kMaxTexts];
 uint32_t g_text_count = 0;
 uint64_t g_doors[kMaxDoors];
 unsigned g_door_count = 0;
+uint64_t g_gates[kMaxGates];
+uint32_t g_gate_offsets[kMaxGates];
+unsigned g_gate_count = 0;
 
 // The first text that ends above `address`.
 uint32_t first_above(uint64_t address) { return weir::first_above(g_texts, g_text_count, address); }
@@ -70,16 +74,31 @@ void add_door(uint64_t address) {
   if (g_door_count < kMaxDoors) g_doors[g_door_count++] = address;
 }
 
+void add_gate(uint64_t address, uint32_t offset) {
+  g_gates[g_gate_count] = address;
+  g_gate_offsets[g_gate_count++] = offset;
+}
+
+void forget_gates() { g_gate_count = 0; }
+
+uint32_t gate_at(uint64_t address) {
+  for (unsigned i = 0; i < g_gate_count; i++) {
+    if (g_gates[i] == address) return g_gate_offsets[i];
+  }
+  return 0;
+}
+
 bool is_breakpoint(uint64_t rip) { return *reinterpret_cast<const uint8_t*>(rip) == kInt3 && !find_trap_site(rip); }
 
 Door door_in(Range text, uint64_t rip) {
   for (unsigned i = 0; i < g_door_count; i++) {
-    if (g_doors[i] == rip) return {true, false, 0};
+    if (g_doors[i] == rip) return {true, false, 0, 0};
   }
+  if (const uint32_t gate = gate_at(rip)) return {true, false, 0, gate};
   if (!text.contains(rip) || *reinterpret_cast<const uint8_t*>(rip) != kInt3) return {};
   const Site* site = find_trap_site(rip);
-  if (site == nullptr) return {true, false, 0};  // is_breakpoint: it is to be executed where it stands
-  return {true, true, static_cast<uint32_t>(site - site_at(0))};
+  if (site == nullptr) return {true, false, 0, 0};  // is_breakpoint: it is to be executed where it stands
+  return {true, true, static_cast<uint32_t>(site - site_at(0)), 0};
 }
 
 Door door_at(uint64_t rip) {
@@ -88,7 +107,7 @@ Door door_at(uint64_t rip) {
   const Door door = door_in(text, rip);
   if (door.is_door || !text.empty()) return door;
   StubPlace place;
-  return {find_stub_place(rip, place) && rip < place.site->resume, false, 0};
+  return {find_stub_place(rip, place) && rip < place.site->resume, false, 0, 0};
 }
 
 }  // namespace weir::count

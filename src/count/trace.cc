@@ -79,7 +79,8 @@ void follow(uint64_t start, Trace& trace) {
   trace.ends_itself = false;
   while (trace.count < kMostInstructions && !trace.ends_itself) {
     if (!code.contains(at)) code = code_at(at);
-    if (code.empty() || door_in(code, at).is_door) break;  // what code_at() answers of a stub is no door
+    const Door door = code.empty() ? Door{} : door_in(code, at);
+    if (code.empty() || (door.is_door && (!door.gate || trace.count))) break;  // a block begins at a gate; and what code_at() answers of a stub is no door
     Step& step = trace.steps[trace.count];
     step.address = at;
     if (!read_shape(step.code(), code.limit - at, step.shape)) break;

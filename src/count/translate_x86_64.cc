@@ -251,6 +251,10 @@ class Translator {
       code_.put_enter(door.site);
       return;
     }
+    if (door.gate) {
+      put_jump(kCountCode + door.gate);
+      return;
+    }
     code_.put({0xff, 0x25, 0, 0, 0, 0});  // jmp *behind(%rip)
     code_.put64(target);
   }

@@ -10,6 +10,7 @@
 
 #include <stdint.h>
 
+#include "base/place.h"
 #include "base/types.h"
 #include "task/task.h"
 
@@ -81,6 +82,11 @@ void open_executed(const Task& task, long descriptor, long path);
 // Recording: a signal has come in the middle of a computation and waits for the task's next event; and the task has had it.
 void note_waiting_signal(const Task& task, int signal);
 void note_signals_taken(const Task& task);
+// The task was stopped there, and had come to no event: kept.
+void keep_place(Task& task, const Place& place);
+// Replaying: the next that the recording tells it, here, is such a place; null: it is something else. Then: it is there.
+const Place* next_place(Task& task);
+void take_place(Task& task);
 // A signal is handed to the program at the end of an event: kept.
 void keep_signal(Task& task, int signal, const void* info);
 // The next one that the recording hands to it here; 0 none. `info`: 128 bytes.

@@ -139,6 +139,8 @@ weir_exit_with_signals:
     call weir_raise_pending                     # it ends in_runtime, when no signal can come between
     mov %rbx,%rsp
     .cfi_endproc
+    test %al,%al
+    jnz 3f
     .globl weir_restore_frame
     .hidden weir_restore_frame
 # In: rsp = a Frame on the program's own stack whose rip stands again 8 + 128 bytes under Frame.rsp.
@@ -147,6 +149,15 @@ weir_restore_frame:
     mov FRAME_RSP(%rsp),%rsp
     lea -136(%rsp),%rsp
     ret $128
+3:  mov FRAME_RIP(%rsp),%rax                    # replaying
+    mov %rax,%gs:TASK_RESUME
+    LOAD_REGISTERS
+    mov FRAME_RSP(%rsp),%rsp
+weir_resume:                                    # in: registers, stack and flags are the program's
+    mov %rsp,%gs:TASK_SCRATCH_RSP
+    mov %gs:TASK_STACK_TOP,%rsp
+    push $SITE_RESUMED
+    jmp weir_site_entry
 
 # A new task begins: rdi = its Frame on its runtime stack.
     .globl weir_enter_program
@@ -230,6 +241,10 @@ weir_run_handler:
     mov %r12,%rdi
     mov %r13,%rsi
     mov %r14,%rdx
+    cmpl $0,%gs:TASK_REPLAYS
+    jne 1f
     jmp *%rbx
+1:  mov %rbx,%gs:TASK_RESUME
+    jmp weir_resume
 
     .section .note.GNU-stack,"",@progbits

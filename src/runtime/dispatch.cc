@@ -4,6 +4,7 @@
 
 #include "base/options.h"
 #include "count/count.h"
+#include "count/seek.h"
 #include "count/text.h"
 #include "event/event.h"
 #include "event/gap.h"
@@ -18,6 +19,7 @@
 #include "sys/report.h"
 #include "syscall/syscall.h"
 #include "task/shared.h"
+#include "trap/place.h"
 #include "trap/recorded_signals.h"
 #include "trap/spin.h"
 #include "view/view.h"
@@ -144,12 +146,17 @@ void on_call(Frame& frame) {
 
 void on_site(Frame& frame) {
   frame.shown = frame.rip;
-  if (frame.site != trap::kPreempted && frame.site != trap::kLeaveExecutor) self().passes++;
+  const bool stopped = frame.site == trap::kPreempted || frame.site == count::kAtGate;
+  if (frame.site == trap::kResumed) {
+    frame.rip = self().resume;
+    return;
+  }
+  if (!stopped && frame.site != trap::kLeaveExecutor) self().passes++;
   if (frame.site == kUpcall) {
     on_call(frame);
     return;
   }
-  if (frame.site == trap::kPreempted) {
+  if (stopped) {
     trap::on_preempted(frame);
     return;
   }
@@ -218,10 +225,11 @@ extern "C" __attribute__((visibility("hidden"))) void weir_on_site(weir::Frame* 
     count::on_miss(*frame);
     return;
   }
+  if (frame->site == count::kAtGate && !trap::meet_gate(self(), *frame)) return;
   on_site(*frame);
   if (input::is_on() && g_tasks_active) trap::stand_aside_if_asked(self());
   if (runtime::g_coherent && g_tasks_active) give_pages_if_asked(self());
-  if (input::replaying() && runtime::g_intercepting) trap::take_recorded_signals(self());
+  if (input::replaying() && runtime::g_intercepting) trap::go_on_as_recorded(self(), *frame);
   if (!g_tasks_active) return;
   go_on_counted(*frame);
   if (self().turn_depth) note_written();  // by program code, from here on: whatever the turn is kept for, and whatever ends it

@@ -431,6 +431,17 @@ void keep_signal(Task& task, int signal, const void* info) {
   recording::put(task, Entry{Kind::kSignal, 0, static_cast<uint16_t>(signal), 128, 0, 0, 0}, info);
 }
 
+void keep_place(Task& task, const Place& place) { recording::put(task, Entry{Kind::kPlace, 0, 0, sizeof place, 0, 0, 0}, &place); }
+
+const Place* next_place(Task& task) {
+  if (!replaying()) return nullptr;
+  const Entry* entry = recording::peek(task);
+  if (!entry || entry->kind != Kind::kPlace || entry->event != recording::place_of(task) || entry->size != sizeof(Place)) return nullptr;
+  return reinterpret_cast<const Place*>(recording::payload(*entry));
+}
+
+void take_place(Task& task) { recording::take(task, *recording::peek(task)); }
+
 int take_signal(Task& task, void* info) {
   const Entry* entry = recording::peek(task);
   if (!entry || entry->kind != Kind::kSignal || entry->event != recording::place_of(task)) return 0;

@@ -15,6 +15,7 @@
 #include <sys/resource.h>
 
 #include "count/count.h"
+#include "count/seek.h"
 #include "page/store.h"
 #include "patch/patch.h"
 #include "runtime/state.h"
@@ -41,7 +42,7 @@ void note_change_of_text(const MappingRecord& r, bool is_author) {
   if (r.kind == MappingKind::kSigaction) return;
   if (r.kind != MappingKind::kPatchText) {
     count::on_mapping(Range{r.start, r.start + page_up(r.size)}, is_author);
-  } else if (is_author) {
+  } else if (is_author || count::has_own_cache()) {
     count::on_patched_text();
   }
 }

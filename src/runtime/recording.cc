@@ -256,7 +256,7 @@ void ended(Task& task) {
 
 void diverged(const Task& task, const Entry& recorded, const char* what, int64_t now) {
   static const char* const kNames[] = {"padding", "a system call", "memory", "a signal", "an order", "a task's begin", "the cycle counter",
-                                       "a file", "an end", "a number", "a program's begin"};
+                                       "a file", "an end", "a number", "a program's begin", "turns", "a stop in a computation"};
   const auto kind = static_cast<uint32_t>(recorded.kind);
   report("the replay differs from the recording in process %u, task %u, event %u (recorded at event %u):", uint64_t{task.ordinal},
          uint64_t{task.id}, uint64_t{place_of(task)}, uint64_t{recorded.event});

@@ -12,6 +12,7 @@
 #include "base/bytes.h"
 #include "base/options.h"
 #include "count/count.h"
+#include "count/seek.h"
 #include "event/event.h"
 #include "event/input.h"
 #include "order/rounds.h"
@@ -136,6 +137,8 @@ void go_multi() {
   s.multi = 1;
   if (orders_atomics()) patch_all(kPatchAtomic);  // before the split: the pages that it changes are then this process's alone
   if (g_copies) {
+    count::forget_own_cache();  // all processes use what was this one's
+    count::on_patched_text();
     count::start(reinterpret_cast<uint64_t>(&weir_site_entry), reinterpret_cast<uint64_t>(&weir_upcall));
   }
   if (g_processes) {

@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/options.h"
+#include "count/count.h"
 #include "count/text.h"
 #include "event/input.h"
 #include "page/store.h"
@@ -90,6 +91,9 @@ PatchKinds first_patch_kinds() {
   return options().order == Order::kToken ? kPatchSyscall | kPatchCpuid : kPatchSyscall;
 }
 
-void patch_new_text(Range) { patch_all(g_tasks_active && orders_atomics() ? first_patch_kinds() | kPatchAtomic : first_patch_kinds()); }
+void patch_new_text(Range) {
+  patch_all(g_tasks_active && orders_atomics() ? first_patch_kinds() | kPatchAtomic : first_patch_kinds());
+  if (!g_tasks_active) count::on_patched_text();
+}
 
 }  // namespace weir::runtime

@@ -329,6 +329,8 @@ bool is_memory(long number) {
 }
 
 long on_memory(Call& call) {
+  const bool makes_code = call.number == SYS_mprotect || (call.number == SYS_mmap && ((call.d & MAP_ANONYMOUS) || (call.c & PROT_WRITE)));
+  if (makes_code && (call.c & PROT_EXEC)) shared().has_made_code = 1;
   if (!runtime::g_processes) {
     if (!g_tasks_active || call.number == SYS_madvise) return call_kernel(call);
     begin_turn(EventKind::kMemory);

@@ -28,6 +28,7 @@
 #include "task/layout.h"
 #include "task/process.h"
 #include "task/shared.h"
+#include "trap/place.h"
 #include "trap/signal_queue.h"
 #include "trap/signals.h"
 #include "view/view.h"
@@ -79,6 +80,8 @@ void fork_child(uint64_t argument) {
   me->pending = me->inbox_count = 0;
   me->inbox = SignalList{};
   trap::set_mask(work->mask);
+  trap::forget_places();
+  if (input::replaying()) trap::go_on_as_recorded(*me, *me->frame);
   weir_enter_program(me->frame);
 }
 

@@ -34,7 +34,7 @@
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "task/executor.h"
-#include "trap/recorded_signals.h"
+#include "trap/place.h"
 #include "trap/signals.h"
 #include "view/view.h"
 
@@ -112,8 +112,9 @@ void reserve_heap(TaskId id) {
   }
   enter_phase(task, Phase::kProgram);
   input::begin_task(task);
-  if (input::replaying()) trap::take_recorded_signals(task);
-  weir_enter_program(first_frame(task.stack_top));
+  Frame* const frame = first_frame(task.stack_top);
+  if (input::replaying()) trap::go_on_as_recorded(task, *frame);
+  weir_enter_program(frame);
 }
 
 [[noreturn]] void wait_for_work(uint32_t process) {
@@ -145,6 +146,7 @@ void begin(uint64_t process) {
     if (sys::raw(SYS_getppid) != s.monitor) die(125);  // the monitor died before the line above
     runtime::let_debugger_in();
     runtime::g_process = static_cast<uint32_t>(process);
+    trap::forget_places();
     if (!view::open_tracking()) {
       slot.pid = static_cast<int>(sys::raw(SYS_gettid));  // so that the monitor knows whose end it is
       die(125);

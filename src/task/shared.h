@@ -234,6 +234,8 @@ struct Shared {
 
   // Memory.
   alignas(64) SpinLock memory_lock;
+  uint64_t pages_awaited;    // View coherent. Guarded by: the turn
+  uint32_t has_made_code;    // there is code of the program's own making, or there may be
   uint32_t text_pending;     // code was mapped whose sites are not patched yet
   uint64_t segment_bump;
   uint64_t map_bump;

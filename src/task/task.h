@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/frame.h"
+#include "base/place.h"
 #include "base/types.h"
 #include "sys/float_x86_64.h"
 #include "sys/signal.h"
@@ -95,12 +96,14 @@ struct Task {
   Frame* frame;               // 0x20 registers of the program while in the runtime
   uint64_t jump_target;       // 0x28
   uint32_t in_runtime;        // 0x30
-  uint32_t pad0;              // 0x34
+  uint32_t replays;           // 0x34 a handler begins, and goes through the runtime before: it may be where a place is (trap/place.h)
   uint32_t heap;              // 0x38 heap index
   uint32_t pad1;              // 0x3c
   uint32_t pending;           // 0x40 number of entries in pending_signals
   uint32_t inbox_count;       // 0x44 signals in inbox. Guarded by: the order's lock
   uint64_t alone_section;     // 0x48 what in_runtime is where the runtime is left: 1 in an AloneSection (interpose/event_call.h)
+
+  uint64_t resume;            // 0x50 replaying: where it goes on when handlers have run, or where one begins
 
   // Identity.
   int32_t tid;                // the kernel's id of the thread or process that runs this task
@@ -119,7 +122,8 @@ struct Task {
   uint32_t what;              // by arrival: the EventKind for which
   uint64_t arrival;           // by arrival: when it began to want it
   uint32_t is_unnoted;        // order only: its arrival is not in the recording yet. Guarded by: order_lock
-  uint32_t waited;            // View coherent: for the page that it is about to be given
+  uint64_t waited;            // View coherent: its number among those who had to wait for a page, while it does; 0: it need not
+  uint64_t awaits;            // the page, and in the lowest bit whether it is to write it
   uint32_t computes;          // by arrival: it has left its last event, or is new, and has not had the turn since. Guarded by: the turn
   uint32_t waits_for_page;    // its wait ends by another task only
   uint32_t borrows;           // in the kernel: pages are mapped to which it has no right
@@ -167,6 +171,9 @@ struct Task {
   uint32_t spinning;          // the probe proved a spin; the task is on its way to that event
   uint32_t solo;              // operations on objects that need no turn: no other task runs (see kSoloOperations)
   uint64_t preempted_rip;     // where an involuntary event began
+  uint32_t at_place;          // recording: it was stopped at `place`, which is not kept yet
+  uint32_t steps_to_place;    // single steps to a place where it can be stopped; 0: none are made
+  Place place;
   PendingSignal* pending_signals;  // set by the first; in memory of the task's own, see kNoted
   SignalList inbox;           // sent by other tasks in their turns
 

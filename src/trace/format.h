@@ -24,9 +24,10 @@ enum class Kind : uint8_t {
   kValue = 9,    // a number that the runtime made of what the machine did: `number` says which, `result`
   kImage = 10,   // a program begins (exec): payload its absolute path
   kTurns = 11,   // of the order stream, by arrival: payload who had the turn next, two bytes each (docs/RECORDING.md)
+  kPlace = 12,   // the task was stopped in the middle of a computation: payload a Place (base/place.h)
 };
 
-inline constexpr Kind kLastKind = Kind::kTurns;
+inline constexpr Kind kLastKind = Kind::kPlace;
 
 enum class OrderKind : uint16_t { kReturns = 1, kTimeJumps = 2, kSignal = 3, kStands = 4 };
 inline constexpr uint16_t kProgramExits = 2;  // Entry::number of a kEnd entry

@@ -31,8 +31,9 @@ __attribute__((visibility("hidden"))) weir::Frame* weir_prepare_delivery(weir::F
 }
 
 // On the program's stack: every noted signal again, now to be handled. Those of one real-time number keep their order, so
-// what has come in the kernel meanwhile is queued behind them.
-__attribute__((visibility("hidden"))) void weir_raise_pending(weir::Frame*) {
+// what has come in the kernel meanwhile is queued behind them. True: the task comes to the
+// runtime once more, before it goes on where the frame says (trap/place.h): not from here, where what it uses of the stack would be seen.
+__attribute__((visibility("hidden"))) bool weir_raise_pending(weir::Frame*) {
   using namespace weir;
   Task& task = self();
   uint64_t all = sys::kAllButFaults, mask = 0;
@@ -76,5 +77,6 @@ __attribute__((visibility("hidden"))) void weir_raise_pending(weir::Frame*) {
     sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&after), 0, 8);
   }
   sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&mask), 0, 8);
+  return input::replaying();
 }
 }

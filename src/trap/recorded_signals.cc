@@ -21,7 +21,6 @@ void take_recorded_signals(Task& task) {
   alignas(8) uint8_t info[128];
   int signal = input::take_signal(task, info);
   if (!signal) return;
-  task.pending = 0;  // what other tasks sent is kept too
   do {
     note_pending(task, signal, reinterpret_cast<const siginfo_t*>(info));
   } while ((signal = input::take_signal(task, info)));

@@ -31,6 +31,7 @@
 #include "task/process.h"
 #include "task/shared.h"
 #include "trap/forward.h"
+#include "trap/place.h"
 #include "trap/raised_again.h"
 #include "trap/recorded_signals.h"
 #include "trap/signal_queue.h"
@@ -147,6 +148,7 @@ void redirect(Task& task, ucontext_t& context) {
   uint64_t mask = 0;
   copy_bytes(&mask, &context->uc_sigmask, sizeof mask);
   mask |= action.mask | (action.flags & SA_NODEFER ? 0 : signal_bit(signal));
+  task.replays = input::replaying();
   weir_run_handler(new_frame, action.handler, signal, reinterpret_cast<void*>(new_info), new_context, mask & ~sys::never_blocked());
 }
 
@@ -209,6 +211,12 @@ bool meet_page(Task& task, uint64_t address, ucontext_t& context) {
   task.in_runtime = 1;
   view::coherent::on_fault(task, address, context.uc_mcontext.gregs[REG_ERR] & kWrite);
   task.in_runtime = in_runtime;
+  if (!in_runtime && input::replaying()) {
+    task.pending = 0;
+    auto& rip = context.uc_mcontext.gregs[REG_RIP];
+    rip = static_cast<greg_t>(seek_place(task, static_cast<uint64_t>(rip)));
+  }
+  if (!in_runtime && task.pending && input::recording()) stop_at_place(task, context, true);  // it has come with the event, or meanwhile
   return true;
 }
 
@@ -262,7 +270,7 @@ void on_signal(int signal, siginfo_t* info, void* context_pointer) {
     if (input::is_on()) fix_sender(info);
     note_pending(task, signal, info);
     if (in_runtime(task, *context)) redirect(task, *context);
-    else input::note_waiting_signal(task, signal);
+    else if (!stop_at_place(task, *context, true)) input::note_waiting_signal(task, signal);
     return;
   }
   if (!input::is_on()) fix_sender(info);
@@ -426,7 +434,8 @@ bool send(Task& target, int signal, const void* info) {
     outside = target.state == TaskState::kOutside;
   }
   if (!outside) order::note_signal(target);
-  if (outside) sys::raw(SYS_tkill, target.tid, sys::g_probe_signal);
+  const bool computes = input::recording() && runtime::g_coherent && target.computes;
+  if (outside || computes) sys::raw(SYS_tkill, target.tid, sys::g_probe_signal);
   return true;
 }
 

@@ -39,6 +39,7 @@
 #include "sys/syscall_x86_64.h"
 #include "task/shared.h"
 #include "view/view.h"
+#include "trap/place.h"
 #include "trap/vector_state_x86_64.h"
 
 namespace weir::trap {
@@ -46,6 +47,7 @@ namespace weir::trap {
 namespace {
 
 constexpr uint32_t kWindow = 1024;
+constexpr uint32_t kWindowBesidePlaces = 64;  // recorded, a task whose loop is longer is stopped anywhere
 constexpr size_t kMaxWrites = 64;
 constexpr size_t kMaxReads = 16;
 constexpr uint64_t kLookGap = 20'000;  // cycles; sooner, no instruction may have been executed since the last look
@@ -249,6 +251,11 @@ void on_step(Task& task, ucontext_t& context) {
     stop(task, context);
     return;
   }
+  if (task.pending && runtime::g_coherent && input::recording()) {  // a signal has come meanwhile, and need not wait for a proof
+    stop(task, context);
+    stop_at_place(task, context, true);
+    return;
+  }
   p.steps++;
   if (p.phase == Phase::kGoThere) {
     if (registers == p.smallest && digest(p, context) == p.smallest_rest) {
@@ -286,7 +293,7 @@ void on_step(Task& task, ucontext_t& context) {
     return;
   }
   if (p.steps >= p.limit) {
-    if (p.limit >= kWindow) {
+    if (p.limit >= (runtime::g_coherent ? kWindowBesidePlaces : kWindow)) {
       stop(task, context);
       return;
     }
@@ -299,6 +306,8 @@ void on_step(Task& task, ucontext_t& context) {
 }  // namespace
 
 void end_stepping(Task& task, ucontext_t& context) { stop(task, context); }
+
+void enter_where_it_stands(Task& task, ucontext_t& context) { enter_runtime(task, context, kPreempted); }
 
 void interrupt_for_own(Task& task, ucontext_t& context) {
   if (task.stepping) stop(task, context);
@@ -329,7 +338,8 @@ bool on_trap(Task& task, const siginfo_t* info, ucontext_t& context) {
     on_step(task, context);
     return true;
   }
-  if (info->si_code == TRAP_TRACE && order::config().by_arrival) {  // the flag was in a frame that was taken while a probe stepped
+  if (info->si_code == TRAP_TRACE && step_to_place(task, context)) return true;
+  if (info->si_code == TRAP_TRACE && (order::config().by_arrival || input::is_on())) {  // the flag was in a frame that was taken while a probe stepped
     gregs[REG_EFL] &= ~static_cast<greg_t>(sys::kTrapFlag);
     return true;
   }
@@ -352,15 +362,31 @@ bool on_trap(Task& task, const siginfo_t* info, ucontext_t& context) {
   return false;
 }
 
+namespace {
+
+// Others wait for pages of the task's, and it does not seem to wait itself, or that could not be proved.
+bool is_in_the_way(const Task& task) {
+  constexpr uint32_t kLooks = 3, kMostLooks = 12;
+  if (!runtime::g_coherent || !view::coherent::is_asked(task)) return false;
+  return task.vain_steppings || task.sampled >= (task.repeats ? kMostLooks : kLooks);
+}
+
+}  // namespace
+
 void on_probe(Task& task, ucontext_t& context) {
   if (task.stepping) return;
+  if (task.inbox_count && stop_at_place(task, context, true)) return;
   if (!order::config().exact() || task.asked_in) {
     forget_started(context);
     enter_runtime(task, context, kPreempted);
     return;
   }
   Registers registers = registers_of_gregs(context.uc_mcontext.gregs);
-  if (!seems_to_wait(task, registers)) return;
+  const bool waits = seems_to_wait(task, registers);
+  if (!waits || task.vain_steppings > 1) {
+    if (is_in_the_way(task)) stop_at_place(task, context, false);
+    return;
+  }
   if (__atomic_exchange_n(&g_probing, 1u, __ATOMIC_ACQUIRE)) return;
   StubPlace place;
   if (find_stub_place(registers.rip, place)) {
@@ -425,7 +451,12 @@ void stand_aside_if_asked(Task& task) {
 
 void on_preempted(Frame& frame) {
   Task& task = self();
-  frame.rip = task.preempted_rip;
+  frame.rip = frame.shown = task.preempted_rip;
+  if (task.at_place) {
+    task.at_place = 0;
+    input::keep_place(task, task.place);
+  }
+  if (!g_tasks_active) return;
   const bool spins = task.spinning, aside = task.asked_in;
   task.spinning = task.asked_in = 0;
   const uint32_t depth = task.keeps_for == kKeptForGap && !task.held ? 0 : task.turn_depth;

@@ -30,6 +30,8 @@ void on_probe(Task& task, ucontext_t& context);
 // A signal has come before the instruction at rip was complete: copies that it has had made but has not written yet are
 // dropped, since an event may follow before it goes on. View isolated.
 void forget_started(const ucontext_t& context);
+// Leads the task into the runtime from the place where a signal met it; it comes back to it. on_preempted() is its event.
+void enter_where_it_stands(Task& task, ucontext_t& context);
 // The event of a preempted or spinning task.
 void on_preempted(Frame& frame);
 // Whether a parked spinner's loop would see something new. Called by the Order at the end of a serial phase.

@@ -83,13 +83,29 @@ uint8_t contended_bit(uint64_t index) { return static_cast<uint8_t>(1u << (index
 
 }  // namespace
 
+namespace {
+
+// A reader goes before those who wait to write only if it has waited longer: who comes to read keeps no writer from it, and writers who come
+// again and again no reader.
+bool comes_before_writers(const Task& task, uint64_t page) {
+  if (!task.waited) return false;
+  Shared& s = shared();
+  for (TaskId i = 0; i < s.high_task; i++) {
+    const Task& other = s.tasks[i];
+    if (other.waited && other.waited < task.waited && other.awaits == (page | kForWriting)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 bool take(Task& task, uint64_t page, bool to_write, bool asks) {
   uint64_t& entry = entry_at(index_of(page));
   if (has_right(entry, task, to_write)) return true;
   const uint32_t writer = writer_of(entry);
   const uint64_t own_bit = reader_bit(task);
   if (!own_bit) to_write = true;
-  if (!to_write && !writer && (entry & kWanted) && !task.waited) return false;
+  if (!to_write && !writer && (entry & kWanted) && !comes_before_writers(task, page)) return false;
   Shared& s = shared();
   bool waits = false;
   const auto each_other = [&](auto act) {
@@ -193,8 +209,11 @@ void on_fault(Task& task, uint64_t address, bool writes) {
   const uint64_t entry = entry_at(index_of(page));
   writes |= writer_of(entry) && (entry & kMigrates);  // decided once: who waits to write keeps those away who would begin to read
   while (!take(task, page, writes, true)) {
+    if (!task.waited) {
+      task.waited = ++shared().pages_awaited;
+      task.awaits = page | (writes ? kForWriting : 0);
+    }
     wait_for_page(key_of(page));
-    task.waited = 1;
   }
   task.waited = 0;
   const uint64_t count = take_stretch(task, page, writes);
@@ -226,6 +245,8 @@ void touch(uint64_t start, uint64_t size, bool writes) {
     }
   }
 }
+
+bool may_read(const Task& task, uint64_t address) { return has_right(entry_at(index_of(page_down(address))), task, false); }
 
 bool is_asked(const Task& task) { return __atomic_load_n(&holder_of(task).request_count, __ATOMIC_RELAXED) != 0; }
 

@@ -25,6 +25,9 @@ void on_fault(Task& task, uint64_t address, bool writes);
 // What is no store memory, or closed, is passed over.
 void touch(uint64_t start, uint64_t size, bool writes);
 
+// The task has the page of the address: what is there changes by it only, until its next turn.
+bool may_read(const Task& task, uint64_t address);
+
 // Others wait for pages of the task's; at any time.
 bool is_asked(const Task& task);
 // In the task's own turn: gives what others have asked for. True: there was something. `stays_mapped`: it is about to sleep in a call of the

@@ -1,0 +1,34 @@
+// The machine code of gates (seek.h).
+#pragma once
+
+#include <stdint.h>
+
+#include "base/place.h"
+#include "count/cache.h"
+
+namespace weir::count {
+
+constexpr uint32_t place_of_gate(unsigned gate) { return kFirstGate + gate * kGateSize; }
+// What a gate compares.
+struct Wanted {
+  Place place;
+  uint64_t seen_at[Place::kWords];  // where its words are to be seen; 0: there are no more
+  unsigned passes;                  // how often it was passed and looked at: the first times, each time
+  unsigned first;                   // the register to compare first; kNone: the words
+  uint64_t general[16];             // the registers when it was passed last
+
+  static constexpr unsigned kNone = 16, kPassesSeen = 2;
+};
+// Leads to `block`; with `wanted`, into the runtime where the general registers' sum, and the words, are the wanted ones.
+void write_gate(unsigned gate, uint64_t block, const Wanted* wanted);
+// Every gate again, with the cache empty.
+void write_gates();
+// And of blocks. For all who empty it once it is in use.
+inline void empty_cache() {
+  flush_cache();
+  write_gates();
+}
+// The block that begins at a gate's address; null where that cannot be translated.
+const Block* block_behind_gate(uint64_t address);
+
+}  // namespace weir::count

@@ -1,0 +1,92 @@
+#include "count/gate.h"
+
+#include "count/code_x86_64.h"
+#include "count/seek.h"
+
+namespace weir::count {
+namespace {
+
+// sum = 9 * sum + register, for one register after the other, rcx first: no two of those that change together in a loop cancel each other out.
+uint64_t sum_of(const uint64_t (&general)[16]) {
+  uint64_t sum = general[kRcx];
+  for (unsigned i = 0; i < 16; i++) {
+    if (i != kRcx) sum = sum * 9 + general[i];
+  }
+  return sum;
+}
+
+// lea (%rcx,%reg),%rcx
+void put_add(Code& code, unsigned reg) {
+  if (reg == kRsp) {
+    code.put({0x48, 0x8d, 0x0c, 0x0c});
+  } else {
+    code.put({static_cast<uint8_t>(reg >= 8 ? 0x4a : 0x48), 0x8d, 0x0c, static_cast<uint8_t>((reg & 7) << 3 | 1)});
+  }
+}
+
+// The same in rcx. No flag is written.
+void put_sum(Code& code) {
+  for (unsigned i = 0; i < 16; i++) {
+    if (i == kRcx) continue;
+    code.put({0x48, 0x8d, 0x0c, 0xc9});  // lea (%rcx,%rcx,8),%rcx
+    put_add(code, i);
+  }
+}
+
+// Goes on where rcx is `value`. Answers the offset of the displacement of the jump that is taken otherwise. Changes rdx.
+uint32_t put_comparison(Code& code, uint64_t value) {
+  code.put({0x48, 0xba});
+  code.put64(-value);
+  code.put({0x48, 0x8d, 0x0c, 0x11});  // lea (%rcx,%rdx),%rcx
+  code.put({0xe3, 0x05, 0xe9});        // jrcxz over jmp
+  code.put32(0);
+  return code.size() - 4;
+}
+
+}  // namespace
+
+void write_gate(unsigned gate, uint64_t block, const Wanted* wanted) {
+  const uint64_t at = kCountCode + place_of_gate(gate);
+  Code code(reinterpret_cast<uint8_t*>(at), at, nullptr);
+  if (wanted && wanted->passes < Wanted::kPassesSeen) {
+    code.put_enter(static_cast<uint32_t>(kAtGate));
+    return;
+  }
+  if (wanted) {
+    uint32_t misses[Place::kWords + 2];
+    unsigned count = 0;
+    code.save(kRcx, kSavedRcx);
+    if (wanted->first != Wanted::kNone) {
+      code.put({0x48, 0xb9});
+      code.put64(-wanted->place.general[wanted->first]);
+      put_add(code, wanted->first);
+      code.put({0xe3, 0x05, 0xe9});  // jrcxz over jmp
+      code.put32(0);
+      misses[count++] = code.size() - 4;
+      code.load(kRcx, kSavedRcx);
+    }
+    code.save(kRdx, kSavedRdx);
+    for (unsigned i = 0; i < Place::kWords && wanted->seen_at[i]; i++) {
+      code.put({0x48, 0xba});
+      code.put64(wanted->seen_at[i]);
+      code.put({0x48, 0x8b, 0x0a});  // mov (%rdx),%rcx
+      misses[count++] = put_comparison(code, wanted->place.word[i]);
+    }
+    code.load(kRcx, kSavedRcx);
+    code.load(kRdx, kSavedRdx);
+    put_sum(code);
+    misses[count++] = put_comparison(code, sum_of(wanted->place.general));
+    code.load(kRcx, kSavedRcx);
+    code.load(kRdx, kSavedRdx);
+    code.put_enter(static_cast<uint32_t>(kAtGate));
+    const unsigned quick = wanted->first != Wanted::kNone ? 1 : 0;  // there rdx is what it was
+    for (unsigned i = quick; i < count; i++) code.land(misses[i]);
+    code.load(kRdx, kSavedRdx);
+    if (quick) code.land(misses[0]);
+    code.load(kRcx, kSavedRcx);
+  }
+  code.put8(0xe9);
+  code.put_relative(block);
+}
+
+}  // namespace weir::count

@@ -1,0 +1,179 @@
+#include "trap/place.h"
+
+#include "base/bytes.h"
+#include "base/place.h"
+#include "count/count.h"
+#include "count/seek.h"
+#include "decode/decoder.h"
+#include "event/input.h"
+#include "page/store.h"
+#include "patch/patch.h"
+#include "runtime/state.h"
+#include "sys/signal.h"
+#include "sys/syscall_x86_64.h"
+#include "task/shared.h"
+#include "trap/program_memory.h"
+#include "trap/recorded_signals.h"
+#include "trap/spin.h"
+#include "view/view.h"
+
+namespace weir::trap {
+
+namespace {
+
+constexpr uint32_t kMostSteps = 2000;
+constexpr uint64_t kStackLooked = 256, kPointedTo = 16;
+constexpr unsigned kInstructionsLooked = 24;
+
+// The address at which the runtime may look at the task's memory without an event; 0: it may not.
+uint64_t look_at(const Task& task, uint64_t address) {
+  if (!g_tasks_active) return address;
+  if (!page::store_extent(address)) return 0;
+  return view::coherent::may_read(task, address) ? page::alias_of(address) : 0;
+}
+
+// Adds to the hash what is to be seen of [start, start + size).
+uint64_t hash_seen(const Task& task, uint64_t hash, uint64_t start, uint64_t size) {
+  uint8_t bytes[kStackLooked];
+  uint64_t words[kStackLooked / 8] = {};
+  for (uint64_t done = 0; done < size;) {
+    const uint64_t at = start + done, room = page_down(at) + kPageSize - at;
+    const uint64_t length = size - done < room ? size - done : room;
+    const uint64_t from = look_at(task, at);
+    if (from && from_program(bytes, static_cast<long>(from), length) == 0) copy_bytes(reinterpret_cast<uint8_t*>(words) + done, bytes, length);
+    done += length;
+  }
+  return hash_words(hash ^ size, words, (size + 7) / 8);
+}
+
+void note_word(const Task& task, Place& place, uint64_t address) {
+  address &= ~uint64_t{7};
+  for (unsigned i = 0; i < Place::kWords; i++) {
+    if (place.address[i] == address) return;
+    if (place.address[i]) continue;
+    const uint64_t from = look_at(task, address);
+    if (from && from_program(place.word[i], static_cast<long>(from)) == 0) place.address[i] = address;
+    return;
+  }
+}
+
+// What a call or a push overwrites there is of no matter, and may be another thing in a replay.
+bool is_below_stack(const Registers& registers, uint64_t address) { return registers.general[kRsp] - address - 1 < kPageSize; }
+
+// What the instructions name that come next, over branches where these are known.
+uint64_t hash_operands(const Task& task, const Registers& registers, Place& place, uint64_t hash) {
+  uint64_t next[kInstructionsLooked + 2] = {registers.rip};
+  unsigned ends = 1;
+  Registers at = registers;
+  Instruction instruction;
+  for (unsigned i = 0, looked = 0; i < ends && looked < kInstructionsLooked; i++) {
+    at.rip = next[i];
+    while (looked < kInstructionsLooked && decode(at.rip, instruction)) {
+      looked++;
+      const AccessList list = accesses_of(instruction, at, sys::fs_base_untouched(), reinterpret_cast<uint64_t>(&task), Extent::kOneStep);
+      for (size_t k = 0; k < list.count; k++) {
+        const Access& access = list.accesses[k];
+        if (access.read && access.size && access.size <= kStackLooked) hash = hash_seen(task, hash, access.address, access.size);
+        if (access.written && !is_below_stack(registers, access.address)) note_word(task, place, access.address);
+      }
+      if (instruction.is_branch && instruction.has_target && ends < kInstructionsLooked) next[ends++] = instruction.target;
+      if (instruction.is_syscall || instruction.is_return || (instruction.is_branch && !instruction.has_target)) break;
+      at.rip += instruction.length;
+    }
+  }
+  return hash;
+}
+
+Place place_at(const Task& task, const Registers& registers) {
+  Place place{};
+  place.rip = registers.rip;
+  copy_bytes(place.general, registers.general, sizeof place.general);
+  uint64_t hash = hash_seen(task, 1, registers.general[kRsp], kStackLooked);
+  for (const uint64_t pointer : registers.general) hash = hash_seen(task, hash, pointer & ~uint64_t{7}, kPointedTo);
+  place.memory = hash_operands(task, registers, place, hash);
+  return place;
+}
+
+// At View isolated a stop would need the turn, and at View direct others run in the same process.
+bool can_stop() { return input::recording() && (!g_tasks_active || runtime::g_coherent); }
+
+bool is_place(const Task& task, uint64_t rip) {
+  Instruction instruction;
+  if (!can_stop()) return false;
+  if (task.in_vfork || task.alone_section || task.turn_depth || page::own_image().contains(rip)) return false;
+  if (shared().has_made_code) return false;  // it may come there on its way, and translated is only what is known
+  return count::can_seek(rip) && decode(rip, instruction) && instruction.repeat == Repeat::kNone;
+}
+
+void end_steps(Task& task, ucontext_t& context) {
+  task.steps_to_place = 0;
+  context.uc_mcontext.gregs[REG_EFL] &= ~static_cast<greg_t>(sys::kTrapFlag);
+}
+
+}  // namespace
+
+bool stop_at_place(Task& task, ucontext_t& context, bool soon) {
+  if (task.stepping || task.at_place) return false;
+  // A handler of Weir's was interrupted: it stops the task itself before it returns, or steps on.
+  if (task.stack_top - kStackSize - static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RSP]) < kStackSize) return false;
+  const view::PeekScope peeks(task);
+  const Registers registers = registers_of_gregs(context.uc_mcontext.gregs);
+  if (is_place(task, registers.rip)) {
+    task.place = place_at(task, registers);
+    task.at_place = 1;
+    enter_where_it_stands(task, context);
+    return true;
+  }
+  if (soon && can_stop()) {
+    task.steps_to_place = kMostSteps;
+    context.uc_mcontext.gregs[REG_EFL] |= static_cast<greg_t>(sys::kTrapFlag);
+  }
+  return false;
+}
+
+bool step_to_place(Task& task, ucontext_t& context) {
+  if (!task.steps_to_place) return false;
+  const auto rsp = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RSP]);
+  const bool is_inside = task.in_runtime || (rsp > task.stack_top - kStackSize && rsp <= task.stack_top);
+  if (is_inside || !--task.steps_to_place) {  // inside: the event that it was to make
+    end_steps(task, context);
+  } else if (stop_at_place(task, context, false)) {
+    end_steps(task, context);
+  }
+  return true;
+}
+
+uint64_t seek_place(Task& task, uint64_t rip) {
+  if (task.in_vfork) return rip;
+  const Place* place = input::next_place(task);
+  if (!place || !count::open_own_cache(reinterpret_cast<uint64_t>(&weir_site_entry), reinterpret_cast<uint64_t>(&weir_upcall))) return rip;
+  uint64_t seen_at[Place::kWords] = {};
+  for (unsigned i = 0; i < Place::kWords && place->address[i]; i++) seen_at[i] = look_at(task, place->address[i]);
+  const uint64_t at = count::seek(task, rip, *place, seen_at);
+  return at ? at : rip;
+}
+
+void go_on_as_recorded(Task& task, Frame& frame) {
+  task.pending = 0;  // what other tasks have sent comes where it came then
+  take_recorded_signals(task);
+  if (!task.pending) frame.rip = seek_place(task, frame.rip);
+}
+
+bool meet_gate(Task& task, Frame& frame) {
+  const Place* place = input::next_place(task);
+  frame.rip = place ? place->rip : 0;
+  const Place here = place_at(task, registers_of(frame));
+  if (!place || __builtin_memcmp(place, &here, sizeof here) != 0) {
+    frame.rip = count::pass_gate(here.general);
+    return false;
+  }
+  input::take_place(task);
+  count::close_gate();
+  task.preempted_rip = here.rip;
+  frame.site = kPreempted;  // as it was recorded: handlers find the frame on their stack
+  return true;
+}
+
+void forget_places() { count::forget_own_cache(); }
+
+}  // namespace weir::trap

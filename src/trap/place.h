@@ -1,0 +1,40 @@
+// A task that computes is stopped where it stands, recording: others wait for a page of its, or a signal has come. Nothing counts its
+// instructions, so the place is kept as what it looks like (base/place.h); a replay runs it translated from its last event on, and
+// finds the place again by that (count/seek.h).
+//
+// Invariants
+// 1. Two moments of one task between the same two events that look the same are the same for what follows, as far as what is looked at
+//    tells them apart. Where it does not, the replay goes on too early, and differs later: that is seen, as all differences are.
+// 2. What is looked at follows from the task's own past: memory only to which it has the right, which nobody takes from a task that
+//    computes; nothing below the stack pointer but what the next instructions name.
+// 3. Stopped, the task makes an event (none where it is the program's only one), then goes on; signals are handed over at its end.
+// 4. A place is one of program text that can be translated, and no repeated string instruction, of which the middle is nowhere else.
+#pragma once
+
+#include <stdint.h>
+#include <ucontext.h>
+
+#include "base/frame.h"
+#include "task/task.h"
+
+namespace weir::trap {
+
+// Recording: the task, which a signal of the kernel's has met in program code, is to make an event where it stands. False: not there; and
+// with `soon`, it does so some instructions later.
+bool stop_at_place(Task& task, ucontext_t& context, bool soon);
+// A single step on the way to such a place. False: it was none.
+bool step_to_place(Task& task, ucontext_t& context);
+
+// Replaying, where program code is about to go on at `rip`: if the next thing that the recording tells the task is where it was stopped, the
+// address of the translated code in which it looks for that. Else `rip`.
+uint64_t seek_place(Task& task, uint64_t rip);
+// Site number: handlers of signals have run, and the task goes on where it was (Task::resume).
+inline constexpr uint64_t kResumed = ~uint64_t{5};
+// At the end of an event, replaying: what the recording hands over here becomes pending, or the task looks for a place.
+void go_on_as_recorded(Task& task, Frame& frame);
+// The task is at a gate. False: it is not the place, and goes on. True: it is, and the recording has been told.
+bool meet_gate(Task& task, Frame& frame);
+// In a process that has just been made.
+void forget_places();
+
+}  // namespace weir::trap
