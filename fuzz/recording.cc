@@ -141,7 +141,7 @@ void write_seeds(const std::string& folder) {
   manifest.processor = {"a processor", {1, 2}};
   put("manifest", manifest.text());
   std::string older = manifest.text();
-  put("manifest_older", older.replace(older.find(": 1"), 3, ": 0"));
+  put("manifest_older", older.replace(older.find(": 2"), 3, ": 1"));
   put("manifest_deep", std::string(5000, '['));
   End end;
   end.reason = kExited;

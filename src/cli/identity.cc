@@ -58,15 +58,6 @@ std::string build_id(const File& file) {
   return "";
 }
 
-Identity identity_of(const std::string& path) {
-  const File file = File::reading(path);
-  struct stat status;
-  if (!file.is_open() || fstat(file.descriptor(), &status) != 0) {
-    throw Failure(kCannotRun, fmt::format("{}: {}, so a recording could not say what it was", path, strerror(errno)));
-  }
-  return {path, static_cast<uint64_t>(status.st_size), modified(status), build_id(file), sum_of_file(file)};
-}
-
 // What the loader prints when it is asked what it would load.
 std::string loaded_objects(const Program& program, const std::vector<std::string>& environment) {
   std::vector<char*> arguments, variables;
@@ -90,6 +81,15 @@ void add_interpreters(std::vector<std::string>& paths) {
 }
 
 }  // namespace
+
+Identity identity_of(const std::string& path) {
+  const File file = File::reading(path);
+  struct stat status;
+  if (!file.is_open() || fstat(file.descriptor(), &status) != 0) {
+    throw Failure(kCannotRun, fmt::format("{}: {}, so a recording could not say what it was", path, strerror(errno)));
+  }
+  return {path, static_cast<uint64_t>(status.st_size), modified(status), build_id(file), sum_of_file(file)};
+}
 
 std::vector<Identity> identities(const Program& program, const std::vector<std::string>& environment) {
   std::vector<std::string> paths = {program.path};

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <sys/random.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -11,7 +12,6 @@
 #include <csignal>
 #include <filesystem>
 #include <memory>
-#include <set>
 
 #include "cli/child.h"
 #include "cli/commands.h"
@@ -73,28 +73,39 @@ void write_or_fail(const std::string& path, const std::string& text) {
   if (!written) throw Failure(kWeirFailed, fmt::format("{}: {}", path, strerror(error)));
 }
 
-// Of the programs that the recorded one executes: their files, in the recording's file `images`.
+// The files of which the programs consist that the recorded one executes. What the system has installed before is only named, in the
+// recording's file `images`; of all else there is to be a copy, as the program may have made it itself, or make another in its place.
 class Images {
  public:
-  Images(const std::string& path, const recording::Manifest& manifest) : path_(path), manifest_(manifest) {
-    for (const recording::Identity& file : manifest.files) known_.insert(file.path);
-    seen_.insert(manifest.program);
-  }
+  Images(const std::string& path, const recording::Manifest& manifest) : path_(path), started_(manifest.started), known_(manifest.files) {}
 
-  void add(const std::string& program) {
-    if (!seen_.insert(program).second) return;
-    check_program(program);  // the loader is about to be asked: of another kind of program it would be run
-    const size_t before = files_.size();
-    for (recording::Identity& file : identities({program, {program}}, manifest_.environment)) {
-      if (known_.insert(file.path).second) files_.push_back(std::move(file));
-    }
-    if (files_.size() != before) write_or_fail(path_, recording::text_of_images(files_));
+  // Throws Failure where it cannot be read.
+  bool wants_copy(const std::string& path, const struct stat& status) {
+    const auto same = [&](const recording::Identity& file) {
+      return file.path == path && file.size == static_cast<uint64_t>(status.st_size) && file.modified == recording::modified(status);
+    };
+    if (std::ranges::any_of(known_, same) || std::ranges::any_of(files_, same)) return false;
+    if (!is_loader(path) && !(is_installed(path) && was_there(status))) return true;
+    files_.push_back(identity_of(path));
+    write_or_fail(path_, recording::text_of_images(files_));
+    return false;
   }
 
  private:
+  static bool is_installed(const std::string& path) {
+    constexpr const char* kFolders[] = {"/usr/", "/bin/", "/sbin/", "/lib/", "/lib64/", "/lib32/", "/opt/", "/nix/store/", "/gnu/store/", "/snap/"};
+    return std::ranges::any_of(kFolders, [&](const char* folder) { return path.starts_with(folder); });
+  }
+  // The kernel finds it by the name in the program.
+  static bool is_loader(const std::string& path) { return path.substr(path.rfind('/') + 1).starts_with("ld-linux-"); }
+  bool was_there(const struct stat& status) const {
+    constexpr int64_t kSecond = 1'000'000'000;  // the file system's clock may be behind
+    return status.st_ctim.tv_sec * kSecond + status.st_ctim.tv_nsec < started_ - kSecond;
+  }
+
   const std::string path_;
-  const recording::Manifest& manifest_;
-  std::set<std::string> seen_, known_;
+  const int64_t started_;
+  const std::vector<recording::Identity>& known_;
   std::vector<recording::Identity> files_;
 };
 
@@ -150,7 +161,7 @@ int record(const Words& words, const RecordOptions& options) {
     throw;
   }
   Images images(directory + "/" + recording::kImages, manifest);
-  Recorder recorder(memory, directory, manifest.recording, [&](const std::string& path) { images.add(path); });
+  Recorder recorder(memory, directory, manifest.recording, [&](const std::string& path, const struct stat& status) { return images.wants_copy(path, status); });
   recording::End end;
   WaitingSignals waiting;
   for (;;) {

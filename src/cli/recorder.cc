@@ -50,17 +50,29 @@ bool copy_content(const File& from, const File& to, uint64_t size) {
   return true;
 }
 
+// False with errno.
+bool make_copy(const File& from, const std::string& name, uint64_t size, mode_t mode, recording::Copy& copy) {
+  const File to(open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+  if (!from.is_open() || !to.is_open() || !copy_content(from, to, size)) return false;
+  copy.size = to.size();
+  copy.sum = sum_of_file(to);
+  return true;
+}
+
+bool is_the_one(const struct stat& status, const trace::MappedFile& wanted) {
+  return S_ISREG(status.st_mode) && static_cast<uint64_t>(status.st_size) == wanted.size && status.st_dev == wanted.device &&
+         status.st_ino == wanted.inode && recording::modified(status) == wanted.modified;
+}
+
 bool is_the_one(const File& file, const trace::MappedFile& wanted) {
   struct stat status;
-  return file.is_open() && fstat(file.descriptor(), &status) == 0 && S_ISREG(status.st_mode) &&
-         static_cast<uint64_t>(status.st_size) == wanted.size && status.st_dev == wanted.device && status.st_ino == wanted.inode &&
-         recording::modified(status) == wanted.modified;
+  return file.is_open() && fstat(file.descriptor(), &status) == 0 && is_the_one(status, wanted);
 }
 
 }  // namespace
 
-Recorder::Recorder(TraceMemory& memory, const std::string& directory, uint64_t recording, OnImage on_image)
-    : memory_(memory), directory_(directory), recording_(recording), on_image_(std::move(on_image)) {
+Recorder::Recorder(TraceMemory& memory, const std::string& directory, uint64_t recording, WantsCopy wants_copy)
+    : memory_(memory), directory_(directory), recording_(recording), wants_copy_(std::move(wants_copy)) {
   sigset_t all, was;  // signals are the other thread's
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &was);
@@ -214,12 +226,42 @@ void Recorder::written(const recording::Chunk& chunk, size_t size) {
 // What must be done before the program goes on.
 void Recorder::look_at(const trace::Entry& entry, const char* payload) {
   if (entry.kind == trace::Kind::kFile) copy_file(entry, payload);
-  if (entry.kind != trace::Kind::kImage || !on_image_) return;
-  try {
-    on_image_(std::string(payload, strnlen(payload, entry.size)));
-  } catch (const std::exception& error) {
-    fail(error.what());
+}
+
+// Its copy is executed: the same file, executed again, is one more name of it.
+void Recorder::keep_image_file(uint64_t number, const trace::MappedFile& wanted, const std::string& path) {
+  const std::string process = fmt::format("/proc/{}/", wanted.process);
+  struct stat status;
+  std::string at = path.starts_with("/") ? path : process + "cwd/" + path;
+  if (stat(at.c_str(), &status) != 0 || !is_the_one(status, wanted)) at = process + "exe";
+  if (stat(at.c_str(), &status) != 0 || !is_the_one(status, wanted)) {
+    return fail(fmt::format("{}: is executed, and has changed or gone before it could be copied", path));
   }
+  try {
+    if (!wants_copy_ || !wants_copy_(path, status)) return;
+  } catch (const std::exception& error) {
+    return fail(error.what());
+  }
+  const std::string name = fmt::format("{}/{}/{}", directory_, recording::kFiles, number);
+  const auto key = std::tuple(wanted.device, wanted.inode, wanted.size, wanted.modified);
+  const auto known = images_.find(key);
+  recording::Copy copy{number, 0, 0, path};
+  bool done = true;
+  if (known != images_.end()) {
+    copy.size = known->second.size;
+    copy.sum = known->second.sum;
+    done = link(fmt::format("{}/{}/{}", directory_, recording::kFiles, known->second.number).c_str(), name.c_str()) == 0;
+  } else {
+    done = make_copy(File::reading(at), name, wanted.size, 0777, copy);
+    images_[key] = copy;
+  }
+  if (!done) return fail(fmt::format("{}: cannot be copied: {}", path, strerror(errno)));
+  add_to_list(copy);
+}
+
+void Recorder::add_to_list(const recording::Copy& copy) {
+  const File list = File::appending(fmt::format("{}/{}", directory_, recording::kFileList));
+  if (!list.is_open() || !list.write(copy.line())) fail(fmt::format("{}: cannot be listed: {}", copy.path, strerror(errno)));
 }
 
 // The payload is the program's, and may be anything.
@@ -230,6 +272,7 @@ void Recorder::copy_file(const trace::Entry& entry, const char* payload) {
   memcpy(&wanted, payload, sizeof wanted);
   const std::string path(payload + sizeof wanted, strnlen(payload + sizeof wanted, entry.size - sizeof wanted));
   const auto number = static_cast<uint64_t>(entry.result);
+  if (entry.number == trace::kOfImage) return keep_image_file(number, wanted, path);
   const std::string name = fmt::format("{}/{}/{}", directory_, recording::kFiles, number);
   const auto refuse = [&](const char* what, int error) { fail(fmt::format("{}: {}: {}", path, what, strerror(error))); };
 
@@ -237,17 +280,11 @@ void Recorder::copy_file(const trace::Entry& entry, const char* payload) {
   if (!is_the_one(from, wanted)) from = File::reading(path);
   if (!is_the_one(from, wanted)) return refuse("is mapped, and has changed or gone before it could be copied", ENOENT);
   recording::Copy copy{number, 0, 0, path};
-  {
-    const File to(open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-    if (!to.is_open() || !copy_content(from, to, wanted.size)) return refuse("cannot be copied", errno);
-    copy.size = to.size();
-    copy.sum = sum_of_file(to);
-  }
+  if (!make_copy(from, name, wanted.size, 0666, copy)) return refuse("cannot be copied", errno);
   // The same content once more (its time would not tell: writes by a mapping may leave it): one file is enough.
   const auto [first, is_new] = copies_.try_emplace({copy.size, copy.sum}, name);
   if (!is_new && (unlink(name.c_str()) != 0 || link(first->second.c_str(), name.c_str()) != 0)) return refuse("cannot be copied", errno);
-  const File list = File::appending(fmt::format("{}/{}", directory_, recording::kFileList));
-  if (!list.is_open() || !list.write(copy.line())) return refuse("cannot be listed", errno);
+  add_to_list(copy);
 }
 
 // The last ones, of which the program has made no entry.

@@ -1,6 +1,8 @@
 // Takes the entries of all streams out of the rings and appends them to files, while the program runs.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -10,6 +12,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <tuple>
 
 #include "cli/trace_memory.h"
 #include "recording/directory.h"
@@ -19,11 +22,11 @@ namespace weir::cli {
 
 class Recorder {
  public:
-  // What is to be done with the path of a program that begins; it may throw, which ends the recording.
-  using OnImage = std::function<void(const std::string& path)>;
+  // Whether a copy is to be kept of a file that a program consists of; it may throw, which ends the recording.
+  using WantsCopy = std::function<bool(const std::string& path, const struct stat& status)>;
 
   // The recording's directory exists.
-  Recorder(TraceMemory& memory, const std::string& directory, uint64_t recording, OnImage on_image = {});
+  Recorder(TraceMemory& memory, const std::string& directory, uint64_t recording, WantsCopy wants_copy = {});
   ~Recorder();
 
   // Takes all that is there. True: there was something.
@@ -46,6 +49,8 @@ class Recorder {
   bool is_sound(const trace::Ring& ring) const;
   void look_at(const trace::Entry& entry, const char* payload);
   void copy_file(const trace::Entry& entry, const char* payload);
+  void keep_image_file(uint64_t number, const trace::MappedFile& wanted, const std::string& path);
+  void add_to_list(const recording::Copy& copy);
   void enqueue(std::optional<recording::Chunk> chunk);
   void fail(const std::string& why);
   void write_all();  // the writer's thread
@@ -54,11 +59,12 @@ class Recorder {
   TraceMemory& memory_;
   const std::string directory_;
   const uint64_t recording_;
-  const OnImage on_image_;
+  const WantsCopy wants_copy_;
   std::map<recording::Key, std::unique_ptr<Stream>> streams_;
   std::map<uint32_t, Stream*> by_slot_;
   std::map<uint32_t, uint64_t> turns_;  // in the entries of each process
   std::map<std::pair<uint64_t, uint64_t>, std::string> copies_;  // the first file with this size and sum
+  std::map<std::tuple<uint64_t, uint64_t, uint64_t, int64_t>, recording::Copy> images_;  // by device, inode, size and time
 
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;

@@ -298,19 +298,33 @@ TEST(Recorder, EndsTheRecordingWhereAMappedFileIsGone) {
   EXPECT_NE(end.reason.find("has changed or gone"), std::string::npos) << end.reason;
 }
 
-TEST(Recorder, NamesThePrograms) {
+// The program says of what it consists; of that a copy is kept which somebody wants, under each of its numbers.
+TEST(Recorder, CopiesFilesOfProgramsThatAreWanted) {
   Folder folder;
+  const std::string made = folder.outside("made"), installed = folder.outside("installed");
+  std::ofstream(made) << "made here";
+  std::ofstream(installed) << "from elsewhere";
   TraceMemory memory(trace::Mode::kRecord);
   const pid_t child = start([&] {
-    const Entry entry{Kind::kImage, 0, 0, 9, 0, 0, 0};
-    return put_waiting(memory.header(), memory.ring(open_slot(memory.header(), 0, 0)), entry, "/bin/true", 9);
+    const uint32_t slot = open_slot(memory.header(), 0, 0);
+    bool good = true;
+    for (const auto& [number, name] : {std::pair(3, made), std::pair(4, installed), std::pair(5, made)}) {
+      const int descriptor = open(name.c_str(), O_RDONLY);
+      const std::string payload = mapped(name, descriptor, -1);
+      const Entry entry{Kind::kFile, 0, trace::kOfImage, static_cast<uint32_t>(payload.size()), 0, 0, number};
+      good = good && put_waiting(memory.header(), memory.ring(slot), entry, payload.data(), entry.size);
+    }
+    return good && drain_waiting(memory.header(), memory.ring(slot));
   });
-  std::string seen;
-  Recorder recorder(memory, folder.directory, kNumber, [&](const std::string& path) { seen += path + ";"; });
+  Recorder recorder(memory, folder.directory, kNumber, [&](const std::string& path, const struct stat&) { return path == made; });
   EXPECT_EQ(serve(memory, child, [&] { recorder.take(); }), 0);
   recording::End end;
   recorder.finish(end);
-  EXPECT_EQ(seen, "/bin/true;");
+  EXPECT_EQ(recorder.failure(), "");
+  EXPECT_EQ(recording::content_of(folder.directory + "/files/3", 100), "made here");
+  EXPECT_FALSE(fs::exists(folder.directory + "/files/4"));
+  EXPECT_TRUE(fs::equivalent(folder.directory + "/files/3", folder.directory + "/files/5"));
+  EXPECT_EQ(fs::status(folder.directory + "/files/3").permissions() & fs::perms::owner_exec, fs::perms::owner_exec);
 }
 
 TEST(Recorder, EndsTheRecordingWhereTheProgramOverwroteTheMemory) {

@@ -16,6 +16,7 @@
 #include "cli/feeder.h"
 #include "cli/identity.h"
 #include "cli/launch.h"
+#include "cli/loader_files.h"
 #include "cli/look.h"
 #include "cli/processor_x86_64.h"
 #include "cli/program.h"
@@ -168,6 +169,7 @@ int replay(const ReplayOptions& options) {
   const size_t told = damages.size();
   feeder.put();
   const Program program{manifest.program, manifest.arguments};
+  LoaderFiles loader_files(memory, recording);
   Child child(
       [&] {
         restore(manifest);
@@ -176,6 +178,7 @@ int replay(const ReplayOptions& options) {
           throw Failure(kWeirFailed, fmt::format("descriptor {}, which was used when this was recorded: {} (ulimit -Hn?)", run.trace,
                                                  strerror(errno)));
         }
+        loader_files.install();
         execute(program, manifest.environment, run);
       },
       Child::Signals::kEnd);

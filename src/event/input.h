@@ -76,8 +76,8 @@ void begin_task(Task& task);
 // Before a program is executed by other means than call(). Replaying, true where that failed. Does not return where what was executed
 // was not recorded.
 bool execution_fails(Task& task);
-// Replaying, where it did not fail: no descriptor of the program's is open; the one by which it executes (execveat) is, from here on.
-void open_executed(const Task& task, long descriptor, long path);
+// Replaying, where it did not fail: executes what was executed then, by way of the monitor. Does not return.
+[[noreturn]] void execute_recorded(Task& task, long argv, long envp);
 
 // Recording: a signal has come in the middle of a computation and waits for the task's next event; and the task has had it.
 void note_waiting_signal(const Task& task, int signal);

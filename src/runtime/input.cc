@@ -25,6 +25,7 @@
 #include "sys/futex.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
+#include "task/fork.h"
 #include "task/shared.h"
 #include "trap/program_memory.h"
 #include "trap/signals.h"
@@ -202,11 +203,13 @@ void refuse(const effects::Request& request) {
 long replay_execution(Task& task, const effects::Request& request) {
   const Entry* entry = recording::peek(task);
   if (entry && entry->kind != Kind::kImage) return take_answer(task, request);
-  if (!entry) entry = recording::peek_image(task.ordinal);
+  if (!entry) entry = recording::await_image(task.ordinal);
   if (!entry) end_unrecorded();
   recording::keep_shown(task);
-  if (request.number == SYS_execveat) recording::open_executed(task, request.a[0], request.a[1]);
-  const long now = make(request);
+  const long vectors = request.number == SYS_execve ? 1 : 2;
+  recording::Execution execution;
+  if (!recording::prepare_execution(*entry, task.ordinal, request.a[vectors], execution)) recording::diverged(task, *entry, "it cannot be executed", 0);
+  const long now = sys::raw(SYS_execve, reinterpret_cast<long>(execution.path), execution.argv, request.a[vectors + 1]);
   recording::diverged(task, *entry, "a program cannot be executed: error", -now);
 }
 
@@ -407,8 +410,13 @@ bool execution_fails(Task& task) {
   return entry && entry->kind == Kind::kValue && entry->number == static_cast<uint16_t>(What::kErrand);
 }
 
-void open_executed(const Task& task, long descriptor, long path) {
-  if (replaying()) recording::open_executed(task, descriptor, path);
+void execute_recorded(Task& task, long argv, long envp) {
+  const Entry* entry = recording::await_image(task.ordinal);
+  if (!entry) recording::ended(task);
+  recording::Execution execution;
+  if (!recording::prepare_execution(*entry, task.ordinal, argv, execution)) recording::diverged(task, *entry, "it cannot be executed", 0);
+  const long failed = tasks::execute_program(AT_FDCWD, reinterpret_cast<long>(execution.path), execution.argv, envp, 0);
+  recording::diverged(task, *entry, "a program cannot be executed: error", failed);
 }
 
 void note_waiting_signal(const Task& task, int signal) {

@@ -10,7 +10,6 @@
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "task/shared.h"
-#include "trap/program_memory.h"
 
 namespace weir::recording {
 
@@ -33,11 +32,15 @@ uint32_t number_of(const trace::MappedFile& file, bool is_shared, bool& is_new) 
 
 }  // namespace
 
+trace::MappedFile facts_of(const struct stat& status, long descriptor) {
+  return {static_cast<uint64_t>(status.st_size), status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec, status.st_dev,
+          status.st_ino, static_cast<int32_t>(sys::raw(SYS_getpid)), static_cast<int32_t>(descriptor)};
+}
+
 void put_file(Task& task, long descriptor, bool is_shared) {
   struct stat status{};
   sys::raw(SYS_fstat, descriptor, reinterpret_cast<long>(&status));
-  const trace::MappedFile facts{static_cast<uint64_t>(status.st_size), status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec, status.st_dev,
-                                status.st_ino, static_cast<int32_t>(sys::raw(SYS_getpid)), static_cast<int32_t>(descriptor)};
+  const trace::MappedFile facts = facts_of(status, descriptor);
   char name[64], path[512];
   append_number(append_text(name, "/proc/self/fd/"), static_cast<uint64_t>(descriptor));
   long length = sys::raw(SYS_readlink, reinterpret_cast<long>(name), reinterpret_cast<long>(path), sizeof path);
@@ -90,26 +93,6 @@ long open_file(Task& task, bool shared) {
   const long copy = shared_copy(number, file);
   sys::raw(SYS_close, file);
   return copy;
-}
-
-void open_executed(const Task& task, long descriptor, long path) {
-  const trace::Entry* image = peek_image(task.ordinal);
-  char file[512], name[512];
-  if (!image || image->size >= sizeof file || descriptor < 0 || page::is_hidden(static_cast<int>(descriptor))) return;
-  if (trap::string_from_program(name, path, sizeof name) < 0 || name[0] == '/') return;
-  copy_bytes(file, payload(*image), image->size);
-  file[image->size] = 0;
-  int flags = O_RDONLY;
-  if (const size_t length = string_length(name)) {
-    const size_t folder = image->size - length - 1;  // the slash between both
-    if (length + 1 > image->size || file[folder] != '/' || !equal_strings(file + folder + 1, name)) return;
-    file[folder ? folder : 1] = 0;
-    flags = O_PATH | O_DIRECTORY;
-  }
-  const long opened = sys::raw(SYS_open, reinterpret_cast<long>(file), flags | O_CLOEXEC);
-  if (sys::failed(opened) || opened == descriptor) return;
-  sys::raw(SYS_dup3, opened, descriptor, O_CLOEXEC);
-  sys::raw(SYS_close, opened);
 }
 
 }  // namespace weir::recording

@@ -145,7 +145,7 @@ void attach() {
   input::g_mode = h.mode == trace::Mode::kRecord ? input::Mode::kRecord : input::Mode::kReplay;
 }
 
-void begin_image() {
+void begin_image(int argc, char** argv) {
   if (!input::is_on()) return;
   Header& h = header();
   Shared& s = shared();
@@ -163,15 +163,10 @@ void begin_image() {
   s.ordinal = known;
   Task& task = self();
   task.ordinal = known;
-  char path[512];
-  long length = sys::raw(SYS_readlink, reinterpret_cast<long>("/proc/self/exe"), reinterpret_cast<long>(path), sizeof path);
-  if (length < 0) length = 0;
   if (input::recording()) {
-    put(task, Entry{Kind::kImage, 0, 0, static_cast<uint32_t>(length), 0, 0, 0}, path);
+    put_image(task, argc, argv);
   } else {
-    const Entry& entry = next(task);
-    if (entry.kind != Kind::kImage) diverged(task, entry, "a program began", 0);
-    take(task, entry);
+    take_image(task);
   }
   task.virtual_tid = static_cast<int>(input::kept(input::What::kTid, task.tid));
   s.shown_pid = task.virtual_tid;
@@ -223,12 +218,15 @@ const Entry* peek(Task& task) {
   return stream_of(task, ring) ? peek_in(ring) : nullptr;
 }
 
-const Entry* peek_image(uint32_t ordinal) {
-  const uint32_t index = slot_of(ordinal, 0);
-  if (index == trace::kMostStreams) return nullptr;
-  Ring ring = Ring::at(trace::kTrace, index);
-  const Entry* entry = peek_in(ring);
-  return entry && entry->kind == Kind::kImage ? entry : nullptr;
+bool ring_of(uint32_t process, uint32_t task, Ring& ring) {
+  const uint32_t index = slot_of(process, task);
+  if (index == trace::kMostStreams) return false;
+  ring = Ring::at(trace::kTrace, index);
+  return true;
+}
+
+void end_if_gone() {
+  if (trace::is_gone(header()) || trace::is_dead(header())) end_with_command();
 }
 
 const Entry& next(Task& task) {

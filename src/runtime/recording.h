@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "task/task.h"
 #include "trace/ring.h"
@@ -11,8 +12,20 @@ namespace weir::recording {
 inline trace::Header& header() { return *reinterpret_cast<trace::Header*>(trace::kTrace); }
 // Maps the trace that WEIR_OPTIONS names, if it names one, and sets input::g_mode. At the start, before any entry.
 void attach();
-// The first entry of a program image: what it is.
-void begin_image();
+// The first entries of a program image: what it is.
+void begin_image(int argc, char** argv);
+// Recording: what the program that begins here consists of; returns when the command has it. Replaying: that it is the one, from here on by its
+// recorded name.
+void put_image(Task& task, int argc, char** argv);
+void take_image(Task& task);
+// Replaying: the entry with which the program begins that process `ordinal` executes next, when its first task has come to it; null: none does.
+const trace::Entry* await_image(uint32_t ordinal);
+// What is to be executed instead of what the program names, so that the same program begins with the same stack. False: it cannot be had.
+struct Execution {
+  char path[4096];
+  long argv;
+};
+bool prepare_execution(const trace::Entry& image, uint32_t ordinal, long argv, Execution& execution);
 // Before a program is executed: which of its descriptors are shown.
 void keep_shown(const Task& task);
 // Recording: which of all prints the one was that the task has just made.
@@ -45,16 +58,15 @@ const trace::Entry& next(Task& task);
 // The same, null at its end.
 const trace::Entry* peek(Task& task);
 void take(Task& task, const trace::Entry& entry);
-// The entry with which the program begins that the process executes next (its first task's stream has it); null: there is none.
-const trace::Entry* peek_image(uint32_t ordinal);
+// The ring of a stream; false: there is none. And: ends the program where the command at the other end has died.
+bool ring_of(uint32_t process, uint32_t task, trace::Ring& ring);
+void end_if_gone();
 inline const uint8_t* payload(const trace::Entry& entry) { return reinterpret_cast<const uint8_t*>(&entry + 1); }
 
 // The file behind a descriptor is about to be mapped: kept, when the command has made its copy; and that copy, opened.
 void put_file(Task& task, long descriptor, bool is_shared);
 long open_file(Task& task, bool shared);
-// The program that is executed next is a file behind `descriptor`, or `path` (the program's) in that directory: the recording has its
-// path, and the descriptor is opened on that. Of a script it has the interpreter's, and nothing is opened.
-void open_executed(const Task& task, long descriptor, long path);
+trace::MappedFile facts_of(const struct stat& status, long descriptor);
 
 // What a task was told and asked differs from the recording: says so and ends the program.
 [[noreturn]] void diverged(const Task& task, const trace::Entry& recorded, const char* what, int64_t now);

@@ -184,7 +184,7 @@ namespace {
   for (auto& word : words) word = 0;
 }
 
-__attribute__((constructor)) void start(int, char** argv, char**) {
+__attribute__((constructor)) void start(int argc, char** argv, char**) {
   if (options().passive()) {
     if (options().stat || options().fingerprint) runtime::ensure_memory();
     return;
@@ -204,7 +204,7 @@ __attribute__((constructor)) void start(int, char** argv, char**) {
   // On the runtime's stack: what is left there depends on whether plans were kept, and the program's stack is its memory.
   weir_upcall([](long, long, long) -> long { return runtime::patch_all(runtime::first_patch_kinds()), 0; }, 0, 0, 0);
   trap::take_over();
-  weir_upcall([](long, long, long) -> long { return recording::begin_image(), 0; }, 0, 0, 0);
+  weir_upcall([](long count, long vector, long) -> long { return recording::begin_image(static_cast<int>(count), reinterpret_cast<char**>(vector)), 0; }, argc, reinterpret_cast<long>(argv), 0);
   page::dump_used();
   clear_stack_below();
   runtime::g_intercepting = true;

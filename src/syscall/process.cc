@@ -172,7 +172,10 @@ long on_execute(Call& call) {
     end_turn();
     return failed;
   }
-  if (call.number == SYS_execveat) input::open_executed(self(), call.a, call.b);
+  if (input::replaying()) {
+    const bool at = call.number == SYS_execveat;
+    input::execute_recorded(self(), at ? call.c : call.b, at ? call.d : call.c);
+  }
   long result = call.number == SYS_execve
                     ? tasks::execute_program(AT_FDCWD, call.a, call.b, call.c, 0)
                     : tasks::execute_program(static_cast<int>(call.a), call.b, call.c, call.d, static_cast<int>(call.e));

@@ -10,7 +10,7 @@
 
 namespace weir::trace {
 
-inline constexpr uint32_t kFormatVersion = 1;
+inline constexpr uint32_t kFormatVersion = 2;
 
 enum class Kind : uint8_t {
   kPad = 0,      // fills the end of a ring; in no file
@@ -22,7 +22,9 @@ enum class Kind : uint8_t {
   kFile = 7,     // the call before it maps a file: `result` its number among the recording's files, payload a MappedFile and its path
   kEnd = 8,      // the program's end, by itself: `number` 2, `result` the status, payload End
   kValue = 9,    // a number that the runtime made of what the machine did: `number` says which, `result`
-  kImage = 10,   // a program begins (exec): payload its absolute path
+  kImage = 10,   // a program begins (exec): `number` its files, of which a kFile entry each follows, `result` the first one's number, `check`
+                 // how many arguments it has; payload texts, each with its NUL: its absolute path, the name by which it was
+                 // executed, and of a script the arguments up to its name, of which the kernel has made the first
   kTurns = 11,   // of the order stream, by arrival: payload who had the turn next, two bytes each (docs/RECORDING.md)
   kPlace = 12,   // the task was stopped in the middle of a computation: payload a Place (base/place.h)
 };
@@ -79,6 +81,8 @@ struct End {
 
 // Entry::number of a kFile entry: the file was mapped before, and has this number already.
 inline constexpr uint16_t kMappedBefore = 1;
+// The same: the loader has mapped it, under this name, before the library could see it. There is a copy only where it may change.
+inline constexpr uint16_t kOfImage = 2;
 
 // Of a file that is being mapped. Who puts it waits until the ring is empty, with the file open: meanwhile the command copies it.
 struct MappedFile {

@@ -71,6 +71,11 @@ struct Stop {
   uint32_t go;             // futex: 1 = it goes on
 };
 
+// Replaying: which of the recording's files a process's program consists of, from its execution on.
+struct Image {
+  uint32_t first, count;
+};
+
 struct Header {
   uint64_t magic;
   uint32_t version;
@@ -89,6 +94,7 @@ struct Header {
   char log[512];          // where Weir's own words go; empty: standard error. Not in the environment, which must not differ in a replay
   uint8_t shows[kMostProcesses][3];  // of a replay, at the last exec: of descriptors 1 and 2, which output each is: 1, 2, or 3 none; 0 itself
   int32_t pid[kMostProcesses];  // of each process, by ordinal: a program that is executed in it finds its streams so
+  Image image[kMostProcesses];  // by ordinal
   uint32_t place_is_taken;      // replaying: a task that differs, or stops, has begun to say where it stands
   uint32_t places;
   Place place[kMostPlaces];     // the innermost first

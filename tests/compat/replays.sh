@@ -27,13 +27,13 @@ replay_one() {
   fi
 }
 
-# Replays all that the pass in directory $1 recorded, each within $2 seconds, and prints what was not the same. A program
-# that was built in the case's directory must be there for the replay; else the directory is not.
+# Replays all that the pass in directory $1 recorded, each within $2 seconds, and prints what was not the same. The case's directory is
+# not there, unless the recorded program itself was built in it.
 replay_all() {
   local one all words='' before
   all=("$1"/recordings/*/)
   [ -d "${all[0]}" ] || { echo "nothing was recorded"; return; }
-  grep -qF "\"path\":\"$1/files/" "$1"/recordings/*/recording/{manifest,images} 2>/dev/null || mv "$1/files" "$1/away"
+  grep -qF "\"path\":\"$1/files/" "$1"/recordings/*/recording/manifest 2>/dev/null || mv "$1/files" "$1/away"
   before=$(listing "$1/files")
   for one in "${all[@]}"; do
     words=$(replay_one "${one%/}" "$2")
