@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -71,6 +72,11 @@ void TraceMemory::set_run(const std::string& directory, const std::string& log, 
   header().options = (fingerprint ? trace::kWithFingerprint : 0) | (stat ? trace::kWithStat : 0);
   snprintf(header().directory, sizeof header().directory, "%s", directory.c_str());
   snprintf(header().log, sizeof header().log, "%s", log.c_str());
+  for (int i = 0; i < 2; i++) {
+    struct stat status;
+    if (fstat(i + 1, &status) != 0) continue;
+    header().output[i] = {status.st_dev, status.st_ino, S_ISCHR(status.st_mode) ? status.st_rdev : 0, isatty(i + 1) == 1, 0};
+  }
 }
 
 void TraceMemory::set_gone(const std::string& why) {

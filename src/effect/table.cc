@@ -306,7 +306,7 @@ constexpr Row kRows[] = {
     CALL(splice, kAnswer, out(1, 8), out(3, 8)),
     CALL(tee, kAnswer),
     CALL(sync_file_range, kAnswer),
-    CALL(vmsplice, kRefuse),
+    CALL(vmsplice, kRefuse, in_vector(1, 2), out_vector(1, 2)),
     CALL(move_pages, kAnswer, out_counted(4, 1, 4).after(When::kAny)),
     CALL(utimensat, kAnswer, string(1), in(2, 32)),
     CALL(epoll_pwait, kAnswer, out_used(1, int_at(2), kEpollEvent), in_counted(4, 5)),

@@ -29,7 +29,7 @@ inline bool has_signals(const Task& task) { return task.pending && !is_on(); }
 // What a kept number is: part of the recording's format (docs/RECORDING.md).
 enum class What : uint16_t {
   kTid = 1, kTime = 2, kReady = 3, kFlags = 4, kOrdinal = 5, kChild = 6, kErrand = 7, kTimeout = 8, kParent = 9, kClock = 10,
-  kProcessor = 11, kClosed = 12, kAskedIn = 13, kAskedForPages = 14, kPrint = 15, kSignalFirst = 16,
+  kProcessor = 11, kClosed = 12, kAskedIn = 13, kAskedForPages = 14, kPrint = 15, kSignalFirst = 16, kShown = 17,
 };
 
 // A system call of the program's: the kernel's answer, with what it writes to memory.
@@ -38,6 +38,8 @@ long call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 
 long sleeping_call(long number, long a, long b, long c, long d, long e, long f);
 // View coherent: what the system call in the task's frame reads and writes is the task's from here until it waits, or its turn ends.
 void hold_memory(Task& task);
+// The descriptor is one of the command's outputs: a replay shows what is written to it.
+bool is_shown(long descriptor);
 // A number that was made of what the machine says: `now` where nothing is replayed.
 int64_t kept(What what, int64_t now);
 template <typename Ask>

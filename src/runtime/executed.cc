@@ -231,23 +231,46 @@ uint64_t count_of(long vector) {
   return count;
 }
 
-}  // namespace
-
-const Entry* await_image(uint32_t ordinal) {
+// Looks until `is_there`, or for too long.
+template <typename IsThere>
+void await(IsThere is_there) {
   constexpr uint64_t kLook = 200'000, kPatience = 5'000'000'000;
   uint32_t never = 0;
-  Ring ring;
-  if (!ring_of(ordinal, 0, ring)) return nullptr;
-  for (const uint64_t since = sys::monotonic_ns(); sys::monotonic_ns() - since < kPatience;) {
-    const bool closed = __atomic_load_n(&ring.slot->state, __ATOMIC_ACQUIRE) == trace::State::kClosed;
-    const Entry* entry = look_at(ring);
-    if (entry && entry->kind == Kind::kImage) return entry;
-    if (!entry && closed) return nullptr;
+  for (const uint64_t since = sys::monotonic_ns(); !is_there() && sys::monotonic_ns() - since < kPatience;) {
     trace::ring_bell(header());
     sys::futex_wait(&never, 0, kLook);
     end_if_gone();
   }
-  return nullptr;
+}
+
+// The execution ends the other tasks, which may still be on the way to where they were when it ended them.
+void await_others(uint32_t ordinal, uint32_t task) {
+  const uint32_t slots = __atomic_load_n(&header().slots, __ATOMIC_ACQUIRE);
+  for (uint32_t i = 0; i < slots && i < trace::kMostStreams; i++) {
+    const Ring ring = Ring::at(trace::kTrace, i);
+    if (ring.slot->process != ordinal || ring.slot->task == trace::kOrderTask || ring.slot->task == task || ring.slot->task == 0) continue;
+    await([&] {
+      const bool closed = __atomic_load_n(&ring.slot->state, __ATOMIC_ACQUIRE) == trace::State::kClosed;
+      const Entry* entry = look_at(ring);
+      return entry ? entry->kind == Kind::kTask : closed;  // a task of the program that is executed
+    });
+  }
+}
+
+}  // namespace
+
+const Entry* await_image(const Task& task) {
+  Ring ring;
+  if (!ring_of(task.ordinal, 0, ring)) return nullptr;
+  const Entry* entry = nullptr;
+  await([&] {
+    const bool closed = __atomic_load_n(&ring.slot->state, __ATOMIC_ACQUIRE) == trace::State::kClosed;
+    entry = look_at(ring);
+    return entry ? entry->kind == Kind::kImage : closed;
+  });
+  if (!entry || entry->kind != Kind::kImage) return nullptr;
+  await_others(task.ordinal, task.id);
+  return entry;
 }
 
 bool prepare_execution(const Entry& image, uint32_t ordinal, long argv, Execution& execution) {

@@ -140,50 +140,6 @@ bool is_plain_futex(const effects::Request& request) {
   }
 }
 
-// Which descriptors are the outputs that the user sees.
-void follow(const Task& task, const effects::Request& request, long result) {
-  const auto of = [&](long descriptor) { return recording::shown(task, descriptor); };
-  const auto set = [&](long descriptor, uint8_t what) { recording::set_shown(task, descriptor, what); };
-  if (result < 0) return;
-  switch (request.number) {
-    case SYS_dup: set(result, of(request.a[0])); break;
-    case SYS_dup2:
-    case SYS_dup3: set(request.a[1], of(request.a[0])); break;
-    case SYS_fcntl:
-      if (request.a[1] == F_DUPFD || request.a[1] == F_DUPFD_CLOEXEC) set(result, of(request.a[0]));
-      break;
-    case SYS_close: set(request.a[0], 0); break;
-    case SYS_close_range:
-      for (long fd = request.a[0]; fd <= request.a[1] && fd < kShownDescriptors && !request.a[2]; fd++) set(fd, 0);
-      break;
-    default: break;
-  }
-}
-
-// What the user is to see again.
-void show_again(const effects::Request& request, long output, long result) {
-  if (request.number == SYS_write) {
-    sys::raw(SYS_write, output, request.a[1], result);
-    return;
-  }
-  trap::each_piece(request.a[1], request.a[2], static_cast<uint64_t>(result), [&](uint64_t address, uint64_t size) {
-    sys::raw(SYS_write, output, static_cast<long>(address), static_cast<long>(size));
-  });
-}
-
-// The prints of all processes are counted, when each has been made: a replay shows them in that order.
-void note_print(const Task& task, const effects::Request& request, long result) {
-  follow(task, request, result);
-  if (result <= 0 || (request.number != SYS_write && request.number != SYS_writev)) return;
-  const long output = recording::shown(task, request.a[0]);
-  if (!output) return;
-  const int64_t print = kept(What::kPrint, recording() ? recording::next_print() : 0);
-  if (recording()) return;
-  recording::await_print(print);
-  show_again(request, output, result);
-  recording::note_print(print);
-}
-
 long make(const effects::Request& r) { return sys::raw(r.number, r.a[0], r.a[1], r.a[2], r.a[3], r.a[4], r.a[5]); }
 
 void refuse(const effects::Request& request) {
@@ -203,7 +159,7 @@ void refuse(const effects::Request& request) {
 long replay_execution(Task& task, const effects::Request& request) {
   const Entry* entry = recording::peek(task);
   if (entry && entry->kind != Kind::kImage) return take_answer(task, request);
-  if (!entry) entry = recording::await_image(task.ordinal);
+  entry = recording::await_image(task);
   if (!entry) end_unrecorded();
   recording::keep_shown(task);
   const long vectors = request.number == SYS_execve ? 1 : 2;
@@ -245,7 +201,7 @@ long answer(const effects::Request& request, Ask ask) {
     if (request.number == SYS_execve || request.number == SYS_execveat) recording::keep_shown(task);
     const long result = replay == effects::Replay::kMake ? make(request) : ask(request);
     keep(task, request, before, result);
-    if (replay != effects::Replay::kMake) note_print(task, request, result);
+    if (replay != effects::Replay::kMake) recording::note_result(task, request, result);
     return result;
   }
   if (request.number == SYS_execve || request.number == SYS_execveat) return replay_execution(task, request);
@@ -254,7 +210,7 @@ long answer(const effects::Request& request, Ask ask) {
     return take_answer(task, request, &made);
   }
   const long result = take_answer(task, request);
-  note_print(task, request, result);
+  recording::note_result(task, request, result);
   if (request.number == SYS_wait4 && result > 0) {
     int status = 0;
     if (!request.a[1] || trap::from_program(status, request.a[1]) != 0 || WIFEXITED(status) || WIFSIGNALED(status)) note_child_end(result);
@@ -395,6 +351,8 @@ void begin_borrower(Task& task, uint32_t ordinal) {
   if (is_on()) recording::begin_borrower(task, ordinal);
 }
 
+bool is_shown(long descriptor) { return is_on() && recording::shown(self(), descriptor) != 0; }
+
 void begin_task(Task& task) {
   if (recording()) recording::put(task, Entry{Kind::kTask, 0, 0, 0, 0, 0, static_cast<int64_t>(task.creation)});
   if (!replaying()) return;
@@ -411,7 +369,7 @@ bool execution_fails(Task& task) {
 }
 
 void execute_recorded(Task& task, long argv, long envp) {
-  const Entry* entry = recording::await_image(task.ordinal);
+  const Entry* entry = recording::await_image(task);
   if (!entry) recording::ended(task);
   recording::Execution execution;
   if (!recording::prepare_execution(*entry, task.ordinal, argv, execution)) recording::diverged(task, *entry, "it cannot be executed", 0);

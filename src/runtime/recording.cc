@@ -156,10 +156,6 @@ void begin_image(int argc, char** argv) {
   if (known == processes) known = new_ordinal();  // the first, or one that came here through a program that knows nothing of Weir
   s.compares_memory = processes == 0;
   note_process(known);
-  for (uint8_t i = 1; i <= 2; i++) {
-    const uint8_t kept = h.shows[known][i];
-    s.shows[i] = kept == 0 ? i : kept < 3 ? kept : uint8_t{0};
-  }
   s.ordinal = known;
   Task& task = self();
   task.ordinal = known;
@@ -170,6 +166,7 @@ void begin_image(int argc, char** argv) {
   }
   task.virtual_tid = static_cast<int>(input::kept(input::What::kTid, task.tid));
   s.shown_pid = task.virtual_tid;
+  take_kept_shown(known);
   if (input::replaying() && task.clear_child_tid) *reinterpret_cast<int*>(task.clear_child_tid) = task.virtual_tid;
 }
 
@@ -281,51 +278,6 @@ void end_program(int code, uint64_t memory) {
   const bool same = was.schedule == end.schedule && (!was.memory || !end.memory || was.memory == end.memory);
   take(task, recorded);
   if (!same) die(125);
-}
-
-uint8_t shown(const Task& task, long descriptor) {
-  if (descriptor < 0 || descriptor >= kShownDescriptors) return 0;
-  const uint8_t own = task.in_vfork && descriptor <= 2 ? header().shows[task.ordinal][descriptor] : uint8_t{0};
-  return own ? own % 3 : shared().shows[descriptor];
-}
-
-void set_shown(const Task& task, long descriptor, uint8_t what) {
-  if (descriptor < 0 || descriptor >= kShownDescriptors) return;
-  if (!task.in_vfork) {
-    shared().shows[descriptor] = what;
-  } else if (descriptor == 1 || descriptor == 2) {
-    header().shows[task.ordinal][descriptor] = what ? what : uint8_t{3};
-  }
-}
-
-void keep_shown(const Task& task) {
-  if (task.in_vfork) {
-    for (uint8_t i = 1; i <= 2; i++) set_shown(task, i, shown(task, i));
-    return;
-  }
-  for (uint8_t i = 1; i <= 2; i++) header().shows[task.ordinal][i] = shared().shows[i] ? shared().shows[i] : uint8_t{3};
-}
-
-int64_t next_print() { return static_cast<int64_t>(__atomic_fetch_add(&header().prints, 1u, __ATOMIC_ACQ_REL)); }
-
-void await_print(int64_t print) {
-  constexpr uint64_t kLook = 200'000, kPatience = 2'000'000'000;  // a process that was killed may have counted one and not recorded it
-  uint32_t never = 0;
-  uint64_t seen = ~uint64_t{0}, since = 0;
-  for (uint64_t now; (now = __atomic_load_n(&header().prints, __ATOMIC_ACQUIRE)) < static_cast<uint64_t>(print);) {
-    if (now != seen) since = sys::monotonic_ns();
-    seen = now;
-    if (sys::monotonic_ns() - since > kPatience) return;
-    sys::futex_wait(&never, 0, kLook);
-    if (trace::is_gone(header()) || trace::is_dead(header())) end_with_command();
-  }
-}
-
-void note_print(int64_t print) {
-  const uint64_t next = static_cast<uint64_t>(print) + 1;
-  for (uint64_t now = __atomic_load_n(&header().prints, __ATOMIC_ACQUIRE); now < next;) {
-    if (__atomic_compare_exchange_n(&header().prints, &now, next, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return;
-  }
 }
 
 void note_child(int pid, uint32_t ordinal) {

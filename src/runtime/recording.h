@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+#include "effect/effects.h"
 #include "task/task.h"
 #include "trace/ring.h"
 
@@ -18,24 +19,23 @@ void begin_image(int argc, char** argv);
 // recorded name.
 void put_image(Task& task, int argc, char** argv);
 void take_image(Task& task);
-// Replaying: the entry with which the program begins that process `ordinal` executes next, when its first task has come to it; null: none does.
-const trace::Entry* await_image(uint32_t ordinal);
+// Replaying: the entry with which the program begins that the task's process executes next, when its other tasks have come to where it ended them;
+// null: none does.
+const trace::Entry* await_image(const Task& task);
 // What is to be executed instead of what the program names, so that the same program begins with the same stack. False: it cannot be had.
 struct Execution {
   char path[4096];
   long argv;
 };
 bool prepare_execution(const trace::Entry& image, uint32_t ordinal, long argv, Execution& execution);
-// Before a program is executed: which of its descriptors are shown.
+// Before a program is executed: which of its descriptors are shown; and when it begins, of those that are still open.
 void keep_shown(const Task& task);
-// Recording: which of all prints the one was that the task has just made.
-int64_t next_print();
-// Replaying: returns when all before this one have been shown, or when whoever was to show one does not come; and: it has been shown.
-void await_print(int64_t print);
-void note_print(int64_t print);
-// Which of the command's outputs, 1 or 2, a descriptor of the program was; 0 none. A vfork child has its own, of 1 and 2.
+void take_kept_shown(uint32_t ordinal);
+// Which of the command's outputs, 1 or 2, a descriptor of the program was; 0 none. A vfork child has its own, of the first few.
 uint8_t shown(const Task& task, long descriptor);
 void set_shown(const Task& task, long descriptor, uint8_t what);
+// The program's call has been answered: what it did to descriptors is followed, and what it printed is, in a replay, printed again.
+void note_result(const Task& task, const effects::Request& request, long result);
 // Replaying: the child that the program knows as `pid` is process `ordinal`; and the program is told that it has ended, so it
 // should have: what it prints comes before what the program prints now.
 void note_child(int pid, uint32_t ordinal);

@@ -13,6 +13,7 @@
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/syscall.h"
+#include "syscall/transfer.h"
 #include "task/shared.h"
 #include "trap/signals.h"
 
@@ -102,6 +103,12 @@ long call_recorded(Call& call) {
 
 }  // namespace
 
+long make_simple(Call& call) {
+  if (self().in_vfork) return call_beside_hidden(call);
+  if (!g_tasks_active) return call_recorded(call);
+  return is_descriptor(call.number) ? on_descriptor(call) : call_kernel(call);
+}
+
 void on_syscall(Frame& frame, const Site& site) {
   Call call{frame,
             static_cast<long>(frame.rax),
@@ -117,7 +124,9 @@ void on_syscall(Frame& frame, const Site& site) {
     input::hold_memory(task);
   }
   long result;
-  if (self().in_vfork) {
+  if (goes_through_memory(call)) {
+    result = move_through_memory(call);
+  } else if (self().in_vfork) {
     result = input::is_on() ? call_beside_hidden(call) : call_kernel(call);
   } else if (is_process(call.number)) {
     result = on_process(call);

@@ -15,6 +15,11 @@ long send_many(Call& call);           // sendmmsg
 long move_between(Call& call);        // sendfile, splice
 long poll_in_order(Call& call);       // poll.cc: poll, select, epoll_wait and their kin
 
+// shown_moves.cc: sendfile, splice, tee, copy_file_range to an output that a replay shows, vmsplice. REQUIRES: not the turn.
+bool goes_through_memory(const Call& call);
+long move_through_memory(Call& call);
+long make_simple(Call& call);         // dispatch.cc: recorded, a call on descriptors, as the program's own is made
+
 bool would_sleep(long descriptor, short events);
 bool never_waits(const Call& call);   // asked not to, by the descriptor or by the call
 bool is_stream(long descriptor);      // it has no position

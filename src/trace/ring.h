@@ -76,6 +76,14 @@ struct Image {
   uint32_t first, count;
 };
 
+// What an output of the command's is, as stat() has it.
+struct Output {
+  uint64_t device, inode, special;  // `special`: the device that it is, 0 where it is none
+  uint32_t is_terminal;
+  uint32_t unused;
+};
+inline constexpr long kKeptShown = 16;
+
 struct Header {
   uint64_t magic;
   uint32_t version;
@@ -92,7 +100,8 @@ struct Header {
   uint64_t options;       // of this run: kWithFingerprint, kWithStat
   char directory[512];    // the recording
   char log[512];          // where Weir's own words go; empty: standard error. Not in the environment, which must not differ in a replay
-  uint8_t shows[kMostProcesses][3];  // of a replay, at the last exec: of descriptors 1 and 2, which output each is: 1, 2, or 3 none; 0 itself
+  Output output[2];       // recording: the command's standard output and standard error
+  uint8_t shows[kMostProcesses][kKeptShown];  // at the last exec: which output each of the first descriptors is: 1, 2, or 3 none; 0 itself
   int32_t pid[kMostProcesses];  // of each process, by ordinal: a program that is executed in it finds its streams so
   Image image[kMostProcesses];  // by ordinal
   uint32_t place_is_taken;      // replaying: a task that differs, or stops, has begun to say where it stands
