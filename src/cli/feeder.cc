@@ -35,7 +35,10 @@ Feeder::Feeder(TraceMemory& memory, const recording::Recording& recording, std::
     slot.task = stream.key.task;
     slot.state = trace::State::kOpen;
     sources_.push_back({recording::StreamReader(std::move(file), recording.manifest.recording, stream.key, extent.good_size)});
+    const bool is_said = recording.end && extent.damage.empty();
+    sources_.back().entries = is_said ? recording.end->streams.at(stream.key.name()).entries : UINT64_MAX;
   }
+  memory.header().damaged = !damages->empty();
   __atomic_store_n(&memory.header().slots, static_cast<uint32_t>(sources_.size()), __ATOMIC_RELEASE);
 }
 
@@ -50,8 +53,11 @@ void Feeder::put_into(uint32_t index, Source& source) {
   if (!source.reader.peek()) {
     source.closed = moved = true;
     __atomic_store_n(&ring.slot->state, trace::State::kClosed, __ATOMIC_RELEASE);
-    if (!source.reader.damage().empty()) {
-      damages_->push_back(fmt::format("{}/{}: {}", recording::kStreams, source.reader.key().name(), source.reader.damage()));
+    const bool too_few = source.entries != UINT64_MAX && source.reader.entries() != source.entries;
+    const std::string damage = !source.reader.damage().empty() ? source.reader.damage() : too_few ? "entries are missing in it" : "";
+    if (!damage.empty()) {
+      damages_->push_back(fmt::format("{}/{}: {}", recording::kStreams, source.reader.key().name(), damage));
+      __atomic_store_n(&memory_.header().damaged, 1u, __ATOMIC_RELEASE);
     }
   }
   if (moved) trace::wake(*ring.slot);

@@ -25,6 +25,7 @@ class Feeder {
  private:
   struct Source {
     recording::StreamReader reader;
+    uint64_t entries = 0;  // as the recording's end says; UINT64_MAX: it does not, or the damage is known
     bool closed = false;
   };
 

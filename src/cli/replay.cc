@@ -69,6 +69,7 @@ void restore(const recording::Manifest& manifest) {
 }
 
 // Empty: the replay went to the recording's end and ended as that did.
+// Where something of it is missing, that has been said.
 std::string difference(const recording::Recording& recording, const Child& child, const Feeder& feeder) {
   if (!recording.end) return "";
   recording::End now;
@@ -205,8 +206,8 @@ int replay(const ReplayOptions& options) {
       case Standing::State::kGoesOn: break;
       case Standing::State::kAtEnd: child.end_here(how_recorded(recording)); break;
       case Standing::State::kStuck:
-        stuck = recording.end && recording.end->reason != recording::kKilled;
-        child.end_here(stuck ? kWeirFailed << 8 : how_recorded(recording));
+        stuck = recording.end && recording.end->reason != recording::kKilled && damages.empty();
+        child.end_here(stuck || !damages.empty() ? kWeirFailed << 8 : how_recorded(recording));
     }
     memory.sleep(seen);
   }
@@ -217,7 +218,7 @@ int replay(const ReplayOptions& options) {
   for (size_t i = told; i < damages.size(); i++) say(log, fmt::format("{}: {}; replayed up to there", recording.directory, damages[i]));
   const std::string different = child.is_interrupted() ? "the replay was interrupted"
                                 : stuck ? "the replay differs from the recording: a task has come to the end of what is recorded of it, and the others wait for it"
-                                        : difference(recording, child, feeder);
+                                : damages.empty() ? difference(recording, child, feeder) : "";
   if (!different.empty()) say(log, different);
   if (!options.check) return child.end_alike();
   if (different.empty() && damages.empty()) {

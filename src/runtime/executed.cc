@@ -234,12 +234,11 @@ uint64_t count_of(long vector) {
 // Looks until `is_there`, or for too long.
 template <typename IsThere>
 void await(IsThere is_there) {
-  constexpr uint64_t kLook = 200'000, kPatience = 5'000'000'000;
-  uint32_t never = 0;
+  constexpr uint64_t kPatience = 5'000'000'000;
+  Looking looking;
   for (const uint64_t since = sys::monotonic_ns(); !is_there() && sys::monotonic_ns() - since < kPatience;) {
     trace::ring_bell(header());
-    sys::futex_wait(&never, 0, kLook);
-    end_if_gone();
+    looking.sleep();
   }
 }
 

@@ -33,8 +33,6 @@ using trace::State;
 
 namespace {
 
-constexpr uint64_t kChildLook = 500'000;  // nanoseconds
-
 // The command at the other end has died, or can go on no more.
 [[noreturn]] void end_with_command() {
   if (trace::is_gone(header()) && header().why[0]) {
@@ -43,12 +41,6 @@ constexpr uint64_t kChildLook = 500'000;  // nanoseconds
     report("the command that keeps the recording has died");
   }
   die(125);
-}
-
-// A stream is at its end: the command looks whether the program can go on.
-void note_end() {
-  __atomic_fetch_add(&header().at_end, 1u, __ATOMIC_ACQ_REL);
-  trace::ring_bell(header());
 }
 
 // This process is the program's process `ordinal`.
@@ -222,6 +214,19 @@ bool ring_of(uint32_t process, uint32_t task, Ring& ring) {
   return true;
 }
 
+void note_end() {
+  __atomic_fetch_add(&header().at_end, 1u, __ATOMIC_ACQ_REL);
+  trace::ring_bell(header());
+}
+
+void Looking::sleep() {
+  constexpr uint64_t kLongest = 20'000'000;
+  uint32_t never = 0;
+  sys::futex_wait(&never, 0, sleep_);
+  sleep_ = sleep_ * 5 / 4 < kLongest ? sleep_ * 5 / 4 : kLongest;
+  end_if_gone();
+}
+
 void end_if_gone() {
   if (trace::is_gone(header()) || trace::is_dead(header())) end_with_command();
 }
@@ -291,14 +296,13 @@ void await_child(int pid) {
     if (child.pid != pid) continue;
     child.pid = 0;
     const int32_t& real = header().pid[child.ordinal];
-    uint32_t never = 0;
+    Looking looking;
     for (int now; (now = __atomic_load_n(&real, __ATOMIC_ACQUIRE)) >= 0;) {
       if (now > 0) {
         if (!(g_tasks_active && runtime::g_processes)) sys::raw(SYS_wait4, now, 0, WNOHANG, 0);  // else the monitor does
         if (sys::raw(SYS_kill, now, 0) != 0) return;
       }
-      sys::futex_wait(&never, 0, kChildLook);
-      if (trace::is_gone(header()) || trace::is_dead(header())) end_with_command();
+      looking.sleep();
     }
     return;
   }
@@ -365,7 +369,7 @@ void take_turn() {
 }
 
 void report_turn(const char* when, const order::Turn& turn) {
-  static const char* const kHow[] = {"comes to", "has waited its time at", "gets a signal while it waits at"};
+  static const char* const kHow[] = {"comes to", "has waited its time at", "gets a signal while it waits at", "comes, while others have the turn, to"};
   const bool after_wait = turn.how == order::How::kComes && !turn.what;
   report("  %s: task %u %s %s", when, uint64_t{turn.task}, after_wait ? "goes on" : kHow[static_cast<uint32_t>(turn.how)],
          after_wait ? "after a wait" : name_of(static_cast<EventKind>(turn.what)));

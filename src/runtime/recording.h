@@ -61,6 +61,17 @@ void take(Task& task, const trace::Entry& entry);
 // The ring of a stream; false: there is none. And: ends the program where the command at the other end has died.
 bool ring_of(uint32_t process, uint32_t task, trace::Ring& ring);
 void end_if_gone();
+// Replaying: somebody is at the end of what there is for him. The command looks whether the program can go on.
+void note_end();
+// One sleep of somebody who looks again and again whether another process has done something: longer each time, so that the command sees that
+// nobody computes.
+class Looking {
+ public:
+  void sleep();
+
+ private:
+  uint64_t sleep_ = 100'000;  // nanoseconds
+};
 inline const uint8_t* payload(const trace::Entry& entry) { return reinterpret_cast<const uint8_t*>(&entry + 1); }
 
 // The file behind a descriptor is about to be mapped: kept, when the command has made its copy; and that copy, opened.

@@ -133,17 +133,22 @@ void show_again(const effects::Request& request, long output, long result) {
 
 int64_t next_print() { return static_cast<int64_t>(__atomic_fetch_add(&header().prints, 1u, __ATOMIC_ACQ_REL)); }
 
-// Returns when all before this one have been shown, or when whoever was to show one does not come.
+// Returns when all before this one have been shown, or when whoever was to show one does not come; but of a damaged recording that is where the
+// output ends: there would be a hole in it.
 void await_print(int64_t print) {
-  constexpr uint64_t kLook = 200'000, kPatience = 2'000'000'000;  // a process that was killed may have counted one and not recorded it
-  uint32_t never = 0;
+  constexpr uint64_t kPatience = 2'000'000'000;  // a process that was killed may have counted one and not recorded it
+  Looking looking;
+  bool told = false;
   uint64_t seen = ~uint64_t{0}, since = 0;
   for (uint64_t now; (now = __atomic_load_n(&header().prints, __ATOMIC_ACQUIRE)) < static_cast<uint64_t>(print);) {
     if (now != seen) since = sys::monotonic_ns();
     seen = now;
-    if (sys::monotonic_ns() - since > kPatience) return;
-    sys::futex_wait(&never, 0, kLook);
-    end_if_gone();
+    if (sys::monotonic_ns() - since > kPatience) {
+      if (!__atomic_load_n(&header().damaged, __ATOMIC_ACQUIRE)) return;
+      if (!told) note_end();
+      told = true;
+    }
+    looking.sleep();
   }
 }
 
