@@ -197,7 +197,7 @@ bool make_executor() {
   const uint64_t flags = CLONE_FILES | CLONE_FS | CLONE_IO | CLONE_SYSVSEM | CLONE_PARENT | runtime::clone_signal();
   const long result = weir_clone(flags, stack_top_of(process) - 1024, nullptr, nullptr, 0, begin, process);
   if (sys::failed(result)) {
-    s.processes[process].pid = 0;
+    drop_slot(process);
     return false;
   }
   e.made = 1;

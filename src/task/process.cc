@@ -48,24 +48,33 @@ void set_base(int which, uint64_t value) { sys::raw(SYS_arch_prctl, which, stati
 
 Frame* first_frame(uint64_t stack_top) { return reinterpret_cast<Frame*>(stack_top - sizeof(Frame)); }
 
-// REQUIRES: process_lock.
-uint32_t free_slot(Shared& s) {
-  for (uint32_t p = 0; p < kMaxProcesses; p++) {
-    if (s.processes[p].pid == 0) {
-      s.processes[p].pid = -1;
-      s.processes[p].idle = 0;
-      s.processes[p].go = 0;
-      if (p >= s.high_process) s.high_process = p + 1;
-      return p;
-    }
-  }
-  return kMaxProcesses;
+// Which one is free follows from turns, not from when a process has ended: every handler's context says where the signal stack of its slot
+// lies. Those that were given up last are passed over, as their processes may still be about to end.
+bool is_free(const Shared& s, const ProcessSlot& slot) {
+  constexpr uint32_t kLately = 16;
+  if (!runtime::g_processes) return slot.pid == 0;
+  return !slot.taken && (!slot.given_up || s.given_up_processes - slot.given_up >= kLately);
+}
+
+uint32_t take_free_slot() {
+  Shared& s = shared();
+  uint32_t p = 0;
+  while (p < kMaxProcesses && !is_free(s, s.processes[p])) p++;
+  if (p == kMaxProcesses) return p;
+  ProcessSlot& slot = s.processes[p];
+  while (__atomic_load_n(&slot.pid, __ATOMIC_ACQUIRE)) sys::raw(SYS_sched_yield);  // the monitor has yet to see its end
+  SpinGuard guard(s.process_lock);
+  slot.pid = -1;
+  slot.taken = 1;
+  slot.idle = slot.go = 0;
+  if (p >= s.high_process) s.high_process = p + 1;
+  return p;
 }
 
 uint32_t take_slot(const Task& creator, bool* reused) {
   Shared& s = shared();
-  SpinGuard guard(s.process_lock);
   if (s.idle_processes && !creator.changed) {
+    SpinGuard guard(s.process_lock);
     for (uint32_t p = 0; p < s.high_process; p++) {
       if (s.processes[p].pid && s.processes[p].idle) {
         s.processes[p].idle = 0;
@@ -76,7 +85,7 @@ uint32_t take_slot(const Task& creator, bool* reused) {
     }
   }
   *reused = false;
-  return free_slot(s);
+  return take_free_slot();
 }
 
 TaskId take_task() {
@@ -221,11 +230,9 @@ bool room_for_process(uint32_t process) {
 
 }  // namespace
 
-uint32_t take_new_slot() {
-  Shared& s = shared();
-  SpinGuard guard(s.process_lock);
-  return free_slot(s);
-}
+uint32_t take_new_slot() { return take_free_slot(); }
+
+void drop_slot(uint32_t process) { shared().processes[process].pid = shared().processes[process].taken = 0; }
 
 uint64_t stack_top_of(uint32_t process) { return kStacks + (2 * process + 2) * kStackSize; }
 
@@ -251,6 +258,7 @@ void make_first(Task& task) {
   sys::raw(SYS_get_robust_list, 0, reinterpret_cast<long>(&task.robust_list), reinterpret_cast<long>(&size));
   s.processes[0].pid = task.tid;
   s.processes[0].idle = 0;
+  s.processes[0].taken = 1;
   s.high_process = 1;
   runtime::g_process = 0;
   set_base(ARCH_SET_GS, reinterpret_cast<uint64_t>(&task));
@@ -271,7 +279,7 @@ long spawn(const Frame& frame, const CloneRequest& request) {
     return -EAGAIN;
   }
   if (runtime::g_processes && !reused && !room_for_process(process)) {
-    s.processes[process].pid = 0;
+    drop_slot(process);
     return -EAGAIN;
   }
   Task& task = s.tasks[id];
@@ -334,7 +342,7 @@ long spawn(const Frame& frame, const CloneRequest& request) {
     if (runtime::g_processes && task.state == TaskState::kRunning) s.running--;  // made without a turn
     task.state = TaskState::kFree;
     s.live--;
-    s.processes[process].pid = 0;
+    drop_slot(process);
     return -EAGAIN;
   }
   return task.virtual_tid;
@@ -371,6 +379,9 @@ void finish() {
     if (stay) {
       s.processes[process].idle = 1;
       s.idle_processes++;
+    } else {
+      s.processes[process].taken = 0;
+      s.processes[process].given_up = ++s.given_up_processes;
     }
   }
   {
@@ -420,7 +431,7 @@ void become_single_after_fork() {
   s.process_lock.reset();
   s.signal_lock.reset();
   for (TaskId i = 0; i < s.high_task; i++) s.tasks[i].state = TaskState::kFree, s.tasks[i].is_unnoted = 0;
-  for (uint32_t p = 0; p < s.high_process; p++) s.processes[p].pid = 0;
+  for (uint32_t p = 0; p < s.high_process; p++) s.processes[p].pid = 0, s.processes[p].taken = 0;
   task = copy;
   s.multi = 0;
   s.monitor = s.shown_pid = 0;
@@ -440,6 +451,7 @@ void become_single_after_fork() {
   task.ahead = task.keeps_for = 0;
   task.flags = 0;
   s.processes[task.process].pid = task.tid;
+  s.processes[task.process].taken = 1;
   g_tasks_active = false;
   forget_executor();
 }

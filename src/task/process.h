@@ -47,6 +47,7 @@ int real_tid(int tid);
 uint64_t stack_top_of(uint32_t process);
 // For a process that runs no task of its own. kMaxProcesses: none is free.
 uint32_t take_new_slot();
+void drop_slot(uint32_t process);  // nothing runs there
 
 }  // namespace weir::tasks
 

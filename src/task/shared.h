@@ -113,6 +113,8 @@ inline constexpr int kContinued = 0xffff;  // the wait status of a continuation
 struct ProcessSlot {
   int32_t pid;         // 0 = slot free
   uint32_t idle;       // 1 while it waits in the pool
+  uint32_t taken;      // a task's, the pool's or the executor's (where tasks are processes). Changes in turns
+  uint32_t given_up;   // how many had been given up when this was, 0: never
   uint32_t go;         // futex: kGoTask, a task was put into `task`; kGoCatchUp, apply what was missed
   TaskId task;
   uint64_t mapping_sequence;
@@ -260,6 +262,7 @@ struct Shared {
   alignas(64) SpinLock process_lock;
   uint32_t high_process;
   uint32_t idle_processes;
+  uint32_t given_up_processes;
   ProcessSlot processes[kMaxProcesses];
   uint32_t children_epoch;   // futex: a child ended
   uint32_t monitor_stands;    // futex: 1 when the first task may go on
