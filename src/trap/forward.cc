@@ -70,13 +70,13 @@ int timer_target(const siginfo_t* info) {
 
 // A task that sleeps has not yet told the kernel what others have installed meanwhile, and by what it has told it the signal
 // might be dropped, or end the program.
-void bring_up_to_date(const Task& target) {
+void bring_up_to_date(const Task& target, int tid) {
   Shared& s = shared();
   const ProcessSlot& slot = s.processes[target.process];
   auto behind = [&] { return __atomic_load_n(&slot.mapping_sequence, __ATOMIC_ACQUIRE) != __atomic_load_n(&s.mapping_sequence, __ATOMIC_ACQUIRE); };
   if (!behind()) return;
   __atomic_fetch_add(&s.catch_up, 1u, __ATOMIC_SEQ_CST);
-  sys::raw(SYS_tkill, target.tid, sys::g_probe_signal);
+  sys::raw(SYS_tkill, tid, sys::g_probe_signal);
   for (int i = 0; i < 1000 && behind(); i++) {  // a fork may keep it for a while
     const sys::Timespec pause{0, 50'000};
     sys::raw(SYS_nanosleep, reinterpret_cast<long>(&pause), 0);
@@ -112,9 +112,19 @@ Task* who_takes(int signal) {
   return s.signalfd_mask & sys::signal_bit(signal) ? &s.tasks[s.signalfd_task] : nullptr;
 }
 
+// A task that has just been made has an id of the kernel's when its process has come so far, and 0 where it could not be made.
+int tid_soon(const Task& task) {
+  for (;;) {
+    const int tid = __atomic_load_n(&task.tid, __ATOMIC_ACQUIRE);
+    if (tid || __atomic_load_n(&task.state, __ATOMIC_ACQUIRE) == TaskState::kFree) return tid;
+    sys::raw(SYS_sched_yield);
+  }
+}
+
 bool send_to(const Task& target, int signal, const void* info) {
-  bring_up_to_date(target);
-  return sys::raw(SYS_rt_tgsigqueueinfo, target.tid, target.tid, signal, reinterpret_cast<long>(info)) == 0;
+  const int tid = tid_soon(target);
+  bring_up_to_date(target, tid);
+  return sys::raw(SYS_rt_tgsigqueueinfo, tid, tid, signal, reinterpret_cast<long>(info)) == 0;
 }
 
 bool ends_by_default(int signal) {
