@@ -27,6 +27,8 @@ ends 125 'PROGRAM is required' "$weir" record
 ends 125 'HOME' env -u WEIR_RECORDINGS -u HOME -u XDG_DATA_HOME "$weir" record -- true
 ends 125 'there is no such view' "$weir" record --view copied -- true
 ends 125 'there is no such view' "$weir" record --view sideways -- true
+ends 125 'without haste: there is no such optimization: preemption, demand, heap, pool' "$weir" record --without pool,haste -- true
+ends 125 'it is View coherent that has these' "$weir" record --view isolated --without pool -- true
 ends 127 'not found' "$weir" record -- no-such-program-anywhere
 cp /bin/true busy
 exec 6>>busy

@@ -8,11 +8,15 @@
 #include <fcntl.h>
 
 #include "base/bytes.h"
+#include "base/optimizations.h"
 #include "sys/syscall_x86_64.h"
 
 extern char** environ;
 
 namespace weir {
+
+constinit uint32_t g_left_out = 0;
+
 namespace {
 
 constexpr char kName[] = "WEIR_OPTIONS=";
@@ -66,6 +70,8 @@ void apply(Piece key, Piece value, Options* result) {
     result->delay_seed = number(value);
   } else if (key.is("trace")) {
     result->trace = value.start == value.limit ? -1 : static_cast<int>(number(value));
+  } else if (key.is("without")) {
+    result->left_out = static_cast<uint32_t>(number(value));
   } else if (key.is("log")) {
     copy_path(value, result->log_path, sizeof result->log_path);
   } else if (key.is("json")) {
@@ -155,6 +161,7 @@ const Options& options() {
     found = text;
   }
   g_options = parse_options(found);
+  g_left_out = g_options.left_out;
   zero_bytes(text, sizeof text);
   g_known = true;
   return g_options;

@@ -28,6 +28,7 @@ struct Options {
   bool fingerprint = false;  // hash memory and schedule at exit
   uint64_t delay_seed = 0;   // 0: no injected delays
   int trace = -1;            // descriptor of a recording's shared memory (trace/ring.h), -1: none
+  uint32_t left_out = 0;     // base/optimizations.h
   char log_path[512] = {};   // empty: standard error
   char json_path[512] = {};  // where the counts go as JSON; empty: nowhere
   char cache_path[512] = {};  // folder of what is kept from one run to the next (patch/plan.h); empty: nothing is

@@ -16,11 +16,12 @@ TEST(OptionsTest, AbsentMeansPassive) {
 
 TEST(OptionsTest, ReadsEveryKey) {
   Options read = parse_options(
-      "order=token,view=isolated,stat=1,fingerprint=1,delay=00000000000000000042,json=/tmp/%2525%2c,log=/tmp/a%2cb,colour=red");
+      "order=token,view=isolated,stat=1,fingerprint=1,delay=00000000000000000042,json=/tmp/%2525%2c,log=/tmp/a%2cb,without=00005,colour=red");
   EXPECT_EQ(read.order, Order::kToken);
   EXPECT_EQ(read.view, View::kIsolated);
   EXPECT_TRUE(read.stat && read.fingerprint && read.present);
   EXPECT_EQ(read.delay_seed, 42u);
+  EXPECT_EQ(read.left_out, 5u);
   EXPECT_STREQ(read.log_path, "/tmp/a,b");
   EXPECT_STREQ(read.json_path, "/tmp/%25,");
   EXPECT_FALSE(read.passive());

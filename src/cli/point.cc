@@ -20,7 +20,7 @@ void add_path(std::string& text, const char* key, const std::string& path) {
 std::string to_environment(const RunOptions& options, int tracer) {
   std::string text = fmt::format("order={},view={},stat={:d},fingerprint={:d},delay={:020},tracer={:010}",
                                  options.order, options.view, options.stat, options.fingerprint, options.delay, tracer);
-  if (options.trace >= 0) text += fmt::format(",trace={:06}", options.trace);
+  if (options.trace >= 0) text += fmt::format(",trace={:06},without={:05}", options.trace, options.left_out);
   add_path(text, ",cache=", options.cache);
   add_path(text, ",json=", options.json);
   add_path(text, ",log=", options.log);

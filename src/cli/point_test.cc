@@ -24,7 +24,10 @@ TEST(ToEnvironment, NamesTheDescriptorOfARecordingWithSixDigits) {
   RunOptions options;
   EXPECT_EQ(to_environment(options, 0).find("trace="), std::string::npos);
   options.trace = 700;
-  EXPECT_NE(to_environment(options, 0).find(",trace=000700"), std::string::npos);
+  EXPECT_NE(to_environment(options, 0).find(",trace=000700,without=00000"), std::string::npos);
+  const size_t length = to_environment(options, 0).size();
+  options.left_out = 0xffff;
+  EXPECT_EQ(to_environment(options, 0).size(), length);
 }
 
 TEST(ToEnvironment, QuotesCommasAndPercentSignsInNames) {

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "base/optimizations.h"
 #include "cli/child.h"
 #include "cli/commands.h"
 #include "cli/failure.h"
@@ -28,8 +29,23 @@ namespace {
 
 struct RecordOptions {
   std::string directory, log, view = "coherent";
+  std::vector<std::string> without;
   bool stat = false, fingerprint = false, quiet = false;
 };
+
+uint32_t left_out(const RecordOptions& options) {
+  uint32_t bits = 0;
+  for (const std::string& name : options.without) {
+    const auto* const end = kOptimizations + kOptimizationCount;
+    const auto* const found = std::find(kOptimizations, end, name);
+    if (found == end) {
+      throw Failure(kWeirFailed, fmt::format("record --without {}: there is no such optimization: {}", name, fmt::join(kOptimizations, ", ")));
+    }
+    bits |= 1u << (found - kOptimizations);
+  }
+  if (bits && options.view != "coherent") throw Failure(kWeirFailed, "record --without: it is View coherent that has these optimizations");
+  return bits;
+}
 
 uint64_t random_number() {
   uint64_t number = 0;
@@ -135,6 +151,7 @@ int record(const Words& words, const RecordOptions& options) {
   RunOptions run;
   run.order = options.view == "isolated" ? "token" : "record";
   run.view = options.view;
+  run.left_out = left_out(options);
   run.trace = descriptor_number();
   const recording::Manifest manifest = manifest_of(program, options, run);
   TraceMemory memory(trace::Mode::kRecord);
@@ -200,6 +217,11 @@ Command add_record(CLI::App& app) {
   CLI::App* command = app.add_subcommand("record", "Run a program and keep what a replay needs");
   command->add_option("-o,--output", options->directory, "Where the recording goes; it must not exist")->type_name("DIR");
   command->add_option("--view", options->view, "What memory a task sees between events")->capture_default_str();
+  command->add_option("--without", options->without, "Experiments: leave out these optimizations of View coherent")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("NAME[,NAME]")
+      ->group("");
   command->add_flag("--stat", options->stat, "At the end, print what the run spent");
   command->add_flag("--fingerprint", options->fingerprint, "At the end, print a hash of the whole memory and of the schedule");
   command->add_flag("--quiet", options->quiet, "Do not say at the end where the recording is");

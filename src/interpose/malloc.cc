@@ -14,7 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/optimizations.h"
 #include "base/options.h"
+#include "interpose/heap_scope.h"
 #include "interpose/malloc_mode.h"
 #include "page/heap.h"
 #include "sys/memory.h"
@@ -42,7 +44,7 @@ MallocMode decide_malloc_mode() {
     sys::raw(SYS_write, 2, reinterpret_cast<long>(text), sizeof text - 1);
     sys::raw(SYS_exit_group, 125);
   }
-  return g_malloc_mode = MallocMode::kHeap;
+  return g_malloc_mode = uses(Optimization::kHeap) ? MallocMode::kHeap : MallocMode::kCommonHeap;
 }
 
 namespace {
@@ -56,7 +58,11 @@ inline void* answer(void* object) { return __builtin_expect(object != nullptr, 1
 
 // Copies what is readable of a foreign object of unknown size.
 void* copy_foreign(void* object, size_t size) {
-  void* moved = heap_allocate(current_heap_index(), size);
+  void* moved = nullptr;
+  {
+    const HeapScope scope;
+    moved = heap_allocate(current_heap_index(), size);
+  }
   if (moved == nullptr) return no_memory();
   if (sys::failed(sys::read_guarded(moved, reinterpret_cast<uint64_t>(object), size))) {
     size_t in_page = kPageSize - reinterpret_cast<uint64_t>(object) % kPageSize;
@@ -80,6 +86,7 @@ void* allocate_aligned(size_t alignment, size_t size) {
     alignment = rounded;
   }
   if (alignment < 16) alignment = 16;
+  const HeapScope scope;
   return answer(heap_allocate_aligned(current_heap_index(), alignment, size));
 }
 
@@ -89,19 +96,25 @@ void* allocate_aligned(size_t alignment, size_t size) {
 using namespace weir;
 
 WEIR_EXPORT void* malloc(size_t size) noexcept {
+  if (has_own_heap()) return answer(heap_allocate(current_heap_index(), size));
   if (!heap_mode()) return __libc_malloc(size);
+  const HeapScope scope;
   return answer(heap_allocate(current_heap_index(), size));
 }
 
 WEIR_EXPORT void free(void* object) noexcept {
   if (!heap_mode()) return __libc_free(object);
-  if (heap_owns(object)) heap_free(current_heap_index(), object);
+  if (!heap_owns(object)) return;
+  if (has_own_heap()) return heap_free(current_heap_index(), object);
+  const HeapScope scope;
+  heap_free(current_heap_index(), object);
 }
 
 WEIR_EXPORT void* calloc(size_t count, size_t size) noexcept {
   if (!heap_mode()) return __libc_calloc(count, size);
   size_t bytes;
   if (__builtin_mul_overflow(count, size, &bytes)) return no_memory();
+  const HeapScope scope;
   return answer(heap_allocate_zeroed(current_heap_index(), bytes));
 }
 
@@ -113,6 +126,7 @@ WEIR_EXPORT void* realloc(void* object, size_t size) noexcept {
     return nullptr;
   }
   if (!heap_owns(object)) return copy_foreign(object, size);
+  const HeapScope scope;
   return answer(heap_resize(current_heap_index(), object, size));
 }
 

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <malloc.h>
 
+#include "interpose/heap_scope.h"
 #include "interpose/malloc_mode.h"
 #include "page/heap.h"
 
@@ -34,6 +35,7 @@ WEIR_EXPORT size_t malloc_usable_size(void* object) noexcept {
 WEIR_EXPORT int malloc_trim(size_t pad) noexcept {
   static int (*real)(size_t) = nullptr;
   if (!heap_mode()) return next_of("malloc_trim", real)(pad);
+  const HeapScope scope;
   return heap_trim(current_heap_index()) ? 1 : 0;
 }
 

@@ -20,6 +20,7 @@
 
 #include "base/bytes.h"
 #include "base/frame.h"
+#include "base/optimizations.h"
 #include "event/gap.h"
 #include "event/input.h"
 #include "event/ownership.h"
@@ -105,6 +106,9 @@ uint64_t key_of(const Task& task, EventKind kind) {
   return (place * 0x9E3779B97F4A7C15 ^ task.frame->rsi) * 0xBF58476D1CE4E5B9 >> 8;
 }
 
+// View coherent without release on demand: at an event of the program's the task gives up all that it has.
+bool gives_all(EventKind kind) { return !uses(Optimization::kDemand) && kind != EventKind::kFault && kind != EventKind::kSpin; }
+
 // The task stands at an event, with turn_depth counted already.
 void enter(Task& task, EventKind kind) {
   task.kept_events = 0;
@@ -126,6 +130,10 @@ void enter(Task& task, EventKind kind) {
   if (runtime::g_coherent) {
     task.gave_pages = !task.holds_call && view::serve(task);
     runtime::apply_mappings(task);
+    if (gives_all(kind)) {
+      view::hand_out(task);
+      if (task.holds_call) input::hold_memory(task);
+    }
   }
   if (runtime::g_copies) {
     const uint64_t word = task.start_word;

@@ -38,7 +38,7 @@ int sleep_in_turn(Task& task, uint64_t timeout_ns) {
   task.counters.serial_cycles += sys::cycles();
   const bool away = runtime::g_executor;
   if (away) tasks::will_wait_in_executor(task);
-  view::serve(task);
+  view::serve_before_sleep(task);
   order::pass_turn(task, TaskState::kBlocked);
   if (away) tasks::wait_in_executor(task);
   const int result = order::wait_blocked(task);
@@ -110,7 +110,7 @@ void outside_begin(const char* what) {
   }
   task.wait_what = what;
   task.counters.serial_cycles += sys::cycles();
-  view::serve(task, true);
+  view::serve_before_sleep(task, true);
   order::pass_turn(task, TaskState::kOutside);
   enter_phase(task, Phase::kOutside);
 }

@@ -96,6 +96,7 @@ void borrowing_child(uint64_t argument) {
 
 long fork_program(const Frame& frame, uint64_t exit_signal, uint64_t child_tid, uint64_t flags) {
   const bool multi = g_tasks_active && runtime::g_processes;
+  while (multi && shared().heap_user) wait_for_page(kHeapKey);
   const uint32_t ordinal = input::is_on() ? input::new_process() : 0;  // looks for shared mappings, of which the next is one
   // Shared: parent and child meet here; also holds the child's scratch stack, away from all that is being copied.
   long area = sys::raw(SYS_mmap, 0, static_cast<long>(kForkStack), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -21,6 +21,7 @@
 #include <time.h>
 
 #include "base/bytes.h"
+#include "base/optimizations.h"
 #include "event/event.h"
 #include "event/input.h"
 #include "event/phase.h"
@@ -97,12 +98,12 @@ TaskId take_task() {
 }
 
 // A heap's first segment is taken for it here, where the creator has the turn, so that its task needs none for it.
-void reserve_heap(TaskId id) {
+void reserve_heap(uint32_t heap) {
   Shared& s = shared();
-  if (s.heap_reserved[id]) return;
-  s.heap_reserved[id] = 1;
+  if (s.heap_reserved[heap]) return;
+  s.heap_reserved[heap] = 1;
   uint64_t start = 0;
-  if (heap_ready() && heap_take_segments(1, &start)) s.heap_reserve[id] = start;
+  if (heap_ready() && heap_take_segments(1, &start)) s.heap_reserve[heap] = start;
 }
 
 // Puts the running thread or process into `task`'s place and lets it into the program.
@@ -289,7 +290,7 @@ long spawn(const Frame& frame, const CloneRequest& request) {
   task.sleeps = sleeps;
   task.self = &task;
   task.id = id;
-  task.heap = id;
+  task.heap = uses(Optimization::kHeap) ? id : 0;
   task.process = process;
   task.stack_top = stack_top_of(process);
   task.creation = ++s.created;
@@ -301,7 +302,7 @@ long spawn(const Frame& frame, const CloneRequest& request) {
   task.in_runtime = 1;
   task.start_function = creator.start_function;
   task.start_argument = creator.start_argument;
-  reserve_heap(id);
+  reserve_heap(task.heap);
   if (request.flags & CLONE_CHILD_CLEARTID) task.clear_child_tid = request.child_tid;
   if (request.flags & CLONE_PARENT_SETTID) *reinterpret_cast<int*>(request.parent_tid) = task.virtual_tid;
   if (request.flags & CLONE_CHILD_SETTID) *reinterpret_cast<int*>(request.child_tid) = task.virtual_tid;
@@ -322,7 +323,7 @@ long spawn(const Frame& frame, const CloneRequest& request) {
     view::publish(creator);
     order::add_task(task);
   }
-  view::hand_out(creator);  // the new task will want what was made for it, and its creator may compute for long
+  if (uses(Optimization::kCreation)) view::hand_out(creator);  // the new task will want what was made for it, and its creator may compute for long
   if (reused) {
     s.pool_reuses++;
     if (s.named) sys::raw(SYS_prctl, PR_GET_NAME, reinterpret_cast<long>(s.processes[process].name));
@@ -375,7 +376,7 @@ void finish() {
   bool stay = false;
   if (runtime::g_processes) {
     SpinGuard guard(s.process_lock);
-    stay = s.idle_processes < kMaxIdle && !task.changed;
+    stay = uses(Optimization::kPool) && s.idle_processes < kMaxIdle && !task.changed;
     if (stay) {
       s.processes[process].idle = 1;
       s.idle_processes++;
@@ -444,6 +445,7 @@ void become_single_after_fork() {
   for (auto& timer : s.timers) timer.target = 0;
   s.exiting = 0;
   s.exec_requested = 0;
+  s.heap_user = 0;
   task.tid = static_cast<int>(sys::raw(SYS_gettid));
   task.virtual_tid = task.tid;
   task.turn_depth = 0;

@@ -43,6 +43,7 @@ inline constexpr uint64_t kTapePlace = 0x30f5d0000000;  // tapes of locks (view/
 inline constexpr uint32_t kTapes = 1024;
 inline constexpr uint64_t kTapesSize = uint64_t{4} << 20;
 inline constexpr uint64_t kSpinnerKey = uint64_t{3} << 62;  // + a task: what it waits for that spins on pages
+inline constexpr uint64_t kHeapKey = kSpinnerKey + (uint64_t{1} << 32);  // what tasks wait for that have one heap (interpose/heap_scope.h)
 // Translated program code (src/count). Below where the kernel puts programs that are position independent (0x555555554000, and
 // higher where addresses are random), and near it, so that translated instructions reach the program's data relative to rip.
 inline constexpr uint64_t kCountCode = 0x555500000000;
@@ -304,6 +305,7 @@ struct Shared {
   // A segment taken for a heap before it asks for one. Guarded by: the turn; the entry of a heap by its task.
   uint64_t heap_reserve[kMaxTasks];
   uint8_t heap_reserved[kMaxTasks];
+  uint32_t heap_user;  // task + 1 that works on the heap, where all have one (interpose/heap_scope.h). Guarded by: the turn
 
   Executor executor;
 

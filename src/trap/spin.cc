@@ -26,6 +26,7 @@
 #include <errno.h>
 
 #include "base/bytes.h"
+#include "base/optimizations.h"
 #include "decode/decoder.h"
 #include "event/event.h"
 #include "event/input.h"
@@ -381,6 +382,7 @@ void on_probe(Task& task, ucontext_t& context) {
     enter_runtime(task, context, kPreempted);
     return;
   }
+  if (!uses(Optimization::kSpins)) return;
   Registers registers = registers_of_gregs(context.uc_mcontext.gregs);
   const bool waits = seems_to_wait(task, registers);
   if (!waits || task.vain_steppings > 1) {

@@ -127,7 +127,7 @@ bool take(Task& task, uint64_t page, bool to_write, bool asks) {
   each_other([&](Task& other) { note_lost(other, page, to_write || !reader_bit(other)); });
   if (entry & kWanted) wake(key_of(page), ~0u, ~0u);  // they ask again, now this task
   if (to_write) {
-    const bool migrates = (entry & kMigrates) || (entry & own_bit);
+    const bool migrates = uses(Optimization::kMigration) && ((entry & kMigrates) || (entry & own_bit));
     entry = (task.id + 1) | (migrates ? kMigrates : 0);
   } else {
     entry = (entry & ~(kWriterMask | kMigrates)) | own_bit | (writer ? reader_bit(s.tasks[writer - 1]) : 0);
@@ -142,7 +142,7 @@ namespace {
 uint64_t take_stretch(Task& task, uint64_t page, bool to_write) {
   constexpr uint64_t kMost = 64;
   Holder& h = holder_of(task);
-  h.window = page == h.next ? (h.window < kMost ? h.window * 2 : kMost) : 1;
+  h.window = page == h.next && uses(Optimization::kAhead) ? (h.window < kMost ? h.window * 2 : kMost) : 1;
   const uint64_t room = page::store_extent(page) / kPageSize;
   uint64_t count = 1;
   while (count < h.window && count < room) {
@@ -161,7 +161,7 @@ uint64_t take_stretch(Task& task, uint64_t page, bool to_write) {
 // The task has just been given the page to read: it may read those near it that nobody writes, too.
 void take_around(Task& task, uint64_t page) {
   const uint64_t bit = reader_bit(task), index = index_of(page), first = index / kBlockPages * kBlockPages;
-  if (!bit || (contended_byte(index) & contended_bit(index))) return;
+  if (!bit || !uses(Optimization::kAround) || (contended_byte(index) & contended_bit(index))) return;
   uint64_t start = 0, count = 0;
   const auto end_run = [&] {
     if (count) map(start, count * kPageSize, false, false);
@@ -290,7 +290,7 @@ void catch_up(Task& task) {
   h.lost_count = 0;
 }
 
-void hand_out(Task& task) {
+void hand_out(Task& task, bool stays_mapped) {
   Holder& h = holder_of(task);
   uint64_t start = 0, limit = 0;
   for (uint64_t i = 0; i < h.held_count; i++) {
@@ -298,6 +298,10 @@ void hand_out(Task& task) {
     uint64_t& entry = entry_at(index_of(page));
     if (!has_right(entry, task, false)) continue;
     entry &= ~(writes_it(entry, task) ? kWriterMask : reader_bit(task));
+    if (stays_mapped) {
+      note_lost(task, page, true);
+      continue;
+    }
     if (page == limit) {
       limit += kPageSize;
       continue;

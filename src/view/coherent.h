@@ -36,7 +36,7 @@ bool serve(Task& task, bool stays_mapped = false);
 // It has the turn again after it waited: what others took meanwhile is not mapped any more.
 void catch_up(Task& task);
 // In its turn: the task gives up all that it has.
-void hand_out(Task& task);
+void hand_out(Task& task, bool stays_mapped = false);
 // In its turn: the task has taken a lock, or is about to release the one that it took last.
 void enter_section(Task& task, uint64_t lock);
 void leave_section(Task& task);

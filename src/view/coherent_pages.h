@@ -4,6 +4,7 @@
 // entry in the table, nothing mapped without a right; a right need not be mapped.
 #pragma once
 
+#include "base/optimizations.h"
 #include "page/store.h"
 #include "task/shared.h"
 #include "view/coherent.h"
@@ -22,7 +23,7 @@ inline constexpr uint32_t kReaderShift = 16, kReaders = 48;
 
 inline uint64_t& entry_at(uint64_t index) { return reinterpret_cast<uint64_t*>(kPageOwners)[index]; }
 inline uint64_t index_of(uint64_t page) { return (page::alias_of(page) - kAlias) / kPageSize; }
-inline uint64_t reader_bit(const Task& task) { return task.id < kReaders ? uint64_t{1} << (kReaderShift + task.id) : 0; }
+inline uint64_t reader_bit(const Task& task) { return task.id < kReaders && uses(Optimization::kReaders) ? uint64_t{1} << (kReaderShift + task.id) : 0; }
 inline uint32_t writer_of(uint64_t entry) { return static_cast<uint32_t>(entry & kWriterMask); }
 inline uint64_t readers_of(uint64_t entry) { return entry >> kReaderShift; }
 inline bool writes_it(uint64_t entry, const Task& task) { return writer_of(entry) == task.id + 1; }

@@ -23,7 +23,7 @@ constexpr uint32_t kHot = 2, kMostHeat = 8;
 constexpr uint32_t kTryWithout = 32;  // so often a page is taken off the tape: who needs it puts it there again
 
 Tape& tape_of(uint64_t lock) { return reinterpret_cast<Tape*>(kTapePlace)[(lock >> 3) * 0x9E3779B97F4A7C15 >> 54 & (kTapes - 1)]; }
-bool is_hot(const Tape& tape) { return tape.heat >= kHot; }
+bool is_hot(const Tape& tape) { return tape.heat >= kHot && uses(Optimization::kTape); }
 
 void put_on(Tape& tape, uint64_t page, bool writes) {
   uint32_t at = 0;

@@ -1,6 +1,7 @@
 // The door to the Views: which of them a run has is fixed at its start. What a View has nothing to do for is nothing here.
 #pragma once
 
+#include "base/optimizations.h"
 #include "base/options.h"
 #include "task/task.h"
 #include "view/coherent.h"
@@ -55,6 +56,12 @@ inline void drop_unwritten(uint64_t start, uint64_t size) {
 
 // And this is view/coherent.h's.
 inline bool serve(Task& task, bool stays_mapped = false) { return has_owners() && coherent::serve(task, stays_mapped); }
+// Before it sleeps. Who spins on what it has must have it taken, which wakes it; who waits for a page may need what it has at the same time.
+inline void serve_before_sleep(Task& task, bool stays_mapped = false) {
+  if (!has_owners()) return;
+  if (uses(Optimization::kPreemption) || task.spins_on_pages || task.waits_for_page) coherent::serve(task, stays_mapped);
+  else coherent::hand_out(task, stays_mapped);
+}
 inline void catch_up(Task& task) {
   if (has_owners()) coherent::catch_up(task);
 }

@@ -122,8 +122,8 @@ class Recorded:
         return ['--log', self.log]
 
     def record(self, before=None, meanwhile=None):
-        view = ['--view', os.environ['VIEW']] if 'VIEW' in os.environ else []
-        words = [self.weir, 'record', *view, '--quiet', '--fingerprint', *self.weir_words(), '-o', self.directory, '--', *self.command]
+        chosen = [f'--{key.lower()}={os.environ[key]}' for key in ('VIEW', 'WITHOUT') if key in os.environ]
+        words = [self.weir, 'record', *chosen, '--quiet', '--fingerprint', *self.weir_words(), '-o', self.directory, '--', *self.command]
         self.ended = ends(words, self.limit, self.work, self.log, before, meanwhile)
         return self.ended
 

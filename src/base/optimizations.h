@@ -1,0 +1,35 @@
+// What View coherent does to be fast. Each can be left out for an experiment (weir record --without NAME), which shows what it is worth; what a
+// program may compute, and that a replay is exact, depends on none. docs/RECORDING.md says what each is.
+//
+// The choice is part of WEIR_OPTIONS, so it is fixed before the first allocation, the same in all processes of a program, and, as the
+// environment is recorded, the same in a replay.
+#pragma once
+
+#include <stdint.h>
+
+namespace weir {
+
+enum class Optimization : uint32_t {
+  kPreemption,  // pages are taken from a task that sleeps; else it gives up all before
+  kDemand,      // at an event a task gives up what others have asked for; else all
+  kHeap,        // each task has a heap of its own; else all have one, which is one task's at a time
+  kPool,        // processes of ended tasks run new ones; else each task has a new one
+  kTape,        // pages used under a lock come with it
+  kAhead,       // who goes through memory page by page is given several at once
+  kAround,      // who reads a page may read those near it that nobody writes
+  kReaders,     // several tasks may read a page; else it is one task's
+  kMigration,   // a page that is read and then written is given for writing at once
+  kSpins,       // a loop that provably waits gives its pages up
+  kCreation,    // who makes a task gives up all that it has
+};
+inline constexpr const char* kOptimizations[] = {"preemption", "demand", "heap",    "pool",      "tape",  "ahead",
+                                                 "around",     "readers", "migration", "spins", "creation"};
+inline constexpr uint32_t kOptimizationCount = sizeof kOptimizations / sizeof kOptimizations[0];
+static_assert(static_cast<uint32_t>(Optimization::kCreation) + 1 == kOptimizationCount);
+
+inline constexpr uint32_t bit_of(Optimization which) { return 1u << static_cast<uint32_t>(which); }
+
+extern uint32_t g_left_out;  // a bit for each; set when the options are read
+inline bool uses(Optimization which) { return !(g_left_out & bit_of(which)); }
+
+}  // namespace weir
