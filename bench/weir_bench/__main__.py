@@ -8,8 +8,9 @@ import sys
 import tempfile
 import time
 
-from . import command_line, counters, plots, presets, process, report_data, report_html, report_text, workloads
-from .case import Case, Misuse, own_column, point_column
+from . import command_line, counters, plots, presets, process
+from . import report_data, report_html, report_recordings, report_text, workloads
+from .case import Case, Misuse, own_column, point_column, with_their_recordings
 from .inputs import Inputs
 from .machine import describe, sentence
 from .measure import Bench
@@ -58,7 +59,7 @@ def chosen(options, preset):
 def columns(options, preset, weir):
     """What each case is run as, beside natively: points, and other commands."""
     asked = () if options.points == "none" else tuple(options.points.split(",")) if options.points else preset.points
-    asked = tuple(dict.fromkeys((ANALYSIS if options.analysis else ()) + asked))
+    asked = with_their_recordings((ANALYSIS if options.analysis else ()) + asked)
     points, own = [point_column(point, weir) for point in asked], [own_column(text) for text in options.column]
     names = [column.name for column in points + own]
     if not names:
@@ -117,7 +118,7 @@ def list_all(build):
             print(f"    {name:20}{options:26}{'' if present else 'not in this build'}".rstrip())
     print("presets:")
     for name, preset in presets.PRESETS.items():
-        print(f"  {name:18}{preset.about}")
+        print(f"  {name:22}{preset.about}")
 
 
 def list_commands(cases, columns_of):
@@ -131,7 +132,7 @@ def measure_all(options, cases, columns_of, report, scratch, preset):
     progress = Progress(len(cases))
     same = options.same_output if options.own else True
     bench = Bench(
-        Inputs(options.build, scratch, options.inputs), scratch, options.pairs or preset.pairs, options.limit, progress, same
+        Inputs(options.build, scratch, options.inputs), scratch, options.pairs or preset.pairs, options.limit or preset.limit, progress, same
     )
     results = []
     try:
@@ -203,7 +204,7 @@ def run(words, build):
         "command": ["weir-bench"] + words,
         "preset": options.preset,
         "pairs": options.pairs or preset.pairs,
-        "limit_seconds": options.limit,
+        "limit_seconds": options.limit or preset.limit,
     }
     print(f"{sentence(about['machine'])}; {about['pairs']} rounds for each figure")
     engine = options.preset == "engine"
@@ -216,6 +217,9 @@ def run(words, build):
     if options.analysis:
         report_text.analysis(results)
     report_text.summary(results, options.preset)
+    report_recordings.paper_means(results)
+    report_recordings.sizes(results)
+    report_recordings.shares(results)
     if not engine:
         report_text.sources(results)
     write_reports(options, results, about)

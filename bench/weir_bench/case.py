@@ -6,6 +6,9 @@ import re
 import shlex
 
 ORDERS, VIEWS = ("free", "token"), ("direct", "isolated")
+RECORD, REPLAY = "record", "replay"
+RECORDED_VIEWS = ("coherent", "isolated", "direct")
+RECORDING = "{recording}"  # in a command: the folder of the recording
 BASE = "native"
 
 
@@ -27,6 +30,8 @@ class Case:
     sequential: tuple = None  # arguments of the version whose output is the right one; None: there is none
     prints_figures: bool = False  # prints lines `name nanoseconds`, and these are the figures, not the time of the run
     points: tuple = None  # the only points of interest; None: those that are asked for
+    client: tuple = ()  # the program is a server: the arguments of the client that loads it (served.py)
+    draws: int = 0  # runs to draw, where what counts is how many different results they print
 
     @property
     def title(self):
@@ -55,8 +60,13 @@ class Column:
     name: str
     prefix: tuple = ()  # a point: what stands before the command
     template: str = ""
+    base: str = BASE  # the column that it is compared with
+    makes: bool = False  # recordings
+    replay_of: str = ""  # the column whose recordings this one replays
 
     def command(self, case, path=""):
+        if self.replay_of:
+            return list(self.prefix)
         command = case.command(path)
         if not self.template:
             return list(self.prefix) + command
@@ -78,11 +88,42 @@ class Column:
         return words
 
 
+def recording_column(point, weir):
+    """`point` is record:VIEW or replay:VIEW, with -NAME for each optimization that the recording is made without."""
+    what, _, rest = point.partition(":")
+    view, *without = rest.split("-")
+    if view not in RECORDED_VIEWS or not all(without):
+        raise Misuse(f"no point '{point}': recordings are made at the views {', '.join(RECORDED_VIEWS)}")
+    if what == REPLAY:
+        made_by = f"{RECORD}:{rest}"
+        return Column(point, (weir, "replay", RECORDING), base=made_by, replay_of=made_by)
+    left_out = ("--without", ",".join(without)) if without else ()
+    return Column(point, (weir, "record", "--view", view, *left_out, "--quiet", "-o", RECORDING, "--"), makes=True)
+
+
+def with_their_recordings(points):
+    """The points, each replay right behind what makes its recording."""
+    ordered = []
+    for point in points:
+        if point.startswith(REPLAY + ":"):
+            made_by = point.replace(REPLAY, RECORD, 1)
+            ordered += [made_by] if made_by not in ordered else []
+            ordered.insert(ordered.index(made_by) + 1, point)
+        else:
+            ordered.append(point)
+    return tuple(dict.fromkeys(ordered))
+
+
 def point_column(point, weir):
-    """`point` is ORDER:VIEW."""
+    """`point` is ORDER:VIEW, or of a recording."""
     order, _, view = point.partition(":")
+    if order in (RECORD, REPLAY):
+        return recording_column(point, weir)
     if order not in ORDERS or view not in VIEWS:
-        raise Misuse(f"no point '{point}': a point is ORDER:VIEW, with {' or '.join(ORDERS)} and {' or '.join(VIEWS)}")
+        raise Misuse(
+            f"no point '{point}': a point is ORDER:VIEW, with {' or '.join(ORDERS)} and {' or '.join(VIEWS)}; or it is "
+            "record:VIEW or replay:VIEW"
+        )
     return Column(point, (weir, "run", "--order", order, "--view", view, "--"))
 
 

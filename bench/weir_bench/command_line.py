@@ -26,7 +26,9 @@ examples:
   weir-bench --list                                 what there is
 
 points are ORDER:VIEW, with the orders free and token and the views direct and isolated (weir run --help). weir det is
-token:isolated, which is what is measured where nothing else is asked for.
+token:isolated, which is what is measured where nothing else is asked for. record:VIEW and replay:VIEW, with the views coherent,
+isolated and direct, are weir record and the replay of each of its recordings; a replay's ratio is against the recorded run. With
+record:coherent-NAME-NAME recordings are made without these optimizations (docs/RECORDING.md).
 
 a column's command is a command line, not a shell's. In it {command} stands for the program and its arguments, {program},
 {name} (without its folder) and {arguments} for these alone, {threads} and {size} for the numbers. What it prints must be
@@ -74,7 +76,7 @@ def cpus(text):
 
 
 def parser(build):
-    presets = "\n".join(f"  {name:16}{preset.about}" for name, preset in PRESETS.items())
+    presets = "\n".join(f"  {name:22}{preset.about}" for name, preset in PRESETS.items())
     result = argparse.ArgumentParser(
         prog="weir-bench",
         usage="weir-bench [options] [NAME...]\n       weir-bench [options] -- COMMAND [ARGUMENTS]",
@@ -85,7 +87,7 @@ def parser(build):
     result.add_argument("name", nargs="*", metavar="NAME", help="a workload (--list), or with a preset one of its programs")
     what = result.add_argument_group("what")
     what.add_argument("--preset", choices=PRESETS, metavar="PRESET", help=f"a set of programs: {', '.join(PRESETS)}")
-    what.add_argument("--points", metavar="LIST", help="points of Order x View, or 'none' (default token:isolated)")
+    what.add_argument("--points", metavar="LIST", help="points of Order x View, record:VIEW, replay:VIEW, or 'none' (default token:isolated)")
     what.add_argument(
         "--column", action="append", default=[], metavar="NAME=COMMAND", help="another way to run them, again and again"
     )
@@ -105,7 +107,7 @@ def parser(build):
     how.add_argument(
         "--pairs", type=positive(int), metavar="N", help="rounds for each figure (default 5; the preset engine 9)"
     )
-    how.add_argument("--limit", type=positive(float), default=120, metavar="SECONDS", help="for one run (default 120)")
+    how.add_argument("--limit", type=positive(float), metavar="SECONDS", help="for one run (default 120, or the preset's)")
     pin = how.add_mutually_exclusive_group()
     pin.add_argument("--processors", type=positive(int), metavar="N", help="run everything on N processors only")
     pin.add_argument("--taskset", type=cpus, metavar="CPUS", help="run everything on these processors only, as 0,2 or 0-3")

@@ -3,15 +3,20 @@
 One untimed run of each comes first: it warms the caches, its result is compared, its memory watched. Then rounds, each of one
 native run and one of every column; from round to round the order is turned round, so that nobody always goes first, and with
 three or more it also begins at another one. A column that fails, prints something wrong or exceeds the limit once is out of the
-following rounds, and has no figures."""
+following rounds, and has no figures. A replay runs right behind what made its recording, of which there is one at a time: it is
+removed when the next is made, and at the end."""
 
 import dataclasses
+import os
+import shutil
 
 from . import figures
-from .case import BASE, Misuse
+from .case import BASE, RECORDING, Misuse
 from .process import FAILED, OK, WRONG, run
 
 WALL, CPU, MEMORY = "wall", "cpu", "memory"
+SIZE, RATE = "recording", "recording_rate"  # of a recording: bytes; bytes a second and core
+DIFFERENT = "different"  # of draws: how many different results there were
 
 
 @dataclasses.dataclass
@@ -24,11 +29,16 @@ class Cell:
     samples: dict = dataclasses.field(default_factory=dict)  # metric: [a number a round]; seconds, or bytes
     ratios: dict = dataclasses.field(
         default_factory=dict
-    )  # metric: (25th percentile, median, 75th percentile) against native
+    )  # metric: (25th percentile, median, 75th percentile) against Cell.base
+    column: object = None  # case.Column; None: native
 
     @property
     def ok(self):
         return self.state == OK
+
+    @property
+    def base(self):
+        return self.column.base if self.column else BASE
 
     def median(self, metric):
         return figures.median(self.samples.get(metric))
@@ -52,7 +62,7 @@ class Result:
 
     @property
     def metrics(self):
-        return [m for m in self.base.samples if m != MEMORY]
+        return [m for m in self.base.samples if m not in (MEMORY, DIFFERENT)]
 
 
 def printed_figures(output):
@@ -74,9 +84,25 @@ def turn(names, number):
     return order[::-1] if number % 2 else order
 
 
+def units_of(cells):
+    """The columns that run right behind each other: each alone, but a replay with what makes its recording."""
+    units = []
+    for name, cell in cells.items():
+        if cell.column and cell.column.replay_of:
+            units[[unit[0] for unit in units].index(cell.column.replay_of)].append(name)
+        else:
+            units.append([name])
+    return units
+
+
+def size_of(folder):
+    return sum(os.path.getsize(os.path.join(path, name)) for path, _, names in os.walk(folder) for name in names)
+
+
 class Bench:
     def __init__(self, inputs, folder, pairs, limit, progress=lambda text: None, check_output=True):
         self.inputs, self.folder, self.pairs, self.limit = inputs, folder, pairs, limit
+        self.recording = os.path.join(folder, "recording")
         self.progress, self.check_output = progress, check_output
         self.expected = {}  # (name, size): run of the sequential version
 
@@ -91,10 +117,16 @@ class Bench:
         return self.expected[key]
 
     def once(self, case, cell, expected, watch=False):
-        done = run(cell.command, self.limit, self.folder, watch)
+        column = cell.column
+        if column and column.makes:
+            shutil.rmtree(self.recording, ignore_errors=True)
+        command = [word.replace(RECORDING, self.recording) for word in cell.command]
+        replays = column and column.replay_of
+        client = () if replays else tuple(case.words(case.client, "")) if case.client else ()
+        done = run(command, self.limit, self.folder, watch, client)
         if done.state == OK and expected is not None and done.output != expected:
             done.state, done.message = WRONG, "prints something else than the " + (
-                "sequential version" if case.sequential else "native run"
+                "recorded run" if case.draws else "sequential version" if case.sequential else "native run"
             )
         if done.state == OK and case.prints_figures:
             try:
@@ -114,8 +146,11 @@ class Bench:
         except (Misuse, OSError) as error:
             return Result(case, {}, failure=f"its input: {error}")
         cells = {BASE: Cell(case.command(path))}
-        cells.update((column.name, Cell(column.command(case, path))) for column in columns)
+        cells.update((column.name, Cell(column.command(case, path), column=column)) for column in columns)
         result = Result(case, cells)
+        if case.draws:
+            self.draw(case, result)
+            return result
         expected = None
         reference = self.reference(case, path)
         if reference:
@@ -125,6 +160,8 @@ class Bench:
             expected, result.sequential = reference.output, reference.wall
         for name, cell in cells.items():
             self.progress(f"{name}: first run")
+            if not self.may_run(cells, cell):
+                continue
             done = self.once(case, cell, expected, watch=True)
             if name == BASE and not cell.ok:
                 result.failure = f"native: {cell.state}: {cell.message}"
@@ -134,15 +171,15 @@ class Bench:
             if cell.ok and done.memory:
                 cell.samples[MEMORY] = [done.memory]
         for number in range(self.pairs):
-            for name in turn(list(cells), number):
+            for name in [name for unit in turn(units_of(cells), number) for name in unit]:
                 cell = cells[name]
-                if not cell.ok:
+                if not self.may_run(cells, cell):
                     continue
                 self.progress(f"{name}: round {number + 1} of {self.pairs}")
                 done = self.once(case, cell, expected)
                 if not cell.ok:
                     continue
-                for metric, value in samples_of(case, done).items():
+                for metric, value in self.samples_of(case, cell, done).items():
                     cell.samples.setdefault(metric, []).append(value)
             if not cells[BASE].ok:
                 result.failure = f"native: {cells[BASE].state}: {cells[BASE].message}"
@@ -151,10 +188,39 @@ class Bench:
         return result
 
     @staticmethod
-    def take_ratios(result):
-        base = result.base
+    def may_run(cells, cell):
+        if cell.ok and cell.column and cell.column.replay_of and not cells[cell.column.replay_of].ok:
+            cell.state, cell.message = FAILED, "there is no recording"
+        return cell.ok
+
+    def samples_of(self, case, cell, done):
+        found = samples_of(case, done)
+        if cell.column and cell.column.makes:
+            cores = min(case.threads or 1, len(os.sched_getaffinity(0)))
+            found[SIZE] = size_of(self.recording)
+            found[RATE] = found[SIZE] / done.wall / cores
+        return found
+
+    def draw(self, case, result):
+        """How many different results so many runs print; a replay must print what its recording does."""
+        printed = {name: [] for name in result.cells}
+        for number in range(case.draws):
+            for name, cell in result.cells.items():
+                if not self.may_run(result.cells, cell):
+                    continue
+                self.progress(f"{name}: {number + 1} of {case.draws}")
+                replays = cell.column and cell.column.replay_of
+                done = self.once(case, cell, printed[cell.column.replay_of][number] if replays else None)
+                printed[name].append(done.output)
         for name, cell in result.cells.items():
-            if name == BASE or not cell.ok:
+            if cell.ok:
+                cell.samples[DIFFERENT] = [len(set(printed[name]))]
+
+    @staticmethod
+    def take_ratios(result):
+        for name, cell in result.cells.items():
+            base = result.cells[cell.base]
+            if name == BASE or not cell.ok or not base.ok:
                 continue
             for metric, samples in cell.samples.items():
                 ratio = figures.paired(base.samples.get(metric), samples)

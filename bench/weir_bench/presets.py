@@ -9,6 +9,10 @@ from . import workloads
 from .case import Case
 
 DIRECT, ISOLATED = "token:direct", "token:isolated"
+RECORD, REPLAY, ORDER_ONLY = "record:coherent", "replay:coherent", "record:direct"
+UPLAY_STEPS = ("heap", "preemption", "pool")  # in the order of the UPLAY paper's figure 7; its private locks Weir has not
+OPTIMIZATIONS = UPLAY_STEPS + ("demand", "tape", "ahead", "around", "readers", "migration", "spins", "creation")
+DRAWS = 100
 
 
 @dataclasses.dataclass(frozen=True)
@@ -19,6 +23,22 @@ class Preset:
     threads: tuple = (2, 4, 8)
     size: str = "medium"
     pairs: int = 5
+    limit: float = 120  # seconds for one run
+
+
+def without(*names):
+    return "-".join((RECORD,) + names)
+
+
+def recorded(build, threads, size):
+    """What issue 4 of the project, point 6, asks of recordings."""
+    result = papers(workloads.SUITES["Phoenix"] + workloads.SUITES["PARSEC"])(build, threads, size)
+    for count in threads:
+        result.append(workloads.server(build, count, size, points=(RECORD, ORDER_ONLY)))
+    for count in threads:
+        if count > 1:
+            result.append(workloads.racey(build, count, DRAWS, points=(RECORD, REPLAY)))
+    return result
 
 
 def papers(names):
@@ -77,6 +97,29 @@ def engine(build, threads, size):
 PRESETS = {
     "paper-dthreads": Preset(
         "the 14 programs of the Dthreads paper, beside its figures and Dthreads' today", papers(workloads.PAPER_DTHREADS)
+    ),
+    "paper-uplay": Preset(
+        "recording: what the UPLAY paper measured, and more: at View coherent, replayed, the order only; a server; racey",
+        recorded,
+        points=(RECORD, REPLAY, ORDER_ONLY),
+        threads=(1, 2, 4, 8),
+        limit=60,
+    ),
+    "paper-uplay-figure7": Preset(
+        "what each optimization of View coherent is worth: recordings without it, as the UPLAY paper's figure 7 has them",
+        papers(workloads.SUITES["Phoenix"] + workloads.SUITES["PARSEC"]),
+        points=(RECORD,) + tuple(without(name) for name in OPTIMIZATIONS)
+        + tuple(without(*UPLAY_STEPS[first:]) for first in range(len(UPLAY_STEPS) - 1)),
+        threads=(8,),
+        pairs=3,
+        limit=30,
+    ),
+    "recordings": Preset(
+        "recording and replay at all three views",
+        papers(workloads.SUITES["Phoenix"] + workloads.SUITES["PARSEC"]),
+        points=tuple(f"{what}:{view}" for view in ("coherent", "isolated", "direct") for what in ("record", "replay")),
+        threads=(4,),
+        limit=60,
     ),
     "papers": Preset("every program of the papers that is built, variants too", papers(workloads.ALL)),
     "engine": Preset(

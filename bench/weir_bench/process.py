@@ -3,6 +3,7 @@
 import ctypes
 import dataclasses
 import os
+import re
 import resource
 import select
 import signal
@@ -65,19 +66,59 @@ def last_words(path):
         return " ".join(file.read().decode(errors="replace").split())[-200:]
 
 
-def run(command, limit, folder, watch_memory=False):
-    """Runs `command` for `limit` seconds at most. Its output goes to files in `folder`, so nobody must be awake to take it."""
+def port_of(path, server, deadline):
+    """What the server says on standard error when it can be reached; None: it never does."""
+    while time.monotonic() < deadline and memory.alive(server.pid):
+        with open(path, "rb") as file:
+            said = re.search(rb"port (\d+)\n", file.read())
+        if said:
+            return said[1].decode()
+        time.sleep(0.001)
+    return None
+
+
+def load(server, client, folder, deadline):
+    """Runs the client of a server that is starting; the server ends when its standard input does."""
+    out, err = os.path.join(folder, "client.out"), os.path.join(folder, "client.err")
+    port = port_of(os.path.join(folder, "err"), server, deadline)
+    if not port:
+        return Run(FAILED, "the server never said its port")
+    with open(out, "wb") as stdout, open(err, "wb") as stderr:
+        start = time.monotonic()
+        words = [word.replace("{port}", port) for word in client]
+        process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr, start_new_session=True)
+        try:
+            ended = wait(process.pid, deadline, None)
+            wall = time.monotonic() - start
+        finally:
+            if memory.alive(process.pid):
+                end_all(process.pid)
+            status = process.wait()
+    if not ended:
+        return Run(TIME_OUT, "its client was not served in time")
+    if status:
+        return Run(FAILED, f"its client ended with {status} {last_words(err)}")
+    with open(out, "rb") as file:
+        return Run(OK, wall=wall, output=file.read(LONGEST_OUTPUT))
+
+
+def run(command, limit, folder, watch_memory=False, client=()):
+    """Runs `command` for `limit` seconds at most. Its output goes to files in `folder`, so nobody must be awake to take it. With a
+    client it is a server, and what counts is how long the client is served, and what that prints."""
     out, err = os.path.join(folder, "out"), os.path.join(folder, "err")
     with open(out, "wb") as stdout, open(err, "wb") as stderr:
         start = time.monotonic()
         try:
-            process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr, start_new_session=True
-            )
+            stdin = subprocess.PIPE if client else subprocess.DEVNULL
+            process = subprocess.Popen(command, stdin=stdin, stdout=stdout, stderr=stderr, start_new_session=True)
         except OSError as error:
             return Run(FAILED, f"cannot be started: {error.strerror}: {error.filename}")
-        watch = memory.Watch(process.pid) if watch_memory else None
+        watch = memory.Watch(process.pid) if watch_memory and not client else None
+        loaded = None
         try:
+            if client:
+                loaded = load(process, client, folder, start + limit)
+                process.stdin.close()
             ended = wait(process.pid, start + limit, watch)
             wall = time.monotonic() - start
         finally:  # also where the user interrupts
@@ -99,6 +140,10 @@ def run(command, limit, folder, watch_memory=False):
     else:
         with open(out, "rb") as file:
             result.output = file.read(LONGEST_OUTPUT)
+    if loaded and result.state == OK:
+        result.state, result.message, result.wall, result.output = loaded.state, loaded.message, loaded.wall, loaded.output
+    elif loaded and loaded.state == TIME_OUT:
+        result.message = loaded.message
     return result
 
 

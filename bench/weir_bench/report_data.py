@@ -23,6 +23,7 @@ CSV_HEAD = (
     "p75",
     "rounds",
     "message",
+    "against",
 )
 
 
@@ -56,6 +57,7 @@ def as_json(results, about):
                         "command": cell.command,
                         "state": cell.state,
                         "message": cell.message,
+                        "against": cell.base,
                         "samples": cell.samples,
                         "median": {metric: cell.median(metric) for metric in cell.samples} if cell.ok else {},
                         "ratio": {m: dict(zip(("p25", "median", "p75"), ratio)) for m, ratio in cell.ratios.items()},
@@ -81,25 +83,26 @@ def rows(results):
     for r in results:
         head = [r.case.name, r.case.group, r.case.threads or "", r.case.size]
         if r.failure:
-            yield head + ["", "", "no figures"] + [""] * 6 + [r.failure]
+            yield head + ["", "", "no figures"] + [""] * 6 + [r.failure, ""]
             continue
         for name, cell in r.cells.items():
             if name == BASE:
                 continue
             if not cell.ok:
-                yield head + [name, "", cell.state] + [""] * 6 + [cell.message]
+                yield head + [name, "", cell.state] + [""] * 6 + [cell.message, cell.base]
             for metric, (low, middle, high) in cell.ratios.items():
                 yield head + [
                     name,
                     metric,
                     cell.state,
-                    r.base.median(metric),
+                    r.cells[cell.base].median(metric),
                     cell.median(metric),
                     middle,
                     low,
                     high,
                     len(cell.samples[metric]),
                     "",
+                    cell.base,
                 ]
 
 

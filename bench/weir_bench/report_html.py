@@ -2,10 +2,10 @@
 
 import html
 
-from . import data, figures, plots, report_text, verdict
+from . import data, figures, plots, report_recordings, report_text, verdict
 from .case import BASE
 from .machine import sentence
-from .measure import CPU, MEMORY, WALL
+from .measure import CPU, DIFFERENT, MEMORY, WALL
 
 STYLE = """
 :root { color-scheme: light; }
@@ -77,6 +77,10 @@ def figures_table(results):
         if result.failure:
             rows.append([case.name, case.threads or "", marked("bad", result.failure)] + [""] * (len(head) - 3))
             continue
+        if case.draws:
+            counts = [f"{name}: {cell.median(DIFFERENT)}" for name, cell in result.cells.items() if cell.ok]
+            words = f"different results of {case.draws} runs: {', '.join(counts)}"
+            rows.append([case.name, case.threads or "", words] + [""] * (len(head) - 3))
         for metric in [m for m in result.metrics if m != CPU]:
             base = result.base
             row = [
@@ -151,7 +155,7 @@ def targets_table(verdicts):
     rows = []
     for v in verdicts:
         state = marked("good", "met") if v.met else marked("bad", "no figure" if v.value is None else "missed")
-        rows.append([v.what, v.threads or "", v.column, f"at most {v.at_most:.3g}", figures.ratio(v.value), state])
+        rows.append([v.what, v.threads or "", v.column, v.aim, figures.ratio(v.value), state])
     return table(["target", "threads", "column", "", "measured", ""], rows)
 
 
@@ -231,6 +235,10 @@ def page(results, about):
     section("What gave no figures", table(["program", "column", "", "why", "command"], bad) if bad else "")
     section("Geometric means", means_table(results) if any(m.programs > 1 for m in verdict.means(results)) else "")
     verdicts = verdict.verdicts(results, about.get("preset"))
+    words = []
+    report_recordings.sizes(results, words.append)
+    report_recordings.shares(results, words.append)
+    section("Recordings", "<pre>" + escaped("\n".join(words).strip()) + "</pre>" if words else "")
     section("Targets", targets_table(verdicts) if verdicts else "")
     section(
         "What the runtime counted",

@@ -4,9 +4,10 @@ import textwrap
 
 from . import data, figures, verdict
 from .case import BASE
-from .measure import CPU, MEMORY, WALL
+from .measure import CPU, DIFFERENT, MEMORY, WALL
 
 NAME, NATIVE, COLUMN, REPORTED = 26, 20, 35, 10
+MANY, NARROW = 7, 11  # so many columns have letters for names, and wall time only
 
 
 def in_words(cell):
@@ -43,8 +44,15 @@ class Programs:
         self.columns, self.write = columns, write
         self.references = references(columns, cases)
         self.group = ""
+        self.is_brief = len(self.columns) >= MANY
 
     def head(self):
+        if self.is_brief:
+            letters = [chr(ord("a") + number) for number in range(len(self.columns))]
+            for letter, name in zip(letters, self.columns):
+                self.write(f"{letter}: {name}")
+            self.write(f"{'program, threads':{NAME}}{'native':>10}" + "".join(f"{letter:>{NARROW}}" for letter in letters))
+            return
         self.write(
             f"{'':{NAME}}{'native':>{NATIVE}}  "
             + "".join(f"{name:{COLUMN}}" for name in self.columns)
@@ -64,7 +72,16 @@ class Programs:
         if result.failure:
             self.write(f"{title}  NO FIGURES: {result.failure}")
             return
+        if result.case.draws:
+            self.draws(title, result)
+            return
         base = result.base
+        if self.is_brief:
+            cells = [result.cells.get(name) for name in self.columns]
+            words = ("-" if not cell else figures.ratio(cell.ratio()) if cell.ok else cell.state for cell in cells)
+            self.write(f"{title}{figures.seconds(base.median(WALL)):>10}" + "".join(f"{word:>{NARROW}}" for word in words))
+            self.failures(result)
+            return
         text = f"{title}{figures.seconds(base.median(WALL)):>10}{figures.size(base.median(MEMORY) or 0):>10}  "
         text += "".join(f"{ratios_in_words(result.cells[name]):{COLUMN}}" for name in self.columns if name in result.cells)
         for table in self.references:
@@ -72,10 +89,18 @@ class Programs:
             mark = "" if value is None or threads == result.case.threads else f"@{threads}"
             text += f"{value_in_words(value) + mark:>{REPORTED}}"
         self.write(text.rstrip())
+        self.failures(result)
+
+    def failures(self, result):
         for name in self.columns:
             cell = result.cells.get(name)
             if cell and not cell.ok:
                 self.write(f"{'':{NAME}}  {name}: {in_words(cell)}")
+
+    def draws(self, title, result):
+        counts = (f"{name} {cell.median(DIFFERENT)}" for name, cell in result.cells.items() if cell.ok)
+        self.write(f"{title}  of {result.case.draws} runs so many print different results: {', '.join(counts)}")
+        self.failures(result)
 
 
 class Mechanisms:
@@ -116,13 +141,15 @@ def summary(results, preset, write=print):
     found = verdict.means(results)
     if any(mean.programs > 1 for mean in found) and preset != "engine":
         write("")
-        write("geometric means                            wall     cpu  memory  programs")
+        width = max([26] + [len(mean.column) + 2 for mean in found])
+        write(f"{'geometric means':{width + 17}}wall     cpu  memory  programs")
         for mean in found:
             without = f"  without {', '.join(mean.without)}" if mean.without else ""
+            against = f"  against {mean.base}" if mean.base != BASE else ""
             threads = f"{mean.threads} threads" if mean.threads else ""
             write(
-                f"  {mean.column:26}{threads:11}{figures.ratio(mean.wall):>8}{figures.ratio(mean.cpu):>8}"
-                f"{figures.ratio(mean.memory):>8}{mean.programs:>10}{without}"
+                f"  {mean.column:{width}}{threads:11}{figures.ratio(mean.wall):>8}{figures.ratio(mean.cpu):>8}"
+                f"{figures.ratio(mean.memory):>8}{mean.programs:>10}{against}{without}"
             )
         for table in references(verdict.columns_of(results), [r.case for r in results]):
             for threads in verdict.thread_counts(results):
@@ -143,15 +170,15 @@ def targets(verdicts, write):
     write(f"targets: {met} of {len(verdicts)} met")
     rows = {}
     for v in verdicts:
-        rows.setdefault((v.what, v.column, v.at_most), []).append(v)
-    for (what, column, at_most), row in rows.items():
+        rows.setdefault((v.what, v.column, v.aim), []).append(v)
+    for (what, column, aim), row in rows.items():
         each = []
         for v in row:
             threads = f"{v.threads} threads " if v.threads else ""
             each.append(
                 threads + ("NO FIGURE" if v.value is None else figures.ratio(v.value) + ("" if v.met else " MISSED"))
             )
-        write(f"  {what:34}{column:16}at most {at_most:<6.3g} {', '.join(each)}")
+        write(f"  {what:34}{column:16}{aim:14} {', '.join(each)}")
 
 
 def sources(results, write=print):

@@ -4,7 +4,8 @@ import dataclasses
 
 from . import data, figures
 from .case import BASE
-from .measure import CPU, MEMORY, WALL
+from .measure import CPU, DIFFERENT, MEMORY, RATE, WALL
+from .process import TIME_OUT
 
 
 @dataclasses.dataclass
@@ -16,6 +17,7 @@ class Mean:
     memory: float
     programs: int  # in the means
     without: list  # titles of those that have no figure
+    base: str = BASE  # the column that this one is compared with
 
 
 @dataclasses.dataclass
@@ -26,10 +28,17 @@ class Verdict:
     value: float  # None: there is no figure
     at_most: float
     why: str = ""  # there is none
+    at_least: bool = False  # instead
 
     @property
     def met(self):
-        return self.value is not None and self.value <= self.at_most
+        if self.value is None:
+            return False
+        return self.value >= self.at_most if self.at_least else self.value <= self.at_most
+
+    @property
+    def aim(self):
+        return f"{'at least' if self.at_least else 'at most'} {self.at_most:.3g}"
 
 
 def columns_of(results):
@@ -43,7 +52,7 @@ def thread_counts(results):
 
 def means(results):
     found = []
-    results = [r for r in results if not r.case.prints_figures and r.cells]
+    results = [r for r in results if not (r.case.prints_figures or r.case.client or r.case.draws) and r.cells]
     for threads in thread_counts(results):
         for column in columns_of(results):
             cases = [r for r in results if r.case.threads == threads and column in r.cells]
@@ -64,6 +73,7 @@ def means(results):
                     mean(MEMORY),
                     len(good),
                     [r.case.title for r in cases if r not in good],
+                    cases[0].cells[column].base,
                 )
             )
     return found
@@ -86,7 +96,7 @@ def verdicts(results, preset):
     targets = data.targets()
     found = []
     results = [
-        r for r in results if preset == "engine" or r.case.of_papers and r.case.size != "small"
+        r for r in results if preset == "engine" or r.case.draws or r.case.of_papers and r.case.size != "small"
     ]  # small is start-up only
     for result in results:
         for rule in targets["ratios"]:
@@ -103,19 +113,53 @@ def verdicts(results, preset):
                 found.append(
                     Verdict(what, result.case.threads, rule["point"], cell.ratio(metric), rule["at_most"], cell.state)
                 )
-    return found + ([] if preset == "engine" else over_all(results, targets["over_all"]))
+    if preset == "engine":
+        return found
+    for rule in targets["over_all"]:
+        found += over_all(results, rule)
+    return found + of_recordings(results, targets)
+
+
+def of_recordings(results, targets):
+    """How much is written, typically; how many different results racey has."""
+    rule, found = targets["recording_rate"], []
+    for threads in thread_counts(results):
+        programs = [r for r in results if r.case.threads == threads and not r.case.client]
+        cells = [r.cells[rule["point"]] for r in programs if rule["point"] in r.cells]
+        rates = [cell.median(RATE) for cell in cells if cell.ok and cell.samples.get(RATE)]
+        if len(rates) > 1:
+            typical = figures.median(rates) / 1e6
+            found.append(Verdict("MB a second and core, typical", threads, rule["point"], typical, rule["at_most"] / 1e6))
+    rule = targets["different"]
+    for r in draws(results):
+        cell = r.cells.get(rule["point"])
+        if cell and r.case.threads == rule["threads"]:
+            least = rule["at_least"] * r.case.draws
+            what = f"{r.case.name}, different of {r.case.draws}"
+            found.append(Verdict(what, r.case.threads, rule["point"], cell.median(DIFFERENT), least, cell.state, True))
+    return found
+
+
+def draws(results):
+    return [r for r in results if r.case.draws]
 
 
 def over_all(results, rule):
-    point = rule["point"]
+    point, only = rule["point"], rule.get("threads")
+    results = [r for r in results if only in (None, r.case.threads) and not (r.case.client or r.case.draws)]
     wall = {mean.threads: mean.wall for mean in means(results) if mean.column == point and mean.programs > 1 and mean.wall}
     found = [Verdict("geometric mean", threads, point, value, rule["geometric_mean"]) for threads, value in wall.items()]
     if not wall:
         return found
-    worst = max((r for r in results if point in r.cells and r.cells[point].ratio()), key=lambda r: r.cells[point].ratio())
-    found.append(
-        Verdict(f"the most ({worst.case.name})", worst.case.threads, point, worst.cells[point].ratio(), rule["most"])
-    )
+    if "most" in rule:
+        cells = [(r, r.cells[point]) for r in results if point in r.cells]
+        unending = [r for r, cell in cells if cell.state == TIME_OUT]  # more than anything that ended
+        worst = unending[0] if unending else max((r for r, cell in cells if cell.ratio()), key=lambda r: r.cells[point].ratio())
+        found.append(
+            Verdict(f"the most ({worst.case.name})", worst.case.threads, point, worst.cells[point].ratio(), rule["most"])
+        )
+    if "growth" not in rule:
+        return found
     few, many = rule["growth"]["from"], rule["growth"]["to"]
     ratios = [
         {r.case.name: r.cells[point].ratio() for r in results if r.case.threads == count and point in r.cells}

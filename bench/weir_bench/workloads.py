@@ -1,6 +1,7 @@
 """The programs of the papers in bench/workloads: which suite has them and which input they read. A program that the build
 does not have is left out."""
 
+import dataclasses
 import os
 
 from .case import Case, Misuse
@@ -46,6 +47,35 @@ ALL = tuple(name for names in SUITES.values() for name in names)
 
 def suite_of(name):
     return next(suite for suite, names in SUITES.items() if name in names)
+
+
+SERVER = "webserver_alone"
+
+
+def server(build, threads, size, points):
+    """The web server alone, loaded by its clients, which run natively."""
+    whole = workload(build, "webserver", threads, size)
+    options = ("--size", size)
+    return dataclasses.replace(
+        whole,
+        name=SERVER,
+        group="a server that answers small requests, and waits for them",
+        arguments=whole.arguments + ("--serve",),
+        client=("--client", "--port", "{port}") + options,
+        points=points,
+    )
+
+
+def racey(build, threads, draws, points):
+    return Case(
+        name="racey",
+        group=f"different results of {draws} runs",
+        program=os.path.join(build, "tests", "programs", "racey"),
+        threads=threads,
+        arguments=(str(threads),),
+        draws=draws,
+        points=points,
+    )
 
 
 def workload(build, name, threads, size):

@@ -232,6 +232,37 @@ class Uses(unittest.TestCase):
         self.assertAlmostEqual(sum(one["counters"]["phases"].values()), 100)
         self.assertIn("paper, 8 threads", done.stdout)
 
+    def test_recordings(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "report.json")
+            points = "replay:coherent,record:coherent-pool"
+            done = bench("--points", points, "--size", "small", "--threads", "2", "--pairs", "1", "--json", path, "dedup", "kmeans")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            [one, _] = json.loads(read(path))["cases"]
+        self.assertEqual([c["against"] for c in one["columns"]], ["native", "native", "record:coherent", "native"])
+        self.assertEqual([c["name"] for c in one["columns"]][1:], ["record:coherent", "replay:coherent", "record:coherent-pool"])
+        for column in one["columns"]:
+            self.assertEqual("recording" in column["samples"], column["name"].startswith("record:"))
+        for words in ("against record:coherent", "size of the recordings", "time with all but this one", "UPLAY record, its mean"):
+            self.assertIn(words, done.stdout)
+
+    def test_a_recording_that_takes_too_long_is_named_and_its_replay_is_left_out(self):
+        done = bench("--points", "replay:direct", "--pairs", "1", "--limit", "1.5", "--", "/bin/bash", "-c",
+                     'case "$LD_PRELOAD" in *weir*) sleep 9;; esac')  # fmt: skip
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("record:direct: TIME-OUT: still running after 1.5 s", done.stdout)
+        self.assertIn("replay:direct: FAILED: there is no recording", done.stdout)
+
+    def test_a_server_and_draws(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "report.json")
+            words = ["--preset", "paper-uplay", "--threads", "2", "--size", "small", "--pairs", "1", "--html", path]
+            done = bench(*words, "webserver*", "racey")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertEqual(Page(read(path)).complaints, [])
+        self.assertRegex(done.stdout, r"racey 2 +of 100 runs so many print different results: native \d+, record:coherent \d+")
+        self.assertRegex(done.stdout, r"webserver_alone 2 +[0-9.]+ ms +- +[0-9.]+ \(")
+
     def test_lists(self):
         self.assertIn("water_spatial", bench("--list").stdout)
         done = bench("--preset", "paper-dthreads", "--list")

@@ -4,6 +4,7 @@
 import csv
 import json
 import os
+import re
 import sys
 import tempfile
 import types
@@ -23,6 +24,7 @@ from weir_bench import (
     process,
     report_data,
     report_html,
+    report_recordings,
 )
 from weir_bench import report_text, verdict, workloads
 
@@ -103,8 +105,25 @@ class Columns(unittest.TestCase):
         words = case.own_column("valgrind=valgrind -q {command}").command(self.program, "/i")
         self.assertEqual(words, "valgrind -q /b/pca --size small --input /i".split())
 
+    def test_recordings(self):
+        made = case.point_column("record:coherent-heap-pool", "/b/weir")
+        words = made.command(self.program, "/i")
+        self.assertEqual(" ".join(words[:8]), "/b/weir record --view coherent --without heap,pool --quiet -o")
+        self.assertEqual((made.makes, made.base, words[8:10]), (True, case.BASE, [case.RECORDING, "--"]))
+        replayed = case.point_column("replay:coherent-heap-pool", "/b/weir")
+        self.assertEqual((replayed.base, replayed.replay_of), (made.name, made.name))
+        self.assertEqual(replayed.command(self.program, "/i"), ["/b/weir", "replay", case.RECORDING])
+
+    def test_a_replay_stands_right_behind_its_recording(self):
+        for points, wanted in (
+            ("replay:direct", "record:direct replay:direct"),
+            ("record:a record:b replay:a", "record:a replay:a record:b"),
+            ("replay:a token:direct record:a replay:b", "record:a replay:a token:direct record:b replay:b"),
+        ):
+            self.assertEqual(" ".join(case.with_their_recordings(points.split())), wanted)
+
     def test_misuse_is_refused(self):
-        for text in ("a:b", "token", "token:lazy", ""):
+        for text in ("a:b", "token", "token:lazy", "", "record:", "record:lazy", "replay:coherent-", "record"):
             self.assertRaises(case.Misuse, case.point_column, text, "weir")
         for text in ("name", "name=", "native={command}", "a b={command}", "x=true", "x='{command}"):
             self.assertRaises(case.Misuse, case.own_column, text)
@@ -124,6 +143,13 @@ class Rounds(unittest.TestCase):
                 self.assertEqual(sum(order[0] == name for order in orders), 2)
                 self.assertEqual(sum(order[-1] == name for order in orders), 2)
             self.assertTrue(all(sorted(order) == names for order in orders))
+
+    def test_a_replay_runs_with_its_recording(self):
+        points = ("replay:direct", "token:direct", "record:isolated")
+        columns = [case.point_column(point, "weir") for point in case.with_their_recordings(points)]
+        cells = {case.BASE: measure.Cell([])} | {c.name: measure.Cell([], column=c) for c in columns}
+        units = [["native"], ["record:direct", "replay:direct"], ["token:direct"], ["record:isolated"]]
+        self.assertEqual(measure.units_of(cells), units)
 
     def test_printed_figures(self):
         self.assertEqual(measure.printed_figures(b"one 10\ntwo 5e9 more\n\n"), {"one": 1e-8, "two": 5.0})
@@ -180,6 +206,50 @@ class Verdicts(unittest.TestCase):
         measure.Bench.take_ratios(own)
         self.assertEqual(verdict.verdicts([own, result(size="small", token_isolated=(9, 9, 9))], None), [])
 
+    def test_recordings(self):
+        def recorded(name, base, made, again, rate):
+            columns = [case.point_column(point, "weir") for point in ("record:coherent", "replay:coherent")]
+            found = result(name, 8, base=(base,))
+            for column, wall in zip(columns, (made, again)):
+                found.cells[column.name] = measure.Cell([], column=column, samples={"wall": [wall]})
+            found.cells["record:coherent"].samples[measure.RATE] = [rate]
+            measure.Bench.take_ratios(found)
+            return found
+
+        results = [recorded("pca", 1, 2, 2, 1e6), recorded("dedup", 1, 8, 16, 9e6), recorded("ferret", 1, 4, 4, 1.5e6)]
+        self.assertEqual(results[1].cells["replay:coherent"].ratio(), 2)  # against the recorded run
+        slow = recorded("canneal", 1, 3, 3, 1e6)
+        slow.cells["record:coherent"] = cell((), process.TIME_OUT, "still running")
+        slow.cells["record:coherent"].column = results[0].cells["record:coherent"].column
+        most = [v for v in verdict.verdicts([*results, slow], "paper-uplay") if v.what.startswith("the most")]
+        self.assertEqual([(v.what, v.value, v.met) for v in most], [("the most (canneal)", None, False)])
+        draws = measure.Result(workloads.racey("/b", 8, 100, None), {case.BASE: measure.Cell([])})
+        draws.cells["record:coherent"] = measure.Cell([], samples={measure.DIFFERENT: [89]})
+        found = {(v.what, v.column): (round(v.value, 3), v.met) for v in verdict.verdicts([*results, draws], "paper-uplay")}
+        self.assertEqual(
+            found,
+            {
+                ("geometric mean", "record:coherent"): (4, False),
+                ("the most (dedup)", "record:coherent"): (8, False),
+                ("geometric mean", "replay:coherent"): (1.26, True),
+                ("MB a second and core, typical", "record:coherent"): (1.5, True),
+                ("racey, different of 100", "record:coherent"): (89, False),
+            },
+        )
+
+    def test_what_an_optimization_is_worth_is_taken_pair_by_pair(self):
+        with_all, without_one = measure.Cell([], samples={"wall": [1, 2, 3]}), measure.Cell([], samples={"wall": [2, 4, 6]})
+        found = measure.Result(None, {"record:coherent": with_all, "record:coherent-pool": without_one})
+        self.assertEqual(report_recordings.worth(found, "record:coherent", "record:coherent-pool"), 0.5)
+        without_one.state = process.TIME_OUT
+        self.assertIsNone(report_recordings.worth(found, "record:coherent", "record:coherent-pool"))
+
+    def test_the_optimizations_are_those_of_the_runtime(self):
+        header = os.path.join(os.path.dirname(data.BENCH), "src", "base", "optimizations.h")
+        with open(header, encoding="utf-8") as file:
+            [names] = re.findall(r"kOptimizations\[\] = \{(.*?)\}", file.read(), re.S)
+        self.assertEqual(set(re.findall(r'"(\w+)"', names)), set(presets.OPTIMIZATIONS))
+
     def test_a_mean_is_compared_over_the_same_programs(self):
         table = next(t for t in data.papers() if t["key"] == "dthreads_today")
         results = [result("kmeans", 8, token_isolated=(2, 2, 2)), result("pca", 8, token_isolated=(1.4, 1.4, 1.4))]
@@ -210,7 +280,7 @@ class Data(unittest.TestCase):
     def test_targets_name_programs_that_there_are(self):
         engine = {c.name for c in presets.engine("/b", (), "")} | {"pigz", "pbzip2", "xz"}
         for rule in data.targets()["ratios"]:
-            known = engine if rule["preset"] == "engine" else set(workloads.ALL)
+            known = engine if rule["preset"] == "engine" else {*workloads.ALL, workloads.SERVER}
             self.assertLessEqual(set(rule["names"]), known)
             self.assertIn(rule["preset"], presets.PRESETS)
 
