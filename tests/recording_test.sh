@@ -340,11 +340,16 @@ ends 0 '' "$weir" rm seven crashed killed
 
 # --- a signal that waits for an event that does not come
 cat >waits.c <<'END'
+#include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
 static volatile sig_atomic_t seen;
 static void on_alarm(int number) { seen = number; }
+static void *nothing(void* argument) { return argument; }
 int main(void) {
+  pthread_t thread;
+  pthread_create(&thread, NULL, nothing, NULL);
+  pthread_join(thread, NULL);
   signal(SIGALRM, on_alarm);
   alarm(1);
   while (!seen) {
@@ -352,14 +357,37 @@ int main(void) {
   return 0;
 }
 END
-cc -O1 -o waits waits.c || fail "cannot compile"
-timeout 8 "$weir" record -o waiting -- ./waits >stdout 2>stderr
+cc -O1 -pthread -o waits waits.c || fail "cannot compile"
+timeout 8 "$weir" record --quiet -o stopped -- ./waits && timeout 8 "$weir" replay stopped || fail "a signal in a computation"
+timeout 8 "$weir" record --view direct -o waiting -- ./waits >stdout 2>stderr
 grep -q 'SIGALRM has waited 5 s for the next event of task 0-0' stderr || fail "a waiting signal: $(cat stderr)"
 
 # --- processes that share memory, and some that do not
-ends 0 'its processes share memory (anonymous)' "$weir" record -o shares -- "$programs/shared_between_processes"
+ends 0 'its processes share memory (anonymous)' "$weir" record --view direct -o shares -- "$programs/mutex_shared_fork"
+ends 0 'recorded in' "$weir" record -o shares-well -- "$programs/shared_between_processes"
+[[ $(cat stderr) == *'share memory'* ]] && fail "that is recorded: $(cat stderr)"
 ends 0 'recorded in' "$weir" record -o shares-not -- sh -c 'ls; ls | cat; true'
 [[ $(cat stderr) == *'share memory'* ]] && fail "nothing is shared there: $(cat stderr)"
+
+# --- a file that the program maps, and that a stranger writes
+cat >strange.c <<'END'
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+int main(void) {
+  volatile char* memory = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, open("strange", O_RDWR), 0);
+  for (int i = 0; i < 100; ++i) {
+    memory[0]++;
+    usleep(10000);
+  }
+  return 0;
+}
+END
+cc -O1 -o strange-looks strange.c || fail "cannot compile"
+head -c 4096 /dev/zero >strange
+for i in $(seq 100); do printf %03d "$i" | dd of=strange bs=3 seek=10 conv=notrunc 2>/dev/null; sleep 0.01; done &
+ends 0 'strange is written by others than the recorded program' "$weir" record -o strangers -- ./strange-looks
+wait
 
 echo "recordings: $failed failures"
 [ "$failed" = 0 ]

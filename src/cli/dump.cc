@@ -28,7 +28,7 @@ constexpr uint64_t kPage = 4096;
 const std::vector<std::pair<std::string, Kind>> kKinds = {
     {"call", Kind::kCall}, {"memory", Kind::kMemory}, {"signal", Kind::kSignal}, {"order", Kind::kOrder}, {"turns", Kind::kTurns}, {"task", Kind::kTask},
     {"file", Kind::kFile}, {"end", Kind::kEnd},       {"value", Kind::kValue},   {"image", Kind::kImage},
-    {"place", Kind::kPlace}};
+    {"place", Kind::kPlace}, {"page", Kind::kPage}};
 
 struct Filter {
   std::string directory, kind, page;
@@ -139,6 +139,11 @@ std::string words(const Entry& entry) {
     case Kind::kImage: return recording::escaped(std::string(payload, strnlen(payload, entry.size)));
     case Kind::kTurns: return turns_words(entry, payload);
     case Kind::kPlace: return fmt::format("stopped at {:#x}", front_of<Place>(payload, entry.size).rip);
+    case Kind::kPage: {
+      if (entry.number == static_cast<uint16_t>(trace::PageKind::kTaken)) return fmt::format("{:#x} taken, {} bytes {}", static_cast<uint64_t>(entry.result), entry.size, shown(payload, entry.size));
+      const bool is_nothing = entry.number == static_cast<uint16_t>(trace::PageKind::kNoMemory);
+      return fmt::format("{:#x} {}", static_cast<uint64_t>(entry.result), is_nothing ? "taken, without memory" : "given");
+    }
     case Kind::kPad: break;
   }
   return "?";

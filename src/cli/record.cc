@@ -202,6 +202,11 @@ int record(const Words& words, const RecordOptions& options) {
     say(log, fmt::format("its processes share memory ({}): what they tell each other by it is not recorded, and a replay may differ",
                          name.empty() ? "anonymous" : name));
   }
+  if (memory.header().strangers && !options.quiet) {
+    say(log, fmt::format("{} is written by others than the recorded program, or by other means than its mapping: what they write while the program looks "
+                         "at it is not recorded, and a replay may differ",
+                         memory.header().strange));
+  }
   if (!failure.empty()) {
     say(log, fmt::format("the recording in {} does not go to the program's end: {}", directory, failure));
   } else if (!options.quiet) {

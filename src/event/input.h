@@ -29,7 +29,7 @@ inline bool has_signals(const Task& task) { return task.pending && !is_on(); }
 // What a kept number is: part of the recording's format (docs/RECORDING.md).
 enum class What : uint16_t {
   kTid = 1, kTime = 2, kReady = 3, kFlags = 4, kOrdinal = 5, kChild = 6, kErrand = 7, kTimeout = 8, kParent = 9, kClock = 10,
-  kProcessor = 11, kClosed = 12, kAskedIn = 13, kAskedForPages = 14, kPrint = 15, kSignalFirst = 16, kShown = 17,
+  kProcessor = 11, kClosed = 12, kAskedIn = 13, kAskedForPages = 14, kPrint = 15, kSignalFirst = 16, kShown = 17, kShared = 18,
 };
 
 // A system call of the program's: the kernel's answer, with what it writes to memory.

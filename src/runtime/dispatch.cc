@@ -9,6 +9,7 @@
 #include "event/event.h"
 #include "event/gap.h"
 #include "event/input.h"
+#include "event/owned_memory.h"
 #include "event/ownership.h"
 #include "order/rounds.h"
 #include "page/store.h"
@@ -147,10 +148,6 @@ void on_call(Frame& frame) {
 void on_site(Frame& frame) {
   frame.shown = frame.rip;
   const bool stopped = frame.site == trap::kPreempted || frame.site == count::kAtGate;
-  if (frame.site == trap::kResumed) {
-    frame.rip = self().resume;
-    return;
-  }
   if (!stopped && frame.site != trap::kLeaveExecutor) self().passes++;
   if (frame.site == kUpcall) {
     on_call(frame);
@@ -225,8 +222,14 @@ extern "C" __attribute__((visibility("hidden"))) void weir_on_site(weir::Frame* 
     count::on_miss(*frame);
     return;
   }
+  if (frame->site == trap::kResumed) {  // was none when it was recorded
+    frame->rip = self().resume;
+    trap::go_on_as_recorded(self(), *frame);
+    return;
+  }
   if (frame->site == count::kAtGate && !trap::meet_gate(self(), *frame)) return;
   on_site(*frame);
+  if (owned::g_active) owned::give_if_asked(self());
   if (input::is_on() && g_tasks_active) trap::stand_aside_if_asked(self());
   if (runtime::g_coherent && g_tasks_active) give_pages_if_asked(self());
   if (input::replaying() && runtime::g_intercepting) trap::go_on_as_recorded(self(), *frame);

@@ -18,6 +18,7 @@
 #include "base/bytes.h"
 #include "base/frame.h"
 #include "effect/effects.h"
+#include "event/owned_memory.h"
 #include "page/store.h"
 #include "runtime/check.h"
 #include "runtime/recording.h"
@@ -190,8 +191,12 @@ long map_file(Task& task, effects::Request request) {
 // `ask`: how the kernel is asked.
 template <typename Ask>
 long answer(const effects::Request& request, Ask ask) {
-  if (request.number == SYS_exit || request.number == SYS_exit_group) return make(request);  // a vfork child's
   Task& task = self();
+  if (request.number == SYS_exit || request.number == SYS_exit_group) {  // a vfork child's
+    if (owned::g_active) owned::leave(task);
+    return make(request);
+  }
+  const owned::SleepScope sleeps(task);
   const effects::Replay replay = is_plain_futex(request) ? effects::Replay::kAnswer : effects::replay_of(request);
   if (replay == effects::Replay::kRefuse) refuse(request);
   if (request.number == SYS_mmap) return map_file(task, request);
@@ -270,10 +275,16 @@ void hold_memory(Task& task) {
                                                         argument(frame.r8), argument(frame.r9)}};
   effects::Before before;
   effects::prepare(request, &before);
-  const auto reads = [](void*, uint64_t at, uint64_t size) { view::touch(at, size, false); };
-  const auto writes = [](void*, uint64_t at, uint64_t size) { view::touch(at, size, true); };
-  for (uint64_t events = ~uint64_t{0}; events != task.counters.events;) {  // until it has all at once
-    events = task.counters.events;
+  const auto reads = [](void*, uint64_t at, uint64_t size) {
+    view::touch(at, size, false);
+    if (owned::g_active) owned::touch(self(), at, size, true);
+  };
+  const auto writes = [](void*, uint64_t at, uint64_t size) {
+    view::touch(at, size, true);
+    if (owned::g_active) owned::touch(self(), at, size, false);
+  };
+  for (uint64_t events = ~uint64_t{0}; events != task.counters.events + owned::taken();) {  // until it has all at once
+    events = task.counters.events + owned::taken();
     visit_reads(request, before, reads);
     effects::written_memory(request, before, -EFAULT, writes, nullptr);
     touch_arguments(request);
@@ -344,7 +355,9 @@ void note_child_end(long pid) {
 }
 
 void begin_process(uint32_t ordinal) {
-  if (is_on()) recording::begin_process(ordinal);
+  if (!is_on()) return;
+  recording::begin_process(ordinal);
+  owned::begin_process(self());
 }
 
 void begin_borrower(Task& task, uint32_t ordinal) {
@@ -354,6 +367,7 @@ void begin_borrower(Task& task, uint32_t ordinal) {
 bool is_shown(long descriptor) { return is_on() && recording::shown(self(), descriptor) != 0; }
 
 void begin_task(Task& task) {
+  owned::begin_process(task);
   if (recording()) recording::put(task, Entry{Kind::kTask, 0, 0, 0, 0, 0, static_cast<int64_t>(task.creation)});
   if (!replaying()) return;
   const Entry& entry = recording::next(task);

@@ -16,6 +16,7 @@
 
 #include "count/count.h"
 #include "count/seek.h"
+#include "event/owned_memory.h"
 #include "page/store.h"
 #include "patch/patch.h"
 #include "runtime/state.h"
@@ -56,15 +57,23 @@ void apply(const MappingRecord& r) {
       if (sys::failed(at)) cannot_repeat(r, -at);
       break;
     }
+    case MappingKind::kMapOwned:
+      if (!owned::repeat({r.start, r.start + r.size}, r.protection, r.descriptor, r.offset)) cannot_repeat(r, ENOMEM);
+      break;
+    case MappingKind::kAttachOwned:
+      if (!owned::repeat_attach({r.start, r.start + r.size}, r.protection, static_cast<long>(r.offset))) cannot_repeat(r, ENOMEM);
+      break;
     case MappingKind::kMapStore:
       if (!page::map_private(r.start, r.size, r.offset, r.protection)) cannot_repeat(r, ENOMEM);
       if (!g_executor) view::track(r.start, r.size);
       break;
     case MappingKind::kUnmap:
       sys::raw(SYS_munmap, static_cast<long>(r.start), static_cast<long>(r.size));
+      owned::on_unmap(r.start, r.size);
       break;
     case MappingKind::kProtect:
       page::protect(r.start, r.size, r.protection);
+      if (owned::overlaps(r.start, r.size)) owned::on_protect(r.start, r.size, r.protection);
       break;
     case MappingKind::kPatchText:
       patch_new_text(Range{r.start, r.start + r.size});

@@ -7,6 +7,7 @@
 #include "base/options.h"
 #include "event/event.h"
 #include "event/input.h"
+#include "event/owned_memory.h"
 #include "order/journal.h"
 #include "order/rounds.h"
 #include "page/store.h"
@@ -151,6 +152,7 @@ void begin_image(int argc, char** argv) {
   s.ordinal = known;
   Task& task = self();
   task.ordinal = known;
+  owned::leave(task);  // of the program before
   if (input::recording()) {
     put_image(task, argc, argv);
   } else {
@@ -188,6 +190,12 @@ void begin_borrower(Task& task, uint32_t ordinal) {
   note_process(ordinal);
   task.ordinal = ordinal;
   task.stream = 0;
+}
+
+uint32_t stream_number(Task& task) {
+  Ring ring;
+  if (!task.stream) stream_of(task, ring);
+  return task.stream - 1;
 }
 
 void put(Task& task, Entry entry, const void* first, const void* second, uint32_t first_size) {
@@ -256,7 +264,7 @@ void ended(Task& task) {
 
 void diverged(const Task& task, const Entry& recorded, const char* what, int64_t now) {
   static const char* const kNames[] = {"padding", "a system call", "memory", "a signal", "an order", "a task's begin", "the cycle counter",
-                                       "a file", "an end", "a number", "a program's begin", "turns", "a stop in a computation"};
+                                       "a file", "an end", "a number", "a program's begin", "turns", "a stop in a computation", "a page that processes share"};
   const auto kind = static_cast<uint32_t>(recorded.kind);
   report("the replay differs from the recording in process %u, task %u, event %u (recorded at event %u):", uint64_t{task.ordinal},
          uint64_t{task.id}, uint64_t{place_of(task)}, uint64_t{recorded.event});

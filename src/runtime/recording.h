@@ -49,6 +49,8 @@ void begin_borrower(Task& task, uint32_t ordinal);
 
 // Where the task is: how often it came into the runtime, and had an event. The same in every replay.
 inline uint32_t place_of(const Task& task) { return static_cast<uint32_t>(task.passes + task.counters.events); }
+// Of the task's stream among all. REQUIRES: recording.
+uint32_t stream_number(Task& task);
 // Puts an entry into the task's stream; waits while there is no room.
 void put(Task& task, trace::Entry entry, const void* first = nullptr, const void* second = nullptr, uint32_t first_size = 0);
 // Returns when the command has taken all that was put.

@@ -2,6 +2,7 @@
 
 #include "base/bytes.h"
 #include "event/input.h"
+#include "event/owned_memory.h"
 #include "page/store.h"
 #include "runtime/recording.h"
 #include "sys/maps.h"
@@ -27,11 +28,20 @@ void note_shared_memory() {
   if (!input::recording() || __atomic_load_n(&h.shares, __ATOMIC_ACQUIRE) || sys::read_maps(&cursor) < 0) return;
   sys::MapLine line;
   while ((cursor = sys::next_map_line(cursor, &line))) {
-    if (!line.shared || !line.writable || is_ours(line)) continue;
+    if (!line.shared || !line.writable || is_ours(line) || owned::overlaps(line.range.start, line.range.size())) continue;
     if (__atomic_exchange_n(&h.shares, 1u, __ATOMIC_ACQ_REL)) return;
     const bool is_file = line.name[0] == '/' && !starts_with(line.name, kTheirs) && !starts_with(line.name, "/dev/zero");
     if (is_file && string_length(line.name) < sizeof h.shared) append_text(h.shared, line.name);
     return;
+  }
+}
+
+void note_stranger(uint64_t address) {
+  trace::Header& h = header();
+  char* cursor;
+  if (__atomic_exchange_n(&h.strangers, 1u, __ATOMIC_ACQ_REL) || sys::read_maps(&cursor) < 0) return;
+  for (sys::MapLine line; (cursor = sys::next_map_line(cursor, &line));) {
+    if (line.range.contains(address) && string_length(line.name) < sizeof h.strange) append_text(h.strange, line.name);
   }
 }
 

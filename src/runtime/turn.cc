@@ -23,6 +23,7 @@
 #include "base/optimizations.h"
 #include "event/gap.h"
 #include "event/input.h"
+#include "event/owned_memory.h"
 #include "event/ownership.h"
 #include "event/phase.h"
 #include "order/pace.h"
@@ -116,7 +117,10 @@ void enter(Task& task, EventKind kind) {
   enter_phase(task, Phase::kWaiting);
   inject_delay(task);
   view::find_writes(task);
-  order::take_turn(task, kind);
+  {
+    const owned::SleepScope sleeps(task);
+    order::take_turn(task, kind);
+  }
   if (runtime::g_copies) {
     order::note_interval(task, task.changed_count);
     note_price(task, task.changed_count);
@@ -147,6 +151,7 @@ void enter(Task& task, EventKind kind) {
   }
   heap_exchange(task.heap, in_store);
   view::refresh();
+  if (task.holds_call && owned::g_active) input::hold_memory(task);  // others may have taken some meanwhile
 }
 
 // What an event is called where it is asked how near the next one is.
@@ -387,9 +392,12 @@ void give_turn_on() {
     trap::take_inbox(task);
   }
   task.counters.serial_cycles += sys::cycles();
-  order::pass_turn(task, TaskState::kServed);
-  tasks::return_to_own();
-  order::wait_to_run(task);
+  {
+    const owned::SleepScope sleeps(task);
+    order::pass_turn(task, TaskState::kServed);
+    tasks::return_to_own();
+    order::wait_to_run(task);
+  }
   if (by_arrival) {
     task.solo = is_alone ? kAloneForGood : 0;
   } else {

@@ -4,6 +4,7 @@
 
 #include "event/event.h"
 #include "event/input.h"
+#include "event/owned_memory.h"
 #include "event/phase.h"
 #include "order/rounds.h"
 #include "runtime/state.h"
@@ -39,9 +40,13 @@ int sleep_in_turn(Task& task, uint64_t timeout_ns) {
   const bool away = runtime::g_executor;
   if (away) tasks::will_wait_in_executor(task);
   view::serve_before_sleep(task);
+  const bool sleeps = owned::g_active;
+  if (sleeps) owned::begin_sleep(task);
   order::pass_turn(task, TaskState::kBlocked);
   if (away) tasks::wait_in_executor(task);
   const int result = order::wait_blocked(task);
+  if (runtime::g_executor && s.executor.closed) tasks::return_to_own();
+  if (sleeps) owned::end_sleep(task);
   // Who waited for long did so in its own process. Where the task goes on must not depend on that: more depends on it (event/gap.h).
   if (away && !runtime::g_executor) tasks::go_to_executor(task);
   task.counters.serial_cycles -= sys::cycles();
@@ -111,6 +116,7 @@ void outside_begin(const char* what) {
   task.wait_what = what;
   task.counters.serial_cycles += sys::cycles();
   view::serve_before_sleep(task, true);
+  if (owned::g_active) owned::begin_sleep(task);
   order::pass_turn(task, TaskState::kOutside);
   enter_phase(task, Phase::kOutside);
 }
@@ -120,6 +126,7 @@ void outside_end() {
   enter_phase(task, Phase::kWaiting);
   order::rejoin(task);
   enter_phase(task, Phase::kTurn);
+  if (owned::g_active) owned::end_sleep(task);
   task.counters.serial_cycles -= sys::cycles();
   task.wait_what = nullptr;
   has_turn_again(task);  // nothing was written outside (syscall/descriptor.cc)

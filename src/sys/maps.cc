@@ -59,10 +59,12 @@ char* next_map_line(char* cursor, MapLine* line) {
   line->shared = cursor[3] == 's';
   cursor += 5;
   line->offset = parse_hex(cursor);
-  for (int field = 0; field < 2; field++) {  // device, inode
-    while (*cursor == ' ') cursor++;
-    while (*cursor != ' ' && *cursor != '\n') cursor++;
-  }
+  cursor++;
+  line->device = parse_hex(cursor) << 32;
+  cursor++;
+  line->device |= parse_hex(cursor);
+  cursor++;
+  for (line->inode = 0; *cursor >= '0' && *cursor <= '9'; cursor++) line->inode = line->inode * 10 + static_cast<uint64_t>(*cursor - '0');
   while (*cursor == ' ') cursor++;
   line->name = cursor;
   while (*cursor != '\n') cursor++;

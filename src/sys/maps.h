@@ -10,6 +10,7 @@ namespace weir::sys {
 struct MapLine {
   Range range;
   uint64_t offset;
+  uint64_t device, inode;
   bool readable, writable, executable, shared;
   const char* name;  // NUL-terminated, "" for anonymous memory
 };

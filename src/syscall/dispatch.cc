@@ -4,10 +4,12 @@
 // every call goes to the kernel as it is.
 
 #include <errno.h>
+#include <linux/futex.h>
 #include <sys/syscall.h>
 
 #include "event/event.h"
 #include "event/input.h"
+#include "event/owned_memory.h"
 #include "patch/patch.h"
 #include "runtime/state.h"
 #include "sys/report.h"
@@ -101,6 +103,23 @@ long call_recorded(Call& call) {
   return result;
 }
 
+// What the program has by a shared mapping may be the same file.
+void note_file_change(Task& task, const Call& call) {
+  switch (call.number) {
+    case SYS_write: case SYS_pwrite64: case SYS_writev: case SYS_pwritev: case SYS_pwritev2: case SYS_ftruncate: case SYS_fallocate: case SYS_sendfile:
+      return owned::on_file_change(task, call.a);
+    case SYS_copy_file_range: case SYS_splice: return owned::on_file_change(task, call.c);
+    default: return;
+  }
+}
+
+bool has_second_word(const Call& call) {
+  switch (call.b & FUTEX_CMD_MASK) {
+    case FUTEX_REQUEUE: case FUTEX_CMP_REQUEUE: case FUTEX_WAKE_OP: case FUTEX_WAIT_REQUEUE_PI: case FUTEX_CMP_REQUEUE_PI: return true;
+    default: return false;
+  }
+}
+
 }  // namespace
 
 long make_simple(Call& call) {
@@ -119,10 +138,14 @@ void on_syscall(Frame& frame, const Site& site) {
             static_cast<long>(frame.r8),
             static_cast<long>(frame.r9)};
   Task& task = self();
-  if (runtime::g_coherent && g_tasks_active && !task.in_vfork && !is_futex(call.number)) {
+  const bool looks_at_owned = owned::g_active;
+  if (is_futex(call.number)) {
+    if (looks_at_owned) owned::lend(static_cast<uint64_t>(call.a), has_second_word(call) ? static_cast<uint64_t>(call.e) : 0);
+  } else if ((runtime::g_coherent && g_tasks_active && !task.in_vfork) || looks_at_owned) {
     task.holds_call = static_cast<uint32_t>(call.number) + 1;
     input::hold_memory(task);
   }
+  if (looks_at_owned) owned::begin_call();
   long result;
   if (goes_through_memory(call)) {
     result = move_through_memory(call);
@@ -148,6 +171,11 @@ void on_syscall(Frame& frame, const Site& site) {
     result = call_kernel(call);
   }
   task.holds_call = 0;
+  if (looks_at_owned) {
+    if (input::recording()) note_file_change(task, call);
+    owned::end_lending();
+    owned::end_call(task);
+  }
   if (g_tasks_active) self().counters.syscalls++;
   if (call.again) {
     frame.rip = site.is_trap ? site.window : site.stub;

@@ -5,11 +5,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/shm.h>
 #include <sys/syscall.h>
 
 #include "base/bytes.h"
 #include "event/event.h"
 #include "event/input.h"
+#include "event/owned_memory.h"
 #include "page/store.h"
 #include "patch/patch.h"
 #include "runtime/mappings.h"
@@ -181,6 +183,54 @@ long map_plain(const Call& call, uint64_t size, int protection) {
   return start;
 }
 
+// Memory that processes share, in a recording (event/owned_memory.h): true where it is, with the answer.
+bool map_owned(const Call& call, uint64_t size, int protection, long& result) {
+  if (!input::is_on()) return false;
+  long kept = -1, descriptor = call.e, flags = call.d, offset = call.f;
+  if (g_tasks_active && input::recording()) {  // every process of the program maps it
+    kept = flags & MAP_ANONYMOUS ? open_kept(SYS_memfd_create, reinterpret_cast<long>("weir-shared"), MFD_CLOEXEC)
+                                 : open_kept(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, 3);
+    if (!sys::failed(kept) && (flags & MAP_ANONYMOUS)) {
+      if (page::set_file_size(static_cast<int>(kept), page_up(size)) != 0) {
+        report("no memory for what processes are to share");
+        die(125);
+      }
+      flags &= ~long{MAP_ANONYMOUS};
+      descriptor = kept;
+      offset = 0;
+    }
+  }
+  const bool is_owned = owned::map(call.a, size, protection, flags, static_cast<int>(descriptor), address(offset), result);
+  if (is_owned && !sys::failed(result) && g_tasks_active) {
+    page::remove_region(address(result), size);
+    record_mapping({MappingKind::kMapOwned, protection, MAP_SHARED | MAP_FIXED, static_cast<int>(kept), address(result), page_up(size), address(offset), 0, 0});
+  } else if (kept >= 0) {
+    page::close_hidden(static_cast<int>(kept));
+  }
+  return is_owned;
+}
+
+long attach_owned(const Call& call) {
+  const long result = input::value(input::What::kShared, [&] { return sys::raw(SYS_shmat, call.a, call.b, call.c); });
+  if (sys::failed(result)) return result;
+  const int protection = call.c & SHM_RDONLY ? PROT_READ : PROT_READ | PROT_WRITE;
+  const auto size = static_cast<uint64_t>(input::value(input::What::kShared, [&] { return owned::size_at(address(result)); }));
+  owned::attach({address(result), address(result) + size}, protection);
+  if (g_tasks_active) record_mapping({MappingKind::kAttachOwned, protection, 0, -1, address(result), size, address(call.a), 0, 0});
+  return result;
+}
+
+long detach_owned(const Call& call) {
+  const Range range = owned::mapping_at(address(call.a));
+  if (range.empty()) return -EINVAL;
+  const long result = input::value(input::What::kShared, [&] { return sys::raw(SYS_shmdt, call.a); });
+  if (result != 0) return result;
+  if (input::replaying()) sys::raw(SYS_munmap, call.a, static_cast<long>(range.size()));
+  owned::on_unmap(range.start, range.size());
+  if (g_tasks_active) record_mapping({MappingKind::kUnmap, 0, 0, -1, range.start, range.size(), 0, 0, 0});
+  return 0;
+}
+
 long on_mmap(Call& call) {
   const uint64_t start = address(call.a), size = address(call.b);
   const int protection = static_cast<int>(call.c);
@@ -199,6 +249,8 @@ long on_mmap(Call& call) {
     if (!sys::failed(mapped) && start >= kArena + kHeapSize) page::take_extent(start, size);
     return mapped;
   }
+  long owned;
+  if (!is_private && map_owned(call, size, protection, owned)) return owned;
   if (!is_private) return g_tasks_active ? map_plain(call, size, protection) : call_kernel(call);
   if (!fixed && anonymous && !(call.d & (MAP_GROWSDOWN | MAP_HUGETLB | MAP_32BIT))) {
     return map_anywhere(call, size, protection, false);
@@ -218,6 +270,7 @@ long on_munmap(const Call& call) {
     return 0;
   }
   long result = call_kernel(call);
+  if (result == 0) owned::on_unmap(start, size);
   if (g_tasks_active && result == 0) {
     page::remove_region(start, size);
     record_mapping({MappingKind::kUnmap, 0, 0, -1, start, size, 0, 0, 0});
@@ -229,8 +282,13 @@ long on_mprotect(const Call& call) {
   const uint64_t start = address(call.a), size = page_up(address(call.b));
   const int protection = static_cast<int>(call.c);
   if (page::in_arena(start)) return change_protection(start, size, protection);
-  long result = page::protect(start, size, protection);
+  const bool is_owned = owned::overlaps(start, size);
+  long result = is_owned ? input::value(input::What::kShared, [&] { return page::protect(start, size, protection); }) : page::protect(start, size, protection);
   if (result != 0) return result;
+  if (is_owned) {
+    if (input::replaying()) page::protect(start, size, protection);
+    owned::on_protect(start, size, protection);
+  }
   if (g_tasks_active) {
     record_mapping({MappingKind::kProtect, protection, 0, -1, start, size, 0, 0, 0});
     // A segment that was read-only becomes writable: from now on it is store memory.
@@ -245,6 +303,12 @@ long on_mprotect(const Call& call) {
 
 long on_mremap(const Call& call) {
   const uint64_t start = address(call.a), old_size = page_up(address(call.b)), size = page_up(address(call.c));
+  if (owned::overlaps(start, old_size ? old_size : kPageSize)) {
+    const long moved = input::value(input::What::kShared, [&] { return sys::raw(SYS_mremap, call.a, call.b, call.c, call.d, call.e); });
+    if (!sys::failed(moved)) owned::on_move({start, start + old_size}, {address(moved), address(moved) + size});
+    if (!sys::failed(moved) && g_tasks_active) report("a file mapping was resized while tasks exist: other tasks keep its old place");
+    return moved;
+  }
   if (!page::in_arena(start)) {
     if (g_tasks_active && page::store_extent(start) == 0) {
       long moved = call_kernel(call);
@@ -276,6 +340,11 @@ long on_mremap(const Call& call) {
 long on_madvise(const Call& call) {
   const uint64_t start = address(call.a), size = page_up(address(call.b));
   const uint64_t extent = page::store_extent(start);
+  if (owned::overlaps(start, size)) {
+    const long result = input::value(input::What::kShared, [&] { return sys::raw(SYS_madvise, call.a, call.b, call.c); });
+    owned::give_range(start, size);
+    return result;
+  }
   if (!extent || (!g_tasks_active && !page::in_arena(start))) return call_kernel(call);
   if (start % kPageSize) return -EINVAL;
   if (call.c == MADV_DONTNEED || call.c == MADV_REMOVE) empty_pages(start, size < extent ? size : extent);
@@ -300,7 +369,13 @@ long on_brk(const Call& call) {
 
 long change(Call& call) {
   switch (call.number) {
-    case SYS_mmap: return on_mmap(call);
+    case SYS_mmap: {
+      const long result = on_mmap(call);
+      if ((call.d & MAP_TYPE) == MAP_PRIVATE && !sys::failed(result)) owned::on_unmap(address(result), address(call.b));
+      return result;
+    }
+    case SYS_shmat: return input::is_on() ? attach_owned(call) : call_kernel(call);
+    case SYS_shmdt: return input::is_on() ? detach_owned(call) : call_kernel(call);
     case SYS_munmap: return on_munmap(call);
     case SYS_mprotect: return on_mprotect(call);
     case SYS_mremap: return on_mremap(call);
@@ -325,7 +400,7 @@ bool fits_creation(const Call& call) {
 
 bool is_memory(long number) {
   return number == SYS_mmap || number == SYS_munmap || number == SYS_mprotect || number == SYS_mremap ||
-         number == SYS_madvise || number == SYS_mincore || number == SYS_brk;
+         number == SYS_madvise || number == SYS_mincore || number == SYS_brk || number == SYS_shmat || number == SYS_shmdt;
 }
 
 long on_memory(Call& call) {

@@ -17,6 +17,7 @@
 #include "base/bytes.h"
 #include "event/event.h"
 #include "event/input.h"
+#include "event/owned_memory.h"
 #include "order/rounds.h"
 #include "page/store.h"
 #include "runtime/exit_report.h"
@@ -110,6 +111,7 @@ long fork_program(const Frame& frame, uint64_t exit_signal, uint64_t child_tid, 
   uint64_t all = sys::kAllButFaults;
   sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all), reinterpret_cast<long>(&work->mask), 8);
   if (multi) {
+    const owned::SleepScope sleeps(self());
     (void)order::stand_still(self());
     view::find_writes(self());
     view::publish(self());
@@ -145,6 +147,7 @@ long borrow_program(Frame& frame, uint64_t flags, uint64_t stack) {
   copy_bytes(copy, &me, sizeof(Task));
   copy->self = copy;
   copy->in_vfork = 1;
+  copy->owned_sleeps = 0;
   if (input::is_on()) copy->ordinal = input::new_process();
   copy->pending = copy->inbox_count = 0;
   copy->pending_signals = nullptr;
@@ -160,7 +163,9 @@ long borrow_program(Frame& frame, uint64_t flags, uint64_t stack) {
     view::drop_residents();
     view::lend_all();
   }
+  owned::begin_borrowing(me);
   long pid = weir_clone(flags, copy->stack_top - 4096, nullptr, nullptr, 0, borrowing_child, reinterpret_cast<uint64_t>(copy));
+  owned::end_borrowing(me);
   if (multi) {
     view::take_home();
     view::forget_copies();  // the child wrote with this task's mappings, and its faults are not this task's

@@ -24,6 +24,7 @@
 #include "base/optimizations.h"
 #include "event/event.h"
 #include "event/input.h"
+#include "event/owned_memory.h"
 #include "event/phase.h"
 #include "order/rounds.h"
 #include "order/sleep.h"
@@ -373,6 +374,7 @@ void finish() {
   add_counters(s.totals, task.counters);
   if (s.ended_count < kMaxEnded) s.ended[s.ended_count++] = {task.creation, task.counters};
   view::leave(task);
+  if (owned::g_active) owned::leave(task);
   bool stay = false;
   if (runtime::g_processes) {
     SpinGuard guard(s.process_lock);
@@ -414,6 +416,7 @@ void end_pool() {
 void exit_program(int code) {
   Shared& s = shared();
   uint32_t none = 0;
+  if (owned::g_active) owned::exit(self());
   runtime::prints_at_exit(code);  // before the monitor is told: it would end this task when anything else of the program ends
   if (g_tasks_active && runtime::g_processes) {
     if (__atomic_load_n(&s.exiting, __ATOMIC_ACQUIRE) == 0) s.exit_code = code;

@@ -92,7 +92,7 @@ struct ProtectedRange {
   int32_t unused;
 };
 
-enum class MappingKind : uint32_t { kMapFile, kMapStore, kUnmap, kProtect, kSigaction, kPatchText };
+enum class MappingKind : uint32_t { kMapFile, kMapStore, kUnmap, kProtect, kSigaction, kPatchText, kMapOwned, kAttachOwned };
 
 // One change of the address space that every process repeats before it runs program code again.
 struct MappingRecord {

@@ -132,6 +132,8 @@ struct Task {
   uint32_t gave_pages;        // at the beginning of its turn others got pages that they had asked it for
   uint32_t spins_on_pages;    // it provably spins, and waits until a page that it has is taken
   uint32_t holds_call;        // a system call of the program's is being made, whose memory it is to have when the kernel looks
+  uint32_t owned_sleeps;      // it waits (event/owned_memory.h), so many times over
+  uint32_t owned_points;      // places since it took a page of such memory where it may have given some
   uint32_t comes;             // order::Outside: what has come to it since the last decision, 0 nothing (order/journal.h)
   uint32_t parked;            // it stands though it could run (order/pace)
   uint32_t expected;          // pages that its next interval will change, 0 unknown

@@ -27,11 +27,20 @@ enum class Kind : uint8_t {
                  // executed, and of a script the arguments up to its name, of which the kernel has made the first
   kTurns = 11,   // of the order stream, by arrival: payload who had the turn next, two bytes each (docs/RECORDING.md)
   kPlace = 12,   // the task was stopped in the middle of a computation: payload a Place (base/place.h)
+  kPage = 13,    // of memory that processes share: `number` a PageKind, `result` the address, payload the bytes
 };
 
-inline constexpr Kind kLastKind = Kind::kPlace;
+inline constexpr Kind kLastKind = Kind::kPage;
 
 enum class OrderKind : uint16_t { kReturns = 1, kTimeJumps = 2, kSignal = 3, kStands = 4 };
+enum class PageKind : uint16_t {
+  kTaken = 1,    // the task has the page from here on: `result` is where the payload goes, all else in the page is zero
+  kNoMemory = 2, // taken, but there is nothing: behind the end of a file
+  kGivenAtEnd = 3,    // it has it no more: given at the end of an event
+  kGivenInSleep = 4,  // while the task waited
+  kGivenAtAccess = 5, // while it waited for the page that it is given next
+  kGivenAtSpin = 6,   // where it came back to the same state again and again
+};
 inline constexpr uint16_t kProgramExits = 2;  // Entry::number of a kEnd entry
 
 struct Entry {

@@ -12,6 +12,7 @@
 
 #include "base/bytes.h"
 #include "trace/format.h"
+#include "trace/owners.h"
 
 namespace weir::trace {
 
@@ -113,13 +114,17 @@ struct Header {
   uint64_t prints;              // recording: how often something was shown to the user, by all processes; replaying: how often it was again
   uint32_t shares;              // recording: a process was made that shares memory with the one that made it
   char shared[252];             // the file, empty for anonymous memory
+  uint32_t strangers;           // recording: shared memory was changed by somebody who takes no part
+  char strange[252];            // the file
   OpenTurns turns[kMostProcesses];  // by ordinal
   alignas(64) Slot slot[kMostStreams];
 };
 
 inline constexpr uint64_t kWithFingerprint = 1, kWithStat = 2;
 inline constexpr uint64_t kHeaderSize = (sizeof(Header) + 4095) & ~uint64_t{4095};
-inline constexpr uint64_t kTraceSize = kHeaderSize + kMostStreams * kRingSize;
+inline constexpr uint64_t kHoldersAt = kHeaderSize + kMostStreams * kRingSize;
+inline constexpr uint64_t kOwnedPagesAt = kHoldersAt + ((kMostStreams * sizeof(Holder) + 4095) & ~uint64_t{4095});
+inline constexpr uint64_t kTraceSize = kOwnedPagesAt + kOwnedPages * sizeof(OwnedPage);
 
 // One side's hold on a ring. `base`: where the trace is mapped.
 struct Ring {

@@ -20,6 +20,7 @@
 #include "count/count.h"
 #include "event/event.h"
 #include "event/input.h"
+#include "event/owned_memory.h"
 #include "order/rounds.h"
 #include "page/store.h"
 #include "patch/patch.h"
@@ -31,6 +32,7 @@
 #include "task/process.h"
 #include "task/shared.h"
 #include "trap/forward.h"
+#include "trap/page_fault.h"
 #include "trap/place.h"
 #include "trap/raised_again.h"
 #include "trap/recorded_signals.h"
@@ -202,29 +204,13 @@ void fix_sender(siginfo_t* info) {
   }
 }
 
-// Store memory to which the task has no right yet, or which is not mapped in this process.
-bool meet_page(Task& task, uint64_t address, ucontext_t& context) {
-  constexpr greg_t kWrite = 2;
-  if (!view::coherent::is_ours(address)) return false;
-  if (task.stepping && !task.peeks) end_stepping(task, context);
-  const uint32_t in_runtime = task.in_runtime;
-  task.in_runtime = 1;
-  view::coherent::on_fault(task, address, context.uc_mcontext.gregs[REG_ERR] & kWrite);
-  task.in_runtime = in_runtime;
-  if (!in_runtime && input::replaying()) {
-    task.pending = 0;
-    auto& rip = context.uc_mcontext.gregs[REG_RIP];
-    rip = static_cast<greg_t>(seek_place(task, static_cast<uint64_t>(rip)));
-  }
-  if (!in_runtime && task.pending && input::recording()) stop_at_place(task, context, true);  // it has come with the event, or meanwhile
-  return true;
-}
-
 void on_signal(int signal, siginfo_t* info, void* context_pointer) {
   auto* context = static_cast<ucontext_t*>(context_pointer);
   Task& task = self();
   if (!count::meet_signal(signal, info->si_code, *context)) return;
-  if (signal == SIGBUS && info->si_code > 0 && runtime::g_coherent && meet_page(task, reinterpret_cast<uint64_t>(info->si_addr), *context)) return;
+  const auto address = reinterpret_cast<uint64_t>(info->si_addr);
+  if (signal == SIGBUS && info->si_code > 0 && runtime::g_coherent && meet_page(task, address, *context, false)) return;
+  if (signal == SIGSEGV && info->si_code > 0 && owned::g_active && meet_page(task, address, *context, true)) return;
   if ((signal == SIGSEGV || signal == SIGBUS) && info->si_code > 0 && in_guarded_copy(*context)) {
     context->uc_mcontext.gregs[REG_RIP] = reinterpret_cast<greg_t>(weir_guarded_fault);
     return;
@@ -235,7 +221,7 @@ void on_signal(int signal, siginfo_t* info, void* context_pointer) {
     interrupt_for_own(task, *context);
     return;
   }
-  if (signal == sys::g_probe_signal && info->si_code == SI_TKILL) {
+  if (signal == sys::g_probe_signal && (info->si_code == SI_TKILL || info->si_code == SI_TIMER)) {
     if (!in_runtime(task, *context) && !on_signal_stack(task, *context)) {
       on_probe(task, *context);
     } else {

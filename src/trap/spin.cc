@@ -30,6 +30,7 @@
 #include "decode/decoder.h"
 #include "event/event.h"
 #include "event/input.h"
+#include "event/owned_memory.h"
 #include "order/rounds.h"
 #include "page/store.h"
 #include "patch/patch.h"
@@ -105,8 +106,8 @@ void anchor_at(Probe& p, const Registers& registers, const ucontext_t& context) 
 bool seems_to_wait(Task& task, const Registers& registers) {
   constexpr uint32_t kSamples = sizeof task.samples / sizeof task.samples[0];
   if (sys::cycles() - task.sampled_at < kLookGap) return false;
-  if (task.sampled_event != task.counters.events) {
-    task.sampled_event = task.counters.events;
+  if (task.sampled_event != task.counters.events + task.passes) {
+    task.sampled_event = task.counters.events + task.passes;
     task.sampled = task.repeats = task.vain_steppings = 0;
   }
   const uint64_t hash = hash_words(registers.rip ^ (registers.rflags & kStatusFlags) << 48, registers.general, 16);
@@ -160,7 +161,7 @@ void note_accesses(Probe& p, const Registers& registers) {
   Instruction instruction;
   const bool is_known = decode(registers.rip, instruction);
   // Locked instructions are patched, and end the probe; but under View coherent they are what they are.
-  if (!is_known || instruction.is_syscall || (!runtime::g_coherent && (instruction.is_locked || instruction.is_fence))) {
+  if (!is_known || instruction.is_syscall || (!runtime::g_coherent && g_tasks_active && (instruction.is_locked || instruction.is_fence))) {
     p.unprovable = true;
     return;
   }
@@ -366,9 +367,10 @@ bool on_trap(Task& task, const siginfo_t* info, ucontext_t& context) {
 namespace {
 
 // Others wait for pages of the task's, and it does not seem to wait itself, or that could not be proved.
-bool is_in_the_way(const Task& task) {
+bool is_in_the_way(Task& task) {
   constexpr uint32_t kLooks = 3, kMostLooks = 12;
-  if (!runtime::g_coherent || !view::coherent::is_asked(task)) return false;
+  const bool is_asked = (runtime::g_coherent && view::coherent::is_asked(task)) || (owned::g_active && owned::is_awaited(task));
+  if (!is_asked) return false;
   return task.vain_steppings || task.sampled >= (task.repeats ? kMostLooks : kLooks);
 }
 
@@ -377,15 +379,16 @@ bool is_in_the_way(const Task& task) {
 void on_probe(Task& task, ucontext_t& context) {
   if (task.stepping) return;
   if (task.inbox_count && stop_at_place(task, context, true)) return;
-  if (!order::config().exact() || task.asked_in) {
+  const bool is_alone = !g_tasks_active;  // asked by another process: of what both share
+  if (is_alone && (!owned::g_active || !owned::is_awaited(task))) return;
+  if (!is_alone && (!order::config().exact() || task.asked_in)) {
     forget_started(context);
     enter_runtime(task, context, kPreempted);
     return;
   }
-  if (!uses(Optimization::kSpins)) return;
   Registers registers = registers_of_gregs(context.uc_mcontext.gregs);
   const bool waits = seems_to_wait(task, registers);
-  if (!waits || task.vain_steppings > 1) {
+  if (!waits || task.vain_steppings > 1 || !uses(Optimization::kSpins)) {
     if (is_in_the_way(task)) stop_at_place(task, context, false);
     return;
   }
@@ -402,86 +405,6 @@ void on_probe(Task& task, ucontext_t& context) {
   note_accesses(g_probe, registers);
   task.stepping = 1;
   context.uc_mcontext.gregs[REG_EFL] |= static_cast<greg_t>(sys::kTrapFlag);
-}
-
-namespace {
-
-// Other programs may store to memory that is none of the store's; nobody tells this one.
-bool reads_foreign_memory(const Task& task) {
-  for (uint32_t i = 0; i < task.spin_reads; i++) {
-    if (page::store_extent(task.spin_read[i].address) == 0) return true;
-  }
-  return false;
-}
-
-// Waits until a byte that the loop reads may have changed. REQUIRES: the turn.
-void park(Task& task) {
-  constexpr uint64_t kLook = 1'000'000;  // nanoseconds
-  if (runtime::g_coherent && !reads_foreign_memory(task)) {  // a page that it reads must be taken from it before anybody writes to it
-    if (task.gave_pages) return;  // as was done when its turn began
-    task.spins_on_pages = 1;
-    block(kSpinnerKey + task.id, ~0u, 0, "spinning on memory");
-    task.spins_on_pages = 0;
-  } else if (!runtime::g_processes) {
-    block(0, 0, task.spin_reads ? kLook : 1, "spinning on memory");
-  } else if (reads_foreign_memory(task)) {
-    int64_t pause[2] = {0, kLook};
-    outside_begin("spinning on memory that programs share");
-    sys::raw(SYS_nanosleep, reinterpret_cast<long>(pause), 0);
-    outside_end();
-  } else {
-    block(0, 0, task.spin_reads ? 0 : 1, "spinning on memory");
-  }
-}
-
-}  // namespace
-
-namespace {
-
-constexpr uint64_t kAside = 1'000'000'000;  // virtual nanoseconds: tens of thousands of rounds, or one second where nobody else goes on
-
-}  // namespace
-
-void stand_aside_if_asked(Task& task) {
-  if ((task.turn_depth && (task.keeps_for != kKeptForGap || task.turn_depth > 1 || task.held)) || task.alone_section) return;
-  if (!input::happens(input::What::kAskedIn, [&] { return __atomic_load_n(&task.asked_in, __ATOMIC_ACQUIRE) != 0; })) return;
-  task.asked_in = 0;
-  begin_turn(EventKind::kSpin);
-  block(0, 0, kAside, "the end of the program");
-  end_turn();
-}
-
-void on_preempted(Frame& frame) {
-  Task& task = self();
-  frame.rip = frame.shown = task.preempted_rip;
-  if (task.at_place) {
-    task.at_place = 0;
-    input::keep_place(task, task.place);
-  }
-  if (!g_tasks_active) return;
-  const bool spins = task.spinning, aside = task.asked_in;
-  task.spinning = task.asked_in = 0;
-  const uint32_t depth = task.keeps_for == kKeptForGap && !task.held ? 0 : task.turn_depth;
-  if (depth) {
-    // Inside a critical section that holds the turn: the turn goes on, the section stays open.
-    task.flags |= 1u;
-  } else {
-    begin_turn(EventKind::kSpin);
-  }
-  if (spins) {
-    task.counters.spins++;
-    if (!spin_sees_change(task)) park(task);
-  } else if (aside) {
-    block(0, 0, kAside, "the end of the program");
-  } else if (depth) {
-    block(0, 0, 1, "preempted");
-  }
-  task.spin_reads = 0;
-  if (depth) {
-    task.flags |= 1u;  // block() published; what follows is to be published too
-  } else {
-    end_turn();
-  }
 }
 
 bool spin_sees_change(const Task& task) {

@@ -44,8 +44,8 @@ case_stress_semaphore() { stress 1 --sem 1 --sem-procs "$threads"; }
 compat stress_exit_group needs=stress-ng limit=90
 case_stress_exit_group() { stress 40 --exit-group 1 --exit-group-ops 5; }
 
-# Attaches shared memory (shmat), which a recording refuses.
-compat fio needs=fio limit=90 orders="free token"
+# Attaches shared memory (shmat).
+compat fio needs=fio limit=90
 case_fio() {
   under fio --name=job --thread --numjobs="$threads" --rw=randrw --bs=4k --size=128k --ioengine=psync \
     --verify=crc32c --fallocate=none --minimal --eta=never >words

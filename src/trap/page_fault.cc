@@ -1,0 +1,31 @@
+#include "trap/page_fault.h"
+
+#include "event/input.h"
+#include "event/owned_memory.h"
+#include "task/shared.h"
+#include "trap/place.h"
+#include "trap/spin.h"
+#include "view/view.h"
+
+namespace weir::trap {
+
+bool meet_page(Task& task, uint64_t address, ucontext_t& context, bool is_owned) {
+  constexpr greg_t kWrite = 2;
+  if (!is_owned && !view::coherent::is_ours(address)) return false;
+  const bool writes = context.uc_mcontext.gregs[REG_ERR] & kWrite;
+  if (task.stepping && !task.peeks) end_stepping(task, context);
+  const uint32_t in_runtime = task.in_runtime;
+  task.in_runtime = 1;
+  const bool is_met = !is_owned || owned::on_fault(task, address, writes);
+  if (!is_owned) view::coherent::on_fault(task, address, writes);
+  task.in_runtime = in_runtime;
+  if (!in_runtime && input::replaying()) {
+    task.pending = 0;
+    auto& rip = context.uc_mcontext.gregs[REG_RIP];
+    rip = static_cast<greg_t>(seek_place(task, static_cast<uint64_t>(rip)));
+  }
+  if (!in_runtime && task.pending && input::recording()) stop_at_place(task, context, true);  // it has come with the event, or meanwhile
+  return is_met;
+}
+
+}  // namespace weir::trap
