@@ -141,7 +141,8 @@ void write_seeds(const std::string& folder) {
   manifest.processor = {"a processor", {1, 2}};
   put("manifest", manifest.text());
   std::string older = manifest.text();
-  put("manifest_older", older.replace(older.find(": 2"), 3, ": 1"));
+  const std::string now = "\"weir recording\": " + std::to_string(kFormat);
+  put("manifest_older", older.replace(older.find(now), now.size(), "\"weir recording\": 0"));
   put("manifest_deep", std::string(5000, '['));
   End end;
   end.reason = kExited;

@@ -14,6 +14,7 @@
 #include "cli/words.h"
 #include "effect/effects.h"
 #include "recording/directory.h"
+#include "trace/ring.h"
 
 namespace weir::cli {
 namespace {
@@ -28,7 +29,7 @@ constexpr uint64_t kPage = 4096;
 const std::vector<std::pair<std::string, Kind>> kKinds = {
     {"call", Kind::kCall}, {"memory", Kind::kMemory}, {"signal", Kind::kSignal}, {"order", Kind::kOrder}, {"turns", Kind::kTurns}, {"task", Kind::kTask},
     {"file", Kind::kFile}, {"end", Kind::kEnd},       {"value", Kind::kValue},   {"image", Kind::kImage},
-    {"place", Kind::kPlace}, {"page", Kind::kPage}};
+    {"place", Kind::kPlace}, {"page", Kind::kPage}, {"points", Kind::kPoints}};
 
 struct Filter {
   std::string directory, kind, page;
@@ -109,6 +110,27 @@ std::string turns_words(const Entry& entry, const char* payload) {
   return text;
 }
 
+// What was not as expected, each after how many points that were: # another task was there last, ! a turn, > after so many turns,
+// T@N after task T's Nth operation without one; + goes on with the same point.
+std::string points_words(const Entry& entry, const char* payload) {
+  std::string text;
+  for (size_t at = 0; at + 8 <= entry.size; at += 8) {
+    const trace::Point point = trace::decoded_point(front_of<uint64_t>(payload + at, 8));
+    const auto low = [&](uint32_t bits) { return point.value & ((uint64_t{1} << bits) - 1); };
+    text += fmt::format("{}{}", text.empty() ? "" : " ", point.skip);
+    switch (point.kind) {
+      case trace::PointKind::kExpected: text += "="; break;
+      case trace::PointKind::kNumber: text += fmt::format("#{:03x}.{}", point.value >> trace::kPointNumberBits, low(trace::kPointNumberBits)); break;
+      case trace::PointKind::kTurn: text += "!"; break;
+      case trace::PointKind::kAfter: text += fmt::format(">{}", point.value); break;
+      case trace::PointKind::kAwait: text += fmt::format("@{}:{}", point.value >> trace::kPointCountBits, low(trace::kPointCountBits)); break;
+      case trace::PointKind::kEnd: text += "."; break;
+    }
+    if (point.more) text += "+";
+  }
+  return text;
+}
+
 std::string end_words(const Entry& entry, const char* payload) {
   const auto end = front_of<trace::End>(payload, entry.size);
   const std::string sums =
@@ -144,6 +166,7 @@ std::string words(const Entry& entry) {
       const bool is_nothing = entry.number == static_cast<uint16_t>(trace::PageKind::kNoMemory);
       return fmt::format("{:#x} {}", static_cast<uint64_t>(entry.result), is_nothing ? "taken, without memory" : "given");
     }
+    case Kind::kPoints: return points_words(entry, payload);
     case Kind::kPad: break;
   }
   return "?";
@@ -176,7 +199,7 @@ int dump(const Filter& filter) {
   std::vector<std::string> damages = recording.damages;
   for (const recording::StreamFile& stream : recording.streams) {
     if (filter.process && stream.key.process != *filter.process) continue;
-    if (filter.task && stream.key.task != *filter.task) continue;
+    if (filter.task && (trace::is_points(stream.key.task) ? stream.key.task & ~trace::kPointsOf : stream.key.task) != *filter.task) continue;
     recording::File file = recording::File::reading(stream.path);
     if (!file.is_open()) {
       damages.push_back(fmt::format("{}: {}", stream.path, strerror(errno)));
@@ -207,7 +230,7 @@ Command add_dump(CLI::App& app) {
   command->add_option("DIR", filter->directory, "The recording; default: the newest one");
   command->add_option("--process", filter->process, "Only of this process: 0 is the program")->type_name("N");
   command->add_option("--task", filter->task, "Only of this task")->type_name("N");
-  command->add_option("--kind", filter->kind, "Only of this kind: call memory signal order turns task file end value image")
+  command->add_option("--kind", filter->kind, "Only of this kind: call memory signal order turns points task file end value image")
       ->type_name("KIND");
   command->add_option("--from", filter->from, "Only from this event of a task on")->type_name("EVENT");
   command->add_option("--to", filter->to, "Only to this event of a task")->type_name("EVENT");

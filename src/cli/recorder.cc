@@ -147,6 +147,7 @@ bool Recorder::take_from(uint32_t index) {
     const char* payload = reinterpret_cast<const char*>(there + 1);
     look_at(entry, payload);
     if (entry.kind == trace::Kind::kTurns) turns_[stream->chunker.key().process] = static_cast<uint64_t>(entry.result) + entry.size / sizeof(uint16_t);
+    if (entry.kind == trace::Kind::kPoints) points_[index] = static_cast<uint64_t>(entry.result) + entry.size / sizeof(uint64_t);
     if (memory_.header().gone) return false;
     stream->chunker.add(entry, payload);
     ring.take(&entry);
@@ -304,9 +305,32 @@ void Recorder::take_open_turns() {
   }
 }
 
+// A last word says how many points were as expected after the others.
+void Recorder::take_open_points() {
+  const trace::Header& header = memory_.header();
+  const uint32_t slots = std::min(header.slots, trace::kMostStreams);
+  for (uint32_t i = 0; i < slots; i++) {
+    if (!trace::is_points(header.slot[i].task)) continue;
+    const trace::OpenPoints open = header.points[i];
+    const auto count = static_cast<uint32_t>(open.state), skip = static_cast<uint32_t>(open.state >> 32);
+    if (open.state == 0 || count > trace::OpenPoints::kMost || skip > trace::kMostSkipped || open.first != points_[i]) continue;
+    const Key key{header.slot[i].process, header.slot[i].task};
+    auto& stream = streams_[key];
+    if (!stream) stream = std::make_unique<Stream>(Stream{recording::Chunker(key)});
+    uint64_t words[trace::OpenPoints::kMost + 1];
+    memcpy(words, open.word, sizeof open.word);
+    words[count] = trace::encoded({trace::PointKind::kEnd, false, skip, 0});
+    const auto size = static_cast<uint32_t>((count + 1) * sizeof(uint64_t));
+    stream->chunker.add({trace::Kind::kPoints, 0, 0, size, 0, 0, static_cast<int64_t>(open.first)}, words);
+  }
+}
+
 void Recorder::finish(recording::End& end) {
   while (take()) {}
-  if (!memory_.header().gone) take_open_turns();
+  if (!memory_.header().gone) {
+    take_open_turns();
+    take_open_points();
+  }
   for (auto& [key, stream] : streams_) {
     while (auto chunk = stream->chunker.cut()) enqueue(std::move(chunk));  // a group that was not finished is of no use
   }

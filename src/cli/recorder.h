@@ -46,6 +46,7 @@ class Recorder {
 
   bool take_from(uint32_t index);
   void take_open_turns();
+  void take_open_points();
   bool is_sound(const trace::Ring& ring) const;
   void look_at(const trace::Entry& entry, const char* payload);
   void copy_file(const trace::Entry& entry, const char* payload);
@@ -63,6 +64,7 @@ class Recorder {
   std::map<recording::Key, std::unique_ptr<Stream>> streams_;
   std::map<uint32_t, Stream*> by_slot_;
   std::map<uint32_t, uint64_t> turns_;  // in the entries of each process
+  std::map<uint32_t, uint64_t> points_;  // words, in the entries of each slot
   std::map<std::pair<uint64_t, uint64_t>, std::string> copies_;  // the first file with this size and sum
   std::map<std::tuple<uint64_t, uint64_t, uint64_t, int64_t>, recording::Copy> images_;  // by device, inode, size and time
 

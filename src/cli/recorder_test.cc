@@ -206,6 +206,54 @@ TEST(Recorder, KeepsNoTurnTwiceWhereTheProgramDiedBetweenItsSteps) {
   EXPECT_EQ(turns_kept(trace::OpenTurns::kMost, trace::OpenTurns::kMost + 1).size(), trace::OpenTurns::kMost);  // that is none
 }
 
+// Words 0 to `kept - 1` are in an entry, `count` more say that they come after `first`, and `skip` points were as expected since: then the
+// program is killed. All words that were kept.
+std::vector<trace::Point> points_kept(uint32_t kept, uint64_t first, uint32_t count, uint32_t skip) {
+  Folder folder;
+  TraceMemory memory(trace::Mode::kRecord);
+  int status = -1;
+  const pid_t child = start([&] {
+    const uint32_t slot = open_slot(memory.header(), 0, 3 | trace::kPointsOf);
+    trace::OpenPoints& open = memory.header().points[slot];
+    const auto word = [](uint64_t value) { return trace::encoded({trace::PointKind::kNumber, false, 0, value}); };
+    for (uint32_t i = 0; i < kept; i++) open.word[i] = word(i);
+    const Entry entry{Kind::kPoints, 0, 0, kept * 8, 0, 0, 0};
+    if (kept && !put_waiting(memory.header(), memory.ring(slot), entry, open.word, entry.size)) return false;
+    for (uint32_t i = 0; i < count; i++) open.word[i] = word(first + i);
+    open.first = first;
+    open.state = uint64_t{skip} << 32 | count;
+    raise(SIGKILL);
+    return true;
+  });
+  record(memory, folder.directory, child, &status);
+  const recording::Recording recording(folder.directory);
+  EXPECT_EQ(verify(recording).damages, std::vector<std::string>());
+  std::vector<trace::Point> points;
+  if (recording.streams.empty()) return points;
+  EXPECT_EQ(recording.streams.at(0).key.name(), "0-3-objects");
+  recording::StreamReader reader(recording::File::reading(recording.streams.at(0).path), kNumber, recording.streams.at(0).key, ~uint64_t{0});
+  for (; const Entry* entry = reader.peek(); reader.take()) {
+    const auto* words = reinterpret_cast<const uint64_t*>(entry + 1);
+    for (size_t i = 0; i < entry->size / sizeof *words; i++) points.push_back(trace::decoded_point(words[i]));
+  }
+  return points;
+}
+
+TEST(Recorder, MakesAnEntryOfTheLastPoints) {
+  const std::vector<trace::Point> points = points_kept(trace::OpenPoints::kMost, trace::OpenPoints::kMost, 3, 9);
+  ASSERT_EQ(points.size(), trace::OpenPoints::kMost + 4);
+  for (size_t i = 0; i + 1 < points.size(); i++) EXPECT_EQ(points[i].value, i);
+  EXPECT_EQ(points.back().kind, trace::PointKind::kEnd);
+  EXPECT_EQ(points.back().skip, 9u);
+  EXPECT_EQ(points_kept(0, 0, 0, 5).size(), 1u);  // none but as expected
+}
+
+TEST(Recorder, KeepsNoPointTwiceWhereTheProgramDiedBetweenItsSteps) {
+  EXPECT_EQ(points_kept(5, 0, 5, 0).size(), 5u);  // they are in the entry already
+  EXPECT_EQ(points_kept(5, 0, 0, 0).size(), 5u);
+  EXPECT_EQ(points_kept(5, 5, trace::OpenPoints::kMost + 1, 0).size(), 5u);  // that is none
+}
+
 TEST(Recorder, CutsGroupsThatAreLongerThanAChunk) {
   Folder folder;
   TraceMemory memory(trace::Mode::kRecord);

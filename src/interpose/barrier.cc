@@ -27,27 +27,92 @@ static_assert(sizeof(Barrier) <= sizeof(pthread_barrier_t));
 
 constexpr uint32_t kStartAgain = 1u << 30;
 
+// An arrival; true: it completed the round.
+bool arrive(volatile Barrier& barrier, uint32_t& mine) {
+  mine = barrier.in + 1;
+  barrier.in = mine;
+  if (mine - barrier.current_round != barrier.count) return false;
+  const uint32_t round = mine < kStartAgain ? mine : 0;
+  barrier.in = round;
+  __atomic_store_n(&barrier.current_round, round, __ATOMIC_RELEASE);  // who waits without a turn sees what comes before it
+  barrier.out = round;
+  return true;
+}
+
+bool waits(volatile Barrier& barrier, uint32_t mine) {
+  return __atomic_load_n(&barrier.current_round, __ATOMIC_ACQUIRE) < mine && __atomic_load_n(&barrier.in, __ATOMIC_ACQUIRE) >= mine;
+}
+
+// Order only: the others' wake-ups need no order either. Who waits looks for a moment, then sleeps in the kernel; after a while, or where a signal
+// has come, it waits in turns, where a deadlock is found. Answers as barrier_event does.
+long wait_in_order(Task& task, volatile Barrier& barrier, uint32_t mine) {
+  constexpr uint32_t kLooks = 50;
+  constexpr uint64_t kSleep = 50'000'000;
+  if (input::replaying() && object::is_interrupted(task)) return static_cast<long>(mine);
+  auto* word = const_cast<uint32_t*>(&barrier.current_round);
+  bool given_up = false;
+  uint64_t since = 0;
+  for (uint32_t i = 0; waits(barrier, mine) && !given_up; i++) {
+    if (i < kLooks) {
+      sys::cpu_relax();
+      continue;
+    }
+    const uint32_t seen = __atomic_load_n(word, __ATOMIC_ACQUIRE);
+    if (!waits(barrier, mine)) break;
+    const long result = sys::futex_wait(word, seen, kSleep);
+    if (input::replaying() && result == -ETIMEDOUT) object::look_round(task, since);
+    given_up = !input::replaying() && (task.pending || result == -ETIMEDOUT) && waits(barrier, mine);
+  }
+  object::note_wait(task, given_up);
+  return given_up ? static_cast<long>(mine) : 0;
+}
+
+long arrive_in_order(Task& task, long address) {
+  if (!object::begin(task, static_cast<uint64_t>(address))) return kTakesTurn;
+  auto& barrier = *reinterpret_cast<volatile Barrier*>(address);
+  if (object::waiting(task)) {
+    object::give_up(task, "a barrier where others wait in turns");
+    return kTakesTurn;
+  }
+  uint32_t mine;
+  const bool completes = arrive(barrier, mine);
+  object::end(task);
+  if (!completes) return wait_in_order(task, barrier, mine);
+  sys::futex_wake(const_cast<uint32_t*>(&barrier.current_round), 0x7fffffff);
+  return PTHREAD_BARRIER_SERIAL_THREAD;
+}
+
 // `number`: this task's arrival number, 0 before it has one. Answers 0, SERIAL_THREAD, or the number: come again.
-long barrier_event(long address, long number, long) {
+long barrier_event(long address, long number, long tried) {
+  if (const long result = replayed_in_order(arrive_in_order, address, tried); result != kTakesTurn) return result;
   const auto key = static_cast<uint64_t>(address);
+  Task& task = self();
   begin_turn(EventKind::kBarrier);
   auto& barrier = *object_at<volatile Barrier>(address);
   auto mine = static_cast<uint32_t>(number);
   long result = 0;
-  if (!mine) {
-    mine = barrier.in + 1;
-    barrier.in = mine;
-    if (mine - barrier.current_round == barrier.count) {
-      const uint32_t round = mine < kStartAgain ? mine : 0;
-      barrier.in = round;
-      barrier.current_round = round;
-      barrier.out = round;
-      wake(key, ~0u, ~0u);
-      end_turn();
-      return PTHREAD_BARRIER_SERIAL_THREAD;
-    }
+  bool completes = false, stays;
+  {
+    const object::Scope scope(task, key);
+    if (!mine) completes = arrive(barrier, mine);
+    stays = number && !completes && waits(barrier, mine);
+    if (stays && object::g_ordered) object::waiting(task)++;
   }
-  while (barrier.current_round < mine && barrier.in >= mine && result == 0) result = block(key, ~0u, 0, "barrier");
+  if (completes) {
+    wake(key, ~0u, ~0u);
+    end_turn();
+    if (object::g_ordered) sys::futex_wake(const_cast<uint32_t*>(&barrier.current_round), 0x7fffffff);
+    return PTHREAD_BARRIER_SERIAL_THREAD;
+  }
+  if (!number && object::g_ordered) {
+    end_turn();
+    return wait_in_order(task, barrier, mine);
+  }
+  while (result == 0 && waits(barrier, mine)) result = block(key, ~0u, 0, "barrier");
+  if (stays && object::g_ordered) {
+    const object::Scope scope(task, key);
+    object::waiting(task)--;
+  }
   end_turn();
   return result ? static_cast<long>(mine) : 0;
 }
@@ -109,8 +174,20 @@ using namespace weir::interpose;
 WEIR_EXPORT int pthread_barrier_wait(pthread_barrier_t* barrier) noexcept {
   if (!is_event() || reinterpret_cast<Barrier*>(barrier)->shared) return real().pthread_barrier_wait(barrier);
   long result = 0;
+  bool tried = false;
+  if (object::g_ordered) {
+    const AloneSection section;
+    tried = !section.alone();
+    const long here = tried ? recorded_in_order(arrive_in_order, barrier) : kTakesTurn;
+    if (here != kTakesTurn) {
+      if (here <= 0) return static_cast<int>(here);
+      result = here;
+      tried = false;
+    }
+  }
   do {
-    result = weir_upcall(barrier_event, reinterpret_cast<long>(barrier), result, 0);
+    result = weir_upcall(barrier_event, reinterpret_cast<long>(barrier), result, tried);
+    tried = false;
   } while (result > 0);
   return static_cast<int>(result);
 }

@@ -45,6 +45,17 @@ unsigned flags_of(const pthread_cond_t* condition) {
 
 bool is_event(const pthread_cond_t* condition) { return interpose::is_event() && !(flags_of(condition) & kShared); }
 
+// The object whose order a condition has (event/object.h): the word in which libc's own waiters count themselves, so that they are in it, too.
+uint64_t object_of(uint64_t condition) { return condition + offsetof(pthread_cond_t, __data.__wrefs); }
+
+// Order only: what who signals without a turn looks at.
+void count_waiting(uint64_t condition, int by) {
+  if (!object::g_ordered) return;
+  Task& task = self();
+  const object::Scope scope(task, object_of(condition));
+  object::waiting(task) += static_cast<uint32_t>(by);
+}
+
 long wait_event(long wait_at, long, long) {
   const Wait wait = *reinterpret_cast<const Wait*>(wait_at);
   const auto key = reinterpret_cast<uint64_t>(wait.condition);
@@ -58,7 +69,9 @@ long wait_event(long wait_at, long, long) {
   } else {
     result = release(mutex, false);
     if (result == 0) {
+      count_waiting(key, 1);
       result = block_cancellable(key, remaining(wait.until), "condition", wait.ignores_cancel);
+      count_waiting(key, -1);
       const bool cancelled = is_cancelled() && !wait.ignores_cancel;
       if (result == 0 && cancelled) {
         wake(key, 1, ~0u);
@@ -108,7 +121,19 @@ int wait(Wait wait) {
   return static_cast<int>(result);
 }
 
-long wake_event(long condition, long count, long) {
+// Order only: nobody waits, which is all that there is to it.
+long wake_in_order(Task& task, long condition) {
+  if (!object::begin(task, object_of(static_cast<uint64_t>(condition)))) return kTakesTurn;
+  if (object::waiting(task) || flags_of(reinterpret_cast<pthread_cond_t*>(condition)) >= kOneWaiter) {
+    object::give_up(task, "a condition that others wait for");
+    return kTakesTurn;
+  }
+  object::end(task);
+  return 0;
+}
+
+long wake_event(long condition, long count, long tried) {
+  if (replayed_in_order(wake_in_order, condition, tried) != kTakesTurn) return 0;
   Section section(self());
   begin_turn(EventKind::kCondition);
   const uint32_t woken = wake(static_cast<uint64_t>(condition), static_cast<uint32_t>(count), ~0u);
@@ -121,6 +146,13 @@ bool wakes_nobody(const pthread_cond_t* condition) {
   if (!runtime::g_copies || flags_of(condition) >= kOneWaiter) return false;
   AloneSection section;
   return !waiters(reinterpret_cast<uint64_t>(condition)) && section.goes_without_event();
+}
+
+// Answers whether libc's own waiters are to be woken, too.
+bool wakes_others(pthread_cond_t* condition, uint32_t count) {
+  bool tried;
+  if (makes_in_order(wake_in_order, condition, tried)) return false;
+  return weir::weir_upcall(wake_event, reinterpret_cast<long>(condition), count, tried) != 0;
 }
 
 bool uses_real(const pthread_cond_t* condition, const pthread_mutex_t* mutex) { return !is_event(condition) || !is_ours(mutex); }
@@ -150,7 +182,7 @@ WEIR_EXPORT int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_
 
 WEIR_EXPORT int pthread_cond_signal(pthread_cond_t* condition) noexcept {
   if (is_event(condition) && wakes_nobody(condition)) return 0;
-  if (!is_event(condition) || weir::weir_upcall(wake_event, reinterpret_cast<long>(condition), 1, 0)) {
+  if (!is_event(condition) || wakes_others(condition, 1)) {
     return real().pthread_cond_signal(condition);
   }
   return 0;
@@ -158,7 +190,7 @@ WEIR_EXPORT int pthread_cond_signal(pthread_cond_t* condition) noexcept {
 
 WEIR_EXPORT int pthread_cond_broadcast(pthread_cond_t* condition) noexcept {
   if (is_event(condition) && wakes_nobody(condition)) return 0;
-  if (!is_event(condition) || weir::weir_upcall(wake_event, reinterpret_cast<long>(condition), ~0u, 0)) {
+  if (!is_event(condition) || wakes_others(condition, ~0u)) {
     return real().pthread_cond_broadcast(condition);
   }
   return 0;

@@ -18,6 +18,7 @@
 #include "event/event.h"
 #include "event/input.h"
 #include "event/gap.h"
+#include "event/object.h"
 #include "event/ownership.h"
 #include "page/store.h"
 #include "runtime/state.h"
@@ -160,5 +161,32 @@ class AloneSection {
   Task& task_;
   bool alone_;
 };
+
+// An operation that may be made in the order of its object, without a turn (event/object.h): answers as the event does, or kTakesTurn.
+using InOrder = long (*)(Task&, long object);
+inline constexpr long kTakesTurn = -100;
+
+// In program code, in a section of a task that is not alone: recorded, that is where it is made.
+inline long recorded_in_order(InOrder operation, const void* object) {
+  if (!object::g_ordered || !input::recording()) return kTakesTurn;
+  Task& task = self();
+  const long result = operation(task, reinterpret_cast<long>(object));
+  if (result != kTakesTurn) task.passes++;  // as if it had come in
+  return result;
+}
+
+// The same where it has no section of its own. `tried`: it is for a replay to do so.
+inline bool makes_in_order(InOrder operation, const void* object, bool& tried) {
+  tried = false;
+  if (!object::g_ordered) return false;
+  const AloneSection section;
+  tried = !section.alone();
+  return tried && recorded_in_order(operation, object) != kTakesTurn;
+}
+
+// In the runtime: replayed, here, where it was `tried` before.
+inline long replayed_in_order(InOrder operation, long object, bool tried) {
+  return tried && object::g_ordered && input::replaying() ? operation(self(), object) : kTakesTurn;
+}
 
 }  // namespace weir::interpose

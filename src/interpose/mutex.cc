@@ -103,7 +103,34 @@ bool keep_turn(long address) {
   return true;
 }
 
-long lock_event(long address, long until_at, long) {
+// Order only, without a turn: answers as the operation does, or kTakesTurn.
+long try_in_order(Task& task, long address) {
+  if (!object::begin(task, static_cast<uint64_t>(address))) return kTakesTurn;
+  const int result = try_take(*reinterpret_cast<Mutex*>(address), task.virtual_tid);
+  if (result == EBUSY) {
+    object::give_up(task, "a mutex that another task holds");
+    return kTakesTurn;
+  }
+  task.failed_tries = task.tried_in_vain = 0;
+  object::end(task);
+  return result;
+}
+
+long unlock_in_order(Task& task, long address) {
+  if (!object::begin(task, static_cast<uint64_t>(address))) return kTakesTurn;
+  auto& mutex = *reinterpret_cast<Mutex*>(address);
+  if (mutex.__lock > 1) {
+    object::give_up(task, "a mutex that others wait for");
+    return kTakesTurn;
+  }
+  const Release release = give_back(mutex, task.virtual_tid, true);
+  object::end(task);
+  return release == Release::kNotOwner ? EPERM : 0;
+}
+
+// `tried`, of this event and those that follow: recorded, it was to be made without a turn.
+long lock_event(long address, long until_at, long tried) {
+  if (const long result = replayed_in_order(try_in_order, address, tried); result != kTakesTurn) return result;
   const Until until = *reinterpret_cast<const Until*>(until_at);
   begin_turn(EventKind::kMutex);
   stand_aside(self());
@@ -113,19 +140,25 @@ long lock_event(long address, long until_at, long) {
   return result;
 }
 
-long try_event(long address, long, long) {
+long try_event(long address, long tried, long) {
+  if (const long result = replayed_in_order(try_in_order, address, tried); result != kTakesTurn) return result;
   Task& task = self();
   begin_turn(EventKind::kMutex);
   stand_aside(task);
   use(address);
-  const int result = try_take(*object_at<Mutex>(address), task.virtual_tid);
+  int result;
+  {
+    const object::Scope scope(task, static_cast<uint64_t>(address));
+    result = try_take(*object_at<Mutex>(address), task.virtual_tid);
+  }
   task.failed_tries = result ? task.failed_tries + 1 : 0;
   task.tried_in_vain = result != 0;
   end_turn();
   return result;
 }
 
-long unlock_event(long address, long, long) {
+long unlock_event(long address, long tried, long) {
+  if (const long result = replayed_in_order(unlock_in_order, address, tried); result != kTakesTurn) return result;
   Task& task = self();
   const uint32_t held = task.held;
   task.held = 0;  // this event belongs to the section
@@ -148,17 +181,23 @@ long unlock_event(long address, long, long) {
 }
 
 int lock_until(pthread_mutex_t* mutex, const Until& until) {
+  bool tried;
   {
     AloneSection section(mutex);
-    if (section.alone()) {
+    tried = !section.alone();
+    if (!tried) {
+      const object::Scope scope(self(), reinterpret_cast<uint64_t>(mutex), self().turn_depth != 0);
       const int result = try_take(mutex->__data, section.tid());
       if (result == 0) section.hold(mutex);
       if (result != EBUSY) return result;
+    } else if (const long result = recorded_in_order(try_in_order, mutex); result != kTakesTurn) {
+      return static_cast<int>(result);
     }
   }
   long result;
   do {
-    result = weir_upcall(lock_event, reinterpret_cast<long>(mutex), reinterpret_cast<long>(&until), 0);
+    result = weir_upcall(lock_event, reinterpret_cast<long>(mutex), reinterpret_cast<long>(&until), tried);
+    tried = false;
   } while (result == kAgain);
   return static_cast<int>(result);
 }
@@ -171,14 +210,18 @@ long acquire(long address, const Until& until, bool count_user, bool through_sig
   for (;;) {
     use(address);
     auto& mutex = *object_at<volatile Mutex>(address);
-    const int result = try_take(const_cast<Mutex&>(mutex), task.virtual_tid, count_user);
-    if (result != EBUSY) {
+    int result;
+    {
+      const object::Scope scope(task, static_cast<uint64_t>(address));
+      result = try_take(const_cast<Mutex&>(mutex), task.virtual_tid, count_user);
       if (waited && result == 0 && waiters(static_cast<uint64_t>(address))) mutex.__lock = 2;
+      if (result == EBUSY && !(until.is_set && !is_valid(until.time))) mutex.__lock = 2;
+    }
+    if (result != EBUSY) {
       if (result == 0) section_begins(static_cast<uint64_t>(address));
       return result;
     }
     if (until.is_set && !is_valid(until.time)) return EINVAL;
-    mutex.__lock = 2;
     waited = true;
     switch (block(static_cast<uint64_t>(address), ~0u, remaining(until), "mutex")) {
       case ETIMEDOUT: return ETIMEDOUT;
@@ -190,9 +233,15 @@ long acquire(long address, const Until& until, bool count_user, bool through_sig
 
 int release(long address, bool forget_user) {
   auto& mutex = *object_at<Mutex>(address);
-  const bool contended = mutex.__lock > 1;
   section_ends();
-  switch (give_back(mutex, self().virtual_tid, forget_user)) {
+  bool contended;
+  Release released;
+  {
+    const object::Scope scope(self(), static_cast<uint64_t>(address));
+    contended = mutex.__lock > 1;
+    released = give_back(mutex, self().virtual_tid, forget_user);
+  }
+  switch (released) {
     case Release::kNotOwner: return EPERM;
     case Release::kKept: return 0;
     case Release::kDone: break;
@@ -209,14 +258,19 @@ int lock_mutex(pthread_mutex_t* mutex) {
 int try_mutex(pthread_mutex_t* mutex) {
   if (!is_event() || !is_ours(mutex)) return real().pthread_mutex_trylock(mutex);
   int result = -1;
+  bool tried;
   {
     AloneSection section(mutex);
-    if (section.alone()) {
+    tried = !section.alone();
+    if (!tried) {
+      const object::Scope scope(self(), reinterpret_cast<uint64_t>(mutex), self().turn_depth != 0);
       result = try_take(mutex->__data, section.tid());
       if (result == 0) section.hold(mutex);
+    } else if (const long taken = recorded_in_order(try_in_order, mutex); taken != kTakesTurn) {
+      result = static_cast<int>(taken);
     }
   }
-  if (result == -1 || result == EBUSY) result = static_cast<int>(weir_upcall(try_event, reinterpret_cast<long>(mutex), 0, 0));
+  if (result == -1 || result == EBUSY) result = static_cast<int>(weir_upcall(try_event, reinterpret_cast<long>(mutex), tried, 0));
   return result == EDEADLK ? EBUSY : result;
 }
 
@@ -235,11 +289,15 @@ bool may_release_later(Task& task, const Mutex& mutex) {
 
 int unlock_mutex(pthread_mutex_t* mutex) {
   if (!is_event() || !is_ours(mutex)) return real().pthread_mutex_unlock(mutex);
+  bool tried;
   {
     AloneSection section(mutex);
-    if (section.alone() && mutex->__data.__lock <= 1 && section.let_go()) {
+    tried = !section.alone();
+    if (!tried && mutex->__data.__lock <= 1 && section.let_go()) {
+      const object::Scope scope(self(), reinterpret_cast<uint64_t>(mutex), self().turn_depth != 0);
       return give_back(mutex->__data, section.tid(), true) == Release::kNotOwner ? EPERM : 0;
     }
+    if (const long result = tried ? recorded_in_order(unlock_in_order, mutex) : kTakesTurn; result != kTakesTurn) return static_cast<int>(result);
   }
   if (runtime::g_copies) {
     AloneSection section;
@@ -248,7 +306,7 @@ int unlock_mutex(pthread_mutex_t* mutex) {
       return 0;
     }
   }
-  return static_cast<int>(weir_upcall(unlock_event, reinterpret_cast<long>(mutex), 0, 0));
+  return static_cast<int>(weir_upcall(unlock_event, reinterpret_cast<long>(mutex), tried, 0));
 }
 
 }  // namespace weir::interpose

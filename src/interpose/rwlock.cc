@@ -61,18 +61,65 @@ void give_back(Lock& lock) {
   }
 }
 
-constexpr long kRead = 0, kWrite = 1, kTryRead = 2, kTryWrite = 3;
+constexpr long kRead = 0, kWrite = 1, kTryRead = 2, kTryWrite = 3, kTried = 4;
+
+// Order only, without a turn, where nobody waits.
+long read_in_order(Task& task, long address) {
+  if (!object::begin(task, static_cast<uint64_t>(address))) return kTakesTurn;
+  if (object::waiting(task) || try_read(*reinterpret_cast<Lock*>(address), task.virtual_tid, false) != 0) {
+    object::give_up(task, "a read-write lock that is not free for reading");
+    return kTakesTurn;
+  }
+  object::end(task);
+  return 0;
+}
+
+long write_in_order(Task& task, long address) {
+  if (!object::begin(task, static_cast<uint64_t>(address))) return kTakesTurn;
+  if (try_write(*reinterpret_cast<Lock*>(address), task.virtual_tid) != 0) {
+    object::give_up(task, "a read-write lock that is not free for writing");
+    return kTakesTurn;
+  }
+  object::end(task);
+  return 0;
+}
+
+long unlock_in_order(Task& task, long address) {
+  if (!object::begin(task, static_cast<uint64_t>(address))) return kTakesTurn;
+  if (object::waiting(task)) {
+    object::give_up(task, "a read-write lock that others wait for");
+    return kTakesTurn;
+  }
+  give_back(*reinterpret_cast<Lock*>(address));
+  object::end(task);
+  return 0;
+}
+
+// Within a turn, around a wait that is not over: who makes it without one looks at that.
+void count_waiting(Task& task, int by) {
+  if (object::g_ordered) object::waiting(task) += static_cast<uint32_t>(by);
+}
 
 long lock_event(long address, long until_at, long how) {
   const Until until = *reinterpret_cast<const Until*>(until_at);
   const bool writes = how & kWrite;
   const bool only_try = how & kTryRead;
-  const int me = self().virtual_tid;
+  if (replayed_in_order(writes ? write_in_order : read_in_order, address, how & kTried) != kTakesTurn) return 0;
+  Task& task = self();
+  const int me = task.virtual_tid;
   begin_turn(EventKind::kRwlock);
   long result;
+  bool waited = false;
   for (;;) {
-    auto& lock = *object_at<Lock>(address);
-    result = writes ? try_write(lock, me) : try_read(lock, me, waiters(writer_queue(address)) > 0);
+    bool waits;
+    {
+      const object::Scope scope(task, static_cast<uint64_t>(address));
+      auto& lock = *object_at<Lock>(address);
+      result = writes ? try_write(lock, me) : try_read(lock, me, waiters(writer_queue(address)) > 0);
+      waits = result == EBUSY && !only_try && !(until.is_set && !is_valid(until.time));
+      if (waits != waited) count_waiting(task, waits ? 1 : -1);
+      waited = waits;
+    }
     if (only_try && result == EDEADLK) result = EBUSY;
     if (result != EBUSY || only_try) break;
     if (until.is_set && !is_valid(until.time)) {
@@ -82,6 +129,10 @@ long lock_event(long address, long until_at, long how) {
     result = block(writes ? writer_queue(address) : reader_queue(address), ~0u, remaining(until), writes ? "lock for writing" : "lock for reading");
     if (result == EINTR) result = kAgain;
     if (result == 0) continue;
+    {
+      const object::Scope scope(task, static_cast<uint64_t>(address));
+      count_waiting(task, -1);
+    }
     // A reader may have kept away for this writer.
     if (writes && !waiters(writer_queue(address))) wake(reader_queue(address), ~0u, ~0u);
     break;
@@ -90,14 +141,20 @@ long lock_event(long address, long until_at, long how) {
   return result;
 }
 
-long unlock_event(long address, long, long) {
+long unlock_event(long address, long tried, long) {
+  if (replayed_in_order(unlock_in_order, address, tried) != kTakesTurn) return 0;
   begin_turn(EventKind::kRwlock);
   auto& lock = *object_at<Lock>(address);
-  const bool was_written = written(lock);
-  give_back(lock);
+  bool was_written, has_readers;
+  {
+    const object::Scope scope(self(), static_cast<uint64_t>(address));
+    was_written = written(lock);
+    give_back(lock);
+    has_readers = readers(lock);
+  }
   if (was_written && lock.__flags == PTHREAD_RWLOCK_PREFER_READER_NP && wake(reader_queue(address), ~0u, ~0u)) {
     // readers go first
-  } else if (!readers(lock) && !wake(writer_queue(address), 1, ~0u)) {
+  } else if (!has_readers && !wake(writer_queue(address), 1, ~0u)) {
     wake(reader_queue(address), ~0u, ~0u);
   }
   end_turn();
@@ -105,16 +162,22 @@ long unlock_event(long address, long, long) {
 }
 
 int lock_until(pthread_rwlock_t* lock, const Until& until, long how) {
+  bool tried;
   {
     AloneSection section;
-    if (section.alone() && !prefers_writers(lock->__data)) {
+    tried = !section.alone();
+    if (!tried && !prefers_writers(lock->__data)) {
+      const object::Scope scope(self(), reinterpret_cast<uint64_t>(lock), self().turn_depth != 0);
       const int result = how & kWrite ? try_write(lock->__data, section.tid()) : try_read(lock->__data, section.tid(), false);
       if (result == 0) return 0;
     }
+    if (tried && recorded_in_order(how & kWrite ? write_in_order : read_in_order, lock) != kTakesTurn) return 0;
   }
+  if (tried) how |= kTried;
   long result;
   do {
     result = weir_upcall(lock_event, reinterpret_cast<long>(lock), reinterpret_cast<long>(&until), how);
+    how &= ~kTried;
   } while (result == kAgain);
   return static_cast<int>(result);
 }
@@ -173,5 +236,7 @@ WEIR_EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t* lock, clockid_t clo
 
 WEIR_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t* lock) noexcept {
   if (!is_event(lock)) return real().pthread_rwlock_unlock(lock);
-  return static_cast<int>(weir::weir_upcall(unlock_event, reinterpret_cast<long>(lock), 0, 0));
+  bool tried;
+  if (makes_in_order(unlock_in_order, lock, tried)) return 0;
+  return static_cast<int>(weir::weir_upcall(unlock_event, reinterpret_cast<long>(lock), tried, 0));
 }

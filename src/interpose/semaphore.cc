@@ -21,28 +21,67 @@ static_assert(sizeof(Semaphore) <= sizeof(sem_t));
 
 bool is_ours(const sem_t* semaphore) { return !beside(reinterpret_cast<const Semaphore*>(semaphore))->shared; }
 
-constexpr long kOnlyTry = 1, kIgnoresCancel = 2;
+constexpr long kOnlyTry = 1, kIgnoresCancel = 2, kTried = 4;
+
+long take_in_order(Task& task, long address) {
+  if (!object::begin(task, static_cast<uint64_t>(address))) return kTakesTurn;
+  auto& value = reinterpret_cast<Semaphore*>(address)->value;
+  if (!value) {
+    object::give_up(task, "a semaphore that is zero");
+    return kTakesTurn;
+  }
+  value--;
+  object::end(task);
+  return 0;
+}
+
+long post_in_order(Task& task, long address) {
+  if (!object::begin(task, static_cast<uint64_t>(address))) return kTakesTurn;
+  auto& semaphore = *reinterpret_cast<Semaphore*>(address);
+  if (semaphore.waiters || semaphore.value == SEM_VALUE_MAX) {
+    object::give_up(task, "a semaphore that others wait for");
+    return kTakesTurn;
+  }
+  semaphore.value++;
+  object::end(task);
+  return 0;
+}
+
+// Within a turn. Where it is zero and `waits`, the task counts as a waiter from here on.
+bool take_one(long address, bool waits) {
+  const object::Scope scope(self(), static_cast<uint64_t>(address));
+  auto& semaphore = *object_at<volatile Semaphore>(address);
+  if (semaphore.value) {
+    semaphore.value = semaphore.value - 1;
+    return true;
+  }
+  if (waits) semaphore.waiters = semaphore.waiters + 1;
+  return false;
+}
+
+void wait_no_more(long address) {
+  const object::Scope scope(self(), static_cast<uint64_t>(address));
+  auto& semaphore = *object_at<volatile Semaphore>(address);
+  semaphore.waiters = semaphore.waiters - 1;
+}
 
 long wait_event(long address, long until_at, long how) {
+  if (replayed_in_order(take_in_order, address, how & kTried) != kTakesTurn) return 0;
   const Until until = *reinterpret_cast<const Until*>(until_at);
   begin_turn(EventKind::kSemaphore);
   long result = 0;
   while (result == 0) {
-    auto& semaphore = *object_at<volatile Semaphore>(address);
-    if (semaphore.value) {
-      semaphore.value = semaphore.value - 1;
-      break;
-    }
+    const bool waits = !(how & kOnlyTry) && !(until.is_set && !is_valid(until.time)) && !(is_cancelled() && !(how & kIgnoresCancel));
+    if (take_one(address, waits)) break;
     if (how & kOnlyTry) {
       result = EAGAIN;
     } else if (until.is_set && !is_valid(until.time)) {
       result = EINVAL;
-    } else if (is_cancelled() && !(how & kIgnoresCancel)) {
+    } else if (!waits) {
       result = kAgain;
     } else {
-      semaphore.waiters = semaphore.waiters + 1;
       result = block_cancellable(static_cast<uint64_t>(address), remaining(until), "semaphore", how & kIgnoresCancel);
-      semaphore.waiters = semaphore.waiters - 1;
+      wait_no_more(address);
       if (result == EINTR && !ends_wait()) result = kAgain;
     }
   }
@@ -50,15 +89,22 @@ long wait_event(long address, long until_at, long how) {
   return result;
 }
 
-long post_event(long address, long, long) {
-  begin_turn(EventKind::kSemaphore);
+bool put_one(long address) {
+  const object::Scope scope(self(), static_cast<uint64_t>(address));
   auto& semaphore = *object_at<Semaphore>(address);
+  if (semaphore.value == SEM_VALUE_MAX) return false;
+  semaphore.value++;
+  return true;
+}
+
+long post_event(long address, long tried, long) {
+  if (replayed_in_order(post_in_order, address, tried) != kTakesTurn) return 0;
+  begin_turn(EventKind::kSemaphore);
   long result = 0;
-  if (semaphore.value == SEM_VALUE_MAX) {
-    result = EOVERFLOW;
-  } else {
-    semaphore.value++;
+  if (put_one(address)) {
     wake(static_cast<uint64_t>(address), 1, ~0u);
+  } else {
+    result = EOVERFLOW;
   }
   end_turn();
   return result;
@@ -66,7 +112,11 @@ long post_event(long address, long, long) {
 
 long value_event(long address, long, long) {
   begin_turn(EventKind::kSemaphore);
-  const long value = object_at<Semaphore>(address)->value;
+  long value;
+  {
+    const object::Scope scope(self(), static_cast<uint64_t>(address));
+    value = object_at<Semaphore>(address)->value;
+  }
   end_turn();
   return value;
 }
@@ -79,15 +129,19 @@ int answer(long error) {
 
 int wait(sem_t* semaphore, const Until& until, bool only_try) {
   if (!only_try) pthread_testcancel();
+  bool tried;
   {
     AloneSection section;
     auto& value = reinterpret_cast<Semaphore*>(semaphore)->value;
-    if (section.alone() && value) {
+    tried = !section.alone();
+    if (!tried && value) {
+      const object::Scope scope(self(), reinterpret_cast<uint64_t>(semaphore), self().turn_depth != 0);
       value--;
       return 0;
     }
+    if (tried && recorded_in_order(take_in_order, semaphore) != kTakesTurn) return 0;
   }
-  for (long how = only_try ? kOnlyTry : 0;; how |= kIgnoresCancel) {
+  for (long how = (only_try ? kOnlyTry : 0) | (tried ? kTried : 0);; how = (how | kIgnoresCancel) & ~kTried) {
     long result = weir_upcall(wait_event, reinterpret_cast<long>(semaphore), reinterpret_cast<long>(&until), how);
     if (result != kAgain && result != EINTR) return answer(result);
     pthread_testcancel();
@@ -125,7 +179,9 @@ WEIR_EXPORT int sem_clockwait(sem_t* semaphore, clockid_t clock, const timespec*
 
 WEIR_EXPORT int sem_post(sem_t* semaphore) noexcept {
   if (!is_event() || !is_ours(semaphore)) return real().sem_post(semaphore);
-  return answer(weir::weir_upcall(post_event, reinterpret_cast<long>(semaphore), 0, 0));
+  bool tried;
+  if (makes_in_order(post_in_order, semaphore, tried)) return 0;
+  return answer(weir::weir_upcall(post_event, reinterpret_cast<long>(semaphore), tried, 0));
 }
 
 WEIR_EXPORT int sem_getvalue(sem_t* semaphore, int* value) noexcept {

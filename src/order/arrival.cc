@@ -48,12 +48,20 @@ void note_arrivals(Shared& s, Task& next) {
   }
 }
 
+// Order only, replaying (event/object.h).
+void wake_turn_sleepers(Shared& s) {
+  if (!__atomic_load_n(&s.turn_sleepers, __ATOMIC_SEQ_CST)) return;
+  __atomic_fetch_add(&s.turn_calls, 1u, __ATOMIC_SEQ_CST);
+  sys::futex_wake(&s.turn_calls, 0x7fffffff);
+}
+
 void give(Shared& s, Task& task) {
   if (task.state == TaskState::kBlocked) end_wait(task, static_cast<How>(task.comes));
   task.comes = 0;
   s.turn = task.id;
   s.round++;
-  s.decisions++;
+  __atomic_store_n(&s.decisions, s.decisions + 1, __ATOMIC_SEQ_CST);  // against who is about to sleep: it sees this, or is seen
+  if (replays()) wake_turn_sleepers(s);
   task.computes = 0;
   if (journal().recording && s.unnoted) note_arrivals(s, task);
   if (journal().recording) journal().put_turn(turn_of(task));

@@ -123,7 +123,7 @@ TEST(ManifestText, OfAnotherVersionIsRefusedByName) {
 }
 
 TEST(ManifestText, WithTypesExchangedIsRefused) {
-  for (const char* text : {"", "[]", "{}", "null", "{\"weir recording\": \"1\"}", "{\"weir recording\": 1}", "{\"weir recording\": 1, \"sum\": 4}",
+  for (const char* text : {"", "[]", "{}", "null", "{\"weir recording\": \"1\"}", "{\"weir recording\": 2}", "{\"weir recording\": 2, \"sum\": 4}",
                            "{\"weir recording\": -1}", "{\"weir recording\": 1e400}"}) {
     EXPECT_THROW(Manifest::from_text(text), Damage) << text;
     EXPECT_THROW(End::from_text(text), Damage) << text;

@@ -13,6 +13,7 @@ namespace {
 static_assert(kOrderStream == trace::kOrderTask);
 
 constexpr const char* kOrderName = "order";
+constexpr std::string_view kPointsName = "-objects";
 
 // A number as it is printed, and nothing else.
 std::optional<uint32_t> number_of(std::string_view text) {
@@ -59,17 +60,22 @@ std::optional<ChunkHeader> header_at(const File& file, uint64_t offset, uint64_t
 }  // namespace
 
 std::string Key::name() const {
-  return std::to_string(process) + "-" + (task == kOrderStream ? kOrderName : std::to_string(task));
+  const std::string of = std::to_string(process) + "-";
+  if (task == kOrderStream) return of + kOrderName;
+  return of + std::to_string(task & ~trace::kPointsOf) + std::string(trace::is_points(task) ? kPointsName : "");
 }
 
 std::optional<Key> Key::from_name(std::string_view name) {
   const size_t dash = name.find('-');
   if (dash == std::string_view::npos) return std::nullopt;
   const auto process = number_of(name.substr(0, dash));
-  const std::string_view rest = name.substr(dash + 1);
-  const auto task = rest == kOrderName ? std::optional(kOrderStream) : number_of(rest);
-  if (!process || !task || (*task == kOrderStream && rest != kOrderName)) return std::nullopt;
-  return Key{*process, *task};
+  std::string_view rest = name.substr(dash + 1);
+  if (process && rest == kOrderName) return Key{*process, kOrderStream};
+  const bool is_points = rest.ends_with(kPointsName);
+  if (is_points) rest.remove_suffix(kPointsName.size());
+  const auto task = number_of(rest);
+  if (!process || !task || (*task & trace::kPointsOf)) return std::nullopt;
+  return Key{*process, *task | (is_points ? trace::kPointsOf : 0)};
 }
 
 std::string packed(const Chunk& chunk, uint64_t recording, int level) {

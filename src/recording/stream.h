@@ -24,7 +24,7 @@ struct Key {
   uint32_t process;
   uint32_t task;
   auto operator<=>(const Key&) const = default;
-  std::string name() const;  // "0-3", "0-order": the file's name in streams/
+  std::string name() const;  // "0-3", "0-order", "0-3-objects": the file's name in streams/
   static std::optional<Key> from_name(std::string_view name);
 };
 

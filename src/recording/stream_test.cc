@@ -1,4 +1,5 @@
 #include "recording/stream.h"
+#include "trace/ring.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -74,8 +75,8 @@ Seen read_all(std::string_view bytes) {
 }
 
 TEST(KeyNames, AreReadBack) {
-  for (const Key key : {Key{0, 0}, Key{12, 345}, Key{1, kOrderStream}}) EXPECT_EQ(Key::from_name(key.name()), key);
-  for (const char* name : {"", "-", "1", "1-", "-1", "a-b", "01-2", "1-02", "1-2-3", "1-2.part", "1-4294967295", "99999999999-1", "1- 2"}) {
+  for (const Key key : {Key{0, 0}, Key{12, 345}, Key{1, kOrderStream}, Key{2, 17 | trace::kPointsOf}}) EXPECT_EQ(Key::from_name(key.name()), key);
+  for (const char* name : {"", "-", "1", "1-", "-1", "a-b", "01-2", "1-02", "1-2-3", "1-2.part", "1-4294967295", "1-2147483649", "1-objects", "1-2-objects-objects", "1-order-objects", "1-02-objects", "99999999999-1", "1- 2"}) {
     EXPECT_EQ(Key::from_name(name), std::nullopt) << name;
   }
 }

@@ -6,9 +6,11 @@
 #include "count/count.h"
 #include "count/seek.h"
 #include "count/text.h"
+#include "decode/registers.h"
 #include "event/event.h"
 #include "event/gap.h"
 #include "event/input.h"
+#include "event/object.h"
 #include "event/owned_memory.h"
 #include "event/ownership.h"
 #include "order/rounds.h"
@@ -21,6 +23,7 @@
 #include "syscall/syscall.h"
 #include "task/shared.h"
 #include "trap/place.h"
+#include "trap/program_memory.h"
 #include "trap/recorded_signals.h"
 #include "trap/spin.h"
 #include "view/view.h"
@@ -64,6 +67,39 @@ bool makes_alone(Task& task, const Frame& frame, const Site& site, uint64_t addr
          would_store(site.atomic, frame, reinterpret_cast<void*>(address)) && operates_alone(task, address);
 }
 
+// Takes a lock of libc's that is free, or gives one back that nobody waits for. Who failed to take a lock looks once more whether it is waited for,
+// without an event, in a turn that covers that (KeptTurn kKeptForRetry): so whatever changes that is in a turn too.
+bool is_uncontended(const AtomicOp& op, const Frame& frame, uint32_t word) {
+  const bool from_register = op.source != AtomicOp::kImmediate;
+  const auto operand = static_cast<int32_t>(from_register ? general_register(frame, op.source) : static_cast<uint64_t>(int64_t{op.immediate}));
+  switch (op.kind) {
+    case AtomicKind::kCmpxchg: return word == 0 && static_cast<uint32_t>(frame.rax) == 0 && operand == 1;
+    case AtomicKind::kXchg: return word == 1 && operand == 0;
+    case AtomicKind::kDec: return word == 1;
+    case AtomicKind::kSub: return word == 1 && operand == 1;
+    case AtomicKind::kAdd: return word == 1 && operand == -1;
+    default: return false;
+  }
+}
+
+// Order only: without a turn, in the order of the word's slot. False: it is to take one.
+bool makes_in_order(Task& task, Frame& frame, const Site& site, uint64_t address) {
+  if (task.turn_depth) return false;
+  uint32_t word = 0;
+  const bool locks = is_lock_of_libc(site, address);
+  if (address) {
+    if (!locks && runtime::libc_text().contains(site.address) && site.atomic.size != sizeof word) return false;
+    if (trap::from_program(&word, static_cast<long>(address), locks ? sizeof word : 1) != 0 || !object::begin(task, address)) return false;
+    if (locks && !is_uncontended(site.atomic, frame, *reinterpret_cast<volatile uint32_t*>(address))) {
+      object::give_up(task, "an operation on a lock of libc's that another task holds or waits for");
+      return false;
+    }
+  }
+  execute_atomic(site.atomic, frame, reinterpret_cast<void*>(address));
+  if (address) object::end(task);
+  return true;
+}
+
 void on_atomic(Frame& frame, const Site& site) {
   const uint64_t address = atomic_address(site.atomic, frame, sys::fs_base());
   if (!g_tasks_active || self().in_vfork) {
@@ -77,6 +113,7 @@ void on_atomic(Frame& frame, const Site& site) {
     execute_atomic(site.atomic, frame, reinterpret_cast<void*>(address));
     return;
   }
+  if (object::g_ordered && makes_in_order(task, frame, site, address)) return;
   if ((runtime::g_copies && !task.turn_depth && is_own_word(task, site, address)) || makes_alone(task, frame, site, address)) {
     execute_atomic(site.atomic, frame, reinterpret_cast<void*>(address));
     return;
@@ -93,8 +130,12 @@ void on_atomic(Frame& frame, const Site& site) {
     use_object(address, is_lock_of_libc(site, address) && page::store_extent(address));
   }
   void* target = alias(address);
-  const bool stores = would_store(site.atomic, frame, target);
-  execute_atomic(site.atomic, frame, target);
+  bool stores;
+  {
+    const object::Scope scope(task, address, address != 0);
+    stores = would_store(site.atomic, frame, target);
+    execute_atomic(site.atomic, frame, target);
+  }
   if (stores) {
     note_success();
   } else {

@@ -72,6 +72,30 @@ uint32_t slot_of(uint32_t process, uint32_t task) {
   return index;
 }
 
+}  // namespace
+
+void put_into(Ring& ring, const Entry& entry, const void* first, uint32_t first_size, const void* second) {
+  if (!trace::put_waiting(header(), ring, entry, first, first_size, second)) end_with_command();
+}
+
+const Entry* peek_in(Ring& ring) {
+  const Entry* entry = trace::peek_waiting(header(), ring);
+  if (!entry && __atomic_load_n(&ring.slot->state, __ATOMIC_ACQUIRE) != State::kClosed) end_with_command();
+  return entry;
+}
+
+void take_from(Ring& ring, const Entry& entry) { trace::take_waking(header(), ring, &entry); }
+
+bool find_stream(uint32_t number, uint32_t& known) {
+  if (known) return true;
+  const uint32_t index = slot_of(shared().ordinal, number);
+  if (index == trace::kMostStreams) return false;
+  known = index + 1;
+  return true;
+}
+
+namespace {
+
 // The stream of the task, opened at its first entry. False: a replay has none.
 bool stream_of(Task& task, Ring& ring) {
   if (!task.stream) {
@@ -90,25 +114,9 @@ bool stream_of(Task& task, Ring& ring) {
   return true;
 }
 
-void put_into(Ring& ring, const Entry& entry, const void* first, uint32_t first_size, const void* second) {
-  if (!trace::put_waiting(header(), ring, entry, first, first_size, second)) end_with_command();
-}
-
-const Entry* peek_in(Ring& ring) {
-  const Entry* entry = trace::peek_waiting(header(), ring);
-  if (!entry && __atomic_load_n(&ring.slot->state, __ATOMIC_ACQUIRE) != State::kClosed) end_with_command();
-  return entry;
-}
-
-void take_from(Ring& ring, const Entry& entry) { trace::take_waking(header(), ring, &entry); }
-
 Ring order_ring() {
   Shared& s = shared();
-  if (!s.order_stream) {
-    const uint32_t index = slot_of(s.ordinal, trace::kOrderTask);
-    if (index == trace::kMostStreams) return {nullptr, nullptr};
-    s.order_stream = index + 1;
-  }
+  if (!find_stream(trace::kOrderTask, s.order_stream)) return {nullptr, nullptr};
   return Ring::at(trace::kTrace, s.order_stream - 1);
 }
 
@@ -182,6 +190,7 @@ void begin_process(uint32_t ordinal) {
   s.decisions = 0;
   s.order_ended = 0;
   for (auto& stream : s.streams) stream = 0;
+  for (auto& stream : s.point_streams) stream = 0;
   task.virtual_tid = static_cast<int>(input::kept(input::What::kTid, task.tid));
   s.shown_pid = task.virtual_tid;
 }
@@ -264,13 +273,21 @@ void ended(Task& task) {
 
 void diverged(const Task& task, const Entry& recorded, const char* what, int64_t now) {
   static const char* const kNames[] = {"padding", "a system call", "memory", "a signal", "an order", "a task's begin", "the cycle counter",
-                                       "a file", "an end", "a number", "a program's begin", "turns", "a stop in a computation", "a page that processes share"};
+                                       "a file", "an end", "a number", "a program's begin", "turns", "a stop in a computation", "a page that processes share", "points"};
   const auto kind = static_cast<uint32_t>(recorded.kind);
   report("the replay differs from the recording in process %u, task %u, event %u (recorded at event %u):", uint64_t{task.ordinal},
          uint64_t{task.id}, uint64_t{place_of(task)}, uint64_t{recorded.event});
   report("  recorded: %s, number %u, result %d, check %x", kind < sizeof kNames / sizeof kNames[0] ? kNames[kind] : "?",
          uint64_t{recorded.number}, recorded.result, uint64_t{recorded.check});
   report("  now: %s %d, called from %x", what, now, task.frame ? task.frame->rip : 0);
+  note_place(task);
+  die(125);
+}
+
+void point_differs(const Task& task, const char* recorded, const char* now) {
+  report("the replay differs from the recording in process %u, task %u, event %u:", uint64_t{task.ordinal}, uint64_t{task.id}, uint64_t{place_of(task)});
+  report("  recorded: %s", recorded);
+  report("  now: %s", now);
   note_place(task);
   die(125);
 }

@@ -51,6 +51,12 @@ void begin_borrower(Task& task, uint32_t ordinal);
 inline uint32_t place_of(const Task& task) { return static_cast<uint32_t>(task.passes + task.counters.events); }
 // Of the task's stream among all. REQUIRES: recording.
 uint32_t stream_number(Task& task);
+// A stream of this process, by its number (a task, or trace::kPointsOf with one); `known`: its slot + 1, 0 not known yet. False: a replay has none.
+bool find_stream(uint32_t number, uint32_t& known);
+void put_into(trace::Ring& ring, const trace::Entry& entry, const void* first, uint32_t first_size, const void* second);
+// The ring's next entry, in place until take_from; null: its end.
+const trace::Entry* peek_in(trace::Ring& ring);
+void take_from(trace::Ring& ring, const trace::Entry& entry);
 // Puts an entry into the task's stream; waits while there is no room.
 void put(Task& task, trace::Entry entry, const void* first = nullptr, const void* second = nullptr, uint32_t first_size = 0);
 // Returns when the command has taken all that was put.
@@ -82,6 +88,8 @@ long open_file(Task& task, bool shared);
 trace::MappedFile facts_of(const struct stat& status, long descriptor);
 
 // What a task was told and asked differs from the recording: says so and ends the program.
+// The same of a point (event/object.h): in words.
+[[noreturn]] void point_differs(const Task& task, const char* recorded, const char* now);
 [[noreturn]] void diverged(const Task& task, const trace::Entry& recorded, const char* what, int64_t now);
 // A task at the end of the recording: the program was ended there, or the recording is damaged. Waits to be ended.
 [[noreturn]] void ended(Task& task);

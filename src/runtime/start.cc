@@ -15,6 +15,7 @@
 #include "count/seek.h"
 #include "event/event.h"
 #include "event/input.h"
+#include "event/object.h"
 #include "order/rounds.h"
 #include "page/heap.h"
 #include "page/store.h"
@@ -148,6 +149,7 @@ void go_multi() {
   s.mapping_sequence = 0;
   s.processes[g_process].mapping_sequence = 0;
   g_tasks_active = true;
+  object::g_ordered = is_order_only();
   order::start(self());
   note_first_thread();
   s.conversions_us += (sys::monotonic_ns() - begin) / 1000;

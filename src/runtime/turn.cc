@@ -23,6 +23,7 @@
 #include "base/optimizations.h"
 #include "event/gap.h"
 #include "event/input.h"
+#include "event/object.h"
 #include "event/owned_memory.h"
 #include "event/ownership.h"
 #include "event/phase.h"
@@ -121,6 +122,7 @@ void enter(Task& task, EventKind kind) {
     const owned::SleepScope sleeps(task);
     order::take_turn(task, kind);
   }
+  if (object::g_ordered) object::meet_others(task);
   if (runtime::g_copies) {
     order::note_interval(task, task.changed_count);
     note_price(task, task.changed_count);

@@ -4,6 +4,7 @@
 
 #include "event/event.h"
 #include "event/input.h"
+#include "event/object.h"
 #include "event/owned_memory.h"
 #include "event/phase.h"
 #include "order/rounds.h"
@@ -21,6 +22,7 @@ namespace {
 
 // After a wait in a turn.
 void has_turn_again(Task& task) {
+  if (object::g_ordered) object::meet_others(task);
   go_on();
   view::catch_up(task);
   if (task.holds_call) input::hold_memory(task);

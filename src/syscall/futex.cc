@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 
 #include "event/event.h"
+#include "event/object.h"
 #include "page/store.h"
 #include "runtime/state.h"
 #include "sys/futex.h"
@@ -38,7 +39,11 @@ uint64_t place_of(uint64_t key, bool writes) {
   return reinterpret_cast<uint64_t>(alias(key));
 }
 
-long load(uint64_t key, uint32_t& value) { return trap::from_program(value, static_cast<long>(place_of(key, false))); }
+long look(uint64_t key, uint32_t& value) { return trap::from_program(value, static_cast<long>(place_of(key, false))); }
+long load(uint64_t key, uint32_t& value) {
+  const object::Scope scope(self(), key);
+  return look(key, value);
+}
 // What is stored again in the same turn: a task that has the right to write it need not pass the turn on in between.
 long load_to_change(uint64_t key, uint32_t& value) { return trap::from_program(value, static_cast<long>(place_of(key, true))); }
 long store(uint64_t key, uint32_t value) { return trap::to_program(static_cast<long>(place_of(key, true)), value); }
@@ -73,13 +78,9 @@ long wait(Call& call, int operation, uint32_t bits) {
 
 int32_t wake_op_argument(uint32_t encoded) { return static_cast<int32_t>(encoded << 8) >> 20; }
 
-long wake_operation(Call& call) {
-  const auto encoded = static_cast<uint32_t>(call.f);
-  const auto word = static_cast<uint64_t>(call.e);
-  int32_t argument = wake_op_argument(encoded);
-  const int32_t compare = static_cast<int32_t>(encoded << 20) >> 20;
-  if (encoded >> 28 & FUTEX_OP_OPARG_SHIFT) argument = 1 << (argument & 31);
-  uint32_t before;
+// Changes the word; answers what it was in `before`.
+long change_word(uint64_t word, uint32_t encoded, int32_t argument, uint32_t& before) {
+  const object::Scope scope(self(), word);
   if (const long wrong = load_to_change(word, before)) return wrong;
   const auto old = static_cast<int32_t>(before);
   int32_t now;
@@ -91,7 +92,18 @@ long wake_operation(Call& call) {
     case FUTEX_OP_XOR: now = old ^ argument; break;
     default: return -ENOSYS;
   }
-  if (const long wrong = store(word, static_cast<uint32_t>(now))) return wrong;
+  return store(word, static_cast<uint32_t>(now));
+}
+
+long wake_operation(Call& call) {
+  const auto encoded = static_cast<uint32_t>(call.f);
+  const auto word = static_cast<uint64_t>(call.e);
+  int32_t argument = wake_op_argument(encoded);
+  const int32_t compare = static_cast<int32_t>(encoded << 20) >> 20;
+  if (encoded >> 28 & FUTEX_OP_OPARG_SHIFT) argument = 1 << (argument & 31);
+  uint32_t before;
+  if (const long wrong = change_word(word, encoded, argument, before)) return wrong;
+  const auto old = static_cast<int32_t>(before);
   bool holds = false;
   switch (encoded >> 24 & 15) {
     case FUTEX_OP_CMP_EQ: holds = old == compare; break;

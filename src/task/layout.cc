@@ -33,6 +33,7 @@ constexpr Area kAreas[] = {
     {kPageOwners, kPageOwnersSize, false},
     {kContendedBlocks, kContendedBlocksSize, false},
     {kTapePlace, kTapesSize, false},
+    {kObjects, kObjectsSize, false},
     {kOwners, kOwnersSize, false},  // a child has one task, and nobody owns anything
     {kCountCode, kCountCodeSize, false},  // ... and nothing is counted
     {kCountTargets, kCountTargetsSize, false},

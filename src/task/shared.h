@@ -42,6 +42,8 @@ inline constexpr uint64_t kContendedBlocksSize = kStoreSize / kPageSize / 16 / 8
 inline constexpr uint64_t kTapePlace = 0x30f5d0000000;  // tapes of locks (view/coherent_tape.cc)
 inline constexpr uint32_t kTapes = 1024;
 inline constexpr uint64_t kTapesSize = uint64_t{4} << 20;
+inline constexpr uint64_t kObjects = 0x30f600000000;  // event/object.h
+inline constexpr uint64_t kObjectsSize = uint64_t{2} << 20;
 inline constexpr uint64_t kSpinnerKey = uint64_t{3} << 62;  // + a task: what it waits for that spins on pages
 inline constexpr uint64_t kHeapKey = kSpinnerKey + (uint64_t{1} << 32);  // what tasks wait for that have one heap (interpose/heap_scope.h)
 // Translated program code (src/count). Below where the kernel puts programs that are position independent (0x555555554000, and
@@ -317,6 +319,7 @@ struct Shared {
   uint32_t ordinal;             // of this process among the program's
   uint32_t order_stream;        // slot + 1
   uint32_t streams[kMaxTasks];  // of the tasks' slots: slot + 1, 0 none yet
+  uint32_t point_streams[kMaxTasks];
   struct MappedFile {
     uint64_t device, inode, size;  // what it is known by; recording
     int64_t modified;              // nanoseconds
@@ -326,6 +329,8 @@ struct Shared {
   } mapped_files[kMappedFiles];    // Guarded by: the turn
   uint32_t mapped_file_count;
   uint32_t coming;              // tasks with Task::comes. Guarded by: order_lock
+  uint32_t turn_sleepers;       // replaying: who waits, without a turn, for so many turns to have been given, sleeps on turn_calls
+  uint32_t turn_calls;
   uint64_t decisions;           // who has the turn next: how often that was decided. Guarded by: order_lock
 
   // What ended tasks have spent: of all of them, and of the first ones each.

@@ -231,8 +231,14 @@ struct Task {
   uint32_t wanted_back;       // a signal waits there, or the program ends
   uint64_t passes;            // times that it came into the runtime at a place of its own, in a recording
   uint64_t deliver_mask;      // recorded: signals blocked when pending ones began to be raised
+  uint64_t raised_once;       // recorded: of these, those that do not queue and have not come yet
   uint32_t stream;            // of a recording: slot + 1 (trace/ring.h), 0: not known yet
   uint32_t ordinal;           // the process that it is a task of, in a recording
+  uint32_t object;            // order only: it operates on an object: the slot's index + 1 (event/object.h)
+  uint32_t points;            // in a row that took no turn
+  uint64_t point_at;          // cycles: when the last one was
+  uint64_t point_after;       // turns that had been given before the one that it is at,
+  uint64_t known_after;       // and before the last one that a word was kept of
   TaskCounters counters;
   uint64_t phase_since;       // cycles; 0: none has begun
   Phase phase;

@@ -28,9 +28,10 @@ enum class Kind : uint8_t {
   kTurns = 11,   // of the order stream, by arrival: payload who had the turn next, two bytes each (docs/RECORDING.md)
   kPlace = 12,   // the task was stopped in the middle of a computation: payload a Place (base/place.h)
   kPage = 13,    // of memory that processes share: `number` a PageKind, `result` the address, payload the bytes
+  kPoints = 14,  // of a task's stream of points (order only): payload Points, eight bytes each; `result` how many come before
 };
 
-inline constexpr Kind kLastKind = Kind::kPage;
+inline constexpr Kind kLastKind = Kind::kPoints;
 
 enum class OrderKind : uint16_t { kReturns = 1, kTimeJumps = 2, kSignal = 3, kStands = 4 };
 enum class PageKind : uint16_t {
@@ -82,6 +83,40 @@ constexpr Turn decoded(uint16_t word) {
 }
 static_assert(kTurnTaskBits + kTurnHowBits + kTurnWhatBits == 16);
 static_assert(encoded({3, TurnHow::kSignalled, 15}) == 0xf803 && encoded(decoded(0xf803)) == 0xf803);
+
+// What was not as expected at a point: a place where a task's operation on an object, or its turn, has its place among those of others
+// (event/object.h). Expected: the operation needs no turn, the same task had the last one in this slot, no turn was given since, no other task has
+// had an operation that is not known of.
+enum class PointKind : uint8_t {
+  kExpected = 0,  // all was: kMostSkipped points are no reason for a longer word
+  kNumber = 1,    // another task had the last operation in the slot; value: 12 bits of the slot's index above 32 bits of its number
+  kTurn = 2,      // it takes a turn
+  kAfter = 3,     // it comes after so many turns
+  kAwait = 4,     // it has a turn, and comes after operations without one: value: 10 bits of the task above 34 bits of their count
+  kEnd = 5,       // nothing is known of this point
+};
+
+// Layout: from the lowest bit on 3 bits, 1, 16 and 44.
+struct Point {
+  PointKind kind;
+  bool more;       // the next one is of the same point
+  uint32_t skip;   // so many points before it were as expected
+  uint64_t value;
+};
+inline constexpr uint32_t kPointKindBits = 3, kPointSkipBits = 16, kPointValueBits = 44;
+inline constexpr uint32_t kMostSkipped = (1u << kPointSkipBits) - 1;
+inline constexpr uint32_t kPointNumberBits = 32, kPointCountBits = 34;  // of a value, the lower part
+
+constexpr uint64_t encoded(const Point& point) {
+  return static_cast<uint64_t>(point.kind) | uint64_t{point.more} << kPointKindBits | uint64_t{point.skip} << (kPointKindBits + 1) |
+         point.value << (kPointKindBits + 1 + kPointSkipBits);
+}
+constexpr Point decoded_point(uint64_t word) {
+  return {static_cast<PointKind>(word & ((1u << kPointKindBits) - 1)), (word >> kPointKindBits & 1) != 0,
+          static_cast<uint32_t>(word >> (kPointKindBits + 1)) & kMostSkipped, word >> (kPointKindBits + 1 + kPointSkipBits)};
+}
+static_assert(kPointKindBits + 1 + kPointSkipBits + kPointValueBits == 64);
+static_assert(encoded(decoded_point(0xfedc'ba98'7654'3214)) == 0xfedc'ba98'7654'3214);
 
 struct End {
   uint64_t schedule;  // hash over all turns

@@ -25,6 +25,8 @@ inline constexpr uint32_t kMostStreams = 4096;
 inline constexpr uint32_t kMostProcesses = 4096;
 inline constexpr uint64_t kRingSize = 256 << 10;
 inline constexpr uint32_t kOrderTask = 0xffff'ffff;      // Slot::task of a process's order stream
+inline constexpr uint32_t kPointsOf = 0x8000'0000;       // with a task's number: Slot::task of its stream of points
+inline bool is_points(uint32_t task) { return task != kOrderTask && (task & kPointsOf); }
 
 struct Slot {
   uint32_t process;  // ordinal: 0 the program, then its children by order of their making
@@ -60,6 +62,15 @@ struct OpenTurns {
   uint32_t count;
   uint32_t unused;
   uint16_t turn[kMost];
+};
+
+// Of a stream of points, by slot. Recording: words that are in no entry yet; they become one as turns do. Replaying: what was had of the next
+// entry.
+struct OpenPoints {
+  static constexpr uint32_t kMost = 62;
+  uint64_t first;  // how many words come before: Entry::result of the entry
+  uint64_t state;  // words, and, from bit 32 on, points since the last of them that were as expected: both change at once
+  uint64_t word[kMost];
 };
 
 // Replaying: where a task is to stand still, so that somebody can look.
@@ -117,6 +128,7 @@ struct Header {
   uint32_t strangers;           // recording: shared memory was changed by somebody who takes no part
   char strange[252];            // the file
   OpenTurns turns[kMostProcesses];  // by ordinal
+  OpenPoints points[kMostStreams];  // by slot
   alignas(64) Slot slot[kMostStreams];
 };
 

@@ -46,6 +46,7 @@ __attribute__((visibility("hidden"))) bool weir_raise_pending(weir::Frame*) {
     const bool counts = noted.signal >= sys::kFirstRealTime && info->si_errno == 0 && !runtime::g_processes && !input::is_on();
     const bool marks = counts || input::is_on();
     if (marks) info->si_errno = trap::kRaisedAgain;
+    if (input::is_on() && noted.signal < sys::kFirstRealTime) task.raised_once |= sys::signal_bit(noted.signal);
     // Isolated: no id is left below the program's stack, where a replay would leave another one.
     const long result = runtime::g_processes
                             ? sys::raw(SYS_rt_tgsigqueueinfo, task.tid, task.tid, noted.signal, reinterpret_cast<long>(info))

@@ -11,8 +11,12 @@
 
 namespace weir::trap {
 
-bool waits_for_event(siginfo_t* info) {
-  if (info->si_errno != kRaisedAgain) return true;
+bool waits_for_event(Task& task, int signal, siginfo_t* info) {
+  const uint64_t once = signal < sys::kFirstRealTime ? sys::signal_bit(signal) : 0;
+  // Two of one number are one to the kernel, which keeps the first: another's, that came while this one's was about to be raised.
+  const bool stands_for_it = task.raised_once & once;
+  task.raised_once &= ~once;
+  if (info->si_errno != kRaisedAgain) return !stands_for_it;
   info->si_errno = 0;
   return false;
 }

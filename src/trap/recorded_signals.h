@@ -9,7 +9,7 @@
 namespace weir::trap {
 
 // A signal that the program handles has come. True: it is to be noted or dropped, not handed over now.
-bool waits_for_event(siginfo_t* info);
+bool waits_for_event(Task& task, int signal, siginfo_t* info);
 // Replaying, at the end of an event: what the recording hands over here becomes pending.
 void take_recorded_signals(Task& task);
 // Pending signals are about to be raised; from here on no more come. Recording, they are kept. On the runtime's stack: what is left

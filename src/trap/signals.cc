@@ -247,7 +247,7 @@ void on_signal(int signal, siginfo_t* info, void* context_pointer) {
     if (is_ours(signal) && !ignored) program_fault(task, signal, info, context);
     return;
   }
-  const bool waits = input::is_on() && waits_for_event(info);
+  const bool waits = input::is_on() && waits_for_event(task, signal, info);
   // What the runtime raises again was for this task, whoever had sent it; in a replay that is nobody who is there.
   if ((!input::is_on() || waits) && !for_this_task(signal, info)) return;
   if (input::replaying() && (waits || in_runtime(task, *context))) return;

@@ -13,7 +13,7 @@ import command
 
 LIMIT = 30
 # Of each: arguments, and how many seconds it runs at least, recorded.
-PROGRAMS = {'racey': (['4'], 0.1), 'queue_bounded': (['4'], 0.1), 'fork_exec': (['4'], 0.2), 'stdio_stdout': (['4'], 0.1),
+PROGRAMS = {'racey': (['4'], 0.1), 'queue_bounded': (['4'], 0.1), 'object_order': (['4', '4000'], 0.3), 'fork_exec': (['4'], 0.2), 'stdio_stdout': (['4'], 0.1),
             'heap_churn': (['4'], 0.2), 'signal_queue': (['4'], 0.1), 'planted/lock_order': ([], 0.1)}
 
 
