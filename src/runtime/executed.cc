@@ -247,7 +247,7 @@ void await_others(uint32_t ordinal, uint32_t task) {
   const uint32_t slots = __atomic_load_n(&header().slots, __ATOMIC_ACQUIRE);
   for (uint32_t i = 0; i < slots && i < trace::kMostStreams; i++) {
     const Ring ring = Ring::at(trace::kTrace, i);
-    if (ring.slot->process != ordinal || ring.slot->task == trace::kOrderTask || ring.slot->task == task || ring.slot->task == 0) continue;
+    if (ring.slot->process != ordinal || ring.slot->task == trace::kOrderTask || trace::is_points(ring.slot->task) || ring.slot->task == task || ring.slot->task == 0) continue;
     await([&] {
       const bool closed = __atomic_load_n(&ring.slot->state, __ATOMIC_ACQUIRE) == trace::State::kClosed;
       const Entry* entry = look_at(ring);

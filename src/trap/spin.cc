@@ -389,8 +389,8 @@ void on_probe(Task& task, ucontext_t& context) {
   Registers registers = registers_of_gregs(context.uc_mcontext.gregs);
   const bool waits = seems_to_wait(task, registers);
   if (!waits || task.vain_steppings > 1 || !uses(Optimization::kSpins)) {
-    if (is_in_the_way(task)) stop_at_place(task, context, false);
-    return;
+    if (is_in_the_way(task) && stop_at_place(task, context, false)) return;
+    if (!waits || !uses(Optimization::kSpins)) return;
   }
   if (__atomic_exchange_n(&g_probing, 1u, __ATOMIC_ACQUIRE)) return;
   StubPlace place;
