@@ -230,7 +230,7 @@ Command add_dump(CLI::App& app) {
   command->add_option("DIR", filter->directory, "The recording; default: the newest one");
   command->add_option("--process", filter->process, "Only of this process: 0 is the program")->type_name("N");
   command->add_option("--task", filter->task, "Only of this task")->type_name("N");
-  command->add_option("--kind", filter->kind, "Only of this kind: call memory signal order turns points task file end value image")
+  command->add_option("--kind", filter->kind, "Only of this kind: call memory signal place order turns points page task file end value image")
       ->type_name("KIND");
   command->add_option("--from", filter->from, "Only from this event of a task on")->type_name("EVENT");
   command->add_option("--to", filter->to, "Only to this event of a task")->type_name("EVENT");

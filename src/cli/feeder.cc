@@ -39,6 +39,7 @@ Feeder::Feeder(TraceMemory& memory, const recording::Recording& recording, std::
     sources_.back().entries = is_said ? recording.end->streams.at(stream.key.name()).entries : UINT64_MAX;
   }
   memory.header().damaged = !damages->empty();
+  memory.header().cut = memory.header().damaged || !recording.end || recording.end->reason == recording::kKilled;
   __atomic_store_n(&memory.header().slots, static_cast<uint32_t>(sources_.size()), __ATOMIC_RELEASE);
 }
 
@@ -58,6 +59,7 @@ void Feeder::put_into(uint32_t index, Source& source) {
     if (!damage.empty()) {
       damages_->push_back(fmt::format("{}/{}: {}", recording::kStreams, source.reader.key().name(), damage));
       __atomic_store_n(&memory_.header().damaged, 1u, __ATOMIC_RELEASE);
+      __atomic_store_n(&memory_.header().cut, 1u, __ATOMIC_RELEASE);
     }
   }
   if (moved) trace::wake(*ring.slot);

@@ -21,6 +21,8 @@ struct Wanted {
 };
 // Leads to `block`; with `wanted`, into the runtime where the general registers' sum, and the words, are the wanted ones.
 void write_gate(unsigned gate, uint64_t block, const Wanted* wanted);
+// Leads to the program's own code.
+void write_way_out(unsigned gate, uint64_t address);
 // Every gate again, with the cache empty.
 void write_gates();
 // And of blocks. For all who empty it once it is in use.

@@ -89,4 +89,11 @@ void write_gate(unsigned gate, uint64_t block, const Wanted* wanted) {
   code.put_relative(block);
 }
 
+void write_way_out(unsigned gate, uint64_t address) {
+  const uint64_t at = kCountCode + place_of_gate(gate);
+  Code code(reinterpret_cast<uint8_t*>(at), at, nullptr);
+  code.put({0xff, 0x25, 0, 0, 0, 0});  // jmp *behind(%rip)
+  code.put64(address);
+}
+
 }  // namespace weir::count

@@ -38,9 +38,9 @@ const Exit& exit_at(uint32_t offset) { return *reinterpret_cast<const Exit*>(kCo
 
 const Block* make_block(uint64_t original) {
   static Trace trace;  // used by one task at a time, and not worth clearing each time
+  if (!has_room()) empty_cache();  // before: it makes blocks
   follow(original, trace);
   if (trace.count == 0) return nullptr;
-  if (!has_room()) empty_cache();
   Cache& c = cache();
   const uint32_t at = (c.used + 8 + 15) & ~uint32_t{15};
   const uint64_t address = kCountCode + at;

@@ -27,18 +27,21 @@ unsigned g_open = kMaxGates;  // the gate that compares
 bool g_is_own = false;
 
 // Shared memory, of one process though: what is private is the program's.
-bool map_own(uint64_t start, uint64_t size, int protection) {
-  return !sys::failed(sys::raw(SYS_mmap, static_cast<long>(start), static_cast<long>(size), protection,
+bool map_own(uint64_t start, uint64_t size) {
+  return !sys::failed(sys::raw(SYS_mmap, static_cast<long>(start), static_cast<long>(size), PROT_READ | PROT_WRITE,
                                MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0));
+}
+
+bool map_cache() {
+  return map_own(kCountCode, kCountCodeSize) && map_own(kCountTargets, kCountTargetsSize) && map_own(kCountState, kPageSize) &&
+         map_own(kCountBlocks, kCountBlocksSize);
 }
 
 }  // namespace
 
 bool open_own_cache(uint64_t site_entry, uint64_t upcall) {
   if (g_is_own) return true;
-  constexpr int kData = PROT_READ | PROT_WRITE;
-  g_is_own = map_own(kCountCode, kCountCodeSize, kData) && map_own(kCountTargets, kCountTargetsSize, kData) &&
-             map_own(kCountState, kPageSize, kData) && map_own(kCountBlocks, kCountBlocksSize, kData);
+  g_is_own = map_cache();
   g_gate_count = 0;
   g_open = kMaxGates;
   forget_gates();
@@ -53,8 +56,9 @@ namespace {
 void write(unsigned gate) {
   Gate& g = g_gates[gate];
   const Block* block = block_behind_gate(g.address);
-  g.passed = block ? address_of(*block) : 0;
-  if (block) write_gate(gate, g.passed, gate == g_open ? &g_wanted : nullptr);
+  g.passed = block ? address_of(*block) : g.address;  // natively
+  if (!block) write_way_out(gate, g.address);
+  else write_gate(gate, g.passed, gate == g_open ? &g_wanted : nullptr);
 }
 
 unsigned gate_for(uint64_t address) {
@@ -88,7 +92,6 @@ uint64_t seek(Task& task, uint64_t rip, const Place& place, const uint64_t (&see
     const unsigned gate = gate_for(place.rip);
     g_open = gate;
     write(gate);
-    if (!g_gates[gate].passed) return 0;
   }
   return enter(task, rip, kUncounted);
 }
@@ -123,6 +126,7 @@ bool can_seek(uint64_t rip) {
 bool has_own_cache() { return g_is_own; }
 
 void forget_own_cache() {
+  if (g_is_own) (void)map_cache();  // those who share the one before go on with it
   g_is_own = false;
   g_gate_count = 0;
   g_open = kMaxGates;

@@ -2,7 +2,7 @@
 // gate, which compares a sum over all general registers, and some words of memory. Only where these are the wanted ones does it enter the runtime.
 //
 // Unlike counted execution this works for tasks that run side by side: each process has a cache of its own, in memory of its own at the
-// same addresses, and nothing is counted. No block goes on over a gate; so a new one empties the cache, and old ones stay, closed, for the next
+// same addresses, and the count is so large that nobody comes to its end. No block goes on over a gate; so a new one empties the cache, and old ones stay, closed, for the next
 // time that somebody was stopped there.
 #pragma once
 

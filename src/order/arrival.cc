@@ -81,6 +81,12 @@ void end_order(Shared& s) {
   journal().ended();
 }
 
+// Of a recording that was cut, the task may have come further than it should, since nothing told it otherwise.
+void tell_difference(Shared& s, const Turn& turn, Task& task) {
+  if (journal().is_cut_off(task)) return end_order(s);
+  journal().turn_differs(turn, task);
+}
+
 // Replaying: the recording says whose turn it is.
 void give_as_recorded(Shared& s) {
   Turn turn;
@@ -90,7 +96,7 @@ void give_as_recorded(Shared& s) {
     if (turn.what) {
       Task& comes = s.tasks[turn.task];
       if (comes.state == TaskState::kRunning) return;  // it is on its way
-      if (comes.state != TaskState::kArrived || comes.what != turn.what) journal().turn_differs(turn, comes);
+      if (comes.state != TaskState::kArrived || comes.what != turn.what) return tell_difference(s, turn, comes);
     } else {
       report_waits();
     }
@@ -99,9 +105,9 @@ void give_as_recorded(Shared& s) {
   }
   Task& task = s.tasks[turn.task];
   if (task.state == TaskState::kBlocked && turn.how != How::kComes) end_wait(task, turn.how);
-  if (task.state == TaskState::kBlocked || task.state == TaskState::kFree) journal().turn_differs(turn, task);
+  if (task.state == TaskState::kBlocked || task.state == TaskState::kFree) return tell_difference(s, turn, task);
   if (task.state != TaskState::kArrived) return;  // it is on its way
-  if (turn != turn_of(task)) journal().turn_differs(turn, task);
+  if (turn != turn_of(task)) return tell_difference(s, turn, task);
   journal().take_turn();
   give(s, task);
   if (task.id != self().id) wake_sleeper(task);

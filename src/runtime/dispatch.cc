@@ -188,13 +188,12 @@ void on_call(Frame& frame) {
 
 void on_site(Frame& frame) {
   frame.shown = frame.rip;
-  const bool stopped = frame.site == trap::kPreempted || frame.site == count::kAtGate;
-  if (!stopped && frame.site != trap::kLeaveExecutor) self().passes++;
+  if (frame.site != trap::kPreempted && frame.site != trap::kLeaveExecutor) self().passes++;
   if (frame.site == kUpcall) {
     on_call(frame);
     return;
   }
-  if (stopped) {
+  if (frame.site == trap::kPreempted) {
     trap::on_preempted(frame);
     return;
   }
@@ -261,6 +260,7 @@ extern "C" __attribute__((visibility("hidden"))) void weir_on_site(weir::Frame* 
     // Where it goes on natively the rest of the turn is not counted, and ends with the next event that ends one or where a spin is
     // proved, as in a gap that is not counted at all. That follows from the path and the text alone, so every run does it.
     count::on_miss(*frame);
+    if (count::has_own_cache()) trap::seek_after_return(self(), *frame);
     return;
   }
   if (frame->site == trap::kResumed) {  // was none when it was recorded

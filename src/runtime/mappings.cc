@@ -52,6 +52,7 @@ void apply(const MappingRecord& r) {
   note_change_of_text(r, false);
   switch (r.kind) {
     case MappingKind::kMapFile: {
+      owned::on_unmap(r.start, r.size);
       long at = sys::raw(SYS_mmap, static_cast<long>(r.start), static_cast<long>(r.size), r.protection, r.flags, r.descriptor,
                          static_cast<long>(r.offset));
       if (sys::failed(at)) cannot_repeat(r, -at);
@@ -64,6 +65,7 @@ void apply(const MappingRecord& r) {
       if (!owned::repeat_attach({r.start, r.start + r.size}, r.protection, static_cast<long>(r.offset))) cannot_repeat(r, ENOMEM);
       break;
     case MappingKind::kMapStore:
+      owned::on_unmap(r.start, r.size);
       if (!page::map_private(r.start, r.size, r.offset, r.protection)) cannot_repeat(r, ENOMEM);
       if (!g_executor) view::track(r.start, r.size);
       break;

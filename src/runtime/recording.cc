@@ -401,6 +401,11 @@ void report_turn(const char* when, const order::Turn& turn) {
 }
 
 // The task has the turn, or cannot have it: it waits, or there is none.
+bool is_cut_off(Task& task) {
+  Ring ring;
+  return __atomic_load_n(&header().cut, __ATOMIC_ACQUIRE) && (!stream_of(task, ring) || !peek_in(ring));
+}
+
 void turn_differs(const order::Turn& turn, const Task& task) {
   report("the replay differs from the recording in the order of process %u, turn %u:", uint64_t{shared().ordinal}, shared().decisions);
   report_turn("recorded", turn);
@@ -431,7 +436,7 @@ void journal_differs(const order::JournalEntry& entry, TaskState state) {
 
 void keep_order() {
   order::set_journal({input::recording(), input::replaying(), put_journal, peek_journal, take_journal, order_ended, journal_differs,
-                      put_turn, peek_turn, take_turn, turn_differs,
+                      put_turn, peek_turn, take_turn, turn_differs, is_cut_off,
                       input::replaying() ? &header().stop.pid : nullptr});
 }
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -84,7 +85,7 @@ void follow(const Task& task, const effects::Request& request, long result) {
       break;
     case SYS_close: set(request.a[0], 0); break;
     case SYS_close_range:
-      for (long fd = request.a[0]; fd <= request.a[1] && fd < kShownDescriptors && !request.a[2]; fd++) set(fd, 0);
+      for (long fd = request.a[0]; fd <= request.a[1] && fd < kShownDescriptors && !(request.a[2] & CLOSE_RANGE_CLOEXEC); fd++) set(fd, 0);
       break;
     default: follow_open(task, request, result);
   }

@@ -59,6 +59,7 @@ void patch_all(PatchKinds kinds) {
   const char* name = "";
   for (char* cursor = maps; (cursor = sys::next_map_line(cursor, &line));) {
     if (input::is_on() && equal_strings(line.name, "[vdso]")) ask_kernel_instead(line.range);
+    if (line.executable && equal_strings(line.name, "[stack]")) shared().has_made_code = 1;
     if (line.name[0] != '/') continue;
     const bool is_data = line.readable && line.range.start == object.limit && starts_with(line.name, "/memfd:weir-store");
     if (line.offset == 0 && !is_data && !equal_strings(name, line.name)) {

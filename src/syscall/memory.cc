@@ -404,7 +404,8 @@ bool is_memory(long number) {
 }
 
 long on_memory(Call& call) {
-  const bool makes_code = call.number == SYS_mprotect || (call.number == SYS_mmap && ((call.d & MAP_ANONYMOUS) || (call.c & PROT_WRITE)));
+  const bool is_of_file = call.number == SYS_mmap && !(call.d & MAP_ANONYMOUS) && (call.d & MAP_TYPE) == MAP_PRIVATE && !(call.c & PROT_WRITE);
+  const bool makes_code = (call.number == SYS_mprotect || call.number == SYS_mmap) && !is_of_file;
   if (makes_code && (call.c & PROT_EXEC)) shared().has_made_code = 1;
   if (!runtime::g_processes) {
     if (!g_tasks_active || call.number == SYS_madvise) return call_kernel(call);

@@ -19,13 +19,15 @@ bool meet_page(Task& task, uint64_t address, ucontext_t& context, bool is_owned)
   const bool is_met = !is_owned || owned::on_fault(task, address, writes);
   if (!is_owned) view::coherent::on_fault(task, address, writes);
   task.in_runtime = in_runtime;
-  if (!in_runtime && input::replaying()) {
+  if (!is_met) return false;
+  if (in_runtime || on_signal_stack(task, context)) return true;
+  if (input::replaying()) {
     task.pending = 0;
     auto& rip = context.uc_mcontext.gregs[REG_RIP];
     rip = static_cast<greg_t>(seek_place(task, static_cast<uint64_t>(rip)));
   }
-  if (!in_runtime && task.pending && input::recording()) stop_at_place(task, context, true);  // it has come with the event, or meanwhile
-  return is_met;
+  if (task.pending && input::recording()) stop_at_place(task, context, true);  // it has come with the event, or meanwhile
+  return true;
 }
 
 }  // namespace weir::trap

@@ -6,6 +6,7 @@
 #include "count/seek.h"
 #include "decode/decoder.h"
 #include "event/input.h"
+#include "event/owned_memory.h"
 #include "page/store.h"
 #include "patch/patch.h"
 #include "runtime/state.h"
@@ -17,6 +18,8 @@
 #include "trap/spin.h"
 #include "view/view.h"
 
+extern "C" char weir_sigreturn[];
+
 namespace weir::trap {
 
 namespace {
@@ -27,6 +30,7 @@ constexpr unsigned kInstructionsLooked = 24;
 
 // The address at which the runtime may look at the task's memory without an event; 0: it may not.
 uint64_t look_at(const Task& task, uint64_t address) {
+  if (owned::g_active && !owned::mapping_at(address).empty()) return 0;  // to look would be to take
   if (!g_tasks_active) return address;
   if (!page::store_extent(address)) return 0;
   return view::coherent::may_read(task, address) ? page::alias_of(address) : 0;
@@ -105,6 +109,12 @@ bool is_place(const Task& task, uint64_t rip) {
   return count::can_seek(rip) && decode(rip, instruction) && instruction.repeat == Repeat::kNone;
 }
 
+bool is_between(uint64_t rip) {
+  StubPlace place;
+  Instruction instruction;
+  return page::own_image().contains(rip) || find_stub_place(rip, place) || (decode(rip, instruction) && instruction.repeat != Repeat::kNone);
+}
+
 void end_steps(Task& task, ucontext_t& context) {
   task.steps_to_place = 0;
   context.uc_mcontext.gregs[REG_EFL] &= ~static_cast<greg_t>(sys::kTrapFlag);
@@ -112,10 +122,13 @@ void end_steps(Task& task, ucontext_t& context) {
 
 }  // namespace
 
+bool on_signal_stack(const Task& task, const ucontext_t& context) {
+  return task.stack_top - kStackSize - static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RSP]) < kStackSize;
+}
+
 bool stop_at_place(Task& task, ucontext_t& context, bool soon) {
   if (task.stepping || task.at_place) return false;
-  // A handler of Weir's was interrupted: it stops the task itself before it returns, or steps on.
-  if (task.stack_top - kStackSize - static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RSP]) < kStackSize) return false;
+  if (on_signal_stack(task, context)) return false;
   const view::PeekScope peeks(task);
   const Registers registers = registers_of_gregs(context.uc_mcontext.gregs);
   if (is_place(task, registers.rip)) {
@@ -124,7 +137,8 @@ bool stop_at_place(Task& task, ucontext_t& context, bool soon) {
     enter_where_it_stands(task, context);
     return true;
   }
-  if (soon && can_stop()) {
+  // Some steps help where it is the runtime's code, or a repeated instruction, that it is in.
+  if (soon && can_stop() && !task.steps_to_place && !shared().has_made_code && is_between(registers.rip)) {
     task.steps_to_place = kMostSteps;
     context.uc_mcontext.gregs[REG_EFL] |= static_cast<greg_t>(sys::kTrapFlag);
   }
@@ -157,6 +171,23 @@ void go_on_as_recorded(Task& task, Frame& frame) {
   task.pending = 0;  // what other tasks have sent comes where it came then
   take_recorded_signals(task);
   if (!task.pending) frame.rip = seek_place(task, frame.rip);
+}
+
+void seek_after_return(Task& task, Frame& frame) {
+  constexpr uint64_t kCode = 9;            // weir_sigreturn's two instructions
+  constexpr uint64_t kContext = 304;       // what the kernel reads of a ucontext_t; the rest is where it says
+  if (frame.rip - reinterpret_cast<uint64_t>(weir_sigreturn) > kCode) return;
+  uint64_t words[kContext / 8];
+  if (from_program(words, static_cast<long>(frame.rsp), sizeof words) != 0) return;
+  auto& rip = reinterpret_cast<ucontext_t*>(words)->uc_mcontext.gregs[REG_RIP];
+  const auto back = static_cast<uint64_t>(rip);
+  if (page::own_image().contains(back)) return;  // handlers that the runtime called: it comes by itself
+  const uint64_t next = seek_place(task, back);
+  if (next == back) return;
+  rip = static_cast<greg_t>(next);
+  const uint64_t copy = kCountState + kPageSize - sizeof words;
+  copy_bytes(reinterpret_cast<void*>(copy), words, sizeof words);
+  frame.rsp = copy;
 }
 
 bool meet_gate(Task& task, Frame& frame) {

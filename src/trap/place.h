@@ -19,6 +19,8 @@
 
 namespace weir::trap {
 
+// In a handler of Weir's: that stops the task itself before it returns, or steps on.
+bool on_signal_stack(const Task& task, const ucontext_t& context);
 // Recording: the task, which a signal of the kernel's has met in program code, is to make an event where it stands. False: not there; and
 // with `soon`, it does so some instructions later.
 bool stop_at_place(Task& task, ucontext_t& context, bool soon);
@@ -32,6 +34,8 @@ uint64_t seek_place(Task& task, uint64_t rip);
 inline constexpr uint64_t kResumed = ~uint64_t{5};
 // At the end of an event, replaying: what the recording hands over here becomes pending, or the task looks for a place.
 void go_on_as_recorded(Task& task, Frame& frame);
+// What is looked for has left the translation: where a handler of a fault of the program's own returns, it goes on behind that.
+void seek_after_return(Task& task, Frame& frame);
 // The task is at a gate. False: it is not the place, and goes on. True: it is, and the recording has been told.
 bool meet_gate(Task& task, Frame& frame);
 // In a process that has just been made.

@@ -295,7 +295,7 @@ void on_step(Task& task, ucontext_t& context) {
     return;
   }
   if (p.steps >= p.limit) {
-    if (p.limit >= (runtime::g_coherent ? kWindowBesidePlaces : kWindow)) {
+    if (p.limit >= (runtime::g_coherent && !shared().has_made_code ? kWindowBesidePlaces : kWindow)) {
       stop(task, context);
       return;
     }
