@@ -64,31 +64,35 @@ union Control {
   char room[CMSG_SPACE(sizeof(int))];
 };
 
-bool send_descriptor(int socket, int descriptor) {
+// A byte, and a descriptor with it.
+struct Packet {
   char byte = 0;
   iovec part{&byte, 1};
-  Control control{};
   msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = &control;
-  message.msg_controllen = sizeof control;
-  control.head = {CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS};
-  memcpy(CMSG_DATA(&control.head), &descriptor, sizeof descriptor);
-  return sendmsg(socket, &message, 0) == 1;
+  Control control{};  // its end is open
+
+  Packet() {
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = &control;
+    message.msg_controllen = sizeof control;
+  }
+  Packet(const Packet&) = delete;
+  Packet& operator=(const Packet&) = delete;
+};
+
+bool send_descriptor(int socket, int descriptor) {
+  Packet packet;
+  packet.control.head = {CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS};
+  memcpy(CMSG_DATA(&packet.control.head), &descriptor, sizeof descriptor);
+  return sendmsg(socket, &packet.message, 0) == 1;
 }
 
 int receive_descriptor(int socket) {
-  char byte;
-  iovec part{&byte, 1};
-  Control control{};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = &control;
-  message.msg_controllen = sizeof control;
+  Packet packet;
   int descriptor = -1;
-  if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) == 1 && control.head.cmsg_type == SCM_RIGHTS) memcpy(&descriptor, CMSG_DATA(&control.head), sizeof descriptor);
+  const bool came = recvmsg(socket, &packet.message, MSG_CMSG_CLOEXEC) == 1 && packet.control.head.cmsg_type == SCM_RIGHTS;
+  if (came) memcpy(&descriptor, CMSG_DATA(&packet.control.head), sizeof descriptor);
   return descriptor;
 }
 
