@@ -7,13 +7,13 @@
 namespace weir {
 
 struct Place {
-  static constexpr unsigned kWords = 4;
+  static constexpr unsigned kWords = 8;
   uint64_t rip;
   uint64_t general[16];      // as instructions number them (decode/registers.h)
-  uint64_t memory;           // hash over what lies near the stack pointer, and where the registers and the next instructions point to
-  uint64_t address[kWords];  // of words that the next instructions write; 0: there are no more
+  uint64_t address[kWords];  // of words that the next instructions read; 0: there are no more
   uint64_t word[kWords];     // what they hold
+  uint8_t size[kWords];      // of which so many bytes: 1, 2, 4 or 8
 };
-static_assert(sizeof(Place) == 208);
+static_assert(sizeof(Place) == 272);
 
 }  // namespace weir

@@ -33,6 +33,16 @@ void put_sum(Code& code) {
   }
 }
 
+// Loads rcx from (%rdx), so many bytes, and zeros.
+void put_load(Code& code, unsigned size) {
+  switch (size) {
+    case 1: return code.put({0x0f, 0xb6, 0x0a});
+    case 2: return code.put({0x0f, 0xb7, 0x0a});
+    case 4: return code.put({0x8b, 0x0a});
+    default: return code.put({0x48, 0x8b, 0x0a});
+  }
+}
+
 // Goes on where rcx is `value`. Answers the offset of the displacement of the jump that is taken otherwise. Changes rdx.
 uint32_t put_comparison(Code& code, uint64_t value) {
   code.put({0x48, 0xba});
@@ -69,7 +79,7 @@ void write_gate(unsigned gate, uint64_t block, const Wanted* wanted) {
     for (unsigned i = 0; i < Place::kWords && wanted->seen_at[i]; i++) {
       code.put({0x48, 0xba});
       code.put64(wanted->seen_at[i]);
-      code.put({0x48, 0x8b, 0x0a});  // mov (%rdx),%rcx
+      put_load(code, wanted->place.size[i]);
       misses[count++] = put_comparison(code, wanted->place.word[i]);
     }
     code.load(kRcx, kSavedRcx);

@@ -21,6 +21,7 @@
 #include "sys/syscall_x86_64.h"
 #include "syscall/transfer.h"
 #include "task/shared.h"
+#include "trap/place.h"
 #include "view/view.h"
 
 namespace weir::syscalls {
@@ -396,6 +397,16 @@ bool fits_creation(const Call& call) {
          !(call.c & PROT_EXEC);
 }
 
+bool maps_library(const Call& call) {
+  return call.number == SYS_mmap && (call.c & PROT_EXEC) && !(call.c & PROT_WRITE) && !(call.d & MAP_ANONYMOUS) && (call.d & MAP_TYPE) == MAP_PRIVATE;
+}
+
+// A program of one task has mapped a library.
+long note_code(const Call& call, long result) {
+  if (maps_library(call) && !sys::failed(result)) trap::note_code({address(result), address(result) + page_up(address(call.b))});
+  return result;
+}
+
 }  // namespace
 
 bool is_memory(long number) {
@@ -404,11 +415,11 @@ bool is_memory(long number) {
 }
 
 long on_memory(Call& call) {
-  const bool is_of_file = call.number == SYS_mmap && !(call.d & MAP_ANONYMOUS) && (call.d & MAP_TYPE) == MAP_PRIVATE && !(call.c & PROT_WRITE);
-  const bool makes_code = (call.number == SYS_mprotect || call.number == SYS_mmap) && !is_of_file;
-  if (makes_code && (call.c & PROT_EXEC)) shared().has_made_code = 1;
+  const bool makes_code = (call.number == SYS_mprotect || call.number == SYS_mmap) && (call.c & PROT_EXEC) && !maps_library(call);
+  if (makes_code) shared().has_made_code = 1;
   if (!runtime::g_processes) {
-    if (!g_tasks_active || call.number == SYS_madvise) return call_kernel(call);
+    if (!g_tasks_active) return note_code(call, call_kernel(call));
+    if (call.number == SYS_madvise) return call_kernel(call);
     begin_turn(EventKind::kMemory);
     long result = call_kernel(call);
     end_turn();
@@ -417,7 +428,7 @@ long on_memory(Call& call) {
   if (!g_tasks_active) {
     const long result = change(call);
     page::dump_used();
-    return result;
+    return note_code(call, result);
   }
   // glibc gives an ended thread's stack back before it keeps it for the next; what it keeps in all is bounded.
   if (call.number == SYS_madvise && self().keeps_for == kKeptForEnd) return 0;

@@ -4,6 +4,7 @@
 #include "base/place.h"
 #include "count/count.h"
 #include "count/seek.h"
+#include "count/text.h"
 #include "decode/decoder.h"
 #include "event/input.h"
 #include "event/owned_memory.h"
@@ -25,7 +26,6 @@ namespace weir::trap {
 namespace {
 
 constexpr uint32_t kMostSteps = 2000;
-constexpr uint64_t kStackLooked = 256, kPointedTo = 16;
 constexpr unsigned kInstructionsLooked = 24;
 
 // The address at which the runtime may look at the task's memory without an event; 0: it may not.
@@ -36,36 +36,33 @@ uint64_t look_at(const Task& task, uint64_t address) {
   return view::coherent::may_read(task, address) ? page::alias_of(address) : 0;
 }
 
-// Adds to the hash what is to be seen of [start, start + size).
-uint64_t hash_seen(const Task& task, uint64_t hash, uint64_t start, uint64_t size) {
-  uint8_t bytes[kStackLooked];
-  uint64_t words[kStackLooked / 8] = {};
-  for (uint64_t done = 0; done < size;) {
-    const uint64_t at = start + done, room = page_down(at) + kPageSize - at;
-    const uint64_t length = size - done < room ? size - done : room;
-    const uint64_t from = look_at(task, at);
-    if (from && from_program(bytes, static_cast<long>(from), length) == 0) copy_bytes(reinterpret_cast<uint8_t*>(words) + done, bytes, length);
-    done += length;
-  }
-  return hash_words(hash ^ size, words, (size + 7) / 8);
+// What the stack protector puts on the stack: in an executed program another value in each run.
+uint64_t canary_of(const Task& task) {
+  constexpr uint64_t kOffset = 0x28;
+  uint64_t value = 0;
+  const uint64_t from = look_at(task, sys::fs_base_untouched() + kOffset);
+  return from && from_program(value, static_cast<long>(from)) == 0 ? value : 0;
 }
 
-void note_word(const Task& task, Place& place, uint64_t address) {
-  address &= ~uint64_t{7};
+// Exactly what is named: beside it may lie what was left there, of which nothing need be the same.
+void note_word(const Task& task, Place& place, uint64_t address, uint64_t size) {
+  const auto length = static_cast<uint8_t>(size >= 8 ? 8 : size >= 4 ? 4 : size >= 2 ? 2 : 1);
+  if (address % length) return;  // it may reach into another page
   for (unsigned i = 0; i < Place::kWords; i++) {
     if (place.address[i] == address) return;
     if (place.address[i]) continue;
+    uint64_t word = 0;
     const uint64_t from = look_at(task, address);
-    if (from && from_program(place.word[i], static_cast<long>(from)) == 0) place.address[i] = address;
+    if (!from || from_program(&word, static_cast<long>(from), length) != 0 || word == canary_of(task)) return;
+    place.address[i] = address;
+    place.word[i] = word;
+    place.size[i] = length;
     return;
   }
 }
 
-// What a call or a push overwrites there is of no matter, and may be another thing in a replay.
-bool is_below_stack(const Registers& registers, uint64_t address) { return registers.general[kRsp] - address - 1 < kPageSize; }
-
-// What the instructions name that come next, over branches where these are known.
-uint64_t hash_operands(const Task& task, const Registers& registers, Place& place, uint64_t hash) {
+// What the instructions read that come next, over branches where these are known.
+void note_operands(const Task& task, const Registers& registers, Place& place) {
   uint64_t next[kInstructionsLooked + 2] = {registers.rip};
   unsigned ends = 1;
   Registers at = registers;
@@ -77,35 +74,35 @@ uint64_t hash_operands(const Task& task, const Registers& registers, Place& plac
       const AccessList list = accesses_of(instruction, at, sys::fs_base_untouched(), reinterpret_cast<uint64_t>(&task), Extent::kOneStep);
       for (size_t k = 0; k < list.count; k++) {
         const Access& access = list.accesses[k];
-        if (access.read && access.size && access.size <= kStackLooked) hash = hash_seen(task, hash, access.address, access.size);
-        if (access.written && !is_below_stack(registers, access.address)) note_word(task, place, access.address);
+        if (access.read && access.size) note_word(task, place, access.address, access.size);
       }
       if (instruction.is_branch && instruction.has_target && ends < kInstructionsLooked) next[ends++] = instruction.target;
       if (instruction.is_syscall || instruction.is_return || (instruction.is_branch && !instruction.has_target)) break;
       at.rip += instruction.length;
     }
   }
-  return hash;
 }
 
 Place place_at(const Task& task, const Registers& registers) {
   Place place{};
   place.rip = registers.rip;
   copy_bytes(place.general, registers.general, sizeof place.general);
-  uint64_t hash = hash_seen(task, 1, registers.general[kRsp], kStackLooked);
-  for (const uint64_t pointer : registers.general) hash = hash_seen(task, hash, pointer & ~uint64_t{7}, kPointedTo);
-  place.memory = hash_operands(task, registers, place, hash);
+  note_operands(task, registers, place);
   return place;
 }
 
 // At View isolated a stop would need the turn, and at View direct others run in the same process.
 bool can_stop() { return input::recording() && (!g_tasks_active || runtime::g_coherent); }
 
-bool is_place(const Task& task, uint64_t rip) {
+bool is_place(const Task& task, const Registers& registers) {
+  const uint64_t rip = registers.rip, canary = canary_of(task);
   Instruction instruction;
   if (!can_stop()) return false;
   if (task.in_vfork || task.alone_section || task.turn_depth || page::own_image().contains(rip)) return false;
   if (shared().has_made_code) return false;  // it may come there on its way, and translated is only what is known
+  for (const uint64_t value : registers.general) {
+    if (canary && value == canary) return false;
+  }
   return count::can_seek(rip) && decode(rip, instruction) && instruction.repeat == Repeat::kNone;
 }
 
@@ -131,7 +128,7 @@ bool stop_at_place(Task& task, ucontext_t& context, bool soon) {
   if (on_signal_stack(task, context)) return false;
   const view::PeekScope peeks(task);
   const Registers registers = registers_of_gregs(context.uc_mcontext.gregs);
-  if (is_place(task, registers.rip)) {
+  if (is_place(task, registers)) {
     task.place = place_at(task, registers);
     task.at_place = 1;
     enter_where_it_stands(task, context);
@@ -203,6 +200,11 @@ bool meet_gate(Task& task, Frame& frame) {
   task.preempted_rip = here.rip;
   frame.site = kPreempted;  // as it was recorded: handlers find the frame on their stack
   return true;
+}
+
+void note_code(Range text) {
+  count::on_mapping(text, true);
+  count::note_text(text);
 }
 
 void forget_places() { count::forget_own_cache(); }

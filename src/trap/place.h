@@ -6,7 +6,8 @@
 // 1. Two moments of one task between the same two events that look the same are the same for what follows, as far as what is looked at
 //    tells them apart. Where it does not, the replay goes on too early, and differs later: that is seen, as all differences are.
 // 2. What is looked at follows from the task's own past: memory only to which it has the right, which nobody takes from a task that
-//    computes; nothing below the stack pointer but what the next instructions name.
+//    computes; only what the next instructions name. What else lies on the stack or where registers point to is not looked at: of
+//    an object of pthreads others change the bytes beside the owner of the page, and an executed program has other random bytes each time.
 // 3. Stopped, the task makes an event (none where it is the program's only one), then goes on; signals are handed over at its end.
 // 4. A place is one of program text that can be translated, and no repeated string instruction, of which the middle is nowhere else.
 #pragma once
@@ -15,6 +16,7 @@
 #include <ucontext.h>
 
 #include "base/frame.h"
+#include "base/types.h"
 #include "task/task.h"
 
 namespace weir::trap {
@@ -38,6 +40,8 @@ void go_on_as_recorded(Task& task, Frame& frame);
 void seek_after_return(Task& task, Frame& frame);
 // The task is at a gate. False: it is not the place, and goes on. True: it is, and the recording has been told.
 bool meet_gate(Task& task, Frame& frame);
+// A library was mapped there: its code can be translated.
+void note_code(Range text);
 // In a process that has just been made.
 void forget_places();
 
