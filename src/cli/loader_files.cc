@@ -19,11 +19,13 @@
 
 #include <cerrno>
 #include <climits>
-#include <csignal>
 #include <cstddef>
 #include <cstring>
+#include <iterator>
+#include <vector>
 
 #include "cli/failure.h"
+#include "cli/thread.h"
 
 namespace weir::cli {
 namespace {
@@ -36,25 +38,18 @@ sock_filter unless_equal(long value, uint8_t skipped) { return BPF_JUMP(BPF_JMP 
 
 // The descriptor by which the kernel asks, or -1 with errno.
 int install_filter() {
-  sock_filter program[] = {
+  constexpr long kAsked[] = {SYS_open, SYS_openat, SYS_stat, SYS_newfstatat, SYS_readlink, SYS_readlinkat};
+  std::vector<sock_filter> program = {
       statement(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, arch)),
-      unless_equal(AUDIT_ARCH_X86_64, 13),
+      unless_equal(AUDIT_ARCH_X86_64, 1 + 2 * std::size(kAsked)),
       statement(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-      unless_equal(SYS_open, 1),
-      statement(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF),
-      unless_equal(SYS_openat, 1),
-      statement(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF),
-      unless_equal(SYS_stat, 1),
-      statement(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF),
-      unless_equal(SYS_newfstatat, 1),
-      statement(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF),
-      unless_equal(SYS_readlink, 1),
-      statement(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF),
-      unless_equal(SYS_readlinkat, 1),
-      statement(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF),
-      statement(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
-  const sock_fprog filter{sizeof program / sizeof program[0], program};
+  for (const long number : kAsked) {
+    program.push_back(unless_equal(number, 1));
+    program.push_back(statement(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF));
+  }
+  program.push_back(statement(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+  const sock_fprog filter{static_cast<uint16_t>(program.size()), program.data()};
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -1;
   return static_cast<int>(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &filter));
 }
@@ -128,11 +123,7 @@ LoaderFiles::LoaderFiles(const TraceMemory& memory, const recording::Recording& 
   }
   if (names_.empty()) return;
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends_) != 0) throw Failure(kWeirFailed, fmt::format("socketpair: {}", strerror(errno)));
-  sigset_t all, was;  // signals are the other thread's
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &was);
-  thread_ = std::thread([this] { serve(); });
-  pthread_sigmask(SIG_SETMASK, &was, nullptr);
+  thread_ = thread_without_signals([this] { serve(); });
 }
 
 LoaderFiles::~LoaderFiles() {

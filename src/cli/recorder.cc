@@ -16,9 +16,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 
+#include "cli/thread.h"
 #include "trace/wait.h"
 
 namespace weir::cli {
@@ -73,11 +73,7 @@ bool is_the_one(const File& file, const trace::MappedFile& wanted) {
 
 Recorder::Recorder(TraceMemory& memory, const std::string& directory, uint64_t recording, WantsCopy wants_copy)
     : memory_(memory), directory_(directory), recording_(recording), wants_copy_(std::move(wants_copy)) {
-  sigset_t all, was;  // signals are the other thread's
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &was);
-  writer_ = std::thread([this] { write_all(); });
-  pthread_sigmask(SIG_SETMASK, &was, nullptr);
+  writer_ = thread_without_signals([this] { write_all(); });
 }
 
 Recorder::~Recorder() {

@@ -62,6 +62,6 @@ void interrupt(ucontext_t& context);
 
 // Memory has changed in this process; the author of the change (who has the turn) also empties the cache.
 void on_mapping(Range range, bool is_author);
-void on_patched_text();
+void on_patched_text(bool is_author = true);
 
 }  // namespace weir::count

@@ -23,6 +23,8 @@ struct Wanted {
 void write_gate(unsigned gate, uint64_t block, const Wanted* wanted);
 // Leads to the program's own code.
 void write_way_out(unsigned gate, uint64_t address);
+// The offset of the gate for the address; 0: there is none.
+uint32_t gate_at(uint64_t address);
 // Every gate again, with the cache empty.
 void write_gates();
 // And of blocks. For all who empty it once it is in use.

@@ -199,11 +199,11 @@ void interrupt(ucontext_t& context) {
 }
 
 void on_mapping(Range range, bool is_author) {
-  if (forget_text(range) && (is_author || has_own_cache()) && cache().flushes) empty_cache();
+  if (forget_text(range)) on_patched_text(is_author);
 }
 
-void on_patched_text() {
-  if (cache().flushes) empty_cache();
+void on_patched_text(bool is_author) {
+  if ((is_author || has_own_cache()) && cache().flushes) empty_cache();
 }
 
 }  // namespace weir::count

@@ -44,7 +44,6 @@ bool open_own_cache(uint64_t site_entry, uint64_t upcall) {
   g_is_own = map_cache();
   g_gate_count = 0;
   g_open = kMaxGates;
-  forget_gates();
   if (!g_is_own || !start(site_entry, upcall)) return false;
   flush_cache();
   return true;
@@ -65,18 +64,21 @@ unsigned gate_for(uint64_t address) {
   for (unsigned i = 0; i < g_gate_count; i++) {
     if (g_gates[i].address == address) return i;
   }
-  if (g_gate_count == kMaxGates) {
-    g_gate_count = 0;
-    forget_gates();
-  }
+  if (g_gate_count == kMaxGates) g_gate_count = 0;
   const unsigned made = g_gate_count++;
   g_gates[made] = {address, 0};
-  add_gate(address, place_of_gate(made));
   empty_cache();  // of blocks that go on over it
   return made;
 }
 
 }  // namespace
+
+uint32_t gate_at(uint64_t address) {
+  for (unsigned i = 0; i < g_gate_count; i++) {
+    if (g_gates[i].address == address) return place_of_gate(i);
+  }
+  return 0;
+}
 
 void write_gates() {
   for (unsigned i = 0; i < g_gate_count; i++) write(i);
@@ -130,7 +132,6 @@ void forget_own_cache() {
   g_is_own = false;
   g_gate_count = 0;
   g_open = kMaxGates;
-  forget_gates();
 }
 
 }  // namespace weir::count

@@ -1,7 +1,7 @@
 #include "count/text.h"
 
 #include "base/range_table.h"
-#include "count/cache.h"
+#include "count/gate.h"
 #include "patch/site_table.h"
 
 // A sorted table of ranges. A program has a few dozen libraries; what has no place in the table runs uncounted, in every
@@ -17,9 +17,6 @@ Range g_texts[kMaxTexts];
 uint32_t g_text_count = 0;
 uint64_t g_doors[kMaxDoors];
 unsigned g_door_count = 0;
-uint64_t g_gates[kMaxGates];
-uint32_t g_gate_offsets[kMaxGates];
-unsigned g_gate_count = 0;
 
 // The first text that ends above `address`.
 uint32_t first_above(uint64_t address) { return weir::first_above(g_texts, g_text_count, address); }
@@ -72,20 +69,6 @@ void add_door(uint64_t address) {
     if (g_doors[i] == address) return;
   }
   if (g_door_count < kMaxDoors) g_doors[g_door_count++] = address;
-}
-
-void add_gate(uint64_t address, uint32_t offset) {
-  g_gates[g_gate_count] = address;
-  g_gate_offsets[g_gate_count++] = offset;
-}
-
-void forget_gates() { g_gate_count = 0; }
-
-uint32_t gate_at(uint64_t address) {
-  for (unsigned i = 0; i < g_gate_count; i++) {
-    if (g_gates[i] == address) return g_gate_offsets[i];
-  }
-  return 0;
 }
 
 bool is_breakpoint(uint64_t rip) { return *reinterpret_cast<const uint8_t*>(rip) == kInt3 && !find_trap_site(rip); }

@@ -21,11 +21,8 @@ struct Door {
   bool is_door = false;
   bool is_trap = false;
   uint32_t site = 0;  // of a trap
-  uint32_t gate = 0;  // offset in the cache: control goes on there (seek.h)
+  uint32_t gate = 0;  // offset in the cache: control goes on there (gate.h)
 };
-void add_gate(uint64_t address, uint32_t offset);  // at most kMaxGates
-void forget_gates();
-uint32_t gate_at(uint64_t address);  // 0: none
 // An int3 that is none of Weir's: a debugger's, or the program's own.
 bool is_breakpoint(uint64_t rip);
 // The functions that enter the runtime are doors; at most kMaxDoors, once.

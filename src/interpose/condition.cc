@@ -123,13 +123,9 @@ int wait(Wait wait) {
 
 // Order only: nobody waits, which is all that there is to it.
 long wake_in_order(Task& task, long condition) {
-  if (!object::begin(task, object_of(static_cast<uint64_t>(condition)))) return kTakesTurn;
-  if (object::waiting(task) || flags_of(reinterpret_cast<pthread_cond_t*>(condition)) >= kOneWaiter) {
-    object::give_up(task, "a condition that others wait for");
-    return kTakesTurn;
-  }
-  object::end(task);
-  return 0;
+  return in_order(task, object_of(static_cast<uint64_t>(condition)), "a condition that others wait for", [&] {
+    return object::waiting(task) || flags_of(reinterpret_cast<pthread_cond_t*>(condition)) >= kOneWaiter ? kTakesTurn : 0;
+  });
 }
 
 long wake_event(long condition, long count, long tried) {

@@ -166,6 +166,16 @@ class AloneSection {
 using InOrder = long (*)(Task&, long object);
 inline constexpr long kTakesTurn = -100;
 
+// Such an operation: what `make` answers, or, where that is kTakesTurn, it has changed nothing and takes a turn, because of `why`.
+template <typename Make>
+long in_order(Task& task, uint64_t object, const char* why, Make make) {
+  if (!object::begin(task, object)) return kTakesTurn;
+  const long result = make();
+  if (result == kTakesTurn) object::give_up(task, why);
+  else object::end(task);
+  return result;
+}
+
 // In program code, in a section of a task that is not alone: recorded, that is where it is made.
 inline long recorded_in_order(InOrder operation, const void* object) {
   if (!object::g_ordered || !input::recording()) return kTakesTurn;

@@ -105,27 +105,20 @@ bool keep_turn(long address) {
 
 // Order only, without a turn: answers as the operation does, or kTakesTurn.
 long try_in_order(Task& task, long address) {
-  if (!object::begin(task, static_cast<uint64_t>(address))) return kTakesTurn;
-  const int result = try_take(*reinterpret_cast<Mutex*>(address), task.virtual_tid);
-  if (result == EBUSY) {
-    object::give_up(task, "a mutex that another task holds");
-    return kTakesTurn;
-  }
-  task.failed_tries = task.tried_in_vain = 0;
-  object::end(task);
-  return result;
+  return in_order(task, static_cast<uint64_t>(address), "a mutex that another task holds", [&] {
+    const long result = try_take(*reinterpret_cast<Mutex*>(address), task.virtual_tid);
+    if (result == EBUSY) return kTakesTurn;
+    task.failed_tries = task.tried_in_vain = 0;
+    return result;
+  });
 }
 
 long unlock_in_order(Task& task, long address) {
-  if (!object::begin(task, static_cast<uint64_t>(address))) return kTakesTurn;
-  auto& mutex = *reinterpret_cast<Mutex*>(address);
-  if (mutex.__lock > 1) {
-    object::give_up(task, "a mutex that others wait for");
-    return kTakesTurn;
-  }
-  const Release release = give_back(mutex, task.virtual_tid, true);
-  object::end(task);
-  return release == Release::kNotOwner ? EPERM : 0;
+  return in_order(task, static_cast<uint64_t>(address), "a mutex that others wait for", [&] {
+    auto& mutex = *reinterpret_cast<Mutex*>(address);
+    if (mutex.__lock > 1) return kTakesTurn;
+    return give_back(mutex, task.virtual_tid, true) == Release::kNotOwner ? long{EPERM} : 0L;
+  });
 }
 
 // `tried`, of this event and those that follow: recorded, it was to be made without a turn.

@@ -65,34 +65,23 @@ constexpr long kRead = 0, kWrite = 1, kTryRead = 2, kTryWrite = 3, kTried = 4;
 
 // Order only, without a turn, where nobody waits.
 long read_in_order(Task& task, long address) {
-  if (!object::begin(task, static_cast<uint64_t>(address))) return kTakesTurn;
-  if (object::waiting(task) || try_read(*reinterpret_cast<Lock*>(address), task.virtual_tid, false) != 0) {
-    object::give_up(task, "a read-write lock that is not free for reading");
-    return kTakesTurn;
-  }
-  object::end(task);
-  return 0;
+  return in_order(task, static_cast<uint64_t>(address), "a read-write lock that is not free for reading", [&] {
+    return !object::waiting(task) && try_read(*reinterpret_cast<Lock*>(address), task.virtual_tid, false) == 0 ? 0 : kTakesTurn;
+  });
 }
 
 long write_in_order(Task& task, long address) {
-  if (!object::begin(task, static_cast<uint64_t>(address))) return kTakesTurn;
-  if (try_write(*reinterpret_cast<Lock*>(address), task.virtual_tid) != 0) {
-    object::give_up(task, "a read-write lock that is not free for writing");
-    return kTakesTurn;
-  }
-  object::end(task);
-  return 0;
+  return in_order(task, static_cast<uint64_t>(address), "a read-write lock that is not free for writing", [&] {
+    return try_write(*reinterpret_cast<Lock*>(address), task.virtual_tid) == 0 ? 0 : kTakesTurn;
+  });
 }
 
 long unlock_in_order(Task& task, long address) {
-  if (!object::begin(task, static_cast<uint64_t>(address))) return kTakesTurn;
-  if (object::waiting(task)) {
-    object::give_up(task, "a read-write lock that others wait for");
-    return kTakesTurn;
-  }
-  give_back(*reinterpret_cast<Lock*>(address));
-  object::end(task);
-  return 0;
+  return in_order(task, static_cast<uint64_t>(address), "a read-write lock that others wait for", [&] {
+    if (object::waiting(task)) return kTakesTurn;
+    give_back(*reinterpret_cast<Lock*>(address));
+    return 0L;
+  });
 }
 
 // Within a turn, around a wait that is not over: who makes it without one looks at that.

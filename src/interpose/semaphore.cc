@@ -24,27 +24,21 @@ bool is_ours(const sem_t* semaphore) { return !beside(reinterpret_cast<const Sem
 constexpr long kOnlyTry = 1, kIgnoresCancel = 2, kTried = 4;
 
 long take_in_order(Task& task, long address) {
-  if (!object::begin(task, static_cast<uint64_t>(address))) return kTakesTurn;
-  auto& value = reinterpret_cast<Semaphore*>(address)->value;
-  if (!value) {
-    object::give_up(task, "a semaphore that is zero");
-    return kTakesTurn;
-  }
-  value--;
-  object::end(task);
-  return 0;
+  return in_order(task, static_cast<uint64_t>(address), "a semaphore that is zero", [&] {
+    auto& value = reinterpret_cast<Semaphore*>(address)->value;
+    if (!value) return kTakesTurn;
+    value--;
+    return 0L;
+  });
 }
 
 long post_in_order(Task& task, long address) {
-  if (!object::begin(task, static_cast<uint64_t>(address))) return kTakesTurn;
-  auto& semaphore = *reinterpret_cast<Semaphore*>(address);
-  if (semaphore.waiters || semaphore.value == SEM_VALUE_MAX) {
-    object::give_up(task, "a semaphore that others wait for");
-    return kTakesTurn;
-  }
-  semaphore.value++;
-  object::end(task);
-  return 0;
+  return in_order(task, static_cast<uint64_t>(address), "a semaphore that others wait for", [&] {
+    auto& semaphore = *reinterpret_cast<Semaphore*>(address);
+    if (semaphore.waiters || semaphore.value == SEM_VALUE_MAX) return kTakesTurn;
+    semaphore.value++;
+    return 0L;
+  });
 }
 
 // Within a turn. Where it is zero and `waits`, the task counts as a waiter from here on.

@@ -156,6 +156,12 @@ void refuse(const effects::Request& request) {
   for (;;) sys::raw(SYS_exit_group, 0);
 }
 
+recording::Execution prepared(Task& task, const Entry& image, long argv) {
+  recording::Execution execution;
+  if (!recording::prepare_execution(image, task.ordinal, argv, execution)) recording::diverged(task, image, "it cannot be executed", 0);
+  return execution;
+}
+
 // Returns where it failed.
 long replay_execution(Task& task, const effects::Request& request) {
   const Entry* entry = recording::peek(task);
@@ -164,8 +170,7 @@ long replay_execution(Task& task, const effects::Request& request) {
   if (!entry) end_unrecorded();
   recording::keep_shown(task);
   const long vectors = request.number == SYS_execve ? 1 : 2;
-  recording::Execution execution;
-  if (!recording::prepare_execution(*entry, task.ordinal, request.a[vectors], execution)) recording::diverged(task, *entry, "it cannot be executed", 0);
+  const recording::Execution execution = prepared(task, *entry, request.a[vectors]);
   const long now = sys::raw(SYS_execve, reinterpret_cast<long>(execution.path), execution.argv, request.a[vectors + 1]);
   recording::diverged(task, *entry, "a program cannot be executed: error", -now);
 }
@@ -385,8 +390,7 @@ bool execution_fails(Task& task) {
 void execute_recorded(Task& task, long argv, long envp) {
   const Entry* entry = recording::await_image(task);
   if (!entry) recording::ended(task);
-  recording::Execution execution;
-  if (!recording::prepare_execution(*entry, task.ordinal, argv, execution)) recording::diverged(task, *entry, "it cannot be executed", 0);
+  const recording::Execution execution = prepared(task, *entry, argv);
   const long failed = tasks::execute_program(AT_FDCWD, reinterpret_cast<long>(execution.path), execution.argv, envp, 0);
   recording::diverged(task, *entry, "a program cannot be executed: error", failed);
 }

@@ -43,8 +43,8 @@ void note_change_of_text(const MappingRecord& r, bool is_author) {
   if (r.kind == MappingKind::kSigaction) return;
   if (r.kind != MappingKind::kPatchText) {
     count::on_mapping(Range{r.start, r.start + page_up(r.size)}, is_author);
-  } else if (is_author || count::has_own_cache()) {
-    count::on_patched_text();
+  } else {
+    count::on_patched_text(is_author);
   }
 }
 

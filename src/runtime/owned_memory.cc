@@ -112,16 +112,17 @@ bool look_up(uint64_t address, sys::MapLine& line) {
   return false;
 }
 
+// Replaying, these two know of none: each process has its own memory.
 uint64_t object_at(uint64_t address) {
   sys::MapLine line;
-  if (!look_up(address, line)) return 0;
+  if (input::replaying() || !look_up(address, line)) return 0;
   const uint64_t kind = starts_with(line.name, "/SYSV") ? 0x5ca1ab1e : 0;  // their inodes are numbered apart
   return ((line.device ^ kind) * 0x9E3779B97F4A7C15 ^ line.inode) * 0xBF58476D1CE4E5B9 | 1;
 }
 
 uint64_t file_of(int descriptor) {
   struct stat status{};
-  if (descriptor < 0 || sys::raw(SYS_fstat, descriptor, reinterpret_cast<long>(&status)) != 0) return 0;
+  if (input::replaying() || descriptor < 0 || sys::raw(SYS_fstat, descriptor, reinterpret_cast<long>(&status)) != 0) return 0;
   return (status.st_dev * 0x9E3779B97F4A7C15 ^ status.st_ino) * 0xBF58476D1CE4E5B9 | 1;
 }
 
@@ -249,8 +250,7 @@ bool map(long address, uint64_t size, int protection, long flags, int descriptor
     if (sys::failed(result)) return true;
   }
   const auto start = static_cast<uint64_t>(result);
-  on_unmap(start, size);
-  remember({start, start + page_up(size)}, protection, is_replayed ? 0 : object_at(start), offset, is_replayed ? 0 : file_of(descriptor));
+  remember({start, start + page_up(size)}, protection, object_at(start), offset, file_of(descriptor));
   return true;
 }
 
@@ -259,7 +259,7 @@ bool repeat(Range range, int protection, int descriptor, uint64_t offset) {
   const long at = input::replaying() ? map_own(range.start, range.size(), MAP_FIXED)
                                      : sys::raw(SYS_mmap, start, static_cast<long>(range.size()), protection, MAP_SHARED | MAP_FIXED, descriptor, static_cast<long>(offset));
   if (at != start) return false;
-  remember(range, protection, input::replaying() ? 0 : object_at(range.start), offset, input::replaying() ? 0 : file_of(descriptor));
+  remember(range, protection, object_at(range.start), offset, file_of(descriptor));
   return true;
 }
 
@@ -268,7 +268,7 @@ void attach(Range range, int protection) {
     report("the replay cannot map shared memory where the recording had it, at %x", range.start);
     die(125);
   }
-  remember(range, protection, input::replaying() ? 0 : object_at(range.start), 0);
+  remember(range, protection, object_at(range.start), 0);
 }
 
 bool repeat_attach(Range range, int protection, long segment) {
@@ -276,7 +276,7 @@ bool repeat_attach(Range range, int protection, long segment) {
   const long at = input::replaying() ? map_own(range.start, range.size(), MAP_FIXED)
                                      : sys::raw(SYS_shmat, segment, start, SHM_REMAP | (protection & PROT_WRITE ? 0 : SHM_RDONLY));
   if (at != start) return false;
-  remember(range, protection, input::replaying() ? 0 : object_at(range.start), 0);
+  remember(range, protection, object_at(range.start), 0);
   return true;
 }
 

@@ -10,6 +10,7 @@
 #include "sys/report.h"
 #include "sys/signal.h"
 #include "sys/syscall_x86_64.h"
+#include "trace/wait.h"
 
 namespace weir::owners {
 
@@ -38,13 +39,7 @@ uint64_t word_of(Task& task) { return word_of(recording::stream_number(task)); }
 
 bool is_nobody(uint64_t owner) { return !owner || (owner & ~trace::kHanded) != word_of(stream_of(owner)); }
 
-bool is_dead(const Holder& h) {
-  uint8_t byte;
-  const struct {
-    uint64_t at, size;
-  } here{reinterpret_cast<uint64_t>(&byte), 1}, there{trace::kTrace, 1};
-  return h.pid > 0 && sys::raw(SYS_process_vm_readv, h.pid, reinterpret_cast<long>(&here), 1, reinterpret_cast<long>(&there), 1, 0) == -ESRCH;
-}
+bool is_dead(const Holder& h) { return h.pid > 0 && trace::has_no_memory(h.pid); }
 
 // Another process's lock, or this one's, for a few instructions.
 class HolderLock {
@@ -73,6 +68,28 @@ void wake_waiters(OwnedPage& page) {
   __atomic_fetch_add(&page.word, 1u, __ATOMIC_SEQ_CST);
   if (!__atomic_exchange_n(&page.waiting, 0u, __ATOMIC_SEQ_CST)) return;
   sys::futex_wake(&page.word, 0x7fffffff);
+}
+
+// With the holder's lock. `requests`: room for all.
+uint32_t move_requests(Holder& h, PageRequest* requests) {
+  const uint32_t count = h.asked;
+  for (uint32_t i = 0; i < count; i++) requests[i] = h.requests[i];
+  __atomic_store_n(&h.asked, 0u, __ATOMIC_RELEASE);
+  return count;
+}
+
+// The holder becomes one whose pages are free to take: who has asked for one looks again.
+template <typename Change>
+void change_and_wake(uint32_t me, Change change) {
+  PageRequest requests[Holder::kMostRequests];
+  Holder& h = holder_at(me);
+  uint32_t count;
+  {
+    HolderLock lock(h, me);
+    change(h);
+    count = move_requests(h, requests);
+  }
+  for (uint32_t i = 0; i < count; i++) wake_waiters(page_at(requests[i].place));
 }
 
 bool change(OwnedPage& page, uint64_t from, uint64_t to) {
@@ -199,28 +216,14 @@ uint32_t take_requests(Task& task, PageRequest* requests) {
   const uint32_t me = recording::stream_number(task);
   Holder& h = holder_at(me);
   HolderLock lock(h, me);
-  const uint32_t count = h.asked;
-  for (uint32_t i = 0; i < count; i++) requests[i] = h.requests[i];
-  __atomic_store_n(&h.asked, 0u, __ATOMIC_RELEASE);
   h.told = 0;
-  return count;
+  return move_requests(h, requests);
 }
 
 bool is_asked(Task& task) { return __atomic_load_n(&own(task).asked, __ATOMIC_RELAXED) != 0; }
 
 void begin_sleep(Task& task, HolderState state) {
-  PageRequest requests[Holder::kMostRequests];
-  uint32_t count;
-  const uint32_t me = recording::stream_number(task);
-  Holder& h = holder_at(me);
-  {
-    HolderLock lock(h, me);
-    h.state = state;
-    count = h.asked;
-    for (uint32_t i = 0; i < count; i++) requests[i] = h.requests[i];
-    __atomic_store_n(&h.asked, 0u, __ATOMIC_RELEASE);
-  }
-  for (uint32_t i = 0; i < count; i++) wake_waiters(page_at(requests[i].place));  // they take it
+  change_and_wake(recording::stream_number(task), [&](Holder& h) { h.state = state; });  // they take it
 }
 
 bool end_sleep(Task& task) {
@@ -235,20 +238,11 @@ bool end_sleep(Task& task) {
 }
 
 void leave(Task& task) {
-  const uint32_t me = recording::stream_number(task);
-  Holder& h = holder_at(me);
-  PageRequest requests[Holder::kMostRequests];
-  uint32_t count;
-  {
-    HolderLock lock(h, me);
+  change_and_wake(recording::stream_number(task), [](Holder& h) {
     __atomic_fetch_add(&h.generation, 1u, __ATOMIC_ACQ_REL);
     h.state = HolderState::kComputes;
     h.lost = 0;
-    count = h.asked;
-    for (uint32_t i = 0; i < count; i++) requests[i] = h.requests[i];
-    __atomic_store_n(&h.asked, 0u, __ATOMIC_RELEASE);
-  }
-  for (uint32_t i = 0; i < count; i++) wake_waiters(page_at(requests[i].place));
+  });
 }
 
 }  // namespace weir::owners

@@ -262,12 +262,11 @@ void take(Task& task, const Entry& entry) {
 
 void ended(Task& task) {
   uint32_t never = 0;
-  Header& h = header();
-  __atomic_store_n(&h.pid[task.ordinal], -1, __ATOMIC_RELEASE);  // nobody need wait for its end
+  __atomic_store_n(&header().pid[task.ordinal], -1, __ATOMIC_RELEASE);  // nobody need wait for its end
   note_end();
   for (;;) {
     sys::futex_wait(&never, 0, 1'000'000'000);
-    if (trace::is_gone(h) || trace::is_dead(h)) end_with_command();
+    end_if_gone();
   }
 }
 
@@ -400,12 +399,13 @@ void report_turn(const char* when, const order::Turn& turn) {
          after_wait ? "after a wait" : name_of(static_cast<EventKind>(turn.what)));
 }
 
-// The task has the turn, or cannot have it: it waits, or there is none.
+// The recording was cut, and holds no more of the task.
 bool is_cut_off(Task& task) {
   Ring ring;
   return __atomic_load_n(&header().cut, __ATOMIC_ACQUIRE) && (!stream_of(task, ring) || !peek_in(ring));
 }
 
+// The task has the turn, or cannot have it: it waits, or there is none.
 void turn_differs(const order::Turn& turn, const Task& task) {
   report("the replay differs from the recording in the order of process %u, turn %u:", uint64_t{shared().ordinal}, shared().decisions);
   report_turn("recorded", turn);

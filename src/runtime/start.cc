@@ -139,7 +139,6 @@ void go_multi() {
   if (orders_atomics()) patch_all(kPatchAtomic);  // before the split: the pages that it changes are then this process's alone
   if (g_copies) {
     count::forget_own_cache();  // all processes use what was this one's
-    count::on_patched_text();
     count::start(reinterpret_cast<uint64_t>(&weir_site_entry), reinterpret_cast<uint64_t>(&weir_upcall));
   }
   if (g_processes) {

@@ -181,9 +181,8 @@ long move_through_memory(Call& call) {
   if (is_file) in_offset = position;
   const long result = is_file ? move_from_file(call, move, in_offset, out_offset) : move_from_stream(call, move, out_offset);
   if (result <= 0) return result;
-  const bool again = call.again;
   if (is_file && !move.in_offset) part(call, SYS_lseek, move.in, in_offset, SEEK_SET);
-  call.again = again && result < 0;
+  call.again = false;  // something has been moved
   const bool wrong = store_offset(is_file ? move.in_offset : 0, in_offset) != 0 || store_offset(move.out_offset, out_offset) != 0;
   return wrong ? -EFAULT : result;
 }

@@ -22,16 +22,19 @@ inline constexpr uint64_t kLongestSleep = 20'000'000;  // nanoseconds
 // True: nothing will be taken or put by the command any more. Header::why says why where it is not empty.
 inline bool is_gone(const Header& header) { return __atomic_load_n(&header.gone, __ATOMIC_ACQUIRE) != 0; }
 
-// The command was killed: it could not say so itself. That may be long before somebody waits for it (its parent may read on until the
-// program, too, has closed its output), so a zombie is dead: it has no memory any more, which the kernel says first, whether or not the
-// caller might read there.
-inline bool is_dead(const Header& header) {
-  if (sys::raw(SYS_kill, header.command, 0) == -ESRCH) return true;
+// The process is gone, or a zombie: that has no memory any more, which the kernel says first, whether or not the caller might read there.
+inline bool has_no_memory(int pid) {
   uint8_t byte;
   const struct {
     uint64_t at, size;
-  } here{reinterpret_cast<uint64_t>(&byte), 1}, there{reinterpret_cast<uint64_t>(&header), 1};
-  return sys::raw(SYS_process_vm_readv, header.command, reinterpret_cast<long>(&here), 1, reinterpret_cast<long>(&there), 1, 0) == -ESRCH;
+  } here{reinterpret_cast<uint64_t>(&byte), 1}, there{kTrace, 1};
+  return sys::raw(SYS_process_vm_readv, pid, reinterpret_cast<long>(&here), 1, reinterpret_cast<long>(&there), 1, 0) == -ESRCH;
+}
+
+// The command was killed: it could not say so itself. That may be long before somebody waits for it (its parent may read on until the
+// program, too, has closed its output).
+inline bool is_dead(const Header& header) {
+  return sys::raw(SYS_kill, header.command, 0) == -ESRCH || has_no_memory(header.command);
 }
 
 inline void ring_bell(Header& header) {

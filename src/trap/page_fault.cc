@@ -4,6 +4,7 @@
 #include "event/owned_memory.h"
 #include "task/shared.h"
 #include "trap/place.h"
+#include "trap/signals.h"
 #include "trap/spin.h"
 #include "view/view.h"
 

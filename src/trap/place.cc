@@ -16,6 +16,7 @@
 #include "task/shared.h"
 #include "trap/program_memory.h"
 #include "trap/recorded_signals.h"
+#include "trap/signals.h"
 #include "trap/spin.h"
 #include "view/view.h"
 
@@ -45,7 +46,7 @@ uint64_t canary_of(const Task& task) {
 }
 
 // Exactly what is named: beside it may lie what was left there, of which nothing need be the same.
-void note_word(const Task& task, Place& place, uint64_t address, uint64_t size) {
+void note_word(const Task& task, Place& place, uint64_t canary, uint64_t address, uint64_t size) {
   const auto length = static_cast<uint8_t>(size >= 8 ? 8 : size >= 4 ? 4 : size >= 2 ? 2 : 1);
   if (address % length) return;  // it may reach into another page
   for (unsigned i = 0; i < Place::kWords; i++) {
@@ -53,7 +54,7 @@ void note_word(const Task& task, Place& place, uint64_t address, uint64_t size) 
     if (place.address[i]) continue;
     uint64_t word = 0;
     const uint64_t from = look_at(task, address);
-    if (!from || from_program(&word, static_cast<long>(from), length) != 0 || word == canary_of(task)) return;
+    if (!from || from_program(&word, static_cast<long>(from), length) != 0 || word == canary) return;
     place.address[i] = address;
     place.word[i] = word;
     place.size[i] = length;
@@ -63,6 +64,7 @@ void note_word(const Task& task, Place& place, uint64_t address, uint64_t size) 
 
 // What the instructions read that come next, over branches where these are known.
 void note_operands(const Task& task, const Registers& registers, Place& place) {
+  const uint64_t canary = canary_of(task);
   uint64_t next[kInstructionsLooked + 2] = {registers.rip};
   unsigned ends = 1;
   Registers at = registers;
@@ -74,7 +76,7 @@ void note_operands(const Task& task, const Registers& registers, Place& place) {
       const AccessList list = accesses_of(instruction, at, sys::fs_base_untouched(), reinterpret_cast<uint64_t>(&task), Extent::kOneStep);
       for (size_t k = 0; k < list.count; k++) {
         const Access& access = list.accesses[k];
-        if (access.read && access.size) note_word(task, place, access.address, access.size);
+        if (access.read && access.size) note_word(task, place, canary, access.address, access.size);
       }
       if (instruction.is_branch && instruction.has_target && ends < kInstructionsLooked) next[ends++] = instruction.target;
       if (instruction.is_syscall || instruction.is_return || (instruction.is_branch && !instruction.has_target)) break;
@@ -95,11 +97,12 @@ Place place_at(const Task& task, const Registers& registers) {
 bool can_stop() { return input::recording() && (!g_tasks_active || runtime::g_coherent); }
 
 bool is_place(const Task& task, const Registers& registers) {
-  const uint64_t rip = registers.rip, canary = canary_of(task);
+  const uint64_t rip = registers.rip;
   Instruction instruction;
   if (!can_stop()) return false;
   if (task.in_vfork || task.alone_section || task.turn_depth || page::own_image().contains(rip)) return false;
   if (shared().has_made_code) return false;  // it may come there on its way, and translated is only what is known
+  const uint64_t canary = canary_of(task);
   for (const uint64_t value : registers.general) {
     if (canary && value == canary) return false;
   }
@@ -118,10 +121,6 @@ void end_steps(Task& task, ucontext_t& context) {
 }
 
 }  // namespace
-
-bool on_signal_stack(const Task& task, const ucontext_t& context) {
-  return task.stack_top - kStackSize - static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RSP]) < kStackSize;
-}
 
 bool stop_at_place(Task& task, ucontext_t& context, bool soon) {
   if (task.stepping || task.at_place) return false;
@@ -145,7 +144,7 @@ bool stop_at_place(Task& task, ucontext_t& context, bool soon) {
 bool step_to_place(Task& task, ucontext_t& context) {
   if (!task.steps_to_place) return false;
   const auto rsp = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RSP]);
-  const bool is_inside = task.in_runtime || (rsp > task.stack_top - kStackSize && rsp <= task.stack_top);
+  const bool is_inside = task.in_runtime || on_runtime_stack(task, rsp);
   if (is_inside || !--task.steps_to_place) {  // inside: the event that it was to make
     end_steps(task, context);
   } else if (stop_at_place(task, context, false)) {

@@ -21,8 +21,6 @@
 
 namespace weir::trap {
 
-// In a handler of Weir's: that stops the task itself before it returns, or steps on.
-bool on_signal_stack(const Task& task, const ucontext_t& context);
 // Recording: the task, which a signal of the kernel's has met in program code, is to make an event where it stands. False: not there; and
 // with `soon`, it does so some instructions later.
 bool stop_at_place(Task& task, ucontext_t& context, bool soon);

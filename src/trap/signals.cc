@@ -79,7 +79,7 @@ bool handled(int signal) {
 bool in_runtime(const Task& task, const ucontext_t& context) {
   const auto rip = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]), rsp = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RSP]);
   if (task.in_runtime || runtime::g_away || count::is_inside(rip)) return true;
-  if (rsp > task.stack_top - kStackSize && rsp <= task.stack_top) return true;
+  if (on_runtime_stack(task, rsp)) return true;
   auto within = [&](const char* from, const char* to) {
     return rip >= reinterpret_cast<uint64_t>(from) && rip < reinterpret_cast<uint64_t>(to);
   };
@@ -91,12 +91,6 @@ bool in_runtime(const Task& task, const ucontext_t& context) {
     return __builtin_memcmp(reinterpret_cast<const void*>(rip), kLoadStack, sizeof kLoadStack) == 0;
   }
   return false;
-}
-
-// In a handler of Weir's. A task that left it for the runtime's own stack would find it overwritten by the next signal.
-bool on_signal_stack(const Task& task, const ucontext_t& context) {
-  const uint64_t top = runtime::g_executor ? tasks::stack_top_of(runtime::g_process) : task.stack_top;
-  return top - kStackSize - static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RSP]) < kStackSize;
 }
 
 // The windows in which noting alone would be too late, and code that only counts.
@@ -265,6 +259,13 @@ void on_signal(int signal, siginfo_t* info, void* context_pointer) {
 }
 
 }  // namespace
+
+bool on_runtime_stack(const Task& task, uint64_t rsp) { return rsp > task.stack_top - kStackSize && rsp <= task.stack_top; }
+
+bool on_signal_stack(const Task& task, const ucontext_t& context) {
+  const uint64_t top = runtime::g_executor ? tasks::stack_top_of(runtime::g_process) : task.stack_top;
+  return top - kStackSize - static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RSP]) < kStackSize;
+}
 
 void note_pending(Task& task, int signal, const siginfo_t* info) {
   if (!task.pending_signals) {

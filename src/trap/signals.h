@@ -7,6 +7,7 @@
 
 #include <signal.h>
 #include <stdint.h>
+#include <ucontext.h>
 
 #include "base/frame.h"
 #include "sys/signal.h"
@@ -21,6 +22,11 @@ void set_signal_stack(uint32_t process);
 void set_mask(uint64_t mask);
 void block_all();
 void open_mask();  // nothing blocked
+
+// Where the interrupted code's stack is the task's in the runtime.
+bool on_runtime_stack(const Task& task, uint64_t rsp);
+// In a handler of Weir's. A task that left it for the runtime's own stack would find it overwritten by the next signal.
+bool on_signal_stack(const Task& task, const ucontext_t& context);
 
 // The program's calls. Return values are the kernel's.
 long sigaction(int signal, const sys::KernelSigaction* action, sys::KernelSigaction* old);

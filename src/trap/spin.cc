@@ -42,6 +42,7 @@
 #include "task/shared.h"
 #include "view/view.h"
 #include "trap/place.h"
+#include "trap/signals.h"
 #include "trap/vector_state_x86_64.h"
 
 namespace weir::trap {
@@ -249,7 +250,7 @@ void on_step(Task& task, ucontext_t& context) {
   registers.rflags &= ~sys::kTrapFlag;
   StubPlace place;
   const uint64_t rsp = registers.general[kRsp];
-  if (task.in_runtime || find_stub_place(registers.rip, place) || (rsp > task.stack_top - kStackSize && rsp <= task.stack_top)) {
+  if (task.in_runtime || find_stub_place(registers.rip, place) || on_runtime_stack(task, rsp)) {
     stop(task, context);
     return;
   }
