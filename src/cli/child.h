@@ -35,6 +35,7 @@ class Child {
   // Clock ticks of all its processes that there are.
   uint64_t processor_time() const;
 
+  bool has_ended() const { return pid_ == 0; }  // the program itself: descendants may live
   bool was_killed() const;  // by a signal
   int status() const;       // that signal, or the exit status
 

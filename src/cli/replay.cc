@@ -23,6 +23,7 @@
 #include "cli/progress.h"
 #include "cli/where.h"
 #include "cli/words.h"
+#include "sys/signal.h"
 
 namespace weir::cli {
 namespace {
@@ -91,10 +92,11 @@ class Standing {
  public:
   enum class State { kGoesOn, kAtEnd, kStuck };
 
+  explicit Standing(const std::optional<recording::End>& end) : end_(end) {}
+
   State look(const TraceMemory& memory, const Feeder& feeder, const Child& child) {
     constexpr auto kGrace = std::chrono::milliseconds(100);  // a process whose last entry says that it ends is about to
     constexpr auto kPatience = std::chrono::seconds(3);
-    if (__atomic_load_n(&memory.header().at_end, __ATOMIC_ACQUIRE) == 0) return State::kGoesOn;
     const auto now = std::chrono::steady_clock::now();
     const uint64_t taken = feeder.taken();
     if (taken != taken_) {
@@ -102,9 +104,13 @@ class Standing {
       since_ = now;
       time_ = child.processor_time();
     }
+    const bool waits = __atomic_load_n(&memory.header().at_end, __ATOMIC_ACQUIRE) != 0;
     std::string stream;
-    if (feeder.is_used_up(&stream)) return now - since_ > kGrace ? State::kAtEnd : State::kGoesOn;
-    if (now - since_ < kPatience) return State::kGoesOn;
+    if (feeder.is_used_up(&stream)) {
+      if (waits || !computes_on(child)) return now - since_ > kGrace ? State::kAtEnd : State::kGoesOn;
+      return now - since_ > longest_end() ? State::kAtEnd : State::kGoesOn;
+    }
+    if (!waits || now - since_ < kPatience) return State::kGoesOn;
     constexpr uint64_t kIdle = 30;  // ticks: looking whether there is anything to do
     const uint64_t time = child.processor_time();
     if (time - time_ < kIdle) return State::kStuck;
@@ -114,6 +120,15 @@ class Standing {
   }
 
  private:
+  // With all that was recorded used up, and none who wants more: whether the program may still have to come to its end by itself.
+  bool computes_on(const Child& child) const {
+    if (child.has_ended()) return false;  // others of its processes compute, and were ended
+    return !end_ || end_->reason != recording::kKilled || sys::is_own_end(end_->status);
+  }
+  // How long it may take to.
+  std::chrono::duration<double> longest_end() const { return std::chrono::duration<double>(10 + 10 * (end_ ? end_->seconds : 0)); }
+
+  const std::optional<recording::End>& end_;
   uint64_t taken_ = ~uint64_t{0};
   uint64_t time_ = 0;
   std::chrono::steady_clock::time_point since_;
@@ -183,7 +198,7 @@ int replay(const ReplayOptions& options) {
         execute(program, manifest.environment, run);
       },
       Child::Signals::kEnd);
-  Standing stands;
+  Standing stands(recording.end);
   bool stuck = false, looked = false;
   std::optional<Progress> progress(std::in_place, recording.end ? recording.end->raw : 0, recording.end ? recording.end->seconds : 0);
   for (;;) {

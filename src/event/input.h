@@ -70,8 +70,8 @@ uint32_t new_process();
 void begin_process(uint32_t ordinal);
 // It was made: its pid as the program is told; negative where it could not be.
 long note_child(long pid, uint32_t ordinal);
-// The program is told that its child has ended.
-void note_child_end(long pid);
+// The program is told that its child has ended: a wait status.
+void note_child_end(long pid, int status);
 void begin_borrower(Task& task, uint32_t ordinal);
 // A task begins program code: its stream says so.
 void begin_task(Task& task);

@@ -67,9 +67,11 @@ long wait_event(long wait_at, long, long) {
   if (is_cancelled() && !wait.ignores_cancel) {
     result = kCancelled;
   } else {
+    count_waiting(key, 1);  // before others can have the mutex, and signal without a turn
     result = release(mutex, false);
-    if (result == 0) {
-      count_waiting(key, 1);
+    if (result != 0) {
+      count_waiting(key, -1);
+    } else {
       result = block_cancellable(key, remaining(wait.until), "condition", wait.ignores_cancel);
       count_waiting(key, -1);
       const bool cancelled = is_cancelled() && !wait.ignores_cancel;

@@ -223,7 +223,7 @@ long answer(const effects::Request& request, Ask ask) {
   recording::note_result(task, request, result);
   if (request.number == SYS_wait4 && result > 0) {
     int status = 0;
-    if (!request.a[1] || trap::from_program(status, request.a[1]) != 0 || WIFEXITED(status) || WIFSIGNALED(status)) note_child_end(result);
+    if (!request.a[1] || trap::from_program(status, request.a[1]) != 0 || WIFEXITED(status) || WIFSIGNALED(status)) note_child_end(result, status);
   }
   return result;
 }
@@ -355,8 +355,8 @@ long note_child(long pid, uint32_t ordinal) {
   return told;
 }
 
-void note_child_end(long pid) {
-  if (replaying() && pid > 0) recording::await_child(static_cast<int>(pid));
+void note_child_end(long pid, int status) {
+  if (replaying() && pid > 0) recording::await_child(static_cast<int>(pid), WIFSIGNALED(status) ? WTERMSIG(status) : 0);
 }
 
 void begin_process(uint32_t ordinal) {

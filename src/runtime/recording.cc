@@ -314,17 +314,37 @@ void note_child(int pid, uint32_t ordinal) {
   s.recorded_children[s.recorded_child_count++ % kRecordedChildren] = {pid, ordinal};
 }
 
-void await_child(int pid) {
+namespace {
+
+// All that was recorded of a process has been taken.
+bool is_used_up(uint32_t process) {
+  const Header& h = header();
+  const uint32_t slots = __atomic_load_n(&h.slots, __ATOMIC_ACQUIRE);
+  for (uint32_t i = 0; i < slots && i < trace::kMostStreams; i++) {
+    if (h.slot[i].process != process || trace::is_points(h.slot[i].task)) continue;
+    if (__atomic_load_n(&h.slot[i].state, __ATOMIC_ACQUIRE) != State::kClosed || Ring::at(trace::kTrace, i).used()) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void await_child(int pid, int signal) {
+  const uint64_t patience = signal && !sys::is_own_end(signal) ? 100'000'000 : 10'000'000'000;
   Shared& s = shared();
   for (auto& child : s.recorded_children) {
     if (child.pid != pid) continue;
     child.pid = 0;
     const int32_t& real = header().pid[child.ordinal];
     Looking looking;
+    uint64_t since = 0;
     for (int now; (now = __atomic_load_n(&real, __ATOMIC_ACQUIRE)) >= 0;) {
       if (now > 0) {
         if (!(g_tasks_active && runtime::g_processes)) sys::raw(SYS_wait4, now, 0, WNOHANG, 0);  // else the monitor does
         if (sys::raw(SYS_kill, now, 0) != 0) return;
+        if (!is_used_up(child.ordinal)) since = 0;
+        else if (!since) since = sys::monotonic_ns();
+        else if (sys::monotonic_ns() - since > patience) sys::raw(SYS_kill, now, SIGKILL);
       }
       looking.sleep();
     }

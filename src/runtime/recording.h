@@ -39,7 +39,8 @@ void note_result(const Task& task, const effects::Request& request, long result)
 // Replaying: the child that the program knows as `pid` is process `ordinal`; and the program is told that it has ended, so it
 // should have: what it prints comes before what the program prints now.
 void note_child(int pid, uint32_t ordinal);
-void await_child(int pid);
+// `signal`: what ended it; 0 none or not known. One that computes, with nothing more recorded of it, is ended as it was.
+void await_child(int pid, int signal);
 // In a forked child: `ordinal` is its own among the program's processes.
 void begin_process(uint32_t ordinal);
 // An ordinal for a process that is about to be made.

@@ -27,6 +27,10 @@ inline int g_probe_signal = kProbeSignal;
 constexpr uint64_t signal_bit(int signal) { return uint64_t{1} << (signal - 1); }
 
 // Where no signal may come. A fault would kill the process if its signal were blocked, whoever handles it.
+// What ends a program by what it does itself, unless somebody sends it; all others only come from somebody.
+constexpr bool is_own_end(int signal) {
+  return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL || signal == SIGTRAP || signal == SIGSYS || signal == SIGABRT;
+}
 constexpr uint64_t kAllButFaults = ~(uint64_t{1} << (SIGSEGV - 1) | uint64_t{1} << (SIGBUS - 1));
 
 // Signals whose delivery Weir itself needs: no program mask may block them.

@@ -221,7 +221,7 @@ long wait_child(int kind, int id, int options, FoundChild& found) {
     const uint32_t epoch = __atomic_load_n(&s.children_epoch, __ATOMIC_ACQUIRE);
     const long pid = input::value(input::What::kChild, [&] { return look_for_child(kind, id, options, found); });
     if (pid > 0) input::bytes(&found, sizeof found);
-    if (pid > 0 && (WIFEXITED(found.status) || WIFSIGNALED(found.status))) input::note_child_end(pid);
+    if (pid > 0 && (WIFEXITED(found.status) || WIFSIGNALED(found.status))) input::note_child_end(pid, found.status);
     if (pid != 0 || (options & WNOHANG)) return pid;
     outside_begin("child process");
     const long result = input::value(input::What::kReady, [&] {
