@@ -20,6 +20,10 @@ inline constexpr char kStackTunable[] = "glibc.pthread.stack_cache_size=53687091
 // kernel last took it away.
 inline constexpr char kBindNow[] = "LD_BIND_NOW=weir";
 
+// What every program finds in place of the kernel's 16 random bytes (AT_RANDOM), of which the loader makes the stack guard and the pointer
+// guard: the low byte 0 is what glibc's stack guard has.
+inline constexpr uint64_t kRandomBytes[2] = {0x5745495257454900, 0x6f6e65206f726465};
+
 struct Options {
   Order order = Order::kFree;
   View view = View::kDirect;

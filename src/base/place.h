@@ -13,7 +13,11 @@ struct Place {
   uint64_t address[kWords];  // of words that the next instructions read; 0: there are no more
   uint64_t word[kWords];     // what they hold
   uint8_t size[kWords];      // of which so many bytes: 1, 2, 4 or 8
+  uint64_t vectors;          // a hash of the low halves of the vector registers
+  uint64_t vector[16];       // of each of these the lower 8 bytes
+  uint64_t stack;            // a hash of the stack that is in use
+  uint64_t turns;            // of all tasks, before the one in which it was stopped
 };
-static_assert(sizeof(Place) == 272);
+static_assert(sizeof(Place) == 424);
 
 }  // namespace weir

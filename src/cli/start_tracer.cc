@@ -32,11 +32,10 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/options.h"
+
 namespace weir::cli {
 namespace {
-
-constexpr uint64_t kConstant[2] = {0x5745495257454900,
-                                   0x6f6e65206f726465};  // the low byte 0 is what glibc's stack guard has
 
 constexpr uint64_t kFirstTime = uint64_t{1} << 40, kTimeStep = 1 << 10;  // any: somewhere, and it grows
 constexpr uint64_t kLoaderRoom = 1 << 20;  // the loader is smaller, and nothing else is mapped so near above it
@@ -112,8 +111,8 @@ class Tracer {
 
   void fix_random_bytes() {
     if (random_ == 0) return;
-    ptrace(PTRACE_POKEDATA, process_, random_, kConstant[0]);
-    ptrace(PTRACE_POKEDATA, process_, random_ + 8, kConstant[1]);
+    ptrace(PTRACE_POKEDATA, process_, random_, kRandomBytes[0]);
+    ptrace(PTRACE_POKEDATA, process_, random_ + 8, kRandomBytes[1]);
   }
 
   // Bytes of the rdtsc or rdtscp that has just faulted, or 0. Leaves its registers in registers_.

@@ -14,10 +14,10 @@ struct Wanted {
   Place place;
   uint64_t seen_at[Place::kWords];  // where its words are to be seen; 0: there are no more
   unsigned passes;                  // how often it was passed and looked at: the first times, each time
-  unsigned first;                   // the register to compare first; kNone: the words
-  uint64_t general[16];             // the registers when it was passed last
+  unsigned first;                   // the register to compare first, general or, from kVector on, of vectors; kNone: the words
+  Place last;                       // what it looked like when it was passed last
 
-  static constexpr unsigned kNone = 16, kPassesSeen = 2;
+  static constexpr unsigned kVector = 16, kNone = 32, kPassesSeen = 2;
 };
 // Leads to `block`; with `wanted`, into the runtime where the general registers' sum, and the words, are the wanted ones.
 void write_gate(unsigned gate, uint64_t block, const Wanted* wanted);

@@ -2,6 +2,7 @@
 
 #include "count/code_x86_64.h"
 #include "count/seek.h"
+#include "sys/report.h"
 
 namespace weir::count {
 namespace {
@@ -43,6 +44,11 @@ void put_load(Code& code, unsigned size) {
   }
 }
 
+// movq %xmm,%rcx
+void put_load_vector(Code& code, unsigned vector) {
+  code.put({0x66, static_cast<uint8_t>(vector >= 8 ? 0x4c : 0x48), 0x0f, 0x7e, static_cast<uint8_t>(0xc1 | (vector & 7) << 3)});
+}
+
 // Goes on where rcx is `value`. Answers the offset of the displacement of the jump that is taken otherwise. Changes rdx.
 uint32_t put_comparison(Code& code, uint64_t value) {
   code.put({0x48, 0xba});
@@ -66,7 +72,8 @@ void write_gate(unsigned gate, uint64_t block, const Wanted* wanted) {
     uint32_t misses[Place::kWords + 2];
     unsigned count = 0;
     code.save(kRcx, kSavedRcx);
-    if (wanted->first != Wanted::kNone) {
+    const bool is_general = wanted->first < Wanted::kVector;
+    if (is_general) {
       code.put({0x48, 0xb9});
       code.put64(-wanted->place.general[wanted->first]);
       put_add(code, wanted->first);
@@ -76,6 +83,11 @@ void write_gate(unsigned gate, uint64_t block, const Wanted* wanted) {
       code.load(kRcx, kSavedRcx);
     }
     code.save(kRdx, kSavedRdx);
+    if (!is_general && wanted->first != Wanted::kNone) {
+      const unsigned vector = wanted->first - Wanted::kVector;
+      put_load_vector(code, vector);
+      misses[count++] = put_comparison(code, wanted->place.vector[vector]);
+    }
     for (unsigned i = 0; i < Place::kWords && wanted->seen_at[i]; i++) {
       code.put({0x48, 0xba});
       code.put64(wanted->seen_at[i]);
@@ -89,7 +101,7 @@ void write_gate(unsigned gate, uint64_t block, const Wanted* wanted) {
     code.load(kRcx, kSavedRcx);
     code.load(kRdx, kSavedRdx);
     code.put_enter(static_cast<uint32_t>(kAtGate));
-    const unsigned quick = wanted->first != Wanted::kNone ? 1 : 0;  // there rdx is what it was
+    const unsigned quick = is_general ? 1 : 0;  // there rdx is what it was
     for (unsigned i = quick; i < count; i++) code.land(misses[i]);
     code.load(kRdx, kSavedRdx);
     if (quick) code.land(misses[0]);
@@ -97,6 +109,7 @@ void write_gate(unsigned gate, uint64_t block, const Wanted* wanted) {
   }
   code.put8(0xe9);
   code.put_relative(block);
+  WEIR_CHECK(code.size() <= kGateSize);
 }
 
 void write_way_out(unsigned gate, uint64_t address) {

@@ -84,6 +84,20 @@ void write_gates() {
   for (unsigned i = 0; i < g_gate_count; i++) write(i);
 }
 
+namespace {
+
+unsigned what_changed(const Place& from, const Place& to) {
+  for (unsigned i = 0; i < 16; i++) {
+    if (i != kRcx && from.general[i] != to.general[i]) return i;
+  }
+  for (unsigned i = 0; i < 16; i++) {
+    if (from.vector[i] != to.vector[i]) return Wanted::kVector + i;
+  }
+  return Wanted::kNone;
+}
+
+}  // namespace
+
 uint64_t seek(Task& task, uint64_t rip, const Place& place, const uint64_t (&seen_at)[Place::kWords]) {
   const bool is_same = g_open < g_gate_count && __builtin_memcmp(&g_wanted.place, &place, sizeof place) == 0;
   if (!is_same) {
@@ -98,14 +112,13 @@ uint64_t seek(Task& task, uint64_t rip, const Place& place, const uint64_t (&see
   return enter(task, rip, kUncounted);
 }
 
-uint64_t pass_gate(const uint64_t (&general)[16]) {
+uint64_t pass_gate(const Place& here) {
   if (g_wanted.passes < Wanted::kPassesSeen) {
     if (++g_wanted.passes == Wanted::kPassesSeen) {
-      g_wanted.first = 0;
-      while (g_wanted.first < Wanted::kNone && (g_wanted.first == kRcx || general[g_wanted.first] == g_wanted.general[g_wanted.first])) g_wanted.first++;
+      g_wanted.first = what_changed(g_wanted.last, here);
       write(g_open);
     }
-    __builtin_memcpy(g_wanted.general, general, sizeof general);
+    g_wanted.last = here;
   }
   return g_gates[g_open].passed;
 }

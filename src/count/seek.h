@@ -21,7 +21,7 @@ inline constexpr uint64_t kAtGate = ~uint64_t{4};
 [[nodiscard]] uint64_t seek(Task& task, uint64_t rip, const Place& place, const uint64_t (&seen_at)[Place::kWords]);
 // At the gate, when it was not the place after all: where to go on.
 // The first times it is asked each time, and finds out by what the passes differ: that is compared first from then on.
-[[nodiscard]] uint64_t pass_gate(const uint64_t (&general)[16]);
+[[nodiscard]] uint64_t pass_gate(const Place& here);
 // It was found.
 void close_gate();
 // Whether translated code can stop before the instruction at `rip`. Signal-safe.

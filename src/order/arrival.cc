@@ -167,6 +167,20 @@ void give_on(Shared& s) {
   wake_sleeper(*next);
 }
 
+bool await_turns(uint64_t turns) {
+  constexpr uint32_t kLooks = 1000;
+  constexpr uint64_t kNap = 50'000;  // nanoseconds
+  Shared& s = shared();
+  uint32_t never = 0;
+  for (uint32_t looks = 0;; looks++) {
+    const uint64_t taken = __atomic_load_n(&s.decisions, __ATOMIC_SEQ_CST);
+    if (taken > turns || __atomic_load_n(&s.order_ended, __ATOMIC_SEQ_CST)) return false;
+    if (taken == turns && __atomic_load_n(&s.turn, __ATOMIC_SEQ_CST) == kNoTask) return true;
+    if (looks < kLooks) sys::cpu_relax();
+    else sys::futex_wait(&never, 0, kNap);
+  }
+}
+
 void wait_for_turn(Task& task) {
   uint64_t patience = first_probe(), soon = 0, looks = 0;
   while (!has_turn(task)) {

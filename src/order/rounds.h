@@ -31,6 +31,8 @@ const Config& config();
 uint64_t now();
 
 // The task stands at an event; returns when it has the turn.
+// Replaying turns by arrival: returns when so many have been, and the next, which is the caller's, has not begun. False: it never will.
+bool await_turns(uint64_t turns);
 void take_turn(Task& task, EventKind kind);
 // In a turn that is kept: another event of the task's.
 void note_further(const Task& task, EventKind kind);

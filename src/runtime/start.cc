@@ -196,6 +196,7 @@ __attribute__((constructor)) void start(int argc, char** argv, char**) {
   runtime::open_log();
   runtime::start_counts();
   shared().arguments = reinterpret_cast<uint64_t>(argv[0]);
+  shared().stack_begin = reinterpret_cast<uint64_t>(argv) - sizeof(uint64_t);
   tasks::make_first(task_at(0));
   task_at(0).state = TaskState::kRunning;
   shared().high_task = 1;

@@ -2,6 +2,7 @@
 // rdtsc since (src/cli/start_tracer.cc). Here, before any other code of the program runs, rdtsc is allowed again and the
 // child is ended and waited for, so that the program never meets it; it is forgotten in the environment, so that a
 // program which this one executes does not look for it. The arguments are the loader's: libc has not set `environ` yet.
+#include <elf.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -77,8 +78,20 @@ void take_out_bind_now(char** environment) {
   }
 }
 
+// A program that another one has executed has had no tracer. Nothing is guarded yet: the loader itself uses neither guard.
+void fix_random_bytes(char** environment) {
+  constexpr uint64_t kStackGuard = 0x28, kPointerGuard = 0x30;  // from the thread's base
+  while (*environment != nullptr) ++environment;
+  for (auto* entry = reinterpret_cast<Elf64_auxv_t*>(environment + 1); entry->a_type != AT_NULL; ++entry) {
+    if (entry->a_type == AT_RANDOM) copy_bytes(reinterpret_cast<void*>(entry->a_un.a_val), kRandomBytes, sizeof kRandomBytes);
+  }
+  const uint64_t base = sys::fs_base_untouched();
+  *reinterpret_cast<uint64_t*>(base + kStackGuard) = kRandomBytes[0];
+  *reinterpret_cast<uint64_t*>(base + kPointerGuard) = kRandomBytes[1];
+}
+
 [[gnu::constructor(101)]] void at_first(int, char**, char** environment) {
-  (void)options();  // read before anything is taken out
+  if (!options().passive()) fix_random_bytes(environment);  // and the options are read before anything is taken out
   take_out_tunable(environment);
   take_out_bind_now(environment);
   for (; *environment != nullptr; ++environment) {

@@ -37,6 +37,7 @@
 #include "sys/report.h"
 #include "task/executor.h"
 #include "task/shared.h"
+#include "trap/place.h"
 #include "trap/signals.h"
 #include "view/view.h"
 
@@ -121,6 +122,7 @@ void enter(Task& task, EventKind kind) {
   {
     const owned::SleepScope sleeps(task);
     order::take_turn(task, kind);
+    if (task.at_place) trap::keep_place(task);
   }
   if (object::g_ordered) object::meet_others(task);
   if (runtime::g_copies) {

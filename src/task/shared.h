@@ -198,6 +198,7 @@ struct Shared {
   uint64_t first_thread_cycles;  // when the program made its first thread, 0 if it has none
   uint32_t end_reported;     // somebody prints, or has printed, what the run spent
   uint64_t arguments;        // lowest address of the program's argument strings
+  uint64_t stack_begin;      // where the first thread's stack is empty
   uint64_t stack_limit;      // end of the first thread's stack
 
   // Order.

@@ -9,6 +9,7 @@ constexpr uint32_t kMost = sizeof(Task::handlers) / sizeof(uint64_t);
 }  // namespace
 
 void note_handler(Task& task, uint64_t frame) {
+  is_in_handler(task, frame);  // those that have returned go
   if (task.handler_count < kMost) task.handlers[task.handler_count] = frame;
   if (task.handler_count <= kMost) task.handler_count++;
 }
@@ -19,6 +20,14 @@ bool is_in_handler(Task& task, uint64_t rsp) {
   if (task.handler_count > kMost) return true;  // too many at once to know
   while (task.handler_count && task.handlers[task.handler_count - 1] - rsp >= kLargeStack) task.handler_count--;
   return task.handler_count;
+}
+
+uint64_t frame_above(const Task& task, uint64_t rsp) {
+  uint64_t lowest = ~uint64_t{0};
+  for (uint32_t i = 0; i < task.handler_count && i < kMost; i++) {
+    if (task.handlers[i] >= rsp && task.handlers[i] < lowest) lowest = task.handlers[i];
+  }
+  return lowest;
 }
 
 }  // namespace weir::trap

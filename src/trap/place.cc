@@ -1,5 +1,9 @@
 #include "trap/place.h"
 
+#include <stddef.h>
+
+#include <initializer_list>
+
 #include "base/bytes.h"
 #include "base/place.h"
 #include "count/count.h"
@@ -8,6 +12,7 @@
 #include "decode/decoder.h"
 #include "event/input.h"
 #include "event/owned_memory.h"
+#include "order/rounds.h"
 #include "page/store.h"
 #include "patch/patch.h"
 #include "runtime/state.h"
@@ -18,6 +23,7 @@
 #include "trap/recorded_signals.h"
 #include "trap/signals.h"
 #include "trap/spin.h"
+#include "trap/vector_state_x86_64.h"
 #include "view/view.h"
 
 extern "C" char weir_sigreturn[];
@@ -37,16 +43,8 @@ uint64_t look_at(const Task& task, uint64_t address) {
   return view::coherent::may_read(task, address) ? page::alias_of(address) : 0;
 }
 
-// What the stack protector puts on the stack: in an executed program another value in each run.
-uint64_t canary_of(const Task& task) {
-  constexpr uint64_t kOffset = 0x28;
-  uint64_t value = 0;
-  const uint64_t from = look_at(task, sys::fs_base_untouched() + kOffset);
-  return from && from_program(value, static_cast<long>(from)) == 0 ? value : 0;
-}
-
 // Exactly what is named: beside it may lie what was left there, of which nothing need be the same.
-void note_word(const Task& task, Place& place, uint64_t canary, uint64_t address, uint64_t size) {
+void note_word(const Task& task, Place& place, uint64_t address, uint64_t size) {
   const auto length = static_cast<uint8_t>(size >= 8 ? 8 : size >= 4 ? 4 : size >= 2 ? 2 : 1);
   if (address % length) return;  // it may reach into another page
   for (unsigned i = 0; i < Place::kWords; i++) {
@@ -54,7 +52,7 @@ void note_word(const Task& task, Place& place, uint64_t canary, uint64_t address
     if (place.address[i]) continue;
     uint64_t word = 0;
     const uint64_t from = look_at(task, address);
-    if (!from || from_program(&word, static_cast<long>(from), length) != 0 || word == canary) return;
+    if (!from || from_program(&word, static_cast<long>(from), length) != 0) return;
     place.address[i] = address;
     place.word[i] = word;
     place.size[i] = length;
@@ -64,19 +62,25 @@ void note_word(const Task& task, Place& place, uint64_t canary, uint64_t address
 
 // What the instructions read that come next, over branches where these are known.
 void note_operands(const Task& task, const Registers& registers, Place& place) {
-  const uint64_t canary = canary_of(task);
   uint64_t next[kInstructionsLooked + 2] = {registers.rip};
   unsigned ends = 1;
+  uint64_t seen[kInstructionsLooked];
+  const auto is_seen = [&](uint64_t rip, unsigned count) {
+    for (unsigned i = 0; i < count; i++) {
+      if (seen[i] == rip) return true;
+    }
+    return false;
+  };
   Registers at = registers;
   Instruction instruction;
   for (unsigned i = 0, looked = 0; i < ends && looked < kInstructionsLooked; i++) {
     at.rip = next[i];
-    while (looked < kInstructionsLooked && decode(at.rip, instruction)) {
-      looked++;
+    while (looked < kInstructionsLooked && !is_seen(at.rip, looked) && decode(at.rip, instruction)) {
+      seen[looked++] = at.rip;
       const AccessList list = accesses_of(instruction, at, sys::fs_base_untouched(), reinterpret_cast<uint64_t>(&task), Extent::kOneStep);
       for (size_t k = 0; k < list.count; k++) {
         const Access& access = list.accesses[k];
-        if (access.read && access.size) note_word(task, place, canary, access.address, access.size);
+        if (access.read && access.size) note_word(task, place, access.address, access.size);
       }
       if (instruction.is_branch && instruction.has_target && ends < kInstructionsLooked) next[ends++] = instruction.target;
       if (instruction.is_syscall || instruction.is_return || (instruction.is_branch && !instruction.has_target)) break;
@@ -85,12 +89,39 @@ void note_operands(const Task& task, const Registers& registers, Place& place) {
   }
 }
 
+// Of a place, what follows from the task alone.
+constexpr size_t kOwnLooks = offsetof(Place, stack);
+
+void note_vectors(const LowVectors& low, Place& place) {
+  place.vectors = hash_words(0, low.word[0], sizeof low / sizeof low.word[0][0]);
+  for (unsigned i = 0; i < 16; i++) place.vector[i] = low.word[i][0];
+}
+
 Place place_at(const Task& task, const Registers& registers) {
   Place place{};
   place.rip = registers.rip;
   copy_bytes(place.general, registers.general, sizeof place.general);
   note_operands(task, registers, place);
   return place;
+}
+
+// From below the red zone on, as far as the task may look: callers' frames tell apart what a function does twice.
+uint64_t hash_of_stack(const Task& task, uint64_t rsp) {
+  constexpr uint64_t kRedZone = 128, kMost = 4 * kPageSize;
+  uint64_t words[kPageSize / sizeof(uint64_t)];
+  uint64_t at = (rsp - kRedZone) & ~uint64_t{7}, limit = at + kMost, hash = at;
+  // Behind these lies what others write, and flags that translated code leaves as they are not in the program (count/count.h).
+  for (const uint64_t begin : {shared().stack_begin, sys::fs_base_untouched(), frame_above(task, at)}) {
+    if (at < begin && begin < limit) limit = begin & ~uint64_t{7};
+  }
+  while (at < limit) {
+    const uint64_t end = page_down(at) + kPageSize < limit ? page_down(at) + kPageSize : limit;
+    const uint64_t from = look_at(task, at);
+    if (!from || from_program(words, static_cast<long>(from), end - at) != 0) break;
+    hash = hash_words(hash, words, (end - at) / sizeof(uint64_t));
+    at = end;
+  }
+  return hash ^ at;
 }
 
 // At View isolated a stop would need the turn, and at View direct others run in the same process.
@@ -102,10 +133,6 @@ bool is_place(const Task& task, const Registers& registers) {
   if (!can_stop()) return false;
   if (task.in_vfork || task.alone_section || task.turn_depth || page::own_image().contains(rip)) return false;
   if (shared().has_made_code) return false;  // it may come there on its way, and translated is only what is known
-  const uint64_t canary = canary_of(task);
-  for (const uint64_t value : registers.general) {
-    if (canary && value == canary) return false;
-  }
   return count::can_seek(rip) && decode(rip, instruction) && instruction.repeat == Repeat::kNone;
 }
 
@@ -129,6 +156,7 @@ bool stop_at_place(Task& task, ucontext_t& context, bool soon) {
   const Registers registers = registers_of_gregs(context.uc_mcontext.gregs);
   if (is_place(task, registers)) {
     task.place = place_at(task, registers);
+    note_vectors(low_vectors(context), task.place);
     task.at_place = 1;
     enter_where_it_stands(task, context);
     return true;
@@ -163,6 +191,17 @@ uint64_t seek_place(Task& task, uint64_t rip) {
   return at ? at : rip;
 }
 
+void keep_place(Task& task) {
+  task.at_place = 0;
+  task.place.stack = hash_of_stack(task, task.place.general[kRsp]);
+  if (g_tasks_active) {
+    task.place.turns = shared().decisions - 1;
+    task.counters.events--;  // it is found before the event that it makes
+  }
+  input::keep_place(task, task.place);
+  if (g_tasks_active) task.counters.events++;
+}
+
 void go_on_as_recorded(Task& task, Frame& frame) {
   task.pending = 0;  // what other tasks have sent comes where it came then
   take_recorded_signals(task);
@@ -186,12 +225,23 @@ void seek_after_return(Task& task, Frame& frame) {
   frame.rsp = copy;
 }
 
+namespace {
+
+// Objects of pthreads on the stack change in others' turns: all those that came before are over.
+bool has_stack_of(const Task& task, const Place& place) {
+  if (g_tasks_active && !order::await_turns(place.turns)) return false;
+  return place.stack == hash_of_stack(task, place.general[kRsp]);
+}
+
+}  // namespace
+
 bool meet_gate(Task& task, Frame& frame) {
   const Place* place = input::next_place(task);
   frame.rip = place ? place->rip : 0;
-  const Place here = place_at(task, registers_of(frame));
-  if (!place || __builtin_memcmp(place, &here, sizeof here) != 0) {
-    frame.rip = count::pass_gate(here.general);
+  Place here = place_at(task, registers_of(frame));
+  note_vectors(low_vectors_now(), here);
+  if (!place || __builtin_memcmp(place, &here, kOwnLooks) != 0 || !has_stack_of(task, *place)) {
+    frame.rip = count::pass_gate(here);
     return false;
   }
   input::take_place(task);

@@ -5,9 +5,9 @@
 // Invariants
 // 1. Two moments of one task between the same two events that look the same are the same for what follows, as far as what is looked at
 //    tells them apart. Where it does not, the replay goes on too early, and differs later: that is seen, as all differences are.
-// 2. What is looked at follows from the task's own past: memory only to which it has the right, which nobody takes from a task that
-//    computes; only what the next instructions name. What else lies on the stack or where registers point to is not looked at: of
-//    an object of pthreads others change the bytes beside the owner of the page, and an executed program has other random bytes each time.
+// 2. What is looked at follows from the task's own past, and from turns: memory only to which it has the right, which nobody takes from a task
+//    that computes. Of an object of pthreads others change the bytes beside the owner of the page, in their turns: so of the stack a
+//    hash is made in the task's own turn, and compared when just so many turns are over. Of what lies elsewhere, only what the next instructions name.
 // 3. Stopped, the task makes an event (none where it is the program's only one), then goes on; signals are handed over at its end.
 // 4. A place is one of program text that can be translated, and no repeated string instruction, of which the middle is nowhere else.
 #pragma once
@@ -24,6 +24,8 @@ namespace weir::trap {
 // Recording: the task, which a signal of the kernel's has met in program code, is to make an event where it stands. False: not there; and
 // with `soon`, it does so some instructions later.
 bool stop_at_place(Task& task, ucontext_t& context, bool soon);
+// In the turn of its event, before anything else is done in it, and without turns when it comes in: the recording has the place.
+void keep_place(Task& task);
 // A single step on the way to such a place. False: it was none.
 bool step_to_place(Task& task, ucontext_t& context);
 

@@ -7,6 +7,7 @@
 #include "runtime/state.h"
 #include "sys/syscall_x86_64.h"
 #include "task/shared.h"
+#include "trap/place.h"
 #include "trap/spin.h"
 
 namespace weir::trap {
@@ -57,10 +58,7 @@ void stand_aside_if_asked(Task& task) {
 void on_preempted(Frame& frame) {
   Task& task = self();
   frame.rip = frame.shown = task.preempted_rip;
-  if (task.at_place) {
-    task.at_place = 0;
-    input::keep_place(task, task.place);
-  }
+  if (task.at_place && !g_tasks_active) keep_place(task);
   const bool spins = task.spinning, aside = task.asked_in;
   task.spinning = task.asked_in = 0;
   if (!g_tasks_active) {

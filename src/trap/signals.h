@@ -50,6 +50,8 @@ void note_handler(Task& task, uint64_t frame);
 // A handler of the program's runs: it ends by a system call that belongs to the task's own process. May say so of one that was
 // left by a jump.
 bool is_in_handler(Task& task, uint64_t rsp);
+// The lowest signal frame above it, of a handler that runs or has run there; ~0: none is known.
+uint64_t frame_above(const Task& task, uint64_t rsp);
 // A signal is to be handled when the task leaves the runtime. REQUIRES: no other signal can come that would be noted.
 void note_pending(Task& task, int signal, const siginfo_t* info);
 // Real-time signals of numbers that are pending and not in `blocked`, which the kernel still holds, become pending too. REQUIRES: likewise.

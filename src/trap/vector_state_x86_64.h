@@ -10,4 +10,11 @@ namespace weir::trap {
 // that a register is back in its initial state.
 uint64_t hash_vectors(const ucontext_t& context);
 
+// What programs compute with in all of them, the first 16 bytes of the first 16 vector registers: as a signal found them, and as they are now.
+struct LowVectors {
+  alignas(16) uint64_t word[16][2];
+};
+LowVectors low_vectors(const ucontext_t& context);
+LowVectors low_vectors_now();
+
 }  // namespace weir::trap
