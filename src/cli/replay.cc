@@ -96,6 +96,7 @@ class Standing {
 
   State look(const TraceMemory& memory, const Feeder& feeder, const Child& child) {
     constexpr auto kGrace = std::chrono::milliseconds(100);  // a process whose last entry says that it ends is about to
+    constexpr auto kToShow = std::chrono::seconds(1);         // what it has taken may be output
     constexpr auto kPatience = std::chrono::seconds(3);
     const auto now = std::chrono::steady_clock::now();
     const uint64_t taken = feeder.taken();
@@ -107,8 +108,8 @@ class Standing {
     const bool waits = __atomic_load_n(&memory.header().at_end, __ATOMIC_ACQUIRE) != 0;
     std::string stream;
     if (feeder.is_used_up(&stream)) {
-      if (waits || !computes_on(child)) return now - since_ > kGrace ? State::kAtEnd : State::kGoesOn;
-      return now - since_ > longest_end() ? State::kAtEnd : State::kGoesOn;
+      const std::chrono::duration<double> grace = waits ? kGrace : computes_on(child) ? longest_end() : kToShow;
+      return now - since_ > grace ? State::kAtEnd : State::kGoesOn;
     }
     if (!waits || now - since_ < kPatience) return State::kGoesOn;
     constexpr uint64_t kIdle = 30;  // ticks: looking whether there is anything to do

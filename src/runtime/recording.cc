@@ -330,7 +330,7 @@ bool is_used_up(uint32_t process) {
 }  // namespace
 
 void await_child(int pid, int signal) {
-  const uint64_t patience = signal && !sys::is_own_end(signal) ? 100'000'000 : 10'000'000'000;
+  const uint64_t patience = signal && !sys::is_own_end(signal) ? 1'000'000'000 : 10'000'000'000;
   Shared& s = shared();
   for (auto& child : s.recorded_children) {
     if (child.pid != pid) continue;

@@ -105,11 +105,12 @@ Place place_at(const Task& task, const Registers& registers) {
   return place;
 }
 
-// From below the red zone on, as far as the task may look: callers' frames tell apart what a function does twice.
+// As far as the task may look: callers' frames tell apart what a function does twice. Not the red zone: a function that makes no use of it has
+// remains of signal frames there, flags among them.
 uint64_t hash_of_stack(const Task& task, uint64_t rsp) {
-  constexpr uint64_t kRedZone = 128, kMost = 4 * kPageSize;
+  constexpr uint64_t kMost = 4 * kPageSize;
   uint64_t words[kPageSize / sizeof(uint64_t)];
-  uint64_t at = (rsp - kRedZone) & ~uint64_t{7}, limit = at + kMost, hash = at;
+  uint64_t at = rsp & ~uint64_t{7}, limit = at + kMost, hash = at;
   // Behind these lies what others write, and flags that translated code leaves as they are not in the program (count/count.h).
   for (const uint64_t begin : {shared().stack_begin, sys::fs_base_untouched(), frame_above(task, at)}) {
     if (at < begin && begin < limit) limit = begin & ~uint64_t{7};
