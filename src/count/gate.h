@@ -19,7 +19,7 @@ struct Wanted {
 
   static constexpr unsigned kVector = 16, kNone = 32, kPassesSeen = 2;
 };
-// Leads to `block`; with `wanted`, into the runtime where the general registers' sum, and the words, are the wanted ones.
+// Leads to `block`; with `wanted`, into the runtime where `first`, the words and the general registers' sum are the wanted ones.
 void write_gate(unsigned gate, uint64_t block, const Wanted* wanted);
 // Leads to the program's own code.
 void write_way_out(unsigned gate, uint64_t address);

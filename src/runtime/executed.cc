@@ -249,7 +249,7 @@ void await_others(uint32_t ordinal, uint32_t task) {
     const Ring ring = Ring::at(trace::kTrace, i);
     if (ring.slot->process != ordinal || ring.slot->task == trace::kOrderTask || trace::is_points(ring.slot->task) || ring.slot->task == task || ring.slot->task == 0) continue;
     await([&] {
-      const bool closed = __atomic_load_n(&ring.slot->state, __ATOMIC_ACQUIRE) == trace::State::kClosed;
+      const bool closed = trace::is_closed(*ring.slot);
       const Entry* entry = look_at(ring);
       return entry ? entry->kind == Kind::kTask : closed;  // a task of the program that is executed
     });
@@ -263,7 +263,7 @@ const Entry* await_image(const Task& task) {
   if (!ring_of(task.ordinal, 0, ring)) return nullptr;
   const Entry* entry = nullptr;
   await([&] {
-    const bool closed = __atomic_load_n(&ring.slot->state, __ATOMIC_ACQUIRE) == trace::State::kClosed;
+    const bool closed = trace::is_closed(*ring.slot);
     entry = look_at(ring);
     return entry ? entry->kind == Kind::kImage : closed;
   });

@@ -80,7 +80,7 @@ void put_into(Ring& ring, const Entry& entry, const void* first, uint32_t first_
 
 const Entry* peek_in(Ring& ring) {
   const Entry* entry = trace::peek_waiting(header(), ring);
-  if (!entry && __atomic_load_n(&ring.slot->state, __ATOMIC_ACQUIRE) != State::kClosed) end_with_command();
+  if (!entry && !trace::is_closed(*ring.slot)) end_with_command();
   return entry;
 }
 
@@ -322,7 +322,7 @@ bool is_used_up(uint32_t process) {
   const uint32_t slots = __atomic_load_n(&h.slots, __ATOMIC_ACQUIRE);
   for (uint32_t i = 0; i < slots && i < trace::kMostStreams; i++) {
     if (h.slot[i].process != process || trace::is_points(h.slot[i].task)) continue;
-    if (__atomic_load_n(&h.slot[i].state, __ATOMIC_ACQUIRE) != State::kClosed || Ring::at(trace::kTrace, i).used()) return false;
+    if (!trace::is_closed(h.slot[i]) || Ring::at(trace::kTrace, i).used()) return false;
   }
   return true;
 }

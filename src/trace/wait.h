@@ -22,6 +22,9 @@ inline constexpr uint64_t kLongestSleep = 20'000'000;  // nanoseconds
 // True: nothing will be taken or put by the command any more. Header::why says why where it is not empty.
 inline bool is_gone(const Header& header) { return __atomic_load_n(&header.gone, __ATOMIC_ACQUIRE) != 0; }
 
+// Nothing will be put by the command any more.
+inline bool is_closed(const Slot& slot) { return __atomic_load_n(&slot.state, __ATOMIC_ACQUIRE) == State::kClosed; }
+
 // The process is gone, or a zombie: that has no memory any more, which the kernel says first, whether or not the caller might read there.
 inline bool has_no_memory(int pid) {
   uint8_t byte;
@@ -89,9 +92,8 @@ inline bool drain_waiting(Header& header, Ring ring) {
 inline const Entry* peek_waiting(Header& header, Ring ring) {
   for (;;) {
     if (const Entry* entry = ring.peek()) return entry;
-    const auto closed = [&] { return __atomic_load_n(&ring.slot->state, __ATOMIC_ACQUIRE) == State::kClosed; };
-    if (closed()) return ring.peek();  // the last ones may have come before the end, after we looked
-    if (!sleep_at(header, *ring.slot, [&] { return ring.used() != 0 || closed(); })) return ring.peek();
+    if (is_closed(*ring.slot)) return ring.peek();  // the last ones may have come before the end, after we looked
+    if (!sleep_at(header, *ring.slot, [&] { return ring.used() != 0 || is_closed(*ring.slot); })) return ring.peek();
   }
 }
 

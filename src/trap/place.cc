@@ -92,15 +92,12 @@ void note_operands(const Task& task, const Registers& registers, Place& place) {
 // Of a place, what follows from the task alone.
 constexpr size_t kOwnLooks = offsetof(Place, stack);
 
-void note_vectors(const LowVectors& low, Place& place) {
-  place.vectors = hash_words(0, low.word[0], sizeof low / sizeof low.word[0][0]);
-  for (unsigned i = 0; i < 16; i++) place.vector[i] = low.word[i][0];
-}
-
-Place place_at(const Task& task, const Registers& registers) {
+Place place_at(const Task& task, const Registers& registers, const LowVectors& low) {
   Place place{};
   place.rip = registers.rip;
   copy_bytes(place.general, registers.general, sizeof place.general);
+  place.vectors = hash_words(0, low.word[0], sizeof low / sizeof low.word[0][0]);
+  for (unsigned i = 0; i < 16; i++) place.vector[i] = low.word[i][0];
   note_operands(task, registers, place);
   return place;
 }
@@ -156,8 +153,7 @@ bool stop_at_place(Task& task, ucontext_t& context, bool soon) {
   const view::PeekScope peeks(task);
   const Registers registers = registers_of_gregs(context.uc_mcontext.gregs);
   if (is_place(task, registers)) {
-    task.place = place_at(task, registers);
-    note_vectors(low_vectors(context), task.place);
+    task.place = place_at(task, registers, low_vectors(context));
     task.at_place = 1;
     enter_where_it_stands(task, context);
     return true;
@@ -239,8 +235,7 @@ bool has_stack_of(const Task& task, const Place& place) {
 bool meet_gate(Task& task, Frame& frame) {
   const Place* place = input::next_place(task);
   frame.rip = place ? place->rip : 0;
-  Place here = place_at(task, registers_of(frame));
-  note_vectors(low_vectors_now(), here);
+  const Place here = place_at(task, registers_of(frame), low_vectors_now());
   if (!place || __builtin_memcmp(place, &here, kOwnLooks) != 0 || !has_stack_of(task, *place)) {
     frame.rip = count::pass_gate(here);
     return false;
