@@ -13,6 +13,7 @@
 #include "count/test_run.h"
 #include "count/text.h"
 #include "count/trace.h"
+#include "decode/flags.h"
 
 // The same functions natively and counted: the same results, the same number of instructions, and the same places of
 // leaving each time, wherever the count ends.
@@ -145,6 +146,15 @@ WEIR_TEST_ASM(wide_vectors, R"(
     .section .data.rel.local,"aw"; .balign 64
  8: .zero 128
     .text)");
+// How libraries find a thread's variables: calls made longer by prefixes that change nothing.
+WEIR_TEST_ASM(padded_calls, R"(
+    sub $8, %rsp; mov %rsi, %rax; .byte 0x66; lea 8f(%rip), %rdi; .word 0x6666; rex64; call 1f
+    .byte 0x66; lea 8f(%rip), %rdi; .byte 0x66; rex64; call *9f(%rip); add $8, %rsp; ret
+ 1: add (%rdi), %rax; imul $3, %rax; .byte 0x66; rex64; ret
+    .section .data.rel.local,"aw"; .balign 8
+ 8: .quad 77
+ 9: .quad 1b
+    .text)");
 // Runs below 2 GiB: addresses fit into 32 bits there.
 WEIR_TEST_ASM(low, R"(
     push %rbx; mov %rdi, 8f(%rip); add %rsi, 8f(%rip); mov 8f(%rip), %rbx; lea 8f(%rip), %rax; sub %eax, %eax
@@ -201,6 +211,7 @@ const struct {
     {"stack_operations", weir_count_stack_operations, 3, 4},
     {"indirect", weir_count_indirect, 3, 4},
     {"rip_relative", weir_count_rip_relative, 0x123456789abcdef, -987654321},
+    {"padded_calls", weir_count_padded_calls, 3, 4},
     {"shifts", weir_count_shifts, -123456789, 0},
     {"shifts", weir_count_shifts, 123456789, 5},
 };
@@ -214,6 +225,19 @@ Outcome run(Function function, int64_t a, int64_t b, uint64_t budget = uint64_t{
 // Functions are bound and the heap is as it will be again.
 void prepare(Function function, int64_t a, int64_t b) {
   for (int i = 0; i < 8; i++) function(a, b);
+}
+
+WEIR_TEST_ASM(keeps_carry, "inc %rax; lea 1(%rax), %rax; jmp 1f; 1: adc $0, %rax; ret");
+WEIR_TEST_ASM(branches_first, "lea 1(%rax), %rax; jc 1f; xor %eax, %eax; 1: ret");
+WEIR_TEST_ASM(writes_all, "call 1f; ret; 1: lea 1(%rax), %rax; ret; xor %eax, %eax");
+
+TEST(CountTest, FlagsAreDeadWhereTheyAreWrittenFirst) {
+  EXPECT_TRUE(test::in_child([] {
+    constexpr uint16_t kCarry = 1;
+    const auto dead = [](Function function) { return dead_flags_at(reinterpret_cast<uint64_t>(address_of_function(function))); };
+    return dead(weir_count_keeps_carry) == (weir::kEveryFlag & ~kCarry) && dead(weir_count_branches_first) == 0 && dead(weir_count_writes_all) == 0 &&
+           dead(weir_count_live_flags) == weir::kEveryFlag;
+  }));
 }
 
 TEST(CountTest, CountedFunctionsDoTheSame) {

@@ -91,7 +91,7 @@ WEIR_TEST_HANDLER void go_on(Frame& frame, uint64_t budget) {
 void on_signal(int signal, siginfo_t* info, void* pointer) {
   auto& context = *static_cast<ucontext_t*>(pointer);
   const auto rip = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]);
-  if (signal == SIGTRAP && info->si_code == TRAP_TRACE) {
+  if (signal == SIGTRAP && (info->si_code == TRAP_TRACE || info->si_code == TRAP_BRKPT)) {
     if (rip != g_last_step) g_steps++;
     g_last_step = rip;
     return;

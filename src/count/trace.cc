@@ -37,9 +37,9 @@ bool can_translate(const Shape& shape, const uint8_t* code, Flow flow) {
   if (!shape.is_vector && shape.map == OpcodeMap::kOneByte) {
     if (is_one_of(shape.opcode, kOneByte, sizeof kOneByte)) return false;
     if (shape.modrm == 0xf8 && (shape.opcode | 1) == 0xc7) return false;  // xbegin, xabort
-    if (shape.opcode == 0x8d && shape.has_66 && shape.is_rip_relative()) return false;
+    if (shape.opcode == 0x8d && shape.has_16_bits() && shape.is_rip_relative()) return false;
     if ((flow == Flow::kIndirectJump || flow == Flow::kIndirectCall) && (shape.reg() & 1)) return false;  // far
-    if ((flow == Flow::kIndirectJump || flow == Flow::kIndirectCall || flow == Flow::kReturn) && shape.has_66) return false;
+    if ((flow == Flow::kIndirectJump || flow == Flow::kIndirectCall || flow == Flow::kReturn) && shape.has_16_bits()) return false;
   }
   if (!shape.is_vector && shape.map == OpcodeMap::k0F && is_one_of(shape.opcode, kTwoByte, sizeof kTwoByte)) return false;
   return !shape.is_rip_relative() || can_change_operand(shape, code);
@@ -70,7 +70,7 @@ bool find_flags_dead(const Trace& trace) {
 
 }  // namespace
 
-void follow(uint64_t start, Trace& trace) {
+void follow(uint64_t start, Trace& trace, bool over_gates) {
   Range code{};
   uint64_t at = start;
   uint64_t returns[kMostInstructions];  // of calls in the path
@@ -80,7 +80,7 @@ void follow(uint64_t start, Trace& trace) {
   while (trace.count < kMostInstructions && !trace.ends_itself) {
     if (!code.contains(at)) code = code_at(at);
     const Door door = code.empty() ? Door{} : door_in(code, at);
-    if (code.empty() || (door.is_door && (!door.gate || trace.count))) break;  // a block begins at a gate; and what code_at() answers of a stub is no door
+    if (code.empty() || (door.is_door && (!door.gate || (trace.count && !over_gates)))) break;  // a block begins at a gate; and what code_at() answers of a stub is no door
     Step& step = trace.steps[trace.count];
     step.address = at;
     if (!read_shape(step.code(), code.limit - at, step.shape)) break;
@@ -107,6 +107,21 @@ void follow(uint64_t start, Trace& trace) {
   }
   trace.next = at;
   trace.flags_are_dead = find_flags_dead(trace);
+}
+
+uint16_t dead_flags_at(uint64_t address) {
+  Trace trace;
+  follow(address, trace, true);
+  uint16_t unknown = kStatusFlags, dead = 0;
+  for (unsigned i = 0; i < trace.count && unknown; i++) {
+    const Step& step = trace.steps[i];
+    const FlagEffect effect = flag_effect(step.shape, step.code());
+    unknown &= static_cast<uint16_t>(~effect.read);
+    dead |= effect.written & unknown;
+    unknown &= static_cast<uint16_t>(~effect.written);
+    if (step.flow != Flow::kNext && step.flow != Flow::kJump && step.flow != Flow::kCall) break;
+  }
+  return dead;
 }
 
 bool flags_are_dead_at(uint64_t address) {

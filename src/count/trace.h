@@ -33,10 +33,15 @@ struct Trace {
 // The path from `start`: over direct jumps, into direct calls and back, backward conditional branches taken, forward ones
 // not; at most kMostInstructions, up to what cannot be translated, leaves the text or is a door. Reads nothing but program
 // text and the tables of text and sites, so the answer is the same in every process and every run. Empty: nothing can be
-// translated here.
-void follow(uint64_t start, Trace& trace);
+// translated here. `over_gates`: not a block's, but the program's (seek.h).
+void follow(uint64_t start, Trace& trace, bool over_gates = false);
 
 // Whether the straight code at `address` writes every status flag before it reads it, as far as one soon sees.
 bool flags_are_dead_at(uint64_t address);
+
+// The status flags that the path from `address` writes before it reads them. A block may begin with others than the program has there, and where
+// it is left in the middle some of these are still other ones: never any that are not in the answer. Gates change nothing
+// in it.
+uint16_t dead_flags_at(uint64_t address);
 
 }  // namespace weir::count

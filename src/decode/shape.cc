@@ -189,7 +189,7 @@ class Reader {
 
   bool read_operands(char kind) {
     OperandBytes bytes = kOperandBytes.of[static_cast<uint8_t>(kind) & 0x7f];
-    uint8_t full = shape_.has_66 && !(shape_.rex & kRexW) ? 2 : 4;
+    uint8_t full = shape_.has_16_bits() ? 2 : 4;
     uint8_t immediate = bytes.immediate;
     if (immediate >= kFull) {
       if (immediate == kFull) immediate = shape_.is_vector ? 4 : full;

@@ -31,6 +31,7 @@ struct Shape {
   uint8_t reg() const { return (modrm >> 3) & 7; }
   uint8_t rm() const { return modrm & 7; }
   bool has_memory_operand() const { return has_modrm && mod() != 3; }
+  bool has_16_bits() const { return has_66 && !(rex & 8); }  // REX.W wins: threads' variables are found by calls with both
   bool is_rip_relative() const { return has_modrm && mod() == 0 && rm() == 5; }
 };
 

@@ -260,7 +260,7 @@ extern "C" __attribute__((visibility("hidden"))) void weir_on_site(weir::Frame* 
     // Where it goes on natively the rest of the turn is not counted, and ends with the next event that ends one or where a spin is
     // proved, as in a gap that is not counted at all. That follows from the path and the text alone, so every run does it.
     count::on_miss(*frame);
-    if (count::has_own_cache()) trap::seek_after_return(self(), *frame);
+    if (count::has_own_cache()) trap::seek_beyond(self(), *frame);
     return;
   }
   if (frame->site == trap::kResumed) {  // was none when it was recorded

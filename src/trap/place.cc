@@ -9,6 +9,7 @@
 #include "count/count.h"
 #include "count/seek.h"
 #include "count/text.h"
+#include "count/trace.h"
 #include "decode/decoder.h"
 #include "event/input.h"
 #include "event/owned_memory.h"
@@ -147,6 +148,11 @@ void end_steps(Task& task, ucontext_t& context) {
 
 }  // namespace
 
+uint64_t shown_flags(uint64_t rip, uint64_t flags) {
+  constexpr uint64_t kResumeFlag = 0x10000;  // the processor's own: in what a fault saves, not in what a call does
+  return flags & ~(kResumeFlag | count::dead_flags_at(rip));
+}
+
 bool stop_at_place(Task& task, ucontext_t& context, bool soon) {
   if (task.stepping || task.at_place) return false;
   if (on_signal_stack(task, context)) return false;
@@ -154,6 +160,8 @@ bool stop_at_place(Task& task, ucontext_t& context, bool soon) {
   const Registers registers = registers_of_gregs(context.uc_mcontext.gregs);
   if (is_place(task, registers)) {
     task.place = place_at(task, registers, low_vectors(context));
+    auto& flags = context.uc_mcontext.gregs[REG_EFL];
+    flags = static_cast<greg_t>(shown_flags(registers.rip, static_cast<uint64_t>(flags)));
     task.at_place = 1;
     enter_where_it_stands(task, context);
     return true;
@@ -205,10 +213,14 @@ void go_on_as_recorded(Task& task, Frame& frame) {
   if (!task.pending) frame.rip = seek_place(task, frame.rip);
 }
 
-void seek_after_return(Task& task, Frame& frame) {
+void seek_beyond(Task& task, Frame& frame) {
   constexpr uint64_t kCode = 9;            // weir_sigreturn's two instructions
   constexpr uint64_t kContext = 304;       // what the kernel reads of a ucontext_t; the rest is where it says
-  if (frame.rip - reinterpret_cast<uint64_t>(weir_sigreturn) > kCode) return;
+  if (count::is_inside(frame.rip)) return;
+  if (frame.rip - reinterpret_cast<uint64_t>(weir_sigreturn) > kCode) {
+    if (input::replaying()) frame.rip = seek_place(task, frame.rip);
+    return;
+  }
   uint64_t words[kContext / 8];
   if (from_program(words, static_cast<long>(frame.rsp), sizeof words) != 0) return;
   auto& rip = reinterpret_cast<ucontext_t*>(words)->uc_mcontext.gregs[REG_RIP];
@@ -242,6 +254,7 @@ bool meet_gate(Task& task, Frame& frame) {
   }
   input::take_place(task);
   count::close_gate();
+  frame.rflags = shown_flags(here.rip, frame.rflags);
   task.preempted_rip = here.rip;
   frame.site = kPreempted;  // as it was recorded: handlers find the frame on their stack
   return true;

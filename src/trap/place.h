@@ -21,6 +21,9 @@
 
 namespace weir::trap {
 
+// What handlers find in their frames of the flags at `rip`, recorded or replayed: translated code has other status flags where these are read no
+// more.
+uint64_t shown_flags(uint64_t rip, uint64_t flags);
 // Recording: the task, which a signal of the kernel's has met in program code, is to make an event where it stands. False: not there; and
 // with `soon`, it does so some instructions later.
 bool stop_at_place(Task& task, ucontext_t& context, bool soon);
@@ -36,8 +39,9 @@ uint64_t seek_place(Task& task, uint64_t rip);
 inline constexpr uint64_t kResumed = ~uint64_t{5};
 // At the end of an event, replaying: what the recording hands over here becomes pending, or the task looks for a place.
 void go_on_as_recorded(Task& task, Frame& frame);
-// What is looked for has left the translation: where a handler of a fault of the program's own returns, it goes on behind that.
-void seek_after_return(Task& task, Frame& frame);
+// Who looks for a place has left the translation: called in for nothing that concerns a replay, it comes back; where a handler of a fault of the
+// program's own returns, it goes on behind that.
+void seek_beyond(Task& task, Frame& frame);
 // The task is at a gate. False: it is not the place, and goes on. True: it is, and the recording has been told.
 bool meet_gate(Task& task, Frame& frame);
 // A library was mapped there: its code can be translated.

@@ -133,6 +133,10 @@ void redirect(Task& task, ucontext_t& context) {
   copy_bytes(reinterpret_cast<void*>(new_frame), reinterpret_cast<void*>(frame), head);
   auto* new_context = reinterpret_cast<ucontext_t*>(new_frame + 8);
   new_context->uc_mcontext.gregs[REG_EFL] &= ~static_cast<greg_t>(sys::kTrapFlag);  // a probe may be stepping; the program does not
+  if (input::is_on()) {
+    auto& gregs = new_context->uc_mcontext.gregs;
+    gregs[REG_EFL] = static_cast<greg_t>(shown_flags(static_cast<uint64_t>(gregs[REG_RIP]), static_cast<uint64_t>(gregs[REG_EFL])));
+  }
   if (info->si_code <= 0 || !is_ours(signal)) {  // else what the last fault left there, of which the program knows nothing
     auto& gregs = new_context->uc_mcontext.gregs;
     gregs[REG_ERR] = gregs[REG_TRAPNO] = gregs[REG_CR2] = 0;

@@ -337,16 +337,18 @@ void forget_started(const ucontext_t& context) {
 
 bool on_trap(Task& task, const siginfo_t* info, ucontext_t& context) {
   auto& gregs = context.uc_mcontext.gregs;
-  if (task.stepping && info->si_code == TRAP_TRACE) {
+  // int3 has SI_KERNEL. On virtual machines some steps in a million have TRAP_BRKPT: the processor's status does not say that they are steps.
+  const bool is_step = info->si_code == TRAP_TRACE || info->si_code == TRAP_BRKPT;
+  if (task.stepping && is_step) {
     on_step(task, context);
     return true;
   }
-  if (info->si_code == TRAP_TRACE && step_to_place(task, context)) return true;
-  if (info->si_code == TRAP_TRACE && (order::config().by_arrival || input::is_on())) {  // the flag was in a frame that was taken while a probe stepped
+  if (is_step && step_to_place(task, context)) return true;
+  if (is_step && (order::config().by_arrival || input::is_on())) {  // the flag was in a frame that was taken while a probe stepped
     gregs[REG_EFL] &= ~static_cast<greg_t>(sys::kTrapFlag);
     return true;
   }
-  if (info->si_code != SI_KERNEL && info->si_code != TRAP_BRKPT) return false;
+  if (info->si_code != SI_KERNEL) return false;
   const Site* site = find_trap_site(static_cast<uint64_t>(gregs[REG_RIP]) - 1);
   if (!site) return false;
   if (task.stepping) stop(task, context);

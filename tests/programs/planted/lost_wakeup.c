@@ -38,7 +38,7 @@ static void* consume(void* argument) {
     const int is_empty = items == 0;
     pthread_mutex_unlock(&lock);
     if (is_empty) {
-      pause_microseconds(100);  // a slow disk under the log
+      pause_microseconds(300);  // a slow disk under the log
       pthread_mutex_lock(&lock);
       pthread_cond_wait(&some, &lock);  // the bug: items may be there by now
       pthread_mutex_unlock(&lock);
