@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 
 #include "cli/thread.h"
 #include "trace/wait.h"
@@ -31,31 +32,44 @@ constexpr uint64_t kOldest = 250'000'000;        // nanoseconds
 constexpr int kLevel = 1;                        // of zstd
 constexpr uint64_t kMostQueued = 128ull << 20;  // bytes; then the rings fill and programs wait
 
-// The bytes of `from` at `to`: shared where the file system can, holes left out.
-bool copy_content(const File& from, const File& to, uint64_t size) {
-  if (ioctl(to.descriptor(), FICLONE, from.descriptor()) == 0) return true;
+// The bytes of `from` at `to`, which is empty, holes left out; their sum. False with errno. A file that is made shorter meanwhile has zeros behind what there is.
+bool copy_content(const File& from, const File& to, uint64_t size, uint64_t& sum) {
   if (ftruncate(to.descriptor(), static_cast<off_t>(size)) != 0) return false;
-  for (off_t at = 0; at < static_cast<off_t>(size);) {
-    off_t start = lseek(from.descriptor(), at, SEEK_DATA);
-    if (start < 0 && errno == ENXIO) return true;
-    off_t end = start < 0 ? -1 : lseek(from.descriptor(), start, SEEK_HOLE);
-    if (end < 0) start = at, end = static_cast<off_t>(size);
-    for (at = start; at < end;) {
-      const std::string piece = from.read(static_cast<uint64_t>(at), std::min<size_t>(1 << 20, static_cast<size_t>(end - at)));
-      if (piece.empty()) return true;  // it was made shorter: the sum that is taken of the copy is of what there is
-      if (pwrite(to.descriptor(), piece.data(), piece.size(), at) != static_cast<ssize_t>(piece.size())) return false;
-      at += static_cast<off_t>(piece.size());
+  recording::Sum summed;
+  uint64_t at = 0;  // up to here
+  const auto piece = std::make_unique<char[]>(recording::kPiece);
+  while (at < size) {
+    const off_t start = lseek(from.descriptor(), static_cast<off_t>(at), SEEK_DATA);
+    if (start < 0 && errno == ENXIO) break;
+    const off_t hole = start < 0 ? -1 : lseek(from.descriptor(), start, SEEK_HOLE);
+    const uint64_t begin = hole < 0 ? at : std::min(static_cast<uint64_t>(start), size);
+    const uint64_t end = hole < 0 ? size : std::min(static_cast<uint64_t>(hole), size);
+    summed.add_zeros(begin - at);
+    at = begin;
+    while (at < end) {
+      const size_t got = from.read(at, piece.get(), std::min<uint64_t>(recording::kPiece, end - at));
+      if (got == 0) break;
+      if (pwrite(to.descriptor(), piece.get(), got, static_cast<off_t>(at)) != static_cast<ssize_t>(got)) return false;
+      summed.add({piece.get(), got});
+      at += got;
     }
+    if (at < end) break;
   }
+  summed.add_zeros(size - at);
+  sum = summed.value();
   return true;
 }
 
-// False with errno.
+// Shared with the file where the file system can. False with errno.
 bool make_copy(const File& from, const std::string& name, uint64_t size, mode_t mode, recording::Copy& copy) {
   const File to(open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode));
-  if (!from.is_open() || !to.is_open() || !copy_content(from, to, size)) return false;
+  if (!from.is_open() || !to.is_open()) return false;
+  if (ioctl(to.descriptor(), FICLONE, from.descriptor()) == 0) {
+    copy.sum = sum_of_file(to);
+  } else if (!copy_content(from, to, size, copy.sum)) {
+    return false;
+  }
   copy.size = to.size();
-  copy.sum = sum_of_file(to);
   return true;
 }
 

@@ -61,10 +61,9 @@ inline constexpr uint32_t kMissThunk = 0x40;        // an exit that leads nowher
 inline constexpr uint32_t kLookupMissThunk = 0x80;  // an indirect branch; count_rip says where to
 inline constexpr uint32_t kExhaustedThunk = 0xc0;   // count_exit is the block's number
 inline constexpr uint32_t kNoBlock = 0x110;         // where the table of targets leads when it knows nothing
-inline constexpr uint32_t kFirstGate = 0x1000;  // seek.h
+inline constexpr uint32_t kGate = 0x1000;           // seek.h
 inline constexpr uint32_t kGateSize = 0x280;
-inline constexpr unsigned kMaxGates = 32;
-inline constexpr uint32_t kFirstBlock = kFirstGate + kMaxGates * kGateSize;
+inline constexpr uint32_t kFirstBlock = kGate + kGateSize;
 
 // False: this memory cannot be made executable. REQUIRES: it is mapped, and zero.
 [[nodiscard]] bool open_cache(uint64_t entry);

@@ -57,7 +57,7 @@ inline bool is_inside(uint64_t rip) { return rip - kCountCode < kCountCodeSize; 
 // First of all in a handler: faults of code in a block become those of the program (original_state), and for the probe there
 // is nothing to be done: who is in the cache has the turn. False: that is all.
 [[nodiscard]] bool meet_signal(int signal, int code, ucontext_t& context);
-// A signal was noted: the task comes in at its next block.
+// A signal was noted: the task comes in at its next block; not where nothing is counted (seek.h): there signals come where they came when that was recorded.
 void interrupt(ucontext_t& context);
 
 // Memory has changed in this process; the author of the change (who has the turn) also empties the cache.

@@ -59,27 +59,45 @@ uint32_t put_comparison(Code& code, uint64_t value) {
   return code.size() - 4;
 }
 
+// Goes on where the register is `value`, which lies at kValue. Answers as put_comparison(). Changes the flags and nothing else.
+constexpr uint32_t kValue = kGateSize - sizeof(uint64_t);
+uint32_t put_plain_comparison(Code& code, unsigned reg, uint64_t value) {
+  constexpr uint64_t kAt = kCountCode + kGate + kValue;
+  *reinterpret_cast<uint64_t*>(kAt) = value;
+  code.put({static_cast<uint8_t>(reg >= 8 ? 0x4c : 0x48), 0x3b, static_cast<uint8_t>(0x05 | (reg & 7) << 3)});  // cmp value(%rip),%reg
+  code.put_relative(kAt);
+  code.put({0x0f, 0x85});  // jne
+  code.put32(0);
+  return code.size() - 4;
+}
+
+Code code_of_gate() { return Code(reinterpret_cast<uint8_t*>(kCountCode + kGate), kCountCode + kGate, nullptr); }
+
 }  // namespace
 
-void write_gate(unsigned gate, uint64_t block, const Wanted* wanted) {
-  const uint64_t at = kCountCode + place_of_gate(gate);
-  Code code(reinterpret_cast<uint8_t*>(at), at, nullptr);
+void write_gate(uint64_t block, const Wanted* wanted) {
+  Code code = code_of_gate();
   if (wanted && wanted->passes < Wanted::kPassesSeen) {
     code.put_enter(static_cast<uint32_t>(kAtGate));
     return;
   }
   if (wanted) {
-    uint32_t misses[Place::kWords + 2];
-    unsigned count = 0;
-    code.save(kRcx, kSavedRcx);
+    uint32_t misses[Place::kWords + 2];  // the first, and all that come with rcx and rdx in use
+    unsigned count = 0, with_rcx = 0, with_both = 0;
     const bool is_general = wanted->first < Wanted::kVector;
-    if (is_general) {
+    if (is_general && wanted->flags_are_dead) {
+      misses[count++] = put_plain_comparison(code, wanted->first, wanted->place.general[wanted->first]);
+      with_rcx = with_both = 1;
+    }
+    code.save(kRcx, kSavedRcx);
+    if (is_general && !wanted->flags_are_dead) {
       code.put({0x48, 0xb9});
       code.put64(-wanted->place.general[wanted->first]);
       put_add(code, wanted->first);
       code.put({0xe3, 0x05, 0xe9});  // jrcxz over jmp
       code.put32(0);
       misses[count++] = code.size() - 4;
+      with_both = 1;
       code.load(kRcx, kSavedRcx);
     }
     code.save(kRdx, kSavedRdx);
@@ -101,20 +119,19 @@ void write_gate(unsigned gate, uint64_t block, const Wanted* wanted) {
     code.load(kRcx, kSavedRcx);
     code.load(kRdx, kSavedRdx);
     code.put_enter(static_cast<uint32_t>(kAtGate));
-    const unsigned quick = is_general ? 1 : 0;  // there rdx is what it was
-    for (unsigned i = quick; i < count; i++) code.land(misses[i]);
+    for (unsigned i = with_both; i < count; i++) code.land(misses[i]);
     code.load(kRdx, kSavedRdx);
-    if (quick) code.land(misses[0]);
+    for (unsigned i = with_rcx; i < with_both; i++) code.land(misses[i]);
     code.load(kRcx, kSavedRcx);
+    for (unsigned i = 0; i < with_rcx; i++) code.land(misses[i]);
   }
   code.put8(0xe9);
   code.put_relative(block);
-  WEIR_CHECK(code.size() <= kGateSize);
+  WEIR_CHECK(code.size() <= kValue);
 }
 
-void write_way_out(unsigned gate, uint64_t address) {
-  const uint64_t at = kCountCode + place_of_gate(gate);
-  Code code(reinterpret_cast<uint8_t*>(at), at, nullptr);
+void write_way_out(uint64_t address) {
+  Code code = code_of_gate();
   code.put({0xff, 0x25, 0, 0, 0, 0});  // jmp *behind(%rip)
   code.put64(address);
 }

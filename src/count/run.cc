@@ -46,7 +46,7 @@ const Block* make_block(uint64_t original) {
   const uint64_t address = kCountCode + at;
   *reinterpret_cast<uint64_t*>(address - 8) = -original;
   Translation made;
-  translate(trace, c.block_count, address, reinterpret_cast<uint8_t*>(address), nullptr, made);
+  translate(trace, !has_own_cache(), c.block_count, address, reinterpret_cast<uint8_t*>(address), nullptr, made);
   WEIR_CHECK(made.size <= kMaxBlockSize);
   const Block& block = add_block({original, at, 0, static_cast<uint16_t>(made.size), static_cast<uint16_t>(made.count),
                                   static_cast<uint16_t>(made.body & 0x7fff), made.is_live, static_cast<uint16_t>(made.shortage)});
@@ -78,7 +78,7 @@ bool find_mark(uint64_t rip, Mark& found, const Block*& block) {
   uint8_t code[kMaxBlockSize];
   Translation made;
   follow(block->original, trace);
-  translate(trace, static_cast<uint32_t>(block - cache().blocks), address_of(*block), code, marks, made);
+  translate(trace, !has_own_cache(), static_cast<uint32_t>(block - cache().blocks), address_of(*block), code, marks, made);
   const uint64_t offset = rip - address_of(*block);
   for (unsigned i = 0; i < made.mark_count && marks[i].at <= offset; i++) found = marks[i];
   return true;
@@ -190,7 +190,7 @@ bool meet_signal(int signal, int code, ucontext_t& context) {
 }
 
 void interrupt(ucontext_t& context) {
-  if (is_called_in()) return;
+  if (is_called_in() || has_own_cache()) return;
   count_state().left -= kCalledIn;
   Mark mark;
   const Block* block;

@@ -14,16 +14,10 @@
 namespace weir::count {
 namespace {
 
-constexpr uint64_t kUncounted = uint64_t{1} << 47;
-
-struct Gate {
-  uint64_t address;
-  uint64_t passed;  // the block that begins there
-};
-Gate g_gates[kMaxGates];
-unsigned g_gate_count = 0;
+uint64_t g_address = 0;  // the gate's; 0: there is none
+uint64_t g_passed = 0;   // the block that begins there
+bool g_is_open = false;  // it compares
 Wanted g_wanted;
-unsigned g_open = kMaxGates;  // the gate that compares
 bool g_is_own = false;
 
 // Shared memory, of one process though: what is private is the program's.
@@ -37,97 +31,91 @@ bool map_cache() {
          map_own(kCountBlocks, kCountBlocksSize);
 }
 
+void forget_gate() {
+  g_address = 0;
+  g_is_open = false;
+}
+
 }  // namespace
 
 bool open_own_cache(uint64_t site_entry, uint64_t upcall) {
   if (g_is_own) return true;
   g_is_own = map_cache();
-  g_gate_count = 0;
-  g_open = kMaxGates;
+  forget_gate();
   if (!g_is_own || !start(site_entry, upcall)) return false;
   flush_cache();
   return true;
 }
 
-namespace {
+uint32_t gate_at(uint64_t address) { return g_address && address == g_address ? kGate : 0; }
 
-// Writes the gate anew, behind which the block may lie elsewhere by now.
-void write(unsigned gate) {
-  Gate& g = g_gates[gate];
-  const Block* block = block_behind_gate(g.address);
-  g.passed = block ? address_of(*block) : g.address;  // natively
-  if (!block) write_way_out(gate, g.address);
-  else write_gate(gate, g.passed, gate == g_open ? &g_wanted : nullptr);
-}
-
-unsigned gate_for(uint64_t address) {
-  for (unsigned i = 0; i < g_gate_count; i++) {
-    if (g_gates[i].address == address) return i;
-  }
-  if (g_gate_count == kMaxGates) g_gate_count = 0;
-  const unsigned made = g_gate_count++;
-  g_gates[made] = {address, 0};
-  empty_cache();  // of blocks that go on over it
-  return made;
-}
-
-}  // namespace
-
-uint32_t gate_at(uint64_t address) {
-  for (unsigned i = 0; i < g_gate_count; i++) {
-    if (g_gates[i].address == address) return place_of_gate(i);
-  }
-  return 0;
-}
-
-void write_gates() {
-  for (unsigned i = 0; i < g_gate_count; i++) write(i);
+void rewrite_gate() {
+  if (!g_address) return;
+  const Block* block = block_behind_gate(g_address);
+  g_passed = block ? address_of(*block) : g_address;  // natively
+  if (!block) write_way_out(g_address);
+  else write_gate(g_passed, g_is_open ? &g_wanted : nullptr);
 }
 
 namespace {
 
-unsigned what_changed(const Place& from, const Place& to) {
+// One more pass has been looked at.
+void note_pass(const Place& here) {
+  const Place &wanted = g_wanted.place, &last = g_wanted.last;
+  auto told = [](uint64_t value, uint64_t other, uint64_t before) { return (value != other ? 2u : 0u) + (value != before ? 1u : 0u); };
   for (unsigned i = 0; i < 16; i++) {
-    if (i != kRcx && from.general[i] != to.general[i]) return i;
+    g_wanted.told[i] += told(here.general[i], wanted.general[i], last.general[i]);
+    g_wanted.told[Wanted::kVector + i] += told(here.vector[i], wanted.vector[i], last.vector[i]);
   }
-  for (unsigned i = 0; i < 16; i++) {
-    if (from.vector[i] != to.vector[i]) return Wanted::kVector + i;
+  g_wanted.last = here;
+}
+
+unsigned best_register() {
+  unsigned best = Wanted::kNone;
+  for (unsigned i = 0; i < Wanted::kNone; i++) {
+    if (i == kRcx && !g_wanted.flags_are_dead) continue;  // the comparison is done in it
+    if (g_wanted.told[i] > (best == Wanted::kNone ? 0 : g_wanted.told[best])) best = i;
   }
-  return Wanted::kNone;
+  return best;
 }
 
 }  // namespace
 
 uint64_t seek(Task& task, uint64_t rip, const Place& place, const uint64_t (&seen_at)[Place::kWords]) {
-  const bool is_same = g_open < g_gate_count && __builtin_memcmp(&g_wanted.place, &place, sizeof place) == 0;
+  constexpr uint64_t kBudget = 1;  // which nobody spends
+  const bool is_same = g_is_open && __builtin_memcmp(&g_wanted.place, &place, sizeof place) == 0;
   if (!is_same) {
     close_gate();
-    g_wanted.place = place;
-    g_wanted.passes = 0;
+    g_wanted = {};
+    g_wanted.place = g_wanted.last = place;
+    g_wanted.flags_are_dead = dead_flags_at(place.rip) == kStatusFlags;
     __builtin_memcpy(g_wanted.seen_at, seen_at, sizeof seen_at);
-    const unsigned gate = gate_for(place.rip);
-    g_open = gate;
-    write(gate);
+    g_is_open = true;
+    if (g_address == place.rip) {
+      rewrite_gate();
+    } else {
+      g_address = place.rip;
+      empty_cache();  // of blocks that go on over it
+    }
   }
-  return enter(task, rip, kUncounted);
+  return enter(task, rip, kBudget);
 }
 
 uint64_t pass_gate(const Place& here) {
   if (g_wanted.passes < Wanted::kPassesSeen) {
+    note_pass(here);
     if (++g_wanted.passes == Wanted::kPassesSeen) {
-      g_wanted.first = what_changed(g_wanted.last, here);
-      write(g_open);
+      g_wanted.first = best_register();
+      rewrite_gate();
     }
-    g_wanted.last = here;
   }
-  return g_gates[g_open].passed;
+  return g_passed;
 }
 
 void close_gate() {
-  if (g_open >= g_gate_count) return;
-  const unsigned gate = g_open;
-  g_open = kMaxGates;
-  write(gate);
+  if (!g_is_open) return;
+  g_is_open = false;
+  rewrite_gate();
 }
 
 bool can_seek(uint64_t rip) {
@@ -143,8 +131,7 @@ bool has_own_cache() { return g_is_own; }
 void forget_own_cache() {
   if (g_is_own) (void)map_cache();  // those who share the one before go on with it
   g_is_own = false;
-  g_gate_count = 0;
-  g_open = kMaxGates;
+  forget_gate();
 }
 
 }  // namespace weir::count

@@ -2,7 +2,7 @@
 // gate, which compares a sum over all general registers, and some words of memory. Only where these are the wanted ones does it enter the runtime.
 //
 // Unlike counted execution this works for tasks that run side by side: each process has a cache of its own, in memory of its own at the
-// same addresses, and the count is so large that nobody comes to its end. No block goes on over a gate; so a new one empties the cache, and old ones stay, closed, for the next
+// same addresses, and nothing is counted. No block goes on over a gate; so one at another address empties the cache, and the last one stays, closed, for the next
 // time that somebody was stopped there.
 #pragma once
 
@@ -20,7 +20,7 @@ inline constexpr uint64_t kAtGate = ~uint64_t{4};
 // known text, so it cannot be looked for. REQUIRES: open_own_cache(); no other task in this process.
 [[nodiscard]] uint64_t seek(Task& task, uint64_t rip, const Place& place, const uint64_t (&seen_at)[Place::kWords]);
 // At the gate, when it was not the place after all: where to go on.
-// The first times it is asked each time, and finds out by what the passes differ: that is compared first from then on.
+// The first times it is asked each time, and finds out what tells the passes from the wanted one, and from each other: that is compared first from then on.
 [[nodiscard]] uint64_t pass_gate(const Place& here);
 // It was found.
 void close_gate();

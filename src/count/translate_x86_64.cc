@@ -18,6 +18,8 @@
 //            left += what of the path was not executed; a jump to the next block, at first to its `exit`
 //   exit:    to the thunk of misses
 //
+// A cache that counts nothing (seek.h) has blocks without the first line, the last but one and any refund.
+//
 // `sub` would do for the count, but for the flags of the program. Where these are not dead it is done by lea, and the sign
 // is found by jrcxz: the highest byte of a count is 0 or, below zero, not.
 //
@@ -40,15 +42,15 @@ bool is_immediate(uint64_t value) { return static_cast<int64_t>(value) == static
 
 class Translator {
  public:
-  Translator(const Trace& trace, uint32_t number, uint64_t address, uint8_t* out, Mark* marks)
-      : trace_(trace), number_(number), address_(address), out_(out), code_(out, address, marks) {}
+  Translator(const Trace& trace, bool counts, uint32_t number, uint64_t address, uint8_t* out, Mark* marks)
+      : trace_(trace), counts_(counts), number_(number), address_(address), out_(out), code_(out, address, marks) {}
 
   void run(Translation& made) {
-    put_prologue();
+    if (counts_) put_prologue();
     for (done_ = 0; done_ < trace_.count; done_++) put_step(trace_.steps[done_]);
     if (!trace_.ends_itself) put_last_exit();
     put_data();
-    put_short();
+    if (counts_) put_short();
     for (unsigned i = 0; i < leaving_count_; i++) put_leaving(leaving_[i]);
     made.size = code_.size();
     made.count = trace_.count;
@@ -78,6 +80,7 @@ class Translator {
   Mark mark_at(uint64_t rip) const {
     Mark mark;
     mark.done = static_cast<uint8_t>(done_);
+    mark.uncounted = !counts_;
     mark.rip = rip;
     return mark;
   }
@@ -311,7 +314,7 @@ class Translator {
       put_other_return(leaving);
       return;
     }
-    const auto refund = static_cast<uint8_t>(trace_.count - leaving.done);
+    const uint8_t refund = to_refund(leaving);
     const Door door = door_at(leaving.target);
     Mark mark = mark_at(leaving.target);
     Exit exit{leaving.target & 0xffffffffffff, refund, 0, place_of(code_.size())};
@@ -323,7 +326,7 @@ class Translator {
       for (uint32_t i = 5; i < kJointSize; i++) code_.put8(0xcc);
     }
     if (refund > 0) put_refund(refund, mark, joins);
-    mark.uncounted = refund > 0;
+    if (refund > 0) mark.uncounted = true;
     code_.mark(mark);
     const uint32_t record = exits_ + exit_count_++ * static_cast<uint32_t>(sizeof(Exit));
     if (door.is_door) {
@@ -348,11 +351,13 @@ class Translator {
       code_.load(kRdx, kSavedRdx);
       mark.lost = 0;
     }
-    if (leaving.done < trace_.count) put_refund(static_cast<uint8_t>(trace_.count - leaving.done), mark, false);
+    if (const uint8_t refund = to_refund(leaving)) put_refund(refund, mark, false);
     mark.uncounted = true;
     code_.mark(mark);
     put_indirect(*leaving.step, mark);
   }
+
+  uint8_t to_refund(const Leaving& leaving) const { return counts_ ? static_cast<uint8_t>(trace_.count - leaving.done) : 0; }
 
   // What was not executed is no longer counted behind this.
   void put_refund(uint8_t refund, Mark mark, bool joins) {
@@ -372,6 +377,7 @@ class Translator {
   }
 
   const Trace& trace_;
+  const bool counts_;
   uint32_t number_;
   uint64_t address_;
   uint8_t* out_;
@@ -435,8 +441,8 @@ void write_joint(const Exit& exit, const Block& block) {
   code.put_relative(address_of(block) + block.body);
 }
 
-void translate(const Trace& trace, uint32_t number, uint64_t address, uint8_t* out, Mark* marks, Translation& made) {
-  Translator(trace, number, address, out, marks).run(made);
+void translate(const Trace& trace, bool counts, uint32_t number, uint64_t address, uint8_t* out, Mark* marks, Translation& made) {
+  Translator(trace, counts, number, address, out, marks).run(made);
 }
 
 }  // namespace weir::count

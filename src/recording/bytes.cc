@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -14,6 +15,26 @@
 namespace weir::recording {
 
 uint64_t sum_of(std::string_view bytes) { return XXH64(bytes.data(), bytes.size(), 0); }
+
+struct Sum::State {
+  XXH64_state_t xxh;
+};
+
+Sum::Sum() : state_(std::make_unique<State>()) { XXH64_reset(&state_->xxh, 0); }
+Sum::~Sum() = default;
+
+void Sum::add(std::string_view bytes) { XXH64_update(&state_->xxh, bytes.data(), bytes.size()); }
+
+void Sum::add_zeros(uint64_t size) {
+  static const char kZeros[4096] = {};
+  for (uint64_t rest = size; rest != 0;) {
+    const size_t piece = std::min<uint64_t>(rest, sizeof kZeros);
+    add({kZeros, piece});
+    rest -= piece;
+  }
+}
+
+uint64_t Sum::value() const { return XXH64_digest(&state_->xxh); }
 
 File File::reading(const std::string& path) { return File(open(path.c_str(), O_RDONLY | O_CLOEXEC)); }
 
@@ -34,15 +55,19 @@ int File::release() { return std::exchange(descriptor_, -1); }
 
 std::string File::read(uint64_t offset, size_t size) const {
   std::string bytes(size, '\0');
+  bytes.resize(read(offset, bytes.data(), size));
+  return bytes;
+}
+
+size_t File::read(uint64_t offset, char* at, size_t size) const {
   size_t got = 0;
   while (got < size) {
-    const ssize_t n = pread(descriptor_, bytes.data() + got, size - got, static_cast<off_t>(offset + got));
+    const ssize_t n = pread(descriptor_, at + got, size - got, static_cast<off_t>(offset + got));
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) break;
     got += static_cast<size_t>(n);
   }
-  bytes.resize(got);
-  return bytes;
+  return got;
 }
 
 bool File::write(std::string_view bytes) const {
@@ -97,14 +122,13 @@ std::string rest_of(int descriptor) {
 int64_t modified(const struct stat& status) { return status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec; }
 
 uint64_t sum_of_file(const File& file) {
-  XXH64_state_t state;
-  XXH64_reset(&state, 0);
-  constexpr size_t kPiece = 1 << 20;
+  Sum sum;
+  const auto piece = std::make_unique<char[]>(kPiece);
   for (uint64_t offset = 0;;) {
-    const std::string piece = file.read(offset, kPiece);
-    XXH64_update(&state, piece.data(), piece.size());
-    offset += piece.size();
-    if (piece.size() < kPiece) return XXH64_digest(&state);
+    const size_t got = file.read(offset, piece.get(), kPiece);
+    sum.add({piece.get(), got});
+    offset += got;
+    if (got < kPiece) return sum.value();
   }
 }
 

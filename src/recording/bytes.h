@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <cstdint>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -16,6 +17,23 @@ struct Damage : std::runtime_error {
 };
 
 uint64_t sum_of(std::string_view bytes);
+
+// The same of bytes that come piece by piece.
+class Sum {
+ public:
+  Sum();
+  ~Sum();
+  void add(std::string_view bytes);
+  void add_zeros(uint64_t size);
+  uint64_t value() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// Of files that are read whole: it stays in a processor's cache.
+inline constexpr size_t kPiece = 128 << 10;
 
 // A descriptor that is closed with its owner.
 class File {
@@ -34,6 +52,7 @@ class File {
 
   // Fewer than `size` bytes at the file's end, or where it cannot be read.
   std::string read(uint64_t offset, size_t size) const;
+  size_t read(uint64_t offset, char* at, size_t size) const;
   // False with errno; then some of the bytes may be there.
   bool write(std::string_view bytes) const;
   uint64_t size() const;
