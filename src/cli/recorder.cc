@@ -2,9 +2,11 @@
 // behind; the writer's packs chunks and appends them. A chunk goes to disk when it is full or a quarter of a second old: that much is
 // lost where everything is killed at once.
 //
-// 1. An entry leaves its ring when it has been copied, a kFile entry when its file has been.
-// 2. What a program puts is not trusted: entries that are none end the recording, as a full disk does.
-// 3. After a failure nothing is appended any more, to no stream, and what was appended in part is cut off.
+// 1. An entry leaves its ring when it has been copied, a kFile entry when its file has been, or when the file is open and leased (fcntl(2)) and its
+//    copying in the writer's queue: then nobody writes it until that is done.
+// 2. The queue is worked off in its order. So what comes to disk after a file was mapped comes there after the file's copy.
+// 3. What a program puts is not trusted: entries that are none end the recording, as a full disk does.
+// 4. After a failure nothing is appended any more, to no stream, and what was appended in part is cut off.
 #include "cli/recorder.h"
 
 #include <fcntl.h>
@@ -16,6 +18,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <memory>
 
@@ -31,6 +34,8 @@ using recording::Key;
 constexpr uint64_t kOldest = 250'000'000;        // nanoseconds
 constexpr int kLevel = 1;                        // of zstd
 constexpr uint64_t kMostQueued = 128ull << 20;  // bytes; then the rings fill and programs wait
+constexpr uint64_t kLeastLeased = 1 << 20;       // bytes
+constexpr unsigned kMostLeased = 16;             // each has a descriptor
 
 // The bytes of `from` at `to`, which is empty, holes left out; their sum. False with errno. A file that is made shorter meanwhile has zeros behind what there is.
 bool copy_content(const File& from, const File& to, uint64_t size, uint64_t& sum) {
@@ -81,6 +86,13 @@ bool is_the_one(const struct stat& status, const trace::MappedFile& wanted) {
 bool is_the_one(const File& file, const trace::MappedFile& wanted) {
   struct stat status;
   return file.is_open() && fstat(file.descriptor(), &status) == 0 && is_the_one(status, wanted);
+}
+
+// Who opens the file for writing, or cuts it, waits from now on until it is closed here. False where the system does not allow it, and where it is open
+// for writing already: as memory that programs share is.
+bool lease(const File& file) {
+  return fcntl(file.descriptor(), F_SETSIG, SIGURG) == 0 &&  // who waits is told of by a signal: by one that does nothing
+         fcntl(file.descriptor(), F_SETLEASE, F_RDLCK) == 0;
 }
 
 }  // namespace
@@ -190,35 +202,54 @@ void Recorder::enqueue(std::optional<recording::Chunk> chunk) {
   changed_.wait(lock, [&] { return queued_ <= kMostQueued || !failure_.empty(); });
   if (!failure_.empty()) return;
   queued_ += chunk->raw.size();
-  queue_.push_back(std::move(*chunk));
+  queue_.emplace_back(std::move(*chunk));
   lock.unlock();
   changed_.notify_all();
 }
 
-// A file is open while a chunk is appended only: there may be more streams than descriptors.
+bool Recorder::enqueue(Leased&& leased) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (leased_ == kMostLeased || !failure_.empty()) return false;
+    leased_++;
+    queue_.emplace_back(std::move(leased));
+  }
+  changed_.notify_all();
+  return true;
+}
+
 void Recorder::write_all() {
   for (;;) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return !queue_.empty() || ends_; });
     if (queue_.empty()) return;
-    const recording::Chunk chunk = std::move(queue_.front());
+    auto next = std::move(queue_.front());
     queue_.pop_front();
     lock.unlock();
-    const std::string path = fmt::format("{}/{}/{}", directory_, recording::kStreams, chunk.key.name());
-    try {
-      const std::string bytes = recording::packed(chunk, recording_, kLevel);
-      const File file = File::appending(path);
-      if (!file.is_open()) throw recording::Damage(fmt::format("{}: {}", path, strerror(errno)));
-      const uint64_t before = file.size();
-      if (!file.write(bytes)) {
-        const int cause = errno;
-        if (ftruncate(file.descriptor(), static_cast<off_t>(before)) != 0) errno = cause;  // its sums show that it is cut
-        throw recording::Damage(fmt::format("{}: {}", path, strerror(cause)));
-      }
-      written(chunk, bytes.size());
-    } catch (const std::exception& error) {
-      fail(error.what());
+    if (auto* leased = std::get_if<Leased>(&next)) {
+      copy_leased(*leased);
+    } else {
+      append(std::get<recording::Chunk>(next));
     }
+  }
+}
+
+// A file is open while a chunk is appended only: there may be more streams than descriptors.
+void Recorder::append(const recording::Chunk& chunk) {
+  const std::string path = fmt::format("{}/{}/{}", directory_, recording::kStreams, chunk.key.name());
+  try {
+    const std::string bytes = recording::packed(chunk, recording_, kLevel);
+    const File file = File::appending(path);
+    if (!file.is_open()) throw recording::Damage(fmt::format("{}: {}", path, strerror(errno)));
+    const uint64_t before = file.size();
+    if (!file.write(bytes)) {
+      const int cause = errno;
+      if (ftruncate(file.descriptor(), static_cast<off_t>(before)) != 0) errno = cause;  // its sums show that it is cut
+      throw recording::Damage(fmt::format("{}: {}", path, strerror(cause)));
+    }
+    written(chunk, bytes.size());
+  } catch (const std::exception& error) {
+    fail(error.what());
   }
 }
 
@@ -284,18 +315,34 @@ void Recorder::copy_file(const trace::Entry& entry, const char* payload) {
   const std::string path(payload + sizeof wanted, strnlen(payload + sizeof wanted, entry.size - sizeof wanted));
   const auto number = static_cast<uint64_t>(entry.result);
   if (entry.number == trace::kOfImage) return keep_image_file(number, wanted, path);
-  const std::string name = fmt::format("{}/{}/{}", directory_, recording::kFiles, number);
-  const auto refuse = [&](const char* what, int error) { fail(fmt::format("{}: {}: {}", path, what, strerror(error))); };
-
-  File from = File::reading(fmt::format("/proc/{}/fd/{}", wanted.process, wanted.descriptor));
+  Leased leased{File::reading(fmt::format("/proc/{}/fd/{}", wanted.process, wanted.descriptor)), wanted, {number, 0, 0, path}};
+  File& from = leased.file;
   if (!is_the_one(from, wanted)) from = File::reading(path);
-  if (!is_the_one(from, wanted)) return refuse("is mapped, and has changed or gone before it could be copied", ENOENT);
-  recording::Copy copy{number, 0, 0, path};
-  if (!make_copy(from, name, wanted.size, 0666, copy)) return refuse("cannot be copied", errno);
-  // The same content once more (its time would not tell: writes by a mapping may leave it): one file is enough.
-  const auto [first, is_new] = copies_.try_emplace({copy.size, copy.sum}, name);
-  if (!is_new && (unlink(name.c_str()) != 0 || link(first->second.c_str(), name.c_str()) != 0)) return refuse("cannot be copied", errno);
+  const bool is_leased = wanted.size >= kLeastLeased && from.is_open() && lease(from);  // before the last look
+  if (!is_the_one(from, wanted)) return fail(fmt::format("{}: is mapped, and has changed or gone before it could be copied", path));
+  if (is_leased && enqueue(std::move(leased))) return;
+  keep_copy(from, wanted, leased.copy);
+}
+
+void Recorder::keep_copy(const File& from, const trace::MappedFile& wanted, recording::Copy& copy) {
+  const std::string name = fmt::format("{}/{}/{}", directory_, recording::kFiles, copy.number);
+  bool done = make_copy(from, name, wanted.size, 0666, copy);
+  if (done) {
+    // The same content once more (its time would not tell: writes by a mapping may leave it): one file is enough.
+    const std::lock_guard lock(mutex_);
+    const auto [first, is_new] = copies_.try_emplace({copy.size, copy.sum}, name);
+    done = is_new || (unlink(name.c_str()) == 0 && link(first->second.c_str(), name.c_str()) == 0);
+  }
+  if (!done) return fail(fmt::format("{}: cannot be copied: {}", copy.path, strerror(errno)));
   add_to_list(copy);
+}
+
+// The system takes a lease away from who keeps others waiting for long (/proc/sys/fs/lease-break-time, 45 s).
+void Recorder::copy_leased(Leased& leased) {
+  keep_copy(leased.file, leased.wanted, leased.copy);
+  if (!is_the_one(leased.file, leased.wanted)) fail(fmt::format("{}: is mapped, and has changed while it was copied", leased.copy.path));
+  const std::lock_guard lock(mutex_);
+  leased_--;
 }
 
 // The last ones, of which the program has made no entry.

@@ -13,6 +13,7 @@
 #include <string>
 #include <thread>
 #include <tuple>
+#include <variant>
 
 #include "cli/trace_memory.h"
 #include "recording/directory.h"
@@ -44,6 +45,13 @@ class Recorder {
     uint64_t waits_since = 0;  // the clock when its oldest entry was seen by age(); 0: it has none
   };
 
+  // A mapped file that is copied while the program goes on: a lease keeps everybody from writing it meanwhile.
+  struct Leased {
+    recording::File file;
+    trace::MappedFile wanted;
+    recording::Copy copy;
+  };
+
   bool take_from(uint32_t index);
   void take_open_turns();
   void take_open_points();
@@ -51,8 +59,12 @@ class Recorder {
   void look_at(const trace::Entry& entry, const char* payload);
   void copy_file(const trace::Entry& entry, const char* payload);
   void keep_image_file(uint64_t number, const trace::MappedFile& wanted, const std::string& path);
+  void copy_leased(Leased& leased);
+  void keep_copy(const recording::File& from, const trace::MappedFile& wanted, recording::Copy& copy);
   void add_to_list(const recording::Copy& copy);
   void enqueue(std::optional<recording::Chunk> chunk);
+  bool enqueue(Leased&& leased);  // false: there are enough
+  void append(const recording::Chunk& chunk);
   void fail(const std::string& why);
   void write_all();  // the writer's thread
   void written(const recording::Chunk& chunk, size_t size);
@@ -65,12 +77,13 @@ class Recorder {
   std::map<uint32_t, Stream*> by_slot_;
   std::map<uint32_t, uint64_t> turns_;  // in the entries of each process
   std::map<uint32_t, uint64_t> points_;  // words, in the entries of each slot
-  std::map<std::pair<uint64_t, uint64_t>, std::string> copies_;  // the first file with this size and sum
   std::map<std::tuple<uint64_t, uint64_t, uint64_t, int64_t>, recording::Copy> images_;  // by device, inode, size and time
 
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
-  std::deque<recording::Chunk> queue_;
+  std::deque<std::variant<recording::Chunk, Leased>> queue_;
+  std::map<std::pair<uint64_t, uint64_t>, std::string> copies_;  // the first file with this size and sum
+  unsigned leased_ = 0;  // in queue_ and in the writer's hands
   uint64_t queued_ = 0;  // bytes in queue_ and in the writer's hands
   bool ends_ = false;
   std::string failure_;

@@ -18,36 +18,16 @@
 
 #include "cli/failure.h"
 #include "cli/feeder.h"
+#include "cli/test_recorder.h"
 #include "trace/wait.h"
 
 namespace weir::cli {
 namespace {
 
 namespace fs = std::filesystem;
+using namespace test;
 using trace::Entry;
 using trace::Kind;
-
-constexpr uint64_t kNumber = 0x1234;
-
-class Folder {
- public:
-  Folder() {
-    char name[] = "/tmp/weir-recorder-XXXXXX";
-    path_ = mkdtemp(name);
-    directory = recording::make_directory("/bin/program", path_ + "/one");
-    recording::Manifest manifest;
-    manifest.recording = kNumber;
-    manifest.program = "/bin/program";
-    manifest.arguments = {"program"};
-    recording::replace_file(directory + "/manifest", manifest.text());
-  }
-  ~Folder() { fs::remove_all(path_); }
-  std::string directory;
-  std::string outside(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
 
 Entry entry_of(uint32_t number, std::string* payload) {
   std::minstd_rand random(number + 1);
@@ -56,14 +36,6 @@ Entry entry_of(uint32_t number, std::string* payload) {
   payload->assign(size, static_cast<char>(random()));
   const uint8_t flags = random() % 4 == 0 ? trace::kMore : 0;
   return {Kind::kMemory, flags, 0, size, number, number, 0};
-}
-
-uint32_t open_slot(trace::Header& header, uint32_t process, uint32_t task) {
-  const uint32_t slot = __atomic_fetch_add(&header.slots, 1, __ATOMIC_SEQ_CST);
-  header.slot[slot].process = process;
-  header.slot[slot].task = task;
-  __atomic_store_n(&header.slot[slot].state, trace::State::kOpen, __ATOMIC_RELEASE);
-  return slot;
 }
 
 bool put_all(TraceMemory& memory, uint32_t slot, uint32_t count) {
@@ -86,34 +58,6 @@ bool takes_all(TraceMemory& memory, uint32_t slot, uint32_t count) {
     take_waking(memory.header(), memory.ring(slot), entry);
   }
   return peek_waiting(memory.header(), memory.ring(slot)) == nullptr;
-}
-
-pid_t start(const std::function<bool()>& program) {
-  const pid_t child = fork();
-  if (child == 0) _exit(program() ? 0 : 1);
-  return child;
-}
-
-// Serves `child` until it ends; its status as wait gives it.
-int serve(TraceMemory& memory, pid_t child, const std::function<void()>& work) {
-  for (;;) {
-    const uint32_t seen = memory.bell();
-    work();
-    int status;
-    if (waitpid(child, &status, WNOHANG) == child) return status;
-    memory.sleep(seen, 2'000'000);
-  }
-}
-
-recording::End record(TraceMemory& memory, const std::string& directory, pid_t child, int* status) {
-  Recorder recorder(memory, directory, kNumber);
-  uint64_t now = 1;
-  *status = serve(memory, child, [&] { recorder.take(), recorder.age(now += 20'000'000); });
-  recording::End end;
-  recorder.finish(end);
-  end.reason = recorder.failure().empty() ? recording::kExited : recorder.failure();
-  EXPECT_TRUE(recording::replace_file(directory + "/end", end.text()));
-  return end;
 }
 
 constexpr uint32_t kMany = 30000;
@@ -280,99 +224,6 @@ TEST(Recorder, CutsGroupsThatAreLongerThanAChunk) {
   const recording::Extent extent = scan(recording::File::reading(path), kNumber, {0, 0});
   EXPECT_EQ(extent.good_size, 0u);
   EXPECT_EQ(extent.chunks, report.chunks - 1);
-}
-
-// What the program side sends with a mapped file that is open as `descriptor`; `said` is what it names.
-std::string mapped(const std::string& path, int descriptor, int said) {
-  struct stat status;
-  fstat(descriptor, &status);
-  const trace::MappedFile file{static_cast<uint64_t>(status.st_size),
-                               status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec,
-                               status.st_dev,
-                               status.st_ino,
-                               getpid(),
-                               said};
-  return std::string(reinterpret_cast<const char*>(&file), sizeof file) + path;
-}
-
-bool send_file(TraceMemory& memory, uint32_t slot, int64_t number, const std::string& payload) {
-  const Entry entry{Kind::kFile, 0, 0, static_cast<uint32_t>(payload.size()), 0, 0, number};
-  return put_waiting(memory.header(), memory.ring(slot), entry, payload.data(), entry.size) &&
-         drain_waiting(memory.header(), memory.ring(slot));
-}
-
-TEST(Recorder, CopiesMappedFilesAndThoseThatLostTheirName) {
-  Folder folder;
-  const std::string named = folder.outside("named"), lost = folder.outside("lost");
-  std::ofstream(named) << "named content";
-  std::ofstream(lost) << std::string(3 << 20, 'l');
-  TraceMemory memory(trace::Mode::kRecord);
-  int status = -1;
-  const pid_t child = start([&] {
-    const uint32_t slot = open_slot(memory.header(), 0, 0);
-    const int first = open(named.c_str(), O_RDONLY), second = open(lost.c_str(), O_RDONLY);
-    unlink(lost.c_str());
-    return send_file(memory, slot, 0, mapped(named, first, first)) && send_file(memory, slot, 1, mapped(lost, second, second)) &&
-           send_file(memory, slot, 2, mapped(named, first, -1));
-  });
-  record(memory, folder.directory, child, &status);
-  EXPECT_EQ(status, 0);
-  const recording::Recording recording(folder.directory);
-  EXPECT_EQ(verify(recording).damages, std::vector<std::string>());
-  ASSERT_EQ(recording.copies.size(), 3u);
-  EXPECT_EQ(recording.copies[2].path, named);
-  EXPECT_EQ(recording::content_of(folder.directory + "/files/0", 100), "named content");
-  EXPECT_EQ(fs::file_size(folder.directory + "/files/1"), 3u << 20);
-  std::ofstream(folder.directory + "/files/0") << "named Content";
-  EXPECT_EQ(verify(recording).damages, (std::vector<std::string>{"files/0: the sum is wrong", "files/2: the sum is wrong"}));
-}
-
-TEST(Recorder, EndsTheRecordingWhereAMappedFileIsGone) {
-  Folder folder;
-  const std::string name = folder.outside("gone");
-  std::ofstream(name) << "gone";
-  TraceMemory memory(trace::Mode::kRecord);
-  int status = -1;
-  const pid_t child = start([&] {
-    const uint32_t slot = open_slot(memory.header(), 0, 0);
-    const int descriptor = open(name.c_str(), O_RDONLY);
-    const std::string payload = mapped(name, descriptor, descriptor);
-    close(descriptor);
-    unlink(name.c_str());
-    return !send_file(memory, slot, 0, payload) && strstr(memory.header().why, "gone");
-  });
-  const recording::End end = record(memory, folder.directory, child, &status);
-  EXPECT_EQ(status, 0);
-  EXPECT_NE(end.reason.find("has changed or gone"), std::string::npos) << end.reason;
-}
-
-// The program says of what it consists; of that a copy is kept which somebody wants, under each of its numbers.
-TEST(Recorder, CopiesFilesOfProgramsThatAreWanted) {
-  Folder folder;
-  const std::string made = folder.outside("made"), installed = folder.outside("installed");
-  std::ofstream(made) << "made here";
-  std::ofstream(installed) << "from elsewhere";
-  TraceMemory memory(trace::Mode::kRecord);
-  const pid_t child = start([&] {
-    const uint32_t slot = open_slot(memory.header(), 0, 0);
-    bool good = true;
-    for (const auto& [number, name] : {std::pair(3, made), std::pair(4, installed), std::pair(5, made)}) {
-      const int descriptor = open(name.c_str(), O_RDONLY);
-      const std::string payload = mapped(name, descriptor, -1);
-      const Entry entry{Kind::kFile, 0, trace::kOfImage, static_cast<uint32_t>(payload.size()), 0, 0, number};
-      good = good && put_waiting(memory.header(), memory.ring(slot), entry, payload.data(), entry.size);
-    }
-    return good && drain_waiting(memory.header(), memory.ring(slot));
-  });
-  Recorder recorder(memory, folder.directory, kNumber, [&](const std::string& path, const struct stat&) { return path == made; });
-  EXPECT_EQ(serve(memory, child, [&] { recorder.take(); }), 0);
-  recording::End end;
-  recorder.finish(end);
-  EXPECT_EQ(recorder.failure(), "");
-  EXPECT_EQ(recording::content_of(folder.directory + "/files/3", 100), "made here");
-  EXPECT_FALSE(fs::exists(folder.directory + "/files/4"));
-  EXPECT_TRUE(fs::equivalent(folder.directory + "/files/3", folder.directory + "/files/5"));
-  EXPECT_EQ(fs::status(folder.directory + "/files/3").permissions() & fs::perms::owner_exec, fs::perms::owner_exec);
 }
 
 TEST(Recorder, EndsTheRecordingWhereTheProgramOverwroteTheMemory) {
