@@ -6,7 +6,8 @@
 // 4. shared().running = number of tasks in kRunning.
 //
 // Recording, the turn is not handed to a sleeper each time: that would cost a wake-up for every turn. It is free while the sleeper gets
-// up, and who comes meanwhile takes it, up to kMostBarged times in a row.
+// up, and who comes meanwhile or is awake takes it: for kLongestBarging at most, in which the system gives the sleeper a processor unless others
+// need both more. Where there are more tasks than processors each turn that must wait for one would cost all others theirs.
 
 #include "order/arrival.h"
 
@@ -23,7 +24,7 @@ namespace weir::order {
 
 namespace {
 
-constexpr uint32_t kMostBarged = 64;
+constexpr uint64_t kLongestBarging = 30'000'000;  // cycles
 constexpr uint64_t kDeadlockPatience = 3'000'000'000;
 
 void end_wait(Task& task, How how) {
@@ -67,13 +68,23 @@ void give(Shared& s, Task& task) {
   if (journal().recording) journal().put_turn(turn_of(task));
 }
 
-Task* first_arrived(Shared& s) {
+bool sleeps(const Task& task) { return __atomic_load_n(&task.sleeping, __ATOMIC_RELAXED) != 0; }
+
+// Of all, or of those that need not get up.
+Task* first_arrived(Shared& s, bool awake) {
   Task* first = nullptr;
   for (TaskId i = 0; i < s.high_task; i++) {
     Task& task = s.tasks[i];
-    if (is_expected(task) && (!first || task.arrival < first->arrival)) first = &task;
+    if (is_expected(task) && (!first || task.arrival < first->arrival) && !(awake && sleeps(task))) first = &task;
   }
   return first;
+}
+
+bool may_be_passed_over(Shared& s, const Task& sleeper) {
+  const uint64_t current = sys::cycles();
+  if (s.passed_over != sleeper.arrival) s.passed_since = current;
+  s.passed_over = sleeper.arrival;
+  return current - s.passed_since < kLongestBarging;
 }
 
 void end_order(Shared& s) {
@@ -150,21 +161,23 @@ void arrive(Shared& s, Task& task, uint32_t what) {
   if (config().order_only && what && s.turn != task.id) task.is_unnoted = s.unnoted = 1;
 }
 
-void give_on(Shared& s) {
+Task* give_on(Shared& s) {
   s.turn = kNoTask;
   if (replays()) {
     give_as_recorded(s);
-    return;
+    return nullptr;
   }
-  Task* next = first_arrived(s);
-  if (!next) return;
-  if (__atomic_load_n(&next->sleeping, __ATOMIC_RELAXED) && s.barged < kMostBarged) {
-    s.barged++;
+  Task* next = first_arrived(s, false);
+  if (!next) return nullptr;
+  if (sleeps(*next) && may_be_passed_over(s, *next)) {
+    if (Task* awake = first_arrived(s, true)) {
+      give(s, *awake);
+      wake_sleeper(*awake);
+    }
   } else {
-    s.barged = 0;
     give(s, *next);
   }
-  wake_sleeper(*next);
+  return next;
 }
 
 bool await_turns(uint64_t turns) {

@@ -12,8 +12,8 @@ namespace weir::order {
 
 // The task wants the turn from now on. `what`: EventKind, 0 after a wait.
 void arrive(Shared& s, Task& task, uint32_t what);
-// Nobody has the turn: whose it is now gets it.
-void give_on(Shared& s);
+// Nobody has the turn: whose it is now gets it. The answer is who is to be woken, when the lock is free again: it may have gone to sleep. Null: nobody.
+[[nodiscard]] Task* give_on(Shared& s);
 // Returns when the task has the turn.
 void wait_for_turn(Task& task);
 // The same for one that is blocked; answers as block() does.

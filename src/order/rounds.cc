@@ -186,7 +186,8 @@ void walk(Shared& s, TaskId from) {
 // A task has become kArrived while perhaps nobody is active.
 void kick(Shared& s) {
   if (g_config.by_arrival) {
-    if (s.turn == kNoTask) give_on(s);
+    Task* next = s.turn == kNoTask ? give_on(s) : nullptr;
+    if (next) wake_sleeper(*next);
     return;
   }
   if (g_config.fenced) {
@@ -300,8 +301,9 @@ void pass_turn(Task& task, TaskState next) {
       task.computes = 1;
       s.running++;
     }
-    give_on(s);
+    Task* next = give_on(s);
     s.order_lock.unlock();
+    if (next) wake_sleeper(*next);
     return;
   }
   if (g_config.fenced) {

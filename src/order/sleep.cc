@@ -14,11 +14,12 @@ void call_executor() {
 
 void wake_sleeper(Task& task) {
   // seq_cst: either the sleeper sees the word, or this sees that it sleeps.
-  __atomic_store_n(&task.wake_word, 1u, __ATOMIC_SEQ_CST);
+  const bool is_called = __atomic_exchange_n(&task.wake_word, 1u, __ATOMIC_SEQ_CST);
   if (__atomic_load_n(&task.in_executor, __ATOMIC_SEQ_CST)) {
     call_executor();
     return;
   }
+  if (is_called) return;  // who set the word wakes it, and it sleeps no more
   if (__atomic_load_n(&task.sleeping, __ATOMIC_SEQ_CST)) sys::futex_wake(&task.wake_word);
 }
 

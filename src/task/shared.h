@@ -232,7 +232,8 @@ struct Shared {
 
   Gap gaps[kGaps];           // Guarded by: the turn
   uint64_t arrivals;         // by arrival: how often a task began to want the turn
-  uint32_t barged;           // in a row, turns taken by who did not sleep
+  uint64_t passed_over;      // by arrival: Task::arrival of the sleeper whose turn others take, and since when (cycles)
+  uint64_t passed_since;
   uint32_t unnoted;  // order only: there are tasks whose arrival is not in the recording yet
   uint32_t order_ended;      // replaying: no turn is recorded any more
   uint32_t lookers;          // tasks that look at their word instead of sleeping. Changed atomically
