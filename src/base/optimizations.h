@@ -21,11 +21,12 @@ enum class Optimization : uint32_t {
   kMigration,   // a page that is read and then written is given for writing at once
   kSpins,       // a loop that provably waits gives its pages up
   kCreation,    // who makes a task gives up all that it has
+  kKeeping,     // who comes to page faults and to nothing else, one after the other, gives no page up in between
 };
 inline constexpr const char* kOptimizations[] = {"preemption", "demand", "heap",    "pool",      "tape",  "ahead",
-                                                 "around",     "readers", "migration", "spins", "creation"};
+                                                 "around",     "readers", "migration", "spins", "creation", "keeping"};
 inline constexpr uint32_t kOptimizationCount = sizeof kOptimizations / sizeof kOptimizations[0];
-static_assert(static_cast<uint32_t>(Optimization::kCreation) + 1 == kOptimizationCount);
+static_assert(static_cast<uint32_t>(Optimization::kKeeping) + 1 == kOptimizationCount);
 
 inline constexpr uint32_t bit_of(Optimization which) { return 1u << static_cast<uint32_t>(which); }
 

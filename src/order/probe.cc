@@ -58,6 +58,7 @@ uint64_t probe(const Task* waiter) {
       task.looks = 1;
       if (config().exact()) task.next_probe = now + next;
     }
+    if (now < __atomic_load_n(&task.keeps_until, __ATOMIC_RELAXED)) continue;
     if (is_debugged && now < late_since + kDebuggedPatience) continue;  // a debugger may hold it
     if (config().exact() && (now < task.next_probe ? task.next_probe - now <= next : task.looks % kLooks)) soon = next;
     if (now < task.next_probe) continue;

@@ -136,7 +136,8 @@ void enter(Task& task, EventKind kind) {
   enter_phase(task, Phase::kTurn);
   task.counters.serial_cycles -= sys::cycles();
   if (runtime::g_coherent) {
-    task.gave_pages = !task.holds_call && view::serve(task);
+    if (kind != EventKind::kFault) task.fault_run = 0;
+    task.gave_pages = !task.holds_call && !view::coherent::keeps_pages(task) && view::serve(task);
     runtime::apply_mappings(task);
     if (gives_all(kind)) {
       view::hand_out(task);
@@ -392,7 +393,7 @@ void give_turn_on() {
   const bool by_arrival = has_short_turns();
   const bool is_alone = shared().live == 1;
   if (by_arrival) {  // afterwards others may act at any moment: what follows from turns is decided before
-    view::serve(task);
+    if (!view::coherent::keeps_pages(task)) view::serve(task);
     trap::take_inbox(task);
   }
   task.counters.serial_cycles += sys::cycles();

@@ -13,6 +13,7 @@
 #include "view/coherent.h"
 
 #include "event/event.h"
+#include "sys/futex.h"
 #include "sys/report.h"
 #include "view/coherent_pages.h"
 
@@ -128,7 +129,7 @@ bool take(Task& task, uint64_t page, bool to_write, bool asks) {
   if (entry & kWanted) wake(key_of(page), ~0u, ~0u);  // they ask again, now this task
   if (to_write) {
     const bool migrates = uses(Optimization::kMigration) && ((entry & kMigrates) || (entry & own_bit));
-    entry = (task.id + 1) | (migrates ? kMigrates : 0);
+    entry = (task.id + 1) | (migrates ? kMigrates : 0) | (entry & kMoves);
   } else {
     entry = (entry & ~(kWriterMask | kMigrates)) | own_bit | (writer ? reader_bit(s.tasks[writer - 1]) : 0);
   }
@@ -192,7 +193,40 @@ void map_with_right(Task& task, uint64_t page, uint64_t count) {
   }
 }
 
+// A run of faults: from its kLeastRun-th on the task keeps its pages, for kKeepingRatio times as long as it may have taken until then, and for as many faults as
+// follow from turns alone.
+constexpr uint32_t kLeastRun = 16, kLongestRun = 4096, kRunPages = 16;
+constexpr uint64_t kFaultTime = 6'000, kLongestKeeping = 1'000'000;  // nanoseconds
+
+void note_fault(Task& task, bool has_waited, bool is_anothers) {
+  task.fault_run = has_waited || task.fault_run == kLongestRun ? 0 : task.fault_run + is_anothers;
+  if (!keeps_pages(task)) return;
+  const uint64_t time = kFaultTime * task.fault_run * task.fault_run / kLeastRun;
+  __atomic_store_n(&task.keeps_until, sys::monotonic_ns() + (time < kLongestKeeping ? time : kLongestKeeping), __ATOMIC_RELAXED);
+}
+
+// The pages beside it that nobody keeps from the task, too, where tasks take them from each other.
+void take_block(Task& task, uint64_t page, bool to_write) {
+  const uint64_t index = index_of(page), first = index / kRunPages * kRunPages;
+  uint64_t start = 0, limit = 0;
+  for (uint64_t i = first; i < first + kRunPages; i++) {
+    const uint64_t at = page + (i - index) * kPageSize;
+    if (i == index || !page::store_extent(at) || page::has_protection(at, kPageSize) || index_of(at) != i) continue;
+    if ((entry_at(i) & kMoves) != kMoves || has_right(entry_at(i), task, to_write)) continue;
+    if (!take(task, at, to_write, false)) continue;
+    task.counters.prefetched++;
+    if (at != limit) {
+      if (limit) map_with_right(task, start, (limit - start) / kPageSize);
+      start = at;
+    }
+    limit = at + kPageSize;
+  }
+  if (limit) map_with_right(task, start, (limit - start) / kPageSize);
+}
+
 }  // namespace
+
+bool keeps_pages(const Task& task) { return task.fault_run >= kLeastRun && uses(Optimization::kKeeping); }
 
 void on_fault(Task& task, uint64_t address, bool writes) {
   const uint64_t page = page_down(address);
@@ -206,21 +240,29 @@ void on_fault(Task& task, uint64_t address, bool writes) {
     return;
   }
   begin_turn(EventKind::kFault);
+  bool has_waited = false, is_anothers = false;
   const uint64_t entry = entry_at(index_of(page));
   writes |= writer_of(entry) && (entry & kMigrates);  // decided once: who waits to write keeps those away who would begin to read
-  while (!take(task, page, writes, true)) {
+  for (;;) {
+    is_anothers = (entry_at(index_of(page)) & ~reader_bit(task)) & ((~uint64_t{0} << kReaderShift) | kWriterMask);
+    if (take(task, page, writes, true)) break;
     if (!task.waited) {
       task.waited = ++shared().pages_awaited;
       task.awaits = page | (writes ? kForWriting : 0);
     }
+    has_waited = true;
     wait_for_page(key_of(page));
   }
   task.waited = 0;
+  if (uint64_t& moved = entry_at(index_of(page)); is_anothers && (moved & kMoves) != kMoves) moved += kMove;
+  if (task.turn_depth == 1) note_fault(task, has_waited, is_anothers);
   const uint64_t count = take_stretch(task, page, writes);
   task.counters.faults += 1;
   task.counters.prefetched += count - 1;
   map_with_right(task, page, count);
-  if (task.sections) {
+  if (keeps_pages(task) && count == 1) {
+    take_block(task, page, true);
+  } else if (task.sections) {
     note_use_in_section(task, page, writes);
   } else if (count == 1 && !writes_it(entry_at(index_of(page)), task)) {
     take_around(task, page);
