@@ -149,6 +149,15 @@ void set_bit_index(const Decoded& from, Instruction& to) {
   }
 }
 
+void set_changed(const Decoded& from, Instruction& to) {
+  for (unsigned i = 0; i < from.instruction.operand_count; i++) {
+    const ZydisDecodedOperand& operand = from.operands[i];
+    if (operand.type != ZYDIS_OPERAND_TYPE_REGISTER || !(operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)) continue;
+    const uint8_t number = register_number(ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, operand.reg.value));
+    if (number < 16) to.changed |= static_cast<uint16_t>(1u << number);
+  }
+}
+
 // How far the bits of a bit test above the operand's own size move its address.
 uint64_t bit_distance(const Instruction& instruction, const Registers& registers) {
   uint64_t value = registers.general[instruction.bit_index];
@@ -187,6 +196,7 @@ bool decode_bytes(const void* code, size_t available, uint64_t address, Instruct
   set_repeat(decoded.instruction, instruction);
   set_operands(decoded, instruction);
   set_bit_index(decoded, instruction);
+  set_changed(decoded, instruction);
   return true;
 }
 

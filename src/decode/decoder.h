@@ -45,6 +45,7 @@ struct Instruction {
   bool unknown_read = false;     // reads, or writes, memory that the operands do not describe (gather, tiles, ...)
   bool unknown_write = false;
   uint8_t bit_index = kNoRegister;  // bt, bts, btr, btc: this register's bits above the operand's size move the address
+  uint16_t changed = 0;             // general registers that it may change, a bit for each
   uint64_t target = 0;
   Operand operands[kMaxOperands];
 };

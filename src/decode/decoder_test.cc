@@ -106,6 +106,31 @@ TEST(DecoderTest, ComparisonsMayNotStore) {
   expect({0x48, 0x0f, 0xc7, 0x0b}, {{kRbxAt, 16, true, true, false}});  // cmpxchg16b
 }
 
+TEST(DecoderTest, ChangedRegisters) {
+  const auto changed = [](std::initializer_list<int> code) {
+    const std::vector<uint8_t> bytes(code.begin(), code.end());
+    Instruction instruction;
+    EXPECT_TRUE(decode_bytes(bytes.data(), bytes.size(), kHere, instruction));
+    return instruction.changed;
+  };
+  const auto bits = [](std::initializer_list<unsigned> registers) {
+    uint16_t mask = 0;
+    for (const unsigned i : registers) mask = static_cast<uint16_t>(mask | 1u << i);
+    return mask;
+  };
+  EXPECT_EQ(changed({0x48, 0x8d, 0x6c, 0x24, 0x88}), bits({kRbp}));      // lea -0x78(%rsp),%rbp
+  EXPECT_EQ(changed({0x48, 0x89, 0x03}), 0);                             // mov %rax,(%rbx)
+  EXPECT_EQ(changed({0xb4, 0x01}), bits({kRax}));                        // mov $1,%ah
+  EXPECT_EQ(changed({0x66, 0x41, 0xff, 0xc0}), bits({8}));               // inc %r8w
+  EXPECT_EQ(changed({0x39, 0xc8}), 0);                                   // cmp %ecx,%eax
+  EXPECT_EQ(changed({0x0f, 0x44, 0xc1}), bits({kRax}));                  // cmove %ecx,%eax
+  EXPECT_EQ(changed({0x55}), bits({kRsp}));                              // push %rbp
+  EXPECT_EQ(changed({0x5b}), bits({kRsp, kRbx}));                        // pop %rbx
+  EXPECT_EQ(changed({0xf3, 0x48, 0xa5}), bits({kRcx, kRsi, kRdi}));      // rep movsq
+  EXPECT_EQ(changed({0x48, 0xf7, 0xe1}), bits({kRax, kRdx}));            // mul %rcx
+  EXPECT_EQ(changed({0x66, 0x0f, 0x6f, 0xc1}), 0);                       // movdqa %xmm1,%xmm0
+}
+
 TEST(DecoderTest, WhatCannotBeSaidIsUnknown) {
   struct Case {
     std::vector<uint8_t> code;

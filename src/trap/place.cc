@@ -61,9 +61,25 @@ void note_word(const Task& task, Place& place, uint64_t address, uint64_t size) 
   }
 }
 
-// What the instructions read that come next, over branches where these are known.
+constexpr uint16_t kCallClobbers = 1u << kRax | 1u << kRcx | 1u << kRdx | 1u << kRsi | 1u << kRdi | 0xf00;  // and r8 to r11
+
+bool names_any(const Instruction& instruction, uint16_t registers) {
+  const auto is_named = [&](uint8_t number) { return number < 16 && (registers >> number & 1); };
+  bool any = is_named(instruction.bit_index) || (instruction.is_string && is_named(kRcx));
+  for (unsigned i = 0; i < instruction.operand_count; i++) any |= is_named(instruction.operands[i].base) || is_named(instruction.operands[i].index);
+  return any;
+}
+
+bool is_plain_jump(uint64_t rip) {
+  const uint8_t opcode = *reinterpret_cast<const uint8_t*>(rip);
+  return opcode == 0xe9 || opcode == 0xeb;
+}
+
+// What the instructions read that come next, over branches where these are known. Not what they name by registers that one of them has changed before: what
+// is there now may be anything, such as an object of pthreads, which changes in others' turns.
 void note_operands(const Task& task, const Registers& registers, Place& place) {
   uint64_t next[kInstructionsLooked + 2] = {registers.rip};
+  uint16_t changed_at[kInstructionsLooked + 2] = {};
   unsigned ends = 1;
   uint64_t seen[kInstructionsLooked];
   const auto is_seen = [&](uint64_t rip, unsigned count) {
@@ -76,15 +92,21 @@ void note_operands(const Task& task, const Registers& registers, Place& place) {
   Instruction instruction;
   for (unsigned i = 0, looked = 0; i < ends && looked < kInstructionsLooked; i++) {
     at.rip = next[i];
+    uint16_t changed = changed_at[i];
     while (looked < kInstructionsLooked && !is_seen(at.rip, looked) && decode(at.rip, instruction)) {
       seen[looked++] = at.rip;
       const AccessList list = accesses_of(instruction, at, sys::fs_base_untouched(), reinterpret_cast<uint64_t>(&task), Extent::kOneStep);
-      for (size_t k = 0; k < list.count; k++) {
+      for (size_t k = 0; k < list.count && !names_any(instruction, changed); k++) {
         const Access& access = list.accesses[k];
         if (access.read && access.size) note_word(task, place, access.address, access.size);
       }
-      if (instruction.is_branch && instruction.has_target && ends < kInstructionsLooked) next[ends++] = instruction.target;
-      if (instruction.is_syscall || instruction.is_return || (instruction.is_branch && !instruction.has_target)) break;
+      changed |= instruction.changed;
+      if (instruction.is_branch && instruction.has_target && ends < kInstructionsLooked) {
+        changed_at[ends] = changed;
+        next[ends++] = instruction.target;
+      }
+      if (instruction.is_call) changed |= kCallClobbers;
+      if (instruction.is_syscall || is_plain_jump(at.rip) || instruction.is_return || (instruction.is_branch && !instruction.has_target)) break;
       at.rip += instruction.length;
     }
   }
