@@ -302,8 +302,10 @@ void pass_turn(Task& task, TaskState next) {
       s.running++;
     }
     Task* next = give_on(s);
+    // Order only, what a program reads by a plain load comes right where it is far enough from what others store: the kernel's call in between is.
+    if (next && g_config.order_only) wake_sleeper(*next);
     s.order_lock.unlock();
-    if (next) wake_sleeper(*next);
+    if (next && !g_config.order_only) wake_sleeper(*next);
     return;
   }
   if (g_config.fenced) {
