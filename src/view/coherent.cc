@@ -193,10 +193,10 @@ void map_with_right(Task& task, uint64_t page, uint64_t count) {
   }
 }
 
-// A run of faults: from its kLeastRun-th on the task keeps its pages, for kKeepingRatio times as long as it may have taken until then, and for as many faults as
-// follow from turns alone.
+// A run of faults: from its kLeastRun-th on the task keeps its pages, the longer the more it has brought together, and for kLongestRun faults at most, which is the
+// one limit that follows from turns.
 constexpr uint32_t kLeastRun = 16, kLongestRun = 4096, kRunPages = 16;
-constexpr uint64_t kFaultTime = 6'000, kLongestKeeping = 1'000'000;  // nanoseconds
+constexpr uint64_t kFaultTime = 6'000, kLongestKeeping = 1'000'000;  // nanoseconds; the first is about what a fault costs
 
 void note_fault(Task& task, bool has_waited, bool is_anothers) {
   task.fault_run = has_waited || task.fault_run == kLongestRun ? 0 : task.fault_run + is_anothers;
