@@ -270,6 +270,8 @@ void Recorder::look_at(const trace::Entry& entry, const char* payload) {
   if (entry.kind == trace::Kind::kFile) copy_file(entry, payload);
 }
 
+std::string Recorder::path_of_copy(uint64_t number) const { return fmt::format("{}/{}/{}", directory_, recording::kFiles, number); }
+
 // Its copy is executed: the same file, executed again, is one more name of it.
 void Recorder::keep_image_file(uint64_t number, const trace::MappedFile& wanted, const std::string& path) {
   const std::string process = fmt::format("/proc/{}/", wanted.process);
@@ -284,7 +286,7 @@ void Recorder::keep_image_file(uint64_t number, const trace::MappedFile& wanted,
   } catch (const std::exception& error) {
     return fail(error.what());
   }
-  const std::string name = fmt::format("{}/{}/{}", directory_, recording::kFiles, number);
+  const std::string name = path_of_copy(number);
   const auto key = std::tuple(wanted.device, wanted.inode, wanted.size, wanted.modified);
   const auto known = images_.find(key);
   recording::Copy copy{number, 0, 0, path};
@@ -292,7 +294,7 @@ void Recorder::keep_image_file(uint64_t number, const trace::MappedFile& wanted,
   if (known != images_.end()) {
     copy.size = known->second.size;
     copy.sum = known->second.sum;
-    done = link(fmt::format("{}/{}/{}", directory_, recording::kFiles, known->second.number).c_str(), name.c_str()) == 0;
+    done = link(path_of_copy(known->second.number).c_str(), name.c_str()) == 0;
   } else {
     done = make_copy(File::reading(at), name, wanted.size, 0777, copy);
     images_[key] = copy;
@@ -325,7 +327,7 @@ void Recorder::copy_file(const trace::Entry& entry, const char* payload) {
 }
 
 void Recorder::keep_copy(const File& from, const trace::MappedFile& wanted, recording::Copy& copy) {
-  const std::string name = fmt::format("{}/{}/{}", directory_, recording::kFiles, copy.number);
+  const std::string name = path_of_copy(copy.number);
   bool done = make_copy(from, name, wanted.size, 0666, copy);
   if (done) {
     // The same content once more (its time would not tell: writes by a mapping may leave it): one file is enough.

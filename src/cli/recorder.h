@@ -59,6 +59,7 @@ class Recorder {
   void look_at(const trace::Entry& entry, const char* payload);
   void copy_file(const trace::Entry& entry, const char* payload);
   void keep_image_file(uint64_t number, const trace::MappedFile& wanted, const std::string& path);
+  std::string path_of_copy(uint64_t number) const;
   void copy_leased(Leased& leased);
   void keep_copy(const recording::File& from, const trace::MappedFile& wanted, recording::Copy& copy);
   void add_to_list(const recording::Copy& copy);

@@ -38,6 +38,26 @@ bool send_file(TraceMemory& memory, uint32_t slot, int64_t number, const std::st
          drain_waiting(memory.header(), memory.ring(slot));
 }
 
+// A program that opens the file, maps it, and then does this with its descriptor. Its status.
+int record_mapping(const Folder& folder, const std::string& name, int flags, const std::function<bool(int)>& then, recording::End* end = nullptr) {
+  TraceMemory memory(trace::Mode::kRecord);
+  int status = -1;
+  const pid_t child = start([&] {
+    const uint32_t slot = open_slot(memory.header(), 0, 0);
+    const int descriptor = open(name.c_str(), flags);
+    return send_file(memory, slot, 0, mapped(name, descriptor, descriptor)) && then(descriptor);
+  });
+  const recording::End ended = record(memory, folder.directory, child, &status);
+  if (end) *end = ended;
+  return status;
+}
+
+std::string large_file(const Folder& folder, size_t size) {
+  const std::string name = folder.outside("large");
+  std::ofstream(name) << std::string(size, 'm');
+  return name;
+}
+
 TEST(Recorder, CopiesMappedFilesAndThoseThatLostTheirName) {
   Folder folder;
   const std::string named = folder.outside("named"), lost = folder.outside("lost");
@@ -117,20 +137,9 @@ TEST(Recorder, LetsNobodyWriteWhatIsBeingCopied) {
   constexpr size_t kSize = 100 << 20;
   for (const bool cuts : {false, true}) {
     Folder folder;
-    const std::string name = folder.outside("large");
-    std::ofstream(name) << std::string(kSize, 'm');
-    TraceMemory memory(trace::Mode::kRecord);
-    int status = -1;
-    const pid_t child = start([&] {
-      const uint32_t slot = open_slot(memory.header(), 0, 0);
-      const int mapped_one = open(name.c_str(), O_RDONLY);
-      if (!send_file(memory, slot, 0, mapped(name, mapped_one, mapped_one))) return false;
-      if (cuts) return truncate(name.c_str(), 10) == 0;
-      const int written = open(name.c_str(), O_WRONLY);
-      return write(written, "changed", 7) == 7;
-    });
-    record(memory, folder.directory, child, &status);
-    EXPECT_EQ(status, 0);
+    const std::string name = large_file(folder, kSize);
+    const auto change = [&](int) { return cuts ? truncate(name.c_str(), 10) == 0 : write(open(name.c_str(), O_WRONLY), "changed", 7) == 7; };
+    EXPECT_EQ(record_mapping(folder, name, O_RDONLY, change), 0);
     EXPECT_EQ(verify(recording::Recording(folder.directory)).damages, std::vector<std::string>());
     const std::string copy = recording::content_of(folder.directory + "/files/0", kSize);
     EXPECT_EQ(copy.size(), kSize);
@@ -143,17 +152,9 @@ TEST(Recorder, LetsNobodyWriteWhatIsBeingCopied) {
 TEST(Recorder, CopiesAtOnceWhatMayBeWritten) {
   constexpr size_t kSize = 20 << 20;
   Folder folder;
-  const std::string name = folder.outside("large");
-  std::ofstream(name) << std::string(kSize, 'm');
-  TraceMemory memory(trace::Mode::kRecord);
-  int status = -1;
-  const pid_t child = start([&] {
-    const uint32_t slot = open_slot(memory.header(), 0, 0);
-    const int both = open(name.c_str(), O_RDWR);
-    return send_file(memory, slot, 0, mapped(name, both, both)) && pwrite(both, "changed", 7, kSize - 7) == 7;
-  });
-  record(memory, folder.directory, child, &status);
-  EXPECT_EQ(status, 0);
+  const std::string name = large_file(folder, kSize);
+  const auto change = [](int descriptor) { return pwrite(descriptor, "changed", 7, kSize - 7) == 7; };
+  EXPECT_EQ(record_mapping(folder, name, O_RDWR, change), 0);
   EXPECT_EQ(verify(recording::Recording(folder.directory)).damages, std::vector<std::string>());
   EXPECT_EQ(recording::content_of(folder.directory + "/files/0", kSize), std::string(kSize, 'm'));
 }
@@ -161,18 +162,10 @@ TEST(Recorder, CopiesAtOnceWhatMayBeWritten) {
 // What comes after a file comes to disk after its copy: where that fails the recording ends before the file.
 TEST(Recorder, KeepsNothingBehindACopyThatFails) {
   Folder folder;
-  const std::string name = folder.outside("large");
-  std::ofstream(name) << std::string(20 << 20, 'm');
+  const std::string name = large_file(folder, 20 << 20);
   fs::remove_all(folder.directory + "/files");
-  TraceMemory memory(trace::Mode::kRecord);
-  int status = -1;
-  const pid_t child = start([&] {
-    const uint32_t slot = open_slot(memory.header(), 0, 0);
-    const int descriptor = open(name.c_str(), O_RDONLY);
-    (void)send_file(memory, slot, 0, mapped(name, descriptor, descriptor));
-    return true;
-  });
-  const recording::End end = record(memory, folder.directory, child, &status);
+  recording::End end;
+  (void)record_mapping(folder, name, O_RDONLY, [](int) { return true; }, &end);
   EXPECT_NE(end.reason.find("cannot be copied"), std::string::npos) << end.reason;
   EXPECT_EQ(end.streams.size(), 0u);
 }

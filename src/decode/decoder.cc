@@ -66,8 +66,8 @@ void set_flow(const Decoded& from, Instruction& to) {
   const ZydisDecodedInstruction& in = from.instruction;
   to.is_call = in.meta.category == ZYDIS_CATEGORY_CALL;
   to.is_return = in.meta.category == ZYDIS_CATEGORY_RET;
-  to.is_branch = to.is_call || to.is_return || in.meta.category == ZYDIS_CATEGORY_COND_BR ||
-                 in.meta.category == ZYDIS_CATEGORY_UNCOND_BR;
+  to.is_jump = in.meta.category == ZYDIS_CATEGORY_UNCOND_BR;
+  to.is_branch = to.is_call || to.is_return || to.is_jump || in.meta.category == ZYDIS_CATEGORY_COND_BR;
   const ZydisDecodedOperand& first = from.operands[0];
   if (to.is_branch && in.operand_count > 0 && first.type == ZYDIS_OPERAND_TYPE_IMMEDIATE && first.imm.is_relative) {
     to.has_target = true;

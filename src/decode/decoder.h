@@ -36,6 +36,7 @@ struct Instruction {
   Repeat repeat = Repeat::kNone;
   bool is_branch = false;        // jumps, calls, returns, conditional or not
   bool is_call = false;
+  bool is_jump = false;          // what follows it comes next by another way only
   bool is_return = false;
   bool has_target = false;       // direct: `target` is where it goes
   bool is_locked = false;        // atomic read-modify-write: lock prefix, or xchg with memory

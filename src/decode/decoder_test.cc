@@ -106,6 +106,21 @@ TEST(DecoderTest, ComparisonsMayNotStore) {
   expect({0x48, 0x0f, 0xc7, 0x0b}, {{kRbxAt, 16, true, true, false}});  // cmpxchg16b
 }
 
+TEST(DecoderTest, Jumps) {
+  const auto is_jump = [](std::initializer_list<int> code) {
+    const std::vector<uint8_t> bytes(code.begin(), code.end());
+    Instruction instruction;
+    EXPECT_TRUE(decode_bytes(bytes.data(), bytes.size(), kHere, instruction));
+    return instruction.is_jump;
+  };
+  EXPECT_TRUE(is_jump({0xeb, 0x02}));              // jmp
+  EXPECT_TRUE(is_jump({0xe9, 0, 0, 0, 0}));        // jmp
+  EXPECT_TRUE(is_jump({0xff, 0xe0}));              // jmp *%rax
+  EXPECT_FALSE(is_jump({0x74, 0x02}));             // je
+  EXPECT_FALSE(is_jump({0xe8, 0, 0, 0, 0}));       // call
+  EXPECT_FALSE(is_jump({0xc3}));                   // ret
+}
+
 TEST(DecoderTest, ChangedRegisters) {
   const auto changed = [](std::initializer_list<int> code) {
     const std::vector<uint8_t> bytes(code.begin(), code.end());

@@ -137,7 +137,7 @@ void enter(Task& task, EventKind kind) {
   task.counters.serial_cycles -= sys::cycles();
   if (runtime::g_coherent) {
     if (kind != EventKind::kFault) task.fault_run = 0;
-    task.gave_pages = !task.holds_call && !view::coherent::keeps_pages(task) && view::serve(task);
+    task.gave_pages = !task.holds_call && view::serve_unless_kept(task);
     runtime::apply_mappings(task);
     if (gives_all(kind)) {
       view::hand_out(task);
@@ -393,7 +393,7 @@ void give_turn_on() {
   const bool by_arrival = has_short_turns();
   const bool is_alone = shared().live == 1;
   if (by_arrival) {  // afterwards others may act at any moment: what follows from turns is decided before
-    if (!view::coherent::keeps_pages(task)) view::serve(task);
+    view::serve_unless_kept(task);
     trap::take_inbox(task);
   }
   task.counters.serial_cycles += sys::cycles();

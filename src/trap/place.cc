@@ -70,11 +70,6 @@ bool names_any(const Instruction& instruction, uint16_t registers) {
   return any;
 }
 
-bool is_plain_jump(uint64_t rip) {
-  const uint8_t opcode = *reinterpret_cast<const uint8_t*>(rip);
-  return opcode == 0xe9 || opcode == 0xeb;
-}
-
 // What the instructions read that come next, over branches where these are known. Not what they name by registers that one of them has changed before: what
 // is there now may be anything, such as an object of pthreads, which changes in others' turns.
 void note_operands(const Task& task, const Registers& registers, Place& place) {
@@ -96,7 +91,8 @@ void note_operands(const Task& task, const Registers& registers, Place& place) {
     while (looked < kInstructionsLooked && !is_seen(at.rip, looked) && decode(at.rip, instruction)) {
       seen[looked++] = at.rip;
       const AccessList list = accesses_of(instruction, at, sys::fs_base_untouched(), reinterpret_cast<uint64_t>(&task), Extent::kOneStep);
-      for (size_t k = 0; k < list.count && !names_any(instruction, changed); k++) {
+      const bool is_known = !names_any(instruction, changed);
+      for (size_t k = 0; k < list.count && is_known; k++) {
         const Access& access = list.accesses[k];
         if (access.read && access.size) note_word(task, place, access.address, access.size);
       }
@@ -106,7 +102,7 @@ void note_operands(const Task& task, const Registers& registers, Place& place) {
         next[ends++] = instruction.target;
       }
       if (instruction.is_call) changed |= kCallClobbers;
-      if (instruction.is_syscall || is_plain_jump(at.rip) || instruction.is_return || (instruction.is_branch && !instruction.has_target)) break;
+      if (instruction.is_syscall || instruction.is_jump || instruction.is_return || (instruction.is_branch && !instruction.has_target)) break;
       at.rip += instruction.length;
     }
   }

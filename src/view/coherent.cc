@@ -159,29 +159,6 @@ uint64_t take_stretch(Task& task, uint64_t page, bool to_write) {
   return count;
 }
 
-// The task has just been given the page to read: it may read those near it that nobody writes, too.
-void take_around(Task& task, uint64_t page) {
-  const uint64_t bit = reader_bit(task), index = index_of(page), first = index / kBlockPages * kBlockPages;
-  if (!bit || !uses(Optimization::kAround) || (contended_byte(index) & contended_bit(index))) return;
-  uint64_t start = 0, count = 0;
-  const auto end_run = [&] {
-    if (count) map(start, count * kPageSize, false, false);
-    count = 0;
-  };
-  for (uint64_t i = first; i < first + kBlockPages; i++) {
-    const uint64_t at = page + (i - index) * kPageSize;
-    if (i == index || (entry_at(i) & (kWriterMask | kWanted | bit)) || !page::store_extent(at) || page::has_protection(at, kPageSize) || index_of(at) != i) {
-      end_run();
-      continue;
-    }
-    entry_at(i) |= bit;
-    remember(task, at);
-    task.counters.prefetched++;
-    if (!count++) start = at;
-  }
-  end_run();
-}
-
 void map_with_right(Task& task, uint64_t page, uint64_t count) {
   fill_store(page, count * kPageSize);
   for (uint64_t i = 0; i < count;) {  // stretches of one right
@@ -193,36 +170,59 @@ void map_with_right(Task& task, uint64_t page, uint64_t count) {
   }
 }
 
+// The pages of the same block, each for which `takes(at, index)` has got the task a right, are mapped, stretch by stretch.
+template <typename Takes, typename Map>
+void take_beside(Task& task, uint64_t page, Takes takes, Map map_stretch) {
+  const uint64_t index = index_of(page), first = index / kBlockPages * kBlockPages;
+  uint64_t start = 0, count = 0;
+  const auto end_run = [&] {
+    if (count) map_stretch(start, count);
+    count = 0;
+  };
+  for (uint64_t i = first; i < first + kBlockPages; i++) {
+    const uint64_t at = page + (i - index) * kPageSize;
+    if (i == index || !page::store_extent(at) || page::has_protection(at, kPageSize) || index_of(at) != i || !takes(at, i)) {
+      end_run();
+      continue;
+    }
+    task.counters.prefetched++;
+    if (!count++) start = at;
+  }
+  end_run();
+}
+
+// The task has just been given the page to read: it may read those near it that nobody writes, too.
+void take_around(Task& task, uint64_t page) {
+  const uint64_t bit = reader_bit(task), index = index_of(page);
+  if (!bit || !uses(Optimization::kAround) || (contended_byte(index) & contended_bit(index))) return;
+  const auto takes = [&](uint64_t at, uint64_t i) {
+    if (entry_at(i) & (kWriterMask | kWanted | bit)) return false;
+    entry_at(i) |= bit;
+    remember(task, at);
+    return true;
+  };
+  take_beside(task, page, takes, [](uint64_t start, uint64_t count) { map(start, count * kPageSize, false, false); });
+}
+
 // A run of faults: from its kLeastRun-th on the task keeps its pages, the longer the more it has brought together, and for kLongestRun faults at most, which is the
 // one limit that follows from turns.
-constexpr uint32_t kLeastRun = 16, kLongestRun = 4096, kRunPages = 16;
+constexpr uint32_t kLeastRun = 16, kLongestRun = 4096;
 constexpr uint64_t kFaultTime = 6'000, kLongestKeeping = 1'000'000;  // nanoseconds; the first is about what a fault costs
 
-void note_fault(Task& task, bool has_waited, bool is_anothers) {
-  task.fault_run = has_waited || task.fault_run == kLongestRun ? 0 : task.fault_run + is_anothers;
+void note_fault(Task& task, bool has_waited, bool was_anothers) {
+  task.fault_run = has_waited || task.fault_run == kLongestRun ? 0 : task.fault_run + was_anothers;
   if (!keeps_pages(task)) return;
   const uint64_t time = kFaultTime * task.fault_run * task.fault_run / kLeastRun;
   __atomic_store_n(&task.keeps_until, sys::monotonic_ns() + (time < kLongestKeeping ? time : kLongestKeeping), __ATOMIC_RELAXED);
 }
 
-// The pages beside it that nobody keeps from the task, too, where tasks take them from each other.
-void take_block(Task& task, uint64_t page, bool to_write) {
-  const uint64_t index = index_of(page), first = index / kRunPages * kRunPages;
-  uint64_t start = 0, limit = 0;
-  for (uint64_t i = first; i < first + kRunPages; i++) {
-    const uint64_t at = page + (i - index) * kPageSize;
-    if (i == index || !page::store_extent(at) || page::has_protection(at, kPageSize) || index_of(at) != i) continue;
-    if ((entry_at(i) & kMoves) != kMoves || has_right(entry_at(i), task, to_write)) continue;
-    if (!take(task, at, to_write, false)) continue;
-    task.counters.prefetched++;
-    if (at != limit) {
-      if (limit) map_with_right(task, start, (limit - start) / kPageSize);
-      start = at;
-    }
-    limit = at + kPageSize;
-  }
-  if (limit) map_with_right(task, start, (limit - start) / kPageSize);
+// In a run: those beside it that tasks take from each other, and nobody keeps from this one now, to write.
+void take_block(Task& task, uint64_t page) {
+  const auto takes = [&](uint64_t at, uint64_t i) { return (entry_at(i) & kMoves) == kMoves && !has_right(entry_at(i), task, true) && take(task, at, true, false); };
+  take_beside(task, page, takes, [&](uint64_t start, uint64_t count) { map_with_right(task, start, count); });
 }
+
+bool is_anothers(uint64_t entry, const Task& task) { return (writer_of(entry) && !writes_it(entry, task)) || readers_of(entry & ~reader_bit(task)); }
 
 }  // namespace
 
@@ -240,11 +240,11 @@ void on_fault(Task& task, uint64_t address, bool writes) {
     return;
   }
   begin_turn(EventKind::kFault);
-  bool has_waited = false, is_anothers = false;
+  bool has_waited = false, was_anothers = false;
   const uint64_t entry = entry_at(index_of(page));
   writes |= writer_of(entry) && (entry & kMigrates);  // decided once: who waits to write keeps those away who would begin to read
   for (;;) {
-    is_anothers = (entry_at(index_of(page)) & ~reader_bit(task)) & ((~uint64_t{0} << kReaderShift) | kWriterMask);
+    was_anothers = is_anothers(entry_at(index_of(page)), task);
     if (take(task, page, writes, true)) break;
     if (!task.waited) {
       task.waited = ++shared().pages_awaited;
@@ -254,14 +254,14 @@ void on_fault(Task& task, uint64_t address, bool writes) {
     wait_for_page(key_of(page));
   }
   task.waited = 0;
-  if (uint64_t& moved = entry_at(index_of(page)); is_anothers && (moved & kMoves) != kMoves) moved += kMove;
-  if (task.turn_depth == 1) note_fault(task, has_waited, is_anothers);
+  if (uint64_t& moved = entry_at(index_of(page)); was_anothers && (moved & kMoves) != kMoves) moved += kMove;
+  if (task.turn_depth == 1) note_fault(task, has_waited, was_anothers);
   const uint64_t count = take_stretch(task, page, writes);
   task.counters.faults += 1;
   task.counters.prefetched += count - 1;
   map_with_right(task, page, count);
   if (keeps_pages(task) && count == 1) {
-    take_block(task, page, true);
+    take_block(task, page);
   } else if (task.sections) {
     note_use_in_section(task, page, writes);
   } else if (count == 1 && !writes_it(entry_at(index_of(page)), task)) {

@@ -56,6 +56,8 @@ inline void drop_unwritten(uint64_t start, uint64_t size) {
 
 // And this is view/coherent.h's.
 inline bool serve(Task& task, bool stays_mapped = false) { return has_owners() && coherent::serve(task, stays_mapped); }
+// At the beginning and the end of its turn.
+inline bool serve_unless_kept(Task& task) { return has_owners() && !coherent::keeps_pages(task) && coherent::serve(task); }
 // Before it sleeps. Who spins on what it has must have it taken, which wakes it; who waits for a page may need what it has at the same time.
 inline void serve_before_sleep(Task& task, bool stays_mapped = false) {
   if (!has_owners()) return;
