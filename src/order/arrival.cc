@@ -184,11 +184,16 @@ bool await_turns(uint64_t turns) {
   constexpr uint32_t kLooks = 1000;
   constexpr uint64_t kNap = 50'000;  // nanoseconds
   Shared& s = shared();
+  Task& task = self();
   uint32_t never = 0;
   for (uint32_t looks = 0;; looks++) {
     const uint64_t taken = __atomic_load_n(&s.decisions, __ATOMIC_SEQ_CST);
-    if (taken > turns || __atomic_load_n(&s.order_ended, __ATOMIC_SEQ_CST)) return false;
-    if (taken == turns && __atomic_load_n(&s.turn, __ATOMIC_SEQ_CST) == kNoTask) return true;
+    const bool is_over = taken > turns || __atomic_load_n(&s.order_ended, __ATOMIC_SEQ_CST);
+    if (is_over || (taken == turns && __atomic_load_n(&s.turn, __ATOMIC_SEQ_CST) == kNoTask)) {
+      __atomic_store_n(&task.awaits_turns, 0u, __ATOMIC_RELEASE);
+      return !is_over;
+    }
+    __atomic_store_n(&task.awaits_turns, 1u, __ATOMIC_RELEASE);
     if (looks < kLooks) sys::cpu_relax();
     else sys::futex_wait(&never, 0, kNap);
   }
@@ -246,6 +251,22 @@ int wait_blocked_by_arrival(Task& task) {
   return static_cast<int>(task.wait_result);
 }
 
+namespace {
+
+// Nobody runs while the turn is held: not one who awaits turns either, since before that is over only its own turn can come (a place's).
+bool all_stand(Shared& s) {
+  if (__atomic_load_n(&s.running, __ATOMIC_ACQUIRE) == 0) return true;
+  if (!replays()) return false;
+  SpinGuard guard(s.order_lock);
+  for (TaskId i = 0; i < s.high_task; i++) {
+    const Task& task = s.tasks[i];
+    if (task.state == TaskState::kRunning && !__atomic_load_n(&task.awaits_turns, __ATOMIC_ACQUIRE)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 bool stand_still(Task& task, uint64_t patience_ns) {
   constexpr uint64_t kLook = 50'000;
   constexpr uint32_t kLooksBetweenProbes = 20;
@@ -253,7 +274,7 @@ bool stand_still(Task& task, uint64_t patience_ns) {
   Shared& s = shared();
   uint32_t never = 0;
   const uint64_t begin = sys::monotonic_ns();
-  for (uint32_t looks = 0; __atomic_load_n(&s.running, __ATOMIC_ACQUIRE) != 0; looks++) {
+  for (uint32_t looks = 0; !all_stand(s); looks++) {
     if (sys::monotonic_ns() - begin > patience_ns) return false;
     sys::futex_wait(&never, 0, kLook);
     if (looks % kLooksBetweenProbes == 0) probe(&task);

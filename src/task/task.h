@@ -126,6 +126,7 @@ struct Task {
   uint64_t awaits;            // the page, and in the lowest bit whether it is to write it
   uint32_t fault_run;         // View coherent: page faults since its last event of another kind or wait for a page. Guarded by: the turn
   uint64_t keeps_until;       // and for how long it is not to be stopped for who waits for its pages (sys::monotonic_ns)
+  uint32_t awaits_turns;      // replaying: it is in kRunning, and stands (order::await_turns)
   uint32_t computes;          // by arrival: it has left its last event, or is new, and has not had the turn since. Guarded by: the turn
   uint32_t waits_for_page;    // its wait ends by another task only
   uint32_t borrows;           // in the kernel: pages are mapped to which it has no right
