@@ -230,5 +230,45 @@ for view in coherent isolated direct; do
   done
 done
 
+# --- processes and threads that print at once, in pieces: the pieces come in the same order again
+cat >at_once.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void* prints(void* name) {
+  char piece[40];
+  for (int i = 0; i < 250; i++) {
+    const int out = i % 3 ? 1 : 2;
+    if (write(out, name, strlen(name)) < 0) return name;
+    if (write(out, piece, snprintf(piece, sizeof piece, " %d\n", i)) < 0) return name;
+  }
+  return NULL;
+}
+int main(void) {
+  static char* names[] = {"a process", "another", "a third"};
+  pthread_t thread;
+  int status, bad = 0;
+  for (int i = 0; i < 3; i++) {
+    if (fork() == 0) _exit(prints(names[i]) != NULL);
+  }
+  pthread_create(&thread, NULL, prints, "a thread");
+  bad = prints("the first") != NULL;
+  pthread_join(thread, NULL);
+  while (wait(&status) > 0) bad |= status;
+  return bad;
+}
+C
+gcc -D_GNU_SOURCE -pthread -O1 at_once.c -o at_once || fail "cannot compile"
+for view in coherent isolated direct coherent isolated direct coherent isolated direct; do
+  rm -rf together
+  timeout 30 "$weir" record --quiet --view $view -o together -- ./at_once 2>&1 | cat >out || fail "$view: prints at once: $?"
+  timeout 30 "$weir" replay together 2>&1 | cat >out_again || fail "$view: the replay of prints at once: $?"
+  [ "$(wc -l <out)" = 1250 ] && cmp -s out out_again || fail "$view: prints at once: $(diff out out_again | head -5)"
+  timeout 30 "$weir" replay together 2>errors_again | cat >out_again || fail "$view: the replay of prints at once, apart: $?"
+  [ $(($(wc -l <out_again) + $(wc -l <errors_again))) = 1250 ] || fail "$view: prints at once, apart: $(wc -l out_again errors_again)"
+done
+
 echo "output: $failed failures"
 [ "$failed" = 0 ]

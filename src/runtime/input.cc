@@ -209,6 +209,7 @@ long answer(const effects::Request& request, Ask ask) {
     effects::Before before;
     effects::prepare(request, &before);
     if (request.number == SYS_execve || request.number == SYS_execveat) recording::keep_shown(task);
+    const recording::PrintScope prints(task, request);
     const long result = replay == effects::Replay::kMake ? make(request) : ask(request);
     keep(task, request, before, result);
     if (replay != effects::Replay::kMake) recording::note_result(task, request, result);

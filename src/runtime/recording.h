@@ -34,6 +34,20 @@ void take_kept_shown(uint32_t ordinal);
 // Which of the command's outputs, 1 or 2, a descriptor of the program was; 0 none. A vfork child has its own, of the first few.
 uint8_t shown(const Task& task, long descriptor);
 void set_shown(const Task& task, long descriptor, uint8_t what);
+// Recording, while a call writes to what the user sees: who else does waits, so that prints are counted in the order in which the kernel made them. For
+// a while only: a printer may wait for the user, who reads the other output first, and may be killed.
+class PrintScope {
+ public:
+  PrintScope(const Task& task, const effects::Request& request);
+  ~PrintScope();
+  PrintScope(const PrintScope&) = delete;
+  PrintScope& operator=(const PrintScope&) = delete;
+
+ private:
+  uint32_t* printer_ = nullptr;
+  uint32_t own_;
+};
+
 // The program's call has been answered: what it did to descriptors is followed, and what it printed is, in a replay, printed again.
 void note_result(const Task& task, const effects::Request& request, long result);
 // Replaying: the child that the program knows as `pid` is process `ordinal`; and the program is told that it has ended, so it

@@ -162,6 +162,42 @@ void note_print(int64_t print) {
 
 }  // namespace
 
+PrintScope::PrintScope(const Task& task, const effects::Request& request) : own_(static_cast<uint32_t>(task.tid)) {
+  constexpr uint64_t kPatience = 50'000'000;
+  if (!input::recording() || !is_print(request.number)) return;
+  const long output = shown(task, request.a[0]);
+  if (!output) return;
+  trace::Header& h = header();
+  const bool is_one = h.output[0].device == h.output[1].device && h.output[0].inode == h.output[1].inode;
+  printer_ = &h.printer[is_one ? 0 : output - 1];
+  uint32_t last = 0;
+  for (uint64_t since = 0;;) {
+    uint32_t holder = 0;
+    if (__atomic_compare_exchange_n(printer_, &holder, own_, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return;
+    const uint32_t tid = holder & ~trace::kPrintsAwaited;
+    const uint64_t now = sys::monotonic_ns();
+    if (tid != last) since = now;
+    last = tid;
+    const bool is_late = now - since > kPatience;
+    if (is_late) own_ |= trace::kPrintsAwaited;
+    const uint32_t next = is_late ? own_ : tid | trace::kPrintsAwaited;
+    if (!__atomic_compare_exchange_n(printer_, &holder, next, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) continue;
+    if (is_late) return;
+    sys::futex_wait(printer_, next, kPatience);
+    own_ |= trace::kPrintsAwaited;  // there may be more who sleep
+  }
+}
+
+PrintScope::~PrintScope() {
+  if (!printer_) return;
+  uint32_t holder = __atomic_load_n(printer_, __ATOMIC_ACQUIRE);
+  while ((holder & ~trace::kPrintsAwaited) == (own_ & ~trace::kPrintsAwaited)) {
+    if (!__atomic_compare_exchange_n(printer_, &holder, 0u, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) continue;
+    if (holder & trace::kPrintsAwaited) sys::futex_wake(printer_);
+    return;
+  }
+}
+
 uint8_t shown(const Task& task, long descriptor) {
   if (descriptor < 0 || descriptor >= kShownDescriptors) return 0;
   const uint8_t own = task.in_vfork && descriptor < trace::kKeptShown ? header().shows[task.ordinal][descriptor] : uint8_t{0};

@@ -95,6 +95,7 @@ struct Output {
   uint32_t unused;
 };
 inline constexpr long kKeptShown = 16;
+inline constexpr uint32_t kPrintsAwaited = 0x80000000;  // others sleep until the printer has done
 
 struct Header {
   uint64_t magic;
@@ -123,6 +124,7 @@ struct Header {
   Place place[kMostPlaces];     // the innermost first
   Stop stop;
   WaitingSignal waiting;
+  uint32_t printer[2];          // recording: futex, the tid of who writes to output 1 or 2 now, with kPrintsAwaited
   uint64_t prints;              // recording: how often something was shown to the user, by all processes; replaying: how often it was again
   uint32_t shares;              // recording: a process was made that shares memory with the one that made it
   char shared[252];             // the file, empty for anonymous memory

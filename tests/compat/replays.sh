@@ -10,6 +10,9 @@ recording_prefix() {
 # What is in the case's directory, with times.
 listing() { find "$1" -printf '%p %s %T@ %i %m\n' 2>/dev/null | sort; }
 
+# Prints the first lines in which two files differ.
+differences() { diff --text "$1" "$2" | head -n 6 | cut -c 1-300; }
+
 # Prints how a replay of the recording in $1 differs from what was recorded. $2: seconds.
 replay_one() {
   local status=0 then
@@ -21,9 +24,9 @@ replay_one() {
   elif [ "$status" -ne "$then" ] || grep -q differ "$1/replay_log"; then
     echo "replay: status $status, recorded $then: $(tail -n 4 "$1/replay_log" | tr '\n' ' ')"
   elif ! cmp -s "$1/stdout" "$1/replayed_stdout"; then
-    echo "replay: another stdout: $(cmp "$1/stdout" "$1/replayed_stdout" 2>&1)"
+    echo "replay: another stdout: $(differences "$1/stdout" "$1/replayed_stdout")"
   elif ! cmp -s "$1/stderr" "$1/replayed_stderr"; then
-    echo "replay: another stderr: $(cmp "$1/stderr" "$1/replayed_stderr" 2>&1)"
+    echo "replay: another stderr: $(differences "$1/stderr" "$1/replayed_stderr")"
   fi
 }
 
