@@ -69,7 +69,6 @@ class History {
   }
   // Whether a read now would need `many`.
   bool needs_room(const Clock& now) const { return reads_ || !now.knows(read_); }
-  const Epoch& last_write() const { return write_; }
 
  private:
   Epoch write_, read_;

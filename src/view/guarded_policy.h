@@ -91,12 +91,11 @@ Fault Object<kTasks>::why_not(Change change, const Actor& by) const {
     case Change::kReleaseRead: return reads ? Fault::kNone : Fault::kNotHeld;
     case Change::kToRacy:
       return policy_ == Policy::kUntouched || policy_ == Policy::kInaccessible ? Fault::kNone : Fault::kFixed;
-    case Change::kToStickyRead:
-      if (!by.is_alone) return Fault::kNotAlone;
-      return policy_ == Policy::kRacy || policy_ == Policy::kStickyRead ? Fault::kFixed : Fault::kNone;
     default: break;
   }
+  if (change == Change::kToStickyRead && !by.is_alone) return Fault::kNotAlone;
   if (policy_ == Policy::kRacy || policy_ == Policy::kStickyRead) return Fault::kFixed;
+  if (change == Change::kToStickyRead) return Fault::kNone;
   if (policy_ == Policy::kPrivate && !is_mine) return Fault::kHeldByOther;
   if (change == Change::kAcquireRead) return reads ? Fault::kHeldAlready : Fault::kNone;
   if (change == Change::kAcquireWrite && is_mine) return Fault::kHeldAlready;
