@@ -1,7 +1,10 @@
 // The rule book of View guarded: who may do what with an object under its sharing policy, and which changes of policy are legal
 // (PUSh, sections 2.1 to 2.3). It changes no rights and asks nobody: an enforcer does what it says.
 //
-// Deviation: read-shared is kept for each task, as in the paper's 2.1, where its implementation lets all read as soon as one may.
+// Deviations
+// 1. Read-shared is kept for each task, as in the paper's 2.1, where its implementation lets all read as soon as one may.
+// 2. To acquire read counts as a read (2.2), but as a write where the object was private to who acquires: what it wrote since it became so
+//    is otherwise ordered before nobody's reads, and a second reader who is not ordered after the change would not be found.
 #pragma once
 
 #include "base/vector_clock.h"
@@ -113,9 +116,10 @@ Verdict Object<kTasks>::change(Change change, const Actor& by, uint64_t lock) {
   // To racy is ordered by nobody: racy objects are not checked. Sticky-read is made by who is alone.
   const bool is_counted = change != Change::kToRacy && change != Change::kToStickyRead;
   Verdict verdict;
-  // A locked object's accesses are ordered by its lock, and the change from it counts as a write, also where it is to read (2.2).
+  // The end of a time in which somebody may have written counts as a write, also where it is to read.
+  const bool may_be_written = policy_ == Policy::kLocked || policy_ == Policy::kPrivate;
   if (is_counted) {
-    verdict.other = is_read && policy_ != Policy::kLocked ? history_.on_read(by.task, by.now, reads) : history_.on_write(by.task, by.now, reads);
+    verdict.other = is_read && !may_be_written ? history_.on_read(by.task, by.now, reads) : history_.on_write(by.task, by.now, reads);
   }
   if (verdict.other.is_set()) verdict.fault = Fault::kUnordered;
   const uint64_t bit = uint64_t{1} << by.task % 64;

@@ -126,6 +126,20 @@ TEST_F(GuardedPolicyTest, TheOnlyReaderMayWriteAndItsOwnerMayRead) {
   EXPECT_EQ(thing.rights(1, false, &readers), Rights::kWrite);
 }
 
+TEST_F(GuardedPolicyTest, WhatItsOwnerWroteIsOrderedBeforeOtherReaders) {
+  for (const bool allocated : {true, false}) {
+    Thing thing(allocated ? Policy::kPrivate : Policy::kInaccessible, allocated ? 0 : kNoTask);
+    if (!allocated) thing.change(Change::kAcquireWrite, actor(0));
+    order(0, 1);  // task 0 writes after this
+    EXPECT_TRUE(thing.change(Change::kAcquireRead, actor(0)).legal());
+    const Verdict verdict = thing.change(Change::kAcquireRead, actor(1));
+    EXPECT_EQ(verdict.fault, Fault::kUnordered);
+    EXPECT_EQ(verdict.other, now[0].epoch(0));
+    order(0, 2);
+    EXPECT_TRUE(thing.change(Change::kAcquireRead, actor(2)).legal());
+  }
+}
+
 TEST_F(GuardedPolicyTest, UntouchedBelongsToItsFirstToucher) {
   Thing thing(Policy::kUntouched);
   EXPECT_TRUE(thing.touch(actor(2), false, false).legal());
