@@ -34,6 +34,9 @@ constexpr Area kAreas[] = {
     {kContendedBlocks, kContendedBlocksSize, false},
     {kTapePlace, kTapesSize, false},
     {kObjects, kObjectsSize, false},
+    {kGuarded, kGuardedSize, false},  // a forked child has one task, and begins anew
+    {kGuardedPages, kGuardedPagesSize, false},
+    {kShadows, kShadowsSize, false},
     {kOwners, kOwnersSize, false},  // a child has one task, and nobody owns anything
     {kCountCode, kCountCodeSize, false},  // ... and nothing is counted
     {kCountTargets, kCountTargetsSize, false},

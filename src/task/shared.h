@@ -44,6 +44,13 @@ inline constexpr uint32_t kTapes = 1024;
 inline constexpr uint64_t kTapesSize = uint64_t{4} << 20;
 inline constexpr uint64_t kObjects = 0x30f600000000;  // event/object.h
 inline constexpr uint64_t kObjectsSize = uint64_t{2} << 20;
+inline constexpr uint64_t kFindings = 0x30f700000000;     // trace/findings.h: the command's memory, where the program is checked
+inline constexpr uint64_t kGuarded = 0x30f760000000;      // view/guarded_state.h
+inline constexpr uint64_t kGuardedSize = uint64_t{512} << 20;
+inline constexpr uint64_t kGuardedPages = 0x30f800000000;  // what View guarded knows of each of the store's pages
+inline constexpr uint64_t kGuardedPagesSize = kStoreSize / kPageSize * 32;
+inline constexpr uint64_t kShadows = 0x30fc00000000;  // of pages on which accesses are looked at
+inline constexpr uint64_t kShadowsSize = uint64_t{4} << 30;
 inline constexpr uint64_t kSpinnerKey = uint64_t{3} << 62;  // + a task: what it waits for that spins on pages
 inline constexpr uint64_t kHeapKey = kSpinnerKey + (uint64_t{1} << 32);  // what tasks wait for that have one heap (interpose/heap_scope.h)
 // Translated program code (src/count). Below where the kernel puts programs that are position independent (0x555555554000, and

@@ -271,7 +271,7 @@ void on_fault(Task& task, uint64_t address, bool writes) {
 }
 
 void touch(uint64_t start, uint64_t size, bool writes) {
-  if (!size || !is_tracking()) return;
+  if (!size || !page::demand::is_open()) return;
   Task& task = self();
   const uint64_t first = page_down(start), limit = page_up(start + size);
   for (bool again = true; again;) {
@@ -359,7 +359,7 @@ void hand_out(Task& task, bool stays_mapped) {
 }
 
 void forget(uint64_t start, uint64_t size) {
-  if (!is_tracking()) return;
+  if (!page::demand::is_open()) return;
   const uint64_t first = index_of(start), count = page_up(size) / kPageSize;
   for (uint64_t i = 0; i < count; i++) {
     if (entry_at(first + i)) entry_at(first + i) = 0;

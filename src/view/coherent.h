@@ -5,19 +5,20 @@
 // follows from the order of turns: whoever repeats that order repeats every access, racy or not.
 #pragma once
 
+#include "page/demand.h"
 #include "task/task.h"
 
 namespace weir::view::coherent {
 
 // Per process, once it runs tasks: nothing of the store is mapped, and who touches it gets SIGBUS. False with a report where the kernel
 // has no userfaultfd for shared memory.
-bool open_tracking();
-void close_tracking();
+inline bool open_tracking() { return page::demand::open("coherent"); }
+inline void close_tracking() { page::demand::close(); }
 // Memory that this process has mapped since.
-void track(uint64_t start, uint64_t size);
+inline void track(uint64_t start, uint64_t size) { page::demand::track(start, size); }
 
 // The address is store memory, and this process tracks it.
-bool is_ours(uint64_t address);
+inline bool is_ours(uint64_t address) { return page::demand::is_ours(address); }
 // The task touched it, in program code or in the runtime: returns when it may. An event, where it has no right yet; where the task has the
 // turn it may be passed on meanwhile.
 void on_fault(Task& task, uint64_t address, bool writes);
@@ -47,9 +48,9 @@ void leave_section(Task& task);
 void forget(uint64_t start, uint64_t size);
 
 // The page may be touched here, whoever has it: where all others stand still, or the task will not act on it. Ends with take_home().
-void lend(uint64_t address);
+inline void lend(uint64_t address) { page::demand::lend(address); }
 // The same for all memory: a child borrows the task's address space, and may close descriptors.
-void lend_all();
-void take_home();
+inline void lend_all() { page::demand::lend_all(); }
+inline void take_home() { page::demand::take_home(); }
 
 }  // namespace weir::view::coherent

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/optimizations.h"
+#include "page/demand.h"
 #include "page/store.h"
 #include "task/shared.h"
 #include "view/coherent.h"
@@ -41,14 +42,12 @@ bool take(Task& task, uint64_t page, bool to_write, bool asks);
 
 void note_use_in_section(const Task& task, uint64_t page, bool writes);
 
-// --- mapping (coherent_map.cc): this process, at any time
+// --- mapping: this process, at any time
 
-[[noreturn]] void fail(const char* what, uint64_t address, long error);
-bool is_tracking();
-// Maps pages to which the task has the right. `fills`: pages that the store lacks are made; else they are passed over.
-void map(uint64_t start, uint64_t size, bool to_write, bool fills = true);
-void fill_store(uint64_t start, uint64_t size);
-void drop(uint64_t start, uint64_t size);
-void protect(uint64_t start, uint64_t size, bool on);
+using page::demand::drop;
+using page::demand::fail;
+using page::demand::fill_store;
+using page::demand::map;
+using page::demand::protect;
 
 }  // namespace weir::view::coherent

@@ -2,20 +2,22 @@
 // with faults as SIGBUS. UFFDIO_CONTINUE maps a page, for reading or for writing; madvise(MADV_DONTNEED) takes it away, from this
 // process alone; neither splits a mapping, as mprotect would.
 
+#include "page/demand.h"
+
 #include <errno.h>
 #include <sys/mman.h>
 
+#include "page/store.h"
 #include "page/userfault.h"
 #include "sys/memory.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
-#include "view/coherent_pages.h"
 
-namespace weir::view::coherent {
+namespace weir::page::demand {
 
 namespace {
 
-page::Userfault g_userfault;  // per process
+Userfault g_userfault;  // per process
 
 }  // namespace
 
@@ -24,7 +26,7 @@ page::Userfault g_userfault;  // per process
   die(125);
 }
 
-bool is_tracking() { return g_userfault.is_open(); }
+bool is_open() { return g_userfault.is_open(); }
 
 void drop(uint64_t start, uint64_t size) { sys::raw(SYS_madvise, static_cast<long>(start), static_cast<long>(size), MADV_DONTNEED); }
 
@@ -55,7 +57,7 @@ void map(uint64_t start, uint64_t size, bool to_write, bool fills) {
       continue;
     }
     if (result == -EFAULT && fills) {  // somebody has emptied it meanwhile
-      volatile uint8_t byte = *reinterpret_cast<volatile uint8_t*>(page::alias_of(start));
+      volatile uint8_t byte = *reinterpret_cast<volatile uint8_t*>(alias_of(start));
       (void)byte;
       continue;
     }
@@ -66,7 +68,7 @@ void map(uint64_t start, uint64_t size, bool to_write, bool fills) {
 }
 
 void fill_store(uint64_t start, uint64_t size) {
-  const uint64_t at = page::alias_of(start);
+  const uint64_t at = alias_of(start);
   if (size > kPageSize) {
     sys::expect_writes(at, size);
   } else {
@@ -83,16 +85,15 @@ long register_range(uint64_t start, uint64_t size) {
 
 }  // namespace
 
-bool open_tracking() {
-  if (!g_userfault.open("coherent", sys::kSharedMemoryFaults,
-                        "this kernel's userfaultfd does not serve shared memory (Linux 6.4 does); View coherent needs that")) {
+bool open(const char* view) {
+  if (!g_userfault.open(view, sys::kSharedMemoryFaults, "this kernel's userfaultfd does not serve shared memory (Linux 6.4 does), which this View needs")) {
     return false;
   }
   take_home();
   return true;
 }
 
-void close_tracking() { g_userfault.close(); }
+void close() { g_userfault.close(); }
 
 void track(uint64_t start, uint64_t size) {
   if (!g_userfault.is_open()) return;
@@ -101,7 +102,7 @@ void track(uint64_t start, uint64_t size) {
   drop(start, page_up(size));  // what was mapped before it was tracked
 }
 
-bool is_ours(uint64_t address) { return g_userfault.is_open() && page::store_extent(address) != 0; }
+bool is_ours(uint64_t address) { return g_userfault.is_open() && store_extent(address) != 0; }
 
 void lend(uint64_t address) {
   const uint64_t page = page_down(address);
@@ -110,7 +111,7 @@ void lend(uint64_t address) {
 }
 
 void lend_all() {
-  page::each_range([](uint64_t start, uint64_t size) {
+  each_range([](uint64_t start, uint64_t size) {
     uffdio_range range{start, size};
     g_userfault.control(UFFDIO_UNREGISTER, &range);
   });
@@ -118,9 +119,9 @@ void lend_all() {
 
 // What was made after this process was is mapped and tracked later (runtime/mappings.cc).
 void take_home() {
-  page::each_range([](uint64_t start, uint64_t size) {
+  each_range([](uint64_t start, uint64_t size) {
     if (!sys::failed(register_range(start, size))) drop(start, size);
   });
 }
 
-}  // namespace weir::view::coherent
+}  // namespace weir::page::demand

@@ -1,0 +1,45 @@
+// Which task's past another one knows of: told here by whatever orders tasks, asked by View guarded when two of them touch the same bytes.
+//
+// An object that orders tasks (a mutex, a semaphore, a word that atomic operations change, a thread's end, ...) is named by its address.
+// All functions but create() and start(): of the current task, in the runtime or in an AloneSection (signals wait). They do nothing in a
+// program that is not checked.
+#pragma once
+
+#include <stdint.h>
+
+#include "task/task.h"
+
+namespace weir::happens {
+
+// Per process: View guarded, and tasks run.
+extern bool g_checked;
+
+void on_acquire(uint64_t object);
+void on_release(uint64_t object);
+void on_lock(uint64_t lock, bool is_shared);
+void on_unlock(uint64_t lock);
+
+// The task knows from here on what those knew who have released the object.
+inline void acquire(uint64_t object) {
+  if (g_checked) on_acquire(object);
+}
+// Who acquires it later knows what the task has done until here.
+inline void release(uint64_t object) {
+  if (g_checked) on_release(object);
+}
+// The task holds the lock from here on; for reading, perhaps beside others (`is_shared`), who are then not ordered among themselves. A lock
+// that is taken several times is told several times.
+inline void lock(uint64_t lock, bool is_shared = false) {
+  if (g_checked) on_lock(lock, is_shared);
+}
+// REQUIRES: nobody has it yet.
+inline void unlock(uint64_t lock) {
+  if (g_checked) on_unlock(lock);
+}
+
+// `creator` makes `task`, whose record is filled.
+void create(Task& creator, Task& task);
+// The task ends. `thread`: what it is called by who waits for that.
+void end(Task& task, uint64_t thread);
+
+}  // namespace weir::happens

@@ -1,0 +1,67 @@
+// View guarded: one memory, in which a task touches unseen only what its sharing policy lets it (PUSh). Here the policies are inferred: pages
+// begin as nobody's, become private to their first toucher, read by several, or watched: then every access to them is looked at, on the bytes
+// that it touches, and two that conflict and that nothing orders are a race (docs/CHECKING.md).
+//
+// No false report: where a task can touch a page unseen, it is taken to know at any moment all that the others know who touch it.
+#pragma once
+
+#include "page/demand.h"
+#include "task/task.h"
+
+namespace weir::view::guarded {
+
+// Per process, once it runs tasks.
+inline bool open_tracking() { return page::demand::open("guarded"); }
+inline void close_tracking() { page::demand::close(); }
+inline void track(uint64_t start, uint64_t size) { page::demand::track(start, size); }
+inline bool is_ours(uint64_t address) { return page::demand::is_ours(address); }
+
+// The first task is there. REQUIRES: open_tracking().
+void start(Task& task);
+
+// Registers of a task in program code: by number, as instructions encode them.
+struct Spot {
+  uint64_t general[16];
+  uint64_t rip;
+  bool is_call;  // rip is where a function returns to
+};
+
+// What one instruction, or call, touches.
+struct Touch {
+  uint64_t address, size;
+  uint32_t kind;         // findings::Kind
+  uint32_t context = 0;  // made when it is needed
+};
+
+// The task came to a page that it has not, in program code.
+// True: it has all pages now, and goes on. False: the instruction is to be executed once, as if the pages were mapped; what it does was looked at.
+bool on_fault(Task& task, const Spot& spot, Touch* touches, uint32_t count);
+// The runtime did, or code that it does not want to look at: mapped for a moment.
+void lend(Task& task, uint64_t address);
+// The kernel is about to do it for the task.
+void touch(uint64_t start, uint64_t size, bool writes);
+// In the runtime: an atomic operation of the program's, at frame's registers.
+void on_atomic(Task& task, const Spot& spot, uint64_t address, uint64_t size);
+// The C library, or the heap, works on memory on its caller's account.
+void on_range(Task& task, const Spot& spot, Touch touch);
+// The bytes begin a new life: who touched them before touched something else.
+void begin_block(uint64_t start, uint64_t size, const Spot& spot);
+
+// The address of an instruction whose accesses are none of the program's.
+bool is_ignored(uint64_t rip);
+
+// It has been executed: whoever may have stored what it read is known from here on.
+void learn(Task& task, const Touch* touches, uint32_t count);
+// The instruction of on_fault() is executed on the pages themselves: they are mapped, until end_step().
+void begin_step(Task& task, const Touch* touches, uint32_t count);
+void end_step(Task& task);
+bool is_stepping();
+
+// Others may have taken pages: they are unmapped. In the runtime.
+void catch_up(Task& task);
+// The task ends: its process may run another one.
+void leave(Task& task);
+// In a turn: the pages have been emptied in the store.
+void forget(uint64_t start, uint64_t size);
+
+}  // namespace weir::view::guarded

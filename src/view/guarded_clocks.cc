@@ -1,0 +1,169 @@
+// Vector clocks of tasks and of what orders them (event/happens_before.h).
+//
+// Invariants
+// 1. A task's clock is changed by its own task only, and only grows; others read it without a lock. Whoever reads it late reads more: that makes
+//    more ordered than is, never less.
+// 2. A task's epoch ends at each release, and whenever another may have learnt of it through memory (join_slots): what it does afterwards is
+//    not known by that.
+// 3. An epoch of a slot is never made twice: the slots' counters are in State.
+
+#include "event/happens_before.h"
+#include "view/guarded_state.h"
+
+namespace weir::happens {
+
+bool g_checked = false;
+
+}  // namespace weir::happens
+
+namespace weir::view::guarded {
+
+namespace {
+
+SyncClock& sync_of(uint64_t object) {
+  const uint64_t hash = object * 0x9E3779B97F4A7C15;
+  return state().sync[hash >> 40 & (kSyncClocks - 1)];
+}
+
+void begin(Watcher& watcher, const Task& task) {
+  watcher.slot = task.creation % kSlots;
+  watcher.creation = task.creation;
+  watcher.held_count = watcher.lockset = 0;
+  watcher.mixes = watcher.mixes_lost = 0;
+  watcher.generation = state().generation;
+  watcher.lent_count = watcher.lost_count = watcher.is_learnt = 0;
+  watcher.tokens = 0;
+  watcher.refilled = 0;
+}
+
+}  // namespace
+
+void step(Watcher& watcher) {
+  const uint64_t next = __atomic_add_fetch(&state().slot_clock[watcher.slot], 1, __ATOMIC_RELAXED);
+  __atomic_store_n(&watcher.now.clock[watcher.slot], next, __ATOMIC_RELEASE);
+}
+
+void join_slots(Watcher& watcher, uint64_t slots) {
+  slots &= ~(uint64_t{1} << watcher.slot);
+  if (!slots) return;
+  State& s = state();
+  for (uint64_t rest = slots; rest; rest &= rest - 1) watcher.now.join(s.ended[__builtin_ctzll(rest)]);
+  const uint32_t limit = shared().high_task;
+  for (uint32_t i = 0; i < limit; i++) {
+    Watcher& other = s.watchers[i];
+    if (&other == &watcher || !(slots >> other.slot & 1)) continue;
+    __atomic_store_n(&other.is_learnt, 1u, __ATOMIC_RELEASE);  // before: what it does after it sees this may seem to be known, or not
+    watcher.now.join(other.now);
+  }
+}
+
+void mix(Watcher& watcher) {
+  join_slots(watcher, __atomic_load_n(&watcher.mixes, __ATOMIC_RELAXED) | __atomic_load_n(&watcher.mixes_lost, __ATOMIC_RELAXED));
+}
+
+uint32_t lockset_of(Watcher& watcher) {
+  if (!watcher.held_count) return 0;
+  if (watcher.lockset) return watcher.lockset;
+  Lockset wanted{};
+  wanted.count = watcher.held_count;
+  uint64_t hash = watcher.held_count;
+  for (uint32_t i = 0; i < watcher.held_count && i < findings::kMostLocks && i < kMostHeld; i++) {
+    wanted.locks[i] = watcher.held[i];
+    hash = (hash ^ watcher.held[i]) * 0x9E3779B97F4A7C15;
+  }
+  wanted.key = static_cast<uint32_t>(hash >> 32) | 1;
+  State& s = state();
+  const SpinGuard guard(s.findings_lock);
+  for (uint32_t i = 0; i < kLocksets; i++) {
+    const uint32_t at = (wanted.key + i) % kLocksets;
+    if (s.locksets[at].key == 0) s.locksets[at] = wanted;
+    if (s.locksets[at].key != wanted.key || s.locksets[at].count != wanted.count) continue;
+    watcher.lockset = at + 1;
+    return watcher.lockset;
+  }
+  return 0;
+}
+
+}  // namespace weir::view::guarded
+
+namespace weir::happens {
+
+using namespace view::guarded;
+
+void on_acquire(uint64_t object) {
+  SyncClock& sync = sync_of(object);
+  const SpinGuard guard(sync.lock);
+  watcher_of(self()).now.join(sync.clock);
+}
+
+void on_release(uint64_t object) {
+  Watcher& watcher = watcher_of(self());
+  mix(watcher);
+  SyncClock& sync = sync_of(object);
+  {
+    const SpinGuard guard(sync.lock);
+    sync.clock.join(watcher.now);
+  }
+  step(watcher);
+}
+
+// Readers are not ordered by each other: what they release goes to writers only, by a name of its own.
+constexpr uint64_t kReaders = 1;
+
+void on_lock(uint64_t lock, bool is_shared) {
+  Watcher& watcher = watcher_of(self());
+  on_acquire(lock);
+  if (!is_shared) on_acquire(lock + kReaders);
+  if (watcher.held_count < kMostHeld) watcher.held[watcher.held_count] = lock | is_shared;
+  watcher.held_count++;
+  watcher.lockset = 0;
+}
+
+void on_unlock(uint64_t lock) {
+  Watcher& watcher = watcher_of(self());
+  bool is_shared = false;
+  for (uint32_t i = watcher.held_count; i-- > 0;) {
+    if (i >= kMostHeld || (watcher.held[i] & ~uint64_t{1}) != lock) continue;
+    is_shared = watcher.held[i] & 1;
+    for (uint32_t k = i + 1; k < watcher.held_count && k < kMostHeld; k++) watcher.held[k - 1] = watcher.held[k];
+    break;
+  }
+  if (watcher.held_count) watcher.held_count--;
+  watcher.lockset = 0;
+  on_release(is_shared ? lock + kReaders : lock);
+}
+
+void create(Task& creator, Task& task) {
+  if (!g_checked) return;
+  Watcher& from = watcher_of(creator);
+  Watcher& to = watcher_of(task);
+  mix(from);
+  begin(to, task);
+  to.now = from.now;
+  step(to);
+  step(from);
+  to.stack = 0;
+  to.number = note_task(task, &from);
+}
+
+void end(Task& task, uint64_t thread) {
+  if (!g_checked) return;
+  Watcher& watcher = watcher_of(task);
+  if (thread) on_release(thread);
+  State& s = state();
+  const SpinGuard guard(s.findings_lock);
+  s.ended[watcher.slot].join(watcher.now);
+}
+
+}  // namespace weir::happens
+
+namespace weir::view::guarded {
+
+void begin_first(Task& task) {
+  Watcher& watcher = watcher_of(task);
+  begin(watcher, task);
+  step(watcher);
+  watcher.number = note_task(task, nullptr);
+}
+
+}  // namespace weir::view::guarded

@@ -1,0 +1,159 @@
+// Races on their way to the command: each pair of instructions once, with where both tasks stood.
+//
+// A stack is not walked here: its bytes are kept, and the command walks them. The same place with the same return addresses is kept once.
+
+#include "base/bytes.h"
+#include "event/happens_before.h"
+#include "page/store.h"
+#include "sys/maps.h"
+#include "sys/syscall_x86_64.h"
+#include "view/guarded_state.h"
+
+namespace weir::view::guarded {
+
+namespace {
+
+using findings::Context;
+using findings::Findings;
+
+constexpr uint32_t kKeyWords = 96;  // of the stack: what of them looks like a return address tells callers apart
+constexpr uint32_t kTries = 64;
+
+// Copies as much as there is of the program's stack from `rsp` on; pages that this process may not touch are read in the store.
+uint32_t copy_stack(uint64_t rsp, uint8_t* to, uint32_t size) {
+  uint32_t done = 0;
+  while (done < size) {
+    const uint64_t at = rsp + done;
+    const uint64_t extent = page::store_extent(at);
+    if (!extent) break;
+    const uint64_t rest = page_down(at) + kPageSize - at;
+    uint32_t length = size - done;
+    if (length > rest) length = static_cast<uint32_t>(rest);
+    copy_bytes(to + done, reinterpret_cast<const void*>(page::alias_of(at)), length);
+    done += length;
+  }
+  return done;
+}
+
+bool may_be_text(uint64_t word) { return word - 0x555555000000 < 0x10000000 || word - 0x7ffff0000000 < 0xffd0000 || word - 0x400000 < 0x4000000; }
+
+uint64_t key_of(const Spot& spot, const uint64_t* words, uint32_t count) {
+  uint64_t key = (spot.rip ^ spot.general[4] << 17) * 0x9E3779B97F4A7C15;
+  for (uint32_t i = 0; i < count; i++) {
+    if (may_be_text(words[i])) key = (key ^ words[i]) * 0xBF58476D1CE4E5B9 ^ key >> 29;
+  }
+  return key ? key : 1;
+}
+
+bool is_known_module(const Findings& f, uint64_t address) {
+  for (uint32_t i = 0; i < f.modules && i < findings::kMostModules; i++) {
+    if (f.module[i].ready && address >= f.module[i].start && address < f.module[i].limit) return true;
+  }
+  return false;
+}
+
+void note_modules() {
+  Findings& f = found();
+  char* cursor = nullptr;
+  if (sys::read_maps(&cursor) < 0) return;
+  sys::MapLine line;
+  while ((cursor = sys::next_map_line(cursor, &line))) {
+    if (!line.executable || line.name[0] != '/' || is_known_module(f, line.range.start) || f.modules >= findings::kMostModules) continue;
+    findings::Module& module = f.module[f.modules];
+    module.start = line.range.start;
+    module.limit = line.range.limit;
+    module.offset = line.offset;
+    uint32_t length = 0;
+    while (line.name[length] && length + 1 < sizeof module.path) module.path[length] = line.name[length], length++;
+    module.path[length] = 0;
+    __atomic_store_n(&module.ready, 1u, __ATOMIC_RELEASE);
+    __atomic_store_n(&f.modules, f.modules + 1, __ATOMIC_RELEASE);
+  }
+}
+
+uint64_t rip_of(const Findings& f, uint32_t context) { return context ? f.context[context].rip : 0; }
+
+findings::Side side_of(uint64_t address, uint64_t size, uint32_t kind, uint32_t number, uint32_t context, uint32_t lockset) {
+  findings::Side side{address, size, kind, number, context, 0, {}};
+  if (!lockset) return side;
+  const Lockset& set = state().locksets[lockset - 1];
+  side.lock_count = set.count;
+  for (uint32_t i = 0; i < findings::kMostLocks; i++) side.locks[i] = set.locks[i];
+  return side;
+}
+
+}  // namespace
+
+bool has_findings() { return options().findings >= 0; }
+
+uint32_t context_of(const Spot& spot) {
+  Findings& f = found();
+  uint64_t words[kKeyWords];
+  const uint32_t bytes = copy_stack(spot.general[4], reinterpret_cast<uint8_t*>(words), sizeof words);
+  const uint64_t key = key_of(spot, words, bytes / 8);
+  for (uint32_t i = 0; i < kTries; i++) {
+    const uint32_t at = static_cast<uint32_t>(((key >> 20) + i) % (findings::kMostContexts - 1)) + 1;
+    Context& context = f.context[at];
+    uint64_t there = __atomic_load_n(&context.key, __ATOMIC_ACQUIRE);
+    if (there == key) return at;
+    if (there || !__atomic_compare_exchange_n(&context.key, &there, key, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+      if (there == key) return at;
+      continue;
+    }
+    for (uint32_t k = 0; k < 16; k++) context.registers[k] = spot.general[k];
+    context.rip = spot.rip;
+    context.is_call = spot.is_call;
+    context.stack_bytes = copy_stack(spot.general[4], context.stack, sizeof context.stack);
+    __atomic_fetch_add(&f.contexts, 1u, __ATOMIC_RELAXED);
+    return at;
+  }
+  return findings::kNoContext;
+}
+
+void report_race(const Prior& prior, const Watcher& watcher, Touch& touch, const Spot& spot, findings::Why why) {
+  Findings& f = found();
+  if (!touch.context) touch.context = context_of(spot);
+  const uint64_t first = rip_of(f, prior.context);
+  const SpinGuard guard(state().findings_lock);
+  for (uint32_t i = 0; i < f.races && i < findings::kMostRaces; i++) {
+    findings::Race& race = f.race[i];
+    const uint64_t a = rip_of(f, race.sides[0].context), b = rip_of(f, race.sides[1].context);
+    if (!((a == first && b == spot.rip) || (a == spot.rip && b == first)) || race.sides[1].kind != touch.kind) continue;
+    race.count++;
+    return;
+  }
+  if (f.races >= findings::kMostRaces) {
+    f.races++;
+    return;
+  }
+  if (!is_known_module(f, spot.rip) || (first && !is_known_module(f, first))) note_modules();
+  findings::Race& race = f.race[f.races];
+  race.why = why;
+  race.fault = race.change = 0;
+  race.count = 1;
+  race.sides[0] = side_of(prior.address, prior.size, prior.kind, prior.number, prior.context, prior.lockset);
+  race.sides[1] = side_of(touch.address, touch.size, touch.kind, watcher.number, touch.context, watcher.lockset);
+  race.object = object_at(touch.address);
+  __atomic_store_n(&race.ready, 1u, __ATOMIC_RELEASE);
+  __atomic_store_n(&f.races, f.races + 1, __ATOMIC_RELEASE);
+  __atomic_fetch_add(&f.bell, 1u, __ATOMIC_SEQ_CST);
+  sys::raw(SYS_futex, reinterpret_cast<long>(&f.bell), 1 /* FUTEX_WAKE */, 0x7fffffff);
+}
+
+uint32_t note_task(const Task& task, const Watcher* creator) {
+  Findings& f = found();
+  const uint32_t number = __atomic_fetch_add(&f.tasks, 1u, __ATOMIC_RELAXED);
+  if (number >= findings::kMostTasks) return findings::kMostTasks - 1;
+  findings::TaskInfo& info = f.task[number];
+  info.tid = task.virtual_tid;
+  info.creator = creator ? creator->number : number;
+  info.start = creator ? task.start_function : 0;
+  info.context = 0;
+  if (creator && self().frame) info.context = context_of(spot_of(*self().frame));
+  sys::raw(SYS_prctl, 16 /* PR_GET_NAME */, reinterpret_cast<long>(info.name));
+  if (!creator) note_modules();
+  __atomic_store_n(&info.ready, 1u, __ATOMIC_RELEASE);
+  return number;
+}
+
+}  // namespace weir::view::guarded

@@ -1,0 +1,157 @@
+// What is remembered of the accesses to a page that is watched: for each 8 bytes the last few, each with the bytes that it touched, who made it
+// and in which epoch of his. An access conflicts with one that touched a common byte, is another task's, and of which one writes; it is
+// a race where the task's clock does not know that epoch (FastTrack's rule, but on accesses instead of changes of policy).
+//
+// Invariants
+// 1. Whoever may have read what another has stored is taken to know what that one knew (no compiler's output tells a load from an atomic load).
+//    So a write that has to make room for others is not forgotten: the slot of its task stays in `lost`, and a reader learns from it.
+// 2. Of one task a cell has one entry for the same bytes and kind, the last.
+
+#include <sys/mman.h>
+
+#include "base/bytes.h"
+#include "sys/syscall_x86_64.h"
+#include "view/guarded_state.h"
+
+namespace weir::view::guarded {
+
+namespace {
+
+struct Entry {
+  uint64_t clock;    // 0: none
+  uint32_t context;  // findings
+  uint16_t number;   // task
+  uint16_t lockset;
+  uint8_t slot;
+  uint8_t bytes;     // of the cell, a bit for each
+  uint16_t kind;     // findings::Kind
+  uint32_t unused;
+};
+static_assert(sizeof(Entry) == 24);
+
+constexpr uint32_t kEntries = 5;
+struct Cell {
+  Entry entries[kEntries];
+  uint64_t lost;  // slots of tasks whose writes are not among them any more
+};
+static_assert(sizeof(Cell) == 128);
+
+constexpr uint64_t kCellBytes = 8, kCells = kPageSize / kCellBytes;
+constexpr uint64_t kShadowSize = kCells * sizeof(Cell);
+constexpr uint32_t kShadowCount = kShadowsSize / kShadowSize;
+
+Cell* cells_of(uint32_t shadow) { return reinterpret_cast<Cell*>(kShadows + uint64_t{shadow - 1} * kShadowSize); }
+
+uint8_t bits(uint64_t first, uint64_t count) { return static_cast<uint8_t>(((1u << count) - 1) << first); }
+
+bool conflicts(const Entry& entry, const Watcher& watcher, uint8_t bytes, uint32_t kind) {
+  if (!entry.clock || !(entry.bytes & bytes) || entry.number == watcher.number) return false;
+  if (!((entry.kind | kind) & findings::kWrite)) return false;
+  return !((entry.kind & findings::kAtomic) && (kind & findings::kAtomic));
+}
+
+// Whose place a new entry takes: one of the same task's for the same bytes; none's; one that is ordered before; the oldest of those that only read.
+Entry& room(Cell& cell, const Watcher& watcher, uint8_t bytes, uint32_t kind) {
+  const bool writes = kind & findings::kWrite;
+  Entry* best = nullptr;
+  uint32_t best_rank = 0;
+  for (Entry& entry : cell.entries) {
+    uint32_t rank;
+    const bool is_mine = entry.number == watcher.number, was_written = entry.kind & findings::kWrite;
+    const bool is_within = !(entry.bytes & ~bytes);
+    if (!entry.clock) rank = 90;
+    else if (is_mine && is_within && (writes || !was_written)) rank = 100;
+    else if (writes && is_within && watcher.now.knows({entry.clock, entry.slot})) rank = 80;  // whoever conflicts with that one conflicts with this
+    else if (!was_written) rank = is_mine ? 60 : 50;
+    else rank = watcher.now.knows({entry.clock, entry.slot}) ? 20 : 10;
+    if (rank > best_rank) {
+      best = &entry;
+      best_rank = rank;
+    }
+  }
+  if (best->clock && (best->kind & findings::kWrite) && best->number != watcher.number) cell.lost |= uint64_t{1} << best->slot;
+  return *best;
+}
+
+}  // namespace
+
+uint32_t take_shadow() {
+  State& s = state();
+  const SpinGuard guard(s.shadow_lock);
+  if (s.free_shadow) {
+    const uint32_t shadow = s.free_shadow;
+    s.free_shadow = static_cast<uint32_t>(cells_of(shadow)->lost);
+    cells_of(shadow)->lost = 0;
+    return shadow;
+  }
+  return s.shadows < kShadowCount ? ++s.shadows : 0;
+}
+
+void give_shadow(uint32_t shadow) {
+  sys::raw(SYS_madvise, reinterpret_cast<long>(cells_of(shadow)), kShadowSize, MADV_REMOVE);
+  State& s = state();
+  const SpinGuard guard(s.shadow_lock);
+  cells_of(shadow)->lost = s.free_shadow;
+  s.free_shadow = shadow;
+}
+
+void look(uint32_t shadow, Watcher& watcher, Touch& touch, const Spot& spot) {
+  const uint64_t offset = touch.address % kPageSize;
+  for (uint64_t at = offset; at < offset + touch.size;) {
+    const uint64_t first = at % kCellBytes;
+    const uint64_t left = offset + touch.size - at;
+    const uint64_t count = left < kCellBytes - first ? left : kCellBytes - first;
+    const uint8_t bytes = bits(first, count);
+    Cell& cell = cells_of(shadow)[at / kCellBytes];
+    const bool reads = touch.kind & findings::kRead || touch.kind & findings::kAtomic;
+    uint64_t learns = reads ? cell.lost : 0;
+    for (Entry& entry : cell.entries) {
+      if (conflicts(entry, watcher, bytes, touch.kind) && !watcher.now.knows({entry.clock, entry.slot})) {
+        const uint64_t cell_start = page_down(touch.address) + at - first;
+        const uint64_t from = static_cast<uint64_t>(__builtin_ctz(entry.bytes)), to = 32 - static_cast<uint64_t>(__builtin_clz(entry.bytes));
+        report_race({cell_start + from, to - from, entry.kind, entry.number, entry.context, entry.lockset}, watcher, touch, spot, findings::Why::kUnordered);
+      }
+      if (reads && (entry.kind & findings::kWrite) && (entry.bytes & bytes)) learns |= uint64_t{1} << entry.slot;
+    }
+    if (learns & ~(uint64_t{1} << watcher.slot)) join_slots(watcher, learns);
+    if (!touch.context) touch.context = context_of(spot);
+    Entry& entry = room(cell, watcher, bytes, touch.kind);
+    entry = {watcher.now.clock[watcher.slot], touch.context, static_cast<uint16_t>(watcher.number), static_cast<uint16_t>(lockset_of(watcher)),
+             static_cast<uint8_t>(watcher.slot), bytes, static_cast<uint16_t>(touch.kind), 0};
+    at += count;
+  }
+}
+
+uint64_t writers(uint32_t shadow, uint64_t offset, uint64_t size) {
+  uint64_t slots = 0;
+  for (uint64_t at = offset / kCellBytes; at * kCellBytes < offset + size; at++) {
+    const Cell& cell = cells_of(shadow)[at];
+    slots |= cell.lost;
+    for (const Entry& entry : cell.entries) {
+      if (entry.clock && (entry.kind & findings::kWrite)) slots |= uint64_t{1} << entry.slot;
+    }
+  }
+  return slots;
+}
+
+void forget(uint32_t shadow, uint64_t offset, uint64_t size) {
+  if (offset == 0 && size >= kPageSize) {
+    sys::raw(SYS_madvise, reinterpret_cast<long>(cells_of(shadow)), kShadowSize, MADV_REMOVE);
+    return;
+  }
+  for (uint64_t at = offset; at < offset + size;) {
+    const uint64_t first = at % kCellBytes;
+    const uint64_t left = offset + size - at;
+    const uint64_t count = left < kCellBytes - first ? left : kCellBytes - first;
+    Cell& cell = cells_of(shadow)[at / kCellBytes];
+    const uint8_t kept = static_cast<uint8_t>(~bits(first, count));
+    for (Entry& entry : cell.entries) {
+      entry.bytes &= kept;
+      if (!entry.bytes) entry.clock = 0;
+    }
+    if (!kept) cell.lost = 0;
+    at += count;
+  }
+}
+
+}  // namespace weir::view::guarded

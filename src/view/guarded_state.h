@@ -1,0 +1,143 @@
+// Within View guarded: what all processes know, in control memory.
+#pragma once
+
+#include "base/vector_clock.h"
+#include "sys/spinlock.h"
+#include "task/shared.h"
+#include "trace/findings.h"
+#include "view/guarded.h"
+
+namespace weir::view::guarded {
+
+// Vector clocks have so many entries; a task's is its number modulo that. Tasks that share one are taken for one task that is ordered
+// with itself: that may hide a race, and never invents one. The same holds for objects that share a clock.
+inline constexpr uint32_t kSlots = 64;
+inline constexpr uint32_t kSyncClocks = 1 << 14;
+inline constexpr uint32_t kMostHeld = 16;      // locks that a task is known to hold
+inline constexpr uint32_t kLocksets = 1 << 12;
+inline constexpr uint32_t kMostOpen = 1 << 16;  // pages that are open to several tasks at once, and unseen
+inline constexpr uint32_t kAllocations = 1 << 20;
+inline constexpr uint32_t kMostLent = 8;
+
+using Clock = VectorClock<kSlots>;
+
+struct SyncClock {
+  SpinLock lock;
+  Clock clock;
+};
+
+// Who was told last that the block was its own (malloc).
+struct Allocation {
+  uint64_t start;
+  uint32_t context;  // findings
+  uint32_t number;   // task
+};
+
+struct Lockset {
+  uint32_t count;
+  uint32_t key;  // 0: not in use
+  uint64_t locks[findings::kMostLocks];
+};
+
+struct Watcher {  // of a task, by its id
+  Clock now;
+  uint32_t slot;
+  uint32_t number;      // findings::TaskInfo
+  uint64_t creation;    // of the task that this is of
+  uint64_t stack;       // where its stack begins, 0: the first task's
+  uint32_t held_count;  // more than kMostHeld are not listed
+  uint32_t lockset;     // index + 1, of what is held now; 0: to be looked up
+  uint64_t held[kMostHeld];  // lowest bit: for reading
+  uint64_t mixes;       // slots of tasks with which it has pages open: what they do may be known to it at any time
+  uint64_t mixes_lost;  // the same, of pages that it has lost and may still touch
+  uint64_t generation;  // of State::generation: which pages are open
+  uint32_t is_learnt;   // another has joined `now` without a release: the epoch is to end
+  uint32_t unused;
+  int64_t tokens;       // cycles that it may yet spend looking at accesses
+  uint64_t refilled;    // cycles: when they were counted last
+  uint32_t lent_count;
+  uint32_t lost_count;  // pages that others have taken: of kDiffs, the task's own part
+  uint64_t lent[kMostLent];  // pages that it has for a moment
+};
+
+struct State {
+  uint64_t slot_clock[kSlots];
+  Clock ended[kSlots];  // what tasks of the slot knew that have ended
+  uint64_t generation;  // changes when pages that were open are closed: each process then unmaps what is in `closed`
+  SpinLock open_lock;
+  uint32_t open_count;  // pages in `open`; those from kMostOpen on are not noted, and stay open
+  uint32_t closed_count;
+  uint32_t shadows;     // taken so far
+  uint32_t free_shadow; // of a list of those that are free again, index + 1
+  SpinLock shadow_lock;
+  SpinLock findings_lock;
+  uint32_t is_closing;  // one task makes a new generation
+  Watcher watchers[kMaxTasks];
+  SyncClock sync[kSyncClocks];
+  Lockset locksets[kLocksets];
+  uint64_t open[kMostOpen], closed[kMostOpen];
+  Allocation allocations[kAllocations];
+};
+static_assert(sizeof(State) <= kGuardedSize);
+
+inline State& state() { return *reinterpret_cast<State*>(kGuarded); }
+inline Watcher& watcher_of(const Task& task) { return state().watchers[task.id]; }
+inline findings::Findings& found() { return *reinterpret_cast<findings::Findings*>(kFindings); }
+bool has_findings();
+
+// --- clocks (guarded_clocks.cc)
+
+// What the task may have learnt through memory that nobody looks at is known to it from here on.
+void mix(Watcher& watcher);
+// All that the tasks of these slots know now.
+void join_slots(Watcher& watcher, uint64_t slots);
+// What the task does from here on is not known to who has learnt of it until here.
+void step(Watcher& watcher);
+uint32_t lockset_of(Watcher& watcher);
+void begin_first(Task& task);
+
+// --- pages (guarded.cc)
+
+enum class Mode : uint8_t {
+  kNew,      // nobody has touched it
+  kWatched,  // nobody has it: every access is looked at
+  kPrivate,  // the owner has it
+  kReadBy,   // several tasks may have it for reading
+  kOpen,     // any task may have it: accesses are not seen
+};
+
+struct Page {
+  SpinLock lock;
+  Mode mode;
+  uint8_t was_written;   // kWatched: since it is
+  uint16_t owner;        // kPrivate; kWatched: the only one so far
+  uint32_t owner_creation;
+  uint32_t looks;        // accesses looked at since it is watched
+  uint32_t shadow;       // index + 1
+  uint32_t toucher_count;  // 0, 1, 2 for more
+  uint64_t holders;      // slots of tasks that may have it mapped, and touch it unseen
+};
+static_assert(sizeof(Page) == 32);
+
+// --- shadows (guarded_shadow.cc)
+
+// 0: there is no room for another.
+uint32_t take_shadow();
+void give_shadow(uint32_t shadow);
+// Looks at who has touched these bytes before; notes this. The bytes lie in the page that has the shadow. Guarded by: the page's lock.
+void look(uint32_t shadow, Watcher& watcher, Touch& touch, const Spot& spot);
+void forget(uint32_t shadow, uint64_t offset, uint64_t size);
+// Slots of the tasks that have stored what is there.
+uint64_t writers(uint32_t shadow, uint64_t offset, uint64_t size);
+
+// --- findings (guarded_findings.cc)
+
+struct Prior {  // the other side
+  uint64_t address, size;
+  uint32_t kind, number, context, lockset;
+};
+uint32_t context_of(const Spot& spot);
+void report_race(const Prior& prior, const Watcher& watcher, Touch& touch, const Spot& spot, findings::Why why);
+uint32_t note_task(const Task& task, const Watcher* creator);
+
+}  // namespace weir::view::guarded
