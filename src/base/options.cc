@@ -61,6 +61,7 @@ void apply(Piece key, Piece value, Options* result) {
   } else if (key.is("view")) {
     if (value.is("isolated")) result->view = View::kIsolated;
     if (value.is("coherent")) result->view = View::kCoherent;
+    if (value.is("guarded")) result->view = View::kGuarded;
     if (value.is("direct")) result->view = View::kDirect;
   } else if (key.is("stat")) {
     result->stat = number(value) != 0;
@@ -70,6 +71,15 @@ void apply(Piece key, Piece value, Options* result) {
     result->delay_seed = number(value);
   } else if (key.is("trace")) {
     result->trace = value.start == value.limit ? -1 : static_cast<int>(number(value));
+  } else if (key.is("findings")) {
+    result->findings = value.start == value.limit ? -1 : static_cast<int>(number(value));
+  } else if (key.is("enforcer")) {
+    if (value.is("auto")) result->enforcer = Enforcer::kAuto;
+    if (value.is("process")) result->enforcer = Enforcer::kProcess;
+    if (value.is("mpk")) result->enforcer = Enforcer::kMpk;
+  } else if (key.is("policies")) {
+    if (value.is("inferred")) result->policies = Policies::kInferred;
+    if (value.is("declared")) result->policies = Policies::kDeclared;
   } else if (key.is("without")) {
     result->left_out = static_cast<uint32_t>(number(value));
   } else if (key.is("log")) {

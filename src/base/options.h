@@ -11,7 +11,9 @@
 namespace weir {
 
 enum class Order : uint8_t { kFree, kToken, kRecord };  // kRecord: a replay's, too
-enum class View : uint8_t { kDirect, kIsolated, kCoherent };
+enum class View : uint8_t { kDirect, kIsolated, kCoherent, kGuarded };
+enum class Enforcer : uint8_t { kAuto, kProcess, kMpk };  // of View guarded: what changes the rights of tasks
+enum class Policies : uint8_t { kInferred, kDeclared };   // of View guarded: which memory is checked
 
 // What the command adds to GLIBC_TUNABLES: 64 stacks of ended threads are kept for new ones, as many as processes in the pool.
 inline constexpr char kStackTunable[] = "glibc.pthread.stack_cache_size=536870912";
@@ -32,6 +34,9 @@ struct Options {
   bool fingerprint = false;  // hash memory and schedule at exit
   uint64_t delay_seed = 0;   // 0: no injected delays
   int trace = -1;            // descriptor of a recording's shared memory (trace/ring.h), -1: none
+  int findings = -1;         // descriptor of the memory for what a checker finds (trace/findings.h), -1: none
+  Enforcer enforcer = Enforcer::kAuto;
+  Policies policies = Policies::kInferred;
   uint32_t left_out = 0;     // base/optimizations.h
   char log_path[512] = {};   // empty: standard error
   char json_path[512] = {};  // where the counts go as JSON; empty: nowhere

@@ -27,6 +27,19 @@ TEST(OptionsTest, ReadsEveryKey) {
   EXPECT_FALSE(read.passive());
 }
 
+TEST(OptionsTest, ReadsWhatACheckAsksFor) {
+  Options read = parse_options("order=free,view=guarded,findings=000700,enforcer=mpk,policies=declared");
+  EXPECT_EQ(read.view, View::kGuarded);
+  EXPECT_EQ(read.findings, 700);
+  EXPECT_EQ(read.enforcer, Enforcer::kMpk);
+  EXPECT_EQ(read.policies, Policies::kDeclared);
+  EXPECT_FALSE(read.passive());
+  read = parse_options("findings=,enforcer=none,policies=all");
+  EXPECT_EQ(read.findings, -1);
+  EXPECT_EQ(read.enforcer, Enforcer::kAuto);
+  EXPECT_EQ(read.policies, Policies::kInferred);
+}
+
 TEST(OptionsTest, OneOfTwoAxesIsNotPassive) {
   EXPECT_FALSE(parse_options("order=token").passive());
   EXPECT_FALSE(parse_options("view=isolated,order=free").passive());

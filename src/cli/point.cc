@@ -21,6 +21,9 @@ std::string to_environment(const RunOptions& options, int tracer) {
   std::string text = fmt::format("order={},view={},stat={:d},fingerprint={:d},delay={:020},tracer={:010}",
                                  options.order, options.view, options.stat, options.fingerprint, options.delay, tracer);
   if (options.trace >= 0) text += fmt::format(",trace={:06},without={:05}", options.trace, options.left_out);
+  if (options.findings >= 0) {
+    text += fmt::format(",findings={:06},enforcer={},policies={}", options.findings, options.enforcer, options.policies);
+  }
   add_path(text, ",cache=", options.cache);
   add_path(text, ",json=", options.json);
   add_path(text, ",log=", options.log);

@@ -21,6 +21,8 @@ struct RunOptions {
   std::string json;    // where the counts go as JSON; empty: nowhere
   std::string cache;   // folder of what is kept from one run to the next; empty: nothing is
   int trace = -1;      // descriptor of the memory of a recording (trace/ring.h); -1: the run is not recorded or replayed
+  int findings = -1;   // descriptor of the memory for what a checker finds (trace/findings.h); -1: the run is not checked
+  std::string enforcer = "auto", policies = "inferred";  // of a checked run
   uint32_t left_out = 0;  // of a recording: optimizations (base/optimizations.h)
   uint64_t delay = 0;  // seed of random delays at events, a debugging aid; 0: none
 

@@ -30,6 +30,15 @@ TEST(ToEnvironment, NamesTheDescriptorOfARecordingWithSixDigits) {
   EXPECT_EQ(to_environment(options, 0).size(), length);
 }
 
+TEST(ToEnvironment, NamesWhatACheckAsksForAndNothingOfItOtherwise) {
+  RunOptions options;
+  EXPECT_EQ(to_environment(options, 0).find("findings="), std::string::npos);
+  options.view = "guarded";
+  options.findings = 700;
+  options.enforcer = "process";
+  EXPECT_TRUE(to_environment(options, 0).ends_with(",findings=000700,enforcer=process,policies=inferred"));
+}
+
 TEST(ToEnvironment, QuotesCommasAndPercentSignsInNames) {
   RunOptions options;
   options.json = "/tmp/%,";

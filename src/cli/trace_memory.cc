@@ -1,17 +1,12 @@
 #include "cli/trace_memory.h"
 
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
+#include <cstdio>
 #include <cstring>
 
-#include "cli/failure.h"
 #include "sys/futex.h"
 #include "trace/wait.h"
 
@@ -24,48 +19,12 @@ void zero_bytes(void* at, size_t size) { memset(at, 0, size); }
 }  // namespace weir
 
 namespace weir::cli {
-namespace {
 
-// Raises a soft limit to the hard one while it lives.
-class Lifted {
- public:
-  explicit Lifted(__rlimit_resource resource) : resource_(resource) {
-    getrlimit(resource, &was);
-    const rlimit most{was.rlim_max, was.rlim_max};
-    setrlimit(resource_, &most);
-  }
-  ~Lifted() { setrlimit(resource_, &was); }
-  rlimit was{RLIM_INFINITY, RLIM_INFINITY};
-
- private:
-  __rlimit_resource resource_;
-};
-
-}  // namespace
-
-TraceMemory::TraceMemory(trace::Mode mode) {
-  const Lifted limit(RLIMIT_FSIZE);
-  if (limit.was.rlim_max < trace::kTraceSize) {  // the kernel would answer with a signal
-    throw Failure(kWeirFailed, fmt::format("cannot make the memory for a recording: {} (ulimit -f)", strerror(EFBIG)));
-  }
-  descriptor_ = memfd_create("weir-trace", MFD_CLOEXEC);
-  if (descriptor_ < 0 || ftruncate(descriptor_, trace::kTraceSize) != 0) {
-    throw Failure(kWeirFailed, fmt::format("cannot make the memory for a recording: {}", strerror(errno)));
-  }
-  void* at = mmap(nullptr, trace::kTraceSize, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor_, 0);
-  if (at == MAP_FAILED) {
-    throw Failure(kWeirFailed, fmt::format("cannot map the memory for a recording: {} (ulimit -v?)", strerror(errno)));
-  }
-  base_ = reinterpret_cast<uint64_t>(at);
+TraceMemory::TraceMemory(trace::Mode mode) : memory_("weir-trace", trace::kTraceSize, "for a recording") {
   header().magic = trace::kMagic;
   header().version = trace::kFormatVersion;
   header().mode = mode;
   header().command = getpid();
-}
-
-TraceMemory::~TraceMemory() {
-  munmap(reinterpret_cast<void*>(base_), trace::kTraceSize);
-  close(descriptor_);
 }
 
 void TraceMemory::set_run(const std::string& directory, const std::string& log, bool fingerprint, bool stat) {
@@ -93,21 +52,6 @@ void TraceMemory::sleep(uint32_t seen, uint64_t nanoseconds) {
   __atomic_store_n(&header().sleeps, 1, __ATOMIC_SEQ_CST);
   sys::futex_wait(&header().bell, seen, nanoseconds);
   __atomic_store_n(&header().sleeps, 0, __ATOMIC_SEQ_CST);
-}
-
-bool TraceMemory::pass_on(int number) const {
-  const Lifted limit(RLIMIT_NOFILE);
-  return dup2(descriptor_, number) == number;
-}
-
-int descriptor_number() {
-  constexpr rlim_t kHighest = 60000, kRoom = 1400, kFloor = 700;
-  rlimit limit{1024, 1024};
-  getrlimit(RLIMIT_NOFILE, &limit);
-  const rlim_t now = limit.rlim_max;
-  if (now > limit.rlim_cur && limit.rlim_cur < kHighest) return static_cast<int>(limit.rlim_cur);
-  const rlim_t floor = std::min(now > 2 * kRoom ? now - kRoom : kFloor, kHighest);
-  return static_cast<int>(floor < now ? floor : now / 2);
 }
 
 }  // namespace weir::cli

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "cli/shared_memory.h"
 #include "trace/ring.h"
 
 namespace weir::cli {
@@ -13,12 +14,9 @@ class TraceMemory {
  public:
   // Throws Failure where the machine or a limit does not allow it.
   explicit TraceMemory(trace::Mode mode);
-  ~TraceMemory();
-  TraceMemory(const TraceMemory&) = delete;
-  TraceMemory& operator=(const TraceMemory&) = delete;
 
-  trace::Header& header() const { return *reinterpret_cast<trace::Header*>(base_); }
-  trace::Ring ring(uint32_t slot) const { return trace::Ring::at(base_, slot); }
+  trace::Header& header() const { return *reinterpret_cast<trace::Header*>(memory_.base()); }
+  trace::Ring ring(uint32_t slot) const { return trace::Ring::at(memory_.base(), slot); }
 
   // What the program's side is to know of this run.
   void set_run(const std::string& directory, const std::string& log, bool fingerprint, bool stat);
@@ -30,14 +28,10 @@ class TraceMemory {
   void sleep(uint32_t seen, uint64_t nanoseconds = 10'000'000);
 
   // In the child: the descriptor that the program inherits, at `number`. False with errno.
-  bool pass_on(int number) const;
+  bool pass_on(int number) const { return memory_.pass_on(number); }
 
  private:
-  uint64_t base_ = 0;
-  int descriptor_ = -1;
+  SharedMemory memory_;
 };
-
-// The number for pass_on: above what the program may have, where limits allow that; like the runtime's own (page/limits.cc).
-int descriptor_number();
 
 }  // namespace weir::cli
