@@ -42,4 +42,10 @@ void create(Task& creator, Task& task);
 // The task ends. `thread`: what it is called by who waits for that.
 void end(Task& task, uint64_t thread);
 
+// The heap gives out a block, or takes one back, for who called `where` (a return address; `stack`: the stack pointer there, `frame`: rbp). In
+// program code.
+void on_allocated(uint64_t start, uint64_t size, uint64_t where, uint64_t stack, uint64_t frame);
+void on_freed(uint64_t start, uint64_t size, uint64_t where, uint64_t stack, uint64_t frame);
+extern bool g_knows_blocks;
+
 }  // namespace weir::happens

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 
+#include "event/happens_before.h"
 #include "interpose/event_call.h"
 #include "interpose/real.h"
 
@@ -26,6 +27,11 @@ struct Barrier {
 static_assert(sizeof(Barrier) <= sizeof(pthread_barrier_t));
 
 constexpr uint32_t kStartAgain = 1u << 30;
+
+// Who leaves a round is ordered after all who came to it, and not after those who have come to the next one meanwhile.
+uint64_t round_of(long address, volatile Barrier& barrier, uint32_t mine) {
+  return static_cast<uint64_t>(address) + (barrier.count ? (mine - 1) / barrier.count & 1 : 0);
+}
 
 // An arrival; true: it completed the round.
 bool arrive(volatile Barrier& barrier, uint32_t& mine) {
@@ -94,11 +100,15 @@ long barrier_event(long address, long number, long tried) {
   bool completes = false, stays;
   {
     const object::Scope scope(task, key);
-    if (!mine) completes = arrive(barrier, mine);
+    if (!mine) {
+      completes = arrive(barrier, mine);
+      happens::release(round_of(address, barrier, mine));
+    }
     stays = number && !completes && waits(barrier, mine);
     if (stays && object::g_ordered) object::waiting(task)++;
   }
   if (completes) {
+    happens::acquire(round_of(address, barrier, mine));
     wake(key, ~0u, ~0u);
     end_turn();
     if (object::g_ordered) sys::futex_wake(const_cast<uint32_t*>(&barrier.current_round), 0x7fffffff);
@@ -113,6 +123,7 @@ long barrier_event(long address, long number, long tried) {
     const object::Scope scope(task, key);
     object::waiting(task)--;
   }
+  if (result == 0) happens::acquire(round_of(address, barrier, mine));
   end_turn();
   return result ? static_cast<long>(mine) : 0;
 }
@@ -126,6 +137,7 @@ long spin_event(long address, long only_try, long) {
   for (;;) {
     auto& lock = *object_at<volatile int>(address);
     if (lock == kSpinFree) {
+      happens::lock(static_cast<uint64_t>(address));
       lock = kSpinHeld;
       break;
     }
@@ -143,6 +155,7 @@ long spin_event(long address, long only_try, long) {
 
 long unspin_event(long address, long, long) {
   begin_turn(EventKind::kSpin);
+  happens::unlock(static_cast<uint64_t>(address));
   *object_at<volatile int>(address) = kSpinFree;
   wake(static_cast<uint64_t>(address), 1, ~0u);
   end_turn();
@@ -153,6 +166,7 @@ int spin(pthread_spinlock_t* lock, bool only_try) {
   if (*lock == kSpinFree) {
     AloneSection section;
     if (section.alone() && *lock == kSpinFree) {
+      happens::lock(reinterpret_cast<uint64_t>(lock));
       *lock = kSpinHeld;
       return 0;
     }

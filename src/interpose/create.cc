@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <threads.h>
 
+#include "event/happens_before.h"
 #include "interpose/event_call.h"
 #include "interpose/real.h"
 
@@ -104,6 +105,15 @@ int join_in_turns(pthread_t thread, void** result) {
   }
 }
 
+// What the thread has done is ordered before what follows, where it has ended.
+int joined(pthread_t thread, int error) {
+  if (error == 0 && happens::g_checked) {
+    const SignalsWait signals(true);
+    happens::acquire(static_cast<uint64_t>(thread) + kTidOffset);
+  }
+  return error;
+}
+
 // Else each step of pthread_detach is an event, or none is one.
 bool detaches_in_one_turn() { return is_event() && runtime::orders_atomics(); }
 
@@ -141,6 +151,35 @@ void run_once() {
 
 constexpr int kOnceDone = 2;  // glibc's bit
 
+struct CheckedOnce {
+  uint64_t control;
+  void (*routine)();
+  CheckedOnce* outer;
+};
+
+// Checked: who comes after the routine is ordered after it.
+void run_checked_once() {
+  Task& task = self();
+  const auto call = *reinterpret_cast<CheckedOnce*>(task.once);
+  call.routine();
+  const SignalsWait signals(true);
+  task.once = reinterpret_cast<uint64_t>(call.outer);
+  happens::release(call.control);
+}
+
+int ordered_once(pthread_once_t* control, void (*routine)()) {
+  if (!happens::g_checked) return real().pthread_once(control, routine);
+  Task& task = self();
+  const auto outer = task.once;
+  CheckedOnce call{reinterpret_cast<uint64_t>(control), routine, reinterpret_cast<CheckedOnce*>(outer)};
+  task.once = reinterpret_cast<uint64_t>(&call);
+  const int result = real().pthread_once(control, run_checked_once);
+  const SignalsWait signals(true);
+  task.once = outer;
+  happens::acquire(call.control);
+  return result;
+}
+
 }  // namespace
 
 }  // namespace weir::interpose
@@ -160,7 +199,7 @@ WEIR_EXPORT int thrd_create(thrd_t* thread, thrd_start_t function, void* argumen
 
 WEIR_EXPORT int pthread_join(pthread_t thread, void** result) {
   if (is_event() && runtime::is_order_only()) return join_in_turns(thread, result);
-  if (!is_event() || !runtime::g_copies) return real().pthread_join(thread, result);
+  if (!is_event() || !runtime::g_copies) return joined(thread, real().pthread_join(thread, result));
   weir_upcall(begin_join, 0, 0, 0);
   const int error = real().pthread_join(thread, result);
   weir_upcall(end_join, 0, 0, 0);
@@ -168,7 +207,7 @@ WEIR_EXPORT int pthread_join(pthread_t thread, void** result) {
 }
 
 WEIR_EXPORT int thrd_join(thrd_t thread, int* result) {
-  if (!is_event() || !runtime::is_order_only()) return real().thrd_join(thread, result);
+  if (!is_event() || !runtime::is_order_only()) return joined(thread, real().thrd_join(thread, result));
   void* value = nullptr;
   if (join_in_turns(thread, &value) != 0) return thrd_error;
   if (result) *result = static_cast<int>(reinterpret_cast<long>(value));
@@ -204,8 +243,8 @@ WEIR_EXPORT int pthread_cancel(pthread_t thread) {
 
 WEIR_EXPORT int pthread_once(pthread_once_t* control, void (*routine)()) {
   const bool in_turn = is_event() && runtime::is_order_only();  // else when it is done would not be known
-  if (!in_turn && __atomic_load_n(control, __ATOMIC_ACQUIRE) & kOnceDone) return 0;  // acquire: sees what the routine wrote
-  if (!in_turn && (!is_event() || has_short_turns())) return real().pthread_once(control, routine);
+  if (!in_turn && !happens::g_checked && __atomic_load_n(control, __ATOMIC_ACQUIRE) & kOnceDone) return 0;  // acquire: sees what the routine wrote
+  if (!in_turn && (!is_event() || has_short_turns())) return ordered_once(control, routine);
   Task& task = self();
   OnceCall call{routine, reinterpret_cast<OnceCall*>(task.once), false};
   weir_upcall(begin_event, static_cast<long>(EventKind::kOther), 0, 0);

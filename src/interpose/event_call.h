@@ -162,6 +162,30 @@ class AloneSection {
   bool alone_;
 };
 
+// While it lives no handler of the program's runs, nor is this task preempted; nothing more. `on`: it does anything.
+class SignalsWait {
+ public:
+  explicit SignalsWait(bool on) : on_(on && !self().in_runtime && !self().in_vfork) {
+    if (on_) self().in_runtime = 1, self().alone_section = 1;
+    asm volatile("" ::: "memory");
+  }
+  ~SignalsWait() {
+    if (!on_) return;
+    Task& task = self();
+    asm volatile("" ::: "memory");
+    task.alone_section = 0;
+    asm volatile("" ::: "memory");
+    task.in_runtime = 0;
+    asm volatile("" ::: "memory");
+    if (__builtin_expect(input::has_signals(task), 0)) weir_upcall([](long, long, long) -> long { return 0; }, 0, 0, 0);
+  }
+  SignalsWait(const SignalsWait&) = delete;
+  SignalsWait& operator=(const SignalsWait&) = delete;
+
+ private:
+  const bool on_;
+};
+
 // An operation that may be made in the order of its object, without a turn (event/object.h): answers as the event does, or kTakesTurn.
 using InOrder = long (*)(Task&, long object);
 inline constexpr long kTakesTurn = -100;

@@ -16,6 +16,8 @@
 
 #include "base/optimizations.h"
 #include "base/options.h"
+#include "event/happens_before.h"
+#include "interpose/event_call.h"
 #include "interpose/heap_scope.h"
 #include "interpose/malloc_mode.h"
 #include "page/heap.h"
@@ -71,6 +73,34 @@ void* copy_foreign(void* object, size_t size) {
   return moved;
 }
 
+// Where a function of the malloc family was called, for those who ask later whose a block is. In that function itself.
+struct Caller {
+  uint64_t where, stack, frame;
+};
+#define WEIR_CALLER                                                                                                             \
+  (Caller{reinterpret_cast<uint64_t>(__builtin_return_address(0)), reinterpret_cast<uint64_t>(__builtin_frame_address(0)) + 16, \
+          *static_cast<uint64_t*>(__builtin_frame_address(0))})
+
+[[gnu::cold, gnu::noinline]] void tell_allocated(void* object, size_t size, const Caller& caller) {
+  const int before = errno;
+  const bool has_tasks = g_tasks_active;
+  const interpose::SignalsWait signals(has_tasks);
+  happens::on_allocated(reinterpret_cast<uint64_t>(object), size, caller.where, caller.stack, caller.frame);
+  errno = before;
+}
+[[gnu::cold, gnu::noinline]] void tell_freed(void* object, const Caller& caller) {
+  const interpose::SignalsWait signals(g_tasks_active);
+  happens::on_freed(reinterpret_cast<uint64_t>(object), heap_usable_size(object), caller.where, caller.stack, caller.frame);
+}
+
+inline void* given(void* object, size_t size, const Caller& caller) {
+  if (__builtin_expect(happens::g_knows_blocks, 0) && object) tell_allocated(object, size, caller);
+  return object;
+}
+inline void taken(void* object, const Caller& caller) {
+  if (__builtin_expect(happens::g_knows_blocks, 0)) tell_freed(object, caller);
+}
+
 constexpr bool power_of_two(size_t value) { return value != 0 && (value & (value - 1)) == 0; }
 
 // As glibc's memalign: an alignment that is no power of two is rounded up to one.
@@ -96,15 +126,16 @@ void* allocate_aligned(size_t alignment, size_t size) {
 using namespace weir;
 
 WEIR_EXPORT void* malloc(size_t size) noexcept {
-  if (has_own_heap()) return answer(heap_allocate(current_heap_index(), size));
+  if (has_own_heap()) return given(answer(heap_allocate(current_heap_index(), size)), size, WEIR_CALLER);
   if (!heap_mode()) return __libc_malloc(size);
   const HeapScope scope;
-  return answer(heap_allocate(current_heap_index(), size));
+  return given(answer(heap_allocate(current_heap_index(), size)), size, WEIR_CALLER);
 }
 
 WEIR_EXPORT void free(void* object) noexcept {
   if (!heap_mode()) return __libc_free(object);
   if (!heap_owns(object)) return;
+  taken(object, WEIR_CALLER);
   if (has_own_heap()) return heap_free(current_heap_index(), object);
   const HeapScope scope;
   heap_free(current_heap_index(), object);
@@ -115,19 +146,23 @@ WEIR_EXPORT void* calloc(size_t count, size_t size) noexcept {
   size_t bytes;
   if (__builtin_mul_overflow(count, size, &bytes)) return no_memory();
   const HeapScope scope;
-  return answer(heap_allocate_zeroed(current_heap_index(), bytes));
+  return given(answer(heap_allocate_zeroed(current_heap_index(), bytes)), bytes, WEIR_CALLER);
 }
 
 WEIR_EXPORT void* realloc(void* object, size_t size) noexcept {
   if (!heap_mode()) return __libc_realloc(object, size);
-  if (object == nullptr) return malloc(size);
+  if (object == nullptr) {
+    const HeapScope scope;
+    return given(answer(heap_allocate(current_heap_index(), size)), size, WEIR_CALLER);
+  }
   if (size == 0) {
     free(object);
     return nullptr;
   }
   if (!heap_owns(object)) return copy_foreign(object, size);
+  taken(object, WEIR_CALLER);
   const HeapScope scope;
-  return answer(heap_resize(current_heap_index(), object, size));
+  return given(answer(heap_resize(current_heap_index(), object, size)), size, WEIR_CALLER);
 }
 
 WEIR_EXPORT void* reallocarray(void* object, size_t count, size_t size) noexcept {
@@ -138,7 +173,7 @@ WEIR_EXPORT void* reallocarray(void* object, size_t count, size_t size) noexcept
 
 WEIR_EXPORT void* memalign(size_t alignment, size_t size) noexcept {
   if (!heap_mode()) return __libc_memalign(alignment, size);
-  return allocate_aligned(alignment, size);
+  return given(allocate_aligned(alignment, size), size, WEIR_CALLER);
 }
 
 WEIR_EXPORT void* aligned_alloc(size_t alignment, size_t size) noexcept { return memalign(alignment, size); }

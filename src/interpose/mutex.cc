@@ -22,6 +22,7 @@
 
 #include <errno.h>
 
+#include "event/happens_before.h"
 #include "event/phase.h"
 #include "interpose/real.h"
 #include "page/store.h"
@@ -35,7 +36,7 @@ constexpr uint32_t kPatientTries = 3;
 constexpr uint64_t kStepBack = 20'000;  // virtual nanoseconds
 
 // One look. EBUSY: it would have to wait (for itself, where a normal mutex is locked again).
-inline int try_take(Mutex& mutex, int me, bool count_user = true) {
+inline int try_take(Mutex& mutex, uint64_t address, int me, bool count_user = true) {
   const int kind = mutex.__kind & kMutexKind;
   if (mutex.__lock) {
     if (mutex.__owner != me) return EBUSY;
@@ -45,6 +46,7 @@ inline int try_take(Mutex& mutex, int me, bool count_user = true) {
     mutex.__count++;
     return 0;
   }
+  happens::lock(address);
   mutex.__lock = 1;
   mutex.__owner = me;
   if (count_user) mutex.__nusers++;
@@ -61,12 +63,13 @@ void use(long address) {
 
 enum class Release { kDone, kNotOwner, kKept };
 
-inline Release give_back(Mutex& mutex, int me, bool forget_user) {
+inline Release give_back(Mutex& mutex, uint64_t address, int me, bool forget_user) {
   const int kind = mutex.__kind & kMutexKind;
   if (kind == kRecursive || kind == kErrorCheck) {
     if (mutex.__owner != me || !mutex.__lock) return Release::kNotOwner;
     if (kind == kRecursive && --mutex.__count) return Release::kKept;
   }
+  happens::unlock(address);
   mutex.__lock = 0;
   mutex.__owner = 0;
   if (forget_user) mutex.__nusers--;
@@ -106,7 +109,7 @@ bool keep_turn(long address) {
 // Order only, without a turn: answers as the operation does, or kTakesTurn.
 long try_in_order(Task& task, long address) {
   return in_order(task, static_cast<uint64_t>(address), "a mutex that another task holds", [&] {
-    const long result = try_take(*reinterpret_cast<Mutex*>(address), task.virtual_tid);
+    const long result = try_take(*reinterpret_cast<Mutex*>(address), static_cast<uint64_t>(address), task.virtual_tid);
     if (result == EBUSY) return kTakesTurn;
     task.failed_tries = task.tried_in_vain = 0;
     return result;
@@ -117,7 +120,7 @@ long unlock_in_order(Task& task, long address) {
   return in_order(task, static_cast<uint64_t>(address), "a mutex that others wait for", [&] {
     auto& mutex = *reinterpret_cast<Mutex*>(address);
     if (mutex.__lock > 1) return kTakesTurn;
-    return give_back(mutex, task.virtual_tid, true) == Release::kNotOwner ? long{EPERM} : 0L;
+    return give_back(mutex, static_cast<uint64_t>(address), task.virtual_tid, true) == Release::kNotOwner ? long{EPERM} : 0L;
   });
 }
 
@@ -142,7 +145,7 @@ long try_event(long address, long tried, long) {
   int result;
   {
     const object::Scope scope(task, static_cast<uint64_t>(address));
-    result = try_take(*object_at<Mutex>(address), task.virtual_tid);
+    result = try_take(*object_at<Mutex>(address), static_cast<uint64_t>(address), task.virtual_tid);
   }
   task.failed_tries = result ? task.failed_tries + 1 : 0;
   task.tried_in_vain = result != 0;
@@ -180,7 +183,7 @@ int lock_until(pthread_mutex_t* mutex, const Until& until) {
     tried = !section.alone();
     if (!tried) {
       const object::Scope scope(self(), reinterpret_cast<uint64_t>(mutex), self().turn_depth != 0);
-      const int result = try_take(mutex->__data, section.tid());
+      const int result = try_take(mutex->__data, reinterpret_cast<uint64_t>(mutex), section.tid());
       if (result == 0) section.hold(mutex);
       if (result != EBUSY) return result;
     } else if (const long result = recorded_in_order(try_in_order, mutex); result != kTakesTurn) {
@@ -206,7 +209,7 @@ long acquire(long address, const Until& until, bool count_user, bool through_sig
     int result;
     {
       const object::Scope scope(task, static_cast<uint64_t>(address));
-      result = try_take(const_cast<Mutex&>(mutex), task.virtual_tid, count_user);
+      result = try_take(const_cast<Mutex&>(mutex), static_cast<uint64_t>(address), task.virtual_tid, count_user);
       if (waited && result == 0 && waiters(static_cast<uint64_t>(address))) mutex.__lock = 2;
       if (result == EBUSY && !(until.is_set && !is_valid(until.time))) mutex.__lock = 2;
     }
@@ -232,7 +235,7 @@ int release(long address, bool forget_user) {
   {
     const object::Scope scope(self(), static_cast<uint64_t>(address));
     contended = mutex.__lock > 1;
-    released = give_back(mutex, self().virtual_tid, forget_user);
+    released = give_back(mutex, static_cast<uint64_t>(address), self().virtual_tid, forget_user);
   }
   switch (released) {
     case Release::kNotOwner: return EPERM;
@@ -257,7 +260,7 @@ int try_mutex(pthread_mutex_t* mutex) {
     tried = !section.alone();
     if (!tried) {
       const object::Scope scope(self(), reinterpret_cast<uint64_t>(mutex), self().turn_depth != 0);
-      result = try_take(mutex->__data, section.tid());
+      result = try_take(mutex->__data, reinterpret_cast<uint64_t>(mutex), section.tid());
       if (result == 0) section.hold(mutex);
     } else if (const long taken = recorded_in_order(try_in_order, mutex); taken != kTakesTurn) {
       result = static_cast<int>(taken);
@@ -288,14 +291,14 @@ int unlock_mutex(pthread_mutex_t* mutex) {
     tried = !section.alone();
     if (!tried && mutex->__data.__lock <= 1 && section.let_go()) {
       const object::Scope scope(self(), reinterpret_cast<uint64_t>(mutex), self().turn_depth != 0);
-      return give_back(mutex->__data, section.tid(), true) == Release::kNotOwner ? EPERM : 0;
+      return give_back(mutex->__data, reinterpret_cast<uint64_t>(mutex), section.tid(), true) == Release::kNotOwner ? EPERM : 0;
     }
     if (const long result = tried ? recorded_in_order(unlock_in_order, mutex) : kTakesTurn; result != kTakesTurn) return static_cast<int>(result);
   }
   if (runtime::g_copies) {
     AloneSection section;
     if (may_release_later(self(), mutex->__data)) {
-      give_back(mutex->__data, section.tid(), true);
+      give_back(mutex->__data, reinterpret_cast<uint64_t>(mutex), section.tid(), true);
       return 0;
     }
   }

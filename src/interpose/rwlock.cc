@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stddef.h>
 
+#include "event/happens_before.h"
 #include "interpose/event_call.h"
 #include "interpose/real.h"
 
@@ -30,19 +31,21 @@ bool prefers_writers(const Lock& lock) { return lock.__flags == PTHREAD_RWLOCK_P
 bool written(const Lock& lock) { return (lock.__readers & kWritten) == kWritten; }
 uint32_t readers(const Lock& lock) { return lock.__readers & kWritePhase ? 0 : lock.__readers / kReader; }
 
-int try_read(Lock& lock, int me, bool writers_wait) {
+int try_read(Lock& lock, uint64_t address, int me, bool writers_wait) {
   if (written(lock)) return lock.__cur_writer == me ? EDEADLK : EBUSY;
   if (writers_wait && prefers_writers(lock) && readers(lock)) return EBUSY;
   const uint32_t count = readers(lock);
   if (count == ~0u / kReader) return EAGAIN;
+  happens::lock(address, true);
   lock.__readers = (count + 1) * kReader;
   lock.__wrphase_futex = 0;
   return 0;
 }
 
-int try_write(Lock& lock, int me) {
+int try_write(Lock& lock, uint64_t address, int me) {
   if (written(lock)) return lock.__cur_writer == me ? EDEADLK : EBUSY;
   if (readers(lock)) return EBUSY;
+  happens::lock(address);
   lock.__readers = kWritten;
   lock.__wrphase_futex = 1;
   lock.__writers_futex = 1;
@@ -51,7 +54,8 @@ int try_write(Lock& lock, int me) {
 }
 
 // Nothing to wake here.
-void give_back(Lock& lock) {
+void give_back(Lock& lock, uint64_t address) {
+  happens::unlock(address);
   if (written(lock)) {
     lock.__cur_writer = 0;
     lock.__writers_futex = 0;
@@ -66,20 +70,20 @@ constexpr long kRead = 0, kWrite = 1, kTryRead = 2, kTryWrite = 3, kTried = 4;
 // Order only, without a turn, where nobody waits.
 long read_in_order(Task& task, long address) {
   return in_order(task, static_cast<uint64_t>(address), "a read-write lock that is not free for reading", [&] {
-    return !object::waiting(task) && try_read(*reinterpret_cast<Lock*>(address), task.virtual_tid, false) == 0 ? 0 : kTakesTurn;
+    return !object::waiting(task) && try_read(*reinterpret_cast<Lock*>(address), static_cast<uint64_t>(address), task.virtual_tid, false) == 0 ? 0 : kTakesTurn;
   });
 }
 
 long write_in_order(Task& task, long address) {
   return in_order(task, static_cast<uint64_t>(address), "a read-write lock that is not free for writing", [&] {
-    return try_write(*reinterpret_cast<Lock*>(address), task.virtual_tid) == 0 ? 0 : kTakesTurn;
+    return try_write(*reinterpret_cast<Lock*>(address), static_cast<uint64_t>(address), task.virtual_tid) == 0 ? 0 : kTakesTurn;
   });
 }
 
 long unlock_in_order(Task& task, long address) {
   return in_order(task, static_cast<uint64_t>(address), "a read-write lock that others wait for", [&] {
     if (object::waiting(task)) return kTakesTurn;
-    give_back(*reinterpret_cast<Lock*>(address));
+    give_back(*reinterpret_cast<Lock*>(address), static_cast<uint64_t>(address));
     return 0L;
   });
 }
@@ -104,7 +108,7 @@ long lock_event(long address, long until_at, long how) {
     {
       const object::Scope scope(task, static_cast<uint64_t>(address));
       auto& lock = *object_at<Lock>(address);
-      result = writes ? try_write(lock, me) : try_read(lock, me, waiters(writer_queue(address)) > 0);
+      result = writes ? try_write(lock, static_cast<uint64_t>(address), me) : try_read(lock, static_cast<uint64_t>(address), me, waiters(writer_queue(address)) > 0);
       waits = result == EBUSY && !only_try && !(until.is_set && !is_valid(until.time));
       if (waits != waited) count_waiting(task, waits ? 1 : -1);
       waited = waits;
@@ -138,7 +142,7 @@ long unlock_event(long address, long tried, long) {
   {
     const object::Scope scope(self(), static_cast<uint64_t>(address));
     was_written = written(lock);
-    give_back(lock);
+    give_back(lock, static_cast<uint64_t>(address));
     has_readers = readers(lock);
   }
   if (was_written && lock.__flags == PTHREAD_RWLOCK_PREFER_READER_NP && wake(reader_queue(address), ~0u, ~0u)) {
@@ -157,7 +161,7 @@ int lock_until(pthread_rwlock_t* lock, const Until& until, long how) {
     tried = !section.alone();
     if (!tried && !prefers_writers(lock->__data)) {
       const object::Scope scope(self(), reinterpret_cast<uint64_t>(lock), self().turn_depth != 0);
-      const int result = how & kWrite ? try_write(lock->__data, section.tid()) : try_read(lock->__data, section.tid(), false);
+      const int result = how & kWrite ? try_write(lock->__data, reinterpret_cast<uint64_t>(lock), section.tid()) : try_read(lock->__data, reinterpret_cast<uint64_t>(lock), section.tid(), false);
       if (result == 0) return 0;
     }
     if (tried && recorded_in_order(how & kWrite ? write_in_order : read_in_order, lock) != kTakesTurn) return 0;

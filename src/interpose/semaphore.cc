@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <limits.h>
 
+#include "event/happens_before.h"
 #include "interpose/event_call.h"
 #include "interpose/real.h"
 
@@ -46,6 +47,7 @@ bool take_one(long address, bool waits) {
   const object::Scope scope(self(), static_cast<uint64_t>(address));
   auto& semaphore = *object_at<volatile Semaphore>(address);
   if (semaphore.value) {
+    happens::acquire(static_cast<uint64_t>(address));
     semaphore.value = semaphore.value - 1;
     return true;
   }
@@ -87,6 +89,7 @@ bool put_one(long address) {
   const object::Scope scope(self(), static_cast<uint64_t>(address));
   auto& semaphore = *object_at<Semaphore>(address);
   if (semaphore.value == SEM_VALUE_MAX) return false;
+  happens::release(static_cast<uint64_t>(address));
   semaphore.value++;
   return true;
 }
@@ -130,6 +133,7 @@ int wait(sem_t* semaphore, const Until& until, bool only_try) {
     tried = !section.alone();
     if (!tried && value) {
       const object::Scope scope(self(), reinterpret_cast<uint64_t>(semaphore), self().turn_depth != 0);
+      happens::acquire(reinterpret_cast<uint64_t>(semaphore));
       value--;
       return 0;
     }

@@ -73,6 +73,10 @@ void* heap_resize(uint32_t self, void* object, size_t size);                // o
 void heap_free(uint32_t self, void* object);                                // object: heap_owns(object)
 size_t heap_usable_size(const void* object);
 
+// The block, in use or free, that the address lies in: its usable bytes; empty where it lies in none. `see`: where the heap's own data are read that
+// it has at an address of the program's.
+Range heap_find(uint64_t address, const void* (*see)(uint64_t));
+
 // The address lies in the segment area (the object may still be invalid; that is reported where it is used).
 bool heap_owns(const void* object);
 

@@ -9,6 +9,7 @@
 #include "decode/registers.h"
 #include "event/event.h"
 #include "event/gap.h"
+#include "event/happens_before.h"
 #include "event/input.h"
 #include "event/object.h"
 #include "event/owned_memory.h"
@@ -21,6 +22,7 @@
 #include "runtime/text.h"
 #include "sys/report.h"
 #include "syscall/syscall.h"
+#include "trace/findings.h"
 #include "task/shared.h"
 #include "trap/place.h"
 #include "trap/program_memory.h"
@@ -100,6 +102,18 @@ bool makes_in_order(Task& task, Frame& frame, const Site& site, uint64_t address
   return true;
 }
 
+// An atomic operation orders its task after and before the others on the same word, whatever order the program asked for.
+void check_atomic(Task& task, const Frame& frame, const Site& site, uint64_t address) {
+  constexpr uint64_t kWord = 7;
+  if (!address) return;
+  view::guarded::Spot spot = view::guarded::spot_of(frame);
+  spot.rip = site.address;
+  spot.is_call = false;
+  view::guarded::on_atomic(task, spot, address, site.atomic.size);
+  happens::acquire(address & ~kWord);
+  happens::release(address & ~kWord);
+}
+
 void on_atomic(Frame& frame, const Site& site) {
   const uint64_t address = atomic_address(site.atomic, frame, sys::fs_base());
   if (!g_tasks_active || self().in_vfork) {
@@ -125,6 +139,7 @@ void on_atomic(Frame& frame, const Site& site) {
     return;
   }
   begin_turn(EventKind::kAtomic);
+  if (runtime::g_guarded) check_atomic(task, frame, site, address);
   if (runtime::g_copies && address && (!task.ahead || is_owned_elsewhere(task, address))) {
     need_turn();
     use_object(address, is_lock_of_libc(site, address) && page::store_extent(address));
@@ -135,6 +150,10 @@ void on_atomic(Frame& frame, const Site& site) {
     const object::Scope scope(task, address, address != 0);
     stores = would_store(site.atomic, frame, target);
     execute_atomic(site.atomic, frame, target);
+  }
+  if (runtime::g_guarded && address) {
+    const view::guarded::Touch touch{address, site.atomic.size, findings::kRead};
+    view::guarded::learn(task, &touch, 1);
   }
   if (stores) {
     note_success();
@@ -272,7 +291,7 @@ extern "C" __attribute__((visibility("hidden"))) void weir_on_site(weir::Frame* 
   on_site(*frame);
   if (owned::g_active) owned::give_if_asked(self());
   if (input::is_on() && g_tasks_active) trap::stand_aside_if_asked(self());
-  if (runtime::g_coherent && g_tasks_active) give_pages_if_asked(self());
+  if (runtime::g_coherent && !runtime::g_guarded && g_tasks_active) give_pages_if_asked(self());
   if (input::replaying() && runtime::g_intercepting) trap::go_on_as_recorded(self(), *frame);
   if (!g_tasks_active) return;
   go_on_counted(*frame);

@@ -175,7 +175,7 @@ void put_all(File& file, int pid) {
   file.string("program", program);
   file.count("process", static_cast<uint64_t>(pid));
   file.string("order", options().order == Order::kToken ? "token" : options().order == Order::kRecord ? "record" : "free");
-  file.string("view", g_copies ? "isolated" : g_coherent ? "coherent" : "direct");
+  file.string("view", g_copies ? "isolated" : g_guarded ? "guarded" : g_coherent ? "coherent" : "direct");
   TaskCounters total{}, counters{};
   file.next_line();
   file.open("tasks", "[");

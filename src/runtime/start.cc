@@ -20,6 +20,7 @@
 #include "page/heap.h"
 #include "page/store.h"
 #include "patch/patch.h"
+#include "runtime/checking.h"
 #include "runtime/exit_report.h"
 #include "runtime/recording.h"
 #include "runtime/state.h"
@@ -44,6 +45,7 @@ namespace runtime {
 bool g_processes = false;
 bool g_copies = false;
 bool g_coherent = false;
+bool g_guarded = false;
 bool g_intercepting = false;
 uint32_t g_process = 0;
 bool g_executor = false;
@@ -85,7 +87,8 @@ bool ensure_memory() {
   if (tried) return good;
   tried = true;
   g_copies = view::has_copies();
-  g_coherent = view::has_owners();
+  g_guarded = view::is_guarded();
+  g_coherent = view::has_owners() || g_guarded;
   g_processes = g_copies || g_coherent;
   good = tasks::map_control() && (!g_processes || page::create_store());
   if (!good) die(125);
@@ -121,7 +124,7 @@ bool grow_heap(uint32_t heap, size_t segments, uint64_t* start) {
 }  // namespace
 
 bool is_order_only() { return options().view == View::kDirect && options().order == Order::kRecord; }
-bool orders_atomics() { return g_copies || is_order_only(); }
+bool orders_atomics() { return g_copies || g_guarded || is_order_only(); }
 
 void go_multi() {
   Shared& s = shared();
@@ -150,6 +153,7 @@ void go_multi() {
   g_tasks_active = true;
   object::g_ordered = is_order_only();
   order::start(self());
+  if (g_guarded) view::guarded::start(self());
   note_first_thread();
   s.conversions_us += (sys::monotonic_ns() - begin) / 1000;
 }
@@ -193,6 +197,7 @@ __attribute__((constructor)) void start(int argc, char** argv, char**) {
   runtime::ensure_memory();
   input::use_table();
   recording::attach();
+  checking::attach();
   runtime::open_log();
   runtime::start_counts();
   shared().arguments = reinterpret_cast<uint64_t>(argv[0]);

@@ -18,7 +18,8 @@ namespace runtime {
 // The first three: the run's View (options().view), from the first allocation on.
 extern bool g_processes;      // tasks are processes, and program memory is the store: every View but direct
 extern bool g_copies;         // View isolated: tasks work on copies
-extern bool g_coherent;       // View coherent: pages have owners
+extern bool g_coherent;       // Views coherent and guarded: pages are given to tasks
+extern bool g_guarded;        // View guarded
 bool is_order_only();         // a recording at View direct: threads stay threads, and every atomic operation is an event
 bool orders_atomics();        // tasks' atomic operations are events: View isolated, and where only the order is kept
 extern bool g_intercepting;   // system call sites are patched

@@ -260,11 +260,11 @@ void note_success() {
 }
 
 void section_begins(uint64_t lock) {
-  if (runtime::g_coherent) view::coherent::enter_section(self(), lock);
+  if (runtime::g_coherent && !runtime::g_guarded) view::coherent::enter_section(self(), lock);
 }
 
 void section_ends() {
-  if (runtime::g_coherent) view::coherent::leave_section(self());
+  if (runtime::g_coherent && !runtime::g_guarded) view::coherent::leave_section(self());
 }
 
 void note_written() { self().flags |= kWritten; }

@@ -23,6 +23,7 @@
 #include "base/bytes.h"
 #include "base/optimizations.h"
 #include "event/event.h"
+#include "event/happens_before.h"
 #include "event/input.h"
 #include "event/owned_memory.h"
 #include "event/phase.h"
@@ -315,6 +316,7 @@ long spawn(const Frame& frame, const CloneRequest& request) {
   begin_frame->shown = tls;
   task.frame = begin_frame;
   s.processes[process].task = id;
+  happens::create(creator, task);
   // Without a turn the new task gets the creator's unpublished writes by hand.
   if (creator.ahead && !view::hand_over(creator, task)) need_turn();
   if (creator.ahead) {
@@ -362,6 +364,7 @@ void finish() {
   if (s.live == 1) exit_program(0);
   trap::block_all();
   release_robust(task);
+  happens::end(task, task.clear_child_tid);
   if (task.clear_child_tid) {
     view::touch(task.clear_child_tid, sizeof(int), true);
     *static_cast<uint32_t*>(alias(task.clear_child_tid)) = 0;

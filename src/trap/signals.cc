@@ -207,7 +207,9 @@ void on_signal(int signal, siginfo_t* info, void* context_pointer) {
   Task& task = self();
   if (!count::meet_signal(signal, info->si_code, *context)) return;
   const auto address = reinterpret_cast<uint64_t>(info->si_addr);
-  if (signal == SIGBUS && info->si_code > 0 && runtime::g_coherent && meet_page(task, address, *context, false)) return;
+  if (signal == SIGBUS && info->si_code > 0 && runtime::g_guarded && meet_guarded(task, address, *context)) return;
+  if (signal == SIGTRAP && runtime::g_guarded && end_guarded_step(task, *context)) return;
+  if (signal == SIGBUS && info->si_code > 0 && runtime::g_coherent && !runtime::g_guarded && meet_page(task, address, *context, false)) return;
   if (signal == SIGSEGV && info->si_code > 0 && owned::g_active && meet_page(task, address, *context, true)) return;
   if ((signal == SIGSEGV || signal == SIGBUS) && info->si_code > 0 && in_guarded_copy(*context)) {
     context->uc_mcontext.gregs[REG_RIP] = reinterpret_cast<greg_t>(weir_guarded_fault);

@@ -372,7 +372,7 @@ namespace {
 // Others wait for pages of the task's, and it does not seem to wait itself, or that could not be proved.
 bool is_in_the_way(Task& task) {
   constexpr uint32_t kLooks = 3, kMostLooks = 12;
-  const bool is_asked = (runtime::g_coherent && view::coherent::is_asked(task)) || (owned::g_active && owned::is_awaited(task));
+  const bool is_asked = (runtime::g_coherent && !runtime::g_guarded && view::coherent::is_asked(task)) || (owned::g_active && owned::is_awaited(task));
   if (!is_asked) return false;
   return task.vain_steppings || task.sampled >= (task.repeats ? kMostLooks : kLooks);
 }
@@ -384,7 +384,13 @@ void on_probe(Task& task, ucontext_t& context) {
   if (task.inbox_count && stop_at_place(task, context, true)) return;
   const bool is_alone = !g_tasks_active;  // asked by another process: of what both share
   if (is_alone && (!owned::g_active || !owned::is_awaited(task))) return;
-  if (!is_alone && (!order::config().exact() || task.asked_in)) {
+  if (!is_alone && runtime::g_guarded) {  // it has lost pages, or the holder of the turn waits until all stand still
+    task.in_runtime = 1;
+    view::guarded::catch_up(task);
+    task.in_runtime = 0;
+    if (shared().turn == kNoTask && !task.asked_in) return;
+  }
+  if (!is_alone && (!order::config().exact() || runtime::g_guarded || task.asked_in)) {
     forget_started(context);
     enter_runtime(task, context, kPreempted);
     return;

@@ -5,6 +5,7 @@
 // No false report: where a task can touch a page unseen, it is taken to know at any moment all that the others know who touch it.
 #pragma once
 
+#include "base/frame.h"
 #include "page/demand.h"
 #include "task/task.h"
 
@@ -26,6 +27,13 @@ struct Spot {
   bool is_call;  // rip is where a function returns to
 };
 
+inline Spot spot_of(const Frame& f) {
+  return {{f.rax, f.rcx, f.rdx, f.rbx, f.rsp, f.rbp, f.rsi, f.rdi, f.r8, f.r9, f.r10, f.r11, f.r12, f.r13, f.r14, f.r15}, f.shown, true};
+}
+
+// A Touch of which bytes is not known: 0 for a read. Its page is met, and nothing is looked at.
+inline constexpr uint32_t kUnknownWrite = 1u << 16;
+
 // What one instruction, or call, touches.
 struct Touch {
   uint64_t address, size;
@@ -43,9 +51,10 @@ void touch(uint64_t start, uint64_t size, bool writes);
 // In the runtime: an atomic operation of the program's, at frame's registers.
 void on_atomic(Task& task, const Spot& spot, uint64_t address, uint64_t size);
 // The C library, or the heap, works on memory on its caller's account.
-void on_range(Task& task, const Spot& spot, Touch touch);
-// The bytes begin a new life: who touched them before touched something else.
-void begin_block(uint64_t start, uint64_t size, const Spot& spot);
+void on_range(Task& task, const Spot& spot, const Touch& touch);
+// In the runtime, or before there are tasks: the heap gave out the block. Who touched the bytes before touched something else.
+void note_block(uint64_t start, uint64_t size, const Spot& spot);
+void renew(uint64_t start, uint64_t size);
 
 // The address of an instruction whose accesses are none of the program's.
 bool is_ignored(uint64_t rip);

@@ -13,6 +13,7 @@
 namespace weir::happens {
 
 bool g_checked = false;
+bool g_knows_blocks = false;
 
 }  // namespace weir::happens
 
@@ -59,6 +60,12 @@ void join_slots(Watcher& watcher, uint64_t slots) {
 
 void mix(Watcher& watcher) {
   join_slots(watcher, __atomic_load_n(&watcher.mixes, __ATOMIC_RELAXED) | __atomic_load_n(&watcher.mixes_lost, __ATOMIC_RELAXED));
+}
+
+void meet_learners(Watcher& watcher) {
+  if (!__atomic_load_n(&watcher.is_learnt, __ATOMIC_ACQUIRE)) return;
+  __atomic_store_n(&watcher.is_learnt, 0u, __ATOMIC_RELEASE);
+  step(watcher);
 }
 
 uint32_t lockset_of(Watcher& watcher) {
@@ -153,6 +160,30 @@ void end(Task& task, uint64_t thread) {
   State& s = state();
   const SpinGuard guard(s.findings_lock);
   s.ended[watcher.slot].join(watcher.now);
+}
+
+namespace {
+
+Spot caller(uint64_t where, uint64_t stack, uint64_t frame) {
+  Spot spot{};
+  spot.general[4] = stack;
+  spot.general[5] = frame;
+  spot.rip = where;
+  spot.is_call = true;
+  return spot;
+}
+
+}  // namespace
+
+void on_allocated(uint64_t start, uint64_t size, uint64_t where, uint64_t stack, uint64_t frame) {
+  note_block(start, size, caller(where, stack, frame));
+  if (g_checked) renew(start, size);
+}
+
+void on_freed(uint64_t start, uint64_t size, uint64_t where, uint64_t stack, uint64_t frame) {
+  if (!g_checked) return;
+  constexpr uint64_t kMost = 64 << 10;  // of a large block its beginning stands for all
+  on_range(self(), caller(where, stack, frame), {start, size < kMost ? size : kMost, findings::kWrite | findings::kFree});
 }
 
 }  // namespace weir::happens

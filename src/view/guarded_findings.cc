@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "event/happens_before.h"
+#include "page/heap.h"
 #include "page/store.h"
 #include "sys/maps.h"
 #include "sys/syscall_x86_64.h"
@@ -21,6 +22,13 @@ constexpr uint32_t kTries = 64;
 
 // Copies as much as there is of the program's stack from `rsp` on; pages that this process may not touch are read in the store.
 uint32_t copy_stack(uint64_t rsp, uint8_t* to, uint32_t size) {
+  if (!happens::g_checked) {  // one thread, and its memory as the kernel made it
+    const uint64_t limit = shared().stack_begin;
+    if (rsp >= limit || limit - rsp > 256 << 20) return 0;
+    if (limit - rsp < size) size = static_cast<uint32_t>(limit - rsp);
+    copy_bytes(to, reinterpret_cast<const void*>(rsp), size);
+    return size;
+  }
   uint32_t done = 0;
   while (done < size) {
     const uint64_t at = rsp + done;
@@ -82,9 +90,11 @@ findings::Side side_of(uint64_t address, uint64_t size, uint32_t kind, uint32_t 
   return side;
 }
 
-}  // namespace
+Allocation& allocation_of(uint64_t start) { return state().allocations[(start >> 4) * 0x9E3779B97F4A7C15 >> 44 & (kAllocations - 1)]; }
 
-bool has_findings() { return options().findings >= 0; }
+const void* see(uint64_t address) { return reinterpret_cast<const void*>(page::alias_of(address)); }
+
+}  // namespace
 
 uint32_t context_of(const Spot& spot) {
   Findings& f = found();
@@ -138,6 +148,40 @@ void report_race(const Prior& prior, const Watcher& watcher, Touch& touch, const
   __atomic_store_n(&f.races, f.races + 1, __ATOMIC_RELEASE);
   __atomic_fetch_add(&f.bell, 1u, __ATOMIC_SEQ_CST);
   sys::raw(SYS_futex, reinterpret_cast<long>(&f.bell), 1 /* FUTEX_WAKE */, 0x7fffffff);
+}
+
+findings::Object object_at(uint64_t address) {
+  findings::Object object{};
+  if (const Range block = heap_find(address, see); !block.empty()) {
+    object.kind = findings::ObjectKind::kHeap;
+    object.start = block.start;
+    object.size = block.size();
+    const Allocation& known = allocation_of(block.start);
+    if (known.start != block.start) return object;
+    object.size = known.size;
+    object.context = known.context;
+    object.task = known.number;
+    return object;
+  }
+  constexpr uint64_t kMostStack = 8 << 20;
+  const Shared& s = shared();
+  for (uint32_t i = 0; i < s.high_task; i++) {
+    const Watcher& watcher = state().watchers[i];
+    const uint64_t top = i == 0 && watcher.creation == 0 ? s.stack_begin : watcher.stack;
+    if (!top || address >= top || address < top - kMostStack) continue;
+    object.kind = findings::ObjectKind::kStack;
+    object.task = watcher.number;
+    object.start = top;
+    return object;
+  }
+  object.kind = page::in_arena(address) ? findings::ObjectKind::kMapping : findings::ObjectKind::kStatic;
+  return object;
+}
+
+void note_block(uint64_t start, uint64_t size, const Spot& spot) {
+  Allocation& known = allocation_of(start);
+  const uint32_t context = context_of(spot);
+  known = {start, size, context, happens::g_checked ? watcher_of(self()).number : 0};
 }
 
 uint32_t note_task(const Task& task, const Watcher* creator) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/vector_clock.h"
+#include "page/store.h"
 #include "sys/spinlock.h"
 #include "task/shared.h"
 #include "trace/findings.h"
@@ -17,7 +18,7 @@ inline constexpr uint32_t kMostHeld = 16;      // locks that a task is known to 
 inline constexpr uint32_t kLocksets = 1 << 12;
 inline constexpr uint32_t kMostOpen = 1 << 16;  // pages that are open to several tasks at once, and unseen
 inline constexpr uint32_t kAllocations = 1 << 20;
-inline constexpr uint32_t kMostLent = 8;
+inline constexpr uint32_t kMostLent = 64;
 
 using Clock = VectorClock<kSlots>;
 
@@ -28,7 +29,7 @@ struct SyncClock {
 
 // Who was told last that the block was its own (malloc).
 struct Allocation {
-  uint64_t start;
+  uint64_t start, size;
   uint32_t context;  // findings
   uint32_t number;   // task
 };
@@ -83,7 +84,6 @@ static_assert(sizeof(State) <= kGuardedSize);
 inline State& state() { return *reinterpret_cast<State*>(kGuarded); }
 inline Watcher& watcher_of(const Task& task) { return state().watchers[task.id]; }
 inline findings::Findings& found() { return *reinterpret_cast<findings::Findings*>(kFindings); }
-bool has_findings();
 
 // --- clocks (guarded_clocks.cc)
 
@@ -93,10 +93,12 @@ void mix(Watcher& watcher);
 void join_slots(Watcher& watcher, uint64_t slots);
 // What the task does from here on is not known to who has learnt of it until here.
 void step(Watcher& watcher);
+// Others have joined its clock without a release: its epoch ends.
+void meet_learners(Watcher& watcher);
 uint32_t lockset_of(Watcher& watcher);
 void begin_first(Task& task);
 
-// --- pages (guarded.cc)
+// --- pages (guarded_pages.cc)
 
 enum class Mode : uint8_t {
   kNew,      // nobody has touched it
@@ -119,6 +121,26 @@ struct Page {
 };
 static_assert(sizeof(Page) == 32);
 
+inline constexpr int64_t kMostTokens = 100'000'000;
+
+inline Page& page_of(uint64_t page) { return reinterpret_cast<Page*>(kGuardedPages)[(page::alias_of(page) - kAlias) / kPageSize]; }
+inline uint64_t bit_of(const Watcher& watcher) { return uint64_t{1} << watcher.slot; }
+bool is_owner(const Page& page, const Task& task);
+void own(Page& page, const Task& task, Mode mode);
+// Maps the page; the task is a holder. Under the page's lock, like the next.
+void let_in(uint64_t at, Page& page, const Watcher& watcher, bool writes);
+void become_open(uint64_t at, Page& page, Watcher& watcher);
+// A task has come to a page that its process has not mapped, or not for that. True: it has it now. False: it is watched.
+bool enter(Task& task, Watcher& watcher, const Spot& spot, uint64_t address, bool writes);
+// An access, where its pages are watched.
+void look_at(Watcher& watcher, const Spot& spot, Touch touch);
+void drop_page(uint64_t at, const Watcher& watcher);
+// What is lent, lost or closed is dropped.
+void settle(Task& task, Watcher& watcher);
+void close_open(Watcher& watcher);
+// Data of the C library and its like (guarded.cc).
+bool is_trusted(uint64_t address);
+
 // --- shadows (guarded_shadow.cc)
 
 // 0: there is no room for another.
@@ -137,6 +159,7 @@ struct Prior {  // the other side
   uint32_t kind, number, context, lockset;
 };
 uint32_t context_of(const Spot& spot);
+findings::Object object_at(uint64_t address);
 void report_race(const Prior& prior, const Watcher& watcher, Touch& touch, const Spot& spot, findings::Why why);
 uint32_t note_task(const Task& task, const Watcher* creator);
 

@@ -5,23 +5,29 @@
 #include "base/options.h"
 #include "task/task.h"
 #include "view/coherent.h"
+#include "view/guarded.h"
 #include "view/isolated.h"
 
 namespace weir::view {
 
 inline bool has_copies() { return options().view == View::kIsolated; }
 inline bool has_owners() { return options().view == View::kCoherent; }
+inline bool is_guarded() { return options().view == View::kGuarded; }
 
 // Per process, once it runs tasks. False with a report where the kernel lacks what the View needs.
-inline bool open_tracking() { return has_copies() ? isolated::open_tracking() : !has_owners() || coherent::open_tracking(); }
+inline bool open_tracking() {
+  if (is_guarded()) return guarded::open_tracking();
+  return has_copies() ? isolated::open_tracking() : !has_owners() || coherent::open_tracking();
+}
 inline void close_tracking() {
+  if (is_guarded()) guarded::close_tracking();
   if (has_copies()) isolated::close_tracking();
   if (has_owners()) coherent::close_tracking();
 }
 // Store memory that this process has mapped since.
 inline void track(uint64_t start, uint64_t size) {
   if (has_copies()) isolated::track(start, size);
-  if (has_owners()) coherent::track(start, size);
+  if (has_owners() || is_guarded()) page::demand::track(start, size);
 }
 
 // What follows is view/isolated.h's.
@@ -57,7 +63,10 @@ inline void drop_unwritten(uint64_t start, uint64_t size) {
 // And this is view/coherent.h's.
 inline bool serve(Task& task, bool stays_mapped = false) { return has_owners() && coherent::serve(task, stays_mapped); }
 // At the beginning and the end of its turn.
-inline bool serve_unless_kept(Task& task) { return has_owners() && !coherent::keeps_pages(task) && coherent::serve(task); }
+inline bool serve_unless_kept(Task& task) {
+  if (is_guarded()) guarded::catch_up(task);
+  return has_owners() && !coherent::keeps_pages(task) && coherent::serve(task);
+}
 // Before it sleeps. Who spins on what it has must have it taken, which wakes it; who waits for a page may need what it has at the same time.
 inline void serve_before_sleep(Task& task, bool stays_mapped = false) {
   if (!has_owners()) return;
@@ -65,19 +74,21 @@ inline void serve_before_sleep(Task& task, bool stays_mapped = false) {
   else coherent::hand_out(task, stays_mapped);
 }
 inline void catch_up(Task& task) {
+  if (is_guarded()) guarded::catch_up(task);
   if (has_owners()) coherent::catch_up(task);
 }
 inline void touch(uint64_t start, uint64_t size, bool writes) {
+  if (is_guarded()) guarded::touch(start, size, writes);
   if (has_owners()) coherent::touch(start, size, writes);
 }
 inline void hand_out(Task& task) {
   if (has_owners()) coherent::hand_out(task);
 }
 inline void lend_all() {
-  if (has_owners()) coherent::lend_all();
+  if (has_owners() || is_guarded()) page::demand::lend_all();
 }
 inline void take_home() {
-  if (has_owners()) coherent::take_home();
+  if (has_owners() || is_guarded()) page::demand::take_home();
 }
 
 // While it lives, what this task's process touches is no access of the task's, and no event: when it comes is not in a recording.
@@ -97,11 +108,13 @@ class PeekScope {
 };
 // The task ends; its process may run another one.
 inline void leave(Task& task) {
+  if (is_guarded()) guarded::leave(task);
   if (!has_owners()) return;
   coherent::hand_out(task);
   coherent::take_home();
 }
 inline void forget(uint64_t start, uint64_t size) {
+  if (is_guarded()) guarded::forget(start, size);
   if (has_owners()) coherent::forget(start, size);
 }
 

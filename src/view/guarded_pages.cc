@@ -1,0 +1,363 @@
+// Which pages are watched, and who touches which unseen.
+//
+// A page is nobody's until it is touched. Then its accesses are looked at, some dozens while one task alone makes them, some thousands where
+// several do; after that it is private to its toucher, readable for all who come, or open to all. Whoever else comes to a private page takes
+// it over: it is watched again. So what is cold is seen whole, and what is hot costs nothing. How many accesses are looked at depends on
+// what that has cost so far: a task may spend a quarter of its time on it, and a little more at the beginning (tokens).
+//
+// Open pages are closed again, all at once, when tokens have come together (a new generation): races that happen often are met then.
+//
+// Invariants
+// 1. A page is mapped in a process only if the slot of its task is in the page's holders; who drops it takes the slot out, itself.
+// 2. While a page has other holders, whoever looks at an access to it first learns all that they know, and they learn what he knows at their next
+//    look or release (mixes_lost): through unseen accesses they may have been told.
+// 3. Tasks that have an open page learn from each other at each look and release (mixes).
+// 4. What a task has lost it drops at its next event or fault, whichever comes first.
+
+#include "page/store.h"
+#include "sys/signal.h"
+#include "sys/syscall_x86_64.h"
+#include "view/guarded_state.h"
+
+namespace weir::view::guarded {
+
+namespace {
+
+using page::demand::drop;
+using page::demand::fill_store;
+using page::demand::map;
+
+constexpr uint32_t kAloneLooks = 64, kCommonLooks = 4096;
+constexpr uint64_t kNearStack = 64 << 10;
+
+struct Losses {  // in the part of the diff buffers that is the task's own: this View has no diffs
+  static constexpr uint32_t kMost = 1 << 20, kMostHeld = 60 << 20;
+  SpinLock lock;
+  uint32_t count;
+  uint64_t asked_at;      // cycles
+  uint64_t pages[kMost];  // that it has lost
+  uint64_t held_count;
+  uint64_t held[kMostHeld];  // that it has mapped since it began; some it has dropped since, some are there twice
+};
+static_assert(sizeof(Losses) <= kDiffSize);
+Losses& losses_of(uint32_t task) { return *reinterpret_cast<Losses*>(kDiffs + task * kDiffSize); }
+
+uint32_t alone_looks(const Watcher& watcher) {
+  if (watcher.tokens <= 0) return 0;
+  return watcher.tokens > kMostTokens / 2 ? kAloneLooks : watcher.tokens > kMostTokens / 8 ? kAloneLooks / 4 : kAloneLooks / 16;
+}
+
+uint32_t common_looks(const Watcher& watcher) {
+  if (watcher.tokens <= 0) return 0;
+  return watcher.tokens > kMostTokens / 2 ? kCommonLooks : watcher.tokens > kMostTokens / 8 ? kCommonLooks / 8 : kCommonLooks / 64;
+}
+
+// --- rights
+
+}  // namespace
+
+bool is_owner(const Page& page, const Task& task) { return page.owner == task.id && page.owner_creation == static_cast<uint32_t>(task.creation); }
+
+void own(Page& page, const Task& task, Mode mode) {
+  page.mode = mode;
+  page.owner = static_cast<uint16_t>(task.id);
+  page.owner_creation = static_cast<uint32_t>(task.creation);
+}
+
+namespace {
+
+template <typename Act>
+void each_holder(uint64_t holders, const Watcher& but, Act act) {
+  Shared& s = shared();
+  for (uint32_t i = 0; i < s.high_task; i++) {
+    Watcher& other = state().watchers[i];
+    if (&other != &but && (holders >> other.slot & 1) && s.tasks[i].state != TaskState::kFree) act(s.tasks[i], other);
+  }
+}
+
+// Who computes comes to no event: a signal makes it drop what it has lost.
+void ask(Task& task, Losses& losses) {
+  constexpr uint64_t kPause = 200'000;
+  const uint64_t now = sys::cycles();
+  if (task.in_runtime || task.state != TaskState::kRunning || now - losses.asked_at < kPause) return;
+  losses.asked_at = now;
+  sys::raw(SYS_tkill, task.tid, sys::g_probe_signal);
+}
+
+// The tasks of these slots may touch the page unseen until they have dropped it: meanwhile they may learn all that `by` knows.
+void lose(uint64_t page, uint64_t holders, const Watcher& by) {
+  each_holder(holders, by, [&](Task& task, Watcher& other) {
+    __atomic_fetch_or(&other.mixes_lost, bit_of(by), __ATOMIC_RELEASE);
+    Losses& losses = losses_of(task.id);
+    const SpinGuard guard(losses.lock);
+    if (losses.count < Losses::kMost) losses.pages[losses.count++] = page;
+    ask(task, losses);
+  });
+}
+
+void teach(uint64_t holders, const Watcher& by) {
+  each_holder(holders, by, [&](Task& task, Watcher& other) {
+    __atomic_fetch_or(&other.mixes_lost, bit_of(by), __ATOMIC_RELEASE);
+    ask(task, losses_of(task.id));
+  });
+}
+
+// Under the page's lock. Its holders are made to drop it; from here on it is watched.
+void watch(uint64_t at, Page& page, Task& task, const Watcher& watcher, bool is_common) {
+  const uint64_t others = page.holders & ~bit_of(watcher);
+  if (others) lose(at, others, watcher);
+  if (!page.shadow) page.shadow = take_shadow();
+  page.looks = 0;
+  page.was_written = 0;
+  page.toucher_count = is_common ? 2 : 1;
+  own(page, task, Mode::kWatched);
+}
+
+}  // namespace
+
+void let_in(uint64_t at, Page& page, const Watcher& watcher, bool writes) {
+  if (!(__atomic_fetch_or(&page.holders, bit_of(watcher), __ATOMIC_ACQ_REL) & bit_of(watcher))) {
+    Losses& losses = losses_of(self().id);
+    if (losses.held_count < Losses::kMostHeld) losses.held[losses.held_count++] = at;
+  }
+  fill_store(at, kPageSize);
+  map(at, kPageSize, writes);
+}
+
+namespace {
+
+// Open to all: who has it learns from all others who have it, at any time.
+void open_to(uint64_t at, Page& page, Watcher& watcher) {
+  const uint64_t others = page.holders & ~bit_of(watcher);
+  let_in(at, page, watcher, true);
+  if (!others) return;
+  __atomic_fetch_or(&watcher.mixes, others, __ATOMIC_RELEASE);
+  each_holder(others, watcher, [&](Task&, Watcher& other) { __atomic_fetch_or(&other.mixes, bit_of(watcher), __ATOMIC_RELEASE); });
+}
+
+}  // namespace
+
+void become_open(uint64_t at, Page& page, Watcher& watcher) {
+  State& s = state();
+  page.mode = Mode::kOpen;
+  {
+    const SpinGuard guard(s.open_lock);
+    if (s.open_count < kMostOpen) s.open[s.open_count++] = at;
+  }
+  __atomic_fetch_add(&found().unseen_pages, 1, __ATOMIC_RELAXED);
+  open_to(at, page, watcher);
+}
+
+namespace {
+
+bool near_own_stack(const Task& task, const Watcher& watcher, const Spot& spot, uint64_t address) {
+  const uint64_t rsp = spot.general[4];
+  const uint64_t top = watcher.stack ? watcher.stack : shared().stack_begin;
+  if (rsp <= top && address >= rsp - kNearStack && address < top + kPageSize) return true;
+  const uint64_t thread = sys::fs_base_untouched();
+  return task.id != 0 && address >= thread - kPageSize && address < thread + kPageSize;
+}
+
+}  // namespace
+
+// A task has come to a page that its process has not mapped, or not for that. True: it has it now. False: it is watched.
+bool enter(Task& task, Watcher& watcher, const Spot& spot, uint64_t address, bool writes) {
+  const uint64_t at = page_down(address);
+  Page& page = page_of(at);
+  const SpinGuard guard(page.lock);
+  switch (page.mode) {
+    case Mode::kNew:
+      if (is_trusted(at)) {
+        page.mode = Mode::kOpen;
+        let_in(at, page, watcher, true);
+        return true;
+      }
+      if (near_own_stack(task, watcher, spot, address) || !alone_looks(watcher)) {
+        own(page, task, Mode::kPrivate);
+        let_in(at, page, watcher, true);
+        return true;
+      }
+      watch(at, page, task, watcher, false);
+      break;
+    case Mode::kPrivate: {
+      if (is_owner(page, task)) {
+        let_in(at, page, watcher, true);
+        return true;
+      }
+      const Task& owner = shared().tasks[page.owner];
+      const bool is_over = owner.state == TaskState::kFree || static_cast<uint32_t>(owner.creation) != page.owner_creation;
+      if (is_over) {
+        join_slots(watcher, page.holders);
+        page.holders = 0;
+        if (!alone_looks(watcher)) {
+          own(page, task, Mode::kPrivate);
+          let_in(at, page, watcher, true);
+          return true;
+        }
+      }
+      watch(at, page, task, watcher, !is_over);
+      break;
+    }
+    case Mode::kReadBy:
+      if (!writes) {
+        let_in(at, page, watcher, false);
+        return true;
+      }
+      watch(at, page, task, watcher, true);
+      break;
+    case Mode::kOpen:
+      if (is_trusted(at)) let_in(at, page, watcher, true);
+      else open_to(at, page, watcher);
+      return true;
+    case Mode::kWatched:
+      if (!is_owner(page, task)) page.toucher_count = 2;
+      break;
+  }
+  const bool is_common = page.toucher_count > 1;
+  if (page.shadow && page.looks < (is_common ? common_looks(watcher) : alone_looks(watcher))) return false;
+  const bool has_others = page.holders & ~bit_of(watcher);
+  if (has_others && page.shadow && !(is_common && (page.was_written || writes))) return false;  // until they have dropped it
+  if (!is_common && !has_others) {
+    own(page, task, Mode::kPrivate);
+    let_in(at, page, watcher, true);
+  } else if (!page.was_written && !writes && !has_others) {
+    page.mode = Mode::kReadBy;
+    let_in(at, page, watcher, false);
+  } else {
+    become_open(at, page, watcher);
+  }
+  return true;
+}
+
+void look_at(Watcher& watcher, const Spot& spot, Touch touch) {
+  const uint64_t limit = touch.address + touch.size;
+  while (touch.address < limit) {
+    const uint64_t at = page_down(touch.address);
+    touch.size = (limit < at + kPageSize ? limit : at + kPageSize) - touch.address;
+    Page& page = page_of(at);
+    const SpinGuard guard(page.lock);
+    if (page.mode == Mode::kWatched && page.shadow) {
+      const uint64_t others = page.holders & ~bit_of(watcher);
+      if (others) {
+        join_slots(watcher, others);
+        teach(others, watcher);
+      }
+      page.looks++;
+      if (touch.kind & findings::kWrite) page.was_written = 1;
+      look(page.shadow, watcher, touch, spot);
+    }
+    touch.address = at + kPageSize;
+  }
+}
+
+void drop_page(uint64_t at, const Watcher& watcher) {
+  if (!page::store_extent(at)) return;
+  drop(at, kPageSize);
+  __atomic_fetch_and(&page_of(at).holders, ~bit_of(watcher), __ATOMIC_RELEASE);
+}
+
+namespace {
+
+void drop_lent(Watcher& watcher) {
+  for (uint32_t i = 0; i < watcher.lent_count; i++) {
+    const uint64_t at = watcher.lent[i];
+    if (!page::store_extent(at)) continue;
+    Page& page = page_of(at);
+    const SpinGuard guard(page.lock);
+    if (page.mode != Mode::kWatched && page.mode != Mode::kNew && page.mode != Mode::kReadBy) continue;  // it has got it since
+    drop_page(at, watcher);
+  }
+  watcher.lent_count = 0;
+}
+
+void drop_lost(const Task& task, Watcher& watcher) {
+  Losses& losses = losses_of(task.id);
+  if (!__atomic_load_n(&losses.count, __ATOMIC_ACQUIRE)) return;
+  const SpinGuard guard(losses.lock);
+  for (uint32_t i = 0; i < losses.count; i++) {
+    const uint64_t at = losses.pages[i];
+    if (!page::store_extent(at)) continue;
+    Page& page = page_of(at);
+    if (page.mode == Mode::kPrivate && is_owner(page, task)) continue;  // it has come back
+    drop_page(at, watcher);
+  }
+  losses.count = 0;
+}
+
+// Pages that were open when a generation ended.
+void drop_closed(Watcher& watcher) {
+  State& s = state();
+  const uint64_t generation = __atomic_load_n(&s.generation, __ATOMIC_ACQUIRE);
+  if (watcher.generation == generation) return;
+  mix(watcher);
+  for (uint32_t i = 0; i < s.closed_count; i++) drop_page(s.closed[i], watcher);  // not changed before all have done so
+  watcher.generation = generation;
+  watcher.mixes = 0;
+}
+
+}  // namespace
+
+// Everybody has dropped what the last generation closed, and this task has tokens to spend: the pages that are open now are closed.
+void close_open(Watcher& watcher) {
+  State& s = state();
+  if (watcher.tokens < kMostTokens || !s.open_count || __atomic_exchange_n(&s.is_closing, 1u, __ATOMIC_ACQUIRE)) return;
+  const Shared& tasks = shared();
+  bool ready = true;
+  for (uint32_t i = 0; i < tasks.high_task; i++) {
+    if (tasks.tasks[i].state != TaskState::kFree && s.watchers[i].generation != s.generation) ready = false;
+  }
+  if (ready) {
+    {
+      const SpinGuard guard(s.open_lock);
+      for (uint32_t i = 0; i < s.open_count; i++) s.closed[i] = s.open[i];
+      s.closed_count = s.open_count;
+      s.open_count = 0;
+    }
+    for (uint32_t i = 0; i < s.closed_count; i++) {
+      Page& page = page_of(s.closed[i]);
+      const SpinGuard guard(page.lock);
+      if (page.mode != Mode::kOpen) continue;
+      page.mode = Mode::kWatched;
+      page.looks = 0;
+      page.was_written = 0;
+      if (page.shadow) forget(page.shadow, 0, kPageSize);
+    }
+    __atomic_store_n(&s.generation, s.generation + 1, __ATOMIC_RELEASE);
+  }
+  __atomic_store_n(&s.is_closing, 0u, __ATOMIC_RELEASE);
+}
+
+void settle(Task& task, Watcher& watcher) {
+  mix(watcher);
+  if (watcher.lent_count) drop_lent(watcher);
+  drop_lost(task, watcher);
+  drop_closed(watcher);
+  __atomic_store_n(&watcher.mixes_lost, 0, __ATOMIC_RELEASE);
+}
+
+
+void leave(Task& task) {
+  Watcher& watcher = watcher_of(task);
+  settle(task, watcher);
+  page::demand::take_home();
+  Losses& losses = losses_of(task.id);
+  for (uint64_t i = 0; i < losses.held_count; i++) {
+    if (page::store_extent(losses.held[i])) __atomic_fetch_and(&page_of(losses.held[i]).holders, ~bit_of(watcher), __ATOMIC_RELEASE);
+  }
+  losses.held_count = 0;
+}
+
+void forget(uint64_t start, uint64_t size) {
+  if (!page::demand::is_open()) return;
+  for (uint64_t at = page_down(start); at < start + size; at += kPageSize) {
+    Page& page = page_of(at);
+    if (page.mode == Mode::kNew) continue;
+    const SpinGuard guard(page.lock);
+    if (page.shadow) give_shadow(page.shadow);
+    page.shadow = 0;
+    page.mode = Mode::kNew;
+    page.holders = 0;
+  }
+}
+
+}  // namespace weir::view::guarded
