@@ -26,6 +26,8 @@ struct CheckReport {
 class Checker {
  public:
   Checker(FindingsReader findings, Suppressions suppressions, const CheckReport& report, const std::vector<std::string>& program);
+  Checker(const Checker&) = delete;
+  Checker& operator=(const Checker&) = delete;
 
   // Reports what has come since. True: there was a race among it that is reported.
   bool take();
