@@ -87,7 +87,9 @@ Judgement AtomicProof::judge(const ReportedSide& side, const ReportedObject& obj
 Judgement AtomicProof::judge(const ReportedRace& race) {
   if (race.why == Why::kPolicy || race.why == Why::kMisuse) return {true, "", ""};  // what is declared holds for atomic operations, too
   const Judgement first = judge(race.sides[0], race.object);
-  return first.is_proven ? first : judge(race.sides[1], race.object);
+  if (first.is_proven) return first;
+  const Judgement second = judge(race.sides[1], race.object);
+  return second.is_proven || (race.sides[0].kind & kAtomic) ? second : first;  // what is in doubt, not what is clear
 }
 
 }  // namespace weir::cli

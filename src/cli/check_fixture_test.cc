@@ -62,7 +62,9 @@ namespace {
 
 const int g_inner_line = __LINE__ + 2;
 [[gnu::noinline]] uint32_t inner_place(CheckTest* from) {
-  return from->capture();
+  const uint32_t index = from->capture();
+  asm volatile("");  // not a tail call
+  return index;
 }
 
 [[gnu::noinline]] uint32_t outer_place(CheckTest* from) {

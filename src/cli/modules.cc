@@ -50,6 +50,29 @@ std::optional<uint64_t> bias_in(const Mapping& mapping) {
   return bias;
 }
 
+// "space::Class::", from where it is declared first. What has no linkage name has no other.
+std::string enclosing(Dwarf_Die die) {
+  constexpr int kMostSteps = 8;
+  Dwarf_Attribute attribute;
+  for (int i = 0; i < kMostSteps; i++) {
+    Dwarf_Die earlier;
+    if (!dwarf_attr(&die, DW_AT_abstract_origin, &attribute) && !dwarf_attr(&die, DW_AT_specification, &attribute)) break;
+    if (!dwarf_formref_die(&attribute, &earlier)) break;
+    die = earlier;
+  }
+  Dwarf_Die* scopes = nullptr;
+  const int count = dwarf_getscopes_die(&die, &scopes);
+  std::string text;
+  for (int i = 1; i < count; i++) {
+    const int tag = dwarf_tag(&scopes[i]);
+    if (tag != DW_TAG_namespace && tag != DW_TAG_class_type && tag != DW_TAG_structure_type && tag != DW_TAG_union_type) continue;
+    const char* name = dwarf_diename(&scopes[i]);
+    text.insert(0, std::string(name ? name : "(anonymous namespace)") + "::");
+  }
+  free(scopes);
+  return text;
+}
+
 }  // namespace
 
 std::string demangled(const char* name) {
@@ -63,11 +86,12 @@ std::string demangled(const char* name) {
 
 std::string name_of(Dwarf_Die* die) {
   Dwarf_Attribute attribute;
-  for (const unsigned key : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name, DW_AT_name}) {
-    if (!dwarf_attr_integrate(die, key, &attribute)) continue;
-    if (const char* name = dwarf_formstring(&attribute)) return demangled(name);
+  for (const unsigned key : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name}) {
+    const char* name = dwarf_attr_integrate(die, key, &attribute) ? dwarf_formstring(&attribute) : nullptr;
+    if (name) return demangled(name);
   }
-  return "";
+  const char* name = dwarf_attr_integrate(die, DW_AT_name, &attribute) ? dwarf_formstring(&attribute) : nullptr;
+  return name ? enclosing(*die) + name : "";
 }
 
 int number_of(Dwarf_Die* die, unsigned key) {
@@ -77,6 +101,14 @@ int number_of(Dwarf_Die* die, unsigned key) {
   return static_cast<int>(std::min<Dwarf_Word>(value, INT32_MAX));
 }
 
+std::string source_path(Dwarf_Die* unit, const char* name) {
+  if (!name) return "";
+  std::filesystem::path path = name;
+  Dwarf_Attribute attribute;
+  const char* folder = path.is_relative() && dwarf_attr(unit, DW_AT_comp_dir, &attribute) ? dwarf_formstring(&attribute) : nullptr;
+  return (folder ? folder / path : path).lexically_normal().string();
+}
+
 std::string source_file(Dwarf_Die* unit, Dwarf_Die* die, unsigned key) {
   Dwarf_Attribute attribute;
   Dwarf_Word index = 0;
@@ -84,8 +116,7 @@ std::string source_file(Dwarf_Die* unit, Dwarf_Die* die, unsigned key) {
   size_t count = 0;
   if (!dwarf_attr_integrate(die, key, &attribute) || dwarf_formudata(&attribute, &index) != 0) return "";
   if (dwarf_getsrcfiles(unit, &files, &count) != 0 || index >= count) return "";
-  const char* name = dwarf_filesrc(files, index, nullptr, nullptr);
-  return name ? std::filesystem::path(name).lexically_normal().string() : "";
+  return source_path(unit, dwarf_filesrc(files, index, nullptr, nullptr));
 }
 
 Modules::Modules(bool with_debug_info) : with_debug_info_(with_debug_info) {
@@ -146,7 +177,7 @@ std::vector<std::string> Modules::files_at(uint64_t address) {
   std::vector<std::string> all;
   if (!unit || dwarf_getsrcfiles(&unit->die, &files, &count) != 0) return all;
   for (size_t i = 0; i < count; i++) {
-    if (const char* name = dwarf_filesrc(files, i, nullptr, nullptr)) all.push_back(std::filesystem::path(name).lexically_normal().string());
+    if (const char* name = dwarf_filesrc(files, i, nullptr, nullptr)) all.push_back(source_path(&unit->die, name));
   }
   return all;
 }

@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 
 namespace weir::cli {
 namespace {
@@ -130,7 +129,7 @@ Frames StackWalk::at(uint64_t address) {
     const char* file = dwarf_linesrc(line, nullptr, nullptr);
     dwarf_lineno(line, &frame.line);
     dwarf_linecol(line, &frame.column);
-    if (file && frame.line) frame.file = std::filesystem::path(file).lexically_normal().string();
+    if (file && frame.line) frame.file = source_path(&unit->die, file);
   }
   Frames found;
   Dwarf_Die *scopes = nullptr, *nested = nullptr;

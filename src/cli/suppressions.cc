@@ -55,8 +55,9 @@ bool matches_pattern(std::string_view pattern, std::string_view text) {
 void Suppressions::add_file(const std::string& path) {
   const recording::File file = recording::File::reading(path);
   if (!file.is_open()) throw Failure(kWeirFailed, fmt::format("--suppressions {}: {}", path, strerror(errno)));
+  errno = 0;
   const std::string text = file.read(0, kMostText);
-  if (text.empty() && file.size() != 0) throw Failure(kWeirFailed, fmt::format("--suppressions {}: it cannot be read", path));
+  if (text.empty() && errno != 0) throw Failure(kWeirFailed, fmt::format("--suppressions {}: {}", path, strerror(errno)));
   add_text(text, path);
 }
 
