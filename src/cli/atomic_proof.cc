@@ -74,9 +74,10 @@ Judgement AtomicProof::judge(const ReportedSide& side, const ReportedObject& obj
   if (side.frames.empty()) return {false, "where the access was made is not known", ""};
   if (object.has_variable && object.variable.is_atomic) return {false, object.variable.name + " is atomic", ""};
   const Frame& innermost = side.frames.front();
-  const auto known = known_.find(innermost.address);
+  const std::pair instruction(innermost.module, innermost.offset);
+  const auto known = known_.find(instruction);
   if (known != known_.end()) return known->second;
-  Judgement& judgement = known_[innermost.address];
+  Judgement& judgement = known_[instruction];
   for (const Frame& frame : side.frames) {
     if (names_atomic(bare(frame.function))) return judgement = {false, frame.function + " is an operation of atomics", ""};
     if (!frame.is_inlined) break;

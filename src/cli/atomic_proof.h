@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/report.h"
@@ -31,7 +32,7 @@ class AtomicProof {
   Judgement judge_place(const Frame& frame);
 
   FilesAt files_at_;
-  std::map<uint64_t, Judgement> known_;  // by address of the instruction
+  std::map<std::pair<std::string, uint64_t>, Judgement> known_;  // by the instruction: module and offset
   SourceScan sources_;
 };
 
