@@ -2,17 +2,18 @@
 #include "program.h"
 
 #include <condition_variable>
+#include <mutex>
 #include <shared_mutex>
 #include <thread>
 
 std::shared_mutex mutex;
 std::condition_variable_any changed;
-bool open = false;
+bool opened = false;
 int level = 1;
 
 static void waiter() {
   std::shared_lock<std::shared_mutex> lock(mutex);
-  changed.wait(lock, [] { return open; });
+  changed.wait(lock, [] { return opened; });
   use(level);
 }
 
@@ -21,7 +22,7 @@ int main() {
   pause_ms(3);
   {
     std::unique_lock<std::shared_mutex> lock(mutex);
-    open = true;
+    opened = true;
     level = 2;
   }
   changed.notify_all();

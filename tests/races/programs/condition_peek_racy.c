@@ -5,8 +5,10 @@ pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 pthread_cond_t more = PTHREAD_COND_INITIALIZER;
 int queued, taken;
 static void* consumer(void* unused) {
+  pause_ms(2);
   while (taken < 20) {
     int there = queued;  // RACE
+    usleep(300);
     pthread_mutex_lock(&mutex);
     if (!there)
       while (queued == 0) pthread_cond_wait(&more, &mutex);

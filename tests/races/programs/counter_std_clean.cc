@@ -15,6 +15,7 @@ int main() {
       for (int j = 0; j < 300; ++j) {
         std::lock_guard<std::mutex> lock(mutex);
         counter += j;
+        use(j);
       }
     });
   for (auto& thread : threads) thread.join();

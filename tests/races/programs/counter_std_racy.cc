@@ -13,6 +13,7 @@ int main() {
     threads.emplace_back([] {
       for (int j = 0; j < 300; ++j) {
         counter += j;  // RACE
+        use(j);
       }
     });
   for (auto& thread : threads) thread.join();

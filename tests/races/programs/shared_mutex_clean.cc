@@ -1,6 +1,7 @@
 // std::shared_mutex held exclusively to advance the revision, shared to read it.
 #include "program.h"
 
+#include <mutex>
 #include <shared_mutex>
 #include <thread>
 

@@ -1,6 +1,7 @@
 // std::shared_mutex held shared while a revision is advanced.
 #include "program.h"
 
+#include <mutex>
 #include <shared_mutex>
 #include <thread>
 

@@ -1,0 +1,30 @@
+// A thread iterates over a reference to the vector, which it took under the lock, after the lock is gone.
+#include "program.h"
+
+#include <mutex>
+#include <thread>
+#include <vector>
+
+std::vector<int> prices(40, 3);
+std::mutex mutex;
+
+int main() {
+  std::thread updater([] {
+    for (int i = 0; i < 40; ++i) {
+      std::lock_guard<std::mutex> lock(mutex);
+      prices[i] = i;  // RACE
+      usleep(40);
+    }
+  });
+  std::thread reader([] {
+    pause_ms(1);
+    std::unique_lock<std::mutex> lock(mutex);
+    std::vector<int>& seen = prices;
+    lock.unlock();
+    pause_ms(1);
+    for (int price : seen) use(price);  // RACE
+  });
+  updater.join();
+  reader.join();
+  return 0;
+}

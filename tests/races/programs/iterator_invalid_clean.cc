@@ -1,0 +1,24 @@
+// The row is copied under the lock, and the copy used after its release.
+#include "program.h"
+
+#include <mutex>
+#include <thread>
+#include <vector>
+
+std::vector<long> rows(8);
+std::mutex mutex;
+
+int main() {
+  std::thread writer([] {
+    for (int i = 0; i < 30; ++i) {
+      std::lock_guard<std::mutex> lock(mutex);
+      rows[0] = i;
+    }
+  });
+  mutex.lock();
+  long row = rows[0];
+  mutex.unlock();
+  for (int i = 0; i < 30; ++i) use(row);
+  writer.join();
+  return 0;
+}
