@@ -15,7 +15,7 @@ static void* producer(void* unused) {
     last = i == 20;
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&mutex);
-    usleep(20);
+    pause_ms(1);
   }
   return unused;
 }

@@ -11,9 +11,10 @@ std::mutex mutex;
 int main() {
   std::thread updater([] {
     for (int i = 0; i < 40; ++i) {
-      std::lock_guard<std::mutex> lock(mutex);
+      mutex.lock();
       prices[i] = i;  // RACE
-      usleep(40);
+      mutex.unlock();
+      usleep(100);
     }
   });
   std::thread reader([] {
