@@ -1,4 +1,5 @@
-// Two threads split one text with strtok_r: each has a place of its own, but both write ends into the text.
+// Two threads split one text with strtok_r: each has a place of its own, but both write ends into the text. gcc's tsan
+// does not know strtok_r.
 #include "program.h"
 
 char text[2][32] = {"one two three four five", "six seven eight nine ten"};

@@ -25,16 +25,18 @@ static void walk() {
 }
 
 static void set() {
-  for (int i = 0; i < 100; ++i) {
-    std::lock_guard<std::mutex> lock(nodes[1].mutex);
+  for (int i = 0; i < 50; ++i) {
+    nodes[1].mutex.lock();
     nodes[1].value = i;
+    nodes[1].mutex.unlock();
+    usleep(60);
   }
 }
 
 int main() {
   for (int i = 0; i < 3; ++i) nodes[i].next = &nodes[i + 1];
   std::thread one([] {
-    for (int i = 0; i < 100; ++i) walk();
+    for (int i = 0; i < 50; ++i) walk(), usleep(50);
   });
   std::thread two(set);
   one.join();

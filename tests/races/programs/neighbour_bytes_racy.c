@@ -12,8 +12,8 @@ static void* even(void* unused) {
 
 static void* odd(void* unused) {
   for (int i = 0; i < 200; ++i) {
-    for (int j = 1; j < 8; j += 2) bytes[j] = (unsigned char)i;
     bytes[4] = 0;  // RACE
+    for (int j = 1; j < 8; j += 2) bytes[j] = (unsigned char)i;
     use(i);
   }
   return unused;

@@ -4,7 +4,7 @@
 char* blocks[2];
 static void* body(void* argument) {
   int number = *(int*)argument;
-  for (int i = 0; i < 100; ++i) memset(blocks[number], i, 16);
+  for (int i = 0; i < 100; ++i) blocks[number][i % 16] = (char)i;
   return NULL;
 }
 

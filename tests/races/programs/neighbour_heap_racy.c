@@ -5,8 +5,8 @@
 char* blocks[2];
 static void* body(void* argument) {
   int number = *(int*)argument;
-  for (int i = 0; i < 100; ++i) memset(blocks[number], i, 16);  // RACE
-  if (number == 1) blocks[0][3] = 0;                            // RACE
+  for (int i = 0; i < 100; ++i) blocks[number][i % 16] = (char)i;  // RACE
+  if (number == 1) blocks[0][3] = 0;                               // RACE
   return NULL;
 }
 

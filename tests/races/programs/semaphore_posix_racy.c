@@ -15,6 +15,7 @@ static void* producer(void* unused) {
 static void* consumer(void* unused) {
   for (int i = 0; i < 30; ++i) {
     sem_wait(&full);
+    usleep(200);
     use(buffer);  // RACE
     sem_post(&empty);
   }

@@ -6,7 +6,7 @@ int halves[2][8];
 static void* body(void* argument) {
   int number = *(int*)argument;
   for (int i = 0; i < 50; ++i) {
-    int half = (i + number) % 2;
+    int half = number;
     pthread_mutex_lock(&locks[half]);
     halves[half][i % 8] += i;         // RACE
     if (half == 1) halves[0][0] = i;  // RACE
