@@ -115,10 +115,14 @@ void watch(uint64_t at, Page& page, Task& task, const Watcher& watcher, bool is_
 
 }  // namespace
 
-void let_in(uint64_t at, Page& page, const Watcher& watcher, bool writes) {
+void let_in(uint64_t at, Page& page, Watcher& watcher, bool writes) {
   if (!(__atomic_fetch_or(&page.holders, bit_of(watcher), __ATOMIC_ACQ_REL) & bit_of(watcher))) {
     Losses& losses = losses_of(self().id);
     if (losses.held_count < Losses::kMostHeld) losses.held[losses.held_count++] = at;
+    if (!is_trusted(at)) {  // what others have stored it may read unseen
+      join_slots(watcher, page.released);
+      if (writes) page.released |= bit_of(watcher);
+    }
   }
   fill_store(at, kPageSize);
   map(at, kPageSize, writes);
@@ -200,7 +204,7 @@ bool enter(Task& task, Watcher& watcher, const Spot& spot, uint64_t address, boo
       const Task& owner = shared().tasks[page.owner];
       const bool is_over = owner.state == TaskState::kFree || static_cast<uint32_t>(owner.creation) != page.owner_creation;
       if (is_over) {
-        join_slots(watcher, page.holders);
+        join_slots(watcher, page.holders | page.released);
         page.holders = 0;
         if (!alone_looks(watcher)) {
           own(page, task, Mode::kPrivate);
@@ -256,6 +260,7 @@ void look_at(Watcher& watcher, const Spot& spot, Touch touch) {
         if (releases(touch.kind)) teach(others, watcher);
       }
       page.looks++;
+      if (releases(touch.kind)) page.released |= bit_of(watcher);
       if (touch.kind & findings::kWrite) page.was_written = 1;
       look(page.shadow, watcher, touch, spot);
     }
@@ -368,7 +373,7 @@ void forget(uint64_t start, uint64_t size) {
     if (page.shadow) give_shadow(page.shadow);
     page.shadow = 0;
     page.mode = Mode::kNew;
-    page.holders = 0;
+    page.holders = page.released = 0;
   }
 }
 

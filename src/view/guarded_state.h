@@ -118,8 +118,9 @@ struct Page {
   uint32_t shadow;       // index + 1
   uint32_t toucher_count;  // 0, 1, 2 for more
   uint64_t holders;      // slots of tasks that may have it mapped, and touch it unseen
+  uint64_t released;     // slots of tasks that may have stored to it what tells others something
 };
-static_assert(sizeof(Page) == 32);
+static_assert(sizeof(Page) == 40);
 
 inline constexpr int64_t kMostTokens = 100'000'000;
 
@@ -128,7 +129,7 @@ inline uint64_t bit_of(const Watcher& watcher) { return uint64_t{1} << watcher.s
 bool is_owner(const Page& page, const Task& task);
 void own(Page& page, const Task& task, Mode mode);
 // Maps the page; the task is a holder. Under the page's lock, like the next.
-void let_in(uint64_t at, Page& page, const Watcher& watcher, bool writes);
+void let_in(uint64_t at, Page& page, Watcher& watcher, bool writes);
 void become_open(uint64_t at, Page& page, Watcher& watcher);
 // A task has come to a page that its process has not mapped, or not for that. True: it has it now. False: it is watched.
 bool enter(Task& task, Watcher& watcher, const Spot& spot, uint64_t address, bool writes);
