@@ -32,6 +32,8 @@ Known g_known[1024];
 guarded::Touch g_touches[kMostTouches];  // of the single step
 uint32_t g_touch_count;
 uint64_t g_mask;
+uint32_t g_ignored_steps;  // in a row
+constexpr uint32_t kMostIgnoredSteps = 64;
 
 const Instruction* decoded(uint64_t rip) {
   Known& known = g_known[(rip ^ rip >> 10) % 1024];
@@ -76,7 +78,7 @@ bool meet_guarded(Task& task, uint64_t address, ucontext_t& context) {
   constexpr greg_t kWrite = 2;
   if (!guarded::is_ours(address)) return false;
   if (is_in_runtime(task, context)) {
-    guarded::lend(task, address);
+    guarded::lend(task, address, true);
     return true;
   }
   auto& gregs = context.uc_mcontext.gregs;
@@ -104,10 +106,11 @@ bool meet_guarded(Task& task, uint64_t address, ucontext_t& context) {
   const bool has_all = guarded::on_fault(task, spot, touches, count);
   if (!has_all) {
     const bool is_ignored = guarded::is_ignored(rip);
+    if (!is_ignored) g_ignored_steps = 0;
     if (is_listed && count == 1 && emulate(context, touches[0].address, touches[0].size)) {
       guarded::learn(task, touches, count);
-    } else if (is_ignored || (instruction && (instruction->repeat != Repeat::kNone || instruction->is_syscall)) || count > kMostTouches) {
-      guarded::lend(task, address);
+    } else if ((is_ignored && ++g_ignored_steps > kMostIgnoredSteps) || (instruction && (instruction->repeat != Repeat::kNone || instruction->is_syscall)) || count > kMostTouches) {
+      guarded::lend(task, address, false);
     } else {
       hold_signals(context);
       for (uint32_t i = 0; i < count; i++) g_touches[i] = touches[i];

@@ -52,8 +52,8 @@ struct Watcher {  // of a task, by its id
   uint64_t mixes;       // slots of tasks with which it has pages open: what they do may be known to it at any time
   uint64_t mixes_lost;  // the same, of pages that it has lost and may still touch
   uint64_t generation;  // of State::generation: which pages are open
+  uint32_t in_program;  // it may touch what it has mapped; else it drops what it has lost before it can. Guarded by: the lock of its losses
   uint32_t is_learnt;   // another has joined `now` without a release: the epoch is to end
-  uint32_t unused;
   int64_t tokens;       // cycles that it may yet spend looking at accesses
   uint64_t refilled;    // cycles: when they were counted last
   uint32_t lent_count;
@@ -61,8 +61,21 @@ struct Watcher {  // of a task, by its id
   uint64_t lent[kMostLent];  // pages that it has for a moment
 };
 
+// What the tasks of a slot knew in their last epochs: each entry from its own clock on, up to the next one's.
+struct Past {
+  static constexpr uint32_t kKept = 64;
+  struct Known {
+    uint64_t from;
+    Clock clock;
+  };
+  SpinLock lock;
+  uint64_t count;
+  Known known[kKept];  // a ring
+};
+
 struct State {
   uint64_t slot_clock[kSlots];
+  Past past[kSlots];
   Clock ended[kSlots];  // what tasks of the slot knew that have ended
   uint64_t generation;  // changes when pages that were open are closed: each process then unmaps what is in `closed`
   SpinLock open_lock;
@@ -91,6 +104,10 @@ inline findings::Findings& found() { return *reinterpret_cast<findings::Findings
 void mix(Watcher& watcher);
 // All that the tasks of these slots know now.
 void join_slots(Watcher& watcher, uint64_t slots);
+// What that task knew in that epoch.
+void join_epoch(Watcher& watcher, const Epoch& epoch);
+// `other` is known from here on, in a new epoch.
+void learn_clock(Watcher& watcher, const Clock& other);
 // What the task does from here on is not known to who has learnt of it until here.
 void step(Watcher& watcher);
 // Others have joined its clock without a release: its epoch ends.
@@ -116,11 +133,15 @@ struct Page {
   uint32_t owner_creation;
   uint32_t looks;        // accesses looked at since it is watched
   uint32_t shadow;       // index + 1
-  uint32_t toucher_count;  // 0, 1, 2 for more
+  uint8_t toucher_count;   // 0, 1, 2 for more
+  uint8_t unseen_slot;
+  uint16_t unused;
   uint64_t holders;      // slots of tasks that may have it mapped, and touch it unseen
   uint64_t released;     // slots of tasks that may have stored to it what tells others something
+  uint64_t unseen_clock;  // of unseen_slot: until when it may have stored there unseen; 0: nobody
+  uint64_t unseen;       // slots of others who may have
 };
-static_assert(sizeof(Page) == 40);
+static_assert(sizeof(Page) == 56);
 
 inline constexpr int64_t kMostTokens = 100'000'000;
 
@@ -130,6 +151,8 @@ bool is_owner(const Page& page, const Task& task);
 void own(Page& page, const Task& task, Mode mode);
 // Maps the page; the task is a holder. Under the page's lock, like the next.
 void let_in(uint64_t at, Page& page, Watcher& watcher, bool writes);
+// What was stored there unseen, by whoever has given it up since, may be read from here on.
+void learn_unseen(Page& page, Watcher& watcher);
 void become_open(uint64_t at, Page& page, Watcher& watcher);
 // A task has come to a page that its process has not mapped, or not for that. True: it has it now. False: it is watched.
 bool enter(Task& task, Watcher& watcher, const Spot& spot, uint64_t address, bool writes);
@@ -156,8 +179,8 @@ void give_shadow(uint32_t shadow);
 // Looks at who has touched these bytes before; notes this. The bytes lie in the page that has the shadow. Guarded by: the page's lock.
 void look(uint32_t shadow, Watcher& watcher, Touch& touch, const Spot& spot);
 void forget(uint32_t shadow, uint64_t offset, uint64_t size);
-// Slots of the tasks that have stored what is there.
-uint64_t writers(uint32_t shadow, uint64_t offset, uint64_t size);
+// Whoever may have stored what is there is known from here on.
+void learn_from(uint32_t shadow, uint64_t offset, uint64_t size, Watcher& watcher);
 
 // --- findings (guarded_findings.cc)
 
