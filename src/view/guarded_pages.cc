@@ -27,7 +27,7 @@ using page::demand::drop;
 using page::demand::fill_store;
 using page::demand::map;
 
-constexpr uint32_t kAloneLooks = 64, kCommonLooks = 4096;
+constexpr uint32_t kCommonLooks = 4096;
 constexpr uint64_t kNearStack = 64 << 10;
 
 struct Losses {  // in the part of the diff buffers that is the task's own: this View has no diffs
@@ -42,9 +42,11 @@ struct Losses {  // in the part of the diff buffers that is the task's own: this
 static_assert(sizeof(Losses) <= kDiffSize);
 Losses& losses_of(uint32_t task) { return *reinterpret_cast<Losses*>(kDiffs + task * kDiffSize); }
 
+// The more has been spent the sooner a page is left alone.
 uint32_t alone_looks(const Watcher& watcher) {
   if (watcher.tokens <= 0) return 0;
-  return watcher.tokens > kMostTokens / 2 ? kAloneLooks : watcher.tokens > kMostTokens / 8 ? kAloneLooks / 4 : kAloneLooks / 16;
+  const int64_t tokens = watcher.tokens;
+  return tokens > 3 * kMostTokens / 2 ? 1024 : tokens > kMostTokens ? 256 : tokens > kMostTokens / 2 ? 64 : tokens > kMostTokens / 4 ? 16 : 4;
 }
 
 uint32_t common_looks(const Watcher& watcher) {
