@@ -32,7 +32,7 @@ void begin(Watcher& watcher, const Task& task) {
   watcher.held_count = watcher.lockset = 0;
   watcher.mixes = watcher.mixes_lost = 0;
   watcher.generation = state().generation;
-  watcher.lent_count = watcher.lost_count = watcher.is_learnt = 0;
+  watcher.lent_count = watcher.library_orders = watcher.is_learnt = 0;
   watcher.tokens = 0;
   watcher.refilled = 0;
   watcher.in_program = 1;
@@ -206,6 +206,8 @@ void end(Task& task, uint64_t thread) {
 namespace {
 
 }  // namespace
+
+uint32_t& library_orders() { return watcher_of(self()).library_orders; }
 
 bool has_to_leave() { return g_checked && watcher_of(self()).lent_count; }
 

@@ -57,7 +57,7 @@ struct Watcher {  // of a task, by its id
   int64_t tokens;       // cycles that it may yet spend looking at accesses
   uint64_t refilled;    // cycles: when they were counted last
   uint32_t lent_count;
-  uint32_t lost_count;  // pages that others have taken: of kDiffs, the task's own part
+  uint32_t library_orders;
   uint64_t lent[kMostLent];  // pages that it has for a moment
 };
 
