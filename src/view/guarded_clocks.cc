@@ -33,8 +33,6 @@ void begin(Watcher& watcher, const Task& task) {
   watcher.mixes = watcher.mixes_lost = 0;
   watcher.generation = state().generation;
   watcher.lent_count = watcher.library_orders = watcher.is_learnt = 0;
-  watcher.tokens = 0;
-  watcher.refilled = 0;
   watcher.in_program = 1;
   Past& past = state().past[watcher.slot];
   const SpinGuard guard(past.lock);  // of a task that ended: what it knew is in State::ended

@@ -54,8 +54,6 @@ struct Watcher {  // of a task, by its id
   uint64_t generation;  // of State::generation: which pages are open
   uint32_t in_program;  // it may touch what it has mapped; else it drops what it has lost before it can. Guarded by: the lock of its losses
   uint32_t is_learnt;   // another has joined `now` without a release: the epoch is to end
-  int64_t tokens;       // cycles that it may yet spend looking at accesses
-  uint64_t refilled;    // cycles: when they were counted last
   uint32_t lent_count;
   uint32_t library_orders;
   uint64_t lent[kMostLent];  // pages that it has for a moment
@@ -77,6 +75,8 @@ struct State {
   uint64_t slot_clock[kSlots];
   Past past[kSlots];
   Clock ended[kSlots];  // what tasks of the slot knew that have ended
+  int64_t tokens;       // cycles that all tasks together may yet spend looking at accesses
+  uint64_t refilled;    // cycles: when they were counted last; 0: never
   uint64_t generation;  // changes when pages that were open are closed: each process then unmaps what is in `closed`
   SpinLock open_lock;
   uint32_t open_count;  // pages in `open`; those from kMostOpen on are not noted, and stay open
@@ -144,6 +144,7 @@ struct Page {
 static_assert(sizeof(Page) == 56);
 
 inline constexpr int64_t kMostTokens = 100'000'000;
+inline int64_t tokens() { return __atomic_load_n(&state().tokens, __ATOMIC_RELAXED); }
 
 inline Page& page_of(uint64_t page) { return reinterpret_cast<Page*>(kGuardedPages)[(page::alias_of(page) - kAlias) / kPageSize]; }
 inline uint64_t bit_of(const Watcher& watcher) { return uint64_t{1} << watcher.slot; }
@@ -163,7 +164,7 @@ void expose(Task& task, Watcher& watcher, uint64_t address);
 void drop_page(uint64_t at, const Watcher& watcher);
 // What is lent, lost or closed is dropped.
 void settle(Task& task, Watcher& watcher);
-void close_open(Watcher& watcher);
+void close_open();
 // Data of the C library and its like (guarded.cc).
 bool is_trusted(uint64_t address);
 
