@@ -13,7 +13,7 @@ namespace weir::view::guarded {
 
 // Per process, once it runs tasks.
 inline bool open_tracking() { return page::demand::open("guarded"); }
-inline void close_tracking() { page::demand::close(); }
+void close_tracking();
 inline void track(uint64_t start, uint64_t size) { page::demand::track(start, size); }
 inline bool is_ours(uint64_t address) { return page::demand::is_ours(address); }
 
@@ -68,6 +68,8 @@ bool is_stepping();
 
 // Others may have taken pages: they are unmapped. In the runtime.
 void catch_up(Task& task);
+// A handler of the program's begins, with its frame there: these pages stay mapped until it has returned.
+void pin(Task& task, uint64_t frame);
 // It is about to sleep, and catches up before it goes on.
 void begin_wait(Task& task);
 // The task ends: its process may run another one.
