@@ -30,8 +30,8 @@ void begin(Watcher& watcher, const Task& task) {
   watcher.slot = task.creation % kSlots;
   watcher.creation = task.creation;
   watcher.held_count = watcher.lockset = 0;
-  watcher.mixes = watcher.mixes_lost = 0;
-  watcher.generation = state().generation;
+  watcher.mixes[0] = watcher.mixes[1] = watcher.mixes[2] = watcher.mixes_lost = 0;
+  watcher.closed_seen = __atomic_load_n(&state().closings, __ATOMIC_ACQUIRE);
   watcher.lent_count = watcher.library_orders = watcher.is_learnt = 0;
   watcher.in_program = 1;
   Past& past = state().past[watcher.slot];
@@ -94,7 +94,9 @@ void join_slots(Watcher& watcher, uint64_t slots) {
 }
 
 void mix(Watcher& watcher) {
-  join_slots(watcher, __atomic_load_n(&watcher.mixes, __ATOMIC_RELAXED) | __atomic_load_n(&watcher.mixes_lost, __ATOMIC_RELAXED));
+  uint64_t slots = __atomic_load_n(&watcher.mixes_lost, __ATOMIC_RELAXED);
+  for (const uint64_t& mixes : watcher.mixes) slots |= __atomic_load_n(&mixes, __ATOMIC_RELAXED);
+  join_slots(watcher, slots);
 }
 
 void meet_learners(Watcher& watcher) {

@@ -103,9 +103,9 @@ void give_up(Page& page, const Watcher& watcher) {
 // The tasks of these slots may touch the page unseen until they have dropped it: meanwhile they may learn all that `by` knows.
 void lose(uint64_t at, Page& page, uint64_t holders, const Watcher& by) {
   each_holder(holders, by, [&](Task& task, Watcher& other) {
-    __atomic_fetch_or(&other.mixes_lost, bit_of(by), __ATOMIC_RELEASE);
     Losses& losses = losses_of(task.id);
     const SpinGuard guard(losses.lock);
+    __atomic_fetch_or(&other.mixes_lost, bit_of(by), __ATOMIC_RELEASE);
     if (losses.count == Losses::kMost) return;
     losses.pages[losses.count++] = at;
     if (!other.in_program) give_up(page, other);  // it cannot touch it before it has dropped it
@@ -126,8 +126,10 @@ void lose_sleeping(uint64_t at, Page& page, const Watcher& by) {
 
 void teach(uint64_t holders, const Watcher& by) {
   each_holder(holders, by, [&](Task& task, Watcher& other) {
+    Losses& losses = losses_of(task.id);
+    const SpinGuard guard(losses.lock);
     __atomic_fetch_or(&other.mixes_lost, bit_of(by), __ATOMIC_RELEASE);
-    ask(task, losses_of(task.id));
+    ask(task, losses);
   });
 }
 
@@ -155,7 +157,7 @@ void let_in(uint64_t at, Page& page, Watcher& watcher, bool writes) {
     if (losses.held_count < Losses::kMostHeld) losses.held[losses.held_count++] = at;
     if (!is_trusted(at)) {  // what others have stored it may read unseen
       learn_unseen(page, watcher);
-    join_slots(watcher, page.released);
+      join_slots(watcher, page.released);
       if (writes) page.released |= bit_of(watcher);
     }
   }
@@ -170,8 +172,8 @@ void open_to(uint64_t at, Page& page, Watcher& watcher) {
   const uint64_t others = page.holders & ~bit_of(watcher);
   let_in(at, page, watcher, true);
   if (!others) return;
-  __atomic_fetch_or(&watcher.mixes, others, __ATOMIC_RELEASE);
-  each_holder(others, watcher, [&](Task&, Watcher& other) { __atomic_fetch_or(&other.mixes, bit_of(watcher), __ATOMIC_RELEASE); });
+  __atomic_fetch_or(&watcher.mixes[page.open_tag], others, __ATOMIC_RELEASE);
+  each_holder(others, watcher, [&](Task&, Watcher& other) { __atomic_fetch_or(&other.mixes[page.open_tag], bit_of(watcher), __ATOMIC_RELEASE); });
 }
 
 }  // namespace
@@ -181,6 +183,7 @@ void become_open(uint64_t at, Page& page, Watcher& watcher) {
   page.mode = Mode::kOpen;
   {
     const SpinGuard guard(s.open_lock);
+    page.open_tag = s.open_count < kMostOpen ? static_cast<uint16_t>(s.generation & 1) : kForEver;
     if (s.open_count < kMostOpen) s.open[s.open_count++] = at;
   }
   __atomic_fetch_add(&found().unseen_pages, 1, __ATOMIC_RELAXED);
@@ -336,72 +339,87 @@ void drop_lent(const Task& task, Watcher& watcher) {
   watcher.lent_count = 0;
 }
 
+// Between two tasks' looks at each other nothing may fall: what it may have read unseen is learnt, the pages dropped, and those told of
+// it forgotten, under one lock.
 void drop_lost(const Task& task, Watcher& watcher) {
   Losses& losses = losses_of(task.id);
-  if (watcher.in_program && !__atomic_load_n(&losses.count, __ATOMIC_ACQUIRE)) return;
+  if (watcher.in_program && !__atomic_load_n(&losses.count, __ATOMIC_ACQUIRE) && !__atomic_load_n(&watcher.mixes_lost, __ATOMIC_ACQUIRE)) return;
   const SpinGuard guard(losses.lock);
+  join_slots(watcher, watcher.mixes_lost);
   watcher.in_program = 1;
   for (uint32_t i = 0; i < losses.count; i++) {
     const uint64_t at = losses.pages[i];
     if (!page::store_extent(at)) continue;
-    Page& page = page_of(at);
+    const Page& page = page_of(at);
     if (page.mode == Mode::kPrivate && is_owner(page, task)) continue;  // it has come back
     drop_page(at, watcher);
   }
   losses.count = 0;
+  if (!task.handler_count) __atomic_store_n(&watcher.mixes_lost, 0, __ATOMIC_RELEASE);  // else some pages stay
 }
 
-// Pages that were open when a generation ended.
-void drop_closed(Watcher& watcher) {
-  State& s = state();
-  const uint64_t generation = __atomic_load_n(&s.generation, __ATOMIC_ACQUIRE);
-  if (watcher.generation == generation) return;
-  mix(watcher);
-  for (uint32_t i = 0; i < s.closed_count; i++) drop_page(s.closed[i], watcher);  // not changed before all have done so
-  watcher.generation = generation;
-  watcher.mixes = 0;
+// Under the page's lock: all who have it are to drop it.
+void close(uint64_t at, Page& page) {
+  if (page.mode != Mode::kOpen) return;
+  page.mode = Mode::kWatched;
+  page.looks = 0;
+  page.was_written = 0;
+  page.unseen |= page.released;  // what the shadow knew of it is forgotten
+  if (page.shadow) forget(page.shadow, 0, kPageSize);
+  Shared& s = shared();
+  for (uint32_t i = 0; i < s.high_task; i++) {
+    Watcher& holder = state().watchers[i];
+    if (!(page.holders >> holder.slot & 1) || s.tasks[i].state == TaskState::kFree) continue;
+    Losses& losses = losses_of(i);
+    const SpinGuard guard(losses.lock);
+    if (losses.count == Losses::kMost) continue;
+    losses.pages[losses.count++] = at;
+    if (!holder.in_program) give_up(page, holder);
+    else if (&s.tasks[i] != &self()) ask(s.tasks[i], losses);
+  }
 }
 
 }  // namespace
 
-// Everybody has dropped what the last generation closed, and this task has tokens to spend: the pages that are open now are closed.
+// Everybody who runs has dropped what the last closing took, and there are tokens to spend: the pages that are open now are closed.
 void close_open() {
   State& s = state();
   if (tokens() < kMostTokens || !s.open_count || __atomic_exchange_n(&s.is_closing, 1u, __ATOMIC_ACQUIRE)) return;
   const Shared& tasks = shared();
   bool ready = true;
   for (uint32_t i = 0; i < tasks.high_task; i++) {
-    if (tasks.tasks[i].state != TaskState::kFree && s.watchers[i].generation != s.generation) ready = false;
+    const Watcher& watcher = s.watchers[i];
+    if (tasks.tasks[i].state != TaskState::kFree && watcher.in_program && watcher.closed_seen != s.closings) ready = false;
   }
   if (ready) {
+    uint32_t count;
     {
       const SpinGuard guard(s.open_lock);
-      for (uint32_t i = 0; i < s.open_count; i++) s.closed[i] = s.open[i];
-      s.closed_count = s.open_count;
+      s.generation++;
+      count = s.open_count;
+      for (uint32_t i = 0; i < count; i++) s.closed[i] = s.open[i];
       s.open_count = 0;
     }
-    for (uint32_t i = 0; i < s.closed_count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
       Page& page = page_of(s.closed[i]);
       const SpinGuard guard(page.lock);
-      if (page.mode != Mode::kOpen) continue;
-      page.mode = Mode::kWatched;
-      page.looks = 0;
-      page.was_written = 0;
-      if (page.shadow) forget(page.shadow, 0, kPageSize);
+      close(s.closed[i], page);
     }
-    __atomic_store_n(&s.generation, s.generation + 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&s.closings, s.generation, __ATOMIC_RELEASE);
   }
   __atomic_store_n(&s.is_closing, 0u, __ATOMIC_RELEASE);
 }
 
 void settle(Task& task, Watcher& watcher) {
+  const uint64_t closings = __atomic_load_n(&state().closings, __ATOMIC_ACQUIRE);
   mix(watcher);
   if (watcher.lent_count) drop_lent(task, watcher);
   drop_lost(task, watcher);
-  drop_closed(watcher);
-  __atomic_store_n(&watcher.mixes_lost, 0, __ATOMIC_RELEASE);
+  if (watcher.closed_seen == closings || task.handler_count) return;
+  __atomic_store_n(&watcher.mixes[(closings - 1) & 1], 0, __ATOMIC_RELEASE);
+  if (closings - watcher.closed_seen > 1) __atomic_store_n(&watcher.mixes[closings & 1], 0, __ATOMIC_RELEASE);  // it slept, and has no page that is open
+  watcher.closed_seen = closings;
 }
-
 
 void pin(Task& task, uint64_t frame) {
   constexpr uint64_t kFrame = 12 << 10;

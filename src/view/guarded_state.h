@@ -49,9 +49,9 @@ struct Watcher {  // of a task, by its id
   uint32_t held_count;  // more than kMostHeld are not listed
   uint32_t lockset;     // index + 1, of what is held now; 0: to be looked up
   uint64_t held[kMostHeld];  // lowest bit: for reading
-  uint64_t mixes;       // slots of tasks with which it has pages open: what they do may be known to it at any time
-  uint64_t mixes_lost;  // the same, of pages that it has lost and may still touch
-  uint64_t generation;  // of State::generation: which pages are open
+  uint64_t mixes[3];    // slots of tasks with which it has pages open, by Page::open_tag: what they do may be known to it at any time
+  uint64_t mixes_lost;  // the same, of pages that it has lost and may still touch. Guarded by: the lock of its losses
+  uint64_t closed_seen;  // State::closings, when it dropped its pages last
   uint32_t in_program;  // it may touch what it has mapped; else it drops what it has lost before it can. Guarded by: the lock of its losses
   uint32_t is_learnt;   // another has joined `now` without a release: the epoch is to end
   uint32_t lent_count;
@@ -77,9 +77,10 @@ struct State {
   Clock ended[kSlots];  // what tasks of the slot knew that have ended
   int64_t tokens;       // cycles that all tasks together may yet spend looking at accesses
   uint64_t refilled;    // cycles: when they were counted last; 0: never
-  uint64_t generation;  // changes when pages that were open are closed: each process then unmaps what is in `closed`
+  uint64_t generation;  // pages that are opened now are closed together; a closing begins
+  uint64_t closings;    // that are over: all pages opened in the generations before this number have been taken from all tasks
   SpinLock open_lock;
-  uint32_t open_count;  // pages in `open`; those from kMostOpen on are not noted, and stay open
+  uint32_t open_count;  // pages in `open`; where there is no room for more they stay open (kForEver)
   uint32_t closed_count;
   uint32_t shadows;     // taken so far
   uint32_t free_shadow; // of a list of those that are free again, index + 1
@@ -125,6 +126,8 @@ enum class Mode : uint8_t {
   kOpen,     // any task may have it: accesses are not seen
 };
 
+inline constexpr uint16_t kForEver = 2;
+
 struct Page {
   SpinLock lock;
   Mode mode;
@@ -135,7 +138,7 @@ struct Page {
   uint32_t shadow;       // index + 1
   uint8_t toucher_count;   // 0, 1, 2 for more
   uint8_t unseen_slot;
-  uint16_t unused;
+  uint16_t open_tag;       // kOpen: the parity of the generation in which it was opened, or kForEver
   uint64_t holders;      // slots of tasks that may have it mapped, and touch it unseen
   uint64_t released;     // slots of tasks that may have stored to it what tells others something
   uint64_t unseen_clock;  // of unseen_slot: until when it may have stored there unseen; 0: nobody
