@@ -29,12 +29,13 @@ struct Entry {
 };
 static_assert(sizeof(Entry) == 24);
 
-constexpr uint32_t kEntries = 5;
+constexpr uint32_t kEntries = 7;
 struct Cell {
   Entry entries[kEntries];
   uint64_t lost;  // slots of tasks whose writes are not among them any more
+  uint64_t unused[2];
 };
-static_assert(sizeof(Cell) == 128);
+static_assert(sizeof(Cell) == 192);
 
 constexpr uint64_t kCellBytes = 8, kCells = kPageSize / kCellBytes;
 constexpr uint64_t kShadowSize = kCells * sizeof(Cell);
@@ -69,7 +70,9 @@ Entry& room(Cell& cell, const Watcher& watcher, uint8_t bytes, uint32_t kind) {
       best_rank = rank;
     }
   }
-  if (best->clock && releases(best->kind) && best->number != watcher.number) cell.lost |= uint64_t{1} << best->slot;
+  // What the new entry says as well need not be remembered: a store by the same task, or by one who knows of it, over the same bytes.
+  const bool stands_for_it = best_rank >= 80 && releases(kind);
+  if (best->clock && releases(best->kind) && !stands_for_it) cell.lost |= uint64_t{1} << best->slot;
   return *best;
 }
 
