@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include "base/options.h"
+#include "event/declared.h"
 #include "event/happens_before.h"
 #include "page/store.h"
 #include "runtime/state.h"
@@ -34,6 +35,7 @@ void attach() {
   }
   __atomic_store_n(&found.attached, 1u, __ATOMIC_RELEASE);
   happens::g_knows_blocks = true;
+  declared::switch_on();
 }
 
 }  // namespace weir::checking

@@ -96,6 +96,7 @@ void start(Task& task) {
   find_system_libraries();
   begin_first(task);
   happens::g_checked = true;
+  begin_declared();
 }
 
 bool is_ignored(uint64_t rip) {
@@ -104,6 +105,16 @@ bool is_ignored(uint64_t rip) {
   }
   return false;
 }
+
+namespace {
+
+// What of it lies from `at` on in the same page.
+Touch piece_of(const Touch& touch, uint64_t at) {
+  const uint64_t limit = touch.address + touch.size, next = page_down(at) + kPageSize;
+  return {at, (limit < next ? limit : next) - at, touch.kind, touch.context};
+}
+
+}  // namespace
 
 bool on_fault(Task& task, const Spot& spot, Touch* touches, uint32_t count) {
   Watcher& watcher = watcher_of(task);
@@ -118,7 +129,10 @@ bool on_fault(Task& task, const Spot& spot, Touch* touches, uint32_t count) {
   for (uint32_t i = 0; i < count; i++) {
     const uint64_t limit = touches[i].address + touches[i].size;
     for (uint64_t at = touches[i].address; at < limit; at = page_down(at) + kPageSize) {
-      if (is_ours(at) && !enter(task, watcher, spot, at, touches[i].kind & (findings::kWrite | kUnknownWrite))) has_all = false;
+      if (!is_ours(at)) continue;
+      Page& page = page_of(page_down(at));
+      if (page.mode == Mode::kDeclared) has_all &= meet_declared(task, watcher, spot, piece_of(touches[i], at), page);
+      else if (!enter(task, watcher, spot, at, touches[i].kind & (findings::kWrite | kUnknownWrite))) has_all = false;
     }
   }
   if (has_all) return true;
@@ -154,9 +168,14 @@ void meet_range(Task& task, Watcher& watcher, const Spot& spot, const Touch& tou
     const uint64_t next = page_down(at) + kPageSize;
     if (is_ours(at)) {
       Page& page = page_of(page_down(at));
+      if (page.mode == Mode::kDeclared) {
+        meet_declared(task, watcher, spot, piece_of(touch, at), page);
+        at = next;
+        continue;
+      }
       const bool has = page.mode != Mode::kWatched && page.mode != Mode::kReadBy && (page.holders & bit_of(watcher));
       if (!has && !enter(task, watcher, spot, at, touch.kind & findings::kWrite)) {
-        look_at(watcher, spot, {at, (limit < next ? limit : next) - at, touch.kind, touch.context});
+        look_at(watcher, spot, piece_of(touch, at));
       }
     }
     at = next;
@@ -180,7 +199,8 @@ void touch(uint64_t start, uint64_t size, bool writes) {
   for (uint64_t at = page_down(start); at < start + size; at += kPageSize) {
     if (!is_ours(at) || page::has_protection(at, kPageSize)) continue;
     Page& page = page_of(at);
-    if (page.mode == Mode::kWatched || page.mode == Mode::kNew || (writes && page.mode == Mode::kReadBy)) {
+    if (page.mode == Mode::kDeclared && (page.holders & bit_of(watcher)) && page.looks) continue;  // meet_declared() has let it in
+    if (page.mode == Mode::kWatched || page.mode == Mode::kNew || page.mode == Mode::kDeclared || (writes && page.mode == Mode::kReadBy)) {
       if (size > kMostLent / 2 * kPageSize && page.mode == Mode::kWatched) {  // more than can be lent at once
         const SpinGuard guard(page.lock);
         become_open(at, page, watcher);
@@ -258,7 +278,7 @@ void learn(Task& task, const Touch* touches, uint32_t count) {
       Page& page = page_of(at);
       const SpinGuard guard(page.lock);
       const uint64_t rest = page_down(at) + kPageSize - at;
-      uint64_t slots = page.holders;
+      uint64_t slots = page.mode == Mode::kDeclared ? 0 : page.holders;
       if (page.shadow) slots |= writers(page.shadow, at % kPageSize, limit - at < rest ? limit - at : rest);
       join_slots(watcher, slots);
     }

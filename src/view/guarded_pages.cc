@@ -84,6 +84,8 @@ void ask(Task& task, Losses& losses) {
   sys::raw(SYS_tkill, task.tid, sys::g_probe_signal);
 }
 
+}  // namespace
+
 // The tasks of these slots may touch the page unseen until they have dropped it: meanwhile they may learn all that `by` knows.
 void lose(uint64_t page, uint64_t holders, const Watcher& by) {
   each_holder(holders, by, [&](Task& task, Watcher& other) {
@@ -94,6 +96,8 @@ void lose(uint64_t page, uint64_t holders, const Watcher& by) {
     ask(task, losses);
   });
 }
+
+namespace {
 
 void teach(uint64_t holders, const Watcher& by) {
   each_holder(holders, by, [&](Task& task, Watcher& other) {
@@ -124,8 +128,6 @@ void let_in(uint64_t at, Page& page, const Watcher& watcher, bool writes) {
   map(at, kPageSize, writes);
 }
 
-namespace {
-
 // Open to all: who has it learns from all others who have it, at any time.
 void open_to(uint64_t at, Page& page, Watcher& watcher) {
   const uint64_t others = page.holders & ~bit_of(watcher);
@@ -134,8 +136,6 @@ void open_to(uint64_t at, Page& page, Watcher& watcher) {
   __atomic_fetch_or(&watcher.mixes, others, __ATOMIC_RELEASE);
   each_holder(others, watcher, [&](Task&, Watcher& other) { __atomic_fetch_or(&other.mixes, bit_of(watcher), __ATOMIC_RELEASE); });
 }
-
-}  // namespace
 
 void become_open(uint64_t at, Page& page, Watcher& watcher) {
   State& s = state();
@@ -212,6 +212,7 @@ bool enter(Task& task, Watcher& watcher, const Spot& spot, uint64_t address, boo
     case Mode::kWatched:
       if (!is_owner(page, task)) page.toucher_count = 2;
       break;
+    case Mode::kDeclared: return false;
   }
   const bool is_common = page.toucher_count > 1;
   if (page.shadow && page.looks < (is_common ? common_looks(watcher) : alone_looks(watcher))) return false;
@@ -264,7 +265,7 @@ void drop_lent(Watcher& watcher) {
     if (!page::store_extent(at)) continue;
     Page& page = page_of(at);
     const SpinGuard guard(page.lock);
-    if (page.mode != Mode::kWatched && page.mode != Mode::kNew && page.mode != Mode::kReadBy) continue;  // it has got it since
+    if (page.mode != Mode::kWatched && page.mode != Mode::kNew && page.mode != Mode::kReadBy && page.mode != Mode::kDeclared) continue;  // it has got it since
     drop_page(at, watcher);
   }
   watcher.lent_count = 0;
@@ -349,9 +350,10 @@ void leave(Task& task) {
 
 void forget(uint64_t start, uint64_t size) {
   if (!page::demand::is_open()) return;
+  end_declared(start, size, nullptr);
   for (uint64_t at = page_down(start); at < start + size; at += kPageSize) {
     Page& page = page_of(at);
-    if (page.mode == Mode::kNew) continue;
+    if (page.mode == Mode::kNew || page.mode == Mode::kDeclared) continue;
     const SpinGuard guard(page.lock);
     if (page.shadow) give_shadow(page.shadow);
     page.shadow = 0;
