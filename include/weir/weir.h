@@ -70,8 +70,11 @@ struct weir_calls {
 int weir_query_active(void);                       /* programs call weir_active() */
 const struct weir_calls *weir_query_calls(void);   /* NULL where policies are not checked */
 
+/* So that a place in a report is the caller's. */
+#define WEIR_INLINE static inline __attribute__((always_inline, unused))
+
 /* 1 where the program runs under the weir command, at whatever point of Order x View; 0 where it does not. */
-static inline int weir_active(void) {
+WEIR_INLINE int weir_active(void) {
   static int known; /* 0 not asked yet, 1 no, 2 yes: the answer never changes, so two threads may both ask */
   if (__atomic_load_n(&known, __ATOMIC_RELAXED) == 0) {
     int (*query)(void);
@@ -81,7 +84,7 @@ static inline int weir_active(void) {
   return __atomic_load_n(&known, __ATOMIC_RELAXED) == 2;
 }
 
-static inline const struct weir_calls *weir_calls(void) {
+WEIR_INLINE const struct weir_calls *weir_calls(void) {
   static struct weir_calls none; /* there are no calls */
   static const struct weir_calls *known; /* likewise */
   const struct weir_calls *calls = __atomic_load_n(&known, __ATOMIC_RELAXED);
@@ -98,7 +101,7 @@ static inline const struct weir_calls *weir_calls(void) {
 /* So that a report names the function that has made the call: it does not end by a jump to Weir. */
 #define WEIR_STAYS __asm__ volatile("")
 
-static inline void weir_change_(const void *object, int change, const void *lock) {
+WEIR_INLINE void weir_change_(const void *object, int change, const void *lock) {
   const struct weir_calls *calls = weir_calls();
   if (__builtin_expect(calls != NULL, 0)) {
     calls->change((void *)(uintptr_t)object, change, lock);
@@ -109,7 +112,7 @@ static inline void weir_change_(const void *object, int change, const void *lock
 /* --- Objects */
 
 /* malloc and free, of an object with a policy. */
-static inline void *weir_alloc(size_t size, enum weir_policy policy) {
+WEIR_INLINE void *weir_alloc(size_t size, enum weir_policy policy) {
   const struct weir_calls *calls = weir_calls();
   void *object;
   if (__builtin_expect(calls == NULL, 1)) return malloc(size);
@@ -117,7 +120,7 @@ static inline void *weir_alloc(size_t size, enum weir_policy policy) {
   WEIR_STAYS;
   return object;
 }
-static inline void weir_free(void *object) {
+WEIR_INLINE void weir_free(void *object) {
   const struct weir_calls *calls = weir_calls();
   if (__builtin_expect(calls == NULL, 1)) {
     free(object);
@@ -129,7 +132,7 @@ static inline void weir_free(void *object) {
 
 /* Memory that exists has a policy from here on: a variable, a part of a struct or of an array. Objects that lie apart from other memory, by pages, cost
  * least (WEIR_PAGES). */
-static inline void weir_object_declare(const void *object, size_t size, enum weir_policy policy) {
+WEIR_INLINE void weir_object_declare(const void *object, size_t size, enum weir_policy policy) {
   const struct weir_calls *calls = weir_calls();
   if (__builtin_expect(calls != NULL, 0)) {
     calls->declare((void *)(uintptr_t)object, size, (int)policy);
@@ -137,7 +140,7 @@ static inline void weir_object_declare(const void *object, size_t size, enum wei
   }
 }
 /* It has none any more. Needed before a variable's lifetime ends; free and weir_free do it themselves. */
-static inline void weir_object_forget(const void *object) {
+WEIR_INLINE void weir_object_forget(const void *object) {
   const struct weir_calls *calls = weir_calls();
   if (__builtin_expect(calls != NULL, 0)) {
     calls->forget((void *)(uintptr_t)object);
@@ -145,7 +148,7 @@ static inline void weir_object_forget(const void *object) {
   }
 }
 /* enum weir_policy; -1 where the address lies in no object, and without Weir. */
-static inline int weir_policy_of(const void *object) {
+WEIR_INLINE int weir_policy_of(const void *object) {
   const struct weir_calls *calls = weir_calls();
   return __builtin_expect(calls != NULL, 0) ? calls->policy(object) : -1;
 }
@@ -164,21 +167,21 @@ static inline int weir_policy_of(const void *object) {
 
 /* --- Changes. Each acquires for, or releases from, the calling thread. */
 
-static inline void weir_acquire_write(const void *object) { weir_change_(object, WEIR_CHANGE_ACQUIRE_WRITE, NULL); }
-static inline void weir_release_write(const void *object) { weir_change_(object, WEIR_CHANGE_RELEASE_WRITE, NULL); }
-static inline void weir_acquire_read(const void *object) { weir_change_(object, WEIR_CHANGE_ACQUIRE_READ, NULL); }
-static inline void weir_release_read(const void *object) { weir_change_(object, WEIR_CHANGE_RELEASE_READ, NULL); }
+WEIR_INLINE void weir_acquire_write(const void *object) { weir_change_(object, WEIR_CHANGE_ACQUIRE_WRITE, NULL); }
+WEIR_INLINE void weir_release_write(const void *object) { weir_change_(object, WEIR_CHANGE_RELEASE_WRITE, NULL); }
+WEIR_INLINE void weir_acquire_read(const void *object) { weir_change_(object, WEIR_CHANGE_ACQUIRE_READ, NULL); }
+WEIR_INLINE void weir_release_read(const void *object) { weir_change_(object, WEIR_CHANGE_RELEASE_READ, NULL); }
 /* Who holds the lock, a mutex or a lock for readers and writers, has the object from here on. */
-static inline void weir_set_locked(const void *object, const void *lock) { weir_change_(object, WEIR_CHANGE_LOCKED, lock); }
+WEIR_INLINE void weir_set_locked(const void *object, const void *lock) { weir_change_(object, WEIR_CHANGE_LOCKED, lock); }
 /* While there is one thread. */
-static inline void weir_set_sticky_read(const void *object) { weir_change_(object, WEIR_CHANGE_STICKY_READ, NULL); }
+WEIR_INLINE void weir_set_sticky_read(const void *object) { weir_change_(object, WEIR_CHANGE_STICKY_READ, NULL); }
 /* An untouched or inaccessible object. */
-static inline void weir_set_racy(const void *object) { weir_change_(object, WEIR_CHANGE_RACY, NULL); }
+WEIR_INLINE void weir_set_racy(const void *object) { weir_change_(object, WEIR_CHANGE_RACY, NULL); }
 
 /* --- Arrays of which parts have policies of their own: each slice is an object. Slices lie apart from each other in checked programs, so elements are
  * reached by weir_array_at only. */
 
-static inline struct weir_array *weir_array_make_(struct weir_array shape, const size_t *ends, enum weir_policy policy) {
+WEIR_INLINE struct weir_array *weir_array_make_(struct weir_array shape, const size_t *ends, enum weir_policy policy) {
   static size_t made;
   const struct weir_calls *calls = weir_calls();
   const size_t ends_size = shape.per_slice ? 0 : shape.slices * sizeof(size_t);
@@ -206,7 +209,7 @@ static inline struct weir_array *weir_array_make_(struct weir_array shape, const
   return array;
 }
 /* `count` elements in slices of `per_slice`, the last perhaps shorter. NULL: there is no memory. */
-static inline struct weir_array *weir_array_slice(size_t count, size_t element_size, size_t per_slice, enum weir_policy policy) {
+WEIR_INLINE struct weir_array *weir_array_slice(size_t count, size_t element_size, size_t per_slice, enum weir_policy policy) {
   struct weir_array shape = {0, 0, 0, 0, NULL, NULL, 0, 0};
   shape.element_size = element_size;
   shape.count = count;
@@ -215,18 +218,18 @@ static inline struct weir_array *weir_array_slice(size_t count, size_t element_s
   return weir_array_make_(shape, NULL, policy);
 }
 /* Every element is an object. */
-static inline struct weir_array *weir_array_split(size_t count, size_t element_size, enum weir_policy policy) {
+WEIR_INLINE struct weir_array *weir_array_split(size_t count, size_t element_size, enum weir_policy policy) {
   return weir_array_slice(count, element_size, 1, policy);
 }
 /* Slice k ends before element ends[k]; the last one at `count`. */
-static inline struct weir_array *weir_array_slice_at(size_t count, size_t element_size, const size_t *ends, size_t slices, enum weir_policy policy) {
+WEIR_INLINE struct weir_array *weir_array_slice_at(size_t count, size_t element_size, const size_t *ends, size_t slices, enum weir_policy policy) {
   struct weir_array shape = {0, 0, 0, 0, NULL, NULL, 0, 0};
   shape.element_size = element_size;
   shape.count = count;
   shape.slices = slices;
   return weir_array_make_(shape, ends, policy);
 }
-static inline void weir_array_free(struct weir_array *array) {
+WEIR_INLINE void weir_array_free(struct weir_array *array) {
   const struct weir_calls *calls = weir_calls();
   if (array == NULL) return;
   if (__builtin_expect(calls != NULL, 0)) {
@@ -238,7 +241,7 @@ static inline void weir_array_free(struct weir_array *array) {
   free(array);
 }
 /* The slice that the element is in: an object for the functions above is weir_array_at() of any of its elements. */
-static inline size_t weir_array_slice_of(const struct weir_array *array, size_t index) {
+WEIR_INLINE size_t weir_array_slice_of(const struct weir_array *array, size_t index) {
   size_t low = 0, high = array->slices - 1;
   if (array->per_slice) return index / array->per_slice;
   while (low < high) {
@@ -249,7 +252,7 @@ static inline size_t weir_array_slice_of(const struct weir_array *array, size_t 
   return low;
 }
 /* Address of the element. Each thread knows the last slice that it was asked for (PUSh, section 3.4). */
-static inline void *weir_array_at(const struct weir_array *array, size_t index) {
+WEIR_INLINE void *weir_array_at(const struct weir_array *array, size_t index) {
   static __thread struct {
     const struct weir_array *array;
     size_t id, first, count;

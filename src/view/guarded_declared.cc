@@ -152,7 +152,7 @@ void give_up_pages(Declared& object, uint32_t index, Watcher& watcher, bool from
   Range mine{};  // pages in a row
   each_page(object, index, [&](uint64_t at, Page& page) {
     const uint64_t others = page.holders & ~bit_of(watcher);
-    if (others && from_others) lose(at, others, watcher);
+    if (others && from_others) lose(at, page, others, watcher);
     if (!(page.holders & bit_of(watcher))) return;
     __atomic_fetch_and(&page.holders, ~bit_of(watcher), __ATOMIC_RELEASE);
     if (at != mine.limit) {
@@ -174,7 +174,7 @@ void enforce(Declared& object, uint32_t index, const Task& task, Watcher& watche
   }
   each_page(object, index, [&](uint64_t at, Page& page) {
     const uint64_t others = page.holders & ~bit_of(watcher);
-    if (others && from_others) lose(at, others, watcher);
+    if (others && from_others) lose(at, page, others, watcher);
     if (rights == Rights::kRead) close_page(at, page, watcher);
     open_page(at, page, watcher, rights == Rights::kWrite);
   });
@@ -191,7 +191,7 @@ void mark_pages(uint32_t index, Watcher& watcher) {
     const bool is_whole = has_pages || (object.start <= at && object.limit() >= at + kPageSize);
     if (page.mode == Mode::kDeclared && !page.looks && !is_whole) continue;
     const uint64_t others = page.holders & ~bit_of(watcher);
-    if (others) lose(at, others, watcher);
+    if (others) lose(at, page, others, watcher);
     close_page(at, page, watcher);
     page.mode = Mode::kDeclared;
     page.looks = is_whole ? index : 0;
@@ -199,7 +199,7 @@ void mark_pages(uint32_t index, Watcher& watcher) {
   }
 }
 
-void unmark_pages(uint64_t start, uint64_t size, uint32_t index, const Watcher& watcher) {
+void unmark_pages(uint64_t start, uint64_t size, uint32_t index, Watcher& watcher) {
   if (!happens::g_checked) return;
   for (uint64_t at = page_down(start); at < start + size; at += kPageSize) {
     if (!page::store_extent(at)) continue;
@@ -211,7 +211,7 @@ void unmark_pages(uint64_t start, uint64_t size, uint32_t index, const Watcher& 
       if (other && objects().at(other).start < at + kPageSize) continue;
     }
     const uint64_t others = page.holders & ~bit_of(watcher);
-    if (others) lose(at, others, watcher);
+    if (others) lose(at, page, others, watcher);
     close_page(at, page, watcher);
     page.mode = Mode::kNew;
     page.looks = 0;

@@ -28,6 +28,6 @@ void give_up_pages(Declared& object, uint32_t index, Watcher& watcher, bool from
 
 // Not with its lock: its pages become kDeclared, or what they would be without it.
 void mark_pages(uint32_t index, Watcher& watcher);
-void unmark_pages(uint64_t start, uint64_t size, uint32_t index, const Watcher& watcher);
+void unmark_pages(uint64_t start, uint64_t size, uint32_t index, Watcher& watcher);
 
 }  // namespace weir::view::guarded

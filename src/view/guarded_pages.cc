@@ -86,13 +86,22 @@ void ask(Task& task, Losses& losses) {
 
 }  // namespace
 
-// The tasks of these slots may touch the page unseen until they have dropped it: meanwhile they may learn all that `by` knows.
-void lose(uint64_t page, uint64_t holders, const Watcher& by) {
+// The tasks of these slots may touch the page unseen until they have dropped it: meanwhile they may learn all that `by` knows. One that is blocked
+// drops it before it goes on: it is a holder no more, and what it knows now is all that it may have left there.
+void lose(uint64_t at, Page& page, uint64_t holders, Watcher& by) {
   each_holder(holders, by, [&](Task& task, Watcher& other) {
-    __atomic_fetch_or(&other.mixes_lost, bit_of(by), __ATOMIC_RELEASE);
     Losses& losses = losses_of(task.id);
-    const SpinGuard guard(losses.lock);
-    if (losses.count < Losses::kMost) losses.pages[losses.count++] = page;
+    {
+      const SpinGuard guard(losses.lock);
+      if (losses.count < Losses::kMost) losses.pages[losses.count++] = at;
+      else return;
+    }
+    if (__atomic_load_n(&task.state, __ATOMIC_SEQ_CST) == TaskState::kBlocked) {  // after that: whoever is blocked now has yet to look at its losses
+      join_slots(by, bit_of(other));
+      __atomic_fetch_and(&page.holders, ~bit_of(other), __ATOMIC_RELEASE);
+      return;
+    }
+    __atomic_fetch_or(&other.mixes_lost, bit_of(by), __ATOMIC_RELEASE);
     ask(task, losses);
   });
 }
@@ -107,9 +116,9 @@ void teach(uint64_t holders, const Watcher& by) {
 }
 
 // Under the page's lock. Its holders are made to drop it; from here on it is watched.
-void watch(uint64_t at, Page& page, Task& task, const Watcher& watcher, bool is_common) {
+void watch(uint64_t at, Page& page, Task& task, Watcher& watcher, bool is_common) {
   const uint64_t others = page.holders & ~bit_of(watcher);
-  if (others) lose(at, others, watcher);
+  if (others) lose(at, page, others, watcher);
   if (!page.shadow) page.shadow = take_shadow();
   page.looks = 0;
   page.was_written = 0;

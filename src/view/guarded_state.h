@@ -151,7 +151,7 @@ bool enter(Task& task, Watcher& watcher, const Spot& spot, uint64_t address, boo
 void look_at(Watcher& watcher, const Spot& spot, Touch touch);
 void drop_page(uint64_t at, const Watcher& watcher);
 // These holders are made to drop it.
-void lose(uint64_t at, uint64_t holders, const Watcher& by);
+void lose(uint64_t at, Page& page, uint64_t holders, Watcher& by);
 // The task has it, like all its other holders, and may learn from them at any time.
 void open_to(uint64_t at, Page& page, Watcher& watcher);
 // What is lent, lost or closed is dropped.
