@@ -94,6 +94,25 @@ refuses 126 '32-bit' "$weir" det -- ./class32
 refuses 126 'another processor' "$weir" det -- ./big_endian
 refuses 126 'not a program' "$weir" det -- ./object
 refuses 126 'statically linked' "$weir" det -- ./static
+# weir check: what is wrong is said before the program starts (a program that ran would print).
+refuses 125 'PROGRAM is required' "$weir" check
+refuses 125 '--format' "$weir" check --format=yaml -- echo ran
+refuses 125 '--exit-code' "$weir" check --exit-code=256 -- echo ran
+refuses 125 '--exit-code' "$weir" check --exit-code=many -- echo ran
+refuses 125 '--enforcer' "$weir" check --enforcer=none -- echo ran
+refuses 125 '--policies' "$weir" check --policies=all -- echo ran
+refuses 125 'exclude each other' "$weir" check --halt --keep-going -- echo ran
+refuses 125 'check --suggest' "$weir" check --suggest -- echo ran
+refuses 125 '--suppressions nowhere: No such file' "$weir" check --suppressions nowhere -- echo ran
+refuses 125 '--suppressions .: Is a directory' "$weir" check --suppressions . -- echo ran
+printf '# all is well\nrace:here\n' >good.supp
+printf '# one\n\nrace:here\nraces:there\n' >bad.supp
+refuses 125 "bad.supp:4: there is no type 'races'" "$weir" check --suppressions good.supp --suppressions=bad.supp -- echo ran
+refuses 125 '--output /nonexistent/file: No such file' "$weir" check --output /nonexistent/file -- echo ran
+refuses 125 '--log' "$weir" check --log /nonexistent/file -- echo ran
+refuses 127 'not found' "$weir" check --suppressions good.supp -- no-such-program-anywhere
+refuses 126 'statically linked' "$weir" check -- ./static
+refuses 125 '--view' "$weir" run --view=guarded -- echo ran
 if command -v setcap >/dev/null && cp program capable && setcap cap_net_raw+ep capable 2>/dev/null; then
   refuses 126 'capabilities' "$weir" det -- ./capable
 fi
@@ -107,6 +126,7 @@ refuses 125 'space' 'a b/bin/weir' det -- ./program
 prints 'weir ' "$weir" --version
 prints 'Subcommands' "$weir" --help
 prints '-- PROGRAM' "$weir" det --help
+prints '--suppressions FILE' "$weir" check --help
 prints 'plain word' "$weir" run -- ./plain word
 prints 'script word' "$weir" run ./script word
 prints '-l' "$weir" run -- echo -l

@@ -27,6 +27,7 @@ Command add_run(CLI::App& app);     // run.cc
 Command add_det(CLI::App& app);     // run.cc
 Command add_stat(CLI::App& app);    // run.cc
 Command add_doctor(CLI::App& app);  // doctor.cc
+Command add_check(CLI::App& app);   // check.cc
 Command add_record(CLI::App& app);  // record.cc
 Command add_replay(CLI::App& app);  // replay.cc
 Command add_ls(CLI::App& app);      // recordings.cc

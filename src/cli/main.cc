@@ -62,8 +62,8 @@ int run(Words words) {
   app.set_version_flag("--version", "weir " WEIR_VERSION);
   app.require_subcommand(1);
   app.footer(kFooter);
-  std::vector<Command> commands = {add_run(app), add_det(app),  add_stat(app),   add_record(app), add_replay(app),
-                                   add_ls(app),  add_dump(app), add_verify(app), add_rm(app),     add_doctor(app)};
+  std::vector<Command> commands = {add_run(app), add_det(app),  add_stat(app), add_check(app), add_record(app), add_replay(app),
+                                   add_ls(app),  add_dump(app), add_verify(app), add_rm(app), add_doctor(app)};
   for (const Command& command : commands) {
     command.app->formatter(std::make_shared<UsageFormatter>(command.takes_program));
   }

@@ -11,6 +11,9 @@
 
 namespace weir::happens {
 
+// Names of what orders tasks and is no memory: descriptors whose other end is not known, signals.
+inline constexpr uint64_t kAnyDescriptor = 1, kSignals = 2;
+
 // Per process: View guarded, and tasks run.
 extern bool g_checked;
 
@@ -41,6 +44,12 @@ inline void unlock(uint64_t lock) {
 void create(Task& creator, Task& task);
 // The task ends. `thread`: what it is called by who waits for that.
 void end(Task& task, uint64_t thread);
+
+// The task goes on with program code: what it had for a moment it has no more. In the runtime; the second asks anywhere whether it is needed.
+void leave();
+bool has_to_leave();
+// `creator` is about to make a thread that gets `argument`: what that leads to of the creator's own stack others will touch.
+void share_stack(uint64_t argument);
 
 // The heap gives out a block, or takes one back, for who called `where` (a return address; `stack`: the stack pointer there, `frame`: rbp). In
 // program code.

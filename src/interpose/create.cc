@@ -72,7 +72,7 @@ int create(const void* function, void* argument, Function make) {
   task.start_function = reinterpret_cast<uint64_t>(function);
   task.start_argument = reinterpret_cast<uint64_t>(argument);
   if (runtime::is_order_only()) return in_one_turn(EventKind::kCreate, make);  // glibc reads which stacks of ended threads are free
-  weir_upcall([](long, long, long) -> long { return begin_create(), 0; }, 0, 0, 0);
+  weir_upcall([](long, long, long) -> long { return begin_create(), happens::share_stack(self().start_argument), 0; }, 0, 0, 0);
   const int result = make();
   weir_upcall([](long, long, long) -> long { return end_create(), 0; }, 0, 0, 0);
   return result;

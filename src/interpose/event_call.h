@@ -18,6 +18,7 @@
 #include "event/event.h"
 #include "event/input.h"
 #include "event/gap.h"
+#include "event/happens_before.h"
 #include "event/object.h"
 #include "event/ownership.h"
 #include "page/store.h"
@@ -130,7 +131,7 @@ class AloneSection {
     asm volatile("" ::: "memory");
     task_.in_runtime = 0;
     asm volatile("" ::: "memory");
-    if (__builtin_expect(input::has_signals(task_), 0)) weir_upcall([](long, long, long) -> long { return 0; }, 0, 0, 0);
+    if (__builtin_expect(input::has_signals(task_) || happens::has_to_leave(), 0)) weir_upcall([](long, long, long) -> long { return 0; }, 0, 0, 0);
   }
   AloneSection(const AloneSection&) = delete;
   AloneSection& operator=(const AloneSection&) = delete;
@@ -177,7 +178,7 @@ class SignalsWait {
     asm volatile("" ::: "memory");
     task.in_runtime = 0;
     asm volatile("" ::: "memory");
-    if (__builtin_expect(input::has_signals(task), 0)) weir_upcall([](long, long, long) -> long { return 0; }, 0, 0, 0);
+    if (__builtin_expect(input::has_signals(task) || happens::has_to_leave(), 0)) weir_upcall([](long, long, long) -> long { return 0; }, 0, 0, 0);
   }
   SignalsWait(const SignalsWait&) = delete;
   SignalsWait& operator=(const SignalsWait&) = delete;

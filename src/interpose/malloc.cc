@@ -81,24 +81,38 @@ struct Caller {
   (Caller{reinterpret_cast<uint64_t>(__builtin_return_address(0)), reinterpret_cast<uint64_t>(__builtin_frame_address(0)) + 16, \
           *static_cast<uint64_t*>(__builtin_frame_address(0))})
 
-[[gnu::cold, gnu::noinline]] void tell_allocated(void* object, size_t size, const Caller& caller) {
-  const int before = errno;
-  const bool has_tasks = g_tasks_active;
-  const interpose::SignalsWait signals(has_tasks);
-  happens::on_allocated(reinterpret_cast<uint64_t>(object), size, caller.where, caller.stack, caller.frame);
-  errno = before;
+struct Told {
+  void* object;
+  size_t size;
+  Caller caller;
+};
+
+void allocated(const Told& told) {
+  happens::on_allocated(reinterpret_cast<uint64_t>(told.object), told.size, told.caller.where, told.caller.stack, told.caller.frame);
 }
-[[gnu::cold, gnu::noinline]] void tell_freed(void* object, const Caller& caller) {
-  const interpose::SignalsWait signals(g_tasks_active);
-  happens::on_freed(reinterpret_cast<uint64_t>(object), heap_usable_size(object), caller.where, caller.stack, caller.frame);
+void freed(const Told& told) {
+  happens::on_freed(reinterpret_cast<uint64_t>(told.object), told.size, told.caller.where, told.caller.stack, told.caller.frame);
+}
+
+// In the runtime, where there is one.
+template <void (*kTell)(const Told&)>
+[[gnu::cold, gnu::noinline]] void tell(void* object, size_t size, const Caller& caller) {
+  const Told told{object, size, caller};
+  const int before = errno;
+  if (!g_tasks_active || self().in_vfork || self().in_runtime) {
+    if (!g_tasks_active) kTell(told);
+  } else {
+    weir_upcall([](long at, long, long) -> long { return kTell(*reinterpret_cast<const Told*>(at)), 0; }, reinterpret_cast<long>(&told), 0, 0);
+  }
+  errno = before;
 }
 
 inline void* given(void* object, size_t size, const Caller& caller) {
-  if (__builtin_expect(happens::g_knows_blocks, 0) && object) tell_allocated(object, size, caller);
+  if (__builtin_expect(happens::g_knows_blocks, 0) && object) tell<allocated>(object, size, caller);
   return object;
 }
 inline void taken(void* object, const Caller& caller) {
-  if (__builtin_expect(happens::g_knows_blocks, 0)) tell_freed(object, caller);
+  if (__builtin_expect(happens::g_knows_blocks, 0)) tell<freed>(object, heap_usable_size(object), caller);
 }
 
 constexpr bool power_of_two(size_t value) { return value != 0 && (value & (value - 1)) == 0; }

@@ -1,6 +1,9 @@
 #include "runtime/checking.h"
 
+#include <errno.h>
+#include <linux/futex.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 #include "base/options.h"
 #include "event/declared.h"
@@ -36,6 +39,73 @@ void attach() {
   __atomic_store_n(&found.attached, 1u, __ATOMIC_RELEASE);
   happens::g_knows_blocks = true;
   declared::switch_on();
+}
+
+namespace {
+
+using happens::kAnyDescriptor;
+using happens::kSignals;
+constexpr uint64_t kFile = uint64_t{1} << 62;  // beside no address
+
+// Both ends of a pipe are one file; the ends of a connection are not, so all connections are one here.
+uint64_t name_of(long descriptor) {
+  struct stat status;
+  if (sys::raw(SYS_fstat, descriptor, reinterpret_cast<long>(&status)) != 0 || S_ISSOCK(status.st_mode)) return kAnyDescriptor;
+  return kFile | (status.st_ino ^ status.st_dev << 32);
+}
+
+enum class Role { kNone, kTells, kHears, kBoth, kHearsAny, kSends, kFutexWake, kFutexWait };
+
+Role role_of(long number, long second) {
+  switch (number) {
+    case SYS_write: case SYS_pwrite64: case SYS_writev: case SYS_pwritev: case SYS_pwritev2: case SYS_sendto: case SYS_sendmsg: case SYS_sendmmsg:
+    case SYS_close: case SYS_shutdown: case SYS_connect: case SYS_ftruncate: case SYS_vmsplice: case SYS_mq_timedsend:
+      return Role::kTells;
+    case SYS_read: case SYS_pread64: case SYS_readv: case SYS_preadv: case SYS_preadv2: case SYS_recvfrom: case SYS_recvmsg: case SYS_recvmmsg:
+    case SYS_accept: case SYS_accept4: case SYS_mq_timedreceive:
+      return Role::kHears;
+    case SYS_flock: case SYS_fcntl: case SYS_lseek: case SYS_fallocate: case SYS_sendfile: case SYS_splice: case SYS_tee: case SYS_copy_file_range:
+    case SYS_semop: case SYS_semtimedop: case SYS_msgsnd: case SYS_msgrcv: case SYS_ioctl:
+      return Role::kBoth;
+    case SYS_poll: case SYS_ppoll: case SYS_select: case SYS_pselect6: case SYS_epoll_wait: case SYS_epoll_pwait: case SYS_wait4: case SYS_waitid:
+      return Role::kHearsAny;
+    case SYS_kill: case SYS_tkill: case SYS_tgkill: case SYS_rt_sigqueueinfo: case SYS_rt_tgsigqueueinfo:
+      return Role::kSends;
+    case SYS_futex:
+      switch (second & FUTEX_CMD_MASK) {
+        case FUTEX_WAIT: case FUTEX_WAIT_BITSET: case FUTEX_LOCK_PI: case FUTEX_WAIT_REQUEUE_PI: return Role::kFutexWait;
+        default: return Role::kFutexWake;
+      }
+    default: return Role::kNone;
+  }
+}
+
+}  // namespace
+
+void before_call(long number, long first, long second) {
+  switch (role_of(number, second)) {
+    case Role::kTells: case Role::kBoth:
+      happens::release(name_of(first));
+      happens::release(kAnyDescriptor);
+      break;
+    case Role::kSends: happens::release(kSignals); break;
+    case Role::kFutexWake: happens::release(static_cast<uint64_t>(first)); break;
+    default: break;
+  }
+}
+
+void after_call(long number, long first, long second, long result) {
+  switch (role_of(number, second)) {
+    case Role::kHears: happens::acquire(name_of(first)); break;
+    case Role::kBoth:
+      happens::acquire(name_of(first));
+      happens::acquire(kAnyDescriptor);
+      break;
+    case Role::kHearsAny: happens::acquire(kAnyDescriptor); break;
+    case Role::kFutexWait: happens::acquire(static_cast<uint64_t>(first)); break;
+    default: break;
+  }
+  if (result == -EINTR || number == SYS_rt_sigtimedwait || number == SYS_rt_sigsuspend) happens::acquire(kSignals);
 }
 
 }  // namespace weir::checking

@@ -6,4 +6,8 @@ namespace weir::checking {
 // At the start, where the run's View is guarded.
 void attach();
 
+// Around a system call of the program's: by what others may hear of it.
+void before_call(long number, long first, long second);
+void after_call(long number, long first, long second, long result);
+
 }  // namespace weir::checking

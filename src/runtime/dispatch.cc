@@ -152,7 +152,7 @@ void on_atomic(Frame& frame, const Site& site) {
     execute_atomic(site.atomic, frame, target);
   }
   if (runtime::g_guarded && address) {
-    const view::guarded::Touch touch{address, site.atomic.size, findings::kRead};
+    const view::guarded::Touch touch{address, site.atomic.size, findings::kRead | findings::kAtomic};
     view::guarded::learn(task, &touch, 1);
   }
   if (stores) {
@@ -289,6 +289,7 @@ extern "C" __attribute__((visibility("hidden"))) void weir_on_site(weir::Frame* 
   }
   if (frame->site == count::kAtGate && !trap::meet_gate(self(), *frame)) return;
   on_site(*frame);
+  happens::leave();
   if (owned::g_active) owned::give_if_asked(self());
   if (input::is_on() && g_tasks_active) trap::stand_aside_if_asked(self());
   if (runtime::g_coherent && !runtime::g_guarded && g_tasks_active) give_pages_if_asked(self());

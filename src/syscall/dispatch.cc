@@ -8,9 +8,11 @@
 #include <sys/syscall.h>
 
 #include "event/event.h"
+#include "event/happens_before.h"
 #include "event/input.h"
 #include "event/owned_memory.h"
 #include "patch/patch.h"
+#include "runtime/checking.h"
 #include "runtime/state.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
@@ -146,6 +148,8 @@ void on_syscall(Frame& frame, const Site& site) {
     input::hold_memory(task);
   }
   if (looks_at_owned) owned::begin_call();
+  const bool is_checked = happens::g_checked && !task.in_vfork;
+  if (is_checked) checking::before_call(call.number, call.a, call.b);
   long result;
   if (goes_through_memory(call)) {
     result = move_through_memory(call);
@@ -171,6 +175,7 @@ void on_syscall(Frame& frame, const Site& site) {
     result = call_kernel(call);
   }
   task.holds_call = 0;
+  if (is_checked) checking::after_call(call.number, call.a, call.b, result);
   if (looks_at_owned) {
     if (input::recording()) note_file_change(task, call);
     owned::end_lending();

@@ -1,3 +1,4 @@
+#include "event/happens_before.h"
 #include "trap/signals.h"
 
 namespace weir::trap {
@@ -9,6 +10,7 @@ constexpr uint32_t kMost = sizeof(Task::handlers) / sizeof(uint64_t);
 }  // namespace
 
 void note_handler(Task& task, uint64_t frame) {
+  happens::acquire(happens::kSignals);
   is_in_handler(task, frame);  // those that have returned go
   if (task.handler_count < kMost) task.handlers[task.handler_count] = frame;
   if (task.handler_count <= kMost) task.handler_count++;

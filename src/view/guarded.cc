@@ -272,7 +272,7 @@ void end_step(Task& task) {
 void learn(Task& task, const Touch* touches, uint32_t count) {
   Watcher& watcher = watcher_of(task);
   for (uint32_t i = 0; i < count; i++) {
-    if (!(touches[i].kind & findings::kRead) || !is_ours(touches[i].address)) continue;
+    if (!acquires(touches[i].kind) || !is_ours(touches[i].address)) continue;
     const uint64_t limit = touches[i].address + touches[i].size;
     for (uint64_t at = touches[i].address; at < limit; at = page_down(at) + kPageSize) {
       Page& page = page_of(at);

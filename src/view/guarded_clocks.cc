@@ -169,6 +169,29 @@ void end(Task& task, uint64_t thread) {
 
 namespace {
 
+}  // namespace
+
+bool has_to_leave() { return g_checked && watcher_of(self()).lent_count; }
+
+void leave() {
+  if (has_to_leave()) settle(self(), watcher_of(self()));
+}
+
+void share_stack(uint64_t argument) {
+  constexpr uint32_t kWords = 32;  // of what it points to
+  if (!g_checked) return;
+  Task& task = self();
+  Watcher& watcher = watcher_of(task);
+  expose(task, watcher, argument);
+  for (uint32_t i = 0; i < kWords; i++) {
+    const uint64_t at = argument + 8 * i;
+    if (at % 8 || page::store_extent(at) < 8 || at / kPageSize != argument / kPageSize) break;
+    expose(task, watcher, *reinterpret_cast<const uint64_t*>(page::alias_of(at)));
+  }
+}
+
+namespace {
+
 Spot caller(uint64_t where, uint64_t stack, uint64_t frame) {
   Spot spot{};
   spot.general[4] = stack;

@@ -169,6 +169,19 @@ bool near_own_stack(const Task& task, const Watcher& watcher, const Spot& spot, 
 
 }  // namespace
 
+void expose(Task& task, Watcher& watcher, uint64_t address) {
+  constexpr uint64_t kDeepest = 8 << 20;
+  const uint64_t top = task.id ? watcher.stack : shared().stack_begin;
+  if (!top || address >= top || address < top - kDeepest || !page::store_extent(address)) return;
+  const uint64_t at = page_down(address);
+  Page& page = page_of(at);
+  const SpinGuard guard(page.lock);
+  if (page.mode != Mode::kPrivate && page.mode != Mode::kNew) return;
+  drop(at, kPageSize);
+  __atomic_fetch_and(&page.holders, ~bit_of(watcher), __ATOMIC_RELEASE);
+  watch(at, page, task, watcher, true);
+}
+
 // A task has come to a page that its process has not mapped, or not for that. True: it has it now. False: it is watched.
 bool enter(Task& task, Watcher& watcher, const Spot& spot, uint64_t address, bool writes) {
   const uint64_t at = page_down(address);
@@ -249,8 +262,8 @@ void look_at(Watcher& watcher, const Spot& spot, Touch touch) {
     if (page.mode == Mode::kWatched && page.shadow) {
       const uint64_t others = page.holders & ~bit_of(watcher);
       if (others) {
-        join_slots(watcher, others);
-        teach(others, watcher);
+        if (acquires(touch.kind)) join_slots(watcher, others);
+        if (releases(touch.kind)) teach(others, watcher);
       }
       page.looks++;
       if (touch.kind & findings::kWrite) page.was_written = 1;
@@ -272,8 +285,7 @@ void drop_lent(Watcher& watcher) {
   for (uint32_t i = 0; i < watcher.lent_count; i++) {
     const uint64_t at = watcher.lent[i];
     if (!page::store_extent(at)) continue;
-    Page& page = page_of(at);
-    const SpinGuard guard(page.lock);
+    const Page& page = page_of(at);
     if (page.mode != Mode::kWatched && page.mode != Mode::kNew && page.mode != Mode::kReadBy && page.mode != Mode::kDeclared) continue;  // it has got it since
     drop_page(at, watcher);
   }

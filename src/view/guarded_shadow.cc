@@ -69,7 +69,7 @@ Entry& room(Cell& cell, const Watcher& watcher, uint8_t bytes, uint32_t kind) {
       best_rank = rank;
     }
   }
-  if (best->clock && (best->kind & findings::kWrite) && best->number != watcher.number) cell.lost |= uint64_t{1} << best->slot;
+  if (best->clock && releases(best->kind) && best->number != watcher.number) cell.lost |= uint64_t{1} << best->slot;
   return *best;
 }
 
@@ -103,7 +103,7 @@ void look(uint32_t shadow, Watcher& watcher, Touch& touch, const Spot& spot) {
     const uint64_t count = left < kCellBytes - first ? left : kCellBytes - first;
     const uint8_t bytes = bits(first, count);
     Cell& cell = cells_of(shadow)[at / kCellBytes];
-    const bool reads = touch.kind & findings::kRead || touch.kind & findings::kAtomic;
+    const bool reads = acquires(touch.kind);
     uint64_t learns = reads ? cell.lost : 0;
     for (Entry& entry : cell.entries) {
       if (conflicts(entry, watcher, bytes, touch.kind) && !watcher.now.knows({entry.clock, entry.slot})) {
@@ -111,7 +111,7 @@ void look(uint32_t shadow, Watcher& watcher, Touch& touch, const Spot& spot) {
         const uint64_t from = static_cast<uint64_t>(__builtin_ctz(entry.bytes)), to = 32 - static_cast<uint64_t>(__builtin_clz(entry.bytes));
         report_race({cell_start + from, to - from, entry.kind, entry.number, entry.context, entry.lockset}, watcher, touch, spot, findings::Why::kUnordered);
       }
-      if (reads && (entry.kind & findings::kWrite) && (entry.bytes & bytes)) learns |= uint64_t{1} << entry.slot;
+      if (reads && entry.clock && releases(entry.kind) && (entry.bytes & bytes)) learns |= uint64_t{1} << entry.slot;
     }
     if (learns & ~(uint64_t{1} << watcher.slot)) join_slots(watcher, learns);
     if (!touch.context) touch.context = context_of(spot);
@@ -128,7 +128,7 @@ uint64_t writers(uint32_t shadow, uint64_t offset, uint64_t size) {
     const Cell& cell = cells_of(shadow)[at];
     slots |= cell.lost;
     for (const Entry& entry : cell.entries) {
-      if (entry.clock && (entry.kind & findings::kWrite)) slots |= uint64_t{1} << entry.slot;
+      if (entry.clock && releases(entry.kind)) slots |= uint64_t{1} << entry.slot;
     }
   }
   return slots;

@@ -149,6 +149,8 @@ void become_open(uint64_t at, Page& page, Watcher& watcher);
 bool enter(Task& task, Watcher& watcher, const Spot& spot, uint64_t address, bool writes);
 // An access, where its pages are watched.
 void look_at(Watcher& watcher, const Spot& spot, Touch touch);
+// If the address lies in the task's own stack: its page is watched from here on.
+void expose(Task& task, Watcher& watcher, uint64_t address);
 void drop_page(uint64_t at, const Watcher& watcher);
 // These holders are made to drop it.
 void lose(uint64_t at, Page& page, uint64_t holders, Watcher& by);
@@ -159,6 +161,10 @@ void settle(Task& task, Watcher& watcher);
 void close_open(Watcher& watcher);
 // Data of the C library and its like (guarded.cc).
 bool is_trusted(uint64_t address);
+
+// Whether such an access may be what one task tells another by, and the other hears: an atomic store, or load.
+inline bool releases(uint32_t kind) { return (kind & findings::kWrite) && (kind & (findings::kAtomic | findings::kMayBeAtomic)); }
+inline bool acquires(uint32_t kind) { return (kind & findings::kRead) && (kind & (findings::kAtomic | findings::kMayBeAtomic)); }
 
 // --- objects with a declared policy (guarded_declared.cc)
 

@@ -1,0 +1,123 @@
+// A race is reported once for each pair of source lines and object, since a loop may meet it at thousands of addresses; the others are
+// counted. Which access came first is the schedule's affair, so that a pair is the same in either order.
+#include "cli/checker.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "cli/failure.h"
+#include "cli/words.h"
+#include "recording/bytes.h"
+
+namespace weir::cli {
+namespace {
+
+std::string places_of(const ReportedRace& race) {
+  std::string first = race.sides[0].exists ? place_words(race.sides[0].frames) : "", second = place_words(race.sides[1].frames);
+  if (second < first) std::swap(first, second);
+  return fmt::format("{}\n{}\n{}\n{}", race.rule, race.object.has_variable ? race.object.variable.whole : "", first, second);
+}
+
+std::string counted(uint64_t count, const char* one, const char* many) { return fmt::format("{} {}", count, count == 1 ? one : many); }
+
+std::string times(uint64_t count) { return count == 1 ? "once" : fmt::format("{} times", count); }
+
+void write(const std::string& path, const std::string& text) {
+  const recording::File file = recording::File::appending(path);
+  if (!file.is_open() || !file.write(text)) throw Failure(kWeirFailed, fmt::format("--output {}: {}", path, strerror(errno)));
+}
+
+}  // namespace
+
+Checker::Checker(FindingsReader findings, Suppressions suppressions, const CheckReport& report, const std::vector<std::string>& program)
+    : findings_(findings), reader_(findings, report.with_debug_info),
+      proof_([this](uint64_t address) { return reader_.modules().files_at(address); }), suppressions_(std::move(suppressions)), report_(report), program_(program) {}
+
+void Checker::print(const ReportedRace& race) {
+  if (report_.format != "text") return;
+  const std::string text = race_text(race);
+  if (report_.output.empty()) say(report_.log, text);
+  else write(report_.output, fmt::format("weir: {}\n", text));
+}
+
+bool Checker::take_one(uint32_t index, const findings::Race& found) {
+  ReportedRace race = reader_.read(found);
+  const std::string places = places_of(race);
+  const auto known = by_places_.find(places);
+  if (known != by_places_.end()) {
+    reported_[known->second].indices.push_back(index);
+    return false;
+  }
+  const Judgement judgement = proof_.judge(race);
+  if (!judgement.is_proven) {
+    if (unproven_.insert(places).second) reasons_[judgement.module.empty() ? judgement.why_not : "no debug information in " + shown_path(judgement.module)]++;
+    return false;
+  }
+  if (suppressions_.suppress(race)) {
+    suppressed_.insert(places);
+    return false;
+  }
+  print(race);
+  by_places_[places] = reported_.size();
+  reported_.push_back({std::move(race), {index}});
+  return true;
+}
+
+bool Checker::take() {
+  for (const uint32_t count = findings_.races(); next_ < count; next_++) waiting_.insert(next_);
+  bool is_new = false;
+  for (auto index = waiting_.begin(); index != waiting_.end();) {
+    const std::optional<findings::Race> race = findings_.race(*index);
+    if (race) is_new |= take_one(*index, *race);
+    index = race ? waiting_.erase(index) : std::next(index);
+  }
+  return is_new;
+}
+
+void Checker::say_totals(const Totals& totals) {
+  std::string text;
+  if (totals.races || totals.suppressed) text = counted(totals.races, "race found", "races found");
+  else if (report_.verbose) text = "no race found";
+  if (totals.suppressed) text += fmt::format(", {} suppressed", totals.suppressed);
+  const bool is_repeated = std::ranges::any_of(reported_, [](const Reported& one) { return one.race.count > 1; });
+  if (is_repeated) {
+    for (const Reported& one : reported_) text += fmt::format("\n  met {}: {}", times(one.race.count), title_words(one.race));
+  }
+  if (totals.unproven && report_.verbose) {
+    std::string why;
+    for (const auto& [reason, count] : reasons_) why += fmt::format("{}{} ({})", why.empty() ? "" : ", ", reason, count);
+    say(report_.log, fmt::format("{} of accesses may be atomic operations: not reported ({})", counted(totals.unproven, "pair", "pairs"), why));
+  }
+  if (report_.verbose) {
+    for (const std::string& line : suppressions_.unused()) say(report_.log, "unused suppression: " + line);
+    if (!findings_.is_multithreaded()) say(report_.log, "the program has made no thread");
+  }
+  if (totals.lost) say(report_.log, fmt::format("there was no room for {} more", counted(totals.lost, "race", "races")));
+  if (!text.empty()) say(report_.log, text);
+}
+
+void Checker::finish() {
+  Totals totals{reported_.size(), suppressed_.size(), unproven_.size(), findings_.lost()};
+  std::vector<ReportedRace> races;
+  for (Reported& one : reported_) {
+    one.race.count = 0;
+    for (const uint32_t index : one.indices) one.race.count += findings_.count(index) + 1;
+    races.push_back(one.race);
+  }
+  if (report_.format != "text") {
+    const std::string text = report_.format == "json" ? json_report(races, totals, program_) : sarif_report(races, program_);
+    if (report_.output.empty()) {
+      fmt::print(stderr, "{}\n", text);
+      if (report_.log.empty()) return;  // who reads it wants nothing else there
+    } else {
+      write(report_.output, text + "\n");
+    }
+  }
+  say_totals(totals);
+}
+
+}  // namespace weir::cli

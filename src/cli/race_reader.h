@@ -1,0 +1,39 @@
+// Makes of a race as the runtime has noted it (trace/findings.h) one that says by name and line what happened.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "cli/findings_memory.h"
+#include "cli/modules.h"
+#include "cli/report.h"
+#include "cli/stack_walk.h"
+#include "cli/variables.h"
+
+namespace weir::cli {
+
+class RaceReader {
+ public:
+  RaceReader(FindingsReader findings, bool with_debug_info);
+
+  ReportedRace read(const findings::Race& race);
+  Modules& modules() { return modules_; }
+  StackWalk& stacks() { return stacks_; }
+
+ private:
+  ReportedTask task(uint32_t number);
+  ReportedSide side(const findings::Side& side);
+  ReportedObject object(const findings::Race& race);
+  ReportedLock lock(uint64_t word);
+  const Frames& frames(uint32_t context);
+  bool find_on_stack(ReportedObject& object, uint64_t address, uint32_t context);
+
+  FindingsReader findings_;
+  Modules modules_;
+  StackWalk stacks_;
+  Variables variables_;
+  std::map<uint32_t, Frames> known_;  // by context
+};
+
+}  // namespace weir::cli

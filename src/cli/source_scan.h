@@ -1,0 +1,38 @@
+// Reads C and C++ sources as far as it takes to say whether a statement can be an atomic operation (atomic_proof.cc says what for).
+// It does not understand the language: names, statements, definitions and what is included are told by their form, and what is in
+// doubt counts as atomic.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weir::cli {
+
+// A name that says so itself: atomic_load, __sync_fetch_and_add, READ_ONCE, _Atomic.
+bool is_atomic_word(std::string_view name);
+
+class SourceScan {
+ public:
+  SourceScan();
+  ~SourceScan();
+
+  struct Found {
+    bool is_plain = false;  // nothing in the statement can be atomic
+    std::string why_not;
+  };
+  // The statement at that line. `unit` are the files of which debug information says that the program has been made of them: some of
+  // those that are included are found by it.
+  Found look(const std::string& file, int line, const std::vector<std::string>& unit);
+
+ private:
+  struct Closure;
+  const Closure& closure_of(const std::string& file, const std::vector<std::string>& unit);
+
+  std::map<std::string, std::unique_ptr<Closure>> known_;
+};
+
+}  // namespace weir::cli

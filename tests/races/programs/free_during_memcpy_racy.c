@@ -1,0 +1,27 @@
+// A thread copies out of a buffer that another one frees without telling it.
+#include "program.h"
+
+char* source;
+char target[4096];
+pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static void* copier(void* unused) {
+  for (int i = 0; i < 20; ++i) {
+    memcpy(target, source, sizeof target);  // RACE
+    pause_ms(1);
+  }
+  return unused;
+}
+
+static void* freer(void* unused) {
+  pause_ms(7);
+  pthread_mutex_lock(&mutex);
+  free(source);  // RACE
+  pthread_mutex_unlock(&mutex);
+  return unused;
+}
+
+int main(void) {
+  source = (char*)calloc(1, sizeof target);
+  run_two(copier, freer);
+  return 0;
+}

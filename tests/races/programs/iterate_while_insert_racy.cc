@@ -1,0 +1,30 @@
+// One thread walks a list of which another one changes elements under a lock.
+#include "program.h"
+
+#include <list>
+#include <mutex>
+#include <thread>
+
+std::list<int> numbers(10, 1);
+std::mutex mutex;
+
+int main() {
+  std::thread changer([] {
+    for (int i = 0; i < 30; ++i) {
+      std::lock_guard<std::mutex> lock(mutex);
+      numbers.front() = i;  // RACE
+      usleep(30);
+    }
+  });
+  std::thread walker([] {
+    for (int i = 0; i < 30; ++i) {
+      long sum = 0;
+      for (int number : numbers) sum += number;  // RACE
+      use(sum);
+      usleep(30);
+    }
+  });
+  changer.join();
+  walker.join();
+  return 0;
+}

@@ -1,0 +1,14 @@
+// Three OpenMP threads fill one histogram without atomic.
+#include "program.h"
+
+int histogram[4];
+
+int main(void) {
+  int numbers[300];
+  for (int i = 0; i < 300; ++i) numbers[i] = i * 7;
+#pragma omp parallel for num_threads(3)
+  for (int i = 0; i < 300; ++i) {
+    histogram[numbers[i] % 4]++;  // RACE
+  }
+  return histogram[0] == 0;
+}

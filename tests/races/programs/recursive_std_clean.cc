@@ -1,0 +1,31 @@
+// Outer and inner function both take the std::recursive_mutex.
+#include "program.h"
+
+#include <mutex>
+#include <thread>
+
+std::recursive_mutex mutex;
+long total;
+
+static void inner(int by) {
+  std::lock_guard<std::recursive_mutex> lock(mutex);
+  total += by;
+}
+
+static void outer(int by) {
+  std::lock_guard<std::recursive_mutex> lock(mutex);
+  inner(by);
+  inner(-by);
+}
+
+int main() {
+  std::thread one([] {
+    for (int i = 0; i < 100; ++i) outer(i);
+  });
+  std::thread two([] {
+    for (int i = 0; i < 100; ++i) inner(1), use(i);
+  });
+  one.join();
+  two.join();
+  return total != 100;
+}

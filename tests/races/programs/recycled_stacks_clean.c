@@ -1,0 +1,29 @@
+// Short threads come one after another, each joined before the next: they use the same stack memory.
+#include "program.h"
+
+long* place;
+sem_t offered, looked;
+static void offer(long* local) { place = local; }
+
+static void* body(void* number) {
+  long local[64];
+  for (int i = 0; i < 64; ++i) local[i] = *(int*)number;
+  offer(local);
+  sem_post(&offered);
+  sem_wait(&looked);
+  use(local[9]);
+  return NULL;
+}
+
+int main(void) {
+  sem_init(&offered, 0, 0);
+  sem_init(&looked, 0, 0);
+  for (int i = 0; i < 10; ++i) {
+    pthread_t thread = start(body, &i);
+    sem_wait(&offered);
+    use(place[9]);
+    sem_post(&looked);
+    join(thread);
+  }
+  return 0;
+}

@@ -1,0 +1,30 @@
+// Two semaphores pass a buffer to and fro: `empty` begins at 1.
+#include "program.h"
+
+sem_t empty, full;
+int buffer;
+static void* producer(void* unused) {
+  for (int i = 0; i < 30; ++i) {
+    sem_wait(&empty);
+    buffer = i;
+    sem_post(&full);
+  }
+  return unused;
+}
+
+static void* consumer(void* unused) {
+  for (int i = 0; i < 30; ++i) {
+    sem_wait(&full);
+    usleep(200);
+    use(buffer);
+    sem_post(&empty);
+  }
+  return unused;
+}
+
+int main(void) {
+  sem_init(&empty, 0, 1);
+  sem_init(&full, 0, 0);
+  run_two(producer, consumer);
+  return 0;
+}

@@ -1,0 +1,23 @@
+// A handler in one thread counts in a plain variable that another thread reads all the while.
+#include "program.h"
+
+#include <signal.h>
+
+volatile int count;
+static void on_signal(int number) { count = count + (number == SIGUSR1); }  // RACE
+
+static void* body(void* unused) {
+  for (int i = 0; i < 20; ++i) raise(SIGUSR1), usleep(50);
+  return unused;
+}
+
+static void* other(void* unused) {
+  for (int i = 0; i < 20; ++i) use(count), usleep(50);  // RACE
+  return unused;
+}
+
+int main(void) {
+  signal(SIGUSR1, on_signal);
+  run_two(body, other);
+  return 0;
+}

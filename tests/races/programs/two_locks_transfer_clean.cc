@@ -1,0 +1,30 @@
+// A transfer locks both accounts, the one with the lower number first.
+#include "program.h"
+
+#include <algorithm>
+#include <mutex>
+#include <thread>
+
+struct Account {
+  std::mutex mutex;
+  long balance = 1000;
+} accounts[3];
+
+static void transfer(int from, int to) {
+  std::lock_guard<std::mutex> first(accounts[std::min(from, to)].mutex);
+  std::lock_guard<std::mutex> second(accounts[std::max(from, to)].mutex);
+  accounts[from].balance -= 1;
+  accounts[to].balance += 1;
+}
+
+int main() {
+  std::thread one([] {
+    for (int i = 0; i < 100; ++i) transfer(0, 2);
+  });
+  std::thread two([] {
+    for (int i = 0; i < 100; ++i) transfer(1, 2);
+  });
+  one.join();
+  two.join();
+  return 0;
+}
