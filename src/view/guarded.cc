@@ -99,6 +99,11 @@ void start(Task& task) {
   begin_declared();
 }
 
+void close_tracking() {
+  happens::g_checked = false;  // a forked child begins anew
+  page::demand::close();
+}
+
 bool is_ignored(uint64_t rip) {
   for (uint32_t i = 0; i < g_ignored; i++) {
     if (g_ignored_text[i].contains(rip)) return true;

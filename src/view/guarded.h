@@ -13,7 +13,7 @@ namespace weir::view::guarded {
 
 // Per process, once it runs tasks.
 inline bool open_tracking() { return page::demand::open("guarded"); }
-inline void close_tracking() { page::demand::close(); }
+void close_tracking();
 inline void track(uint64_t start, uint64_t size) { page::demand::track(start, size); }
 inline bool is_ours(uint64_t address) { return page::demand::is_ours(address); }
 

@@ -127,6 +127,12 @@ Meant meant_for(const Task& task, const Watcher& watcher, Declared& object) {
 }
 
 void report_fault(Declared& object, const Verdict& verdict, const Watcher& watcher, Touch& touch, const Spot& spot, uint32_t change) {
+  if (verdict.fault == Fault::kUnordered) {  // once, not again at the release
+    const bool is_told = object.told == verdict.other && object.told_to == watcher.slot;
+    object.told = verdict.other;
+    object.told_to = watcher.slot;
+    if (is_told) return;
+  }
   const Trace other = other_side(object, verdict);
   Prior prior{object.start, object.size, findings::kChange, other.number, other.context, 0};
   if (verdict.fault == Fault::kNotAlone || !other.context) prior = {};

@@ -45,6 +45,8 @@ struct Declared {
   uint32_t readers;      // index + 1
   uint32_t violations;   // since its last change
   uint32_t next;         // of the list of free ones, or of freed ones: index + 1
+  Epoch told;           // the change that another one was last told not to be ordered after
+  TaskId told_to;       // slot
   Trace made, written, read;  // its declaration, its last change as one who may write, as one who may read
 
   uint64_t limit() const { return start + size; }

@@ -15,8 +15,8 @@ static void *second(void *argument) {
 int main(void) { /* the paper's figure 1 */
   int *object = (int *)weir_alloc(sizeof *object, WEIR_INACCESSIBLE);
   pthread_t a = begin(first, object), b = begin(second, object);
-  end(a);
   end(b);
+  end(a);
   weir_acquire_write(object);
   return *object == 5 ? ok() : 1;
 }

@@ -2,9 +2,10 @@
 
 #include "threads.h"
 static void *use(void *argument) {
-  char here[500];
+  static volatile size_t size = 900;
+  char here[900];
   memset(here, 2, sizeof here);
-  memcpy(argument, here, sizeof here);  /* REPORT policy forbidden access OTHER made */
+  memcpy(argument, here, size);  /* REPORT policy forbidden access OTHER made LIBRARY */
   return NULL;
 }
 int main(void) {

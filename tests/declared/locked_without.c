@@ -4,12 +4,12 @@ static void *first(void *argument) {
   pthread_mutex_lock(&lock);
   ++*(volatile int *)argument;
   pthread_mutex_unlock(&lock);
-  ++*(volatile int *)argument;  /* REPORT policy lock-not-held access OTHER locked */
+  *(volatile int *)argument = 7;  /* REPORT policy lock-not-held access OTHER locked */
   return NULL;
 }
 static void *second(void *argument) {
   pthread_mutex_lock(&other);
-  ++*(volatile int *)argument;  /* REPORT policy lock-not-held access OTHER locked */
+  *(volatile int *)argument = 7;  /* REPORT policy lock-not-held access OTHER locked */
   pthread_mutex_unlock(&other);
   return NULL;
 }

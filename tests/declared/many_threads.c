@@ -15,13 +15,13 @@ static void *hold(void *argument) {
   return NULL;
 }
 int main(void) { /* more threads than clocks have entries */
-  pthread_t threads[80];
+  pthread_t threads[42];
   int i;
   object = (int *)weir_alloc(sizeof *object, WEIR_PRIVATE);
   *object = 5;
   weir_release_write(object);
-  for (i = 0; i < 150; i++) alone(use, NULL);
-  for (i = 0; i < 80; i++) threads[i] = begin(hold, NULL);
-  for (i = 0; i < 80; i++) end(threads[i]);
+  for (i = 0; i < 25; i++) alone(use, NULL);
+  for (i = 0; i < 42; i++) threads[i] = begin(hold, NULL);
+  for (i = 0; i < 42; i++) end(threads[i]);
   return ok();
 }

@@ -18,7 +18,7 @@ int main(void) {
   weir_release_write(object);
   a = begin(first, object);
   b = begin(second, object);
-  end(a);
   end(b);
+  end(a);
   return ok();
 }

@@ -16,7 +16,7 @@ static void *second(void *argument) {
 int main(void) {
   int *object = (int *)weir_alloc(sizeof *object, WEIR_UNTOUCHED);
   pthread_t a = begin(first, object), b = begin(second, object);
-  end(a);
   end(b);
+  end(a);
   return ok();
 }

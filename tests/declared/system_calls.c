@@ -6,7 +6,7 @@ static void *use(void *argument) {
   const int zeros = open("/dev/zero", O_RDONLY), nowhere = open("/dev/null", O_WRONLY);
   char *mine = (char *)weir_alloc(10000, WEIR_PRIVATE);
   if (read(zeros, mine, 10000) != 10000) exit(4);
-  if (read(zeros, argument, 8) != 8) exit(5);  /* REPORT policy forbidden access OTHER made */
+  if (read(zeros, argument, 8) != 8) exit(5);  /* REPORT policy forbidden access OTHER made LIBRARY */
   if (write(nowhere, mine, 10000) != 10000) exit(6);
   close(zeros);
   close(nowhere);
