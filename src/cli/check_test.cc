@@ -223,7 +223,7 @@ TEST_F(CheckTest, DamagedMemoryIsSurvived) {
     state ^= state << 13, state ^= state >> 7, state ^= state << 17;
     return state;
   };
-  for (int round = 0; round < 12; round++) {
+  for (int round = 0; round < 5; round++) {
     Findings& memory = findings();
     memory.races = static_cast<uint32_t>(round % 5 == 0 ? next() : 3);
     memory.modules = static_cast<uint32_t>(round % 3 == 0 ? next() : memory.modules);

@@ -17,7 +17,8 @@ namespace weir::cli {
 namespace {
 
 std::string places_of(const ReportedRace& race) {
-  std::string first = race.sides[0].exists ? place_words(race.sides[0].frames) : "", second = place_words(race.sides[1].frames);
+  const auto place = [](const Frames& frames) { return frames.empty() ? "" : place_words(frames) + " " + place_words(frames.front()); };
+  std::string first = race.sides[0].exists ? place(race.sides[0].frames) : "", second = place(race.sides[1].frames);
   if (second < first) std::swap(first, second);
   return fmt::format("{}\n{}\n{}\n{}", race.rule, race.object.has_variable ? race.object.variable.whole : "", first, second);
 }

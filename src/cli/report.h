@@ -93,7 +93,8 @@ struct Totals {
 // What is said of a race in several forms.
 std::string task_words(const ReportedTask& task);          // the main thread; thread T2 "worker"
 std::string access_words(const ReportedSide& side, bool with_size = true);  // write of 4 bytes
-std::string place_words(const Frames& frames);             // of the innermost frame: file.c:12, or module+0x12
+std::string place_words(const Frame& frame);               // file.c:12, or module+0x12
+std::string place_words(const Frames& frames);             // of the innermost frame in a source of the program, not of the system
 std::string frame_words(const Frame& frame);               // function file.c:12:3
 std::string title_words(const ReportedRace& race);         // what, on what, where: one line
 std::string object_words(const ReportedObject& object);    // a sentence without an end

@@ -82,12 +82,16 @@ std::string shown_path(const std::string& path) {
   return kHere.size() > 1 && path.starts_with(kHere) ? path.substr(kHere.size()) : path;
 }
 
-std::string place_words(const Frames& frames) {
-  if (frames.empty()) return "an unknown place";
-  const Frame& frame = frames.front();
+std::string place_words(const Frame& frame) {
   if (!frame.file.empty()) return fmt::format("{}:{}", shown_path(frame.file), frame.line);
   if (!frame.module.empty()) return fmt::format("{}+{:#x}", shown_path(frame.module), frame.offset);
   return fmt::format("{:#x}", frame.address);
+}
+
+std::string place_words(const Frames& frames) {
+  if (frames.empty()) return "an unknown place";
+  const auto own = std::ranges::find_if(frames, [](const Frame& frame) { return !frame.file.empty() && !frame.file.starts_with("/usr/"); });
+  return place_words(own == frames.end() ? frames.front() : *own);
 }
 
 std::string frame_words(const Frame& frame) {

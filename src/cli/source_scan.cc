@@ -88,6 +88,15 @@ bool is_loud(const std::string& name) {
          std::ranges::any_of(name, [](unsigned char c) { return std::isupper(c); });
 }
 
+// Not in what stands before a function's first brace.
+bool is_in_body(const std::vector<Token>& tokens, size_t at) {
+  const int function = tokens[at].function;
+  for (size_t i = at; function != 0 && i-- > 0 && tokens[i].function == function;) {
+    if (tokens[i].text == "{") return true;
+  }
+  return false;
+}
+
 using Name = std::tuple<std::string, int, std::string>;  // file and function in which it counts ("" and 0: everywhere), name
 
 }  // namespace
@@ -272,7 +281,7 @@ SourceScan::Found SourceScan::look(const std::string& path, int line, const std:
     const Token& token = tokens[i];
     if (!token.is_name) continue;
     if (closure.is_atomic(path, token.function, token.text)) return {false, token.text + " may be atomic"};
-    if (token.function && is_any(token.text, {"static", "thread_local"})) return {false, "a static variable is initialized there"};
+    if (is_any(token.text, {"static", "thread_local"}) && is_in_body(tokens, i)) return {false, "a static variable is initialized there"};
     if (closure.is_macro(token.text) || is_keyword(token.text) || token.text.starts_with("__builtin_")) continue;
     const bool is_call = i + 1 < tokens.size() && tokens[i + 1].text == "(";
     if (is_call && !closure.declared.contains(token.text)) return {false, "what " + token.text + " is, the sources do not say"};

@@ -135,6 +135,7 @@ TEST_F(SourceScanTest, UsedAtomicallyElsewhereIsNoDeclaration) {
 
 TEST_F(SourceScanTest, AStaticVariableInAFunctionHasAGuard) {
   EXPECT_FALSE(plain("int g();\nint f() {\n  static int x = g();  // HERE\n  return x;\n}\n"));
+  EXPECT_TRUE(plain("static int f(int* p) { return *p; }  // HERE\n"));
   EXPECT_TRUE(plain("static int x;\nint f() {\n  return x;  // HERE\n}\n"));
 }
 

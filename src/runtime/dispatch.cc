@@ -124,6 +124,7 @@ void on_atomic(Frame& frame, const Site& site) {
   task.counters.atomics++;
   if (task.solo && !task.turn_depth) {  // no other task runs until this one's next event, which publishes it
     task.solo--;
+    if (runtime::g_guarded) check_atomic(task, frame, site, address);  // who has ended may have told it something
     execute_atomic(site.atomic, frame, reinterpret_cast<void*>(address));
     return;
   }

@@ -187,13 +187,24 @@ void meet_range(Task& task, Watcher& watcher, const Spot& spot, const Touch& tou
   }
 }
 
+// What libc asks of the kernel for threads themselves is none of the program's accesses.
+bool moves_data(uint32_t call) {
+  switch (call) {
+    case SYS_clone: case SYS_clone3: case SYS_fork: case SYS_vfork: case SYS_set_robust_list: case SYS_get_robust_list: case SYS_set_tid_address:
+    case SYS_rseq: case SYS_rt_sigprocmask: case SYS_rt_sigaction: case SYS_sigaltstack: case SYS_futex: case SYS_prctl: case SYS_arch_prctl:
+    case SYS_execve: case SYS_execveat: case SYS_exit: case SYS_exit_group: case SYS_mprotect: case SYS_madvise: case SYS_sched_getaffinity:
+      return false;
+    default: return true;
+  }
+}
+
 }  // namespace
 
 void touch(uint64_t start, uint64_t size, bool writes) {
   if (!size || !happens::g_checked) return;
   Task& task = self();
   Watcher& watcher = watcher_of(task);
-  const bool is_call = task.holds_call && task.frame;
+  const bool is_call = task.holds_call && task.frame && moves_data(task.holds_call - 1);
   if (is_call) {
     const Spending spending(watcher);
     meet_learners(watcher);

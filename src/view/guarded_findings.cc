@@ -143,6 +143,7 @@ uint32_t context_of(const Spot& spot) {
 void report_race(const Prior& prior, const Watcher& watcher, Touch& touch, const Spot& spot, findings::Why why) {
   Findings& f = found();
   if (!touch.context) touch.context = context_of(spot);
+  if (!touch.context || !prior.context) return;  // what is reported has two sides
   const uint64_t first = rip_of(f, prior.context);
   const SpinGuard guard(state().findings_lock);
   for (uint32_t i = 0; i < f.races && i < findings::kMostRaces; i++) {

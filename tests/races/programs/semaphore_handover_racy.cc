@@ -18,6 +18,7 @@ int main() {
   });
   for (int i = 0; i < 30; ++i) {
     empty.acquire();
+    usleep(50);
     slot = i;  // RACE
     full.release();
   }

@@ -6,6 +6,7 @@ int buffer;
 static void* producer(void* unused) {
   for (int i = 0; i < 30; ++i) {
     sem_wait(&empty);
+    usleep(50);
     buffer = i;  // RACE
     sem_post(&full);
   }

@@ -5,7 +5,7 @@
 #include <vector>
 
 std::vector<bool> marks(256);
-constexpr int kBorder = 128;
+enum { kBorder = 128 };
 
 static void body(int from, int to) {
   for (int i = from; i < to; ++i) marks[i] = !marks[i];
