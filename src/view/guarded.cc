@@ -296,7 +296,7 @@ void learn(Task& task, const Touch* touches, uint32_t count) {
       const uint64_t rest = page_down(at) + kPageSize - at;
       uint64_t slots = page.mode == Mode::kDeclared ? 0 : page.holders;
       if (page.shadow) slots |= writers(page.shadow, at % kPageSize, limit - at < rest ? limit - at : rest);
-      join_slots(watcher, slots);
+      join_slots(watcher, slots, !in_own_stack(task, watcher, at));
     }
   }
 }

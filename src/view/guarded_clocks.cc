@@ -30,7 +30,7 @@ void begin(Watcher& watcher, const Task& task) {
   watcher.slot = task.creation % kSlots;
   watcher.creation = task.creation;
   watcher.held_count = watcher.lockset = 0;
-  watcher.mixes = watcher.mixes_lost = 0;
+  watcher.mixes = watcher.mixes_racy = watcher.mixes_lost = watcher.mixes_stack = 0;
   watcher.generation = state().generation;
   watcher.lent_count = watcher.lost_count = watcher.is_learnt = watcher.is_over = 0;
   watcher.opened_count = 0;
@@ -43,24 +43,33 @@ void begin(Watcher& watcher, const Task& task) {
 void step(Watcher& watcher) {
   const uint64_t next = __atomic_add_fetch(&state().slot_clock[watcher.slot], 1, __ATOMIC_RELAXED);
   __atomic_store_n(&watcher.now.clock[watcher.slot], next, __ATOMIC_RELEASE);
+  __atomic_store_n(&watcher.order.clock[watcher.slot], next, __ATOMIC_RELEASE);
 }
 
-void join_slots(Watcher& watcher, uint64_t slots) {
+void join_slots(Watcher& watcher, uint64_t slots, bool orders) {
   slots &= ~(uint64_t{1} << watcher.slot);
   if (!slots) return;
   State& s = state();
-  for (uint64_t rest = slots; rest; rest &= rest - 1) watcher.now.join(s.ended[__builtin_ctzll(rest)]);
+  for (uint64_t rest = slots; rest; rest &= rest - 1) {
+    watcher.now.join(s.ended[__builtin_ctzll(rest)]);
+    if (orders) watcher.order.join(s.ended_order[__builtin_ctzll(rest)]);
+  }
   const uint32_t limit = shared().high_task;
   for (uint32_t i = 0; i < limit; i++) {
     Watcher& other = s.watchers[i];
     if (&other == &watcher || !(slots >> other.slot & 1)) continue;
     __atomic_store_n(&other.is_learnt, 1u, __ATOMIC_RELEASE);  // before: what it does after it sees this may seem to be known, or not
     watcher.now.join(other.now);
+    if (orders) watcher.order.join(other.order);
   }
 }
 
 void mix(Watcher& watcher) {
-  join_slots(watcher, __atomic_load_n(&watcher.mixes, __ATOMIC_RELAXED) | __atomic_load_n(&watcher.mixes_lost, __ATOMIC_RELAXED));
+  const uint64_t stack = __atomic_load_n(&watcher.mixes_stack, __ATOMIC_RELAXED);
+  const uint64_t lost = __atomic_load_n(&watcher.mixes_lost, __ATOMIC_RELAXED);
+  const uint64_t open = __atomic_load_n(&watcher.mixes, __ATOMIC_RELAXED) | __atomic_load_n(&watcher.mixes_racy, __ATOMIC_RELAXED);
+  join_slots(watcher, lost | open);
+  if (stack) join_slots(watcher, stack, false);
 }
 
 void meet_learners(Watcher& watcher) {
@@ -101,7 +110,9 @@ using namespace view::guarded;
 void on_acquire(uint64_t object) {
   SyncClock& sync = sync_of(object);
   const SpinGuard guard(sync.lock);
-  watcher_of(self()).now.join(sync.clock);
+  Watcher& watcher = watcher_of(self());
+  watcher.now.join(sync.clock);
+  watcher.order.join(sync.order);
 }
 
 void on_release(uint64_t object) {
@@ -111,6 +122,7 @@ void on_release(uint64_t object) {
   {
     const SpinGuard guard(sync.lock);
     sync.clock.join(watcher.now);
+    sync.order.join(watcher.order);
   }
   step(watcher);
 }
@@ -149,6 +161,7 @@ void create(Task& creator, Task& task) {
   mix(from);
   begin(to, task);
   to.now = from.now;
+  to.order = from.order;
   step(to);
   step(from);
   to.stack = 0;
@@ -165,6 +178,7 @@ void end(Task& task, uint64_t thread) {
   if (s.over[watcher.slot] < last) s.over[watcher.slot] = last;
   __atomic_store_n(&watcher.is_over, 1u, __ATOMIC_RELEASE);
   s.ended[watcher.slot].join(watcher.now);
+  s.ended_order[watcher.slot].join(watcher.order);
 }
 
 namespace {

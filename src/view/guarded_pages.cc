@@ -97,20 +97,20 @@ void lose(uint64_t at, Page& page, uint64_t holders, Watcher& by) {
       else return;
     }
     if (__atomic_load_n(&task.state, __ATOMIC_SEQ_CST) == TaskState::kBlocked) {  // after that: whoever is blocked now has yet to look at its losses
-      join_slots(by, bit_of(other));
+      join_slots(by, bit_of(other), !in_own_stack(self(), by, at));
       __atomic_fetch_and(&page.holders, ~bit_of(other), __ATOMIC_RELEASE);
       return;
     }
-    __atomic_fetch_or(&other.mixes_lost, bit_of(by), __ATOMIC_RELEASE);
+    __atomic_fetch_or(in_own_stack(self(), by, at) ? &other.mixes_stack : &other.mixes_lost, bit_of(by), __ATOMIC_RELEASE);
     ask(task, losses);
   });
 }
 
 namespace {
 
-void teach(uint64_t holders, const Watcher& by) {
+void teach(uint64_t holders, const Watcher& by, bool is_stack) {
   each_holder(holders, by, [&](Task& task, Watcher& other) {
-    __atomic_fetch_or(&other.mixes_lost, bit_of(by), __ATOMIC_RELEASE);
+    __atomic_fetch_or(is_stack ? &other.mixes_stack : &other.mixes_lost, bit_of(by), __ATOMIC_RELEASE);
     ask(task, losses_of(task.id));
   });
 }
@@ -140,10 +140,13 @@ void let_in(uint64_t at, Page& page, const Watcher& watcher, bool writes) {
 // Open to all: who has it learns from all others who have it, at any time.
 void open_to(uint64_t at, Page& page, Watcher& watcher) {
   const uint64_t others = page.holders & ~bit_of(watcher);
+  const bool is_racy = page.mode == Mode::kDeclared;
   let_in(at, page, watcher, true);
   if (!others) return;
-  __atomic_fetch_or(&watcher.mixes, others, __ATOMIC_RELEASE);
-  each_holder(others, watcher, [&](Task&, Watcher& other) { __atomic_fetch_or(&other.mixes, bit_of(watcher), __ATOMIC_RELEASE); });
+  __atomic_fetch_or(is_racy ? &watcher.mixes_racy : &watcher.mixes, others, __ATOMIC_RELEASE);
+  each_holder(others, watcher, [&](Task&, Watcher& other) {
+    __atomic_fetch_or(is_racy ? &other.mixes_racy : &other.mixes, bit_of(watcher), __ATOMIC_RELEASE);
+  });
 }
 
 void become_open(uint64_t at, Page& page, Watcher& watcher) {
@@ -155,6 +158,15 @@ void become_open(uint64_t at, Page& page, Watcher& watcher) {
   }
   __atomic_fetch_add(&found().unseen_pages, 1, __ATOMIC_RELAXED);
   open_to(at, page, watcher);
+}
+
+// Whoever made the task has written there before, and others seldom do later; so what they knew then says little of what the task has been told.
+bool in_own_stack(const Task& task, const Watcher& watcher, uint64_t address) {
+  constexpr uint64_t kUsed = 1 << 20;
+  if (task.id == 0) return false;
+  const uint64_t thread = sys::fs_base_untouched();
+  if (address >= thread - kPageSize && address < thread + 2 * kPageSize) return true;
+  return watcher.stack && address < watcher.stack + kPageSize && address >= watcher.stack - kUsed;
 }
 
 namespace {
@@ -209,7 +221,7 @@ bool enter(Task& task, Watcher& watcher, const Spot& spot, uint64_t address, boo
       const Task& owner = shared().tasks[page.owner];
       const bool is_over = owner.state == TaskState::kFree || static_cast<uint32_t>(owner.creation) != page.owner_creation;
       if (is_over) {
-        join_slots(watcher, page.holders);
+        join_slots(watcher, page.holders, !in_own_stack(task, watcher, address));
         page.holders = 0;
         if (!alone_looks(watcher)) {
           own(page, task, Mode::kPrivate);
@@ -262,8 +274,9 @@ void look_at(Watcher& watcher, const Spot& spot, Touch touch) {
     if (page.mode == Mode::kWatched && page.shadow) {
       const uint64_t others = page.holders & ~bit_of(watcher);
       if (others) {
-        if (acquires(touch.kind)) join_slots(watcher, others);
-        if (releases(touch.kind)) teach(others, watcher);
+        const bool is_stack = in_own_stack(self(), watcher, at);
+        if (acquires(touch.kind)) join_slots(watcher, others, !is_stack);
+        if (releases(touch.kind)) teach(others, watcher, is_stack);
       }
       page.looks++;
       if (touch.kind & findings::kWrite) page.was_written = 1;
@@ -355,6 +368,7 @@ void settle(Task& task, Watcher& watcher) {
   drop_lost(task, watcher);
   drop_closed(watcher);
   __atomic_store_n(&watcher.mixes_lost, 0, __ATOMIC_RELEASE);
+  __atomic_store_n(&watcher.mixes_stack, 0, __ATOMIC_RELEASE);
 }
 
 

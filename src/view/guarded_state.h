@@ -26,7 +26,7 @@ using Clock = VectorClock<kSlots>;
 
 struct SyncClock {
   SpinLock lock;
-  Clock clock;
+  Clock clock, order;
 };
 
 // Who was told last that the block was its own (malloc).
@@ -50,6 +50,7 @@ struct Opened {
 
 struct Watcher {  // of a task, by its id
   Clock now;
+  Clock order;          // the same, but for what it may only seem to know as others had pages of its stack: by this changes of policy are ordered
   uint32_t slot;
   uint32_t number;      // findings::TaskInfo
   uint64_t creation;    // of the task that this is of
@@ -58,7 +59,9 @@ struct Watcher {  // of a task, by its id
   uint32_t lockset;     // index + 1, of what is held now; 0: to be looked up
   uint64_t held[kMostHeld];  // lowest bit: for reading
   uint64_t mixes;       // slots of tasks with which it has pages open: what they do may be known to it at any time
+  uint64_t mixes_racy;  // the same, of racy objects
   uint64_t mixes_lost;  // the same, of pages that it has lost and may still touch
+  uint64_t mixes_stack; // and of these, of the other's own stack
   uint64_t generation;  // of State::generation: which pages are open
   uint32_t is_learnt;   // another has joined `now` without a release: the epoch is to end
   uint32_t is_over;     // the task has ended
@@ -73,7 +76,7 @@ struct Watcher {  // of a task, by its id
 
 struct State {
   uint64_t slot_clock[kSlots];
-  Clock ended[kSlots];  // what tasks of the slot knew that have ended
+  Clock ended[kSlots], ended_order[kSlots];  // what tasks of the slot knew that have ended
   uint64_t over[kSlots];  // until when whoever has waited for them all knows them
   uint64_t generation;  // changes when pages that were open are closed: each process then unmaps what is in `closed`
   SpinLock open_lock;
@@ -101,7 +104,7 @@ inline findings::Findings& found() { return *reinterpret_cast<findings::Findings
 // What the task may have learnt through memory that nobody looks at is known to it from here on.
 void mix(Watcher& watcher);
 // All that the tasks of these slots know now.
-void join_slots(Watcher& watcher, uint64_t slots);
+void join_slots(Watcher& watcher, uint64_t slots, bool orders = true);  // `orders`: Watcher::order, too
 // What the task does from here on is not known to who has learnt of it until here.
 void step(Watcher& watcher);
 // Others have joined its clock without a release: its epoch ends.
@@ -140,6 +143,8 @@ inline Page& page_of(uint64_t page) {
   return reinterpret_cast<Page*>(kGuardedPages)[(page::alias_of(page) - kAlias) / kPageSize];
 }
 inline uint64_t bit_of(const Watcher& watcher) { return uint64_t{1} << watcher.slot; }
+// The address lies in what the task was given when it was made, or has used of it since: its stack, or its thread-local storage.
+bool in_own_stack(const Task& task, const Watcher& watcher, uint64_t address);
 bool is_owner(const Page& page, const Task& task);
 void own(Page& page, const Task& task, Mode mode);
 // Maps the page; the task is a holder. Under the page's lock, like the next.
