@@ -1,5 +1,6 @@
 #include "threads.h"
 static void *first(void *argument) {
+  soon();
   weir_acquire_write(argument);
   *(int *)argument = 3;
   weir_release_write(argument);  /* IS released */

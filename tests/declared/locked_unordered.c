@@ -1,6 +1,7 @@
 #include "threads.h"
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static void *first(void *argument) {
+  soon();
   weir_acquire_write(argument);
   *(volatile int *)argument = 1;
   weir_set_locked(argument, &lock);  /* IS locked */

@@ -1,5 +1,6 @@
 #include "threads.h"
 static void *first(void *argument) {
+  soon();
   weir_acquire_read(argument);
   if (*(volatile int *)argument != 1) exit(4);
   weir_release_read(argument);  /* IS released */

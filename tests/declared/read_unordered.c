@@ -1,5 +1,6 @@
 #include "threads.h"
 static void *first(void *argument) {
+  soon();
   *(int *)argument = 3;
   weir_release_write(argument);  /* IS released */
   return NULL;
