@@ -2,7 +2,6 @@
 //
 // An array that has slices is described to the program by a struct weir_array, which lies in memory that all tasks may read and nobody may write.
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,18 +22,16 @@ using declared::Caller;
   (Caller{reinterpret_cast<uint64_t>(__builtin_return_address(0)), reinterpret_cast<uint64_t>(__builtin_frame_address(0)) + 16, \
           *static_cast<uint64_t*>(__builtin_frame_address(0))})
 
-// Signals wait while it lives; nothing is annotated in a child that borrows its parent's memory, nor in a forked one.
+// Signals wait while it lives, and errno stays as it is: nothing in it is libc's. Nothing is annotated in a child that borrows its parent's memory, nor in a forked one.
 class Section {
  public:
-  Section() : on_(declared::is_on() && !(g_tasks_active && self().in_vfork)), errno_(errno), signals_(on_ && g_tasks_active) {}
-  ~Section() { errno = errno_; }
+  Section() : on_(declared::is_on() && !(g_tasks_active && self().in_vfork)), signals_(on_ && g_tasks_active) {}
   Section(const Section&) = delete;
   Section& operator=(const Section&) = delete;
   explicit operator bool() const { return on_; }
 
  private:
   const bool on_;
-  const int errno_;
   const interpose::SignalsWait signals_;
 };
 

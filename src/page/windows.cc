@@ -14,7 +14,9 @@ constexpr uint16_t kSizes[kClasses] = {16, 32, 48, 64, 96, 128, 192, 256, 384, 5
 constexpr uint32_t kQuarantine = 32;
 constexpr uint64_t kChunk = 256 << 10;
 
-uint32_t g_mapped;  // windows, about; per process
+// Per process. A window that was mapped once stays so, with no rights: to change these costs a third of what a new mapping does.
+uint32_t g_mapped;
+uint32_t g_shown[kMost];  // what it shows: Entry::store_page
 
 uint32_t class_of(uint64_t size) {
   uint32_t at = 0;
@@ -37,6 +39,8 @@ uint32_t take_page(Table& t) {
   return static_cast<uint32_t>(page) + 1;
 }
 
+bool is_mapped(uint32_t index) { return g_shown[index] && g_shown[index] == table().entries[index].store_page; }
+
 void map_one(uint32_t index, uint32_t count, int protection) {
   const Table& t = table();
   const uint64_t offset = uint64_t{t.entries[index].store_page - 1} * kPageSize;
@@ -44,7 +48,10 @@ void map_one(uint32_t index, uint32_t count, int protection) {
   const long at = sys::raw(SYS_mmap, static_cast<long>(address_of(index)), static_cast<long>(count * kPageSize), protection,
                            MAP_SHARED | MAP_FIXED | MAP_NORESERVE | populate, shared().store, static_cast<long>(offset));
   if (sys::failed(at)) demand::fail("map a window", address_of(index), at);
-  g_mapped++;
+  for (uint32_t i = index; i < index + count; i++) {
+    g_mapped += !g_shown[i];
+    g_shown[i] = t.entries[i].store_page;
+  }
 }
 
 // How many windows from this one on show consecutive pages.
@@ -152,18 +159,33 @@ void show(uint64_t window, uint64_t arena, uint32_t count) {
 
 void map(uint64_t start, uint64_t size, bool to_write) {
   if (g_mapped > kMostMapped) unmap_all();
+  const int protection = to_write ? PROT_READ | PROT_WRITE : PROT_READ;
   const Table& t = table();
   const uint32_t limit = index_of(start + size - 1) + 1;
   for (uint32_t index = index_of(start); index < limit;) {
-    const uint32_t count = run_from(t, index, limit - index);
-    if (t.entries[index].store_page) map_one(index, count, to_write ? PROT_READ | PROT_WRITE : PROT_READ);
+    uint32_t count = run_from(t, index, limit - index);
+    if (!t.entries[index].store_page) {
+    } else if (is_mapped(index)) {
+      count = 1;
+      while (index + count < limit && is_mapped(index + count)) count++;
+      protect(address_of(index), count * kPageSize, protection);
+    } else {
+      map_one(index, count, protection);
+    }
     index += count;
   }
 }
 
 void unmap(uint64_t start, uint64_t size) {
-  sys::raw(SYS_munmap, static_cast<long>(start), static_cast<long>(size));
-  if (g_mapped) g_mapped--;
+  const uint32_t limit = index_of(start + size - 1) + 1;
+  for (uint32_t index = index_of(start); index < limit;) {
+    uint32_t count = 1;
+    if (is_mapped(index)) {
+      while (index + count < limit && is_mapped(index + count)) count++;
+      protect(address_of(index), count * kPageSize, PROT_NONE);
+    }
+    index += count;
+  }
 }
 
 void map_all() {
@@ -178,6 +200,7 @@ void map_all() {
 void unmap_all() {
   if (!table().used) return;
   sys::raw(SYS_munmap, static_cast<long>(kWindows), static_cast<long>(uint64_t{table().used} * kPageSize));
+  for (uint32_t i = 0; i < table().used; i++) g_shown[i] = 0;
   g_mapped = 0;
 }
 

@@ -31,7 +31,8 @@ using page::demand::map;
 constexpr uint32_t kMostViolations = 1000;
 constexpr uint32_t kMostTrust = 6;    // 2 to the power of that: unlocks of which one is looked at
 constexpr uint32_t kTrustStep = 4;    // closings for each power
-constexpr uint64_t kAround = 16;      // pages that a task gets at once
+constexpr uint64_t kEager = 4;        // objects of so many pages are mapped before they are touched
+constexpr uint64_t kAround = 64;      // pages that a task gets at once
 
 bool is_over(uint32_t creation) {
   const Shared& s = shared();
@@ -63,6 +64,23 @@ void each_page(const Declared& object, uint32_t index, Act act) {
     Page& page = page_of(at);
     if (is_page_of(page, index)) act(at, page);
   }
+}
+
+// The page, and what the task lacks of the object after it.
+void open_pages(const Declared& object, uint32_t index, uint64_t at, Page& page, const Watcher& watcher, bool writes) {
+  const bool has_had = page.holders & bit_of(watcher);
+  open_page(at, page, watcher, writes);
+  if (has_had) return;
+  const uint64_t start = at + kPageSize;
+  const uint64_t last = page_down(object.limit() - 1), most = at + (kAround - 1) * kPageSize;
+  uint64_t limit = start;
+  for (; limit <= last && limit <= most; limit += kPageSize) {
+    Page& next = page_of(limit);
+    if (!is_page_of(next, index) || (__atomic_fetch_or(&next.holders, bit_of(watcher), __ATOMIC_ACQ_REL) & bit_of(watcher))) break;
+  }
+  if (limit == start) return;
+  fill_store(start, limit - start);
+  map(start, limit - start, writes);
 }
 
 findings::Object description_of(const Declared& object) {
@@ -174,7 +192,7 @@ void enforce(Declared& object, uint32_t index, const Task& task, Watcher& watche
   if (!happens::g_checked) return;
   const bool is_mine = meant_for(task, watcher, object) == Meant::kTask;
   const Rights rights = is_mine ? object.rules.rights(watcher.slot, false, actor_of(watcher, object).readers) : Rights::kNone;
-  if (object.size > kAround / 4 * kPageSize || rights == Rights::kNone || object.rules.policy() == Policy::kRacy) {
+  if (object.size > kEager * kPageSize || rights == Rights::kNone || object.rules.policy() == Policy::kRacy) {
     give_up_pages(object, index, watcher, from_others);
     return;
   }
@@ -345,12 +363,7 @@ bool meet_declared(Task& task, Watcher& watcher, const Spot& spot, Touch touch, 
     default: break;
   }
   const Rights rights = object.rules.rights(watcher.slot, held == Held::kExclusive, actor_of(watcher, object).readers);
-  uint64_t limit = page_down(object.limit() - 1) + kPageSize;
-  if (limit > at + kAround * kPageSize) limit = at + kAround * kPageSize;
-  for (uint64_t next = at; next < limit; next += kPageSize) {
-    Page& other = page_of(next);
-    if (is_page_of(other, index)) open_page(next, other, watcher, writes || rights == Rights::kWrite);
-  }
+  open_pages(object, index, at, page, watcher, writes || rights == Rights::kWrite);
   return true;
 }
 
