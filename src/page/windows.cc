@@ -144,7 +144,6 @@ void free_run(uint64_t start, uint32_t count) {
   Table& t = table();
   const SpinGuard guard(t.lock);
   const uint32_t index = index_of(start);
-  for (uint32_t i = 0; i < count; i++) t.entries[index + i].store_page = 0;
   if (t.run_count < kMostRuns) t.runs[t.run_count++] = {index, count};
 }
 

@@ -61,7 +61,7 @@ void free(uint64_t address);
 uint64_t size_of(uint64_t address);  // as allocated, rounded up
 // `count` consecutive windows, which show nothing yet; 0: there is no room.
 uint64_t take_run(uint32_t count);
-void free_run(uint64_t start, uint32_t count);
+void free_run(uint64_t start, uint32_t count);  // they go on showing what they show, until they are taken again
 // `count` windows show consecutive pages of the store, that at the address of the arena and those after it.
 void show(uint64_t window, uint64_t arena, uint32_t count);
 

@@ -121,7 +121,7 @@ Touch piece_of(const Touch& touch, uint64_t at) {
 
 }  // namespace
 
-bool on_fault(Task& task, const Spot& spot, Touch* touches, uint32_t count) {
+bool on_fault(Task& task, const Spot& spot, uint64_t address, Touch* touches, uint32_t count) {
   Watcher& watcher = watcher_of(task);
   const Spending spending(watcher);
   close_open(watcher);
@@ -136,7 +136,7 @@ bool on_fault(Task& task, const Spot& spot, Touch* touches, uint32_t count) {
     for (uint64_t at = touches[i].address; at < limit; at = page_down(at) + kPageSize) {
       if (!is_ours(at)) continue;
       Page& page = page_of(page_down(at));
-      if (page.mode == Mode::kDeclared) has_all &= meet_declared(task, watcher, spot, piece_of(touches[i], at), page);
+      if (page.mode == Mode::kDeclared) has_all &= meet_declared(task, watcher, spot, piece_of(touches[i], at), page, page_down(at) == page_down(address));
       else if (!enter(task, watcher, spot, at, touches[i].kind & (findings::kWrite | kUnknownWrite))) has_all = false;
     }
   }
@@ -174,7 +174,7 @@ void meet_range(Task& task, Watcher& watcher, const Spot& spot, const Touch& tou
     if (is_ours(at)) {
       Page& page = page_of(page_down(at));
       if (page.mode == Mode::kDeclared) {
-        meet_declared(task, watcher, spot, piece_of(touch, at), page);
+        meet_declared(task, watcher, spot, piece_of(touch, at), page, true);
         at = next;
         continue;
       }

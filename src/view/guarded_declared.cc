@@ -339,7 +339,7 @@ void meet_mixed(Task& task, Watcher& watcher, const Spot& spot, Touch touch, Pag
 
 }  // namespace
 
-bool meet_declared(Task& task, Watcher& watcher, const Spot& spot, Touch touch, Page& page) {
+bool meet_declared(Task& task, Watcher& watcher, const Spot& spot, Touch touch, Page& page, bool lacks) {
   const uint64_t at = page_down(touch.address);
   const uint32_t index = page.looks;
   if (!index) {
@@ -357,6 +357,7 @@ bool meet_declared(Task& task, Watcher& watcher, const Spot& spot, Touch touch, 
     open_page(at, page, watcher, true);
     return true;
   }
+  if (!lacks && (page.holders & bit_of(watcher))) return true;
   switch (object.rules.policy()) {
     case Policy::kRacy: open_to(at, page, watcher); return true;
     case Policy::kLocked: note_opened(watcher, index, object); break;

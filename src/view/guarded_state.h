@@ -174,7 +174,8 @@ inline bool acquires(uint32_t kind) { return (kind & findings::kRead) && (kind &
 // --- objects with a declared policy (guarded_declared.cc)
 
 // What the task is about to touch lies in one page, which is kDeclared. True: it has the page. False: the access is to be made without; it was looked at.
-bool meet_declared(Task& task, Watcher& watcher, const Spot& spot, Touch touch, Page& page);
+// `lacks`: it is known not to have it now, even where it was let in.
+bool meet_declared(Task& task, Watcher& watcher, const Spot& spot, Touch touch, Page& page, bool lacks);
 void close_by_lock(Watcher& watcher, uint64_t lock);  // it has been unlocked
 void begin_declared();  // tasks begin
 // The memory is another's from here on: its objects are forgotten. `freed`: a block of the heap, by the task at that spot, to whom they have to belong.
