@@ -191,7 +191,7 @@ std::vector<std::string> environment_for(const RunOptions& options) {
     passed.cache = cache_folder();
     keep_more_stacks(environment);
   }
-  if (passed.deterministic() && !value_in(environment, "LD_BIND_NOW")) environment.push_back(kBindNow);
+  if ((passed.deterministic() || passed.view == "guarded") && !value_in(environment, "LD_BIND_NOW")) environment.push_back(kBindNow);
   set_variable(environment, "WEIR_OPTIONS", to_environment(passed, 0));
   return environment;
 }

@@ -179,6 +179,48 @@ bool one_byte(Machine& m) {
   }
 }
 
+// What touches memory by the stack pointer only: `memory` is where it pushes to, or pops from.
+bool stack_operation(Machine& m, bool& jumps) {
+  const uint8_t op = m.shape.opcode;
+  greg_t& rsp = m.context.uc_mcontext.gregs[REG_RSP];
+  auto& rip = m.context.uc_mcontext.gregs[REG_RIP];
+  const greg_t next = rip + m.shape.length;
+  if (m.shape.has_66 || m.shape.has_repeat) return false;
+  const auto push = [&](uint64_t value) {
+    m.store(value, 8);
+    rsp -= 8;
+  };
+  if (op >= 0x50 && op < 0x58) {
+    push(static_cast<uint64_t>(m.general((op & 7) | (m.shape.rex & 1) << 3)));
+  } else if (op >= 0x58 && op < 0x60) {
+    const uint64_t value = m.load(8);
+    rsp += 8;
+    m.general((op & 7) | (m.shape.rex & 1) << 3) = static_cast<greg_t>(value);
+  } else if (op == 0x68 || op == 0x6a) {
+    push(static_cast<uint64_t>(m.immediate()));
+  } else if (op == 0xe8) {
+    push(static_cast<uint64_t>(next));
+    rip = next + branch_displacement(m.shape, m.code);
+    jumps = true;
+  } else if (op == 0xff && m.shape.reg() == 2 && m.shape.mod() == 3) {
+    const greg_t target = m.general(m.shape.rm() | (m.shape.rex & 1) << 3);
+    push(static_cast<uint64_t>(next));
+    rip = target;
+    jumps = true;
+  } else if (op == 0xc3) {
+    rip = static_cast<greg_t>(m.load(8));
+    rsp += 8;
+    jumps = true;
+  } else if (op == 0xc9) {
+    greg_t& rbp = m.context.uc_mcontext.gregs[REG_RBP];
+    rsp = rbp + 8;
+    rbp = static_cast<greg_t>(m.load(8));
+  } else {
+    return false;
+  }
+  return true;
+}
+
 bool vector_move(const Machine& m, bool stores, unsigned bytes) {
   auto* state = m.context.uc_mcontext.fpregs;
   const auto* extended = reinterpret_cast<const uint64_t*>(reinterpret_cast<const uint8_t*>(state) + 512);
@@ -233,16 +275,17 @@ bool emulate(ucontext_t& context, uint64_t address, uint64_t size) {
   auto& rip = context.uc_mcontext.gregs[REG_RIP];
   const auto* code = reinterpret_cast<const uint8_t*>(rip);
   Shape shape;
-  if (!read_shape(code, 15, shape) || !shape.has_memory_operand() || shape.is_vector || shape.has_lock || shape.has_67) return false;
+  if (!read_shape(code, 15, shape) || shape.is_vector || shape.has_lock || shape.has_67) return false;
   if (address / kPageSize != (address + size - 1) / kPageSize || page::store_extent(address) < size) return false;
   bool has_f2 = false;
   for (unsigned i = 0; i < shape.opcode_at; i++) has_f2 |= code[i] == 0xf2;
   Machine machine{context, shape, code, reinterpret_cast<uint8_t*>(page::alias_of(address)), 4};
   machine.size = shape.rex & 8 ? 8 : shape.has_66 ? 2 : 4;
-  bool done = false;
-  if (shape.map == OpcodeMap::kOneByte) done = !shape.has_repeat && one_byte(machine);
+  bool done = false, jumps = false;
+  if (!shape.has_memory_operand()) done = shape.map == OpcodeMap::kOneByte && stack_operation(machine, jumps);
+  else if (shape.map == OpcodeMap::kOneByte) done = !shape.has_repeat && one_byte(machine);
   else if (shape.map == OpcodeMap::k0F) done = two_byte(machine, has_f2);
-  if (done) rip += shape.length;
+  if (done && !jumps) rip += shape.length;
   return done;
 }
 

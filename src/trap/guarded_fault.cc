@@ -32,6 +32,8 @@ Known g_known[1024];
 guarded::Touch g_touches[kMostTouches];  // of the single step
 uint32_t g_touch_count;
 uint64_t g_mask;
+uint32_t g_ignored_steps;  // in a row
+constexpr uint32_t kMostIgnoredSteps = 64;
 
 const Instruction* decoded(uint64_t rip) {
   Known& known = g_known[(rip ^ rip >> 10) % 1024];
@@ -66,18 +68,6 @@ void hold_signals(ucontext_t& context) {
 
 void let_signals_in(ucontext_t& context) { copy_bytes(&context.uc_sigmask, &g_mask, sizeof g_mask); }
 
-// All that the instruction needs at once: the next fault takes back what is lent.
-void lend_all(Task& task, uint64_t address, const guarded::Touch* touches, uint32_t count) {
-  constexpr uint32_t kMost = 4;  // pages of one operand
-  guarded::lend(task, address);
-  for (uint32_t i = 0; i < count; i++) {
-    const uint64_t limit = touches[i].address + touches[i].size;
-    for (uint64_t at = page_down(touches[i].address); at < limit && at < touches[i].address + kMost * kPageSize; at += kPageSize) {
-      if (at != page_down(address) && guarded::is_ours(at)) guarded::lend(task, at);
-    }
-  }
-}
-
 bool is_in_runtime(const Task& task, const ucontext_t& context) {
   return task.in_runtime || task.in_vfork || on_signal_stack(task, context) || on_runtime_stack(task, static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RSP]));
 }
@@ -88,7 +78,7 @@ bool meet_guarded(Task& task, uint64_t address, ucontext_t& context) {
   constexpr greg_t kWrite = 2;
   if (!guarded::is_ours(address)) return false;
   if (is_in_runtime(task, context)) {
-    guarded::lend(task, address);
+    guarded::lend(task, address, true);
     return true;
   }
   auto& gregs = context.uc_mcontext.gregs;
@@ -116,10 +106,11 @@ bool meet_guarded(Task& task, uint64_t address, ucontext_t& context) {
   const bool has_all = guarded::on_fault(task, spot, address, touches, count);
   if (!has_all) {
     const bool is_ignored = guarded::is_ignored(rip);
+    if (!is_ignored) g_ignored_steps = 0;
     if (is_listed && count == 1 && emulate(context, touches[0].address, touches[0].size)) {
       guarded::learn(task, touches, count);
-    } else if (is_ignored || (instruction && (instruction->repeat != Repeat::kNone || instruction->is_syscall)) || count > kMostTouches) {
-      lend_all(task, address, touches, count);
+    } else if ((is_ignored && ++g_ignored_steps > kMostIgnoredSteps) || (instruction && (instruction->repeat != Repeat::kNone || instruction->is_syscall)) || count > kMostTouches) {
+      guarded::lend(task, address, false);
     } else {
       hold_signals(context);
       for (uint32_t i = 0; i < count; i++) g_touches[i] = touches[i];

@@ -149,7 +149,7 @@ bool on_fault(Task& task, const Spot& spot, uint64_t address, Touch* touches, ui
   return false;
 }
 
-void lend(Task& task, uint64_t address) {
+void lend(Task& task, uint64_t address, bool in_runtime) {
   const uint64_t at = page_down(address);
   Watcher& watcher = watcher_of(task);
   if (!happens::g_checked) return page::demand::lend(at);
@@ -159,6 +159,11 @@ void lend(Task& task, uint64_t address) {
     watcher.lent_count--;
   }
   watcher.lent[watcher.lent_count++] = at;
+  if (in_runtime) {  // dropped before program code goes on
+    fill_store(at, kPageSize);
+    map(at, kPageSize, true);
+    return;
+  }
   Page& page = page_of(at);
   const SpinGuard guard(page.lock);
   let_in(at, page, watcher, true);
@@ -221,7 +226,7 @@ void touch(uint64_t start, uint64_t size, bool writes) {
         const SpinGuard guard(page.lock);
         become_open(at, page, watcher);
       } else {
-        lend(task, at);
+        lend(task, at, true);
       }
     } else {
       (void)*reinterpret_cast<volatile uint8_t*>(at);  // mapped, if it was not
@@ -294,9 +299,9 @@ void learn(Task& task, const Touch* touches, uint32_t count) {
       Page& page = page_of(at);
       const SpinGuard guard(page.lock);
       const uint64_t rest = page_down(at) + kPageSize - at;
-      uint64_t slots = page.mode == Mode::kDeclared ? 0 : page.holders;
-      if (page.shadow) slots |= writers(page.shadow, at % kPageSize, limit - at < rest ? limit - at : rest);
-      join_slots(watcher, slots, !in_own_stack(task, watcher, at));
+      if (page.mode != Mode::kDeclared) join_slots(watcher, page.holders);
+      learn_unseen(page, watcher);
+      if (page.shadow) learn_from(page.shadow, at % kPageSize, limit - at < rest ? limit - at : rest, watcher);
     }
   }
 }

@@ -44,8 +44,8 @@ struct Touch {
 // The task came to a page that it has not, in program code: the one of the address.
 // True: it has all pages now, and goes on. False: the instruction is to be executed once, as if the pages were mapped; what it does was looked at.
 bool on_fault(Task& task, const Spot& spot, uint64_t address, Touch* touches, uint32_t count);
-// The runtime did, or code that it does not want to look at: mapped for a moment.
-void lend(Task& task, uint64_t address);
+// The runtime did, or code that it does not want to look at: mapped until the runtime is left, or until the next fault or event.
+void lend(Task& task, uint64_t address, bool in_runtime);
 // The kernel is about to do it for the task.
 void touch(uint64_t start, uint64_t size, bool writes);
 // In the runtime: an atomic operation of the program's, at frame's registers.
@@ -68,6 +68,8 @@ bool is_stepping();
 
 // Others may have taken pages: they are unmapped. In the runtime.
 void catch_up(Task& task);
+// It is about to sleep, and catches up before it goes on.
+void begin_wait(Task& task);
 // The task ends: its process may run another one.
 void leave(Task& task);
 // In a turn: the pages have been emptied in the store.

@@ -70,7 +70,7 @@ bool is_alone(const Watcher& watcher) {
     if (&other != &watcher && s.tasks[i].state != TaskState::kFree && !__atomic_load_n(&other.is_over, __ATOMIC_ACQUIRE)) return false;
   }
   for (TaskId slot = 0; slot < kSlots; slot++) {
-    if (slot != watcher.slot && !watcher.order.knows({state().over[slot], slot})) return false;
+    if (slot != watcher.slot && !watcher.now.knows({state().over[slot], slot})) return false;
   }
   return true;
 }
@@ -145,7 +145,7 @@ uint32_t create(uint64_t address, uint64_t size, uint32_t wanted, Origin origin,
     const SpinGuard guard(object.lock);
     object.origin = origin;
     object.made = call.trace();
-    object.rules = policy == Policy::kPrivate ? Rules(policy, call.watcher().slot, call.watcher().order.epoch(call.watcher().slot)) : Rules(policy);
+    object.rules = policy == Policy::kPrivate ? Rules(policy, call.watcher().slot, call.watcher().now.epoch(call.watcher().slot)) : Rules(policy);
     object.owner_creation = static_cast<uint32_t>(call.task().creation);
   }
   mark_pages(index, call.watcher());

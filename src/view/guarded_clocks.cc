@@ -30,12 +30,16 @@ void begin(Watcher& watcher, const Task& task) {
   watcher.slot = task.creation % kSlots;
   watcher.creation = task.creation;
   watcher.held_count = watcher.lockset = 0;
-  watcher.mixes = watcher.mixes_racy = watcher.mixes_lost = watcher.mixes_stack = 0;
+  watcher.mixes = watcher.mixes_racy = watcher.mixes_lost = 0;
   watcher.generation = state().generation;
   watcher.lent_count = watcher.lost_count = watcher.is_learnt = watcher.is_over = 0;
   watcher.opened_count = 0;
   watcher.tokens = 0;
   watcher.refilled = 0;
+  watcher.in_program = 1;
+  Past& past = state().past[watcher.slot];
+  const SpinGuard guard(past.lock);  // of a task that ended: what it knew is in State::ended
+  past.known[past.count++ % Past::kKept] = {state().slot_clock[watcher.slot] + 1, watcher.now};
 }
 
 }  // namespace
@@ -43,33 +47,57 @@ void begin(Watcher& watcher, const Task& task) {
 void step(Watcher& watcher) {
   const uint64_t next = __atomic_add_fetch(&state().slot_clock[watcher.slot], 1, __ATOMIC_RELAXED);
   __atomic_store_n(&watcher.now.clock[watcher.slot], next, __ATOMIC_RELEASE);
-  __atomic_store_n(&watcher.order.clock[watcher.slot], next, __ATOMIC_RELEASE);
 }
 
-void join_slots(Watcher& watcher, uint64_t slots, bool orders) {
+void learn_clock(Watcher& watcher, const Clock& other) {
+  bool is_new = false;
+  for (uint32_t i = 0; i < kSlots; i++) is_new |= other.clock[i] > watcher.now.clock[i] && i != watcher.slot;
+  if (!is_new) return;
+  const uint64_t own = watcher.now.clock[watcher.slot];
+  watcher.now.join(other);
+  watcher.now.clock[watcher.slot] = own;
+  step(watcher);
+  Past& past = state().past[watcher.slot];
+  const SpinGuard guard(past.lock);
+  past.known[past.count++ % Past::kKept] = {watcher.now.clock[watcher.slot], watcher.now};
+}
+
+void join_epoch(Watcher& watcher, const Epoch& epoch) {
+  if (!epoch.is_set() || epoch.task == watcher.slot || watcher.now.knows(epoch)) return;
+  Past& past = state().past[epoch.task];
+  Clock then{};
+  {
+    const SpinGuard guard(past.lock);
+    const uint64_t oldest = past.count > Past::kKept ? past.count - Past::kKept : 0;
+    for (uint64_t i = past.count; i-- > oldest;) {
+      const Past::Known& known = past.known[i % Past::kKept];
+      if (known.from > epoch.clock && i > oldest) continue;  // what is not kept any more was less than the oldest that is
+      then = known.clock;
+      break;
+    }
+  }
+  then.clock[epoch.task] = epoch.clock;
+  learn_clock(watcher, then);
+}
+
+void join_slots(Watcher& watcher, uint64_t slots) {
   slots &= ~(uint64_t{1} << watcher.slot);
   if (!slots) return;
   State& s = state();
-  for (uint64_t rest = slots; rest; rest &= rest - 1) {
-    watcher.now.join(s.ended[__builtin_ctzll(rest)]);
-    if (orders) watcher.order.join(s.ended_order[__builtin_ctzll(rest)]);
-  }
+  Clock known = watcher.now;
+  for (uint64_t rest = slots; rest; rest &= rest - 1) known.join(s.ended[__builtin_ctzll(rest)]);
   const uint32_t limit = shared().high_task;
   for (uint32_t i = 0; i < limit; i++) {
     Watcher& other = s.watchers[i];
     if (&other == &watcher || !(slots >> other.slot & 1)) continue;
     __atomic_store_n(&other.is_learnt, 1u, __ATOMIC_RELEASE);  // before: what it does after it sees this may seem to be known, or not
-    watcher.now.join(other.now);
-    if (orders) watcher.order.join(other.order);
+    known.join(other.now);
   }
+  learn_clock(watcher, known);
 }
 
 void mix(Watcher& watcher) {
-  const uint64_t stack = __atomic_load_n(&watcher.mixes_stack, __ATOMIC_RELAXED);
-  const uint64_t lost = __atomic_load_n(&watcher.mixes_lost, __ATOMIC_RELAXED);
-  const uint64_t open = __atomic_load_n(&watcher.mixes, __ATOMIC_RELAXED) | __atomic_load_n(&watcher.mixes_racy, __ATOMIC_RELAXED);
-  join_slots(watcher, lost | open);
-  if (stack) join_slots(watcher, stack, false);
+  join_slots(watcher, __atomic_load_n(&watcher.mixes, __ATOMIC_RELAXED) | __atomic_load_n(&watcher.mixes_racy, __ATOMIC_RELAXED) | __atomic_load_n(&watcher.mixes_lost, __ATOMIC_RELAXED));
 }
 
 void meet_learners(Watcher& watcher) {
@@ -109,10 +137,12 @@ using namespace view::guarded;
 
 void on_acquire(uint64_t object) {
   SyncClock& sync = sync_of(object);
-  const SpinGuard guard(sync.lock);
-  Watcher& watcher = watcher_of(self());
-  watcher.now.join(sync.clock);
-  watcher.order.join(sync.order);
+  Clock known;
+  {
+    const SpinGuard guard(sync.lock);
+    known = sync.clock;
+  }
+  learn_clock(watcher_of(self()), known);
 }
 
 void on_release(uint64_t object) {
@@ -122,7 +152,6 @@ void on_release(uint64_t object) {
   {
     const SpinGuard guard(sync.lock);
     sync.clock.join(watcher.now);
-    sync.order.join(watcher.order);
   }
   step(watcher);
 }
@@ -159,9 +188,8 @@ void create(Task& creator, Task& task) {
   Watcher& from = watcher_of(creator);
   Watcher& to = watcher_of(task);
   mix(from);
-  begin(to, task);
   to.now = from.now;
-  to.order = from.order;
+  begin(to, task);
   step(to);
   step(from);
   to.stack = 0;
@@ -178,7 +206,6 @@ void end(Task& task, uint64_t thread) {
   if (s.over[watcher.slot] < last) s.over[watcher.slot] = last;
   __atomic_store_n(&watcher.is_over, 1u, __ATOMIC_RELEASE);
   s.ended[watcher.slot].join(watcher.now);
-  s.ended_order[watcher.slot].join(watcher.order);
 }
 
 namespace {

@@ -114,7 +114,7 @@ Trace other_side(Declared& object, const Verdict& verdict) {
 }  // namespace
 
 Rules::Actor actor_of(const Watcher& watcher, const Declared& object, bool is_alone) {
-  return {watcher.slot, watcher.order, is_alone, object.readers ? &objects().readers_at(object.readers).rules : nullptr};
+  return {watcher.slot, watcher.now, is_alone, object.readers ? &objects().readers_at(object.readers).rules : nullptr};
 }
 
 Held holds(const Task& task, const Watcher& watcher, uint64_t lock) {

@@ -9,7 +9,7 @@ namespace weir::view::guarded {
 
 enum class Held : uint8_t { kNot, kShared, kExclusive };
 
-inline Trace trace_of(const Watcher& watcher, uint32_t context) { return {watcher.order.epoch(watcher.slot), context, watcher.number}; }
+inline Trace trace_of(const Watcher& watcher, uint32_t context) { return {watcher.now.epoch(watcher.slot), context, watcher.number}; }
 Rules::Actor actor_of(const Watcher& watcher, const Declared& object, bool is_alone = false);
 Held holds(const Task& task, const Watcher& watcher, uint64_t lock);
 

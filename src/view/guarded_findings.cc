@@ -170,7 +170,10 @@ void report_policy(const Prior& prior, const Watcher& watcher, Touch& touch, con
   const SpinGuard guard(state().findings_lock);
   for (uint32_t i = 0; i < f.races && i < findings::kMostRaces; i++) {
     findings::Race& race = f.race[i];
-    if (race.why != why || race.fault != fault || race.change != change || rip_of(f, race.sides[1].context) != spot.rip) continue;
+    if (race.why != why || race.fault != fault || race.change != change) continue;
+    // One call of the C library's makes many accesses.
+    const bool is_one_call = (race.sides[1].kind & touch.kind & findings::kByLibrary) && race.object.start == object.start && race.sides[1].task == watcher.number;
+    if (!is_one_call && rip_of(f, race.sides[1].context) != spot.rip) continue;
     if (rip_of(f, race.sides[0].context) != first) continue;
     race.count++;
     return;

@@ -84,39 +84,44 @@ void ask(Task& task, Losses& losses) {
   sys::raw(SYS_tkill, task.tid, sys::g_probe_signal);
 }
 
+// The task is no holder any more: what it has stored unseen others may read from here on.
+void give_up(Page& page, const Watcher& watcher) {
+  const uint64_t bit = bit_of(watcher);
+  if (!(__atomic_fetch_and(&page.holders, ~bit, __ATOMIC_ACQ_REL) & bit) || !(page.released & bit)) return;
+  if (!page.unseen_clock || page.unseen_slot == watcher.slot) {
+    page.unseen_slot = static_cast<uint8_t>(watcher.slot);
+    __atomic_store_n(&page.unseen_clock, watcher.now.clock[watcher.slot], __ATOMIC_RELEASE);
+  } else {
+    __atomic_fetch_or(&page.unseen, bit, __ATOMIC_RELEASE);
+  }
+}
+
 }  // namespace
 
-// The tasks of these slots may touch the page unseen until they have dropped it: meanwhile they may learn all that `by` knows. One that is blocked
-// drops it before it goes on: it is a holder no more, and what it knows now is all that it may have left there.
-void lose(uint64_t at, Page& page, uint64_t holders, Watcher& by) {
+// The tasks of these slots may touch the page unseen until they have dropped it: meanwhile they may learn all that `by` knows.
+void lose(uint64_t at, Page& page, uint64_t holders, const Watcher& by) {
   each_holder(holders, by, [&](Task& task, Watcher& other) {
+    __atomic_fetch_or(&other.mixes_lost, bit_of(by), __ATOMIC_RELEASE);
     Losses& losses = losses_of(task.id);
-    {
-      const SpinGuard guard(losses.lock);
-      if (losses.count < Losses::kMost) losses.pages[losses.count++] = at;
-      else return;
-    }
-    if (__atomic_load_n(&task.state, __ATOMIC_SEQ_CST) == TaskState::kBlocked) {  // after that: whoever is blocked now has yet to look at its losses
-      join_slots(by, bit_of(other), !in_own_stack(self(), by, at));
-      __atomic_fetch_and(&page.holders, ~bit_of(other), __ATOMIC_RELEASE);
-      return;
-    }
-    __atomic_fetch_or(in_own_stack(self(), by, at) ? &other.mixes_stack : &other.mixes_lost, bit_of(by), __ATOMIC_RELEASE);
-    ask(task, losses);
+    const SpinGuard guard(losses.lock);
+    if (losses.count == Losses::kMost) return;
+    losses.pages[losses.count++] = at;
+    if (!other.in_program) give_up(page, other);  // it cannot touch it before it has dropped it
+    else ask(task, losses);
   });
 }
 
 namespace {
 
-void teach(uint64_t holders, const Watcher& by, bool is_stack) {
+void teach(uint64_t holders, const Watcher& by) {
   each_holder(holders, by, [&](Task& task, Watcher& other) {
-    __atomic_fetch_or(is_stack ? &other.mixes_stack : &other.mixes_lost, bit_of(by), __ATOMIC_RELEASE);
+    __atomic_fetch_or(&other.mixes_lost, bit_of(by), __ATOMIC_RELEASE);
     ask(task, losses_of(task.id));
   });
 }
 
 // Under the page's lock. Its holders are made to drop it; from here on it is watched.
-void watch(uint64_t at, Page& page, Task& task, Watcher& watcher, bool is_common) {
+void watch(uint64_t at, Page& page, Task& task, const Watcher& watcher, bool is_common) {
   const uint64_t others = page.holders & ~bit_of(watcher);
   if (others) lose(at, page, others, watcher);
   if (!page.shadow) page.shadow = take_shadow();
@@ -128,10 +133,20 @@ void watch(uint64_t at, Page& page, Task& task, Watcher& watcher, bool is_common
 
 }  // namespace
 
-void let_in(uint64_t at, Page& page, const Watcher& watcher, bool writes) {
+void learn_unseen(Page& page, Watcher& watcher) {
+  join_epoch(watcher, {__atomic_load_n(&page.unseen_clock, __ATOMIC_ACQUIRE), page.unseen_slot});
+  join_slots(watcher, page.unseen);
+}
+
+void let_in(uint64_t at, Page& page, Watcher& watcher, bool writes) {
   if (!(__atomic_fetch_or(&page.holders, bit_of(watcher), __ATOMIC_ACQ_REL) & bit_of(watcher))) {
     Losses& losses = losses_of(self().id);
     if (losses.held_count < Losses::kMostHeld) losses.held[losses.held_count++] = at;
+    if (!is_trusted(at)) {  // what others have stored it may read unseen
+      learn_unseen(page, watcher);
+    join_slots(watcher, page.released);
+      if (writes) page.released |= bit_of(watcher);
+    }
   }
   fill_store(at, kPageSize);
   map(at, kPageSize, writes);
@@ -160,15 +175,6 @@ void become_open(uint64_t at, Page& page, Watcher& watcher) {
   open_to(at, page, watcher);
 }
 
-// Whoever made the task has written there before, and others seldom do later; so what they knew then says little of what the task has been told.
-bool in_own_stack(const Task& task, const Watcher& watcher, uint64_t address) {
-  constexpr uint64_t kUsed = 1 << 20;
-  if (task.id == 0) return false;
-  const uint64_t thread = sys::fs_base_untouched();
-  if (address >= thread - kPageSize && address < thread + 2 * kPageSize) return true;
-  return watcher.stack && address < watcher.stack + kPageSize && address >= watcher.stack - kUsed;
-}
-
 namespace {
 
 bool near_own_stack(const Task& task, const Watcher& watcher, const Spot& spot, uint64_t address) {
@@ -190,7 +196,7 @@ void expose(Task& task, Watcher& watcher, uint64_t address) {
   const SpinGuard guard(page.lock);
   if (page.mode != Mode::kPrivate && page.mode != Mode::kNew) return;
   drop(at, kPageSize);
-  __atomic_fetch_and(&page.holders, ~bit_of(watcher), __ATOMIC_RELEASE);
+  give_up(page, watcher);
   watch(at, page, task, watcher, true);
 }
 
@@ -221,7 +227,7 @@ bool enter(Task& task, Watcher& watcher, const Spot& spot, uint64_t address, boo
       const Task& owner = shared().tasks[page.owner];
       const bool is_over = owner.state == TaskState::kFree || static_cast<uint32_t>(owner.creation) != page.owner_creation;
       if (is_over) {
-        join_slots(watcher, page.holders, !in_own_stack(task, watcher, address));
+        join_slots(watcher, page.holders | page.released);
         page.holders = 0;
         if (!alone_looks(watcher)) {
           own(page, task, Mode::kPrivate);
@@ -273,12 +279,13 @@ void look_at(Watcher& watcher, const Spot& spot, Touch touch) {
     const SpinGuard guard(page.lock);
     if (page.mode == Mode::kWatched && page.shadow) {
       const uint64_t others = page.holders & ~bit_of(watcher);
+      if (acquires(touch.kind)) learn_unseen(page, watcher);
       if (others) {
-        const bool is_stack = in_own_stack(self(), watcher, at);
-        if (acquires(touch.kind)) join_slots(watcher, others, !is_stack);
-        if (releases(touch.kind)) teach(others, watcher, is_stack);
+        if (acquires(touch.kind)) join_slots(watcher, others);
+        if (releases(touch.kind)) teach(others, watcher);
       }
       page.looks++;
+      if (releases(touch.kind)) page.released |= bit_of(watcher);
       if (touch.kind & findings::kWrite) page.was_written = 1;
       look(page.shadow, watcher, touch, spot);
     }
@@ -289,17 +296,18 @@ void look_at(Watcher& watcher, const Spot& spot, Touch touch) {
 void drop_page(uint64_t at, const Watcher& watcher) {
   if (!page::store_extent(at)) return;
   drop(at, kPageSize);
-  __atomic_fetch_and(&page_of(at).holders, ~bit_of(watcher), __ATOMIC_RELEASE);
+  give_up(page_of(at), watcher);
 }
 
 namespace {
 
-void drop_lent(Watcher& watcher) {
+void drop_lent(const Task& task, Watcher& watcher) {
   for (uint32_t i = 0; i < watcher.lent_count; i++) {
     const uint64_t at = watcher.lent[i];
     if (!page::store_extent(at)) continue;
     const Page& page = page_of(at);
-    if (page.mode != Mode::kWatched && page.mode != Mode::kNew && page.mode != Mode::kReadBy && page.mode != Mode::kDeclared) continue;  // it has got it since
+    const bool has_got_it = (page.mode == Mode::kPrivate && is_owner(page, task)) || (page.mode == Mode::kOpen && (page.holders & bit_of(watcher)));
+    if (has_got_it) continue;
     drop_page(at, watcher);
   }
   watcher.lent_count = 0;
@@ -307,8 +315,9 @@ void drop_lent(Watcher& watcher) {
 
 void drop_lost(const Task& task, Watcher& watcher) {
   Losses& losses = losses_of(task.id);
-  if (!__atomic_load_n(&losses.count, __ATOMIC_ACQUIRE)) return;
+  if (watcher.in_program && !__atomic_load_n(&losses.count, __ATOMIC_ACQUIRE)) return;
   const SpinGuard guard(losses.lock);
+  watcher.in_program = 1;
   for (uint32_t i = 0; i < losses.count; i++) {
     const uint64_t at = losses.pages[i];
     if (!page::store_extent(at)) continue;
@@ -364,13 +373,18 @@ void close_open(Watcher& watcher) {
 
 void settle(Task& task, Watcher& watcher) {
   mix(watcher);
-  if (watcher.lent_count) drop_lent(watcher);
+  if (watcher.lent_count) drop_lent(task, watcher);
   drop_lost(task, watcher);
   drop_closed(watcher);
   __atomic_store_n(&watcher.mixes_lost, 0, __ATOMIC_RELEASE);
-  __atomic_store_n(&watcher.mixes_stack, 0, __ATOMIC_RELEASE);
 }
 
+
+void begin_wait(Task& task) {
+  Watcher& watcher = watcher_of(task);
+  const SpinGuard guard(losses_of(task.id).lock);
+  watcher.in_program = 0;
+}
 
 void leave(Task& task) {
   Watcher& watcher = watcher_of(task);
@@ -378,7 +392,7 @@ void leave(Task& task) {
   page::demand::take_home();
   Losses& losses = losses_of(task.id);
   for (uint64_t i = 0; i < losses.held_count; i++) {
-    if (page::store_extent(losses.held[i])) __atomic_fetch_and(&page_of(losses.held[i]).holders, ~bit_of(watcher), __ATOMIC_RELEASE);
+    if (page::store_extent(losses.held[i])) give_up(page_of(losses.held[i]), watcher);
   }
   losses.held_count = 0;
 }
@@ -393,7 +407,7 @@ void forget(uint64_t start, uint64_t size) {
     if (page.shadow) give_shadow(page.shadow);
     page.shadow = 0;
     page.mode = Mode::kNew;
-    page.holders = 0;
+    page.holders = page.released = page.unseen = page.unseen_clock = 0;
   }
 }
 

@@ -73,6 +73,14 @@ Entry& room(Cell& cell, const Watcher& watcher, uint8_t bytes, uint32_t kind) {
   return *best;
 }
 
+// Invariant 1.
+void learn_from(const Cell& cell, Watcher& watcher, uint8_t bytes) {
+  if (cell.lost & ~(uint64_t{1} << watcher.slot)) join_slots(watcher, cell.lost);
+  for (const Entry& entry : cell.entries) {
+    if (entry.clock && releases(entry.kind) && (entry.bytes & bytes)) join_epoch(watcher, {entry.clock, entry.slot});
+  }
+}
+
 }  // namespace
 
 uint32_t take_shadow() {
@@ -104,34 +112,25 @@ void look(uint32_t shadow, Watcher& watcher, Touch& touch, const Spot& spot) {
     const uint8_t bytes = bits(first, count);
     Cell& cell = cells_of(shadow)[at / kCellBytes];
     const bool reads = acquires(touch.kind);
-    uint64_t learns = reads ? cell.lost : 0;
     for (Entry& entry : cell.entries) {
       if (conflicts(entry, watcher, bytes, touch.kind) && !watcher.now.knows({entry.clock, entry.slot})) {
         const uint64_t cell_start = page_down(touch.address) + at - first;
         const uint64_t from = static_cast<uint64_t>(__builtin_ctz(entry.bytes)), to = 32 - static_cast<uint64_t>(__builtin_clz(entry.bytes));
         report_race({cell_start + from, to - from, entry.kind, entry.number, entry.context, entry.lockset}, watcher, touch, spot, findings::Why::kUnordered);
       }
-      if (reads && entry.clock && releases(entry.kind) && (entry.bytes & bytes)) learns |= uint64_t{1} << entry.slot;
     }
-    if (learns & ~(uint64_t{1} << watcher.slot)) join_slots(watcher, learns);
+    if (reads) learn_from(cell, watcher, bytes);
     if (!touch.context) touch.context = context_of(spot);
     Entry& entry = room(cell, watcher, bytes, touch.kind);
     entry = {watcher.now.clock[watcher.slot], touch.context, static_cast<uint16_t>(watcher.number), static_cast<uint16_t>(lockset_of(watcher)),
              static_cast<uint8_t>(watcher.slot), bytes, static_cast<uint16_t>(touch.kind), 0};
     at += count;
   }
+  if (releases(touch.kind)) step(watcher);  // what follows is not known to who reads this
 }
 
-uint64_t writers(uint32_t shadow, uint64_t offset, uint64_t size) {
-  uint64_t slots = 0;
-  for (uint64_t at = offset / kCellBytes; at * kCellBytes < offset + size; at++) {
-    const Cell& cell = cells_of(shadow)[at];
-    slots |= cell.lost;
-    for (const Entry& entry : cell.entries) {
-      if (entry.clock && releases(entry.kind)) slots |= uint64_t{1} << entry.slot;
-    }
-  }
-  return slots;
+void learn_from(uint32_t shadow, uint64_t offset, uint64_t size, Watcher& watcher) {
+  for (uint64_t at = offset / kCellBytes; at * kCellBytes < offset + size; at++) learn_from(cells_of(shadow)[at], watcher, 0xff);
 }
 
 void forget(uint32_t shadow, uint64_t offset, uint64_t size) {

@@ -26,7 +26,7 @@ using Clock = VectorClock<kSlots>;
 
 struct SyncClock {
   SpinLock lock;
-  Clock clock, order;
+  Clock clock;
 };
 
 // Who was told last that the block was its own (malloc).
@@ -50,7 +50,6 @@ struct Opened {
 
 struct Watcher {  // of a task, by its id
   Clock now;
-  Clock order;          // the same, but for what it may only seem to know as others had pages of its stack: by this changes of policy are ordered
   uint32_t slot;
   uint32_t number;      // findings::TaskInfo
   uint64_t creation;    // of the task that this is of
@@ -59,12 +58,12 @@ struct Watcher {  // of a task, by its id
   uint32_t lockset;     // index + 1, of what is held now; 0: to be looked up
   uint64_t held[kMostHeld];  // lowest bit: for reading
   uint64_t mixes;       // slots of tasks with which it has pages open: what they do may be known to it at any time
-  uint64_t mixes_racy;  // the same, of racy objects
   uint64_t mixes_lost;  // the same, of pages that it has lost and may still touch
-  uint64_t mixes_stack; // and of these, of the other's own stack
   uint64_t generation;  // of State::generation: which pages are open
+  uint32_t in_program;  // it may touch what it has mapped; else it drops what it has lost before it can. Guarded by: the lock of its losses
   uint32_t is_learnt;   // another has joined `now` without a release: the epoch is to end
-  uint32_t is_over;     // the task has ended
+  uint64_t mixes_racy;  // as mixes, of racy objects
+  uint64_t is_over;     // the task has ended
   int64_t tokens;       // cycles that it may yet spend looking at accesses
   uint64_t refilled;    // cycles: when they were counted last
   uint32_t lent_count;
@@ -74,9 +73,22 @@ struct Watcher {  // of a task, by its id
   Opened opened[kMostOpened];
 };
 
+// What the tasks of a slot knew in their last epochs: each entry from its own clock on, up to the next one's.
+struct Past {
+  static constexpr uint32_t kKept = 64;
+  struct Known {
+    uint64_t from;
+    Clock clock;
+  };
+  SpinLock lock;
+  uint64_t count;
+  Known known[kKept];  // a ring
+};
+
 struct State {
   uint64_t slot_clock[kSlots];
-  Clock ended[kSlots], ended_order[kSlots];  // what tasks of the slot knew that have ended
+  Past past[kSlots];
+  Clock ended[kSlots];  // what tasks of the slot knew that have ended
   uint64_t over[kSlots];  // until when whoever has waited for them all knows them
   uint64_t generation;  // changes when pages that were open are closed: each process then unmaps what is in `closed`
   SpinLock open_lock;
@@ -104,7 +116,11 @@ inline findings::Findings& found() { return *reinterpret_cast<findings::Findings
 // What the task may have learnt through memory that nobody looks at is known to it from here on.
 void mix(Watcher& watcher);
 // All that the tasks of these slots know now.
-void join_slots(Watcher& watcher, uint64_t slots, bool orders = true);  // `orders`: Watcher::order, too
+void join_slots(Watcher& watcher, uint64_t slots);
+// What that task knew in that epoch.
+void join_epoch(Watcher& watcher, const Epoch& epoch);
+// `other` is known from here on, in a new epoch.
+void learn_clock(Watcher& watcher, const Clock& other);
 // What the task does from here on is not known to who has learnt of it until here.
 void step(Watcher& watcher);
 // Others have joined its clock without a release: its epoch ends.
@@ -131,10 +147,15 @@ struct Page {
   uint32_t owner_creation;
   uint32_t looks;        // accesses looked at since it is watched; kDeclared: the object whose page it is, 0: of several, or of other memory too
   uint32_t shadow;       // index + 1
-  uint32_t toucher_count;  // 0, 1, 2 for more
+  uint8_t toucher_count;   // 0, 1, 2 for more
+  uint8_t unseen_slot;
+  uint16_t unused;
   uint64_t holders;      // slots of tasks that may have it mapped, and touch it unseen
+  uint64_t released;     // slots of tasks that may have stored to it what tells others something
+  uint64_t unseen_clock;  // of unseen_slot: until when it may have stored there unseen; 0: nobody
+  uint64_t unseen;       // slots of others who may have
 };
-static_assert(sizeof(Page) == 32);
+static_assert(sizeof(Page) == 56 && page::windows::kMost * sizeof(Page) <= kWindowPagesSize);
 
 inline constexpr int64_t kMostTokens = 100'000'000;
 
@@ -143,12 +164,12 @@ inline Page& page_of(uint64_t page) {
   return reinterpret_cast<Page*>(kGuardedPages)[(page::alias_of(page) - kAlias) / kPageSize];
 }
 inline uint64_t bit_of(const Watcher& watcher) { return uint64_t{1} << watcher.slot; }
-// The address lies in what the task was given when it was made, or has used of it since: its stack, or its thread-local storage.
-bool in_own_stack(const Task& task, const Watcher& watcher, uint64_t address);
 bool is_owner(const Page& page, const Task& task);
 void own(Page& page, const Task& task, Mode mode);
 // Maps the page; the task is a holder. Under the page's lock, like the next.
-void let_in(uint64_t at, Page& page, const Watcher& watcher, bool writes);
+void let_in(uint64_t at, Page& page, Watcher& watcher, bool writes);
+// What was stored there unseen, by whoever has given it up since, may be read from here on.
+void learn_unseen(Page& page, Watcher& watcher);
 void become_open(uint64_t at, Page& page, Watcher& watcher);
 // A task has come to a page that its process has not mapped, or not for that. True: it has it now. False: it is watched.
 bool enter(Task& task, Watcher& watcher, const Spot& spot, uint64_t address, bool writes);
@@ -158,7 +179,7 @@ void look_at(Watcher& watcher, const Spot& spot, Touch touch);
 void expose(Task& task, Watcher& watcher, uint64_t address);
 void drop_page(uint64_t at, const Watcher& watcher);
 // These holders are made to drop it.
-void lose(uint64_t at, Page& page, uint64_t holders, Watcher& by);
+void lose(uint64_t at, Page& page, uint64_t holders, const Watcher& by);
 // The task has it, like all its other holders, and may learn from them at any time.
 void open_to(uint64_t at, Page& page, Watcher& watcher);
 // What is lent, lost or closed is dropped.
@@ -190,8 +211,8 @@ void give_shadow(uint32_t shadow);
 // Looks at who has touched these bytes before; notes this. The bytes lie in the page that has the shadow. Guarded by: the page's lock.
 void look(uint32_t shadow, Watcher& watcher, Touch& touch, const Spot& spot);
 void forget(uint32_t shadow, uint64_t offset, uint64_t size);
-// Slots of the tasks that have stored what is there.
-uint64_t writers(uint32_t shadow, uint64_t offset, uint64_t size);
+// Whoever may have stored what is there is known from here on.
+void learn_from(uint32_t shadow, uint64_t offset, uint64_t size, Watcher& watcher);
 
 // --- findings (guarded_findings.cc)
 

@@ -69,6 +69,7 @@ inline bool serve_unless_kept(Task& task) {
 }
 // Before it sleeps. Who spins on what it has must have it taken, which wakes it; who waits for a page may need what it has at the same time.
 inline void serve_before_sleep(Task& task, bool stays_mapped = false) {
+  if (is_guarded()) guarded::begin_wait(task);
   if (!has_owners()) return;
   if (uses(Optimization::kPreemption) || task.spins_on_pages || task.waits_for_page) coherent::serve(task, stays_mapped);
   else coherent::hand_out(task, stays_mapped);
