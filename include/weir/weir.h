@@ -75,27 +75,26 @@ const struct weir_calls *weir_query_calls(void);   /* NULL where policies are no
 
 /* 1 where the program runs under the weir command, at whatever point of Order x View; 0 where it does not. */
 WEIR_INLINE int weir_active(void) {
-  static int known; /* 0 not asked yet, 1 no, 2 yes: the answer never changes, so two threads may both ask */
-  if (__atomic_load_n(&known, __ATOMIC_RELAXED) == 0) {
+  static __thread int known; /* 0 not asked yet, 1 no, 2 yes. Of each thread: nothing here is shared */
+  if (known == 0) {
     int (*query)(void);
     *(void **)&query = dlsym(NULL /* RTLD_DEFAULT */, "weir_query_active");
-    __atomic_store_n(&known, query != NULL && query() ? 2 : 1, __ATOMIC_RELAXED);
+    known = query != NULL && query() ? 2 : 1;
   }
-  return __atomic_load_n(&known, __ATOMIC_RELAXED) == 2;
+  return known == 2;
 }
 
 WEIR_INLINE const struct weir_calls *weir_calls(void) {
-  static struct weir_calls none; /* there are no calls */
-  static const struct weir_calls *known; /* likewise */
-  const struct weir_calls *calls = __atomic_load_n(&known, __ATOMIC_RELAXED);
-  if (__builtin_expect(calls == NULL, 0)) {
+  static __thread const struct weir_calls *known;
+  static __thread int is_known;
+  if (__builtin_expect(!is_known, 0)) {
     const struct weir_calls *(*query)(void);
     *(void **)&query = dlsym(NULL, "weir_query_calls");
-    calls = query != NULL ? query() : NULL;
-    if (calls == NULL || calls->size < sizeof none) calls = &none;
-    __atomic_store_n(&known, calls, __ATOMIC_RELAXED);
+    known = query != NULL ? query() : NULL;
+    if (known != NULL && known->size < sizeof *known) known = NULL;
+    is_known = 1;
   }
-  return calls == &none ? NULL : calls;
+  return known;
 }
 
 /* So that a report names the function that has made the call: it does not end by a jump to Weir. */

@@ -15,6 +15,9 @@ struct Caller {  // into whom the call returns
 // Declared policies are kept, in this process: the program is checked, and it is no forked child's.
 bool is_on();
 void switch_on();
+// --policies=declared: what the program allocates is private to who does, and its variables are untouched. Set by switch_on().
+extern bool g_strict;
+bool is_programs(uint64_t where);  // program code of the executable's own
 
 // `policy`: enum weir_policy. Null: there is no room.
 void* allocate(size_t size, uint32_t policy, const Caller& caller);
@@ -22,6 +25,7 @@ void* allocate(size_t size, uint32_t policy, const Caller& caller);
 bool release(void* object, const Caller& caller);
 bool is_own(const void* address);  // from allocate() or slice(), whenever that was
 
+uint64_t size_of(const void* object);  // as asked for; 0: none of these
 // `has_pages`: nothing else lies in its pages.
 void declare(uint64_t address, uint64_t size, uint32_t policy, bool has_pages, const Caller& caller);
 void forget(uint64_t address, const Caller& caller);

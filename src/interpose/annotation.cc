@@ -43,7 +43,7 @@ void* annotate_alloc(size_t size, int policy) {
       if (void* object = declared::allocate(size, static_cast<uint32_t>(policy), caller)) return object;
     }
   }
-  return malloc(size);
+  return malloc(size);  // in a forked child, or without room
 }
 
 void annotate_free(void* object) {

@@ -265,7 +265,6 @@ namespace weir::declared {
 
 using namespace view::guarded;
 
-void switch_on() { objects().is_on = 1; }
 bool is_on() { return objects().is_on; }
 
 bool is_own(const void* address) {
@@ -288,6 +287,12 @@ void* allocate(size_t size, uint32_t policy, const Caller& caller) {
     call.misuse(findings::Misuse::kTooMany, start);  // it is as good as any memory
   }
   return reinterpret_cast<void*>(start);
+}
+
+uint64_t size_of(const void* pointer) {
+  const auto address = reinterpret_cast<uint64_t>(pointer);
+  const uint32_t index = is_own(pointer) ? objects().find(address) : 0;
+  return index && objects().at(index).start == address && !objects().at(index).is_freed ? objects().at(index).size : 0;
 }
 
 bool release(void* pointer, const Caller& caller) {

@@ -192,6 +192,11 @@ bool is_trusted(uint64_t address);
 inline bool releases(uint32_t kind) { return (kind & findings::kWrite) && (kind & (findings::kAtomic | findings::kMayBeAtomic)); }
 inline bool acquires(uint32_t kind) { return (kind & findings::kRead) && (kind & (findings::kAtomic | findings::kMayBeAtomic)); }
 
+struct Prior {  // the other side
+  uint64_t address, size;
+  uint32_t kind, number, context, lockset;
+};
+
 // --- objects with a declared policy (guarded_declared.cc)
 
 // What the task is about to touch lies in one page, which is kDeclared. True: it has the page. False: the access is to be made without; it was looked at.
@@ -202,6 +207,9 @@ void begin_declared();  // tasks begin
 // The memory is another's from here on: its objects are forgotten. `freed`: a block of the heap, by the task at that spot, to whom they have to belong.
 void end_declared(uint64_t start, uint64_t size, const Spot* freed);
 bool is_declared(uint64_t address, findings::Object& object);
+// A variable of the program's, where what is not declared is private to who touches it first (guarded_strict.cc).
+bool is_untouched(uint64_t address, const Spot& spot);
+void report_untouched(const Prior& prior, const Watcher& watcher, Touch& touch, const Spot& spot);  // it has been touched by another
 
 // --- shadows (guarded_shadow.cc)
 
@@ -216,10 +224,6 @@ void learn_from(uint32_t shadow, uint64_t offset, uint64_t size, Watcher& watche
 
 // --- findings (guarded_findings.cc)
 
-struct Prior {  // the other side
-  uint64_t address, size;
-  uint32_t kind, number, context, lockset;
-};
 uint32_t context_of(const Spot& spot);
 findings::Object object_at(uint64_t address);
 findings::Object undeclared_at(uint64_t address);  // whatever is declared there
