@@ -97,6 +97,8 @@ bool is_in_body(const std::vector<Token>& tokens, size_t at) {
   return false;
 }
 
+bool is_assembly(std::string_view name) { return is_any(name, {"asm", "__asm", "__asm__"}); }
+
 using Name = std::tuple<std::string, int, std::string>;  // file and function in which it counts ("" and 0: everywhere), name
 
 }  // namespace
@@ -108,7 +110,7 @@ bool is_atomic_word(std::string_view name) {
                            "load_relaxed", "store_relaxed", "cmpxchg", "compare_and_swap", "rcu_dereference", "rcu_assign"}) {
     if (small.find(part) != std::string::npos) return true;
   }
-  return is_any(name, {"asm", "__asm", "__asm__"});  // what is in it is not read
+  return is_assembly(name);  // what is in it is not read
 }
 
 struct SourceScan::Closure {
@@ -170,7 +172,8 @@ bool SourceScan::Closure::add_functions(const std::string& path, const SourceFil
         is_body |= token.text == "{";
         if (!is_body && is_any(token.text, {"inline", "__inline", "__inline__", "constexpr", "template", "always_inline"})) is_inline = true;
         if (!is_body && name.empty() && token.is_name && j + 1 < limit && tokens[j + 1].text == "(" && !is_any(token.text, {"__attribute__", "alignas", "noexcept"})) name = token.text;
-        if (is_body && token.is_name) is_suspect |= is_atomic(path, function, token.text);
+        // Assembly in a function that is called is a barrier or a pause; its own instructions are at its own line.
+        if (is_body && token.is_name) is_suspect |= !is_assembly(token.text) && is_atomic(path, function, token.text);
       }
       if (is_inline && is_suspect && !name.empty()) is_more |= add("", 0, name);
     }

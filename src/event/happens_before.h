@@ -40,6 +40,18 @@ inline void unlock(uint64_t lock) {
   if (g_checked) on_unlock(lock);
 }
 
+// What the C library does inside with atomic operations and futexes orders its own affairs, and is not told here; but in the functions by which a
+// program orders its tasks.
+uint32_t& library_orders();
+template <typename Function>
+auto by_library(Function function) {
+  if (!g_checked) return function();
+  library_orders()++;
+  const auto result = function();
+  library_orders()--;
+  return result;
+}
+
 // `creator` makes `task`, whose record is filled.
 void create(Task& creator, Task& task);
 // The task ends. `thread`: what it is called by who waits for that.

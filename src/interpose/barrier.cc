@@ -186,7 +186,7 @@ using namespace weir;
 using namespace weir::interpose;
 
 WEIR_EXPORT int pthread_barrier_wait(pthread_barrier_t* barrier) noexcept {
-  if (!is_event() || reinterpret_cast<Barrier*>(barrier)->shared) return real().pthread_barrier_wait(barrier);
+  if (!is_event() || reinterpret_cast<Barrier*>(barrier)->shared) return weir::happens::by_library([&] { return real().pthread_barrier_wait(barrier); });
   long result = 0;
   bool tried = false;
   if (object::g_ordered) {
@@ -207,14 +207,14 @@ WEIR_EXPORT int pthread_barrier_wait(pthread_barrier_t* barrier) noexcept {
 }
 
 WEIR_EXPORT int pthread_spin_lock(pthread_spinlock_t* lock) noexcept {
-  return is_event() ? spin(const_cast<pthread_spinlock_t*>(lock), false) : real().pthread_spin_lock(lock);
+  return is_event() ? spin(const_cast<pthread_spinlock_t*>(lock), false) : weir::happens::by_library([&] { return real().pthread_spin_lock(lock); });
 }
 
 WEIR_EXPORT int pthread_spin_trylock(pthread_spinlock_t* lock) noexcept {
-  return is_event() ? spin(lock, true) : real().pthread_spin_trylock(lock);
+  return is_event() ? spin(lock, true) : weir::happens::by_library([&] { return real().pthread_spin_trylock(lock); });
 }
 
 WEIR_EXPORT int pthread_spin_unlock(pthread_spinlock_t* lock) noexcept {
-  if (!is_event()) return real().pthread_spin_unlock(lock);
+  if (!is_event()) return weir::happens::by_library([&] { return real().pthread_spin_unlock(lock); });
   return static_cast<int>(weir_upcall(unspin_event, reinterpret_cast<long>(lock), 0, 0));
 }

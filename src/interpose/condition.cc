@@ -18,6 +18,7 @@
 #include <errno.h>
 #include <stddef.h>
 
+#include "event/happens_before.h"
 #include "interpose/mutex.h"
 #include "interpose/real.h"
 
@@ -162,18 +163,18 @@ bool uses_real(const pthread_cond_t* condition, const pthread_mutex_t* mutex) { 
 using namespace weir::interpose;
 
 WEIR_EXPORT int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
-  if (uses_real(condition, mutex)) return real().pthread_cond_wait(condition, mutex);
+  if (uses_real(condition, mutex)) return weir::happens::by_library([&] { return real().pthread_cond_wait(condition, mutex); });
   return wait({condition, mutex, Until{}});
 }
 
 WEIR_EXPORT int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex, const timespec* time) {
-  if (uses_real(condition, mutex)) return real().pthread_cond_timedwait(condition, mutex, time);
+  if (uses_real(condition, mutex)) return weir::happens::by_library([&] { return real().pthread_cond_timedwait(condition, mutex, time); });
   if (!is_valid(*time)) return EINVAL;
   return wait({condition, mutex, Until{time, flags_of(condition) & kMonotonic ? CLOCK_MONOTONIC : CLOCK_REALTIME}});
 }
 
 WEIR_EXPORT int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock, const timespec* time) {
-  if (uses_real(condition, mutex)) return real().pthread_cond_clockwait(condition, mutex, clock, time);
+  if (uses_real(condition, mutex)) return weir::happens::by_library([&] { return real().pthread_cond_clockwait(condition, mutex, clock, time); });
   if (!is_valid(*time) || !is_supported(clock)) return EINVAL;
   return wait({condition, mutex, Until{time, clock}});
 }
@@ -181,7 +182,7 @@ WEIR_EXPORT int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_
 WEIR_EXPORT int pthread_cond_signal(pthread_cond_t* condition) noexcept {
   if (is_event(condition) && wakes_nobody(condition)) return 0;
   if (!is_event(condition) || wakes_others(condition, 1)) {
-    return real().pthread_cond_signal(condition);
+    return weir::happens::by_library([&] { return real().pthread_cond_signal(condition); });
   }
   return 0;
 }
@@ -189,7 +190,7 @@ WEIR_EXPORT int pthread_cond_signal(pthread_cond_t* condition) noexcept {
 WEIR_EXPORT int pthread_cond_broadcast(pthread_cond_t* condition) noexcept {
   if (is_event(condition) && wakes_nobody(condition)) return 0;
   if (!is_event(condition) || wakes_others(condition, ~0u)) {
-    return real().pthread_cond_broadcast(condition);
+    return weir::happens::by_library([&] { return real().pthread_cond_broadcast(condition); });
   }
   return 0;
 }

@@ -4,6 +4,7 @@
 #include <linux/futex.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/options.h"
 #include "event/declared.h"
@@ -14,6 +15,7 @@
 #include "sys/syscall_x86_64.h"
 #include "task/shared.h"
 #include "trace/findings.h"
+#include "view/guarded.h"
 
 namespace weir::checking {
 
@@ -54,6 +56,13 @@ uint64_t name_of(long descriptor) {
   return kFile | (status.st_ino ^ status.st_dev << 32);
 }
 
+// A futex of the program's own, by syscall(); those of libc's functions are told where these are interposed.
+bool asks_itself(const Task& task) {
+  constexpr uint64_t kLength = 96;
+  return happens::library_orders() || !task.frame || !view::guarded::is_ignored(task.frame->shown) ||
+         task.frame->shown - reinterpret_cast<uint64_t>(&syscall) < kLength;
+}
+
 enum class Role { kNone, kTells, kHears, kBoth, kHearsAny, kSends, kFutexWake, kFutexWait };
 
 Role role_of(long number, long second) {
@@ -72,6 +81,7 @@ Role role_of(long number, long second) {
     case SYS_kill: case SYS_tkill: case SYS_tgkill: case SYS_rt_sigqueueinfo: case SYS_rt_tgsigqueueinfo:
       return Role::kSends;
     case SYS_futex:
+      if (!asks_itself(self())) return Role::kNone;
       switch (second & FUTEX_CMD_MASK) {
         case FUTEX_WAIT: case FUTEX_WAIT_BITSET: case FUTEX_LOCK_PI: case FUTEX_WAIT_REQUEUE_PI: return Role::kFutexWait;
         default: return Role::kFutexWake;

@@ -102,10 +102,18 @@ bool makes_in_order(Task& task, Frame& frame, const Site& site, uint64_t address
   return true;
 }
 
+// flockfile and its like, whose locks a program may use for its own data.
+bool locks_stream(uint64_t address) {
+  constexpr uint64_t kLength = 128;
+  const auto is_in = [address](auto* function) { return address - reinterpret_cast<uint64_t>(function) < kLength; };
+  return is_in(&flockfile) || is_in(&ftrylockfile) || is_in(&funlockfile);
+}
+
 // An atomic operation orders its task after and before the others on the same word, whatever order the program asked for.
 void check_atomic(Task& task, const Frame& frame, const Site& site, uint64_t address) {
   constexpr uint64_t kWord = 7;
   if (!address) return;
+  if (view::guarded::is_ignored(site.address) && !happens::library_orders() && !locks_stream(site.address)) return;
   view::guarded::Spot spot = view::guarded::spot_of(frame);
   spot.rip = site.address;
   spot.is_call = false;

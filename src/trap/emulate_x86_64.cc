@@ -282,6 +282,10 @@ bool emulate(ucontext_t& context, uint64_t address, uint64_t size) {
   Machine machine{context, shape, code, reinterpret_cast<uint8_t*>(page::alias_of(address)), 4};
   machine.size = shape.rex & 8 ? 8 : shape.has_66 ? 2 : 4;
   bool done = false, jumps = false;
+  if (shape.map == OpcodeMap::kOneByte && shape.opcode == 0xff && shape.reg() == 4 && shape.mod() != 3 && !shape.has_repeat) {  // a jump, as from a table of functions
+    rip = static_cast<greg_t>(machine.load(8));
+    return true;
+  }
   if (!shape.has_memory_operand()) done = shape.map == OpcodeMap::kOneByte && stack_operation(machine, jumps);
   else if (shape.map == OpcodeMap::kOneByte) done = !shape.has_repeat && one_byte(machine);
   else if (shape.map == OpcodeMap::k0F) done = two_byte(machine, has_f2);

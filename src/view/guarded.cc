@@ -68,25 +68,23 @@ bool is_trusted(uint64_t address) {
 
 namespace {
 
-void refill(Watcher& watcher) {
+void refill() {
+  State& s = state();
   const uint64_t now = sys::cycles();
-  if (!watcher.refilled) {
-    watcher.tokens = kFirstTokens;
-  } else if (now > watcher.refilled && watcher.tokens < kMostTokens) {
-    watcher.tokens += static_cast<int64_t>((now - watcher.refilled) / kShare);
-  }
-  watcher.refilled = now;
+  uint64_t before = __atomic_load_n(&s.refilled, __ATOMIC_RELAXED);
+  if (now <= before || !__atomic_compare_exchange_n(&s.refilled, &before, now, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return;
+  if (!before) __atomic_store_n(&s.tokens, kFirstTokens, __ATOMIC_RELAXED);
+  else if (tokens() < kMostTokens) __atomic_fetch_add(&s.tokens, static_cast<int64_t>((now - before) / kShare), __ATOMIC_RELAXED);
 }
 
 class Spending {
  public:
-  explicit Spending(Watcher& watcher) : watcher_(watcher), since_(sys::cycles()) { refill(watcher); }
-  ~Spending() { watcher_.tokens -= static_cast<int64_t>(sys::cycles() - since_) + kTrapCost; }
+  Spending() : since_(sys::cycles()) { refill(); }
+  ~Spending() { __atomic_fetch_sub(&state().tokens, static_cast<int64_t>(sys::cycles() - since_) + kTrapCost, __ATOMIC_RELAXED); }
   Spending(const Spending&) = delete;
   Spending& operator=(const Spending&) = delete;
 
  private:
-  Watcher& watcher_;
   uint64_t since_;
 };
 
@@ -123,8 +121,8 @@ Touch piece_of(const Touch& touch, uint64_t at) {
 
 bool on_fault(Task& task, const Spot& spot, uint64_t address, Touch* touches, uint32_t count) {
   Watcher& watcher = watcher_of(task);
-  const Spending spending(watcher);
-  close_open(watcher);
+  const Spending spending;
+  close_open();
   settle(task, watcher);
   meet_learners(watcher);
   if (!watcher.stack && task.id) watcher.stack = spot.general[4] + kPageSize;
@@ -211,7 +209,7 @@ void touch(uint64_t start, uint64_t size, bool writes) {
   Watcher& watcher = watcher_of(task);
   const bool is_call = task.holds_call && task.frame && moves_data(task.holds_call - 1);
   if (is_call) {
-    const Spending spending(watcher);
+    const Spending spending;
     meet_learners(watcher);
     mix(watcher);
     const uint32_t kind = (writes ? findings::kWrite : findings::kRead) | findings::kByKernel;
@@ -237,7 +235,7 @@ void touch(uint64_t start, uint64_t size, bool writes) {
 void on_atomic(Task& task, const Spot& spot, uint64_t address, uint64_t size) {
   if (!happens::g_checked || !address || !is_ours(address) || is_ignored(spot.rip)) return;
   Watcher& watcher = watcher_of(task);
-  const Spending spending(watcher);
+  const Spending spending;
   meet_learners(watcher);
   mix(watcher);
   meet_range(task, watcher, spot, {address, size, findings::kRead | findings::kWrite | findings::kAtomic});
@@ -246,7 +244,7 @@ void on_atomic(Task& task, const Spot& spot, uint64_t address, uint64_t size) {
 void on_range(Task& task, const Spot& spot, const Touch& touch) {
   if (!happens::g_checked || !touch.size) return;
   Watcher& watcher = watcher_of(task);
-  const Spending spending(watcher);
+  const Spending spending;
   meet_learners(watcher);
   mix(watcher);
   meet_range(task, watcher, spot, touch);

@@ -32,10 +32,8 @@ void begin(Watcher& watcher, const Task& task) {
   watcher.held_count = watcher.lockset = 0;
   watcher.mixes = watcher.mixes_racy = watcher.mixes_lost = 0;
   watcher.generation = state().generation;
-  watcher.lent_count = watcher.lost_count = watcher.is_learnt = watcher.is_over = 0;
-  watcher.opened_count = 0;
-  watcher.tokens = 0;
-  watcher.refilled = 0;
+  watcher.lent_count = watcher.library_orders = watcher.is_learnt = 0;
+  watcher.is_over = watcher.opened_count = 0;
   watcher.in_program = 1;
   Past& past = state().past[watcher.slot];
   const SpinGuard guard(past.lock);  // of a task that ended: what it knew is in State::ended
@@ -211,6 +209,8 @@ void end(Task& task, uint64_t thread) {
 namespace {
 
 }  // namespace
+
+uint32_t& library_orders() { return watcher_of(self()).library_orders; }
 
 bool has_to_leave() { return g_checked && watcher_of(self()).lent_count; }
 

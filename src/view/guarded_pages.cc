@@ -27,7 +27,8 @@ using page::demand::drop;
 using page::demand::fill_store;
 using page::demand::map;
 
-constexpr uint32_t kAloneLooks = 64, kCommonLooks = 4096;
+constexpr uint32_t kCommonLooks = 4096;
+constexpr uint32_t kPatience = 8192;  // looks at a page that another task does not drop
 constexpr uint64_t kNearStack = 64 << 10;
 
 struct Losses {  // in the part of the diff buffers that is the task's own: this View has no diffs
@@ -42,14 +43,17 @@ struct Losses {  // in the part of the diff buffers that is the task's own: this
 static_assert(sizeof(Losses) <= kDiffSize);
 Losses& losses_of(uint32_t task) { return *reinterpret_cast<Losses*>(kDiffs + task * kDiffSize); }
 
-uint32_t alone_looks(const Watcher& watcher) {
-  if (watcher.tokens <= 0) return 0;
-  return watcher.tokens > kMostTokens / 2 ? kAloneLooks : watcher.tokens > kMostTokens / 8 ? kAloneLooks / 4 : kAloneLooks / 16;
+// The more has been spent the sooner a page is left alone.
+uint32_t alone_looks() {
+  const int64_t left = tokens();
+  if (left <= 0) return 0;
+  return left > 3 * kMostTokens / 2 ? 1024 : left > kMostTokens ? 256 : left > kMostTokens / 2 ? 64 : left > kMostTokens / 4 ? 16 : 4;
 }
 
-uint32_t common_looks(const Watcher& watcher) {
-  if (watcher.tokens <= 0) return 0;
-  return watcher.tokens > kMostTokens / 2 ? kCommonLooks : watcher.tokens > kMostTokens / 8 ? kCommonLooks / 8 : kCommonLooks / 64;
+uint32_t common_looks() {
+  const int64_t left = tokens();
+  if (left <= 0) return 0;
+  return left > kMostTokens / 2 ? kCommonLooks : left > kMostTokens / 8 ? kCommonLooks / 8 : kCommonLooks / 64;
 }
 
 // --- rights
@@ -112,6 +116,17 @@ void lose(uint64_t at, Page& page, uint64_t holders, const Watcher& by) {
 }
 
 namespace {
+
+// Those who sleep are no holders: they drop it before they can touch it.
+void lose_sleeping(uint64_t at, Page& page, const Watcher& by) {
+  each_holder(page.holders & ~bit_of(by), by, [&](Task& task, Watcher& other) {
+    Losses& losses = losses_of(task.id);
+    const SpinGuard guard(losses.lock);
+    if (other.in_program || losses.count == Losses::kMost) return;
+    losses.pages[losses.count++] = at;
+    give_up(page, other);
+  });
+}
 
 void teach(uint64_t holders, const Watcher& by) {
   each_holder(holders, by, [&](Task& task, Watcher& other) {
@@ -212,7 +227,7 @@ bool enter(Task& task, Watcher& watcher, const Spot& spot, uint64_t address, boo
         let_in(at, page, watcher, true);
         return true;
       }
-      if (near_own_stack(task, watcher, spot, address) || !alone_looks(watcher)) {
+      if (near_own_stack(task, watcher, spot, address) || !alone_looks()) {
         own(page, task, Mode::kPrivate);
         let_in(at, page, watcher, true);
         return true;
@@ -229,7 +244,7 @@ bool enter(Task& task, Watcher& watcher, const Spot& spot, uint64_t address, boo
       if (is_over) {
         join_slots(watcher, page.holders | page.released);
         page.holders = 0;
-        if (!alone_looks(watcher)) {
+        if (!alone_looks()) {
           own(page, task, Mode::kPrivate);
           let_in(at, page, watcher, true);
           return true;
@@ -255,9 +270,11 @@ bool enter(Task& task, Watcher& watcher, const Spot& spot, uint64_t address, boo
     case Mode::kDeclared: return false;
   }
   const bool is_common = page.toucher_count > 1;
-  if (page.shadow && page.looks < (is_common ? common_looks(watcher) : alone_looks(watcher))) return false;
+  if (page.shadow && page.looks < (is_common ? common_looks() : alone_looks())) return false;
+  lose_sleeping(at, page, watcher);
   const bool has_others = page.holders & ~bit_of(watcher);
-  if (has_others && page.shadow && !(is_common && (page.was_written || writes))) return false;  // until they have dropped it
+  // Until they have dropped it; but not for ever.
+  if (has_others && page.shadow && !(is_common && (page.was_written || writes)) && page.looks++ < kPatience) return false;
   if (!is_common && !has_others) {
     own(page, task, Mode::kPrivate);
     let_in(at, page, watcher, true);
@@ -342,9 +359,9 @@ void drop_closed(Watcher& watcher) {
 }  // namespace
 
 // Everybody has dropped what the last generation closed, and this task has tokens to spend: the pages that are open now are closed.
-void close_open(Watcher& watcher) {
+void close_open() {
   State& s = state();
-  if (watcher.tokens < kMostTokens || !s.open_count || __atomic_exchange_n(&s.is_closing, 1u, __ATOMIC_ACQUIRE)) return;
+  if (tokens() < kMostTokens || !s.open_count || __atomic_exchange_n(&s.is_closing, 1u, __ATOMIC_ACQUIRE)) return;
   const Shared& tasks = shared();
   bool ready = true;
   for (uint32_t i = 0; i < tasks.high_task; i++) {

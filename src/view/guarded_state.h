@@ -64,10 +64,8 @@ struct Watcher {  // of a task, by its id
   uint32_t is_learnt;   // another has joined `now` without a release: the epoch is to end
   uint64_t mixes_racy;  // as mixes, of racy objects
   uint64_t is_over;     // the task has ended
-  int64_t tokens;       // cycles that it may yet spend looking at accesses
-  uint64_t refilled;    // cycles: when they were counted last
   uint32_t lent_count;
-  uint32_t lost_count;  // pages that others have taken: of kDiffs, the task's own part
+  uint32_t library_orders;
   uint64_t lent[kMostLent];  // pages that it has for a moment
   uint64_t opened_count;
   Opened opened[kMostOpened];
@@ -90,6 +88,8 @@ struct State {
   Past past[kSlots];
   Clock ended[kSlots];  // what tasks of the slot knew that have ended
   uint64_t over[kSlots];  // until when whoever has waited for them all knows them
+  int64_t tokens;       // cycles that all tasks together may yet spend looking at accesses
+  uint64_t refilled;    // cycles: when they were counted last; 0: never
   uint64_t generation;  // changes when pages that were open are closed: each process then unmaps what is in `closed`
   SpinLock open_lock;
   uint32_t open_count;  // pages in `open`; those from kMostOpen on are not noted, and stay open
@@ -158,6 +158,7 @@ struct Page {
 static_assert(sizeof(Page) == 56 && page::windows::kMost * sizeof(Page) <= kWindowPagesSize);
 
 inline constexpr int64_t kMostTokens = 100'000'000;
+inline int64_t tokens() { return __atomic_load_n(&state().tokens, __ATOMIC_RELAXED); }
 
 inline Page& page_of(uint64_t page) {
   if (page::windows::contains(page)) return reinterpret_cast<Page*>(kWindowPages)[page::windows::index_of(page)];
@@ -184,7 +185,7 @@ void lose(uint64_t at, Page& page, uint64_t holders, const Watcher& by);
 void open_to(uint64_t at, Page& page, Watcher& watcher);
 // What is lent, lost or closed is dropped.
 void settle(Task& task, Watcher& watcher);
-void close_open(Watcher& watcher);
+void close_open();
 // Data of the C library and its like (guarded.cc).
 bool is_trusted(uint64_t address);
 
