@@ -65,7 +65,7 @@ void share_stack(uint64_t argument);
 
 // The heap gives out a block, or takes one back, for who called `where` (a return address; `stack`: the stack pointer there, `frame`: rbp). In
 // program code.
-void on_allocated(uint64_t start, uint64_t size, uint64_t where, uint64_t stack, uint64_t frame);
+void on_allocated(uint64_t start, uint64_t size, uint64_t usable, uint64_t where, uint64_t stack, uint64_t frame);
 void on_freed(uint64_t start, uint64_t size, uint64_t where, uint64_t stack, uint64_t frame);
 extern bool g_knows_blocks;
 

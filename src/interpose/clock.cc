@@ -70,7 +70,7 @@ namespace {
 // What `ask(argument, answer)` fills; kept where the program is recorded, on the runtime's stack.
 template <typename Answer, long (*ask)(long argument, Answer* answer)>
 long kept(long argument, Answer* answer) {
-  if (!input::is_on()) return ask(argument, answer);
+  if (!input::is_on() && !runtime::g_coherent) return ask(argument, answer);  // where pages may be closed: on the runtime's stack, too
   return weir_upcall(
       [](long what, long to, long) -> long {
         Answer now{};

@@ -87,7 +87,7 @@ struct Told {
 };
 
 void allocated(const Told& told) {
-  happens::on_allocated(reinterpret_cast<uint64_t>(told.object), told.size, told.caller.where, told.caller.stack, told.caller.frame);
+  happens::on_allocated(reinterpret_cast<uint64_t>(told.object), told.size, heap_usable_size(told.object), told.caller.where, told.caller.stack, told.caller.frame);
 }
 void freed(const Told& told) {
   happens::on_freed(reinterpret_cast<uint64_t>(told.object), told.size, told.caller.where, told.caller.stack, told.caller.frame);

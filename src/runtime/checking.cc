@@ -22,22 +22,28 @@ namespace weir::checking {
 void attach() {
   if (!runtime::g_guarded) return;
   const int descriptor = options().findings;
-  const int sharing = descriptor < 0 ? MAP_SHARED | MAP_ANONYMOUS : MAP_SHARED;
-  const long at = sys::raw(SYS_mmap, static_cast<long>(kFindings), static_cast<long>(findings::kFindingsSize), PROT_READ | PROT_WRITE,
-                           sharing | MAP_FIXED_NOREPLACE | MAP_NORESERVE, descriptor, 0);
-  if (at != static_cast<long>(kFindings)) {
-    report("cannot map the memory for what is found (error %d)", int64_t{-at});
+  const auto map = [](int file, int sharing) {
+    return sys::raw(SYS_mmap, static_cast<long>(kFindings), static_cast<long>(findings::kFindingsSize), PROT_READ | PROT_WRITE,
+                    sharing | MAP_SHARED | MAP_NORESERVE, file, 0);
+  };
+  auto& found = *reinterpret_cast<findings::Findings*>(kFindings);
+  struct stat status;
+  bool is_known = descriptor >= 0 && sys::raw(SYS_fstat, descriptor, reinterpret_cast<long>(&status)) == 0 &&
+                  static_cast<uint64_t>(status.st_size) == findings::kFindingsSize && map(descriptor, MAP_FIXED_NOREPLACE) == static_cast<long>(kFindings);
+  if (is_known && (found.magic != findings::kMagic || found.version != findings::kVersion)) {
+    report("the command and the library are not of one version of Weir");
     die(125);
   }
-  page::dump_only_used();
-  auto& found = *reinterpret_cast<findings::Findings*>(kFindings);
-  if (descriptor >= 0) {
-    if (found.magic != findings::kMagic || found.version != findings::kVersion) {
-      report("the command and the library are not of one version of Weir");
+  if (is_known) {
+    page::keep_hidden(descriptor);
+  } else {
+    if (descriptor >= 0) report("who executed this program has closed the descriptor of what is found: races in it are not reported");
+    if (map(-1, MAP_FIXED | MAP_ANONYMOUS) != static_cast<long>(kFindings)) {
+      report("cannot map the memory for what is found");
       die(125);
     }
-    page::keep_hidden(descriptor);
   }
+  page::dump_only_used();
   __atomic_store_n(&found.attached, 1u, __ATOMIC_RELEASE);
   happens::g_knows_blocks = true;
   declared::switch_on();

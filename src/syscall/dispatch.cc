@@ -44,6 +44,7 @@ void choose_handled(bool multi) {
   mark(is_process_alone, 1);
   mark(is_signal_call_alone, 1);
   if (!multi) return;
+  if (runtime::g_coherent) return handle_all();  // the kernel would find pages closed
   mark(is_process, 1);
   mark(is_memory, 1);
   mark(is_signal_call, 1);

@@ -102,6 +102,11 @@ void close_tracking() {
   page::demand::close();
 }
 
+void close_tracking() {
+  page::demand::close();
+  happens::g_checked = false;
+}
+
 bool is_ignored(uint64_t rip) {
   for (uint32_t i = 0; i < g_ignored; i++) {
     if (g_ignored_text[i].contains(rip)) return true;
@@ -282,8 +287,7 @@ void end_step(Task& task) {
   for (uint32_t i = 0; i < g_step_count; i++) {
     Page& page = page_of(g_steps[i]);
     const SpinGuard guard(page.lock);
-    if (page.mode == Mode::kPrivate && is_owner(page, task)) continue;
-    if (page.mode == Mode::kOpen && (page.holders & bit_of(watcher_of(task)))) continue;
+    if (page.holders & bit_of(watcher_of(task))) continue;
     drop(g_steps[i], kPageSize);
   }
 }

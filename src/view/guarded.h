@@ -68,6 +68,8 @@ bool is_stepping();
 
 // Others may have taken pages: they are unmapped. In the runtime.
 void catch_up(Task& task);
+// A handler of the program's begins, with its frame there: these pages stay mapped until it has returned.
+void pin(Task& task, uint64_t frame);
 // It is about to sleep, and catches up before it goes on.
 void begin_wait(Task& task);
 // The task ends: its process may run another one.

@@ -244,9 +244,9 @@ Spot caller(uint64_t where, uint64_t stack, uint64_t frame) {
 
 }  // namespace
 
-void on_allocated(uint64_t start, uint64_t size, uint64_t where, uint64_t stack, uint64_t frame) {
+void on_allocated(uint64_t start, uint64_t size, uint64_t usable, uint64_t where, uint64_t stack, uint64_t frame) {
   note_block(start, size, caller(where, stack, frame));
-  if (g_checked) renew(start, size);
+  if (g_checked) renew(start, usable);
 }
 
 void on_freed(uint64_t start, uint64_t size, uint64_t where, uint64_t stack, uint64_t frame) {

@@ -310,8 +310,18 @@ void look_at(Watcher& watcher, const Spot& spot, Touch touch) {
   }
 }
 
+// The kernel will read the frame of a signal when its handler returns, and would find a page closed.
+bool is_pinned(const Task& task, uint64_t at) {
+  constexpr uint64_t kFrame = 16 << 10;
+  constexpr uint32_t kMost = sizeof(Task::handlers) / sizeof(uint64_t);
+  for (uint32_t i = 0; i < task.handler_count && i < kMost; i++) {
+    if (at + kPageSize > task.handlers[i] && at < task.handlers[i] + kFrame) return true;
+  }
+  return false;
+}
+
 void drop_page(uint64_t at, const Watcher& watcher) {
-  if (!page::store_extent(at)) return;
+  if (!page::store_extent(at) || (self().handler_count && is_pinned(self(), at))) return;
   drop(at, kPageSize);
   give_up(page_of(at), watcher);
 }
@@ -396,6 +406,20 @@ void settle(Task& task, Watcher& watcher) {
   __atomic_store_n(&watcher.mixes_lost, 0, __ATOMIC_RELEASE);
 }
 
+
+void pin(Task& task, uint64_t frame) {
+  constexpr uint64_t kFrame = 12 << 10;
+  if (!page::demand::is_open()) return;
+  Watcher& watcher = watcher_of(task);
+  const uint64_t top = task.id ? watcher.stack : shared().stack_begin;
+  for (uint64_t at = page_down(frame); at < frame + kFrame && (frame >= top || at < top); at += kPageSize) {
+    if (!page::store_extent(at) || page::has_protection(at, kPageSize)) break;
+    Page& page = page_of(at);
+    const SpinGuard guard(page.lock);
+    if (page.mode == Mode::kNew) own(page, task, Mode::kPrivate);
+    let_in(at, page, watcher, true);
+  }
+}
 
 void begin_wait(Task& task) {
   Watcher& watcher = watcher_of(task);

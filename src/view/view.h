@@ -64,7 +64,7 @@ inline void drop_unwritten(uint64_t start, uint64_t size) {
 inline bool serve(Task& task, bool stays_mapped = false) { return has_owners() && coherent::serve(task, stays_mapped); }
 // At the beginning and the end of its turn.
 inline bool serve_unless_kept(Task& task) {
-  if (is_guarded()) guarded::catch_up(task);
+  if (is_guarded() && !task.holds_call) guarded::catch_up(task);
   return has_owners() && !coherent::keeps_pages(task) && coherent::serve(task);
 }
 // Before it sleeps. Who spins on what it has must have it taken, which wakes it; who waits for a page may need what it has at the same time.
