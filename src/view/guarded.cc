@@ -98,11 +98,6 @@ void start(Task& task) {
 }
 
 void close_tracking() {
-  happens::g_checked = false;  // a forked child begins anew
-  page::demand::close();
-}
-
-void close_tracking() {
   page::demand::close();
   happens::g_checked = false;
 }
