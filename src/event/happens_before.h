@@ -54,6 +54,8 @@ auto by_library(Function function) {
 
 // `creator` makes `task`, whose record is filled.
 void create(Task& creator, Task& task);
+// [start, limit) is the stack of a new task, and its thread's own data lie from there to behind `thread`: whoever had them before is none of its own.
+void begin_stack(uint64_t start, uint64_t limit, uint64_t thread);
 // The task ends. `thread`: what it is called by who waits for that.
 void end(Task& task, uint64_t thread);
 

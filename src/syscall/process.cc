@@ -78,7 +78,7 @@ long clone_process(Call& call, uint64_t flags, uint64_t stack, uint64_t child_ti
 long on_clone(Call& call) {
   const auto flags = static_cast<uint64_t>(call.a);
   if (flags & CLONE_THREAD) {
-    return clone_task(call, {flags, static_cast<uint64_t>(call.b), static_cast<uint64_t>(call.e), static_cast<uint64_t>(call.c),
+    return clone_task(call, {flags, static_cast<uint64_t>(call.b), 0, static_cast<uint64_t>(call.e), static_cast<uint64_t>(call.c),
                              static_cast<uint64_t>(call.d)});
   }
   return clone_process(call, flags, static_cast<uint64_t>(call.b), static_cast<uint64_t>(call.d), static_cast<uint64_t>(call.c));
@@ -90,7 +90,7 @@ long on_clone3(Call& call) {
   if (const long wrong = trap::from_program(arguments, call.a)) return wrong;
   const uint64_t stack = arguments.stack ? arguments.stack + arguments.stack_size : 0;
   if (arguments.flags & CLONE_THREAD) {
-    return clone_task(call, {arguments.flags, stack, arguments.tls, arguments.parent_tid, arguments.child_tid});
+    return clone_task(call, {arguments.flags, stack, arguments.stack_size, arguments.tls, arguments.parent_tid, arguments.child_tid});
   }
   return clone_process(call, arguments.flags | arguments.exit_signal, stack, arguments.child_tid, arguments.parent_tid);
 }

@@ -317,6 +317,7 @@ long spawn(const Frame& frame, const CloneRequest& request) {
   task.frame = begin_frame;
   s.processes[process].task = id;
   happens::create(creator, task);
+  happens::begin_stack(request.stack - request.stack_size, request.stack, request.flags & CLONE_SETTLS ? request.tls : 0);
   // Without a turn the new task gets the creator's unpublished writes by hand.
   if (creator.ahead && !view::hand_over(creator, task)) need_turn();
   if (creator.ahead) {

@@ -17,6 +17,7 @@ inline constexpr int kVirtualTidBase = 0x04000000;
 struct CloneRequest {
   uint64_t flags;
   uint64_t stack;        // top: what the new task's rsp is
+  uint64_t stack_size;   // below it; 0: not known
   uint64_t tls;
   uint64_t parent_tid;
   uint64_t child_tid;

@@ -429,7 +429,7 @@ bool send(Task& target, int signal, const void* info) {
     outside = target.state == TaskState::kOutside;
   }
   if (!outside) order::note_signal(target);
-  const bool computes = input::recording() && runtime::g_coherent && target.computes;
+  const bool computes = (input::recording() || runtime::g_guarded) && runtime::g_coherent && target.computes;
   if (outside || computes) sys::raw(SYS_tkill, target.tid, sys::g_probe_signal);
   return true;
 }

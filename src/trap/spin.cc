@@ -388,7 +388,7 @@ void on_probe(Task& task, ucontext_t& context) {
     task.in_runtime = 1;
     view::guarded::catch_up(task);
     task.in_runtime = 0;
-    if (shared().turn == kNoTask && !task.asked_in) return;
+    if (shared().turn == kNoTask && !task.asked_in && !task.inbox_count) return;
   }
   if (!is_alone && (!order::config().exact() || runtime::g_guarded || task.asked_in)) {
     forget_started(context);

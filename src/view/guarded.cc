@@ -253,6 +253,10 @@ void on_range(Task& task, const Spot& spot, const Touch& touch) {
 void renew(uint64_t start, uint64_t size) {
   for (uint64_t at = start; at < start + size;) {
     const uint64_t next = page_down(at) + kPageSize, limit = start + size < next ? start + size : next;
+    if (!is_ours(at)) {
+      at = next;
+      continue;
+    }
     Page& page = page_of(page_down(at));
     if (page.shadow) {
       const SpinGuard guard(page.lock);

@@ -194,6 +194,13 @@ void create(Task& creator, Task& task) {
   to.number = note_task(task, &from);
 }
 
+void begin_stack(uint64_t start, uint64_t limit, uint64_t thread) {
+  constexpr uint64_t kMost = 1 << 30, kDescriptor = 4096;
+  if (!g_checked || limit - start > kMost) return;
+  if (thread >= limit && thread - limit < kMost) limit = thread + kDescriptor;
+  renew(start, limit - start);
+}
+
 void end(Task& task, uint64_t thread) {
   if (!g_checked) return;
   Watcher& watcher = watcher_of(task);
