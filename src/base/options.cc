@@ -80,6 +80,8 @@ void apply(Piece key, Piece value, Options* result) {
   } else if (key.is("policies")) {
     if (value.is("inferred")) result->policies = Policies::kInferred;
     if (value.is("declared")) result->policies = Policies::kDeclared;
+  } else if (key.is("exact")) {
+    result->exact = number(value) != 0;
   } else if (key.is("without")) {
     result->left_out = static_cast<uint32_t>(number(value));
   } else if (key.is("log")) {

@@ -37,6 +37,7 @@ struct Options {
   int findings = -1;         // descriptor of the memory for what a checker finds (trace/findings.h), -1: none
   Enforcer enforcer = Enforcer::kAuto;
   Policies policies = Policies::kInferred;
+  bool exact = false;        // of View guarded: objects are closed at each unlock of their lock
   uint32_t left_out = 0;     // base/optimizations.h
   char log_path[512] = {};   // empty: standard error
   char json_path[512] = {};  // where the counts go as JSON; empty: nowhere

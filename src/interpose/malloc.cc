@@ -16,6 +16,7 @@
 
 #include "base/optimizations.h"
 #include "base/options.h"
+#include "event/declared.h"
 #include "event/happens_before.h"
 #include "interpose/event_call.h"
 #include "interpose/heap_scope.h"
@@ -74,9 +75,7 @@ void* copy_foreign(void* object, size_t size) {
 }
 
 // Where a function of the malloc family was called, for those who ask later whose a block is. In that function itself.
-struct Caller {
-  uint64_t where, stack, frame;
-};
+using declared::Caller;
 #define WEIR_CALLER                                                                                                             \
   (Caller{reinterpret_cast<uint64_t>(__builtin_return_address(0)), reinterpret_cast<uint64_t>(__builtin_frame_address(0)) + 16, \
           *static_cast<uint64_t*>(__builtin_frame_address(0))})
@@ -115,6 +114,23 @@ inline void taken(void* object, const Caller& caller) {
   if (__builtin_expect(happens::g_knows_blocks, 0)) tell<freed>(object, heap_usable_size(object), caller);
 }
 
+// What the program allocates itself, where only declared policies count: an object. Null: it is none.
+[[gnu::cold, gnu::noinline]] void* allocate_object(size_t size, const Caller& caller) {
+  constexpr uint32_t kPrivate = 1;
+  if (!declared::is_programs(caller.where) || (g_tasks_active && self().in_vfork) || !declared::is_on()) return nullptr;
+  const interpose::SignalsWait signals(g_tasks_active);
+  return declared::allocate(size, kPrivate, caller);
+}
+inline void* object_of(size_t size, const Caller& caller) {
+  return __builtin_expect(declared::g_strict, 0) ? allocate_object(size, caller) : nullptr;
+}
+// Not the heap's: an object's (weir_alloc), or nobody's.
+[[gnu::cold, gnu::noinline]] void free_object(void* object, const Caller& caller) {
+  if (!runtime::g_guarded || !declared::is_own(object) || (g_tasks_active && self().in_vfork) || !declared::is_on()) return;
+  const interpose::SignalsWait signals(g_tasks_active);
+  declared::release(object, caller);
+}
+
 constexpr bool power_of_two(size_t value) { return value != 0 && (value & (value - 1)) == 0; }
 
 // As glibc's memalign: an alignment that is no power of two is rounded up to one.
@@ -140,6 +156,7 @@ void* allocate_aligned(size_t alignment, size_t size) {
 using namespace weir;
 
 WEIR_EXPORT void* malloc(size_t size) noexcept {
+  if (void* object = object_of(size, WEIR_CALLER)) return object;
   if (has_own_heap()) return given(answer(heap_allocate(current_heap_index(), size)), size, WEIR_CALLER);
   if (!heap_mode()) return __libc_malloc(size);
   const HeapScope scope;
@@ -148,7 +165,7 @@ WEIR_EXPORT void* malloc(size_t size) noexcept {
 
 WEIR_EXPORT void free(void* object) noexcept {
   if (!heap_mode()) return __libc_free(object);
-  if (!heap_owns(object)) return;
+  if (!heap_owns(object)) return free_object(object, WEIR_CALLER);
   taken(object, WEIR_CALLER);
   if (has_own_heap()) return heap_free(current_heap_index(), object);
   const HeapScope scope;
@@ -159,6 +176,7 @@ WEIR_EXPORT void* calloc(size_t count, size_t size) noexcept {
   if (!heap_mode()) return __libc_calloc(count, size);
   size_t bytes;
   if (__builtin_mul_overflow(count, size, &bytes)) return no_memory();
+  if (void* object = object_of(bytes, WEIR_CALLER)) return memset(object, 0, bytes);
   const HeapScope scope;
   return given(answer(heap_allocate_zeroed(current_heap_index(), bytes)), bytes, WEIR_CALLER);
 }
@@ -166,6 +184,7 @@ WEIR_EXPORT void* calloc(size_t count, size_t size) noexcept {
 WEIR_EXPORT void* realloc(void* object, size_t size) noexcept {
   if (!heap_mode()) return __libc_realloc(object, size);
   if (object == nullptr) {
+    if (void* made = object_of(size, WEIR_CALLER)) return made;
     const HeapScope scope;
     return given(answer(heap_allocate(current_heap_index(), size)), size, WEIR_CALLER);
   }
@@ -173,7 +192,19 @@ WEIR_EXPORT void* realloc(void* object, size_t size) noexcept {
     free(object);
     return nullptr;
   }
-  if (!heap_owns(object)) return copy_foreign(object, size);
+  if (!heap_owns(object)) {
+    const size_t before = runtime::g_guarded && declared::is_on() ? declared::size_of(object) : 0;
+    if (!before) return copy_foreign(object, size);
+    void* moved = object_of(size, WEIR_CALLER);
+    if (moved == nullptr) {
+      const HeapScope scope;
+      moved = given(answer(heap_allocate(current_heap_index(), size)), size, WEIR_CALLER);
+    }
+    if (moved == nullptr) return nullptr;
+    memcpy(moved, object, before < size ? before : size);
+    free_object(object, WEIR_CALLER);
+    return moved;
+  }
   taken(object, WEIR_CALLER);
   const HeapScope scope;
   return given(answer(heap_resize(current_heap_index(), object, size)), size, WEIR_CALLER);

@@ -3,9 +3,11 @@
 #include <dlfcn.h>
 #include <malloc.h>
 
+#include "event/declared.h"
 #include "interpose/heap_scope.h"
 #include "interpose/malloc_mode.h"
 #include "page/heap.h"
+#include "runtime/state.h"
 
 #define WEIR_EXPORT extern "C" [[gnu::visibility("default")]]
 
@@ -29,7 +31,8 @@ WEIR_EXPORT size_t malloc_usable_size(void* object) noexcept {
   static size_t (*real)(void*) = nullptr;
   if (object == nullptr) return 0;
   if (!heap_mode()) return next_of("malloc_usable_size", real)(object);
-  return heap_owns(object) ? heap_usable_size(object) : 0;
+  if (!heap_owns(object)) return runtime::g_guarded && declared::is_on() ? declared::size_of(object) : 0;
+  return heap_usable_size(object);
 }
 
 WEIR_EXPORT int malloc_trim(size_t pad) noexcept {

@@ -9,6 +9,7 @@
 
 #include "page/store.h"
 #include "page/userfault.h"
+#include "page/windows.h"
 #include "sys/memory.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
@@ -28,7 +29,10 @@ Userfault g_userfault;  // per process
 
 bool is_open() { return g_userfault.is_open(); }
 
-void drop(uint64_t start, uint64_t size) { sys::raw(SYS_madvise, static_cast<long>(start), static_cast<long>(size), MADV_DONTNEED); }
+void drop(uint64_t start, uint64_t size) {
+  if (windows::contains(start)) return windows::unmap(start, size);
+  sys::raw(SYS_madvise, static_cast<long>(start), static_cast<long>(size), MADV_DONTNEED);
+}
 
 void protect(uint64_t start, uint64_t size, bool on) {
   uffdio_writeprotect request{};
@@ -39,6 +43,7 @@ void protect(uint64_t start, uint64_t size, bool on) {
 }
 
 void map(uint64_t start, uint64_t size, bool to_write, bool fills) {
+  if (windows::contains(start)) return windows::map(start, size, to_write);
   const uint64_t limit = start + size;
   uint64_t most = size;  // in one call
   while (start < limit) {
@@ -115,6 +120,7 @@ void lend_all() {
     uffdio_range range{start, size};
     g_userfault.control(UFFDIO_UNREGISTER, &range);
   });
+  windows::map_all();
 }
 
 // What was made after this process was is mapped and tracked later (runtime/mappings.cc).
@@ -122,6 +128,7 @@ void take_home() {
   each_range([](uint64_t start, uint64_t size) {
     if (!sys::failed(register_range(start, size))) drop(start, size);
   });
+  windows::unmap_all();
 }
 
 }  // namespace weir::page::demand

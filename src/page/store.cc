@@ -19,6 +19,7 @@
 #include <sys/resource.h>
 
 #include "base/bytes.h"
+#include "page/windows.h"
 #include "sys/maps.h"
 #include "sys/memory.h"
 #include "sys/report.h"
@@ -280,6 +281,7 @@ bool in_arena(uint64_t address) { return address - kArena < kArenaSize; }
 
 uint64_t alias_of(uint64_t address) {
   if (in_arena(address)) return address - kArena + kAlias;
+  if (windows::contains(address)) return windows::alias_of(address);
   const Shared& s = shared();
   for (uint32_t i = 0; i < s.region_count; i++) {
     const Region& r = s.regions[i];
@@ -290,6 +292,7 @@ uint64_t alias_of(uint64_t address) {
 
 uint64_t store_extent(uint64_t address) {
   if (in_arena(address)) return kArena + kArenaSize - address;
+  if (windows::contains(address)) return windows::extent(address);
   const Shared& s = shared();
   for (uint32_t i = 0; i < s.region_count; i++) {
     const Region& r = s.regions[i];

@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "page/store.h"
+#include "page/windows.h"
 #include "task/layout.h"
 #include "sys/maps.h"
 #include "sys/report.h"
@@ -110,6 +111,7 @@ void copy_for_fork() {
     const Region& r = s.regions[i];
     if (r.live) map_shared(r.start, r.size, static_cast<int>(r.protection), r.offset);
   }
+  windows::map_all();
   dump_only_used();
   reapply_protections();
 }

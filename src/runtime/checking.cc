@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/options.h"
+#include "event/declared.h"
 #include "event/happens_before.h"
 #include "page/store.h"
 #include "runtime/state.h"
@@ -45,6 +46,7 @@ void attach() {
   page::dump_only_used();
   __atomic_store_n(&found.attached, 1u, __ATOMIC_RELEASE);
   happens::g_knows_blocks = true;
+  declared::switch_on();
 }
 
 namespace {

@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "page/heap.h"
+#include "page/windows.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "task/shared.h"
@@ -37,6 +38,9 @@ constexpr Area kAreas[] = {
     {kGuarded, kGuardedSize, false},  // a forked child has one task, and begins anew
     {kGuardedPages, kGuardedPagesSize, false},
     {kShadows, kShadowsSize, false},
+    {kWindowTable, kWindowTableSize, true},
+    {kWindowPages, kWindowPagesSize, false},
+    {kDeclared, kDeclaredSize, false},
     {kOwners, kOwnersSize, false},  // a child has one task, and nobody owns anything
     {kCountCode, kCountCodeSize, false},  // ... and nothing is counted
     {kCountTargets, kCountTargetsSize, false},
@@ -86,7 +90,8 @@ void copy_control() {
     }
     long fresh = map_shared(0, area.size, 0);
     WEIR_CHECK(!sys::failed(fresh));
-    copy_bytes(reinterpret_cast<void*>(fresh), reinterpret_cast<void*>(area.start), area.size);
+    const uint64_t used = area.start == kWindowTable ? page::windows::table_used() : area.size;
+    copy_bytes(reinterpret_cast<void*>(fresh), reinterpret_cast<void*>(area.start), used);
     long at = sys::raw(SYS_mremap, fresh, static_cast<long>(page_up(area.size)), static_cast<long>(page_up(area.size)),
                        MREMAP_MAYMOVE | MREMAP_FIXED, static_cast<long>(area.start));
     WEIR_CHECK(at == static_cast<long>(area.start));

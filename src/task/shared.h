@@ -2,6 +2,7 @@
 // that runs a task. A forked child gets a copy of its own.
 //
 //   kArena   [ heaps ............ | program mmap ........ ]   program memory, the store's first part
+//   kWindows [ pages of the store once more, several on one ]
 //   kAlias   [ the whole store, shared and writable: only the runtime looks here ]
 //   kControl [ Shared | runtime stacks | diff buffers ]
 #pragma once
@@ -21,6 +22,8 @@ inline constexpr uint64_t kArenaSize = kHeapSize + kMapSize;
 inline constexpr uint64_t kSegmentStore = kArenaSize;  // offset in the store where converted segments begin
 inline constexpr uint64_t kSegmentStoreSize = uint64_t{64} << 30;
 inline constexpr uint64_t kStoreSize = kArenaSize + kSegmentStoreSize;
+inline constexpr uint64_t kWindows = 0x1c0000000000;  // page/windows.h
+inline constexpr uint64_t kWindowsSize = uint64_t{1} << 30;
 inline constexpr uint64_t kAlias = 0x200000000000;
 inline constexpr uint64_t kControl = 0x300000000000;
 inline constexpr uint64_t kStacks = 0x301000000000;       // runtime stacks
@@ -51,6 +54,12 @@ inline constexpr uint64_t kGuardedPages = 0x30f800000000;  // what View guarded 
 inline constexpr uint64_t kGuardedPagesSize = kStoreSize / kPageSize * 56;
 inline constexpr uint64_t kShadows = 0x30fc00000000;  // of pages on which accesses are looked at
 inline constexpr uint64_t kShadowsSize = uint64_t{4} << 30;
+inline constexpr uint64_t kWindowTable = 0x30fe00000000;  // page/windows.h
+inline constexpr uint64_t kWindowTableSize = uint64_t{4} << 20;
+inline constexpr uint64_t kWindowPages = 0x30fe10000000;  // as kGuardedPages, of windows
+inline constexpr uint64_t kWindowPagesSize = kWindowsSize / kPageSize * 56;
+inline constexpr uint64_t kDeclared = 0x30fe20000000;  // objects with a declared policy (view/guarded_objects.h)
+inline constexpr uint64_t kDeclaredSize = uint64_t{512} << 20;
 inline constexpr uint64_t kSpinnerKey = uint64_t{3} << 62;  // + a task: what it waits for that spins on pages
 inline constexpr uint64_t kHeapKey = kSpinnerKey + (uint64_t{1} << 32);  // what tasks wait for that have one heap (interpose/heap_scope.h)
 // Translated program code (src/count). Below where the kernel puts programs that are position independent (0x555555554000, and

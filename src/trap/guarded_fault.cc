@@ -103,7 +103,7 @@ bool meet_guarded(Task& task, uint64_t address, ucontext_t& context) {
   }
   // What the operands do not describe (a gather, a state that is saved): the page is met, and the bytes are not known.
   if (!is_listed) touches[count++] = {address, 1, gregs[REG_ERR] & kWrite ? uint32_t{guarded::kUnknownWrite} : 0u};
-  const bool has_all = guarded::on_fault(task, spot, touches, count);
+  const bool has_all = guarded::on_fault(task, spot, address, touches, count);
   if (!has_all) {
     const bool is_ignored = guarded::is_ignored(rip);
     if (!is_ignored) g_ignored_steps = 0;

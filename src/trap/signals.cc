@@ -23,6 +23,7 @@
 #include "event/owned_memory.h"
 #include "order/rounds.h"
 #include "page/store.h"
+#include "page/windows.h"
 #include "patch/patch.h"
 #include "runtime/state.h"
 #include "sys/futex.h"
@@ -207,7 +208,8 @@ void on_signal(int signal, siginfo_t* info, void* context_pointer) {
   Task& task = self();
   if (!count::meet_signal(signal, info->si_code, *context)) return;
   const auto address = reinterpret_cast<uint64_t>(info->si_addr);
-  if (signal == SIGBUS && info->si_code > 0 && runtime::g_guarded && meet_guarded(task, address, *context)) return;
+  const bool is_page = signal == SIGBUS || (signal == SIGSEGV && page::windows::contains(address));
+  if (is_page && info->si_code > 0 && runtime::g_guarded && meet_guarded(task, address, *context)) return;
   if (signal == SIGTRAP && runtime::g_guarded && end_guarded_step(task, *context)) return;
   if (signal == SIGBUS && info->si_code > 0 && runtime::g_coherent && !runtime::g_guarded && meet_page(task, address, *context, false)) return;
   if (signal == SIGSEGV && info->si_code > 0 && owned::g_active && meet_page(task, address, *context, true)) return;

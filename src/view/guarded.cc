@@ -94,6 +94,7 @@ void start(Task& task) {
   find_system_libraries();
   begin_first(task);
   happens::g_checked = true;
+  begin_declared();
 }
 
 void close_tracking() {
@@ -108,7 +109,17 @@ bool is_ignored(uint64_t rip) {
   return false;
 }
 
-bool on_fault(Task& task, const Spot& spot, Touch* touches, uint32_t count) {
+namespace {
+
+// What of it lies from `at` on in the same page.
+Touch piece_of(const Touch& touch, uint64_t at) {
+  const uint64_t limit = touch.address + touch.size, next = page_down(at) + kPageSize;
+  return {at, (limit < next ? limit : next) - at, touch.kind, touch.context};
+}
+
+}  // namespace
+
+bool on_fault(Task& task, const Spot& spot, uint64_t address, Touch* touches, uint32_t count) {
   Watcher& watcher = watcher_of(task);
   const Spending spending;
   close_open();
@@ -121,7 +132,10 @@ bool on_fault(Task& task, const Spot& spot, Touch* touches, uint32_t count) {
   for (uint32_t i = 0; i < count; i++) {
     const uint64_t limit = touches[i].address + touches[i].size;
     for (uint64_t at = touches[i].address; at < limit; at = page_down(at) + kPageSize) {
-      if (is_ours(at) && !enter(task, watcher, spot, at, touches[i].kind & (findings::kWrite | kUnknownWrite))) has_all = false;
+      if (!is_ours(at)) continue;
+      Page& page = page_of(page_down(at));
+      if (page.mode == Mode::kDeclared) has_all &= meet_declared(task, watcher, spot, piece_of(touches[i], at), page, page_down(at) == page_down(address));
+      else if (!enter(task, watcher, spot, at, touches[i].kind & (findings::kWrite | kUnknownWrite))) has_all = false;
     }
   }
   if (has_all) return true;
@@ -162,9 +176,14 @@ void meet_range(Task& task, Watcher& watcher, const Spot& spot, const Touch& tou
     const uint64_t next = page_down(at) + kPageSize;
     if (is_ours(at)) {
       Page& page = page_of(page_down(at));
+      if (page.mode == Mode::kDeclared) {
+        meet_declared(task, watcher, spot, piece_of(touch, at), page, true);
+        at = next;
+        continue;
+      }
       const bool has = page.mode != Mode::kWatched && page.mode != Mode::kReadBy && (page.holders & bit_of(watcher));
       if (!has && !enter(task, watcher, spot, at, touch.kind & findings::kWrite)) {
-        look_at(watcher, spot, {at, (limit < next ? limit : next) - at, touch.kind, touch.context});
+        look_at(watcher, spot, piece_of(touch, at));
       }
     }
     at = next;
@@ -199,7 +218,8 @@ void touch(uint64_t start, uint64_t size, bool writes) {
   for (uint64_t at = page_down(start); at < start + size; at += kPageSize) {
     if (!is_ours(at) || page::has_protection(at, kPageSize)) continue;
     Page& page = page_of(at);
-    if (page.mode == Mode::kWatched || page.mode == Mode::kNew || (writes && page.mode == Mode::kReadBy)) {
+    if (page.mode == Mode::kDeclared && (page.holders & bit_of(watcher)) && page.looks) continue;  // meet_declared() has let it in
+    if (page.mode == Mode::kWatched || page.mode == Mode::kNew || page.mode == Mode::kDeclared || (writes && page.mode == Mode::kReadBy)) {
       if (size > kMostLent / 2 * kPageSize && page.mode == Mode::kWatched) {  // more than can be lent at once
         const SpinGuard guard(page.lock);
         become_open(at, page, watcher);
@@ -280,7 +300,7 @@ void learn(Task& task, const Touch* touches, uint32_t count) {
       Page& page = page_of(at);
       const SpinGuard guard(page.lock);
       const uint64_t rest = page_down(at) + kPageSize - at;
-      join_slots(watcher, page.holders);
+      if (page.mode != Mode::kDeclared) join_slots(watcher, page.holders);
       learn_unseen(page, watcher);
       if (page.shadow) learn_from(page.shadow, at % kPageSize, limit - at < rest ? limit - at : rest, watcher);
     }

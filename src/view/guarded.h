@@ -41,9 +41,9 @@ struct Touch {
   uint32_t context = 0;  // made when it is needed
 };
 
-// The task came to a page that it has not, in program code.
+// The task came to a page that it has not, in program code: the one of the address.
 // True: it has all pages now, and goes on. False: the instruction is to be executed once, as if the pages were mapped; what it does was looked at.
-bool on_fault(Task& task, const Spot& spot, Touch* touches, uint32_t count);
+bool on_fault(Task& task, const Spot& spot, uint64_t address, Touch* touches, uint32_t count);
 // The runtime did, or code that it does not want to look at: mapped until the runtime is left, or until the next fault or event.
 void lend(Task& task, uint64_t address, bool in_runtime);
 // The kernel is about to do it for the task.

@@ -33,6 +33,7 @@ void begin(Watcher& watcher, const Task& task) {
   watcher.mixes[0] = watcher.mixes[1] = watcher.mixes[2] = watcher.mixes_lost = 0;
   watcher.closed_seen = __atomic_load_n(&state().closings, __ATOMIC_ACQUIRE);
   watcher.lent_count = watcher.library_orders = watcher.is_learnt = 0;
+  watcher.is_over = watcher.opened_count = 0;
   watcher.in_program = 1;
   Past& past = state().past[watcher.slot];
   const SpinGuard guard(past.lock);  // of a task that ended: what it knew is in State::ended
@@ -178,6 +179,7 @@ void on_unlock(uint64_t lock) {
   }
   if (watcher.held_count) watcher.held_count--;
   watcher.lockset = 0;
+  if (watcher.opened_count) close_by_lock(watcher, lock);
   on_release(is_shared ? lock + kReaders : lock);
 }
 
@@ -204,9 +206,12 @@ void begin_stack(uint64_t start, uint64_t limit, uint64_t thread) {
 void end(Task& task, uint64_t thread) {
   if (!g_checked) return;
   Watcher& watcher = watcher_of(task);
-  if (thread) on_release(thread);
   State& s = state();
+  const uint64_t last = watcher.now.clock[watcher.slot];
+  if (thread) on_release(thread);
   const SpinGuard guard(s.findings_lock);
+  if (s.over[watcher.slot] < last) s.over[watcher.slot] = last;
+  __atomic_store_n(&watcher.is_over, 1u, __ATOMIC_RELEASE);
   s.ended[watcher.slot].join(watcher.now);
 }
 
@@ -254,9 +259,11 @@ void on_allocated(uint64_t start, uint64_t size, uint64_t usable, uint64_t where
 }
 
 void on_freed(uint64_t start, uint64_t size, uint64_t where, uint64_t stack, uint64_t frame) {
+  const Spot spot = caller(where, stack, frame);
+  end_declared(start, size, &spot);
   if (!g_checked) return;
   constexpr uint64_t kMost = 64 << 10;  // of a large block its beginning stands for all
-  on_range(self(), caller(where, stack, frame), {start, size < kMost ? size : kMost, findings::kWrite | findings::kFree});
+  on_range(self(), spot, {start, size < kMost ? size : kMost, findings::kWrite | findings::kFree});
 }
 
 }  // namespace weir::happens
@@ -267,7 +274,7 @@ void begin_first(Task& task) {
   Watcher& watcher = watcher_of(task);
   begin(watcher, task);
   step(watcher);
-  watcher.number = note_task(task, nullptr);
+  if (!found().tasks) watcher.number = note_task(task, nullptr);  // else it was, for a report
 }
 
 }  // namespace weir::view::guarded

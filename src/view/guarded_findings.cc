@@ -92,7 +92,27 @@ findings::Side side_of(uint64_t address, uint64_t size, uint32_t kind, uint32_t 
 
 Allocation& allocation_of(uint64_t start) { return state().allocations[(start >> 4) * 0x9E3779B97F4A7C15 >> 44 & (kAllocations - 1)]; }
 
-const void* see(uint64_t address) { return reinterpret_cast<const void*>(page::alias_of(address)); }
+const void* see(uint64_t address) { return reinterpret_cast<const void*>(happens::g_checked ? page::alias_of(address) : address); }
+
+// Guarded by: the lock of findings. Null: there is no room.
+findings::Race* take_race(Findings& f, uint64_t first, uint64_t second) {
+  if (f.races >= findings::kMostRaces) {
+    f.races++;
+    return nullptr;
+  }
+  if (!is_known_module(f, second) || (first && !is_known_module(f, first))) note_modules();
+  findings::Race& race = f.race[f.races];
+  race.fault = race.change = 0;
+  race.count = 1;
+  return &race;
+}
+
+void tell(Findings& f, findings::Race& race) {
+  __atomic_store_n(&race.ready, 1u, __ATOMIC_RELEASE);
+  __atomic_store_n(&f.races, f.races + 1, __ATOMIC_RELEASE);
+  __atomic_fetch_add(&f.bell, 1u, __ATOMIC_SEQ_CST);
+  sys::raw(SYS_futex, reinterpret_cast<long>(&f.bell), 1 /* FUTEX_WAKE */, 0x7fffffff);
+}
 
 }  // namespace
 
@@ -133,25 +153,49 @@ void report_race(const Prior& prior, const Watcher& watcher, Touch& touch, const
     race.count++;
     return;
   }
-  if (f.races >= findings::kMostRaces) {
-    f.races++;
+  findings::Race* race = take_race(f, first, spot.rip);
+  if (!race) return;
+  race->why = why;
+  race->sides[0] = side_of(prior.address, prior.size, prior.kind, prior.number, prior.context, prior.lockset);
+  race->sides[1] = side_of(touch.address, touch.size, touch.kind, watcher.number, touch.context, watcher.lockset);
+  race->object = object_at(touch.address);
+  tell(f, *race);
+}
+
+void report_policy(const Prior& prior, const Watcher& watcher, Touch& touch, const Spot& spot, findings::Why why, uint32_t fault, uint32_t change,
+                   const findings::Object& object) {
+  Findings& f = found();
+  if (!touch.context) touch.context = context_of(spot);
+  const uint64_t first = rip_of(f, prior.context);
+  const SpinGuard guard(state().findings_lock);
+  for (uint32_t i = 0; i < f.races && i < findings::kMostRaces; i++) {
+    findings::Race& race = f.race[i];
+    if (race.why != why || race.fault != fault || race.change != change) continue;
+    // One call of the C library's makes many accesses.
+    const bool is_one_call = (race.sides[1].kind & touch.kind & findings::kByLibrary) && race.object.start == object.start && race.sides[1].task == watcher.number;
+    if (!is_one_call && rip_of(f, race.sides[1].context) != spot.rip) continue;
+    if (rip_of(f, race.sides[0].context) != first) continue;
+    race.count++;
     return;
   }
-  if (!is_known_module(f, spot.rip) || (first && !is_known_module(f, first))) note_modules();
-  findings::Race& race = f.race[f.races];
-  race.why = why;
-  race.fault = race.change = 0;
-  race.count = 1;
-  race.sides[0] = side_of(prior.address, prior.size, prior.kind, prior.number, prior.context, prior.lockset);
-  race.sides[1] = side_of(touch.address, touch.size, touch.kind, watcher.number, touch.context, watcher.lockset);
-  race.object = object_at(touch.address);
-  __atomic_store_n(&race.ready, 1u, __ATOMIC_RELEASE);
-  __atomic_store_n(&f.races, f.races + 1, __ATOMIC_RELEASE);
-  __atomic_fetch_add(&f.bell, 1u, __ATOMIC_SEQ_CST);
-  sys::raw(SYS_futex, reinterpret_cast<long>(&f.bell), 1 /* FUTEX_WAKE */, 0x7fffffff);
+  findings::Race* race = take_race(f, first, spot.rip);
+  if (!race) return;
+  race->why = why;
+  race->fault = fault;
+  race->change = change;
+  race->sides[0] = side_of(prior.address, prior.size, prior.kind, prior.number, prior.context, prior.lockset);
+  race->sides[1] = side_of(touch.address, touch.size, touch.kind, watcher.number, touch.context, watcher.lockset);
+  race->object = object;
+  tell(f, *race);
 }
 
 findings::Object object_at(uint64_t address) {
+  findings::Object object{};
+  if (is_declared(address, object)) return object;
+  return undeclared_at(address);
+}
+
+findings::Object undeclared_at(uint64_t address) {
   findings::Object object{};
   if (const Range block = heap_find(address, see); !block.empty()) {
     object.kind = findings::ObjectKind::kHeap;

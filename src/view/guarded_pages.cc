@@ -100,6 +100,8 @@ void give_up(Page& page, const Watcher& watcher) {
   }
 }
 
+}  // namespace
+
 // The tasks of these slots may touch the page unseen until they have dropped it: meanwhile they may learn all that `by` knows.
 void lose(uint64_t at, Page& page, uint64_t holders, const Watcher& by) {
   each_holder(holders, by, [&](Task& task, Watcher& other) {
@@ -112,6 +114,8 @@ void lose(uint64_t at, Page& page, uint64_t holders, const Watcher& by) {
     else ask(task, losses);
   });
 }
+
+namespace {
 
 // Those who sleep are no holders: they drop it before they can touch it.
 void lose_sleeping(uint64_t at, Page& page, const Watcher& by) {
@@ -165,18 +169,16 @@ void let_in(uint64_t at, Page& page, Watcher& watcher, bool writes) {
   map(at, kPageSize, writes);
 }
 
-namespace {
-
 // Open to all: who has it learns from all others who have it, at any time.
 void open_to(uint64_t at, Page& page, Watcher& watcher) {
   const uint64_t others = page.holders & ~bit_of(watcher);
+  const bool is_racy = page.mode == Mode::kDeclared;
   let_in(at, page, watcher, true);
   if (!others) return;
-  __atomic_fetch_or(&watcher.mixes[page.open_tag], others, __ATOMIC_RELEASE);
-  each_holder(others, watcher, [&](Task&, Watcher& other) { __atomic_fetch_or(&other.mixes[page.open_tag], bit_of(watcher), __ATOMIC_RELEASE); });
+  const uint16_t tag = is_racy ? kForEver : page.open_tag;
+  __atomic_fetch_or(&watcher.mixes[tag], others, __ATOMIC_RELEASE);
+  each_holder(others, watcher, [&](Task&, Watcher& other) { __atomic_fetch_or(&other.mixes[tag], bit_of(watcher), __ATOMIC_RELEASE); });
 }
-
-}  // namespace
 
 void become_open(uint64_t at, Page& page, Watcher& watcher) {
   State& s = state();
@@ -267,6 +269,7 @@ bool enter(Task& task, Watcher& watcher, const Spot& spot, uint64_t address, boo
     case Mode::kWatched:
       if (!is_owner(page, task)) page.toucher_count = 2;
       break;
+    case Mode::kDeclared: return false;
   }
   const bool is_common = page.toucher_count > 1;
   if (page.shadow && page.looks < (is_common ? common_looks() : alone_looks())) return false;
@@ -454,9 +457,10 @@ void leave(Task& task) {
 
 void forget(uint64_t start, uint64_t size) {
   if (!page::demand::is_open()) return;
+  end_declared(start, size, nullptr);
   for (uint64_t at = page_down(start); at < start + size; at += kPageSize) {
     Page& page = page_of(at);
-    if (page.mode == Mode::kNew) continue;
+    if (page.mode == Mode::kNew || page.mode == Mode::kDeclared) continue;
     const SpinGuard guard(page.lock);
     if (page.shadow) give_shadow(page.shadow);
     page.shadow = 0;

@@ -59,6 +59,7 @@ class Object {
   Policy policy() const { return policy_; }
   TaskId owner() const { return owner_; }  // of a private object
   uint64_t lock() const { return lock_; }  // of a locked one
+  Epoch since() const { return since_; }   // of the last change; of one that began as private: when it did
   // Whether a locked object has been touched, so that its lock alone decides (2.3).
   bool is_verified() const { return is_verified_; }
 

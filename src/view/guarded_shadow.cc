@@ -116,10 +116,13 @@ void look(uint32_t shadow, Watcher& watcher, Touch& touch, const Spot& spot) {
     Cell& cell = cells_of(shadow)[at / kCellBytes];
     const bool reads = acquires(touch.kind);
     for (Entry& entry : cell.entries) {
-      if (conflicts(entry, watcher, bytes, touch.kind) && !watcher.now.knows({entry.clock, entry.slot})) {
+      const bool is_others = entry.clock && (entry.bytes & bytes) && entry.number != watcher.number && is_untouched(touch.address, spot);
+      if (is_others || (conflicts(entry, watcher, bytes, touch.kind) && !watcher.now.knows({entry.clock, entry.slot}))) {
         const uint64_t cell_start = page_down(touch.address) + at - first;
         const uint64_t from = static_cast<uint64_t>(__builtin_ctz(entry.bytes)), to = 32 - static_cast<uint64_t>(__builtin_clz(entry.bytes));
-        report_race({cell_start + from, to - from, entry.kind, entry.number, entry.context, entry.lockset}, watcher, touch, spot, findings::Why::kUnordered);
+        const Prior prior{cell_start + from, to - from, entry.kind, entry.number, entry.context, entry.lockset};
+        if (is_others) report_untouched(prior, watcher, touch, spot);
+        else report_race(prior, watcher, touch, spot, findings::Why::kUnordered);
       }
     }
     if (reads) learn_from(cell, watcher, bytes);

@@ -3,6 +3,7 @@
 
 #include "base/vector_clock.h"
 #include "page/store.h"
+#include "page/windows.h"
 #include "sys/spinlock.h"
 #include "task/shared.h"
 #include "trace/findings.h"
@@ -19,6 +20,7 @@ inline constexpr uint32_t kLocksets = 1 << 12;
 inline constexpr uint32_t kMostOpen = 1 << 16;  // pages that are open to several tasks at once, and unseen
 inline constexpr uint32_t kAllocations = 1 << 20;
 inline constexpr uint32_t kMostLent = 64;
+inline constexpr uint32_t kMostOpened = 64;  // objects that a task has open by their locks
 
 using Clock = VectorClock<kSlots>;
 
@@ -40,6 +42,12 @@ struct Lockset {
   uint64_t locks[findings::kMostLocks];
 };
 
+struct Opened {
+  uint32_t object;  // guarded_objects.h
+  uint32_t left;    // unlocks at which it stays open
+  uint64_t lock;
+};
+
 struct Watcher {  // of a task, by its id
   Clock now;
   uint32_t slot;
@@ -54,9 +62,12 @@ struct Watcher {  // of a task, by its id
   uint64_t closed_seen;  // State::closings, when it dropped its pages last
   uint32_t in_program;  // it may touch what it has mapped; else it drops what it has lost before it can. Guarded by: the lock of its losses
   uint32_t is_learnt;   // another has joined `now` without a release: the epoch is to end
+  uint64_t is_over;     // the task has ended
   uint32_t lent_count;
   uint32_t library_orders;
   uint64_t lent[kMostLent];  // pages that it has for a moment
+  uint64_t opened_count;
+  Opened opened[kMostOpened];
 };
 
 // What the tasks of a slot knew in their last epochs: each entry from its own clock on, up to the next one's.
@@ -75,6 +86,7 @@ struct State {
   uint64_t slot_clock[kSlots];
   Past past[kSlots];
   Clock ended[kSlots];  // what tasks of the slot knew that have ended
+  uint64_t over[kSlots];  // until when whoever has waited for them all knows them
   int64_t tokens;       // cycles that all tasks together may yet spend looking at accesses
   uint64_t refilled;    // cycles: when they were counted last; 0: never
   uint64_t generation;  // pages that are opened now are closed together; a closing begins
@@ -124,6 +136,7 @@ enum class Mode : uint8_t {
   kPrivate,  // the owner has it
   kReadBy,   // several tasks may have it for reading
   kOpen,     // any task may have it: accesses are not seen
+  kDeclared, // the policies of the objects in it say who may have it (guarded_declared.cc)
 };
 
 inline constexpr uint16_t kForEver = 2;
@@ -134,7 +147,7 @@ struct Page {
   uint8_t was_written;   // kWatched: since it is
   uint16_t owner;        // kPrivate; kWatched: the only one so far
   uint32_t owner_creation;
-  uint32_t looks;        // accesses looked at since it is watched
+  uint32_t looks;        // accesses looked at since it is watched; kDeclared: the object whose page it is, 0: of several, or of other memory too
   uint32_t shadow;       // index + 1
   uint8_t toucher_count;   // 0, 1, 2 for more
   uint8_t unseen_slot;
@@ -144,12 +157,15 @@ struct Page {
   uint64_t unseen_clock;  // of unseen_slot: until when it may have stored there unseen; 0: nobody
   uint64_t unseen;       // slots of others who may have
 };
-static_assert(sizeof(Page) == 56);
+static_assert(sizeof(Page) == 56 && page::windows::kMost * sizeof(Page) <= kWindowPagesSize);
 
 inline constexpr int64_t kMostTokens = 100'000'000;
 inline int64_t tokens() { return __atomic_load_n(&state().tokens, __ATOMIC_RELAXED); }
 
-inline Page& page_of(uint64_t page) { return reinterpret_cast<Page*>(kGuardedPages)[(page::alias_of(page) - kAlias) / kPageSize]; }
+inline Page& page_of(uint64_t page) {
+  if (page::windows::contains(page)) return reinterpret_cast<Page*>(kWindowPages)[page::windows::index_of(page)];
+  return reinterpret_cast<Page*>(kGuardedPages)[(page::alias_of(page) - kAlias) / kPageSize];
+}
 inline uint64_t bit_of(const Watcher& watcher) { return uint64_t{1} << watcher.slot; }
 bool is_owner(const Page& page, const Task& task);
 void own(Page& page, const Task& task, Mode mode);
@@ -165,6 +181,10 @@ void look_at(Watcher& watcher, const Spot& spot, Touch touch);
 // If the address lies in the task's own stack: its page is watched from here on.
 void expose(Task& task, Watcher& watcher, uint64_t address);
 void drop_page(uint64_t at, const Watcher& watcher);
+// These holders are made to drop it.
+void lose(uint64_t at, Page& page, uint64_t holders, const Watcher& by);
+// The task has it, like all its other holders, and may learn from them at any time.
+void open_to(uint64_t at, Page& page, Watcher& watcher);
 // What is lent, lost or closed is dropped.
 void settle(Task& task, Watcher& watcher);
 void close_open();
@@ -174,6 +194,25 @@ bool is_trusted(uint64_t address);
 // Whether such an access may be what one task tells another by, and the other hears: an atomic store, or load.
 inline bool releases(uint32_t kind) { return (kind & findings::kWrite) && (kind & (findings::kAtomic | findings::kMayBeAtomic)); }
 inline bool acquires(uint32_t kind) { return (kind & findings::kRead) && (kind & (findings::kAtomic | findings::kMayBeAtomic)); }
+
+struct Prior {  // the other side
+  uint64_t address, size;
+  uint32_t kind, number, context, lockset;
+};
+
+// --- objects with a declared policy (guarded_declared.cc)
+
+// What the task is about to touch lies in one page, which is kDeclared. True: it has the page. False: the access is to be made without; it was looked at.
+// `lacks`: it is known not to have it now, even where it was let in.
+bool meet_declared(Task& task, Watcher& watcher, const Spot& spot, Touch touch, Page& page, bool lacks);
+void close_by_lock(Watcher& watcher, uint64_t lock);  // it has been unlocked
+void begin_declared();  // tasks begin
+// The memory is another's from here on: its objects are forgotten. `freed`: a block of the heap, by the task at that spot, to whom they have to belong.
+void end_declared(uint64_t start, uint64_t size, const Spot* freed);
+bool is_declared(uint64_t address, findings::Object& object);
+// A variable of the program's, where what is not declared is private to who touches it first (guarded_strict.cc).
+bool is_untouched(uint64_t address, const Spot& spot);
+void report_untouched(const Prior& prior, const Watcher& watcher, Touch& touch, const Spot& spot);  // it has been touched by another
 
 // --- shadows (guarded_shadow.cc)
 
@@ -188,13 +227,13 @@ void learn_from(uint32_t shadow, uint64_t offset, uint64_t size, Watcher& watche
 
 // --- findings (guarded_findings.cc)
 
-struct Prior {  // the other side
-  uint64_t address, size;
-  uint32_t kind, number, context, lockset;
-};
 uint32_t context_of(const Spot& spot);
 findings::Object object_at(uint64_t address);
+findings::Object undeclared_at(uint64_t address);  // whatever is declared there
 void report_race(const Prior& prior, const Watcher& watcher, Touch& touch, const Spot& spot, findings::Why why);
 uint32_t note_task(const Task& task, const Watcher* creator);
+// `fault`: a Fault, or a findings::Misuse. A prior without kind: there is no other side.
+void report_policy(const Prior& prior, const Watcher& watcher, Touch& touch, const Spot& spot, findings::Why why, uint32_t fault, uint32_t change,
+                   const findings::Object& object);
 
 }  // namespace weir::view::guarded

@@ -1,0 +1,113 @@
+// The treap: by address a search tree, by a fixed hash of the index a heap, so it is about as deep as if it had been built in random order.
+
+#include "view/guarded_objects.h"
+
+#include "base/bytes.h"
+
+namespace weir::view::guarded {
+
+uint32_t ObjectTable::find_above(uint64_t address) const {
+  const SpinGuard guard(lock);
+  uint32_t best = kNone;
+  for (uint32_t at = root_; at;) {
+    const Declared& object = objects_[at - 1];
+    if (object.start + object.size > address) {
+      best = at;
+      at = object.left;
+    } else {
+      at = object.right;
+    }
+  }
+  return best;
+}
+
+uint32_t ObjectTable::find(uint64_t address) const {
+  const uint32_t found = find_above(address);
+  return found && objects_[found - 1].start <= address ? found : kNone;
+}
+
+// Those that begin below `start`, and the others.
+void ObjectTable::split(uint32_t tree, uint64_t start, uint32_t& low, uint32_t& high) {
+  uint32_t *to_low = &low, *to_high = &high;
+  while (tree) {
+    Declared& object = objects_[tree - 1];
+    if (object.start < start) {
+      *to_low = tree;
+      to_low = &object.right;
+      tree = object.right;
+    } else {
+      *to_high = tree;
+      to_high = &object.left;
+      tree = object.left;
+    }
+  }
+  *to_low = *to_high = kNone;
+}
+
+uint32_t ObjectTable::merge(uint32_t low, uint32_t high) {
+  uint32_t root = kNone, *to = &root;
+  while (low && high) {
+    const bool takes_low = priority(low) > priority(high);
+    uint32_t& from = takes_low ? low : high;
+    *to = from;
+    Declared& object = objects_[from - 1];
+    to = takes_low ? &object.right : &object.left;
+    from = *to;
+  }
+  *to = low ? low : high;
+  return root;
+}
+
+uint32_t ObjectTable::add(uint64_t start, uint64_t size) {
+  if (const uint32_t next = find_above(start); next && objects_[next - 1].start < start + size) return kNone;
+  const SpinGuard guard(lock);
+  uint32_t index = free_;
+  if (index) {
+    free_ = objects_[index - 1].next;
+  } else if (used_ < kMost) {
+    index = ++used_;
+  } else {
+    return kNone;
+  }
+  Declared& object = objects_[index - 1];
+  zero_bytes(&object, sizeof object);
+  object.start = start;
+  object.size = size;
+  uint32_t* link = &root_;
+  while (*link && priority(*link) > priority(index)) link = objects_[*link - 1].start < start ? &objects_[*link - 1].right : &objects_[*link - 1].left;
+  split(*link, start, object.left, object.right);
+  *link = index;
+  count_++;
+  return index;
+}
+
+void ObjectTable::remove(uint32_t index) {
+  const SpinGuard guard(lock);
+  Declared& object = objects_[index - 1];
+  uint32_t* link = &root_;
+  while (*link && *link != index) link = objects_[*link - 1].start < object.start ? &objects_[*link - 1].right : &objects_[*link - 1].left;
+  if (!*link) return;
+  *link = merge(object.left, object.right);
+  object.size = 0;
+  object.origin = Origin::kNone;
+  object.next = free_;
+  free_ = index;
+  count_--;
+}
+
+uint32_t ObjectTable::take_readers() {
+  const SpinGuard guard(lock);
+  uint32_t index = readers_free_;
+  if (index) readers_free_ = readers_[index - 1].next_free;
+  else if (readers_used_ < kMostReaders) index = ++readers_used_;
+  if (index) zero_bytes(&readers_[index - 1], sizeof(Readers));
+  return index;
+}
+
+void ObjectTable::give_readers(uint32_t index) {
+  const SpinGuard guard(lock);
+  readers_[index - 1].next_free = readers_free_;
+  readers_free_ = index;
+}
+
+}  // namespace weir::view::guarded

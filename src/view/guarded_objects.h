@@ -1,0 +1,94 @@
+// Within View guarded: the objects whose policies the program has declared, found by any address in them.
+//
+// A treap by address, in memory that all processes share and that costs what is used of it. Objects do not overlap. An object is named by its index,
+// which stays its own until it is forgotten.
+#pragma once
+
+#include "base/types.h"
+#include "sys/spinlock.h"
+#include "task/shared.h"
+#include "view/guarded_policy.h"
+
+namespace weir::view::guarded {
+
+inline constexpr uint32_t kPolicySlots = 64;
+using Rules = Object<kPolicySlots>;
+
+// Room for the readers of an object that is read-shared. By slot.
+struct Readers {
+  Rules::Readers rules;
+  uint32_t creation[kPolicySlots];  // Task::creation of who holds it
+  uint32_t context[kPolicySlots];   // of its last change for reading
+  uint32_t number[kPolicySlots];
+  uint32_t next_free;               // index + 1
+  uint32_t unused;
+};
+
+enum class Origin : uint8_t { kNone, kDeclared, kOwnPages, kWindow, kPages, kArray, kHeap };
+
+// A change, for who is told of it later.
+struct Trace {
+  Epoch epoch;
+  uint32_t context, number;
+};
+
+struct Declared {
+  SpinLock lock;        // guards all below but what the table's lock does
+  Origin origin;
+  bool is_freed;        // it still has its memory, so that whoever touches that is found
+  uint8_t trust;        // how often in a row its lock was seen to be held
+  uint8_t unused;
+  uint64_t start, size;  // table
+  uint32_t left, right;  // table: index + 1
+  Rules rules;
+  uint32_t owner_creation;
+  uint32_t readers;      // index + 1
+  uint32_t violations;   // since its last change
+  uint32_t next;         // of the list of free ones, or of freed ones: index + 1
+  Epoch told;           // the change that another one was last told not to be ordered after
+  TaskId told_to;       // slot
+  Trace made, written, read;  // its declaration, its last change as one who may write, as one who may read
+
+  uint64_t limit() const { return start + size; }
+};
+static_assert(sizeof(Declared) <= 256);
+
+class ObjectTable {
+ public:
+  static constexpr uint32_t kMost = 1 << 20, kMostReaders = 1 << 15;
+  static constexpr uint32_t kNone = 0;
+
+  // An object at [start, start + size); 0: it overlaps another one, or there is no room. Its memory, from the caller on, is zero but for
+  // start, size and the tree.
+  uint32_t add(uint64_t start, uint64_t size);
+  void remove(uint32_t object);
+  // The object that the address lies in; the first one that ends above it. 0: none.
+  uint32_t find(uint64_t address) const;
+  uint32_t find_above(uint64_t address) const;
+  Declared& at(uint32_t object) { return objects_[object - 1]; }
+  uint32_t count() const { return count_; }
+
+  // Index + 1; 0: there is no room.
+  uint32_t take_readers();
+  void give_readers(uint32_t readers);
+  Readers& readers_at(uint32_t readers) { return readers_[readers - 1]; }
+
+  mutable SpinLock lock;       // of the tree; of the lists
+  uint32_t is_on = 0;          // a checked program's, and not a forked child's
+  uint32_t freed_first = 0, freed_last = 0, freed_count = 0;
+
+ private:
+  static uint32_t priority(uint32_t object) { return object * 0x9E3779B1u ^ object >> 7; }
+  void split(uint32_t tree, uint64_t start, uint32_t& low, uint32_t& high);
+  uint32_t merge(uint32_t low, uint32_t high);
+
+  uint32_t root_ = 0, count_ = 0, used_ = 0, free_ = 0;
+  uint32_t readers_used_ = 0, readers_free_ = 0;
+  Readers readers_[kMostReaders];
+  Declared objects_[kMost];
+};
+static_assert(sizeof(ObjectTable) <= kDeclaredSize);
+
+inline ObjectTable& objects() { return *reinterpret_cast<ObjectTable*>(kDeclared); }
+
+}  // namespace weir::view::guarded

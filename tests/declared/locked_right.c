@@ -1,0 +1,25 @@
+#include "threads.h"
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void *use(void *argument) {
+  int *object = (int *)argument;
+  int i;
+  for (i = 0; i < 3000; i++) {
+    pthread_mutex_lock(&lock);
+    ++*object;
+    pthread_mutex_unlock(&lock);
+  }
+  return NULL;
+}
+int main(void) {
+  int *object = (int *)weir_alloc(sizeof *object, WEIR_PRIVATE);
+  pthread_t threads[3];
+  int i;
+  *object = 0;
+  weir_set_locked(object, &lock);
+  for (i = 0; i < 3; i++) threads[i] = begin(use, object);
+  for (i = 0; i < 3; i++) end(threads[i]);
+  weir_acquire_write(object);
+  if (*object != 9000) return 1;
+  weir_free(object);
+  return ok();
+}

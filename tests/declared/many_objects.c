@@ -1,0 +1,29 @@
+#include <string.h>
+
+#include "threads.h"
+enum { kMany = 20000 };
+static void *fill(void *argument) {
+  char **objects = (char **)malloc(kMany * sizeof *objects);
+  int i, round;
+  (void)argument;
+  for (round = 0; round < 2; round++) {
+    for (i = 0; i < kMany; i++) {
+      objects[i] = (char *)weir_alloc((size_t)(i % 300 + 1), WEIR_PRIVATE);
+      memset(objects[i], i & 127, (size_t)(i % 300 + 1));
+    }
+    for (i = 0; i < kMany; i++) {
+      if (objects[i][i % 300] != (i & 127)) exit(4);
+    }
+    for (i = 0; i < kMany; i++) weir_free(objects[i]);
+  }
+  free(objects);
+  return NULL;
+}
+int main(void) {
+  pthread_t thread;
+  fill(NULL);
+  thread = begin(fill, NULL);
+  fill(NULL);
+  end(thread);
+  return ok();
+}
