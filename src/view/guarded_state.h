@@ -146,7 +146,8 @@ static_assert(sizeof(Page) == 56);
 inline constexpr int64_t kMostTokens = 100'000'000;
 inline int64_t tokens() { return __atomic_load_n(&state().tokens, __ATOMIC_RELAXED); }
 
-inline Page& page_of(uint64_t page) { return reinterpret_cast<Page*>(kGuardedPages)[(page::alias_of(page) - kAlias) / kPageSize]; }
+inline Page& page_at_alias(uint64_t alias) { return reinterpret_cast<Page*>(kGuardedPages)[(alias - kAlias) / kPageSize]; }
+inline Page& page_of(uint64_t page) { return page_at_alias(page::alias_of(page)); }
 inline uint64_t bit_of(const Watcher& watcher) { return uint64_t{1} << watcher.slot; }
 bool is_owner(const Page& page, const Task& task);
 void own(Page& page, const Task& task, Mode mode);
