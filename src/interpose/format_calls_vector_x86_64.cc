@@ -117,6 +117,8 @@ int print_new(Call&& call, char** to, const char* format, va_list args) {
   read_all(call, format, args);
   const int result = g_library.vasprintf(to, format, args);
   call.writes(to, sizeof *to);
+  if (result >= 0) call.gives(*call.seen(to), static_cast<size_t>(result) + 1);
+  call.tell();
   if (result >= 0) call.writes(*call.seen(to), static_cast<size_t>(result) + 1);
   call.tell();
   return result;

@@ -49,11 +49,11 @@ WEIR_LIBRARY_CALLS(WEIR_DOOR)
 
 Call::Call(const Caller& caller) : caller_(caller), is_on_(g_tasks_active && !self().in_vfork && !self().in_runtime) {}
 
-void Call::add(const void* at, size_t size, bool is_write) {
+void Call::add(const void* at, size_t size, What what) {
   const auto start = reinterpret_cast<uint64_t>(at);
-  if (!is_on_ || !size || happens::is_unseen(start, size, is_write)) return;
+  if (!is_on_ || !size || happens::is_unseen(start, size, what == What::kWrites)) return;
   if (count_ == kMost) tell();
-  parts_[count_++] = {start, size, is_write};
+  parts_[count_++] = {start, size, what};
 }
 
 bool Call::tell() {
@@ -63,7 +63,9 @@ bool Call::tell() {
         const Call& call = *reinterpret_cast<const Call*>(at);
         for (uint32_t i = 0; i < call.count_; i++) {
           const Part& part = call.parts_[i];
-          happens::on_library(part.start, part.size, part.is_write, call.caller_.where, call.caller_.stack, call.caller_.frame);
+          const Caller& caller = call.caller_;
+          if (part.what == What::kGives) happens::on_allocated(part.start, part.size, caller.where, caller.stack, caller.frame);
+          else happens::on_library(part.start, part.size, part.what == What::kWrites, caller.where, caller.stack, caller.frame);
         }
         return 0;
       },

@@ -159,8 +159,13 @@ class Call {
 
   // False: nobody is to be told anything (a forked child, before there are tasks).
   bool is_on() const { return is_on_; }
-  void reads(const void* at, size_t size) { add(at, size, false); }
-  void writes(const void* at, size_t size) { add(at, size, true); }
+  void reads(const void* at, size_t size) { add(at, size, What::kReads); }
+  void writes(const void* at, size_t size) { add(at, size, What::kWrites); }
+  // The C library has allocated this for its caller.
+  void gives(const void* at, size_t size) {
+    if (count_ == kMost) tell();
+    if (is_on_ && at) parts_[count_++] = {reinterpret_cast<uint64_t>(at), size, What::kGives};
+  }
   // What has been added since the last time. False: there was nothing to be told.
   bool tell();
 
@@ -173,12 +178,13 @@ class Call {
   bool is_unseen(const void* at, size_t size) const;  // reads of it are not looked at
 
  private:
+  enum class What : uint8_t { kReads, kWrites, kGives };
   struct Part {
     uint64_t start, size;
-    bool is_write;
+    What what;
   };
   static constexpr uint32_t kMost = 8;
-  void add(const void* at, size_t size, bool is_write);
+  void add(const void* at, size_t size, What what);
   uint64_t place(uint64_t at, size_t size) const;
 
   Caller caller_;

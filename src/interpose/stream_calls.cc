@@ -46,10 +46,14 @@ ssize_t read_to_heap(Call&& call, char** line, size_t* room, Read real) {
   call.reads(line, sizeof *line);
   call.reads(room, sizeof *room);
   call.tell();
+  char* const before = *call.seen(line);
   const ssize_t result = real();
+  char* const now = *call.seen(line);
+  if (now != before) call.gives(now, *call.seen(room));
   call.writes(line, sizeof *line);
   call.writes(room, sizeof *room);
-  if (result >= 0) call.writes(*call.seen(line), static_cast<size_t>(result) + 1);
+  call.tell();
+  if (result >= 0) call.writes(now, static_cast<size_t>(result) + 1);
   call.tell();
   return result;
 }

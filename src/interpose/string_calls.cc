@@ -82,6 +82,8 @@ char* copy_to_heap(Call&& call, const char* from, const Text& text, Copy real) {
   call.reads(from, text.read);
   call.tell();
   char* const to = real(text.seen);
+  call.gives(to, text.length + 1);
+  call.tell();
   if (to) call.writes(to, text.length + 1);
   call.tell();
   return to;

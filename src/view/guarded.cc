@@ -187,7 +187,7 @@ void touch(uint64_t start, uint64_t size, bool writes) {
   if (!size || !happens::g_checked) return;
   Task& task = self();
   Watcher& watcher = watcher_of(task);
-  const bool is_call = task.holds_call && task.frame && moves_data(task.holds_call - 1);
+  const bool is_call = task.holds_call && task.frame && moves_data(task.holds_call - 1) && !is_of_library(start);
   if (is_call) {
     const Spending spending;
     meet_learners(watcher);

@@ -245,7 +245,7 @@ void on_allocated(uint64_t start, uint64_t size, uint64_t where, uint64_t stack,
 }
 
 void on_freed(uint64_t start, uint64_t size, uint64_t where, uint64_t stack, uint64_t frame) {
-  if (!g_checked) return;
+  if (!g_checked || is_ignored(where)) return;
   constexpr uint64_t kMost = 64 << 10;  // of a large block its beginning stands for all
   on_range(self(), caller(where, stack, frame), {start, size < kMost ? size : kMost, findings::kWrite | findings::kFree});
 }

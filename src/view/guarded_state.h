@@ -192,6 +192,8 @@ struct Prior {  // the other side
 };
 uint32_t context_of(const Spot& spot);
 findings::Object object_at(uint64_t address);
+// In a block that the C library has taken for itself: a stream's buffer, ...
+bool is_of_library(uint64_t address);
 void report_race(const Prior& prior, const Watcher& watcher, Touch& touch, const Spot& spot, findings::Why why);
 uint32_t note_task(const Task& task, const Watcher* creator);
 
