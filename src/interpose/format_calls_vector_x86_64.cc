@@ -113,9 +113,10 @@ int print_to(Call&& call, char* to, size_t size, const char* format, va_list arg
   return result;
 }
 
-int print_new(Call&& call, char** to, const char* format, va_list args) {
+template <typename Print>
+int print_new(Call&& call, char** to, const char* format, va_list args, Print real) {
   read_all(call, format, args);
-  const int result = g_library.vasprintf(to, format, args);
+  const int result = real();
   call.writes(to, sizeof *to);
   if (result >= 0) call.gives(*call.seen(to), static_cast<size_t>(result) + 1);
   call.tell();
@@ -155,11 +156,17 @@ int __vprintf_chk(int flag, const char* format, va_list args) {
 int __vfprintf_chk(FILE* stream, int flag, const char* format, va_list args) {
   return print(Call(WEIR_CALLER), format, args, [&] { return g_library.__vfprintf_chk(stream, flag, format, args); });
 }
-int vasprintf(char** to, const char* format, va_list args) { return print_new(Call(WEIR_CALLER), to, format, args); }
+int __vdprintf_chk(int file, int flag, const char* format, va_list args) {
+  return print(Call(WEIR_CALLER), format, args, [&] { return g_library.__vdprintf_chk(file, flag, format, args); });
+}
+int __vasprintf_chk(char** to, int flag, const char* format, va_list args) {
+  return print_new(Call(WEIR_CALLER), to, format, args, [&] { return g_library.__vasprintf_chk(to, flag, format, args); });
+}
+int vasprintf(char** to, const char* format, va_list args) {
+  return print_new(Call(WEIR_CALLER), to, format, args, [&] { return g_library.vasprintf(to, format, args); });
+}
 
 }  // namespace checked
-
-namespace {
 
 // What a variable list of arguments behind `last` is given to.
 #define WEIR_WITH_ARGUMENTS(last, checked, real) \
@@ -168,8 +175,6 @@ namespace {
   const int result = __builtin_expect(happens::g_checked, 0) ? checked : real; \
   va_end(args);                                  \
   return result
-
-}  // namespace
 
 #define WEIR_EXPORTED(name) __asm__(#name)
 extern "C" {
@@ -184,6 +189,8 @@ int weir_call_sprintf_chk(char* to, int flag, size_t room, const char* format, .
 int weir_call_snprintf_chk(char* to, size_t size, int flag, size_t room, const char* format, ...) WEIR_EXPORTED(__snprintf_chk);
 int weir_call_printf_chk(int flag, const char* format, ...) WEIR_EXPORTED(__printf_chk);
 int weir_call_fprintf_chk(FILE* stream, int flag, const char* format, ...) WEIR_EXPORTED(__fprintf_chk);
+int weir_call_asprintf_chk(char** to, int flag, const char* format, ...) WEIR_EXPORTED(__asprintf_chk);
+int weir_call_dprintf_chk(int file, int flag, const char* format, ...) WEIR_EXPORTED(__dprintf_chk);
 #pragma GCC visibility pop
 }
 
@@ -207,7 +214,16 @@ int weir_call_dprintf(int file, const char* format, ...) {
                       g_library.vdprintf(file, format, args));
 }
 int weir_call_asprintf(char** to, const char* format, ...) {
-  WEIR_WITH_ARGUMENTS(format, print_new(Call(WEIR_CALLER), to, format, args), g_library.vasprintf(to, format, args));
+  WEIR_WITH_ARGUMENTS(format, print_new(Call(WEIR_CALLER), to, format, args, [&] { return g_library.vasprintf(to, format, args); }),
+                      g_library.vasprintf(to, format, args));
+}
+int weir_call_asprintf_chk(char** to, int flag, const char* format, ...) {
+  WEIR_WITH_ARGUMENTS(format, print_new(Call(WEIR_CALLER), to, format, args, [&] { return g_library.__vasprintf_chk(to, flag, format, args); }),
+                      g_library.__vasprintf_chk(to, flag, format, args));
+}
+int weir_call_dprintf_chk(int file, int flag, const char* format, ...) {
+  WEIR_WITH_ARGUMENTS(format, print(Call(WEIR_CALLER), format, args, [&] { return g_library.__vdprintf_chk(file, flag, format, args); }),
+                      g_library.__vdprintf_chk(file, flag, format, args));
 }
 int weir_call_sprintf_chk(char* to, int flag, size_t room, const char* format, ...) {
   WEIR_WITH_ARGUMENTS(format,

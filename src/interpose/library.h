@@ -45,6 +45,7 @@ using CompareWith = int (*)(const void*, const void*, void*);
   X(void*, __memmove_chk, (void* to, const void* from, size_t size, size_t room), (to, from, size, room))        \
   X(void*, __mempcpy_chk, (void* to, const void* from, size_t size, size_t room), (to, from, size, room))        \
   X(void*, __memset_chk, (void* at, int value, size_t size, size_t room), (at, value, size, room))               \
+  X(void, __explicit_bzero_chk, (void* at, size_t size, size_t room), (at, size, room))                          \
   X(void, qsort, (void* at, size_t count, size_t size, Compare compare), (at, count, size, compare))             \
   X(void, qsort_r, (void* at, size_t count, size_t size, CompareWith compare, void* with), (at, count, size, compare, with))
 
@@ -123,6 +124,8 @@ using CompareWith = int (*)(const void*, const void*, void*);
   X(int, vfprintf, (FILE * stream, const char* format, va_list args), (stream, format, args))                          \
   X(int, vdprintf, (int file, const char* format, va_list args), (file, format, args))                                 \
   X(int, vasprintf, (char** to, const char* format, va_list args), (to, format, args))                                 \
+  X(int, __vdprintf_chk, (int file, int flag, const char* format, va_list args), (file, flag, format, args))           \
+  X(int, __vasprintf_chk, (char** to, int flag, const char* format, va_list args), (to, flag, format, args))           \
   X(int, __vsprintf_chk, (char* to, int flag, size_t room, const char* format, va_list args), (to, flag, room, format, args)) \
   X(int, __vsnprintf_chk, (char* to, size_t size, int flag, size_t room, const char* format, va_list args),            \
     (to, size, flag, room, format, args))                                                                              \

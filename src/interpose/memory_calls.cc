@@ -73,6 +73,10 @@ void explicit_bzero(void* at, size_t size) {
   fill(Call(WEIR_CALLER), bytes(at), size, [=](char* a) { g_library.explicit_bzero(a, size); });
 }
 
+void __explicit_bzero_chk(void* at, size_t size, size_t room) {
+  fill(Call(WEIR_CALLER), bytes(at), size, [=](char* a) { g_library.__explicit_bzero_chk(a, size, room); });
+}
+
 #define WEIR_COMPARE(name) \
   return compare(Call(WEIR_CALLER), bytes(a), bytes(b), size, [=](const char* x, const char* y) { return g_library.name(x, y, size); })
 
