@@ -44,15 +44,16 @@ char* append_number(char* to, uint64_t number) {
 
 }  // namespace weir
 
-// What the compiler may call by itself. Hidden: the program keeps libc's.
+// What the compiler may call by itself. In libweir.so, which exports functions of these names (interpose/library.h), the linker gives all who
+// call them the ones here (--wrap).
 extern "C" {
 
-__attribute__((visibility("hidden"))) void* memcpy(void* to, const void* from, size_t size) {
+__attribute__((visibility("hidden"))) void* __wrap_memcpy(void* to, const void* from, size_t size) {
   weir::copy_bytes(to, from, size);
   return to;
 }
 
-__attribute__((visibility("hidden"))) void* memmove(void* to, const void* from, size_t size) {
+__attribute__((visibility("hidden"))) void* __wrap_memmove(void* to, const void* from, size_t size) {
   auto* t = static_cast<uint8_t*>(to);
   auto* f = static_cast<const uint8_t*>(from);
   if (t <= f || t >= f + size) {
@@ -66,13 +67,13 @@ __attribute__((visibility("hidden"))) void* memmove(void* to, const void* from, 
   return to;
 }
 
-__attribute__((visibility("hidden"))) void* memset(void* at, int value, size_t size) {
+__attribute__((visibility("hidden"))) void* __wrap_memset(void* at, int value, size_t size) {
   void* result = at;
   asm volatile("rep stosb" : "+D"(at), "+c"(size) : "a"(value) : "memory");
   return result;
 }
 
-__attribute__((visibility("hidden"))) int memcmp(const void* a, const void* b, size_t size) {
+__attribute__((visibility("hidden"))) int __wrap_memcmp(const void* a, const void* b, size_t size) {
   auto* x = static_cast<const uint8_t*>(a);
   auto* y = static_cast<const uint8_t*>(b);
   for (size_t i = 0; i < size; i++) {
@@ -81,4 +82,6 @@ __attribute__((visibility("hidden"))) int memcmp(const void* a, const void* b, s
   }
   return 0;
 }
+
+__attribute__((visibility("hidden"))) size_t __wrap_strlen(const char* text) { return weir::string_length(text); }
 }

@@ -71,4 +71,9 @@ void on_allocated(uint64_t start, uint64_t size, uint64_t usable, uint64_t where
 void on_freed(uint64_t start, uint64_t size, uint64_t where, uint64_t stack, uint64_t frame);
 extern bool g_knows_blocks;
 
+// A function of the C library touches memory on its caller's account, which has called it at `where`, as above. In the runtime.
+void on_library(uint64_t start, uint64_t size, bool writes, uint64_t where, uint64_t stack, uint64_t frame);
+// That need not be told: nobody looks at what the task does there. In program code, of a task.
+bool is_unseen(uint64_t start, uint64_t size, bool writes);
+
 }  // namespace weir::happens

@@ -18,6 +18,7 @@
 #include "base/options.h"
 #include "event/declared.h"
 #include "event/happens_before.h"
+#include "interpose/caller.h"
 #include "interpose/event_call.h"
 #include "interpose/heap_scope.h"
 #include "interpose/malloc_mode.h"
@@ -52,6 +53,8 @@ MallocMode decide_malloc_mode() {
 
 namespace {
 
+using interpose::Caller;
+
 [[gnu::noinline]] void* no_memory() {
   errno = ENOMEM;
   return nullptr;
@@ -73,12 +76,6 @@ void* copy_foreign(void* object, size_t size) {
   }
   return moved;
 }
-
-// Where a function of the malloc family was called, for those who ask later whose a block is. In that function itself.
-using declared::Caller;
-#define WEIR_CALLER                                                                                                             \
-  (Caller{reinterpret_cast<uint64_t>(__builtin_return_address(0)), reinterpret_cast<uint64_t>(__builtin_frame_address(0)) + 16, \
-          *static_cast<uint64_t*>(__builtin_frame_address(0))})
 
 struct Told {
   void* object;

@@ -19,6 +19,8 @@ using page::demand::map;
 constexpr int64_t kFirstTokens = 200'000'000;  // cycles
 constexpr uint64_t kShare = 4;  // of the time that passes, one part in so many
 constexpr int64_t kTrapCost = 4000;  // cycles that the kernel takes around a fault
+constexpr int64_t kCallCost = 400;   // those of a way into the runtime
+constexpr uint64_t kMostAtOnce = 16 << 10;
 
 // --- what each process keeps to itself
 
@@ -79,12 +81,13 @@ void refill() {
 
 class Spending {
  public:
-  Spending() : since_(sys::cycles()) { refill(); }
-  ~Spending() { __atomic_fetch_sub(&state().tokens, static_cast<int64_t>(sys::cycles() - since_) + kTrapCost, __ATOMIC_RELAXED); }
+  explicit Spending(int64_t more = kTrapCost) : more_(more), since_(sys::cycles()) { refill(); }
+  ~Spending() { __atomic_fetch_sub(&state().tokens, static_cast<int64_t>(sys::cycles() - since_) + more_, __ATOMIC_RELAXED); }
   Spending(const Spending&) = delete;
   Spending& operator=(const Spending&) = delete;
 
  private:
+  int64_t more_;
   uint64_t since_;
 };
 
@@ -170,7 +173,7 @@ void lend(Task& task, uint64_t address, bool in_runtime) {
 namespace {
 
 // What is met page by page: looked at where it is watched.
-void meet_range(Task& task, Watcher& watcher, const Spot& spot, const Touch& touch) {
+void meet_range(Task& task, Watcher& watcher, const Spot& spot, Touch touch) {
   const uint64_t limit = touch.address + touch.size;
   for (uint64_t at = touch.address; at < limit;) {
     const uint64_t next = page_down(at) + kPageSize;
@@ -183,6 +186,7 @@ void meet_range(Task& task, Watcher& watcher, const Spot& spot, const Touch& tou
       }
       const bool has = page.mode != Mode::kWatched && page.mode != Mode::kReadBy && (page.holders & bit_of(watcher));
       if (!has && !enter(task, watcher, spot, at, touch.kind & findings::kWrite)) {
+        if (!touch.context) touch.context = context_of(spot);
         look_at(watcher, spot, piece_of(touch, at));
       }
     }
@@ -207,7 +211,7 @@ void touch(uint64_t start, uint64_t size, bool writes) {
   if (!size || !happens::g_checked) return;
   Task& task = self();
   Watcher& watcher = watcher_of(task);
-  const bool is_call = task.holds_call && task.frame && moves_data(task.holds_call - 1);
+  const bool is_call = task.holds_call && task.frame && moves_data(task.holds_call - 1) && !is_of_library(start);
   if (is_call) {
     const Spending spending;
     meet_learners(watcher);
@@ -244,10 +248,15 @@ void on_atomic(Task& task, const Spot& spot, uint64_t address, uint64_t size) {
 void on_range(Task& task, const Spot& spot, const Touch& touch) {
   if (!happens::g_checked || !touch.size) return;
   Watcher& watcher = watcher_of(task);
-  const Spending spending;
   meet_learners(watcher);
   mix(watcher);
-  meet_range(task, watcher, spot, touch);
+  Touch part = touch;
+  for (uint64_t done = 0; done < touch.size; done += part.size) {  // a large one may cost what the task has to spend
+    const Spending spending(kCallCost);
+    part.address = touch.address + done;
+    part.size = touch.size - done < kMostAtOnce ? touch.size - done : kMostAtOnce;
+    meet_range(task, watcher, spot, part);
+  }
 }
 
 void renew(uint64_t start, uint64_t size) {

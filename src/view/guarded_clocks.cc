@@ -261,9 +261,28 @@ void on_allocated(uint64_t start, uint64_t size, uint64_t usable, uint64_t where
 void on_freed(uint64_t start, uint64_t size, uint64_t where, uint64_t stack, uint64_t frame) {
   const Spot spot = caller(where, stack, frame);
   end_declared(start, size, &spot);
-  if (!g_checked) return;
+  if (!g_checked || is_ignored(where)) return;
   constexpr uint64_t kMost = 64 << 10;  // of a large block its beginning stands for all
   on_range(self(), spot, {start, size < kMost ? size : kMost, findings::kWrite | findings::kFree});
+}
+
+void on_library(uint64_t start, uint64_t size, bool writes, uint64_t where, uint64_t stack, uint64_t frame) {
+  if (!g_checked || is_ignored(where)) return;
+  on_range(self(), caller(where, stack, frame), {start, size, (writes ? findings::kWrite : findings::kRead) | findings::kByLibrary});
+}
+
+// Without locks: what is taken from the task meanwhile it has until it comes to an event, as if it had touched it before.
+bool is_unseen(uint64_t start, uint64_t size, bool writes) {
+  const uint64_t bit = bit_of(watcher_of(self()));
+  for (uint64_t at = page_down(start); at < start + size; at += kPageSize) {
+    const uint64_t alias = page::alias_of(at);
+    if (alias == at) continue;
+    const Page& page = page_of(at);
+    const Mode mode = __atomic_load_n(&page.mode, __ATOMIC_RELAXED);
+    const bool is_let_in = mode == Mode::kPrivate || mode == Mode::kOpen || (mode == Mode::kReadBy && !writes);
+    if (!is_let_in || !(__atomic_load_n(&page.holders, __ATOMIC_RELAXED) & bit)) return false;
+  }
+  return true;
 }
 
 }  // namespace weir::happens

@@ -223,6 +223,13 @@ findings::Object undeclared_at(uint64_t address) {
   return object;
 }
 
+bool is_of_library(uint64_t address) {
+  const Range block = heap_find(address, see);
+  if (block.empty()) return false;
+  const Allocation& known = allocation_of(block.start);
+  return known.start == block.start && is_ignored(rip_of(found(), known.context));
+}
+
 void note_block(uint64_t start, uint64_t size, const Spot& spot) {
   Allocation& known = allocation_of(start);
   const uint32_t context = context_of(spot);

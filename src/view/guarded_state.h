@@ -162,9 +162,10 @@ static_assert(sizeof(Page) == 56 && page::windows::kMost * sizeof(Page) <= kWind
 inline constexpr int64_t kMostTokens = 100'000'000;
 inline int64_t tokens() { return __atomic_load_n(&state().tokens, __ATOMIC_RELAXED); }
 
+inline Page& page_at_alias(uint64_t alias) { return reinterpret_cast<Page*>(kGuardedPages)[(alias - kAlias) / kPageSize]; }
 inline Page& page_of(uint64_t page) {
   if (page::windows::contains(page)) return reinterpret_cast<Page*>(kWindowPages)[page::windows::index_of(page)];
-  return reinterpret_cast<Page*>(kGuardedPages)[(page::alias_of(page) - kAlias) / kPageSize];
+  return page_at_alias(page::alias_of(page));
 }
 inline uint64_t bit_of(const Watcher& watcher) { return uint64_t{1} << watcher.slot; }
 bool is_owner(const Page& page, const Task& task);
@@ -230,6 +231,8 @@ void learn_from(uint32_t shadow, uint64_t offset, uint64_t size, Watcher& watche
 uint32_t context_of(const Spot& spot);
 findings::Object object_at(uint64_t address);
 findings::Object undeclared_at(uint64_t address);  // whatever is declared there
+// In a block that the C library has taken for itself: a stream's buffer, ...
+bool is_of_library(uint64_t address);
 void report_race(const Prior& prior, const Watcher& watcher, Touch& touch, const Spot& spot, findings::Why why);
 uint32_t note_task(const Task& task, const Watcher* creator);
 // `fault`: a Fault, or a findings::Misuse. A prior without kind: there is no other side.
