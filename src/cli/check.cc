@@ -66,6 +66,9 @@ int check(const Words& words, const CheckOptions& options) {
   run.stat = options.stat;
   run.log = report.log;
   run.delay = options.delay;
+  if (options.enforcer == "mpk") {
+    throw Failure(kWeirFailed, "check --enforcer=mpk: this version does not use protection keys; --enforcer=process enforces the same rules on every processor");
+  }
   run.enforcer = options.enforcer;
   run.policies = options.policies;
   run.findings = descriptor_number();
