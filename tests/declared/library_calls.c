@@ -5,7 +5,7 @@ static void *use(void *argument) {
   static volatile size_t size = 900;
   char here[900];
   memset(here, 2, sizeof here);
-  memcpy(argument, here, size);  /* REPORT policy forbidden access OTHER made LIBRARY */
+  memcpy(argument, here, size);  /* REPORT policy forbidden access OTHER made */
   return NULL;
 }
 int main(void) {
