@@ -61,7 +61,8 @@ void end(Task& task, uint64_t thread);
 
 // The task goes on with program code: what it had for a moment it has no more. In the runtime; the second asks anywhere whether it is needed.
 void leave();
-bool has_to_leave();
+bool has_lent();
+inline bool has_to_leave() { return g_checked && has_lent(); }
 // `creator` is about to make a thread that gets `argument`: what that leads to of the creator's own stack others will touch.
 void share_stack(uint64_t argument);
 

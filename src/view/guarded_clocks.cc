@@ -221,7 +221,7 @@ namespace {
 
 uint32_t& library_orders() { return watcher_of(self()).library_orders; }
 
-bool has_to_leave() { return g_checked && watcher_of(self()).lent_count; }
+bool has_lent() { return watcher_of(self()).lent_count != 0; }
 
 void leave() {
   if (has_to_leave()) settle(self(), watcher_of(self()));
