@@ -96,6 +96,7 @@ class Spending {
 void start(Task& task) {
   find_system_libraries();
   begin_first(task);
+  __atomic_store_n(&found().multi, 1u, __ATOMIC_RELEASE);
   happens::g_checked = true;
   begin_declared();
 }
