@@ -72,7 +72,7 @@ class Fuzz:
             status, out, err = run([f'{self.build}/bin/weir', 'record', '--quiet', '--view', view, '-o', directory, '--', *words], self.work)
             if status != 0:
                 raise Failed(f'{program} {view}: cannot be recorded: {status} {err}')
-            status, again, err = run([f'{self.build}/bin/weir', 'replay', '--check', directory], self.work)
+            status, again, err = run([f'{self.build}/bin/weir', 'replay', '--verify', directory], self.work)
             if status != 0 or again != out:
                 raise Failed(f'{program} {view}: whole, it is not replayed: {status} {err}')
             self.known[key] = directory, out
@@ -157,7 +157,7 @@ class Fuzz:
                 return f'weir {command} ends with {status}: {err[-1000:]}'
             if command == 'verify' and status == 0 and not forged:
                 return 'verify finds nothing'
-        status, out, err = run([weir, 'replay', '--check', directory], self.work, forged)
+        status, out, err = run([weir, 'replay', '--verify', directory], self.work, forged)
         if forged:  # it may crash, as the program may; the command may not
             return f'the command crashes: {status} {err[-1000:]}' if status < 0 else None
         if status not in (1, 125):

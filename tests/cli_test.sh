@@ -101,8 +101,12 @@ refuses 125 '--exit-code' "$weir" check --exit-code=256 -- echo ran
 refuses 125 '--exit-code' "$weir" check --exit-code=many -- echo ran
 refuses 125 '--enforcer' "$weir" check --enforcer=none -- echo ran
 refuses 125 '--policies' "$weir" check --policies=all -- echo ran
+refuses 125 '--rehash' "$weir" check --rehash=often -- echo ran
+refuses 125 '--policies=inferred needs --enforcer=process' "$weir" check --enforcer=mpk --policies=inferred -- echo ran
+if "$weir" doctor | grep -q '^absent *protection keys'; then  # else tests/mpk sees to it
+  refuses 125 'has no protection keys' "$weir" check --enforcer=mpk -- echo ran
+fi
 refuses 125 'exclude each other' "$weir" check --halt --keep-going -- echo ran
-refuses 125 'check --suggest' "$weir" check --suggest -- echo ran
 refuses 125 '--suppressions nowhere: No such file' "$weir" check --suppressions nowhere -- echo ran
 refuses 125 '--suppressions .: Is a directory' "$weir" check --suppressions . -- echo ran
 printf '# all is well\nrace:here\n' >good.supp

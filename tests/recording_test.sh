@@ -5,15 +5,6 @@ set -uo pipefail
 
 . "$(dirname "${BASH_SOURCE[0]}")/recordings.sh"
 
-# ends STATUS TEXT COMMAND...: the command ends with STATUS, and stderr contains TEXT.
-ends() {
-  local want=$1 text=$2 status
-  shift 2
-  timeout 30 "$@" >stdout 2>stderr </dev/null
-  status=$?
-  [ "$status" = "$want" ] && [[ $(cat stderr) == *"$text"* ]] && return
-  fail "$*: wanted status $want and '$text', got $status and: $(cat stderr)"
-}
 
 # What the shell says of a program that a signal ends is not looked at: { ...; } 2>/dev/null around it.
 ended() { ends "$@"; } 2>/dev/null
@@ -42,7 +33,7 @@ ends 0 'recorded in' "$weir" record -- echo some words
 ends 0 '' "$weir" replay
 [ "$(cat stdout)" = 'some words' ] || fail "replay: output is $(cat stdout)"
 [ -s stderr ] && fail "replay says something: $(cat stderr)"
-ends 0 'replayed as recorded (exit 0)' "$weir" replay --check
+ends 0 'replayed as recorded (exit 0)' "$weir" replay --verify
 ends 0 '' "$weir" verify
 grep -q 'is whole' stdout || fail "verify: $(cat stdout)"
 ends 0 '' "$weir" dump
@@ -61,7 +52,7 @@ ends 7 'recorded in' "$weir" record -o seven -- sh -c 'exit 7'
 ends 7 '' "$weir" replay seven
 ended 139 'recorded in' "$weir" record -o crashed -- sh -c 'kill -SEGV $$'
 ended 139 '' "$weir" replay crashed
-ends 0 '' "$weir" replay --check crashed
+ends 0 '' "$weir" replay --verify crashed
 ls core* >/dev/null 2>&1 && fail "a second core dump"
 "$weir" ls . >list 2>&1
 grep -Eq '^seven +(sh|dash) .* exit 7$' list && grep -Eq '^crashed +(sh|dash) .* SIGSEGV$' list || fail "ls: $(cat list)"
@@ -166,7 +157,7 @@ cp -r seven damaged && rm damaged/end
 ends 1 '' "$weir" verify damaged
 grep -q 'cut short' stdout || fail "verify of a recording without an end: $(cat stdout)"
 ends 7 'cut short' "$weir" replay damaged
-ends 1 '' "$weir" replay --check damaged
+ends 1 '' "$weir" replay --verify damaged
 "$weir" ls . | grep -q '^damaged .*cut short' || fail 'ls of a recording without an end'
 
 # --- damage in streams: replayed up to there, or refused; no crash of the command, no hang
@@ -196,7 +187,7 @@ for stream in reading/streams/*; do
       fi
       ends 1 '' "$weir" verify hurt
       grep -q "^streams/$(basename "$stream"): " stdout || fail "verify after $how at $at of $stream: $(cat stdout)"
-      timeout 30 "$weir" replay --check hurt >stdout 2>stderr </dev/null
+      timeout 30 "$weir" replay --verify hurt >stdout 2>stderr </dev/null
       status=$?
       [ $status = 1 ] && grep -q 'replayed up to there' stderr || fail "replay after $how at $at of $stream: $status, $(cat stderr)"
       [ ! -s stdout ] || cmp -s stdout told || fail "replay after $how at $at of $stream told something else: $(cat stdout)"

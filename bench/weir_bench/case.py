@@ -114,15 +114,34 @@ def with_their_recordings(points):
     return tuple(dict.fromkeys(ordered))
 
 
+CHECKERS = ("check", "annotated", "tsan", "helgrind")
+
+
+def checker_column(name, weir):
+    """The race checkers. ThreadSanitizer's programs are made by the build's target tsan_workloads; its runtime does not start where the
+    kernel scatters mappings widely, so nothing is scattered for it."""
+    if name == "check":
+        return Column(name, (weir, "check", "--"))
+    if name == "annotated":  # the same program with sharing policies, by weir-cc; native is the one without
+        folder = os.path.join(os.path.dirname(os.path.dirname(weir)), "bench", "annotated")
+        return Column(name, template=f"{shlex.quote(weir)} check --policies=declared -- {shlex.quote(folder)}/{{name}} {{arguments}}")
+    if name == "helgrind":
+        return Column(name, template="valgrind --tool=helgrind -q --log-file=/dev/null {command}")
+    folder = os.path.join(os.path.dirname(os.path.dirname(weir)), "bench", "tsan")
+    return Column(name, template=f"setarch -R {shlex.quote(folder)}/{{name}} {{arguments}}")
+
+
 def point_column(point, weir):
-    """`point` is ORDER:VIEW, or of a recording."""
+    """`point` is ORDER:VIEW, of a recording, or a race checker."""
+    if point in CHECKERS:
+        return checker_column(point, weir)
     order, _, view = point.partition(":")
     if order in (RECORD, REPLAY):
         return recording_column(point, weir)
     if order not in ORDERS or view not in VIEWS:
         raise Misuse(
             f"no point '{point}': a point is ORDER:VIEW, with {' or '.join(ORDERS)} and {' or '.join(VIEWS)}; or it is "
-            "record:VIEW or replay:VIEW"
+            f"record:VIEW or replay:VIEW, or one of {', '.join(CHECKERS)}"
         )
     return Column(point, (weir, "run", "--order", order, "--view", view, "--"))
 

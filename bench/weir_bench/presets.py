@@ -121,6 +121,21 @@ PRESETS = {
         threads=(4,),
         limit=60,
     ),
+    "paper-push": Preset(
+        "sharing policies: the ten programs of the PUSh paper with their annotations under weir check --policies=declared, beside its figures",
+        papers(workloads.PAPER_PUSH),
+        points=("annotated",),
+        threads=(8,),
+        pairs=3,
+    ),
+    "checkers": Preset(
+        "race checking: weir check, and gcc's ThreadSanitizer on the same programs (cmake --build ... --target tsan_workloads)",
+        papers(workloads.PLAIN),
+        points=("check", "tsan"),
+        threads=(8,),
+        pairs=3,
+        limit=120,
+    ),
     "papers": Preset("every program of the papers that is built, variants too", papers(workloads.ALL)),
     "engine": Preset(
         "what single mechanisms cost: synchronization, creation, mutexes, start-up, events, dirty pages",

@@ -117,6 +117,8 @@ def verdicts(results, preset):
         return found
     for rule in targets["over_all"]:
         found += over_all(results, rule)
+    for rule in targets["beside"]:
+        found += beside(results, rule)
     return found + of_recordings(results, targets)
 
 
@@ -137,6 +139,22 @@ def of_recordings(results, targets):
             least = rule["at_least"] * r.case.draws
             what = f"{r.case.name}, different of {r.case.draws}"
             found.append(Verdict(what, r.case.threads, rule["point"], cell.median(DIFFERENT), least, cell.state, True))
+    return found
+
+
+def beside(results, rule):
+    """How slow one column is as a share of another's, over the programs of which both have a figure."""
+    found = []
+    for threads in thread_counts(results):
+        both = [
+            (r.cells[rule["point"]].ratio(), r.cells[rule["to"]].ratio())
+            for r in results
+            if r.case.threads == threads and rule["point"] in r.cells and rule["to"] in r.cells
+        ]
+        shares = [ours / theirs for ours, theirs in both if ours and theirs]
+        if len(shares) > 1:
+            what = f"share of {rule['to']}'s, of {len(shares)} programs"
+            found.append(Verdict(what, threads, rule["point"], figures.geometric_mean(shares), rule["at_most"]))
     return found
 
 

@@ -19,7 +19,7 @@ SUITES = {
     ),
     "PARSEC": ("blackscholes", "bodytrack", "canneal", "dedup", "ferret", "fluidanimate", "streamcluster", "swaptions"),
     "SPLASH": ("fft", "lu", "ocean", "radix", "barnes", "water_nsquared", "water_spatial"),
-    "of PUSh": ("pfscan", "ctrace", "webserver", "cache", "cache_b"),
+    "of PUSh": ("pfscan", "ctrace", "pbzip2", "webserver", "cache", "cache_b"),
     "variants": ("fluidanimate_adhoc", "barnes_adhoc", "pfscan_read", "ctrace_file"),
 }
 # Which program a variant is, with which options: what tests/CMakeLists.txt tests too.
@@ -42,6 +42,8 @@ INPUTS = {
 }
 
 PAPER_DTHREADS = SUITES["Phoenix"] + ("blackscholes", "canneal", "dedup", "ferret", "streamcluster", "swaptions")
+PAPER_PUSH = ("ctrace", "pfscan", "pbzip2", "fft", "streamcluster", "blackscholes", "swaptions", "ferret", "webserver", "cache", "cache_b")
+PLAIN = tuple(name for names in SUITES.values() for name in names if name not in VARIANTS)
 ALL = tuple(name for names in SUITES.values() for name in names)
 
 

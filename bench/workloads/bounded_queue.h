@@ -1,8 +1,10 @@
 // A bounded queue of pointers between the stages of a pipeline: one mutex, two conditions. It ends when every producer
 // has closed it and it is empty.
+// Policy: locked by its own lock, which lies in it.
 #ifndef WEIR_BENCH_BOUNDED_QUEUE_H
 #define WEIR_BENCH_BOUNDED_QUEUE_H
 #include <pthread.h>
+#include <weir/weir.h>
 
 enum { kQueueSlots = 128 };
 
@@ -19,6 +21,7 @@ static inline void queue_open(struct Queue* queue, long producers) {
   pthread_cond_init(&queue->emptied, NULL);
   queue->first = queue->count = 0;
   queue->producers = producers;
+  weir_set_locked(queue, &queue->lock);
 }
 
 static inline void queue_push(struct Queue* queue, void* item) {

@@ -4,11 +4,14 @@
 //          In a transposition it reads, block by block, a piece of the strip of every thread, each thread beginning
 //          with another, and writes its own: everything goes from all to all, with a barrier before and after. The
 //          roots for the whole matrix are shared and only read, of those for rows each thread has its own.
+// Policies: each strip of a matrix is a slice. It is private to its owner while he works on it; before a barrier he keeps it for reading, after it all read
+//          it, and before the next one all have released it, so that its owner may write it again. Roots are read only.
 // Result:  a digest of the spectrum, some of its points, and three checks: these points against the sum that defines
 //          them, the energy, and the way back. A row is computed by one thread, whoever that is, and sums over rows
 //          are taken in the order of rows: the same bits for any number of threads.
 // Sizes:   small 2^12 points, medium 2^22, large 2^24.
 #include <math.h>
+#include <weir/weir.h>
 
 #include "options.h"
 #include "random.h"
@@ -34,11 +37,11 @@ struct RowCheck {
 static long g_side, g_points, g_threads;
 static int g_alone;
 static uint64_t g_seed;
-static struct Complex *g_signal, *g_spectrum;  // each is the other's scratch
-static struct Complex *g_turns, *g_row_roots;  // root of n to the power row * column; of the side, half a circle
+static struct weir_array *g_signal, *g_spectrum;  // each is the other's scratch
+static struct weir_array* g_turns;                // root of n to the power row * column
+static struct Complex* g_row_roots;               // of the side, half a circle
 static long g_tried[kTried];                   // points of the spectrum that are compared with their definition
-static struct Complex g_found[kTried];
-static struct RowCheck* g_checks;
+static struct weir_array *g_found, *g_checks;
 static pthread_barrier_t g_barrier;
 
 static struct Complex times(struct Complex a, struct Complex b) {
@@ -62,23 +65,58 @@ static void make_row(long row, struct Complex* points) {
   }
 }
 
+static long first_row(long thread) { return g_side * thread / g_threads; }
+
+// Rows of `row_size` elements, each thread's a slice.
+static struct weir_array* make_strips(size_t row_size, size_t element_size) {
+  size_t ends[kMostThreads];
+  for (long thread = 0; thread < g_threads; ++thread) ends[thread] = (size_t)first_row(thread + 1) * row_size;
+  struct weir_array* array =
+      weir_array_slice_at((size_t)g_side * row_size, element_size, ends, (size_t)g_threads, WEIR_UNTOUCHED);
+  must(!array, "malloc");
+  return array;
+}
+
 static void make_room(void) {
-  const size_t size = (size_t)g_points * sizeof(struct Complex);
-  g_signal = malloc(size);
-  g_spectrum = malloc(size);
-  g_turns = malloc(size);
-  g_row_roots = malloc((size_t)g_side / 2 * sizeof *g_row_roots);
-  g_checks = calloc((size_t)g_side, sizeof *g_checks);
-  must(!g_signal || !g_spectrum || !g_turns || !g_row_roots || !g_checks, "malloc");
+  g_signal = make_strips((size_t)g_side, sizeof(struct Complex));
+  g_spectrum = make_strips((size_t)g_side, sizeof(struct Complex));
+  g_turns = make_strips((size_t)g_side, sizeof(struct Complex));
+  g_checks = make_strips(1, sizeof(struct RowCheck));
+  g_found = weir_array_split(kTried, sizeof(struct Complex), WEIR_UNTOUCHED);
+  g_row_roots = weir_alloc((size_t)g_side / 2 * sizeof *g_row_roots, WEIR_PRIVATE);
+  must(!g_row_roots || !g_found, "malloc");
   for (long i = 0; i < g_side / 2; ++i) g_row_roots[i] = root(i, g_side);
   g_tried[0] = 1;
   g_tried[1] = g_points / 3;
   g_tried[2] = g_points - g_side / 2;
 }
 
-// --- one thread's part
+// From here on it is only read.
+static void set_input(void) {
+  weir_set_sticky_read(&g_side);
+  weir_set_sticky_read(&g_points);
+  weir_set_sticky_read(&g_threads);
+  weir_set_sticky_read(&g_alone);
+  weir_set_sticky_read(&g_seed);
+  weir_set_sticky_read(&g_signal);
+  weir_set_sticky_read(&g_spectrum);
+  weir_set_sticky_read(&g_turns);
+  weir_set_sticky_read(&g_row_roots);
+  weir_set_sticky_read(g_row_roots);
+  weir_set_sticky_read(&g_tried);
+  weir_set_sticky_read(&g_found);
+  weir_set_sticky_read(&g_checks);
+}
 
-static long first_row(long thread) { return g_side * thread / g_threads; }
+static struct Complex* row_of(const struct weir_array* matrix, long row) {
+  return weir_array_at(matrix, (size_t)(row * g_side));
+}
+static struct Complex* strip_of(const struct weir_array* matrix, long thread) {
+  return row_of(matrix, first_row(thread));
+}
+static int has_rows(long thread) { return first_row(thread) < first_row(thread + 1); }
+
+// --- one thread's part
 
 static void wait_for_all(void) {
   if (!g_alone) pthread_barrier_wait(&g_barrier);
@@ -86,22 +124,32 @@ static void wait_for_all(void) {
 
 static long least(long a, long b) { return a < b ? a : b; }
 
-// Rows [first, limit) of `to` from the columns of `from` that lie in rows [source, end).
-static void transpose_patch(const struct Complex* from, struct Complex* to, long first, long limit, long source,
-                            long end) {
-  for (long row = first; row < limit; row += kBlock) {
-    for (long column = source; column < end; column += kBlock) {
-      for (long i = row; i < least(row + kBlock, limit); ++i) {
-        for (long j = column; j < least(column + kBlock, end); ++j) to[i * g_side + j] = from[j * g_side + i];
+// `rows` rows of `to` from so many columns, from `first` on, of `from`: both begin with their first row, and column `source` of `to` is the first row of `from`.
+static void transpose_patch(const struct Complex* from, struct Complex* to, long first, long rows, long source,
+                            long columns) {
+  for (long row = 0; row < rows; row += kBlock) {
+    for (long column = 0; column < columns; column += kBlock) {
+      for (long i = row; i < least(row + kBlock, rows); ++i) {
+        for (long j = column; j < least(column + kBlock, columns); ++j) {
+          to[i * g_side + source + j] = from[j * g_side + first + i];
+        }
       }
     }
   }
 }
 
-static void transpose(long me, const struct Complex* from, struct Complex* to) {
-  for (long next = 1; next <= g_threads; ++next) {
+// All hold their own strip of `from` for reading. Afterwards nobody holds any, and each has his of `to` for himself.
+static void transpose(long me, const struct weir_array* from, struct weir_array* to) {
+  const long first = first_row(me), rows = first_row(me + 1) - first;
+  struct Complex* mine = strip_of(to, me);
+  if (rows) weir_acquire_write(mine);
+  for (long next = 1; rows && next <= g_threads; ++next) {
     const long other = (me + next) % g_threads;
-    transpose_patch(from, to, first_row(me), first_row(me + 1), first_row(other), first_row(other + 1));
+    if (!has_rows(other)) continue;
+    const struct Complex* source = strip_of(from, other);
+    if (other != me) weir_acquire_read(source);
+    transpose_patch(source, mine, first, rows, first_row(other), first_row(other + 1) - first_row(other));
+    weir_release_read(source);
   }
 }
 
@@ -137,42 +185,59 @@ static void turn_row(struct Complex* row, const struct Complex* turns, int back)
   }
 }
 
+// The thread keeps its strip for reading, and others may read it after the next barrier.
+static void keep_for_reading(const struct weir_array* matrix, long me) {
+  if (has_rows(me)) weir_acquire_read(strip_of(matrix, me));
+}
+
 // `from` is lost. The last barrier is passed when all of `to` is there.
-static void transform(long me, struct Complex* from, struct Complex* to, const struct Complex* roots, int back) {
+static void transform(long me, struct weir_array* from, struct weir_array* to, const struct Complex* roots, int back) {
   transpose(me, from, to);
   for (long row = first_row(me); row < first_row(me + 1); ++row) {
-    transform_row(&to[row * g_side], roots);
-    turn_row(&to[row * g_side], &g_turns[row * g_side], back);
+    transform_row(row_of(to, row), roots);
+    turn_row(row_of(to, row), row_of(g_turns, row), back);
   }
+  keep_for_reading(to, me);
   wait_for_all();
   transpose(me, to, from);
   for (long row = first_row(me); row < first_row(me + 1); ++row) {
-    struct Complex* points = &from[row * g_side];
+    struct Complex* points = row_of(from, row);
     transform_row(points, roots);
     for (long i = 0; back && i < g_side; ++i) {
       points[i].real /= (double)g_points;
       points[i].imaginary /= (double)g_points;
     }
   }
+  keep_for_reading(from, me);
   wait_for_all();
   transpose(me, from, to);
+  keep_for_reading(to, me);
   wait_for_all();
 }
 
 static void make_strip(long me) {
   for (long row = first_row(me); row < first_row(me + 1); ++row) {
-    make_row(row, &g_signal[row * g_side]);
-    for (long column = 0; column < g_side; ++column) g_turns[row * g_side + column] = root(row * column, g_points);
+    struct Complex* turns = row_of(g_turns, row);
+    make_row(row, row_of(g_signal, row));
+    for (long column = 0; column < g_side; ++column) turns[column] = root(row * column, g_points);
   }
+  keep_for_reading(g_signal, me);
+  keep_for_reading(g_turns, me);
 }
+
+static struct RowCheck* check_of(long row) { return weir_array_at(g_checks, (size_t)row); }
 
 static void look_at_spectrum(long me) {
   for (long row = first_row(me); row < first_row(me + 1); ++row) {
-    const struct Complex* points = &g_spectrum[row * g_side];
-    g_checks[row].digest = digest(0, points, (size_t)g_side * sizeof *points);
-    for (long i = 0; i < g_side; ++i) g_checks[row].energy += squared(points[i]);
+    const struct Complex* points = row_of(g_spectrum, row);
+    struct RowCheck* check = check_of(row);
+    *check = (struct RowCheck){.digest = digest(0, points, (size_t)g_side * sizeof *points)};
+    for (long i = 0; i < g_side; ++i) check->energy += squared(points[i]);
     for (int i = 0; i < kTried; ++i) {
-      if (g_tried[i] / g_side == row) g_found[i] = points[g_tried[i] % g_side];
+      if (g_tried[i] / g_side != row) continue;
+      struct Complex* found = weir_array_at(g_found, (size_t)i);
+      *found = points[g_tried[i] % g_side];
+      weir_release_write(found);
     }
   }
 }
@@ -181,16 +246,18 @@ static void look_at_spectrum(long me) {
 static struct Complex turn_of(long point, long other) {
   const long power = (long)((unsigned __int128)point * (uint64_t)other % (uint64_t)g_points);
   const long of_side = power / g_side, half = g_side / 2;
-  const struct Complex turn = times(g_row_roots[of_side % half], g_turns[g_side + power % g_side]);
+  const struct Complex turn = times(g_row_roots[of_side % half], row_of(g_turns, 1)[power % g_side]);
   return of_side < half ? turn : (struct Complex){-turn.real, -turn.imaginary};
 }
 
 static void look_at_signal(long me, struct Complex* original) {
+  if (has_rows(me) && !(first_row(me) <= 1 && 1 < first_row(me + 1))) weir_acquire_read(row_of(g_turns, 1));
   for (long row = first_row(me); row < first_row(me + 1); ++row) {
-    struct RowCheck* check = &g_checks[row];
+    struct RowCheck* check = check_of(row);
+    const struct Complex* signal = row_of(g_signal, row);
     make_row(row, original);
     for (long i = 0; i < g_side; ++i) {
-      const double error = distance(original[i], g_signal[row * g_side + i]);
+      const double error = distance(original[i], signal[i]);
       if (!(error <= check->error)) check->error = error;
       check->original_energy += squared(original[i]);
       for (int which = 0; which < kTried; ++which) {
@@ -200,6 +267,7 @@ static void look_at_signal(long me, struct Complex* original) {
       }
     }
   }
+  if (has_rows(me)) weir_release_write(check_of(first_row(me)));
 }
 
 static void* worker(void* number) {
@@ -227,9 +295,12 @@ static void* worker(void* number) {
 static int print_result(void) {
   double energy = 0, spectrum_energy = 0, worst = 0;
   uint64_t sum = 0;
+  for (long thread = 0; thread < g_threads; ++thread) {
+    if (has_rows(thread)) weir_acquire_read(check_of(first_row(thread)));
+  }
   struct Complex defined[kTried] = {{0, 0}};
   for (long row = 0; row < g_side; ++row) {
-    const struct RowCheck* check = &g_checks[row];
+    const struct RowCheck* check = check_of(row);
     sum = digest(sum, &check->digest, sizeof check->digest);
     energy += check->original_energy;
     spectrum_energy += check->energy;
@@ -241,8 +312,10 @@ static int print_result(void) {
   }
   int as_defined = 1;
   for (int i = 0; i < kTried; ++i) {
-    as_defined &= distance(defined[i], g_found[i]) < 1e-10 * sqrt((double)g_points);
-    printf("point %ld: %.9f %.9f\n", g_tried[i], g_found[i].real, g_found[i].imaginary);
+    const struct Complex* found = weir_array_at(g_found, (size_t)i);
+    weir_acquire_read(found);
+    as_defined &= distance(defined[i], *found) < 1e-10 * sqrt((double)g_points);
+    printf("point %ld: %.9f %.9f\n", g_tried[i], found->real, found->imaginary);
   }
   const int kept = fabs(spectrum_energy / (double)g_points / energy - 1) < 1e-12, back = worst < 1e-12;
   printf("%ld points, spectrum %016lx, energy %.6f\n", g_points, (unsigned long)sum, energy);
@@ -259,6 +332,7 @@ int main(int argc, char** argv) {
   g_side = 1L << kLogSide[options.size];
   g_points = g_side * g_side;
   make_room();
+  set_input();
   if (g_alone) {
     worker(NULL);
   } else {

@@ -2,6 +2,7 @@
 // Sharing: paths go from the walker to the workers by one bounded queue (a mutex, two conditions), and the memory of a
 //          path goes with it: one allocates, another frees. A worker maps its file, so the address space that all
 //          share changes twice for each file (--read: it reads into memory of its own). Totals under one lock.
+// Policies: the queue and the totals are locked, until main takes the totals; what to look for, and how, is set once (sticky-read).
 // Result:  files, bytes, matches (they may overlap), and a sum over files of their name and matches, which does not
 //          depend on who scanned what.
 // Source:  a benchmark of PUSh (MICRO 2019), section 4: 'hello' in 500 copies of a proceedings volume.
@@ -10,6 +11,7 @@
 #include <dirent.h>
 #include <limits.h>
 #include <sys/mman.h>
+#include <weir/weir.h>
 
 #include "bounded_queue.h"
 #include "options.h"
@@ -193,6 +195,18 @@ static void make_tree(enum Size size, uint64_t seed) {
   for (int i = 0; i < kOriginals; ++i) free(originals[i]);
 }
 
+static void scan_by_threads(long threads) {
+  queue_open(&g_paths, 1);
+  weir_set_locked(&g_totals, &g_lock);
+  weir_set_sticky_read(&g_root);
+  weir_set_sticky_read(&g_needle);
+  weir_set_sticky_read(&g_needle_size);
+  weir_set_sticky_read(&g_skip);
+  weir_set_sticky_read(&g_read);
+  run_threads(threads + 1, worker);
+  weir_acquire_read(&g_totals);
+}
+
 int main(int argc, char** argv) {
   static const char* const extra[] = {"--needle=", "--read", NULL};
   const struct Options options = parse_options(argc, argv, extra);
@@ -204,8 +218,7 @@ int main(int argc, char** argv) {
   if (options.sequential) {
     walk(g_root, scan_now);
   } else {
-    queue_open(&g_paths, 1);
-    run_threads(options.threads + 1, worker);
+    scan_by_threads(options.threads);
   }
   printf("%ld files, %zu bytes, %zu matches, sum %016lx\n", g_totals.files, g_totals.bytes, g_totals.matches,
          g_totals.sum);

@@ -46,11 +46,16 @@ static inline void random_fill(struct Random* random, void* bytes, size_t count)
   }
 }
 
-// FNV-1a of `count` bytes, begun with 0 and continued with the digest so far.
+// FNV-1a of `count` bytes, begun with 0 and continued with another value.
 static inline uint64_t digest(uint64_t so_far, const void* bytes, size_t count) {
   uint64_t sum = so_far ^ 0xcbf29ce484222325u;
   for (size_t i = 0; i < count; ++i) sum = (sum ^ ((const unsigned char*)bytes)[i]) * 0x100000001b3u;
   return sum;
+}
+
+// The digest of those bytes and of these behind them.
+static inline uint64_t digest_on(uint64_t before, const void* bytes, size_t count) {
+  return digest(before ^ 0xcbf29ce484222325u, bytes, count);
 }
 
 #endif

@@ -5,6 +5,7 @@
 #include <ftw.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <weir/weir.h>
 
 #include "workload.h"
 
@@ -28,6 +29,7 @@ static inline const char* scratch_folder(void) {
              (int)sizeof g_scratch,
          "TMPDIR, which is long,");
     must(!mkdtemp(g_scratch), g_scratch);
+    weir_set_sticky_read(&g_scratch);
     g_scratch_maker = getpid();
     atexit(remove_scratch);
   }

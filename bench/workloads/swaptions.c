@@ -2,9 +2,11 @@
 // PARSEC's swaptions computes them: three factors, quarters of a year, payer swaptions.
 // Sharing: swaptions are dealt out once, nothing is synchronized, results lie side by side in one array. What makes it
 //          interesting is the heap: every block of trials allocates its curves and frees them, in all threads at once.
+// Policies: swaptions are an array of which each thread's share is a slice, that main has filled and takes back in the end.
 // Result:  prices and errors; each swaption has its own stream of random numbers, so they do not depend on the threads.
 // Sizes:   large is PARSEC's simlarge, 64 swaptions of 20000 trials.
 #include <math.h>
+#include <weir/weir.h>
 
 #include "options.h"
 #include "random.h"
@@ -21,7 +23,7 @@ struct Swaption {
 };
 
 static const long kSwaptions[] = {16, 32, 64}, kTrials[] = {160, 20000, 20000};
-static struct Swaption* g_swaptions;
+static struct weir_array* g_swaptions;
 static long g_count, g_trials, g_threads;
 
 // The drift that leaves no arbitrage: what the volatilities up to a maturity add to the rate for it in one period.
@@ -37,12 +39,18 @@ static void set_drift(struct Swaption* s) {
   }
 }
 
+static struct Swaption* swaption(long number) { return weir_array_at(g_swaptions, (size_t)number); }
+static long first_of(long thread) { return g_count * thread / g_threads; }
+
 static void make_swaptions(uint64_t seed) {
-  g_swaptions = calloc((size_t)g_count, sizeof *g_swaptions);
+  size_t ends[kMostThreads];
+  for (long thread = 0; thread < g_threads; ++thread) ends[thread] = (size_t)first_of(thread + 1);
+  g_swaptions = weir_array_slice_at((size_t)g_count, sizeof(struct Swaption), ends, (size_t)g_threads, WEIR_PRIVATE);
   must(!g_swaptions, "malloc");
   for (long i = 0; i < g_count; ++i) {
     struct Random random = random_stream(seed, (uint64_t)i);
-    struct Swaption* s = &g_swaptions[i];
+    struct Swaption* s = swaption(i);
+    memset(s, 0, sizeof *s);
     s->strike = random_between(&random, 0.02, 0.08);
     const double first = random_between(&random, 0.02, 0.05), slope = random_between(&random, 0, 0.001);
     const double level = random_between(&random, 0.005, 0.015);
@@ -100,13 +108,30 @@ static void price(struct Swaption* s) {
 }
 
 static void* worker(void* number) {
-  const long from = g_count * (long)number / g_threads, to = g_count * ((long)number + 1) / g_threads;
-  for (long i = from; i < to; ++i) price(&g_swaptions[i]);
+  const long from = first_of((long)number), to = first_of((long)number + 1);
+  if (from == to) return NULL;
+  weir_acquire_write(swaption(from));
+  for (long i = from; i < to; ++i) price(swaption(i));
+  weir_release_write(swaption(from));
   return NULL;
 }
 
 static void sequential(void) {
-  for (long i = 0; i < g_count; ++i) price(&g_swaptions[i]);
+  for (long i = 0; i < g_count; ++i) price(swaption(i));
+}
+
+static void with_threads(void) {
+  weir_set_sticky_read(&g_swaptions);
+  weir_set_sticky_read(&g_count);
+  weir_set_sticky_read(&g_trials);
+  weir_set_sticky_read(&g_threads);
+  for (long thread = 0; thread < g_threads; ++thread) {
+    if (first_of(thread) < first_of(thread + 1)) weir_release_write(swaption(first_of(thread)));
+  }
+  run_threads(g_threads, worker);
+  for (long thread = 0; thread < g_threads; ++thread) {
+    if (first_of(thread) < first_of(thread + 1)) weir_acquire_read(swaption(first_of(thread)));
+  }
 }
 
 int main(int argc, char** argv) {
@@ -118,12 +143,12 @@ int main(int argc, char** argv) {
   if (options.sequential) {
     sequential();
   } else {
-    run_threads(g_threads, worker);
+    with_threads();
   }
   double sum = 0, worst = 0;
   for (long i = 0; i < g_count; ++i) {
-    sum += g_swaptions[i].price;
-    if (g_swaptions[i].error > worst) worst = g_swaptions[i].error;
+    sum += swaption(i)->price;
+    if (swaption(i)->error > worst) worst = swaption(i)->error;
   }
   printf("%ld swaptions of %ld trials: mean price %.9f, largest error %.9f\n", g_count, g_trials, sum / (double)g_count,
          worst);

@@ -4,7 +4,9 @@
  * 1. Names: weir_noun_verb for functions, WEIR_NOUN for macros.
  * 2. Every function may be called from any thread, at any time; weir_query_ and weir_active also from a signal handler after the first call.
  * 3. Nothing here changes what the program computes.
- * 4. An object is named by any address in it. */
+ * 4. An object is named by any address in it.
+ * 5. Where WEIR_NO_ANNOTATIONS is defined before this file is included, no annotation leaves a trace in the program: weir_alloc is malloc, elements of an
+ *    array lie side by side, and weir_active() is 0. */
 #ifndef WEIR_WEIR_H
 #define WEIR_WEIR_H
 
@@ -73,6 +75,10 @@ const struct weir_calls *weir_query_calls(void);   /* NULL where policies are no
 /* So that a place in a report is the caller's. */
 #define WEIR_INLINE static inline __attribute__((always_inline, unused))
 
+#ifdef WEIR_NO_ANNOTATIONS
+WEIR_INLINE int weir_active(void) { return 0; }
+WEIR_INLINE const struct weir_calls *weir_calls(void) { return NULL; }
+#else
 /* 1 where the program runs under the weir command, at whatever point of Order x View; 0 where it does not. */
 WEIR_INLINE int weir_active(void) {
   static __thread int known; /* 0 not asked yet, 1 no, 2 yes. Of each thread: nothing here is shared */
@@ -96,6 +102,7 @@ WEIR_INLINE const struct weir_calls *weir_calls(void) {
   }
   return known;
 }
+#endif
 
 /* So that a report names the function that has made the call: it does not end by a jump to Weir. */
 #define WEIR_STAYS __asm__ volatile("")
@@ -156,6 +163,10 @@ WEIR_INLINE int weir_policy_of(const void *object) {
  *
  *   WEIR_PAGES int counter = 0;
  *   WEIR_OBJECT(counter, WEIR_UNTOUCHED); */
+#ifdef WEIR_NO_ANNOTATIONS
+#define WEIR_PAGES
+#define WEIR_OBJECT(name, policy) struct weir_needs_a_semicolon
+#else
 #define WEIR_PAGES __attribute__((aligned(4096), section("weir_pages")))
 #define WEIR_OBJECT(name, policy)                                                              \
   __asm__(".pushsection weir_pages,1,\"aw\",@progbits\n.balign 4096\n.popsection\n");          \
@@ -163,6 +174,7 @@ WEIR_INLINE int weir_policy_of(const void *object) {
     weir_object_declare(&name, sizeof name, (enum weir_policy)((int)(policy) | WEIR_HAS_PAGES)); \
   }                                                                                            \
   struct weir_needs_a_semicolon
+#endif
 
 /* --- Changes. Each acquires for, or releases from, the calling thread. */
 
@@ -251,6 +263,9 @@ WEIR_INLINE size_t weir_array_slice_of(const struct weir_array *array, size_t in
   return low;
 }
 /* Address of the element. Each thread knows the last slice that it was asked for (PUSh, section 3.4). */
+#ifdef WEIR_NO_ANNOTATIONS
+WEIR_INLINE void *weir_array_at(const struct weir_array *array, size_t index) { return array->data + index * array->element_size; }
+#else
 WEIR_INLINE void *weir_array_at(const struct weir_array *array, size_t index) {
   static __thread struct {
     const struct weir_array *array;
@@ -271,6 +286,7 @@ WEIR_INLINE void *weir_array_at(const struct weir_array *array, size_t index) {
   known.origin = array->data + slice * array->gap;
   return known.origin + index * array->element_size;
 }
+#endif
 
 #ifdef __cplusplus
 }

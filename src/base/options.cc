@@ -82,6 +82,10 @@ void apply(Piece key, Piece value, Options* result) {
     if (value.is("declared")) result->policies = Policies::kDeclared;
   } else if (key.is("exact")) {
     result->exact = number(value) != 0;
+  } else if (key.is("rehash")) {
+    result->rehash_ms = static_cast<uint32_t>(number(value));
+  } else if (key.is("domains")) {
+    result->domains = static_cast<uint32_t>(number(value));
   } else if (key.is("without")) {
     result->left_out = static_cast<uint32_t>(number(value));
   } else if (key.is("log")) {

@@ -37,13 +37,18 @@ struct Options {
   int findings = -1;         // descriptor of the memory for what a checker finds (trace/findings.h), -1: none
   Enforcer enforcer = Enforcer::kAuto;
   Policies policies = Policies::kInferred;
-  bool exact = false;        // of View guarded: objects are closed at each unlock of their lock
+  bool exact = false;        // of View guarded: all that is shared stays watched; objects are closed at each unlock of their lock
+  uint32_t rehash_ms = 1000; // of the enforcer by protection keys: another hash function so often, 0 never
+  uint32_t domains = 0;      // likewise: domains at most, 0 for as many as there are
   uint32_t left_out = 0;     // base/optimizations.h
   char log_path[512] = {};   // empty: standard error
   char json_path[512] = {};  // where the counts go as JSON; empty: nowhere
   char cache_path[512] = {};  // folder of what is kept from one run to the next (patch/plan.h); empty: nothing is
 
   bool counts() const { return stat || json_path[0]; }
+
+  // View guarded by protection keys: threads stay threads, and only what is declared is checked.
+  bool has_keys() const { return view == View::kGuarded && enforcer == Enforcer::kMpk; }
 
   // True where memory and threads stay the program's own and only counters may be wanted.
   bool passive() const { return order == Order::kFree && view == View::kDirect; }

@@ -64,6 +64,16 @@ TEST(OptionsTest, CountsForEitherReport) {
   EXPECT_FALSE(parse_options("stat=0,json=").counts());
 }
 
+TEST(OptionsTest, ProtectionKeysAreViewGuardedsOnly) {
+  const Options keys = parse_options("view=guarded,enforcer=mpk,rehash=20,domains=2");
+  EXPECT_TRUE(keys.has_keys());
+  EXPECT_EQ(keys.rehash_ms, 20u);
+  EXPECT_EQ(keys.domains, 2u);
+  EXPECT_FALSE(parse_options("view=guarded,enforcer=process").has_keys());
+  EXPECT_FALSE(parse_options("view=guarded").has_keys());
+  EXPECT_FALSE(parse_options("view=direct,enforcer=mpk").has_keys());
+}
+
 TEST(OptionsTest, HugeNumberAndPathAreCut) {
   EXPECT_EQ(parse_options("delay=99999999999999999999999").delay_seed, ~uint64_t{0});
   std::string path(2000, 'x');

@@ -25,9 +25,14 @@ struct VectorClock {
   Epoch epoch(TaskId task) const { return {clock[task], task}; }
   // Whether its owner knows of what was done at that epoch. Nothing is known to everybody.
   bool knows(const Epoch& epoch) const { return !epoch.is_set() || epoch.clock <= clock[epoch.task]; }
-  // An acquire: what `other` knows is known here too.
-  void join(const VectorClock& other) {
-    for (uint32_t i = 0; i < kTasks; i++) clock[i] = clock[i] < other.clock[i] ? other.clock[i] : clock[i];
+  // An acquire: what `other` knows is known here too. Answers whether `other` knew all that was known here.
+  bool join(const VectorClock& other) {
+    uint64_t lacks = 0;
+    for (uint32_t i = 0; i < kTasks; i++) {
+      lacks |= clock[i] > other.clock[i];
+      clock[i] = clock[i] < other.clock[i] ? other.clock[i] : clock[i];
+    }
+    return !lacks;
   }
   // After a release: what the task does from now on is not known to who acquires what it released.
   void step(TaskId task) { clock[task]++; }

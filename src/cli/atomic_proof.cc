@@ -12,7 +12,7 @@
 //    by what it leaves out of Side::kind.
 // 2. By debug information and sources, all of:
 //    a. The function and those into which it is inlined, at this instruction, do not say by their names that they are operations of atomics, nor does
-//       the header from which the line comes.
+//       the header from which the line comes. Functions of the system's headers that call the program's back (call_once) are not asked.
 //    b. The variable, where it is known, has a declared type that is not atomic there, and is no guard of a static variable in a function
 //       (compilers read guards by a plain mov, and no source says so).
 //    c. The source of the statement is there, and nothing in it may be atomic: no name that says so, no macro or inline function whose
@@ -27,6 +27,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "cli/source_tokens.h"
 #include "cli/types.h"
 
 namespace weir::cli {
@@ -65,13 +66,21 @@ bool is_inside_library(const ReportedSide& side) {
   return innermost.file.empty() && (innermost.module.starts_with("/usr/lib") || innermost.module.starts_with("/lib"));
 }
 
+// Allocated in a header of the C++ library's, as is what shared pointers, futures and threads are kept by; or where, is not known.
+bool is_librarys(const Frames& allocated) {
+  return allocated.empty() || allocated.front().file.empty() || allocated.front().file.find("/c++/") != std::string::npos;
+}
+
+// A copy, in the program, of a library's variable ("stdout@GLIBC_2.2.5"), or what says whether a variable of a function has been made.
+bool is_librarys(const std::string& variable) { return variable.find('@') != std::string::npos || variable.starts_with("guard variable for "); }
+
 }  // namespace
 
 Judgement AtomicProof::judge_place(const Frame& frame) {
   if (frame.file.empty() || frame.line <= 0) return {false, "no debug information", frame.module};
   if (is_header_of_atomics(frame.file)) return {false, "an operation of " + frame.file, ""};
   if (frame.file.starts_with("/usr/include/c++/")) return {true, "", ""};  // what is atomic in libstdc++ is an operation of one of those
-  const SourceScan::Found found = sources_.look(frame.file, frame.line, files_at_ ? files_at_(frame.address) : std::vector<std::string>());
+  const SourceScan::Found found = sources_.look(frame.file, frame.line, frame.column, files_at_ ? files_at_(frame.address) : std::vector<std::string>());
   return {found.is_plain, found.why_not, ""};
 }
 
@@ -86,7 +95,9 @@ Judgement AtomicProof::judge(const ReportedSide& side, const ReportedObject& obj
   const auto known = known_.find(instruction);
   if (known != known_.end()) return known->second;
   Judgement& judgement = known_[instruction];
+  const bool is_programs = !is_system_header(innermost.file);
   for (const Frame& frame : side.frames) {
+    if (is_programs && is_system_header(frame.file)) break;  // it calls the program back: what it is itself says nothing of that
     if (names_atomic(bare(frame.function))) return judgement = {false, frame.function + " is an operation of atomics", ""};
     if (!frame.is_inlined) break;
   }
@@ -94,6 +105,8 @@ Judgement AtomicProof::judge(const ReportedSide& side, const ReportedObject& obj
 }
 
 Judgement AtomicProof::judge(const ReportedRace& race) {
+  if (race.why == Why::kPolicy && race.object.is_unnamed_new && is_librarys(race.object.allocated_at)) return {false, "the C++ library has it for itself", ""};
+  if (race.why == Why::kPolicy && is_librarys(race.object.variable.name)) return {false, "the variable is a library's, or the compiler's", ""};
   if (race.why == Why::kPolicy || race.why == Why::kMisuse) return {true, "", ""};  // what is declared holds for atomic operations, too
   if (is_inside_library(race.sides[0]) && is_inside_library(race.sides[1])) return {false, "both are inside a library", ""};
   const Judgement first = judge(race.sides[0], race.object);

@@ -1,5 +1,4 @@
 // weir check: a program runs at View guarded, and the races that the runtime finds in it are reported.
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -7,7 +6,6 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <filesystem>
 #include <memory>
 
 #include "cli/checker.h"
@@ -16,31 +14,20 @@
 #include "cli/failure.h"
 #include "cli/findings_memory.h"
 #include "cli/launch.h"
-#include "cli/suggestions.h"
+#include "cli/probe.h"
+#include "cli/report_options.h"
 #include "cli/words.h"
 
 namespace weir::cli {
 namespace {
 
-constexpr int kRacesFound = 66;  // as ThreadSanitizer has it
-
 struct CheckOptions {
-  std::vector<std::string> suppressions;
-  CheckReport report;
-  std::string enforcer = "auto", policies = "inferred";
-  int exit_code = kRacesFound;
+  ReportOptions reports;
+  std::string enforcer = "auto", policies;
+  uint32_t rehash = 1000, domains = 0;
   uint64_t delay = 0;
-  bool halt = false, keep_going = false, suggest = false, without_debug_info = false, stat = false;
+  bool halt = false, keep_going = false, suggest = false, exhaustive = false, without_debug_info = false, stat = false;
 };
-
-// Empty: none. Found out before the program runs, and by its absolute name.
-std::string prepared_output(const std::string& name) {
-  if (name.empty()) return "";
-  const int descriptor = open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (descriptor < 0) throw Failure(kWeirFailed, fmt::format("--output {}: {}", name, strerror(errno)));
-  close(descriptor);
-  return std::filesystem::absolute(name).string();
-}
 
 void end(Child& child) {
   while (child.attend()) {
@@ -49,30 +36,44 @@ void end(Child& child) {
   }
 }
 
+// Protection keys see what is declared, and nothing else: only where that was asked for are they chosen by themselves.
+std::string chosen_enforcer(const CheckOptions& options) {
+  if (options.enforcer == "auto") return options.policies == "declared" && has_protection_keys() ? "mpk" : "process";
+  if (options.enforcer != "mpk") return options.enforcer;
+  if (options.policies == "inferred") {
+    throw Failure(kWeirFailed, "check --enforcer=mpk: by protection keys only declared policies are checked; --policies=inferred needs --enforcer=process");
+  }
+  if (!has_protection_keys()) {
+    throw Failure(kWeirFailed, "check --enforcer=mpk: this processor, or its kernel, has no protection keys; --enforcer=process enforces the same rules on every processor");
+  }
+  return options.enforcer;
+}
+
 int check(const Words& words, const CheckOptions& options) {
-  if (options.suggest) refuse_suggestions();
   if (options.halt && options.keep_going) throw Failure(kWeirFailed, "check: --halt and --keep-going exclude each other");
-  Suppressions suppressions;
-  for (const std::string& path : options.suppressions) suppressions.add_file(path);
+  Suppressions suppressions = read_suppressions(options.reports);
   const Program program = locate_program(words);
   library_path();
-  CheckReport report = options.report;
+  const std::string& log = options.reports.report.log;
+  CheckReport report = prepared_report(options.reports, log.empty() ? "" : prepared_log(log));
   report.with_debug_info = !options.without_debug_info;
-  if (!report.log.empty()) report.log = prepared_log(report.log);
-  report.output = prepared_output(report.output);
+  report.suggest = options.suggest;
 
   RunOptions run;
   run.view = "guarded";
   run.stat = options.stat;
   run.log = report.log;
   run.delay = options.delay;
-  if (options.enforcer == "mpk") {
-    throw Failure(kWeirFailed, "check --enforcer=mpk: this version does not use protection keys; --enforcer=process enforces the same rules on every processor");
-  }
-  run.enforcer = options.enforcer;
-  run.policies = options.policies;
+  run.enforcer = chosen_enforcer(options);
+  run.policies = options.policies.empty() ? "inferred" : options.policies;
+  run.rehash = options.rehash;
+  run.domains = options.domains;
+  run.exhaustive = options.exhaustive;
+  report.by_keys = run.enforcer == "mpk";
+  if (report.verbose && report.by_keys) say(report.log, "protection keys keep threads from what the program declares; nothing else is checked");
   run.findings = descriptor_number();
   const FindingsMemory memory;
+  memory.findings().suggests = options.suggest;
   const std::vector<std::string> environment = environment_for(run);
   Child child(
       [&] {
@@ -92,13 +93,12 @@ int check(const Words& words, const CheckOptions& options) {
   if (is_halted) end(child);
   else is_halted = checker.take() && options.halt;
   checker.finish();
-  if (options.suggest) print_suggestions(memory.reader(), report.log);
   if (!memory.reader().attached()) {
     throw Failure(kWeirFailed, fmt::format("{} was not checked: it ended before Weir's library was at work in it", program.path));
   }
-  if (is_halted) return options.exit_code;
+  if (is_halted) return options.reports.exit_code;
   const int status = child.end_alike();
-  return status == 0 && checker.reported() != 0 ? options.exit_code : status;
+  return status == 0 && checker.reported() != 0 ? options.reports.exit_code : status;
 }
 
 }  // namespace
@@ -106,16 +106,7 @@ int check(const Words& words, const CheckOptions& options) {
 Command add_check(CLI::App& app) {
   auto options = std::make_shared<CheckOptions>();
   CLI::App* command = app.add_subcommand("check", "Run a program and report its data races");
-  command->add_option("--suppressions", options->suppressions, "Do not report what matches a line of FILE; may be repeated")
-      ->allow_extra_args(false)
-      ->type_name("FILE");
-  command->add_option("--format", options->report.format, "What the report is written as")
-      ->transform(CLI::IsMember({"text", "json", "sarif"}))
-      ->capture_default_str();
-  command->add_option("--output", options->report.output, "Write the report to FILE instead of standard error")->type_name("FILE");
-  command->add_option("--exit-code", options->exit_code, "Exit status where a race was found and the program ended with 0")
-      ->check(CLI::Range(0, 255))
-      ->capture_default_str();
+  add_report_options(*command, options->reports);
   command->add_flag("--halt", options->halt, "End the program at the first race that is reported");
   command->add_flag("--keep-going", options->keep_going, "Go on after a race: the default");
   command->add_option("--enforcer", options->enforcer, "What keeps threads from memory: their own page tables, or protection keys")
@@ -123,15 +114,16 @@ Command add_check(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--policies", options->policies, "What is checked: all memory, by inferred policies, or only what the program declares")
       ->transform(CLI::IsMember({"inferred", "declared"}))
-      ->capture_default_str();
-  command->add_flag("--suggest", options->suggest, "At the end, suggest annotations");
-  command->add_flag("--verbose", options->report.verbose, "Say also what is not reported, and which suppressions were not needed");
+      ->default_str("inferred");
+  command->add_option("--rehash", options->rehash, "Protection keys: give threads and locks other ones so often; 0: never")->type_name("MILLISECONDS")->capture_default_str();
+  command->add_option("--domains", options->domains, "Testing: so many protection keys for threads and locks at most")->group("");
+  command->add_flag("--exhaustive", options->exhaustive, "Look at every access to memory that threads share, whatever that costs: finds more, and is slow");
+  command->add_flag("--suggest", options->suggest, "At the end, suggest annotations (weir/weir.h) for what threads share");
   command->add_flag("--stat", options->stat, "At the end, print what the run spent");
-  command->add_option("--log", options->report.log, "Write Weir's own words to FILE instead of standard error")->type_name("FILE");
+  command->add_option("--log", options->reports.report.log, "Write Weir's own words to FILE instead of standard error")->type_name("FILE");
   command->add_option("--delay", options->delay, "Debugging: random delays at events, from this seed (not 0)")
       ->check(CLI::Range(uint64_t{1}, UINT64_MAX))
       ->type_name("SEED");
-  command->add_flag("--without-debug-info", options->without_debug_info, "Testing: as if nothing had debug information")->group("");
   return {command, true, [options](const Words& program) { return check(program, *options); }};
 }
 

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "cli/failure.h"
+#include "cli/suggestions.h"
 #include "cli/words.h"
 #include "recording/bytes.h"
 
@@ -45,6 +46,12 @@ void Checker::print(const ReportedRace& race) {
   else write(report_.output, fmt::format("weir: {}\n", text));
 }
 
+Judgement Checker::judge(const ReportedRace& race) {
+  if (!report_.by_keys || race.why != findings::Why::kPolicy || race.rule != "unordered") return proof_.judge(race);
+  const std::string& why_not = order_.why_not(reader_.modules());
+  return {why_not.empty(), why_not, ""};
+}
+
 bool Checker::take_one(uint32_t index, const findings::Race& found) {
   ReportedRace race = reader_.read(found);
   const std::string places = places_of(race);
@@ -53,7 +60,7 @@ bool Checker::take_one(uint32_t index, const findings::Race& found) {
     reported_[known->second].indices.push_back(index);
     return false;
   }
-  const Judgement judgement = proof_.judge(race);
+  const Judgement judgement = judge(race);
   if (!judgement.is_proven) {
     if (unproven_.insert(places).second) reasons_[judgement.module.empty() ? judgement.why_not : "no debug information in " + shown_path(judgement.module)]++;
     return false;
@@ -70,11 +77,15 @@ bool Checker::take_one(uint32_t index, const findings::Race& found) {
 
 bool Checker::take() {
   for (const uint32_t count = findings_.races(); next_ < count; next_++) waiting_.insert(next_);
+  std::vector<std::pair<uint32_t, findings::Race>> ready;
+  for (const uint32_t index : waiting_) {
+    if (const std::optional<findings::Race> race = findings_.race(index)) ready.emplace_back(index, *race);
+  }
+  std::ranges::stable_sort(ready, {}, [](const auto& one) { return one.second.order; });
   bool is_new = false;
-  for (auto index = waiting_.begin(); index != waiting_.end();) {
-    const std::optional<findings::Race> race = findings_.race(*index);
-    if (race) is_new |= take_one(*index, *race);
-    index = race ? waiting_.erase(index) : std::next(index);
+  for (const auto& [index, race] : ready) {
+    waiting_.erase(index);
+    is_new |= take_one(index, race);
   }
   return is_new;
 }
@@ -91,7 +102,8 @@ void Checker::say_totals(const Totals& totals) {
   if (totals.unproven && report_.verbose) {
     std::string why;
     for (const auto& [reason, count] : reasons_) why += fmt::format("{}{} ({})", why.empty() ? "" : ", ", reason, count);
-    say(report_.log, fmt::format("{} of accesses may be atomic operations: not reported ({})", counted(totals.unproven, "pair", "pairs"), why));
+    say(report_.log, fmt::format("{} of accesses may be atomic operations{}: not reported ({})", counted(totals.unproven, "pair", "pairs"),
+                                 report_.by_keys ? ", or ordered by some" : "", why));
   }
   if (report_.verbose) {
     for (const std::string& line : suppressions_.unused()) say(report_.log, "unused suppression: " + line);
@@ -109,8 +121,10 @@ void Checker::finish() {
     for (const uint32_t index : one.indices) one.race.count += findings_.count(index) + 1;
     races.push_back(one.race);
   }
+  std::vector<Suggestion> suggested;
+  if (report_.suggest) suggested = suggestions(findings_, report_.with_debug_info);
   if (report_.format != "text") {
-    const std::string text = report_.format == "json" ? json_report(races, totals, program_) : sarif_report(races, program_);
+    const std::string text = report_.format == "json" ? json_report(races, totals, program_, report_.suggest ? &suggested : nullptr) : sarif_report(races, program_);
     if (report_.output.empty()) {
       fmt::print(stderr, "{}\n", text);
       if (report_.log.empty()) return;  // who reads it wants nothing else there
@@ -119,6 +133,10 @@ void Checker::finish() {
     }
   }
   say_totals(totals);
+  if (!report_.suggest || report_.format == "json") return;
+  const std::string text = suggestions_text(suggested, findings_.lost_cells());
+  if (report_.format != "text" || report_.output.empty()) say(report_.log, text);
+  else write(report_.output, fmt::format("weir: {}\n", text));
 }
 
 }  // namespace weir::cli

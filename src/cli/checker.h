@@ -9,6 +9,7 @@
 
 #include "cli/atomic_proof.h"
 #include "cli/findings_memory.h"
+#include "cli/order_proof.h"
 #include "cli/race_reader.h"
 #include "cli/report.h"
 #include "cli/suppressions.h"
@@ -21,6 +22,8 @@ struct CheckReport {
   std::string log;              // Weir's own words; empty: standard error
   bool verbose = false;
   bool with_debug_info = true;
+  bool suggest = false;         // annotations, when the program has ended
+  bool by_keys = false;         // the enforcer is that by protection keys
 };
 
 class Checker {
@@ -43,12 +46,14 @@ class Checker {
   };
 
   bool take_one(uint32_t index, const findings::Race& race);
+  Judgement judge(const ReportedRace& race);
   void print(const ReportedRace& race);
   void say_totals(const Totals& totals);
 
   FindingsReader findings_;
   RaceReader reader_;
   AtomicProof proof_;
+  OrderProof order_;
   Suppressions suppressions_;
   const CheckReport report_;
   const std::vector<std::string> program_;

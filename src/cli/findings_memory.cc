@@ -9,6 +9,7 @@ namespace weir::cli {
 namespace {
 
 using findings::Findings;
+using findings::ObjectKind;
 
 uint32_t taken(const uint32_t& count, uint32_t most) { return std::min(__atomic_load_n(&count, __ATOMIC_ACQUIRE), most); }
 
@@ -70,6 +71,35 @@ std::optional<KnownTask> FindingsReader::task(uint32_t number) const {
   return KnownTask{task.tid, task.creator, in_range(task.context, findings::kMostContexts), task.start, text_of(task.name, sizeof task.name)};
 }
 
+std::vector<findings::Cell> FindingsReader::cells() const {
+  std::vector<findings::Cell> all;
+  const auto mend = [](findings::Tenure& tenure) {
+    if (tenure.kind > findings::kShared) tenure.kind = findings::kNoTenure;
+    tenure.lock_count = std::min(tenure.lock_count, findings::kMostCandidates);
+    tenure.reader_count = std::min(tenure.reader_count, findings::kMostReaders);
+    tenure.first = in_range(tenure.first, findings::kMostContexts);
+    tenure.last = in_range(tenure.last, findings::kMostContexts);
+    for (auto& reader : tenure.readers) reader.first = in_range(reader.first, findings::kMostContexts), reader.last = in_range(reader.last, findings::kMostContexts);
+  };
+  if (__atomic_load_n(&memory_.cells, __ATOMIC_ACQUIRE) == 0) return all;
+  for (const findings::Cell& there : memory_.cell) {
+    if (__atomic_load_n(&there.ready, __ATOMIC_ACQUIRE) != 2) continue;
+    findings::Cell& cell = all.emplace_back();
+    memcpy(&cell, &there, sizeof cell);
+    if (static_cast<uint32_t>(cell.kind) > static_cast<uint32_t>(ObjectKind::kMapping)) cell.kind = ObjectKind::kUnknown;
+    cell.context = in_range(cell.context, findings::kMostContexts);
+    cell.tenure_count = std::min(cell.tenure_count, findings::kMostTenures);
+    for (findings::Tenure& tenure : cell.tenures) mend(tenure);
+    mend(cell.now);
+  }
+  return all;
+}
+
+uint32_t FindingsReader::lost_cells() const {
+  const uint32_t all = __atomic_load_n(&memory_.cells, __ATOMIC_ACQUIRE), kept = static_cast<uint32_t>(cells().size());
+  return all - std::min(all, kept);
+}
+
 std::vector<Mapping> FindingsReader::mappings() const {
   std::vector<Mapping> all;
   const uint32_t count = taken(memory_.modules, findings::kMostModules);
@@ -85,6 +115,12 @@ std::vector<Mapping> FindingsReader::mappings() const {
 FindingsMemory::FindingsMemory() : memory_("weir-findings", findings::kFindingsSize, "for what a check finds") {
   findings().magic = findings::kMagic;
   findings().version = findings::kVersion;
+}
+
+void FindingsMemory::take_touched(const FindingsMemory& other) {
+  for (uint32_t i = 0; i < findings::kMostTouched; i++) {
+    if (other.findings().touched[i].key) findings().touched[i] = other.findings().touched[i];
+  }
 }
 
 void FindingsMemory::sleep(uint32_t seen) const { sys::futex_wait(&findings().bell, seen, 100'000'000); }

@@ -37,7 +37,10 @@ class FindingsReader {
   std::unique_ptr<findings::Context> context(uint32_t index) const;  // null: there is none
   std::optional<KnownTask> task(uint32_t number) const;
   std::vector<Mapping> mappings() const;
+  std::vector<findings::Cell> cells() const;  // of which something is kept, for suggestions
+  uint32_t lost_cells() const;                 // for which there was no room
   uint32_t lost() const;  // races for which there was no room
+  uint64_t unseen_pages() const { return __atomic_load_n(&memory_.unseen_pages, __ATOMIC_RELAXED); }
 
   bool attached() const { return __atomic_load_n(&memory_.attached, __ATOMIC_ACQUIRE) != 0; }
   bool is_multithreaded() const { return __atomic_load_n(&memory_.multi, __ATOMIC_RELAXED) != 0; }
@@ -57,6 +60,9 @@ class FindingsMemory {
   uint32_t bell() const { return __atomic_load_n(&findings().bell, __ATOMIC_ACQUIRE); }
   void sleep(uint32_t seen) const;
 
+  int descriptor() const { return memory_.descriptor(); }
+  // Who touches which page, as another replay has found out.
+  void take_touched(const FindingsMemory& other);
   bool pass_on(int number) const { return memory_.pass_on(number); }
 
  private:

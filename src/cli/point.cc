@@ -23,6 +23,8 @@ std::string to_environment(const RunOptions& options, int tracer) {
   if (options.trace >= 0) text += fmt::format(",trace={:06},without={:05}", options.trace, options.left_out);
   if (options.findings >= 0) {
     text += fmt::format(",findings={:06},enforcer={},policies={}", options.findings, options.enforcer, options.policies);
+    if (options.enforcer == "mpk") text += fmt::format(",rehash={},domains={}", options.rehash, options.domains);
+    if (options.exhaustive) text += ",exact=1";
   }
   add_path(text, ",cache=", options.cache);
   add_path(text, ",json=", options.json);

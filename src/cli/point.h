@@ -23,6 +23,8 @@ struct RunOptions {
   int trace = -1;      // descriptor of the memory of a recording (trace/ring.h); -1: the run is not recorded or replayed
   int findings = -1;   // descriptor of the memory for what a checker finds (trace/findings.h); -1: the run is not checked
   std::string enforcer = "auto", policies = "inferred";  // of a checked run
+  uint32_t rehash = 1000, domains = 0;                   // likewise, by protection keys
+  bool exhaustive = false;                                // likewise
   uint32_t left_out = 0;  // of a recording: optimizations (base/optimizations.h)
   uint64_t delay = 0;  // seed of random delays at events, a debugging aid; 0: none
 

@@ -37,6 +37,12 @@ TEST(ToEnvironment, NamesWhatACheckAsksForAndNothingOfItOtherwise) {
   options.findings = 700;
   options.enforcer = "process";
   EXPECT_TRUE(to_environment(options, 0).ends_with(",findings=000700,enforcer=process,policies=inferred"));
+  options.exhaustive = true;
+  EXPECT_TRUE(to_environment(options, 0).ends_with(",policies=inferred,exact=1"));
+  options.exhaustive = false;
+  options.enforcer = "mpk";
+  options.rehash = 5;
+  EXPECT_TRUE(to_environment(options, 0).ends_with(",findings=000700,enforcer=mpk,policies=inferred,rehash=5,domains=0"));
 }
 
 TEST(ToEnvironment, QuotesCommasAndPercentSignsInNames) {

@@ -16,4 +16,7 @@ struct Finding {
 
 std::vector<Finding> probe_machine();
 
+// So many that a program could be given protection keys of its own: two domains and one that is nobody's (view/guarded_domains.h).
+bool has_protection_keys();
+
 }  // namespace weir::cli

@@ -44,7 +44,9 @@ Words words_of(Misuse misuse) {
     case Misuse::kForeign: return {"foreign", "this is no memory of the program's"};
     case Misuse::kOverlaps: return {"overlaps", "it overlaps another object that has a policy, and is not the same"};
     case Misuse::kUnknownObject: return {"unknown-object", "no object with a policy begins here"};
-    case Misuse::kUnbalancedLock: return {"unbalanced-lock", "the lock is given back by who does not hold it"};
+    case Misuse::kUnbalancedLock: return {"unbalanced-lock", "the thread does not hold the lock that it gives back"};
+    case Misuse::kDestroyedLock: return {"destroyed-lock", "the lock is destroyed while a thread holds it"};
+    case Misuse::kLockedAgain: return {"locked-again", "the thread waits for a mutex that it holds itself, and that is not recursive"};
     case Misuse::kTooMany: return {"too-many", "there are more objects with policies than Weir has room for"};
   }
   return {"misuse", "the annotation cannot be carried out"};
@@ -60,6 +62,16 @@ std::string change_name(uint32_t number) {
 std::string policy_name(uint32_t number) {
   constexpr const char* kNames[] = {"untouched", "private", "read-shared", "racy", "inaccessible", "sticky-read", "locked"};
   return number >= 1 && number <= std::size(kNames) ? kNames[number - 1] : "";
+}
+
+// The call that is meant; empty: it is none of a lock.
+std::string lock_call(Misuse misuse) {
+  switch (misuse) {
+    case Misuse::kUnbalancedLock: return "unlock";
+    case Misuse::kDestroyedLock: return "destroy";
+    case Misuse::kLockedAgain: return "lock";
+    default: return "";
+  }
 }
 
 // The type of a lock as a user calls it, by the types of what lies at its address.
@@ -118,17 +130,21 @@ ReportedTask RaceReader::task(uint32_t number) {
   return result;
 }
 
+// The name of the lock, not of a member inside it.
+void RaceReader::name_lock(Variable& variable) {
+  for (const char* inside : {"._M_", ".__data"}) {
+    if (const size_t at = variable.name.find(inside); at != std::string::npos) variable.name.resize(at);
+  }
+}
+
 ReportedLock RaceReader::lock(uint64_t word) {
   ReportedLock lock;
   lock.address = word & ~uint64_t{1};
   lock.for_reading = word & 1;
-  const std::optional<Variable> variable = variables_.static_at(lock.address);
+  std::optional<Variable> variable = variables_.static_at(lock.address);
   if (!variable) return lock;
-  // The name of the lock, not of a member inside it.
+  name_lock(*variable);
   lock.name = variable->name;
-  for (const char* inside : {"._M_", ".__data"}) {
-    if (const size_t at = lock.name.find(inside); at != std::string::npos) lock.name.resize(at);
-  }
   lock.type = lock_type(variable->types);
   return lock;
 }
@@ -167,7 +183,8 @@ ReportedObject RaceReader::object(const findings::Race& race) {
   result.start = object.start;
   result.size = object.size;
   result.offset = address >= object.start && object.start ? address - object.start : 0;
-  result.policy = policy_name(object.policy);
+  result.policy = policy_name(object.policy & ~findings::kUnnamedNew);
+  result.is_unnamed_new = object.policy & findings::kUnnamedNew;
   if (object.kind == ObjectKind::kHeap) {
     result.task = task(object.task);
     result.allocated_at = frames(object.context);
@@ -196,10 +213,14 @@ ReportedObject RaceReader::object(const findings::Race& race) {
   return result;
 }
 
-ReportedRace RaceReader::read(const findings::Race& race) {
+void RaceReader::update() {
   const size_t generation = modules_.generation();
   modules_.set(findings_.mappings());
   if (generation != modules_.generation()) known_.clear();
+}
+
+ReportedRace RaceReader::read(const findings::Race& race) {
+  update();
   ReportedRace result;
   result.why = race.why;
   result.change = change_name(race.change);
@@ -218,7 +239,14 @@ ReportedRace RaceReader::read(const findings::Race& race) {
       break;
     case Why::kCollision: words = {"data-race", "both threads were about to make their access at the same moment"}; break;
     case Why::kPolicy: words = words_of(static_cast<Fault>(std::min<uint32_t>(race.fault, 255))); break;
-    case Why::kMisuse: words = words_of(static_cast<Misuse>(race.fault)); break;
+    case Why::kMisuse:
+      words = words_of(static_cast<Misuse>(race.fault));
+      result.is_of_lock = !lock_call(static_cast<Misuse>(race.fault)).empty();
+      if (result.is_of_lock) {
+        result.change = lock_call(static_cast<Misuse>(race.fault));
+        name_lock(result.object.variable);
+      }
+      break;
   }
   result.rule = words.rule;
   result.because = words.because;

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "cli/findings_memory.h"
@@ -21,12 +22,17 @@ class RaceReader {
   Modules& modules() { return modules_; }
   StackWalk& stacks() { return stacks_; }
 
+  // Of a program that has ended: the modules that it had last. Before what follows.
+  void update();
+  const Frames& frames(uint32_t context);
+  ReportedLock lock(uint64_t word);
+  std::optional<Variable> variable(uint64_t address) { return variables_.static_at(address); }
+
  private:
   ReportedTask task(uint32_t number);
   ReportedSide side(const findings::Side& side);
   ReportedObject object(const findings::Race& race);
-  ReportedLock lock(uint64_t word);
-  const Frames& frames(uint32_t context);
+  static void name_lock(Variable& variable);
   bool find_on_stack(ReportedObject& object, uint64_t address, uint32_t context);
 
   FindingsReader findings_;

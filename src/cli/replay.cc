@@ -1,4 +1,5 @@
 // weir replay: the recorded program starts once more as it started then, and is told what it was told then.
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
@@ -7,6 +8,7 @@
 #include <CLI/CLI.hpp>
 #include <cstring>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -14,6 +16,7 @@
 #include "cli/commands.h"
 #include "cli/failure.h"
 #include "cli/feeder.h"
+#include "cli/findings_memory.h"
 #include "cli/identity.h"
 #include "cli/launch.h"
 #include "cli/loader_files.h"
@@ -21,6 +24,7 @@
 #include "cli/processor_x86_64.h"
 #include "cli/program.h"
 #include "cli/progress.h"
+#include "cli/report_options.h"
 #include "cli/where.h"
 #include "cli/words.h"
 #include "sys/signal.h"
@@ -30,7 +34,15 @@ namespace {
 
 struct ReplayOptions {
   std::string directory, log, stop;
-  bool stat = false, fingerprint = false, check = false, gdb = false;
+  bool stat = false, fingerprint = false, verify = false, check = false, gdb = false;
+  ReportOptions reports;
+};
+
+// One of the runs that a replay takes.
+struct Run {
+  const FindingsMemory* findings = nullptr;  // null: it is not checked
+  bool is_quiet = false;                     // nothing of it is shown
+  std::function<int(int)> at_end;            // the program has ended: what the command's exit status becomes, of the program's. It may be null
 };
 
 // Throws Failure where a replay here and now could not be the same.
@@ -156,23 +168,21 @@ void look(Look& look, const TraceMemory& memory, Child& child, const std::string
   look.start_gdb(processes, [&] { return child.attend() && !child.is_interrupted(); });
 }
 
-int replay(const ReplayOptions& options) {
-  if (options.gdb) locate_program({"gdb"});
-  const std::string log = options.log.empty() ? "" : prepared_log(options.log);
-  const recording::Recording recording(chosen_recording(options.directory));
+void hide_output() {
+  const int nothing = open("/dev/null", O_WRONLY);
+  if (nothing < 0 || dup2(nothing, 1) < 0 || dup2(nothing, 2) < 0) throw Failure(kWeirFailed, fmt::format("/dev/null: {}", strerror(errno)));
+  close(nothing);
+}
+
+int replay_once(const ReplayOptions& options, const recording::Recording& recording, const std::string& log, const Run& this_run) {
   const recording::Manifest& manifest = recording.manifest;
-  refuse_other_world(recording);
-  utsname system;
-  uname(&system);
-  if (manifest.system != system.release) {
-    say(log, fmt::format("recorded on Linux {}, this is {}: addresses may differ", manifest.system, system.release));
-  }
   RunOptions run;
   run.order = manifest.order;
   run.view = manifest.view;
   run.trace = manifest.descriptor;
   TraceMemory memory(trace::Mode::kReplay);
   memory.set_run(recording.directory, log, options.fingerprint || manifest.fingerprint, options.stat);
+  if (this_run.findings) memory.header().findings = this_run.findings->descriptor();
   const trace::Stop wanted = options.stop.empty() && !options.gdb ? trace::Stop{} : place_to_stop(options.stop.empty() ? "1" : options.stop);
   std::optional<Look> stand;
   if (wanted.place) stand.emplace(memory, wanted, manifest.program);
@@ -190,6 +200,7 @@ int replay(const ReplayOptions& options) {
   Child child(
       [&] {
         restore(manifest);
+        if (this_run.is_quiet) hide_output();
         setrlimit(RLIMIT_NOFILE, &descriptors);
         if (!memory.pass_on(run.trace)) {
           throw Failure(kWeirFailed, fmt::format("descriptor {}, which was used when this was recorded: {} (ulimit -Hn?)", run.trace,
@@ -236,12 +247,52 @@ int replay(const ReplayOptions& options) {
                                 : stuck ? "the replay differs from the recording: a task has come to the end of what is recorded of it, and the others wait for it"
                                 : damages.empty() ? difference(recording, child, feeder) : "";
   if (!different.empty()) say(log, different);
-  if (!options.check) return child.end_alike();
-  if (different.empty() && damages.empty()) {
-    say(log, fmt::format("replayed as recorded ({})", recording.end->words()));
-    return 0;
+  if (options.verify && different.empty() && damages.empty()) say(log, fmt::format("replayed as recorded ({})", recording.end->words()));
+  const bool is_same = different.empty() && damages.empty();
+  const int before = options.verify ? (is_same ? 0 : 1) : child.was_killed() || child.is_interrupted() ? -1 : child.status();
+  const int status = this_run.at_end ? this_run.at_end(before) : before;
+  return status >= 0 || this_run.is_quiet ? status : child.end_alike();
+}
+
+// The replay runs twice (view/guarded_replay.h).
+int replay_checked(const ReplayOptions& options, const recording::Recording& recording, const std::string& log) {
+  if (recording.manifest.view != "coherent") {
+    throw Failure(kWeirFailed, fmt::format("{}: it was recorded with --view {}, which does not keep who touched which memory when; races are found in recordings "
+                                           "with --view coherent (the default), or by weir check while the program runs",
+                                           recording.directory, recording.manifest.view));
   }
-  return 1;
+  Suppressions suppressions = read_suppressions(options.reports);
+  const CheckReport report = prepared_report(options.reports, log);
+  FindingsMemory notes, found;
+  notes.findings().pass = findings::Pass::kNotes;
+  found.findings().pass = findings::Pass::kLooks;
+  ReplayOptions quiet = options;
+  quiet.verify = quiet.stat = false;
+  replay_once(quiet, recording, "/dev/null", {&notes, true, nullptr});
+  found.take_touched(notes);
+  std::vector<std::string> words = recording.manifest.arguments;
+  Checker checker(found.reader(), std::move(suppressions), report, words);
+  const auto finish = [&](int status) {
+    checker.take();  // all at once: in the same order each time
+    checker.finish();
+    if (const uint64_t pages = found.reader().unseen_pages()) say(log, fmt::format("there was no room to look at {} of the pages that several threads touch", pages));
+    if (!found.reader().attached()) throw Failure(kWeirFailed, fmt::format("{} was not checked: it ended before Weir's library was at work in it", recording.directory));
+    return status == 0 && checker.reported() != 0 ? options.reports.exit_code : status;
+  };
+  return replay_once(options, recording, log, {&found, false, finish});
+}
+
+int replay(const ReplayOptions& options) {
+  if (options.gdb) locate_program({"gdb"});
+  const std::string log = options.log.empty() ? "" : prepared_log(options.log);
+  const recording::Recording recording(chosen_recording(options.directory));
+  refuse_other_world(recording);
+  utsname system;
+  uname(&system);
+  if (recording.manifest.system != system.release) {
+    say(log, fmt::format("recorded on Linux {}, this is {}: addresses may differ", recording.manifest.system, system.release));
+  }
+  return options.check ? replay_checked(options, recording, log) : replay_once(options, recording, log, {});
 }
 
 }  // namespace
@@ -250,12 +301,14 @@ Command add_replay(CLI::App& app) {
   auto options = std::make_shared<ReplayOptions>();
   CLI::App* command = app.add_subcommand("replay", "Run a recorded program again, exactly as it ran");
   command->add_option("DIR", options->directory, "The recording; default: the newest one");
-  command->add_flag("--check", options->check, "Exit with 0 where the replay was the same to the end, else with 1");
-  CLI::Option* const check = command->get_option("--check");
+  CLI::Option* const verify = command->add_flag("--verify", options->verify, "Exit with 0 where the replay was the same to the end, else with 1");
+  CLI::Option* const check = command->add_flag("--check", options->check, "Report the data races of the recorded run");
+  for (const std::string& name : add_report_options(*command, options->reports)) command->get_option(name)->needs(check);
   command->add_option("--goto", options->stop, "Stop where the task comes to this event, say where that is and end; EVENT alone is of task 0-0")
       ->type_name("[PROCESS-TASK:]EVENT")
+      ->excludes(verify)
       ->excludes(check);
-  command->add_flag("--gdb", options->gdb, "Start gdb there; without --goto, where the program begins")->excludes(check);
+  command->add_flag("--gdb", options->gdb, "Start gdb there; without --goto, where the program begins")->excludes(verify)->excludes(check);
   command->add_flag("--stat", options->stat, "At the end, print what the run spent");
   command->add_flag("--fingerprint", options->fingerprint, "At the end, print a hash of the whole memory and of the schedule");
   command->add_option("--log", options->log, "Write Weir's own words to FILE instead of standard error")->type_name("FILE");

@@ -73,6 +73,7 @@ struct ReportedObject {
   ReportedTask task;       // allocated by, or whose stack
   Frames allocated_at;
   std::string policy;      // declared; empty: none
+  bool is_unnamed_new = false;  // what the program has not named since it, or the C++ library, got it from `new`
   std::string name() const { return has_variable ? variable.name : std::string(); }
 };
 
@@ -81,6 +82,7 @@ struct ReportedRace {
   std::string rule;      // of kPolicy and kMisuse: a word for programs, "held-by-other"
   std::string because;   // in words
   std::string change;    // "acquire write"; empty: an access
+  bool is_of_lock = false;  // kMisuse: `change` is a call of a lock
   ReportedObject object;
   ReportedSide sides[2];
   uint64_t count = 1;    // how often it was met
@@ -98,13 +100,16 @@ std::string place_words(const Frames& frames);             // of the innermost f
 std::string frame_words(const Frame& frame);               // function file.c:12:3
 std::string title_words(const ReportedRace& race);         // what, on what, where: one line
 std::string object_words(const ReportedObject& object);    // a sentence without an end
-const char* kind_words(const ReportedRace& race);          // data race, violation of a sharing policy, wrong annotation
+const char* kind_words(const ReportedRace& race);          // data race, violation of a sharing policy, wrong annotation, wrong use of a lock
 std::string shown_path(const std::string& path);           // shorter where it lies below the current directory
 
 // The text report of one race, several lines without the last newline; each but the first is indented.
 std::string race_text(const ReportedRace& race);
 
-std::string json_report(const std::vector<ReportedRace>& races, const Totals& totals, const std::vector<std::string>& program);
+struct Suggestion;  // suggestions.h
+// `suggestions`: null where none were asked for.
+std::string json_report(const std::vector<ReportedRace>& races, const Totals& totals, const std::vector<std::string>& program,
+                        const std::vector<Suggestion>* suggestions = nullptr);
 std::string sarif_report(const std::vector<ReportedRace>& races, const std::vector<std::string>& program);
 
 }  // namespace weir::cli

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/report.h"
+#include "cli/suggestions.h"
 
 namespace weir::cli {
 namespace {
@@ -89,9 +90,20 @@ ordered_json json_of(const ReportedObject& object) {
   return one;
 }
 
+ordered_json json_of(const std::vector<Suggestion>& suggestions) {
+  ordered_json all = ordered_json::array();
+  for (const Suggestion& one : suggestions) {
+    ordered_json lines = ordered_json::array();
+    for (const SuggestedLine& line : one.lines) lines.push_back({{"where", line.where}, {"file", line.file}, {"line", line.line}, {"text", line.text}});
+    all.push_back({{"object", one.object}, {"policy", one.policy}, {"seen", one.seen}, {"accesses", one.accesses}, {"lines", lines}});
+  }
+  return all;
+}
+
 }  // namespace
 
-std::string json_report(const std::vector<ReportedRace>& races, const Totals& totals, const std::vector<std::string>& program) {
+std::string json_report(const std::vector<ReportedRace>& races, const Totals& totals, const std::vector<std::string>& program,
+                        const std::vector<Suggestion>* suggestions) {
   ordered_json all = ordered_json::array();
   for (const ReportedRace& race : races) {
     ordered_json sides = ordered_json::array();
@@ -103,13 +115,14 @@ std::string json_report(const std::vector<ReportedRace>& races, const Totals& to
     if (!race.change.empty()) one["change"] = race.change;
     all.push_back(one);
   }
-  const ordered_json report = {{"schema", kSchemaVersion},
+  ordered_json report = {{"schema", kSchemaVersion},
                                {"tool", {{"name", "weir"}, {"version", WEIR_VERSION}}},
                                {"program", program},
                                {"races", all},
                                {"suppressed", totals.suppressed},
                                {"unproven", totals.unproven},
                                {"lost", totals.lost}};
+  if (suggestions) report["suggestions"] = json_of(*suggestions);
   return text_of(report);
 }
 

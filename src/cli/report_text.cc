@@ -116,6 +116,7 @@ std::string task_words(const ReportedTask& task) {
 std::string access_words(const ReportedSide& side, bool with_size) {
   using namespace findings;
   if (side.kind & kFree) return "free";
+  if (side.kind & kLockCall) return "call of the lock";
   if (side.kind & kChange) return "change of the sharing policy";
   const bool reads = side.kind & kRead, writes = side.kind & kWrite;
   std::string text = reads && writes ? "read and write" : writes ? "write" : reads ? "read" : "access";
@@ -129,7 +130,7 @@ std::string access_words(const ReportedSide& side, bool with_size) {
 const char* kind_words(const ReportedRace& race) {
   switch (race.why) {
     case Why::kPolicy: return "violation of a sharing policy";
-    case Why::kMisuse: return "wrong annotation";
+    case Why::kMisuse: return race.is_of_lock ? "wrong use of a lock" : "wrong annotation";
     case Why::kUnordered:
     case Why::kCollision: break;
   }

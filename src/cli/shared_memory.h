@@ -15,6 +15,7 @@ class SharedMemory {
   SharedMemory& operator=(const SharedMemory&) = delete;
 
   uint64_t base() const { return base_; }
+  int descriptor() const { return descriptor_; }  // this process's
 
   // In the child: the descriptor that the program inherits, at `number`. False with errno.
   bool pass_on(int number) const;

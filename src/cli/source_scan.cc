@@ -106,6 +106,7 @@ using Name = std::tuple<std::string, int, std::string>;  // file and function in
 bool is_atomic_word(std::string_view name) {
   std::string small(name);
   std::ranges::transform(small, small.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (small.find("sig_atomic_t") != std::string::npos) return false;  // in a thread and its handlers, not between threads
   for (const char* part : {"atomic", "__sync_", "interlocked", "access_once", "read_once", "write_once", "once_flag", "load_acquire", "store_release", "ck_pr_",
                            "load_relaxed", "store_relaxed", "cmpxchg", "compare_and_swap", "rcu_dereference", "rcu_assign"}) {
     if (small.find(part) != std::string::npos) return true;
@@ -187,7 +188,7 @@ bool SourceScan::Closure::add_declared(const std::string& path, const std::vecto
   bool is_more = false;
   for (size_t i = start; i < limit; i++) {
     const Token& type = tokens[i];
-    if (!type.is_name || !is_atomic(path, type.function, type.text)) continue;
+    if (!type.is_name || is_assembly(type.text) || !is_atomic(path, type.function, type.text)) continue;
     const std::string next = i + 1 < limit ? tokens[i + 1].text : "";
     const std::string before = i > start ? tokens[i - 1].text : "";
     if (tokens[start].text == "using" && start + 2 < limit && tokens[start + 2].text == "=") is_more |= add(path, type.function, tokens[start + 1].text);
@@ -261,14 +262,38 @@ const SourceScan::Closure& SourceScan::closure_of(const std::string& path, const
   return *closure;
 }
 
-SourceScan::Found SourceScan::look(const std::string& path, int line, const std::vector<std::string>& unit) {
-  const SourceFile& file = scanned_file(path);
-  if (!file.is_readable) return {false, "the source file " + path + " cannot be read"};
-  const std::vector<Token>& tokens = file.tokens;
-  const auto at_line = std::ranges::lower_bound(tokens, line, {}, &Token::line);
-  if (at_line == tokens.end() || at_line->line != line) return {false, "no statement at the line"};
-  size_t first = static_cast<size_t>(at_line - tokens.begin()), last = first;
-  while (last + 1 < tokens.size() && tokens[last + 1].line == line) last++;
+namespace {
+
+struct Statement {
+  size_t first, last;  // tokens
+};
+
+// Where a parenthesis that opens at `open` closes.
+size_t close_of(const std::vector<Token>& tokens, size_t open, size_t last) {
+  size_t close = open + 1;
+  while (close < last && !(tokens[close].text == ")" && tokens[close].depth == tokens[open].depth)) close++;
+  return close;
+}
+
+// Of a statement `if (head) body`: that part in which the token is.
+Statement part_of(const std::vector<Token>& tokens, Statement whole, size_t token) {
+  for (size_t at = whole.first; at < token; at = whole.first) {
+    if (is_any(tokens[at].text, {"else", "do"})) {
+      whole.first = at + 1;
+      continue;
+    }
+    if (!is_any(tokens[at].text, {"if", "while", "for", "switch"})) break;
+    const size_t open = at + (tokens[at + 1].text == "constexpr" ? 2 : 1);
+    if (open > whole.last || tokens[open].text != "(") break;
+    const size_t close = close_of(tokens, open, whole.last);
+    if (token <= close) return {at, close};
+    whole.first = close + 1;
+  }
+  return whole;
+}
+
+// The tokens of the line, and what of statements is on others.
+Statement statement_at(const std::vector<Token>& tokens, size_t first, size_t last) {
   while (first > 0 && !is_boundary(tokens[first - 1])) first--;
   // To the end of the statement; a brace behind a head of a block is one, too.
   int open = 0;
@@ -278,9 +303,28 @@ SourceScan::Found SourceScan::look(const std::string& path, int line, const std:
     if (next.text == "}" && open > 0) open--;
     else if (next.text == "}") break;
   }
+  return {first, last};
+}
+
+}  // namespace
+
+SourceScan::Found SourceScan::look(const std::string& path, int line, int column, const std::vector<std::string>& unit) {
+  const SourceFile& file = scanned_file(path);
+  if (!file.is_readable) return {false, "the source file " + path + " cannot be read"};
+  const std::vector<Token>& tokens = file.tokens;
+  const auto at_line = std::ranges::lower_bound(tokens, line, {}, &Token::line);
+  if (at_line == tokens.end() || at_line->line != line) return {false, "no statement at the line"};
+  size_t first = static_cast<size_t>(at_line - tokens.begin()), last = first;
+  while (last + 1 < tokens.size() && tokens[last + 1].line == line) last++;
+  Statement statement{first, last};
+  const auto token = std::find_if(tokens.begin() + static_cast<long>(first), tokens.begin() + static_cast<long>(last) + 1,
+                                  [&](const Token& one) { return one.column == column; });
+  const auto at = static_cast<size_t>(token - tokens.begin());
+  if (at <= last) statement = part_of(tokens, statement_at(tokens, at, at), at);
+  else statement = statement_at(tokens, first, last);
 
   const Closure& closure = closure_of(path, unit);
-  for (size_t i = first; i <= last; i++) {
+  for (size_t i = statement.first; i <= statement.last; i++) {
     const Token& token = tokens[i];
     if (!token.is_name) continue;
     if (closure.is_atomic(path, token.function, token.text)) return {false, token.text + " may be atomic"};

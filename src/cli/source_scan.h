@@ -24,9 +24,10 @@ class SourceScan {
     bool is_plain = false;  // nothing in the statement can be atomic
     std::string why_not;
   };
-  // The statement at that line. `unit` are the files of which debug information says that the program has been made of them: some of
+  // The statement at that line; with a column (0: not known) the one of several there, and of one with a head (`if (...)`) that or what it
+  // stands before. `unit` are the files of which debug information says that the program has been made of them: some of
   // those that are included are found by it.
-  Found look(const std::string& file, int line, const std::vector<std::string>& unit);
+  Found look(const std::string& file, int line, int column, const std::vector<std::string>& unit);
 
  private:
   struct Closure;

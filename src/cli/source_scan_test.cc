@@ -25,10 +25,10 @@ class SourceScanTest : public testing::Test {
     return path;
   }
   // The first line with "HERE" in a comment.
-  SourceScan::Found look(const std::string& text, const std::string& name = "") {
+  SourceScan::Found look(const std::string& text, const std::string& name = "", int column = 0) {
     const std::string path = write(name.empty() ? "case" + std::to_string(++cases_) + ".c" : name, text);
     const size_t at = text.find("HERE");
-    return SourceScan().look(path, 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<long>(at), '\n')), unit_);
+    return SourceScan().look(path, 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<long>(at), '\n')), column, unit_);
   }
   bool plain(const std::string& text) { return look(text).is_plain; }
 
@@ -72,6 +72,27 @@ TEST_F(SourceScanTest, AStatementOfSeveralLinesIsOne) {
   EXPECT_TRUE(plain("int x;\nvoid f(void) {\n  if (x) {  // HERE\n    atomic_load(&x);\n  }\n}\n"));
 }
 
+TEST_F(SourceScanTest, ByItsColumnAStatementIsOneOfSeveral) {
+  const std::string two = "int x, y;\nvoid f(void) {\n  x = 1; y = atomic_load(&x);  // HERE\n}\n";
+  EXPECT_FALSE(look(two).is_plain);
+  EXPECT_TRUE(look(two, "", 5).is_plain);    // =
+  EXPECT_FALSE(look(two, "", 14).is_plain);  // atomic_load
+  EXPECT_FALSE(look(two, "", 4).is_plain);   // no token begins there: all that is at the line
+}
+
+TEST_F(SourceScanTest, ByItsColumnAHeadIsToldFromWhatItStandsBefore) {
+  const std::string branch = "int x, y;\nvoid f(void) {\n  if (atomic_load(&x)) y = 1;  // HERE\n  else if (x) y = atomic_load(&x);\n}\n";
+  EXPECT_FALSE(look(branch).is_plain);
+  EXPECT_FALSE(look(branch, "", 7).is_plain);
+  EXPECT_TRUE(look(branch, "", 26).is_plain);
+  const std::string other = "int x, y;\nvoid f(void) {\n  if (x) y = 1;\n  else if (x > (y)) y = atomic_load(&x);  // HERE\n}\n";
+  EXPECT_TRUE(look(other, "", 12).is_plain);
+  EXPECT_FALSE(look(other, "", 23).is_plain);
+  const std::string loop = "int x[9];\nvoid f(int n) {\n  for (int i = 0; i < n; i++) x[i] = i, use(atomic_load(&n));  // HERE\n}\n";
+  EXPECT_TRUE(look(loop, "", 21).is_plain);
+  EXPECT_FALSE(look(loop, "", 36).is_plain);
+}
+
 TEST_F(SourceScanTest, Macros) {
   EXPECT_FALSE(plain("#define LOAD(p) __atomic_load_n(p, 0)\nint x;\nint f(void) {\n  return LOAD(&x);  // HERE\n}\n"));
   EXPECT_FALSE(plain("#define RAW(p) __atomic_load_n(p, 0)\n#define LOAD(p) (RAW(p) \\\n  + 0)\nint x;\nint f(void) {\n  return LOAD(&x);  // HERE\n}\n"));
@@ -102,6 +123,16 @@ TEST_F(SourceScanTest, InlineFunctions) {
   EXPECT_FALSE(plain("static inline int raw(int* p) { return __atomic_load_n(p, 0); }\nstatic inline int load(int* p) { return raw(p); }\nint x;\nint f(void) {\n  return load(&x);  // HERE\n}\n"));
   write("in.h", "int load(int* p) { return __atomic_load_n(p, 0); }\n");
   EXPECT_FALSE(plain("#include \"in.h\"\nint x;\nint f(void) {\n  return load(&x);  // HERE\n}\n"));
+}
+
+TEST_F(SourceScanTest, AssemblyInAFunctionThatIsCalled) {
+  EXPECT_TRUE(plain("static inline void use(long value) { __asm__ volatile(\"\" : : \"r\"(value) : \"memory\"); }\nint x;\nvoid f(void) {\n  use(x);  // HERE\n}\n"));
+  EXPECT_FALSE(plain("static inline int load(int* p) {\n  int value;\n  __asm__ volatile(\"mov %1, %0\" : \"=r\"(value) : \"m\"(*p));  // HERE\n  return value;\n}\n"));
+}
+
+TEST_F(SourceScanTest, WhatSignalHandlersMayWriteIsNotAtomicBetweenThreads) {
+  EXPECT_TRUE(plain("#include <signal.h>\nvolatile sig_atomic_t x;\nvoid f(void) {\n  x = 1;  // HERE\n}\n"));
+  EXPECT_FALSE(plain("#include <signal.h>\n_Atomic sig_atomic_t x;\nvoid f(void) {\n  x = 1;  // HERE\n}\n"));
 }
 
 TEST_F(SourceScanTest, DeclaredTypes) {
@@ -140,13 +171,13 @@ TEST_F(SourceScanTest, AStaticVariableInAFunctionHasAGuard) {
 }
 
 TEST_F(SourceScanTest, WhatCannotBeReadProvesNothing) {
-  EXPECT_FALSE(SourceScan().look(folder_ + "/none.c", 1, {}).is_plain);
-  EXPECT_FALSE(SourceScan().look(folder_, 1, {}).is_plain);
+  EXPECT_FALSE(SourceScan().look(folder_ + "/none.c", 1, 0, {}).is_plain);
+  EXPECT_FALSE(SourceScan().look(folder_, 1, 0, {}).is_plain);
   const std::string path = write("short.c", "int x;\n\nvoid f(void) { x = 1; }\n");
-  EXPECT_FALSE(SourceScan().look(path, 2, {}).is_plain);
-  EXPECT_FALSE(SourceScan().look(path, 9, {}).is_plain);
-  EXPECT_FALSE(SourceScan().look(path, -1, {}).is_plain);
-  EXPECT_TRUE(SourceScan().look(path, 3, {}).is_plain);
+  EXPECT_FALSE(SourceScan().look(path, 2, 0, {}).is_plain);
+  EXPECT_FALSE(SourceScan().look(path, 9, 0, {}).is_plain);
+  EXPECT_FALSE(SourceScan().look(path, -1, 0, {}).is_plain);
+  EXPECT_TRUE(SourceScan().look(path, 3, 0, {}).is_plain);
 }
 
 TEST_F(SourceScanTest, IncludesInACircleEnd) {

@@ -40,6 +40,14 @@ class Scanner {
   bool starts(std::string_view what) const { return text_.substr(at_, what.size()) == what; }
   bool is_spliced() const { return starts("\\\n"); }
 
+  int column_here() {
+    if (column_line_ != line_) {
+      column_line_ = line_;
+      line_start_ = text_.rfind('\n', at_) + 1;  // of the first line: npos is -1
+    }
+    return static_cast<int>(at_ - line_start_) + 1;
+  }
+
   void skip_spaces() {
     if (is_spliced()) {
       line_++, at_ += 2;
@@ -79,21 +87,22 @@ class Scanner {
 
   void token(std::vector<Token>* out) {
     const size_t start = at_;
+    const int line = line_, column = column_here();
     const char c = text_[at_];
     if (c == '"' || c == '\'') {
       skip_text(c);
-      out->push_back({std::string(1, c), line_});
+      out->push_back({std::string(1, c), line, column});
     } else if (is_name_start(c)) {
       while (at_ < text_.size() && is_name_part(text_[at_])) at_++;
       const std::string_view name = text_.substr(start, at_ - start);
       if (at_ < text_.size() && text_[at_] == '"' && name.ends_with('R') && name.size() <= 3) return skip_raw_text();
-      out->push_back({std::string(name), line_, true});
+      out->push_back({std::string(name), line, column, true});
     } else if (std::isdigit(static_cast<unsigned char>(c))) {
       while (at_ < text_.size() && (is_name_part(text_[at_]) || text_[at_] == '.' || text_[at_] == '\'')) at_++;
-      out->push_back({"0", line_});
+      out->push_back({"0", line, column});
     } else {
       at_++;
-      out->push_back({std::string(1, c), line_});
+      out->push_back({std::string(1, c), line, column});
     }
   }
 
@@ -130,6 +139,8 @@ class Scanner {
   SourceFile* file_;
   size_t at_ = 0;
   int line_ = 1;
+  int column_line_ = 0;
+  size_t line_start_ = 0;  // of column_line_
 };
 
 bool is_any(const std::string& word, std::initializer_list<const char*> words) {

@@ -4,7 +4,8 @@
 //
 // 1. A context of a call has the address behind the call. The instruction of the frame is then the call itself: one byte less is inside it.
 // 2. Who is called may have noted its own stack pointer, which points to the return address: then the caller's is one word further.
-// 3. What is not the program's is not shown: the runtime's frames, and those of libc below a thread's or the program's first function.
+// 3. glibc's clone has no call frame information where it calls the kernel. There its return address is the innermost word of the stack.
+// 4. What is not the program's is not shown: the runtime's frames, and those of libc below a thread's or the program's first function.
 #include "cli/stack_walk.h"
 
 #include <dwarf.h>
@@ -17,6 +18,7 @@ namespace weir::cli {
 namespace {
 
 constexpr size_t kMostFrames = 128;
+constexpr int kMostNested = 64;
 constexpr pid_t kOnly = 1;  // process and thread, as elfutils sees it
 
 struct Walk {
@@ -83,10 +85,53 @@ bool is_libc(const Frame& frame) {
   return name.starts_with("libc.so") || name.starts_with("libc-2") || name.starts_with("libpthread");
 }
 
+// An annotation's own code (include/weir/weir.h, weir.hpp), inlined or not: what is meant is who makes the annotation.
+bool is_annotation(const Frame& frame) { return frame.file.ends_with("/weir/weir.h") || frame.file.ends_with("/weir/weir.hpp"); }
+
+bool is_clone(const Frame& frame) { return frame.function.ends_with("clone3") || frame.function.ends_with("clone"); }
+
 // In what lies below all of the program.
 bool is_below(const Frame& frame) {
   constexpr const char* kNames[] = {"start_thread", "__libc_start_call_main", "__libc_start_main", "clone3", "__clone3", "clone", "__clone", "_start", "thrd_start"};
   return std::ranges::any_of(kNames, [&](const char* name) { return frame.function == name; });
+}
+
+// Adds what is inlined there into a function, and in that.
+void add_inlined(std::vector<Dwarf_Die>& functions, Dwarf_Die* scope, Dwarf_Addr pc, int depth) {
+  Dwarf_Die child;
+  if (depth > kMostNested) return;
+  for (int more = dwarf_child(scope, &child); more == 0; more = dwarf_siblingof(&child, &child)) {
+    const int tag = dwarf_tag(&child);
+    if ((tag != DW_TAG_inlined_subroutine && tag != DW_TAG_lexical_block) || dwarf_haspc(&child, pc) != 1) continue;
+    if (tag == DW_TAG_inlined_subroutine) functions.push_back(child);
+    return add_inlined(functions, &child, pc, depth + 1);
+  }
+}
+
+// The function at that address, at most so many scopes down: elfutils looks only into scopes that contain the address, and the body of a lambda
+// expression is described within the function that has it.
+bool find_function(Dwarf_Die* scope, Dwarf_Addr pc, int most, Dwarf_Die* function) {
+  Dwarf_Die child;
+  if (most < 0) return false;
+  for (int more = dwarf_child(scope, &child); more == 0; more = dwarf_siblingof(&child, &child)) {
+    const int tag = dwarf_tag(&child);
+    if (tag == DW_TAG_subprogram && dwarf_haspc(&child, pc) == 1) return *function = child, true;
+    const bool has_functions = tag == DW_TAG_subprogram || tag == DW_TAG_lexical_block || tag == DW_TAG_namespace || tag == DW_TAG_structure_type ||
+                               tag == DW_TAG_class_type || tag == DW_TAG_union_type;
+    if (has_functions && find_function(&child, pc, most - 1, function)) return true;
+  }
+  return false;
+}
+
+// The function there and what is inlined into it, innermost first. Empty: it is not described.
+std::vector<Dwarf_Die> functions_at(Unit& unit, Dwarf_Addr pc) {
+  std::vector<Dwarf_Die> functions;
+  Dwarf_Die function;
+  if (!find_function(&unit.die, pc, 0, &function) && !find_function(&unit.die, pc, kMostNested, &function)) return functions;
+  functions.push_back(function);
+  add_inlined(functions, &function, pc, 0);
+  std::ranges::reverse(functions);
+  return functions;
 }
 
 }  // namespace
@@ -104,6 +149,12 @@ std::vector<StackFrame> StackWalk::walk(const findings::Context& context) {
   }
   g_walk = &walk;
   if (modules_.dwfl()) dwfl_getthread_frames(modules_.dwfl(), kOnly, on_frame, nullptr);  // its error is the stack's end
+  if (walk.frames.size() == 1 && stack_word(context, walk.rsp, &top) && is_clone(at(walk.pc).back())) {  // 3.
+    walk.frames.clear();
+    walk.rsp += sizeof top;
+    walk.pc = top - 1;
+    dwfl_getthread_frames(modules_.dwfl(), kOnly, on_frame, nullptr);
+  }
   g_walk = nullptr;
   if (walk.frames.empty()) walk.frames.push_back({walk.pc, walk.rsp, context.registers[5], 0});
   return walk.frames;
@@ -132,24 +183,16 @@ Frames StackWalk::at(uint64_t address) {
     if (file && frame.line) frame.file = source_path(&unit->die, file);
   }
   Frames found;
-  Dwarf_Die *scopes = nullptr, *nested = nullptr;
-  const int count = dwarf_getscopes(&unit->die, inside, &scopes);
-  const int depth = count > 0 ? dwarf_getscopes_die(&scopes[0], &nested) : 0;
   bool is_complete = false;
-  for (int i = 0; i < depth && !is_complete; i++) {
-    Dwarf_Die* die = &nested[i];
-    const int tag = dwarf_tag(die);
-    if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram) continue;
-    frame.function = name_of(die);
-    frame.is_inlined = tag == DW_TAG_inlined_subroutine;
+  for (Dwarf_Die& die : functions_at(*unit, inside)) {
+    frame.function = name_of(&die);
+    frame.is_inlined = dwarf_tag(&die) == DW_TAG_inlined_subroutine;
     found.push_back(frame);
     is_complete = !frame.is_inlined;
-    frame.file = source_file(&unit->die, die, DW_AT_call_file);
-    frame.line = frame.file.empty() ? 0 : number_of(die, DW_AT_call_line);
-    frame.column = frame.file.empty() ? 0 : number_of(die, DW_AT_call_column);
+    frame.file = source_file(&unit->die, &die, DW_AT_call_file);
+    frame.line = frame.file.empty() ? 0 : number_of(&die, DW_AT_call_line);
+    frame.column = frame.file.empty() ? 0 : number_of(&die, DW_AT_call_column);
   }
-  free(scopes);
-  free(nested);
   if (!is_complete) {
     frame.function = by_symbol;
     frame.is_inlined = false;
@@ -160,7 +203,9 @@ Frames StackWalk::at(uint64_t address) {
 
 Frames StackWalk::frames(const findings::Context& context) {
   Frames all;
-  for (const StackFrame& physical : walk(context)) {
+  const std::vector<StackFrame> stack = walk(context);
+  const bool is_creation = is_clone(at(context.is_call ? context.rip - 1 : context.rip).back());  // who has asked for it is meant
+  for (const StackFrame& physical : stack) {
     const Frames here = at(physical.address);
     if (is_below(here.back())) break;
     for (const Frame& frame : here) {
@@ -168,7 +213,10 @@ Frames StackWalk::frames(const findings::Context& context) {
     }
     if (here.back().function == "main") break;
   }
+  while (is_creation && all.size() > 1 && is_libc(all.front())) all.erase(all.begin());
   while (all.size() > 1 && (is_libc(all.back()) || all.back().module.empty())) all.pop_back();
+  const auto own = std::ranges::find_if_not(all, is_annotation);
+  if (own != all.end()) all.erase(all.begin(), own);
   return all;
 }
 

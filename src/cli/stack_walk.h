@@ -22,7 +22,8 @@ class StackWalk {
 
   // From the innermost on.
   std::vector<StackFrame> walk(const findings::Context& context);
-  // The same with functions that were inlined, by name and line; without the runtime's own, and to the function with which the task begins.
+  // The same with functions that were inlined, by name and line; without the runtime's own and what weir.h inlines at the
+  // innermost end, and to the function with which the task begins.
   Frames frames(const findings::Context& context);
   // What is executed at an address, innermost first: one, and those into which it was inlined.
   Frames at(uint64_t address);

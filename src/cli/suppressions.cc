@@ -64,7 +64,7 @@ void Suppressions::add_file(const std::string& path) {
 void Suppressions::add_text(const std::string& text, const std::string& path) {
   constexpr std::pair<const char*, Type> kTypes[] = {{"race", Type::kRace},     {"race_top", Type::kRaceTop}, {"called_from_lib", Type::kLibrary},
                                                      {"thread", Type::kThread}, {"object", Type::kObject},    {"file", Type::kFile},
-                                                     {"policy", Type::kPolicy}, {"mutex", Type::kNone},       {"deadlock", Type::kNone},
+                                                     {"policy", Type::kPolicy}, {"mutex", Type::kMutex},       {"deadlock", Type::kNone},
                                                      {"signal", Type::kNone}};
   std::istringstream stream(text);
   int number = 0;
@@ -107,12 +107,14 @@ bool Suppressions::matches(const Line& line, const ReportedRace& race) {
   if (line.type == Type::kPolicy) {
     return (race.why == findings::Why::kPolicy || race.why == findings::Why::kMisuse) && names(pattern, race.rule);
   }
+  if (line.type == Type::kMutex && !race.is_of_lock) return false;
   if (line.type == Type::kObject) return is_variable || any_of(race.object.allocated_at, frame_matches);
-  if (line.type == Type::kRace && is_variable) return true;
+  if ((line.type == Type::kRace || line.type == Type::kMutex) && is_variable) return true;
   for (const ReportedSide& side : race.sides) {
     if (!side.exists) continue;
     switch (line.type) {
       case Type::kRace:
+      case Type::kMutex:
         if (any_of(side.frames, frame_matches)) return true;
         break;
       case Type::kRaceTop:

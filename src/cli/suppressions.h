@@ -35,7 +35,7 @@ class Suppressions {
   std::vector<std::string> unused() const;
 
  private:
-  enum class Type { kRace, kRaceTop, kLibrary, kThread, kObject, kFile, kPolicy, kNone };
+  enum class Type { kRace, kRaceTop, kLibrary, kThread, kObject, kFile, kPolicy, kMutex, kNone };
   struct Line {
     Type type;
     std::string pattern, place;  // place: "FILE:LINE: TEXT"

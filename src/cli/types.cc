@@ -114,6 +114,7 @@ void find(Dwarf_Die type, uint64_t offset, int depth, Part* part) {
 bool names_atomic(const std::string& name) {
   std::string small = name;
   std::ranges::transform(small, small.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  for (size_t at; (at = small.find("sig_atomic_t")) != std::string::npos;) small.erase(at, 12);  // that is not atomic between threads
   return small.find("atomic") != std::string::npos || small.find("once_flag") != std::string::npos;
 }
 

@@ -65,6 +65,11 @@ void end_kept_turn();
 // Within a turn: waits until another task wakes this one through wake(), a signal comes or `timeout_ns` (virtual,
 // 0 = none) passes. Passes the turn on; on return the task has it again. Answers 0, ETIMEDOUT or EINTR.
 int block(uint64_t key, uint32_t bits, uint64_t timeout_ns, const char* what);
+// Around a sleep in the kernel without a turn: what others want of the task's memory they get meanwhile.
+void begin_kernel_sleep(Task& task);
+void end_kernel_sleep(Task& task);
+// The kernel is about to look at memory of the program's, whatever the task may do with it.
+void let_kernel_in(Task& task);
 // The same, but only another task can end it: for a page (view/coherent).
 void wait_for_page(uint64_t key);
 // Within a turn: makes up to `count` tasks that wait for `key` ready, first come first; answers how many.

@@ -16,6 +16,8 @@
 //    which none waits for ever, so the replay's waits have no circle: whoever is waited for can come.
 // 5. Whether an operation takes a turn is decided when it is recorded, and kept.
 //
+// Where nothing is recorded (View guarded) the slots only keep operations on one object apart: points are not kept, nor counted.
+//
 // Beyond what objects need, turns and operations without one are ordered by 4 both ways. A program that reads what an atomic operation
 // stored by a plain load, without an operation of its own, so goes right in nearly all replays: what lies a turn or more apart stays
 // in order. So that this is never much, kMostInRow operations of a task, and one that comes kFar after its last, take a turn.
@@ -28,6 +30,7 @@
 namespace weir::object {
 
 extern bool g_ordered;  // objects have orders of their own; from the first thread on
+extern bool g_kept;     // and they are recorded, or replayed
 
 // Without a turn, in the runtime or with signals held up: an operation on the object at `address` begins, and the slot is the task's. False: it
 // is to take a turn.

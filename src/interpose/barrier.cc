@@ -11,6 +11,8 @@
 
 #include "event/happens_before.h"
 #include "interpose/event_call.h"
+#include "interpose/lock_balance.h"
+#include "interpose/lock_words.h"
 #include "interpose/real.h"
 
 namespace weir::interpose {
@@ -51,39 +53,46 @@ bool waits(volatile Barrier& barrier, uint32_t mine) {
 
 // Order only: the others' wake-ups need no order either. Who waits looks for a moment, then sleeps in the kernel; after a while, or where a signal
 // has come, it waits in turns, where a deadlock is found. Answers as barrier_event does.
-long wait_in_order(Task& task, volatile Barrier& barrier, uint32_t mine) {
+long wait_in_order(Task& task, long address, volatile Barrier& barrier, uint32_t mine) {
   constexpr uint32_t kLooks = 50;
   constexpr uint64_t kSleep = 50'000'000;
   if (input::replaying() && object::is_interrupted(task)) return static_cast<long>(mine);
   auto* word = const_cast<uint32_t*>(&barrier.current_round);
   bool given_up = false;
   uint64_t since = 0;
+  bool sleeps = false;
   for (uint32_t i = 0; waits(barrier, mine) && !given_up; i++) {
     if (i < kLooks) {
       sys::cpu_relax();
       continue;
     }
+    if (!sleeps && !object::g_kept) begin_kernel_sleep(task);
+    sleeps = true;
     const uint32_t seen = __atomic_load_n(word, __ATOMIC_ACQUIRE);
     if (!waits(barrier, mine)) break;
     const long result = sys::futex_wait(word, seen, kSleep);
     if (input::replaying() && result == -ETIMEDOUT) object::look_round(task, since);
     given_up = !input::replaying() && (task.pending || result == -ETIMEDOUT) && waits(barrier, mine);
   }
+  if (sleeps && !object::g_kept) end_kernel_sleep(task);
   object::note_wait(task, given_up);
+  if (!given_up) happens::acquire(round_of(address, barrier, mine));
   return given_up ? static_cast<long>(mine) : 0;
 }
 
 long arrive_in_order(Task& task, long address) {
   if (!object::begin(task, static_cast<uint64_t>(address))) return kTakesTurn;
-  auto& barrier = *reinterpret_cast<volatile Barrier*>(address);
+  auto& barrier = *object_at<volatile Barrier>(address);
   if (object::waiting(task)) {
     object::give_up(task, "a barrier where others wait in turns");
     return kTakesTurn;
   }
   uint32_t mine;
   const bool completes = arrive(barrier, mine);
+  happens::release(round_of(address, barrier, mine));
+  if (completes) happens::acquire(round_of(address, barrier, mine));
   object::end(task);
-  if (!completes) return wait_in_order(task, barrier, mine);
+  if (!completes) return wait_in_order(task, address, barrier, mine);
   sys::futex_wake(const_cast<uint32_t*>(&barrier.current_round), 0x7fffffff);
   return PTHREAD_BARRIER_SERIAL_THREAD;
 }
@@ -116,7 +125,7 @@ long barrier_event(long address, long number, long tried) {
   }
   if (!number && object::g_ordered) {
     end_turn();
-    return wait_in_order(task, barrier, mine);
+    return wait_in_order(task, address, barrier, mine);
   }
   while (result == 0 && waits(barrier, mine)) result = block(key, ~0u, 0, "barrier");
   if (stays && object::g_ordered) {
@@ -128,18 +137,41 @@ long barrier_event(long address, long number, long tried) {
   return result ? static_cast<long>(mine) : 0;
 }
 
-constexpr int kSpinFree = 1, kSpinHeld = 0;
 constexpr uint64_t kSpinPatience = 200'000;
 
+// View guarded, without a turn.
+long take_apart(Task& task, long address) {
+  return in_order(task, static_cast<uint64_t>(address), "a spin lock that another task holds", [&] {
+    auto& lock = *object_at<volatile int>(address);
+    if (lock != kSpinFree) return kTakesTurn;
+    happens::lock(static_cast<uint64_t>(address));
+    lock = kSpinHeld;
+    return 0L;
+  });
+}
+
+long give_back_apart(Task& task, long address) {
+  return in_order(task, static_cast<uint64_t>(address), "a spin lock that others wait for", [&] {
+    happens::unlock(static_cast<uint64_t>(address));
+    *object_at<volatile int>(address) = kSpinFree;
+    return 0L;
+  });
+}
+
 long spin_event(long address, long only_try, long) {
+  const auto is_free = [&] { return *object_at<volatile int>(address) == kSpinFree; };
+  if (const long result = made_apart(take_apart, address, is_free); result != kTakesTurn) return result;
   begin_turn(EventKind::kSpin);
   long result = 0;
   for (;;) {
-    auto& lock = *object_at<volatile int>(address);
-    if (lock == kSpinFree) {
-      happens::lock(static_cast<uint64_t>(address));
-      lock = kSpinHeld;
-      break;
+    {
+      const object::Scope scope(self(), static_cast<uint64_t>(address), !object::g_kept);
+      auto& lock = *object_at<volatile int>(address);
+      if (lock == kSpinFree) {
+        happens::lock(static_cast<uint64_t>(address));
+        lock = kSpinHeld;
+        break;
+      }
     }
     result = EBUSY;
     if (only_try) break;
@@ -153,10 +185,15 @@ long spin_event(long address, long only_try, long) {
   return result;
 }
 
+// Who waits looks again by itself before long.
 long unspin_event(long address, long, long) {
+  if (made_apart(give_back_apart, address, [] { return true; }) != kTakesTurn) return 0;
   begin_turn(EventKind::kSpin);
-  happens::unlock(static_cast<uint64_t>(address));
-  *object_at<volatile int>(address) = kSpinFree;
+  {
+    const object::Scope scope(self(), static_cast<uint64_t>(address), !object::g_kept);
+    happens::unlock(static_cast<uint64_t>(address));
+    *object_at<volatile int>(address) = kSpinFree;
+  }
   wake(static_cast<uint64_t>(address), 1, ~0u);
   end_turn();
   return 0;
@@ -215,6 +252,7 @@ WEIR_EXPORT int pthread_spin_trylock(pthread_spinlock_t* lock) noexcept {
 }
 
 WEIR_EXPORT int pthread_spin_unlock(pthread_spinlock_t* lock) noexcept {
+  if (checks_locks()) check_unlock(lock, WEIR_CALLER);
   if (!is_event()) return weir::happens::by_library([&] { return real().pthread_spin_unlock(lock); });
   return static_cast<int>(weir_upcall(unspin_event, reinterpret_cast<long>(lock), 0, 0));
 }

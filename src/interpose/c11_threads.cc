@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <threads.h>
 
+#include "interpose/lock_balance.h"
 #include "interpose/mutex.h"
 #include "interpose/real.h"
 
@@ -32,9 +33,15 @@ int answer(int error) {
 
 using namespace weir::interpose;
 
-WEIR_EXPORT int mtx_lock(mtx_t* mutex) { return answer(lock_mutex(mutex_of(mutex))); }
+WEIR_EXPORT int mtx_lock(mtx_t* mutex) {
+  if (checks_locks()) check_lock(mutex_of(mutex), WEIR_CALLER);
+  return answer(lock_mutex(mutex_of(mutex)));
+}
 WEIR_EXPORT int mtx_trylock(mtx_t* mutex) { return answer(try_mutex(mutex_of(mutex))); }
-WEIR_EXPORT int mtx_unlock(mtx_t* mutex) { return answer(unlock_mutex(mutex_of(mutex))); }
+WEIR_EXPORT int mtx_unlock(mtx_t* mutex) {
+  if (checks_locks()) check_unlock(mutex_of(mutex), WEIR_CALLER);
+  return answer(unlock_mutex(mutex_of(mutex)));
+}
 WEIR_EXPORT int mtx_timedlock(mtx_t* mutex, const timespec* time) {
   return answer(lock_mutex_until(mutex_of(mutex), CLOCK_REALTIME, time));
 }

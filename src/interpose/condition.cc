@@ -19,6 +19,7 @@
 #include <stddef.h>
 
 #include "event/happens_before.h"
+#include "interpose/lock_balance.h"
 #include "interpose/mutex.h"
 #include "interpose/real.h"
 
@@ -163,17 +164,20 @@ bool uses_real(const pthread_cond_t* condition, const pthread_mutex_t* mutex) { 
 using namespace weir::interpose;
 
 WEIR_EXPORT int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
+  if (checks_locks()) check_unlock(mutex, WEIR_CALLER);
   if (uses_real(condition, mutex)) return weir::happens::by_library([&] { return real().pthread_cond_wait(condition, mutex); });
   return wait({condition, mutex, Until{}});
 }
 
 WEIR_EXPORT int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex, const timespec* time) {
+  if (checks_locks()) check_unlock(mutex, WEIR_CALLER);
   if (uses_real(condition, mutex)) return weir::happens::by_library([&] { return real().pthread_cond_timedwait(condition, mutex, time); });
   if (!is_valid(*time)) return EINVAL;
   return wait({condition, mutex, Until{time, flags_of(condition) & kMonotonic ? CLOCK_MONOTONIC : CLOCK_REALTIME}});
 }
 
 WEIR_EXPORT int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock, const timespec* time) {
+  if (checks_locks()) check_unlock(mutex, WEIR_CALLER);
   if (uses_real(condition, mutex)) return weir::happens::by_library([&] { return real().pthread_cond_clockwait(condition, mutex, clock, time); });
   if (!is_valid(*time) || !is_supported(clock)) return EINVAL;
   return wait({condition, mutex, Until{time, clock}});

@@ -9,6 +9,8 @@
 #include <threads.h>
 
 #include "event/happens_before.h"
+#include "event/declared.h"
+#include "interpose/caller.h"
 #include "interpose/event_call.h"
 #include "interpose/real.h"
 
@@ -107,7 +109,9 @@ int join_in_turns(pthread_t thread, void** result) {
 
 // What the thread has done is ordered before what follows, where it has ended.
 int joined(pthread_t thread, int error) {
-  if (error == 0 && happens::g_checked) {
+  if (error == 0 && happens::g_replayed) {
+    happens::tell<happens::Tell::kJoined>(static_cast<uint64_t>(thread), kTidOffset);
+  } else if (error == 0 && happens::g_checked) {
     const SignalsWait signals(true);
     happens::acquire(static_cast<uint64_t>(thread) + kTidOffset);
   }
@@ -161,6 +165,10 @@ struct CheckedOnce {
 void run_checked_once() {
   Task& task = self();
   const auto call = *reinterpret_cast<CheckedOnce*>(task.once);
+  {
+    const SignalsWait signals(true);
+    happens::begin_once(call.control);
+  }
   call.routine();
   const SignalsWait signals(true);
   task.once = reinterpret_cast<uint64_t>(call.outer);
@@ -168,7 +176,7 @@ void run_checked_once() {
 }
 
 int ordered_once(pthread_once_t* control, void (*routine)()) {
-  if (!happens::g_checked) return real().pthread_once(control, routine);
+  if (!happens::g_checked || happens::g_replayed) return happens::by_library([=] { return real().pthread_once(control, routine); }, false);
   Task& task = self();
   const auto outer = task.once;
   CheckedOnce call{reinterpret_cast<uint64_t>(control), routine, reinterpret_cast<CheckedOnce*>(outer)};
@@ -189,6 +197,10 @@ using namespace weir::interpose;
 
 WEIR_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*), void* argument) noexcept {
   if (!is_event()) return real().pthread_create(thread, attributes, function, argument);
+  if (__builtin_expect(declared::g_strict, 0) && !self().in_vfork && declared::is_on()) {
+    const SignalsWait signals(g_tasks_active);
+    declared::hand_over(reinterpret_cast<uint64_t>(argument), WEIR_CALLER);
+  }
   return create(reinterpret_cast<const void*>(function), argument, [&] { return real().pthread_create(thread, attributes, run_thread, nullptr); });
 }
 
@@ -243,7 +255,12 @@ WEIR_EXPORT int pthread_cancel(pthread_t thread) {
 
 WEIR_EXPORT int pthread_once(pthread_once_t* control, void (*routine)()) {
   const bool in_turn = is_event() && runtime::is_order_only();  // else when it is done would not be known
-  if (!in_turn && !happens::g_checked && __atomic_load_n(control, __ATOMIC_ACQUIRE) & kOnceDone) return 0;  // acquire: sees what the routine wrote
+  if (!in_turn && (!happens::g_checked || happens::g_replayed)) {
+    if (happens::g_replayed) happens::tell<happens::Tell::kBeginsOrder>();
+    const bool is_done = __atomic_load_n(control, __ATOMIC_ACQUIRE) & kOnceDone;  // acquire: sees what the routine wrote
+    if (happens::g_replayed) happens::tell<happens::Tell::kEndsOrder>();
+    if (is_done) return 0;
+  }
   if (!in_turn && (!is_event() || has_short_turns())) return ordered_once(control, routine);
   Task& task = self();
   OnceCall call{routine, reinterpret_cast<OnceCall*>(task.once), false};

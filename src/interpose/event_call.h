@@ -103,6 +103,16 @@ const T* beside(const T* object) {
   return reinterpret_cast<const T*>(page::alias_of(reinterpret_cast<uint64_t>(object)));
 }
 
+// Signals that have come meanwhile are handled now.
+inline void end_section(Task& task) {
+  asm volatile("" ::: "memory");
+  task.alone_section = 0;
+  asm volatile("" ::: "memory");
+  task.in_runtime = 0;
+  asm volatile("" ::: "memory");
+  if (__builtin_expect(input::has_signals(task) || happens::has_to_leave(), 0)) weir_upcall([](long, long, long) -> long { return 0; }, 0, 0, 0);
+}
+
 // A stretch of program code in which this task is alone with an object, so that what it does to it needs no turn: no other
 // task runs, or this one holds the turn, or it is the owner of `object` (a mutex; null: no owner counts). Signals and
 // preemption wait meanwhile, as they do in the runtime. Nothing in it may fault: touch the object before.
@@ -125,14 +135,7 @@ class AloneSection {
       alone_ = runtime::g_copies && takes_alone(task_, address);
     }
   }
-  ~AloneSection() {
-    asm volatile("" ::: "memory");
-    task_.alone_section = 0;
-    asm volatile("" ::: "memory");
-    task_.in_runtime = 0;
-    asm volatile("" ::: "memory");
-    if (__builtin_expect(input::has_signals(task_) || happens::has_to_leave(), 0)) weir_upcall([](long, long, long) -> long { return 0; }, 0, 0, 0);
-  }
+  ~AloneSection() { end_section(task_); }
   AloneSection(const AloneSection&) = delete;
   AloneSection& operator=(const AloneSection&) = delete;
 
@@ -171,14 +174,7 @@ class SignalsWait {
     asm volatile("" ::: "memory");
   }
   ~SignalsWait() {
-    if (!on_) return;
-    Task& task = self();
-    asm volatile("" ::: "memory");
-    task.alone_section = 0;
-    asm volatile("" ::: "memory");
-    task.in_runtime = 0;
-    asm volatile("" ::: "memory");
-    if (__builtin_expect(input::has_signals(task) || happens::has_to_leave(), 0)) weir_upcall([](long, long, long) -> long { return 0; }, 0, 0, 0);
+    if (on_) end_section(self());
   }
   SignalsWait(const SignalsWait&) = delete;
   SignalsWait& operator=(const SignalsWait&) = delete;
@@ -203,7 +199,7 @@ long in_order(Task& task, uint64_t object, const char* why, Make make) {
 
 // In program code, in a section of a task that is not alone: recorded, that is where it is made.
 inline long recorded_in_order(InOrder operation, const void* object) {
-  if (!object::g_ordered || !input::recording()) return kTakesTurn;
+  if (!object::g_kept || !input::recording()) return kTakesTurn;
   Task& task = self();
   const long result = operation(task, reinterpret_cast<long>(object));
   if (result != kTakesTurn) task.passes++;  // as if it had come in
@@ -219,9 +215,23 @@ inline bool makes_in_order(InOrder operation, const void* object, bool& tried) {
   return tried && recorded_in_order(operation, object) != kTakesTurn;
 }
 
-// In the runtime: replayed, here, where it was `tried` before.
+// In the runtime: replayed, here, where it was `tried` before; and where nothing is kept, since what orders tasks is told (event/happens_before.h)
+// on the runtime's stack, which nobody watches.
 inline long replayed_in_order(InOrder operation, long object, bool tried) {
-  return tried && object::g_ordered && input::replaying() ? operation(self(), object) : kTakesTurn;
+  return tried && object::g_ordered && !(object::g_kept && input::recording()) ? operation(self(), object) : kTakesTurn;
+}
+
+// In the runtime, where nothing is kept: the operation, as soon as `may_go` sees that it can be made; after about as long as a turn would take
+// it takes one: who has the object mostly gives it back sooner.
+template <typename MayGo>
+long made_apart(InOrder operation, long object, MayGo may_go) {
+  constexpr uint64_t kPatience = 8000;  // cycles
+  if (!object::g_ordered || object::g_kept) return kTakesTurn;
+  for (const uint64_t since = sys::cycles();;) {
+    if (may_go()) return operation(self(), object);
+    if (sys::cycles() - since > kPatience) return kTakesTurn;
+    sys::cpu_relax();
+  }
 }
 
 }  // namespace weir::interpose

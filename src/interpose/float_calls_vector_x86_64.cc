@@ -25,24 +25,9 @@ const Floats& floats() {
 }
 __attribute__((constructor)) void find_early() { floats(); }
 
-template <typename Number>
-Number convert(Call&& call, const char* text, char** end, Number (*real)(const char*, char**)) {
-  const Text t = call.text(text);
-  char* stop;
-  const Number result = real(t.seen, &stop);
-  const auto used = static_cast<size_t>(stop - t.seen);
-  call.reads(text, used < t.read ? used + 1 : used);
-  if (end) {
-    call.writes(end, sizeof *end);
-    *call.seen(end, sizeof *end) = const_cast<char*>(text) + used;
-  }
-  call.tell();
-  return result;
-}
-
-[[gnu::noinline]] double checked_strtod(const char* text, char** end) { return convert(Call(WEIR_CALLER), text, end, floats().strtod); }
-[[gnu::noinline]] float checked_strtof(const char* text, char** end) { return convert(Call(WEIR_CALLER), text, end, floats().strtof); }
-[[gnu::noinline]] long double checked_strtold(const char* text, char** end) { return convert(Call(WEIR_CALLER), text, end, floats().strtold); }
+[[gnu::noinline]] double checked_strtod(const char* text, char** end) { return read_number(Call(WEIR_CALLER), text, end, floats().strtod); }
+[[gnu::noinline]] float checked_strtof(const char* text, char** end) { return read_number(Call(WEIR_CALLER), text, end, floats().strtof); }
+[[gnu::noinline]] long double checked_strtold(const char* text, char** end) { return read_number(Call(WEIR_CALLER), text, end, floats().strtold); }
 
 }  // namespace
 
@@ -55,13 +40,17 @@ double weir_call_atof(const char* text) __asm__("atof");
 #pragma GCC visibility pop
 }
 
-double weir_call_strtod(const char* text, char** end) { return __builtin_expect(happens::g_checked, 0) ? checked_strtod(text, end) : floats().strtod(text, end); }
-float weir_call_strtof(const char* text, char** end) { return __builtin_expect(happens::g_checked, 0) ? checked_strtof(text, end) : floats().strtof(text, end); }
+#define WEIR_TOLD_OR_REPLACED(checked, real)                                                     \
+  if (__builtin_expect(happens::g_calls == happens::Calls::kTold, 0)) WEIR_TELL_CALL(text);     \
+  return __builtin_expect(happens::g_calls == happens::Calls::kReplaced, 0) ? checked : real
+
+double weir_call_strtod(const char* text, char** end) { WEIR_TOLD_OR_REPLACED(checked_strtod(text, end), floats().strtod(text, end)); }
+float weir_call_strtof(const char* text, char** end) { WEIR_TOLD_OR_REPLACED(checked_strtof(text, end), floats().strtof(text, end)); }
 long double weir_call_strtold(const char* text, char** end) {
-  return __builtin_expect(happens::g_checked, 0) ? checked_strtold(text, end) : floats().strtold(text, end);
+  WEIR_TOLD_OR_REPLACED(checked_strtold(text, end), floats().strtold(text, end));
 }
 double weir_call_atof(const char* text) {
-  return __builtin_expect(happens::g_checked, 0) ? checked_strtod(text, nullptr) : floats().strtod(text, nullptr);
+  WEIR_TOLD_OR_REPLACED(checked_strtod(text, nullptr), floats().strtod(text, nullptr));
 }
 
 }  // namespace weir::interpose::library

@@ -172,7 +172,8 @@ int vasprintf(char** to, const char* format, va_list args) {
 #define WEIR_WITH_ARGUMENTS(last, checked, real) \
   va_list args;                                  \
   va_start(args, last);                          \
-  const int result = __builtin_expect(happens::g_checked, 0) ? checked : real; \
+  if (__builtin_expect(happens::g_calls == happens::Calls::kTold, 0)) WEIR_TELL_CALL(format); \
+  const int result = __builtin_expect(happens::g_calls == happens::Calls::kReplaced, 0) ? checked : real; \
   va_end(args);                                  \
   return result
 

@@ -38,14 +38,87 @@ constinit Real g_library{
 #undef WEIR_EARLY
 };
 
-#define WEIR_DOOR(result, name, parameters, arguments)                                              \
+namespace {
+
+using happens::CallKind;
+using happens::CallRule;
+using happens::Calls;
+
+constexpr bool is_one_of(const char* name) { (void)name; return false; }
+template <typename... Names>
+constexpr bool is_one_of(const char* name, const char* first, Names... rest) {
+  const char* at = name;
+  for (; *at && *at == *first; at++) first++;
+  return (!*at && !*first) || is_one_of(name, rest...);
+}
+constexpr bool begins(const char* name, const char* with) {
+  for (; *with; name++, with++) {
+    if (*name != *with) return false;
+  }
+  return true;
+}
+
+constexpr int8_t kNone = CallRule::kNone, kNul = CallRule::kNul;
+
+// What a function may touch of what its instructions load, and which of its arguments say so.
+constexpr CallRule rule_of(const char* name) {
+  if (is_one_of(name, "memcmp", "bcmp", "__memcmpeq")) return {CallKind::kWhole, 0, 1, 2};
+  if (is_one_of(name, "memchr")) return {CallKind::kSpan, 0, 1, 2};
+  if (is_one_of(name, "memrchr")) return {CallKind::kSpan, 0, kNone, 2};
+  if (is_one_of(name, "rawmemchr")) return {CallKind::kSpan, 0, 1, kNone};
+  if (is_one_of(name, "memccpy")) return {CallKind::kSpan, 1, 2, 3};
+  if (is_one_of(name, "memmem")) return {CallKind::kSpan, 0, kNone, 1};
+  if (is_one_of(name, "strnlen", "strndup")) return {CallKind::kSpan, 0, kNul, 1};
+  if (is_one_of(name, "strncpy", "stpncpy", "__strncpy_chk", "__stpncpy_chk")) return {CallKind::kSpan, 1, kNul, 2};
+  if (is_one_of(name, "strchr", "strchrnul", "index")) return {CallKind::kUntil, 0, 1, kNone};
+  if (is_one_of(name, "strncmp", "strncasecmp")) return {CallKind::kCompare, 0, 1, 2};
+  if (is_one_of(name, "strcmp", "strcasecmp", "strcoll")) return {CallKind::kCompare, 0, 1, kNone};
+  if (is_one_of(name, "setvbuf")) return {CallKind::kBuffer, 0, 1, 3};
+  if (is_one_of(name, "setbuffer")) return {CallKind::kBuffer, 0, 1, 2};
+  if (is_one_of(name, "setbuf")) return {CallKind::kBuffer, 0, 1, kNone};
+  if (begins(name, "wcs")) return {CallKind::kWide, 0, 1, kNone};
+  if (is_one_of(name, "vsprintf", "vasprintf", "vfprintf", "vdprintf")) return {CallKind::kText, 1, kNone, kNone};
+  if (is_one_of(name, "vsnprintf", "__vprintf_chk")) return {CallKind::kText, begins(name, "vs") ? int8_t{2} : int8_t{1}, kNone, kNone};
+  if (is_one_of(name, "__vdprintf_chk", "__vasprintf_chk", "__vfprintf_chk")) return {CallKind::kText, 2, kNone, kNone};
+  if (is_one_of(name, "__vsprintf_chk")) return {CallKind::kText, 3, kNone, kNone};
+  if (is_one_of(name, "__vsnprintf_chk")) return {CallKind::kText, 4, kNone, kNone};
+  if (begins(name, "str") || begins(name, "__str") || begins(name, "stp") || begins(name, "__stp") || begins(name, "ato") || begins(name, "rindex") ||
+      begins(name, "fputs") || begins(name, "puts") || begins(name, "vprintf"))
+    return {CallKind::kText, 0, 1, kNone};
+  return {CallKind::kExact, kNone, kNone, kNone};
+}
+
+#define WEIR_NUMBER(result, name, parameters, arguments) kNumberOf_##name,
+enum Number : uint32_t { WEIR_LIBRARY_CALLS(WEIR_NUMBER) };
+#undef WEIR_NUMBER
+#define WEIR_RULE(result, name, parameters, arguments) rule_of(#name),
+constexpr CallRule kRules[] = {WEIR_LIBRARY_CALLS(WEIR_RULE)};
+#undef WEIR_RULE
+
+// The registers are as they were when the function was called: nothing has been done but a look at a flag.
+template <Number kNumber>
+[[gnu::always_inline]] inline void tell_call() { weir_tell<static_cast<uint32_t>(happens::Tell::kCalls) + kNumber>(); }
+
+__attribute__((constructor)) void note_rules() { happens::g_call_rules = kRules; }
+
+}  // namespace
+
+#define WEIR_DOOR_IF(is_checked, is_told, result, name, parameters, arguments)                      \
   extern "C" [[gnu::visibility("default")]] result weir_call_##name parameters __asm__(#name);      \
   result weir_call_##name parameters {                                                              \
-    if (__builtin_expect(happens::g_checked, 0)) return checked::name arguments;                    \
+    if (__builtin_expect(is_checked, 0)) {                                                          \
+      if (!(is_told)) return checked::name arguments;                                               \
+      tell_call<kNumberOf_##name>();                                                                \
+    }                                                                                               \
     return g_library.name arguments;                                                                \
   }
-WEIR_LIBRARY_CALLS(WEIR_DOOR)
+#define WEIR_DOOR(result, name, parameters, arguments) WEIR_DOOR_IF(happens::g_calls != Calls::kPlain, happens::g_calls == Calls::kTold, result, name, parameters, arguments)
+WEIR_TOUCHING_CALLS(WEIR_DOOR)
 #undef WEIR_DOOR
+#define WEIR_DOOR(result, name, parameters, arguments) WEIR_DOOR_IF(happens::g_knows_blocks, happens::g_tells_blocks, result, name, parameters, arguments)
+WEIR_BUFFER_CALLS(WEIR_DOOR)
+#undef WEIR_DOOR
+#undef WEIR_DOOR_IF
 
 Call::Call(const Caller& caller) : caller_(caller), is_on_(g_tasks_active && !self().in_vfork && !self().in_runtime) {}
 

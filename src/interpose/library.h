@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <time.h>
 #include <wchar.h>
 
 #include "event/happens_before.h"
@@ -69,6 +70,30 @@ using CompareWith = int (*)(const void*, const void*, void*);
   X(char*, strndup, (const char* text, size_t most), (text, most))                                        \
   X(size_t, wcslen, (const wchar_t* text), (text))                                                        \
   X(wchar_t*, wcscpy, (wchar_t * to, const wchar_t* from), (to, from))
+
+#define WEIR_WIDE_CALLS(X)                                                                                                 \
+  X(wchar_t*, wcsncpy, (wchar_t * to, const wchar_t* from, size_t count), (to, from, count))                               \
+  X(wchar_t*, wcscat, (wchar_t * to, const wchar_t* from), (to, from))                                                     \
+  X(wchar_t*, wcsdup, (const wchar_t* text), (text))                                                                       \
+  X(int, wcscmp, (const wchar_t* a, const wchar_t* b), (a, b))                                                             \
+  X(int, wcsncmp, (const wchar_t* a, const wchar_t* b, size_t most), (a, b, most))                                         \
+  X(wchar_t*, wcschr, (const wchar_t* text, wchar_t value), (text, value))                                                 \
+  X(wchar_t*, wmemchr, (const wchar_t* at, wchar_t value, size_t count), (at, value, count))                               \
+  X(wchar_t*, __wcscpy_chk, (wchar_t * to, const wchar_t* from, size_t room), (to, from, room))                            \
+  X(wchar_t*, __wcsncpy_chk, (wchar_t * to, const wchar_t* from, size_t count, size_t room), (to, from, count, room))      \
+  X(wchar_t*, __wcscat_chk, (wchar_t * to, const wchar_t* from, size_t room), (to, from, room))                            \
+  X(wchar_t*, __wmemcpy_chk, (wchar_t * to, const wchar_t* from, size_t count, size_t room), (to, from, count, room))      \
+  X(wchar_t*, __wmemmove_chk, (wchar_t * to, const wchar_t* from, size_t count, size_t room), (to, from, count, room))     \
+  X(wchar_t*, __wmemset_chk, (wchar_t * at, wchar_t value, size_t count, size_t room), (at, value, count, room))
+
+#define WEIR_TIME_CALLS(X)                                                                                                 \
+  X(size_t, strftime, (char* to, size_t size, const char* format, const struct tm* time), (to, size, format, time))        \
+  X(char*, asctime_r, (const struct tm* time, char* to), (time, to))                                                       \
+  X(char*, ctime_r, (const time_t* time, char* to), (time, to))                                                            \
+  X(struct tm*, localtime_r, (const time_t* time, struct tm* to), (time, to))                                              \
+  X(struct tm*, gmtime_r, (const time_t* time, struct tm* to), (time, to))                                                 \
+  X(time_t, mktime, (struct tm* time), (time))                                                                             \
+  X(time_t, timegm, (struct tm* time), (time))
 
 #define WEIR_SEARCH_CALLS(X)                                                                                           \
   X(int, strcmp, (const char* a, const char* b), (a, b))                                                               \
@@ -132,7 +157,25 @@ using CompareWith = int (*)(const void*, const void*, void*);
   X(int, __vprintf_chk, (int flag, const char* format, va_list args), (flag, format, args))                            \
   X(int, __vfprintf_chk, (FILE * stream, int flag, const char* format, va_list args), (stream, flag, format, args))
 
-#define WEIR_LIBRARY_CALLS(X) WEIR_MEMORY_CALLS(X) WEIR_STRING_CALLS(X) WEIR_SEARCH_CALLS(X) WEIR_STREAM_CALLS(X) WEIR_BEHIND_CALLS(X)
+// As the C standards before and since 1999 have them.
+#define WEIR_SCAN_CALLS(X)                                                                                                 \
+  X(int, vsscanf, (const char* text, const char* format, va_list args), (text, format, args))                              \
+  X(int, vfscanf, (FILE * stream, const char* format, va_list args), (stream, format, args))                               \
+  X(int, vscanf, (const char* format, va_list args), (format, args))                                                       \
+  X(int, __isoc99_vsscanf, (const char* text, const char* format, va_list args), (text, format, args))                     \
+  X(int, __isoc99_vfscanf, (FILE * stream, const char* format, va_list args), (stream, format, args))                      \
+  X(int, __isoc99_vscanf, (const char* format, va_list args), (format, args))
+
+// They touch nothing; their streams' buffers are the C library's from then on. Told before there are tasks, too.
+#define WEIR_BUFFER_CALLS(X)                                                                                           \
+  X(int, setvbuf, (FILE * stream, char* buffer, int mode, size_t size), (stream, buffer, mode, size))                  \
+  X(void, setbuffer, (FILE * stream, char* buffer, size_t size), (stream, buffer, size))                               \
+  X(void, setbuf, (FILE * stream, char* buffer), (stream, buffer))
+
+#define WEIR_TOUCHING_CALLS(X)                                                                                             \
+  WEIR_MEMORY_CALLS(X) WEIR_STRING_CALLS(X) WEIR_WIDE_CALLS(X) WEIR_SEARCH_CALLS(X) WEIR_STREAM_CALLS(X) WEIR_TIME_CALLS(X) \
+  WEIR_BEHIND_CALLS(X) WEIR_SCAN_CALLS(X)
+#define WEIR_LIBRARY_CALLS(X) WEIR_TOUCHING_CALLS(X) WEIR_BUFFER_CALLS(X)
 
 struct Real {
 #define WEIR_MEMBER(result, name, parameters, arguments) result(*name) parameters;
@@ -196,10 +239,31 @@ class Call {
   Part parts_[kMost];
 };
 
+// In a replay, by a function that has a stack frame: it is called, and reads `text`.
+#define WEIR_TELL_CALL(text) \
+  happens::tell<happens::Tell::kReads>(reinterpret_cast<uint64_t>(__builtin_frame_address(0)) + 16, reinterpret_cast<uint64_t>(text))
+
 // A pointer into `seen`, as the program has it.
 template <typename T>
 T* back(const void* found, const void* seen, const T* at) {
   return found ? const_cast<T*>(at) + (static_cast<const T*>(found) - static_cast<const T*>(seen)) : nullptr;
+}
+
+// A function that reads a number from the beginning of a text: `real` is made of the text and of where the rest begins. `end`: where the program wants
+// to have that, or null.
+template <typename Read>
+auto read_number(Call&& call, const char* text, char** end, Read real) {
+  const Text t = call.text(text);
+  char* stop;
+  const auto result = real(t.seen, &stop);
+  const auto used = static_cast<size_t>(stop - t.seen);
+  call.reads(text, used < t.read ? used + 1 : used);
+  if (end) {
+    call.writes(end, sizeof *end);
+    *call.seen(end, sizeof *end) = const_cast<char*>(text) + used;
+  }
+  call.tell();
+  return result;
 }
 
 }  // namespace weir::interpose::library

@@ -103,11 +103,19 @@ template <void (*kTell)(const Told&)>
   errno = before;
 }
 
-inline void* given(void* object, size_t size, const Caller& caller) {
+[[gnu::always_inline]] inline void* given(void* object, size_t size, const Caller& caller) {
+  if (__builtin_expect(happens::g_tells_blocks, 0)) {
+    if (object) happens::tell<happens::Tell::kAllocated>(reinterpret_cast<uint64_t>(object), size, caller.stack);
+    return object;
+  }
   if (__builtin_expect(happens::g_knows_blocks, 0) && object) tell<allocated>(object, size, caller);
   return object;
 }
-inline void taken(void* object, const Caller& caller) {
+[[gnu::always_inline]] inline void taken(void* object, const Caller& caller) {
+  if (__builtin_expect(happens::g_tells_blocks, 0)) {
+    happens::tell<happens::Tell::kFreed>(reinterpret_cast<uint64_t>(object), caller.stack);
+    return;
+  }
   if (__builtin_expect(happens::g_knows_blocks, 0)) tell<freed>(object, heap_usable_size(object), caller);
 }
 

@@ -8,6 +8,7 @@
 //    it at any time with a locked instruction: it does so for no mutex that is used here while it is used here, except
 //    before tasks exist.)
 // 2. If a task waits in the queue, __lock is 2, or 0 with the first waiter already woken and on its way.
+//    Where nothing is kept (event/object.h) waiters sleep on __lock itself for a while, as glibc's do; object::waiting() counts the queue's.
 // 3. unlock wakes the first waiter, which tries again in its turn; a task whose turn comes earlier may take the mutex first.
 //    Turns are in a fixed order, so who gets it is fixed too, and no task can pass a woken one twice.
 //
@@ -24,6 +25,7 @@
 
 #include "event/happens_before.h"
 #include "event/phase.h"
+#include "interpose/lock_balance.h"
 #include "interpose/real.h"
 #include "page/store.h"
 
@@ -109,25 +111,66 @@ bool keep_turn(long address) {
 // Order only, without a turn: answers as the operation does, or kTakesTurn.
 long try_in_order(Task& task, long address) {
   return in_order(task, static_cast<uint64_t>(address), "a mutex that another task holds", [&] {
-    const long result = try_take(*reinterpret_cast<Mutex*>(address), static_cast<uint64_t>(address), task.virtual_tid);
+    const long result = try_take(*object_at<Mutex>(address), static_cast<uint64_t>(address), task.virtual_tid);
     if (result == EBUSY) return kTakesTurn;
     task.failed_tries = task.tried_in_vain = 0;
     return result;
   });
 }
 
+// By protection keys: it may lie where its holder only can touch it.
+void wake_sleeper(Task& task, long address) {
+  if (object::g_kept || !object::g_ordered) return;
+  let_kernel_in(task);
+  sys::futex_wake(reinterpret_cast<uint32_t*>(&object_at<Mutex>(address)->__lock));
+}
+
 long unlock_in_order(Task& task, long address) {
-  return in_order(task, static_cast<uint64_t>(address), "a mutex that others wait for", [&] {
-    auto& mutex = *reinterpret_cast<Mutex*>(address);
-    if (mutex.__lock > 1) return kTakesTurn;
-    return give_back(mutex, static_cast<uint64_t>(address), task.virtual_tid, true) == Release::kNotOwner ? long{EPERM} : 0L;
+  bool wakes = false;
+  const long result = in_order(task, static_cast<uint64_t>(address), "a mutex that others wait for", [&] {
+    auto& mutex = *object_at<Mutex>(address);
+    if (mutex.__lock > 1 && (object::g_kept || object::waiting(task))) return kTakesTurn;
+    wakes = mutex.__lock > 1;
+    switch (give_back(mutex, static_cast<uint64_t>(address), task.virtual_tid, true)) {
+      case Release::kNotOwner: wakes = false; return long{EPERM};
+      case Release::kKept: wakes = false; break;
+      case Release::kDone: break;
+    }
+    return 0L;
   });
+  if (wakes) wake_sleeper(task, address);
+  return result;
+}
+
+// Nothing is kept: sleeps until it has the mutex; where it is late, or a signal has come, it waits in turns, where a deadlock is found.
+long wait_apart(Task& task, long address) {
+  constexpr uint64_t kSleep = 50'000'000;
+  long result = kTakesTurn;
+  begin_kernel_sleep(task);
+  for (bool late = false; !late && !task.pending;) {
+    auto& mutex = *object_at<Mutex>(address);
+    {
+      const object::Scope scope(task, static_cast<uint64_t>(address));
+      result = try_take(mutex, static_cast<uint64_t>(address), task.virtual_tid);
+      if (result == 0 || result == EBUSY) mutex.__lock = 2;
+    }
+    if (result != EBUSY) break;
+    result = kTakesTurn;
+    late = sys::futex_wait(reinterpret_cast<uint32_t*>(&mutex.__lock), 2, kSleep) == -ETIMEDOUT;
+  }
+  end_kernel_sleep(task);
+  return result;
 }
 
 // `tried`, of this event and those that follow: recorded, it was to be made without a turn.
 long lock_event(long address, long until_at, long tried) {
   if (const long result = replayed_in_order(try_in_order, address, tried); result != kTakesTurn) return result;
+  const auto is_free = [&] { return !object_at<volatile Mutex>(address)->__lock; };
+  if (const long result = tried ? made_apart(try_in_order, address, is_free) : kTakesTurn; result != kTakesTurn) return result;
   const Until until = *reinterpret_cast<const Until*>(until_at);
+  if (tried && object::g_ordered && !object::g_kept && !until.is_set) {
+    if (const long result = wait_apart(self(), address); result != kTakesTurn) return result;
+  }
   begin_turn(EventKind::kMutex);
   stand_aside(self());
   const long result = acquire(address, until, true, false);
@@ -203,6 +246,9 @@ int lock_until(pthread_mutex_t* mutex, const Until& until) {
 long acquire(long address, const Until& until, bool count_user, bool through_signals) {
   Task& task = self();
   bool waited = false;
+  const auto count_waiting = [&](int by) {
+    if (!object::g_kept && object::g_ordered) object::waiting(task) += static_cast<uint32_t>(by);
+  };
   for (;;) {
     use(address);
     auto& mutex = *object_at<volatile Mutex>(address);
@@ -211,7 +257,10 @@ long acquire(long address, const Until& until, bool count_user, bool through_sig
       const object::Scope scope(task, static_cast<uint64_t>(address));
       result = try_take(const_cast<Mutex&>(mutex), static_cast<uint64_t>(address), task.virtual_tid, count_user);
       if (waited && result == 0 && waiters(static_cast<uint64_t>(address))) mutex.__lock = 2;
-      if (result == EBUSY && !(until.is_set && !is_valid(until.time))) mutex.__lock = 2;
+      const bool waits = result == EBUSY && !(until.is_set && !is_valid(until.time));
+      if (waits) mutex.__lock = 2;
+      if (waits && !waited) count_waiting(1);
+      if (result != EBUSY && waited) count_waiting(-1);
     }
     if (result != EBUSY) {
       if (result == 0) section_begins(static_cast<uint64_t>(address));
@@ -219,10 +268,11 @@ long acquire(long address, const Until& until, bool count_user, bool through_sig
     }
     if (until.is_set && !is_valid(until.time)) return EINVAL;
     waited = true;
-    switch (block(static_cast<uint64_t>(address), ~0u, remaining(until), "mutex")) {
-      case ETIMEDOUT: return ETIMEDOUT;
-      case EINTR:
-        if (!through_signals) return kAgain;
+    const int ended = block(static_cast<uint64_t>(address), ~0u, remaining(until), "mutex");
+    if (ended == ETIMEDOUT || (ended == EINTR && !through_signals)) {
+      const object::Scope scope(task, static_cast<uint64_t>(address), !object::g_kept);
+      count_waiting(-1);
+      return ended == ETIMEDOUT ? ETIMEDOUT : kAgain;
     }
   }
 }
@@ -243,6 +293,7 @@ int release(long address, bool forget_user) {
     case Release::kDone: break;
   }
   if (contended) wake(static_cast<uint64_t>(address), 1, ~0u);
+  if (contended) wake_sleeper(self(), address);
   return 0;
 }
 
@@ -309,9 +360,15 @@ int unlock_mutex(pthread_mutex_t* mutex) {
 
 using namespace weir::interpose;
 
-WEIR_EXPORT int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept { return lock_mutex(mutex); }
+WEIR_EXPORT int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
+  if (checks_locks()) check_lock(mutex, WEIR_CALLER);
+  return lock_mutex(mutex);
+}
 WEIR_EXPORT int pthread_mutex_trylock(pthread_mutex_t* mutex) noexcept { return try_mutex(mutex); }
-WEIR_EXPORT int pthread_mutex_unlock(pthread_mutex_t* mutex) noexcept { return unlock_mutex(mutex); }
+WEIR_EXPORT int pthread_mutex_unlock(pthread_mutex_t* mutex) noexcept {
+  if (checks_locks()) check_unlock(mutex, WEIR_CALLER);
+  return unlock_mutex(mutex);
+}
 
 WEIR_EXPORT int pthread_mutex_timedlock(pthread_mutex_t* mutex, const timespec* time) noexcept {
   if (!is_event() || !is_ours(mutex)) return weir::happens::by_library([&] { return real().pthread_mutex_timedlock(mutex, time); });

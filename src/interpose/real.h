@@ -10,7 +10,7 @@ namespace weir::interpose {
 
 #define WEIR_REAL_FUNCTIONS(X)                                                                                  \
   X(pthread_mutex_lock) X(pthread_mutex_trylock) X(pthread_mutex_timedlock) X(pthread_mutex_clocklock)          \
-  X(pthread_mutex_unlock)                                                                                       \
+  X(pthread_mutex_unlock) X(pthread_mutex_destroy) X(mtx_destroy) X(pthread_rwlock_destroy)                     \
   X(pthread_barrier_wait)                                                                                       \
   X(pthread_rwlock_rdlock) X(pthread_rwlock_tryrdlock) X(pthread_rwlock_timedrdlock)                            \
   X(pthread_rwlock_clockrdlock) X(pthread_rwlock_wrlock) X(pthread_rwlock_trywrlock)                            \

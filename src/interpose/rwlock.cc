@@ -11,15 +11,15 @@
 
 #include "event/happens_before.h"
 #include "interpose/event_call.h"
+#include "interpose/lock_balance.h"
+#include "interpose/lock_words.h"
 #include "interpose/real.h"
 
 namespace weir::interpose {
 
 namespace {
 
-using Lock = decltype(pthread_rwlock_t::__data);
-
-constexpr uint32_t kWritePhase = 1, kWriteLocked = 2, kWritten = kWritePhase | kWriteLocked, kReader = 8;
+using Lock = ReadWriteLock;
 
 bool is_ours(const pthread_rwlock_t* lock) { return !beside(lock)->__data.__shared; }
 
@@ -27,9 +27,6 @@ uint64_t reader_queue(long address) { return static_cast<uint64_t>(address) + of
 uint64_t writer_queue(long address) { return static_cast<uint64_t>(address) + offsetof(Lock, __writers_futex); }
 
 bool prefers_writers(const Lock& lock) { return lock.__flags == PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP; }
-
-bool written(const Lock& lock) { return (lock.__readers & kWritten) == kWritten; }
-uint32_t readers(const Lock& lock) { return lock.__readers & kWritePhase ? 0 : lock.__readers / kReader; }
 
 int try_read(Lock& lock, uint64_t address, int me, bool writers_wait) {
   if (written(lock)) return lock.__cur_writer == me ? EDEADLK : EBUSY;
@@ -70,20 +67,20 @@ constexpr long kRead = 0, kWrite = 1, kTryRead = 2, kTryWrite = 3, kTried = 4;
 // Order only, without a turn, where nobody waits.
 long read_in_order(Task& task, long address) {
   return in_order(task, static_cast<uint64_t>(address), "a read-write lock that is not free for reading", [&] {
-    return !object::waiting(task) && try_read(*reinterpret_cast<Lock*>(address), static_cast<uint64_t>(address), task.virtual_tid, false) == 0 ? 0 : kTakesTurn;
+    return !object::waiting(task) && try_read(*object_at<Lock>(address), static_cast<uint64_t>(address), task.virtual_tid, false) == 0 ? 0 : kTakesTurn;
   });
 }
 
 long write_in_order(Task& task, long address) {
   return in_order(task, static_cast<uint64_t>(address), "a read-write lock that is not free for writing", [&] {
-    return try_write(*reinterpret_cast<Lock*>(address), static_cast<uint64_t>(address), task.virtual_tid) == 0 ? 0 : kTakesTurn;
+    return try_write(*object_at<Lock>(address), static_cast<uint64_t>(address), task.virtual_tid) == 0 ? 0 : kTakesTurn;
   });
 }
 
 long unlock_in_order(Task& task, long address) {
   return in_order(task, static_cast<uint64_t>(address), "a read-write lock that others wait for", [&] {
     if (object::waiting(task)) return kTakesTurn;
-    give_back(*reinterpret_cast<Lock*>(address), static_cast<uint64_t>(address));
+    give_back(*object_at<Lock>(address), static_cast<uint64_t>(address));
     return 0L;
   });
 }
@@ -228,6 +225,7 @@ WEIR_EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t* lock, clockid_t clo
 }
 
 WEIR_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t* lock) noexcept {
+  if (checks_locks()) check_unlock(lock, WEIR_CALLER);
   if (!is_event(lock)) return weir::happens::by_library([&] { return real().pthread_rwlock_unlock(lock); });
   bool tried;
   if (makes_in_order(unlock_in_order, lock, tried)) return 0;

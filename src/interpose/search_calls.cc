@@ -56,21 +56,6 @@ size_t span(Call&& call, const char* text, const char* set, Span real) {
   return result;
 }
 
-template <typename Convert>
-auto convert(Call&& call, const char* text, char** end, Convert real) {
-  const Text t = call.text(text);
-  char* stop;
-  const auto result = real(t.seen, &stop);
-  const auto used = static_cast<size_t>(stop - t.seen);
-  call.reads(text, used < t.read ? used + 1 : used);
-  if (end) {
-    call.writes(end, sizeof *end);
-    *call.seen(end, sizeof *end) = const_cast<char*>(text) + used;
-  }
-  call.tell();
-  return result;
-}
-
 // A token from `text` on; its end becomes NUL. `next`: where the rest begins.
 char* token(Call& call, char* text, const char* between, char*& next) {
   const Text t = call.text(text), b = call.text(between);
@@ -194,7 +179,7 @@ char* strsep(char** place, const char* between) {
   return text;
 }
 
-#define WEIR_CONVERT(name) return convert(Call(WEIR_CALLER), text, end, [=](const char* seen, char** stop) { return g_library.name(seen, stop, base); })
+#define WEIR_CONVERT(name) return read_number(Call(WEIR_CALLER), text, end, [=](const char* seen, char** stop) { return g_library.name(seen, stop, base); })
 
 long strtol(const char* text, char** end, int base) { WEIR_CONVERT(strtol); }
 long long strtoll(const char* text, char** end, int base) { WEIR_CONVERT(strtoll); }
@@ -204,9 +189,9 @@ intmax_t strtoimax(const char* text, char** end, int base) { WEIR_CONVERT(strtoi
 uintmax_t strtoumax(const char* text, char** end, int base) { WEIR_CONVERT(strtoumax); }
 
 #define WEIR_CONVERT_DECIMAL(name) \
-  return convert(Call(WEIR_CALLER), text, nullptr, [](const char* seen, char** stop) { return g_library.name(seen, stop, 10); })
+  return read_number(Call(WEIR_CALLER), text, nullptr, [](const char* seen, char** stop) { return g_library.name(seen, stop, 10); })
 
-int atoi(const char* text) { return static_cast<int>(convert(Call(WEIR_CALLER), text, nullptr, [](const char* seen, char** stop) { return g_library.strtol(seen, stop, 10); })); }
+int atoi(const char* text) { return static_cast<int>(read_number(Call(WEIR_CALLER), text, nullptr, [](const char* seen, char** stop) { return g_library.strtol(seen, stop, 10); })); }
 long atol(const char* text) { WEIR_CONVERT_DECIMAL(strtol); }
 long long atoll(const char* text) { WEIR_CONVERT_DECIMAL(strtoll); }
 

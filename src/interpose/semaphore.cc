@@ -26,8 +26,9 @@ constexpr long kOnlyTry = 1, kIgnoresCancel = 2, kTried = 4;
 
 long take_in_order(Task& task, long address) {
   return in_order(task, static_cast<uint64_t>(address), "a semaphore that is zero", [&] {
-    auto& value = reinterpret_cast<Semaphore*>(address)->value;
+    auto& value = object_at<Semaphore>(address)->value;
     if (!value) return kTakesTurn;
+    happens::acquire(static_cast<uint64_t>(address));
     value--;
     return 0L;
   });
@@ -35,8 +36,9 @@ long take_in_order(Task& task, long address) {
 
 long post_in_order(Task& task, long address) {
   return in_order(task, static_cast<uint64_t>(address), "a semaphore that others wait for", [&] {
-    auto& semaphore = *reinterpret_cast<Semaphore*>(address);
+    auto& semaphore = *object_at<Semaphore>(address);
     if (semaphore.waiters || semaphore.value == SEM_VALUE_MAX) return kTakesTurn;
+    happens::release(static_cast<uint64_t>(address));
     semaphore.value++;
     return 0L;
   });

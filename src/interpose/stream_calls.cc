@@ -103,4 +103,18 @@ ssize_t __getdelim(char** line, size_t* room, int last, FILE* stream) {
   return read_to_heap(Call(WEIR_CALLER), line, room, [=] { return g_library.getdelim(line, room, last, stream); });
 }
 
+int setvbuf(FILE* stream, char* buffer, int mode, size_t size) {
+  const int result = g_library.setvbuf(stream, buffer, mode, size);
+  if (result == 0) happens::on_stream_buffer(stream, buffer, size);
+  return result;
+}
+void setbuffer(FILE* stream, char* buffer, size_t size) {
+  g_library.setbuffer(stream, buffer, size);
+  happens::on_stream_buffer(stream, buffer, size);
+}
+void setbuf(FILE* stream, char* buffer) {
+  g_library.setbuf(stream, buffer);
+  happens::on_stream_buffer(stream, buffer, BUFSIZ);
+}
+
 }  // namespace weir::interpose::library::checked

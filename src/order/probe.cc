@@ -33,7 +33,7 @@ uint64_t next_probe(Task& task) {
 uint64_t first_probe() { return config().by_arrival ? kFirstProbeForPage : kFirstProbe; }
 
 bool late(const Shared& s, const Task& task) {
-  if (task.in_runtime || task.ahead) return false;
+  if ((task.in_runtime && !task.in_look) || task.ahead) return false;
   return task.state == TaskState::kRunning || s.turn == task.id;
 }
 

@@ -42,7 +42,20 @@ void protect(uint64_t start, uint64_t size, bool on) {
   if (sys::failed(result) && result != -ENOENT) fail("protect a page", start, result);
 }
 
+bool (*g_stays_closed)(uint64_t page) = nullptr;
+
 void map(uint64_t start, uint64_t size, bool to_write, bool fills) {
+  if (!g_stays_closed) return map_closed(start, size, to_write, fills);
+  uint64_t from = start;
+  for (uint64_t at = start; at < start + size; at += kPageSize) {
+    if (!g_stays_closed(at)) continue;
+    if (at > from) map_closed(from, at - from, to_write, fills);
+    from = at + kPageSize;
+  }
+  if (start + size > from) map_closed(from, start + size - from, to_write, fills);
+}
+
+void map_closed(uint64_t start, uint64_t size, bool to_write, bool fills) {
   if (windows::contains(start)) return windows::map(start, size, to_write);
   const uint64_t limit = start + size;
   uint64_t most = size;  // in one call
@@ -112,7 +125,7 @@ bool is_ours(uint64_t address) { return g_userfault.is_open() && store_extent(ad
 void lend(uint64_t address) {
   const uint64_t page = page_down(address);
   fill_store(page, kPageSize);
-  map(page, kPageSize, true);
+  map_closed(page, kPageSize, true);
 }
 
 void lend_all() {

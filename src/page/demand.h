@@ -19,6 +19,10 @@ bool is_ours(uint64_t address);
 [[noreturn]] void fail(const char* what, uint64_t address, long error);
 // Maps pages for reading or writing. `fills`: pages that the store lacks are made; else they are passed over.
 void map(uint64_t start, uint64_t size, bool to_write, bool fills = true);
+// Pages for which it answers true map() passes over: every access to them is to fault, whoever has a right to them. Null: there are none.
+extern bool (*g_stays_closed)(uint64_t page);
+// map(), for such pages too.
+void map_closed(uint64_t start, uint64_t size, bool to_write, bool fills = true);
 // The store has these pages from now on.
 void fill_store(uint64_t start, uint64_t size);
 void drop(uint64_t start, uint64_t size);

@@ -280,6 +280,7 @@ void remove_region(uint64_t start, uint64_t size) {
 bool in_arena(uint64_t address) { return address - kArena < kArenaSize; }
 
 uint64_t alias_of(uint64_t address) {
+  if (shared().store < 0) return address;  // tasks are threads
   if (in_arena(address)) return address - kArena + kAlias;
   if (windows::contains(address)) return windows::alias_of(address);
   const Shared& s = shared();

@@ -120,6 +120,8 @@ void free(uint64_t address) {
   c.free++;
 }
 
+uint64_t rounded(uint64_t size) { return kSizes[class_of(size)]; }
+
 uint64_t size_of(uint64_t address) { return kSizes[table().entries[index_of(address)].size_class]; }
 
 uint64_t take_run(uint32_t count) {

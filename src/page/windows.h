@@ -54,11 +54,13 @@ uint64_t table_used();  // bytes
 // Of an address in a window; one in none: the address itself, 0.
 uint64_t alias_of(uint64_t address);
 uint64_t extent(uint64_t address);  // contiguous in windows and in the store
+inline bool shows(uint64_t address) { return table().entries[index_of(address)].store_page; }
 
 // A block of at most kMostSmall bytes, the only one in its window. 0: there is no room.
 uint64_t allocate(uint64_t size);
 void free(uint64_t address);
 uint64_t size_of(uint64_t address);  // as allocated, rounded up
+uint64_t rounded(uint64_t size);     // REQUIRES: at most kMostSmall
 // `count` consecutive windows, which show nothing yet; 0: there is no room.
 uint64_t take_run(uint32_t count);
 void free_run(uint64_t start, uint32_t count);  // they go on showing what they show, until they are taken again

@@ -70,6 +70,17 @@ weir_upcall:
     .cfi_endproc
     .size weir_upcall,.-weir_upcall
 
+    .globl weir_told
+    .hidden weir_told
+    .type weir_told,@function
+# From weir_tell, on the runtime's stack, with a Told there; TASK_SCRATCH_RSP is set. All registers stay as they are.
+weir_told:
+    .cfi_startproc
+    push $SITE_TOLD
+    jmp weir_site_entry
+    .cfi_endproc
+    .size weir_told,.-weir_told
+
     .globl weir_site_entry
     .hidden weir_site_entry
     .type weir_site_entry,@function
@@ -221,6 +232,45 @@ weir_sigreturn:
     syscall
     hlt
 
+# The same where tasks have protection keys: what the handler has done to its task's rights is put into the frame that it returns by.
+# In: rsp = the kernel's ucontext. Unwinders are told by CFI where the registers are in it; they look one byte before a return address.
+.macro CFI_IN_CONTEXT register, low, high
+    .cfi_escape 0x10,\register,3,0x77,\low,\high
+.endm
+    .cfi_startproc
+    .cfi_signal_frame
+    .cfi_escape 0x0f,4,0x77,0xa0,0x01,0x06      # CFA: *(rsp + 160)
+    CFI_IN_CONTEXT 8, 0xa8, 0x00                # r8 to r15 from 40 on
+    CFI_IN_CONTEXT 9, 0xb0, 0x00
+    CFI_IN_CONTEXT 10, 0xb8, 0x00
+    CFI_IN_CONTEXT 11, 0xc0, 0x00
+    CFI_IN_CONTEXT 12, 0xc8, 0x00
+    CFI_IN_CONTEXT 13, 0xd0, 0x00
+    CFI_IN_CONTEXT 14, 0xd8, 0x00
+    CFI_IN_CONTEXT 15, 0xe0, 0x00
+    CFI_IN_CONTEXT 5, 0xe8, 0x00                # rdi, rsi, rbp, rbx, rdx, rax, rcx from 104 on
+    CFI_IN_CONTEXT 4, 0xf0, 0x00
+    CFI_IN_CONTEXT 6, 0xf8, 0x00
+    CFI_IN_CONTEXT 3, 0x80, 0x01
+    CFI_IN_CONTEXT 1, 0x88, 0x01
+    CFI_IN_CONTEXT 0, 0x90, 0x01
+    CFI_IN_CONTEXT 2, 0x98, 0x01
+    CFI_IN_CONTEXT 7, 0xa0, 0x01                # rsp, rip
+    CFI_IN_CONTEXT 16, 0xa8, 0x01
+    nop
+    .globl weir_key_sigreturn
+    .hidden weir_key_sigreturn
+weir_key_sigreturn:
+    mov %rsp,%rbx
+    mov %rsp,%rdi
+    and $-16,%rsp
+    call weir_on_key_sigreturn
+    mov %rbx,%rsp
+    mov $15,%eax
+    syscall
+    hlt
+    .cfi_endproc
+
 # void weir_run_handler(stack, handler, signal, info, context, mask): onto the program's stack, into the program's handler.
 # The mask is set here, where nothing of the runtime's stacks is in use any more: other signals may come at once.
     .globl weir_run_handler
@@ -246,5 +296,8 @@ weir_run_handler:
     jmp *%rbx
 1:  mov %rbx,%gs:TASK_RESUME
     jmp weir_resume
+    .globl weir_entry_end
+    .hidden weir_entry_end
+weir_entry_end:
 
     .section .note.GNU-stack,"",@progbits

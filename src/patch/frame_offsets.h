@@ -31,3 +31,4 @@
 #define TASK_ALONE_SECTION 0x48
 #define TASK_RESUME 0x50
 #define SITE_RESUMED -6  // trap::kResumed
+#define SITE_TOLD -7     // kTold

@@ -1,6 +1,7 @@
 #include "runtime/checking.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -9,7 +10,9 @@
 #include "base/options.h"
 #include "event/declared.h"
 #include "event/happens_before.h"
+#include "event/input.h"
 #include "page/store.h"
+#include "runtime/recording.h"
 #include "runtime/state.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
@@ -19,22 +22,74 @@
 
 namespace weir::checking {
 
+namespace {
+
+bool g_is_replayed = false;
+
+findings::Findings& found() { return *reinterpret_cast<findings::Findings*>(kFindings); }
+
+void refuse_other_version() {
+  if (found().magic == findings::kMagic && found().version == findings::kVersion) return;
+  report("the command and the library are not of one version of Weir");
+  die(125);
+}
+
+// The memory is the command's, and has no descriptor in the program: the environment, and what is inherited, must be as they were recorded.
+void attach_replay() {
+  const trace::Header& header = recording::header();
+  char name[64], digits[24];
+  const auto add = [&](const char* text, size_t& length) {
+    while (*text) name[length++] = *text++;
+    name[length] = 0;
+  };
+  const auto number = [&](uint64_t value) {
+    char* at = digits + sizeof digits - 1;
+    *at = 0;
+    do *--at = static_cast<char>('0' + value % 10);
+    while (value /= 10);
+    return at;
+  };
+  size_t length = 0;
+  add("/proc/", length);
+  add(number(static_cast<uint64_t>(header.command)), length);
+  add("/fd/", length);
+  add(number(static_cast<uint64_t>(header.findings)), length);
+  const long file = sys::raw(SYS_openat, AT_FDCWD, reinterpret_cast<long>(name), O_RDWR | O_CLOEXEC, 0);
+  const long at = sys::failed(file) ? file
+                                    : sys::raw(SYS_mmap, static_cast<long>(kFindings), static_cast<long>(findings::kFindingsSize), PROT_READ | PROT_WRITE,
+                                               MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, file, 0);
+  if (at != static_cast<long>(kFindings)) {
+    report("cannot map the memory for what is found (error %d)", int64_t{-at});
+    die(125);
+  }
+  sys::raw(SYS_close, file);
+  refuse_other_version();
+  page::dump_only_used();
+  __atomic_store_n(&found().attached, 1u, __ATOMIC_RELEASE);
+  g_is_replayed = true;
+}
+
+}  // namespace
+
+bool is_replayed() { return g_is_replayed; }
+
+void begin_program() {
+  if (g_is_replayed) happens::g_knows_blocks = happens::g_tells_blocks = true;
+}
+
 void attach() {
+  if (input::replaying() && recording::header().findings) return attach_replay();
   if (!runtime::g_guarded) return;
   const int descriptor = options().findings;
   const auto map = [](int file, int sharing) {
     return sys::raw(SYS_mmap, static_cast<long>(kFindings), static_cast<long>(findings::kFindingsSize), PROT_READ | PROT_WRITE,
                     sharing | MAP_SHARED | MAP_NORESERVE, file, 0);
   };
-  auto& found = *reinterpret_cast<findings::Findings*>(kFindings);
   struct stat status;
   bool is_known = descriptor >= 0 && sys::raw(SYS_fstat, descriptor, reinterpret_cast<long>(&status)) == 0 &&
                   static_cast<uint64_t>(status.st_size) == findings::kFindingsSize && map(descriptor, MAP_FIXED_NOREPLACE) == static_cast<long>(kFindings);
-  if (is_known && (found.magic != findings::kMagic || found.version != findings::kVersion)) {
-    report("the command and the library are not of one version of Weir");
-    die(125);
-  }
   if (is_known) {
+    refuse_other_version();
     page::keep_hidden(descriptor);
   } else {
     if (descriptor >= 0) report("who executed this program has closed the descriptor of what is found: races in it are not reported");
@@ -44,7 +99,7 @@ void attach() {
     }
   }
   page::dump_only_used();
-  __atomic_store_n(&found.attached, 1u, __ATOMIC_RELEASE);
+  __atomic_store_n(&found().attached, 1u, __ATOMIC_RELEASE);
   happens::g_knows_blocks = true;
   declared::switch_on();
 }
@@ -58,6 +113,7 @@ constexpr uint64_t kFile = uint64_t{1} << 62;  // beside no address
 // Both ends of a pipe are one file; the ends of a connection are not, so all connections are one here.
 uint64_t name_of(long descriptor) {
   struct stat status;
+  if (g_is_replayed) return kAnyDescriptor;  // there is none
   if (sys::raw(SYS_fstat, descriptor, reinterpret_cast<long>(&status)) != 0 || S_ISSOCK(status.st_mode)) return kAnyDescriptor;
   return kFile | (status.st_ino ^ status.st_dev << 32);
 }

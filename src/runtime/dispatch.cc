@@ -84,24 +84,6 @@ bool is_uncontended(const AtomicOp& op, const Frame& frame, uint32_t word) {
   }
 }
 
-// Order only: without a turn, in the order of the word's slot. False: it is to take one.
-bool makes_in_order(Task& task, Frame& frame, const Site& site, uint64_t address) {
-  if (task.turn_depth) return false;
-  uint32_t word = 0;
-  const bool locks = is_lock_of_libc(site, address);
-  if (address) {
-    if (!locks && runtime::libc_text().contains(site.address) && site.atomic.size != sizeof word) return false;
-    if (trap::from_program(&word, static_cast<long>(address), locks ? sizeof word : 1) != 0 || !object::begin(task, address)) return false;
-    if (locks && !is_uncontended(site.atomic, frame, *reinterpret_cast<volatile uint32_t*>(address))) {
-      object::give_up(task, "an operation on a lock of libc's that another task holds or waits for");
-      return false;
-    }
-  }
-  execute_atomic(site.atomic, frame, reinterpret_cast<void*>(address));
-  if (address) object::end(task);
-  return true;
-}
-
 // flockfile and its like, whose locks a program may use for its own data.
 bool locks_stream(uint64_t address) {
   constexpr uint64_t kLength = 128;
@@ -122,6 +104,45 @@ void check_atomic(Task& task, const Frame& frame, const Site& site, uint64_t add
   happens::release(address & ~kWord);
 }
 
+// View guarded, while no other task operates on the word.
+bool make_checked(Task& task, Frame& frame, const Site& site, uint64_t address) {
+  if (address) check_atomic(task, frame, site, address);
+  void* target = alias(address);
+  const bool stores = would_store(site.atomic, frame, target);
+  execute_atomic(site.atomic, frame, target);
+  if (address) {
+    const view::guarded::Touch touch{address, site.atomic.size, findings::kRead | findings::kAtomic};
+    view::guarded::learn(task, &touch, 1);
+  }
+  return stores;
+}
+
+// View guarded: without a turn. An address outside of the store may be wrong, and raises its signal with no slot held.
+bool makes_apart(Task& task, Frame& frame, const Site& site, uint64_t address) {
+  if (task.turn_depth || !address || !page::store_extent(address) || !object::begin(task, address)) return false;
+  make_checked(task, frame, site, address);
+  object::end(task);
+  return true;
+}
+
+// Order only: without a turn, in the order of the word's slot. False: it is to take one.
+bool makes_in_order(Task& task, Frame& frame, const Site& site, uint64_t address) {
+  if (task.turn_depth) return false;
+  uint32_t word = 0;
+  const bool locks = is_lock_of_libc(site, address);
+  if (address) {
+    if (!locks && runtime::libc_text().contains(site.address) && site.atomic.size != sizeof word) return false;
+    if (trap::from_program(&word, static_cast<long>(address), locks ? sizeof word : 1) != 0 || !object::begin(task, address)) return false;
+    if (locks && !is_uncontended(site.atomic, frame, *reinterpret_cast<volatile uint32_t*>(address))) {
+      object::give_up(task, "an operation on a lock of libc's that another task holds or waits for");
+      return false;
+    }
+  }
+  execute_atomic(site.atomic, frame, reinterpret_cast<void*>(address));
+  if (address) object::end(task);
+  return true;
+}
+
 void on_atomic(Frame& frame, const Site& site) {
   const uint64_t address = atomic_address(site.atomic, frame, sys::fs_base());
   if (!g_tasks_active || self().in_vfork) {
@@ -136,7 +157,7 @@ void on_atomic(Frame& frame, const Site& site) {
     execute_atomic(site.atomic, frame, reinterpret_cast<void*>(address));
     return;
   }
-  if (object::g_ordered && makes_in_order(task, frame, site, address)) return;
+  if (object::g_kept ? makes_in_order(task, frame, site, address) : object::g_ordered && makes_apart(task, frame, site, address)) return;
   if ((runtime::g_copies && !task.turn_depth && is_own_word(task, site, address)) || makes_alone(task, frame, site, address)) {
     execute_atomic(site.atomic, frame, reinterpret_cast<void*>(address));
     return;
@@ -148,21 +169,19 @@ void on_atomic(Frame& frame, const Site& site) {
     return;
   }
   begin_turn(EventKind::kAtomic);
-  if (runtime::g_guarded) check_atomic(task, frame, site, address);
   if (runtime::g_copies && address && (!task.ahead || is_owned_elsewhere(task, address))) {
     need_turn();
     use_object(address, is_lock_of_libc(site, address) && page::store_extent(address));
   }
-  void* target = alias(address);
   bool stores;
-  {
+  if (runtime::g_guarded) {
+    const object::Scope scope(task, address, page::store_extent(address) != 0);
+    stores = make_checked(task, frame, site, address);
+  } else {
+    void* target = alias(address);
     const object::Scope scope(task, address, address != 0);
     stores = would_store(site.atomic, frame, target);
     execute_atomic(site.atomic, frame, target);
-  }
-  if (runtime::g_guarded && address) {
-    const view::guarded::Touch touch{address, site.atomic.size, findings::kRead | findings::kAtomic};
-    view::guarded::learn(task, &touch, 1);
   }
   if (stores) {
     note_success();
@@ -252,6 +271,15 @@ void on_site(Frame& frame) {
   }
 }
 
+// No event of the program's (weir_tell): of what it does nothing is left but what it tells.
+void on_told(Frame& frame) {
+  const Told& told = *reinterpret_cast<const Told*>(&frame + 1);
+  frame.rip = frame.shown = told.back;
+  Task& task = self();
+  if (!task.in_vfork) happens::on_told(frame, told);
+  frame.rip = trap::seek_place(task, frame.rip);
+}
+
 // View coherent: who makes calls that are no events, in a loop, is asked for pages, too.
 void give_pages_if_asked(Task& task) {
   if (task.turn_depth || task.in_vfork || task.alone_section) return;
@@ -282,8 +310,9 @@ void go_on_counted(Frame& frame) {
 }  // namespace
 }  // namespace weir
 
-extern "C" __attribute__((visibility("hidden"))) void weir_on_site(weir::Frame* frame) {
+static void come_in(weir::Frame* frame) {
   using namespace weir;
+  if (frame->site != kTold && view::guarded::replay::is_on()) view::guarded::replay::publish();
   if (frame->site == count::kCountMiss) {
     // Where it goes on natively the rest of the turn is not counted, and ends with the next event that ends one or where a spin is
     // proved, as in a gap that is not counted at all. That follows from the path and the text alone, so every run does it.
@@ -296,6 +325,10 @@ extern "C" __attribute__((visibility("hidden"))) void weir_on_site(weir::Frame* 
     trap::go_on_as_recorded(self(), *frame);
     return;
   }
+  if (frame->site == kTold) {
+    on_told(*frame);
+    return;
+  }
   if (frame->site == count::kAtGate && !trap::meet_gate(self(), *frame)) return;
   on_site(*frame);
   happens::leave();
@@ -306,4 +339,9 @@ extern "C" __attribute__((visibility("hidden"))) void weir_on_site(weir::Frame* 
   if (!g_tasks_active) return;
   go_on_counted(*frame);
   if (self().turn_depth) note_written();  // by program code, from here on: whatever the turn is kept for, and whatever ends it
+}
+
+extern "C" __attribute__((visibility("hidden"))) void weir_on_site(weir::Frame* frame) {
+  come_in(frame);
+  if (weir::view::guarded::replay::is_on()) weir::view::guarded::replay::close_lent();
 }

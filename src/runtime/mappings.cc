@@ -195,6 +195,11 @@ void apply_mappings(Task&) {
   busy = false;
 }
 
+bool lacks_mappings() {
+  const Shared& s = shared();
+  return s.processes[g_process].mapping_sequence < __atomic_load_n(&s.mapping_sequence, __ATOMIC_ACQUIRE);
+}
+
 void patch_pending_text() {
   Shared& s = shared();
   if (!s.text_pending) return;

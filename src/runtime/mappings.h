@@ -8,6 +8,8 @@ namespace weir::runtime {
 
 // Appends a change that this process has made itself. REQUIRES: the turn, or one task only (then nothing is recorded).
 void record_mapping(MappingRecord record);
+// Another process has made changes that this one has not repeated yet.
+bool lacks_mappings();
 // Returns when no process has a change left to repeat. REQUIRES: the turn.
 void let_all_catch_up();
 // A range outside the arena that has become writable after tasks existed: turned into store memory here and elsewhere.

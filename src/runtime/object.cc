@@ -5,15 +5,19 @@
 #include "event/object.h"
 
 #include "event/input.h"
+#include "runtime/mappings.h"
 #include "runtime/recording.h"
+#include "runtime/turn.h"
 #include "sys/futex.h"
 #include "sys/report.h"
 #include "task/shared.h"
 #include "trace/wait.h"
+#include "view/view.h"
 
 namespace weir::object {
 
 bool g_ordered = false;
+bool g_kept = false;
 
 namespace {
 
@@ -24,6 +28,7 @@ using trace::PointKind;
 constexpr uint32_t kSlotBits = 14;
 constexpr uint32_t kSlotMask = 0xfff;          // of its index, as kept
 constexpr uint32_t kMostInRow = 256;
+constexpr uint32_t kMostApart = 4096;          // not kept: heaps are exchanged in turns
 constexpr uint64_t kFar = 200'000;             // cycles
 constexpr uint32_t kRoom = 4;                  // words that a point may need while a slot is held
 constexpr uint64_t kLooks = 200;
@@ -233,10 +238,36 @@ void give_slot_on(Task& task, Slot& slot) {
   }
 }
 
+// Not kept: what may only be done in a turn waits for one. What the object's last user has mapped is there before it is used.
+bool begin_apart(Task& task, uint64_t address) {
+  inject_delay(task);
+  if (task.pending || ++task.points >= kMostApart) {
+    task.points = 0;
+    return false;
+  }
+  if (view::has_to_catch_up(task)) view::catch_up(task);
+  const uint32_t index = index_of(address);
+  SpinLock& lock = objects().slots[index].lock;
+  lock.lock();
+  if (runtime::lacks_mappings()) {
+    lock.unlock();
+    return false;
+  }
+  task.object = index + 1;
+  return true;
+}
+
+void give_slot_back(Task& task) {
+  Slot& slot = slot_of(task);
+  task.object = 0;
+  slot.lock.unlock();
+}
+
 }  // namespace
 
 bool begin(Task& task, uint64_t address) {
   WEIR_CHECK(!task.object);
+  if (!g_kept) return begin_apart(task, address);
   if (input::replaying()) return begin_again(task, address);
   OpenPoints& open = with_room(task);
   const uint64_t now = sys::cycles();
@@ -255,6 +286,10 @@ bool begin(Task& task, uint64_t address) {
 }
 
 void end(Task& task) {
+  if (!g_kept) {
+    task.counters.owned++;
+    return give_slot_back(task);
+  }
   Slot& slot = slot_of(task);
   if (!input::replaying()) {
     OpenPoints& open = open_of(task);
@@ -277,6 +312,7 @@ void end(Task& task) {
 }
 
 void give_up(Task& task, const char* what) {
+  if (!g_kept) return give_slot_back(task);
   if (input::replaying()) recording::point_differs(task, "an operation that takes no turn", what);
   put(open_of(task), PointKind::kTurn, 0);
   task.points = 0;
@@ -299,7 +335,7 @@ void look_round(const Task& task, uint64_t& since) {
 }
 
 void note_wait(Task& task, bool interrupted) {
-  if (input::replaying()) return;
+  if (!g_kept || input::replaying()) return;
   OpenPoints& open = with_room(task);
   if (interrupted) return put(open, PointKind::kTurn, 0);
   count_expected(open);
@@ -316,6 +352,11 @@ bool is_interrupted(Task& task) {
 void enter(Task& task, uint64_t address) {
   WEIR_CHECK(!task.object);
   const uint32_t index = index_of(address);
+  if (!g_kept) {
+    objects().slots[index].lock.lock();
+    task.object = index + 1;
+    return;
+  }
   if (input::replaying()) {
     Point point;
     const bool told = is_told(task, point);
@@ -329,6 +370,7 @@ void enter(Task& task, uint64_t address) {
 }
 
 void leave(Task& task) {
+  if (!g_kept) return give_slot_back(task);
   Slot& slot = slot_of(task);
   if (!input::replaying()) {
     OpenPoints& open = open_of(task);

@@ -4,8 +4,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <asm/hwcap2.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
@@ -23,6 +25,7 @@
 #include "runtime/checking.h"
 #include "runtime/exit_report.h"
 #include "runtime/recording.h"
+#include "runtime/rehasher.h"
 #include "runtime/state.h"
 #include "runtime/stop.h"
 #include "runtime/text.h"
@@ -46,6 +49,7 @@ bool g_processes = false;
 bool g_copies = false;
 bool g_coherent = false;
 bool g_guarded = false;
+bool g_keys = false;
 bool g_intercepting = false;
 uint32_t g_process = 0;
 bool g_executor = false;
@@ -87,9 +91,11 @@ bool ensure_memory() {
   if (tried) return good;
   tried = true;
   g_copies = view::has_copies();
-  g_guarded = view::is_guarded();
-  g_coherent = view::has_owners() || g_guarded;
+  g_keys = view::has_keys();
+  g_guarded = view::is_guarded() || g_keys;
+  g_coherent = view::has_owners() || view::is_guarded();
   g_processes = g_copies || g_coherent;
+  sys::g_reads_fs_base = getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE;
   good = tasks::map_control() && (!g_processes || page::create_store());
   if (!good) die(125);
   return good;
@@ -129,7 +135,7 @@ bool orders_atomics() { return g_copies || g_guarded || is_order_only(); }
 void go_multi() {
   Shared& s = shared();
   const uint64_t begin = sys::monotonic_ns();
-  order::configure({g_copies, options().order == Order::kToken, options().order == Order::kRecord || g_coherent, is_order_only(), count_processors()});
+  order::configure({g_copies, options().order == Order::kToken, options().order == Order::kRecord || g_coherent || g_keys, is_order_only() || g_keys, count_processors()});
   order::set_watch(trap::spin_sees_change);
   recording::keep_order();
   syscalls::choose_handled(true);
@@ -151,9 +157,12 @@ void go_multi() {
   s.mapping_sequence = 0;
   s.processes[g_process].mapping_sequence = 0;
   g_tasks_active = true;
-  object::g_ordered = is_order_only();
+  object::g_kept = is_order_only();
+  object::g_ordered = object::g_kept || (g_guarded && !input::is_on());
   order::start(self());
   if (g_guarded) view::guarded::start(self());
+  else if (checking::is_replayed()) view::guarded::replay::start(self());
+  if (g_keys) start_rehasher();
   note_first_thread();
   s.conversions_us += (sys::monotonic_ns() - begin) / 1000;
 }
@@ -198,6 +207,7 @@ __attribute__((constructor)) void start(int argc, char** argv, char**) {
   input::use_table();
   recording::attach();
   checking::attach();
+  if (runtime::g_keys && !view::guarded::keys::take_keys()) die(125);
   runtime::open_log();
   runtime::start_counts();
   shared().arguments = reinterpret_cast<uint64_t>(argv[0]);
@@ -215,6 +225,7 @@ __attribute__((constructor)) void start(int argc, char** argv, char**) {
   page::dump_used();
   clear_stack_below();
   runtime::g_intercepting = true;
+  checking::begin_program();
   recording::stop_if_asked(self());  // before the program begins
 }
 

@@ -15,11 +15,12 @@ extern bool g_tasks_active;
 
 namespace runtime {
 
-// The first three: the run's View (options().view), from the first allocation on.
+// The first five: the run's View (options().view), from the first allocation on.
 extern bool g_processes;      // tasks are processes, and program memory is the store: every View but direct
 extern bool g_copies;         // View isolated: tasks work on copies
-extern bool g_coherent;       // Views coherent and guarded: pages are given to tasks
+extern bool g_coherent;       // Views coherent and guarded (but by protection keys): pages are given to tasks
 extern bool g_guarded;        // View guarded
+extern bool g_keys;           // of it, by protection keys: tasks are threads
 bool is_order_only();         // a recording at View direct: threads stay threads, and every atomic operation is an event
 bool orders_atomics();        // tasks' atomic operations are events: View isolated, and where only the order is kept
 extern bool g_intercepting;   // system call sites are patched

@@ -60,7 +60,8 @@ void* in_store(uint64_t address) {
   return reinterpret_cast<void*>(runtime::g_processes && g_tasks_active ? page::alias_of(address) : address);
 }
 
-// --delay: up to 300 microseconds at every event, different in every run. What Weir promises may not depend on it.
+}  // namespace
+
 void inject_delay(Task& task) {
   uint64_t seed = options().delay_seed;
   if (!seed) return;
@@ -71,6 +72,8 @@ void inject_delay(Task& task) {
   uint64_t until = sys::monotonic_ns() + (x & 0x3ffff);
   while (sys::monotonic_ns() < until) sys::cpu_relax();
 }
+
+namespace {
 
 // What a task does on its way into the world or out of it.
 bool is_part_of_life(EventKind kind) {
@@ -124,7 +127,7 @@ void enter(Task& task, EventKind kind) {
     order::take_turn(task, kind);
     if (task.at_place) trap::keep_place(task);
   }
-  if (object::g_ordered) object::meet_others(task);
+  if (object::g_kept) object::meet_others(task);
   if (runtime::g_copies) {
     order::note_interval(task, task.changed_count);
     note_price(task, task.changed_count);

@@ -22,7 +22,7 @@ namespace {
 
 // After a wait in a turn.
 void has_turn_again(Task& task) {
-  if (object::g_ordered) object::meet_others(task);
+  if (object::g_kept) object::meet_others(task);
   go_on();
   view::catch_up(task);
   if (task.holds_call) input::hold_memory(task);
@@ -57,6 +57,10 @@ int sleep_in_turn(Task& task, uint64_t timeout_ns) {
 }
 
 }  // namespace
+
+void begin_kernel_sleep(Task& task) { view::serve_before_sleep(task); }
+void end_kernel_sleep(Task& task) { view::catch_up(task); }
+void let_kernel_in(Task& task) { view::open_keys(task); }
 
 int block(uint64_t key, uint32_t bits, uint64_t timeout_ns, const char* what) {
   Task& task = self();

@@ -28,10 +28,17 @@ inline uint64_t fs_base() {
   return base;
 }
 
+// The kernel lets programs read it by an instruction (HWCAP2_FSGSBASE of AT_HWCAP2).
+inline bool g_reads_fs_base = false;
+
 // The same at any instruction of the program's, where the runtime may touch nothing.
 inline uint64_t fs_base_untouched() {
   constexpr long kGetFs = 0x1003;
   uint64_t base = 0;
+  if (g_reads_fs_base) {
+    asm volatile("rdfsbase %0" : "=r"(base));
+    return base;
+  }
   raw(SYS_arch_prctl, kGetFs, reinterpret_cast<long>(&base));
   return base;
 }

@@ -20,6 +20,7 @@
 #include "syscall/transfer.h"
 #include "task/shared.h"
 #include "trap/signals.h"
+#include "view/view.h"
 
 namespace weir::syscalls {
 
@@ -44,7 +45,7 @@ void choose_handled(bool multi) {
   mark(is_process_alone, 1);
   mark(is_signal_call_alone, 1);
   if (!multi) return;
-  if (runtime::g_coherent) return handle_all();  // the kernel would find pages closed
+  if (runtime::g_coherent || runtime::g_keys) return handle_all();  // the kernel would find pages closed
   mark(is_process, 1);
   mark(is_memory, 1);
   mark(is_signal_call, 1);
@@ -142,9 +143,11 @@ void on_syscall(Frame& frame, const Site& site) {
             static_cast<long>(frame.r9)};
   Task& task = self();
   const bool looks_at_owned = owned::g_active;
+  const bool has_keys = runtime::g_keys && g_tasks_active && !task.in_vfork;
+  if (has_keys) view::open_keys(task);
   if (is_futex(call.number)) {
     if (looks_at_owned) owned::lend(static_cast<uint64_t>(call.a), has_second_word(call) ? static_cast<uint64_t>(call.e) : 0);
-  } else if ((runtime::g_coherent && g_tasks_active && !task.in_vfork) || looks_at_owned) {
+  } else if ((runtime::g_coherent && g_tasks_active && !task.in_vfork) || has_keys || looks_at_owned) {
     task.holds_call = static_cast<uint32_t>(call.number) + 1;
     input::hold_memory(task);
   }

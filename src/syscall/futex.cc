@@ -124,15 +124,18 @@ long lock_pi(Call& call, bool try_only) {
   const auto key = static_cast<uint64_t>(call.a);
   const auto me = static_cast<uint32_t>(self().virtual_tid);
   for (;;) {
-    uint32_t word;
-    if (const long wrong = load_to_change(key, word)) return wrong;
-    const uint32_t owner = word & FUTEX_TID_MASK;
-    if (owner == 0) return store(key, me | (word & FUTEX_OWNER_DIED) | (waiters(key) ? FUTEX_WAITERS : 0));
-    if (owner == me) return -EDEADLK;
-    if (try_only) return -EAGAIN;
-    uint64_t timeout;
-    if (const long wrong = timeout_of(call, FUTEX_LOCK_PI, timeout)) return wrong;
-    if (const long wrong = store(key, word | FUTEX_WAITERS)) return wrong;
+    uint64_t timeout = 0;
+    {
+      const object::Scope scope(self(), key, !object::g_kept);  // the C library changes it without a turn, too
+      uint32_t word;
+      if (const long wrong = load_to_change(key, word)) return wrong;
+      const uint32_t owner = word & FUTEX_TID_MASK;
+      if (owner == 0) return store(key, me | (word & FUTEX_OWNER_DIED) | (waiters(key) ? FUTEX_WAITERS : 0));
+      if (owner == me) return -EDEADLK;
+      if (try_only) return -EAGAIN;
+      if (const long wrong = timeout_of(call, FUTEX_LOCK_PI, timeout)) return wrong;
+      if (const long wrong = store(key, word | FUTEX_WAITERS)) return wrong;
+    }
     int result = block(key, ~0u, timeout, "priority-inheriting mutex");
     if (result == ETIMEDOUT) return -ETIMEDOUT;
   }
@@ -140,10 +143,13 @@ long lock_pi(Call& call, bool try_only) {
 
 long unlock_pi(Call& call) {
   const auto key = static_cast<uint64_t>(call.a);
-  uint32_t word;
-  if (const long wrong = load_to_change(key, word)) return wrong;
-  if ((word & FUTEX_TID_MASK) != static_cast<uint32_t>(self().virtual_tid)) return -EPERM;
-  if (const long wrong = store(key, 0)) return wrong;
+  {
+    const object::Scope scope(self(), key, !object::g_kept);
+    uint32_t word;
+    if (const long wrong = load_to_change(key, word)) return wrong;
+    if ((word & FUTEX_TID_MASK) != static_cast<uint32_t>(self().virtual_tid)) return -EPERM;
+    if (const long wrong = store(key, 0)) return wrong;
+  }
   wake(key, 1, ~0u);
   return 0;
 }

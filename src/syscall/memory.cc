@@ -407,6 +407,11 @@ long note_code(const Call& call, long result) {
   return result;
 }
 
+// Tasks are threads: the kernel takes the memory, and what is declared of it is over.
+bool gives_back(const Call& call) {
+  return call.number == SYS_munmap || call.number == SYS_mremap || (call.number == SYS_mmap && (call.d & MAP_FIXED));
+}
+
 }  // namespace
 
 bool is_memory(long number) {
@@ -421,6 +426,7 @@ long on_memory(Call& call) {
     if (!g_tasks_active) return note_code(call, call_kernel(call));
     if (call.number == SYS_madvise) return call_kernel(call);
     begin_turn(EventKind::kMemory);
+    if (gives_back(call)) view::forget(address(call.a), page_up(address(call.b)));
     long result = call_kernel(call);
     end_turn();
     return result;

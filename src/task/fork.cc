@@ -57,6 +57,7 @@ void fork_child(uint64_t argument) {
   const uint32_t ordinal = work->ordinal;
   const bool was_multi = g_tasks_active;
   Task* me = &self();
+  view::open_in_child();
   if (runtime::g_processes) {
     page::copy_for_fork();  // the control area too: from here on everything is this process's own
   } else {
@@ -119,6 +120,7 @@ long fork_program(const Frame& frame, uint64_t exit_signal, uint64_t child_tid, 
   }
   uint64_t wanted = exit_signal | (flags & (CLONE_CHILD_CLEARTID | CLONE_CHILD_SETTID) & 0);
   if (multi) wanted |= CLONE_PARENT;
+  view::hold_still();
   long pid = weir_clone(wanted, static_cast<uint64_t>(area) + kForkStack - 64, nullptr, nullptr, 0, fork_child, static_cast<uint64_t>(area));
   if (pid > 0 && runtime::g_processes) note_child(static_cast<int>(pid));
   if (pid > 0) {
@@ -132,6 +134,7 @@ long fork_program(const Frame& frame, uint64_t exit_signal, uint64_t child_tid, 
       }
     }
   }
+  view::go_on();
   const uint64_t mask = work->mask;
   sys::raw(SYS_munmap, area, static_cast<long>(kForkStack));
   trap::set_mask(mask);

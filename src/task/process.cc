@@ -126,6 +126,7 @@ void reserve_heap(uint32_t heap) {
   input::begin_task(task);
   Frame* const frame = first_frame(task.stack_top);
   if (input::replaying()) trap::go_on_as_recorded(task, *frame);
+  view::enter_program(task);
   weir_enter_program(frame);
 }
 
@@ -316,7 +317,10 @@ long spawn(const Frame& frame, const CloneRequest& request) {
   begin_frame->shown = tls;
   task.frame = begin_frame;
   s.processes[process].task = id;
+  Frame* const entered = creator.frame;
+  if (!entered) creator.frame = const_cast<Frame*>(&frame);  // its first task: where it is made is to be told, too
   happens::create(creator, task);
+  creator.frame = entered;
   happens::begin_stack(request.stack - request.stack_size, request.stack, request.flags & CLONE_SETTLS ? request.tls : 0);
   // Without a turn the new task gets the creator's unpublished writes by hand.
   if (creator.ahead && !view::hand_over(creator, task)) need_turn();

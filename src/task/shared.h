@@ -33,6 +33,7 @@ inline constexpr uint64_t kDiffs = 0x302000000000;        // diff buffers
 inline constexpr uint64_t kHeapTable = 0x30f000000000;    // HeapShared
 inline constexpr uint64_t kHeapTableSize = uint64_t{1} << 20;
 inline constexpr uint64_t kFaultLog = 0x30f300000000;     // each process its own (sys/fault_log.h)
+inline constexpr uint64_t kRedirected = 0x30f380000000;   // each process its own: an instruction that is executed elsewhere (trap/emulate_vector)
 inline constexpr uint64_t kExecBuffer = 0x30f100000000;   // arguments of an execve that the monitor makes
 inline constexpr uint64_t kExecBufferLimit = 8 << 20;      // the kernel takes no more than 6 MiB
 inline constexpr uint64_t kOwners = 0x30f200000000;       // OwnerTable

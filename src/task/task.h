@@ -172,6 +172,7 @@ struct Task {
   uint64_t altstack[3];       // the program's own sigaltstack (ss_sp, ss_flags, ss_size)
   uint32_t interrupted;       // a signal arrived for a waiting task
   uint32_t stepping;          // single steps of a spin probe are on
+  uint32_t in_look;           // in a replay that is checked: it is in the runtime for an access only, and may be asked what it does
   uint32_t peeks;             // the runtime reads memory for itself, when the clock or what it knows of a file says so: no access of the task's
   uint32_t spinning;          // the probe proved a spin; the task is on its way to that event
   uint32_t solo;              // operations on objects that need no turn: no other task runs (see kSoloOperations)
@@ -267,5 +268,24 @@ inline Task& self() {
 // REQUIRES: tasks are active and %gs is set.
 extern "C" void weir_site_entry();
 extern "C" long weir_upcall(long (*function)(long, long, long), long a, long b, long c);
+
+// The same for what is no event and must not be seen afterwards: neither on the program's stack, nor in its registers, nor in a recording's count of events
+// (Task::passes). `kWhat` says what it is (happens::Tell), with three words. REQUIRES: %gs is set.
+extern "C" void weir_told();
+template <uint32_t kWhat>
+[[gnu::always_inline]] inline void weir_tell(uint64_t a = 0, uint64_t b = 0, uint64_t c = 0) {
+  asm volatile("mov %%rsp,%%gs:0x10\n\tmov %%gs:0x18,%%rsp\n\tlea -8(%%rsp),%%rsp\n\tpush %3\n\tpush %2\n\tpush %1\n\tpush %0\n\tcall weir_told"
+               :
+               : "i"(kWhat), "re"(a), "re"(b), "re"(c)
+               : "memory");
+}
+struct Told {  // what lies above the Frame then
+  uint64_t back, what, words[3];
+};
+inline uint64_t stack_pointer() {
+  uint64_t rsp;
+  asm volatile("mov %%rsp,%0" : "=r"(rsp));
+  return rsp;
+}
 
 }  // namespace weir

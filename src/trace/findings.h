@@ -13,7 +13,7 @@
 namespace weir::findings {
 
 inline constexpr uint64_t kMagic = 0x31646e6946726957;  // "WirFind1"
-inline constexpr uint32_t kVersion = 1;
+inline constexpr uint32_t kVersion = 2;
 
 inline constexpr uint32_t kMostRaces = 4096, kMostModules = 1024, kMostContexts = 1 << 16, kMostTasks = 1 << 14, kMostLocks = 8;
 inline constexpr uint32_t kNoContext = 0;  // index 0 is none
@@ -57,6 +57,7 @@ enum Kind : uint32_t {
   kByLibrary = 32,  // by a function of the C library, on its caller's account; context is the caller's call
   kByKernel = 64,   // by a system call, likewise
   kChange = 128,    // a change of policy (weir.h)
+  kLockCall = 256,  // a call of a lock
 };
 
 struct Side {
@@ -75,10 +76,13 @@ enum class Why : uint32_t {
   kMisuse = 4,     // an annotation that cannot be carried out: `fault` is a Misuse
 };
 
-// What can be wrong with a call of weir.h, apart from the rules of policies.
+// What can be wrong with a call of weir.h, apart from the rules of policies; or of a lock: given back by who does not hold it, destroyed while
+// it is held, waited for by its holder.
 enum class Misuse : uint32_t {
-  kNull = 1, kFreed, kForeign /* no memory of the program's */, kOverlaps, kUnknownObject, kUnbalancedLock, kTooMany,
+  kNull = 1, kFreed, kForeign /* no memory of the program's */, kOverlaps, kUnknownObject, kUnbalancedLock, kTooMany, kDestroyedLock, kLockedAgain,
 };
+
+inline constexpr uint32_t kUnnamedNew = 0x100;  // in Object::policy: a block by `new` that the program has not named since
 
 enum class ObjectKind : uint32_t { kUnknown, kHeap, kStatic, kStack, kMapping };
 
@@ -98,7 +102,62 @@ struct Race {
   Object object;
   Side sides[2];       // [0]: the one that came first; [1]: at which it was found. kMisuse, and kPolicy without another side: [0].kind is 0
   uint64_t count;      // how often it was met again
+  uint64_t order;      // of a replay: by which races are sorted, the same each time it is checked; else 0
 };
+
+// --- For suggestions (weir check --suggest): who shared what, of each 8 bytes that were looked at.
+
+inline constexpr uint32_t kMostCells = 1 << 16, kMostTenures = 8, kMostReaders = 4, kMostLasts = 8, kMostCandidates = 4;
+
+// While it lasts the bytes are one task's, or only read, or touched under one lock.
+enum TenureKind : uint32_t { kNoTenure, kExclusive, kShared };
+struct Tenure {
+  TenureKind kind;
+  uint32_t writes;     // it has
+  uint32_t unordered;  // it began by an access that conflicts with one before, and that nothing orders
+  uint32_t lock_count;
+  uint64_t locks[kMostCandidates];  // held at each access, by address; lowest bit: at some only for reading
+  uint64_t tasks;      // a bit for each, by number modulo 64
+  uint64_t accesses;
+  uint64_t times;      // that such a tenure came
+  uint64_t from, to;     // of all accesses to cells, counted: its first and last
+  uint32_t first, last;  // contexts
+  struct Reader {
+    uint32_t task, first, last;
+  } readers[kMostReaders];  // kShared: the first few tasks' own
+  uint32_t reader_count, unused;
+};
+static_assert(sizeof(Tenure) == 152);
+
+struct Cell {
+  uint32_t ready;       // 1 taken, 2 to be read
+  ObjectKind kind;
+  uint64_t address;     // of 8 bytes
+  uint64_t start, size;  // of a heap block
+  uint32_t context, task;  // of a heap block: where it was allocated, and by whom
+  uint32_t is_new;      // the memory has been allocated anew since
+  uint32_t tenure_count;  // that are over and differ; more than kMostTenures are not kept
+  uint64_t accesses, atomics;
+  uint64_t atomic_tasks;  // as Tenure::tasks
+  Tenure tenures[kMostTenures], now;
+  struct Last {  // access of a task
+    uint64_t clock, written;  // epoch; that of its last write
+    uint32_t slot, number;
+  } lasts[kMostLasts];
+  uint32_t last_count, unused;
+};
+
+// A replay that is checked runs twice: first it is noted who touches which page, then every access to those that several tasks touch is looked at.
+enum class Pass : uint32_t { kNone, kNotes, kLooks };
+
+// Of a page of the program's, in a process: who has touched it. Taken once, by its key.
+struct Touched {
+  uint64_t key;      // 0: not in use
+  uint32_t toucher;  // Task::creation + 1 of the first
+  uint32_t flags;
+};
+inline constexpr uint32_t kTouchedBySeveral = 1, kTouchedToWrite = 2, kTouchedAsCode = 4;
+inline constexpr uint32_t kMostTouched = 1 << 20;
 
 struct Findings {
   uint64_t magic;
@@ -109,11 +168,18 @@ struct Findings {
   uint32_t multi;         // the program has made a thread
   uint64_t accesses;      // that were looked at
   uint64_t unseen_pages;  // page states in which accesses go by unseen (figures for --stat)
-  uint64_t reserved[16];
+  uint32_t suggests;      // by the command: cells are kept
+  uint32_t cells;         // taken; more than there is room for: the rest was not kept
+  uint64_t cell_accesses;
+  Pass pass;
+  uint32_t touched_pages; // taken so far
+  uint64_t reserved[13];
   Module module[kMostModules];
   TaskInfo task[kMostTasks];
   Race race[kMostRaces];
   Context context[kMostContexts];
+  Cell cell[kMostCells];  // by a hash of the address
+  Touched touched[kMostTouched];
 };
 
 inline constexpr uint64_t kFindingsSize = (sizeof(Findings) + 4095) & ~uint64_t{4095};

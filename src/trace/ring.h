@@ -123,6 +123,7 @@ struct Header {
   uint32_t places;
   Place place[kMostPlaces];     // the innermost first
   Stop stop;
+  int32_t findings;             // replaying: the command's descriptor of the memory for what is found, 0 none (trace/findings.h)
   WaitingSignal waiting;
   uint32_t printer[2];          // recording: futex, the tid of who writes to output 1 or 2 now, with kPrintsAwaited
   uint64_t prints;              // recording: how often something was shown to the user, by all processes; replaying: how often it was again

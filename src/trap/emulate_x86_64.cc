@@ -8,6 +8,7 @@
 #include "decode/registers.h"
 #include "decode/shape.h"
 #include "page/store.h"
+#include "trap/emulate_vector_x86_64.h"
 
 namespace weir::trap {
 
@@ -275,8 +276,13 @@ bool emulate(ucontext_t& context, uint64_t address, uint64_t size) {
   auto& rip = context.uc_mcontext.gregs[REG_RIP];
   const auto* code = reinterpret_cast<const uint8_t*>(rip);
   Shape shape;
-  if (!read_shape(code, 15, shape) || shape.is_vector || shape.has_lock || shape.has_67) return false;
+  if (!read_shape(code, 15, shape) || shape.has_lock || shape.has_67) return false;
   if (address / kPageSize != (address + size - 1) / kPageSize || page::store_extent(address) < size) return false;
+  if (shape.is_vector) {
+    if (!emulate_vector(context, shape, code, reinterpret_cast<uint8_t*>(page::alias_of(address)), size)) return false;
+    rip += shape.length;
+    return true;
+  }
   bool has_f2 = false;
   for (unsigned i = 0; i < shape.opcode_at; i++) has_f2 |= code[i] == 0xf2;
   Machine machine{context, shape, code, reinterpret_cast<uint8_t*>(page::alias_of(address)), 4};
@@ -289,6 +295,7 @@ bool emulate(ucontext_t& context, uint64_t address, uint64_t size) {
   if (!shape.has_memory_operand()) done = shape.map == OpcodeMap::kOneByte && stack_operation(machine, jumps);
   else if (shape.map == OpcodeMap::kOneByte) done = !shape.has_repeat && one_byte(machine);
   else if (shape.map == OpcodeMap::k0F) done = two_byte(machine, has_f2);
+  if (!done) done = emulate_vector(context, shape, code, machine.memory, size);
   if (done && !jumps) rip += shape.length;
   return done;
 }

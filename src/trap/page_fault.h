@@ -1,6 +1,7 @@
 // Faults on pages that the task has to be given first.
 #pragma once
 
+#include <signal.h>
 #include <stdint.h>
 #include <ucontext.h>
 
@@ -11,8 +12,12 @@ namespace weir::trap {
 // Store memory to which the task has no right yet, or which is not mapped in this process; or a page that processes share, and which the
 // task has not.
 bool meet_page(Task& task, uint64_t address, ucontext_t& context, bool is_owned);
-// The same at View guarded (view/guarded.h); and the end of a single step that it made.
-bool meet_guarded(Task& task, uint64_t address, ucontext_t& context);
-bool end_guarded_step(Task& task, ucontext_t& context);
+// The same at View guarded (view/guarded.h), or the end of a single step that it made. False: the signal is none of these.
+bool meet_guarded_signal(Task& task, int signal, const siginfo_t& info, ucontext_t& context);
+// The same in a replay that is checked (view/guarded_replay.h).
+bool meet_replayed_signal(Task& task, int signal, const siginfo_t& info, ucontext_t& context);
+void note_probe();  // the probe's signal has found the task in the runtime
+// What the context was doing is the runtime's, not the program's.
+bool is_in_runtime(const Task& task, const ucontext_t& context);
 
 }  // namespace weir::trap

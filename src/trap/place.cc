@@ -208,6 +208,7 @@ uint64_t seek_place(Task& task, uint64_t rip) {
   if (task.in_vfork) return rip;
   const Place* place = input::next_place(task);
   if (!place || !count::open_own_cache(reinterpret_cast<uint64_t>(&weir_site_entry), reinterpret_cast<uint64_t>(&weir_upcall))) return rip;
+  count::add_door(reinterpret_cast<uint64_t>(&weir_told));
   uint64_t seen_at[Place::kWords] = {};
   for (unsigned i = 0; i < Place::kWords && place->address[i]; i++) seen_at[i] = look_at(task, place->address[i]);
   const uint64_t at = count::seek(task, rip, *place, seen_at);

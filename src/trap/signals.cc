@@ -4,7 +4,7 @@
 // 2. While the task is in the runtime (flag, rip or rsp say so) on_signal only notes the signal. The exit path of the
 //    runtime looks at `pending` and raises the signals again in program state; see entry_x86_64.S for the last window.
 // 3. In program state on_signal copies the kernel's frame to the program's stack and enters the program's handler there;
-//    the handler returns by the kernel's own sigreturn from the copy.
+//    the handler returns by the kernel's own sigreturn from the copy (with protection keys: key_fault.cc sees it before).
 // 4. SIGSEGV, SIGBUS, SIGTRAP and the probe signal are never blocked in the kernel. All others are blocked from the entry of
 //    on_signal until the program's handler begins (weir_run_handler), so a signal is noted by one handler at a time.
 // 5. While a handler of Weir's is on the signal stack the task is not led away from it: the next signal would begin at its top.
@@ -23,7 +23,6 @@
 #include "event/owned_memory.h"
 #include "order/rounds.h"
 #include "page/store.h"
-#include "page/windows.h"
 #include "patch/patch.h"
 #include "runtime/state.h"
 #include "sys/futex.h"
@@ -33,16 +32,18 @@
 #include "task/process.h"
 #include "task/shared.h"
 #include "trap/forward.h"
+#include "trap/key_fault.h"
 #include "trap/page_fault.h"
 #include "trap/place.h"
 #include "trap/raised_again.h"
 #include "trap/recorded_signals.h"
 #include "trap/signal_queue.h"
 #include "trap/spin.h"
+#include "view/guarded_replay.h"
 #include "view/view.h"
 
 extern "C" {
-extern char weir_site_exit[], weir_site_exit_end[], weir_sigreturn[];
+extern char weir_site_exit[], weir_site_exit_end[], weir_sigreturn[], weir_key_sigreturn[];
 extern char weir_interruptible_begin[], weir_interruptible_end[], weir_interrupted[];
 extern char weir_guarded_begin[], weir_guarded_end[], weir_guarded_fault[];
 [[noreturn]] void weir_run_handler(uint64_t stack, void* handler, long signal, void* info, void* context, uint64_t mask);
@@ -76,7 +77,8 @@ bool handled(int signal) {
   return handler != kDefault && handler != kIgnore;
 }
 
-// True where the interrupted code is the runtime's, or on the way in or out.
+}  // namespace
+
 bool in_runtime(const Task& task, const ucontext_t& context) {
   const auto rip = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]), rsp = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RSP]);
   if (task.in_runtime || runtime::g_away || count::is_inside(rip)) return true;
@@ -93,6 +95,8 @@ bool in_runtime(const Task& task, const ucontext_t& context) {
   }
   return false;
 }
+
+namespace {
 
 // The windows in which noting alone would be too late, and code that only counts.
 void redirect(Task& task, ucontext_t& context) {
@@ -143,13 +147,14 @@ void redirect(Task& task, ucontext_t& context) {
     gregs[REG_ERR] = gregs[REG_TRAPNO] = gregs[REG_CR2] = 0;
   }
   new_context->uc_mcontext.fpregs = reinterpret_cast<fpregset_t>(new_state);
-  *reinterpret_cast<uint64_t*>(new_frame) = reinterpret_cast<uint64_t>(weir_sigreturn);
+  *reinterpret_cast<uint64_t*>(new_frame) = reinterpret_cast<uint64_t>(has_keys() ? weir_key_sigreturn : weir_sigreturn);
   note_handler(task, new_frame);
   uint64_t new_info = new_frame + (info_at - frame);
   uint64_t mask = 0;
   copy_bytes(&mask, &context->uc_sigmask, sizeof mask);
   mask |= action.mask | (action.flags & SA_NODEFER ? 0 : signal_bit(signal));
   task.replays = input::replaying();
+  view::enter_program(task);
   weir_run_handler(new_frame, action.handler, signal, reinterpret_cast<void*>(new_info), new_context, mask & ~sys::never_blocked());
 }
 
@@ -206,11 +211,11 @@ void fix_sender(siginfo_t* info) {
 void on_signal(int signal, siginfo_t* info, void* context_pointer) {
   auto* context = static_cast<ucontext_t*>(context_pointer);
   Task& task = self();
+  if (has_keys() && meet_key_signal(task, signal, *info, *context)) return;
   if (!count::meet_signal(signal, info->si_code, *context)) return;
   const auto address = reinterpret_cast<uint64_t>(info->si_addr);
-  const bool is_page = signal == SIGBUS || (signal == SIGSEGV && page::windows::contains(address));
-  if (is_page && info->si_code > 0 && runtime::g_guarded && meet_guarded(task, address, *context)) return;
-  if (signal == SIGTRAP && runtime::g_guarded && end_guarded_step(task, *context)) return;
+  if (runtime::g_guarded && !runtime::g_keys && meet_guarded_signal(task, signal, *info, *context)) return;
+  if (view::guarded::replay::is_on() && meet_replayed_signal(task, signal, *info, *context)) return;
   if (signal == SIGBUS && info->si_code > 0 && runtime::g_coherent && !runtime::g_guarded && meet_page(task, address, *context, false)) return;
   if (signal == SIGSEGV && info->si_code > 0 && owned::g_active && meet_page(task, address, *context, true)) return;
   if ((signal == SIGSEGV || signal == SIGBUS) && info->si_code > 0 && in_guarded_copy(*context)) {
@@ -227,6 +232,7 @@ void on_signal(int signal, siginfo_t* info, void* context_pointer) {
     if (!in_runtime(task, *context) && !on_signal_stack(task, *context)) {
       on_probe(task, *context);
     } else {
+      note_probe();
       if (__atomic_load_n(&shared().catch_up, __ATOMIC_ACQUIRE)) {  // all others stand still, and wait for this
         runtime::apply_mappings(task);
         task.caught_up = 1;

@@ -59,4 +59,7 @@ void take_queued(Task& task, uint64_t blocked);
 // Signals that other tasks sent become pending. Called when the task leaves an event.
 void take_inbox(Task& task);
 
+// The interrupted code is the runtime's, or on the way in or out.
+bool in_runtime(const Task& task, const ucontext_t& context);
+
 }  // namespace weir::trap

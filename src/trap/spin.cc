@@ -309,6 +309,7 @@ void on_step(Task& task, ucontext_t& context) {
 }  // namespace
 
 void end_stepping(Task& task, ucontext_t& context) { stop(task, context); }
+void on_stepped(Task& task, ucontext_t& context) { on_step(task, context); }
 
 void enter_where_it_stands(Task& task, ucontext_t& context) { enter_runtime(task, context, kPreempted); }
 

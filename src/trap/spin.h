@@ -25,6 +25,8 @@ bool on_trap(Task& task, const siginfo_t* info, ucontext_t& context);
 void interrupt_for_own(Task& task, ucontext_t& context);
 // An event comes in the middle of a probe: it is over.
 void end_stepping(Task& task, ucontext_t& context);
+// An instruction was executed for the task that a probe steps: as if it had been stepped.
+void on_stepped(Task& task, ucontext_t& context);
 // The probe signal reached a task in program code.
 void on_probe(Task& task, ucontext_t& context);
 // A signal has come before the instruction at rip was complete: copies that it has had made but has not written yet are

@@ -288,7 +288,8 @@ void touch(uint64_t start, uint64_t size, bool writes) {
   }
 }
 
-bool may_read(const Task& task, uint64_t address) { return has_right(entry_at(index_of(page_down(address))), task, false); }
+bool may_read(const Task& task, uint64_t address) { return has(task, address, false); }
+bool has(const Task& task, uint64_t address, bool writes) { return has_right(entry_at(index_of(page_down(address))), task, writes); }
 
 bool is_asked(const Task& task) { return __atomic_load_n(&holder_of(task).request_count, __ATOMIC_RELAXED) != 0; }
 

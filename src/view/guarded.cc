@@ -2,10 +2,13 @@
 
 #include "view/guarded.h"
 
+#include "base/options.h"
 #include "event/happens_before.h"
 #include "page/store.h"
 #include "sys/maps.h"
 #include "sys/syscall_x86_64.h"
+#include "view/guarded_keys.h"
+#include "view/guarded_replay.h"
 #include "view/guarded_state.h"
 
 namespace weir::view::guarded {
@@ -16,9 +19,13 @@ using page::demand::drop;
 using page::demand::fill_store;
 using page::demand::map;
 
-constexpr int64_t kFirstTokens = 200'000'000;  // cycles
+constexpr int64_t kFirstTokens = 300'000'000;  // cycles
 constexpr uint64_t kShare = 4;  // of the time that passes, one part in so many
-constexpr int64_t kTrapCost = 4000;  // cycles that the kernel takes around a fault
+// Where all that the program has is declared: what is left to look at are stacks, and what libraries keep.
+constexpr int64_t kFirstTokensDeclared = 20'000'000;
+constexpr uint64_t kShareDeclared = 32;
+constexpr int64_t kMore = 10;   // for suggestions: at the beginning so many times as much, and later all the time
+constexpr int64_t kTrapCost = 9000;  // cycles that the kernel takes around a fault, and what the program loses by it
 constexpr int64_t kCallCost = 400;   // those of a way into the runtime
 constexpr uint64_t kMostAtOnce = 16 << 10;
 
@@ -42,6 +49,8 @@ bool is_system_library(const char* name) {
   return false;
 }
 
+}  // namespace
+
 // What the C library does inside is ordered by its own means, of which some are loads and stores that only its authors could tell from races.
 void find_system_libraries() {
   char* cursor = nullptr;
@@ -59,8 +68,6 @@ void find_system_libraries() {
   }
 }
 
-}  // namespace
-
 bool is_trusted(uint64_t address) {
   for (uint32_t i = 0; i < g_trusted; i++) {
     if (g_trusted_data[i].contains(address)) return true;
@@ -75,8 +82,13 @@ void refill() {
   const uint64_t now = sys::cycles();
   uint64_t before = __atomic_load_n(&s.refilled, __ATOMIC_RELAXED);
   if (now <= before || !__atomic_compare_exchange_n(&s.refilled, &before, now, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return;
-  if (!before) __atomic_store_n(&s.tokens, kFirstTokens, __ATOMIC_RELAXED);
-  else if (tokens() < kMostTokens) __atomic_fetch_add(&s.tokens, static_cast<int64_t>((now - before) / kShare), __ATOMIC_RELAXED);
+  const bool is_declared = all_is_declared(), more = suggests();
+  if (!before) {
+    __atomic_store_n(&s.tokens, is_declared ? kFirstTokensDeclared : more ? kFirstTokens * kMore : kFirstTokens, __ATOMIC_RELAXED);
+  } else if (tokens() < kMostTokens) {
+    const uint64_t share = is_declared ? kShareDeclared : more ? 1 : kShare;
+    __atomic_fetch_add(&s.tokens, static_cast<int64_t>((now - before) / share), __ATOMIC_RELAXED);
+  }
 }
 
 class Spending {
@@ -94,16 +106,19 @@ class Spending {
 }  // namespace
 
 void start(Task& task) {
+  happens::g_calls = happens::Calls::kReplaced;
   find_system_libraries();
   begin_first(task);
   __atomic_store_n(&found().multi, 1u, __ATOMIC_RELEASE);
   happens::g_checked = true;
+  if (options().has_keys()) keys::start(task);
   begin_declared();
 }
 
 void close_tracking() {
   page::demand::close();
   happens::g_checked = false;
+  happens::g_calls = happens::Calls::kPlain;
 }
 
 bool is_ignored(uint64_t rip) {
@@ -151,10 +166,15 @@ bool on_fault(Task& task, const Spot& spot, uint64_t address, Touch* touches, ui
   return false;
 }
 
+bool has_for_good(const Page& page, const Task& task, const Watcher& watcher) {
+  return (page.mode == Mode::kPrivate && is_owner(page, task)) || (page.mode == Mode::kOpen && (page.holders & bit_of(watcher)));
+}
+
 void lend(Task& task, uint64_t address, bool in_runtime) {
   const uint64_t at = page_down(address);
   Watcher& watcher = watcher_of(task);
   if (!happens::g_checked) return page::demand::lend(at);
+  if (in_runtime && has_for_good(page_of(at), task, watcher)) return map(at, kPageSize, true);
   if (watcher.lent_count == kMostLent) {
     drop_page(watcher.lent[0], watcher);
     for (uint32_t i = 1; i < kMostLent; i++) watcher.lent[i - 1] = watcher.lent[i];
@@ -168,20 +188,22 @@ void lend(Task& task, uint64_t address, bool in_runtime) {
   }
   Page& page = page_of(at);
   const SpinGuard guard(page.lock);
+  teach(page.holders & ~bit_of(watcher), watcher);
   let_in(at, page, watcher, true);
 }
 
 namespace {
 
-// What is met page by page: looked at where it is watched.
-void meet_range(Task& task, Watcher& watcher, const Spot& spot, Touch touch) {
+// What is met page by page: looked at where it is watched. `to_map`: pages of declared objects are to be mapped, even where the task has been let in; else
+// the access itself will say what it lacks.
+void meet_range(Task& task, Watcher& watcher, const Spot& spot, Touch touch, bool to_map = false) {
   const uint64_t limit = touch.address + touch.size;
   for (uint64_t at = touch.address; at < limit;) {
     const uint64_t next = page_down(at) + kPageSize;
     if (is_ours(at)) {
       Page& page = page_of(page_down(at));
       if (page.mode == Mode::kDeclared) {
-        meet_declared(task, watcher, spot, piece_of(touch, at), page, true);
+        meet_declared(task, watcher, spot, piece_of(touch, at), page, to_map);
         at = next;
         continue;
       }
@@ -195,6 +217,8 @@ void meet_range(Task& task, Watcher& watcher, const Spot& spot, Touch touch) {
   }
 }
 
+}  // namespace
+
 // What libc asks of the kernel for threads themselves is none of the program's accesses.
 bool moves_data(uint32_t call) {
   switch (call) {
@@ -206,19 +230,25 @@ bool moves_data(uint32_t call) {
   }
 }
 
-}  // namespace
-
 void touch(uint64_t start, uint64_t size, bool writes) {
   if (!size || !happens::g_checked) return;
   Task& task = self();
   Watcher& watcher = watcher_of(task);
+  if (keys::g_on) {
+    keys::open(task);
+    if (task.holds_call && task.frame && moves_data(task.holds_call - 1)) {
+      keys::meet(task, spot_of(*task.frame), {start, size, (writes ? findings::kWrite : findings::kRead) | findings::kByKernel});
+    }
+    if (writes) keys::lend(task, start, size);
+    return;
+  }
   const bool is_call = task.holds_call && task.frame && moves_data(task.holds_call - 1) && !is_of_library(start);
   if (is_call) {
     const Spending spending;
     meet_learners(watcher);
     mix(watcher);
     const uint32_t kind = (writes ? findings::kWrite : findings::kRead) | findings::kByKernel;
-    meet_range(task, watcher, spot_of(*task.frame), {start, size, kind});
+    meet_range(task, watcher, spot_of(*task.frame), {start, size, kind}, true);
   }
   for (uint64_t at = page_down(start); at < start + size; at += kPageSize) {
     if (!is_ours(at) || page::has_protection(at, kPageSize)) continue;
@@ -238,6 +268,7 @@ void touch(uint64_t start, uint64_t size, bool writes) {
 }
 
 void on_atomic(Task& task, const Spot& spot, uint64_t address, uint64_t size) {
+  if (happens::g_checked && keys::g_on) return (void)keys::meet(task, spot, {address, size, findings::kRead | findings::kWrite | findings::kAtomic});
   if (!happens::g_checked || !address || !is_ours(address) || is_ignored(spot.rip)) return;
   Watcher& watcher = watcher_of(task);
   const Spending spending;
@@ -248,6 +279,8 @@ void on_atomic(Task& task, const Spot& spot, uint64_t address, uint64_t size) {
 
 void on_range(Task& task, const Spot& spot, const Touch& touch) {
   if (!happens::g_checked || !touch.size) return;
+  if (keys::g_on) return (void)keys::meet(task, spot, touch);
+  if (happens::g_replayed) return replay::look(spot, touch);
   Watcher& watcher = watcher_of(task);
   meet_learners(watcher);
   mix(watcher);
@@ -261,6 +294,7 @@ void on_range(Task& task, const Spot& spot, const Touch& touch) {
 }
 
 void renew(uint64_t start, uint64_t size) {
+  if (suggests()) renew_seen(start, size);
   for (uint64_t at = start; at < start + size;) {
     const uint64_t next = page_down(at) + kPageSize, limit = start + size < next ? start + size : next;
     if (!is_ours(at)) {
@@ -278,6 +312,7 @@ void renew(uint64_t start, uint64_t size) {
 
 void begin_step(Task& task, const Touch* touches, uint32_t count) {
   (void)task;
+  const Spending spending(0);
   if (!g_stepping) g_step_count = 0;
   g_stepping = true;
   for (uint32_t i = 0; i < count; i++) {
@@ -293,6 +328,7 @@ void begin_step(Task& task, const Touch* touches, uint32_t count) {
 
 void end_step(Task& task) {
   g_stepping = false;
+  const Spending spending;  // one more trap
   for (uint32_t i = 0; i < g_step_count; i++) {
     Page& page = page_of(g_steps[i]);
     const SpinGuard guard(page.lock);
@@ -304,6 +340,7 @@ void end_step(Task& task) {
 void learn(Task& task, const Touch* touches, uint32_t count) {
   Watcher& watcher = watcher_of(task);
   for (uint32_t i = 0; i < count; i++) {
+    if ((touches[i].kind & findings::kWrite) && is_ours(touches[i].address)) escape(task, watcher, touches[i].address, touches[i].size);
     if (!acquires(touches[i].kind) || !is_ours(touches[i].address)) continue;
     const uint64_t limit = touches[i].address + touches[i].size;
     for (uint64_t at = touches[i].address; at < limit; at = page_down(at) + kPageSize) {
@@ -320,7 +357,7 @@ void learn(Task& task, const Touch* touches, uint32_t count) {
 bool is_stepping() { return g_stepping; }
 
 void catch_up(Task& task) {
-  if (happens::g_checked) settle(task, watcher_of(task));
+  if (happens::g_checked && !keys::g_on) settle(task, watcher_of(task));
 }
 
 }  // namespace weir::view::guarded

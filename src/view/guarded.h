@@ -54,7 +54,13 @@ void on_atomic(Task& task, const Spot& spot, uint64_t address, uint64_t size);
 void on_range(Task& task, const Spot& spot, const Touch& touch);
 // In the runtime, or before there are tasks: the heap gave out the block. Who touched the bytes before touched something else.
 void note_block(uint64_t start, uint64_t size, const Spot& spot);
+void note_stream_buffer(uint64_t stream, uint64_t start, uint64_t size);
 void renew(uint64_t start, uint64_t size);
+// The same for whole pages, of which nothing is read any more that was stored before.
+void renew_pages(uint64_t start, uint64_t size);
+
+// The instruction has been looked at, and is about to be executed: perhaps another task comes to the same bytes meanwhile.
+void linger(Task& task, const Spot& spot, const Touch* touches, uint32_t count);
 
 // The address of an instruction whose accesses are none of the program's.
 bool is_ignored(uint64_t rip);
@@ -68,6 +74,7 @@ bool is_stepping();
 
 // Others may have taken pages: they are unmapped. In the runtime.
 void catch_up(Task& task);
+bool has_to_catch_up(const Task& task);
 // A handler of the program's begins, with its frame there: these pages stay mapped until it has returned.
 void pin(Task& task, uint64_t frame);
 // It is about to sleep, and catches up before it goes on.

@@ -4,20 +4,25 @@
 //
 // Invariants
 // 1. What the program hands in is looked at before it is believed: whatever is wrong with it is reported, and nothing else happens.
-// 2. A block that is given back keeps its pages for a while, closed to all, so that whoever still touches it is found.
+// 2. A block that is given back by the task that has it for itself stays mapped there, and is what this task gets next of that size: nothing has to change
+//    (PUSh, section 3.5, keeps pages that have their domain's number likewise). To all others it is closed, before and after.
+// 3. Any other block that is given back keeps its pages for a while, closed to all, so that whoever still touches it is found.
 
 #include "event/declared.h"
 #include "event/happens_before.h"
 #include "page/store.h"
 #include "sys/memory.h"
 #include "view/guarded_declared.h"
+#include "view/guarded_key_rights.h"
+#include "view/guarded_statics.h"
 
 namespace weir::view::guarded {
 
 namespace {
 
 constexpr uint32_t kMostFreed = 256;  // blocks that keep their memory
-constexpr uint64_t kMostKept = 1 << 20;  // bytes of one
+constexpr uint64_t kMostKept = 256 << 10, kMostAllKept = 4 << 20;  // bytes of one, of all
+constexpr uint32_t kMostPagesKept = 32, kMostAllPagesKept = 64;  // of blocks that stay mapped
 
 // Of one call.
 class Call {
@@ -50,6 +55,10 @@ class Call {
     Touch touch{address, object ? object->size : 0, findings::kChange, context()};
     report_misuse(what, object, watcher_, touch, spot_, change);
   }
+  void misuse_of_lock(findings::Misuse what, uint64_t lock) {
+    Touch touch{lock, 0, findings::kLockCall, context()};
+    report_policy({}, watcher_, touch, spot_, findings::Why::kMisuse, static_cast<uint32_t>(what), 0, undeclared_at(lock));
+  }
   void fault(Declared& object, const Verdict& verdict, uint32_t change, uint32_t kind) {
     Touch touch{object.start, object.size, kind, context()};
     report_fault(object, verdict, watcher_, touch, spot_, change);
@@ -61,19 +70,6 @@ class Call {
   Spot spot_{};
   uint32_t context_ = 0;
 };
-
-bool is_alone(const Watcher& watcher) {
-  if (!happens::g_checked) return true;
-  const Shared& s = shared();
-  for (uint32_t i = 0; i < s.high_task; i++) {
-    const Watcher& other = state().watchers[i];
-    if (&other != &watcher && s.tasks[i].state != TaskState::kFree && !__atomic_load_n(&other.is_over, __ATOMIC_ACQUIRE)) return false;
-  }
-  for (TaskId slot = 0; slot < kSlots; slot++) {
-    if (slot != watcher.slot && !watcher.now.knows({state().over[slot], slot})) return false;
-  }
-  return true;
-}
 
 constexpr bool is_for_reading(Change change) { return change == Change::kAcquireRead || change == Change::kReleaseRead; }
 
@@ -120,20 +116,20 @@ void change_object(Declared& object, uint32_t index, Change change, uint64_t loc
   if (!verdict.legal()) call.fault(object, verdict, name, findings::kChange | (is_for_reading(change) ? findings::kRead : findings::kWrite));
   if (!verdict.legal() && verdict.fault != Fault::kUnordered) return;
   note_change(object, change, call);
-  enforce(object, index, call.task(), call.watcher(), was_locked || change == Change::kAcquireWrite || change == Change::kToLocked);
+  enforcer().enforce(object, index, call.task(), call.watcher(), was_locked || change == Change::kAcquireWrite || change == Change::kToLocked);
 }
 
 // It lies in memory of the program's, from end to end.
 bool is_memory(uint64_t address, uint64_t size) {
   const uint64_t last = address + size - 1;
   if (last < address || page::own_image().overlaps(Range{address, address + size})) return false;
-  if (happens::g_checked) return page::store_extent(address) && page::store_extent(last);
+  if (happens::g_checked) return enforcer().is_memory(address) && enforcer().is_memory(last);
   uint8_t byte;
   return sys::read_guarded(&byte, address, 1) == 1 && sys::read_guarded(&byte, last, 1) == 1;
 }
 
 // 0: it overlaps another one.
-uint32_t create(uint64_t address, uint64_t size, uint32_t wanted, Origin origin, Call& call) {
+uint32_t create(uint64_t address, uint64_t size, uint32_t wanted, Origin origin, Tag tag, Call& call) {
   ObjectTable& table = objects();
   const uint32_t index = table.add(address, size);
   if (!index) return 0;
@@ -144,16 +140,17 @@ uint32_t create(uint64_t address, uint64_t size, uint32_t wanted, Origin origin,
   {
     const SpinGuard guard(object.lock);
     object.origin = origin;
+    object.tag = tag;
     object.made = call.trace();
     object.rules = policy == Policy::kPrivate ? Rules(policy, call.watcher().slot, call.watcher().now.epoch(call.watcher().slot)) : Rules(policy);
     object.owner_creation = static_cast<uint32_t>(call.task().creation);
   }
-  mark_pages(index, call.watcher());
+  enforcer().mark(index, call.watcher());
   const SpinGuard guard(object.lock);
   if (is_by_change) {
     change_object(object, index, wanted == static_cast<uint32_t>(Policy::kReadShared) ? Change::kAcquireRead : Change::kToStickyRead, 0, call);
   } else {
-    enforce(object, index, call.task(), call.watcher(), false);
+    enforcer().enforce(object, index, call.task(), call.watcher(), false);
   }
   return index;
 }
@@ -165,20 +162,18 @@ void let_go(uint32_t index, Watcher& watcher) {
   const uint64_t start = object.start, size = object.size;
   const Origin origin = object.origin;
   uint32_t readers;
+  Tag tag;
   {
     const SpinGuard guard(object.lock);
-    give_up_pages(object, index, watcher, true);
+    enforcer().give_up(object, index, watcher, true);
+    tag = object.tag;
     readers = object.readers;
     object.readers = 0;
     table.remove(index);
   }
   if (readers) table.give_readers(readers);
-  unmark_pages(start, size, index, watcher);
-  if (origin == Origin::kWindow) page::windows::free(start);
-  if (origin == Origin::kPages) {
-    page::zero_pages(start, size);
-    page::free_extent(start, size);
-  }
+  enforcer().unmark(start, size, index, watcher);
+  enforcer().deallocate(start, size, origin, tag);
 }
 
 // Whether who frees the object may do so.
@@ -193,10 +188,27 @@ void check_freeing(Declared& object, Call& call) {
   if (!verdict.legal()) call.fault(object, verdict, 0, findings::kWrite | findings::kFree);
 }
 
+// A variable that weir-cc gave pages of its own is an object as soon as the program names it. 0: there is none at the address.
+uint32_t find_or_add(uint64_t address, Call& call) {
+  ObjectTable& table = objects();
+  uint32_t index = table.find(address);
+  if (!index) {
+    const Range variable = static_at(address);
+    index = variable.empty() ? 0 : add_static(variable);
+    if (index) enforcer().mark(index, call.watcher());
+    else index = table.find(address);  // another task has named it just now
+  }
+  if (index && table.at(index).is_automatic) {
+    if (!table.at(index).made.context) table.at(index).made = call.trace();
+    table.at(index).is_automatic = false;
+  }
+  return index;
+}
+
 uint32_t find_object(uint64_t address, uint32_t change, Call& call) {
   ObjectTable& table = objects();
   if (!address) return call.misuse(findings::Misuse::kNull, 0, nullptr, change), 0;
-  const uint32_t index = table.find(address);
+  const uint32_t index = find_or_add(address, call);
   if (!index) return call.misuse(is_memory(address, 1) ? findings::Misuse::kUnknownObject : findings::Misuse::kForeign, address, nullptr, change), 0;
   if (table.at(index).is_freed) return call.misuse(findings::Misuse::kFreed, address, &table.at(index), change), 0;
   return index;
@@ -212,34 +224,100 @@ void free_oldest(Watcher& watcher) {
     table.freed_first = table.at(index).next;
     if (!table.freed_first) table.freed_last = 0;
     table.freed_count--;
+    table.freed_bytes -= table.at(index).size;
   }
   let_go(index, watcher);
 }
 
-void free_object(uint32_t index, Call& call) {
+// Its pages go from the task's process; its memory goes back when others have been given back behind it.
+void retire(uint32_t index, Watcher& watcher) {
   ObjectTable& table = objects();
   Declared& object = table.at(index);
   {
     const SpinGuard guard(object.lock);
-    check_freeing(object, call);
-    object.written = call.trace();
     object.rules = Rules(Policy::kInaccessible);
     object.is_freed = true;
-    give_up_pages(object, index, call.watcher(), true);
+    enforcer().give_up(object, index, watcher, true);
     object.next = 0;
   }
-  if (object.size > kMostKept) return let_go(index, call.watcher());
+  if (object.size > kMostKept) return let_go(index, watcher);
   {
     const SpinGuard guard(table.lock);
     if (table.freed_last) table.at(table.freed_last).next = index;
     else table.freed_first = index;
     table.freed_last = index;
     table.freed_count++;
+    table.freed_bytes += object.size;
   }
-  if (table.freed_count > kMostFreed) free_oldest(call.watcher());
+  while (table.freed_count > kMostFreed || table.freed_bytes > kMostAllKept) free_oldest(watcher);
+}
+
+uint64_t room_of(const Declared& object) { return object.origin == Origin::kWindow ? page::windows::size_of(object.start) : page_up(object.size); }
+uint32_t pages_of(const Declared& object) { return static_cast<uint32_t>((object.size + kPageSize - 1) / kPageSize); }
+
+// Out of the task's kept blocks.
+uint32_t take_kept(uint32_t at, Watcher& watcher) {
+  const uint32_t index = watcher.kept[at];
+  watcher.kept_pages -= pages_of(objects().at(index));
+  for (uint32_t i = at + 1; i < watcher.kept_count; i++) watcher.kept[i - 1] = watcher.kept[i];
+  watcher.kept_count--;
+  return index;
+}
+
+bool keep_block(uint32_t index, Call& call) {
+  Watcher& watcher = call.watcher();
+  const Declared& object = objects().at(index);
+  const uint32_t pages = pages_of(object);
+  const bool is_block = object.origin == Origin::kWindow || object.origin == Origin::kPages;
+  const bool is_mine = object.rules.policy() == Policy::kPrivate && object.rules.owner() == watcher.slot && object.owner_creation == static_cast<uint32_t>(call.task().creation);
+  if (!happens::g_checked || !is_block || !is_mine || pages > kMostPagesKept) return false;
+  while (watcher.kept_count == kMostKeptBlocks || watcher.kept_pages + pages > kMostAllPagesKept) retire(take_kept(0, watcher), watcher);
+  watcher.kept[watcher.kept_count++] = index;
+  watcher.kept_pages += pages;
+  return true;
+}
+
+// A block that the task has kept is in use again, as if it were new. 0: there is none of that size.
+uint64_t reuse_kept(uint64_t size, bool by_new, Call& call) {
+  ObjectTable& table = objects();
+  Watcher& watcher = call.watcher();
+  const uint64_t room = size <= page::windows::kMostSmall && !keys::g_on ? page::windows::rounded(size) : page_up(size);
+  for (uint32_t i = watcher.kept_count; i-- > 0;) {
+    Declared& object = table.at(watcher.kept[i]);
+    if (room_of(object) != room) continue;
+    take_kept(i, watcher);
+    const SpinGuard guard(object.lock);
+    if (object.readers) table.give_readers(object.readers);
+    object.readers = object.violations = object.trust = 0;
+    object.written = object.read = {};
+    object.told = {};
+    object.made = call.trace();
+    object.rules = Rules(Policy::kPrivate, watcher.slot, watcher.now.epoch(watcher.slot));
+    object.is_freed = false;
+    object.is_automatic = by_new;
+    const SpinGuard tree(table.lock);
+    object.size = size;
+    return object.start;
+  }
+  return 0;
+}
+
+void free_object(uint32_t index, Call& call) {
+  Declared& object = objects().at(index);
+  {
+    const SpinGuard guard(object.lock);
+    check_freeing(object, call);
+    object.written = call.trace();
+    object.is_freed = true;
+  }
+  if (!keep_block(index, call)) retire(index, call.watcher());
 }
 
 }  // namespace
+
+void give_kept(Watcher& watcher) {
+  while (watcher.kept_count) retire(take_kept(0, watcher), watcher);
+}
 
 void end_declared(uint64_t start, uint64_t size, const Spot* freed) {
   ObjectTable& table = objects();
@@ -272,21 +350,33 @@ bool is_own(const void* address) {
   return page::windows::contains(at) || at - (kArena + kHeapSize) < kMapSize;
 }
 
-void* allocate(size_t size, uint32_t policy, const Caller& caller) {
+void* allocate(size_t size, uint32_t policy, const Caller& caller, bool by_new) {
   if (size > kMapSize) return nullptr;
   if (!size) size = 1;
   Call call(caller);
-  Origin origin = Origin::kWindow;
-  uint64_t start = page::windows::allocate(size);
-  if (!start) {
-    origin = Origin::kPages;
-    start = page::allocate_extent(size);
+  if (policy == static_cast<uint32_t>(Policy::kPrivate)) {
+    if (const uint64_t start = reuse_kept(size, by_new, call)) return reinterpret_cast<void*>(start);
   }
+  Origin origin = Origin::kPages;
+  Tag tag;
+  const uint64_t start = enforcer().allocate(size, static_cast<Policy>(policy), call.task(), origin, tag);
   if (!start) return nullptr;
-  if (!create(start, size, policy, origin, call)) {
-    call.misuse(findings::Misuse::kTooMany, start);  // it is as good as any memory
-  }
+  const uint32_t index = create(start, size, policy, origin, tag, call);
+  if (index) objects().at(index).is_automatic = by_new;
+  else call.misuse(findings::Misuse::kTooMany, start);  // it is as good as any memory
   return reinterpret_cast<void*>(start);
+}
+
+void hand_over(uint64_t address, const Caller& caller) {
+  const uint32_t index = objects().find(address);
+  if (!index || is_programs(caller.where)) return;
+  Declared& object = objects().at(index);
+  if (!object.is_automatic || object.is_freed || object.origin == Origin::kOwnPages || object.origin == Origin::kDeclared) return;
+  Call call(caller);
+  const SpinGuard guard(object.lock);
+  object.is_automatic = false;
+  object.rules = Rules(Policy::kRacy);
+  enforcer().enforce(object, index, call.task(), call.watcher(), true);
 }
 
 uint64_t size_of(const void* pointer) {
@@ -316,7 +406,13 @@ void declare(uint64_t address, uint64_t size, uint32_t policy, bool has_pages, c
   Call call(caller);
   if (!address || !size) return call.misuse(findings::Misuse::kNull, address);
   if (!is_memory(address, size)) return call.misuse(findings::Misuse::kForeign, address);
-  if (create(address, size, policy, has_pages && address % kPageSize == 0 ? Origin::kOwnPages : Origin::kDeclared, call)) return;
+  // It is said of a variable, or of its parts, what nobody has said yet.
+  for (uint32_t other = objects().find_above(address); other && objects().at(other).start < address + size; other = objects().find_above(address)) {
+    const Origin origin = objects().at(other).origin;
+    if (!objects().at(other).is_automatic || (origin != Origin::kOwnPages && origin != Origin::kDeclared)) break;
+    let_go(other, call.watcher());
+  }
+  if (create(address, size, policy, has_pages && address % kPageSize == 0 ? Origin::kOwnPages : Origin::kDeclared, {}, call)) return;
   const uint32_t other = objects().find_above(address);
   const bool overlaps = other && objects().at(other).start < address + size;
   call.misuse(overlaps ? findings::Misuse::kOverlaps : findings::Misuse::kTooMany, address, overlaps ? &objects().at(other) : nullptr);
@@ -346,6 +442,19 @@ int policy_of(uint64_t address) {
   return index && !objects().at(index).is_freed ? static_cast<int>(objects().at(index).rules.policy()) : -1;
 }
 
+Held holds(uint64_t lock) {
+  const Watcher& watcher = watcher_of(self());
+  for (uint32_t i = 0; i < watcher.held_count && i < kMostHeld; i++) {
+    if ((watcher.held[i] & ~uint64_t{1}) == lock) return Held::kYes;
+  }
+  return !happens::g_checked || watcher.held_lost || watcher.number == 0 ? Held::kUnknown : Held::kNo;
+}
+
+void report(uint64_t lock, LockError error, const Caller& caller) {
+  constexpr findings::Misuse kWhat[] = {findings::Misuse::kUnbalancedLock, findings::Misuse::kDestroyedLock, findings::Misuse::kLockedAgain};
+  Call(caller).misuse_of_lock(kWhat[static_cast<uint8_t>(error)], lock);
+}
+
 void* constant(const void* bytes, size_t size, const Caller& caller) {
   auto* to = static_cast<uint8_t*>(allocate(size, static_cast<uint32_t>(Policy::kPrivate), caller));
   if (!to) return nullptr;
@@ -355,24 +464,19 @@ void* constant(const void* bytes, size_t size, const Caller& caller) {
   Call call(caller);
   const SpinGuard guard(objects().at(index).lock);
   objects().at(index).rules = Rules(Policy::kStickyRead);
-  enforce(objects().at(index), index, call.task(), call.watcher(), false);
+  enforcer().enforce(objects().at(index), index, call.task(), call.watcher(), false);
   return to;
 }
 
 void* slice(uint64_t size, const size_t* ends, uint64_t count, uint32_t policy, uint64_t* gap, const Caller& caller) {
   Call call(caller);
-  const uint64_t pages = page_up(size) / kPageSize;
-  const uint64_t store = page::allocate_extent(page_up(size));
-  if (!store) return nullptr;
-  const uint64_t windows = pages + count < page::windows::kMost ? page::windows::take_run(static_cast<uint32_t>(pages + count)) : 0;
-  *gap = windows ? kPageSize : 0;
-  const uint64_t start = windows ? windows : store;
+  const uint64_t start = enforcer().allocate_slices(size, count, *gap);
+  if (!start) return nullptr;
   for (uint64_t i = 0, from = 0; i < count; from = ends[i++]) {
     const uint64_t to = ends[i];
     if (to <= from) continue;
-    const uint64_t first = page_down(from), last = page_down(to - 1);
-    if (windows) page::windows::show(windows + first + i * kPageSize, store + first, static_cast<uint32_t>((last - first) / kPageSize) + 1);
-    create(start + from + i * *gap, to - from, policy, windows ? Origin::kArray : Origin::kDeclared, call);
+    if (*gap) enforcer().show(start, i, from, to);
+    create(start + from + i * *gap, to - from, policy, *gap ? Origin::kArray : Origin::kDeclared, {}, call);
   }
   return reinterpret_cast<void*>(start);
 }
@@ -380,7 +484,6 @@ void* slice(uint64_t size, const size_t* ends, uint64_t count, uint32_t policy, 
 void unslice(void* pointer, uint64_t size, const size_t* ends, uint64_t count, uint64_t gap, const Caller& caller) {
   Call call(caller);
   const auto start = reinterpret_cast<uint64_t>(pointer);
-  uint64_t store = gap ? page::alias_of(start) - kAlias + kArena : start;
   for (uint64_t i = 0, from = 0; i < count; from = ends[i++]) {
     const uint32_t index = ends[i] > from ? objects().find(start + from + i * gap) : 0;
     if (!index) continue;
@@ -390,10 +493,7 @@ void unslice(void* pointer, uint64_t size, const size_t* ends, uint64_t count, u
     }
     let_go(index, call.watcher());
   }
-  const uint64_t pages = page_up(size) / kPageSize;
-  if (gap) page::windows::free_run(start, static_cast<uint32_t>(pages + count));
-  page::zero_pages(store, size);
-  page::free_extent(store, size);
+  enforcer().deallocate_slices(start, size, count, gap);
 }
 
 }  // namespace weir::declared

@@ -3,17 +3,22 @@
 // Invariants
 // 1. A task's clock is changed by its own task only, and only grows; others read it without a lock. Whoever reads it late reads more: that makes
 //    more ordered than is, never less.
-// 2. A task's epoch ends at each release, and whenever another may have learnt of it through memory (join_slots): what it does afterwards is
-//    not known by that.
-// 3. An epoch of a slot is never made twice: the slots' counters are in State.
+// 2. A task's epoch ends at the first look after a release, and after another may have learnt of it through memory (join_slots): what it does
+//    afterwards is not known by that. It ends, too, whenever the task learns something: who knows the epoch knows what the task knew in it.
+// 3. An epoch of a slot is never made twice: the slots' counters are in State. Each is one task's, but a later one of the same slot need not
+//    know of it: only who knows exactly the epoch that a task is in is sure to know all that this task knows.
 
 #include "event/happens_before.h"
+#include "view/guarded_keys.h"
 #include "view/guarded_state.h"
 
 namespace weir::happens {
 
 bool g_checked = false;
 bool g_knows_blocks = false;
+bool g_tells_blocks = false;
+bool g_replayed = false;
+Calls g_calls = Calls::kPlain;
 
 }  // namespace weir::happens
 
@@ -26,72 +31,101 @@ SyncClock& sync_of(uint64_t object) {
   return state().sync[hash >> 40 & (kSyncClocks - 1)];
 }
 
+// In a replay what a task knew must not depend on how far it has gone on since.
+uint64_t kept() { return happens::g_replayed ? Past::kKept : 64; }
+
 void begin(Watcher& watcher, const Task& task) {
-  watcher.slot = task.creation % kSlots;
+  watcher.slot = task.creation ? 1 + (task.creation - 1) % (kSlots - 1) : 0;  // the first task lives as long as any
   watcher.creation = task.creation;
-  watcher.held_count = watcher.lockset = 0;
+  watcher.held_count = watcher.held_lost = watcher.lockset = 0;
   watcher.mixes[0] = watcher.mixes[1] = watcher.mixes[2] = watcher.mixes_lost = 0;
   watcher.closed_seen = __atomic_load_n(&state().closings, __ATOMIC_ACQUIRE);
   watcher.lent_count = watcher.library_orders = watcher.is_learnt = 0;
-  watcher.is_over = watcher.opened_count = 0;
+  watcher.is_over = watcher.kept_count = watcher.kept_pages = watcher.opened_count = watcher.next_page = watcher.window = watcher.looks = 0;
+  watcher.has_all_keys = 1;  // its thread begins in the runtime
+  watcher.stop_asked = watcher.stands = watcher.key_lent_count = 0;
   watcher.in_program = 1;
+  watcher.standing.is_there = 0;
+  for (uint64_t& seen : watcher.ended_seen) seen = 0;
   Past& past = state().past[watcher.slot];
   const SpinGuard guard(past.lock);  // of a task that ended: what it knew is in State::ended
-  past.known[past.count++ % Past::kKept] = {state().slot_clock[watcher.slot] + 1, watcher.now};
+  past.known[past.count++ % kept()] = {state().slot_clock[watcher.slot].clock + 1, watcher.now};
 }
 
 }  // namespace
 
 void step(Watcher& watcher) {
-  const uint64_t next = __atomic_add_fetch(&state().slot_clock[watcher.slot], 1, __ATOMIC_RELAXED);
+  const uint64_t next = __atomic_add_fetch(&state().slot_clock[watcher.slot].clock, 1, __ATOMIC_RELAXED);
   __atomic_store_n(&watcher.now.clock[watcher.slot], next, __ATOMIC_RELEASE);
 }
 
 void learn_clock(Watcher& watcher, const Clock& other) {
   bool is_new = false;
-  for (uint32_t i = 0; i < kSlots; i++) is_new |= other.clock[i] > watcher.now.clock[i] && i != watcher.slot;
+  for (uint32_t i = 0; i < kSlots; i++) is_new |= other.clock[i] > watcher.now.clock[i];  // of its own slot: from another task of that
   if (!is_new) return;
-  const uint64_t own = watcher.now.clock[watcher.slot];
-  watcher.now.join(other);
-  watcher.now.clock[watcher.slot] = own;
+  for (uint32_t i = 0; i < kSlots; i++) {  // its own entry is its epoch at any moment (is_in_known_epoch)
+    if (i != watcher.slot && other.clock[i] > watcher.now.clock[i]) watcher.now.clock[i] = other.clock[i];
+  }
   step(watcher);
   Past& past = state().past[watcher.slot];
   const SpinGuard guard(past.lock);
-  past.known[past.count++ % Past::kKept] = {watcher.now.clock[watcher.slot], watcher.now};
+  past.known[past.count++ % kept()] = {watcher.now.clock[watcher.slot], watcher.now};
 }
 
-void join_epoch(Watcher& watcher, const Epoch& epoch) {
-  if (!epoch.is_set() || epoch.task == watcher.slot || watcher.now.knows(epoch)) return;
+Clock clock_at(const Epoch& epoch) {
   Past& past = state().past[epoch.task];
   Clock then{};
   {
     const SpinGuard guard(past.lock);
-    const uint64_t oldest = past.count > Past::kKept ? past.count - Past::kKept : 0;
+    const uint64_t oldest = past.count > kept() ? past.count - kept() : 0;
     for (uint64_t i = past.count; i-- > oldest;) {
-      const Past::Known& known = past.known[i % Past::kKept];
+      const Past::Known& known = past.known[i % kept()];
       if (known.from > epoch.clock && i > oldest) continue;  // what is not kept any more was less than the oldest that is
       then = known.clock;
       break;
     }
   }
   then.clock[epoch.task] = epoch.clock;
-  learn_clock(watcher, then);
+  return then;
 }
+
+void join_epoch(Watcher& watcher, const Epoch& epoch) {
+  if (!epoch.is_set() || epoch.task == watcher.slot || watcher.now.knows(epoch)) return;
+  learn_clock(watcher, clock_at(epoch));
+}
+
+namespace {
+
+// At its next look.
+void end_epoch(Watcher& watcher) {
+  if (!__atomic_load_n(&watcher.is_learnt, __ATOMIC_RELAXED)) __atomic_store_n(&watcher.is_learnt, 1u, __ATOMIC_RELEASE);
+}
+
+bool is_in_known_epoch(const Watcher& watcher, const Watcher& other) {
+  return watcher.slot != other.slot && __atomic_load_n(&other.now.clock[other.slot], __ATOMIC_ACQUIRE) == watcher.now.clock[other.slot];
+}
+
+}  // namespace
 
 void join_slots(Watcher& watcher, uint64_t slots) {
   slots &= ~(uint64_t{1} << watcher.slot);
   if (!slots) return;
   State& s = state();
-  Clock known = watcher.now;
-  for (uint64_t rest = slots; rest; rest &= rest - 1) known.join(s.ended[__builtin_ctzll(rest)]);
+  for (uint64_t rest = slots; rest; rest &= rest - 1) {
+    const int slot = __builtin_ctzll(rest);
+    const uint64_t count = __atomic_load_n(&s.ended_count[slot], __ATOMIC_ACQUIRE);
+    if (watcher.ended_seen[slot] == count) continue;
+    watcher.ended_seen[slot] = count;
+    learn_clock(watcher, s.ended[slot]);
+  }
   const uint32_t limit = shared().high_task;
   for (uint32_t i = 0; i < limit; i++) {
     Watcher& other = s.watchers[i];
     if (&other == &watcher || !(slots >> other.slot & 1)) continue;
-    __atomic_store_n(&other.is_learnt, 1u, __ATOMIC_RELEASE);  // before: what it does after it sees this may seem to be known, or not
-    known.join(other.now);
+    end_epoch(other);  // before: what it does after it sees this may seem to be known, or not
+    if (is_in_known_epoch(watcher, other)) continue;
+    learn_clock(watcher, other.now);
   }
-  learn_clock(watcher, known);
 }
 
 void mix(Watcher& watcher) {
@@ -104,6 +138,19 @@ void meet_learners(Watcher& watcher) {
   if (!__atomic_load_n(&watcher.is_learnt, __ATOMIC_ACQUIRE)) return;
   __atomic_store_n(&watcher.is_learnt, 0u, __ATOMIC_RELEASE);
   step(watcher);
+}
+
+bool is_alone(const Watcher& watcher) {
+  if (!happens::g_checked) return true;
+  const Shared& s = shared();
+  for (uint32_t i = 0; i < s.high_task; i++) {
+    const Watcher& other = state().watchers[i];
+    if (&other != &watcher && s.tasks[i].state != TaskState::kFree && !__atomic_load_n(&other.is_over, __ATOMIC_ACQUIRE)) return false;
+  }
+  for (TaskId slot = 0; slot < kSlots; slot++) {
+    if (slot != watcher.slot && !watcher.now.knows({state().over[slot], slot})) return false;
+  }
+  return true;
 }
 
 uint32_t lockset_of(Watcher& watcher) {
@@ -135,14 +182,27 @@ namespace weir::happens {
 
 using namespace view::guarded;
 
+namespace {
+
+// All that has been released there is known to the task. Under its lock.
+bool knows_all(const Watcher& watcher, const SyncClock& sync) {
+  if (!sync.epoch.is_set() || sync.creation == watcher.creation + 1) return true;
+  return sync.creation && sync.epoch.task != watcher.slot && sync.epoch.clock == watcher.now.clock[sync.epoch.task];
+}
+
+}  // namespace
+
 void on_acquire(uint64_t object) {
   SyncClock& sync = sync_of(object);
+  if (!__atomic_load_n(&sync.epoch.clock, __ATOMIC_RELAXED)) return;  // whoever has released it since orders nothing that has happened
+  Watcher& watcher = watcher_of(self());
   Clock known;
   {
     const SpinGuard guard(sync.lock);
+    if (knows_all(watcher, sync)) return;
     known = sync.clock;
   }
-  learn_clock(watcher_of(self()), known);
+  learn_clock(watcher, known);
 }
 
 void on_release(uint64_t object) {
@@ -151,9 +211,13 @@ void on_release(uint64_t object) {
   SyncClock& sync = sync_of(object);
   {
     const SpinGuard guard(sync.lock);
-    sync.clock.join(watcher.now);
+    bool knows = knows_all(watcher, sync);
+    if (knows) sync.clock = watcher.now;
+    else knows = sync.clock.join(watcher.now);
+    sync.creation = knows ? watcher.creation + 1 : 0;
+    sync.epoch = watcher.now.epoch(watcher.slot);
   }
-  step(watcher);
+  end_epoch(watcher);
 }
 
 // Readers are not ordered by each other: what they release goes to writers only, by a name of its own.
@@ -164,8 +228,10 @@ void on_lock(uint64_t lock, bool is_shared) {
   on_acquire(lock);
   if (!is_shared) on_acquire(lock + kReaders);
   if (watcher.held_count < kMostHeld) watcher.held[watcher.held_count] = lock | is_shared;
+  else watcher.held_lost = 1;
   watcher.held_count++;
   watcher.lockset = 0;
+  if (keys::g_on) keys::update(self());
 }
 
 void on_unlock(uint64_t lock) {
@@ -178,9 +244,23 @@ void on_unlock(uint64_t lock) {
     break;
   }
   if (watcher.held_count) watcher.held_count--;
+  if (!watcher.held_count) watcher.held_lost = 0;
   watcher.lockset = 0;
   if (watcher.opened_count) close_by_lock(watcher, lock);
+  if (keys::g_on) keys::update(self());
   on_release(is_shared ? lock + kReaders : lock);
+}
+
+void begin_once(uint64_t control) {
+  Watcher& watcher = watcher_of(self());
+  SyncClock& sync = sync_of(control);
+  uint64_t before;
+  {
+    const SpinGuard guard(sync.lock);
+    before = sync.runners;
+    sync.runners |= uint64_t{1} << watcher.slot;
+  }
+  join_slots(watcher, before);
 }
 
 void create(Task& creator, Task& task) {
@@ -201,6 +281,7 @@ void begin_stack(uint64_t start, uint64_t limit, uint64_t thread) {
   if (!g_checked || limit - start > kMost) return;
   if (thread >= limit && thread - limit < kMost) limit = thread + kDescriptor;
   renew(start, limit - start);
+  renew_pages(start, limit - start);
 }
 
 void end(Task& task, uint64_t thread) {
@@ -211,33 +292,23 @@ void end(Task& task, uint64_t thread) {
   if (thread) on_release(thread);
   const SpinGuard guard(s.findings_lock);
   if (s.over[watcher.slot] < last) s.over[watcher.slot] = last;
+  give_kept(watcher);
   __atomic_store_n(&watcher.is_over, 1u, __ATOMIC_RELEASE);
   s.ended[watcher.slot].join(watcher.now);
+  __atomic_store_n(&s.ended_count[watcher.slot], s.ended_count[watcher.slot] + 1, __ATOMIC_RELEASE);
 }
-
-namespace {
-
-}  // namespace
 
 uint32_t& library_orders() { return watcher_of(self()).library_orders; }
 
-bool has_lent() { return watcher_of(self()).lent_count != 0; }
-
-void leave() {
-  if (has_to_leave()) settle(self(), watcher_of(self()));
+bool has_lent() {
+  const Watcher& watcher = watcher_of(self());
+  return watcher.lent_count != 0 || (keys::g_on && keys::has_to_close(watcher));
 }
 
-void share_stack(uint64_t argument) {
-  constexpr uint32_t kWords = 32;  // of what it points to
-  if (!g_checked) return;
-  Task& task = self();
-  Watcher& watcher = watcher_of(task);
-  expose(task, watcher, argument);
-  for (uint32_t i = 0; i < kWords; i++) {
-    const uint64_t at = argument + 8 * i;
-    if (at % 8 || page::store_extent(at) < 8 || at / kPageSize != argument / kPageSize) break;
-    expose(task, watcher, *reinterpret_cast<const uint64_t*>(page::alias_of(at)));
-  }
+void leave() {
+  if (!has_to_leave()) return;
+  if (keys::g_on) keys::close(self());
+  else settle(self(), watcher_of(self()));
 }
 
 namespace {
@@ -258,6 +329,10 @@ void on_allocated(uint64_t start, uint64_t size, uint64_t usable, uint64_t where
   if (g_checked) renew(start, usable);
 }
 
+void on_stream_buffer(const void* stream, const void* buffer, uint64_t size) {
+  note_stream_buffer(reinterpret_cast<uint64_t>(stream), reinterpret_cast<uint64_t>(buffer), buffer ? size : 0);
+}
+
 void on_freed(uint64_t start, uint64_t size, uint64_t where, uint64_t stack, uint64_t frame) {
   const Spot spot = caller(where, stack, frame);
   end_declared(start, size, &spot);
@@ -273,6 +348,10 @@ void on_library(uint64_t start, uint64_t size, bool writes, uint64_t where, uint
 
 // Without locks: what is taken from the task meanwhile it has until it comes to an event, as if it had touched it before.
 bool is_unseen(uint64_t start, uint64_t size, bool writes) {
+  if (keys::g_on) {
+    const uint32_t index = objects().find_above(start);
+    return !index || objects().at(index).start >= start + size;
+  }
   const uint64_t bit = bit_of(watcher_of(self()));
   for (uint64_t at = page_down(start); at < start + size; at += kPageSize) {
     const uint64_t alias = page::alias_of(at);

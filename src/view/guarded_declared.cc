@@ -10,15 +10,22 @@
 // 2. A change of policy takes the pages from the task that makes it at once; other tasks that may still have them drop them at their next event.
 // 3. A locked object is closed at the unlock, so that the next touch is looked at. Where that was in order several times in a row, it stays open
 //    for some unlocks: one in kMostTrust is still looked at.
-// 4. Who reads or writes a racy object may learn from all others who do, at any time (open_to), as they may use it to order themselves.
+// 4. Functions that order tasks may touch the lock, barrier or the like that they are called for, whoever may touch the object it lies in. A variable that
+//    is one itself, and of which the program has declared nothing, is racy from then on.
+// 5. Who reads or writes a racy object may learn from all others who do, at any time (open_to), as they may use it to order themselves.
 //
 // Deviation: what is done to the bytes beside an object in its own pages is not told apart from what is done to the object.
 
 #include "view/guarded_declared.h"
 
+#include <pthread.h>
+
+#include "base/bytes.h"
 #include "base/options.h"
 #include "event/happens_before.h"
 #include "page/store.h"
+#include "sys/memory.h"
+#include "view/guarded_keys.h"
 
 namespace weir::view::guarded {
 
@@ -28,11 +35,10 @@ using page::demand::drop;
 using page::demand::fill_store;
 using page::demand::map;
 
-constexpr uint32_t kMostViolations = 1000;
 constexpr uint32_t kMostTrust = 6;    // 2 to the power of that: unlocks of which one is looked at
 constexpr uint32_t kTrustStep = 4;    // closings for each power
 constexpr uint64_t kEager = 4;        // objects of so many pages are mapped before they are touched
-constexpr uint64_t kAround = 64;      // pages that a task gets at once
+constexpr uint64_t kAround = 256;     // pages that a task gets at once
 
 bool is_over(uint32_t creation) {
   const Shared& s = shared();
@@ -43,11 +49,27 @@ bool is_over(uint32_t creation) {
   return true;
 }
 
+// What Weir itself does for a function that orders tasks, or the C library in one, with a lock or its like that lies in an object.
+bool is_ordering(const Task& task, const Watcher& watcher, const Spot& spot, const Declared& object) {
+  const bool is_once = task.once && object.size == sizeof(pthread_once_t);
+  return page::own_image().contains(spot.rip) || ((watcher.library_orders || is_once) && is_ignored(spot.rip));
+}
+
+// By its size: nothing else lies in it. A variable of this kind that nobody has named is what all may use.
+bool is_lock(const Declared& object) {
+  static constexpr uint64_t kSizes[] = {sizeof(pthread_mutex_t), sizeof(pthread_cond_t), sizeof(pthread_rwlock_t), sizeof(pthread_barrier_t), sizeof(pthread_once_t)};
+  for (const uint64_t size : kSizes) {
+    if (object.size == size) return true;
+  }
+  return false;
+}
+
 bool is_page_of(const Page& page, uint32_t index) { return page.mode == Mode::kDeclared && page.looks == index; }
 
 void open_page(uint64_t at, Page& page, const Watcher& watcher, bool writes) {
   __atomic_fetch_or(&page.holders, bit_of(watcher), __ATOMIC_ACQ_REL);
-  fill_store(at, kPageSize);
+  if (!page.was_written) fill_store(at, kPageSize);
+  page.was_written = 1;
   map(at, kPageSize, writes);
 }
 
@@ -57,10 +79,12 @@ void close_page(uint64_t at, Page& page, const Watcher& watcher) {
   __atomic_fetch_and(&page.holders, ~bit_of(watcher), __ATOMIC_RELEASE);
 }
 
+bool is_there(uint64_t at) { return page::windows::contains(at) ? page::windows::shows(at) : page::store_extent(at) != 0; }
+
 template <typename Act>
 void each_page(const Declared& object, uint32_t index, Act act) {
   for (uint64_t at = page_down(object.start); at < object.limit(); at += kPageSize) {
-    if (!page::store_extent(at)) continue;
+    if (!is_there(at)) continue;
     Page& page = page_of(at);
     if (is_page_of(page, index)) act(at, page);
   }
@@ -74,12 +98,15 @@ void open_pages(const Declared& object, uint32_t index, uint64_t at, Page& page,
   const uint64_t start = at + kPageSize;
   const uint64_t last = page_down(object.limit() - 1), most = at + (kAround - 1) * kPageSize;
   uint64_t limit = start;
+  bool is_filled = true;
   for (; limit <= last && limit <= most; limit += kPageSize) {
     Page& next = page_of(limit);
     if (!is_page_of(next, index) || (__atomic_fetch_or(&next.holders, bit_of(watcher), __ATOMIC_ACQ_REL) & bit_of(watcher))) break;
+    is_filled &= next.was_written;
+    next.was_written = 1;
   }
   if (limit == start) return;
-  fill_store(start, limit - start);
+  if (!is_filled) fill_store(start, limit - start);
   map(start, limit - start, writes);
 }
 
@@ -87,6 +114,7 @@ findings::Object description_of(const Declared& object) {
   findings::Object found = undeclared_at(object.start);
   if (object.origin == Origin::kWindow || object.origin == Origin::kPages || object.origin == Origin::kArray) found.kind = findings::ObjectKind::kHeap;
   found.policy = static_cast<uint32_t>(object.rules.policy()) + 1;
+  if (object.is_automatic && (object.origin == Origin::kWindow || object.origin == Origin::kPages)) found.policy |= findings::kUnnamedNew;
   found.start = object.start;
   found.size = object.size;
   if (found.kind == findings::ObjectKind::kHeap && !found.context) {
@@ -125,9 +153,15 @@ Held holds(const Task& task, const Watcher& watcher, uint64_t lock) {
     if (!(watcher.held[i] & 1)) return Held::kExclusive;
     held = Held::kShared;
   }
-  if (held != Held::kNot || page::store_extent(lock) < 12) return held;
+  if (held != Held::kNot) return held;
   // A mutex that was locked before there were tasks says so itself.
-  const auto* words = reinterpret_cast<const int32_t*>(page::alias_of(lock));
+  int32_t words[3];
+  if (keys::g_on) {
+    if (sys::read_guarded(words, lock, sizeof words) != sizeof words) return held;
+  } else {
+    if (page::store_extent(lock) < sizeof words) return held;
+    copy_bytes(words, reinterpret_cast<const void*>(page::alias_of(lock)), sizeof words);
+  }
   return words[0] && words[2] == task.virtual_tid ? Held::kExclusive : Held::kNot;
 }
 
@@ -146,6 +180,7 @@ Meant meant_for(const Task& task, const Watcher& watcher, Declared& object) {
 
 void report_fault(Declared& object, const Verdict& verdict, const Watcher& watcher, Touch& touch, const Spot& spot, uint32_t change) {
   if (verdict.fault == Fault::kUnordered) {  // once, not again at the release
+    if (keys::may_be_ordered_unseen()) return;
     const bool is_told = object.told == verdict.other && object.told_to == watcher.slot;
     object.told = verdict.other;
     object.told_to = watcher.slot;
@@ -172,11 +207,13 @@ bool is_declared(uint64_t address, findings::Object& found) {
   return true;
 }
 
+namespace {
+
 void give_up_pages(Declared& object, uint32_t index, Watcher& watcher, bool from_others) {
   Range mine{};  // pages in a row
   each_page(object, index, [&](uint64_t at, Page& page) {
     const uint64_t others = page.holders & ~bit_of(watcher);
-    if (others && from_others) lose(at, page, others, watcher);
+    if (others && from_others) lose(at, page, others, watcher, true);
     if (!(page.holders & bit_of(watcher))) return;
     __atomic_fetch_and(&page.holders, ~bit_of(watcher), __ATOMIC_RELEASE);
     if (at != mine.limit) {
@@ -198,7 +235,7 @@ void enforce(Declared& object, uint32_t index, const Task& task, Watcher& watche
   }
   each_page(object, index, [&](uint64_t at, Page& page) {
     const uint64_t others = page.holders & ~bit_of(watcher);
-    if (others && from_others) lose(at, page, others, watcher);
+    if (others && from_others) lose(at, page, others, watcher, true);
     if (rights == Rights::kRead) close_page(at, page, watcher);
     open_page(at, page, watcher, rights == Rights::kWrite);
   });
@@ -209,15 +246,16 @@ void mark_pages(uint32_t index, Watcher& watcher) {
   const Declared& object = objects().at(index);
   const bool has_pages = object.origin != Origin::kDeclared && object.origin != Origin::kHeap;
   for (uint64_t at = page_down(object.start); at < object.limit(); at += kPageSize) {
-    if (!page::store_extent(at)) continue;
+    if (!is_there(at)) continue;
     Page& page = page_of(at);
     const SpinGuard guard(page.lock);
     const bool is_whole = has_pages || (object.start <= at && object.limit() >= at + kPageSize);
     if (page.mode == Mode::kDeclared && !page.looks && !is_whole) continue;
     const uint64_t others = page.holders & ~bit_of(watcher);
-    if (others) lose(at, page, others, watcher);
+    if (others) lose(at, page, others, watcher, true);
     close_page(at, page, watcher);
     page.mode = Mode::kDeclared;
+    page.was_written = 0;
     page.looks = is_whole ? index : 0;
     if (!is_whole && !page.shadow) page.shadow = take_shadow();
   }
@@ -226,7 +264,7 @@ void mark_pages(uint32_t index, Watcher& watcher) {
 void unmark_pages(uint64_t start, uint64_t size, uint32_t index, Watcher& watcher) {
   if (!happens::g_checked) return;
   for (uint64_t at = page_down(start); at < start + size; at += kPageSize) {
-    if (!page::store_extent(at)) continue;
+    if (!is_there(at)) continue;
     Page& page = page_of(at);
     const SpinGuard guard(page.lock);
     if (page.mode != Mode::kDeclared || (page.looks && page.looks != index)) continue;
@@ -235,24 +273,70 @@ void unmark_pages(uint64_t start, uint64_t size, uint32_t index, Watcher& watche
       if (other && objects().at(other).start < at + kPageSize) continue;
     }
     const uint64_t others = page.holders & ~bit_of(watcher);
-    if (others) lose(at, page, others, watcher);
+    if (others) lose(at, page, others, watcher, true);
     close_page(at, page, watcher);
     page.mode = Mode::kNew;
+    page.was_written = 0;
     page.looks = 0;
+    page.unseen |= page.released;
     if (page.shadow) give_shadow(page.shadow);
     page.shadow = 0;
   }
 }
 
+uint64_t allocate(uint64_t size, Policy, const Task&, Origin& origin, Tag&) {
+  const uint64_t start = page::windows::allocate(size);
+  origin = start ? Origin::kWindow : Origin::kPages;
+  return start ? start : page::allocate_extent(size);
+}
+
+void deallocate(uint64_t start, uint64_t size, Origin origin, Tag) {
+  if (origin == Origin::kWindow) page::windows::free(start);
+  if (origin != Origin::kPages) return;
+  page::zero_pages(start, size);
+  page::free_extent(start, size);
+}
+
+// Slices are windows onto pages in a row; where there is no room for windows, those pages themselves.
+uint64_t allocate_slices(uint64_t size, uint64_t count, uint64_t& gap) {
+  const uint64_t pages = page_up(size) / kPageSize;
+  const uint64_t store = page::allocate_extent(page_up(size));
+  if (!store) return 0;
+  const uint64_t windows = pages + count < page::windows::kMost ? page::windows::take_run(static_cast<uint32_t>(pages + count)) : 0;
+  gap = windows ? kPageSize : 0;
+  if (!windows) return store;
+  page::windows::show(windows, store, 1);  // where the first slice begins, so that the store is found by it
+  return windows;
+}
+
+void show(uint64_t start, uint64_t number, uint64_t from, uint64_t to) {
+  const uint64_t store = page::alias_of(start) - kAlias + kArena;
+  const uint64_t first = page_down(from), last = page_down(to - 1);
+  page::windows::show(start + first + number * kPageSize, store + first, static_cast<uint32_t>((last - first) / kPageSize) + 1);
+}
+
+void deallocate_slices(uint64_t start, uint64_t size, uint64_t count, uint64_t gap) {
+  const uint64_t store = gap ? page::alias_of(start) - kAlias + kArena : start;
+  const uint64_t pages = page_up(size) / kPageSize;
+  if (gap) page::windows::free_run(start, static_cast<uint32_t>(pages + count));
+  page::zero_pages(store, size);
+  page::free_extent(store, size);
+}
+
+bool is_memory(uint64_t address) { return page::store_extent(address) != 0; }
+
+constexpr Enforcer kProcesses{allocate, deallocate, allocate_slices, show, deallocate_slices, is_memory, enforce, give_up_pages, mark_pages, unmark_pages};
+
+}  // namespace
+
+const Enforcer& enforcer() { return options().has_keys() ? keys::kEnforcer : kProcesses; }
+
 void begin_declared() {
   ObjectTable& table = objects();
   Watcher& watcher = watcher_of(self());
-  for (uint32_t index = table.find_above(0); index; index = table.find_above(table.at(index).limit())) mark_pages(index, watcher);
+  for (uint32_t index = table.find_above(0); index; index = table.find_above(table.at(index).limit())) enforcer().mark(index, watcher);
 }
 
-namespace {
-
-// Under the object's lock. Where it is not legal that has been reported.
 Verdict meet_object(Declared& object, Task& task, Watcher& watcher, const Spot& spot, Touch& touch, Held& held) {
   const bool writes = touch.kind & (findings::kWrite | kUnknownWrite);
   if (touch.kind & kUnknownWrite) touch.kind = findings::kWrite;
@@ -287,6 +371,8 @@ Verdict meet_object(Declared& object, Task& task, Watcher& watcher, const Spot& 
   object.trust = 0;
   return verdict;
 }
+
+namespace {
 
 void note_opened(Watcher& watcher, uint32_t index, const Declared& object) {
   const uint32_t left = options().exact ? 0 : (1u << object.trust / kTrustStep) - 1;
@@ -349,6 +435,10 @@ bool meet_declared(Task& task, Watcher& watcher, const Spot& spot, Touch touch, 
   Declared& object = objects().at(index);
   const SpinGuard guard(object.lock);
   if (!is_page_of(page, index)) return false;  // it has just been forgotten: the task will come again
+  if (is_ordering(task, watcher, spot, object)) {
+    if (object.is_automatic && object.rules.policy() == Policy::kUntouched && is_lock(object)) object.rules = Rules(Policy::kRacy);
+    if (object.rules.policy() != Policy::kRacy) return false;
+  }
   Held held;
   const bool writes = touch.kind & (findings::kWrite | kUnknownWrite);
   const Verdict verdict = meet_object(object, task, watcher, spot, touch, held);
@@ -359,7 +449,10 @@ bool meet_declared(Task& task, Watcher& watcher, const Spot& spot, Touch touch, 
   }
   if (!lacks && (page.holders & bit_of(watcher))) return true;
   switch (object.rules.policy()) {
-    case Policy::kRacy: open_to(at, page, watcher); return true;
+    case Policy::kRacy:
+      if (object.is_automatic) open_page(at, page, watcher, true);  // a lock: what it tells is known
+      else open_to(at, page, watcher);
+      return true;
     case Policy::kLocked: note_opened(watcher, index, object); break;
     default: break;
   }

@@ -1,5 +1,5 @@
-// Within View guarded: the enforcer of declared policies where each task is a process. The rule book says what is right (guarded_policy.h); here a task's
-// process gets pages and gives them up.
+// Within View guarded: objects with a declared policy, between the rule book that says what is right (guarded_policy.h) and the enforcer that opens and closes
+// pages for tasks.
 #pragma once
 
 #include "view/guarded_objects.h"
@@ -22,12 +22,37 @@ Meant meant_for(const Task& task, const Watcher& watcher, Declared& object);
 void report_fault(Declared& object, const Verdict& verdict, const Watcher& watcher, Touch& touch, const Spot& spot, uint32_t change = 0);
 void report_misuse(findings::Misuse what, const Declared* object, const Watcher& watcher, Touch& touch, const Spot& spot, uint32_t change = 0);
 
-// Its pages follow its policy, in this process; other tasks that may still have them give them up if `from_others`.
-void enforce(Declared& object, uint32_t index, const Task& task, Watcher& watcher, bool from_others);
-void give_up_pages(Declared& object, uint32_t index, Watcher& watcher, bool from_others);
+// A touch of an object by the task, as the rule book has it. Where it is not legal that has been reported. `held`: of a locked object, its lock.
+Verdict meet_object(Declared& object, Task& task, Watcher& watcher, const Spot& spot, Touch& touch, Held& held);
+// An object that has been violated so often since its last change is open to whoever comes.
+inline constexpr uint32_t kMostViolations = 1000;
 
-// Not with its lock: its pages become kDeclared, or what they would be without it.
-void mark_pages(uint32_t index, Watcher& watcher);
-void unmark_pages(uint64_t start, uint64_t size, uint32_t index, Watcher& watcher);
+// Who keeps tasks from objects: page tables of their own (guarded_declared.cc) or protection keys (guarded_keys.cc). It does what the rule book says, and
+// knows where objects can lie. Before there are tasks, nothing is enforced.
+struct Enforcer {
+  // Memory for an object that has pages of its own; what it is; what its pages have. 0: there is no room.
+  uint64_t (*allocate)(uint64_t size, Policy policy, const Task& task, Origin& origin, Tag& tag);
+  void (*deallocate)(uint64_t start, uint64_t size, Origin origin, Tag tag);
+  // Addresses for `size` bytes in `count` slices, each in pages of its own where `gap` is not 0: they are `gap` bytes further apart than without. 0: no room.
+  // `show` prepares the pages of slice `number`, bytes [from, to) of them.
+  uint64_t (*allocate_slices)(uint64_t size, uint64_t count, uint64_t& gap);
+  void (*show)(uint64_t start, uint64_t number, uint64_t from, uint64_t to);
+  void (*deallocate_slices)(uint64_t start, uint64_t size, uint64_t count, uint64_t gap);
+  bool (*is_memory)(uint64_t address);
+
+  // With the object's lock. Its pages follow its policy, for this task; other tasks that may still have them give them up if `from_others`.
+  void (*enforce)(Declared& object, uint32_t index, const Task& task, Watcher& watcher, bool from_others);
+  void (*give_up)(Declared& object, uint32_t index, Watcher& watcher, bool from_others);
+  // Not with its lock: its pages become such as are enforced, or what they would be without it. `unmark` comes before its memory goes back.
+  void (*mark)(uint32_t index, Watcher& watcher);
+  void (*unmark)(uint64_t start, uint64_t size, uint32_t index, Watcher& watcher);
+};
+
+const Enforcer& enforcer();
+
+// --- guarded_strict.cc
+
+// A variable with pages of its own becomes an untouched object, whose pages are to be marked where there are tasks. 0: another one lies there.
+uint32_t add_static(const Range& variable);
 
 }  // namespace weir::view::guarded

@@ -7,7 +7,9 @@
 #include "page/heap.h"
 #include "page/store.h"
 #include "sys/maps.h"
+#include "sys/memory.h"
 #include "sys/syscall_x86_64.h"
+#include "view/guarded_keys.h"
 #include "view/guarded_state.h"
 
 namespace weir::view::guarded {
@@ -20,6 +22,20 @@ using findings::Findings;
 constexpr uint32_t kKeyWords = 96;  // of the stack: what of them looks like a return address tells callers apart
 constexpr uint32_t kTries = 64;
 
+// By keys a thread's stack is wherever the C library has mapped it: its own, if that is known, else through the kernel.
+uint32_t copy_thread_stack(uint64_t rsp, uint8_t* to, uint32_t size) {
+  constexpr uint64_t kMost = uint64_t{1} << 30;
+  const Watcher& watcher = watcher_of(self());
+  const uint64_t limit = self().id ? watcher.stack : shared().stack_begin;
+  if (rsp < limit && limit - rsp < kMost) {
+    if (limit - rsp < size) size = static_cast<uint32_t>(limit - rsp);
+    copy_bytes(to, reinterpret_cast<const void*>(rsp), size);
+    return size;
+  }
+  const long copied = sys::read_guarded(to, rsp, size);
+  return sys::failed(copied) ? 0 : static_cast<uint32_t>(copied);
+}
+
 // Copies as much as there is of the program's stack from `rsp` on; pages that this process may not touch are read in the store.
 uint32_t copy_stack(uint64_t rsp, uint8_t* to, uint32_t size) {
   if (!happens::g_checked) {  // one thread, and its memory as the kernel made it
@@ -29,6 +45,7 @@ uint32_t copy_stack(uint64_t rsp, uint8_t* to, uint32_t size) {
     copy_bytes(to, reinterpret_cast<const void*>(rsp), size);
     return size;
   }
+  if (keys::g_on) return copy_thread_stack(rsp, to, size);
   uint32_t done = 0;
   while (done < size) {
     const uint64_t at = rsp + done;
@@ -103,6 +120,7 @@ findings::Race* take_race(Findings& f, uint64_t first, uint64_t second) {
   if (!is_known_module(f, second) || (first && !is_known_module(f, first))) note_modules();
   findings::Race& race = f.race[f.races];
   race.fault = race.change = 0;
+  race.order = 0;
   race.count = 1;
   return &race;
 }
@@ -140,25 +158,45 @@ uint32_t context_of(const Spot& spot) {
   return findings::kNoContext;
 }
 
+namespace {
+
+void describe(findings::Race& race, const Prior& prior, const Watcher& watcher, const Touch& touch, uint64_t order) {
+  race.order = order;
+  race.sides[0] = side_of(prior.address, prior.size, prior.kind, prior.number, prior.context, prior.lockset);
+  race.sides[1] = side_of(touch.address, touch.size, touch.kind, watcher.number, touch.context, watcher.lockset);
+  race.object = object_at(touch.address);
+}
+
+// In a replay tasks find races side by side: which of those that are reported as one is described must not depend on who was first. Where a task was is the
+// same each time.
+uint64_t order_of(const Watcher& watcher, const Prior& prior) {
+  constexpr uint32_t kTaskBits = 14, kLookBits = 36;
+  static_assert(findings::kMostTasks <= 1 << kTaskBits);
+  if (!happens::g_replayed) return 0;
+  return uint64_t{watcher.number} << (kTaskBits + kLookBits) | (watcher.looks & ((uint64_t{1} << kLookBits) - 1)) << kTaskBits | prior.number;
+}
+
+}  // namespace
+
 void report_race(const Prior& prior, const Watcher& watcher, Touch& touch, const Spot& spot, findings::Why why) {
   Findings& f = found();
   if (!touch.context) touch.context = context_of(spot);
   if (!touch.context || !prior.context) return;  // what is reported has two sides
-  const uint64_t first = rip_of(f, prior.context);
+  const uint64_t first = rip_of(f, prior.context), order = order_of(watcher, prior);
   const SpinGuard guard(state().findings_lock);
   for (uint32_t i = 0; i < f.races && i < findings::kMostRaces; i++) {
     findings::Race& race = f.race[i];
     const uint64_t a = rip_of(f, race.sides[0].context), b = rip_of(f, race.sides[1].context);
     if (!((a == first && b == spot.rip) || (a == spot.rip && b == first)) || race.sides[1].kind != touch.kind) continue;
     race.count++;
+    if (order >= race.order) return;
+    describe(race, prior, watcher, touch, order);
     return;
   }
   findings::Race* race = take_race(f, first, spot.rip);
   if (!race) return;
   race->why = why;
-  race->sides[0] = side_of(prior.address, prior.size, prior.kind, prior.number, prior.context, prior.lockset);
-  race->sides[1] = side_of(touch.address, touch.size, touch.kind, watcher.number, touch.context, watcher.lockset);
-  race->object = object_at(touch.address);
+  describe(*race, prior, watcher, touch, order);
   tell(f, *race);
 }
 
@@ -224,6 +262,9 @@ findings::Object undeclared_at(uint64_t address) {
 }
 
 bool is_of_library(uint64_t address) {
+  for (const StreamBuffer& buffer : state().stream_buffer) {
+    if (address - buffer.start < buffer.size) return true;
+  }
   const Range block = heap_find(address, see);
   if (block.empty()) return false;
   const Allocation& known = allocation_of(block.start);
@@ -234,6 +275,17 @@ void note_block(uint64_t start, uint64_t size, const Spot& spot) {
   Allocation& known = allocation_of(start);
   const uint32_t context = context_of(spot);
   known = {start, size, context, happens::g_checked ? watcher_of(self()).number : 0};
+}
+
+void note_stream_buffer(uint64_t stream, uint64_t start, uint64_t size) {
+  State& s = state();
+  const SpinGuard guard(s.findings_lock);
+  uint32_t at = s.stream_buffers % kStreamBuffers;
+  for (uint32_t i = 0; i < kStreamBuffers; i++) {
+    if (s.stream_buffer[i].stream == stream) at = i;
+  }
+  if (at == s.stream_buffers % kStreamBuffers) s.stream_buffers++;
+  s.stream_buffer[at] = {stream, start, size};
 }
 
 uint32_t note_task(const Task& task, const Watcher* creator) {

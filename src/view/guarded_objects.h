@@ -7,6 +7,7 @@
 #include "base/types.h"
 #include "sys/spinlock.h"
 #include "task/shared.h"
+#include "view/guarded_domains.h"
 #include "view/guarded_policy.h"
 
 namespace weir::view::guarded {
@@ -37,7 +38,9 @@ struct Declared {
   Origin origin;
   bool is_freed;        // it still has its memory, so that whoever touches that is found
   uint8_t trust;        // how often in a row its lock was seen to be held
-  uint8_t unused;
+  bool is_automatic;    // a variable, or a block by `new`, that the program has not named yet
+  uint8_t is_left;       // protection keys: its pages cannot be tagged
+  Tag tag;               // likewise: what they have
   uint64_t start, size;  // table
   uint32_t left, right;  // table: index + 1
   Rules rules;
@@ -67,6 +70,13 @@ class ObjectTable {
   uint32_t find_above(uint64_t address) const;
   Declared& at(uint32_t object) { return objects_[object - 1]; }
   uint32_t count() const { return count_; }
+  // All of them. Guarded by: lock.
+  template <typename Act>
+  void each(Act act) const {
+    for (uint32_t i = 0; i < used_; i++) {
+      if (objects_[i].origin != Origin::kNone) act(objects_[i]);
+    }
+  }
 
   // Index + 1; 0: there is no room.
   uint32_t take_readers();
@@ -76,6 +86,7 @@ class ObjectTable {
   mutable SpinLock lock;       // of the tree; of the lists
   uint32_t is_on = 0;          // a checked program's, and not a forked child's
   uint32_t freed_first = 0, freed_last = 0, freed_count = 0;
+  uint64_t freed_bytes = 0;
 
  private:
   static uint32_t priority(uint32_t object) { return object * 0x9E3779B1u ^ object >> 7; }

@@ -1,19 +1,13 @@
-// Which pages are watched, and who touches which unseen.
-//
-// A page is nobody's until it is touched. Then its accesses are looked at, some dozens while one task alone makes them, some thousands where
-// several do; after that it is private to its toucher, readable for all who come, or open to all. Whoever else comes to a private page takes
-// it over: it is watched again. So what is cold is seen whole, and what is hot costs nothing. How many accesses are looked at depends on
-// what that has cost so far: a task may spend a quarter of its time on it, and a little more at the beginning (tokens).
-//
-// Open pages are closed again, all at once, when tokens have come together (a new generation): races that happen often are met then.
+// Who touches which page unseen: rights, how they are taken away, and what is learnt with them (guarded_enter.cc says who gets which).
 //
 // Invariants
 // 1. A page is mapped in a process only if the slot of its task is in the page's holders; who drops it takes the slot out, itself.
-// 2. While a page has other holders, whoever looks at an access to it first learns all that they know, and they learn what he knows at their next
-//    look or release (mixes_lost): through unseen accesses they may have been told.
+// 2. While a page has other holders, whoever looks at an access to it by which he may be told learns first all that they know, and by which he may
+//    tell others, they learn what he knows at their next look or release (mixes_lost).
 // 3. Tasks that have an open page learn from each other at each look and release (mixes).
 // 4. What a task has lost it drops at its next event or fault, whichever comes first.
 
+#include "event/happens_before.h"
 #include "page/store.h"
 #include "sys/signal.h"
 #include "sys/syscall_x86_64.h"
@@ -27,10 +21,6 @@ using page::demand::drop;
 using page::demand::fill_store;
 using page::demand::map;
 
-constexpr uint32_t kCommonLooks = 4096;
-constexpr uint32_t kPatience = 8192;  // looks at a page that another task does not drop
-constexpr uint64_t kNearStack = 64 << 10;
-
 struct Losses {  // in the part of the diff buffers that is the task's own: this View has no diffs
   static constexpr uint32_t kMost = 1 << 20, kMostHeld = 60 << 20;
   SpinLock lock;
@@ -42,21 +32,6 @@ struct Losses {  // in the part of the diff buffers that is the task's own: this
 };
 static_assert(sizeof(Losses) <= kDiffSize);
 Losses& losses_of(uint32_t task) { return *reinterpret_cast<Losses*>(kDiffs + task * kDiffSize); }
-
-// The more has been spent the sooner a page is left alone.
-uint32_t alone_looks() {
-  const int64_t left = tokens();
-  if (left <= 0) return 0;
-  return left > 3 * kMostTokens / 2 ? 1024 : left > kMostTokens ? 256 : left > kMostTokens / 2 ? 64 : left > kMostTokens / 4 ? 16 : 4;
-}
-
-uint32_t common_looks() {
-  const int64_t left = tokens();
-  if (left <= 0) return 0;
-  return left > kMostTokens / 2 ? kCommonLooks : left > kMostTokens / 8 ? kCommonLooks / 8 : kCommonLooks / 64;
-}
-
-// --- rights
 
 }  // namespace
 
@@ -88,10 +63,12 @@ void ask(Task& task, Losses& losses) {
   sys::raw(SYS_tkill, task.tid, sys::g_probe_signal);
 }
 
-// The task is no holder any more: what it has stored unseen others may read from here on.
-void give_up(Page& page, const Watcher& watcher) {
+}  // namespace
+
+void give_up(Page& page, Watcher& watcher) {
   const uint64_t bit = bit_of(watcher);
   if (!(__atomic_fetch_and(&page.holders, ~bit, __ATOMIC_ACQ_REL) & bit) || !(page.released & bit)) return;
+  __atomic_store_n(&watcher.is_learnt, 1u, __ATOMIC_RELEASE);  // what it does from here on they have not read there
   if (!page.unseen_clock || page.unseen_slot == watcher.slot) {
     page.unseen_slot = static_cast<uint8_t>(watcher.slot);
     __atomic_store_n(&page.unseen_clock, watcher.now.clock[watcher.slot], __ATOMIC_RELEASE);
@@ -100,14 +77,13 @@ void give_up(Page& page, const Watcher& watcher) {
   }
 }
 
-}  // namespace
-
-// The tasks of these slots may touch the page unseen until they have dropped it: meanwhile they may learn all that `by` knows.
-void lose(uint64_t at, Page& page, uint64_t holders, const Watcher& by) {
+// The tasks of these slots may touch the page unseen until they have dropped it: meanwhile they may learn all that `by` knows, where that
+// touches it unseen as well.
+void lose(uint64_t at, Page& page, uint64_t holders, const Watcher& by, bool is_unseen) {
   each_holder(holders, by, [&](Task& task, Watcher& other) {
     Losses& losses = losses_of(task.id);
     const SpinGuard guard(losses.lock);
-    __atomic_fetch_or(&other.mixes_lost, bit_of(by), __ATOMIC_RELEASE);
+    if (is_unseen) __atomic_fetch_or(&other.mixes_lost, bit_of(by), __ATOMIC_RELEASE);
     if (losses.count == Losses::kMost) return;
     losses.pages[losses.count++] = at;
     if (!other.in_program) give_up(page, other);  // it cannot touch it before it has dropped it
@@ -115,9 +91,6 @@ void lose(uint64_t at, Page& page, uint64_t holders, const Watcher& by) {
   });
 }
 
-namespace {
-
-// Those who sleep are no holders: they drop it before they can touch it.
 void lose_sleeping(uint64_t at, Page& page, const Watcher& by) {
   each_holder(page.holders & ~bit_of(by), by, [&](Task& task, Watcher& other) {
     Losses& losses = losses_of(task.id);
@@ -137,10 +110,9 @@ void teach(uint64_t holders, const Watcher& by) {
   });
 }
 
-// Under the page's lock. Its holders are made to drop it; from here on it is watched.
 void watch(uint64_t at, Page& page, Task& task, const Watcher& watcher, bool is_common) {
   const uint64_t others = page.holders & ~bit_of(watcher);
-  if (others) lose(at, page, others, watcher);
+  if (others) lose(at, page, others, watcher, false);
   if (!page.shadow) page.shadow = take_shadow();
   page.looks = 0;
   page.was_written = 0;
@@ -148,39 +120,47 @@ void watch(uint64_t at, Page& page, Task& task, const Watcher& watcher, bool is_
   own(page, task, Mode::kWatched);
 }
 
-}  // namespace
-
 void learn_unseen(Page& page, Watcher& watcher) {
   join_epoch(watcher, {__atomic_load_n(&page.unseen_clock, __ATOMIC_ACQUIRE), page.unseen_slot});
   join_slots(watcher, page.unseen);
 }
 
-void let_in(uint64_t at, Page& page, Watcher& watcher, bool writes) {
-  if (!(__atomic_fetch_or(&page.holders, bit_of(watcher), __ATOMIC_ACQ_REL) & bit_of(watcher))) {
+void hold(uint64_t at, Page& page, Watcher& watcher, bool writes) {
+  const bool is_new = !(__atomic_fetch_or(&page.holders, bit_of(watcher), __ATOMIC_ACQ_REL) & bit_of(watcher));
+  if (is_new) {
     Losses& losses = losses_of(self().id);
     if (losses.held_count < Losses::kMostHeld) losses.held[losses.held_count++] = at;
-    if (!is_trusted(at)) {  // what others have stored it may read unseen
-      learn_unseen(page, watcher);
-      join_slots(watcher, page.released);
-      if (writes) page.released |= bit_of(watcher);
-    }
   }
-  fill_store(at, kPageSize);
+  if (is_trusted(at)) return;
+  if (is_new) {  // what others have stored it may read unseen
+    learn_unseen(page, watcher);
+    join_slots(watcher, page.released & (page.shadow ? page.holders : ~uint64_t{0}));
+    if (page.shadow) learn_told(page.shadow, page.released, watcher);
+  }
+  if (writes) page.released |= bit_of(watcher);
+}
+
+void let_in(uint64_t at, Page& page, Watcher& watcher, bool writes) {
+  hold(at, page, watcher, writes);
   map(at, kPageSize, writes);
 }
 
-// Open to all: who has it learns from all others who have it, at any time.
 void open_to(uint64_t at, Page& page, Watcher& watcher) {
+  share(at, page, watcher);
+  map(at, kPageSize, true);
+}
+
+void share(uint64_t at, Page& page, Watcher& watcher) {
   const uint64_t others = page.holders & ~bit_of(watcher);
   const bool is_racy = page.mode == Mode::kDeclared;
-  let_in(at, page, watcher, true);
+  hold(at, page, watcher, true);
   if (!others) return;
   const uint16_t tag = is_racy ? kForEver : page.open_tag;
   __atomic_fetch_or(&watcher.mixes[tag], others, __ATOMIC_RELEASE);
   each_holder(others, watcher, [&](Task&, Watcher& other) { __atomic_fetch_or(&other.mixes[tag], bit_of(watcher), __ATOMIC_RELEASE); });
 }
 
-void become_open(uint64_t at, Page& page, Watcher& watcher) {
+void open_page(uint64_t at, Page& page, Watcher& watcher) {
   State& s = state();
   page.mode = Mode::kOpen;
   {
@@ -189,130 +169,14 @@ void become_open(uint64_t at, Page& page, Watcher& watcher) {
     if (s.open_count < kMostOpen) s.open[s.open_count++] = at;
   }
   __atomic_fetch_add(&found().unseen_pages, 1, __ATOMIC_RELAXED);
-  open_to(at, page, watcher);
+  share(at, page, watcher);
 }
 
-namespace {
-
-bool near_own_stack(const Task& task, const Watcher& watcher, const Spot& spot, uint64_t address) {
-  const uint64_t rsp = spot.general[4];
-  const uint64_t top = watcher.stack ? watcher.stack : shared().stack_begin;
-  if (rsp <= top && address >= rsp - kNearStack && address < top + kPageSize) return true;
-  const uint64_t thread = sys::fs_base_untouched();
-  return task.id != 0 && address >= thread - kPageSize && address < thread + kPageSize;
+void become_open(uint64_t at, Page& page, Watcher& watcher) {
+  open_page(at, page, watcher);
+  map(at, kPageSize, true);
 }
 
-}  // namespace
-
-void expose(Task& task, Watcher& watcher, uint64_t address) {
-  constexpr uint64_t kDeepest = 8 << 20;
-  const uint64_t top = task.id ? watcher.stack : shared().stack_begin;
-  if (!top || address >= top || address < top - kDeepest || !page::store_extent(address)) return;
-  const uint64_t at = page_down(address);
-  Page& page = page_of(at);
-  const SpinGuard guard(page.lock);
-  if (page.mode != Mode::kPrivate && page.mode != Mode::kNew) return;
-  drop(at, kPageSize);
-  give_up(page, watcher);
-  watch(at, page, task, watcher, true);
-}
-
-// A task has come to a page that its process has not mapped, or not for that. True: it has it now. False: it is watched.
-bool enter(Task& task, Watcher& watcher, const Spot& spot, uint64_t address, bool writes) {
-  const uint64_t at = page_down(address);
-  Page& page = page_of(at);
-  const SpinGuard guard(page.lock);
-  switch (page.mode) {
-    case Mode::kNew:
-      if (is_trusted(at)) {
-        page.mode = Mode::kOpen;
-        let_in(at, page, watcher, true);
-        return true;
-      }
-      if (near_own_stack(task, watcher, spot, address) || !alone_looks()) {
-        own(page, task, Mode::kPrivate);
-        let_in(at, page, watcher, true);
-        return true;
-      }
-      watch(at, page, task, watcher, false);
-      break;
-    case Mode::kPrivate: {
-      if (is_owner(page, task)) {
-        let_in(at, page, watcher, true);
-        return true;
-      }
-      const Task& owner = shared().tasks[page.owner];
-      const bool is_over = owner.state == TaskState::kFree || static_cast<uint32_t>(owner.creation) != page.owner_creation;
-      if (is_over) {
-        join_slots(watcher, page.holders | page.released);
-        page.holders = 0;
-        if (!alone_looks()) {
-          own(page, task, Mode::kPrivate);
-          let_in(at, page, watcher, true);
-          return true;
-        }
-      }
-      watch(at, page, task, watcher, !is_over);
-      break;
-    }
-    case Mode::kReadBy:
-      if (!writes) {
-        let_in(at, page, watcher, false);
-        return true;
-      }
-      watch(at, page, task, watcher, true);
-      break;
-    case Mode::kOpen:
-      if (is_trusted(at)) let_in(at, page, watcher, true);
-      else open_to(at, page, watcher);
-      return true;
-    case Mode::kWatched:
-      if (!is_owner(page, task)) page.toucher_count = 2;
-      break;
-    case Mode::kDeclared: return false;
-  }
-  const bool is_common = page.toucher_count > 1;
-  if (page.shadow && page.looks < (is_common ? common_looks() : alone_looks())) return false;
-  lose_sleeping(at, page, watcher);
-  const bool has_others = page.holders & ~bit_of(watcher);
-  // Until they have dropped it; but not for ever.
-  if (has_others && page.shadow && !(is_common && (page.was_written || writes)) && page.looks++ < kPatience) return false;
-  if (!is_common && !has_others) {
-    own(page, task, Mode::kPrivate);
-    let_in(at, page, watcher, true);
-  } else if (!page.was_written && !writes && !has_others) {
-    page.mode = Mode::kReadBy;
-    let_in(at, page, watcher, false);
-  } else {
-    become_open(at, page, watcher);
-  }
-  return true;
-}
-
-void look_at(Watcher& watcher, const Spot& spot, Touch touch) {
-  const uint64_t limit = touch.address + touch.size;
-  while (touch.address < limit) {
-    const uint64_t at = page_down(touch.address);
-    touch.size = (limit < at + kPageSize ? limit : at + kPageSize) - touch.address;
-    Page& page = page_of(at);
-    const SpinGuard guard(page.lock);
-    if (page.mode == Mode::kWatched && page.shadow) {
-      const uint64_t others = page.holders & ~bit_of(watcher);
-      if (acquires(touch.kind)) learn_unseen(page, watcher);
-      if (others) {
-        if (acquires(touch.kind)) join_slots(watcher, others);
-        if (releases(touch.kind)) teach(others, watcher);
-      }
-      page.looks++;
-      if (releases(touch.kind)) page.released |= bit_of(watcher);
-      if (touch.kind & findings::kWrite) page.was_written = 1;
-      look(page.shadow, watcher, touch, spot);
-    }
-    touch.address = at + kPageSize;
-  }
-}
-
-// The kernel will read the frame of a signal when its handler returns, and would find a page closed.
 bool is_pinned(const Task& task, uint64_t at) {
   constexpr uint64_t kFrame = 16 << 10;
   constexpr uint32_t kMost = sizeof(Task::handlers) / sizeof(uint64_t);
@@ -322,7 +186,7 @@ bool is_pinned(const Task& task, uint64_t at) {
   return false;
 }
 
-void drop_page(uint64_t at, const Watcher& watcher) {
+void drop_page(uint64_t at, Watcher& watcher) {
   if (!page::store_extent(at) || (self().handler_count && is_pinned(self(), at))) return;
   drop(at, kPageSize);
   give_up(page_of(at), watcher);
@@ -335,8 +199,7 @@ void drop_lent(const Task& task, Watcher& watcher) {
     const uint64_t at = watcher.lent[i];
     if (!page::store_extent(at)) continue;
     const Page& page = page_of(at);
-    const bool has_got_it = (page.mode == Mode::kPrivate && is_owner(page, task)) || (page.mode == Mode::kOpen && (page.holders & bit_of(watcher)));
-    if (has_got_it) continue;
+    if (has_for_good(page, task, watcher)) continue;
     drop_page(at, watcher);
   }
   watcher.lent_count = 0;
@@ -424,6 +287,14 @@ void settle(Task& task, Watcher& watcher) {
   watcher.closed_seen = closings;
 }
 
+bool has_to_catch_up(const Task& task) {
+  if (!happens::g_checked) return false;
+  const Watcher& watcher = watcher_of(task);
+  const Losses& losses = losses_of(task.id);
+  return watcher.lent_count || __atomic_load_n(&losses.count, __ATOMIC_ACQUIRE) || __atomic_load_n(&watcher.mixes_lost, __ATOMIC_ACQUIRE) ||
+         watcher.closed_seen != __atomic_load_n(&state().closings, __ATOMIC_ACQUIRE);
+}
+
 void pin(Task& task, uint64_t frame) {
   constexpr uint64_t kFrame = 12 << 10;
   if (!page::demand::is_open()) return;
@@ -455,9 +326,21 @@ void leave(Task& task) {
   losses.held_count = 0;
 }
 
+void renew_pages(uint64_t start, uint64_t size) {
+  for (uint64_t at = page_up(start); at + kPageSize <= start + size; at += kPageSize) {
+    if (!page::demand::is_ours(at)) continue;
+    Page& page = page_of(at);
+    if (page.mode == Mode::kNew || page.mode == Mode::kDeclared) continue;
+    const SpinGuard guard(page.lock);
+    page.unseen = page.unseen_clock = 0;
+    page.released &= page.holders;
+    if (!page.holders && page.mode != Mode::kDeclared) page.mode = Mode::kNew;
+  }
+}
+
 void forget(uint64_t start, uint64_t size) {
+  if (happens::g_checked) end_declared(start, size, nullptr);
   if (!page::demand::is_open()) return;
-  end_declared(start, size, nullptr);
   for (uint64_t at = page_down(start); at < start + size; at += kPageSize) {
     Page& page = page_of(at);
     if (page.mode == Mode::kNew || page.mode == Mode::kDeclared) continue;

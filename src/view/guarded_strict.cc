@@ -5,7 +5,10 @@
 // 2. A static variable of the program's is untouched: whoever touches it first has it. Where its page is watched, that is seen byte by byte
 //    (guarded_shadow.cc); what one task alone has touched while it alone had the page is not known there, and is found when it touches it again.
 //
-// Which memory is the program's is found at the start, before anything is loaded later.
+// 3. A variable that weir-cc gave pages of its own (guarded_statics.h) is an object, untouched from the start on. Where policies are inferred it becomes one when
+//    the program first changes its policy, by its name alone.
+//
+// Which memory is the program's is found at the start, before anything is loaded later; what weir-cc compiled is the program's in libraries too.
 
 #include <fcntl.h>
 
@@ -13,8 +16,8 @@
 #include "event/declared.h"
 #include "sys/maps.h"
 #include "sys/syscall_x86_64.h"
-#include "view/guarded_objects.h"
-#include "view/guarded_state.h"
+#include "view/guarded_declared.h"
+#include "view/guarded_statics.h"
 
 namespace weir::declared {
 
@@ -61,14 +64,27 @@ bool contains(const Range* ranges, uint32_t count, uint64_t address) {
 void switch_on() {
   view::guarded::objects().is_on = 1;
   g_strict = options().policies == Policies::kDeclared;
-  if (g_strict) find_program();
+  view::guarded::find_statics();
+  if (!g_strict) return;
+  find_program();
+  view::guarded::each_static([](Range variable) { view::guarded::add_static(variable); });
 }
 
-bool is_programs(uint64_t where) { return contains(g_text, g_text_count, where); }
+bool is_programs(uint64_t where) { return contains(g_text, g_text_count, where) || view::guarded::is_of_statics(where); }
 
 }  // namespace weir::declared
 
 namespace weir::view::guarded {
+
+uint32_t add_static(const Range& variable) {
+  const uint32_t index = objects().add(variable.start, variable.size());
+  if (!index) return 0;
+  Declared& object = objects().at(index);
+  object.origin = variable.start % kPageSize ? Origin::kDeclared : Origin::kOwnPages;
+  object.is_automatic = true;
+  object.rules = Rules(Policy::kUntouched);
+  return index;
+}
 
 // A jump through the table by which a program calls its libraries.
 bool is_linkage(uint64_t rip) {
@@ -77,8 +93,11 @@ bool is_linkage(uint64_t rip) {
   return code[0] == 0xff && (code[1] & 0x38) != 0 && (code[1] & 0xc7) == 5;
 }
 
+// What weir-cc has not listed is the compiler's, or stands where the program wants it to.
+bool all_is_declared() { return declared::g_strict && declared::g_text_count && is_of_statics(declared::g_text[0].start); }
+
 bool is_untouched(uint64_t address, const Spot& spot) {
-  if (!declared::g_strict || !declared::is_programs(spot.rip) || is_linkage(spot.rip)) return false;
+  if (!declared::g_strict || all_is_declared() || !declared::is_programs(spot.rip) || is_linkage(spot.rip)) return false;
   return declared::contains(declared::g_data, declared::g_data_count, address);
 }
 

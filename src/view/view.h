@@ -6,13 +6,17 @@
 #include "task/task.h"
 #include "view/coherent.h"
 #include "view/guarded.h"
+#include "view/guarded_key_rights.h"
+#include "view/guarded_replay.h"
 #include "view/isolated.h"
 
 namespace weir::view {
 
 inline bool has_copies() { return options().view == View::kIsolated; }
 inline bool has_owners() { return options().view == View::kCoherent; }
-inline bool is_guarded() { return options().view == View::kGuarded; }
+inline bool has_keys() { return options().has_keys(); }
+// By page tables of its tasks' own.
+inline bool is_guarded() { return options().view == View::kGuarded && !has_keys(); }
 
 // Per process, once it runs tasks. False with a report where the kernel lacks what the View needs.
 inline bool open_tracking() {
@@ -20,9 +24,11 @@ inline bool open_tracking() {
   return has_copies() ? isolated::open_tracking() : !has_owners() || coherent::open_tracking();
 }
 inline void close_tracking() {
-  if (is_guarded()) guarded::close_tracking();
+  if (is_guarded() || has_keys()) guarded::close_tracking();
   if (has_copies()) isolated::close_tracking();
-  if (has_owners()) coherent::close_tracking();
+  if (!has_owners()) return;
+  if (guarded::replay::is_on()) guarded::replay::stop();
+  coherent::close_tracking();
 }
 // Store memory that this process has mapped since.
 inline void track(uint64_t start, uint64_t size) {
@@ -70,6 +76,7 @@ inline bool serve_unless_kept(Task& task) {
 // Before it sleeps. Who spins on what it has must have it taken, which wakes it; who waits for a page may need what it has at the same time.
 inline void serve_before_sleep(Task& task, bool stays_mapped = false) {
   if (is_guarded()) guarded::begin_wait(task);
+  if (guarded::keys::g_on) guarded::keys::open(task);
   if (!has_owners()) return;
   if (uses(Optimization::kPreemption) || task.spins_on_pages || task.waits_for_page) coherent::serve(task, stays_mapped);
   else coherent::hand_out(task, stays_mapped);
@@ -78,9 +85,13 @@ inline void catch_up(Task& task) {
   if (is_guarded()) guarded::catch_up(task);
   if (has_owners()) coherent::catch_up(task);
 }
+// View guarded: there is something to catch up with.
+inline bool has_to_catch_up(const Task& task) { return is_guarded() && guarded::has_to_catch_up(task); }
 inline void touch(uint64_t start, uint64_t size, bool writes) {
-  if (is_guarded()) guarded::touch(start, size, writes);
-  if (has_owners()) coherent::touch(start, size, writes);
+  if (is_guarded() || has_keys()) guarded::touch(start, size, writes);
+  if (!has_owners()) return;
+  coherent::touch(start, size, writes);
+  if (guarded::replay::is_on()) guarded::replay::touch(self(), start, size, writes);
 }
 inline void hand_out(Task& task) {
   if (has_owners()) coherent::hand_out(task);
@@ -107,6 +118,25 @@ class PeekScope {
  private:
   Task& task_;
 };
+// By protection keys: the kernel is about to touch the task's memory, whatever its register says now.
+inline void open_keys(Task& task) {
+  if (guarded::keys::g_on) guarded::keys::open(task);
+}
+// By protection keys: around a fork, in the parent; in the child, while the parent waits.
+inline void hold_still() {
+  if (guarded::keys::g_on) guarded::keys::hold_still();
+}
+inline void go_on() {
+  if (guarded::keys::g_on) guarded::keys::go_on();
+}
+inline void open_in_child() {
+  if (guarded::keys::g_on) guarded::keys::open_in_child();
+}
+// By protection keys: program code is about to go on, where that is not on the way out of an event.
+inline void enter_program(Task& task) {
+  if (guarded::keys::g_on) guarded::keys::close(task);
+  if (guarded::replay::is_on()) guarded::replay::close_lent();
+}
 // The task ends; its process may run another one.
 inline void leave(Task& task) {
   if (is_guarded()) guarded::leave(task);
@@ -115,8 +145,10 @@ inline void leave(Task& task) {
   coherent::take_home();
 }
 inline void forget(uint64_t start, uint64_t size) {
-  if (is_guarded()) guarded::forget(start, size);
-  if (has_owners()) coherent::forget(start, size);
+  if (is_guarded() || has_keys()) guarded::forget(start, size);
+  if (!has_owners()) return;
+  coherent::forget(start, size);
+  if (guarded::replay::is_on()) guarded::forget(start, size);
 }
 
 }  // namespace weir::view

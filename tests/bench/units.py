@@ -114,6 +114,12 @@ class Columns(unittest.TestCase):
         self.assertEqual((replayed.base, replayed.replay_of), (made.name, made.name))
         self.assertEqual(replayed.command(self.program, "/i"), ["/b/weir", "replay", case.RECORDING])
 
+    def test_checkers(self):
+        words = lambda name: " ".join(case.point_column(name, "/b/bin/weir").command(self.program, "/i"))
+        self.assertEqual(words("check"), "/b/bin/weir check -- /b/pca --size small --input /i")
+        self.assertEqual(words("tsan"), "setarch -R /b/bench/tsan/pca --size small --input /i")
+        self.assertEqual(words("helgrind"), "valgrind --tool=helgrind -q --log-file=/dev/null /b/pca --size small --input /i")
+
     def test_a_replay_stands_right_behind_its_recording(self):
         for points, wanted in (
             ("replay:direct", "record:direct replay:direct"),
@@ -194,6 +200,17 @@ class Verdicts(unittest.TestCase):
                 ("growth from 2 to 8 threads", 0): False,
             },
         )
+
+    def test_one_checker_beside_another(self):
+        def checked(name, mine, theirs):
+            found = measure.Result(workloads.workload("/b", name, 8, "medium"), {case.BASE: cell((1,)), "check": cell((mine,)), "tsan": cell((theirs,))})
+            measure.Bench.take_ratios(found)
+            return found
+
+        judged = verdict.verdicts([checked("lu", 2, 8), checked("fft", 2, 18)], "checkers")
+        [share] = [v for v in judged if v.what == "share of tsan's, of 2 programs"]
+        self.assertAlmostEqual(share.value, 1 / 6)
+        self.assertTrue(share.met)
 
     def test_a_failure_meets_no_target(self):
         [found] = [

@@ -9,7 +9,8 @@ must end with 0 and print "ok" last, and then runs checked, several times. What 
     *shared = 1;  // REPORT policy forbidden access
 
 in the order WHY FAULT CHANGE (dump.cc). `OTHER` after it and a word says at which line of the file the other side is: that which has the comment
-`IS word`. A line may stand for several reports; LIBRARY after it: it is made in the C library. A first line `// options: ...` is added to WEIR_OPTIONS.
+`IS word`. A line may stand for several reports; LIBRARY after it: it is made in the C library, or in a header of C++. Of the first lines, `// options: ...` is
+added to WEIR_OPTIONS; with `// compiler: weir-cc` it is that which compiles the program, with gcc behind it, and with clang.
 """
 import os
 import re
@@ -24,16 +25,22 @@ ROOT = HERE.parent.parent
 RUNS = int(os.environ.get("RUNS", "3"))
 
 
-def compile_program(compiler, source, out, *more):
+def compile_program(compiler, source, out, *more, wrapped=None):
+    environment = dict(os.environ)
+    if wrapped:
+        is_cxx = "++" in Path(compiler).name
+        environment["WEIR_CXX" if is_cxx else "WEIR_CC"] = compiler
+        compiler = wrapped / ("weir-c++" if is_cxx else "weir-cc")
     command = [compiler, "-g", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I", ROOT / "include", *more, source, "-o", out, "-pthread", "-ldl"]
-    subprocess.run([str(word) for word in command], check=True)
+    subprocess.run([str(word) for word in command], check=True, env=environment)
 
 
 class Source:
     def __init__(self, path):
         self.path = path
         lines = path.read_text().splitlines()
-        self.options = "".join("," + line.split(":", 1)[1].strip() for line in lines[:1] if line.startswith("// options:"))
+        self.options = "".join("," + line.split(":", 1)[1].strip() for line in lines[:2] if line.startswith("// options:"))
+        self.is_wrapped = "// compiler: weir-cc" in lines[:2]
         self.names = {}
         self.expected = []
         for number, line in enumerate(lines, 1):
@@ -108,12 +115,13 @@ def main():
             source = Source(path)
             is_c = path.suffix == ".c"
             program = Path(folder) / path.stem
-            compile_program("gcc" if is_c else "g++", path, program, "-std=gnu11" if is_c else "-std=c++17")
+            wrapped = build / "bin" if source.is_wrapped else None
+            compile_program("gcc" if is_c else "g++", path, program, "-std=gnu11" if is_c else "-std=c++17", wrapped=wrapped)
             if is_c and "NOT C++" not in path.read_text():
-                compile_program("g++", path, str(program) + ".cxx", "-x", "c++", "-std=c++17")
+                compile_program("g++", path, str(program) + ".cxx", "-x", "c++", "-std=c++17", wrapped=wrapped)
             clang = shutil.which("clang" if is_c else "clang++")
             if clang:
-                compile_program(clang, path, str(program) + ".clang")
+                compile_program(clang, path, str(program) + ".clang", wrapped=wrapped)
             problems = []
             native = subprocess.run([program], capture_output=True, text=True, timeout=60)
             if native.returncode or not native.stdout.endswith("ok\n"):

@@ -2,6 +2,9 @@
 // slabs' lock. Who needs room goes the other way: he has the list and wants the oldest items, which other locks guard;
 // so there he only tries, and passes over what others have.
 //
+// Policies: buckets lie together that one lock guards, and are slices locked by it; lists are locked by their own locks, what is free by the slabs' lock. An item
+// has members that three different locks guard, and a value that is read without any: items are racy.
+//
 // A found item is used without any lock: its references say that it must not be freed, and a new value for the key is a
 // new item. item_add alone changes a value in place, where nobody else holds the item.
 #include "items.h"
@@ -9,7 +12,9 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <weir/weir.h>
 
+#include "../planted.h"
 #include "../random.h"
 #include "../workload.h"
 
@@ -23,36 +28,64 @@ enum {
   kRefresh = 4
 };
 
+// A list by age, of one class of sizes.
 struct Class {
-  size_t size;  // constant
   pthread_mutex_t lock;
   // Guarded by: lock
   struct Item *newest, *oldest;
   uint64_t items, bytes, evictions, expired;
-  // Guarded by: g_slabs_lock
+};
+
+struct Slabs {
   struct Item* free;
   char* slab;  // the last one; `left` bytes of it have not been used
   size_t left;
 };
 
-static struct Item** g_buckets;
+static struct weir_array *g_buckets, *g_classes;
 static pthread_mutex_t g_locks[kLocks];
-static struct Class g_classes[kClasses];
+static size_t g_sizes[kClasses];
 static int g_count;  // of classes
 static pthread_mutex_t g_slabs_lock = PTHREAD_MUTEX_INITIALIZER;
-static size_t g_room;  // not yet given to slabs. Guarded by: g_slabs_lock
+// Guarded by: g_slabs_lock
+static struct Slabs g_slabs[kClasses];
+static size_t g_room;  // not yet given to slabs
 static _Atomic uint32_t g_now = 2;
 
+static struct Class* class_of(int number) { return weir_array_at(g_classes, (size_t)number); }
+// Buckets of one lock lie side by side.
+static struct Item** bucket_of(uint32_t hash) {
+  return weir_array_at(g_buckets, hash % kLocks * (kBuckets / kLocks) + hash / kLocks % (kBuckets / kLocks));
+}
+
+static void set_policies(void) {
+  for (uint32_t i = 0; i < kLocks; ++i) weir_set_locked(bucket_of(i), &g_locks[i]);
+  for (int i = 0; i < g_count; ++i) weir_set_locked(class_of(i), &class_of(i)->lock);
+  weir_set_locked(&g_slabs, &g_slabs_lock);
+  weir_set_locked(&g_room, &g_slabs_lock);
+  weir_set_sticky_read(&g_buckets);
+  weir_set_sticky_read(&g_classes);
+  weir_set_sticky_read(&g_sizes);
+  weir_set_sticky_read(&g_count);
+  weir_set_racy(&g_now);
+}
+
 void items_open(size_t room) {
-  must(!(g_buckets = calloc(kBuckets, sizeof *g_buckets)), "calloc");
-  for (int i = 0; i < kLocks; ++i) pthread_mutex_init(&g_locks[i], NULL);
+  g_buckets = weir_array_slice(kBuckets, sizeof(struct Item*), kBuckets / kLocks, WEIR_PRIVATE);
+  g_classes = weir_array_split(kClasses, sizeof(struct Class), WEIR_PRIVATE);
+  must(!g_buckets || !g_classes, "malloc");
+  for (uint32_t i = 0; i < kLocks; ++i) {
+    pthread_mutex_init(&g_locks[i], NULL);
+    memset(bucket_of(i), 0, kBuckets / kLocks * sizeof(struct Item*));
+  }
   g_room = room;
   for (size_t size = kSmallest; g_count < kClasses && size < kSlab; size = (size * 5 / 4 + 7) & ~(size_t)7) {
-    struct Class* class = &g_classes[g_count++];
-    class->size = size;
-    pthread_mutex_init(&class->lock, NULL);
+    memset(class_of(g_count), 0, sizeof(struct Class));
+    pthread_mutex_init(&class_of(g_count)->lock, NULL);
+    g_sizes[g_count++] = size;
   }
-  g_classes[g_count - 1].size = kSlab;
+  g_sizes[g_count - 1] = kSlab;
+  set_policies();
 }
 
 static uint32_t hash_of(const char* key, size_t size) { return (uint32_t)random_mix(digest(0, key, size)); }
@@ -61,21 +94,22 @@ static size_t size_of(const struct Item* item) { return sizeof *item + item->key
 
 // --- slabs
 
-static struct Item* take_free(struct Class* class) {
+static struct Item* take_free(int class) {
   pthread_mutex_lock(&g_slabs_lock);
-  struct Item* item = class->free;
+  struct Slabs* slabs = &g_slabs[class];
+  struct Item* item = slabs->free;
   if (item) {
-    class->free = item->next;
+    slabs->free = item->next;
   } else {
     // Every class gets its first slab, however little room there is.
-    if (class->left < class->size && (g_room >= kSlab || !class->slab)) {
-      must(!(class->slab = malloc(kSlab)), "malloc");
-      class->left = kSlab;
+    if (slabs->left < g_sizes[class] && (g_room >= kSlab || !slabs->slab)) {
+      must(!(slabs->slab = weir_alloc(kSlab, WEIR_RACY)), "malloc");
+      slabs->left = kSlab;
       g_room -= g_room >= kSlab ? kSlab : g_room;
     }
-    if (class->left >= class->size) {
-      item = (struct Item*)(void*)(class->slab + kSlab - class->left);
-      class->left -= class->size;
+    if (slabs->left >= g_sizes[class]) {
+      item = (struct Item*)(void*)(slabs->slab + kSlab - slabs->left);
+      slabs->left -= g_sizes[class];
     }
   }
   pthread_mutex_unlock(&g_slabs_lock);
@@ -83,10 +117,9 @@ static struct Item* take_free(struct Class* class) {
 }
 
 static void give_free(struct Item* item) {
-  struct Class* class = &g_classes[item->class];
   pthread_mutex_lock(&g_slabs_lock);
-  item->next = class->free;
-  class->free = item;
+  item->next = g_slabs[item->class].free;
+  g_slabs[item->class].free = item;
   pthread_mutex_unlock(&g_slabs_lock);
 }
 
@@ -112,7 +145,7 @@ static void count_out(struct Class* class, const struct Item* item) { --class->i
 // --- buckets. REQUIRES: the lock of the hash
 
 static struct Item** find(uint32_t hash, const char* key, size_t size) {
-  struct Item** at = &g_buckets[hash % kBuckets];
+  struct Item** at = bucket_of(hash);
   while (*at && ((*at)->hash != hash || (*at)->key_size != size || memcmp((*at)->bytes, key, size))) at = &(*at)->next;
   return at;
 }
@@ -126,7 +159,7 @@ static void release_locked(struct Item* item) {
 // Takes the item out of its bucket and its list, and releases it.
 static void unlink_locked(struct Item** at, int expired) {
   struct Item* item = *at;
-  struct Class* class = &g_classes[item->class];
+  struct Class* class = class_of(item->class);
   *at = item->next;
   pthread_mutex_lock(&class->lock);
   take_out(class, item);
@@ -137,10 +170,10 @@ static void unlink_locked(struct Item** at, int expired) {
 }
 
 static void link_locked(struct Item* item) {
-  struct Class* class = &g_classes[item->class];
+  struct Class* class = class_of(item->class);
   struct Item** at = find(item->hash, item->bytes, item->key_size);
   if (*at) unlink_locked(at, 0);
-  at = &g_buckets[item->hash % kBuckets];
+  at = bucket_of(item->hash);
   item->next = *at;
   *at = item;
   ++item->references;
@@ -187,10 +220,10 @@ static struct Item* evict(struct Class* class) {
 struct Item* item_new(const char* key, size_t key_size, uint32_t flags, long expires, size_t value_size) {
   int class = 0;
   const size_t size = sizeof(struct Item) + key_size + value_size + 2;
-  while (class < g_count && g_classes[class].size < size) ++class;
+  while (class < g_count && g_sizes[class] < size) ++class;
   if (class == g_count) return NULL;
-  struct Item* item = take_free(&g_classes[class]);
-  if (!item) item = evict(&g_classes[class]);
+  struct Item* item = take_free(class);
+  if (!item) item = evict(class_of(class));
   if (!item) return NULL;
   item->next = item->newer = item->older = NULL;
   item->hash = hash_of(key, key_size);
@@ -220,7 +253,7 @@ struct Item* item_get(const char* key, size_t key_size) {
     ++item->references;
     // Not at every find, or the list would be what all wait for. Memcached does it once a minute; here no clock runs.
     if (item->finds++ % kRefresh == 0) {
-      struct Class* class = &g_classes[item->class];
+      struct Class* class = class_of(item->class);
       pthread_mutex_lock(&class->lock);
       take_out(class, item);
       put_newest(class, item);
@@ -283,12 +316,13 @@ void items_tick(uint32_t seconds) { atomic_fetch_add(&g_now, seconds); }
 struct ItemStats items_stats(void) {
   struct ItemStats stats = {0};
   for (int i = 0; i < g_count; ++i) {
-    pthread_mutex_lock(&g_classes[i].lock);
-    stats.items += g_classes[i].items;
-    stats.bytes += g_classes[i].bytes;
-    stats.evictions += g_classes[i].evictions;
-    stats.expired += g_classes[i].expired;
-    pthread_mutex_unlock(&g_classes[i].lock);
+    struct Class* class = class_of(i);
+    if (!PLANTED(6)) pthread_mutex_lock(&class->lock);
+    stats.items += class->items;
+    stats.bytes += class->bytes;
+    stats.evictions += class->evictions;
+    stats.expired += class->expired;
+    if (!PLANTED(6)) pthread_mutex_unlock(&class->lock);
   }
   pthread_mutex_lock(&g_slabs_lock);
   stats.room = g_room;

@@ -3,12 +3,14 @@
 // and in between, and turns its level up and down.
 // Sharing: one lock over a hash table of threads and a buffer of lines. Every trace point takes it, those too that
 //          write nothing, and changes an entry of the table, the buffer and a few counters: always the same few pages.
+// Policies: all that the lock guards is locked by it, threads' entries too from when they are registered; trace_close() takes it.
 // Result:  number of lines and a sum of them, which does not depend on their order. With --file lines go to a file,
 //          which is read again: they must be numbered without a gap, and give the same number and sum.
 // Source:  a benchmark of PUSh (MICRO 2019), sections 3.2 and 4: ctrace-1.2, which prints 32,000,000 records. As there,
 //          lines are not printed, without --file.
 // Sizes:   large has about 32,000,000 lines.
 #include <stdio.h>
+#include <weir/weir.h>
 
 #include "../options.h"
 #include "../random.h"
@@ -68,6 +70,7 @@ static struct TraceTotals read_again(FILE* file) {
 int main(int argc, char** argv) {
   static const char* const extra[] = {"--file", NULL};
   g_options = parse_options(argc, argv, extra);
+  weir_set_sticky_read(&g_options);
   FILE* file = NULL;
   if (has_option(argc, argv, "--file")) must(!(file = tmpfile()), "tmpfile");
   trace_open(file ? fileno(file) : -1);

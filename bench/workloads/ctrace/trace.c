@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <unistd.h>
+#include <weir/weir.h>
 
 #include "../random.h"
 #include "../workload.h"
@@ -51,17 +52,29 @@ void trace_open(int file) {
   g_file = file;
   g_used = g_number = 0;
   g_totals = (struct TraceTotals){0, 0};
+  weir_set_locked(&g_threads, &g_lock);
+  weir_set_locked(&g_totals, &g_lock);
+  weir_set_locked(&g_number, &g_lock);
+  weir_set_locked(&g_buffer, &g_lock);
+  weir_set_locked(&g_used, &g_lock);
+  weir_set_locked(&g_file, &g_lock);
 }
 
 struct TraceTotals trace_close(void) {
+  weir_acquire_write(&g_threads);
+  weir_acquire_write(&g_totals);
+  weir_acquire_write(&g_buffer);
+  weir_acquire_write(&g_used);
+  weir_acquire_write(&g_file);
   for (int i = 0; i < kBuckets; ++i) must(g_threads[i] != NULL, "removing all threads");
   empty_buffer();
   return g_totals;
 }
 
 void trace_add_thread(const char* name, enum TraceLevel level, unsigned units) {
-  struct Thread* thread = calloc(1, sizeof *thread);
-  must(!thread, "calloc");
+  struct Thread* thread = weir_alloc(sizeof *thread, WEIR_PRIVATE);
+  must(!thread, "malloc");
+  memset(thread, 0, sizeof *thread);
   thread->self = pthread_self();
   snprintf(thread->name, sizeof thread->name, "%s", name);
   thread->level = level;
@@ -70,6 +83,7 @@ void trace_add_thread(const char* name, enum TraceLevel level, unsigned units) {
   struct Thread** at = find_self();
   must(*at != NULL, "registering a thread twice");
   *at = thread;
+  weir_set_locked(thread, &g_lock);
   pthread_mutex_unlock(&g_lock);
 }
 
@@ -81,9 +95,10 @@ void trace_remove_thread(void) {
     *at = thread->next;
     g_totals.lines += thread->totals.lines;
     g_totals.sum += thread->totals.sum;
+    weir_acquire_write(thread);
   }
   pthread_mutex_unlock(&g_lock);
-  free(thread);
+  weir_free(thread);
 }
 
 void trace_set_level(enum TraceLevel level) {

@@ -2,6 +2,7 @@
 #include "image.h"
 
 #include <stdlib.h>
+#include <weir/weir.h>
 
 #include "../workload.h"
 
@@ -31,7 +32,7 @@ struct Scene vary_scene(const struct Scene* scene, struct Random* random) {
 }
 
 struct Image* draw(const struct Scene* scene, struct Random* random) {
-  struct Image* image = malloc(sizeof *image);
+  struct Image* image = weir_alloc(sizeof *image, WEIR_PRIVATE);
   must(!image, "malloc");
   for (int y = 0; y < kHeight; ++y) {
     for (int x = 0; x < kWidth; ++x) {
@@ -74,7 +75,7 @@ static void join(int* parent, int* size, int a, int b) {
 
 struct Segments* segment(const struct Image* image) {
   int *parent = malloc(kPixels * sizeof *parent), *size = malloc(kPixels * sizeof *size);
-  struct Segments* segments = malloc(sizeof *segments);
+  struct Segments* segments = weir_alloc(sizeof *segments, WEIR_PRIVATE);
   must(!parent || !size || !segments, "malloc");
   for (int i = 0; i < kPixels; ++i) {
     parent[i] = i;

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <weir/weir.h>
 
 #include "../workload.h"
 
@@ -35,8 +36,10 @@ static int bucket_of_region(const struct Table* table, const float* feature) {
 
 static void fill_table(const struct Index* index, struct Table* table) {
   long regions = 0;
-  table->first = calloc((1u << kBucketBits) + 2, sizeof *table->first);
+  const size_t size = ((1u << kBucketBits) + 2) * sizeof *table->first;
+  table->first = weir_alloc(size, WEIR_PRIVATE);
   must(!table->first, "malloc");
+  memset(table->first, 0, size);
   // Counted two places to the right, so that the second pass moves each bucket's begin to where it belongs.
   for (long i = 0; i < index->count; ++i) {
     for (int r = 0; r < index->pictures[i].count; ++r, ++regions) {
@@ -44,7 +47,7 @@ static void fill_table(const struct Index* index, struct Table* table) {
     }
   }
   for (int bucket = 2; bucket < (1 << kBucketBits) + 2; ++bucket) table->first[bucket] += table->first[bucket - 1];
-  table->members = malloc((size_t)regions * sizeof *table->members);
+  table->members = weir_alloc((size_t)regions * sizeof *table->members, WEIR_PRIVATE);
   must(!table->members, "malloc");
   for (long i = 0; i < index->count; ++i) {
     for (int r = 0; r < index->pictures[i].count; ++r) {
@@ -66,6 +69,14 @@ void build_index(struct Index* index, struct Regions* pictures, long count, stru
   }
 }
 
+void set_index_policy(const struct Index* index) {
+  weir_set_sticky_read(index->pictures);
+  for (int t = 0; t < kTables; ++t) {
+    weir_set_sticky_read(index->table[t].first);
+    weir_set_sticky_read(index->table[t].members);
+  }
+}
+
 static void add_bucket(const struct Table* table, int bucket, unsigned char* seen, struct Candidates* candidates) {
   for (int i = table->first[bucket]; i < table->first[bucket + 1]; ++i) {
     const int picture = table->members[i];
@@ -75,7 +86,7 @@ static void add_bucket(const struct Table* table, int bucket, unsigned char* see
 }
 
 struct Candidates query_index(const struct Index* index, const struct Regions* regions) {
-  struct Candidates candidates = {0, malloc((size_t)index->count * sizeof *candidates.pictures)};
+  struct Candidates candidates = {0, weir_alloc((size_t)index->count * sizeof *candidates.pictures, WEIR_PRIVATE)};
   unsigned char* seen = calloc((size_t)index->count, 1);
   must(!candidates.pictures || !seen, "malloc");
   for (int r = 0; r < regions->count; ++r) {
@@ -155,6 +166,7 @@ struct Answer rank(const struct Index* index, const struct Regions* regions, str
     answer.picture[at] = picture;
     answer.distance[at] = distance;
   }
-  free(candidates->pictures);
+  weir_free(candidates->pictures);
+  candidates->pictures = NULL;
   return answer;
 }

@@ -29,6 +29,8 @@ struct Answer {
 
 // Takes `pictures`.
 void build_index(struct Index* index, struct Regions* pictures, long count, struct Random* random);
+// It is only read from here on. REQUIRES: there is one thread.
+void set_index_policy(const struct Index* index);
 struct Candidates query_index(const struct Index* index, const struct Regions* regions);
 struct Answer rank(const struct Index* index, const struct Regions* regions, struct Candidates* candidates);
 

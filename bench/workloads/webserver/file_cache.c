@@ -2,6 +2,9 @@
 // who misses reads the file without the lock, then takes the lock to put it in. What is pushed out is found by the
 // clock algorithm: a hand goes round all files, spares those found since it last came by, once, and those in use.
 //
+// Policies: table, ring and entries are locked, by readers and writers; a file's users are counted by atomics, so its record is racy; its contents are
+// read-shared by those who use it. What an entry points to is reached by users without the lock, and lies apart.
+//
 // Invariant: users rise from 0 under the lock only (shared or not), so who has it alone and sees 0 may free the file.
 #include "file_cache.h"
 
@@ -9,19 +12,24 @@
 #include <stdatomic.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <weir/weir.h>
 
 #include "../random.h"
 #include "../workload.h"
 
 enum { kBuckets = 1 << 12 };
 
+struct Counted {
+  struct CachedFile file;  // first: a user's pointer is this one's
+  atomic_long users;
+  atomic_int found;  // since the hand last came by
+};
+
 struct Entry {
-  struct CachedFile file;        // first: a user's pointer is the entry's
+  struct Counted* counted;
   struct Entry* next;            // in the bucket
   struct Entry *before, *after;  // in the ring that the hand goes round
   char* path;
-  atomic_long users;
-  atomic_int found;  // since the hand last came by
 };
 
 static pthread_rwlock_t g_lock = PTHREAD_RWLOCK_INITIALIZER;
@@ -33,7 +41,16 @@ static long g_evictions;
 
 static atomic_long g_hits, g_misses;
 
-void cache_open(size_t room) { g_room = room; }
+void cache_open(size_t room) {
+  g_room = room;
+  weir_set_locked(&g_buckets, &g_lock);
+  weir_set_locked(&g_hand, &g_lock);
+  weir_set_locked(&g_room, &g_lock);
+  weir_set_locked(&g_used, &g_lock);
+  weir_set_locked(&g_evictions, &g_lock);
+  weir_set_racy(&g_hits);
+  weir_set_racy(&g_misses);
+}
 
 static struct Entry** find(const char* path) {
   struct Entry** at = &g_buckets[digest(0, path, strlen(path)) % kBuckets];
@@ -41,17 +58,18 @@ static struct Entry** find(const char* path) {
   return at;
 }
 
-static struct Entry* use(struct Entry* entry) {
-  atomic_fetch_add(&entry->users, 1);
+static struct Counted* use(struct Counted* counted) {
+  atomic_fetch_add(&counted->users, 1);
   // Most of the time it is set already; a store would take the line away from all others.
-  if (!atomic_load(&entry->found)) atomic_store(&entry->found, 1);
-  return entry;
+  if (!atomic_load(&counted->found)) atomic_store(&counted->found, 1);
+  return counted;
 }
 
 static void free_entry(struct Entry* entry) {
-  free(entry->file.bytes);
+  weir_free(entry->counted->file.bytes);
+  weir_free(entry->counted);
   free(entry->path);
-  free(entry);
+  weir_free(entry);
 }
 
 static struct Entry* load(const char* path) {
@@ -60,16 +78,21 @@ static struct Entry* load(const char* path) {
   if (file < 0) return NULL;
   struct Entry* entry = NULL;
   if (fstat(file, &status) == 0 && S_ISREG(status.st_mode)) {
-    entry = calloc(1, sizeof *entry);
-    must(!entry, "calloc");
+    entry = weir_alloc(sizeof *entry, WEIR_PRIVATE);
+    struct Counted* counted = weir_alloc(sizeof *counted, WEIR_RACY);
+    must(!entry || !counted, "malloc");
+    memset(entry, 0, sizeof *entry);
+    memset(counted, 0, sizeof *counted);
+    entry->counted = counted;
     entry->path = strdup(path);
-    entry->file.bytes = malloc((size_t)status.st_size + 1);
-    must(!entry->path || !entry->file.bytes, "malloc");
+    counted->file.bytes = weir_alloc((size_t)status.st_size + 1, WEIR_PRIVATE);
+    must(!entry->path || !counted->file.bytes, "malloc");
     // A file that becomes shorter meanwhile is served as it is then.
-    for (ssize_t part; entry->file.size < (size_t)status.st_size; entry->file.size += (size_t)part) {
-      part = read(file, entry->file.bytes + entry->file.size, (size_t)status.st_size - entry->file.size);
+    for (ssize_t part; counted->file.size < (size_t)status.st_size; counted->file.size += (size_t)part) {
+      part = read(file, counted->file.bytes + counted->file.size, (size_t)status.st_size - counted->file.size);
       if (part <= 0) break;
     }
+    weir_release_write(counted->file.bytes);
   }
   close(file);
   return entry;
@@ -81,7 +104,7 @@ static void push_out(struct Entry* entry) {
   entry->before->after = entry->after;
   entry->after->before = entry->before;
   g_hand = entry->after == entry ? NULL : entry->after;
-  g_used -= entry->file.size;
+  g_used -= entry->counted->file.size;
   ++g_evictions;
   free_entry(entry);
 }
@@ -91,7 +114,7 @@ static void make_room(size_t size) {
   const struct Entry* start = g_hand;
   for (int rounds = 0; g_hand && g_used + size > g_room && rounds < 2;) {
     struct Entry* entry = g_hand;
-    if (atomic_load(&entry->users) == 0 && !atomic_exchange(&entry->found, 0)) {
+    if (atomic_load(&entry->counted->users) == 0 && !atomic_exchange(&entry->counted->found, 0)) {
       push_out(entry);
       start = g_hand;
       rounds = 0;
@@ -105,11 +128,12 @@ static void make_room(size_t size) {
 const struct CachedFile* cache_get(const char* path) {
   pthread_rwlock_rdlock(&g_lock);
   struct Entry* entry = *find(path);
-  if (entry) use(entry);
+  struct Counted* counted = entry ? use(entry->counted) : NULL;
   pthread_rwlock_unlock(&g_lock);
-  if (entry) {
+  if (counted) {
     atomic_fetch_add(&g_hits, 1);
-    return &entry->file;
+    weir_acquire_read(counted->file.bytes);
+    return &counted->file;
   }
   struct Entry* loaded = load(path);
   if (!loaded) return NULL;
@@ -117,12 +141,14 @@ const struct CachedFile* cache_get(const char* path) {
   pthread_rwlock_wrlock(&g_lock);
   struct Entry** at = find(path);
   if (*at) {  // another worker was faster
-    entry = use(*at);
+    counted = use((*at)->counted);
   } else {
-    make_room(loaded->file.size);
+    make_room(loaded->counted->file.size);
     at = find(path);  // what was pushed out may have been in this bucket
-    *at = entry = use(loaded);
-    g_used += loaded->file.size;
+    *at = entry = loaded;
+    counted = use(entry->counted);
+    weir_set_locked(entry, &g_lock);
+    g_used += counted->file.size;
     if (g_hand) {  // just behind the hand: it comes by last
       entry->after = g_hand;
       entry->before = g_hand->before;
@@ -134,10 +160,14 @@ const struct CachedFile* cache_get(const char* path) {
   }
   pthread_rwlock_unlock(&g_lock);
   if (loaded) free_entry(loaded);
-  return &entry->file;
+  weir_acquire_read(counted->file.bytes);
+  return &counted->file;
 }
 
-void cache_put(const struct CachedFile* file) { atomic_fetch_sub(&((struct Entry*)(void*)file)->users, 1); }
+void cache_put(const struct CachedFile* file) {
+  weir_release_read(file->bytes);
+  atomic_fetch_sub(&((struct Counted*)(void*)file)->users, 1);
+}
 
 struct CacheCounts cache_counts(void) {
   pthread_rwlock_rdlock(&g_lock);

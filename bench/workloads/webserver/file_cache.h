@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 struct CachedFile {
-  char* bytes;
+  char* bytes;  // to be read only
   size_t size;
 };
 

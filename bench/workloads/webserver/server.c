@@ -6,8 +6,10 @@
 
 #include <limits.h>
 #include <strings.h>
+#include <weir/weir.h>
 
 #include "../bounded_queue.h"
+#include "../planted.h"
 #include "../sockets.h"
 #include "file_cache.h"
 
@@ -169,9 +171,18 @@ static void add_served(const struct Served* served) {
   g_served.bytes += served->bytes;
 }
 
+// Planted: who is ready, in a place of which each worker thinks that nobody else is at it.
+static void note_ready(long number) {
+  static long ready;
+  weir_acquire_write(&ready);
+  ready = number;
+  weir_release_write(&ready);
+}
+
 static void* worker(void* number) {
   struct Connection* connection = calloc(1, sizeof *connection);
   must(!connection, "calloc");
+  if (PLANTED(2)) note_ready((long)number);
   for (void* accepted; (accepted = queue_pop(&g_accepted));) {
     connection->socket = (int)(long)accepted;
     pthread_mutex_lock(&g_lock);
@@ -211,8 +222,12 @@ struct Served serve(int listener, int until, const char* root, int threads) {
   }
   pthread_t workers[kMostThreads];
   queue_open(&g_accepted, 1);
+  for (long i = 0; i < threads; ++i) g_serving[i] = -1;
+  weir_set_sticky_read(&g_root);
+  weir_set_locked(&g_served, &g_lock);
+  weir_set_locked(&g_stopping, &g_lock);
+  weir_set_locked(&g_serving, &g_lock);
   for (long i = 0; i < threads; ++i) {
-    g_serving[i] = -1;
     must(pthread_create(&workers[i], NULL, worker, (void*)i), "pthread_create");
   }
   accept_connections(&acceptor);
@@ -225,5 +240,6 @@ struct Served serve(int listener, int until, const char* root, int threads) {
   pthread_mutex_unlock(&g_lock);
   queue_close(&g_accepted);
   for (int i = 0; i < threads; ++i) must(pthread_join(workers[i], NULL), "pthread_join");
+  weir_acquire_read(&g_served);
   return g_served;
 }
