@@ -5,6 +5,7 @@
 // A program without the C++ library calls none of these; where it loads one later, for itself alone, malloc answers.
 
 #include <dlfcn.h>
+#include <initializer_list>
 #include <stdlib.h>
 
 #include "event/declared.h"
@@ -18,16 +19,16 @@ namespace {
 
 using interpose::Caller;
 
-// Looked up once; threads that do it at the same time store the same value.
+// Looked up before the program has threads: which of them would come first differs from run to run, and a look-up takes a lock of the C library's.
 struct Operator {
   const char* name;
   void* function;
   bool is_known;
 
   void* find() {
-    if (!__atomic_load_n(&is_known, __ATOMIC_ACQUIRE)) {
+    if (!is_known) {
       function = dlsym(RTLD_NEXT, name);
-      __atomic_store_n(&is_known, true, __ATOMIC_RELEASE);
+      is_known = true;
     }
     return function;
   }
@@ -35,6 +36,10 @@ struct Operator {
 
 Operator g_new{"_Znwm", nullptr, false}, g_new_array{"_Znam", nullptr, false};
 Operator g_new_or_null{"_ZnwmRKSt9nothrow_t", nullptr, false}, g_new_array_or_null{"_ZnamRKSt9nothrow_t", nullptr, false};
+
+__attribute__((constructor)) void find_early() {
+  for (Operator* each : {&g_new, &g_new_array, &g_new_or_null, &g_new_array_or_null}) each->find();
+}
 
 [[gnu::cold, gnu::noinline]] void* allocate_object(size_t size, const Caller& caller) {
   constexpr uint32_t kPrivate = 1;
@@ -47,12 +52,12 @@ inline void* object_of(size_t size, const Caller& caller) { return __builtin_exp
 
 void* allocate(Operator& real, size_t size) {
   if (void* function = real.find()) return reinterpret_cast<void* (*)(size_t)>(function)(size);
-  void* object = malloc(size ? size : 1);
-  if (!object) {  // nobody here can throw
-    report("no memory for operator new");
-    abort();
-  }
-  return object;
+  if (void* object = malloc(size ? size : 1)) return object;
+  // Only a C++ library can throw: the one that was loaded later, by whoever calls.
+  void* library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD);
+  if (void* function = library ? dlsym(library, real.name) : nullptr) return reinterpret_cast<void* (*)(size_t)>(function)(size);
+  report("no memory for operator new");
+  abort();
 }
 
 void* allocate_or_null(Operator& real, size_t size, const void* nothrow) {

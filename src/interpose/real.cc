@@ -4,6 +4,8 @@
 
 #include <dlfcn.h>
 
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // mallinfo
+
 namespace weir::interpose {
 
 constinit Real g_real{};

@@ -1,6 +1,7 @@
 // The C library's own functions behind the ones that are interposed here.
 #pragma once
 
+#include <malloc.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <threads.h>
@@ -18,12 +19,15 @@ namespace weir::interpose {
   X(pthread_spin_lock) X(pthread_spin_trylock) X(pthread_spin_unlock)                                           \
   X(sem_wait) X(sem_trywait) X(sem_timedwait) X(sem_clockwait) X(sem_post) X(sem_getvalue)                      \
   X(pthread_create) X(pthread_join) X(pthread_detach) X(pthread_cancel) X(pthread_once) X(thrd_create)       \
-  X(thrd_join) X(thrd_detach) X(clock_gettime)
+  X(thrd_join) X(thrd_detach) X(clock_gettime)                                                                  \
+  X(malloc_usable_size) X(malloc_trim) X(mallopt) X(malloc_stats) X(malloc_info) X(mallinfo2) X(mallinfo)
 
 // Conditions exist in two versions; these are of the one that pthread_cond_t as today's headers have it belongs to.
 #define WEIR_REAL_CONDITION_FUNCTIONS(X)                                                                        \
   X(pthread_cond_wait) X(pthread_cond_timedwait) X(pthread_cond_signal) X(pthread_cond_broadcast)
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // mallinfo is interposed because programs still call it
 struct Real {
 #define WEIR_MEMBER(name) decltype(&::name) name;
   WEIR_REAL_FUNCTIONS(WEIR_MEMBER)
@@ -31,6 +35,7 @@ struct Real {
   WEIR_MEMBER(pthread_cond_clockwait)
 #undef WEIR_MEMBER
 };
+#pragma GCC diagnostic pop
 
 extern Real g_real;
 extern bool g_real_found;

@@ -2,7 +2,7 @@
 #include "program.h"
 
 static volatile int flags[kMaxThreads + 1];
-static int data[kMaxThreads + 1];
+static volatile int data[kMaxThreads + 1];  // volatile too: else the compiler may set the flag first, as gcc does
 
 static void* body(void* number) {
   long me = (long)number;
