@@ -23,6 +23,13 @@ bool starts_with(const char* text, const char* prefix) {
   return true;
 }
 
+bool contains_text(const char* text, const char* part) {
+  for (;; ++text) {
+    if (starts_with(text, part)) return true;
+    if (!*text) return false;
+  }
+}
+
 bool equal_strings(const char* a, const char* b) { return starts_with(a, b) && string_length(a) == string_length(b); }
 
 char* append_text(char* to, const char* text) {

@@ -15,6 +15,9 @@ extern char** environ;
 
 namespace weir {
 
+constinit Options g_options;
+constinit bool g_options_known = false;
+
 constinit uint32_t g_left_out = 0;
 
 namespace {
@@ -97,9 +100,6 @@ void apply(Piece key, Piece value, Options* result) {
   }
 }
 
-constinit Options g_options;
-constinit bool g_known = false;
-
 constexpr size_t kTextRoom = 4096;
 
 // Finds the variable in /proc/self/environ; writes its value to `out` (cut at kTextRoom). False: not there.
@@ -165,8 +165,7 @@ void take_options(const LateOptions& late) {
   take(late.log_path, g_options.log_path, sizeof g_options.log_path);
 }
 
-const Options& options() {
-  if (g_known) return g_options;
+const Options& read_options() {
   const char* found = nullptr;
   char text[kTextRoom];
   if (environ != nullptr) {
@@ -179,7 +178,7 @@ const Options& options() {
   g_options = parse_options(found);
   g_left_out = g_options.left_out;
   zero_bytes(text, sizeof text);
-  g_known = true;
+  g_options_known = true;
   return g_options;
 }
 

@@ -55,7 +55,10 @@ struct Options {
 };
 
 // The options of this process. Signal-safe; usable before any constructor has run, from malloc included.
-const Options& options();
+extern Options g_options;
+extern bool g_options_known;
+[[gnu::cold]] const Options& read_options();
+inline const Options& options() { return __builtin_expect(g_options_known, 1) ? g_options : read_options(); }
 
 // What a recording's shared memory says instead, since the environment must be the same in a replay.
 struct LateOptions {

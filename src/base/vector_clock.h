@@ -26,9 +26,10 @@ struct VectorClock {
   // Whether its owner knows of what was done at that epoch. Nothing is known to everybody.
   bool knows(const Epoch& epoch) const { return !epoch.is_set() || epoch.clock <= clock[epoch.task]; }
   // An acquire: what `other` knows is known here too. Answers whether `other` knew all that was known here.
-  bool join(const VectorClock& other) {
+  // `limit`: of the tasks from there on neither knows anything.
+  bool join(const VectorClock& other, uint32_t limit = kTasks) {
     uint64_t lacks = 0;
-    for (uint32_t i = 0; i < kTasks; i++) {
+    for (uint32_t i = 0; i < limit; i++) {
       lacks |= clock[i] > other.clock[i];
       clock[i] = clock[i] < other.clock[i] ? other.clock[i] : clock[i];
     }

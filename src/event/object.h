@@ -35,6 +35,8 @@ extern bool g_kept;     // and they are recorded, or replayed
 // Without a turn, in the runtime or with signals held up: an operation on the object at `address` begins, and the slot is the task's. False: it
 // is to take a turn.
 bool begin(Task& task, uint64_t address);
+// Where nothing is kept: the task need not take a turn now, for what it has missed, or for what only happens in turns.
+bool may_go_apart(Task& task);
 // It is made; the slot is given on.
 void end(Task& task);
 // Instead of end(): nothing was changed, and it takes a turn. `what`: why, for a replay, where it had none.

@@ -5,9 +5,11 @@
 // A program without the C++ library calls none of these; where it loads one later, for itself alone, malloc answers.
 
 #include <dlfcn.h>
+#include <link.h>
 #include <initializer_list>
 #include <stdlib.h>
 
+#include "base/bytes.h"
 #include "event/declared.h"
 #include "interpose/caller.h"
 #include "interpose/event_call.h"
@@ -37,8 +39,24 @@ struct Operator {
 Operator g_new{"_Znwm", nullptr, false}, g_new_array{"_Znam", nullptr, false};
 Operator g_new_or_null{"_ZnwmRKSt9nothrow_t", nullptr, false}, g_new_array_or_null{"_ZnamRKSt9nothrow_t", nullptr, false};
 
+// Where there is none a look-up would fail, which allocates: the heap is not to be reserved before the program needs one.
+bool has_library() {
+  return dl_iterate_phdr(
+      [](dl_phdr_info* library, size_t, void*) {
+        for (const char* name : {"/libstdc++.so", "/libc++.so", "/libc++abi.so"}) {
+          if (contains_text(library->dlpi_name, name)) return 1;
+        }
+        return 0;
+      },
+      nullptr);
+}
+
 __attribute__((constructor)) void find_early() {
-  for (Operator* each : {&g_new, &g_new_array, &g_new_or_null, &g_new_array_or_null}) each->find();
+  const bool found = has_library();
+  for (Operator* each : {&g_new, &g_new_array, &g_new_or_null, &g_new_array_or_null}) {
+    if (found) each->find();
+    each->is_known = true;
+  }
 }
 
 [[gnu::cold, gnu::noinline]] void* allocate_object(size_t size, const Caller& caller) {

@@ -69,7 +69,7 @@ uint64_t record_region(uint64_t start, uint64_t size, int protection) {
     s.region_count++;
   }
   s.regions[slot] = Region{start, size, offset, static_cast<uint32_t>(protection), 1};
-  s.regions_version++;
+  __atomic_add_fetch(&s.regions_version, 1, __ATOMIC_RELEASE);  // whoever sees it sees the region
   return offset;
 }
 
@@ -263,7 +263,6 @@ void remove_region(uint64_t start, uint64_t size) {
     if (!here.overlaps(gone)) continue;
     Region old = r;
     r.live = 0;
-    s.regions_version++;
     auto keep = [&](uint64_t from, uint64_t to) {
       if (from >= to) return;
       uint32_t slot = 0;
@@ -274,32 +273,53 @@ void remove_region(uint64_t start, uint64_t size) {
     };
     keep(here.start, gone.start < here.limit ? gone.start : here.limit);
     keep(gone.limit > here.start ? gone.limit : here.start, here.limit);
+    __atomic_add_fetch(&s.regions_version, 1, __ATOMIC_RELEASE);
   }
 }
 
 bool in_arena(uint64_t address) { return address - kArena < kArenaSize; }
 
+namespace {
+
+// What was found last is found again most often. Each is one word, so that a signal's handler meets no half of it.
+uint32_t g_last_region;
+// Pages in no region: constants, text. With the version of the regions of which that is known.
+constexpr uint32_t kNowhere = 64, kVersionBits = 28;
+uint64_t g_nowhere[kNowhere];
+
+const Region* region_of(uint64_t address) {
+  const Shared& s = shared();
+  const auto has = [&](uint32_t i) { return s.regions[i].live && address - s.regions[i].start < s.regions[i].size; };
+  const uint32_t last = __atomic_load_n(&g_last_region, __ATOMIC_RELAXED);
+  if (last < s.region_count && has(last)) return &s.regions[last];
+  const uint64_t page = address / kPageSize;
+  const uint64_t version = __atomic_load_n(&s.regions_version, __ATOMIC_ACQUIRE);
+  const uint64_t nowhere = page << kVersionBits | ((version + 1) & ((1u << kVersionBits) - 1));
+  if (__atomic_load_n(&g_nowhere[page % kNowhere], __ATOMIC_RELAXED) == nowhere) return nullptr;
+  for (uint32_t i = 0; i < s.region_count; i++) {
+    if (!has(i)) continue;
+    __atomic_store_n(&g_last_region, i, __ATOMIC_RELAXED);
+    return &s.regions[i];
+  }
+  if (page >> (64 - kVersionBits) == 0) __atomic_store_n(&g_nowhere[page % kNowhere], nowhere, __ATOMIC_RELAXED);
+  return nullptr;
+}
+
+}  // namespace
+
 uint64_t alias_of(uint64_t address) {
   if (shared().store < 0) return address;  // tasks are threads
   if (in_arena(address)) return address - kArena + kAlias;
   if (windows::contains(address)) return windows::alias_of(address);
-  const Shared& s = shared();
-  for (uint32_t i = 0; i < s.region_count; i++) {
-    const Region& r = s.regions[i];
-    if (r.live && address - r.start < r.size) return kAlias + r.offset + (address - r.start);
-  }
-  return address;
+  const Region* region = region_of(address);
+  return region ? kAlias + region->offset + (address - region->start) : address;
 }
 
 uint64_t store_extent(uint64_t address) {
   if (in_arena(address)) return kArena + kArenaSize - address;
   if (windows::contains(address)) return windows::extent(address);
-  const Shared& s = shared();
-  for (uint32_t i = 0; i < s.region_count; i++) {
-    const Region& r = s.regions[i];
-    if (r.live && address - r.start < r.size) return r.start + r.size - address;
-  }
-  return 0;
+  const Region* region = region_of(address);
+  return region ? region->start + region->size - address : 0;
 }
 
 void zero_pages(uint64_t start, uint64_t size) {

@@ -238,13 +238,17 @@ void give_slot_on(Task& task, Slot& slot) {
   }
 }
 
-// Not kept: what may only be done in a turn waits for one. What the object's last user has mapped is there before it is used.
-bool begin_apart(Task& task, uint64_t address) {
+// Not kept: what may only be done in a turn waits for one.
+bool counts_apart(Task& task) {
   inject_delay(task);
-  if (task.pending || ++task.points >= kMostApart) {
-    task.points = 0;
-    return false;
-  }
+  if (!task.pending && ++task.points < kMostApart) return true;
+  task.points = 0;
+  return false;
+}
+
+// What the object's last user has mapped is there before it is used.
+bool begin_apart(Task& task, uint64_t address) {
+  if (!counts_apart(task)) return false;
   if (view::has_to_catch_up(task)) view::catch_up(task);
   const uint32_t index = index_of(address);
   SpinLock& lock = objects().slots[index].lock;
@@ -264,6 +268,8 @@ void give_slot_back(Task& task) {
 }
 
 }  // namespace
+
+bool may_go_apart(Task& task) { return counts_apart(task) && !runtime::lacks_mappings(); }
 
 bool begin(Task& task, uint64_t address) {
   WEIR_CHECK(!task.object);

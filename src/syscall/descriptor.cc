@@ -30,18 +30,6 @@ namespace weir::syscalls {
 
 namespace {
 
-enum class Way : uint8_t {
-  kNone,
-  kOrdered,   // an event, never sleeps for long
-  kReads,     // sleeps until the descriptor in the first argument can be read
-  kWrites,    // ... be written
-  kSendsMany, // ... and lengths go to program memory
-  kMoves,     // from one descriptor to another
-  kSleeps,    // may sleep for other reasons, and writes no program memory: always outside
-  kTries,     // may sleep and writes program memory: tried again and again without waiting
-  kPolls,     // sleeps in poll, select, epoll
-};
-
 Way way_of(long number) {
   switch (number) {
     case SYS_read:
@@ -208,7 +196,9 @@ long yield(const Call& call) {
   return sys::raw(SYS_sched_yield);
 }
 
-long ordered(Call& call) {
+}  // namespace
+
+long make_ordered(Call& call) {
   char path[512];
   switch (call.number) {
     case SYS_sched_yield: return yield(call);
@@ -225,6 +215,8 @@ long ordered(Call& call) {
   }
   return call_beside_hidden(call);
 }
+
+namespace {
 
 // Calls that put something into program memory.
 bool writes_memory(long number, Way way) {
@@ -250,7 +242,12 @@ long call_beside_hidden(Call& call) {
 
 long on_descriptor(Call& call) {
   const Way way = way_of(call.number);
-  if (call.number == SYS_fcntl && never_sleeps_fcntl(call.b)) {
+  const bool is_short = call.number == SYS_fcntl && never_sleeps_fcntl(call.b);
+  if (goes_apart(self())) {
+    const long result = is_short ? call_kernel(call) : make_apart(call, way);
+    if (result != kInTurns) return result;
+  }
+  if (is_short) {
     begin_turn(EventKind::kSyscall);
     note_written();
     long result = call_kernel(call);
@@ -272,7 +269,7 @@ long on_descriptor(Call& call) {
     case Way::kPolls: result = poll_in_order(call); break;
     case Way::kTries: result = try_again(call); break;
     case Way::kSleeps: result = sleep_in_kernel(call, "the kernel"); break;
-    default: result = ordered(call); break;
+    default: result = make_ordered(call); break;
   }
   end_turn();
   return result;

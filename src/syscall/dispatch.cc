@@ -149,6 +149,7 @@ void on_syscall(Frame& frame, const Site& site) {
     if (looks_at_owned) owned::lend(static_cast<uint64_t>(call.a), has_second_word(call) ? static_cast<uint64_t>(call.e) : 0);
   } else if ((runtime::g_coherent && g_tasks_active && !task.in_vfork) || has_keys || looks_at_owned) {
     task.holds_call = static_cast<uint32_t>(call.number) + 1;
+    if (runtime::g_guarded && view::has_to_catch_up(task)) view::catch_up(task);
     input::hold_memory(task);
   }
   if (looks_at_owned) owned::begin_call();

@@ -5,8 +5,27 @@
 #include <poll.h>
 
 #include "syscall/syscall.h"
+#include "task/task.h"
 
 namespace weir::syscalls {
+
+enum class Way : uint8_t {
+  kNone,
+  kOrdered,   // an event, never sleeps for long
+  kReads,     // sleeps until the descriptor in the first argument can be read
+  kWrites,    // ... be written
+  kSendsMany, // ... and lengths go to program memory
+  kMoves,     // from one descriptor to another
+  kSleeps,    // may sleep for other reasons, and writes no program memory: always outside
+  kTries,     // may sleep and writes program memory: tried again and again without waiting
+  kPolls,     // sleeps in poll, select, epoll
+};
+
+// apart.cc: whether the task may make calls without a turn now; such a call, or kInTurns: it has done nothing.
+inline constexpr long kInTurns = -100'000;  // no error number
+bool goes_apart(Task& task);
+long make_apart(Call& call, Way way);
+long make_ordered(Call& call);        // descriptor.cc: one that never sleeps for long
 
 // REQUIRES of all: the turn, which they give away while they wait.
 long read_when_ready(Call& call);     // input.cc: read, readv, recv*, accept*, mq_timedreceive

@@ -2,6 +2,7 @@
 
 #include "view/guarded.h"
 
+#include "base/bytes.h"
 #include "base/options.h"
 #include "event/happens_before.h"
 #include "page/store.h"
@@ -40,11 +41,7 @@ bool g_stepping;
 bool is_system_library(const char* name) {
   static constexpr const char* kNames[] = {"/libc.so", "/libc-", "/ld-linux", "/libweir.so", "/libm.so", "/libpthread", "/libdl.so", "/librt.so"};
   for (const char* known : kNames) {
-    for (const char* at = name; *at; at++) {
-      const char *a = at, *b = known;
-      while (*b && *a == *b) a++, b++;
-      if (!*b) return true;
-    }
+    if (contains_text(name, known)) return true;
   }
   return false;
 }
@@ -230,6 +227,17 @@ bool moves_data(uint32_t call) {
   }
 }
 
+namespace {
+
+// The task has been let in; should its process lack the page all the same (two tasks of one slot, a lock that was held for reading before), this lends it.
+void reach(uint64_t at, bool writes) {
+  auto* byte = reinterpret_cast<uint8_t*>(at);
+  if (writes) __atomic_fetch_or(byte, uint8_t{0}, __ATOMIC_RELAXED);
+  else (void)*const_cast<volatile uint8_t*>(byte);
+}
+
+}  // namespace
+
 void touch(uint64_t start, uint64_t size, bool writes) {
   if (!size || !happens::g_checked) return;
   Task& task = self();
@@ -243,7 +251,8 @@ void touch(uint64_t start, uint64_t size, bool writes) {
     return;
   }
   const bool is_call = task.holds_call && task.frame && moves_data(task.holds_call - 1) && !is_of_library(start);
-  if (is_call) {
+  const bool is_unseen = happens::is_unseen(start, size, writes);
+  if (is_call && !is_unseen) {
     const Spending spending;
     meet_learners(watcher);
     mix(watcher);
@@ -253,7 +262,10 @@ void touch(uint64_t start, uint64_t size, bool writes) {
   for (uint64_t at = page_down(start); at < start + size; at += kPageSize) {
     if (!is_ours(at) || page::has_protection(at, kPageSize)) continue;
     Page& page = page_of(at);
-    if (page.mode == Mode::kDeclared && (page.holders & bit_of(watcher)) && page.looks) continue;  // meet_declared() has let it in
+    if (page.mode == Mode::kDeclared && (page.holders & bit_of(watcher)) && page.looks) {
+      if (is_unseen) reach(at, writes);  // else meet_declared() has let it in
+      continue;
+    }
     if (page.mode == Mode::kWatched || page.mode == Mode::kNew || page.mode == Mode::kDeclared || (writes && page.mode == Mode::kReadBy)) {
       if (size > kMostLent / 2 * kPageSize && page.mode == Mode::kWatched) {  // more than can be lent at once
         const SpinGuard guard(page.lock);

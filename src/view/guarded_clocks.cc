@@ -31,11 +31,19 @@ SyncClock& sync_of(uint64_t object) {
   return state().sync[hash >> 40 & (kSyncClocks - 1)];
 }
 
+void copy_entries(uint64_t* to, const uint64_t* from, uint32_t slots) {
+  for (uint32_t i = 0; i < slots; i++) to[i] = from[i];
+}
+
+uint32_t slots_in_use() { return __atomic_load_n(&state().slots, __ATOMIC_ACQUIRE); }
+
 // In a replay what a task knew must not depend on how far it has gone on since.
 uint64_t kept() { return happens::g_replayed ? Past::kKept : 64; }
 
 void begin(Watcher& watcher, const Task& task) {
   watcher.slot = task.creation ? 1 + (task.creation - 1) % (kSlots - 1) : 0;  // the first task lives as long as any
+  uint32_t slots = __atomic_load_n(&state().slots, __ATOMIC_RELAXED);
+  while (slots <= watcher.slot && !__atomic_compare_exchange_n(&state().slots, &slots, watcher.slot + 1, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {}
   watcher.creation = task.creation;
   watcher.held_count = watcher.held_lost = watcher.lockset = 0;
   watcher.mixes[0] = watcher.mixes[1] = watcher.mixes[2] = watcher.mixes_lost = 0;
@@ -59,18 +67,27 @@ void step(Watcher& watcher) {
   __atomic_store_n(&watcher.now.clock[watcher.slot], next, __ATOMIC_RELEASE);
 }
 
-void learn_clock(Watcher& watcher, const Clock& other) {
+namespace {
+
+void learn_entries(Watcher& watcher, const uint64_t* clock, uint32_t slots) {
   bool is_new = false;
-  for (uint32_t i = 0; i < kSlots; i++) is_new |= other.clock[i] > watcher.now.clock[i];  // of its own slot: from another task of that
+  for (uint32_t i = 0; i < slots; i++) is_new |= clock[i] > watcher.now.clock[i];  // of its own slot: from another task of that
   if (!is_new) return;
-  for (uint32_t i = 0; i < kSlots; i++) {  // its own entry is its epoch at any moment (is_in_known_epoch)
-    if (i != watcher.slot && other.clock[i] > watcher.now.clock[i]) watcher.now.clock[i] = other.clock[i];
+  for (uint32_t i = 0; i < slots; i++) {  // its own entry is its epoch at any moment (is_in_known_epoch)
+    if (i != watcher.slot && clock[i] > watcher.now.clock[i]) watcher.now.clock[i] = clock[i];
   }
   step(watcher);
+  watcher.learnt = watcher.now.clock[watcher.slot];
   Past& past = state().past[watcher.slot];
   const SpinGuard guard(past.lock);
-  past.known[past.count++ % kept()] = {watcher.now.clock[watcher.slot], watcher.now};
+  Past::Known& known = past.known[past.count++ % kept()];
+  known.from = watcher.learnt;
+  copy_entries(known.clock.clock, watcher.now.clock, slots_in_use());
 }
+
+}  // namespace
+
+void learn_clock(Watcher& watcher, const Clock& other) { learn_entries(watcher, other.clock, slots_in_use()); }
 
 Clock clock_at(const Epoch& epoch) {
   Past& past = state().past[epoch.task];
@@ -105,6 +122,16 @@ bool is_in_known_epoch(const Watcher& watcher, const Watcher& other) {
   return watcher.slot != other.slot && __atomic_load_n(&other.now.clock[other.slot], __ATOMIC_ACQUIRE) == watcher.now.clock[other.slot];
 }
 
+// Its epoch is read first: what it knew when that began is in the entries that are read then, whatever it learns meanwhile.
+void learn_live(Watcher& watcher, const Watcher& other) {
+  const uint64_t epoch = __atomic_load_n(&other.now.clock[other.slot], __ATOMIC_ACQUIRE);
+  const uint32_t slots = slots_in_use();
+  uint64_t known[kSlots];
+  for (uint32_t i = 0; i < slots; i++) known[i] = __atomic_load_n(&other.now.clock[i], __ATOMIC_RELAXED);
+  known[other.slot] = epoch;
+  learn_entries(watcher, known, slots);
+}
+
 }  // namespace
 
 void join_slots(Watcher& watcher, uint64_t slots) {
@@ -124,7 +151,7 @@ void join_slots(Watcher& watcher, uint64_t slots) {
     if (&other == &watcher || !(slots >> other.slot & 1)) continue;
     end_epoch(other);  // before: what it does after it sees this may seem to be known, or not
     if (is_in_known_epoch(watcher, other)) continue;
-    learn_clock(watcher, other.now);
+    learn_live(watcher, other);
   }
 }
 
@@ -196,13 +223,15 @@ void on_acquire(uint64_t object) {
   SyncClock& sync = sync_of(object);
   if (!__atomic_load_n(&sync.epoch.clock, __ATOMIC_RELAXED)) return;  // whoever has released it since orders nothing that has happened
   Watcher& watcher = watcher_of(self());
-  Clock known;
+  uint64_t known[kSlots];
+  uint32_t slots;
   {
     const SpinGuard guard(sync.lock);
     if (knows_all(watcher, sync)) return;
-    known = sync.clock;
+    slots = slots_in_use();
+    copy_entries(known, sync.clock.clock, slots);
   }
-  learn_clock(watcher, known);
+  learn_entries(watcher, known, slots);
 }
 
 void on_release(uint64_t object) {
@@ -212,8 +241,13 @@ void on_release(uint64_t object) {
   {
     const SpinGuard guard(sync.lock);
     bool knows = knows_all(watcher, sync);
-    if (knows) sync.clock = watcher.now;
-    else knows = sync.clock.join(watcher.now);
+    if (sync.creation == watcher.creation + 1 && sync.epoch.is_set() && sync.epoch.clock >= watcher.learnt) {
+      sync.clock.clock[watcher.slot] = watcher.now.clock[watcher.slot];  // all else is there
+    } else {
+      const uint32_t slots = slots_in_use();
+      if (!knows) knows = sync.clock.join(watcher.now, slots);
+      else copy_entries(sync.clock.clock, watcher.now.clock, slots);
+    }
     sync.creation = knows ? watcher.creation + 1 : 0;
     sync.epoch = watcher.now.epoch(watcher.slot);
   }
@@ -271,6 +305,7 @@ void create(Task& creator, Task& task) {
   to.now = from.now;
   begin(to, task);
   step(to);
+  to.learnt = to.now.clock[to.slot];
   step(from);
   to.stack = 0;
   to.number = note_task(task, &from);
@@ -352,14 +387,16 @@ bool is_unseen(uint64_t start, uint64_t size, bool writes) {
     const uint32_t index = objects().find_above(start);
     return !index || objects().at(index).start >= start + size;
   }
-  const uint64_t bit = bit_of(watcher_of(self()));
+  const Watcher& watcher = watcher_of(self());
+  const uint64_t bit = bit_of(watcher);
   for (uint64_t at = page_down(start); at < start + size; at += kPageSize) {
     const uint64_t alias = page::alias_of(at);
     if (alias == at) continue;
-    const Page& page = page_of(at);
+    const Page& page = page_at(at, alias);
+    if (!(__atomic_load_n(&page.holders, __ATOMIC_RELAXED) & bit)) return false;
     const Mode mode = __atomic_load_n(&page.mode, __ATOMIC_RELAXED);
-    const bool is_let_in = mode == Mode::kPrivate || mode == Mode::kOpen || (mode == Mode::kReadBy && !writes);
-    if (!is_let_in || !(__atomic_load_n(&page.holders, __ATOMIC_RELAXED) & bit)) return false;
+    if (mode == Mode::kPrivate || mode == Mode::kOpen || (mode == Mode::kReadBy && !writes)) continue;
+    if (mode != Mode::kDeclared || !is_let_in(watcher, page, writes)) return false;
   }
   return true;
 }
@@ -372,6 +409,7 @@ void begin_first(Task& task) {
   Watcher& watcher = watcher_of(task);
   begin(watcher, task);
   step(watcher);
+  watcher.learnt = watcher.now.clock[watcher.slot];
   if (!found().tasks) watcher.number = note_task(task, nullptr);  // else it was, for a report
 }
 

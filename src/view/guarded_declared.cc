@@ -25,6 +25,7 @@
 #include "event/happens_before.h"
 #include "page/store.h"
 #include "sys/memory.h"
+#include "sys/syscall_x86_64.h"
 #include "view/guarded_keys.h"
 
 namespace weir::view::guarded {
@@ -37,6 +38,7 @@ using page::demand::map;
 
 constexpr uint32_t kMostTrust = 6;    // 2 to the power of that: unlocks of which one is looked at
 constexpr uint32_t kTrustStep = 4;    // closings for each power
+constexpr uint64_t kTrustTime = 8'000'000;  // cycles: what is trusted most is looked at once in so many at most
 constexpr uint64_t kEager = 4;        // objects of so many pages are mapped before they are touched
 constexpr uint64_t kAround = 256;     // pages that a task gets at once
 
@@ -378,7 +380,7 @@ void note_opened(Watcher& watcher, uint32_t index, const Declared& object) {
   const uint32_t left = options().exact ? 0 : (1u << object.trust / kTrustStep) - 1;
   for (uint64_t i = 0; i < watcher.opened_count; i++) {
     if (watcher.opened[i].object == index) {
-      watcher.opened[i] = {index, left, object.rules.lock()};
+      watcher.opened[i] = {index, left, object.rules.lock(), sys::cycles()};
       return;
     }
   }
@@ -388,7 +390,7 @@ void note_opened(Watcher& watcher, uint32_t index, const Declared& object) {
     for (uint32_t i = 1; i < kMostOpened; i++) watcher.opened[i - 1] = watcher.opened[i];
     watcher.opened_count--;
   }
-  watcher.opened[watcher.opened_count++] = {index, left, object.rules.lock()};
+  watcher.opened[watcher.opened_count++] = {index, left, object.rules.lock(), sys::cycles()};
 }
 
 void meet_mixed(Task& task, Watcher& watcher, const Spot& spot, Touch touch, Page& page) {
@@ -461,6 +463,26 @@ bool meet_declared(Task& task, Watcher& watcher, const Spot& spot, Touch touch, 
   return true;
 }
 
+bool is_let_in(const Watcher& watcher, const Page& page, bool writes) {
+  const uint32_t index = __atomic_load_n(&page.looks, __ATOMIC_RELAXED);
+  if (!index) return false;
+  const Declared& object = objects().at(index);
+  switch (object.rules.policy()) {
+    case Policy::kPrivate:
+    case Policy::kRacy: return true;
+    case Policy::kReadShared:
+    case Policy::kStickyRead: return !writes;
+    case Policy::kLocked: {
+      const uint64_t lock = object.rules.lock();
+      for (uint32_t i = 0; i < watcher.held_count && i < kMostHeld; i++) {
+        if (watcher.held[i] == lock || (!writes && watcher.held[i] == (lock | 1))) return true;
+      }
+      return false;
+    }
+    default: return false;
+  }
+}
+
 void close_by_lock(Watcher& watcher, uint64_t lock) {
   for (uint32_t i = 0; i < watcher.held_count && i < kMostHeld; i++) {
     if ((watcher.held[i] & ~uint64_t{1}) == lock) return;  // it was locked several times
@@ -473,6 +495,11 @@ void close_by_lock(Watcher& watcher, uint64_t lock) {
       continue;
     }
     Declared& object = objects().at(opened.object);
+    if (object.trust == kMostTrust * kTrustStep && sys::cycles() - opened.since < kTrustTime) {
+      opened.left = (1u << kMostTrust) - 1;
+      i++;
+      continue;
+    }
     {
       const SpinGuard guard(object.lock);
       give_up_pages(object, opened.object, watcher, false);

@@ -58,6 +58,7 @@ struct Opened {
   uint32_t object;  // guarded_objects.h
   uint32_t left;    // unlocks at which it stays open
   uint64_t lock;
+  uint64_t since;   // cycles: when its touch was looked at
 };
 
 struct Prior {  // the other side
@@ -88,6 +89,7 @@ struct Watcher {  // of a task, by its id
   uint64_t closed_seen;  // State::closings, when it dropped its pages last
   uint32_t in_program;  // it may touch what it has mapped; else it drops what it has lost before it can. Guarded by: the lock of its losses
   uint32_t is_learnt;   // another has joined `now` without a release: the epoch is to end
+  uint64_t learnt;      // the epoch that began when it learnt something last: since then only its own entry of `now` has changed
   uint64_t is_over;     // the task has ended
   uint32_t lent_count;
   uint32_t library_orders;
@@ -128,6 +130,7 @@ struct alignas(64) SlotClock {
 
 struct State {
   SlotClock slot_clock[kSlots];
+  uint32_t slots;       // in use so far: no clock has an entry from there on. It is grown before there is one, so who reads a clock reads it afterwards
   Past past[kSlots];
   Clock ended[kSlots];  // what tasks of the slot knew that have ended
   uint64_t ended_count[kSlots];
@@ -215,10 +218,12 @@ inline constexpr int64_t kMostTokens = 100'000'000;
 inline int64_t tokens() { return __atomic_load_n(&state().tokens, __ATOMIC_RELAXED); }
 
 inline Page& page_at_alias(uint64_t alias) { return reinterpret_cast<Page*>(kGuardedPages)[(alias - kAlias) / kPageSize]; }
-inline Page& page_of(uint64_t page) {
+// `alias`: where the store has it.
+inline Page& page_at(uint64_t page, uint64_t alias) {
   if (page::windows::contains(page)) return reinterpret_cast<Page*>(kWindowPages)[page::windows::index_of(page)];
-  return page_at_alias(page::alias_of(page));
+  return page_at_alias(alias);
 }
+inline Page& page_of(uint64_t page) { return page_at(page, page::windows::contains(page) ? 0 : page::alias_of(page)); }
 inline uint64_t bit_of(const Watcher& watcher) { return uint64_t{1} << watcher.slot; }
 bool is_owner(const Page& page, const Task& task);
 void own(Page& page, const Task& task, Mode mode);
@@ -279,6 +284,8 @@ void meet_standing(const Watcher& watcher, Touch& touch, const Spot& spot);
 // What the task is about to touch lies in one page, which is kDeclared. True: it has the page. False: the access is to be made without; it was looked at.
 // `lacks`: it is known not to have it now, even where it was let in.
 bool meet_declared(Task& task, Watcher& watcher, const Spot& spot, Touch touch, Page& page, bool lacks);
+// A page of an object that the task holds: whether the rule book lets it make such an access, as far as that can be told without a lock.
+bool is_let_in(const Watcher& watcher, const Page& page, bool writes);
 void close_by_lock(Watcher& watcher, uint64_t lock);  // it has been unlocked
 void begin_declared();  // tasks begin
 void give_kept(Watcher& watcher);  // the task ends

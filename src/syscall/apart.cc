@@ -1,0 +1,174 @@
+// View guarded: calls on descriptors that need no turn.
+//
+// A turn keeps the kernel's copies and what tasks publish apart, and gives events one order. At View guarded tasks share the store itself,
+// and are ordered by what they tell each other (event/happens_before.h): who writes to a descriptor tells before the call, who reads hears after it.
+// So a call that does not wait is made as it is; one that would wait is made in turns, from its beginning, or from where it has come to.
+//
+// Invariants
+// 1. Nothing here waits in the kernel for another task: a signal that is sent to this one would not end such a wait.
+// 2. The memory of the call is the task's already (input::hold_memory), and nobody takes it away but the task itself.
+// 3. What the program sees is one call: its answer, and its bytes once each.
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+
+#include "event/event.h"
+#include "event/input.h"
+#include "event/object.h"
+#include "page/store.h"
+#include "runtime/state.h"
+#include "sys/syscall_x86_64.h"
+#include "syscall/transfer.h"
+#include "task/shared.h"
+#include "trap/program_memory.h"
+
+namespace weir::syscalls {
+
+namespace {
+
+constexpr size_t kParts = 64;
+
+// The parts of a vector that are left behind the first `done` bytes. 0: they are too many.
+size_t rest_of(long parts, size_t count, long done, iovec* rest) {
+  if (count > kParts || trap::from_program(rest, parts, count * sizeof(iovec)) != 0) return 0;
+  auto skip = static_cast<size_t>(done);
+  for (size_t i = 0; i < count; i++) {
+    const size_t gone = skip < rest[i].iov_len ? skip : rest[i].iov_len;
+    skip -= gone;
+    rest[i] = iovec{static_cast<char*>(rest[i].iov_base) + gone, rest[i].iov_len - gone};
+  }
+  return count;
+}
+
+long size_of(const iovec* parts, size_t count) {
+  size_t size = 0;
+  for (size_t i = 0; i < count; i++) size += parts[i].iov_len;
+  return static_cast<long>(size);
+}
+
+// Without waiting. EOPNOTSUPP, ENOSYS: that descriptor, or this kernel, cannot be asked for that.
+long move_at_once(long number, long descriptor, const iovec* parts, size_t count) {
+  const bool reads = number == SYS_read || number == SYS_readv;
+  constexpr long kHere = -1;
+  return sys::raw(reads ? SYS_preadv2 : SYS_pwritev2, descriptor, reinterpret_cast<long>(parts), static_cast<long>(count), kHere, kHere, RWF_NOWAIT);
+}
+
+long read_apart(const Call& call) {
+  Call now = call;
+  switch (call.number) {
+    case SYS_recvfrom: now.d |= MSG_DONTWAIT; break;
+    case SYS_recvmsg: now.c |= MSG_DONTWAIT; break;
+    case SYS_read:
+    case SYS_readv: {
+      if (!is_stream(call.a)) return call_kernel(call);
+      iovec parts[kParts];
+      size_t count = 1;
+      if (call.number == SYS_read) parts[0] = iovec{reinterpret_cast<void*>(call.b), static_cast<size_t>(call.c)};
+      else count = call.c > 0 ? rest_of(call.b, static_cast<size_t>(call.c), 0, parts) : 0;
+      const long result = count ? move_at_once(call.number, call.a, parts, count) : -EOPNOTSUPP;
+      if (result == -EOPNOTSUPP || result == -ENOSYS) return kInTurns;
+      return result == -EAGAIN && !never_waits(call) ? kInTurns : result;
+    }
+    default: return never_waits(call) ? call_kernel(call) : kInTurns;
+  }
+  const long flags = call.number == SYS_recvfrom ? call.d : call.c;
+  if (flags & MSG_WAITALL) return kInTurns;
+  const long result = call_kernel(now);
+  return result == -EAGAIN && !never_waits(call) ? kInTurns : result;
+}
+
+// The parts of a message, or of a write. 0: unknown.
+size_t parts_of(const Call& call, msghdr& header, iovec* parts) {
+  switch (call.number) {
+    case SYS_write:
+    case SYS_sendto: parts[0] = iovec{reinterpret_cast<void*>(call.b), static_cast<size_t>(call.c)}; return 1;
+    case SYS_writev: return call.c > 0 ? rest_of(call.b, static_cast<size_t>(call.c), 0, parts) : 0;
+    default:
+      if (trap::from_program(header, call.b) != 0 || !header.msg_iovlen) return 0;
+      return rest_of(reinterpret_cast<long>(header.msg_iov), header.msg_iovlen, 0, parts);
+  }
+}
+
+// What is left of it is written in turns.
+long write_rest(const Call& call, msghdr& header, iovec* parts, size_t count, long done) {
+  const size_t left = rest_of(reinterpret_cast<long>(parts), count, done, parts);
+  Call rest = call;
+  if (call.number == SYS_sendmsg) {
+    header.msg_iov = parts;
+    header.msg_iovlen = left;
+    header.msg_control = nullptr;  // sent with the first bytes
+    header.msg_controllen = 0;
+    rest.b = reinterpret_cast<long>(&header);
+  } else if (call.number == SYS_writev) {
+    rest.b = reinterpret_cast<long>(parts);
+    rest.c = static_cast<long>(left);
+  } else {
+    rest.b = reinterpret_cast<long>(parts[0].iov_base);
+    rest.c = static_cast<long>(parts[0].iov_len);
+  }
+  begin_turn(EventKind::kSyscall);
+  const long result = write_in_order(rest);
+  end_turn();
+  return result > 0 ? done + result : done;
+}
+
+long write_apart(const Call& call) {
+  const bool sends = call.number == SYS_sendto || call.number == SYS_sendmsg;
+  if (!sends && !is_stream(call.a)) return call_kernel(call);
+  msghdr header{};
+  iovec parts[kParts];
+  const size_t count = parts_of(call, header, parts);
+  if (!count) return kInTurns;
+  long result;
+  if (sends) {
+    Call now = call;
+    (call.number == SYS_sendto ? now.d : now.c) |= MSG_DONTWAIT;
+    result = call_kernel(now);
+  } else {
+    result = move_at_once(call.number, call.a, parts, count);
+    if (result == -EOPNOTSUPP || result == -ENOSYS) return kInTurns;
+  }
+  if (result == -EAGAIN) return never_waits(call) ? result : kInTurns;
+  if (result <= 0 || result >= size_of(parts, count) || never_waits(call)) return result;
+  return write_rest(call, header, parts, count, result);
+}
+
+long poll_apart(const Call& call) {
+  Call now = call;
+  long timeout;
+  switch (call.number) {
+    case SYS_poll: timeout = call.c, now.c = 0; break;
+    case SYS_epoll_wait: timeout = call.d, now.d = 0; break;
+    case SYS_epoll_pwait:
+      if (call.e) return kInTurns;  // a mask
+      timeout = call.d, now.d = 0;
+      break;
+    default: return kInTurns;
+  }
+  const long result = call_kernel(now);
+  return result == 0 && static_cast<int>(timeout) != 0 ? kInTurns : result;
+}
+
+}  // namespace
+
+bool goes_apart(Task& task) {
+  return runtime::g_guarded && object::g_ordered && !object::g_kept && !task.turn_depth && object::may_go_apart(task);
+}
+
+long make_apart(Call& call, Way way) {
+  switch (way) {
+    case Way::kReads: return read_apart(call);
+    case Way::kWrites: return write_apart(call);
+    case Way::kPolls: return poll_apart(call);
+    case Way::kOrdered:
+      if (call.number == SYS_sched_yield) return kInTurns;  // who yields in a loop waits for the others
+      if (call.number == SYS_close && shared().text_pending) return kInTurns;
+      return make_ordered(call);
+    default: return kInTurns;
+  }
+}
+
+}  // namespace weir::syscalls
