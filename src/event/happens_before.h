@@ -61,6 +61,7 @@ inline void unlock(uint64_t lock) {
 // What the C library does inside with atomic operations and futexes orders its own affairs, and is not told here; but in the functions by which a
 // program orders its tasks.
 uint32_t& library_orders();
+void end_library_call();
 // `at_once`: in a replay the calls themselves order those who make them, too, since the object may lie in memory that is not looked at (processes share it).
 template <typename Function>
 auto by_library(Function function, bool at_once = true) {
@@ -68,6 +69,7 @@ auto by_library(Function function, bool at_once = true) {
     library_orders()++;
     const auto result = function();
     library_orders()--;
+    end_library_call();
     return result;
   }
   if (g_replayed) tell<Tell::kBeginsOrder>(at_once);
@@ -91,6 +93,17 @@ void end(Task& task, uint64_t thread);
 void leave();
 bool has_lent();
 inline bool has_to_leave() { return g_checked && !g_replayed && has_lent(); }
+// By protection keys (runtime::g_keys): what orders tasks is about to be touched, whoever may touch the object that it lies in; and no more, in program code.
+// Where that was not closed when it was touched last, nothing is done: if it is now, that traps.
+inline constexpr uint64_t kClosedPages = 64;
+extern uint64_t g_closed_pages[kClosedPages];  // numbers of pages; one in each place
+void open_objects();
+void close_objects();
+inline void open_object(uint64_t at) {
+  const uint64_t page = at / kPageSize;
+  if (__atomic_load_n(&g_closed_pages[page % kClosedPages], __ATOMIC_RELAXED) == page) open_objects();
+}
+inline void note_closed(uint64_t at) { __atomic_store_n(&g_closed_pages[at / kPageSize % kClosedPages], at / kPageSize, __ATOMIC_RELAXED); }
 // `creator` is about to make a thread that gets `argument`: what that leads to of the creator's own stack others will touch.
 void share_stack(uint64_t argument);
 

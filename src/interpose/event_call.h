@@ -93,18 +93,22 @@ inline bool is_cancelled() { return self().cancel_asked || is_pending(kCancelSig
 
 template <typename T>
 T* object_at(long address) {
+  if (__builtin_expect(runtime::g_keys, 0)) happens::open_object(static_cast<uint64_t>(address));
   return static_cast<T*>(alias(static_cast<uint64_t>(address)));
 }
 
-// In program code: the same object for a look at what never changes in it. View coherent: without a right to its page.
+// In program code: the same object for a look at what never changes in it. View coherent: without a right to its page. By protection keys: a section, or
+// what the C library does with it (happens::by_library), is to follow.
 template <typename T>
 const T* beside(const T* object) {
+  if (runtime::g_keys && g_tasks_active) happens::open_object(reinterpret_cast<uint64_t>(object));
   if (!runtime::g_coherent || !g_tasks_active) return object;
   return reinterpret_cast<const T*>(page::alias_of(reinterpret_cast<uint64_t>(object)));
 }
 
 // Signals that have come meanwhile are handled now.
 inline void end_section(Task& task) {
+  if (__builtin_expect(runtime::g_keys, 0)) happens::close_objects();
   asm volatile("" ::: "memory");
   task.alone_section = 0;
   asm volatile("" ::: "memory");
@@ -197,9 +201,10 @@ long in_order(Task& task, uint64_t object, const char* why, Make make) {
   return result;
 }
 
-// In program code, in a section of a task that is not alone: recorded, that is where it is made.
+// In program code, in a section of a task that is not alone: recorded, that is where it is made; and by protection keys, where nobody watches the program's
+// stack.
 inline long recorded_in_order(InOrder operation, const void* object) {
-  if (!object::g_kept || !input::recording()) return kTakesTurn;
+  if (object::g_kept ? !input::recording() : !runtime::g_keys || !object::g_ordered) return kTakesTurn;
   Task& task = self();
   const long result = operation(task, reinterpret_cast<long>(object));
   if (result != kTakesTurn) task.passes++;  // as if it had come in

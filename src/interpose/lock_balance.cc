@@ -21,6 +21,7 @@ using declared::LockError;
 template <typename Lock>
 const Lock& words_of(const void* lock) {
   const auto address = reinterpret_cast<uint64_t>(lock);
+  if (runtime::g_keys && g_tasks_active) happens::open_object(address);  // a section, or the C library's part, follows
   return *reinterpret_cast<const Lock*>(g_tasks_active ? page::alias_of(address) : address);
 }
 

@@ -39,6 +39,12 @@ inline long unmap(uint64_t address, uint64_t size) {
   return raw(SYS_munmap, static_cast<long>(address), static_cast<long>(size));
 }
 
+// Whether all of these pages can be read. False, too, where the kernel does not know that question (before Linux 5.14).
+inline bool is_readable(uint64_t start, uint64_t size) {
+  constexpr long kPopulateRead = 22;  // MADV_POPULATE_READ
+  return raw(SYS_madvise, static_cast<long>(start), static_cast<long>(size), kPopulateRead) == 0;
+}
+
 // Copies `size` bytes, or as many as can be read from `address` on, through the kernel: nothing faults. Their number, or -errno.
 inline long read_guarded(void* to, uint64_t address, uint64_t size) {
   struct { void* base; uint64_t size; } local{to, size}, remote{reinterpret_cast<void*>(address), size};

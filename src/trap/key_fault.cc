@@ -12,6 +12,8 @@
 
 #include "base/bytes.h"
 #include "decode/decoder.h"
+#include "event/happens_before.h"
+#include "page/store.h"
 #include "sys/pkey_x86_64.h"
 #include "sys/signal.h"
 #include "sys/syscall_x86_64.h"
@@ -62,6 +64,7 @@ bool meet_in_runtime(Task& task, uint64_t address, int code, ucontext_t& context
   sys::KeyRightsInFrame frame(context);
   const bool had_all = frame.get() == sys::kAllKeysOpen;
   frame.set(sys::kAllKeysOpen);
+  if (code == kByKey) happens::note_closed(address);
   if (code == kByKey) return !had_all;
   return keys::lend(task, address, 1);
 }
@@ -79,6 +82,7 @@ bool meet_key(Task& task, const siginfo_t& info, ucontext_t& context) {
   if (is_in_runtime(task, context)) return meet_in_runtime(task, address, code, context);
   Step& step = g_steps[task.id];
   const auto rip = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]);
+  if (page::own_image().contains(rip)) happens::note_closed(address);
   const bool is_again = step.rip == rip && step.address == address;
   step.tries = is_again ? step.tries + 1 : 0;
   step.rip = rip;

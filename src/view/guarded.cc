@@ -103,7 +103,7 @@ class Spending {
 }  // namespace
 
 void start(Task& task) {
-  happens::g_calls = happens::Calls::kReplaced;
+  happens::g_calls = options().has_keys() ? happens::Calls::kPlain : happens::Calls::kReplaced;
   find_system_libraries();
   begin_first(task);
   __atomic_store_n(&found().multi, 1u, __ATOMIC_RELEASE);

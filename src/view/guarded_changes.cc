@@ -285,7 +285,7 @@ uint64_t reuse_kept(uint64_t size, bool by_new, Call& call) {
   for (uint32_t i = watcher.kept_count; i-- > 0;) {
     Declared& object = table.at(watcher.kept[i]);
     if (room_of(object) != room) continue;
-    take_kept(i, watcher);
+    const uint32_t index = take_kept(i, watcher);
     const SpinGuard guard(object.lock);
     if (object.readers) table.give_readers(object.readers);
     object.readers = object.violations = object.trust = 0;
@@ -295,6 +295,7 @@ uint64_t reuse_kept(uint64_t size, bool by_new, Call& call) {
     object.rules = Rules(Policy::kPrivate, watcher.slot, watcher.now.epoch(watcher.slot));
     object.is_freed = false;
     object.is_automatic = by_new;
+    if (keys::g_on) enforcer().enforce(object, index, call.task(), watcher, false);  // the keys are there before it is touched
     const SpinGuard tree(table.lock);
     object.size = size;
     return object.start;

@@ -307,7 +307,7 @@ void create(Task& creator, Task& task) {
   step(to);
   to.learnt = to.now.clock[to.slot];
   step(from);
-  to.stack = 0;
+  to.stack = to.stack_known = 0;
   to.number = note_task(task, &from);
 }
 
@@ -344,6 +344,20 @@ void leave() {
   if (!has_to_leave()) return;
   if (keys::g_on) keys::close(self());
   else settle(self(), watcher_of(self()));
+}
+
+void end_library_call() {
+  if (keys::g_on && has_to_leave()) weir_upcall([](long, long, long) -> long { return 0; }, 0, 0, 0);
+}
+
+constinit uint64_t g_closed_pages[kClosedPages]{};
+
+void open_objects() {
+  if (keys::g_on) keys::open(self());
+}
+
+void close_objects() {
+  if (keys::g_on && keys::is_open(self())) keys::close(self());
 }
 
 namespace {

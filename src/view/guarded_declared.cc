@@ -18,13 +18,10 @@
 
 #include "view/guarded_declared.h"
 
-#include <pthread.h>
-
 #include "base/bytes.h"
 #include "base/options.h"
 #include "event/happens_before.h"
 #include "page/store.h"
-#include "sys/memory.h"
 #include "sys/syscall_x86_64.h"
 #include "view/guarded_keys.h"
 
@@ -49,21 +46,6 @@ bool is_over(uint32_t creation) {
     if (s.tasks[i].state != TaskState::kFree && static_cast<uint32_t>(other.creation) == creation && !other.is_over) return false;
   }
   return true;
-}
-
-// What Weir itself does for a function that orders tasks, or the C library in one, with a lock or its like that lies in an object.
-bool is_ordering(const Task& task, const Watcher& watcher, const Spot& spot, const Declared& object) {
-  const bool is_once = task.once && object.size == sizeof(pthread_once_t);
-  return page::own_image().contains(spot.rip) || ((watcher.library_orders || is_once) && is_ignored(spot.rip));
-}
-
-// By its size: nothing else lies in it. A variable of this kind that nobody has named is what all may use.
-bool is_lock(const Declared& object) {
-  static constexpr uint64_t kSizes[] = {sizeof(pthread_mutex_t), sizeof(pthread_cond_t), sizeof(pthread_rwlock_t), sizeof(pthread_barrier_t), sizeof(pthread_once_t)};
-  for (const uint64_t size : kSizes) {
-    if (object.size == size) return true;
-  }
-  return false;
 }
 
 bool is_page_of(const Page& page, uint32_t index) { return page.mode == Mode::kDeclared && page.looks == index; }
@@ -145,26 +127,6 @@ Trace other_side(Declared& object, const Verdict& verdict) {
 
 Rules::Actor actor_of(const Watcher& watcher, const Declared& object, bool is_alone) {
   return {watcher.slot, watcher.now, is_alone, object.readers ? &objects().readers_at(object.readers).rules : nullptr};
-}
-
-Held holds(const Task& task, const Watcher& watcher, uint64_t lock) {
-  if (watcher.held_count > kMostHeld) return Held::kExclusive;  // not all are known
-  Held held = Held::kNot;
-  for (uint32_t i = 0; i < watcher.held_count; i++) {
-    if ((watcher.held[i] & ~uint64_t{1}) != lock) continue;
-    if (!(watcher.held[i] & 1)) return Held::kExclusive;
-    held = Held::kShared;
-  }
-  if (held != Held::kNot) return held;
-  // A mutex that was locked before there were tasks says so itself.
-  int32_t words[3];
-  if (keys::g_on) {
-    if (sys::read_guarded(words, lock, sizeof words) != sizeof words) return held;
-  } else {
-    if (page::store_extent(lock) < sizeof words) return held;
-    copy_bytes(words, reinterpret_cast<const void*>(page::alias_of(lock)), sizeof words);
-  }
-  return words[0] && words[2] == task.virtual_tid ? Held::kExclusive : Held::kNot;
 }
 
 Meant meant_for(const Task& task, const Watcher& watcher, Declared& object) {
@@ -438,8 +400,7 @@ bool meet_declared(Task& task, Watcher& watcher, const Spot& spot, Touch touch, 
   const SpinGuard guard(object.lock);
   if (!is_page_of(page, index)) return false;  // it has just been forgotten: the task will come again
   if (is_ordering(task, watcher, spot, object)) {
-    if (object.is_automatic && object.rules.policy() == Policy::kUntouched && is_lock(object)) object.rules = Rules(Policy::kRacy);
-    if (object.rules.policy() != Policy::kRacy) return false;
+    if (!takes_as_lock(object)) return false;
   }
   Held held;
   const bool writes = touch.kind & (findings::kWrite | kUnknownWrite);
@@ -461,26 +422,6 @@ bool meet_declared(Task& task, Watcher& watcher, const Spot& spot, Touch touch, 
   const Rights rights = object.rules.rights(watcher.slot, held == Held::kExclusive, actor_of(watcher, object).readers);
   open_pages(object, index, at, page, watcher, writes || rights == Rights::kWrite);
   return true;
-}
-
-bool is_let_in(const Watcher& watcher, const Page& page, bool writes) {
-  const uint32_t index = __atomic_load_n(&page.looks, __ATOMIC_RELAXED);
-  if (!index) return false;
-  const Declared& object = objects().at(index);
-  switch (object.rules.policy()) {
-    case Policy::kPrivate:
-    case Policy::kRacy: return true;
-    case Policy::kReadShared:
-    case Policy::kStickyRead: return !writes;
-    case Policy::kLocked: {
-      const uint64_t lock = object.rules.lock();
-      for (uint32_t i = 0; i < watcher.held_count && i < kMostHeld; i++) {
-        if (watcher.held[i] == lock || (!writes && watcher.held[i] == (lock | 1))) return true;
-      }
-      return false;
-    }
-    default: return false;
-  }
 }
 
 void close_by_lock(Watcher& watcher, uint64_t lock) {

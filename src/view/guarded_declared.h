@@ -22,6 +22,11 @@ Meant meant_for(const Task& task, const Watcher& watcher, Declared& object);
 void report_fault(Declared& object, const Verdict& verdict, const Watcher& watcher, Touch& touch, const Spot& spot, uint32_t change = 0);
 void report_misuse(findings::Misuse what, const Declared* object, const Watcher& watcher, Touch& touch, const Spot& spot, uint32_t change = 0);
 
+// What Weir itself does for a function that orders tasks, or the C library in one, with a lock or its like that lies in an object.
+bool is_ordering(const Task& task, const Watcher& watcher, const Spot& spot, const Declared& object);
+// Such a touch: whether all may use the object, which then is racy; else it is made, and says nothing of the object.
+bool takes_as_lock(Declared& object);
+
 // A touch of an object by the task, as the rule book has it. Where it is not legal that has been reported. `held`: of a locked object, its lock.
 Verdict meet_object(Declared& object, Task& task, Watcher& watcher, const Spot& spot, Touch& touch, Held& held);
 // An object that has been violated so often since its last change is open to whoever comes.

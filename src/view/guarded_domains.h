@@ -52,18 +52,26 @@ class Domains {
   uint32_t generation() const { return __atomic_load_n(&generation_, __ATOMIC_ACQUIRE); }
 
   Tag closed() const { return {closed_key_, false}; }
-  Tag of_task(uint32_t creation) const { return {domain_of(creation + kTaskNames), false}; }
-  Tag of_lock(uint64_t lock) const { return {domain_of(lock), false}; }
+  static uint64_t name_of(uint32_t creation) { return creation + kTaskNames; }
+  uint8_t key_of(uint64_t name) const { return domain_[hash_[generation() % kHashes](name)]; }
+  Tag of_task(uint32_t creation) const { return {key_of(name_of(creation)), false}; }
+  Tag of_lock(uint64_t lock) const { return {key_of(lock), false}; }
+
 
   // What a task may touch by its register: its own domain, and those of the locks that it holds (lowest bit: for reading). `all_locks`: more than are known.
-  template <typename Locks>
-  uint32_t rights(uint32_t creation, const Locks& locks, uint32_t count, bool all_locks) const {
-    uint32_t rights = opened(closed_rights_, of_task(creation).key, true);
+  // `key`: of a name, as key_of().
+  template <typename Locks, typename Key>
+  uint32_t rights(uint32_t creation, const Locks& locks, uint32_t count, bool all_locks, Key key) const {
+    uint32_t rights = opened(closed_rights_, key(name_of(creation)), true);
     if (all_locks) {
       for (uint32_t i = 0; i < count_; i++) rights = opened(rights, domain_[i], true);
     }
-    for (uint32_t i = 0; i < count; i++) rights = opened(rights, of_lock(locks[i] & ~uint64_t{1}).key, !(locks[i] & 1));
+    for (uint32_t i = 0; i < count; i++) rights = opened(rights, key(locks[i] & ~uint64_t{1}), !(locks[i] & 1));
     return rights;
+  }
+  template <typename Locks>
+  uint32_t rights(uint32_t creation, const Locks& locks, uint32_t count, bool all_locks) const {
+    return rights(creation, locks, count, all_locks, [this](uint64_t name) { return key_of(name); });
   }
   static bool allows(uint32_t rights, Tag tag, bool writes) {
     const uint32_t closed = rights >> 2 * tag.key & 3;
@@ -98,7 +106,6 @@ class Domains {
     const uint32_t wanted = writes || now == 0 ? 0 : 2;
     return (rights & ~mask) | wanted << 2 * key;
   }
-  uint8_t domain_of(uint64_t name) const { return domain_[hash_[generation() % kHashes](name)]; }
 
   DomainHash hash_[kHashes];
   uint32_t generation_ = 0;

@@ -22,18 +22,31 @@ using findings::Findings;
 constexpr uint32_t kKeyWords = 96;  // of the stack: what of them looks like a return address tells callers apart
 constexpr uint32_t kTries = 64;
 
-// By keys a thread's stack is wherever the C library has mapped it: its own, if that is known, else through the kernel.
-uint32_t copy_thread_stack(uint64_t rsp, uint8_t* to, uint32_t size) {
+// A thread's stack ends where the C library keeps the thread's own data. What lies between can all be read, from `known` on; the kernel is asked once for
+// each stretch, since the task may be on another stack.
+bool is_on_thread_stack(uint64_t rsp, uint64_t limit, uint64_t& known) {
   constexpr uint64_t kMost = uint64_t{1} << 30;
-  const Watcher& watcher = watcher_of(self());
+  if (rsp >= limit || limit - rsp > kMost) return false;
+  if (!known) known = limit;
+  if (rsp >= known) return true;
+  const uint64_t start = page_down(rsp);
+  if (!sys::is_readable(start, known - start)) return false;
+  known = start;
+  return true;
+}
+
+// By keys a thread's stack is wherever the C library has mapped it: its own, if it is on that, else through the kernel.
+uint32_t copy_thread_stack(uint64_t rsp, uint8_t* to, uint32_t size) {
+  Watcher& watcher = watcher_of(self());
+  if (self().id && !watcher.stack) watcher.stack = page_down(sys::fs_base_untouched()) + kPageSize;
   const uint64_t limit = self().id ? watcher.stack : shared().stack_begin;
-  if (rsp < limit && limit - rsp < kMost) {
-    if (limit - rsp < size) size = static_cast<uint32_t>(limit - rsp);
-    copy_bytes(to, reinterpret_cast<const void*>(rsp), size);
-    return size;
+  if (!is_on_thread_stack(rsp, limit, watcher.stack_known)) {
+    const long copied = sys::read_guarded(to, rsp, size);
+    return sys::failed(copied) ? 0 : static_cast<uint32_t>(copied);
   }
-  const long copied = sys::read_guarded(to, rsp, size);
-  return sys::failed(copied) ? 0 : static_cast<uint32_t>(copied);
+  if (limit - rsp < size) size = static_cast<uint32_t>(limit - rsp);
+  copy_bytes(to, reinterpret_cast<const void*>(rsp), size);
+  return size;
 }
 
 // Copies as much as there is of the program's stack from `rsp` on; pages that this process may not touch are read in the store.

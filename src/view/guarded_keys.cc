@@ -178,7 +178,10 @@ void mark(uint32_t index, Watcher&) {
   Declared& object = objects().at(index);
   object.is_left = !is_writable(object);
   if (object.is_left) return;
-  each_edge(object, [](uint64_t page) { sys::tag_pages(page, kPageSize, kReadWrite, g_domains.closed().key); });
+  each_edge(object, [](uint64_t page) {
+    happens::g_calls = happens::Calls::kReplaced;
+    sys::tag_pages(page, kPageSize, kReadWrite, g_domains.closed().key);
+  });
   const SpinGuard guard(object.lock);
   follow_policy(object);
 }
@@ -215,10 +218,29 @@ bool take_keys() {
   return true;
 }
 
+namespace {
+
+// The domain of a name, or what was found for it last. A signal's handler may come between any two instructions, and find another name: that shows in `found`.
+uint8_t key_of(KeyFound& last, uint64_t name) {
+  const uint64_t generation = g_domains.generation();
+  const uint64_t found = __atomic_load_n(&last.found, __ATOMIC_ACQUIRE);
+  const uint64_t of = __atomic_load_n(&last.name, __ATOMIC_ACQUIRE);
+  if (of == name && found >> 8 == generation && __atomic_load_n(&last.found, __ATOMIC_ACQUIRE) == found) return static_cast<uint8_t>(found);
+  const uint8_t key = g_domains.key_of(name);
+  __atomic_store_n(&last.found, 0, __ATOMIC_RELEASE);
+  __atomic_store_n(&last.name, name, __ATOMIC_RELEASE);
+  __atomic_store_n(&last.found, generation << 8 | key, __ATOMIC_RELEASE);
+  return key;
+}
+
+}  // namespace
+
 uint32_t rights_of(const Task& task) {
-  const Watcher& watcher = watcher_of(task);
+  Watcher& watcher = watcher_of(task);
   const bool all = watcher.held_count > kMostHeld;
-  return g_domains.rights(static_cast<uint32_t>(task.creation), watcher.held, all ? kMostHeld : watcher.held_count, all);
+  return g_domains.rights(static_cast<uint32_t>(task.creation), watcher.held, all ? kMostHeld : watcher.held_count, all, [&](uint64_t name) {
+    return name <= UINT32_MAX ? key_of(watcher.own_key, name) : key_of(watcher.lock_key[name / 8 % kLockKeys], name);
+  });
 }
 
 void start(Task& task) {
@@ -274,6 +296,11 @@ namespace {
 // Under the object's lock.
 Met meet_one(Declared& object, Task& task, Watcher& watcher, const Spot& spot, Touch& touch) {
   const bool writes = touch.kind & (findings::kWrite | kUnknownWrite);
+  if (is_ordering(task, watcher, spot, object)) {
+    if (!takes_as_lock(object)) return Met::kOnce;
+    if (!object.is_left) follow_policy(object);
+    return Domains::allows(rights_of(task), object.tag, writes) ? Met::kGoesOn : Met::kOnce;
+  }
   Held held = Held::kNot;
   const bool is_legal = meet_object(object, task, watcher, spot, touch, held).legal();
   if (object.is_left) return Met::kOnce;

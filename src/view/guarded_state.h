@@ -61,6 +61,12 @@ struct Opened {
   uint64_t since;   // cycles: when its touch was looked at
 };
 
+struct KeyFound {  // of a name, by protection keys
+  uint64_t name;
+  uint64_t found;  // the hash's generation * 256 + the key
+};
+inline constexpr uint32_t kLockKeys = 8;
+
 struct Prior {  // the other side
   uint64_t address, size;
   uint32_t kind, number, context, lockset;
@@ -80,6 +86,7 @@ struct Watcher {  // of a task, by its id
   uint32_t number;      // findings::TaskInfo
   uint64_t creation;    // of the task that this is of
   uint64_t stack;       // where its stack begins, 0: the first task's
+  uint64_t stack_known; // by protection keys: from here to there it can be read
   uint32_t held_count;  // more than kMostHeld are not listed
   uint32_t lockset;     // index + 1, of what is held now; 0: to be looked up
   uint64_t held[kMostHeld];  // lowest bit: for reading
@@ -105,6 +112,7 @@ struct Watcher {  // of a task, by its id
   Standing standing;
 
   // Protection keys (guarded_keys.h).
+  KeyFound own_key, lock_key[kLockKeys];
   uint32_t has_all_keys;  // its register opens all, until it goes on with program code
   uint32_t stop_asked;    // a rehash has met it in the runtime: it waits on its way out
   uint32_t stands;        // in a signal's handler, until the rehash is over
