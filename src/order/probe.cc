@@ -30,7 +30,7 @@ uint64_t next_probe(Task& task) {
 
 }  // namespace
 
-uint64_t first_probe() { return config().by_arrival ? kFirstProbeForPage : kFirstProbe; }
+uint64_t first_probe() { return config().by_arrival && !config().order_only ? kFirstProbeForPage : kFirstProbe; }
 
 bool late(const Shared& s, const Task& task) {
   if ((task.in_runtime && !task.in_look) || task.ahead) return false;

@@ -117,9 +117,15 @@ bool make_checked(Task& task, Frame& frame, const Site& site, uint64_t address) 
   return stores;
 }
 
+// Memory, of all tasks. By protection keys all is: it is asked for by reading.
+bool is_there(uint64_t address) {
+  uint8_t byte;
+  return page::store_extent(address) || (runtime::g_keys && trap::from_program(&byte, static_cast<long>(address), 1) == 0);
+}
+
 // View guarded: without a turn. An address outside of the store may be wrong, and raises its signal with no slot held.
 bool makes_apart(Task& task, Frame& frame, const Site& site, uint64_t address) {
-  if (task.turn_depth || !address || !page::store_extent(address) || !object::begin(task, address)) return false;
+  if (task.turn_depth || !address || !is_there(address) || !object::begin(task, address)) return false;
   make_checked(task, frame, site, address);
   object::end(task);
   return true;

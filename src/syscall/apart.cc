@@ -5,7 +5,7 @@
 // So a call that does not wait is made as it is; one that would wait is made in turns, from its beginning, or from where it has come to.
 //
 // Invariants
-// 1. Nothing here waits in the kernel for another task: a signal that is sent to this one would not end such a wait.
+// 1. Nothing here waits in the kernel for another task for longer than kWhile: a signal that is sent to this one would not end such a wait.
 // 2. The memory of the call is the task's already (input::hold_memory), and nobody takes it away but the task itself.
 // 3. What the program sees is one call: its answer, and its bytes once each.
 
@@ -56,7 +56,18 @@ long move_at_once(long number, long descriptor, const iovec* parts, size_t count
   return sys::raw(reads ? SYS_preadv2 : SYS_pwritev2, descriptor, reinterpret_cast<long>(parts), static_cast<long>(count), kHere, kHere, RWF_NOWAIT);
 }
 
-long read_apart(const Call& call) {
+// Waits a while: most often another task is just about to use the other end. False: what is longer is waited for in turns, where signals end it.
+bool is_ready_soon(Task& task, long descriptor, short events) {
+  constexpr long kWhile = 20;  // milliseconds
+  pollfd wanted{static_cast<int>(descriptor), events, 0};
+  begin_kernel_sleep(task);
+  const long ready = sys::raw(SYS_poll, reinterpret_cast<long>(&wanted), 1, kWhile);
+  end_kernel_sleep(task);
+  if (task.holds_call) input::hold_memory(task);
+  return ready > 0 && !task.pending;
+}
+
+long read_once(const Call& call) {
   Call now = call;
   switch (call.number) {
     case SYS_recvfrom: now.d |= MSG_DONTWAIT; break;
@@ -70,14 +81,21 @@ long read_apart(const Call& call) {
       else count = call.c > 0 ? rest_of(call.b, static_cast<size_t>(call.c), 0, parts) : 0;
       const long result = count ? move_at_once(call.number, call.a, parts, count) : -EOPNOTSUPP;
       if (result == -EOPNOTSUPP || result == -ENOSYS) return kInTurns;
-      return result == -EAGAIN && !never_waits(call) ? kInTurns : result;
+      return result;
     }
     default: return never_waits(call) ? call_kernel(call) : kInTurns;
   }
   const long flags = call.number == SYS_recvfrom ? call.d : call.c;
   if (flags & MSG_WAITALL) return kInTurns;
-  const long result = call_kernel(now);
-  return result == -EAGAIN && !never_waits(call) ? kInTurns : result;
+  return call_kernel(now);
+}
+
+long read_apart(const Call& call) {
+  for (;;) {
+    const long result = read_once(call);
+    if (result != -EAGAIN || never_waits(call)) return result;
+    if (!is_ready_soon(self(), call.a, POLLIN)) return kInTurns;
+  }
 }
 
 // The parts of a message, or of a write. 0: unknown.

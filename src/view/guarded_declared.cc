@@ -436,7 +436,7 @@ void close_by_lock(Watcher& watcher, uint64_t lock) {
       continue;
     }
     Declared& object = objects().at(opened.object);
-    if (object.trust == kMostTrust * kTrustStep && sys::cycles() - opened.since < kTrustTime) {
+    if (object.trust == kMostTrust * kTrustStep && !options().exact && sys::cycles() - opened.since < kTrustTime) {
       opened.left = (1u << kMostTrust) - 1;
       i++;
       continue;

@@ -73,21 +73,23 @@ uint32_t copy_stack(uint64_t rsp, uint8_t* to, uint32_t size) {
   return done;
 }
 
-bool may_be_text(uint64_t word) { return word - 0x555555000000 < 0x10000000 || word - 0x7ffff0000000 < 0xffd0000 || word - 0x400000 < 0x4000000; }
-
-uint64_t key_of(const Spot& spot, const uint64_t* words, uint32_t count) {
-  uint64_t key = (spot.rip ^ spot.general[4] << 17) * 0x9E3779B97F4A7C15;
-  for (uint32_t i = 0; i < count; i++) {
-    if (may_be_text(words[i])) key = (key ^ words[i]) * 0xBF58476D1CE4E5B9 ^ key >> 29;
-  }
-  return key ? key : 1;
-}
-
 bool is_known_module(const Findings& f, uint64_t address) {
   for (uint32_t i = 0; i < f.modules && i < findings::kMostModules; i++) {
     if (f.module[i].ready && address >= f.module[i].start && address < f.module[i].limit) return true;
   }
   return false;
+}
+
+// Most that is left on a stack is data; what looks like text may be the heap, and differs from time to time.
+bool may_be_text(uint64_t word) { return word - 0x555555000000 < 0x10000000 || word - 0x7ffff0000000 < 0xffd0000 || word - 0x400000 < 0x4000000; }
+
+uint64_t key_of(const Spot& spot, const uint64_t* words, uint32_t count) {
+  const Findings& f = found();
+  uint64_t key = (spot.rip ^ spot.general[4] << 17) * 0x9E3779B97F4A7C15;
+  for (uint32_t i = 0; i < count; i++) {
+    if (may_be_text(words[i]) && is_known_module(f, words[i])) key = (key ^ words[i]) * 0xBF58476D1CE4E5B9 ^ key >> 29;
+  }
+  return key ? key : 1;
 }
 
 void note_modules() {

@@ -78,7 +78,7 @@ Tag wanted_tag(const Declared& object) {
 }
 
 void follow_policy(Declared& object) {
-  if (object.rules.policy() == Policy::kRacy) g_has_racy = true;
+  if (object.rules.policy() == Policy::kRacy && !object.is_automatic) g_has_racy = true;  // else it is a lock: what it tells is known
   tag(object, object.is_freed ? g_domains.closed() : wanted_tag(object));
 }
 

@@ -113,6 +113,32 @@ class Machine:
         return log.read_text(errors="replace").replace("\r\n", "\n")
 
 
+def has_keys():
+    """Whether this machine itself has protection keys, and its kernel uses them."""
+    return bool(re.search(r"\bospke\b", Path("/proc/cpuinfo").read_text()))
+
+
+class Here:
+    """The same for this machine, which has protection keys. Of /tmp the jobs use a folder of their own."""
+
+    def __init__(self, folder):
+        self.folder = Path(folder)
+        self.jobs = []
+
+    def bring(self, path):
+        pass
+
+    def add(self, name, command):
+        self.jobs.append((name, re.sub(r"/tmp/(found|shown|cache)", rf"{self.folder}/\1", command)))
+
+    def run(self, limit):
+        results = {}
+        for name, command in self.jobs:
+            done = subprocess.run(["bash", "-c", command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", timeout=limit)
+            results[name] = (done.returncode, done.stdout.removesuffix("\n"))
+        return results, "@@ end"
+
+
 def folder():
     """A place for the machine's files; in memory where there is room for them."""
     return tempfile.TemporaryDirectory(prefix="weir-mpk-")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Programs that declare sharing policies, checked by protection keys in an emulated machine: the programs of tests/declared, those of this folder, a self-test of the machine.
 
-usage: run.py BUILD [NAME ...]
+usage: programs.py [--here] BUILD [NAME ...]    --here: not emulated, by this machine's own protection keys; and not the command
 
 What is expected is said in the programs, as tests/declared/run.py has it, and in EXCEPT for what protection keys do not see. Two names may have the same domain, so a
 report may be missing in a run (one in seven at most): a program runs until it has all its reports, RUNS times at most, and has no other in any run. One that is to have
@@ -25,7 +25,7 @@ RUNS = int(os.environ.get("RUNS", "7"))
 
 
 def exceptions():
-    """NAME | what is said of it. `skip`: it is not run; `none`: it runs, and nothing is reported."""
+    """NAME | what is said of it. `skip`: it is not run; `none`: it runs, and nothing is reported; `library`: reports are of places in the C library."""
     found = {}
     for line in (HERE / "EXCEPT").read_text().splitlines():
         if line and not line.startswith("#"):
@@ -63,7 +63,13 @@ def commands(weir, programs, vm):
     for path in (declared_folder / "handed_over_unordered.c", declared_folder / "private_written.c", planted / "by_flag.c"):
         vm.bring(build(programs, path))
     seen = "protection keys keep threads"
-    return [
+    # Those that need no network: locks, barriers and queues that lie in objects of their own, and in locked ones.
+    annotated = []
+    for name in ("ctrace", "pfscan", "pbzip2", "fft", "streamcluster", "blackscholes", "swaptions", "ferret"):
+        program = weir.parent.parent / "bench/annotated" / name
+        vm.bring(program)
+        annotated.append((f"annotated.{name}", f"{weir} check --enforcer=mpk -- {program} --size small --threads 3", 0, [], ["race found", "races found"]))
+    return annotated + [
         ("doctor", f"{weir} doctor", None, ["protection keys", "15 of them"], []),
         # Found in one run of fourteen less than always: three times is enough.
         ("check", f"for i in 1 2 3; do {weir} check --enforcer=mpk -- {folder}/private_written; status=$?; [ $status = 66 ] && break; done; exit $status", 66,
@@ -112,15 +118,17 @@ def judge(source, expected, text):
 
 
 def main():
-    build_folder = Path(sys.argv[1]).resolve()
-    wanted = sys.argv[2:]
-    machine.need()
+    arguments = sys.argv[1:]
+    is_here = arguments[0] == "--here"
+    build_folder, wanted = Path(arguments[is_here]).resolve(), arguments[is_here + 1:]
+    if not is_here:
+        machine.need()
     except_for = exceptions()
     paths = sorted(p for folder in (HERE.parent / "declared", HERE / "programs") for p in folder.iterdir() if p.suffix in (".c", ".cc") and p.name != "dump.cc")
     paths = [p for p in paths if (not wanted or p.stem in wanted) and except_for.get(p.stem, ("",))[0] != "skip"]
     failed = 0
     with machine.folder() as folder:
-        vm = machine.Machine(folder)
+        vm = machine.Here(folder) if is_here else machine.Machine(folder)
         dump = Path(folder) / "dump"
         subprocess.run(["g++", "-std=c++20", "-O1", "-I", str(machine.ROOT / "src"), str(HERE.parent / "declared" / "dump.cc"), "-o", str(dump)], check=True)
         vm.bring(dump)
@@ -131,10 +139,11 @@ def main():
             source = declared.Source(path)
             program = build(Path(folder), path)
             vm.bring(program)
-            expected = [] if except_for.get(path.stem, ("",))[0] == "none" else source.expected
+            what = except_for.get(path.stem, ("",))[0]
+            expected = [] if what == "none" else [(None, *rest) for _, *rest in source.expected] if what == "library" else source.expected
             sources[path.stem] = source, expected
             vm.add(path.stem, checked(build_folder, dump, program, source.options, expected))
-        of_command = [] if wanted and "command" not in wanted else commands(build_folder / "bin" / "weir", Path(folder), vm)
+        of_command = [] if is_here or (wanted and "command" not in wanted) else commands(build_folder / "bin" / "weir", Path(folder), vm)
         for name, command, *_ in of_command:
             vm.add(f"command.{name}", command)
         results, text = vm.run(limit=float(os.environ.get("LIMIT", "1500")))
