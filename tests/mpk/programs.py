@@ -65,7 +65,7 @@ def commands(weir, programs, vm):
     seen = "protection keys keep threads"
     # Those that need no network: locks, barriers and queues that lie in objects of their own, and in locked ones.
     annotated = []
-    for name in ("ctrace", "pfscan", "pbzip2", "fft", "streamcluster", "blackscholes", "swaptions", "ferret"):
+    for name in ("ctrace", "streamcluster", "ferret"):
         program = weir.parent.parent / "bench/annotated" / name
         vm.bring(program)
         annotated.append((f"annotated.{name}", f"{weir} check --enforcer=mpk -- {program} --size small --threads 3", 0, [], ["race found", "races found"]))
