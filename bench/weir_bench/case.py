@@ -114,7 +114,7 @@ def with_their_recordings(points):
     return tuple(dict.fromkeys(ordered))
 
 
-CHECKERS = ("check", "annotated", "tsan", "helgrind")
+CHECKERS = ("check", "annotated", "keys", "tsan", "helgrind")
 
 
 def checker_column(name, weir):
@@ -122,9 +122,10 @@ def checker_column(name, weir):
     kernel scatters mappings widely, so nothing is scattered for it."""
     if name == "check":
         return Column(name, (weir, "check", "--"))
-    if name == "annotated":  # the same program with sharing policies, by weir-cc; native is the one without
+    if name in ("annotated", "keys"):  # the same program with sharing policies, by weir-cc; native is the one without
         folder = os.path.join(os.path.dirname(os.path.dirname(weir)), "bench", "annotated")
-        return Column(name, template=f"{shlex.quote(weir)} check --policies=declared -- {shlex.quote(folder)}/{{name}} {{arguments}}")
+        enforcer = "mpk" if name == "keys" else "process"
+        return Column(name, template=f"{shlex.quote(weir)} check --policies=declared --enforcer={enforcer} -- {shlex.quote(folder)}/{{name}} {{arguments}}")
     if name == "helgrind":
         return Column(name, template="valgrind --tool=helgrind -q --log-file=/dev/null {command}")
     folder = os.path.join(os.path.dirname(os.path.dirname(weir)), "bench", "tsan")

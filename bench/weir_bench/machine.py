@@ -7,6 +7,12 @@ import subprocess
 import time
 
 
+def has_protection_keys():
+    """Whether the processor has them and its kernel uses them."""
+    with open("/proc/cpuinfo") as file:
+        return "ospke" in file.read().split()
+
+
 def describe(build):
     model = ""
     try:

@@ -5,7 +5,7 @@ import os
 import shutil
 from typing import Callable
 
-from . import workloads
+from . import machine, workloads
 from .case import Case
 
 DIRECT, ISOLATED = "token:direct", "token:isolated"
@@ -122,9 +122,10 @@ PRESETS = {
         limit=60,
     ),
     "paper-push": Preset(
-        "sharing policies: the ten programs of the PUSh paper with their annotations under weir check --policies=declared, beside its figures",
+        "sharing policies: the ten programs of the PUSh paper with their annotations under weir check --policies=declared, by processes and, where the machine has "
+        "them, by protection keys, beside its figures",
         papers(workloads.PAPER_PUSH),
-        points=("annotated",),
+        points=("annotated", "keys") if machine.has_protection_keys() else ("annotated",),
         threads=(8,),
         pairs=3,
     ),
