@@ -74,4 +74,11 @@ void meet_others(Task& task);
 // With the object of the operation at hand: how many tasks wait at objects of its slot, as told by note_waiting.
 uint32_t& waiting(const Task& task);
 
+// Where nothing is kept: who waits for a condition sleeps for a while without a turn, in its slot's list, first come first served. All but the last REQUIRE the slot.
+void begin_sleep_apart(Task& task, uint64_t key);
+bool end_sleep_apart(Task& task);  // false: it has been woken
+uint32_t wake_apart(const Task& task, uint64_t key, uint32_t count);  // how many
+// Until it is woken, a signal comes, or that time is over.
+void sleep_apart(Task& task, uint64_t nanoseconds);
+
 }  // namespace weir::object

@@ -7,6 +7,10 @@
 // In a section that keeps the turn (mutex.cc) neither gives it up: a signal is part of the section, and so is a wait, which
 // passes the turn on while it lasts and has it again when it is over.
 //
+// View guarded, where nothing is kept: a wait sleeps without a turn for 50 ms, in its object's slot (event/object.h), and goes on in turns then, where signals, cancellation, time
+// limits and deadlocks are looked at. Who signals wakes sleepers of the slot first, and those in the queue, who are counted in the slot, in its turn. Nobody is lost between: a task is
+// among the sleepers before it gives the mutex back, and goes from there to the queue with the slot held.
+//
 // A signal while nobody waits has no effect, and under View isolated it is no event: who waits changes in turns only, so
 // in a parallel phase the answer is fixed. A task that begins to wait in the turns after it has looked at what it waits
 // for before it saw what this task wrote; if that was written under the mutex, the lock of the mutex orders the two.
@@ -58,40 +62,88 @@ void count_waiting(uint64_t condition, int by) {
   object::waiting(task) += static_cast<uint32_t>(by);
 }
 
+// Of View guarded, where nothing is kept.
+bool goes_apart() { return object::g_ordered && !object::g_kept; }
+
+enum class Apart { kNot, kHeld, kWoken, kLate };
+
+// Without a turn, for a while. kNot: it has done nothing. kHeld: it is over, and the mutex is still held. kWoken: somebody has woken it, the mutex is not held. kLate: it is still among the sleepers.
+Apart wait_apart(Task& task, const Wait& wait) {
+  constexpr uint64_t kWhile = 50'000'000;  // nanoseconds: then it waits in turns, where deadlocks are found
+  const auto key = reinterpret_cast<uint64_t>(wait.condition);
+  if (!goes_apart() || !may_be_given_apart(task, wait.mutex) || (is_cancelled() && !wait.ignores_cancel)) return Apart::kNot;
+  if (!object::begin(task, object_of(key))) return Apart::kNot;
+  object::begin_sleep_apart(task, key);  // before others can have the mutex, and signal
+  object::end(task);
+  if (!give_apart(task, wait.mutex)) {
+    const object::Scope scope(task, object_of(key));
+    return object::end_sleep_apart(task) ? Apart::kNot : Apart::kHeld;
+  }
+  const uint64_t rest = remaining(wait.until);
+  object::sleep_apart(task, rest && rest < kWhile ? rest : kWhile);
+  return __atomic_load_n(&task.sleeps_apart, __ATOMIC_ACQUIRE) ? Apart::kLate : Apart::kWoken;
+}
+
+// Who has slept without a turn goes on waiting in its turn, or has been woken: what block() answers. The mutex is not held.
+long go_on_waiting(Task& task, const Wait& wait) {
+  const auto key = reinterpret_cast<uint64_t>(wait.condition);
+  {
+    const object::Scope scope(task, object_of(key));
+    if (!object::end_sleep_apart(task)) return 0;
+    object::waiting(task)++;
+  }
+  const bool is_over = is_cancelled() && !wait.ignores_cancel;
+  const long result = is_over ? EINTR : block_cancellable(key, remaining(wait.until), "condition", wait.ignores_cancel);
+  count_waiting(key, -1);
+  return result;
+}
+
+// Within a turn: how many have been woken.
+uint32_t wake_any(uint64_t condition, uint32_t count) {
+  uint32_t woken = 0;
+  if (goes_apart()) {
+    Task& task = self();
+    const object::Scope scope(task, object_of(condition));
+    woken = object::wake_apart(task, condition, count);
+  }
+  return woken < count ? woken + wake(condition, count - woken, ~0u) : woken;
+}
+
+// Within a turn, after a wait that ended with `result`: the mutex is taken again.
+long end_wait(const Wait& wait, long result) {
+  const bool cancelled = is_cancelled() && !wait.ignores_cancel;
+  if (result == 0 && cancelled) {
+    wake_any(reinterpret_cast<uint64_t>(wait.condition), 1);
+    result = EINTR;
+  }
+  if (result == EINTR && !cancelled) return kRelock;
+  if (const long locked = acquire(reinterpret_cast<long>(wait.mutex), Until{}, false, true)) return locked;
+  return result == EINTR ? kInterrupted : result;
+}
+
 long wait_event(long wait_at, long, long) {
   const Wait wait = *reinterpret_cast<const Wait*>(wait_at);
   const auto key = reinterpret_cast<uint64_t>(wait.condition);
   const auto mutex = reinterpret_cast<long>(wait.mutex);
-  Section section(self());
+  Task& task = self();
+  const Apart apart = wait_apart(task, wait);
+  if (apart == Apart::kHeld || (apart == Apart::kWoken && !is_cancelled() && take_apart(task, wait.mutex))) return 0;
+  Section section(task);
   if (section.of_more_than(static_cast<uint64_t>(mutex))) section.give_up();
   begin_turn(EventKind::kCondition);
   long result;
-  if (is_cancelled() && !wait.ignores_cancel) {
+  bool mutex_error = false;
+  if (apart != Apart::kNot) {
+    result = end_wait(wait, apart == Apart::kWoken ? 0 : go_on_waiting(task, wait));
+  } else if (is_cancelled() && !wait.ignores_cancel) {
     result = kCancelled;
   } else {
     count_waiting(key, 1);  // before others can have the mutex, and signal without a turn
     result = release(mutex, false);
-    if (result != 0) {
-      count_waiting(key, -1);
-    } else {
-      result = block_cancellable(key, remaining(wait.until), "condition", wait.ignores_cancel);
-      count_waiting(key, -1);
-      const bool cancelled = is_cancelled() && !wait.ignores_cancel;
-      if (result == 0 && cancelled) {
-        wake(key, 1, ~0u);
-        result = EINTR;
-      }
-      if (result == EINTR && !cancelled) {
-        result = kRelock;
-      } else {
-        const long locked = acquire(mutex, Until{}, false, true);
-        if (locked) {
-          result = locked;
-        } else if (result == EINTR) {
-          result = kInterrupted;
-        }
-      }
-    }
+    if (result == 0) result = block_cancellable(key, remaining(wait.until), "condition", wait.ignores_cancel);
+    else mutex_error = true;
+    count_waiting(key, -1);
+    if (!mutex_error) result = end_wait(wait, result);
   }
   end_turn();
   if (result == kRelock) section.give_up();
@@ -132,11 +184,22 @@ long wake_in_order(Task& task, long condition) {
   });
 }
 
+// View guarded: who sleeps without a turn is woken without one.
+template <uint32_t kCount>
+long wake_apart(Task& task, long condition) {
+  return in_order(task, object_of(static_cast<uint64_t>(condition)), "a condition that others wait for", [&] {
+    if (object::wake_apart(task, static_cast<uint64_t>(condition), kCount) == kCount) return 0L;
+    return object::waiting(task) || flags_of(reinterpret_cast<pthread_cond_t*>(condition)) >= kOneWaiter ? kTakesTurn : 0L;
+  });
+}
+
+InOrder wake_operation(uint32_t count) { return !goes_apart() ? wake_in_order : count == 1 ? wake_apart<1> : wake_apart<~0u>; }
+
 long wake_event(long condition, long count, long tried) {
-  if (replayed_in_order(wake_in_order, condition, tried) != kTakesTurn) return 0;
+  if (replayed_in_order(wake_operation(static_cast<uint32_t>(count)), condition, tried) != kTakesTurn) return 0;
   Section section(self());
   begin_turn(EventKind::kCondition);
-  const uint32_t woken = wake(static_cast<uint64_t>(condition), static_cast<uint32_t>(count), ~0u);
+  const uint32_t woken = wake_any(static_cast<uint64_t>(condition), static_cast<uint32_t>(count));
   const bool others = object_at<pthread_cond_t>(condition)->__data.__wrefs >= kOneWaiter;
   end_turn();
   return others && (count > 1 || woken == 0);
@@ -151,7 +214,7 @@ bool wakes_nobody(const pthread_cond_t* condition) {
 // Answers whether libc's own waiters are to be woken, too.
 bool wakes_others(pthread_cond_t* condition, uint32_t count) {
   bool tried;
-  if (makes_in_order(wake_in_order, condition, tried)) return false;
+  if (makes_in_order(wake_operation(count), condition, tried)) return false;
   return weir::weir_upcall(wake_event, reinterpret_cast<long>(condition), count, tried) != 0;
 }
 

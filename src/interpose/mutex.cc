@@ -108,10 +108,11 @@ bool keep_turn(long address) {
   return true;
 }
 
-// Order only, without a turn: answers as the operation does, or kTakesTurn.
+// Order only, without a turn: answers as the operation does, or kTakesTurn. `kCounts`: as in a lock, not as in a wait for a condition.
+template <bool kCounts>
 long try_in_order(Task& task, long address) {
   return in_order(task, static_cast<uint64_t>(address), "a mutex that another task holds", [&] {
-    const long result = try_take(*object_at<Mutex>(address), static_cast<uint64_t>(address), task.virtual_tid);
+    const long result = try_take(*object_at<Mutex>(address), static_cast<uint64_t>(address), task.virtual_tid, kCounts);
     if (result == EBUSY) return kTakesTurn;
     task.failed_tries = task.tried_in_vain = 0;
     return result;
@@ -125,13 +126,14 @@ void wake_sleeper(Task& task, long address) {
   sys::futex_wake(reinterpret_cast<uint32_t*>(&object_at<Mutex>(address)->__lock));
 }
 
+template <bool kCounts>
 long unlock_in_order(Task& task, long address) {
   bool wakes = false;
   const long result = in_order(task, static_cast<uint64_t>(address), "a mutex that others wait for", [&] {
     auto& mutex = *object_at<Mutex>(address);
     if (mutex.__lock > 1 && (object::g_kept || object::waiting(task))) return kTakesTurn;
     wakes = mutex.__lock > 1;
-    switch (give_back(mutex, static_cast<uint64_t>(address), task.virtual_tid, true)) {
+    switch (give_back(mutex, static_cast<uint64_t>(address), task.virtual_tid, kCounts)) {
       case Release::kNotOwner: wakes = false; return long{EPERM};
       case Release::kKept: wakes = false; break;
       case Release::kDone: break;
@@ -143,7 +145,7 @@ long unlock_in_order(Task& task, long address) {
 }
 
 // Nothing is kept: sleeps until it has the mutex; where it is late, or a signal has come, it waits in turns, where a deadlock is found.
-long wait_apart(Task& task, long address) {
+long wait_apart(Task& task, long address, bool count_user) {
   constexpr uint64_t kSleep = 50'000'000;
   long result = kTakesTurn;
   begin_kernel_sleep(task);
@@ -151,7 +153,7 @@ long wait_apart(Task& task, long address) {
     auto& mutex = *object_at<Mutex>(address);
     {
       const object::Scope scope(task, static_cast<uint64_t>(address));
-      result = try_take(mutex, static_cast<uint64_t>(address), task.virtual_tid);
+      result = try_take(mutex, static_cast<uint64_t>(address), task.virtual_tid, count_user);
       if (result == 0 || result == EBUSY) mutex.__lock = 2;
     }
     if (result != EBUSY) break;
@@ -164,12 +166,12 @@ long wait_apart(Task& task, long address) {
 
 // `tried`, of this event and those that follow: recorded, it was to be made without a turn.
 long lock_event(long address, long until_at, long tried) {
-  if (const long result = replayed_in_order(try_in_order, address, tried); result != kTakesTurn) return result;
+  if (const long result = replayed_in_order(try_in_order<true>, address, tried); result != kTakesTurn) return result;
   const auto is_free = [&] { return !object_at<volatile Mutex>(address)->__lock; };
-  if (const long result = tried ? made_apart(try_in_order, address, is_free) : kTakesTurn; result != kTakesTurn) return result;
+  if (const long result = tried ? made_apart(try_in_order<true>, address, is_free) : kTakesTurn; result != kTakesTurn) return result;
   const Until until = *reinterpret_cast<const Until*>(until_at);
   if (tried && object::g_ordered && !object::g_kept && !until.is_set) {
-    if (const long result = wait_apart(self(), address); result != kTakesTurn) return result;
+    if (const long result = wait_apart(self(), address, true); result != kTakesTurn) return result;
   }
   begin_turn(EventKind::kMutex);
   stand_aside(self());
@@ -180,7 +182,7 @@ long lock_event(long address, long until_at, long tried) {
 }
 
 long try_event(long address, long tried, long) {
-  if (const long result = replayed_in_order(try_in_order, address, tried); result != kTakesTurn) return result;
+  if (const long result = replayed_in_order(try_in_order<true>, address, tried); result != kTakesTurn) return result;
   Task& task = self();
   begin_turn(EventKind::kMutex);
   stand_aside(task);
@@ -197,7 +199,7 @@ long try_event(long address, long tried, long) {
 }
 
 long unlock_event(long address, long tried, long) {
-  if (const long result = replayed_in_order(unlock_in_order, address, tried); result != kTakesTurn) return result;
+  if (const long result = replayed_in_order(unlock_in_order<true>, address, tried); result != kTakesTurn) return result;
   Task& task = self();
   const uint32_t held = task.held;
   task.held = 0;  // this event belongs to the section
@@ -229,7 +231,7 @@ int lock_until(pthread_mutex_t* mutex, const Until& until) {
       const int result = try_take(mutex->__data, reinterpret_cast<uint64_t>(mutex), section.tid());
       if (result == 0) section.hold(mutex);
       if (result != EBUSY) return result;
-    } else if (const long result = recorded_in_order(try_in_order, mutex); result != kTakesTurn) {
+    } else if (const long result = recorded_in_order(try_in_order<true>, mutex); result != kTakesTurn) {
       return static_cast<int>(result);
     }
   }
@@ -297,6 +299,19 @@ int release(long address, bool forget_user) {
   return 0;
 }
 
+bool may_be_given_apart(const Task& task, const pthread_mutex_t* mutex) {
+  const Mutex& words = *object_at<Mutex>(reinterpret_cast<long>(mutex));
+  return !(words.__kind & (kMutexKind | kForeignKinds)) && words.__lock && words.__owner == task.virtual_tid;
+}
+
+bool give_apart(Task& task, const pthread_mutex_t* mutex) { return unlock_in_order<false>(task, reinterpret_cast<long>(mutex)) == 0; }
+
+bool take_apart(Task& task, const pthread_mutex_t* mutex) {
+  const auto address = reinterpret_cast<long>(mutex);
+  const auto is_free = [&] { return !object_at<volatile Mutex>(address)->__lock; };
+  return try_in_order<false>(task, address) == 0 || made_apart(try_in_order<false>, address, is_free) == 0 || wait_apart(task, address, false) == 0;
+}
+
 int lock_mutex(pthread_mutex_t* mutex) {
   if (!is_event() || !is_ours(mutex)) return weir::happens::by_library([&] { return real().pthread_mutex_lock(mutex); });
   return lock_until(mutex, Until{});
@@ -313,7 +328,7 @@ int try_mutex(pthread_mutex_t* mutex) {
       const object::Scope scope(self(), reinterpret_cast<uint64_t>(mutex), self().turn_depth != 0);
       result = try_take(mutex->__data, reinterpret_cast<uint64_t>(mutex), section.tid());
       if (result == 0) section.hold(mutex);
-    } else if (const long taken = recorded_in_order(try_in_order, mutex); taken != kTakesTurn) {
+    } else if (const long taken = recorded_in_order(try_in_order<true>, mutex); taken != kTakesTurn) {
       result = static_cast<int>(taken);
     }
   }
@@ -344,7 +359,7 @@ int unlock_mutex(pthread_mutex_t* mutex) {
       const object::Scope scope(self(), reinterpret_cast<uint64_t>(mutex), self().turn_depth != 0);
       return give_back(mutex->__data, reinterpret_cast<uint64_t>(mutex), section.tid(), true) == Release::kNotOwner ? EPERM : 0;
     }
-    if (const long result = tried ? recorded_in_order(unlock_in_order, mutex) : kTakesTurn; result != kTakesTurn) return static_cast<int>(result);
+    if (const long result = tried ? recorded_in_order(unlock_in_order<true>, mutex) : kTakesTurn; result != kTakesTurn) return static_cast<int>(result);
   }
   if (runtime::g_copies) {
     AloneSection section;

@@ -24,6 +24,12 @@ long acquire(long address, const Until& until, bool count_user, bool through_sig
 // Within a turn. `forget_user` as in unlock, not as in a wait for a condition. Answers an error number.
 int release(long address, bool forget_user);
 
+// View guarded, in the runtime and without a turn: the mutex of a wait for a condition. Whether it may be: the plain kind, held by the task. False: it has not been given back, or
+// taken, and takes a turn.
+bool may_be_given_apart(const Task& task, const pthread_mutex_t* mutex);
+bool give_apart(Task& task, const pthread_mutex_t* mutex);
+bool take_apart(Task& task, const pthread_mutex_t* mutex);
+
 // On the program's stack, with whatever is_event() says.
 int lock_mutex(pthread_mutex_t* mutex);
 int try_mutex(pthread_mutex_t* mutex);

@@ -4,6 +4,7 @@
 
 #include "event/object.h"
 
+#include "event/event.h"
 #include "event/input.h"
 #include "runtime/mappings.h"
 #include "runtime/recording.h"
@@ -42,6 +43,7 @@ struct alignas(64) Slot {
   uint32_t sleepers; // replaying, on `calls`
   uint32_t calls;
   uint32_t waiting;
+  uint32_t first_apart;  // TaskId + 1; 0 none
 };
 
 struct alignas(64) Counter {
@@ -434,5 +436,55 @@ void meet_others(Task& task) {
 }
 
 uint32_t& waiting(const Task& task) { return slot_of(task).waiting; }
+
+namespace {
+
+// Takes out of the slot's list up to `count` of whom `goes` says so. How many. Once its word says that it is woken, a task may be in another list.
+template <typename Goes>
+uint32_t take_out(Slot& slot, uint32_t count, Goes goes) {
+  uint32_t found = 0;
+  for (uint32_t* link = &slot.first_apart; *link && found < count;) {
+    Task& other = shared().tasks[*link - 1];
+    if (!goes(other)) {
+      link = &other.next_apart;
+      continue;
+    }
+    *link = other.next_apart;
+    __atomic_store_n(&other.sleeps_apart, 0u, __ATOMIC_RELEASE);
+    if (&other != &self()) sys::futex_wake(&other.sleeps_apart);
+    found++;
+  }
+  return found;
+}
+
+}  // namespace
+
+void begin_sleep_apart(Task& task, uint64_t key) {
+  uint32_t* link = &slot_of(task).first_apart;
+  while (*link) link = &shared().tasks[*link - 1].next_apart;
+  task.apart_key = key;
+  task.next_apart = 0;
+  __atomic_store_n(&task.sleeps_apart, 1u, __ATOMIC_RELEASE);
+  *link = task.id + 1;
+}
+
+bool end_sleep_apart(Task& task) {
+  return take_out(slot_of(task), 1, [&](const Task& other) { return &other == &task; }) != 0;
+}
+
+uint32_t wake_apart(const Task& task, uint64_t key, uint32_t count) {
+  return take_out(slot_of(task), count, [&](const Task& other) { return other.apart_key == key; });
+}
+
+void sleep_apart(Task& task, uint64_t nanoseconds) {
+  begin_kernel_sleep(task);
+  const uint64_t limit = sys::monotonic_ns() + nanoseconds;
+  while (__atomic_load_n(&task.sleeps_apart, __ATOMIC_ACQUIRE) && !task.pending) {
+    const uint64_t now = sys::monotonic_ns();
+    if (now >= limit) break;
+    sys::futex_wait(&task.sleeps_apart, 1, limit - now);
+  }
+  end_kernel_sleep(task);
+}
 
 }  // namespace weir::object

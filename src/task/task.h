@@ -197,6 +197,9 @@ struct Task {
                               // process does no other's work afterwards. Those that it makes have it, too
   sys::FloatControl float_control;  // that it begins with
   uint32_t cancel_wait;       // it waits where that ends the wait
+  uint32_t sleeps_apart;      // futex: it is among the sleepers of an object's slot (event/object.h). This, and the two: guarded by the slot
+  uint32_t next_apart;        // + 1: who sleeps after it in that slot; 0 none
+  uint64_t apart_key;         // what it sleeps for
   uint32_t failed_tries;      // trylocks in a row that found a mutex held
   uint32_t tried_in_vain;     // the last one did
   uint64_t once;              // program address: innermost pthread_once that has not begun its routine (see interpose)
