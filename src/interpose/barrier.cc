@@ -35,9 +35,10 @@ uint64_t round_of(long address, volatile Barrier& barrier, uint32_t mine) {
   return static_cast<uint64_t>(address) + (barrier.count ? (mine - 1) / barrier.count & 1 : 0);
 }
 
-// An arrival; true: it completed the round.
-bool arrive(volatile Barrier& barrier, uint32_t& mine) {
+// An arrival; true: it completed the round. It is told before the round is over: who waits without a turn goes on at once, and knows it then.
+bool arrive(long address, volatile Barrier& barrier, uint32_t& mine) {
   mine = barrier.in + 1;
+  happens::release(round_of(address, barrier, mine));
   barrier.in = mine;
   if (mine - barrier.current_round != barrier.count) return false;
   const uint32_t round = mine < kStartAgain ? mine : 0;
@@ -88,8 +89,7 @@ long arrive_in_order(Task& task, long address) {
     return kTakesTurn;
   }
   uint32_t mine;
-  const bool completes = arrive(barrier, mine);
-  happens::release(round_of(address, barrier, mine));
+  const bool completes = arrive(address, barrier, mine);
   if (completes) happens::acquire(round_of(address, barrier, mine));
   object::end(task);
   if (!completes) return wait_in_order(task, address, barrier, mine);
@@ -110,8 +110,7 @@ long barrier_event(long address, long number, long tried) {
   {
     const object::Scope scope(task, key);
     if (!mine) {
-      completes = arrive(barrier, mine);
-      happens::release(round_of(address, barrier, mine));
+      completes = arrive(address, barrier, mine);
     }
     stays = number && !completes && waits(barrier, mine);
     if (stays && object::g_ordered) object::waiting(task)++;

@@ -1,7 +1,7 @@
 // No thread passes a barrier before all have come, and exactly one of them is told SERIAL_THREAD in each round.
 #include "program.h"
 
-enum { kRounds = 60 };
+enum { kRounds = 400 };
 static pthread_barrier_t barrier;
 static int threads, arrived[kMaxThreads], serial[kRounds];
 
