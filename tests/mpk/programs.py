@@ -50,7 +50,7 @@ def checked(build_folder, dump, program, options, expected):
     wanted = len(expected)
     most, enough = (RUNS, f"[ $(grep -c . /tmp/shown) -ge {wanted} ] && break") if expected else (2, "true")
     return (f"n=0; while [ $n -lt {most} ]; do n=$((n + 1)); echo @run; rm -f /tmp/found; {dump} new /tmp/found; "
-            f"{{ LD_PRELOAD={library} LD_BIND_NOW=1 WEIR_OPTIONS=order=free,view=guarded,enforcer=mpk,cache=/tmp/cache,findings=9{options} timeout 100 {program}; "
+            f"{{ LD_PRELOAD={library} LD_BIND_NOW=1 WEIR_OPTIONS=order=free,view=guarded,enforcer=mpk,cache=/tmp/cache,findings=9{options} timeout 300 {program}; "
             f"echo \"@ended $?\"; }} 9<>/tmp/found; {dump} show /tmp/found >/tmp/shown; cat /tmp/shown; {enough}; done")
 
 
