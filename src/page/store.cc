@@ -277,6 +277,8 @@ void remove_region(uint64_t start, uint64_t size) {
   }
 }
 
+bool g_remembers_regions = false;
+
 bool in_arena(uint64_t address) { return address - kArena < kArenaSize; }
 
 namespace {
@@ -290,6 +292,12 @@ uint64_t g_nowhere[kNowhere];
 const Region* region_of(uint64_t address) {
   const Shared& s = shared();
   const auto has = [&](uint32_t i) { return s.regions[i].live && address - s.regions[i].start < s.regions[i].size; };
+  if (!g_remembers_regions) {
+    for (uint32_t i = 0; i < s.region_count; i++) {
+      if (has(i)) return &s.regions[i];
+    }
+    return nullptr;
+  }
   const uint32_t last = __atomic_load_n(&g_last_region, __ATOMIC_RELAXED);
   if (last < s.region_count && has(last)) return &s.regions[last];
   const uint64_t page = address / kPageSize;

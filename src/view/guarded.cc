@@ -105,6 +105,7 @@ class Spending {
 void start(Task& task) {
   happens::g_calls = options().has_keys() ? happens::Calls::kPlain : happens::Calls::kReplaced;
   find_system_libraries();
+  page::g_remembers_regions = true;
   begin_first(task);
   __atomic_store_n(&found().multi, 1u, __ATOMIC_RELEASE);
   happens::g_checked = true;
