@@ -8,7 +8,7 @@ set -uo pipefail
 ulimit -c 0
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-build=$1
+build=$(cd "$1" && pwd) || exit 1
 shift
 limit=${LIMIT:-60}
 work=$(mktemp -d)
