@@ -31,6 +31,8 @@ namespace weir::object {
 
 extern bool g_ordered;  // objects have orders of their own; from the first thread on
 extern bool g_kept;     // and they are recorded, or replayed
+// They have, and nothing is kept: View guarded.
+inline bool is_unkept() { return g_ordered && !g_kept; }
 
 // Without a turn, in the runtime or with signals held up: an operation on the object at `address` begins, and the slot is the task's. False: it
 // is to take a turn.

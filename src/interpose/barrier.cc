@@ -109,9 +109,7 @@ long barrier_event(long address, long number, long tried) {
   bool completes = false, stays;
   {
     const object::Scope scope(task, key);
-    if (!mine) {
-      completes = arrive(address, barrier, mine);
-    }
+    if (!mine) completes = arrive(address, barrier, mine);
     stays = number && !completes && waits(barrier, mine);
     if (stays && object::g_ordered) object::waiting(task)++;
   }

@@ -62,16 +62,18 @@ void count_waiting(uint64_t condition, int by) {
   object::waiting(task) += static_cast<uint32_t>(by);
 }
 
-// Of View guarded, where nothing is kept.
-bool goes_apart() { return object::g_ordered && !object::g_kept; }
+enum class Apart {
+  kNot,    // it has done nothing
+  kHeld,   // the wait is over, and the mutex still held
+  kWoken,  // the wait is over, and the mutex is not held
+  kLate,   // it is still among the sleepers
+};
 
-enum class Apart { kNot, kHeld, kWoken, kLate };
-
-// Without a turn, for a while. kNot: it has done nothing. kHeld: it is over, and the mutex is still held. kWoken: somebody has woken it, the mutex is not held. kLate: it is still among the sleepers.
+// Without a turn, for a while.
 Apart wait_apart(Task& task, const Wait& wait) {
   constexpr uint64_t kWhile = 50'000'000;  // nanoseconds: then it waits in turns, where deadlocks are found
   const auto key = reinterpret_cast<uint64_t>(wait.condition);
-  if (!goes_apart() || !may_be_given_apart(task, wait.mutex) || (is_cancelled() && !wait.ignores_cancel)) return Apart::kNot;
+  if (!object::is_unkept() || !may_be_given_apart(task, wait.mutex) || (is_cancelled() && !wait.ignores_cancel)) return Apart::kNot;
   if (!object::begin(task, object_of(key))) return Apart::kNot;
   object::begin_sleep_apart(task, key);  // before others can have the mutex, and signal
   object::end(task);
@@ -101,7 +103,7 @@ long go_on_waiting(Task& task, const Wait& wait) {
 // Within a turn: how many have been woken.
 uint32_t wake_any(uint64_t condition, uint32_t count) {
   uint32_t woken = 0;
-  if (goes_apart()) {
+  if (object::is_unkept()) {
     Task& task = self();
     const object::Scope scope(task, object_of(condition));
     woken = object::wake_apart(task, condition, count);
@@ -132,18 +134,16 @@ long wait_event(long wait_at, long, long) {
   if (section.of_more_than(static_cast<uint64_t>(mutex))) section.give_up();
   begin_turn(EventKind::kCondition);
   long result;
-  bool mutex_error = false;
   if (apart != Apart::kNot) {
     result = end_wait(wait, apart == Apart::kWoken ? 0 : go_on_waiting(task, wait));
   } else if (is_cancelled() && !wait.ignores_cancel) {
     result = kCancelled;
   } else {
     count_waiting(key, 1);  // before others can have the mutex, and signal without a turn
-    result = release(mutex, false);
-    if (result == 0) result = block_cancellable(key, remaining(wait.until), "condition", wait.ignores_cancel);
-    else mutex_error = true;
+    const int error = release(mutex, false);
+    result = error ? error : block_cancellable(key, remaining(wait.until), "condition", wait.ignores_cancel);
     count_waiting(key, -1);
-    if (!mutex_error) result = end_wait(wait, result);
+    if (!error) result = end_wait(wait, result);
   }
   end_turn();
   if (result == kRelock) section.give_up();
@@ -193,7 +193,7 @@ long wake_apart(Task& task, long condition) {
   });
 }
 
-InOrder wake_operation(uint32_t count) { return !goes_apart() ? wake_in_order : count == 1 ? wake_apart<1> : wake_apart<~0u>; }
+InOrder wake_operation(uint32_t count) { return !object::is_unkept() ? wake_in_order : count == 1 ? wake_apart<1> : wake_apart<~0u>; }
 
 long wake_event(long condition, long count, long tried) {
   if (replayed_in_order(wake_operation(static_cast<uint32_t>(count)), condition, tried) != kTakesTurn) return 0;

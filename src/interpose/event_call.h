@@ -204,7 +204,7 @@ long in_order(Task& task, uint64_t object, const char* why, Make make) {
 // In program code, in a section of a task that is not alone: recorded, that is where it is made; and by protection keys, where nobody watches the program's
 // stack.
 inline long recorded_in_order(InOrder operation, const void* object) {
-  if (object::g_kept ? !input::recording() : !runtime::g_keys || !object::g_ordered) return kTakesTurn;
+  if (object::g_kept ? !input::recording() : !(runtime::g_keys && object::is_unkept())) return kTakesTurn;
   Task& task = self();
   const long result = operation(task, reinterpret_cast<long>(object));
   if (result != kTakesTurn) task.passes++;  // as if it had come in
@@ -231,7 +231,7 @@ inline long replayed_in_order(InOrder operation, long object, bool tried) {
 template <typename MayGo>
 long made_apart(InOrder operation, long object, MayGo may_go) {
   constexpr uint64_t kPatience = 8000;  // cycles
-  if (!object::g_ordered || object::g_kept) return kTakesTurn;
+  if (!object::is_unkept()) return kTakesTurn;
   for (const uint64_t since = sys::cycles();;) {
     if (may_go()) return operation(self(), object);
     if (sys::cycles() - since > kPatience) return kTakesTurn;

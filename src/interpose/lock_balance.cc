@@ -20,9 +20,7 @@ using declared::LockError;
 // Its words as they are now, without a right to their page.
 template <typename Lock>
 const Lock& words_of(const void* lock) {
-  const auto address = reinterpret_cast<uint64_t>(lock);
-  if (runtime::g_keys && g_tasks_active) happens::open_object(address);  // a section, or the C library's part, follows
-  return *reinterpret_cast<const Lock*>(g_tasks_active ? page::alias_of(address) : address);
+  return *beside(static_cast<const Lock*>(lock));
 }
 
 bool is_checked() { return !(g_tasks_active && (self().in_vfork || self().in_runtime)); }

@@ -121,7 +121,7 @@ long try_in_order(Task& task, long address) {
 
 // By protection keys: it may lie where its holder only can touch it.
 void wake_sleeper(Task& task, long address) {
-  if (object::g_kept || !object::g_ordered) return;
+  if (!object::is_unkept()) return;
   let_kernel_in(task);
   sys::futex_wake(reinterpret_cast<uint32_t*>(&object_at<Mutex>(address)->__lock));
 }
@@ -170,7 +170,7 @@ long lock_event(long address, long until_at, long tried) {
   const auto is_free = [&] { return !object_at<volatile Mutex>(address)->__lock; };
   if (const long result = tried ? made_apart(try_in_order<true>, address, is_free) : kTakesTurn; result != kTakesTurn) return result;
   const Until until = *reinterpret_cast<const Until*>(until_at);
-  if (tried && object::g_ordered && !object::g_kept && !until.is_set) {
+  if (tried && object::is_unkept() && !until.is_set) {
     if (const long result = wait_apart(self(), address, true); result != kTakesTurn) return result;
   }
   begin_turn(EventKind::kMutex);
@@ -249,7 +249,7 @@ long acquire(long address, const Until& until, bool count_user, bool through_sig
   Task& task = self();
   bool waited = false;
   const auto count_waiting = [&](int by) {
-    if (!object::g_kept && object::g_ordered) object::waiting(task) += static_cast<uint32_t>(by);
+    if (object::is_unkept()) object::waiting(task) += static_cast<uint32_t>(by);
   };
   for (;;) {
     use(address);

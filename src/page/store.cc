@@ -289,28 +289,28 @@ uint32_t g_last_region;
 constexpr uint32_t kNowhere = 64, kVersionBits = 28;
 uint64_t g_nowhere[kNowhere];
 
-const Region* region_of(uint64_t address) {
+const Region* find_region(uint64_t address) {
   const Shared& s = shared();
-  const auto has = [&](uint32_t i) { return s.regions[i].live && address - s.regions[i].start < s.regions[i].size; };
-  if (!g_remembers_regions) {
-    for (uint32_t i = 0; i < s.region_count; i++) {
-      if (has(i)) return &s.regions[i];
-    }
-    return nullptr;
+  for (uint32_t i = 0; i < s.region_count; i++) {
+    if (s.regions[i].live && address - s.regions[i].start < s.regions[i].size) return &s.regions[i];
   }
-  const uint32_t last = __atomic_load_n(&g_last_region, __ATOMIC_RELAXED);
-  if (last < s.region_count && has(last)) return &s.regions[last];
+  return nullptr;
+}
+
+const Region* region_of(uint64_t address) {
+  if (!g_remembers_regions) return find_region(address);
+  const Shared& s = shared();
+  const Region& last = s.regions[__atomic_load_n(&g_last_region, __ATOMIC_RELAXED)];
+  if (last.live && address - last.start < last.size) return &last;
   const uint64_t page = address / kPageSize;
   const uint64_t version = __atomic_load_n(&s.regions_version, __ATOMIC_ACQUIRE);
   const uint64_t nowhere = page << kVersionBits | ((version + 1) & ((1u << kVersionBits) - 1));
-  if (__atomic_load_n(&g_nowhere[page % kNowhere], __ATOMIC_RELAXED) == nowhere) return nullptr;
-  for (uint32_t i = 0; i < s.region_count; i++) {
-    if (!has(i)) continue;
-    __atomic_store_n(&g_last_region, i, __ATOMIC_RELAXED);
-    return &s.regions[i];
-  }
-  if (page >> (64 - kVersionBits) == 0) __atomic_store_n(&g_nowhere[page % kNowhere], nowhere, __ATOMIC_RELAXED);
-  return nullptr;
+  uint64_t& known = g_nowhere[page % kNowhere];
+  if (__atomic_load_n(&known, __ATOMIC_RELAXED) == nowhere) return nullptr;
+  const Region* region = find_region(address);
+  if (region) __atomic_store_n(&g_last_region, static_cast<uint32_t>(region - s.regions), __ATOMIC_RELAXED);
+  else if (page >> (64 - kVersionBits) == 0) __atomic_store_n(&known, nowhere, __ATOMIC_RELAXED);
+  return region;
 }
 
 }  // namespace

@@ -30,10 +30,10 @@ bool map_private(uint64_t start, uint64_t size, uint64_t offset, int protection)
 // A new region at a place outside the arena; its bytes are zero. Answers the store offset, 0 on failure.
 uint64_t add_region(uint64_t start, uint64_t size, int protection);
 void remove_region(uint64_t start, uint64_t size);
-// Where the runtime sees the byte, or the address itself where it is no store memory.
-// Set where nothing is recorded or replayed: what has been found is remembered, so how many instructions an answer takes depends on who has asked before, and
-// what program code executes is counted there.
+// Set where nothing is recorded or replayed: of regions what has been found is remembered, so how many instructions an answer takes depends on who has asked
+// before; in a recording what program code executes is counted.
 extern bool g_remembers_regions;
+// Where the runtime sees the byte, or the address itself where it is no store memory.
 uint64_t alias_of(uint64_t address);
 // Length of store memory that begins at `address` and is contiguous in the store; 0 where it is none.
 uint64_t store_extent(uint64_t address);

@@ -173,7 +173,7 @@ long poll_apart(const Call& call) {
 }  // namespace
 
 bool goes_apart(Task& task) {
-  return runtime::g_guarded && object::g_ordered && !object::g_kept && !task.turn_depth && object::may_go_apart(task);
+  return runtime::g_guarded && object::is_unkept() && !task.turn_depth && object::may_go_apart(task);
 }
 
 long make_apart(Call& call, Way way) {

@@ -64,9 +64,9 @@ bool meet_in_runtime(Task& task, uint64_t address, int code, ucontext_t& context
   sys::KeyRightsInFrame frame(context);
   const bool had_all = frame.get() == sys::kAllKeysOpen;
   frame.set(sys::kAllKeysOpen);
-  if (code == kByKey) happens::note_closed(address);
-  if (code == kByKey) return !had_all;
-  return keys::lend(task, address, 1);
+  if (code != kByKey) return keys::lend(task, address, 1);
+  happens::note_closed(address);
+  return !had_all;
 }
 
 }  // namespace

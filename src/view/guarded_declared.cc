@@ -399,9 +399,7 @@ bool meet_declared(Task& task, Watcher& watcher, const Spot& spot, Touch touch, 
   Declared& object = objects().at(index);
   const SpinGuard guard(object.lock);
   if (!is_page_of(page, index)) return false;  // it has just been forgotten: the task will come again
-  if (is_ordering(task, watcher, spot, object)) {
-    if (!takes_as_lock(object)) return false;
-  }
+  if (is_ordering(task, watcher, spot, object) && !takes_as_lock(object)) return false;
   Held held;
   const bool writes = touch.kind & (findings::kWrite | kUnknownWrite);
   const Verdict verdict = meet_object(object, task, watcher, spot, touch, held);

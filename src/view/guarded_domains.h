@@ -57,7 +57,6 @@ class Domains {
   Tag of_task(uint32_t creation) const { return {key_of(name_of(creation)), false}; }
   Tag of_lock(uint64_t lock) const { return {key_of(lock), false}; }
 
-
   // What a task may touch by its register: its own domain, and those of the locks that it holds (lowest bit: for reading). `all_locks`: more than are known.
   // `key`: of a name, as key_of().
   template <typename Locks, typename Key>
