@@ -255,7 +255,8 @@ bool begin_apart(Task& task, uint64_t address) {
   const uint32_t index = index_of(address);
   SpinLock& lock = objects().slots[index].lock;
   lock.lock();
-  if (runtime::lacks_mappings()) {
+  // Signals that another task had sent before it made its last operation on the object are here: they are handled first, as the kernel would have it.
+  if (runtime::lacks_mappings() || __atomic_load_n(&task.inbox_count, __ATOMIC_ACQUIRE)) {
     lock.unlock();
     return false;
   }
