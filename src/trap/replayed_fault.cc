@@ -110,6 +110,7 @@ void look_at(const Touches& touches) {
     for (uint32_t i = 0; i < touches.count; i++) replay::order_by(touches.touch[i]);
     return;
   }
+  if (page::own_image().contains(rip)) return;  // the heap, from which the call has memory: its lists lie in blocks that others have freed
   const replay::Call* call = replay::call_at(touches.spot.general[4]);
   if (!call) return;
   for (uint32_t i = 0; i < touches.count; i++) {
