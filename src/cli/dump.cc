@@ -162,7 +162,12 @@ std::string words(const Entry& entry) {
     case Kind::kTurns: return turns_words(entry, payload);
     case Kind::kPlace: return fmt::format("stopped at {:#x}", front_of<Place>(payload, entry.size).rip);
     case Kind::kPage: {
-      if (entry.number == static_cast<uint16_t>(trace::PageKind::kTaken)) return fmt::format("{:#x} taken, {} bytes {}", static_cast<uint64_t>(entry.result), entry.size, shown(payload, entry.size));
+      if (entry.number == static_cast<uint16_t>(trace::PageKind::kTaken)) {
+        const auto from = front_of<trace::Giver>(payload, entry.size);
+        const auto head = std::min<uint32_t>(entry.size, sizeof from);
+        const std::string had = from.points ? fmt::format(" from {}-{} at its point {}", from.process, from.task, from.points) : "";
+        return fmt::format("{:#x} taken{}, {} bytes {}", static_cast<uint64_t>(entry.result), had, entry.size - head, shown(payload + head, entry.size - head));
+      }
       const bool is_nothing = entry.number == static_cast<uint16_t>(trace::PageKind::kNoMemory);
       return fmt::format("{:#x} {}", static_cast<uint64_t>(entry.result), is_nothing ? "taken, without memory" : "given");
     }

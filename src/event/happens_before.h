@@ -13,8 +13,8 @@
 
 namespace weir::happens {
 
-// Names of what orders tasks and is no memory: descriptors whose other end is not known, signals, objects that the C library works on itself.
-inline constexpr uint64_t kAnyDescriptor = 1, kSignals = 2, kLibrary = 3;
+// Names of what orders tasks and is no memory of theirs: descriptors whose other end is not known, signals, memory that processes share.
+inline constexpr uint64_t kAnyDescriptor = 1, kSignals = 2, kSharedMemory = 3;
 
 // Per process: View guarded, and tasks run.
 extern bool g_checked;
@@ -62,9 +62,9 @@ inline void unlock(uint64_t lock) {
 // program orders its tasks.
 uint32_t& library_orders();
 void end_library_call();
-// `at_once`: in a replay the calls themselves order those who make them, too, since the object may lie in memory that is not looked at (processes share it).
+// (In a replay memory that processes share is not looked at: pages of it that change hands order tasks, runtime/page_order.cc.)
 template <typename Function>
-auto by_library(Function function, bool at_once = true) {
+auto by_library(Function function) {
   if (g_checked && !g_replayed) {
     library_orders()++;
     const auto result = function();
@@ -72,10 +72,10 @@ auto by_library(Function function, bool at_once = true) {
     end_library_call();
     return result;
   }
-  if (g_replayed) tell<Tell::kBeginsOrder>(at_once);
+  if (g_replayed) tell<Tell::kBeginsOrder>();
   const auto result = function();
   asm volatile("" ::: "memory");  // recorded and replayed it is a call, not a jump: what is left on the stack is the same
-  if (g_replayed) tell<Tell::kEndsOrder>(at_once);
+  if (g_replayed) tell<Tell::kEndsOrder>();
   return result;
 }
 

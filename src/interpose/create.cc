@@ -176,7 +176,7 @@ void run_checked_once() {
 }
 
 int ordered_once(pthread_once_t* control, void (*routine)()) {
-  if (!happens::g_checked || happens::g_replayed) return happens::by_library([=] { return real().pthread_once(control, routine); }, false);
+  if (!happens::g_checked || happens::g_replayed) return happens::by_library([=] { return real().pthread_once(control, routine); });
   Task& task = self();
   const auto outer = task.once;
   CheckedOnce call{reinterpret_cast<uint64_t>(control), routine, reinterpret_cast<CheckedOnce*>(outer)};

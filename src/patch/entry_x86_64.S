@@ -273,6 +273,17 @@ weir_key_sigreturn:
 
 # void weir_run_handler(stack, handler, signal, info, context, mask): onto the program's stack, into the program's handler.
 # The mask is set here, where nothing of the runtime's stacks is in use any more: other signals may come at once.
+# A handler begins with the registers of what it interrupts, as the kernel leaves them, but rax, rdi, rsi, rdx, rsp, and here r11: a signal that comes here, or
+# at its first instruction, keeps all of them in a frame, flags too; what the runtime left in them would be something else in a replay.
+.macro OTHER_REGISTERS_OF_CONTEXT
+    mov 56(%rdx),%r10
+    mov 72(%rdx),%r12
+    mov 80(%rdx),%r13
+    mov 88(%rdx),%r14
+    mov 128(%rdx),%rbx
+    mov 152(%rdx),%rcx
+    xor %eax,%eax
+.endm
     .globl weir_run_handler
     .hidden weir_run_handler
 weir_run_handler:
@@ -282,19 +293,26 @@ weir_run_handler:
     mov %rcx,%r13
     mov %r8,%r14
     mov %r9,-8(%rsp)
+    mov 40(%r14),%r8
+    mov 48(%r14),%r9
+    mov 96(%r14),%r15
+    mov 120(%r14),%rbp
     mov $2,%edi                                 # SIG_SETMASK
     lea -8(%rsp),%rsi
     xor %edx,%edx
     mov $8,%r10d
     mov $14,%eax                                # rt_sigprocmask
     syscall
+    mov %rbx,%r11
     mov %r12,%rdi
     mov %r13,%rsi
     mov %r14,%rdx
     cmpl $0,%gs:TASK_REPLAYS
     jne 1f
-    jmp *%rbx
-1:  mov %rbx,%gs:TASK_RESUME
+    OTHER_REGISTERS_OF_CONTEXT
+    jmp *%r11
+1:  mov %r11,%gs:TASK_RESUME
+    OTHER_REGISTERS_OF_CONTEXT
     jmp weir_resume
     .globl weir_entry_end
     .hidden weir_entry_end

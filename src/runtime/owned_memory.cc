@@ -21,6 +21,7 @@
 #include "event/input.h"
 #include "page/store.h"
 #include "runtime/owned_pages.h"
+#include "runtime/page_order.h"
 #include "runtime/page_owners.h"
 #include "runtime/recording.h"
 #include "runtime/shared_memory.h"
@@ -207,6 +208,7 @@ void end_call(Task& task) {
 
 void begin_sleep(Task& task) {
   if (task.owned_sleeps++) return;
+  come_by(task);
   if (input::recording()) owners::begin_sleep(task, g_reads ? trace::HolderState::kReads : trace::HolderState::kSleeps);
 }
 
@@ -219,6 +221,7 @@ void end_sleep(Task& task) {
 
 void begin_borrowing(Task& task) {
   if (!g_active) return;
+  come_by(task);
   each_held([&](const Held& held) {
     if (input::recording()) owners::give(task, held.place);
     close_page(held.page);
@@ -349,6 +352,7 @@ void on_file_change(Task& task, long descriptor) {
 }
 
 void give_range(uint64_t start, uint64_t size) {
+  come_by(self());
   const Range range{start, start + page_up(size)};
   each_held([&](const Held& held) {
     if (!range.contains(held.page)) return;
@@ -388,6 +392,7 @@ void exit(Task& task) {
 }
 
 void leave(Task& task) {
+  come_by(task);
   if (input::recording()) owners::leave(task);
 }
 

@@ -14,6 +14,7 @@
 #include "event/input.h"
 #include "event/owned_memory.h"
 #include "page/store.h"
+#include "runtime/page_order.h"
 #include "runtime/page_owners.h"
 #include "runtime/recording.h"
 #include "runtime/shared_memory.h"
@@ -68,8 +69,8 @@ void insert(uint64_t page, uint32_t place) {
   g_used++;
 }
 
-void put(Task& task, PageKind kind, uint64_t address, const void* bytes = nullptr, uint32_t size = 0) {
-  recording::put(task, Entry{Kind::kPage, 0, static_cast<uint16_t>(kind), size, task.owned_points, 0, static_cast<int64_t>(address)}, bytes);
+void put(Task& task, PageKind kind, uint64_t address) {
+  recording::put(task, Entry{Kind::kPage, 0, static_cast<uint16_t>(kind), 0, task.owned_points, 0, static_cast<int64_t>(address)});
 }
 
 }  // namespace
@@ -122,6 +123,7 @@ void give_as_recorded(Task& task, PageKind where) {
   while (const Entry* entry = recording::peek(task)) {
     const bool is_here = entry->event == recording::place_of(task) && entry->check == task.owned_points;
     if (entry->kind != Kind::kPage || entry->number != static_cast<uint16_t>(where) || !is_here) return;
+    if (where == PageKind::kGivenAtSpin) come_by(task);
     close_page(static_cast<uint64_t>(entry->result));
     recording::take(task, *entry);
   }
@@ -174,19 +176,23 @@ void take_recorded(Task& task, const Mapping& m, uint64_t page) {
   const Entry& entry = recording::next(task);
   const auto at = static_cast<uint64_t>(entry.result);
   const auto kind = static_cast<PageKind>(entry.number);
-  const bool is_taken = entry.kind == Kind::kPage && (kind == PageKind::kTaken || kind == PageKind::kNoMemory);
+  trace::Giver giver;
+  const bool is_whole = kind == PageKind::kNoMemory || (kind == PageKind::kTaken && entry.size >= sizeof giver);
+  const bool is_taken = entry.kind == Kind::kPage && is_whole;
   if (!is_taken || page_down(at) != page) recording::diverged(task, entry, "it touches the shared page", static_cast<int64_t>(page));
   if (kind == PageKind::kNoMemory) {
     map_nothing(page, m.protection);
   } else {
     page::protect(page, kPageSize, PROT_READ | PROT_WRITE);
     zero_bytes(reinterpret_cast<void*>(page), kPageSize);
-    copy_bytes(reinterpret_cast<void*>(at), recording::payload(entry), entry.size);
+    copy_bytes(&giver, recording::payload(entry), sizeof giver);
+    copy_bytes(reinterpret_cast<void*>(at), recording::payload(entry) + sizeof giver, entry.size - sizeof giver);
     if (m.protection != (PROT_READ | PROT_WRITE)) page::protect(page, kPageSize, m.protection);
   }
   insert(page, kind == PageKind::kNoMemory ? kNothing : 0);
   recording::take(task, entry);
   look_ahead(task);
+  if (kind == PageKind::kTaken) await_giver(task, giver);
 }
 
 void give_requested(Task& task, PageKind where) {
@@ -196,6 +202,7 @@ void give_requested(Task& task, PageKind where) {
     each_held([&](const Held& held) {
       if (held.place != requests[i].place) return;
       if (const uint64_t sum = sum_at(held.page)) owners::set_sum(held.place, sum);
+      if (where == PageKind::kGivenAtSpin) come_by(task);
       note_given(task, where, held.page);
     });
     owners::give_to(task, requests[i]);
@@ -213,6 +220,7 @@ void take_page(Task& task, const Mapping& m, uint64_t page) {
   g_taken++;
   task.owned_points = 0;
   task.sampled_event = ~uint64_t{0};  // what was seen of a spin was before
+  come_by(task);
   if (input::replaying()) return take_recorded(task, m, page);
   if (g_used >= kMostHeld) {
     each_held([&](const Held& held) {
@@ -221,7 +229,9 @@ void take_page(Task& task, const Mapping& m, uint64_t page) {
     });
   }
   const uint32_t place = owners::place_of(m.object, (m.offset + page - m.range.start) / kPageSize);
-  const bool had_it = owners::acquire(task, place);
+  uint32_t from = 0;
+  const bool had_it = owners::acquire(task, place, from);
+  const trace::Giver giver = giver_of(from);
   if (task.owned_sleeps) (void)owners::end_sleep(task);  // the runtime looks at it in the middle of a wait
   note_lost(task, PageKind::kGivenAtAccess);
   if (had_it) {  // at another address
@@ -242,13 +252,17 @@ void take_page(Task& task, const Mapping& m, uint64_t page) {
   uint32_t first = 0, limit = kPageSize / 8;
   while (limit && !words[limit - 1]) limit--;
   while (first < limit && !words[first]) first++;
-  put(task, PageKind::kTaken, page + first * 8, words + first, (limit - first) * 8);
+  const uint32_t size = (limit - first) * 8;
+  const auto at = static_cast<int64_t>(page + first * 8);
+  const Entry entry{Kind::kPage, 0, static_cast<uint16_t>(PageKind::kTaken), uint32_t{sizeof giver} + size, task.owned_points, 0, at};
+  recording::put(task, entry, &giver, words + first, sizeof giver);
 }
 
 uint64_t taken() { return g_taken; }
 
 void give_if_asked(Task& task) {
   task.owned_points++;
+  come_by(task);
   if (input::recording()) {
     if (owners::is_asked(task)) give_requested(task, PageKind::kGivenAtEnd);
   } else {

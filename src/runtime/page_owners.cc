@@ -158,7 +158,7 @@ uint32_t place_of(uint64_t object, uint64_t page) {
   die(125);
 }
 
-bool acquire(Task& task, uint32_t place) {
+bool acquire(Task& task, uint32_t place, uint32_t& giver) {
   OwnedPage& page = page_at(place);
   const uint32_t stream = recording::stream_number(task);
   Holder& h = holder_at(stream);
@@ -168,7 +168,9 @@ bool acquire(Task& task, uint32_t place) {
     const uint64_t owner = __atomic_load_n(&page.owner, __ATOMIC_SEQ_CST);
     if (owner == me) return true;
     if (owner == (me | trace::kHanded) || is_nobody(owner)) {
+      const uint32_t gave = __atomic_load_n(&page.giver, __ATOMIC_ACQUIRE);
       if (!change(page, owner, me)) continue;
+      giver = !owner || (owner & trace::kHanded) ? gave : stream_of(owner) + 1;
       h.waits_for = 0;
       return false;
     }
@@ -176,6 +178,7 @@ bool acquire(Task& task, uint32_t place) {
     if (since) waited = sys::monotonic_ns() - since;
     if (take_or_ask(stream, place, owner, waited)) {
       wake_waiters(page);  // they ask this one now
+      giver = stream_of(owner) + 1;
       h.waits_for = 0;
       return false;
     }
@@ -201,12 +204,23 @@ uint64_t take_sum(uint32_t place) {
 
 bool has(Task& task, uint32_t place) { return __atomic_load_n(&page_at(place).owner, __ATOMIC_SEQ_CST) == word_of(task); }
 
+namespace {
+
+// Before it goes: while it is the task's own nobody else says so.
+void note_giver(Task& task, uint32_t place) {
+  if (has(task, place)) __atomic_store_n(&page_at(place).giver, recording::stream_number(task) + 1, __ATOMIC_RELEASE);
+}
+
+}  // namespace
+
 void give(Task& task, uint32_t place) {
+  note_giver(task, place);
   if (change(page_at(place), word_of(task), 0)) wake_waiters(page_at(place));
 }
 
 void give_to(Task& task, const PageRequest& request) {
   OwnedPage& page = page_at(request.place);
+  note_giver(task, request.place);
   // Who waits for what this task has goes on waiting.
   const bool waits = __atomic_load_n(&holder_at(request.stream).waits_for, __ATOMIC_ACQUIRE) == request.place + 1;
   if (change(page, word_of(task), waits ? word_of(request.stream) | trace::kHanded : 0)) wake_waiters(page);

@@ -10,7 +10,7 @@
 
 namespace weir::trace {
 
-inline constexpr uint32_t kFormatVersion = 3;
+inline constexpr uint32_t kFormatVersion = 4;
 
 enum class Kind : uint8_t {
   kPad = 0,      // fills the end of a ring; in no file
@@ -35,7 +35,7 @@ inline constexpr Kind kLastKind = Kind::kPoints;
 
 enum class OrderKind : uint16_t { kReturns = 1, kTimeJumps = 2, kSignal = 3, kStands = 4 };
 enum class PageKind : uint16_t {
-  kTaken = 1,    // the task has the page from here on: `result` is where the payload goes, all else in the page is zero
+  kTaken = 1,    // the task has the page from here on: the payload is a Giver and what goes to `result`, all else in the page is zero
   kNoMemory = 2, // taken, but there is nothing: behind the end of a file
   kGivenAtEnd = 3,    // it has it no more: given at the end of an event
   kGivenInSleep = 4,  // while the task waited
@@ -117,6 +117,13 @@ constexpr Point decoded_point(uint64_t word) {
 }
 static_assert(kPointKindBits + 1 + kPointSkipBits + kPointValueBits == 64);
 static_assert(encoded(decoded_point(0xfedc'ba98'7654'3214)) == 0xfedc'ba98'7654'3214);
+
+// Who had a page before it was taken, and how often that task had come by places where pages may leave it. `points` 0: nobody had it.
+struct Giver {
+  uint32_t process, task;  // as a stream is named
+  uint64_t points;
+};
+static_assert(sizeof(Giver) == 16);
 
 struct End {
   uint64_t schedule;  // hash over all turns

@@ -20,8 +20,10 @@ struct OwnedPage {
   uint32_t word;     // futex: counts what should wake who waits for the page
   uint32_t waiting;
   uint64_t sum;      // of its bytes when it was given to nobody, or to who has yet to see that; 0: not known
+  uint32_t giver;    // the stream + 1 of who gave it then
+  uint32_t unused;
 };
-static_assert(sizeof(OwnedPage) == 32);
+static_assert(sizeof(OwnedPage) == 40);
 
 inline constexpr uint32_t kOwnerBits = 16;
 inline constexpr uint64_t kHanded = 1 << 15;  // it was given to a holder that waits for it, and has yet to see that: nobody takes it meanwhile
@@ -40,7 +42,7 @@ struct PageRequest {
 
 // One for each stream.
 struct Holder {
-  static constexpr uint32_t kMostRequests = 27;
+  static constexpr uint32_t kMostRequests = 26;
   uint32_t lock;   // 0 free, else the stream + 1 of who has it
   HolderState state;
   int32_t pid;     // of the kernel's process that runs the task
@@ -50,6 +52,7 @@ struct Holder {
   uint64_t generation;
   uint32_t waits_for;  // the place of a page + 1
   uint32_t unused;
+  uint64_t points;     // how often the task has come by a place where its pages may go; replaying, too
   PageRequest requests[kMostRequests];
 };
 static_assert(sizeof(Holder) == 256);

@@ -185,16 +185,14 @@ void on_replayed_allocation(uint64_t start, uint64_t size, uint64_t stack) {
 
 void on_replayed_free(uint64_t start, uint64_t stack) { on_freed(start, block_size(start), seen_word(stack - 8), stack, seen_word(stack - 16)); }
 
-void begin_order(bool at_once) {
+void begin_order() {
   using namespace view::guarded::replay;
   begin_task();
   g_orders++;
-  if (at_once) on_release(kLibrary);
 }
 
-void end_order(bool at_once) {
+void end_order() {
   using view::guarded::replay::g_orders;
-  if (at_once) on_acquire(kLibrary);
   if (g_orders) g_orders--;
 }
 
@@ -208,8 +206,8 @@ void on_told(const Frame& frame, const Told& told) {
     case Tell::kLock: return on_lock(a, b);
     case Tell::kUnlock: return on_unlock(a);
     case Tell::kJoined: return on_acquire(a + b);
-    case Tell::kBeginsOrder: return begin_order(a);
-    case Tell::kEndsOrder: return end_order(a);
+    case Tell::kBeginsOrder: return begin_order();
+    case Tell::kEndsOrder: return end_order();
     case Tell::kAllocated: return on_replayed_allocation(a, b, c);
     case Tell::kFreed: return on_replayed_free(a, b);
     case Tell::kReads: return note_call(CallKind::kText, a - 8, b, ~uint64_t{0}, ~uint64_t{0});
