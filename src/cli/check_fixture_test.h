@@ -46,16 +46,16 @@ class CheckTest : public testing::Test {
  public:
   uint32_t capture();          // of the caller: index of a context
   uint32_t context_of_call();  // one that is a call, at g_call_line
+  // Written at g_inner_line by task 1, read there by task 2; plain accesses.
+  findings::Race race_on(const void* address);
+  ReportedRace read(const findings::Race& race, bool with_debug_info = true);
 
  protected:
   CheckTest();
   ~CheckTest() override;
 
   findings::Findings& findings() { return memory_.findings(); }
-  // Written at g_inner_line by task 1, read there by task 2; plain accesses.
-  findings::Race race_on(const void* address);
   void add(const findings::Race& race);
-  ReportedRace read(const findings::Race& race, bool with_debug_info = true);
   Checker make_checker(const std::string& format, bool verbose = false, bool with_debug_info = true, Suppressions suppressions = {});
   std::string log();     // what was said
   std::string output();  // the report

@@ -31,7 +31,8 @@ struct Area {
   Area(const Area&) = delete;
   Area& operator=(const Area&) = delete;
   uint64_t page(uint64_t index) const { return reinterpret_cast<uint64_t>(start) + index * kPage; }
-  void write(uint64_t index) { *reinterpret_cast<volatile uint8_t*>(page(index)) = 1; }
+  // A sanitizer's look at the page's shadow would be a fault, too.
+  [[gnu::noinline, gnu::no_sanitize("address")]] void write(uint64_t index) { *reinterpret_cast<volatile uint8_t*>(page(index)) = 1; }
   uint8_t* start;
   uint64_t size;
 };
@@ -50,15 +51,6 @@ TEST(FaultLog, NoFaultIsZeroWithAndWithoutARing) {
   warm_up();
   const FaultMark mark = mark_faults();
   EXPECT_EQ(faults_since(mark, g_pages, kMost), 0);
-}
-
-TEST(FaultLog, WithoutARingAFaultIsNotKnown) {
-  EXPECT_FALSE(start_fault_log(1));  // an address that no mapping can have
-  warm_up();
-  Area area(2);
-  const FaultMark mark = mark_faults();
-  area.write(1);
-  EXPECT_EQ(faults_since(mark, g_pages, kMost), -1);
 }
 
 TEST(FaultLog, NamesThePagesInOrderOfTime) {
@@ -112,6 +104,16 @@ TEST(FaultLog, WhatTheRingCannotHoldIsNotKnown) {
   Area area(kPages);
   const FaultMark mark = mark_faults();
   for (uint64_t index = 0; index < kPages; index++) area.write(index);
+  EXPECT_EQ(faults_since(mark, g_pages, kMost), -1);
+}
+
+// The last one: afterwards this process has no ring any more.
+TEST(FaultLog, WithoutARingAFaultIsNotKnown) {
+  EXPECT_FALSE(start_fault_log(1));  // an address that no mapping can have
+  warm_up();
+  Area area(2);
+  const FaultMark mark = mark_faults();
+  area.write(1);
   EXPECT_EQ(faults_since(mark, g_pages, kMost), -1);
 }
 
