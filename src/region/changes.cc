@@ -1,0 +1,195 @@
+// What has changed since a checkpoint.
+//
+// A checkpoint copies nothing: the region is watched, which closes it for writing in every set. Its first write traps, the twin is copied, and the region is open as before; so a region
+// that is not written costs one change of level, and no comparison. Regions that were written are pushed on a list by whoever traps, without a lock.
+
+#include <errno.h>
+#include <string.h>
+
+#include "region/diff.h"
+#include "region/registry.h"
+
+namespace weir::region {
+
+void make_twin(Region& region) {
+  if (!region.watched) return;
+  memcpy(region.twin, open_address(region.start), region.size);
+  region.modified = true;
+  __atomic_store_n(&region.watched, false, __ATOMIC_RELEASE);
+  if (region.is_listed) return;
+  region.is_listed = true;
+  Region* first = __atomic_load_n(&g_state->modified, __ATOMIC_RELAXED);
+  do {
+    region.next_modified = first;
+  } while (!__atomic_compare_exchange_n(&g_state->modified, &first, &region, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+}
+
+namespace {
+
+// Walks the list of those that were modified, and takes those out that no longer are.
+template <typename Visit>
+void visit_modified(Visit visit) {
+  Region* region = __atomic_exchange_n(&g_state->modified, nullptr, __ATOMIC_ACQUIRE);
+  while (region) {
+    Region* next = region->next_modified;
+    const OwnerGuard guard(region->lock);
+    if (region->modified && region->size) {
+      visit(*region);
+      Region* first = __atomic_load_n(&g_state->modified, __ATOMIC_RELAXED);
+      do {
+        region->next_modified = first;
+      } while (!__atomic_compare_exchange_n(&g_state->modified, &first, region, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+    } else {
+      region->is_listed = false;
+    }
+    region = next;
+  }
+}
+
+int checkpoint(const void* address) {
+  Region* region = find(reinterpret_cast<uint64_t>(address));
+  if (!region) return ENOENT;
+  if (!region->twin && !(region->twin = static_cast<char*>(g_state->other.take(region->size)))) return ENOMEM;
+  const OwnerGuard guard(region->lock);
+  region->modified = false;
+  if (region->watched) return 0;
+  region->watched = true;
+  move_pointers(*region, -1);
+  return 0;
+}
+
+// Calls visit(offset, size) for each run of changed bytes. False: there is no checkpoint.
+template <typename Visit>
+bool visit_changes(Region& region, Visit visit) {
+  const OwnerGuard guard(region.lock);
+  if (!region.twin) return false;
+  if (!region.modified) return true;
+  const char* now = open_address(region.start);
+  for (size_t from = 0;;) {
+    const size_t start = next_change(now, region.twin, region.size, from);
+    if (start >= region.size) return true;
+    from = next_equal(now, region.twin, region.size, start);
+    visit(start, from - start);
+  }
+}
+
+Region* start_and_find(const void* address) {
+  Region* region = started() ? nullptr : find(reinterpret_cast<uint64_t>(address));
+  if (!region) errno = ENOENT;
+  return region;
+}
+
+}  // namespace
+
+void forget_changes(Region& region) {
+  {
+    const OwnerGuard guard(region.lock);
+    region.modified = region.watched = false;
+  }
+  if (region.is_listed) visit_modified([](Region&) {});
+  g_state->other.give(region.twin, region.size);
+  region.twin = nullptr;
+}
+
+}  // namespace weir::region
+
+using namespace weir::region;
+
+int weir_region_checkpoint(const void* region) { return weir_region_checkpoint_many(const_cast<void* const*>(&region), 1); }
+
+int weir_region_checkpoint_many(void* const* regions, size_t count) {
+  if (const int error = started()) return error;
+  const OwnerGuard guard(g_state->registry);
+  if (!guard.taken()) return EDEADLK;
+  for (size_t i = 0; i < count; i++) {
+    if (const int error = checkpoint(regions[i])) return error;
+  }
+  return 0;
+}
+
+int weir_region_checkpoint_end(const void* address) {
+  if (const int error = started()) return error;
+  const OwnerGuard guard(g_state->registry);
+  if (!guard.taken()) return EDEADLK;
+  Region* region = find(reinterpret_cast<uint64_t>(address));
+  if (!region) return ENOENT;
+  forget_changes(*region);
+  const OwnerGuard list(region->lock);
+  move_pointers(*region, -1);
+  return 0;
+}
+
+long weir_region_diff(const void* address, weir_region_change* changes, size_t capacity) {
+  Region* region = start_and_find(address);
+  if (!region) return -1;
+  size_t count = 0;
+  const bool is_there = visit_changes(*region, [&](size_t offset, size_t size) {
+    if (count < capacity) changes[count] = {offset, size};
+    count++;
+  });
+  if (is_there) return static_cast<long>(count);
+  errno = EINVAL;
+  return -1;
+}
+
+size_t weir_region_modified(void** regions, size_t capacity) {
+  if (started()) return 0;
+  const OwnerGuard guard(g_state->registry);
+  if (!guard.taken()) return 0;
+  size_t count = 0;
+  const int set = current_set();
+  visit_modified([&](Region& region) {
+    if (count < capacity) {
+      const uint64_t at = region.paged ? region.paged : address_in(set, effective(region, level_of(region, set)), region.start);
+      regions[count] = reinterpret_cast<void*>(at);
+    }
+    count++;
+  });
+  return count;
+}
+
+long weir_region_diff_make(const void* address, void* buffer, size_t capacity) {
+  Region* region = start_and_find(address);
+  if (!region) return -1;
+  DiffWriter writer(static_cast<char*>(buffer), capacity);
+  writer.bytes(kDiffMagic, sizeof kDiffMagic);
+  writer.number(region->size);
+  uint64_t last = 0;
+  const char* now = open_address(region->start);
+  const bool is_there = visit_changes(*region, [&](size_t offset, size_t size) {
+    writer.number(offset - last);
+    writer.number(size);
+    writer.bytes(now + offset, size);
+    last = offset + size;
+  });
+  if (is_there) return static_cast<long>(writer.size());
+  errno = EINVAL;
+  return -1;
+}
+
+int weir_region_diff_apply(void* address, const void* diff, size_t size) {
+  if (const int error = started()) return error;
+  if (!diff) return EINVAL;
+  Region* region = find(reinterpret_cast<uint64_t>(address));
+  if (!region) return ENOENT;
+  const OwnerGuard guard(region->lock);
+  constexpr bool kBoth[] = {false, true};
+  for (const bool writes : kBoth) {  // the first time it is only read
+    DiffReader reader(diff, size);
+    const void* magic = reader.bytes(sizeof kDiffMagic);
+    uint64_t whole, at = 0;
+    if (!magic || memcmp(magic, kDiffMagic, sizeof kDiffMagic) || !reader.number(&whole) || whole != region->size) return EINVAL;
+    if (writes) make_twin(*region);
+    while (!reader.at_end()) {
+      uint64_t gap, length;
+      if (!reader.number(&gap) || !reader.number(&length)) return EINVAL;
+      const void* bytes = reader.bytes(length);
+      if (!bytes || !length || gap > whole - at || length > whole - at - gap) return EINVAL;
+      at += gap;
+      if (writes) memcpy(open_address(region->start + at), bytes, length);
+      at += length;
+    }
+  }
+  move_pointers(*region, -1);
+  return 0;
+}

@@ -1,0 +1,234 @@
+// Memory that exists becomes part of the file: its pages are copied into pages of the file, which are then mapped in their place. From then on it is the same memory by its
+// old address and in the windows.
+//
+// Other threads go on meanwhile. Who writes to these pages between the copy and the mapping would lose what it writes, so they are write-protected first, and whoever
+// then faults there waits in the handler until the new mapping is in place. (The kernel does not fault: a system call that writes there then fails with EFAULT.) The
+// calling thread itself may not write there: its stack is refused, and none of this code's variables lies in a page of the program's (state.h, invariant 5).
+// A page that several regions touch is converted once, and turns back into private memory when the last of them is freed.
+//
+// So that a region may begin in a page that is converted and end in one that is not, the file has the pages of one stretch of address space (a chunk, a 64th of a
+// window) in the same order: where a page of a chunk is, is then known before it is converted, and that it has been, by the regions that the directory has in it.
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "region/registry.h"
+#include "region/space.h"
+#include "region/state.h"
+#include "sys/memory.h"
+
+namespace weir::region {
+
+namespace {
+
+uint64_t chunk_size() { return uint64_t{1} << (g_state->shift - 6); }
+
+// In one of the chunks: where that address is, or would be, in the file. 0: in none.
+uint64_t place_at_home(uint64_t address) {
+  const State& state = *g_state;
+  const uint64_t count = __atomic_load_n(&state.chunk_count, __ATOMIC_ACQUIRE);  // acquire: the entries before it are whole
+  for (uint64_t i = 0; i < count; i++) {
+    if (address - state.chunks[i].home < chunk_size()) return state.chunks[i].offset + (address - state.chunks[i].home);
+  }
+  return 0;
+}
+
+bool is_converted(uint64_t page) {
+  const uint64_t offset = place_at_home(page);
+  return offset && __atomic_load_n(&g_state->directory[offset / kPage], __ATOMIC_RELAXED);
+}
+
+// Chunks for all of [start, end), one behind another in the file. 0 or an error number.
+int make_chunks(uint64_t start, uint64_t end) {
+  State& state = *g_state;
+  const uint64_t size = chunk_size();
+  const uint64_t first = start & ~(size - 1), last = (end - 1) & ~(size - 1);
+  const uint64_t wanted = (last - first) / size + 1;
+  uint64_t known = 0;
+  while (known < wanted && place_at_home(first + known * size)) known++;
+  for (uint64_t i = 0; i < wanted; i++) {
+    const uint64_t at = place_at_home(first + i * size);
+    if (i < known ? at != place_at_home(first) + i * size : at != 0) return ENOTSUP;  // the file has them in another order
+  }
+  if (known == wanted) return 0;
+  if (state.chunk_count + wanted - known > kMostChunks) return ENOMEM;
+  const uint64_t offset = take_pages((wanted - known) * size / kPage);
+  if (!offset) return ENOMEM;
+  if (known && offset != place_at_home(first) + known * size) return ENOTSUP;
+  for (uint64_t i = known; i < wanted; i++) {
+    state.chunks[state.chunk_count] = {first + i * size, offset + (i - known) * size};
+    __atomic_store_n(&state.chunk_count, state.chunk_count + 1, __ATOMIC_RELEASE);
+  }
+  return 0;
+}
+
+// What /proc says of the mapping that has this page: readable, writable and private, and not the stack that we stand on. 0 or an error number; `end`: where it ends.
+int look_up(uint64_t page, uint64_t* end) {
+  const long file = sys::raw(SYS_open, reinterpret_cast<long>("/proc/self/maps"), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return EFAULT;
+  char text[4096];
+  int result = EFAULT;
+  size_t kept = 0;
+  for (bool found = false; !found;) {
+    const long got = sys::raw(SYS_read, file, reinterpret_cast<long>(text + kept), static_cast<long>(sizeof text - kept));
+    if (got <= 0) break;
+    kept += static_cast<size_t>(got);
+    char* line = text;
+    while (char* line_end = static_cast<char*>(memchr(line, '\n', static_cast<size_t>(text + kept - line)))) {
+      uint64_t range[2] = {};
+      char* at = line;
+      for (uint64_t& side : range) {
+        for (; *at != '-' && *at != ' '; at++) side = side * 16 + static_cast<uint64_t>(*at <= '9' ? *at - '0' : *at - 'a' + 10);
+        at++;
+      }
+      if (page >= range[0] && page < range[1]) {
+        const auto stack = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
+        const bool is_ours = stack >= range[0] && stack < range[1];
+        result = at[0] == 'r' && at[1] == 'w' && at[3] == 'p' && !is_ours ? 0 : ENOTSUP;
+        *end = range[1];
+        found = true;
+        break;
+      }
+      line = line_end + 1;
+    }
+    kept = static_cast<size_t>(text + kept - line);
+    memmove(text, line, kept);
+  }
+  sys::raw(SYS_close, file);
+  return result;
+}
+
+void set_converting(uint64_t start, uint64_t end) {
+  __atomic_store_n(&g_state->converting_end, end, __ATOMIC_RELAXED);
+  __atomic_store_n(&g_state->converting, start, __ATOMIC_SEQ_CST);  // before the pages are protected
+}
+
+// Pages from `start` on become other memory with the same bytes: of the file from `offset` on, or private again.
+int exchange(uint64_t start, uint64_t size, uint64_t offset, bool to_file) {
+  const uint64_t every = ~uint64_t{0};  // a signal's handler on this thread could not wait for this thread
+  uint64_t mask = 0;
+  sys::raw(SYS_rt_sigprocmask, SIG_BLOCK, reinterpret_cast<long>(&every), reinterpret_cast<long>(&mask), 8);
+  set_converting(start, start + size);
+  int result = sys::protect(start, size, PROT_READ) ? ENOMEM : 0;
+  if (!result && to_file) {
+    memcpy(open_address(offset), reinterpret_cast<const void*>(start), size);
+    if (sys::raw(SYS_mmap, static_cast<long>(start), static_cast<long>(size), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, g_state->file,
+                 static_cast<long>(offset)) < 0) {
+      result = ENOMEM;
+    }
+  } else if (!result) {
+    // New private memory with these bytes, made elsewhere and moved here in one step.
+    const long fresh = sys::raw(SYS_mmap, 0, static_cast<long>(size), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    result = fresh < 0 ? ENOMEM : 0;
+    if (!result) memcpy(reinterpret_cast<void*>(fresh), reinterpret_cast<const void*>(start), size);
+    constexpr long kMayMove = 1, kFixed = 2;
+    if (!result && sys::raw(SYS_mremap, fresh, static_cast<long>(size), static_cast<long>(size), kMayMove | kFixed, static_cast<long>(start)) < 0) result = ENOMEM;
+  }
+  if (result) sys::protect(start, size, PROT_READ | PROT_WRITE);
+  __atomic_fetch_add(&g_state->conversions, uint64_t{1}, __ATOMIC_SEQ_CST);
+  set_converting(0, 0);
+  sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&mask), 0, 8);
+  return result;
+}
+
+// Pages that no region touches any more.
+void turn_back(uint64_t start, uint64_t end) {
+  for (uint64_t page = start; page < end; page += kPage) {
+    if (is_converted(page)) continue;
+    const uint64_t offset = place_at_home(page);
+    if (exchange(page, kPage, 0, false)) continue;  // stays shared
+    sys::raw(SYS_madvise, reinterpret_cast<long>(open_address(offset)), kPage, 9 /* MADV_REMOVE */);
+  }
+}
+
+// Every page of [start, end) is in the file then; or none that was not.
+int convert(uint64_t start, uint64_t end) {
+  for (uint64_t page = start, limit = 0; page < end; page += kPage) {
+    if (page < limit || is_converted(page)) continue;
+    if (const int error = look_up(page, &limit)) return error;
+  }
+  if (const int error = make_chunks(start, end)) return error;
+  for (uint64_t page = start; page < end;) {
+    uint64_t run = page;
+    while (run < end && !is_converted(run)) run += kPage;
+    if (run > page) {
+      if (const int error = exchange(page, run - page, place_at_home(page), true)) {
+        turn_back(start, page);
+        return error;
+      }
+    }
+    page = run + kPage;
+  }
+  return 0;
+}
+
+int define(void* address, size_t size, void* pointer, weir_region_handler_fn handler) {
+  if (const int error = started()) return error;
+  const auto at = reinterpret_cast<uint64_t>(address);
+  if (!address || !size || at + size < at || place_of(at).inside) return EINVAL;
+  const OwnerGuard guard(g_state->registry);
+  if (!guard.taken()) return EDEADLK;
+  uint64_t offset;
+  Region* other;
+  if (find_paged(at, &offset, &other)) return EINVAL;
+  if (is_registered(pointer)) return EEXIST;
+  void** location = reinterpret_cast<void**>(open_of(reinterpret_cast<uint64_t>(pointer)));
+  if (pointer && *location && reinterpret_cast<uint64_t>(*location) - at > size) return EINVAL;
+  for (uint64_t page = page_down(at); page < at + size; page += kPage) {
+    if (!is_converted(page)) continue;
+    const uint64_t from = place_at_home(page > at ? page : at);
+    const uint64_t limit = place_at_home(page) + (at + size - page < kPage ? at + size - page : kPage);
+    if (find_first(from, limit)) return EEXIST;
+  }
+  const uint64_t start = page_down(at), end = page_up(at + size);
+  if (const int error = convert(start, end)) return error;
+  Region* region = make_region(place_at_home(at), size, handler);
+  if (!region) {
+    turn_back(start, end);
+    return ENOMEM;
+  }
+  region->home = at;
+  if (!pointer) return 0;
+  if (!*location) *location = address;
+  if (const int error = register_pointer(pointer, region)) {
+    drop_region(region);
+    turn_back(start, end);
+    return error;
+  }
+  return 0;
+}
+
+}  // namespace
+
+bool find_home(uint64_t address, uint64_t* offset) {
+  const uint64_t at = place_at_home(address);
+  if (!at || !is_converted(page_down(address))) return false;
+  *offset = at;
+  return true;
+}
+
+bool waits_for_conversion(uint64_t address) {
+  State& state = *g_state;
+  const uint64_t conversions = __atomic_load_n(&state.conversions, __ATOMIC_SEQ_CST);
+  const uint64_t start = __atomic_load_n(&state.converting, __ATOMIC_SEQ_CST);
+  if (start && address >= start && address < __atomic_load_n(&state.converting_end, __ATOMIC_RELAXED)) {
+    if (state.registry.is_mine()) return false;
+    while (__atomic_load_n(&state.converting, __ATOMIC_SEQ_CST) == start) sys::raw(SYS_sched_yield);
+    return true;
+  }
+  // It may have ended since the fault. Once the access may be tried again, whatever it was; not twice.
+  Thread& thread = t_thread;
+  if (!conversions || (thread.waited_at == address && thread.waited_for == conversions)) return false;
+  thread.waited_at = address;
+  thread.waited_for = conversions;
+  return true;
+}
+
+void release_home(const Region& region) { turn_back(page_down(region.home), page_up(region.home + region.size)); }
+
+}  // namespace weir::region
+
+int weir_region_define(void* address, size_t size, void* pointer, weir_region_handler_fn handler) {
+  return weir::region::define(address, size, pointer, handler);
+}

@@ -1,0 +1,170 @@
+// Levels: which window a region's pointers lie in, by set.
+//
+// The level is written first, then each pointer is moved to where the level, read again, puts it: so whoever changes the level in between, in a signal's handler on
+// this thread, leaves pointers that fit the last level, and so do we (state.h, invariant 4).
+
+#include <errno.h>
+
+#include "region/state.h"
+
+namespace weir::region {
+
+Level* level_of(Region& region, int set) {
+  if (set == 0) return &region.common;
+  Level* level = __atomic_load_n(&region.common.next, __ATOMIC_ACQUIRE);
+  while (level && level->set != set) level = level->next;
+  return level;
+}
+
+Level* level_for(Region& region, int set) {
+  if (Level* level = level_of(region, set)) return level;
+  Level* level = g_state->other.make<Level>();
+  if (!level) return nullptr;
+  level->set = set;
+  level->level = kWrite;
+  level->next = region.common.next;
+  __atomic_store_n(&region.common.next, level, __ATOMIC_RELEASE);
+  return level;
+}
+
+namespace {
+
+inline void move_list(Region& region, Level& level) {
+  for (Link* link = level.pointers; link; link = link->next) {
+    asm volatile("" ::: "memory");  // a signal's handler may have changed the level, or the list behind this link
+    move_pointer(region, link, effective(region, &level));
+  }
+}
+
+}  // namespace
+
+void move_pointers(Region& region, int set) {
+  if (region.paged) {
+    protect_pages(region, effective(region, &region.common));
+    return;
+  }
+  for (Level* level = &region.common; level; level = level->next) {
+    if (set < 0 || level->set == set) move_list(region, *level);
+  }
+  if (!__atomic_load_n(&g_state->unbounded_count, __ATOMIC_RELAXED)) return;
+  const OwnerGuard guard(g_state->unbounded_lock);
+  for (Link* link = g_state->unbounded; link; link = link->next) {
+    if (set >= 0 && set_of(*link) != set) continue;
+    move_pointer(region, link, effective(region, level_of(region, set_of(*link))));
+  }
+}
+
+namespace {
+
+int make_level(Region& region, int set) {
+  const OwnerGuard guard(g_state->registry);
+  if (!guard.taken()) return EDEADLK;
+  return level_for(region, set) ? 0 : ENOMEM;
+}
+
+// The path that is to be short: what stands in other files here is inline.
+inline int set_level_now(Region& region, int set, unsigned to) {
+  Level* level = set == 0 ? &region.common : level_of(region, set);
+  if (__builtin_expect(!level, 0)) {
+    if (const int error = make_level(region, set)) return error;
+    level = level_of(region, set);
+  }
+  const OwnerGuard guard(region.lock);
+  level->level = to;
+  level->version = level->version + 1;
+  if (__builtin_expect(region.paged || __atomic_load_n(&g_state->unbounded_count, __ATOMIC_RELAXED), 0)) {
+    if (region.paged) return protect_pages(region, effective(region, level));
+    move_pointers(region, set);
+    return 0;
+  }
+  move_list(region, *level);
+  return 0;
+}
+
+}  // namespace
+
+int set_level(Region& region, int set, unsigned to) { return set_level_now(region, set, to); }
+
+}  // namespace weir::region
+
+using namespace weir::region;
+
+namespace {
+
+inline int protect(int set, const void* address, int protection) {
+  if (const int error = started()) return error;
+  const int level = level_of_protection(protection);
+  if (__builtin_expect(level < 0, 0)) return EINVAL;
+  const Place place = place_of(reinterpret_cast<uint64_t>(address));
+  Region* region = __builtin_expect(place.inside, 1) ? find_offset(place.offset) : find(reinterpret_cast<uint64_t>(address));
+  if (__builtin_expect(!region, 0)) return ENOENT;
+  return set_level_now(*region, region->paged ? 0 : set, static_cast<unsigned>(level));
+}
+
+}  // namespace
+
+int weir_region_protect(const void* region, int level) { return protect(current_set(), region, level); }
+
+int weir_region_protect_many(void* const* regions, size_t count, int level) {
+  const int set = current_set();
+  for (size_t i = 0; i < count; i++) {
+    if (const int error = protect(set, regions[i], level)) return error;
+  }
+  return 0;
+}
+
+int weir_region_level(const void* address) {
+  Region* region = started() ? nullptr : find(reinterpret_cast<uint64_t>(address));
+  if (!region) {
+    errno = ENOENT;
+    return -1;
+  }
+  const Level* level = level_of(*region, region->paged ? 0 : current_set());
+  constexpr int kProtections[] = {PROT_NONE, PROT_READ, PROT_READ | PROT_WRITE};
+  return kProtections[level ? level->level : kWrite];
+}
+
+// --- sets
+
+int weir_region_set_protect(int set, const void* region, int level) {
+  if (const int error = started()) return error;
+  if (set < 0 || set >= kMaxSets || !g_state->sets[set].exists) return EINVAL;
+  return protect(set, region, level);
+}
+
+int weir_region_set_new() {
+  int error = started();
+  if (!error) {
+    const OwnerGuard guard(g_state->registry);
+    if (!guard.taken()) error = EDEADLK;
+    for (int set = 1; !error && set < kMaxSets; set++) {
+      if (g_state->sets[set].exists) continue;
+      error = map_set(set);
+      if (error) break;
+      g_state->sets[set] = {true, 0, 0};
+      return set;
+    }
+    if (!error) error = EAGAIN;
+  }
+  errno = error;
+  return -1;
+}
+
+int weir_region_set_free(int set) {
+  if (const int error = started()) return error;
+  const OwnerGuard guard(g_state->registry);
+  if (!guard.taken()) return EDEADLK;
+  if (set <= 0 || set >= kMaxSets || !g_state->sets[set].exists) return EINVAL;
+  if (g_state->sets[set].threads || __atomic_load_n(&g_state->sets[set].pointers, __ATOMIC_RELAXED)) return EBUSY;
+  // Its levels stay where they are, for the next set of that number: open again.
+  const uint64_t pages = page_up(g_state->top) / kPage;
+  for (uint64_t page = lowest() / kPage; page < pages; page++) {
+    for (uint64_t at = page * kPage; Region* region = g_state->directory[page] ? find_first(at, (page + 1) * kPage) : nullptr; at = region->start + region->size) {
+      if (Level* level = level_of(*region, set)) level->level = kWrite;
+      if (region->start + region->size >= (page + 1) * kPage) break;
+    }
+  }
+  unmap_set(set);
+  g_state->sets[set].exists = false;
+  return 0;
+}

@@ -1,0 +1,151 @@
+// Regions come and go.
+
+#include "weir/region.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "region/registry.h"
+#include "region/space.h"
+#include "region/state.h"
+
+namespace weir::region {
+
+Region* make_region(uint64_t start, uint64_t size, weir_region_handler_fn handler) {
+  Region* region = g_state->regions.make<Region>();
+  if (!region) return nullptr;
+  region->start = start;
+  region->size = size;
+  region->handler = handler;
+  region->common.level = kWrite;
+  if (!enter(region)) {
+    region->size = 0;
+    g_state->regions.drop(region);
+    return nullptr;
+  }
+  g_state->region_count++;
+  return region;
+}
+
+void drop_region(Region* region) {
+  forget_changes(*region);
+  leave(region);
+  {
+    const OwnerGuard guard(region->lock);
+    drop_pointers(*region);
+  }
+  while (Level* level = region->common.next) {
+    region->common.next = level->next;
+    g_state->other.drop(level);
+  }
+  __atomic_store_n(&region->size, uint64_t{0}, __ATOMIC_RELEASE);  // for who looks without a lock
+  g_state->regions.drop(region);
+  g_state->region_count--;
+}
+
+namespace {
+
+int alloc(size_t alignment, size_t size, void* pointer, weir_region_handler_fn handler, void** result) {
+  if (const int error = started()) return error;
+  if (!size || !alignment || alignment & (alignment - 1) || alignment > kPage) return EINVAL;
+  const OwnerGuard guard(g_state->registry);
+  if (!guard.taken()) return EDEADLK;
+  if (is_registered(pointer)) return EEXIST;
+  if (size > (uint64_t{1} << g_state->shift) / 2) return size >= uint64_t{1} << g_state->shift ? EINVAL : ENOMEM;
+  const uint64_t least = size < 64 ? 16 : 64;
+  uint8_t block;
+  const uint64_t start = take_space(size, alignment > least ? alignment : least, &block);
+  if (!start) return ENOMEM;
+  Region* region = make_region(start, size, handler);
+  if (!region) {
+    give_space(start, block);
+    return ENOMEM;
+  }
+  region->block = block;
+  const int set = current_set();
+  *result = reinterpret_cast<void*>(address_in(set, kWrite, start));
+  if (!pointer) return 0;
+  void** location = reinterpret_cast<void**>(open_of(reinterpret_cast<uint64_t>(pointer)));
+  *location = *result;
+  const int error = register_pointer(pointer, region);
+  if (!error) return 0;
+  drop_region(region);
+  give_space(start, block);
+  return error;
+}
+
+void* answer(int error, void* result) {
+  if (!error) return result;
+  errno = error;
+  return nullptr;
+}
+
+Region* find_named(const void* address) { return find(reinterpret_cast<uint64_t>(address)); }
+
+}  // namespace
+}  // namespace weir::region
+
+using namespace weir::region;
+
+void* weir_region_alloc(size_t size, void* pointer, weir_region_handler_fn handler) {
+  void* result = nullptr;
+  const int error = alloc(1, size, pointer, handler, &result);
+  return answer(error, result);
+}
+
+void* weir_region_alloc_aligned(size_t alignment, size_t size, void* pointer, weir_region_handler_fn handler) {
+  void* result = nullptr;
+  const int error = alloc(alignment, size, pointer, handler, &result);
+  return answer(error, result);
+}
+
+int weir_region_free(void* address) {
+  if (const int error = started()) return error;
+  const OwnerGuard guard(g_state->registry);
+  if (!guard.taken()) return EDEADLK;
+  Region* region = find_named(address);
+  if (!region) return ENOENT;
+  {
+    const OwnerGuard list(region->lock);
+    if (is_referred(*region)) return EBUSY;
+  }
+  const Region before = *region;
+  if (before.paged) release_pages(before);
+  drop_region(region);
+  if (before.home) {
+    release_home(before);
+  } else {
+    give_space(before.start, before.block);
+  }
+  return 0;
+}
+
+int weir_region_handler(void* address, weir_region_handler_fn handler, void* context) {
+  if (const int error = started()) return error;
+  if (!address) {
+    g_state->context = context;
+    g_state->handler = handler;
+    return 0;
+  }
+  Region* region = find_named(address);
+  if (!region) return ENOENT;
+  const OwnerGuard guard(region->lock);
+  region->context = context;
+  region->handler = handler;
+  return 0;
+}
+
+int weir_region_bounds(const void* address, void** start, size_t* size) {
+  if (const int error = started()) return error;
+  uint64_t offset;
+  const Region* region = find(reinterpret_cast<uint64_t>(address), &offset);
+  if (!region) return ENOENT;
+  if (start) *start = reinterpret_cast<void*>(reinterpret_cast<uint64_t>(address) - (offset - region->start));
+  if (size) *size = region->size;
+  return 0;
+}
+
+void* weir_region_open(const void* address) {
+  if (started()) return const_cast<void*>(address);
+  return reinterpret_cast<void*>(open_of(reinterpret_cast<uint64_t>(address)));
+}

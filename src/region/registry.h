@@ -1,0 +1,13 @@
+// Entering and leaving the registry of regions. REQUIRES, all: registry's lock.
+#pragma once
+
+#include "region/state.h"
+
+namespace weir::region {
+
+// In the directory, open in every set. NULL: no memory.
+Region* make_region(uint64_t start, uint64_t size, weir_region_handler_fn handler);
+// REQUIRES: no pointer refers to it.
+void drop_region(Region* region);
+
+}  // namespace weir::region

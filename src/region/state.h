@@ -1,0 +1,280 @@
+// What the library knows: regions, pointers, sets, and where all of it lies.
+//
+// A region's bytes lie in one file in memory, at an offset. Each set of pointers has three windows onto that file, so an address in a window says by itself which
+// set's pointer it is, what may be done through it, and which byte it means:
+//
+//     base + ((set * 3 + window) << shift) + offset         window: 0 none, 1 read, 2 read and write
+//
+// To change a region's level for a set is to give all pointers of that set to that region another window number.
+//
+// Invariants
+// 1. A registered pointer whose value lies in its region (or just behind its end) lies in the window of the region's level in the pointer's set: when nobody holds
+//    the region's lock.
+// 2. A directory of the file's pages says which regions begin or lie in a page. An entry, and the array that it may point to, is replaced whole, and neither is ever
+//    unmapped or used for something else: whoever looks without a lock sees a region, or one that has just been freed, and asks the region itself (holds()).
+// 3. Locks, in this order: registry (what there is), region (its levels and its list of pointers), unbounded (the list of unbounded pointers).
+// 4. A signal may interrupt this code at any instruction, and its handler may trap and change levels: it then finds locks held by its own thread. Looking, changing a
+//    level and moving pointers go on without the lock; they leave nothing for the interrupted code to be wrong about, which asks for the level anew at each
+//    pointer that it moves, and lists are linked so that they can be walked at any instruction. What changes what there is (define, register, free) answers EDEADLK.
+// 5. None of this memory lies in a page with something of the program's, so that pages may be turned into shared ones (define.cc) while this code runs.
+#pragma once
+
+#include <stdint.h>
+
+#include <signal.h>
+#include <sys/single_threaded.h>
+
+#include "region/moves_x86_64.h"
+#include "region/owner_lock.h"
+#include "region/pool.h"
+#include "weir/region.h"
+
+namespace weir::region {
+
+using Link = weir_region_link;
+
+inline constexpr uint64_t kPage = 4096;
+inline constexpr int kMaxSets = 32;
+enum Window : unsigned { kNone = 0, kRead = 1, kWrite = 2, kWindows = 3 };
+
+inline constexpr uint64_t page_down(uint64_t at) { return at & ~(kPage - 1); }
+inline constexpr uint64_t page_up(uint64_t at) { return (at + kPage - 1) & ~(kPage - 1); }
+
+// Of Link::kind.
+enum : uint64_t {
+  kPooled = 1,     // a PooledLink, whose variable is elsewhere; otherwise the variable is Link::value
+  kUnbounded = 2,  // in the list of unbounded pointers
+  kSetShift = 8,   // from here on, the set
+};
+
+// A variable that C registered.
+struct PooledLink : Link {
+  void** location;        // in memory that is always open
+  PooledLink* same_hash;
+  PooledLink* next_here;  // those on the stack of one thread
+  PooledLink** back_here;
+};
+
+// Whether other threads may be there.
+inline bool has_others() { return !__libc_single_threaded; }
+
+inline int set_of(const Link& link) { return static_cast<int>(link.kind >> kSetShift); }
+
+// A region's level for one set, and that set's pointers to it.
+struct Level {
+  int set;
+  unsigned level;     // a Window: what the program asked for
+  uint32_t version;   // counts changes
+  Link* pointers;
+  Level* next;
+};
+
+struct Region {
+  uint64_t start;    // offset in the file; the pool's while there is no such region
+  uint64_t size;     // bytes; 0: there is no such region (any more)
+  OwnerLock lock;
+  bool watched;      // written for the first time since its checkpoint, it traps
+  bool modified;     // ... and has been
+  bool is_listed;    // in State::modified
+  uint8_t block;     // how its memory was taken (space.h)
+  weir_region_handler_fn handler;
+  void* context;
+  uint64_t home;     // where it was defined, or 0
+  uint64_t paged;    // where its own pages are, or 0
+  Level common;      // of set 0
+  char* twin;        // its bytes at the checkpoint, from when it has been written on
+  Region* next_modified;
+
+  bool holds(uint64_t offset) const { return offset - start < size; }
+  // Behind the end, too: where a pointer may stand that still is one to this region.
+  bool refers(uint64_t offset) const { return offset - start <= size; }
+};
+
+// Several regions in one page, in rising order.
+struct PageRegions {
+  void* pools;     // while nobody has it: whoever still looks finds the count below as it was
+  uint64_t count;
+  Region* regions[];
+};
+
+// A stretch of address space whose pages, where they are defined as regions, lie in the file in this order (define.cc).
+struct Chunk {
+  uint64_t home, offset;
+};
+inline constexpr uint64_t kMostChunks = 64;
+
+struct Set {
+  bool exists;
+  uint32_t threads;  // that use it
+  uint64_t pointers;
+};
+
+// What must be undone when a thread ends; in its thread-locals.
+struct Thread {
+  PooledLink* on_stack;
+  uint64_t stack, stack_end;
+  int set;      // that it uses
+  int current;  // ... or, in a region's handler, the one that the access belonged to
+  bool is_known;
+  uint64_t waited_at, waited_for;  // the last access that was tried again after a conversion: its address, which conversion
+  unsigned depth;  // of traps within traps
+};
+
+struct State {
+  uint64_t base;
+  unsigned shift;        // a window has 1 << shift bytes
+  int file;
+  OwnerLock registry;
+  // Guarded by: registry
+  Pool regions, arrays, other;
+  uint64_t region_count;
+  uint64_t top;          // of the file: nothing was ever taken from here on
+  PooledLink** hash;
+  uint64_t hash_size, hash_count;
+  Region* modified;      // pushed without a lock
+  // Read without a lock
+  uint64_t* directory;   // of pages of the file: 0, a Region with bit 0 set, or PageRegions
+  Region** paged_directory;
+  uint64_t paged_base;
+  Set sets[kMaxSets];
+  weir_region_handler_fn handler;
+  void* context;
+  Chunk chunks[kMostChunks];
+  uint64_t chunk_count;
+  uint64_t converting, converting_end, conversions;  // pages that become shared now (define.cc)
+
+  OwnerLock unbounded_lock;
+  Link* unbounded;
+  uint64_t unbounded_count;
+  struct sigaction before;  // who had SIGSEGV
+};
+
+extern State* g_state;             // NULL before start()
+extern __thread Thread t_thread __attribute__((tls_model("initial-exec")));
+
+// 0 or an error number. Called first by every function that may be the first.
+int start(uint64_t window);
+inline int started() { return __builtin_expect(g_state != nullptr, 1) ? 0 : start(0); }
+
+// Offset of the first byte that a region may have: a pointer may stand that far before its region, and is still in the region's window.
+inline uint64_t lowest() { return uint64_t{1} << (g_state->shift - 6); }
+
+struct Place {
+  bool inside;       // in a window
+  int set;
+  unsigned window;
+  uint64_t offset;
+};
+
+inline Place place_of(uint64_t address) {
+  const State& state = *g_state;
+  const uint64_t from_base = address - state.base;
+  const uint64_t number = from_base >> state.shift;
+  if (number >= kMaxSets * kWindows) return {};
+  return {true, static_cast<int>(number / kWindows), static_cast<unsigned>(number % kWindows), from_base & ((uint64_t{1} << state.shift) - 1)};
+}
+
+inline uint64_t address_in(int set, unsigned window, uint64_t offset) {
+  return g_state->base + ((static_cast<uint64_t>(set) * kWindows + window) << g_state->shift) + offset;
+}
+
+// Where a byte of the file can always be read and written.
+inline char* open_address(uint64_t offset) { return reinterpret_cast<char*>(address_in(0, kWrite, offset)); }
+// The same for any address; itself, where it is none of a region's windows.
+uint64_t open_of(uint64_t address);
+
+// --- directory.cc
+inline constexpr uint64_t kSingle = 1;  // in an entry of the directory
+Region* search_page(uint64_t entry, uint64_t offset);   // of several regions
+Region* find_offset_slowly(uint64_t offset);
+// The region that has this byte, or NULL. Signal-safe, without a lock.
+inline Region* look(uint64_t offset) {
+  const uint64_t entry = __atomic_load_n(&g_state->directory[offset / kPage], __ATOMIC_ACQUIRE);  // acquire: what it points to is whole
+  auto* region = reinterpret_cast<Region*>(entry & ~kSingle);
+  if (!(entry & kSingle)) region = search_page(entry, offset);
+  return region && region->holds(offset) ? region : nullptr;
+}
+inline Region* find_offset(uint64_t offset) {
+  Region* region = look(offset);
+  return __builtin_expect(region != nullptr, 1) ? region : find_offset_slowly(offset);
+}
+// As an address, in a window, in pages of its own or at home; `offset` is set where that is one of them.
+Region* find(uint64_t address, uint64_t* offset = nullptr);
+// As a pointer: just behind the end counts, where nothing else begins there.
+Region* find_referred(uint64_t offset);
+// The first region that has a byte in [offset, limit), or NULL.
+Region* find_first(uint64_t offset, uint64_t limit);
+// REQUIRES: registry, where it changes something. False: no memory.
+bool enter(Region* region);
+void leave(Region* region);
+
+// --- level.cc
+Level* level_of(Region& region, int set);             // NULL: as if it were open
+Level* level_for(Region& region, int set);            // REQUIRES: registry. NULL: no memory
+inline unsigned effective(const Region& region, const Level* level) {
+  const unsigned asked = level ? level->level : kWrite;
+  return region.watched && asked > kRead ? static_cast<unsigned>(kRead) : asked;
+}
+// Moves every pointer of that set to where its level puts it; all sets': -1. REQUIRES: region's lock, or invariant 4.
+void move_pointers(Region& region, int set);
+int set_level(Region& region, int set, unsigned level);  // EDEADLK, ENOMEM
+inline int level_of_protection(int protection) {          // -1: no such
+  if (protection == PROT_NONE) return kNone;
+  if (protection == PROT_READ) return kRead;
+  return protection == (PROT_READ | PROT_WRITE) ? static_cast<int>(kWrite) : -1;
+}
+
+// --- pointers.cc
+inline void** location_of(Link* link) { return link->kind & kPooled ? static_cast<PooledLink*>(link)->location : &link->value; }
+void move_pointer_slowly(Region& region, Link* link, void* value, unsigned window);
+// Writes the pointer's value, if it refers to the region, so that it lies in the window of that level.
+inline void move_pointer(Region& region, Link* link, unsigned window) {
+  void** location = location_of(link);
+  void* value;
+  if (!read_pointer(location, &value)) return;
+  const auto address = reinterpret_cast<uint64_t>(value);
+  const uint64_t offset = address & ((uint64_t{1} << g_state->shift) - 1);
+  if (__builtin_expect(address - g_state->base < kMaxSets * kWindows << g_state->shift && region.holds(offset), 1)) {
+    void* moved = reinterpret_cast<void*>(address_in(set_of(*link), window, offset));
+    if (moved != value) exchange_pointer(location, value, moved, has_others());
+  } else {
+    move_pointer_slowly(region, link, value, window);
+  }
+}
+// Whether a registered pointer refers to it. REQUIRES: registry, region's lock.
+bool is_referred(const Region& region);
+// REQUIRES: registry, region's lock. Forgets those that are bound to it.
+void drop_pointers(Region& region);
+int register_pointer(void* pointer, Region* region);      // region NULL: unbounded. EEXIST, EINVAL, ENOMEM. REQUIRES: registry
+bool is_registered(void* pointer);                        // REQUIRES: registry
+inline int current_set() { return t_thread.current; }
+// In a child of fork, alone: pointers of regions whose locks others held are moved again.
+void repair(Region& region);
+// --- define.cc
+// Where an old address of a defined region lies in the file. False: there is none.
+bool find_home(uint64_t address, uint64_t* offset);
+bool waits_for_conversion(uint64_t address);              // true: the access may be tried again
+void release_home(const Region& region);
+
+// --- paged.cc
+inline uint64_t paged_space() { return uint64_t{1} << g_state->shift; }  // bytes of address space
+bool find_paged(uint64_t address, uint64_t* offset, Region** region);
+int map_pages(uint64_t at, uint64_t offset, uint64_t size, unsigned window);
+int protect_pages(const Region& region, unsigned window);
+void release_pages(const Region& region);
+
+// --- changes.cc
+// At its first write since the checkpoint. REQUIRES: region's lock.
+void make_twin(Region& region);
+void forget_changes(Region& region);                      // REQUIRES: registry
+
+// --- trap.cc
+void install_handler();
+bool on_fault(siginfo_t* information, void* ucontext);
+
+// --- windows.cc
+int map_set(int set);                                      // 0 or an error number
+void unmap_set(int set);
+void start_fork();                                         // fork.cc
+
+}  // namespace weir::region

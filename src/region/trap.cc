@@ -1,0 +1,265 @@
+// A fault in a window becomes a call of the region's handler, and the access is made again where it is allowed.
+//
+//   1. Is it ours? The address lies in a window, or in a region's own pages, and a region is there.
+//   2. What was the access? Its instruction is decoded: which bytes, read or written, and by which registers.
+//   3. For each region that has some of these bytes and whose level, in the set that the window belongs to, does not allow the access: its handler, until it does.
+//   4. Registers that point into the region are moved to the window of its level, and the instruction is executed again.
+// What is not ours goes to whoever handled SIGSEGV before.
+//
+// How it can go wrong, and what is done:
+// - The level allows the access already (another thread raised it, or the pointer is an old copy): no handler is called, the registers are moved.
+// - A handler returns and has changed nothing: the access would trap for ever. That is said, with the place, and passed on. Where others lower the level as often as the handler
+//   raises it, it is called again, up to kPatience times.
+// - A handler touches its own region by a pointer that traps again: traps within traps are counted.
+// - No register can be moved (an absolute address): said, and passed on.
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "region/registers_x86_64.h"
+#include "region/state.h"
+#include "sys/report.h"
+
+namespace weir::region {
+
+namespace {
+
+constexpr unsigned kPatience = 100'000, kDeepest = 64;
+
+bool allows(unsigned window, int access) { return access & PROT_WRITE ? window == kWrite : window >= kRead; }
+
+const char* words(int access) { return access == PROT_READ ? "read" : access == PROT_WRITE ? "written" : "read and written"; }
+
+void complain(const Region& region, const Touched& touched, uint64_t offset, const ucontext_t& context, const char* what) {
+  report("region of %u bytes at 0x%x: its byte %d is %s by the instruction at 0x%x: %s", region.size, reinterpret_cast<uint64_t>(open_address(region.start)),
+         static_cast<int64_t>(offset - region.start), words(touched.access), static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]), what);
+}
+
+enum class Answer { kAllowed, kRefused };
+
+// Until the region's level allows the access. `offset`: of the access's first byte.
+Answer ask_handler(Region& region, int set, const Touched& touched, uint64_t offset, ucontext_t& context) {
+  for (unsigned tries = 0; tries < kPatience; tries++) {
+    Level* level = level_of(region, set);
+    unsigned now;
+    {
+      const OwnerGuard guard(region.lock);
+      const unsigned asked = level ? level->level : static_cast<unsigned>(kWrite);
+      if (region.watched && touched.access & PROT_WRITE && asked == kWrite) {  // its first write since the checkpoint
+        make_twin(region);
+        move_pointers(region, -1);
+      }
+      now = effective(region, level);
+      if (allows(now, touched.access)) return Answer::kAllowed;
+      now = asked;
+    }
+    if (!level) return Answer::kAllowed;
+    const uint32_t version = __atomic_load_n(&level->version, __ATOMIC_ACQUIRE);
+    weir_region_handler_fn handler = region.handler;
+    void* handler_context = region.context;
+    if (!handler) {
+      handler = g_state->handler;
+      handler_context = g_state->context;
+    }
+    if (!handler) {
+      complain(region, touched, offset, context, "its level forbids that, and it has no handler");
+      return Answer::kRefused;
+    }
+    Thread& thread = t_thread;
+    if (thread.depth >= kDeepest) {
+      complain(region, touched, offset, context, "handlers trap within handlers without end");
+      return Answer::kRefused;
+    }
+    weir_region_trap trap{};
+    trap.start = open_address(region.start);
+    trap.size = region.size;
+    trap.address = open_address(offset);
+    trap.access_size = touched.size;
+    trap.access = touched.access;
+    trap.level = now == kNone ? PROT_NONE : PROT_READ;
+    trap.set = set;
+    trap.context = handler_context;
+    trap.ucontext = &context;
+    const int current = thread.current;
+    thread.current = set;  // so that the handler's weir_region_protect means these pointers
+    thread.depth++;
+    handler(&trap);
+    thread.depth--;
+    thread.current = current;
+    if (!region.size) {
+      report("a handler has freed the region that was touched");
+      return Answer::kRefused;
+    }
+    if (version == __atomic_load_n(&level->version, __ATOMIC_ACQUIRE)) {
+      complain(region, touched, offset, context, "its handler has not raised the level, so the access would trap for ever");
+      return Answer::kRefused;
+    }
+    const unsigned after = effective(region, level);
+    if (!allows(after, touched.access) && after == now && tries > 1000) {
+      complain(region, touched, offset, context, "its handler sets a level that forbids the access still, again and again");
+      return Answer::kRefused;
+    }
+  }
+  complain(region, touched, offset, context, "its level was lowered as often as its handler raised it");
+  return Answer::kRefused;
+}
+
+// Calls the handlers of all regions that have some of these bytes. NULL: refused. Otherwise the region of the byte that faulted.
+Region* open_all(Region* faulted, int set, const Touched& touched, uint64_t offset, ucontext_t& context) {
+  if (!touched.exact || (touched.size <= faulted->start + faulted->size - offset && offset >= faulted->start)) {
+    return ask_handler(*faulted, set, touched, offset, context) == Answer::kAllowed ? faulted : nullptr;
+  }
+  const uint64_t limit = offset + touched.size;
+  for (uint64_t at = offset; at < limit;) {
+    Region* region = find_first(at, limit);
+    if (!region) break;
+    if (ask_handler(*region, set, touched, offset, context) != Answer::kAllowed) return nullptr;
+    at = region->start + region->size;
+  }
+  return faulted;
+}
+
+// The pointer is one to a region, though the access lies beside it.
+Region* region_of_pointer(const ucontext_t& context, const Instruction& instruction, const Touched& touched) {
+  if (touched.operand < 0) return nullptr;
+  const Registers registers = registers_of_gregs(context.uc_mcontext.gregs);
+  const Operand& operand = instruction.operands[touched.operand];
+  const uint8_t numbers[] = {operand.base, operand.index};
+  for (const uint8_t number : numbers) {
+    if (number >= 16) continue;
+    const Place place = place_of(registers.general[number]);
+    if (Region* region = place.inside ? find_referred(place.offset) : nullptr) return region;
+  }
+  return nullptr;
+}
+
+bool on_paged_fault(uint64_t fault, ucontext_t& context) {
+  uint64_t offset;
+  Region* region;
+  if (!find_paged(fault, &offset, &region) || is_fetch(context)) return false;
+  Instruction instruction;
+  Touched touched{fault, 1, is_write(context) ? PROT_WRITE : PROT_READ, false, -1};
+  if (instruction_at(context, instruction)) touched = touched_at(context, instruction, fault);
+  return ask_handler(*region, 0, touched, region->start + (touched.address - region->paged), context) == Answer::kAllowed;
+}
+
+bool on_window_fault(uint64_t fault, const Place& place, ucontext_t& context) {
+  if (is_fetch(context)) return false;
+  Instruction instruction;
+  if (!instruction_at(context, instruction)) return false;
+  const Touched touched = touched_at(context, instruction, fault);
+  const uint64_t offset = place.offset - (fault - touched.address);
+  Region* region = find_offset(place.offset);
+  if (!region) region = touched.exact ? find_first(offset, offset + touched.size) : nullptr;
+  Region* pointed = region ? nullptr : region_of_pointer(context, instruction, touched);
+  if (!region && !pointed) return false;
+  if (pointed) region = pointed;  // behind its end, or before it: its level says what happens
+  const bool allowed = pointed ? ask_handler(*region, place.set, touched, offset, context) == Answer::kAllowed
+                               : open_all(region, place.set, touched, offset, context) != nullptr;
+  if (!allowed) return false;
+  const unsigned window = effective(*region, level_of(*region, place.set));
+  if (!allows(window, touched.access)) return true;  // lowered again by another thread: it traps again
+  if (move_registers(context, instruction, touched, *region, place.set, window)) return true;
+  complain(*region, touched, offset, context, "no register has its address, so it cannot be led elsewhere");
+  return false;
+}
+
+// As the kernel would have called it.
+void pass_on(int signal, siginfo_t* information, void* context) {
+  struct sigaction& before = g_state->before;
+  const bool has_handler = before.sa_flags & SA_SIGINFO || (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN);
+  if (!has_handler) {
+    // By itself the fault comes again, from where it was made; a signal that was sent does not.
+    struct sigaction fatal = {};
+    fatal.sa_handler = SIG_DFL;
+    if (information->si_code <= 0 && before.sa_handler == SIG_IGN) return;
+    sigaction(signal, &fatal, nullptr);
+    if (information->si_code <= 0) sys::raw(SYS_tgkill, getpid(), gettid(), signal);
+    return;
+  }
+  sigset_t mask = before.sa_mask, old;
+  if (!(before.sa_flags & SA_NODEFER)) sigaddset(&mask, signal);
+  pthread_sigmask(SIG_BLOCK, &mask, &old);
+  const struct sigaction called = before;
+  if (called.sa_flags & SA_RESETHAND) {
+    before = {};
+    before.sa_handler = SIG_DFL;
+  }
+  if (called.sa_flags & SA_SIGINFO) {
+    called.sa_sigaction(signal, information, context);
+  } else {
+    called.sa_handler(signal);
+  }
+  pthread_sigmask(SIG_SETMASK, &old, nullptr);
+}
+
+void on_signal(int signal, siginfo_t* information, void* context) {
+  const int error = errno;
+  if (!on_fault(information, context)) pass_on(signal, information, context);
+  errno = error;
+}
+
+}  // namespace
+
+bool on_fault(siginfo_t* information, void* ucontext) {
+  if (information->si_code <= 0) return false;  // sent by somebody
+  auto& context = *static_cast<ucontext_t*>(ucontext);
+  const auto fault = reinterpret_cast<uint64_t>(information->si_addr);
+  if (information->si_code == SEGV_MAPERR || !fault) {
+    if (const uint64_t continuation = continuation_of(static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]))) {
+      context.uc_mcontext.gregs[REG_RIP] = static_cast<greg_t>(continuation);
+      return true;
+    }
+  }
+  const Place place = place_of(fault);
+  if (place.inside) return on_window_fault(fault, place, context);
+  return on_paged_fault(fault, context) || (information->si_code == SEGV_ACCERR && waits_for_conversion(fault));
+}
+
+void install_handler() {
+  struct sigaction action = {};
+  action.sa_sigaction = on_signal;
+  // Regions' handlers are the program's code: they may trap themselves, and other signals come as ever.
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGSEGV, &action, &g_state->before);
+}
+
+}  // namespace weir::region
+
+using namespace weir::region;
+
+int weir_region_on_fault(int signal, void* siginfo, void* ucontext) {
+  if (!g_state || signal != SIGSEGV) return 0;
+  const int error = errno;
+  const bool ours = on_fault(static_cast<siginfo_t*>(siginfo), ucontext);
+  errno = error;
+  return ours;
+}
+
+void* weir_region_touch(const void* address, size_t size, int access) {
+  if (started() || !size || !(access & (PROT_READ | PROT_WRITE)) || access & ~(PROT_READ | PROT_WRITE)) {
+    errno = EINVAL;
+    return nullptr;
+  }
+  const auto from = reinterpret_cast<uint64_t>(address);
+  uint64_t offset;
+  Region* region = find(from, &offset);
+  if (!region) {
+    errno = ENOENT;
+    return nullptr;
+  }
+  const Place place = place_of(from);
+  const int set = place.inside ? place.set : 0;
+  const Touched touched{from, size, access, true, -1};
+  ucontext_t context = {};
+  context.uc_mcontext.gregs[REG_RIP] = reinterpret_cast<greg_t>(__builtin_return_address(0));
+  if (!open_all(region, set, touched, offset, context)) {
+    errno = EACCES;
+    return nullptr;
+  }
+  if (!place.inside) return const_cast<void*>(address);
+  return reinterpret_cast<void*>(address_in(set, effective(*region, level_of(*region, set)), offset));
+}

@@ -1,0 +1,126 @@
+// Where the windows lie, and the library's start.
+//
+// Address space is reserved for all sets at once and costs nothing until it is touched; the file in memory is as long as a window, and has no page until one is
+// written. Where limits of the process allow less, windows are halved until they fit.
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "region/state.h"
+#include "sys/spinlock.h"
+
+namespace weir::region {
+
+State* g_state;
+__thread Thread t_thread __attribute__((tls_model("initial-exec")));
+
+namespace {
+
+constexpr uint64_t kUsualWindow = uint64_t{1} << 36, kLeastWindow = uint64_t{1} << 22;
+
+SpinLock g_starting;
+
+long map(uint64_t at, uint64_t size, int protection, int flags, int file = -1, uint64_t offset = 0) {
+  return sys::raw(SYS_mmap, static_cast<long>(at), static_cast<long>(size), protection, flags | MAP_NORESERVE, file, static_cast<long>(offset));
+}
+
+// A range of that size that nobody may touch, aligned to `alignment`; 0: not to be had.
+uint64_t reserve(uint64_t size, uint64_t alignment) {
+  const long at = map(0, size + alignment, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS);
+  if (at < 0) return 0;
+  const uint64_t from = static_cast<uint64_t>(at), aligned = (from + alignment - 1) & ~(alignment - 1);
+  if (aligned > from) sys::raw(SYS_munmap, at, static_cast<long>(aligned - from));
+  sys::raw(SYS_munmap, static_cast<long>(aligned + size), static_cast<long>(from + alignment - aligned));
+  return aligned;
+}
+
+// An address that becomes an index needs a table that is as long as its range; it lies as a hole until it is used.
+void* table(uint64_t entries) {
+  const long at = map(0, entries * sizeof(uint64_t), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
+  return at < 0 ? nullptr : reinterpret_cast<void*>(at);
+}
+
+// Of that window. NULL: not to be had.
+State* make(unsigned shift) {
+  const uint64_t window = uint64_t{1} << shift;
+  const long at = map(0, page_up(sizeof(State)), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
+  if (at < 0) return nullptr;
+  auto* state = reinterpret_cast<State*>(at);
+  state->shift = shift;
+  const long file = sys::raw(SYS_memfd_create, reinterpret_cast<long>("weir-region"), 1 /* MFD_CLOEXEC */);
+  if (file >= 0 && !sys::raw(SYS_ftruncate, file, static_cast<long>(window))) {
+    // Away from the descriptors that programs count on, or close one after another.
+    const long high = sys::raw(SYS_fcntl, file, F_DUPFD_CLOEXEC, 700);
+    state->file = static_cast<int>(high >= 0 ? high : file);
+    if (high >= 0) sys::raw(SYS_close, file);
+    state->base = reserve(window * kMaxSets * kWindows, window);
+    state->directory = static_cast<uint64_t*>(table(window / kPage));
+  } else if (file >= 0) {
+    sys::raw(SYS_close, file);
+  }
+  if (state->base && state->directory) return state;
+  if (state->base) sys::raw(SYS_munmap, static_cast<long>(state->base), static_cast<long>(window * kMaxSets * kWindows));
+  if (state->file) sys::raw(SYS_close, state->file);
+  sys::raw(SYS_munmap, at, static_cast<long>(page_up(sizeof(State))));
+  return nullptr;
+}
+
+}  // namespace
+
+int map_set(int set) {
+  const State& state = *g_state;
+  const uint64_t window = uint64_t{1} << state.shift;
+  for (unsigned level = kRead; level <= kWrite; level++) {
+    const int protection = level == kRead ? PROT_READ : PROT_READ | PROT_WRITE;
+    if (map(address_in(set, level, 0), window, protection, MAP_SHARED | MAP_FIXED, state.file) < 0) return ENOMEM;
+  }
+  return 0;
+}
+
+void unmap_set(int set) {
+  map(address_in(set, kNone, 0), kWindows << g_state->shift, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED);
+}
+
+int start(uint64_t window) {
+  const SpinGuard guard(g_starting);
+  if (g_state) return window ? EBUSY : 0;
+  const bool is_asked = window != 0;
+  if (!is_asked) window = kUsualWindow;
+  if (window < kLeastWindow) window = kLeastWindow;
+  unsigned shift = 63u - static_cast<unsigned>(__builtin_clzl(window));
+  if (window & (window - 1)) shift++;
+  State* state = make(shift);
+  while (!state && !is_asked && (uint64_t{1} << shift) > kLeastWindow) state = make(--shift);
+  if (!state) return ENOMEM;
+  state->sets[0].exists = true;
+  g_state = state;
+  state->top = lowest();
+  if (map_set(0)) {
+    g_state = nullptr;
+    return ENOMEM;
+  }
+  install_handler();
+  start_fork();
+  return 0;
+}
+
+uint64_t open_of(uint64_t address) {
+  const Place place = place_of(address);
+  if (place.inside) return place.set == 0 && place.window == kWrite ? address : address_in(0, kWrite, place.offset);
+  uint64_t offset;
+  Region* region;
+  return find_paged(address, &offset, &region) ? address_in(0, kWrite, offset) : address;
+}
+
+}  // namespace weir::region
+
+using namespace weir::region;
+
+int weir_region_start(const weir_region_options* options) {
+  if (options && options->struct_size < sizeof(size_t) * 2) return EINVAL;
+  return start(options && options->window ? options->window : g_state ? 1 : 0);
+}
