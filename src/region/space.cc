@@ -15,7 +15,6 @@ namespace weir::region {
 namespace {
 
 constexpr unsigned kClasses = 4 * 44;
-constexpr unsigned kOnePage = 4 * 10;  // the class whose blocks are a page
 constexpr uint64_t kSlab = 1u << 16, kLargest = uint64_t{1} << 44;
 
 struct FreeBlock {
@@ -31,7 +30,7 @@ struct Space {
 Space* g_space;
 
 constexpr uint64_t size_of(unsigned block) { return uint64_t{4 + block % 4} << (block / 4); }
-static_assert(size_of(kOnePage) == kPage);
+static_assert(size_of(40) == kPage);
 
 unsigned class_for(uint64_t size) {
   unsigned block = 8;  // 16 bytes
@@ -45,11 +44,13 @@ bool fits(unsigned block, uint64_t alignment) {
   return size % alignment == 0 && (size < kPage || size % kPage == 0);
 }
 
-uint64_t take_top(uint64_t size, uint64_t alignment) {
+// `is_dumped`: what lies there belongs into a core dump, and lies nowhere else.
+uint64_t take_top(uint64_t size, uint64_t alignment, bool is_dumped) {
   State& state = *g_state;
   const uint64_t at = (state.top + alignment - 1) & ~(alignment - 1);
   if (size > (uint64_t{1} << state.shift) - kPage || at > (uint64_t{1} << state.shift) - kPage - size) return 0;
   state.top = at + size;
+  if (is_dumped) sys::raw(SYS_madvise, reinterpret_cast<long>(open_address(at)), static_cast<long>(size), 17 /* MADV_DODUMP */);
   return at;
 }
 
@@ -76,9 +77,9 @@ uint64_t take_space(uint64_t size, uint64_t alignment, uint8_t* block) {
     clear(offset, whole);
     return offset;
   }
-  if (whole >= kPage) return take_top(whole, kPage);
+  if (whole >= kPage) return take_top(whole, kPage, true);
   if (g_space->slab[kind] + whole > g_space->slab_end[kind] || !g_space->slab[kind]) {
-    const uint64_t slab = take_top(kSlab, kPage);
+    const uint64_t slab = take_top(kSlab, kPage, true);
     if (!slab) return 0;
     g_space->slab[kind] = slab;
     g_space->slab_end[kind] = slab + kSlab;
@@ -98,20 +99,6 @@ void give_space(uint64_t offset, uint8_t block) {
   g_space->free[block] = freed;
 }
 
-uint64_t take_pages(uint64_t pages) {
-  if (pages > 1) return take_top(pages * kPage, kPage);
-  if (!g_space && !(g_space = g_state->other.make<Space>())) return 0;
-  if (FreeBlock* again = g_space->free[kOnePage]) {
-    const uint64_t offset = again->offset;
-    g_space->free[kOnePage] = again->next;
-    g_state->other.drop(again);
-    return offset;
-  }
-  return take_top(kPage, kPage);
-}
-
-void give_pages(uint64_t offset, uint64_t pages) {
-  for (uint64_t i = 0; i < pages; i++) give_space(offset + i * kPage, kOnePage);
-}
+uint64_t take_pages(uint64_t pages) { return take_top(pages * kPage, kPage, false); }
 
 }  // namespace weir::region

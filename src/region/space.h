@@ -5,14 +5,11 @@
 
 namespace weir::region {
 
-inline constexpr unsigned kNoBlock = 0;  // pages of a defined region, which belong to no block
-
 // Takes `size` bytes of the file, aligned to `alignment` (a power of two of at most a page): zeroed. `block` says what it was, for give_space. 0: the window is full.
 // REQUIRES: registry.
 uint64_t take_space(uint64_t size, uint64_t alignment, uint8_t* block);
 void give_space(uint64_t offset, uint8_t block);
-// Whole pages, for ever (or until give_pages): zeroed only where they are new.
+// Whole pages, for ever, zeroed: for pages of the program that become the file's (define.cc).
 uint64_t take_pages(uint64_t pages);
-void give_pages(uint64_t offset, uint64_t pages);
 
 }  // namespace weir::region

@@ -5,9 +5,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "region/state.h"
@@ -77,6 +76,11 @@ int map_set(int set) {
   for (unsigned level = kRead; level <= kWrite; level++) {
     const int protection = level == kRead ? PROT_READ : PROT_READ | PROT_WRITE;
     if (map(address_in(set, level, 0), window, protection, MAP_SHARED | MAP_FIXED, state.file) < 0) return ENOMEM;
+    // A core dump would look at every page of every window; what regions hold is dumped once (space.cc).
+    sys::raw(SYS_madvise, static_cast<long>(address_in(set, level, 0)), static_cast<long>(window), MADV_DONTDUMP);
+    if (set == 0 && level == kWrite && state.top > lowest()) {
+      sys::raw(SYS_madvise, reinterpret_cast<long>(open_address(lowest())), static_cast<long>(state.top - lowest()), 17 /* MADV_DODUMP */);
+    }
   }
   return 0;
 }
