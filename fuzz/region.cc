@@ -3,7 +3,6 @@
 // memory (region/machine.h): with all regions open, and with levels that trap. See fuzz/README.md.
 #include "weir/region.h"
 
-#include <sys/personality.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -71,7 +70,7 @@ struct Record {
 } record;
 
 uint64_t seed = 1;
-bool is_outside = false, is_verbose = false;
+bool is_verbose = false;
 
 // Shared: of all processes.
 struct Counts {
@@ -96,7 +95,6 @@ void on_trap(weir_region_trap* trap) {
 
 void make_regions(uint64_t group) {
   // Never touched: bases from which a long way leads into a region lie in the window too.
-  if (!is_outside && !weir_region_alloc(size_t{20} << 30, nullptr, nullptr)) fail("no region");
   Random random{seed * 0x10001 + group};
   for (Region& region : regions) {
     region.size = 4096 + random.below(2 * 4096 + 1);
@@ -214,15 +212,7 @@ bool make_case(Case& c) {
   c.start.flags = (c.random.next() & (weir::kStatusFlags | weir::kDirectionFlag)) | 2;
   if (decoded.repeat != weir::Repeat::kNone) c.start.general[weir::kRcx] = c.random.below(60);
   if (decoded.bit_index != weir::kNoRegister) c.start.general[decoded.bit_index] = c.random.below(16000) - 8000;
-  uint8_t* const vector = c.start.vector;
-  for (unsigned i = 32; i < 3072; i++) vector[i] = static_cast<uint8_t>(c.random.next());
-  memset(vector, 0, 32);
-  vector[0] = 0x7f;
-  vector[1] = 3;                          // x87: 64 bits of precision, nothing raised
-  vector[4] = 0x0f;                       // four of its registers hold something
-  memcpy(vector + 24, &fuzz_mxcsr, 4);
-  memset(vector + 416, 0, 160);
-  memcpy(vector + 512, &fuzz_parts, 8);
+  c.start.fill_vectors([&] { return static_cast<uint8_t>(c.random.next()); });
   if (c.made.is_gather || c.made.is_xlat) {
     if (!aim_undescribed(c)) return false;
   } else {
@@ -273,7 +263,9 @@ void print_case(const Case& c, const char* what) {
   for (size_t i = 0; i < c.made.length; i++) fprintf(stderr, " %02x", c.made.code[i]);
   fprintf(stderr, "\n");
   for (const Aim& aim : c.aims) fprintf(stderr, "  register %u: region %d %+ld\n", aim.reg, aim.region, aim.distance);
-  for (int i = 0; i < kRegions; i++) fprintf(stderr, "  region %d: %zu bytes, open at %p, level %d\n", i, regions[i].size, static_cast<void*>(regions[i].open), c.levels[i]);
+  for (int i = 0; i < kRegions; i++) {
+    fprintf(stderr, "  region %d: %zu bytes, open at %p, level %d\n", i, regions[i].size, static_cast<void*>(regions[i].open), c.levels[i]);
+  }
   for (size_t i = 0; i < record.count; i++) {
     const weir_region_trap& trap = record.told[i].trap;
     fprintf(stderr, "  told: region %d at %+ld, %zu bytes, access %d at level %d\n", record.told[i].region,
@@ -340,7 +332,8 @@ std::string wrongly_told(const Case& c, const weir::AccessList& list) {
   for (size_t i = 0; i < list.count && !is_prefetch; i++) {
     const weir::Access& access = list.accesses[i];
     const int region = access.size > 0 ? place_of(access.address, access.size) : kScratch;
-    if (region == kScratch || !access.exact || (c.levels[region] | (access.written ? 0 : PROT_READ)) == kOpen || (c.levels[region] == PROT_READ && !access.written)) continue;
+    const int needed = (access.read ? PROT_READ : 0) | (access.written ? PROT_WRITE : 0);
+    if (region == kScratch || !access.exact || (c.levels[region] & needed) == needed) continue;
     bool told = false;
     for (size_t k = 0; k < record.count; k++) told |= record.told[k].region == region;
     if (!told) return "no handler was called for region " + std::to_string(region);
@@ -440,7 +433,9 @@ void run_in_child(uint64_t first, uint64_t cases) {
   int status = 0;
   if (child < 0 || waitpid(child, &status, 0) != child) fail("no process");
   if (status == 0) return;
-  fprintf(stderr, "\nfuzz: --seed %lu --case %lu: %s %d\n", seed, counts->current, WIFSIGNALED(status) ? "ended by signal" : "status", WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+  const bool by_signal = WIFSIGNALED(status);
+  fprintf(stderr, "\nfuzz: --seed %lu --case %lu: %s %d\n", seed, counts->current, by_signal ? "ended by signal" : "status",
+          by_signal ? WTERMSIG(status) : WEXITSTATUS(status));
   counts->failures++;
 }
 
@@ -461,13 +456,6 @@ void print_counts(bool verbose, uint64_t cases) {
   printf("fuzz: seed %lu, %lu cases: %lu trapped, %lu did not, %lu ended by a signal in both runs; %lu failed\n", seed, cases, all[0], all[1], all[2], counts->failures);
 }
 
-// Cases depend on addresses in places (a stored stack pointer): the same ones each time.
-void run_at_fixed_addresses(char** argv) {
-  const int now = personality(0xffffffff);
-  if (now & ADDR_NO_RANDOMIZE || personality(static_cast<unsigned long>(now) | ADDR_NO_RANDOMIZE) == -1) return;
-  execv("/proc/self/exe", argv);
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -483,9 +471,8 @@ int main(int argc, char** argv) {
     else if (option == "--case") first = value(), cases = 1, is_single = true;
     else if (option == "--failures") most_failures = value();
     else if (option == "--verbose") verbose = true;
-    else if (option == "--outside") is_outside = true;
     else {
-      fprintf(stderr, "usage: fuzz_region [--cases N] [--seed N] [--seconds S] [--case K] [--failures N] [--verbose] [--outside]\n");
+      fprintf(stderr, "usage: fuzz_region [--cases N] [--seed N] [--seconds S] [--case K] [--failures N] [--verbose]\n");
       return 2;
     }
   }

@@ -64,8 +64,9 @@ std::vector<Row> rows() {
 
       {"protect", "mprotect of a page", page_protect(), nullptr, "1", 0, "a change of protection alone"},
       {"protect.region", "region, by mprotect", region_protect(1, false), "protect", "much cheaper"},
-      {"protect.1", "region, 1 pointer", region_protect(1, false), nullptr, "", 20},
-      {"protect.4", "region, 4 pointers", region_protect(4, false), nullptr},
+      {"protect.1", "region, 1 pointer, 100 in turn", region_protect(1, false), nullptr, "", 20},
+      {"protect.same", "region, 1 pointer, always the same", region_protect(1, false, 1), nullptr, "", 20},
+      {"protect.4", "region, 4 pointers, 100 in turn", region_protect(4, false), nullptr},
       {"protect.many", "100 regions in one call, each", region_protect_many(), nullptr},
       {"protect.paged", "region on pages of its own", region_protect(1, true), "protect"},
   };
@@ -100,7 +101,10 @@ void print(const std::vector<Row>& rows, const std::vector<Result>& results, FIL
       continue;
     }
     const Spread ns = spread_of(results[i].figures);
-    printf("  %-34s %7.5g (%.5g-%.5g)", row.what.c_str(), ns.median, ns.low, ns.high);
+    char figures[64];
+    const int places = ns.median < 100 ? 1 : 0;
+    snprintf(figures, sizeof figures, "%.*f (%.*f-%.*f)", places, ns.median, places, ns.low, places, ns.high);
+    printf("  %-34s %22s", row.what.c_str(), figures);
     const size_t base = find(rows, row.base);
     Spread ratio;
     char text[64] = "";
@@ -108,7 +112,7 @@ void print(const std::vector<Row>& rows, const std::vector<Result>& results, FIL
       ratio = spread_of(ratios_of(results[i].figures, results[base].figures));
       snprintf(text, sizeof text, "%.3g (%.3g-%.3g)", ratio.median, ratio.low, ratio.high);
     }
-    printf("\t%-20s %-19s", text, row.paper);
+    printf("  %-20s %-19s", text, row.paper);
     if (row.target > 0) {
       const double reached = base == kNone ? ns.median : ratio.median;
       printf(" <= %.4g%s: %s", row.target, base == kNone ? " ns" : "", reached <= row.target ? "met" : "missed");

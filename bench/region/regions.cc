@@ -90,12 +90,12 @@ Setup regions(Way way, const RegionCase& form) {
   };
 }
 
-Setup region_protect(size_t pointers, bool paged) {
+Setup region_protect(size_t pointers, bool paged, size_t used) {
   return [=](std::string& refusal) -> Batch {
-    if (!make({.paged = paged}, pointers, refusal)) return {};
+    if (!make({.used = used, .paged = paged}, pointers, refusal)) return {};
     return [=] {
       Regions& all = *regions_of_process;
-      const size_t passes = paged ? 10 : 200;
+      const size_t passes = (paged ? 1000 : 20000) / all.count();
       const double start = now();
       for (size_t pass = 0; pass < passes; pass++) {
         for (size_t i = 0; i < all.count(); i++) all.protect(i);

@@ -31,8 +31,8 @@ struct RegionCase {
 };
 Setup regions(Way way, const RegionCase& regions);
 
-// Changes of level alone, of 100 regions in turn between none and read-write, with so many pointers to each.
-Setup region_protect(size_t pointers, bool paged);
+// Changes of level alone, of `used` of 100 regions in turn between none and read-write, with so many pointers to each.
+Setup region_protect(size_t pointers, bool paged, size_t used = kMany);
 Setup region_protect_many();
 Setup page_protect();
 

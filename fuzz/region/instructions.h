@@ -142,7 +142,8 @@ class Writer {
   bool write() {
     const Template& from = *made_.from;
     made_.map = from.map;
-    made_.opcode = from.first == 0 && from.last == 0 ? static_cast<uint8_t>(random_.next()) : static_cast<uint8_t>(from.first + random_.below(from.last - from.first + 1u));
+    const unsigned choices = from.last == 0 ? 256 : from.last - from.first + 1u;
+    made_.opcode = static_cast<uint8_t>(from.first + random_.below(choices));
     if (strcmp(from.kind, "any bytes") == 0) {
       made_.length = 0;
       for (int i = 0; i < 16; i++) put(random_.next());

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/personality.h>
+#include <unistd.h>
 
 namespace fuzz {
 
@@ -21,6 +23,8 @@ struct alignas(64) State {
   uint8_t vector[4096];
 
   uint8_t* xmm(unsigned number) { return vector + 160 + size_t{16} * (number & 15); }
+  template <typename RandomByte>
+  void fill_vectors(RandomByte random_byte);
 };
 static_assert(offsetof(State, flags) == 128 && offsetof(State, vector) == 192);
 
@@ -123,6 +127,25 @@ inline volatile sig_atomic_t is_running = 0;
 [[noreturn]] inline void fail(const char* what) {
   fprintf(stderr, "fuzz: %s\n", what);
   exit(1);
+}
+
+template <typename RandomByte>
+void State::fill_vectors(RandomByte random_byte) {
+  for (unsigned i = 32; i < 3072; i++) vector[i] = random_byte();
+  memset(vector, 0, 32);
+  vector[0] = 0x7f;
+  vector[1] = 3;     // x87: 64 bits of precision, nothing raised
+  vector[4] = 0x0f;  // four of its registers hold something
+  memcpy(vector + 24, &fuzz_mxcsr, 4);
+  memset(vector + 416, 0, 160);
+  memcpy(vector + 512, &fuzz_parts, 8);
+}
+
+// Cases depend on addresses in places (a stored stack pointer): the same ones each time.
+inline void run_at_fixed_addresses(char** argv) {
+  const int now = personality(0xffffffff);
+  if (now & ADDR_NO_RANDOMIZE || personality(static_cast<unsigned long>(now) | ADDR_NO_RANDOMIZE) == -1) return;
+  execv("/proc/self/exe", argv);
 }
 
 // REQUIRES: nobody else handles these signals yet; the library comes afterwards.

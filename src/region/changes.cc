@@ -140,7 +140,7 @@ size_t weir_region_modified(void** regions, size_t capacity) {
   const int set = current_set();
   visit_modified([&](Region& region) {
     if (count < capacity) {
-      const uint64_t at = region.paged ? region.paged : address_in(set, effective(region, level_of(region, set)), region.start);
+      const uint64_t at = region.is_paged ? region.paged : address_in(set, effective(region, level_of(region, set)), region.start);
       regions[count] = reinterpret_cast<void*>(at);
     }
     count++;

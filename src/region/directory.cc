@@ -11,13 +11,12 @@ namespace {
 
 Region* single(uint64_t entry) { return reinterpret_cast<Region*>(entry & ~kSingle); }
 
-// Number of those that start at or before `offset`.
+// Number of those that start at or before `offset`. An entry without a region is one that is being replaced.
 uint64_t count_to(const PageRegions& page, uint64_t count, uint64_t offset) {
   uint64_t low = 0, high = count;
   while (low < high) {
     const uint64_t middle = (low + high) / 2;
-    const Region* region = __atomic_load_n(&page.regions[middle], __ATOMIC_RELAXED);
-    if (region && region->start <= offset) {
+    if (page.entries[middle].start <= offset) {
       low = middle + 1;
     } else {
       high = middle;
@@ -26,7 +25,7 @@ uint64_t count_to(const PageRegions& page, uint64_t count, uint64_t offset) {
   return low;
 }
 
-size_t bytes_for(uint64_t count) { return sizeof(PageRegions) + count * sizeof(Region*); }
+size_t bytes_for(uint64_t count) { return sizeof(PageRegions) + count * sizeof(PageRegions::Entry); }
 
 uint64_t first_page(const Region& region) { return region.start / kPage; }
 uint64_t last_page(const Region& region) { return (region.start + region.size - 1) / kPage; }
@@ -45,17 +44,17 @@ bool add(uint64_t page, Region* region) {
     publish(page, reinterpret_cast<uint64_t>(region) | kSingle);
     return true;
   }
-  Region* only = single(entry);
+  const PageRegions::Entry only{entry & kSingle ? single(entry)->start : 0, single(entry)};
   const auto* old = reinterpret_cast<const PageRegions*>(entry);
   const uint64_t count = entry & kSingle ? 1 : old->count;
-  Region* const* from = entry & kSingle ? &only : old->regions;
+  const PageRegions::Entry* from = entry & kSingle ? &only : old->entries;
   auto* replaced = static_cast<PageRegions*>(g_state->arrays.take(bytes_for(count + 1)));
   if (!replaced) return false;
   uint64_t at = 0;
-  while (at < count && from[at]->start < region->start) at++;
-  memcpy(replaced->regions, from, at * sizeof(Region*));
-  replaced->regions[at] = region;
-  memcpy(replaced->regions + at + 1, from + at, (count - at) * sizeof(Region*));
+  while (at < count && from[at].start < region->start) at++;
+  memcpy(replaced->entries, from, at * sizeof *from);
+  replaced->entries[at] = {region->start, region};
+  memcpy(replaced->entries + at + 1, from + at, (count - at) * sizeof *from);
   replaced->count = count + 1;
   publish(page, reinterpret_cast<uint64_t>(replaced));
   drop(entry);
@@ -73,7 +72,7 @@ void remove(uint64_t page, Region* region) {
   uint64_t kept = 0;
   Region* last = nullptr;
   for (uint64_t i = 0; i < old->count; i++) {
-    if (old->regions[i] != region) kept++, last = old->regions[i];
+    if (old->entries[i].region != region) kept++, last = old->entries[i].region;
   }
   if (kept == old->count) return;
   if (kept <= 1) {
@@ -84,12 +83,12 @@ void remove(uint64_t page, Region* region) {
   auto* replaced = static_cast<PageRegions*>(g_state->arrays.take(bytes_for(kept)));
   if (!replaced) {  // no memory: another stands twice instead, which keeps the order
     for (uint64_t i = 0; i < old->count; i++) {
-      if (old->regions[i] == region) old->regions[i] = i ? old->regions[i - 1] : last;
+      if (old->entries[i].region == region) old->entries[i] = i ? old->entries[i - 1] : PageRegions::Entry{last->start, last};
     }
     return;
   }
   for (uint64_t i = 0; i < old->count; i++) {
-    if (old->regions[i] != region) replaced->regions[replaced->count++] = old->regions[i];
+    if (old->entries[i].region != region) replaced->entries[replaced->count++] = old->entries[i];
   }
   publish(page, reinterpret_cast<uint64_t>(replaced));
   drop(entry);
@@ -101,7 +100,7 @@ Region* search_page(uint64_t entry, uint64_t offset) {
   if (!entry) return nullptr;
   const auto& page = *reinterpret_cast<PageRegions*>(entry);
   const uint64_t at = count_to(page, page.count, offset);
-  return at ? page.regions[at - 1] : nullptr;
+  return at ? page.entries[at - 1].region : nullptr;
 }
 
 Region* find_offset_slowly(uint64_t offset) {
@@ -127,7 +126,7 @@ Region* find_first(uint64_t offset, uint64_t limit) {
     const auto* several = reinterpret_cast<const PageRegions*>(entry);
     const uint64_t count = entry & kSingle ? 1 : several->count;
     for (uint64_t i = 0; i < count; i++) {
-      Region* region = entry & kSingle ? only : several->regions[i];
+      Region* region = entry & kSingle ? only : several->entries[i].region;
       if (region && region->size && region->start >= offset && region->start < limit) return region;
     }
   }

@@ -54,7 +54,7 @@ bool copy_file(int from, int to) {
 
 // Each page that is mapped besides the windows: defined ones, and regions' own.
 bool map_again(Region& region) {
-  if (region.paged) {
+  if (region.is_paged) {
     const uint64_t from = page_down(region.start);
     return map_pages(page_down(region.paged), from, page_up(region.start + region.size) - from, effective(region, &region.common)) == 0;
   }

@@ -20,7 +20,7 @@ Level* level_for(Region& region, int set) {
   if (Level* level = level_of(region, set)) return level;
   Level* level = g_state->other.make<Level>();
   if (!level) return nullptr;
-  level->set = set;
+  level->set = static_cast<uint8_t>(set);
   level->level = kWrite;
   level->next = region.common.next;
   __atomic_store_n(&region.common.next, level, __ATOMIC_RELEASE);
@@ -39,7 +39,7 @@ inline void move_list(Region& region, Level& level) {
 }  // namespace
 
 void move_pointers(Region& region, int set) {
-  if (region.paged) {
+  if (region.is_paged) {
     protect_pages(region, effective(region, &region.common));
     return;
   }
@@ -70,10 +70,10 @@ inline int set_level_now(Region& region, int set, unsigned to) {
     level = level_of(region, set);
   }
   const OwnerGuard guard(region.lock);
-  level->level = to;
+  level->level = static_cast<uint8_t>(to);
   level->version = level->version + 1;
-  if (__builtin_expect(region.paged || __atomic_load_n(&g_state->unbounded_count, __ATOMIC_RELAXED), 0)) {
-    if (region.paged) return protect_pages(region, effective(region, level));
+  if (__builtin_expect(region.is_paged || __atomic_load_n(&g_state->unbounded_count, __ATOMIC_RELAXED), 0)) {
+    if (region.is_paged) return protect_pages(region, effective(region, level));
     move_pointers(region, set);
     return 0;
   }
@@ -98,7 +98,7 @@ inline int protect(int set, const void* address, int protection) {
   const Place place = place_of(reinterpret_cast<uint64_t>(address));
   Region* region = __builtin_expect(place.inside, 1) ? find_offset(place.offset) : find(reinterpret_cast<uint64_t>(address));
   if (__builtin_expect(!region, 0)) return ENOENT;
-  return set_level_now(*region, region->paged ? 0 : set, static_cast<unsigned>(level));
+  return set_level_now(*region, region->is_paged ? 0 : set, static_cast<unsigned>(level));
 }
 
 }  // namespace
@@ -119,9 +119,9 @@ int weir_region_level(const void* address) {
     errno = ENOENT;
     return -1;
   }
-  const Level* level = level_of(*region, region->paged ? 0 : current_set());
+  const Level* level = level_of(*region, region->is_paged ? 0 : current_set());
   constexpr int kProtections[] = {PROT_NONE, PROT_READ, PROT_READ | PROT_WRITE};
-  return kProtections[level ? level->level : kWrite];
+  return kProtections[level ? unsigned{level->level} : unsigned{kWrite}];
 }
 
 // --- sets

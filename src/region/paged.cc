@@ -79,6 +79,7 @@ int alloc(size_t size, weir_region_handler_fn handler, void** result) {
   if (at && map_pages(at, page_down(start), pages * kPage, kWrite) == 0) {
     region->block = block;
     region->paged = at + start % kPage;
+    region->is_paged = true;
     for (uint64_t i = 0; i < pages; i++) __atomic_store_n(&g_state->paged_directory[(at - g_state->paged_base) / kPage + i], region, __ATOMIC_RELEASE);
     *result = reinterpret_cast<void*>(region->paged);
     return 0;

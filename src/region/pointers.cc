@@ -27,7 +27,7 @@ uint64_t hash_of(void** location) {
 PooledLink* find_link(void** location) {
   if (!g_state->hash_size) return nullptr;
   PooledLink* link = g_state->hash[hash_of(location)];
-  while (link && link->location != location) link = link->same_hash;
+  while (link && link->location() != location) link = link->same_hash;
   return link;
 }
 
@@ -44,7 +44,7 @@ bool grow_hash() {
   for (uint64_t i = 0; i < old_size; i++) {
     while (PooledLink* link = old[i]) {
       old[i] = link->same_hash;
-      PooledLink*& first = table[hash_of(link->location)];
+      PooledLink*& first = table[hash_of(link->location())];
       link->same_hash = first;
       first = link;
     }
@@ -71,7 +71,7 @@ void take_out(Link* link) {
 void count_pointer(int set, int by) { __atomic_fetch_add(&g_state->sets[set].pointers, static_cast<uint64_t>(int64_t{by}), __ATOMIC_RELAXED); }
 
 void drop_pooled(PooledLink* link) {
-  PooledLink** at = &g_state->hash[hash_of(link->location)];
+  PooledLink** at = &g_state->hash[hash_of(link->location())];
   while (*at && *at != link) at = &(*at)->same_hash;
   if (*at) {
     *at = link->same_hash;
@@ -119,7 +119,7 @@ Thread& known_thread() {
 }
 
 void remember_on_stack(PooledLink* link, Thread& thread) {
-  const auto at = reinterpret_cast<uint64_t>(link->location);
+  const auto at = reinterpret_cast<uint64_t>(link->location());
   if (at < thread.stack || at >= thread.stack_end) return;
   link->next_here = thread.on_stack;
   link->back_here = &thread.on_stack;
@@ -192,7 +192,7 @@ int register_pointer(void* pointer, Region* region) {
     g_state->other.drop(link);
     return ENOMEM;
   }
-  link->location = location;
+  link->value = location;
   link->region = region;
   link->kind = kPooled | static_cast<uint64_t>(set) << kSetShift | (region ? uint64_t{0} : uint64_t{kUnbounded});
   PooledLink*& first = g_state->hash[hash_of(location)];
@@ -244,7 +244,7 @@ int weir_region_bptr(void* pointer, void* other) {
   if (!link) return ENOENT;
   auto* region = static_cast<Region*>(link->region);
   if (!region) {
-    const Place place = place_of(reinterpret_cast<uint64_t>(*link->location));
+    const Place place = place_of(reinterpret_cast<uint64_t>(*link->location()));
     region = place.inside ? find_referred(place.offset) : nullptr;
   }
   return region ? register_pointer(other, region) : ENOENT;
@@ -286,7 +286,7 @@ int weir_region_ptr_set(void* pointer, int set) {
     push(&level->pointers, link);
     move_pointer(*region, link, effective(*region, level));
   } else {
-    const Place place = place_of(reinterpret_cast<uint64_t>(*link->location));
+    const Place place = place_of(reinterpret_cast<uint64_t>(*link->location()));
     Region* now = place.inside ? find_referred(place.offset) : nullptr;
     link->kind = (link->kind & ((1u << kSetShift) - 1)) | static_cast<uint64_t>(set) << kSetShift;
     if (now) {
@@ -348,7 +348,7 @@ void weir_region_link_set(weir_region_link* link, void* value, const weir_region
     if (!region || !region->refers(offset)) region = find_referred(offset);
   } else if (value && g_state->chunk_count) {
     region = find(address, &offset);
-    if (region && region->paged) region = nullptr;
+    if (region && region->is_paged) region = nullptr;
   }
   const int set = from && from->region ? set_of(*from) : place.inside && place.set ? place.set : current_set();
   auto* before = static_cast<Region*>(at->region);

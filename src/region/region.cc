@@ -110,7 +110,7 @@ int weir_region_free(void* address) {
     if (is_referred(*region)) return EBUSY;
   }
   const Region before = *region;
-  if (before.paged) release_pages(before);
+  if (before.is_paged) release_pages(before);
   drop_region(region);
   if (before.home) {
     release_home(before);

@@ -140,6 +140,7 @@ Touched touched_at(const ucontext_t& context, const Instruction& instruction, ui
   for (size_t i = 0; i < list.count; i++) {
     const Access& access = list.accesses[i];
     if (fault - access.address >= access.size) continue;
+    if (is_write(context) && !access.written) continue;  // another operand of the same bytes
     return {access.address, access.size, (access.read ? PROT_READ : 0) | (access.written ? PROT_WRITE : 0), access.exact, static_cast<int>(i)};
   }
   Gather gather;
@@ -157,7 +158,13 @@ bool move_registers(ucontext_t& context, const Instruction& instruction, const T
     value = static_cast<greg_t>(address_in(set, window, place.offset));
     moved = true;
   }
-  if (touched.operand < 0) return move_gather(context, instruction, region, set, window) || moved;
+  if (touched.operand < 0) {
+    if (move_gather(context, instruction, region, set, window) || moved) return true;
+    constexpr uint8_t kXlat = 0xd7;
+    if (instruction.operand_count || reinterpret_cast<const uint8_t*>(instruction.address)[instruction.length - 1] != kXlat) return false;
+    general(context, kRbx) += static_cast<greg_t>(address_in(set, window, place_of(touched.address).offset) - touched.address);
+    return true;
+  }
   const Place from = place_of(touched.address);
   const uint64_t to = address_in(set, window, from.offset);
   if (is_there(context, instruction, touched.operand, to)) return true;
@@ -168,8 +175,10 @@ bool move_registers(ucontext_t& context, const Instruction& instruction, const T
   for (const uint8_t number : candidates) {
     if (number >= 16) continue;
     greg_t& value = general(context, number);
-    place = place_of(static_cast<uint64_t>(value));
-    if (!place.inside || place.set != set) continue;
+    // Far outside of all windows it is no pointer; a little outside it may be one, with a large displacement.
+    constexpr uint64_t kFarthest = uint64_t{1} << 36;  // an index of 32 bits, times eight
+    const auto from_base = static_cast<uint64_t>(value) - (g_state->base - kFarthest);
+    if (from_base >= all_windows() + 2 * kFarthest) continue;
     const greg_t before = value;
     value = static_cast<greg_t>(static_cast<uint64_t>(value) + distance);
     if (is_there(context, instruction, touched.operand, to)) return true;

@@ -42,18 +42,20 @@ inline constexpr uint64_t page_up(uint64_t at) { return (at + kPage - 1) & ~(kPa
 
 // Of Link::kind.
 enum : uint64_t {
-  kPooled = 1,     // a PooledLink, whose variable is elsewhere; otherwise the variable is Link::value
+  kPooled = 1,     // a PooledLink: the variable is elsewhere; otherwise it is Link::value
   kUnbounded = 2,  // in the list of unbounded pointers
   kSetShift = 8,   // from here on, the set
 };
 
-// A variable that C registered.
+// A variable that C registered: its address, in memory that is always open, is kept where others have their value.
 struct PooledLink : Link {
-  void** location;        // in memory that is always open
   PooledLink* same_hash;
   PooledLink* next_here;  // those on the stack of one thread
   PooledLink** back_here;
+
+  void** location() const { return static_cast<void**>(value); }
 };
+static_assert(sizeof(PooledLink) == 64);
 
 // Whether other threads may be there.
 inline bool has_others() { return !__libc_single_threaded; }
@@ -62,10 +64,10 @@ inline int set_of(const Link& link) { return static_cast<int>(link.kind >> kSetS
 
 // A region's level for one set, and that set's pointers to it.
 struct Level {
-  int set;
-  unsigned level;     // a Window: what the program asked for
-  uint32_t version;   // counts changes
   Link* pointers;
+  uint32_t version;   // counts changes
+  uint8_t level;      // a Window: what the program asked for
+  uint8_t set;
   Level* next;
 };
 
@@ -77,11 +79,13 @@ struct Region {
   bool modified;     // ... and has been
   bool is_listed;    // in State::modified
   uint8_t block;     // how its memory was taken (space.h)
+  bool is_paged;
   weir_region_handler_fn handler;
+  Level common;      // of set 0
+  // From here on, what a change of level and a trap seldom need.
   void* context;
   uint64_t home;     // where it was defined, or 0
-  uint64_t paged;    // where its own pages are, or 0
-  Level common;      // of set 0
+  uint64_t paged;    // is_paged: where its own pages are
   char* twin;        // its bytes at the checkpoint, from when it has been written on
   Region* next_modified;
 
@@ -94,7 +98,10 @@ struct Region {
 struct PageRegions {
   void* pools;     // while nobody has it: whoever still looks finds the count below as it was
   uint64_t count;
-  Region* regions[];
+  struct Entry {
+    uint64_t start;  // Region::start, so that a search touches few lines of cache
+    Region* region;
+  } entries[];
 };
 
 // A stretch of address space whose pages, where they are defined as regions, lie in the file in this order (define.cc).
@@ -174,6 +181,8 @@ inline Place place_of(uint64_t address) {
   return {true, static_cast<int>(number / kWindows), static_cast<unsigned>(number % kWindows), from_base & ((uint64_t{1} << state.shift) - 1)};
 }
 
+inline uint64_t all_windows() { return uint64_t{kMaxSets * kWindows} << g_state->shift; }  // bytes
+
 inline uint64_t address_in(int set, unsigned window, uint64_t offset) {
   return g_state->base + ((static_cast<uint64_t>(set) * kWindows + window) << g_state->shift) + offset;
 }
@@ -212,7 +221,7 @@ void leave(Region* region);
 Level* level_of(Region& region, int set);             // NULL: as if it were open
 Level* level_for(Region& region, int set);            // REQUIRES: registry. NULL: no memory
 inline unsigned effective(const Region& region, const Level* level) {
-  const unsigned asked = level ? level->level : kWrite;
+  const unsigned asked = level ? unsigned{level->level} : unsigned{kWrite};
   return region.watched && asked > kRead ? static_cast<unsigned>(kRead) : asked;
 }
 // Moves every pointer of that set to where its level puts it; all sets': -1. REQUIRES: region's lock, or invariant 4.
@@ -225,7 +234,7 @@ inline int level_of_protection(int protection) {          // -1: no such
 }
 
 // --- pointers.cc
-inline void** location_of(Link* link) { return link->kind & kPooled ? static_cast<PooledLink*>(link)->location : &link->value; }
+inline void** location_of(Link* link) { return link->kind & kPooled ? static_cast<void**>(link->value) : &link->value; }
 void move_pointer_slowly(Region& region, Link* link, void* value, unsigned window);
 // Writes the pointer's value, if it refers to the region, so that it lies in the window of that level.
 inline void move_pointer(Region& region, Link* link, unsigned window) {
@@ -234,7 +243,7 @@ inline void move_pointer(Region& region, Link* link, unsigned window) {
   if (!read_pointer(location, &value)) return;
   const auto address = reinterpret_cast<uint64_t>(value);
   const uint64_t offset = address & ((uint64_t{1} << g_state->shift) - 1);
-  if (__builtin_expect(address - g_state->base < kMaxSets * kWindows << g_state->shift && region.holds(offset), 1)) {
+  if (__builtin_expect(address - g_state->base < all_windows() && region.holds(offset), 1)) {
     void* moved = reinterpret_cast<void*>(address_in(set_of(*link), window, offset));
     if (moved != value) exchange_pointer(location, value, moved, has_others());
   } else {

@@ -46,7 +46,7 @@ Answer ask_handler(Region& region, int set, const Touched& touched, uint64_t off
     unsigned now;
     {
       const OwnerGuard guard(region.lock);
-      const unsigned asked = level ? level->level : static_cast<unsigned>(kWrite);
+      const unsigned asked = level ? unsigned{level->level} : unsigned{kWrite};
       if (region.watched && touched.access & PROT_WRITE && asked == kWrite) {  // its first write since the checkpoint
         make_twin(region);
         move_pointers(region, -1);
