@@ -24,9 +24,10 @@ constexpr int kGreg[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP,
 
 greg_t& general(ucontext_t& context, unsigned number) { return context.uc_mcontext.gregs[kGreg[number]]; }
 
-// Instructions decoded, by their address. An entry is used where nobody is writing it and the code still has the same bytes.
+// Instructions decoded, by their address: used where the code still has the same bytes. Whoever finds an entry busy (another thread, or the frame that a signal has
+// interrupted) decodes for itself.
 struct Remembered {
-  uint32_t version;  // odd: is being written
+  bool is_busy;
   uint8_t code[15];
   Instruction instruction;
 };
@@ -117,22 +118,22 @@ bool move_gather(ucontext_t& context, const Instruction& instruction, const Regi
 bool instruction_at(const ucontext_t& context, Instruction& instruction) {
   const auto address = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]);
   Remembered& entry = g_remembered[(address ^ address >> 8) % kRemembered];
-  const uint32_t version = __atomic_load_n(&entry.version, __ATOMIC_ACQUIRE);
-  if (!(version & 1) && entry.instruction.address == address) {
+  const bool is_mine = !__atomic_exchange_n(&entry.is_busy, true, __ATOMIC_ACQUIRE);
+  bool is_known = is_mine && entry.instruction.address == address && entry.instruction.length &&
+                  !memcmp(entry.code, reinterpret_cast<const void*>(address), entry.instruction.length);
+  if (is_known) {
     instruction = entry.instruction;
-    const bool is_same = !memcmp(entry.code, reinterpret_cast<const void*>(address), instruction.length <= 15 ? instruction.length : 0);
-    __atomic_thread_fence(__ATOMIC_ACQUIRE);  // read before the version is looked at again
-    if (is_same && __atomic_load_n(&entry.version, __ATOMIC_RELAXED) == version && instruction.length) return true;
+  } else {
+    // It has been executed as far as its access, so all of it can be read; what lies behind it, perhaps not.
+    const size_t available = kPage - address % kPage;
+    is_known = decode(address, instruction, available < 15 ? available : 15) || (available < 15 && decode(address, instruction));
+    if (is_mine && is_known) {
+      entry.instruction = instruction;
+      memcpy(entry.code, reinterpret_cast<const void*>(address), instruction.length);
+    }
   }
-  // It has been executed as far as its access, so all of it can be read; what lies behind it, perhaps not.
-  const size_t available = kPage - address % kPage;
-  if (!decode(address, instruction, available < 15 ? available : 15) && !(available < 15 && decode(address, instruction))) return false;
-  uint32_t before = version;
-  if (before & 1 || !__atomic_compare_exchange_n(&entry.version, &before, version + 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) return true;
-  entry.instruction = instruction;
-  memcpy(entry.code, reinterpret_cast<const void*>(address), instruction.length);
-  __atomic_store_n(&entry.version, version + 2, __ATOMIC_RELEASE);
-  return true;
+  if (is_mine) __atomic_store_n(&entry.is_busy, false, __ATOMIC_RELEASE);
+  return is_known;
 }
 
 Touched touched_at(const ucontext_t& context, const Instruction& instruction, uint64_t fault) {

@@ -3,13 +3,16 @@
 // Address space is reserved for all sets at once and costs nothing until it is touched; the file in memory is as long as a window, and has no page until one is
 // written. Where limits of the process allow less, windows are halved until they fit.
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "region/state.h"
+#include "sys/report.h"
 #include "sys/spinlock.h"
 
 namespace weir::region {
@@ -68,6 +71,14 @@ State* make(unsigned shift) {
   return nullptr;
 }
 
+// Where the `weir` command makes processes of threads, their windows are not the same memory any more: a program that is about to compute wrongly is told.
+void look_for_weir() {
+  const char* options = getenv("WEIR_OPTIONS");
+  if (!options || !dlsym(RTLD_DEFAULT, "weir_query_active") || strstr(options, "enforcer=mpk")) return;
+  if (!strstr(options, "view=isolated") && !strstr(options, "view=coherent") && !strstr(options, "view=guarded")) return;
+  report("this program uses region traps: with more than one thread it computes wrongly at this View, and not at `weir run --view direct`");
+}
+
 }  // namespace
 
 int map_set(int set) {
@@ -109,6 +120,7 @@ int start(uint64_t window) {
   }
   install_handler();
   start_fork();
+  look_for_weir();
   return 0;
 }
 
