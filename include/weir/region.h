@@ -56,7 +56,8 @@ void *weir_region_alloc_aligned(size_t alignment, size_t size, void *pointer, we
 /* Makes a region of memory that exists: heap or static variables, readable and writable. Its pages become shared memory of this process, with all that lies in
  * them; what is accessed by its old address is not trapped. No system call may write to these pages meanwhile.
  * EINVAL: null, size 0, or `pointer` points elsewhere; EEXIST: it overlaps a region, or the pointer is registered; ENOMEM; ENOTSUP: it lies on the calling thread's
- * stack, is not readable and writable, or shared already; EFAULT: there is no memory. */
+ * stack, is not readable and writable, is executable, or shared already, or it lies across stretches of address space that the file has in another order; EFAULT: there is no
+ * memory. */
 int weir_region_define(void *address, size_t size, void *pointer, weir_region_handler_fn handler);
 
 /* Its bounded pointers are forgotten. ENOENT: no region; EBUSY: a registered pointer still refers to it. */
@@ -76,8 +77,8 @@ int weir_region_level(const void *region);
 int weir_region_bounds(const void *address, void **start, size_t *size);
 /* The same byte where it may always be read and written, and is never trapped: for system calls, and for handlers. `address` itself where it is in no window. */
 void *weir_region_open(const void *address);
-/* Does for these bytes what an access would: handlers are called where levels forbid it. Before a system call, which would fail with EFAULT. Answers the address to use by
- * now, NULL with EACCES where a handler has not raised the level, NULL with ENOENT where there is no region. */
+/* Does for these bytes what an access would: handlers are called where levels forbid it. Before a system call, which would fail with EFAULT. All of them must lie in one region (EINVAL). Answers the
+ * address to use by now, NULL with EACCES where a handler has not raised the level, NULL with ENOENT where there is no region. */
 void *weir_region_touch(const void *address, size_t size, int access);
 
 /* --- Pointers. They belong to the calling thread's set, and are moved at once to where its level puts them. */
@@ -93,7 +94,7 @@ int weir_region_ptr_free(void *pointer);
 
 int weir_region_set_new(void);      /* its number; all regions are open in it. -1: EAGAIN (too many), ENOMEM */
 int weir_region_set_free(int set);  /* EINVAL: no such set, or 0; EBUSY: pointers are registered in it, or a thread uses it */
-int weir_region_set_use(int set);   /* for the calling thread, from now on. Answers what it used before; -1: EINVAL */
+int weir_region_set_use(int set);   /* for the calling thread, from now on; in a region's handler until it returns. Answers what it used before; -1: EINVAL */
 int weir_region_set_protect(int set, const void *region, int level);
 int weir_region_ptr_set(void *pointer, int set); /* moves a registered pointer into a set. ENOENT, EINVAL */
 

@@ -226,12 +226,13 @@ template <typename T, typename... Arguments>
   return made;
 }
 
-// `count` of them in one region, value-initialized: numbers are 0. `count` may be 0.
+// `count` of them in one region, value-initialized: numbers are 0. Null where `count` is 0.
 template <typename T>
 [[nodiscard]] region_ptr<T> make_region_array(std::size_t count) {
   static_assert(alignof(T) <= 4096);
+  if (count == 0) return nullptr;
   const bool overflows = count > SIZE_MAX / 2 / sizeof(T);
-  void* memory = region_detail::allocate(alignof(T), overflows ? SIZE_MAX : count ? count * sizeof(T) : 1);  // more than a window is refused
+  void* memory = region_detail::allocate(alignof(T), overflows ? SIZE_MAX : count * sizeof(T));  // more than a window is refused
   if (!memory) return nullptr;
   region_detail::unfinished unfinished{memory};
   std::uninitialized_value_construct_n(static_cast<T*>(memory), count);

@@ -4,6 +4,7 @@
 // that is not written costs one change of level, and no comparison. Regions that were written are pushed on a list by whoever traps, without a lock.
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 
 #include "region/diff.h"
@@ -11,17 +12,28 @@
 
 namespace weir::region {
 
-void make_twin(Region& region) {
-  if (!region.watched) return;
-  memcpy(region.twin, open_address(region.start), region.size);
-  region.modified = true;
-  __atomic_store_n(&region.watched, false, __ATOMIC_RELEASE);
-  if (region.is_listed) return;
-  region.is_listed = true;
-  Region* first = __atomic_load_n(&g_state->modified, __ATOMIC_RELAXED);
-  do {
-    region.next_modified = first;
-  } while (!__atomic_compare_exchange_n(&g_state->modified, &first, &region, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+int make_twin(Region& region) {
+  // No handler of a signal may write to the region between the copy and its end: what it wrote would be taken for older than the checkpoint.
+  const uint64_t every = ~uint64_t{0};
+  uint64_t mask = 0;
+  sys::raw(SYS_rt_sigprocmask, SIG_BLOCK, reinterpret_cast<long>(&every), reinterpret_cast<long>(&mask), 8);
+  int error = 0;
+  if (region.watched) {
+    memcpy(region.twin, open_address(region.start), region.size);
+    region.modified = true;
+    __atomic_store_n(&region.watched, false, __ATOMIC_RELEASE);
+    for (Level* level = &region.common; level; level = level->next) level->set_level(level->level());
+    error = move_pointers(region, -1);
+    if (!region.is_listed) {
+      region.is_listed = true;
+      Region* first = __atomic_load_n(&g_state->modified, __ATOMIC_RELAXED);
+      do {
+        region.next_modified = first;
+      } while (!__atomic_compare_exchange_n(&g_state->modified, &first, &region, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+    }
+  }
+  sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&mask), 0, 8);
+  return error;
 }
 
 namespace {
@@ -54,23 +66,41 @@ int checkpoint(const void* address) {
   region->modified = false;
   if (region->watched) return 0;
   region->watched = true;
-  move_pointers(*region, -1);
-  return 0;
+  for (Level* level = &region->common; level; level = level->next) level->set_level(level->level());
+  const int error = move_pointers(*region, -1);
+  if (error) region->watched = false;
+  return error;
 }
 
-// Calls visit(offset, size) for each run of changed bytes. False: there is no checkpoint.
+// Calls visit(offset, size) for each run of changed bytes, without a lock. False: there is no checkpoint.
 template <typename Visit>
 bool visit_changes(Region& region, Visit visit) {
-  const OwnerGuard guard(region.lock);
-  if (!region.twin) return false;
-  if (!region.modified) return true;
   const char* now = open_address(region.start);
   for (size_t from = 0;;) {
-    const size_t start = next_change(now, region.twin, region.size, from);
-    if (start >= region.size) return true;
-    from = next_equal(now, region.twin, region.size, start);
-    visit(start, from - start);
+    size_t start;
+    {
+      const OwnerGuard guard(region.lock);
+      if (!region.twin) return false;
+      if (!region.modified) return true;
+      start = next_change(now, region.twin, region.size, from);
+      if (start >= region.size) return true;
+      from = next_equal(now, region.twin, region.size, start);
+    }
+    if (from > start) visit(start, from - start);  // not where another thread has just undone the change
   }
+}
+
+// Memory of the caller that is read or written here: if it lies in a region, as if the caller did it. NULL with EFAULT: it may not.
+template <typename T>
+T* caller_memory(T* memory, size_t bytes, int access) {
+  if (!memory || !bytes) return memory;
+  const auto at = reinterpret_cast<uint64_t>(memory);
+  if (open_of(at) == at) return memory;
+  if (!weir_region_touch(memory, bytes, access)) {
+    errno = EFAULT;
+    return nullptr;
+  }
+  return reinterpret_cast<T*>(open_of(at));
 }
 
 Region* start_and_find(const void* address) {
@@ -85,6 +115,7 @@ void forget_changes(Region& region) {
   {
     const OwnerGuard guard(region.lock);
     region.modified = region.watched = false;
+    for (Level* level = &region.common; level; level = level->next) level->set_level(level->level());
   }
   if (region.is_listed) visit_modified([](Region&) {});
   g_state->other.give(region.twin, region.size);
@@ -115,13 +146,13 @@ int weir_region_checkpoint_end(const void* address) {
   if (!region) return ENOENT;
   forget_changes(*region);
   const OwnerGuard list(region->lock);
-  move_pointers(*region, -1);
-  return 0;
+  return move_pointers(*region, -1);
 }
 
 long weir_region_diff(const void* address, weir_region_change* changes, size_t capacity) {
   Region* region = start_and_find(address);
   if (!region) return -1;
+  if (capacity && !(changes = caller_memory(changes, capacity * sizeof *changes, PROT_WRITE))) return -1;
   size_t count = 0;
   const bool is_there = visit_changes(*region, [&](size_t offset, size_t size) {
     if (count < capacity) changes[count] = {offset, size};
@@ -134,6 +165,7 @@ long weir_region_diff(const void* address, weir_region_change* changes, size_t c
 
 size_t weir_region_modified(void** regions, size_t capacity) {
   if (started()) return 0;
+  if (capacity && !(regions = caller_memory(regions, capacity * sizeof *regions, PROT_WRITE))) return 0;
   const OwnerGuard guard(g_state->registry);
   if (!guard.taken()) return 0;
   size_t count = 0;
@@ -151,6 +183,7 @@ size_t weir_region_modified(void** regions, size_t capacity) {
 long weir_region_diff_make(const void* address, void* buffer, size_t capacity) {
   Region* region = start_and_find(address);
   if (!region) return -1;
+  if (capacity && !(buffer = caller_memory(static_cast<char*>(buffer), capacity, PROT_WRITE))) return -1;
   DiffWriter writer(static_cast<char*>(buffer), capacity);
   writer.bytes(kDiffMagic, sizeof kDiffMagic);
   writer.number(region->size);
@@ -172,6 +205,7 @@ int weir_region_diff_apply(void* address, const void* diff, size_t size) {
   if (!diff) return EINVAL;
   Region* region = find(reinterpret_cast<uint64_t>(address));
   if (!region) return ENOENT;
+  if (!(diff = caller_memory(static_cast<const char*>(diff), size, PROT_READ))) return EFAULT;
   const OwnerGuard guard(region->lock);
   constexpr bool kBoth[] = {false, true};
   for (const bool writes : kBoth) {  // the first time it is only read
@@ -179,7 +213,7 @@ int weir_region_diff_apply(void* address, const void* diff, size_t size) {
     const void* magic = reader.bytes(sizeof kDiffMagic);
     uint64_t whole, at = 0;
     if (!magic || memcmp(magic, kDiffMagic, sizeof kDiffMagic) || !reader.number(&whole) || whole != region->size) return EINVAL;
-    if (writes) make_twin(*region);
+    if (writes && make_twin(*region)) return ENOMEM;
     while (!reader.at_end()) {
       uint64_t gap, length;
       if (!reader.number(&gap) || !reader.number(&length)) return EINVAL;
@@ -190,6 +224,5 @@ int weir_region_diff_apply(void* address, const void* diff, size_t size) {
       at += length;
     }
   }
-  move_pointers(*region, -1);
   return 0;
 }

@@ -85,7 +85,7 @@ int look_up(uint64_t page, uint64_t* end) {
       if (page >= range[0] && page < range[1]) {
         const auto stack = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
         const bool is_ours = stack >= range[0] && stack < range[1];
-        result = at[0] == 'r' && at[1] == 'w' && at[3] == 'p' && !is_ours ? 0 : ENOTSUP;
+        result = at[0] == 'r' && at[1] == 'w' && at[2] == '-' && at[3] == 'p' && !is_ours ? 0 : ENOTSUP;
         *end = range[1];
         found = true;
         break;
@@ -113,10 +113,8 @@ int exchange(uint64_t start, uint64_t size, uint64_t offset, bool to_file) {
   int result = sys::protect(start, size, PROT_READ) ? ENOMEM : 0;
   if (!result && to_file) {
     memcpy(open_address(offset), reinterpret_cast<const void*>(start), size);
-    if (sys::raw(SYS_mmap, static_cast<long>(start), static_cast<long>(size), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, g_state->file,
-                 static_cast<long>(offset)) < 0) {
-      result = ENOMEM;
-    }
+    result = map_again(start, offset, size, kWrite);
+    sys::raw(SYS_madvise, static_cast<long>(start), static_cast<long>(size), 17 /* MADV_DODUMP */);
   } else if (!result) {
     // New private memory with these bytes, made elsewhere and moved here in one step.
     const long fresh = sys::raw(SYS_mmap, 0, static_cast<long>(size), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -132,13 +130,15 @@ int exchange(uint64_t start, uint64_t size, uint64_t offset, bool to_file) {
   return result;
 }
 
-// Pages that no region touches any more.
+// Pages that no region touches any more, as long stretches as there are: each is a mapping of its own for the kernel.
 void turn_back(uint64_t start, uint64_t end) {
-  for (uint64_t page = start; page < end; page += kPage) {
-    if (is_converted(page)) continue;
-    const uint64_t offset = place_at_home(page);
-    if (exchange(page, kPage, 0, false)) continue;  // stays shared
-    sys::raw(SYS_madvise, reinterpret_cast<long>(open_address(offset)), kPage, 9 /* MADV_REMOVE */);
+  for (uint64_t page = start; page < end;) {
+    uint64_t run = page;
+    while (run < end && !is_converted(run)) run += kPage;
+    if (run > page && !exchange(page, run - page, 0, false)) {  // else it stays shared
+      sys::raw(SYS_madvise, reinterpret_cast<long>(open_address(place_at_home(page))), static_cast<long>(run - page), 9 /* MADV_REMOVE */);
+    }
+    page = run + kPage;
   }
 }
 
@@ -167,6 +167,7 @@ int define(void* address, size_t size, void* pointer, weir_region_handler_fn han
   if (const int error = started()) return error;
   const auto at = reinterpret_cast<uint64_t>(address);
   if (!address || !size || at + size < at || place_of(at).inside) return EINVAL;
+  if (size > (uint64_t{1} << g_state->shift) / 2) return size >= uint64_t{1} << g_state->shift ? EINVAL : ENOMEM;
   const OwnerGuard guard(g_state->registry);
   if (!guard.taken()) return EDEADLK;
   uint64_t offset;

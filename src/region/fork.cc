@@ -2,8 +2,12 @@
 // wherever the file was mapped. The parent's forking thread waits for that; what its other threads write meanwhile the child may see or not see.
 //
 // The child has only the forking thread. The registry's lock is taken before the fork; a region's lock that another thread held then may have left pointers in
-// two windows, so they are moved again.
+// two windows, so they are moved again. Pointers on other threads' stacks are forgotten: those stacks will be used for something else.
+//
+// The file's descriptor says where the file has data and where holes. Where the program has closed it, what regions hold is copied instead, holes too.
+// This library's functions are registered when it is loaded, so that they come before those of most others in the child.
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
@@ -18,14 +22,18 @@ namespace weir::region {
 namespace {
 
 int g_copied[2] = {-1, -1};  // a pipe that the child closes when it has copied; guarded by: registry
-bool g_taken;
+bool g_taken, g_is_between;
 
 void before_fork() {
+  g_is_between = __atomic_load_n(&g_started, __ATOMIC_ACQUIRE);
+  if (!g_is_between) return;
   g_taken = g_state->registry.lock();
   if (pipe2(g_copied, O_CLOEXEC)) g_copied[0] = g_copied[1] = -1;
 }
 
 void in_parent() {
+  if (!g_is_between) return;
+  g_is_between = false;
   if (g_copied[0] >= 0) {
     char nothing;
     close(g_copied[1]);
@@ -36,56 +44,70 @@ void in_parent() {
   if (g_taken) g_state->registry.unlock();
 }
 
-bool copy_file(int from, int to) {
-  if (sys::raw(SYS_ftruncate, to, static_cast<long>(uint64_t{1} << g_state->shift))) return false;
-  const auto end = static_cast<long>(g_state->top);
+bool copy_range(int to, uint64_t from, uint64_t limit) {
+  while (from < limit) {
+    const long written = sys::raw(SYS_pwrite64, to, reinterpret_cast<long>(open_address(from)), static_cast<long>(limit - from), static_cast<long>(from));
+    if (written <= 0) return false;
+    from += static_cast<uint64_t>(written);
+  }
+  return true;
+}
+
+bool copy_file(int to) {
+  const State& state = *g_state;
+  if (sys::raw(SYS_ftruncate, to, static_cast<long>(uint64_t{1} << state.shift))) return false;
+  if (!is_our_file()) {
+    bool copied = true;
+    visit_regions([&](Region& region) {
+      const uint64_t limit = page_up(region.start + region.size);
+      copied &= copy_range(to, page_down(region.start), limit);
+    });
+    return copied;
+  }
+  const auto end = static_cast<long>(state.top);
   for (long at = 0; at < end;) {
-    const long data = sys::raw(SYS_lseek, from, at, SEEK_DATA);
-    if (data < 0) return true;  // only holes follow
-    const long hole = sys::raw(SYS_lseek, from, data, SEEK_HOLE);
-    for (at = data; at < hole;) {
-      const long written = sys::raw(SYS_pwrite64, to, reinterpret_cast<long>(open_address(static_cast<uint64_t>(at))), hole - at, at);
-      if (written <= 0) return false;
-      at += written;
-    }
+    const long data = sys::raw(SYS_lseek, state.file, at, SEEK_DATA);
+    if (data == -ENXIO) return true;  // only holes follow
+    if (data < 0) return false;
+    at = sys::raw(SYS_lseek, state.file, data, SEEK_HOLE);
+    if (at < 0 || !copy_range(to, static_cast<uint64_t>(data), static_cast<uint64_t>(at))) return false;
   }
   return true;
 }
 
 // Each page that is mapped besides the windows: defined ones, and regions' own.
-bool map_again(Region& region) {
+bool map_elsewhere(Region& region) {
   if (region.is_paged) {
     const uint64_t from = page_down(region.start);
-    return map_pages(page_down(region.paged), from, page_up(region.start + region.size) - from, effective(region, &region.common)) == 0;
+    return map_again(page_down(region.paged), from, page_up(region.start + region.size) - from, effective(region, &region.common)) == 0;
   }
   if (!region.home) return true;
   const uint64_t from = page_down(region.home), size = page_up(region.home + region.size) - from;
-  return map_pages(from, region.start - (region.home - from), size, kWrite) == 0;
-}
-
-template <typename Visit>
-void visit_regions(Visit visit) {
-  const uint64_t pages = page_up(g_state->top) / kPage;
-  for (uint64_t page = lowest() / kPage; page < pages; page++) {
-    if (!g_state->directory[page]) continue;
-    for (uint64_t at = page * kPage; Region* region = find_first(at, (page + 1) * kPage); at = region->start + region->size) {
-      if (region->start >= page * kPage) visit(*region);
-      if (region->start + region->size >= (page + 1) * kPage) break;
-    }
-  }
+  return map_again(from, region.start - (region.home - from), size, kWrite) == 0;
 }
 
 void in_child() {
+  if (!g_is_between) return;
   State& state = *g_state;
-  const int old = state.file;
+  state.unbounded_lock.release_orphan();
+  visit_regions([](Region& region) { region.was_locked = region.lock.release_orphan(); });
+  forget_other_threads();
   long copy = sys::raw(SYS_memfd_create, reinterpret_cast<long>("weir-region"), 1 /* MFD_CLOEXEC */);
-  if (copy >= 0 && !copy_file(old, static_cast<int>(copy))) copy = -1;
-  if (copy < 0) {
+  if (copy < 0 || !copy_file(static_cast<int>(copy))) {
     report("a forked process has no memory for its own copy of the regions");
     _exit(125);
   }
-  sys::raw(SYS_dup3, copy, old, O_CLOEXEC);
-  sys::raw(SYS_close, copy);
+  if (is_our_file()) {
+    sys::raw(SYS_dup3, copy, state.file, O_CLOEXEC);
+  } else {
+    state.file = static_cast<int>(sys::raw(SYS_fcntl, copy, F_DUPFD_CLOEXEC, 700));
+  }
+  if (state.file >= 0) {
+    sys::raw(SYS_close, copy);
+  } else {
+    state.file = static_cast<int>(copy);
+  }
+  note_file();
   if (g_copied[0] >= 0) {
     close(g_copied[0]);
     close(g_copied[1]);
@@ -95,24 +117,21 @@ void in_child() {
     if (state.sets[set].exists) mapped &= map_set(set) == 0;
   }
   visit_regions([&](Region& region) {
-    if (region.lock.was_held()) {
-      region.lock.unlock();
-      repair(region);
-    }
-    mapped &= map_again(region);
+    mapped &= map_elsewhere(region);
+    if (region.was_locked) move_pointers(region, -1);
   });
   if (!mapped) {
     report("a forked process could not map its own copy of the regions");
     _exit(125);
   }
-  if (state.unbounded_lock.was_held()) state.unbounded_lock.unlock();
   for (Set& set : state.sets) set.threads = 0;
   if (t_thread.set) state.sets[t_thread.set].threads = 1;
   if (g_taken) state.registry.unlock();
+  g_is_between = false;
 }
 
-}  // namespace
+__attribute__((constructor)) void prepare_fork() { pthread_atfork(before_fork, in_parent, in_child); }
 
-void start_fork() { pthread_atfork(before_fork, in_parent, in_child); }
+}  // namespace
 
 }  // namespace weir::region

@@ -1,7 +1,7 @@
 // Levels: which window a region's pointers lie in, by set.
 //
-// The level is written first, then each pointer is moved to where the level, read again, puts it: so whoever changes the level in between, in a signal's handler on
-// this thread, leaves pointers that fit the last level, and so do we (state.h, invariant 4).
+// The level is written first, then each pointer is moved to where it puts it; and that again, if the level's word has changed meanwhile: so whoever changes the level in between, in a
+// signal's handler on this thread, leaves pointers that fit the last level, and so do we (state.h, invariant 4).
 
 #include <errno.h>
 
@@ -21,7 +21,7 @@ Level* level_for(Region& region, int set) {
   Level* level = g_state->other.make<Level>();
   if (!level) return nullptr;
   level->set = static_cast<uint8_t>(set);
-  level->level = kWrite;
+  level->word = kWrite;
   level->next = region.common.next;
   __atomic_store_n(&region.common.next, level, __ATOMIC_RELEASE);
   return level;
@@ -30,28 +30,37 @@ Level* level_for(Region& region, int set) {
 namespace {
 
 inline void move_list(Region& region, Level& level) {
-  for (Link* link = level.pointers; link; link = link->next) {
-    asm volatile("" ::: "memory");  // a signal's handler may have changed the level, or the list behind this link
-    move_pointer(region, link, effective(region, &level));
-  }
+  uint32_t seen;
+  do {
+    seen = __atomic_load_n(&level.word, __ATOMIC_RELAXED);
+    asm volatile("" ::: "memory");  // what follows is read anew each time
+    const unsigned window = effective(region, &level);
+    for (Link* link = level.pointers; link; link = link->next) move_pointer(region, link, window);
+    asm volatile("" ::: "memory");
+  } while (__builtin_expect(__atomic_load_n(&level.word, __ATOMIC_RELAXED) != seen, 0));
 }
 
 }  // namespace
 
-void move_pointers(Region& region, int set) {
-  if (region.is_paged) {
-    protect_pages(region, effective(region, &region.common));
-    return;
-  }
+int move_pointers(Region& region, int set) {
+  if (region.is_paged) return protect_pages(region, effective(region, &region.common));
   for (Level* level = &region.common; level; level = level->next) {
     if (set < 0 || level->set == set) move_list(region, *level);
   }
-  if (!__atomic_load_n(&g_state->unbounded_count, __ATOMIC_RELAXED)) return;
+  if (!__atomic_load_n(&g_state->unbounded_count, __ATOMIC_RELAXED)) return 0;
   const OwnerGuard guard(g_state->unbounded_lock);
   for (Link* link = g_state->unbounded; link; link = link->next) {
     if (set >= 0 && set_of(*link) != set) continue;
-    move_pointer(region, link, effective(region, level_of(region, set_of(*link))));
+    const Level* level = level_of(region, set_of(*link));
+    uint32_t seen;
+    do {
+      seen = level ? __atomic_load_n(&level->word, __ATOMIC_RELAXED) : 0;
+      asm volatile("" ::: "memory");
+      move_pointer(region, link, effective(region, level));
+      asm volatile("" ::: "memory");
+    } while (level && __builtin_expect(__atomic_load_n(&level->word, __ATOMIC_RELAXED) != seen, 0));
   }
+  return 0;
 }
 
 namespace {
@@ -70,13 +79,13 @@ inline int set_level_now(Region& region, int set, unsigned to) {
     level = level_of(region, set);
   }
   const OwnerGuard guard(region.lock);
-  level->level = static_cast<uint8_t>(to);
-  level->version = level->version + 1;
-  if (__builtin_expect(region.is_paged || __atomic_load_n(&g_state->unbounded_count, __ATOMIC_RELAXED), 0)) {
-    if (region.is_paged) return protect_pages(region, effective(region, level));
-    move_pointers(region, set);
-    return 0;
+  if (__builtin_expect(region.is_paged, 0)) {
+    const int error = protect_pages(region, region.watched && to > kRead ? unsigned{kRead} : to);
+    if (!error) level->set_level(to);
+    return error;
   }
+  level->set_level(to);
+  if (__builtin_expect(__atomic_load_n(&g_state->unbounded_count, __ATOMIC_RELAXED) != 0, 0)) return move_pointers(region, set);
   move_list(region, *level);
   return 0;
 }
@@ -121,7 +130,7 @@ int weir_region_level(const void* address) {
   }
   const Level* level = level_of(*region, region->is_paged ? 0 : current_set());
   constexpr int kProtections[] = {PROT_NONE, PROT_READ, PROT_READ | PROT_WRITE};
-  return kProtections[level ? unsigned{level->level} : unsigned{kWrite}];
+  return kProtections[level ? level->level() : unsigned{kWrite}];
 }
 
 // --- sets
@@ -157,13 +166,9 @@ int weir_region_set_free(int set) {
   if (set <= 0 || set >= kMaxSets || !g_state->sets[set].exists) return EINVAL;
   if (g_state->sets[set].threads || __atomic_load_n(&g_state->sets[set].pointers, __ATOMIC_RELAXED)) return EBUSY;
   // Its levels stay where they are, for the next set of that number: open again.
-  const uint64_t pages = page_up(g_state->top) / kPage;
-  for (uint64_t page = lowest() / kPage; page < pages; page++) {
-    for (uint64_t at = page * kPage; Region* region = g_state->directory[page] ? find_first(at, (page + 1) * kPage) : nullptr; at = region->start + region->size) {
-      if (Level* level = level_of(*region, set)) level->level = kWrite;
-      if (region->start + region->size >= (page + 1) * kPage) break;
-    }
-  }
+  visit_regions([&](Region& region) {
+    if (Level* level = level_of(region, set)) level->set_level(kWrite);
+  });
   unmap_set(set);
   g_state->sets[set].exists = false;
   return 0;

@@ -63,6 +63,61 @@ TEST(RegionMisuse, DefinitionsMayNotOverlap) {
   EXPECT_EQ(ENOENT, weir_region_free(memory + 5100));
 }
 
+TEST(RegionMisuse, SizesBeyondAWindowAreRefusedAtOnce) {
+  static char memory[2 * 4096];
+  EXPECT_EQ(EINVAL, weir_region_define(memory, size_t{1} << 62, nullptr, note));
+  EXPECT_EQ(EINVAL, weir_region_define(memory, SIZE_MAX, nullptr, note));
+  EXPECT_EQ(ENOMEM, weir_region_define(memory, size_t{60} << 30, nullptr, note));
+  EXPECT_EQ(ENOENT, weir_region_free(memory));
+}
+
+TEST(RegionMisuse, TouchingMoreThanTheRegionCallsNoHandler) {
+  Owned region(100);
+  ASSERT_EQ(0, weir_region_protect(region.p, PROT_NONE));
+  for (const size_t size : {SIZE_MAX, SIZE_MAX - 4096, size_t{200}, size_t{101}}) {
+    errno = 0;
+    EXPECT_EQ(nullptr, weir_region_touch(fresh(region.p), size, PROT_READ));
+    EXPECT_EQ(EINVAL, errno);
+  }
+  EXPECT_EQ(nullptr, weir_region_touch(fresh(region.p) + 1, 97, PROT_READ));
+  EXPECT_EQ(EINVAL, errno);
+  EXPECT_EQ(0, region.seen.count);
+  EXPECT_EQ(PROT_NONE, weir_region_level(region.p));
+  EXPECT_NE(nullptr, weir_region_touch(fresh(region.p), 100, PROT_READ));
+  EXPECT_EQ(1, region.seen.count);
+}
+
+TEST(RegionMisuse, CodeIsNotMadeARegion) {
+  constexpr unsigned char kReturn = 0xc3;
+  void* memory = mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(MAP_FAILED, memory);
+  *static_cast<unsigned char*>(memory) = kReturn;
+  EXPECT_EQ(ENOTSUP, weir_region_define(static_cast<char*>(memory) + 2000, 100, nullptr, note));
+  reinterpret_cast<void (*)()>(memory)();  // as ever
+  EXPECT_EQ(0, munmap(memory, 4096));
+}
+
+TEST(RegionMisuse, APointerInARegionIsOneByWhateverAddress) {
+  struct Inside {
+    int *a, *b;
+  };
+  alignas(4096) static char page[4096];
+  auto& inside = *reinterpret_cast<Inside*>(page);
+  Inside* window = nullptr;
+  ASSERT_EQ(0, weir_region_define(&inside, sizeof inside, &window, note));
+  ASSERT_NE(&inside, window);
+  EXPECT_EQ(0, weir_region_ptr(&inside.a));
+  EXPECT_EQ(EEXIST, weir_region_ptr(&window->a));
+  EXPECT_EQ(0, weir_region_ptr(&window->b));
+  EXPECT_EQ(EEXIST, weir_region_ptr(&inside.b));
+  EXPECT_EQ(0, weir_region_ptr_free(&window->a));
+  EXPECT_EQ(ENOENT, weir_region_ptr_free(&inside.a));
+  EXPECT_EQ(0, weir_region_ptr_free(&inside.b));
+  EXPECT_EQ(ENOENT, weir_region_ptr_free(&window->b));
+  window = nullptr;
+  EXPECT_EQ(0, weir_region_free(&inside));
+}
+
 void touch_without_lifting() {
   int* p = nullptr;
   weir_region_alloc(64, &p, [](weir_region_trap*) {});

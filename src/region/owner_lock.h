@@ -1,5 +1,8 @@
 // A lock that knows its holder, since a signal's handler may interrupt the holder and trap on a region: it then goes on without the lock (see state.h,
 // invariant 4). Held for a few hundred instructions, never across a call of the program's code.
+//
+// Two threads may be interrupted so, each in a section that the other's handler needs. So who waits in a handler that has interrupted a section of its own thread waits for a while
+// (a holder that runs needs microseconds) and then takes the holder for interrupted, too: it goes on as if it had interrupted that section itself.
 #pragma once
 
 #include <stdint.h>
@@ -11,22 +14,48 @@ namespace weir::region {
 // The thread pointer: one for each thread, the same in a forked child, and read without a call.
 inline uint64_t this_thread() { return reinterpret_cast<uint64_t>(__builtin_thread_pointer()); }
 
+// How many of these locks the calling thread holds.
+extern __thread unsigned t_locks_held __attribute__((tls_model("initial-exec")));
+
 class OwnerLock {
  public:
-  // False: the calling thread holds it already.
+  // False: the calling thread holds it already, or (in a handler) a thread that is interrupted.
   bool lock() {
     const uint64_t me = this_thread();
     uint64_t holder = 0;
     // acquire: sees what the last holder wrote
-    if (__builtin_expect(__atomic_compare_exchange_n(&holder_, &holder, me, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED), 1)) return true;
-    if (holder == me) return false;
+    if (__builtin_expect(__atomic_compare_exchange_n(&holder_, &holder, me, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED), 1)) {
+      t_locks_held++;
+      return true;
+    }
+    return holder != me && wait(me);
+  }
+  void unlock() {
+    __atomic_store_n(&holder_, uint64_t{0}, __ATOMIC_RELEASE);
+    t_locks_held--;
+  }
+  bool is_mine() const { return __atomic_load_n(&holder_, __ATOMIC_RELAXED) == this_thread(); }
+  // In a forked child, alone: whether somebody held it who is not there. It is free then.
+  bool release_orphan() {
+    if (!holder_ || is_mine()) return false;
+    holder_ = 0;
+    return true;
+  }
+
+ private:
+  [[gnu::noinline]] bool wait(uint64_t me) {
+    constexpr unsigned kPatience = 2048 + 50;  // some 4 ms
     for (unsigned spins = 1;; spins++) {
       sys::cpu_relax();
       if (__atomic_load_n(&holder_, __ATOMIC_RELAXED) == 0) {
-        holder = 0;
-        if (__atomic_compare_exchange_n(&holder_, &holder, me, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) return true;
+        uint64_t nobody = 0;
+        if (__atomic_compare_exchange_n(&holder_, &nobody, me, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+          t_locks_held++;
+          return true;
+        }
       }
-      if (spins % 256) continue;
+      if (t_locks_held && spins > kPatience) return false;
+      if (spins < 2048 && spins % 256) continue;
       if (spins < 2048) {
         sys::raw(SYS_sched_yield);  // the holder may be preempted on this very processor
       } else {  // ... and a waiter of real-time priority yields to nobody
@@ -35,12 +64,6 @@ class OwnerLock {
       }
     }
   }
-  void unlock() { __atomic_store_n(&holder_, uint64_t{0}, __ATOMIC_RELEASE); }
-  bool is_mine() const { return __atomic_load_n(&holder_, __ATOMIC_RELAXED) == this_thread(); }
-  // In a forked child: whether somebody held it who is not there.
-  bool was_held() const { return holder_ != 0; }
-
- private:
   uint64_t holder_ = 0;
 };
 

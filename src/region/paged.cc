@@ -76,7 +76,7 @@ int alloc(size_t size, weir_region_handler_fn handler, void** result) {
   Region* region = make_region(start, size, handler);
   const uint64_t pages = region ? pages_of(*region) : 0;
   const uint64_t at = region ? take_address(pages) : 0;
-  if (at && map_pages(at, page_down(start), pages * kPage, kWrite) == 0) {
+  if (at && map_again(at, page_down(start), pages * kPage, kWrite) == 0) {
     region->block = block;
     region->paged = at + start % kPage;
     region->is_paged = true;
@@ -91,12 +91,6 @@ int alloc(size_t size, weir_region_handler_fn handler, void** result) {
 }
 
 }  // namespace
-
-int map_pages(uint64_t at, uint64_t offset, uint64_t size, unsigned window) {
-  const long mapped = sys::raw(SYS_mmap, static_cast<long>(at), static_cast<long>(size), kProtections[window], MAP_SHARED | MAP_FIXED, g_state->file,
-                               static_cast<long>(offset));
-  return mapped < 0 ? ENOMEM : 0;
-}
 
 bool find_paged(uint64_t address, uint64_t* offset, Region** region) {
   const uint64_t base = __atomic_load_n(&g_state->paged_base, __ATOMIC_ACQUIRE);

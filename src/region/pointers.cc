@@ -17,7 +17,7 @@ namespace {
 pthread_key_t g_key;
 pthread_once_t g_key_once = PTHREAD_ONCE_INIT;
 
-void** canonical(void* variable) { return reinterpret_cast<void**>(open_of(reinterpret_cast<uint64_t>(variable))); }
+void** canonical(void* variable) { return reinterpret_cast<void**>(stable_of(reinterpret_cast<uint64_t>(variable))); }
 
 uint64_t hash_of(void** location) {
   const uint64_t mixed = (reinterpret_cast<uint64_t>(location) >> 3) * 0x9e3779b97f4a7c15;
@@ -85,10 +85,8 @@ void drop_pooled(PooledLink* link) {
   g_state->other.drop(link);
 }
 
-// A thread ends: its stack will be another's.
-void on_thread_end(void*) {
-  Thread& thread = t_thread;
-  const OwnerGuard guard(g_state->registry);
+// Its stack will be another's. REQUIRES: registry.
+void forget_thread(Thread& thread) {
   while (PooledLink* link = thread.on_stack) {
     auto* region = static_cast<Region*>(link->region);
     const OwnerGuard list(link->kind & kUnbounded ? g_state->unbounded_lock : region->lock);
@@ -96,6 +94,14 @@ void on_thread_end(void*) {
     if (link->kind & kUnbounded) g_state->unbounded_count--;
     drop_pooled(link);
   }
+  *thread.back = thread.next;
+  if (thread.next) thread.next->back = thread.back;
+}
+
+void on_thread_end(void*) {
+  Thread& thread = t_thread;
+  const OwnerGuard guard(g_state->registry);
+  forget_thread(thread);
   if (thread.set) __atomic_fetch_sub(&g_state->sets[thread.set].threads, 1u, __ATOMIC_RELAXED);
   thread = {};
 }
@@ -106,6 +112,13 @@ Thread& known_thread() {
   thread.is_known = true;
   pthread_once(&g_key_once, [] { pthread_key_create(&g_key, on_thread_end); });
   pthread_setspecific(g_key, &thread);
+  {
+    const OwnerGuard guard(g_state->registry);
+    thread.next = g_state->threads;
+    thread.back = &g_state->threads;
+    if (thread.next) thread.next->back = &thread.next;
+    g_state->threads = &thread;
+  }
   if (getpid() == gettid()) return thread;  // the main thread's stack stays
   pthread_attr_t attributes;
   if (pthread_getattr_np(pthread_self(), &attributes)) return thread;
@@ -148,7 +161,8 @@ void move_pointer_slowly(Region& region, Link* link, void* value, unsigned windo
   } else if (!region.refers(offset)) {
     return;
   }
-  if (link->kind & kUnbounded && !region.holds(offset) && find_offset(offset)) return;  // another's beginning
+  // Where another begins it is that one's. (A look without the registry's lock, which may not be taken here: regions that are allocated never begin there.)
+  if (link->kind & kUnbounded && !region.holds(offset) && look(offset)) return;
   void* moved = reinterpret_cast<void*>(address_in(set_of(*link), window, offset));
   if (moved != value) exchange_pointer(location, value, moved, true);
 }
@@ -223,7 +237,27 @@ int register_pointer(void* pointer, Region* region) {
 
 bool is_registered(void* pointer) { return pointer && find_link(canonical(pointer)); }
 
-void repair(Region& region) { move_pointers(region, -1); }
+void forget_other_threads() {
+  Thread* next;
+  for (Thread* thread = g_state->threads; thread; thread = next) {
+    next = thread->next;
+    if (thread == &t_thread) continue;
+    forget_thread(*thread);
+    if (thread->stack == thread->stack_end) continue;
+    // Pointers with their bookkeeping, whose memory will be written over.
+    const auto forget = [&](Link*& first) {
+      for (Link *link = first, *behind; link; link = behind) {
+        behind = link->next;
+        if (reinterpret_cast<uint64_t>(link) - thread->stack >= thread->stack_end - thread->stack) continue;
+        take_out(link);
+        count_pointer(set_of(*link), -1);
+      }
+    };
+    visit_regions([&](Region& region) {
+      for (Level* level = &region.common; level; level = level->next) forget(level->pointers);
+    });
+  }
+}
 
 }  // namespace weir::region
 
@@ -306,21 +340,23 @@ int weir_region_set_use(int set) {
     return -1;
   }
   Thread& thread = known_thread();
-  const int before = thread.set;
+  const int before = thread.current;
+  thread.current = set;
+  if (thread.depth) return before;  // in a region's handler, until it returns
   if (set) __atomic_fetch_add(&g_state->sets[set].threads, 1u, __ATOMIC_RELAXED);
   if (before) __atomic_fetch_sub(&g_state->sets[before].threads, 1u, __ATOMIC_RELAXED);
-  thread.set = thread.current = set;
+  thread.set = set;
   return before;
 }
 
 // --- pointers with their bookkeeping
 
 void weir_region_link_drop(weir_region_link* link) {
-  if (!g_state) {
+  if (!g_started) {
     memset(link, 0, sizeof *link);
     return;
   }
-  auto* at = reinterpret_cast<Link*>(open_of(reinterpret_cast<uint64_t>(link)));
+  auto* at = reinterpret_cast<Link*>(stable_of(reinterpret_cast<uint64_t>(link)));
   if (auto* region = static_cast<Region*>(at->region)) {
     const OwnerGuard guard(region->lock);
     if (at->region == region) {
@@ -336,8 +372,9 @@ void weir_region_link_set(weir_region_link* link, void* value, const weir_region
     link->value = value;
     return;
   }
-  auto* at = reinterpret_cast<Link*>(open_of(reinterpret_cast<uint64_t>(link)));
-  const auto* from = reinterpret_cast<const Link*>(open_of(reinterpret_cast<uint64_t>(origin)));
+  known_thread();  // so that a forked child knows this thread's stack
+  auto* at = reinterpret_cast<Link*>(stable_of(reinterpret_cast<uint64_t>(link)));
+  const auto* from = reinterpret_cast<const Link*>(stable_of(reinterpret_cast<uint64_t>(origin)));
   uint64_t offset = 0;
   const auto address = reinterpret_cast<uint64_t>(value);
   const Place place = place_of(address);

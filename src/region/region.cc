@@ -17,7 +17,7 @@ Region* make_region(uint64_t start, uint64_t size, weir_region_handler_fn handle
   region->start = start;
   region->size = size;
   region->handler = handler;
-  region->common.level = kWrite;
+  region->common.word = kWrite;
   if (!enter(region)) {
     region->size = 0;
     g_state->regions.drop(region);
@@ -123,6 +123,8 @@ int weir_region_free(void* address) {
 int weir_region_handler(void* address, weir_region_handler_fn handler, void* context) {
   if (const int error = started()) return error;
   if (!address) {
+    const OwnerGuard guard(g_state->registry);
+    if (!guard.taken()) return EDEADLK;
     g_state->context = context;
     g_state->handler = handler;
     return 0;

@@ -391,7 +391,7 @@ TEST(MakeRegion, MakesAndDestroysObjects) {
   EXPECT_EQ(Living::alive, 0);
   EXPECT_TRUE(!one && !many);
   auto none = make_region_array<Living>(0);
-  EXPECT_TRUE(none);
+  EXPECT_FALSE(none);
   EXPECT_EQ(destroy_region(none), 0);
   EXPECT_EQ(Living::alive, 0);
   auto wide = make_region_array<Wide>(3);

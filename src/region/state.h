@@ -14,8 +14,9 @@
 //    unmapped or used for something else: whoever looks without a lock sees a region, or one that has just been freed, and asks the region itself (holds()).
 // 3. Locks, in this order: registry (what there is), region (its levels and its list of pointers), unbounded (the list of unbounded pointers).
 // 4. A signal may interrupt this code at any instruction, and its handler may trap and change levels: it then finds locks held by its own thread. Looking, changing a
-//    level and moving pointers go on without the lock; they leave nothing for the interrupted code to be wrong about, which asks for the level anew at each
-//    pointer that it moves, and lists are linked so that they can be walked at any instruction. What changes what there is (define, register, free) answers EDEADLK.
+//    level and moving pointers go on without the lock; they leave nothing for the interrupted code to be wrong about, which moves pointers until a level's word is what it was
+//    before, and lists are linked so that they can be walked at any instruction. What changes what there is (define, register, free) answers EDEADLK. No lock that stands
+//    earlier is taken while a later one is held, nor is memory of the program touched that might trap.
 // 5. None of this memory lies in a page with something of the program's, so that pages may be turned into shared ones (define.cc) while this code runs.
 #pragma once
 
@@ -65,10 +66,13 @@ inline int set_of(const Link& link) { return static_cast<int>(link.kind >> kSetS
 // A region's level for one set, and that set's pointers to it.
 struct Level {
   Link* pointers;
-  uint32_t version;   // counts changes
-  uint8_t level;      // a Window: what the program asked for
+  uint32_t word;      // a Window, what the program asked for, and how often it has changed: (changes << 2) | window
   uint8_t set;
   Level* next;
+
+  unsigned level() const { return __atomic_load_n(&word, __ATOMIC_RELAXED) & 3; }
+  // REQUIRES: region's lock, or invariant 4. Also where what is allowed changes otherwise.
+  void set_level(unsigned window) { __atomic_store_n(&word, ((word >> 2) + 1) << 2 | window, __ATOMIC_RELAXED); }
 };
 
 struct Region {
@@ -80,6 +84,7 @@ struct Region {
   bool is_listed;    // in State::modified
   uint8_t block;     // how its memory was taken (space.h)
   bool is_paged;
+  bool was_locked;   // by a thread that a forked child has not
   weir_region_handler_fn handler;
   Level common;      // of set 0
   // From here on, what a change of level and a trap seldom need.
@@ -118,6 +123,8 @@ struct Set {
 
 // What must be undone when a thread ends; in its thread-locals.
 struct Thread {
+  Thread* next;  // of those that are known; guarded by: registry
+  Thread** back;
   PooledLink* on_stack;
   uint64_t stack, stack_end;
   int set;      // that it uses
@@ -131,6 +138,7 @@ struct State {
   uint64_t base;
   unsigned shift;        // a window has 1 << shift bytes
   int file;
+  uint64_t file_device, file_number;  // whether it still is that file
   OwnerLock registry;
   // Guarded by: registry
   Pool regions, arrays, other;
@@ -153,15 +161,17 @@ struct State {
   OwnerLock unbounded_lock;
   Link* unbounded;
   uint64_t unbounded_count;
+  Thread* threads;          // guarded by: registry
   struct sigaction before;  // who had SIGSEGV
 };
 
-extern State* g_state;             // NULL before start()
+extern State* g_state;             // NULL before start(), and while it runs only for itself
+extern bool g_started;
 extern __thread Thread t_thread __attribute__((tls_model("initial-exec")));
 
 // 0 or an error number. Called first by every function that may be the first.
 int start(uint64_t window);
-inline int started() { return __builtin_expect(g_state != nullptr, 1) ? 0 : start(0); }
+inline int started() { return __builtin_expect(__atomic_load_n(&g_started, __ATOMIC_ACQUIRE), 1) ? 0 : start(0); }  // acquire: all that start() has made
 
 // Offset of the first byte that a region may have: a pointer may stand that far before its region, and is still in the region's window.
 inline uint64_t lowest() { return uint64_t{1} << (g_state->shift - 6); }
@@ -191,6 +201,8 @@ inline uint64_t address_in(int set, unsigned window, uint64_t offset) {
 inline char* open_address(uint64_t offset) { return reinterpret_cast<char*>(address_in(0, kWrite, offset)); }
 // The same for any address; itself, where it is none of a region's windows.
 uint64_t open_of(uint64_t address);
+// The one address that stands for a variable of the program, however it is named: where it was defined rather than in a window.
+uint64_t stable_of(uint64_t address);
 
 // --- directory.cc
 inline constexpr uint64_t kSingle = 1;  // in an entry of the directory
@@ -221,11 +233,11 @@ void leave(Region* region);
 Level* level_of(Region& region, int set);             // NULL: as if it were open
 Level* level_for(Region& region, int set);            // REQUIRES: registry. NULL: no memory
 inline unsigned effective(const Region& region, const Level* level) {
-  const unsigned asked = level ? unsigned{level->level} : unsigned{kWrite};
+  const unsigned asked = level ? level->level() : unsigned{kWrite};
   return region.watched && asked > kRead ? static_cast<unsigned>(kRead) : asked;
 }
-// Moves every pointer of that set to where its level puts it; all sets': -1. REQUIRES: region's lock, or invariant 4.
-void move_pointers(Region& region, int set);
+// Moves every pointer of that set to where its level puts it; all sets': -1. REQUIRES: region's lock, or invariant 4. 0, or for a region on pages of its own ENOMEM.
+int move_pointers(Region& region, int set);
 int set_level(Region& region, int set, unsigned level);  // EDEADLK, ENOMEM
 inline int level_of_protection(int protection) {          // -1: no such
   if (protection == PROT_NONE) return kNone;
@@ -257,8 +269,8 @@ void drop_pointers(Region& region);
 int register_pointer(void* pointer, Region* region);      // region NULL: unbounded. EEXIST, EINVAL, ENOMEM. REQUIRES: registry
 bool is_registered(void* pointer);                        // REQUIRES: registry
 inline int current_set() { return t_thread.current; }
-// In a child of fork, alone: pointers of regions whose locks others held are moved again.
-void repair(Region& region);
+// In a child of fork, alone: what other threads had on their stacks is forgotten.
+void forget_other_threads();
 // --- define.cc
 // Where an old address of a defined region lies in the file. False: there is none.
 bool find_home(uint64_t address, uint64_t* offset);
@@ -268,13 +280,12 @@ void release_home(const Region& region);
 // --- paged.cc
 inline uint64_t paged_space() { return uint64_t{1} << g_state->shift; }  // bytes of address space
 bool find_paged(uint64_t address, uint64_t* offset, Region** region);
-int map_pages(uint64_t at, uint64_t offset, uint64_t size, unsigned window);
 int protect_pages(const Region& region, unsigned window);
 void release_pages(const Region& region);
 
 // --- changes.cc
-// At its first write since the checkpoint. REQUIRES: region's lock.
-void make_twin(Region& region);
+// At its first write since the checkpoint. REQUIRES: region's lock, or invariant 4. 0, or ENOMEM: it could not be opened.
+int make_twin(Region& region);
 void forget_changes(Region& region);                      // REQUIRES: registry
 
 // --- trap.cc
@@ -283,7 +294,22 @@ bool on_fault(siginfo_t* information, void* ucontext);
 
 // --- windows.cc
 int map_set(int set);                                      // 0 or an error number
+void note_file();                                          // that State::file is the file
+bool is_our_file();                                        // the program may have closed it, or have put another in its place
 void unmap_set(int set);
-void start_fork();                                         // fork.cc
+// The same bytes of the file once more, at pages that are the caller's. 0 or ENOMEM.
+int map_again(uint64_t at, uint64_t offset, uint64_t size, unsigned window);
+// Every region, in the order of the file. REQUIRES: registry.
+template <typename Visit>
+void visit_regions(Visit visit) {
+  const uint64_t pages = page_up(g_state->top) / kPage;
+  for (uint64_t page = lowest() / kPage; page < pages; page++) {
+    if (!g_state->directory[page]) continue;
+    for (uint64_t at = page * kPage; Region* region = find_first(at, (page + 1) * kPage); at = region->start + region->size) {
+      if (region->start >= page * kPage) visit(*region);
+      if (region->start + region->size >= (page + 1) * kPage) break;
+    }
+  }
+}
 
 }  // namespace weir::region

@@ -43,23 +43,23 @@ enum class Answer { kAllowed, kRefused };
 Answer ask_handler(Region& region, int set, const Touched& touched, uint64_t offset, ucontext_t& context) {
   for (unsigned tries = 0; tries < kPatience; tries++) {
     Level* level = level_of(region, set);
-    unsigned now;
+    uint32_t seen;
+    weir_region_handler_fn handler;
+    void* handler_context;
     {
       const OwnerGuard guard(region.lock);
-      const unsigned asked = level ? unsigned{level->level} : unsigned{kWrite};
-      if (region.watched && touched.access & PROT_WRITE && asked == kWrite) {  // its first write since the checkpoint
-        make_twin(region);
-        move_pointers(region, -1);
+      if (region.watched && touched.access & PROT_WRITE && (!level || level->level() == kWrite) && make_twin(region)) {
+        complain(region, touched, offset, context, "its pages cannot be opened: the kernel allows no more mappings");
+        return Answer::kRefused;
       }
-      now = effective(region, level);
-      if (allows(now, touched.access)) return Answer::kAllowed;
-      now = asked;
+      seen = level ? __atomic_load_n(&level->word, __ATOMIC_RELAXED) : uint32_t{kWrite};
+      if (allows(effective(region, level), touched.access)) return Answer::kAllowed;
+      handler = region.handler;
+      handler_context = region.context;
     }
-    if (!level) return Answer::kAllowed;
-    const uint32_t version = __atomic_load_n(&level->version, __ATOMIC_ACQUIRE);
-    weir_region_handler_fn handler = region.handler;
-    void* handler_context = region.context;
+    if (!level) continue;  // watched again meanwhile
     if (!handler) {
+      const OwnerGuard guard(g_state->registry);
       handler = g_state->handler;
       handler_context = g_state->context;
     }
@@ -78,7 +78,7 @@ Answer ask_handler(Region& region, int set, const Touched& touched, uint64_t off
     trap.address = open_address(offset);
     trap.access_size = touched.size;
     trap.access = touched.access;
-    trap.level = now == kNone ? PROT_NONE : PROT_READ;
+    trap.level = (seen & 3) == kNone ? PROT_NONE : (seen & 3) == kRead ? PROT_READ : PROT_READ | PROT_WRITE;
     trap.set = set;
     trap.context = handler_context;
     trap.ucontext = &context;
@@ -92,12 +92,13 @@ Answer ask_handler(Region& region, int set, const Touched& touched, uint64_t off
       report("a handler has freed the region that was touched");
       return Answer::kRefused;
     }
-    if (version == __atomic_load_n(&level->version, __ATOMIC_ACQUIRE)) {
+    const uint32_t after = __atomic_load_n(&level->word, __ATOMIC_ACQUIRE);
+    if (allows(after & 3, touched.access)) continue;  // unless another thread has lowered it by then
+    if (after == seen) {
       complain(region, touched, offset, context, "its handler has not raised the level, so the access would trap for ever");
       return Answer::kRefused;
     }
-    const unsigned after = effective(region, level);
-    if (!allows(after, touched.access) && after == now && tries > 1000) {
+    if ((after & 3) == (seen & 3) && tries > 1000) {
       complain(region, touched, offset, context, "its handler sets a level that forbids the access still, again and again");
       return Answer::kRefused;
     }
@@ -232,7 +233,7 @@ void install_handler() {
 using namespace weir::region;
 
 int weir_region_on_fault(int signal, void* siginfo, void* ucontext) {
-  if (!g_state || signal != SIGSEGV) return 0;
+  if (!g_started || signal != SIGSEGV) return 0;
   const int error = errno;
   const bool ours = on_fault(static_cast<siginfo_t*>(siginfo), ucontext);
   errno = error;
@@ -249,6 +250,10 @@ void* weir_region_touch(const void* address, size_t size, int access) {
   Region* region = find(from, &offset);
   if (!region) {
     errno = ENOENT;
+    return nullptr;
+  }
+  if (size > region->size || offset + size > region->start + region->size) {
+    errno = EINVAL;
     return nullptr;
   }
   const Place place = place_of(from);

@@ -9,22 +9,26 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "region/state.h"
+#include "sys/memory.h"
 #include "sys/report.h"
-#include "sys/spinlock.h"
 
 namespace weir::region {
 
 State* g_state;
+bool g_started;
+__thread unsigned t_locks_held __attribute__((tls_model("initial-exec")));
 __thread Thread t_thread __attribute__((tls_model("initial-exec")));
 
 namespace {
 
 constexpr uint64_t kUsualWindow = uint64_t{1} << 36, kLeastWindow = uint64_t{1} << 22;
 
-SpinLock g_starting;
+OwnerLock g_starting;
 
 long map(uint64_t at, uint64_t size, int protection, int flags, int file = -1, uint64_t offset = 0) {
   return sys::raw(SYS_mmap, static_cast<long>(at), static_cast<long>(size), protection, flags | MAP_NORESERVE, file, static_cast<long>(offset));
@@ -81,12 +85,34 @@ void look_for_weir() {
 
 }  // namespace
 
+int map_again(uint64_t at, uint64_t offset, uint64_t size, unsigned window) {
+  // Of a shared mapping, mremap makes a second one where the old size is 0; and the descriptor may have been closed by the program.
+  const long mapped = sys::raw(SYS_mremap, reinterpret_cast<long>(open_address(offset)), 0, static_cast<long>(size), MREMAP_MAYMOVE | MREMAP_FIXED, static_cast<long>(at));
+  if (mapped < 0) return ENOMEM;
+  constexpr int kProtections[] = {PROT_NONE, PROT_READ, PROT_READ | PROT_WRITE};
+  if (window != kWrite && sys::protect(at, size, kProtections[window])) return ENOMEM;
+  return 0;
+}
+
+void note_file() {
+  struct stat status = {};
+  fstat(g_state->file, &status);
+  g_state->file_device = status.st_dev;
+  g_state->file_number = status.st_ino;
+}
+
+bool is_our_file() {
+  struct stat status;
+  return !fstat(g_state->file, &status) && status.st_dev == g_state->file_device && status.st_ino == g_state->file_number;
+}
+
+// Set 0's window to write is the one that others are made from.
 int map_set(int set) {
   const State& state = *g_state;
   const uint64_t window = uint64_t{1} << state.shift;
+  if (set == 0 && map(address_in(0, kWrite, 0), window, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, state.file) < 0) return ENOMEM;
   for (unsigned level = kRead; level <= kWrite; level++) {
-    const int protection = level == kRead ? PROT_READ : PROT_READ | PROT_WRITE;
-    if (map(address_in(set, level, 0), window, protection, MAP_SHARED | MAP_FIXED, state.file) < 0) return ENOMEM;
+    if ((set || level == kRead) && map_again(address_in(set, level, 0), 0, window, level)) return ENOMEM;
     // A core dump would look at every page of every window; what regions hold is dumped once (space.cc).
     sys::raw(SYS_madvise, static_cast<long>(address_in(set, level, 0)), static_cast<long>(window), MADV_DONTDUMP);
     if (set == 0 && level == kWrite && state.top > lowest()) {
@@ -101,27 +127,43 @@ void unmap_set(int set) {
 }
 
 int start(uint64_t window) {
-  const SpinGuard guard(g_starting);
-  if (g_state) return window ? EBUSY : 0;
+  const OwnerGuard guard(g_starting);
+  if (!guard.taken()) return EDEADLK;  // in a signal's handler that has interrupted this
+  if (g_started) return window ? EBUSY : 0;
   const bool is_asked = window != 0;
   if (!is_asked) window = kUsualWindow;
   if (window < kLeastWindow) window = kLeastWindow;
   unsigned shift = 63u - static_cast<unsigned>(__builtin_clzl(window));
   if (window & (window - 1)) shift++;
+  rlimit files;  // a longer one would end the program by SIGXFSZ
+  if (!getrlimit(RLIMIT_FSIZE, &files) && files.rlim_cur != RLIM_INFINITY) {
+    while (shift > 20 && uint64_t{1} << shift > files.rlim_cur) shift--;
+    if (uint64_t{1} << shift < (is_asked ? window : kLeastWindow)) return ENOMEM;
+  }
   State* state = make(shift);
   while (!state && !is_asked && (uint64_t{1} << shift) > kLeastWindow) state = make(--shift);
   if (!state) return ENOMEM;
   state->sets[0].exists = true;
   g_state = state;
   state->top = lowest();
+  note_file();
   if (map_set(0)) {
     g_state = nullptr;
     return ENOMEM;
   }
   install_handler();
-  start_fork();
   look_for_weir();
+  __atomic_store_n(&g_started, true, __ATOMIC_RELEASE);  // and only now does anybody else look
   return 0;
+}
+
+uint64_t stable_of(uint64_t address) {
+  const Place place = place_of(address);
+  uint64_t offset = place.offset;
+  Region* region = nullptr;
+  if (!place.inside && !find_paged(address, &offset, &region)) return address;
+  if (!region) region = find_offset(offset);
+  return region && region->home ? region->home + (offset - region->start) : address_in(0, kWrite, offset);
 }
 
 uint64_t open_of(uint64_t address) {
@@ -138,5 +180,5 @@ using namespace weir::region;
 
 int weir_region_start(const weir_region_options* options) {
   if (options && options->struct_size < sizeof(size_t) * 2) return EINVAL;
-  return start(options && options->window ? options->window : g_state ? 1 : 0);
+  return start(options && options->window ? options->window : g_started ? 1 : 0);
 }
