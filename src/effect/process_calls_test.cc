@@ -45,12 +45,12 @@ struct ProcessCalls : ::testing::Test {
 
 void do_nothing(int) {}
 
-// SIGALRM after `microseconds`, and whatever it interrupts.
+// SIGALRM after `microseconds`, and again and again: the first may come before the call that it is to interrupt. 0: no more.
 void interrupt_after(long microseconds) {
   struct sigaction action{};
   action.sa_handler = do_nothing;
   sigaction(SIGALRM, &action, nullptr);
-  const itimerval time{{0, 0}, {0, microseconds}};
+  const itimerval time{{0, microseconds}, {0, microseconds}};
   setitimer(ITIMER_REAL, &time, nullptr);
 }
 
@@ -96,6 +96,7 @@ TEST_F(ProcessCalls, Sleeping) {
   EXPECT_EQ(call(SYS_read, {ends[0], random_bytes(8), 8}), -EINTR);
   interrupt_after(2000);
   EXPECT_EQ(call(SYS_pause, {}), -EINTR);
+  interrupt_after(0);
   close(ends[0]);
   close(ends[1]);
 }
