@@ -22,26 +22,27 @@ namespace weir::region {
 namespace {
 
 int g_copied[2] = {-1, -1};  // a pipe that the child closes when it has copied; guarded by: registry
-bool g_taken, g_is_between;
+// The calling thread forks, and the library had been started before; it has taken the registry's lock for it.
+__thread bool t_forks __attribute__((tls_model("initial-exec"))), t_taken __attribute__((tls_model("initial-exec")));
 
 void before_fork() {
-  g_is_between = __atomic_load_n(&g_started, __ATOMIC_ACQUIRE);
-  if (!g_is_between) return;
-  g_taken = g_state->registry.lock();
+  t_forks = __atomic_load_n(&g_started, __ATOMIC_ACQUIRE);
+  if (!t_forks) return;
+  t_taken = g_state->registry.lock();
   if (pipe2(g_copied, O_CLOEXEC)) g_copied[0] = g_copied[1] = -1;
 }
 
 void in_parent() {
-  if (!g_is_between) return;
-  g_is_between = false;
+  if (!t_forks) return;
+  t_forks = false;
   if (g_copied[0] >= 0) {
     char nothing;
     close(g_copied[1]);
-    while (read(g_copied[0], &nothing, 1) < 0) {
+    while (read(g_copied[0], &nothing, 1) < 0 && errno == EINTR) {
     }
     close(g_copied[0]);
   }
-  if (g_taken) g_state->registry.unlock();
+  if (t_taken) g_state->registry.unlock();
 }
 
 bool copy_range(int to, uint64_t from, uint64_t limit) {
@@ -87,7 +88,7 @@ bool map_elsewhere(Region& region) {
 }
 
 void in_child() {
-  if (!g_is_between) return;
+  if (!t_forks) return;
   State& state = *g_state;
   state.unbounded_lock.release_orphan();
   visit_regions([](Region& region) { region.was_locked = region.lock.release_orphan(); });
@@ -126,8 +127,8 @@ void in_child() {
   }
   for (Set& set : state.sets) set.threads = 0;
   if (t_thread.set) state.sets[t_thread.set].threads = 1;
-  if (g_taken) state.registry.unlock();
-  g_is_between = false;
+  if (t_taken) state.registry.unlock();
+  t_forks = false;
 }
 
 __attribute__((constructor)) void prepare_fork() { pthread_atfork(before_fork, in_parent, in_child); }
