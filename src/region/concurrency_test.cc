@@ -1,5 +1,5 @@
-// Two that meet in the middle of something: threads, a signal's handler and what it has interrupted, a fork and the threads that it leaves behind. Each test is an
-// interleaving that once went wrong; it is tried for some tenths of a second, in a process of its own where it could hang or die.
+// Two that meet in the middle of something: threads, a signal's handler and what it has interrupted, a fork and the threads that it leaves behind. Each test
+// is an interleaving that once went wrong; it is tried for some tenths of a second, in a process of its own where it could hang or die.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -129,7 +129,7 @@ TEST(RegionThreads, ADiffMadeWhileTheRegionIsWrittenCanBeApplied) {
   EXPECT_EQ(1, fresh(to.p)[8]);
 }
 
-// The differences go to a closed region: its handler takes the registry's lock, which another thread has that waits for the lock of the region that is compared.
+// The differences go to a closed region: its handler takes the registry's lock, which another thread has that waits for the compared region's.
 TEST(RegionThreads, ADiffIntoAClosedRegionCallsItsHandlerWithNoLockHeld) {
   constexpr int kRounds = 10000;
   in_a_process([] {
@@ -209,7 +209,7 @@ TEST(RegionSignals, AHandlerNeedNotRaiseALevelThatASignalHasRaised) {
     alloc(100, open_where_closed);
     uint8_t count = 0;
     {
-      const Often often(25, [](int) {
+      const Often often(40, [](int) {
         fresh(g_p)[1]++;
         g_signals++;
       });
@@ -229,7 +229,7 @@ TEST(RegionSignals, ALevelLoweredWhileItIsRaisedHasItsPointers) {
     alloc(100, nullptr);
     int wrong = 0;
     {
-      const Often often(25, [](int) {
+      const Often often(40, [](int) {
         weir_region_protect(g_open, PROT_NONE);
         g_signals++;
       });
@@ -277,7 +277,7 @@ TEST(RegionSignals, AWriteWhileTheTwinIsCopiedIsAChange) {
 
 // --- sets
 
-// A handler uses another set for a while: then its weir_region_protect means the set of the pointer again, and behind the access the thread uses what it used before.
+// A handler uses another set for a while: then weir_region_protect means the set of the pointer again; after the access the thread uses what it used before.
 TEST(RegionHandlers, UsingAnotherSetWithinOneIsUndone) {
   in_a_process([] {
     static weir::region_set* others;
@@ -414,7 +414,7 @@ TEST(RegionFork, AfterAllDescriptorsWereClosed) {
 
 // --- the kernel's limits
 
-// The program has as many mappings as the kernel allows. A level that would need another stays as it was; a closed one that the handler cannot open is reported.
+// The program has as many mappings as the kernel allows. A level that would need another stays as it was; one that the handler cannot raise is reported.
 void protect_beyond_the_limit(size_t limit) {
   constexpr size_t kRegions = 400;
   static char* regions[kRegions];

@@ -1,8 +1,9 @@
 // A lock that knows its holder, since a signal's handler may interrupt the holder and trap on a region: it then goes on without the lock (see state.h,
 // invariant 4). Held for a few hundred instructions, never across a call of the program's code.
 //
-// Two threads may be interrupted so, each in a section that the other's handler needs. So who waits in a handler that has interrupted a section of its own thread waits for a while
-// (a holder that runs needs microseconds) and then takes the holder for interrupted, too: it goes on as if it had interrupted that section itself.
+// Two threads may be interrupted so, each in a section that the other's handler needs. Code that is not interrupted takes locks in the order of their ranks. So who waits for a lock and holds
+// one of that rank or a higher one is in a handler: it waits for a while and then takes the holder for interrupted, too, and goes on as if it had interrupted that section itself. Whoever
+// holds lower ones only waits until it has the lock: of those who wait so, none waits for another in a circle.
 #pragma once
 
 #include <stdint.h>
@@ -14,25 +15,29 @@ namespace weir::region {
 // The thread pointer: one for each thread, the same in a forked child, and read without a call.
 inline uint64_t this_thread() { return reinterpret_cast<uint64_t>(__builtin_thread_pointer()); }
 
-// How many of these locks the calling thread holds.
-extern __thread unsigned t_locks_held __attribute__((tls_model("initial-exec")));
+// In the order in which they are taken. A region's is what zeroed memory has.
+enum LockRank : int8_t { kStartRank = -2, kRegistryRank, kRegionRank, kUnboundedRank };
+
+// How many of these locks the calling thread holds, by rank.
+extern __thread uint8_t t_locks_held[4] __attribute__((tls_model("initial-exec")));
 
 class OwnerLock {
  public:
+  constexpr explicit OwnerLock(LockRank rank = kRegionRank) : rank_(rank) {}
   // False: the calling thread holds it already, or (in a handler) a thread that is interrupted.
   bool lock() {
     const uint64_t me = this_thread();
     uint64_t holder = 0;
     // acquire: sees what the last holder wrote
     if (__builtin_expect(__atomic_compare_exchange_n(&holder_, &holder, me, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED), 1)) {
-      t_locks_held++;
+      count()++;
       return true;
     }
     return holder != me && wait(me);
   }
   void unlock() {
     __atomic_store_n(&holder_, uint64_t{0}, __ATOMIC_RELEASE);
-    t_locks_held--;
+    count()--;
   }
   bool is_mine() const { return __atomic_load_n(&holder_, __ATOMIC_RELAXED) == this_thread(); }
   // In a forked child, alone: whether somebody held it who is not there. It is free then.
@@ -50,11 +55,11 @@ class OwnerLock {
       if (__atomic_load_n(&holder_, __ATOMIC_RELAXED) == 0) {
         uint64_t nobody = 0;
         if (__atomic_compare_exchange_n(&holder_, &nobody, me, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
-          t_locks_held++;
+          count()++;
           return true;
         }
       }
-      if (t_locks_held && spins > kPatience) return false;
+      if (spins > kPatience && is_in_handler()) return false;
       if (spins < 2048 && spins % 256) continue;
       if (spins < 2048) {
         sys::raw(SYS_sched_yield);  // the holder may be preempted on this very processor
@@ -64,7 +69,16 @@ class OwnerLock {
       }
     }
   }
+  uint8_t& count() { return t_locks_held[rank_ - kStartRank]; }
+  bool is_in_handler() const {
+    for (int rank = rank_; rank <= kUnboundedRank; rank++) {
+      if (t_locks_held[rank - kStartRank]) return true;
+    }
+    return false;
+  }
+
   uint64_t holder_ = 0;
+  LockRank rank_;
 };
 
 class OwnerGuard {

@@ -224,14 +224,18 @@ int register_pointer(void* pointer, Region* region) {
   void* value;
   const Place place = read_pointer(location, &value) ? place_of(reinterpret_cast<uint64_t>(value)) : Place{};
   Region* now = place.inside ? find_referred(place.offset) : nullptr;
-  if (now) now->lock.lock();
-  {
+  const auto list = [&] {
     const OwnerGuard guard(g_state->unbounded_lock);
     push(&g_state->unbounded, link);
     __atomic_fetch_add(&g_state->unbounded_count, uint64_t{1}, __ATOMIC_RELAXED);
     if (now) move_pointer(*now, link, effective(*now, level_of(*now, set)));
+  };
+  if (!now) {
+    list();
+    return 0;
   }
-  if (now) now->lock.unlock();
+  const OwnerGuard guard(now->lock);
+  list();
   return 0;
 }
 

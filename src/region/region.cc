@@ -132,6 +132,7 @@ int weir_region_handler(void* address, weir_region_handler_fn handler, void* con
   Region* region = find_named(address);
   if (!region) return ENOENT;
   const OwnerGuard guard(region->lock);
+  if (!guard.taken()) return EDEADLK;
   region->context = context;
   region->handler = handler;
   return 0;

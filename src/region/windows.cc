@@ -21,14 +21,14 @@ namespace weir::region {
 
 State* g_state;
 bool g_started;
-__thread unsigned t_locks_held __attribute__((tls_model("initial-exec")));
+__thread uint8_t t_locks_held[4] __attribute__((tls_model("initial-exec")));
 __thread Thread t_thread __attribute__((tls_model("initial-exec")));
 
 namespace {
 
 constexpr uint64_t kUsualWindow = uint64_t{1} << 36, kLeastWindow = uint64_t{1} << 22;
 
-OwnerLock g_starting;
+OwnerLock g_starting{kStartRank};
 
 long map(uint64_t at, uint64_t size, int protection, int flags, int file = -1, uint64_t offset = 0) {
   return sys::raw(SYS_mmap, static_cast<long>(at), static_cast<long>(size), protection, flags | MAP_NORESERVE, file, static_cast<long>(offset));
@@ -56,6 +56,8 @@ State* make(unsigned shift) {
   const long at = map(0, page_up(sizeof(State)), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
   if (at < 0) return nullptr;
   auto* state = reinterpret_cast<State*>(at);
+  state->registry = OwnerLock{kRegistryRank};
+  state->unbounded_lock = OwnerLock{kUnboundedRank};
   state->shift = shift;
   const long file = sys::raw(SYS_memfd_create, reinterpret_cast<long>("weir-region"), 1 /* MFD_CLOEXEC */);
   if (file >= 0 && !sys::raw(SYS_ftruncate, file, static_cast<long>(window))) {
