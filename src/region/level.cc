@@ -78,7 +78,7 @@ inline int set_level_now(Region& region, int set, unsigned to) {
     if (const int error = make_level(region, set)) return error;
     level = level_of(region, set);
   }
-  const OwnerGuard guard(region.lock);
+  const RegionGuard guard(region.lock);
   if (__builtin_expect(region.is_paged, 0)) {
     const int error = protect_pages(region, region.watched && to > kRead ? unsigned{kRead} : to);
     if (!error) level->set_level(to);

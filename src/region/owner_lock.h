@@ -25,19 +25,22 @@ class OwnerLock {
  public:
   constexpr explicit OwnerLock(LockRank rank = kRegionRank) : rank_(rank) {}
   // False: the calling thread holds it already, or (in a handler) a thread that is interrupted.
-  bool lock() {
+  bool lock() { return lock_as(rank_); }
+  void unlock() { unlock_as(rank_); }
+  // The same where the caller knows the rank: the path of a change of level.
+  [[gnu::always_inline]] bool lock_as(LockRank rank) {
     const uint64_t me = this_thread();
     uint64_t holder = 0;
     // acquire: sees what the last holder wrote
     if (__builtin_expect(__atomic_compare_exchange_n(&holder_, &holder, me, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED), 1)) {
-      count()++;
+      t_locks_held[rank - kStartRank]++;
       return true;
     }
     return holder != me && wait(me);
   }
-  void unlock() {
+  [[gnu::always_inline]] void unlock_as(LockRank rank) {
     __atomic_store_n(&holder_, uint64_t{0}, __ATOMIC_RELEASE);
-    count()--;
+    t_locks_held[rank - kStartRank]--;
   }
   bool is_mine() const { return __atomic_load_n(&holder_, __ATOMIC_RELAXED) == this_thread(); }
   // In a forked child, alone: whether somebody held it who is not there. It is free then.
@@ -55,7 +58,7 @@ class OwnerLock {
       if (__atomic_load_n(&holder_, __ATOMIC_RELAXED) == 0) {
         uint64_t nobody = 0;
         if (__atomic_compare_exchange_n(&holder_, &nobody, me, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
-          count()++;
+          t_locks_held[rank_ - kStartRank]++;
           return true;
         }
       }
@@ -69,7 +72,6 @@ class OwnerLock {
       }
     }
   }
-  uint8_t& count() { return t_locks_held[rank_ - kStartRank]; }
   bool is_in_handler() const {
     for (int rank = rank_; rank <= kUnboundedRank; rank++) {
       if (t_locks_held[rank - kStartRank]) return true;
@@ -79,6 +81,20 @@ class OwnerLock {
 
   uint64_t holder_ = 0;
   LockRank rank_;
+};
+
+class RegionGuard {
+ public:
+  [[gnu::always_inline]] explicit RegionGuard(OwnerLock& lock) : lock_(lock), taken_(lock.lock_as(kRegionRank)) {}
+  [[gnu::always_inline]] ~RegionGuard() {
+    if (taken_) lock_.unlock_as(kRegionRank);
+  }
+  RegionGuard(const RegionGuard&) = delete;
+  RegionGuard& operator=(const RegionGuard&) = delete;
+
+ private:
+  OwnerLock& lock_;
+  const bool taken_;
 };
 
 class OwnerGuard {
