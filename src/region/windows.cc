@@ -88,10 +88,13 @@ void look_for_weir() {
 }  // namespace
 
 int map_again(uint64_t at, uint64_t offset, uint64_t size, unsigned window) {
-  // Of a shared mapping, mremap makes a second one where the old size is 0; and the descriptor may have been closed by the program.
-  const long mapped = sys::raw(SYS_mremap, reinterpret_cast<long>(open_address(offset)), 0, static_cast<long>(size), MREMAP_MAYMOVE | MREMAP_FIXED, static_cast<long>(at));
-  if (mapped < 0) return ENOMEM;
   constexpr int kProtections[] = {PROT_NONE, PROT_READ, PROT_READ | PROT_WRITE};
+  // Of a shared mapping, mremap makes a second one where the old size is 0: the descriptor may have been closed by the program. (Emulators of the kernel may not know that.)
+  const long mapped = sys::raw(SYS_mremap, reinterpret_cast<long>(open_address(offset)), 0, static_cast<long>(size), MREMAP_MAYMOVE | MREMAP_FIXED, static_cast<long>(at));
+  if (mapped < 0) {
+    if (!is_our_file()) return ENOMEM;
+    return map(at, size, kProtections[window], MAP_SHARED | MAP_FIXED, g_state->file, offset) < 0 ? ENOMEM : 0;
+  }
   if (window != kWrite && sys::protect(at, size, kProtections[window])) return ENOMEM;
   return 0;
 }
