@@ -4,36 +4,38 @@
 // that is not written costs one change of level, and no comparison. Regions that were written are pushed on a list by whoever traps, without a lock.
 
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 
 #include "region/diff.h"
 #include "region/registry.h"
+#include "region/signals_blocked.h"
 
 namespace weir::region {
 
+namespace {
+
+void push_modified(Region& region) {
+  Region* first = __atomic_load_n(&g_state->modified, __ATOMIC_RELAXED);
+  do {
+    region.next_modified = first;
+  } while (!__atomic_compare_exchange_n(&g_state->modified, &first, &region, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+}
+
+}  // namespace
+
 int make_twin(Region& region) {
-  // No handler of a signal may write to the region between the copy and its end: what it wrote would be taken for older than the checkpoint.
-  const uint64_t every = ~uint64_t{0};
-  uint64_t mask = 0;
-  sys::raw(SYS_rt_sigprocmask, SIG_BLOCK, reinterpret_cast<long>(&every), reinterpret_cast<long>(&mask), 8);
-  int error = 0;
-  if (region.watched) {
-    memcpy(region.twin, open_address(region.start), region.size);
-    region.modified = true;
-    __atomic_store_n(&region.watched, false, __ATOMIC_RELEASE);
-    for (Level* level = &region.common; level; level = level->next) level->set_level(level->level());
-    error = move_pointers(region, -1);
-    if (!region.is_listed) {
-      region.is_listed = true;
-      Region* first = __atomic_load_n(&g_state->modified, __ATOMIC_RELAXED);
-      do {
-        region.next_modified = first;
-      } while (!__atomic_compare_exchange_n(&g_state->modified, &first, &region, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
-    }
+  // No handler may write to the region between the copy and its end: what it wrote would be taken for older than the checkpoint.
+  const SignalsBlocked blocked;
+  if (!region.watched) return 0;
+  memcpy(region.twin, open_address(region.start), region.size);
+  region.modified = true;
+  __atomic_store_n(&region.watched, false, __ATOMIC_RELEASE);
+  note_change(region);
+  if (!region.is_listed) {
+    region.is_listed = true;
+    push_modified(region);
   }
-  sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&mask), 0, 8);
-  return error;
+  return move_pointers(region, -1);
 }
 
 namespace {
@@ -47,10 +49,7 @@ void visit_modified(Visit visit) {
     const OwnerGuard guard(region->lock);
     if (region->modified && region->size) {
       visit(*region);
-      Region* first = __atomic_load_n(&g_state->modified, __ATOMIC_RELAXED);
-      do {
-        region->next_modified = first;
-      } while (!__atomic_compare_exchange_n(&g_state->modified, &first, region, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+      push_modified(*region);
     } else {
       region->is_listed = false;
     }
@@ -66,7 +65,7 @@ int checkpoint(const void* address) {
   region->modified = false;
   if (region->watched) return 0;
   region->watched = true;
-  for (Level* level = &region->common; level; level = level->next) level->set_level(level->level());
+  note_change(*region);
   const int error = move_pointers(*region, -1);
   if (error) region->watched = false;
   return error;
@@ -115,7 +114,7 @@ void forget_changes(Region& region) {
   {
     const OwnerGuard guard(region.lock);
     region.modified = region.watched = false;
-    for (Level* level = &region.common; level; level = level->next) level->set_level(level->level());
+    note_change(region);
   }
   if (region.is_listed) visit_modified([](Region&) {});
   g_state->other.give(region.twin, region.size);

@@ -10,12 +10,13 @@
 // window) in the same order: where a page of a chunk is, is then known before it is converted, and that it has been, by the regions that the directory has in it.
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 
 #include "region/registry.h"
+#include "region/signals_blocked.h"
 #include "region/space.h"
 #include "region/state.h"
+#include "sys/maps.h"
 #include "sys/memory.h"
 
 namespace weir::region {
@@ -63,40 +64,23 @@ int make_chunks(uint64_t start, uint64_t end) {
   return 0;
 }
 
-// What /proc says of the mapping that has this page: readable, writable and private, and not the stack that we stand on. 0 or an error number; `end`: where it ends.
-int look_up(uint64_t page, uint64_t* end) {
-  const long file = sys::raw(SYS_open, reinterpret_cast<long>("/proc/self/maps"), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return EFAULT;
-  char text[4096];
-  int result = EFAULT;
-  size_t kept = 0;
-  for (bool found = false; !found;) {
-    const long got = sys::raw(SYS_read, file, reinterpret_cast<long>(text + kept), static_cast<long>(sizeof text - kept));
-    if (got <= 0) break;
-    kept += static_cast<size_t>(got);
-    char* line = text;
-    while (char* line_end = static_cast<char*>(memchr(line, '\n', static_cast<size_t>(text + kept - line)))) {
-      uint64_t range[2] = {};
-      char* at = line;
-      for (uint64_t& side : range) {
-        for (; *at != '-' && *at != ' '; at++) side = side * 16 + static_cast<uint64_t>(*at <= '9' ? *at - '0' : *at - 'a' + 10);
-        at++;
-      }
-      if (page >= range[0] && page < range[1]) {
-        const auto stack = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
-        const bool is_ours = stack >= range[0] && stack < range[1];
-        result = at[0] == 'r' && at[1] == 'w' && at[2] == '-' && at[3] == 'p' && !is_ours ? 0 : ENOTSUP;
-        *end = range[1];
-        found = true;
-        break;
-      }
-      line = line_end + 1;
-    }
-    kept = static_cast<size_t>(text + kept - line);
-    memmove(text, line, kept);
+// Whether the pages of [start, end) that are not converted can be: readable, writable, private, not executable, and not the stack that we stand on. 0 or an error number.
+int look_at_mappings(uint64_t start, uint64_t end) {
+  const auto stack = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
+  char* cursor;
+  if (sys::read_maps(&cursor) < 0) return EFAULT;
+  uint64_t page = start;
+  const auto skip_to = [&](uint64_t limit) {
+    while (page < end && (page < limit || is_converted(page))) page += kPage;
+  };
+  skip_to(0);
+  sys::MapLine line;
+  while (page < end && (cursor = sys::next_map_line(cursor, &line))) {
+    if (!line.range.contains(page)) continue;
+    if (!line.readable || !line.writable || line.executable || line.shared || line.range.contains(stack)) return ENOTSUP;
+    skip_to(line.range.limit);
   }
-  sys::raw(SYS_close, file);
-  return result;
+  return page < end ? EFAULT : 0;
 }
 
 void set_converting(uint64_t start, uint64_t end) {
@@ -106,27 +90,23 @@ void set_converting(uint64_t start, uint64_t end) {
 
 // Pages from `start` on become other memory with the same bytes: of the file from `offset` on, or private again.
 int exchange(uint64_t start, uint64_t size, uint64_t offset, bool to_file) {
-  const uint64_t every = ~uint64_t{0};  // a signal's handler on this thread could not wait for this thread
-  uint64_t mask = 0;
-  sys::raw(SYS_rt_sigprocmask, SIG_BLOCK, reinterpret_cast<long>(&every), reinterpret_cast<long>(&mask), 8);
+  const SignalsBlocked blocked;  // a handler on this thread could not wait for this thread
   set_converting(start, start + size);
   int result = sys::protect(start, size, PROT_READ) ? ENOMEM : 0;
   if (!result && to_file) {
     memcpy(open_address(offset), reinterpret_cast<const void*>(start), size);
     result = map_again(start, offset, size, kWrite);
-    sys::raw(SYS_madvise, static_cast<long>(start), static_cast<long>(size), 17 /* MADV_DODUMP */);
+    sys::raw(SYS_madvise, static_cast<long>(start), static_cast<long>(size), MADV_DODUMP);
   } else if (!result) {
     // New private memory with these bytes, made elsewhere and moved here in one step.
     const long fresh = sys::raw(SYS_mmap, 0, static_cast<long>(size), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     result = fresh < 0 ? ENOMEM : 0;
     if (!result) memcpy(reinterpret_cast<void*>(fresh), reinterpret_cast<const void*>(start), size);
-    constexpr long kMayMove = 1, kFixed = 2;
-    if (!result && sys::raw(SYS_mremap, fresh, static_cast<long>(size), static_cast<long>(size), kMayMove | kFixed, static_cast<long>(start)) < 0) result = ENOMEM;
+    if (!result && sys::raw(SYS_mremap, fresh, static_cast<long>(size), static_cast<long>(size), MREMAP_MAYMOVE | MREMAP_FIXED, static_cast<long>(start)) < 0) result = ENOMEM;
   }
   if (result) sys::protect(start, size, PROT_READ | PROT_WRITE);
   __atomic_fetch_add(&g_state->conversions, uint64_t{1}, __ATOMIC_SEQ_CST);
   set_converting(0, 0);
-  sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&mask), 0, 8);
   return result;
 }
 
@@ -136,7 +116,7 @@ void turn_back(uint64_t start, uint64_t end) {
     uint64_t run = page;
     while (run < end && !is_converted(run)) run += kPage;
     if (run > page && !exchange(page, run - page, 0, false)) {  // else it stays shared
-      sys::raw(SYS_madvise, reinterpret_cast<long>(open_address(place_at_home(page))), static_cast<long>(run - page), 9 /* MADV_REMOVE */);
+      sys::raw(SYS_madvise, reinterpret_cast<long>(open_address(place_at_home(page))), static_cast<long>(run - page), MADV_REMOVE);
     }
     page = run + kPage;
   }
@@ -144,10 +124,7 @@ void turn_back(uint64_t start, uint64_t end) {
 
 // Every page of [start, end) is in the file then; or none that was not.
 int convert(uint64_t start, uint64_t end) {
-  for (uint64_t page = start, limit = 0; page < end; page += kPage) {
-    if (page < limit || is_converted(page)) continue;
-    if (const int error = look_up(page, &limit)) return error;
-  }
+  if (const int error = look_at_mappings(start, end)) return error;
   if (const int error = make_chunks(start, end)) return error;
   for (uint64_t page = start; page < end;) {
     uint64_t run = page;
@@ -166,8 +143,8 @@ int convert(uint64_t start, uint64_t end) {
 int define(void* address, size_t size, void* pointer, weir_region_handler_fn handler) {
   if (const int error = started()) return error;
   const auto at = reinterpret_cast<uint64_t>(address);
-  if (!address || !size || at + size < at || place_of(at).inside) return EINVAL;
-  if (size > (uint64_t{1} << g_state->shift) / 2) return size >= uint64_t{1} << g_state->shift ? EINVAL : ENOMEM;
+  if (!address || at + size < at || place_of(at).inside) return EINVAL;
+  if (const int error = check_size(size)) return error;
   const OwnerGuard guard(g_state->registry);
   if (!guard.taken()) return EDEADLK;
   uint64_t offset;

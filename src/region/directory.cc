@@ -11,7 +11,7 @@ namespace {
 
 Region* single(uint64_t entry) { return reinterpret_cast<Region*>(entry & ~kSingle); }
 
-// Number of those that start at or before `offset`. An entry without a region is one that is being replaced.
+// Number of those that start at or before `offset`.
 uint64_t count_to(const PageRegions& page, uint64_t count, uint64_t offset) {
   uint64_t low = 0, high = count;
   while (low < high) {
@@ -133,14 +133,9 @@ Region* find_first(uint64_t offset, uint64_t limit) {
   return nullptr;
 }
 
-Region* find(uint64_t address, uint64_t* offset) {
-  const Place place = place_of(address);
-  uint64_t at = place.offset;
+Region* find_outside(uint64_t address, uint64_t* offset) {
+  uint64_t at;
   Region* region;
-  if (place.inside) {
-    if (offset) *offset = at;
-    return find_offset(at);
-  }
   if (find_paged(address, offset ? offset : &at, &region)) return region;
   if (!find_home(address, &at)) return nullptr;
   if (offset) *offset = at;

@@ -72,7 +72,7 @@ int make_level(Region& region, int set) {
 }
 
 // The path that is to be short: what stands in other files here is inline.
-inline int set_level_now(Region& region, int set, unsigned to) {
+inline int set_level(Region& region, int set, unsigned to) {
   Level* level = set == 0 ? &region.common : level_of(region, set);
   if (__builtin_expect(!level, 0)) {
     if (const int error = make_level(region, set)) return error;
@@ -92,8 +92,6 @@ inline int set_level_now(Region& region, int set, unsigned to) {
 
 }  // namespace
 
-int set_level(Region& region, int set, unsigned to) { return set_level_now(region, set, to); }
-
 }  // namespace weir::region
 
 using namespace weir::region;
@@ -104,10 +102,9 @@ inline int protect(int set, const void* address, int protection) {
   if (const int error = started()) return error;
   const int level = level_of_protection(protection);
   if (__builtin_expect(level < 0, 0)) return EINVAL;
-  const Place place = place_of(reinterpret_cast<uint64_t>(address));
-  Region* region = __builtin_expect(place.inside, 1) ? find_offset(place.offset) : find(reinterpret_cast<uint64_t>(address));
+  Region* region = find(reinterpret_cast<uint64_t>(address));
   if (__builtin_expect(!region, 0)) return ENOENT;
-  return set_level_now(*region, region->is_paged ? 0 : set, static_cast<unsigned>(level));
+  return set_level(*region, region->is_paged ? 0 : set, static_cast<unsigned>(level));
 }
 
 }  // namespace
@@ -129,8 +126,7 @@ int weir_region_level(const void* address) {
     return -1;
   }
   const Level* level = level_of(*region, region->is_paged ? 0 : current_set());
-  constexpr int kProtections[] = {PROT_NONE, PROT_READ, PROT_READ | PROT_WRITE};
-  return kProtections[level ? level->level() : unsigned{kWrite}];
+  return protection_of(level ? level->level() : unsigned{kWrite});
 }
 
 // --- sets

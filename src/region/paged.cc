@@ -25,8 +25,6 @@ struct Paged {
 };
 Paged* g_paged;
 
-constexpr int kProtections[] = {PROT_NONE, PROT_READ, PROT_READ | PROT_WRITE};
-
 uint64_t pages_of(const Region& region) { return (page_up(region.start + region.size) - page_down(region.start)) / kPage; }
 
 bool prepare() {
@@ -65,10 +63,9 @@ void give_address(uint64_t at, uint64_t pages) {
 
 int alloc(size_t size, weir_region_handler_fn handler, void** result) {
   if (const int error = started()) return error;
-  if (!size) return EINVAL;
+  if (const int error = check_size(size)) return error;
   const OwnerGuard guard(g_state->registry);
   if (!guard.taken()) return EDEADLK;
-  if (size > (uint64_t{1} << g_state->shift) / 2) return size >= uint64_t{1} << g_state->shift ? EINVAL : ENOMEM;
   if (!prepare()) return ENOMEM;
   uint8_t block;
   const uint64_t start = take_space(size, size < 64 ? 16 : 64, &block);
@@ -103,7 +100,7 @@ bool find_paged(uint64_t address, uint64_t* offset, Region** region) {
 }
 
 int protect_pages(const Region& region, unsigned window) {
-  return sys::protect(page_down(region.paged), pages_of(region) * kPage, kProtections[window]) ? ENOMEM : 0;
+  return sys::protect(page_down(region.paged), pages_of(region) * kPage, protection_of(window)) ? ENOMEM : 0;
 }
 
 void release_pages(const Region& region) {

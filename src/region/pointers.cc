@@ -140,6 +140,13 @@ void remember_on_stack(PooledLink* link, Thread& thread) {
   thread.on_stack = link;
 }
 
+// The region that an unbounded pointer refers to now, or NULL.
+Region* referred_by(Link* link) {
+  void* value;
+  const Place place = read_pointer(location_of(link), &value) ? place_of(reinterpret_cast<uint64_t>(value)) : Place{};
+  return place.inside ? find_referred(place.offset) : nullptr;
+}
+
 bool refers(const Region& region, Link* link) {
   void* value;
   if (!read_pointer(location_of(link), &value)) return false;
@@ -221,9 +228,7 @@ int register_pointer(void* pointer, Region* region) {
     move_pointer(*region, link, effective(*region, level_of(*region, set)));
     return 0;
   }
-  void* value;
-  const Place place = read_pointer(location, &value) ? place_of(reinterpret_cast<uint64_t>(value)) : Place{};
-  Region* now = place.inside ? find_referred(place.offset) : nullptr;
+  Region* now = referred_by(link);
   const auto list = [&] {
     const OwnerGuard guard(g_state->unbounded_lock);
     push(&g_state->unbounded, link);
@@ -273,68 +278,60 @@ int weir_region_ptr(void* pointer) {
   return guard.taken() ? register_pointer(pointer, nullptr) : EDEADLK;
 }
 
-int weir_region_bptr(void* pointer, void* other) {
+namespace {
+
+// What is done with a registered pointer. REQUIRES, of `act`: the registry's lock, which is held.
+template <typename Act>
+int with_registered(void* pointer, Act act) {
   if (const int error = started()) return error;
-  if (!pointer || !other) return EINVAL;
+  if (!pointer) return EINVAL;
   const OwnerGuard guard(g_state->registry);
   if (!guard.taken()) return EDEADLK;
   PooledLink* link = find_link(canonical(pointer));
-  if (!link) return ENOENT;
-  auto* region = static_cast<Region*>(link->region);
-  if (!region) {
-    const Place place = place_of(reinterpret_cast<uint64_t>(*link->location()));
-    region = place.inside ? find_referred(place.offset) : nullptr;
-  }
-  return region ? register_pointer(other, region) : ENOENT;
+  return link ? act(link, static_cast<Region*>(link->region)) : ENOENT;
+}
+
+}  // namespace
+
+int weir_region_bptr(void* pointer, void* other) {
+  if (!other) return EINVAL;
+  return with_registered(pointer, [&](PooledLink* link, Region* region) {
+    if (!region) region = referred_by(link);
+    return region ? register_pointer(other, region) : ENOENT;
+  });
 }
 
 int weir_region_ptr_free(void* pointer) {
-  if (const int error = started()) return error;
-  if (!pointer) return EINVAL;
-  const OwnerGuard guard(g_state->registry);
-  if (!guard.taken()) return EDEADLK;
-  PooledLink* link = find_link(canonical(pointer));
-  if (!link) return ENOENT;
-  {
-    auto* region = static_cast<Region*>(link->region);
-    const OwnerGuard list(region ? region->lock : g_state->unbounded_lock);
-    take_out(link);
-    if (!region) __atomic_fetch_sub(&g_state->unbounded_count, uint64_t{1}, __ATOMIC_RELAXED);
-  }
-  drop_pooled(link);
-  return 0;
+  return with_registered(pointer, [](PooledLink* link, Region* region) {
+    {
+      const OwnerGuard list(region ? region->lock : g_state->unbounded_lock);
+      take_out(link);
+      if (!region) __atomic_fetch_sub(&g_state->unbounded_count, uint64_t{1}, __ATOMIC_RELAXED);
+    }
+    drop_pooled(link);
+    return 0;
+  });
 }
 
 int weir_region_ptr_set(void* pointer, int set) {
-  if (const int error = started()) return error;
-  if (!pointer) return EINVAL;
-  const OwnerGuard guard(g_state->registry);
-  if (!guard.taken()) return EDEADLK;
-  PooledLink* link = find_link(canonical(pointer));
-  if (!link) return ENOENT;
-  if (set < 0 || set >= kMaxSets || !g_state->sets[set].exists) return EINVAL;
-  auto* region = static_cast<Region*>(link->region);
-  Level* level = region ? level_for(*region, set) : nullptr;
-  if (region && !level) return ENOMEM;
-  const int before = set_of(*link);
-  if (region) {
-    const OwnerGuard list(region->lock);
-    take_out(link);
-    link->kind = (link->kind & ((1u << kSetShift) - 1)) | static_cast<uint64_t>(set) << kSetShift;
-    push(&level->pointers, link);
-    move_pointer(*region, link, effective(*region, level));
-  } else {
-    const Place place = place_of(reinterpret_cast<uint64_t>(*link->location()));
-    Region* now = place.inside ? find_referred(place.offset) : nullptr;
-    link->kind = (link->kind & ((1u << kSetShift) - 1)) | static_cast<uint64_t>(set) << kSetShift;
-    if (now) {
-      const OwnerGuard list(now->lock);
-      move_pointer(*now, link, effective(*now, level_of(*now, set)));
+  return with_registered(pointer, [&](PooledLink* link, Region* bound) {
+    if (set < 0 || set >= kMaxSets || !g_state->sets[set].exists) return EINVAL;
+    if (bound && !level_for(*bound, set)) return ENOMEM;
+    const int before = set_of(*link);
+    const auto change = [&] { link->kind = (link->kind & ((1u << kSetShift) - 1)) | static_cast<uint64_t>(set) << kSetShift; };
+    if (Region* region = bound ? bound : referred_by(link)) {
+      const OwnerGuard list(region->lock);
+      if (bound) take_out(link);
+      change();
+      if (bound) push(&level_of(*bound, set)->pointers, link);
+      move_pointer(*region, link, effective(*region, level_of(*region, set)));
+    } else {
+      change();
     }
-  }
-  count_pointer(before, -1);
-  count_pointer(set, 1);
-  return 0;
+    count_pointer(before, -1);
+    count_pointer(set, 1);
+    return 0;
+  });
 }
 
 int weir_region_set_use(int set) {

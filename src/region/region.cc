@@ -23,7 +23,6 @@ Region* make_region(uint64_t start, uint64_t size, weir_region_handler_fn handle
     g_state->regions.drop(region);
     return nullptr;
   }
-  g_state->region_count++;
   return region;
 }
 
@@ -40,18 +39,17 @@ void drop_region(Region* region) {
   }
   __atomic_store_n(&region->size, uint64_t{0}, __ATOMIC_RELEASE);  // for who looks without a lock
   g_state->regions.drop(region);
-  g_state->region_count--;
 }
 
 namespace {
 
 int alloc(size_t alignment, size_t size, void* pointer, weir_region_handler_fn handler, void** result) {
   if (const int error = started()) return error;
-  if (!size || !alignment || alignment & (alignment - 1) || alignment > kPage) return EINVAL;
+  if (const int error = check_size(size)) return error;
+  if (!alignment || alignment & (alignment - 1) || alignment > kPage) return EINVAL;
   const OwnerGuard guard(g_state->registry);
   if (!guard.taken()) return EDEADLK;
   if (is_registered(pointer)) return EEXIST;
-  if (size > (uint64_t{1} << g_state->shift) / 2) return size >= uint64_t{1} << g_state->shift ? EINVAL : ENOMEM;
   const uint64_t least = size < 64 ? 16 : 64;
   uint8_t block;
   const uint64_t start = take_space(size, alignment > least ? alignment : least, &block);
@@ -80,8 +78,6 @@ void* answer(int error, void* result) {
   return nullptr;
 }
 
-Region* find_named(const void* address) { return find(reinterpret_cast<uint64_t>(address)); }
-
 }  // namespace
 }  // namespace weir::region
 
@@ -103,7 +99,7 @@ int weir_region_free(void* address) {
   if (const int error = started()) return error;
   const OwnerGuard guard(g_state->registry);
   if (!guard.taken()) return EDEADLK;
-  Region* region = find_named(address);
+  Region* region = find(reinterpret_cast<uint64_t>(address));
   if (!region) return ENOENT;
   {
     const OwnerGuard list(region->lock);
@@ -129,7 +125,7 @@ int weir_region_handler(void* address, weir_region_handler_fn handler, void* con
     g_state->handler = handler;
     return 0;
   }
-  Region* region = find_named(address);
+  Region* region = find(reinterpret_cast<uint64_t>(address));
   if (!region) return ENOENT;
   const OwnerGuard guard(region->lock);
   if (!guard.taken()) return EDEADLK;

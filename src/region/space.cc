@@ -6,6 +6,7 @@
 
 #include "region/space.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "region/state.h"
@@ -50,17 +51,23 @@ uint64_t take_top(uint64_t size, uint64_t alignment, bool is_dumped) {
   const uint64_t at = (state.top + alignment - 1) & ~(alignment - 1);
   if (size > (uint64_t{1} << state.shift) - kPage || at > (uint64_t{1} << state.shift) - kPage - size) return 0;
   state.top = at + size;
-  if (is_dumped) sys::raw(SYS_madvise, reinterpret_cast<long>(open_address(at)), static_cast<long>(size), 17 /* MADV_DODUMP */);
+  if (is_dumped) sys::raw(SYS_madvise, reinterpret_cast<long>(open_address(at)), static_cast<long>(size), MADV_DODUMP);
   return at;
 }
 
 // Bytes that another region had.
 void clear(uint64_t offset, uint64_t size) {
-  if (size >= 16 * kPage && !sys::raw(SYS_madvise, reinterpret_cast<long>(open_address(offset)), static_cast<long>(size), 9 /* MADV_REMOVE */)) return;
+  if (size >= 16 * kPage && !sys::raw(SYS_madvise, reinterpret_cast<long>(open_address(offset)), static_cast<long>(size), MADV_REMOVE)) return;
   memset(open_address(offset), 0, size);
 }
 
 }  // namespace
+
+int check_size(uint64_t size) {
+  const uint64_t window = uint64_t{1} << g_state->shift;
+  if (!size || size >= window) return EINVAL;
+  return size > window / 2 ? ENOMEM : 0;
+}
 
 uint64_t take_space(uint64_t size, uint64_t alignment, uint8_t* block) {
   State& state = *g_state;
@@ -93,7 +100,7 @@ void give_space(uint64_t offset, uint8_t block) {
   FreeBlock* freed = g_state->other.make<FreeBlock>();
   if (!freed) return;  // lost
   if (size_of(block) >= 16 * kPage) {
-    sys::raw(SYS_madvise, reinterpret_cast<long>(open_address(offset)), static_cast<long>(size_of(block)), 9 /* MADV_REMOVE */);
+    sys::raw(SYS_madvise, reinterpret_cast<long>(open_address(offset)), static_cast<long>(size_of(block)), MADV_REMOVE);
   }
   *freed = {g_space->free[block], offset};
   g_space->free[block] = freed;

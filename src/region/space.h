@@ -5,6 +5,8 @@
 
 namespace weir::region {
 
+// Whether a region may have that size. 0; EINVAL: none, or more than a window; ENOMEM: more than half of one.
+int check_size(uint64_t size);
 // Takes `size` bytes of the file, aligned to `alignment` (a power of two of at most a page): zeroed. `block` says what it was, for give_space. 0: the window is full.
 // REQUIRES: registry.
 uint64_t take_space(uint64_t size, uint64_t alignment, uint8_t* block);

@@ -71,7 +71,7 @@ struct Level {
   Level* next;
 
   unsigned level() const { return __atomic_load_n(&word, __ATOMIC_RELAXED) & 3; }
-  // REQUIRES: region's lock, or invariant 4. Also where what is allowed changes otherwise.
+  // REQUIRES: region's lock, or invariant 4.
   void set_level(unsigned window) { __atomic_store_n(&word, ((word >> 2) + 1) << 2 | window, __ATOMIC_RELAXED); }
 };
 
@@ -142,7 +142,6 @@ struct State {
   OwnerLock registry;
   // Guarded by: registry
   Pool regions, arrays, other;
-  uint64_t region_count;
   uint64_t top;          // of the file: nothing was ever taken from here on
   PooledLink** hash;
   uint64_t hash_size, hash_count;
@@ -219,8 +218,14 @@ inline Region* find_offset(uint64_t offset) {
   Region* region = look(offset);
   return __builtin_expect(region != nullptr, 1) ? region : find_offset_slowly(offset);
 }
+Region* find_outside(uint64_t address, uint64_t* offset);
 // As an address, in a window, in pages of its own or at home; `offset` is set where that is one of them.
-Region* find(uint64_t address, uint64_t* offset = nullptr);
+inline Region* find(uint64_t address, uint64_t* offset = nullptr) {
+  const Place place = place_of(address);
+  if (__builtin_expect(!place.inside, 0)) return find_outside(address, offset);
+  if (offset) *offset = place.offset;
+  return find_offset(place.offset);
+}
 // As a pointer: just behind the end counts, where nothing else begins there.
 Region* find_referred(uint64_t offset);
 // The first region that has a byte in [offset, limit), or NULL.
@@ -238,11 +243,15 @@ inline unsigned effective(const Region& region, const Level* level) {
 }
 // Moves every pointer of that set to where its level puts it; all sets': -1. REQUIRES: region's lock, or invariant 4. 0, or for a region on pages of its own ENOMEM.
 int move_pointers(Region& region, int set);
-int set_level(Region& region, int set, unsigned level);  // EDEADLK, ENOMEM
 inline int level_of_protection(int protection) {          // -1: no such
   if (protection == PROT_NONE) return kNone;
   if (protection == PROT_READ) return kRead;
   return protection == (PROT_READ | PROT_WRITE) ? static_cast<int>(kWrite) : -1;
+}
+inline int protection_of(unsigned window) { return window == kNone ? PROT_NONE : window == kRead ? PROT_READ : PROT_READ | PROT_WRITE; }
+// What is allowed has changed otherwise: whoever moves pointers meanwhile looks again. REQUIRES: region's lock, or invariant 4.
+inline void note_change(Region& region) {
+  for (Level* level = &region.common; level; level = level->next) level->set_level(level->level());
 }
 
 // --- pointers.cc

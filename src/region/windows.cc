@@ -88,14 +88,13 @@ void look_for_weir() {
 }  // namespace
 
 int map_again(uint64_t at, uint64_t offset, uint64_t size, unsigned window) {
-  constexpr int kProtections[] = {PROT_NONE, PROT_READ, PROT_READ | PROT_WRITE};
   // Of a shared mapping, mremap makes a second one where the old size is 0: the descriptor may have been closed by the program. (Emulators of the kernel may not know that.)
   const long mapped = sys::raw(SYS_mremap, reinterpret_cast<long>(open_address(offset)), 0, static_cast<long>(size), MREMAP_MAYMOVE | MREMAP_FIXED, static_cast<long>(at));
   if (mapped < 0) {
     if (!is_our_file()) return ENOMEM;
-    return map(at, size, kProtections[window], MAP_SHARED | MAP_FIXED, g_state->file, offset) < 0 ? ENOMEM : 0;
+    return map(at, size, protection_of(window), MAP_SHARED | MAP_FIXED, g_state->file, offset) < 0 ? ENOMEM : 0;
   }
-  if (window != kWrite && sys::protect(at, size, kProtections[window])) return ENOMEM;
+  if (window != kWrite && sys::protect(at, size, protection_of(window))) return ENOMEM;
   return 0;
 }
 
@@ -121,7 +120,7 @@ int map_set(int set) {
     // A core dump would look at every page of every window; what regions hold is dumped once (space.cc).
     sys::raw(SYS_madvise, static_cast<long>(address_in(set, level, 0)), static_cast<long>(window), MADV_DONTDUMP);
     if (set == 0 && level == kWrite && state.top > lowest()) {
-      sys::raw(SYS_madvise, reinterpret_cast<long>(open_address(lowest())), static_cast<long>(state.top - lowest()), 17 /* MADV_DODUMP */);
+      sys::raw(SYS_madvise, reinterpret_cast<long>(open_address(lowest())), static_cast<long>(state.top - lowest()), MADV_DODUMP);
     }
   }
   return 0;
