@@ -1,0 +1,385 @@
+// The C functions of weir/dsm.h: each finds its thread, checks what a caller may get wrong, and calls the part that does it.
+#include "dsm/api.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "dsm/bootstrap.h"
+#include "dsm/failure.h"
+#include "dsm/transport/ucx.h"
+
+namespace weir::dsm {
+
+namespace {
+
+std::unique_ptr<Bootstrap> bootstrap;
+std::unique_ptr<Transport> transport;
+std::unique_ptr<Node> process_node;
+thread_local std::unique_ptr<Thread> current;
+thread_local bool runs_worker = false;
+
+Node& node() {
+  if (!process_node && !current) fail("a call before weir_dsm_start, or after weir_dsm_finish");
+  return current ? current->node : *process_node;
+}
+
+Block attributes_of(const weir_dsm_attributes* given, UnitKind kind) {
+  const weir_dsm_attributes none = {};
+  const weir_dsm_attributes& wanted = given ? *given : none;
+  Block block;
+  block.kind = kind;
+  block.protocol = static_cast<uint8_t>(wanted.protocol == WEIR_DSM_DEFAULT ? node().settings.protocol : wanted.protocol);
+  block.home = static_cast<uint8_t>(wanted.home);
+  block.home_node = wanted.home_node;
+  block.unit_pages = wanted.pages ? wanted.pages : 1;
+  if (wanted.protocol > WEIR_DSM_HLRC || wanted.home > WEIR_DSM_EXPLICIT || wanted.unit > WEIR_DSM_ANNOTATED || block.unit_pages > 4096) {
+    fail("weir_dsm_alloc_with: attributes that do not exist");
+  }
+  if (wanted.home == WEIR_DSM_EXPLICIT && wanted.home_node >= node().nodes()) fail("weir_dsm_alloc_with: there is no node %u", wanted.home_node);
+  return block;
+}
+
+std::string name_of(const weir_dsm_attributes* given, const void* caller) {
+  if (given && given->name) return given->name;
+  char text[32];
+  snprintf(text, sizeof text, "at %p", caller);
+  return text;
+}
+
+Page& announced(const void* address, Thread& thread) {
+  Memory& memory = thread.node.memory;
+  Page* page = memory.segment.contains(address) ? memory.page_at(address) : nullptr;
+  if (!page) fail("an access of %p is announced, which is no shared memory", address);
+  return *page;
+}
+
+void access(const void* address, bool write) {
+  Thread& thread = this_thread();
+  std::unique_lock<std::mutex> held(thread.node.mutex);
+  thread.node.fetch(announced(address, thread), write, thread, held);
+}
+
+void check_unheld(Thread& thread, uint32_t lock) {
+  if (std::find(thread.locks.begin(), thread.locks.end(), lock) != thread.locks.end()) fail("lock %u is locked by a thread that holds it", lock);
+}
+
+void lock_with(uint32_t lock, Advice&& advice) {
+  Thread& thread = this_thread();
+  check_unheld(thread, lock);
+  std::unique_lock<std::mutex> held(thread.node.mutex);
+  thread.advice = std::move(advice);
+  thread.node.locks.acquire(lock, thread, held);
+  thread.locks.push_back(lock);
+}
+
+void barrier(uint32_t number) {
+  Thread& thread = this_thread();
+  std::unique_lock<std::mutex> held(thread.node.mutex);
+  thread.node.barrier.arrive(number, {}, false, thread, held);
+}
+
+template <typename T>
+void reduce(T* values, size_t count, weir_dsm_operation operation) {
+  if (count > 1024) fail("a reduction of %zu elements; at most 1024 are possible", count);
+  Thread& thread = this_thread();
+  std::unique_lock<std::mutex> held(thread.node.mutex);
+  const auto* bytes = reinterpret_cast<const uint8_t*>(values);
+  const auto all = thread.node.barrier.arrive(kReductions + static_cast<uint32_t>(count), {bytes, bytes + count * sizeof(T)}, false, thread, held);
+  for (size_t worker = 0; worker < all->size(); worker++) {
+    if ((*all)[worker].size() != count * sizeof(T)) fail("a reduction of %zu elements, while another has %zu", count, (*all)[worker].size() / sizeof(T));
+    for (size_t i = 0; i < count; i++) {
+      T one;
+      memcpy(&one, (*all)[worker].data() + i * sizeof(T), sizeof one);
+      if (worker == 0) values[i] = one;
+      else if (operation == WEIR_DSM_SUM) values[i] += one;
+      else if (operation == WEIR_DSM_MIN ? one < values[i] : one > values[i]) values[i] = one;
+    }
+  }
+}
+
+}  // namespace
+
+Thread& this_thread() {
+  if (!current) {
+    if (!process_node) fail("a call before weir_dsm_start, or after weir_dsm_finish");
+    current = std::make_unique<Thread>(*process_node);
+  }
+  return *current;
+}
+
+void use_node(Node* its, unsigned worker) {
+  current.reset();
+  if (!its) return;
+  current = std::make_unique<Thread>(*its);
+  current->worker = worker;
+}
+
+}  // namespace weir::dsm
+
+using namespace weir::dsm;
+
+extern "C" {
+
+void weir_dsm_start(int* argc, char*** argv) {
+  if (process_node) fail("weir_dsm_start a second time");
+  bootstrap = start_bootstrap(argc, argv);
+  const Settings settings = Settings::from_environment();
+  const std::string common = "libweir-dsm " WEIR_VERSION ": " + settings.common();
+  const auto all = bootstrap->allgather({reinterpret_cast<const uint8_t*>(common.data()), common.size()});
+  start_watch(*bootstrap);
+  for (NodeId one = 0; one < all.size(); one++) {
+    if (std::string(all[one].begin(), all[one].end()) != common) {
+      fail("this node has \"%s\", node %u \"%.*s\"", common.c_str(), one, static_cast<int>(all[one].size()), reinterpret_cast<const char*>(all[one].data()));
+    }
+  }
+  transport = make_ucx(*bootstrap);
+  process_node = std::make_unique<Node>(*transport, settings);
+  watch_faults(*process_node);
+  bootstrap->barrier();
+}
+
+void weir_dsm_finish(void) {
+  Thread& thread = this_thread();
+  if (!thread.locks.empty()) fail("weir_dsm_finish while lock %u is held", thread.locks.front());
+  {
+    std::unique_lock<std::mutex> held(thread.node.mutex);
+    thread.node.barrier.arrive(kFinish, {}, true, thread, held);
+  }
+  current.reset();
+  bootstrap->barrier();
+  finish_watch();
+  forget_faults(*process_node);
+  process_node.reset();
+  transport.reset();
+  bootstrap->finish();
+  bootstrap.reset();
+}
+
+void weir_dsm_abort(int status, const char* why) { fail_with(status, "%s", why); }
+
+unsigned weir_dsm_node(void) { return node().me(); }
+unsigned weir_dsm_nodes(void) { return node().nodes(); }
+unsigned weir_dsm_threads(void) { return runs_worker ? node().threads : 1; }
+
+void weir_dsm_run(void (*body)(unsigned, unsigned, void*), void* context) {
+  Thread& main = this_thread();
+  Node& its = main.node;
+  if (runs_worker) fail("weir_dsm_run inside weir_dsm_run");
+  const unsigned threads = its.settings.threads, first = its.me() * threads, all = its.nodes() * threads;
+  its.threads = threads;
+  const auto run = [&](unsigned worker) {
+    runs_worker = true;
+    this_thread().worker = worker;
+    body(first + worker, all, context);
+    if (!this_thread().locks.empty()) fail("worker %u ends while it holds lock %u", first + worker, this_thread().locks.front());
+    runs_worker = false;
+  };
+  std::vector<std::thread> others;
+  for (unsigned worker = 1; worker < threads; worker++) {
+    others.emplace_back([&, worker] {
+      use_node(&its, worker);
+      run(worker);
+      use_node(nullptr, 0);
+    });
+  }
+  run(0);
+  for (std::thread& other : others) other.join();
+  its.threads = 1;
+}
+
+// --- Memory
+
+void* weir_dsm_alloc(size_t size) {
+  Thread& thread = this_thread();
+  std::unique_lock<std::mutex> held(thread.node.mutex);
+  const std::string name = name_of(nullptr, __builtin_return_address(0));
+  return thread.node.memory.allocate(size, attributes_of(nullptr, UnitKind::kPages), name.c_str(), thread, held);
+}
+
+void* weir_dsm_alloc_with(size_t size, const weir_dsm_attributes* attributes) {
+  Thread& thread = this_thread();
+  std::unique_lock<std::mutex> held(thread.node.mutex);
+  const std::string name = name_of(attributes, __builtin_return_address(0));
+  const UnitKind kind = attributes && attributes->unit == WEIR_DSM_ANNOTATED ? UnitKind::kAnnotated : UnitKind::kPages;
+  return thread.node.memory.allocate(size, attributes_of(attributes, kind), name.c_str(), thread, held);
+}
+
+void weir_dsm_free(void* memory) {
+  if (!memory) return;
+  Thread& thread = this_thread();
+  std::unique_lock<std::mutex> held(thread.node.mutex);
+  thread.node.memory.free(memory, thread, held);
+}
+
+void weir_dsm_touch(const void* address, size_t size, int write) {
+  Thread& thread = this_thread();
+  if (size == 0) return;
+  std::unique_lock<std::mutex> held(thread.node.mutex);
+  thread.node.touch(static_cast<const uint8_t*>(address), size, write, thread, held);
+}
+
+void weir_dsm_read_access(const void* address) { access(address, false); }
+void weir_dsm_write_access(const void* address) { access(address, true); }
+
+weir_dsm_region weir_dsm_region_alloc(size_t size, const weir_dsm_attributes* attributes) {
+  Thread& thread = this_thread();
+  if (size == 0) fail("weir_dsm_region_alloc of 0 bytes");
+  std::unique_lock<std::mutex> held(thread.node.mutex);
+  uint32_t number = 0;
+  thread.node.memory.allocate(size, attributes_of(attributes, UnitKind::kRegion), name_of(attributes, __builtin_return_address(0)).c_str(), thread, held, &number);
+  return number;
+}
+
+void weir_dsm_region_attach(weir_dsm_region region, void** pointer) {
+  Thread& thread = this_thread();
+  const std::lock_guard<std::mutex> held(thread.node.mutex);
+  if (region >= thread.node.memory.blocks() || thread.node.memory.block(region).kind != UnitKind::kRegion) fail("weir_dsm_region_attach: there is no region %u", region);
+  thread.node.regions.attach(region, pointer);
+}
+
+// --- Synchronization
+
+void weir_dsm_lock(uint32_t lock) { lock_with(lock, {}); }
+
+int weir_dsm_trylock(uint32_t lock) {
+  Thread& thread = this_thread();
+  check_unheld(thread, lock);
+  std::unique_lock<std::mutex> held(thread.node.mutex);
+  if (!thread.node.locks.try_acquire(lock, thread, held)) return 0;
+  thread.locks.push_back(lock);
+  return 1;
+}
+
+void weir_dsm_unlock(uint32_t lock) {
+  Thread& thread = this_thread();
+  const auto found = std::find(thread.locks.begin(), thread.locks.end(), lock);
+  if (found == thread.locks.end()) fail("lock %u is unlocked by a thread that does not hold it", lock);
+  thread.locks.erase(found);
+  const std::lock_guard<std::mutex> held(thread.node.mutex);
+  thread.node.locks.release(lock, thread);
+}
+
+void weir_dsm_barrier(uint32_t number) { barrier(number); }
+
+void weir_dsm_wait(uint32_t condition, uint32_t lock) {
+  Thread& thread = this_thread();
+  if (std::find(thread.locks.begin(), thread.locks.end(), lock) == thread.locks.end()) fail("a wait for condition %u without lock %u", condition, lock);
+  std::unique_lock<std::mutex> held(thread.node.mutex);
+  thread.node.conditions.wait(condition, lock, thread, held);
+}
+
+void weir_dsm_signal(uint32_t condition) {
+  Node& its = this_thread().node;
+  const std::lock_guard<std::mutex> held(its.mutex);
+  its.conditions.signal(condition, false);
+}
+
+void weir_dsm_broadcast(uint32_t condition) {
+  Node& its = this_thread().node;
+  const std::lock_guard<std::mutex> held(its.mutex);
+  its.conditions.signal(condition, true);
+}
+
+void weir_dsm_semaphore_post(uint32_t semaphore) {
+  Node& its = this_thread().node;
+  const std::lock_guard<std::mutex> held(its.mutex);
+  its.conditions.post(semaphore);
+}
+
+void weir_dsm_semaphore_wait(uint32_t semaphore) {
+  Thread& thread = this_thread();
+  std::unique_lock<std::mutex> held(thread.node.mutex);
+  thread.node.conditions.take(semaphore, thread, held);
+}
+
+void weir_dsm_reduce_double(double* values, size_t count, weir_dsm_operation operation) { reduce(values, count, operation); }
+void weir_dsm_reduce_int64(int64_t* values, size_t count, weir_dsm_operation operation) { reduce(values, count, operation); }
+
+void weir_dsm_share(void* data, size_t size, unsigned from) {
+  Thread& thread = this_thread();
+  if (size > 65536) fail("weir_dsm_share of %zu bytes; at most 65536 are possible", size);
+  if (from >= thread.node.nodes()) fail("weir_dsm_share: there is no node %u", from);
+  std::unique_lock<std::mutex> held(thread.node.mutex);
+  const auto* bytes = static_cast<const uint8_t*>(data);
+  std::vector<uint8_t> mine;
+  if (thread.node.me() == from) mine.assign(bytes, bytes + size);
+  const auto all = thread.node.barrier.arrive(kShare, std::move(mine), true, thread, held);
+  if ((*all)[from].size() != size) fail("weir_dsm_share of %zu bytes, while node %u shares %zu", size, from, (*all)[from].size());
+  memcpy(data, (*all)[from].data(), size);
+}
+
+// --- Tapeworm
+
+void weir_dsm_barrier_replay(uint32_t number, weir_dsm_pattern pattern) {
+  {
+    Node& its = this_thread().node;
+    const std::lock_guard<std::mutex> held(its.mutex);
+    its.tapeworm.replay_next(pattern);
+  }
+  barrier(number);
+}
+
+void weir_dsm_lock_auto(uint32_t lock) { lock_with(lock, {Advice::kAuto, {}}); }
+
+void weir_dsm_lock_user(uint32_t lock, const void* address, size_t size) {
+  Advice advice{Advice::kUser, {}};
+  {
+    Node& its = this_thread().node;
+    const std::lock_guard<std::mutex> held(its.mutex);
+    advice.user = its.memory.extent_of(static_cast<const uint8_t*>(address), size);
+  }
+  lock_with(lock, std::move(advice));
+}
+
+#define WEIR_TAPEWORM_CALL(name)                                 \
+  void weir_dsm_##name(void) {                                   \
+    Thread& thread = this_thread();                              \
+    const std::lock_guard<std::mutex> held(thread.node.mutex);   \
+    thread.node.tapeworm.name(thread);                           \
+  }
+WEIR_TAPEWORM_CALL(produce_start)
+WEIR_TAPEWORM_CALL(produce_end)
+WEIR_TAPEWORM_CALL(flush_start)
+WEIR_TAPEWORM_CALL(flush_end)
+
+// --- Sight
+
+void weir_dsm_counters_get(weir_dsm_counters* counters) {
+  Node& its = node();
+  const std::lock_guard<std::mutex> held(its.mutex);
+  *counters = its.counters_now();
+}
+
+void weir_dsm_counters_reset(void) {
+  Node& its = node();
+  const std::lock_guard<std::mutex> held(its.mutex);
+  its.reset_counters();
+}
+
+void weir_dsm_counters_total(weir_dsm_counters* counters) {
+  weir_dsm_counters mine;
+  weir_dsm_counters_get(&mine);
+  Thread& thread = this_thread();
+  std::unique_lock<std::mutex> held(thread.node.mutex);
+  const auto* bytes = reinterpret_cast<const uint8_t*>(&mine);
+  const auto all = thread.node.barrier.arrive(kTotals, {bytes, bytes + sizeof mine}, true, thread, held);
+  uint64_t sums[sizeof mine / sizeof(uint64_t)] = {};
+  for (const auto& one : *all) {
+    for (size_t i = 0; i < sizeof mine / sizeof(uint64_t); i++) {
+      uint64_t value;
+      memcpy(&value, one.data() + i * sizeof value, sizeof value);
+      sums[i] += value;
+    }
+  }
+  memcpy(counters, sums, sizeof mine);
+}
+
+int weir_dsm_checkpoint(const char*, void*) { return ENOSYS; }
+void* weir_dsm_restart(const char*) { return nullptr; }
+
+}  // extern "C"

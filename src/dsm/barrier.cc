@@ -1,0 +1,194 @@
+// Each node waits for its own threads and for its children in the tree, then tells its parent; what node 0 has gathered goes down again. A part holds the intervals that
+// its nodes made since the last barrier (each node sends its own, so each travels once up), what they bring, and how many pushes they have sent to whom.
+//
+// A leaf's message up names the thread that waits, and its parent's release goes straight to it; only inner nodes' servers take part in the way down.
+//
+// Invariants:
+//   1. A barrier is one for all nodes: rounds follow each other, and the number that the program gives is only compared. A node that calls another number than the others is
+//      told so, and the job ends.
+//   2. After the release all nodes know the same intervals: everybody_knows() is where their own begin next time.
+//   3. A child's arrival for the next round cannot be here before this node has passed the last one down to it.
+#include "dsm/barrier.h"
+
+#include <algorithm>
+
+#include "dsm/failure.h"
+#include "dsm/node.h"
+
+namespace weir::dsm {
+
+Barrier::Barrier(Node& node) : node_(node), everybody_(node.nodes()) {}
+
+NodeId Barrier::nodes_() const { return node_.nodes(); }
+NodeId Barrier::first_child() const { return node_.me() * node_.settings.tree + 1; }
+uint32_t Barrier::child_count() const {
+  const NodeId first = first_child();
+  return first >= nodes_() ? 0 : std::min<uint32_t>(node_.settings.tree, nodes_() - first);
+}
+
+void Barrier::check_name(uint32_t barrier, NodeId of) {
+  if (named_by_ == kNoNode) {
+    name_ = barrier;
+    named_by_ = of;
+  } else if (name_ != barrier) {
+    fail("node %u waits at barrier %u while node %u waits at barrier %u", named_by_, name_, of, barrier);
+  }
+}
+
+std::shared_ptr<const Barrier::Values> Barrier::arrive(uint32_t barrier, std::vector<uint8_t> value, bool collective, Thread& thread,
+                                                       std::unique_lock<std::mutex>& held) {
+  const Stopwatch waited(node_.counters.now.barrier_nanoseconds);
+  local_.emplace_back(thread.worker, std::move(value));
+  const unsigned threads = collective ? 1 : node_.threads;
+  const uint32_t round = passed_;
+  if (++here_ < threads) {
+    while (passed_ == round) node_.changed.wait(held);
+    return result_;
+  }
+  Message down = pass(barrier, thread, held);
+  auto values = std::make_shared<Values>();
+  std::vector<std::pair<NodeId, Values>> by_node;
+  for (uint32_t count = down.get<uint32_t>(); count > 0 && !down.bad(); count--) {
+    by_node.emplace_back(down.get<uint16_t>(), Values());
+    for (uint32_t workers = down.get<uint16_t>(); workers > 0; workers--) by_node.back().second.push_back(down.get_list<uint8_t>());
+  }
+  if (down.bad()) fail("a damaged release of barrier %u", barrier);
+  std::sort(by_node.begin(), by_node.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (auto& [node, its] : by_node) {
+    for (auto& bytes : its) values->push_back(std::move(bytes));
+  }
+  node_.tapeworm.after_barrier();
+  if (memory_ > node_.settings.collect) node_.collect(thread, held);  // every node finds the same
+  here_ = 0;
+  result_ = values;
+  passed_++;
+  node_.changed.notify_all();
+  return values;
+}
+
+// The nodes' part: all threads of this one are here. Answers the release, read up to the values.
+Message Barrier::pass(uint32_t barrier, Thread& thread, std::unique_lock<std::mutex>& held) {
+  node_.tapeworm.before_barrier(barrier);
+  node_.close_interval(true);
+  check_name(barrier, node_.me());
+  Part& part = mine_;
+  part = {};
+  part.from = node_.me();
+  part.memory = node_.counters.diffs + node_.intervals.memory();
+  part.interval_count = node_.intervals.known()[node_.me()] - everybody_[node_.me()];
+  for (uint32_t index = everybody_[node_.me()] + 1; index <= node_.intervals.known()[node_.me()]; index++) put_interval(*node_.intervals.find({node_.me(), index}), part.intervals);
+  part.value_nodes = 1;
+  part.values.put(static_cast<uint16_t>(node_.me()));
+  part.values.put(static_cast<uint16_t>(local_.size()));
+  std::sort(local_.begin(), local_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (const auto& [worker, bytes] : local_) part.values.put_list(bytes);
+  local_.clear();
+  part.pushes.resize(nodes_());
+  node_.tapeworm.add_to_barrier(part.pushes, part.advice);
+  waiter_ = thread.mailbox->address();
+  self_ = true;
+  const ReplyTo waiter = waiter_;
+  const uint32_t told = node_.intervals.known()[node_.me()];  // what is closed from here on, for a request, comes with the next one
+  up_or_down();
+  held.unlock();
+  Message down = thread.mailbox->wait(waiter.ticket);
+  held.lock();
+
+  memory_ = down.get<uint64_t>();
+  const std::vector<uint32_t> pushes = down.get_list<uint32_t>();
+  node_.tapeworm.before_barrier_release(pushes[node_.me()], down.get_list<uint8_t>(), held);
+  node_.incorporate(down);
+  everybody_ = node_.intervals.known();
+  everybody_[node_.me()] = told;
+  return down;
+}
+
+void Barrier::pass_collecting(Thread& thread, std::unique_lock<std::mutex>& held) { pass(kCollect, thread, held); }
+
+void Barrier::put_part(const Part& part, Message& message) const {
+  message.put(part.memory);
+  message.put_list(part.pushes);
+  message.put_list(part.advice.body);
+  message.put(part.interval_count);
+  message.put_bytes(part.intervals.body.data(), part.intervals.body.size());
+  message.put(part.value_nodes);
+  message.put_bytes(part.values.body.data(), part.values.body.size());
+}
+
+// All here: one part of them goes up, or at the root, down.
+void Barrier::up_or_down() {
+  if (!self_ || parts_.size() < child_count()) return;
+  Part all = std::move(mine_);
+  const auto append = [](Message& to, const Message& from) { to.put_bytes(from.body.data(), from.body.size()); };
+  for (Part& part : parts_) {
+    all.memory += part.memory;
+    all.interval_count += part.interval_count;
+    append(all.intervals, part.intervals);
+    for (NodeId node = 0; node < nodes_(); node++) all.pushes[node] += part.pushes[node];
+    all.value_nodes += part.value_nodes;
+    append(all.values, part.values);
+    append(all.advice, part.advice);
+  }
+  self_ = false;
+  const bool is_root = node_.me() == 0;
+  Message message(static_cast<uint8_t>(is_root ? Kind::kBarrierRelease : Kind::kBarrierArrive), kGroupBarrier);
+  if (is_root) {
+    put_part(all, message);
+    named_by_ = kNoNode;
+    return tell_down(message);
+  }
+  message.put(name_);
+  message.put(named_by_);
+  // The lengths let the parent take it apart without reading the intervals.
+  message.put(static_cast<uint32_t>(all.intervals.body.size()));
+  message.put(static_cast<uint32_t>(all.values.body.size()));
+  put_part(all, message);
+  if (child_count() == 0) message.header.reply_to = waiter_;
+  named_by_ = kNoNode;
+  node_.tell((node_.me() - 1) / node_.settings.tree, std::move(message));
+}
+
+void Barrier::tell_down(const Message& down) {
+  for (const Part& part : parts_) {
+    Message copy = down;
+    if (part.reply_to.ticket) {
+      copy.header.kind = static_cast<uint8_t>(Kind::kReply);
+      node_.reply(part.reply_to, std::move(copy));
+    } else {
+      node_.tell(part.from, std::move(copy));
+    }
+  }
+  parts_.clear();
+  Message own = down;
+  own.header.kind = static_cast<uint8_t>(Kind::kReply);
+  node_.reply(waiter_, std::move(own));
+}
+
+void Barrier::on_message(Message&& message) {
+  if (static_cast<Kind>(message.header.kind) == Kind::kBarrierRelease) return tell_down(message);
+  const uint32_t name = message.get<uint32_t>();
+  const NodeId named_by = message.get<NodeId>();
+  check_name(name, named_by);
+  Part part;
+  part.from = message.header.from;
+  part.reply_to = message.header.reply_to;
+  const uint32_t interval_bytes = message.get<uint32_t>(), value_bytes = message.get<uint32_t>();
+  part.memory = message.get<uint64_t>();
+  part.pushes = message.get_list<uint32_t>();
+  part.advice.body = message.get_list<uint8_t>();
+  part.interval_count = message.get<uint32_t>();
+  part.intervals.put_bytes(message.get_bytes(interval_bytes), interval_bytes);
+  part.value_nodes = message.get<uint32_t>();
+  part.values.put_bytes(message.get_bytes(value_bytes), value_bytes);
+  if (message.bad() || part.pushes.size() != nodes_()) fail("a damaged arrival of node %u at barrier %u", part.from, name);
+  parts_.push_back(std::move(part));
+  up_or_down();
+}
+
+std::string Barrier::describe() const {
+  if (named_by_ == kNoNode && here_ == 0) return {};
+  return "barrier " + std::to_string(name_) + ": " + std::to_string(parts_.size()) + " of " + std::to_string(child_count()) + " nodes below, " +
+         std::to_string(here_) + " of " + std::to_string(node_.threads) + " threads here\n";
+}
+
+}  // namespace weir::dsm

@@ -1,0 +1,86 @@
+// A condition orders nothing itself, its lock does: who waits tells the home, has its answer, lets go of the lock and sleeps until the home passes a signal on.
+// A signal that is sent while the lock is held cannot overtake the waiter's word to the home, since that was answered before the lock was let go.
+//
+// A semaphore does order: a post brings what its poster knew since the last barrier, of whatever node, and the home hands that to who takes it.
+// Since the last barrier, because before it everybody knows all.
+#include "dsm/conditions.h"
+
+#include "dsm/failure.h"
+#include "dsm/node.h"
+
+namespace weir::dsm {
+
+NodeId Conditions::home(uint32_t number) const { return number % node_.nodes(); }
+
+void Conditions::wait(uint32_t condition, uint32_t lock, Thread& thread, std::unique_lock<std::mutex>& held) {
+  const ReplyTo address = thread.mailbox->address();
+  Message request(static_cast<uint8_t>(Kind::kConditionWait), kGroupLock);
+  request.put(condition);
+  request.put(address);
+  node_.ask(home(condition), std::move(request), thread, held);
+  node_.locks.release(lock, thread);
+  held.unlock();
+  thread.mailbox->wait(address.ticket);
+  held.lock();
+  node_.locks.acquire(lock, thread, held);
+}
+
+void Conditions::signal(uint32_t condition, bool all) {
+  Message message(static_cast<uint8_t>(Kind::kConditionSignal), kGroupLock);
+  message.put(condition);
+  message.put(static_cast<uint8_t>(all));
+  node_.tell(home(condition), std::move(message));
+}
+
+void Conditions::post(uint32_t semaphore) {
+  node_.close_interval(true);
+  Message message(static_cast<uint8_t>(Kind::kSemaphorePost), kGroupLock);
+  message.put(semaphore);
+  node_.intervals.put_missing(node_.barrier.everybody_knows(), message);
+  node_.tell(home(semaphore), std::move(message));
+}
+
+void Conditions::take(uint32_t semaphore, Thread& thread, std::unique_lock<std::mutex>& held) {
+  Message request(static_cast<uint8_t>(Kind::kSemaphoreWait), kGroupLock);
+  request.put(semaphore);
+  Message reply = node_.ask(home(semaphore), std::move(request), thread, held);
+  node_.incorporate(reply);
+}
+
+void Conditions::on_message(Message&& message) {
+  const uint32_t number = message.get<uint32_t>();
+  switch (static_cast<Kind>(message.header.kind)) {
+    case Kind::kConditionWait:
+      waiting_[number].push_back(message.get<ReplyTo>());
+      return node_.reply(message.header.reply_to, Message(static_cast<uint8_t>(Kind::kReply), kGroupLock));
+    case Kind::kConditionSignal: {
+      auto& waiting = waiting_[number];
+      for (const bool all = message.get<uint8_t>(); !waiting.empty();) {
+        node_.reply(waiting.front(), Message(static_cast<uint8_t>(Kind::kReply), kGroupLock));
+        waiting.pop_front();
+        if (!all) break;
+      }
+      return;
+    }
+    default:
+      break;
+  }
+  Semaphore& semaphore = semaphores_[number];
+  if (static_cast<Kind>(message.header.kind) == Kind::kSemaphorePost) {
+    Message grant(static_cast<uint8_t>(Kind::kReply), kGroupLock);
+    grant.put_bytes(message.body.data() + sizeof number, message.body.size() - sizeof number);
+    if (semaphore.waiters.empty()) {
+      semaphore.posts.push_back(std::move(grant));
+    } else {
+      node_.reply(semaphore.waiters.front(), std::move(grant));
+      semaphore.waiters.pop_front();
+    }
+  } else if (semaphore.posts.empty()) {
+    semaphore.waiters.push_back(message.header.reply_to);
+  } else {
+    node_.reply(message.header.reply_to, std::move(semaphore.posts.front()));
+    semaphore.posts.pop_front();
+  }
+}
+
+}  // namespace weir::dsm

@@ -1,0 +1,106 @@
+// Layout of intervals in a message: their number, then for each: node, index, time (one number for each node), number of runs, and each run of units as
+// first and count. Notices of arrays are runs, so an interval that wrote a thousand neighbouring pages has eight bytes of them.
+#include "dsm/intervals.h"
+
+#include <algorithm>
+
+namespace weir::dsm {
+
+void put_interval(const Interval& interval, Message& message) {
+  message.put(static_cast<uint16_t>(interval.id.node));
+  message.put(interval.id.index);
+  message.put_bytes(interval.time.data(), interval.time.size() * sizeof(uint32_t));
+  std::vector<UnitRun> runs;
+  for (UnitId unit : interval.units) {
+    if (!runs.empty() && runs.back().first + runs.back().count == unit) {
+      runs.back().count++;
+    } else {
+      runs.push_back({unit, 1});
+    }
+  }
+  message.put_list(runs);
+}
+
+IntervalPtr get_interval(Message& message, size_t nodes) {
+  auto interval = std::make_shared<Interval>();
+  interval->id.node = message.get<uint16_t>();
+  interval->id.index = message.get<uint32_t>();
+  interval->time.resize(nodes);
+  if (const void* time = message.get_bytes(nodes * sizeof(uint32_t))) memcpy(interval->time.data(), time, nodes * sizeof(uint32_t));
+  for (const auto& [first, count] : message.get_list<UnitRun>()) {
+    for (uint32_t i = 0; i < count; i++) interval->units.push_back(first + i);
+  }
+  return interval;
+}
+
+IntervalPtr IntervalLog::close(std::vector<UnitId> units) {
+  std::sort(units.begin(), units.end());
+  auto interval = std::make_shared<Interval>();
+  interval->id = {me_, known_[me_] + 1};
+  interval->time = known_;
+  interval->time[me_]++;
+  interval->units = std::move(units);
+  merge({interval});
+  return interval;
+}
+
+void IntervalLog::put_missing(const VectorTime& theirs, Message& message) const {
+  uint32_t count = 0;
+  for (size_t node = 0; node < known_.size(); node++) count += known_[node] - std::min(known_[node], theirs[node]);
+  message.put(count);
+  for (NodeId node = 0; node < known_.size(); node++) {
+    for (uint32_t index = theirs[node] + 1; index <= known_[node]; index++) put_interval(*find({node, index}), message);
+  }
+}
+
+void IntervalLog::put_own(uint32_t index, Message& message) const {
+  message.put(known_[me_] - index);
+  while (++index <= known_[me_]) put_interval(*find({me_, index}), message);
+}
+
+std::vector<IntervalPtr> IntervalLog::get(Message& message) const {
+  std::vector<IntervalPtr> found;
+  for (uint32_t count = message.get<uint32_t>(); count > 0 && !message.bad(); count--) {
+    IntervalPtr interval = get_interval(message, known_.size());
+    if (interval->id.node < known_.size() && interval->id.index > known_[interval->id.node]) found.push_back(std::move(interval));
+  }
+  return found;
+}
+
+void IntervalLog::merge(const std::vector<IntervalPtr>& intervals) {
+  for (const IntervalPtr& interval : intervals) {
+    const IntervalId id = interval->id;
+    if (id.index != known_[id.node] + 1) continue;  // twice in one message
+    known_[id.node]++;
+    Log& log = logs_[id.node];
+    if (log.intervals.empty()) log.first = id.index;
+    log.intervals.push_back(interval);
+    memory_ += sizeof(Interval) + interval->units.size() * sizeof(UnitId) + interval->time.size() * sizeof(uint32_t);
+  }
+}
+
+const Interval* IntervalLog::find(IntervalId id) const {
+  const Log& log = logs_[id.node];
+  if (id.index < log.first || id.index - log.first >= log.intervals.size()) return nullptr;
+  return log.intervals[id.index - log.first].get();
+}
+
+void IntervalLog::forget(const VectorTime& upto) {
+  for (NodeId node = 0; node < logs_.size(); node++) {
+    Log& log = logs_[node];
+    while (!log.intervals.empty() && log.first <= upto[node]) {
+      const Interval& interval = *log.intervals.front();
+      memory_ -= sizeof(Interval) + interval.units.size() * sizeof(UnitId) + interval.time.size() * sizeof(uint32_t);
+      log.intervals.pop_front();
+      log.first++;
+    }
+  }
+}
+
+void IntervalLog::set_known(const VectorTime& known) {
+  known_ = known;
+  memory_ = 0;
+  for (NodeId node = 0; node < logs_.size(); node++) logs_[node] = {known[node] + 1, {}};
+}
+
+}  // namespace weir::dsm

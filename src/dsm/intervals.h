@@ -1,0 +1,66 @@
+// Which intervals of which nodes this node knows of, and what they wrote: write notices (Keleher, Cox and Zwaenepoel's lazy release consistency).
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "dsm/message.h"
+
+namespace weir::dsm {
+
+struct Interval {
+  IntervalId id;
+  VectorTime time;              // what its node knew when it was closed; time[id.node] == id.index
+  std::vector<UnitId> units;    // written in it, sorted
+};
+using IntervalPtr = std::shared_ptr<const Interval>;
+
+// A number that grows along every chain of happens-before: what is ordered is ordered by it too, what is concurrent anyhow.
+inline uint64_t stamp_of(const VectorTime& time) {
+  uint64_t sum = 0;
+  for (uint32_t index : time) sum += index;
+  return sum;
+}
+
+class IntervalLog {
+ public:
+  IntervalLog(NodeId me, NodeId nodes) : me_(me), known_(nodes), logs_(nodes) {}
+
+  // Invariant: of each node, all intervals up to known()[node] are here, but for those that forget() has dropped.
+  const VectorTime& known() const { return known_; }
+
+  // A new interval of this node.
+  IntervalPtr close(std::vector<UnitId> units);
+  // Not known by whom knows `theirs`.
+  void put_missing(const VectorTime& theirs, Message& message) const;
+  // This node's, after `index`.
+  void put_own(uint32_t index, Message& message) const;
+  // Reads what one of these wrote; answers those that are new here, of each node in order. They are not known before merge() has been called with them.
+  std::vector<IntervalPtr> get(Message& message) const;
+  void merge(const std::vector<IntervalPtr>& intervals);
+
+  // NULL: unknown or forgotten.
+  const Interval* find(IntervalId id) const;
+  void forget(const VectorTime& upto);
+  // What this node keeps, in bytes.
+  uint64_t memory() const { return memory_; }
+  // After a restart.
+  void set_known(const VectorTime& known);
+
+ private:
+  struct Log {
+    uint32_t first = 1;  // index of the front
+    std::deque<IntervalPtr> intervals;
+  };
+
+  NodeId me_;
+  VectorTime known_;
+  std::vector<Log> logs_;
+  uint64_t memory_ = 0;
+};
+
+void put_interval(const Interval& interval, Message& message);
+IntervalPtr get_interval(Message& message, size_t nodes);
+
+}  // namespace weir::dsm

@@ -1,0 +1,56 @@
+// Locks: a distributed queue (Tapeworm, section 5.1). A lock's home, found by its number, knows who asked for it last; that node has it, or will have it next.
+#pragma once
+
+#include <stdint.h>
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+
+#include "dsm/message.h"
+
+namespace weir::dsm {
+
+class Node;
+struct Thread;
+
+class Locks {
+ public:
+  explicit Locks(Node& node) : node_(node) {}
+
+  void acquire(uint32_t lock, Thread& thread, std::unique_lock<std::mutex>& held);
+  bool try_acquire(uint32_t lock, Thread& thread, std::unique_lock<std::mutex>& held);
+  void release(uint32_t lock, Thread& thread);
+  void on_message(Message&& message);
+  // A line for each lock that somebody holds or wants here.
+  std::string describe() const;
+
+ private:
+  struct Lock {
+    // As home
+    NodeId last = kNoNode;         // whose turn is the last
+    uint64_t turns = 0;            // which one that is
+    // As one of the queue
+    bool here = false;             // this node has it
+    bool taken = false;            // a thread of this node holds it
+    bool asking = false;           // a thread of this node has asked for it
+    bool trying = false;           // ... without a turn
+    uint64_t turn = ~uint64_t{0};  // in which this node has it, or had it last
+    uint32_t waiting = 0;          // threads of this node that want it
+    NodeId given_to = kNoNode;     // whom this node gave it to last
+    std::unique_ptr<Message> next; // the request to serve when it is released
+  };
+
+  Lock& find(uint32_t lock);
+  NodeId home(uint32_t lock) const;
+  void on_request(Message&& message);
+  void on_forward(Message&& message);
+  void send_on(uint32_t number, NodeId to, Message&& message);
+  void grant(uint32_t number, Lock& lock, Message&& request);
+
+  Node& node_;
+  std::unordered_map<uint32_t, Lock> locks_;
+};
+
+}  // namespace weir::dsm

@@ -1,0 +1,411 @@
+// Multi-writer lazy release consistency (Keleher, Cox and Zwaenepoel, ISCA 1992; Tapeworm, section 4).
+//
+// A node that writes a unit keeps a twin. When its interval is closed, at a release that another node acquires, only the fact is told: a write notice. Who acquires it
+// takes its own copy's rights away, and at the next access asks the writers for diffs, all at once, and applies them in an order that respects happens-before. A diff is
+// made when it is first asked for, and then holds all that was written since the twin was made, of whatever interval.
+//
+// Invariants, beside that of LazyPage:
+//   1. While a page has a twin, this node has learned of no other node's writes to it. On a notice the diff is made first. So what one diff holds is ordered as a
+//      whole before or after every conflicting write of a race-free program, and the stamp of the moment when its twin was made puts it there: who wrote the same bytes
+//      before was known by then, and who writes them later must have asked for this diff.
+//   2. Diffs of one node to one unit form a chain by `prev`; none is applied before the one before it, and a copy takes all that it lacks at once, by stamp, or nothing.
+//   3. A diff that is made while the open interval has written the unit closes an interval with just this unit, so each diff belongs to closed intervals only.
+//   4. A unit that nobody has asked for stays writable over intervals, and each has a notice of it, true or not: no fault for what is not shared. From the first request
+//      on it is protected at the end of each interval, so notices are exact.
+//   5. Units that are no pages are not protected behind a thread's back: pointers into them may be in registers, or their access has been announced. While the open interval
+//      writes one, a diff leaves it as it is, and what it ended in becomes the twin. Only the program's own release takes the right to write away.
+//
+// Two deviations from TreadMarks. Only the last writers are asked: who wrote after it had seen another's notice had that one's diffs. And where diffs together are larger
+// than the unit, its copy comes instead, if it has all that the asker has: a unit that migrates does not drag its history along.
+#include "dsm/lrc.h"
+
+#include <string.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "dsm/failure.h"
+#include "dsm/node.h"
+
+namespace weir::dsm {
+
+namespace {
+
+LazyPage& lazy(Page& page) { return static_cast<LazyPage&>(page); }
+
+}  // namespace
+
+std::unique_ptr<Page> LrcProtocol::make_page() { return std::make_unique<LazyPage>(node_.nodes()); }
+
+// --- Rights
+
+void LrcProtocol::on_fault(Page& base, bool write, Thread& thread, std::unique_lock<std::mutex>& held) {
+  LazyPage& page = lazy(base);
+  if (!page.valid(node_.me()) && !apply_cached(page)) {
+    const Stopwatch waited(node_.counters.now.miss_nanoseconds);
+    node_.counters.now.misses++;
+    do {
+      if (page.absent) {
+        fetch_base(page, thread, held);
+      } else {
+        fetch({&page}, thread, held);
+      }
+    } while (!page.valid(node_.me()) && !apply_cached(page));
+    page.asked_writers = false;
+    if (!thread.wanted.empty()) node_.tapeworm.prefetch(std::exchange(thread.wanted, {}), thread, held);
+  }
+  RightChanges changes(node_.memory.segment);
+  if (write) {
+    make_writable(page, changes);
+  } else if (page.right == Right::kNone) {
+    changes.add(page, Right::kRead);
+  }
+}
+
+void LrcProtocol::make_writable(LazyPage& page, RightChanges& changes) {
+  if (!page.twin) {
+    page.twin.reset(new uint8_t[page.size]);
+    memcpy(page.twin.get(), page.open, page.size);
+    page.twin_first = node_.intervals.known()[node_.me()] + 1;
+    page.twin_stamp = stamp_of(node_.intervals.known()) + 1;
+    node_.counters.twins += page.size;
+  }
+  if (!page.dirty) {
+    page.dirty = true;
+    node_.dirty.push_back(&page);
+  }
+  changes.add(page, Right::kWrite);
+}
+
+void LrcProtocol::on_interval_closed(const Interval&, const std::vector<Page*>& pages) {
+  RightChanges changes(node_.memory.segment);
+  for (Page* base : pages) {
+    LazyPage& page = lazy(*base);
+    if (page.kind == UnitKind::kPages ? page.shared : node_.closing_for_program) {
+      page.dirty = false;
+      if (page.right == Right::kWrite) changes.add(page, Right::kRead);
+    } else {
+      node_.dirty.push_back(&page);
+    }
+  }
+}
+
+void LrcProtocol::make_diff(LazyPage& page, RightChanges& changes, bool closed) {
+  if (!page.twin) return;
+  const NodeId me = node_.me();
+  std::vector<uint8_t> bytes;
+  if (page.kind == UnitKind::kPages || !page.dirty) {
+    if (page.right == Right::kWrite) {
+      changes.add(page, Right::kRead);
+      changes.apply();  // nobody writes any more from here on
+    }
+    bytes = make_bytes(page.twin.get(), page.open, page.size);
+    page.twin.reset();
+    node_.counters.twins -= page.size;
+    if (page.dirty) {
+      page.dirty = false;
+      std::erase(node_.dirty, &page);
+      if (!bytes.empty()) node_.intervals.close({page.id});
+    }
+  } else {
+    std::unique_ptr<uint8_t[]> now(new uint8_t[page.size]);
+    memcpy(now.get(), page.open, page.size);
+    bytes = make_bytes(page.twin.get(), now.get(), page.size);
+    page.twin = std::move(now);
+    if (!bytes.empty() && !closed) node_.intervals.close({page.id});
+  }
+  const uint32_t last = node_.intervals.known()[me];
+  if (!bytes.empty() || closed) {  // a home waits for what a notice has promised, be it nothing
+    auto diff = std::make_shared<Diff>();
+    *diff = {me, page.applied[me], page.twin_first, last, page.twin_stamp, std::move(bytes)};
+    keep(page, diff);
+    on_made(page, diff);
+    page.applied[me] = last;
+    node_.counters.now.diffs_made++;
+  }
+  if (page.twin) {
+    page.twin_first = last + 1;
+    page.twin_stamp = stamp_of(node_.intervals.known()) + 1;
+  }
+}
+
+// --- Notices
+
+void LrcProtocol::on_notice(Page& base, IntervalId id) {
+  LazyPage& page = lazy(base);
+  page.noticed[id.node] = std::max(page.noticed[id.node], id.index);
+}
+
+void LrcProtocol::on_noticed(const std::vector<Page*>& pages) {
+  RightChanges changes(node_.memory.segment);
+  for (Page* base : pages) {
+    LazyPage& page = lazy(*base);
+    if (page.twin) make_diff(page, changes);
+    if (page.busy || page.valid(node_.me())) continue;
+    if (page.right == Right::kNone && !page.pushed) continue;
+    if (!apply_cached(page)) {
+      node_.tapeworm.on_invalidated(page);
+      changes.add(page, Right::kNone);
+    }
+  }
+}
+
+// --- Applying
+
+void LrcProtocol::keep(LazyPage& page, const DiffPtr& diff) {
+  const auto same = [&](const DiffPtr& other) { return other->node == diff->node && other->last == diff->last; };
+  if (std::any_of(page.diffs.begin(), page.diffs.end(), same)) return;
+  auto at = std::find_if(page.diffs.rbegin(), page.diffs.rend(), [&](const DiffPtr& other) { return other->node == diff->node && other->last < diff->last; });
+  page.diffs.insert(at == page.diffs.rend() ? page.diffs.begin() : at.base(), diff);
+  node_.counters.diffs += sizeof(Diff) + diff->bytes.size();
+}
+
+// Applies what is kept, if with it nothing is missing any more. Answers whether the page is valid now.
+bool LrcProtocol::apply_cached(LazyPage& page) {
+  if (page.absent) return false;
+  std::vector<const Diff*> chosen;
+  VectorTime reached = page.applied;
+  for (const DiffPtr& diff : page.diffs) {
+    if (diff->node == node_.me() || diff->last <= reached[diff->node] || diff->first > page.noticed[diff->node]) continue;
+    if (diff->prev > reached[diff->node]) continue;  // one in between lacks
+    chosen.push_back(diff.get());
+    reached[diff->node] = diff->last;
+  }
+  for (NodeId node = 0; node < reached.size(); node++) {
+    if (node != node_.me() && reached[node] < page.noticed[node]) return false;
+  }
+  std::stable_sort(chosen.begin(), chosen.end(), [](const Diff* a, const Diff* b) { return a->stamp < b->stamp; });
+  for (const Diff* diff : chosen) {
+    if (!apply_bytes(diff->bytes, page.size, page.open, page.twin.get())) fail("a damaged diff of unit %u from node %u", page.id, diff->node);
+  }
+  page.applied = reached;
+  node_.counters.now.diffs_applied += chosen.size();
+  // What is written from here on comes after all that.
+  if (page.twin && !chosen.empty()) page.twin_stamp = std::max({page.twin_stamp, chosen.back()->stamp + 1, stamp_of(node_.intervals.known()) + 1});
+  return true;
+}
+
+// --- Asking and answering
+
+// Whose diffs of the page to ask for where: of the last writers, those whose last noticed interval no other's has seen, unless that was in vain before.
+std::vector<std::pair<NodeId, NodeId>> LrcProtocol::plan(const LazyPage& page) const {
+  std::vector<NodeId> missing;
+  for (NodeId node = 0; node < node_.nodes(); node++) {
+    if (node != node_.me() && page.applied[node] < page.noticed[node]) missing.push_back(node);
+  }
+  std::vector<std::pair<NodeId, NodeId>> plan;
+  for (NodeId of : missing) {
+    NodeId at = of;
+    for (NodeId other : missing) {
+      if (page.asked_writers || other == at) continue;
+      const Interval* last = node_.intervals.find({other, page.noticed[other]});
+      if (last && last->time[at] >= page.noticed[at]) at = other;
+    }
+    plan.emplace_back(at, of);
+  }
+  return plan;
+}
+
+// One message to each node that has something, one back.
+void LrcProtocol::fetch(const std::vector<LazyPage*>& pages, Thread& thread, std::unique_lock<std::mutex>& held) {
+  struct Asked {
+    std::vector<LazyPage*> pages;
+    Message of;  // for each page: how many, and whose up to where
+    uint32_t ticket = 0;
+  };
+  std::map<NodeId, Asked> asked;
+  for (LazyPage* page : pages) {
+    std::map<NodeId, std::vector<NodeId>> whose;
+    for (const auto& [at, of] : plan(*page)) {
+      whose[at].push_back(of);
+      node_.tapeworm.on_miss(*page, of);
+    }
+    for (const auto& [at, nodes] : whose) {
+      Message& list = asked[at].of;
+      list.put(page->id);
+      list.put(static_cast<uint8_t>(whose.size() == 1 && !page->twin));  // a whole copy is welcome
+      list.put_list(page->applied);
+      list.put(static_cast<uint16_t>(nodes.size()));
+      for (NodeId node : nodes) {
+        list.put(static_cast<uint16_t>(node));
+        list.put(page->noticed[node]);
+      }
+      asked[at].pages.push_back(page);
+    }
+    page->asked_writers = true;
+  }
+  for (auto& [at, what] : asked) {
+    Message request(static_cast<uint8_t>(Kind::kDiffRequest), kGroupData);
+    request.put(static_cast<uint32_t>(what.pages.size()));
+    request.put_bytes(what.of.body.data(), what.of.body.size());
+    what.ticket = thread.mailbox->ask(at, std::move(request));
+  }
+  held.unlock();
+  std::vector<Message> replies;
+  for (auto& [at, what] : asked) replies.push_back(thread.mailbox->wait(what.ticket));
+  held.lock();
+  size_t next = 0;
+  for (auto& [at, what] : asked) {
+    Message& reply = replies[next++];
+    for (LazyPage* page : what.pages) take_answer(*page, at, reply);
+    node_.tapeworm.read_extent(reply, thread);
+    if (reply.bad()) fail("a damaged reply from node %u", at);
+  }
+}
+
+void LrcProtocol::take_answer(LazyPage& page, NodeId from, Message& reply) {
+  if (reply.get<uint8_t>()) {  // a whole copy
+    const std::vector<uint32_t> applied = reply.get_list<uint32_t>();
+    const uint8_t* bytes = reply.get_bytes(page.size);
+    if (applied.size() != page.applied.size() || !bytes) fail("a damaged copy of unit %u", page.id);
+    memcpy(page.open, bytes, page.size);
+    for (NodeId node = 0; node < applied.size(); node++) {
+      if (node != node_.me()) page.applied[node] = std::max(page.applied[node], applied[node]);
+    }
+    node_.counters.now.diffs_applied++;
+    return;
+  }
+  const uint32_t upto = reply.get<uint32_t>();
+  for (uint32_t count = reply.get<uint32_t>(); count > 0 && !reply.bad(); count--) keep(page, get_diff(reply));
+  if (upto == 0) return;
+  // This is all that there is of the writer up to `upto`, be it no diff at all.
+  uint32_t end = page.applied[from];
+  for (const DiffPtr& diff : page.diffs) {
+    if (diff->node == from && diff->prev <= end && diff->last > end) end = diff->last;
+  }
+  if (end == page.applied[from]) {
+    page.applied[from] = std::max(page.applied[from], upto);
+  } else if (upto > end && end < page.noticed[from]) {
+    auto none = std::make_shared<Diff>();  // an empty link, so that the chain reaches as far as the answer
+    *none = {from, end, end + 1, upto, 0, {}};
+    keep(page, none);
+  }
+}
+
+void LrcProtocol::on_diff_request(Message&& request) {
+  Message reply(static_cast<uint8_t>(Kind::kReply), kGroupData);
+  for (uint32_t count = request.get<uint32_t>(); count > 0; count--) {
+    const UnitId unit = request.get<UnitId>();
+    const bool whole = request.get<uint8_t>();
+    const VectorTime theirs = request.get_list<uint32_t>();
+    std::vector<Wanted> wanted;
+    for (uint16_t nodes = request.get<uint16_t>(); nodes > 0; nodes--) {
+      const NodeId of = request.get<uint16_t>();
+      const uint32_t noticed = request.get<uint32_t>();
+      if (of < theirs.size()) wanted.push_back({unit, of, theirs[of], noticed});
+    }
+    if (request.bad() || theirs.size() != node_.nodes()) fail("a damaged request from node %u", request.header.from);
+    LazyPage& page = lazy(node_.memory.page(unit));
+    answer(page, wanted, theirs, whole, reply);
+    node_.tapeworm.on_request(page, request.header.from);
+  }
+  node_.tapeworm.put_extent(reply);
+  node_.reply(request.header.reply_to, std::move(reply));
+}
+
+void LrcProtocol::answer(LazyPage& page, const std::vector<Wanted>& wanted, const VectorTime& theirs, bool whole, Message& reply) {
+  const NodeId me = node_.me();
+  page.shared = true;
+  std::vector<DiffPtr> found;
+  bool mine = false;
+  for (const Wanted& some : wanted) {
+    mine |= some.node == me;
+    find_diffs(page, some, found);
+  }
+  size_t size = 0;
+  for (const DiffPtr& diff : found) size += diff->bytes.size();
+  const uint32_t upto = page.twin ? page.twin_first - 1 : node_.intervals.known()[me];
+  VectorTime ours = page.applied;
+  ours[me] = upto;
+  bool covers = whole && size > page.size && page.valid(me) && !page.busy;
+  for (NodeId node = 0; node < theirs.size(); node++) covers = covers && ours[node] >= theirs[node];
+  if (covers) {
+    reply.put(uint8_t{1});
+    reply.put_list(ours);
+    // As of `upto`: what was written since may be taken back before it is published.
+    reply.put_bytes(page.twin ? page.twin.get() : page.open, page.size);
+  } else {
+    // What the answer is complete up to: later diffs that are made already are none of it.
+    uint32_t complete = mine ? upto : 0;
+    for (const Wanted& some : wanted) {
+      for (const DiffPtr& diff : page.diffs) {
+        if (some.node == me && diff->node == me && diff->first > some.upto) complete = std::min(complete, diff->first - 1);
+      }
+    }
+    reply.put(uint8_t{0});
+    reply.put(complete);
+    reply.put(static_cast<uint32_t>(found.size()));
+    for (const DiffPtr& diff : found) put_diff(*diff, reply);
+  }
+}
+
+bool LrcProtocol::find_diffs(LazyPage& page, const Wanted& wanted, std::vector<DiffPtr>& found) {
+  if (wanted.node == node_.me() && page.twin && page.twin_first <= wanted.upto) {
+    RightChanges changes(node_.memory.segment);
+    make_diff(page, changes);
+  }
+  uint32_t reached = wanted.after;
+  for (const DiffPtr& diff : page.diffs) {
+    if (diff->node != wanted.node || diff->last <= wanted.after || diff->first > wanted.upto) continue;
+    if (diff->prev > reached) break;
+    found.push_back(diff);
+    reached = diff->last;
+  }
+  return reached >= wanted.upto || wanted.node == node_.me();
+}
+
+void LrcProtocol::put_missing(LazyPage& page, std::vector<Wanted>& wanted) const {
+  for (NodeId node = 0; node < page.noticed.size(); node++) {
+    if (node != node_.me() && page.applied[node] < page.noticed[node]) wanted.push_back({page.id, node, page.applied[node], page.noticed[node]});
+  }
+}
+
+bool LrcProtocol::take_diffs(LazyPage& page, const std::vector<DiffPtr>& diffs) {
+  for (const DiffPtr& diff : diffs) keep(page, diff);
+  if (page.busy) return false;
+  return page.valid(node_.me()) || (!page.twin && apply_cached(page));
+}
+
+// --- Collecting garbage: see collect.cc. Its base copies are asked for here.
+
+void LrcProtocol::fetch_base(LazyPage& page, Thread& thread, std::unique_lock<std::mutex>& held) {
+  Message request(static_cast<uint8_t>(Kind::kPageRequest), kGroupData);
+  request.put(page.id);
+  Message reply = node_.ask(page.home, std::move(request), thread, held);
+  const VectorTime applied = reply.get_list<uint32_t>();
+  const uint8_t* bytes = reply.get_bytes(page.size);
+  if (!bytes || applied.size() != page.applied.size()) fail("a damaged copy of unit %u from node %u", page.id, page.home);
+  memcpy(page.open, bytes, page.size);
+  for (NodeId node = 0; node < applied.size(); node++) page.applied[node] = std::max(page.applied[node], applied[node]);
+  page.absent = false;
+}
+
+void LrcProtocol::on_page_request(Message&& request) {
+  LazyPage& page = lazy(node_.memory.page(request.get<UnitId>()));
+  RightChanges changes(node_.memory.segment);
+  make_diff(page, changes);
+  changes.apply();
+  page.shared = true;
+  Message reply(static_cast<uint8_t>(Kind::kReply), kGroupData);
+  reply.put_list(page.applied);
+  reply.put_bytes(page.twin ? page.twin.get() : page.open, page.size);
+  node_.reply(request.header.reply_to, std::move(reply));
+}
+
+void LrcProtocol::on_message(Message&& message) {
+  if (static_cast<Kind>(message.header.kind) == Kind::kDiffRequest) return on_diff_request(std::move(message));
+  on_page_request(std::move(message));
+}
+
+void LrcProtocol::on_free(Page& base) {
+  LazyPage& page = lazy(base);
+  for (const DiffPtr& diff : page.diffs) node_.counters.diffs -= sizeof(Diff) + diff->bytes.size();
+  if (page.twin) node_.counters.twins -= page.size;
+  page.diffs.clear();
+  page.twin.reset();
+  std::erase(node_.dirty, &page);
+  page.dirty = false;
+}
+
+}  // namespace weir::dsm

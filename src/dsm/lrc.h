@@ -1,0 +1,109 @@
+// Multi-writer lazy release consistency, as TreadMarks and CVM's LmwProtocol have it; and what the home-based variant shares with it.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "dsm/intervals.h"
+#include "dsm/protocol.h"
+#include "dsm/segment.h"
+
+namespace weir::dsm {
+
+class Node;
+
+// What one node wrote to one unit in its intervals first to last.
+struct Diff {
+  NodeId node = 0;
+  uint32_t prev = 0;    // `last` of the same node's diff of the same unit before this one
+  uint32_t first = 0, last = 0;
+  uint64_t stamp = 0;   // stamp_of the time when the writing began: order of application
+  std::vector<uint8_t> bytes;
+};
+using DiffPtr = std::shared_ptr<const Diff>;
+void put_diff(const Diff& diff, Message& message);
+DiffPtr get_diff(Message& message);
+
+// Source: region/diff.h. From `twin` to `now`; empty bytes: they are equal.
+std::vector<uint8_t> make_bytes(const uint8_t* twin, const uint8_t* now, size_t size);
+// To one or two places (the second may be NULL). False: the diff is damaged.
+[[nodiscard]] bool apply_bytes(const std::vector<uint8_t>& bytes, size_t size, uint8_t* to, uint8_t* second);
+
+// What both lazy protocols keep of a unit.
+class LazyPage : public Page {
+ public:
+  explicit LazyPage(NodeId nodes) : applied(nodes), noticed(nodes) {}
+  // Invariant: the copy holds what node n wrote up to interval applied[n], for all n; it is valid where applied[n] >= noticed[n] for all others.
+  bool valid(NodeId me) const {
+    for (NodeId node = 0; node < applied.size(); node++) {
+      if (node != me && applied[node] < noticed[node]) return false;
+    }
+    return !absent;
+  }
+
+  VectorTime applied, noticed;
+  std::unique_ptr<uint8_t[]> twin;  // set: there is something in the copy that no diff holds yet
+  uint32_t twin_first = 0;          // interval in which that began
+  uint64_t twin_stamp = 0;
+  bool dirty = false;               // in Node::dirty
+  bool shared = false;              // another node has asked for it: intervals are exact from now on
+  bool absent = false;              // garbage collection took the base away: the home has one
+  bool predicted = false;           // made writable by a tape: whether it was written is seen by comparison
+  bool counts_once = false;         // ... and counts as used then
+  bool asked_writers = false;       // the last writers did not have all
+  std::vector<DiffPtr> diffs;       // own and received ones, those of each node by age
+};
+
+class LrcProtocol : public Protocol {
+ public:
+  explicit LrcProtocol(Node& node) : node_(node) {}
+  std::unique_ptr<Page> make_page() override;
+  void on_fault(Page& page, bool write, Thread& thread, std::unique_lock<std::mutex>& held) override;
+  void on_interval_closed(const Interval& interval, const std::vector<Page*>& pages) override;
+  void on_notice(Page& page, IntervalId id) override;
+  void on_noticed(const std::vector<Page*>& pages) override;
+  void on_free(Page& page) override;
+  void on_message(Message&& message) override;
+
+  // --- For tapes (Tapeworm's table 1). What of `pages` is known and missing here, as a list of diffs wanted.
+  struct Wanted {
+    UnitId unit;
+    NodeId node;
+    uint32_t after, upto;  // diffs whose last is above `after` and whose first is at most `upto`
+  };
+  void put_missing(LazyPage& page, std::vector<Wanted>& wanted) const;
+  // Those diffs that this node has; its own are made. Answers false where some may lack.
+  bool find_diffs(LazyPage& page, const Wanted& wanted, std::vector<DiffPtr>& found);
+  // One that came, for later.
+  void keep(LazyPage& page, const DiffPtr& diff);
+  // Keeps diffs that came unasked. Answers whether the page is valid, now or by them.
+  bool take_diffs(LazyPage& page, const std::vector<DiffPtr>& diffs);
+
+  // Applies what is kept, if with it nothing is missing any more. Answers whether the page is valid now.
+  bool apply_cached(LazyPage& page);
+  // Asks for all that the pages lack, at once. They may lack something still. REQUIRES: they are busy. Lets go of the mutex.
+  virtual void fetch(const std::vector<LazyPage*>& pages, Thread& thread, std::unique_lock<std::mutex>& held);
+
+  // What the copy has of its own becomes a diff, and the page is no longer writable. With the interval that it needs, where the open one wrote it.
+  // `closed`: the interval that wrote it is closed already.
+  void make_diff(LazyPage& page, RightChanges& changes, bool closed = false);
+  void make_writable(LazyPage& page, RightChanges& changes);
+
+  // Garbage collection (collect.cc).
+  void collect_validate(Thread& thread, std::unique_lock<std::mutex>& held);
+  virtual void collect_forget(const VectorTime& upto);
+
+ protected:
+  virtual void on_made(LazyPage&, const DiffPtr&) {}
+  Node& node_;
+
+ private:
+  std::vector<std::pair<NodeId, NodeId>> plan(const LazyPage& page) const;
+  void take_answer(LazyPage& page, NodeId from, Message& reply);
+  void answer(LazyPage& page, const std::vector<Wanted>& wanted, const VectorTime& theirs, bool whole, Message& reply);
+  void fetch_base(LazyPage& page, Thread& thread, std::unique_lock<std::mutex>& held);
+  void on_diff_request(Message&& message);
+  void on_page_request(Message&& message);
+};
+
+}  // namespace weir::dsm

@@ -1,0 +1,113 @@
+// One node: its memory, its protocols, its part of each lock and barrier, and the mutex that guards them all.
+//
+// Who runs here: the program's threads (faults, synchronization), which may wait for other nodes with the mutex let go; and the server thread, which takes messages, one
+// after the other, and never waits.
+//
+// Invariants:
+//   1. State of the classes below is read and written with `mutex` held, but for what is marked otherwise.
+//   2. Nobody waits for a message with `mutex` held. So a server always gets on, and whoever waits for one waits for no cycle of mutexes.
+//   3. The runtime never touches the program's view of shared memory, so its code never faults.
+#pragma once
+
+#include <array>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "dsm/barrier.h"
+#include "dsm/conditions.h"
+#include "dsm/counters.h"
+#include "dsm/intervals.h"
+#include "dsm/locks.h"
+#include "dsm/lrc.h"
+#include "dsm/memory.h"
+#include "dsm/protocol.h"
+#include "dsm/regions.h"
+#include "dsm/settings.h"
+#include "dsm/tapeworm.h"
+#include "dsm/transport.h"
+
+namespace weir::dsm {
+
+class Node;
+
+// A thread of the program, as this library knows it.
+struct Thread {
+  explicit Thread(Node& node);
+  Node& node;
+  std::unique_ptr<Mailbox> mailbox;
+  unsigned worker = 0;             // within the node
+  std::vector<uint32_t> locks;     // held
+  // Tapeworm's
+  Advice advice;                           // for the next acquire
+  bool records_lock = false;               // the lock that is being acquired
+  std::vector<UnitId> brought;             // by the lock that is being acquired
+  tape::Extent wanted;                     // what a producer's answer says of more to ask for
+  std::vector<Recording*> recordings;      // running
+  std::vector<std::unique_ptr<Recording>> lock_recordings;
+  std::optional<Recording> produce, flush;
+};
+
+class Node {
+ public:
+  Node(Transport& transport, const Settings& settings);
+  ~Node();
+
+  NodeId me() const { return transport.node(); }
+  NodeId nodes() const { return transport.nodes(); }
+
+  // To a node, which may be this one: then it is taken in at once. REQUIRES: mutex held.
+  void tell(NodeId to, Message&& message);
+  // A request, and its reply. Lets go of the mutex meanwhile.
+  Message ask(NodeId to, Message&& request, Thread& thread, std::unique_lock<std::mutex>& held);
+  void reply(const ReplyTo& to, Message&& message) { transport.reply(to, std::move(message)); }
+
+  // A thread of the program accesses `address` and may not. False: it is not shared memory.
+  bool on_fault(void* address, bool write, Thread& thread);
+  // Makes the unit accessible. Lets go of the mutex while it waits.
+  void fetch(Page& page, bool write, Thread& thread, std::unique_lock<std::mutex>& held);
+
+  // Release: what was written until now gets into an interval of its own, if anything was.
+  // `by_program`: by a thread's own release, so it has no pointers at hand into units that are no pages.
+  void close_interval(bool by_program = false);
+  // Acquire: what `message` holds (IntervalLog::put_*) is known from now on, and copies that it outdates are invalid or made current.
+  void incorporate(Message& message);
+
+  Protocol& protocol(uint8_t number) { return *protocols[number]; }
+  LrcProtocol* lazy_of(Page& page);  // NULL: it has another kind of protocol
+
+  // weir_dsm_touch.
+  void touch(const uint8_t* address, size_t size, bool write, Thread& thread, std::unique_lock<std::mutex>& held);
+  weir_dsm_counters counters_now() const;
+  void reset_counters();
+
+  // Garbage collection, by every node after the same barrier.
+  void collect(Thread& thread, std::unique_lock<std::mutex>& held);
+  // Who waits for what here, a line each.
+  std::string describe_waits();
+
+  Transport& transport;
+  const Settings settings;
+  std::mutex mutex;
+  std::condition_variable changed;  // a page is no longer busy, a lock is free, a home has got its diffs
+  Counters counters;
+  IntervalLog intervals;
+  Memory memory;
+  Regions regions;
+  std::array<std::unique_ptr<Protocol>, 4> protocols;  // by weir_dsm_protocol; [0] is empty
+  Locks locks;
+  Barrier barrier;
+  Conditions conditions;
+  Tapeworm tapeworm;
+  std::vector<Page*> dirty;  // written in the open interval
+  unsigned threads = 1;      // in weir_dsm_run
+  bool closing_for_program = false;
+
+ private:
+  void receive(Message&& message);
+  Traffic traffic_before;
+};
+
+}  // namespace weir::dsm

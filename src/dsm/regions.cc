@@ -1,0 +1,39 @@
+// A trap of a region is a fault of its unit; the handler runs on the thread that trapped, as that of a page does.
+#include "dsm/regions.h"
+
+#include "dsm/api.h"
+#include "dsm/failure.h"
+#include "dsm/node.h"
+#include "weir/region.h"
+
+namespace weir::dsm {
+
+namespace {
+
+void on_trap(weir_region_trap* trap) {
+  Page& page = *static_cast<Page*>(trap->context);
+  Thread& thread = this_thread();
+  std::unique_lock<std::mutex> held(thread.node.mutex);
+  thread.node.fetch(page, trap->access & PROT_WRITE, thread, held);
+}
+
+}  // namespace
+
+void* Regions::create(uint32_t block, uint64_t size) {
+  void*& made = made_[block];
+  if (!made) made = weir_region_alloc(size, nullptr, on_trap);
+  if (!made) fail("no memory for a region of %lu bytes", size);
+  return made;
+}
+
+void Regions::attach(uint32_t block, void** pointer) {
+  Page& page = node_.memory.object(block);
+  void* region = made_[block];
+  weir_region_handler(region, on_trap, &page);
+  if (!page.attached) weir_region_protect(region, page.right == Right::kNone ? PROT_NONE : page.right == Right::kRead ? PROT_READ : PROT_READ | PROT_WRITE);
+  page.attached = true;
+  *pointer = region;
+  if (weir_region_ptr(pointer)) fail("the pointer at %p is registered already", static_cast<void*>(pointer));
+}
+
+}  // namespace weir::dsm

@@ -1,0 +1,24 @@
+// Regions of libweir-region as units: on each node one of its own memory, whose level is the unit's right.
+#pragma once
+
+#include <stdint.h>
+
+#include <unordered_map>
+
+namespace weir::dsm {
+
+class Node;
+
+class Regions {
+ public:
+  explicit Regions(Node& node) : node_(node) {}
+  // This node's region for a block; made the first time. Answers an address in it.
+  void* create(uint32_t block, uint64_t size);
+  void attach(uint32_t block, void** pointer);
+
+ private:
+  Node& node_;
+  std::unordered_map<uint32_t, void*> made_;
+};
+
+}  // namespace weir::dsm

@@ -1,0 +1,156 @@
+// The home of a unit serves one request after the other. For a read it asks the owner to give up writing and to send the bytes; for a write it asks all who have a copy to drop it,
+// the owner to send the bytes too; when all have answered it sends the unit to who asked, and goes on when that one says that it has it.
+//
+// Messages: request: unit, 1 for write. Take (to who has a copy): unit, 1: drop it, 0: keep reading; 1: send the bytes. Answer: unit, bytes or none. Grant: 1 with bytes, 0 without.
+//
+// Invariants:
+//   1. While a request is served, no other of the same unit is: `serving` is set from its start until its asker has said that it is done, so no right is taken from one
+//      who has not got it yet.
+//   2. The union of rights is right at all times: a right is given only after the answers of all who had a conflicting one.
+//   3. A unit is not taken away before the thread that faulted for it had time to run on: the server gives way to it for as long as kHold. So two writers make progress
+//      by turns. The thread does not need the mutex any more by then.
+#include "dsm/sc.h"
+
+#include <sched.h>
+#include <string.h>
+
+#include "dsm/failure.h"
+#include "dsm/node.h"
+
+namespace weir::dsm {
+
+namespace {
+
+constexpr uint64_t kHold = 20'000;  // nanoseconds
+
+ScPage& sc(Page& page) { return static_cast<ScPage&>(page); }
+
+Message message_about(Kind kind, const Page& page) {
+  Message message(static_cast<uint8_t>(kind), kGroupData);
+  message.put(page.id);
+  return message;
+}
+
+}  // namespace
+
+std::unique_ptr<Page> ScProtocol::make_page() {
+  auto page = std::make_unique<ScPage>();
+  page->readers.resize(node_.nodes());
+  return page;
+}
+
+// The home has the first copy: zeros, which it may write.
+void ScProtocol::start(ScPage& page) {
+  if (page.started) return;
+  page.started = true;
+  page.owner = node_.me();
+}
+
+void ScProtocol::on_fault(Page& base, bool write, Thread& thread, std::unique_lock<std::mutex>& held) {
+  ScPage& page = sc(base);
+  node_.memory.find_home(page, thread, held);
+  const bool is_home = page.home == node_.me();
+  RightChanges changes(node_.memory.segment);
+  if (is_home) {
+    start(page);
+    if (!page.serving && page.owner == node_.me()) return changes.add(page, Right::kWrite);
+    if (!page.serving && !write && page.readers[node_.me()]) return changes.add(page, Right::kRead);
+  }
+  node_.counters.now.misses++;
+  const Stopwatch waited(node_.counters.now.miss_nanoseconds);
+  Message request = message_about(Kind::kOwnerRequest, page);
+  request.put(static_cast<uint8_t>(write));
+  Message grant = node_.ask(page.home, std::move(request), thread, held);
+  if (grant.get<uint8_t>()) {
+    const uint8_t* bytes = grant.get_bytes(page.size);
+    if (!bytes) fail("a damaged copy of unit %u from node %u", page.id, page.home);
+    memcpy(page.open, bytes, page.size);
+  }
+  page.granted = nanoseconds_now();
+  changes.add(page, write ? Right::kWrite : Right::kRead);
+  changes.apply();
+  node_.tell(page.home, message_about(Kind::kOwnerDone, page));
+}
+
+void ScProtocol::on_message(Message&& message) {
+  ScPage& page = sc(node_.memory.page(message.get<UnitId>()));
+  switch (static_cast<Kind>(message.header.kind)) {
+    case Kind::kOwnerRequest:
+      page.home = node_.me();
+      start(page);
+      if (page.serving) {
+        page.waiting.push_back(std::move(message));
+        return;
+      }
+      return serve(page, std::move(message));
+    case Kind::kOwnerTake:
+      while (page.right != Right::kNone && nanoseconds_now() - page.granted < kHold) sched_yield();
+      return take_away(page, std::move(message));
+    case Kind::kOwnerAnswer:
+      if (message.get<uint8_t>()) {
+        const uint8_t* bytes = message.get_bytes(page.size);
+        if (!bytes) fail("a damaged copy of unit %u from node %u", page.id, message.header.from);
+        memcpy(page.open, bytes, page.size);
+      }
+      if (--page.missing == 0) give(page);
+      return;
+    default: {  // kOwnerDone
+      page.serving = false;
+      if (page.waiting.empty()) return;
+      Message next = std::move(page.waiting.front());
+      page.waiting.pop_front();
+      return serve(page, std::move(next));
+    }
+  }
+}
+
+void ScProtocol::serve(ScPage& page, Message&& request) {
+  page.serving = true;
+  page.for_write = request.get<uint8_t>();
+  page.asker = request.header.reply_to;
+  const NodeId asker = page.asker.node;
+  page.missing = 1;  // until all have been asked
+  for (NodeId node = 0; node < node_.nodes(); node++) {
+    const bool owns = page.owner == node;
+    if (node == asker && !owns) continue;
+    if (!owns && !(page.for_write && page.readers[node])) continue;
+    if (node == asker) continue;
+    Message take = message_about(Kind::kOwnerTake, page);
+    take.put(static_cast<uint8_t>(page.for_write));
+    take.put(static_cast<uint8_t>(owns && node != node_.me()));
+    page.missing++;
+    node_.tell(node, std::move(take));
+  }
+  if (--page.missing == 0) give(page);
+}
+
+// All others have answered. The home's memory has the bytes, unless the asker has a copy itself.
+void ScProtocol::give(ScPage& page) {
+  const NodeId asker = page.asker.node, me = node_.me();
+  const bool has_copy = page.readers[asker] || page.owner == asker;
+  Message grant(static_cast<uint8_t>(Kind::kReply), kGroupData);
+  grant.put(static_cast<uint8_t>(!has_copy && asker != me));
+  if (!has_copy && asker != me) grant.put_bytes(page.open, page.size);
+  if (page.for_write) {
+    page.readers.assign(node_.nodes(), false);
+    page.owner = asker;
+  } else {
+    if (page.owner != kNoNode) page.readers[page.owner] = true;
+    page.owner = kNoNode;
+    page.readers[asker] = true;
+  }
+  node_.reply(page.asker, std::move(grant));
+}
+
+void ScProtocol::take_away(ScPage& page, Message&& message) {
+  const bool drop = message.get<uint8_t>(), send = message.get<uint8_t>();
+  RightChanges changes(node_.memory.segment);
+  if (drop || page.right == Right::kWrite) changes.add(page, drop ? Right::kNone : Right::kRead);
+  changes.apply();
+  Message answer = message_about(Kind::kOwnerAnswer, page);
+  answer.put(static_cast<uint8_t>(send));
+  if (send) answer.put_bytes(page.open, page.size);
+  node_.tell(message.header.from, std::move(answer));
+}
+
+}  // namespace weir::dsm

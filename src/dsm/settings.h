@@ -1,0 +1,32 @@
+// What the environment sets (docs/DSM.md has the list for users).
+#pragma once
+
+#include <stdint.h>
+
+#include <string>
+
+#include "weir/dsm.h"
+
+namespace weir::dsm {
+
+enum class Tapes : uint8_t { kOff, kCalled, kAuto };  // WEIR_DSM_TAPES=off|called|auto
+
+struct Settings {
+  weir_dsm_protocol protocol = WEIR_DSM_LRC;
+  Tapes tapes = Tapes::kCalled;
+  uint64_t size = uint64_t{64} << 30;           // of the segment: address space, not memory
+  uint64_t address = 0x1000'0000'0000;          // of the segment; 0: anywhere (tests with several nodes in one process)
+  uint64_t collect = uint64_t{256} << 20;       // bytes of diffs and twins on all nodes from which on garbage is collected
+  unsigned threads = 1;
+  unsigned tree = 4;                            // children of a node in a barrier's tree
+  bool check = false;
+  bool statistics = false;
+  std::string timeline, record;
+
+  // Reads the environment. Ends the job where a value makes no sense.
+  static Settings from_environment();
+  // What must be equal on all nodes, as text.
+  std::string common() const;
+};
+
+}  // namespace weir::dsm

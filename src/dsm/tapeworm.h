@@ -1,0 +1,142 @@
+// Tapeworm: what was accessed decides what travels before it is asked for (Keleher, OSDI 1999, section 3). On top of the lazy protocols, which call these hooks; nothing here can
+// make a result wrong, since all that travels is diffs that the protocol would have asked for, and it takes them only in its own order.
+//
+// All with the node's mutex held; those that are given it may let go of it while they wait.
+#pragma once
+
+#include <stdint.h>
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "dsm/intervals.h"
+#include "dsm/message.h"
+#include "tape/extent.h"
+#include "tape/tape.h"
+#include "weir/dsm.h"
+
+namespace weir::dsm {
+
+class LazyPage;
+class LrcProtocol;
+class Node;
+class Page;
+struct Thread;
+struct Diff;
+using DiffPtr = std::shared_ptr<const Diff>;
+
+inline constexpr uint32_t kNoLock = ~uint32_t{0};
+
+// What a thread is told to do at its next synchronization.
+struct Advice {
+  enum Kind : uint8_t { kNone, kAuto, kUser } kind = kNone;
+  tape::Extent user;
+};
+
+// Faults of a thread while it holds a lock, produces or flushes.
+struct Recording {
+  uint32_t lock = 0;
+  tape::Extent read, written;
+};
+
+// Tapes of the program's own (weir/tape.hpp) that record now.
+struct Recorder {
+  tape::Tape tape;
+  bool writes = false, reads = false, requests = false;
+};
+
+class Tapeworm {
+ public:
+  explicit Tapeworm(Node& node) : node_(node) {}
+
+  // --- Faults
+  void on_fault(Page& page, bool write, Thread& thread);
+  // A unit lacks what `of` wrote: this node will ask.
+  void on_miss(const Page& page, NodeId of);
+  void on_invalidated(Page& page);
+  void on_interval_closed(const Interval& interval);
+  // Pages that were made writable by prediction and have not been written are taken out.
+  void drop_unwritten(std::vector<Page*>& pages);
+
+  // --- Requests from other nodes: a producer's answer has the extent of all that was produced together
+  void on_request(Page& page, NodeId from);
+  void put_extent(Message& reply);
+  void read_extent(Message& reply, Thread& thread);
+  // Fetches units at once of which it is known that they lack something. Lets go of the mutex.
+  void prefetch(const tape::Extent& extent, Thread& thread, std::unique_lock<std::mutex>& held);
+
+  // --- Locks
+  void add_to_lock_request(uint32_t lock, Thread& thread, Message& request);
+  void add_to_lock_grant(uint32_t lock, const VectorTime& theirs, Message& request, Message& added);
+  void before_grant(uint32_t lock, Thread& thread, Message& grant);
+  // `grant`: NULL where the lock was here.
+  void on_acquired(uint32_t lock, Thread& thread, Message* grant);
+  void on_release(uint32_t lock, Thread& thread);
+
+  // --- Barriers
+  // Diffs of the time before are gone.
+  void forget() { produced_.clear(); }
+  void before_barrier(uint32_t barrier);
+  void add_to_barrier(std::vector<uint32_t>& pushes, Message& advice);
+  void before_barrier_release(uint32_t pushes, std::vector<uint8_t> advice, std::unique_lock<std::mutex>& held);
+  void after_barrier();
+  void replay_next(weir_dsm_pattern pattern) { called_replay_ = true, pattern_ = pattern; }
+
+  // --- Producers, and what goes to all
+  void produce_start(Thread& thread);
+  void produce_end(Thread& thread);
+  void flush_start(Thread& thread);
+  void flush_end(Thread& thread);
+
+  // From here on every write faults, so that a recording sees it.
+  void record_exactly();
+  std::vector<Recorder*> recorders;
+
+  void on_message(Message&& message);
+
+ private:
+  struct Use {           // of a unit that a lock or a push brings
+    bool written = false;
+    uint8_t unused = 0;  // times in a row
+  };
+  struct LockTape {
+    std::map<UnitId, Use> units;
+    uint32_t brought = 0, used = 0;  // lately
+    uint32_t pause = 0;              // acquisitions without advice
+  };
+  struct Asker {         // at one barrier, one node
+    std::map<UnitId, Use> units;
+  };
+
+  bool enabled() const;
+  bool measures() const;
+  LrcProtocol* lazy(Page& page) const;
+  void keep_data(Message& message);
+  void open_pages(std::vector<UnitId> units, uint32_t by, bool is_lock);
+  void push(NodeId to, const std::vector<UnitId>& units);
+
+  Node& node_;
+  // Locks
+  std::unordered_map<uint32_t, LockTape> locks_;
+  // Barriers: kind and who asked for what after which
+  bool called_replay_ = false, replaying_ = false;
+  weir_dsm_pattern pattern_ = WEIR_DSM_STATIC;
+  uint32_t barrier_ = 0, last_barrier_ = 0;
+  std::map<uint32_t, std::map<NodeId, Asker>> asked_;
+  std::vector<UnitOf> misses_;   // since the last barrier: what was missed, and whose
+  std::vector<UnitOf> unused_;   // came and was not touched, and whose
+  std::vector<std::map<UnitId, uint32_t>> sent_;    // to each node: this node's diffs up to which
+  std::vector<uint32_t> pushes_;                    // messages since the last barrier, to each node
+  uint32_t pushes_received_ = 0;                    // messages, less those that barriers have waited for
+  std::vector<UnitId> brought_;                     // by pushes since the last barrier
+  uint32_t sample_ = 0;
+  // Producers
+  std::unordered_map<UnitId, std::shared_ptr<const tape::Extent>> produced_;
+  std::vector<std::shared_ptr<const tape::Extent>> to_tell_;
+};
+
+}  // namespace weir::dsm

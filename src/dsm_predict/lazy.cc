@@ -1,0 +1,368 @@
+// Lazy release consistency, and the home-based variant, as weir::dsm has them (dsm/lrc.cc, dsm/hlrc.cc), without the data.
+//
+// Each unit has a history: the writes of all nodes' intervals to it, in the order in which the model gets to them. A node's copy holds some of them, its own always. An access
+// misses where the history has a write that the node knows of (its interval is within what the node knows) and that its copy does not hold. So nothing is done for a copy
+// when notices arrive, and a barrier of a thousand nodes costs the model what is accessed afterwards, not what could be.
+//
+// LRC asks the last writers at once: a writer need not be asked of whose write another missing write's node knew when it wrote. Several missing writes of one node are one diff, made
+// when it is asked for, as large as the largest of them (programs write the same places again). Where diffs together are larger than the unit, the unit is sent.
+// HLRC sends diffs home as an interval closes, and a copy is fetched from there whole; the home itself never misses, but waits for diffs on their way.
+//
+// Invariant: a copy holds all writes before `from`, and those in `more`, which are beyond it and ascending.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include "dsm_predict/coherence.h"
+
+namespace weir::predict {
+
+namespace {
+
+constexpr uint64_t kDiffHeader = 28;  // of a diff in a message
+constexpr Time kLookAgain = 1000;     // a home, for diffs that are on their way
+
+struct Write {
+  uint32_t node, interval;
+  uint32_t bytes;
+  bool home = false;               // its diff is there
+  std::vector<uint32_t> unknown;   // places before it of writes that the writer did not know of
+};
+
+struct Unit {
+  std::vector<Write> history;
+  uint32_t home = Workload::kNoHome;
+  uint32_t size = 0;
+  bool known = false;
+  std::map<uint32_t, std::set<uint32_t>> asked;  // for a writer's updates, by whom; for replay barriers
+};
+
+struct Copy {
+  uint32_t from = 0;
+  std::vector<uint32_t> more;
+  bool pushed = false;    // by a tape, and not accessed since
+  bool fetching = false;
+  std::vector<Action> waiting;
+
+  bool holds(uint32_t place) const { return place < from || std::binary_search(more.begin(), more.end(), place); }
+  void add(uint32_t place) {
+    if (holds(place)) return;
+    more.insert(std::upper_bound(more.begin(), more.end(), place), place);
+  }
+};
+
+class Lazy : public Coherence {
+ public:
+  Lazy(Engine& engine, const Workload& workload, const Settings& settings)
+      : engine_(engine), workload_(workload), settings_(settings), nodes_(workload.nodes), known_(nodes_, std::vector<uint32_t>(nodes_)),
+        news_(nodes_, std::vector<uint64_t>(1)), at_barrier_(nodes_), written_(nodes_), copies_(nodes_) {}
+
+  std::optional<Time> access(uint32_t node, uint32_t number, bool write, Action done) override {
+    Unit& unit = this->unit(number, node);
+    Copy& copy = copies_[node][number];
+    Time cost = settings_.trap;
+    if (write) cost += copy_time(unit.size);  // a twin
+    if (copy.fetching) {
+      copy.waiting.push_back(std::move(done));
+      return std::nullopt;
+    }
+    if (copy.pushed) {
+      copy.pushed = false;
+      engine_.counters[node].used++;
+    }
+    const std::vector<uint32_t> missing = this->missing(node, unit, copy);
+    if (missing.empty()) return engine_.now() + cost;
+    engine_.at(engine_.now() + cost, [this, node, number, done = std::move(done)]() mutable { fetch(node, {number}, std::move(done)); });
+    copy.fetching = true;
+    return std::nullopt;
+  }
+
+  std::optional<Time> touch(uint32_t node, const std::vector<UnitBytes>& units, bool write, Action done) override {
+    std::vector<uint32_t> numbers;
+    Time cost = settings_.trap;
+    for (const UnitBytes& one : units) {
+      Unit& unit = this->unit(one.unit, node);
+      Copy& copy = copies_[node][one.unit];
+      if (write) cost += copy_time(unit.size);
+      if (copy.fetching || missing(node, unit, copy).empty()) continue;
+      copy.fetching = true;
+      numbers.push_back(one.unit);
+    }
+    if (numbers.empty()) return engine_.now() + cost;
+    engine_.at(engine_.now() + cost, [this, node, numbers, done = std::move(done)]() mutable { fetch(node, std::move(numbers), std::move(done)); });
+    return std::nullopt;
+  }
+
+  std::optional<Time> close(uint32_t node, const std::vector<UnitBytes>& units, Action) override {
+    if (units.empty()) return engine_.now();
+    const uint32_t interval = ++known_[node][node];
+    uint64_t runs = 0;
+    std::map<uint32_t, std::vector<std::pair<uint32_t, uint32_t>>> homes;  // unit, place in its history
+    for (size_t i = 0; i < units.size(); i++) {
+      if (i == 0 || units[i].unit != units[i - 1].unit + 1) runs++;
+      Unit& unit = this->unit(units[i].unit, node);
+      Copy& copy = copies_[node][units[i].unit];
+      missing(node, unit, copy);  // moves copy.from on
+      const auto place = static_cast<uint32_t>(unit.history.size());
+      unit.history.push_back({node, interval, units[i].bytes, unit.home == node, unknown(node, unit, copy)});
+      if (unit.home != node) homes[unit.home].push_back({units[i].unit, place});
+      if (settings_.tapes == Tapes::kReplay) written_[node].insert(units[i].unit);
+    }
+    news_[node].push_back(news_[node].back() + 10 + 4 * uint64_t{nodes_} + 4 + 8 * runs);
+    if (settings_.protocol != Protocol::kHlrc) return engine_.now();
+    Time free = engine_.now() + settings_.diff * units.size();
+    for (auto& [home, places] : homes) {
+      uint64_t bytes = 4;
+      for (const auto& [number, place] : places) bytes += 4 + kDiffHeader + units_[number].history[place].bytes + request_bytes();
+      free = engine_.send(free, {node, home, Group::kData, bytes, false, false}, [this, home = home, places = places] {
+        engine_.serve(home, settings_.diff * places.size());
+        for (const auto& [number, place] : places) units_[number].history[place].home = true;
+      });
+    }
+    return free;
+  }
+
+  // --- Knowledge
+
+  Stamp stamp(uint32_t node) override { return std::make_shared<std::vector<uint32_t>>(known_[node]); }
+  Stamp merged() override {
+    auto all = std::make_shared<std::vector<uint32_t>>(nodes_);
+    for (uint32_t node = 0; node < nodes_; node++) {
+      for (uint32_t of = 0; of < nodes_; of++) (*all)[of] = std::max((*all)[of], known_[node][of]);
+    }
+    return all;
+  }
+  void learn(uint32_t node, const Stamp& stamp) override {
+    if (!stamp) return;
+    for (uint32_t of = 0; of < nodes_; of++) known_[node][of] = std::max(known_[node][of], (*stamp)[of]);
+  }
+  uint64_t request_bytes() const override { return 4 + 4 * uint64_t{nodes_}; }
+  uint64_t news_bytes(const Stamp& stamp, uint32_t node) const override {
+    uint64_t bytes = 4;
+    for (uint32_t of = 0; of < nodes_; of++) {
+      if ((*stamp)[of] > known_[node][of]) bytes += news_[of][(*stamp)[of]] - news_[of][known_[node][of]];
+    }
+    return bytes;
+  }
+  uint64_t own_news_bytes(uint32_t node) const override { return news_[node].back() - news_[node][at_barrier_[node]]; }
+  void barrier_passed() override {
+    for (uint32_t node = 0; node < nodes_; node++) at_barrier_[node] = known_[node][node];
+  }
+
+  // --- Tapes
+
+  Updates updates(uint32_t from, uint32_t to, const std::vector<uint32_t>& numbers) override {
+    Updates found;
+    for (const uint32_t number : numbers) {
+      Unit& unit = this->unit(number, from);
+      const Copy& has = copies_[from][number];
+      Copy& lacks = copies_[to][number];
+      std::map<uint32_t, uint32_t> bytes;  // of each writer
+      missing(to, unit, lacks);
+      for (uint32_t place = lacks.from; place < unit.history.size(); place++) {
+        const Write& write = unit.history[place];
+        if (write.node == to || lacks.holds(place) || (write.node != from && !has.holds(place))) continue;
+        found.writes.push_back({number, place});
+        bytes[write.node] = std::max(bytes[write.node], write.bytes);
+      }
+      if (bytes.empty()) continue;
+      found.units.push_back(number);
+      for (const auto& [writer, size] : bytes) found.bytes += kDiffHeader + size;
+    }
+    return found;
+  }
+
+  void take(uint32_t node, const Updates& updates) override {
+    for (const auto& [number, place] : updates.writes) copies_[node][number].add(place);
+    for (const uint32_t number : updates.units) copies_[node][number].pushed = true;
+  }
+
+  std::vector<std::pair<uint32_t, std::vector<uint32_t>>> wanted(uint32_t node) override {
+    std::map<uint32_t, std::vector<uint32_t>> by_asker;
+    for (const uint32_t number : written_[node]) {
+      const Unit& unit = units_[number];
+      const auto at = unit.asked.find(node);
+      if (at == unit.asked.end()) continue;
+      for (const uint32_t asker : at->second) by_asker[asker].push_back(number);
+    }
+    written_[node].clear();
+    return {by_asker.begin(), by_asker.end()};
+  }
+
+ private:
+  Time copy_time(uint64_t bytes) const { return static_cast<Time>(std::llround(settings_.network.copy * static_cast<double>(bytes))); }
+
+  Unit& unit(uint32_t number, uint32_t toucher) {
+    Unit& unit = units_[number];
+    if (!unit.known) {
+      unit.known = true;
+      unit.size = workload_.unit_bytes(number);
+      unit.home = workload_.home_of(number);
+      if (unit.home == Workload::kNoHome) unit.home = toucher;
+    }
+    return unit;
+  }
+
+  // Places of the writes that the node knows of and its copy does not hold.
+  std::vector<uint32_t> missing(uint32_t node, const Unit& unit, Copy& copy) const {
+    const std::vector<Write>& history = unit.history;
+    size_t held = 0;
+    while (copy.from < history.size()) {
+      if (held < copy.more.size() && copy.more[held] == copy.from) held++;
+      else if (history[copy.from].node != node) break;
+      copy.from++;
+    }
+    copy.more.erase(copy.more.begin(), copy.more.begin() + static_cast<ptrdiff_t>(held));
+    std::vector<uint32_t> places;
+    size_t next = 0;  // of those held
+    const auto holds = [&](uint32_t place) {
+      while (next < copy.more.size() && copy.more[next] < place) next++;
+      return next < copy.more.size() && copy.more[next] == place;
+    };
+    for (uint32_t place = copy.from; place < history.size(); place++) {
+      const Write& write = history[place];
+      if (write.node != node && write.interval <= known_[node][write.node] && !holds(place)) places.push_back(place);
+    }
+    return places;
+  }
+
+  std::vector<uint32_t> unknown(uint32_t node, const Unit& unit, const Copy& copy) const {
+    std::vector<uint32_t> places;
+    for (uint32_t place = copy.from; place < unit.history.size(); place++) {
+      const Write& write = unit.history[place];
+      if (write.interval > known_[node][write.node]) places.push_back(place);
+    }
+    return places;
+  }
+  static bool knew(const Write& write, uint32_t place) { return !std::binary_search(write.unknown.begin(), write.unknown.end(), place); }
+
+  // One round of messages for units that are marked as being fetched.
+  struct Round {
+    uint32_t node;
+    std::vector<uint32_t> numbers;
+    std::vector<std::vector<uint32_t>> places;  // of each unit: what the copy will hold
+    uint32_t open = 0;                          // replies
+    Time began, applying = 0;
+    Action done;
+  };
+  struct Question {
+    uint64_t bytes = 0, reply_bytes = 0;
+    uint32_t diffs = 0;
+    std::vector<std::pair<uint32_t, uint32_t>> needed;  // HLRC: unit, place
+  };
+
+  void fetch(uint32_t node, std::vector<uint32_t> numbers, Action done) {
+    auto round = std::make_shared<Round>();
+    *round = {node, std::move(numbers), {}, 0, engine_.now(), 0, std::move(done)};
+    std::map<uint32_t, Question> questions;
+    for (const uint32_t number : round->numbers) {
+      Unit& unit = units_[number];
+      round->places.push_back(missing(node, unit, copies_[node][number]));
+      if (settings_.tapes == Tapes::kReplay) {
+        for (const uint32_t place : round->places.back()) unit.asked[unit.history[place].node].insert(node);
+      }
+      if (settings_.protocol == Protocol::kHlrc) ask_home(number, unit, round->places.back(), &questions);
+      else ask_writers(unit, round->places.back(), &questions);
+    }
+    const bool at_home = questions.size() == 1 && questions.begin()->first == node;
+    if (!questions.empty() && !at_home) engine_.counters[node].misses++;
+    round->open = static_cast<uint32_t>(questions.size());
+    if (round->open == 0) return finish(round);
+    Time free = engine_.now();
+    for (const auto& [at, question] : questions) {
+      round->applying += settings_.diff * question.diffs;
+      free = engine_.send(free, {node, at, Group::kData, question.bytes, false, false}, [this, round, at = at, question = question] { answer(round, at, question); });
+    }
+  }
+
+  void ask_home(uint32_t number, const Unit& unit, const std::vector<uint32_t>& places, std::map<uint32_t, Question>* questions) const {
+    Question& question = (*questions)[unit.home];
+    question.bytes += request_bytes() + 4;
+    question.reply_bytes += unit.size + request_bytes();
+    for (const uint32_t place : places) question.needed.push_back({number, place});
+  }
+
+  void ask_writers(const Unit& unit, const std::vector<uint32_t>& places, std::map<uint32_t, Question>* questions) const {
+    struct Last {
+      uint32_t place = 0, bytes = 0;
+    };
+    std::map<uint32_t, Last> writers;  // of each: the last missing write, and its diff
+    for (const uint32_t place : places) {
+      Last& last = writers[unit.history[place].node];
+      last = {place, std::max(last.bytes, unit.history[place].bytes)};
+    }
+    std::map<uint32_t, Question> of_unit;
+    for (const auto& [writer, last] : writers) {
+      uint32_t at = writer, latest = last.place;
+      for (const auto& [other, its] : writers) {
+        if (its.place > latest && knew(unit.history[its.place], last.place)) at = other, latest = its.place;
+      }
+      Question& question = of_unit[at];
+      question.diffs++;
+      question.bytes += 6;
+      question.reply_bytes += kDiffHeader + last.bytes;
+    }
+    for (auto& [at, question] : of_unit) {
+      if (of_unit.size() == 1 && question.reply_bytes > unit.size + request_bytes()) question.reply_bytes = unit.size + request_bytes();
+      Question& sum = (*questions)[at];
+      sum.bytes += question.bytes + request_bytes() + 7;
+      sum.reply_bytes += question.reply_bytes + 9;
+      sum.diffs += question.diffs;
+    }
+  }
+
+  void answer(const std::shared_ptr<Round>& round, uint32_t at, const Question& question) {
+    for (const auto& [number, place] : question.needed) {
+      if (units_[number].history[place].home) continue;
+      engine_.at(engine_.now() + kLookAgain, [this, round, at, question] { answer(round, at, question); });
+      return;
+    }
+    const Time work = settings_.diff * question.diffs;
+    engine_.serve(at, work);
+    if (!question.needed.empty()) {  // a whole copy from home: all that is there
+      for (size_t i = 0; i < round->numbers.size(); i++) {
+        const Unit& unit = units_[round->numbers[i]];
+        if (unit.home != at) continue;
+        const Copy& copy = copies_[round->node][round->numbers[i]];
+        for (uint32_t place = copy.from; place < unit.history.size(); place++) {
+          if (unit.history[place].home) round->places[i].push_back(place);
+        }
+      }
+    }
+    engine_.send(engine_.now() + work, {at, round->node, Group::kData, question.reply_bytes, true, true}, [this, round] {
+      if (--round->open == 0) engine_.at(engine_.now() + round->applying, [this, round] { finish(round); });
+    });
+  }
+
+  void finish(const std::shared_ptr<Round>& round) {
+    engine_.counters[round->node].miss_wait += engine_.now() - round->began;
+    for (size_t i = 0; i < round->numbers.size(); i++) {
+      Copy& copy = copies_[round->node][round->numbers[i]];
+      for (const uint32_t place : round->places[i]) copy.add(place);
+      copy.fetching = false;
+      for (Action& waiting : std::exchange(copy.waiting, {})) engine_.at(engine_.now(), std::move(waiting));
+    }
+    round->done();
+  }
+
+  Engine& engine_;
+  const Workload& workload_;
+  const Settings& settings_;
+  const uint32_t nodes_;
+  std::vector<std::vector<uint32_t>> known_;
+  std::vector<std::vector<uint64_t>> news_;    // of each node: bytes of its notices up to and with each interval
+  std::vector<uint32_t> at_barrier_;           // its interval then
+  std::vector<std::set<uint32_t>> written_;    // units since the last barrier; for replay barriers
+  std::unordered_map<uint32_t, Unit> units_;
+  std::vector<std::unordered_map<uint32_t, Copy>> copies_;
+};
+
+}  // namespace
+
+std::unique_ptr<Coherence> make_lazy(Engine& engine, const Workload& workload, const Settings& settings) {
+  return std::make_unique<Lazy>(engine, workload, settings);
+}
+
+}  // namespace weir::predict

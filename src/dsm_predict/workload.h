@@ -1,0 +1,58 @@
+// What each thread of each modelled node does: the recording without what depended on the network that it was made on.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "dsm_predict/recording.h"
+
+namespace weir::predict {
+
+enum class OpKind : uint8_t {
+  kNothing,        // computing only
+  kAccess,         // object: unit
+  kTouch,          // list: units
+  kInterval,       // list: units, with bytes of diffs
+  kPush,           // object: node or kToAll; list
+  kAcquire, kRelease,                     // object: lock
+  kArrive,                                // bytes: what is reduced
+  kWait,                                  // object: condition; bytes: lock
+  kSignal, kBroadcast,                    // object: condition
+  kPost, kSemaphoreWait,                  // object: semaphore
+  kFork, kBegin, kFinish, kJoin,          // object (fork): threads
+  kMark, kStop,
+};
+
+struct Op {
+  uint64_t compute = 0;  // nanoseconds before it
+  uint32_t object = 0;
+  uint32_t list = 0;     // of Workload::lists
+  uint32_t bytes = 0;
+  OpKind kind = OpKind::kNothing;
+  bool write = false;
+};
+
+using Script = std::vector<Op>;
+
+struct Workload {
+  uint32_t nodes = 0, threads = 0;             // threads: of a node
+  std::vector<Script> scripts;                 // node * threads + thread
+  std::vector<std::vector<UnitBytes>> lists;   // [0] is empty
+  std::map<uint32_t, Allocation> allocations;  // by first unit
+  uint32_t home_scale = 1;                     // an explicit home's node, times this
+
+  Script& script(uint32_t node, uint32_t thread) { return scripts[node * threads + thread]; }
+  const Script& script(uint32_t node, uint32_t thread) const { return scripts[node * threads + thread]; }
+  // NULL: it lies in no known allocation.
+  const Allocation* allocation_of(uint32_t unit) const;
+  uint32_t unit_bytes(uint32_t unit) const;
+  // kNoHome: who touches it first.
+  static constexpr uint32_t kNoHome = 0xffffffff;
+  uint32_t home_of(uint32_t unit) const;
+};
+
+// With as many nodes as were recorded.
+Workload workload_of(const Recording& recording);
+
+}  // namespace weir::predict
