@@ -188,7 +188,7 @@ class QuickSort : public Program {
 
 const Description kDescription = {"quicksort",
                                   "quicksort with a central queue",
-                                  {{"size", "numbers to be sorted", 300'000, 1'000'000, 60'000}, {"threshold", "numbers that are sorted by insertion", 1000, 1000, 500}},
+                                  {{"size", "numbers to be sorted", 300'000, 1'000'000, 60'000}, {"threshold", "numbers that are sorted by insertion", 1000, 2500, 500}},
                                   Tapes{.user = true, .produce = true}};
 
 }  // namespace

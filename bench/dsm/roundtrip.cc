@@ -1,5 +1,5 @@
 // Question: how long does a node wait for another's answer, over the transport of libweir-dsm, where the asked node is idle and where it computes?
-// Command:  mpirun -n N dsm_roundtrip [--rounds N] [--pause N] [--json FILE]    (2 nodes or more; node 0 asks each of the others in turn; UCX_TLS=tcp,self for TCP)
+// Command:  mpirun -n N roundtrip [--rounds N] [--pause N] [--json FILE]    (2 nodes or more; node 0 asks each of the others in turn; UCX_TLS=tcp,self for TCP)
 // Figure:   median and 99th percentile, in microseconds, of requests of 64 bytes that are answered with 64 bytes, 4 KiB and 64 KiB. Node 0 computes for --pause microseconds (100) between
 //           requests: with 0 the asked server never gets to sleep.
 #include <stdint.h>

@@ -94,8 +94,10 @@ class Sor : public Program {
   void fill(long row) {
     double* red = red_.write(row);
     double* black = black_.write(row);
-    for (long column = 0; column < 2 * width_; ++column)
-      ((row + column) % 2 ? black : red)[column / 2] = start_value(options_.seed, row * 2 * width_ + column);
+    for (long column = 0; column < 2 * width_; ++column) {
+      double* points = (row + column) % 2 ? black : red;
+      points[column / 2] = start_value(options_.seed, row * 2 * width_ + column);
+    }
   }
 
   // `parity`: 0 for red, 1 for black.

@@ -126,7 +126,8 @@ std::string folder_of_this_library() {
 
 const weir_dsm_mpi_functions& load_module(const std::string& mpi, const std::string& why) {
   const std::string file = "libweir-dsm-" + mpi + ".so", folder = folder_of_this_library();
-  std::vector<std::string> places = {folder + "/" + file, folder + "/../lib/" + file};  // the second: linked into a program in bin/
+  // The others: linked into a program in bin/, or bench/dsm/, of a build.
+  const std::vector<std::string> places = {folder + "/" + file, folder + "/../lib/" + file, folder + "/../../lib/" + file};
   std::string tried;
   void* module = nullptr;
   for (const std::string& place : places) {

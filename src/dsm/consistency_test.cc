@@ -111,7 +111,7 @@ void run_random(const Setup& setup, uint64_t seed) {
       if (setup.pages == 0) (write ? weir_dsm_write_access : weir_dsm_read_access)(&memory);
     };
     const auto lock = [&](uint32_t number) {
-      switch (getenv("PLAIN") ? 0 : random() % 4) {
+      switch (random() % 4) {
         case 0: return weir_dsm_lock(number);
         case 1: return weir_dsm_lock_user(number, &memory.locked[random() % 500], 4096);
         case 2:
@@ -135,7 +135,7 @@ void run_random(const Setup& setup, uint64_t seed) {
       }
       if (flushes) weir_dsm_flush_end();
       if (produces) weir_dsm_produce_end();
-      for (int i = 0; i < (getenv("NOLOCK") ? 0 : 6); i++) {
+      for (int i = 0; i < 6; i++) {
         const auto number = static_cast<uint32_t>(random() % kLocks);
         lock(number);
         announce(true);
@@ -202,6 +202,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"Hlrc", {.protocol = WEIR_DSM_HLRC}}, Case{"HlrcDelays", {.protocol = WEIR_DSM_HLRC, .nodes = 5, .delay = 300}},
                     Case{"HlrcAuto", {.protocol = WEIR_DSM_HLRC, .tapes = Tapes::kAuto, .nodes = 4, .delay = 100}},
                     Case{"HlrcThreads", {.protocol = WEIR_DSM_HLRC, .tapes = Tapes::kCalled, .nodes = 2, .threads = 2}},
+                    Case{"HlrcAnnotatedPlain", {.protocol = WEIR_DSM_HLRC, .pages = 0}},
                     Case{"HlrcAnnotated", {.protocol = WEIR_DSM_HLRC, .tapes = Tapes::kAuto, .pages = 0}},
                     Case{"HlrcCollects", {.protocol = WEIR_DSM_HLRC, .tapes = Tapes::kAuto, .nodes = 4, .collect = 1}}, Case{"Sc", {.protocol = WEIR_DSM_SC}},
                     Case{"ScThreadsDelays", {.protocol = WEIR_DSM_SC, .nodes = 3, .threads = 2, .delay = 100}}),

@@ -272,7 +272,7 @@ void LrcProtocol::take_answer(LazyPage& page, NodeId from, Message& reply) {
   // This is all that there is of the writer up to `upto`, be it no diff at all.
   uint32_t end = page.applied[from];
   for (const DiffPtr& diff : page.diffs) {
-    if (diff->node == from && diff->prev <= end && diff->last > end) end = diff->last;
+    if (diff->node == from && diff->prev <= end && diff->last > end && diff->first <= upto) end = diff->last;
   }
   if (end == page.applied[from]) {
     page.applied[from] = std::max(page.applied[from], upto);

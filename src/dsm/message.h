@@ -50,8 +50,10 @@ class Message {
     put_bytes(values.data(), values.size() * sizeof(T));
   }
   void put_bytes(const void* from, size_t size) {
-    const auto* bytes = static_cast<const uint8_t*>(from);
-    body.insert(body.end(), bytes, bytes + size);
+    if (size == 0) return;
+    const size_t end = body.size();
+    body.resize(end + size);
+    memcpy(body.data() + end, from, size);
   }
 
   // What is not there reads as zero, and leaves the message bad().

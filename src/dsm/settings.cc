@@ -52,16 +52,13 @@ Settings Settings::from_environment() {
   settings.collect = number("WEIR_DSM_COLLECT", settings.collect, 1 << 16, uint64_t{1} << 46);
   settings.threads = static_cast<unsigned>(number("WEIR_DSM_THREADS", 1, 1, 1024));
   settings.tree = static_cast<unsigned>(number("WEIR_DSM_TREE", settings.tree, 1, 1024));
-  settings.check = word("WEIR_DSM_CHECK", kSwitch, 0);
   settings.statistics = word("WEIR_DSM_STATS", kSwitch, 0);
-  if (const char* path = getenv("WEIR_DSM_TIMELINE")) settings.timeline = path;
-  if (const char* path = getenv("WEIR_DSM_RECORD")) settings.record = path;
   return settings;
 }
 
 std::string Settings::common() const {
   return "protocol " + std::to_string(protocol) + ", tapes " + std::to_string(static_cast<int>(tapes)) + ", size " + std::to_string(size) + ", address " +
-         std::to_string(address) + ", threads " + std::to_string(threads) + ", tree " + std::to_string(tree) + ", check " + std::to_string(check);
+         std::to_string(address) + ", threads " + std::to_string(threads) + ", tree " + std::to_string(tree);
 }
 
 }  // namespace weir::dsm

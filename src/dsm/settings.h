@@ -19,9 +19,7 @@ struct Settings {
   uint64_t collect = uint64_t{256} << 20;       // bytes of diffs and twins on all nodes from which on garbage is collected
   unsigned threads = 1;
   unsigned tree = 4;                            // children of a node in a barrier's tree
-  bool check = false;
   bool statistics = false;
-  std::string timeline, record;
 
   // Reads the environment. Ends the job where a value makes no sense.
   static Settings from_environment();

@@ -71,7 +71,12 @@ void Tapeworm::on_interval_closed(const Interval& interval) {
 }
 
 void Tapeworm::drop_unwritten(std::vector<Page*>& pages) {
+  // Nobody writes any more before it is compared.
   RightChanges changes(node_.memory.segment);
+  for (Page* page : pages) {
+    if (as_lazy(*page).predicted && page->right == Right::kWrite) changes.add(*page, Right::kRead);
+  }
+  changes.apply();
   std::erase_if(pages, [&](Page* base) {
     LazyPage& page = as_lazy(*base);
     if (!page.predicted) return false;
@@ -86,7 +91,6 @@ void Tapeworm::drop_unwritten(std::vector<Page*>& pages) {
     page.counts_once = false;
     if (use != lock.units.end()) use->second.unused = is_written ? 0 : use->second.unused + 1;
     if (is_written) return false;
-    changes.add(page, Right::kRead);
     page.dirty = false;
     if (page.twin_first == node_.intervals.known()[node_.me()] + 1) {  // nothing older is in it either
       page.twin.reset();
@@ -185,7 +189,7 @@ void Tapeworm::open_pages(std::vector<UnitId> units, uint32_t by, bool is_lock) 
     if (page.right == Right::kWrite) continue;
     LockTape* lock = is_lock ? &locks_[by] : nullptr;
     const auto use = lock ? lock->units.find(unit) : std::map<UnitId, Use>::iterator();
-    const bool predicts_write = lock && use != lock->units.end() && use->second.written;
+    const bool predicts_write = page.kind == UnitKind::kPages && lock && use != lock->units.end() && use->second.written;
     if (measures() || (!predicts_write && sample_++ % kSampling == 0)) {
       changes.add(page, Right::kNone);
       page.pushed = true;
@@ -332,6 +336,11 @@ void Tapeworm::flush_end(Thread& thread) {
   }
 }
 
-LrcProtocol* Tapeworm::lazy(Page& page) const { return node_.lazy_of(page); }
+// Units that are no pages travel by tapes under LRC only: docs/LIMITS.md.
+LrcProtocol* Tapeworm::lazy(Page& page) const {
+  LrcProtocol* protocol = node_.lazy_of(page);
+  const bool is_home_based = protocol == node_.protocols[WEIR_DSM_HLRC].get();
+  return is_home_based && page.kind != UnitKind::kPages ? nullptr : protocol;
+}
 
 }  // namespace weir::dsm

@@ -24,7 +24,7 @@ bool Simulation::arrive(Thread* thread, const Op& op) {
   barrier.arrived.push_back(thread);
   barrier.reduced += 4 + op.bytes;
   if (barrier.arrived.size() < active_[node]) return false;
-  Time free = engine_.now();
+  Time free = coherence_->close(node, engine_.now(), false);
   if (settings_.tapes == Tapes::kReplay) {
     for (const auto& [asker, units] : coherence_->wanted(node)) free = push(free, node, asker, units);
   }

@@ -57,7 +57,7 @@ class Lazy : public Coherence {
  public:
   Lazy(Engine& engine, const Workload& workload, const Settings& settings)
       : engine_(engine), workload_(workload), settings_(settings), nodes_(workload.nodes), known_(nodes_, std::vector<uint32_t>(nodes_)),
-        news_(nodes_, std::vector<uint64_t>(1)), at_barrier_(nodes_), written_(nodes_), copies_(nodes_) {}
+        news_(nodes_, std::vector<uint64_t>(1)), at_barrier_(nodes_), dirty_(nodes_), written_(nodes_), copies_(nodes_) {}
 
   std::optional<Time> access(uint32_t node, uint32_t number, bool write, Action done) override {
     Unit& unit = this->unit(number, node);
@@ -95,8 +95,18 @@ class Lazy : public Coherence {
     return std::nullopt;
   }
 
-  std::optional<Time> close(uint32_t node, const std::vector<UnitBytes>& units, Action) override {
-    if (units.empty()) return engine_.now();
+  std::optional<Time> wrote(uint32_t node, const std::vector<UnitBytes>& units, Action) override {
+    for (const UnitBytes& unit : units) {
+      uint32_t& bytes = dirty_[node][unit.unit];
+      bytes = std::max(bytes, unit.bytes);
+    }
+    return engine_.now();
+  }
+
+  Time close(uint32_t node, Time start, bool by_server) override {
+    if (dirty_[node].empty()) return start;
+    std::vector<UnitBytes> units;
+    for (const auto& [unit, bytes] : std::exchange(dirty_[node], {})) units.push_back({unit, bytes});
     const uint32_t interval = ++known_[node][node];
     uint64_t runs = 0;
     std::map<uint32_t, std::vector<std::pair<uint32_t, uint32_t>>> homes;  // unit, place in its history
@@ -111,12 +121,12 @@ class Lazy : public Coherence {
       if (settings_.tapes == Tapes::kReplay) written_[node].insert(units[i].unit);
     }
     news_[node].push_back(news_[node].back() + 10 + 4 * uint64_t{nodes_} + 4 + 8 * runs);
-    if (settings_.protocol != Protocol::kHlrc) return engine_.now();
-    Time free = engine_.now() + settings_.diff * units.size();
+    if (settings_.protocol != Protocol::kHlrc) return start;
+    Time free = start + settings_.diff * units.size();
     for (auto& [home, places] : homes) {
       uint64_t bytes = 4;
       for (const auto& [number, place] : places) bytes += 4 + kDiffHeader + units_[number].history[place].bytes + request_bytes();
-      free = engine_.send(free, {node, home, Group::kData, bytes, false, false}, [this, home = home, places = places] {
+      free = engine_.send(free, {node, home, Group::kData, bytes, by_server, false}, [this, home = home, places = places] {
         engine_.serve(home, settings_.diff * places.size());
         for (const auto& [number, place] : places) units_[number].history[place].home = true;
       });
@@ -354,6 +364,7 @@ class Lazy : public Coherence {
   std::vector<std::vector<uint32_t>> known_;
   std::vector<std::vector<uint64_t>> news_;    // of each node: bytes of its notices up to and with each interval
   std::vector<uint32_t> at_barrier_;           // its interval then
+  std::vector<std::map<uint32_t, uint32_t>> dirty_;  // units and bytes, in the open interval
   std::vector<std::set<uint32_t>> written_;    // units since the last barrier; for replay barriers
   std::unordered_map<uint32_t, Unit> units_;
   std::vector<std::unordered_map<uint32_t, Copy>> copies_;

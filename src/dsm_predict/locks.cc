@@ -54,6 +54,7 @@ Time Simulation::grant(Time start, uint32_t number, uint32_t from, uint32_t to, 
   LocalLock& local = lock(number).nodes[from];
   local.here = false;
   local.next = -1;
+  start = coherence_->close(from, start, by_server);
   const Stamp stamp = coherence_->stamp(from);
   uint64_t bytes = 5 + (stamp ? coherence_->news_bytes(stamp, to) : 0);
   Updates updates;
@@ -163,9 +164,10 @@ void Simulation::lock_again(Thread* thread, uint32_t number) {
 
 Time Simulation::post(Thread* thread, uint32_t number) {
   const uint32_t manager = number % workload_.nodes;
+  const Time start = coherence_->close(thread->node, engine_.now(), false);
   const Stamp stamp = coherence_->stamp(thread->node);
   const uint64_t bytes = 4 + (stamp ? coherence_->news_bytes(stamp, manager) : 0);
-  return engine_.send(engine_.now(), {thread->node, manager, Group::kLock, bytes, false, false}, [this, number, manager, stamp] {
+  return engine_.send(start, {thread->node, manager, Group::kLock, bytes, false, false}, [this, number, manager, stamp] {
     Semaphore& semaphore = semaphores_[number];
     if (semaphore.waiting.empty()) {
       semaphore.posts.push_back(stamp);

@@ -5,7 +5,7 @@
 //
 // A recording of a lazy protocol tells the first access in an interval only. A unit that was taken away within an interval would have been missed again by the next access, of
 // which nothing is known: so what this predicts for false sharing is the least that it can be. That a unit was written in an interval is known, so it is written once when
-// the interval closes.
+// that is told.
 #include <algorithm>
 #include <deque>
 #include <functional>
@@ -62,14 +62,14 @@ class Sc : public Coherence {
     return std::nullopt;
   }
 
-  std::optional<Time> close(uint32_t node, const std::vector<UnitBytes>& units, Action done) override {
+  std::optional<Time> wrote(uint32_t node, const std::vector<UnitBytes>& units, Action done) override {
     for (size_t i = 0; i < units.size(); i++) {
       Unit& unit = this->unit(units[i].unit, node);
       if (may(unit, node, true)) continue;
       const std::vector<UnitBytes> rest(units.begin() + static_cast<ptrdiff_t>(i) + 1, units.end());
       miss(node, unit, true, [this, node, rest, done = std::move(done)]() mutable {
         Action again = done;
-        if (const std::optional<Time> when = close(node, rest, std::move(again))) engine_.at(*when, std::move(done));
+        if (const std::optional<Time> when = wrote(node, rest, std::move(again))) engine_.at(*when, std::move(done));
       });
       return std::nullopt;
     }

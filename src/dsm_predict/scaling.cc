@@ -3,14 +3,15 @@
 //
 // Assumptions, phase by phase (a phase is what lies between two barriers of a thread):
 //   1. Computing outside of locks is divided evenly. A node that had more to do than others has parts that have more to do.
-//   2. Of each allocation, the units that a node wrote in the phase are its block, in the order of their numbers. Part j has the j-th of k equal stretches of it. Where a
-//      border falls into a unit, both neighbours write the unit, and its diff is divided as the unit is: with more parts than units, false sharing grows as it would. But
+//   2. Of each allocation, the units that a node wrote in at least half as many phases as any other did are its block, in the order of their numbers; what it writes besides, once to
+//      initialize it perhaps, is a block of that phase. Part j has the j-th of k equal stretches of it. Where a
+//      border falls into a unit (it does so between two parts as between two nodes), both neighbours write the unit, and its diff is divided as the unit is: with more parts than units, false sharing grows as it would. But
 //      where no unit of the allocation was ever written by two of the recorded nodes in one phase, what the program divides is aligned to units, and so are the borders,
 //      as long as there are enough units.
-//   3. Units that a node read and did not write: those that (nearly) all other nodes read are read by all parts (a pivot row, a matrix that everybody multiplies with). Others,
-//      where they are few against the node's block, are a halo: those below the block are read by the first part, those above it by the last; and as wide a halo is read by
-//      each part on both sides of its stretch, within the node. Others are divided evenly. With two nodes "all others" is one, so there few units are a halo, and many are
-//      read by all parts. A node without a block in this phase has the one of its latest phase that had one.
+//   3. Units that a node read and did not write: those that all other nodes read are read by all parts (a pivot row, a matrix that everybody multiplies with), also by
+//      those of the node that had no need to, as it had written them. Others, where they are few against the node's block, are a halo: those below the block are read by the first part, those above it by the last; and as wide a halo is read by
+//      each part on both sides of its stretch, within the node, with the unit in which the border lies. A unit of the block itself is read by whose stretch it is. Others are divided evenly. With two nodes "all others" is one, so there few units are a halo, and many are
+//      read by all parts.
 //   4. Lock sections stay whole, and what is computed in them is not divided. A lock that each thread of every node took once in the phase (to add up a result) is taken once by
 //      each part; else the sections are dealt out to the parts in turn, so that their number stays.
 //   5. Conditions and semaphores outside of sections are left to each node's first part: pipelines do not get longer.
@@ -18,6 +19,8 @@
 #include "dsm_predict/scaling.h"
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
@@ -26,6 +29,8 @@
 namespace weir::predict {
 
 namespace {
+
+constexpr double kTiny = 1e-9;
 
 struct Parts {  // first to last, both included
   uint32_t first = 0, last = 0;
@@ -36,11 +41,19 @@ struct Parts {  // first to last, both included
 struct Area {
   std::vector<uint32_t> written, read;  // ascending; read: and not written
 };
+// Units that one node writes, and what it divides among its parts: a length, counted in units. Of a unit at an end that the next node writes too, half counts.
+struct Block {
+  std::vector<uint32_t> units;  // ascending
+  double skip = 0, length = 0;  // skip: before its first unit's end
+};
+struct Stretch {
+  double start = 0, limit = 0, length = 0;  // of what is `length` long
+};
 struct Phase {
   std::map<uint32_t, Area> areas;                  // by allocation
   std::map<uint32_t, uint32_t> locks;              // how often each was taken, as the outermost
   std::unordered_map<uint32_t, Parts> assignment;  // of units
-  std::unordered_map<uint32_t, std::pair<uint32_t, uint32_t>> stretch;  // of written units: index, out of how many
+  std::unordered_map<uint32_t, Stretch> stretch;   // of written units that may be divided
   std::vector<std::vector<uint32_t>> halos;        // of each part: units that it reads of its neighbours within the node
 };
 
@@ -63,6 +76,7 @@ class Scaler {
       for (uint32_t thread = 0; thread < from_.threads; thread++) survey(node, thread);
     }
     count_readers();
+    find_blocks();
     for (uint32_t node = 0; node < from_.nodes; node++) assign(node);
     for (uint32_t node = 0; node < from_.nodes; node++) {
       for (uint32_t part = 0; part < parts_; part++) {
@@ -163,30 +177,94 @@ class Scaler {
 
   // --- Who does what
 
-  Parts stretch_of(size_t index, size_t of, bool aligned) const {
-    if (aligned && of >= parts_) {
-      const auto part = static_cast<uint32_t>(index * parts_ / of);
-      return {part, part};
-    }
-    const auto first = static_cast<uint32_t>(index * parts_ / of);
-    const auto last = static_cast<uint32_t>(((index + 1) * parts_ + of - 1) / of - 1);
-    return {first, std::max(first, last)};
+  static Stretch stretch_of(size_t index, const Block& block) {
+    const double at = static_cast<double>(index) - block.skip;
+    return {std::max(0.0, at), std::min(block.length, at + 1), block.length};
+  }
+  Parts parts_of(const Stretch& stretch) const {
+    const auto first = static_cast<uint32_t>(stretch.start * parts_ / stretch.length + kTiny);
+    const auto limit = static_cast<uint32_t>(std::ceil(stretch.limit * parts_ / stretch.length - kTiny));
+    return {std::min(first, parts_ - 1), std::clamp(limit, first + 1, std::max(parts_, first + 1)) - 1};
+  }
+  bool is_aligned(uint32_t allocation, const Block& block) const { return shared_.count(allocation) == 0 && block.units.size() >= parts_; }
+  Parts parts_of(size_t index, const Block& block, bool aligned) const {
+    if (!aligned) return parts_of(stretch_of(index, block));
+    const auto part = static_cast<uint32_t>(index * parts_ / block.units.size());
+    return {part, part};
   }
 
   void assign(uint32_t node) {
-    std::map<uint32_t, const std::vector<uint32_t>*> blocks;  // latest of each allocation
     for (size_t number = 0; number < phases_[node].size(); number++) {
       Phase& phase = phases_[node][number];
       phase.halos.resize(parts_);
       for (auto& [allocation, area] : phase.areas) {
-        if (!area.written.empty()) blocks[allocation] = &area.written;
-        for (size_t i = 0; i < area.written.size(); i++) {
-          phase.assignment[area.written[i]] = stretch_of(i, area.written.size(), shared_.count(allocation) == 0);
-          if (shared_.count(allocation) == 0 && area.written.size() >= parts_) continue;
-          phase.stretch[area.written[i]] = {static_cast<uint32_t>(i), static_cast<uint32_t>(area.written.size())};
+        const auto block = blocks_[node].find(allocation);
+        Block others{area.written, 0, 0};
+        if (block != blocks_[node].end()) {
+          const std::vector<uint32_t>& units = block->second.units;
+          others.units.clear();
+          std::set_difference(area.written.begin(), area.written.end(), units.begin(), units.end(), std::back_inserter(others.units));
+          assign_writes(area.written, block->second, allocation, &phase);
         }
-        const auto block = blocks.find(allocation);
-        assign_reads(area.read, block == blocks.end() ? nullptr : block->second, number, &phase);
+        others.length = static_cast<double>(others.units.size());
+        assign_writes(others.units, others, allocation, &phase);
+        assign_reads(area.read, block == blocks_[node].end() ? nullptr : &block->second, allocation, number, &phase);
+      }
+      if (reads_ == Reads::kSplit || from_.nodes < 3) continue;
+      for (const auto& [unit, readers] : readers_[number]) {
+        if (readers + 1 != from_.nodes || reads(phase, unit)) continue;
+        for (std::vector<uint32_t>& halo : phase.halos) halo.push_back(unit);
+      }
+    }
+  }
+
+  bool reads(const Phase& phase, uint32_t unit) const {
+    const auto area = phase.areas.find(area_of(unit));
+    return area != phase.areas.end() && std::binary_search(area->second.read.begin(), area->second.read.end(), unit);
+  }
+
+  // Those of `written` that lie in the block.
+  void assign_writes(const std::vector<uint32_t>& written, const Block& block, uint32_t allocation, Phase* phase) const {
+    const bool aligned = is_aligned(allocation, block);
+    for (const uint32_t unit : written) {
+      const auto at = std::lower_bound(block.units.begin(), block.units.end(), unit);
+      if (at == block.units.end() || *at != unit) continue;
+      const auto index = static_cast<size_t>(at - block.units.begin());
+      phase->assignment[unit] = parts_of(index, block, aligned);
+      if (!aligned) phase->stretch[unit] = stretch_of(index, block);
+    }
+  }
+
+  void find_blocks() {
+    std::unordered_map<uint32_t, std::vector<uint32_t>> phases;  // of each unit: in how many each node wrote it
+    for (uint32_t node = 0; node < from_.nodes; node++) {
+      for (const Phase& phase : phases_[node]) {
+        for (const auto& [allocation, area] : phase.areas) {
+          for (const uint32_t unit : area.written) {
+            auto& counts = phases[unit];
+            counts.resize(from_.nodes);
+            counts[node]++;
+          }
+        }
+      }
+    }
+    blocks_.resize(from_.nodes);
+    std::unordered_set<uint32_t> of_several;
+    for (const auto& [unit, counts] : phases) {
+      const uint32_t most = *std::max_element(counts.begin(), counts.end());
+      const auto owns = [most = most](uint32_t count) { return count * 2 >= most; };
+      for (uint32_t node = 0; node < from_.nodes; node++) {
+        if (owns(counts[node])) blocks_[node][area_of(unit)].units.push_back(unit);
+      }
+      if (std::count_if(counts.begin(), counts.end(), owns) > 1) of_several.insert(unit);
+    }
+    for (auto& of_node : blocks_) {
+      for (auto& [allocation, block] : of_node) {
+        std::sort(block.units.begin(), block.units.end());
+        block.length = static_cast<double>(block.units.size());
+        if (block.units.size() < 2) continue;
+        block.skip = of_several.count(block.units.front()) ? 0.5 : 0;
+        block.length -= block.skip + (of_several.count(block.units.back()) ? 0.5 : 0);
       }
     }
   }
@@ -195,20 +273,29 @@ class Scaler {
     return from_.nodes > 2 && readers_[number].at(unit) + 1 >= from_.nodes;
   }
 
-  void assign_reads(const std::vector<uint32_t>& read, const std::vector<uint32_t>* block, size_t number, Phase* phase) {
+  void assign_reads(const std::vector<uint32_t>& read, const Block* block, uint32_t allocation, size_t number, Phase* phase) {
     std::vector<uint32_t> below, above, others;
     for (const uint32_t unit : read) {
-      if (reads_ == Reads::kAll || (reads_ == Reads::kAuto && is_read_by_all(number, unit))) phase->assignment[unit] = {0, parts_ - 1};
-      else if (block && unit < block->front()) below.push_back(unit);
-      else if (block && unit > block->back()) above.push_back(unit);
-      else others.push_back(unit);
+      if (reads_ == Reads::kAll || (reads_ == Reads::kAuto && is_read_by_all(number, unit))) {
+        phase->assignment[unit] = {0, parts_ - 1};
+      } else if (!block) {
+        others.push_back(unit);
+      } else if (unit < block->units.front()) {
+        below.push_back(unit);
+      } else if (unit > block->units.back()) {
+        above.push_back(unit);
+      } else if (const auto at = std::lower_bound(block->units.begin(), block->units.end(), unit); *at == unit) {
+        phase->assignment[unit] = parts_of(static_cast<size_t>(at - block->units.begin()), *block, is_aligned(allocation, *block));
+      } else {
+        others.push_back(unit);
+      }
     }
-    const size_t few = block ? std::max<size_t>(1, block->size() / 2) : 0;
+    const size_t few = block ? std::max<size_t>(1, block->units.size() / 2) : 0;
     const bool is_halo = reads_ == Reads::kAuto && !(below.empty() && above.empty()) && below.size() <= few && above.size() <= few;
     if (is_halo) {
       for (const uint32_t unit : below) phase->assignment[unit] = {0, 0};
       for (const uint32_t unit : above) phase->assignment[unit] = {parts_ - 1, parts_ - 1};
-      add_inner_halos(*block, std::max(below.size(), above.size()), phase);
+      add_inner_halos(*block, is_aligned(allocation, *block), std::max(below.size(), above.size()), phase);
     } else {
       others.insert(others.end(), below.begin(), below.end());
       others.insert(others.end(), above.begin(), above.end());
@@ -221,16 +308,18 @@ class Scaler {
     }
   }
 
-  void add_inner_halos(const std::vector<uint32_t>& block, size_t width, Phase* phase) const {
-    for (uint32_t part = 0; part < parts_; part++) {
-      const size_t start = block.size() * part / parts_, limit = (block.size() * (part + 1) + parts_ - 1) / parts_;
-      std::vector<uint32_t>& halo = phase->halos[part];
-      if (part > 0) {
-        for (size_t i = start - std::min(start, width); i < start; i++) halo.push_back(block[i]);
-      }
-      if (part + 1 < parts_) {
-        for (size_t i = limit; i < std::min(block.size(), limit + width); i++) halo.push_back(block[i]);
-      }
+  // Between parts j - 1 and j, the border lies at the start of unit `at` of the block, or in it.
+  void add_inner_halos(const Block& block, bool aligned, size_t width, Phase* phase) const {
+    const size_t size = block.units.size();
+    for (uint32_t part = 1; part < parts_; part++) {
+      const double border = block.skip + block.length * part / parts_;
+      size_t at = aligned ? (size * part + parts_ - 1) / parts_ : static_cast<size_t>(border + kTiny);
+      const bool divided = !aligned && border - static_cast<double>(at) > kTiny;
+      std::vector<uint32_t>&lower = phase->halos[part - 1], &upper = phase->halos[part];
+      at = std::min(at, size - 1);
+      for (size_t i = at - std::min(at, width); i < at; i++) upper.push_back(block.units[i]);
+      if (divided) upper.push_back(block.units[at]);
+      for (size_t i = at; i < std::min(size, at + width + divided); i++) lower.push_back(block.units[i]);
     }
   }
 
@@ -260,9 +349,9 @@ class Scaler {
   uint32_t share(const Phase& phase, uint32_t part, const UnitBytes& unit) const {
     const auto at = phase.stretch.find(unit.unit);
     if (at == phase.stretch.end()) return unit.bytes;
-    const double index = at->second.first, of = at->second.second;
-    const double start = std::max(index, part * of / parts_), limit = std::min(index + 1, (part + 1) * of / parts_);
-    return static_cast<uint32_t>(unit.bytes * std::max(0.0, limit - start) + 0.5);
+    const Stretch& its = at->second;
+    const double start = std::max(its.start, part * its.length / parts_), limit = std::min(its.limit, (part + 1) * its.length / parts_);
+    return static_cast<uint32_t>(unit.bytes * std::max(0.0, limit - start) / (its.limit - its.start) + 0.5);
   }
 
   void generate(uint32_t node, uint32_t part, uint32_t thread) {
@@ -319,6 +408,7 @@ class Scaler {
   const Reads reads_;
   Workload out_;
   std::vector<std::vector<Phase>> phases_;                          // of each node
+  std::vector<std::map<uint32_t, Block>> blocks_;                   // of each node, by allocation
   std::set<uint32_t> shared_;                                       // allocations of which nodes have written the same unit in one phase
   std::vector<std::unordered_map<uint32_t, uint32_t>> readers_;     // of each phase: by how many nodes a unit is read
 };

@@ -98,12 +98,12 @@ bool Simulation::execute(Thread* thread, const Op& op) {
     case OpKind::kTouch:
       for (const UnitBytes& unit : list) note_access(thread, unit.unit);
       return continues(coherence_->touch(node, list, op.write, done), thread);
-    case OpKind::kInterval: return continues(coherence_->close(node, list, done), thread);
+    case OpKind::kInterval: return continues(coherence_->wrote(node, list, done), thread);
     case OpKind::kPush: {
       if (settings_.tapes != Tapes::kRecorded) return true;
       std::vector<uint32_t> units;
       for (const UnitBytes& unit : list) units.push_back(unit.unit);
-      Time free = engine_.now();
+      Time free = coherence_->close(node, engine_.now(), false);
       for (uint32_t to = 0; to < workload_.nodes; to++) {
         if (to != node && (op.object == kToAll || op.object == to)) free = push(free, node, to, units);
       }

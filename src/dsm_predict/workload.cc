@@ -1,15 +1,18 @@
 // From events to scripts. Three things that a stream tells out of place are put where they belong:
 //   1. Sizes of diffs. Diffs are made lazily, so an interval is told before anybody knows how large its diffs are. It takes the size of the next diff that its node made of
 //      the unit; without one (nobody has asked), that of the one before; without any, what diffs were of their units on average in this run.
-//   2. Intervals that were closed by the server thread, or by a thread that is waiting. A release closes nothing by itself where protocols are lazy: that is done as another node's
-//      request arrives, or as the last thread is at a barrier. What that interval holds was written before the release, so it is put before it, but for units that were first
-//      written since then: these are an interval that stays where it is. What a thread pushes while it waits at a barrier is put before it, too.
+//   2. What an interval holds. A release closes nothing by itself where protocols are lazy: an interval is closed as another node's request arrives, or as all threads of the node
+//      are at a barrier, and it holds what was written in several lock sections. The model closes intervals when its own requests arrive. So what a recorded interval
+//      says of a unit is told to the model before the first release after the unit's last recorded write, from where on another node may have to know it; where no
+//      release has followed, at its own place; where no write was recorded (the unit was writable still), before the last release. What a thread pushes while it waits at a barrier is
+//      put before the barrier.
 //   3. Waiting. Events that end a wait (granted, leave, woken) say nothing that the model does not decide itself; what was computed before them is passed on.
 #include "dsm_predict/workload.h"
 
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 namespace weir::predict {
 
@@ -53,9 +56,12 @@ class NodeBuilder {
     for (uint32_t thread = 0; thread < out_->threads; thread++) {
       if (carried_[thread] > 0) out_->script(node_, thread).push_back({carried_[thread], 0, 0, 0, OpKind::kNothing, false});
     }
+    insert();
   }
 
  private:
+  using Place = std::pair<uint32_t, size_t>;  // thread, op
+
   // Fills intervals_.
   void find_sizes() {
     std::unordered_map<uint32_t, uint64_t> next, before;
@@ -82,11 +88,11 @@ class NodeBuilder {
   }
 
   void put(uint32_t thread, Op op) {
-    op.compute += carried_[thread];
-    carried_[thread] = 0;
+    op.compute += std::exchange(carried_[thread], 0);
     Script& script = out_->script(node_, thread);
     if (is_release(op.kind)) {
       last_release_ = {thread, script.size()};
+      for (const uint32_t unit : written_) released_[unit] = last_release_;
       written_.clear();
     }
     script.push_back(op);
@@ -98,27 +104,44 @@ class NodeBuilder {
   }
 
   void interval(const Event& event, uint32_t thread, const std::vector<UnitBytes>& units) {
-    std::vector<UnitBytes> before, now;
+    std::map<Place, std::vector<UnitBytes>> earlier;
+    std::vector<UnitBytes> now;
     const bool is_late = event.thread == kServerThread || waits_[thread];
-    for (const UnitBytes& unit : units) (is_late && written_.count(unit.unit) == 0 ? before : now).push_back(unit);
-    Op op{event.thread == kServerThread ? 0 : event.computed, 0, 0, 0, OpKind::kInterval, false};
-    if (!before.empty()) {
-      op.list = list(before);
-      put_before_release(thread, op);
-      op.compute = 0;
+    for (const UnitBytes& unit : units) {
+      const auto released = released_.find(unit.unit);
+      Place place = released != released_.end() ? released->second : is_late ? last_release_ : kHere;
+      if (written_.count(unit.unit) > 0) place = kHere;
+      if (place == kHere) now.push_back(unit);
+      else earlier[place].push_back(unit);
+      released_.erase(unit.unit);
     }
-    if (now.empty()) return;
-    op.list = list(now);
-    put(thread, op);
+    for (const auto& [place, its] : earlier) insertions_[place].push_back({0, 0, list(its), 0, OpKind::kInterval, false});
+    if (now.empty() && event.thread != kServerThread) carried_[thread] += event.computed;
+    if (!now.empty()) put(thread, {event.thread == kServerThread ? 0 : event.computed, 0, list(now), 0, OpKind::kInterval, false});
   }
 
-  void put_before_release(uint32_t thread, Op op) {
-    if (last_release_.second == kNone) return put(thread, op);
-    Script& script = out_->script(node_, last_release_.first);
-    op.compute = 0;
-    std::swap(op.compute, script[last_release_.second].compute);
-    script.insert(script.begin() + static_cast<ptrdiff_t>(last_release_.second), op);
-    last_release_.second++;
+  void note_write(uint32_t unit) {
+    written_.insert(unit);
+    released_.erase(unit);
+  }
+
+  // What belongs before releases; what they computed before themselves is before a push too.
+  void insert() {
+    for (uint32_t thread = 0; thread < out_->threads; thread++) {
+      Script& script = out_->script(node_, thread);
+      Script whole;
+      for (size_t i = 0; i < script.size(); i++) {
+        if (const auto at = insertions_.find({thread, i}); at != insertions_.end()) {
+          std::stable_partition(at->second.begin(), at->second.end(), [](const Op& op) { return op.kind != OpKind::kPush; });
+          for (Op& op : at->second) {
+            if (op.kind == OpKind::kPush) op.compute = std::exchange(script[i].compute, 0);
+            whole.push_back(op);
+          }
+        }
+        whole.push_back(script[i]);
+      }
+      script = std::move(whole);
+    }
   }
 
   void take(const Event& event, size_t at) {
@@ -131,13 +154,13 @@ class NodeBuilder {
       case EventKind::kAccess:
       case EventKind::kMiss:
         op.kind = OpKind::kAccess;
-        if (op.write) written_.insert(event.object);
+        if (op.write) note_write(event.object);
         break;
       case EventKind::kTouch:
         op.kind = OpKind::kTouch;
         op.list = list(event.units);
         if (op.write) {
-          for (const UnitBytes& unit : event.units) written_.insert(unit.unit);
+          for (const UnitBytes& unit : event.units) note_write(unit.unit);
         }
         break;
       case EventKind::kInterval: return interval(event, thread, intervals_[at]);
@@ -145,7 +168,11 @@ class NodeBuilder {
         op.kind = OpKind::kPush;
         op.list = list(event.units);
         op.bytes = static_cast<uint32_t>(std::min<uint64_t>(event.bytes, UINT32_MAX));
-        if (waits_[thread]) return put_before_release(thread, op);
+        if (waits_[thread] && last_release_ != kHere) {
+          carried_[thread] += std::exchange(op.compute, 0);
+          insertions_[last_release_].push_back(op);
+          return;
+        }
         break;
       case EventKind::kAcquire: op.kind = OpKind::kAcquire; break;
       case EventKind::kRelease: op.kind = OpKind::kRelease; break;
@@ -178,7 +205,7 @@ class NodeBuilder {
   }
 
   static constexpr uint32_t kUnknown = 0xffffffff;
-  static constexpr size_t kNone = ~size_t{0};
+  static constexpr Place kHere{0, ~size_t{0}};
 
   const NodeStream& stream_;
   const uint32_t node_;
@@ -188,7 +215,9 @@ class NodeBuilder {
   std::vector<uint64_t> carried_;                                 // computed before what became no op, of each thread
   std::vector<bool> waits_;                                       // each thread
   std::unordered_set<uint32_t> written_;                          // since the last release
-  std::pair<uint32_t, size_t> last_release_{0, kNone};            // thread, op
+  std::unordered_map<uint32_t, Place> released_;                  // units that no interval has told of yet: the first release after they were written
+  Place last_release_ = kHere;
+  std::map<Place, Script> insertions_;                            // before which op what belongs
   uint32_t last_thread_ = 0;
 };
 

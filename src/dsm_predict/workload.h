@@ -13,7 +13,7 @@ enum class OpKind : uint8_t {
   kNothing,        // computing only
   kAccess,         // object: unit
   kTouch,          // list: units
-  kInterval,       // list: units, with bytes of diffs
+  kInterval,       // list: units, with bytes of diffs, that the node has written since it last said so
   kPush,           // object: node or kToAll; list
   kAcquire, kRelease,                     // object: lock
   kArrive,                                // bytes: what is reduced

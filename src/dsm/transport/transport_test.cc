@@ -143,6 +143,7 @@ class TransportTest : public testing::TestWithParam<Way> {
   }
 
   void join_late() {
+    const std::lock_guard lock(late_mutex_);  // one of them may have replied before it was put there
     for (std::thread& thread : late_) thread.join();
     late_.clear();
   }
