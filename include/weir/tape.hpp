@@ -6,13 +6,14 @@
 // 3. An event says that a unit was written or read by a node in an interval, or that a node asked this one for it. A tape is a set of events, an extent a set of
 //    units. Neither holds data: what was written stays with the protocol until add_data or send looks for it.
 // 4. Advice never changes what a program computes. An update that is sent and not needed is ignored; one that is not sent is fetched when it is missed.
-// 5. Tape, Extent and Parcel are values: copied deeply, cheap to move. One of them is used by one thread at a time, but for a tape that records: there, events come in from
-//    any thread, and take(), stop() and the functions that stop one kind may be called at any time.
-// 6. Hooks of the kind "server" run on the thread that answers other nodes. They take no lock, wait for no node, and access no shared memory; tapes, extents and parcels may
-//    be used, and what would have to wait is left out there.
+// 5. Tape, Extent and Parcel are values: copied deeply, cheap to move. One of them is used by one thread at a time; while a tape records, events come in from all of this
+//    node's threads.
+// 6. Hooks run while the node's state is locked, some of them on the thread that answers other nodes. They call nothing of weir/dsm.h, no fetch, install or remove, wait for nobody,
+//    and access no shared memory; whatever else is declared here may be used in them. They are called one at a time on each node.
 // 7. REQUIRES, for all that names no other rule: between weir_dsm_start and weir_dsm_finish. Extents, and tapes that do not record, may be used at any time.
-// 8. Protocols: LRC knows updates one by one. HLRC knows them at the home of a unit: its tapes are of whole units. SC has no versions: it records reads and requests, its
-//    writes are units without updates, and data tapes (missing, new) are empty.
+// 8. Protocols: LRC and HLRC know updates one by one, HLRC those of units that are pages. Of requests, HLRC's homes hear. SC has no versions: it records reads and writes as they
+//    trap, no requests, and has no updates: data tapes (missing, new) are empty, and nothing is sent.
+// 9. With WEIR_DSM_TAPES=off, tapes record and hooks are called, and send does nothing.
 // Source: Keleher, Tapeworm: High-Level Abstractions of Shared Accesses (OSDI 1999), section 2 and table 1.
 //
 // A replay barrier of one's own (the paper's figure 3):
@@ -57,7 +58,7 @@ class Extent {
 
   Extent() noexcept : state_(nullptr) {}
   // The units that [address, address + size) touches. What is not shared memory is left out.
-  Extent(const void* address, std::size_t size);
+  Extent(const void* address, std::size_t size);  // REQUIRES: between weir_dsm_start and weir_dsm_finish
   Extent(const Extent& other);
   Extent(Extent&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
   Extent& operator=(const Extent& other);
@@ -131,23 +132,22 @@ class Tape {
 
   // --- Recording what this node does, into this tape, from now on. A tape may record several kinds at once, several tapes may record at once. Starting twice is well.
 
-  // Which units are written. An event comes into being as its interval ends, at this node's next synchronization. Units that are writable already do not trap any more:
-  // `thorough` takes that right away from all, so that those are seen too, at the price of a trap for each that is written on; without, only units that are written
-  // after not having been written for a while are seen.
+  // Which units are written. An event comes into being as its interval ends, at this node's next synchronization. A unit that no other node has asked for stays writable
+  // over intervals and then counts as written in each of them. `thorough` takes that right away, so that all is exact, at the price of a trap for each unit in each interval.
   void start_writing(bool thorough = true);
-  // Which units are read. Units that are readable already are seen only where `thorough` takes that right away. A unit that is written is read too.
+  // Which units are read. Units that are readable already are seen only where `thorough` takes that right away, once, now. A unit that is written is read too.
   void start_reading(bool thorough = false);
   // Which units other nodes ask this one for, by faults, touches and fetches; not what they are sent without asking.
   void start_requesting();
   // stop_writing ends this node's interval, so that the tape has all that the calling thread has written before; other threads' writes, those that they have
-  // ordered before. Stopping what was not started is well. REQUIRES: no hook is running in this thread.
+  // ordered before. Stopping what was not started is well.
   void stop_writing();
   void stop_reading();
   void stop_requesting();
   void stop();  // all three
   bool records() const noexcept;
   // What was recorded so far, leaving this tape empty and recording on: each event is in exactly one of the tapes taken. Ends the interval as stop_writing does, where
-  // writes are recorded; in a hook it does not.
+  // writes are recorded.
   Tape take();
 
   // --- Sets
@@ -192,7 +192,7 @@ class Tape {
   // --- Data
 
   // Puts the updates that the tape's writes describe into the parcel, and with each what is needed to apply it where and when it should be. An update that this node does
-  // not have, or that its receiver is known to have, is left out. Answers how many there are in it now. Does not wait.
+  // not have is left out. Answers how many there are in it now. Does not wait.
   std::size_t add_data(Parcel& parcel) const;
   // Applies the updates that lie in a parcel, and adds them to this tape. Of an update whose predecessors are missing, nothing is lost: it is kept until they are there.
   // Units that lack nothing afterwards are valid. Answers how many updates there were. Does not wait.
@@ -217,8 +217,8 @@ class Tape {
   State* state_;  // NULL: empty, and does not record
 };
 
-// What travels: entries of bytes under numbers of the user's choice, and updates. The runtime's own messages carry one in each direction of a lock's request and grant, and
-// of a fault's reply (Hooks); one that is made here is sent as a message of its own.
+// What travels: entries of bytes under numbers of the user's choice, and updates. The runtime's own messages carry one: a lock's request and its grant, and the reply to a
+// fault (Hooks). One that is made here is sent as a message of its own (post).
 class Parcel {
  public:
   Parcel() noexcept : state_(nullptr) {}
@@ -256,72 +256,71 @@ class Parcel {
 // The updates that this node knows of and lacks, for the units of the extent (the paper's missing_data_tape, miss(S)). With all of them the units are valid.
 Tape missing_data_tape(const Extent& units);
 // The updates to these units that somebody learns of by a synchronization (the paper's get_new_tape, new(S)). In add_to_lock_grant: what the receiver of the grant will learn
-// from it. Elsewhere: what the calling thread has learned by the last lock, barrier or condition that it got; of these, those that the node still lacks.
+// from it. Elsewhere: what this node has learned since it was last granted a lock or passed a barrier, by that too; of these, those that it still lacks.
 Tape new_data_tape(const Extent& units);
 // For each node, up to which of its intervals this one knows.
 std::vector<std::uint32_t> vector_time();
 
 // --- Moving data
 
-// Sends the updates of the tape's writes, those that this node has and the receiver is not known to have, to that node, which applies them as they arrive. Does not wait for that.
-// One message, of the kind "flush"; none where there is nothing to send. To itself: nothing.
+// Sends the updates of the tape's writes, those that this node has and the receiver is not known to have, to that node, which applies them as it learns of the writes. Of this
+// node's own, those in between come along that the receiver lacks. Does not wait for it, but the next barrier does. One message, of the kind "flush"; none where there is nothing to
+// send. To itself: nothing.
 void send(unsigned node, const Tape& tape);
 // To all others, each what it lacks.
 void send_all(const Tape& tape);
-// Asks for the updates of the tape that this node lacks, all at once, and waits for them: one request to each node that has some.
+// Makes the units of the tape's writes valid: asks for all that they lack, at once, one request to each node that has some, and waits.
 void fetch(const Tape& tape);
-// The same, and does not wait: they are applied as they arrive. A fault on a unit that is on its way waits for it, and does not ask again.
-void prefetch(const Tape& tape);
-// To a node's Hooks::received, in the order in which one thread sends them to it. Does not wait. The parcel is empty afterwards. May be the node itself.
+// To a node's Hooks::received, in the order in which one thread sends them to it. Does not wait. The parcel is empty afterwards. May be the node itself: then it is called in here.
 void post(unsigned node, Parcel&& parcel);
 
 // --- Upcalls
 
 // What a synchronization library hooks into; each does nothing here. Install the same ones in the same order on every node: what one adds, its namesake on the other node reads.
 // With several, they are called one after the other in the order of installation, and share the parcels: choose different numbers.
-// Locks: the request is made by who wants the lock, and gets to who held it last, which grants; where that is the same node, nothing is sent and only lock_entry,
-// lock_acquired and lock_release are called.
+// Locks: the request is made by who wants the lock, and gets to who held it last, which grants; where that is the same node, nothing is sent and only lock_acquired and
+// lock_release are called. What is to happen before a lock is asked for in any case, a program does before it calls weir_dsm_lock.
 class Hooks {
  public:
   virtual ~Hooks() = default;
 
-  // The calling thread is about to ask for the lock; has got it; is about to release it.
-  virtual void lock_entry(std::uint32_t lock) { static_cast<void>(lock); }
+  // The calling thread has got the lock (by a condition too); is about to release it.
   virtual void lock_acquired(std::uint32_t lock) { static_cast<void>(lock); }
   virtual void lock_release(std::uint32_t lock) { static_cast<void>(lock); }
 
   // In this order. Who asks, before the request is sent:
   virtual void add_to_lock_request(Parcel& request, std::uint32_t lock) { static_cast<void>(request), static_cast<void>(lock); }
-  // Who holds the lock or held it last, as the request arrives; server:
+  // Who holds the lock or held it last, as it is going to grant the request:
   virtual void read_from_lock_request(Parcel& request, std::uint32_t lock, unsigned asker) {
     static_cast<void>(request), static_cast<void>(lock), static_cast<void>(asker);
   }
-  // The same, as the grant is sent. `request`: what read_from_lock_request has left in it. Server, or the thread that releases:
+  // The same, after that. `request`: what read_from_lock_request has left in it.
   virtual void add_to_lock_grant(Parcel& request, Parcel& grant, std::uint32_t lock, unsigned asker) {
     static_cast<void>(request), static_cast<void>(grant), static_cast<void>(lock), static_cast<void>(asker);
   }
   // Who has asked, before lock_acquired; what the lock orders before is known by now:
   virtual void read_from_lock_grant(Parcel& grant, std::uint32_t lock) { static_cast<void>(grant), static_cast<void>(lock); }
 
-  // The thread that arrives last of this node's, before the arrival is told to others; the first that goes on, after what the barrier orders before is known.
+  // The thread that arrives last of this node's, before the arrival is told to others, and the same one after what the barrier orders before is known. Not called for reductions,
+  // shares and totals.
   virtual void barrier_entry(std::uint32_t barrier) { static_cast<void>(barrier); }
   virtual void barrier_leave(std::uint32_t barrier) { static_cast<void>(barrier); }
 
-  // A trap in shared memory, before the protocol makes the unit accessible (which may need no other node).
+  // A trap in shared memory (or a touch), before the protocol makes the unit accessible (which may need no other node).
   virtual void fault(std::uint32_t unit, bool writes) { static_cast<void>(unit), static_cast<void>(writes); }
-  // Another node asks for a unit; the reply is going to be sent. Server. `reply` is read by read_from_page_reply there.
+  // Another node asks for a unit, and is going to be answered. A request for several units has one reply, and so all of these calls one parcel. LRC and HLRC.
   virtual void page_request(Parcel& reply, std::uint32_t unit, unsigned asker) {
     static_cast<void>(reply), static_cast<void>(unit), static_cast<void>(asker);
   }
-  // The thread that faulted, once the unit is accessible; only where something was added.
-  virtual void read_from_page_reply(Parcel& reply, std::uint32_t unit) { static_cast<void>(reply), static_cast<void>(unit); }
+  // Who asked, as the reply is read; only where something was added.
+  virtual void read_from_page_reply(Parcel& reply, unsigned from) { static_cast<void>(reply), static_cast<void>(from); }
 
-  // A parcel that another node has posted. Server.
+  // A parcel that a node has posted.
   virtual void received(Parcel& parcel, unsigned from) { static_cast<void>(parcel), static_cast<void>(from); }
 };
 
-// The hooks must live until they are removed. Removing waits until no call to them is running. REQUIRES: not called from a hook.
-// What is installed before weir_dsm_start is there from the first message on; else install before a barrier on every node.
+// For the calling thread's node. The hooks must live until they are removed; after that none of their functions is running. Those for messages of others: install before a
+// barrier on every node, remove after one. REQUIRES: not called from a hook.
 void install(Hooks& hooks);
 void remove(Hooks& hooks);
 

@@ -1,7 +1,6 @@
 // The C functions of weir/dsm.h: each finds its thread, checks what a caller may get wrong, and calls the part that does it.
 #include "dsm/api.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include <thread>
 
 #include "dsm/bootstrap.h"
+#include "dsm/checkpoint.h"
 #include "dsm/failure.h"
 #include "dsm/transport/ucx.h"
 
@@ -379,7 +379,9 @@ void weir_dsm_counters_total(weir_dsm_counters* counters) {
   memcpy(counters, sums, sizeof mine);
 }
 
-int weir_dsm_checkpoint(const char*, void*) { return ENOSYS; }
-void* weir_dsm_restart(const char*) { return nullptr; }
+// --- Checkpoints
+
+int weir_dsm_checkpoint(const char* directory, void* root) { return write_checkpoint(directory, root, this_thread()); }
+void* weir_dsm_restart(const char* directory) { return read_checkpoint(directory, this_thread()); }
 
 }  // extern "C"

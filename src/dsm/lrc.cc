@@ -106,14 +106,14 @@ void LrcProtocol::make_diff(LazyPage& page, RightChanges& changes, bool closed) 
     if (page.dirty) {
       page.dirty = false;
       std::erase(node_.dirty, &page);
-      if (!bytes.empty()) node_.intervals.close({page.id});
+      if (!bytes.empty()) node_.tapeworm.on_interval_closed(*node_.intervals.close({page.id}));
     }
   } else {
     std::unique_ptr<uint8_t[]> now(new uint8_t[page.size]);
     memcpy(now.get(), page.open, page.size);
     bytes = make_bytes(page.twin.get(), now.get(), page.size);
     page.twin = std::move(now);
-    if (!bytes.empty() && !closed) node_.intervals.close({page.id});
+    if (!bytes.empty() && !closed) node_.tapeworm.on_interval_closed(*node_.intervals.close({page.id}));
   }
   const uint32_t last = node_.intervals.known()[me];
   if (!bytes.empty() || closed) {  // a home waits for what a notice has promised, be it nothing

@@ -13,6 +13,7 @@
 #include <algorithm>
 
 #include "dsm/failure.h"
+#include "sys/memory.h"
 #include "weir/region.h"
 
 namespace weir::dsm {
@@ -46,8 +47,10 @@ Segment::~Segment() {
 }
 
 void Segment::protect(uint64_t offset, uint64_t size, Right right) {
-  if (mprotect(program_ + offset, size, protection_of(right)) == 0) return;
-  fail("the rights of shared memory cannot be changed (%s): pages with different rights alternate too often for vm.max_map_count; use larger units", strerror(errno));
+  const long result = sys::protect(reinterpret_cast<uint64_t>(program_) + offset, size, protection_of(right));
+  if (result == 0) return;
+  fail("the rights of shared memory cannot be changed (%s): pages with different rights alternate too often for vm.max_map_count; use larger units",
+       strerror(static_cast<int>(-result)));
 }
 
 void Segment::clear(uint64_t offset, uint64_t size) { madvise(open_ + offset, size, MADV_REMOVE); }

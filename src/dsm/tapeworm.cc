@@ -42,7 +42,14 @@ void Tapeworm::on_fault(Page& page, bool write, Thread& thread) {
   const uint32_t open = node_.intervals.known()[node_.me()] + 1;
   for (Recorder* recorder : recorders) {
     if (recorder->reads) recorder->tape.add({tape::Kind::kRead, node_.me(), open, page.id});
+    if (!recorder->writes || !write) continue;
+    if (!node_.lazy_of(page)) {
+      recorder->tape.add({tape::Kind::kWrite, node_.me(), open, page.id});  // SC closes no intervals of it
+    } else if (recorder->exact) {
+      as_lazy(page).shared = true;
+    }
   }
+  hooks.fault(page.id, write);
   if (page.pushed) {
     page.pushed = false;
     node_.counters.now.updates_used += measures() ? 1 : kSampling;
@@ -112,6 +119,7 @@ void Tapeworm::on_request(Page& page, NodeId from) {
   for (Recorder* recorder : recorders) {
     if (recorder->requests) recorder->tape.add({tape::Kind::kRequest, from, open, page.id});
   }
+  hooks.page_request(page.id, from);
   if (!enabled()) return;
   sent_.resize(node_.nodes());
   sent_[from][page.id] = as_lazy(page).applied[node_.me()];
@@ -126,10 +134,12 @@ void Tapeworm::put_extent(Message& reply) {
   std::vector<uint8_t> bytes;
   if (!extent.empty()) extent.append_to(&bytes);
   reply.put_list(bytes);
+  hooks.put_reply(reply);
 }
 
 void Tapeworm::read_extent(Message& reply, Thread& thread) {
   const std::vector<uint8_t> bytes = reply.get_list<uint8_t>();
+  hooks.read_reply(reply);
   if (bytes.empty()) return;
   tape::Reader reader(bytes);
   if (const auto extent = tape::Extent::read_from(&reader)) thread.wanted += *extent;
@@ -236,6 +246,7 @@ void Tapeworm::push(NodeId to, const std::vector<UnitId>& units) {
 }
 
 void Tapeworm::on_message(Message&& message) {
+  if (hooks.on_message(message)) return;
   const size_t before = brought_.size();
   keep_data(message);
   node_.counters.now.updates_received += brought_.size() - before;
@@ -247,6 +258,7 @@ void Tapeworm::on_message(Message&& message) {
 
 void Tapeworm::before_barrier(uint32_t barrier) {
   barrier_ = barrier;
+  hooks.barrier_entry(barrier);
   replaying_ = enabled() && (called_replay_ || node_.settings.tapes == Tapes::kAuto);
   if (!replaying_) return;
   if (!called_replay_) pattern_ = WEIR_DSM_DYNAMIC;
@@ -292,12 +304,14 @@ void Tapeworm::before_barrier_release(uint32_t pushes, std::vector<uint8_t> advi
   }
   while (pushes_received_ < pushes) node_.changed.wait(held);
   pushes_received_ -= pushes;
+  known_before_ = node_.intervals.known();
 }
 
 void Tapeworm::after_barrier() {
   last_barrier_ = barrier_;
   called_replay_ = false;
   if (!brought_.empty()) open_pages(std::exchange(brought_, {}), 0, false);
+  hooks.barrier_leave(barrier_);
 }
 
 // --- Produced, or for all

@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "dsm/hooks.h"
 #include "dsm/intervals.h"
 #include "dsm/message.h"
 #include "tape/extent.h"
@@ -25,6 +26,7 @@ class LazyPage;
 class LrcProtocol;
 class Node;
 class Page;
+class Tapeworm;
 struct Thread;
 struct Diff;
 using DiffPtr = std::shared_ptr<const Diff>;
@@ -47,11 +49,16 @@ struct Recording {
 struct Recorder {
   tape::Tape tape;
   bool writes = false, reads = false, requests = false;
+  bool exact = false;      // what is written is protected again with each interval
+  Tapeworm* of = nullptr;  // whose recorders this is one of; NULL: none's, or that node is gone
 };
 
 class Tapeworm {
  public:
-  explicit Tapeworm(Node& node) : node_(node) {}
+  explicit Tapeworm(Node& node) : hooks(node), node_(node) {}
+  ~Tapeworm() {
+    for (Recorder* recorder : recorders) recorder->of = nullptr;
+  }
 
   // --- Faults
   void on_fault(Page& page, bool write, Thread& thread);
@@ -95,10 +102,14 @@ class Tapeworm {
   // From here on every write faults, so that a recording sees it.
   void record_exactly();
   std::vector<Recorder*> recorders;
+  HookList hooks;
+  // What this node has known when it was last granted a lock or passed a barrier, before that.
+  const VectorTime& known_before() const { return known_before_; }
 
   void on_message(Message&& message);
 
  private:
+  friend struct Access;  // tapes of the program's own: tape_states.h
   struct Use {           // of a unit that a lock or a push brings
     bool written = false;
     uint8_t unused = 0;  // times in a row
@@ -134,6 +145,7 @@ class Tapeworm {
   uint32_t pushes_received_ = 0;                    // messages, less those that barriers have waited for
   std::vector<UnitId> brought_;                     // by pushes since the last barrier
   uint32_t sample_ = 0;
+  VectorTime known_before_;
   // Producers
   std::unordered_map<UnitId, std::shared_ptr<const tape::Extent>> produced_;
   std::vector<std::shared_ptr<const tape::Extent>> to_tell_;

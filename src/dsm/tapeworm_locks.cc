@@ -51,9 +51,10 @@ void Tapeworm::add_to_lock_request(uint32_t number, Thread& thread, Message& req
   }
   request.put_list(bytes);
   request.put_list(missing);
+  hooks.put_request(number, request);
 }
 
-void Tapeworm::add_to_lock_grant(uint32_t, const VectorTime& theirs, Message& request, Message& added) {
+void Tapeworm::add_to_lock_grant(uint32_t number, const VectorTime& theirs, Message& request, Message& added) {
   const std::vector<uint8_t> bytes = request.get_list<uint8_t>();
   const auto missing = request.get_list<LrcProtocol::Wanted>();
   std::map<std::pair<UnitId, NodeId>, LrcProtocol::Wanted> wanted;
@@ -91,6 +92,7 @@ void Tapeworm::add_to_lock_grant(uint32_t, const VectorTime& theirs, Message& re
   }
   added.put(count);
   added.put_bytes(data.body.data(), data.body.size());
+  hooks.grant(number, theirs, request, added);
 }
 
 void Tapeworm::before_grant(uint32_t number, Thread& thread, Message& grant) {
@@ -98,6 +100,8 @@ void Tapeworm::before_grant(uint32_t number, Thread& thread, Message& grant) {
   data.body = grant.get_list<uint8_t>();
   std::vector<UnitId> others = std::exchange(brought_, {});
   keep_data(data);
+  hooks.keep_grant(data);
+  known_before_ = node_.intervals.known();
   thread.brought = std::exchange(brought_, std::move(others));
   node_.counters.now.updates_received += thread.brought.size();
   locks_[number].brought += static_cast<uint32_t>(thread.brought.size());
@@ -110,6 +114,7 @@ void Tapeworm::on_acquired(uint32_t number, Thread& thread, Message* grant) {
     const Advice advice = std::exchange(thread.advice, {});
     thread.records_lock = enabled() && (advice.kind == Advice::kAuto || (advice.kind == Advice::kNone && node_.settings.tapes == Tapes::kAuto));
   }
+  hooks.acquired(number, grant);
   if (!thread.records_lock) return;
   thread.records_lock = false;
   thread.lock_recordings.push_back(std::make_unique<Recording>());
@@ -118,6 +123,7 @@ void Tapeworm::on_acquired(uint32_t number, Thread& thread, Message* grant) {
 }
 
 void Tapeworm::on_release(uint32_t number, Thread& thread) {
+  hooks.release(number);
   const auto is_its = [&](const auto& recording) { return recording->lock == number; };
   const auto found = std::find_if(thread.lock_recordings.begin(), thread.lock_recordings.end(), is_its);
   if (found == thread.lock_recordings.end()) return;

@@ -55,6 +55,9 @@ void Simulation::arrived(uint32_t node, bool by_server) {
 }
 
 void Simulation::released(uint32_t node, const Stamp& all, uint64_t bytes) {
+  // Before anybody is let go: children may arrive at the next one while this node still waits for what was sent to it.
+  barrier_[node].missing = 1 + children(node);
+  barrier_[node].news = barrier_[node].reduced = 0;
   for (uint32_t i = 0; i < children(node); i++) {
     const uint32_t child = node * settings_.arity + 1 + i;
     const bool is_leaf = children(child) == 0;
@@ -71,8 +74,6 @@ void Simulation::let_go(uint32_t node) {
     return;
   }
   const std::vector<Thread*> waiting = std::exchange(barrier_[node].arrived, {});
-  barrier_[node].missing = 1 + children(node);
-  barrier_[node].news = barrier_[node].reduced = 0;
   for (Thread* thread : waiting) {
     engine_.counters[node].barrier_wait += engine_.now() - thread->since;
     engine_.at(engine_.now(), [this, thread] { next(thread); });

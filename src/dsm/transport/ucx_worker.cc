@@ -51,6 +51,8 @@ UcxContext::UcxContext() {
   ucp_config_t* config = nullptr;
   check(ucp_config_read(nullptr, nullptr, &config), "ucp_config_read");
   check(ucp_config_modify(config, "RNDV_THRESH", "inf"), "ucp_config_modify");
+  // System V shared memory has hung a kernel where many processes attach it; POSIX shared memory does the same. Who wants it asks for it.
+  if (!getenv("UCX_TLS")) check(ucp_config_modify(config, "TLS", "^sysv"), "ucp_config_modify");
   ucp_params_t params{};
   params.field_mask = UCP_PARAM_FIELD_FEATURES;
   params.features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP;

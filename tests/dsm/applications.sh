@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Each application of bench/dsm on four nodes, under each protocol, without and with tapes: its result is the sequential one.
+# usage: applications.sh BUILD [APPLICATION...]
+set -uo pipefail
+build=$1
+shift
+bin=$build/bench/dsm
+launch=(mpirun.openmpi --oversubscribe -n 4)
+[ "$(id -u)" = 0 ] && launch=(mpirun.openmpi --allow-run-as-root --oversubscribe -n 4)
+applications=("$@")
+[ $# -gt 0 ] || applications=(sor tsp gauss quicksort water-nsquared water-spatial barnes lu floyd is mm)
+bad=0
+try() {  # NAME COMMAND...
+  local name=$1 output status
+  shift
+  output=$(timeout 60 "$@" 2>&1)
+  status=$?
+  if [ "$status" != 0 ] || ! grep -q '"result": *"right"' <<<"$output"; then
+    echo "$name: status $status"
+    tail -5 <<<"$output"
+    bad=1
+  fi
+}
+for application in "${applications[@]}"; do
+  for protocol in lrc hlrc sc; do
+    for tapes in none all; do
+      try "$application $protocol $tapes" env WEIR_DSM_PROTOCOL=$protocol "${launch[@]}" "$bin/$application" --small --tapes $tapes
+    done
+  done
+  try "$application automatic" env WEIR_DSM_TAPES=auto "${launch[@]}" "$bin/$application" --small --tapes none
+done
+# The other MPI, the units of the region paper, several threads a node.
+for application in "${applications[@]}"; do
+  case $application in
+    mm | sor | lu | floyd | is | tsp)
+      for unit in region annotated; do
+        try "$application by $unit" "${launch[@]}" "$bin/$application" --small --unit $unit
+      done ;;
+    *) try "$application, two threads a node" env WEIR_DSM_THREADS=2 mpirun.mpich -n 2 "$bin/$application" --small --tapes all ;;
+  esac
+done
+exit $bad
