@@ -61,8 +61,8 @@ typedef struct weir_dsm_attributes { /* zero: the default of each */
 
 /* By any node; another learns the address from it as it learns any other value. Aligned to 64 bytes; from 2 KiB on, to units of its own. Never NULL: too
  * little memory ends the job. */
-void *weir_dsm_alloc(size_t size) __attribute__((malloc));
-void *weir_dsm_alloc_with(size_t size, const weir_dsm_attributes *attributes) __attribute__((malloc));
+void *weir_dsm_alloc(size_t size);
+void *weir_dsm_alloc_with(size_t size, const weir_dsm_attributes *attributes);
 /* By any node, once nobody uses it. NULL is well. */
 void weir_dsm_free(void *memory);
 /* Makes [address, address + size) readable, or writable too, by one round of messages instead of one for each unit. It may be taken away again at the
@@ -138,10 +138,12 @@ void weir_dsm_counters_total(weir_dsm_counters *counters);
 
 /* --- Checkpoints */
 
-/* Collective; a barrier. Writes the whole shared memory, allocations and `root` (an address in it, by which the program finds its data) to DIRECTORY; an earlier
- * checkpoint there stands until this one is complete on all nodes. 0, or an error number. */
+/* Collective; a barrier. Writes the whole shared memory with its regions, allocations and `root` (node 0's: an address in it, by which the program finds its data) to
+ * DIRECTORY, which all nodes must see and no other job uses; an earlier checkpoint there stands until this one is complete on all nodes. No other thread may use shared
+ * memory meanwhile, and no lock be held; conditions and semaphores are not saved. 0, or an error number, the same on all nodes. */
 int weir_dsm_checkpoint(const char *directory, void *root);
-/* Collective, right after the start, with any number of nodes. Answers the root; NULL: there is no checkpoint. */
+/* Collective, right after the start, with any number of nodes and the WEIR_DSM_ADDRESS of then. Regions have the numbers that they had, and are attached anew. Answers the
+ * root; NULL: there is no checkpoint. A damaged one ends the job. */
 void *weir_dsm_restart(const char *directory);
 
 #ifdef __cplusplus

@@ -248,7 +248,8 @@ class locked {
  private:
   Mutex lock_;
 };
-locked(std::uint32_t) -> locked<mutex>;
+template <typename Number, typename = std::enable_if_t<std::is_integral_v<Number>>>
+locked(Number) -> locked<mutex>;
 
 // Waited for under a lock, always the same one:
 //   weir::dsm::locked guard(queue);

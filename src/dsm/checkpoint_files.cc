@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -36,9 +37,11 @@ struct Record {
   uint32_t unit = kNoUnit;
   uint32_t zero = 0;
   uint64_t size = 0;
-  uint64_t checksum = 0;  // of the bytes
+  uint64_t checksum = 0;  // of what is before it, and of the bytes
 };
 static_assert(sizeof(Record) == 24);
+
+uint64_t checksum_of(const Record& record, const uint8_t* bytes) { return checksum(checksum(0, &record, offsetof(Record, checksum)), bytes, record.size); }
 
 int close_synced(FILE* file, int error) {
   if (!error && fflush(file)) error = errno;
@@ -96,7 +99,7 @@ void UnitWriter::add(UnitId unit, const uint8_t* bytes, uint64_t size) {
   Record record;
   record.unit = unit;
   record.size = size;
-  record.checksum = checksum(0, bytes, size);
+  record.checksum = checksum_of(record, bytes);
   sum_.checksum = checksum(sum_.checksum, &record, sizeof record);
   put(&record, sizeof record);
   put(bytes, size);
@@ -156,7 +159,7 @@ bool UnitReader::next(UnitId& unit, std::vector<uint8_t>& bytes) {
   if (record.size > expected_.size - sum_.size) fail("the checkpoint is damaged: %s has a unit %u of %" PRIu64 " bytes", path_.c_str(), record.unit, record.size);
   bytes.resize(record.size);
   get(bytes.data(), record.size);
-  if (checksum(0, bytes.data(), bytes.size()) != record.checksum) fail("the checkpoint is damaged: the checksum of unit %u in %s is wrong", record.unit, path_.c_str());
+  if (checksum_of(record, bytes.data()) != record.checksum) fail("the checkpoint is damaged: the checksum of unit %u in %s is wrong", record.unit, path_.c_str());
   unit = record.unit;
   units_++;
   return true;

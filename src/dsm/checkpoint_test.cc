@@ -53,11 +53,15 @@ class Cluster {
   T* view(NodeId node, uint64_t offset) {
     return reinterpret_cast<T*>(nodes_[node]->memory.segment.program() + offset);
   }
-  uint64_t offset(NodeId node, const void* address) { return static_cast<uint64_t>(static_cast<const uint8_t*>(address) - nodes_[node]->memory.segment.program()); }
+  uint64_t offset(NodeId node, const void* address) {
+    seen_ = address;  // else the compiler may leave stores to a new allocation out, whose address nobody else seems to get
+    return static_cast<uint64_t>(static_cast<const uint8_t*>(address) - nodes_[node]->memory.segment.program());
+  }
 
  private:
   std::vector<std::unique_ptr<Transport>> transports_;
   std::vector<std::unique_ptr<Node>> nodes_;
+  std::atomic<const void*> seen_{nullptr};
 };
 
 constexpr uint32_t kWords = 40'000;  // 78 pages and a part
@@ -82,7 +86,8 @@ void* allocate(size_t size, weir_dsm_home home, weir_dsm_unit unit = WEIR_DSM_PA
 uint64_t make(Cluster& cluster, NodeId node) {
   uint64_t offset = 0;
   if (node == 0) {
-    auto* root = static_cast<Root*>(weir_dsm_alloc(sizeof(Root)));
+    offset = cluster.offset(0, weir_dsm_alloc(sizeof(Root)));
+    auto* root = cluster.view<Root>(0, offset);
     root->words = cluster.offset(0, allocate(kWords * 8, WEIR_DSM_BLOCK));
     void* freed = weir_dsm_alloc(10'000);
     root->big = cluster.offset(0, allocate(kWords * 8, WEIR_DSM_FIRST_TOUCH, WEIR_DSM_PAGES, 4));
@@ -91,13 +96,12 @@ uint64_t make(Cluster& cluster, NodeId node) {
     root->region = weir_dsm_region_alloc(5'000, nullptr);
     root->freed = cluster.offset(0, freed);
     weir_dsm_free(freed);
-    offset = cluster.offset(0, root);
   }
   weir_dsm_share(&offset, sizeof offset, 0);
   return offset;
 }
 
-// Everybody writes a part of all; who writes what changes with the rounds. Regions are written by one.
+// Everybody writes a part of all pages, one node the other units; who writes what changes with the rounds.
 void write(Cluster& cluster, NodeId node, uint64_t offset, uint64_t round, uint64_t* region) {
   const unsigned nodes = weir_dsm_nodes();
   weir_dsm_barrier(1);
@@ -105,13 +109,13 @@ void write(Cluster& cluster, NodeId node, uint64_t offset, uint64_t round, uint6
   auto* words = cluster.view<uint64_t>(node, root.words);
   auto* big = cluster.view<uint64_t>(node, root.big);
   auto* annotated = cluster.view<uint64_t>(node, root.annotated);
-  weir_dsm_write_access(annotated);
   for (uint64_t i = 0; i < kWords; i++) {
     if ((i / 100 + round) % nodes == node) words[i] = value_of(round, i);
     if (i / 700 % 3 == 0 && (i / 1000 + round) % nodes == node) big[i] = value_of(round, i + 1);
-    if (i < 1250 && (i + round) % nodes == node) annotated[i] = value_of(round, i + 2);
   }
   if (round % nodes == node) {
+    weir_dsm_write_access(annotated);
+    for (uint64_t i = 0; i < 1250; i++) annotated[i] = value_of(round, i + 2);
     for (uint64_t i = 0; i < 625; i++) region[i] = value_of(round, i + 3);
     *cluster.view<uint64_t>(node, root.small) = round;
     cluster.view<Root>(node, offset)->round = round;
@@ -280,15 +284,18 @@ TEST_P(CheckpointTest, DamageIsFoundOut) {
     }
   }
   change("current", 14);
-  expect_found_out("generation-2/directory");
+  expect_found_out("generation-2/directory|current cannot be read");  // the digit may be none any more
   change("current", 14);
   read_round(2, 2, 0);
 }
 
 TEST_P(CheckpointTest, MissingAndShortFilesAreFoundOut) {
   write_rounds(3, 2);
-  std::filesystem::resize_file(file("generation-2/node-2"), std::filesystem::file_size(file("generation-2/node-2")) - 24);
+  const std::string last = file("generation-2/node-2");
+  std::filesystem::copy_file(last, file("whole"));
+  std::filesystem::resize_file(last, std::filesystem::file_size(last) - 24);
   expect_found_out("node-2 has not the");
+  std::filesystem::rename(file("whole"), last);
   std::filesystem::remove(file("generation-2/node-1"));
   expect_found_out("incomplete: .*node-1");
   std::filesystem::resize_file(file("current"), 5);

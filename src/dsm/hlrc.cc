@@ -38,7 +38,7 @@ void HlrcProtocol::on_fault(Page& page, bool write, Thread& thread, std::unique_
 
 void HlrcProtocol::on_interval_closed(const Interval&, const std::vector<Page*>& pages) {
   RightChanges changes(node_.memory.segment);
-  const auto stays_home = [&](Page& page) { return page.kind == UnitKind::kPages && page.home == node_.me() && !home_page(page).shared; };
+  const auto stays_home = [&](Page& page) { return page.kind == UnitKind::kPages && page.home == node_.me() && !home_page(page).shared && !node_.tapeworm.closes_exactly(); };
   for (Page* page : pages) {
     if (page->kind == UnitKind::kPages && page->right == Right::kWrite && !stays_home(*page)) changes.add(*page, Right::kRead);
   }

@@ -1,5 +1,5 @@
 // The problem: a hook runs in the middle of the runtime, with the node's mutex held, and is to use tapes and parcels, whose functions lock that mutex themselves. So each call notes
-// for its thread which node it is in, and Inside locks nothing there.
+// for its thread which node's it is, and Inside locks nothing there; neither does it where an Inside lives already.
 //
 // Invariant: hooks are called with the mutex held and it is not let go of until they return; so one that is removed is not running, and a parcel of the members' belongs to one
 // message only.
@@ -18,28 +18,33 @@ namespace weir::dsm {
 
 namespace {
 
-thread_local Node* running_in = nullptr;
+thread_local Node* locked = nullptr;  // by this thread
+thread_local bool runs_hook = false;
 
 constexpr uint32_t kParcel = ~uint32_t{0};  // in the place of a push's number of diffs
 
 }  // namespace
 
-Inside::Inside() : node(running_in ? *running_in : this_thread().node), held(node.mutex, std::defer_lock) {
-  if (!running_in) held.lock();
+Inside::Inside() : Inside(locked ? *locked : this_thread().node) {}
+
+Inside::Inside(Node& its) : node(its), held(its.mutex, std::defer_lock), before_(locked) {
+  if (locked != &its) held.lock();
+  locked = &its;
 }
 
-Inside::Inside(Node& its) : node(its), held(its.mutex, std::defer_lock) {
-  if (running_in != &its) held.lock();
-}
+Inside::~Inside() { locked = before_; }
 
 template <typename Call>
 void HookList::each(Call call) {
-  Node* const before = std::exchange(running_in, &node_);
+  if (all_.empty()) return;
+  Node* const before = std::exchange(locked, &node_);
+  const bool nested = std::exchange(runs_hook, true);
   for (Hooks* hooks : all_) call(*hooks);
-  running_in = before;
+  locked = before;
+  runs_hook = nested;
 }
 
-bool HookList::is_running() { return running_in; }
+bool HookList::is_running() { return runs_hook; }
 void HookList::remove(Hooks& hooks) { std::erase(all_, &hooks); }
 
 // --- Faults

@@ -16,14 +16,20 @@ namespace weir::dsm {
 
 class Node;
 
-// The node's state, locked for as long as this lives; in a hook it is already.
+// The node's state, locked for as long as this lives; in a hook, or where another one lives in this thread, it is already.
 class Inside {
  public:
   Inside();  // the calling thread's node
   explicit Inside(Node& its);
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+  ~Inside();
 
   Node& node;
-  std::unique_lock<std::mutex> held;  // in a hook: of nothing
+  std::unique_lock<std::mutex> held;  // where it is locked already: of nothing
+
+ private:
+  Node* before_;
 };
 
 class HookList {

@@ -82,7 +82,7 @@ void LrcProtocol::on_interval_closed(const Interval&, const std::vector<Page*>& 
   RightChanges changes(node_.memory.segment);
   for (Page* base : pages) {
     LazyPage& page = lazy(*base);
-    if (page.kind == UnitKind::kPages ? page.shared : node_.closing_for_program) {
+    if (page.kind == UnitKind::kPages ? page.shared || node_.tapeworm.closes_exactly() : node_.closing_for_program) {
       page.dirty = false;
       if (page.right == Right::kWrite) changes.add(page, Right::kRead);
     } else {
@@ -308,17 +308,17 @@ void LrcProtocol::answer(LazyPage& page, const std::vector<Wanted>& wanted, cons
   const NodeId me = node_.me();
   page.shared = true;
   std::vector<DiffPtr> found;
-  bool mine = false;
+  bool mine = false, lacks = false;  // this node's copy may hold diffs that it has got as part of a copy
   for (const Wanted& some : wanted) {
     mine |= some.node == me;
-    find_diffs(page, some, found);
+    lacks |= !find_diffs(page, some, found);
   }
   size_t size = 0;
   for (const DiffPtr& diff : found) size += diff->bytes.size();
   const uint32_t upto = page.twin ? page.twin_first - 1 : node_.intervals.known()[me];
   VectorTime ours = page.applied;
   ours[me] = upto;
-  bool covers = whole && size > page.size && page.valid(me) && !page.busy;
+  bool covers = whole && (lacks || size > page.size) && page.valid(me) && !page.busy;
   for (NodeId node = 0; node < theirs.size(); node++) covers = covers && ours[node] >= theirs[node];
   if (covers) {
     reply.put(uint8_t{1});

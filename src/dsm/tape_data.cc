@@ -151,7 +151,7 @@ std::size_t Tape::add_data(Parcel& parcel) const {
   const tape::Tape& events = Access::events(*this);
   if (events.empty()) return parcel.updates();
   const Inside inside;
-  Parcel::State& state = Access::state(parcel);
+  auto& state = Access::state(parcel);
   for (auto& update : Access::find(inside.node, events)) state.updates.push_back(std::move(update));
   return state.updates.size();
 }

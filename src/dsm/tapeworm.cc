@@ -52,7 +52,7 @@ void Tapeworm::on_fault(Page& page, bool write, Thread& thread) {
   hooks.fault(page.id, write);
   if (page.pushed) {
     page.pushed = false;
-    node_.counters.now.updates_used += measures() ? 1 : kSampling;
+    node_.counters.now.updates_used += std::exchange(page.updates, 0) * (measures() ? 1 : kSampling);
     const auto lock = locks_.find(page.brought_by);
     if (lock != locks_.end()) lock->second.used++;
   }
@@ -63,6 +63,7 @@ void Tapeworm::on_miss(const Page& page, NodeId of) {
 }
 
 void Tapeworm::on_invalidated(Page& page) {
+  page.updates = 0;
   if (!page.pushed) return;
   page.pushed = false;
   for (NodeId node = 0; node < node_.nodes(); node++) {
@@ -92,10 +93,11 @@ void Tapeworm::drop_unwritten(std::vector<Page*>& pages) {
     const auto use = lock.units.find(page.id);
     const bool is_written = !page.twin || memcmp(page.twin.get(), page.open, page.size) != 0;
     if (is_written) {
-      node_.counters.now.updates_used += page.counts_once ? 1 : 0;
+      node_.counters.now.updates_used += page.counts_once ? page.updates : 0;
       lock.used++;
     }
     page.counts_once = false;
+    page.updates = 0;
     if (use != lock.units.end()) use->second.unused = is_written ? 0 : use->second.unused + 1;
     if (is_written) return false;
     page.dirty = false;
@@ -108,8 +110,9 @@ void Tapeworm::drop_unwritten(std::vector<Page*>& pages) {
 }
 
 void Tapeworm::record_exactly() {
-  for (Page* page : node_.dirty) as_lazy(*page).shared = true;
+  closes_exactly_ = true;
   node_.close_interval();
+  closes_exactly_ = false;
 }
 
 // --- Requests
@@ -162,7 +165,9 @@ void Tapeworm::prefetch(const tape::Extent& extent, Thread& thread, std::unique_
     for (LazyPage* page : some) {
       page->busy = false;
       page->asked_writers = false;
-      if (protocol->take_diffs(*page, {})) units.push_back(page->id);
+      if (!protocol->take_diffs(*page, {})) continue;
+      page->updates = 1;
+      units.push_back(page->id);
     }
     node_.counters.now.updates_received += units.size();
     open_pages(units, 0, false);
@@ -180,7 +185,10 @@ void Tapeworm::keep_data(Message& message) {
     Page& page = node_.memory.page(unit);
     if (LrcProtocol* protocol = lazy(page)) {
       protocol->keep(as_lazy(page), diff);
-      if (brought_.empty() || brought_.back() != unit) brought_.push_back(unit);
+      if (brought_.empty() || brought_.back() != unit) {
+        brought_.push_back(unit);
+        page.updates++;
+      }
     }
   }
 }
@@ -208,6 +216,7 @@ void Tapeworm::open_pages(std::vector<UnitId> units, uint32_t by, bool is_lock) 
       as_lazy(page).predicted = as_lazy(page).counts_once = true;
     } else {
       changes.add(page, Right::kRead);
+      page.updates = 0;  // others stand for it
     }
   }
 }

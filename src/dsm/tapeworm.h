@@ -101,6 +101,7 @@ class Tapeworm {
 
   // From here on every write faults, so that a recording sees it.
   void record_exactly();
+  bool closes_exactly() const { return closes_exactly_; }
   std::vector<Recorder*> recorders;
   HookList hooks;
   // What this node has known when it was last granted a lock or passed a barrier, before that.
@@ -145,6 +146,7 @@ class Tapeworm {
   uint32_t pushes_received_ = 0;                    // messages, less those that barriers have waited for
   std::vector<UnitId> brought_;                     // by pushes since the last barrier
   uint32_t sample_ = 0;
+  bool closes_exactly_ = false;
   VectorTime known_before_;
   // Producers
   std::unordered_map<UnitId, std::shared_ptr<const tape::Extent>> produced_;

@@ -112,6 +112,8 @@ class Ucx final : public Transport {
   void serve(std::function<void(Message&&)> receive, std::function<void()> idle) override {
     receive_ = std::move(receive);
     idle_ = std::move(idle);
+    server_.reach_all(node_);
+    for (auto& channel : channels_) channel->reach_all(node_);
     thread_ = start_thread("weir-dsm server", [this] { run(); });
   }
 

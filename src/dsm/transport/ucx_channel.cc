@@ -65,6 +65,11 @@ bool UcxChannel::progress() {
   return worker_.progress();
 }
 
+void UcxChannel::reach_all(NodeId me) {
+  const std::lock_guard lock(worker_mutex_);
+  worker_.reach_all(me);
+}
+
 bool UcxChannel::send(NodeId node, unsigned worker, Message&& message) {
   wanted_.fetch_add(1, std::memory_order_relaxed);
   std::unique_lock lock(worker_mutex_);

@@ -43,6 +43,9 @@ class UcxChannel {
 
   static constexpr unsigned kPlaces = 4096;
 
+  // UcxWorker::reach_all.
+  void reach_all(NodeId me);
+
  private:
   using Clock = std::chrono::steady_clock;
 

@@ -105,6 +105,12 @@ ucp_ep_h UcxWorker::endpoint(NodeId node, unsigned worker) {
   return endpoint;
 }
 
+void UcxWorker::reach_all(NodeId me) {
+  for (NodeId node = 0; node < addresses_->size(); node++) {
+    if (node != me) endpoint(node, 0);
+  }
+}
+
 void UcxWorker::send(NodeId node, unsigned worker, Message&& message) {
   ucp_ep_h to = endpoint(node, worker);
   ucp_request_param_t param{};
