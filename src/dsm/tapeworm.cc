@@ -127,12 +127,15 @@ void Tapeworm::on_request(Page& page, NodeId from) {
   sent_.resize(node_.nodes());
   sent_[from][page.id] = as_lazy(page).applied[node_.me()];
   const auto found = produced_.find(page.id);
-  if (found != produced_.end() && std::find(to_tell_.begin(), to_tell_.end(), found->second) == to_tell_.end()) to_tell_.push_back(found->second);
+  if (found == produced_.end()) return;
+  // Once to each: who has consumed it asks for one of its pages for another reason later.
+  if (!found->second->told.insert(from).second) return;
+  to_tell_.push_back(found->second);
 }
 
 void Tapeworm::put_extent(Message& reply) {
   tape::Extent extent;
-  for (const auto& one : to_tell_) extent += *one;
+  for (const auto& one : to_tell_) extent += one->extent;
   to_tell_.clear();
   std::vector<uint8_t> bytes;
   if (!extent.empty()) extent.append_to(&bytes);
@@ -335,10 +338,10 @@ void Tapeworm::produce_start(Thread& thread) {
 void Tapeworm::produce_end(Thread& thread) {
   if (!thread.produce) return;
   std::erase(thread.recordings, &*thread.produce);
-  const auto extent = std::make_shared<const tape::Extent>(std::move(thread.produce->written));
+  const auto produced = std::make_shared<Produced>(Produced{std::move(thread.produce->written), {}});
   thread.produce.reset();
-  if (extent->size() < 2) return;
-  for (UnitId unit : *extent) produced_[unit] = extent;
+  if (produced->extent.size() < 2) return;
+  for (UnitId unit : produced->extent) produced_[unit] = produced;
 }
 
 void Tapeworm::flush_start(Thread& thread) {

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -149,8 +150,12 @@ class Tapeworm {
   bool closes_exactly_ = false;
   VectorTime known_before_;
   // Producers
-  std::unordered_map<UnitId, std::shared_ptr<const tape::Extent>> produced_;
-  std::vector<std::shared_ptr<const tape::Extent>> to_tell_;
+  struct Produced {
+    tape::Extent extent;
+    std::set<NodeId> told;  // who has been told that these belong together
+  };
+  std::unordered_map<UnitId, std::shared_ptr<Produced>> produced_;
+  std::vector<std::shared_ptr<Produced>> to_tell_;
 };
 
 }  // namespace weir::dsm
