@@ -75,8 +75,7 @@ Message Barrier::pass(uint32_t barrier, Thread& thread, std::unique_lock<std::mu
   part = {};
   part.from = node_.me();
   part.memory = node_.counters.diffs + node_.intervals.memory();
-  part.interval_count = node_.intervals.known()[node_.me()] - everybody_[node_.me()];
-  for (uint32_t index = everybody_[node_.me()] + 1; index <= node_.intervals.known()[node_.me()]; index++) put_interval(*node_.intervals.find({node_.me(), index}), part.intervals);
+  part.interval_count = node_.intervals.put_own(everybody_[node_.me()], part.intervals);
   part.value_nodes = 1;
   part.values.put(static_cast<uint16_t>(node_.me()));
   part.values.put(static_cast<uint16_t>(local_.size()));

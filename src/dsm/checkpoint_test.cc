@@ -10,58 +10,29 @@
 #include <fstream>
 #include <thread>
 
-#include "dsm/api.h"
-#include "dsm/transport/loopback.h"
+#include "dsm/test_cluster.h"
 
 namespace weir::dsm {
 namespace {
 
-class Cluster {
+class Cluster : public TestCluster {
  public:
-  Cluster(weir_dsm_protocol protocol, NodeId nodes, uint64_t size = 64 << 20) {
-    LoopbackOptions options;
-    options.delay_microseconds = 100;
-    transports_ = make_loopback(nodes, options);
-    Settings settings;
-    settings.address = 0;
-    settings.size = size;
-    settings.protocol = protocol;
-    settings.tree = 2;
-    for (auto& transport : transports_) {
-      nodes_.push_back(std::make_unique<Node>(*transport, settings));
-      watch_faults(*nodes_.back());
-    }
-  }
-  ~Cluster() {
-    for (auto& node : nodes_) forget_faults(*node);
-    nodes_.clear();
-  }
-  template <typename Body>
-  void run(Body body) {
-    std::vector<std::thread> threads;
-    for (NodeId node = 0; node < nodes_.size(); node++) {
-      threads.emplace_back([&, node] {
-        use_node(nodes_[node].get(), 0);
-        body(node);
-        use_node(nullptr, 0);
-      });
-    }
-    for (std::thread& thread : threads) thread.join();
-  }
+  Cluster(weir_dsm_protocol protocol, NodeId nodes, uint64_t size = 64 << 20) : TestCluster(nodes, settings_of(protocol, size), {.delay_microseconds = 100}) {}
   // The same memory as each node sees it.
   template <typename T>
   T* view(NodeId node, uint64_t offset) {
-    return reinterpret_cast<T*>(nodes_[node]->memory.segment.program() + offset);
+    return reinterpret_cast<T*>(TestCluster::view(node, offset));
   }
-  uint64_t offset(NodeId node, const void* address) {
-    seen_ = address;  // else the compiler may leave stores to a new allocation out, whose address nobody else seems to get
-    return static_cast<uint64_t>(static_cast<const uint8_t*>(address) - nodes_[node]->memory.segment.program());
-  }
+  uint64_t offset(NodeId node, const void* address) { return static_cast<uint64_t>(static_cast<const uint8_t*>(address) - TestCluster::view(node, 0)); }
 
  private:
-  std::vector<std::unique_ptr<Transport>> transports_;
-  std::vector<std::unique_ptr<Node>> nodes_;
-  std::atomic<const void*> seen_{nullptr};
+  static Settings settings_of(weir_dsm_protocol protocol, uint64_t size) {
+    Settings settings;
+    settings.size = size;
+    settings.protocol = protocol;
+    settings.tree = 2;
+    return settings;
+  }
 };
 
 constexpr uint32_t kWords = 40'000;  // 78 pages and a part

@@ -7,8 +7,7 @@
 #include <random>
 #include <thread>
 
-#include "dsm/api.h"
-#include "dsm/transport/loopback.h"
+#include "dsm/test_cluster.h"
 
 namespace weir::dsm {
 namespace {
@@ -24,52 +23,21 @@ struct Setup {
   bool statistics = false;
 };
 
-class Cluster {
+class Cluster : public TestCluster {
  public:
-  Cluster(const Setup& setup, uint64_t seed) : setup_(setup) {
-    LoopbackOptions options;
-    options.seed = seed;
-    options.delay_microseconds = setup.delay;
-    transports_ = make_loopback(setup.nodes, options);
+  Cluster(const Setup& setup, uint64_t seed) : TestCluster(setup.nodes, settings_of(setup), {.seed = seed, .delay_microseconds = setup.delay}, setup.threads) {}
+
+ private:
+  static Settings settings_of(const Setup& setup) {
     Settings settings;
-    settings.address = 0;
     settings.size = 64 << 20;
     settings.protocol = setup.protocol;
     settings.tapes = setup.tapes;
     settings.collect = setup.collect;
     settings.statistics = setup.statistics;
     settings.tree = 2;
-    for (auto& transport : transports_) {
-      nodes_.push_back(std::make_unique<Node>(*transport, settings));
-      nodes_.back()->threads = setup.threads;
-      watch_faults(*nodes_.back());
-    }
+    return settings;
   }
-  ~Cluster() {
-    for (auto& node : nodes_) forget_faults(*node);
-    nodes_.clear();
-  }
-  // Body gets the number of its worker.
-  template <typename Body>
-  void run(Body body) {
-    std::vector<std::thread> workers;
-    for (unsigned worker = 0; worker < setup_.nodes * setup_.threads; worker++) {
-      workers.emplace_back([&, worker] {
-        use_node(nodes_[worker / setup_.threads].get(), worker % setup_.threads);
-        body(worker);
-        use_node(nullptr, 0);
-      });
-    }
-    for (std::thread& worker : workers) worker.join();
-  }
-  // The same memory as each node sees it.
-  uint8_t* view(unsigned worker, uint64_t offset) { return nodes_[worker / setup_.threads]->memory.segment.program() + offset; }
-  Node& node(unsigned worker) { return *nodes_[worker / setup_.threads]; }
-
- private:
-  Setup setup_;
-  std::vector<std::unique_ptr<Transport>> transports_;
-  std::vector<std::unique_ptr<Node>> nodes_;
 };
 
 uint64_t hash(uint64_t a, uint64_t b, uint64_t c) {

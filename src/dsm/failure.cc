@@ -85,36 +85,33 @@ void on_fork_child() {
   if (Watch* watch = g_watch.exchange(nullptr)) watch->forget();
 }
 
+[[noreturn]] void end_formatted(int status, const char* format, va_list arguments) {
+  char text[400];
+  vsnprintf(text, sizeof text, format, arguments);
+  end(status, status, text);
+}
+
 }  // namespace
 
 bool claim_ending() { return !g_failing.exchange(true); }
 
 void fail(const char* format, ...) {
-  char text[400];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(text, sizeof text, format, arguments);
-  va_end(arguments);
-  end(kFailed, kFailed, text);
+  end_formatted(kFailed, format, arguments);
 }
 
 void fail_with(int status, const char* format, ...) {
-  char text[400];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(text, sizeof text, format, arguments);
-  va_end(arguments);
-  end(status, status, text);
+  end_formatted(status, format, arguments);
 }
 
 void fail_late(const char* format, ...) {
-  char text[400];
+  if (g_watch.load()) pause_for(3);
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(text, sizeof text, format, arguments);
-  va_end(arguments);
-  if (g_watch.load()) pause_for(3);
-  end(kFailed, kFailed, text);
+  end_formatted(kFailed, format, arguments);
 }
 
 void start_watch(Bootstrap& bootstrap) {

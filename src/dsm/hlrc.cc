@@ -125,15 +125,15 @@ bool HlrcProtocol::take_pending(HomePage& page) {
 }
 
 void HlrcProtocol::on_fetch(Message&& message) {
-  Message request = message;
   Message reply(static_cast<uint8_t>(Kind::kReply), kGroupData);
   std::vector<LazyPage*> pages;
-  for (uint32_t count = request.get<uint32_t>(); count > 0; count--) {
-    HomePage& page = home_page(node_.memory.page(request.get<UnitId>()));
+  for (uint32_t count = message.get<uint32_t>(); count > 0; count--) {
+    HomePage& page = home_page(node_.memory.page(message.get<UnitId>()));
     page.home = node_.me();
-    const VectorTime needs = request.get_list<uint32_t>();
-    if (request.bad() || needs.size() != node_.nodes()) fail("a damaged request from node %u", message.header.from);
+    const VectorTime needs = message.get_list<uint32_t>();
+    if (message.bad() || needs.size() != node_.nodes()) fail("a damaged request from node %u", message.header.from);
     if (!has_all(page, needs)) {
+      message.rewind();
       waiting_.push_back(std::move(message));
       return;
     }

@@ -6,6 +6,8 @@
 
 namespace weir::dsm {
 
+namespace {
+
 void put_interval(const Interval& interval, Message& message) {
   message.put(static_cast<uint16_t>(interval.id.node));
   message.put(interval.id.index);
@@ -33,6 +35,8 @@ IntervalPtr get_interval(Message& message, size_t nodes) {
   return interval;
 }
 
+}  // namespace
+
 IntervalPtr IntervalLog::close(std::vector<UnitId> units) {
   std::sort(units.begin(), units.end());
   auto interval = std::make_shared<Interval>();
@@ -53,9 +57,10 @@ void IntervalLog::put_missing(const VectorTime& theirs, Message& message) const 
   }
 }
 
-void IntervalLog::put_own(uint32_t index, Message& message) const {
-  message.put(known_[me_] - index);
+uint32_t IntervalLog::put_own(uint32_t index, Message& message) const {
+  const uint32_t count = known_[me_] - index;
   while (++index <= known_[me_]) put_interval(*find({me_, index}), message);
+  return count;
 }
 
 std::vector<IntervalPtr> IntervalLog::get(Message& message) const {

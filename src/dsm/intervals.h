@@ -34,8 +34,8 @@ class IntervalLog {
   IntervalPtr close(std::vector<UnitId> units);
   // Not known by whom knows `theirs`.
   void put_missing(const VectorTime& theirs, Message& message) const;
-  // This node's, after `index`.
-  void put_own(uint32_t index, Message& message) const;
+  // This node's, after `index`, without their number, which is the answer: get() reads them where that stands before.
+  uint32_t put_own(uint32_t index, Message& message) const;
   // Reads what one of these wrote; answers those that are new here, of each node in order. They are not known before merge() has been called with them.
   std::vector<IntervalPtr> get(Message& message) const;
   void merge(const std::vector<IntervalPtr>& intervals);
@@ -59,8 +59,5 @@ class IntervalLog {
   std::vector<Log> logs_;
   uint64_t memory_ = 0;
 };
-
-void put_interval(const Interval& interval, Message& message);
-IntervalPtr get_interval(Message& message, size_t nodes);
 
 }  // namespace weir::dsm

@@ -59,18 +59,29 @@ void Locks::acquire(uint32_t number, Thread& thread, std::unique_lock<std::mutex
     node_.tapeworm.on_acquired(number, thread, nullptr);
     return;
   }
+  Message grant = ask_for(number, 0, thread, held);
+  grant.get<uint8_t>();  // only a try is refused
+  take_over(number, thread, grant);
+}
+
+// The reply: a grant, or a refusal of a try.
+Message Locks::ask_for(uint32_t number, uint8_t flags, Thread& thread, std::unique_lock<std::mutex>& held) {
+  Lock& lock = find(number);
   lock.asking = true;
   Message request(static_cast<uint8_t>(Kind::kLockRequest), kGroupLock);
   request.put(number);
-  request.put(uint8_t{0});
+  request.put(flags);
   request.put_list(node_.intervals.known());
   node_.tapeworm.add_to_lock_request(number, thread, request);
-  Message grant = node_.ask(home(number), std::move(request), thread, held);
-  grant.get<uint8_t>();
-  Lock& mine = find(number);
-  mine.asking = false;
-  mine.here = mine.taken = true;
-  mine.turn = grant.get<uint64_t>();
+  Message reply = node_.ask(home(number), std::move(request), thread, held);
+  lock.asking = false;
+  return reply;
+}
+
+void Locks::take_over(uint32_t number, Thread& thread, Message& grant) {
+  Lock& lock = find(number);
+  lock.here = lock.taken = true;
+  lock.turn = grant.get<uint64_t>();
   node_.tapeworm.before_grant(number, thread, grant);
   node_.incorporate(grant);
   node_.tapeworm.on_acquired(number, thread, &grant);
@@ -85,22 +96,10 @@ bool Locks::try_acquire(uint32_t number, Thread& thread, std::unique_lock<std::m
     node_.tapeworm.on_acquired(number, thread, nullptr);
     return true;
   }
-  lock.asking = lock.trying = true;
-  Message request(static_cast<uint8_t>(Kind::kLockRequest), kGroupLock);
-  request.put(number);
-  request.put(kTry);
-  request.put_list(node_.intervals.known());
-  node_.tapeworm.add_to_lock_request(number, thread, request);
-  Message grant = node_.ask(home(number), std::move(request), thread, held);
-  Lock& mine = find(number);
-  mine.asking = mine.trying = false;
+  Message grant = ask_for(number, kTry, thread, held);
   node_.changed.notify_all();
   if (!grant.get<uint8_t>()) return false;
-  mine.here = mine.taken = true;
-  mine.turn = grant.get<uint64_t>();
-  node_.tapeworm.before_grant(number, thread, grant);
-  node_.incorporate(grant);
-  node_.tapeworm.on_acquired(number, thread, &grant);
+  take_over(number, thread, grant);
   return true;
 }
 

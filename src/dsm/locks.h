@@ -35,7 +35,6 @@ class Locks {
     bool here = false;             // this node has it
     bool taken = false;            // a thread of this node holds it
     bool asking = false;           // a thread of this node has asked for it
-    bool trying = false;           // ... without a turn
     uint64_t turn = ~uint64_t{0};  // in which this node has it, or had it last
     uint32_t waiting = 0;          // threads of this node that want it
     NodeId given_to = kNoNode;     // whom this node gave it to last
@@ -46,6 +45,8 @@ class Locks {
   NodeId home(uint32_t lock) const;
   void on_request(Message&& message);
   void on_forward(Message&& message);
+  Message ask_for(uint32_t number, uint8_t flags, Thread& thread, std::unique_lock<std::mutex>& held);
+  void take_over(uint32_t number, Thread& thread, Message& grant);
   void send_on(uint32_t number, NodeId to, Message&& message);
   void grant(uint32_t number, Lock& lock, Message&& request);
 

@@ -87,6 +87,8 @@ class Message {
   }
   bool bad() const { return bad_; }
   bool at_end() const { return at_ == body.size(); }
+  // To be read from the beginning again.
+  void rewind() { at_ = 0; }
 
   Header header;
   std::vector<uint8_t> body;

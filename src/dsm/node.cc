@@ -6,7 +6,6 @@
 #include "dsm/node.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include <algorithm>
 #include <utility>
@@ -39,7 +38,7 @@ Node::Node(Transport& its_transport, const Settings& its_settings)
         receive(std::move(message));
       },
       [this] {
-        if (!getenv("WEIR_DSM_WAITS")) return;
+        if (!settings.waits) return;
         const std::lock_guard<std::mutex> guard(mutex);
         fprintf(stderr, "node %u: %s\n", me(), describe_waits().c_str());
       });

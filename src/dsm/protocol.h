@@ -28,7 +28,6 @@ enum class Kind : uint8_t {
   kPush,                                                                         // tapeworm.cc
 };
 constexpr uint8_t kGroupLock = 0, kGroupBarrier = 1, kGroupFlush = 2, kGroupData = 3;
-constexpr uint8_t kKinds = static_cast<uint8_t>(Kind::kPush) + 1;
 
 class Protocol {
  public:

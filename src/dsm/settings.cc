@@ -53,6 +53,7 @@ Settings Settings::from_environment() {
   settings.threads = static_cast<unsigned>(number("WEIR_DSM_THREADS", 1, 1, 1024));
   settings.tree = static_cast<unsigned>(number("WEIR_DSM_TREE", settings.tree, 1, 1024));
   settings.statistics = word("WEIR_DSM_STATS", kSwitch, 0);
+  settings.waits = word("WEIR_DSM_WAITS", kSwitch, 0);
   return settings;
 }
 

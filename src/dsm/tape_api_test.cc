@@ -8,51 +8,33 @@
 #include <functional>
 #include <thread>
 
-#include "dsm/api.h"
-#include "dsm/transport/loopback.h"
+#include "dsm/test_cluster.h"
 #include "weir/tape.hpp"
 
 namespace weir::dsm {
 namespace {
 
-class Cluster {
+class Cluster : public TestCluster {
  public:
-  explicit Cluster(NodeId nodes, weir_dsm_protocol protocol = WEIR_DSM_LRC, uint32_t delay = 0) {
-    LoopbackOptions options;
-    options.delay_microseconds = delay;
-    transports_ = make_loopback(nodes, options);
-    Settings settings;
-    settings.address = 0;
-    settings.size = 16 << 20;
-    settings.protocol = protocol;
-    for (auto& transport : transports_) {
-      nodes_.push_back(std::make_unique<Node>(*transport, settings));
-      watch_faults(*nodes_.back());
-    }
-  }
-  ~Cluster() {
-    for (auto& node : nodes_) forget_faults(*node);
-  }
+  explicit Cluster(NodeId nodes, weir_dsm_protocol protocol = WEIR_DSM_LRC, uint32_t delay = 0) : TestCluster(nodes, settings_of(protocol), {.delay_microseconds = delay}) {}
   // body(node, memory): `memory` is `pages` pages, the same ones for all.
   void run(unsigned pages, const std::function<void(unsigned, uint8_t*)>& body) {
     std::atomic<uint64_t> offset{0};
-    std::vector<std::thread> threads;
-    for (unsigned me = 0; me < nodes_.size(); me++) {
-      threads.emplace_back([&, me] {
-        use_node(nodes_[me].get(), 0);
-        if (me == 0) offset = static_cast<uint64_t>(static_cast<uint8_t*>(weir_dsm_alloc(pages * 4096)) - nodes_[0]->memory.segment.program());
-        weir_dsm_barrier(1000);
-        body(me, nodes_[me]->memory.segment.program() + offset);
-        weir_dsm_barrier(1001);
-        use_node(nullptr, 0);
-      });
-    }
-    for (std::thread& thread : threads) thread.join();
+    TestCluster::run([&](unsigned me) {
+      if (me == 0) offset = static_cast<uint64_t>(static_cast<uint8_t*>(weir_dsm_alloc(pages * 4096)) - view(0, 0));
+      weir_dsm_barrier(1000);
+      body(me, view(me, offset));
+      weir_dsm_barrier(1001);
+    });
   }
 
  private:
-  std::vector<std::unique_ptr<Transport>> transports_;
-  std::vector<std::unique_ptr<Node>> nodes_;
+  static Settings settings_of(weir_dsm_protocol protocol) {
+    Settings settings;
+    settings.size = 16 << 20;
+    settings.protocol = protocol;
+    return settings;
+  }
 };
 
 uint64_t misses() {
