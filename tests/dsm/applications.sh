@@ -2,24 +2,19 @@
 # Each application of bench/dsm on four nodes, under each protocol, without and with tapes: its result is the sequential one.
 # usage: applications.sh BUILD [APPLICATION...]
 set -uo pipefail
-build=$1
+bin=$(realpath "$1")/bench/dsm
 shift
-bin=$build/bench/dsm
-launch=(mpirun.openmpi --oversubscribe -n 4)
-[ "$(id -u)" = 0 ] && launch=(mpirun.openmpi --allow-run-as-root --oversubscribe -n 4)
+launch=(mpirun.openmpi -n 4)
+# shellcheck source=tests/dsm/launchers.sh
+. "$(dirname "$0")/launchers.sh"
 applications=("$@")
 [ $# -gt 0 ] || applications=(sor tsp gauss quicksort water-nsquared water-spatial barnes lu floyd is mm)
-bad=0
 try() {  # NAME COMMAND...
-  local name=$1 output status
+  local name=$1 status
   shift
-  output=$(timeout 60 "$@" 2>&1)
+  timeout 60 "$@" > out 2>&1
   status=$?
-  if [ "$status" != 0 ] || ! grep -q '"result": *"right"' <<<"$output"; then
-    echo "$name: status $status"
-    tail -5 <<<"$output"
-    bad=1
-  fi
+  [ "$status" = 0 ] && grep -q '"result": *"right"' out || bad "$name: status $status"
 }
 for application in "${applications[@]}"; do
   for protocol in lrc hlrc sc; do
@@ -39,4 +34,4 @@ for application in "${applications[@]}"; do
     *) try "$application, two threads a node" env WEIR_DSM_THREADS=2 mpirun.mpich -n 2 "$bin/$application" --small --tapes all ;;
   esac
 done
-exit $bad
+exit "$failed"

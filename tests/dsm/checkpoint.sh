@@ -4,26 +4,9 @@
 set -uo pipefail
 
 program=$(realpath "$1")/bin/dsm_checkpoint
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+# shellcheck source=tests/dsm/launchers.sh
+. "$(dirname "$0")/launchers.sh"
 RANDOM=${SEED:=$$}
-failed=0 some=0
-
-bad() {
-  echo "BAD (SEED=$SEED): $*"
-  sed 's/^/  | /' out | head -40
-  failed=1
-}
-
-# What is left of a run whose node was killed: "node N: process P" and who of them is alive.
-left() {
-  local process
-  for process in $(sed -n 's/^node [0-9]*: process \([0-9]*\)$/\1/p' out); do
-    grep -q '^State:.[^ZX]' "/proc/$process/status" 2>/dev/null && tr '\0' ' ' < "/proc/$process/cmdline" | grep -q dsm_checkpoint && echo "$process"
-  done
-}
 
 # killed MPIRUN NODES: starts it, kills a node of it within a second after all iterate, and waits for the others.
 killed() {
@@ -41,17 +24,17 @@ killed() {
   status=$?
   [ "$status" != 0 ] && [ "$status" != 124 ] || bad "$mpirun $nodes: status $status"
   for _ in $(seq 30); do
-    [ -z "$(left)" ] && break
+    [ -z "$(left dsm_checkpoint)" ] && break
     sleep 0.1
   done
-  [ -z "$(left)" ] || bad "$mpirun $nodes: left: $(left)"
+  [ -z "$(left dsm_checkpoint)" ] || bad "$mpirun $nodes: left: $(left dsm_checkpoint)"
   [ "$mpirun" = mpirun.mpich ] || grep -q '^weir-dsm: node [0-9] ends because node [0-9] .* died$' out || bad "$mpirun $nodes: nobody says why"
   from=$(sed -n 's/^from //p' out)
 }
 
-for mpirun in mpirun.openmpi mpirun.mpich; do
-  command -v "$mpirun" >/dev/null || continue
-  some=1 last=0
+mpiruns=$(mpirun_of_each) || exit
+for mpirun in $mpiruns; do
+  last=0
   for nodes in 3 2 4; do
     killed "$mpirun" "$nodes"
     [ "${from:-0}" -ge "$last" ] || bad "$mpirun $nodes: from $from after $last"
@@ -69,6 +52,5 @@ for mpirun in mpirun.openmpi mpirun.mpich; do
   timeout -k 5 30 "$mpirun" -n 2 "$program" "$work/$mpirun" 401 0 > out 2>&1 && bad "$mpirun: damage was read"
   grep -q 'the checkpoint is damaged: .*node-1' out || bad "$mpirun: nobody names the damaged file"
 done
-[ "$some" = 1 ] || { echo "checkpoint: neither Open MPI nor MPICH is here"; exit 77; }
 [ "$failed" = 0 ] && echo "checkpoint: well"
 exit "$failed"

@@ -4,11 +4,8 @@
 set -uo pipefail
 
 program=$(realpath "$1")/bin/dsm_cxx
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-failed=0
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+# shellcheck source=tests/dsm/launchers.sh
+. "$(dirname "$0")/launchers.sh"
 
 # run NODES COMMAND...: it says that all is well.
 run() {
@@ -17,14 +14,12 @@ run() {
   timeout -k 5 60 "$@" > out 2>&1
   local status=$?
   [ "$status" = 0 ] && grep -q "^cxx: $nodes nodes: well$" out && return
-  echo "BAD: $*: status $status"
-  sed 's/^/  | /' out | head -40
-  failed=1
+  bad "$*: status $status"
 }
 
 run 1 "$program"
-for mpirun in mpirun.openmpi mpirun.mpich; do
-  command -v "$mpirun" >/dev/null || continue
+mpiruns=$(mpirun_of_each) || exit
+for mpirun in $mpiruns; do
   run 3 "$mpirun" -n 3 "$program"
   run 3 env WEIR_DSM_TAPES=auto "$mpirun" -n 3 "$program"
   run 3 env WEIR_DSM_THREADS=2 "$mpirun" -n 3 "$program"

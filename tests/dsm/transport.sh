@@ -4,22 +4,12 @@
 set -uo pipefail
 
 ping=$(realpath "$1")/bin/dsm_ping
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-failed=0 some=0
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-
-bad() {
-  echo "BAD: $*"
-  sed 's/^/  | /' out | head -40
-  failed=1
-}
+# shellcheck source=tests/dsm/launchers.sh
+. "$(dirname "$0")/launchers.sh"
 
 timeout 60 "$ping" > out 2>&1 && grep -q '^ping: 1 nodes, 2 threads: well$' out || bad "alone"
-for mpirun in mpirun.openmpi mpirun.mpich; do
-  command -v "$mpirun" >/dev/null || continue
-  some=1
+mpiruns=$(mpirun_of_each) || exit
+for mpirun in $mpiruns; do
   for nodes in 1 2 4; do
     for networks in all tcp,self; do
       for threads in 1 3 16; do
@@ -32,7 +22,6 @@ for mpirun in mpirun.openmpi mpirun.mpich; do
   WEIR_DSM_CHANNELS=1 timeout -k 5 120 "$mpirun" -n 2 "$ping" --threads 8 > out 2>&1 || bad "$mpirun, one channel: status $?"
   WEIR_DSM_SPIN=0 timeout -k 5 120 "$mpirun" -n 2 "$ping" --threads 8 > out 2>&1 || bad "$mpirun, no spinning: status $?"
 done
-[ "$some" = 1 ] || { echo "transport: neither Open MPI nor MPICH is here"; exit 77; }
 
 # message PATTERN: the last run is to have ended with 125 and to have said so.
 message() {

@@ -1,0 +1,33 @@
+# Sourced by the scripts here, with the name of their program: a folder of their own as the working directory, launchers that run anywhere,
+# and how a script says what is wrong. What a run prints goes to the file "out".
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failed=0
+
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+# MPICH's launcher tells its proxies the name of this machine, and of a machine without a name nothing at all.
+[ -n "$(uname -n)" ] || export HYDRA_IFACE=lo
+
+bad() {
+  echo "BAD${SEED:+ (SEED=$SEED)}: $*"
+  sed 's/^/  | /' out | head -40
+  failed=1
+}
+
+# left PROGRAM: processes of it that the run named ("node N: process P") and that are alive; zombies do not count: who waits for them is gone.
+left() {
+  local process
+  for process in $(sed -n 's/^node [0-9]*: process \([0-9]*\)$/\1/p' out); do
+    grep -q '^State:.[^ZX]' "/proc/$process/status" 2>/dev/null && tr '\0' ' ' < "/proc/$process/cmdline" | grep -q "$1" && echo "$process"
+  done
+}
+
+# Those of the two MPIs' launchers that this machine has; a script that finds none is skipped.
+mpirun_of_each() {
+  local launcher some=0
+  for launcher in mpirun.openmpi mpirun.mpich; do
+    command -v "$launcher" && some=1
+  done
+  [ "$some" = 1 ] || { echo "neither Open MPI nor MPICH is here" >&2; exit 77; }
+}
