@@ -84,6 +84,7 @@ Message Barrier::pass(uint32_t barrier, Thread& thread, std::unique_lock<std::mu
   local_.clear();
   part.pushes.resize(nodes_());
   node_.tapeworm.add_to_barrier(part.pushes, part.advice);
+  part.for_all = node_.tapeworm.take_for_all();
   waiter_ = thread.mailbox->address();
   self_ = true;
   const ReplyTo waiter = waiter_;
@@ -96,6 +97,7 @@ Message Barrier::pass(uint32_t barrier, Thread& thread, std::unique_lock<std::mu
   memory_ = down.get<uint64_t>();
   const std::vector<uint32_t> pushes = down.get_list<uint32_t>();
   node_.tapeworm.before_barrier_release(pushes[node_.me()], down.get_list<uint8_t>(), held);
+  node_.tapeworm.keep_of_all(down);
   node_.incorporate(down);
   everybody_ = node_.intervals.known();
   everybody_[node_.me()] = told;
@@ -108,6 +110,8 @@ void Barrier::put_part(const Part& part, Message& message) const {
   message.put(part.memory);
   message.put_list(part.pushes);
   message.put_list(part.advice.body);
+  message.put(part.for_all.count);
+  message.put_bytes(part.for_all.diffs.body.data(), part.for_all.diffs.body.size());
   message.put(part.interval_count);
   message.put_bytes(part.intervals.body.data(), part.intervals.body.size());
   message.put(part.value_nodes);
@@ -127,6 +131,8 @@ void Barrier::up_or_down() {
     all.value_nodes += part.value_nodes;
     append(all.values, part.values);
     append(all.advice, part.advice);
+    all.for_all.count += part.for_all.count;
+    append(all.for_all.diffs, part.for_all.diffs);
   }
   self_ = false;
   const bool is_root = node_.me() == 0;
@@ -139,6 +145,7 @@ void Barrier::up_or_down() {
   message.put(name_);
   message.put(named_by_);
   // The lengths let the parent take it apart without reading the intervals.
+  message.put(static_cast<uint32_t>(all.for_all.diffs.body.size()));
   message.put(static_cast<uint32_t>(all.intervals.body.size()));
   message.put(static_cast<uint32_t>(all.values.body.size()));
   put_part(all, message);
@@ -171,10 +178,12 @@ void Barrier::on_message(Message&& message) {
   Part part;
   part.from = message.header.from;
   part.reply_to = message.header.reply_to;
-  const uint32_t interval_bytes = message.get<uint32_t>(), value_bytes = message.get<uint32_t>();
+  const uint32_t diff_bytes = message.get<uint32_t>(), interval_bytes = message.get<uint32_t>(), value_bytes = message.get<uint32_t>();
   part.memory = message.get<uint64_t>();
   part.pushes = message.get_list<uint32_t>();
   part.advice.body = message.get_list<uint8_t>();
+  part.for_all.count = message.get<uint32_t>();
+  part.for_all.diffs.put_bytes(message.get_bytes(diff_bytes), diff_bytes);
   part.interval_count = message.get<uint32_t>();
   part.intervals.put_bytes(message.get_bytes(interval_bytes), interval_bytes);
   part.value_nodes = message.get<uint32_t>();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dsm/message.h"
+#include "dsm/tapeworm.h"
 
 namespace weir::dsm {
 
@@ -49,6 +50,7 @@ class Barrier {
     Message values;        // for each of them: node, number of workers, and each worker's bytes
     uint32_t value_nodes = 0;
     Message advice;        // Tapeworm's, of one after the other
+    Tapeworm::ForAll for_all;
   };
 
   NodeId first_child() const;

@@ -33,6 +33,7 @@ void Conditions::signal(uint32_t condition, bool all) {
 }
 
 void Conditions::post(uint32_t semaphore) {
+  node_.tapeworm.send_for_all();
   node_.close_interval(true);
   Message message(static_cast<uint8_t>(Kind::kSemaphorePost), kGroupLock);
   message.put(semaphore);

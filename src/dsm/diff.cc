@@ -42,6 +42,19 @@ bool apply_bytes(const std::vector<uint8_t>& bytes, size_t size, uint8_t* to, ui
   return true;
 }
 
+bool has_some(const std::vector<uint8_t>& bytes, size_t begin, size_t end) {
+  region::DiffReader reader(bytes.data(), bytes.size());
+  size_t at = 0;
+  uint64_t skip, count;
+  while (reader.number(&skip) && reader.number(&count) && reader.bytes(count)) {
+    at += skip;
+    if (at >= end) break;
+    at += count;
+    if (at > begin && count > 0) return true;
+  }
+  return false;
+}
+
 void put_diff(const Diff& diff, Message& message) {
   message.put(static_cast<uint16_t>(diff.node));
   message.put(diff.prev);

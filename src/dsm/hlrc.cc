@@ -149,7 +149,7 @@ void HlrcProtocol::on_fetch(Message&& message) {
     page->shared = true;
     reply.put_list(has);
     reply.put_bytes(page->twin ? page->twin.get() : page->open, page->size);  // as of `has`
-    node_.tapeworm.on_request(*page, message.header.reply_to.node);
+    node_.tapeworm.on_request(*page, message.header.reply_to.node, kNowhere);
   }
   node_.tapeworm.put_extent(reply);
   node_.reply(message.header.reply_to, std::move(reply));
@@ -231,7 +231,7 @@ void HlrcProtocol::fetch(const std::vector<LazyPage*>& pages, Thread& thread, st
         if (node != me) page->applied[node] = std::max(page->applied[node], has[node]);
       }
     }
-    node_.tapeworm.read_extent(reply, thread);
+    thread.wanted += node_.tapeworm.read_extent(reply);
     if (reply.bad()) fail("a damaged reply from node %u", home);
   }
 }

@@ -106,6 +106,7 @@ bool Locks::try_acquire(uint32_t number, Thread& thread, std::unique_lock<std::m
 void Locks::release(uint32_t number, Thread& thread) {
   Lock& lock = find(number);
   node_.tapeworm.on_release(number, thread);
+  node_.tapeworm.send_for_all();
   lock.taken = false;
   if (lock.next) grant(number, lock, std::move(*std::exchange(lock.next, nullptr)));
   node_.changed.notify_all();

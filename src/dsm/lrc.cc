@@ -53,10 +53,11 @@ void LrcProtocol::on_fault(Page& base, bool write, Thread& thread, std::unique_l
       }
     } while (!page.valid(node_.me()) && !apply_cached(page));
     page.asked_writers = false;
-    if (!thread.wanted.empty()) node_.tapeworm.prefetch(std::exchange(thread.wanted, {}), thread, held);
+    if (!thread.wanted.empty()) node_.tapeworm.prefetch(std::exchange(thread.wanted, {}), std::exchange(thread.wanted_of, kNoNode), thread, held);
   }
   RightChanges changes(node_.memory.segment);
   if (write) {
+    if (node_.tapeworm.begins_anew(page, thread)) make_diff(page, changes);
     make_writable(page, changes);
   } else if (page.right == Right::kNone) {
     changes.add(page, Right::kRead);
@@ -225,6 +226,7 @@ void LrcProtocol::fetch(const std::vector<LazyPage*>& pages, Thread& thread, std
       Message& list = asked[at].of;
       list.put(page->id);
       list.put(static_cast<uint8_t>(whose.size() == 1 && !page->twin));  // a whole copy is welcome
+      list.put(thread.fault_at);
       list.put_list(page->applied);
       list.put(static_cast<uint16_t>(nodes.size()));
       for (NodeId node : nodes) {
@@ -241,6 +243,7 @@ void LrcProtocol::fetch(const std::vector<LazyPage*>& pages, Thread& thread, std
     request.put_bytes(what.of.body.data(), what.of.body.size());
     what.ticket = thread.mailbox->ask(at, std::move(request));
   }
+  std::map<NodeId, tape::Extent> produced;
   held.unlock();
   std::vector<Message> replies;
   for (auto& [at, what] : asked) replies.push_back(thread.mailbox->wait(what.ticket));
@@ -249,9 +252,30 @@ void LrcProtocol::fetch(const std::vector<LazyPage*>& pages, Thread& thread, std
   for (auto& [at, what] : asked) {
     Message& reply = replies[next++];
     for (LazyPage* page : what.pages) take_answer(*page, at, reply);
-    node_.tapeworm.read_extent(reply, thread);
+    produced[at] = node_.tapeworm.read_extent(reply);
     if (reply.bad()) fail("a damaged reply from node %u", at);
   }
+  // What was produced together with the byte that is accessed, not with others of its unit.
+  if (thread.fault_at == kNowhere) return;
+  const NodeId writer = asked.size() == 1 ? asked.begin()->first : writer_of(*pages.front(), thread.fault_at);
+  const auto its = produced.find(writer);
+  if (its == produced.end() || its->second.empty()) return;
+  thread.wanted = std::move(its->second);
+  thread.wanted_of = writer;
+}
+
+// Who wrote last what begins at that byte, by the diffs that are here. A byte alone may have been written with the value that it had, of which no diff tells.
+NodeId LrcProtocol::writer_of(const LazyPage& page, uint32_t at) const {
+  const Diff* last = nullptr;
+  for (const DiffPtr& diff : page.diffs) {
+    if ((!last || diff->stamp > last->stamp) && has_some(diff->bytes, at, at + 64)) last = diff.get();
+  }
+  return last ? last->node : kNoNode;
+}
+
+bool LrcProtocol::would_ask(const LazyPage& page, NodeId of) const {
+  const auto asked = plan(page);
+  return std::any_of(asked.begin(), asked.end(), [&](const auto& one) { return one.first == of; });
 }
 
 void LrcProtocol::take_answer(LazyPage& page, NodeId from, Message& reply) {
@@ -288,6 +312,7 @@ void LrcProtocol::on_diff_request(Message&& request) {
   for (uint32_t count = request.get<uint32_t>(); count > 0; count--) {
     const UnitId unit = request.get<UnitId>();
     const bool whole = request.get<uint8_t>();
+    const uint32_t at = request.get<uint32_t>();
     const VectorTime theirs = request.get_list<uint32_t>();
     std::vector<Wanted> wanted;
     for (uint16_t nodes = request.get<uint16_t>(); nodes > 0; nodes--) {
@@ -298,7 +323,7 @@ void LrcProtocol::on_diff_request(Message&& request) {
     if (request.bad() || theirs.size() != node_.nodes()) fail("a damaged request from node %u", request.header.from);
     LazyPage& page = lazy(node_.memory.page(unit));
     answer(page, wanted, theirs, whole, reply);
-    node_.tapeworm.on_request(page, request.header.from);
+    node_.tapeworm.on_request(page, request.header.from, at);
   }
   node_.tapeworm.put_extent(reply);
   node_.reply(request.header.reply_to, std::move(reply));

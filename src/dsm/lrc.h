@@ -28,6 +28,8 @@ DiffPtr get_diff(Message& message);
 std::vector<uint8_t> make_bytes(const uint8_t* twin, const uint8_t* now, size_t size);
 // To one or two places (the second may be NULL). False: the diff is damaged.
 [[nodiscard]] bool apply_bytes(const std::vector<uint8_t>& bytes, size_t size, uint8_t* to, uint8_t* second);
+// Whether it changes any byte from `begin` to before `end`.
+bool has_some(const std::vector<uint8_t>& bytes, size_t begin, size_t end);
 
 // What both lazy protocols keep of a unit.
 class LazyPage : public Page {
@@ -79,6 +81,9 @@ class LrcProtocol : public Protocol {
   // Keeps diffs that came unasked. Answers whether the page is valid, now or by them.
   bool take_diffs(LazyPage& page, const std::vector<DiffPtr>& diffs);
 
+  // Whether some of what the page lacks is to be had of that node.
+  bool would_ask(const LazyPage& page, NodeId of) const;
+
   // Applies what is kept, if with it nothing is missing any more. Answers whether the page is valid now.
   bool apply_cached(LazyPage& page);
   // Asks for all that the pages lack, at once. They may lack something still. REQUIRES: they are busy. Lets go of the mutex.
@@ -99,6 +104,7 @@ class LrcProtocol : public Protocol {
 
  private:
   std::vector<std::pair<NodeId, NodeId>> plan(const LazyPage& page) const;
+  NodeId writer_of(const LazyPage& page, uint32_t at) const;
   void take_answer(LazyPage& page, NodeId from, Message& reply);
   void answer(LazyPage& page, const std::vector<Wanted>& wanted, const VectorTime& theirs, bool whole, Message& reply);
   void fetch_base(LazyPage& page, Thread& thread, std::unique_lock<std::mutex>& held);

@@ -116,7 +116,9 @@ bool Node::on_fault(void* address, bool write, Thread& thread) {
     fail("%s of %p, which is shared memory that nobody has allocated", write ? "write" : "read", address);
   }
   (write ? counters.now.write_faults : counters.now.read_faults)++;
+  thread.fault_at = static_cast<uint32_t>(static_cast<uint8_t*>(address) - page->program);
   fetch(*page, write, thread, held);
+  thread.fault_at = kNowhere;
   return true;
 }
 
@@ -175,7 +177,7 @@ void Node::incorporate(Message& message) {
 
 void Node::touch(const uint8_t* address, size_t size, bool write, Thread& thread, std::unique_lock<std::mutex>& held) {
   const tape::Extent extent = memory.extent_of(address, size);
-  tapeworm.prefetch(extent, thread, held);
+  tapeworm.prefetch(extent, kNoNode, thread, held);
   for (UnitId unit : extent) fetch(memory.page(unit), write, thread, held);
 }
 

@@ -44,7 +44,9 @@ struct Thread {
   Advice advice;                           // for the next acquire
   bool records_lock = false;               // the lock that is being acquired
   std::vector<UnitId> brought;             // by the lock that is being acquired
+  uint32_t fault_at = kNowhere;            // offset in its unit of the access that faults
   tape::Extent wanted;                     // what a producer's answer says of more to ask for
+  NodeId wanted_of = kNoNode;              // that producer
   std::vector<Recording*> recordings;      // running
   std::vector<std::unique_ptr<Recording>> lock_recordings;
   std::optional<Recording> produce, flush;

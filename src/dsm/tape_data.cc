@@ -212,7 +212,7 @@ void fetch(const Tape& tape) {
   for (const UnitId unit : units) {
     if (exists(inside.node, unit)) here.add(unit);
   }
-  inside.node.tapeworm.prefetch(here, this_thread(), inside.held);
+  inside.node.tapeworm.prefetch(here, kNoNode, this_thread(), inside.held);
 }
 
 void post(unsigned to, Parcel&& parcel) {

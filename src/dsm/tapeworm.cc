@@ -6,6 +6,7 @@
 //   - What was asked for is kept for each barrier number: it is what the phase after that barrier reads. At that barrier goes what those units got since they were sent last,
 //     so a program with several phases sends each update once, when it is about to be used (the paper's "specializing barriers").
 //   - Each node's arrival also says how many pushes it has sent to whom, and nobody leaves the barrier before he has his. A push that is late would be a miss.
+//   - What is flushed waits for the next release: where that is a barrier, and it is little, the barrier's messages take it along.
 //   - A dynamic pattern drops units that came twice in a row without having been touched.
 //
 // Whether what came was used cannot be seen where it was made accessible at once. With WEIR_DSM_STATS=1 each unit that comes stays protected until it is touched, which costs a
@@ -24,6 +25,8 @@ namespace {
 
 constexpr uint8_t kUnusedLimit = 2;
 constexpr uint32_t kSampling = 8;
+constexpr size_t kLittle = 16 << 10;  // bytes that may go to all with a barrier
+constexpr uint32_t kMargin = 64;  // bytes at the edges of what was produced that may have been written with the values that they had, which nobody sees
 
 LazyPage& as_lazy(Page& page) { return static_cast<LazyPage&>(page); }
 
@@ -37,6 +40,7 @@ bool Tapeworm::measures() const { return node_.settings.statistics; }
 void Tapeworm::on_fault(Page& page, bool write, Thread& thread) {
   for (Recording* recording : thread.recordings) {
     recording->read.add(page.id);
+    if (write && recording->written.contains(page.id)) recording->again.insert(page.id);
     if (write) recording->written.add(page.id);
   }
   const uint32_t open = node_.intervals.known()[node_.me()] + 1;
@@ -117,7 +121,7 @@ void Tapeworm::record_exactly() {
 
 // --- Requests
 
-void Tapeworm::on_request(Page& page, NodeId from) {
+void Tapeworm::on_request(Page& page, NodeId from, uint32_t at) {
   const uint32_t open = node_.intervals.known()[node_.me()] + 1;
   for (Recorder* recorder : recorders) {
     if (recorder->requests) recorder->tape.add({tape::Kind::kRequest, from, open, page.id});
@@ -129,8 +133,12 @@ void Tapeworm::on_request(Page& page, NodeId from) {
   const auto found = produced_.find(page.id);
   if (found == produced_.end()) return;
   // Once to each: who has consumed it asks for one of its pages for another reason later.
-  if (!found->second->told.insert(from).second) return;
-  to_tell_.push_back(found->second);
+  for (const uint32_t margin : {0u, kMargin}) {
+    const auto last = std::find_if(found->second.rbegin(), found->second.rend(), [&](const auto& one) { return one->covers(page.id, at, margin); });
+    if (last == found->second.rend()) continue;
+    if ((*last)->told.insert(from).second) to_tell_.push_back(*last);
+    return;
+  }
 }
 
 void Tapeworm::put_extent(Message& reply) {
@@ -143,15 +151,15 @@ void Tapeworm::put_extent(Message& reply) {
   hooks.put_reply(reply);
 }
 
-void Tapeworm::read_extent(Message& reply, Thread& thread) {
+tape::Extent Tapeworm::read_extent(Message& reply) {
   const std::vector<uint8_t> bytes = reply.get_list<uint8_t>();
   hooks.read_reply(reply);
-  if (bytes.empty()) return;
   tape::Reader reader(bytes);
-  if (const auto extent = tape::Extent::read_from(&reader)) thread.wanted += *extent;
+  const auto extent = bytes.empty() ? std::nullopt : tape::Extent::read_from(&reader);
+  return extent ? *extent : tape::Extent();
 }
 
-void Tapeworm::prefetch(const tape::Extent& extent, Thread& thread, std::unique_lock<std::mutex>& held) {
+void Tapeworm::prefetch(const tape::Extent& extent, NodeId from, Thread& thread, std::unique_lock<std::mutex>& held) {
   std::map<LrcProtocol*, std::vector<LazyPage*>> pages;
   for (UnitId unit : extent) {
     Page& base = node_.memory.page(unit);
@@ -159,9 +167,11 @@ void Tapeworm::prefetch(const tape::Extent& extent, Thread& thread, std::unique_
     if (!protocol || base.busy) continue;
     LazyPage& page = as_lazy(base);
     if (page.absent || page.valid(node_.me()) || protocol->apply_cached(page)) continue;
+    if (from != kNoNode && !protocol->would_ask(page, from)) continue;  // somebody else has taken it since
     page.busy = true;
     pages[protocol].push_back(&page);
   }
+  thread.fault_at = kNowhere;
   for (auto& [protocol, some] : pages) {
     protocol->fetch(some, thread, held);
     std::vector<UnitId> units;
@@ -184,7 +194,7 @@ void Tapeworm::keep_data(Message& message) {
   for (uint32_t count = message.get<uint32_t>(); count > 0 && !message.bad(); count--) {
     const UnitId unit = message.get<UnitId>();
     const DiffPtr diff = get_diff(message);
-    if (message.bad() || node_.memory.is_freed(unit)) continue;
+    if (message.bad() || diff->node == node_.me() || node_.memory.is_freed(unit)) continue;
     Page& page = node_.memory.page(unit);
     if (LrcProtocol* protocol = lazy(page)) {
       protocol->keep(as_lazy(page), diff);
@@ -224,44 +234,63 @@ void Tapeworm::open_pages(std::vector<UnitId> units, uint32_t by, bool is_lock) 
   }
 }
 
-void Tapeworm::push(NodeId to, const std::vector<UnitId>& units) {
+Tapeworm::ForAll Tapeworm::gather(const std::vector<NodeId>& to, const std::vector<UnitId>& units) {
   const NodeId me = node_.me();
   sent_.resize(node_.nodes());
-  pushes_.resize(node_.nodes());
-  Message data(0);
-  uint32_t count = 0, updates = 0;
+  ForAll data;
+  uint64_t updates = 0;
   for (UnitId unit : units) {
     Page& base = node_.memory.page(unit);
     LrcProtocol* protocol = lazy(base);
     if (!protocol) continue;
     LazyPage& page = as_lazy(base);
-    uint32_t& sent = sent_[to][unit];
+    uint32_t sent = ~uint32_t{0};
+    for (NodeId node : to) sent = std::min(sent, sent_[node][unit]);
     if (!page.twin && page.applied[me] <= sent) continue;
     page.shared = true;
     std::vector<DiffPtr> found;
     protocol->find_diffs(page, {unit, me, sent, node_.intervals.known()[me]}, found);
     for (const DiffPtr& diff : found) {
-      data.put(unit);
-      put_diff(*diff, data);
+      data.diffs.put(unit);
+      put_diff(*diff, data.diffs);
       sent = diff->last;
-      count++;
+      data.count++;
     }
+    for (NodeId node : to) sent_[node][unit] = std::max(sent_[node][unit], sent);
     updates += !found.empty();
   }
-  if (count == 0) return;
-  node_.counters.now.updates_sent += updates;
+  node_.counters.now.updates_sent += updates * to.size();
+  return data;
+}
+
+void Tapeworm::tell_push(NodeId to, const ForAll& data) {
+  if (data.count == 0) return;
+  pushes_.resize(node_.nodes());
   pushes_[to]++;
   Message message(static_cast<uint8_t>(Kind::kPush), kGroupFlush);
-  message.put(count);
-  message.put_bytes(data.body.data(), data.body.size());
+  message.put(data.count);
+  message.put_bytes(data.diffs.body.data(), data.diffs.body.size());
   node_.tell(to, std::move(message));
+}
+
+void Tapeworm::push(NodeId to, const std::vector<UnitId>& units) { tell_push(to, gather({to}, units)); }
+
+void Tapeworm::keep_of_all(Message& message) {
+  const size_t before = brought_.size();
+  keep_data(message);
+  node_.counters.now.updates_received += brought_.size() - before;
+}
+
+void Tapeworm::send_for_all() {
+  const ForAll data = take_for_all();
+  for (NodeId node = 0; node < node_.nodes() && data.count > 0; node++) {
+    if (node != node_.me()) tell_push(node, data);
+  }
 }
 
 void Tapeworm::on_message(Message&& message) {
   if (hooks.on_message(message)) return;
-  const size_t before = brought_.size();
-  keep_data(message);
-  node_.counters.now.updates_received += brought_.size() - before;
+  keep_of_all(message);
   pushes_received_++;
   node_.changed.notify_all();
 }
@@ -338,10 +367,51 @@ void Tapeworm::produce_start(Thread& thread) {
 void Tapeworm::produce_end(Thread& thread) {
   if (!thread.produce) return;
   std::erase(thread.recordings, &*thread.produce);
-  const auto produced = std::make_shared<Produced>(Produced{std::move(thread.produce->written), {}});
+  const auto produced = std::make_shared<Produced>();
+  produced->extent = std::move(thread.produce->written);
+  const std::set<UnitId> again = std::move(thread.produce->again);
   thread.produce.reset();
   if (produced->extent.size() < 2) return;
-  for (UnitId unit : produced->extent) produced_[unit] = produced;
+  for (UnitId unit : produced->extent) {
+    auto& all = produced_[unit];
+    const bool is_first = !produced->extent.contains(unit - 1), is_last = !produced->extent.contains(unit + 1);
+    if (again.contains(unit) || !(is_first || is_last)) {
+      all = {produced};
+      continue;
+    }
+    const auto part = produced_part(node_.memory.page(unit), is_first, is_last);
+    produced->edges[unit] = part;
+    std::erase_if(all, [&](const auto& older) {
+      const auto edge = older->edges.find(unit);
+      return edge == older->edges.end() || (part.begin <= edge->second.begin && edge->second.end <= part.end);
+    });
+    all.push_back(produced);
+  }
+}
+
+bool Tapeworm::begins_anew(const LazyPage& page, const Thread& thread) const {
+  return thread.produce && page.twin && !page.dirty && page.twin_first <= node_.intervals.known()[node_.me()];
+}
+
+bool Tapeworm::Produced::covers(UnitId unit, uint32_t at, uint32_t margin) const {
+  const auto edge = edges.find(unit);
+  return edge == edges.end() || at == kNowhere || (edge->second.begin <= uint64_t{at} + margin && at < uint64_t{edge->second.end} + margin);
+}
+
+// A unit at the edge of what was produced has other data too, made together with something else.
+Tapeworm::Produced::Part Tapeworm::produced_part(Page& base, bool is_first, bool is_last) const {
+  const auto size = static_cast<uint32_t>(base.size);
+  Produced::Part part = {0, size};
+  if (!lazy(base)) return part;
+  const LazyPage& page = as_lazy(base);
+  if (!page.twin) return part;
+  const auto differs = [&](uint32_t at) { return page.twin[at] != page.open[at]; };
+  uint32_t begin = 0, end = size;
+  while (begin < size && !differs(begin)) begin++;
+  while (end > begin && !differs(end - 1)) end--;
+  if (is_first) part.begin = begin;
+  if (is_last) part.end = end;
+  return part;
 }
 
 void Tapeworm::flush_start(Thread& thread) {
@@ -357,9 +427,14 @@ void Tapeworm::flush_end(Thread& thread) {
   const std::vector<UnitId> units(thread.flush->written.begin(), thread.flush->written.end());
   thread.flush.reset();
   node_.close_interval(true);
+  std::vector<NodeId> others;
   for (NodeId node = 0; node < node_.nodes(); node++) {
-    if (node != node_.me()) push(node, units);
+    if (node != node_.me()) others.push_back(node);
   }
+  const ForAll data = gather(others, units);
+  for_all_.count += data.count;
+  for_all_.diffs.put_bytes(data.diffs.body.data(), data.diffs.body.size());
+  if (for_all_.diffs.body.size() > kLittle) send_for_all();
 }
 
 // Units that are no pages travel by tapes under LRC only: docs/LIMITS.md.

@@ -33,6 +33,7 @@ struct Diff;
 using DiffPtr = std::shared_ptr<const Diff>;
 
 inline constexpr uint32_t kNoLock = ~uint32_t{0};
+inline constexpr uint32_t kNowhere = ~uint32_t{0};  // offset in a unit: not known
 
 // What a thread is told to do at its next synchronization.
 struct Advice {
@@ -44,6 +45,7 @@ struct Advice {
 struct Recording {
   uint32_t lock = 0;
   tape::Extent read, written;
+  std::set<UnitId> again;  // written in more than one interval
 };
 
 // Tapes of the program's own (weir/tape.hpp) that record now.
@@ -63,6 +65,8 @@ class Tapeworm {
 
   // --- Faults
   void on_fault(Page& page, bool write, Thread& thread);
+  // What is produced gets diffs of its own, apart from what was written before. Before the page is made writable.
+  bool begins_anew(const LazyPage& page, const Thread& thread) const;
   // A unit lacks what `of` wrote: this node will ask.
   void on_miss(const Page& page, NodeId of);
   void on_invalidated(Page& page);
@@ -71,11 +75,12 @@ class Tapeworm {
   void drop_unwritten(std::vector<Page*>& pages);
 
   // --- Requests from other nodes: a producer's answer has the extent of all that was produced together
-  void on_request(Page& page, NodeId from);
+  // `at`: offset of the access that asks.
+  void on_request(Page& page, NodeId from, uint32_t at);
   void put_extent(Message& reply);
-  void read_extent(Message& reply, Thread& thread);
-  // Fetches units at once of which it is known that they lack something. Lets go of the mutex.
-  void prefetch(const tape::Extent& extent, Thread& thread, std::unique_lock<std::mutex>& held);
+  tape::Extent read_extent(Message& reply);
+  // Fetches units at once of which it is known that they lack something; only what is to be asked for at `from`, if that is a node. Lets go of the mutex.
+  void prefetch(const tape::Extent& extent, NodeId from, Thread& thread, std::unique_lock<std::mutex>& held);
 
   // --- Locks
   void add_to_lock_request(uint32_t lock, Thread& thread, Message& request);
@@ -90,6 +95,15 @@ class Tapeworm {
   void forget() { produced_.clear(); }
   void before_barrier(uint32_t barrier);
   void add_to_barrier(std::vector<uint32_t>& pushes, Message& advice);
+  // What is to go to all and is little enough to go with the barrier's own messages: what take_for_all answers comes, of all nodes, to keep_of_all.
+  struct ForAll {
+    uint32_t count = 0;
+    Message diffs{0};
+  };
+  ForAll take_for_all() { return std::exchange(for_all_, {}); }
+  void keep_of_all(Message& message);
+  // Before a release that is no barrier.
+  void send_for_all();
   void before_barrier_release(uint32_t pushes, std::vector<uint8_t> advice, std::unique_lock<std::mutex>& held);
   void after_barrier();
   void replay_next(weir_dsm_pattern pattern) { called_replay_ = true, pattern_ = pattern; }
@@ -131,6 +145,9 @@ class Tapeworm {
   void keep_data(Message& message);
   void open_pages(std::vector<UnitId> units, uint32_t by, bool is_lock);
   void push(NodeId to, const std::vector<UnitId>& units);
+  // Of this node's diffs of the units: those that not all of `to` have, which count as sent then.
+  ForAll gather(const std::vector<NodeId>& to, const std::vector<UnitId>& units);
+  void tell_push(NodeId to, const ForAll& data);
 
   Node& node_;
   // Locks
@@ -145,16 +162,23 @@ class Tapeworm {
   std::vector<std::map<UnitId, uint32_t>> sent_;    // to each node: this node's diffs up to which
   std::vector<uint32_t> pushes_;                    // messages since the last barrier, to each node
   uint32_t pushes_received_ = 0;                    // messages, less those that barriers have waited for
+  ForAll for_all_;
   std::vector<UnitId> brought_;                     // by pushes since the last barrier
   uint32_t sample_ = 0;
   bool closes_exactly_ = false;
   VectorTime known_before_;
   // Producers
   struct Produced {
+    struct Part {
+      uint32_t begin, end;  // bytes
+    };
+    bool covers(UnitId unit, uint32_t at, uint32_t margin) const;
     tape::Extent extent;
-    std::set<NodeId> told;  // who has been told that these belong together
+    std::map<UnitId, Part> edges;  // of units that it may share with other data
+    std::set<NodeId> told;         // who has been told that these belong together
   };
-  std::unordered_map<UnitId, std::shared_ptr<Produced>> produced_;
+  Produced::Part produced_part(Page& page, bool is_first, bool is_last) const;
+  std::unordered_map<UnitId, std::vector<std::shared_ptr<Produced>>> produced_;
   std::vector<std::shared_ptr<Produced>> to_tell_;
 };
 
