@@ -7,7 +7,9 @@
 //     so a program with several phases sends each update once, when it is about to be used (the paper's "specializing barriers").
 //   - Each node's arrival also says how many pushes it has sent to whom, and nobody leaves the barrier before he has his. A push that is late would be a miss.
 //   - What is flushed waits for the next release: where that is a barrier, and it is little, the barrier's messages take it along.
-//   - A dynamic pattern drops units that came twice in a row without having been touched.
+//   - A dynamic pattern drops units that came twice in a row without having been touched. And where a node has asked for three quarters of what is written here, it gets the
+//     rest too: in a sharing that changes slowly each phase needs some units for the first time. The second time that a barrier comes, after one iteration, what was asked
+//     for in other phases goes with it too: sharing often begins to be what it is only after the first iteration.
 //
 // Whether what came was used cannot be seen where it was made accessible at once. With WEIR_DSM_STATS=1 each unit that comes stays protected until it is touched, which costs a
 // local fault; else one of eight does, and stands for all.
@@ -304,11 +306,44 @@ void Tapeworm::before_barrier(uint32_t barrier) {
   if (!replaying_) return;
   if (!called_replay_) pattern_ = WEIR_DSM_DYNAMIC;
   node_.close_interval(true);
+  std::set<UnitId> written;  // since the last barrier
+  for (uint32_t index = node_.barrier.everybody_knows()[node_.me()]; ++index <= node_.intervals.known()[node_.me()];) {
+    const Interval& interval = *node_.intervals.find({node_.me(), index});
+    written.insert(interval.units.begin(), interval.units.end());
+  }
+  if (++replayed_[barrier] == 2 && pattern_ == WEIR_DSM_DYNAMIC) add_of_others(barrier);
   for (auto& [node, asker] : asked_[barrier]) {
+    if (pattern_ == WEIR_DSM_DYNAMIC) add_what_is_like_it(asker, written);
     std::vector<UnitId> units;
-    for (const auto& [unit, use] : asker.units) units.push_back(unit);
+    for (const auto& [unit, use] : asker.units) {
+      if (use.unused < kUnusedLimit) units.push_back(unit);
+    }
     push(node, units);
   }
+}
+
+// What was asked for after others.
+void Tapeworm::add_of_others(uint32_t barrier) {
+  auto& its = asked_[barrier];
+  for (const auto& [other, askers] : asked_) {
+    if (other == barrier) continue;
+    for (const auto& [node, asker] : askers) {
+      for (const auto& [unit, use] : asker.units) its[node].units.try_emplace(unit);
+    }
+  }
+}
+
+// Who has asked for most of what is written here is about to ask for the rest.
+void Tapeworm::add_what_is_like_it(Asker& asker, const std::set<UnitId>& written) const {
+  constexpr size_t kFew = 8;
+  if (written.size() < kFew) return;
+  const auto is_asked = [&](UnitId unit) {
+    const auto found = asker.units.find(unit);
+    return found != asker.units.end() && found->second.unused < kUnusedLimit;
+  };
+  const auto asked = static_cast<size_t>(std::count_if(written.begin(), written.end(), is_asked));
+  if (asked * 4 < written.size() * 3) return;
+  for (UnitId unit : written) asker.units.try_emplace(unit);
 }
 
 // Advice: node, number of the barrier that the misses came after, the misses, what came in vain.
@@ -340,7 +375,7 @@ void Tapeworm::before_barrier_release(uint32_t pushes, std::vector<uint8_t> advi
     if (pattern_ == WEIR_DSM_STATIC) continue;
     for (const auto& [unit, of] : unused) {
       const auto found = asker.units.find(unit);
-      if (of == node_.me() && found != asker.units.end() && ++found->second.unused >= kUnusedLimit) asker.units.erase(found);
+      if (of == node_.me() && found != asker.units.end() && found->second.unused < kUnusedLimit) found->second.unused++;
     }
   }
   while (pushes_received_ < pushes) node_.changed.wait(held);

@@ -128,7 +128,7 @@ class Tapeworm {
   friend struct Access;  // tapes of the program's own: tape_states.h
   struct Use {           // of a unit that a lock or a push brings
     bool written = false;
-    uint8_t unused = 0;  // times in a row
+    uint8_t unused = 0;  // times in a row; from kUnusedLimit on it is not sent until it is asked for again
   };
   struct LockTape {
     std::map<UnitId, Use> units;
@@ -145,6 +145,8 @@ class Tapeworm {
   void keep_data(Message& message);
   void open_pages(std::vector<UnitId> units, uint32_t by, bool is_lock);
   void push(NodeId to, const std::vector<UnitId>& units);
+  void add_what_is_like_it(Asker& asker, const std::set<UnitId>& written) const;
+  void add_of_others(uint32_t barrier);
   // Of this node's diffs of the units: those that not all of `to` have, which count as sent then.
   ForAll gather(const std::vector<NodeId>& to, const std::vector<UnitId>& units);
   void tell_push(NodeId to, const ForAll& data);
@@ -157,6 +159,7 @@ class Tapeworm {
   weir_dsm_pattern pattern_ = WEIR_DSM_STATIC;
   uint32_t barrier_ = 0, last_barrier_ = 0;
   std::map<uint32_t, std::map<NodeId, Asker>> asked_;
+  std::map<uint32_t, uint32_t> replayed_;  // how often each has been
   std::vector<UnitOf> misses_;   // since the last barrier: what was missed, and whose
   std::vector<UnitOf> unused_;   // came and was not touched, and whose
   std::vector<std::map<UnitId, uint32_t>> sent_;    // to each node: this node's diffs up to which
