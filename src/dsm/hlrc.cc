@@ -126,10 +126,11 @@ bool HlrcProtocol::take_pending(HomePage& page) {
 
 void HlrcProtocol::on_fetch(Message&& message) {
   Message reply(static_cast<uint8_t>(Kind::kReply), kGroupData);
-  std::vector<LazyPage*> pages;
+  std::vector<std::pair<LazyPage*, uint32_t>> pages;  // and where they are accessed
   for (uint32_t count = message.get<uint32_t>(); count > 0; count--) {
     HomePage& page = home_page(node_.memory.page(message.get<UnitId>()));
     page.home = node_.me();
+    const uint32_t at = message.get<uint32_t>();
     const VectorTime needs = message.get_list<uint32_t>();
     if (message.bad() || needs.size() != node_.nodes()) fail("a damaged request from node %u", message.header.from);
     if (!has_all(page, needs)) {
@@ -141,15 +142,15 @@ void HlrcProtocol::on_fetch(Message&& message) {
       RightChanges changes(node_.memory.segment);
       make_diff(page, changes);
     }
-    pages.push_back(&page);
+    pages.emplace_back(&page, at);
   }
-  for (LazyPage* page : pages) {
+  for (const auto& [page, at] : pages) {
     VectorTime has = page->applied;
     has[node_.me()] = page->twin ? page->twin_first - 1 : node_.intervals.known()[node_.me()];
     page->shared = true;
     reply.put_list(has);
     reply.put_bytes(page->twin ? page->twin.get() : page->open, page->size);  // as of `has`
-    node_.tapeworm.on_request(*page, message.header.reply_to.node, kNowhere);
+    node_.tapeworm.on_request(*page, message.header.reply_to.node, at);
   }
   node_.tapeworm.put_extent(reply);
   node_.reply(message.header.reply_to, std::move(reply));
@@ -165,6 +166,7 @@ std::string HlrcProtocol::describe() const {
   for (Message request : waiting_) {
     for (uint32_t count = request.get<uint32_t>(); count > 0; count--) {
       HomePage& page = home_page(node_.memory.page(request.get<UnitId>()));
+      request.get<uint32_t>();
       text += "unit " + std::to_string(page.id) + ": node " + std::to_string(request.header.reply_to.node) + " wants" + text_of(request.get_list<uint32_t>()) +
               ", here is" + text_of(page.applied) + ", " + std::to_string(page.pending.size()) + " diffs are early\n";
       for (const auto& one : page.pending) text += "  early: of node " + std::to_string(one.diff->node) + " up to " + std::to_string(one.diff->last) + ", needs" + text_of(one.needs) + "\n";
@@ -191,6 +193,7 @@ void HlrcProtocol::fetch(const std::vector<LazyPage*>& pages, Thread& thread, st
     Asked& what = asked[page->home];
     what.pages.push_back(page);
     what.list.put(page->id);
+    what.list.put(thread.fault_at);
     VectorTime needs = page->noticed;
     for (NodeId node = 0; node < needs.size(); node++) needs[node] = std::max(needs[node], page->applied[node]);
     what.list.put_list(needs);

@@ -116,18 +116,18 @@ bool Node::on_fault(void* address, bool write, Thread& thread) {
     fail("%s of %p, which is shared memory that nobody has allocated", write ? "write" : "read", address);
   }
   (write ? counters.now.write_faults : counters.now.read_faults)++;
-  thread.fault_at = static_cast<uint32_t>(static_cast<uint8_t*>(address) - page->program);
-  fetch(*page, write, thread, held);
-  thread.fault_at = kNowhere;
+  fetch(*page, write, thread, held, static_cast<uint32_t>(static_cast<uint8_t*>(address) - page->program));
   return true;
 }
 
-void Node::fetch(Page& page, bool write, Thread& thread, std::unique_lock<std::mutex>& held) {
+void Node::fetch(Page& page, bool write, Thread& thread, std::unique_lock<std::mutex>& held, uint32_t at) {
   while (page.busy) changed.wait(held);
   if (page.right == Right::kWrite || (!write && page.right == Right::kRead)) return;
   page.busy = true;
   tapeworm.on_fault(page, write, thread);
+  thread.fault_at = at;
   page.protocol->on_fault(page, write, thread, held);
+  thread.fault_at = kNowhere;
   page.busy = false;
   changed.notify_all();
 }

@@ -68,8 +68,8 @@ class Node {
 
   // A thread of the program accesses `address` and may not. False: it is not shared memory.
   bool on_fault(void* address, bool write, Thread& thread);
-  // Makes the unit accessible. Lets go of the mutex while it waits.
-  void fetch(Page& page, bool write, Thread& thread, std::unique_lock<std::mutex>& held);
+  // Makes the unit accessible, of which offset `at` is accessed. Lets go of the mutex while it waits.
+  void fetch(Page& page, bool write, Thread& thread, std::unique_lock<std::mutex>& held, uint32_t at = 0);
 
   // Release: what was written until now gets into an interval of its own, if anything was.
   // `by_program`: by a thread's own release, so it has no pointers at hand into units that are no pages.

@@ -26,6 +26,7 @@ class Page {
   bool pushed = false;           // made valid by a tape, and not touched since
   bool attached = false;         // of a region: its level is set
   uint32_t brought_by = ~uint32_t{0};  // a lock; none: a push
+  uint32_t brought_at = 0;       // barrier that the push came with
   uint32_t updates = 0;          // that tapes have brought since it was last used
   NodeId home = 0;
   uint64_t size = 0;             // bytes

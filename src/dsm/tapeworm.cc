@@ -70,10 +70,14 @@ void Tapeworm::on_miss(const Page& page, NodeId of) {
 
 void Tapeworm::on_invalidated(Page& page) {
   page.updates = 0;
-  if (!page.pushed) return;
-  page.pushed = false;
+  came_in_vain(page);
+}
+
+// What came last has not been touched.
+void Tapeworm::came_in_vain(Page& page) {
+  if (!std::exchange(page.pushed, false)) return;
   for (NodeId node = 0; node < node_.nodes(); node++) {
-    if (node != node_.me()) unused_.push_back({page.id, node});
+    if (node != node_.me()) unused_.push_back({page.id, node, page.brought_at});
   }
 }
 
@@ -133,7 +137,7 @@ void Tapeworm::on_request(Page& page, NodeId from, uint32_t at) {
   sent_.resize(node_.nodes());
   sent_[from][page.id] = as_lazy(page).applied[node_.me()];
   const auto found = produced_.find(page.id);
-  if (found == produced_.end()) return;
+  if (found == produced_.end() || at == kNowhere) return;
   // Once to each: who has consumed it asks for one of its pages for another reason later.
   for (const uint32_t margin : {0u, kMargin}) {
     const auto last = std::find_if(found->second.rbegin(), found->second.rend(), [&](const auto& one) { return one->covers(page.id, at, margin); });
@@ -217,7 +221,9 @@ void Tapeworm::open_pages(std::vector<UnitId> units, uint32_t by, bool is_lock) 
     Page& page = node_.memory.page(unit);
     LrcProtocol* protocol = lazy(page);
     if (!protocol || !protocol->take_diffs(as_lazy(page), {})) continue;
+    came_in_vain(page);
     page.brought_by = is_lock ? by : kNoLock;
+    page.brought_at = barrier_;
     if (is_lock) node_.counters.now.lock_pages++;
     if (page.right == Right::kWrite) continue;
     LockTape* lock = is_lock ? &locks_[by] : nullptr;
@@ -366,16 +372,18 @@ void Tapeworm::before_barrier_release(uint32_t pushes, std::vector<uint8_t> advi
   while (!parts.at_end() && !parts.bad()) {
     const NodeId from = parts.get<uint16_t>();
     const uint32_t barrier = parts.get<uint32_t>();
-    const std::vector<UnitOf> misses = parts.get_list<UnitOf>(), unused = parts.get_list<UnitOf>();
+    const std::vector<UnitOf> misses = parts.get_list<UnitOf>();
+    const std::vector<Unused> unused = parts.get_list<Unused>();
     if (from == node_.me()) continue;
     Asker& asker = asked_[barrier][from];
     for (const auto& [unit, of] : misses) {
       if (of == node_.me()) asker.units[unit].unused = 0;
     }
     if (pattern_ == WEIR_DSM_STATIC) continue;
-    for (const auto& [unit, of] : unused) {
-      const auto found = asker.units.find(unit);
-      if (of == node_.me() && found != asker.units.end() && found->second.unused < kUnusedLimit) found->second.unused++;
+    for (const auto& [unit, of, came_with] : unused) {
+      auto& its = asked_[came_with][from].units;
+      const auto found = its.find(unit);
+      if (of == node_.me() && found != its.end() && found->second.unused < kUnusedLimit) found->second.unused++;
     }
   }
   while (pushes_received_ < pushes) node_.changed.wait(held);
@@ -410,7 +418,7 @@ void Tapeworm::produce_end(Thread& thread) {
   for (UnitId unit : produced->extent) {
     auto& all = produced_[unit];
     const bool is_first = !produced->extent.contains(unit - 1), is_last = !produced->extent.contains(unit + 1);
-    if (again.contains(unit) || !(is_first || is_last)) {
+    if (again.contains(unit) || !(is_first || is_last) || node_.memory.page(unit).kind != UnitKind::kPages) {
       all = {produced};
       continue;
     }
@@ -430,7 +438,7 @@ bool Tapeworm::begins_anew(const LazyPage& page, const Thread& thread) const {
 
 bool Tapeworm::Produced::covers(UnitId unit, uint32_t at, uint32_t margin) const {
   const auto edge = edges.find(unit);
-  return edge == edges.end() || at == kNowhere || (edge->second.begin <= uint64_t{at} + margin && at < uint64_t{edge->second.end} + margin);
+  return edge == edges.end() || (edge->second.begin <= uint64_t{at} + margin && at < uint64_t{edge->second.end} + margin);
 }
 
 // A unit at the edge of what was produced has other data too, made together with something else.

@@ -75,7 +75,7 @@ class Tapeworm {
   void drop_unwritten(std::vector<Page*>& pages);
 
   // --- Requests from other nodes: a producer's answer has the extent of all that was produced together
-  // `at`: offset of the access that asks.
+  // `at`: offset of the access that asks; kNowhere: it is asked for in advance.
   void on_request(Page& page, NodeId from, uint32_t at);
   void put_extent(Message& reply);
   tape::Extent read_extent(Message& reply);
@@ -146,6 +146,7 @@ class Tapeworm {
   void open_pages(std::vector<UnitId> units, uint32_t by, bool is_lock);
   void push(NodeId to, const std::vector<UnitId>& units);
   void add_what_is_like_it(Asker& asker, const std::set<UnitId>& written) const;
+  void came_in_vain(Page& page);
   void add_of_others(uint32_t barrier);
   // Of this node's diffs of the units: those that not all of `to` have, which count as sent then.
   ForAll gather(const std::vector<NodeId>& to, const std::vector<UnitId>& units);
@@ -161,7 +162,12 @@ class Tapeworm {
   std::map<uint32_t, std::map<NodeId, Asker>> asked_;
   std::map<uint32_t, uint32_t> replayed_;  // how often each has been
   std::vector<UnitOf> misses_;   // since the last barrier: what was missed, and whose
-  std::vector<UnitOf> unused_;   // came and was not touched, and whose
+  struct Unused {                // came and was not touched: with which barrier, and whose
+    UnitId unit;
+    NodeId of;
+    uint32_t barrier;
+  };
+  std::vector<Unused> unused_;
   std::vector<std::map<UnitId, uint32_t>> sent_;    // to each node: this node's diffs up to which
   std::vector<uint32_t> pushes_;                    // messages since the last barrier, to each node
   uint32_t pushes_received_ = 0;                    // messages, less those that barriers have waited for
