@@ -201,7 +201,8 @@ void HlrcProtocol::fetch(const std::vector<LazyPage*>& pages, Thread& thread, st
     Message request(static_cast<uint8_t>(Kind::kHomeFetch), kGroupData);
     request.put(static_cast<uint32_t>(what.pages.size()));
     request.put_bytes(what.list.body.data(), what.list.body.size());
-    what.ticket = thread.sight.asks(home) = thread.mailbox->ask(home, std::move(request));
+    uint32_t& asked_by = thread.sight.asks(home);
+    what.ticket = asked_by = thread.mailbox->ask(home, std::move(request));
   }
   // What this node is the home of itself: until the diffs are here.
   for (LazyPage* page : asked[me].pages) {

@@ -246,7 +246,8 @@ void LrcProtocol::fetch(const std::vector<LazyPage*>& pages, Thread& thread, std
     Message request(static_cast<uint8_t>(Kind::kDiffRequest), kGroupData);
     request.put(static_cast<uint32_t>(what.pages.size()));
     request.put_bytes(what.of.body.data(), what.of.body.size());
-    what.ticket = thread.sight.asks(at) = thread.mailbox->ask(at, std::move(request));
+    uint32_t& asked_by = thread.sight.asks(at);
+    what.ticket = asked_by = thread.mailbox->ask(at, std::move(request));
   }
   held.unlock();
   std::vector<Message> replies;

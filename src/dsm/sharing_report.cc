@@ -88,7 +88,7 @@ class Report {
       for (const Shared& shared : group.units) {
         for (const auto& [node, line] : shared.lines) lines_.want(line.at);
       }
-      lines_.want(place_of_allocation(group.units.front()));
+      lines_.want(group.name);
     }
     std::string text = "weir-dsm: false sharing: ";
     const std::string of_all = " (of " + count_of(all_misses, "miss", "misses") + " and " + text_of_bytes(all_bytes) + " received in all)\n";
@@ -101,7 +101,7 @@ class Report {
     std::sort(sorted.begin(), sorted.end(), [](const Group* a, const Group* b) { return std::pair(a->misses, a->bytes) > std::pair(b->misses, b->bytes); });
     for (size_t i = 0; i < sorted.size() && i < kShown; i++) text += std::to_string(i + 1) + ". " + describe(*sorted[i]);
     if (sorted.size() > kShown) text += "and " + std::to_string(sorted.size() - kShown) + " more allocations, which cost less\n";
-    if (dropped) text += "(" + std::to_string(dropped) + " diffs were not looked at, for lack of room)\n";
+    if (dropped) text += "(" + std::to_string(dropped) + " diffs were not looked at: there are too many)\n";
     return text;
   }
 
@@ -122,11 +122,6 @@ class Report {
     if (shared.unit >= kObjectUnits) return nullptr;
     const auto runs = runs_of(words);
     return runs.empty() ? nullptr : node_.memory.allocation_at(uint64_t{shared.unit} * kPageSize + runs.front().first * Sharing::grain(size_of(shared.unit)));
-  }
-  CodePlace place_of_allocation(const Shared& shared) const {
-    const Allocation* allocation = allocation_of(shared, shared.writers.begin()->second);
-    const std::string name = allocation ? allocation->name : block_of(shared.unit)->name;
-    return name.starts_with("at ") ? place_in(name.substr(3)) : CodePlace();
   }
 
   void find() {
@@ -188,13 +183,11 @@ class Report {
     group.units.push_back(std::move(shared));
   }
 
-  std::string name_of(const std::string& name) const { return name.starts_with("at ") ? "memory allocated at " + lines_.at(place_in(name.substr(3))) : name; }
-
   std::string describe(const Group& group) const {
     const Shared& worst = *std::max_element(group.units.begin(), group.units.end(), [](const Shared& a, const Shared& b) { return a.misses < b.misses; });
     const Block& block = *block_of(worst.unit);
     const uint64_t unit_size = size_of(worst.unit), units = block.kind == UnitKind::kPages ? block.size / unit_size : 1;
-    std::string text = (group.is_small ? "small allocations that share a unit, one of them " : "") + name_of(group.name) + ", " + text_of_bytes(block.size) + ": " + std::to_string(group.units.size()) + " of " +
+    std::string text = (group.is_small ? "small allocations that share a unit, one of them " : "") + lines_.name(group.name) + ", " + text_of_bytes(block.size) + ": " + std::to_string(group.units.size()) + " of " +
                        count_of(units, "unit", "units") + " of " + std::to_string(unit_size) + " bytes; " + count_of(group.misses, "miss", "misses") + ", " +
                        count_of(group.diffs, "diff", "diffs") + " and " + text_of_bytes(group.bytes) + " received\n";
     text += "   the worst: unit at + " + std::to_string(offset_of(worst.unit)) + ", " + count_of(worst.misses, "miss", "misses") + ", home " + home_of(worst.unit) +

@@ -89,6 +89,7 @@ void Sight::on_message(Message&& message) {
   switch (message.get<SightQuestion>()) {
     case SightQuestion::kTime:
       reply.put(nanoseconds_now());
+      reply.put_list(clock_name());
       break;
     case SightQuestion::kCounters: {
       NodeCounters its{node_.counters_now(), node_.counters, {}};

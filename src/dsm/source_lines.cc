@@ -76,13 +76,20 @@ std::string output_of(const std::vector<std::string>& command) {
   return text;
 }
 
+// "(anonymous namespace)::relax(double*)" is relax.
+std::string without_parameters(std::string function) {
+  static const std::string kUnnamed = "(anonymous namespace)::";
+  for (size_t at; (at = function.find(kUnnamed)) != std::string::npos;) function.erase(at, kUnnamed.size());
+  return function.substr(0, function.find('('));
+}
+
 // "0x11d9", then for each function, the innermost first, its name and a line "/path/sor.cc:88 (discriminator 2)".
 std::string line_in(const std::vector<std::string>& lines) {
   std::string best;
   for (size_t i = 0; i + 1 < lines.size(); i += 2) {
     std::string where = base_of(lines[i + 1].substr(0, lines[i + 1].find(" (")));
     if (where.empty() || where[0] == '?' || where.find(":?") != std::string::npos || where.ends_with(":0")) continue;
-    const std::string function = lines[i].substr(0, lines[i].find('('));
+    const std::string function = without_parameters(lines[i]);
     best = where + (function.empty() || function[0] == '?' ? "" : " in " + function);
     if (lines[i + 1].find("/weir/dsm.hpp:") == std::string::npos) return best;
   }
@@ -111,6 +118,15 @@ CodePlace place_in(const std::string& text) {
   char* end;
   const uint64_t offset = strtoull(text.c_str() + plus + 3, &end, 16);
   return *end ? CodePlace() : CodePlace{text.substr(0, plus), offset};
+}
+
+void SourceLines::want(const std::string& name) {
+  if (name.starts_with("at ")) want(place_in(name.substr(3)));
+}
+
+std::string SourceLines::name(const std::string& name) const {
+  const CodePlace place = name.starts_with("at ") ? place_in(name.substr(3)) : CodePlace();
+  return place.module.empty() ? name : "memory allocated at " + at(place);
 }
 
 void SourceLines::look_up() {

@@ -28,6 +28,9 @@ class SourceLines {
   void look_up();
   // "sor.cc:88 in relax"
   std::string at(const CodePlace& place) const;
+  // What an allocation is called that has no name, but a place: "at sor+0x12f4".
+  void want(const std::string& name);
+  std::string name(const std::string& name) const;
 
  private:
   std::map<CodePlace, std::string> found_;

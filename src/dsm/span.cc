@@ -31,6 +31,12 @@ ThreadSight::~ThreadSight() {
   std::erase(thread.node.sight.threads, this);
 }
 
+const Span* ThreadSight::wait() const {
+  const Span* span = doing;
+  while (span && !is_wait(span->doing())) span = span->outer();
+  return span;
+}
+
 uint32_t& ThreadSight::asks(NodeId to) {
   if (!doing) return no_ticket;
   asked.push_back({to, {address.node, address.channel, 0}, thread.node.sight.timeline.on() ? nanoseconds_now() : 0});

@@ -36,6 +36,8 @@ struct ThreadSight {
   // The innermost span sends a request; the answer is where its ticket is to be put, now or by this thread later, without the mutex.
   uint32_t& asks(NodeId to);
 
+  const Span* wait() const;  // the innermost span that is one; NULL: none
+
   Thread& thread;
   unsigned track = 0;                      // among this node's threads that live: its worker's number, where that is free
   Span* doing = nullptr;                   // the innermost

@@ -1,7 +1,7 @@
 // Recording is an append to memory under the mutex that the caller holds anyway. When the buffer is full, what comes later is dropped and counted: a beginning without holes is
 // worth more than an end of which nobody knows what led to it.
 //
-// Clocks of different hosts: a node asks node 0 for its time several times; the quickest answer is off by at most half its round trip. That is done at the start and at the end, and
+// Clocks: nodes of one host have one. Of different hosts, a node asks node 0 for its time several times; the quickest answer is off by at most half its round trip. That is done at the start and at the end, and
 // times in between are corrected along the line through both.
 //
 // The file: one process for each node, a track for each thread and one for the server; complete events ("X") for what has a stack's order on its track, asynchronous ones ("b", "e")
@@ -43,7 +43,10 @@ std::string quoted(const std::string& text) {
 // One node's events, one after the other.
 class Writer {
  public:
-  Writer(FILE* file, const Memory& memory, uint64_t zero) : file_(file), memory_(memory), zero_(zero) {}
+  Writer(FILE* file, const Memory& memory, uint64_t zero) : file_(file), memory_(memory), zero_(zero) {
+    for (uint32_t block = 0; block < memory.blocks(); block++) lines_of_code_.want(std::string(memory.block(block).name));
+    lines_of_code_.look_up();
+  }
 
   void start_node(NodeId node, const std::string& host, uint32_t process) {
     node_ = node;
@@ -109,7 +112,7 @@ class Writer {
   }
   std::string arguments_of(const Timeline::Event& event) const {
     const auto number = [](const char* name, uint64_t value) { return std::string("\"") + name + "\":" + std::to_string(value); };
-    const auto unit = [&] { return number("unit", event.object) + ",\"in\":" + quoted(memory_.describe(event.object)); };
+    const auto unit = [&] { return number("unit", event.object) + ",\"in\":" + quoted(place_of(event.object)); };
     const bool asked = event.peer != node_;
     switch (event.doing) {
       case Doing::kFault: return unit();
@@ -121,10 +124,17 @@ class Writer {
     }
   }
 
+  std::string place_of(UnitId unit) const {
+    const std::string text = memory_.describe(unit);
+    const size_t offset = text.rfind(" + ");
+    return offset == std::string::npos ? lines_of_code_.name(text) : lines_of_code_.name(text.substr(0, offset)) + text.substr(offset);
+  }
+
   FILE* const file_;
   const Memory& memory_;
   const uint64_t zero_;
   NodeId node_ = 0;
+  SourceLines lines_of_code_;
   std::set<uint16_t> tracks_;
   uint64_t lines_ = 0;
 };
@@ -141,6 +151,21 @@ void Timeline::add(const Event& event) {
   count_++;
 }
 
+const std::vector<char>& clock_name() {
+  static const std::vector<char> name = [] {
+    char boot[64] = "", space[64] = "";
+    if (FILE* file = fopen("/proc/sys/kernel/random/boot_id", "r")) {
+      if (!fgets(boot, sizeof boot, file)) boot[0] = 0;
+      fclose(file);
+    }
+    if (readlink("/proc/self/ns/time", space, sizeof space - 1) < 0) space[0] = 0;
+    std::vector<char> both(boot, boot + strlen(boot));
+    both.insert(both.end(), space, space + strlen(space));
+    return both;
+  }();
+  return name;
+}
+
 void Timeline::measure_clock(Thread& thread, std::unique_lock<std::mutex>& held) {
   if (!on_) return;
   Clock best{nanoseconds_now(), 0};
@@ -149,8 +174,9 @@ void Timeline::measure_clock(Thread& thread, std::unique_lock<std::mutex>& held)
     Message request(static_cast<uint8_t>(Kind::kSight));
     request.put(SightQuestion::kTime);
     const uint64_t before = nanoseconds_now();
-    const uint64_t there = node_.ask(0, std::move(request), thread, held).get<uint64_t>();
-    const uint64_t after = nanoseconds_now();
+    Message reply = node_.ask(0, std::move(request), thread, held);
+    const uint64_t after = nanoseconds_now(), there = reply.get<uint64_t>();
+    if (reply.get_list<char>() == clock_name()) break;
     if (after - before >= quickest) continue;
     quickest = after - before;
     best = {before + quickest / 2, static_cast<int64_t>(there - (before + quickest / 2))};

@@ -17,6 +17,9 @@ namespace weir::dsm {
 class Node;
 struct Thread;
 
+// Of two processes, the same where they see the same clock.
+const std::vector<char>& clock_name();
+
 class Timeline {
  public:
   static constexpr uint16_t kServer = 0xffff;  // as a track

@@ -242,8 +242,8 @@ void Waits::on_idle() {
   if (asked_.exchange(false, std::memory_order_relaxed) && now - answered_ > kSecond) return gather("node " + std::to_string(node_.me()) + " was asked by a signal");
   if (!limit_) return;
   for (const ThreadSight* thread : node_.sight.threads) {
-    for (const Span* span = thread->doing; span; span = span->outer()) {
-      if (is_wait(span->doing()) && now - span->start() > limit_ && thread->told != span->start()) return gather("a thread of node " + std::to_string(node_.me()) + " has waited for long");
+    if (const Span* span = thread->wait(); span && now - span->start() > limit_ && thread->told != span->start()) {
+      return gather("a thread of node " + std::to_string(node_.me()) + " has waited for long");
     }
   }
 }
@@ -293,8 +293,7 @@ void Waits::put(Message& message) {
   message.put_list(node_.locks.states(now));
   message.put(static_cast<uint32_t>(node_.sight.threads.size()));
   for (ThreadSight* thread : node_.sight.threads) {
-    const Span* span = thread->doing;
-    while (span && !is_wait(span->doing())) span = span->outer();
+    const Span* span = thread->wait();
     message.put(thread->track);
     message.put(span ? span->doing() : Doing::kNothing);
     message.put(span ? span->object() : 0);

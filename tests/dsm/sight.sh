@@ -52,20 +52,20 @@ for track in by_track.values():
             ends.pop()
         assert not ends or start - duration <= ends[-1] + 0.002, (start, duration, ends)
         ends.append(start - duration)
-# Each request's arrow begins, is seen by a server, and ends, in this order: clocks agree.
+# Each request's arrow begins, is seen by a server, and ends, in this order: one host's nodes have one clock.
 flows = collections.defaultdict(dict)
 for e in events:
     if e["ph"] in "stf":
         flows[e["id"]].setdefault(e["ph"], e["ts"])
 whole = [f for f in flows.values() if len(f) == 3]
 assert len(whole) > 50, len(whole)
-assert all(f["s"] <= f["t"] + 100 and f["t"] <= f["f"] + 100 for f in whole)
+assert all(f["s"] <= f["t"] <= f["f"] for f in whole)
 # One lock: at no time two have it.
 spans = sorted((e["ts"], e["ph"]) for e in events if e["name"] == "lock 3 held")
 depth = 0
 for _, phase in spans:
     depth += 1 if phase == "b" else -1
-    assert depth <= 2, "clocks are apart"
+    assert depth <= 1
 
 report = open("sharing.txt").read()
 print(report)
@@ -73,12 +73,9 @@ END
   cp sharing.txt out
   has "sight.cc:$(line_of ALLOCATED) in main" "$launcher, where it was allocated"
   for node in 0 1 2; do
-    has "node $node writes bytes $((node * 128)) to $((node * 128 + 127))?.*, at sight.cc:$(line_of FALSELY) in count|node $node writes bytes $((node * 128)) to .*, at sight.cc:$(line_of FALSELY) in count" "$launcher, node $node"
+    has "node $node writes bytes $((node * 128)) to .*, at sight.cc:$(line_of FALSELY) in count" "$launcher, node $node"
   done
   has "advice: the nodes' parts meet inside of units" "$launcher"
-  # --- buffers are bounded, and say so
-  WEIR_DSM_TIMELINE=line.json WEIR_DSM_TIMELINE_EVENTS=1K timeout 60 "$launcher" -n 2 "$program" shared >out 2>&1 || bad "$launcher: status $?"
-  has 'WEIR_DSM_TIMELINE_EVENTS makes more room|2[0-9]{3} events|1[0-9]{3} events' "$launcher, bounded"
   WEIR_DSM_TIMELINE=/no/such/folder/x timeout 60 "$launcher" -n 2 "$program" shared >out 2>&1 && bad "$launcher: a file that cannot be written"
   has 'WEIR_DSM_TIMELINE=/no/such/folder/x: No such file' "$launcher"
 done
