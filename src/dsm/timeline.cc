@@ -201,7 +201,7 @@ std::string Timeline::write(const std::string& path, Thread& thread, std::unique
   FILE* file = fopen(path.c_str(), "w");
   if (!file) return "the timeline cannot be written: " + path + ": " + strerror(errno) + "\n";
   fputs("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n", file);
-  Writer writer(file, node_.memory, clocks_[0].at);
+  Writer writer(file, node_.memory, created_);
   std::string text;
   uint64_t events = 0;
   for (NodeId node = 0; node < node_.nodes(); node++) {
@@ -223,7 +223,7 @@ std::string Timeline::write(const std::string& path, Thread& thread, std::unique
       if (first == 0) writer.start_node(node, {host.begin(), host.end()}, process);
       for (const Event& event : reply.get_list<Event>()) writer.write(event, corrected(event.start));
       if (first == 0 && dropped) {
-        text += "the timeline of node " + std::to_string(node) + " ends " + text_of_time(corrected(dropped_from) - clocks_[0].at) + " after the start, " + std::to_string(dropped) +
+        text += "the timeline of node " + std::to_string(node) + " ends " + text_of_time(corrected(dropped_from) - created_) + " after the start, " + std::to_string(dropped) +
                 " events later were dropped; WEIR_DSM_TIMELINE_EVENTS makes more room\n";
       }
     }

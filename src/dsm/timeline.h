@@ -62,6 +62,7 @@ class Timeline {
   const uint64_t most_;
   std::vector<std::vector<Event>> pieces_;
   uint64_t count_ = 0, dropped_ = 0, dropped_from_ = 0;
+  const uint64_t created_ = nanoseconds_now();
   Clock clocks_[2];
 };
 
