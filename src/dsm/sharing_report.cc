@@ -189,7 +189,7 @@ class Report {
     const uint64_t unit_size = size_of(worst.unit), units = block.kind == UnitKind::kPages ? block.size / unit_size : 1;
     std::string text = (group.is_small ? "small allocations that share a unit, one of them " : "") + lines_.name(group.name) + ", " + text_of_bytes(block.size) + ": " + std::to_string(group.units.size()) + " of " +
                        count_of(units, "unit", "units") + " of " + std::to_string(unit_size) + " bytes; " + count_of(group.misses, "miss", "misses") + ", " +
-                       count_of(group.diffs, "diff", "diffs") + " and " + text_of_bytes(group.bytes) + " received\n";
+                       (group.diffs ? count_of(group.diffs, "diff", "diffs") + " and " : "") + text_of_bytes(group.bytes) + " received\n";
     text += "   the worst: unit at + " + std::to_string(offset_of(worst.unit)) + ", " + count_of(worst.misses, "miss", "misses") + ", home " + home_of(worst.unit) +
             (worst.without_diffs ? " (of sc, only writes that trap are seen)" : "") + "\n";
     size_t shown = 0;

@@ -73,9 +73,15 @@ void Sight::report(Thread& thread) {
   signalled.store(nullptr, std::memory_order_release);
   struct sigaction now = {};
   if (!sigaction(SIGQUIT, nullptr, &now) && !(now.sa_flags & SA_SIGINFO) && now.sa_handler == on_quit) signal(SIGQUIT, SIG_DFL);
+  std::unique_lock<std::mutex> held(node_.mutex);
+  is_finished_ = true;
+  if (counters_asker_.ticket) {
+    Message reply(static_cast<uint8_t>(Kind::kReply));
+    put_counters(reply);
+    node_.reply(counters_asker_, std::move(reply));
+  }
   if (node_.me() != 0) return;
   const Settings& settings = node_.settings;
-  std::unique_lock<std::mutex> held(node_.mutex);
   const auto write = [](const std::string& path, const std::string& text) {
     if (!write_report(path, text)) print("weir-dsm: " + path + " cannot be written: " + strerror(errno) + "\n");
   };
@@ -91,13 +97,13 @@ void Sight::on_message(Message&& message) {
       reply.put(nanoseconds_now());
       reply.put_list(clock_name());
       break;
-    case SightQuestion::kCounters: {
-      NodeCounters its{node_.counters_now(), node_.counters, {}};
-      const Traffic traffic = node_.traffic_now();
-      for (int group = 0; group < 4; group++) its.bytes[group] = traffic.bytes[group];
-      reply.put(its);
+    case SightQuestion::kCounters:
+      if (!is_finished_) {
+        counters_asker_ = message.header.reply_to;
+        return;
+      }
+      put_counters(reply);
       break;
-    }
     case SightQuestion::kTimeline:
       timeline.put(message.get<uint64_t>(), reply);
       break;
@@ -106,6 +112,13 @@ void Sight::on_message(Message&& message) {
       break;
   }
   node_.reply(message.header.reply_to, std::move(reply));
+}
+
+void Sight::put_counters(Message& message) {
+  NodeCounters its{node_.counters_now(), node_.counters, {}};
+  const Traffic traffic = node_.traffic_now();
+  for (int group = 0; group < 4; group++) its.bytes[group] = traffic.bytes[group];
+  message.put(its);
 }
 
 std::string Sight::statistics(Thread& thread, std::unique_lock<std::mutex>& held, bool json) {

@@ -39,8 +39,12 @@ class Sight {
 
  private:
   std::string statistics(Thread& thread, std::unique_lock<std::mutex>& held, bool json);
+  void put_counters(Message& message);
+
   Node& node_;
-  uint64_t started_;
+  const uint64_t started_;
+  bool is_finished_ = false;  // this node's thread has left the last barrier, and counts no more
+  ReplyTo counters_asker_;    // before that: who gets the counters then
 };
 
 // A table, or JSON, of what each node counted.

@@ -144,9 +144,9 @@ TEST(Waits, QueuesAreInOrder) {
 
 TEST(Waits, CirclesAreFound) {
   const std::string locks = Waits::describe({node_of(Doing::kLock, 2, {1}), node_of(Doing::kLock, 1, {2})});
-  EXPECT_TRUE(has(locks, "deadlock: node 0 waits for lock 2, that is for node 1 waits for lock 1, that is for node 0")) << locks;
+  EXPECT_TRUE(has(locks, "deadlock: node 0 waits for lock 2, so for node 1, which waits for lock 1, so for node 0")) << locks;
   const std::string barrier = Waits::describe({node_of(Doing::kBarrier, 0, {1}), node_of(Doing::kLock, 1)});
-  EXPECT_TRUE(has(barrier, "deadlock: node 0 waits for barrier 0, that is for node 1 waits for lock 1, that is for node 0")) << barrier;
+  EXPECT_TRUE(has(barrier, "deadlock: node 0 waits for barrier 0, so for node 1, which waits for lock 1, so for node 0")) << barrier;
 }
 
 TEST(Waits, OneNodeAsksAll) {

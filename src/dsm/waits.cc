@@ -227,7 +227,7 @@ std::string Waits::describe(const States& nodes) {
   const auto circle = snapshot.circle();
   if (circle.empty()) return text;
   text += "deadlock: ";
-  for (const Place& place : circle) text += snapshot.name(place) + " waits for " + snapshot.what(place) + ", that is for ";
+  for (const Place& place : circle) text += snapshot.name(place) + (place == circle.front() ? " waits for " : ", which waits for ") + snapshot.what(place) + ", so for ";
   return text + snapshot.name(circle.front()) + "\n";
 }
 

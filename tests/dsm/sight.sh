@@ -24,6 +24,7 @@ stats = json.load(open("stats.json"))
 assert len(stats["nodes"]) == 3 and stats["all"]["locks"] == 60, stats
 for key, value in stats["all"].items():
     assert value == sum(node[key] for node in stats["nodes"]), key
+assert all(node["barriers"] == 22 for node in stats["nodes"])  # with weir_dsm_share and weir_dsm_finish
 assert stats["all"]["diffs_made"] > 0 and stats["all"]["bytes"] > 0
 
 events = json.load(open("line.json"))["traceEvents"]
@@ -105,5 +106,5 @@ wait
 has 'has waited for long' "WEIR_DSM_WAITS"
 [ "$(grep -c 'who waits for whom' out)" -le 2 ] || bad "a long wait is told more than once"  # of node 0, then that of node 2, which began later
 WEIR_DSM_WAITS=1 timeout 4 "$launcher" -n 2 "$program" circle >out 2>&1 && bad "circle: a deadlock ended"
-has 'deadlock: node [01] waits for lock [12], that is for node [01] waits for lock [12], that is for node' "deadlock"
+has 'deadlock: node [01] waits for lock [12], so for node [01], which waits for lock [12], so for node' "deadlock"
 exit "$failed"
