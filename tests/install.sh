@@ -92,7 +92,7 @@ fi
 # shellcheck disable=SC2086
 gcc -std=c11 -O2 -Wall -Wextra -Werror program.c $flags -o program || fail "the C program does not build"
 export LD_LIBRARY_PATH=$folder
-answer=$(./program)
+answer=$(./program 2>&1) || answer="status $?: $answer"
 [ "$answer" = "$expected" ] || fail "the C program answers: $answer"
 
 cmake -S project -B project/build -DCMAKE_PREFIX_PATH="$work/moved" >log 2>&1 && cmake --build project/build >>log 2>&1 || fail "the C++ project does not build: $(cat log)"
@@ -102,7 +102,7 @@ if [ "$library" = dsm ]; then
   "$work"/moved/bin/weir-dsm-predict --help >log || fail "weir-dsm-predict: $(cat log)"
   for launcher in mpirun.openmpi mpirun.mpich; do  # the modules that were installed
     command -v $launcher >/dev/null || continue
-    answer=$(timeout 60 $launcher -n 2 ./program)
+    answer=$(timeout 60 $launcher -n 2 ./program 2>&1) || answer="status $?: $answer"
     [ "$answer" = "1 of 2: 7" ] || fail "under $launcher the C program answers: $answer"
     (unset LD_LIBRARY_PATH; timeout 60 $launcher -n 2 project/build/uses) || fail "under $launcher the C++ program failed"
   done
