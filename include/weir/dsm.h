@@ -26,7 +26,8 @@ extern "C" {
 /* --- Start and end */
 
 /* Collective, before any other call. Initializes MPI, unless the program has; then arguments are left alone, else MPI may take its own from them (NULL is well).
- * Settings come from the environment: WEIR_DSM_PROTOCOL, WEIR_DSM_TAPES, WEIR_DSM_SIZE and others (docs/DSM.md). */
+ * Settings come from the environment: WEIR_DSM_PROTOCOL, WEIR_DSM_TAPES, WEIR_DSM_SIZE and others (docs/DSM.md). SIGQUIT prints who waits for whom, unless the
+ * program handles it. */
 void weir_dsm_start(int *argc, char ***argv);
 /* Collective. Waits for all nodes. Shared memory is gone afterwards. */
 void weir_dsm_finish(void);
@@ -118,7 +119,7 @@ void weir_dsm_produce_end(void);
 void weir_dsm_flush_start(void);
 void weir_dsm_flush_end(void);
 
-/* --- Sight */
+/* --- Sight. Without a call: WEIR_DSM_STATS, WEIR_DSM_TIMELINE, WEIR_DSM_SHARING, WEIR_DSM_WAITS and SIGQUIT (docs/DSM.md). */
 
 typedef struct weir_dsm_counters { /* of this node since the start, or the last weir_dsm_counters_reset */
   uint64_t read_faults, write_faults; /* traps */

@@ -46,9 +46,7 @@ Block attributes_of(const weir_dsm_attributes* given, UnitKind kind) {
 
 std::string name_of(const weir_dsm_attributes* given, const void* caller) {
   if (given && given->name) return given->name;
-  char text[32];
-  snprintf(text, sizeof text, "at %p", caller);
-  return text;
+  return "at " + text_of(place_of(static_cast<const char*>(caller) - 1));
 }
 
 Page& announced(const void* address, Thread& thread) {
@@ -115,8 +113,7 @@ Thread& this_thread() {
 void use_node(Node* its, unsigned worker) {
   current.reset();
   if (!its) return;
-  current = std::make_unique<Thread>(*its);
-  current->worker = worker;
+  current = std::make_unique<Thread>(*its, worker);
 }
 
 }  // namespace weir::dsm
@@ -141,15 +138,18 @@ void weir_dsm_start(int* argc, char*** argv) {
   process_node = std::make_unique<Node>(*transport, settings);
   watch_faults(*process_node);
   bootstrap->barrier();
+  process_node->sight.start(this_thread());
 }
 
 void weir_dsm_finish(void) {
   Thread& thread = this_thread();
   if (!thread.locks.empty()) fail("weir_dsm_finish while lock %u is held", thread.locks.front());
+  thread.node.sight.before_finish(thread);
   {
     std::unique_lock<std::mutex> held(thread.node.mutex);
     thread.node.barrier.arrive(kFinish, {}, true, thread, held);
   }
+  thread.node.sight.report(thread);
   current.reset();
   bootstrap->barrier();
   finish_watch();

@@ -21,6 +21,7 @@ Barrier::Barrier(Node& node) : node_(node), everybody_(node.nodes()) {}
 
 NodeId Barrier::nodes_() const { return node_.nodes(); }
 NodeId Barrier::first_child() const { return node_.me() * node_.settings.tree + 1; }
+NodeId Barrier::parent() const { return (node_.me() - 1) / node_.settings.tree; }
 uint32_t Barrier::child_count() const {
   const NodeId first = first_child();
   return first >= nodes_() ? 0 : std::min<uint32_t>(node_.settings.tree, nodes_() - first);
@@ -37,7 +38,7 @@ void Barrier::check_name(uint32_t barrier, NodeId of) {
 
 std::shared_ptr<const Barrier::Values> Barrier::arrive(uint32_t barrier, std::vector<uint8_t> value, bool collective, Thread& thread,
                                                        std::unique_lock<std::mutex>& held) {
-  const Stopwatch waited(node_.counters.now.barrier_nanoseconds);
+  const Span waits(node_, Doing::kBarrier, barrier, &node_.counters.now.barrier_nanoseconds);
   local_.emplace_back(thread.worker, std::move(value));
   const unsigned threads = collective ? 1 : node_.threads;
   const uint32_t round = passed_;
@@ -89,6 +90,7 @@ Message Barrier::pass(uint32_t barrier, Thread& thread, std::unique_lock<std::mu
   self_ = true;
   const ReplyTo waiter = waiter_;
   const uint32_t told = node_.intervals.known()[node_.me()];  // what is closed from here on, for a request, comes with the next one
+  if (node_.me() != 0 && child_count() == 0) thread.sight.asks(parent()) = waiter.ticket;
   up_or_down();
   held.unlock();
   Message down = thread.mailbox->wait(waiter.ticket);
@@ -151,7 +153,7 @@ void Barrier::up_or_down() {
   put_part(all, message);
   if (child_count() == 0) message.header.reply_to = waiter_;
   named_by_ = kNoNode;
-  node_.tell((node_.me() - 1) / node_.settings.tree, std::move(message));
+  node_.tell(parent(), std::move(message));
 }
 
 void Barrier::tell_down(const Message& down) {
@@ -191,12 +193,6 @@ void Barrier::on_message(Message&& message) {
   if (message.bad() || part.pushes.size() != nodes_()) fail("a damaged arrival of node %u at barrier %u", part.from, name);
   parts_.push_back(std::move(part));
   up_or_down();
-}
-
-std::string Barrier::describe() const {
-  if (named_by_ == kNoNode && here_ == 0) return {};
-  return "barrier " + std::to_string(name_) + ": " + std::to_string(parts_.size()) + " of " + std::to_string(child_count()) + " nodes below, " +
-         std::to_string(here_) + " of " + std::to_string(node_.threads) + " threads here\n";
 }
 
 }  // namespace weir::dsm

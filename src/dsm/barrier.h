@@ -18,6 +18,8 @@ struct Thread;
 
 // Barriers that the library calls itself, apart from the program's numbers.
 constexpr uint32_t kFinish = 0xffff'0000, kShare = 0xffff'0001, kTotals = 0xffff'0002, kCollect = 0xffff'0003, kCheckpoint = 0xffff'0004, kReductions = 0xfffe'0000;
+// Of which one thread of each node takes part.
+inline bool is_collective(uint32_t barrier) { return barrier >= kFinish; }
 
 class Barrier {
  public:
@@ -35,8 +37,6 @@ class Barrier {
   uint32_t passed() const { return passed_; }
   // What all nodes have known since the last one.
   const VectorTime& everybody_knows() const { return everybody_; }
-  // "barrier 2: 3 of 4 children, 1 of 2 threads" where somebody waits.
-  std::string describe() const;
 
  private:
   // What a node and those below it in the tree bring.
@@ -54,6 +54,7 @@ class Barrier {
   };
 
   NodeId first_child() const;
+  NodeId parent() const;
   NodeId nodes_() const;
   uint32_t child_count() const;
   Message pass(uint32_t barrier, Thread& thread, std::unique_lock<std::mutex>& held);

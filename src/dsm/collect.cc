@@ -58,6 +58,7 @@ void HlrcProtocol::collect_forget(const VectorTime& upto) {
 }
 
 void Node::collect(Thread& thread, std::unique_lock<std::mutex>& held) {
+  const Span span(*this, Doing::kCollect);
   const VectorTime upto = barrier.everybody_knows();
   auto& lrc = static_cast<LrcProtocol&>(protocol(WEIR_DSM_LRC));
   auto& hlrc = static_cast<HlrcProtocol&>(protocol(WEIR_DSM_HLRC));

@@ -13,6 +13,7 @@ namespace weir::dsm {
 NodeId Conditions::home(uint32_t number) const { return number % node_.nodes(); }
 
 void Conditions::wait(uint32_t condition, uint32_t lock, Thread& thread, std::unique_lock<std::mutex>& held) {
+  const Span waits(node_, Doing::kCondition, condition, &node_.counters.condition_nanoseconds);
   const ReplyTo address = thread.mailbox->address();
   Message request(static_cast<uint8_t>(Kind::kConditionWait), kGroupLock);
   request.put(condition);
@@ -42,6 +43,7 @@ void Conditions::post(uint32_t semaphore) {
 }
 
 void Conditions::take(uint32_t semaphore, Thread& thread, std::unique_lock<std::mutex>& held) {
+  const Span waits(node_, Doing::kSemaphore, semaphore, &node_.counters.condition_nanoseconds);
   Message request(static_cast<uint8_t>(Kind::kSemaphoreWait), kGroupLock);
   request.put(semaphore);
   Message reply = node_.ask(home(semaphore), std::move(request), thread, held);

@@ -1,8 +1,11 @@
 // What a node counts, for weir_dsm_counters_get, `WEIR_DSM_STATS` and the timeline.
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 #include <time.h>
+
+#include <array>
 
 #include "weir/dsm.h"
 
@@ -14,23 +17,18 @@ inline uint64_t nanoseconds_now() {
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
+// What a thread may be at in the runtime: what a Span (span.h) is of.
+// Layout: in the timeline's events.
+enum class Doing : uint8_t { kFault, kMiss, kLock, kHold, kBarrier, kCondition, kSemaphore, kMemory, kMakeDiff, kApplyDiffs, kCollect, kServe, kAsked, kNothing };
+inline constexpr size_t kDoings = static_cast<size_t>(Doing::kNothing);
+
 // Guarded by: Node::mutex.
 struct Counters {
   weir_dsm_counters now = {};   // but for messages, bytes and memory
   uint64_t diffs = 0, twins = 0;  // bytes kept
-};
-
-// Adds the time of its life.
-class Stopwatch {
- public:
-  explicit Stopwatch(uint64_t& sum) : sum_(sum), start_(nanoseconds_now()) {}
-  ~Stopwatch() { sum_ += nanoseconds_now() - start_; }
-  Stopwatch(const Stopwatch&) = delete;
-  Stopwatch& operator=(const Stopwatch&) = delete;
-
- private:
-  uint64_t& sum_;
-  uint64_t start_;
+  // By Doing; reset with `now`.
+  std::array<uint64_t, kDoings> done = {}, asked = {};  // asked: those that sent a request
+  uint64_t condition_nanoseconds = 0;                   // waited, for semaphores too
 };
 
 }  // namespace weir::dsm

@@ -115,6 +115,7 @@ bool HlrcProtocol::take_pending(HomePage& page) {
     if (diff->last > page.applied[diff->node]) {
       if (!apply_bytes(diff->bytes, page.size, page.open, page.twin.get())) fail("a damaged diff of unit %u from node %u", page.id, diff->node);
       page.applied[diff->node] = diff->last;
+      node_.sight.sharing.on_received(page, 1, diff->bytes.size());
       node_.counters.now.diffs_applied++;
       if (node_.settings.tapes != Tapes::kOff) keep(page, diff);
     }
@@ -203,7 +204,8 @@ void HlrcProtocol::fetch(const std::vector<LazyPage*>& pages, Thread& thread, st
     Message request(static_cast<uint8_t>(Kind::kHomeFetch), kGroupData);
     request.put(static_cast<uint32_t>(what.pages.size()));
     request.put_bytes(what.list.body.data(), what.list.body.size());
-    what.ticket = thread.mailbox->ask(home, std::move(request));
+    uint32_t& asked_by = thread.sight.asks(home);
+    what.ticket = asked_by = thread.mailbox->ask(home, std::move(request));
   }
   // What this node is the home of itself: until the diffs are here.
   for (LazyPage* page : asked[me].pages) {
@@ -221,6 +223,7 @@ void HlrcProtocol::fetch(const std::vector<LazyPage*>& pages, Thread& thread, st
       const VectorTime has = reply.get_list<uint32_t>();
       const uint8_t* bytes = reply.get_bytes(page->size);
       if (!bytes || has.size() != page->applied.size()) fail("a damaged copy of unit %u from node %u", page->id, home);
+      node_.sight.sharing.on_received(*page, 0, page->size);
       if (page->twin) {  // of no page: what was written here since the last diff stays
         const std::vector<uint8_t> mine = make_bytes(page->twin.get(), page->open, page->size);
         memcpy(page->twin.get(), bytes, page->size);

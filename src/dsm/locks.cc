@@ -41,9 +41,15 @@ Locks::Lock& Locks::find(uint32_t number) {
   return lock;
 }
 
+void Locks::take(Lock& lock, const Thread& thread) {
+  lock.taken = true;
+  lock.since = nanoseconds_now();
+  lock.track = thread.sight.track;
+}
+
 void Locks::acquire(uint32_t number, Thread& thread, std::unique_lock<std::mutex>& held) {
   Lock& lock = find(number);
-  const Stopwatch waited(node_.counters.now.lock_nanoseconds);
+  const Span waits(node_, Doing::kLock, number, &node_.counters.now.lock_nanoseconds);
   lock.waiting++;
   // A successor on another node goes first where a thread of this one has had the lock since that one asked.
   while (lock.taken || lock.asking || (lock.here && lock.next)) {
@@ -55,7 +61,7 @@ void Locks::acquire(uint32_t number, Thread& thread, std::unique_lock<std::mutex
   }
   lock.waiting--;
   if (lock.here) {
-    lock.taken = true;
+    take(lock, thread);
     node_.tapeworm.on_acquired(number, thread, nullptr);
     return;
   }
@@ -80,7 +86,8 @@ Message Locks::ask_for(uint32_t number, uint8_t flags, Thread& thread, std::uniq
 
 void Locks::take_over(uint32_t number, Thread& thread, Message& grant) {
   Lock& lock = find(number);
-  lock.here = lock.taken = true;
+  lock.here = true;
+  take(lock, thread);
   lock.turn = grant.get<uint64_t>();
   node_.tapeworm.before_grant(number, thread, grant);
   node_.incorporate(grant);
@@ -92,7 +99,7 @@ bool Locks::try_acquire(uint32_t number, Thread& thread, std::unique_lock<std::m
   Lock& lock = find(number);
   if (lock.taken || lock.asking || lock.next) return false;
   if (lock.here) {
-    lock.taken = true;
+    take(lock, thread);
     node_.tapeworm.on_acquired(number, thread, nullptr);
     return true;
   }
@@ -108,6 +115,7 @@ void Locks::release(uint32_t number, Thread& thread) {
   node_.tapeworm.on_release(number, thread);
   node_.tapeworm.send_for_all();
   lock.taken = false;
+  if (node_.sight.timeline.on()) node_.sight.timeline.add({lock.since, nanoseconds_now() - lock.since, {}, number, 0, static_cast<uint16_t>(lock.track), 0, Doing::kHold, 0, 0});
   if (lock.next) grant(number, lock, std::move(*std::exchange(lock.next, nullptr)));
   node_.changed.notify_all();
 }
@@ -181,16 +189,19 @@ void Locks::grant(uint32_t number, Lock& lock, Message&& request) {
   node_.changed.notify_all();
 }
 
-std::string Locks::describe() const {
-  std::string text;
+std::vector<Waits::LockState> Locks::states(uint64_t now) const {
+  std::vector<Waits::LockState> states;
   for (const auto& [number, lock] : locks_) {
     if (!lock.taken && !lock.asking && lock.waiting == 0 && !lock.next) continue;
-    text += "lock " + std::to_string(number) + ": " + (lock.taken ? "held here" : lock.asking ? "asked for" : lock.here ? "here, free" : "elsewhere");
-    if (lock.waiting > 0) text += ", " + std::to_string(lock.waiting) + " threads here want it";
-    if (lock.next) text += ", node " + std::to_string(lock.next->header.reply_to.node) + " is next";
-    text += "\n";
+    Waits::LockState state;
+    state.number = number;
+    if (lock.next) state.next = lock.next->header.reply_to.node;
+    state.taken = lock.taken;
+    state.track = lock.track;
+    if (lock.taken) state.age = now - lock.since;
+    states.push_back(state);
   }
-  return text;
+  return states;
 }
 
 }  // namespace weir::dsm

@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "dsm/message.h"
+#include "dsm/waits.h"
 
 namespace weir::dsm {
 
@@ -23,8 +24,8 @@ class Locks {
   bool try_acquire(uint32_t lock, Thread& thread, std::unique_lock<std::mutex>& held);
   void release(uint32_t lock, Thread& thread);
   void on_message(Message&& message);
-  // A line for each lock that somebody holds or wants here.
-  std::string describe() const;
+  // Of the locks that somebody holds or wants here.
+  std::vector<Waits::LockState> states(uint64_t now) const;
 
  private:
   struct Lock {
@@ -33,7 +34,9 @@ class Locks {
     uint64_t turns = 0;            // which one that is
     // As one of the queue
     bool here = false;             // this node has it
-    bool taken = false;            // a thread of this node holds it
+    bool taken = false;            // a thread of this node holds it,
+    uint64_t since = 0;            // since then,
+    unsigned track = 0;            // this one (ThreadSight)
     bool asking = false;           // a thread of this node has asked for it
     uint64_t turn = ~uint64_t{0};  // in which this node has it, or had it last
     uint32_t waiting = 0;          // threads of this node that want it
@@ -42,6 +45,7 @@ class Locks {
   };
 
   Lock& find(uint32_t lock);
+  void take(Lock& lock, const Thread& thread);
   NodeId home(uint32_t lock) const;
   void on_request(Message&& message);
   void on_forward(Message&& message);

@@ -43,7 +43,8 @@ std::unique_ptr<Page> LrcProtocol::make_page() { return std::make_unique<LazyPag
 void LrcProtocol::on_fault(Page& base, bool write, Thread& thread, std::unique_lock<std::mutex>& held) {
   LazyPage& page = lazy(base);
   if (!page.valid(node_.me()) && !apply_cached(page)) {
-    const Stopwatch waited(node_.counters.now.miss_nanoseconds);
+    const Span waits(node_, Doing::kMiss, page.id, &node_.counters.now.miss_nanoseconds);
+    node_.sight.sharing.on_miss(page);
     node_.counters.now.misses++;
     do {
       if (page.absent) {
@@ -94,6 +95,7 @@ void LrcProtocol::on_interval_closed(const Interval&, const std::vector<Page*>& 
 
 void LrcProtocol::make_diff(LazyPage& page, RightChanges& changes, bool closed) {
   if (!page.twin) return;
+  Span span(node_, Doing::kMakeDiff, page.id);
   const NodeId me = node_.me();
   std::vector<uint8_t> bytes;
   if (page.kind == UnitKind::kPages || !page.dirty) {
@@ -120,6 +122,8 @@ void LrcProtocol::make_diff(LazyPage& page, RightChanges& changes, bool closed) 
   if (!bytes.empty() || closed) {  // a home waits for what a notice has promised, be it nothing
     auto diff = std::make_shared<Diff>();
     *diff = {me, page.applied[me], page.twin_first, last, page.twin_stamp, std::move(bytes)};
+    span.set_amount(diff->bytes.size());
+    node_.sight.sharing.on_made(page, *diff);
     keep(page, diff);
     on_made(page, diff);
     page.applied[me] = last;
@@ -176,8 +180,11 @@ bool LrcProtocol::apply_cached(LazyPage& page) {
   for (NodeId node = 0; node < reached.size(); node++) {
     if (node != node_.me() && reached[node] < page.noticed[node]) return false;
   }
+  Span span(node_, Doing::kApplyDiffs, page.id);
+  span.set_amount(chosen.size());
   std::stable_sort(chosen.begin(), chosen.end(), [](const Diff* a, const Diff* b) { return a->stamp < b->stamp; });
   for (const Diff* diff : chosen) {
+    node_.sight.sharing.on_received(page, 1, diff->bytes.size());
     if (!apply_bytes(diff->bytes, page.size, page.open, page.twin.get())) fail("a damaged diff of unit %u from node %u", page.id, diff->node);
   }
   page.applied = reached;
@@ -241,7 +248,8 @@ void LrcProtocol::fetch(const std::vector<LazyPage*>& pages, Thread& thread, std
     Message request(static_cast<uint8_t>(Kind::kDiffRequest), kGroupData);
     request.put(static_cast<uint32_t>(what.pages.size()));
     request.put_bytes(what.of.body.data(), what.of.body.size());
-    what.ticket = thread.mailbox->ask(at, std::move(request));
+    uint32_t& asked_by = thread.sight.asks(at);
+    what.ticket = asked_by = thread.mailbox->ask(at, std::move(request));
   }
   std::map<NodeId, tape::Extent> produced;
   held.unlock();
@@ -284,6 +292,7 @@ void LrcProtocol::take_answer(LazyPage& page, NodeId from, Message& reply) {
     const uint8_t* bytes = reply.get_bytes(page.size);
     if (applied.size() != page.applied.size() || !bytes) fail("a damaged copy of unit %u", page.id);
     memcpy(page.open, bytes, page.size);
+    node_.sight.sharing.on_received(page, 0, page.size);
     for (NodeId node = 0; node < applied.size(); node++) {
       if (node != node_.me()) page.applied[node] = std::max(page.applied[node], applied[node]);
     }

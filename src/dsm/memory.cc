@@ -29,6 +29,7 @@ bool is_object(UnitId unit) { return unit >= kObjectUnits; }
 }  // namespace
 
 uint8_t* Memory::allocate(uint64_t size, const Block& attributes, const char* name, Thread& thread, std::unique_lock<std::mutex>& held, uint32_t* number) {
+  const Span waits(node_, Doing::kMemory);
   Message request(static_cast<uint8_t>(Kind::kAllocate));
   request.put(size);
   request.put(attributes);
@@ -151,6 +152,7 @@ void Memory::add_block(const Block& block) {
 // --- Freeing
 
 void Memory::free(void* memory, Thread& thread, std::unique_lock<std::mutex>& held) {
+  const Span waits(node_, Doing::kMemory);
   Message request(static_cast<uint8_t>(Kind::kFree));
   request.put(static_cast<uint64_t>(static_cast<uint8_t*>(memory) - segment.program()));
   if (!segment.contains(memory)) fail("weir_dsm_free of %p, which is no shared memory", memory);
@@ -200,6 +202,13 @@ const Block* Memory::block_at(uint64_t offset) const {
   if (found == by_offset_.begin()) return nullptr;
   const Block& block = blocks_[(--found)->second];
   return offset - block.offset < block.size ? &block : nullptr;
+}
+
+const Allocation* Memory::allocation_at(uint64_t offset) const {
+  auto found = allocations_.upper_bound(offset);
+  if (found == allocations_.begin()) return nullptr;
+  const Allocation& allocation = (--found)->second;
+  return offset - allocation.offset < allocation.size ? &allocation : nullptr;
 }
 
 Page* Memory::page_at(const void* address) {

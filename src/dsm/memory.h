@@ -63,6 +63,7 @@ class Memory {
   // Units in a stretch of the segment; what is not allocated is left out.
   tape::Extent extent_of(const uint8_t* address, uint64_t size);
   const Block* block_at(uint64_t offset) const;
+  const Allocation* allocation_at(uint64_t offset) const;  // of node 0; NULL: none, or it was freed
   const Block& block(uint32_t number) const { return blocks_[number]; }
   size_t blocks() const { return blocks_.size(); }
   // For reports: "grid + 4096 (64 KiB, app.cc:12)". Node 0 knows single allocations, others their blocks.

@@ -17,11 +17,12 @@
 
 namespace weir::dsm {
 
-Thread::Thread(Node& its_node) : node(its_node), mailbox(its_node.transport.mailbox()) {}
+Thread::Thread(Node& its_node, unsigned its_worker) : node(its_node), mailbox(its_node.transport.mailbox()), worker(its_worker) {}
 
 Node::Node(Transport& its_transport, const Settings& its_settings)
     : transport(its_transport),
       settings(its_settings),
+      sight(*this, settings),
       intervals(transport.node(), transport.nodes()),
       memory(*this, settings.address, settings.size),
       regions(*this),
@@ -35,12 +36,13 @@ Node::Node(Transport& its_transport, const Settings& its_settings)
   transport.serve(
       [this](Message&& message) {
         const std::lock_guard<std::mutex> guard(mutex);
+        Span span(*this, Doing::kServe);
+        span.set_message(message.header);
         receive(std::move(message));
       },
       [this] {
-        if (!settings.waits) return;
         const std::lock_guard<std::mutex> guard(mutex);
-        fprintf(stderr, "node %u: %s\n", me(), describe_waits().c_str());
+        sight.waits.on_idle();
       });
 }
 
@@ -53,7 +55,7 @@ void Node::tell(NodeId to, Message&& message) {
 }
 
 Message Node::ask(NodeId to, Message&& request, Thread& thread, std::unique_lock<std::mutex>& held) {
-  uint32_t ticket;
+  uint32_t ticket, &asked = thread.sight.asks(to);
   if (to == me()) {
     request.header.reply_to = thread.mailbox->address();
     ticket = request.header.reply_to.ticket;
@@ -61,7 +63,7 @@ Message Node::ask(NodeId to, Message&& request, Thread& thread, std::unique_lock
     held.unlock();
   } else {
     held.unlock();
-    ticket = thread.mailbox->ask(to, std::move(request));
+    ticket = asked = thread.mailbox->ask(to, std::move(request));
   }
   Message reply = thread.mailbox->wait(ticket);
   held.lock();
@@ -100,10 +102,22 @@ void Node::receive(Message&& message) {
       return protocols[WEIR_DSM_SC]->on_message(std::move(message));
     case Kind::kPush:
       return tapeworm.on_message(std::move(message));
+    case Kind::kSight:
+      return sight.on_message(std::move(message));
+    case Kind::kWaits:
+      return sight.waits.on_message(std::move(message));
     case Kind::kReply:
       break;
   }
   fail("a message of kind %u from node %u", message.header.kind, message.header.from);
+}
+
+const char* name_of_kind(uint8_t kind) {
+  static constexpr const char* kNames[] = {"reply", "allocation", "free", "block", "block known", "home request", "lock request", "lock forward", "barrier arrival", "barrier release",
+                                           "condition wait", "condition signal", "semaphore post", "semaphore wait", "diff request", "page request", "flush to the home", "fetch from the home",
+                                           "ownership request", "ownership take", "ownership answer", "ownership done", "push", "report", "report of waits"};
+  static_assert(std::size(kNames) == static_cast<size_t>(Kind::kWaits) + 1);
+  return kind < std::size(kNames) ? kNames[kind] : "message";
 }
 
 bool Node::on_fault(void* address, bool write, Thread& thread) {
@@ -116,6 +130,9 @@ bool Node::on_fault(void* address, bool write, Thread& thread) {
     fail("%s of %p, which is shared memory that nobody has allocated", write ? "write" : "read", address);
   }
   (write ? counters.now.write_faults : counters.now.read_faults)++;
+  Span span(*this, Doing::kFault, page->id);
+  span.set_detail(write);
+  if (write) sight.sharing.on_write_fault(*page, address, thread.sight.program_counter);
   fetch(*page, write, thread, held, static_cast<uint32_t>(static_cast<uint8_t*>(address) - page->program));
   return true;
 }
@@ -181,12 +198,21 @@ void Node::touch(const uint8_t* address, size_t size, bool write, Thread& thread
   for (UnitId unit : extent) fetch(memory.page(unit), write, thread, held);
 }
 
+Traffic Node::traffic_now() const {
+  Traffic traffic = transport.traffic();
+  for (int group = 0; group < 4; group++) {
+    traffic.messages[group] -= traffic_before.messages[group];
+    traffic.bytes[group] -= traffic_before.bytes[group];
+  }
+  return traffic;
+}
+
 weir_dsm_counters Node::counters_now() const {
   weir_dsm_counters now = counters.now;
-  const Traffic traffic = transport.traffic();
+  const Traffic traffic = traffic_now();
   for (int group = 0; group < 4; group++) {
-    now.messages[group] = traffic.messages[group] - traffic_before.messages[group];
-    now.bytes += traffic.bytes[group] - traffic_before.bytes[group];
+    now.messages[group] = traffic.messages[group];
+    now.bytes += traffic.bytes[group];
   }
   now.memory = counters.diffs + counters.twins + intervals.memory();
   return now;
@@ -194,11 +220,14 @@ weir_dsm_counters Node::counters_now() const {
 
 void Node::reset_counters() {
   counters.now = {};
+  counters.done = counters.asked = {};
+  counters.condition_nanoseconds = 0;
+  sight.was_reset = true;
   traffic_before = transport.traffic();
 }
 
 std::string Node::describe_waits() {
-  return barrier.describe() + locks.describe() + static_cast<HlrcProtocol&>(protocol(WEIR_DSM_HLRC)).describe();
+  return static_cast<HlrcProtocol&>(protocol(WEIR_DSM_HLRC)).describe();
 }
 
 }  // namespace weir::dsm

@@ -26,6 +26,7 @@
 #include "dsm/protocol.h"
 #include "dsm/regions.h"
 #include "dsm/settings.h"
+#include "dsm/sight.h"
 #include "dsm/tapeworm.h"
 #include "dsm/transport.h"
 
@@ -35,10 +36,11 @@ class Node;
 
 // A thread of the program, as this library knows it.
 struct Thread {
-  explicit Thread(Node& node);
+  explicit Thread(Node& node, unsigned worker = 0);
   Node& node;
   std::unique_ptr<Mailbox> mailbox;
-  unsigned worker = 0;             // within the node
+  unsigned worker;                 // within the node
+  ThreadSight sight{*this};
   std::vector<uint32_t> locks;     // held
   // Tapeworm's
   Advice advice;                           // for the next acquire
@@ -83,11 +85,12 @@ class Node {
   // weir_dsm_touch.
   void touch(const uint8_t* address, size_t size, bool write, Thread& thread, std::unique_lock<std::mutex>& held);
   weir_dsm_counters counters_now() const;
+  Traffic traffic_now() const;  // since the counters were reset
   void reset_counters();
 
   // Garbage collection, by every node after the same barrier.
   void collect(Thread& thread, std::unique_lock<std::mutex>& held);
-  // Who waits for what here, a line each.
+  // What is waited for here beside what the threads themselves wait for, a line each.
   std::string describe_waits();
 
   Transport& transport;
@@ -95,6 +98,7 @@ class Node {
   std::mutex mutex;
   std::condition_variable changed;  // a page is no longer busy, a lock is free, a home has got its diffs
   Counters counters;
+  Sight sight;
   IntervalLog intervals;
   Memory memory;
   Regions regions;

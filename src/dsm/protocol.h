@@ -26,7 +26,10 @@ enum class Kind : uint8_t {
   kHomeFlush, kHomeFetch,                                                        // hlrc.cc
   kOwnerRequest, kOwnerTake, kOwnerAnswer, kOwnerDone,                         // sc.cc
   kPush,                                                                         // tapeworm.cc
+  kSight,                                                                        // sight.cc
+  kWaits,                                                                        // waits.cc
 };
+const char* name_of_kind(uint8_t kind);  // "page request"
 constexpr uint8_t kGroupLock = 0, kGroupBarrier = 1, kGroupFlush = 2, kGroupData = 3;
 
 class Protocol {

@@ -57,7 +57,8 @@ void ScProtocol::on_fault(Page& base, bool write, Thread& thread, std::unique_lo
     if (!page.serving && !write && page.readers[node_.me()]) return changes.add(page, Right::kRead);
   }
   node_.counters.now.misses++;
-  const Stopwatch waited(node_.counters.now.miss_nanoseconds);
+  const Span waits(node_, Doing::kMiss, page.id, &node_.counters.now.miss_nanoseconds);
+  node_.sight.sharing.on_miss(page);
   Message request = message_about(Kind::kOwnerRequest, page);
   request.put(static_cast<uint8_t>(write));
   Message grant = node_.ask(page.home, std::move(request), thread, held);
@@ -65,6 +66,7 @@ void ScProtocol::on_fault(Page& base, bool write, Thread& thread, std::unique_lo
     const uint8_t* bytes = grant.get_bytes(page.size);
     if (!bytes) fail("a damaged copy of unit %u from node %u", page.id, page.home);
     memcpy(page.open, bytes, page.size);
+    node_.sight.sharing.on_received(page, 0, page.size);
   }
   page.granted = nanoseconds_now();
   changes.add(page, write ? Right::kWrite : Right::kRead);

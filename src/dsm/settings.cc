@@ -38,13 +38,18 @@ unsigned word(const char* name, const char* const (&words)[kCount], unsigned oth
   fail("%s=%s: one of %s is wanted", name, text, all.c_str());
 }
 
+// Empty for 0, as for nothing.
+std::string destination(const char* name) {
+  const char* text = getenv(name);
+  return text && strcmp(text, "0") ? text : "";
+}
+
 }  // namespace
 
 Settings Settings::from_environment() {
   Settings settings;
   static constexpr const char* kProtocols[] = {"sc", "lrc", "hlrc"};
   static constexpr const char* kTapes[] = {"off", "called", "auto"};
-  static constexpr const char* kSwitch[] = {"0", "1"};
   settings.protocol = static_cast<weir_dsm_protocol>(1 + word("WEIR_DSM_PROTOCOL", kProtocols, 1));
   settings.tapes = static_cast<Tapes>(word("WEIR_DSM_TAPES", kTapes, 1));
   settings.size = number("WEIR_DSM_SIZE", settings.size, 1 << 20, uint64_t{8} << 40);
@@ -52,14 +57,20 @@ Settings Settings::from_environment() {
   settings.collect = number("WEIR_DSM_COLLECT", settings.collect, 1 << 16, uint64_t{1} << 46);
   settings.threads = static_cast<unsigned>(number("WEIR_DSM_THREADS", 1, 1, 1024));
   settings.tree = static_cast<unsigned>(number("WEIR_DSM_TREE", settings.tree, 1, 1024));
-  settings.statistics = word("WEIR_DSM_STATS", kSwitch, 0);
-  settings.waits = word("WEIR_DSM_WAITS", kSwitch, 0);
+  settings.statistics_to = destination("WEIR_DSM_STATS");
+  settings.statistics = !settings.statistics_to.empty();
+  settings.sharing = destination("WEIR_DSM_SHARING");
+  settings.timeline = destination("WEIR_DSM_TIMELINE");
+  if (settings.timeline == "1") fail("WEIR_DSM_TIMELINE=1: the name of a file is wanted");
+  settings.timeline_events = number("WEIR_DSM_TIMELINE_EVENTS", settings.timeline_events, 1 << 10, uint64_t{1} << 32);
+  settings.waits = static_cast<unsigned>(number("WEIR_DSM_WAITS", 0, 0, 1'000'000));
   return settings;
 }
 
 std::string Settings::common() const {
   return "protocol " + std::to_string(protocol) + ", tapes " + std::to_string(static_cast<int>(tapes)) + ", size " + std::to_string(size) + ", address " +
-         std::to_string(address) + ", threads " + std::to_string(threads) + ", tree " + std::to_string(tree);
+         std::to_string(address) + ", threads " + std::to_string(threads) + ", tree " + std::to_string(tree) + ", statistics " + std::to_string(statistics) + ", timeline " +
+         std::to_string(!timeline.empty()) + ", sharing " + std::to_string(!sharing.empty());
 }
 
 }  // namespace weir::dsm

@@ -19,8 +19,11 @@ struct Settings {
   uint64_t collect = uint64_t{256} << 20;       // bytes of diffs and twins on all nodes from which on garbage is collected
   unsigned threads = 1;
   unsigned tree = 4;                            // children of a node in a barrier's tree
-  bool statistics = false;
-  bool waits = false;                           // say who waits, while nothing happens
+  bool statistics = false;                      // see Tapeworm::measures
+  // Where to, for each: a file's name, "1" for stderr (of the first and the last), or empty for nowhere.
+  std::string statistics_to, timeline, sharing;
+  uint64_t timeline_events = 256 << 10;         // that a node keeps
+  unsigned waits = 0;                           // seconds after which a wait is told; 0: never
 
   // Reads the environment. Ends the job where a value makes no sense.
   static Settings from_environment();

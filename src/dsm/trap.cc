@@ -27,7 +27,9 @@ void on_segv(int signal, siginfo_t* info, void* context) {
     for (std::atomic<Node*>& one : watched) {
       Node* node = one.load(std::memory_order_acquire);
       if (!node || !node->memory.segment.contains(info->si_addr)) continue;
-      node->on_fault(info->si_addr, write, this_thread());
+      Thread& thread = this_thread();
+      thread.sight.program_counter = reinterpret_cast<const void*>(static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]);
+      node->on_fault(info->si_addr, write, thread);
       errno = saved;
       return;
     }
