@@ -41,11 +41,14 @@ std::shared_ptr<const Barrier::Values> Barrier::arrive(uint32_t barrier, std::ve
   local_.emplace_back(thread.worker, std::move(value));
   const unsigned threads = collective ? 1 : node_.threads;
   const uint32_t round = passed_;
+  node_.record(&StreamWriter::arrive, 0, local_.back().second.size());
   if (++here_ < threads) {
     while (passed_ == round) node_.changed.wait(held);
+    node_.record(predict::EventKind::kLeave);
     return result_;
   }
   Message down = pass(barrier, thread, held);
+  node_.record(predict::EventKind::kLeave);
   auto values = std::make_shared<Values>();
   std::vector<std::pair<NodeId, Values>> by_node;
   for (uint32_t count = down.get<uint32_t>(); count > 0 && !down.bad(); count--) {

@@ -98,6 +98,7 @@ class LrcProtocol : public Protocol {
   Node& node_;
 
  private:
+  void close_for(LazyPage& page);
   std::vector<std::pair<NodeId, NodeId>> plan(const LazyPage& page) const;
   void take_answer(LazyPage& page, NodeId from, Message& reply);
   void answer(LazyPage& page, const std::vector<Wanted>& wanted, const VectorTime& theirs, bool whole, Message& reply);

@@ -22,6 +22,8 @@ struct Settings {
   bool statistics = false;
   bool waits = false;                           // say who waits, while nothing happens
 
+  std::string record;                           // directory for what weir-dsm-predict replays; empty: nothing is recorded
+
   // Reads the environment. Ends the job where a value makes no sense.
   static Settings from_environment();
   // What must be equal on all nodes, as text.

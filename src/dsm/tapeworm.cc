@@ -163,6 +163,9 @@ void Tapeworm::prefetch(const tape::Extent& extent, Thread& thread, std::unique_
     pages[protocol].push_back(&page);
   }
   for (auto& [protocol, some] : pages) {
+    std::vector<UnitId> all;
+    for (const LazyPage* page : some) all.push_back(page->id);
+    if (node_.stream) node_.record(&StreamWriter::touch, predict::without_bytes(std::move(all)), false);
     protocol->fetch(some, thread, held);
     std::vector<UnitId> units;
     for (LazyPage* page : some) {
@@ -250,6 +253,7 @@ void Tapeworm::push(NodeId to, const std::vector<UnitId>& units) {
   }
   if (count == 0) return;
   node_.counters.now.updates_sent += updates;
+  if (node_.stream) node_.record(&StreamWriter::push, to, predict::without_bytes(units), data.body.size());
   pushes_[to]++;
   Message message(static_cast<uint8_t>(Kind::kPush), kGroupFlush);
   message.put(count);

@@ -92,6 +92,7 @@ class Simulation {
   Time release(Thread* thread, uint32_t number);
   void forward(uint32_t number, uint32_t to, uint32_t asker);
   Time grant(Time start, uint32_t number, uint32_t from, uint32_t to, bool by_server);
+  std::vector<uint32_t> wanted_with(uint32_t number, uint32_t node);
   void hold(Thread* thread, uint32_t number);
   bool wait(Thread* thread, uint32_t condition, uint32_t lock);
   Time signal(Thread* thread, uint32_t condition, bool all);

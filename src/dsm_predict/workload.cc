@@ -175,6 +175,12 @@ class NodeBuilder {
         }
         break;
       case EventKind::kAcquire: op.kind = OpKind::kAcquire; break;
+      case EventKind::kGranted:
+        carried_[thread] += op.compute;
+        if (Script& script = out_->script(node_, thread); !event.units.empty() && !script.empty() && script.back().kind == OpKind::kAcquire) {
+          script.back().list = list(event.units);
+        }
+        return;
       case EventKind::kRelease: op.kind = OpKind::kRelease; break;
       case EventKind::kArrive:
         op.kind = OpKind::kArrive;
