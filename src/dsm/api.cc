@@ -42,6 +42,7 @@ Block attributes_of(const weir_dsm_attributes* given, UnitKind kind) {
   if (wanted.protocol > WEIR_DSM_HLRC || wanted.home > WEIR_DSM_EXPLICIT || wanted.unit > WEIR_DSM_ANNOTATED || block.unit_pages > 4096) {
     fail("weir_dsm_alloc_with: attributes that do not exist");
   }
+  if (block.protocol == WEIR_DSM_SC && node().stream) fail("WEIR_DSM_RECORD with memory under sc: what that tells depends on chance; record under lrc, and predict sc from it");
   if (wanted.home == WEIR_DSM_EXPLICIT && wanted.home_node >= node().nodes()) fail("weir_dsm_alloc_with: there is no node %u", wanted.home_node);
   return block;
 }

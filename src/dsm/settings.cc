@@ -54,6 +54,7 @@ Settings Settings::from_environment() {
   settings.tree = static_cast<unsigned>(number("WEIR_DSM_TREE", settings.tree, 1, 1024));
   settings.statistics = word("WEIR_DSM_STATS", kSwitch, 0);
   if (const char* directory = getenv("WEIR_DSM_RECORD")) settings.record = directory;
+  if (!settings.record.empty() && settings.protocol == WEIR_DSM_SC) fail("WEIR_DSM_RECORD with WEIR_DSM_PROTOCOL=sc: what that tells depends on chance; record under lrc, and predict sc from it");
   settings.waits = word("WEIR_DSM_WAITS", kSwitch, 0);
   return settings;
 }

@@ -63,8 +63,8 @@ class Coherence {
   virtual void barrier_passed() {}
 
   // --- Tapes
-  // What `from` has and `to` lacks of these units; what it lacks only as it does not know of it yet is included.
-  virtual Updates updates(uint32_t, uint32_t, const std::vector<uint32_t>&) { return {}; }
+  // What `from` has (`own`: has written) and `to` lacks of these units; what it lacks only as it does not know of it yet is included.
+  virtual Updates updates(uint32_t, uint32_t, const std::vector<uint32_t>&, bool) { return {}; }
   virtual void take(uint32_t, const Updates&) {}
   // For a replay barrier: what the node has written since the last one, and who has asked for it before.
   virtual std::vector<std::pair<uint32_t, std::vector<uint32_t>>> wanted(uint32_t) { return {}; }

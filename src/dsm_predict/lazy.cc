@@ -4,11 +4,12 @@
 // misses where the history has a write that the node knows of (its interval is within what the node knows) and that its copy does not hold. So nothing is done for a copy
 // when notices arrive, and a barrier of a thousand nodes costs the model what is accessed afterwards, not what could be.
 //
-// LRC asks the last writers at once: a writer need not be asked of whose write another missing write's node knew when it wrote. Several missing writes of one node are one diff, made
-// when it is asked for, as large as the largest of them (programs write the same places again). Where diffs together are larger than the unit, the unit is sent.
+// LRC asks the last writers at once: a writer need not be asked of whose write another missing write's node knew when it wrote. Writes of one node are one diff until it is made,
+// as somebody asks for it or as the node learns of another's write; it is as large as the largest of them (programs write the same places again). Where diffs together are larger
+// than the unit, the unit is sent. What came by a tape helps where nothing else is missing; else all is asked for.
 // HLRC sends diffs home as an interval closes, and a copy is fetched from there whole; the home itself never misses, but waits for diffs on their way.
 //
-// Invariant: a copy holds all writes before `from`, and those in `more`, which are beyond it and ascending.
+// Invariant: a copy holds all writes before `from`, and those in `more`, which are beyond it and ascending; those in `kept` lie beside it.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -28,6 +29,7 @@ struct Write {
   uint32_t node, interval;
   uint32_t bytes;
   bool home = false;               // its diff is there
+  uint32_t diff = 0;               // that it is part of, once it is made: counted from 1, for each unit
   std::vector<uint32_t> unknown;   // places before it of writes that the writer did not know of
 };
 
@@ -36,18 +38,21 @@ struct Unit {
   uint32_t home = Workload::kNoHome;
   uint32_t size = 0;
   bool known = false;
+  uint32_t diffs = 0;              // made
   std::map<uint32_t, std::set<uint32_t>> asked;  // for a writer's updates, by whom; for replay barriers
 };
 
 struct Copy {
   uint32_t from = 0;
   std::vector<uint32_t> more;
+  std::set<uint32_t> kept;  // brought by a tape, and not applied yet
   bool pushed = false;    // by a tape, and not accessed since
   bool fetching = false;
   std::vector<Action> waiting;
 
-  bool holds(uint32_t place) const { return place < from || std::binary_search(more.begin(), more.end(), place); }
+  bool holds(uint32_t place) const { return place < from || std::binary_search(more.begin(), more.end(), place) || kept.count(place) > 0; }
   void add(uint32_t place) {
+    kept.erase(place);
     if (holds(place)) return;
     more.insert(std::upper_bound(more.begin(), more.end(), place), place);
   }
@@ -115,8 +120,9 @@ class Lazy : public Coherence {
       Unit& unit = this->unit(units[i].unit, node);
       Copy& copy = copies_[node][units[i].unit];
       missing(node, unit, copy);  // moves copy.from on
+      make_diff_of_known(node, &unit);
       const auto place = static_cast<uint32_t>(unit.history.size());
-      unit.history.push_back({node, interval, units[i].bytes, unit.home == node, unknown(node, unit, copy)});
+      unit.history.push_back({node, interval, units[i].bytes, unit.home == node, 0, unknown(node, unit, copy)});
       if (unit.home != node) homes[unit.home].push_back({units[i].unit, place});
       if (settings_.tapes == Tapes::kReplay) written_[node].insert(units[i].unit);
     }
@@ -163,29 +169,34 @@ class Lazy : public Coherence {
 
   // --- Tapes
 
-  Updates updates(uint32_t from, uint32_t to, const std::vector<uint32_t>& numbers) override {
+  Updates updates(uint32_t from, uint32_t to, const std::vector<uint32_t>& numbers, bool own) override {
     Updates found;
     for (const uint32_t number : numbers) {
       Unit& unit = this->unit(number, from);
       const Copy& has = copies_[from][number];
+      make_diff(from, &unit);
       Copy& lacks = copies_[to][number];
-      std::map<uint32_t, uint32_t> bytes;  // of each writer
+      std::map<std::pair<uint32_t, uint32_t>, uint32_t> bytes;  // of each writer's diffs
       missing(to, unit, lacks);
       for (uint32_t place = lacks.from; place < unit.history.size(); place++) {
         const Write& write = unit.history[place];
-        if (write.node == to || lacks.holds(place) || (write.node != from && !has.holds(place))) continue;
+        if (write.node == to || lacks.holds(place) || (write.node != from && (own || !has.holds(place)))) continue;
         found.writes.push_back({number, place});
-        bytes[write.node] = std::max(bytes[write.node], write.bytes);
+        uint32_t& of_diff = bytes[{write.node, write.diff}];
+        of_diff = std::max(of_diff, write.bytes);
       }
       if (bytes.empty()) continue;
       found.units.push_back(number);
-      for (const auto& [writer, size] : bytes) found.bytes += kDiffHeader + size;
+      for (const auto& [diff, size] : bytes) found.bytes += kDiffHeader + size;
     }
     return found;
   }
 
   void take(uint32_t node, const Updates& updates) override {
-    for (const auto& [number, place] : updates.writes) copies_[node][number].add(place);
+    for (const auto& [number, place] : updates.writes) {
+      Copy& copy = copies_[node][number];
+      if (!copy.holds(place)) copy.kept.insert(place);
+    }
     for (const uint32_t number : updates.units) copies_[node][number].pushed = true;
   }
 
@@ -215,6 +226,24 @@ class Lazy : public Coherence {
     return unit;
   }
 
+  void make_diff(uint32_t node, Unit* unit) const {
+    const uint32_t diff = ++unit->diffs;
+    for (size_t place = unit->history.size(); place-- > 0;) {
+      Write& write = unit->history[place];
+      if (write.node != node) continue;
+      if (write.diff != 0) break;
+      write.diff = diff;
+    }
+  }
+  // Before the node writes again: what it has learned of since it wrote last has made its diff.
+  void make_diff_of_known(uint32_t node, Unit* unit) const {
+    for (size_t place = unit->history.size(); place-- > 0;) {
+      const Write& write = unit->history[place];
+      if (write.node == node) return;
+      if (write.interval <= known_[node][write.node]) return make_diff(node, unit);
+    }
+  }
+
   // Places of the writes that the node knows of and its copy does not hold.
   std::vector<uint32_t> missing(uint32_t node, const Unit& unit, Copy& copy) const {
     const std::vector<Write>& history = unit.history;
@@ -226,6 +255,7 @@ class Lazy : public Coherence {
     }
     copy.more.erase(copy.more.begin(), copy.more.begin() + static_cast<ptrdiff_t>(held));
     std::vector<uint32_t> places;
+    bool lacks = false;
     size_t next = 0;  // of those held
     const auto holds = [&](uint32_t place) {
       while (next < copy.more.size() && copy.more[next] < place) next++;
@@ -233,9 +263,13 @@ class Lazy : public Coherence {
     };
     for (uint32_t place = copy.from; place < history.size(); place++) {
       const Write& write = history[place];
-      if (write.node != node && write.interval <= known_[node][write.node] && !holds(place)) places.push_back(place);
+      if (write.node == node || write.interval > known_[node][write.node] || holds(place)) continue;
+      places.push_back(place);
+      lacks |= copy.kept.count(place) == 0;
     }
-    return places;
+    if (lacks) return places;
+    for (const uint32_t place : places) copy.add(place);
+    return {};
   }
 
   std::vector<uint32_t> unknown(uint32_t node, const Unit& unit, const Copy& copy) const {
@@ -274,7 +308,7 @@ class Lazy : public Coherence {
         for (const uint32_t place : round->places.back()) unit.asked[unit.history[place].node].insert(node);
       }
       if (settings_.protocol == Protocol::kHlrc) ask_home(number, unit, round->places.back(), &questions);
-      else ask_writers(unit, round->places.back(), &questions);
+      else ask_writers(&unit, round->places.back(), &questions);
     }
     const bool at_home = questions.size() == 1 && questions.begin()->first == node;
     if (!questions.empty() && !at_home) engine_.counters[node].misses++;
@@ -294,14 +328,24 @@ class Lazy : public Coherence {
     for (const uint32_t place : places) question.needed.push_back({number, place});
   }
 
-  void ask_writers(const Unit& unit, const std::vector<uint32_t>& places, std::map<uint32_t, Question>* questions) const {
+  void ask_writers(Unit* asked, const std::vector<uint32_t>& places, std::map<uint32_t, Question>* questions) const {
+    const Unit& unit = *asked;
     struct Last {
-      uint32_t place = 0, bytes = 0;
+      uint32_t place = 0, bytes = 0, diffs = 0;
+      uint32_t diff = 0, diff_bytes = 0;  // the last one
     };
-    std::map<uint32_t, Last> writers;  // of each: the last missing write, and its diff
+    std::map<uint32_t, Last> writers;  // of each: the last missing write, and its diffs
+    for (const uint32_t place : places) writers[unit.history[place].node].place = place;
+    for (const auto& [writer, last] : writers) {
+      if (unit.history[last.place].diff == 0) make_diff(writer, asked);
+    }
     for (const uint32_t place : places) {
-      Last& last = writers[unit.history[place].node];
-      last = {place, std::max(last.bytes, unit.history[place].bytes)};
+      const Write& write = unit.history[place];
+      Last& last = writers[write.node];
+      if (write.diff != last.diff) last.diffs++, last.diff_bytes = 0;
+      last.diff = write.diff;
+      last.bytes += write.bytes > last.diff_bytes ? write.bytes - last.diff_bytes : 0;
+      last.diff_bytes = std::max(last.diff_bytes, write.bytes);
     }
     std::map<uint32_t, Question> of_unit;
     for (const auto& [writer, last] : writers) {
@@ -310,9 +354,9 @@ class Lazy : public Coherence {
         if (its.place > latest && knew(unit.history[its.place], last.place)) at = other, latest = its.place;
       }
       Question& question = of_unit[at];
-      question.diffs++;
+      question.diffs += last.diffs;
       question.bytes += 6;
-      question.reply_bytes += kDiffHeader + last.bytes;
+      question.reply_bytes += kDiffHeader * last.diffs + last.bytes;
     }
     for (auto& [at, question] : of_unit) {
       if (of_unit.size() == 1 && question.reply_bytes > unit.size + request_bytes()) question.reply_bytes = unit.size + request_bytes();

@@ -59,7 +59,7 @@ Time Simulation::grant(Time start, uint32_t number, uint32_t from, uint32_t to, 
   uint64_t bytes = 5 + (stamp ? coherence_->news_bytes(stamp, to) : 0);
   Updates updates;
   if (settings_.tapes != Tapes::kNone) {
-    updates = coherence_->updates(from, to, wanted_with(number, to));
+    updates = coherence_->updates(from, to, wanted_with(number, to), false);
     bytes += updates.bytes;
     engine_.counters[from].updates += updates.units.size();
     start += settings_.diff * updates.writes.size();

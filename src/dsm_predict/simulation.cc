@@ -173,7 +173,7 @@ void Simulation::note_access(Thread* thread, uint32_t unit) {
 }
 
 Time Simulation::push(Time start, uint32_t from, uint32_t to, const std::vector<uint32_t>& units) {
-  Updates updates = coherence_->updates(from, to, units);
+  Updates updates = coherence_->updates(from, to, units, true);
   if (updates.units.empty()) return start;
   engine_.counters[from].updates += updates.units.size();
   const uint64_t bytes = updates.bytes + 4;
