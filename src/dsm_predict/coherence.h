@@ -48,8 +48,8 @@ class Coherence {
   // A thread accesses something. Answers when it goes on, if that is known already; else `done` is called by then.
   virtual std::optional<Time> access(uint32_t node, uint32_t unit, bool write, Action done) = 0;
   virtual std::optional<Time> touch(uint32_t node, const std::vector<UnitBytes>& units, bool write, Action done) = 0;
-  // The node has written `units` in the open interval.
-  virtual std::optional<Time> wrote(uint32_t node, const std::vector<UnitBytes>& units, Action done) = 0;
+  // The node has written `units` in the open interval. `told`: who asked for one of them was told of that before the interval's end.
+  virtual std::optional<Time> wrote(uint32_t node, const std::vector<UnitBytes>& units, bool told, Action done) = 0;
   // The node's interval ends, if it wrote anything. Answers until when that takes. `by_server`: else by a thread of the program.
   virtual Time close(uint32_t, Time start, bool) { return start; }
 

@@ -42,6 +42,11 @@ struct Unit {
   std::map<uint32_t, std::set<uint32_t>> asked;  // for a writer's updates, by whom; for replay barriers
 };
 
+struct Open {
+  uint32_t bytes = 0;
+  bool told = false;
+};
+
 struct Copy {
   uint32_t from = 0;
   std::vector<uint32_t> more;
@@ -100,10 +105,10 @@ class Lazy : public Coherence {
     return std::nullopt;
   }
 
-  std::optional<Time> wrote(uint32_t node, const std::vector<UnitBytes>& units, Action) override {
+  std::optional<Time> wrote(uint32_t node, const std::vector<UnitBytes>& units, bool told, Action) override {
     for (const UnitBytes& unit : units) {
-      uint32_t& bytes = dirty_[node][unit.unit];
-      bytes = std::max(bytes, unit.bytes);
+      Open& open = dirty_[node][unit.unit];
+      open = {std::max(open.bytes, unit.bytes), told || open.told};
     }
     return engine_.now();
   }
@@ -111,23 +116,14 @@ class Lazy : public Coherence {
   Time close(uint32_t node, Time start, bool by_server) override {
     if (dirty_[node].empty()) return start;
     std::vector<UnitBytes> units;
-    for (const auto& [unit, bytes] : std::exchange(dirty_[node], {})) units.push_back({unit, bytes});
-    const uint32_t interval = ++known_[node][node];
-    uint64_t runs = 0;
+    for (const auto& [unit, open] : std::exchange(dirty_[node], {})) units.push_back({unit, open.bytes});
+    const std::vector<uint32_t> places = close_interval(node, units);
+    if (settings_.protocol != Protocol::kHlrc) return start;
     std::map<uint32_t, std::vector<std::pair<uint32_t, uint32_t>>> homes;  // unit, place in its history
     for (size_t i = 0; i < units.size(); i++) {
-      if (i == 0 || units[i].unit != units[i - 1].unit + 1) runs++;
-      Unit& unit = this->unit(units[i].unit, node);
-      Copy& copy = copies_[node][units[i].unit];
-      missing(node, unit, copy);  // moves copy.from on
-      make_diff_of_known(node, &unit);
-      const auto place = static_cast<uint32_t>(unit.history.size());
-      unit.history.push_back({node, interval, units[i].bytes, unit.home == node, 0, unknown(node, unit, copy)});
-      if (unit.home != node) homes[unit.home].push_back({units[i].unit, place});
-      if (settings_.tapes == Tapes::kReplay) written_[node].insert(units[i].unit);
+      const Unit& unit = units_[units[i].unit];
+      if (unit.home != node) homes[unit.home].push_back({units[i].unit, places[i]});
     }
-    news_[node].push_back(news_[node].back() + 10 + 4 * uint64_t{nodes_} + 4 + 8 * runs);
-    if (settings_.protocol != Protocol::kHlrc) return start;
     Time free = start + settings_.diff * units.size();
     for (auto& [home, places] : homes) {
       uint64_t bytes = 4;
@@ -213,6 +209,25 @@ class Lazy : public Coherence {
   }
 
  private:
+  // The places in the units' histories.
+  std::vector<uint32_t> close_interval(uint32_t node, const std::vector<UnitBytes>& units) {
+    const uint32_t interval = ++known_[node][node];
+    uint64_t runs = 0;
+    std::vector<uint32_t> places;
+    for (size_t i = 0; i < units.size(); i++) {
+      if (i == 0 || units[i].unit != units[i - 1].unit + 1) runs++;
+      Unit& unit = this->unit(units[i].unit, node);
+      Copy& copy = copies_[node][units[i].unit];
+      missing(node, unit, copy);  // moves copy.from on
+      make_diff_of_known(node, &unit);
+      places.push_back(static_cast<uint32_t>(unit.history.size()));
+      unit.history.push_back({node, interval, units[i].bytes, unit.home == node, 0, unknown(node, unit, copy)});
+      if (settings_.tapes == Tapes::kReplay) written_[node].insert(units[i].unit);
+    }
+    news_[node].push_back(news_[node].back() + 10 + 4 * uint64_t{nodes_} + 4 + 8 * runs);
+    return places;
+  }
+
   Time copy_time(uint64_t bytes) const { return static_cast<Time>(std::llround(settings_.network.copy * static_cast<double>(bytes))); }
 
   Unit& unit(uint32_t number, uint32_t toucher) {
@@ -237,11 +252,19 @@ class Lazy : public Coherence {
   }
   // Before the node writes again: what it has learned of since it wrote last has made its diff.
   void make_diff_of_known(uint32_t node, Unit* unit) const {
+    const auto is_known = [&](const Write& write) { return write.interval <= known_[node][write.node]; };
+    bool learned = false;
     for (size_t place = unit->history.size(); place-- > 0;) {
       const Write& write = unit->history[place];
-      if (write.node == node) return;
-      if (write.interval <= known_[node][write.node]) return make_diff(node, unit);
+      if (write.node != node) {
+        learned |= is_known(write);
+        continue;
+      }
+      if (write.diff != 0) return;
+      for (const uint32_t other : write.unknown) learned |= is_known(unit->history[other]);
+      break;
     }
+    if (learned) make_diff(node, unit);
   }
 
   // Places of the writes that the node knows of and its copy does not hold.
@@ -291,9 +314,15 @@ class Lazy : public Coherence {
     Time began, applying = 0;
     Action done;
   };
+  struct Asked {  // LRC: a writer's diffs of a unit
+    size_t index;   // in the round
+    uint32_t number, writer, first, last;
+    bool ends_unit;
+  };
   struct Question {
     uint64_t bytes = 0, reply_bytes = 0;
-    uint32_t diffs = 0;
+    std::vector<Asked> asked;
+    std::vector<bool> alone;                            // of each unit: no other node is asked for it
     std::vector<std::pair<uint32_t, uint32_t>> needed;  // HLRC: unit, place
   };
 
@@ -301,14 +330,15 @@ class Lazy : public Coherence {
     auto round = std::make_shared<Round>();
     *round = {node, std::move(numbers), {}, 0, engine_.now(), 0, std::move(done)};
     std::map<uint32_t, Question> questions;
-    for (const uint32_t number : round->numbers) {
+    for (size_t index = 0; index < round->numbers.size(); index++) {
+      const uint32_t number = round->numbers[index];
       Unit& unit = units_[number];
       round->places.push_back(missing(node, unit, copies_[node][number]));
       if (settings_.tapes == Tapes::kReplay) {
         for (const uint32_t place : round->places.back()) unit.asked[unit.history[place].node].insert(node);
       }
       if (settings_.protocol == Protocol::kHlrc) ask_home(number, unit, round->places.back(), &questions);
-      else ask_writers(&unit, round->places.back(), &questions);
+      else ask_writers(index, number, unit, round->places.back(), &questions);
     }
     const bool at_home = questions.size() == 1 && questions.begin()->first == node;
     if (!questions.empty() && !at_home) engine_.counters[node].misses++;
@@ -316,7 +346,6 @@ class Lazy : public Coherence {
     if (round->open == 0) return finish(round);
     Time free = engine_.now();
     for (const auto& [at, question] : questions) {
-      round->applying += settings_.diff * question.diffs;
       free = engine_.send(free, {node, at, Group::kData, question.bytes, false, false}, [this, round, at = at, question = question] { answer(round, at, question); });
     }
   }
@@ -328,52 +357,67 @@ class Lazy : public Coherence {
     for (const uint32_t place : places) question.needed.push_back({number, place});
   }
 
-  void ask_writers(Unit* asked, const std::vector<uint32_t>& places, std::map<uint32_t, Question>* questions) const {
-    const Unit& unit = *asked;
-    struct Last {
-      uint32_t place = 0, bytes = 0, diffs = 0;
-      uint32_t diff = 0, diff_bytes = 0;  // the last one
-    };
-    std::map<uint32_t, Last> writers;  // of each: the last missing write, and its diffs
-    for (const uint32_t place : places) writers[unit.history[place].node].place = place;
-    for (const auto& [writer, last] : writers) {
-      if (unit.history[last.place].diff == 0) make_diff(writer, asked);
-    }
-    for (const uint32_t place : places) {
-      const Write& write = unit.history[place];
-      Last& last = writers[write.node];
-      if (write.diff != last.diff) last.diffs++, last.diff_bytes = 0;
-      last.diff = write.diff;
-      last.bytes += write.bytes > last.diff_bytes ? write.bytes - last.diff_bytes : 0;
-      last.diff_bytes = std::max(last.diff_bytes, write.bytes);
-    }
-    std::map<uint32_t, Question> of_unit;
-    for (const auto& [writer, last] : writers) {
-      uint32_t at = writer, latest = last.place;
-      for (const auto& [other, its] : writers) {
-        if (its.place > latest && knew(unit.history[its.place], last.place)) at = other, latest = its.place;
+  void ask_writers(size_t index, uint32_t number, const Unit& unit, const std::vector<uint32_t>& places, std::map<uint32_t, Question>* questions) const {
+    std::map<uint32_t, std::pair<uint32_t, uint32_t>> writers;  // of each: the first and the last missing write
+    for (const uint32_t place : places) writers.try_emplace(unit.history[place].node, place, place).first->second.second = place;
+    std::map<uint32_t, std::vector<Asked>> of_unit;
+    for (const auto& [writer, its] : writers) {
+      uint32_t at = writer, latest = its.second;
+      for (const auto& [other, others] : writers) {
+        if (others.second > latest && knew(unit.history[others.second], its.second)) at = other, latest = others.second;
       }
-      Question& question = of_unit[at];
-      question.diffs += last.diffs;
-      question.bytes += 6;
-      question.reply_bytes += kDiffHeader * last.diffs + last.bytes;
+      of_unit[at].push_back({index, number, writer, its.first, its.second, false});
     }
-    for (auto& [at, question] : of_unit) {
-      if (of_unit.size() == 1 && question.reply_bytes > unit.size + request_bytes()) question.reply_bytes = unit.size + request_bytes();
-      Question& sum = (*questions)[at];
-      sum.bytes += question.bytes + request_bytes() + 7;
-      sum.reply_bytes += question.reply_bytes + 9;
-      sum.diffs += question.diffs;
+    for (auto& [at, asked] : of_unit) {
+      Question& question = (*questions)[at];
+      question.bytes += request_bytes() + 7 + 6 * asked.size();
+      question.reply_bytes += 9;
+      asked.back().ends_unit = true;
+      for (const Asked& one : asked) question.asked.push_back(one);
+      question.alone.push_back(of_unit.size() == 1);
     }
   }
 
-  void answer(const std::shared_ptr<Round>& round, uint32_t at, const Question& question) {
+  // Makes the diffs, with all that they hold by now; also of the open interval, where it was so when the run was recorded (which node is first there is a matter of microseconds). Answers how many they are; the question's reply becomes longer.
+  uint32_t make_diffs(const std::shared_ptr<Round>& round, uint32_t at, Question* question) {
+    uint32_t diffs = 0, units = 0;
+    uint64_t bytes = 0;  // of the unit's
+    for (const Asked& one : question->asked) {
+      Unit& unit = units_[one.number];
+      if (unit.history[one.last].diff == 0) {
+        if (const auto open = dirty_[at].find(one.number); one.writer == at && open != dirty_[at].end() && open->second.told) {
+          const UnitBytes only{one.number, open->second.bytes};
+          dirty_[at].erase(open);
+          close_interval(at, {only});
+        }
+        make_diff(one.writer, &unit);
+      }
+      const uint32_t first = unit.history[one.first].diff, last = unit.history[one.last].diff;
+      std::map<uint32_t, uint32_t> sizes;
+      for (uint32_t place = one.first; place < unit.history.size(); place++) {
+        const Write& write = unit.history[place];
+        if (write.node != one.writer || write.diff < first || write.diff > last) continue;
+        sizes[write.diff] = std::max(sizes[write.diff], write.bytes);
+        round->places[one.index].push_back(place);
+      }
+      for (const auto& [diff, size] : sizes) bytes += kDiffHeader + size;
+      diffs += static_cast<uint32_t>(sizes.size());
+      if (!one.ends_unit) continue;
+      const uint64_t whole = unit.size + request_bytes();
+      question->reply_bytes += question->alone[units++] ? std::min(bytes, whole) : bytes;
+      bytes = 0;
+    }
+    return diffs;
+  }
+
+  void answer(const std::shared_ptr<Round>& round, uint32_t at, Question question) {
     for (const auto& [number, place] : question.needed) {
       if (units_[number].history[place].home) continue;
       engine_.at(engine_.now() + kLookAgain, [this, round, at, question] { answer(round, at, question); });
       return;
     }
-    const Time work = settings_.diff * question.diffs;
+    const Time work = settings_.diff * make_diffs(round, at, &question);
+    round->applying += work;
     engine_.serve(at, work);
     if (!question.needed.empty()) {  // a whole copy from home: all that is there
       for (size_t i = 0; i < round->numbers.size(); i++) {
@@ -408,7 +452,7 @@ class Lazy : public Coherence {
   std::vector<std::vector<uint32_t>> known_;
   std::vector<std::vector<uint64_t>> news_;    // of each node: bytes of its notices up to and with each interval
   std::vector<uint32_t> at_barrier_;           // its interval then
-  std::vector<std::map<uint32_t, uint32_t>> dirty_;  // units and bytes, in the open interval
+  std::vector<std::map<uint32_t, Open>> dirty_;  // units, in the open interval
   std::vector<std::set<uint32_t>> written_;    // units since the last barrier; for replay barriers
   std::unordered_map<uint32_t, Unit> units_;
   std::vector<std::unordered_map<uint32_t, Copy>> copies_;

@@ -98,7 +98,7 @@ bool Simulation::execute(Thread* thread, const Op& op) {
     case OpKind::kTouch:
       for (const UnitBytes& unit : list) note_access(thread, unit.unit);
       return continues(coherence_->touch(node, list, op.write, done), thread);
-    case OpKind::kInterval: return continues(coherence_->wrote(node, list, done), thread);
+    case OpKind::kInterval: return continues(coherence_->wrote(node, list, op.write, done), thread);
     case OpKind::kPush: {
       if (settings_.tapes != Tapes::kRecorded) return true;
       std::vector<uint32_t> units;

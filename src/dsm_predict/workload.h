@@ -13,7 +13,7 @@ enum class OpKind : uint8_t {
   kNothing,        // computing only
   kAccess,         // object: unit
   kTouch,          // list: units
-  kInterval,       // list: units, with bytes of diffs, that the node has written since it last said so
+  kInterval,       // list: units, with bytes of diffs, that the node has written since it last said so; write: who asked for one was told before the interval's end
   kPush,           // object: node or kToAll; list
   kAcquire,                               // object: lock; list: units whose updates came with it
   kRelease,                               // object: lock
