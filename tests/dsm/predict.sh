@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Runs that are recorded (WEIR_DSM_RECORD), and what weir-dsm-predict makes of them: replayed with as many nodes, it counts what the run has counted. Which threads get a lock first is chance, so
-# programs with locks agree within some per cent, and so does what several writers' diffs amount to in bytes; messages of barriers always agree.
+# Runs that are recorded (WEIR_DSM_RECORD), and what weir-dsm-predict makes of them: replayed with as many nodes, it counts what the run has counted. SOR must agree exactly. In Gauss a
+# reader may be before or after a writer of the same page, which is chance. Who gets a lock first is chance too, and where processors are few a node may keep it for long, which the model does
+# not see; so of five runs of Water one must agree. What several writers' diffs amount to in bytes is known roughly. Messages of barriers always agree.
 # usage: predict.sh BUILD     status: 77 where there is no MPI
 set -uo pipefail
 build=$(realpath "$1") bin=$(realpath "$1")/bench/dsm
@@ -22,6 +23,16 @@ record() {
   shift 2
   WEIR_DSM_RECORD=$name timeout 60 "$launcher" -n "$nodes" "$@" > out 2>&1 || bad "$name: status $?"
 }
+# check_some NAME ...: as check; one of five runs is enough.
+check_some() {
+  local before=$failed
+  for ((try = 1; try <= 5; try++)); do
+    failed=0
+    check "$@" > some
+    [ "$failed" = 1 ] || { failed=$before; return; }
+  done
+  cat some
+}
 # check NAME NODES MISSES MESSAGES BYTES COMMAND...: the three in per cent
 check() {
   local name=$1 nodes=$2 misses=$3 messages=$4 bytes=$5
@@ -37,7 +48,7 @@ check() {
 for nodes in 2 4; do
   for tapes in none all; do
     check "sor-$nodes-$tapes" "$nodes" 0 0 3 "$bin/sor" --small --tapes $tapes
-    check "water-$nodes-$tapes" "$nodes" 25 20 45 "$bin/water-nsquared" --small --tapes $tapes
+    check_some "water-$nodes-$tapes" "$nodes" 20 15 30 "$bin/water-nsquared" --small --tapes $tapes
   done
   check "gauss-$nodes-none" "$nodes" 2 2 10 "$bin/gauss" --small
   check "gauss-$nodes-all" "$nodes" 10 10 25 "$bin/gauss" --small --tapes all
