@@ -84,7 +84,7 @@ class Lazy : public Coherence {
     }
     const std::vector<uint32_t> missing = this->missing(node, unit, copy);
     if (missing.empty()) return engine_.now() + cost;
-    engine_.at(engine_.now() + cost, [this, node, number, done = std::move(done)]() mutable { fetch(node, {number}, std::move(done)); });
+    engine_.at(engine_.now() + cost, [this, node, number, done = std::move(done)]() mutable { fetch(node, {number}, true, std::move(done)); });
     copy.fetching = true;
     return std::nullopt;
   }
@@ -101,7 +101,7 @@ class Lazy : public Coherence {
       numbers.push_back(one.unit);
     }
     if (numbers.empty()) return engine_.now() + cost;
-    engine_.at(engine_.now() + cost, [this, node, numbers, done = std::move(done)]() mutable { fetch(node, std::move(numbers), std::move(done)); });
+    engine_.at(engine_.now() + cost, [this, node, numbers, done = std::move(done)]() mutable { fetch(node, std::move(numbers), false, std::move(done)); });
     return std::nullopt;
   }
 
@@ -312,6 +312,7 @@ class Lazy : public Coherence {
     std::vector<std::vector<uint32_t>> places;  // of each unit: what the copy will hold
     uint32_t open = 0;                          // replies
     Time began, applying = 0;
+    bool counts;
     Action done;
   };
   struct Asked {  // LRC: a writer's diffs of a unit
@@ -326,9 +327,10 @@ class Lazy : public Coherence {
     std::vector<std::pair<uint32_t, uint32_t>> needed;  // HLRC: unit, place
   };
 
-  void fetch(uint32_t node, std::vector<uint32_t> numbers, Action done) {
+  // `counts`: as a miss; what is fetched ahead of accesses is none.
+  void fetch(uint32_t node, std::vector<uint32_t> numbers, bool counts, Action done) {
     auto round = std::make_shared<Round>();
-    *round = {node, std::move(numbers), {}, 0, engine_.now(), 0, std::move(done)};
+    *round = {node, std::move(numbers), {}, 0, engine_.now(), 0, counts, std::move(done)};
     std::map<uint32_t, Question> questions;
     for (size_t index = 0; index < round->numbers.size(); index++) {
       const uint32_t number = round->numbers[index];
@@ -341,7 +343,7 @@ class Lazy : public Coherence {
       else ask_writers(index, number, unit, round->places.back(), &questions);
     }
     const bool at_home = questions.size() == 1 && questions.begin()->first == node;
-    if (!questions.empty() && !at_home) engine_.counters[node].misses++;
+    if (counts && !questions.empty() && !at_home) engine_.counters[node].misses++;
     round->open = static_cast<uint32_t>(questions.size());
     if (round->open == 0) return finish(round);
     Time free = engine_.now();
@@ -435,7 +437,7 @@ class Lazy : public Coherence {
   }
 
   void finish(const std::shared_ptr<Round>& round) {
-    engine_.counters[round->node].miss_wait += engine_.now() - round->began;
+    if (round->counts) engine_.counters[round->node].miss_wait += engine_.now() - round->began;
     for (size_t i = 0; i < round->numbers.size(); i++) {
       Copy& copy = copies_[round->node][round->numbers[i]];
       for (const uint32_t place : round->places[i]) copy.add(place);

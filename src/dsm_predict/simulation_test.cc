@@ -49,6 +49,15 @@ TEST(SimulationTest, AReaderOfAnothersWriteMisses) {
   EXPECT_EQ(result.miss_wait, 1110u + 1120);
 }
 
+TEST(SimulationTest, WhatIsFetchedAheadIsNoMiss) {
+  HandMade made(2);
+  made.on(0).write(7).write(8).interval({{7, 100}, {8, 100}}).barrier();
+  made.on(1).barrier().put(EventKind::kTouch, 0, 0, 0, 0, {{7, 0}, {8, 0}}).read(7).read(8);
+  const Prediction result = predicted(made, simple_settings());
+  EXPECT_EQ(result.misses, 0u);
+  EXPECT_EQ(result.messages[3], 2u);
+}
+
 TEST(SimulationTest, WhatNobodyToldIsNoMiss) {
   HandMade made(2);
   made.on(0).write(7).interval({{7, 100}});
