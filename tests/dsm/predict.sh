@@ -54,6 +54,8 @@ for nodes in 2 4; do
   check "gauss-$nodes-all" "$nodes" 10 10 25 "$bin/gauss" --small --tapes all
   WEIR_DSM_PROTOCOL=hlrc check "hlrc-$nodes" "$nodes" 0 0 3 "$bin/sor" --small
 done
+check barnes 4 5 5 8 "$bin/barnes" --small
+check mm 4 5 5 8 "$bin/mm" --small --tapes all
 WEIR_DSM_THREADS=2 check threads 2 0 0 3 "$bin/sor" --small
 
 # More nodes than were recorded, from what was recorded on the fewest; and the question where more do not help.
