@@ -15,6 +15,8 @@
 
 namespace weir::dsm {
 
+using predict::EventKind;
+
 namespace {
 
 std::unique_ptr<Bootstrap> bootstrap;
@@ -40,6 +42,7 @@ Block attributes_of(const weir_dsm_attributes* given, UnitKind kind) {
   if (wanted.protocol > WEIR_DSM_HLRC || wanted.home > WEIR_DSM_EXPLICIT || wanted.unit > WEIR_DSM_ANNOTATED || block.unit_pages > 4096) {
     fail("weir_dsm_alloc_with: attributes that do not exist");
   }
+  if (block.protocol == WEIR_DSM_SC && node().stream) fail("WEIR_DSM_RECORD with memory under sc: what that tells depends on chance; record under lrc, and predict sc from it");
   if (wanted.home == WEIR_DSM_EXPLICIT && wanted.home_node >= node().nodes()) fail("weir_dsm_alloc_with: there is no node %u", wanted.home_node);
   return block;
 }
@@ -58,7 +61,7 @@ Page& announced(const void* address, Thread& thread) {
 
 void access(const void* address, bool write) {
   Thread& thread = this_thread();
-  std::unique_lock<std::mutex> held(thread.node.mutex);
+  InRuntime held(thread);
   thread.node.fetch(announced(address, thread), write, thread, held);
 }
 
@@ -66,26 +69,39 @@ void check_unheld(Thread& thread, uint32_t lock) {
   if (std::find(thread.locks.begin(), thread.locks.end(), lock) != thread.locks.end()) fail("lock %u is locked by a thread that holds it", lock);
 }
 
+void record_granted(uint32_t lock, Thread& thread) {
+  if (thread.node.stream) thread.node.record(&StreamWriter::granted, lock, predict::without_bytes(thread.brought));
+}
+
 void lock_with(uint32_t lock, Advice&& advice) {
   Thread& thread = this_thread();
   check_unheld(thread, lock);
-  std::unique_lock<std::mutex> held(thread.node.mutex);
+  InRuntime held(thread);
   thread.advice = std::move(advice);
+  thread.node.record(EventKind::kAcquire, lock);
   thread.node.locks.acquire(lock, thread, held);
+  record_granted(lock, thread);
   thread.locks.push_back(lock);
 }
 
 void barrier(uint32_t number) {
   Thread& thread = this_thread();
-  std::unique_lock<std::mutex> held(thread.node.mutex);
+  InRuntime held(thread);
   thread.node.barrier.arrive(number, {}, false, thread, held);
+}
+
+void record_run(EventKind kind, unsigned threads = 0) {
+  Thread& thread = this_thread();
+  const InRuntime held(thread);
+  if (kind == EventKind::kFork) thread.node.record(&StreamWriter::fork, threads);
+  else thread.node.record(kind);
 }
 
 template <typename T>
 void reduce(T* values, size_t count, weir_dsm_operation operation) {
   if (count > 1024) fail("a reduction of %zu elements; at most 1024 are possible", count);
   Thread& thread = this_thread();
-  std::unique_lock<std::mutex> held(thread.node.mutex);
+  InRuntime held(thread);
   const auto* bytes = reinterpret_cast<const uint8_t*>(values);
   const auto all = thread.node.barrier.arrive(kReductions + static_cast<uint32_t>(count), {bytes, bytes + count * sizeof(T)}, false, thread, held);
   for (size_t worker = 0; worker < all->size(); worker++) {
@@ -139,6 +155,7 @@ void weir_dsm_start(int* argc, char*** argv) {
   watch_faults(*process_node);
   bootstrap->barrier();
   process_node->sight.start(this_thread());
+  const InRuntime starts(this_thread());  // a recording's clock starts
 }
 
 void weir_dsm_finish(void) {
@@ -146,8 +163,12 @@ void weir_dsm_finish(void) {
   if (!thread.locks.empty()) fail("weir_dsm_finish while lock %u is held", thread.locks.front());
   thread.node.sight.before_finish(thread);
   {
-    std::unique_lock<std::mutex> held(thread.node.mutex);
+    InRuntime held(thread);
     thread.node.barrier.arrive(kFinish, {}, true, thread, held);
+    if (StreamWriter* stream = thread.node.stream.get()) {
+      const std::string why = stream->finish(thread.node.recorded_by(), thread.node.measured());
+      if (!why.empty()) fail("the recording is not complete: %s", why.c_str());
+    }
   }
   thread.node.sight.report(thread);
   current.reset();
@@ -175,10 +196,13 @@ void weir_dsm_run(void (*body)(unsigned, unsigned, void*), void* context) {
   const auto run = [&](unsigned worker) {
     runs_worker = true;
     this_thread().worker = worker;
+    if (worker > 0) record_run(EventKind::kBegin);
     body(first + worker, all, context);
     if (!this_thread().locks.empty()) fail("worker %u ends while it holds lock %u", first + worker, this_thread().locks.front());
+    if (worker > 0) record_run(EventKind::kFinish);
     runs_worker = false;
   };
+  record_run(EventKind::kFork, threads);
   std::vector<std::thread> others;
   for (unsigned worker = 1; worker < threads; worker++) {
     others.emplace_back([&, worker] {
@@ -189,6 +213,7 @@ void weir_dsm_run(void (*body)(unsigned, unsigned, void*), void* context) {
   }
   run(0);
   for (std::thread& other : others) other.join();
+  record_run(EventKind::kJoin);
   its.threads = 1;
 }
 
@@ -196,14 +221,14 @@ void weir_dsm_run(void (*body)(unsigned, unsigned, void*), void* context) {
 
 void* weir_dsm_alloc(size_t size) {
   Thread& thread = this_thread();
-  std::unique_lock<std::mutex> held(thread.node.mutex);
+  InRuntime held(thread);
   const std::string name = name_of(nullptr, __builtin_return_address(0));
   return thread.node.memory.allocate(size, attributes_of(nullptr, UnitKind::kPages), name.c_str(), thread, held);
 }
 
 void* weir_dsm_alloc_with(size_t size, const weir_dsm_attributes* attributes) {
   Thread& thread = this_thread();
-  std::unique_lock<std::mutex> held(thread.node.mutex);
+  InRuntime held(thread);
   const std::string name = name_of(attributes, __builtin_return_address(0));
   const UnitKind kind = attributes && attributes->unit == WEIR_DSM_ANNOTATED ? UnitKind::kAnnotated : UnitKind::kPages;
   return thread.node.memory.allocate(size, attributes_of(attributes, kind), name.c_str(), thread, held);
@@ -212,14 +237,14 @@ void* weir_dsm_alloc_with(size_t size, const weir_dsm_attributes* attributes) {
 void weir_dsm_free(void* memory) {
   if (!memory) return;
   Thread& thread = this_thread();
-  std::unique_lock<std::mutex> held(thread.node.mutex);
+  InRuntime held(thread);
   thread.node.memory.free(memory, thread, held);
 }
 
 void weir_dsm_touch(const void* address, size_t size, int write) {
   Thread& thread = this_thread();
   if (size == 0) return;
-  std::unique_lock<std::mutex> held(thread.node.mutex);
+  InRuntime held(thread);
   thread.node.touch(static_cast<const uint8_t*>(address), size, write, thread, held);
 }
 
@@ -229,7 +254,7 @@ void weir_dsm_write_access(const void* address) { access(address, true); }
 weir_dsm_region weir_dsm_region_alloc(size_t size, const weir_dsm_attributes* attributes) {
   Thread& thread = this_thread();
   if (size == 0) fail("weir_dsm_region_alloc of 0 bytes");
-  std::unique_lock<std::mutex> held(thread.node.mutex);
+  InRuntime held(thread);
   uint32_t number = 0;
   thread.node.memory.allocate(size, attributes_of(attributes, UnitKind::kRegion), name_of(attributes, __builtin_return_address(0)).c_str(), thread, held, &number);
   return number;
@@ -237,7 +262,7 @@ weir_dsm_region weir_dsm_region_alloc(size_t size, const weir_dsm_attributes* at
 
 void weir_dsm_region_attach(weir_dsm_region region, void** pointer) {
   Thread& thread = this_thread();
-  const std::lock_guard<std::mutex> held(thread.node.mutex);
+  const InRuntime held(thread);
   if (region >= thread.node.memory.blocks() || thread.node.memory.block(region).kind != UnitKind::kRegion) fail("weir_dsm_region_attach: there is no region %u", region);
   thread.node.regions.attach(region, pointer);
 }
@@ -249,8 +274,10 @@ void weir_dsm_lock(uint32_t lock) { lock_with(lock, {}); }
 int weir_dsm_trylock(uint32_t lock) {
   Thread& thread = this_thread();
   check_unheld(thread, lock);
-  std::unique_lock<std::mutex> held(thread.node.mutex);
+  InRuntime held(thread);
   if (!thread.node.locks.try_acquire(lock, thread, held)) return 0;
+  thread.node.record(EventKind::kAcquire, lock);
+  record_granted(lock, thread);
   thread.locks.push_back(lock);
   return 1;
 }
@@ -260,7 +287,8 @@ void weir_dsm_unlock(uint32_t lock) {
   const auto found = std::find(thread.locks.begin(), thread.locks.end(), lock);
   if (found == thread.locks.end()) fail("lock %u is unlocked by a thread that does not hold it", lock);
   thread.locks.erase(found);
-  const std::lock_guard<std::mutex> held(thread.node.mutex);
+  const InRuntime held(thread);
+  thread.node.record(EventKind::kRelease, lock);
   thread.node.locks.release(lock, thread);
 }
 
@@ -269,32 +297,42 @@ void weir_dsm_barrier(uint32_t number) { barrier(number); }
 void weir_dsm_wait(uint32_t condition, uint32_t lock) {
   Thread& thread = this_thread();
   if (std::find(thread.locks.begin(), thread.locks.end(), lock) == thread.locks.end()) fail("a wait for condition %u without lock %u", condition, lock);
-  std::unique_lock<std::mutex> held(thread.node.mutex);
+  InRuntime held(thread);
+  thread.node.record(&StreamWriter::wait, condition, lock);
   thread.node.conditions.wait(condition, lock, thread, held);
+  thread.node.record(&StreamWriter::woken, condition, lock);
 }
 
 void weir_dsm_signal(uint32_t condition) {
-  Node& its = this_thread().node;
-  const std::lock_guard<std::mutex> held(its.mutex);
+  Thread& thread = this_thread();
+  Node& its = thread.node;
+  const InRuntime held(thread);
+  its.record(EventKind::kSignal, condition);
   its.conditions.signal(condition, false);
 }
 
 void weir_dsm_broadcast(uint32_t condition) {
-  Node& its = this_thread().node;
-  const std::lock_guard<std::mutex> held(its.mutex);
+  Thread& thread = this_thread();
+  Node& its = thread.node;
+  const InRuntime held(thread);
+  its.record(EventKind::kBroadcast, condition);
   its.conditions.signal(condition, true);
 }
 
 void weir_dsm_semaphore_post(uint32_t semaphore) {
-  Node& its = this_thread().node;
-  const std::lock_guard<std::mutex> held(its.mutex);
+  Thread& thread = this_thread();
+  Node& its = thread.node;
+  const InRuntime held(thread);
+  its.record(EventKind::kPost, semaphore);
   its.conditions.post(semaphore);
 }
 
 void weir_dsm_semaphore_wait(uint32_t semaphore) {
   Thread& thread = this_thread();
-  std::unique_lock<std::mutex> held(thread.node.mutex);
+  InRuntime held(thread);
+  thread.node.record(EventKind::kSemaphoreWait, semaphore);
   thread.node.conditions.take(semaphore, thread, held);
+  thread.node.record(EventKind::kSemaphoreGot, semaphore);
 }
 
 void weir_dsm_reduce_double(double* values, size_t count, weir_dsm_operation operation) { reduce(values, count, operation); }
@@ -304,7 +342,7 @@ void weir_dsm_share(void* data, size_t size, unsigned from) {
   Thread& thread = this_thread();
   if (size > 65536) fail("weir_dsm_share of %zu bytes; at most 65536 are possible", size);
   if (from >= thread.node.nodes()) fail("weir_dsm_share: there is no node %u", from);
-  std::unique_lock<std::mutex> held(thread.node.mutex);
+  InRuntime held(thread);
   const auto* bytes = static_cast<const uint8_t*>(data);
   std::vector<uint8_t> mine;
   if (thread.node.me() == from) mine.assign(bytes, bytes + size);
@@ -317,9 +355,9 @@ void weir_dsm_share(void* data, size_t size, unsigned from) {
 
 void weir_dsm_barrier_replay(uint32_t number, weir_dsm_pattern pattern) {
   {
-    Node& its = this_thread().node;
-    const std::lock_guard<std::mutex> held(its.mutex);
-    its.tapeworm.replay_next(pattern);
+    Thread& thread = this_thread();
+    const InRuntime held(thread);
+    thread.node.tapeworm.replay_next(pattern);
   }
   barrier(number);
 }
@@ -329,9 +367,9 @@ void weir_dsm_lock_auto(uint32_t lock) { lock_with(lock, {Advice::kAuto, {}}); }
 void weir_dsm_lock_user(uint32_t lock, const void* address, size_t size) {
   Advice advice{Advice::kUser, {}};
   {
-    Node& its = this_thread().node;
-    const std::lock_guard<std::mutex> held(its.mutex);
-    advice.user = its.memory.extent_of(static_cast<const uint8_t*>(address), size);
+    Thread& thread = this_thread();
+    const InRuntime held(thread);
+    advice.user = thread.node.memory.extent_of(static_cast<const uint8_t*>(address), size);
   }
   lock_with(lock, std::move(advice));
 }
@@ -339,7 +377,7 @@ void weir_dsm_lock_user(uint32_t lock, const void* address, size_t size) {
 #define WEIR_TAPEWORM_CALL(name)                                 \
   void weir_dsm_##name(void) {                                   \
     Thread& thread = this_thread();                              \
-    const std::lock_guard<std::mutex> held(thread.node.mutex);   \
+    const InRuntime held(thread);   \
     thread.node.tapeworm.name(thread);                           \
   }
 WEIR_TAPEWORM_CALL(produce_start)
@@ -350,22 +388,26 @@ WEIR_TAPEWORM_CALL(flush_end)
 // --- Sight
 
 void weir_dsm_counters_get(weir_dsm_counters* counters) {
-  Node& its = node();
-  const std::lock_guard<std::mutex> held(its.mutex);
+  Thread& thread = this_thread();
+  Node& its = thread.node;
+  const InRuntime held(thread);
   *counters = its.counters_now();
+  its.record(&StreamWriter::stop, its.measured());
 }
 
 void weir_dsm_counters_reset(void) {
-  Node& its = node();
-  const std::lock_guard<std::mutex> held(its.mutex);
+  Thread& thread = this_thread();
+  Node& its = thread.node;
+  const InRuntime held(thread);
   its.reset_counters();
+  its.record(&StreamWriter::mark);
 }
 
 void weir_dsm_counters_total(weir_dsm_counters* counters) {
   weir_dsm_counters mine;
   weir_dsm_counters_get(&mine);
   Thread& thread = this_thread();
-  std::unique_lock<std::mutex> held(thread.node.mutex);
+  InRuntime held(thread);
   const auto* bytes = reinterpret_cast<const uint8_t*>(&mine);
   const auto all = thread.node.barrier.arrive(kTotals, {bytes, bytes + sizeof mine}, true, thread, held);
   uint64_t sums[sizeof mine / sizeof(uint64_t)] = {};

@@ -42,11 +42,14 @@ std::shared_ptr<const Barrier::Values> Barrier::arrive(uint32_t barrier, std::ve
   local_.emplace_back(thread.worker, std::move(value));
   const unsigned threads = collective ? 1 : node_.threads;
   const uint32_t round = passed_;
+  node_.record(&StreamWriter::arrive, 0, local_.back().second.size());
   if (++here_ < threads) {
     while (passed_ == round) node_.changed.wait(held);
+    node_.record(predict::EventKind::kLeave);
     return result_;
   }
   Message down = pass(barrier, thread, held);
+  node_.record(predict::EventKind::kLeave);
   auto values = std::make_shared<Values>();
   std::vector<std::pair<NodeId, Values>> by_node;
   for (uint32_t count = down.get<uint32_t>(); count > 0 && !down.bad(); count--) {
@@ -86,6 +89,7 @@ Message Barrier::pass(uint32_t barrier, Thread& thread, std::unique_lock<std::mu
   part.pushes.resize(nodes_());
   node_.tapeworm.add_to_barrier(part.pushes, part.advice);
   part.for_all = node_.tapeworm.take_for_all();
+  if (node_.stream && part.for_all.count > 0) node_.record(&StreamWriter::push, predict::kWithBarrier, predict::without_bytes(part.for_all.units), part.for_all.diffs.body.size());
   waiter_ = thread.mailbox->address();
   self_ = true;
   const ReplyTo waiter = waiter_;

@@ -93,6 +93,12 @@ void LrcProtocol::on_interval_closed(const Interval&, const std::vector<Page*>& 
   }
 }
 
+void LrcProtocol::close_for(LazyPage& page) {
+  const IntervalPtr interval = node_.intervals.close({page.id});
+  node_.record_interval(*interval);
+  node_.tapeworm.on_interval_closed(*interval);
+}
+
 void LrcProtocol::make_diff(LazyPage& page, RightChanges& changes, bool closed) {
   if (!page.twin) return;
   Span span(node_, Doing::kMakeDiff, page.id);
@@ -109,14 +115,14 @@ void LrcProtocol::make_diff(LazyPage& page, RightChanges& changes, bool closed) 
     if (page.dirty) {
       page.dirty = false;
       std::erase(node_.dirty, &page);
-      if (!bytes.empty()) node_.tapeworm.on_interval_closed(*node_.intervals.close({page.id}));
+      if (!bytes.empty()) close_for(page);
     }
   } else {
     std::unique_ptr<uint8_t[]> now(new uint8_t[page.size]);
     memcpy(now.get(), page.open, page.size);
     bytes = make_bytes(page.twin.get(), now.get(), page.size);
     page.twin = std::move(now);
-    if (!bytes.empty() && !closed) node_.tapeworm.on_interval_closed(*node_.intervals.close({page.id}));
+    if (!bytes.empty() && !closed) close_for(page);
   }
   const uint32_t last = node_.intervals.known()[me];
   if (!bytes.empty() || closed) {  // a home waits for what a notice has promised, be it nothing
@@ -124,6 +130,7 @@ void LrcProtocol::make_diff(LazyPage& page, RightChanges& changes, bool closed) 
     *diff = {me, page.applied[me], page.twin_first, last, page.twin_stamp, std::move(bytes)};
     span.set_amount(diff->bytes.size());
     node_.sight.sharing.on_made(page, *diff);
+    node_.record(&StreamWriter::diff, page.id, diff->bytes.size());
     keep(page, diff);
     on_made(page, diff);
     page.applied[me] = last;

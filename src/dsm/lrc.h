@@ -103,6 +103,7 @@ class LrcProtocol : public Protocol {
   Node& node_;
 
  private:
+  void close_for(LazyPage& page);
   std::vector<std::pair<NodeId, NodeId>> plan(const LazyPage& page) const;
   NodeId writer_of(const LazyPage& page, uint32_t at) const;
   void take_answer(LazyPage& page, NodeId from, Message& reply);

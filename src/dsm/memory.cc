@@ -147,6 +147,15 @@ void Memory::add_block(const Block& block) {
   blocks_[block.number] = block;
   if (block.kind != UnitKind::kRegion) by_offset_[block.offset] = block.number;
   if (block.kind == UnitKind::kAnnotated) segment.protect(block.offset, page_up(block.size), Right::kWrite);
+  const bool is_pages = block.kind == UnitKind::kPages;
+  StreamWriter::Allocated made;
+  made.first = is_pages ? static_cast<UnitId>(block.offset / kPageSize) : kObjectUnits + block.number;
+  made.numbers = is_pages ? static_cast<uint32_t>(block.size / kPageSize) : 1;
+  made.step = is_pages ? block.unit_pages : 1;
+  made.unit_bytes = is_pages ? uint64_t{block.unit_pages} * kPageSize : block.size;
+  made.home_policy = block.home;
+  made.home_node = block.home_node;
+  node_.record(&StreamWriter::allocate, made);
 }
 
 // --- Freeing

@@ -19,6 +19,22 @@ namespace weir::dsm {
 
 Thread::Thread(Node& its_node, unsigned its_worker) : node(its_node), mailbox(its_node.transport.mailbox()), worker(its_worker) {}
 
+namespace {
+thread_local Thread* in_runtime = nullptr;
+}  // namespace
+
+InRuntime::InRuntime(Thread& thread) : std::unique_lock<std::mutex>(thread.node.mutex), thread_(thread) {
+  if (!thread.node.stream) return;
+  in_runtime = &thread;
+  thread.clock.enter();
+}
+
+InRuntime::~InRuntime() {
+  if (!thread_.node.stream) return;
+  in_runtime = nullptr;
+  thread_.clock.leave();
+}
+
 Node::Node(Transport& its_transport, const Settings& its_settings)
     : transport(its_transport),
       settings(its_settings),
@@ -33,6 +49,10 @@ Node::Node(Transport& its_transport, const Settings& its_settings)
   protocols[WEIR_DSM_SC] = std::make_unique<ScProtocol>(*this);
   protocols[WEIR_DSM_LRC] = std::make_unique<LrcProtocol>(*this);
   protocols[WEIR_DSM_HLRC] = std::make_unique<HlrcProtocol>(*this);
+  if (!settings.record.empty()) {
+    stream = std::make_unique<StreamWriter>(settings.record, StreamWriter::Run{me(), nodes(), settings.threads, settings.protocol, settings.tapes != Tapes::kOff});
+    if (!stream->failed().empty()) fail("nothing can be recorded: %s", stream->failed().c_str());
+  }
   transport.serve(
       [this](Message&& message) {
         const std::lock_guard<std::mutex> guard(mutex);
@@ -122,7 +142,7 @@ const char* name_of_kind(uint8_t kind) {
 
 bool Node::on_fault(void* address, bool write, Thread& thread) {
   if (!memory.segment.contains(address)) return false;
-  std::unique_lock<std::mutex> held(mutex);
+  InRuntime held(thread);
   Page* page = memory.page_at(address);
   if (!page) {
     const Block* block = memory.block_at(static_cast<uint64_t>(static_cast<uint8_t*>(address) - memory.segment.program()));
@@ -141,11 +161,13 @@ void Node::fetch(Page& page, bool write, Thread& thread, std::unique_lock<std::m
   while (page.busy) changed.wait(held);
   if (page.right == Right::kWrite || (!write && page.right == Right::kRead)) return;
   page.busy = true;
+  const uint64_t misses = counters.now.misses;
   tapeworm.on_fault(page, write, thread);
   thread.fault_at = at;
   page.protocol->on_fault(page, write, thread, held);
   thread.fault_at = kNowhere;
   page.busy = false;
+  record(counters.now.misses == misses ? &StreamWriter::access : &StreamWriter::miss, page.id, write);
   changed.notify_all();
 }
 
@@ -168,9 +190,14 @@ void Node::close_interval(bool by_program) {
   }
   closing_for_program = by_program && threads == 1;
   const IntervalPtr interval = intervals.close(std::move(units));
+  record_interval(*interval);
   for (const auto& [protocol, its] : by_protocol) protocol->on_interval_closed(*interval, its);
   closing_for_program = false;
   tapeworm.on_interval_closed(*interval);
+}
+
+void Node::record_interval(const Interval& interval) {
+  if (stream) record(&StreamWriter::interval, interval.id.index, predict::without_bytes(interval.units));
 }
 
 void Node::incorporate(Message& message) {
@@ -216,6 +243,17 @@ weir_dsm_counters Node::counters_now() const {
   }
   now.memory = counters.diffs + counters.twins + intervals.memory();
   return now;
+}
+
+predict::Measured Node::measured() const {
+  const weir_dsm_counters now = counters_now();
+  const uint64_t* messages = now.messages;
+  return {0, {messages[0], messages[1], messages[2], messages[3]}, now.bytes, now.misses, now.lock_nanoseconds, now.barrier_nanoseconds, now.miss_nanoseconds};
+}
+
+StreamWriter::By Node::recorded_by() const {
+  if (!in_runtime || &in_runtime->node != this) return {};
+  return {in_runtime->worker, in_runtime->clock.take()};
 }
 
 void Node::reset_counters() {

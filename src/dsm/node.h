@@ -27,6 +27,7 @@
 #include "dsm/regions.h"
 #include "dsm/settings.h"
 #include "dsm/sight.h"
+#include "dsm/stream_writer.h"
 #include "dsm/tapeworm.h"
 #include "dsm/transport.h"
 
@@ -42,16 +43,27 @@ struct Thread {
   unsigned worker;                 // within the node
   ThreadSight sight{*this};
   std::vector<uint32_t> locks;     // held
+  ThreadClock clock;               // for a recording
   // Tapeworm's
   Advice advice;                           // for the next acquire
   bool records_lock = false;               // the lock that is being acquired
-  std::vector<UnitId> brought;             // by the lock that is being acquired
+  std::vector<UnitId> brought;             // by the lock that was acquired last
   uint32_t fault_at = kNowhere;            // offset in its unit of the access that faults
   tape::Extent wanted;                     // what a producer's answer says of more to ask for
   NodeId wanted_of = kNoNode;              // that producer
   std::vector<Recording*> recordings;      // running
   std::vector<std::unique_ptr<Recording>> lock_recordings;
   std::optional<Recording> produce, flush;
+};
+
+// A thread of the program comes into the runtime, and has the node's mutex; for a recording, what it computed before goes with the first thing that it does here.
+class InRuntime : public std::unique_lock<std::mutex> {
+ public:
+  explicit InRuntime(Thread& thread);
+  ~InRuntime();
+
+ private:
+  Thread& thread_;
 };
 
 class Node {
@@ -88,6 +100,17 @@ class Node {
   Traffic traffic_now() const;  // since the counters were reset
   void reset_counters();
 
+  // Tells the recording what the calling thread does, if one is made (WEIR_DSM_RECORD): one of StreamWriter's functions, and its parameters.
+  template <typename... Parameters, typename... Arguments>
+  void record(void (StreamWriter::*what)(const StreamWriter::By&, Parameters...), Arguments&&... arguments) {
+    if (stream) (stream.get()->*what)(recorded_by(), std::forward<Arguments>(arguments)...);
+  }
+  void record_interval(const Interval& interval);
+  void record(predict::EventKind kind, uint32_t object = 0) { record(&StreamWriter::note, kind, object); }
+  // The calling thread, for a recording: the server, where no thread of the program is InRuntime.
+  StreamWriter::By recorded_by() const;
+  predict::Measured measured() const;
+
   // Garbage collection, by every node after the same barrier.
   void collect(Thread& thread, std::unique_lock<std::mutex>& held);
   // What is waited for here beside what the threads themselves wait for, a line each.
@@ -107,6 +130,7 @@ class Node {
   Barrier barrier;
   Conditions conditions;
   Tapeworm tapeworm;
+  std::unique_ptr<StreamWriter> stream;  // NULL: nothing is recorded
   std::vector<Page*> dirty;  // written in the open interval
   unsigned threads = 1;      // in weir_dsm_run
   bool closing_for_program = false;

@@ -13,7 +13,7 @@ namespace {
 void on_trap(weir_region_trap* trap) {
   Page& page = *static_cast<Page*>(trap->context);
   Thread& thread = this_thread();
-  std::unique_lock<std::mutex> held(thread.node.mutex);
+  InRuntime held(thread);
   thread.node.fetch(page, trap->access & PROT_WRITE, thread, held);
 }
 

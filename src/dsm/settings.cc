@@ -64,13 +64,15 @@ Settings Settings::from_environment() {
   if (settings.timeline == "1") fail("WEIR_DSM_TIMELINE=1: the name of a file is wanted");
   settings.timeline_events = number("WEIR_DSM_TIMELINE_EVENTS", settings.timeline_events, 1 << 10, uint64_t{1} << 32);
   settings.waits = static_cast<unsigned>(number("WEIR_DSM_WAITS", 0, 0, 1'000'000));
+  if (const char* directory = getenv("WEIR_DSM_RECORD")) settings.record = directory;
+  if (!settings.record.empty() && settings.protocol == WEIR_DSM_SC) fail("WEIR_DSM_RECORD with WEIR_DSM_PROTOCOL=sc: what that tells depends on chance; record under lrc, and predict sc from it");
   return settings;
 }
 
 std::string Settings::common() const {
   return "protocol " + std::to_string(protocol) + ", tapes " + std::to_string(static_cast<int>(tapes)) + ", size " + std::to_string(size) + ", address " +
          std::to_string(address) + ", threads " + std::to_string(threads) + ", tree " + std::to_string(tree) + ", statistics " + std::to_string(statistics) + ", timeline " +
-         std::to_string(!timeline.empty()) + ", sharing " + std::to_string(!sharing.empty());
+         std::to_string(!timeline.empty()) + ", sharing " + std::to_string(!sharing.empty()) + (record.empty() ? "" : ", recorded");
 }
 
 }  // namespace weir::dsm

@@ -25,6 +25,8 @@ struct Settings {
   uint64_t timeline_events = 256 << 10;         // that a node keeps
   unsigned waits = 0;                           // seconds after which a wait is told; 0: never
 
+  std::string record;                           // directory for what weir-dsm-predict replays; empty: nothing is recorded
+
   // Reads the environment. Ends the job where a value makes no sense.
   static Settings from_environment();
   // What must be equal on all nodes, as text.

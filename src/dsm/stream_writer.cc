@@ -21,15 +21,18 @@ namespace {
 
 constexpr size_t kFull = 256 << 10;
 
+uint64_t nanoseconds_of(clockid_t clock) {
+  timespec time{};
+  clock_gettime(clock, &time);
+  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
+}
+uint64_t nanoseconds_by_clock() { return nanoseconds_of(CLOCK_MONOTONIC); }
+
 std::vector<UnitBytes> list_of(std::span<const UnitBytes> units) { return {units.begin(), units.end()}; }
 
 }  // namespace
 
-uint64_t ThreadClock::now() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
-}
+uint64_t ThreadClock::now() { return nanoseconds_of(CLOCK_THREAD_CPUTIME_ID); }
 
 StreamWriter::StreamWriter(const std::string& directory, const Run& run) : path_(directory + "/node-" + std::to_string(run.node)) {
   if (mkdir(directory.c_str(), 0777) == 0 || errno == EEXIST) descriptor_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -37,6 +40,7 @@ StreamWriter::StreamWriter(const std::string& directory, const Run& run) : path_
     fail();
     return;
   }
+  marked_ = nanoseconds_by_clock();
   buffer_.reserve(kFull + 4096);
   buffer_.insert(buffer_.end(), predict::kStreamMagic, predict::kStreamMagic + sizeof predict::kStreamMagic);
   for (const uint64_t number : {predict::kStreamVersion, uint64_t{run.node}, uint64_t{run.nodes}, uint64_t{run.threads}, uint64_t{run.protocol}, uint64_t{run.tapes}}) {
@@ -79,10 +83,6 @@ void StreamWriter::put(const Event& event) {
   if (has.count) put_number(event.count);
   if (has.bytes) put_number(event.bytes);
   if (has.value) put_number(event.value);
-  if (has.nodes) {
-    put_number(event.nodes.size());
-    for (const uint32_t node : event.nodes) put_number(node);
-  }
   if (has.units) {
     const auto& units = event.units;
     const auto run_end = [&](size_t first) {
@@ -106,49 +106,66 @@ void StreamWriter::put(const Event& event) {
   if (buffer_.size() >= kFull) flush();
 }
 
-void StreamWriter::allocate(uint32_t thread, uint64_t computed, const Allocated& it) {
+void StreamWriter::allocate(const By& by, const Allocated& it) {
   const uint64_t home = it.home_policy + uint64_t{4} * (it.home_node + uint64_t{predict::kMostNodes} * (it.step - 1));
-  put({EventKind::kAllocate, thread, computed, it.first, it.numbers, it.unit_bytes, home, {}, {}});
+  put({EventKind::kAllocate, by.thread, by.computed, it.first, it.numbers, it.unit_bytes, home, {}});
 }
-void StreamWriter::free(uint32_t thread, uint64_t computed, uint32_t first, uint32_t numbers) {
-  put({EventKind::kFree, thread, computed, first, numbers, 0, 0, {}, {}});
+void StreamWriter::free(const By& by, uint32_t first, uint32_t numbers) {
+  put({EventKind::kFree, by.thread, by.computed, first, numbers, 0, 0, {}});
 }
-void StreamWriter::access(uint32_t thread, uint64_t computed, uint32_t unit, bool write) {
-  put({EventKind::kAccess, thread, computed, unit, 0, 0, write, {}, {}});
+void StreamWriter::access(const By& by, uint32_t unit, bool write) {
+  put({EventKind::kAccess, by.thread, by.computed, unit, 0, 0, write, {}});
 }
-void StreamWriter::miss(uint32_t thread, uint64_t computed, uint32_t unit, bool write, std::span<const uint32_t> asked, uint64_t bytes) {
-  put({EventKind::kMiss, thread, computed, unit, 0, bytes, write, {asked.begin(), asked.end()}, {}});
+void StreamWriter::miss(const By& by, uint32_t unit, bool write) {
+  put({EventKind::kMiss, by.thread, by.computed, unit, 0, 0, write, {}});
 }
-void StreamWriter::interval(uint32_t thread, uint64_t computed, uint32_t index, std::span<const UnitBytes> units) {
-  put({EventKind::kInterval, thread, computed, index, 0, 0, 0, {}, list_of(units)});
+void StreamWriter::interval(const By& by, uint32_t index, std::span<const UnitBytes> units) {
+  put({EventKind::kInterval, by.thread, by.computed, index, 0, 0, 0, list_of(units)});
 }
-void StreamWriter::diff(uint32_t thread, uint64_t computed, uint32_t unit, uint64_t bytes) {
-  put({EventKind::kDiff, thread, computed, unit, 0, bytes, 0, {}, {}});
+void StreamWriter::diff(const By& by, uint32_t unit, uint64_t bytes) {
+  put({EventKind::kDiff, by.thread, by.computed, unit, 0, bytes, 0, {}});
 }
-void StreamWriter::push(uint32_t thread, uint64_t computed, uint32_t to, std::span<const UnitBytes> units, uint64_t bytes) {
-  put({EventKind::kPush, thread, computed, to, 0, bytes, 0, {}, list_of(units)});
+void StreamWriter::push(const By& by, uint32_t to, std::span<const UnitBytes> units, uint64_t bytes) {
+  put({EventKind::kPush, by.thread, by.computed, to, 0, bytes, 0, list_of(units)});
 }
-void StreamWriter::touch(uint32_t thread, uint64_t computed, std::span<const UnitBytes> units, bool write) {
-  put({EventKind::kTouch, thread, computed, 0, 0, 0, write, {}, list_of(units)});
+void StreamWriter::touch(const By& by, std::span<const UnitBytes> units, bool write) {
+  put({EventKind::kTouch, by.thread, by.computed, 0, 0, 0, write, list_of(units)});
 }
-void StreamWriter::wait(uint32_t thread, uint64_t computed, uint32_t condition, uint32_t lock) {
-  put({EventKind::kWait, thread, computed, condition, 0, 0, lock, {}, {}});
+void StreamWriter::wait(const By& by, uint32_t condition, uint32_t lock) {
+  put({EventKind::kWait, by.thread, by.computed, condition, 0, 0, lock, {}});
 }
-void StreamWriter::woken(uint32_t thread, uint64_t computed, uint32_t condition, uint32_t lock) {
-  put({EventKind::kWoken, thread, computed, condition, 0, 0, lock, {}, {}});
+void StreamWriter::woken(const By& by, uint32_t condition, uint32_t lock) {
+  put({EventKind::kWoken, by.thread, by.computed, condition, 0, 0, lock, {}});
 }
-void StreamWriter::arrive(uint32_t thread, uint64_t computed, uint32_t barrier, uint64_t reduced_bytes) {
-  put({EventKind::kArrive, thread, computed, barrier, 0, reduced_bytes, 0, {}, {}});
+void StreamWriter::arrive(const By& by, uint32_t barrier, uint64_t reduced_bytes) {
+  put({EventKind::kArrive, by.thread, by.computed, barrier, 0, reduced_bytes, 0, {}});
 }
-void StreamWriter::fork(uint32_t thread, uint64_t computed, uint32_t threads) {
-  put({EventKind::kFork, thread, computed, 0, threads, 0, 0, {}, {}});
+void StreamWriter::fork(const By& by, uint32_t threads) {
+  put({EventKind::kFork, by.thread, by.computed, 0, threads, 0, 0, {}});
 }
-void StreamWriter::note(EventKind kind, uint32_t thread, uint64_t computed, uint32_t object) {
-  put({kind, thread, computed, object, 0, 0, 0, {}, {}});
+void StreamWriter::granted(const By& by, uint32_t lock, std::span<const UnitBytes> brought) {
+  put({EventKind::kGranted, by.thread, by.computed, lock, 0, 0, 0, list_of(brought)});
+}
+void StreamWriter::note(const By& by, EventKind kind, uint32_t object) {
+  put({kind, by.thread, by.computed, object, 0, 0, 0, {}});
 }
 
-std::string StreamWriter::finish(uint32_t thread, uint64_t computed, const predict::Measured& measured) {
-  put({EventKind::kEnd, thread, computed, 0, 0, 0, measured.nanoseconds, {}, {}});
+void StreamWriter::mark(const By& by) {
+  put({EventKind::kMark, by.thread, by.computed, 0, 0, 0, 0, {}});
+  marked_ = nanoseconds_by_clock();
+  stopped_.reset();
+}
+void StreamWriter::stop(const By& by, const predict::Measured& counted) {
+  put({EventKind::kStop, by.thread, by.computed, 0, 0, 0, 0, {}});
+  stopped_ = counted;
+  stopped_->nanoseconds = nanoseconds_by_clock() - marked_;
+}
+
+std::string StreamWriter::finish(const By& by, const predict::Measured& counted) {
+  predict::Measured measured = counted;
+  measured.nanoseconds = nanoseconds_by_clock() - marked_;
+  if (stopped_) measured = *stopped_;
+  put({EventKind::kEnd, by.thread, by.computed, 0, 0, 0, measured.nanoseconds, {}});
   if (descriptor_ < 0) return failed_;
   for (const uint64_t count : measured.messages) put_number(count);
   for (const uint64_t number : {measured.bytes, measured.misses, measured.lock_wait, measured.barrier_wait, measured.miss_wait}) put_number(number);

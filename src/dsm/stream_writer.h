@@ -3,28 +3,30 @@
 
 #include <stdint.h>
 
+#include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dsm_predict/stream.h"
 
 namespace weir::dsm {
 
-// What a thread of the program has computed between two calls of the runtime. leave() where it gets back to the program's code, computed() where it comes from there.
+// Processor time that a thread of the program spends in the program's code: leave() where it gets there from the runtime, enter() where it comes back.
 class ThreadClock {
  public:
   static uint64_t now();  // nanoseconds of processor time of the calling thread
   void leave() { left_ = now(); }
-  // Nanoseconds since leave(). Counted once: 0 until the thread has left again.
-  uint64_t computed() {
-    const uint64_t since = left_ ? now() - left_ : 0;
+  void enter() {
+    if (left_) computed_ += now() - left_;
     left_ = 0;
-    return since;
   }
+  // What was not taken before.
+  uint64_t take() { return std::exchange(computed_, 0); }
 
  private:
-  uint64_t left_ = 0;
+  uint64_t left_ = 0, computed_ = 0;
 };
 
 class StreamWriter {
@@ -41,7 +43,11 @@ class StreamWriter {
   StreamWriter(const StreamWriter&) = delete;
   StreamWriter& operator=(const StreamWriter&) = delete;
 
-  // `thread`: of the node, or predict::kServerThread. `computed`: ThreadClock's.
+  // Who does it: a thread of the node, or predict::kServerThread, and what it has computed before (ThreadClock's).
+  struct By {
+    uint32_t thread = predict::kServerThread;
+    uint64_t computed = 0;
+  };
   struct Allocated {
     uint32_t first = 0, numbers = 1;  // units have numbers from [first, first + numbers),
     uint32_t step = 1;                // each so much more than the one before
@@ -49,23 +55,28 @@ class StreamWriter {
     uint32_t home_policy = 0;         // as weir_dsm_home
     uint32_t home_node = 0;
   };
-  void allocate(uint32_t thread, uint64_t computed, const Allocated& allocated);
-  void free(uint32_t thread, uint64_t computed, uint32_t first, uint32_t numbers);
-  void access(uint32_t thread, uint64_t computed, uint32_t unit, bool write);
-  void miss(uint32_t thread, uint64_t computed, uint32_t unit, bool write, std::span<const uint32_t> asked, uint64_t bytes);
-  void interval(uint32_t thread, uint64_t computed, uint32_t index, std::span<const predict::UnitBytes> units);  // ascending
-  void diff(uint32_t thread, uint64_t computed, uint32_t unit, uint64_t bytes);
-  void push(uint32_t thread, uint64_t computed, uint32_t to, std::span<const predict::UnitBytes> units, uint64_t bytes);
-  void touch(uint32_t thread, uint64_t computed, std::span<const predict::UnitBytes> units, bool write);
-  void wait(uint32_t thread, uint64_t computed, uint32_t condition, uint32_t lock);
-  void woken(uint32_t thread, uint64_t computed, uint32_t condition, uint32_t lock);
-  void arrive(uint32_t thread, uint64_t computed, uint32_t barrier, uint64_t reduced_bytes);
-  void fork(uint32_t thread, uint64_t computed, uint32_t threads);
-  // Those that have an object only, or nothing (object 0): acquire, granted, release, leave, signal, broadcast, post, semaphores; begin, finish, join, mark, stop.
-  void note(predict::EventKind kind, uint32_t thread, uint64_t computed, uint32_t object = 0);
+  void allocate(const By& by, const Allocated& allocated);
+  void free(const By& by, uint32_t first, uint32_t numbers);
+  void access(const By& by, uint32_t unit, bool write);
+  void miss(const By& by, uint32_t unit, bool write);
+  void interval(const By& by, uint32_t index, std::span<const predict::UnitBytes> units);  // ascending
+  void diff(const By& by, uint32_t unit, uint64_t bytes);
+  void push(const By& by, uint32_t to, std::span<const predict::UnitBytes> units, uint64_t bytes);
+  void touch(const By& by, std::span<const predict::UnitBytes> units, bool write);
+  void wait(const By& by, uint32_t condition, uint32_t lock);
+  void woken(const By& by, uint32_t condition, uint32_t lock);
+  void arrive(const By& by, uint32_t barrier, uint64_t reduced_bytes);
+  void fork(const By& by, uint32_t threads);
+  void granted(const By& by, uint32_t lock, std::span<const predict::UnitBytes> brought);
+  // Those that have an object only, or nothing (object 0): acquire, release, leave, signal, broadcast, post, semaphores; begin, finish, join.
+  void note(const By& by, predict::EventKind kind, uint32_t object);
 
-  // Writes the end. The answer is empty where all is on its way to the disk, else why not, with the file's name. Nothing is written afterwards.
-  [[nodiscard]] std::string finish(uint32_t thread, uint64_t computed, const predict::Measured& measured);
+  // Counters were reset, and read. `counted`: since the last mark; its time is measured here.
+  void mark(const By& by);
+  void stop(const By& by, const predict::Measured& counted);
+  // Writes the end, with what was counted by the last stop; without one, by now. The answer is empty where all is on its way to the disk, else why not, with the file's
+  // name. Nothing is written afterwards.
+  [[nodiscard]] std::string finish(const By& by, const predict::Measured& counted);
 
   const std::string& failed() const { return failed_; }
 
@@ -78,6 +89,8 @@ class StreamWriter {
   std::string path_, failed_;
   int descriptor_ = -1;
   std::vector<uint8_t> buffer_;
+  uint64_t marked_ = 0;  // nanoseconds by the clock
+  std::optional<predict::Measured> stopped_;
 };
 
 }  // namespace weir::dsm

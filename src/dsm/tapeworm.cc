@@ -179,6 +179,9 @@ void Tapeworm::prefetch(const tape::Extent& extent, NodeId from, Thread& thread,
   }
   thread.fault_at = kNowhere;
   for (auto& [protocol, some] : pages) {
+    std::vector<UnitId> all;
+    for (const LazyPage* page : some) all.push_back(page->id);
+    if (node_.stream) node_.record(&StreamWriter::touch, predict::without_bytes(std::move(all)), false);
     protocol->fetch(some, thread, held);
     std::vector<UnitId> units;
     for (LazyPage* page : some) {
@@ -246,7 +249,6 @@ Tapeworm::ForAll Tapeworm::gather(const std::vector<NodeId>& to, const std::vect
   const NodeId me = node_.me();
   sent_.resize(node_.nodes());
   ForAll data;
-  uint64_t updates = 0;
   for (UnitId unit : units) {
     Page& base = node_.memory.page(unit);
     LrcProtocol* protocol = lazy(base);
@@ -265,14 +267,15 @@ Tapeworm::ForAll Tapeworm::gather(const std::vector<NodeId>& to, const std::vect
       data.count++;
     }
     for (NodeId node : to) sent_[node][unit] = std::max(sent_[node][unit], sent);
-    updates += !found.empty();
+    if (!found.empty()) data.units.push_back(unit);
   }
-  node_.counters.now.updates_sent += updates * to.size();
+  node_.counters.now.updates_sent += data.units.size() * to.size();
   return data;
 }
 
 void Tapeworm::tell_push(NodeId to, const ForAll& data) {
   if (data.count == 0) return;
+  if (node_.stream) node_.record(&StreamWriter::push, to, predict::without_bytes(data.units), data.diffs.body.size());
   pushes_.resize(node_.nodes());
   pushes_[to]++;
   Message message(static_cast<uint8_t>(Kind::kPush), kGroupFlush);
@@ -477,6 +480,7 @@ void Tapeworm::flush_end(Thread& thread) {
   const ForAll data = gather(others, units);
   for_all_.count += data.count;
   for_all_.diffs.put_bytes(data.diffs.body.data(), data.diffs.body.size());
+  for_all_.units.insert(for_all_.units.end(), data.units.begin(), data.units.end());
   if (for_all_.diffs.body.size() > kLittle) send_for_all();
 }
 

@@ -99,6 +99,7 @@ class Tapeworm {
   struct ForAll {
     uint32_t count = 0;
     Message diffs{0};
+    std::vector<UnitId> units;
   };
   ForAll take_for_all() { return std::exchange(for_all_, {}); }
   void keep_of_all(Message& message);

@@ -109,8 +109,9 @@ void Tapeworm::before_grant(uint32_t number, Thread& thread, Message& grant) {
 
 void Tapeworm::on_acquired(uint32_t number, Thread& thread, Message* grant) {
   if (grant) {
-    open_pages(std::exchange(thread.brought, {}), number, true);
+    open_pages(thread.brought, number, true);
   } else {
+    thread.brought.clear();
     const Advice advice = std::exchange(thread.advice, {});
     thread.records_lock = enabled() && (advice.kind == Advice::kAuto || (advice.kind == Advice::kNone && node_.settings.tapes == Tapes::kAuto));
   }

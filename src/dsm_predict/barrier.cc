@@ -42,7 +42,7 @@ void Simulation::arrived(uint32_t node, bool by_server) {
   if (node == 0) {
     const Stamp all = coherence_->merged();
     coherence_->barrier_passed();
-    released(0, all, 24 + counts_bytes() + barrier.news + barrier.reduced);
+    released(0, all, std::make_shared<const Brought>(std::exchange(brought_, {})), 24 + counts_bytes() + barrier.news + barrier.reduced);
     return;
   }
   const uint32_t parent = (node - 1) / settings_.arity;
@@ -54,14 +54,30 @@ void Simulation::arrived(uint32_t node, bool by_server) {
   });
 }
 
-void Simulation::released(uint32_t node, const Stamp& all, uint64_t bytes) {
+// What is little and for all goes with the barrier: once up, and down to each.
+void Simulation::bring(uint32_t node, const std::vector<uint32_t>& units) {
+  uint64_t most = 0;
+  for (uint32_t to = 0; to < workload_.nodes; to++) {
+    if (to == node) continue;
+    Updates updates = coherence_->updates(node, to, units, true);
+    engine_.counters[node].updates += updates.units.size();
+    most = std::max(most, updates.bytes);
+    if (!updates.units.empty()) brought_.emplace_back(to, std::move(updates));
+  }
+  barrier_[node].reduced += most;
+}
+
+void Simulation::released(uint32_t node, const Stamp& all, const std::shared_ptr<const Brought>& brought, uint64_t bytes) {
   // Before anybody is let go: children may arrive at the next one while this node still waits for what was sent to it.
   barrier_[node].missing = 1 + children(node);
   barrier_[node].news = barrier_[node].reduced = 0;
   for (uint32_t i = 0; i < children(node); i++) {
     const uint32_t child = node * settings_.arity + 1 + i;
     const bool is_leaf = children(child) == 0;
-    engine_.send(engine_.now(), {node, child, Group::kBarrier, bytes, true, is_leaf}, [this, child, all, bytes] { released(child, all, bytes); });
+    engine_.send(engine_.now(), {node, child, Group::kBarrier, bytes, true, is_leaf}, [this, child, all, brought, bytes] { released(child, all, brought, bytes); });
+  }
+  for (const auto& [to, updates] : *brought) {
+    if (to == node) coherence_->take(node, updates);
   }
   coherence_->learn(node, all);
   const bool is_leaf = children(node) == 0 && node != 0;

@@ -48,8 +48,8 @@ class Coherence {
   // A thread accesses something. Answers when it goes on, if that is known already; else `done` is called by then.
   virtual std::optional<Time> access(uint32_t node, uint32_t unit, bool write, Action done) = 0;
   virtual std::optional<Time> touch(uint32_t node, const std::vector<UnitBytes>& units, bool write, Action done) = 0;
-  // The node has written `units` in the open interval.
-  virtual std::optional<Time> wrote(uint32_t node, const std::vector<UnitBytes>& units, Action done) = 0;
+  // The node has written `units` in the open interval. `told`: who asked for one of them was told of that before the interval's end.
+  virtual std::optional<Time> wrote(uint32_t node, const std::vector<UnitBytes>& units, bool told, Action done) = 0;
   // The node's interval ends, if it wrote anything. Answers until when that takes. `by_server`: else by a thread of the program.
   virtual Time close(uint32_t, Time start, bool) { return start; }
 
@@ -63,8 +63,8 @@ class Coherence {
   virtual void barrier_passed() {}
 
   // --- Tapes
-  // What `from` has and `to` lacks of these units; what it lacks only as it does not know of it yet is included.
-  virtual Updates updates(uint32_t, uint32_t, const std::vector<uint32_t>&) { return {}; }
+  // What `from` has (`own`: has written) and `to` lacks of these units; what it lacks only as it does not know of it yet is included.
+  virtual Updates updates(uint32_t, uint32_t, const std::vector<uint32_t>&, bool) { return {}; }
   virtual void take(uint32_t, const Updates&) {}
   // For a replay barrier: what the node has written since the last one, and who has asked for it before.
   virtual std::vector<std::pair<uint32_t, std::vector<uint32_t>>> wanted(uint32_t) { return {}; }

@@ -37,7 +37,7 @@ void Simulation::ask(Time start, uint32_t number, uint32_t node) {
   LocalLock& local = lock(number).nodes[node];
   local.requested = true;
   const uint32_t manager = number % workload_.nodes;
-  const uint64_t bytes = 5 + coherence_->request_bytes() + 4 * local.accessed.size();
+  const uint64_t bytes = 5 + coherence_->request_bytes() + 4 * wanted_with(number, node).size();
   engine_.send(start, {node, manager, Group::kLock, bytes, false, false}, [this, number, node, manager, bytes] {
     const uint32_t last = std::exchange(lock(number).last, node);
     engine_.send(engine_.now(), {manager, last, Group::kLock, bytes, true, false}, [this, number, last, node] { forward(number, last, node); });
@@ -58,8 +58,8 @@ Time Simulation::grant(Time start, uint32_t number, uint32_t from, uint32_t to, 
   const Stamp stamp = coherence_->stamp(from);
   uint64_t bytes = 5 + (stamp ? coherence_->news_bytes(stamp, to) : 0);
   Updates updates;
-  if (settings_.tapes == Tapes::kReplay) {
-    updates = coherence_->updates(from, to, lock(number).nodes[to].accessed);
+  if (settings_.tapes != Tapes::kNone) {
+    updates = coherence_->updates(from, to, wanted_with(number, to), false);
     bytes += updates.bytes;
     engine_.counters[from].updates += updates.units.size();
     start += settings_.diff * updates.writes.size();
@@ -74,6 +74,19 @@ Time Simulation::grant(Time start, uint32_t number, uint32_t from, uint32_t to, 
     its.waiting.pop_front();
     hold(thread, number);
   });
+}
+
+// Units that the first waiting thread of the node wants to come with the lock.
+std::vector<uint32_t> Simulation::wanted_with(uint32_t number, uint32_t node) {
+  const LocalLock& local = lock(number).nodes[node];
+  if (settings_.tapes == Tapes::kReplay) return local.accessed;
+  std::vector<uint32_t> units;
+  if (settings_.tapes == Tapes::kNone || local.waiting.empty()) return units;
+  const Thread& thread = *local.waiting.front();
+  const Op& op = script(thread)[thread.at];
+  if (op.kind != OpKind::kAcquire) return units;
+  for (const UnitBytes& unit : workload_.lists[op.list]) units.push_back(unit.unit);
+  return units;
 }
 
 void Simulation::hold(Thread* thread, uint32_t number) {

@@ -11,8 +11,12 @@ namespace weir::predict {
 namespace {
 
 constexpr const char* kFooter =
-    "A recording is a directory that a run with WEIR_DSM_RECORD=DIRECTORY has written, without tapes if tapes are to be\n"
-    "judged. Exit status: 0; 2 where the command line is wrong; 125 where a recording cannot be read or replayed.";
+    "A recording is a directory that a run with WEIR_DSM_RECORD=DIRECTORY has written: with WEIR_DSM_TAPES=off if other\n"
+    "protocols or tapes are to be judged, with as many nodes as can be had if more are to be (four say more than two).\n"
+    "  WEIR_DSM_RECORD=/tmp/run WEIR_DSM_TAPES=off mpirun -n 4 PROGRAM\n"
+    "  weir-dsm-predict validate /tmp/run\n"
+    "  weir-dsm-predict scale /tmp/run --network 10gbe --protocol lrc,hlrc,sc --tapes none,replay\n"
+    "Exit status: 0; 2 where the command line is wrong; 125 where a recording cannot be read or replayed.";
 
 struct Options {
   std::vector<std::string> recordings;
@@ -135,7 +139,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   CLI::App* scaling = app.add_subcommand("scale", "with more nodes, to find where more do not help");
   scaling->add_option("recording", options.recordings, "directory")->required()->expected(1);
-  scaling->add_option("--nodes", options.most, "at most so many")->check(CLI::Range(1u, 1024u))->capture_default_str();
+  scaling->add_option("--nodes", options.most, "at most so many; fewer, where the time is four times the best")->check(CLI::Range(1u, 1024u))->capture_default_str();
   add_machine(scaling, &options);
   CLI::App* validation = app.add_subcommand("validate", "against what was measured when it was recorded");
   validation->add_option("recordings", options.recordings, "directories, of runs with different node counts")->required();

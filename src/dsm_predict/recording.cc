@@ -48,11 +48,6 @@ Event read_event(tape::Reader* from, uint64_t* units_read) {
   if (has.count) event.count = static_cast<uint32_t>(from->number(UINT32_MAX, "a number is too large"));
   if (has.bytes) event.bytes = from->number(INT64_MAX, "a size is too large");
   if (has.value) event.value = from->number(INT64_MAX, "a number is too large");
-  if (has.nodes) {
-    for (uint64_t count = from->number(kMostNodes, "too many nodes"); count > 0 && from->good(); count--) {
-      event.nodes.push_back(static_cast<uint32_t>(from->number(kMostNodes - 1, "there is no such node")));
-    }
-  }
   if (has.units) event.units = read_units(from, units_read);
   return event;
 }
@@ -112,7 +107,7 @@ uint32_t read_stream(const std::string& path, const std::vector<uint8_t>& bytes,
       return node;
     }
     if (event.kind == EventKind::kAllocate) add_allocation(path, event, recording);
-    if (event.kind == EventKind::kPush && event.object != kToAll && event.object >= nodes) {
+    if (event.kind == EventKind::kPush && event.object < kWithBarrier && event.object >= nodes) {
       throw Damage(path + ": it is damaged: something was sent to node " + std::to_string(event.object));
     }
     stream.events.push_back(std::move(event));

@@ -29,25 +29,25 @@ class RecordingTest : public ::testing::Test {
     for (uint32_t node = 0; node < nodes; node++) {
       dsm::StreamWriter writer(directory_, {node, nodes, 2, 3, true});
       ASSERT_EQ(writer.failed(), "");
-      const uint32_t asked[] = {1, 0};
       const UnitBytes units[] = {{3, 10}, {4, 10}, {5, 11}, {9, 10}, {4'000'000'000u, 0}};
-      writer.allocate(0, 5, {100, 20, 2, 8192, 3, 1});
-      writer.access(0, 1, 101, true);
-      writer.miss(1, 2, 102, false, asked, 4096);
-      writer.note(EventKind::kAcquire, 1, 3, 7);
-      writer.note(EventKind::kGranted, 1, 0, 7);
-      writer.interval(kServerThread, 0, 1, units);
-      writer.diff(kServerThread, 0, 3, 10);
-      writer.note(EventKind::kRelease, 1, 1'000'000'000'000, 7);
-      writer.push(0, 0, kToAll, units, 300);
-      writer.touch(0, 0, units, true);
-      writer.wait(0, 0, 4, 7);
-      writer.woken(0, 0, 4, 7);
-      writer.fork(0, 0, 2);
-      writer.arrive(0, 9, 2, 64);
-      writer.note(EventKind::kMark, 0, 0);
-      writer.free(0, 0, 100, 20);
-      ASSERT_EQ(writer.finish(0, 0, {1000 + node, {1, 2, 3, 4}, 500, 6, 7, 8, 9}), "");
+      writer.allocate({0, 5}, {100, 20, 2, 8192, 3, 1});
+      writer.access({0, 1}, 101, true);
+      writer.miss({1, 2}, 102, false);
+      writer.note({1, 3}, EventKind::kAcquire, 7);
+      writer.granted({1, 0}, 7, {});
+      writer.interval({kServerThread, 0}, 1, units);
+      writer.diff({kServerThread, 0}, 3, 10);
+      writer.note({1, 1'000'000'000'000}, EventKind::kRelease, 7);
+      writer.push({0, 0}, kToAll, units, 300);
+      writer.touch({0, 0}, units, true);
+      writer.wait({0, 0}, 4, 7);
+      writer.woken({0, 0}, 4, 7);
+      writer.fork({0, 0}, 2);
+      writer.arrive({0, 9}, 2, 64);
+      writer.mark({0, 0});
+      writer.free({0, 0}, 100, 20);
+      writer.stop({0, 0}, {0, {1, 2, 3, 4}, 500, 6, 7, 8, 9});
+      ASSERT_EQ(writer.finish({0, 0}, {}), "");  // what was read before counts
     }
   }
 
@@ -78,20 +78,20 @@ TEST_F(RecordingTest, IsReadAsItWasWritten) {
   EXPECT_TRUE(recording.tapes);
   const std::vector<UnitBytes> units = {{3, 10}, {4, 10}, {5, 11}, {9, 10}, {4'000'000'000u, 0}};
   const auto& events = recording.nodes[1].events;
-  ASSERT_EQ(events.size(), 16u);
-  EXPECT_EQ(events[0], (Event{EventKind::kAllocate, 0, 5, 100, 20, 8192, 3 + 4 * (1 + 4096 * 1), {}, {}}));
-  EXPECT_EQ(events[1], (Event{EventKind::kAccess, 0, 1, 101, 0, 0, 1, {}, {}}));
-  EXPECT_EQ(events[2], (Event{EventKind::kMiss, 1, 2, 102, 0, 4096, 0, {1, 0}, {}}));
-  EXPECT_EQ(events[3], (Event{EventKind::kAcquire, 1, 3, 7, 0, 0, 0, {}, {}}));
-  EXPECT_EQ(events[5], (Event{EventKind::kInterval, kServerThread, 0, 1, 0, 0, 0, {}, units}));
-  EXPECT_EQ(events[7], (Event{EventKind::kRelease, 1, 1'000'000'000'000, 7, 0, 0, 0, {}, {}}));
-  EXPECT_EQ(events[8], (Event{EventKind::kPush, 0, 0, kToAll, 0, 300, 0, {}, units}));
-  EXPECT_EQ(events[13], (Event{EventKind::kArrive, 0, 9, 2, 0, 64, 0, {}, {}}));
+  ASSERT_EQ(events.size(), 17u);
+  EXPECT_EQ(events[0], (Event{EventKind::kAllocate, 0, 5, 100, 20, 8192, 3 + 4 * (1 + 4096 * 1), {}}));
+  EXPECT_EQ(events[1], (Event{EventKind::kAccess, 0, 1, 101, 0, 0, 1, {}}));
+  EXPECT_EQ(events[2], (Event{EventKind::kMiss, 1, 2, 102, 0, 0, 0, {}}));
+  EXPECT_EQ(events[3], (Event{EventKind::kAcquire, 1, 3, 7, 0, 0, 0, {}}));
+  EXPECT_EQ(events[5], (Event{EventKind::kInterval, kServerThread, 0, 1, 0, 0, 0, units}));
+  EXPECT_EQ(events[7], (Event{EventKind::kRelease, 1, 1'000'000'000'000, 7, 0, 0, 0, {}}));
+  EXPECT_EQ(events[8], (Event{EventKind::kPush, 0, 0, kToAll, 0, 300, 0, units}));
+  EXPECT_EQ(events[13], (Event{EventKind::kArrive, 0, 9, 2, 0, 64, 0, {}}));
   EXPECT_EQ(recording.allocations.at(100).unit_bytes, 8192u);
   EXPECT_EQ(recording.allocations.at(100).home_node, 1u);
   EXPECT_EQ(recording.allocations.at(100).step, 2u);
   const Measured all = recording.measured();
-  EXPECT_EQ(all.nanoseconds, 1001u);
+  EXPECT_GT(all.nanoseconds, 0u);
   EXPECT_EQ(all.messages[3], 8u);
   EXPECT_EQ(all.misses, 12u);
   EXPECT_EQ(all.miss_wait, 18u);
@@ -100,13 +100,13 @@ TEST_F(RecordingTest, IsReadAsItWasWritten) {
 TEST_F(RecordingTest, TheExampleOfTheHeader) {
   {
     dsm::StreamWriter writer(directory_, {0, 1, 1, 2, false});
-    writer.note(EventKind::kAcquire, 1, 3, 7);
-    writer.note(EventKind::kGranted, 1, 0, 7);
+    writer.note({1, 3}, EventKind::kAcquire, 7);
+    writer.granted({1, 0}, 7, {});
   }
   const std::vector<uint8_t> bytes = content(path(0));
-  const std::vector<uint8_t> example = {0x05, 0x01, 0x03, 0x07, 0x06, 0x01, 0x00, 0x07};
+  const std::vector<uint8_t> example = {0x05, 0x01, 0x03, 0x07, 0x06, 0x01, 0x00, 0x07, 0x00};
   ASSERT_GT(bytes.size(), example.size());
-  EXPECT_TRUE(std::equal(example.begin(), example.end(), bytes.end() - 8));
+  EXPECT_TRUE(std::equal(example.begin(), example.end(), bytes.end() - 9));
   EXPECT_EQ(refusal(bytes), "node-0: it was cut short: the run did not end, or the disk was full");
 }
 
@@ -153,8 +153,8 @@ TEST_F(RecordingTest, AMissingNodeIsNamed) {
 TEST(StreamWriterTest, AFailureIsToldAndStopsTheRecordingOnly) {
   dsm::StreamWriter writer("/proc/nowhere/run", {0, 1, 1, 2, false});
   EXPECT_NE(writer.failed(), "");
-  writer.access(0, 1, 1, true);
-  EXPECT_EQ(writer.finish(0, 0, {}), writer.failed());
+  writer.access({0, 1}, 1, true);
+  EXPECT_EQ(writer.finish({0, 0}, {}), writer.failed());
 }
 
 }  // namespace

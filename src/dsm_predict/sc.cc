@@ -62,14 +62,14 @@ class Sc : public Coherence {
     return std::nullopt;
   }
 
-  std::optional<Time> wrote(uint32_t node, const std::vector<UnitBytes>& units, Action done) override {
+  std::optional<Time> wrote(uint32_t node, const std::vector<UnitBytes>& units, bool told, Action done) override {
     for (size_t i = 0; i < units.size(); i++) {
       Unit& unit = this->unit(units[i].unit, node);
       if (may(unit, node, true)) continue;
       const std::vector<UnitBytes> rest(units.begin() + static_cast<ptrdiff_t>(i) + 1, units.end());
-      miss(node, unit, true, [this, node, rest, done = std::move(done)]() mutable {
+      miss(node, unit, true, [this, node, rest, told, done = std::move(done)]() mutable {
         Action again = done;
-        if (const std::optional<Time> when = wrote(node, rest, std::move(again))) engine_.at(*when, std::move(done));
+        if (const std::optional<Time> when = wrote(node, rest, told, std::move(again))) engine_.at(*when, std::move(done));
       });
       return std::nullopt;
     }

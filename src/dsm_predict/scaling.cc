@@ -391,7 +391,7 @@ class Scaler {
           }
           made.list = list(std::move(left));
           keeps = made.list != 0;
-          if (op.kind == OpKind::kPush && op.object != kToAll) made.object = op.object * parts_ + part;
+          if (op.kind == OpKind::kPush && op.object < kWithBarrier) made.object = op.object * parts_ + part;
           break;
         }
         default: keeps = section != 0 ? mine : !is_sync(op.kind) || part == 0;

@@ -98,12 +98,16 @@ bool Simulation::execute(Thread* thread, const Op& op) {
     case OpKind::kTouch:
       for (const UnitBytes& unit : list) note_access(thread, unit.unit);
       return continues(coherence_->touch(node, list, op.write, done), thread);
-    case OpKind::kInterval: return continues(coherence_->wrote(node, list, done), thread);
+    case OpKind::kInterval: return continues(coherence_->wrote(node, list, op.write, done), thread);
     case OpKind::kPush: {
       if (settings_.tapes != Tapes::kRecorded) return true;
       std::vector<uint32_t> units;
       for (const UnitBytes& unit : list) units.push_back(unit.unit);
       Time free = coherence_->close(node, engine_.now(), false);
+      if (op.object == kWithBarrier) {
+        bring(node, units);
+        return continues(free, thread);
+      }
       for (uint32_t to = 0; to < workload_.nodes; to++) {
         if (to != node && (op.object == kToAll || op.object == to)) free = push(free, node, to, units);
       }
@@ -173,7 +177,7 @@ void Simulation::note_access(Thread* thread, uint32_t unit) {
 }
 
 Time Simulation::push(Time start, uint32_t from, uint32_t to, const std::vector<uint32_t>& units) {
-  Updates updates = coherence_->updates(from, to, units);
+  Updates updates = coherence_->updates(from, to, units, true);
   if (updates.units.empty()) return start;
   engine_.counters[from].updates += updates.units.size();
   const uint64_t bytes = updates.bytes + 4;

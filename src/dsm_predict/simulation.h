@@ -92,6 +92,7 @@ class Simulation {
   Time release(Thread* thread, uint32_t number);
   void forward(uint32_t number, uint32_t to, uint32_t asker);
   Time grant(Time start, uint32_t number, uint32_t from, uint32_t to, bool by_server);
+  std::vector<uint32_t> wanted_with(uint32_t number, uint32_t node);
   void hold(Thread* thread, uint32_t number);
   bool wait(Thread* thread, uint32_t condition, uint32_t lock);
   Time signal(Thread* thread, uint32_t condition, bool all);
@@ -110,7 +111,9 @@ class Simulation {
   };
   bool arrive(Thread* thread, const Op& op);
   void arrived(uint32_t node, bool by_server);
-  void released(uint32_t node, const Stamp& all, uint64_t bytes);
+  using Brought = std::vector<std::pair<uint32_t, Updates>>;  // to which node
+  void bring(uint32_t node, const std::vector<uint32_t>& units);
+  void released(uint32_t node, const Stamp& all, const std::shared_ptr<const Brought>& brought, uint64_t bytes);
   void let_go(uint32_t node);
   uint64_t counts_bytes() const { return 4 + 4 * uint64_t{workload_.nodes}; }  // how many pushes each node is to wait for
   uint32_t children(uint32_t node) const;
@@ -128,6 +131,7 @@ class Simulation {
   std::unordered_map<uint32_t, Condition> conditions_;
   std::unordered_map<uint32_t, Semaphore> semaphores_;
   std::vector<BarrierNode> barrier_;
+  Brought brought_;                     // with the barrier that gathers
   std::vector<Time> marked_, ended_;
   std::vector<std::optional<NodeCounters>> stopped_;  // what was counted by then
   std::vector<uint32_t> incoming_;      // pushes on their way to each node

@@ -49,6 +49,15 @@ TEST(SimulationTest, AReaderOfAnothersWriteMisses) {
   EXPECT_EQ(result.miss_wait, 1110u + 1120);
 }
 
+TEST(SimulationTest, WhatIsFetchedAheadIsNoMiss) {
+  HandMade made(2);
+  made.on(0).write(7).write(8).interval({{7, 100}, {8, 100}}).barrier();
+  made.on(1).barrier().put(EventKind::kTouch, 0, 0, 0, 0, {{7, 0}, {8, 0}}).read(7).read(8);
+  const Prediction result = predicted(made, simple_settings());
+  EXPECT_EQ(result.misses, 0u);
+  EXPECT_EQ(result.messages[3], 2u);
+}
+
 TEST(SimulationTest, WhatNobodyToldIsNoMiss) {
   HandMade made(2);
   made.on(0).write(7).interval({{7, 100}});
@@ -199,6 +208,68 @@ TEST(SimulationTest, RecordedPushesAreSentWhereAskedFor) {
   EXPECT_EQ(pushed.messages[2], 2u);
   EXPECT_EQ(pushed.updates, 4u);
   EXPECT_EQ(pushed.used, 3u);
+}
+
+TEST(SimulationTest, WhatGoesWithTheBarrierTakesNoMessage) {
+  HandMade made(3);
+  made.on(0).write(7).write(8).interval({{7, 100}, {8, 100}}).put(EventKind::kPush, kWithBarrier, 0, 300, 0, {{7, 0}, {8, 0}}).barrier();
+  made.on(1).barrier().read(7).read(8);
+  made.on(2).barrier().read(7);
+  const Prediction plain = predicted(made, simple_settings());
+  const Prediction brought = predicted(made, simple_settings(Protocol::kLrc, Tapes::kRecorded));
+  EXPECT_EQ(brought.misses, 0u);
+  EXPECT_EQ(brought.messages[1], plain.messages[1]);
+  EXPECT_EQ(brought.messages[2] + brought.messages[3], 0u);
+  EXPECT_EQ(brought.updates, 4u);
+  EXPECT_EQ(brought.used, 3u);
+}
+
+TEST(SimulationTest, WhatALockBroughtWhenRecordedComesWithIt) {
+  HandMade made(2);
+  made.on(0).acquire(2).write(7).interval({{7, 100}}).release(2);
+  made.on(1).compute(100'000).acquire(2, {{7, 0}}).read(7).release(2);
+  EXPECT_EQ(predicted(made, simple_settings()).misses, 1u);
+  const Prediction result = predicted(made, simple_settings(Protocol::kLrc, Tapes::kRecorded));
+  EXPECT_EQ(result.misses, 0u);
+  EXPECT_EQ(result.updates, 1u);
+  EXPECT_EQ(result.all_messages(), 2u);
+}
+
+TEST(SimulationTest, WhatATapeBroughtIsAskedForAgainWhereItIsNotAll) {
+  HandMade made(3);
+  for (uint32_t node = 0; node < 2; node++) made.on(node).write(7).interval({{7, 100}});
+  made.on(0).put(EventKind::kPush, 2, 0, 100, 0, {{7, 100}});
+  for (uint32_t node = 0; node < 3; node++) made.on(node).barrier();
+  made.on(2).read(7);
+  const Prediction result = predicted(made, simple_settings(Protocol::kLrc, Tapes::kRecorded));
+  EXPECT_EQ(result.messages[2], 1u);
+  EXPECT_EQ(result.messages[3], 4u);
+}
+
+// Node 0 writes again after somebody has asked, or before.
+TEST(SimulationTest, DiffsThatWereMadeAreSentOneByOne) {
+  const auto bytes = [](bool asked_between) {
+    HandMade made(3);
+    made.on(0).write(7).interval({{7, 100}}).barrier().barrier().write(7).interval({{7, 100}}).barrier();
+    made.on(1).barrier();
+    if (asked_between) made.read(7);
+    made.barrier().barrier();
+    if (!asked_between) made.read(7);
+    made.on(2).barrier().barrier().barrier().read(7);
+    return predicted(made, simple_settings()).bytes;
+  };
+  EXPECT_EQ(bytes(true), bytes(false) + 28 + 100);
+}
+
+TEST(SimulationTest, AnAnswerHoldsWhatTheOpenIntervalWroteWhereItDidWhenRecorded) {
+  const auto misses = [](bool told) {
+    HandMade made(2);
+    made.on(0).write(7).interval({{7, 100}}).barrier().write(7).on(0, told ? kServerThread : 0).interval({{7, 100}}).on(0).compute(100'000).barrier();
+    made.on(1).barrier().compute(10'000).read(7).barrier().read(7);
+    return predicted(made, simple_settings()).misses;
+  };
+  EXPECT_EQ(misses(true), 1u);
+  EXPECT_EQ(misses(false), 2u);
 }
 
 TEST(SimulationTest, WhatWasBeforeTheMarkIsNotCounted) {

@@ -8,7 +8,7 @@
 //   thread := of the node, from 0; computed := nanoseconds of processor time that this thread has spent in the program's code since its last event here
 //   units  := runs run*;  run := skip more bytes      skip: units left out since the run before, of the first one its first unit; more: its units minus 1; bytes: of
 //             each unit's diff, 0 where nobody has made it
-// fields, by kind, below. A file without an end event was cut short. Example: thread 1 asks for lock 7 after 3 ns and gets it: 05 01 03 07  06 01 00 07.
+// fields, by kind, below. A file without an end event was cut short. Example: thread 1 asks for lock 7 after 3 ns and gets it: 05 01 03 07  06 01 00 07 00.
 //
 // What may be told more than once is: access events of the same unit in one interval, write notices of units that were not written. What is not told is not known: a unit
 // that stays readable has one access event when it becomes so, however often it is read (unless the run was recorded with all rights taken away at every acquisition).
@@ -16,6 +16,7 @@
 
 #include <stdint.h>
 
+#include <algorithm>
 #include <vector>
 
 namespace weir::predict {
@@ -23,6 +24,7 @@ namespace weir::predict {
 inline constexpr char kStreamMagic[8] = {'W', 'E', 'I', 'R', 'N', 'O', 'D', 'E'};
 inline constexpr uint64_t kStreamVersion = 1;
 inline constexpr uint32_t kToAll = 0xffffffff;         // a push's destination
+inline constexpr uint32_t kWithBarrier = 0xfffffffe;   // to all, by the messages of the barrier that comes next
 inline constexpr uint32_t kServerThread = 0xffff;      // events of the thread that answers other nodes: intervals, diffs
 inline constexpr uint32_t kMostNodes = 4096, kMostThreads = 4096, kMostUnitBytes = 1u << 30;
 
@@ -31,9 +33,9 @@ enum class EventKind : uint8_t {
                        // 4096 * (step - 1)), step: between the numbers of two units
   kFree = 2,           // object: first unit; count: as above
   kAccess = 3,         // object: unit; value: 1 where it is written. A trap that needed no other node, or an announced access
-  kMiss = 4,           // object: unit; value: as above; bytes: of the replies; nodes: who was asked. It is an access too
+  kMiss = 4,           // object: unit; value: as above. An access for which other nodes were asked
   kAcquire = 5,        // object: lock. Asks for it
-  kGranted = 6,        // object: lock
+  kGranted = 6,        // object: lock; units: whose updates came with it
   kRelease = 7,        // object: lock
   kArrive = 8,         // object: barrier; bytes: of what is reduced or shared with it
   kLeave = 9,          // object: barrier
@@ -46,8 +48,8 @@ enum class EventKind : uint8_t {
   kSemaphoreGot = 16,  // object: semaphore
   kInterval = 17,      // object: its index; units: written in it
   kDiff = 18,          // object: unit; bytes: of the diff that was made of it. Tells later what kInterval did not know
-  kPush = 19,          // object: node or kToAll; bytes: sent; units: whose updates
-  kTouch = 20,         // value: 1 to write; units: made accessible by one round of messages
+  kPush = 19,          // object: node, kToAll or kWithBarrier; bytes: sent; units: whose updates
+  kTouch = 20,         // value: 1 to write; units: made current by one round of messages, ahead of accesses
   kFork = 21,          // count: threads that begin, this one among them (weir_dsm_run)
   kBegin = 22,         // a thread of a fork other than the forking one begins
   kFinish = 23,        // and ends
@@ -64,6 +66,14 @@ struct UnitBytes {
   bool operator==(const UnitBytes&) const = default;
 };
 
+// Ascending, of diffs that nobody has made.
+inline std::vector<UnitBytes> without_bytes(std::vector<uint32_t> units) {
+  std::sort(units.begin(), units.end());
+  std::vector<UnitBytes> list;
+  for (const uint32_t unit : units) list.push_back({unit, 0});
+  return list;
+}
+
 struct Measured {  // by the real run; sent messages by kind as in weir_dsm_counters
   uint64_t nanoseconds = 0;
   uint64_t messages[4] = {};
@@ -74,7 +84,7 @@ struct Measured {  // by the real run; sent messages by kind as in weir_dsm_coun
 
 // Which fields an event of a kind has, in this order. Reader and writer have it from here.
 struct Fields {
-  bool object = false, count = false, bytes = false, value = false, nodes = false, units = false, counters = false;
+  bool object = false, count = false, bytes = false, value = false, units = false, counters = false;
 };
 constexpr Fields fields_of(EventKind kind) {
   Fields has;
@@ -82,12 +92,13 @@ constexpr Fields fields_of(EventKind kind) {
   switch (kind) {
     case EventKind::kAllocate: has.count = has.bytes = has.value = true; break;
     case EventKind::kFree: has.count = true; break;
-    case EventKind::kAccess: has.value = true; break;
-    case EventKind::kMiss: has.value = has.bytes = has.nodes = true; break;
+    case EventKind::kAccess:
+    case EventKind::kMiss: has.value = true; break;
     case EventKind::kArrive:
     case EventKind::kDiff: has.bytes = true; break;
     case EventKind::kWait:
     case EventKind::kWoken: has.value = true; break;
+    case EventKind::kGranted:
     case EventKind::kInterval: has.units = true; break;
     case EventKind::kPush: has.bytes = has.units = true; break;
     case EventKind::kTouch: has.object = false, has.value = has.units = true; break;
@@ -111,7 +122,6 @@ struct Event {
   uint32_t count = 0;
   uint64_t bytes = 0;
   uint64_t value = 0;
-  std::vector<uint32_t> nodes;
   std::vector<UnitBytes> units;  // ascending
   bool operator==(const Event&) const = default;
 };

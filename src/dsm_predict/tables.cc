@@ -14,6 +14,7 @@ namespace {
 constexpr double kLeastFactor = 0.02, kMostFactor = 200;
 constexpr int kFitRounds = 20;
 constexpr double kWorthwhile = 0.99;  // of the time before, to be called faster
+constexpr double kHopeless = 4;       // times the best one: more nodes are not looked at
 
 std::string bytes_text(uint64_t bytes) {
   if (bytes < 10'000) return fmt::format("{} B", bytes);
@@ -52,7 +53,13 @@ std::vector<Prediction> predict_scaling(const Workload& base, uint32_t most, con
   const auto look = [&](uint32_t nodes) {
     if (nodes >= base.nodes && nodes <= most && nodes % base.nodes == 0 && !found.count(nodes)) found[nodes] = predict(base, nodes, settings, reads);
   };
-  for (uint64_t nodes = base.nodes; nodes <= most; nodes *= 2) look(static_cast<uint32_t>(nodes));
+  Time best = 0;
+  for (uint64_t nodes = base.nodes; nodes <= most; nodes *= 2) {
+    look(static_cast<uint32_t>(nodes));
+    const Time time = found.rbegin()->second.time;
+    best = best == 0 ? time : std::min(best, time);
+    if (static_cast<double>(time) > kHopeless * static_cast<double>(best)) break;
+  }
   const auto fastest = [&] {
     return std::min_element(found.begin(), found.end(), [](const auto& left, const auto& right) { return left.second.time < right.second.time; })->first;
   };

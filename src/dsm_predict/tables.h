@@ -19,7 +19,7 @@ Settings slower(Settings settings, double factor);
 // The factor with which the recorded run would have taken the time that it took: what this machine's messages cost then, with whatever else it was doing.
 double fitted_factor(const Workload& workload, const Measured& measured, const Settings& settings, Reads reads);
 
-// Node counts from the recorded one on, doubled up to `most`, and multiples of the recorded one around the fastest of them; ascending.
+// Node counts from the recorded one on, doubled up to `most`, or until the time is four times the best; and multiples of the recorded one around the fastest of them; ascending.
 std::vector<Prediction> predict_scaling(const Workload& base, uint32_t most, const Settings& settings, Reads reads);
 
 // What it costs at each node count, and from where on more nodes do not help.

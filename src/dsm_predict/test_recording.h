@@ -25,14 +25,14 @@ class HandMade {
     return *this;
   }
   HandMade& put(EventKind kind, uint32_t object = 0, uint32_t count = 0, uint64_t bytes = 0, uint64_t value = 0, std::vector<UnitBytes> units = {}) {
-    recording.nodes[node_].events.push_back({kind, thread_, std::exchange(computed_, 0), object, count, bytes, value, {}, std::move(units)});
+    recording.nodes[node_].events.push_back({kind, thread_, std::exchange(computed_, 0), object, count, bytes, value, std::move(units)});
     return *this;
   }
   HandMade& read(uint32_t unit) { return put(EventKind::kAccess, unit); }
   HandMade& write(uint32_t unit) { return put(EventKind::kAccess, unit, 0, 0, 1); }
   HandMade& interval(std::vector<UnitBytes> units) { return put(EventKind::kInterval, 1, 0, 0, 0, std::move(units)); }
   HandMade& barrier() { return put(EventKind::kArrive), put(EventKind::kLeave); }
-  HandMade& acquire(uint32_t lock) { return put(EventKind::kAcquire, lock), put(EventKind::kGranted, lock); }
+  HandMade& acquire(uint32_t lock, std::vector<UnitBytes> brought = {}) { return put(EventKind::kAcquire, lock), put(EventKind::kGranted, lock, 0, 0, 0, std::move(brought)); }
   HandMade& release(uint32_t lock) { return put(EventKind::kRelease, lock); }
   HandMade& home(uint32_t first, uint32_t units, uint32_t node) {
     recording.allocations[first] = {first, units, 4096, 3, node};

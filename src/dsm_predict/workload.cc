@@ -106,6 +106,7 @@ class NodeBuilder {
   void interval(const Event& event, uint32_t thread, const std::vector<UnitBytes>& units) {
     std::map<Place, std::vector<UnitBytes>> earlier;
     std::vector<UnitBytes> now;
+    const bool told = event.thread == kServerThread;
     const bool is_late = event.thread == kServerThread || waits_[thread];
     for (const UnitBytes& unit : units) {
       const auto released = released_.find(unit.unit);
@@ -115,9 +116,9 @@ class NodeBuilder {
       else earlier[place].push_back(unit);
       released_.erase(unit.unit);
     }
-    for (const auto& [place, its] : earlier) insertions_[place].push_back({0, 0, list(its), 0, OpKind::kInterval, false});
+    for (const auto& [place, its] : earlier) insertions_[place].push_back({0, 0, list(its), 0, OpKind::kInterval, told});
     if (now.empty() && event.thread != kServerThread) carried_[thread] += event.computed;
-    if (!now.empty()) put(thread, {event.thread == kServerThread ? 0 : event.computed, 0, list(now), 0, OpKind::kInterval, false});
+    if (!now.empty()) put(thread, {event.thread == kServerThread ? 0 : event.computed, 0, list(now), 0, OpKind::kInterval, told});
   }
 
   void note_write(uint32_t unit) {
@@ -175,6 +176,12 @@ class NodeBuilder {
         }
         break;
       case EventKind::kAcquire: op.kind = OpKind::kAcquire; break;
+      case EventKind::kGranted:
+        carried_[thread] += op.compute;
+        if (Script& script = out_->script(node_, thread); !event.units.empty() && !script.empty() && script.back().kind == OpKind::kAcquire) {
+          script.back().list = list(event.units);
+        }
+        return;
       case EventKind::kRelease: op.kind = OpKind::kRelease; break;
       case EventKind::kArrive:
         op.kind = OpKind::kArrive;

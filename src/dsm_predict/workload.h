@@ -13,9 +13,10 @@ enum class OpKind : uint8_t {
   kNothing,        // computing only
   kAccess,         // object: unit
   kTouch,          // list: units
-  kInterval,       // list: units, with bytes of diffs, that the node has written since it last said so
+  kInterval,       // list: units, with bytes of diffs, that the node has written since it last said so; write: who asked for one was told before the interval's end
   kPush,           // object: node or kToAll; list
-  kAcquire, kRelease,                     // object: lock
+  kAcquire,                               // object: lock; list: units whose updates came with it
+  kRelease,                               // object: lock
   kArrive,                                // bytes: what is reduced
   kWait,                                  // object: condition; bytes: lock
   kSignal, kBroadcast,                    // object: condition

@@ -36,7 +36,12 @@ for ((i = 1; i <= count; i++)); do
   ip -n "$name" address add "10.73.0.$i/24" dev eth0
   ip -n "$name" link set eth0 up
   ip -n "$name" link set lo up
-  [ -z "$rate" ] || tc -n "$name" qdisc add dev eth0 root tbf rate "${rate}mbit" burst 256kb latency 50ms
+  if [ -n "$rate" ]; then  # both ways, as a cable has it; small frames, as a burst of one is free after a pause
+    ip -n "$name" link set eth0 mtu 576
+    ip -n "$prefix-switch" link set "port$i" mtu 576
+    tc -n "$name" qdisc add dev eth0 root tbf rate "${rate}mbit" burst 640 latency 500ms
+    tc -n "$prefix-switch" qdisc add dev "port$i" root tbf rate "${rate}mbit" burst 640 latency 500ms
+  fi
   hosts=$hosts${hosts:+,}host$i:$slots
 done
 
