@@ -42,7 +42,8 @@ std::unique_ptr<Page> LrcProtocol::make_page() { return std::make_unique<LazyPag
 
 void LrcProtocol::on_fault(Page& base, bool write, Thread& thread, std::unique_lock<std::mutex>& held) {
   LazyPage& page = lazy(base);
-  if (!page.valid(node_.me()) && !apply_cached(page)) {
+  // Invariant: a right is given to a valid copy only. While others are waited for, what else a producer's answer brings included, other threads of this node acquire, and notices come.
+  while (!page.valid(node_.me()) && !apply_cached(page)) {
     const Stopwatch waited(node_.counters.now.miss_nanoseconds);
     node_.counters.now.misses++;
     do {
