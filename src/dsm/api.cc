@@ -177,6 +177,8 @@ void weir_dsm_run(void (*body)(unsigned, unsigned, void*), void* context) {
     this_thread().worker = worker;
     body(first + worker, all, context);
     if (!this_thread().locks.empty()) fail("worker %u ends while it holds lock %u", first + worker, this_thread().locks.front());
+    const std::lock_guard<std::mutex> held(its.mutex);
+    its.end_accesses(this_thread());
     runs_worker = false;
   };
   std::vector<std::thread> others;
@@ -274,21 +276,21 @@ void weir_dsm_wait(uint32_t condition, uint32_t lock) {
 }
 
 void weir_dsm_signal(uint32_t condition) {
-  Node& its = this_thread().node;
-  const std::lock_guard<std::mutex> held(its.mutex);
-  its.conditions.signal(condition, false);
+  Thread& thread = this_thread();
+  const std::lock_guard<std::mutex> held(thread.node.mutex);
+  thread.node.conditions.signal(condition, false, thread);
 }
 
 void weir_dsm_broadcast(uint32_t condition) {
-  Node& its = this_thread().node;
-  const std::lock_guard<std::mutex> held(its.mutex);
-  its.conditions.signal(condition, true);
+  Thread& thread = this_thread();
+  const std::lock_guard<std::mutex> held(thread.node.mutex);
+  thread.node.conditions.signal(condition, true, thread);
 }
 
 void weir_dsm_semaphore_post(uint32_t semaphore) {
-  Node& its = this_thread().node;
-  const std::lock_guard<std::mutex> held(its.mutex);
-  its.conditions.post(semaphore);
+  Thread& thread = this_thread();
+  const std::lock_guard<std::mutex> held(thread.node.mutex);
+  thread.node.conditions.post(semaphore, thread);
 }
 
 void weir_dsm_semaphore_wait(uint32_t semaphore) {

@@ -42,6 +42,7 @@ Locks::Lock& Locks::find(uint32_t number) {
 }
 
 void Locks::acquire(uint32_t number, Thread& thread, std::unique_lock<std::mutex>& held) {
+  node_.end_accesses(thread);
   Lock& lock = find(number);
   const Stopwatch waited(node_.counters.now.lock_nanoseconds);
   lock.waiting++;
@@ -89,6 +90,7 @@ void Locks::take_over(uint32_t number, Thread& thread, Message& grant) {
 }
 
 bool Locks::try_acquire(uint32_t number, Thread& thread, std::unique_lock<std::mutex>& held) {
+  node_.end_accesses(thread);
   Lock& lock = find(number);
   if (lock.taken || lock.asking || lock.next) return false;
   if (lock.here) {
@@ -104,6 +106,7 @@ bool Locks::try_acquire(uint32_t number, Thread& thread, std::unique_lock<std::m
 }
 
 void Locks::release(uint32_t number, Thread& thread) {
+  node_.end_accesses(thread);
   Lock& lock = find(number);
   node_.tapeworm.on_release(number, thread);
   lock.taken = false;

@@ -155,7 +155,7 @@ void Tapeworm::prefetch(const tape::Extent& extent, Thread& thread, std::unique_
   std::map<LrcProtocol*, std::vector<LazyPage*>> pages;
   for (UnitId unit : extent) {
     Page& base = node_.memory.page(unit);
-    LrcProtocol* protocol = lazy(base);
+    LrcProtocol* protocol = node_.lazy_of(base);
     if (!protocol || base.busy) continue;
     LazyPage& page = as_lazy(base);
     if (page.absent || page.valid(node_.me()) || protocol->apply_cached(page)) continue;
@@ -186,7 +186,7 @@ void Tapeworm::keep_data(Message& message) {
     const DiffPtr diff = get_diff(message);
     if (message.bad() || node_.memory.is_freed(unit)) continue;
     Page& page = node_.memory.page(unit);
-    if (LrcProtocol* protocol = lazy(page)) {
+    if (LrcProtocol* protocol = node_.lazy_of(page)) {
       protocol->keep(as_lazy(page), diff);
       if (brought_.empty() || brought_.back() != unit) {
         brought_.push_back(unit);
@@ -203,7 +203,7 @@ void Tapeworm::open_pages(std::vector<UnitId> units, uint32_t by, bool is_lock) 
   RightChanges changes(node_.memory.segment);
   for (UnitId unit : units) {
     Page& page = node_.memory.page(unit);
-    LrcProtocol* protocol = lazy(page);
+    LrcProtocol* protocol = node_.lazy_of(page);
     if (!protocol || !protocol->take_diffs(as_lazy(page), {})) continue;
     page.brought_by = is_lock ? by : kNoLock;
     if (is_lock) node_.counters.now.lock_pages++;
@@ -232,7 +232,7 @@ void Tapeworm::push(NodeId to, const std::vector<UnitId>& units) {
   uint32_t count = 0, updates = 0;
   for (UnitId unit : units) {
     Page& base = node_.memory.page(unit);
-    LrcProtocol* protocol = lazy(base);
+    LrcProtocol* protocol = node_.lazy_of(base);
     if (!protocol) continue;
     LazyPage& page = as_lazy(base);
     uint32_t& sent = sent_[to][unit];
@@ -360,13 +360,6 @@ void Tapeworm::flush_end(Thread& thread) {
   for (NodeId node = 0; node < node_.nodes(); node++) {
     if (node != node_.me()) push(node, units);
   }
-}
-
-// Units that are no pages travel by tapes under LRC only: docs/LIMITS.md.
-LrcProtocol* Tapeworm::lazy(Page& page) const {
-  LrcProtocol* protocol = node_.lazy_of(page);
-  const bool is_home_based = protocol == node_.protocols[WEIR_DSM_HLRC].get();
-  return is_home_based && page.kind != UnitKind::kPages ? nullptr : protocol;
 }
 
 }  // namespace weir::dsm
