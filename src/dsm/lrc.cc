@@ -401,7 +401,9 @@ void LrcProtocol::fetch_base(LazyPage& page, Thread& thread, std::unique_lock<st
   const uint8_t* bytes = reply.get_bytes(page.size);
   if (!bytes || applied.size() != page.applied.size()) fail("a damaged copy of unit %u from node %u", page.id, page.home);
   take_copy(page, bytes);
-  for (NodeId node = 0; node < applied.size(); node++) page.applied[node] = std::max(page.applied[node], applied[node]);
+  for (NodeId node = 0; node < applied.size(); node++) {
+    if (node != node_.me()) page.applied[node] = std::max(page.applied[node], applied[node]);  // of its own, where the last diff ended: the next one says so
+  }
   page.absent = false;
 }
 
