@@ -67,10 +67,12 @@ void *weir_dsm_alloc_with(size_t size, const weir_dsm_attributes *attributes);
 /* By any node, once nobody uses it. NULL is well. */
 void weir_dsm_free(void *memory);
 /* Makes [address, address + size) readable, or writable too, by one round of messages instead of one for each unit. It may be taken away again at the
- * caller's next synchronization, not before (SC: at any time). */
+ * caller's next synchronization, not before (pages under SC: at any time). */
 void weir_dsm_touch(const void *address, size_t size, int write);
 
-/* Before reads, or writes (and reads), of an ANNOTATED allocation, anew after each synchronization. `address`: anywhere in it. */
+/* Before reads, or writes (and reads), of an ANNOTATED allocation, anew after each synchronization. `address`: anywhere in it. SC: the caller holds it until its next
+ * synchronization (of any kind, also a signal or a post), and others that want it wait so long; when it announces another access, what they have waited for changes hands
+ * inside of that call, and comes back. The same holds of regions, from the access that traps on. */
 void weir_dsm_read_access(const void *address);
 void weir_dsm_write_access(const void *address);
 

@@ -200,6 +200,8 @@ void weir_dsm_run(void (*body)(unsigned, unsigned, void*), void* context) {
     body(first + worker, all, context);
     if (!this_thread().locks.empty()) fail("worker %u ends while it holds lock %u", first + worker, this_thread().locks.front());
     if (worker > 0) record_run(EventKind::kFinish);
+    const std::lock_guard<std::mutex> held(its.mutex);
+    its.end_accesses(this_thread());
     runs_worker = false;
   };
   record_run(EventKind::kFork, threads);
@@ -308,7 +310,7 @@ void weir_dsm_signal(uint32_t condition) {
   Node& its = thread.node;
   const InRuntime held(thread);
   its.record(EventKind::kSignal, condition);
-  its.conditions.signal(condition, false);
+  its.conditions.signal(condition, false, thread);
 }
 
 void weir_dsm_broadcast(uint32_t condition) {
@@ -316,7 +318,7 @@ void weir_dsm_broadcast(uint32_t condition) {
   Node& its = thread.node;
   const InRuntime held(thread);
   its.record(EventKind::kBroadcast, condition);
-  its.conditions.signal(condition, true);
+  its.conditions.signal(condition, true, thread);
 }
 
 void weir_dsm_semaphore_post(uint32_t semaphore) {
@@ -324,7 +326,7 @@ void weir_dsm_semaphore_post(uint32_t semaphore) {
   Node& its = thread.node;
   const InRuntime held(thread);
   its.record(EventKind::kPost, semaphore);
-  its.conditions.post(semaphore);
+  its.conditions.post(semaphore, thread);
 }
 
 void weir_dsm_semaphore_wait(uint32_t semaphore) {

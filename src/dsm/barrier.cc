@@ -38,6 +38,7 @@ void Barrier::check_name(uint32_t barrier, NodeId of) {
 
 std::shared_ptr<const Barrier::Values> Barrier::arrive(uint32_t barrier, std::vector<uint8_t> value, bool collective, Thread& thread,
                                                        std::unique_lock<std::mutex>& held) {
+  node_.end_accesses(thread);
   const Span waits(node_, Doing::kBarrier, barrier, &node_.counters.now.barrier_nanoseconds);
   local_.emplace_back(thread.worker, std::move(value));
   const unsigned threads = collective ? 1 : node_.threads;
@@ -62,7 +63,8 @@ std::shared_ptr<const Barrier::Values> Barrier::arrive(uint32_t barrier, std::ve
     for (auto& bytes : its) values->push_back(std::move(bytes));
   }
   node_.tapeworm.after_barrier();
-  if (memory_ > node_.settings.collect) node_.collect(thread, held);  // every node finds the same
+  // Every node finds the same. Only where all threads are here: who waits for a lock has said up to where it knows, and must be told of what came after.
+  if (memory_ > node_.settings.collect && (!collective || node_.settings.threads == 1)) node_.collect(thread, held);
   here_ = 0;
   result_ = values;
   passed_++;

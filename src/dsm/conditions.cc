@@ -13,6 +13,7 @@ namespace weir::dsm {
 NodeId Conditions::home(uint32_t number) const { return number % node_.nodes(); }
 
 void Conditions::wait(uint32_t condition, uint32_t lock, Thread& thread, std::unique_lock<std::mutex>& held) {
+  node_.end_accesses(thread);
   const Span waits(node_, Doing::kCondition, condition, &node_.counters.condition_nanoseconds);
   const ReplyTo address = thread.mailbox->address();
   Message request(static_cast<uint8_t>(Kind::kConditionWait), kGroupLock);
@@ -26,14 +27,16 @@ void Conditions::wait(uint32_t condition, uint32_t lock, Thread& thread, std::un
   node_.locks.acquire(lock, thread, held);
 }
 
-void Conditions::signal(uint32_t condition, bool all) {
+void Conditions::signal(uint32_t condition, bool all, Thread& thread) {
+  node_.end_accesses(thread);
   Message message(static_cast<uint8_t>(Kind::kConditionSignal), kGroupLock);
   message.put(condition);
   message.put(static_cast<uint8_t>(all));
   node_.tell(home(condition), std::move(message));
 }
 
-void Conditions::post(uint32_t semaphore) {
+void Conditions::post(uint32_t semaphore, Thread& thread) {
+  node_.end_accesses(thread);
   node_.tapeworm.send_for_all();
   node_.close_interval(true);
   Message message(static_cast<uint8_t>(Kind::kSemaphorePost), kGroupLock);
@@ -43,6 +46,7 @@ void Conditions::post(uint32_t semaphore) {
 }
 
 void Conditions::take(uint32_t semaphore, Thread& thread, std::unique_lock<std::mutex>& held) {
+  node_.end_accesses(thread);
   const Span waits(node_, Doing::kSemaphore, semaphore, &node_.counters.condition_nanoseconds);
   Message request(static_cast<uint8_t>(Kind::kSemaphoreWait), kGroupLock);
   request.put(semaphore);

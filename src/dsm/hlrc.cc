@@ -7,6 +7,7 @@
 // Invariants:
 //   1. The home's copy takes a diff when it has what the writer's copy had when the diff was made. So diffs that overlap are applied in their order, also where the writer got
 //      what it builds on from a tape, which may be quicker than the way to the home.
+//      A diff may be in the home's copy, and in copies of it, before its notice is known there; what is written behind the notice still gets a later stamp (lrc.cc, invariant 1).
 //   2. The home's own writes are in its copy at once; it needs a diff of them only for tapes.
 //   3. Diffs are kept afterwards only as what tapes send; dropping them is always well.
 #include "dsm/hlrc.h"
@@ -47,14 +48,14 @@ void HlrcProtocol::on_interval_closed(const Interval&, const std::vector<Page*>&
   for (Page* base : pages) {
     LazyPage& page = home_page(*base);
     if (stays_home(page)) {  // nobody else has it: it stays writable, and each interval has a notice of it
-      node_.dirty.push_back(&page);
+      add_dirty(page);
       continue;
     }
     const bool stays = page.kind != UnitKind::kPages && !node_.closing_for_program;
     page.dirty = stays;
     if (!stays && page.right == Right::kWrite) changes.add(page, Right::kRead);
     make_diff(page, changes, true);
-    if (stays) node_.dirty.push_back(&page);
+    if (stays) add_dirty(page);
   }
   batches_ = false;
   send_flushes();
@@ -224,15 +225,7 @@ void HlrcProtocol::fetch(const std::vector<LazyPage*>& pages, Thread& thread, st
       const uint8_t* bytes = reply.get_bytes(page->size);
       if (!bytes || has.size() != page->applied.size()) fail("a damaged copy of unit %u from node %u", page->id, home);
       node_.sight.sharing.on_received(*page, 0, page->size);
-      if (page->twin) {  // of no page: what was written here since the last diff stays
-        const std::vector<uint8_t> mine = make_bytes(page->twin.get(), page->open, page->size);
-        memcpy(page->twin.get(), bytes, page->size);
-        memcpy(page->open, bytes, page->size);
-        if (!apply_bytes(mine, page->size, page->open, nullptr)) fail("a damaged diff of unit %u", page->id);
-        page->twin_stamp = stamp_of(node_.intervals.known()) + 1;
-      } else {
-        memcpy(page->open, bytes, page->size);
-      }
+      take_copy(*page, bytes);
       for (NodeId node = 0; node < has.size(); node++) {
         if (node != me) page->applied[node] = std::max(page->applied[node], has[node]);
       }

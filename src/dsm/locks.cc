@@ -48,6 +48,7 @@ void Locks::take(Lock& lock, const Thread& thread) {
 }
 
 void Locks::acquire(uint32_t number, Thread& thread, std::unique_lock<std::mutex>& held) {
+  node_.end_accesses(thread);
   Lock& lock = find(number);
   const Span waits(node_, Doing::kLock, number, &node_.counters.now.lock_nanoseconds);
   lock.waiting++;
@@ -96,6 +97,7 @@ void Locks::take_over(uint32_t number, Thread& thread, Message& grant) {
 }
 
 bool Locks::try_acquire(uint32_t number, Thread& thread, std::unique_lock<std::mutex>& held) {
+  node_.end_accesses(thread);
   Lock& lock = find(number);
   if (lock.taken || lock.asking || lock.next) return false;
   if (lock.here) {
@@ -111,6 +113,7 @@ bool Locks::try_acquire(uint32_t number, Thread& thread, std::unique_lock<std::m
 }
 
 void Locks::release(uint32_t number, Thread& thread) {
+  node_.end_accesses(thread);
   Lock& lock = find(number);
   node_.tapeworm.on_release(number, thread);
   node_.tapeworm.send_for_all();

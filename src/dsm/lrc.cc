@@ -7,7 +7,8 @@
 // Invariants, beside that of LazyPage:
 //   1. While a page has a twin, this node has learned of no other node's writes to it. On a notice the diff is made first. So what one diff holds is ordered as a
 //      whole before or after every conflicting write of a race-free program, and the stamp of the moment when its twin was made puts it there: who wrote the same bytes
-//      before was known by then, and who writes them later must have asked for this diff.
+//      before was known by then, and who writes them later must have asked for this diff. For that the stamp must lie above those of all known intervals when the twin is made, and
+//      not above the time of the first interval in the diff: it is never raised later.
 //   2. Diffs of one node to one unit form a chain by `prev`; none is applied before the one before it, and a copy takes all that it lacks at once, by stamp, or nothing.
 //   3. A diff that is made while the open interval has written the unit closes an interval with just this unit, so each diff belongs to closed intervals only.
 //   4. A unit that nobody has asked for stays writable over intervals, and each has a notice of it, true or not: no fault for what is not shared. From the first request
@@ -42,7 +43,8 @@ std::unique_ptr<Page> LrcProtocol::make_page() { return std::make_unique<LazyPag
 
 void LrcProtocol::on_fault(Page& base, bool write, Thread& thread, std::unique_lock<std::mutex>& held) {
   LazyPage& page = lazy(base);
-  if (!page.valid(node_.me()) && !apply_cached(page)) {
+  // Invariant: a right is given to a valid copy only. While others are waited for, what else a producer's answer brings included, other threads of this node acquire, and notices come.
+  while (!page.valid(node_.me()) && !apply_cached(page)) {
     const Span waits(node_, Doing::kMiss, page.id, &node_.counters.now.miss_nanoseconds);
     node_.sight.sharing.on_miss(page);
     node_.counters.now.misses++;
@@ -73,11 +75,22 @@ void LrcProtocol::make_writable(LazyPage& page, RightChanges& changes) {
     page.twin_stamp = stamp_of(node_.intervals.known()) + 1;
     node_.counters.twins += page.size;
   }
-  if (!page.dirty) {
-    page.dirty = true;
-    node_.dirty.push_back(&page);
-  }
+  if (!page.dirty) add_dirty(page);
   changes.add(page, Right::kWrite);
+}
+
+void LrcProtocol::add_dirty(LazyPage& page) {
+  page.dirty = true;
+  page.dirty_at = node_.dirty.size();
+  node_.dirty.push_back(&page);
+}
+
+void LrcProtocol::drop_dirty(LazyPage& page) {
+  if (!std::exchange(page.dirty, false)) return;
+  Page* const last = node_.dirty.back();
+  node_.dirty[page.dirty_at] = last;
+  lazy(*last).dirty_at = page.dirty_at;
+  node_.dirty.pop_back();
 }
 
 void LrcProtocol::on_interval_closed(const Interval&, const std::vector<Page*>& pages) {
@@ -88,7 +101,7 @@ void LrcProtocol::on_interval_closed(const Interval&, const std::vector<Page*>& 
       page.dirty = false;
       if (page.right == Right::kWrite) changes.add(page, Right::kRead);
     } else {
-      node_.dirty.push_back(&page);
+      add_dirty(page);
     }
   }
 }
@@ -113,8 +126,7 @@ void LrcProtocol::make_diff(LazyPage& page, RightChanges& changes, bool closed) 
     page.twin.reset();
     node_.counters.twins -= page.size;
     if (page.dirty) {
-      page.dirty = false;
-      std::erase(node_.dirty, &page);
+      drop_dirty(page);
       if (!bytes.empty()) close_for(page);
     }
   } else {
@@ -149,11 +161,16 @@ void LrcProtocol::on_notice(Page& base, IntervalId id) {
   page.noticed[id.node] = std::max(page.noticed[id.node], id.index);
 }
 
+void LrcProtocol::before_noticed(const std::vector<Page*>& pages) {
+  RightChanges changes(node_.memory.segment);
+  for (Page* page : pages) make_diff(lazy(*page), changes);
+}
+
 void LrcProtocol::on_noticed(const std::vector<Page*>& pages) {
   RightChanges changes(node_.memory.segment);
   for (Page* base : pages) {
     LazyPage& page = lazy(*base);
-    if (page.twin) make_diff(page, changes);
+    if (page.twin) page.twin_stamp = stamp_of(node_.intervals.known()) + 1;  // of no page: a new one, empty
     if (page.busy || page.valid(node_.me())) continue;
     if (page.right == Right::kNone && !page.pushed) continue;
     if (!apply_cached(page)) {
@@ -196,8 +213,6 @@ bool LrcProtocol::apply_cached(LazyPage& page) {
   }
   page.applied = reached;
   node_.counters.now.diffs_applied += chosen.size();
-  // What is written from here on comes after all that.
-  if (page.twin && !chosen.empty()) page.twin_stamp = std::max({page.twin_stamp, chosen.back()->stamp + 1, stamp_of(node_.intervals.known()) + 1});
   return true;
 }
 
@@ -298,7 +313,7 @@ void LrcProtocol::take_answer(LazyPage& page, NodeId from, Message& reply) {
     const std::vector<uint32_t> applied = reply.get_list<uint32_t>();
     const uint8_t* bytes = reply.get_bytes(page.size);
     if (applied.size() != page.applied.size() || !bytes) fail("a damaged copy of unit %u", page.id);
-    memcpy(page.open, bytes, page.size);
+    take_copy(page, bytes);
     node_.sight.sharing.on_received(page, 0, page.size);
     for (NodeId node = 0; node < applied.size(); node++) {
       if (node != node_.me()) page.applied[node] = std::max(page.applied[node], applied[node]);
@@ -320,6 +335,15 @@ void LrcProtocol::take_answer(LazyPage& page, NodeId from, Message& reply) {
     auto none = std::make_shared<Diff>();  // an empty link, so that the chain reaches as far as the answer
     *none = {from, end, end + 1, upto, 0, {}};
     keep(page, none);
+  }
+}
+
+// Other threads of this node may go on writing to a unit that is no page: only what the other node changed is written here.
+void LrcProtocol::take_copy(LazyPage& page, const uint8_t* bytes) {
+  if (!page.twin) {
+    memcpy(page.open, bytes, page.size);
+  } else if (!apply_bytes(make_bytes(page.twin.get(), bytes, page.size), page.size, page.open, page.twin.get())) {
+    fail("a damaged copy of unit %u", page.id);
   }
 }
 
@@ -417,8 +441,10 @@ void LrcProtocol::fetch_base(LazyPage& page, Thread& thread, std::unique_lock<st
   const VectorTime applied = reply.get_list<uint32_t>();
   const uint8_t* bytes = reply.get_bytes(page.size);
   if (!bytes || applied.size() != page.applied.size()) fail("a damaged copy of unit %u from node %u", page.id, page.home);
-  memcpy(page.open, bytes, page.size);
-  for (NodeId node = 0; node < applied.size(); node++) page.applied[node] = std::max(page.applied[node], applied[node]);
+  take_copy(page, bytes);
+  for (NodeId node = 0; node < applied.size(); node++) {
+    if (node != node_.me()) page.applied[node] = std::max(page.applied[node], applied[node]);  // of its own, where the last diff ended: the next one says so
+  }
   page.absent = false;
 }
 
@@ -445,8 +471,7 @@ void LrcProtocol::on_free(Page& base) {
   if (page.twin) node_.counters.twins -= page.size;
   page.diffs.clear();
   page.twin.reset();
-  std::erase(node_.dirty, &page);
-  page.dirty = false;
+  drop_dirty(page);
 }
 
 }  // namespace weir::dsm

@@ -47,7 +47,8 @@ class LazyPage : public Page {
   std::unique_ptr<uint8_t[]> twin;  // set: there is something in the copy that no diff holds yet
   uint32_t twin_first = 0;          // interval in which that began
   uint64_t twin_stamp = 0;
-  bool dirty = false;               // in Node::dirty
+  bool dirty = false;               // in Node::dirty, at dirty_at
+  size_t dirty_at = 0;
   bool shared = false;              // another node has asked for it: intervals are exact from now on
   bool absent = false;              // garbage collection took the base away: the home has one
   bool predicted = false;           // made writable by a tape: whether it was written is seen by comparison
@@ -63,6 +64,7 @@ class LrcProtocol : public Protocol {
   void on_fault(Page& page, bool write, Thread& thread, std::unique_lock<std::mutex>& held) override;
   void on_interval_closed(const Interval& interval, const std::vector<Page*>& pages) override;
   void on_notice(Page& page, IntervalId id) override;
+  void before_noticed(const std::vector<Page*>& pages) override;
   void on_noticed(const std::vector<Page*>& pages) override;
   void on_free(Page& page) override;
   void on_message(Message&& message) override;
@@ -100,6 +102,10 @@ class LrcProtocol : public Protocol {
 
  protected:
   virtual void on_made(LazyPage&, const DiffPtr&) {}
+  void add_dirty(LazyPage& page);
+  void drop_dirty(LazyPage& page);
+  // What another node has of the page. REQUIRES: it holds all that the copy here holds, but for what is written here since the twin was made, which stays.
+  static void take_copy(LazyPage& page, const uint8_t* bytes);
   Node& node_;
 
  private:

@@ -1,8 +1,8 @@
 // The node's own part is small: who gets a message, and the two sides of synchronization. A release closes an interval over all pages that were written, whichever protocol
 // they have; an acquire reads notices and tells each page's protocol.
 //
-// Invariant: notices are told to the pages before they count as known. A page that this node has written itself gets its diff made first, and where that takes an interval of
-// its own, the interval must not seem to have known of the notice.
+// Invariant: a page that this node has written itself gets its diff made before notices count as known: where that takes an interval of its own, the interval must not seem to
+// have known of them. What is written from then on comes after them, so its stamp is taken once they do (invariant 1 of lrc.cc).
 #include "dsm/node.h"
 
 #include <stdio.h>
@@ -33,6 +33,12 @@ InRuntime::~InRuntime() {
   if (!thread_.node.stream) return;
   in_runtime = nullptr;
   thread_.clock.leave();
+}
+
+Thread::~Thread() {
+  if (holds.empty()) return;
+  const std::lock_guard<std::mutex> held(node.mutex);
+  node.end_accesses(*this);
 }
 
 Node::Node(Transport& its_transport, const Settings& its_settings)
@@ -158,6 +164,7 @@ bool Node::on_fault(void* address, bool write, Thread& thread) {
 }
 
 void Node::fetch(Page& page, bool write, Thread& thread, std::unique_lock<std::mutex>& held, uint32_t at) {
+  if (page.kind != UnitKind::kPages && page.protocol == protocols[WEIR_DSM_SC].get()) return static_cast<ScProtocol*>(page.protocol)->hold(page, write, thread, held);
   while (page.busy) changed.wait(held);
   if (page.right == Right::kWrite || (!write && page.right == Right::kRead)) return;
   page.busy = true;
@@ -169,6 +176,10 @@ void Node::fetch(Page& page, bool write, Thread& thread, std::unique_lock<std::m
   page.busy = false;
   record(counters.now.misses == misses ? &StreamWriter::access : &StreamWriter::miss, page.id, write);
   changed.notify_all();
+}
+
+void Node::end_accesses(Thread& thread) {
+  if (!thread.holds.empty()) static_cast<ScProtocol&>(protocol(WEIR_DSM_SC)).let_go(thread);
 }
 
 LrcProtocol* Node::lazy_of(Page& page) {
@@ -214,9 +225,10 @@ void Node::incorporate(Message& message) {
   for (auto& [protocol, pages] : by_protocol) {
     std::sort(pages.begin(), pages.end(), [](const Page* a, const Page* b) { return a->id < b->id; });
     pages.erase(std::unique(pages.begin(), pages.end()), pages.end());
-    protocol->on_noticed(pages);
+    protocol->before_noticed(pages);
   }
   intervals.merge(news);
+  for (const auto& [protocol, pages] : by_protocol) protocol->on_noticed(pages);
 }
 
 void Node::touch(const uint8_t* address, size_t size, bool write, Thread& thread, std::unique_lock<std::mutex>& held) {
@@ -265,7 +277,7 @@ void Node::reset_counters() {
 }
 
 std::string Node::describe_waits() {
-  return static_cast<HlrcProtocol&>(protocol(WEIR_DSM_HLRC)).describe();
+  return static_cast<HlrcProtocol&>(protocol(WEIR_DSM_HLRC)).describe() + static_cast<ScProtocol&>(protocol(WEIR_DSM_SC)).describe();
 }
 
 }  // namespace weir::dsm

@@ -35,15 +35,23 @@ namespace weir::dsm {
 
 class Node;
 
+// Of a unit that is no page, by a thread (sc.cc).
+struct Hold {
+  Page* page;
+  bool write;
+};
+
 // A thread of the program, as this library knows it.
 struct Thread {
   explicit Thread(Node& node, unsigned worker = 0);
+  ~Thread();
   Node& node;
   std::unique_ptr<Mailbox> mailbox;
   unsigned worker;                 // within the node
   ThreadSight sight{*this};
   std::vector<uint32_t> locks;     // held
   ThreadClock clock;               // for a recording
+  std::vector<Hold> holds;         // in order of their units
   // Tapeworm's
   Advice advice;                           // for the next acquire
   bool records_lock = false;               // the lock that is being acquired
@@ -85,6 +93,8 @@ class Node {
   // Makes the unit accessible, of which offset `at` is accessed. Lets go of the mutex while it waits.
   void fetch(Page& page, bool write, Thread& thread, std::unique_lock<std::mutex>& held, uint32_t at = 0);
 
+  // First of all that a thread does when it synchronizes: the accesses that it has announced are over.
+  void end_accesses(Thread& thread);
   // Release: what was written until now gets into an interval of its own, if anything was.
   // `by_program`: by a thread's own release, so it has no pointers at hand into units that are no pages.
   void close_interval(bool by_program = false);

@@ -42,8 +42,10 @@ class Protocol {
 
   // Release side: the interval is closed; `pages` are those of this protocol that it wrote.
   virtual void on_interval_closed(const Interval&, const std::vector<Page*>& /*pages*/) {}
-  // Acquire side: another node's interval wrote the page. Then, after all of them, for those pages on which on_notice was called: the copies are made current or taken away.
+  // Acquire side: another node's interval wrote the page. Then, after all of them, for those pages on which on_notice was called: what this node wrote itself is set apart;
+  // and, once the intervals count as known, the copies are made current or taken away.
   virtual void on_notice(Page&, IntervalId) {}
+  virtual void before_noticed(const std::vector<Page*>&) {}
   virtual void on_noticed(const std::vector<Page*>&) {}
 
   // Memory is freed: nobody will touch the page any more.

@@ -14,7 +14,9 @@ void on_trap(weir_region_trap* trap) {
   Page& page = *static_cast<Page*>(trap->context);
   Thread& thread = this_thread();
   InRuntime held(thread);
-  thread.node.fetch(page, trap->access & PROT_WRITE, thread, held);
+  const bool write = trap->access & PROT_WRITE;
+  (write ? thread.node.counters.now.write_faults : thread.node.counters.now.read_faults)++;
+  thread.node.fetch(page, write, thread, held);
 }
 
 }  // namespace

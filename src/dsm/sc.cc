@@ -7,15 +7,24 @@
 //   1. While a request is served, no other of the same unit is: `serving` is set from its start until its asker has said that it is done, so no right is taken from one
 //      who has not got it yet.
 //   2. The union of rights is right at all times: a right is given only after the answers of all who had a conflicting one.
-//   3. A unit is not taken away before the thread that faulted for it had time to run on: the server gives way to it for as long as kHold. So two writers make progress
+//   3. A page is not taken away before the thread that faulted for it had time to run on: the server gives way to it for as long as kHold. So two writers make progress
 //      by turns. The thread does not need the mutex any more by then.
+//   4. A unit that is no page is not protected, or pointers into it are in registers: no fault would tell that its right has gone. So the thread that has announced an access, or
+//      trapped, holds the unit until it synchronizes, and what the home demands waits. A region that nobody holds is closed, so that the next access traps.
+//   5. A thread waits for a unit only while it holds none but units of lower numbers: no circle of threads waits. Where an access needs a lower one, or somebody waits for one that the
+//      thread holds, it lets go of those from there on, and takes them again after it. In between, nothing of its own is half done: it is inside of the call.
 #include "dsm/sc.h"
 
 #include <sched.h>
 #include <string.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <utility>
 
 #include "dsm/failure.h"
 #include "dsm/node.h"
+#include "weir/region.h"
 
 namespace weir::dsm {
 
@@ -30,6 +39,14 @@ Message message_about(Kind kind, const Page& page) {
   message.put(page.id);
   return message;
 }
+
+// The first of a thread's holds that is of `unit` or a later one.
+std::vector<Hold>::iterator place_of(UnitId unit, std::vector<Hold>& holds) {
+  return std::lower_bound(holds.begin(), holds.end(), unit, [](const Hold& one, UnitId of) { return one.page->id < of; });
+}
+
+// By a thread whose access the demand would take away.
+bool is_held(const ScPage& page, const ScPage::Take& take) { return (take.drop ? page.held : page.held_for_write) > 0; }
 
 }  // namespace
 
@@ -46,15 +63,18 @@ void ScProtocol::start(ScPage& page) {
   page.owner = node_.me();
 }
 
-void ScProtocol::on_fault(Page& base, bool write, Thread& thread, std::unique_lock<std::mutex>& held) {
-  ScPage& page = sc(base);
+void ScProtocol::on_fault(Page& page, bool write, Thread& thread, std::unique_lock<std::mutex>& held) {
+  if (get_right(sc(page), write, thread, held)) node_.tell(page.home, message_about(Kind::kOwnerDone, page));
+}
+
+bool ScProtocol::get_right(ScPage& page, bool write, Thread& thread, std::unique_lock<std::mutex>& held) {
   node_.memory.find_home(page, thread, held);
   const bool is_home = page.home == node_.me();
   RightChanges changes(node_.memory.segment);
   if (is_home) {
     start(page);
-    if (!page.serving && page.owner == node_.me()) return changes.add(page, Right::kWrite);
-    if (!page.serving && !write && page.readers[node_.me()]) return changes.add(page, Right::kRead);
+    if (!page.serving && page.owner == node_.me()) return changes.add(page, Right::kWrite), false;
+    if (!page.serving && !write && page.readers[node_.me()]) return changes.add(page, Right::kRead), false;
   }
   node_.counters.now.misses++;
   const Span waits(node_, Doing::kMiss, page.id, &node_.counters.now.miss_nanoseconds);
@@ -70,8 +90,72 @@ void ScProtocol::on_fault(Page& base, bool write, Thread& thread, std::unique_lo
   }
   page.granted = nanoseconds_now();
   changes.add(page, write ? Right::kWrite : Right::kRead);
-  changes.apply();
-  node_.tell(page.home, message_about(Kind::kOwnerDone, page));
+  return true;
+}
+
+// --- Holding
+
+void ScProtocol::hold(Page& page, bool write, Thread& thread, std::unique_lock<std::mutex>& held) {
+  UnitId first = page.id;
+  if (takes_ > 0) {
+    const auto demanded = std::find_if(thread.holds.begin(), thread.holds.end(), [](const Hold& one) { return sc(*one.page).take.has_value(); });
+    if (demanded != thread.holds.end()) first = std::min(first, demanded->page->id);
+  }
+  const auto place = place_of(page.id, thread.holds);
+  const bool has_it = place != thread.holds.end() && place->page == &page && place->write >= write;
+  if (has_it && first == page.id && !sc(page).take) return;
+  std::vector<Hold> wanted = let_go_from(first, thread);
+  const auto at = place_of(page.id, wanted);
+  if (at != wanted.end() && at->page == &page) {
+    at->write |= write;
+  } else {
+    wanted.insert(at, Hold{&page, write});
+  }
+  for (const Hold& one : wanted) hold_one(sc(*one.page), one.write, thread, held);
+}
+
+void ScProtocol::hold_one(ScPage& page, bool write, Thread& thread, std::unique_lock<std::mutex>& held) {
+  while (page.busy || page.take) node_.changed.wait(held);
+  bool owes = false;
+  if (page.right != Right::kWrite && (write || page.right != Right::kRead)) {
+    page.busy = true;
+    node_.tapeworm.on_fault(page, write, thread);
+    owes = get_right(page, write, thread, held);
+    page.busy = false;
+    node_.changed.notify_all();
+  }
+  page.held++;
+  page.held_for_write += write;
+  thread.holds.push_back({&page, write});
+  if (page.kind == UnitKind::kRegion) weir_region_protect(page.open, write ? PROT_READ | PROT_WRITE : PROT_READ);  // a write traps first, whatever the node may
+  if (owes) node_.tell(page.home, message_about(Kind::kOwnerDone, page));  // from here on it may be demanded
+}
+
+// Answers what was let go of: units from `first` on.
+std::vector<Hold> ScProtocol::let_go_from(UnitId first, Thread& thread) {
+  const auto at = place_of(first, thread.holds);
+  const std::vector<Hold> gone(at, thread.holds.end());
+  thread.holds.erase(at, thread.holds.end());
+  for (const Hold& one : gone) {
+    ScPage& page = sc(*one.page);
+    page.held--;
+    page.held_for_write -= one.write;
+    if (page.held == 0 && page.kind == UnitKind::kRegion) weir_region_protect(page.open, PROT_NONE);
+    if (!page.take || is_held(page, *page.take)) continue;
+    takes_--;
+    take_away(page, *std::exchange(page.take, std::nullopt));
+    node_.changed.notify_all();
+  }
+  return gone;
+}
+
+std::string ScProtocol::describe() const {
+  std::string text;
+  node_.memory.each_page([&](Page& page) {
+    if (page.protocol != this || !sc(page).take) return;
+    text += "unit " + std::to_string(page.id) + " (" + node_.memory.describe(page.id) + "): asked for, until " + std::to_string(sc(page).held) + " threads here synchronize\n";
+  });
+  return text;
 }
 
 void ScProtocol::on_message(Message&& message) {
@@ -85,9 +169,17 @@ void ScProtocol::on_message(Message&& message) {
         return;
       }
       return serve(page, std::move(message));
-    case Kind::kOwnerTake:
-      while (page.right != Right::kNone && nanoseconds_now() - page.granted < kHold) sched_yield();
-      return take_away(page, std::move(message));
+    case Kind::kOwnerTake: {
+      const bool drop = message.get<uint8_t>(), send = message.get<uint8_t>();
+      const ScPage::Take take{message.header.from, drop, send};
+      if (is_held(page, take)) {
+        page.take = take;
+        takes_++;
+        return;
+      }
+      while (page.kind == UnitKind::kPages && page.right != Right::kNone && nanoseconds_now() - page.granted < kHold) sched_yield();
+      return take_away(page, take);
+    }
     case Kind::kOwnerAnswer:
       if (message.get<uint8_t>()) {
         const uint8_t* bytes = message.get_bytes(page.size);
@@ -144,15 +236,15 @@ void ScProtocol::give(ScPage& page) {
   node_.reply(page.asker, std::move(grant));
 }
 
-void ScProtocol::take_away(ScPage& page, Message&& message) {
-  const bool drop = message.get<uint8_t>(), send = message.get<uint8_t>();
+void ScProtocol::take_away(ScPage& page, const ScPage::Take& take) {
   RightChanges changes(node_.memory.segment);
-  if (drop || page.right == Right::kWrite) changes.add(page, drop ? Right::kNone : Right::kRead);
+  if (take.drop || page.right == Right::kWrite) changes.add(page, take.drop ? Right::kNone : Right::kRead);
+  if (page.kind == UnitKind::kRegion && page.held == 0) weir_region_protect(page.open, PROT_NONE);
   changes.apply();
   Message answer = message_about(Kind::kOwnerAnswer, page);
-  answer.put(static_cast<uint8_t>(send));
-  if (send) answer.put_bytes(page.open, page.size);
-  node_.tell(message.header.from, std::move(answer));
+  answer.put(static_cast<uint8_t>(take.send));
+  if (take.send) answer.put_bytes(page.open, page.size);
+  node_.tell(take.from, std::move(answer));
 }
 
 }  // namespace weir::dsm

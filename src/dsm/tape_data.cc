@@ -81,7 +81,7 @@ std::vector<Parcel::State::Update> Access::find(Node& node, const tape::Tape& ev
   std::vector<Parcel::State::Update> updates;
   for (const auto& [key, range] : ranges_of(node, events)) {
     Page& page = node.memory.page(key.first);
-    LrcProtocol* protocol = node.tapeworm.lazy(page);
+    LrcProtocol* protocol = node.lazy_of(page);
     if (!protocol) continue;
     as_lazy(page).shared = true;
     std::vector<DiffPtr> found;
@@ -104,7 +104,7 @@ void Access::send(Node& node, NodeId to, const tape::Tape& events) {
   for (const auto& [key, range] : ranges_of(node, events)) {
     const auto [unit, of] = key;
     Page& page = node.memory.page(unit);
-    LrcProtocol* protocol = tapeworm.lazy(page);
+    LrcProtocol* protocol = node.lazy_of(page);
     if (!protocol || of == to) continue;
     LrcProtocol::Wanted wanted{unit, of, range.first - 1, range.last};
     const auto sent = tapeworm.sent_[to].find(unit);
@@ -135,7 +135,7 @@ size_t Access::take(Node& node, const std::vector<Parcel::State::Update>& update
   for (const auto& [unit, diff] : updates) {
     if (!exists(node, unit) || diff->node >= node.nodes() || diff->node == node.me()) continue;
     Page& page = node.memory.page(unit);
-    LrcProtocol* protocol = node.tapeworm.lazy(page);
+    LrcProtocol* protocol = node.lazy_of(page);
     if (!protocol) continue;
     protocol->keep(as_lazy(page), diff);
     if (unit == last) continue;

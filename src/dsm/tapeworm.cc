@@ -169,7 +169,7 @@ void Tapeworm::prefetch(const tape::Extent& extent, NodeId from, Thread& thread,
   std::map<LrcProtocol*, std::vector<LazyPage*>> pages;
   for (UnitId unit : extent) {
     Page& base = node_.memory.page(unit);
-    LrcProtocol* protocol = lazy(base);
+    LrcProtocol* protocol = node_.lazy_of(base);
     if (!protocol || base.busy) continue;
     LazyPage& page = as_lazy(base);
     if (page.absent || page.valid(node_.me()) || protocol->apply_cached(page)) continue;
@@ -205,7 +205,7 @@ void Tapeworm::keep_data(Message& message) {
     const DiffPtr diff = get_diff(message);
     if (message.bad() || diff->node == node_.me() || node_.memory.is_freed(unit)) continue;
     Page& page = node_.memory.page(unit);
-    if (LrcProtocol* protocol = lazy(page)) {
+    if (LrcProtocol* protocol = node_.lazy_of(page)) {
       protocol->keep(as_lazy(page), diff);
       if (brought_.empty() || brought_.back() != unit) {
         brought_.push_back(unit);
@@ -222,7 +222,7 @@ void Tapeworm::open_pages(std::vector<UnitId> units, uint32_t by, bool is_lock) 
   RightChanges changes(node_.memory.segment);
   for (UnitId unit : units) {
     Page& page = node_.memory.page(unit);
-    LrcProtocol* protocol = lazy(page);
+    LrcProtocol* protocol = node_.lazy_of(page);
     if (!protocol || !protocol->take_diffs(as_lazy(page), {})) continue;
     came_in_vain(page);
     page.brought_by = is_lock ? by : kNoLock;
@@ -251,7 +251,7 @@ Tapeworm::ForAll Tapeworm::gather(const std::vector<NodeId>& to, const std::vect
   ForAll data;
   for (UnitId unit : units) {
     Page& base = node_.memory.page(unit);
-    LrcProtocol* protocol = lazy(base);
+    LrcProtocol* protocol = node_.lazy_of(base);
     if (!protocol) continue;
     LazyPage& page = as_lazy(base);
     uint32_t sent = ~uint32_t{0};
@@ -448,7 +448,7 @@ bool Tapeworm::Produced::covers(UnitId unit, uint32_t at, uint32_t margin) const
 Tapeworm::Produced::Part Tapeworm::produced_part(Page& base, bool is_first, bool is_last) const {
   const auto size = static_cast<uint32_t>(base.size);
   Produced::Part part = {0, size};
-  if (!lazy(base)) return part;
+  if (!node_.lazy_of(base)) return part;
   const LazyPage& page = as_lazy(base);
   if (!page.twin) return part;
   const auto differs = [&](uint32_t at) { return page.twin[at] != page.open[at]; };
@@ -482,13 +482,6 @@ void Tapeworm::flush_end(Thread& thread) {
   for_all_.diffs.put_bytes(data.diffs.body.data(), data.diffs.body.size());
   for_all_.units.insert(for_all_.units.end(), data.units.begin(), data.units.end());
   if (for_all_.diffs.body.size() > kLittle) send_for_all();
-}
-
-// Units that are no pages travel by tapes under LRC only: docs/LIMITS.md.
-LrcProtocol* Tapeworm::lazy(Page& page) const {
-  LrcProtocol* protocol = node_.lazy_of(page);
-  const bool is_home_based = protocol == node_.protocols[WEIR_DSM_HLRC].get();
-  return is_home_based && page.kind != UnitKind::kPages ? nullptr : protocol;
 }
 
 }  // namespace weir::dsm

@@ -142,7 +142,6 @@ class Tapeworm {
 
   bool enabled() const;
   bool measures() const;
-  LrcProtocol* lazy(Page& page) const;
   void keep_data(Message& message);
   void open_pages(std::vector<UnitId> units, uint32_t by, bool is_lock);
   void push(NodeId to, const std::vector<UnitId>& units);

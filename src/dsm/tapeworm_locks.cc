@@ -46,7 +46,7 @@ void Tapeworm::add_to_lock_request(uint32_t number, Thread& thread, Message& req
     extent.append_to(&bytes);
     for (UnitId unit : extent) {
       Page& page = node_.memory.page(unit);
-      if (LrcProtocol* protocol = lazy(page)) protocol->put_missing(as_lazy(page), missing);
+      if (LrcProtocol* protocol = node_.lazy_of(page)) protocol->put_missing(as_lazy(page), missing);
     }
   }
   request.put_list(bytes);
@@ -78,7 +78,7 @@ void Tapeworm::add_to_lock_grant(uint32_t number, const VectorTime& theirs, Mess
   UnitId last = kNoUnit;
   for (const auto& [key, one] : wanted) {
     Page& page = node_.memory.page(one.unit);
-    LrcProtocol* protocol = lazy(page);
+    LrcProtocol* protocol = node_.lazy_of(page);
     if (!protocol) continue;
     as_lazy(page).shared = true;
     std::vector<DiffPtr> found;

@@ -2,6 +2,8 @@
 #include "weir/dsm.hpp"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <mutex>
 #include <string>
@@ -114,6 +116,21 @@ int main(int argc, char** argv) {
     step.arrive_and_wait();
     if (me == 0) weir::dsm::destroy(board);
 
+    // Annotated units: everybody its words of two, under no lock; each announces them in another order
+    weir_dsm_attributes annotated{};
+    annotated.unit = WEIR_DSM_ANNOTATED;
+    weir::dsm::shared_vector<unsigned> one(1000, annotated), other(1000, annotated);
+    for (int round = 1; round <= 20; round++) {
+      weir_dsm_write_access(me % 2 ? &one[0] : &other[0]);
+      weir_dsm_write_access(me % 2 ? &other[0] : &one[0]);
+      for (std::size_t i = me; i < one.size(); i += nodes) one[i]++, other[i]++;
+      if (round % 5 == 0) step.arrive_and_wait();
+    }
+    weir_dsm_read_access(&one[0]);
+    weir_dsm_read_access(&other[0]);
+    for (std::size_t i = 0; i < one.size(); i++) EXPECT(one[i] == 20 && other[i] == 20);
+    step.arrive_and_wait();
+
     // A container of the standard library's
     auto* list = weir::dsm::create_shared<numbers>();
     {
@@ -132,8 +149,11 @@ int main(int argc, char** argv) {
 
     weir::dsm::run([&](unsigned worker, unsigned workers) { EXPECT(worker < workers && workers == nodes * weir_dsm_threads()); });
 
-    // Tapes: what node 0 writes comes to all
-    weir::dsm::shared_vector<int> pages(8 * 1024);
+    // Tapes: what node 0 writes comes to all, under a protocol that has them
+    weir_dsm_attributes lazy{};
+    const char* const protocol = getenv("WEIR_DSM_PROTOCOL");
+    if (protocol && !strcmp(protocol, "sc")) lazy.protocol = WEIR_DSM_LRC;
+    weir::dsm::shared_vector<int> pages(8 * 1024, lazy);
     weir::dsm::Tape writes;
     if (me == 0) {
       writes.start_writing();

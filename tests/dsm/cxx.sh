@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# weir/dsm.hpp, used by a small program (cxx.cc): alone, on three nodes under each MPI that is here, and under both lazy protocols.
+# weir/dsm.hpp, used by a small program (cxx.cc): alone, on three nodes under each MPI that is here, and under each protocol.
 # usage: cxx.sh BUILD
 set -uo pipefail
 
@@ -24,5 +24,6 @@ for mpirun in $mpiruns; do
   run 3 env WEIR_DSM_TAPES=auto "$mpirun" -n 3 "$program"
   run 3 env WEIR_DSM_THREADS=2 "$mpirun" -n 3 "$program"
   run 3 env WEIR_DSM_PROTOCOL=hlrc "$mpirun" -n 3 "$program"
+  run 3 env WEIR_DSM_PROTOCOL=sc "$mpirun" -n 3 "$program"
 done
 exit "$failed"
