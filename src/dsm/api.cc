@@ -11,6 +11,7 @@
 #include "dsm/bootstrap.h"
 #include "dsm/checkpoint.h"
 #include "dsm/failure.h"
+#include "dsm/places.h"
 #include "dsm/transport/ucx.h"
 
 namespace weir::dsm {
@@ -33,7 +34,9 @@ Block attributes_of(const weir_dsm_attributes* given, UnitKind kind) {
   const weir_dsm_attributes& wanted = given ? *given : none;
   Block block;
   block.kind = kind;
-  block.protocol = static_cast<uint8_t>(wanted.protocol == WEIR_DSM_DEFAULT ? node().settings.protocol : wanted.protocol);
+  const Settings& settings = node().settings;
+  const weir_dsm_protocol usual = settings.check ? WEIR_DSM_LRC : settings.protocol;
+  block.protocol = static_cast<uint8_t>(wanted.protocol == WEIR_DSM_DEFAULT ? usual : wanted.protocol);
   block.home = static_cast<uint8_t>(wanted.home);
   block.home_node = wanted.home_node;
   block.unit_pages = wanted.pages ? wanted.pages : 1;
@@ -46,6 +49,7 @@ Block attributes_of(const weir_dsm_attributes* given, UnitKind kind) {
 
 std::string name_of(const weir_dsm_attributes* given, const void* caller) {
   if (given && given->name) return given->name;
+  if (node().settings.check) return short_line(describe_place(place_of(static_cast<const char*>(caller) - 1)));
   char text[32];
   snprintf(text, sizeof text, "at %p", caller);
   return text;
@@ -58,8 +62,9 @@ Page& announced(const void* address, Thread& thread) {
   return *page;
 }
 
-void access(const void* address, bool write) {
+void access(const void* address, bool write, const void* caller) {
   Thread& thread = this_thread();
+  thread.place = static_cast<const char*>(caller) - 1;  // in the call
   std::unique_lock<std::mutex> held(thread.node.mutex);
   thread.node.fetch(announced(address, thread), write, thread, held);
 }
@@ -145,10 +150,13 @@ void weir_dsm_start(int* argc, char*** argv) {
 
 void weir_dsm_finish(void) {
   Thread& thread = this_thread();
+  const bool is_first = thread.node.me() == 0;  // one node's status is the job's; the others may have something to do yet
+  uint64_t races;
   if (!thread.locks.empty()) fail("weir_dsm_finish while lock %u is held", thread.locks.front());
   {
     std::unique_lock<std::mutex> held(thread.node.mutex);
     thread.node.barrier.arrive(kFinish, {}, true, thread, held);
+    races = thread.node.checker.finish(thread, held);
   }
   current.reset();
   bootstrap->barrier();
@@ -158,6 +166,7 @@ void weir_dsm_finish(void) {
   transport.reset();
   bootstrap->finish();
   bootstrap.reset();
+  if (races && is_first) end_with(kRaces);
 }
 
 void weir_dsm_abort(int status, const char* why) { fail_with(status, "%s", why); }
@@ -219,12 +228,13 @@ void weir_dsm_free(void* memory) {
 void weir_dsm_touch(const void* address, size_t size, int write) {
   Thread& thread = this_thread();
   if (size == 0) return;
+  thread.place = static_cast<const char*>(__builtin_return_address(0)) - 1;
   std::unique_lock<std::mutex> held(thread.node.mutex);
   thread.node.touch(static_cast<const uint8_t*>(address), size, write, thread, held);
 }
 
-void weir_dsm_read_access(const void* address) { access(address, false); }
-void weir_dsm_write_access(const void* address) { access(address, true); }
+void weir_dsm_read_access(const void* address) { access(address, false, __builtin_return_address(0)); }
+void weir_dsm_write_access(const void* address) { access(address, true, __builtin_return_address(0)); }
 
 weir_dsm_region weir_dsm_region_alloc(size_t size, const weir_dsm_attributes* attributes) {
   Thread& thread = this_thread();

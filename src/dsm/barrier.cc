@@ -58,6 +58,7 @@ std::shared_ptr<const Barrier::Values> Barrier::arrive(uint32_t barrier, std::ve
     for (auto& bytes : its) values->push_back(std::move(bytes));
   }
   node_.tapeworm.after_barrier();
+  node_.checker.compare(thread, held);
   if (memory_ > node_.settings.collect) node_.collect(thread, held);  // every node finds the same
   here_ = 0;
   result_ = values;
@@ -99,6 +100,8 @@ Message Barrier::pass(uint32_t barrier, Thread& thread, std::unique_lock<std::mu
   node_.incorporate(down);
   everybody_ = node_.intervals.known();
   everybody_[node_.me()] = told;
+  node_.checker.synchronize(Synchronization::kBarrier, barrier);
+  node_.intervals.order_after(node_.intervals.known());
   return down;
 }
 

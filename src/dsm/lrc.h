@@ -94,7 +94,7 @@ class LrcProtocol : public Protocol {
   virtual void collect_forget(const VectorTime& upto);
 
  protected:
-  virtual void on_made(LazyPage&, const DiffPtr&) {}
+  virtual void on_made(LazyPage& page, const DiffPtr& diff);
   Node& node_;
 
  private:

@@ -22,13 +22,14 @@ Thread::Thread(Node& its_node) : node(its_node), mailbox(its_node.transport.mail
 Node::Node(Transport& its_transport, const Settings& its_settings)
     : transport(its_transport),
       settings(its_settings),
-      intervals(transport.node(), transport.nodes()),
+      intervals(transport.node(), transport.nodes(), settings.check),
       memory(*this, settings.address, settings.size),
       regions(*this),
       locks(*this),
       barrier(*this),
       conditions(*this),
-      tapeworm(*this) {
+      tapeworm(*this),
+      checker(*this) {
   protocols[WEIR_DSM_SC] = std::make_unique<ScProtocol>(*this);
   protocols[WEIR_DSM_LRC] = std::make_unique<LrcProtocol>(*this);
   protocols[WEIR_DSM_HLRC] = std::make_unique<HlrcProtocol>(*this);
@@ -100,6 +101,10 @@ void Node::receive(Message&& message) {
       return protocols[WEIR_DSM_SC]->on_message(std::move(message));
     case Kind::kPush:
       return tapeworm.on_message(std::move(message));
+    case Kind::kCheckDiffs:
+    case Kind::kCheckSides:
+    case Kind::kRace:
+      return checker.on_message(std::move(message));
     case Kind::kReply:
       break;
   }
@@ -126,6 +131,7 @@ void Node::fetch(Page& page, bool write, Thread& thread, std::unique_lock<std::m
   page.busy = true;
   tapeworm.on_fault(page, write, thread);
   page.protocol->on_fault(page, write, thread, held);
+  if (write) checker.on_write(page, thread);
   page.busy = false;
   changed.notify_all();
 }

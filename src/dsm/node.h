@@ -17,6 +17,7 @@
 #include <string>
 
 #include "dsm/barrier.h"
+#include "dsm/checker.h"
 #include "dsm/conditions.h"
 #include "dsm/counters.h"
 #include "dsm/intervals.h"
@@ -39,6 +40,7 @@ struct Thread {
   Node& node;
   std::unique_ptr<Mailbox> mailbox;
   unsigned worker = 0;             // within the node
+  const void* place = nullptr;     // in the program: what it does last that may make a unit writable
   std::vector<uint32_t> locks;     // held
   // Tapeworm's
   Advice advice;                           // for the next acquire
@@ -101,6 +103,7 @@ class Node {
   Barrier barrier;
   Conditions conditions;
   Tapeworm tapeworm;
+  Checker checker;
   std::vector<Page*> dirty;  // written in the open interval
   unsigned threads = 1;      // in weir_dsm_run
   bool closing_for_program = false;

@@ -26,6 +26,7 @@ enum class Kind : uint8_t {
   kHomeFlush, kHomeFetch,                                                        // hlrc.cc
   kOwnerRequest, kOwnerTake, kOwnerAnswer, kOwnerDone,                         // sc.cc
   kPush,                                                                         // tapeworm.cc
+  kCheckDiffs, kCheckSides, kRace,                                               // checker.cc
 };
 constexpr uint8_t kGroupLock = 0, kGroupBarrier = 1, kGroupFlush = 2, kGroupData = 3;
 

@@ -1,6 +1,8 @@
 // A trap of a region is a fault of its unit; the handler runs on the thread that trapped, as that of a page does.
 #include "dsm/regions.h"
 
+#include <ucontext.h>
+
 #include "dsm/api.h"
 #include "dsm/failure.h"
 #include "dsm/node.h"
@@ -13,6 +15,7 @@ namespace {
 void on_trap(weir_region_trap* trap) {
   Page& page = *static_cast<Page*>(trap->context);
   Thread& thread = this_thread();
+  thread.place = reinterpret_cast<const void*>(static_cast<const ucontext_t*>(trap->ucontext)->uc_mcontext.gregs[REG_RIP]);
   std::unique_lock<std::mutex> held(thread.node.mutex);
   thread.node.fetch(page, trap->access & PROT_WRITE, thread, held);
 }

@@ -53,13 +53,14 @@ Settings Settings::from_environment() {
   settings.threads = static_cast<unsigned>(number("WEIR_DSM_THREADS", 1, 1, 1024));
   settings.tree = static_cast<unsigned>(number("WEIR_DSM_TREE", settings.tree, 1, 1024));
   settings.statistics = word("WEIR_DSM_STATS", kSwitch, 0);
+  settings.check = word("WEIR_DSM_CHECK", kSwitch, 0);
   settings.waits = word("WEIR_DSM_WAITS", kSwitch, 0);
   return settings;
 }
 
 std::string Settings::common() const {
   return "protocol " + std::to_string(protocol) + ", tapes " + std::to_string(static_cast<int>(tapes)) + ", size " + std::to_string(size) + ", address " +
-         std::to_string(address) + ", threads " + std::to_string(threads) + ", tree " + std::to_string(tree);
+         std::to_string(address) + ", threads " + std::to_string(threads) + ", tree " + std::to_string(tree) + ", check " + std::to_string(check);
 }
 
 }  // namespace weir::dsm

@@ -20,6 +20,7 @@ struct Settings {
   unsigned threads = 1;
   unsigned tree = 4;                            // children of a node in a barrier's tree
   bool statistics = false;
+  bool check = false;                           // look for races
   bool waits = false;                           // say who waits, while nothing happens
 
   // Reads the environment. Ends the job where a value makes no sense.

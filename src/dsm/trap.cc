@@ -9,6 +9,7 @@
 
 #include "dsm/api.h"
 #include "dsm/failure.h"
+#include "dsm/places.h"
 #include "weir/region.h"
 
 namespace weir::dsm {
@@ -27,7 +28,10 @@ void on_segv(int signal, siginfo_t* info, void* context) {
     for (std::atomic<Node*>& one : watched) {
       Node* node = one.load(std::memory_order_acquire);
       if (!node || !node->memory.segment.contains(info->si_addr)) continue;
-      node->on_fault(info->si_addr, write, this_thread());
+      Thread& thread = this_thread();
+      thread.place = reinterpret_cast<const void*>(static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]);
+      if (write && node->settings.check) thread.place = outside_libc(thread.place);
+      node->on_fault(info->si_addr, write, thread);
       errno = saved;
       return;
     }
