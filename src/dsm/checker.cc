@@ -68,7 +68,7 @@ std::string get_text(Message& message) {
 void Checker::synchronize(Synchronization::Kind kind, uint32_t number) {
   if (!node_.settings.check) return;
   node_.close_interval(true);
-  began_ = {kind, number, ++times_[{kind, number}]};
+  if (kind != Synchronization::kBarrier || number != kCollect) began_ = {kind, number, ++times_[{kind, number}]};
 }
 
 void Checker::on_write(Page& page, Thread& thread) {

@@ -72,10 +72,10 @@ class Checker {
   uint64_t finish(Thread& thread, std::unique_lock<std::mutex>& held);
   void on_message(Message&& message);
 
-  // For tests: those that this node has found, and how many diffs it had to ask for.
+  // For tests: those that this node has found, where it keeps them, and how many diffs it had to ask for.
   std::vector<Race> races;
-  uint64_t asked = 0;
   bool keeps = false;
+  uint64_t asked = 0;
 
  private:
   struct Written {

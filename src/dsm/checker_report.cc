@@ -28,7 +28,6 @@ std::string barrier_name(uint32_t number) {
     case kFinish: return "weir_dsm_finish";
     case kShare: return "weir_dsm_share";
     case kTotals: return "weir_dsm_counters_total";
-    case kCollect: return "a barrier of the library";
     case kCheckpoint: return "a checkpoint";
     default: return number >= kReductions ? "a reduction of " + std::to_string(number - kReductions) : "barrier " + std::to_string(number);
   }

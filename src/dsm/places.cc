@@ -18,6 +18,8 @@ namespace weir::dsm {
 
 namespace {
 
+constexpr size_t kMostOfName = 80;
+
 // What a command prints; empty: it cannot be started, or fails.
 std::string output_of(const std::vector<std::string>& command) {
   int ends[2];
@@ -47,7 +49,8 @@ std::string joined(const std::string& text) {
   const size_t end = text.find('\n');
   if (end == std::string::npos) return {};
   std::string line = text.substr(end + 1, text.find_first_of(" \n", end + 1) - end - 1);
-  const std::string function = text.substr(0, end);
+  std::string function = text.substr(0, end);
+  if (function.size() > kMostOfName) function = function.substr(0, kMostOfName) + "...";
   if (line.substr(0, 2) == "??" || line.empty()) return {};
   return function.substr(0, 2) == "??" ? line : function + " " + line;
 }
