@@ -117,7 +117,8 @@ class Checker {
   std::set<std::string> told_;
   uint64_t happened_ = 0, sent_ = 0;
   // Node 0: what all have found
-  std::map<std::string, uint32_t> printed_;  // allocation and places: how often
+  std::set<std::string> known_;              // bytes and places: other pairs of nodes have the same race
+  std::map<std::string, uint32_t> printed_;  // allocation and places: races
   uint64_t received_ = 0;
 };
 

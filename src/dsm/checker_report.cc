@@ -103,8 +103,10 @@ void Checker::on_race(Message&& message) {
   if (message.bad()) fail("a damaged message from node %u", message.header.from);
   received_++;
   node_.changed.notify_all();
+  const std::string places(key.begin(), key.end());
+  if (!known_.insert(places + " " + std::to_string(unit) + " " + std::to_string(run.offset)).second) return;
   const Memory::Found memory = node_.memory.find(unit, run.offset);
-  if (++printed_[memory.name + " " + std::string(key.begin(), key.end())] > kMostAlike) return;
+  if (++printed_[memory.name + " " + places] > kMostAlike) return;
   char where[200];
   if (memory.address) {
     snprintf(where, sizeof where, " at %p, ", static_cast<const void*>(memory.address));

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <fcntl.h>
+#include <gnu/libc-version.h>
 #include <link.h>
 #include <spawn.h>
 #include <string.h>
@@ -95,7 +96,7 @@ std::string short_line(const std::string& described) {
 }
 
 const void* outside_libc(const void* instruction) {
-  static const void* const libc = start_of_file(reinterpret_cast<const void*>(&::getpid));
+  static const void* const libc = start_of_file(reinterpret_cast<const void*>(&gnu_get_libc_version));
   if (!libc || start_of_file(instruction) != libc) return instruction;
   void* frames[48];
   const int count = backtrace(frames, 48);

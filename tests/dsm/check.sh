@@ -30,7 +30,7 @@ for mpirun in $mpiruns; do
 done
 run 0 "$program"
 # No symbolizer: file and offset.
-run 66 env PATH=/nowhere "$(command -v "${mpiruns%%$'\n'*}")" -n 2 "$program"
+run 66 "${mpiruns%%$'\n'*}" -n 2 env PATH=/nowhere "$program"
 grep -q 'first write to the unit in that interval: .*/dsm_race+0x[0-9a-f]*$' out || bad "without a symbolizer"
 
 launch=("${mpiruns%%$'\n'*}" -n 4)
