@@ -114,9 +114,9 @@ void run_random(const Setup& setup, uint64_t seed) {
       logs[node].push_back({Event::kWrite, word});
     };
     // Words by their number: of a lock, of a node, or of nobody.
-    const auto of_lock = [&](uint32_t lock) { return static_cast<uint32_t>(random() % 60) * 32 + lock; };
-    const auto of_node = [&] { return static_cast<uint32_t>(random() % 60) * 32 + 8 + node; };
-    const auto of_nobody = [&] { return static_cast<uint32_t>(random() % 60) * 32 + 20 + static_cast<uint32_t>(random() % 2); };
+    const auto of_lock = [&](uint32_t lock) { return static_cast<uint32_t>(random() % 6) * 340 + lock; };
+    const auto of_node = [&] { return static_cast<uint32_t>(random() % 6) * 340 + 8 + node; };
+    const auto of_nobody = [&] { return static_cast<uint32_t>(random() % 6) * 340 + 20 + static_cast<uint32_t>(random() % 2); };
     for (uint32_t round = 0; round < kRounds; round++) {
       for (int i = 0; i < 14; i++) {
         switch (random() % 8) {
@@ -142,7 +142,7 @@ void run_random(const Setup& setup, uint64_t seed) {
           case 3:
           case 4: write(of_node()); break;
           case 5:
-            if (random() % 4 == 0) write(of_nobody());
+            if (random() % 2) write(of_nobody());
             break;
           default: sum += words[random() % kWords];
         }
