@@ -389,7 +389,7 @@ TEST(Checker, Report) {
         weir_dsm_unlock(3);
       } else {
         words[5] = round + 16;
-        memset(const_cast<uint64_t*>(words + 600), static_cast<int>(round), 1000);
+        memset(const_cast<uint64_t*>(words + 600), static_cast<int>(round + 16), 1000);
       }
     }
   });
