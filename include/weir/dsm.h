@@ -26,8 +26,8 @@ extern "C" {
 /* --- Start and end */
 
 /* Collective, before any other call. Initializes MPI, unless the program has; then arguments are left alone, else MPI may take its own from them (NULL is well).
- * Settings come from the environment: WEIR_DSM_PROTOCOL, WEIR_DSM_TAPES, WEIR_DSM_SIZE and others (docs/DSM.md). SIGQUIT prints who waits for whom, unless the
- * program handles it. */
+ * Settings come from the environment: WEIR_DSM_PROTOCOL, WEIR_DSM_TAPES, WEIR_DSM_SIZE and others (docs/DSM.md). WEIR_DSM_CHECK=1 looks for races. SIGQUIT prints who
+ * waits for whom, unless the program handles it. */
 void weir_dsm_start(int *argc, char ***argv);
 /* Collective. Waits for all nodes. Shared memory is gone afterwards. */
 void weir_dsm_finish(void);

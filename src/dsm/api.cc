@@ -35,7 +35,9 @@ Block attributes_of(const weir_dsm_attributes* given, UnitKind kind) {
   const weir_dsm_attributes& wanted = given ? *given : none;
   Block block;
   block.kind = kind;
-  block.protocol = static_cast<uint8_t>(wanted.protocol == WEIR_DSM_DEFAULT ? node().settings.protocol : wanted.protocol);
+  const Settings& settings = node().settings;
+  const weir_dsm_protocol usual = settings.check ? WEIR_DSM_LRC : settings.protocol;
+  block.protocol = static_cast<uint8_t>(wanted.protocol == WEIR_DSM_DEFAULT ? usual : wanted.protocol);
   block.home = static_cast<uint8_t>(wanted.home);
   block.home_node = wanted.home_node;
   block.unit_pages = wanted.pages ? wanted.pages : 1;
@@ -59,8 +61,9 @@ Page& announced(const void* address, Thread& thread) {
   return *page;
 }
 
-void access(const void* address, bool write) {
+void access(const void* address, bool write, const void* caller) {
   Thread& thread = this_thread();
+  thread.sight.program_counter = static_cast<const char*>(caller) - 1;  // in the call
   InRuntime held(thread);
   thread.node.fetch(announced(address, thread), write, thread, held);
 }
@@ -160,6 +163,8 @@ void weir_dsm_start(int* argc, char*** argv) {
 
 void weir_dsm_finish(void) {
   Thread& thread = this_thread();
+  const bool is_first = thread.node.me() == 0;  // one node's status is the job's; the others may have something to do yet
+  uint64_t races;
   if (!thread.locks.empty()) fail("weir_dsm_finish while lock %u is held", thread.locks.front());
   thread.node.sight.before_finish(thread);
   {
@@ -169,6 +174,7 @@ void weir_dsm_finish(void) {
       const std::string why = stream->finish(thread.node.recorded_by(), thread.node.measured());
       if (!why.empty()) fail("the recording is not complete: %s", why.c_str());
     }
+    races = thread.node.checker.finish(thread, held);
   }
   thread.node.sight.report(thread);
   current.reset();
@@ -179,6 +185,7 @@ void weir_dsm_finish(void) {
   transport.reset();
   bootstrap->finish();
   bootstrap.reset();
+  if (races && is_first) end_with(kRaces);
 }
 
 void weir_dsm_abort(int status, const char* why) { fail_with(status, "%s", why); }
@@ -246,12 +253,13 @@ void weir_dsm_free(void* memory) {
 void weir_dsm_touch(const void* address, size_t size, int write) {
   Thread& thread = this_thread();
   if (size == 0) return;
+  thread.sight.program_counter = static_cast<const char*>(__builtin_return_address(0)) - 1;
   InRuntime held(thread);
   thread.node.touch(static_cast<const uint8_t*>(address), size, write, thread, held);
 }
 
-void weir_dsm_read_access(const void* address) { access(address, false); }
-void weir_dsm_write_access(const void* address) { access(address, true); }
+void weir_dsm_read_access(const void* address) { access(address, false, __builtin_return_address(0)); }
+void weir_dsm_write_access(const void* address) { access(address, true, __builtin_return_address(0)); }
 
 weir_dsm_region weir_dsm_region_alloc(size_t size, const weir_dsm_attributes* attributes) {
   Thread& thread = this_thread();

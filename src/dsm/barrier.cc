@@ -63,6 +63,7 @@ std::shared_ptr<const Barrier::Values> Barrier::arrive(uint32_t barrier, std::ve
     for (auto& bytes : its) values->push_back(std::move(bytes));
   }
   node_.tapeworm.after_barrier();
+  node_.checker.compare(thread, held);
   // Every node finds the same. Only where all threads are here: who waits for a lock has said up to where it knows, and must be told of what came after.
   if (memory_ > node_.settings.collect && (!collective || node_.settings.threads == 1)) node_.collect(thread, held);
   here_ = 0;
@@ -109,6 +110,8 @@ Message Barrier::pass(uint32_t barrier, Thread& thread, std::unique_lock<std::mu
   node_.incorporate(down);
   everybody_ = node_.intervals.known();
   everybody_[node_.me()] = told;
+  node_.checker.synchronize(Synchronization::kBarrier, barrier);
+  node_.intervals.order_after(node_.intervals.known());
   return down;
 }
 

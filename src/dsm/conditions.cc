@@ -39,8 +39,10 @@ void Conditions::post(uint32_t semaphore, Thread& thread) {
   node_.end_accesses(thread);
   node_.tapeworm.send_for_all();
   node_.close_interval(true);
+  node_.checker.synchronize(Synchronization::kPost, semaphore);
   Message message(static_cast<uint8_t>(Kind::kSemaphorePost), kGroupLock);
   message.put(semaphore);
+  if (node_.settings.check) message.put_list(node_.intervals.order());
   node_.intervals.put_missing(node_.barrier.everybody_knows(), message);
   node_.tell(home(semaphore), std::move(message));
 }
@@ -51,7 +53,10 @@ void Conditions::take(uint32_t semaphore, Thread& thread, std::unique_lock<std::
   Message request(static_cast<uint8_t>(Kind::kSemaphoreWait), kGroupLock);
   request.put(semaphore);
   Message reply = node_.ask(home(semaphore), std::move(request), thread, held);
+  const VectorTime order = node_.settings.check ? reply.get_list<uint32_t>() : VectorTime();
+  node_.checker.synchronize(Synchronization::kTake, semaphore);
   node_.incorporate(reply);
+  node_.intervals.order_after(order);
 }
 
 void Conditions::on_message(Message&& message) {

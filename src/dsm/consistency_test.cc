@@ -21,6 +21,7 @@ struct Setup {
   unsigned pages = 1;        // of a unit; 0: one annotated unit
   uint64_t collect = uint64_t{1} << 30;
   bool statistics = false;
+  bool check = false;        // nothing is reported
 };
 
 class Cluster : public TestCluster {
@@ -35,6 +36,7 @@ class Cluster : public TestCluster {
     settings.tapes = setup.tapes;
     settings.collect = setup.collect;
     settings.statistics = setup.statistics;
+    settings.check = setup.check;
     settings.tree = 2;
     return settings;
   }
@@ -59,6 +61,7 @@ struct Memory64 {
 void run_random(const Setup& setup, uint64_t seed) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   Cluster cluster(setup, seed);
+  for (NodeId node = 0; node < setup.nodes; node++) cluster.node(node * setup.threads).checker.keeps = true;
   std::atomic<uint64_t> offset{0};
   std::atomic<uint64_t> sections{0};
   std::atomic<uint64_t> wrong_plain{0}, wrong_locked{0}, wrong_sum{0};
@@ -143,6 +146,7 @@ void run_random(const Setup& setup, uint64_t seed) {
   EXPECT_EQ(wrong_plain, 0u);
   EXPECT_EQ(wrong_locked, 0u);
   EXPECT_EQ(wrong_sum, 0u);
+  for (NodeId node = 0; node < setup.nodes; node++) EXPECT_TRUE(cluster.node(node * setup.threads).checker.races.empty());
 }
 
 void run_seeds(const Setup& setup, uint64_t first, uint64_t count) {
@@ -185,6 +189,12 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"ScAnnotated", {.protocol = WEIR_DSM_SC, .pages = 0}},
                     Case{"ScThreadsAnnotated", {.protocol = WEIR_DSM_SC, .nodes = 3, .threads = 2, .delay = 50, .pages = 0}},
                     Case{"Sc", {.protocol = WEIR_DSM_SC}},
+                    Case{"Checked", {.nodes = 4, .check = true}}, Case{"CheckedDelays", {.nodes = 5, .delay = 300, .check = true}},
+                    Case{"CheckedTapes", {.tapes = Tapes::kCalled, .nodes = 4, .delay = 100, .check = true}},
+                    Case{"CheckedAuto", {.tapes = Tapes::kAuto, .nodes = 4, .delay = 100, .check = true}},
+                    Case{"CheckedThreads", {.tapes = Tapes::kCalled, .nodes = 3, .threads = 2, .delay = 100, .check = true}}, Case{"CheckedFourPages", {.pages = 4, .check = true}},
+                    Case{"CheckedAnnotated", {.tapes = Tapes::kCalled, .pages = 0, .check = true}}, Case{"CheckedHlrc", {.protocol = WEIR_DSM_HLRC, .check = true}},
+                    Case{"CheckedCollects", {.tapes = Tapes::kAuto, .nodes = 4, .delay = 100, .collect = 20000, .check = true}},
                     Case{"ScThreadsDelays", {.protocol = WEIR_DSM_SC, .nodes = 3, .threads = 2, .delay = 100}}),
     [](const auto& one) { return one.param.name; });
 

@@ -1,5 +1,5 @@
 // Layout of intervals in a message: their number, then for each: node, index, time (one number for each node), number of runs, and each run of units as
-// first and count. Notices of arrays are runs, so an interval that wrote a thousand neighbouring pages has eight bytes of them.
+// first and count; where races are looked for, its order (one number for each node). Notices of arrays are runs, so an interval that wrote a thousand neighbouring pages has eight bytes of them.
 #include "dsm/intervals.h"
 
 #include <algorithm>
@@ -21,9 +21,10 @@ void put_interval(const Interval& interval, Message& message) {
     }
   }
   message.put_list(runs);
+  message.put_bytes(interval.order.data(), interval.order.size() * sizeof(uint32_t));
 }
 
-IntervalPtr get_interval(Message& message, size_t nodes) {
+IntervalPtr get_interval(Message& message, size_t nodes, bool has_order) {
   auto interval = std::make_shared<Interval>();
   interval->id.node = message.get<uint16_t>();
   interval->id.index = message.get<uint32_t>();
@@ -32,6 +33,9 @@ IntervalPtr get_interval(Message& message, size_t nodes) {
   for (const auto& [first, count] : message.get_list<UnitRun>()) {
     for (uint32_t i = 0; i < count; i++) interval->units.push_back(first + i);
   }
+  if (!has_order) return interval;
+  interval->order.resize(nodes);
+  if (const void* order = message.get_bytes(nodes * sizeof(uint32_t))) memcpy(interval->order.data(), order, nodes * sizeof(uint32_t));
   return interval;
 }
 
@@ -44,8 +48,14 @@ IntervalPtr IntervalLog::close(std::vector<UnitId> units) {
   interval->time = known_;
   interval->time[me_]++;
   interval->units = std::move(units);
+  order_[me_] = interval->id.index;
+  if (checks_) interval->order = order_;
   merge({interval});
   return interval;
+}
+
+void IntervalLog::order_after(const VectorTime& before) {
+  for (NodeId node = 0; node < before.size(); node++) order_[node] = std::max(order_[node], before[node]);
 }
 
 void IntervalLog::put_missing(const VectorTime& theirs, Message& message) const {
@@ -66,7 +76,7 @@ uint32_t IntervalLog::put_own(uint32_t index, Message& message) const {
 std::vector<IntervalPtr> IntervalLog::get(Message& message) const {
   std::vector<IntervalPtr> found;
   for (uint32_t count = message.get<uint32_t>(); count > 0 && !message.bad(); count--) {
-    IntervalPtr interval = get_interval(message, known_.size());
+    IntervalPtr interval = get_interval(message, known_.size(), checks_);
     if (interval->id.node < known_.size() && interval->id.index > known_[interval->id.node]) found.push_back(std::move(interval));
   }
   return found;
@@ -103,7 +113,7 @@ void IntervalLog::forget(const VectorTime& upto) {
 }
 
 void IntervalLog::set_known(const VectorTime& known) {
-  known_ = known;
+  known_ = order_ = known;
   memory_ = 0;
   for (NodeId node = 0; node < logs_.size(); node++) logs_[node] = {known[node] + 1, {}};
 }

@@ -13,6 +13,7 @@ struct Interval {
   IntervalId id;
   VectorTime time;              // what its node knew when it was closed; time[id.node] == id.index
   std::vector<UnitId> units;    // written in it, sorted
+  VectorTime order;             // WEIR_DSM_CHECK: which intervals the program's synchronization puts before it; else empty
 };
 using IntervalPtr = std::shared_ptr<const Interval>;
 
@@ -25,7 +26,8 @@ inline uint64_t stamp_of(const VectorTime& time) {
 
 class IntervalLog {
  public:
-  IntervalLog(NodeId me, NodeId nodes) : me_(me), known_(nodes), logs_(nodes) {}
+  // `checks`: intervals have their order.
+  IntervalLog(NodeId me, NodeId nodes, bool checks = false) : me_(me), checks_(checks), known_(nodes), order_(nodes), logs_(nodes) {}
 
   // Invariant: of each node, all intervals up to known()[node] are here, but for those that forget() has dropped.
   const VectorTime& known() const { return known_; }
@@ -39,6 +41,10 @@ class IntervalLog {
   // Reads what one of these wrote; answers those that are new here, of each node in order. They are not known before merge() has been called with them.
   std::vector<IntervalPtr> get(Message& message) const;
   void merge(const std::vector<IntervalPtr>& intervals);
+
+  // What is ordered before this node's open interval. Less than is known: a lock brings all that its giver knows, but orders only what came before its release.
+  const VectorTime& order() const { return order_; }
+  void order_after(const VectorTime& before);
 
   // NULL: unknown or forgotten.
   const Interval* find(IntervalId id) const;
@@ -55,7 +61,8 @@ class IntervalLog {
   };
 
   NodeId me_;
-  VectorTime known_;
+  bool checks_;
+  VectorTime known_, order_;
   std::vector<Log> logs_;
   uint64_t memory_ = 0;
 };

@@ -5,7 +5,7 @@
 // on with the giver's, and the home need not know.
 //
 // Messages: request: lock, flags (1: only if it is free), asker's vector time, then what Tapeworm adds. Forward: lock, flags, the turn before, its own, and the rest of the
-// request. Grant: 1 (or 0: refused), the turn, what Tapeworm adds, intervals.
+// request. Grant: 1 (or 0: refused), the turn, the lock's order if races are looked for, what Tapeworm adds, intervals.
 //
 // Invariants:
 //   1. At most one node has the lock (`here`), in one turn. A node asks only while it has not got it, and only by one thread at a time.
@@ -63,6 +63,7 @@ void Locks::acquire(uint32_t number, Thread& thread, std::unique_lock<std::mutex
   lock.waiting--;
   if (lock.here) {
     take(lock, thread);
+    node_.checker.synchronize(Synchronization::kLock, number);
     node_.tapeworm.on_acquired(number, thread, nullptr);
     return;
   }
@@ -90,8 +91,11 @@ void Locks::take_over(uint32_t number, Thread& thread, Message& grant) {
   lock.here = true;
   take(lock, thread);
   lock.turn = grant.get<uint64_t>();
+  if (node_.settings.check) lock.order = grant.get_list<uint32_t>();
+  node_.checker.synchronize(Synchronization::kLock, number);
   node_.tapeworm.before_grant(number, thread, grant);
   node_.incorporate(grant);
+  node_.intervals.order_after(lock.order);
   node_.tapeworm.on_acquired(number, thread, &grant);
   if (grant.bad()) fail("a damaged grant of lock %u", number);
 }
@@ -102,6 +106,7 @@ bool Locks::try_acquire(uint32_t number, Thread& thread, std::unique_lock<std::m
   if (lock.taken || lock.asking || lock.next) return false;
   if (lock.here) {
     take(lock, thread);
+    node_.checker.synchronize(Synchronization::kLock, number);
     node_.tapeworm.on_acquired(number, thread, nullptr);
     return true;
   }
@@ -117,6 +122,8 @@ void Locks::release(uint32_t number, Thread& thread) {
   Lock& lock = find(number);
   node_.tapeworm.on_release(number, thread);
   node_.tapeworm.send_for_all();
+  node_.checker.synchronize(Synchronization::kUnlock, number);
+  if (node_.settings.check) lock.order = node_.intervals.order();
   lock.taken = false;
   if (node_.sight.timeline.on()) node_.sight.timeline.add({lock.since, nanoseconds_now() - lock.since, {}, number, 0, static_cast<uint16_t>(lock.track), 0, Doing::kHold, 0, 0});
   if (lock.next) grant(number, lock, std::move(*std::exchange(lock.next, nullptr)));
@@ -177,11 +184,12 @@ void Locks::grant(uint32_t number, Lock& lock, Message&& request) {
   const uint64_t turn = request.get<uint64_t>();
   const VectorTime theirs = request.get_list<uint32_t>();
   if (theirs.size() != node_.nodes()) fail("a damaged request for lock %u", number);
-  node_.close_interval();
+  if (!node_.settings.check) node_.close_interval();  // else its release has, and what was written since is not the lock's
   Message grant(static_cast<uint8_t>(Kind::kReply), kGroupLock);
   grant.put(uint8_t{1});
   const bool is_try = request.body[sizeof number] & kTry;
   grant.put(is_try ? lock.turn : turn);
+  if (node_.settings.check) grant.put_list(lock.order);
   Message added(0);
   node_.tapeworm.add_to_lock_grant(number, theirs, request, added);
   grant.put_list(added.body);

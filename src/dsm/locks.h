@@ -42,6 +42,7 @@ class Locks {
     uint32_t waiting = 0;          // threads of this node that want it
     NodeId given_to = kNoNode;     // whom this node gave it to last
     std::unique_ptr<Message> next; // the request to serve when it is released
+    VectorTime order;              // WEIR_DSM_CHECK: what came before its last release
   };
 
   Lock& find(uint32_t lock);

@@ -97,13 +97,16 @@ void LrcProtocol::on_interval_closed(const Interval&, const std::vector<Page*>& 
   RightChanges changes(node_.memory.segment);
   for (Page* base : pages) {
     LazyPage& page = lazy(*base);
-    if (page.kind == UnitKind::kPages ? page.shared || node_.tapeworm.closes_exactly() : node_.closing_for_program) {
+    if (page.kind == UnitKind::kPages ? page.shared || node_.settings.check || node_.tapeworm.closes_exactly() : node_.closing_for_program) {
       page.dirty = false;
       if (page.right == Right::kWrite) changes.add(page, Right::kRead);
     } else {
       add_dirty(page);
     }
   }
+  if (!node_.settings.check) return;
+  changes.apply();
+  for (Page* page : pages) make_diff(lazy(*page), changes, true);  // of this interval and no other
 }
 
 void LrcProtocol::close_for(LazyPage& page) {
@@ -111,6 +114,7 @@ void LrcProtocol::close_for(LazyPage& page) {
   node_.record_interval(*interval);
   node_.tapeworm.on_interval_closed(*interval);
 }
+void LrcProtocol::on_made(LazyPage& page, const DiffPtr& diff) { node_.checker.on_made(page, diff); }
 
 void LrcProtocol::make_diff(LazyPage& page, RightChanges& changes, bool closed) {
   if (!page.twin) return;

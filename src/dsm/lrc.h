@@ -101,7 +101,7 @@ class LrcProtocol : public Protocol {
   virtual void collect_forget(const VectorTime& upto);
 
  protected:
-  virtual void on_made(LazyPage&, const DiffPtr&) {}
+  virtual void on_made(LazyPage& page, const DiffPtr& diff);
   void add_dirty(LazyPage& page);
   void drop_dirty(LazyPage& page);
   // What another node has of the page. REQUIRES: it holds all that the copy here holds, but for what is written here since the twin was made, which stays.

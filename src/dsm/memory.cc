@@ -145,6 +145,7 @@ void Memory::on_message(Message&& message) {
 void Memory::add_block(const Block& block) {
   if (block.number >= blocks_.size()) blocks_.resize(block.number + 1);
   blocks_[block.number] = block;
+  if (node_.settings.check && block.protocol == WEIR_DSM_HLRC) blocks_[block.number].protocol = WEIR_DSM_LRC;  // diffs of each interval are LRC's
   if (block.kind != UnitKind::kRegion) by_offset_[block.offset] = block.number;
   if (block.kind == UnitKind::kAnnotated) segment.protect(block.offset, page_up(block.size), Right::kWrite);
   const bool is_pages = block.kind == UnitKind::kPages;
@@ -293,6 +294,22 @@ bool Memory::is_freed(UnitId unit) const {
   if (is_object(unit)) return blocks_[unit - kObjectUnits].freed;
   const Block* block = block_at(uint64_t{unit} * kPageSize);
   return block && block->freed;
+}
+
+Memory::Found Memory::find(UnitId unit, uint64_t offset) const {
+  if (is_object(unit)) {
+    const Block& block = blocks_[unit - kObjectUnits];
+    return {block.kind == UnitKind::kRegion ? nullptr : segment.program() + block.offset + offset, offset, block.size, block.name};
+  }
+  const uint64_t at = uint64_t{unit} * kPageSize + offset;
+  const auto next = allocations_.upper_bound(at);
+  if (next != allocations_.begin()) {
+    const Allocation& allocation = std::prev(next)->second;
+    if (at - allocation.offset < allocation.size) return {segment.program() + at, at - allocation.offset, allocation.size, allocation.name};
+  }
+  const Block* block = block_at(at);
+  if (!block) return {segment.program() + at, 0, 0, "nothing"};
+  return {segment.program() + at, at - block->offset, block->size, block->name};
 }
 
 std::string Memory::describe(UnitId unit) const {

@@ -68,6 +68,13 @@ class Memory {
   size_t blocks() const { return blocks_.size(); }
   // For reports: "grid + 4096 (64 KiB, app.cc:12)". Node 0 knows single allocations, others their blocks.
   std::string describe(UnitId unit) const;
+  // A byte of a unit, and the allocation that it lies in: on node 0 the single one, elsewhere its block.
+  struct Found {
+    const uint8_t* address;  // NULL: in a region
+    uint64_t offset, size;
+    std::string name;
+  };
+  Found find(UnitId unit, uint64_t offset) const;
   template <typename Visit>
   void each_page(Visit visit) {
     for (auto& [id, page] : pages_) visit(*page);

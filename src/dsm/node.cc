@@ -45,13 +45,14 @@ Node::Node(Transport& its_transport, const Settings& its_settings)
     : transport(its_transport),
       settings(its_settings),
       sight(*this, settings),
-      intervals(transport.node(), transport.nodes()),
+      intervals(transport.node(), transport.nodes(), settings.check),
       memory(*this, settings.address, settings.size),
       regions(*this),
       locks(*this),
       barrier(*this),
       conditions(*this),
-      tapeworm(*this) {
+      tapeworm(*this),
+      checker(*this) {
   protocols[WEIR_DSM_SC] = std::make_unique<ScProtocol>(*this);
   protocols[WEIR_DSM_LRC] = std::make_unique<LrcProtocol>(*this);
   protocols[WEIR_DSM_HLRC] = std::make_unique<HlrcProtocol>(*this);
@@ -132,6 +133,10 @@ void Node::receive(Message&& message) {
       return sight.on_message(std::move(message));
     case Kind::kWaits:
       return sight.waits.on_message(std::move(message));
+    case Kind::kCheckDiffs:
+    case Kind::kCheckSides:
+    case Kind::kRace:
+      return checker.on_message(std::move(message));
     case Kind::kReply:
       break;
   }
@@ -173,6 +178,7 @@ void Node::fetch(Page& page, bool write, Thread& thread, std::unique_lock<std::m
   thread.fault_at = at;
   page.protocol->on_fault(page, write, thread, held);
   thread.fault_at = kNowhere;
+  if (write) checker.on_write(page, thread);
   page.busy = false;
   record(counters.now.misses == misses ? &StreamWriter::access : &StreamWriter::miss, page.id, write);
   changed.notify_all();

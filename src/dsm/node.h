@@ -17,6 +17,7 @@
 #include <string>
 
 #include "dsm/barrier.h"
+#include "dsm/checker.h"
 #include "dsm/conditions.h"
 #include "dsm/counters.h"
 #include "dsm/intervals.h"
@@ -141,6 +142,7 @@ class Node {
   Conditions conditions;
   Tapeworm tapeworm;
   std::unique_ptr<StreamWriter> stream;  // NULL: nothing is recorded
+  Checker checker;
   std::vector<Page*> dirty;  // written in the open interval
   unsigned threads = 1;      // in weir_dsm_run
   bool closing_for_program = false;

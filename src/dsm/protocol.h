@@ -28,6 +28,7 @@ enum class Kind : uint8_t {
   kPush,                                                                         // tapeworm.cc
   kSight,                                                                        // sight.cc
   kWaits,                                                                        // waits.cc
+  kCheckDiffs, kCheckSides, kRace,                                               // checker.cc
 };
 const char* name_of_kind(uint8_t kind);  // "page request"
 constexpr uint8_t kGroupLock = 0, kGroupBarrier = 1, kGroupFlush = 2, kGroupData = 3;

@@ -1,6 +1,8 @@
 // A trap of a region is a fault of its unit; the handler runs on the thread that trapped, as that of a page does.
 #include "dsm/regions.h"
 
+#include <ucontext.h>
+
 #include "dsm/api.h"
 #include "dsm/failure.h"
 #include "dsm/node.h"
@@ -14,6 +16,7 @@ void on_trap(weir_region_trap* trap) {
   Page& page = *static_cast<Page*>(trap->context);
   Thread& thread = this_thread();
   InRuntime held(thread);
+  thread.sight.program_counter = reinterpret_cast<const void*>(static_cast<const ucontext_t*>(trap->ucontext)->uc_mcontext.gregs[REG_RIP]);
   const bool write = trap->access & PROT_WRITE;
   (write ? thread.node.counters.now.write_faults : thread.node.counters.now.read_faults)++;
   thread.node.fetch(page, write, thread, held);

@@ -66,13 +66,14 @@ Settings Settings::from_environment() {
   settings.waits = static_cast<unsigned>(number("WEIR_DSM_WAITS", 0, 0, 1'000'000));
   if (const char* directory = getenv("WEIR_DSM_RECORD")) settings.record = directory;
   if (!settings.record.empty() && settings.protocol == WEIR_DSM_SC) fail("WEIR_DSM_RECORD with WEIR_DSM_PROTOCOL=sc: what that tells depends on chance; record under lrc, and predict sc from it");
+  settings.check = number("WEIR_DSM_CHECK", 0, 0, 1);
   return settings;
 }
 
 std::string Settings::common() const {
   return "protocol " + std::to_string(protocol) + ", tapes " + std::to_string(static_cast<int>(tapes)) + ", size " + std::to_string(size) + ", address " +
          std::to_string(address) + ", threads " + std::to_string(threads) + ", tree " + std::to_string(tree) + ", statistics " + std::to_string(statistics) + ", timeline " +
-         std::to_string(!timeline.empty()) + ", sharing " + std::to_string(!sharing.empty()) + (record.empty() ? "" : ", recorded");
+         std::to_string(!timeline.empty()) + ", sharing " + std::to_string(!sharing.empty()) + ", check " + std::to_string(check) + (record.empty() ? "" : ", recorded");
 }
 
 }  // namespace weir::dsm

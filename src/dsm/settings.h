@@ -26,6 +26,7 @@ struct Settings {
   unsigned waits = 0;                           // seconds after which a wait is told; 0: never
 
   std::string record;                           // directory for what weir-dsm-predict replays; empty: nothing is recorded
+  bool check = false;                           // look for races
 
   // Reads the environment. Ends the job where a value makes no sense.
   static Settings from_environment();

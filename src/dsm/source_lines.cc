@@ -3,7 +3,9 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <fcntl.h>
+#include <gnu/libc-version.h>
 #include <link.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -19,6 +21,7 @@ namespace weir::dsm {
 namespace {
 
 constexpr size_t kAtOnce = 256;  // places in one command line
+constexpr size_t kMostOfName = 60;
 
 std::string base_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
@@ -80,7 +83,12 @@ std::string output_of(const std::vector<std::string>& command) {
 std::string without_parameters(std::string function) {
   static const std::string kUnnamed = "(anonymous namespace)::";
   for (size_t at; (at = function.find(kUnnamed)) != std::string::npos;) function.erase(at, kUnnamed.size());
-  return function.substr(0, function.find('('));
+  int depth = 0;  // of template arguments, which have parentheses of their own
+  for (size_t at = 0; at < function.size(); at++) {
+    depth += function[at] == '<' ? 1 : function[at] == '>' ? -1 : 0;
+    if (function[at] == '(' && depth <= 0) return function.substr(0, at);
+  }
+  return function;
 }
 
 // "0x11d9", then for each function, the innermost first, its name and a line "/path/sor.cc:88 (discriminator 2)".
@@ -89,11 +97,17 @@ std::string line_in(const std::vector<std::string>& lines) {
   for (size_t i = 0; i + 1 < lines.size(); i += 2) {
     std::string where = base_of(lines[i + 1].substr(0, lines[i + 1].find(" (")));
     if (where.empty() || where[0] == '?' || where.find(":?") != std::string::npos || where.ends_with(":0")) continue;
-    const std::string function = without_parameters(lines[i]);
+    std::string function = without_parameters(lines[i]);
+    if (function.size() > kMostOfName) function.clear();
     best = where + (function.empty() || function[0] == '?' ? "" : " in " + function);
     if (lines[i + 1].find("/weir/dsm.hpp:") == std::string::npos) return best;
   }
   return best;
+}
+
+const void* start_of_file(const void* instruction) {
+  Dl_info found;
+  return dladdr(instruction, &found) ? found.dli_fbase : nullptr;
 }
 
 }  // namespace
@@ -118,6 +132,20 @@ CodePlace place_in(const std::string& text) {
   char* end;
   const uint64_t offset = strtoull(text.c_str() + plus + 3, &end, 16);
   return *end ? CodePlace() : CodePlace{text.substr(0, plus), offset};
+}
+
+const void* outside_libc(const void* program_counter) {
+  static const void* const libc = start_of_file(reinterpret_cast<const void*>(&gnu_get_libc_version));
+  if (!libc || start_of_file(program_counter) != libc) return program_counter;
+  void* frames[48];
+  const int count = backtrace(frames, 48);
+  int at = 0;
+  while (at < count && frames[at] != program_counter) at++;
+  while (++at < count) {
+    const void* call = static_cast<const uint8_t*>(frames[at]) - 1;
+    if (start_of_file(call) != libc) return call;
+  }
+  return program_counter;
 }
 
 void SourceLines::want(const std::string& name) {

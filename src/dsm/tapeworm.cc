@@ -231,7 +231,7 @@ void Tapeworm::open_pages(std::vector<UnitId> units, uint32_t by, bool is_lock) 
     if (page.right == Right::kWrite) continue;
     LockTape* lock = is_lock ? &locks_[by] : nullptr;
     const auto use = lock ? lock->units.find(unit) : std::map<UnitId, Use>::iterator();
-    const bool predicts_write = page.kind == UnitKind::kPages && lock && use != lock->units.end() && use->second.written;
+    const bool predicts_write = page.kind == UnitKind::kPages && !node_.settings.check && lock && use != lock->units.end() && use->second.written;
     if (measures() || (!predicts_write && sample_++ % kSampling == 0)) {
       changes.add(page, Right::kNone);
       page.pushed = true;
@@ -281,6 +281,7 @@ void Tapeworm::tell_push(NodeId to, const ForAll& data) {
   Message message(static_cast<uint8_t>(Kind::kPush), kGroupFlush);
   message.put(data.count);
   message.put_bytes(data.diffs.body.data(), data.diffs.body.size());
+  message.put(node_.barrier.passed());
   node_.tell(to, std::move(message));
 }
 
@@ -302,6 +303,9 @@ void Tapeworm::send_for_all() {
 void Tapeworm::on_message(Message&& message) {
   if (hooks.on_message(message)) return;
   keep_of_all(message);
+  const std::vector<UnitId> units = std::exchange(brought_, {});
+  auto& pushed = pushed_[message.get<uint32_t>()];
+  pushed.insert(pushed.end(), units.begin(), units.end());
   pushes_received_++;
   node_.changed.notify_all();
 }
@@ -397,7 +401,11 @@ void Tapeworm::before_barrier_release(uint32_t pushes, std::vector<uint8_t> advi
 void Tapeworm::after_barrier() {
   last_barrier_ = barrier_;
   called_replay_ = false;
-  if (!brought_.empty()) open_pages(std::exchange(brought_, {}), 0, false);
+  std::vector<UnitId> units = std::exchange(brought_, {});
+  for (; !pushed_.empty() && pushed_.begin()->first <= node_.barrier.passed(); pushed_.erase(pushed_.begin())) {
+    units.insert(units.end(), pushed_.begin()->second.begin(), pushed_.begin()->second.end());
+  }
+  if (!units.empty()) open_pages(std::move(units), 0, false);
   hooks.barrier_leave(barrier_);
 }
 

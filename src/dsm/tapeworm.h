@@ -172,7 +172,8 @@ class Tapeworm {
   std::vector<uint32_t> pushes_;                    // messages since the last barrier, to each node
   uint32_t pushes_received_ = 0;                    // messages, less those that barriers have waited for
   ForAll for_all_;
-  std::vector<UnitId> brought_;                     // by pushes since the last barrier
+  std::vector<UnitId> brought_;                     // by the message that is read
+  std::map<uint32_t, std::vector<UnitId>> pushed_;  // units that pushes brought, by the round of barriers that they belong to: a fast node's are early
   uint32_t sample_ = 0;
   bool closes_exactly_ = false;
   VectorTime known_before_;

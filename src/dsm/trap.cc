@@ -9,6 +9,7 @@
 
 #include "dsm/api.h"
 #include "dsm/failure.h"
+#include "dsm/source_lines.h"
 #include "weir/region.h"
 
 namespace weir::dsm {
@@ -29,6 +30,7 @@ void on_segv(int signal, siginfo_t* info, void* context) {
       if (!node || !node->memory.segment.contains(info->si_addr)) continue;
       Thread& thread = this_thread();
       thread.sight.program_counter = reinterpret_cast<const void*>(static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]);
+      if (write && (node->settings.check || !node->settings.sharing.empty())) thread.sight.program_counter = outside_libc(thread.sight.program_counter);
       node->on_fault(info->si_addr, write, thread);
       errno = saved;
       return;
