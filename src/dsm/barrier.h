@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dsm/message.h"
+#include "weir/dsm.h"
 
 namespace weir::dsm {
 
@@ -17,6 +18,8 @@ struct Thread;
 
 // Barriers that the library calls itself, apart from the program's numbers.
 constexpr uint32_t kFinish = 0xffff'0000, kShare = 0xffff'0001, kTotals = 0xffff'0002, kCollect = 0xffff'0003, kCheckpoint = 0xffff'0004, kReductions = 0xfffe'0000;
+// A reduction's: each with operation, type and number of elements of its own.
+constexpr uint32_t reduction_of(weir_dsm_operation operation, bool is_real, uint32_t count) { return kReductions + (operation << 12 | uint32_t{is_real} << 11 | count); }
 
 class Barrier {
  public:
@@ -30,10 +33,14 @@ class Barrier {
   // Inside a barrier: another one, of the nodes.
   void pass_collecting(Thread& thread, std::unique_lock<std::mutex>& held);
   void on_message(Message&& message);
+  // A thread of weir_dsm_run ends, and will arrive at no barrier any more; all have.
+  void worker_ends(unsigned worker);
+  void all_workers_ended() { ended_.clear(); }
   // How many this node has passed.
   uint32_t passed() const { return passed_; }
-  // What all nodes have known since the last one.
+  // What all nodes have known since the last one, and which that was.
   const VectorTime& everybody_knows() const { return everybody_; }
+  uint32_t round() const { return round_; }
   // "barrier 2: 3 of 4 children, 1 of 2 threads" where somebody waits.
   std::string describe() const;
 
@@ -56,6 +63,7 @@ class Barrier {
   uint32_t child_count() const;
   Message pass(uint32_t barrier, Thread& thread, std::unique_lock<std::mutex>& held);
   void check_name(uint32_t barrier, NodeId of);
+  [[noreturn]] void miss(unsigned ended, unsigned waiting) const;
   void up_or_down();
   void put_part(const Part& part, Message& message) const;
   void tell_down(const Message& down);
@@ -63,6 +71,7 @@ class Barrier {
   Node& node_;
   uint32_t passed_ = 0;
   VectorTime everybody_;
+  uint32_t round_ = 0;   // with those of collecting
   uint64_t memory_ = 0;  // bytes that all nodes kept at the last one
   // The round that is gathering
   uint32_t name_ = 0;             // number of the barrier that those who are here have called
@@ -73,6 +82,8 @@ class Barrier {
   ReplyTo waiter_;                // this node's thread that waits for the release
   // This node's threads
   unsigned here_ = 0;
+  bool passes_ = false;           // all are here, and one of them is in pass()
+  std::vector<unsigned> ended_;   // of weir_dsm_run
   std::vector<std::pair<unsigned, std::vector<uint8_t>>> local_;
   std::shared_ptr<const Values> result_;
 };

@@ -63,9 +63,9 @@ void ScProtocol::on_fault(Page& base, bool write, Thread& thread, std::unique_lo
   Message grant = node_.ask(page.home, std::move(request), thread, held);
   if (grant.get<uint8_t>()) {
     const uint8_t* bytes = grant.get_bytes(page.size);
-    if (!bytes) fail("a damaged copy of unit %u from node %u", page.id, page.home);
-    memcpy(page.open, bytes, page.size);
+    if (bytes) memcpy(page.open, bytes, page.size);
   }
+  if (grant.bad()) fail("a damaged copy of unit %u from node %u", page.id, page.home);
   page.granted = nanoseconds_now();
   changes.add(page, write ? Right::kWrite : Right::kRead);
   changes.apply();
@@ -73,9 +73,16 @@ void ScProtocol::on_fault(Page& base, bool write, Thread& thread, std::unique_lo
 }
 
 void ScProtocol::on_message(Message&& message) {
-  ScPage& page = sc(node_.memory.page(message.get<UnitId>()));
+  const UnitId unit = message.get<UnitId>();
+  const NodeId from = message.header.from;
+  if (message.bad()) fail("a damaged message from node %u about a unit", from);
+  ScPage& page = sc(node_.memory.page(unit, *this));
+  const auto expect = [&](bool is_expected) {
+    if (!is_expected) fail("a message of kind %u from node %u about unit %u, which nobody waits for", message.header.kind, from, unit);
+  };
   switch (static_cast<Kind>(message.header.kind)) {
     case Kind::kOwnerRequest:
+      expect(page.home == kNoNode || page.home == node_.me());
       page.home = node_.me();
       start(page);
       if (page.serving) {
@@ -84,9 +91,11 @@ void ScProtocol::on_message(Message&& message) {
       }
       return serve(page, std::move(message));
     case Kind::kOwnerTake:
+      expect(page.home == kNoNode || page.home == from);
       while (page.right != Right::kNone && nanoseconds_now() - page.granted < kHold) sched_yield();
       return take_away(page, std::move(message));
     case Kind::kOwnerAnswer:
+      expect(page.serving && page.missing > 0);
       if (message.get<uint8_t>()) {
         const uint8_t* bytes = message.get_bytes(page.size);
         if (!bytes) fail("a damaged copy of unit %u from node %u", page.id, message.header.from);
@@ -95,6 +104,7 @@ void ScProtocol::on_message(Message&& message) {
       if (--page.missing == 0) give(page);
       return;
     default: {  // kOwnerDone
+      expect(page.serving && page.missing == 0 && page.asker.node == from);
       page.serving = false;
       if (page.waiting.empty()) return;
       Message next = std::move(page.waiting.front());
@@ -107,6 +117,7 @@ void ScProtocol::on_message(Message&& message) {
 void ScProtocol::serve(ScPage& page, Message&& request) {
   page.serving = true;
   page.for_write = request.get<uint8_t>();
+  if (request.bad()) fail("a damaged request from node %u for unit %u", request.header.from, page.id);
   page.asker = request.header.reply_to;
   const NodeId asker = page.asker.node;
   page.missing = 1;  // until all have been asked
@@ -144,6 +155,7 @@ void ScProtocol::give(ScPage& page) {
 
 void ScProtocol::take_away(ScPage& page, Message&& message) {
   const bool drop = message.get<uint8_t>(), send = message.get<uint8_t>();
+  if (message.bad()) fail("a damaged message from node %u about unit %u", message.header.from, page.id);
   RightChanges changes(node_.memory.segment);
   if (drop || page.right == Right::kWrite) changes.add(page, drop ? Right::kNone : Right::kRead);
   changes.apply();

@@ -261,6 +261,7 @@ void Tapeworm::on_message(Message&& message) {
   if (hooks.on_message(message)) return;
   const size_t before = brought_.size();
   keep_data(message);
+  if (message.bad()) fail("damaged diffs from node %u", message.header.from);
   node_.counters.now.updates_received += brought_.size() - before;
   pushes_received_++;
   node_.changed.notify_all();
@@ -303,6 +304,7 @@ void Tapeworm::before_barrier_release(uint32_t pushes, std::vector<uint8_t> advi
     const NodeId from = parts.get<uint16_t>();
     const uint32_t barrier = parts.get<uint32_t>();
     const std::vector<UnitOf> misses = parts.get_list<UnitOf>(), unused = parts.get_list<UnitOf>();
+    if (parts.bad() || from >= node_.nodes()) fail("damaged advice of node %u", from);
     if (from == node_.me()) continue;
     Asker& asker = asked_[barrier][from];
     for (const auto& [unit, of] : misses) {
