@@ -86,7 +86,8 @@ std::shared_ptr<const Barrier::Values> Barrier::arrive(uint32_t barrier, std::ve
 }
 
 void Barrier::miss(unsigned ended, unsigned waiting) const {
-  fail("worker %u of node %u waits at %s, and worker %u has ended without it", waiting, node_.me(), text_of(name_).c_str(), ended);
+  const unsigned first = node_.me() * node_.threads;
+  fail("worker %u of node %u waits at %s, and worker %u has ended without it", first + waiting, node_.me(), text_of(name_).c_str(), first + ended);
 }
 
 void Barrier::worker_ends(unsigned worker) {
@@ -213,9 +214,9 @@ void Barrier::on_message(Message&& message) {
   part.pushes = message.get_list<uint32_t>();
   part.advice.body = message.get_list<uint8_t>();
   part.interval_count = message.get<uint32_t>();
-  part.intervals.put_bytes(message.get_bytes(interval_bytes), interval_bytes);
+  if (const uint8_t* bytes = message.get_bytes(interval_bytes)) part.intervals.put_bytes(bytes, interval_bytes);
   part.value_nodes = message.get<uint32_t>();
-  part.values.put_bytes(message.get_bytes(value_bytes), value_bytes);
+  if (const uint8_t* bytes = message.get_bytes(value_bytes)) part.values.put_bytes(bytes, value_bytes);
   if (message.bad() || part.pushes.size() != nodes_()) fail("a damaged arrival of node %u at %s", part.from, text_of(name).c_str());
   parts_.push_back(std::move(part));
   up_or_down();

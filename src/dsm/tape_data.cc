@@ -19,7 +19,10 @@ namespace {
 LazyPage& as_lazy(Page& page) { return static_cast<LazyPage&>(page); }
 
 bool exists(Node& node, UnitId unit) {
-  if (unit >= kObjectUnits) return unit - kObjectUnits < node.memory.blocks() && !node.memory.block(unit - kObjectUnits).freed;
+  if (unit >= kObjectUnits) {
+    const uint32_t number = unit - kObjectUnits;
+    return number < node.memory.blocks() && !node.memory.block(number).freed && node.memory.block(number).kind != UnitKind::kPages;
+  }
   const uint64_t offset = uint64_t{unit} * kPageSize;
   const Block* block = offset < node.memory.segment.size() ? node.memory.block_at(offset) : nullptr;
   return block && !block->freed && block->kind == UnitKind::kPages && (unit - block->offset / kPageSize) % block->unit_pages == 0;

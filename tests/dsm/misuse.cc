@@ -56,20 +56,20 @@ const std::map<std::string, void (*)()> kByOne = {
     {"exit", [] { exit(0); }},
     {"reduce", [] { reduce_some<double>(1025, WEIR_DSM_SUM); }},
     {"reduce-operation", [] { reduce_some<int64_t>(1, static_cast<weir_dsm_operation>(7)); }},
-    {"share", [] { char bytes[70000]; weir_dsm_share(bytes, sizeof bytes, 0); }},
+    {"share", [] { char bytes[70000] = {}; weir_dsm_share(bytes, sizeof bytes, 0); }},
     {"share-from", [] { int value = 0; weir_dsm_share(&value, sizeof value, 1000); }},
     {"alloc-all", [] { weir_dsm_alloc(SIZE_MAX); }},
     {"alloc-more", [] { weir_dsm_alloc(size_t{65} << 30); }},
     {"alloc-protocol", [] { with_attributes({.protocol = static_cast<weir_dsm_protocol>(9), .home = {}, .home_node = 0, .unit = {}, .pages = 0, .name = nullptr}); }},
     {"alloc-home", [] { with_attributes({.protocol = {}, .home = WEIR_DSM_EXPLICIT, .home_node = 1000, .unit = {}, .pages = 0, .name = nullptr}); }},
-    {"free-stack", [] { int value; weir_dsm_free(&value); }},
+    {"free-stack", [] { int value = 0; weir_dsm_free(&value); }},
     {"free-middle", [] { weir_dsm_free(static_cast<char*>(weir_dsm_alloc(10000)) + 64); }},
     {"free-twice", [] { void* memory = weir_dsm_alloc(10000); weir_dsm_free(memory), weir_dsm_free(memory); }},
     {"freed", [] { auto* memory = static_cast<volatile char*>(weir_dsm_alloc(10000)); memory[5000] = 1, weir_dsm_free(const_cast<char*>(memory)); exit(memory[5000] + 10); }},
     {"outside", [] { static_cast<volatile char*>(weir_dsm_alloc(10000))[1 << 30] = 1; }},
     {"behind", [] { static_cast<volatile char*>(weir_dsm_alloc(10000))[12288] = 1; }},
-    {"announce", [] { int value; weir_dsm_write_access(&value); }},
-    {"region", [] { void* pointer; weir_dsm_region_attach(77, &pointer); }},
+    {"announce", [] { int value = 0; weir_dsm_write_access(&value); }},
+    {"region", [] { void* pointer = nullptr; weir_dsm_region_attach(77, &pointer); }},
     {"finish-locked", [] { weir_dsm_lock(5), weir_dsm_finish(); }},
     {"start", [] { weir_dsm_start(nullptr, nullptr); }},
     {"null", [] { *static_cast<volatile int*>(nullptr) = 1; }},
@@ -104,11 +104,24 @@ const std::map<std::string, void (*)()> kByAll = {
     {"worker-ends", [] { run([](unsigned worker) { worker == weir_dsm_nodes() * 2 - 1 ? void() : weir_dsm_barrier(8); }); }},
     {"worker-ends-late", [] { run([](unsigned worker) { worker == weir_dsm_nodes() * 2 - 1 ? void(usleep(300'000)) : weir_dsm_barrier(8); }); }},
     {"worker-locks", [] { run([](unsigned worker) { if (worker == weir_dsm_nodes() * 2 - 1) weir_dsm_lock(5); }); }},
-    {"worker-shares", [] { run([](unsigned) { int value = 0; weir_dsm_share(&value, sizeof value, 0); usleep(100'000); }); }},
+    {"worker-shares",
+     [] {
+       run([](unsigned worker) {
+         int value = 0;
+         if (!is_culprit()) usleep(300'000);
+         if (is_culprit() || worker % 2 == 0) weir_dsm_share(&value, sizeof value, 0);
+       });
+     }},
     {"worker-runs", [] { run([](unsigned) { run([](unsigned) {}); }); }},
     {"worker-finishes", [] { run([](unsigned) { weir_dsm_finish(); }); }},
     {"stranger", [] { run([](unsigned) { std::thread([] { weir_dsm_barrier(8); }).join(); }); }},
-    {"strangers", [] { std::thread other([] { weir_dsm_barrier(8); }); weir_dsm_barrier(8); other.join(); }},
+    {"strangers",
+     [] {
+       std::thread other([] { is_culprit() ? weir_dsm_barrier(8) : void(usleep(300'000)); });
+       if (!is_culprit()) other.join();
+       weir_dsm_barrier(8);
+       if (other.joinable()) other.join();
+     }},
 };
 
 int rank() {

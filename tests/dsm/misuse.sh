@@ -28,7 +28,6 @@ alone trylock-twice 'node 0: lock 5 is locked by a thread that holds it'
 alone wait 'node 0: a wait for condition 2 without lock 5'
 alone wait-other-lock 'node 0: a wait for condition 2 without lock 5'
 alone barrier-number 'node 0: there is no barrier 4294901761: numbers go up to 4294836223'
-alone exit 'node 0: the program ended \(exit status 0\) before weir_dsm_finish' env OMPI_COMM_WORLD_SIZE=1 OMPI_COMM_WORLD_RANK=0 WEIR_DSM_MPI=none
 alone reduce 'node 0: a reduction of 1025 elements; at most 1024 are possible'
 alone reduce-operation 'node 0: a reduction by operation 7, which does not exist'
 alone share 'node 0: weir_dsm_share of 70000 bytes; at most 65536 are possible'
@@ -100,11 +99,12 @@ for mpirun in $mpiruns; do
   job reduction-types 'node [0-2]: node [0-2] waits at a reduction \(sum of 3 .*\) while node' "${three[@]}" reduction-types
   job share-sizes 'node 2: weir_dsm_share of 5 bytes, while node 0 shares 6' "${three[@]}" share-sizes
   job freed-elsewhere 'node 2: write of 0x[0-9a-f]+ in grid, which was freed' "${three[@]}" freed-elsewhere
-  job worker-ends 'node 2: worker 0 of node 2 waits at barrier 8, and worker 5 has ended' env WEIR_DSM_THREADS=2 "${three[@]}" worker-ends
-  job worker-shares 'node [0-2]: a thread comes to weir_dsm_share while another of node [0-2] is in' env WEIR_DSM_THREADS=2 "${three[@]}" worker-shares
-  job strangers 'node [0-2]: a thread comes to barrier 8 while another of node' "${three[@]}" strangers
-  job before 'a call before weir_dsm_start' "${three[@]}" before
-  job sizes 'nodes differ: this one has WEIR_DSM_SIZE=[0-9]+, node [01] has WEIR_DSM_SIZE=[0-9]+' \
+  job worker-ends 'node 2: worker 4 of node 2 waits at barrier 8, and worker 5 has ended without it' env WEIR_DSM_THREADS=2 "${three[@]}" worker-ends
+  job worker-shares 'node 2: a thread comes to weir_dsm_share while another of node 2 is in' env WEIR_DSM_THREADS=2 "${three[@]}" worker-shares
+  job strangers 'node 2: a thread comes to barrier 8 while another of node 2 is in' "${three[@]}" strangers
+  # MPICH's launcher does not end a job whose processes are still in MPI_Init (docs/LIMITS.md).
+  [ "${mpirun##*.}" = mpich ] || job before 'a call before weir_dsm_start' "${three[@]}" before
+  job sizes 'node [01]: nodes differ: this one has WEIR_DSM_SIZE=[0-9]+, node [01] has WEIR_DSM_SIZE=[0-9]+' \
     "$mpirun" -n 1 env WEIR_DSM_SIZE=1G "$program" nothing : -n 1 "$program" nothing
   # The same library with another build id.
   id=$(readelf -n "$build/lib/libweir-dsm.so" | sed -n 's/^ *Build ID: //p')
@@ -114,7 +114,7 @@ path, id = sys.argv[1], bytes.fromhex(sys.argv[2])
 open("libweir-dsm.so.0", "wb").write(open(path, "rb").read().replace(id, id[::-1]))
 END
   ln -sf "$build"/lib/libweir-dsm-*.so .
-  job builds 'nodes differ: this one has libweir-dsm [0-9.]+ \(build [0-9a-f]{40}\), node [01] has libweir-dsm [0-9.]+ \(build [0-9a-f]{40}\)' \
+  job builds 'node [01]: nodes differ: this one has libweir-dsm [0-9.]+ \(build [0-9a-f]{40}\), node [01] has libweir-dsm [0-9.]+ \(build [0-9a-f]{40}\)' \
     "$mpirun" -n 1 env LD_PRELOAD="$work/libweir-dsm.so.0" "$program" nothing : -n 1 "$program" nothing
   timeout -k 5 30 "${three[@]}" null > out 2>&1 && bad "$mpirun null: status 0"
   said "$mpirun null" 'node [01] ends because node 2 \(.*, process [0-9]+\) died'
