@@ -45,9 +45,9 @@ uint8_t* Memory::allocate(uint64_t size, const Block& attributes, const char* na
   Message reply = node_.ask(0, std::move(request), thread, held);
   const uint64_t offset = reply.get<uint64_t>();
   const uint32_t block = reply.get<uint32_t>();
+  if (!reply.bad() && offset == 0) fail("no room for %lu bytes in the shared segment of %lu; make it larger by WEIR_DSM_SIZE", size, segment.size());
   if (reply.bad() || offset >= segment.size() || block >= blocks_.size()) fail("a damaged answer to an allocation");
   if (number) *number = block;
-  if (offset == 0) fail("no room for %lu bytes in the shared segment of %lu; make it larger by WEIR_DSM_SIZE", size, segment.size());
   return segment.program() + offset;
 }
 
@@ -138,16 +138,18 @@ void Memory::on_message(Message&& message) {
     }
     case Kind::kBlockKnown: {
       const auto found = pending_.find(message.get<uint32_t>());
-      if (message.bad()) fail("a damaged answer from node %u", message.header.from);
-      if (found == pending_.end() || --found->second.missing > 0) return;
+      if (message.bad() || found == pending_.end()) fail("node %u answers to news of an allocation that it has not got", message.header.from);
+      if (--found->second.missing > 0) return;
       node_.reply(found->second.reply_to, std::move(found->second.answer));
       pending_.erase(found);
       return;
     }
     default: {  // kFindHome
       Message answer(static_cast<uint8_t>(Kind::kReply));
-      answer.put(homes_.emplace(message.get<UnitId>(), message.header.from).first->second);
+      const UnitId unit = message.get<UnitId>();
       if (message.bad()) fail("a damaged question for a home from node %u", message.header.from);
+      page(unit);  // there is one
+      answer.put(homes_.emplace(unit, message.header.from).first->second);
       return node_.reply(message.header.reply_to, std::move(answer));
     }
   }

@@ -61,7 +61,7 @@ alone nothing 'WEIR_DSM_SIZE=4X: a number from 1048576 to [0-9]+ is wanted' env 
 alone nothing 'WEIR_DSM_PROTOCOL=rc: one of sc, lrc, hlrc is wanted' env WEIR_DSM_PROTOCOL=rc
 # Too little memory.
 alone nothing '.*no address space for the shared segment, twice 68719476736 bytes .*ulimit -v' bash -c 'ulimit -v 8000000; exec "$@"' -
-alone nothing '.*no shared memory of 68719476736 bytes: a file may have 1048576 \(ulimit -f\)' bash -c 'ulimit -f 1024; exec "$@"' -
+alone nothing '.*no shared memory of 68719476736 bytes: a file may have 1073741824 \(ulimit -f\)' bash -c 'ulimit -f 1048576; exec "$@"' -
 alone no-memory 'node 0: no memory' env MALLOC_ARENA_MAX=1
 # A fault that is the program's own is its own.
 for what in null constant; do
