@@ -116,7 +116,6 @@ Message Barrier::pass(uint32_t barrier, Thread& thread, std::unique_lock<std::mu
   waiter_ = thread.mailbox->address();
   self_ = true;
   const ReplyTo waiter = waiter_;
-  const uint32_t told = node_.intervals.known()[node_.me()];  // what is closed from here on, for a request, comes with the next one
   up_or_down();
   held.unlock();
   Message down = thread.mailbox->wait(waiter.ticket);
@@ -126,9 +125,8 @@ Message Barrier::pass(uint32_t barrier, Thread& thread, std::unique_lock<std::mu
   const std::vector<uint32_t> pushes = down.get_list<uint32_t>();
   if (pushes.size() != nodes_()) fail("a damaged release of %s", text_of(barrier).c_str());
   node_.tapeworm.before_barrier_release(pushes[node_.me()], down.get_list<uint8_t>(), held);
-  node_.incorporate(down);
-  everybody_ = node_.intervals.known();
-  everybody_[node_.me()] = told;
+  // Not what this node knows: another thread of it may have learned more meanwhile, where one thread of each node is here.
+  node_.incorporate(down, &everybody_);
   round_++;
   node_.changed.notify_all();
   return down;

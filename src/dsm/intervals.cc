@@ -66,7 +66,7 @@ uint32_t IntervalLog::put_own(uint32_t index, Message& message) const {
   return count;
 }
 
-std::vector<IntervalPtr> IntervalLog::get(Message& message, uint64_t most) const {
+std::vector<IntervalPtr> IntervalLog::get(Message& message, uint64_t most, VectorTime* named) const {
   std::vector<IntervalPtr> found;
   VectorTime reached = known_;
   for (uint32_t count = message.get<uint32_t>(); count > 0 && !message.bad(); count--) {
@@ -74,6 +74,7 @@ std::vector<IntervalPtr> IntervalLog::get(Message& message, uint64_t most) const
     const auto [node, index] = interval->id;
     if (message.bad() || node >= known_.size() || index > reached[node] + 1) fail("damaged intervals from node %u", message.header.from);
     reached[node] = std::max(reached[node], index);
+    if (named) (*named)[node] = std::max((*named)[node], index);
     if (index > known_[node]) found.push_back(std::move(interval));
   }
   if (message.bad()) fail("damaged intervals from node %u", message.header.from);

@@ -37,8 +37,9 @@ class IntervalLog {
   // This node's, after `index`, without their number, which is the answer: get() reads them where that stands before.
   uint32_t put_own(uint32_t index, Message& message) const;
   // Reads what one of these wrote; answers those that are new here, of each node in order. They are not known before merge() has been called with them. Ends the job where
-  // one is missing before another, or wrote more units than `most`.
-  std::vector<IntervalPtr> get(Message& message, uint64_t most = ~uint64_t{0}) const;
+  // one is missing before another, or wrote more units than `most`. `named` is raised to the last of each node in
+  // the message, new or not.
+  std::vector<IntervalPtr> get(Message& message, uint64_t most = ~uint64_t{0}, VectorTime* named = nullptr) const;
   void merge(const std::vector<IntervalPtr>& intervals);
 
   // NULL: unknown or forgotten.

@@ -186,8 +186,8 @@ void Node::close_interval(bool by_program) {
   tapeworm.on_interval_closed(*interval);
 }
 
-void Node::incorporate(Message& message) {
-  const std::vector<IntervalPtr> news = intervals.get(message, settings.size / kPageSize + kMostObjects);
+void Node::incorporate(Message& message, VectorTime* named) {
+  const std::vector<IntervalPtr> news = intervals.get(message, settings.size / kPageSize + kMostObjects, named);
   std::map<Protocol*, std::vector<Page*>> by_protocol;
   for (const IntervalPtr& interval : news) {
     for (UnitId unit : interval->units) {
