@@ -29,7 +29,10 @@ function(weir_source_flags)
 endfunction()
 
 add_library(weir_sanitizers INTERFACE)
-if(WEIR_SANITIZE)
+if(WEIR_SANITIZE STREQUAL "thread")
+  target_compile_options(weir_sanitizers INTERFACE -fsanitize=thread -Wno-tsan)
+  target_link_options(weir_sanitizers INTERFACE -fsanitize=thread)
+elseif(WEIR_SANITIZE)
   # gcc 12 sees uninitialized variables in instrumented code of its own headers.
   target_compile_options(weir_sanitizers INTERFACE
     -fsanitize=address,undefined -fno-sanitize-recover=undefined -Wno-maybe-uninitialized)

@@ -25,11 +25,12 @@ extern "C" {
 
 /* --- Start and end */
 
-/* Collective, before any other call. Initializes MPI, unless the program has; then arguments are left alone, else MPI may take its own from them (NULL is well).
+/* Collective, before any other call, once in a process. The nodes must have one build of this library and equal settings. Initializes MPI, unless the program has; then arguments are left alone, else MPI may take its own from them (NULL is well).
  * Settings come from the environment: WEIR_DSM_PROTOCOL, WEIR_DSM_TAPES, WEIR_DSM_SIZE and others (docs/DSM.md). WEIR_DSM_CHECK=1 looks for races. SIGQUIT prints who
  * waits for whom, unless the program handles it. */
 void weir_dsm_start(int *argc, char ***argv);
-/* Collective. Waits for all nodes. Shared memory is gone afterwards. */
+/* Collective, outside of weir_dsm_run, with no lock held. Waits for all nodes. Shared memory is gone afterwards, and there are no calls any more. A process that ends without it
+ * has failed. */
 void weir_dsm_finish(void);
 /* Ends the job: every node ends with `status`. */
 void weir_dsm_abort(int status, const char *why) __attribute__((noreturn));
@@ -38,7 +39,8 @@ unsigned weir_dsm_node(void);  /* 0 to weir_dsm_nodes() - 1 */
 unsigned weir_dsm_nodes(void);
 
 /* Collective. Calls body(worker, workers, context) on WEIR_DSM_THREADS threads (default: 1) of each node; worker numbers count through node 0's threads
- * first. Barriers inside wait for all of them. Returns when this node's have returned. */
+ * first. Barriers inside wait for all of them, so none may return while others wait, or hold a lock then. Threads of the program's own may call inside and outside, but not
+ * take part in barriers inside. Returns when this node's have returned. */
 void weir_dsm_run(void (*body)(unsigned worker, unsigned workers, void *context), void *context);
 unsigned weir_dsm_threads(void);  /* of a node, inside weir_dsm_run; else 1 */
 
@@ -61,10 +63,10 @@ typedef struct weir_dsm_attributes { /* zero: the default of each */
 } weir_dsm_attributes;
 
 /* By any node; another learns the address from it as it learns any other value. Aligned to 64 bytes; from 2 KiB on, to units of its own. Never NULL: too
- * little memory ends the job. */
+ * little memory, or more than the segment has left, ends the job. 0 bytes are 1. An access of what is in no allocation ends the job, as far as pages tell. */
 void *weir_dsm_alloc(size_t size);
 void *weir_dsm_alloc_with(size_t size, const weir_dsm_attributes *attributes);
-/* By any node, once nobody uses it. NULL is well. */
+/* By any node, once nobody uses it: an access afterwards ends the job, where the allocation had pages of its own. `memory`: what an allocation has answered; NULL is well. */
 void weir_dsm_free(void *memory);
 /* Makes [address, address + size) readable, or writable too, by one round of messages instead of one for each unit. It may be taken away again at the
  * caller's next synchronization, not before (pages under SC: at any time). */
@@ -82,18 +84,21 @@ typedef uint32_t weir_dsm_region;
 weir_dsm_region weir_dsm_region_alloc(size_t size, const weir_dsm_attributes *attributes);
 void weir_dsm_region_attach(weir_dsm_region region, void **pointer);
 
-/* --- Synchronization. Numbers of locks, barriers, conditions and semaphores are the program's; each kind counts for itself. */
+/* --- Synchronization. Numbers of locks, barriers, conditions and semaphores are the program's; each kind counts for itself. Barriers' go up to 0xfffdffff. */
 
+/* A thread may not lock what it holds, and only the thread that has locked may unlock. */
 void weir_dsm_lock(uint32_t lock);
 int weir_dsm_trylock(uint32_t lock); /* 1: it has it */
 void weir_dsm_unlock(uint32_t lock);
-/* All threads of weir_dsm_run on all nodes; outside of it, one of each node. */
+/* All threads of weir_dsm_run on all nodes; outside of it, one of each node. All with the same number, and at the same call: a barrier here and a reduction or weir_dsm_finish there
+ * end the job. */
 void weir_dsm_barrier(uint32_t barrier);
-/* REQUIRES: the caller holds `lock`, always the same one for a condition. */
+/* REQUIRES: the caller holds `lock`, the same one as all who wait for the condition at that time. It wakes by a signal or broadcast only, and has the lock again. */
 void weir_dsm_wait(uint32_t condition, uint32_t lock);
+/* Wakes one that waits, or none if none does. */
 void weir_dsm_signal(uint32_t condition);
 void weir_dsm_broadcast(uint32_t condition);
-/* A semaphore starts with 0. */
+/* A semaphore starts with 0. Who takes a post sees what its poster saw and wrote before. */
 void weir_dsm_semaphore_post(uint32_t semaphore);
 void weir_dsm_semaphore_wait(uint32_t semaphore);
 

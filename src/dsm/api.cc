@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include <algorithm>
+#include <atomic>
+#include <sstream>
 #include <thread>
 
 #include "dsm/bootstrap.h"
@@ -22,12 +24,39 @@ namespace {
 std::unique_ptr<Bootstrap> bootstrap;
 std::unique_ptr<Transport> transport;
 std::unique_ptr<Node> process_node;
-thread_local std::unique_ptr<Thread> current;
+std::atomic<bool> runs{false};      // weir_dsm_run
+std::atomic<bool> finished{false};  // what `current` points to is gone then
 thread_local bool runs_worker = false;
 
+// All threads that have called. Each is gone when its thread ends, or the last ones by weir_dsm_finish, before the transport is. Never destroyed: threads may outlive main.
+std::mutex threads_mutex;
+auto& all_threads = *new std::vector<std::unique_ptr<Thread>>;  // Guarded by: threads_mutex
+
+struct Current {
+  Thread* thread = nullptr;
+  void set(Node* its, unsigned worker = 0) {
+    const std::lock_guard<std::mutex> guard(threads_mutex);
+    std::erase_if(all_threads, [this](const auto& one) { return one.get() == thread; });
+    thread = its ? all_threads.emplace_back(std::make_unique<Thread>(*its, worker)).get() : nullptr;
+  }
+  ~Current() { set(nullptr); }
+};
+thread_local Current current;
+
+void check_between_start_and_finish() {
+  if (finished) fail("a call after weir_dsm_finish");
+  if (!process_node && !current.thread) fail("a call before weir_dsm_start");
+}
+
 Node& node() {
-  if (!process_node && !current) fail("a call before weir_dsm_start, or after weir_dsm_finish");
-  return current ? current->node : *process_node;
+  check_between_start_and_finish();
+  return current.thread ? current.thread->node : *process_node;
+}
+
+// Of a thread that counts in barriers.
+Thread& arriving_thread() {
+  if (runs && !runs_worker) fail("a barrier, inside weir_dsm_run, by a thread that weir_dsm_run has not started");
+  return this_thread();
 }
 
 Block attributes_of(const weir_dsm_attributes* given, UnitKind kind) {
@@ -88,7 +117,8 @@ void lock_with(uint32_t lock, Advice&& advice) {
 }
 
 void barrier(uint32_t number) {
-  Thread& thread = this_thread();
+  Thread& thread = arriving_thread();
+  if (number >= kReductions) fail("there is no barrier %u: numbers go up to %u", number, kReductions - 1);
   InRuntime held(thread);
   thread.node.barrier.arrive(number, {}, false, thread, held);
 }
@@ -103,12 +133,13 @@ void record_run(EventKind kind, unsigned threads = 0) {
 template <typename T>
 void reduce(T* values, size_t count, weir_dsm_operation operation) {
   if (count > 1024) fail("a reduction of %zu elements; at most 1024 are possible", count);
-  Thread& thread = this_thread();
+  if (operation > WEIR_DSM_MAX) fail("a reduction by operation %d, which does not exist", operation);
+  Thread& thread = arriving_thread();
   InRuntime held(thread);
   const auto* bytes = reinterpret_cast<const uint8_t*>(values);
-  const auto all = thread.node.barrier.arrive(kReductions + static_cast<uint32_t>(count), {bytes, bytes + count * sizeof(T)}, false, thread, held);
+  const auto all = thread.node.barrier.arrive(reduction_of(operation, std::is_floating_point_v<T>, static_cast<uint32_t>(count)), {bytes, bytes + count * sizeof(T)}, false, thread, held);
   for (size_t worker = 0; worker < all->size(); worker++) {
-    if ((*all)[worker].size() != count * sizeof(T)) fail("a reduction of %zu elements, while another has %zu", count, (*all)[worker].size() / sizeof(T));
+    if ((*all)[worker].size() != count * sizeof(T)) fail("a damaged reduction of %zu elements: another has %zu", count, (*all)[worker].size() / sizeof(T));
     for (size_t i = 0; i < count; i++) {
       T one;
       memcpy(&one, (*all)[worker].data() + i * sizeof(T), sizeof one);
@@ -119,20 +150,33 @@ void reduce(T* values, size_t count, weir_dsm_operation operation) {
   }
 }
 
+// The same library with the same settings everywhere, or the job ends.
+void compare_with_all(const Settings& settings) {
+  std::vector<std::string> mine = settings.common();
+  mine.insert(mine.begin(), "libweir-dsm " WEIR_VERSION " (build " + build_of_this_library() + ")");
+  std::string text;
+  for (const std::string& one : mine) text += one + "\n";
+  const auto all = bootstrap->allgather({reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+  start_watch(*bootstrap);
+  for (NodeId node = 0; node < all.size(); node++) {
+    std::istringstream its(std::string(all[node].begin(), all[node].end()));
+    std::string line;
+    for (const std::string& one : mine) {
+      if (!std::getline(its, line) || line != one) fail("nodes differ: this one has %s, node %u has %s", one.c_str(), node, line.c_str());
+    }
+  }
+}
+
 }  // namespace
 
 Thread& this_thread() {
-  if (!current) {
-    if (!process_node) fail("a call before weir_dsm_start, or after weir_dsm_finish");
-    current = std::make_unique<Thread>(*process_node);
-  }
-  return *current;
+  check_between_start_and_finish();
+  if (!current.thread) current.set(process_node.get());
+  return *current.thread;
 }
 
 void use_node(Node* its, unsigned worker) {
-  current.reset();
-  if (!its) return;
-  current = std::make_unique<Thread>(*its, worker);
+  current.set(its, worker);
 }
 
 }  // namespace weir::dsm
@@ -143,16 +187,10 @@ extern "C" {
 
 void weir_dsm_start(int* argc, char*** argv) {
   if (process_node) fail("weir_dsm_start a second time");
+  if (finished) fail("weir_dsm_start after weir_dsm_finish: a process may start once");
   bootstrap = start_bootstrap(argc, argv);
   const Settings settings = Settings::from_environment();
-  const std::string common = "libweir-dsm " WEIR_VERSION ": " + settings.common();
-  const auto all = bootstrap->allgather({reinterpret_cast<const uint8_t*>(common.data()), common.size()});
-  start_watch(*bootstrap);
-  for (NodeId one = 0; one < all.size(); one++) {
-    if (std::string(all[one].begin(), all[one].end()) != common) {
-      fail("this node has \"%s\", node %u \"%.*s\"", common.c_str(), one, static_cast<int>(all[one].size()), reinterpret_cast<const char*>(all[one].data()));
-    }
-  }
+  compare_with_all(settings);
   transport = make_ucx(*bootstrap);
   process_node = std::make_unique<Node>(*transport, settings);
   watch_faults(*process_node);
@@ -165,6 +203,7 @@ void weir_dsm_finish(void) {
   Thread& thread = this_thread();
   const bool is_first = thread.node.me() == 0;  // one node's status is the job's; the others may have something to do yet
   uint64_t races;
+  if (runs) fail("weir_dsm_finish inside weir_dsm_run");
   if (!thread.locks.empty()) fail("weir_dsm_finish while lock %u is held", thread.locks.front());
   thread.node.sight.before_finish(thread);
   {
@@ -177,8 +216,12 @@ void weir_dsm_finish(void) {
     races = thread.node.checker.finish(thread, held);
   }
   thread.node.sight.report(thread);
-  current.reset();
   bootstrap->barrier();
+  finished = true;
+  {
+    const std::lock_guard<std::mutex> guard(threads_mutex);
+    all_threads.clear();
+  }
   finish_watch();
   forget_faults(*process_node);
   process_node.reset();
@@ -197,9 +240,10 @@ unsigned weir_dsm_threads(void) { return runs_worker ? node().threads : 1; }
 void weir_dsm_run(void (*body)(unsigned, unsigned, void*), void* context) {
   Thread& main = this_thread();
   Node& its = main.node;
-  if (runs_worker) fail("weir_dsm_run inside weir_dsm_run");
+  if (runs) fail("weir_dsm_run inside weir_dsm_run");
   const unsigned threads = its.settings.threads, first = its.me() * threads, all = its.nodes() * threads;
   its.threads = threads;
+  runs = true;
   const auto run = [&](unsigned worker) {
     runs_worker = true;
     this_thread().worker = worker;
@@ -209,6 +253,7 @@ void weir_dsm_run(void (*body)(unsigned, unsigned, void*), void* context) {
     if (worker > 0) record_run(EventKind::kFinish);
     const std::lock_guard<std::mutex> held(its.mutex);
     its.end_accesses(this_thread());
+    its.barrier.worker_ends(worker);
     runs_worker = false;
   };
   record_run(EventKind::kFork, threads);
@@ -223,6 +268,8 @@ void weir_dsm_run(void (*body)(unsigned, unsigned, void*), void* context) {
   run(0);
   for (std::thread& other : others) other.join();
   record_run(EventKind::kJoin);
+  its.barrier.all_workers_ended();
+  runs = false;
   its.threads = 1;
 }
 
@@ -422,6 +469,7 @@ void weir_dsm_counters_total(weir_dsm_counters* counters) {
   const auto all = thread.node.barrier.arrive(kTotals, {bytes, bytes + sizeof mine}, true, thread, held);
   uint64_t sums[sizeof mine / sizeof(uint64_t)] = {};
   for (const auto& one : *all) {
+    if (one.size() != sizeof mine) fail("damaged counters of a node");
     for (size_t i = 0; i < sizeof mine / sizeof(uint64_t); i++) {
       uint64_t value;
       memcpy(&value, one.data() + i * sizeof value, sizeof value);

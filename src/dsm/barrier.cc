@@ -17,6 +17,18 @@
 
 namespace weir::dsm {
 
+namespace {
+
+std::string text_of(uint32_t barrier) {
+  static constexpr const char* kOwn[] = {"the end (weir_dsm_finish)", "weir_dsm_share", "weir_dsm_counters_total", "a garbage collection", "a checkpoint"};
+  static constexpr const char* kOperations[] = {"sum", "minimum", "maximum", "?"};
+  if (barrier < kReductions) return "barrier " + std::to_string(barrier);
+  if (barrier >= kFinish) return barrier <= kCheckpoint ? kOwn[barrier - kFinish] : "barrier " + std::to_string(barrier);
+  return "a reduction (" + std::string(kOperations[barrier >> 12 & 3]) + " of " + std::to_string(barrier & 0x7ff) + (barrier & 0x800 ? " doubles)" : " integers)");
+}
+
+}  // namespace
+
 Barrier::Barrier(Node& node) : node_(node), everybody_(node.nodes()) {}
 
 NodeId Barrier::nodes_() const { return node_.nodes(); }
@@ -32,7 +44,8 @@ void Barrier::check_name(uint32_t barrier, NodeId of) {
     name_ = barrier;
     named_by_ = of;
   } else if (name_ != barrier) {
-    fail("node %u waits at barrier %u while node %u waits at barrier %u", named_by_, name_, of, barrier);
+    const char* another = of == named_by_ ? "another thread of " : "";
+    fail("node %u waits at %s while %snode %u waits at %s", named_by_, text_of(name_).c_str(), another, of, text_of(barrier).c_str());
   }
 }
 
@@ -40,6 +53,9 @@ std::shared_ptr<const Barrier::Values> Barrier::arrive(uint32_t barrier, std::ve
                                                        std::unique_lock<std::mutex>& held) {
   node_.end_accesses(thread);
   const Span waits(node_, Doing::kBarrier, barrier, &node_.counters.now.barrier_nanoseconds);
+  if (passes_) fail("a thread comes to %s while another of node %u is in a barrier or collective call for the whole node", text_of(barrier).c_str(), node_.me());
+  check_name(barrier, node_.me());
+  if (!ended_.empty() && !collective) miss(ended_.front(), thread.worker);
   local_.emplace_back(thread.worker, std::move(value));
   const unsigned threads = collective ? 1 : node_.threads;
   const uint32_t round = passed_;
@@ -49,6 +65,7 @@ std::shared_ptr<const Barrier::Values> Barrier::arrive(uint32_t barrier, std::ve
     node_.record(predict::EventKind::kLeave);
     return result_;
   }
+  passes_ = true;
   Message down = pass(barrier, thread, held);
   node_.record(predict::EventKind::kLeave);
   auto values = std::make_shared<Values>();
@@ -57,9 +74,10 @@ std::shared_ptr<const Barrier::Values> Barrier::arrive(uint32_t barrier, std::ve
     by_node.emplace_back(down.get<uint16_t>(), Values());
     for (uint32_t workers = down.get<uint16_t>(); workers > 0; workers--) by_node.back().second.push_back(down.get_list<uint8_t>());
   }
-  if (down.bad()) fail("a damaged release of barrier %u", barrier);
   std::sort(by_node.begin(), by_node.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  for (auto& [node, its] : by_node) {
+  if (down.bad() || by_node.size() != nodes_()) fail("a damaged release of %s", text_of(barrier).c_str());
+  for (NodeId number = 0; auto& [node, its] : by_node) {
+    if (node != number++ || (collective && its.size() != 1)) fail("a damaged release of %s", text_of(barrier).c_str());
     for (auto& bytes : its) values->push_back(std::move(bytes));
   }
   node_.tapeworm.after_barrier();
@@ -67,10 +85,21 @@ std::shared_ptr<const Barrier::Values> Barrier::arrive(uint32_t barrier, std::ve
   // Every node finds the same. Only where all threads are here: who waits for a lock has said up to where it knows, and must be told of what came after.
   if (memory_ > node_.settings.collect && (!collective || node_.settings.threads == 1)) node_.collect(thread, held);
   here_ = 0;
+  passes_ = false;
   result_ = values;
   passed_++;
   node_.changed.notify_all();
   return values;
+}
+
+void Barrier::miss(unsigned ended, unsigned waiting) const {
+  const unsigned first = node_.me() * node_.threads;
+  fail("worker %u of node %u waits at %s, and worker %u has ended without it", first + waiting, node_.me(), text_of(name_).c_str(), first + ended);
+}
+
+void Barrier::worker_ends(unsigned worker) {
+  if (here_ > 0 && !passes_) miss(worker, local_.front().first);
+  ended_.push_back(worker);
 }
 
 // The nodes' part: all threads of this one are here. Answers the release, read up to the values.
@@ -96,7 +125,6 @@ Message Barrier::pass(uint32_t barrier, Thread& thread, std::unique_lock<std::mu
   waiter_ = thread.mailbox->address();
   self_ = true;
   const ReplyTo waiter = waiter_;
-  const uint32_t told = node_.intervals.known()[node_.me()];  // what is closed from here on, for a request, comes with the next one
   if (node_.me() != 0 && child_count() == 0) thread.sight.asks(parent()) = waiter.ticket;
   up_or_down();
   held.unlock();
@@ -105,11 +133,13 @@ Message Barrier::pass(uint32_t barrier, Thread& thread, std::unique_lock<std::mu
 
   memory_ = down.get<uint64_t>();
   const std::vector<uint32_t> pushes = down.get_list<uint32_t>();
+  if (pushes.size() != nodes_()) fail("a damaged release of %s", text_of(barrier).c_str());
   node_.tapeworm.before_barrier_release(pushes[node_.me()], down.get_list<uint8_t>(), held);
   node_.tapeworm.keep_of_all(down);
-  node_.incorporate(down);
-  everybody_ = node_.intervals.known();
-  everybody_[node_.me()] = told;
+  // Not what this node knows: another thread of it may have learned more meanwhile, where one thread of each node is here.
+  node_.incorporate(down, &everybody_);
+  round_++;
+  node_.changed.notify_all();
   node_.checker.synchronize(Synchronization::kBarrier, barrier);
   node_.intervals.order_after(node_.intervals.known());
   return down;
@@ -182,7 +212,13 @@ void Barrier::tell_down(const Message& down) {
 }
 
 void Barrier::on_message(Message&& message) {
-  if (static_cast<Kind>(message.header.kind) == Kind::kBarrierRelease) return tell_down(message);
+  const NodeId from = message.header.from;
+  if (static_cast<Kind>(message.header.kind) == Kind::kBarrierRelease) {
+    if (node_.me() == 0 || from != (node_.me() - 1) / node_.settings.tree || !passes_ || self_) fail("a release of a barrier from node %u that nobody waits for", from);
+    return tell_down(message);
+  }
+  const bool has_come = std::any_of(parts_.begin(), parts_.end(), [&](const Part& part) { return part.from == from; });
+  if (from - first_child() >= child_count() || has_come) fail("node %u arrives at a barrier here, where it is not awaited", from);
   const uint32_t name = message.get<uint32_t>();
   const NodeId named_by = message.get<NodeId>();
   check_name(name, named_by);
@@ -196,10 +232,10 @@ void Barrier::on_message(Message&& message) {
   part.for_all.count = message.get<uint32_t>();
   part.for_all.diffs.put_bytes(message.get_bytes(diff_bytes), diff_bytes);
   part.interval_count = message.get<uint32_t>();
-  part.intervals.put_bytes(message.get_bytes(interval_bytes), interval_bytes);
+  if (const uint8_t* bytes = message.get_bytes(interval_bytes)) part.intervals.put_bytes(bytes, interval_bytes);
   part.value_nodes = message.get<uint32_t>();
-  part.values.put_bytes(message.get_bytes(value_bytes), value_bytes);
-  if (message.bad() || part.pushes.size() != nodes_()) fail("a damaged arrival of node %u at barrier %u", part.from, name);
+  if (const uint8_t* bytes = message.get_bytes(value_bytes)) part.values.put_bytes(bytes, value_bytes);
+  if (message.bad() || part.pushes.size() != nodes_()) fail("a damaged arrival of node %u at %s", part.from, text_of(name).c_str());
   parts_.push_back(std::move(part));
   up_or_down();
 }

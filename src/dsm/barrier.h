@@ -10,6 +10,7 @@
 
 #include "dsm/message.h"
 #include "dsm/tapeworm.h"
+#include "weir/dsm.h"
 
 namespace weir::dsm {
 
@@ -20,6 +21,8 @@ struct Thread;
 constexpr uint32_t kFinish = 0xffff'0000, kShare = 0xffff'0001, kTotals = 0xffff'0002, kCollect = 0xffff'0003, kCheckpoint = 0xffff'0004, kChecked = 0xffff'0005, kReductions = 0xfffe'0000;
 // Of which one thread of each node takes part.
 inline bool is_collective(uint32_t barrier) { return barrier >= kFinish; }
+// A reduction's: each with operation, type and number of elements of its own.
+constexpr uint32_t reduction_of(weir_dsm_operation operation, bool is_real, uint32_t count) { return kReductions + (operation << 12 | uint32_t{is_real} << 11 | count); }
 
 class Barrier {
  public:
@@ -33,10 +36,14 @@ class Barrier {
   // Inside a barrier: another one, of the nodes.
   void pass_collecting(Thread& thread, std::unique_lock<std::mutex>& held);
   void on_message(Message&& message);
+  // A thread of weir_dsm_run ends, and will arrive at no barrier any more; all have.
+  void worker_ends(unsigned worker);
+  void all_workers_ended() { ended_.clear(); }
   // How many this node has passed.
   uint32_t passed() const { return passed_; }
-  // What all nodes have known since the last one.
+  // What all nodes have known since the last one, and which that was.
   const VectorTime& everybody_knows() const { return everybody_; }
+  uint32_t round() const { return round_; }
 
  private:
   // What a node and those below it in the tree bring.
@@ -59,6 +66,7 @@ class Barrier {
   uint32_t child_count() const;
   Message pass(uint32_t barrier, Thread& thread, std::unique_lock<std::mutex>& held);
   void check_name(uint32_t barrier, NodeId of);
+  [[noreturn]] void miss(unsigned ended, unsigned waiting) const;
   void up_or_down();
   void put_part(const Part& part, Message& message) const;
   void tell_down(const Message& down);
@@ -66,6 +74,7 @@ class Barrier {
   Node& node_;
   uint32_t passed_ = 0;
   VectorTime everybody_;
+  uint32_t round_ = 0;   // with those of collecting
   uint64_t memory_ = 0;  // bytes that all nodes kept at the last one
   // The round that is gathering
   uint32_t name_ = 0;             // number of the barrier that those who are here have called
@@ -76,6 +85,8 @@ class Barrier {
   ReplyTo waiter_;                // this node's thread that waits for the release
   // This node's threads
   unsigned here_ = 0;
+  bool passes_ = false;           // all are here, and one of them is in pass()
+  std::vector<unsigned> ended_;   // of weir_dsm_run
   std::vector<std::pair<unsigned, std::vector<uint8_t>>> local_;
   std::shared_ptr<const Values> result_;
 };

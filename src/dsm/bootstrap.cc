@@ -14,6 +14,7 @@
 #include "dsm/bootstrap.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -178,6 +179,35 @@ std::unique_ptr<Bootstrap> start_bootstrap(int* argc, char*** argv) {
          bootstrap->name(), bootstrap->nodes(), why.c_str());
   }
   return bootstrap;
+}
+
+std::string build_of_this_library() {
+  std::string found;
+  dl_iterate_phdr(
+      [](dl_phdr_info* object, size_t, void* to) {
+        const auto here = reinterpret_cast<uint64_t>(&start_bootstrap);
+        bool is_this = false;
+        for (const auto* segment = object->dlpi_phdr; segment < object->dlpi_phdr + object->dlpi_phnum; segment++) {
+          is_this |= segment->p_type == PT_LOAD && here - object->dlpi_addr - segment->p_vaddr < segment->p_memsz;
+        }
+        if (!is_this) return 0;
+        for (const auto* segment = object->dlpi_phdr; segment < object->dlpi_phdr + object->dlpi_phnum; segment++) {
+          if (segment->p_type != PT_NOTE) continue;
+          const auto round_up = [&](uint64_t size) { return (size + segment->p_align - 1) / segment->p_align * segment->p_align; };
+          const auto* at = reinterpret_cast<const uint8_t*>(object->dlpi_addr + segment->p_vaddr);
+          for (const uint8_t* const end = at + segment->p_memsz; at + sizeof(ElfW(Nhdr)) <= end;) {
+            const auto* note = reinterpret_cast<const ElfW(Nhdr)*>(at);
+            const uint8_t* id = at + sizeof *note + round_up(note->n_namesz);
+            for (unsigned i = 0; note->n_type == NT_GNU_BUILD_ID && i < note->n_descsz; i++) {
+              static_cast<std::string*>(to)->append({"0123456789abcdef"[id[i] >> 4], "0123456789abcdef"[id[i] & 15]});
+            }
+            at = id + round_up(note->n_descsz);
+          }
+        }
+        return 1;
+      },
+      &found);
+  return found.empty() ? "unknown" : found;
 }
 
 }  // namespace weir::dsm

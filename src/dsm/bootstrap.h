@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "dsm/types.h"
@@ -31,5 +32,7 @@ class Bootstrap {
 
 // Collective. Which MPI: WEIR_DSM_MPI (openmpi, mpich, none) if set; else the one that the program has loaded; else the launcher's, by the environment that it gives; none: one node alone.
 std::unique_ptr<Bootstrap> start_bootstrap(int* argc, char*** argv);
+// The linker's build id of this library, as hexadecimal digits; "unknown" where it was built without one.
+std::string build_of_this_library();
 
 }  // namespace weir::dsm

@@ -2,7 +2,8 @@
 // A signal that is sent while the lock is held cannot overtake the waiter's word to the home, since that was answered before the lock was let go.
 //
 // A semaphore does order: a post brings what its poster knew since the last barrier, of whatever node, and the home hands that to who takes it.
-// Since the last barrier, because before it everybody knows all.
+// Since the last barrier, because before it everybody knows all; the barrier's number goes along, as its release may come later to who takes the post, where it is one
+// (a shared value) that other threads of the nodes are at.
 #include "dsm/conditions.h"
 
 #include "dsm/failure.h"
@@ -19,6 +20,7 @@ void Conditions::wait(uint32_t condition, uint32_t lock, Thread& thread, std::un
   Message request(static_cast<uint8_t>(Kind::kConditionWait), kGroupLock);
   request.put(condition);
   request.put(address);
+  request.put(lock);
   node_.ask(home(condition), std::move(request), thread, held);
   node_.locks.release(lock, thread);
   held.unlock();
@@ -43,6 +45,7 @@ void Conditions::post(uint32_t semaphore, Thread& thread) {
   Message message(static_cast<uint8_t>(Kind::kSemaphorePost), kGroupLock);
   message.put(semaphore);
   if (node_.settings.check) message.put_list(node_.intervals.order());
+  message.put(node_.barrier.round());
   node_.intervals.put_missing(node_.barrier.everybody_knows(), message);
   node_.tell(home(semaphore), std::move(message));
 }
@@ -54,6 +57,9 @@ void Conditions::take(uint32_t semaphore, Thread& thread, std::unique_lock<std::
   request.put(semaphore);
   Message reply = node_.ask(home(semaphore), std::move(request), thread, held);
   const VectorTime order = node_.settings.check ? reply.get_list<uint32_t>() : VectorTime();
+  const uint32_t round = reply.get<uint32_t>();
+  if (round > node_.barrier.round() + 1) fail("a damaged post of semaphore %u", semaphore);
+  while (node_.barrier.round() < round) node_.changed.wait(held);
   node_.checker.synchronize(Synchronization::kTake, semaphore);
   node_.incorporate(reply);
   node_.intervals.order_after(order);
@@ -61,13 +67,29 @@ void Conditions::take(uint32_t semaphore, Thread& thread, std::unique_lock<std::
 
 void Conditions::on_message(Message&& message) {
   const uint32_t number = message.get<uint32_t>();
+  const auto check = [&] {
+    if (message.bad() || home(number) != node_.me()) fail("a damaged message from node %u for condition or semaphore %u", message.header.from, number);
+  };
+  check();
   switch (static_cast<Kind>(message.header.kind)) {
-    case Kind::kConditionWait:
-      waiting_[number].push_back(message.get<ReplyTo>());
+    case Kind::kConditionWait: {
+      Waiters& waiting = waiting_[number];
+      const ReplyTo thread = message.get<ReplyTo>();
+      const uint32_t lock = message.get<uint32_t>();
+      check();
+      if (thread.node >= node_.nodes()) fail("node %u waits for condition %u, of %u nodes", thread.node, number, node_.nodes());
+      if (!waiting.threads.empty() && waiting.lock != lock) {
+        fail("node %u waits for condition %u with lock %u, while node %u waits for it with lock %u", thread.node, number, lock, waiting.threads.front().node, waiting.lock);
+      }
+      waiting.lock = lock;
+      waiting.threads.push_back(thread);
       return node_.reply(message.header.reply_to, Message(static_cast<uint8_t>(Kind::kReply), kGroupLock));
+    }
     case Kind::kConditionSignal: {
-      auto& waiting = waiting_[number];
-      for (const bool all = message.get<uint8_t>(); !waiting.empty();) {
+      auto& waiting = waiting_[number].threads;
+      const bool all = message.get<uint8_t>();
+      check();
+      while (!waiting.empty()) {
         node_.reply(waiting.front(), Message(static_cast<uint8_t>(Kind::kReply), kGroupLock));
         waiting.pop_front();
         if (!all) break;

@@ -28,10 +28,14 @@ class Conditions {
     std::deque<Message> posts;   // intervals that the poster knew, for each one not taken
     std::deque<ReplyTo> waiters;
   };
+  struct Waiters {
+    uint32_t lock = 0;  // of those who wait
+    std::deque<ReplyTo> threads;
+  };
   NodeId home(uint32_t number) const;
 
   Node& node_;
-  std::unordered_map<uint32_t, std::deque<ReplyTo>> waiting_;
+  std::unordered_map<uint32_t, Waiters> waiting_;
   std::unordered_map<uint32_t, Semaphore> semaphores_;
 };
 

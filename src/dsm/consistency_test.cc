@@ -22,6 +22,7 @@ struct Setup {
   uint64_t collect = uint64_t{1} << 30;
   bool statistics = false;
   bool check = false;        // nothing is reported
+  weir_dsm_home home = WEIR_DSM_BLOCK;
 };
 
 class Cluster : public TestCluster {
@@ -73,6 +74,8 @@ void run_random(const Setup& setup, uint64_t seed) {
       weir_dsm_attributes attributes = {};
       attributes.unit = setup.pages ? WEIR_DSM_PAGES : WEIR_DSM_ANNOTATED;
       attributes.pages = setup.pages;
+      attributes.home = setup.home;
+      attributes.home_node = setup.nodes - 1;
       attributes.name = "words";
       offset = static_cast<uint64_t>(static_cast<uint8_t*>(weir_dsm_alloc_with(sizeof(Memory64), &attributes)) - cluster.view(0, 0));
     }
@@ -162,6 +165,18 @@ struct Case {
 class Consistency : public testing::TestWithParam<Case> {};
 
 TEST_P(Consistency, ReadsWhatWasWrittenLast) { run_seeds(GetParam().setup, 1, 4); }
+
+TEST(ConsistencyTest, WhereverHomesAre) {
+  for (const auto home : {WEIR_DSM_CYCLIC, WEIR_DSM_FIRST_TOUCH, WEIR_DSM_EXPLICIT}) {
+    for (const auto protocol : {WEIR_DSM_LRC, WEIR_DSM_HLRC, WEIR_DSM_SC}) {
+      for (const unsigned pages : {1, 3, 0}) {
+        if (protocol == WEIR_DSM_SC && pages == 0) continue;  // one writer at a time, which this is not
+        SCOPED_TRACE("home " + std::to_string(home) + ", protocol " + std::to_string(protocol) + ", pages " + std::to_string(pages));
+        run_seeds({.protocol = protocol, .delay = 50, .pages = pages, .collect = 20000, .home = home}, 31, 1);
+      }
+    }
+  }
+}
 
 INSTANTIATE_TEST_SUITE_P(
     All, Consistency,

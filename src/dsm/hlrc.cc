@@ -94,10 +94,18 @@ bool HlrcProtocol::has_all(LazyPage& page, const VectorTime& needs) const {
   return true;
 }
 
+HomePage& HlrcProtocol::page_at_home(Message& message) {
+  const UnitId unit = message.get<UnitId>();
+  if (message.bad()) fail("a damaged message from node %u to a home", message.header.from);
+  HomePage& page = home_page(node_.memory.page(unit, *this));
+  if (page.home != kNoNode && page.home != node_.me()) fail("node %u takes this one for the home of unit %u, which is node %u", message.header.from, unit, page.home);
+  page.home = node_.me();
+  return page;
+}
+
 void HlrcProtocol::on_flush(Message&& message) {
   for (uint32_t count = message.get<uint32_t>(); count > 0; count--) {
-    HomePage& page = home_page(node_.memory.page(message.get<UnitId>()));
-    page.home = node_.me();
+    HomePage& page = page_at_home(message);
     const DiffPtr diff = get_diff(message);
     VectorTime needs = message.get_list<uint32_t>();
     if (message.bad() || needs.size() != node_.nodes() || diff->node >= node_.nodes()) fail("damaged diffs from node %u", message.header.from);
@@ -130,8 +138,7 @@ void HlrcProtocol::on_fetch(Message&& message) {
   Message reply(static_cast<uint8_t>(Kind::kReply), kGroupData);
   std::vector<std::pair<LazyPage*, uint32_t>> pages;  // and where they are accessed
   for (uint32_t count = message.get<uint32_t>(); count > 0; count--) {
-    HomePage& page = home_page(node_.memory.page(message.get<UnitId>()));
-    page.home = node_.me();
+    HomePage& page = page_at_home(message);
     const uint32_t at = message.get<uint32_t>();
     const VectorTime needs = message.get_list<uint32_t>();
     if (message.bad() || needs.size() != node_.nodes()) fail("a damaged request from node %u", message.header.from);

@@ -40,6 +40,8 @@ class HlrcProtocol : public LrcProtocol {
     Message diffs{0};
   };
 
+  // The unit that is named next; this node is its home.
+  HomePage& page_at_home(Message& message);
   void on_flush(Message&& message);
   void on_fetch(Message&& message);
   bool take_pending(HomePage& page);

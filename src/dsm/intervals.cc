@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "dsm/failure.h"
+
 namespace weir::dsm {
 
 namespace {
@@ -24,13 +26,14 @@ void put_interval(const Interval& interval, Message& message) {
   message.put_bytes(interval.order.data(), interval.order.size() * sizeof(uint32_t));
 }
 
-IntervalPtr get_interval(Message& message, size_t nodes, bool has_order) {
+IntervalPtr get_interval(Message& message, size_t nodes, bool has_order, uint64_t most) {
   auto interval = std::make_shared<Interval>();
   interval->id.node = message.get<uint16_t>();
   interval->id.index = message.get<uint32_t>();
   interval->time.resize(nodes);
   if (const void* time = message.get_bytes(nodes * sizeof(uint32_t))) memcpy(interval->time.data(), time, nodes * sizeof(uint32_t));
   for (const auto& [first, count] : message.get_list<UnitRun>()) {
+    if (count > most || interval->units.size() > most - count || count > kNoUnit - first) fail("a damaged interval of node %u", interval->id.node);
     for (uint32_t i = 0; i < count; i++) interval->units.push_back(first + i);
   }
   if (!has_order) return interval;
@@ -63,22 +66,28 @@ void IntervalLog::put_missing(const VectorTime& theirs, Message& message) const 
   for (size_t node = 0; node < known_.size(); node++) count += known_[node] - std::min(known_[node], theirs[node]);
   message.put(count);
   for (NodeId node = 0; node < known_.size(); node++) {
-    for (uint32_t index = theirs[node] + 1; index <= known_[node]; index++) put_interval(*find({node, index}), message);
+    for (uint32_t index = theirs[node] + 1; index <= known_[node]; index++) put_interval(at({node, index}), message);
   }
 }
 
 uint32_t IntervalLog::put_own(uint32_t index, Message& message) const {
   const uint32_t count = known_[me_] - index;
-  while (++index <= known_[me_]) put_interval(*find({me_, index}), message);
+  while (++index <= known_[me_]) put_interval(at({me_, index}), message);
   return count;
 }
 
-std::vector<IntervalPtr> IntervalLog::get(Message& message) const {
+std::vector<IntervalPtr> IntervalLog::get(Message& message, uint64_t most, VectorTime* named) const {
   std::vector<IntervalPtr> found;
+  VectorTime reached = known_;
   for (uint32_t count = message.get<uint32_t>(); count > 0 && !message.bad(); count--) {
-    IntervalPtr interval = get_interval(message, known_.size(), checks_);
-    if (interval->id.node < known_.size() && interval->id.index > known_[interval->id.node]) found.push_back(std::move(interval));
+    IntervalPtr interval = get_interval(message, known_.size(), checks_, most);
+    const auto [node, index] = interval->id;
+    if (message.bad() || node >= known_.size() || index > reached[node] + 1) fail("damaged intervals from node %u", message.header.from);
+    reached[node] = std::max(reached[node], index);
+    if (named) (*named)[node] = std::max((*named)[node], index);
+    if (index > known_[node]) found.push_back(std::move(interval));
   }
+  if (message.bad()) fail("damaged intervals from node %u", message.header.from);
   return found;
 }
 
@@ -92,6 +101,12 @@ void IntervalLog::merge(const std::vector<IntervalPtr>& intervals) {
     log.intervals.push_back(interval);
     memory_ += sizeof(Interval) + interval->units.size() * sizeof(UnitId) + interval->time.size() * sizeof(uint32_t);
   }
+}
+
+const Interval& IntervalLog::at(IntervalId id) const {
+  const Interval* found = find(id);
+  if (!found) fail("interval %u of node %u is asked for, and nobody needs it any more", id.index, id.node);
+  return *found;
 }
 
 const Interval* IntervalLog::find(IntervalId id) const {

@@ -38,8 +38,10 @@ class IntervalLog {
   void put_missing(const VectorTime& theirs, Message& message) const;
   // This node's, after `index`, without their number, which is the answer: get() reads them where that stands before.
   uint32_t put_own(uint32_t index, Message& message) const;
-  // Reads what one of these wrote; answers those that are new here, of each node in order. They are not known before merge() has been called with them.
-  std::vector<IntervalPtr> get(Message& message) const;
+  // Reads what one of these wrote; answers those that are new here, of each node in order. They are not known before merge() has been called with them. Ends the job where
+  // one is missing before another, or wrote more units than `most`. `named` is raised to the last of each node in
+  // the message, new or not.
+  std::vector<IntervalPtr> get(Message& message, uint64_t most = ~uint64_t{0}, VectorTime* named = nullptr) const;
   void merge(const std::vector<IntervalPtr>& intervals);
 
   // What is ordered before this node's open interval. Less than is known: a lock brings all that its giver knows, but orders only what came before its release.
@@ -48,6 +50,8 @@ class IntervalLog {
 
   // NULL: unknown or forgotten.
   const Interval* find(IntervalId id) const;
+  // The same of one that must be there: else another node has asked for what it knows, and the job ends.
+  const Interval& at(IntervalId id) const;
   void forget(const VectorTime& upto);
   // What this node keeps, in bytes.
   uint64_t memory() const { return memory_; }

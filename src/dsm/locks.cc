@@ -138,6 +138,7 @@ void Locks::on_message(Message&& message) {
 void Locks::on_request(Message&& message) {
   const uint32_t number = message.get<uint32_t>();
   const uint8_t flags = message.get<uint8_t>();
+  if (message.bad() || home(number) != node_.me()) fail("a damaged request for lock %u from node %u", number, message.header.from);
   Lock& lock = find(number);
   const NodeId last = lock.last;
   Message forward(static_cast<uint8_t>(Kind::kLockForward), kGroupLock);
@@ -159,6 +160,7 @@ void Locks::on_forward(Message&& message) {
   const uint32_t number = message.get<uint32_t>();
   const uint8_t flags = message.get<uint8_t>();
   const uint64_t after = message.get<uint64_t>();
+  if (message.bad()) fail("a damaged request for lock %u from node %u", number, message.header.from);
   Lock& lock = find(number);
   if (lock.here && !lock.taken && !lock.next) return grant(number, lock, std::move(message));
   if (!lock.here && lock.turn == after) return send_on(number, lock.given_to, std::move(message));
@@ -183,7 +185,7 @@ void Locks::send_on(uint32_t number, NodeId to, Message&& message) {
 void Locks::grant(uint32_t number, Lock& lock, Message&& request) {
   const uint64_t turn = request.get<uint64_t>();
   const VectorTime theirs = request.get_list<uint32_t>();
-  if (theirs.size() != node_.nodes()) fail("a damaged request for lock %u", number);
+  if (request.bad() || theirs.size() != node_.nodes()) fail("a damaged request for lock %u", number);
   if (!node_.settings.check) node_.close_interval();  // else its release has, and what was written since is not the lock's
   Message grant(static_cast<uint8_t>(Kind::kReply), kGroupLock);
   grant.put(uint8_t{1});

@@ -187,6 +187,7 @@ void LrcProtocol::on_noticed(const std::vector<Page*>& pages) {
 // --- Applying
 
 void LrcProtocol::keep(LazyPage& page, const DiffPtr& diff) {
+  if (diff->node >= page.applied.size()) fail("a damaged diff of unit %u", page.id);
   const auto same = [&](const DiffPtr& other) { return other->node == diff->node && other->last == diff->last; };
   if (std::any_of(page.diffs.begin(), page.diffs.end(), same)) return;
   auto at = std::find_if(page.diffs.rbegin(), page.diffs.rend(), [&](const DiffPtr& other) { return other->node == diff->node && other->last < diff->last; });
@@ -365,7 +366,7 @@ void LrcProtocol::on_diff_request(Message&& request) {
       if (of < theirs.size()) wanted.push_back({unit, of, theirs[of], noticed});
     }
     if (request.bad() || theirs.size() != node_.nodes()) fail("a damaged request from node %u", request.header.from);
-    LazyPage& page = lazy(node_.memory.page(unit));
+    LazyPage& page = lazy(node_.memory.page(unit, *this));
     answer(page, wanted, theirs, whole, reply);
     node_.tapeworm.on_request(page, request.header.from, at);
   }
@@ -453,7 +454,9 @@ void LrcProtocol::fetch_base(LazyPage& page, Thread& thread, std::unique_lock<st
 }
 
 void LrcProtocol::on_page_request(Message&& request) {
-  LazyPage& page = lazy(node_.memory.page(request.get<UnitId>()));
+  const UnitId unit = request.get<UnitId>();
+  if (request.bad()) fail("a damaged request from node %u", request.header.from);
+  LazyPage& page = lazy(node_.memory.page(unit, *this));
   RightChanges changes(node_.memory.segment);
   make_diff(page, changes);
   changes.apply();

@@ -24,7 +24,14 @@ constexpr uint64_t kSmallAlignment = 64;
 
 uint64_t round_up(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
 
+constexpr uint32_t kMostOutOfOrder = 4096;   // blocks that are on their way at once
+
 bool is_object(UnitId unit) { return unit >= kObjectUnits; }
+
+// What no allocation has asked for.
+bool makes_no_sense(const Block& block) {
+  return block.kind > UnitKind::kRegion || block.protocol < WEIR_DSM_SC || block.protocol > WEIR_DSM_HLRC || block.home > WEIR_DSM_EXPLICIT || block.unit_pages == 0 || block.unit_pages > 4096;
+}
 
 }  // namespace
 
@@ -39,8 +46,9 @@ uint8_t* Memory::allocate(uint64_t size, const Block& attributes, const char* na
   Message reply = node_.ask(0, std::move(request), thread, held);
   const uint64_t offset = reply.get<uint64_t>();
   const uint32_t block = reply.get<uint32_t>();
+  if (!reply.bad() && offset == 0) fail("no room for %lu bytes in the shared segment of %lu; make it larger by WEIR_DSM_SIZE", size, segment.size());
+  if (reply.bad() || offset >= segment.size() || block >= blocks_.size()) fail("a damaged answer to an allocation");
   if (number) *number = block;
-  if (offset == 0) fail("no room for %lu bytes in the shared segment of %lu; make it larger by WEIR_DSM_SIZE", size, segment.size());
   return segment.program() + offset;
 }
 
@@ -48,7 +56,8 @@ void Memory::on_allocate(Message&& request) {
   const uint64_t size = std::max<uint64_t>(request.get<uint64_t>(), 1);
   Block block = request.get<Block>();
   Allocation allocation;
-  memcpy(allocation.name, request.get_bytes(sizeof allocation.name), sizeof allocation.name);
+  if (const uint8_t* its_name = request.get_bytes(sizeof allocation.name)) memcpy(allocation.name, its_name, sizeof allocation.name - 1);
+  if (request.bad() || makes_no_sense(block) || block.freed || node_.me() != 0) fail("a damaged request for memory from node %u", request.header.from);
   allocation.size = size;
   Message answer(static_cast<uint8_t>(Kind::kReply));
   const bool is_small = size < kSmall && block.kind == UnitKind::kPages;
@@ -81,7 +90,7 @@ void Memory::on_allocate(Message&& request) {
     const uint64_t unit = block.kind == UnitKind::kPages ? uint64_t{block.unit_pages} * kPageSize : kPageSize;
     block.size = block.kind == UnitKind::kPages ? round_up(is_small ? kSmallBlock : size, unit) : size;
     block.offset = used_;
-    if (page_up(block.size) > segment.size() - used_) {
+    if (size > segment.size() || page_up(block.size) > segment.size() - used_) {  // the first: of which round_up is no number
       answer.put(uint64_t{0});
       answer.put(uint32_t{0});
       return node_.reply(request.header.reply_to, std::move(answer));
@@ -117,6 +126,8 @@ void Memory::on_message(Message&& message) {
       return on_free(std::move(message));
     case Kind::kBlock: {
       const Block block = message.get<Block>();
+      if (message.bad() || message.header.from != 0) fail("damaged news of an allocation from node %u", message.header.from);
+      check_news(block);
       if (block.freed) {
         drop_block(block.number);
       } else {
@@ -128,17 +139,41 @@ void Memory::on_message(Message&& message) {
     }
     case Kind::kBlockKnown: {
       const auto found = pending_.find(message.get<uint32_t>());
-      if (found == pending_.end() || --found->second.missing > 0) return;
+      if (message.bad() || found == pending_.end()) fail("node %u answers to news of an allocation that it has not got", message.header.from);
+      if (--found->second.missing > 0) return;
       node_.reply(found->second.reply_to, std::move(found->second.answer));
       pending_.erase(found);
       return;
     }
     default: {  // kFindHome
       Message answer(static_cast<uint8_t>(Kind::kReply));
-      answer.put(homes_.emplace(message.get<UnitId>(), message.header.from).first->second);
+      const UnitId unit = message.get<UnitId>();
+      if (message.bad()) fail("a damaged question for a home from node %u", message.header.from);
+      page(unit);  // there is one
+      answer.put(homes_.emplace(unit, message.header.from).first->second);
       return node_.reply(message.header.reply_to, std::move(answer));
     }
   }
+}
+
+// News of a block that cannot be: it is known already, or lies where another lies.
+void Memory::check_news(const Block& block) const {
+  const bool is_known = block.number < blocks_.size() && blocks_[block.number].size != 0;
+  bool is_well = !makes_no_sense(block) && block.size != 0 && block.number < blocks_.size() + kMostOutOfOrder && memchr(block.name, 0, sizeof block.name);
+  if (block.freed) {
+    const Block* known = is_known ? &blocks_[block.number] : nullptr;
+    is_well = is_well && known && !known->freed && known->offset == block.offset && known->size == block.size;
+  } else {
+    is_well = is_well && !is_known;
+    if (is_well && block.kind != UnitKind::kRegion) {
+      const uint64_t unit = block.kind == UnitKind::kPages ? uint64_t{block.unit_pages} * kPageSize : 1;
+      is_well = block.offset % kPageSize == 0 && block.size % unit == 0 && block.offset < segment.size() && block.size <= segment.size() - block.offset;
+      const auto next = by_offset_.lower_bound(block.offset);
+      is_well = is_well && (next == by_offset_.end() || next->first - block.offset >= block.size);
+      is_well = is_well && (next == by_offset_.begin() || block.offset - std::prev(next)->first >= blocks_[std::prev(next)->second].size);
+    }
+  }
+  if (!is_well) fail("damaged news of allocation %u", block.number);
 }
 
 // Blocks may arrive in another order than they were made in.
@@ -173,6 +208,7 @@ void Memory::free(void* memory, Thread& thread, std::unique_lock<std::mutex>& he
 void Memory::on_free(Message&& request) {
   Message answer(static_cast<uint8_t>(Kind::kReply));
   const auto found = allocations_.find(request.get<uint64_t>());
+  if (request.bad()) fail("a damaged request to free memory from node %u", request.header.from);
   answer.put(static_cast<uint8_t>(found != allocations_.end()));
   if (found == allocations_.end()) return node_.reply(request.header.reply_to, std::move(answer));
   const uint32_t number = found->second.block;
@@ -234,7 +270,8 @@ Page& Memory::page(UnitId unit) {
   std::unique_ptr<Page>& found = pages_[unit];
   if (found) return *found;
   const Block* block = is_object(unit) ? (unit - kObjectUnits < blocks_.size() ? &blocks_[unit - kObjectUnits] : nullptr) : block_at(uint64_t{unit} * kPageSize);
-  if (!block) fail("unit %u is in no allocation that this node knows", unit);
+  if (!block || block->size == 0 || is_object(unit) == (block->kind == UnitKind::kPages)) fail("unit %u is in no allocation that this node knows", unit);
+  if (!is_object(unit) && (unit - block->offset / kPageSize) % block->unit_pages) fail("unit %u is in the middle of one, of %s", unit, block->name);
   Protocol& protocol = node_.protocol(block->protocol);
   found = protocol.make_page();
   Page& page = *found;
@@ -271,11 +308,19 @@ Page& Memory::page(UnitId unit) {
   return page;
 }
 
+Page& Memory::page(UnitId unit, const Protocol& protocol) {
+  Page& found = page(unit);
+  if (found.protocol != &protocol) fail("unit %u has another protocol than a message says", unit);
+  return found;
+}
+
 void Memory::find_home(Page& page, Thread& thread, std::unique_lock<std::mutex>& held) {
   if (page.home != kNoNode) return;
   Message request(static_cast<uint8_t>(Kind::kFindHome));
   request.put(page.id);
-  const NodeId home = node_.ask(0, std::move(request), thread, held).get<NodeId>();
+  Message reply = node_.ask(0, std::move(request), thread, held);
+  const NodeId home = reply.get<NodeId>();
+  if (reply.bad() || home >= node_.nodes()) fail("a damaged answer to where the home of unit %u is", page.id);
   page.home = home;
 }
 
@@ -291,7 +336,7 @@ tape::Extent Memory::extent_of(const uint8_t* address, uint64_t size) {
 }
 
 bool Memory::is_freed(UnitId unit) const {
-  if (is_object(unit)) return blocks_[unit - kObjectUnits].freed;
+  if (is_object(unit)) return unit - kObjectUnits < blocks_.size() && blocks_[unit - kObjectUnits].freed;
   const Block* block = block_at(uint64_t{unit} * kPageSize);
   return block && block->freed;
 }

@@ -54,8 +54,9 @@ class Memory {
   void on_message(Message&& message);
 
   bool is_freed(UnitId unit) const;
-  // REQUIRES: the unit exists: what another node says of it has been checked there.
+  // Ends the job where there is no such unit; the second, where it is not of this protocol: another node has named it.
   Page& page(UnitId unit);
+  Page& page(UnitId unit, const Protocol& protocol);
   // The unit at an address in the segment; NULL: nothing is allocated there.
   Page* page_at(const void* address);
   // The unit of a block that is no pages.
@@ -98,6 +99,7 @@ class Memory {
 
   void add_block(const Block& block);
   void drop_block(uint32_t number);
+  void check_news(const Block& block) const;
   void on_allocate(Message&& message);
   void on_free(Message&& message);
   void announce(const Block& block, Message&& answer, const ReplyTo& reply_to);

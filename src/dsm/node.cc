@@ -21,6 +21,27 @@ Thread::Thread(Node& its_node, unsigned its_worker) : node(its_node), mailbox(it
 
 namespace {
 thread_local Thread* in_runtime = nullptr;
+
+constexpr uint64_t kMostObjects = 1 << 20;  // that one interval may have written
+
+bool wants_reply(Kind kind) {
+  switch (kind) {
+    case Kind::kAllocate:
+    case Kind::kFree:
+    case Kind::kFindHome:
+    case Kind::kLockRequest:
+    case Kind::kLockForward:
+    case Kind::kConditionWait:
+    case Kind::kSemaphoreWait:
+    case Kind::kDiffRequest:
+    case Kind::kPageRequest:
+    case Kind::kHomeFetch:
+    case Kind::kOwnerRequest:
+      return true;
+    default:
+      return false;
+  }
+}
 }  // namespace
 
 InRuntime::InRuntime(Thread& thread) : std::unique_lock<std::mutex>(thread.node.mutex), thread_(thread) {
@@ -94,10 +115,17 @@ Message Node::ask(NodeId to, Message&& request, Thread& thread, std::unique_lock
   }
   Message reply = thread.mailbox->wait(ticket);
   held.lock();
+  if (static_cast<Kind>(reply.header.kind) != Kind::kReply) fail("a message of kind %u from node %u, which is no reply", reply.header.kind, reply.header.from);
   return reply;
 }
 
 void Node::receive(Message&& message) {
+  if (message.header.from >= nodes() || message.header.reply_to.node >= nodes()) {
+    fail("a message of kind %u that names node %u and node %u, of %u", message.header.kind, message.header.from, message.header.reply_to.node, nodes());
+  }
+  if (wants_reply(static_cast<Kind>(message.header.kind)) && !message.header.reply_to.ticket) {
+    fail("a request of kind %u from node %u, where nobody waits for the reply", message.header.kind, message.header.from);
+  }
   switch (static_cast<Kind>(message.header.kind)) {
     case Kind::kAllocate:
     case Kind::kFree:
@@ -217,8 +245,8 @@ void Node::record_interval(const Interval& interval) {
   if (stream) record(&StreamWriter::interval, interval.id.index, predict::without_bytes(interval.units));
 }
 
-void Node::incorporate(Message& message) {
-  const std::vector<IntervalPtr> news = intervals.get(message);
+void Node::incorporate(Message& message, VectorTime* named) {
+  const std::vector<IntervalPtr> news = intervals.get(message, settings.size / kPageSize + kMostObjects, named);
   std::map<Protocol*, std::vector<Page*>> by_protocol;
   for (const IntervalPtr& interval : news) {
     for (UnitId unit : interval->units) {

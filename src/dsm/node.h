@@ -100,7 +100,8 @@ class Node {
   // `by_program`: by a thread's own release, so it has no pointers at hand into units that are no pages.
   void close_interval(bool by_program = false);
   // Acquire: what `message` holds (IntervalLog::put_*) is known from now on, and copies that it outdates are invalid or made current.
-  void incorporate(Message& message);
+  // `named`: as IntervalLog::get has it.
+  void incorporate(Message& message, VectorTime* named = nullptr);
 
   Protocol& protocol(uint8_t number) { return *protocols[number]; }
   LrcProtocol* lazy_of(Page& page);  // NULL: it has another kind of protocol

@@ -84,10 +84,10 @@ bool ScProtocol::get_right(ScPage& page, bool write, Thread& thread, std::unique
   Message grant = node_.ask(page.home, std::move(request), thread, held);
   if (grant.get<uint8_t>()) {
     const uint8_t* bytes = grant.get_bytes(page.size);
-    if (!bytes) fail("a damaged copy of unit %u from node %u", page.id, page.home);
-    memcpy(page.open, bytes, page.size);
+    if (bytes) memcpy(page.open, bytes, page.size);
     node_.sight.sharing.on_received(page, 0, page.size);
   }
+  if (grant.bad()) fail("a damaged copy of unit %u from node %u", page.id, page.home);
   page.granted = nanoseconds_now();
   changes.add(page, write ? Right::kWrite : Right::kRead);
   return true;
@@ -159,9 +159,16 @@ std::string ScProtocol::describe() const {
 }
 
 void ScProtocol::on_message(Message&& message) {
-  ScPage& page = sc(node_.memory.page(message.get<UnitId>()));
+  const UnitId unit = message.get<UnitId>();
+  const NodeId from = message.header.from;
+  if (message.bad()) fail("a damaged message from node %u about a unit", from);
+  ScPage& page = sc(node_.memory.page(unit, *this));
+  const auto expect = [&](bool is_expected) {
+    if (!is_expected) fail("a message of kind %u from node %u about unit %u, which nobody waits for", message.header.kind, from, unit);
+  };
   switch (static_cast<Kind>(message.header.kind)) {
     case Kind::kOwnerRequest:
+      expect(page.home == kNoNode || page.home == node_.me());
       page.home = node_.me();
       start(page);
       if (page.serving) {
@@ -170,7 +177,9 @@ void ScProtocol::on_message(Message&& message) {
       }
       return serve(page, std::move(message));
     case Kind::kOwnerTake: {
+      expect(page.home == kNoNode || page.home == from);
       const bool drop = message.get<uint8_t>(), send = message.get<uint8_t>();
+      if (message.bad()) fail("a damaged message from node %u about unit %u", message.header.from, page.id);
       const ScPage::Take take{message.header.from, drop, send};
       if (is_held(page, take)) {
         page.take = take;
@@ -181,6 +190,7 @@ void ScProtocol::on_message(Message&& message) {
       return take_away(page, take);
     }
     case Kind::kOwnerAnswer:
+      expect(page.serving && page.missing > 0);
       if (message.get<uint8_t>()) {
         const uint8_t* bytes = message.get_bytes(page.size);
         if (!bytes) fail("a damaged copy of unit %u from node %u", page.id, message.header.from);
@@ -189,6 +199,7 @@ void ScProtocol::on_message(Message&& message) {
       if (--page.missing == 0) give(page);
       return;
     default: {  // kOwnerDone
+      expect(page.serving && page.missing == 0 && page.asker.node == from);
       page.serving = false;
       if (page.waiting.empty()) return;
       Message next = std::move(page.waiting.front());
@@ -201,6 +212,7 @@ void ScProtocol::on_message(Message&& message) {
 void ScProtocol::serve(ScPage& page, Message&& request) {
   page.serving = true;
   page.for_write = request.get<uint8_t>();
+  if (request.bad()) fail("a damaged request from node %u for unit %u", request.header.from, page.id);
   page.asker = request.header.reply_to;
   const NodeId asker = page.asker.node;
   page.missing = 1;  // until all have been asked

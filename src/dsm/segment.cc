@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -24,18 +25,25 @@ constexpr int protection_of(Right right) {
   return right == Right::kNone ? PROT_NONE : right == Right::kRead ? PROT_READ : PROT_READ | PROT_WRITE;
 }
 
+[[noreturn]] void fail_for_space(uint64_t size) {
+  fail("no address space for the shared segment, twice %lu bytes (%s): is it limited (ulimit -v)? WEIR_DSM_SIZE makes it smaller", size, strerror(errno));
+}
+
 }  // namespace
 
 Segment::Segment(uint64_t address, uint64_t size) : size_(page_up(size)) {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < size_) fail("no shared memory of %lu bytes: a file may have %lu (ulimit -f); set WEIR_DSM_SIZE", size_, limit.rlim_cur);
   file_ = memfd_create("weir-dsm", MFD_CLOEXEC);
   if (file_ < 0 || ftruncate(file_, static_cast<off_t>(size_))) fail("no shared memory of %lu bytes (%s)", size_, strerror(errno));
   const int fixed = address ? MAP_FIXED_NOREPLACE : 0;
   void* program = mmap(reinterpret_cast<void*>(address), size_, PROT_NONE, MAP_SHARED | MAP_NORESERVE | fixed, file_, 0);
+  if (program == MAP_FAILED && errno == ENOMEM) fail_for_space(size_);
   if (program == MAP_FAILED || (address && program != reinterpret_cast<void*>(address))) {
     fail("the address %#lx of the shared segment is taken on this node (%s); choose another by WEIR_DSM_ADDRESS", address, strerror(errno));
   }
   void* open = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file_, 0);
-  if (open == MAP_FAILED) fail("no address space of %lu bytes (%s)", size_, strerror(errno));
+  if (open == MAP_FAILED) fail_for_space(size_);
   program_ = static_cast<uint8_t*>(program);
   open_ = static_cast<uint8_t*>(open);
 }

@@ -11,6 +11,9 @@ namespace weir::dsm {
 
 namespace {
 
+constexpr const char* kProtocols[] = {"sc", "lrc", "hlrc"};
+constexpr const char* kTapes[] = {"off", "called", "auto"};
+
 uint64_t number(const char* name, uint64_t otherwise, uint64_t least, uint64_t most) {
   const char* text = getenv(name);
   if (!text) return otherwise;
@@ -48,8 +51,6 @@ std::string destination(const char* name) {
 
 Settings Settings::from_environment() {
   Settings settings;
-  static constexpr const char* kProtocols[] = {"sc", "lrc", "hlrc"};
-  static constexpr const char* kTapes[] = {"off", "called", "auto"};
   settings.protocol = static_cast<weir_dsm_protocol>(1 + word("WEIR_DSM_PROTOCOL", kProtocols, 1));
   settings.tapes = static_cast<Tapes>(word("WEIR_DSM_TAPES", kTapes, 1));
   settings.size = number("WEIR_DSM_SIZE", settings.size, 1 << 20, uint64_t{8} << 40);
@@ -70,10 +71,22 @@ Settings Settings::from_environment() {
   return settings;
 }
 
-std::string Settings::common() const {
-  return "protocol " + std::to_string(protocol) + ", tapes " + std::to_string(static_cast<int>(tapes)) + ", size " + std::to_string(size) + ", address " +
-         std::to_string(address) + ", threads " + std::to_string(threads) + ", tree " + std::to_string(tree) + ", statistics " + std::to_string(statistics) + ", timeline " +
-         std::to_string(!timeline.empty()) + ", sharing " + std::to_string(!sharing.empty()) + ", check " + std::to_string(check) + (record.empty() ? "" : ", recorded");
+std::vector<std::string> Settings::common() const {
+  const auto all = {
+      std::string("WEIR_DSM_PROTOCOL=") + kProtocols[protocol - 1],
+      std::string("WEIR_DSM_TAPES=") + kTapes[static_cast<int>(tapes)],
+      "WEIR_DSM_SIZE=" + std::to_string(size),
+      "WEIR_DSM_ADDRESS=" + std::to_string(address),
+      "WEIR_DSM_COLLECT=" + std::to_string(collect),
+      "WEIR_DSM_THREADS=" + std::to_string(threads),
+      "WEIR_DSM_TREE=" + std::to_string(tree),
+      "WEIR_DSM_STATS=" + std::to_string(statistics),
+      "WEIR_DSM_CHECK=" + std::to_string(check),
+      std::string("WEIR_DSM_TIMELINE ") + (timeline.empty() ? "unset" : "set"),
+      std::string("WEIR_DSM_SHARING ") + (sharing.empty() ? "unset" : "set"),
+      std::string("WEIR_DSM_RECORD ") + (record.empty() ? "unset" : "set"),
+  };
+  return all;
 }
 
 }  // namespace weir::dsm

@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 #include <string>
+#include <vector>
 
 #include "weir/dsm.h"
 
@@ -30,8 +31,8 @@ struct Settings {
 
   // Reads the environment. Ends the job where a value makes no sense.
   static Settings from_environment();
-  // What must be equal on all nodes, as text.
-  std::string common() const;
+  // What must be equal on all nodes, as text: "VARIABLE=value".
+  std::vector<std::string> common() const;
 };
 
 }  // namespace weir::dsm

@@ -19,7 +19,10 @@ namespace {
 LazyPage& as_lazy(Page& page) { return static_cast<LazyPage&>(page); }
 
 bool exists(Node& node, UnitId unit) {
-  if (unit >= kObjectUnits) return unit - kObjectUnits < node.memory.blocks() && !node.memory.block(unit - kObjectUnits).freed;
+  if (unit >= kObjectUnits) {
+    const uint32_t number = unit - kObjectUnits;
+    return number < node.memory.blocks() && !node.memory.block(number).freed && node.memory.block(number).kind != UnitKind::kPages;
+  }
   const uint64_t offset = uint64_t{unit} * kPageSize;
   const Block* block = offset < node.memory.segment.size() ? node.memory.block_at(offset) : nullptr;
   return block && !block->freed && block->kind == UnitKind::kPages && (unit - block->offset / kPageSize) % block->unit_pages == 0;
@@ -97,10 +100,7 @@ void Access::send(Node& node, NodeId to, const tape::Tape& events) {
   Tapeworm& tapeworm = node.tapeworm;
   if (to == node.me() || !tapeworm.enabled()) return;
   tapeworm.sent_.resize(node.nodes());
-  tapeworm.pushes_.resize(node.nodes());
-  uint32_t count = 0;
-  UnitId last_unit = kNoUnit;
-  Message data(0);
+  Tapeworm::ForAll data;
   for (const auto& [key, range] : ranges_of(node, events)) {
     const auto [unit, of] = key;
     Page& page = node.memory.page(unit);
@@ -114,19 +114,15 @@ void Access::send(Node& node, NodeId to, const tape::Tape& events) {
     std::vector<DiffPtr> found;
     protocol->find_diffs(as_lazy(page), wanted, found);
     for (const DiffPtr& diff : found) {
-      data.put(unit);
-      put_diff(*diff, data);
-      count++;
+      data.diffs.put(unit);
+      put_diff(*diff, data.diffs);
+      data.count++;
       if (of == node.me()) tapeworm.sent_[to][unit] = diff->last;
     }
-    if (!found.empty() && unit != last_unit) node.counters.now.updates_sent++, last_unit = unit;
+    if (!found.empty() && (data.units.empty() || data.units.back() != unit)) data.units.push_back(unit);
   }
-  if (count == 0) return;
-  tapeworm.pushes_[to]++;
-  Message message(static_cast<uint8_t>(Kind::kPush), kGroupFlush);
-  message.put(count);
-  message.put_bytes(data.body.data(), data.body.size());
-  node.tell(to, std::move(message));
+  node.counters.now.updates_sent += data.units.size();
+  tapeworm.tell_push(to, data);
 }
 
 size_t Access::take(Node& node, const std::vector<Parcel::State::Update>& updates) {

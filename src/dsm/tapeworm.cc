@@ -306,6 +306,7 @@ void Tapeworm::on_message(Message&& message) {
   const std::vector<UnitId> units = std::exchange(brought_, {});
   auto& pushed = pushed_[message.get<uint32_t>()];
   pushed.insert(pushed.end(), units.begin(), units.end());
+  if (message.bad()) fail("damaged diffs from node %u", message.header.from);
   pushes_received_++;
   node_.changed.notify_all();
 }
@@ -381,6 +382,7 @@ void Tapeworm::before_barrier_release(uint32_t pushes, std::vector<uint8_t> advi
     const uint32_t barrier = parts.get<uint32_t>();
     const std::vector<UnitOf> misses = parts.get_list<UnitOf>();
     const std::vector<Unused> unused = parts.get_list<Unused>();
+    if (parts.bad() || from >= node_.nodes()) fail("damaged advice of node %u", from);
     if (from == node_.me()) continue;
     Asker& asker = asked_[barrier][from];
     for (const auto& [unit, of] : misses) {

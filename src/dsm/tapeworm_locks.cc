@@ -62,11 +62,12 @@ void Tapeworm::add_to_lock_grant(uint32_t number, const VectorTime& theirs, Mess
     tape::Reader reader(bytes);
     const auto extent = tape::Extent::read_from(&reader);
     if (!extent) fail("a damaged extent from node %u", request.header.from);
+    if (request.bad() || theirs.size() != node_.nodes()) fail("a damaged request for lock %u from node %u", number, request.header.from);
     for (const auto& one : missing) wanted[{one.unit, one.node}] = one;
     const VectorTime& ours = node_.intervals.known();
     for (NodeId node = 0; node < ours.size(); node++) {
       for (uint32_t index = theirs[node] + 1; index <= ours[node]; index++) {
-        for (UnitId unit : node_.intervals.find({node, index})->units) {
+        for (UnitId unit : node_.intervals.at({node, index}).units) {
           if (!extent->contains(unit)) continue;
           wanted.try_emplace({unit, node}, LrcProtocol::Wanted{unit, node, theirs[node], index}).first->second.upto = index;
         }

@@ -13,9 +13,9 @@ namespace weir::dsm {
 class TestCluster {
  public:
   // Wherever settings.address says: each segment lies where there is room.
-  TestCluster(NodeId nodes, Settings settings, const LoopbackOptions& options = {}, unsigned threads = 1) : threads_(threads) {
+  TestCluster(NodeId nodes, Settings settings, const LoopbackOptions& options = {}, unsigned threads = 1) : TestCluster(make_loopback(nodes, options), settings, threads) {}
+  TestCluster(std::vector<std::unique_ptr<Transport>> transports, Settings settings, unsigned threads = 1) : threads_(threads), transports_(std::move(transports)) {
     settings.address = 0;
-    transports_ = make_loopback(nodes, options);
     for (auto& transport : transports_) {
       nodes_.push_back(std::make_unique<Node>(*transport, settings));
       nodes_.back()->threads = threads;
