@@ -14,6 +14,7 @@
 #include "dsm/failure.h"
 #include "dsm/hlrc.h"
 #include "dsm/sc.h"
+#include "dsm/source_lines.h"
 
 namespace weir::dsm {
 
@@ -185,7 +186,7 @@ bool Node::on_fault(void* address, bool write, Thread& thread) {
   Page* page = memory.page_at(address);
   if (!page) {
     const Block* block = memory.block_at(static_cast<uint64_t>(static_cast<uint8_t*>(address) - memory.segment.program()));
-    if (block) fail("%s of %p in %s, which was freed", write ? "write" : "read", address, block->name);
+    if (block) fail("%s of %p in %s, which was freed", write ? "write" : "read", address, SourceLines::name_now(block->name).c_str());
     fail("%s of %p, which is shared memory that nobody has allocated", write ? "write" : "read", address);
   }
   (write ? counters.now.write_faults : counters.now.read_faults)++;

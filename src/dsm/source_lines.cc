@@ -83,9 +83,9 @@ std::string output_of(const std::vector<std::string>& command) {
 std::string without_parameters(std::string function) {
   static const std::string kUnnamed = "(anonymous namespace)::";
   for (size_t at; (at = function.find(kUnnamed)) != std::string::npos;) function.erase(at, kUnnamed.size());
-  int depth = 0;  // of template arguments, which have parentheses of their own
+  int depth = 0;  // of template arguments and of lambdas' names, which have parentheses of their own
   for (size_t at = 0; at < function.size(); at++) {
-    depth += function[at] == '<' ? 1 : function[at] == '>' ? -1 : 0;
+    depth += function[at] == '<' || function[at] == '{' ? 1 : function[at] == '>' || function[at] == '}' ? -1 : 0;
     if (function[at] == '(' && depth <= 0) return function.substr(0, at);
   }
   return function;
@@ -155,6 +155,13 @@ void SourceLines::want(const std::string& name) {
 std::string SourceLines::name(const std::string& name) const {
   const CodePlace place = name.starts_with("at ") ? place_in(name.substr(3)) : CodePlace();
   return place.module.empty() ? name : "memory allocated at " + at(place);
+}
+
+std::string SourceLines::name_now(const std::string& name) {
+  SourceLines lines;
+  lines.want(name);
+  lines.look_up();
+  return lines.name(name);
 }
 
 void SourceLines::look_up() {

@@ -34,6 +34,8 @@ class SourceLines {
   // What an allocation is called that has no name, but a place: "at sor+0x12f4".
   void want(const std::string& name);
   std::string name(const std::string& name) const;
+  // The same, looked up at once.
+  static std::string name_now(const std::string& name);
 
  private:
   std::map<CodePlace, std::string> found_;

@@ -50,6 +50,8 @@ class Coherence {
   virtual std::optional<Time> touch(uint32_t node, const std::vector<UnitBytes>& units, bool write, Action done) = 0;
   // The node has written `units` in the open interval. `told`: who asked for one of them was told of that before the interval's end.
   virtual std::optional<Time> wrote(uint32_t node, const std::vector<UnitBytes>& units, bool told, Action done) = 0;
+  // A thread has made the diff of what the node has written to the unit: it has learned of another's writes, or begins to produce.
+  virtual void made_diff(uint32_t, uint32_t) {}
   // The node's interval ends, if it wrote anything. Answers until when that takes. `by_server`: else by a thread of the program.
   virtual Time close(uint32_t, Time start, bool) { return start; }
 

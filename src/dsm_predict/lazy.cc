@@ -165,6 +165,8 @@ class Lazy : public Coherence {
 
   // --- Tapes
 
+  void made_diff(uint32_t node, uint32_t number) override { make_diff(node, &unit(number, node)); }
+
   Updates updates(uint32_t from, uint32_t to, const std::vector<uint32_t>& numbers, bool own) override {
     Updates found;
     for (const uint32_t number : numbers) {

@@ -113,6 +113,11 @@ bool Simulation::execute(Thread* thread, const Op& op) {
       }
       return continues(free, thread);
     }
+    case OpKind::kDiff: {
+      const Time free = coherence_->close(node, engine_.now(), false);
+      coherence_->made_diff(node, op.object);
+      return continues(free, thread);
+    }
     case OpKind::kAcquire: return acquire(thread, op.object);
     case OpKind::kRelease: return continues(release(thread, op.object), thread);
     case OpKind::kArrive: return arrive(thread, op);
@@ -201,7 +206,7 @@ bool Simulation::wake_forgotten() {
 }
 
 void Simulation::report_stuck() const {
-  static constexpr const char* kNames[] = {"computing",  "an access", "a touch",   "the end of an interval", "a push", "a lock",  "a release", "a barrier", "a condition",
+  static constexpr const char* kNames[] = {"computing",  "an access", "a touch",   "the end of an interval", "a push", "a diff", "a lock",  "a release", "a barrier", "a condition",
                                            "a signal",   "a signal",  "a post",    "a semaphore",            "a fork", "a fork", "a fork",    "a join",    "a mark", "a stop"};
   for (const Thread& thread : threads_) {
     if (thread.ended) continue;

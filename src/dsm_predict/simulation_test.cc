@@ -261,6 +261,18 @@ TEST(SimulationTest, DiffsThatWereMadeAreSentOneByOne) {
   EXPECT_EQ(bytes(true), bytes(false) + 28 + 100);
 }
 
+TEST(SimulationTest, WhatBeginsADiffOfItsOwnWhenRecordedDoesSo) {
+  const auto bytes = [](bool apart) {
+    HandMade made(2);
+    made.on(0).write(7).interval({{7, 100}});
+    if (apart) made.put(EventKind::kDiff, 7, 0, 100);
+    made.write(7).interval({{7, 60}}).barrier();
+    made.on(1).barrier().read(7);
+    return predicted(made, simple_settings()).bytes;
+  };
+  EXPECT_EQ(bytes(true), bytes(false) + 28 + 60 + 30) << "a diff, and an interval of its own";
+}
+
 TEST(SimulationTest, AnAnswerHoldsWhatTheOpenIntervalWroteWhereItDidWhenRecorded) {
   const auto misses = [](bool told) {
     HandMade made(2);

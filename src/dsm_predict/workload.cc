@@ -165,6 +165,10 @@ class NodeBuilder {
         }
         break;
       case EventKind::kInterval: return interval(event, thread, intervals_[at]);
+      case EventKind::kDiff:
+        if (by_server) return;  // that is for who asks; where and when, the model finds itself
+        op.kind = OpKind::kDiff;
+        break;
       case EventKind::kPush:
         op.kind = OpKind::kPush;
         op.list = list(event.units);

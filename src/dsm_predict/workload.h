@@ -14,7 +14,8 @@ enum class OpKind : uint8_t {
   kAccess,         // object: unit
   kTouch,          // list: units
   kInterval,       // list: units, with bytes of diffs, that the node has written since it last said so; write: who asked for one was told before the interval's end
-  kPush,           // object: node or kToAll; list
+  kPush,           // object: node, kToAll or kWithBarrier; list
+  kDiff,           // object: unit, of whose writes until now a diff of their own is made
   kAcquire,                               // object: lock; list: units whose updates came with it
   kRelease,                               // object: lock
   kArrive,                                // bytes: what is reduced

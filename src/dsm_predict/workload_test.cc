@@ -15,7 +15,12 @@ std::vector<OpKind> kinds(const Script& script) {
 
 TEST(WorkloadTest, DiffsMadeLaterTellTheSizesOfIntervals) {
   HandMade made(1);
-  made.on(0).interval({{7, 0}}).interval({{7, 0}, {8, 30}}).put(EventKind::kDiff, 7, 0, 120).interval({{7, 0}}).put(EventKind::kDiff, 7, 0, 60).interval({{7, 0}, {9, 0}});
+  const auto diff = [&](uint64_t bytes) { made.on(0, kServerThread).put(EventKind::kDiff, 7, 0, bytes).on(0); };
+  made.on(0).interval({{7, 0}}).interval({{7, 0}, {8, 30}});
+  diff(120);
+  made.interval({{7, 0}});
+  diff(60);
+  made.interval({{7, 0}, {9, 0}});
   const Workload workload = workload_of(made.recording);
   const Script& script = workload.script(0, 0);
   ASSERT_EQ(script.size(), 4u);
