@@ -207,9 +207,8 @@ void Checker::ask_diffs(std::span<Pair> pairs, Thread& thread, std::unique_lock<
     const auto [found, is_new] = diffs.try_emplace({pair.its, pair.unit});
     if (!is_new) continue;
     if (!node_.memory.is_freed(pair.unit)) {  // it may have come already, by a miss or by a tape
-      for (const DiffPtr& diff : static_cast<LazyPage&>(node_.memory.page(pair.unit)).diffs) {
-        if (diff->node == pair.its.node && diff->last == pair.its.index) found->second = diff;
-      }
+      const auto its = static_cast<LazyPage&>(node_.memory.page(pair.unit)).diffs_after(pair.its.node, pair.its.index - 1);
+      if (!its.empty() && its.front()->last == pair.its.index) found->second = its.front();
     }
     if (!found->second) named[pair.its.node].push_back({pair.its.index, pair.unit});
   }

@@ -55,6 +55,19 @@ bool has_some(const std::vector<uint8_t>& bytes, size_t begin, size_t end) {
   return false;
 }
 
+std::span<const DiffPtr> LazyPage::diffs_after(NodeId node, uint32_t last) const {
+  const auto begin = std::partition_point(diffs.begin(), diffs.end(), [&](const DiffPtr& one) { return one->node < node || (one->node == node && one->last <= last); });
+  const auto end = std::partition_point(begin, diffs.end(), [&](const DiffPtr& one) { return one->node == node; });
+  return {begin, end};
+}
+
+bool LazyPage::add_diff(const DiffPtr& diff) {
+  const auto at = std::partition_point(diffs.begin(), diffs.end(), [&](const DiffPtr& one) { return one->node < diff->node || (one->node == diff->node && one->last < diff->last); });
+  if (at != diffs.end() && (*at)->node == diff->node && (*at)->last == diff->last) return false;
+  diffs.insert(at, diff);
+  return true;
+}
+
 void put_diff(const Diff& diff, Message& message) {
   message.put(static_cast<uint16_t>(diff.node));
   message.put(diff.prev);

@@ -188,11 +188,7 @@ void LrcProtocol::on_noticed(const std::vector<Page*>& pages) {
 
 void LrcProtocol::keep(LazyPage& page, const DiffPtr& diff) {
   if (diff->node >= page.applied.size()) fail("a damaged diff of unit %u", page.id);
-  const auto same = [&](const DiffPtr& other) { return other->node == diff->node && other->last == diff->last; };
-  if (std::any_of(page.diffs.begin(), page.diffs.end(), same)) return;
-  auto at = std::find_if(page.diffs.rbegin(), page.diffs.rend(), [&](const DiffPtr& other) { return other->node == diff->node && other->last < diff->last; });
-  page.diffs.insert(at == page.diffs.rend() ? page.diffs.begin() : at.base(), diff);
-  node_.counters.diffs += sizeof(Diff) + diff->bytes.size();
+  if (page.add_diff(diff)) node_.counters.diffs += sizeof(Diff) + diff->bytes.size();
 }
 
 // Applies what is kept, if with it nothing is missing any more. Answers whether the page is valid now.
@@ -200,14 +196,14 @@ bool LrcProtocol::apply_cached(LazyPage& page) {
   if (page.absent) return false;
   std::vector<const Diff*> chosen;
   VectorTime reached = page.applied;
-  for (const DiffPtr& diff : page.diffs) {
-    if (diff->node == node_.me() || diff->last <= reached[diff->node] || diff->first > page.noticed[diff->node]) continue;
-    if (diff->prev > reached[diff->node]) continue;  // one in between lacks
-    chosen.push_back(diff.get());
-    reached[diff->node] = diff->last;
-  }
   for (NodeId node = 0; node < reached.size(); node++) {
-    if (node != node_.me() && reached[node] < page.noticed[node]) return false;
+    if (node == node_.me()) continue;
+    for (const DiffPtr& diff : page.diffs_after(node, reached[node])) {
+      if (diff->prev > reached[node] || diff->first > page.noticed[node]) break;  // one in between lacks, or it is not known of yet
+      chosen.push_back(diff.get());
+      reached[node] = diff->last;
+    }
+    if (reached[node] < page.noticed[node]) return false;
   }
   Span span(node_, Doing::kApplyDiffs, page.id);
   span.set_amount(chosen.size());
@@ -299,11 +295,13 @@ void LrcProtocol::fetch(const std::vector<LazyPage*>& pages, Thread& thread, std
   thread.wanted_of = writer;
 }
 
-// Who wrote last what begins at that byte, by the diffs that are here. A byte alone may have been written with the value that it had, of which no diff tells.
+// Who wrote last what begins at that byte, by the diffs that have come. A byte alone may have been written with the value that it had, of which no diff tells.
 NodeId LrcProtocol::writer_of(const LazyPage& page, uint32_t at) const {
   const Diff* last = nullptr;
-  for (const DiffPtr& diff : page.diffs) {
-    if ((!last || diff->stamp > last->stamp) && has_some(diff->bytes, at, at + 64)) last = diff.get();
+  for (NodeId node = 0; node < page.applied.size(); node++) {
+    for (const DiffPtr& diff : page.diffs_after(node, page.applied[node])) {
+      if ((!last || diff->stamp > last->stamp) && has_some(diff->bytes, at, at + 64)) last = diff.get();
+    }
   }
   return last ? last->node : kNoNode;
 }
@@ -331,8 +329,9 @@ void LrcProtocol::take_answer(LazyPage& page, NodeId from, Message& reply) {
   if (upto == 0) return;
   // This is all that there is of the writer up to `upto`, be it no diff at all.
   uint32_t end = page.applied[from];
-  for (const DiffPtr& diff : page.diffs) {
-    if (diff->node == from && diff->prev <= end && diff->last > end && diff->first <= upto) end = diff->last;
+  for (const DiffPtr& diff : page.diffs_after(from, end)) {
+    if (diff->prev > end || diff->first > upto) break;
+    end = diff->last;
   }
   if (end == page.applied[from]) {
     page.applied[from] = std::max(page.applied[from], upto);
@@ -399,8 +398,9 @@ void LrcProtocol::answer(LazyPage& page, const std::vector<Wanted>& wanted, cons
     // What the answer is complete up to: later diffs that are made already are none of it.
     uint32_t complete = mine ? upto : 0;
     for (const Wanted& some : wanted) {
-      for (const DiffPtr& diff : page.diffs) {
-        if (some.node == me && diff->node == me && diff->first > some.upto) complete = std::min(complete, diff->first - 1);
+      if (some.node != me) continue;
+      for (const DiffPtr& diff : page.diffs_after(me, some.upto)) {
+        if (diff->first > some.upto) complete = std::min(complete, diff->first - 1);
       }
     }
     reply.put(uint8_t{0});
@@ -416,9 +416,8 @@ bool LrcProtocol::find_diffs(LazyPage& page, const Wanted& wanted, std::vector<D
     make_diff(page, changes);
   }
   uint32_t reached = wanted.after;
-  for (const DiffPtr& diff : page.diffs) {
-    if (diff->node != wanted.node || diff->last <= wanted.after || diff->first > wanted.upto) continue;
-    if (diff->prev > reached) break;
+  for (const DiffPtr& diff : page.diffs_after(wanted.node, wanted.after)) {
+    if (diff->first > wanted.upto || diff->prev > reached) break;
     found.push_back(diff);
     reached = diff->last;
   }

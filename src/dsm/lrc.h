@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "dsm/intervals.h"
@@ -54,7 +55,10 @@ class LazyPage : public Page {
   bool predicted = false;           // made writable by a tape: whether it was written is seen by comparison
   bool counts_once = false;         // ... and counts as used then
   bool asked_writers = false;       // the last writers did not have all
-  std::vector<DiffPtr> diffs;       // own and received ones, those of each node by age
+  // Own and received ones, in order of nodes, and of each node by age: a unit may have thousands, of which few are new.
+  std::vector<DiffPtr> diffs;
+  std::span<const DiffPtr> diffs_after(NodeId node, uint32_t last) const;
+  bool add_diff(const DiffPtr& diff);  // false: it is there
 };
 
 class LrcProtocol : public Protocol {
