@@ -47,6 +47,16 @@ def arguments():
     return options
 
 
+def launchers_environment():
+    """As tests/dsm/launchers.sh has it: Open MPI's launcher refuses root, and MPICH's a machine without a name."""
+    environment = dict(os.environ)
+    if os.geteuid() == 0:
+        environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+    if not os.uname().nodename:
+        environment.setdefault("HYDRA_IFACE", "lo")
+    return environment
+
+
 class Runs:
     """Runs programs, and keeps what they print."""
 
@@ -66,7 +76,7 @@ class Runs:
         if sys.stderr.isatty():
             print(f"{program} {unit} {tapes}, {nodes} nodes".ljust(60), end="\r", file=sys.stderr)
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=options.timeout)
+            done = subprocess.run(command, capture_output=True, text=True, timeout=options.timeout, env=launchers_environment())
             status, printed, said = done.returncode, done.stdout, done.stderr
         except subprocess.TimeoutExpired:
             status, printed, said = "time is over", "", ""

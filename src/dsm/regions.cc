@@ -24,21 +24,26 @@ void on_trap(weir_region_trap* trap) {
 
 }  // namespace
 
+Regions::~Regions() {
+  for (auto& [block, made] : made_) weir_region_ptr_free(&made.pointer);
+}
+
 void* Regions::create(uint32_t block, uint64_t size) {
-  void*& made = made_[block];
-  if (!made) made = weir_region_alloc(size, nullptr, on_trap);
-  if (!made) fail("no memory for a region of %lu bytes", size);
-  return made;
+  Made& made = made_[block];
+  if (!made.region) made.region = weir_region_alloc(size, &made.pointer, on_trap);
+  if (!made.region) fail("no memory for a region of %lu bytes", size);
+  return made.region;
 }
 
 void Regions::attach(uint32_t block, void** pointer) {
   Page& page = node_.memory.object(block);
-  void* region = made_[block];
+  Made& made = made_[block];
+  void* region = made.region;
   weir_region_handler(region, on_trap, &page);
   if (!page.attached) weir_region_protect(region, page.right == Right::kNone ? PROT_NONE : page.right == Right::kRead ? PROT_READ : PROT_READ | PROT_WRITE);
   page.attached = true;
   *pointer = region;
-  if (weir_region_ptr(pointer)) fail("the pointer at %p is registered already", static_cast<void*>(pointer));
+  if (weir_region_bptr(&made.pointer, pointer)) fail("the pointer at %p is registered already", static_cast<void*>(pointer));
 }
 
 }  // namespace weir::dsm

@@ -12,13 +12,19 @@ class Node;
 class Regions {
  public:
   explicit Regions(Node& node) : node_(node) {}
+  ~Regions();
   // This node's region for a block; made the first time. Answers an address in it.
   void* create(uint32_t block, uint64_t size);
   void attach(uint32_t block, void** pointer);
 
  private:
   Node& node_;
-  std::unordered_map<uint32_t, void*> made_;
+  // Those that are attached are bounded by `pointer`: a change of level then moves a region's own pointers, not all that there are.
+  struct Made {
+    void* region = nullptr;
+    void* pointer = nullptr;
+  };
+  std::unordered_map<uint32_t, Made> made_;
 };
 
 }  // namespace weir::dsm
