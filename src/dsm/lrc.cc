@@ -424,7 +424,8 @@ bool LrcProtocol::find_diffs(LazyPage& page, const Wanted& wanted, std::vector<D
   return reached >= wanted.upto || wanted.node == node_.me();
 }
 
-void LrcProtocol::put_missing(LazyPage& page, std::vector<Wanted>& wanted) const {
+void LrcProtocol::put_missing(LazyPage& page, std::vector<Wanted>& wanted) {
+  if (!page.busy && !page.valid(node_.me()) && apply_cached(page)) return;  // what came before its notice
   for (NodeId node = 0; node < page.noticed.size(); node++) {
     if (node != node_.me() && page.applied[node] < page.noticed[node]) wanted.push_back({page.id, node, page.applied[node], page.noticed[node]});
   }

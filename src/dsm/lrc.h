@@ -79,7 +79,7 @@ class LrcProtocol : public Protocol {
     NodeId node;
     uint32_t after, upto;  // diffs whose last is above `after` and whose first is at most `upto`
   };
-  void put_missing(LazyPage& page, std::vector<Wanted>& wanted) const;
+  void put_missing(LazyPage& page, std::vector<Wanted>& wanted);
   // Those diffs that this node has; its own are made. Answers false where some may lack.
   bool find_diffs(LazyPage& page, const Wanted& wanted, std::vector<DiffPtr>& found);
   // One that came, for later.
