@@ -405,7 +405,7 @@ void weir_dsm_share(void* data, size_t size, unsigned from) {
   if (thread.node.me() == from) mine.assign(bytes, bytes + size);
   const auto all = thread.node.barrier.arrive(kShare, std::move(mine), true, thread, held);
   if ((*all)[from].size() != size) fail("weir_dsm_share of %zu bytes, while node %u shares %zu", size, from, (*all)[from].size());
-  memcpy(data, (*all)[from].data(), size);
+  if (size > 0) memcpy(data, (*all)[from].data(), size);
 }
 
 // --- Tapeworm
