@@ -17,17 +17,13 @@
 
 namespace weir::dsm {
 
-namespace {
-
-std::string text_of(uint32_t barrier) {
-  static constexpr const char* kOwn[] = {"the end (weir_dsm_finish)", "weir_dsm_share", "weir_dsm_counters_total", "a garbage collection", "a checkpoint"};
+std::string name_of_barrier(uint32_t barrier) {
+  static constexpr const char* kOwn[] = {"the end (weir_dsm_finish)", "weir_dsm_share", "weir_dsm_counters_total", "a garbage collection", "a checkpoint", "the end of the search for races"};
   static constexpr const char* kOperations[] = {"sum", "minimum", "maximum", "?"};
   if (barrier < kReductions) return "barrier " + std::to_string(barrier);
-  if (barrier >= kFinish) return barrier <= kCheckpoint ? kOwn[barrier - kFinish] : "barrier " + std::to_string(barrier);
+  if (barrier >= kFinish) return barrier - kFinish < std::size(kOwn) ? kOwn[barrier - kFinish] : "barrier " + std::to_string(barrier);
   return "a reduction (" + std::string(kOperations[barrier >> 12 & 3]) + " of " + std::to_string(barrier & 0x7ff) + (barrier & 0x800 ? " doubles)" : " integers)");
 }
-
-}  // namespace
 
 Barrier::Barrier(Node& node) : node_(node), everybody_(node.nodes()) {}
 
@@ -45,7 +41,7 @@ void Barrier::check_name(uint32_t barrier, NodeId of) {
     named_by_ = of;
   } else if (name_ != barrier) {
     const char* another = of == named_by_ ? "another thread of " : "";
-    fail("node %u waits at %s while %snode %u waits at %s", named_by_, text_of(name_).c_str(), another, of, text_of(barrier).c_str());
+    fail("node %u waits at %s while %snode %u waits at %s", named_by_, name_of_barrier(name_).c_str(), another, of, name_of_barrier(barrier).c_str());
   }
 }
 
@@ -53,7 +49,7 @@ std::shared_ptr<const Barrier::Values> Barrier::arrive(uint32_t barrier, std::ve
                                                        std::unique_lock<std::mutex>& held) {
   node_.end_accesses(thread);
   const Span waits(node_, Doing::kBarrier, barrier, &node_.counters.now.barrier_nanoseconds);
-  if (passes_) fail("a thread comes to %s while another of node %u is in a barrier or collective call for the whole node", text_of(barrier).c_str(), node_.me());
+  if (passes_) fail("a thread comes to %s while another of node %u is in a barrier or collective call for the whole node", name_of_barrier(barrier).c_str(), node_.me());
   check_name(barrier, node_.me());
   if (!ended_.empty() && !collective) miss(ended_.front(), thread.worker);
   local_.emplace_back(thread.worker, std::move(value));
@@ -75,9 +71,9 @@ std::shared_ptr<const Barrier::Values> Barrier::arrive(uint32_t barrier, std::ve
     for (uint32_t workers = down.get<uint16_t>(); workers > 0; workers--) by_node.back().second.push_back(down.get_list<uint8_t>());
   }
   std::sort(by_node.begin(), by_node.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  if (down.bad() || by_node.size() != nodes_()) fail("a damaged release of %s", text_of(barrier).c_str());
+  if (down.bad() || by_node.size() != nodes_()) fail("a damaged release of %s", name_of_barrier(barrier).c_str());
   for (NodeId number = 0; auto& [node, its] : by_node) {
-    if (node != number++ || (collective && its.size() != 1)) fail("a damaged release of %s", text_of(barrier).c_str());
+    if (node != number++ || (collective && its.size() != 1)) fail("a damaged release of %s", name_of_barrier(barrier).c_str());
     for (auto& bytes : its) values->push_back(std::move(bytes));
   }
   node_.tapeworm.after_barrier();
@@ -94,7 +90,7 @@ std::shared_ptr<const Barrier::Values> Barrier::arrive(uint32_t barrier, std::ve
 
 void Barrier::miss(unsigned ended, unsigned waiting) const {
   const unsigned first = node_.me() * node_.threads;
-  fail("worker %u of node %u waits at %s, and worker %u has ended without it", first + waiting, node_.me(), text_of(name_).c_str(), first + ended);
+  fail("worker %u of node %u waits at %s, and worker %u has ended without it", first + waiting, node_.me(), name_of_barrier(name_).c_str(), first + ended);
 }
 
 void Barrier::worker_ends(unsigned worker) {
@@ -133,7 +129,7 @@ Message Barrier::pass(uint32_t barrier, Thread& thread, std::unique_lock<std::mu
 
   memory_ = down.get<uint64_t>();
   const std::vector<uint32_t> pushes = down.get_list<uint32_t>();
-  if (pushes.size() != nodes_()) fail("a damaged release of %s", text_of(barrier).c_str());
+  if (pushes.size() != nodes_()) fail("a damaged release of %s", name_of_barrier(barrier).c_str());
   node_.tapeworm.before_barrier_release(pushes[node_.me()], down.get_list<uint8_t>(), held);
   node_.tapeworm.keep_of_all(down);
   // Not what this node knows: another thread of it may have learned more meanwhile, where one thread of each node is here.
@@ -214,7 +210,7 @@ void Barrier::tell_down(const Message& down) {
 void Barrier::on_message(Message&& message) {
   const NodeId from = message.header.from;
   if (static_cast<Kind>(message.header.kind) == Kind::kBarrierRelease) {
-    if (node_.me() == 0 || from != (node_.me() - 1) / node_.settings.tree || !passes_ || self_) fail("a release of a barrier from node %u that nobody waits for", from);
+    if (node_.me() == 0 || from != parent() || !passes_ || self_) fail("a release of a barrier from node %u that nobody waits for", from);
     return tell_down(message);
   }
   const bool has_come = std::any_of(parts_.begin(), parts_.end(), [&](const Part& part) { return part.from == from; });
@@ -229,13 +225,16 @@ void Barrier::on_message(Message&& message) {
   part.memory = message.get<uint64_t>();
   part.pushes = message.get_list<uint32_t>();
   part.advice.body = message.get_list<uint8_t>();
+  const auto copy = [&](uint32_t size, Message& to) {
+    if (const uint8_t* bytes = message.get_bytes(size)) to.put_bytes(bytes, size);
+  };
   part.for_all.count = message.get<uint32_t>();
-  part.for_all.diffs.put_bytes(message.get_bytes(diff_bytes), diff_bytes);
+  copy(diff_bytes, part.for_all.diffs);
   part.interval_count = message.get<uint32_t>();
-  if (const uint8_t* bytes = message.get_bytes(interval_bytes)) part.intervals.put_bytes(bytes, interval_bytes);
+  copy(interval_bytes, part.intervals);
   part.value_nodes = message.get<uint32_t>();
-  if (const uint8_t* bytes = message.get_bytes(value_bytes)) part.values.put_bytes(bytes, value_bytes);
-  if (message.bad() || part.pushes.size() != nodes_()) fail("a damaged arrival of node %u at %s", part.from, text_of(name).c_str());
+  copy(value_bytes, part.values);
+  if (message.bad() || part.pushes.size() != nodes_()) fail("a damaged arrival of node %u at %s", part.from, name_of_barrier(name).c_str());
   parts_.push_back(std::move(part));
   up_or_down();
 }

@@ -19,6 +19,7 @@ struct Thread;
 
 // Barriers that the library calls itself, apart from the program's numbers.
 constexpr uint32_t kFinish = 0xffff'0000, kShare = 0xffff'0001, kTotals = 0xffff'0002, kCollect = 0xffff'0003, kCheckpoint = 0xffff'0004, kChecked = 0xffff'0005, kReductions = 0xfffe'0000;
+std::string name_of_barrier(uint32_t barrier);  // "barrier 3", "a reduction (sum of 3 doubles)"
 // Of which one thread of each node takes part.
 inline bool is_collective(uint32_t barrier) { return barrier >= kFinish; }
 // A reduction's: each with operation, type and number of elements of its own.

@@ -24,16 +24,6 @@ std::string times_text(uint32_t times) {
   return std::to_string(times) + (is_teen || last == 0 || last > 3 ? "th" : last == 1 ? "st" : last == 2 ? "nd" : "rd") + " time";
 }
 
-std::string barrier_name(uint32_t number) {
-  switch (number) {
-    case kFinish: return "weir_dsm_finish";
-    case kShare: return "weir_dsm_share";
-    case kTotals: return "weir_dsm_counters_total";
-    case kCheckpoint: return "a checkpoint";
-    default: return number >= kReductions ? "a reduction of " + std::to_string(number - kReductions) : "barrier " + std::to_string(number);
-  }
-}
-
 std::string hex(const std::vector<uint8_t>& bytes) {
   std::string text;
   char digits[4];
@@ -83,7 +73,7 @@ std::string Synchronization::describe() const {
     case kStart: return "since the start";
     case kLock: return "since it took lock " + number_text + often;
     case kUnlock: return "since it let go of lock " + number_text + often;
-    case kBarrier: return "since " + barrier_name(number) + often;
+    case kBarrier: return "since " + name_of_barrier(number) + often;
     case kPost: return "since it posted semaphore " + number_text + often;
     case kTake: return "since it took semaphore " + number_text + often;
   }

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <functional>
 #include <mutex>
 #include <thread>
 
@@ -35,6 +36,17 @@ uint64_t annotated(Cluster& cluster, size_t size) {
   attributes.unit = WEIR_DSM_ANNOTATED;
   attributes.home = WEIR_DSM_EXPLICIT;
   return offset_of(cluster, weir_dsm_alloc_with(size, &attributes));
+}
+
+// body(worker, words): `words` are an annotated unit's.
+void run_annotated(Cluster& cluster, const std::function<void(unsigned, Words)>& body) {
+  std::atomic<uint64_t> offset{0};
+  cluster.run([&](unsigned worker) {
+    if (worker == 0) offset = annotated(cluster, 64);
+    weir_dsm_barrier(0);
+    body(worker, cluster.words(worker, offset));
+    weir_dsm_barrier(0);
+  });
 }
 
 // Steps of a test, in order: a thread waits until the one before its own is done.
@@ -109,13 +121,9 @@ TEST(Interleavings, NoticeComesWhileAProducersExtentIsFetched) {
 // A diff of node 1 is in its home's copy before the notice. What the home writes to an annotated unit after the notice overrides it, also where another node gets both by a tape.
 TEST(Interleavings, HomeHasADiffBeforeItsNotice) {
   Cluster cluster(3, settings_of(WEIR_DSM_HLRC, Tapes::kCalled));
-  std::atomic<uint64_t> offset{0};
   Steps steps;
   uint64_t seen = 0;
-  cluster.run([&](unsigned worker) {
-    if (worker == 0) offset = annotated(cluster, 64);
-    weir_dsm_barrier(0);
-    const Words words = cluster.words(worker, offset);
+  run_annotated(cluster, [&](unsigned worker, Words words) {
     uint64_t* const all = const_cast<uint64_t*>(words);
     if (worker == 0) {
       weir_dsm_write_access(all);
@@ -152,7 +160,6 @@ TEST(Interleavings, HomeHasADiffBeforeItsNotice) {
       seen = words[0];
       weir_dsm_unlock(1);
     }
-    weir_dsm_barrier(0);
   });
   EXPECT_EQ(seen, 200u);
 }
@@ -161,13 +168,9 @@ TEST(Interleavings, HomeHasADiffBeforeItsNotice) {
 
 TEST(Interleavings, AnnouncedUnitIsWantedElsewhere) {
   Cluster cluster(2, settings_of(WEIR_DSM_SC, Tapes::kOff));
-  std::atomic<uint64_t> offset{0};
   Steps steps;
   uint64_t seen = 0;
-  cluster.run([&](unsigned worker) {
-    if (worker == 0) offset = annotated(cluster, 64);
-    weir_dsm_barrier(0);
-    const Words words = cluster.words(worker, offset);
+  run_annotated(cluster, [&](unsigned worker, Words words) {
     weir_dsm_write_access(const_cast<uint64_t*>(words));
     if (steps.first()) {  // the other waits for it
       Node& node = cluster.node(worker);
@@ -179,7 +182,6 @@ TEST(Interleavings, AnnouncedUnitIsWantedElsewhere) {
     } else {
       seen = words[1 - worker];
     }
-    weir_dsm_barrier(0);
   });
   EXPECT_EQ(seen, 7u);
 }

@@ -41,6 +41,12 @@ Locks::Lock& Locks::find(uint32_t number) {
   return lock;
 }
 
+void Locks::take_here(uint32_t number, Lock& lock, Thread& thread) {
+  take(lock, thread);
+  node_.checker.synchronize(Synchronization::kLock, number);
+  node_.tapeworm.on_acquired(number, thread, nullptr);
+}
+
 void Locks::take(Lock& lock, const Thread& thread) {
   lock.taken = true;
   lock.since = nanoseconds_now();
@@ -61,12 +67,7 @@ void Locks::acquire(uint32_t number, Thread& thread, std::unique_lock<std::mutex
     node_.changed.wait(held);
   }
   lock.waiting--;
-  if (lock.here) {
-    take(lock, thread);
-    node_.checker.synchronize(Synchronization::kLock, number);
-    node_.tapeworm.on_acquired(number, thread, nullptr);
-    return;
-  }
+  if (lock.here) return take_here(number, lock, thread);
   Message grant = ask_for(number, 0, thread, held);
   grant.get<uint8_t>();  // only a try is refused
   take_over(number, thread, grant);
@@ -105,9 +106,7 @@ bool Locks::try_acquire(uint32_t number, Thread& thread, std::unique_lock<std::m
   Lock& lock = find(number);
   if (lock.taken || lock.asking || lock.next) return false;
   if (lock.here) {
-    take(lock, thread);
-    node_.checker.synchronize(Synchronization::kLock, number);
-    node_.tapeworm.on_acquired(number, thread, nullptr);
+    take_here(number, lock, thread);
     return true;
   }
   Message grant = ask_for(number, kTry, thread, held);

@@ -47,6 +47,7 @@ class Locks {
 
   Lock& find(uint32_t lock);
   void take(Lock& lock, const Thread& thread);
+  void take_here(uint32_t number, Lock& lock, Thread& thread);
   NodeId home(uint32_t lock) const;
   void on_request(Message&& message);
   void on_forward(Message&& message);

@@ -31,18 +31,12 @@
 
 namespace weir::dsm {
 
-namespace {
-
-LazyPage& lazy(Page& page) { return static_cast<LazyPage&>(page); }
-
-}  // namespace
-
 std::unique_ptr<Page> LrcProtocol::make_page() { return std::make_unique<LazyPage>(node_.nodes()); }
 
 // --- Rights
 
 void LrcProtocol::on_fault(Page& base, bool write, Thread& thread, std::unique_lock<std::mutex>& held) {
-  LazyPage& page = lazy(base);
+  LazyPage& page = as_lazy(base);
   // Invariant: a right is given to a valid copy only. While others are waited for, what else a producer's answer brings included, other threads of this node acquire, and notices come.
   while (!page.valid(node_.me()) && !apply_cached(page)) {
     const Span waits(node_, Doing::kMiss, page.id, &node_.counters.now.miss_nanoseconds);
@@ -89,14 +83,14 @@ void LrcProtocol::drop_dirty(LazyPage& page) {
   if (!std::exchange(page.dirty, false)) return;
   Page* const last = node_.dirty.back();
   node_.dirty[page.dirty_at] = last;
-  lazy(*last).dirty_at = page.dirty_at;
+  as_lazy(*last).dirty_at = page.dirty_at;
   node_.dirty.pop_back();
 }
 
 void LrcProtocol::on_interval_closed(const Interval&, const std::vector<Page*>& pages) {
   RightChanges changes(node_.memory.segment);
   for (Page* base : pages) {
-    LazyPage& page = lazy(*base);
+    LazyPage& page = as_lazy(*base);
     if (page.kind == UnitKind::kPages ? page.shared || node_.settings.check || node_.tapeworm.closes_exactly() : node_.closing_for_program) {
       page.dirty = false;
       if (page.right == Right::kWrite) changes.add(page, Right::kRead);
@@ -106,7 +100,7 @@ void LrcProtocol::on_interval_closed(const Interval&, const std::vector<Page*>& 
   }
   if (!node_.settings.check) return;
   changes.apply();
-  for (Page* page : pages) make_diff(lazy(*page), changes, true);  // of this interval and no other
+  for (Page* page : pages) make_diff(as_lazy(*page), changes, true);  // of this interval and no other
 }
 
 void LrcProtocol::close_for(LazyPage& page) {
@@ -161,19 +155,19 @@ void LrcProtocol::make_diff(LazyPage& page, RightChanges& changes, bool closed) 
 // --- Notices
 
 void LrcProtocol::on_notice(Page& base, IntervalId id) {
-  LazyPage& page = lazy(base);
+  LazyPage& page = as_lazy(base);
   page.noticed[id.node] = std::max(page.noticed[id.node], id.index);
 }
 
 void LrcProtocol::before_noticed(const std::vector<Page*>& pages) {
   RightChanges changes(node_.memory.segment);
-  for (Page* page : pages) make_diff(lazy(*page), changes);
+  for (Page* page : pages) make_diff(as_lazy(*page), changes);
 }
 
 void LrcProtocol::on_noticed(const std::vector<Page*>& pages) {
   RightChanges changes(node_.memory.segment);
   for (Page* base : pages) {
-    LazyPage& page = lazy(*base);
+    LazyPage& page = as_lazy(*base);
     if (page.twin) page.twin_stamp = stamp_of(node_.intervals.known()) + 1;  // of no page: a new one, empty
     if (page.busy || page.valid(node_.me())) continue;
     if (page.right == Right::kNone && !page.pushed) continue;
@@ -300,7 +294,7 @@ NodeId LrcProtocol::writer_of(const LazyPage& page, uint32_t at) const {
   const Diff* last = nullptr;
   for (NodeId node = 0; node < page.applied.size(); node++) {
     for (const DiffPtr& diff : page.diffs_after(node, page.applied[node])) {
-      if ((!last || diff->stamp > last->stamp) && has_some(diff->bytes, at, at + 64)) last = diff.get();
+      if ((!last || diff->stamp > last->stamp) && has_some(diff->bytes, at, at + kMargin)) last = diff.get();
     }
   }
   return last ? last->node : kNoNode;
@@ -365,7 +359,7 @@ void LrcProtocol::on_diff_request(Message&& request) {
       if (of < theirs.size()) wanted.push_back({unit, of, theirs[of], noticed});
     }
     if (request.bad() || theirs.size() != node_.nodes()) fail("a damaged request from node %u", request.header.from);
-    LazyPage& page = lazy(node_.memory.page(unit, *this));
+    LazyPage& page = as_lazy(node_.memory.page(unit, *this));
     answer(page, wanted, theirs, whole, reply);
     node_.tapeworm.on_request(page, request.header.from, at);
   }
@@ -456,7 +450,7 @@ void LrcProtocol::fetch_base(LazyPage& page, Thread& thread, std::unique_lock<st
 void LrcProtocol::on_page_request(Message&& request) {
   const UnitId unit = request.get<UnitId>();
   if (request.bad()) fail("a damaged request from node %u", request.header.from);
-  LazyPage& page = lazy(node_.memory.page(unit, *this));
+  LazyPage& page = as_lazy(node_.memory.page(unit, *this));
   RightChanges changes(node_.memory.segment);
   make_diff(page, changes);
   changes.apply();
@@ -473,7 +467,7 @@ void LrcProtocol::on_message(Message&& message) {
 }
 
 void LrcProtocol::on_free(Page& base) {
-  LazyPage& page = lazy(base);
+  LazyPage& page = as_lazy(base);
   for (const DiffPtr& diff : page.diffs) node_.counters.diffs -= sizeof(Diff) + diff->bytes.size();
   if (page.twin) node_.counters.twins -= page.size;
   page.diffs.clear();

@@ -61,6 +61,8 @@ class LazyPage : public Page {
   bool add_diff(const DiffPtr& diff);  // false: it is there
 };
 
+inline LazyPage& as_lazy(Page& page) { return static_cast<LazyPage&>(page); }
+
 class LrcProtocol : public Protocol {
  public:
   explicit LrcProtocol(Node& node) : node_(node) {}

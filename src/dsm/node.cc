@@ -175,8 +175,8 @@ void Node::receive(Message&& message) {
 const char* name_of_kind(uint8_t kind) {
   static constexpr const char* kNames[] = {"reply", "allocation", "free", "block", "block known", "home request", "lock request", "lock forward", "barrier arrival", "barrier release",
                                            "condition wait", "condition signal", "semaphore post", "semaphore wait", "diff request", "page request", "flush to the home", "fetch from the home",
-                                           "ownership request", "ownership take", "ownership answer", "ownership done", "push", "report", "report of waits"};
-  static_assert(std::size(kNames) == static_cast<size_t>(Kind::kWaits) + 1);
+                                           "ownership request", "ownership take", "ownership answer", "ownership done", "push", "report", "report of waits", "request for diffs to check", "request for sides of a race", "race"};
+  static_assert(std::size(kNames) == static_cast<size_t>(Kind::kRace) + 1);
   return kind < std::size(kNames) ? kNames[kind] : "message";
 }
 

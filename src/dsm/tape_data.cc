@@ -16,8 +16,6 @@ namespace weir::dsm {
 
 namespace {
 
-LazyPage& as_lazy(Page& page) { return static_cast<LazyPage&>(page); }
-
 bool exists(Node& node, UnitId unit) {
   if (unit >= kObjectUnits) {
     const uint32_t number = unit - kObjectUnits;

@@ -1,4 +1,4 @@
-// Recording, and what travels at barriers, from producers and by flushes. Locks are in tapeworm_locks.cc.
+// Recording, requests, and what travels at barriers. Locks are in tapeworm_locks.cc, producers and flushes in tapeworm_produce.cc.
 //
 // Replay barriers (section 3.1), with these differences from the paper's figure 3:
 //   - Who asks is learned from the barrier itself: each node's arrival says what it has missed since the last one, and of whose writes. So writers whose diffs another node
@@ -27,10 +27,6 @@ namespace {
 
 constexpr uint8_t kUnusedLimit = 2;
 constexpr uint32_t kSampling = 8;
-constexpr size_t kLittle = 16 << 10;  // bytes that may go to all with a barrier
-constexpr uint32_t kMargin = 64;  // bytes at the edges of what was produced that may have been written with the values that they had, which nobody sees
-
-LazyPage& as_lazy(Page& page) { return static_cast<LazyPage&>(page); }
 
 }  // namespace
 
@@ -179,9 +175,11 @@ void Tapeworm::prefetch(const tape::Extent& extent, NodeId from, Thread& thread,
   }
   thread.fault_at = kNowhere;
   for (auto& [protocol, some] : pages) {
-    std::vector<UnitId> all;
-    for (const LazyPage* page : some) all.push_back(page->id);
-    if (node_.stream) node_.record(&StreamWriter::touch, predict::without_bytes(std::move(all)), false);
+    if (node_.stream) {
+      std::vector<UnitId> all;
+      for (const LazyPage* page : some) all.push_back(page->id);
+      node_.record(&StreamWriter::touch, predict::without_bytes(std::move(all)), false);
+    }
     protocol->fetch(some, thread, held);
     std::vector<UnitId> units;
     for (LazyPage* page : some) {
@@ -320,14 +318,12 @@ void Tapeworm::before_barrier(uint32_t barrier) {
   if (!replaying_) return;
   if (!called_replay_) pattern_ = WEIR_DSM_DYNAMIC;
   node_.close_interval(true);
-  std::set<UnitId> written;  // since the last barrier
-  for (uint32_t index = node_.barrier.everybody_knows()[node_.me()]; ++index <= node_.intervals.known()[node_.me()];) {
-    const Interval& interval = *node_.intervals.find({node_.me(), index});
-    written.insert(interval.units.begin(), interval.units.end());
+  const uint32_t times = ++replayed_[barrier];
+  if (pattern_ == WEIR_DSM_DYNAMIC) {
+    if (times == 2) add_of_others(barrier);
+    add_what_is_like_it(asked_[barrier]);
   }
-  if (++replayed_[barrier] == 2 && pattern_ == WEIR_DSM_DYNAMIC) add_of_others(barrier);
   for (auto& [node, asker] : asked_[barrier]) {
-    if (pattern_ == WEIR_DSM_DYNAMIC) add_what_is_like_it(asker, written);
     std::vector<UnitId> units;
     for (const auto& [unit, use] : asker.units) {
       if (use.unused < kUnusedLimit) units.push_back(unit);
@@ -348,16 +344,24 @@ void Tapeworm::add_of_others(uint32_t barrier) {
 }
 
 // Who has asked for most of what is written here is about to ask for the rest.
-void Tapeworm::add_what_is_like_it(Asker& asker, const std::set<UnitId>& written) const {
+void Tapeworm::add_what_is_like_it(std::map<NodeId, Asker>& askers) const {
   constexpr size_t kFew = 8;
+  if (askers.empty()) return;
+  std::set<UnitId> written;  // since the last barrier
+  for (uint32_t index = node_.barrier.everybody_knows()[node_.me()]; ++index <= node_.intervals.known()[node_.me()];) {
+    const Interval& interval = *node_.intervals.find({node_.me(), index});
+    written.insert(interval.units.begin(), interval.units.end());
+  }
   if (written.size() < kFew) return;
-  const auto is_asked = [&](UnitId unit) {
-    const auto found = asker.units.find(unit);
-    return found != asker.units.end() && found->second.unused < kUnusedLimit;
-  };
-  const auto asked = static_cast<size_t>(std::count_if(written.begin(), written.end(), is_asked));
-  if (asked * 4 < written.size() * 3) return;
-  for (UnitId unit : written) asker.units.try_emplace(unit);
+  for (auto& [node, asker] : askers) {
+    const auto is_asked = [&its = asker.units](UnitId unit) {
+      const auto found = its.find(unit);
+      return found != its.end() && found->second.unused < kUnusedLimit;
+    };
+    const auto asked = static_cast<size_t>(std::count_if(written.begin(), written.end(), is_asked));
+    if (asked * 4 < written.size() * 3) continue;
+    for (UnitId unit : written) asker.units.try_emplace(unit);
+  }
 }
 
 // Advice: node, number of the barrier that the misses came after, the misses, what came in vain.
@@ -409,89 +413,6 @@ void Tapeworm::after_barrier() {
   }
   if (!units.empty()) open_pages(std::move(units), 0, false);
   hooks.barrier_leave(barrier_);
-}
-
-// --- Produced, or for all
-
-void Tapeworm::produce_start(Thread& thread) {
-  if (!enabled()) return;
-  record_exactly();
-  thread.produce.emplace();
-  thread.recordings.push_back(&*thread.produce);
-}
-
-void Tapeworm::produce_end(Thread& thread) {
-  if (!thread.produce) return;
-  std::erase(thread.recordings, &*thread.produce);
-  const auto produced = std::make_shared<Produced>();
-  produced->extent = std::move(thread.produce->written);
-  const std::set<UnitId> again = std::move(thread.produce->again);
-  thread.produce.reset();
-  if (produced->extent.size() < 2) return;
-  for (UnitId unit : produced->extent) {
-    auto& all = produced_[unit];
-    const bool is_first = !produced->extent.contains(unit - 1), is_last = !produced->extent.contains(unit + 1);
-    if (again.contains(unit) || !(is_first || is_last) || node_.memory.page(unit).kind != UnitKind::kPages) {
-      all = {produced};
-      continue;
-    }
-    const auto part = produced_part(node_.memory.page(unit), is_first, is_last);
-    produced->edges[unit] = part;
-    std::erase_if(all, [&](const auto& older) {
-      const auto edge = older->edges.find(unit);
-      return edge == older->edges.end() || (part.begin <= edge->second.begin && edge->second.end <= part.end);
-    });
-    all.push_back(produced);
-  }
-}
-
-bool Tapeworm::begins_anew(const LazyPage& page, const Thread& thread) const {
-  return thread.produce && page.twin && !page.dirty && page.twin_first <= node_.intervals.known()[node_.me()];
-}
-
-bool Tapeworm::Produced::covers(UnitId unit, uint32_t at, uint32_t margin) const {
-  const auto edge = edges.find(unit);
-  return edge == edges.end() || (edge->second.begin <= uint64_t{at} + margin && at < uint64_t{edge->second.end} + margin);
-}
-
-// A unit at the edge of what was produced has other data too, made together with something else.
-Tapeworm::Produced::Part Tapeworm::produced_part(Page& base, bool is_first, bool is_last) const {
-  const auto size = static_cast<uint32_t>(base.size);
-  Produced::Part part = {0, size};
-  if (!node_.lazy_of(base)) return part;
-  const LazyPage& page = as_lazy(base);
-  if (!page.twin) return part;
-  const auto differs = [&](uint32_t at) { return page.twin[at] != page.open[at]; };
-  uint32_t begin = 0, end = size;
-  while (begin < size && !differs(begin)) begin++;
-  while (end > begin && !differs(end - 1)) end--;
-  if (is_first) part.begin = begin;
-  if (is_last) part.end = end;
-  return part;
-}
-
-void Tapeworm::flush_start(Thread& thread) {
-  if (!enabled()) return;
-  record_exactly();
-  thread.flush.emplace();
-  thread.recordings.push_back(&*thread.flush);
-}
-
-void Tapeworm::flush_end(Thread& thread) {
-  if (!thread.flush) return;
-  std::erase(thread.recordings, &*thread.flush);
-  const std::vector<UnitId> units(thread.flush->written.begin(), thread.flush->written.end());
-  thread.flush.reset();
-  node_.close_interval(true);
-  std::vector<NodeId> others;
-  for (NodeId node = 0; node < node_.nodes(); node++) {
-    if (node != node_.me()) others.push_back(node);
-  }
-  const ForAll data = gather(others, units);
-  for_all_.count += data.count;
-  for_all_.diffs.put_bytes(data.diffs.body.data(), data.diffs.body.size());
-  for_all_.units.insert(for_all_.units.end(), data.units.begin(), data.units.end());
-  if (for_all_.diffs.body.size() > kLittle) send_for_all();
 }
 
 }  // namespace weir::dsm

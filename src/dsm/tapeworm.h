@@ -34,6 +34,7 @@ using DiffPtr = std::shared_ptr<const Diff>;
 
 inline constexpr uint32_t kNoLock = ~uint32_t{0};
 inline constexpr uint32_t kNowhere = ~uint32_t{0};  // offset in a unit: not known
+inline constexpr uint32_t kMargin = 64;             // so many bytes may have been written with the values that they had, which nobody sees
 
 // What a thread is told to do at its next synchronization.
 struct Advice {
@@ -145,7 +146,7 @@ class Tapeworm {
   void keep_data(Message& message);
   void open_pages(std::vector<UnitId> units, uint32_t by, bool is_lock);
   void push(NodeId to, const std::vector<UnitId>& units);
-  void add_what_is_like_it(Asker& asker, const std::set<UnitId>& written) const;
+  void add_what_is_like_it(std::map<NodeId, Asker>& askers) const;
   void came_in_vain(Page& page);
   void add_of_others(uint32_t barrier);
   // Of this node's diffs of the units: those that not all of `to` have, which count as sent then.

@@ -17,8 +17,6 @@ namespace {
 constexpr uint32_t kWindow = 64;  // units brought, after which a lock's accuracy is looked at
 constexpr uint32_t kPause = 64;   // acquisitions
 
-LazyPage& as_lazy(Page& page) { return static_cast<LazyPage&>(page); }
-
 }  // namespace
 
 // Added to a request: the units, and what of them is missing. None: an empty list.

@@ -195,17 +195,6 @@ class Snapshot {
 
 }  // namespace
 
-std::string name_of_barrier(uint32_t barrier) {
-  switch (barrier) {
-    case kFinish: return "weir_dsm_finish";
-    case kShare: return "weir_dsm_share";
-    case kTotals: return "weir_dsm_counters_total";
-    case kCollect: return "the barrier of garbage collection";
-    case kCheckpoint: return "weir_dsm_checkpoint";
-    default: return barrier >= kReductions && barrier < kFinish ? "a reduction" : "barrier " + std::to_string(barrier);
-  }
-}
-
 std::string Waits::describe(const States& nodes) {
   const Snapshot snapshot(nodes);
   std::string text;

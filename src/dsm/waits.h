@@ -69,7 +69,4 @@ class Waits {
   std::vector<std::optional<NodeState>> states_;
 };
 
-// "barrier 3", "weir_dsm_finish"
-std::string name_of_barrier(uint32_t barrier);
-
 }  // namespace weir::dsm

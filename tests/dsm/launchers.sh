@@ -27,7 +27,7 @@ left() {
 mpirun_of_each() {
   local launcher some=0
   for launcher in mpirun.openmpi mpirun.mpich; do
-    command -v "$launcher" && some=1
+    command -v "$launcher" >/dev/null && echo "$launcher" && some=1
   done
   [ "$some" = 1 ] || { echo "neither Open MPI nor MPICH is here" >&2; exit 77; }
 }
