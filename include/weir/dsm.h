@@ -79,7 +79,8 @@ void weir_dsm_read_access(const void *address);
 void weir_dsm_write_access(const void *address);
 
 /* A region (weir/region.h) as a unit: created by one node, attached by each that uses it. *pointer is registered, refers to this region from now on and to no
- * other, and is moved to where the region's level wants it; further pointers are registered by weir_region_bptr (of the same region) or weir_region_ptr (of any: dear where there are many). */
+ * other, and is moved to where the region's level wants it; further pointers are registered by weir_region_bptr (of the same region) or weir_region_ptr (of any: dear where there are many).
+ * A copy of one that is not registered, an argument as well, is good until the thread's next synchronization: after it, it may still read or write what the region does not allow. */
 typedef uint32_t weir_dsm_region;
 weir_dsm_region weir_dsm_region_alloc(size_t size, const weir_dsm_attributes *attributes);
 void weir_dsm_region_attach(weir_dsm_region region, void **pointer);

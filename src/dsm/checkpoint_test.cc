@@ -73,7 +73,7 @@ uint64_t make(Cluster& cluster, NodeId node) {
 }
 
 // Everybody writes a part of all pages, one node the other units; who writes what changes with the rounds.
-void write(Cluster& cluster, NodeId node, uint64_t offset, uint64_t round, uint64_t* region) {
+void write(Cluster& cluster, NodeId node, uint64_t offset, uint64_t round, uint64_t*& region) {
   const unsigned nodes = weir_dsm_nodes();
   weir_dsm_barrier(1);
   const Root root = *cluster.view<Root>(node, offset);
@@ -93,7 +93,7 @@ void write(Cluster& cluster, NodeId node, uint64_t offset, uint64_t round, uint6
   }
 }
 
-uint64_t wrong(Cluster& cluster, NodeId node, uint64_t offset, uint64_t round, uint64_t* region) {
+uint64_t wrong(Cluster& cluster, NodeId node, uint64_t offset, uint64_t round, uint64_t*& region) {
   const Root root = *cluster.view<Root>(node, offset);
   auto* words = cluster.view<uint64_t>(node, root.words);
   auto* big = cluster.view<uint64_t>(node, root.big);

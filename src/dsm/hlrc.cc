@@ -9,7 +9,7 @@
 //      what it builds on from a tape, which may be quicker than the way to the home.
 //      A diff may be in the home's copy, and in copies of it, before its notice is known there; what is written behind the notice still gets a later stamp (lrc.cc, invariant 1).
 //   2. The home's own writes are in its copy at once; it needs a diff of them only for tapes.
-//   3. Diffs are kept afterwards only as what tapes send; dropping them is always well.
+//   3. Diffs are kept afterwards as what tapes send, and as what a copy from the home may lack that is on its way here; at a barrier, dropping them is well.
 #include "dsm/hlrc.h"
 
 #include <string.h>
@@ -39,7 +39,7 @@ void HlrcProtocol::on_fault(Page& page, bool write, Thread& thread, std::unique_
 
 void HlrcProtocol::on_interval_closed(const Interval&, const std::vector<Page*>& pages) {
   RightChanges changes(node_.memory.segment);
-  const auto stays_home = [&](Page& page) { return page.kind == UnitKind::kPages && page.home == node_.me() && !home_page(page).shared && !node_.tapeworm.closes_exactly(); };
+  const auto stays_home = [&](Page& page) { return page.kind == UnitKind::kPages && page.home == node_.me() && home_page(page).exact == 0 && !node_.tapeworm.closes_exactly(); };
   for (Page* page : pages) {
     if (page->kind == UnitKind::kPages && page->right == Right::kWrite && !stays_home(*page)) changes.add(*page, Right::kRead);
   }
@@ -51,6 +51,7 @@ void HlrcProtocol::on_interval_closed(const Interval&, const std::vector<Page*>&
       add_dirty(page);
       continue;
     }
+    if (page.exact > 0) page.exact--;
     const bool stays = page.kind != UnitKind::kPages && !node_.closing_for_program;
     page.dirty = stays;
     if (!stays && page.right == Right::kWrite) changes.add(page, Right::kRead);
@@ -156,7 +157,7 @@ void HlrcProtocol::on_fetch(Message&& message) {
   for (const auto& [page, at] : pages) {
     VectorTime has = page->applied;
     has[node_.me()] = page->twin ? page->twin_first - 1 : node_.intervals.known()[node_.me()];
-    page->shared = true;
+    page->share();
     reply.put_list(has);
     reply.put_bytes(page->twin ? page->twin.get() : page->open, page->size);  // as of `has`
     node_.tapeworm.on_request(*page, message.header.reply_to.node, at);
@@ -232,7 +233,12 @@ void HlrcProtocol::fetch(const std::vector<LazyPage*>& pages, Thread& thread, st
       const uint8_t* bytes = reply.get_bytes(page->size);
       if (!bytes || has.size() != page->applied.size()) fail("a damaged copy of unit %u from node %u", page->id, home);
       node_.sight.sharing.on_received(*page, 0, page->size);
-      take_copy(*page, bytes);
+      // Other threads of this node may have flushed more meanwhile. None of it was known to whom the home's copy is of.
+      std::vector<uint8_t> copy(bytes, bytes + page->size);
+      for (const DiffPtr& diff : page->diffs_after(me, has[me])) {
+        if (!apply_bytes(diff->bytes, page->size, copy.data(), nullptr)) fail("a damaged diff of unit %u", page->id);
+      }
+      take_copy(*page, copy.data());
       for (NodeId node = 0; node < has.size(); node++) {
         if (node != me) page->applied[node] = std::max(page->applied[node], has[node]);
       }

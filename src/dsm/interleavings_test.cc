@@ -164,6 +164,43 @@ TEST(Interleavings, HomeHasADiffBeforeItsNotice) {
   EXPECT_EQ(seen, 200u);
 }
 
+// While one thread of a node waits for the home's copy, what another writes is flushed: the copy, which was made before, must not take it back.
+TEST(Interleavings, FlushOvertakesTheHomesCopy) {
+  Cluster cluster(2, settings_of(WEIR_DSM_HLRC, Tapes::kOff), {}, 2);
+  Steps steps;
+  uint64_t seen[3] = {};
+  run_annotated(cluster, [&](unsigned worker, Words words) {
+    uint64_t* const all = const_cast<uint64_t*>(words);
+    if (worker == 0) {
+      steps.await(1);
+      weir_dsm_lock(1);
+      weir_dsm_write_access(all);
+      words[0] = 1;
+      weir_dsm_unlock(1);
+      steps.done(2);
+    } else if (worker == 2) {
+      weir_dsm_write_access(all);
+      words[1] = 2;
+      steps.done(1);
+      Node& node = cluster.node(worker);
+      for (bool is_asked_for = false; !is_asked_for; std::this_thread::yield()) {
+        const std::lock_guard<std::mutex> held(node.mutex);
+        is_asked_for = node.memory.page_at(all)->busy;
+        if (!is_asked_for) continue;
+        words[2] = 3;
+        node.close_interval();  // as when another node wants a lock
+      }
+    } else if (worker == 3) {
+      steps.await(2);
+      weir_dsm_lock(1);
+      weir_dsm_read_access(all);
+      for (unsigned i = 0; i < 3; i++) seen[i] = words[i];
+      weir_dsm_unlock(1);
+    }
+  });
+  for (unsigned i = 0; i < 3; i++) EXPECT_EQ(seen[i], i + 1);
+}
+
 // --- Under SC: an announced access is over when its thread synchronizes, not before.
 
 TEST(Interleavings, AnnouncedUnitIsWantedElsewhere) {

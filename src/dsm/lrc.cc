@@ -11,8 +11,9 @@
 //      not above the time of the first interval in the diff: it is never raised later.
 //   2. Diffs of one node to one unit form a chain by `prev`; none is applied before the one before it, and a copy takes all that it lacks at once, by stamp, or nothing.
 //   3. A diff that is made while the open interval has written the unit closes an interval with just this unit, so each diff belongs to closed intervals only.
-//   4. A unit that nobody has asked for stays writable over intervals, and each has a notice of it, true or not: no fault for what is not shared. From the first request
-//      on it is protected at the end of each interval, so notices are exact.
+//   4. A unit that nobody has asked for stays writable over intervals, and each has a notice of it, true or not: no fault for what is not shared. When somebody asks
+//      it is protected at the end of each interval, so notices are exact, until LazyPage::kExact intervals have written it that nobody has asked for. Then no other node
+//      has a valid copy that a false notice could take away: the true ones have.
 //   5. Units that are no pages are not protected behind a thread's back: pointers into them may be in registers, or their access has been announced. While the open interval
 //      writes one, a diff leaves it as it is, and what it ended in becomes the twin. Only the program's own release takes the right to write away.
 //
@@ -87,11 +88,29 @@ void LrcProtocol::drop_dirty(LazyPage& page) {
   node_.dirty.pop_back();
 }
 
+bool LrcProtocol::was_written(LazyPage& page, RightChanges& changes) {
+  if (!page.left_open) return true;
+  const bool is_written = memcmp(page.twin.get(), page.open, page.size) != 0;
+  if (is_written || node_.closing_for_program) {
+    page.left_open = false;
+  } else {
+    add_dirty(page);  // another thread may be about to write
+  }
+  if (is_written || page.left_open) return is_written;
+  page.dirty = false;
+  page.twin.reset();
+  node_.counters.twins -= page.size;
+  if (page.right == Right::kWrite) changes.add(page, Right::kRead);
+  return false;
+}
+
 void LrcProtocol::on_interval_closed(const Interval&, const std::vector<Page*>& pages) {
   RightChanges changes(node_.memory.segment);
   for (Page* base : pages) {
     LazyPage& page = as_lazy(*base);
-    if (page.kind == UnitKind::kPages ? page.shared || node_.settings.check || node_.tapeworm.closes_exactly() : node_.closing_for_program) {
+    const bool exact = page.exact > 0 || node_.settings.check || node_.tapeworm.closes_exactly();
+    if (page.exact > 0) page.exact--;
+    if (exact && (page.kind == UnitKind::kPages || node_.closing_for_program)) {
       page.dirty = false;
       if (page.right == Right::kWrite) changes.add(page, Right::kRead);
     } else {
@@ -132,6 +151,7 @@ void LrcProtocol::make_diff(LazyPage& page, RightChanges& changes, bool closed) 
     memcpy(now.get(), page.open, page.size);
     bytes = make_bytes(page.twin.get(), now.get(), page.size);
     page.twin = std::move(now);
+    page.left_open = true;
     if (!bytes.empty() && !closed) close_for(page);
   }
   const uint32_t last = node_.intervals.known()[me];
@@ -369,7 +389,7 @@ void LrcProtocol::on_diff_request(Message&& request) {
 
 void LrcProtocol::answer(LazyPage& page, const std::vector<Wanted>& wanted, const VectorTime& theirs, bool whole, Message& reply) {
   const NodeId me = node_.me();
-  page.shared = true;
+  page.share();
   std::vector<DiffPtr> found;
   bool mine = false, lacks = false;  // this node's copy may hold diffs that it has got as part of a copy
   for (const Wanted& some : wanted) {
@@ -454,7 +474,7 @@ void LrcProtocol::on_page_request(Message&& request) {
   RightChanges changes(node_.memory.segment);
   make_diff(page, changes);
   changes.apply();
-  page.shared = true;
+  page.share();
   Message reply(static_cast<uint8_t>(Kind::kReply), kGroupData);
   reply.put_list(page.applied);
   reply.put_bytes(page.twin ? page.twin.get() : page.open, page.size);

@@ -44,14 +44,19 @@ class LazyPage : public Page {
     return !absent;
   }
 
+  // Another node gets what is written here.
+  void share() { exact = kExact; }
+
+  static constexpr uint8_t kExact = 4;  // a program may ask in every second or third interval: each time that one is not exact costs an interval of its own
   VectorTime applied, noticed;
   std::unique_ptr<uint8_t[]> twin;  // set: there is something in the copy that no diff holds yet
   uint32_t twin_first = 0;          // interval in which that began
   uint64_t twin_stamp = 0;
   bool dirty = false;               // in Node::dirty, at dirty_at
   size_t dirty_at = 0;
-  bool shared = false;              // another node has asked for it: intervals are exact from now on
+  uint8_t exact = 0;                // another node has asked for it: how many more of the intervals that write it are exact
   bool absent = false;              // garbage collection took the base away: the home has one
+  bool left_open = false;           // no page, and dirty still when a diff was made of it: whether it was written since is seen by comparison
   bool predicted = false;           // made writable by a tape: whether it was written is seen by comparison
   bool counts_once = false;         // ... and counts as used then
   bool asked_writers = false;       // the last writers did not have all
@@ -101,6 +106,9 @@ class LrcProtocol : public Protocol {
   // `closed`: the interval that wrote it is closed already.
   void make_diff(LazyPage& page, RightChanges& changes, bool closed = false);
   void make_writable(LazyPage& page, RightChanges& changes);
+
+  // Whether the open interval, which is being closed, has to tell of the page, which was dirty.
+  bool was_written(LazyPage& page, RightChanges& changes);
 
   // Garbage collection (collect.cc).
   void collect_validate(Thread& thread, std::unique_lock<std::mutex>& held);

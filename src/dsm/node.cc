@@ -225,7 +225,10 @@ LrcProtocol* Node::lazy_of(Page& page) {
 void Node::close_interval(bool by_program) {
   if (dirty.empty()) return;
   std::vector<Page*> pages = std::exchange(dirty, {});
+  closing_for_program = by_program && threads == 1;
   tapeworm.drop_unwritten(pages);
+  RightChanges changes(memory.segment);
+  std::erase_if(pages, [&](Page* page) { return !static_cast<LrcProtocol*>(page->protocol)->was_written(as_lazy(*page), changes); });
   if (pages.empty()) return;
   std::vector<UnitId> units;
   units.reserve(pages.size());
@@ -234,11 +237,9 @@ void Node::close_interval(bool by_program) {
     units.push_back(page->id);
     by_protocol[page->protocol].push_back(page);
   }
-  closing_for_program = by_program && threads == 1;
   const IntervalPtr interval = intervals.close(std::move(units));
   record_interval(*interval);
   for (const auto& [protocol, its] : by_protocol) protocol->on_interval_closed(*interval, its);
-  closing_for_program = false;
   tapeworm.on_interval_closed(*interval);
 }
 

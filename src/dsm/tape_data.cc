@@ -84,7 +84,7 @@ std::vector<Parcel::State::Update> Access::find(Node& node, const tape::Tape& ev
     Page& page = node.memory.page(key.first);
     LrcProtocol* protocol = node.lazy_of(page);
     if (!protocol) continue;
-    as_lazy(page).shared = true;
+    as_lazy(page).share();
     std::vector<DiffPtr> found;
     protocol->find_diffs(as_lazy(page), {key.first, key.second, range.first - 1, range.last}, found);
     for (const DiffPtr& diff : found) updates.push_back({key.first, diff});
@@ -108,7 +108,7 @@ void Access::send(Node& node, NodeId to, const tape::Tape& events) {
     const auto sent = tapeworm.sent_[to].find(unit);
     if (of == node.me() && sent != tapeworm.sent_[to].end()) wanted.after = sent->second;
     if (wanted.after >= wanted.upto) continue;
-    as_lazy(page).shared = true;
+    as_lazy(page).share();
     std::vector<DiffPtr> found;
     protocol->find_diffs(as_lazy(page), wanted, found);
     for (const DiffPtr& diff : found) {

@@ -44,12 +44,7 @@ void Tapeworm::on_fault(Page& page, bool write, Thread& thread) {
   const uint32_t open = node_.intervals.known()[node_.me()] + 1;
   for (Recorder* recorder : recorders) {
     if (recorder->reads) recorder->tape.add({tape::Kind::kRead, node_.me(), open, page.id});
-    if (!recorder->writes || !write) continue;
-    if (!node_.lazy_of(page)) {
-      recorder->tape.add({tape::Kind::kWrite, node_.me(), open, page.id});  // SC closes no intervals of it
-    } else if (recorder->exact) {
-      as_lazy(page).shared = true;
-    }
+    if (recorder->writes && write && !node_.lazy_of(page)) recorder->tape.add({tape::Kind::kWrite, node_.me(), open, page.id});  // SC closes no intervals of it
   }
   hooks.fault(page.id, write);
   if (page.pushed) {
@@ -113,6 +108,10 @@ void Tapeworm::drop_unwritten(std::vector<Page*>& pages) {
     }
     return true;
   });
+}
+
+bool Tapeworm::closes_exactly() const {
+  return closes_exactly_ || std::any_of(recorders.begin(), recorders.end(), [](const Recorder* recorder) { return recorder->exact; });
 }
 
 void Tapeworm::record_exactly() {
@@ -255,7 +254,7 @@ Tapeworm::ForAll Tapeworm::gather(const std::vector<NodeId>& to, const std::vect
     uint32_t sent = ~uint32_t{0};
     for (NodeId node : to) sent = std::min(sent, sent_[node][unit]);
     if (!page.twin && page.applied[me] <= sent) continue;
-    page.shared = true;
+    page.share();
     std::vector<DiffPtr> found;
     protocol->find_diffs(page, {unit, me, sent, node_.intervals.known()[me]}, found);
     for (const DiffPtr& diff : found) {

@@ -118,7 +118,7 @@ class Tapeworm {
 
   // From here on every write faults, so that a recording sees it.
   void record_exactly();
-  bool closes_exactly() const { return closes_exactly_; }
+  bool closes_exactly() const;  // whether what is written is to be protected, shared or not
   std::vector<Recorder*> recorders;
   HookList hooks;
   // What this node has known when it was last granted a lock or passed a barrier, before that.

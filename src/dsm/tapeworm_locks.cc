@@ -79,7 +79,7 @@ void Tapeworm::add_to_lock_grant(uint32_t number, const VectorTime& theirs, Mess
     Page& page = node_.memory.page(one.unit);
     LrcProtocol* protocol = node_.lazy_of(page);
     if (!protocol) continue;
-    as_lazy(page).shared = true;
+    as_lazy(page).share();
     std::vector<DiffPtr> found;
     protocol->find_diffs(as_lazy(page), one, found);
     for (const DiffPtr& diff : found) {
