@@ -178,6 +178,10 @@ TEST(Interleavings, FlushOvertakesTheHomesCopy) {
       words[0] = 1;
       weir_dsm_unlock(1);
       steps.done(2);
+      steps.await(3);
+      const std::lock_guard<std::mutex> late(cluster.node(0).mutex);
+      steps.done(4);
+      steps.await(5);
     } else if (worker == 2) {
       weir_dsm_write_access(all);
       words[1] = 2;
@@ -190,9 +194,12 @@ TEST(Interleavings, FlushOvertakesTheHomesCopy) {
         words[2] = 3;
         node.close_interval();  // as when another node wants a lock
       }
+      steps.done(5);
     } else if (worker == 3) {
       steps.await(2);
       weir_dsm_lock(1);
+      steps.done(3);
+      steps.await(4);
       weir_dsm_read_access(all);
       for (unsigned i = 0; i < 3; i++) seen[i] = words[i];
       weir_dsm_unlock(1);
