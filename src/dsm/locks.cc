@@ -185,6 +185,8 @@ void Locks::grant(uint32_t number, Lock& lock, Message&& request) {
   const uint64_t turn = request.get<uint64_t>();
   const VectorTime theirs = request.get_list<uint32_t>();
   if (request.bad() || theirs.size() != node_.nodes()) fail("a damaged request for lock %u", number);
+  // Who asks does not have it. Given to itself, it would be sent on to itself for ever.
+  if (request.header.reply_to.node == node_.me()) fail("the queue of lock %u is broken at node %u", number, node_.me());
   if (!node_.settings.check) node_.close_interval();  // else its release has, and what was written since is not the lock's
   Message grant(static_cast<uint8_t>(Kind::kReply), kGroupLock);
   grant.put(uint8_t{1});

@@ -47,7 +47,9 @@ uint8_t* Memory::allocate(uint64_t size, const Block& attributes, const char* na
   const uint64_t offset = reply.get<uint64_t>();
   const uint32_t block = reply.get<uint32_t>();
   if (!reply.bad() && offset == 0) fail("no room for %lu bytes in the shared segment of %lu; make it larger by WEIR_DSM_SIZE", size, segment.size());
-  if (reply.bad() || offset >= segment.size() || block >= blocks_.size()) fail("a damaged answer to an allocation");
+  if (reply.bad() || block >= blocks_.size()) fail("a damaged answer to an allocation");
+  const Block& its = blocks_[block];
+  if (its.kind != UnitKind::kRegion && (offset % kSmallAlignment != 0 || offset - its.offset >= its.size)) fail("a damaged answer to an allocation");
   if (number) *number = block;
   return segment.program() + offset;
 }

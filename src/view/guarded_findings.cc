@@ -83,11 +83,30 @@ bool is_known_module(const Findings& f, uint64_t address) {
 // Most that is left on a stack is data; what looks like text may be the heap, and differs from time to time.
 bool may_be_text(uint64_t word) { return word - 0x555555000000 < 0x10000000 || word - 0x7ffff0000000 < 0xffd0000 || word - 0x400000 < 0x4000000; }
 
-uint64_t key_of(const Spot& spot, const uint64_t* words, uint32_t count) {
+bool is_at(const RecentContext& recent, const Spot& spot, const uint64_t* words, uint32_t count) {
+  if (recent.rip != spot.rip || recent.rsp != spot.general[4] || !recent.context) return false;
+  for (uint32_t i = 0; i < recent.count; i++) {
+    if (recent.at[i] >= count || words[recent.at[i]] != recent.word[i]) return false;
+  }
+  return true;
+}
+
+// `recent`, unless it is NULL, gets what the key is made of.
+uint64_t key_of(const Spot& spot, const uint64_t* words, uint32_t count, RecentContext* recent) {
   const Findings& f = found();
   uint64_t key = (spot.rip ^ spot.general[4] << 17) * 0x9E3779B97F4A7C15;
+  uint32_t kept = 0;
+  if (recent) recent->context = findings::kNoContext;
   for (uint32_t i = 0; i < count; i++) {
-    if (may_be_text(words[i]) && is_known_module(f, words[i])) key = (key ^ words[i]) * 0xBF58476D1CE4E5B9 ^ key >> 29;
+    if (!may_be_text(words[i]) || !is_known_module(f, words[i])) continue;
+    key = (key ^ words[i]) * 0xBF58476D1CE4E5B9 ^ key >> 29;
+    if (recent && kept < RecentContext::kWords) recent->word[kept] = words[i], recent->at[kept] = static_cast<uint8_t>(i);
+    kept++;
+  }
+  if (recent) {
+    recent->rip = kept <= RecentContext::kWords ? spot.rip : 0;  // too many: it is none
+    recent->rsp = spot.general[4];
+    recent->count = kept;
   }
   return key ? key : 1;
 }
@@ -147,13 +166,8 @@ void tell(Findings& f, findings::Race& race) {
   sys::raw(SYS_futex, reinterpret_cast<long>(&f.bell), 1 /* FUTEX_WAKE */, 0x7fffffff);
 }
 
-}  // namespace
-
-uint32_t context_of(const Spot& spot) {
+uint32_t context_by_key(uint64_t key, const Spot& spot) {
   Findings& f = found();
-  uint64_t words[kKeyWords];
-  const uint32_t bytes = copy_stack(spot.general[4], reinterpret_cast<uint8_t*>(words), sizeof words);
-  const uint64_t key = key_of(spot, words, bytes / 8);
   for (uint32_t i = 0; i < kTries; i++) {
     const uint32_t at = static_cast<uint32_t>(((key >> 20) + i) % (findings::kMostContexts - 1)) + 1;
     Context& context = f.context[at];
@@ -171,6 +185,18 @@ uint32_t context_of(const Spot& spot) {
     return at;
   }
   return findings::kNoContext;
+}
+
+}  // namespace
+
+uint32_t context_of(const Spot& spot) {
+  uint64_t words[kKeyWords];
+  const uint32_t count = copy_stack(spot.general[4], reinterpret_cast<uint8_t*>(words), sizeof words) / 8;
+  if (!happens::g_checked) return context_by_key(key_of(spot, words, count, nullptr), spot);
+  RecentContext* const all = watcher_of(self()).recent;
+  RecentContext& recent = all[(spot.rip ^ spot.rip >> 7 ^ spot.general[4] >> 5) % (sizeof watcher_of(self()).recent / sizeof *all)];
+  if (is_at(recent, spot, words, count)) return recent.context;
+  return recent.context = context_by_key(key_of(spot, words, count, &recent), spot);
 }
 
 namespace {

@@ -80,6 +80,15 @@ struct Standing {
   Prior prior;
 };
 
+// A place where a task was lately, by the words of its stack that looked like return addresses. The same of them in the same places is the same chain of callers.
+struct RecentContext {
+  static constexpr uint32_t kWords = 12;  // more are not kept
+  uint64_t rip, rsp;
+  uint32_t context, count;
+  uint64_t word[kWords];
+  uint8_t at[kWords];  // in words from rsp
+};
+
 struct Watcher {  // of a task, by its id
   Clock now;
   uint32_t slot;
@@ -105,6 +114,7 @@ struct Watcher {  // of a task, by its id
   uint32_t window;      // as many
   uint64_t ended_seen[kSlots];  // State::ended_count, as far as it has been joined
   uint64_t lent[kMostLent];  // pages that it has for a moment
+  RecentContext recent[8];
   uint64_t opened_count;
   Opened opened[kMostOpened];
   uint32_t kept_count, kept_pages;
