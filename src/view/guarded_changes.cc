@@ -296,8 +296,8 @@ uint64_t reuse_kept(uint64_t size, bool by_new, Call& call) {
     object.is_freed = false;
     object.is_automatic = by_new;
     if (keys::g_on) enforcer().enforce(object, index, call.task(), watcher, false);  // the keys are there before it is touched
-    const SpinGuard tree(table.lock);
-    object.size = size;
+    note_lately(object.start, index, watcher);
+    if (object.size != size) table.set_size(index, size);
     return object.start;
   }
   return 0;
@@ -388,7 +388,7 @@ uint64_t size_of(const void* pointer) {
 
 bool release(void* pointer, const Caller& caller) {
   const auto address = reinterpret_cast<uint64_t>(pointer);
-  const uint32_t index = objects().find(address);
+  const uint32_t index = find_lately(address, self());
   const Origin origin = index ? objects().at(index).origin : Origin::kNone;
   const bool is_block = (origin == Origin::kWindow || origin == Origin::kPages || origin == Origin::kArray) && objects().at(index).start == address;
   if (!is_block && !is_own(pointer)) return false;

@@ -95,6 +95,11 @@ void ObjectTable::remove(uint32_t index) {
   count_--;
 }
 
+void ObjectTable::set_size(uint32_t index, uint64_t size) {
+  const SpinGuard guard(lock);
+  objects_[index - 1].size = size;
+}
+
 uint32_t ObjectTable::take_readers() {
   const SpinGuard guard(lock);
   uint32_t index = readers_free_;

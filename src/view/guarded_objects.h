@@ -65,6 +65,7 @@ class ObjectTable {
   // start, size and the tree.
   uint32_t add(uint64_t start, uint64_t size);
   void remove(uint32_t object);
+  void set_size(uint32_t object, uint64_t size);  // of one that stays within what it had
   // The object that the address lies in; the first one that ends above it. 0: none.
   uint32_t find(uint64_t address) const;
   uint32_t find_above(uint64_t address) const;
@@ -83,8 +84,8 @@ class ObjectTable {
   void give_readers(uint32_t readers);
   Readers& readers_at(uint32_t readers) { return readers_[readers - 1]; }
 
-  mutable SpinLock lock;       // of the tree; of the lists
   uint32_t is_on = 0;          // a checked program's, and not a forked child's
+  alignas(64) mutable SpinLock lock;  // of the tree; of the lists
   uint32_t freed_first = 0, freed_last = 0, freed_count = 0;
   uint64_t freed_bytes = 0;
 
@@ -101,5 +102,10 @@ class ObjectTable {
 static_assert(sizeof(ObjectTable) <= kDeclaredSize);
 
 inline ObjectTable& objects() { return *reinterpret_cast<ObjectTable*>(kDeclared); }
+
+// What a task has got lately it mostly gives back itself, and no tree is needed to find that: what find() answers, for where a block starts.
+struct Watcher;
+void note_lately(uint64_t start, uint32_t object, Watcher& watcher);
+uint32_t find_lately(uint64_t start, const Task& task);
 
 }  // namespace weir::view::guarded
