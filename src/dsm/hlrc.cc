@@ -51,7 +51,7 @@ void HlrcProtocol::on_interval_closed(const Interval&, const std::vector<Page*>&
       add_dirty(page);
       continue;
     }
-    if (page.exact > 0) page.exact--;
+    if (page.exact > 0 && !node_.stream) page.exact--;
     const bool stays = page.kind != UnitKind::kPages && !node_.closing_for_program;
     page.dirty = stays;
     if (!stays && page.right == Right::kWrite) changes.add(page, Right::kRead);

@@ -208,6 +208,22 @@ TEST(Interleavings, FlushOvertakesTheHomesCopy) {
   for (unsigned i = 0; i < 3; i++) EXPECT_EQ(seen[i], i + 1);
 }
 
+// Small allocations share blocks: a node gets none of a block that it has not heard of yet, or another has not.
+TEST(Interleavings, SmallAllocationsOfANewBlock) {
+  for (unsigned round = 0; round < 40; round++) {
+    Cluster cluster(3, settings_of(WEIR_DSM_LRC, Tapes::kOff), {.seed = round, .delay_microseconds = 200});
+    std::atomic<uint64_t> offsets[3];
+    std::atomic<uint64_t> sum{0};
+    cluster.run([&](unsigned worker) {
+      offsets[worker] = static_cast<uint64_t>(static_cast<uint8_t*>(weir_dsm_alloc(100)) - cluster.view(worker, 0));
+      cluster.words(worker, offsets[worker])[0] = worker + 1;
+      weir_dsm_barrier(0);
+      for (const auto& offset : offsets) sum += cluster.words(worker, offset)[0];
+    });
+    EXPECT_EQ(sum, 18u);
+  }
+}
+
 // --- Under SC: an announced access is over when its thread synchronizes, not before.
 
 TEST(Interleavings, AnnouncedUnitIsWantedElsewhere) {

@@ -13,7 +13,7 @@
 //   3. A diff that is made while the open interval has written the unit closes an interval with just this unit, so each diff belongs to closed intervals only.
 //   4. A unit that nobody has asked for stays writable over intervals, and each has a notice of it, true or not: no fault for what is not shared. When somebody asks
 //      it is protected at the end of each interval, so notices are exact, until LazyPage::kExact intervals have written it that nobody has asked for. Then no other node
-//      has a valid copy that a false notice could take away: the true ones have.
+//      has a valid copy that a false notice could take away: the true ones have. While a run is recorded for predictions, notices stay exact: they are what is predicted from.
 //   5. Units that are no pages are not protected behind a thread's back: pointers into them may be in registers, or their access has been announced. While the open interval
 //      writes one, a diff leaves it as it is, and what it ended in becomes the twin. Only the program's own release takes the right to write away.
 //
@@ -108,13 +108,15 @@ void LrcProtocol::on_interval_closed(const Interval&, const std::vector<Page*>& 
   RightChanges changes(node_.memory.segment);
   for (Page* base : pages) {
     LazyPage& page = as_lazy(*base);
-    const bool exact = page.exact > 0 || node_.settings.check || node_.tapeworm.closes_exactly();
-    if (page.exact > 0) page.exact--;
-    if (exact && (page.kind == UnitKind::kPages || node_.closing_for_program)) {
+    const bool is_page = page.kind == UnitKind::kPages, tapes = node_.tapeworm.closes_exactly();
+    const bool exact = page.exact > 0 || node_.settings.check || tapes || (node_.stream && !is_page);
+    if (page.exact > 0 && !node_.stream) page.exact--;
+    if (exact && (is_page || node_.closing_for_program)) {
       page.dirty = false;
       if (page.right == Right::kWrite) changes.add(page, Right::kRead);
     } else {
       add_dirty(page);
+      if (tapes && !is_page && !node_.settings.check) make_diff(page, changes, true);  // from here on it is compared
     }
   }
   if (!node_.settings.check) return;

@@ -77,7 +77,11 @@ void Memory::on_allocate(Message&& request) {
       allocations_[allocation.offset] = allocation;
       answer.put(allocation.offset);
       answer.put(allocation.block);
-      return node_.reply(request.header.reply_to, std::move(answer));
+      // Nobody gets memory that not all know yet: the block may be of this moment.
+      const auto news = pending_.find(shared.number);
+      if (news == pending_.end()) return node_.reply(request.header.reply_to, std::move(answer));
+      news->second.answers.emplace_back(request.header.reply_to, std::move(answer));
+      return;
     }
     small_[key] = {static_cast<uint32_t>(blocks_.size()), room};
     strncpy(block.name, "small allocations", sizeof block.name - 1);
@@ -112,7 +116,9 @@ void Memory::on_allocate(Message&& request) {
 // Everybody is told of the block as it is now, and when all have it, the answer goes out.
 void Memory::announce(const Block& block, Message&& answer, const ReplyTo& reply_to) {
   if (node_.nodes() == 1) return node_.reply(reply_to, std::move(answer));
-  pending_[block.number] = {reply_to, node_.nodes() - 1, std::move(answer)};
+  Pending& news = pending_[block.number];
+  news.missing = node_.nodes() - 1;
+  news.answers.emplace_back(reply_to, std::move(answer));
   for (NodeId node = 1; node < node_.nodes(); node++) {
     Message message(static_cast<uint8_t>(Kind::kBlock));
     message.put(block);
@@ -143,8 +149,9 @@ void Memory::on_message(Message&& message) {
       const auto found = pending_.find(message.get<uint32_t>());
       if (message.bad() || found == pending_.end()) fail("node %u answers to news of an allocation that it has not got", message.header.from);
       if (--found->second.missing > 0) return;
-      node_.reply(found->second.reply_to, std::move(found->second.answer));
+      auto answers = std::move(found->second.answers);
       pending_.erase(found);
+      for (auto& [reply_to, answer] : answers) node_.reply(reply_to, std::move(answer));
       return;
     }
     default: {  // kFindHome

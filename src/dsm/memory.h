@@ -91,10 +91,9 @@ class Memory {
   Segment segment;
 
  private:
-  struct Pending {  // node 0: who waits until all nodes know of a block
-    ReplyTo reply_to;
-    uint32_t missing;
-    Message answer;
+  struct Pending {  // node 0: what is answered when all nodes know of a block
+    uint32_t missing = 0;  // nodes
+    std::vector<std::pair<ReplyTo, Message>> answers;
   };
 
   void add_block(const Block& block);
