@@ -39,7 +39,8 @@ void HlrcProtocol::on_fault(Page& page, bool write, Thread& thread, std::unique_
 
 void HlrcProtocol::on_interval_closed(const Interval&, const std::vector<Page*>& pages) {
   RightChanges changes(node_.memory.segment);
-  const auto stays_home = [&](Page& page) { return page.kind == UnitKind::kPages && page.home == node_.me() && home_page(page).exact == 0 && !node_.tapeworm.closes_exactly(); };
+  const bool tapes = node_.tapeworm.closes_exactly();
+  const auto stays_home = [&](Page& page) { return page.kind == UnitKind::kPages && page.home == node_.me() && home_page(page).exact == 0 && !tapes; };
   for (Page* page : pages) {
     if (page->kind == UnitKind::kPages && page->right == Right::kWrite && !stays_home(*page)) changes.add(*page, Right::kRead);
   }
@@ -234,11 +235,12 @@ void HlrcProtocol::fetch(const std::vector<LazyPage*>& pages, Thread& thread, st
       if (!bytes || has.size() != page->applied.size()) fail("a damaged copy of unit %u from node %u", page->id, home);
       node_.sight.sharing.on_received(*page, 0, page->size);
       // Other threads of this node may have flushed more meanwhile. None of it was known to whom the home's copy is of.
-      std::vector<uint8_t> copy(bytes, bytes + page->size);
+      std::vector<uint8_t> copy;
       for (const DiffPtr& diff : page->diffs_after(me, has[me])) {
+        if (copy.empty()) copy.assign(bytes, bytes + page->size);
         if (!apply_bytes(diff->bytes, page->size, copy.data(), nullptr)) fail("a damaged diff of unit %u", page->id);
       }
-      take_copy(*page, copy.data());
+      take_copy(*page, copy.empty() ? bytes : copy.data());
       for (NodeId node = 0; node < has.size(); node++) {
         if (node != me) page->applied[node] = std::max(page->applied[node], has[node]);
       }

@@ -88,27 +88,29 @@ void LrcProtocol::drop_dirty(LazyPage& page) {
   node_.dirty.pop_back();
 }
 
+void LrcProtocol::drop_twin(LazyPage& page) { node_.counters.twins -= std::exchange(page.twin, nullptr) ? page.size : 0; }
+
 bool LrcProtocol::was_written(LazyPage& page, RightChanges& changes) {
   if (!page.left_open) return true;
   const bool is_written = memcmp(page.twin.get(), page.open, page.size) != 0;
-  if (is_written || node_.closing_for_program) {
-    page.left_open = false;
-  } else {
+  if (!is_written && !node_.closing_for_program) {
     add_dirty(page);  // another thread may be about to write
+    return false;
   }
-  if (is_written || page.left_open) return is_written;
+  page.left_open = false;
+  if (is_written) return true;
   page.dirty = false;
-  page.twin.reset();
-  node_.counters.twins -= page.size;
+  drop_twin(page);
   if (page.right == Right::kWrite) changes.add(page, Right::kRead);
   return false;
 }
 
 void LrcProtocol::on_interval_closed(const Interval&, const std::vector<Page*>& pages) {
   RightChanges changes(node_.memory.segment);
+  const bool tapes = node_.tapeworm.closes_exactly();
   for (Page* base : pages) {
     LazyPage& page = as_lazy(*base);
-    const bool is_page = page.kind == UnitKind::kPages, tapes = node_.tapeworm.closes_exactly();
+    const bool is_page = page.kind == UnitKind::kPages;
     const bool exact = page.exact > 0 || node_.settings.check || tapes || (node_.stream && !is_page);
     if (page.exact > 0 && !node_.stream) page.exact--;
     if (exact && (is_page || node_.closing_for_program)) {
@@ -142,8 +144,7 @@ void LrcProtocol::make_diff(LazyPage& page, RightChanges& changes, bool closed) 
       changes.apply();  // nobody writes any more from here on
     }
     bytes = make_bytes(page.twin.get(), page.open, page.size);
-    page.twin.reset();
-    node_.counters.twins -= page.size;
+    drop_twin(page);
     if (page.dirty) {
       drop_dirty(page);
       if (!bytes.empty()) close_for(page);
@@ -491,9 +492,8 @@ void LrcProtocol::on_message(Message&& message) {
 void LrcProtocol::on_free(Page& base) {
   LazyPage& page = as_lazy(base);
   for (const DiffPtr& diff : page.diffs) node_.counters.diffs -= sizeof(Diff) + diff->bytes.size();
-  if (page.twin) node_.counters.twins -= page.size;
   page.diffs.clear();
-  page.twin.reset();
+  drop_twin(page);
   drop_dirty(page);
 }
 

@@ -118,6 +118,7 @@ class LrcProtocol : public Protocol {
   virtual void on_made(LazyPage& page, const DiffPtr& diff);
   void add_dirty(LazyPage& page);
   void drop_dirty(LazyPage& page);
+  void drop_twin(LazyPage& page);
   // What another node has of the page. REQUIRES: it holds all that the copy here holds, but for what is written here since the twin was made, which stays.
   static void take_copy(LazyPage& page, const uint8_t* bytes);
   Node& node_;

@@ -143,6 +143,7 @@ class Tapeworm {
 
   bool enabled() const;
   bool measures() const;
+  void start(std::optional<Recording>& recording, Thread& thread);
   void keep_data(Message& message);
   void open_pages(std::vector<UnitId> units, uint32_t by, bool is_lock);
   void push(NodeId to, const std::vector<UnitId>& units);

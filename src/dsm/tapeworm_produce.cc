@@ -13,12 +13,13 @@ constexpr size_t kLittle = 16 << 10;  // bytes that may go to all with a barrier
 
 }  // namespace
 
-void Tapeworm::produce_start(Thread& thread) {
+void Tapeworm::start(std::optional<Recording>& recording, Thread& thread) {
   if (!enabled()) return;
   record_exactly();
-  thread.produce.emplace();
-  thread.recordings.push_back(&*thread.produce);
+  thread.recordings.push_back(&recording.emplace());
 }
+
+void Tapeworm::produce_start(Thread& thread) { start(thread.produce, thread); }
 
 void Tapeworm::produce_end(Thread& thread) {
   if (!thread.produce) return;
@@ -70,12 +71,7 @@ Tapeworm::Produced::Part Tapeworm::produced_part(Page& base, bool is_first, bool
   return part;
 }
 
-void Tapeworm::flush_start(Thread& thread) {
-  if (!enabled()) return;
-  record_exactly();
-  thread.flush.emplace();
-  thread.recordings.push_back(&*thread.flush);
-}
+void Tapeworm::flush_start(Thread& thread) { start(thread.flush, thread); }
 
 void Tapeworm::flush_end(Thread& thread) {
   if (!thread.flush) return;

@@ -451,7 +451,7 @@ void close_by_lock(Watcher& watcher, uint64_t lock) {
 
 namespace {
 
-uint32_t& lately(uint64_t start, Watcher& watcher) { return watcher.lately[(start / kPageSize ^ start / 64) % (sizeof watcher.lately / sizeof *watcher.lately)]; }
+uint32_t& lately(uint64_t start, Watcher& watcher) { return watcher.lately[(start / kPageSize ^ start / 64) % Watcher::kLately]; }
 
 }  // namespace
 

@@ -193,8 +193,7 @@ uint32_t context_of(const Spot& spot) {
   uint64_t words[kKeyWords];
   const uint32_t count = copy_stack(spot.general[4], reinterpret_cast<uint8_t*>(words), sizeof words) / 8;
   if (!happens::g_checked) return context_by_key(key_of(spot, words, count, nullptr), spot);
-  RecentContext* const all = watcher_of(self()).recent;
-  RecentContext& recent = all[(spot.rip ^ spot.rip >> 7 ^ spot.general[4] >> 5) % (sizeof watcher_of(self()).recent / sizeof *all)];
+  RecentContext& recent = watcher_of(self()).recent[(spot.rip ^ spot.rip >> 7 ^ spot.general[4] >> 5) % Watcher::kRecent];
   if (is_at(recent, spot, words, count)) return recent.context;
   return recent.context = context_by_key(key_of(spot, words, count, &recent), spot);
 }

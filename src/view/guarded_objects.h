@@ -103,9 +103,4 @@ static_assert(sizeof(ObjectTable) <= kDeclaredSize);
 
 inline ObjectTable& objects() { return *reinterpret_cast<ObjectTable*>(kDeclared); }
 
-// What a task has got lately it mostly gives back itself, and no tree is needed to find that: what find() answers, for where a block starts.
-struct Watcher;
-void note_lately(uint64_t start, uint32_t object, Watcher& watcher);
-uint32_t find_lately(uint64_t start, const Task& task);
-
 }  // namespace weir::view::guarded

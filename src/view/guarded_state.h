@@ -114,8 +114,9 @@ struct Watcher {  // of a task, by its id
   uint32_t window;      // as many
   uint64_t ended_seen[kSlots];  // State::ended_count, as far as it has been joined
   uint64_t lent[kMostLent];  // pages that it has for a moment
-  RecentContext recent[8];
-  uint32_t lately[64];   // objects: blocks that it has taken out of `kept`, by where they start
+  static constexpr uint32_t kRecent = 8, kLately = 64;
+  RecentContext recent[kRecent];
+  uint32_t lately[kLately];  // objects: blocks that it has taken out of `kept`, by where they start
   uint64_t opened_count;
   Opened opened[kMostOpened];
   uint32_t kept_count, kept_pages;
