@@ -77,12 +77,44 @@ long write_in_order(Task& task, long address) {
   });
 }
 
+// Nothing is kept: of who sleeps without a turn, those go on that may have the lock now. With the object, after it was given back.
+void wake_apart(Task& task, const Lock& lock, long address, bool was_written) {
+  if (!object::is_unkept() || readers(lock)) return;
+  if (was_written && lock.__flags == PTHREAD_RWLOCK_PREFER_READER_NP && object::wake_apart(task, reader_queue(address), ~0u)) return;
+  if (!object::wake_apart(task, writer_queue(address), 1)) object::wake_apart(task, reader_queue(address), ~0u);
+}
+
 long unlock_in_order(Task& task, long address) {
   return in_order(task, static_cast<uint64_t>(address), "a read-write lock that others wait for", [&] {
     if (object::waiting(task)) return kTakesTurn;
-    give_back(*object_at<Lock>(address), static_cast<uint64_t>(address));
+    auto& lock = *object_at<Lock>(address);
+    const bool was_written = written(lock);
+    give_back(lock, static_cast<uint64_t>(address));
+    wake_apart(task, lock, address, was_written);
     return 0L;
   });
+}
+
+// Nothing is kept: sleeps until it has the lock; where it is late, or a signal has come, it waits in turns, where a deadlock is found. So it does where
+// others wait there already, and where writers are preferred, who must be known to wait.
+long wait_apart(Task& task, long address, bool writes) {
+  constexpr uint64_t kSleep = 50'000'000;  // nanoseconds
+  constexpr long kSleeps = -101;
+  for (;;) {
+    const long result = in_order(task, static_cast<uint64_t>(address), "a read-write lock that is not free", [&] {
+      auto& lock = *object_at<Lock>(address);
+      if (object::waiting(task) || prefers_writers(lock)) return kTakesTurn;
+      const int tried = writes ? try_write(lock, static_cast<uint64_t>(address), task.virtual_tid) : try_read(lock, static_cast<uint64_t>(address), task.virtual_tid, false);
+      if (tried == 0) return 0L;
+      if (tried != EBUSY) return kTakesTurn;
+      object::begin_sleep_apart(task, writes ? writer_queue(address) : reader_queue(address));
+      return kSleeps;
+    });
+    if (result != kSleeps) return result;
+    object::sleep_apart(task, kSleep);
+    const object::Scope scope(task, static_cast<uint64_t>(address));
+    if (object::end_sleep_apart(task)) return kTakesTurn;
+  }
 }
 
 // Within a turn, around a wait that is not over: who makes it without one looks at that.
@@ -97,6 +129,7 @@ long lock_event(long address, long until_at, long how) {
   if (replayed_in_order(writes ? write_in_order : read_in_order, address, how & kTried) != kTakesTurn) return 0;
   Task& task = self();
   const int me = task.virtual_tid;
+  if ((how & kTried) && object::is_unkept() && !only_try && !until.is_set && wait_apart(task, address, writes) == 0) return 0;
   begin_turn(EventKind::kRwlock);
   long result;
   bool waited = false;
@@ -140,6 +173,7 @@ long unlock_event(long address, long tried, long) {
     const object::Scope scope(self(), static_cast<uint64_t>(address));
     was_written = written(lock);
     give_back(lock, static_cast<uint64_t>(address));
+    wake_apart(self(), lock, address, was_written);
     has_readers = readers(lock);
   }
   if (was_written && lock.__flags == PTHREAD_RWLOCK_PREFER_READER_NP && wake(reader_queue(address), ~0u, ~0u)) {

@@ -4,17 +4,31 @@
 
 namespace weir::page {
 
-// The first block that is large enough, from its end.
+// From the end of the smallest block that is large enough; of equal ones the last, which is the likeliest to be in the processor's caches.
 uint64_t TaggedPages::take_cached(uint64_t pages, Cache& cache) {
-  for (uint32_t i = 0; i < cache.count; i++) {
+  Block* best = nullptr;
+  for (uint32_t i = cache.count; i-- > 0 && !(best && best->pages == pages);) {
     Block& block = cache.blocks[i];
-    if (block.pages < pages) continue;
-    block.pages -= pages;
-    cache.pages -= pages;
-    const uint64_t start = block.start + block.pages * kPageSize;
-    if (!block.pages) block = cache.blocks[--cache.count];
-    return start;
+    if (block.pages >= pages && (!best || block.pages < best->pages)) best = &block;
   }
+  if (!best) return 0;
+  best->pages -= pages;
+  cache.pages -= pages;
+  const uint64_t start = best->start + best->pages * kPageSize;
+  if (!best->pages) *best = cache.blocks[--cache.count];
+  return start;
+}
+
+// Of the key that has the most; they get the other one, which is one call where new pages need two and are to be filled.
+uint64_t TaggedPages::take_from_others(uint64_t pages, uint32_t key) {
+  Cache* most = nullptr;
+  for (uint32_t i = 0; i < kKeys; i++) {
+    if (i != key && caches_[i].pages >= pages && (!most || caches_[i].pages > most->pages)) most = &caches_[i];
+  }
+  const uint64_t start = most ? take_cached(pages, *most) : 0;
+  if (!start || backend_.tag(start, pages * kPageSize, PROT_READ | PROT_WRITE, key) == 0) return start;
+  backend_.unmap(start, pages * kPageSize);
+  give_addresses(start, pages);
   return 0;
 }
 
@@ -50,6 +64,7 @@ void TaggedPages::give_addresses(uint64_t start, uint64_t pages) {
 
 uint64_t TaggedPages::allocate(uint64_t pages, uint32_t key) {
   if (const uint64_t start = take_cached(pages, caches_[key])) return start;
+  if (const uint64_t start = take_from_others(pages, key)) return start;
   const uint64_t start = take_addresses(pages);
   if (!start) return 0;
   const uint64_t size = pages * kPageSize;

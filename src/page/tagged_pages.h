@@ -1,5 +1,6 @@
 // Memory for objects that have pages of their own, where pages carry protection keys: whole pages, and a cache of those that were given back, which keep
-// their keys (PUSh, section 3.5: domain-tagged page cache). To allocate from it, or to give back to it, costs no system call.
+// their keys (PUSh, section 3.5: domain-tagged page cache). To allocate from it, or to give back to it, costs no system call;
+// to allocate what has another key costs one.
 //
 // Guarded by: who calls. Contents of pages are what they were.
 #pragma once
@@ -23,7 +24,7 @@ struct KeyBackend {
 class TaggedPages {
  public:
   static constexpr uint32_t kKeys = 16;
-  static constexpr uint64_t kMostCached = 64;  // pages of a key
+  static constexpr uint64_t kMostCached = 256;  // pages of a key
   static constexpr uint64_t kMostInBlock = 32;
   static constexpr uint32_t kMostFree = 8192;  // ranges of addresses that are free again
 
@@ -51,6 +52,7 @@ class TaggedPages {
     Block blocks[kMostCached] = {};
   };
   uint64_t take_cached(uint64_t pages, Cache& cache);
+  uint64_t take_from_others(uint64_t pages, uint32_t key);
   uint64_t take_addresses(uint64_t pages);
   void give_addresses(uint64_t start, uint64_t pages);
 

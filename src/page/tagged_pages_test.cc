@@ -27,6 +27,7 @@ const KeyBackend kFake{
     },
     [](uint64_t start, uint64_t size, int, uint32_t key) -> long {
       g_calls++;
+      if (g_refuses) return -12;
       for (uint64_t at = start; at < start + size; at += kPageSize) g_pages.at(at) = key;
       return 0;
     }};
@@ -55,12 +56,33 @@ TEST_F(TaggedPagesTest, PagesOfTheSameKeyComeBackWithoutAnyCall) {
   EXPECT_EQ(g_pages.at(first), 5u);
 }
 
-TEST_F(TaggedPagesTest, PagesOfAnotherKeyAreNotUsed) {
+TEST_F(TaggedPagesTest, PagesOfAnotherKeyGetTheOneThatIsWanted) {
   const uint64_t first = pages->allocate(1, 5);
   pages->free(first, 1, 5);
-  const uint64_t other = pages->allocate(1, 6);
-  EXPECT_NE(other, first);
-  EXPECT_EQ(g_pages.at(other), 6u);
+  const uint64_t calls = g_calls;
+  EXPECT_EQ(pages->allocate(1, 6), first);
+  EXPECT_EQ(g_pages.at(first), 6u);
+  EXPECT_EQ(g_calls, calls + 1);
+}
+
+TEST_F(TaggedPagesTest, PagesThatDoNotGetAnotherKeyAreGivenBack) {
+  const uint64_t first = pages->allocate(1, 5);
+  pages->free(first, 1, 5);
+  g_refuses = true;
+  EXPECT_EQ(pages->allocate(1, 6), 0u);
+  EXPECT_TRUE(g_pages.empty());
+  g_refuses = false;
+  EXPECT_NE(pages->allocate(1, 6), 0u);
+}
+
+TEST_F(TaggedPagesTest, TheSmallestBlockThatIsLargeEnoughIsTaken) {
+  const uint64_t large = pages->allocate(8, 5), small = pages->allocate(2, 5), between = pages->allocate(4, 5);
+  pages->free(small, 2, 5);
+  pages->free(large, 8, 5);
+  pages->free(between, 4, 5);
+  EXPECT_EQ(pages->allocate(2, 5), small);
+  EXPECT_EQ(pages->allocate(8, 5), large);
+  EXPECT_EQ(pages->allocate(4, 5), between);
 }
 
 TEST_F(TaggedPagesTest, LargeBlocksAndFullCachesGoBackToTheKernel) {
@@ -69,7 +91,7 @@ TEST_F(TaggedPagesTest, LargeBlocksAndFullCachesGoBackToTheKernel) {
   EXPECT_EQ(pages->cached(3), 0u);
   EXPECT_TRUE(g_pages.empty());
   std::vector<uint64_t> many;
-  for (int i = 0; i < 100; i++) many.push_back(pages->allocate(1, 3));
+  for (uint64_t i = 0; i < TaggedPages::kMostCached + 50; i++) many.push_back(pages->allocate(1, 3));
   for (const uint64_t at : many) pages->free(at, 1, 3);
   EXPECT_EQ(pages->cached(3), TaggedPages::kMostCached);
   EXPECT_EQ(g_pages.size(), TaggedPages::kMostCached);

@@ -110,10 +110,20 @@ using happens::kAnyDescriptor;
 using happens::kSignals;
 constexpr uint64_t kFile = uint64_t{1} << 62;  // beside no address
 
+// Calls that only sockets answer.
+bool is_of_socket(long number) {
+  switch (number) {
+    case SYS_sendto: case SYS_sendmsg: case SYS_sendmmsg: case SYS_recvfrom: case SYS_recvmsg: case SYS_recvmmsg:
+    case SYS_accept: case SYS_accept4: case SYS_connect: case SYS_shutdown:
+      return true;
+    default: return false;
+  }
+}
+
 // Both ends of a pipe are one file; the ends of a connection are not, so all connections are one here.
-uint64_t name_of(long descriptor) {
+uint64_t name_of(long number, long descriptor) {
   struct stat status;
-  if (g_is_replayed) return kAnyDescriptor;  // there is none
+  if (g_is_replayed || is_of_socket(number)) return kAnyDescriptor;  // replayed: there is none
   if (sys::raw(SYS_fstat, descriptor, reinterpret_cast<long>(&status)) != 0 || S_ISSOCK(status.st_mode)) return kAnyDescriptor;
   return kFile | (status.st_ino ^ status.st_dev << 32);
 }
@@ -157,7 +167,7 @@ Role role_of(long number, long second) {
 void before_call(long number, long first, long second) {
   switch (role_of(number, second)) {
     case Role::kTells: case Role::kBoth:
-      happens::release(name_of(first));
+      if (const uint64_t name = name_of(number, first); name != kAnyDescriptor) happens::release(name);
       happens::release(kAnyDescriptor);
       break;
     case Role::kSends: happens::release(kSignals); break;
@@ -168,9 +178,9 @@ void before_call(long number, long first, long second) {
 
 void after_call(long number, long first, long second, long result) {
   switch (role_of(number, second)) {
-    case Role::kHears: happens::acquire(name_of(first)); break;
+    case Role::kHears: happens::acquire(name_of(number, first)); break;
     case Role::kBoth:
-      happens::acquire(name_of(first));
+      happens::acquire(name_of(number, first));
       happens::acquire(kAnyDescriptor);
       break;
     case Role::kHearsAny: happens::acquire(kAnyDescriptor); break;

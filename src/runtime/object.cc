@@ -479,11 +479,14 @@ uint32_t wake_apart(const Task& task, uint64_t key, uint32_t count) {
 
 void sleep_apart(Task& task, uint64_t nanoseconds) {
   begin_kernel_sleep(task);
-  const uint64_t limit = sys::monotonic_ns() + nanoseconds;
+  uint64_t limit = 0;  // from the first wake-up on that was for something else: mostly there is none, and no clock is asked
   while (__atomic_load_n(&task.sleeps_apart, __ATOMIC_ACQUIRE) && !task.pending) {
+    if (sys::futex_wait(&task.sleeps_apart, 1, nanoseconds) == -ETIMEDOUT) break;
+    if (!__atomic_load_n(&task.sleeps_apart, __ATOMIC_ACQUIRE)) break;
     const uint64_t now = sys::monotonic_ns();
+    if (!limit) limit = now + nanoseconds;
     if (now >= limit) break;
-    sys::futex_wait(&task.sleeps_apart, 1, limit - now);
+    nanoseconds = limit - now;
   }
   end_kernel_sleep(task);
 }

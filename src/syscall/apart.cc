@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -56,15 +57,22 @@ long move_at_once(long number, long descriptor, const iovec* parts, size_t count
   return sys::raw(reads ? SYS_preadv2 : SYS_pwritev2, descriptor, reinterpret_cast<long>(parts), static_cast<long>(count), kHere, kHere, RWF_NOWAIT);
 }
 
-// Waits a while: most often another task is just about to use the other end. False: what is longer is waited for in turns, where signals end it.
-bool is_ready_soon(Task& task, long descriptor, short events) {
-  constexpr long kWhile = 20;  // milliseconds
-  pollfd wanted{static_cast<int>(descriptor), events, 0};
+constexpr long kWhile = 20;  // milliseconds
+
+// A wait of that long at most, in memory of the runtime's: what the call itself touches may not be the task's meanwhile.
+template <typename... Arguments>
+long wait_in_kernel(Task& task, long number, Arguments... arguments) {
   begin_kernel_sleep(task);
-  const long ready = sys::raw(SYS_poll, reinterpret_cast<long>(&wanted), 1, kWhile);
+  const long result = sys::raw(number, arguments...);
   end_kernel_sleep(task);
   if (task.holds_call) input::hold_memory(task);
-  return ready > 0 && !task.pending;
+  return result;
+}
+
+// Waits a while: most often another task is just about to use the other end. False: what is longer is waited for in turns, where signals end it.
+bool is_ready_soon(Task& task, long descriptor, short events) {
+  pollfd wanted{static_cast<int>(descriptor), events, 0};
+  return wait_in_kernel(task, SYS_poll, reinterpret_cast<long>(&wanted), 1L, kWhile) > 0 && !task.pending;
 }
 
 long read_once(const Call& call) {
@@ -154,20 +162,37 @@ long write_apart(const Call& call) {
   return write_rest(call, header, parts, count, result);
 }
 
-long poll_apart(const Call& call) {
-  Call now = call;
-  long timeout;
-  switch (call.number) {
-    case SYS_poll: timeout = call.c, now.c = 0; break;
-    case SYS_epoll_wait: timeout = call.d, now.d = 0; break;
-    case SYS_epoll_pwait:
-      if (call.e) return kInTurns;  // a mask
-      timeout = call.d, now.d = 0;
-      break;
-    default: return kInTurns;
+// The list as the kernel answers it, for the program. `wait`: milliseconds.
+long wait_for_any(Task& task, const Call& call, long wait) {
+  constexpr long kMost = 64;
+  if (call.number == SYS_poll) {
+    pollfd list[kMost];
+    const size_t size = static_cast<size_t>(call.b) * sizeof(pollfd);
+    if (call.b < 0 || call.b > kMost || trap::from_program(list, call.a, size) != 0) return kInTurns;
+    const long result = wait_in_kernel(task, SYS_poll, reinterpret_cast<long>(list), call.b, wait);
+    return result > 0 && trap::to_program(call.a, list, size) != 0 ? -EFAULT : result;
   }
-  const long result = call_kernel(now);
-  return result == 0 && static_cast<int>(timeout) != 0 ? kInTurns : result;
+  epoll_event events[kMost];
+  const long most = static_cast<int>(call.c) < kMost ? static_cast<int>(call.c) : kMost;
+  const long result = wait_in_kernel(task, SYS_epoll_wait, call.a, reinterpret_cast<long>(events), most, wait);
+  return result > 0 && trap::to_program(call.b, events, static_cast<size_t>(result) * sizeof(epoll_event)) != 0 ? -EFAULT : result;
+}
+
+// What is longer than a while goes on in turns, for the time that is left.
+long poll_apart(Call& call) {
+  if (call.number != SYS_poll && call.number != SYS_epoll_wait && !(call.number == SYS_epoll_pwait && !call.e)) return kInTurns;
+  long& timeout = call.number == SYS_poll ? call.c : call.d;
+  const auto wanted = static_cast<int>(timeout);
+  Call now = call;
+  (call.number == SYS_poll ? now.c : now.d) = 0;
+  const long at_once = call_kernel(now);
+  if (at_once != 0 || wanted == 0) return at_once;
+  const long wait = wanted < 0 || wanted > kWhile ? kWhile : wanted;
+  const long result = wait_for_any(self(), call, wait);
+  if (result == kInTurns || result == -EINTR) return kInTurns;
+  if (result != 0 || wait == wanted) return result;
+  if (wanted > 0) timeout = wanted - wait;
+  return kInTurns;
 }
 
 }  // namespace

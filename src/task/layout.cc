@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "page/heap.h"
 #include "page/windows.h"
+#include "runtime/state.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "task/shared.h"
@@ -48,12 +49,17 @@ constexpr Area kAreas[] = {
     {kCountBlocks, kCountBlocksSize, false},
 };
 
-long map_shared(uint64_t at, uint64_t size, int flags) {
+long map(uint64_t at, uint64_t size, int flags) {
   long place = sys::raw(SYS_mmap, static_cast<long>(at), static_cast<long>(page_up(size)), PROT_READ | PROT_WRITE,
-                        MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
-  if (!sys::failed(place)) sys::raw(SYS_madvise, place, static_cast<long>(page_up(size)), MADV_DONTDUMP);
+                        MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
+  if (sys::failed(place)) return place;
+  sys::raw(SYS_madvise, place, static_cast<long>(page_up(size)), MADV_DONTDUMP);
+  if (flags & MAP_PRIVATE) sys::raw(SYS_madvise, place, static_cast<long>(page_up(size)), MADV_NOHUGEPAGE);
   return place;
 }
+
+// Where tasks are threads, no other process is to see what a forked child needs: the kernel makes the child's copy, of the pages that are changed.
+bool is_copied_by_kernel(const Area& area) { return area.copied && !runtime::g_processes; }
 
 }  // namespace
 
@@ -67,7 +73,7 @@ bool map_control() {
     return false;
   }
   for (const Area& area : kAreas) {
-    long at = map_shared(area.start, area.size, MAP_FIXED_NOREPLACE);
+    long at = map(area.start, area.size, MAP_FIXED_NOREPLACE | (is_copied_by_kernel(area) ? MAP_PRIVATE : MAP_SHARED));
     if (at != static_cast<long>(area.start)) {
       report("cannot reserve address space at %x (error %d): is a limit set (ulimit -v)?", area.start, int64_t{-at});
       return false;
@@ -84,11 +90,12 @@ bool map_control() {
 
 void copy_control() {
   for (const Area& area : kAreas) {
+    if (is_copied_by_kernel(area)) continue;
     if (!area.copied) {
-      map_shared(area.start, area.size, MAP_FIXED);
+      map(area.start, area.size, MAP_FIXED | MAP_SHARED);
       continue;
     }
-    long fresh = map_shared(0, area.size, 0);
+    long fresh = map(0, area.size, MAP_SHARED);
     WEIR_CHECK(!sys::failed(fresh));
     const uint64_t used = area.start == kWindowTable ? page::windows::table_used() : area.size;
     copy_bytes(reinterpret_cast<void*>(fresh), reinterpret_cast<void*>(area.start), used);

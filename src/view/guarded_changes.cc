@@ -2,74 +2,19 @@
 //
 // Before there are tasks only the rule book works: all memory is the one task's. Pages follow when the first other task is made (begin_declared).
 //
-// Invariants
-// 1. What the program hands in is looked at before it is believed: whatever is wrong with it is reported, and nothing else happens.
-// 2. A block that is given back by the task that has it for itself stays mapped there, and is what this task gets next of that size: nothing has to change
-//    (PUSh, section 3.5, keeps pages that have their domain's number likewise). To all others it is closed, before and after.
-// 3. Any other block that is given back keeps its pages for a while, closed to all, so that whoever still touches it is found.
+// Invariant: what the program hands in is looked at before it is believed: whatever is wrong with it is reported, and nothing else happens.
 
 #include "event/declared.h"
 #include "event/happens_before.h"
 #include "page/store.h"
 #include "sys/memory.h"
-#include "view/guarded_declared.h"
+#include "view/guarded_call.h"
 #include "view/guarded_key_rights.h"
 #include "view/guarded_statics.h"
 
 namespace weir::view::guarded {
 
 namespace {
-
-constexpr uint32_t kMostFreed = 256;  // blocks that keep their memory
-constexpr uint64_t kMostKept = 256 << 10, kMostAllKept = 4 << 20;  // bytes of one, of all
-constexpr uint32_t kMostPagesKept = 32, kMostAllPagesKept = 64;  // of blocks that stay mapped
-
-// Of one call.
-class Call {
- public:
-  explicit Call(const declared::Caller& caller) : task_(self()), watcher_(watcher_of(task_)) {
-    spot_.general[4] = caller.stack;
-    spot_.general[5] = caller.frame;
-    spot_.rip = caller.where;
-    spot_.is_call = true;
-    if (!happens::g_checked) {
-      if (!found().tasks) begin_first(task_);
-      return;
-    }
-    settle(task_, watcher_);
-    meet_learners(watcher_);
-    mix(watcher_);
-  }
-  Call(const Call&) = delete;
-  Call& operator=(const Call&) = delete;
-
-  Task& task() { return task_; }
-  Watcher& watcher() { return watcher_; }
-  const Spot& spot() const { return spot_; }
-  uint32_t context() {
-    if (!context_) context_ = context_of(spot_);
-    return context_;
-  }
-  Trace trace() { return trace_of(watcher_, context()); }
-  void misuse(findings::Misuse what, uint64_t address, const Declared* object = nullptr, uint32_t change = 0) {
-    Touch touch{address, object ? object->size : 0, findings::kChange, context()};
-    report_misuse(what, object, watcher_, touch, spot_, change);
-  }
-  void misuse_of_lock(findings::Misuse what, uint64_t lock) {
-    Touch touch{lock, 0, findings::kLockCall, context()};
-    report_policy({}, watcher_, touch, spot_, findings::Why::kMisuse, static_cast<uint32_t>(what), 0, undeclared_at(lock));
-  }
-  void fault(Declared& object, const Verdict& verdict, uint32_t change, uint32_t kind) {
-    Touch touch{object.start, object.size, kind, context()};
-    report_fault(object, verdict, watcher_, touch, spot_, change);
-  }
-
- private:
-  Task& task_;
-  Watcher& watcher_;
-  Spot spot_{};
-  uint32_t context_ = 0;
-};
 
 constexpr bool is_for_reading(Change change) { return change == Change::kAcquireRead || change == Change::kReleaseRead; }
 
@@ -87,7 +32,6 @@ Verdict make_change(Declared& object, Change change, uint64_t lock, Call& call) 
       if (is_for_reading(change)) return {};
       return {change == Change::kReleaseWrite ? Fault::kNotHeld : Fault::kHeldByOther, {}};
   }
-  const bool was_locked = object.rules.policy() == Policy::kLocked;
   const Verdict verdict = object.rules.change(change, actor_of(watcher, object, change == Change::kToStickyRead && is_alone(watcher)), lock);
   if (!verdict.legal() && verdict.fault != Fault::kUnordered) return verdict;
   object.owner_creation = creation;
@@ -99,7 +43,7 @@ Verdict make_change(Declared& object, Change change, uint64_t lock, Call& call) 
     readers.context[watcher.slot] = call.context();
     readers.number[watcher.slot] = watcher.number;
   }
-  (void)was_locked;
+  if (change == Change::kToLocked && verdict.legal() && holds_surely(watcher, lock)) object.rules.note_locked_within();
   return verdict;
 }
 
@@ -155,27 +99,6 @@ uint32_t create(uint64_t address, uint64_t size, uint32_t wanted, Origin origin,
   return index;
 }
 
-// Its memory goes back.
-void let_go(uint32_t index, Watcher& watcher) {
-  ObjectTable& table = objects();
-  Declared& object = table.at(index);
-  const uint64_t start = object.start, size = object.size;
-  const Origin origin = object.origin;
-  uint32_t readers;
-  Tag tag;
-  {
-    const SpinGuard guard(object.lock);
-    enforcer().give_up(object, index, watcher, true);
-    tag = object.tag;
-    readers = object.readers;
-    object.readers = 0;
-    table.remove(index);
-  }
-  if (readers) table.give_readers(readers);
-  enforcer().unmark(start, size, index, watcher);
-  enforcer().deallocate(start, size, origin, tag);
-}
-
 // Whether who frees the object may do so.
 void check_freeing(Declared& object, Call& call) {
   const Policy policy = object.rules.policy();
@@ -191,7 +114,7 @@ void check_freeing(Declared& object, Call& call) {
 // A variable that weir-cc gave pages of its own is an object as soon as the program names it. 0: there is none at the address.
 uint32_t find_or_add(uint64_t address, Call& call) {
   ObjectTable& table = objects();
-  uint32_t index = table.find(address);
+  uint32_t index = call.watcher().found.find(table, address);
   if (!index) {
     const Range variable = static_at(address);
     index = variable.empty() ? 0 : add_static(variable);
@@ -214,111 +137,19 @@ uint32_t find_object(uint64_t address, uint32_t change, Call& call) {
   return index;
 }
 
-void free_oldest(Watcher& watcher) {
-  ObjectTable& table = objects();
-  uint32_t index;
-  {
-    const SpinGuard guard(table.lock);
-    index = table.freed_first;
-    if (!index) return;
-    table.freed_first = table.at(index).next;
-    if (!table.freed_first) table.freed_last = 0;
-    table.freed_count--;
-    table.freed_bytes -= table.at(index).size;
-  }
-  let_go(index, watcher);
-}
-
-// Its pages go from the task's process; its memory goes back when others have been given back behind it.
-void retire(uint32_t index, Watcher& watcher) {
-  ObjectTable& table = objects();
-  Declared& object = table.at(index);
-  {
-    const SpinGuard guard(object.lock);
-    object.rules = Rules(Policy::kInaccessible);
-    object.is_freed = true;
-    enforcer().give_up(object, index, watcher, true);
-    object.next = 0;
-  }
-  if (object.size > kMostKept) return let_go(index, watcher);
-  {
-    const SpinGuard guard(table.lock);
-    if (table.freed_last) table.at(table.freed_last).next = index;
-    else table.freed_first = index;
-    table.freed_last = index;
-    table.freed_count++;
-    table.freed_bytes += object.size;
-  }
-  while (table.freed_count > kMostFreed || table.freed_bytes > kMostAllKept) free_oldest(watcher);
-}
-
-uint64_t room_of(const Declared& object) { return object.origin == Origin::kWindow ? page::windows::size_of(object.start) : page_up(object.size); }
-uint32_t pages_of(const Declared& object) { return static_cast<uint32_t>((object.size + kPageSize - 1) / kPageSize); }
-
-// Out of the task's kept blocks.
-uint32_t take_kept(uint32_t at, Watcher& watcher) {
-  const uint32_t index = watcher.kept[at];
-  watcher.kept_pages -= pages_of(objects().at(index));
-  for (uint32_t i = at + 1; i < watcher.kept_count; i++) watcher.kept[i - 1] = watcher.kept[i];
-  watcher.kept_count--;
-  return index;
-}
-
-bool keep_block(uint32_t index, Call& call) {
-  Watcher& watcher = call.watcher();
-  const Declared& object = objects().at(index);
-  const uint32_t pages = pages_of(object);
-  const bool is_block = object.origin == Origin::kWindow || object.origin == Origin::kPages;
-  const bool is_mine = object.rules.policy() == Policy::kPrivate && object.rules.owner() == watcher.slot && object.owner_creation == static_cast<uint32_t>(call.task().creation);
-  if (!happens::g_checked || !is_block || !is_mine || pages > kMostPagesKept) return false;
-  while (watcher.kept_count == kMostKeptBlocks || watcher.kept_pages + pages > kMostAllPagesKept) retire(take_kept(0, watcher), watcher);
-  watcher.kept[watcher.kept_count++] = index;
-  watcher.kept_pages += pages;
-  return true;
-}
-
-// A block that the task has kept is in use again, as if it were new. 0: there is none of that size.
-uint64_t reuse_kept(uint64_t size, bool by_new, Call& call) {
-  ObjectTable& table = objects();
-  Watcher& watcher = call.watcher();
-  const uint64_t room = size <= page::windows::kMostSmall && !keys::g_on ? page::windows::rounded(size) : page_up(size);
-  for (uint32_t i = watcher.kept_count; i-- > 0;) {
-    Declared& object = table.at(watcher.kept[i]);
-    if (room_of(object) != room) continue;
-    const uint32_t index = take_kept(i, watcher);
-    const SpinGuard guard(object.lock);
-    if (object.readers) table.give_readers(object.readers);
-    object.readers = object.violations = object.trust = 0;
-    object.written = object.read = {};
-    object.told = {};
-    object.made = call.trace();
-    object.rules = Rules(Policy::kPrivate, watcher.slot, watcher.now.epoch(watcher.slot));
-    object.is_freed = false;
-    object.is_automatic = by_new;
-    if (keys::g_on) enforcer().enforce(object, index, call.task(), watcher, false);  // the keys are there before it is touched
-    note_lately(object.start, index, watcher);
-    if (object.size != size) table.set_size(index, size);
-    return object.start;
-  }
-  return 0;
-}
-
 void free_object(uint32_t index, Call& call) {
   Declared& object = objects().at(index);
   {
     const SpinGuard guard(object.lock);
     check_freeing(object, call);
     object.written = call.trace();
+    take_over(object, index, call);
     object.is_freed = true;
   }
   if (!keep_block(index, call)) retire(index, call.watcher());
 }
 
 }  // namespace
-
-void give_kept(Watcher& watcher) {
-  while (watcher.kept_count) retire(take_kept(0, watcher), watcher);
-}
 
 void end_declared(uint64_t start, uint64_t size, const Spot* freed) {
   ObjectTable& table = objects();
@@ -355,12 +186,13 @@ void* allocate(size_t size, uint32_t policy, const Caller& caller, bool by_new) 
   if (size > kMapSize) return nullptr;
   if (!size) size = 1;
   Call call(caller);
-  if (policy == static_cast<uint32_t>(Policy::kPrivate)) {
-    if (const uint64_t start = reuse_kept(size, by_new, call)) return reinterpret_cast<void*>(start);
+  const auto wanted = static_cast<Policy>(policy);
+  if (wanted == Policy::kPrivate || (wanted == Policy::kRacy && keys::g_on)) {
+    if (const uint64_t start = reuse_kept(size, wanted, by_new, call)) return reinterpret_cast<void*>(start);
   }
   Origin origin = Origin::kPages;
   Tag tag;
-  const uint64_t start = enforcer().allocate(size, static_cast<Policy>(policy), call.task(), origin, tag);
+  const uint64_t start = enforcer().allocate(size, wanted, call.task(), origin, tag);
   if (!start) return nullptr;
   const uint32_t index = create(start, size, policy, origin, tag, call);
   if (index) objects().at(index).is_automatic = by_new;
@@ -388,7 +220,7 @@ uint64_t size_of(const void* pointer) {
 
 bool release(void* pointer, const Caller& caller) {
   const auto address = reinterpret_cast<uint64_t>(pointer);
-  const uint32_t index = find_lately(address, self());
+  const uint32_t index = watcher_of(self()).found.find(objects(), address);
   const Origin origin = index ? objects().at(index).origin : Origin::kNone;
   const bool is_block = (origin == Origin::kWindow || origin == Origin::kPages || origin == Origin::kArray) && objects().at(index).start == address;
   if (!is_block && !is_own(pointer)) return false;

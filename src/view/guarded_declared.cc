@@ -449,20 +449,4 @@ void close_by_lock(Watcher& watcher, uint64_t lock) {
   }
 }
 
-namespace {
-
-uint32_t& lately(uint64_t start, Watcher& watcher) { return watcher.lately[(start / kPageSize ^ start / 64) % Watcher::kLately]; }
-
-}  // namespace
-
-void note_lately(uint64_t start, uint32_t object, Watcher& watcher) { lately(start, watcher) = object; }
-
-uint32_t find_lately(uint64_t start, const Task& task) {
-  if (happens::g_checked) {
-    const uint32_t object = lately(start, watcher_of(task));
-    if (object && objects().at(object).start == start && objects().at(object).origin != Origin::kNone) return object;
-  }
-  return objects().find(start);
-}
-
 }  // namespace weir::view::guarded

@@ -12,6 +12,8 @@ enum class Held : uint8_t { kNot, kShared, kExclusive };
 inline Trace trace_of(const Watcher& watcher, uint32_t context) { return {watcher.now.epoch(watcher.slot), context, watcher.number}; }
 Rules::Actor actor_of(const Watcher& watcher, const Declared& object, bool is_alone = false);
 Held holds(const Task& task, const Watcher& watcher, uint64_t lock);
+// For writing, and known to.
+bool holds_surely(const Watcher& watcher, uint64_t lock);
 
 // All REQUIRE: the object's lock is held.
 
@@ -31,10 +33,6 @@ bool takes_as_lock(Declared& object);
 Verdict meet_object(Declared& object, Task& task, Watcher& watcher, const Spot& spot, Touch& touch, Held& held);
 // An object that has been violated so often since its last change is open to whoever comes.
 inline constexpr uint32_t kMostViolations = 1000;
-
-// What a task has got lately it mostly gives back itself, and no tree is needed to find that: what find() answers, for where a block starts.
-void note_lately(uint64_t start, uint32_t object, Watcher& watcher);
-uint32_t find_lately(uint64_t start, const Task& task);
 
 // Who keeps tasks from objects: page tables of their own (guarded_declared.cc) or protection keys (guarded_keys.cc). It does what the rule book says, and
 // knows where objects can lie. Before there are tasks, nothing is enforced.

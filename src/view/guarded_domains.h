@@ -3,7 +3,8 @@
 //
 // Key 0 is that of all memory of which nothing is declared, and of what all may touch: racy objects, and, by mprotect, those that all may read. The first
 // key that the kernel gives is open to nobody: inaccessible, untouched and freed objects, locked ones until their first touch is verified, and pages of several
-// objects. All others are domains: tasks and locks are hashed to them.
+// objects. All others are domains: tasks and locks are hashed to them, and objects that change hands often: such a one keeps its domain while it is private,
+// read-shared or inaccessible, and who may touch it opens that for itself, where else each change would be one of the page table.
 //
 // Deviation: in the paper one key, open to all, has all of those policies, and the page table closes what is closed. There a touch that is to be let through once
 // would open the page to all threads; here it opens the keys of one.
@@ -21,6 +22,44 @@ struct Tag {
   uint8_t key = 0;
   bool is_read_only = false;  // by the page table, for all
   friend bool operator==(const Tag&, const Tag&) = default;
+};
+
+// What a task has open beside its own domain and its locks': names of objects that have domains of their own, lowest bit: for reading. A name that is missing
+// traps and is put in again: so what there is no room for pushes out the oldest, and all are dropped with each new function, as some may be of objects that the
+// task has lost without a change of its own. A signal's handler may drop all between any two instructions: they may come back until the next function.
+class OpenNames {
+ public:
+  static constexpr uint32_t kMost = 8;
+
+  uint32_t count() const { return count_; }
+  uint64_t operator[](uint32_t i) const { return names_[i]; }
+  void open(uint64_t name, bool writes) {
+    close(name);
+    uint32_t count = count_;
+    if (count == kMost) remove(0, count--);
+    names_[count] = name | !writes;
+    count_ = count + 1;
+  }
+  void close(uint64_t name) {
+    const uint32_t count = count_;
+    for (uint32_t i = 0; i < count; i++) {
+      if ((names_[i] & ~uint64_t{1}) == name) return remove(i, count);
+    }
+  }
+  void keep_of(uint32_t generation) {
+    if (generation_ == generation) return;
+    count_ = 0;
+    generation_ = generation;
+  }
+
+ private:
+  void remove(uint32_t at, uint32_t count) {
+    for (uint32_t i = at + 1; i < count; i++) names_[i - 1] = names_[i];
+    count_ = count - 1;
+  }
+
+  uint32_t generation_, count_;
+  uint64_t names_[kMost];
 };
 
 class Domains {
@@ -72,6 +111,12 @@ class Domains {
   uint32_t rights(uint32_t creation, const Locks& locks, uint32_t count, bool all_locks) const {
     return rights(creation, locks, count, all_locks, [this](uint64_t name) { return key_of(name); });
   }
+  // Rights with others beside.
+  template <typename Key>
+  uint32_t with(uint32_t rights, const OpenNames& names, Key key) const {
+    for (uint32_t i = 0; i < names.count(); i++) rights = opened(rights, key(names[i] & ~uint64_t{1}), !(names[i] & 1));
+    return rights;
+  }
   static bool allows(uint32_t rights, Tag tag, bool writes) {
     const uint32_t closed = rights >> 2 * tag.key & 3;
     return !(closed & 1) && !(writes && ((closed & 2) || tag.is_read_only));
@@ -90,6 +135,16 @@ class Domains {
       case Policy::kInaccessible: return closed();
     }
     return closed();
+  }
+  // Of one that has a domain of its own.
+  template <uint32_t kTasks>
+  Tag of_moving(const Object<kTasks>& rules, uint32_t owner, uint64_t name) const {
+    switch (rules.policy()) {
+      case Policy::kPrivate:
+      case Policy::kReadShared:
+      case Policy::kInaccessible: return {key_of(name), false};
+      default: return of(rules, owner);
+    }
   }
   // Whether that depends on the hash.
   template <uint32_t kTasks>

@@ -45,6 +45,14 @@ Held holds(const Task& task, const Watcher& watcher, uint64_t lock) {
   return words[0] && words[2] == task.virtual_tid ? Held::kExclusive : Held::kNot;
 }
 
+bool holds_surely(const Watcher& watcher, uint64_t lock) {
+  if (watcher.held_count > kMostHeld) return false;
+  for (uint32_t i = 0; i < watcher.held_count; i++) {
+    if (watcher.held[i] == lock) return true;
+  }
+  return false;
+}
+
 bool is_ordering(const Task& task, const Watcher& watcher, const Spot& spot, const Declared& object) {
   const bool is_once = task.once && object.size == sizeof(pthread_once_t);
   return page::own_image().contains(spot.rip) || ((watcher.library_orders || is_once) && is_ignored(spot.rip));

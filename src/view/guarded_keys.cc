@@ -29,11 +29,11 @@
 #include "page/store.h"
 #include "page/tagged_pages.h"
 #include "sys/futex.h"
-#include "sys/maps.h"
 #include "sys/memory.h"
 #include "sys/pkey_x86_64.h"
 #include "sys/report.h"
 #include "sys/signal.h"
+#include "view/guarded_key_pages.h"
 
 namespace weir::view::guarded::keys {
 
@@ -50,14 +50,8 @@ SpinLock g_pages_lock;
 page::TaggedPages g_pages;
 bool g_tag_failed, g_has_racy;
 
-bool has_own_pages(Origin origin) { return origin != Origin::kDeclared && origin != Origin::kHeap; }
-
-// The pages that are the object's alone.
-Range pages_of(const Declared& object) {
-  const bool own = has_own_pages(object.origin);
-  const Range pages{own ? page_down(object.start) : page_up(object.start), own ? page_up(object.limit()) : page_down(object.limit())};
-  return pages.start < pages.limit ? pages : Range{};
-}
+// Of an object that has a domain of its own; those have pages of their own.
+uint64_t name_of(const Declared& object) { return page_down(object.start); }
 
 // Guarded by: the object's lock.
 void tag(Declared& object, Tag wanted) {
@@ -74,49 +68,13 @@ void tag(Declared& object, Tag wanted) {
 
 Tag wanted_tag(const Declared& object) {
   if (object.violations >= kMostViolations) return {};
+  if (object.has_domain()) return g_domains.of_moving(object.rules, object.owner_creation, name_of(object));
   return g_domains.of(object.rules, object.owner_creation);
 }
 
 void follow_policy(Declared& object) {
   if (object.rules.policy() == Policy::kRacy && !object.is_automatic) g_has_racy = true;  // else it is a lock: what it tells is known
   tag(object, object.is_freed ? g_domains.closed() : wanted_tag(object));
-}
-
-// Pages of which the object has a part.
-template <typename Act>
-void each_edge(const Declared& object, Act act) {
-  if (has_own_pages(object.origin)) return;
-  const uint64_t first = page_down(object.start), last = page_down(object.limit() - 1);
-  const Range whole = pages_of(object);
-  if (!whole.contains(first)) act(first);
-  if (last != first && !whole.contains(last)) act(last);
-}
-
-// Several objects lie in it, or other memory too. `except`: not counted.
-bool is_mixed(uint64_t page, uint32_t except = 0) {
-  ObjectTable& table = objects();
-  for (uint32_t index = table.find_above(page); index; index = table.find_above(table.at(index).limit())) {
-    const Declared& object = table.at(index);
-    if (object.start >= page + kPageSize) return false;
-    if (index != except && !object.is_left && !pages_of(object).contains(page)) return true;
-  }
-  return false;
-}
-
-// Whether its protection may be changed to reading and writing, and back.
-bool is_writable(const Declared& object) {
-  if (has_own_pages(object.origin) || object.start - kArena < kArenaSize) return true;
-  char* cursor = nullptr;
-  const SpinGuard guard(state().findings_lock);  // of the text of maps
-  if (sys::read_maps(&cursor) < 0) return false;
-  sys::MapLine line;
-  uint64_t at = object.start;
-  while (at < object.limit() && (cursor = sys::next_map_line(cursor, &line))) {
-    if (!line.range.contains(at)) continue;
-    if (!line.writable || !line.readable || line.executable || line.shared) return false;
-    at = line.range.limit;
-  }
-  return at >= object.limit();
 }
 
 // --- what an Enforcer does
@@ -155,8 +113,25 @@ bool is_memory(uint64_t address) {
   return sys::read_guarded(&byte, address, 1) == 1;
 }
 
-void enforce(Declared& object, uint32_t, const Task&, Watcher&, bool) {
-  if (g_on) follow_policy(object);
+// What the rule book lets the task do with it.
+Rights rights_to(const Declared& object, const Task& task, const Watcher& watcher) {
+  const Policy policy = object.rules.policy();
+  if (policy == Policy::kPrivate) return object.owner_creation == static_cast<uint32_t>(task.creation) ? Rights::kWrite : Rights::kNone;
+  return policy == Policy::kReadShared ? object.rules.rights(watcher.slot, false, actor_of(watcher, object).readers) : Rights::kNone;
+}
+
+void open_domain(const Declared& object, const Task& task, Watcher& watcher) {
+  const Rights rights = rights_to(object, task, watcher);
+  if (rights == Rights::kNone) watcher.open_names.close(name_of(object));
+  else watcher.open_names.open(name_of(object), rights == Rights::kWrite);
+}
+
+void enforce(Declared& object, uint32_t, const Task& task, Watcher& watcher, bool) {
+  if (!g_on) return;
+  const Tag before = object.tag;
+  follow_policy(object);
+  if (object.has_domain()) open_domain(object, task, watcher);
+  else if (object.tag != before && object.moves < Declared::kMovesOften && has_own_pages(object.origin)) object.moves++;
 }
 
 // Freed: its owner goes on having it, so that the pages can be used again as they are; it is closed to all others. Else: as if nothing had been declared.
@@ -165,8 +140,8 @@ void give_up(Declared& object, uint32_t index, Watcher& watcher, bool) {
   if (object.origin != Origin::kPages) {
     tag(object, {});
     if (object.is_left) return;
-    return each_edge(object, [index](uint64_t page) {
-      if (!is_mixed(page, index)) sys::tag_pages(page, kPageSize, kReadWrite, 0);
+    return each_edge(object, [index, &watcher](uint64_t page) {
+      if (!is_mixed(page, index, watcher.found)) sys::tag_pages(page, kPageSize, kReadWrite, 0);
     });
   }
   const Tag own = g_domains.of_task(static_cast<uint32_t>(watcher.creation));
@@ -238,9 +213,10 @@ uint8_t key_of(KeyFound& last, uint64_t name) {
 uint32_t rights_of(const Task& task) {
   Watcher& watcher = watcher_of(task);
   const bool all = watcher.held_count > kMostHeld;
-  return g_domains.rights(static_cast<uint32_t>(task.creation), watcher.held, all ? kMostHeld : watcher.held_count, all, [&](uint64_t name) {
-    return name <= UINT32_MAX ? key_of(watcher.own_key, name) : key_of(watcher.lock_key[name / 8 % kLockKeys], name);
-  });
+  const auto key = [&](uint64_t name) { return name <= UINT32_MAX ? key_of(watcher.own_key, name) : key_of(watcher.lock_key[(name / kPageSize ^ name / 8) % kLockKeys], name); };
+  const uint32_t rights = g_domains.rights(static_cast<uint32_t>(task.creation), watcher.held, all ? kMostHeld : watcher.held_count, all, key);
+  watcher.open_names.keep_of(g_domains.generation());
+  return g_domains.with(rights, watcher.open_names, key);
 }
 
 void start(Task& task) {
@@ -293,6 +269,22 @@ void update(Task& task) {
 
 namespace {
 
+constexpr uint8_t kMostMissed = 16;
+
+// Legal: whether the task has the keys for it. An object with a domain of its own that tasks miss again and again, as they have more of such than are known, stays in
+// those of its owners from then on.
+bool may_go_on(Declared& object, const Task& task, Watcher& watcher, bool writes) {
+  if (Domains::allows(rights_of(task), object.tag, writes)) return true;
+  if (!object.has_domain()) return false;
+  if (++object.missed < kMostMissed) {
+    open_domain(object, task, watcher);
+  } else {
+    object.moves = Declared::kStays;
+    follow_policy(object);
+  }
+  return Domains::allows(rights_of(task), object.tag, writes);
+}
+
 // Under the object's lock.
 Met meet_one(Declared& object, Task& task, Watcher& watcher, const Spot& spot, Touch& touch) {
   const bool writes = touch.kind & (findings::kWrite | kUnknownWrite);
@@ -306,7 +298,7 @@ Met meet_one(Declared& object, Task& task, Watcher& watcher, const Spot& spot, T
   if (object.is_left) return Met::kOnce;
   if (!object.is_freed) follow_policy(object);
   if (!is_legal) return object.violations >= kMostViolations ? Met::kGoesOn : Met::kOnce;
-  return Domains::allows(rights_of(task), object.tag, writes) ? Met::kGoesOn : Met::kOnce;
+  return may_go_on(object, task, watcher, writes) ? Met::kGoesOn : Met::kOnce;
 }
 
 }  // namespace
@@ -315,10 +307,12 @@ Met meet(Task& task, const Spot& spot, const Touch& touch) {
   ObjectTable& table = objects();
   Watcher& watcher = watcher_of(task);
   meet_learners(watcher);
+  FoundLately& found = watcher.found;
   const uint64_t limit = touch.address + touch.size;
+  if (is_far(found.around(table, touch.address), touch.address, limit)) return Met::kNobodys;
   Met met = Met::kNobodys;
   uint32_t context = touch.context;
-  for (uint32_t index = table.find_above(touch.address); index; index = table.find_above(table.at(index).limit())) {
+  for (uint32_t index = found.find_above(table, touch.address); index; index = found.find_above(table, table.at(index).limit())) {
     Declared& object = table.at(index);
     if (object.start >= limit) break;
     // By unknown bytes of a page, or by the C library, which reads more than it was asked to, an object that shares its page is not meant.
@@ -335,14 +329,14 @@ Met meet(Task& task, const Spot& spot, const Touch& touch) {
   if (met == Met::kOnce) return met;
   for (uint64_t at = page_down(touch.address); at < limit; at += kPageSize) {
     // What lies beyond an object in its own last page counts as the object's.
-    if (is_mixed(at)) return Met::kOnce;
+    if (is_mixed(at, 0, found)) return Met::kOnce;
   }
   if (met != Met::kNobodys) return met;
   for (uint64_t at = page_down(touch.address); at < limit; at += kPageSize) {
-    const uint32_t index = table.find_above(at);
+    const uint32_t index = found.find_above(table, at);
     Declared* object = index && table.at(index).start < at + kPageSize ? &table.at(index) : nullptr;
     if (!object && at > kPageSize) {
-      const uint32_t before = table.find(at - 1);
+      const uint32_t before = found.find(table, at - 1);
       object = before && pages_of(table.at(before)).contains(at) ? &table.at(before) : nullptr;
     }
     if (!object || !pages_of(*object).contains(at)) continue;
@@ -359,7 +353,7 @@ bool lend(Task& task, uint64_t start, uint64_t size) {
   Watcher& watcher = watcher_of(task);
   bool any = false;
   const uint64_t limit = page_up(start + size);
-  for (uint32_t index = table.find_above(page_down(start)); index; index = table.find_above(table.at(index).limit())) {
+  for (uint32_t index = watcher.found.find_above(table, page_down(start)); index; index = watcher.found.find_above(table, table.at(index).limit())) {
     Declared& object = table.at(index);
     if (object.start >= limit) break;
     const SpinGuard guard(object.lock);
@@ -431,7 +425,8 @@ void rehash() {
     Declared& object = table.at(index);
     const SpinGuard guard(object.lock);
     if (object.origin == Origin::kNone || object.is_left) continue;
-    if (object.is_freed || Domains::is_hashed(object.rules)) follow_policy(object);
+    object.missed = 0;
+    if (object.is_freed || object.has_domain() || Domains::is_hashed(object.rules)) follow_policy(object);
   }
   // Who may have missed it (invariant 5) has the old register.
   bool late[kMaxTasks] = {};

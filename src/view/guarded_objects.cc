@@ -6,18 +6,22 @@
 
 namespace weir::view::guarded {
 
-uint32_t ObjectTable::find_above(uint64_t address) const {
+Around ObjectTable::around(uint64_t address) const {
   const SpinGuard guard(lock);
-  uint32_t best = kNone;
+  Around best{.high = UINT64_MAX, .version = version_};
   for (uint32_t at = root_; at;) {
     const Declared& object = objects_[at - 1];
-    if (object.start + object.size > address) {
-      best = at;
+    if (object.limit() > address) {
+      best.object = at;
       at = object.left;
     } else {
+      best.low = object.limit();
       at = object.right;
     }
   }
+  if (!best.object) return best;
+  best.start = objects_[best.object - 1].start;
+  best.high = objects_[best.object - 1].limit();
   return best;
 }
 
@@ -71,8 +75,9 @@ uint32_t ObjectTable::add(uint64_t start, uint64_t size) {
   }
   Declared& object = objects_[index - 1];
   zero_bytes(&object, sizeof object);
-  object.start = start;
-  object.size = size;
+  __atomic_store_n(&object.start, start, __ATOMIC_RELEASE);
+  __atomic_store_n(&object.size, size, __ATOMIC_RELEASE);  // last: see contains()
+  change();
   uint32_t* link = &root_;
   while (*link && priority(*link) > priority(index)) link = objects_[*link - 1].start < start ? &objects_[*link - 1].right : &objects_[*link - 1].left;
   split(*link, start, object.left, object.right);
@@ -88,6 +93,7 @@ void ObjectTable::remove(uint32_t index) {
   while (*link && *link != index) link = objects_[*link - 1].start < object.start ? &objects_[*link - 1].right : &objects_[*link - 1].left;
   if (!*link) return;
   *link = merge(object.left, object.right);
+  change();
   object.size = 0;
   object.origin = Origin::kNone;
   object.next = free_;
@@ -97,6 +103,7 @@ void ObjectTable::remove(uint32_t index) {
 
 void ObjectTable::set_size(uint32_t index, uint64_t size) {
   const SpinGuard guard(lock);
+  change();
   objects_[index - 1].size = size;
 }
 

@@ -41,6 +41,8 @@ struct Declared {
   bool is_automatic;    // a variable, or a block by `new`, that the program has not named yet
   uint8_t is_left;       // protection keys: its pages cannot be tagged
   Tag tag;               // likewise: what they have
+  uint8_t moves;         // likewise: changes of its policy that have changed that; from kMovesOften on it has a domain of its own, unless kStays
+  uint8_t missed;        // likewise: touches by tasks that had not that domain open, and might have
   uint64_t start, size;  // table
   uint32_t left, right;  // table: index + 1
   Rules rules;
@@ -52,9 +54,20 @@ struct Declared {
   TaskId told_to;       // slot
   Trace made, written, read;  // its declaration, its last change as one who may write, as one who may read
 
+  static constexpr uint8_t kMovesOften = 4, kStays = UINT8_MAX;
+  bool has_domain() const { return moves >= kMovesOften && moves != kStays; }
+
   uint64_t limit() const { return start + size; }
 };
 static_assert(sizeof(Declared) <= 256);
+
+// What find_above() answers for all addresses in [low, high): above the object before, up to the end of this one.
+struct Around {
+  uint64_t low = 0, high = 0;
+  uint64_t start = UINT64_MAX;  // where the object begins, if there is one
+  uint32_t object = 0;
+  uint32_t version = 0;  // of the table
+};
 
 class ObjectTable {
  public:
@@ -68,7 +81,16 @@ class ObjectTable {
   void set_size(uint32_t object, uint64_t size);  // of one that stays within what it had
   // The object that the address lies in; the first one that ends above it. 0: none.
   uint32_t find(uint64_t address) const;
-  uint32_t find_above(uint64_t address) const;
+  uint32_t find_above(uint64_t address) const { return around(address).object; }
+  Around around(uint64_t address) const;
+  // Counts changes of what is where.
+  uint32_t version() const { return __atomic_load_n(&version_, __ATOMIC_ACQUIRE); }
+  // Without the lock, of any object that there has ever been: the address lies in it now.
+  bool contains(uint32_t object, uint64_t address) const {
+    const Declared& known = objects_[object - 1];
+    const uint64_t start = __atomic_load_n(&known.start, __ATOMIC_ACQUIRE), size = __atomic_load_n(&known.size, __ATOMIC_ACQUIRE);
+    return address - start < size && __atomic_load_n(&known.start, __ATOMIC_RELAXED) == start;
+  }
   Declared& at(uint32_t object) { return objects_[object - 1]; }
   uint32_t count() const { return count_; }
   // All of them. Guarded by: lock.
@@ -93,13 +115,36 @@ class ObjectTable {
   static uint32_t priority(uint32_t object) { return object * 0x9E3779B1u ^ object >> 7; }
   void split(uint32_t tree, uint64_t start, uint32_t& low, uint32_t& high);
   uint32_t merge(uint32_t low, uint32_t high);
+  void change() { __atomic_store_n(&version_, version_ + 1, __ATOMIC_RELEASE); }
 
+  uint32_t version_ = 0;
   uint32_t root_ = 0, count_ = 0, used_ = 0, free_ = 0;
   uint32_t readers_used_ = 0, readers_free_ = 0;
   Readers readers_[kMostReaders];
   Declared objects_[kMost];
 };
 static_assert(sizeof(ObjectTable) <= kDeclaredSize);
+
+// A task's own: what it has found lately it mostly looks for again, and needs no lock for that. An object that the address still lies in is right whatever has changed
+// beside it; that there is none is right as long as nothing has.
+class FoundLately {
+ public:
+  Around around(const ObjectTable& table, uint64_t address) {
+    Around& known = places_[(address / kPageSize ^ address / (kPageSize * kPlaces)) % kPlaces];
+    const bool is_known = known.low <= address && address < known.high && (known.version == table.version() || (known.start <= address && table.contains(known.object, address)));
+    if (!is_known) known = table.around(address);
+    return known;
+  }
+  uint32_t find_above(const ObjectTable& table, uint64_t address) { return around(table, address).object; }
+  uint32_t find(const ObjectTable& table, uint64_t address) {
+    const Around found = around(table, address);
+    return found.start <= address ? found.object : ObjectTable::kNone;
+  }
+
+ private:
+  static constexpr uint64_t kPlaces = 64;
+  Around places_[kPlaces];
+};
 
 inline ObjectTable& objects() { return *reinterpret_cast<ObjectTable*>(kDeclared); }
 

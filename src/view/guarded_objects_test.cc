@@ -18,6 +18,7 @@ struct GuardedObjectsTest : ::testing::Test {
   ~GuardedObjectsTest() override { munmap(memory, sizeof(ObjectTable)); }
   ObjectTable& table() { return *static_cast<ObjectTable*>(memory); }
   void* memory;
+  FoundLately found[2];  // of two tasks
 };
 
 // Against a map of starts: the same additions succeed, the same addresses are found.
@@ -53,6 +54,9 @@ TEST_F(GuardedObjectsTest, AddRemoveFindAgainstAMap) {
         ASSERT_EQ(table().find_above(address), next == model.end() ? 0 : next->second.index);
         const bool within = next != model.end() && next->first <= address;
         ASSERT_EQ(table().find(address), within ? next->second.index : 0);
+        FoundLately& lately = found[random() % 2];
+        ASSERT_EQ(lately.find_above(table(), address), next == model.end() ? 0 : next->second.index);
+        ASSERT_EQ(lately.find(table(), address), within ? next->second.index : 0);
         if (within) {
           const Declared& object = table().at(next->second.index);
           ASSERT_EQ(object.start, next->first);
@@ -62,6 +66,22 @@ TEST_F(GuardedObjectsTest, AddRemoveFindAgainstAMap) {
     }
     ASSERT_EQ(table().count(), model.size());
   }
+}
+
+// Objects end and others get their numbers, with other bounds in the same pages.
+TEST_F(GuardedObjectsTest, WhatWasFoundLatelyIsFoundAsItIsNow) {
+  const uint32_t first = table().add(0x5000, 100);
+  EXPECT_EQ(found[0].find(table(), 0x5010), first);
+  EXPECT_EQ(found[0].find(table(), 0x4ff0), 0u);
+  table().remove(first);
+  EXPECT_EQ(found[0].find(table(), 0x5010), 0u);
+  ASSERT_EQ(table().add(0x4f00, 0x108), first);
+  EXPECT_EQ(found[0].find(table(), 0x5007), first);
+  EXPECT_EQ(found[0].find(table(), 0x5010), 0u);
+  EXPECT_EQ(found[0].find(table(), 0x4ff0), first);
+  table().set_size(first, 0x80);
+  EXPECT_EQ(found[0].find(table(), 0x5007), 0u);
+  EXPECT_EQ(found[0].find(table(), 0x4ff0), 0u);
 }
 
 TEST_F(GuardedObjectsTest, HundredThousandInOrder) {

@@ -65,6 +65,8 @@ class Object {
 
   // Makes the change, or says why it is none. An unordered change is made all the same: it is a race, and the program goes on.
   Verdict change(Change change, const Actor& by, uint64_t lock = 0);
+  // It has just been locked by who holds that lock alone: whoever has it next is ordered after that, so no touch need be looked at.
+  void note_locked_within() { is_verified_ = policy_ == Policy::kLocked; }
   // A touch that the rights did not allow, or not yet. `holds_lock`: whether the task holds lock(). Legal: rights() allow it now.
   Verdict touch(const Actor& by, bool writes, bool holds_lock);
   // What an enforcer lets the task do without asking.

@@ -8,6 +8,7 @@
 #include "task/shared.h"
 #include "trace/findings.h"
 #include "view/guarded.h"
+#include "view/guarded_objects.h"
 
 namespace weir::view::guarded {
 
@@ -114,17 +115,19 @@ struct Watcher {  // of a task, by its id
   uint32_t window;      // as many
   uint64_t ended_seen[kSlots];  // State::ended_count, as far as it has been joined
   uint64_t lent[kMostLent];  // pages that it has for a moment
-  static constexpr uint32_t kRecent = 8, kLately = 64;
+  static constexpr uint32_t kRecent = 8;
   RecentContext recent[kRecent];
-  uint32_t lately[kLately];  // objects: blocks that it has taken out of `kept`, by where they start
+  FoundLately found;    // objects
   uint64_t opened_count;
   Opened opened[kMostOpened];
   uint32_t kept_count, kept_pages;
+  uint32_t kept_lacked;  // protection keys: blocks that it has had to get elsewhere, and has not made up for
   uint32_t kept[kMostKeptBlocks];  // objects: blocks that it has given back and still has mapped, the newest last
   Standing standing;
 
   // Protection keys (guarded_keys.h).
   KeyFound own_key, lock_key[kLockKeys];
+  OpenNames open_names;
   uint32_t has_all_keys;  // its register opens all, until it goes on with program code
   uint32_t stop_asked;    // a rehash has met it in the runtime: it waits on its way out
   uint32_t stands;        // in a signal's handler, until the rehash is over
