@@ -39,7 +39,16 @@ static int64_t* cost_of(const struct Points* p, long i) { return weir_array_at(p
 static long* centre_of(const struct Points* p, long i) { return weir_array_at(p->centre, (size_t)i); }
 static long first_of(const struct Points* p, long thread) { return p->count * thread / g_threads; }
 
-// --- what both versions compute
+// By the points' numbers, of the stretch that `from` is in.
+struct Stretch {
+  int64_t* cost;
+  long* centre;
+};
+static struct Stretch stretch_from(const struct Points* p, long from) {
+  return (struct Stretch){cost_of(p, from) - from, centre_of(p, from) - from};
+}
+
+// --- what both versions compute, where it says [from, to) within a stretch
 
 static int64_t distance(const struct Points* p, long a, long b) {
   const float *x = p->coordinates + a * p->dimensions, *y = p->coordinates + b * p->dimensions;
@@ -49,9 +58,10 @@ static int64_t distance(const struct Points* p, long a, long b) {
 }
 
 static void all_to_first(struct Points* p, long from, long to) {
+  const struct Stretch own = stretch_from(p, from);
   for (long i = from; i < to; ++i) {
-    *centre_of(p, i) = 0;
-    *cost_of(p, i) = distance(p, i, 0);
+    own.centre[i] = 0;
+    own.cost[i] = distance(p, i, 0);
   }
 }
 
@@ -64,12 +74,12 @@ static long next_opening(const struct Points* p, long i, int64_t price, struct R
 }
 
 static void move_to_new(struct Points* p, long centre, long from, long to) {
+  const struct Stretch own = stretch_from(p, from);
   for (long i = from; i < to; ++i) {
     const int64_t cost = distance(p, i, centre);
-    int64_t* now = cost_of(p, i);
-    if (cost < *now) {
-      *now = cost;
-      *centre_of(p, i) = centre;
+    if (cost < own.cost[i]) {
+      own.cost[i] = cost;
+      own.centre[i] = centre;
     }
   }
 }
@@ -77,25 +87,26 @@ static void move_to_new(struct Points* p, long centre, long from, long to) {
 // What is saved, over points [from, to), if `candidate` opens; extra[slot] grows by what a centre's other points would
 // pay more if it closed.
 static int64_t savings(const struct Points* p, long candidate, long from, long to, int64_t* extra) {
+  const struct Stretch own = stretch_from(p, from);
   int64_t saved = 0;
   for (long i = from; i < to; ++i) {
-    const int64_t more = distance(p, i, candidate) - *cost_of(p, i);
+    const int64_t more = distance(p, i, candidate) - own.cost[i];
     if (more < 0) {
       saved -= more;
     } else {
-      extra[p->slot[*centre_of(p, i)]] += more;
+      extra[p->slot[own.centre[i]]] += more;
     }
   }
   return saved;
 }
 
 static void apply(struct Points* p, long candidate, const char* closes, long from, long to) {
+  const struct Stretch own = stretch_from(p, from);
   for (long i = from; i < to; ++i) {
     const int64_t cost = distance(p, i, candidate);
-    int64_t* now = cost_of(p, i);
-    if (cost < *now || closes[p->slot[*centre_of(p, i)]]) {
-      *now = cost;
-      *centre_of(p, i) = candidate;
+    if (cost < own.cost[i] || closes[p->slot[own.centre[i]]]) {
+      own.cost[i] = cost;
+      own.centre[i] = candidate;
     }
   }
 }
@@ -131,31 +142,38 @@ static int narrow(struct Search* search, long centres) {
 
 // --- sequential
 
+static void all_stretches_to_first(struct Points* p) {
+  for (long k = 0; k < g_threads; ++k) all_to_first(p, first_of(p, k), first_of(p, k + 1));
+}
+
 static void cluster_sequential(struct Points* p, uint64_t seed) {
   struct Random random = random_stream(seed, 0);
   int64_t* extra = malloc((size_t)p->count * sizeof *extra);
   char* closes = malloc((size_t)p->count);
   must(!extra || !closes, "malloc");
-  all_to_first(p, 0, p->count);
+  all_stretches_to_first(p);
   struct Search search = {0, 0, 0, g_setting.fewest, g_setting.most, candidates_of(p)};
   for (long i = 0; i < p->count; ++i) search.high += *cost_of(p, i);
   search.price = search.high / 2;
   long centres;
   do {
-    all_to_first(p, 0, p->count);
-    for (long i = 0; (i = next_opening(p, i, search.price, &random)) < p->count;) move_to_new(p, i, 0, p->count);
+    all_stretches_to_first(p);
+    for (long i = 0; (i = next_opening(p, i, search.price, &random)) < p->count;) {
+      for (long k = 0; k < g_threads; ++k) move_to_new(p, i, first_of(p, k), first_of(p, k + 1));
+    }
     centres = number_centres(p);
     for (long round = 0; round < search.candidates; ++round) {
       const long candidate = (long)random_below(&random, (uint64_t)p->count);
       if (p->slot[candidate] != kNotCentre) continue;
       memset(extra, 0, (size_t)centres * sizeof *extra);
-      int64_t gain = savings(p, candidate, 0, p->count, extra) - search.price;
+      int64_t gain = -search.price;
+      for (long k = 0; k < g_threads; ++k) gain += savings(p, candidate, first_of(p, k), first_of(p, k + 1), extra);
       for (long c = 0; c < centres; ++c) {
         closes[c] = extra[c] < search.price;
         if (closes[c]) gain += search.price - extra[c];
       }
       if (gain <= 0) continue;
-      apply(p, candidate, closes, 0, p->count);
+      for (long k = 0; k < g_threads; ++k) apply(p, candidate, closes, first_of(p, k), first_of(p, k + 1));
       centres = number_centres(p);
     }
   } while (narrow(&search, centres));

@@ -268,18 +268,16 @@ WEIR_INLINE void *weir_array_at(const struct weir_array *array, size_t index) { 
 #else
 WEIR_INLINE void *weir_array_at(const struct weir_array *array, size_t index) {
   static __thread struct {
-    const struct weir_array *array;
-    size_t id, first, count;
+    size_t id, first, count; /* of the array, which no two share */
     char *origin;
   } known;
   size_t slice, first, end;
-  if (__builtin_expect(known.array == array && known.id == array->id && index - known.first < known.count, 1)) {
+  if (__builtin_expect(known.id == array->id && index - known.first < known.count, 1)) {
     return known.origin + index * array->element_size;
   }
   slice = weir_array_slice_of(array, index);
   first = array->per_slice ? slice * array->per_slice : slice ? array->ends[slice - 1] : 0;
   end = array->per_slice ? first + array->per_slice : array->ends[slice];
-  known.array = array;
   known.id = array->id;
   known.first = first;
   known.count = end - first;

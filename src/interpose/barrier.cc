@@ -52,10 +52,10 @@ bool waits(volatile Barrier& barrier, uint32_t mine) {
   return __atomic_load_n(&barrier.current_round, __ATOMIC_ACQUIRE) < mine && __atomic_load_n(&barrier.in, __ATOMIC_ACQUIRE) >= mine;
 }
 
-// Order only: the others' wake-ups need no order either. Who waits looks for a moment, then sleeps in the kernel; after a while, or where a signal
-// has come, it waits in turns, where a deadlock is found. Answers as barrier_event does.
+// Order only: the others' wake-ups need no order either. Who waits looks for a moment, where it takes no other task's processor for that, then sleeps
+// in the kernel; after a while, or where a signal has come, it waits in turns, where a deadlock is found. Answers as barrier_event does.
 long wait_in_order(Task& task, long address, volatile Barrier& barrier, uint32_t mine) {
-  constexpr uint32_t kLooks = 50;
+  const uint32_t looks = shared().live <= runtime::g_processors ? 50 : 0;
   constexpr uint64_t kSleep = 50'000'000;
   if (input::replaying() && object::is_interrupted(task)) return static_cast<long>(mine);
   auto* word = const_cast<uint32_t*>(&barrier.current_round);
@@ -63,7 +63,7 @@ long wait_in_order(Task& task, long address, volatile Barrier& barrier, uint32_t
   uint64_t since = 0;
   bool sleeps = false;
   for (uint32_t i = 0; waits(barrier, mine) && !given_up; i++) {
-    if (i < kLooks) {
+    if (i < looks) {
       sys::cpu_relax();
       continue;
     }

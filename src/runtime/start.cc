@@ -54,6 +54,7 @@ bool g_intercepting = false;
 uint32_t g_process = 0;
 bool g_executor = false;
 bool g_away = false;
+uint32_t g_processors = 1;
 
 namespace {
 
@@ -135,7 +136,8 @@ bool orders_atomics() { return g_copies || g_guarded || is_order_only(); }
 void go_multi() {
   Shared& s = shared();
   const uint64_t begin = sys::monotonic_ns();
-  order::configure({g_copies, options().order == Order::kToken, options().order == Order::kRecord || g_coherent || g_keys, is_order_only() || g_keys, count_processors()});
+  g_processors = count_processors();
+  order::configure({g_copies, options().order == Order::kToken, options().order == Order::kRecord || g_coherent || g_keys, is_order_only() || g_keys, g_processors});
   order::set_watch(trap::spin_sees_change);
   recording::keep_order();
   syscalls::choose_handled(true);

@@ -23,6 +23,7 @@ extern bool g_guarded;        // View guarded
 extern bool g_keys;           // of it, by protection keys: tasks are threads
 bool is_order_only();         // a recording at View direct: threads stay threads, and every atomic operation is an event
 bool orders_atomics();        // tasks' atomic operations are events: View isolated, and where only the order is kept
+extern uint32_t g_processors;   // that it may use; known from the first thread on
 extern bool g_intercepting;   // system call sites are patched
 extern uint32_t g_process;    // index of this process among those that run tasks
 extern bool g_executor;       // this process is the executor (task/executor.h)

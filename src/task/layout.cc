@@ -1,5 +1,6 @@
 #include "task/layout.h"
 
+#include <stddef.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 
@@ -61,6 +62,29 @@ long map(uint64_t at, uint64_t size, int flags) {
 // Where tasks are threads, no other process is to see what a forked child needs: the kernel makes the child's copy, of the pages that are changed.
 bool is_copied_by_kernel(const Area& area) { return area.copied && !runtime::g_processes; }
 
+// What `to`, which is all zero, needs of the control area: not the ends of long lists, which mostly nobody has ever touched, and which to read would fill, too.
+void copy_shared(Shared& to, const Shared& from) {
+  const Range ends[] = {
+      {reinterpret_cast<uint64_t>(from.regions + from.region_count), reinterpret_cast<uint64_t>(from.regions + kMaxRegions)},
+      {reinterpret_cast<uint64_t>(from.free_extents + from.free_count), reinterpret_cast<uint64_t>(&from.free_extents + 1)},
+      {reinterpret_cast<uint64_t>(from.protected_ranges + from.protected_count), reinterpret_cast<uint64_t>(&from.protected_ranges + 1)},
+      {reinterpret_cast<uint64_t>(from.children + from.child_high), reinterpret_cast<uint64_t>(&from.children + 1)},
+      {reinterpret_cast<uint64_t>(from.tasks + from.high_task), reinterpret_cast<uint64_t>(&from.tasks + 1)},
+  };
+  static_assert(offsetof(Shared, regions) < offsetof(Shared, free_extents) && offsetof(Shared, free_extents) < offsetof(Shared, protected_ranges) &&
+                offsetof(Shared, protected_ranges) < offsetof(Shared, children) && offsetof(Shared, children) < offsetof(Shared, tasks));
+  const auto begin = reinterpret_cast<uint64_t>(&from);
+  uint64_t at = begin;
+  const auto copy_to = [&](uint64_t limit) {
+    copy_bytes(reinterpret_cast<uint8_t*>(&to) + (at - begin), reinterpret_cast<const void*>(at), limit - at);
+  };
+  for (const Range& end : ends) {
+    copy_to(end.start);
+    at = end.limit;
+  }
+  copy_to(begin + sizeof(Shared));
+}
+
 }  // namespace
 
 bool map_control() {
@@ -98,7 +122,8 @@ void copy_control() {
     long fresh = map(0, area.size, MAP_SHARED);
     WEIR_CHECK(!sys::failed(fresh));
     const uint64_t used = area.start == kWindowTable ? page::windows::table_used() : area.size;
-    copy_bytes(reinterpret_cast<void*>(fresh), reinterpret_cast<void*>(area.start), used);
+    if (area.start == kControl) copy_shared(*reinterpret_cast<Shared*>(fresh), shared());
+    else copy_bytes(reinterpret_cast<void*>(fresh), reinterpret_cast<void*>(area.start), used);
     long at = sys::raw(SYS_mremap, fresh, static_cast<long>(page_up(area.size)), static_cast<long>(page_up(area.size)),
                        MREMAP_MAYMOVE | MREMAP_FIXED, static_cast<long>(area.start));
     WEIR_CHECK(at == static_cast<long>(area.start));
