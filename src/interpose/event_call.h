@@ -226,16 +226,21 @@ inline long replayed_in_order(InOrder operation, long object, bool tried) {
   return tried && object::g_ordered && !(object::g_kept && input::recording()) ? operation(self(), object) : kTakesTurn;
 }
 
-// In the runtime, where nothing is kept: the operation, as soon as `may_go` sees that it can be made; after about as long as a turn would take
-// it takes one: who has the object mostly gives it back sooner.
+// In the runtime, where nothing is kept: the operation, as soon as `may_go` sees that it can be made; after some time it sleeps or takes a turn: who has the object
+// mostly gives it back sooner. It looks less and less often: each look takes the object's memory from the processor of who uses it again and again.
 template <typename MayGo>
 long made_apart(InOrder operation, long object, MayGo may_go) {
-  constexpr uint64_t kPatience = 8000;  // cycles
+  constexpr uint64_t kPatience = 60000, kMostPause = 16000;  // cycles
   if (!object::is_unkept()) return kTakesTurn;
-  for (const uint64_t since = sys::cycles();;) {
-    if (may_go()) return operation(self(), object);
-    if (sys::cycles() - since > kPatience) return kTakesTurn;
-    sys::cpu_relax();
+  uint64_t now = sys::cycles(), pause = 100;
+  for (const uint64_t limit = now + kPatience;;) {
+    if (may_go()) {
+      const long result = operation(self(), object);
+      if (result != kTakesTurn) return result;
+    }
+    if (now >= limit) return kTakesTurn;
+    for (const uint64_t next = now + pause; now < next; now = sys::cycles()) sys::cpu_relax();
+    if (pause < kMostPause) pause *= 2;
   }
 }
 

@@ -82,7 +82,6 @@ bool meet_key(Task& task, const siginfo_t& info, ucontext_t& context) {
   if (is_in_runtime(task, context)) return meet_in_runtime(task, address, code, context);
   Step& step = g_steps[task.id];
   const auto rip = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]);
-  if (page::own_image().contains(rip)) happens::note_closed(address);
   const bool is_again = step.rip == rip && step.address == address;
   step.tries = is_again ? step.tries + 1 : 0;
   step.rip = rip;
@@ -102,6 +101,7 @@ bool meet_key(Task& task, const siginfo_t& info, ucontext_t& context) {
     any |= met != keys::Met::kNobodys;
     once |= met == keys::Met::kOnce;
   }
+  if (once && page::own_image().contains(rip)) happens::note_closed(address);
   // What goes on here was met after a change by another task; or, by protection, the program has closed it itself.
   const bool is_stuck = step.tries >= kMostTries;
   bool is_met = true;
