@@ -4,6 +4,7 @@
 #include "event/declared.h"
 #include "event/happens_before.h"
 #include "view/guarded_declared.h"
+#include "view/guarded_key_rights.h"
 
 namespace weir::view::guarded {
 
@@ -18,9 +19,11 @@ class Call {
       if (!found().tasks) begin_first(task_);
       return;
     }
-    settle(task_, watcher_);
+    if (!keys::g_on) {  // by keys no page goes from one task to another
+      settle(task_, watcher_);
+      mix(watcher_);
+    }
     meet_learners(watcher_);
-    mix(watcher_);
   }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;

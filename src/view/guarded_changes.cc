@@ -9,7 +9,6 @@
 #include "page/store.h"
 #include "sys/memory.h"
 #include "view/guarded_call.h"
-#include "view/guarded_key_rights.h"
 #include "view/guarded_statics.h"
 
 namespace weir::view::guarded {

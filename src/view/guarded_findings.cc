@@ -49,6 +49,15 @@ uint32_t copy_thread_stack(uint64_t rsp, uint8_t* to, uint32_t size) {
   return size;
 }
 
+// By keys, where the task is on its thread's own stack: that, in place, and how many words there are. NULL: it must be copied.
+const uint64_t* stack_in_place(uint64_t rsp, Watcher& watcher, uint32_t& count) {
+  const uint64_t limit = self().id ? watcher.stack : shared().stack_begin;
+  if (rsp % 8 || !is_on_thread_stack(rsp, limit, watcher.stack_known)) return nullptr;
+  const uint64_t words = (limit - rsp) / 8;
+  count = static_cast<uint32_t>(words < kKeyWords ? words : kKeyWords);
+  return reinterpret_cast<const uint64_t*>(rsp);
+}
+
 // Copies as much as there is of the program's stack from `rsp` on; pages that this process may not touch are read in the store.
 uint32_t copy_stack(uint64_t rsp, uint8_t* to, uint32_t size) {
   if (!happens::g_checked) {  // one thread, and its memory as the kernel made it
@@ -191,9 +200,15 @@ uint32_t context_by_key(uint64_t key, const Spot& spot) {
 
 uint32_t context_of(const Spot& spot) {
   uint64_t words[kKeyWords];
+  Watcher& watcher = watcher_of(self());
+  RecentContext& recent = watcher.recent[(spot.rip ^ spot.rip >> 7 ^ spot.general[4] >> 5) % Watcher::kRecent];
+  if (keys::g_on && recent.rip == spot.rip) {
+    uint32_t there = 0;
+    const uint64_t* const stack = stack_in_place(spot.general[4], watcher, there);
+    if (stack && is_at(recent, spot, stack, there)) return recent.context;
+  }
   const uint32_t count = copy_stack(spot.general[4], reinterpret_cast<uint8_t*>(words), sizeof words) / 8;
   if (!happens::g_checked) return context_by_key(key_of(spot, words, count, nullptr), spot);
-  RecentContext& recent = watcher_of(self()).recent[(spot.rip ^ spot.rip >> 7 ^ spot.general[4] >> 5) % Watcher::kRecent];
   if (is_at(recent, spot, words, count)) return recent.context;
   return recent.context = context_by_key(key_of(spot, words, count, &recent), spot);
 }

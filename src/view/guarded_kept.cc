@@ -7,7 +7,6 @@
 
 #include "page/store.h"
 #include "view/guarded_call.h"
-#include "view/guarded_key_rights.h"
 
 namespace weir::view::guarded {
 
