@@ -19,17 +19,12 @@ uint64_t TaggedPages::take_cached(uint64_t pages, Cache& cache) {
   return start;
 }
 
-// Of the key that has the most; they get the other one, which is one call where new pages need two and are to be filled.
-uint64_t TaggedPages::take_from_others(uint64_t pages, uint32_t key) {
+TaggedPages::Cache* TaggedPages::fullest(uint64_t pages, uint32_t but) {
   Cache* most = nullptr;
   for (uint32_t i = 0; i < kKeys; i++) {
-    if (i != key && caches_[i].pages >= pages && (!most || caches_[i].pages > most->pages)) most = &caches_[i];
+    if (i != but && caches_[i].pages >= pages && (!most || caches_[i].pages > most->pages)) most = &caches_[i];
   }
-  const uint64_t start = most ? take_cached(pages, *most) : 0;
-  if (!start || backend_.tag(start, pages * kPageSize, PROT_READ | PROT_WRITE, key) == 0) return start;
-  backend_.unmap(start, pages * kPageSize);
-  give_addresses(start, pages);
-  return 0;
+  return most;
 }
 
 uint64_t TaggedPages::take_addresses(uint64_t pages) {
@@ -62,16 +57,54 @@ void TaggedPages::give_addresses(uint64_t start, uint64_t pages) {
   else if (free_count_ < kMostFree) free_[free_count_++] = {start, pages};
 }
 
-uint64_t TaggedPages::allocate(uint64_t pages, uint32_t key) {
-  if (const uint64_t start = take_cached(pages, caches_[key])) return start;
-  if (const uint64_t start = take_from_others(pages, key)) return start;
+// One of those that were given back last, with the key that it is to have.
+uint64_t TaggedPages::take_own(uint64_t pages, KeyOf key_of, uint32_t& key) {
+  for (key = 0; key < kKeys; key++) {
+    Cache& cache = caches_[key];
+    const uint32_t last = cache.count > kLooks ? cache.count - kLooks : 0;
+    for (uint32_t i = cache.count; i-- > last;) {
+      const Block block = cache.blocks[i];
+      if (block.pages != pages || key_of(block.start) != key) continue;
+      cache.blocks[i] = cache.blocks[--cache.count];
+      cache.pages -= pages;
+      return block.start;
+    }
+  }
+  return 0;
+}
+
+// Has key 0.
+uint64_t TaggedPages::take_new(uint64_t pages) {
   const uint64_t start = take_addresses(pages);
-  if (!start) return 0;
-  const uint64_t size = pages * kPageSize;
-  if (backend_.map(start, size) == 0 && (!key || backend_.tag(start, size, PROT_READ | PROT_WRITE, key) == 0)) return start;
-  backend_.unmap(start, size);
+  if (!start || backend_.map(start, pages * kPageSize) == 0) return start;
+  backend_.unmap(start, pages * kPageSize);
   give_addresses(start, pages);
   return 0;
+}
+
+uint64_t TaggedPages::with_key(uint64_t start, uint64_t pages, uint32_t key) {
+  if (backend_.tag(start, pages * kPageSize, PROT_READ | PROT_WRITE, key) == 0) return start;
+  backend_.unmap(start, pages * kPageSize);
+  give_addresses(start, pages);
+  return 0;
+}
+
+// Pages of another key get this one, which is one call where new pages need two and are to be filled.
+uint64_t TaggedPages::allocate(uint64_t pages, uint32_t key) {
+  if (const uint64_t start = take_cached(pages, caches_[key])) return start;
+  if (Cache* const other = fullest(pages, key)) {
+    if (const uint64_t start = take_cached(pages, *other)) return with_key(start, pages, key);
+  }
+  const uint64_t start = take_new(pages);
+  return start && key ? with_key(start, pages, key) : start;
+}
+
+uint64_t TaggedPages::allocate_own(uint64_t pages, KeyOf key_of, uint32_t& key) {
+  if (const uint64_t start = take_own(pages, key_of, key)) return start;
+  Cache* const any = fullest(pages, kKeys);
+  uint64_t start = any ? take_cached(pages, *any) : 0;
+  if (!start) start = take_new(pages);
+  return start ? with_key(start, pages, key = key_of(start)) : 0;
 }
 
 void TaggedPages::free(uint64_t start, uint64_t pages, uint32_t key) {

@@ -26,6 +26,7 @@ class TaggedPages {
   static constexpr uint32_t kKeys = 16;
   static constexpr uint64_t kMostCached = 256;  // pages of a key
   static constexpr uint64_t kMostInBlock = 32;
+  static constexpr uint32_t kLooks = 8;  // blocks of a key, for one whose place has that key
   static constexpr uint32_t kMostFree = 8192;  // ranges of addresses that are free again
 
   constexpr TaggedPages() = default;
@@ -37,6 +38,9 @@ class TaggedPages {
 
   // For reading and writing, with that key. 0: there is no room.
   uint64_t allocate(uint64_t pages, uint32_t key);
+  // The same, with a key that depends on where it is: `key`, which another call may answer otherwise by then.
+  using KeyOf = uint32_t (*)(uint64_t start);
+  uint64_t allocate_own(uint64_t pages, KeyOf key_of, uint32_t& key);
   // REQUIRES: all of it is for reading and writing, and has that key.
   void free(uint64_t start, uint64_t pages, uint32_t key);
 
@@ -52,7 +56,10 @@ class TaggedPages {
     Block blocks[kMostCached] = {};
   };
   uint64_t take_cached(uint64_t pages, Cache& cache);
-  uint64_t take_from_others(uint64_t pages, uint32_t key);
+  Cache* fullest(uint64_t pages, uint32_t but);
+  uint64_t take_own(uint64_t pages, KeyOf key_of, uint32_t& key);
+  uint64_t take_new(uint64_t pages);
+  uint64_t with_key(uint64_t start, uint64_t pages, uint32_t key);
   uint64_t take_addresses(uint64_t pages);
   void give_addresses(uint64_t start, uint64_t pages);
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <random>
+#include <set>
 
 namespace weir::page {
 namespace {
@@ -83,6 +84,29 @@ TEST_F(TaggedPagesTest, TheSmallestBlockThatIsLargeEnoughIsTaken) {
   EXPECT_EQ(pages->allocate(2, 5), small);
   EXPECT_EQ(pages->allocate(8, 5), large);
   EXPECT_EQ(pages->allocate(4, 5), between);
+}
+
+TEST_F(TaggedPagesTest, PagesWhoseKeyIsThatOfTheirPlaceComeBackWithoutAnyCall) {
+  const auto key_of = [](uint64_t start) { return static_cast<uint32_t>(2 + start / kPageSize % 7); };
+  uint64_t at[6];
+  uint32_t key;
+  for (uint64_t& start : at) {
+    start = pages->allocate_own(3, key_of, key);
+    ASSERT_NE(start, 0u);
+    EXPECT_EQ(key, key_of(start));
+    for (uint64_t page = start; page < start + 3 * kPageSize; page += kPageSize) EXPECT_EQ(g_pages.at(page), key_of(start));
+  }
+  for (const uint64_t start : at) pages->free(start, 3, key_of(start));
+  const uint64_t calls = g_calls;
+  std::set<uint64_t> again;
+  for (int i = 0; i < 6; i++) again.insert(pages->allocate_own(3, key_of, key));
+  EXPECT_EQ(again, std::set<uint64_t>(at, at + 6));
+  EXPECT_EQ(g_calls, calls);
+  // What has another key gets its own.
+  const uint64_t other = pages->allocate(3, 12);
+  pages->free(other, 3, 12);
+  EXPECT_EQ(pages->allocate_own(3, key_of, key), other);
+  EXPECT_EQ(g_pages.at(other), key_of(other));
 }
 
 TEST_F(TaggedPagesTest, LargeBlocksAndFullCachesGoBackToTheKernel) {

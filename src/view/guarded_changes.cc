@@ -72,7 +72,7 @@ bool is_memory(uint64_t address, uint64_t size) {
 }
 
 // 0: it overlaps another one.
-uint32_t create(uint64_t address, uint64_t size, uint32_t wanted, Origin origin, Tag tag, Call& call) {
+uint32_t create(uint64_t address, uint64_t size, uint32_t wanted, const Given& given, Call& call) {
   ObjectTable& table = objects();
   const uint32_t index = table.add(address, size);
   if (!index) return 0;
@@ -82,8 +82,9 @@ uint32_t create(uint64_t address, uint64_t size, uint32_t wanted, Origin origin,
   if (wanted > static_cast<uint32_t>(Policy::kLocked) || is_by_change || policy == Policy::kLocked) policy = Policy::kInaccessible;
   {
     const SpinGuard guard(object.lock);
-    object.origin = origin;
-    object.tag = tag;
+    object.origin = given.origin;
+    object.tag = given.tag;
+    object.moves = given.moves ? Declared::kMovesOften : 0;
     object.made = call.trace();
     object.rules = policy == Policy::kPrivate ? Rules(policy, call.watcher().slot, call.watcher().now.epoch(call.watcher().slot)) : Rules(policy);
     object.owner_creation = static_cast<uint32_t>(call.task().creation);
@@ -189,11 +190,10 @@ void* allocate(size_t size, uint32_t policy, const Caller& caller, bool by_new) 
   if (wanted == Policy::kPrivate || (wanted == Policy::kRacy && keys::g_on)) {
     if (const uint64_t start = reuse_kept(size, wanted, by_new, call)) return reinterpret_cast<void*>(start);
   }
-  Origin origin = Origin::kPages;
-  Tag tag;
-  const uint64_t start = enforcer().allocate(size, wanted, call.task(), origin, tag);
+  Given given;
+  const uint64_t start = enforcer().allocate(size, wanted, call.task(), call.context(), given);
   if (!start) return nullptr;
-  const uint32_t index = create(start, size, policy, origin, tag, call);
+  const uint32_t index = create(start, size, policy, given, call);
   if (index) objects().at(index).is_automatic = by_new;
   else call.misuse(findings::Misuse::kTooMany, start);  // it is as good as any memory
   return reinterpret_cast<void*>(start);
@@ -244,7 +244,7 @@ void declare(uint64_t address, uint64_t size, uint32_t policy, bool has_pages, c
     if (!objects().at(other).is_automatic || (origin != Origin::kOwnPages && origin != Origin::kDeclared)) break;
     let_go(other, call.watcher());
   }
-  if (create(address, size, policy, has_pages && address % kPageSize == 0 ? Origin::kOwnPages : Origin::kDeclared, {}, call)) return;
+  if (create(address, size, policy, {has_pages && address % kPageSize == 0 ? Origin::kOwnPages : Origin::kDeclared}, call)) return;
   const uint32_t other = objects().find_above(address);
   const bool overlaps = other && objects().at(other).start < address + size;
   call.misuse(overlaps ? findings::Misuse::kOverlaps : findings::Misuse::kTooMany, address, overlaps ? &objects().at(other) : nullptr);
@@ -308,7 +308,7 @@ void* slice(uint64_t size, const size_t* ends, uint64_t count, uint32_t policy, 
     const uint64_t to = ends[i];
     if (to <= from) continue;
     if (*gap) enforcer().show(start, i, from, to);
-    create(start + from + i * *gap, to - from, policy, *gap ? Origin::kArray : Origin::kDeclared, {}, call);
+    create(start + from + i * *gap, to - from, policy, {*gap ? Origin::kArray : Origin::kDeclared}, call);
   }
   return reinterpret_cast<void*>(start);
 }

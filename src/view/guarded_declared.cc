@@ -248,9 +248,9 @@ void unmark_pages(uint64_t start, uint64_t size, uint32_t index, Watcher& watche
   }
 }
 
-uint64_t allocate(uint64_t size, Policy, const Task&, Origin& origin, Tag&) {
+uint64_t allocate(uint64_t size, Policy, const Task&, uint32_t, Given& given) {
   const uint64_t start = page::windows::allocate(size);
-  origin = start ? Origin::kWindow : Origin::kPages;
+  given.origin = start ? Origin::kWindow : Origin::kPages;
   return start ? start : page::allocate_extent(size);
 }
 

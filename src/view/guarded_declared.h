@@ -34,11 +34,18 @@ Verdict meet_object(Declared& object, Task& task, Watcher& watcher, const Spot& 
 // An object that has been violated so often since its last change is open to whoever comes.
 inline constexpr uint32_t kMostViolations = 1000;
 
+// What memory for an object is: its pages have that tag; objects from where it is asked for change hands often, by protection keys.
+struct Given {
+  Origin origin = Origin::kPages;
+  Tag tag{};
+  bool moves = false;
+};
+
 // Who keeps tasks from objects: page tables of their own (guarded_declared.cc) or protection keys (guarded_keys.cc). It does what the rule book says, and
 // knows where objects can lie. Before there are tasks, nothing is enforced.
 struct Enforcer {
-  // Memory for an object that has pages of its own; what it is; what its pages have. 0: there is no room.
-  uint64_t (*allocate)(uint64_t size, Policy policy, const Task& task, Origin& origin, Tag& tag);
+  // Memory for an object that has pages of its own, for who has asked there (findings). 0: there is no room.
+  uint64_t (*allocate)(uint64_t size, Policy policy, const Task& task, uint32_t context, Given& given);
   void (*deallocate)(uint64_t start, uint64_t size, Origin origin, Tag tag);
   // Addresses for `size` bytes in `count` slices, each in pages of its own where `gap` is not 0: they are `gap` bytes further apart than without. 0: no room.
   // `show` prepares the pages of slice `number`, bytes [from, to) of them.

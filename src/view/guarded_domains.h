@@ -29,7 +29,7 @@ struct Tag {
 // task has lost without a change of its own. A signal's handler may drop all between any two instructions: they may come back until the next function.
 class OpenNames {
  public:
-  static constexpr uint32_t kMost = 8;
+  static constexpr uint32_t kMost = 16;
 
   uint32_t count() const { return count_; }
   uint64_t operator[](uint32_t i) const { return names_[i]; }
@@ -60,6 +60,23 @@ class OpenNames {
 
   uint32_t generation_, count_;
   uint64_t names_[kMost];
+};
+
+// Where objects are made that change hands often: later ones have domains of their own from the beginning. By contexts of findings; what it forgets, it learns again.
+class MovingSites {
+ public:
+  bool moves(uint32_t context) const { return context && __atomic_load_n(&site(context), __ATOMIC_RELAXED) == context; }
+  void note(uint32_t context) {
+    if (__atomic_load_n(&site(context), __ATOMIC_RELAXED) != (context | kNever)) __atomic_store_n(&site(context), context, __ATOMIC_RELAXED);
+  }
+  // Tasks have more of them at a time than they can have open.
+  void never(uint32_t context) { __atomic_store_n(&site(context), context | kNever, __ATOMIC_RELAXED); }
+
+ private:
+  static constexpr uint32_t kSites = 1024, kNever = uint32_t{1} << 31;
+  uint32_t& site(uint32_t context) { return sites_[context % kSites]; }
+  const uint32_t& site(uint32_t context) const { return sites_[context % kSites]; }
+  uint32_t sites_[kSites] = {};
 };
 
 class Domains {

@@ -67,6 +67,58 @@ TEST(DomainsTest, WhoHoldsMoreLocksThanAreKnownHasThemAll) {
   EXPECT_FALSE(Domains::allows(rights, domains.closed(), false));
 }
 
+TEST(DomainsTest, NamesThatAreOpenAddTheirDomains) {
+  Domains domains(kAllKeys, kAsTheKernelBegins, 0);
+  domains.rehash(5, 6);
+  OpenNames names{};
+  names.keep_of(domains.generation());
+  std::mt19937_64 random(9);
+  for (int i = 0; i < 1000; i++) {
+    const uint64_t name = 0x10000 + random() % 40 * 4096;
+    if (random() % 3) names.open(name, random() % 2);
+    else names.close(name);
+    ASSERT_LE(names.count(), OpenNames::kMost);
+    const uint32_t rights = domains.with(domains.rights(7, kNoLocks, 0, false), names, [&](uint64_t of) { return domains.key_of(of); });
+    std::set<uint32_t> read{0, domains.of_task(7).key}, written = read;
+    for (uint32_t k = 0; k < names.count(); k++) {
+      const uint32_t key = domains.key_of(names[k] & ~uint64_t{1});
+      read.insert(key);
+      if (!(names[k] & 1)) written.insert(key);
+    }
+    for (uint8_t key = 0; key < Domains::kKeys; key++) {
+      ASSERT_EQ(Domains::allows(rights, {key, false}, false), read.count(key) != 0) << +key;
+      ASSERT_EQ(Domains::allows(rights, {key, false}, true), written.count(key) != 0) << +key;
+    }
+  }
+}
+
+TEST(DomainsTest, TheOldestOpenNameGoesAndAllGoWithTheFunction) {
+  OpenNames names{};
+  names.keep_of(1);
+  for (uint64_t i = 1; i <= OpenNames::kMost + 1; i++) names.open(i * 4096, true);
+  EXPECT_EQ(names.count(), OpenNames::kMost);
+  EXPECT_EQ(names[0], 2u * 4096);
+  names.open(2 * 4096, false);  // now for reading, and the newest
+  EXPECT_EQ(names.count(), OpenNames::kMost);
+  EXPECT_EQ(names[OpenNames::kMost - 1], 2u * 4096 | 1);
+  names.keep_of(1);
+  EXPECT_EQ(names.count(), OpenNames::kMost);
+  names.keep_of(2);
+  EXPECT_EQ(names.count(), 0u);
+}
+
+TEST(DomainsTest, SitesOfWhatMovesAreKnown) {
+  MovingSites sites;
+  EXPECT_FALSE(sites.moves(0));
+  EXPECT_FALSE(sites.moves(77));
+  sites.note(77);
+  EXPECT_TRUE(sites.moves(77));
+  EXPECT_FALSE(sites.moves(77 + 1024));
+  sites.never(77);
+  sites.note(77);
+  EXPECT_FALSE(sites.moves(77));
+}
+
 TEST(DomainsTest, WhatIsReadOnlyNobodyWrites) {
   EXPECT_FALSE(Domains::allows(0, {0, true}, true));
   EXPECT_TRUE(Domains::allows(0, {0, true}, false));

@@ -45,6 +45,7 @@ constexpr int kReadWrite = PROT_READ | PROT_WRITE;
 
 // Per process.
 constinit Domains g_domains;
+constinit MovingSites g_moving_sites;
 uint32_t g_rehashing;  // futex
 SpinLock g_pages_lock;
 page::TaggedPages g_pages;
@@ -72,21 +73,32 @@ Tag wanted_tag(const Declared& object) {
   return g_domains.of(object.rules, object.owner_creation);
 }
 
+// Of what may be touched by nobody, until it is used again.
+Tag freed_tag(const Declared& object) { return object.has_domain() ? Tag{g_domains.key_of(name_of(object))} : g_domains.closed(); }
+
 void follow_policy(Declared& object) {
   if (object.rules.policy() == Policy::kRacy && !object.is_automatic) g_has_racy = true;  // else it is a lock: what it tells is known
-  tag(object, object.is_freed ? g_domains.closed() : wanted_tag(object));
+  tag(object, object.is_freed ? freed_tag(object) : wanted_tag(object));
 }
 
 // --- what an Enforcer does
 
 // With the key that the object will have, so that pages of the cache need no call.
-uint64_t allocate(uint64_t size, Policy policy, const Task& task, Origin& origin, Tag& tag) {
-  origin = Origin::kPages;
-  tag = {};
-  if (g_on && policy == Policy::kPrivate) tag = g_domains.of_task(static_cast<uint32_t>(task.creation));
-  if (g_on && policy != Policy::kPrivate && policy != Policy::kRacy) tag = g_domains.closed();
+uint64_t allocate(uint64_t size, Policy policy, const Task& task, uint32_t context, Given& given) {
+  given = {};
+  given.moves = g_on && policy == Policy::kPrivate && g_moving_sites.moves(context);
+  const uint64_t pages = page_up(size) / kPageSize;
+  if (given.moves) {
+    uint32_t key = 0;
+    const SpinGuard guard(g_pages_lock);
+    const uint64_t start = g_pages.allocate_own(pages, [](uint64_t at) -> uint32_t { return g_domains.key_of(at); }, key);
+    given.tag.key = static_cast<uint8_t>(key);
+    return start;
+  }
+  if (g_on && policy == Policy::kPrivate) given.tag = g_domains.of_task(static_cast<uint32_t>(task.creation));
+  if (g_on && policy != Policy::kPrivate && policy != Policy::kRacy) given.tag = g_domains.closed();
   const SpinGuard guard(g_pages_lock);
-  return g_pages.allocate(page_up(size) / kPageSize, tag.key);
+  return g_pages.allocate(pages, given.tag.key);
 }
 
 void deallocate(uint64_t start, uint64_t size, Origin origin, Tag tag) {
@@ -131,7 +143,7 @@ void enforce(Declared& object, uint32_t, const Task& task, Watcher& watcher, boo
   const Tag before = object.tag;
   follow_policy(object);
   if (object.has_domain()) open_domain(object, task, watcher);
-  else if (object.tag != before && object.moves < Declared::kMovesOften && has_own_pages(object.origin)) object.moves++;
+  else if (object.tag != before && object.moves < Declared::kMovesOften && has_own_pages(object.origin) && ++object.moves == Declared::kMovesOften) g_moving_sites.note(object.made.context);
 }
 
 // Freed: its owner goes on having it, so that the pages can be used again as they are; it is closed to all others. Else: as if nothing had been declared.
@@ -144,8 +156,9 @@ void give_up(Declared& object, uint32_t index, Watcher& watcher, bool) {
       if (!is_mixed(page, index, watcher.found)) sys::tag_pages(page, kPageSize, kReadWrite, 0);
     });
   }
+  if (object.has_domain()) watcher.open_names.close(name_of(object));
   const Tag own = g_domains.of_task(static_cast<uint32_t>(watcher.creation));
-  if (object.tag != own) tag(object, g_domains.closed());
+  if (object.tag != own) tag(object, freed_tag(object));
 }
 
 void mark(uint32_t index, Watcher&) {
@@ -280,6 +293,7 @@ bool may_go_on(Declared& object, const Task& task, Watcher& watcher, bool writes
     open_domain(object, task, watcher);
   } else {
     object.moves = Declared::kStays;
+    g_moving_sites.never(object.made.context);
     follow_policy(object);
   }
   return Domains::allows(rights_of(task), object.tag, writes);

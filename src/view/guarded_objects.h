@@ -54,7 +54,7 @@ struct Declared {
   TaskId told_to;       // slot
   Trace made, written, read;  // its declaration, its last change as one who may write, as one who may read
 
-  static constexpr uint8_t kMovesOften = 4, kStays = UINT8_MAX;
+  static constexpr uint8_t kMovesOften = 2, kStays = UINT8_MAX;
   bool has_domain() const { return moves >= kMovesOften && moves != kStays; }
 
   uint64_t limit() const { return start + size; }
