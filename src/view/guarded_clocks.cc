@@ -398,7 +398,9 @@ void on_library(uint64_t start, uint64_t size, bool writes, uint64_t where, uint
 // Without locks: what is taken from the task meanwhile it has until it comes to an event, as if it had touched it before.
 bool is_unseen(uint64_t start, uint64_t size, bool writes) {
   if (keys::g_on) {
-    return watcher_of(self()).found.around(objects(), start).start >= start + size;
+    if (start / ObjectTable::kRegion == (start + size) / ObjectTable::kRegion) return watcher_of(self()).found.around(objects(), start).start >= start + size;
+    const uint32_t index = objects().find_above(start);
+    return !index || objects().at(index).start >= start + size;
   }
   const Watcher& watcher = watcher_of(self());
   const uint64_t bit = bit_of(watcher);

@@ -150,7 +150,8 @@ findings::Side side_of(uint64_t address, uint64_t size, uint32_t kind, uint32_t 
   return side;
 }
 
-Allocation& allocation_of(uint64_t start) { return state().allocations[(start >> 4) * 0x9E3779B97F4A7C15 >> 44 & (kAllocations - 1)]; }
+// Blocks that lie beside each other are beside each other there: a few pages, of those that are in use.
+Allocation& allocation_of(uint64_t start) { return state().allocations[((start >> 4) + (start >> 24) * 0x9E3779B9) & (kAllocations - 1)]; }
 
 const void* see(uint64_t address) { return reinterpret_cast<const void*>(happens::g_checked ? page::alias_of(address) : address); }
 

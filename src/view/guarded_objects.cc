@@ -6,9 +6,18 @@
 
 namespace weir::view::guarded {
 
-Around ObjectTable::around(uint64_t address) const {
-  const SpinGuard guard(lock);
-  Around best{.high = UINT64_MAX, .version = version_};
+// All versions that the object counts in, before it is another one.
+void ObjectTable::change(const Declared& object) {
+  const uint64_t first = object.start / kRegion, last = (object.limit() - 1) / kRegion;
+  for (uint64_t region = first; region <= last && region < first + kRegions; region++) {
+    uint32_t& version = version_[region % kRegions];
+    __atomic_store_n(&version, version + 1, __ATOMIC_RELEASE);
+  }
+}
+
+// Guarded by: lock.
+Around ObjectTable::look(uint64_t address) const {
+  Around best{.high = UINT64_MAX};
   for (uint32_t at = root_; at;) {
     const Declared& object = objects_[at - 1];
     if (object.limit() > address) {
@@ -23,6 +32,22 @@ Around ObjectTable::around(uint64_t address) const {
   best.start = objects_[best.object - 1].start;
   best.high = objects_[best.object - 1].limit();
   return best;
+}
+
+uint32_t ObjectTable::find_above(uint64_t address) const {
+  const SpinGuard guard(lock);
+  return look(address).object;
+}
+
+Around ObjectTable::around(uint64_t address) const {
+  const SpinGuard guard(lock);
+  Around found = look(address);
+  const uint64_t region = address / kRegion * kRegion, limit = region + (kRegion - 1);
+  if (found.low < region) found.low = region;
+  if (found.start > limit) found.start = UINT64_MAX, found.object = kNone;  // another region's
+  if (found.high > limit) found.high = limit;
+  found.version = version(address);
+  return found;
 }
 
 uint32_t ObjectTable::find(uint64_t address) const {
@@ -77,7 +102,7 @@ uint32_t ObjectTable::add(uint64_t start, uint64_t size) {
   zero_bytes(&object, sizeof object);
   __atomic_store_n(&object.start, start, __ATOMIC_RELEASE);
   __atomic_store_n(&object.size, size, __ATOMIC_RELEASE);  // last: see contains()
-  change();
+  change(object);
   uint32_t* link = &root_;
   while (*link && priority(*link) > priority(index)) link = objects_[*link - 1].start < start ? &objects_[*link - 1].right : &objects_[*link - 1].left;
   split(*link, start, object.left, object.right);
@@ -93,7 +118,7 @@ void ObjectTable::remove(uint32_t index) {
   while (*link && *link != index) link = objects_[*link - 1].start < object.start ? &objects_[*link - 1].right : &objects_[*link - 1].left;
   if (!*link) return;
   *link = merge(object.left, object.right);
-  change();
+  change(object);
   object.size = 0;
   object.origin = Origin::kNone;
   object.next = free_;
@@ -103,7 +128,7 @@ void ObjectTable::remove(uint32_t index) {
 
 void ObjectTable::set_size(uint32_t index, uint64_t size) {
   const SpinGuard guard(lock);
-  change();
+  change(objects_[index - 1]);
   objects_[index - 1].size = size;
 }
 

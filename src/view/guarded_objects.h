@@ -61,16 +61,18 @@ struct Declared {
 };
 static_assert(sizeof(Declared) <= 256);
 
-// What find_above() answers for all addresses in [low, high): above the object before, up to the end of this one.
+// What find_above() answers for all addresses in [low, high): above the object before, up to the end of this one. As far as one region reaches, which has a version
+// of its own: what is declared elsewhere, and comes and goes there, does not count.
 struct Around {
   uint64_t low = 0, high = 0;
   uint64_t start = UINT64_MAX;  // where the object begins, if there is one
   uint32_t object = 0;
-  uint32_t version = 0;  // of the table
+  uint32_t version = 0;  // of the region
 };
 
 class ObjectTable {
  public:
+  static constexpr uint64_t kRegion = uint64_t{1} << 32;
   static constexpr uint32_t kMost = 1 << 20, kMostReaders = 1 << 15;
   static constexpr uint32_t kNone = 0;
 
@@ -81,10 +83,10 @@ class ObjectTable {
   void set_size(uint32_t object, uint64_t size);  // of one that stays within what it had
   // The object that the address lies in; the first one that ends above it. 0: none.
   uint32_t find(uint64_t address) const;
-  uint32_t find_above(uint64_t address) const { return around(address).object; }
+  uint32_t find_above(uint64_t address) const;
   Around around(uint64_t address) const;
-  // Counts changes of what is where.
-  uint32_t version() const { return __atomic_load_n(&version_, __ATOMIC_ACQUIRE); }
+  // Counts changes of what is where in the address's region.
+  uint32_t version(uint64_t address) const { return __atomic_load_n(&version_[address / kRegion % kRegions], __ATOMIC_ACQUIRE); }
   // Without the lock, of any object that there has ever been: the address lies in it now.
   bool contains(uint32_t object, uint64_t address) const {
     const Declared& known = objects_[object - 1];
@@ -115,9 +117,11 @@ class ObjectTable {
   static uint32_t priority(uint32_t object) { return object * 0x9E3779B1u ^ object >> 7; }
   void split(uint32_t tree, uint64_t start, uint32_t& low, uint32_t& high);
   uint32_t merge(uint32_t low, uint32_t high);
-  void change() { __atomic_store_n(&version_, version_ + 1, __ATOMIC_RELEASE); }
+  Around look(uint64_t address) const;
+  void change(const Declared& object);
 
-  uint32_t version_ = 0;
+  static constexpr uint64_t kRegions = 64;
+  uint32_t version_[kRegions] = {};
   uint32_t root_ = 0, count_ = 0, used_ = 0, free_ = 0;
   uint32_t readers_used_ = 0, readers_free_ = 0;
   Readers readers_[kMostReaders];
@@ -125,24 +129,27 @@ class ObjectTable {
 };
 static_assert(sizeof(ObjectTable) <= kDeclaredSize);
 
-// A task's own: what it has found lately it mostly looks for again, and needs no lock for that. An object that the address still lies in is right whatever has changed
+// A task's own: what it has found lately in a region it mostly looks for again, and needs no lock for that. An object that the address still lies in is right whatever has changed
 // beside it; that there is none is right as long as nothing has.
 class FoundLately {
  public:
   Around around(const ObjectTable& table, uint64_t address) {
     Around& known = places_[(address / kPageSize ^ address / (kPageSize * kPlaces)) % kPlaces];
-    const bool is_known = known.low <= address && address < known.high && (known.version == table.version() || (known.start <= address && table.contains(known.object, address)));
+    const bool is_known = known.low <= address && address < known.high && (known.version == table.version(address) || (known.start <= address && table.contains(known.object, address)));
     if (!is_known) known = table.around(address);
     return known;
   }
-  uint32_t find_above(const ObjectTable& table, uint64_t address) { return around(table, address).object; }
+  uint32_t find_above(const ObjectTable& table, uint64_t address) {
+    const uint32_t found = around(table, address).object;
+    return found ? found : table.find_above(address);  // of another region
+  }
   uint32_t find(const ObjectTable& table, uint64_t address) {
     const Around found = around(table, address);
     return found.start <= address ? found.object : ObjectTable::kNone;
   }
 
  private:
-  static constexpr uint64_t kPlaces = 64;
+  static constexpr uint64_t kPlaces = 256;
   Around places_[kPlaces];
 };
 
