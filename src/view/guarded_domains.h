@@ -24,26 +24,32 @@ struct Tag {
   friend bool operator==(const Tag&, const Tag&) = default;
 };
 
-// What a task has open beside its own domain and its locks': names of objects that have domains of their own, lowest bit: for reading. A name that is missing
-// traps and is put in again: so what there is no room for pushes out the oldest, and all are dropped with each new function, as some may be of objects that the
-// task has lost without a change of its own. A signal's handler may drop all between any two instructions: they may come back until the next function.
+// What a task has open beside its own domain and its locks': names of objects that have domains of their own, lowest bit: for reading. They are few, as each
+// opens to the task what else has that domain. A name that is missing traps and is put in again: all are dropped with each new function, as some may be of objects
+// that the task has lost without a change of its own. A signal's handler may drop all between any two instructions: they may come back until the next function.
 class OpenNames {
  public:
-  static constexpr uint32_t kMost = 16;
+  static constexpr uint32_t kMost = 4;
 
   uint32_t count() const { return count_; }
   uint64_t operator[](uint32_t i) const { return names_[i]; }
-  void open(uint64_t name, bool writes) {
+  bool has_room() const { return count_ < kMost; }
+  // False: there is no room.
+  bool open(uint64_t name, bool writes) {
     close(name);
-    uint32_t count = count_;
-    if (count == kMost) remove(0, count--);
+    const uint32_t count = count_;
+    if (count >= kMost) return false;
     names_[count] = name | !writes;
     count_ = count + 1;
+    return true;
   }
   void close(uint64_t name) {
     const uint32_t count = count_;
     for (uint32_t i = 0; i < count; i++) {
-      if ((names_[i] & ~uint64_t{1}) == name) return remove(i, count);
+      if ((names_[i] & ~uint64_t{1}) != name) continue;
+      for (uint32_t k = i + 1; k < count; k++) names_[k - 1] = names_[k];
+      count_ = count - 1;
+      return;
     }
   }
   void keep_of(uint32_t generation) {
@@ -53,11 +59,6 @@ class OpenNames {
   }
 
  private:
-  void remove(uint32_t at, uint32_t count) {
-    for (uint32_t i = at + 1; i < count; i++) names_[i - 1] = names_[i];
-    count_ = count - 1;
-  }
-
   uint32_t generation_, count_;
   uint64_t names_[kMost];
 };
@@ -65,17 +66,11 @@ class OpenNames {
 // Where objects are made that change hands often: later ones have domains of their own from the beginning. By contexts of findings; what it forgets, it learns again.
 class MovingSites {
  public:
-  bool moves(uint32_t context) const { return context && __atomic_load_n(&site(context), __ATOMIC_RELAXED) == context; }
-  void note(uint32_t context) {
-    if (__atomic_load_n(&site(context), __ATOMIC_RELAXED) != (context | kNever)) __atomic_store_n(&site(context), context, __ATOMIC_RELAXED);
-  }
-  // Tasks have more of them at a time than they can have open.
-  void never(uint32_t context) { __atomic_store_n(&site(context), context | kNever, __ATOMIC_RELAXED); }
+  bool moves(uint32_t context) const { return context && __atomic_load_n(&sites_[context % kSites], __ATOMIC_RELAXED) == context; }
+  void note(uint32_t context) { __atomic_store_n(&sites_[context % kSites], context, __ATOMIC_RELAXED); }
 
  private:
-  static constexpr uint32_t kSites = 1024, kNever = uint32_t{1} << 31;
-  uint32_t& site(uint32_t context) { return sites_[context % kSites]; }
-  const uint32_t& site(uint32_t context) const { return sites_[context % kSites]; }
+  static constexpr uint32_t kSites = 1024;
   uint32_t sites_[kSites] = {};
 };
 

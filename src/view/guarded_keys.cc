@@ -69,7 +69,7 @@ void tag(Declared& object, Tag wanted) {
 
 Tag wanted_tag(const Declared& object) {
   if (object.violations >= kMostViolations) return {};
-  if (object.has_domain()) return g_domains.of_moving(object.rules, object.owner_creation, name_of(object));
+  if (object.has_domain() && !object.is_crowded) return g_domains.of_moving(object.rules, object.owner_creation, name_of(object));
   return g_domains.of(object.rules, object.owner_creation);
 }
 
@@ -86,7 +86,7 @@ void follow_policy(Declared& object) {
 // With the key that the object will have, so that pages of the cache need no call.
 uint64_t allocate(uint64_t size, Policy policy, const Task& task, uint32_t context, Given& given) {
   given = {};
-  given.moves = g_on && policy == Policy::kPrivate && g_moving_sites.moves(context);
+  given.moves = g_on && policy == Policy::kPrivate && g_moving_sites.moves(context) && watcher_of(task).open_names.has_room();
   const uint64_t pages = page_up(size) / kPageSize;
   if (given.moves) {
     uint32_t key = 0;
@@ -132,18 +132,24 @@ Rights rights_to(const Declared& object, const Task& task, const Watcher& watche
   return policy == Policy::kReadShared ? object.rules.rights(watcher.slot, false, actor_of(watcher, object).readers) : Rights::kNone;
 }
 
-void open_domain(const Declared& object, const Task& task, Watcher& watcher) {
+// The task has the object, or has it no more.
+void open_domain(Declared& object, const Task& task, Watcher& watcher) {
   const Rights rights = rights_to(object, task, watcher);
+  watcher.open_names.keep_of(g_domains.generation());
+  if (object.rules.policy() != Policy::kReadShared) object.is_crowded = false;  // else others may read it who have it not open
   if (rights == Rights::kNone) watcher.open_names.close(name_of(object));
-  else watcher.open_names.open(name_of(object), rights == Rights::kWrite);
+  else if (!object.is_crowded) object.is_crowded = !watcher.open_names.open(name_of(object), rights == Rights::kWrite);
 }
 
 void enforce(Declared& object, uint32_t, const Task& task, Watcher& watcher, bool) {
   if (!g_on) return;
   const Tag before = object.tag;
+  if (object.has_domain()) {
+    open_domain(object, task, watcher);
+    return follow_policy(object);
+  }
   follow_policy(object);
-  if (object.has_domain()) open_domain(object, task, watcher);
-  else if (object.tag != before && object.moves < Declared::kMovesOften && has_own_pages(object.origin) && ++object.moves == Declared::kMovesOften) g_moving_sites.note(object.made.context);
+  if (object.tag != before && has_own_pages(object.origin) && ++object.moves == Declared::kMovesOften) g_moving_sites.note(object.made.context);
 }
 
 // Freed: its owner goes on having it, so that the pages can be used again as they are; it is closed to all others. Else: as if nothing had been declared.
@@ -282,20 +288,12 @@ void update(Task& task) {
 
 namespace {
 
-constexpr uint8_t kMostMissed = 16;
-
-// Legal: whether the task has the keys for it. An object with a domain of its own that tasks miss again and again, as they have more of such than are known, stays in
-// those of its owners from then on.
+// Legal: whether the task has the keys for it by now.
 bool may_go_on(Declared& object, const Task& task, Watcher& watcher, bool writes) {
   if (Domains::allows(rights_of(task), object.tag, writes)) return true;
   if (!object.has_domain()) return false;
-  if (++object.missed < kMostMissed) {
-    open_domain(object, task, watcher);
-  } else {
-    object.moves = Declared::kStays;
-    g_moving_sites.never(object.made.context);
-    follow_policy(object);
-  }
+  open_domain(object, task, watcher);
+  follow_policy(object);
   return Domains::allows(rights_of(task), object.tag, writes);
 }
 
@@ -439,7 +437,6 @@ void rehash() {
     Declared& object = table.at(index);
     const SpinGuard guard(object.lock);
     if (object.origin == Origin::kNone || object.is_left) continue;
-    object.missed = 0;
     if (object.is_freed || object.has_domain() || Domains::is_hashed(object.rules)) follow_policy(object);
   }
   // Who may have missed it (invariant 5) has the old register.
