@@ -138,7 +138,7 @@ void open_domain(Declared& object, const Task& task, Watcher& watcher) {
   watcher.open_names.keep_of(g_domains.generation());
   if (object.rules.policy() != Policy::kReadShared) object.is_crowded = false;  // else others may read it who have it not open
   if (rights == Rights::kNone) watcher.open_names.close(name_of(object));
-  else if (!object.is_crowded) object.is_crowded = !watcher.open_names.open(name_of(object), rights == Rights::kWrite);
+  else if (!object.is_crowded && !watcher.open_names.open(name_of(object), rights == Rights::kWrite)) object.is_crowded = true, object.moves++;
 }
 
 void enforce(Declared& object, uint32_t, const Task& task, Watcher& watcher, bool) {
@@ -149,7 +149,7 @@ void enforce(Declared& object, uint32_t, const Task& task, Watcher& watcher, boo
     return follow_policy(object);
   }
   follow_policy(object);
-  if (object.tag != before && has_own_pages(object.origin) && ++object.moves == Declared::kMovesOften) g_moving_sites.note(object.made.context);
+  if (object.tag != before && has_own_pages(object.origin) && object.moves < Declared::kMovesOften && ++object.moves == Declared::kMovesOften) g_moving_sites.note(object.made.context);
 }
 
 // Freed: its owner goes on having it, so that the pages can be used again as they are; it is closed to all others. Else: as if nothing had been declared.

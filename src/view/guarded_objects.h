@@ -41,7 +41,7 @@ struct Declared {
   bool is_automatic;    // a variable, or a block by `new`, that the program has not named yet
   uint8_t is_left;       // protection keys: its pages cannot be tagged
   Tag tag;               // likewise: what they have
-  uint8_t moves;         // likewise: changes of its policy that have changed that; from kMovesOften on it has a domain of its own
+  uint8_t moves;         // likewise: changes of its policy that have changed that; from kMovesOften on it has a domain of its own, and this counts how often it was crowded
   uint8_t is_crowded;    // likewise: but not now, as one who has it has no room for one more that is open to him
   uint64_t start, size;  // table
   uint32_t left, right;  // table: index + 1
@@ -54,8 +54,8 @@ struct Declared {
   TaskId told_to;       // slot
   Trace made, written, read;  // its declaration, its last change as one who may write, as one who may read
 
-  static constexpr uint8_t kMovesOften = 2;
-  bool has_domain() const { return moves >= kMovesOften; }
+  static constexpr uint8_t kMovesOften = 2, kMostCrowded = 4;
+  bool has_domain() const { return moves >= kMovesOften && moves < kMovesOften + kMostCrowded; }
 
   uint64_t limit() const { return start + size; }
 };
