@@ -87,7 +87,7 @@ int wait_blocked(Task& task) {
   uint64_t soon = 0, looks = 0, since = 0;
   for (;;) {
     if (__atomic_load_n(&s.turn, __ATOMIC_ACQUIRE) == task.id) break;
-    if (task.pending && task.state == TaskState::kBlocked && !replays()) end_by_signal(task);
+    if (task.pending && !task.had_signal && task.state == TaskState::kBlocked && !replays()) end_by_signal(task);
     uint64_t patience = !config().deterministic ? sys::kForever : soon ? soon : rest;
     s.order_lock.lock();
     const bool watch = task.flags & kWatchesIdle;

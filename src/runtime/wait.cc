@@ -79,7 +79,12 @@ int block(uint64_t key, uint32_t bits, uint64_t timeout_ns, const char* what) {
   task.wait_result = 0;
   task.wait_what = what;
   task.wait_address = key;
-  const int result = sleep_in_turn(task, timeout_ns);
+  // A signal that is pending already ends the wait. Not as one that comes from outside does, when the task sees it: another may wake it as well, and which of both
+  // was first would be chance.
+  task.had_signal = task.pending && !order::config().by_arrival;
+  int result = sleep_in_turn(task, task.had_signal ? 1 : timeout_ns);
+  if (task.had_signal && result == ETIMEDOUT) result = EINTR;
+  task.had_signal = 0;
   if (task.turn_depth > 1) task.flags |= kWritten;
   task.wait_what = nullptr;
   has_turn_again(task);

@@ -149,6 +149,7 @@ struct Task {
   uint32_t wait_bits;         // FUTEX_WAIT_BITSET
   uint32_t wait_result;       // 0 woken, else errno
   uint64_t deadline;          // virtual nanoseconds, 0 = none
+  uint32_t had_signal;        // signals were pending when the wait began: it ends at once, in order
   uint64_t next_probe;        // round-independent cycle stamp of the next allowed probe
   uint64_t probe_interval;
   uint64_t late_since;        // when others first found it late, 0 if it was not

@@ -24,21 +24,25 @@ struct Tag {
   friend bool operator==(const Tag&, const Tag&) = default;
 };
 
-// What a task has open beside its own domain and its locks': names of objects that have domains of their own, lowest bit: for reading. They are few, as each
-// opens to the task what else has that domain. A name that is missing traps and is put in again: all are dropped with each new function, as some may be of objects
+// What a task has open beside its own domain and its locks': names of objects that have domains of their own, lowest bit: for reading. Few are for
+// writing, as each opens to the task what else has that domain. A name that is missing traps and is put in again: all are dropped with each new function, as some may be of objects
 // that the task has lost without a change of its own. A signal's handler may drop all between any two instructions: they may come back until the next function.
 class OpenNames {
  public:
-  static constexpr uint32_t kMost = 4;
+  static constexpr uint32_t kMost = 16, kMostWritten = 4;
 
   uint32_t count() const { return count_; }
   uint64_t operator[](uint32_t i) const { return names_[i]; }
-  bool has_room() const { return count_ < kMost; }
+  bool has_room(bool writes) const {
+    uint32_t written = 0;
+    for (uint32_t i = 0; i < count_; i++) written += !(names_[i] & 1);
+    return count_ < kMost && !(writes && written >= kMostWritten);
+  }
   // False: there is no room.
   bool open(uint64_t name, bool writes) {
     close(name);
+    if (!has_room(writes)) return false;
     const uint32_t count = count_;
-    if (count >= kMost) return false;
     names_[count] = name | !writes;
     count_ = count + 1;
     return true;

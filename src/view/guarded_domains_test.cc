@@ -92,17 +92,20 @@ TEST(DomainsTest, NamesThatAreOpenAddTheirDomains) {
   }
 }
 
-TEST(DomainsTest, FewNamesAreOpenAndNoneAfterTheFunction) {
+TEST(DomainsTest, FewNamesAreOpenForWritingAndNoneAfterTheFunction) {
   OpenNames names{};
   names.keep_of(1);
-  for (uint64_t i = 1; i <= OpenNames::kMost; i++) EXPECT_TRUE(names.open(i * 4096, true));
-  EXPECT_FALSE(names.has_room());
+  for (uint64_t i = 1; i <= OpenNames::kMostWritten; i++) EXPECT_TRUE(names.open(i * 4096, true));
+  EXPECT_FALSE(names.has_room(true));
   EXPECT_FALSE(names.open(99 * 4096, true));
   EXPECT_TRUE(names.open(2 * 4096, false));  // now for reading
-  EXPECT_EQ(names.count(), OpenNames::kMost);
-  EXPECT_EQ(names[OpenNames::kMost - 1], 2u * 4096 | 1);
+  EXPECT_EQ(names.count(), OpenNames::kMostWritten);
+  EXPECT_EQ(names[OpenNames::kMostWritten - 1], 2u * 4096 | 1);
+  EXPECT_TRUE(names.has_room(true));
+  for (uint64_t i = 10; names.count() < OpenNames::kMost; i++) EXPECT_TRUE(names.open(i * 4096, false));
+  EXPECT_FALSE(names.open(98 * 4096, false));
   names.close(1 * 4096);
-  EXPECT_TRUE(names.has_room());
+  EXPECT_TRUE(names.has_room(true));
   names.keep_of(1);
   EXPECT_EQ(names.count(), OpenNames::kMost - 1);
   names.keep_of(2);

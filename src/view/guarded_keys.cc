@@ -86,7 +86,7 @@ void follow_policy(Declared& object) {
 // With the key that the object will have, so that pages of the cache need no call.
 uint64_t allocate(uint64_t size, Policy policy, const Task& task, uint32_t context, Given& given) {
   given = {};
-  given.moves = g_on && policy == Policy::kPrivate && g_moving_sites.moves(context) && watcher_of(task).open_names.has_room();
+  given.moves = g_on && policy == Policy::kPrivate && g_moving_sites.moves(context) && watcher_of(task).open_names.has_room(true);
   const uint64_t pages = page_up(size) / kPageSize;
   if (given.moves) {
     uint32_t key = 0;
