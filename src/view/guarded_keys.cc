@@ -155,6 +155,7 @@ void enforce(Declared& object, uint32_t, const Task& task, Watcher& watcher, boo
 // Freed: its owner goes on having it, so that the pages can be used again as they are; it is closed to all others. Else: as if nothing had been declared.
 void give_up(Declared& object, uint32_t index, Watcher& watcher, bool) {
   if (!g_on) return;
+  if (object.has_domain()) watcher.open_names.close(name_of(object));
   if (object.origin != Origin::kPages) {
     tag(object, {});
     if (object.is_left) return;
@@ -162,7 +163,6 @@ void give_up(Declared& object, uint32_t index, Watcher& watcher, bool) {
       if (!is_mixed(page, index, watcher.found)) sys::tag_pages(page, kPageSize, kReadWrite, 0);
     });
   }
-  if (object.has_domain()) watcher.open_names.close(name_of(object));
   const Tag own = g_domains.of_task(static_cast<uint32_t>(watcher.creation));
   if (object.tag != own) tag(object, freed_tag(object));
 }
