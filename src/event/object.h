@@ -80,7 +80,7 @@ uint32_t& waiting(const Task& task);
 void begin_sleep_apart(Task& task, uint64_t key);
 bool end_sleep_apart(Task& task);  // false: it has been woken
 uint32_t wake_apart(const Task& task, uint64_t key, uint32_t count);  // how many
-// Until it is woken, a signal comes, or that time is over.
-void sleep_apart(Task& task, uint64_t nanoseconds);
+// Until it is woken, a signal comes, or that time is over; if not `is_exact`, perhaps twice that.
+void sleep_apart(Task& task, uint64_t nanoseconds, bool is_exact);
 
 }  // namespace weir::object

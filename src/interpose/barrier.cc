@@ -157,7 +157,7 @@ long give_back_apart(Task& task, long address) {
 
 long spin_event(long address, long only_try, long) {
   const auto is_free = [&] { return *object_at<volatile int>(address) == kSpinFree; };
-  if (const long result = made_apart(take_apart, address, is_free); result != kTakesTurn) return result;
+  if (const long result = made_apart(take_apart, address, is_free, only_try ? 0 : kPatience); result != kTakesTurn) return result;
   begin_turn(EventKind::kSpin);
   long result = 0;
   for (;;) {

@@ -82,7 +82,8 @@ Apart wait_apart(Task& task, const Wait& wait) {
     return object::end_sleep_apart(task) ? Apart::kNot : Apart::kHeld;
   }
   const uint64_t rest = remaining(wait.until);
-  object::sleep_apart(task, rest && rest < kWhile ? rest : kWhile);
+  const bool is_short = rest && rest < kWhile;
+  object::sleep_apart(task, is_short ? rest : kWhile, is_short);
   return __atomic_load_n(&task.sleeps_apart, __ATOMIC_ACQUIRE) ? Apart::kLate : Apart::kWoken;
 }
 

@@ -228,15 +228,16 @@ inline long replayed_in_order(InOrder operation, long object, bool tried) {
 
 // In the runtime, where nothing is kept: the operation, as soon as `may_go` sees that it can be made; after some time it sleeps or takes a turn: who has the object
 // mostly gives it back sooner. It looks less and less often: each look takes the object's memory from the processor of who uses it again and again.
+inline constexpr uint64_t kPatience = 60000;  // cycles
 template <typename MayGo>
-long made_apart(InOrder operation, long object, MayGo may_go) {
-  constexpr uint64_t kPatience = 60000, kMostPause = 16000;  // cycles
+long made_apart(InOrder operation, long object, MayGo may_go, uint64_t patience = kPatience) {
+  constexpr uint64_t kMostPause = 16000;
   if (!object::is_unkept()) return kTakesTurn;
   uint64_t now = sys::cycles(), pause = 100;
-  for (const uint64_t limit = now + kPatience;;) {
+  for (const uint64_t limit = now + patience;;) {
     if (may_go()) {
       const long result = operation(self(), object);
-      if (result != kTakesTurn) return result;
+      if (result != kTakesTurn || may_go()) return result;  // else another was faster
     }
     if (now >= limit) return kTakesTurn;
     for (const uint64_t next = now + pause; now < next; now = sys::cycles()) sys::cpu_relax();

@@ -6,6 +6,7 @@
 
 #include <dlfcn.h>
 
+#include "interpose/event_call.h"
 #include "page/store.h"
 #include "runtime/state.h"
 #include "task/shared.h"
@@ -122,9 +123,19 @@ WEIR_BUFFER_CALLS(WEIR_DOOR)
 
 Call::Call(const Caller& caller) : caller_(caller), is_on_(g_tasks_active && !self().in_vfork && !self().in_runtime) {}
 
+namespace {
+
+// By protection keys tables are asked, whose locks nobody may have who stands in a signal's handler.
+bool goes_unseen(uint64_t start, size_t size, bool writes) {
+  const interpose::SignalsWait signals(runtime::g_keys);
+  return happens::is_unseen(start, size, writes);
+}
+
+}  // namespace
+
 void Call::add(const void* at, size_t size, What what) {
   const auto start = reinterpret_cast<uint64_t>(at);
-  if (!is_on_ || !size || happens::is_unseen(start, size, what == What::kWrites)) return;
+  if (!is_on_ || !size || goes_unseen(start, size, what == What::kWrites)) return;
   if (count_ == kMost) tell();
   parts_[count_++] = {start, size, what};
 }
@@ -147,7 +158,7 @@ bool Call::tell() {
   return true;
 }
 
-bool Call::is_unseen(const void* at, size_t size) const { return !is_on_ || happens::is_unseen(reinterpret_cast<uint64_t>(at), size, false); }
+bool Call::is_unseen(const void* at, size_t size) const { return !is_on_ || goes_unseen(reinterpret_cast<uint64_t>(at), size, false); }
 
 // Memory whose protection the program has changed is left to the hardware.
 uint64_t Call::place(uint64_t at, size_t size) const {

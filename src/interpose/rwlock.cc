@@ -111,7 +111,7 @@ long wait_apart(Task& task, long address, bool writes) {
       return kSleeps;
     });
     if (result != kSleeps) return result;
-    object::sleep_apart(task, kSleep);
+    object::sleep_apart(task, kSleep, false);
     const object::Scope scope(task, static_cast<uint64_t>(address));
     if (object::end_sleep_apart(task)) return kTakesTurn;
   }

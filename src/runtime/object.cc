@@ -477,9 +477,9 @@ uint32_t wake_apart(const Task& task, uint64_t key, uint32_t count) {
   return take_out(slot_of(task), count, [&](const Task& other) { return other.apart_key == key; });
 }
 
-void sleep_apart(Task& task, uint64_t nanoseconds) {
+void sleep_apart(Task& task, uint64_t nanoseconds, bool is_exact) {
   begin_kernel_sleep(task);
-  uint64_t limit = 0;  // from the first wake-up on that was for something else: mostly there is none, and no clock is asked
+  uint64_t limit = is_exact ? sys::monotonic_ns() + nanoseconds : 0;  // else from the first wake-up on that was for something else: mostly there is none, and no clock is asked
   while (__atomic_load_n(&task.sleeps_apart, __ATOMIC_ACQUIRE) && !task.pending) {
     if (sys::futex_wait(&task.sleeps_apart, 1, nanoseconds) == -ETIMEDOUT) break;
     if (!__atomic_load_n(&task.sleeps_apart, __ATOMIC_ACQUIRE)) break;

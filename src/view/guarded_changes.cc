@@ -108,7 +108,9 @@ void check_freeing(Declared& object, Call& call) {
   Verdict verdict;
   if (policy == Policy::kLocked && holds(call.task(), call.watcher(), object.rules.lock()) == Held::kExclusive) return;
   verdict = make_change(object, Change::kAcquireWrite, 0, call);
-  if (!verdict.legal()) call.fault(object, verdict, 0, findings::kWrite | findings::kFree);
+  if (verdict.legal()) return;
+  object.moves = 0;  // another may have its domain open
+  call.fault(object, verdict, 0, findings::kWrite | findings::kFree);
 }
 
 // A variable that weir-cc gave pages of its own is an object as soon as the program names it. 0: there is none at the address.

@@ -51,7 +51,8 @@ void begin(Watcher& watcher, const Task& task) {
   watcher.lent_count = watcher.library_orders = watcher.is_learnt = 0;
   watcher.is_over = watcher.kept_count = watcher.kept_pages = watcher.opened_count = watcher.next_page = watcher.window = watcher.looks = 0;
   watcher.has_all_keys = 1;  // its thread begins in the runtime
-  watcher.stop_asked = watcher.stands = watcher.key_lent_count = 0;
+  watcher.stop_asked = watcher.stands = watcher.key_lent_count = watcher.kept_lacked = watcher.is_register_old = 0;
+  watcher.open_names = {};
   watcher.in_program = 1;
   watcher.standing.is_there = 0;
   for (uint64_t& seen : watcher.ended_seen) seen = 0;
@@ -357,7 +358,9 @@ void open_objects() {
 }
 
 void close_objects() {
-  if (keys::g_on && keys::is_open(self())) keys::close(self());
+  if (!keys::g_on) return;
+  if (keys::is_open(self())) keys::close(self());
+  else if (watcher_of(self()).is_register_old) keys::update(self());
 }
 
 namespace {

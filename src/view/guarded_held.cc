@@ -46,7 +46,7 @@ Held holds(const Task& task, const Watcher& watcher, uint64_t lock) {
 }
 
 bool holds_surely(const Watcher& watcher, uint64_t lock) {
-  if (watcher.held_count > kMostHeld) return false;
+  if (watcher.held_count > kMostHeld || watcher.held_lost) return false;
   for (uint32_t i = 0; i < watcher.held_count; i++) {
     if (watcher.held[i] == lock) return true;
   }

@@ -135,6 +135,7 @@ Rights rights_to(const Declared& object, const Task& task, const Watcher& watche
 // The task has the object, or has it no more.
 void open_domain(Declared& object, const Task& task, Watcher& watcher) {
   const Rights rights = rights_to(object, task, watcher);
+  watcher.is_register_old = 1;
   watcher.open_names.keep_of(g_domains.generation());
   if (object.rules.policy() != Policy::kReadShared) object.is_crowded = false;  // else others may read it who have it not open
   if (rights == Rights::kNone) watcher.open_names.close(name_of(object));
@@ -155,7 +156,7 @@ void enforce(Declared& object, uint32_t, const Task& task, Watcher& watcher, boo
 // Freed: its owner goes on having it, so that the pages can be used again as they are; it is closed to all others. Else: as if nothing had been declared.
 void give_up(Declared& object, uint32_t index, Watcher& watcher, bool) {
   if (!g_on) return;
-  if (object.has_domain()) watcher.open_names.close(name_of(object));
+  if (object.has_domain()) watcher.open_names.close(name_of(object)), watcher.is_register_old = 1;
   if (object.origin != Origin::kPages) {
     tag(object, {});
     if (object.is_left) return;
@@ -270,6 +271,7 @@ void close(Task& task) {
     __atomic_store_n(&watcher.has_all_keys, 1u, __ATOMIC_SEQ_CST);
     wait_for_rehash();
     __atomic_store_n(&watcher.stop_asked, 0u, __ATOMIC_RELAXED);
+    watcher.is_register_old = 0;
     sys::write_key_rights(rights_of(task));
     __atomic_store_n(&watcher.has_all_keys, 0u, __ATOMIC_SEQ_CST);
   } while (__atomic_load_n(&g_rehashing, __ATOMIC_SEQ_CST));
@@ -277,6 +279,7 @@ void close(Task& task) {
 
 void update(Task& task) {
   if (is_open(task)) return;
+  watcher_of(task).is_register_old = 0;
   uint32_t generation;
   do {
     generation = g_domains.generation();

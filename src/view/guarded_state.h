@@ -128,6 +128,7 @@ struct Watcher {  // of a task, by its id
   // Protection keys (guarded_keys.h).
   KeyFound own_key, lock_key[kLockKeys];
   OpenNames open_names;
+  uint32_t is_register_old;  // what it has open has changed since the register was written
   uint32_t has_all_keys;  // its register opens all, until it goes on with program code
   uint32_t stop_asked;    // a rehash has met it in the runtime: it waits on its way out
   uint32_t stands;        // in a signal's handler, until the rehash is over
