@@ -50,6 +50,10 @@ int try_write(Lock& lock, uint64_t address, int me) {
   return 0;
 }
 
+int try_take(Lock& lock, uint64_t address, int me, bool writes, bool writers_wait = false) {
+  return writes ? try_write(lock, address, me) : try_read(lock, address, me, writers_wait);
+}
+
 // Nothing to wake here.
 void give_back(Lock& lock, uint64_t address) {
   happens::unlock(address);
@@ -77,11 +81,18 @@ long write_in_order(Task& task, long address) {
   });
 }
 
-// Nothing is kept: of who sleeps without a turn, those go on that may have the lock now. With the object, after it was given back.
+// It was given back: of who waits, those go on that may have it now. `wake`: up to so many of a queue; how many.
+template <typename Wake>
+void wake_next(const Lock& lock, long address, bool was_written, bool has_readers, Wake wake) {
+  if (has_readers) return;
+  if (was_written && lock.__flags == PTHREAD_RWLOCK_PREFER_READER_NP && wake(reader_queue(address), ~0u)) return;
+  if (!wake(writer_queue(address), 1u)) wake(reader_queue(address), ~0u);
+}
+
+// Where nothing is kept, those who sleep without a turn. With the object.
 void wake_apart(Task& task, const Lock& lock, long address, bool was_written) {
-  if (!object::is_unkept() || readers(lock)) return;
-  if (was_written && lock.__flags == PTHREAD_RWLOCK_PREFER_READER_NP && object::wake_apart(task, reader_queue(address), ~0u)) return;
-  if (!object::wake_apart(task, writer_queue(address), 1)) object::wake_apart(task, reader_queue(address), ~0u);
+  if (!object::is_unkept()) return;
+  wake_next(lock, address, was_written, readers(lock), [&](uint64_t queue, uint32_t count) { return object::wake_apart(task, queue, count); });
 }
 
 long unlock_in_order(Task& task, long address) {
@@ -104,7 +115,7 @@ long wait_apart(Task& task, long address, bool writes) {
     const long result = in_order(task, static_cast<uint64_t>(address), "a read-write lock that is not free", [&] {
       auto& lock = *object_at<Lock>(address);
       if (object::waiting(task) || prefers_writers(lock)) return kTakesTurn;
-      const int tried = writes ? try_write(lock, static_cast<uint64_t>(address), task.virtual_tid) : try_read(lock, static_cast<uint64_t>(address), task.virtual_tid, false);
+      const int tried = try_take(lock, static_cast<uint64_t>(address), task.virtual_tid, writes);
       if (tried == 0) return 0L;
       if (tried != EBUSY) return kTakesTurn;
       object::begin_sleep_apart(task, writes ? writer_queue(address) : reader_queue(address));
@@ -138,7 +149,7 @@ long lock_event(long address, long until_at, long how) {
     {
       const object::Scope scope(task, static_cast<uint64_t>(address));
       auto& lock = *object_at<Lock>(address);
-      result = writes ? try_write(lock, static_cast<uint64_t>(address), me) : try_read(lock, static_cast<uint64_t>(address), me, waiters(writer_queue(address)) > 0);
+      result = try_take(lock, static_cast<uint64_t>(address), me, writes, !writes && waiters(writer_queue(address)) > 0);
       waits = result == EBUSY && !only_try && !(until.is_set && !is_valid(until.time));
       if (waits != waited) count_waiting(task, waits ? 1 : -1);
       waited = waits;
@@ -176,11 +187,7 @@ long unlock_event(long address, long tried, long) {
     wake_apart(self(), lock, address, was_written);
     has_readers = readers(lock);
   }
-  if (was_written && lock.__flags == PTHREAD_RWLOCK_PREFER_READER_NP && wake(reader_queue(address), ~0u, ~0u)) {
-    // readers go first
-  } else if (!has_readers && !wake(writer_queue(address), 1, ~0u)) {
-    wake(reader_queue(address), ~0u, ~0u);
-  }
+  wake_next(lock, address, was_written, has_readers, [](uint64_t queue, uint32_t count) { return wake(queue, count, ~0u); });
   end_turn();
   return 0;
 }
@@ -192,8 +199,7 @@ int lock_until(pthread_rwlock_t* lock, const Until& until, long how) {
     tried = !section.alone();
     if (!tried && !prefers_writers(lock->__data)) {
       const object::Scope scope(self(), reinterpret_cast<uint64_t>(lock), self().turn_depth != 0);
-      const int result = how & kWrite ? try_write(lock->__data, reinterpret_cast<uint64_t>(lock), section.tid()) : try_read(lock->__data, reinterpret_cast<uint64_t>(lock), section.tid(), false);
-      if (result == 0) return 0;
+      if (try_take(lock->__data, reinterpret_cast<uint64_t>(lock), section.tid(), how & kWrite) == 0) return 0;
     }
     if (tried && recorded_in_order(how & kWrite ? write_in_order : read_in_order, lock) != kTakesTurn) return 0;
   }

@@ -57,6 +57,12 @@ void TaggedPages::give_addresses(uint64_t start, uint64_t pages) {
   else if (free_count_ < kMostFree) free_[free_count_++] = {start, pages};
 }
 
+// To the kernel, and the addresses are free.
+void TaggedPages::give_back(uint64_t start, uint64_t pages) {
+  backend_.unmap(start, pages * kPageSize);
+  give_addresses(start, pages);
+}
+
 // One of those that were given back last, with the key that it is to have.
 uint64_t TaggedPages::take_own(uint64_t pages, KeyOf key_of, uint32_t& key) {
   for (key = 0; key < kKeys; key++) {
@@ -77,15 +83,13 @@ uint64_t TaggedPages::take_own(uint64_t pages, KeyOf key_of, uint32_t& key) {
 uint64_t TaggedPages::take_new(uint64_t pages) {
   const uint64_t start = take_addresses(pages);
   if (!start || backend_.map(start, pages * kPageSize) == 0) return start;
-  backend_.unmap(start, pages * kPageSize);
-  give_addresses(start, pages);
+  give_back(start, pages);
   return 0;
 }
 
 uint64_t TaggedPages::with_key(uint64_t start, uint64_t pages, uint32_t key) {
   if (backend_.tag(start, pages * kPageSize, PROT_READ | PROT_WRITE, key) == 0) return start;
-  backend_.unmap(start, pages * kPageSize);
-  give_addresses(start, pages);
+  give_back(start, pages);
   return 0;
 }
 
@@ -114,8 +118,7 @@ void TaggedPages::free(uint64_t start, uint64_t pages, uint32_t key) {
     cache.pages += pages;
     return;
   }
-  backend_.unmap(start, pages * kPageSize);
-  give_addresses(start, pages);
+  give_back(start, pages);
 }
 
 }  // namespace weir::page

@@ -62,6 +62,7 @@ class TaggedPages {
   uint64_t with_key(uint64_t start, uint64_t pages, uint32_t key);
   uint64_t take_addresses(uint64_t pages);
   void give_addresses(uint64_t start, uint64_t pages);
+  void give_back(uint64_t start, uint64_t pages);
 
   Range area_{};
   uint64_t bump_ = 0;

@@ -23,16 +23,21 @@ bool is_lock(const Declared& object) {
   return false;
 }
 
+// Of what the task is known to hold.
+Held listed(const Watcher& watcher, uint64_t lock) {
+  Held held = Held::kNot;
+  for (uint32_t i = 0; i < watcher.held_count && i < kMostHeld; i++) {
+    if (watcher.held[i] == lock) return Held::kExclusive;
+    if (watcher.held[i] == (lock | 1)) held = Held::kShared;
+  }
+  return held;
+}
+
 }  // namespace
 
 Held holds(const Task& task, const Watcher& watcher, uint64_t lock) {
   if (watcher.held_count > kMostHeld) return Held::kExclusive;  // not all are known
-  Held held = Held::kNot;
-  for (uint32_t i = 0; i < watcher.held_count; i++) {
-    if ((watcher.held[i] & ~uint64_t{1}) != lock) continue;
-    if (!(watcher.held[i] & 1)) return Held::kExclusive;
-    held = Held::kShared;
-  }
+  const Held held = listed(watcher, lock);
   if (held != Held::kNot) return held;
   // A mutex that was locked before there were tasks says so itself.
   int32_t words[3];
@@ -46,11 +51,7 @@ Held holds(const Task& task, const Watcher& watcher, uint64_t lock) {
 }
 
 bool holds_surely(const Watcher& watcher, uint64_t lock) {
-  if (watcher.held_count > kMostHeld || watcher.held_lost) return false;
-  for (uint32_t i = 0; i < watcher.held_count; i++) {
-    if (watcher.held[i] == lock) return true;
-  }
-  return false;
+  return watcher.held_count <= kMostHeld && !watcher.held_lost && listed(watcher, lock) == Held::kExclusive;
 }
 
 bool is_ordering(const Task& task, const Watcher& watcher, const Spot& spot, const Declared& object) {
@@ -73,11 +74,8 @@ bool is_let_in(const Watcher& watcher, const Page& page, bool writes) {
     case Policy::kReadShared:
     case Policy::kStickyRead: return !writes;
     case Policy::kLocked: {
-      const uint64_t lock = object.rules.lock();
-      for (uint32_t i = 0; i < watcher.held_count && i < kMostHeld; i++) {
-        if (watcher.held[i] == lock || (!writes && watcher.held[i] == (lock | 1))) return true;
-      }
-      return false;
+      const Held held = listed(watcher, object.rules.lock());
+      return held == Held::kExclusive || (held == Held::kShared && !writes);
     }
     default: return false;
   }
