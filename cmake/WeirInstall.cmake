@@ -14,13 +14,16 @@ function(weir_install library export)
   install(FILES ${PROJECT_BINARY_DIR}/weir-${library}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT ${library})
 endfunction()
 
-weir_install(region WeirTargets)
-weir_install(dsm WeirDsmTargets)
-# Each finds what it needs beside itself: libweir-dsm libweir-region, and the modules for MPIs.
-set_target_properties(weir_dsm PROPERTIES INSTALL_RPATH "$ORIGIN")
-install(FILES ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/libweir-dsm-openmpi.so ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/libweir-dsm-mpich.so
-  DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dsm)
-install(TARGETS weir-dsm-predict RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT dsm)
+if(WEIR_REGION)
+  weir_install(region WeirTargets)
+endif()
+if(WEIR_DSM)
+  weir_install(dsm WeirDsmTargets)
+  # Each finds what it needs beside itself: libweir-dsm libweir-region, and the modules for MPIs.
+  set_target_properties(weir_dsm PROPERTIES INSTALL_RPATH "$ORIGIN")
+  install(FILES ${WEIR_DSM_MODULES} DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dsm)
+  install(TARGETS weir-dsm-predict RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT dsm)
+endif()
 
 file(WRITE ${PROJECT_BINARY_DIR}/WeirConfig.cmake
   "include(\"\${CMAKE_CURRENT_LIST_DIR}/WeirTargets.cmake\")\ninclude(\"\${CMAKE_CURRENT_LIST_DIR}/WeirDsmTargets.cmake\" OPTIONAL)\n")

@@ -1,7 +1,5 @@
 # weir_programs(DIRECTORY PREFIX SOURCE...): each source becomes one ordinary threaded program in DIRECTORY, built as a user
 # would build it (-O2 -g -pthread; -fopenmp where its name ends in _omp). PREFIX keeps names of targets apart.
-find_package(Threads REQUIRED)
-
 function(weir_programs directory prefix)
   foreach(source IN LISTS ARGN)
     get_filename_component(name ${source} NAME_WE)
@@ -18,6 +16,18 @@ function(weir_programs directory prefix)
   endforeach()
 endfunction()
 
+# weir_compile_together(GROUP HEADERS SOURCE...): those sources that include what the regular expression HEADERS matches become
+# one unit of compilation in targets of weir_command_objects.
+function(weir_compile_together group headers)
+  foreach(source IN LISTS ARGN)
+    get_filename_component(source ${source} ABSOLUTE)
+    file(STRINGS ${source} includes REGEX "^#include (${headers})")
+    if(includes)
+      set_property(SOURCE ${source} PROPERTY UNITY_GROUP ${group})
+    endif()
+  endforeach()
+endfunction()
+
 # weir_command_objects(NAME SOURCES ... DEFINITIONS ... LIBRARIES ...)
 # A command's sources, compiled once, for it and for its tests (NAME_tested); where these are under sanitizers, once more.
 function(weir_command_objects name)
@@ -30,6 +40,7 @@ function(weir_command_objects name)
     add_library(${library} OBJECT ${command_SOURCES})
     target_include_directories(${library} PUBLIC ${PROJECT_SOURCE_DIR}/src)
     target_compile_definitions(${library} PUBLIC _GNU_SOURCE ${command_DEFINITIONS})
+    set_target_properties(${library} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
     target_link_libraries(${library} PUBLIC weir_warnings weir_fmt ${command_LIBRARIES})
   endforeach()
   if(WEIR_SANITIZE)

@@ -23,7 +23,7 @@ struct Line {
   std::string name, program, when, duration, size, end;
 };
 
-std::string name_of(const std::string& path) { return fs::path(path).filename().string(); }
+std::string folder_name(const std::string& path) { return fs::path(path).filename().string(); }
 
 std::string when(int64_t started) {
   const time_t seconds = started / 1'000'000'000;
@@ -33,10 +33,10 @@ std::string when(int64_t started) {
 }
 
 Line line_of(const std::string& path) {
-  Line line{name_of(path), "-", "-", "-", "-", ""};
+  Line line{folder_name(path), "-", "-", "-", "-", ""};
   try {
     const Recording recording(path);
-    line.program = name_of(recording.manifest.program);
+    line.program = folder_name(recording.manifest.program);
     line.when = when(recording.manifest.started);
     line.size = size_words(recording::size_of(path));
     line.end = recording.end ? recording.end->words() : recording.damages.front();

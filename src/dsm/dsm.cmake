@@ -1,0 +1,29 @@
+# Included by src/CMakeLists.txt if the component WEIR_DSM is built.
+# --- libweir-dsm.so, over UCX; and for each MPI a module that starts it (src/dsm/bootstrap), which libweir-dsm loads as it finds itself started by that MPI
+file(GLOB dsm_sources CONFIGURE_DEPENDS dsm/*.cc dsm/transport/*.cc tape/*.cc)
+list(FILTER dsm_sources EXCLUDE REGEX "_test\\.cc$|/dsm/library\\.cc$")
+list(APPEND dsm_sources ${CMAKE_CURRENT_SOURCE_DIR}/region/diff.cc ${CMAKE_CURRENT_SOURCE_DIR}/region/diff_vector_x86_64.cc)
+add_library(weir_dsm_objects STATIC ${dsm_sources})
+set_target_properties(weir_dsm_objects PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+target_include_directories(weir_dsm_objects PUBLIC ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
+target_compile_definitions(weir_dsm_objects PUBLIC _GNU_SOURCE PRIVATE WEIR_IN_DSM WEIR_VERSION="${PROJECT_VERSION}")
+target_link_libraries(weir_dsm_objects PRIVATE weir_warnings PUBLIC ${WEIR_UCP} ${WEIR_UCS} weir_region dl)
+add_library(weir_dsm SHARED dsm/library.cc)
+set_target_properties(weir_dsm PROPERTIES OUTPUT_NAME weir-dsm VERSION ${PROJECT_VERSION} SOVERSION 0
+  PUBLIC_HEADER "${PROJECT_SOURCE_DIR}/include/weir/dsm.h;${PROJECT_SOURCE_DIR}/include/weir/dsm.hpp;${PROJECT_SOURCE_DIR}/include/weir/tape.hpp")
+target_link_libraries(weir_dsm PRIVATE -Wl,--whole-archive weir_dsm_objects -Wl,--no-whole-archive weir_warnings)
+target_link_libraries(weir_dsm INTERFACE weir_region)  # regions as units are attached by its calls too
+target_include_directories(weir_dsm INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
+set(dsm_modules)
+foreach(mpi IN LISTS WEIR_MPIS)
+  set(module ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/libweir-dsm-${mpi}.so)
+  add_custom_command(OUTPUT ${module}
+    COMMAND ${WEIR_MPICC_${mpi}} -O2 -g -std=gnu11 -Wall -Wextra -Werror -fPIC -shared -fvisibility=hidden -I${CMAKE_CURRENT_SOURCE_DIR}
+            ${CMAKE_CURRENT_SOURCE_DIR}/dsm/bootstrap/mpi.c -o ${module}
+    DEPENDS dsm/bootstrap/mpi.c dsm/bootstrap/mpi.h dsm/bootstrap/pmi.h VERBATIM)
+  list(APPEND dsm_modules ${module})
+endforeach()
+set(WEIR_DSM_MODULES ${dsm_modules} CACHE INTERNAL "What is installed beside libweir-dsm")
+add_custom_target(weir_dsm_modules ALL DEPENDS ${dsm_modules})
+add_dependencies(weir_dsm weir_dsm_modules)
+add_subdirectory(dsm_predict)
