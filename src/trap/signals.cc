@@ -23,9 +23,11 @@
 #include "event/owned_memory.h"
 #include "order/rounds.h"
 #include "page/store.h"
+#include "patch/cancel_site.h"
 #include "patch/patch.h"
 #include "runtime/state.h"
 #include "sys/futex.h"
+#include "sys/libc.h"
 #include "sys/report.h"
 #include "sys/signal.h"
 #include "sys/syscall_x86_64.h"
@@ -269,6 +271,11 @@ void on_signal(int signal, siginfo_t* info, void* context_pointer) {
   }
   if (!input::is_on()) fix_sender(info);
   forget_started(*context);
+  auto& gregs = context->uc_mcontext.gregs;
+  if (const uint64_t behind = signal == kCancelSignal ? behind_cancelled_call(static_cast<uint64_t>(gregs[REG_RIP])) : 0) {
+    gregs[REG_RIP] = static_cast<greg_t>(behind);
+    gregs[REG_RAX] = -EINTR;
+  }
   enter_handler(task, signal, info, context);
 }
 
