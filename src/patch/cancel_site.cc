@@ -1,5 +1,7 @@
 #include "patch/cancel_site.h"
 
+#include <errno.h>
+
 #include "sys/libc.h"
 
 namespace weir {
@@ -37,10 +39,14 @@ bool find_cancel_site(Range text) {
 
 bool is_cancel_site(const Site& site) { return site.address == g_cancel_address; }
 
-uint64_t behind_cancelled_call(uint64_t rip) {
+void end_cancelled_call(int signal, ucontext_t& context) {
+  auto& gregs = context.uc_mcontext.gregs;
+  const auto rip = static_cast<uint64_t>(gregs[REG_RIP]);
   StubPlace place;
-  if (!g_cancel_address || !find_stub_place(rip, place) || !is_cancel_site(*place.site)) return 0;
-  return rip <= place.site->stub + place.site->native_at && !place.on_runtime_stack ? place.site->resume : 0;
+  if (signal != kCancelSignal || !g_cancel_address || !find_stub_place(rip, place) || !is_cancel_site(*place.site)) return;
+  if (place.on_runtime_stack || rip > place.site->stub + place.site->native_at) return;
+  gregs[REG_RIP] = static_cast<greg_t>(place.site->resume);
+  gregs[REG_RAX] = -EINTR;
 }
 
 }  // namespace weir

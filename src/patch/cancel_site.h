@@ -4,6 +4,8 @@
 // instead the call ends there with EINTR, as one does that the kernel does not begin again; glibc looks then, too.
 #pragma once
 
+#include <ucontext.h>
+
 #include "patch/site_table.h"
 
 namespace weir {
@@ -13,7 +15,8 @@ namespace weir {
 // Signal-safe.
 bool is_cancel_site(const Site& site);
 
-// Signal-safe. A thread that was met at `rip` has not yet begun the call of that site: where it goes on with EINTR. 0: elsewhere.
-uint64_t behind_cancelled_call(uint64_t rip);
+// Signal-safe. Where `signal` is glibc's for cancellation and has met the thread on its way into the call of that site, or in it, the
+// thread goes on behind it with EINTR.
+void end_cancelled_call(int signal, ucontext_t& context);
 
 }  // namespace weir

@@ -14,7 +14,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <ucontext.h>
 
 #include "base/bytes.h"
 #include "count/count.h"
@@ -24,10 +23,8 @@
 #include "order/rounds.h"
 #include "page/store.h"
 #include "patch/cancel_site.h"
-#include "patch/patch.h"
 #include "runtime/state.h"
 #include "sys/futex.h"
-#include "sys/libc.h"
 #include "sys/report.h"
 #include "sys/signal.h"
 #include "sys/syscall_x86_64.h"
@@ -271,11 +268,7 @@ void on_signal(int signal, siginfo_t* info, void* context_pointer) {
   }
   if (!input::is_on()) fix_sender(info);
   forget_started(*context);
-  auto& gregs = context->uc_mcontext.gregs;
-  if (const uint64_t behind = signal == kCancelSignal ? behind_cancelled_call(static_cast<uint64_t>(gregs[REG_RIP])) : 0) {
-    gregs[REG_RIP] = static_cast<greg_t>(behind);
-    gregs[REG_RAX] = -EINTR;
-  }
+  end_cancelled_call(signal, *context);
   enter_handler(task, signal, info, context);
 }
 
