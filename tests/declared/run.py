@@ -3,7 +3,7 @@
 
 usage: run.py BUILD [NAME ...]
 
-Each program of this folder is built as a user would (C with -Wall -Wextra -Wpedantic -Werror, C++ likewise, and with clang where there is one), runs natively,
+Each program of this folder is built as a user would (C with -Wall -Wextra -Wpedantic -Werror, C++ likewise, and with clang), runs natively,
 must end with 0 and print "ok" last, and then runs checked, several times. What is to be reported stands where it happens, in a comment at the line's end:
 
     *shared = 1;  // REPORT policy forbidden access
@@ -120,8 +120,9 @@ def main():
             if is_c and "NOT C++" not in path.read_text():
                 compile_program("g++", path, str(program) + ".cxx", "-x", "c++", "-std=c++17", wrapped=wrapped)
             clang = shutil.which("clang" if is_c else "clang++")
-            if clang:
-                compile_program(clang, path, str(program) + ".clang", wrapped=wrapped)
+            if not clang:
+                sys.exit("clang is missing: tools/setup test")
+            compile_program(clang, path, str(program) + ".clang", wrapped=wrapped)
             problems = []
             native = subprocess.run([program], capture_output=True, text=True, timeout=60)
             if native.returncode or not native.stdout.endswith("ok\n"):

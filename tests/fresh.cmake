@@ -1,0 +1,15 @@
+# On machines that nobody has used (tests/fresh): ./demo works on each release from nothing, and a missing package is
+# noticed. What is tested is what is committed. Each runs alone: it installs and compiles with all processors.
+set(releases bookworm trixie)
+if(DEFINED ENV{WEIR_FRESH})
+  message(NOTICE "-- fresh.* are left out: this is such a machine itself")
+  return()
+endif()
+foreach(release IN LISTS releases)
+  add_test(NAME fresh.demo.${release} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/fresh ${release} ./demo)
+  set_tests_properties(fresh.demo.${release} PROPERTIES TIMEOUT 900 LABELS fresh RUN_SERIAL ON)
+  add_test(NAME fresh.check.${release} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/fresh ${release} ./check)
+  set_tests_properties(fresh.check.${release} PROPERTIES TIMEOUT 7200 LABELS "fresh;rest" RUN_SERIAL ON)
+endforeach()
+add_test(NAME fresh.bites COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/fresh_test.sh)
+set_tests_properties(fresh.bites PROPERTIES TIMEOUT 600 LABELS fresh RUN_SERIAL ON)
