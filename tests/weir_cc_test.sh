@@ -4,6 +4,8 @@
 # usage: weir_cc_test.sh BUILD
 set -u
 bin=$1/bin
+clang=$("$(dirname "$0")/clang") || exit 1
+for tool in mold ccache; do command -v $tool >/dev/null || { echo "$tool is missing: tools/setup test" >&2; exit 1; }; done
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
@@ -75,8 +77,12 @@ what="link-time optimization"
 "$bin/weir-cc" -O2 -flto main.c part.c -o program || fail "$what"
 [ "$(./program)" = "$expected" ] || fail "$what"
 "$bin/weir-cc" --weir-objects program >/dev/null || fail "$what: objects"
-[ -x "$(command -v mold)" ] && what=mold && { "$bin/weir-cc" -fuse-ld=mold main.c part.c -o program || fail mold; program program 5; }
-[ -x "$(command -v clang)" ] && what=clang && { WEIR_CC=clang "$bin/weir-cc" main.c part.c -o program || fail clang; program program 5; }
+what=mold
+"$bin/weir-cc" -fuse-ld=mold main.c part.c -o program || fail "$what"
+program program 5
+what=clang
+WEIR_CC=$clang "$bin/weir-cc" main.c part.c -o program || fail "$what"
+program program 5
 
 # --- response files, several outputs, steps one by one
 what="a response file"
@@ -148,17 +154,15 @@ program program 5
 what="no such compiler"
 WEIR_CC=no-such-compiler "$bin/weir-cc" main.c part.c -o program 2>errors && fail "$what: status 0"
 grep -q no-such-compiler errors || fail "$what: $(cat errors)"
-if command -v ccache >/dev/null; then
-  what="ccache in front, twice"
-  for _ in 1 2; do
-    rm -f main.o part.o
-    ccache "$bin/weir-cc" -c main.c && ccache "$bin/weir-cc" -c part.c && "$bin/weir-cc" main.o part.o -o program || fail "$what"
-    program program 5
-  done
-  what="ccache behind"
-  CC="ccache gcc" "$bin/weir-cc" -c main.c && CC="ccache gcc" "$bin/weir-cc" main.o part.o -o program || fail "$what"
+what="ccache in front, twice"
+for _ in 1 2; do
+  rm -f main.o part.o
+  ccache "$bin/weir-cc" -c main.c && ccache "$bin/weir-cc" -c part.c && "$bin/weir-cc" main.o part.o -o program || fail "$what"
   program program 5
-fi
+done
+what="ccache behind"
+CC="ccache gcc" "$bin/weir-cc" -c main.c && CC="ccache gcc" "$bin/weir-cc" main.o part.o -o program || fail "$what"
+program program 5
 
 # --- CMake's compiler
 what=CMake

@@ -2,13 +2,13 @@
 # Runs that are recorded (WEIR_DSM_RECORD), and what weir-dsm-predict makes of them: replayed with as many nodes, it counts what the run has counted. SOR must agree exactly. In Gauss a
 # reader may be before or after a writer of the same page, which is chance. Who gets a lock first is chance too, and where processors are few a node may keep it for long, which the model does
 # not see; so of five runs of Water one must agree. What several writers' diffs amount to in bytes is known roughly. Messages of barriers always agree.
-# usage: predict.sh BUILD     status: 77 where there is no MPI
+# usage: predict.sh BUILD
 set -uo pipefail
 build=$(realpath "$1") bin=$(realpath "$1")/bench/dsm
 predict=$build/bin/weir-dsm-predict
 # shellcheck source=tests/dsm/launchers.sh
 . "$(dirname "$0")/launchers.sh"
-launcher=$(mpirun_of_each) || exit 77
+launcher=$(mpirun_of_each) || exit
 launcher=${launcher%%$'\n'*}
 
 # agrees NAME ROW PERCENT: of the last table in "out"; a difference of one is none.
