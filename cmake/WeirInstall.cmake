@@ -129,9 +129,9 @@ endif()
 # --- weir-bench: a folder that has what it looks for in a build, and its Python
 if(WEIR_BENCH)
   get_property(programs DIRECTORY bench PROPERTY WEIR_BENCH_PROGRAMS)
-  if(WEIR_TESTS)
-    list(APPEND programs ${PROJECT_BINARY_DIR}/tests/programs/racey)
-  endif()
+  list(APPEND programs ${PROJECT_BINARY_DIR}/tests/programs/racey)
+  add_custom_target(weir_bench_programs ALL)
+  add_dependencies(weir_bench_programs test_racey)  # also if no tests are built
   foreach(program IN LISTS programs)
     file(RELATIVE_PATH folder ${PROJECT_BINARY_DIR} ${program})
     get_filename_component(folder ${folder} DIRECTORY)
