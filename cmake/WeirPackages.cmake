@@ -40,6 +40,7 @@ set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_PACKAGE_HOMEPAGE "https://example.org/weir")
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_LIBRARY_OUTPUT_DIRECTORY})
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(same_version "weir (= ${PROJECT_VERSION})")
 
 # debian_package(GROUP NAME SECTION SUMMARY TEXT)
@@ -66,7 +67,6 @@ debian_package(REGION libweir-region-dev libdevel "traps on regions of memory th
 without a system call, and calls a handler for accesses. This package has the
 library, its headers for C and C++, and what pkg-config and CMake need.")
 set(CPACK_DEBIAN_REGION_PACKAGE_DEPENDS "${same_version}")
-set(CPACK_DEBIAN_REGION_PACKAGE_CONTROL_EXTRA ${package_files}/triggers)
 
 debian_package(DSM libweir-dsm-dev libdevel "distributed shared memory for the nodes of an MPI job"
 "libweir-dsm gives the processes that mpirun starts one shared memory, over
@@ -76,7 +76,6 @@ and C++, what pkg-config and CMake need, and weir-dsm-predict, which tells what
 a recorded run would take on another network.")
 set(CPACK_DEBIAN_DSM_PACKAGE_DEPENDS "${same_version}, libweir-region-dev (= ${PROJECT_VERSION})")
 set(CPACK_DEBIAN_DSM_PACKAGE_RECOMMENDS "openmpi-bin | mpich")
-set(CPACK_DEBIAN_DSM_PACKAGE_CONTROL_EXTRA ${package_files}/triggers)
 
 debian_package(BENCH weir-bench devel "measures what Weir costs programs"
 "weir-bench runs workloads, or a command of the user's own, natively and at

@@ -3,6 +3,7 @@ set(CPACK_COMPONENTS_GROUPING ONE_PER_GROUP)
 set(groups runtime:weir devel:weir region:region dsm:dsm bench:bench debug:dbgsym)
 if(CPACK_GENERATOR STREQUAL "DEB")
   set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+  unset(CPACK_PACKAGE_DESCRIPTION_SUMMARY)  # each package has one of its own
   set(SHLIBDEPS_EXECUTABLE ${CPACK_WEIR_PACKAGE_FILES}/shlibdeps)
 else()
   list(TRANSFORM groups REPLACE ":(region|dsm|bench)$" ":weir")
