@@ -27,7 +27,8 @@ find_same_id() {
   [ -z "$same_id_looked_for" ] || return 0
   same_id_looked_for=1
   local space script='echo 29999 >/proc/sys/kernel/ns_last_pid && "$@"; exit $?'
-  for space in "unshare -pf --kill-child --mount-proc" "unshare -Urpf --kill-child --mount-proc"; do
+  # The last: where / is a folder and no mount (chroot), of which nothing can be changed.
+  for space in "unshare -pf --kill-child --mount-proc" "unshare -Urpf --kill-child --mount-proc" "unshare -pf --kill-child --mount-proc --propagation unchanged"; do
     if $space sh -c "$script" sh true 2>/dev/null; then same_id=($space sh -c "$script" sh); return; fi
   done
   echo "process ids cannot be the same here: a rare difference of the memory's fingerprint alone may be the id's"

@@ -149,7 +149,8 @@ void Look::start_gdb(const std::vector<pid_t>& processes, const std::function<bo
     fmt::print(stderr, "weir: gdb: {}\n", strerror(errno));
     _exit(kNotFound);
   }
-  while (goes_on() && !is_over() && tracer_of(stop.pid) == 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  // gdb attaches to a process's threads one by one: this one's turn must have come, or it would go on without gdb.
+  while (goes_on() && !is_over() && tracer_of(stop.tid) == 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));
   __atomic_store_n(&stop.go, 1u, __ATOMIC_RELEASE);
   sys::futex_wake(&stop.go);
 }

@@ -33,7 +33,7 @@ constinit Layout g_layout{};
 
 namespace {
 
-constexpr unsigned kOldest = 31;
+constexpr unsigned kOldest = 34;  // before, threads were in a library of their own
 constexpr unsigned kOneCancellableCall = 41;
 
 template <typename Function>
@@ -135,7 +135,7 @@ bool knows_other_objects() {
 
 bool refuse(const char* what) {
   const char* version = gnu_get_libc_version ? gnu_get_libc_version() : nullptr;
-  report("this program's C library is %s%s, and Weir does not know its %s: it runs with glibc 2.31 to 2.41, and with later ones that are alike. "
+  report("this program's C library is %s%s, and Weir does not know its %s: it runs with glibc 2.34 to 2.41, and with later ones that are alike. "
          "Take a Weir that is made for it, or run the program where the C library is one of these.",
          version ? "glibc " : "not glibc", version ? version : "", what);
   return false;
