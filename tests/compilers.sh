@@ -26,14 +26,16 @@ for rule in nowhere registers needed; do
   "$tests/layering.py" "$rule" "$at" || fail "a rule of src/LAYERS is broken"
 done
 
-mkdir -p "$at/bin" "$at/tests"
-ln -sfn "$build/tests/programs" "$at/tests/programs"
-cp "$build/bin/weir" "$at/bin/weir"  # it looks for its library beside itself
+run=$at/run
+mkdir -p "$run/bin" "$run/lib" "$run/tests"
+ln -sfn "$build/tests/programs" "$run/tests/programs"
+cp "$build/bin/weir" "$run/bin"  # it looks for its library beside itself
+cp "$at/lib/libweir.so" "$run/lib"
 for program in "${programs[@]}"; do
   for point in "token isolated" "free direct"; do
     # shellcheck disable=SC2086
-    "$tests/run_point.sh" "$at" "$program" $point 3 || fail "$program at $point"
+    "$tests/run_point.sh" "$run" "$program" $point 3 || fail "$program at $point"
   done
-  "$tests/record/program.py" "$at" "$program" || fail "the recording of $program"
+  "$tests/record/program.py" "$run" "$program" || fail "the recording of $program"
 done
 echo "compilers: $compiler: right"
