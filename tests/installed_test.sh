@@ -188,7 +188,7 @@ completion)
   "$weir" record --quiet -- ./plain || fail "record"
   recording=$(ls recordings)
   mkdir -p folder/below
-  touch file.txt
+  touch input.txt
   # complete WORD...: what bash offers for the last word, sorted in one line.
   cat >complete.bash <<'END'
 source bash.text
@@ -202,7 +202,7 @@ END
     local expected=$1 offered
     shift
     offered=$(bash --norc complete.bash "$build/bin" "$@" 2>out) || fail "completion of $*: $(cat out)"
-    [ "$offered" = "$expected" ] || fail "for '$*' bash offers '$offered' instead of '$expected'"
+    [ "$offered" = "$expected" ] || fail "for '$*' bash offers '${offered:0:300}' instead of '$expected'"
   }
   offers 'record replay' weir re
   offers '--version' weir --ver
@@ -211,16 +211,15 @@ END
   offers 'free token' weir run --order =
   offers 'isolated' weir stat --stat --view i
   offers '--fingerprint' weir det --fi
-  offers '' weir det --order ''
   offers 'auto mpk process' weir check --enforcer ''
-  offers 'file.txt' weir det --log fi
-  offers 'file.txt' weir det --log = fi
+  offers 'input.txt' weir det --log inp
+  offers 'input.txt' weir det --log = inp
   offers "$recording" weir replay "${recording:0:6}"
   offers "$recording" weir rm other "${recording:0:6}"
   offers 'folder' weir ls fol
-  offers 'file.txt' weir det -- ls fi
-  offers 'file.txt' weir check --halt ls fi
-  offers '' weir ls -- fi
+  offers 'input.txt' weir det -- ls inp
+  offers 'input.txt' weir check --halt ls inp
+  offers '' weir ls -- inp
   offers 'bash fish zsh' weir completion ''
   case $(bash --norc complete.bash "$build/bin" weir det -- weir-c) in *weir-cc*) ;; *) fail "no programs are offered" ;; esac
   # With the package bash-completion the program's own completion goes on.
