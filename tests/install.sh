@@ -8,8 +8,11 @@ build=$(realpath "$1") library=$2
 . "$(dirname "$0")/dsm/launchers.sh"
 fail() { echo "install: $*" >&2; exit 1; }
 
-cmake --install "$build" --prefix there --component region >log || fail "cmake --install: $(cat log)"
-[ "$library" = region ] || cmake --install "$build" --prefix there --component "$library" >log || fail "cmake --install: $(cat log)"
+components="devel region"
+[ "$library" = region ] || components+=" $library"
+for component in $components; do
+  cmake --install "$build" --prefix there --component "$component" >log || fail "cmake --install: $(cat log)"
+done
 mv there moved  # what was installed may be moved
 pc=$(find "$work/moved" -name "weir-$library.pc")
 [ -n "$pc" ] || fail "no pkg-config file"
@@ -19,7 +22,7 @@ mkdir project
 cat >project/CMakeLists.txt <<END
 cmake_minimum_required(VERSION 3.25)
 project(Uses CXX)
-find_package(Weir REQUIRED)
+find_package(Weir 0.1 REQUIRED COMPONENTS $library)
 add_executable(uses uses.cc)
 target_link_libraries(uses PRIVATE Weir::$library)
 END

@@ -28,7 +28,7 @@ foreach(pair IN LISTS names)
     gzip(${manual})
   endforeach()
   if(EXISTS ${CPACK_WEIR_PACKAGE_FILES}/overrides.${name})
-    file(INSTALL ${CPACK_WEIR_PACKAGE_FILES}/overrides.${name} DESTINATION ${usr}/share/lintian/overrides RENAME ${name})
+    configure_file(${CPACK_WEIR_PACKAGE_FILES}/overrides.${name} ${usr}/share/lintian/overrides/${name} COPYONLY)
   endif()
   if(NOT name STREQUAL "weir")  # each depends on weir of the same version
     file(MAKE_DIRECTORY ${usr}/share/doc)

@@ -26,8 +26,8 @@ Kind kind_of(const OptionModel& option) {
   if (option.value.empty()) return Kind::kNone;
   if (!option.values.empty()) return Kind::kWords;
   if (option.value == "FILE") return Kind::kFile;
+  if (option.value == "RECORDING" || option.text.starts_with("The recording")) return Kind::kRecording;
   if (option.value == "DIR") return Kind::kFolder;
-  if (option.value == "RECORDING") return Kind::kRecording;
   return Kind::kFree;
 }
 
@@ -57,9 +57,9 @@ std::string bash_offer(const OptionModel& option, const Model& model) {
   const std::vector<std::string> words = words_of(option, model);
   if (!words.empty()) return fmt::format("mapfile -t COMPREPLY < <(compgen -W {} -- \"$word\")", quoted(fmt::format("{}", fmt::join(words, " "))));
   switch (kind_of(option)) {
-    case Kind::kFile:
-    case Kind::kFolder:
-    case Kind::kRecording: return option.value == "RECORDING" ? "_weir_recordings" : option.value == "DIR" ? "_weir_files -d" : "_weir_files -f";
+    case Kind::kFile: return "_weir_files -f";
+    case Kind::kFolder: return "_weir_files -d";
+    case Kind::kRecording: return "_weir_recordings";
     default: return ":";
   }
 }
