@@ -13,6 +13,7 @@
 
 #include "cc/assembly.h"
 
+#include <cstdint>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>

@@ -48,8 +48,9 @@ const Block* make_block(uint64_t original) {
   Translation made;
   translate(trace, !has_own_cache(), c.block_count, address, reinterpret_cast<uint8_t*>(address), nullptr, made);
   WEIR_CHECK(made.size <= kMaxBlockSize);
-  const Block& block = add_block({original, at, 0, static_cast<uint16_t>(made.size), static_cast<uint16_t>(made.count),
-                                  static_cast<uint16_t>(made.body & 0x7fff), made.is_live, static_cast<uint16_t>(made.shortage)});
+  const Block added{original, at, 0, static_cast<uint16_t>(made.size), static_cast<uint16_t>(made.count),
+                    static_cast<uint16_t>(made.body & 0x7fff), made.is_live, static_cast<uint16_t>(made.shortage)};
+  const Block& block = add_block(added);
   for (unsigned i = 0; i < made.exit_count; i++) {
     const Exit& exit = exit_at(at + made.exits + i * static_cast<uint32_t>(sizeof(Exit)));
     const Block* next = exit.link == 0 ? nullptr : find_block(exit.target);

@@ -32,6 +32,11 @@ enum class Replay : uint8_t {
 // Looks at the arguments too: an ioctl, say, is refused if nobody here knows it.
 Replay replay_of(const Request& request);
 
+// A call that Weir cannot hold, and that a kernel may be built without, so that libraries know what to do instead: the error
+// which a kernel without it returns (-ENOSYS, or -EPERM for a privilege). 0: programs count on the call. Numbers that nobody
+// here knows are a later kernel's.
+long error_without(const Request& request);
+
 // "read"; null where the number is not known, which replay_of refuses.
 const char* name_of(long number);
 

@@ -92,6 +92,18 @@ TEST(EffectsTest, PlacesInAReplay) {
   EXPECT_EQ(replay_of({SYS_process_madvise, {0, 0, 0, MADV_DONTNEED}}), Replay::kRefuse);
 }
 
+TEST(EffectsTest, WhatAKernelWithoutTheCallReturns) {
+  for (const long number : {SYS_io_uring_setup, SYS_io_uring_enter, SYS_io_uring_register, SYS_io_setup, SYS_userfaultfd, SYS_memfd_secret,
+                            SYS_perf_event_open, SYS_bpf, 453, SYS_quotactl, 400, 511}) {
+    EXPECT_EQ(error_without({number, {}}), -ENOSYS) << number;
+    EXPECT_EQ(replay_of({number, {}}), Replay::kRefuse) << number;
+  }
+  EXPECT_EQ(error_without({SYS_iopl, {3}}), -EPERM);
+  EXPECT_EQ(error_without({SYS_process_madvise, {0, 0, 0, MADV_DONTNEED}}), -EINVAL);
+  EXPECT_EQ(error_without({SYS_process_madvise, {0, 0, 0, MADV_COLD}}), 0);
+  for (const long number : {SYS_read, SYS_shmat, SYS_ptrace, SYS_ioctl, -1}) EXPECT_EQ(error_without({number, {}}), 0) << number;
+}
+
 TEST(EffectsTest, UpperHalfOfAnIntDoesNotCount) {
   const long garbage = 0x7777'0000'0000;
   EXPECT_EQ(written({SYS_poll, {64, garbage | 2, 0}}, 1), (std::vector<Span>{{64, 16}}));

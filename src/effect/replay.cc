@@ -4,6 +4,7 @@
 // written.cc says is an answer.
 
 #include <asm/mman.h>
+#include <errno.h>
 #include <linux/futex.h>
 #include <linux/keyctl.h>
 #include <linux/prctl.h>
@@ -86,6 +87,20 @@ Replay replay_of(const Request& request) {
     case SYS_socket: return answer_if(static_cast<int>(request.a[0]) != AF_XDP);
     case SYS_process_madvise: return replay_of_process_madvise(request.a[3]);
     default: return row->replay;
+  }
+}
+
+long error_without(const Request& request) {
+  switch (request.number) {
+    case SYS_io_setup: case SYS_io_destroy: case SYS_io_getevents: case SYS_io_submit: case SYS_io_cancel: case SYS_io_pgetevents:
+    case SYS_io_uring_setup: case SYS_io_uring_enter: case SYS_io_uring_register:
+    case SYS_userfaultfd: case SYS_perf_event_open: case SYS_bpf: case SYS_memfd_secret: case SYS_quotactl: case SYS_quotactl_fd:
+    case 335: case 336: case 453:  // uretprobe, uprobe, map_shadow_stack
+    case SYS_uselib:
+      return -ENOSYS;
+    case SYS_iopl: case SYS_ioperm: return -EPERM;
+    case SYS_process_madvise: return replay_of(request) == Replay::kRefuse ? -EINVAL : 0;  // advice of later kernels
+    default: return row_of(request.number) || request.number < 0 ? 0 : -ENOSYS;
   }
 }
 

@@ -220,7 +220,7 @@ using namespace weir;
 using namespace weir::interpose;
 
 WEIR_EXPORT int pthread_barrier_wait(pthread_barrier_t* barrier) noexcept {
-  if (!is_event() || beside(reinterpret_cast<Barrier*>(barrier))->shared) return weir::happens::by_library([&] { return real().pthread_barrier_wait(barrier); });
+  if (!is_event() || beside(reinterpret_cast<Barrier*>(barrier))->shared) return by_library([&] { return real().pthread_barrier_wait(barrier); });
   long result = 0;
   bool tried = false;
   if (object::g_ordered) {

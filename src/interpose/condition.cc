@@ -2,7 +2,7 @@
 //
 // A wait releases the mutex and queues the task in one turn, so no signal falls between; then it takes the mutex as a lock
 // does. glibc's own code waits on the same object where the mutex is not one of ours (robust, say): it counts itself in
-// __wrefs, and a signal that finds no task in the queue is passed to it.
+// a word of it, and a signal that finds no task in the queue is passed to it.
 //
 // In a section that keeps the turn (mutex.cc) neither gives it up: a signal is part of the section, and so is a wait, which
 // passes the turn on while it lasts and has it again when it is over.
@@ -26,13 +26,13 @@
 #include "interpose/lock_balance.h"
 #include "interpose/mutex.h"
 #include "interpose/real.h"
+#include "sys/libc.h"
 
 namespace weir::interpose {
 
 namespace {
 
-constexpr unsigned kShared = 1, kMonotonic = 2, kOneWaiter = 8;  // __wrefs
-static_assert(offsetof(pthread_cond_t, __data.__wrefs) == 36);
+constexpr unsigned kShared = 1, kMonotonic = 2, kOneWaiter = 8;  // of the word that flags_of reads
 
 constexpr long kRelock = -2;       // the mutex is not held: handle signals, then lock
 constexpr long kInterrupted = -3;  // the mutex is held: the wait is over, perhaps cancelled
@@ -45,14 +45,16 @@ struct Wait {
   bool ignores_cancel = false;
 };
 
-unsigned flags_of(const pthread_cond_t* condition) {
-  return __atomic_load_n(&beside(condition)->__data.__wrefs, __ATOMIC_RELAXED);
+const unsigned* flags_in(const pthread_cond_t* condition) {
+  return reinterpret_cast<const unsigned*>(reinterpret_cast<uint64_t>(condition) + libc::layout().condition_flags);
 }
+
+unsigned flags_of(const pthread_cond_t* condition) { return __atomic_load_n(flags_in(beside(condition)), __ATOMIC_RELAXED); }
 
 bool is_event(const pthread_cond_t* condition) { return interpose::is_event() && !(flags_of(condition) & kShared); }
 
 // The object whose order a condition has (event/object.h): the word in which libc's own waiters count themselves, so that they are in it, too.
-uint64_t object_of(uint64_t condition) { return condition + offsetof(pthread_cond_t, __data.__wrefs); }
+uint64_t object_of(uint64_t condition) { return condition + libc::layout().condition_flags; }
 
 // Order only: what who signals without a turn looks at.
 void count_waiting(uint64_t condition, int by) {
@@ -162,7 +164,7 @@ long relock_event(long mutex, long, long) {
 int wait(Wait wait) {
   long result;
   while ((result = weir_upcall(wait_event, reinterpret_cast<long>(&wait), 0, 0)) == kCancelled) {
-    pthread_testcancel();
+    real().pthread_testcancel();
     wait.ignores_cancel = true;
   }
   if (result == kRelock) {
@@ -172,7 +174,7 @@ int wait(Wait wait) {
     if (result == 0) result = kInterrupted;
   }
   if (result == kInterrupted) {
-    pthread_testcancel();
+    real().pthread_testcancel();
     result = 0;  // a spurious wake-up
   }
   return static_cast<int>(result);
@@ -201,7 +203,7 @@ long wake_event(long condition, long count, long tried) {
   Section section(self());
   begin_turn(EventKind::kCondition);
   const uint32_t woken = wake_any(static_cast<uint64_t>(condition), static_cast<uint32_t>(count));
-  const bool others = object_at<pthread_cond_t>(condition)->__data.__wrefs >= kOneWaiter;
+  const bool others = *flags_in(object_at<pthread_cond_t>(condition)) >= kOneWaiter;
   end_turn();
   return others && (count > 1 || woken == 0);
 }
@@ -229,20 +231,20 @@ using namespace weir::interpose;
 
 WEIR_EXPORT int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
   if (checks_locks()) check_unlock(mutex, WEIR_CALLER);
-  if (uses_real(condition, mutex)) return weir::happens::by_library([&] { return real().pthread_cond_wait(condition, mutex); });
+  if (uses_real(condition, mutex)) return by_library([&] { return real().pthread_cond_wait(condition, mutex); }, kCancellable);
   return wait({condition, mutex, Until{}});
 }
 
 WEIR_EXPORT int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex, const timespec* time) {
   if (checks_locks()) check_unlock(mutex, WEIR_CALLER);
-  if (uses_real(condition, mutex)) return weir::happens::by_library([&] { return real().pthread_cond_timedwait(condition, mutex, time); });
+  if (uses_real(condition, mutex)) return by_library([&] { return real().pthread_cond_timedwait(condition, mutex, time); }, kCancellable);
   if (!is_valid(*time)) return EINVAL;
   return wait({condition, mutex, Until{time, flags_of(condition) & kMonotonic ? CLOCK_MONOTONIC : CLOCK_REALTIME}});
 }
 
 WEIR_EXPORT int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock, const timespec* time) {
   if (checks_locks()) check_unlock(mutex, WEIR_CALLER);
-  if (uses_real(condition, mutex)) return weir::happens::by_library([&] { return real().pthread_cond_clockwait(condition, mutex, clock, time); });
+  if (uses_real(condition, mutex)) return by_library([&] { return real().pthread_cond_clockwait(condition, mutex, clock, time); }, kCancellable);
   if (!is_valid(*time) || !is_supported(clock)) return EINVAL;
   return wait({condition, mutex, Until{time, clock}});
 }
@@ -250,7 +252,7 @@ WEIR_EXPORT int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_
 WEIR_EXPORT int pthread_cond_signal(pthread_cond_t* condition) noexcept {
   if (is_event(condition) && wakes_nobody(condition)) return 0;
   if (!is_event(condition) || wakes_others(condition, 1)) {
-    return weir::happens::by_library([&] { return real().pthread_cond_signal(condition); });
+    return by_library([&] { return real().pthread_cond_signal(condition); });
   }
   return 0;
 }
@@ -258,7 +260,7 @@ WEIR_EXPORT int pthread_cond_signal(pthread_cond_t* condition) noexcept {
 WEIR_EXPORT int pthread_cond_broadcast(pthread_cond_t* condition) noexcept {
   if (is_event(condition) && wakes_nobody(condition)) return 0;
   if (!is_event(condition) || wakes_others(condition, ~0u)) {
-    return weir::happens::by_library([&] { return real().pthread_cond_broadcast(condition); });
+    return by_library([&] { return real().pthread_cond_broadcast(condition); });
   }
   return 0;
 }

@@ -13,20 +13,11 @@
 #include "interpose/caller.h"
 #include "interpose/event_call.h"
 #include "interpose/real.h"
+#include "sys/libc.h"
 
 namespace weir::interpose {
 
 namespace {
-
-long begin_event(long kind, long, long) {
-  begin_turn(static_cast<EventKind>(kind));
-  return 0;
-}
-
-long end_event(long, long, long) {
-  end_turn();
-  return 0;
-}
 
 long begin_end(long, long, long) {
   begin_turn(EventKind::kExit);
@@ -80,12 +71,12 @@ int create(const void* function, void* argument, Function make) {
   return result;
 }
 
-// glibc's thread record: its tid, set before the thread can be named.
-constexpr uint64_t kTidOffset = 720;
+// In glibc's thread record: its tid, set before the thread can be named.
+uint64_t id_of(pthread_t thread) { return static_cast<uint64_t>(thread) + libc::layout().thread_id; }
 
 // The turn that it is called in goes on until the thread has ended, or this one is cancelled.
 long wait_for_end(long thread, long, long) {
-  const auto key = static_cast<uint64_t>(thread) + kTidOffset;
+  const auto key = id_of(static_cast<pthread_t>(thread));
   Task& task = self();
   task.cancel_wait = 1;
   if (*object_at<int>(static_cast<long>(key)) && !task.cancel_asked) block(key, ~0u, 0, "end of a thread");
@@ -98,22 +89,22 @@ int join_in_turns(pthread_t thread, void** result) {
   constexpr timespec kPast{0, 0};
   for (bool is_checked = false;; is_checked = true) {
     weir_upcall(begin_event, static_cast<long>(EventKind::kOther), 0, 0);
-    int error = is_checked ? EBUSY : pthread_timedjoin_np(thread, result, &kPast);  // EINVAL, EDEADLK
-    if (error == EBUSY || error == ETIMEDOUT) error = pthread_tryjoin_np(thread, result);
+    int error = is_checked ? EBUSY : real().pthread_timedjoin_np(thread, result, &kPast);  // EINVAL, EDEADLK
+    if (error == EBUSY || error == ETIMEDOUT) error = real().pthread_tryjoin_np(thread, result);
     if (error == EBUSY && !self().cancel_asked) weir_upcall(wait_for_end, static_cast<long>(thread), 0, 0);
     weir_upcall(end_event, 0, 0, 0);
     if (error != EBUSY) return error;
-    if (self().cancel_asked) pthread_testcancel();
+    if (self().cancel_asked) real().pthread_testcancel();
   }
 }
 
 // What the thread has done is ordered before what follows, where it has ended.
 int joined(pthread_t thread, int error) {
   if (error == 0 && happens::g_replayed) {
-    happens::tell<happens::Tell::kJoined>(static_cast<uint64_t>(thread), kTidOffset);
+    happens::tell<happens::Tell::kJoined>(static_cast<uint64_t>(thread), libc::layout().thread_id);
   } else if (error == 0 && happens::g_checked) {
     const SignalsWait signals(true);
-    happens::acquire(static_cast<uint64_t>(thread) + kTidOffset);
+    happens::acquire(id_of(thread));
   }
   return error;
 }
@@ -122,7 +113,7 @@ int joined(pthread_t thread, int error) {
 bool detaches_in_one_turn() { return is_event() && runtime::orders_atomics(); }
 
 long cancel_event(long thread, long, long) {
-  const int tid = *object_at<int>(static_cast<long>(static_cast<uint64_t>(thread) + kTidOffset));
+  const int tid = *object_at<int>(static_cast<long>(id_of(static_cast<pthread_t>(thread))));
   Shared& s = shared();
   begin_turn(EventKind::kOther);
   for (TaskId i = 0; i < s.high_task; i++) {

@@ -23,7 +23,9 @@
 #include "event/ownership.h"
 #include "page/store.h"
 #include "runtime/state.h"
+#include "interpose/real.h"
 #include "sys/futex.h"
+#include "sys/libc.h"
 #include "task/shared.h"
 
 namespace weir::interpose {
@@ -54,9 +56,6 @@ inline uint64_t remaining(const Until& until) {
   const int64_t left = wanted - static_cast<int64_t>(input::value(input::What::kTime, [&] { return sys::monotonic_ns(until.clock); }));
   return left > 0 ? static_cast<uint64_t>(left) : 1;
 }
-
-// glibc's signal for pthread_cancel.
-inline constexpr int kCancelSignal = 32;
 
 inline bool is_pending(int signal) {
   const Task& task = self();
@@ -186,6 +185,32 @@ class SignalsWait {
  private:
   const bool on_;
 };
+
+inline long begin_event(long kind, long, long) {
+  begin_turn(static_cast<EventKind>(kind));
+  return 0;
+}
+
+inline long end_event(long, long, long) {
+  end_turn();
+  return 0;
+}
+
+inline constexpr bool kCancellable = true;
+
+// What the C library itself does to an object, which is none of ours. Order only: in one turn, waits excepted, since the library's
+// code reads words plainly, too, and nothing but turns would order that. `cancellable`: it may end by cancellation.
+template <typename Function>
+auto by_library(Function function, bool cancellable = false) {
+  if (!is_event() || !runtime::is_order_only() || self().turn_depth) return happens::by_library(function);
+  CleanupBuffer cleanup;
+  weir_upcall(begin_event, static_cast<long>(EventKind::kOther), 0, 0);
+  if (cancellable) real().cleanup_push(&cleanup, [](void*) { weir_upcall(end_event, 0, 0, 0); }, nullptr);
+  const auto result = happens::by_library(function);
+  if (cancellable) real().cleanup_pop(&cleanup, 0);
+  weir_upcall(end_event, 0, 0, 0);
+  return result;
+}
 
 // An operation that may be made in the order of its object, without a turn (event/object.h): answers as the event does, or kTakesTurn.
 using InOrder = long (*)(Task&, long object);

@@ -1,8 +1,9 @@
 // Functions that read floating-point numbers (interpose/library.h): their results are in vector registers, so this file may use those.
 
-#include <dlfcn.h>
 
 #include "interpose/library.h"
+
+#include "sys/libc.h"
 
 namespace weir::interpose::library {
 

@@ -4,11 +4,11 @@
 
 #include "interpose/library.h"
 
-#include <dlfcn.h>
 
 #include "interpose/event_call.h"
 #include "page/store.h"
 #include "runtime/state.h"
+#include "sys/libc.h"
 #include "task/shared.h"
 
 namespace weir::interpose::library {

@@ -313,12 +313,12 @@ bool take_apart(Task& task, const pthread_mutex_t* mutex) {
 }
 
 int lock_mutex(pthread_mutex_t* mutex) {
-  if (!is_event() || !is_ours(mutex)) return weir::happens::by_library([&] { return real().pthread_mutex_lock(mutex); });
+  if (!is_event() || !is_ours(mutex)) return by_library([&] { return real().pthread_mutex_lock(mutex); });
   return lock_until(mutex, Until{});
 }
 
 int try_mutex(pthread_mutex_t* mutex) {
-  if (!is_event() || !is_ours(mutex)) return weir::happens::by_library([&] { return real().pthread_mutex_trylock(mutex); });
+  if (!is_event() || !is_ours(mutex)) return by_library([&] { return real().pthread_mutex_trylock(mutex); });
   int result = -1;
   bool tried;
   {
@@ -337,7 +337,7 @@ int try_mutex(pthread_mutex_t* mutex) {
 }
 
 int lock_mutex_until(pthread_mutex_t* mutex, clockid_t clock, const timespec* time) {
-  if (!is_event() || !is_ours(mutex)) return weir::happens::by_library([&] { return real().pthread_mutex_clocklock(mutex, clock, time); });
+  if (!is_event() || !is_ours(mutex)) return by_library([&] { return real().pthread_mutex_clocklock(mutex, clock, time); });
   if (!is_supported(clock)) return EINVAL;
   return lock_until(mutex, Until{time, clock});
 }
@@ -350,7 +350,7 @@ bool may_release_later(Task& task, const Mutex& mutex) {
 }
 
 int unlock_mutex(pthread_mutex_t* mutex) {
-  if (!is_event() || !is_ours(mutex)) return weir::happens::by_library([&] { return real().pthread_mutex_unlock(mutex); });
+  if (!is_event() || !is_ours(mutex)) return by_library([&] { return real().pthread_mutex_unlock(mutex); });
   bool tried;
   {
     AloneSection section(mutex);
@@ -386,7 +386,7 @@ WEIR_EXPORT int pthread_mutex_unlock(pthread_mutex_t* mutex) noexcept {
 }
 
 WEIR_EXPORT int pthread_mutex_timedlock(pthread_mutex_t* mutex, const timespec* time) noexcept {
-  if (!is_event() || !is_ours(mutex)) return weir::happens::by_library([&] { return real().pthread_mutex_timedlock(mutex, time); });
+  if (!is_event() || !is_ours(mutex)) return by_library([&] { return real().pthread_mutex_timedlock(mutex, time); });
   return lock_mutex_until(mutex, CLOCK_REALTIME, time);
 }
 

@@ -4,7 +4,6 @@
 //
 // A program without the C++ library calls none of these; where it loads one later, for itself alone, malloc answers.
 
-#include <dlfcn.h>
 #include <link.h>
 #include <initializer_list>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 #include "event/declared.h"
 #include "interpose/caller.h"
 #include "interpose/event_call.h"
+#include "sys/libc.h"
 #include "sys/report.h"
 
 namespace weir {

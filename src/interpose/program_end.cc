@@ -1,9 +1,9 @@
 // Where a program begins to end: exit(), and the return from main, of which libc's own exit does not tell anybody.
 // From then on the ending task waits for a task that makes no event only for a while (order/rounds.cc).
 
-#include <dlfcn.h>
 
 #include "runtime/state.h"
+#include "sys/libc.h"
 #include "task/task.h"
 
 namespace {

@@ -18,9 +18,18 @@ namespace weir::interpose {
   X(pthread_rwlock_timedwrlock) X(pthread_rwlock_clockwrlock) X(pthread_rwlock_unlock)                          \
   X(pthread_spin_lock) X(pthread_spin_trylock) X(pthread_spin_unlock)                                           \
   X(sem_wait) X(sem_trywait) X(sem_timedwait) X(sem_clockwait) X(sem_post) X(sem_getvalue)                      \
-  X(pthread_create) X(pthread_join) X(pthread_detach) X(pthread_cancel) X(pthread_once) X(thrd_create)       \
+  X(pthread_create) X(pthread_join) X(pthread_detach) X(pthread_cancel) X(pthread_testcancel)        \
+  X(pthread_timedjoin_np) X(pthread_tryjoin_np) X(pthread_once) X(thrd_create)       \
   X(thrd_join) X(thrd_detach) X(clock_gettime)                                                                  \
   X(malloc_usable_size) X(malloc_trim) X(mallopt) X(malloc_stats) X(malloc_info) X(mallinfo2) X(mallinfo)
+
+// As old programs call pthread_cleanup_push(): a list that both cancellation and the end of a thread walk, without unwinding.
+struct CleanupBuffer {
+  void (*routine)(void*);
+  void* argument;
+  int type;
+  CleanupBuffer* previous;
+};
 
 // Conditions exist in two versions; these are of the one that pthread_cond_t as today's headers have it belongs to.
 #define WEIR_REAL_CONDITION_FUNCTIONS(X)                                                                        \
@@ -33,6 +42,8 @@ struct Real {
   WEIR_REAL_FUNCTIONS(WEIR_MEMBER)
   WEIR_REAL_CONDITION_FUNCTIONS(WEIR_MEMBER)
   WEIR_MEMBER(pthread_cond_clockwait)
+  void (*cleanup_push)(CleanupBuffer*, void (*)(void*), void*);
+  void (*cleanup_pop)(CleanupBuffer*, int);
 #undef WEIR_MEMBER
 };
 #pragma GCC diagnostic pop

@@ -221,52 +221,52 @@ bool is_event(const pthread_rwlock_t* lock) { return interpose::is_event() && is
 using namespace weir::interpose;
 
 WEIR_EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t* lock) noexcept {
-  if (!is_event(lock)) return weir::happens::by_library([&] { return real().pthread_rwlock_rdlock(lock); });
+  if (!is_event(lock)) return by_library([&] { return real().pthread_rwlock_rdlock(lock); });
   return lock_until(lock, Until{}, kRead);
 }
 
 WEIR_EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t* lock) noexcept {
-  if (!is_event(lock)) return weir::happens::by_library([&] { return real().pthread_rwlock_wrlock(lock); });
+  if (!is_event(lock)) return by_library([&] { return real().pthread_rwlock_wrlock(lock); });
   return lock_until(lock, Until{}, kWrite);
 }
 
 WEIR_EXPORT int pthread_rwlock_tryrdlock(pthread_rwlock_t* lock) noexcept {
-  if (!is_event(lock)) return weir::happens::by_library([&] { return real().pthread_rwlock_tryrdlock(lock); });
+  if (!is_event(lock)) return by_library([&] { return real().pthread_rwlock_tryrdlock(lock); });
   return lock_until(lock, Until{}, kTryRead);
 }
 
 WEIR_EXPORT int pthread_rwlock_trywrlock(pthread_rwlock_t* lock) noexcept {
-  if (!is_event(lock)) return weir::happens::by_library([&] { return real().pthread_rwlock_trywrlock(lock); });
+  if (!is_event(lock)) return by_library([&] { return real().pthread_rwlock_trywrlock(lock); });
   return lock_until(lock, Until{}, kTryWrite | kWrite);
 }
 
 WEIR_EXPORT int pthread_rwlock_timedrdlock(pthread_rwlock_t* lock, const timespec* time) noexcept {
-  if (!is_event(lock)) return weir::happens::by_library([&] { return real().pthread_rwlock_timedrdlock(lock, time); });
+  if (!is_event(lock)) return by_library([&] { return real().pthread_rwlock_timedrdlock(lock, time); });
   if (!is_valid(*time)) return EINVAL;
   return lock_until(lock, Until{time, CLOCK_REALTIME}, kRead);
 }
 
 WEIR_EXPORT int pthread_rwlock_timedwrlock(pthread_rwlock_t* lock, const timespec* time) noexcept {
-  if (!is_event(lock)) return weir::happens::by_library([&] { return real().pthread_rwlock_timedwrlock(lock, time); });
+  if (!is_event(lock)) return by_library([&] { return real().pthread_rwlock_timedwrlock(lock, time); });
   if (!is_valid(*time)) return EINVAL;
   return lock_until(lock, Until{time, CLOCK_REALTIME}, kWrite);
 }
 
 WEIR_EXPORT int pthread_rwlock_clockrdlock(pthread_rwlock_t* lock, clockid_t clock, const timespec* time) noexcept {
-  if (!is_event(lock)) return weir::happens::by_library([&] { return real().pthread_rwlock_clockrdlock(lock, clock, time); });
+  if (!is_event(lock)) return by_library([&] { return real().pthread_rwlock_clockrdlock(lock, clock, time); });
   if (!is_supported(clock) || !is_valid(*time)) return EINVAL;
   return lock_until(lock, Until{time, clock}, kRead);
 }
 
 WEIR_EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t* lock, clockid_t clock, const timespec* time) noexcept {
-  if (!is_event(lock)) return weir::happens::by_library([&] { return real().pthread_rwlock_clockwrlock(lock, clock, time); });
+  if (!is_event(lock)) return by_library([&] { return real().pthread_rwlock_clockwrlock(lock, clock, time); });
   if (!is_supported(clock) || !is_valid(*time)) return EINVAL;
   return lock_until(lock, Until{time, clock}, kWrite);
 }
 
 WEIR_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t* lock) noexcept {
   if (checks_locks()) check_unlock(lock, WEIR_CALLER);
-  if (!is_event(lock)) return weir::happens::by_library([&] { return real().pthread_rwlock_unlock(lock); });
+  if (!is_event(lock)) return by_library([&] { return real().pthread_rwlock_unlock(lock); });
   bool tried;
   if (makes_in_order(unlock_in_order, lock, tried)) return 0;
   return static_cast<int>(weir::weir_upcall(unlock_event, reinterpret_cast<long>(lock), tried, 0));

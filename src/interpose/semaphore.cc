@@ -127,7 +127,7 @@ int answer(long error) {
 }
 
 int wait(sem_t* semaphore, const Until& until, bool only_try) {
-  if (!only_try) pthread_testcancel();
+  if (!only_try) real().pthread_testcancel();
   bool tried;
   {
     AloneSection section;
@@ -144,7 +144,7 @@ int wait(sem_t* semaphore, const Until& until, bool only_try) {
   for (long how = (only_try ? kOnlyTry : 0) | (tried ? kTried : 0);; how = (how | kIgnoresCancel) & ~kTried) {
     long result = weir_upcall(wait_event, reinterpret_cast<long>(semaphore), reinterpret_cast<long>(&until), how);
     if (result != kAgain && result != EINTR) return answer(result);
-    pthread_testcancel();
+    real().pthread_testcancel();
     if (result == EINTR) return answer(result);
   }
 }
@@ -156,36 +156,36 @@ int wait(sem_t* semaphore, const Until& until, bool only_try) {
 using namespace weir::interpose;
 
 WEIR_EXPORT int sem_wait(sem_t* semaphore) {
-  if (!is_event() || !is_ours(semaphore)) return weir::happens::by_library([&] { return real().sem_wait(semaphore); });
+  if (!is_event() || !is_ours(semaphore)) return by_library([&] { return real().sem_wait(semaphore); }, kCancellable);
   return wait(semaphore, Until{}, false);
 }
 
 WEIR_EXPORT int sem_trywait(sem_t* semaphore) noexcept {
-  if (!is_event() || !is_ours(semaphore)) return weir::happens::by_library([&] { return real().sem_trywait(semaphore); });
+  if (!is_event() || !is_ours(semaphore)) return by_library([&] { return real().sem_trywait(semaphore); });
   return wait(semaphore, Until{}, true);
 }
 
 WEIR_EXPORT int sem_timedwait(sem_t* semaphore, const timespec* time) {
-  if (!is_event() || !is_ours(semaphore)) return weir::happens::by_library([&] { return real().sem_timedwait(semaphore, time); });
+  if (!is_event() || !is_ours(semaphore)) return by_library([&] { return real().sem_timedwait(semaphore, time); }, kCancellable);
   if (!is_valid(*time)) return answer(EINVAL);
   return wait(semaphore, Until{time, CLOCK_REALTIME}, false);
 }
 
 WEIR_EXPORT int sem_clockwait(sem_t* semaphore, clockid_t clock, const timespec* time) {
-  if (!is_event() || !is_ours(semaphore)) return weir::happens::by_library([&] { return real().sem_clockwait(semaphore, clock, time); });
+  if (!is_event() || !is_ours(semaphore)) return by_library([&] { return real().sem_clockwait(semaphore, clock, time); }, kCancellable);
   if (!is_supported(clock) || !is_valid(*time)) return answer(EINVAL);
   return wait(semaphore, Until{time, clock}, false);
 }
 
 WEIR_EXPORT int sem_post(sem_t* semaphore) noexcept {
-  if (!is_event() || !is_ours(semaphore)) return weir::happens::by_library([&] { return real().sem_post(semaphore); });
+  if (!is_event() || !is_ours(semaphore)) return by_library([&] { return real().sem_post(semaphore); });
   bool tried;
   if (makes_in_order(post_in_order, semaphore, tried)) return 0;
   return answer(weir::weir_upcall(post_event, reinterpret_cast<long>(semaphore), tried, 0));
 }
 
 WEIR_EXPORT int sem_getvalue(sem_t* semaphore, int* value) noexcept {
-  if (!is_event() || !is_ours(semaphore)) return weir::happens::by_library([&] { return real().sem_getvalue(semaphore, value); });
+  if (!is_event() || !is_ours(semaphore)) return by_library([&] { return real().sem_getvalue(semaphore, value); });
   *value = static_cast<int>(weir::weir_upcall(value_event, reinterpret_cast<long>(semaphore), 0, 0));
   return 0;
 }

@@ -91,7 +91,7 @@ void copy_touched(uint64_t start, uint64_t size, uint64_t offset) {
   for (uint64_t at = 0; at < size;) {
     uint64_t pages = (size - at) / kPageSize;
     if (pages > sizeof present) pages = sizeof present;
-    long pagemap = sys::raw(SYS_open, reinterpret_cast<long>("/proc/self/pagemap"), O_RDONLY | O_CLOEXEC);
+    long pagemap = sys::open_own("/proc/self/pagemap");
     if (sys::failed(pagemap)) {
       copy_into_store(start, size, offset);
       return;

@@ -11,14 +11,15 @@ namespace weir {
 
 namespace {
 
+// libc has looked these up before anything of Weir's runs: the entries stay where they are, and what stands there asks the kernel.
 struct Function {
   const char* name;
-  int number;  // -1: answers that there is no such thing
+  int number;
 };
 
 constexpr Function kFunctions[] = {
     {"__vdso_clock_gettime", SYS_clock_gettime}, {"__vdso_gettimeofday", SYS_gettimeofday}, {"__vdso_time", SYS_time},
-    {"__vdso_getcpu", SYS_getcpu},               {"__vdso_clock_getres", SYS_clock_getres}, {"__vdso_getrandom", -1},
+    {"__vdso_getcpu", SYS_getcpu},               {"__vdso_clock_getres", SYS_clock_getres}, {"__vdso_getrandom", SYS_getrandom},
 };
 
 const Function* find(const char* name) {
@@ -35,23 +36,31 @@ void write_call(uint8_t* at, int number) {
   copy_bytes(at, code, sizeof code);
 }
 
-// mov $-ENOSYS,%rax; ret
-void write_refusal(uint8_t* at) {
-  const uint8_t code[8] = {0x48, 0xc7, 0xc0, 0xda, 0xff, 0xff, 0xff, 0xc3};
-  copy_bytes(at, code, sizeof code);
+// getrandom(buffer, size, flags, state, size of state): the state is not used, and so not kept across forks or between tasks.
+// Asked for what a state is to be like (its size is ~0), it answers that there is no such thing: who asks later calls the kernel.
+// cmp $-1,%r8; je 1f; <write_call>; 1: mov $-ENOSYS,%rax; ret
+void write_random(uint8_t* at) {
+  const uint8_t ask[6] = {0x49, 0x83, 0xf8, 0xff, 0x74, 16};
+  const uint8_t refuse[8] = {0x48, 0xc7, 0xc0, 0xda, 0xff, 0xff, 0xff, 0xc3};
+  copy_bytes(at, ask, sizeof ask);
+  write_call(at + sizeof ask, SYS_getrandom);
+  copy_bytes(at + sizeof ask + 16, refuse, sizeof refuse);
 }
+
+constexpr uint64_t kRandomSize = 30;  // of what write_random writes
 
 bool g_done = false;
 
 }  // namespace
 
-void ask_kernel_instead(Range image) {
-  if (g_done) return;
+bool ask_kernel_instead(Range image, bool only_random) {
+  if (g_done) return true;
   g_done = true;
   const auto* header = reinterpret_cast<const Elf64_Ehdr*>(image.start);
-  if (header->e_shoff + header->e_shnum * sizeof(Elf64_Shdr) > image.size()) return;
+  if (header->e_shoff + header->e_shnum * sizeof(Elf64_Shdr) > image.size()) return false;
   const auto* sections = reinterpret_cast<const Elf64_Shdr*>(image.start + header->e_shoff);
-  if (sys::protect(image.start, image.size(), 7) != 0) return;  // read, write, execute
+  if (sys::protect(image.start, image.size(), 7) != 0) return false;  // read, write, execute
+  Range random{};
   for (unsigned i = 0; i < header->e_shnum; i++) {
     if (sections[i].sh_type != SHT_DYNSYM) continue;
     const auto* symbols = reinterpret_cast<const Elf64_Sym*>(image.start + sections[i].sh_offset);
@@ -59,16 +68,17 @@ void ask_kernel_instead(Range image) {
     for (uint64_t k = 0; k < sections[i].sh_size / sizeof(Elf64_Sym); k++) {
       const Function* function = symbols[k].st_value ? find(names + symbols[k].st_name) : nullptr;
       if (!function) continue;
-      auto* at = reinterpret_cast<uint8_t*>(image.start + symbols[k].st_value);
-      if (function->number < 0) {
-        write_refusal(at);
-      } else {
-        write_call(at, function->number);
+      const uint64_t at = image.start + symbols[k].st_value;
+      if (function->number != SYS_getrandom) {
+        if (!only_random) write_call(reinterpret_cast<uint8_t*>(at), function->number);
+        continue;
       }
+      write_random(reinterpret_cast<uint8_t*>(at));
+      random = Range{at, at + kRandomSize};
     }
   }
   sys::protect(image.start, image.size(), 5);
-  (void)!patch_text(image, Range{}, kPatchSyscall, nullptr);
+  return patch_text(only_random ? random : image, Range{}, kPatchSyscall, nullptr) == 0;
 }
 
 }  // namespace weir

@@ -20,6 +20,7 @@
 #include "runtime/state.h"
 #include "runtime/stop.h"
 #include "runtime/text.h"
+#include "sys/libc.h"
 #include "sys/report.h"
 #include "syscall/syscall.h"
 #include "trace/findings.h"
@@ -38,14 +39,13 @@ namespace {
 // not been published:
 // - the mark that the thread uses the list of libraries (set and reset around each lookup of a function; dlclose waits for
 //   it where it sees it): another task can see it only if it was published since it was set;
-// - setxid_futex (glibc 2.34 to 2.36), once when the thread starts: a task that waits for that has left kAwaitedStart
-//   there, and is woken at the first publication (runtime/turn.cc).
+// - setxid_futex (glibc 2.34 and later), once when the thread starts, before its first event: a task that waits for that has left
+//   kAwaitedStart there, and is woken at the first publication (runtime/turn.cc).
 bool is_own_word(Task& task, const Site& site, uint64_t address) {
-  constexpr uint64_t kScopeFlag = 0x1c, kSetxid = 0x61c;
   if (site.atomic.kind != AtomicKind::kXchg || site.atomic.size != 4) return false;
   const uint64_t offset = address - sys::fs_base();
-  if (offset == kScopeFlag) return *reinterpret_cast<int32_t*>(page::alias_of(address)) == 0;
-  if (offset != kSetxid || task.counters.events) return false;
+  if (offset == libc::kScopeFlag) return *reinterpret_cast<int32_t*>(page::alias_of(address)) == 0;
+  if (offset >= libc::layout().thread_size || task.start_word || task.counters.events) return false;
   task.start_word = address;
   return true;
 }
@@ -53,8 +53,7 @@ bool is_own_word(Task& task, const Site& site, uint64_t address) {
 // libc's own locks may be owned; event/ownership.cc says why no other locked word may, nor the flags in the thread's own
 // descriptor.
 bool is_lock_of_libc(const Site& site, uint64_t address) {
-  constexpr uint64_t kDescriptor = 4096;  // struct pthread has about 2,300 bytes
-  return runtime::libc_text().contains(site.address) && site.atomic.size == 4 && address - sys::fs_base() >= kDescriptor;
+  return runtime::libc_text().contains(site.address) && site.atomic.size == 4 && address - sys::fs_base() >= libc::layout().thread_size;
 }
 
 // Who tries a lock does something else when it fails.

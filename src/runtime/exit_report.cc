@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/options.h"
+#include "effect/effects.h"
 #include "event/input.h"
 #include "order/rounds.h"
 #include "page/store.h"
@@ -120,6 +121,20 @@ TaskCounters print_part(const Part& part) {
   return total;
 }
 
+// System calls that the program was told this kernel does not have.
+void print_left_out() {
+  Line line;
+  bool any = false;
+  for (unsigned number = 0; number < 8 * sizeof shared().left_out_calls; number++) {
+    if (!(shared().left_out_calls[number / 64] >> number % 64 & 1)) continue;
+    line.text(any ? ", " : "answered as by a kernel without them: ", 0);
+    if (const char* name = effects::name_of(number)) line.text(name, 0);
+    else line.number(number, 0);
+    any = true;
+  }
+  if (any) line.print();
+}
+
 void print_table() {
   TaskCounters total{};
   for (const Part& part : kParts) total = print_part(part);
@@ -149,6 +164,7 @@ void print_table() {
   line.print();
   report("rounds %u, tasks made %u (%u from the pool), processes made %u, looks for copies saved %u, going multi took %u ms",
          made.rounds, made.threads_made, made.from_pool, made.processes_made, total.scans_saved, shared().conversions_us / 1000);
+  print_left_out();
 }
 
 }  // namespace

@@ -26,6 +26,7 @@
 #include "sys/futex.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
+#include "syscall/syscall.h"
 #include "task/fork.h"
 #include "task/shared.h"
 #include "trap/program_memory.h"
@@ -203,7 +204,10 @@ long answer(const effects::Request& request, Ask ask) {
   }
   const owned::SleepScope sleeps(task);
   const effects::Replay replay = is_plain_futex(request) ? effects::Replay::kAnswer : effects::replay_of(request);
-  if (replay == effects::Replay::kRefuse) refuse(request);
+  if (replay == effects::Replay::kRefuse) {  // the same answer in every replay: nothing is kept
+    if (const long error = effects::error_without(request)) return syscalls::note_left_out(request.number), error;
+    refuse(request);
+  }
   if (request.number == SYS_mmap) return map_file(task, request);
   if (recording()) {
     effects::Before before;

@@ -21,6 +21,7 @@
 #include "order/rounds.h"
 #include "page/heap.h"
 #include "page/store.h"
+#include "patch/cancel_site.h"
 #include "patch/patch.h"
 #include "runtime/checking.h"
 #include "runtime/exit_report.h"
@@ -30,6 +31,7 @@
 #include "runtime/stop.h"
 #include "runtime/text.h"
 #include "sys/futex.h"
+#include "sys/libc.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/syscall.h"
@@ -74,16 +76,6 @@ void open_log() {
     die(125);
   }
   set_report_descriptor(page::hide_descriptor(static_cast<int>(file)));
-}
-
-// The kernel writes to the registered area whenever the thread is moved; the page it lies on may be protected or private.
-void unregister_rseq() {
-  struct { uint32_t* size; int64_t* offset; } known{rseq_size(), rseq_offset()};
-  if (!known.size || !*known.size) return;
-  uint64_t area = sys::fs_base() + static_cast<uint64_t>(*known.offset);
-  if (sys::raw(SYS_rseq, static_cast<long>(area), 32, 1 /* RSEQ_FLAG_UNREGISTER */, 0x53053053) == 0) {
-    *reinterpret_cast<int32_t*>(area + 4) = -2;  // "registration failed": what sched_getcpu looks at
-  }
 }
 
 // Memory of the runtime and of the arena. From the first allocation, before any constructor.
@@ -211,6 +203,7 @@ __attribute__((constructor)) void start(int argc, char** argv, char**) {
   checking::attach();
   if (runtime::g_keys && !view::guarded::keys::take_keys()) die(125);
   runtime::open_log();
+  if (!libc::learn()) die(125);
   runtime::start_counts();
   shared().arguments = reinterpret_cast<uint64_t>(argv[0]);
   shared().stack_begin = reinterpret_cast<uint64_t>(argv) - sizeof(uint64_t);
@@ -218,10 +211,11 @@ __attribute__((constructor)) void start(int argc, char** argv, char**) {
   task_at(0).state = TaskState::kRunning;
   shared().high_task = 1;
   shared().live = 1;
-  runtime::unregister_rseq();
+  if (!libc::unregister_rseq()) die(125);
   syscalls::choose_handled(false);
   // On the runtime's stack: what is left there depends on whether plans were kept, and the program's stack is its memory.
   weir_upcall([](long, long, long) -> long { return runtime::patch_all(runtime::first_patch_kinds()), 0; }, 0, 0, 0);
+  if (!find_cancel_site(runtime::libc_text())) libc::refuse("cancellation of threads"), die(125);
   trap::take_over();
   weir_upcall([](long count, long vector, long) -> long { return recording::begin_image(static_cast<int>(count), reinterpret_cast<char**>(vector)), 0; }, argc, reinterpret_cast<long>(argv), 0);
   page::dump_used();

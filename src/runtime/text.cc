@@ -1,6 +1,5 @@
 #include "runtime/text.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <sys/resource.h>
 
@@ -18,9 +17,6 @@
 #include "view/view.h"
 
 extern "C" {
-// Weak: libc before 2.35 and other libcs have neither.
-extern const unsigned int __rseq_size __attribute__((weak));
-extern const ptrdiff_t __rseq_offset __attribute__((weak));
 // Nobody but libc has this one.
 void* __libc_malloc(size_t);
 }
@@ -33,9 +29,7 @@ Range g_libc;
 
 }  // namespace
 
-uint32_t* rseq_size() { return const_cast<uint32_t*>(&__rseq_size); }
 Range libc_text() { return g_libc; }
-int64_t* rseq_offset() { return reinterpret_cast<int64_t*>(const_cast<ptrdiff_t*>(&__rseq_offset)); }
 
 void patch_all(PatchKinds kinds) {
   const view::PeekScope peeks(self());  // where a plan of patches is kept, less is looked at
@@ -58,7 +52,10 @@ void patch_all(PatchKinds kinds) {
   Range object{};
   const char* name = "";
   for (char* cursor = maps; (cursor = sys::next_map_line(cursor, &line));) {
-    if (input::is_on() && equal_strings(line.name, "[vdso]")) ask_kernel_instead(line.range);
+    if (equal_strings(line.name, "[vdso]") && !ask_kernel_instead(line.range, !input::is_on()) && input::is_on()) {
+      report("cannot change the kernel's vDSO: what it tells the program about time would not be recorded");
+      die(125);
+    }
     if (line.executable && equal_strings(line.name, "[stack]")) shared().has_made_code = 1;
     if (line.name[0] != '/') continue;
     const bool is_data = line.readable && line.range.start == object.limit && starts_with(line.name, "/memfd:weir-store");

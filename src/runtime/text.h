@@ -1,4 +1,4 @@
-// The executable segments of this process, and what glibc keeps of threads that the runtime must know.
+// The executable segments of this process.
 #pragma once
 
 #include <stdint.h>
@@ -17,9 +17,5 @@ void patch_new_text(Range text);
 
 // libc's own executable segment.
 Range libc_text();
-
-// glibc's description of the rseq area (GLIBC_2.35): null where the program's libc has none.
-uint32_t* rseq_size();
-int64_t* rseq_offset();
 
 }  // namespace weir::runtime

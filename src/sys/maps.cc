@@ -1,9 +1,6 @@
 #include "sys/maps.h"
 
 #include <errno.h>
-#include <fcntl.h>
-
-#include "sys/syscall_x86_64.h"
 
 namespace weir::sys {
 
@@ -29,7 +26,7 @@ uint64_t parse_hex(char*& at) {
 }  // namespace
 
 long read_maps(char** text) {
-  long file = raw(SYS_open, reinterpret_cast<long>("/proc/self/maps"), O_RDONLY | O_CLOEXEC);
+  long file = open_own("/proc/self/maps");
   if (failed(file)) return file;
   long length = 0;
   for (;;) {

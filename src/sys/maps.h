@@ -1,9 +1,13 @@
 // The lines of /proc/self/maps, without libc and without touching memory of the program.
 #pragma once
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdint.h>
+#include <sys/prctl.h>
 
 #include "base/types.h"
+#include "sys/syscall_x86_64.h"
 
 namespace weir::sys {
 
@@ -14,6 +18,21 @@ struct MapLine {
   bool readable, writable, executable, shared;
   const char* name;  // NUL-terminated, "" for anonymous memory
 };
+
+// `open` opens a file of /proc/self. The kernel gives those of a process that has changed its user to root, and then the process
+// cannot open them; here it can. A descriptor, or -errno.
+template <typename Open>
+long open_own(Open open) {
+  const long file = open();
+  if (file != -EACCES || raw(SYS_prctl, PR_GET_DUMPABLE) == 1) return file;
+  raw(SYS_prctl, PR_SET_DUMPABLE, 1);  // the kernel decides when they are opened
+  const long again = open();
+  raw(SYS_prctl, PR_SET_DUMPABLE, 0);
+  return again;
+}
+inline long open_own(const char* path) {
+  return open_own([path] { return raw(SYS_open, reinterpret_cast<long>(path), O_RDONLY | O_CLOEXEC); });
+}
 
 // Reads the whole file; `text` (it is changed when parsed) stays until the next call in this process. Answers its length,
 // or -errno.

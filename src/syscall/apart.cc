@@ -209,6 +209,7 @@ long make_apart(Call& call, Way way) {
     case Way::kOrdered:
       if (call.number == SYS_sched_yield) return kInTurns;  // who yields in a loop waits for the others
       if (call.number == SYS_close && shared().text_pending) return kInTurns;
+      if (opens_fifo(call)) return kInTurns;
       return make_ordered(call);
     default: return kInTurns;
   }

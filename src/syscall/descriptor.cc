@@ -10,6 +10,7 @@
 #include <linux/close_range.h>
 #include <sys/ipc.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include "base/bytes.h"
@@ -198,6 +199,17 @@ long yield(const Call& call) {
 
 }  // namespace
 
+bool opens_fifo(const Call& call) {
+  if (call.number != SYS_open && call.number != SYS_openat) return false;
+  const bool is_at = call.number == SYS_openat;
+  const long folder = is_at ? call.a : AT_FDCWD, path = is_at ? call.b : call.a, flags = is_at ? call.c : call.b;
+  if ((flags & (O_NONBLOCK | O_PATH)) || (flags & O_ACCMODE) == O_RDWR) return false;
+  return input::happens(input::What::kFlags, [=] {
+    struct stat status;
+    return sys::raw(SYS_newfstatat, folder, path, reinterpret_cast<long>(&status), 0) == 0 && S_ISFIFO(status.st_mode);
+  });
+}
+
 long make_ordered(Call& call) {
   char path[512];
   switch (call.number) {
@@ -213,6 +225,7 @@ long make_ordered(Call& call) {
       break;
     default: break;
   }
+  if (opens_fifo(call)) return sleep_in_kernel(call, "the other end of a fifo");
   return call_beside_hidden(call);
 }
 

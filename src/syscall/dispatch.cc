@@ -7,13 +7,16 @@
 #include <linux/futex.h>
 #include <sys/syscall.h>
 
+#include "base/options.h"
 #include "event/event.h"
 #include "event/happens_before.h"
 #include "event/input.h"
 #include "event/owned_memory.h"
+#include "patch/cancel_site.h"
 #include "patch/patch.h"
 #include "runtime/checking.h"
 #include "runtime/state.h"
+#include "sys/libc.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/syscall.h"
@@ -34,6 +37,17 @@ void mark(Group group, uint8_t value) {
   }
 }
 
+// By these the kernel goes on working in the process's memory while its tasks run: in no order, and in one task's process only.
+bool is_left_out(long number) {
+  switch (number) {
+    case SYS_io_uring_setup: case SYS_io_uring_enter: case SYS_io_uring_register: return runtime::g_processes || options().order == Order::kToken;
+    case SYS_io_setup: case SYS_io_destroy: case SYS_io_getevents: case SYS_io_submit: case SYS_io_cancel: case SYS_io_pgetevents:
+    case SYS_userfaultfd:
+      return runtime::g_processes;
+    default: return false;
+  }
+}
+
 bool is_futex(long number) { return number == SYS_futex || number == SYS_futex_waitv; }
 
 }  // namespace
@@ -41,6 +55,7 @@ bool is_futex(long number) { return number == SYS_futex || number == SYS_futex_w
 void choose_handled(bool multi) {
   for (auto& entry : g_syscall_handled) entry = input::is_on();  // whatever the kernel answers is kept
   if (input::is_on()) return;
+  mark(is_left_out, 1);
   if (runtime::g_processes) mark(is_memory, 1);
   mark(is_process_alone, 1);
   mark(is_signal_call_alone, 1);
@@ -126,6 +141,24 @@ bool has_second_word(const Call& call) {
 
 }  // namespace
 
+void note_left_out(long number) {
+  constexpr unsigned long kNumbers = 8 * sizeof(Shared::left_out_calls);
+  const auto bit = static_cast<unsigned long>(number);
+  if (bit < kNumbers) __atomic_fetch_or(&shared().left_out_calls[bit / 64], uint64_t{1} << bit % 64, __ATOMIC_RELAXED);
+}
+
+namespace {
+
+bool is_cancelled() {
+  const Task& task = self();
+  for (uint32_t i = 0; i < task.pending; i++) {
+    if (task.pending_signals[i].signal == kCancelSignal) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 long make_simple(Call& call) {
   if (self().in_vfork) return call_beside_hidden(call);
   if (!g_tasks_active) return call_recorded(call);
@@ -160,6 +193,9 @@ void on_syscall(Frame& frame, const Site& site) {
     result = move_through_memory(call);
   } else if (self().in_vfork) {
     result = input::is_on() ? call_beside_hidden(call) : call_kernel(call);
+  } else if (!input::is_on() && is_left_out(call.number)) {
+    note_left_out(call.number);
+    result = -ENOSYS;
   } else if (is_process(call.number)) {
     result = on_process(call);
   } else if (is_memory(call.number)) {
@@ -187,6 +223,10 @@ void on_syscall(Frame& frame, const Site& site) {
     owned::end_call(task);
   }
   if (g_tasks_active) self().counters.syscalls++;
+  if (call.again && is_cancel_site(site) && input::value(input::What::kFlags, is_cancelled)) {
+    call.again = false;
+    result = -EINTR;
+  }
   if (call.again) {
     frame.rip = site.is_trap ? site.window : site.stub;
     frame.rax = static_cast<uint64_t>(call.number);

@@ -420,6 +420,9 @@ bool is_memory(long number) {
 }
 
 long on_memory(Call& call) {
+  constexpr long kDroppable = 8;  // MAP_DROPPABLE: private memory of which the kernel may forget pages, as glibc has for getrandom()
+  const bool is_droppable = call.number == SYS_mmap && (call.d & MAP_TYPE) == kDroppable && (call.d & MAP_ANONYMOUS);
+  if (runtime::g_processes && is_droppable) call.d = (call.d & ~long{MAP_TYPE}) | MAP_PRIVATE;
   const bool makes_code = (call.number == SYS_mprotect || call.number == SYS_mmap) && (call.c & PROT_EXEC) && !maps_library(call);
   if (makes_code) shared().has_made_code = 1;
   if (!runtime::g_processes) {

@@ -236,6 +236,7 @@ bool is_process_alone(long number) {
     case SYS_exit_group:
     case SYS_rseq:
     case SYS_signalfd4:
+    case SYS_landlock_restrict_self:
       return true;
     default:
       return false;
@@ -274,6 +275,7 @@ bool is_process(long number) {
     case SYS_setpriority:
     case SYS_getpriority:
     case SYS_prctl:
+    case SYS_landlock_restrict_self:
       return true;
     default:
       return false;
@@ -326,6 +328,9 @@ long on_process(Call& call) {
       if (g_tasks_active) end_turn();
       return result;
     }
+    case SYS_landlock_restrict_self:
+      if (!input::replaying()) allow_own_files(call.a);
+      return call_kernel(call);
     case SYS_rseq: return -ENOSYS;  // the kernel would write to the program's memory at any moment
     case SYS_prctl: note_changed(call, 0); return call_kernel(call);
     case SYS_setpriority: note_changed(call, call.a == PRIO_PROCESS ? static_cast<int>(call.b) : 0); [[fallthrough]];

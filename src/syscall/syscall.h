@@ -46,6 +46,12 @@ long call_beside_hidden(Call& call);
 bool is_poll(long number);
 long poll_alone(Call& call);  // of a program of one task that is recorded
 
+// The program is told that this kernel has no such call. Noted for --stat.
+void note_left_out(long number);
+
+// The program is about to restrict itself by the Landlock rules of descriptor `rules`: the runtime goes on reading /proc.
+void allow_own_files(long rules);
+
 // Makes a call that may sleep, outside the rounds. REQUIRES: the turn.
 long sleep_in_kernel(Call& call, const char* what);
 

@@ -26,6 +26,8 @@ inline constexpr long kInTurns = -100'000;  // no error number
 bool goes_apart(Task& task);
 long make_apart(Call& call, Way way);
 long make_ordered(Call& call);        // descriptor.cc: one that never sleeps for long
+// An open that sleeps until somebody opens the other end.
+bool opens_fifo(const Call& call);
 
 // REQUIRES of all: the turn, which they give away while they wait.
 long read_when_ready(Call& call);     // input.cc: read, readv, recv*, accept*, mq_timedreceive

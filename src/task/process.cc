@@ -34,6 +34,7 @@
 #include "runtime/exit_report.h"
 #include "runtime/state.h"
 #include "sys/futex.h"
+#include "sys/libc.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "task/executor.h"
@@ -253,9 +254,7 @@ void make_first(Task& task) {
   // What the kernel would do at the end of the first thread: glibc told it at start (set_tid_address, set_robust_list).
   uint64_t address = 0;
   if (sys::raw(SYS_prctl, PR_GET_TID_ADDRESS, reinterpret_cast<long>(&address)) != 0 || !address) {
-    constexpr uint64_t kGlibcTidOffset = 720;  // struct pthread, tid: glibc 2.31 to 2.36
-    address = sys::fs_base() + kGlibcTidOffset;
-    if (*reinterpret_cast<int*>(address) != task.tid) address = 0;
+    address = sys::fs_base() + libc::layout().thread_id;
   }
   task.clear_child_tid = address;
   uint64_t size = 0;

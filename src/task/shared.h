@@ -330,6 +330,8 @@ struct Shared {
 
   Executor executor;
 
+  uint64_t left_out_calls[8];  // by number, one bit each: system calls that were answered as by a kernel without them. Changed atomically
+
   // A recording (runtime/recording.h).
   uint8_t shows[kShownDescriptors];  // of a replay: the output of the command's, 1 or 2, that the descriptor was; 0 none
   uint32_t compares_memory;     // at its end; not of what the program executes itself, which has other random bytes, nor of its children

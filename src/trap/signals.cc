@@ -14,7 +14,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <ucontext.h>
 
 #include "base/bytes.h"
 #include "count/count.h"
@@ -23,7 +22,7 @@
 #include "event/owned_memory.h"
 #include "order/rounds.h"
 #include "page/store.h"
-#include "patch/patch.h"
+#include "patch/cancel_site.h"
 #include "runtime/state.h"
 #include "sys/futex.h"
 #include "sys/report.h"
@@ -269,6 +268,7 @@ void on_signal(int signal, siginfo_t* info, void* context_pointer) {
   }
   if (!input::is_on()) fix_sender(info);
   forget_started(*context);
+  end_cancelled_call(signal, *context);
   enter_handler(task, signal, info, context);
 }
 

@@ -15,6 +15,7 @@
 #include "page/store.h"
 #include "page/userfault.h"
 #include "sys/fault_log.h"
+#include "sys/maps.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "task/shared.h"
@@ -129,7 +130,8 @@ bool open_tracking() {
                         "this kernel's userfaultfd has no asynchronous write protection (Linux 6.7 has); View isolated needs it")) {
     return false;
   }
-  const long file = page::open_hidden_patiently(SYS_open, reinterpret_cast<long>("/proc/self/pagemap"), O_RDONLY | O_CLOEXEC);
+  const long file = sys::open_own(
+      [] { return page::open_hidden_patiently(SYS_open, reinterpret_cast<long>("/proc/self/pagemap"), O_RDONLY | O_CLOEXEC); });
   if (sys::failed(file)) {
     report("cannot open /proc/self/pagemap (error %d); View isolated needs it%s", int64_t{-file}, page::of_descriptors(file));
     return false;
