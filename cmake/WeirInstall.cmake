@@ -1,32 +1,171 @@
-# `cmake --install`: libweir-region and libweir-dsm with their headers, a CMake package (find_package(Weir), targets Weir::region and Weir::dsm) and a pkg-config file of each.
-# Component dsm needs component region.
+# `cmake --install`: the whole of Weir, below any prefix, and moved from there as one likes. Components:
+#   runtime   weir, weir-cc, weir-c++, libweir.so; manual, completions, documents
+#   devel     weir/weir.h, weir/weir.hpp, pkg-config's weir.pc, the CMake package Weir
+#   region    libweir-region and what a program is built with to use it
+#   dsm       libweir-dsm with its modules for MPIs, weir-dsm-predict, and the same
+#   bench     weir-bench and its workloads
+#   debug     debug information, which is taken out of all of these: where gdb looks for it
+# The CMake package is in devel; each library adds its targets to it. Packages: WeirPackages.cmake.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-file(RELATIVE_PATH WEIR_PREFIX_FROM_PC /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
-function(weir_install library export)
-  install(TARGETS weir_${library} EXPORT ${export}
-    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${library}
+# Some things are settled as late as the installation, whose prefix may be another than that of the build:
+# the folder of libraries (below /usr of a Debian, its multiarch folder) and where debug information goes.
+find_program(WEIR_OBJCOPY objcopy REQUIRED)
+install(CODE "
+set(weir_build [[${PROJECT_BINARY_DIR}]])
+set(weir_objcopy [[${WEIR_OBJCOPY}]])
+set(weir_configured_libdir [[${CMAKE_INSTALL_LIBDIR}]])
+set(weir_architecture [[${CMAKE_LIBRARY_ARCHITECTURE}]])
+set(weir_includedir [[${CMAKE_INSTALL_INCLUDEDIR}]])
+set(weir_bindir [[${CMAKE_INSTALL_BINDIR}]])
+set(weir_version [[${PROJECT_VERSION}]])
+include([[${PROJECT_SOURCE_DIR}/cmake/install_steps.cmake]])
+" ALL_COMPONENTS)
+set(libdir "\${weir_libdir}")
+set(datadir ${CMAKE_INSTALL_DATAROOTDIR})
+set(libexec ${CMAKE_INSTALL_LIBEXECDIR}/weir)
+
+# weir_stripped(COMPONENT BUILT PLACED): the file PLACED, of the same component, which was BUILT, loses its
+# debug information to component debug.
+function(weir_stripped component built placed)
+  install(CODE "weir_strip([[${built}]] \"${placed}\")" COMPONENT ${component})
+  install(CODE "weir_keep_debug([[${built}]] \"${placed}\")" COMPONENT debug)
+endfunction()
+
+# weir_install_programs(COMPONENT DESTINATION FILE...)
+function(weir_install_programs component destination)
+  install(PROGRAMS ${ARGN} DESTINATION "${destination}" COMPONENT ${component})
+  foreach(file IN LISTS ARGN)
+    get_filename_component(name ${file} NAME)
+    weir_stripped(${component} ${file} "${destination}/${name}")
+  endforeach()
+endfunction()
+
+# weir_configured(COMPONENT TEMPLATE PLACED)
+function(weir_configured component template placed)
+  install(CODE "weir_configure([[${PROJECT_SOURCE_DIR}/cmake/${template}]] \"${placed}\")" COMPONENT ${component})
+endfunction()
+
+# --- the command, the compilers, the library
+set(out ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+weir_install_programs(runtime ${CMAKE_INSTALL_BINDIR} ${out}/weir ${out}/weir-cc)
+install(CODE "weir_link(weir-cc \"\${weir_bindir}/weir-c++\")
+weir_link(\"\${weir_bindir}/weir-cc\" \"\${weir_libdir}/weir-cc/as\")" COMPONENT runtime)
+install(FILES ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/libweir.so DESTINATION "${libdir}" COMPONENT runtime)
+weir_stripped(runtime ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/libweir.so "${libdir}/libweir.so")
+
+# --- manual and completions, which the command itself writes (src/cli/manual.cc, src/cli/completion.cc), and
+# the headers' manual, which is their comments (tools/header-manual)
+set(share ${PROJECT_BINARY_DIR}/share)
+add_custom_command(OUTPUT ${share}/man/man1/weir.1 COMMAND $<TARGET_FILE:weir> manual ${share} DEPENDS weir VERBATIM)
+find_package(Python3 QUIET COMPONENTS Interpreter)
+set(manuals ${share}/man/man1/weir.1)
+set(man3)
+if(Python3_FOUND)
+  foreach(pair weir.h:weir.h region.h:weir-region dsm.h:weir-dsm)
+    string(REPLACE ":" ";" pair ${pair})
+    list(POP_FRONT pair header page)
+    set(header ${PROJECT_SOURCE_DIR}/include/weir/${header})
+    add_custom_command(OUTPUT ${share}/man/man3/${page}.3
+      COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/tools/header-manual ${header} ${page} ${PROJECT_VERSION} ${share}/man/man3/${page}.3
+      DEPENDS ${header} ${PROJECT_SOURCE_DIR}/tools/header-manual VERBATIM)
+    list(APPEND manuals ${share}/man/man3/${page}.3)
+  endforeach()
+  # weir_help_manual(COMPONENT COMMAND DEPENDENCY PURPOSE): the manual of a command whose help says all.
+  function(weir_help_manual component command dependency purpose)
+    set(page ${share}/man1-${component}/${command}.1)
+    add_custom_command(OUTPUT ${page}
+      COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/tools/help-manual ${command} ${purpose} ${PROJECT_VERSION} ${page}
+              ${out}/${command}
+      DEPENDS ${dependency} ${PROJECT_SOURCE_DIR}/tools/help-manual VERBATIM)
+    set(manuals ${manuals} ${page} PARENT_SCOPE)
+    install(FILES ${page} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT ${component})
+  endfunction()
+  if(WEIR_DSM)
+    weir_help_manual(dsm weir-dsm-predict weir-dsm-predict "what a recorded run would take on another network")
+  endif()
+  if(WEIR_BENCH)
+    weir_help_manual(bench weir-bench ${PROJECT_SOURCE_DIR}/bench/weir_bench/command_line.py "measures what Weir costs programs")
+  endif()
+  set(man3 yes)
+else()
+  message(NOTICE "-- the manual of the headers (man 3) is left out: python3 is missing")
+endif()
+add_custom_target(weir_manual ALL DEPENDS ${manuals})
+install(FILES docs/man/weir-cc.1 docs/man/weir-c++.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT runtime)
+install(DIRECTORY ${share}/man/man1 DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT runtime)
+install(FILES ${share}/bash-completion/completions/weir DESTINATION ${datadir}/bash-completion/completions COMPONENT runtime)
+install(FILES ${share}/zsh/site-functions/_weir DESTINATION ${datadir}/zsh/site-functions COMPONENT runtime)
+install(FILES ${share}/fish/vendor_completions.d/weir.fish DESTINATION ${datadir}/fish/vendor_completions.d COMPONENT runtime)
+function(weir_install_man3 component page)
+  if(man3)
+    install(FILES ${share}/man/man3/${page}.3 DESTINATION ${CMAKE_INSTALL_MANDIR}/man3 COMPONENT ${component})
+  endif()
+endfunction()
+weir_install_man3(devel weir.h)
+
+# --- documents
+install(FILES README.md LICENSE NOTICE CHANGELOG.md SECURITY.md DESTINATION ${datadir}/doc/weir COMPONENT runtime)
+install(DIRECTORY licenses docs DESTINATION ${datadir}/doc/weir COMPONENT runtime FILES_MATCHING PATTERN "*.md" PATTERN "*GPL-3")
+
+# --- for programs that use Weir
+install(FILES include/weir/weir.h include/weir/weir.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/weir COMPONENT devel)
+weir_configured(devel weir.pc.in "${libdir}/pkgconfig/weir.pc")
+weir_configured(devel WeirConfig.cmake.in "${libdir}/cmake/Weir/WeirConfig.cmake")
+# What 0.1 had, later versions have.
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/WeirConfigVersion.cmake COMPATIBILITY SameMajorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/WeirConfigVersion.cmake DESTINATION "${libdir}/cmake/Weir" COMPONENT devel)
+
+function(weir_install_library library)
+  install(TARGETS weir_${library}
+    LIBRARY DESTINATION "${libdir}" COMPONENT ${library}
     PUBLIC_HEADER DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/weir COMPONENT ${library})
-  set_target_properties(weir_${library} PROPERTIES EXPORT_NAME ${library})
-  install(EXPORT ${export} NAMESPACE Weir:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Weir COMPONENT ${library})
-  configure_file(${PROJECT_SOURCE_DIR}/cmake/weir-${library}.pc.in ${PROJECT_BINARY_DIR}/weir-${library}.pc @ONLY)
-  install(FILES ${PROJECT_BINARY_DIR}/weir-${library}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT ${library})
+  weir_stripped(${library} ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/libweir-${library}.so.${PROJECT_VERSION}
+    "${libdir}/libweir-${library}.so.${PROJECT_VERSION}")
+  weir_configured(${library} weir-${library}.pc.in "${libdir}/pkgconfig/weir-${library}.pc")
+  weir_configured(${library} Weir-${library}.cmake.in "${libdir}/cmake/Weir/Weir-${library}.cmake")
+  weir_install_man3(${library} weir-${library})
 endfunction()
 
 if(WEIR_REGION)
-  weir_install(region WeirTargets)
+  weir_install_library(region)
 endif()
 if(WEIR_DSM)
-  weir_install(dsm WeirDsmTargets)
   # Each finds what it needs beside itself: libweir-dsm libweir-region, and the modules for MPIs.
   set_target_properties(weir_dsm PROPERTIES INSTALL_RPATH "$ORIGIN")
-  install(FILES ${WEIR_DSM_MODULES} DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dsm)
-  install(TARGETS weir-dsm-predict RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT dsm)
+  weir_install_library(dsm)
+  install(FILES ${WEIR_DSM_MODULES} DESTINATION "${libdir}" COMPONENT dsm)
+  foreach(module IN LISTS WEIR_DSM_MODULES)
+    get_filename_component(name ${module} NAME)
+    weir_stripped(dsm ${module} "${libdir}/${name}")
+  endforeach()
+  weir_install_programs(dsm ${CMAKE_INSTALL_BINDIR} ${out}/weir-dsm-predict)
 endif()
 
-file(WRITE ${PROJECT_BINARY_DIR}/WeirConfig.cmake
-  "include(\"\${CMAKE_CURRENT_LIST_DIR}/WeirTargets.cmake\")\ninclude(\"\${CMAKE_CURRENT_LIST_DIR}/WeirDsmTargets.cmake\" OPTIONAL)\n")
-write_basic_package_version_file(${PROJECT_BINARY_DIR}/WeirConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${PROJECT_BINARY_DIR}/WeirConfig.cmake ${PROJECT_BINARY_DIR}/WeirConfigVersion.cmake
-  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Weir COMPONENT region)
+# --- weir-bench: a folder that has what it looks for in a build, and its Python
+if(WEIR_BENCH)
+  get_property(programs DIRECTORY bench PROPERTY WEIR_BENCH_PROGRAMS)
+  list(APPEND programs ${PROJECT_BINARY_DIR}/tests/programs/racey)
+  add_custom_target(weir_bench_programs ALL)
+  add_dependencies(weir_bench_programs test_racey)  # also if no tests are built
+  foreach(program IN LISTS programs)
+    file(RELATIVE_PATH folder ${PROJECT_BINARY_DIR} ${program})
+    get_filename_component(folder ${folder} DIRECTORY)
+    get_filename_component(name ${program} NAME)
+    install(PROGRAMS ${program} DESTINATION ${libexec}/${folder} COMPONENT bench)
+    # Names of static variables stay: weir check needs them.
+    install(CODE "weir_strip_debug(\"${libexec}/${folder}/${name}\")" COMPONENT bench)
+  endforeach()
+  file(WRITE ${PROJECT_BINARY_DIR}/installed/version "weir ${PROJECT_VERSION}\n")
+  install(CODE "weir_link(\"\${weir_bindir}/weir\" \"${libexec}/bin/weir\")" COMPONENT bench)
+  install(DIRECTORY bench/weir_bench bench/papers DESTINATION ${datadir}/weir/bench COMPONENT bench
+    PATTERN __pycache__ EXCLUDE)
+  install(FILES bench/targets.json ${PROJECT_BINARY_DIR}/installed/version DESTINATION ${datadir}/weir/bench COMPONENT bench)
+  file(RELATIVE_PATH WEIR_BENCH_PYTHON /${CMAKE_INSTALL_BINDIR} /${datadir}/weir/bench)
+  file(RELATIVE_PATH WEIR_BENCH_BUILD /${CMAKE_INSTALL_BINDIR} /${libexec})
+  configure_file(bench/weir-bench-installed.in ${PROJECT_BINARY_DIR}/installed/weir-bench @ONLY)
+  install(PROGRAMS ${PROJECT_BINARY_DIR}/installed/weir-bench DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT bench)
+endif()
+
+include(WeirPackages)

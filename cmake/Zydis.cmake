@@ -35,5 +35,5 @@ target_compile_definitions(zydis PUBLIC
   ZYAN_NO_LIBC ZYDIS_STATIC_BUILD ZYCORE_STATIC_BUILD ZYDIS_DISABLE_FORMATTER ZYDIS_DISABLE_ENCODER
   PRIVATE NDEBUG)
 target_compile_options(zydis PRIVATE
-  -fvisibility=hidden -fno-stack-protector -fcf-protection=none -mgeneral-regs-only -fno-tree-loop-distribute-patterns -w)
+  -fvisibility=hidden -fno-stack-protector -fcf-protection=none -mgeneral-regs-only ${WEIR_NO_LOOPS_TO_CALLS} -w)
 set_target_properties(zydis PROPERTIES POSITION_INDEPENDENT_CODE ON)

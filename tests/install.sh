@@ -83,12 +83,7 @@ int main(int argc, char** argv) {
 END
 fi
 
-# Flags from the file itself where pkg-config is not installed.
-if command -v pkg-config >/dev/null; then
-  flags=$(PKG_CONFIG_PATH=$(dirname "$pc") pkg-config --cflags --libs "weir-$library")
-else
-  flags="-I$work/moved/include -L$folder -lweir-$library"
-fi
+flags=$(PKG_CONFIG_PATH=$(dirname "$pc") pkg-config --cflags --libs "weir-$library") || fail "pkg-config (tools/setup test)"
 # shellcheck disable=SC2086
 gcc -std=c11 -O2 -Wall -Wextra -Werror program.c $flags -o program || fail "the C program does not build"
 export LD_LIBRARY_PATH=$folder
@@ -100,8 +95,8 @@ cmake -S project -B project/build -DCMAKE_PREFIX_PATH="$work/moved" >log 2>&1 &&
 
 if [ "$library" = dsm ]; then
   "$work"/moved/bin/weir-dsm-predict --help >log || fail "weir-dsm-predict: $(cat log)"
-  for launcher in mpirun.openmpi mpirun.mpich; do  # the modules that were installed
-    command -v $launcher >/dev/null || continue
+  launchers=$(mpirun_of_each)
+  for launcher in $launchers; do
     answer=$(timeout 60 $launcher -n 2 ./program 2>&1) || answer="status $?: $answer"
     [ "$answer" = "1 of 2: 7" ] || fail "under $launcher the C program answers: $answer"
     (unset LD_LIBRARY_PATH; timeout 60 $launcher -n 2 project/build/uses) || fail "under $launcher the C++ program failed"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The rules of src/LAYERS, each a test.
 
-usage: layering.py RULE [BUILD]    RULE: include apart only nowhere lines headers needed docs
+usage: layering.py RULE [BUILD]    RULE: include apart only nowhere registers lines headers needed docs
 """
 import fnmatch
 import os
@@ -111,6 +111,22 @@ def check_nowhere(build):
                     yield f"{inside} needs {symbol}"
 
 
+def check_registers(build):
+    folder = build / "src/CMakeFiles/weir_preload.dir"
+    exempt = [pattern for rule in rules("registers") for pattern in rule.split()]
+    objects = sorted(folder.rglob("*.o"))
+    if not objects:
+        yield f"no objects in {folder}"
+    for object_file in objects:
+        inside = object_file.relative_to(folder).as_posix()
+        if matches(inside, exempt):
+            continue
+        code = subprocess.run(["objdump", "-d", "--no-show-raw-insn", object_file], capture_output=True, text=True, check=True).stdout
+        found = re.search(r"^.*%(?:[xyz]?mm\d|st\b|k[0-7]\b).*$", code, re.M)
+        if found:
+            yield f"{inside}: {' '.join(found.group(0).split())}"
+
+
 def check_lines():
     limit = int(rules("lines")[0])
     for folder in ("src", "include", "tests", "bench", "fuzz", "tools", "cmake"):
@@ -174,7 +190,7 @@ def check_docs():
 def main():
     rule = sys.argv[1]
     check = globals()[f"check_{rule}"]
-    broken = list(check(Path(sys.argv[2])) if rule in ("nowhere", "needed") else check())
+    broken = list(check(Path(sys.argv[2])) if rule in ("nowhere", "registers", "needed") else check())
     for complaint in broken:
         print(complaint)
     print(f"{rule}: {len(broken)} violations")

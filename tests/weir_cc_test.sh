@@ -4,14 +4,13 @@
 # usage: weir_cc_test.sh BUILD
 set -u
 bin=$1/bin
+clang=$("$(dirname "$0")/clang") || exit 1
+for tool in mold ccache; do command -v $tool >/dev/null || { echo "$tool is missing: tools/setup test" >&2; exit 1; }; done
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
 unset CC CXX WEIR_CC WEIR_CXX CCACHE_DISABLE
 export CCACHE_DIR=$folder/ccache
-for tool in gcc mold clang ccache cmake; do
-  command -v "$tool" >/dev/null || { echo "weir_cc_test: $tool is missing: tools/setup test" >&2; exit 1; }
-done
 failed=0
 fail() { echo "FAILED: $*"; failed=1; }
 
@@ -78,8 +77,12 @@ what="link-time optimization"
 "$bin/weir-cc" -O2 -flto main.c part.c -o program || fail "$what"
 [ "$(./program)" = "$expected" ] || fail "$what"
 "$bin/weir-cc" --weir-objects program >/dev/null || fail "$what: objects"
-what=mold && { "$bin/weir-cc" -fuse-ld=mold main.c part.c -o program || fail mold; program program 5; }
-what=clang && { WEIR_CC=clang "$bin/weir-cc" main.c part.c -o program || fail clang; program program 5; }
+what=mold
+"$bin/weir-cc" -fuse-ld=mold main.c part.c -o program || fail "$what"
+program program 5
+what=clang
+WEIR_CC=$clang "$bin/weir-cc" main.c part.c -o program || fail "$what"
+program program 5
 
 # --- response files, several outputs, steps one by one
 what="a response file"

@@ -117,7 +117,7 @@ def parser(build):
         help="of a command of your own: every run must print what the first native one printed",
     )
     how.add_argument("--inputs", metavar="DIR", help="keep generated inputs there, for the next time")
-    how.add_argument("--build", default=build, metavar="DIR", help=f"the build to measure (default {build})")
+    how.add_argument("--build", default=build, metavar="DIR", help="the build to measure (default: the one that this command belongs to)")
     out = result.add_argument_group("reports beside the table")
     out.add_argument("--json", metavar="FILE", help="everything, with all samples")
     out.add_argument("--csv", metavar="FILE", help="a line for every ratio")

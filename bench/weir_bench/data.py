@@ -12,6 +12,15 @@ def load(path):
         return json.load(file)
 
 
+def version():
+    """Of an installed Weir; "": this is a source tree."""
+    path = os.path.join(BENCH, "version")
+    if not os.path.exists(path):
+        return ""
+    with open(path, encoding="utf-8") as file:
+        return file.read().strip()
+
+
 @functools.cache
 def papers():
     """Every table of figures, with the paper and the machine that it is from."""

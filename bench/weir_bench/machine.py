@@ -6,6 +6,8 @@ import shutil
 import subprocess
 import time
 
+from . import data
+
 
 def has_protection_keys():
     """Whether the processor has them and its kernel uses them."""
@@ -21,7 +23,9 @@ def describe(build):
     except OSError:
         pass
     commit = ""
-    if shutil.which("git"):
+    if data.version():  # installed: what lies around it is no repository of Weir
+        commit = data.version()
+    elif shutil.which("git"):
         ask = ["git", "-C", os.path.dirname(os.path.abspath(__file__)), "describe", "--always", "--dirty"]
         commit = subprocess.run(ask, capture_output=True, text=True, check=False).stdout.strip()
     return {

@@ -1,4 +1,4 @@
-// weir/dsm.h for C++17: a session as an object, memory for containers and objects, locks as the standard library's are used, values of any type in reductions. The rules of dsm.h
+// weir/dsm.h for C++14: a session as an object, memory for containers and objects, locks as the standard library's are used, values of any type in reductions. The rules of dsm.h
 // hold here too; weir/tape.hpp says what was accessed.
 //
 // 1. Numbers of locks, barriers, conditions and semaphores are the program's, as in dsm.h; the classes here are names for them: copied freely, the same on every node.
@@ -10,13 +10,17 @@
 //   int main(int argc, char** argv) {
 //     weir::dsm::session session(argc, argv);
 //     weir::dsm::shared_vector<double> values(1000000);            // collective, zero
-//     const auto [first, last] = weir::dsm::part(values.size(), session.node(), session.nodes());
-//     for (std::size_t i = first; i < last; i++) values[i] = i;
+//     const auto mine = weir::dsm::part(values.size(), session.node(), session.nodes());
+//     for (std::size_t i = mine.first; i < mine.second; i++) values[i] = i;
 //     weir::dsm::barrier(0).replay();
-//     const double sum = weir::dsm::reduce_sum(mine(values));      // everybody has it
+//     const double sum = weir::dsm::reduce_sum(my_part_of(values));  // everybody has it
 //   }
 #ifndef WEIR_DSM_HPP
 #define WEIR_DSM_HPP
+
+#if __cplusplus < 201402L
+#error "weir/dsm.hpp needs C++14 or later"
+#endif
 
 #include <cstddef>
 #include <cstdint>
@@ -27,7 +31,8 @@
 
 #include "weir/dsm.h"
 
-namespace weir::dsm {
+namespace weir {
+namespace dsm {
 
 // --- Start and end
 
@@ -119,7 +124,7 @@ unique_ptr<T> make_unique(Arguments&&... arguments) {
 // Collective; a barrier. Everybody's value becomes that of node `from`.
 template <typename T>
 void share(T& value, unsigned from = 0) {
-  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 65536, "only bytes travel, and at most 64 KiB");
+  static_assert(std::is_trivially_copyable<T>::value && sizeof(T) <= 65536, "only bytes travel, and at most 64 KiB");
   weir_dsm_share(std::addressof(value), sizeof value, from);
 }
 
@@ -141,7 +146,7 @@ void touch(const T* objects, std::size_t count = 1, bool write = false) {
 // Collective: the constructor (a barrier), the destructor, and clear() (both barriers). Moved, not copied; views of it are data() and size().
 template <typename T>
 class shared_vector {
-  static_assert(std::is_trivially_copyable_v<T>, "elements are compared and copied as bytes");
+  static_assert(std::is_trivially_copyable<T>::value, "elements are compared and copied as bytes");
   static_assert(alignof(T) <= 64, "shared memory is aligned to 64 bytes");
 
  public:
@@ -248,8 +253,10 @@ class locked {
  private:
   Mutex lock_;
 };
-template <typename Number, typename = std::enable_if_t<std::is_integral_v<Number>>>
+#ifdef __cpp_deduction_guides  // before C++17: locked<> guard(3)
+template <typename Number, typename = std::enable_if_t<std::is_integral<Number>::value>>
 locked(Number) -> locked<mutex>;
+#endif
 
 // Waited for under a lock, always the same one:
 //   weir::dsm::locked guard(queue);
@@ -316,7 +323,7 @@ class flushing {
 //   while ((task = next.fetch_add(1)) < tasks) ...
 template <typename T>
 class atomic_ref {
-  static_assert(std::is_trivially_copyable_v<T>, "its value is copied");
+  static_assert(std::is_trivially_copyable<T>::value, "its value is copied");
 
  public:
   using value_type = T;
@@ -371,21 +378,30 @@ inline void reduce(std::int64_t* values, std::size_t count, weir_dsm_operation o
   for (std::size_t at = 0; at < count; at += 1024) weir_dsm_reduce_int64(values + at, count - at < 1024 ? count - at : 1024, operation);
 }
 
+namespace detail {
+
+template <typename T>
+T reduce(T value, weir_dsm_operation operation, std::true_type /* it has a fraction */) {
+  double wide = static_cast<double>(value);
+  dsm::reduce(&wide, 1, operation);
+  return static_cast<T>(wide);
+}
+template <typename T>
+T reduce(T value, weir_dsm_operation operation, std::false_type) {
+  // Unsigned ones of 64 bits are in order as signed ones when the top bit is the other way.
+  const std::uint64_t flip = std::is_unsigned<T>::value && sizeof(T) == 8 && operation != WEIR_DSM_SUM ? std::uint64_t{1} << 63 : 0;
+  auto wide = static_cast<std::int64_t>(static_cast<std::uint64_t>(value) ^ flip);
+  dsm::reduce(&wide, 1, operation);
+  return static_cast<T>(static_cast<std::uint64_t>(wide) ^ flip);
+}
+
+}  // namespace detail
+
 // One number of any arithmetic type that double or int64_t holds; sums of integers wrap around.
 template <typename T>
 T reduce(T value, weir_dsm_operation operation) {
-  static_assert(std::is_arithmetic_v<T> && !std::is_same_v<std::remove_cv_t<T>, long double>, "a number that double or int64_t holds");
-  if constexpr (std::is_floating_point_v<T>) {
-    double wide = value;
-    reduce(&wide, 1, operation);
-    return static_cast<T>(wide);
-  } else {
-    // Unsigned ones of 64 bits are in order as signed ones when the top bit is the other way.
-    const std::uint64_t flip = std::is_unsigned_v<T> && sizeof(T) == 8 && operation != WEIR_DSM_SUM ? std::uint64_t{1} << 63 : 0;
-    auto wide = static_cast<std::int64_t>(static_cast<std::uint64_t>(value) ^ flip);
-    reduce(&wide, 1, operation);
-    return static_cast<T>(static_cast<std::uint64_t>(wide) ^ flip);
-  }
+  static_assert(std::is_arithmetic<T>::value && !std::is_same<std::remove_cv_t<T>, long double>::value, "a number that double or int64_t holds");
+  return detail::reduce(value, operation, std::is_floating_point<T>());
 }
 template <typename T>
 T reduce_sum(T value) {
@@ -414,6 +430,7 @@ inline weir_dsm_counters counters_total() {
   return of_all;
 }
 
-}  // namespace weir::dsm
+}  // namespace dsm
+}  // namespace weir
 
 #endif

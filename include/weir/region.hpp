@@ -1,4 +1,4 @@
-// weir/region.h for C++17: pointers into regions that register themselves, regions as objects, sets as scopes. The rules of region.h hold here too.
+// weir/region.h for C++14: pointers into regions that register themselves, regions as objects, sets as scopes. The rules of region.h hold here too.
 //
 // 1. region_ptr<T> is used as T* is. It is registered while it refers to a region, wherever it lies: on a stack, in a container, or in a region itself.
 // 2. Every access through it loads the pointer afresh, after all that the program did to memory before. So an access traps where it would if nothing were
@@ -15,6 +15,10 @@
 #ifndef WEIR_REGION_HPP
 #define WEIR_REGION_HPP
 
+#if __cplusplus < 201402L
+#error "weir/region.hpp needs C++14 or later"
+#endif
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -26,6 +30,14 @@
 
 #include "weir/region.h"
 
+#ifndef WEIR_NODISCARD /* the attribute's own name came with C++17 */
+#if __cplusplus >= 201703L
+#define WEIR_NODISCARD [[nodiscard]]
+#else
+#define WEIR_NODISCARD
+#endif
+#endif
+
 namespace weir {
 
 // A random access iterator, and a "fancy pointer" for std::pointer_traits. T may be void, const and incomplete.
@@ -34,8 +46,8 @@ namespace weir {
 template <typename T>
 class region_ptr {
   template <typename U>
-  using if_convertible = std::enable_if_t<std::is_convertible_v<U*, T*> && !std::is_same_v<U, T>>;
-  using referred = std::conditional_t<std::is_void_v<T>, char, T>;
+  using if_convertible = std::enable_if_t<std::is_convertible<U*, T*>::value && !std::is_same<U, T>::value>;
+  using referred = std::conditional_t<std::is_void<T>::value, char, T>;
 
  public:
   using element_type = T;
@@ -77,7 +89,7 @@ class region_ptr {
     other.drop();
     return *this;
   }
-  template <typename U, typename = std::enable_if_t<std::is_convertible_v<U*, T*>>>
+  template <typename U, typename = std::enable_if_t<std::is_convertible<U*, T*>::value>>
   region_ptr& operator=(U* value) noexcept {
     set(value, nullptr);
     return *this;
@@ -203,6 +215,16 @@ struct unfinished {
   }
 };
 
+// Destroys the first `count` objects of an array, the last first.
+template <typename T>
+struct constructed {
+  T* first;
+  std::size_t count;
+  ~constructed() {
+    while (count > 0) first[--count].~T();
+  }
+};
+
 inline void* allocate(std::size_t alignment, std::size_t size) {
   void* memory = weir_region_alloc_aligned(alignment < 16 ? 16 : alignment, size, nullptr, nullptr);
 #ifdef __cpp_exceptions
@@ -215,9 +237,9 @@ inline void* allocate(std::size_t alignment, std::size_t size) {
 
 // A T in a region of its own, readable and writable, with the default handler.
 template <typename T, typename... Arguments>
-[[nodiscard]] region_ptr<T> make_region(Arguments&&... arguments) {
-  static_assert(!std::is_array_v<T>, "make_region_array<T>(count)");
-  static_assert(alignof(T) <= 4096);
+WEIR_NODISCARD region_ptr<T> make_region(Arguments&&... arguments) {
+  static_assert(!std::is_array<T>::value, "make_region_array<T>(count)");
+  static_assert(alignof(T) <= 4096, "a region is aligned to a page at most");
   void* memory = region_detail::allocate(alignof(T), sizeof(T));
   if (!memory) return nullptr;
   region_detail::unfinished unfinished{memory};
@@ -228,14 +250,16 @@ template <typename T, typename... Arguments>
 
 // `count` of them in one region, value-initialized: numbers are 0. Null where `count` is 0.
 template <typename T>
-[[nodiscard]] region_ptr<T> make_region_array(std::size_t count) {
-  static_assert(alignof(T) <= 4096);
+WEIR_NODISCARD region_ptr<T> make_region_array(std::size_t count) {
+  static_assert(alignof(T) <= 4096, "a region is aligned to a page at most");
   if (count == 0) return nullptr;
   const bool overflows = count > SIZE_MAX / 2 / sizeof(T);
   void* memory = region_detail::allocate(alignof(T), overflows ? SIZE_MAX : count * sizeof(T));  // more than a window is refused
   if (!memory) return nullptr;
   region_detail::unfinished unfinished{memory};
-  std::uninitialized_value_construct_n(static_cast<T*>(memory), count);
+  region_detail::constructed<T> objects{static_cast<T*>(memory), 0};
+  for (; objects.count < count; objects.count++) ::new (static_cast<void*>(objects.first + objects.count)) T();
+  objects.count = 0;
   unfinished.memory = nullptr;
   return region_ptr<T>(static_cast<T*>(memory));
 }
@@ -250,9 +274,8 @@ int destroy_region(region_ptr<T>& pointer) {
   std::size_t size;
   if (const int error = weir_region_bounds(pointer.get(), &start, &size)) return error;
   start = weir_region_open(start);
-  if constexpr (!std::is_trivially_destructible_v<T>) {
-    T* const objects = static_cast<T*>(start);
-    for (std::size_t i = size / sizeof(T); i > 0; i--) objects[i - 1].~T();
+  if (!std::is_trivially_destructible<T>::value) {
+    const region_detail::constructed<T> objects{static_cast<T*>(start), size / sizeof(T)};
   }
   pointer = nullptr;
   return weir_region_free(start);
@@ -261,7 +284,7 @@ int destroy_region(region_ptr<T>& pointer) {
 // `handler`: called as handler(weir_region_trap&); it must live as long as the region, or until another is set. ENOENT.
 template <typename T, typename Handler>
 int region_handler(const region_ptr<T>& pointer, Handler& handler) {
-  static_assert(!std::is_function_v<Handler>, "weir_region_handler takes a function");
+  static_assert(!std::is_function<Handler>::value, "weir_region_handler takes a function");
   return weir_region_handler(
       const_cast<std::remove_cv_t<T>*>(pointer.get()), [](weir_region_trap* trap) { (*static_cast<Handler*>(trap->context))(*trap); },
       const_cast<void*>(static_cast<const void*>(std::addressof(handler))));
@@ -298,8 +321,8 @@ class region_set {
   // The calling thread uses the set while this lives: region_ptr<T>(p.get()) makes a pointer of this set from set 0's. Scopes may be nested.
   class use {
    public:
-    [[nodiscard]] explicit use(const region_set& set) noexcept : use(set.number_) {}
-    [[nodiscard]] explicit use(int number) noexcept : before_(weir_region_set_use(number)) {}
+    WEIR_NODISCARD explicit use(const region_set& set) noexcept : use(set.number_) {}
+    WEIR_NODISCARD explicit use(int number) noexcept : before_(weir_region_set_use(number)) {}
     ~use() {
       if (before_ >= 0) weir_region_set_use(before_);
     }

@@ -1,4 +1,4 @@
-// Tapes for C++17: what was accessed in shared memory, as objects that can be combined, kept, and turned into data that travels before it is asked for. With weir/dsm.h
+// Tapes for C++14: what was accessed in shared memory, as objects that can be combined, kept, and turned into data that travels before it is asked for. With weir/dsm.h
 // only; whoever just wants replay barriers and auto-locks finds them there, ready. This is what they are made of, for those who write their own.
 //
 // 1. A unit is what the protocol keeps consistent (docs/DSM.md: a page, several, a region, an annotated allocation). Units have numbers, the same on every node.
@@ -31,20 +31,32 @@
 #ifndef WEIR_TAPE_HPP
 #define WEIR_TAPE_HPP
 
+#if __cplusplus < 201402L
+#error "weir/tape.hpp needs C++14 or later"
+#endif
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "weir/dsm.h"
 
+#ifndef WEIR_NODISCARD /* the attribute's own name came with C++17 */
+#if __cplusplus >= 201703L
+#define WEIR_NODISCARD [[nodiscard]]
+#else
+#define WEIR_NODISCARD
+#endif
+#endif
+
 #pragma GCC visibility push(default)
 
-namespace weir::dsm {
+namespace weir {
+namespace dsm {
 
 class Tape;
 class Parcel;
@@ -96,7 +108,7 @@ class Extent {
   // Bytes to keep or to send by other means; the same set has the same bytes.
   std::vector<std::uint8_t> bytes() const;
   // False, and the extent is as it was, where the bytes are not what bytes() has answered.
-  [[nodiscard]] bool from_bytes(const void* bytes, std::size_t size);
+  WEIR_NODISCARD bool from_bytes(const void* bytes, std::size_t size);
 
  private:
   friend struct Access;
@@ -201,12 +213,12 @@ class Tape {
   // --- Files and bytes
 
   // Empty: done. Else the reason, for the user, with the file's name. The file is there as a whole or not at all.
-  [[nodiscard]] std::string store(const std::string& path) const;
+  WEIR_NODISCARD std::string store(const std::string& path) const;
   // What cannot be read, is no tape, was cut or is damaged is refused; then this tape is as it was. Its numbers are as they were: intervals mean something to the run
   // that recorded them only, units and nodes to all runs of the program that allocate alike.
-  [[nodiscard]] std::string reload(const std::string& path);
+  WEIR_NODISCARD std::string reload(const std::string& path);
   std::vector<std::uint8_t> bytes() const;
-  [[nodiscard]] bool from_bytes(const void* bytes, std::size_t size);
+  WEIR_NODISCARD bool from_bytes(const void* bytes, std::size_t size);
 
  private:
   friend struct Access;
@@ -236,9 +248,9 @@ class Parcel {
   void add(std::uint32_t number, const Tape& tape);
   void add(std::uint32_t number, const Extent& extent);
   // Takes out the first entry of this number. False: there is none, or (tape, extent) it is none; then nothing changes.
-  [[nodiscard]] bool retrieve(std::uint32_t number, std::vector<std::uint8_t>* bytes);
-  [[nodiscard]] bool retrieve(std::uint32_t number, Tape* tape);
-  [[nodiscard]] bool retrieve(std::uint32_t number, Extent* extent);
+  WEIR_NODISCARD bool retrieve(std::uint32_t number, std::vector<std::uint8_t>* bytes);
+  WEIR_NODISCARD bool retrieve(std::uint32_t number, Tape* tape);
+  WEIR_NODISCARD bool retrieve(std::uint32_t number, Extent* extent);
 
   bool empty() const noexcept;
   std::size_t size() const noexcept;     // bytes on the wire
@@ -324,7 +336,8 @@ class Hooks {
 void install(Hooks& hooks);
 void remove(Hooks& hooks);
 
-}  // namespace weir::dsm
+}  // namespace dsm
+}  // namespace weir
 
 #pragma GCC visibility pop
 

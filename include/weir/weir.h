@@ -19,6 +19,9 @@
 #define WEIR_VERSION_MINOR 2
 
 #ifdef __cplusplus
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wold-style-cast" /* C has no other casts, and no nullptr */
+#pragma GCC diagnostic ignored "-Wzero-as-null-pointer-constant"
 extern "C" {
 #endif
 
@@ -73,11 +76,11 @@ int weir_query_active(void);                       /* programs call weir_active(
 const struct weir_calls *weir_query_calls(void);   /* NULL where policies are not checked */
 
 /* So that a place in a report is the caller's. */
-#define WEIR_INLINE static inline __attribute__((always_inline, unused))
+#define WEIR_INLINE static inline __attribute__((always_inline))
 
 #ifdef WEIR_NO_ANNOTATIONS
 WEIR_INLINE int weir_active(void) { return 0; }
-WEIR_INLINE const struct weir_calls *weir_calls(void) { return NULL; }
+WEIR_INLINE const struct weir_calls *weir_calls_(void) { return NULL; }
 #else
 /* 1 where the program runs under the weir command, at whatever point of Order x View; 0 where it does not. */
 WEIR_INLINE int weir_active(void) {
@@ -90,7 +93,7 @@ WEIR_INLINE int weir_active(void) {
   return known == 2;
 }
 
-WEIR_INLINE const struct weir_calls *weir_calls(void) {
+WEIR_INLINE const struct weir_calls *weir_calls_(void) {
   static __thread const struct weir_calls *known;
   static __thread int is_known;
   if (__builtin_expect(!is_known, 0)) {
@@ -108,18 +111,29 @@ WEIR_INLINE const struct weir_calls *weir_calls(void) {
 #define WEIR_STAYS __asm__ volatile("")
 
 WEIR_INLINE void weir_change_(const void *object, int change, const void *lock) {
-  const struct weir_calls *calls = weir_calls();
+  const struct weir_calls *calls = weir_calls_();
   if (__builtin_expect(calls != NULL, 0)) {
     calls->change((void *)(uintptr_t)object, change, lock);
     WEIR_STAYS;
   }
 }
 
+WEIR_INLINE void weir_declare_(const void *object, size_t size, int policy) {
+  const struct weir_calls *calls = weir_calls_();
+  if (__builtin_expect(calls != NULL, 0)) {
+    calls->declare((void *)(uintptr_t)object, size, policy);
+    WEIR_STAYS;
+  }
+}
+WEIR_INLINE void weir_declare_pages_(const void *object, size_t size, enum weir_policy policy) {
+  weir_declare_(object, size, (int)policy | WEIR_HAS_PAGES);
+}
+
 /* --- Objects */
 
 /* malloc and free, of an object with a policy. */
 WEIR_INLINE void *weir_alloc(size_t size, enum weir_policy policy) {
-  const struct weir_calls *calls = weir_calls();
+  const struct weir_calls *calls = weir_calls_();
   void *object;
   if (__builtin_expect(calls == NULL, 1)) return malloc(size);
   object = calls->alloc(size, (int)policy);
@@ -127,7 +141,7 @@ WEIR_INLINE void *weir_alloc(size_t size, enum weir_policy policy) {
   return object;
 }
 WEIR_INLINE void weir_free(void *object) {
-  const struct weir_calls *calls = weir_calls();
+  const struct weir_calls *calls = weir_calls_();
   if (__builtin_expect(calls == NULL, 1)) {
     free(object);
     return;
@@ -139,15 +153,11 @@ WEIR_INLINE void weir_free(void *object) {
 /* Memory that exists has a policy from here on: a variable, a part of a struct or of an array. Objects that lie apart from other memory, by pages, cost
  * least (WEIR_PAGES). */
 WEIR_INLINE void weir_object_declare(const void *object, size_t size, enum weir_policy policy) {
-  const struct weir_calls *calls = weir_calls();
-  if (__builtin_expect(calls != NULL, 0)) {
-    calls->declare((void *)(uintptr_t)object, size, (int)policy);
-    WEIR_STAYS;
-  }
+  weir_declare_(object, size, (int)policy);
 }
 /* It has none any more. Needed before a variable's lifetime ends; free and weir_free do it themselves. */
 WEIR_INLINE void weir_object_forget(const void *object) {
-  const struct weir_calls *calls = weir_calls();
+  const struct weir_calls *calls = weir_calls_();
   if (__builtin_expect(calls != NULL, 0)) {
     calls->forget((void *)(uintptr_t)object);
     WEIR_STAYS;
@@ -155,7 +165,7 @@ WEIR_INLINE void weir_object_forget(const void *object) {
 }
 /* enum weir_policy; -1 where the address lies in no object, and without Weir. */
 WEIR_INLINE int weir_policy_of(const void *object) {
-  const struct weir_calls *calls = weir_calls();
+  const struct weir_calls *calls = weir_calls_();
   return __builtin_expect(calls != NULL, 0) ? calls->policy(object) : -1;
 }
 
@@ -171,7 +181,7 @@ WEIR_INLINE int weir_policy_of(const void *object) {
 #define WEIR_OBJECT(name, policy)                                                              \
   __asm__(".pushsection weir_pages,1,\"aw\",@progbits\n.balign 4096\n.popsection\n");          \
   __attribute__((constructor(101))) static void weir_declare_##name(void) {                    \
-    weir_object_declare(&name, sizeof name, (enum weir_policy)((int)(policy) | WEIR_HAS_PAGES)); \
+    weir_declare_pages_(&name, sizeof name, policy);                                           \
   }                                                                                            \
   struct weir_needs_a_semicolon
 #endif
@@ -194,11 +204,11 @@ WEIR_INLINE void weir_set_racy(const void *object) { weir_change_(object, WEIR_C
 
 WEIR_INLINE struct weir_array *weir_array_make_(struct weir_array shape, const size_t *ends, enum weir_policy policy) {
   static size_t made;
-  const struct weir_calls *calls = weir_calls();
+  const struct weir_calls *calls = weir_calls_();
   const size_t ends_size = shape.per_slice ? 0 : shape.slices * sizeof(size_t);
   struct weir_array *array;
   size_t i;
-  shape.id = (size_t)(uintptr_t)&made + (__atomic_add_fetch(&made, 1, __ATOMIC_RELAXED) << 40); /* names it for weir_array_at */
+  shape.id = (uintptr_t)&made + (__atomic_add_fetch(&made, 1, __ATOMIC_RELAXED) << 40); /* names it for weir_array_at */
   if (__builtin_expect(calls != NULL, 0)) {
     array = calls->array(&shape, ends, (int)policy);
     WEIR_STAYS;
@@ -241,7 +251,7 @@ WEIR_INLINE struct weir_array *weir_array_slice_at(size_t count, size_t element_
   return weir_array_make_(shape, ends, policy);
 }
 WEIR_INLINE void weir_array_free(struct weir_array *array) {
-  const struct weir_calls *calls = weir_calls();
+  const struct weir_calls *calls = weir_calls_();
   if (array == NULL) return;
   if (__builtin_expect(calls != NULL, 0)) {
     calls->array_free(array);
@@ -288,6 +298,7 @@ WEIR_INLINE void *weir_array_at(const struct weir_array *array, size_t index) {
 
 #ifdef __cplusplus
 }
+#pragma GCC diagnostic pop
 #endif
 
 #endif

@@ -2,10 +2,22 @@
 #ifndef WEIR_WEIR_HPP
 #define WEIR_WEIR_HPP
 
+#if __cplusplus < 201402L
+#error "weir/weir.hpp needs C++14 or later"
+#endif
+
 #include <new>
 #include <utility>
 
 #include "weir/weir.h"
+
+#ifndef WEIR_NODISCARD /* the attribute's own name came with C++17 */
+#if __cplusplus >= 201703L
+#define WEIR_NODISCARD [[nodiscard]]
+#else
+#define WEIR_NODISCARD
+#endif
+#endif
 
 namespace weir {
 
@@ -13,7 +25,7 @@ namespace weir {
 class write_access {
  public:
   template <typename T>
-  [[nodiscard]] __attribute__((always_inline)) explicit write_access(const T& object) : object_(&object) {
+  WEIR_NODISCARD __attribute__((always_inline)) explicit write_access(const T& object) : object_(&object) {
     weir_acquire_write(object_);
   }
   __attribute__((always_inline)) ~write_access() { weir_release_write(object_); }
@@ -28,7 +40,7 @@ class write_access {
 class read_access {
  public:
   template <typename T>
-  [[nodiscard]] __attribute__((always_inline)) explicit read_access(const T& object) : object_(&object) {
+  WEIR_NODISCARD __attribute__((always_inline)) explicit read_access(const T& object) : object_(&object) {
     weir_acquire_read(object_);
   }
   __attribute__((always_inline)) ~read_access() { weir_release_read(object_); }
@@ -52,17 +64,15 @@ class object {
  public:
   template <typename... Arguments>
   explicit object(weir_policy policy, Arguments&&... arguments) : object_(make(WEIR_PRIVATE, std::forward<Arguments>(arguments)...)) {
-    switch (policy) {
-      case WEIR_READ_SHARED: weir_acquire_read(object_); break;
-      case WEIR_STICKY_READ: weir_set_sticky_read(object_); break;
-      case WEIR_RACY:
-        weir_release_write(object_);
-        weir_set_racy(object_);
-        break;
-      case WEIR_INACCESSIBLE:
-      case WEIR_LOCKED:
-      case WEIR_UNTOUCHED: weir_release_write(object_); break;
-      case WEIR_PRIVATE: break;
+    if (policy == WEIR_READ_SHARED) {
+      weir_acquire_read(object_);
+    } else if (policy == WEIR_STICKY_READ) {
+      weir_set_sticky_read(object_);
+    } else if (policy == WEIR_RACY) {
+      weir_release_write(object_);
+      weir_set_racy(object_);
+    } else if (policy != WEIR_PRIVATE) {
+      weir_release_write(object_);
     }
   }
   // Who holds the lock has it.
@@ -122,7 +132,7 @@ class sliced_array {
   size_t size() const { return array_->count; }
 
  private:
-  static_assert(alignof(T) <= 16);
+  static_assert(alignof(T) <= 16, "elements are aligned as malloc aligns");
   weir_array* array_;
 };
 

@@ -17,6 +17,7 @@
 
 #include <string_view>
 
+#include "base/library_folders.h"
 #include "cc/assembly.h"
 
 namespace weir::cc {
@@ -27,6 +28,12 @@ std::string own_path() {
   char path[PATH_MAX];
   const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
   return length > 0 ? std::string(path, static_cast<size_t>(length)) : std::string();
+}
+
+// The folder that this program's bin lies in.
+std::string prefix() {
+  const std::string self = own_path();
+  return self.substr(0, self.rfind('/', self.rfind('/') - 1));
 }
 
 std::string base_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
@@ -158,15 +165,25 @@ int compile(bool is_cxx, int count, char** words) {
     fprintf(stderr, "%s: there is no compiler: install gcc or clang, or name one by %s\n", base_of(words[0]).c_str(), is_cxx ? "CXX" : "CC");
     return 127;
   }
-  const std::string self = own_path();
-  const std::string folder = self.substr(0, self.rfind('/')) + "/../lib/weir-cc/";
-  if (access((folder + "as").c_str(), X_OK)) {
-    fprintf(stderr, "%s: %sas is not there: Weir is not installed completely\n", base_of(words[0]).c_str(), folder.c_str());
+  std::string folder, tried;
+  for (const std::string place : kLibraryFolders) {
+    const std::string path = (place[0] == '/' ? "" : prefix() + "/") + place + "/weir-cc/";
+    if (!access((path + "as").c_str(), X_OK)) {
+      folder = path;
+      break;
+    }
+    if (tried.find(path) == tried.npos) tried += (tried.empty() ? "" : " or ") + path + "as";
+  }
+  if (folder.empty()) {
+    fprintf(stderr, "%s: there is no %s: Weir is not installed completely\n", base_of(words[0]).c_str(), tried.c_str());
     return 127;
   }
   if (is_clang(command)) command.push_back("-fno-integrated-as");
   command.push_back("-B" + folder);
   command.push_back("-fdata-sections");
+  // Installed beside this program, and behind all other folders: <weir/weir.h> is found without an option.
+  const std::string headers = prefix() + "/include";
+  if (!access((headers + "/weir/weir.h").c_str(), R_OK)) command.push_back("-idirafter" + headers);
   for (int i = 1; i < count; i++) command.push_back(words[i]);
   return run(command);
 }

@@ -37,7 +37,8 @@ Application make_application() {
   app->footer(kFooter);
   std::vector<Command> commands = {add_run(*app), add_det(*app),  add_stat(*app),   add_check(*app),
                                    add_record(*app), add_replay(*app), add_ls(*app), add_dump(*app),
-                                   add_verify(*app), add_rm(*app), add_doctor(*app)};
+                                   add_verify(*app), add_rm(*app), add_doctor(*app),
+                                   add_completion(*app), add_manual(*app)};
   for (const Command& command : commands) command.app->formatter(std::make_shared<UsageFormatter>(command.takes_program));
   return {std::move(app), std::move(commands)};
 }

@@ -5,6 +5,13 @@
 #include <fstream>
 #include <sstream>
 
+// A function with it has its frame pointer. (clang knows no such attribute, and needs none where the frame's address is asked for.)
+#ifdef __clang__
+#define WEIR_KEEPS_FRAME [[gnu::noinline]]
+#else
+#define WEIR_KEEPS_FRAME [[gnu::noinline, gnu::optimize("no-omit-frame-pointer")]]
+#endif
+
 namespace weir::cli {
 
 TestItem g_table[8];
@@ -40,7 +47,7 @@ namespace {
 }
 
 // Not checked: it reads the frames of whoever has called.
-[[gnu::no_sanitize("address")]] void copy_stack(findings::Context* context) {
+__attribute__((no_sanitize("address"))) void copy_stack(findings::Context* context) {
   const auto* from = reinterpret_cast<const volatile uint8_t*>(context->registers[4]);
   for (size_t i = 0; i < sizeof context->stack; i++) context->stack[i] = from[i];
 }
@@ -48,7 +55,7 @@ namespace {
 }  // namespace
 
 // The context is that of the caller: this frame is left out by reading its frame pointer, which it has.
-[[gnu::noinline, gnu::optimize("no-omit-frame-pointer")]] uint32_t CheckTest::capture() {
+WEIR_KEEPS_FRAME uint32_t CheckTest::capture() {
   const uint32_t index = 1 + findings().contexts++;
   findings::Context& context = findings().context[index];
   fill(&context);

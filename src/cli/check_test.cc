@@ -55,7 +55,7 @@ TEST_F(CheckTest, AtomicTypesAreTold) {
 }
 
 // Under the address sanitizer a variable does not lie where debug information says.
-[[gnu::noinline, gnu::no_sanitize("address")]] ReportedRace race_on_variable_of_function(CheckTest* from) {
+__attribute__((noinline, no_sanitize("address"))) ReportedRace race_on_variable_of_function(CheckTest* from) {
   int local = 0;
   Race race = from->race_on(&local);
   race.object.kind = ObjectKind::kStack;

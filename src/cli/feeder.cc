@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/atomic_enum.h"
 #include "cli/failure.h"
 #include "trace/wait.h"
 
@@ -53,7 +54,7 @@ void Feeder::put_into(uint32_t index, Source& source) {
   }
   if (!source.reader.peek()) {
     source.closed = moved = true;
-    __atomic_store_n(&ring.slot->state, trace::State::kClosed, __ATOMIC_RELEASE);
+    store_enum<__ATOMIC_RELEASE>(ring.slot->state, trace::State::kClosed);
     const bool too_few = source.entries != UINT64_MAX && source.reader.entries() != source.entries;
     const std::string damage = !source.reader.damage().empty() ? source.reader.damage() : too_few ? "entries are missing in it" : "";
     if (!damage.empty()) {

@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/library_folders.h"
 #include "base/options.h"
 #include "cli/failure.h"
 #include "cli/start_tracer.h"
@@ -159,10 +160,20 @@ std::string library_path() {
   std::error_code error;
   std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
   if (error) throw Failure(kWeirFailed, "cannot find out where the weir command lies: is /proc mounted?");
-  std::string library = (self.parent_path().parent_path() / "lib" / "libweir.so").string();
-  if (access(library.c_str(), R_OK) != 0) {
+  const std::filesystem::path above = self.parent_path().parent_path();
+  std::string library, tried;
+  for (const char* folder : kLibraryFolders) {
+    const std::string place = (above / folder / "libweir.so").string();
+    if (access(place.c_str(), R_OK) == 0) {
+      library = place;
+      break;
+    }
+    const std::string one = fmt::format("{}: {}", place, strerror(errno));
+    if (tried.find(one) == std::string::npos) tried += (tried.empty() ? "" : "; ") + one;
+  }
+  if (library.empty()) {
     throw Failure(kWeirFailed,
-                  fmt::format("{}: {} (it belongs beside the folder of the weir command)", library, strerror(errno)));
+                  fmt::format("there is no libweir.so for {} ({}): Weir is not installed completely", self.string(), tried));
   }
   if (library.find_first_of(kUnquotable) != std::string::npos) {
     throw Failure(kWeirFailed,

@@ -9,8 +9,8 @@
 
 namespace weir::cli {
 
-// The library that belongs to this command: ../lib/libweir.so seen from the command's own folder.
-// Throws Failure where it is missing, or where the loader could not be given its name.
+// The library that belongs to this command: libweir.so in one of kLibraryFolders beside the command's
+// own folder. Throws Failure if it is missing, or if the loader could not be given its name.
 std::string library_path();
 
 // Makes the file for Weir's own words; its absolute name: the library opens it by that, perhaps after the program has changed its

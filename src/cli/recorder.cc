@@ -22,6 +22,7 @@
 #include <cstring>
 #include <memory>
 
+#include "base/atomic_enum.h"
 #include "cli/thread.h"
 #include "trace/wait.h"
 
@@ -143,7 +144,7 @@ bool Recorder::is_sound(const trace::Ring& ring) const {
 
 bool Recorder::take_from(uint32_t index) {
   trace::Ring ring = memory_.ring(index);
-  if (__atomic_load_n(&ring.slot->state, __ATOMIC_ACQUIRE) == trace::State::kFree || ring.used() == 0) return false;
+  if (load_enum<__ATOMIC_ACQUIRE>(ring.slot->state) == trace::State::kFree || ring.used() == 0) return false;
   if (memory_.header().gone) return false;
   Stream*& stream = by_slot_[index];
   if (!stream) {

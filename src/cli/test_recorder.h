@@ -9,6 +9,7 @@
 #include <functional>
 #include <string>
 
+#include "base/atomic_enum.h"
 #include "cli/recorder.h"
 
 namespace weir::cli::test {
@@ -39,7 +40,7 @@ inline uint32_t open_slot(trace::Header& header, uint32_t process, uint32_t task
   const uint32_t slot = __atomic_fetch_add(&header.slots, 1, __ATOMIC_SEQ_CST);
   header.slot[slot].process = process;
   header.slot[slot].task = task;
-  __atomic_store_n(&header.slot[slot].state, trace::State::kOpen, __ATOMIC_RELEASE);
+  store_enum<__ATOMIC_RELEASE>(header.slot[slot].state, trace::State::kOpen);
   return slot;
 }
 

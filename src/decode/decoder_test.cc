@@ -45,7 +45,7 @@ void expect(std::initializer_list<int> code, std::vector<Expected> expected, con
   }
 }
 
-constexpr uint64_t kRaxAt = 0x100000, kRbxAt = 0x400000, kRspAt = 0x500000, kRbpAt = 0x600000, kRsiAt = 0x700000, kRdiAt = 0x800000;
+constexpr uint64_t kRbxAt = 0x400000, kRspAt = 0x500000, kRbpAt = 0x600000, kRsiAt = 0x700000, kRdiAt = 0x800000;
 
 TEST(DecoderTest, LoadsAndStores) {
   expect({0x8b, 0x03}, {{kRbxAt, 4, true, false}});                                    // mov (%rbx),%eax

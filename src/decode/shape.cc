@@ -48,17 +48,20 @@ struct OperandBytes {
 struct OperandTable {
   OperandBytes of[128];
   constexpr OperandTable() {
-    of['m'] = of['g'] = {true, 0};
-    of['M'] = {true, 1};
-    of['S'] = {true, 2};
-    of['Z'] = {true, kFull};
-    of['b'] = of['j'] = {false, 1};
-    of['w'] = {false, 2};
-    of['e'] = {false, 3};
-    of['J'] = {false, 4};
-    of['z'] = {false, kFull};
-    of['v'] = {false, kFullOr8};
-    of['o'] = {false, kAddress};
+    set("mg", {true, 0});
+    set("M", {true, 1});
+    set("S", {true, 2});
+    set("Z", {true, kFull});
+    set("bj", {false, 1});
+    set("w", {false, 2});
+    set("e", {false, 3});
+    set("J", {false, 4});
+    set("z", {false, kFull});
+    set("v", {false, kFullOr8});
+    set("o", {false, kAddress});
+  }
+  constexpr void set(const char* letters, OperandBytes bytes) {
+    for (; *letters; letters++) of[static_cast<uint8_t>(*letters)] = bytes;
   }
 };
 constexpr OperandTable kOperandBytes;

@@ -21,6 +21,7 @@ target_include_directories(weir_dsm_objects PUBLIC ${CMAKE_CURRENT_SOURCE_DIR} $
 target_compile_definitions(weir_dsm_objects PUBLIC _GNU_SOURCE PRIVATE WEIR_IN_DSM WEIR_VERSION="${PROJECT_VERSION}")
 target_link_libraries(weir_dsm_objects PRIVATE weir_warnings PUBLIC ${WEIR_UCP} ${WEIR_UCS} weir_region dl)
 add_library(weir_dsm SHARED dsm/library.cc)
+set_source_files_properties(dsm/library.cc PROPERTIES COMPILE_OPTIONS "${WEIR_HIDDEN_NEW}")
 set_target_properties(weir_dsm PROPERTIES OUTPUT_NAME weir-dsm VERSION ${PROJECT_VERSION} SOVERSION 0
   PUBLIC_HEADER "${PROJECT_SOURCE_DIR}/include/weir/dsm.h;${PROJECT_SOURCE_DIR}/include/weir/dsm.hpp;${PROJECT_SOURCE_DIR}/include/weir/tape.hpp")
 target_link_libraries(weir_dsm PRIVATE -Wl,--whole-archive weir_dsm_objects -Wl,--no-whole-archive weir_warnings)

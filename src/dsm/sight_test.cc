@@ -153,7 +153,6 @@ TEST(Waits, OneNodeAsksAll) {
   Settings settings;
   settings.size = 16 << 20;
   TestCluster cluster(3, settings);
-  std::atomic<bool> done{false};
   testing::internal::CaptureStderr();
   cluster.run([&](unsigned worker) {
     if (worker == 2) {

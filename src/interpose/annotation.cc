@@ -139,6 +139,6 @@ constexpr struct weir_calls kCalls = {sizeof(struct weir_calls), annotate_alloc,
 }  // namespace
 }  // namespace weir
 
-extern "C" [[gnu::visibility("default")]] const struct weir_calls* weir_query_calls() noexcept {
+extern "C" [[gnu::visibility("default")]] const struct weir_calls* weir_query_calls() {
   return weir::runtime::g_guarded && weir::declared::is_on() ? &weir::kCalls : nullptr;
 }

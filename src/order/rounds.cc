@@ -19,6 +19,7 @@
 #include <errno.h>
 #include <signal.h>
 
+#include "base/atomic_enum.h"
 #include "event/phase.h"
 #include "order/arrival.h"
 #include "order/journal.h"
@@ -328,7 +329,7 @@ void pass_turn(Task& task, TaskState next) {
 void wait_to_run(Task& task) {
   if (!g_config.fenced) return;
   PhaseScope phase(task, Phase::kResuming);
-  sleep_until(task, [](const Task& t) { return __atomic_load_n(&t.state, __ATOMIC_ACQUIRE) == TaskState::kRunning; });
+  sleep_until(task, [](const Task& t) { return load_enum<__ATOMIC_ACQUIRE>(t.state) == TaskState::kRunning; });
 }
 
 void add_task(Task& task) {

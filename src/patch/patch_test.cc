@@ -210,7 +210,7 @@ TEST(PatchTest, LibrariesWorkWithEverySitePatched) {
 TEST(PatchTest, FurtherKindsComeLater) {
   EXPECT_TRUE(in_child([] {
     std::string expected = work();
-    PatchStats together, first, second, third;
+    PatchStats first, second, third;
     if (patch_library("libc.so", kPatchSyscall, first) != 0) return false;
     if (patch_library("libc.so", kPatchSyscall | kPatchAtomic, second) != 0) return false;
     uint32_t sites = site_count();

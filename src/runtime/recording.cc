@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
+#include "base/atomic_enum.h"
 #include "base/options.h"
 #include "event/event.h"
 #include "event/input.h"
@@ -68,7 +69,7 @@ uint32_t slot_of(uint32_t process, uint32_t task) {
   }
   h.slot[index].process = process;
   h.slot[index].task = task;
-  __atomic_store_n(&h.slot[index].state, State::kOpen, __ATOMIC_RELEASE);
+  store_enum<__ATOMIC_RELEASE>(h.slot[index].state, State::kOpen);
   return index;
 }
 

@@ -32,7 +32,7 @@ struct Area {
   Area& operator=(const Area&) = delete;
   uint64_t page(uint64_t index) const { return reinterpret_cast<uint64_t>(start) + index * kPage; }
   // A sanitizer's look at the page's shadow would be a fault, too.
-  [[gnu::noinline, gnu::no_sanitize("address")]] void write(uint64_t index) { *reinterpret_cast<volatile uint8_t*>(page(index)) = 1; }
+  __attribute__((noinline, no_sanitize("address"))) void write(uint64_t index) { *reinterpret_cast<volatile uint8_t*>(page(index)) = 1; }
   uint8_t* start;
   uint64_t size;
 };

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/atomic_enum.h"
 #include "trace/wait.h"
 
 namespace weir::trace {
@@ -156,7 +157,7 @@ TEST(Ring, CarriesEverythingToAReaderThatWaits) {
       std::this_thread::yield();
     }
   }
-  __atomic_store_n(&ring.slot->state, State::kClosed, __ATOMIC_RELEASE);
+  store_enum<__ATOMIC_RELEASE>(ring.slot->state, State::kClosed);
   wake(*ring.slot);
   takes.join();
 }

@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <sys/syscall.h>
 
+#include "base/atomic_enum.h"
 #include "sys/futex.h"
 #include "trace/ring.h"
 
@@ -23,7 +24,7 @@ inline constexpr uint64_t kLongestSleep = 20'000'000;  // nanoseconds
 inline bool is_gone(const Header& header) { return __atomic_load_n(&header.gone, __ATOMIC_ACQUIRE) != 0; }
 
 // Nothing will be put by the command any more.
-inline bool is_closed(const Slot& slot) { return __atomic_load_n(&slot.state, __ATOMIC_ACQUIRE) == State::kClosed; }
+inline bool is_closed(const Slot& slot) { return load_enum<__ATOMIC_ACQUIRE>(slot.state) == State::kClosed; }
 
 // The process is gone, or a zombie: that has no memory any more, which the kernel says first, whether or not the caller might read there.
 inline bool has_no_memory(int pid) {

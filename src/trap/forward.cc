@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include "base/atomic_enum.h"
 #include "base/bytes.h"
 #include "order/rounds.h"
 #include "sys/futex.h"
@@ -116,7 +117,7 @@ Task* who_takes(int signal) {
 int tid_soon(const Task& task) {
   for (;;) {
     const int tid = __atomic_load_n(&task.tid, __ATOMIC_ACQUIRE);
-    if (tid || __atomic_load_n(&task.state, __ATOMIC_ACQUIRE) == TaskState::kFree) return tid;
+    if (tid || load_enum<__ATOMIC_ACQUIRE>(task.state) == TaskState::kFree) return tid;
     sys::raw(SYS_sched_yield);
   }
 }

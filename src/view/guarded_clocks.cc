@@ -8,6 +8,7 @@
 // 3. An epoch of a slot is never made twice: the slots' counters are in State. Each is one task's, but a later one of the same slot need not
 //    know of it: only who knows exactly the epoch that a task is in is sure to know all that this task knows.
 
+#include "base/atomic_enum.h"
 #include "event/happens_before.h"
 #include "view/guarded_keys.h"
 #include "view/guarded_state.h"
@@ -412,7 +413,7 @@ bool is_unseen(uint64_t start, uint64_t size, bool writes) {
     if (alias == at) continue;
     const Page& page = page_at(at, alias);
     if (!(__atomic_load_n(&page.holders, __ATOMIC_RELAXED) & bit)) return false;
-    const Mode mode = __atomic_load_n(&page.mode, __ATOMIC_RELAXED);
+    const Mode mode = load_enum<__ATOMIC_RELAXED>(page.mode);
     if (mode == Mode::kPrivate || mode == Mode::kOpen || (mode == Mode::kReadBy && !writes)) continue;
     if (mode != Mode::kDeclared || !is_let_in(watcher, page, writes)) return false;
   }

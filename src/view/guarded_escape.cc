@@ -4,6 +4,7 @@
 // it is about to share it: from there on its page is watched, before anybody else has come. Without that the owner's side of a race would
 // be seen only where the other one came first.
 
+#include "base/atomic_enum.h"
 #include "event/happens_before.h"
 #include "page/store.h"
 #include "view/guarded_key_rights.h"
@@ -25,7 +26,7 @@ void expose(Task& task, Watcher& watcher, uint64_t address) {
   if (!page::demand::is_ours(address) || page::store_extent(address) == 0) return;
   const uint64_t at = page_down(address);
   Page& page = page_of(at);
-  const Mode before = __atomic_load_n(&page.mode, __ATOMIC_RELAXED);
+  const Mode before = load_enum<__ATOMIC_RELAXED>(page.mode);
   if (before != Mode::kPrivate && before != Mode::kNew) return;
   const SpinGuard guard(page.lock);
   if (page.mode == Mode::kNew ? !is_own_stack(task, watcher, address) : page.mode != Mode::kPrivate || !is_owner(page, task)) return;

@@ -10,6 +10,7 @@
 // 1. What a task stands before it has not executed: it takes back what it says, under the lock of its place, before it goes on.
 // 2. Nobody lingers who holds a lock of the runtime's; what others have to wait for is the task's own.
 
+#include "base/atomic_enum.h"
 #include "sys/futex.h"
 #include "view/guarded_state.h"
 
@@ -39,7 +40,7 @@ bool is_chosen(uint64_t rip) {
 bool is_common(const Touch& touch) {
   if (!(touch.kind & (findings::kRead | findings::kWrite)) || (touch.kind & findings::kAtomic) || !is_ours(touch.address)) return false;
   const Page& page = page_of(page_down(touch.address));
-  return __atomic_load_n(&page.mode, __ATOMIC_RELAXED) == Mode::kWatched && __atomic_load_n(&page.toucher_count, __ATOMIC_RELAXED) > 1;
+  return load_enum<__ATOMIC_RELAXED>(page.mode) == Mode::kWatched && __atomic_load_n(&page.toucher_count, __ATOMIC_RELAXED) > 1;
 }
 
 }  // namespace

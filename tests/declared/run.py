@@ -3,8 +3,8 @@
 
 usage: run.py BUILD [NAME ...]
 
-Each program of this folder is built as a user would (C with -Wall -Wextra -Wpedantic -Werror, C++ likewise, and with clang), runs natively,
-must end with 0 and print "ok" last, and then runs checked, several times. What is to be reported stands where it happens, in a comment at the line's end:
+Each program of this folder is built as a user would (-Wall -Wextra -Wpedantic -Werror; C also as C++; with gcc, and with the clang of tests/clang). What gcc has
+built runs natively, must end with 0 and print "ok" last, and then runs checked, several times. What is to be reported stands where it happens, in a comment at the line's end:
 
     *shared = 1;  // REPORT policy forbidden access
 
@@ -14,7 +14,6 @@ added to WEIR_OPTIONS; with `// compiler: weir-cc` it is that which compiles the
 """
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -105,6 +104,7 @@ def main():
     build = Path(sys.argv[1]).resolve()
     wanted = sys.argv[2:]
     failed = 0
+    clang = subprocess.run([ROOT / "tests" / "clang"], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
     with tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as folder:
         dump = Path(folder) / "dump"
         subprocess.run(["g++", "-std=c++20", "-O1", "-I", ROOT / "src", HERE / "dump.cc", "-o", dump], check=True)
@@ -116,13 +116,11 @@ def main():
             is_c = path.suffix == ".c"
             program = Path(folder) / path.stem
             wrapped = build / "bin" if source.is_wrapped else None
-            compile_program("gcc" if is_c else "g++", path, program, "-std=gnu11" if is_c else "-std=c++17", wrapped=wrapped)
+            standard = "-std=gnu11" if is_c else "-std=c++17"
+            compile_program("gcc" if is_c else "g++", path, program, standard, wrapped=wrapped)
             if is_c and "NOT C++" not in path.read_text():
                 compile_program("g++", path, str(program) + ".cxx", "-x", "c++", "-std=c++17", wrapped=wrapped)
-            clang = shutil.which("clang" if is_c else "clang++")
-            if not clang:
-                sys.exit("clang is missing: tools/setup test")
-            compile_program(clang, path, str(program) + ".clang", wrapped=wrapped)
+            compile_program(clang if is_c else clang.replace("clang", "clang++"), path, str(program) + ".clang", standard, wrapped=wrapped)
             problems = []
             native = subprocess.run([program], capture_output=True, text=True, timeout=60)
             if native.returncode or not native.stdout.endswith("ok\n"):

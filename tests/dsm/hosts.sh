@@ -8,9 +8,7 @@ count=${1%x*} slots=1
 shift
 rate=
 if [ "${1:-}" = --rate ]; then rate=$2; shift 2; fi
-for tool in mpirun.openmpi ip; do
-  command -v "$tool" >/dev/null || { echo "hosts: $tool is missing: tools/setup dsm" >&2; exit 1; }
-done
+for tool in mpirun.openmpi ip; do command -v $tool >/dev/null || { echo "hosts: $tool is missing: tools/setup dsm" >&2; exit 1; }; done
 [ "$(id -u)" = 0 ] || { echo "hosts: it takes root" >&2; exit 77; }
 prefix=${HOSTS_PREFIX:-weir$$}  # of the namespaces' names
 work=$(mktemp -d)

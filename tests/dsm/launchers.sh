@@ -23,11 +23,11 @@ left() {
   done
 }
 
-# Those of the two MPIs' launchers that this machine has; a script that finds none fails.
+# The launchers of both MPIs.
 mpirun_of_each() {
-  local launcher some=0
+  local launcher
   for launcher in mpirun.openmpi mpirun.mpich; do
-    command -v "$launcher" >/dev/null && echo "$launcher" && some=1
+    command -v "$launcher" >/dev/null || { echo "$launcher is missing: tools/setup dsm" >&2; exit 1; }
+    echo "$launcher"
   done
-  [ "$some" = 1 ] || { echo "neither Open MPI nor MPICH is here: tools/setup dsm" >&2; exit 1; }
 }

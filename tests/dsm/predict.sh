@@ -8,7 +8,7 @@ build=$(realpath "$1") bin=$(realpath "$1")/bench/dsm
 predict=$build/bin/weir-dsm-predict
 # shellcheck source=tests/dsm/launchers.sh
 . "$(dirname "$0")/launchers.sh"
-launcher=$(mpirun_of_each) || exit 1
+launcher=$(mpirun_of_each) || exit
 launcher=${launcher%%$'\n'*}
 
 # agrees NAME ROW PERCENT: of the last table in "out"; a difference of one is none.

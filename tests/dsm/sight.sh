@@ -7,7 +7,7 @@ source=$(realpath "$(dirname "$0")")/sight.cc
 # shellcheck source=tests/dsm/launchers.sh
 . "$(dirname "$0")/launchers.sh"
 program=$build/bin/dsm_sight
-launchers=$(mpirun_of_each) || exit 1
+launchers=$(mpirun_of_each) || exit
 has() { grep -qE -- "$1" out || bad "$2: \"$1\" is missing"; }
 line_of() { grep -n "$1" "$source" | cut -d: -f1; }
 

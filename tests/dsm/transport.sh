@@ -29,12 +29,10 @@ message() {
   [ "$status" = 125 ] || bad "status $status: $1"
   grep -qE "^weir-dsm: .*$1" out || bad "not said: $1"
 }
-if command -v mpirun.openmpi mpirun.mpich >/dev/null; then
-  WEIR_DSM_MPI=openmpi timeout 60 mpirun.mpich -n 2 "$ping" > out 2>&1
-  message "MPICH's mpirun started 2 processes, but Open MPI .* counts 1"
-  WEIR_DSM_MPI=mpich timeout 60 mpirun.openmpi -n 2 "$ping" > out 2>&1
-  message "Open MPI's mpirun started 2 processes, but MPICH .* counts 1"
-fi
+WEIR_DSM_MPI=openmpi timeout 60 mpirun.mpich -n 2 "$ping" > out 2>&1
+message "MPICH's mpirun started 2 processes, but Open MPI .* counts 1"
+WEIR_DSM_MPI=mpich timeout 60 mpirun.openmpi -n 2 "$ping" > out 2>&1
+message "Open MPI's mpirun started 2 processes, but MPICH .* counts 1"
 WEIR_DSM_MPI=lam timeout 60 "$ping" > out 2>&1
 message 'WEIR_DSM_MPI is "lam"'
 SLURM_PROCID=0 SLURM_STEP_NUM_TASKS=4 timeout 60 "$ping" > out 2>&1

@@ -1,8 +1,6 @@
 // Atomic operations of 1, 2, 4, 8 and 16 bytes, every kind of them, on neighbours in the same words lose nothing.
 #include "program.h"
 
-#pragma GCC target("cx16")
-
 enum { kRounds = 50 };
 static struct {
   uint8_t byte, other_byte;
@@ -14,7 +12,7 @@ static struct {
 static unsigned __int128 wide __attribute__((aligned(16)));
 static uint64_t bits[4], exchanged_sum, toggled;
 
-static void* body(void* number) {
+__attribute__((target("cx16"))) static void* body(void* number) {
   long me = (long)number;
   uint64_t exchanged = 0;
   for (int i = 0; i < kRounds; ++i) {

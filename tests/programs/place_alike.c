@@ -38,7 +38,7 @@ __attribute__((noinline)) static double settle(double value) {
 
 static void* other(void* unused) {
   (void)unused;
-  for (long i = 0; !ends; ++i) {
+  while (!ends) {
     page.word++;
     for (volatile int k = 0; k < 2000; ++k) {}
   }

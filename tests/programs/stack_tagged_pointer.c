@@ -1,8 +1,6 @@
 // A lock-free stack with a counted head, changed by 16-byte compare-and-swap, loses and doubles no node.
 #include "program.h"
 
-#pragma GCC target("cx16")
-
 enum { kEach = 40, kRounds = 3 };
 struct Node {
   struct Node* next;
@@ -27,7 +25,7 @@ static Head look(void) {
   return now;
 }
 
-static void push(struct Node* node) {
+__attribute__((target("cx16"))) static void push(struct Node* node) {
   Head old, new_head;
   do {
     old = look();
@@ -37,7 +35,7 @@ static void push(struct Node* node) {
   } while (!__sync_bool_compare_and_swap(&head.whole, old.whole, new_head.whole));
 }
 
-static struct Node* pop(void) {
+__attribute__((target("cx16"))) static struct Node* pop(void) {
   Head old, new_head;
   do {
     old = look();

@@ -22,7 +22,7 @@ static void* adds(void* number) {
 
 int main(void) {
   pthread_t threads[2];
-  for (intptr_t i = 0; i < 2; ++i) CHECK_EQ(pthread_create(&threads[i], NULL, adds, (void*)(i ? 100 : 1)), 0);
+  for (intptr_t i = 0; i < 2; ++i) CHECK_EQ(pthread_create(&threads[i], NULL, adds, (void*)(intptr_t)(i ? 100 : 1)), 0);
   for (int i = 0; i < 2; ++i) CHECK_EQ(pthread_join(threads[i], NULL), 0);
   printf("total %d\n", total);
   return 0;

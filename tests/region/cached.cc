@@ -11,6 +11,13 @@
 
 #include "weir/region.hpp"
 
+// What a caller of such a function may not look into. clang knows no noipa, but sees no further than noinline allows.
+#ifdef __clang__
+#define OPAQUE __attribute__((noinline))
+#else
+#define OPAQUE __attribute__((noinline, noipa))
+#endif
+
 namespace {
 
 using weir::region_ptr;
@@ -41,7 +48,7 @@ int traps() {  // since the last call
   return count;
 }
 
-__attribute__((noinline, noipa)) void close_opaque(const region_ptr<int>& pointer) { weir_region_protect(pointer.get(), PROT_NONE); }
+OPAQUE void close_opaque(const region_ptr<int>& pointer) { weir_region_protect(pointer.get(), PROT_NONE); }
 __attribute__((always_inline)) inline void close_inline(const region_ptr<int>& pointer) { weir_region_protect(pointer.get(), PROT_NONE); }
 
 // --- One region, closed in each round.
@@ -119,8 +126,8 @@ void close_other(weir_region_trap* trap) {
   weir_region_protect((trap->context ? g_first : g_second).get(), PROT_NONE);
 }
 
-__attribute__((noinline, noipa)) long add_both() { return g_first[1] + g_second[1]; }
-__attribute__((noinline, noipa)) void set_both(int value) {
+OPAQUE long add_both() { return g_first[1] + g_second[1]; }
+OPAQUE void set_both(int value) {
   g_first[1] = value;
   g_second[1] = value;
 }

@@ -1,0 +1,11 @@
+// Where the libraries of an installed Weir lie, seen from the folder that its bin lies in: Weir may be
+// moved as a whole, so that no path of the installation is known to the programs.
+#pragma once
+
+namespace weir {
+
+// First where this build installs them (an absolute path stays what it is), then the usual places.
+// A build folder has lib.
+inline constexpr const char* kLibraryFolders[] = {WEIR_LIBDIR, "lib", "lib64", "lib/x86_64-linux-gnu"};
+
+}  // namespace weir
