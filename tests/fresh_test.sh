@@ -27,6 +27,6 @@ if [ "$(id -u)" = 0 ]; then
   ends 125 "only root can" setpriv --reuid=65534 --regid=65534 --clear-groups bash -c "$(cat "$fresh")" "$fresh" bookworm true
 fi
 ends 125 "does not list it" "$fresh" --without nothing bookworm true
-ends 7 "" "$fresh" bookworm bash -c 'exit 7'
+ends 7 "^ran in .root.weir$" "$fresh" bookworm bash -c 'echo ran in $PWD; exit 7'
 ends 1 "Install libcli11-dev" "$fresh" --without libcli11-dev bookworm ./demo
 echo "fresh_test: right"

@@ -5,6 +5,7 @@
 // 1. A context of a call has the address behind the call. The instruction of the frame is then the call itself: one byte less is inside it.
 // 2. Who is called may have noted its own stack pointer, which points to the return address: then the caller's is one word further.
 // 3. glibc's clone has no call frame information where it calls the kernel. There its return address is the innermost word of the stack.
+//    clone3 has no name either if libc's debug information is not installed: it is a nameless place of libc at which the stack seems to end.
 // 4. What is not the program's is not shown: the runtime's frames, and those of libc below a thread's or the program's first function.
 #include "cli/stack_walk.h"
 
@@ -90,6 +91,8 @@ bool is_annotation(const Frame& frame) { return frame.file.ends_with("/weir/weir
 
 bool is_clone(const Frame& frame) { return frame.function.ends_with("clone3") || frame.function.ends_with("clone"); }
 
+bool may_be_clone(const Frame& frame) { return is_clone(frame) || (frame.function.empty() && is_libc(frame)); }
+
 // In what lies below all of the program.
 bool is_below(const Frame& frame) {
   constexpr const char* kNames[] = {"start_thread", "__libc_start_call_main", "__libc_start_main", "clone3", "__clone3", "clone", "__clone", "_start", "thrd_start"};
@@ -149,7 +152,7 @@ std::vector<StackFrame> StackWalk::walk(const findings::Context& context) {
   }
   g_walk = &walk;
   if (modules_.dwfl()) dwfl_getthread_frames(modules_.dwfl(), kOnly, on_frame, nullptr);  // its error is the stack's end
-  if (walk.frames.size() == 1 && stack_word(context, walk.rsp, &top) && is_clone(at(walk.pc).back())) {  // 3.
+  if (walk.frames.size() == 1 && stack_word(context, walk.rsp, &top) && may_be_clone(at(walk.pc).back())) {  // 3.
     walk.frames.clear();
     walk.rsp += sizeof top;
     walk.pc = top - 1;
@@ -204,7 +207,8 @@ Frames StackWalk::at(uint64_t address) {
 Frames StackWalk::frames(const findings::Context& context) {
   Frames all;
   const std::vector<StackFrame> stack = walk(context);
-  const bool is_creation = is_clone(at(context.is_call ? context.rip - 1 : context.rip).back());  // who has asked for it is meant
+  const uint64_t pc = context.is_call ? context.rip - 1 : context.rip;
+  const bool is_creation = is_clone(at(pc).back()) || stack.front().address != pc;  // who has asked for it is meant
   for (const StackFrame& physical : stack) {
     const Frames here = at(physical.address);
     if (is_below(here.back())) break;
