@@ -44,7 +44,7 @@ for nodes in 2 4; do
   for tapes in none all; do
     check "sor-$nodes-$tapes" "$nodes" 0 0 3 "$bin/sor" --small --tapes $tapes
   done
-  check "water-$nodes-none" "$nodes" 10 10 20 "$bin/water-nsquared" --small
+  check "water-$nodes-none" "$nodes" 20 15 30 "$bin/water-nsquared" --small
   of=$(counted misses) check "water-$nodes-all" "$nodes" 20 15 30 "$bin/water-nsquared" --small --tapes all
   check "gauss-$nodes-none" "$nodes" 2 2 10 "$bin/gauss" --small
   check "gauss-$nodes-all" "$nodes" 10 10 25 "$bin/gauss" --small --tapes all
