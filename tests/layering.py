@@ -99,16 +99,15 @@ def check_nowhere(build):
     objects = sorted(folder.rglob("*.o"))
     if not objects:
         yield f"no objects in {folder}"
-    for object_file in objects:
-        inside = object_file.relative_to(folder).as_posix()
-        symbols = subprocess.run(["nm", "-u", object_file], capture_output=True, text=True, check=True).stdout.split()
-        for rule in rules("nowhere"):
-            exempt, pattern = rule.split(":", 1)
-            if matches(inside, exempt.split()):
-                continue
-            for symbol in symbols:
-                if re.search(pattern.strip(), symbol):
-                    yield f"{inside} needs {symbol}"
+        return
+    patterns = [(exempt.split(), re.compile(pattern.strip())) for exempt, pattern in (rule.split(":", 1) for rule in rules("nowhere"))]
+    needed = subprocess.run(["nm", "-uA", *objects], capture_output=True, text=True, check=True).stdout
+    for line in needed.splitlines():  # FILE: U SYMBOL
+        file, symbol = line.rsplit(":", 1)[0], line.split()[-1]
+        inside = Path(file).relative_to(folder).as_posix()
+        for exempt, pattern in patterns:
+            if pattern.search(symbol) and not matches(inside, exempt):
+                yield f"{inside} needs {symbol}"
 
 
 def check_registers(build):

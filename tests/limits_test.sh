@@ -200,7 +200,7 @@ killed() {
   # The group exists as soon as setsid has run.
   kill -KILL -- "$victim" 2>/dev/null || kill -KILL "$pid" 2>/dev/null
   # One that was at its end anyway (a slot of the pool) takes nothing with it; then the whole goes.
-  if ! timeout 5 tail --pid="$pid" -f /dev/null; then
+  if ! timeout 5 tail -s 0.02 --pid="$pid" -f /dev/null; then  # by itself it looks once a second
     [ "$who" = task ] || fail "$who killed after $delay s ($point)" "it goes on"
     kill -KILL "$pid" 2>/dev/null
   fi

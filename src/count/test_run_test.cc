@@ -26,25 +26,34 @@ void weir_test_count_stop();
 void weir_test_count_on_site(weir::Frame*);
 }
 
+// The function's stack begins at the same place of a page in both: libc's string functions take other ways where what they read crosses into another page.
 asm(R"(
     .text
 weir_test_count_run:
-    push %rbx; push %rbp; push %r12; push %r13; push %r14; push %r15; push %r15
+    push %rbx; push %rbp; push %r12; push %r13; push %r14; push %r15
     mov %rdi, %rax
     mov %rsi, %rdi
     mov %rdx, %rsi
+    mov %rsp, %rbx
+    and $-4096, %rsp
+    sub $8, %rsp
+    push %rbx
     mov %rsp, %gs:0x10
     mov %gs:0x18, %rsp
     push $0x7000
     jmp weir_test_count_entry
 weir_test_count_stop:
-    pop %r15; pop %r15; pop %r14; pop %r13; pop %r12; pop %rbp; pop %rbx
+    pop %rsp
+    pop %r15; pop %r14; pop %r13; pop %r12; pop %rbp; pop %rbx
     ret
 weir_test_step_run:
     push %rbx
     mov %rdi, %rax
     mov %rsi, %rdi
     mov %rdx, %rsi
+    mov %rsp, %rbx
+    and $-4096, %rsp
+    sub $16, %rsp
     pushfq
     orl $0x100, (%rsp)
     popfq
@@ -52,6 +61,7 @@ weir_test_step_run:
     pushfq
     andl $~0x100, (%rsp)
     popfq
+    mov %rbx, %rsp
     pop %rbx
     ret
 )");

@@ -188,6 +188,7 @@ void Locks::grant(uint32_t number, Lock& lock, Message&& request) {
   // Who asks does not have it. Given to itself, it would be sent on to itself for ever.
   if (request.header.reply_to.node == node_.me()) fail("the queue of lock %u is broken at node %u", number, node_.me());
   if (!node_.settings.check) node_.close_interval();  // else its release has, and what was written since is not the lock's
+  node_.record(&StreamWriter::give, number, request.header.reply_to.node);
   Message grant(static_cast<uint8_t>(Kind::kReply), kGroupLock);
   grant.put(uint8_t{1});
   const bool is_try = request.body[sizeof number] & kTry;

@@ -146,6 +146,9 @@ void StreamWriter::fork(const By& by, uint32_t threads) {
 void StreamWriter::granted(const By& by, uint32_t lock, std::span<const UnitBytes> brought) {
   put({EventKind::kGranted, by.thread, by.computed, lock, 0, 0, 0, list_of(brought)});
 }
+void StreamWriter::give(const By& by, uint32_t lock, uint32_t to) {
+  put({EventKind::kGive, by.thread, by.computed, lock, 0, 0, to, {}});
+}
 void StreamWriter::note(const By& by, EventKind kind, uint32_t object) {
   put({kind, by.thread, by.computed, object, 0, 0, 0, {}});
 }

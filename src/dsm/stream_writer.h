@@ -68,6 +68,7 @@ class StreamWriter {
   void arrive(const By& by, uint32_t barrier, uint64_t reduced_bytes);
   void fork(const By& by, uint32_t threads);
   void granted(const By& by, uint32_t lock, std::span<const predict::UnitBytes> brought);
+  void give(const By& by, uint32_t lock, uint32_t to);
   // Those that have an object only, or nothing (object 0): acquire, release, leave, signal, broadcast, post, semaphores; begin, finish, join.
   void note(const By& by, predict::EventKind kind, uint32_t object);
 

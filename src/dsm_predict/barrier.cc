@@ -59,7 +59,7 @@ void Simulation::bring(uint32_t node, const std::vector<uint32_t>& units) {
   uint64_t most = 0;
   for (uint32_t to = 0; to < workload_.nodes; to++) {
     if (to == node) continue;
-    Updates updates = coherence_->updates(node, to, units, true);
+    Updates updates = coherence_->updates(node, to, units, true, nullptr);
     engine_.counters[node].updates += updates.units.size();
     most = std::max(most, updates.bytes);
     if (!updates.units.empty()) brought_.emplace_back(to, std::move(updates));

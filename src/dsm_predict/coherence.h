@@ -25,6 +25,7 @@ struct Settings {
   Network network;
   bool links = false;     // messages wait for each other on links
   uint32_t cores = 0;     // of all nodes together; 0: one for each thread
+  bool recorded_locks = false;  // locks go from node to node as they did, where the workload tells; else as the model's time has it
   double speed = 1;       // of a modelled core, against the recorded one
   uint32_t arity = 4;     // of the barrier's tree
   Time trap = 3000;       // a fault, with the change of protection
@@ -65,8 +66,8 @@ class Coherence {
   virtual void barrier_passed() {}
 
   // --- Tapes
-  // What `from` has (`own`: has written) and `to` lacks of these units; what it lacks only as it does not know of it yet is included.
-  virtual Updates updates(uint32_t, uint32_t, const std::vector<uint32_t>&, bool) { return {}; }
+  // What `from` has (`own`: has written) and `to` lacks of these units; what it lacks only as it does not know of it yet is included. `until`: nothing later than that.
+  virtual Updates updates(uint32_t, uint32_t, const std::vector<uint32_t>&, bool, const Stamp&) { return {}; }
   virtual void take(uint32_t, const Updates&) {}
   // For a replay barrier: what the node has written since the last one, and who has asked for it before.
   virtual std::vector<std::pair<uint32_t, std::vector<uint32_t>>> wanted(uint32_t) { return {}; }

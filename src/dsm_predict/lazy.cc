@@ -167,7 +167,7 @@ class Lazy : public Coherence {
 
   void made_diff(uint32_t node, uint32_t number) override { make_diff(node, &unit(number, node)); }
 
-  Updates updates(uint32_t from, uint32_t to, const std::vector<uint32_t>& numbers, bool own) override {
+  Updates updates(uint32_t from, uint32_t to, const std::vector<uint32_t>& numbers, bool own, const Stamp& until) override {
     Updates found;
     for (const uint32_t number : numbers) {
       Unit& unit = this->unit(number, from);
@@ -178,6 +178,7 @@ class Lazy : public Coherence {
       missing(to, unit, lacks);
       for (uint32_t place = lacks.from; place < unit.history.size(); place++) {
         const Write& write = unit.history[place];
+        if (until && write.interval > (*until)[write.node]) continue;
         if (write.node == to || lacks.holds(place) || (write.node != from && (own || !has.holds(place)))) continue;
         found.writes.push_back({number, place});
         uint32_t& of_diff = bytes[{write.node, write.diff}];

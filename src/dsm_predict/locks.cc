@@ -39,13 +39,18 @@ void Simulation::ask(Time start, uint32_t number, uint32_t node) {
   const uint32_t manager = number % workload_.nodes;
   const uint64_t bytes = 5 + coherence_->request_bytes() + 4 * wanted_with(number, node).size();
   engine_.send(start, {node, manager, Group::kLock, bytes, false, false}, [this, number, node, manager, bytes] {
-    const uint32_t last = std::exchange(lock(number).last, node);
+    const uint32_t last = as_recorded() ? giver_to(number, node) : std::exchange(lock(number).last, node);
     engine_.send(engine_.now(), {manager, last, Group::kLock, bytes, true, false}, [this, number, last, node] { forward(number, last, node); });
   });
 }
 
 void Simulation::forward(uint32_t number, uint32_t to, uint32_t asker) {
   LocalLock& local = lock(number).nodes[to];
+  if (as_recorded()) {
+    local.askers.insert(asker);
+    hand_over(number, to);
+    return;
+  }
   local.next = asker;
   if (local.here && !local.holder && local.waiting.empty()) grant(engine_.now(), number, to, asker, true);
 }
@@ -55,16 +60,21 @@ Time Simulation::grant(Time start, uint32_t number, uint32_t from, uint32_t to, 
   local.here = false;
   local.next = -1;
   start = coherence_->close(from, start, by_server);
-  const Stamp stamp = coherence_->stamp(from);
+  return send_grant(start, number, {from, to, Group::kLock, 0, by_server, true}, coherence_->stamp(from), false);
+}
+
+// `is_late`: the node may have learned since what is not the lock's.
+Time Simulation::send_grant(Time start, uint32_t number, const Engine::Letter& letter, const Stamp& stamp, bool is_late) {
+  const auto [from, to] = std::pair(letter.from, letter.to);
   uint64_t bytes = 5 + (stamp ? coherence_->news_bytes(stamp, to) : 0);
   Updates updates;
   if (settings_.tapes != Tapes::kNone) {
-    updates = coherence_->updates(from, to, wanted_with(number, to), false);
+    updates = coherence_->updates(from, to, wanted_with(number, to), false, is_late ? stamp : nullptr);
     bytes += updates.bytes;
     engine_.counters[from].updates += updates.units.size();
     start += settings_.diff * updates.writes.size();
   }
-  return engine_.send(start, {from, to, Group::kLock, bytes, by_server, true}, [this, number, to, stamp, updates = std::move(updates)] {
+  return engine_.send(start, {from, to, letter.group, bytes, letter.by_server, letter.to_thread}, [this, number, to = to, stamp, updates = std::move(updates)] {
     coherence_->learn(to, stamp);
     coherence_->take(to, updates);
     LocalLock& its = lock(number).nodes[to];
@@ -74,6 +84,42 @@ Time Simulation::grant(Time start, uint32_t number, uint32_t from, uint32_t to, 
     its.waiting.pop_front();
     hold(thread, number);
   });
+}
+
+// --- As recorded: a lock leaves a node at the place in its script where it left in the run, for the node that got it then, with what is known there. If that one has not asked yet, the
+// script goes on and the grant follows the request. Nobody waits longer than in the run's own order, so nothing is stuck that was not stuck then.
+
+uint32_t Simulation::giver_to(uint32_t number, uint32_t node) {
+  const size_t time = lock(number).nodes[node].asked++;
+  const auto its = workload_.givers->find(number);
+  if (its == workload_.givers->end() || time >= its->second[node].size()) throw Stuck("lock " + std::to_string(number) + " goes another way than it was recorded");
+  return its->second[node][time];
+}
+
+Time Simulation::give(uint32_t number, uint32_t from, uint32_t to, bool by_server) {
+  lock(number).nodes[from].gifts.push_back({to, by_server});
+  const Time free = hand_over(number, from);
+  return by_server ? engine_.now() : free;
+}
+
+Time Simulation::hand_over(uint32_t number, uint32_t from) {
+  LocalLock& local = lock(number).nodes[from];
+  Time free = engine_.now();
+  if (local.gifts.empty()) return free;
+  Gift& first = local.gifts.front();
+  if (!first.is_due) {
+    if (!local.here || local.holder) return free;  // its release comes back
+    local.here = false;
+    free = coherence_->close(from, free, first.by_server);
+    first.is_due = true;
+    first.since = engine_.now();
+    first.stamp = coherence_->stamp(from);
+  }
+  if (local.askers.erase(first.to) == 0) return free;
+  const Gift gift = std::move(first);
+  local.gifts.pop_front();
+  const bool is_late = gift.since < engine_.now();
+  return send_grant(free, number, {from, gift.to, Group::kLock, 0, gift.by_server || is_late, true}, gift.stamp, is_late);
 }
 
 // Units that the first waiting thread of the node wants to come with the lock.
@@ -104,6 +150,7 @@ Time Simulation::release(Thread* thread, uint32_t number) {
   local.accessed = std::exchange(local.now, {});
   local.holder = nullptr;
   Time free = engine_.now();
+  if (as_recorded()) return hand_over(number, thread->node);
   if (local.next >= 0) {
     free = grant(free, number, thread->node, static_cast<uint32_t>(local.next), false);
     if (!local.waiting.empty()) ask(free, number, thread->node);

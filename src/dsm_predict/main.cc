@@ -20,7 +20,7 @@ constexpr const char* kFooter =
 
 struct Options {
   std::vector<std::string> recordings;
-  std::string network = "shared-memory", reads = "auto";
+  std::string network = "shared-memory", reads = "auto", locks = "recorded";
   std::vector<std::string> protocols, tapes;
   std::optional<double> latency, bandwidth, send, serve, wake;
   double speed = 1, trap = 3;
@@ -111,15 +111,22 @@ void validate(const Options& options) {
   }
   const Workload base = workload_of(recordings[smallest]);
   const Reads reads = reads_of(options);
+  const auto settings_for = [&](const Recording& recording) {
+    Settings settings = all_settings(options, recording)[0];
+    settings.recorded_locks = options.locks == "recorded";
+    return settings;
+  };
   double factor = 1;
   if (options.fit) {
-    factor = fitted_factor(base, recordings[smallest].measured(), all_settings(options, recordings[smallest])[0], reads);
+    factor = fitted_factor(base, recordings[smallest].measured(), settings_for(recordings[smallest]), reads);
     fmt::print("messages and faults cost {:.2f} times what {} has\n", factor, options.network);
   }
   std::vector<Comparison> comparisons;
-  const auto compare = [&](const std::string& what, const Workload& workload, const Recording& with) {
+  const auto compare = [&](std::string what, const Workload& workload, const Recording& with) {
     const auto nodes = static_cast<uint32_t>(with.nodes.size());
-    comparisons.push_back({what, predict(workload, nodes, slower(all_settings(options, with)[0], factor), reads), with.measured()});
+    const Prediction prediction = predict(workload, nodes, slower(settings_for(with), factor), reads);
+    if (!prediction.recorded_locks && prediction.messages[0] > 0) what += "; locks in the model's order";
+    comparisons.push_back({std::move(what), prediction, with.measured()});
   };
   for (size_t i = 0; i < recordings.size(); i++) {
     compare(fmt::format("{}: {} nodes, replayed", options.recordings[i], recordings[i].nodes.size()), workload_of(recordings[i]), recordings[i]);
@@ -144,6 +151,9 @@ int run(int argc, char** argv) {
   CLI::App* validation = app.add_subcommand("validate", "against what was measured when it was recorded");
   validation->add_option("recordings", options.recordings, "directories, of runs with different node counts")->required();
   validation->add_flag("--fit", options.fit, "finds the costs of messages with which the smallest recording takes its time, and predicts the others by them");
+  validation->add_option("--locks", options.locks, "replayed with the recorded nodes, who gets a lock first: recorded (as in the run), model")
+      ->check(CLI::IsMember({"recorded", "model"}))
+      ->capture_default_str();
   add_machine(validation, &options);
   CLI::App* list = app.add_subcommand("networks", "lists the networks that are known by name");
   try {

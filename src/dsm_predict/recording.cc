@@ -110,6 +110,9 @@ uint32_t read_stream(const std::string& path, const std::vector<uint8_t>& bytes,
     if (event.kind == EventKind::kPush && event.object < kWithBarrier && event.object >= nodes) {
       throw Damage(path + ": it is damaged: something was sent to node " + std::to_string(event.object));
     }
+    if (event.kind == EventKind::kGive && event.value >= nodes) {
+      throw Damage(path + ": it is damaged: a lock was given to node " + std::to_string(event.value));
+    }
     stream.events.push_back(std::move(event));
   }
 }

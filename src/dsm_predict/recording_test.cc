@@ -38,6 +38,7 @@ class RecordingTest : public ::testing::Test {
       writer.interval({kServerThread, 0}, 1, units);
       writer.diff({kServerThread, 0}, 3, 10);
       writer.note({1, 1'000'000'000'000}, EventKind::kRelease, 7);
+      writer.give({kServerThread, 0}, 7, 0);
       writer.push({0, 0}, kToAll, units, 300);
       writer.touch({0, 0}, units, true);
       writer.wait({0, 0}, 4, 7);
@@ -78,15 +79,16 @@ TEST_F(RecordingTest, IsReadAsItWasWritten) {
   EXPECT_TRUE(recording.tapes);
   const std::vector<UnitBytes> units = {{3, 10}, {4, 10}, {5, 11}, {9, 10}, {4'000'000'000u, 0}};
   const auto& events = recording.nodes[1].events;
-  ASSERT_EQ(events.size(), 17u);
+  ASSERT_EQ(events.size(), 18u);
   EXPECT_EQ(events[0], (Event{EventKind::kAllocate, 0, 5, 100, 20, 8192, 3 + 4 * (1 + 4096 * 1), {}}));
   EXPECT_EQ(events[1], (Event{EventKind::kAccess, 0, 1, 101, 0, 0, 1, {}}));
   EXPECT_EQ(events[2], (Event{EventKind::kMiss, 1, 2, 102, 0, 0, 0, {}}));
   EXPECT_EQ(events[3], (Event{EventKind::kAcquire, 1, 3, 7, 0, 0, 0, {}}));
   EXPECT_EQ(events[5], (Event{EventKind::kInterval, kServerThread, 0, 1, 0, 0, 0, units}));
   EXPECT_EQ(events[7], (Event{EventKind::kRelease, 1, 1'000'000'000'000, 7, 0, 0, 0, {}}));
-  EXPECT_EQ(events[8], (Event{EventKind::kPush, 0, 0, kToAll, 0, 300, 0, units}));
-  EXPECT_EQ(events[13], (Event{EventKind::kArrive, 0, 9, 2, 0, 64, 0, {}}));
+  EXPECT_EQ(events[8], (Event{EventKind::kGive, kServerThread, 0, 7, 0, 0, 0, {}}));
+  EXPECT_EQ(events[9], (Event{EventKind::kPush, 0, 0, kToAll, 0, 300, 0, units}));
+  EXPECT_EQ(events[14], (Event{EventKind::kArrive, 0, 9, 2, 0, 64, 0, {}}));
   EXPECT_EQ(recording.allocations.at(100).unit_bytes, 8192u);
   EXPECT_EQ(recording.allocations.at(100).home_node, 1u);
   EXPECT_EQ(recording.allocations.at(100).step, 2u);
@@ -119,8 +121,8 @@ TEST_F(RecordingTest, WhatIsCutOrFollowedIsRefused) {
   longer.push_back(0);
   EXPECT_EQ(refusal(longer), "node-0: something follows its end");
   std::vector<uint8_t> other = good;
-  other[8] = 2;
-  EXPECT_EQ(refusal(other), "node-0: it is of version 2, this reads version 1");
+  other[8] = 1;
+  EXPECT_EQ(refusal(other), "node-0: it is of version 1, this reads version 2");
 }
 
 TEST_F(RecordingTest, NoBytesBreakTheReader) {

@@ -380,6 +380,7 @@ class Scaler {
       const std::vector<UnitBytes>& units = from_.lists[op.list];
       switch (op.kind) {
         case OpKind::kNothing: keeps = carried > 0; break;
+        case OpKind::kGive: keeps = false; break;  // it is of the recorded nodes
         case OpKind::kDiff:
         case OpKind::kAccess: keeps = section != 0 ? mine : accesses(phase, part, op.object); break;
         case OpKind::kTouch:

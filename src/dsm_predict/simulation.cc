@@ -33,6 +33,7 @@ Prediction Simulation::run() {
 
   Prediction sum;
   sum.nodes = workload_.nodes;
+  sum.recorded_locks = as_recorded();
   for (uint32_t node = 0; node < workload_.nodes; node++) {
     const NodeCounters& of = stopped_[node] ? *stopped_[node] : engine_.counters[node];
     sum.time = std::max(sum.time, ended_[node] - marked_[node]);
@@ -126,6 +127,7 @@ bool Simulation::execute(Thread* thread, const Op& op) {
     case OpKind::kBroadcast: return continues(signal(thread, op.object, true), thread);
     case OpKind::kPost: return continues(post(thread, op.object), thread);
     case OpKind::kSemaphoreWait: return semaphore_wait(thread, op.object);
+    case OpKind::kGive: return !as_recorded() || continues(give(op.object, node, op.bytes, op.write), thread);
     case OpKind::kFork:
     case OpKind::kBegin:
     case OpKind::kFinish:
@@ -182,7 +184,7 @@ void Simulation::note_access(Thread* thread, uint32_t unit) {
 }
 
 Time Simulation::push(Time start, uint32_t from, uint32_t to, const std::vector<uint32_t>& units) {
-  Updates updates = coherence_->updates(from, to, units, true);
+  Updates updates = coherence_->updates(from, to, units, true, nullptr);
   if (updates.units.empty()) return start;
   engine_.counters[from].updates += updates.units.size();
   const uint64_t bytes = updates.bytes + 4;
@@ -207,7 +209,7 @@ bool Simulation::wake_forgotten() {
 
 void Simulation::report_stuck() const {
   static constexpr const char* kNames[] = {"computing",  "an access", "a touch",   "the end of an interval", "a push", "a diff", "a lock",  "a release", "a barrier", "a condition",
-                                           "a signal",   "a signal",  "a post",    "a semaphore",            "a fork", "a fork", "a fork",    "a join",    "a mark", "a stop"};
+                                           "a signal",   "a signal",  "a post",    "a semaphore",            "a fork", "a fork", "a fork",    "a join",   "a lock given away",    "a mark", "a stop"};
   for (const Thread& thread : threads_) {
     if (thread.ended) continue;
     const Op& op = script(thread)[thread.at];

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
@@ -24,6 +25,7 @@ struct Prediction {
   uint64_t misses = 0;
   uint64_t updates = 0, used = 0;
   Time lock_wait = 0, barrier_wait = 0, miss_wait = 0, compute = 0;  // over all threads
+  bool recorded_locks = false;  // they went from node to node as recorded
   uint64_t unsignalled = 0;     // waits at conditions that ended as nobody would have signalled any more
 
   uint64_t all_messages() const { return messages[0] + messages[1] + messages[2] + messages[3]; }
@@ -66,12 +68,23 @@ class Simulation {
   [[noreturn]] void report_stuck() const;
 
   // --- locks.cc
+  struct Gift {  // of a lock that a node gives away as recorded
+    uint32_t to = 0;
+    bool by_server = false;
+    Time since = 0;
+    Stamp stamp = nullptr;  // what the node knew then; NULL: it still holds the lock
+    bool is_due = false;
+  };
   struct LocalLock {  // a node's part
     bool here = false;      // the lock is this node's until it gives it away
     bool requested = false;
     Thread* holder = nullptr;
     std::deque<Thread*> waiting;
     int64_t next = -1;      // node that it goes to
+    // Where locks go as recorded: who has asked, what is to be given to whom, how often it was asked for from here.
+    std::set<uint32_t> askers;
+    std::deque<Gift> gifts;
+    size_t asked = 0;
     std::vector<uint32_t> accessed, now;  // units: while it was held here last, and is now
   };
   struct Lock {
@@ -92,6 +105,11 @@ class Simulation {
   Time release(Thread* thread, uint32_t number);
   void forward(uint32_t number, uint32_t to, uint32_t asker);
   Time grant(Time start, uint32_t number, uint32_t from, uint32_t to, bool by_server);
+  Time send_grant(Time start, uint32_t number, const Engine::Letter& letter, const Stamp& stamp, bool is_late);
+  bool as_recorded() const { return settings_.recorded_locks && workload_.givers; }
+  uint32_t giver_to(uint32_t number, uint32_t node);
+  Time give(uint32_t number, uint32_t from, uint32_t to, bool by_server);
+  Time hand_over(uint32_t number, uint32_t from);
   std::vector<uint32_t> wanted_with(uint32_t number, uint32_t node);
   void hold(Thread* thread, uint32_t number);
   bool wait(Thread* thread, uint32_t condition, uint32_t lock);

@@ -22,7 +22,7 @@
 namespace weir::predict {
 
 inline constexpr char kStreamMagic[8] = {'W', 'E', 'I', 'R', 'N', 'O', 'D', 'E'};
-inline constexpr uint64_t kStreamVersion = 1;
+inline constexpr uint64_t kStreamVersion = 2;
 inline constexpr uint32_t kToAll = 0xffffffff;         // a push's destination
 inline constexpr uint32_t kWithBarrier = 0xfffffffe;   // to all, by the messages of the barrier that comes next
 inline constexpr uint32_t kServerThread = 0xffff;      // events of the thread that answers other nodes: intervals, diffs
@@ -57,8 +57,9 @@ enum class EventKind : uint8_t {
   kMark = 25,          // counters were reset: what was before is not measured
   kStop = 26,          // counters were read: of several the last counts, what comes after it is not measured
   kEnd = 27,           // last; value: nanoseconds by the clock from the mark, or the start, to the stop, or the end; counters of this node in that time
+  kGive = 28,          // object: lock; value: node that it goes to. Told by the node that had it, after the interval that ends then
 };
-inline constexpr uint8_t kLastKind = 27;
+inline constexpr uint8_t kLastKind = 28;
 
 struct UnitBytes {
   uint32_t unit = 0;
@@ -93,7 +94,8 @@ constexpr Fields fields_of(EventKind kind) {
     case EventKind::kAllocate: has.count = has.bytes = has.value = true; break;
     case EventKind::kFree: has.count = true; break;
     case EventKind::kAccess:
-    case EventKind::kMiss: has.value = true; break;
+    case EventKind::kMiss:
+    case EventKind::kGive: has.value = true; break;
     case EventKind::kArrive:
     case EventKind::kDiff: has.bytes = true; break;
     case EventKind::kWait:

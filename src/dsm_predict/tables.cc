@@ -43,7 +43,16 @@ std::string tapes_name(Tapes tapes) { return tapes == Tapes::kNone ? "none" : ta
 
 Prediction predict(const Workload& base, uint32_t nodes, const Settings& settings, Reads reads) {
   const uint32_t parts = nodes / base.nodes;
-  if (parts <= 1) return Simulation(base, settings).run();
+  if (parts <= 1) {
+    try {
+      return Simulation(base, settings).run();
+    } catch (const Stuck&) {
+      if (!settings.recorded_locks) throw;
+    }
+    Settings by_model = settings;
+    by_model.recorded_locks = false;
+    return Simulation(base, by_model).run();
+  }
   const Workload workload = scaled(base, parts, reads);
   return Simulation(workload, settings).run();
 }

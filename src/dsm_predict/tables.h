@@ -12,6 +12,7 @@ namespace weir::predict {
 std::string protocol_name(Protocol protocol);
 std::string tapes_name(Tapes tapes);
 
+// With the recorded nodes and Settings::recorded_locks, the model's order is taken where the recorded one leads nowhere.
 Prediction predict(const Workload& base, uint32_t nodes, const Settings& settings, Reads reads);
 
 // All costs of messages and faults, but for bandwidth, times a factor.

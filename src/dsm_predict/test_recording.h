@@ -34,6 +34,11 @@ class HandMade {
   HandMade& barrier() { return put(EventKind::kArrive), put(EventKind::kLeave); }
   HandMade& acquire(uint32_t lock, std::vector<UnitBytes> brought = {}) { return put(EventKind::kAcquire, lock), put(EventKind::kGranted, lock, 0, 0, 0, std::move(brought)); }
   HandMade& release(uint32_t lock) { return put(EventKind::kRelease, lock); }
+  // By the server, which answers while the thread does something else.
+  HandMade& give(uint32_t lock, uint32_t to) {
+    recording.nodes[node_].events.push_back({EventKind::kGive, kServerThread, 0, lock, 0, 0, to, {}});
+    return *this;
+  }
   HandMade& home(uint32_t first, uint32_t units, uint32_t node) {
     recording.allocations[first] = {first, units, 4096, 3, node};
     return *this;

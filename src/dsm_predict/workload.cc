@@ -6,7 +6,9 @@
 //      says of a unit is told to the model before the first release after the unit's last recorded write, from where on another node may have to know it; where no
 //      release has followed, at its own place; where no write was recorded (the unit was writable still), before the last release. What a thread pushes while it waits at a barrier is
 //      put before the barrier.
-//   3. Waiting. Events that end a wait (granted, leave, woken) say nothing that the model does not decide itself; what was computed before them is passed on.
+//   3. Locks that leave the node. Another node's request may come while the thread waits for something else; nothing that it knows or has written changes then, so the lock leaves
+//      before the wait. Where several threads of a node may hold it, it is not known between which of their ops it left: then no order of locks is kept.
+//   4. Waiting. Events that end a wait (granted, leave, woken) say nothing that the model does not decide itself; what was computed before them is passed on.
 #include "dsm_predict/workload.h"
 
 #include <algorithm>
@@ -24,6 +26,9 @@ bool is_release(OpKind kind) {
   return kind == OpKind::kRelease || kind == OpKind::kArrive || kind == OpKind::kWait || kind == OpKind::kSignal || kind == OpKind::kBroadcast || kind == OpKind::kPost;
 }
 
+bool begins_wait(OpKind kind) {
+  return kind == OpKind::kAcquire || kind == OpKind::kArrive || kind == OpKind::kWait || kind == OpKind::kSemaphoreWait;
+}
 bool begins_wait(EventKind kind) {
   return kind == EventKind::kAcquire || kind == EventKind::kArrive || kind == EventKind::kWait || kind == EventKind::kSemaphoreWait;
 }
@@ -44,6 +49,35 @@ double usual_part(const Recording& recording, const Workload& workload) {
   return units > 0 ? std::min(1.0, diffs / units) : 0.5;
 }
 
+// Follows each lock from its home through all nodes that had it. Nothing where that cannot be done.
+std::optional<Workload::Givers> givers_of(const Recording& recording) {
+  const auto nodes = static_cast<uint32_t>(recording.nodes.size());
+  std::map<uint32_t, std::vector<std::vector<uint32_t>>> takers;  // of each lock: to whom each node gave it
+  for (uint32_t node = 0; node < nodes; node++) {
+    for (const Event& event : recording.nodes[node].events) {
+      if (event.kind != EventKind::kGive) continue;
+      auto& of = takers[event.object];
+      of.resize(nodes);
+      of[node].push_back(static_cast<uint32_t>(event.value));
+    }
+  }
+  Workload::Givers givers;
+  for (const auto& [lock, of] : takers) {
+    auto& its = givers[lock];
+    its.resize(nodes);
+    std::vector<size_t> followed(nodes);
+    size_t left = 0;
+    for (const auto& all : of) left += all.size();
+    for (uint32_t node = lock % nodes; left > 0; left--) {
+      if (followed[node] == of[node].size()) return std::nullopt;
+      const uint32_t taker = of[node][followed[node]++];
+      its[taker].push_back(node);
+      node = taker;
+    }
+  }
+  return givers;
+}
+
 class NodeBuilder {
  public:
   NodeBuilder(const NodeStream& stream, uint32_t node, double part, Workload* workload) : stream_(stream), node_(node), part_(part), out_(workload) {}
@@ -52,6 +86,7 @@ class NodeBuilder {
     find_sizes();
     carried_.resize(out_->threads);
     waits_.resize(out_->threads);
+    waits_in_.resize(out_->threads, kHere);
     for (size_t i = 0; i < stream_.events.size(); i++) take(stream_.events[i], i);
     for (uint32_t thread = 0; thread < out_->threads; thread++) {
       if (carried_[thread] > 0) out_->script(node_, thread).push_back({carried_[thread], 0, 0, 0, OpKind::kNothing, false});
@@ -95,6 +130,7 @@ class NodeBuilder {
       for (const uint32_t unit : written_) released_[unit] = last_release_;
       written_.clear();
     }
+    if (begins_wait(op.kind)) waits_in_[thread] = {thread, script.size()};
     script.push_back(op);
   }
 
@@ -111,7 +147,7 @@ class NodeBuilder {
     for (const UnitBytes& unit : units) {
       const auto released = released_.find(unit.unit);
       Place place = released != released_.end() ? released->second : is_late ? last_release_ : kHere;
-      if (written_.count(unit.unit) > 0) place = kHere;
+      if (written_.count(unit.unit) > 0) place = event.thread == kServerThread && waits_[thread] ? waits_in_[thread] : kHere;
       if (place == kHere) now.push_back(unit);
       else earlier[place].push_back(unit);
       released_.erase(unit.unit);
@@ -133,9 +169,9 @@ class NodeBuilder {
       Script whole;
       for (size_t i = 0; i < script.size(); i++) {
         if (const auto at = insertions_.find({thread, i}); at != insertions_.end()) {
-          std::stable_partition(at->second.begin(), at->second.end(), [](const Op& op) { return op.kind != OpKind::kPush; });
+          std::stable_partition(at->second.begin(), at->second.end(), [](const Op& op) { return op.kind == OpKind::kInterval; });
           for (Op& op : at->second) {
-            if (op.kind == OpKind::kPush) op.compute = std::exchange(script[i].compute, 0);
+            if (op.kind != OpKind::kInterval) op.compute = std::exchange(script[i].compute, 0);
             whole.push_back(op);
           }
         }
@@ -187,6 +223,17 @@ class NodeBuilder {
         }
         return;
       case EventKind::kRelease: op.kind = OpKind::kRelease; break;
+      case EventKind::kGive:
+        carried_[thread] += std::exchange(op.compute, 0);
+        if (!out_->givers) return;
+        op.kind = OpKind::kGive;
+        op.bytes = static_cast<uint32_t>(event.value);
+        op.write = by_server;
+        if (waits_[thread]) {
+          insertions_[waits_in_[thread]].push_back(op);
+          return;
+        }
+        break;
       case EventKind::kArrive:
         op.kind = OpKind::kArrive;
         op.bytes = static_cast<uint32_t>(std::min<uint64_t>(event.bytes, UINT32_MAX));
@@ -225,6 +272,7 @@ class NodeBuilder {
   std::unordered_map<size_t, std::vector<UnitBytes>> intervals_;  // by event, with sizes
   std::vector<uint64_t> carried_;                                 // computed before what became no op, of each thread
   std::vector<bool> waits_;                                       // each thread
+  std::vector<Place> waits_in_;                                   // its last op that may wait
   std::unordered_set<uint32_t> written_;                          // since the last release
   std::unordered_map<uint32_t, Place> released_;                  // units that no interval has told of yet: the first release after they were written
   Place last_release_ = kHere;
@@ -269,6 +317,7 @@ Workload workload_of(const Recording& recording) {
   workload.scripts.resize(size_t{workload.nodes} * workload.threads);
   workload.lists.emplace_back();
   workload.allocations = recording.allocations;
+  if (workload.threads == 1) workload.givers = givers_of(recording);
   const double part = usual_part(recording, workload);
   for (uint32_t node = 0; node < workload.nodes; node++) NodeBuilder(recording.nodes[node], node, part, &workload).build();
   return workload;

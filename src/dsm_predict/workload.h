@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "dsm_predict/recording.h"
@@ -23,6 +24,7 @@ enum class OpKind : uint8_t {
   kSignal, kBroadcast,                    // object: condition
   kPost, kSemaphoreWait,                  // object: semaphore
   kFork, kBegin, kFinish, kJoin,          // object (fork): threads
+  kGive,                                  // object: lock; bytes: node that got it; write: by the server. Only where Workload::givers is known
   kMark, kStop,
 };
 
@@ -43,6 +45,9 @@ struct Workload {
   std::vector<std::vector<UnitBytes>> lists;   // [0] is empty
   std::map<uint32_t, Allocation> allocations;  // by first unit
   uint32_t home_scale = 1;                     // an explicit home's node, times this
+  // Which nodes each node had a lock from, one after the other: [lock][node]. NULL: not known, and there is no kGive.
+  using Givers = std::map<uint32_t, std::vector<std::vector<uint32_t>>>;
+  std::optional<Givers> givers;
 
   Script& script(uint32_t node, uint32_t thread) { return scripts[node * threads + thread]; }
   const Script& script(uint32_t node, uint32_t thread) const { return scripts[node * threads + thread]; }

@@ -41,6 +41,23 @@ TEST(WorkloadTest, WhatTheServerClosesWasWrittenBeforeTheRelease) {
   EXPECT_EQ(script[4].compute, 20u);
 }
 
+TEST(WorkloadTest, ALockThatLeavesWhileTheThreadWaitsLeavesBeforeTheWait) {
+  HandMade made(2);
+  made.on(0).acquire(0).write(7).release(0).compute(30).put(EventKind::kArrive);
+  made.on(0, kServerThread).interval({{7, 10}}).give(0, 1);
+  made.on(0).put(EventKind::kLeave);
+  made.on(1).acquire(0).release(0).put(EventKind::kAcquire, 5).give(0, 0).put(EventKind::kGranted, 5).release(5).barrier();
+  const Workload workload = workload_of(made.recording);
+  ASSERT_TRUE(workload.givers);
+  EXPECT_EQ(workload.givers->at(0)[1], std::vector<uint32_t>{0});
+  EXPECT_EQ(workload.givers->at(0)[0], std::vector<uint32_t>{1});
+  const Script& first = workload.script(0, 0);
+  ASSERT_EQ(kinds(first), (std::vector<OpKind>{OpKind::kAcquire, OpKind::kAccess, OpKind::kInterval, OpKind::kRelease, OpKind::kGive, OpKind::kArrive}));
+  EXPECT_EQ(first[4].compute, 30u);
+  EXPECT_EQ(first[5].compute, 0u);
+  EXPECT_EQ(kinds(workload.script(1, 0)), (std::vector<OpKind>{OpKind::kAcquire, OpKind::kRelease, OpKind::kGive, OpKind::kAcquire, OpKind::kRelease, OpKind::kArrive}));
+}
+
 TEST(WorkloadTest, WhatIsClosedAndPushedAtABarrierIsBeforeIt) {
   HandMade made(1);
   made.on(0).write(7).compute(10).put(EventKind::kArrive).interval({{7, 10}}).put(EventKind::kPush, kToAll, 0, 50, 0, {{7, 0}}).put(EventKind::kLeave).read(8);

@@ -28,18 +28,23 @@ leftovers() {
   echo "; left ${#names[@]} processes: ${names[*]:0:6}"
 }
 
-# Not the semaphores of the test programs, which may run beside the suite.
-shared_memory_files() { find /dev/shm -mindepth 1 ! -name 'sem.program-*' -printf '%p\n' 2>/dev/null | sort; }
+# What shm_open and sem_open make. Not what tests that run beside the suite have: the semaphores of the test programs, and folders (declared/run.py works in one there).
+shared_memory_files() { find /dev/shm -mindepth 1 -maxdepth 1 -type f ! -name 'sem.program-*' -printf '%p\n' 2>/dev/null | sort; }
 
-# Says which files in /dev/shm are new since the list $1 was made and mapped by nobody
-# (what a live process maps is a neighbour's).
+# Says which files in /dev/shm are new since the list $1 was made and mapped by nobody, also a second later
+# (what a live process maps is a neighbour's, and what one makes it maps soon).
 new_shared_memory() {
-  local file lost=()
-  while read -r file; do
-    [ -e "$file" ] || continue
-    grep -qF "$file" /proc/[0-9]*/maps 2>/dev/null || lost+=("$file")
-  done < <(shared_memory_files | comm -13 "$1" -)
-  [ ${#lost[@]} -eq 0 ] || echo "; left in shared memory: ${lost[*]:0:4}"
+  local file lost=() tries
+  for tries in 1 2 3 4 5; do
+    lost=()
+    while read -r file; do
+      [ -e "$file" ] || continue
+      grep -qF "$file" /proc/[0-9]*/maps 2>/dev/null || lost+=("$file")
+    done < <(shared_memory_files | comm -13 "$1" -)
+    [ ${#lost[@]} -gt 0 ] || return 0
+    [ "$tries" = 5 ] || sleep 0.25
+  done
+  echo "; left in shared memory: ${lost[*]:0:4}"
 }
 
 # At the end of run.sh, however it comes.

@@ -28,8 +28,22 @@ is_tree() { diff -r "$input/tree" "$1"; }
 # `scaled SMALL FULL`: an amount of work that suits --size.
 scaled() { if [ "$size" = full ]; then echo "$2"; else echo "$1"; fi; }
 
-# A port nobody listens on, for a server that is started at once.
-free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+# A port nobody listens on, for a server that is started at once. Not one of those that the kernel gives to clients: a client that tries until
+# somebody listens would be given it in the end, and be connected with itself.
+free_port() {
+  python3 - <<'END'
+import random, socket
+lowest = int(open("/proc/sys/net/ipv4/ip_local_port_range").read().split()[0])
+while True:
+    with socket.socket() as trial:
+        try:
+            trial.bind(("127.0.0.1", random.randrange(5000, lowest) if lowest > 10000 else 0))
+        except OSError:
+            continue
+        print(trial.getsockname()[1])
+        break
+END
+}
 
 # `ask ...`: a bounded client (client.py).
 ask() { python3 "$compat_folder/client.py" "$@"; }

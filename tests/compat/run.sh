@@ -72,7 +72,7 @@ fi
 work=$(mktemp -d "${TMPDIR:-/tmp}/compat.XXXXXX") || exit 2
 trap 'end_runs; [ -n "$keep" ] || rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
-export COMPAT_INPUT=$work/input COMPAT_THREADS=$threads COMPAT_CASES=$here/cases COMPAT_SIZE=$size
+export COMPAT_INPUT=$work/input COMPAT_THREADS=$threads COMPAT_CASES=$here/cases COMPAT_SIZE=$size COMPAT_ORDER=$order
 "$here/make_input" "$COMPAT_INPUT" "$size" || exit 2
 
 # One pass of a case, in a session of its own: `pass NAME DIRECTORY PREFIX`.
@@ -80,7 +80,7 @@ export COMPAT_INPUT=$work/input COMPAT_THREADS=$threads COMPAT_CASES=$here/cases
 pass() {
   local name=$1 place=$2 status session start=$EPOCHREALTIME
   mkdir -p "$place/files" "$place/tmp"
-  COMPAT_PREFIX=$3 COMPAT_MARK=$place TMPDIR=$place/tmp \
+  COMPAT_PREFIX=$3 COMPAT_MARK=$place COMPAT_LIMIT=${limit:-$(attribute "$name" limit)} TMPDIR=$place/tmp \
     setsid timeout --kill-after=5 "${limit:-$(attribute "$name" limit)}" \
     bash "$here/pass.sh" "${case_family[$name]}" "$name" "$place/files" \
     >"$place/stdout" 2>"$place/stderr" </dev/null &

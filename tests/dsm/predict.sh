@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# Runs that are recorded (WEIR_DSM_RECORD), and what weir-dsm-predict makes of them: replayed with as many nodes, it counts what the run has counted. SOR must agree exactly. In Gauss a
-# reader may be before or after a writer of the same page, which is chance. Who gets a lock first is chance too, and where processors are few a node may keep it for long, which the model does
-# not see; so of five runs of Water one must agree. What several writers' diffs amount to in bytes is known roughly. Messages of barriers always agree.
+# Runs that are recorded (WEIR_DSM_RECORD), and what weir-dsm-predict makes of them: replayed with as many nodes, it counts what the run has counted.
+#   SOR must agree exactly; messages of barriers always, and those of locks, as a replay has them go from node to node as they went in the run.
+#   In Gauss and Water it is chance, of microseconds, whether who asks for a diff has a write with it or misses it later. With tapes so few misses are left that a handful is a large
+#   part of them; what a tape is asked for is how many it saves, so of Water with tapes they may be off by a fifth of what the run without tapes has.
+#   What several writers' diffs amount to in bytes is known roughly.
 # usage: predict.sh BUILD
 set -uo pipefail
 build=$(realpath "$1") bin=$(realpath "$1")/bench/dsm
@@ -11,27 +13,19 @@ predict=$build/bin/weir-dsm-predict
 launcher=$(mpirun_of_each) || exit
 launcher=${launcher%%$'\n'*}
 
-# agrees NAME ROW PERCENT: of the last table in "out"; a difference of one is none.
+# agrees NAME ROW PERCENT [OF]: of the last table in "out", of what was counted or of OF; a difference of one is none.
 agrees() {
-  awk -v row="$2" -v percent="$3" '
-    $1 == row && NF >= 4 { found = 1; off = $2 > $3 ? $2 - $3 : $3 - $2; bad = off > 1 && off * 100 > percent * $3 || percent == 0 && off > 0 }
-    END { exit !found || bad }' out || bad "$1: $2 do not agree within $3 %"
+  awk -v row="$2" -v percent="$3" -v of="${4:-0}" '
+    $1 == row && NF >= 4 { found = 1; off = $2 > $3 ? $2 - $3 : $3 - $2; bad = off > 1 && off * 100 > percent * (of ? of : $3) || percent == 0 && off > 0 }
+    END { exit !found || bad }' out || bad "$1: $2 do not agree within $3 %${4:+ of $4}"
 }
+# counted ROW: in the run.
+counted() { awk -v row="$1" '$1 == row && NF >= 4 { print $3 }' out; }
 # record NAME NODES COMMAND...: into the folder NAME
 record() {
   local name=$1 nodes=$2
   shift 2
   WEIR_DSM_RECORD=$name timeout 60 "$launcher" -n "$nodes" "$@" > out 2>&1 || bad "$name: status $?"
-}
-# check_some NAME ...: as check; one of five runs is enough.
-check_some() {
-  local before=$failed
-  for ((try = 1; try <= 5; try++)); do
-    failed=0
-    check "$@" > some
-    [ "$failed" = 1 ] || { failed=$before; return; }
-  done
-  cat some
 }
 # check NAME NODES MISSES MESSAGES BYTES COMMAND...: the three in per cent
 check() {
@@ -39,17 +33,19 @@ check() {
   shift 5
   record "$name" "$nodes" "$@"
   timeout 60 "$predict" validate --fit "$name" > out 2>&1 || bad "$name: weir-dsm-predict, status $?"
-  agrees "$name" misses "$misses"
+  agrees "$name" misses "$misses" "${of:-}"
   agrees "$name" messages "$messages"
   agrees "$name" bytes "$bytes"
   agrees "$name" barrier 0
+  agrees "$name" lock 0
 }
 
 for nodes in 2 4; do
   for tapes in none all; do
     check "sor-$nodes-$tapes" "$nodes" 0 0 3 "$bin/sor" --small --tapes $tapes
-    check_some "water-$nodes-$tapes" "$nodes" 20 15 30 "$bin/water-nsquared" --small --tapes $tapes
   done
+  check "water-$nodes-none" "$nodes" 20 15 30 "$bin/water-nsquared" --small
+  of=$(counted misses) check "water-$nodes-all" "$nodes" 20 15 30 "$bin/water-nsquared" --small --tapes all
   check "gauss-$nodes-none" "$nodes" 2 2 10 "$bin/gauss" --small
   check "gauss-$nodes-all" "$nodes" 10 10 25 "$bin/gauss" --small --tapes all
   WEIR_DSM_PROTOCOL=hlrc check "hlrc-$nodes" "$nodes" 0 0 3 "$bin/sor" --small
