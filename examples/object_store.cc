@@ -263,13 +263,13 @@ int64_t number_of(const char* text) {
   return number;
 }
 
-const weir::region_ptr<Record>& existing(Store& store, const std::string& key) {
+uint32_t existing(Store& store, const std::string& key) {
   const uint32_t number = store.find(key);
   if (!number) {
     fprintf(stderr, "object_store: there is no '%s'\n", key.c_str());
     exit(1);
   }
-  return store.record(number);
+  return number;
 }
 
 // Every record is to be found by its key.
@@ -292,8 +292,8 @@ void stress(Store& store, int64_t accounts, int64_t seconds) {
   store.commit();
   srandom(static_cast<unsigned>(getpid()));
   for (const time_t end = time(nullptr) + seconds; time(nullptr) < end;) {
-    const auto& from = existing(store, name(random() % accounts));
-    const auto& to = existing(store, name(random() % accounts));
+    const auto& from = store.record(existing(store, name(random() % accounts)));
+    const auto& to = store.record(existing(store, name(random() % accounts)));
     const int64_t amount = random() % 100;
     from->value -= amount;
     to->value += amount;
@@ -317,12 +317,12 @@ int main(int count, char** words) {
     if (const uint32_t number = store.find(words[3])) store.record(number)->value = value;
     else store.make(words[3], value);
   } else if (what == "get") {
-    printf("%ld\n", static_cast<long>(existing(store, words[3])->value));
+    printf("%ld\n", static_cast<long>(store.record(existing(store, words[3]))->value));
   } else if (what == "add") {
-    existing(store, words[3])->value += number_of(words[4]);
+    store.record(existing(store, words[3]))->value += number_of(words[4]);
   } else if (what == "transfer") {
-    const auto& from = existing(store, words[3]);
-    const auto& to = existing(store, words[4]);
+    const auto& from = store.record(existing(store, words[3]));
+    const auto& to = store.record(existing(store, words[4]));
     from->value -= number_of(words[5]);
     to->value += number_of(words[5]);
   } else if (what == "list") {

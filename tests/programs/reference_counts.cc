@@ -6,6 +6,8 @@
 #include <thread>
 #include <vector>
 
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // atomic_load of a shared_ptr: programs still call it
+
 static int destroyed;
 
 struct Counted {
