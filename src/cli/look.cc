@@ -129,7 +129,8 @@ bool Look::is_there() const { return __atomic_load_n(&memory_.header().stop.pid,
 void Look::start_gdb(const std::vector<pid_t>& processes, const std::function<bool()>& goes_on) {
   trace::Stop& stop = memory_.header().stop;
   std::vector<pid_t> sorted = processes;
-  std::ranges::stable_partition(sorted, [&](pid_t pid) { return pid == stop.pid; });
+  // Not that of std::ranges, whose result clang 14 cannot make with libstdc++.
+  std::stable_partition(sorted.begin(), sorted.end(), [&](pid_t pid) { return pid == stop.pid; });
   const std::string commands = script(sorted, stop.tid);
   for (const int signal : {SIGINT, SIGQUIT, SIGTTOU}) std::signal(signal, SIG_IGN);  // of the terminal: gdb's, and through it the program's
   const bool has_terminal = isatty(STDIN_FILENO);
