@@ -155,7 +155,7 @@ def check_headers():
 
 
 def check_needed(build):
-    """libweir.so needs libc.so.6 and nothing else, runs first, and has no executable stack and no text relocations."""
+    """libweir.so needs libc.so.6, of any release, and nothing else, runs first, and has no executable stack and no text relocations."""
     library = build / "lib/libweir.so"
     dynamic = subprocess.run(["readelf", "-dW", library], capture_output=True, text=True, check=True).stdout
     needed = re.findall(r"NEEDED.*\[(.*)\]", dynamic)
@@ -164,6 +164,10 @@ def check_needed(build):
     for flag in ("NOW", "INITFIRST"):
         if not re.search(rf"FLAGS_1.*\b{flag}\b", dynamic):
             yield f"libweir.so is not linked with {flag}"
+    symbols = subprocess.run(["readelf", "-VW", library], capture_output=True, text=True, check=True).stdout
+    newest = max(int(minor) for minor in re.findall(r"Name: GLIBC_2\.(\d+)", symbols))
+    if newest > 16:
+        yield f"libweir.so needs glibc 2.{newest}: built on one release, it would not run on all that it knows"
     if "TEXTREL" in dynamic:
         yield "libweir.so has text relocations"
     segments = subprocess.run(["readelf", "-lW", library], capture_output=True, text=True, check=True).stdout
