@@ -20,12 +20,13 @@ struct CommandLine {
   size_t name = 0;                   // where in `own` that is
   Words program;                     // what is to run
   std::set<const CLI::Option*> given;
-  std::string config;                // --config
+  std::string config;  // --config
   bool has_config = false;
 };
 
-// The program starts after `--`, or at the first word after the subcommand that is neither an option nor the value of one: `weir det ls -l` is
-// `weir det -- ls -l`. Throws Failure for a word that there is not, and for an option whose value is missing.
+// The program starts after `--`, or at the first word after the subcommand that is neither an
+// option nor the value of one: `weir det ls -l` is `weir det -- ls -l`. Throws Failure for a word
+// that there is not, and for an option whose value is missing.
 CommandLine command_line(const Words& words, const Application& application);
 
 // Whether the option has a value that follows it.
@@ -38,7 +39,8 @@ struct GivenOption {
   std::string name;  // as it was written, without the value
   Words words;       // these make it
 };
-// The option at words[at], which begins with a dash; `option` is what is known of its name. Throws Failure where its value is missing.
+// The option at words[at], which begins with a dash; `option` is what is known of its name. Throws
+// Failure where its value is missing.
 GivenOption given_option(const Words& words, size_t at, const CLI::Option& option);
 // --name of --name=value, -n of -nvalue.
 std::string name_in(const std::string& word);

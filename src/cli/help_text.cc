@@ -35,13 +35,17 @@ std::string names_of(const std::set<CLI::Option*>& options) {
 class WeirFormatter : public CLI::Formatter {
  public:
   std::string make_usage(const CLI::App*, std::string) const override {
-    return wrapped("Usage: weir SUBCOMMAND [OPTIONS] [-- PROGRAM [ARGUMENTS]]", columns(), 7) + "\n";
+    return wrapped("Usage: weir SUBCOMMAND [OPTIONS] [-- PROGRAM [ARGUMENTS]]", columns(), 7) +
+           "\n";
   }
-  std::string make_description(const CLI::App* app) const override { return wrapped(app->get_description(), columns(), 0) + "\n"; }
+  std::string make_description(const CLI::App* app) const override {
+    return wrapped(app->get_description(), columns(), 0) + "\n";
+  }
   std::string make_footer(const CLI::App* app) const override {
     return app->get_footer().empty() ? "" : wrapped(app->get_footer(), columns(), 0) + "\n";
   }
-  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
+  std::string make_help(const CLI::App* app, std::string name,
+                        CLI::AppFormatMode mode) const override {
     const std::string text = CLI::Formatter::make_help(app, std::move(name), mode);
     std::string result;  // one empty line where there are several, none at the end
     for (const char c : text) {
@@ -50,8 +54,12 @@ class WeirFormatter : public CLI::Formatter {
     while (result.ends_with("\n\n")) result.pop_back();
     return result;
   }
-  std::string make_subcommand(const CLI::App* app) const override { return row(app->get_display_name(true), app->get_description()); }
-  std::string make_option(const CLI::Option* option, bool) const override { return row(option_words(*option), option_description(*option)); }
+  std::string make_subcommand(const CLI::App* app) const override {
+    return row(app->get_display_name(true), app->get_description());
+  }
+  std::string make_option(const CLI::Option* option, bool) const override {
+    return row(option_words(*option), option_description(*option));
+  }
 };
 
 // CLI11 never sees the words of a program.
@@ -72,7 +80,8 @@ class SubcommandFormatter : public WeirFormatter {
 std::string value_words(const CLI::Option& option) {
   std::string type = option.get_type_name();
   const size_t begin = type.find(":{"), end = type.rfind('}');
-  if (begin == std::string::npos || end == std::string::npos) return type.starts_with("[") ? type : type.substr(0, type.find(':'));
+  if (begin == std::string::npos || end == std::string::npos)
+    return type.starts_with("[") ? type : type.substr(0, type.find(':'));
   type = type.substr(begin + 2, end - begin - 2);
   std::ranges::replace(type, ',', '|');
   return type;
@@ -92,20 +101,26 @@ std::string option_description(const CLI::Option& option) {
   if (!option.get_default_str().empty()) more.push_back("default: " + option.get_default_str());
   if (!option.get_needs().empty()) more.push_back("with " + names_of(option.get_needs()));
   if (!option.get_excludes().empty()) more.push_back("not with " + names_of(option.get_excludes()));
-  return more.empty() ? option.get_description() : fmt::format("{} ({})", option.get_description(), fmt::join(more, "; "));
+  return more.empty() ? option.get_description()
+                      : fmt::format("{} ({})", option.get_description(), fmt::join(more, "; "));
 }
 
 std::string usage_words(const CLI::App& command, bool takes_program) {
   std::string words = takes_program ? " -- PROGRAM [ARGUMENTS]" : "";
-  for (const CLI::Option* option : command.get_options([](const CLI::Option* one) { return one->get_positional(); })) {
+  for (const CLI::Option* option :
+       command.get_options([](const CLI::Option* one) { return one->get_positional(); })) {
     const std::string name = option->get_name(true) + (option->get_expected_max() > 1 ? "..." : "");
     words += option->get_required() ? " " + name : " [" + name + "]";
   }
   return fmt::format("weir {} [OPTIONS]{}", command.get_name(), words);
 }
 
-std::shared_ptr<CLI::FormatterBase> formatter_of_weir() { return std::make_shared<WeirFormatter>(); }
+std::shared_ptr<CLI::FormatterBase> formatter_of_weir() {
+  return std::make_shared<WeirFormatter>();
+}
 
-std::shared_ptr<CLI::FormatterBase> formatter_of_subcommand(bool takes_program) { return std::make_shared<SubcommandFormatter>(takes_program); }
+std::shared_ptr<CLI::FormatterBase> formatter_of_subcommand(bool takes_program) {
+  return std::make_shared<SubcommandFormatter>(takes_program);
+}
 
 }  // namespace weir::cli

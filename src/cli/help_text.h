@@ -1,4 +1,5 @@
-// Help as the terminal has room for it: two columns, names and what they mean, and no line wider than the terminal.
+// Help as the terminal has room for it: two columns, names and what they mean, and no line wider
+// than the terminal.
 #pragma once
 
 #include <memory>
@@ -8,7 +9,7 @@ namespace CLI {
 class App;
 class FormatterBase;
 class Option;
-}
+}  // namespace CLI
 
 namespace weir::cli {
 

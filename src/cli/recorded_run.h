@@ -20,7 +20,8 @@ struct RecordOptions {
 struct RecordedRun {
   std::unique_ptr<Child> child;  // it has ended
   std::string directory;
-  bool has_started = false;  // else the program ended before it was one under Weir, and nothing is left of the recording
+  bool has_started = false;  // else the program ended before it was one under Weir, and nothing is
+                             // left of the recording
   std::string failure;       // why the recording does not go to the program's end; empty: it does
   std::string words;         // how the program ended: "exit 1", "SIGSEGV"
   double seconds = 0;
@@ -32,6 +33,7 @@ struct RecordedRun {
 };
 
 // Throws Failure where the program cannot be started; then nothing is left.
-RecordedRun recorded_run(const Program& program, const RecordOptions& options, const std::string& log, Child::Signals signals);
+RecordedRun recorded_run(const Program& program, const RecordOptions& options,
+                         const std::string& log, Child::Signals signals);
 
 }  // namespace weir::cli

@@ -33,7 +33,8 @@ Words with_settings(const std::string& words, const std::string& settings) {
 
 TEST(Settings, StandBehindTheSubcommand) {
   EXPECT_EQ(with_settings("det -- ls", "--stat"), (Words{"det", "--stat"}));
-  EXPECT_EQ(with_settings("det --fingerprint -- ls", "--stat"), (Words{"det", "--stat", "--fingerprint"}));
+  EXPECT_EQ(with_settings("det --fingerprint -- ls", "--stat"),
+            (Words{"det", "--stat", "--fingerprint"}));
   EXPECT_EQ(with_settings("det ls", "--log 'a b'"), (Words{"det", "--log", "a b"}));
 }
 
@@ -42,7 +43,9 @@ TEST(Settings, TheCommandLineIsStronger) {
   EXPECT_EQ(with_settings("record -o mine ls", "--output=theirs"), (Words{"record", "-o", "mine"}));
 }
 
-TEST(Settings, TheLastOfSeveralCounts) { EXPECT_EQ(with_settings("det ls", "--log one --log two"), (Words{"det", "--log", "two"})); }
+TEST(Settings, TheLastOfSeveralCounts) {
+  EXPECT_EQ(with_settings("det ls", "--log one --log two"), (Words{"det", "--log", "two"}));
+}
 
 TEST(Settings, ListsAddUp) {
   EXPECT_EQ(with_settings("check --suppressions a ls", "--suppressions b --suppressions=c"),
@@ -56,7 +59,9 @@ TEST(Settings, ASubcommandTakesWhatItHas) {
 
 TEST(CommandLineWords, ProgramAndItsOptionsAreNotWeirs) {
   const Application application = make_application();
-  const auto program = [&](const std::string& words) { return command_line(split_like_a_shell(words), application).program; };
+  const auto program = [&](const std::string& words) {
+    return command_line(split_like_a_shell(words), application).program;
+  };
   EXPECT_EQ(program("det -- ls -l"), (Words{"ls", "-l"}));
   EXPECT_EQ(program("det ls -l --stat"), (Words{"ls", "-l", "--stat"}));
   EXPECT_EQ(program("det --log file ls -- -l"), (Words{"ls", "--", "-l"}));
@@ -76,12 +81,14 @@ TEST(CommandLineWords, EveryOptionWithAValueRefusesToTakeWhatFollows) {
       if (option->get_positional() || !takes_value(*option)) continue;
       for (const std::string& name : option->get_lnames()) {
         const std::string subcommand = command.app->get_name();
-        for (const Words& next : {Words{}, Words{"--"}, Words{"--", "ls"}, Words{"--help"}, Words{"-x"}, Words{""}}) {
+        for (const Words& next :
+             {Words{}, Words{"--"}, Words{"--", "ls"}, Words{"--help"}, Words{"-x"}, Words{""}}) {
           Words words = {subcommand, "--" + name};
           words.insert(words.end(), next.begin(), next.end());
           EXPECT_THROW(command_line(words, application), Failure) << subcommand << " --" << name;
         }
-        EXPECT_THROW(command_line({subcommand, "--" + name + "=", "ls"}, application), Failure) << subcommand << " --" << name;
+        EXPECT_THROW(command_line({subcommand, "--" + name + "=", "ls"}, application), Failure)
+            << subcommand << " --" << name;
         EXPECT_NO_THROW(command_line({subcommand, "--" + name + "=--x"}, application));
         EXPECT_NO_THROW(command_line({subcommand, "--" + name, "-"}, application));
       }

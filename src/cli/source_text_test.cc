@@ -60,7 +60,8 @@ TEST(SourceLine, IsCutAroundTheMark) {
   for (int i = 0; i < 20; i++) line += "word" + std::to_string(10 + i) + " ";
   for (const size_t columns : {12, 13, 20, 39, 40, 80, 119}) {
     for (size_t at = 0; at < line.size(); at++) {
-      const SourceLine whole = source_line_shown(line, 0, at), cut = source_line_cut(whole, columns);
+      const SourceLine whole = source_line_shown(line, 0, at),
+                       cut = source_line_cut(whole, columns);
       EXPECT_LE(display_width(cut.text), columns);
       ASSERT_TRUE(cut.has_mark);
       ASSERT_LT(cut.mark, cut.text.size());
@@ -76,7 +77,8 @@ TEST(SourceLine, WideLettersAreNotHalved) {
   for (size_t at = 0; at < line.size(); at += at % 7 ? 3 : 1) {
     const SourceLine whole = source_line_shown(line, 0, at);
     if (!whole.has_mark) continue;
-    const std::string letter = line.substr(at, first_letter(std::string_view(line).substr(at)).bytes);
+    const std::string letter =
+        line.substr(at, first_letter(std::string_view(line).substr(at)).bytes);
     for (size_t columns = 12; columns < 30; columns++) {
       const SourceLine cut = source_line_cut(whole, columns);
       EXPECT_LE(display_width(cut.text), columns);

@@ -14,7 +14,8 @@ size_t edit_distance(std::string_view one, std::string_view other) {
     row[0] = i;
     for (size_t j = 1; j <= other.size(); j++) {
       row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (one[i - 1] != other[j - 1])});
-      const bool is_swapped = i > 1 && j > 1 && one[i - 1] == other[j - 2] && one[i - 2] == other[j - 1];
+      const bool is_swapped =
+          i > 1 && j > 1 && one[i - 1] == other[j - 2] && one[i - 2] == other[j - 1];
       if (is_swapped) row[j] = std::min(row[j], before[j - 2] + 1);
     }
   }

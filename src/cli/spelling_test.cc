@@ -11,9 +11,13 @@ namespace {
 // By its definition: the last letters are the same, or one of the four changes is made at the end.
 size_t naive(std::string_view a, std::string_view b) {
   if (a.empty() || b.empty()) return a.size() + b.size();
-  const auto less = [](std::string_view text, size_t letters = 1) { return text.substr(0, text.size() - letters); };
-  size_t best = std::min({naive(less(a), b) + 1, naive(a, less(b)) + 1, naive(less(a), less(b)) + (a.back() != b.back())});
-  if (a.size() > 1 && b.size() > 1 && a.back() == b[b.size() - 2] && a[a.size() - 2] == b.back()) best = std::min(best, naive(less(a, 2), less(b, 2)) + 1);
+  const auto less = [](std::string_view text, size_t letters = 1) {
+    return text.substr(0, text.size() - letters);
+  };
+  size_t best = std::min({naive(less(a), b) + 1, naive(a, less(b)) + 1,
+                          naive(less(a), less(b)) + (a.back() != b.back())});
+  if (a.size() > 1 && b.size() > 1 && a.back() == b[b.size() - 2] && a[a.size() - 2] == b.back())
+    best = std::min(best, naive(less(a, 2), less(b, 2)) + 1);
   return best;
 }
 
@@ -23,12 +27,15 @@ TEST(Spelling, DistanceIsThatOfItsDefinition) {
     for (const char letter : {'a', 'b', 'c'}) words.push_back(words[i] + letter);
   }
   for (size_t i = 0; i < words.size(); i += 3) {
-    for (size_t j = 0; j < words.size(); j += 5) EXPECT_EQ(edit_distance(words[i], words[j]), naive(words[i], words[j])) << words[i] << " " << words[j];
+    for (size_t j = 0; j < words.size(); j += 5)
+      EXPECT_EQ(edit_distance(words[i], words[j]), naive(words[i], words[j]))
+          << words[i] << " " << words[j];
   }
 }
 
 TEST(Spelling, FindsWhatWasMeant) {
-  const std::vector<std::string> commands = {"run", "det", "stat", "check", "record", "replay", "ls", "dump", "verify", "rm", "doctor", "help"};
+  const std::vector<std::string> commands = {"run", "det",  "stat",   "check", "record", "replay",
+                                             "ls",  "dump", "verify", "rm",    "doctor", "help"};
   EXPECT_EQ(nearest("chek", commands), "check");
   EXPECT_EQ(nearest("hcekc", commands), "");
   EXPECT_EQ(nearest("recrod", commands), "record");
