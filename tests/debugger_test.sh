@@ -29,7 +29,7 @@ replay 0 --goto 0-1:10 one </dev/null
 grep -qE 'task 0-1 is at event 1[0-9]' out || fail "not there: $(cat out)"  # the first at or after it
 grep -q '^total' out && fail "the replay went on: $(cat out)"
 replay 0 --goto 0-1:10 copies </dev/null
-says 'task 0-1 is at event 10'
+grep -qE 'task 0-1 is at event 1[0-9]' out || fail "not there: $(cat out)"  # which events the C library makes differs
 replay 0 --goto 999999 one </dev/null
 says 'task 0-0 never came to event 999999'
 says 'total 404'

@@ -2,6 +2,10 @@
 // moved as a whole, so that no path of the installation is known to the programs.
 #pragma once
 
+#ifndef WEIR_LIBDIR
+#define WEIR_LIBDIR "lib"  // the build says it (CMAKE_INSTALL_LIBDIR)
+#endif
+
 namespace weir {
 
 // First where this build installs them (an absolute path stays what it is), then the usual places.

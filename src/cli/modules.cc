@@ -196,6 +196,16 @@ std::string Modules::path_of(Dwfl_Module* module) const {
   return name ? name : "";
 }
 
+bool Modules::code_at(uint64_t address, void* bytes, size_t size) const {
+  for (const Mapping& mapping : mappings_) {
+    if (address < mapping.start || address + size > mapping.limit) continue;
+    const recording::File file(open(mapping.path.c_str(), O_RDONLY | O_CLOEXEC));
+    const auto offset = static_cast<off_t>(address - mapping.start + mapping.offset);
+    if (file.is_open() && pread(file.descriptor(), bytes, size, offset) == static_cast<ssize_t>(size)) return true;
+  }
+  return false;
+}
+
 uint64_t Modules::bias_of(Dwfl_Module* module) const {
   const auto found = biases_.find(module);
   return found == biases_.end() ? 0 : found->second;

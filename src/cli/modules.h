@@ -45,6 +45,7 @@ class Modules {
   std::optional<Unit> unit_at(uint64_t address);
   std::vector<std::string> files_at(uint64_t address);  // sources of the unit
   std::vector<Unit> units(Dwfl_Module* module);  // all that it has debug information of
+  bool code_at(uint64_t address, void* bytes, size_t size) const;  // as the file has it; false: no file does
   std::string path_of(Dwfl_Module* module) const;
   uint64_t bias_of(Dwfl_Module* module) const;
 

@@ -4,8 +4,7 @@
 //
 // 1. A context of a call has the address behind the call. The instruction of the frame is then the call itself: one byte less is inside it.
 // 2. Who is called may have noted its own stack pointer, which points to the return address: then the caller's is one word further.
-// 3. glibc's clone has no call frame information where it calls the kernel. There its return address is the innermost word of the stack.
-//    clone3 has no name either if libc's debug information is not installed: it is a nameless place of libc at which the stack seems to end.
+// 3. glibc's clone has no call frame information where it calls the kernel, and seldom a name. There its return address is the innermost word of the stack.
 // 4. What is not the program's is not shown: the runtime's frames, and those of libc below a thread's or the program's first function.
 #include "cli/stack_walk.h"
 
@@ -89,9 +88,13 @@ bool is_libc(const Frame& frame) {
 // An annotation's own code (include/weir/weir.h, weir.hpp), inlined or not: what is meant is who makes the annotation.
 bool is_annotation(const Frame& frame) { return frame.file.ends_with("/weir/weir.h") || frame.file.ends_with("/weir/weir.hpp"); }
 
-bool is_clone(const Frame& frame) { return frame.function.ends_with("clone3") || frame.function.ends_with("clone"); }
-
-bool may_be_clone(const Frame& frame) { return is_clone(frame) || (frame.function.empty() && is_libc(frame)); }
+// Whether the instructions before `rip` are glibc's call of clone or clone3. Their names are known only where there is debug information
+// of glibc: they are in no table of symbols that a program needs.
+bool makes_task(const Modules& modules, uint64_t rip) {
+  constexpr uint8_t kClone[] = {0xb8, 56, 0, 0, 0, 0x0f, 0x05}, kClone3[] = {0xb8, 0xb3, 1, 0, 0, 0x0f, 0x05};  // mov $number,%eax; syscall
+  uint8_t code[sizeof kClone];
+  return modules.code_at(rip - sizeof code, code, sizeof code) && (memcmp(code, kClone, sizeof code) == 0 || memcmp(code, kClone3, sizeof code) == 0);
+}
 
 // In what lies below all of the program.
 bool is_below(const Frame& frame) {
@@ -152,7 +155,7 @@ std::vector<StackFrame> StackWalk::walk(const findings::Context& context) {
   }
   g_walk = &walk;
   if (modules_.dwfl()) dwfl_getthread_frames(modules_.dwfl(), kOnly, on_frame, nullptr);  // its error is the stack's end
-  if (walk.frames.size() == 1 && stack_word(context, walk.rsp, &top) && may_be_clone(at(walk.pc).back())) {  // 3.
+  if (walk.frames.size() == 1 && stack_word(context, walk.rsp, &top) && makes_task(modules_, context.rip)) {  // 3.
     walk.frames.clear();
     walk.rsp += sizeof top;
     walk.pc = top - 1;
@@ -207,8 +210,7 @@ Frames StackWalk::at(uint64_t address) {
 Frames StackWalk::frames(const findings::Context& context) {
   Frames all;
   const std::vector<StackFrame> stack = walk(context);
-  const uint64_t pc = context.is_call ? context.rip - 1 : context.rip;
-  const bool is_creation = is_clone(at(pc).back()) || stack.front().address != pc;  // who has asked for it is meant
+  const bool is_creation = makes_task(modules_, context.rip);  // who has asked for it is meant
   for (const StackFrame& physical : stack) {
     const Frames here = at(physical.address);
     if (is_below(here.back())) break;
