@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
-enum { kDoors = 4, kVisitors = 10000 };
+enum { kDoors = 4, kVisitors = 100000 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_barrier_t opening;
