@@ -163,9 +163,10 @@ END
 gcc -pthread threads.c -o threads
 for view in isolated direct; do
   if ! "$weir" stat --view $view --log stat.txt -- ./threads || ! awk '
-      /task +events/ { for (i = 2; i <= NF; i++) if ($i == "events") column = i }
+      /task +events/ { for (i = 2; i <= NF; i++) if ($i == "events") column = i; counts = 1 }
+      /task +/ && !/events/ { counts = 0 }
       /ms +program/ { times = 1 }
-      times { next }
+      times || !counts { next }
       $2 ~ /^[0-9]+$/ { if ($2 != rows++) exit 1; sum += $column }
       $2 == "all" { good = rows == 4 && sum == $column }
       END { exit !(good && times) }' stat.txt; then

@@ -81,6 +81,15 @@ says 'add_to_total ('
 says 'total 404'
 [ "$(grep -c '^\*\? *[0-9]* *LWP' out)" -ge 2 ] || fail "not all threads: $(cat out)"
 
+# --- gdb cannot start a replay: what would start the program itself instead is refused, and the replay stands where it stood
+for words in run r start starti 'run with words'; do
+  printf '%s\n' 'break main' continue "$words" continue | replay 0 --gdb one
+  says 'would start the program itself, not its replay: quit, and start weir replay --gdb again'
+  says 'total 404'
+  grep -qE 'Starting program|Temporary breakpoint' out && fail "$words starts the program: $(cat out)"
+  [ "$(grep -c '^total' out)" = 1 ] || fail "$words: $(cat out)"
+done
+
 # --- a crash stands where it happens
 "$weir" record --quiet -o two -- "$programs/crash_in_thread" >/dev/null 2>&1
 printf '%s\n' continue bt | replay 0 --gdb two

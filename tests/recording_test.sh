@@ -25,7 +25,28 @@ cp /bin/true busy
 exec 6>>busy
 ends 126 'Text file busy' "$weir" record -- ./busy
 exec 6>&-
+cat >refuses.c <<'C'
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+// refuses PROGRAM...: runs it without userfaultfd, as many containers do.
+int main(int count, char** words) {
+  struct sock_filter filter[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_userfaultfd, 0, 1),
+                                 BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  struct sock_fprog program = {4, filter};
+  return count < 2 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) || execvp(words[1], words + 1);
+}
+C
+gcc -O1 refuses.c -o refuses || fail "cannot compile"
+ends 125 'was not recorded' ./refuses "$weir" record -- "$programs/watched_total"
+ends 125 'was not recorded' ./refuses "$weir" record --view isolated -- "$programs/watched_total"
+ends 125 'was not recorded' ./refuses "$weir" record --until-fail 5 -- "$programs/watched_total"
 [ -e all ] && [ -n "$(ls all)" ] && fail "a program that could not be started left a recording: $(ls all)"
+ends 125 'there is no recording' "$weir" replay --verify
 
 # --- a recording, and its end
 ends 0 'recorded in' "$weir" record -- echo some words
@@ -325,9 +346,68 @@ grep -q 'of what was recorded is replayed' shown || fail "no progress: $(cat -v 
 ends 0 '' "$weir" replay long
 [ -s stderr ] && fail "progress without a terminal: $(cat stderr)"
 
+# --- what weir ls prints is a name for all
+for place in '' all; do
+  rm -rf all
+  ends 0 '' "$weir" record --quiet -- echo named
+  "$weir" ls $place >list
+  [ "$(wc -l <list)" = 2 ] || fail "ls $place: $(cat list)"
+  name=$(awk 'NR == 2 { print $1 }' list)
+  ends 0 '' "$weir" replay "$name"
+  [ "$(cat stdout)" = named ] || fail "replay $name: $(cat stdout)"
+  ends 0 'replayed as recorded' "$weir" replay --verify "$name"
+  ends 0 '' "$weir" replay --check "$name"
+  ends 0 '' "$weir" replay --goto 1 "$name"
+  ends 0 '' "$weir" dump "$name"
+  ends 0 '' "$weir" verify "$name"
+  (cd / && exec "$weir" verify "${name##*/}" >/dev/null) || fail "a name from elsewhere"
+  ends 0 '' "$weir" rm "$name"
+  [ -z "$(ls all)" ] || fail "rm $name: $(ls all)"
+done
+mkdir -p echo-folder && ends 125 "no file 'manifest'" "$weir" replay echo-folder
+ends 125 'No such file' "$weir" replay echo-none
+ends 125 'there is no such directory' "$weir" rm echo-none
+
+# --- nobody else may read them, whatever the umask: they hold the environment
+cat >maps.py <<'END'
+import ctypes, mmap, os, subprocess
+os.makedirs('own', exist_ok=True)
+with open('own/mapped', 'wb') as file:
+    file.write(b'x' * 8192)
+with open('own/mapped', 'r+b') as file:
+    mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)[0]
+subprocess.run(['./own_program'])  # an executed program that is no part of the system: it is copied
+END
+cp /bin/true own_program
+for mask in 000 022 077; do
+  rm -rf all open deep
+  mkdir -m 0777 open
+  (umask $mask; "$weir" record --quiet -- python3 maps.py; "$weir" record --quiet -o open -- true; WEIR_RECORDINGS=$work/deep/er/all "$weir" record --quiet -- true)
+  ls all/*/end all/*/streams/0-0 open/end deep/er/all/*/end >/dev/null && grep -q own/mapped all/*/files/list && grep -q own_program all/*/files/list ||
+    fail "umask $mask: not recorded"
+  for found in $(find all open deep -type d ! -perm 0700) $(find all open deep -type f ! -perm 0600 ! -path '*/files/*') $(find all/*/files -type f -perm /0077); do
+    fail "umask $mask: $(stat -c '%A %n' "$found")"
+  done
+  ends 0 '' "$weir" replay --verify open
+done
+
 # --- removal
 ends 0 '' "$weir" rm seven crashed killed
 [ -e seven ] || [ -e crashed ] || [ -e killed ] && fail "rm leaves something"
+ends 125 'rm: name the recordings, or say --all' "$weir" rm
+ends 125 '--all' "$weir" rm --all open
+[ -n "$(ls all)" ] && [ -d open ] || fail "rm with both removed something"
+ends 0 '' "$weir" rm --all
+[ -d all ] && [ -z "$(ls all)" ] && [ -d open ] || fail "rm --all: $(ls all)"
+ends 0 'there is no recording' "$weir" rm --all
+
+# --- a recording of nothing, as an earlier version left it
+cp -r open nothing && rm nothing/streams/*
+python3 edit.py nothing/end streams '{}'
+ends 125 'nothing is recorded in it' "$weir" replay nothing
+ends 125 'nothing is recorded in it' "$weir" replay --verify nothing
+ends 1 '' "$weir" verify nothing
+grep -q 'nothing is recorded in it' stdout || fail "verify of nothing: $(cat stdout)"
 
 # --- a signal that waits for an event that does not come
 cat >waits.c <<'END'

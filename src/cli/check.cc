@@ -26,7 +26,7 @@ struct CheckOptions {
   std::string enforcer = "auto", policies;
   uint32_t rehash = 1000, domains = 0;
   uint64_t delay = 0;
-  bool halt = false, keep_going = false, suggest = false, exhaustive = false, without_debug_info = false, stat = false;
+  bool halt = false, keep_going = false, suggest = false, exhaustive = false, without_debug_info = false, stat = false, quiet = false;
 };
 
 void end(Child& child) {
@@ -70,6 +70,8 @@ int check(const Words& words, const CheckOptions& options) {
   run.domains = options.domains;
   run.exhaustive = options.exhaustive;
   report.by_keys = run.enforcer == "mpk";
+  report.sees_all = options.exhaustive;
+  report.says_all_is_well = report.says_gaps = !options.quiet;
   if (report.verbose && report.by_keys) say(report.log, "protection keys keep threads from what the program declares; nothing else is checked");
   run.findings = descriptor_number();
   const FindingsMemory memory;
@@ -120,6 +122,7 @@ Command add_check(CLI::App& app) {
   command->add_flag("--exhaustive", options->exhaustive, "Look at every access to memory that threads share, whatever that costs: finds more, and is slow");
   command->add_flag("--suggest", options->suggest, "At the end, suggest annotations (weir/weir.h) for what threads share");
   command->add_flag("--stat", options->stat, "At the end, print what the run spent");
+  command->add_flag("--quiet", options->quiet, "If no race was found, do not say so, nor what was not looked at");
   command->add_option("--log", options->reports.report.log, "Write Weir's own words to FILE instead of standard error")->type_name("FILE");
   command->add_option("--delay", options->delay, "Debugging: random delays at events, from this seed (not 0)")
       ->check(CLI::Range(uint64_t{1}, UINT64_MAX))

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -11,6 +12,7 @@
 
 #include "cli/failure.h"
 #include "cli/suggestions.h"
+#include "cli/terminal.h"
 #include "cli/words.h"
 #include "recording/bytes.h"
 
@@ -41,7 +43,9 @@ Checker::Checker(FindingsReader findings, Suppressions suppressions, const Check
 
 void Checker::print(const ReportedRace& race) {
   if (report_.format != "text") return;
-  const std::string text = race_text(race);
+  const bool to_terminal = report_.output.empty() && report_.log.empty();
+  const Style style = to_terminal ? Style{has_colours(STDERR_FILENO), columns_of(STDERR_FILENO)} : Style{};
+  const std::string text = race_text(race, style);
   if (report_.output.empty()) say(report_.log, text);
   else write(report_.output, fmt::format("weir: {}\n", text));
 }
@@ -90,10 +94,28 @@ bool Checker::take() {
   return is_new;
 }
 
+bool Checker::has_gaps(const Totals& totals) const {
+  return !report_.sees_all || totals.unproven || findings_.has_failed() || (!report_.by_keys && !findings_.is_multithreaded());
+}
+
+// That there is no report says nothing as long as it is not said what was looked at.
+std::string Checker::nothing_found(const Totals& totals) const {
+  std::string text = "no race found";
+  if (findings_.has_failed()) return "not checked to its end: Weir itself has ended a process of the program";
+  if (report_.by_keys) return text + " in what the program declares; nothing else was looked at";
+  if (!findings_.is_multithreaded()) return text + ": the program has made no thread";
+  if (!report_.sees_all) text += "; of accesses to memory that is much used only some were looked at (--exhaustive looks at all)";
+  if (totals.unproven && !report_.verbose) {
+    text += fmt::format("; {} of accesses may be atomic operations, and {} not reported (--verbose says why)", counted(totals.unproven, "pair", "pairs"),
+                        totals.unproven == 1 ? "is" : "are");
+  }
+  return text;
+}
+
 void Checker::say_totals(const Totals& totals) {
   std::string text;
   if (totals.races || totals.suppressed) text = counted(totals.races, "race found", "races found");
-  else if (report_.verbose) text = "no race found";
+  else if (report_.verbose || report_.says_all_is_well || (report_.says_gaps && has_gaps(totals))) text = nothing_found(totals);
   if (totals.suppressed) text += fmt::format(", {} suppressed", totals.suppressed);
   const bool is_repeated = std::ranges::any_of(reported_, [](const Reported& one) { return one.race.count > 1; });
   if (is_repeated) {
@@ -107,7 +129,6 @@ void Checker::say_totals(const Totals& totals) {
   }
   if (report_.verbose) {
     for (const std::string& line : suppressions_.unused()) say(report_.log, "unused suppression: " + line);
-    if (!findings_.is_multithreaded()) say(report_.log, "the program has made no thread");
   }
   if (totals.lost) say(report_.log, fmt::format("there was no room for {} more", counted(totals.lost, "race", "races")));
   if (!text.empty()) say(report_.log, text);

@@ -24,6 +24,9 @@ struct CheckReport {
   bool with_debug_info = true;
   bool suggest = false;         // annotations, when the program has ended
   bool by_keys = false;         // the enforcer is that by protection keys
+  bool sees_all = false;        // every access to memory that threads share is looked at
+  bool says_all_is_well = true;  // that no race was found though all was looked at ...
+  bool says_gaps = true;         // ... and what was not looked at, where none was found
 };
 
 class Checker {
@@ -49,6 +52,8 @@ class Checker {
   Judgement judge(const ReportedRace& race);
   void print(const ReportedRace& race);
   void say_totals(const Totals& totals);
+  std::string nothing_found(const Totals& totals) const;
+  bool has_gaps(const Totals& totals) const;
 
   FindingsReader findings_;
   RaceReader reader_;

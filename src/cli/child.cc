@@ -52,6 +52,21 @@ void catch_signal(int signal) {
   sigaction(signal, &ours, nullptr);
 }
 
+// What the command ignores while a child of it runs, as it was before the first: a program finds it so, also the second that the command starts.
+class Ignored {
+ public:
+  static constexpr std::array kSignals = {SIGPIPE, SIGXFSZ};
+  Ignored() {
+    for (size_t i = 0; i < kSignals.size(); i++) sigaction(kSignals[i], nullptr, &was_[i]);
+  }
+  void restore() const {
+    for (size_t i = 0; i < kSignals.size(); i++) sigaction(kSignals[i], &was_[i], nullptr);
+  }
+
+ private:
+  struct sigaction was_[kSignals.size()] = {};
+};
+
 // Ended ones included.
 std::set<pid_t> children(pid_t of = getpid()) {
   const std::string name = "/proc/" + std::to_string(of) + "/task/" + std::to_string(of) + "/children";
@@ -82,15 +97,15 @@ Child::Child(const std::function<void()>& become, Signals signals) : strangers_(
   fflush(nullptr);
   const pid_t command = getpid();
   // Before there is a program that could say it is ready; what is caught is at its default again in what is executed.
-  for (const int signal : kPassed) catch_signal(signal);
-  for (const int signal : kStops) catch_signal(signal);
-  catch_signal(SIGCHLD);
+  listen();
+  static const Ignored kBefore;  // the command's first child
   pid_ = fork();
   if (pid_ < 0) throw Failure(kWeirFailed, std::string("fork: ") + strerror(errno));
   if (pid_ == 0) {
     close(ends[0]);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != command) _exit(kWeirFailed);
+    kBefore.restore();
     try {
       become();
     } catch (const Failure& failure) {
@@ -101,7 +116,7 @@ Child::Child(const std::function<void()>& become, Signals signals) : strangers_(
     _exit(kWeirFailed);
   }
   close(ends[1]);
-  for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);  // our own writes: their errors say it
+  for (const int signal : Ignored::kSignals) std::signal(signal, SIG_IGN);  // our own writes: their errors say it
   const std::string said = recording::rest_of(ends[0]);
   close(ends[0]);
   int status;
@@ -109,6 +124,12 @@ Child::Child(const std::function<void()>& become, Signals signals) : strangers_(
   while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {}
   memcpy(&status, said.data(), sizeof status);
   throw Failure(status, said.substr(sizeof status));
+}
+
+void Child::listen() {
+  for (const int signal : kPassed) catch_signal(signal);
+  for (const int signal : kStops) catch_signal(signal);
+  catch_signal(SIGCHLD);
 }
 
 void Child::kill_all() const {

@@ -24,6 +24,9 @@ class Child {
   // Forks; the child calls `become`, which executes the program or throws Failure, and the constructor throws the same.
   Child(const std::function<void()>& become, Signals signals);
 
+  // From now on signals that Children attend to are noted, whether there is one or not: the next one attends to them.
+  static void listen();
+
   // Passes on signals, stops and continues with the program, reaps. False: it and all its descendants have ended.
   bool attend();
   // Whether a signal has asked this command to end (kEnd).

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cli/application.h"
+#include "cli/help_text.h"
 #include "cli/point.h"
 
 namespace weir::cli {
@@ -50,7 +51,7 @@ OptionModel model_of(const CLI::Option& option) {
   if (!model.values.empty()) {
     for (const std::string& value : model.values) model.value += (model.value.empty() ? "" : "|") + value;
   } else {
-    model.value = type.substr(0, type.find(':'));
+    model.value = value_words(option);
     // Without a name of its own for the value, its type says little: a number, or words.
     if (model.value == "UINT" || model.value == "INT") model.value = "N";
   }

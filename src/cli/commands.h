@@ -34,6 +34,7 @@ Command add_ls(CLI::App& app);      // recordings.cc
 Command add_dump(CLI::App& app);    // dump.cc
 Command add_verify(CLI::App& app);  // recordings.cc
 Command add_rm(CLI::App& app);      // recordings.cc
+Command add_help(CLI::App& app);    // help.cc
 Command add_completion(CLI::App& app);  // manual.cc
 Command add_manual(CLI::App& app);      // manual.cc
 

@@ -223,7 +223,7 @@ int dump(const Filter& filter) {
     if (!damage.empty()) damages.push_back(fmt::format("{}/{}: {}", recording::kStreams, name, damage));
   }
   fflush(stdout);
-  for (const std::string& damage : damages) fmt::print(stderr, "weir: {}\n", damage);
+  for (const std::string& damage : damages) say("", damage);
   return damages.empty() ? 0 : 1;
 }
 
@@ -232,7 +232,7 @@ int dump(const Filter& filter) {
 Command add_dump(CLI::App& app) {
   auto filter = std::make_shared<Filter>();
   CLI::App* command = app.add_subcommand("dump", "Print a recording as text, a line for each entry");
-  command->add_option("DIR", filter->directory, "The recording; default: the newest one");
+  command->add_option("RECORDING", filter->directory, "The recording, by its path or as weir ls names it; default: the newest one");
   command->add_option("--process", filter->process, "Only of this process: 0 is the program")->type_name("N");
   command->add_option("--task", filter->task, "Only of this task")->type_name("N");
   command->add_option("--kind", filter->kind, "Only of this kind: call memory signal place order turns points page task file end value image")

@@ -43,6 +43,7 @@ class FindingsReader {
   uint64_t unseen_pages() const { return __atomic_load_n(&memory_.unseen_pages, __ATOMIC_RELAXED); }
 
   bool attached() const { return __atomic_load_n(&memory_.attached, __ATOMIC_ACQUIRE) != 0; }
+  bool has_failed() const { return __atomic_load_n(&memory_.failed, __ATOMIC_ACQUIRE) != 0; }
   bool is_multithreaded() const { return __atomic_load_n(&memory_.multi, __ATOMIC_RELAXED) != 0; }
 
  private:

@@ -40,6 +40,7 @@ bool number(std::string_view text, uint64_t most, uint64_t& value) {
 // - What gdb does by default on all processes at once (target-non-stop) loses signals where two of them stop together.
 // - The frame is the program's innermost, not one of the runtime's.
 // - With gdb the replay ends: what gdb left behind would be half a program.
+// - gdb cannot start a replay: what would start the program without Weir is refused.
 std::string script(const std::vector<pid_t>& processes, pid_t thread) {
   std::string attach;
   for (const pid_t pid : processes) attach += fmt::format("{}, ", pid);
@@ -84,6 +85,14 @@ def end_all():
                 gdb.execute("kill inferiors %d" % inferior.num, to_string=True)
         except gdb.error:
             pass
+class Refused(gdb.Command):
+    def __init__(self, name):
+        super().__init__(name, gdb.COMMAND_RUNNING)
+        self.name = name
+    def invoke(self, words, from_terminal):
+        raise gdb.GdbError("%s would start the program itself, not its replay: quit, and start weir replay --gdb again" % self.name)
+for name in ("run", "r", "start", "starti"):
+    Refused(name)
 frame = gdb.newest_frame()
 while frame.older() and (frame.type() == gdb.SIGTRAMP_FRAME or (gdb.solib_name(frame.pc()) or "").endswith("/libweir.so")):
     frame = frame.older()

@@ -1,218 +1,37 @@
-// weir record: a program runs at order token as det runs it, and what the world tells it is kept.
+// weir record: a program runs as `weir run` runs it, and what the world tells it is kept: of one run, or of the first of many that fails.
 #include <fmt/format.h>
-#include <sys/random.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/utsname.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <chrono>
-#include <csignal>
-#include <filesystem>
 #include <memory>
 
-#include "base/optimizations.h"
-#include "cli/child.h"
 #include "cli/commands.h"
 #include "cli/failure.h"
-#include "cli/identity.h"
 #include "cli/launch.h"
-#include "cli/processor_x86_64.h"
-#include "cli/recorder.h"
+#include "cli/recorded_run.h"
+#include "cli/until_fail.h"
 #include "cli/words.h"
-#include "sys/futex.h"
+#include "recording/directory.h"
 
 namespace weir::cli {
 namespace {
-
-struct RecordOptions {
-  std::string directory, log, view = "coherent";
-  std::vector<std::string> without;
-  bool stat = false, fingerprint = false, quiet = false;
-};
-
-uint32_t left_out(const RecordOptions& options) {
-  uint32_t bits = 0;
-  for (const std::string& name : options.without) {
-    const auto* const end = kOptimizations + kOptimizationCount;
-    const auto* const found = std::find(kOptimizations, end, name);
-    if (found == end) {
-      throw Failure(kWeirFailed, fmt::format("record --without {}: there is no such optimization: {}", name, fmt::join(kOptimizations, ", ")));
-    }
-    bits |= 1u << (found - kOptimizations);
-  }
-  if (bits && options.view != "coherent") throw Failure(kWeirFailed, "record --without: it is View coherent that has these optimizations");
-  return bits;
-}
-
-uint64_t random_number() {
-  uint64_t number = 0;
-  if (getrandom(&number, sizeof number, 0) != sizeof number) throw Failure(kWeirFailed, "getrandom failed");
-  return number;
-}
-
-recording::Manifest manifest_of(const Program& program, const RecordOptions& options, const RunOptions& run) {
-  recording::Manifest manifest;
-  manifest.recording = random_number();
-  manifest.weir = WEIR_VERSION;
-  manifest.started = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
-  manifest.order = run.order;
-  manifest.view = run.view;
-  manifest.fingerprint = options.fingerprint;
-  manifest.program = program.path;
-  manifest.arguments = program.argv;
-  manifest.environment = environment_for(run);
-  std::error_code error;
-  manifest.directory = std::filesystem::current_path(error).string();
-  manifest.descriptor = run.trace;
-  rlimit stack{};
-  getrlimit(RLIMIT_STACK, &stack);
-  manifest.stack = stack.rlim_cur;
-  utsname system;
-  uname(&system);
-  manifest.system = system.release;
-  manifest.processor = this_processor();
-  manifest.files = identities(program, manifest.environment);
-  return manifest;
-}
-
-// With an error instead of a signal where a limit on file sizes forbids it.
-void write_or_fail(const std::string& path, const std::string& text) {
-  struct sigaction ignore = {}, was;
-  ignore.sa_handler = SIG_IGN;
-  sigaction(SIGXFSZ, &ignore, &was);
-  const bool written = recording::replace_file(path, text);
-  const int error = errno;
-  sigaction(SIGXFSZ, &was, nullptr);
-  if (!written) throw Failure(kWeirFailed, fmt::format("{}: {}", path, strerror(error)));
-}
-
-// The files of which the programs consist that the recorded one executes. What the system has installed before is only named, in the
-// recording's file `images`; of all else there is to be a copy, as the program may have made it itself, or make another in its place.
-class Images {
- public:
-  Images(const std::string& path, const recording::Manifest& manifest) : path_(path), started_(manifest.started), known_(manifest.files) {}
-
-  // Throws Failure where it cannot be read.
-  bool wants_copy(const std::string& path, const struct stat& status) {
-    const auto same = [&](const recording::Identity& file) {
-      return file.path == path && file.size == static_cast<uint64_t>(status.st_size) && file.modified == recording::modified(status);
-    };
-    if (std::ranges::any_of(known_, same) || std::ranges::any_of(files_, same)) return false;
-    if (!is_loader(path) && !(is_installed(path) && was_there(status))) return true;
-    files_.push_back(identity_of(path));
-    write_or_fail(path_, recording::text_of_images(files_));
-    return false;
-  }
-
- private:
-  static bool is_installed(const std::string& path) {
-    constexpr const char* kFolders[] = {"/usr/", "/bin/", "/sbin/", "/lib/", "/lib64/", "/lib32/", "/opt/", "/nix/store/", "/gnu/store/", "/snap/"};
-    return std::ranges::any_of(kFolders, [&](const char* folder) { return path.starts_with(folder); });
-  }
-  // The kernel finds it by the name in the program.
-  static bool is_loader(const std::string& path) { return path.substr(path.rfind('/') + 1).starts_with("ld-linux-"); }
-  bool was_there(const struct stat& status) const {
-    constexpr int64_t kSecond = 1'000'000'000;  // the file system's clock may be behind
-    return status.st_ctim.tv_sec * kSecond + status.st_ctim.tv_nsec < started_ - kSecond;
-  }
-
-  const std::string path_;
-  const int64_t started_;
-  const std::vector<recording::Identity>& known_;
-  std::vector<recording::Identity> files_;
-};
-
-// Says once that a signal has waited long: the program may be waiting for its handler in a loop that has no event, for ever.
-class WaitingSignals {
- public:
-  void look(const TraceMemory& memory, const std::string& log) {
-    constexpr uint64_t kPatience = 5'000'000'000;
-    const trace::WaitingSignal waiting = memory.header().waiting;
-    const uint64_t now = sys::monotonic_ns();
-    if (told_ || !waiting.since || waiting.since > now || now - waiting.since < kPatience) return;
-    if (kill(memory.header().pid[waiting.process], 0) != 0) return;  // it ended without an event
-    told_ = true;
-    say(log, fmt::format("{} has waited 5 s for the next event of task {}-{}, which computes: recorded, a signal is handed to a program at the "
-                         "end of a system call or an operation of a thread, not in between",
-                         recording::signal_name(waiting.signal), waiting.process, waiting.task));
-  }
-
- private:
-  bool told_ = false;
-};
 
 int record(const Words& words, const RecordOptions& options) {
   refuse_view(options.view, "record");
   const Program program = locate_program(words);
   const std::string log = options.log.empty() ? "" : prepared_log(options.log);
-  RunOptions run;
-  run.order = options.view == "isolated" ? "token" : "record";
-  run.view = options.view;
-  run.left_out = left_out(options);
-  run.trace = descriptor_number();
-  const recording::Manifest manifest = manifest_of(program, options, run);
-  TraceMemory memory(trace::Mode::kRecord);
-  const std::string directory = recording::make_directory(program.path, options.directory);
-  const auto forget = [&] {
-    std::error_code error;
-    std::filesystem::remove_all(directory, error);
-  };
-  memory.set_run(directory, log, options.fingerprint, options.stat);
-
-  const auto started = std::chrono::steady_clock::now();
-  const auto elapsed = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count(); };
-  std::unique_ptr<Child> child;
-  try {
-    write_or_fail(directory + "/" + recording::kManifest, manifest.text());
-    child = std::make_unique<Child>(
-        [&] {
-          if (!memory.pass_on(run.trace)) throw Failure(kWeirFailed, fmt::format("descriptor {}: {}", run.trace, strerror(errno)));
-          execute(program, manifest.environment, run);
-        },
-        Child::Signals::kPassOn);
-  } catch (const Failure&) {
-    forget();
-    throw;
-  }
-  Images images(directory + "/" + recording::kImages, manifest);
-  Recorder recorder(memory, directory, manifest.recording, [&](const std::string& path, const struct stat& status) { return images.wants_copy(path, status); });
-  recording::End end;
-  WaitingSignals waiting;
-  for (;;) {
-    const uint32_t seen = memory.bell();
-    recorder.take();
-    recorder.age(static_cast<uint64_t>(elapsed() * 1e9) + 1);
-    if (!child->attend()) break;
-    waiting.look(memory, log);
-    memory.sleep(seen);
-  }
-  end.seconds = elapsed();
-  recorder.finish(end);
-  std::string failure = recorder.failure();
-  end.reason = !failure.empty() ? failure : child->was_killed() ? recording::kKilled : recording::kExited;
-  end.status = child->status();
-  if (!recording::replace_file(directory + "/" + recording::kEndFile, end.text()) && failure.empty()) {
-    failure = fmt::format("{}/{}: {}", directory, recording::kEndFile, strerror(errno));
-  }
-  if (memory.header().shares && !options.quiet) {
-    const std::string name = memory.header().shared;
-    say(log, fmt::format("its processes share memory ({}): what they tell each other by it is not recorded, and a replay may differ",
-                         name.empty() ? "anonymous" : name));
-  }
-  if (memory.header().strangers && !options.quiet) {
-    say(log, fmt::format("{} is written by others than the recorded program, or by other means than its mapping: what they write while the program looks "
-                         "at it is not recorded, and a replay may differ",
-                         memory.header().strange));
-  }
-  if (!failure.empty()) {
-    say(log, fmt::format("the recording in {} does not go to the program's end: {}", directory, failure));
+  if (options.until_fail) return record_until_fail(program, options, log);
+  const RecordedRun run = recorded_run(program, options, log, Child::Signals::kPassOn);
+  if (!run.has_started) {
+    say(log, fmt::format("{} was not recorded: it ended before it was at work under Weir", program.path));
+  } else if (options.keep_failing && !run.is_failing()) {
+    run.remove();
+    if (!options.quiet) say(log, fmt::format("{}: no recording is kept", run.words));
+  } else if (!run.failure.empty()) {
+    say(log, fmt::format("the recording in {} does not go to the program's end: {}", run.directory, run.failure));
   } else if (!options.quiet) {
-    say(log, fmt::format("recorded in {} ({}, {:.1f} s)", directory, size_words(recording::size_of(directory)), end.seconds));
+    say(log, fmt::format("recorded in {} ({}, {:.1f} s)", run.directory, size_words(recording::size_of(run.directory)), run.seconds));
   }
-  return child->end_alike();
+  return run.child->end_alike();
 }
 
 }  // namespace
@@ -220,7 +39,7 @@ int record(const Words& words, const RecordOptions& options) {
 Command add_record(CLI::App& app) {
   auto options = std::make_shared<RecordOptions>();
   CLI::App* command = app.add_subcommand("record", "Run a program and keep what a replay needs");
-  command->add_option("-o,--output", options->directory, "Where the recording goes; it must not exist")->type_name("DIR");
+  command->add_option("-o,--output", options->directory, "Where the recording goes; default: a new folder in $WEIR_RECORDINGS, $XDG_DATA_HOME/weir or ~/.local/share/weir")->type_name("DIR");
   command->add_option("--view", options->view, "What memory a task sees between events")->capture_default_str();
   command->add_option("--without", options->without, "Experiments: leave out these optimizations of View coherent")
       ->delimiter(',')
@@ -229,6 +48,11 @@ Command add_record(CLI::App& app) {
       ->group("");
   command->add_flag("--stat", options->stat, "At the end, print what the run spent");
   command->add_flag("--fingerprint", options->fingerprint, "At the end, print a hash of the whole memory and of the schedule");
+  command->add_option("--until-fail", options->until_fail, "Run the program until a run fails (a status that is not 0, or a signal), N times at most; "
+                      "keep the recording of that run alone, and end as it did; 0 if none failed")
+      ->check(CLI::Range(1u, 1'000'000'000u))
+      ->type_name("N");
+  command->add_flag("--keep-failing", options->keep_failing, "Keep the recording only if the run fails");
   command->add_flag("--quiet", options->quiet, "Do not say at the end where the recording is");
   command->add_option("--log", options->log, "Write Weir's own words to FILE instead of standard error")->type_name("FILE");
   return {command, true, [options](const Words& program) { return record(program, *options); }};

@@ -297,7 +297,7 @@ void Recorder::keep_image_file(uint64_t number, const trace::MappedFile& wanted,
     copy.sum = known->second.sum;
     done = link(path_of_copy(known->second.number).c_str(), name.c_str()) == 0;
   } else {
-    done = make_copy(File::reading(at), name, wanted.size, 0777, copy);
+    done = make_copy(File::reading(at), name, wanted.size, 0700, copy);
     images_[key] = copy;
   }
   if (!done) return fail(fmt::format("{}: cannot be copied: {}", path, strerror(errno)));
@@ -329,7 +329,7 @@ void Recorder::copy_file(const trace::Entry& entry, const char* payload) {
 
 void Recorder::keep_copy(const File& from, const trace::MappedFile& wanted, recording::Copy& copy) {
   const std::string name = path_of_copy(copy.number);
-  bool done = make_copy(from, name, wanted.size, 0666, copy);
+  bool done = make_copy(from, name, wanted.size, 0600, copy);
   if (done) {
     // The same content once more (its time would not tell: writes by a mapping may leave it): one file is enough.
     const std::lock_guard lock(mutex_);

@@ -262,7 +262,9 @@ int replay_checked(const ReplayOptions& options, const recording::Recording& rec
                                            recording.directory, recording.manifest.view));
   }
   Suppressions suppressions = read_suppressions(options.reports);
-  const CheckReport report = prepared_report(options.reports, log);
+  CheckReport report = prepared_report(options.reports, log);
+  report.sees_all = true;
+  report.says_all_is_well = false;
   FindingsMemory notes, found;
   notes.findings().pass = findings::Pass::kNotes;
   found.findings().pass = findings::Pass::kLooks;
@@ -286,6 +288,7 @@ int replay(const ReplayOptions& options) {
   if (options.gdb) locate_program({"gdb"});
   const std::string log = options.log.empty() ? "" : prepared_log(options.log);
   const recording::Recording recording(chosen_recording(options.directory));
+  if (recording.end && recording.end->streams.empty()) throw Failure(kWeirFailed, fmt::format("{}: nothing is recorded in it: the program could not start", recording.directory));
   refuse_other_world(recording);
   utsname system;
   uname(&system);
@@ -300,8 +303,8 @@ int replay(const ReplayOptions& options) {
 Command add_replay(CLI::App& app) {
   auto options = std::make_shared<ReplayOptions>();
   CLI::App* command = app.add_subcommand("replay", "Run a recorded program again, exactly as it ran");
-  command->add_option("DIR", options->directory, "The recording; default: the newest one");
-  CLI::Option* const verify = command->add_flag("--verify", options->verify, "Exit with 0 where the replay was the same to the end, else with 1");
+  command->add_option("RECORDING", options->directory, "The recording, by its path or as weir ls names it; default: the newest one");
+  CLI::Option* const verify = command->add_flag("--verify", options->verify, "Exit with 0 if the replay was the same to the end, else with 1");
   CLI::Option* const check = command->add_flag("--check", options->check, "Report the data races of the recorded run");
   for (const std::string& name : add_report_options(*command, options->reports)) command->get_option(name)->needs(check);
   command->add_option("--goto", options->stop, "Stop where the task comes to this event, say where that is and end; EVENT alone is of task 0-0")

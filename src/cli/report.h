@@ -103,8 +103,14 @@ std::string object_words(const ReportedObject& object);    // a sentence without
 const char* kind_words(const ReportedRace& race);          // data race, violation of a sharing policy, wrong annotation, wrong use of a lock
 std::string shown_path(const std::string& path);           // shorter where it lies below the current directory
 
+// How a text report is to look.
+struct Style {
+  bool has_colours = false;
+  size_t columns = 0;  // source lines are cut to fit; 0: they stay whole
+};
+
 // The text report of one race, several lines without the last newline; each but the first is indented.
-std::string race_text(const ReportedRace& race);
+std::string race_text(const ReportedRace& race, const Style& style = {});
 
 struct Suggestion;  // suggestions.h
 // `suggestions`: null where none were asked for.

@@ -33,8 +33,9 @@ std::vector<std::string> add_report_options(CLI::App& command, ReportOptions& op
       ->transform(CLI::IsMember({"text", "json", "sarif"}))
       ->capture_default_str();
   command.add_option("--output", options.report.output, "Write the report to FILE instead of standard error")->type_name("FILE");
-  command.add_option("--exit-code", options.exit_code, "Exit status where a race was found and the program ended with 0")
+  command.add_option("--exit-code", options.exit_code, "Exit status if a race was found and the program ended with 0")
       ->check(CLI::Range(0, 255))
+      ->type_name("STATUS")
       ->capture_default_str();
   command.add_flag("--verbose", options.report.verbose, "Say also what is not reported, and which suppressions were not needed");
   command.add_flag("--without-debug-info", options.without_debug_info, "Testing: as if nothing had debug information")->group("");

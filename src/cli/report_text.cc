@@ -7,6 +7,7 @@
 
 #include "cli/report.h"
 #include "cli/source_text.h"
+#include "cli/terminal.h"
 
 namespace weir::cli {
 namespace {
@@ -14,25 +15,30 @@ namespace {
 using findings::ObjectKind;
 using findings::Why;
 
-// The source line itself, and below it a mark where the access is.
-std::string line_text(const Frame& frame) {
+// The source line itself, and below it a mark where the access is. A compiler counts bytes, a terminal shows letters: tabs go to every eighth
+// column, some letters are two columns wide.
+std::string line_text(const Frame& frame, const Style& style) {
   const std::string text = source_line(frame.file, frame.line);
   const size_t first = text.find_first_not_of(" \t");
   if (first == std::string::npos) return "";
+  const size_t marked = frame.column > 0 ? static_cast<size_t>(frame.column) - 1 : std::string::npos;
+  const SourceLine shown = source_line_shown(text, first, marked);
   const std::string number = std::to_string(frame.line);
-  std::string words = fmt::format("\n         {} | {}", number, text.substr(first));
-  const size_t column = frame.column > 0 ? static_cast<size_t>(frame.column) - 1 : std::string::npos;
-  if (column >= first && column < text.size()) {
-    words += fmt::format("\n         {} | {}^", std::string(number.size(), ' '), std::string(column - first, ' '));
+  const std::string margin = fmt::format("\n         {} | ", number);
+  const size_t room = style.columns > margin.size() ? style.columns - margin.size() : 0;
+  const SourceLine cut = room ? source_line_cut(shown, room) : shown;
+  std::string words = margin + cut.text;
+  if (cut.has_mark) {
+    words += fmt::format("\n         {} | {}{}", std::string(number.size(), ' '), std::string(cut.mark, ' '), painted(Paint::kMark, "^", style.has_colours));
   }
   return words;
 }
 
-std::string stack_text(const Frames& frames, bool with_line, int indent) {
+std::string stack_text(const Frames& frames, bool with_line, int indent, const Style& style) {
   std::string text;
   for (size_t i = 0; i < frames.size(); i++) {
     text += fmt::format("\n{}#{} {}", std::string(static_cast<size_t>(indent), ' '), i, frame_words(frames[i]));
-    if (with_line && i == 0) text += line_text(frames[i]);
+    if (with_line && i == 0) text += line_text(frames[i], style);
   }
   return text;
 }
@@ -48,15 +54,15 @@ std::string locks_text(const ReportedSide& side) {
   return text;
 }
 
-std::string side_text(const ReportedSide& side, const char* when) {
+std::string side_text(const ReportedSide& side, const char* when, const Style& style) {
   const ReportedTask& task = side.task;
-  std::string text = fmt::format("\n  {}: {}{} by {}", when, access_words(side), side.address ? fmt::format(" at {:#x}", side.address) : "", task_words(task));
+  std::string text = fmt::format("\n  {}: {}{} by {}", painted(Paint::kStrong, when, style.has_colours), access_words(side), side.address ? fmt::format(" at {:#x}", side.address) : "", task_words(task));
   if (!task.is_main && task.has_creator) {
     text += " (created ";
     if (!task.made_at.empty()) text += fmt::format("at {} ", place_words(task.made_at));
     text += fmt::format("by {})", task.creator_name);
   }
-  text += side.has_context ? stack_text(side.frames, true, 4) : "\n    (where it was made is not known any more)";
+  text += side.has_context ? stack_text(side.frames, true, 4, style) : "\n    (where it was made is not known any more)";
   return text + locks_text(side);
 }
 
@@ -182,16 +188,17 @@ std::string title_words(const ReportedRace& race) {
   return text;
 }
 
-std::string race_text(const ReportedRace& race) {
-  std::string text = fmt::format("{}: {}", kind_words(race), title_words(race));
+std::string race_text(const ReportedRace& race, const Style& style) {
+  const auto strong = [&](const char* word) { return painted(Paint::kStrong, word, style.has_colours); };
+  std::string text = fmt::format("{}: {}", painted(Paint::kBad, kind_words(race), style.has_colours), title_words(race));
   const bool at_once = race.why == Why::kCollision;
-  if (race.sides[0].exists) text += side_text(race.sides[0], at_once ? "one access" : "first");
-  text += side_text(race.sides[1], !race.sides[0].exists ? "where" : at_once ? "the other" : "then");
+  if (race.sides[0].exists) text += side_text(race.sides[0], at_once ? "one access" : "first", style);
+  text += side_text(race.sides[1], !race.sides[0].exists ? "where" : at_once ? "the other" : "then", style);
   const std::string object = object_words(race.object);
-  if (!object.empty()) text += "\n  object: " + object;
-  text += stack_text(race.object.allocated_at, false, 4);
-  if (!race.object.policy.empty()) text += fmt::format("\n  policy: declared as {}", race.object.policy);
-  return text + "\n  why: " + race.because;
+  if (!object.empty()) text += fmt::format("\n  {}: {}", strong("object"), object);
+  text += stack_text(race.object.allocated_at, false, 4, style);
+  if (!race.object.policy.empty()) text += fmt::format("\n  {}: declared as {}", strong("policy"), race.object.policy);
+  return text + fmt::format("\n  {}: {}", strong("why"), race.because);
 }
 
 }  // namespace weir::cli

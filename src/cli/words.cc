@@ -1,6 +1,7 @@
 #include "cli/words.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -8,17 +9,17 @@
 
 #include "cli/failure.h"
 #include "cli/point.h"
+#include "cli/terminal.h"
 #include "recording/directory.h"
 
 namespace weir::cli {
 
 void say(const std::string& log, const std::string& text) {
-  const std::string line = fmt::format("weir: {}\n", text);
   if (!log.empty()) {
     const recording::File file = recording::File::appending(log);
-    if (file.is_open() && file.write(line)) return;
+    if (file.is_open() && file.write(fmt::format("weir: {}\n", text))) return;
   }
-  fmt::print(stderr, "{}", line);
+  fmt::print(stderr, "{} {}\n", painted(Paint::kStrong, "weir:", has_colours(STDERR_FILENO)), text);
 }
 
 std::string size_words(uint64_t bytes) {
@@ -36,7 +37,7 @@ void refuse_view(const std::string& view, const char* command) {
 }
 
 std::string chosen_recording(const std::string& named) {
-  if (!named.empty()) return named;
+  if (!named.empty()) return recording::recording_named(named);
   const std::string place = recording::default_place();
   const std::vector<std::string> all = recording::recordings_in(place);
   if (all.empty()) throw Failure(kWeirFailed, fmt::format("there is no recording in {}: make one with weir record", place));

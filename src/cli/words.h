@@ -14,7 +14,7 @@ std::string size_words(uint64_t bytes);  // "17 B", "3.2 MB"
 // Throws Failure: a view that this build does not have, or cannot record yet.
 void refuse_view(const std::string& view, const char* command);
 
-// The directory that the user named, or the newest recording. Throws Failure where there is none.
+// The directory of the recording that the user named, by its path or as `weir ls` prints it; or the newest. Throws Failure if there is none.
 std::string chosen_recording(const std::string& named);
 
 }  // namespace weir::cli

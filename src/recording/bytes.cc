@@ -39,7 +39,7 @@ uint64_t Sum::value() const { return XXH64_digest(&state_->xxh); }
 File File::reading(const std::string& path) { return File(open(path.c_str(), O_RDONLY | O_CLOEXEC)); }
 
 File File::appending(const std::string& path) {
-  return File(open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
+  return File(open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
 }
 
 File& File::operator=(File&& other) noexcept {

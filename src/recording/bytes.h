@@ -41,7 +41,7 @@ class File {
   File() = default;
   explicit File(int descriptor) : descriptor_(descriptor) {}
   static File reading(const std::string& path);  // is_open() says whether; errno why not
-  static File appending(const std::string& path);
+  static File appending(const std::string& path);  // made for this user alone: a recording holds the environment
   File(File&& other) noexcept : descriptor_(other.release()) {}
   File& operator=(File&& other) noexcept;
   ~File();

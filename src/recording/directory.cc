@@ -43,16 +43,27 @@ void make_parents(const std::string& path) {
   if (error) fail(path, error.value());
 }
 
+// For this user alone, whatever the umask is: a recording holds the environment, and what the program read.
+constexpr mode_t kOwn = 0700;
+
+// The place of recordings, and what of its parents is missing.
+void make_own(const std::string& path) {
+  if (path.empty() || fs::is_directory(path)) return;
+  make_own(fs::path(path).parent_path().string());
+  if (mkdir(path.c_str(), kOwn) != 0 && errno != EEXIST) fail(path, errno);
+}
+
 // Makes the directory and what lies in it. False: it exists, and is not what the caller could do with: an empty directory.
 bool make(const std::string& path, bool may_exist) {
-  if (mkdir(path.c_str(), 0777) != 0) {
+  if (mkdir(path.c_str(), kOwn) != 0) {
     if (errno != EEXIST) fail(path, errno);
     std::error_code error;
     if (!may_exist || !fs::is_directory(path, error) || !fs::is_empty(path, error) || error) return false;
+    if (chmod(path.c_str(), kOwn) != 0) fail(path, errno);
   }
   for (const char* name : {kStreams, kFiles}) {
     const std::string inner = path + "/" + name;
-    if (mkdir(inner.c_str(), 0777) != 0) fail(inner, errno);
+    if (mkdir(inner.c_str(), kOwn) != 0) fail(inner, errno);
   }
   return true;
 }
@@ -90,7 +101,7 @@ std::string make_directory(const std::string& program, const std::string& wanted
     return path;
   }
   const std::string place = default_place();
-  make_parents(place);
+  make_own(place);
   const std::string base = place + "/" + plain_name(program) + "-" + now_as_name();
   if (base.size() > kPathMost - 8) fail(base, ENAMETOOLONG);
   for (int number = 1; number < 100000; number++) {
@@ -193,6 +204,20 @@ std::vector<std::string> recordings_in(const std::string& place) {
   return paths;
 }
 
+std::string recording_named(const std::string& name) {
+  if (name.empty() || name.find('/') != std::string::npos || is_recording(name)) return name;
+  std::string place;
+  try {
+    place = default_place();
+  } catch (const Damage&) {
+    return name;
+  }
+  const std::string path = place + "/" + name;
+  std::error_code error;
+  const bool is_there = name != "." && name != ".." && access((path + "/" + kManifest).c_str(), F_OK) == 0;
+  return is_there ? path : name;
+}
+
 void verify_copies(const Recording& recording, std::vector<std::string>* damages) {
   std::set<uint64_t> seen;
   for (const Copy& copy : recording.copies) {
@@ -207,6 +232,7 @@ void verify_copies(const Recording& recording, std::vector<std::string>* damages
 
 Report verify(const Recording& recording) {
   Report report{recording.damages, 0, 0, 0};
+  if (recording.end && recording.end->streams.empty()) report.damages.emplace_back("nothing is recorded in it: the program could not start");
   for (const StreamFile& stream : recording.streams) {
     const std::string name = std::string(kStreams) + "/" + stream.key.name();
     File file = File::reading(stream.path);

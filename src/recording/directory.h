@@ -48,6 +48,9 @@ bool is_recording(const std::string& directory);
 // Names of the recordings in `place`, oldest first.
 std::vector<std::string> recordings_in(const std::string& place);
 
+// What a user means who names a recording: a directory, or else what lies under this name in default_place().
+std::string recording_named(const std::string& name);
+
 struct Report {
   std::vector<std::string> damages;  // "streams/0-1: chunk 3 (byte 8812): the sum is wrong"
   uint64_t chunks = 0, entries = 0, bytes = 0;

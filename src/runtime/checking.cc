@@ -65,6 +65,7 @@ void attach_replay() {
   sys::raw(SYS_close, file);
   refuse_other_version();
   page::dump_only_used();
+  set_death_note(&found().failed);
   __atomic_store_n(&found().attached, 1u, __ATOMIC_RELEASE);
   g_is_replayed = true;
 }
@@ -99,6 +100,7 @@ void attach() {
     }
   }
   page::dump_only_used();
+  set_death_note(&found().failed);
   __atomic_store_n(&found().attached, 1u, __ATOMIC_RELEASE);
   happens::g_knows_blocks = true;
   declared::switch_on();

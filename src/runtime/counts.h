@@ -13,7 +13,7 @@ enum class Unit : uint8_t { kCount, kCycles, kNanoseconds };
 struct Column {
   const char* name;   // in the JSON file with _ for a space, and _seconds behind a time
   size_t offset;      // in TaskCounters
-  uint8_t width;      // in the table; 0: not there
+  bool is_shown;      // in the table, where it is not 0
   Unit unit;
 
   uint64_t of(const TaskCounters& counters) const {

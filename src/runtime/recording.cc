@@ -145,6 +145,16 @@ void attach() {
     runtime::let_debugger_in();
   }
   input::g_mode = h.mode == trace::Mode::kRecord ? input::Mode::kRecord : input::Mode::kReplay;
+  set_death_note(&header().failed);
+  begin_start();
+}
+
+void begin_start() {
+  if (input::recording()) __atomic_fetch_add(&header().starting, 1u, __ATOMIC_ACQ_REL);
+}
+
+void end_start() {
+  if (input::recording()) __atomic_fetch_sub(&header().starting, 1u, __ATOMIC_ACQ_REL);
 }
 
 void begin_image(int argc, char** argv) {

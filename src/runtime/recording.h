@@ -13,6 +13,10 @@ namespace weir::recording {
 inline trace::Header& header() { return *reinterpret_cast<trace::Header*>(trace::kTrace); }
 // Maps the trace that WEIR_OPTIONS names, if it names one, and sets input::g_mode. At the start, before any entry.
 void attach();
+// Between the two Weir makes its preparations, for a program (attach() begins them) or for its first thread: the recording of a program that it ends
+// there is of no use.
+void begin_start();
+void end_start();
 // The first entries of a program image: what it is.
 void begin_image(int argc, char** argv);
 // Recording: what the program that begins here consists of; returns when the command has it. Replaying: that it is the one, from here on by its

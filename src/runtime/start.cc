@@ -128,6 +128,7 @@ bool orders_atomics() { return g_copies || g_guarded || is_order_only(); }
 void go_multi() {
   Shared& s = shared();
   const uint64_t begin = sys::monotonic_ns();
+  recording::begin_start();
   g_processors = count_processors();
   order::configure({g_copies, options().order == Order::kToken, options().order == Order::kRecord || g_coherent || g_keys, is_order_only() || g_keys, g_processors});
   order::set_watch(trap::spin_sees_change);
@@ -158,6 +159,7 @@ void go_multi() {
   else if (checking::is_replayed()) view::guarded::replay::start(self());
   if (g_keys) start_rehasher();
   note_first_thread();
+  recording::end_start();
   s.conversions_us += (sys::monotonic_ns() - begin) / 1000;
 }
 
@@ -222,6 +224,7 @@ __attribute__((constructor)) void start(int argc, char** argv, char**) {
   clear_stack_below();
   runtime::g_intercepting = true;
   checking::begin_program();
+  recording::end_start();
   recording::stop_if_asked(self());  // before the program begins
 }
 

@@ -10,6 +10,7 @@ namespace weir {
 namespace {
 
 int g_descriptor = 2;
+uint32_t* g_death_note = nullptr;
 constexpr size_t kLine = 1024;
 
 size_t append_number(char* out, uint64_t value, unsigned base) {
@@ -27,6 +28,7 @@ size_t append_number(char* out, uint64_t value, unsigned base) {
 
 void set_report_descriptor(int descriptor) { g_descriptor = descriptor; }
 int report_descriptor() { return g_descriptor; }
+void set_death_note(uint32_t* note) { g_death_note = note; }
 
 void report(const char* format, ...) {
   char line[kLine + 32] = "weir: ";
@@ -60,6 +62,11 @@ void report(const char* format, ...) {
 }
 
 void die(int status) {
+  if (g_death_note) __atomic_store_n(g_death_note, 1u, __ATOMIC_RELEASE);
+  leave(status);
+}
+
+void leave(int status) {
   for (;;) sys::raw(SYS_exit_group, status);
 }
 

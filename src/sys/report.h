@@ -13,8 +13,12 @@ void report(const char* format, ...);
 void set_report_descriptor(int descriptor);
 int report_descriptor();
 
+// Where die() leaves a 1 for somebody else, who would take the program's end for its own; null: nowhere.
+void set_death_note(uint32_t* note);
+
 [[noreturn]] void check_failed(const char* condition, const char* file, int line);
-[[noreturn]] void die(int status);
+[[noreturn]] void die(int status);    // Weir ends the program
+[[noreturn]] void leave(int status);  // the program ends; nothing runs at its end
 
 }  // namespace weir
 

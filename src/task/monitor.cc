@@ -254,7 +254,8 @@ extern "C" __attribute__((visibility("hidden"))) void weir_monitor(int leader) {
     ChildNews news;
     const long result = wait_for_news(news);
     if (result == -EINTR) continue;
-    if (result < 0) die(s.exiting ? s.exit_code : 125);
+    if (result < 0 && s.exiting) leave(s.exit_code);
+    if (result < 0) die(125);
     if (!news.ended()) {
       if (!is_task(news.pid)) note_child(news);
       continue;
@@ -267,7 +268,7 @@ extern "C" __attribute__((visibility("hidden"))) void weir_monitor(int leader) {
     }
     if (s.exiting) {
       reap_tasks();
-      die(s.exit_code);
+      leave(s.exit_code);
     }
     if (!of_task) {
       note_child(news);

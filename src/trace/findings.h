@@ -173,7 +173,9 @@ struct Findings {
   uint64_t cell_accesses;
   Pass pass;
   uint32_t touched_pages; // taken so far
-  uint64_t reserved[13];
+  uint32_t failed;        // Weir has ended a process of the program itself (sys/report.h)
+  uint32_t unused;
+  uint64_t reserved[12];
   Module module[kMostModules];
   TaskInfo task[kMostTasks];
   Race race[kMostRaces];

@@ -1,0 +1,19 @@
+// What somebody meant who typed a word that there is not.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weir::cli {
+
+// Letters to insert, remove, replace, or to swap with their neighbour, until one word is the other.
+size_t edit_distance(std::string_view one, std::string_view other);
+
+// The candidate that is most like `word`; empty: none is like it. Of several the first.
+std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
+
+// ": did you mean NAME?", or nothing.
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
+
+}  // namespace weir::cli
