@@ -3,9 +3,10 @@
 #include <pthread.h>
 #include <stdio.h>
 
-enum { kDoors = 4, kVisitors = 25000 };
+enum { kDoors = 4, kVisitors = 100000 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t opening;
 static long counted;    // under the lock
 static long estimated;  // under no lock
 
@@ -17,12 +18,14 @@ static void enter(void) {
 }
 
 static void* watch_door(void* unused) {
+  pthread_barrier_wait(&opening);
   for (int i = 0; i < kVisitors; i++) enter();
   return unused;
 }
 
 int main(void) {
   pthread_t threads[kDoors];
+  pthread_barrier_init(&opening, NULL, kDoors);
   for (int i = 0; i < kDoors; i++) pthread_create(&threads[i], NULL, watch_door, NULL);
   for (int i = 0; i < kDoors; i++) pthread_join(threads[i], NULL);
   printf("counted %ld, estimated %ld\n", counted, estimated);
