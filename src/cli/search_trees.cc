@@ -14,7 +14,7 @@ struct SearchTree {
   void* root;
 };
 
-std::mutex g_mutex;
+std::recursive_mutex g_mutex;  // what a tree holds may have trees of its own, which end with it
 
 }  // namespace
 
