@@ -26,7 +26,7 @@ Kind kind_of(const OptionModel& option) {
   if (option.value.empty()) return Kind::kNone;
   if (!option.values.empty()) return Kind::kWords;
   if (option.value == "FILE") return Kind::kFile;
-  if (option.value == "RECORDING" || option.text.starts_with("The recording")) return Kind::kRecording;
+  if (option.value == "RECORDING") return Kind::kRecording;
   if (option.value == "DIR") return Kind::kFolder;
   return Kind::kFree;
 }
