@@ -151,7 +151,7 @@ is "the archive" "$(./weir-*-x86_64/bin/weir det -- ./active)" "under Weir"
 # --- gone without a trace
 apt_get remove weir
 [ ! -e /usr/bin/weir ] || fail "weir is still there"
-apt_get purge weir libweir-region-dev libweir-dsm-dev weir-bench
+quietly sudo dpkg --purge weir libweir-region-dev libweir-dsm-dev weir-bench
 files >after
 diff before after >log || fail "left behind: $(cat log)"
 dpkg --get-selections | grep -i weir && fail "dpkg still knows of it"

@@ -36,6 +36,10 @@ foreach(pair IN LISTS names)
   endif()
 endforeach()
 
+# zsh of a Debian looks for what packages bring in a folder of its own.
+set(zsh ${CPACK_TEMPORARY_DIRECTORY}/weir/usr/share/zsh)
+file(RENAME ${zsh}/site-functions ${zsh}/vendor-completions)
+
 # The documents of the package weir. Debian has the Apache license and the GPL in /usr/share/common-licenses.
 set(doc ${CPACK_TEMPORARY_DIRECTORY}/weir/usr/share/doc/weir)
 file(READ ${doc}/NOTICE notice)

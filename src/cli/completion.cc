@@ -13,7 +13,8 @@ namespace weir::cli {
 namespace {
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) text.replace(at, from.size(), to);
+  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+    text.replace(at, from.size(), to);
   return text;
 }
 
@@ -26,7 +27,7 @@ Kind kind_of(const OptionModel& option) {
   if (option.value.empty()) return Kind::kNone;
   if (!option.values.empty()) return Kind::kWords;
   if (option.value == "FILE") return Kind::kFile;
-  if (option.value == "RECORDING" || option.text.starts_with("The recording")) return Kind::kRecording;
+  if (option.value == "RECORDING") return Kind::kRecording;
   if (option.value == "DIR") return Kind::kFolder;
   return Kind::kFree;
 }
@@ -55,7 +56,9 @@ std::vector<std::string> names_of(const CommandModel& command, bool only_with_va
 
 std::string bash_offer(const OptionModel& option, const Model& model) {
   const std::vector<std::string> words = words_of(option, model);
-  if (!words.empty()) return fmt::format("mapfile -t COMPREPLY < <(compgen -W {} -- \"$word\")", quoted(fmt::format("{}", fmt::join(words, " "))));
+  if (!words.empty())
+    return fmt::format("mapfile -t COMPREPLY < <(compgen -W {} -- \"$word\")",
+                       quoted(fmt::format("{}", fmt::join(words, " "))));
   switch (kind_of(option)) {
     case Kind::kFile: return "_weir_files -f";
     case Kind::kFolder: return "_weir_files -d";
@@ -66,13 +69,16 @@ std::string bash_offer(const OptionModel& option, const Model& model) {
 
 std::string bash_part(const CommandModel& command, const Model& model) {
   std::string text = fmt::format("    {})\n", command.name.empty() || &command == &model.top ? "''" : command.name);
-  text += fmt::format("      options={} valued={} program={}\n", quoted(fmt::format("{}", fmt::join(names_of(command, false), " "))),
-                      quoted(fmt::format(" {} ", fmt::join(names_of(command, true), " "))), command.takes_program ? "yes" : "''");
+  text += fmt::format(
+      "      options={} valued={} program={}\n", quoted(fmt::format("{}", fmt::join(names_of(command, false), " "))),
+      quoted(fmt::format(" {} ", fmt::join(names_of(command, true), " "))), command.takes_program ? "yes" : "''");
   text += "      case $about in\n";
   for (const OptionModel& option : command.options) {
-    if (!option.value.empty()) text += fmt::format("        {}) {} ;;\n", fmt::join(option.names, "|"), bash_offer(option, model));
+    if (!option.value.empty())
+      text += fmt::format("        {}) {} ;;\n", fmt::join(option.names, "|"), bash_offer(option, model));
   }
-  for (const OptionModel& option : command.positionals) text += fmt::format("        positional) {} ;;\n", bash_offer(option, model));
+  for (const OptionModel& option : command.positionals)
+    text += fmt::format("        positional) {} ;;\n", bash_offer(option, model));
   return text + "      esac\n      ;;\n";
 }
 
@@ -207,13 +213,18 @@ std::string zsh_arguments(const CommandModel& command, const Model& model) {
       if (!option.value.empty()) spec += name.starts_with("--") ? "=" : "+";
       spec += fmt::format("[{}]", zsh_text(option.text));
       if (!option.value.empty()) {
-        spec += fmt::format("{}{}:{}", option.is_optional ? "::" : ":", zsh_text(option.value), zsh_offer(option, model));
+        spec +=
+            fmt::format("{}{}:{}", option.is_optional ? "::" : ":", zsh_text(option.value), zsh_offer(option, model));
       }
       text += " \\\n        " + quoted(option.is_repeated ? "*" + spec : spec);
     }
   }
   for (const OptionModel& option : command.positionals) {
-    text += " \\\n        " + quoted(fmt::format("{}:{}:{}", option.is_repeated ? "*" : option.is_optional ? ":" : "", option.value, zsh_offer(option, model)));
+    text += " \\\n        " + quoted(fmt::format("{}:{}:{}",
+                                                 option.is_repeated   ? "*"
+                                                 : option.is_optional ? ":"
+                                                                      : "",
+                                                 option.value, zsh_offer(option, model)));
   }
   if (command.takes_program) text += " \\\n        '*::program:_normal'";
   return text + "\n";
@@ -236,7 +247,8 @@ _weir() {
   typeset -A opt_args
   commands=(
 )zsh";
-  for (const CommandModel& command : model.commands) text += "    " + quoted(command.name + ":" + replaced(command.text, ":", "\\:")) + "\n";
+  for (const CommandModel& command : model.commands)
+    text += "    " + quoted(command.name + ":" + replaced(command.text, ":", "\\:")) + "\n";
   std::string top = zsh_arguments(model.top, model);
   top.pop_back();
   text += "  )\n  " + replaced(top, "_arguments -s -S", "_arguments -C -s -S");
@@ -247,7 +259,8 @@ _weir() {
   words)
     case $line[1] in
 )";
-  for (const CommandModel& command : model.commands) text += fmt::format("    {})\n      {}      ;;\n", command.name, zsh_arguments(command, model));
+  for (const CommandModel& command : model.commands)
+    text += fmt::format("    {})\n      {}      ;;\n", command.name, zsh_arguments(command, model));
   return text + "    esac\n    ;;\n  esac\n}\n\n_weir \"$@\"\n";
 }
 
@@ -268,11 +281,13 @@ std::string fish_part(const CommandModel& command, const Model& model, const std
   std::string text;
   for (const OptionModel& option : command.options) {
     text += "complete -c weir -n " + quoted(where);
-    for (const std::string& name : option.names) text += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
+    for (const std::string& name : option.names)
+      text += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
     if (!option.value.empty() && !option.is_optional) text += fish_offer(option, model);
     text += " -d " + quoted(option.text) + "\n";
   }
-  for (const OptionModel& option : command.positionals) text += "complete -c weir -n " + quoted(where) + fish_offer(option, model) + "\n";
+  for (const OptionModel& option : command.positionals)
+    text += "complete -c weir -n " + quoted(where) + fish_offer(option, model) + "\n";
   if (command.takes_program) text += "complete -c weir -n " + quoted(where) + " -x -a '(__weir_program)'\n";
   return text;
 }
@@ -302,7 +317,8 @@ complete -c weir -f
   for (const CommandModel& command : model.commands) {
     text += fmt::format("complete -c weir -n __fish_use_subcommand -a {} -d {}\n", command.name, quoted(command.text));
   }
-  for (const CommandModel& command : model.commands) text += fish_part(command, model, "__fish_seen_subcommand_from " + command.name);
+  for (const CommandModel& command : model.commands)
+    text += fish_part(command, model, "__fish_seen_subcommand_from " + command.name);
   return text;
 }
 

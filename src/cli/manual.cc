@@ -113,8 +113,9 @@ std::string page_of(const CommandModel& command) {
   if (command.takes_program) text += " \\fB\\-\\-\\fR \\fIPROGRAM\\fR [\\fIARGUMENTS\\fR]";
   text += "\n.SH DESCRIPTION\n" + sentence(command.text);
   if (command.takes_program) {
-    text += "The program starts behind\n.BR \\-\\- ,\n"
-            "or with the first word that is neither an option nor the value of one.\n";
+    text +=
+        "The program starts behind\n.BR \\-\\- ,\n"
+        "or with the first word that is neither an option nor the value of one.\n";
   }
   text += options_part(command);
   if (!command.footer.empty()) text += ".SH NOTES\n" + paragraphs(command.footer);
@@ -123,19 +124,24 @@ std::string page_of(const CommandModel& command) {
 
 std::string page_of_weir(const Model& model) {
   // Its text begins with the command's own name, which the page's line has already.
-  std::string text = head("weir", model.top.text.starts_with("Weir ") ? lower_first(model.top.text.substr(5)) : lower_first(model.top.text));
-  text += ".SH SYNOPSIS\n\\fBweir\\fR \\fISUBCOMMAND\\fR [\\fIOPTIONS\\fR] [\\fB\\-\\-\\fR \\fIPROGRAM\\fR "
-          "[\\fIARGUMENTS\\fR]]\n.SH DESCRIPTION\n" + sentence(model.top.text);
+  std::string text = head("weir", model.top.text.starts_with("Weir ") ? lower_first(model.top.text.substr(5))
+                                                                      : lower_first(model.top.text));
+  text +=
+      ".SH SYNOPSIS\n\\fBweir\\fR \\fISUBCOMMAND\\fR [\\fIOPTIONS\\fR] [\\fB\\-\\-\\fR \\fIPROGRAM\\fR "
+      "[\\fIARGUMENTS\\fR]]\n.SH DESCRIPTION\n" +
+      sentence(model.top.text);
   text += ".SH SUBCOMMANDS\n";
   for (const CommandModel& command : model.commands) {
-    text += fmt::format(".TP\n\\fBweir {0}\\fR\n{1}See\n.BR weir\\-{0} (1).\n", escaped(command.name), sentence(command.text));
+    text += fmt::format(".TP\n\\fBweir {0}\\fR\n{1}See\n.BR weir\\-{0} (1).\n", escaped(command.name),
+                        sentence(command.text));
   }
   text += options_part(model.top);
   text += ".SH NOTES\n" + paragraphs(model.top.footer);
-  text += ".SH FILES\n.TP\n.I \\(ti/.local/share/weir\nRecordings; $XDG_DATA_HOME/weir if that is set, "
-          "and $WEIR_RECORDINGS before both.\n"
-          ".TP\n.I \\(ti/.cache/weir\nWhat Weir found in large libraries, so that later runs start faster. "
-          "WEIR_CACHE=off keeps nothing, WEIR_CACHE=FOLDER keeps it there.\n";
+  text +=
+      ".SH FILES\n.TP\n.I \\(ti/.local/share/weir\nRecordings; $XDG_DATA_HOME/weir if that is set, "
+      "and $WEIR_RECORDINGS before both.\n"
+      ".TP\n.I \\(ti/.cache/weir\nWhat Weir found in large libraries, so that later runs start faster. "
+      "WEIR_CACHE=off keeps nothing, WEIR_CACHE=FOLDER keeps it there.\n";
   text += ".SH SEE ALSO\n";
   for (const CommandModel& command : model.commands) text += fmt::format(".BR weir\\-{} (1),\n", escaped(command.name));
   return text + ".BR weir.h (3),\n.BR weir\\-region (3),\n.BR weir\\-dsm (3)\n";
