@@ -131,6 +131,13 @@ bool knows_other_objects() {
          word_of(&semaphore, 1) == 0 && init_spin(&spin, 0) == 0 && spin == 1;
 }
 
+// Before all constructors that look functions up.
+[[gnu::constructor(101)]] void need_names() {
+  if (dlsym && dlvsym && dlopen) return;
+  refuse("threads");
+  die(125);
+}
+
 }  // namespace
 
 bool refuse(const char* what) {

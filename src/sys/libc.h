@@ -11,7 +11,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// libweir.so finds functions by their names before glibc 2.34 too, where these were in a library of their own.
+// Of these the version before glibc 2.34, where they were in a library of their own. Weak, so that a program without that
+// library comes as far as learn(), which refuses.
+extern "C" {
+extern decltype(dlopen) dlopen __attribute__((weak));
+extern decltype(dlsym) dlsym __attribute__((weak));
+extern decltype(dlvsym) dlvsym __attribute__((weak));
+}
 __asm__(".symver dlopen,dlopen@GLIBC_2.2.5");
 __asm__(".symver dlsym,dlsym@GLIBC_2.2.5");
 __asm__(".symver dlvsym,dlvsym@GLIBC_2.2.5");
