@@ -52,7 +52,7 @@ round_trip() {
   timeout 30 "$weir" check --suggest --format=json --output "$name.json" --log log -- "./$name" >native 2>err </dev/null || fails "$name: status $?: $(cat log err)"
   python3 annotate.py "$name" "$name.json" || fails "$name: annotate.py"
   compile "${name}_annotated" -Wall -Wextra -Werror
-  timeout 30 "$weir" check --policies=declared --log log -- "./${name}_annotated" >out 2>err </dev/null
+  timeout 30 "$weir" check --policies=declared --quiet --log log -- "./${name}_annotated" >out 2>err </dev/null
   status=$?
   [ "$status" = 0 ] && [ ! -s log ] && cmp -s native out || fails "$name, annotated: status $status: $(cat log err "${name}_annotated.c")"
 }
