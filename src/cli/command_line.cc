@@ -79,7 +79,8 @@ CommandLine command_line(const Words& words, const Application& application) {
   CommandLine line;
   size_t at = 0;
   const auto take_option = [&](const CLI::App& app) {
-    const CLI::Option& option = option_named(name_in(words[at]), app, *application.app);
+    const std::string name = name_in(words[at]);
+    const CLI::Option& option = option_named(name, app, *application.app);
     const GivenOption given = given_option(words, at, option);
     at += given.words.size();
     if (given.name == "--config") {

@@ -162,7 +162,8 @@ std::vector<Setting> settings_in_words(const std::string& text, const Applicatio
                  "'{}' is no option: it holds options only, for the subcommands that have them",
                  words[at]));
     }
-    const CLI::Option& option = option_for(kVariable, name_in(words[at]), "", application);
+    const std::string place = kVariable, name = name_in(words[at]), none;
+    const CLI::Option& option = option_for(place, name, none, application);
     GivenOption given;
     try {
       given = given_option(words, at, option);
