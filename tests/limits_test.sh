@@ -18,6 +18,10 @@ trap finish EXIT
 trap 'exit 130' INT TERM
 chmod 755 "$work"
 cd "$work" || exit 1
+# Other users are to reach the command, too: a clone may lie in a home that only its owner opens.
+mkdir bin lib
+cp "$build/bin/weir" bin && cp "$build/lib/libweir.so" lib || exit 1
+weir=$work/bin/weir
 failed=0
 program=$work/limits_program
 gcc -O1 -pthread "$here/limits_program.c" -o "$program" || exit 1
