@@ -61,7 +61,11 @@ list(APPEND weir_debug_info ${WEIR_ZSTD})
 
 # --- libweir-dsm: UCX, and at least one MPI
 if(WEIR_DSM AND NOT WEIR_REGION)
-  message(NOTICE "-- WEIR_DSM is left out: it is built on WEIR_REGION, which is switched off")
+  set(text "WEIR_DSM is left out: it is built on WEIR_REGION, which is switched off")
+  if(WEIR_REQUIRE_COMPONENTS)
+    message(FATAL_ERROR "${text}")
+  endif()
+  message(NOTICE "-- ${text}")
   set(WEIR_DSM OFF)
 endif()
 if(WEIR_DSM)

@@ -110,7 +110,7 @@ weir_install_man3(devel weir.h)
 # --- documents
 install(FILES README.md LICENSE NOTICE CHANGELOG.md SECURITY.md DESTINATION ${datadir}/doc/weir COMPONENT runtime)
 install(DIRECTORY licenses docs DESTINATION ${datadir}/doc/weir COMPONENT runtime
-  FILES_MATCHING PATTERN "*.md" PATTERN "*GPL-3" PATTERN man EXCLUDE)
+  FILES_MATCHING PATTERN "*.md" PATTERN "*GPL-*" PATTERN man EXCLUDE)
 
 # --- for programs that use Weir
 install(FILES include/weir/weir.h include/weir/weir.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/weir COMPONENT devel)

@@ -90,7 +90,7 @@ moved)
   for header in weir.h weir.hpp region.h region.hpp dsm.h dsm.hpp tape.hpp; do
     [ -f "$prefix/include/weir/$header" ] || fail "weir/$header is not installed"
   done
-  for file in LICENSE NOTICE README.md CHANGELOG.md SECURITY.md docs/LIMITS.md licenses/LGPL-3; do
+  for file in LICENSE NOTICE README.md CHANGELOG.md SECURITY.md docs/LIMITS.md licenses/GPL-3 licenses/LGPL-3 licenses/LGPL-2.1; do
     [ -f "$prefix/share/doc/weir/$file" ] || fail "$file is not installed"
   done
   runs "$prefix/bin/weir"
@@ -98,7 +98,8 @@ moved)
   runs ./linked
   # The debug information is the build's, and nothing else in the tree knows where it was built.
   for file in bin/weir lib/libweir.so lib/libweir-region.so.0 lib/libweir-dsm.so.0; do
-    readelf -SW "$prefix/$file" | grep -qE ' \.(debug_info|symtab) ' && fail "$file is not stripped"
+    sections=$(readelf -SW "$prefix/$file") || fail "readelf $file"
+    [[ ! $sections =~ \ \.(debug_info|symtab)\  ]] || fail "$file is not stripped"
     name=$(readelf --string-dump=.gnu_debuglink "$prefix/$file" | sed -n 's/.* \([^ ]*\.debug\).*/\1/p')
     [ -f "$prefix/$(dirname "$file")/.debug/$name" ] || fail "$file has no debug information in .debug/$name"
   done

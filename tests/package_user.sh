@@ -49,7 +49,7 @@ grep -q 'race.c:5:' report && grep -q 'object: counter (int)' report || fail "we
 echo "right: weir check"
 is "weir-cc" "$(quietly weir-cc -g -O1 -pthread race.c -o known; weir-cc --weir-objects known | grep -c counter)" 1
 for page in weir weir-det weir-record weir-check weir-cc weir-c++ weir.h; do
-  MANWIDTH=80 man "$page" 2>log | grep -q SYNOPSIS || fail "man $page: $(cat log)"
+  { MANWIDTH=80 man "$page" >text 2>log && grep -q SYNOPSIS text; } || fail "man $page: $(cat log)"
 done
 echo "right: man"
 is "completion" "$(bash --norc -c '

@@ -85,10 +85,10 @@ void check_value(const Setting& setting, const Application& application) {
 // shorter than three letters.
 Setting setting_in_line(const std::string& from, const std::string& line,
                         const std::string& section, const Application& application) {
-  bool is_quoted = false;
+  char quote = 0;
   for (const char c : line) {
-    if (c == '"') is_quoted = !is_quoted;
-    if (c == '#' && !is_quoted) break;
+    if (quote == 0 ? c == '"' || c == '\'' : c == quote) quote = quote == 0 ? c : 0;
+    if (c == '#' && quote == 0) break;
     if (c == '#')
       refuse(from,
              "a value with # cannot be written here: give it by WEIR_OPTS or on the command line");

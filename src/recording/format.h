@@ -8,7 +8,7 @@ namespace weir::recording {
 
 // Of the directory as a whole: the manifest names it, and a reader of another number refuses. To be raised with every change of the
 // files, of the entries (trace::kFormatVersion is part of it), or of what the runtime records.
-inline constexpr uint32_t kFormat = 3;
+inline constexpr uint32_t kFormat = 4;
 
 inline constexpr const char* kManifest = "manifest";
 inline constexpr const char* kEndFile = "end";

@@ -121,6 +121,11 @@ Ring order_ring() {
   return Ring::at(trace::kTrace, s.order_stream - 1);
 }
 
+// Whether the recording is worth keeping depends on the program's first process alone, until it executes something: others may
+// fail, or be killed, while they start, and the run goes on.
+bool g_is_first_image = false;
+bool counts_start() { return input::recording() && g_is_first_image && shared().ordinal == 0; }
+
 }  // namespace
 
 void attach() {
@@ -146,15 +151,16 @@ void attach() {
   }
   input::g_mode = h.mode == trace::Mode::kRecord ? input::Mode::kRecord : input::Mode::kReplay;
   set_death_note(&header().failed);
+  g_is_first_image = __atomic_load_n(&header().processes, __ATOMIC_ACQUIRE) == 0;
   begin_start();
 }
 
 void begin_start() {
-  if (input::recording()) __atomic_fetch_add(&header().starting, 1u, __ATOMIC_ACQ_REL);
+  if (counts_start()) __atomic_fetch_add(&header().starting, 1u, __ATOMIC_ACQ_REL);
 }
 
 void end_start() {
-  if (input::recording()) __atomic_fetch_sub(&header().starting, 1u, __ATOMIC_ACQ_REL);
+  if (counts_start()) __atomic_fetch_sub(&header().starting, 1u, __ATOMIC_ACQ_REL);
 }
 
 void begin_image(int argc, char** argv) {

@@ -200,9 +200,10 @@ long yield(const Call& call) {
 }  // namespace
 
 bool opens_fifo(const Call& call) {
-  if (call.number != SYS_open && call.number != SYS_openat) return false;
+  if (call.number != SYS_open && call.number != SYS_openat && call.number != SYS_creat) return false;
   const bool is_at = call.number == SYS_openat;
-  const long folder = is_at ? call.a : AT_FDCWD, path = is_at ? call.b : call.a, flags = is_at ? call.c : call.b;
+  const long folder = is_at ? call.a : AT_FDCWD, path = is_at ? call.b : call.a;
+  const long flags = call.number == SYS_creat ? O_WRONLY : is_at ? call.c : call.b;
   if ((flags & (O_NONBLOCK | O_PATH)) || (flags & O_ACCMODE) == O_RDWR) return false;
   return input::happens(input::What::kFlags, [=] {
     struct stat status;

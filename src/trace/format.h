@@ -10,7 +10,7 @@
 
 namespace weir::trace {
 
-inline constexpr uint32_t kFormatVersion = 4;
+inline constexpr uint32_t kFormatVersion = 5;
 
 enum class Kind : uint8_t {
   kPad = 0,      // fills the end of a ring; in no file

@@ -127,7 +127,7 @@ struct Header {
   WaitingSignal waiting;
   uint32_t printer[2];          // recording: futex, the tid of who writes to output 1 or 2 now, with kPrintsAwaited
   uint64_t prints;              // recording: how often something was shown to the user, by all processes; replaying: how often it was again
-  uint32_t starting;            // recording: programs, and programs' first threads, for which Weir makes its preparations now
+  uint32_t starting;            // recording: Weir makes its preparations for the first program, or for its first thread
   uint32_t failed;              // it has ended a process of the program itself (sys/report.h)
   uint32_t shares;              // recording: a process was made that shares memory with the one that made it
   char shared[252];             // the file, empty for anonymous memory
