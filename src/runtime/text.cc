@@ -11,15 +11,11 @@
 #include "page/store.h"
 #include "patch/vdso.h"
 #include "runtime/state.h"
+#include "sys/libc.h"
 #include "sys/maps.h"
 #include "sys/report.h"
 #include "task/shared.h"
 #include "view/view.h"
-
-extern "C" {
-// Nobody but libc has this one.
-void* __libc_malloc(size_t);
-}
 
 namespace weir::runtime {
 
@@ -66,7 +62,7 @@ void patch_all(PatchKinds kinds) {
     }
     if (!is_data && !equal_strings(name, line.name)) continue;
     object.limit = line.range.limit;
-    if (line.executable && line.range.contains(reinterpret_cast<uint64_t>(&__libc_malloc))) g_libc = line.range;
+    if (line.executable && line.range.contains(libc::code())) g_libc = line.range;
     if (line.executable && !line.writable && line.range.overlaps(page::own_image())) count::note_text(line.range);
     if (!is_data && line.executable && !line.shared && !line.range.overlaps(page::own_image()) &&
         count < sizeof found / sizeof found[0]) {

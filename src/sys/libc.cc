@@ -159,6 +159,9 @@ bool learn() {
   return knows_other_objects() || refuse("barriers, semaphores or spin locks");
 }
 
+// Of a function that no program has: __libc_malloc is mimalloc's, too.
+uint64_t code() { return reinterpret_cast<uint64_t>(&gnu_get_libc_version); }
+
 bool has_one_cancellable_call() { return g_layout.minor >= kOneCancellableCall; }
 
 bool is_cancellable_call(const uint8_t* code) {

@@ -45,6 +45,8 @@ inline constexpr uint64_t kScopeFlag = 0x1c;
 // Fills the layout. False: the C library is unknown, and report() has said so.
 // REQUIRES: the program has one thread, and is not yet intercepted.
 [[nodiscard]] bool learn();
+// An address in the library's code.
+uint64_t code();
 // Says that this library is unknown, because of `what`. Always false.
 bool refuse(const char* what);
 
