@@ -288,6 +288,14 @@ void touch(uint64_t start, uint64_t size, bool writes) {
   }
 }
 
+void map_again(Task& task, uint64_t start, uint64_t size) {
+  if (!size || !page::demand::is_open()) return;
+  for (uint64_t page = page_down(start); page < page_up(start + size); page += kPageSize) {
+    if (!page::store_extent(page) || page::has_protection(page, kPageSize)) continue;
+    if (has_right(entry_at(index_of(page)), task, false)) map_with_right(task, page, 1);
+  }
+}
+
 bool may_read(const Task& task, uint64_t address) { return has(task, address, false); }
 bool has(const Task& task, uint64_t address, bool writes) { return has_right(entry_at(index_of(page_down(address))), task, writes); }
 

@@ -29,6 +29,8 @@ void touch(uint64_t start, uint64_t size, bool writes);
 // The task has the page of the address: what is there changes by it only, until its next turn.
 bool may_read(const Task& task, uint64_t address);
 // The same, and it may write there, if `writes`.
+// Maps those pages of it that the task has a right to, without an event.
+void map_again(Task& task, uint64_t start, uint64_t size);
 bool has(const Task& task, uint64_t address, bool writes);
 
 // It comes to page faults only, one after the other, and waits for nobody: what others want it gives up when it has come to something else,
