@@ -48,7 +48,7 @@ find_package(nlohmann_json QUIET)
 weir_need("nlohmann-json" nlohmann-json3-dev nlohmann_json_FOUND)
 find_library(WEIR_ZSTD libzstd.a)
 weir_need("zstd as a static library" libzstd-dev WEIR_ZSTD)
-# Reads debug information, with what that is packed by; static, as only libc is to be loaded.
+# Reads debug information, with what that is packed by; static, as the command is.
 set(weir_debug_info)
 set(weir_packages dw libdw-dev elf libelf-dev lzma liblzma-dev bz2 libbz2-dev z zlib1g-dev)
 while(weir_packages)
