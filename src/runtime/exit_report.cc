@@ -290,9 +290,10 @@ void prints_at_exit(int code) {
   }
   const bool comparable = !input::is_on() || s.compares_memory;
   const bool kept = input::is_on() && (recording::header().options & trace::kWithFingerprint);
-  constexpr uint64_t kPatience = 1'000'000'000;
-  const bool wanted = comparable && (kept || options().fingerprint);
-  const auto stands = [] { return !g_tasks_active || !self().turn_depth || order::stand_still(self(), kPatience); };
+  if (input::is_on()) recording::let_others_arrive(self());
+  const uint64_t patience = input::replaying() ? 10'000'000'000 : 1'000'000'000;
+  const bool wanted = comparable && (kept || options().fingerprint) && recording::compares_end(self());
+  const auto stands = [patience] { return !g_tasks_active || !self().turn_depth || order::stand_still(self(), patience); };
   const uint64_t memory = wanted && stands() ? page::fingerprint() : 0;
   if (input::is_on()) recording::end_program(code, kept ? memory : 0);
   if (options().fingerprint) report("fingerprint: memory %x, schedule %x", memory, s.schedule_hash);

@@ -308,67 +308,6 @@ void point_differs(const Task& task, const char* recorded, const char* now) {
   die(125);
 }
 
-void end_program(int code, uint64_t memory) {
-  Task& task = self();
-  const trace::End end{shared().schedule_hash, memory};
-  Entry entry{Kind::kEnd, 0, trace::kProgramExits, sizeof end, 0, 0, code};
-  if (input::recording()) {
-    put(task, entry, &end);
-    return;
-  }
-  const Entry& recorded = next(task);
-  if (recorded.kind != Kind::kEnd || recorded.result != code) diverged(task, recorded, "the program ended with", code);
-  const auto& was = *reinterpret_cast<const trace::End*>(payload(recorded));
-  if (was.schedule != end.schedule) report("the replay differs from the recording: at its end the schedule's hash is %x, was %x", end.schedule, was.schedule);
-  if (was.memory && end.memory && was.memory != end.memory) report("the replay differs from the recording: at its end the memory's hash is %x, was %x", end.memory, was.memory);
-  const bool same = was.schedule == end.schedule && (!was.memory || !end.memory || was.memory == end.memory);
-  take(task, recorded);
-  if (!same) die(125);
-}
-
-void note_child(int pid, uint32_t ordinal) {
-  Shared& s = shared();
-  s.recorded_children[s.recorded_child_count++ % kRecordedChildren] = {pid, ordinal};
-}
-
-namespace {
-
-// All that was recorded of a process has been taken.
-bool is_used_up(uint32_t process) {
-  const Header& h = header();
-  const uint32_t slots = __atomic_load_n(&h.slots, __ATOMIC_ACQUIRE);
-  for (uint32_t i = 0; i < slots && i < trace::kMostStreams; i++) {
-    if (h.slot[i].process != process || trace::is_points(h.slot[i].task)) continue;
-    if (!trace::is_closed(h.slot[i]) || Ring::at(trace::kTrace, i).used()) return false;
-  }
-  return true;
-}
-
-}  // namespace
-
-void await_child(int pid, int signal) {
-  const uint64_t patience = signal && !sys::is_own_end(signal) ? 1'000'000'000 : 10'000'000'000;
-  Shared& s = shared();
-  for (auto& child : s.recorded_children) {
-    if (child.pid != pid) continue;
-    child.pid = 0;
-    const int32_t& real = header().pid[child.ordinal];
-    Looking looking;
-    uint64_t since = 0;
-    for (int now; (now = __atomic_load_n(&real, __ATOMIC_ACQUIRE)) >= 0;) {
-      if (now > 0) {
-        if (!(g_tasks_active && runtime::g_processes)) sys::raw(SYS_wait4, now, 0, WNOHANG, 0);  // else the monitor does
-        if (sys::raw(SYS_kill, now, 0) != 0) return;
-        if (!is_used_up(child.ordinal)) since = 0;
-        else if (!since) since = sys::monotonic_ns();
-        else if (sys::monotonic_ns() - since > patience) sys::raw(SYS_kill, now, SIGKILL);
-      }
-      looking.sleep();
-    }
-    return;
-  }
-}
-
 namespace {
 
 // All under the order's lock.

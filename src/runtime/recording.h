@@ -112,6 +112,11 @@ trace::MappedFile facts_of(const struct stat& status, long descriptor);
 [[noreturn]] void diverged(const Task& task, const trace::Entry& recorded, const char* what, int64_t now);
 // A task at the end of the recording: the program was ended there, or the recording is damaged. Waits to be ended.
 [[noreturn]] void ended(Task& task);
+// Replaying, before the program may end: tasks that computed when the recorded program ended had come further than
+// their last event in order, and what they were told until then (the time, say) is taken. Not waited for where none takes any more.
+void let_others_arrive(const Task& task);
+// Replaying, where the program ends: what is recorded of that has a hash of its memory. Recording: true.
+bool compares_end(Task& task);
 // The program ends in order: kEnd, with the hashes. `memory`: page::fingerprint(), 0 where it is not compared.
 void end_program(int code, uint64_t memory);
 
