@@ -154,7 +154,7 @@ class Patcher {
 
   // Jumps first: a trap may stand anywhere.
   void plan_kind(SiteKind kind) {
-    WindowSource source{static_cast<uint32_t>(text_.size()), &sweep_.targets(), &taken_};
+    WindowSource source{static_cast<uint32_t>(text_.size()), &sweep_.targets(), &sweep_.starts(), &taken_};
     for (uint8_t is_trap = 0; is_trap <= 1; is_trap++) {
       for (size_t i = 0; i < sweep_.candidate_count(); i++) {
         const Candidate& site = sweep_.candidates()[i];

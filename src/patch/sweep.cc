@@ -1,17 +1,10 @@
 #include "patch/sweep.h"
 
 #include "patch/byte_scan.h"
+#include "sys/report.h"
 
-// The sweep starts anew at each function, so an error cannot spread. What is swept:
-//
-// - a chunk that is known to be code: its sites count. Where such a chunk holds bytes that are no instruction, data
-//   lies in it; then only sites before the last unconditional transfer of control ahead of those bytes count;
-// - what lies between known chunks: sites count only in what the chunk before it runs on into (libc ends the unwind
-//   information of clone3 before its system call), up to the first unconditional transfer. Nothing else is believed:
-//   a table of constants holds `0f 05` by chance once in 64 KiB, and changing it would make a wrong result in silence.
-//   Branches there are believed: a false target costs a trap at worst;
-// - what lies before the first and after the last known chunk is no code (old linkers put constants and headers there);
-// - an object of which little is known ("linear"): there the sweep trusts itself again after each gap.
+// Sites are instructions that the descent proves to be such (patch/descent.h says why nothing less will do). Branches
+// are believed wherever they may stand, also in what is not proved: a false target costs a trap at worst.
 //
 // Besides direct branches, control enters code through tables: entries of 4 bytes relative to the table (position
 // independent switches), of 8 bytes absolute (other switches, computed gotos). Every address of a constant that code
@@ -22,7 +15,9 @@
 //
 // 1. An instruction that is a site has certain bytes at certain places (may_begin_site()). They are looked for at every
 //    offset. A chunk without them holds no site, however its instructions lie.
-// 2. Whether an uncovered chunk counts depends on how the one before it ends, so that one is decoded with it.
+// 2. What a chunk's own entries do not reach may be reached from chunks that are not decoded. If such bytes could hold a
+//    site, every place whose bytes could be a far branch into them has its chunk decoded, too, and so on until there
+//    is none. (A short branch starts within kMargin.)
 // 3. The targets matter only near sites, in [site - kNear, site + kNear]: a window reaches at most two instructions back
 //    and five bytes and an instruction on. A branch of 8 bits that leads there starts within kMargin of the site: every
 //    chunk that reaches into that is decoded.
@@ -35,10 +30,6 @@ namespace weir {
 namespace {
 
 using byte_scan::Look;
-
-bool never_continues(Flow flow) {
-  return flow == Flow::kJump || flow == Flow::kIndirectJump || flow == Flow::kReturn || flow == Flow::kStop;
-}
 
 bool is_entry_marker(const Shape& shape) {  // endbr64
   return shape.map == OpcodeMap::k0F && shape.opcode == 0x1e && shape.has_repeat && shape.modrm == 0xfa;
@@ -117,14 +108,17 @@ bool Sweep::run(Range text, const TextMap& map, const Original& original, PatchK
   text_ = text;
   size_ = static_cast<uint32_t>(text.size());
   map_ = &map;
+  original_ = &original;
   object_ = map.object();
-  uint64_t set_size = page_up(OffsetSet::bytes_for(text.size()));
-  uint64_t chosen_size = page_up(map.chunk_count());
-  if (!memory_.take(set_size + chosen_size + (text.size() / 2 + 1) * sizeof(Candidate))) return false;
-  memory_.expect(set_size + chosen_size);
+  const uint64_t set_size = page_up(OffsetSet::bytes_for(text.size()));
+  const uint64_t chosen_size = page_up(map.chunk_count());
+  if (!memory_.take(2 * set_size + chosen_size + (text.size() / 2 + 1) * sizeof(Candidate))) return false;
+  if (!descent_.begin(text, map, original)) return false;
+  memory_.expect(set_size);
   targets_.use(reinterpret_cast<uint64_t*>(memory_.address()));
-  chosen_ = reinterpret_cast<bool*>(memory_.address() + set_size);
-  candidates_ = reinterpret_cast<Candidate*>(memory_.address() + set_size + chosen_size);
+  wanted_.use(reinterpret_cast<uint64_t*>(memory_.address() + set_size));
+  chosen_ = reinterpret_cast<bool*>(memory_.address() + 2 * set_size);
+  candidates_ = reinterpret_cast<Candidate*>(memory_.address() + 2 * set_size + chosen_size);
   for (size_t i = 0; i < map.entry_count(); i++) targets_.add(map.entries()[i]);
   known_code_ = Range{text.limit, text.start};
   for (size_t i = 0; i < map.chunk_count(); i++) {
@@ -134,7 +128,13 @@ bool Sweep::run(Range text, const TextMap& map, const Original& original, PatchK
     if (known_code_.empty()) known_code_.start = text.start + chunk.start;
     known_code_.limit = text.start + chunk.limit;
   }
+  if (known_code_.empty()) known_code_ = text;
   choose_chunks(kinds);
+  for (size_t i = 0; i < map.chunk_count(); i++) {
+    if (chosen_[i]) descent_.add_chunk(i);
+  }
+  descent_.run();
+  choose_sources(kinds);
   uint32_t scanned_to = 0;
   for (size_t i = 0; i < map.chunk_count(); i++) {
     if (!chosen_[i]) continue;
@@ -143,7 +143,7 @@ bool Sweep::run(Range text, const TextMap& map, const Original& original, PatchK
     scanned_to = chunk.limit;
     decoded_bytes_ += chunk.limit - chunk.start;
     code_ = original.code_of(i);
-    sweep_chunk(chunk, map.is_linear());
+    list_chunk(chunk);
   }
   scan_bytes(scanned_to, size_);
   return true;
@@ -160,8 +160,55 @@ void Sweep::choose_chunks(PatchKinds kinds) {
   if (kinds & kPatchAtomic) byte_scan::scan(Look::kAtomic, code, size_, 0, size_, visit);
   first = 0;
   if (kinds & (kPatchRdtsc | kPatchCpuid | kPatchRandom)) byte_scan::scan(Look::kProcessor, code, size_, 0, size_, visit);
-  for (size_t i = map_->chunk_count(); i-- > 1;) {
+  for (size_t i = map_->chunk_count(); i-- > 1;) {  // what runs on into an uncovered one
     if (chosen_[i] && !map_->chunks()[i].covered) chosen_[i - 1] = true;
+  }
+}
+
+// The unproved bytes around `offset`, in its chunk.
+void Sweep::want_around(uint32_t offset) {
+  if (wanted_.has(offset) || descent_.is_code(offset)) return;
+  const Chunk& chunk = map_->chunks()[map_->chunk_at(offset)];
+  for (uint32_t at = offset; at < chunk.limit && !descent_.is_code(at); at++) wanted_.add(at);
+  for (uint32_t at = offset; at > chunk.start && !descent_.is_code(at - 1); at--) wanted_.add(at - 1);
+}
+
+// Whether bytes that are not proved could hold a site of these kinds.
+bool Sweep::mark_wanted(PatchKinds kinds) {
+  const auto* code = reinterpret_cast<const uint8_t*>(text_.start);
+  bool any = false;
+  auto visit = [&](uint32_t offset) {
+    if (descent_.is_code(offset) || (offset + 5 <= size_ && !may_begin_site(code + offset, kinds))) return;
+    want_around(offset);
+    any = true;
+  };
+  if (kinds & kPatchSyscall) byte_scan::scan(Look::kSyscall, code, size_, 0, size_, visit);
+  if (kinds & kPatchAtomic) byte_scan::scan(Look::kAtomic, code, size_, 0, size_, visit);
+  if (kinds & (kPatchRdtsc | kPatchCpuid | kPatchRandom)) byte_scan::scan(Look::kProcessor, code, size_, 0, size_, visit);
+  return any;
+}
+
+// Decodes, beside the chosen chunks, those that may lead to what these do not reach by themselves.
+void Sweep::choose_sources(PatchKinds kinds) {
+  if (!mark_wanted(kinds)) return;
+  for (bool more = true; more;) {
+    more = false;
+    uint32_t scanned_to = 0;
+    for (size_t i = 0; i <= map_->chunk_count(); i++) {
+      const bool is_end = i == map_->chunk_count();
+      if (!is_end && !chosen_[i]) continue;
+      visit_far_branches(scanned_to, is_end ? size_ : map_->chunks()[i].start, [&](uint32_t offset, uint64_t target) {
+        if (target >= size_ || !wanted_.has(static_cast<uint32_t>(target)) || descent_.is_start(static_cast<uint32_t>(target))) return;
+        const size_t source = map_->chunk_at(offset);
+        if (!descent_.is_chosen(source)) more = true;
+        descent_.add_chunk(source);
+        want_around(offset);
+      });
+      if (!is_end) scanned_to = map_->chunks()[i].limit;
+    }
+    if (!more) return;
+    for (size_t i = 0; i < map_->chunk_count(); i++) chosen_[i] = descent_.is_chosen(i);
+    descent_.run();
   }
 }
 
@@ -173,24 +220,27 @@ void Sweep::choose_near(uint32_t offset, size_t& first) {
   for (size_t i = first; i < count && chunks[i].start <= uint64_t{offset} + kMargin; i++) chosen_[i] = true;
 }
 
-void Sweep::scan_bytes(uint32_t start, uint32_t limit) {
+// visit(offset, target), both offsets into the text, for all that could be a branch of 32 bits.
+template <typename Visit>
+void Sweep::visit_far_branches(uint32_t start, uint32_t limit, Visit visit) const {
   const auto* code = reinterpret_cast<const uint8_t*>(text_.start);
   byte_scan::scan(Look::kFar, code, size_, start, limit, [&](uint32_t offset) {
     const uint8_t* at = code + offset;
-    if (offset + 6 > size_) {
-      if (offset + 5 == size_ && (*at & 0xfe) == 0xe8) add_target(text_.limit + static_cast<uint64_t>(int64_t{read_displacement(at + 1)}));
-      return;
-    }
-    if ((*at & 0xfe) == 0xe8) {
-      add_target(text_.start + offset + 5 + static_cast<uint64_t>(int64_t{read_displacement(at + 1)}));
-      return;
-    }
-    uint64_t target = text_.start + offset + 6 + static_cast<uint64_t>(int64_t{read_displacement(at + 2)});
-    if (*at != 0x8d) {
-      add_target(target);
-    } else {
-      note_table(target);
-    }
+    const bool is_short = (*at & 0xfe) == 0xe8;  // call, jmp: else two bytes, and the displacement
+    const uint32_t end = offset + (is_short ? 5 : 6);
+    if (end > size_ || *at == 0x8d) return;
+    visit(offset, uint64_t{end} + static_cast<uint64_t>(int64_t{read_displacement(code + end - 4)}));
+  });
+}
+
+void Sweep::scan_bytes(uint32_t start, uint32_t limit) {
+  const auto* code = reinterpret_cast<const uint8_t*>(text_.start);
+  visit_far_branches(start, limit, [&](uint32_t, uint64_t target) {
+    if (target < size_) targets_.add(static_cast<uint32_t>(target));
+  });
+  byte_scan::scan(Look::kFar, code, size_, start, limit, [&](uint32_t offset) {
+    if (code[offset] != 0x8d || offset + 6 > size_) return;
+    note_table(text_.start + offset + 6 + static_cast<uint64_t>(int64_t{read_displacement(code + offset + 2)}));
   });
   if (object_ == nullptr || text_.start >= kLowCode) return;
   byte_scan::scan(Look::kAbsolute, code, size_, start, limit, [&](uint32_t offset) {
@@ -204,71 +254,47 @@ void Sweep::add_target(uint64_t address) {
   if (text_.contains(address)) targets_.add(static_cast<uint32_t>(address - text_.start));
 }
 
-// `end` is the offset behind the instruction.
-inline void Sweep::note_stride(const Stride& stride, uint32_t end) {
-  const uint8_t* limit = code_ + end;
-  int64_t displacement = stride.what & Stride::kShortBranch ? static_cast<int8_t>(limit[-1]) : read_displacement(limit - 4);
-  int64_t target = int64_t{end} + displacement;
-  if (stride.what & Stride::kAddress) {
-    note_table(text_.start + static_cast<uint64_t>(target));
-  } else if (static_cast<uint64_t>(target) < size_) {
-    targets_.add(static_cast<uint32_t>(target));
+// Proved instructions give sites and targets, what lies between them targets only. Two may overlap where old code jumps
+// over a lock prefix; neither is anybody's predecessor then.
+void Sweep::list_chunk(const Chunk& chunk) {
+  const OffsetSet& starts = descent_.starts();
+  uint32_t reached = chunk.start;
+  previous_[0] = previous_[1] = 0;
+  for (uint32_t at = starts.next(chunk.start, chunk.limit); at < chunk.limit; at = starts.next(at + 1, chunk.limit)) {
+    if (at > reached) sweep_doubt(reached, at);
+    if (at != reached) previous_[0] = previous_[1] = 0;
+    Shape shape;
+    WEIR_CHECK(read_shape(code_ + at, size_ - at, shape));
+    note_instruction(shape, at, chunk);
+    const uint32_t end = at + shape.length;
+    previous_[1] = previous_[0];
+    previous_[0] = at < reached ? uint8_t{0} : shape.length;
+    if (end > reached) reached = end;
   }
+  if (reached < chunk.limit) sweep_doubt(reached, chunk.limit);
 }
 
-// The inner loop is for what most code consists of; it leaves the rest, one instruction at a time, to the outer one.
-void Sweep::sweep_chunk(const Chunk& chunk, bool linear) {
-  const uint8_t* const code = code_;
-  const uint64_t fast_limit = size_ < kStrideReads ? 0 : size_ - kStrideReads + 1;
-  size_t trusted_count = candidate_count_;  // candidates before the last unconditional transfer
-  bool sound = chunk.covered || runs_on_;
-  const bool between = known_code_.contains(text_.start + chunk.start);
-  unsigned previous = 0, before_previous = 0;
-  runs_on_ = false;
-  for (uint32_t at = chunk.start; at < chunk.limit && (sound || between);) {
-    Stride stride;
-    while (at < fast_limit && read_stride(code + at, stride) && stride.length <= chunk.limit - at) {
-      at += stride.length;
-      before_previous = previous;
-      previous = stride.length;
-      runs_on_ = sound;
-      if (stride.what == Stride::kNothing) continue;
-      if (stride.what != Stride::kEnds) note_stride(stride, at);
-      if (!(stride.what & Stride::kEnds)) continue;
-      runs_on_ = false;
-      if (sound) {
-        trusted_count = candidate_count_;
-        sound = chunk.covered;
-      }
-      if (!sound && !between) return;
-    }
-    if (at >= chunk.limit) return;
+// What may be code or data, both ends of which may be near a site.
+void Sweep::sweep_doubt(uint32_t start, uint32_t limit) {
+  if (start == limit) return;
+  scan_bytes(start, limit);
+  for (uint32_t at = start; at < limit;) {
+    if (at - start >= kMargin && limit - at > 2 * kMargin) at = limit - kMargin;
     Shape shape;
-    if (!read_shape(code + at, chunk.limit - at, shape)) {
-      if (sound) {
-        distrusted_ += candidate_count_ - trusted_count;
-        candidate_count_ = trusted_count;
-        sound = linear;
-      }
-      previous = before_previous = 0;
+    if (!read_shape(code_ + at, limit - at, shape)) {
       at++;
       continue;
     }
-    previous_[0] = static_cast<uint8_t>(previous);
-    previous_[1] = static_cast<uint8_t>(before_previous);
-    note_instruction(shape, at, chunk);
-    if (!sound && candidate_count_ > trusted_count) {
-      distrusted_ += candidate_count_ - trusted_count;
-      candidate_count_ = trusted_count;
+    SiteKind kind;
+    if (is_site(shape, kind)) {
+      distrusted_++;
+    } else {
+      const Flow flow = flow_of(shape);
+      if (flow == Flow::kJump || flow == Flow::kConditional || flow == Flow::kLoop || flow == Flow::kCall) {
+        add_target(text_.start + at + shape.length + static_cast<uint64_t>(branch_displacement(shape, code_ + at)));
+      }
+      if (is_entry_marker(shape)) targets_.add(at);
     }
-    Flow flow = flow_of(shape);
-    if (sound && never_continues(flow)) {
-      trusted_count = candidate_count_;
-      sound = chunk.covered;
-    }
-    runs_on_ = sound && !never_continues(flow);
-    before_previous = previous;
-    previous = shape.length;
     at += shape.length;
   }
 }

@@ -6,31 +6,14 @@
 
 #include "base/types.h"
 #include "decode/shape.h"
-#include "decode/stride.h"
+#include "patch/descent.h"
+#include "patch/offset_set.h"
 #include "patch/original.h"
 #include "patch/patch.h"
 #include "patch/site_table.h"
 #include "patch/text_map.h"
 
 namespace weir {
-
-// A set of offsets into a text, one bit each.
-class OffsetSet {
- public:
-  static uint64_t bytes_for(uint64_t text_size) { return (text_size >> 3) + 16; }
-  void use(uint64_t* words) { words_ = words; }
-  void add(uint32_t offset) { words_[offset >> 6] |= uint64_t{1} << (offset & 63); }
-  bool has(uint32_t offset) const { return words_[offset >> 6] >> (offset & 63) & 1; }
-  bool has_any(uint32_t start, uint32_t limit) const {
-    for (uint32_t i = start; i < limit; i++) {
-      if (has(i)) return true;
-    }
-    return false;
-  }
-
- private:
-  uint64_t* words_ = nullptr;
-};
 
 // A site that the sweep found; offsets into the text.
 struct Candidate {
@@ -66,6 +49,7 @@ class Sweep {
   // Where a direct branch, a jump table, a computed goto or a function entry leads: all such places within kNear of a
   // wanted site; elsewhere also places that are none.
   const OffsetSet& targets() const { return targets_; }
+  const OffsetSet& starts() const { return descent_.starts(); }  // of proved instructions
   size_t distrusted() const { return distrusted_; }  // what looked like sites where the bytes may be data
   uint64_t decoded_bytes() const { return decoded_bytes_; }
 
@@ -75,10 +59,15 @@ class Sweep {
  private:
   void choose_chunks(PatchKinds kinds);
   void choose_near(uint32_t offset, size_t& first);
+  void choose_sources(PatchKinds kinds);
+  bool mark_wanted(PatchKinds kinds);
+  void want_around(uint32_t offset);
+  template <typename Visit>
+  void visit_far_branches(uint32_t start, uint32_t limit, Visit visit) const;
   void scan_bytes(uint32_t start, uint32_t limit);
-  void sweep_chunk(const Chunk& chunk, bool linear);
-  void note_stride(const Stride& stride, uint32_t end);
+  void list_chunk(const Chunk& chunk);
   void note_instruction(const Shape& shape, uint32_t offset, const Chunk& chunk);
+  void sweep_doubt(uint32_t start, uint32_t limit);
   void note_table(uint64_t table);
   void add_target(uint64_t address);
 
@@ -86,17 +75,19 @@ class Sweep {
   uint32_t size_ = 0;
   Range known_code_;  // from the first to the last chunk that is known to be code
   const TextMap* map_ = nullptr;
+  const Original* original_ = nullptr;
   const uint8_t* code_ = nullptr;  // the text as the chunk at hand has it
   const ElfObject* object_ = nullptr;
   Scratch memory_;
+  Descent descent_;
   OffsetSet targets_;
+  OffsetSet wanted_;  // unproved bytes around what could be a site
   bool* chosen_ = nullptr;  // chunks to decode
   Candidate* candidates_ = nullptr;
   size_t candidate_count_ = 0;
   size_t distrusted_ = 0;
   uint64_t decoded_bytes_ = 0;
   uint8_t previous_[2] = {0, 0};
-  bool runs_on_ = false;  // the chunk before ended in the middle of sound code
 };
 
 }  // namespace weir

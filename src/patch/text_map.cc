@@ -2,11 +2,10 @@
 
 #include <elf.h>
 
-// A sweep over x86 code is reliable only where it starts at an instruction. Every function that can be unwound has a
-// frame description (FDE) with its exact range, also in a stripped library; the header of the unwind table lists them, sorted.
-// Functions of the dynamic symbol table are added: they cover assembly that was written without unwind directives.
-// Where both together cover less than half of the text (a program compiled without unwind tables has them still for what is
-// linked into it), they say nothing about the rest: it counts as code, too.
+// Code can be told from data only by the places that control is known to enter. Every function that can be unwound has a
+// frame description (FDE) with its exact range, also in a stripped library; the header of the unwind table lists them,
+// sorted. Functions of the dynamic symbol table are added: they name assembly that was written without unwind
+// directives. So is what the kernel and the loader enter by its address: of a program without either, that is all.
 // What signal handlers return to is left out: its range begins with a byte that is not its own.
 //
 // Everything is read from the mapped image. A damaged image must not hurt: each read is checked against the segments
@@ -59,13 +58,6 @@ void sort_by_start(Range* ranges, size_t count) {
 
 }  // namespace
 
-template <typename T>
-bool ElfObject::load(uint64_t address, T& value) const {
-  if (!is_readable(address, sizeof(T))) return false;
-  __builtin_memcpy(&value, reinterpret_cast<const void*>(address), sizeof(T));
-  return true;
-}
-
 bool ElfObject::is_readable(uint64_t address, uint64_t size) const {
   if (holds(last_segment_, address, size)) return true;
   for (unsigned i = 0; i < segment_count_; i++) {
@@ -87,6 +79,7 @@ bool ElfObject::open(Range object) {
       header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != EM_X86_64) {
     return false;
   }
+  entry_point_ = header.e_entry;
   bool found = false;
   for (int pass = 0; pass < 2; pass++) {
     for (unsigned i = 0; i < header.e_phnum; i++) {
@@ -111,6 +104,14 @@ bool ElfObject::open(Range object) {
       }
     }
   }
+  if (entry_point_ != 0) entry_point_ += bias_;
+  for (uint64_t at = dynamic_.start; at + sizeof(Elf64_Dyn) <= dynamic_.limit; at += sizeof(Elf64_Dyn)) {
+    Elf64_Dyn entry;
+    if (!load(at, entry) || entry.d_tag == DT_NULL) break;
+    if (entry.d_tag == DT_RELA) relocations_.start = dynamic_address(entry.d_un.d_ptr);
+    if (entry.d_tag == DT_RELACOUNT) relocations_.limit = entry.d_un.d_val;
+  }
+  relocations_.limit = relocations_.start + relocations_.limit * sizeof(Elf64_Rela);
   return found;
 }
 
@@ -139,7 +140,7 @@ bool ElfObject::pointer_encoding(uint64_t cie, uint8_t& encoding) const {
     return encoding != kEncodingOmit;
   }
   last_cie_ = cie;
-  last_encoding_ = encoding = kEncodingOmit;
+  last_encoding_ = last_table_encoding_ = encoding = kEncodingOmit;
   uint32_t head[2];
   uint8_t version, byte;
   if (!load(cie, head) || head[1] != 0 || !load(cie + 8, version)) return false;
@@ -177,6 +178,7 @@ bool ElfObject::pointer_encoding(uint64_t cie, uint8_t& encoding) const {
       encoding = byte;
       at++;
     } else if (*what == 'L') {
+      last_table_encoding_ = byte;
       at++;
     } else if (*what == 'P') {
       at += 1 + format_size(byte);
@@ -298,6 +300,50 @@ size_t ElfObject::function_symbols(Range* out, size_t capacity) const {
   return found;
 }
 
+// A plan follows from the file alone, and a library is patched before or after the loader has relocated it.
+uint64_t ElfObject::pointer_at(uint64_t address) const {
+  Elf64_Rela relocation;
+  uint64_t low = 0, high = relocations_.start == 0 ? 0 : relocations_.size() / sizeof relocation;
+  while (low < high) {
+    const uint64_t middle = low + (high - low) / 2;
+    if (!load(relocations_.start + middle * sizeof relocation, relocation)) break;
+    if (bias_ + relocation.r_offset == address) return bias_ + static_cast<uint64_t>(relocation.r_addend);
+    if (bias_ + relocation.r_offset < address) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  uint64_t value;
+  return load(address, value) && value != 0 ? dynamic_address(value) : 0;
+}
+
+size_t ElfObject::loader_entries(Range* out, size_t capacity) const {
+  size_t found = 0;
+  const auto add = [&](uint64_t address) {
+    if (address == 0 || address == ~uint64_t{0}) return;
+    if (found < capacity) out[found] = Range{address, address};
+    found++;
+  };
+  add(entry_point_);
+  // Of functions to call: the ones before and after main(), each a list of addresses that are relocated already.
+  struct { int64_t where, size; Range list; } lists[] = {
+      {DT_PREINIT_ARRAY, DT_PREINIT_ARRAYSZ, {}}, {DT_INIT_ARRAY, DT_INIT_ARRAYSZ, {}}, {DT_FINI_ARRAY, DT_FINI_ARRAYSZ, {}}};
+  for (uint64_t at = dynamic_.start; at + sizeof(Elf64_Dyn) <= dynamic_.limit; at += sizeof(Elf64_Dyn)) {
+    Elf64_Dyn entry;
+    if (!load(at, entry) || entry.d_tag == DT_NULL) break;
+    if (entry.d_tag == DT_INIT || entry.d_tag == DT_FINI) add(dynamic_address(entry.d_un.d_ptr));
+    for (auto& list : lists) {
+      if (entry.d_tag == list.where) list.list.start = dynamic_address(entry.d_un.d_ptr);
+      if (entry.d_tag == list.size) list.list.limit = entry.d_un.d_val;
+    }
+  }
+  for (const auto& list : lists) {
+    for (uint64_t i = 0; list.list.start != 0 && i + 8 <= list.list.limit; i += 8) add(pointer_at(list.list.start + i));
+  }
+  return found;
+}
+
 void TextMap::add_chunk(uint32_t start, uint32_t limit, bool covered) {
   if (start < limit) chunks_[chunk_count_++] = Chunk{start, limit, covered};
 }
@@ -319,7 +365,8 @@ bool TextMap::build(Range text, Range object) {
   has_object_ = object_.open(object);
   size_t frames = has_object_ ? object_.unwind_ranges(nullptr, 0) : 0;
   size_t symbols = has_object_ ? object_.function_symbols(nullptr, 0) : 0;
-  size_t capacity = frames + symbols;
+  size_t others = has_object_ ? object_.loader_entries(nullptr, 0) : 0;
+  size_t capacity = frames + symbols + others;
   if (!memory_.take((capacity + 1) * (sizeof(Range) + 2 * sizeof(Chunk) + sizeof(uint32_t)))) return false;
   memory_.expect(capacity * (sizeof(Range) + sizeof(Chunk)));
   auto* by_frame = reinterpret_cast<Range*>(memory_.address());
@@ -331,13 +378,15 @@ bool TextMap::build(Range text, Range object) {
     frames = found < frames ? found : frames;
     found = object_.function_symbols(by_symbol, symbols);
     symbols = found < symbols ? found : symbols;
+    found = object_.loader_entries(by_symbol + symbols, others);
+    symbols += found < others ? found : others;
   }
   sort_by_start(by_frame, frames);
   sort_by_start(by_symbol, symbols);
 
   auto size = static_cast<uint32_t>(text.size());
   uint32_t covered_to = 0;
-  uint64_t covered = 0;
+  if (!has_object_ && size > 0) entries_[entry_count_++] = 0;  // code and nothing else, which begins at its first byte
   while (frames + symbols > 0) {
     bool frame_first = symbols == 0 || (frames > 0 && by_frame->start <= by_symbol->start);
     const Range range = frame_first ? *by_frame++ : *by_symbol++;
@@ -354,11 +403,8 @@ bool TextMap::build(Range text, Range object) {
     }
     add_chunk(start, limit, true);
     covered_to = limit;
-    covered += limit - start;
   }
   add_chunk(covered_to, size, false);
-  is_linear_ = covered * 2 < size;
-  for (size_t i = 0; is_linear_ && i < chunk_count_; i++) chunks_[i].covered = true;
   return true;
 }
 

@@ -32,12 +32,41 @@ class ElfObject {
   // no fewer than that.
   size_t unwind_ranges(Range* out, size_t capacity) const;
   size_t function_symbols(Range* out, size_t capacity) const;  // empty ranges for symbols without a size
+  // Where the kernel and the loader enter the object, as empty ranges: its entry point, the functions that
+  // initialize and end it.
+  size_t loader_entries(Range* out, size_t capacity) const;
+  // The address that is stored there once the object is relocated, whether it is already or not.
+  uint64_t pointer_at(uint64_t address) const;
+  uint64_t entry_point() const { return entry_point_; }
+
+  // Calls visit(address) for each place where the unwinder goes on in the function that begins at `function`: the
+  // landing pads of its exception table (patch/landing_pads.cc). Returns how many.
+  template <typename Visit>
+  size_t visit_landing_pads(uint64_t function, Visit visit) const {
+    constexpr size_t kBatch = 64;
+    uint64_t pads[kBatch];
+    size_t total = 0;
+    for (;;) {
+      const size_t found = landing_pads(function, pads, kBatch, total);
+      for (size_t i = 0; i < found; i++) visit(pads[i]);
+      total += found;
+      if (found < kBatch) return total;
+    }
+  }
 
  private:
   static constexpr unsigned kMaxSegments = 16;
 
   template <typename T>
-  bool load(uint64_t address, T& value) const;
+  bool load(uint64_t address, T& value) const {
+    if (!is_readable(address, sizeof(T))) return false;
+    __builtin_memcpy(&value, reinterpret_cast<const void*>(address), sizeof(T));
+    return true;
+  }
+  // Stores up to `capacity` of the function's landing pads, but the first `skipped`. Returns how many it stored.
+  size_t landing_pads(uint64_t function, uint64_t* out, size_t capacity, size_t skipped) const;
+  uint64_t frame_of(uint64_t function) const;
+  uint64_t exception_table(uint64_t function) const;
   bool fde_range(uint64_t fde, uint64_t& next, Range& range) const;
   bool pointer_encoding(uint64_t cie, uint8_t& encoding) const;
   uint64_t symbol_count(uint64_t hash, uint64_t gnu_hash) const;
@@ -45,15 +74,18 @@ class ElfObject {
 
   Range object_;
   uint64_t bias_ = 0;
+  uint64_t entry_point_ = 0;  // 0: none
   uint64_t unwind_header_ = 0;
   Range dynamic_;
   unsigned note_count_ = 0;
   Range notes_[4];
   unsigned segment_count_ = 0;
   Range segments_[kMaxSegments];
+  Range relocations_;  // relative ones with addend, rising as linkers write them
   mutable Range last_segment_;  // that is_readable() found
   mutable uint64_t last_cie_ = 0;
   mutable uint8_t last_encoding_ = 0;
+  mutable uint8_t last_table_encoding_ = 0;  // of the pointer to a function's exception table
 };
 
 // The text cut into chunks, in order and without holes.
@@ -72,8 +104,6 @@ class TextMap {
   // Every place where a function starts, as offsets into the text (alternative entries too).
   const uint32_t* entries() const { return entries_; }
   size_t entry_count() const { return entry_count_; }
-  // Most of the text is in no known function: all chunks count as covered, and data may lie in each.
-  bool is_linear() const { return is_linear_; }
   const ElfObject* object() const { return has_object_ ? &object_ : nullptr; }
 
  private:
@@ -81,7 +111,6 @@ class TextMap {
 
   ElfObject object_;
   bool has_object_ = false;
-  bool is_linear_ = false;
   Scratch memory_;
   Chunk* chunks_ = nullptr;
   size_t chunk_count_ = 0;

@@ -11,7 +11,8 @@
 //    instructions before the site move, the site is none. So whoever comes to the site comes through the stub, and the
 //    instruction behind a `lock` that old code jumps over keeps its bytes.
 // 2. No call moves: its return address would lie in the stub, where no unwinder finds its way. No other site moves.
-// 3. After an instruction that never goes on to the next one, only padding is taken.
+// 3. After an instruction that never goes on to the next one, only padding is taken, and that only if all is padding up to
+//    the next proved instruction or the end of the function.
 
 namespace weir {
 namespace {
@@ -26,8 +27,18 @@ bool is_padding(const Shape& shape) {
          !shape.has_repeat;
 }
 
-bool may_move(const Candidate& site, uint32_t at, uint32_t limit, Shape& shape) {
+bool is_all_padding(const WindowSource& source, const Candidate& site, uint32_t at) {
+  constexpr uint32_t kLongest = 64;
+  Shape shape;
+  for (const uint32_t start = at; at < source.size && at != site.chunk_limit && !source.starts->has(at); at += shape.length) {
+    if (at - start > kLongest || !read_shape(site.code + at, source.size - at, shape) || !is_padding(shape)) return false;
+  }
+  return true;
+}
+
+bool may_move(const WindowSource& source, const Candidate& site, uint32_t at, uint32_t limit, Shape& shape) {
   SiteKind kind;
+  if (!source.starts->has(at) && !is_all_padding(source, site, at)) return false;
   return at < limit && read_shape(site.code + at, limit - at, shape) && is_relocatable(shape) && !is_site(shape, kind);
 }
 
@@ -38,7 +49,7 @@ bool extend(const WindowSource& source, const Candidate& site, Window& window) {
   while (window.limit - window.start < kJumpSize) {
     Shape shape;
     if (source.targets->has(window.limit) || ++moved > 5) return false;
-    if (!may_move(site, window.limit, padding_only ? source.size : site.chunk_limit, shape)) return false;
+    if (!may_move(source, site, window.limit, padding_only ? source.size : site.chunk_limit, shape)) return false;
     if (padding_only && !is_padding(shape)) return false;
     padding_only |= never_continues(flow_of(shape));
     window.limit += shape.length;
@@ -62,7 +73,7 @@ bool choose_window(const WindowSource& source, const Candidate& site, Window& wi
       uint32_t length = earlier == 1 ? site.previous : site.before_previous;
       Shape shape;
       before += length;
-      if (length == 0 || !may_move(site, site.offset - before, site.offset, shape)) return false;
+      if (length == 0 || !may_move(source, site, site.offset - before, site.offset, shape)) return false;
       if (never_continues(flow_of(shape)) || source.targets->has(site.offset - before + length)) return false;
     }
     window = Window{site.offset - before, site.offset + site.length};

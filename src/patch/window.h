@@ -19,6 +19,7 @@ struct Window {
 struct WindowSource {
   uint32_t size = 0;
   const OffsetSet* targets = nullptr;
+  const OffsetSet* starts = nullptr;  // instructions that are known to be such: no others move
   const OffsetSet* taken = nullptr;  // bytes that belong to windows chosen before
 };
 
