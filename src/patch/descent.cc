@@ -32,6 +32,7 @@ constexpr size_t kInstructions = 512, kTargets = 256, kNotes = 64;  // of one st
 constexpr uint32_t kFarthestAligned = 8192;
 constexpr uint64_t kMostEntries = 1 << 16;
 constexpr unsigned kRdi = 7;
+constexpr uint8_t kGroupFF = 0xff, kDirectCall = 0xe8;
 
 // One that ends the program by a signal, or is no business of a program's.
 bool is_privileged(const Shape& shape) {
@@ -153,6 +154,7 @@ void Descent::follow(uint32_t offset, bool is_soft) {
   stretch.is_soft = is_soft;
   const Chunk* chunk = map_->chunks() + stretch.chunk;
   const uint8_t* code = original_->code_of(stretch.chunk);
+  const uint32_t fast_limit = size_ < kStrideReads ? 0 : size_ - kStrideReads + 1;
   for (uint32_t at = offset; at < size_ && !starts_.has(at);) {
     if (is_soft && code_bytes_.has(at)) return;
     if (at >= chunk->limit) {
@@ -160,6 +162,13 @@ void Descent::follow(uint32_t offset, bool is_soft) {
       stretch.begin(at, stretch.chunk + 1);
       chunk = map_->chunks() + stretch.chunk;
       code = original_->code_of(stretch.chunk);
+    }
+    if (at < fast_limit && follow_fast(code + at, at, stretch)) {
+      at += stretch.lengths[stretch.instructions - 1];
+      if (!stretch.is_full()) continue;
+      commit(stretch);
+      stretch.begin(at, stretch.chunk);
+      continue;
     }
     Shape shape;
     if (!read_shape(code + at, size_ - at, shape) || is_privileged(shape)) {
@@ -188,16 +197,40 @@ void Descent::follow(uint32_t offset, bool is_soft) {
   commit(stretch);
 }
 
+// Takes what most code consists of. False: the instruction needs a closer look.
+inline bool Descent::follow_fast(const uint8_t* bytes, uint32_t offset, Stretch& stretch) {
+  Stride stride;
+  if (!read_stride(bytes, stride) || (stride.what & Stride::kEnds)) return false;
+  if (stride.what == Stride::kNothing) {
+    if (bytes[0] == kGroupFF || bytes[1] == kGroupFF || bytes[2] == kGroupFF) return false;  // an indirect call?
+  } else if (stride.what & Stride::kAddress) {
+    return false;
+  } else {
+    const uint8_t* end = bytes + stride.length;
+    if (stride.what & Stride::kNearBranch && end[-5] == kDirectCall) return false;
+    const int64_t displacement = stride.what & Stride::kShortBranch ? static_cast<int8_t>(end[-1]) : load_at<int32_t>(end - 4);
+    const int64_t target = int64_t{offset} + stride.length + displacement;
+    if (static_cast<uint64_t>(target) < size_) stretch.target[stretch.targets++] = static_cast<uint32_t>(target);
+  }
+  stretch.lengths[stretch.instructions++] = stride.length;
+  return true;
+}
+
+bool Descent::is_in_chosen(uint32_t offset, uint32_t near) const {
+  const Chunk& chunk = map_->chunks()[near];
+  return chosen_[offset >= chunk.start && offset < chunk.limit ? near : map_->chunk_at(offset)];
+}
+
 void Descent::commit(const Stretch& stretch) {
   uint32_t at = stretch.start;
   for (size_t i = 0; i < stretch.instructions; i++) {
     starts_.add(at);
-    for (unsigned byte = 0; byte < stretch.lengths[i]; byte++) code_bytes_.add(at + byte);
     at += stretch.lengths[i];
   }
+  code_bytes_.add_range(stretch.start, at);
   for (size_t i = 0; i < stretch.targets; i++) {
     const uint32_t target = stretch.target[i];
-    if (!chosen_[map_->chunk_at(target)]) continue;
+    if (!is_in_chosen(target, stretch.chunk)) continue;
     if (stretch.is_soft) {
       add_soft(target);
     } else {

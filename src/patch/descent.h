@@ -48,6 +48,8 @@ class Descent {
 
   void add_soft(uint32_t offset);
   void follow(uint32_t offset, bool is_soft);
+  bool follow_fast(const uint8_t* bytes, uint32_t offset, Stretch& stretch);
+  bool is_in_chosen(uint32_t offset, uint32_t near) const;
   void commit(const Stretch& stretch);
   void note_instruction(const Shape& shape, const uint8_t* bytes, uint32_t offset, Stretch& stretch);
   bool follow_tables();

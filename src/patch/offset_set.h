@@ -10,7 +10,11 @@ class OffsetSet {
   static uint64_t bytes_for(uint64_t text_size) { return (text_size >> 3) + 16; }
   void use(uint64_t* words) { words_ = words; }
   void add(uint32_t offset) { words_[offset >> 6] |= uint64_t{1} << (offset & 63); }
-  void remove(uint32_t offset) { words_[offset >> 6] &= ~(uint64_t{1} << (offset & 63)); }
+  void add_range(uint32_t start, uint32_t limit) {
+    for (; start < limit && (start & 63) != 0; start++) add(start);
+    for (; limit - start >= 64; start += 64) words_[start >> 6] = ~uint64_t{0};
+    if (start < limit) words_[start >> 6] |= (uint64_t{1} << (limit - start)) - 1;
+  }
   bool has(uint32_t offset) const { return words_[offset >> 6] >> (offset & 63) & 1; }
   bool has_any(uint32_t start, uint32_t limit) const {
     for (uint32_t i = start; i < limit; i++) {

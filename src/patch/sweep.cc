@@ -254,6 +254,31 @@ void Sweep::add_target(uint64_t address) {
   if (text_.contains(address)) targets_.add(static_cast<uint32_t>(address - text_.start));
 }
 
+// Returns its length.
+uint8_t Sweep::note_any(uint32_t offset, const Chunk& chunk) {
+  Stride stride;
+  const uint8_t* bytes = code_ + offset;
+  if (uint64_t{offset} + kStrideReads <= size_ && read_stride(bytes, stride)) {
+    const uint8_t* end = bytes + stride.length;
+    if (stride.what & Stride::kShortBranch) {
+      add_offset(int64_t{offset} + stride.length + static_cast<int8_t>(end[-1]));
+    } else if (stride.what & (Stride::kNearBranch | Stride::kAddress)) {
+      const int64_t target = int64_t{offset} + stride.length + read_displacement(end - 4);
+      if (stride.what & Stride::kNearBranch) add_offset(target);
+      else note_table(text_.start + static_cast<uint64_t>(target));
+    }
+    return stride.length;
+  }
+  Shape shape;
+  WEIR_CHECK(read_shape(bytes, size_ - offset, shape));
+  note_instruction(shape, offset, chunk);
+  return shape.length;
+}
+
+void Sweep::add_offset(int64_t target) {
+  if (static_cast<uint64_t>(target) < size_) targets_.add(static_cast<uint32_t>(target));
+}
+
 // Proved instructions give sites and targets, what lies between them targets only. Two may overlap where old code jumps
 // over a lock prefix; neither is anybody's predecessor then.
 void Sweep::list_chunk(const Chunk& chunk) {
@@ -263,12 +288,10 @@ void Sweep::list_chunk(const Chunk& chunk) {
   for (uint32_t at = starts.next(chunk.start, chunk.limit); at < chunk.limit; at = starts.next(at + 1, chunk.limit)) {
     if (at > reached) sweep_doubt(reached, at);
     if (at != reached) previous_[0] = previous_[1] = 0;
-    Shape shape;
-    WEIR_CHECK(read_shape(code_ + at, size_ - at, shape));
-    note_instruction(shape, at, chunk);
-    const uint32_t end = at + shape.length;
+    const uint8_t length = note_any(at, chunk);
+    const uint32_t end = at + length;
     previous_[1] = previous_[0];
-    previous_[0] = at < reached ? uint8_t{0} : shape.length;
+    previous_[0] = at < reached ? uint8_t{0} : length;
     if (end > reached) reached = end;
   }
   if (reached < chunk.limit) sweep_doubt(reached, chunk.limit);

@@ -6,6 +6,7 @@
 
 #include "base/types.h"
 #include "decode/shape.h"
+#include "decode/stride.h"
 #include "patch/descent.h"
 #include "patch/offset_set.h"
 #include "patch/original.h"
@@ -66,6 +67,8 @@ class Sweep {
   void visit_far_branches(uint32_t start, uint32_t limit, Visit visit) const;
   void scan_bytes(uint32_t start, uint32_t limit);
   void list_chunk(const Chunk& chunk);
+  uint8_t note_any(uint32_t offset, const Chunk& chunk);
+  void add_offset(int64_t target);
   void note_instruction(const Shape& shape, uint32_t offset, const Chunk& chunk);
   void sweep_doubt(uint32_t start, uint32_t limit);
   void note_table(uint64_t table);
