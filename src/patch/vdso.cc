@@ -78,7 +78,7 @@ bool ask_kernel_instead(Range image, bool only_random) {
     }
   }
   sys::protect(image.start, image.size(), 5);
-  return patch_text(only_random ? random : image, Range{}, kPatchSyscall, nullptr) == 0;
+  return patch_text(only_random ? random : image, only_random ? Range{} : image, kPatchSyscall, nullptr) == 0;
 }
 
 }  // namespace weir

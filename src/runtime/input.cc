@@ -189,6 +189,11 @@ long map_file(Task& task, effects::Request request) {
   const bool maps_file = !anonymous && recording::next(task).kind == Kind::kFile;  // else it failed
   if (maps_file) request.a[4] = recording::open_file(task, shared);
   const Entry& entry = recording::next(task);
+  // Where the kernel puts a mapping depends on the file system too: a copy may lie elsewhere than what it was made of.
+  if (!(request.a[3] & (MAP_FIXED | MAP_FIXED_NOREPLACE)) && !sys::failed(entry.result)) {
+    request.a[0] = entry.result;
+    request.a[3] |= MAP_FIXED_NOREPLACE;
+  }
   const long result = anonymous || maps_file ? make(request) : entry.result;
   if (maps_file) close_file(request.a[4], shared);
   if (entry.kind != Kind::kCall || entry.number != request.number || entry.result != result) recording::diverged(task, entry, "mmap answers", result);

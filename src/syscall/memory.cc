@@ -136,8 +136,8 @@ long map_fixed_in_arena(const Call& call, uint64_t start, uint64_t size, int pro
   empty_pages(start, size);
   if (const long refused = change_protection(start, page_up(size), kReadWrite)) return refused;
   if (const long wrong = from_file ? read_file(start, size, static_cast<int>(call.e), address(call.f)) : 0) return wrong;
-  if ((protection & kReadWrite) != kReadWrite && protection != PROT_NONE) {
-    change_protection(start, page_up(size), protection);
+  if (protection != kReadWrite && protection != PROT_NONE) {  // also to execute: what a JIT compiler commits of its reservation
+    if (const long refused = change_protection(start, page_up(size), protection)) return refused;
   }
   return static_cast<long>(start);
 }
