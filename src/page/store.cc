@@ -111,6 +111,19 @@ void copy_touched(uint64_t start, uint64_t size, uint64_t offset) {
   }
 }
 
+}  // namespace
+
+void copy_into_store(Range range, uint64_t offset, bool is_anonymous) {
+  LimitLifted file_size(RLIMIT_FSIZE), descriptors(RLIMIT_NOFILE);
+  if (is_anonymous) {
+    copy_touched(range.start, range.size(), offset);
+  } else {
+    copy_into_store(range.start, range.size(), offset);
+  }
+}
+
+namespace {
+
 bool ours(const Range& range) {
   Range image = own_image();
   return range.overlaps(image) || range.overlaps(Range{kArena, kStacks + (uint64_t{1} << 44)});

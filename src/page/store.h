@@ -27,6 +27,8 @@ void see_store();
 void share_store();
 // Maps [start, start+size) privately (see_store: shared) onto store bytes at `offset` in this process.
 bool map_private(uint64_t start, uint64_t size, uint64_t offset, int protection);
+// Writes what is not zero in the range into the store at `offset`. Anonymous memory: what was never touched is not read.
+void copy_into_store(Range range, uint64_t offset, bool is_anonymous);
 // A new region at a place outside the arena; its bytes are zero. Answers the store offset, 0 on failure.
 uint64_t add_region(uint64_t start, uint64_t size, int protection);
 void remove_region(uint64_t start, uint64_t size);

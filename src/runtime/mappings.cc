@@ -137,15 +137,24 @@ void catch_up(uint64_t too_far, uint64_t far) {
   __atomic_fetch_sub(&s.catch_up, 1u, __ATOMIC_SEQ_CST);
 }
 
-bool is_shared_mapping(uint64_t address) {
+// The private mapping that `address` lies in, of which no byte is the store's. Empty: there is none.
+Range private_mapping(uint64_t address, Range within, int& protection, bool& is_anonymous) {
   page::LimitLifted descriptors(RLIMIT_NOFILE);
   char* maps;
-  if (sys::read_maps(&maps) < 0) return true;
+  if (sys::read_maps(&maps) < 0) return {};
   sys::MapLine line;
   for (char* cursor = maps; (cursor = sys::next_map_line(cursor, &line));) {
-    if (line.range.contains(address)) return line.shared;
+    if (!line.range.contains(address)) continue;
+    if (line.shared || line.name[0] == '[') return {};
+    protection = (line.readable ? PROT_READ : 0) | (line.writable ? PROT_WRITE : 0) | (line.executable ? PROT_EXEC : 0);
+    is_anonymous = line.name[0] != '/';
+    if (is_anonymous && line.readable) return line.range;  // as a whole: the next page of it may be next
+    Range part = line.range;
+    if (part.start < within.start) part.start = within.start;
+    if (part.limit > within.limit) part.limit = within.limit;
+    return part;
   }
-  return true;
+  return {};
 }
 
 }  // namespace
@@ -208,17 +217,29 @@ void patch_pending_text() {
   record_mapping({MappingKind::kPatchText, 0, 0, -1, 0, 0, 0, 0, 0});
 }
 
-void convert_late(Range range, int protection) {
-  if (is_shared_mapping(range.start)) return;
-  // The bytes come over as they are; a page that another process had changed privately cannot exist: it was read-only.
-  uint64_t offset = page::add_region(range.start, range.size(), protection);
-  if (!offset) return;
-  Shared& s = shared();
-  page::LimitLifted file_size(RLIMIT_FSIZE);
-  sys::raw(SYS_pwrite64, s.store, static_cast<long>(range.start), static_cast<long>(range.size()), static_cast<long>(offset));
-  page::map_private(range.start, range.size(), offset, protection);
-  view::track(range.start, range.size());
-  record_mapping({MappingKind::kMapStore, protection, 0, -1, range.start, range.size(), offset, 0, 0});
+void convert_late(Range range) {
+  for (uint64_t at = range.start; at < range.limit;) {
+    if (const uint64_t known = page::store_extent(at)) {
+      at += known;
+      continue;
+    }
+    int protection = 0;
+    bool is_anonymous = false;
+    const Range part = private_mapping(at, range, protection, is_anonymous);
+    if (part.empty()) {
+      at += kPageSize;
+      continue;
+    }
+    // The bytes come over as they are; a page that another process had changed privately cannot exist: it was read-only.
+    const uint64_t offset = page::add_region(part.start, part.size(), protection);
+    if (!offset) return;
+    if (!(protection & PROT_READ)) page::protect(part.start, part.size(), PROT_READ);
+    page::copy_into_store(part, offset, is_anonymous);
+    page::map_private(part.start, part.size(), offset, protection);
+    view::track(part.start, part.size());
+    record_mapping({MappingKind::kMapStore, protection, 0, -1, part.start, part.size(), offset, 0, 0});
+    at = part.limit;
+  }
 }
 
 }  // namespace weir::runtime

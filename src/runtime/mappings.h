@@ -12,8 +12,9 @@ void record_mapping(MappingRecord record);
 bool lacks_mappings();
 // Returns when no process has a change left to repeat. REQUIRES: the turn.
 void let_all_catch_up();
-// A range outside the arena that has become writable after tasks existed: turned into store memory here and elsewhere.
-void convert_late(Range range, int protection);
+// What is private memory of the program's in a range outside the arena, and not the store's yet, is turned into store
+// memory, here and elsewhere, with the protection that it has. REQUIRES: the turn.
+void convert_late(Range range);
 
 // Code that was mapped since tasks exist is patched, here and in the other processes. REQUIRES: the turn.
 void patch_pending_text();

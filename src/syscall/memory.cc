@@ -284,6 +284,8 @@ long on_mprotect(const Call& call) {
   const int protection = static_cast<int>(call.c);
   if (page::in_arena(start)) return change_protection(start, size, protection);
   const bool is_owned = owned::overlaps(start, size);
+  // What was read-only becomes writable: from now on it is store memory.
+  if (g_tasks_active && (protection & PROT_WRITE) && !is_owned) runtime::convert_late(Range{start, start + size});
   long result = is_owned ? input::value(input::What::kShared, [&] { return page::protect(start, size, protection); }) : page::protect(start, size, protection);
   if (result != 0) return result;
   if (is_owned) {
@@ -292,9 +294,7 @@ long on_mprotect(const Call& call) {
   }
   if (g_tasks_active) {
     record_mapping({MappingKind::kProtect, protection, 0, -1, start, size, 0, 0, 0});
-    // A segment that was read-only becomes writable: from now on it is store memory.
-    if ((protection & PROT_WRITE) && page::store_extent(start) == 0) runtime::convert_late(Range{start, start + size}, protection);
-    if (protection & PROT_EXEC) {
+    if ((protection & PROT_EXEC) && !page::store_extent(start)) {  // a library's text; else code of the program's own making
       shared().text_pending = 1;
       runtime::patch_pending_text();
     }
