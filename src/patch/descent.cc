@@ -29,7 +29,8 @@ namespace weir {
 namespace {
 
 constexpr size_t kInstructions = 512, kTargets = 256, kNotes = 64;  // of one stretch at a time
-constexpr uint32_t kFarthestAligned = 8192;
+constexpr uint32_t kFarthestAligned = 4096;
+constexpr unsigned kMostAstray = 8;  // entries of one table that lead nowhere known: it is another's by then
 constexpr uint64_t kMostEntries = 1 << 16;
 constexpr unsigned kRdi = 7;
 constexpr uint8_t kGroupFF = 0xff, kDirectCall = 0xe8;
@@ -77,7 +78,7 @@ bool Descent::begin(Range text, const TextMap& map, const Original& original) {
   map_ = &map;
   original_ = &original;
   const uint64_t set = page_up(OffsetSet::bytes_for(size_));
-  const uint64_t flags = page_up(2 * map.chunk_count());
+  const uint64_t flags = page_up(3 * map.chunk_count());
   const uint64_t places = page_up((uint64_t{size_} + 4096) * sizeof(uint32_t));
   note_room_ = size_ / 4 + 64;
   if (!memory_.take(3 * set + flags + 2 * places + note_room_ * sizeof(Note))) return false;
@@ -88,6 +89,7 @@ bool Descent::begin(Range text, const TextMap& map, const Original& original) {
   at += 3 * set;
   chosen_ = reinterpret_cast<bool*>(at);
   jumps_ = chosen_ + map.chunk_count();
+  grown_ = jumps_ + map.chunk_count();
   at += flags;
   hard_ = reinterpret_cast<uint32_t*>(at);
   soft_ = reinterpret_cast<uint32_t*>(at + places);
@@ -228,6 +230,7 @@ void Descent::commit(const Stretch& stretch) {
     at += stretch.lengths[i];
   }
   code_bytes_.add_range(stretch.start, at);
+  grown_[stretch.chunk] = true;
   for (size_t i = 0; i < stretch.targets; i++) {
     const uint32_t target = stretch.target[i];
     if (!is_in_chosen(target, stretch.chunk)) continue;
@@ -297,8 +300,17 @@ bool Descent::is_aligned(uint32_t offset, const Chunk& chunk) const {
     at--;
   } while (!starts_.has(at));
   const uint8_t* code = original_->code_of(map_->chunk_at(offset));
-  Shape shape;
-  while (at < offset && read_shape(code + at, size_ - at, shape)) at += shape.length;
+  while (at < offset) {
+    Stride stride;
+    Shape shape;
+    if (uint64_t{at} + kStrideReads <= size_ && read_stride(code + at, stride)) {
+      at += stride.length;
+    } else if (read_shape(code + at, size_ - at, shape)) {
+      at += shape.length;
+    } else {
+      return false;
+    }
+  }
   return at == offset;
 }
 
@@ -307,27 +319,38 @@ bool Descent::follow_tables() {
   const size_t before = soft_count_;
   const ElfObject* object = map_->object();
   if (object == nullptr) return false;
+  // What a table leads to may be told from nothing as long as nothing near it is proved: it is looked at again where
+  // something new has been in its function.
+  size_t left = 0;
   for (size_t i = 0; i < note_count_; i++) {
-    const Note& note = notes_[i];
-    if (!chosen_[note.chunk] || !(note.kind == Note::kAbsolute || jumps_[note.chunk])) continue;
-    follow_table(note);
+    const Note note = notes_[i];
+    const bool counts = chosen_[note.chunk] && (note.kind == Note::kAbsolute || jumps_[note.chunk]);
+    if (!counts || !grown_[note.chunk] || !follow_table(note)) notes_[left++] = note;
   }
+  note_count_ = left;
+  for (size_t i = 0; i < map_->chunk_count(); i++) grown_[i] = false;
   return soft_count_ > before;
 }
 
-void Descent::follow_table(const Note& note) {
+// Whether nothing of it is left to look at.
+bool Descent::follow_table(const Note& note) {
   const ElfObject& object = *map_->object();
   const Chunk& chunk = map_->chunks()[note.chunk];
   Range range{text_.start + chunk.start, text_.start + chunk.limit};
+  unsigned astray = 0;
   const auto follow_case = [&](uint64_t target, bool is_exact) {
     const auto offset = static_cast<uint32_t>(target - text_.start);
     if (starts_.has(offset) || code_bytes_.has(offset) || queued_.has(offset)) return;
-    if (is_exact || is_aligned(offset, chunk)) add_soft(offset);
+    if (is_exact || is_aligned(offset, chunk)) {
+      add_soft(offset);
+    } else {
+      astray++;
+    }
   };
   for (uint64_t i = 0; note.kind == Note::kAddress && i < kMostEntries && object.is_readable(note.address + 4 * i, 4); i++) {
     const auto entry = load_at<int32_t>(reinterpret_cast<const uint8_t*>(note.address + 4 * i));
     const uint64_t target = note.address + static_cast<uint64_t>(int64_t{entry});
-    if (!range.contains(target)) break;
+    if (!range.contains(target) || astray == kMostAstray) break;
     follow_case(target, false);
   }
   for (uint64_t i = 0; i < kMostEntries && object.is_readable(note.address + 8 * i, 8); i++) {
@@ -335,6 +358,7 @@ void Descent::follow_table(const Note& note) {
     if (!range.contains(target)) break;
     follow_case(target, true);
   }
+  return astray == 0;
 }
 
 }  // namespace weir

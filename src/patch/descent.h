@@ -53,7 +53,7 @@ class Descent {
   void commit(const Stretch& stretch);
   void note_instruction(const Shape& shape, const uint8_t* bytes, uint32_t offset, Stretch& stretch);
   bool follow_tables();
-  void follow_table(const Note& note);
+  bool follow_table(const Note& note);
   bool is_aligned(uint32_t offset, const Chunk& chunk) const;
   bool pops_return_address(uint32_t offset) const;
   void add_note(const Note& note);
@@ -65,7 +65,8 @@ class Descent {
   Scratch memory_;
   OffsetSet starts_, code_bytes_, queued_;
   bool* chosen_ = nullptr;  // chunks that were added,
-  bool* jumps_ = nullptr;   // and those that jump by a register
+  bool* jumps_ = nullptr;   // those that jump by a register,
+  bool* grown_ = nullptr;   // and those of which more is proved than when tables were followed last
   uint32_t* hard_ = nullptr;  // places to follow: code for certain,
   uint32_t* soft_ = nullptr;  // and what follows a call, from which that may never return
   size_t hard_count_ = 0, soft_count_ = 0;
