@@ -30,12 +30,16 @@ namespace {
 
 constexpr size_t kInstructions = 512, kTargets = 256, kNotes = 64;  // of one stretch at a time
 constexpr uint32_t kFarthestAligned = 4096;
+constexpr uint64_t kMostElsewhere = 64;
 constexpr unsigned kMostAstray = 8;  // entries of one table that lead nowhere known: it is another's by then
 constexpr uint64_t kMostEntries = 1 << 16;
 constexpr unsigned kRdi = 7;
 constexpr uint8_t kGroupFF = 0xff, kDirectCall = 0xe8;
 
-// One that ends the program by a signal, or is no business of a program's.
+bool is_syscall(const Shape& shape) { return shape.map == OpcodeMap::k0F && !shape.is_vector && shape.opcode == 0x05; }
+
+}  // namespace
+
 bool is_privileged(const Shape& shape) {
   if (shape.is_vector) return false;
   const unsigned op = shape.opcode;
@@ -47,10 +51,6 @@ bool is_privileged(const Shape& shape) {
   return op == 0x00 || (op >= 0x06 && op <= 0x09) || (op >= 0x20 && op <= 0x23) || op == 0x30 || op == 0x32 ||
          op == 0x34 || op == 0x35 || op == 0xaa;
 }
-
-bool is_syscall(const Shape& shape) { return shape.map == OpcodeMap::k0F && !shape.is_vector && shape.opcode == 0x05; }
-
-}  // namespace
 
 // Instructions one after another, looked at before any of them counts.
 struct Descent::Stretch {
@@ -78,7 +78,7 @@ bool Descent::begin(Range text, const TextMap& map, const Original& original) {
   map_ = &map;
   original_ = &original;
   const uint64_t set = page_up(OffsetSet::bytes_for(size_));
-  const uint64_t flags = page_up(3 * map.chunk_count());
+  const uint64_t flags = page_up(4 * map.chunk_count());
   const uint64_t places = page_up((uint64_t{size_} + 4096) * sizeof(uint32_t));
   note_room_ = size_ / 4 + 64;
   if (!memory_.take(3 * set + flags + 2 * places + note_room_ * sizeof(Note))) return false;
@@ -90,6 +90,7 @@ bool Descent::begin(Range text, const TextMap& map, const Original& original) {
   chosen_ = reinterpret_cast<bool*>(at);
   jumps_ = chosen_ + map.chunk_count();
   grown_ = jumps_ + map.chunk_count();
+  named_ = grown_ + map.chunk_count();
   at += flags;
   hard_ = reinterpret_cast<uint32_t*>(at);
   soft_ = reinterpret_cast<uint32_t*>(at + places);
@@ -142,7 +143,7 @@ void Descent::run() {
       follow(hard_[--hard_count_], false);
     } else if (soft_count_ > 0) {
       follow(soft_[--soft_count_], true);
-    } else if (!follow_tables()) {
+    } else if (!follow_tables() && !follow_rest()) {
       return;
     }
   }
@@ -336,7 +337,7 @@ bool Descent::follow_tables() {
 bool Descent::follow_table(const Note& note) {
   const ElfObject& object = *map_->object();
   const Chunk& chunk = map_->chunks()[note.chunk];
-  Range range{text_.start + chunk.start, text_.start + chunk.limit};
+  const Range range{text_.start + chunk.start, text_.start + chunk.limit};
   unsigned astray = 0;
   const auto follow_case = [&](uint64_t target, bool is_exact) {
     const auto offset = static_cast<uint32_t>(target - text_.start);
@@ -347,18 +348,71 @@ bool Descent::follow_table(const Note& note) {
       astray++;
     }
   };
-  for (uint64_t i = 0; note.kind == Note::kAddress && i < kMostEntries && object.is_readable(note.address + 4 * i, 4); i++) {
+  // Some cases lie in a part of the function that is elsewhere, with what is seldom executed.
+  for (uint64_t i = 0, elsewhere = 0; note.kind == Note::kAddress && i < kMostEntries; i++) {
+    if (!object.is_readable(note.address + 4 * i, 4)) break;
     const auto entry = load_at<int32_t>(reinterpret_cast<const uint8_t*>(note.address + 4 * i));
     const uint64_t target = note.address + static_cast<uint64_t>(int64_t{entry});
-    if (!range.contains(target) || astray == kMostAstray) break;
-    follow_case(target, false);
+    if (range.contains(target)) {
+      follow_case(target, false);
+    } else if (!text_.contains(target) || ++elsewhere > kMostElsewhere) {
+      break;
+    }
+    if (astray == kMostAstray) break;
   }
   for (uint64_t i = 0; i < kMostEntries && object.is_readable(note.address + 8 * i, 8); i++) {
     const uint64_t target = object.pointer_at(note.address + 8 * i);
-    if (!range.contains(target)) break;
-    follow_case(target, true);
+    if (range.contains(target)) {
+      follow_case(target, true);
+    } else if (!text_.contains(target)) {
+      break;
+    }
   }
   return astray == 0;
+}
+
+// A function of which all decodes from end to end, in step with all that is proved of it, that jumps by a register and
+// that names none of the rest as the address of anything: the rest is what those jumps lead to, by tables of a kind that
+// is not known here. Whether there is such a one.
+bool Descent::follow_rest() {
+  const size_t before = soft_count_;
+  for (size_t i = 0; i < note_count_; i++) named_[notes_[i].chunk] = true;
+  for (size_t i = 0; i < map_->chunk_count(); i++) {
+    const Chunk& chunk = map_->chunks()[i];
+    if (!chosen_[i] || !jumps_[i] || !chunk.framed) continue;
+    jumps_[i] = false;  // once
+    if (code_bytes_.next_absent(chunk.start, chunk.limit) == chunk.limit || (named_[i] && names_rest(i))) continue;
+    if (sweeps(i, false)) sweeps(i, true);
+  }
+  return soft_count_ > before;
+}
+
+bool Descent::names_rest(size_t chunk) const {
+  const Chunk& range = map_->chunks()[chunk];
+  for (size_t i = 0; i < note_count_; i++) {
+    const uint64_t offset = notes_[i].address - text_.start;
+    if (notes_[i].chunk == chunk && offset >= range.start && offset < range.limit && !code_bytes_.has(static_cast<uint32_t>(offset))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Whether the chunk decodes from end to end, in step with what is proved. `takes`: what is not is to be followed.
+bool Descent::sweeps(size_t index, bool takes) {
+  const Chunk& chunk = map_->chunks()[index];
+  const uint8_t* code = original_->code_of(index);
+  for (uint32_t at = chunk.start; at < chunk.limit;) {
+    Shape shape;
+    if (!read_shape(code + at, size_ - at, shape) || is_privileged(shape)) return false;
+    const uint32_t next = at + shape.length;
+    if (!starts_.has(at)) {
+      if (code_bytes_.next(at, next) < next) return false;
+      if (takes) add_soft(at);
+    }
+    at = next;
+  }
+  return true;
 }
 
 }  // namespace weir

@@ -14,6 +14,9 @@
 
 namespace weir {
 
+// An instruction that ends a program by a signal, or is none of a program's.
+bool is_privileged(const Shape& shape);
+
 class Descent {
  public:
   Descent() = default;
@@ -54,6 +57,9 @@ class Descent {
   void note_instruction(const Shape& shape, const uint8_t* bytes, uint32_t offset, Stretch& stretch);
   bool follow_tables();
   bool follow_table(const Note& note);
+  bool follow_rest();
+  bool names_rest(size_t chunk) const;
+  bool sweeps(size_t index, bool takes);
   bool is_aligned(uint32_t offset, const Chunk& chunk) const;
   bool pops_return_address(uint32_t offset) const;
   void add_note(const Note& note);
@@ -67,6 +73,7 @@ class Descent {
   bool* chosen_ = nullptr;  // chunks that were added,
   bool* jumps_ = nullptr;   // those that jump by a register,
   bool* grown_ = nullptr;   // and those of which more is proved than when tables were followed last
+  bool* named_ = nullptr;   // some address is loaded there
   uint32_t* hard_ = nullptr;  // places to follow: code for certain,
   uint32_t* soft_ = nullptr;  // and what follows a call, from which that may never return
   size_t hard_count_ = 0, soft_count_ = 0;

@@ -52,6 +52,7 @@ class Sweep {
   const OffsetSet& targets() const { return targets_; }
   const OffsetSet& starts() const { return descent_.starts(); }  // of proved instructions
   size_t distrusted() const { return distrusted_; }  // what looked like sites where the bytes may be data
+  const Descent& descent() const { return descent_; }
   uint64_t decoded_bytes() const { return decoded_bytes_; }
 
   // Windows and what is asked about them lie within this distance of their site.

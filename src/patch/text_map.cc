@@ -344,8 +344,8 @@ size_t ElfObject::loader_entries(Range* out, size_t capacity) const {
   return found;
 }
 
-void TextMap::add_chunk(uint32_t start, uint32_t limit, bool covered) {
-  if (start < limit) chunks_[chunk_count_++] = Chunk{start, limit, covered};
+void TextMap::add_chunk(uint32_t start, uint32_t limit, bool covered, bool framed) {
+  if (start < limit) chunks_[chunk_count_++] = Chunk{start, limit, covered, framed};
 }
 
 size_t TextMap::chunk_at(uint32_t offset) const {
@@ -401,7 +401,7 @@ bool TextMap::build(Range text, Range object) {
     } else {
       add_chunk(covered_to, start, false);
     }
-    add_chunk(start, limit, true);
+    add_chunk(start, limit, true, frame_first);
     covered_to = limit;
   }
   add_chunk(covered_to, size, false);

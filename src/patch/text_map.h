@@ -15,6 +15,7 @@ struct Chunk {
   uint32_t start = 0;  // offsets into the text
   uint32_t limit = 0;
   bool covered = false;
+  bool framed = false;  // by the unwind table: what compilers write, and assembly that is written with care
 };
 
 // One mapped object: the program, a library, ld.so. Reads only what its program headers say is mapped and readable.
@@ -107,7 +108,7 @@ class TextMap {
   const ElfObject* object() const { return has_object_ ? &object_ : nullptr; }
 
  private:
-  void add_chunk(uint32_t start, uint32_t limit, bool covered);
+  void add_chunk(uint32_t start, uint32_t limit, bool covered, bool framed = false);
 
   ElfObject object_;
   bool has_object_ = false;
