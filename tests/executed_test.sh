@@ -232,5 +232,22 @@ printf x | dd of="out/recording/files/$number" bs=1 seek=5000 conv=notrunc statu
 timeout 30 "$weir" replay out/recording >out/stdout 2>out/stderr && fail "a damaged copy is executed"
 grep -q "files/$number: the sum is wrong" out/stderr || fail "a damaged copy: $(cat out/stderr)"
 
+# --- what Weir cannot enter is named: in a recording at its end, else when it is executed, once by each program
+rm -rf out place && mkdir out place
+echo 'int puts(const char*); int main(void) { return puts("static") < 0; }' >place/static.c
+gcc -static place/static.c -o place/static || fail "no static program"
+cat >place/run <<'S'
+./static && ./static && (./static) && env -i ./static
+S
+(cd place && exec timeout 60 "$weir" record -o "$work/out/recording" -- sh run) >out/stdout 2>out/stderr </dev/null || fail "a static program: $(cat out/stderr)"
+[ "$(grep -c 'weir: ./static was executed without Weir: it is statically linked' out/stderr)" = 1 ] || fail "a static program is not named: $(cat out/stderr)"
+timeout 30 "$weir" replay out/recording >out/again 2>&1 || fail "a recording with a static program: $(cat out/again)"
+grep -q static out/again && fail "what a static program does is in a recording"
+for how in det "run --order free --view isolated" check; do
+  (cd place && exec timeout 60 "$weir" $how -- sh -c './static; ./static; (./static); ./static | cat') >out/stdout 2>out/stderr </dev/null
+  [ "$(grep -c 'weir: ./static is statically linked: it is executed without Weir' out/stderr)" = 1 ] || fail "$how, a static program: $(cat out/stderr)"
+  [ "$(grep -c static out/stdout)" = 4 ] || fail "$how, a static program prints $(cat out/stdout)"
+done
+
 echo "executed: $failed failures"
 [ "$failed" = 0 ]

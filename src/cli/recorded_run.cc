@@ -181,6 +181,17 @@ void say_what_is_missing(const TraceMemory& memory, const std::string& log) {
                          "at it is not recorded, and a replay may differ",
                          header.strange));
   }
+  std::set<std::string> said;
+  for (uint32_t i = 0; i < std::min(header.outsiders, trace::kMostOutsiders); i++) {
+    const trace::Outsider& one = header.outsider[i];
+    if (!one.name[0] || !said.insert(one.name).second) continue;
+    say(log, fmt::format("{} was executed without Weir: it is {}. What it does is not in the "
+                         "recording, and a replay shows nothing of it",
+                         one.name, one.why));
+  }
+  if (header.outsiders > trace::kMostOutsiders) {
+    say(log, fmt::format("so were others, {} in all", header.outsiders));
+  }
 }
 
 }  // namespace

@@ -25,6 +25,7 @@
 #include "patch/patch.h"
 #include "runtime/checking.h"
 #include "runtime/exit_report.h"
+#include "runtime/outside.h"
 #include "runtime/recording.h"
 #include "runtime/rehasher.h"
 #include "runtime/state.h"
@@ -205,6 +206,7 @@ __attribute__((constructor)) void start(int argc, char** argv, char**) {
   checking::attach();
   if (runtime::g_keys && !view::guarded::keys::take_keys()) die(125);
   runtime::open_log();
+  runtime::map_said();
   if (!libc::learn()) die(125);
   runtime::start_counts();
   shared().arguments = reinterpret_cast<uint64_t>(argv[0]);

@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "base/options.h"
 #include "sys/syscall_x86_64.h"
+#include "task/environment.h"
 
 namespace weir {
 namespace {
@@ -45,39 +46,6 @@ long take_number(char* options, const char* key) {
   return 0;
 }
 
-void take_out(char** variable) {
-  do variable[0] = variable[1];
-  while (*variable++ != nullptr);
-}
-
-// The C library has read how many stacks of ended threads it keeps (cli/launch.cc), and the program finds the variable as it was.
-void take_out_tunable(char** environment) {
-  for (; *environment != nullptr; ++environment) {
-    char* text = after(*environment, "GLIBC_TUNABLES=");
-    if (text == nullptr) continue;
-    char* end = text;
-    while (*end != 0) ++end;
-    constexpr size_t kLength = sizeof kStackTunable - 1;
-    if (static_cast<size_t>(end - text) < kLength || after(end - kLength, kStackTunable) == nullptr) return;
-    char* ours = end - kLength;
-    const bool others = ours > text && ours[-1] == ':';
-    zero_bytes(others ? ours - 1 : *environment, static_cast<size_t>(end - (others ? ours - 1 : *environment)));
-    if (!others) take_out(environment);
-    return;
-  }
-}
-
-// The loader keeps to it, for what the program loads later too.
-void take_out_bind_now(char** environment) {
-  for (; *environment != nullptr; ++environment) {
-    const char* rest = after(*environment, kBindNow);
-    if (rest == nullptr || *rest != 0) continue;
-    zero_bytes(*environment, sizeof kBindNow - 1);
-    take_out(environment);
-    return;
-  }
-}
-
 // A program that another one has executed has had no tracer. Nothing is guarded yet: the loader itself uses neither guard.
 void fix_random_bytes(char** environment) {
   constexpr uint64_t kStackGuard = 0x28, kPointerGuard = 0x30;  // from the thread's base
@@ -92,16 +60,15 @@ void fix_random_bytes(char** environment) {
 
 [[gnu::constructor(101)]] void at_first(int, char**, char** environment) {
   if (!options().passive()) fix_random_bytes(environment);  // and the options are read before anything is taken out
-  take_out_tunable(environment);
-  take_out_bind_now(environment);
-  for (; *environment != nullptr; ++environment) {
-    char* text = after(*environment, "WEIR_OPTIONS=");
+  long tracer = 0;
+  for (char** variable = environment; *variable != nullptr && tracer == 0; ++variable) {
+    char* text = after(*variable, "WEIR_OPTIONS=");
     if (text == nullptr) continue;
     take_number(text, "delay=");
-    const long pid = take_number(text, "tracer=");
-    if (pid > 0) end_tracer(pid);
-    return;
+    tracer = take_number(text, "tracer=");
   }
+  if (tracer > 0) end_tracer(tracer);
+  tasks::take_environment(environment);
 }
 
 }  // namespace

@@ -191,6 +191,8 @@ void on_syscall(Frame& frame, const Site& site) {
   long result;
   if (goes_through_memory(call)) {
     result = move_through_memory(call);
+  } else if (call.number == SYS_execve || call.number == SYS_execveat) {
+    result = on_process(call);
   } else if (self().in_vfork) {
     result = input::is_on() ? call_beside_hidden(call) : call_kernel(call);
   } else if (!input::is_on() && is_left_out(call.number)) {

@@ -14,10 +14,12 @@
 #include "base/bytes.h"
 #include "event/event.h"
 #include "event/input.h"
+#include "runtime/outside.h"
 #include "runtime/state.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/syscall.h"
+#include "task/environment.h"
 #include "task/errand.h"
 #include "task/fork.h"
 #include "task/process.h"
@@ -163,25 +165,32 @@ long on_setpgid(const Call& call) {
   return result;
 }
 
+// Returns where it failed.
+long execute_by_monitor(const Call& call) {
+  const bool at = call.number == SYS_execveat;
+  if (input::execution_fails(self())) return input::kept(input::What::kErrand, 0);
+  if (input::replaying()) input::execute_recorded(self(), at ? call.c : call.b, at ? call.d : call.c);
+  long result = at ? tasks::execute_program(static_cast<int>(call.a), call.b, call.c, call.d, static_cast<int>(call.e))
+                   : tasks::execute_program(AT_FDCWD, call.a, call.b, call.c, 0);
+  if (result == tasks::kAskKernel) result = sys::raw(call.number, call.a, call.b, call.c, call.d, call.e);
+  return input::kept(input::What::kErrand, result);
+}
+
 // execve, execveat.
 long on_execute(Call& call) {
-  if (!g_tasks_active || !runtime::g_processes) return call_kernel(call);
-  begin_turn(EventKind::kSyscall);
-  if (input::execution_fails(self())) {
-    const long failed = input::kept(input::What::kErrand, 0);
-    end_turn();
-    return failed;
+  const bool at = call.number == SYS_execveat, monitored = g_tasks_active && runtime::g_processes && !self().in_vfork;
+  if (at) runtime::say_if_outside(static_cast<int>(call.a), call.b, static_cast<int>(call.e));
+  else runtime::say_if_outside(AT_FDCWD, call.a, 0);
+  if (monitored) begin_turn(EventKind::kSyscall);
+  long result;
+  {
+    // Until the turn ends: then the task may go on in another process (task/executor.h).
+    const tasks::ExecutedEnvironment environment(self(), at ? call.d : call.c);
+    (at ? call.d : call.c) = environment.variables();
+    result = monitored ? execute_by_monitor(call) : call_kernel(call);
   }
-  if (input::replaying()) {
-    const bool at = call.number == SYS_execveat;
-    input::execute_recorded(self(), at ? call.c : call.b, at ? call.d : call.c);
-  }
-  long result = call.number == SYS_execve
-                    ? tasks::execute_program(AT_FDCWD, call.a, call.b, call.c, 0)
-                    : tasks::execute_program(static_cast<int>(call.a), call.b, call.c, call.d, static_cast<int>(call.e));
-  if (result == tasks::kAskKernel) result = sys::raw(call.number, call.a, call.b, call.c, call.d, call.e);
-  end_turn();
-  return input::kept(input::What::kErrand, result);
+  if (monitored) end_turn();
+  return result;
 }
 
 // Calls that name a thread by its id.
@@ -232,6 +241,8 @@ bool is_process_alone(long number) {
     case SYS_clone3:
     case SYS_fork:
     case SYS_vfork:
+    case SYS_execve:
+    case SYS_execveat:
     case SYS_exit:
     case SYS_exit_group:
     case SYS_rseq:

@@ -6,11 +6,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 
 #include "base/bytes.h"
 #include "sys/syscall_x86_64.h"
 #include "task/fork.h"
+#include "task/program_file.h"
 #include "task/shared.h"
 #include "trap/program_memory.h"
 
@@ -18,30 +18,8 @@ namespace weir::tasks {
 
 namespace {
 
-constexpr uint64_t kHead = 256;       // of a file, in which the kernel looks for what it is
 constexpr uint64_t kLongest = 131072; // argument, with its NUL
-constexpr int kDeepest = 5;           // interpreters of interpreters
 constexpr uint64_t kMostOfAll = 6 << 20;
-
-class File {
- public:
-  File(int directory, const char* path, int flags)
-      : number_(static_cast<int>(sys::raw(SYS_openat, directory, reinterpret_cast<long>(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags))) {}
-  explicit File(int number) : number_(number), borrowed_(true) {}
-  ~File() {
-    if (number_ >= 0 && !borrowed_) sys::raw(SYS_close, number_);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  int number() const { return number_; }
-  long read(void* to, uint64_t size, uint64_t offset) const {
-    return sys::raw(SYS_pread64, number_, reinterpret_cast<long>(to), static_cast<long>(size), static_cast<long>(offset));
-  }
-
- private:
-  int number_;
-  bool borrowed_ = false;
-};
 
 bool will_execute(const File& file, int depth);
 
@@ -51,19 +29,9 @@ bool will_execute(const char* path, int depth) {
   return will_execute(file, depth);
 }
 
-bool is_regular(const File& file) {
-  struct stat status;
-  return !sys::failed(sys::raw(SYS_fstat, file.number(), reinterpret_cast<long>(&status))) && S_ISREG(status.st_mode);
-}
-
 bool script_will_execute(char* head, int depth) {
-  char* name = head + 2;
-  while (*name == ' ' || *name == '\t') name++;
-  char* end = name;
-  while (*end && *end != '\n' && *end != ' ' && *end != '\t') end++;
-  if (end == name || end == head + kHead) return false;
-  *end = 0;
-  return depth < kDeepest && will_execute(name, depth + 1);
+  const char* name = interpreter_of(head);
+  return name && depth < kDeepest && will_execute(name, depth + 1);
 }
 
 bool elf_will_execute(const File& file, const Elf64_Ehdr& header) {
@@ -79,14 +47,14 @@ bool elf_will_execute(const File& file, const Elf64_Ehdr& header) {
     if (file.read(name, segment.p_filesz, segment.p_offset) != static_cast<long>(segment.p_filesz)) return false;
     if (name[segment.p_filesz - 1]) return false;
     const File interpreter(AT_FDCWD, name, 0);
-    return interpreter.number() >= 0 && is_regular(interpreter);
+    return interpreter.number() >= 0 && interpreter.is_regular();
   }
   return header.e_phnum > 0;
 }
 
 bool will_execute(const File& file, int depth) {
   if (file.number() < 0) return file.number() == -EACCES;  // may be executed, not read: nothing can be known
-  if (!is_regular(file)) return false;
+  if (!file.is_regular()) return false;
   alignas(8) char head[kHead + 1] = {};
   if (file.read(head, kHead, 0) < 0) return false;
   if (head[0] == '#' && head[1] == '!') return script_will_execute(head, depth);

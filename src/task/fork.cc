@@ -26,6 +26,7 @@
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/syscall.h"
+#include "task/environment.h"
 #include "task/layout.h"
 #include "task/process.h"
 #include "task/shared.h"
@@ -169,6 +170,7 @@ long borrow_program(Frame& frame, uint64_t flags, uint64_t stack) {
   owned::begin_borrowing(me);
   long pid = weir_clone(flags, copy->stack_top - 4096, nullptr, nullptr, 0, borrowing_child, reinterpret_cast<uint64_t>(copy));
   owned::end_borrowing(me);
+  end_borrowed_environment(*copy);
   if (multi) {
     view::take_home();
     view::forget_copies();  // the child wrote with this task's mappings, and its faults are not this task's

@@ -205,6 +205,7 @@ struct Task {
   uint32_t tried_in_vain;     // the last one did
   uint64_t once;              // program address: innermost pthread_once that has not begun its routine (see interpose)
   uint32_t in_vfork;          // a vfork child borrows this task's memory: handlers stay native
+  uint64_t environment_room;  // bytes of the variables of a program that it is about to execute (task/environment.h)
   uint32_t exiting;           // it called exit, or returned from main
   uint32_t failures;          // failed attempts in a row (note_failure)
   uint32_t ahead;             // it creates a task without a turn (begin_create); turn_depth counts all the same

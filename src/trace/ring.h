@@ -94,6 +94,13 @@ struct Output {
   uint32_t is_terminal;
   uint32_t unused;
 };
+// Recording: a program that was executed without Weir.
+struct Outsider {
+  char name[448];
+  char why[64];
+};
+inline constexpr uint32_t kMostOutsiders = 16;
+
 inline constexpr long kKeptShown = 16;
 inline constexpr uint32_t kPrintsAwaited = 0x80000000;  // others sleep until the printer has done
 
@@ -133,6 +140,8 @@ struct Header {
   char shared[252];             // the file, empty for anonymous memory
   uint32_t strangers;           // recording: shared memory was changed by somebody who takes no part
   char strange[252];            // the file
+  uint32_t outsiders;           // recording: executions of programs that Weir cannot enter; the first ones
+  Outsider outsider[kMostOutsiders];
   OpenTurns turns[kMostProcesses];  // by ordinal
   OpenPoints points[kMostStreams];  // by slot
   alignas(64) Slot slot[kMostStreams];
