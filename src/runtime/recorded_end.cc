@@ -6,6 +6,7 @@
 #include "runtime/recording.h"
 #include "runtime/state.h"
 #include "sys/report.h"
+#include "task/process.h"
 #include "task/shared.h"
 #include "trace/wait.h"
 
@@ -92,7 +93,7 @@ void await_child(int pid, int signal) {
     uint64_t since = 0;
     for (int now; (now = __atomic_load_n(&real, __ATOMIC_ACQUIRE)) >= 0;) {
       if (now > 0) {
-        if (!(g_tasks_active && runtime::g_processes)) sys::raw(SYS_wait4, now, 0, WNOHANG, 0);  // else the monitor does
+        if (!(g_tasks_active && runtime::g_processes)) sys::raw(SYS_wait4, now, 0, WNOHANG | tasks::kWaitAll, 0);  // else the monitor does
         if (sys::raw(SYS_kill, now, 0) != 0) return;
         if (!is_used_up(child.ordinal)) since = 0;
         else if (!since) since = sys::monotonic_ns();

@@ -3,8 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/sched.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -18,10 +16,12 @@
 #include "runtime/state.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
+#include "syscall/clone.h"
 #include "syscall/syscall.h"
 #include "task/environment.h"
 #include "task/errand.h"
 #include "task/fork.h"
+#include "task/pidfd.h"
 #include "task/process.h"
 #include "task/shared.h"
 #include "trap/forward.h"
@@ -31,71 +31,6 @@
 namespace weir::syscalls {
 
 namespace {
-
-struct Clone3Arguments {  // struct clone_args, first version
-  uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls;
-};
-
-long clone_task(Call& call, const tasks::CloneRequest& request) {
-  const bool is_first = !g_tasks_active;
-  if (is_first) runtime::go_multi();
-  begin_turn(EventKind::kCreate);
-  note_written();
-  // The record of the new thread lies in memory that this task has just written.
-  long tid = tasks::spawn(call.frame, request);
-  // As after each later one (end_create): the next creation need not wait until this task has computed.
-  if (is_first && !runtime::g_processes) {
-    keep_turn(kKeptForCreate);
-  } else {
-    end_turn();
-  }
-  return tid;
-}
-
-long clone_process(Call& call, uint64_t flags, uint64_t stack, uint64_t child_tid, uint64_t parent_tid) {
-  const bool borrows = flags & CLONE_VM;
-  if (borrows && !(flags & CLONE_VFORK)) {
-    if (runtime::g_processes) {
-      report("clone with CLONE_VM but neither CLONE_THREAD nor CLONE_VFORK is not supported under --view isolated");
-      return -ENOSYS;
-    }
-    return call_kernel(call);
-  }
-  if (g_tasks_active) {
-    begin_turn(EventKind::kCreate);
-    note_written();
-  }
-  long pid;
-  if (borrows) {
-    pid = tasks::borrow_program(call.frame, flags, stack);
-  } else {
-    pid = tasks::fork_program(call.frame, flags & CSIGNAL, flags & CLONE_CHILD_SETTID ? child_tid : 0, flags);
-    const int id = static_cast<int>(pid);
-    if (pid > 0 && (flags & CLONE_PARENT_SETTID)) (void)!trap::to_program(static_cast<long>(parent_tid), id);  // as the kernel
-  }
-  if (g_tasks_active) end_turn();
-  return pid;
-}
-
-long on_clone(Call& call) {
-  const auto flags = static_cast<uint64_t>(call.a);
-  if (flags & CLONE_THREAD) {
-    return clone_task(call, {flags, static_cast<uint64_t>(call.b), 0, static_cast<uint64_t>(call.e), static_cast<uint64_t>(call.c),
-                             static_cast<uint64_t>(call.d)});
-  }
-  return clone_process(call, flags, static_cast<uint64_t>(call.b), static_cast<uint64_t>(call.d), static_cast<uint64_t>(call.c));
-}
-
-long on_clone3(Call& call) {
-  Clone3Arguments arguments{};
-  if (call.b < 64) return -EINVAL;
-  if (const long wrong = trap::from_program(arguments, call.a)) return wrong;
-  const uint64_t stack = arguments.stack ? arguments.stack + arguments.stack_size : 0;
-  if (arguments.flags & CLONE_THREAD) {
-    return clone_task(call, {arguments.flags, stack, arguments.stack_size, arguments.tls, arguments.parent_tid, arguments.child_tid});
-  }
-  return clone_process(call, arguments.flags | arguments.exit_signal, stack, arguments.child_tid, arguments.parent_tid);
-}
 
 long on_wait4(Call& call) {
   if (!g_tasks_active || !runtime::g_processes) {
@@ -124,16 +59,22 @@ long on_wait4(Call& call) {
 }
 
 long on_waitid(Call& call) {
-  if (!g_tasks_active || !runtime::g_processes || call.a > P_PGID) {
+  if (!g_tasks_active || !runtime::g_processes || call.a > P_PIDFD) {
     return call_kernel(call);
   }
   constexpr int kNews = WEXITED | WSTOPPED | WCONTINUED, kOptions = kNews | WNOHANG | WNOWAIT | static_cast<int>(0xe0000000);
-  const int options = static_cast<int>(call.d), id = static_cast<int>(call.b);
+  const int options = static_cast<int>(call.d);
+  int kind = static_cast<int>(call.a), id = static_cast<int>(call.b);
   if ((options & ~kOptions) || !(options & kNews)) return -EINVAL;
-  if ((call.a == P_PID && id <= 0) || (call.a == P_PGID && id < 0)) return -EINVAL;
+  if ((kind == P_PID && id <= 0) || (kind >= P_PGID && id < 0)) return -EINVAL;
   tasks::FoundChild found;
   begin_turn(EventKind::kSyscall);
-  long pid = tasks::wait_child(static_cast<int>(call.a), id, options, found);
+  if (kind == P_PIDFD) {
+    const int64_t named = input::value(input::What::kChild, [id] { return tasks::child_of_pidfd(id); });
+    kind = P_PID;
+    id = static_cast<int>(named);
+  }
+  long pid = id < 0 ? id : tasks::wait_child(kind, id, options, found);
   end_turn();
   if (pid < 0) {
     if (pid == -EINTR && trap::restarts()) call.again = true;
@@ -190,6 +131,16 @@ long on_execute(Call& call) {
     result = monitored ? execute_by_monitor(call) : call_kernel(call);
   }
   if (monitored) end_turn();
+  return result;
+}
+
+long on_pidfd_open(const Call& call) {
+  begin_turn(EventKind::kSyscall);
+  const int pid = static_cast<int>(call.a), flags = static_cast<int>(call.b);
+  long result = call_kernel(call);
+  if (result == -ESRCH) result = input::value(input::What::kChild, [=] { return tasks::pidfd_of_ended(pid, flags); });
+  if (result >= 0 && !input::replaying()) tasks::note_pidfd(static_cast<int>(result), pid);
+  end_turn();
   return result;
 }
 
@@ -268,6 +219,7 @@ bool is_process(long number) {
     case SYS_exit_group:
     case SYS_wait4:
     case SYS_waitid:
+    case SYS_pidfd_open:
     case SYS_setpgid:
     case SYS_getpid:
     case SYS_gettid:
@@ -297,10 +249,10 @@ long on_process(Call& call) {
   Shared& s = shared();
   const bool processes = g_tasks_active && runtime::g_processes;
   switch (call.number) {
-    case SYS_clone: return on_clone(call);
-    case SYS_clone3: return on_clone3(call);
-    case SYS_fork: return clone_process(call, SIGCHLD, 0, 0, 0);
-    case SYS_vfork: return clone_process(call, CLONE_VM | CLONE_VFORK | SIGCHLD, 0, 0, 0);
+    case SYS_clone:
+    case SYS_clone3:
+    case SYS_fork:
+    case SYS_vfork: return on_clone_call(call);
     case SYS_execve:
     case SYS_execveat: return on_execute(call);
     case SYS_exit:
@@ -311,6 +263,7 @@ long on_process(Call& call) {
       tasks::exit_program(static_cast<int>(call.a) & 0xff);
     case SYS_wait4: return on_wait4(call);
     case SYS_waitid: return on_waitid(call);
+    case SYS_pidfd_open: return processes ? on_pidfd_open(call) : call_kernel(call);
     case SYS_setpgid: return processes ? on_setpgid(call) : call_kernel(call);
     case SYS_getpid: return processes ? s.shown_pid : call_kernel(call);
     case SYS_gettid: return g_tasks_active || input::is_on() ? self().virtual_tid : call_kernel(call);

@@ -13,27 +13,33 @@ namespace weir::tasks {
 
 namespace {
 
-bool put_child(int pid) {
+bool put_child(int pid, int signal) {
   Shared& s = shared();
   SpinGuard guard(s.process_lock);
   uint32_t free_slot = kMaxChildren;
   for (uint32_t i = 0; i < s.child_high; i++) {
-    if (s.children[i].pid == pid) return true;  // the monitor saw it end first
+    ChildProcess& child = s.children[i];
+    if (child.pid == pid) {  // the monitor saw it end first
+      child.signal = signal;
+      if (child.forgotten) child.pid = 0, child.forgotten = 0;
+      return true;
+    }
     if (s.children[i].pid == 0 && free_slot == kMaxChildren) free_slot = i;
   }
   if (free_slot == kMaxChildren && s.child_high < kMaxChildren) free_slot = s.child_high++;
   if (free_slot == kMaxChildren) return false;
-  s.children[free_slot].ended = 0;
+  s.children[free_slot].ended = s.children[free_slot].forgotten = 0;
+  s.children[free_slot].signal = signal;
   s.children[free_slot].pid = pid;
   return true;
 }
 
 }  // namespace
 
-void note_child(int pid) {
-  if (put_child(pid) || g_tasks_active) return;
+void note_child(int pid, int signal) {
+  if (put_child(pid, signal) || g_tasks_active) return;
   forget_reaped_children();
-  put_child(pid);
+  put_child(pid, signal);
 }
 
 void forget_reaped_children() {

@@ -9,10 +9,9 @@
 // cleared, since they are memory of the program's.
 //
 // 1. A program that passes LD_PRELOAD with a libweir.so in it, or WEIR_OPTIONS, has reasons: they
-// stay as they are.
+//    stay as they are.
 // 2. The vector lies in the runtime's own range of addresses, at a place of the task's: threads of
-// one process may execute at the same
-//    time, and a child of vfork leaves it to its maker.
+//    one process may execute at the same time, and a child of vfork leaves it to its maker.
 #include "task/environment.h"
 
 #include <sys/mman.h>

@@ -28,9 +28,11 @@
 #include "syscall/syscall.h"
 #include "task/environment.h"
 #include "task/layout.h"
+#include "task/pidfd.h"
 #include "task/process.h"
 #include "task/shared.h"
 #include "trap/place.h"
+#include "trap/program_memory.h"
 #include "trap/signal_queue.h"
 #include "trap/signals.h"
 #include "view/view.h"
@@ -42,8 +44,7 @@ namespace {
 struct ForkWork {
   uint32_t copied;
   Frame frame;
-  uint64_t child_tid;
-  uint64_t tls;
+  ForkRequest request;
   uint64_t mask;
   uint32_t tid_base;
   uint32_t ordinal;  // in a recording
@@ -51,10 +52,26 @@ struct ForkWork {
 
 constexpr uint64_t kForkStack = 64 << 10;
 
+bool has_handler(int signal) { return reinterpret_cast<uint64_t>(shared().actions[signal].handler) > 1; }
+
+// CLONE_CLEAR_SIGHAND: what is ignored stays so.
+void clear_handlers() {
+  const sys::KernelSigaction reset{};
+  sys::KernelSigaction old;
+  for (int signal = 1; signal <= sys::kSignals; signal++) {
+    if (has_handler(signal)) trap::sigaction(signal, &reset, &old);
+  }
+}
+
+// Of a child that the kernel takes for the monitor's, or tells by SIGCHLD, which the monitor hears.
+int told_by_monitor(const ForkRequest& request, bool multi) {
+  return multi || request.exit_signal == SIGCHLD ? static_cast<int>(request.exit_signal) : 0;
+}
+
 void fork_child(uint64_t argument) {
   auto* work = reinterpret_cast<ForkWork*>(argument);
   const Frame frame = work->frame;
-  const uint64_t child_tid = work->child_tid;
+  const ForkRequest request = work->request;
   const uint32_t ordinal = work->ordinal;
   const bool was_multi = g_tasks_active;
   Task* me = &self();
@@ -78,26 +95,59 @@ void fork_child(uint64_t argument) {
   me->frame = reinterpret_cast<Frame*>(me->stack_top - sizeof(Frame));
   *me->frame = frame;
   me->frame->rax = 0;
-  if (child_tid) *reinterpret_cast<int*>(child_tid) = me->virtual_tid;
+  if (request.stack) me->frame->rsp = request.stack;
+  if (request.flags & CLONE_CHILD_SETTID) (void)!trap::to_program(static_cast<long>(request.child_tid), me->virtual_tid);
+  if (request.flags & CLONE_CLEAR_SIGHAND) clear_handlers();
   me->in_runtime = 1;
   me->pending = me->inbox_count = 0;
   me->inbox = SignalList{};
   trap::set_mask(work->mask);
   trap::forget_places();
   if (input::replaying()) trap::go_on_as_recorded(*me, *me->frame);
+  if (request.flags & CLONE_SETTLS) sys::raw(SYS_arch_prctl, ARCH_SET_FS, static_cast<long>(request.tls));
   weir_enter_program(me->frame);
 }
 
+struct BorrowWork {
+  Task* task;
+  const ForkRequest* request;
+};
+
 void borrowing_child(uint64_t argument) {
-  auto* task = reinterpret_cast<Task*>(argument);
-  sys::raw(SYS_arch_prctl, ARCH_SET_GS, static_cast<long>(argument));
-  input::begin_borrower(*task, task->ordinal);
-  weir_enter_program(task->frame);
+  const BorrowWork work = *reinterpret_cast<BorrowWork*>(argument);
+  const ForkRequest& request = *work.request;  // in the maker's stack, who sleeps
+  sys::raw(SYS_arch_prctl, ARCH_SET_GS, reinterpret_cast<long>(work.task));
+  input::begin_borrower(*work.task, work.task->ordinal);
+  if (request.flags & CLONE_CLEAR_SIGHAND) {
+    for (int signal = 1; signal <= sys::kSignals; signal++) {
+      // The dispositions that the program sees are its maker's, too; and the runtime's own handlers stay.
+      sys::KernelSigaction reset{};
+      if (has_handler(signal) && !(sys::never_blocked() & sys::signal_bit(signal))) sys::raw(SYS_rt_sigaction, signal, reinterpret_cast<long>(&reset), 0, 8);
+    }
+  }
+  if (request.flags & CLONE_SETTLS) sys::raw(SYS_arch_prctl, ARCH_SET_FS, static_cast<long>(request.tls));
+  weir_enter_program(work.task->frame);
+}
+
+// What the kernel is asked for beside that: what a child may have of its own or share with its maker, memory and descriptors apart.
+uint64_t passed_on(const ForkRequest& request, bool multi) {
+  constexpr uint64_t kOfItsOwn = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
+  constexpr uint64_t kShared = CLONE_FS | CLONE_IO | CLONE_SYSVSEM | CLONE_FILES | CLONE_PARENT;
+  constexpr uint64_t kOther = CLONE_PIDFD | CLONE_VFORK | CLONE_PTRACE | CLONE_UNTRACED;
+  return (request.flags & (kOfItsOwn | kShared | kOther)) | request.exit_signal | (multi ? CLONE_PARENT : 0);
+}
+
+// The kernel has made a descriptor in a replay, too, where none of the program's is open.
+int kept_pidfd(const ForkRequest& request, long pid, int made) {
+  if (!(request.flags & CLONE_PIDFD) || pid <= 0) return -1;
+  if (input::replaying()) sys::raw(SYS_close, made);
+  else note_pidfd(made, static_cast<int>(pid));
+  return static_cast<int>(input::kept(input::What::kChild, made));
 }
 
 }  // namespace
 
-long fork_program(const Frame& frame, uint64_t exit_signal, uint64_t child_tid, uint64_t flags) {
+long fork_program(const Frame& frame, const ForkRequest& request, int& pidfd) {
   const bool multi = g_tasks_active && runtime::g_processes;
   while (multi && shared().heap_user) wait_for_page(kHeapKey);
   const uint32_t ordinal = input::is_on() ? input::new_process() : 0;  // looks for shared mappings, of which the next is one
@@ -107,7 +157,7 @@ long fork_program(const Frame& frame, uint64_t exit_signal, uint64_t child_tid, 
   auto* work = reinterpret_cast<ForkWork*>(area);
   work->copied = 0;
   work->frame = frame;
-  work->child_tid = child_tid;
+  work->request = request;
   work->ordinal = ordinal;
   work->tid_base = shared().tid_base / 0x10000 * 16 + shared().children_made++;
   uint64_t all = sys::kAllButFaults;
@@ -119,11 +169,13 @@ long fork_program(const Frame& frame, uint64_t exit_signal, uint64_t child_tid, 
     view::publish(self());
     view::drop_residents();
   }
-  uint64_t wanted = exit_signal | (flags & (CLONE_CHILD_CLEARTID | CLONE_CHILD_SETTID) & 0);
-  if (multi) wanted |= CLONE_PARENT;
+  int descriptor = -1;
+  shared().making_signal = told_by_monitor(request, multi);
   view::hold_still();
-  long pid = weir_clone(wanted, static_cast<uint64_t>(area) + kForkStack - 64, nullptr, nullptr, 0, fork_child, static_cast<uint64_t>(area));
-  if (pid > 0 && runtime::g_processes) note_child(static_cast<int>(pid));
+  long pid = weir_clone(passed_on(request, multi), static_cast<uint64_t>(area) + kForkStack - 64, &descriptor, nullptr, 0, fork_child,
+                        static_cast<uint64_t>(area));
+  if (pid > 0 && runtime::g_processes) note_child(static_cast<int>(pid), shared().making_signal);
+  shared().making_signal = -1;
   if (pid > 0) {
     while (!__atomic_load_n(&work->copied, __ATOMIC_ACQUIRE)) {
       sys::futex_wait(&work->copied, 0, 20'000'000);
@@ -139,10 +191,11 @@ long fork_program(const Frame& frame, uint64_t exit_signal, uint64_t child_tid, 
   const uint64_t mask = work->mask;
   sys::raw(SYS_munmap, area, static_cast<long>(kForkStack));
   trap::set_mask(mask);
+  pidfd = kept_pidfd(request, pid, descriptor);
   return input::note_child(pid, ordinal);
 }
 
-long borrow_program(Frame& frame, uint64_t flags, uint64_t stack) {
+long borrow_program(Frame& frame, const ForkRequest& request, int& pidfd) {
   const bool multi = g_tasks_active && runtime::g_processes;
   Task& me = self();
   // The child has a record and a runtime stack of its own in the lower half of this task's, which sleeps meanwhile.
@@ -159,23 +212,27 @@ long borrow_program(Frame& frame, uint64_t flags, uint64_t stack) {
   copy->frame = reinterpret_cast<Frame*>(copy->stack_top - sizeof(Frame));
   *copy->frame = frame;
   copy->frame->rax = 0;
-  if (stack) copy->frame->rsp = stack;
-  flags &= ~uint64_t{CLONE_CHILD_CLEARTID | CLONE_CHILD_SETTID | CLONE_PARENT_SETTID | CLONE_SETTLS | CLONE_PIDFD};
+  if (request.stack) copy->frame->rsp = request.stack;
+  const BorrowWork work{copy, &request};
+  int descriptor = -1;
   if (multi) {
-    flags |= CLONE_PARENT;
     (void)order::stand_still(self());
     view::drop_residents();
     view::lend_all();
   }
   owned::begin_borrowing(me);
-  long pid = weir_clone(flags, copy->stack_top - 4096, nullptr, nullptr, 0, borrowing_child, reinterpret_cast<uint64_t>(copy));
+  shared().making_signal = told_by_monitor(request, multi);
+  const uint64_t flags = passed_on(request, multi) | (request.flags & (CLONE_VM | CLONE_VFORK | CLONE_SIGHAND));
+  long pid = weir_clone(flags, copy->stack_top - 4096, &descriptor, nullptr, 0, borrowing_child, reinterpret_cast<uint64_t>(&work));
   owned::end_borrowing(me);
   end_borrowed_environment(*copy);
   if (multi) {
     view::take_home();
     view::forget_copies();  // the child wrote with this task's mappings, and its faults are not this task's
   }
-  if (pid > 0 && runtime::g_processes) note_child(static_cast<int>(pid));
+  if (pid > 0 && runtime::g_processes) note_child(static_cast<int>(pid), shared().making_signal);
+  shared().making_signal = -1;
+  pidfd = kept_pidfd(request, pid, descriptor);
   return input::note_child(pid, copy->ordinal);
 }
 
@@ -200,7 +257,7 @@ long look_for_child(int kind, int id, int options, FoundChild& found) {
   SpinGuard guard(s.process_lock);
   for (uint32_t i = 0; i < s.child_high; i++) {
     ChildProcess& child = s.children[i];
-    if (child.pid == 0 || (kind == P_PID && child.pid != id)) continue;
+    if (child.pid == 0 || child.forgotten || (kind == P_PID && child.pid != id)) continue;
     if (kind == P_PGID) {
       const long now = child.ended ? -ESRCH : sys::raw(SYS_getpgid, child.pid);
       if ((sys::failed(now) ? child.group : now) != group) continue;

@@ -137,7 +137,8 @@ bool is_task(int pid) {
   return false;
 }
 
-// Guarded by: process_lock. Null where the table is full.
+// Guarded by: process_lock. Null where the table is full. `forgotten` of a slot that is new says that
+// its maker has yet to note the child.
 ChildProcess* slot_of(int pid) {
   Shared& s = shared();
   for (uint32_t i = 0; i < s.child_high; i++) {
@@ -149,6 +150,9 @@ ChildProcess* slot_of(int pid) {
     if (i >= s.child_high) s.child_high = i + 1;
     s.children[i] = ChildProcess{};
     s.children[i].pid = pid;
+    const int making = __atomic_load_n(&s.making_signal, __ATOMIC_ACQUIRE);
+    s.children[i].signal = making < 0 ? SIGCHLD : making;
+    s.children[i].forgotten = making >= 0;
     return &s.children[i];
   }
   return nullptr;
@@ -164,12 +168,18 @@ struct ChildNews {
 void note_child(const ChildNews& news) {
   Shared& s = shared();
   const sys::KernelSigaction& action = s.actions[SIGCHLD];
-  const bool forgets = action.handler == reinterpret_cast<void*>(SIG_IGN) || (action.flags & SA_NOCLDWAIT);
+  bool forgets = action.handler == reinterpret_cast<void*>(SIG_IGN) || (action.flags & SA_NOCLDWAIT);
+  int signal = SIGCHLD;
   {
     SpinGuard guard(s.process_lock);
     ChildProcess* slot = slot_of(news.pid);
+    if (slot && news.ended()) signal = slot->signal;
+    forgets = forgets && signal == SIGCHLD;
+    const bool is_made = slot && slot->forgotten;
+    if (slot) slot->forgotten = 0;
     if (slot && news.ended() && forgets) {
-      slot->pid = 0;
+      if (is_made) slot->forgotten = 1;  // else its maker would wait for it for ever
+      else slot->pid = 0;
     } else if (slot) {
       (news.ended() ? slot->status : slot->change) = news.status;
       slot->group = news.group;
@@ -179,7 +189,7 @@ void note_child(const ChildNews& news) {
     }
   }
   // Before those that wait go on, since the signal comes first; after the table knows, since its handler asks there.
-  trap::forward_child(news.pid, news.user, news.status);
+  if (signal) trap::forward_child(signal, news.pid, news.user, news.status);
   __atomic_fetch_add(&s.children_epoch, 1u, __ATOMIC_RELEASE);
   sys::futex_wake(&s.children_epoch, 1 << 30);
 }
@@ -221,6 +231,7 @@ void split_monitor() {
   uint64_t all = ~uint64_t{0}, mask = 0;
   sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all), reinterpret_cast<long>(&mask), 8);
   s.monitor_stands = 0;
+  s.making_signal = -1;
   const auto used = static_cast<int64_t>(sys::monotonic_ns(CLOCK_THREAD_CPUTIME_ID));  // by the first task, in this process
   long result = weir_split(CLONE_FILES | CLONE_FS | CLONE_IO | CLONE_SYSVSEM | runtime::clone_signal(), static_cast<uint64_t>(stack) + kMonitorStack);
   if (sys::failed(result)) {

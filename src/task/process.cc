@@ -452,6 +452,7 @@ void become_single_after_fork() {
   s.idle_processes = 0;
   s.lookers = 0;
   s.child_high = 0;
+  s.making_signal = -1;
   for (auto& timer : s.timers) timer.target = 0;
   s.exiting = 0;
   s.exec_requested = 0;

@@ -154,12 +154,15 @@ struct EndedTask {
   TaskCounters counters;
 };
 
+inline constexpr uint32_t kKnownPidfds = 1024;
 struct ChildProcess {  // a process that the program itself made while tasks are processes
   int32_t pid;
   uint32_t ended;
   int32_t status;      // wait status of its end
   int32_t change;      // ... of a stop or continuation that nobody has waited for; 0: none
   int32_t group;       // its process group, as the kernel said before it was forgotten there
+  int32_t signal;      // that tells the program of its end; 0: none
+  uint32_t forgotten;  // it has ended, nobody is to wait for it, and its maker has yet to note it
   uint32_t user;
   uint8_t usage[144];  // struct rusage
 };
@@ -302,6 +305,12 @@ struct Shared {
 
   // Timers that tell one task, by its virtual id; all are the monitor's. Guarded by: the turn, where tasks are processes.
   struct { int32_t id; int32_t target; } timers[kMaxTimers];  // target 0: free
+
+  int32_t making_signal;  // of the child that is being made, as ChildProcess has it; -1: none is. Guarded by: the turn; read by the monitor
+
+  // Descriptors of processes that the program has made or opened (task/pidfd.cc), the last ones. Guarded by: the turn, where tasks exist
+  struct { uint64_t key; int32_t pid; uint32_t unused; } pidfds[kKnownPidfds];
+  uint32_t pidfd_count;
 
   // A system call that the monitor makes for a task (task/errand.h).
   struct {

@@ -247,21 +247,21 @@ void describe_child(int status, int& code, int& value) {
   }
 }
 
-void forward_child(int pid, uint32_t user, int status) {
-  const sys::KernelSigaction& action = shared().actions[SIGCHLD];
+void forward_child(int signal, int pid, uint32_t user, int status) {
+  const sys::KernelSigaction& action = shared().actions[signal];
   const bool ended = WIFEXITED(status) || WIFSIGNALED(status);
   if (!ended && (action.flags & SA_NOCLDSTOP)) return;
-  if (reinterpret_cast<uint64_t>(action.handler) < 2) {
+  if (signal == SIGCHLD && reinterpret_cast<uint64_t>(action.handler) < 2) {
     bool waited = false;
     for (TaskId i = 0; i < shared().high_task; i++) waited |= (shared().tasks[i].signal_wait & sys::signal_bit(SIGCHLD)) != 0;
     if (!waited) return;
   }
   siginfo_t info{};
-  info.si_signo = SIGCHLD;
+  info.si_signo = signal;
   info.si_pid = pid;
   info.si_uid = user;
   describe_child(status, info.si_code, info.si_status);
-  pass_on(SIGCHLD, &info);
+  pass_on(signal, &info);
 }
 
 }  // namespace weir::trap

@@ -12,8 +12,8 @@ namespace weir::trap {
 void forward_signals();
 // Before the monitor becomes another program: no tick comes any more, and none is pending. REQUIRES: all blocked.
 void stop_ticks();
-// SIGCHLD for a child of the program that has this wait status, where the program handles that.
-void forward_child(int pid, uint32_t user, int status);
+// The signal that tells of a child of the program with this wait status; SIGCHLD where the program handles it.
+void forward_child(int signal, int pid, uint32_t user, int status);
 // The code and status of a siginfo that tells of it.
 void describe_child(int status, int& code, int& value);
 

@@ -1,0 +1,10 @@
+// clone, clone3, fork and vfork.
+#pragma once
+
+#include "syscall/syscall.h"
+
+namespace weir::syscalls {
+
+long on_clone_call(Call& call);
+
+}  // namespace weir::syscalls
