@@ -19,6 +19,7 @@
 #include <sys/resource.h>
 
 #include "base/bytes.h"
+#include "page/reserve.h"
 #include "page/windows.h"
 #include "sys/maps.h"
 #include "sys/memory.h"
@@ -141,6 +142,35 @@ void check_file_size(const LimitLifted& limit) {
   die(125);
 }
 
+// Many small pieces of reserved memory that are accessible, with others between them that are not, are one region. Returns where
+// the maps go on.
+char* join_reserved(sys::MapLine& line, char* cursor) {
+  constexpr uint32_t kMostBetween = 8;
+  const uint64_t start = line.range.start;
+  uint64_t limit = line.range.limit;
+  sys::MapLine between[kMostBetween], next;
+  uint32_t count = 0;
+  for (char* at = cursor; (at = sys::next_map_line(at, &next)) && count < kMostBetween;) {
+    const bool belongs = next.range.start == limit && !next.shared && !next.name[0] && next.range.limit - start <= kReserveChunk;
+    at[-1] = '\n';  // the line may be read again
+    if (!belongs) break;
+    limit = next.range.limit;
+    if (!next.writable) {
+      between[count++] = next;
+      continue;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+      const Range& range = between[i].range;
+      remember_protection(range.start, range.size(), between[i].readable ? PROT_READ : PROT_NONE);
+      protect(range.start, range.size(), PROT_READ);  // its bytes come over
+    }
+    count = 0;
+    line.range.limit = limit;
+    cursor = at;
+  }
+  return cursor;
+}
+
 void convert_line(const sys::MapLine& line, uint64_t stack_limit) {
   int protection = PROT_READ | PROT_WRITE | (line.executable ? PROT_EXEC : 0);
   uint64_t start = line.range.start;
@@ -256,6 +286,7 @@ void convert_all() {
     if (line.shared || !line.writable || ours(line.range)) continue;
     if (starts_with(line.name, "[v")) continue;
     if (store_extent(line.range.start)) continue;
+    if (in_reserve(line.range.start) && !line.name[0]) cursor = join_reserved(line, cursor);
     convert_line(line, stack_limit);
   }
   if (!map_private(kArena, kArenaSize, 0, PROT_READ | PROT_WRITE)) fail("map the arena", -ENOMEM);
@@ -264,6 +295,14 @@ void convert_all() {
 }
 
 uint64_t add_region(uint64_t start, uint64_t size, int protection) { return record_region(start, page_up(size), protection); }
+
+uint64_t adopt(Range range, int protection) {
+  LimitLifted file_size(RLIMIT_FSIZE);
+  const uint64_t offset = record_region(range.start, range.size(), protection);
+  if (!offset) return 0;
+  copy_touched(range.start, range.size(), offset);
+  return map_private(range.start, range.size(), offset, protection) ? offset : 0;
+}
 
 void remove_region(uint64_t start, uint64_t size) {
   Shared& s = shared();

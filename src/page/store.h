@@ -32,6 +32,8 @@ void copy_into_store(Range range, uint64_t offset, bool is_anonymous);
 // A new region at a place outside the arena; its bytes are zero. Answers the store offset, 0 on failure.
 uint64_t add_region(uint64_t start, uint64_t size, int protection);
 void remove_region(uint64_t start, uint64_t size);
+// Private memory of the program's becomes a region, with its bytes, in this process. REQUIRES: it can be read.
+uint64_t adopt(Range range, int protection);
 // Set where nothing is recorded or replayed: of regions what has been found is remembered, so how many instructions an answer takes depends on who has asked
 // before; in a recording what program code executes is counted.
 extern bool g_remembers_regions;

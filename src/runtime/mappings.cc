@@ -69,6 +69,13 @@ void apply(const MappingRecord& r) {
       if (!page::map_private(r.start, r.size, r.offset, r.protection)) cannot_repeat(r, ENOMEM);
       if (!g_executor) view::track(r.start, r.size);
       break;
+    case MappingKind::kReserve:
+      owned::on_unmap(r.start, r.size);
+      if (sys::failed(sys::raw(SYS_mmap, static_cast<long>(r.start), static_cast<long>(r.size), PROT_NONE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0))) {
+        cannot_repeat(r, ENOMEM);
+      }
+      break;
     case MappingKind::kUnmap:
       sys::raw(SYS_munmap, static_cast<long>(r.start), static_cast<long>(r.size));
       owned::on_unmap(r.start, r.size);

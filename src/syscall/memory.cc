@@ -12,6 +12,7 @@
 #include "event/event.h"
 #include "event/input.h"
 #include "event/owned_memory.h"
+#include "page/reserve.h"
 #include "page/store.h"
 #include "patch/patch.h"
 #include "runtime/mappings.h"
@@ -19,6 +20,8 @@
 #include "runtime/text.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
+#include "syscall/memory.h"
+#include "syscall/reserved.h"
 #include "syscall/transfer.h"
 #include "task/shared.h"
 #include "trap/place.h"
@@ -32,12 +35,14 @@ using runtime::record_mapping;
 
 constexpr int kReadWrite = PROT_READ | PROT_WRITE;
 
+uint64_t address(long value) { return static_cast<uint64_t>(value); }
+
+}  // namespace
+
 void empty_pages(uint64_t start, uint64_t size) {
   page::zero_pages(start, size);
   view::forget(start, size);
 }
-
-uint64_t address(long value) { return static_cast<uint64_t>(value); }
 
 // In the arena everything is readable and writable but what is remembered otherwise, so opening what is open costs nothing.
 long change_protection(uint64_t start, uint64_t size, int protection) {
@@ -52,7 +57,6 @@ long change_protection(uint64_t start, uint64_t size, int protection) {
   return 0;
 }
 
-// Whether a file can be mapped privately for writing: what the kernel would say, asked before anything changes.
 long check_file(const Call& call) {
   if (call.f % static_cast<long>(kPageSize)) return -EINVAL;
   const long flags = status_flags(call.e);
@@ -66,7 +70,6 @@ long check_file(const Call& call) {
   return got < 0 ? got : 0;
 }
 
-// Fills store memory at `start` from the file; 0 or -errno. Under the turn, or with one task.
 long read_file(uint64_t start, uint64_t size, int descriptor, uint64_t offset) {
   uint64_t at = g_tasks_active ? page::alias_of(start) : start;
   for (uint64_t done = 0; done < size;) {
@@ -79,6 +82,8 @@ long read_file(uint64_t start, uint64_t size, int descriptor, uint64_t offset) {
   }
   return 0;
 }
+
+namespace {
 
 void unmap_extent(uint64_t start, uint64_t size) {
   empty_pages(start, size);
@@ -99,13 +104,7 @@ long map_anywhere(const Call& call, uint64_t size, int protection, bool from_fil
     unmap_extent(start, page_up(size));
     return wrong;
   }
-  // PROT_NONE is how address space is reserved before mprotect opens it: it is left open, except for a
-  // thread's stack, of which the guard stays closed.
-  if (protection & PROT_EXEC) {
-    change_protection(start, page_up(size), protection);
-  } else if (protection == PROT_NONE && (call.d & MAP_STACK)) {
-    change_protection(start, page_up(size), PROT_NONE);
-  }
+  if (protection != kReadWrite) change_protection(start, page_up(size), protection);
   return static_cast<long>(start);
 }
 
@@ -136,7 +135,7 @@ long map_fixed_in_arena(const Call& call, uint64_t start, uint64_t size, int pro
   empty_pages(start, size);
   if (const long refused = change_protection(start, page_up(size), kReadWrite)) return refused;
   if (const long wrong = from_file ? read_file(start, size, static_cast<int>(call.e), address(call.f)) : 0) return wrong;
-  if (protection != kReadWrite && protection != PROT_NONE) {  // also to execute: what a JIT compiler commits of its reservation
+  if (protection != kReadWrite) {  // also to execute: what a JIT compiler commits of its reservation
     if (const long refused = change_protection(start, page_up(size), protection)) return refused;
   }
   return static_cast<long>(start);
@@ -250,10 +249,18 @@ long on_mmap(Call& call) {
     if (!sys::failed(mapped) && start >= kArena + kHeapSize) page::take_extent(start, size);
     return mapped;
   }
+  if (fixed && page::in_reserve(start)) {
+    if (call.d & MAP_FIXED_NOREPLACE) return -EEXIST;
+    const bool stays_kernels = !g_tasks_active || !is_private || (!anonymous && (!writable || (protection & PROT_EXEC)));
+    claim_in_reserve(start, size, stays_kernels);
+    if (!stays_kernels) return map_in_reserve(call, start, size, protection);
+  }
   long owned;
   if (!is_private && map_owned(call, size, protection, owned)) return owned;
   if (!is_private) return g_tasks_active ? map_plain(call, size, protection) : call_kernel(call);
   if (!fixed && anonymous && !(call.d & (MAP_GROWSDOWN | MAP_HUGETLB | MAP_32BIT))) {
+    const long reserved = protection == PROT_NONE && !(call.d & MAP_STACK) ? reserve(size) : 0;
+    if (reserved) return reserved;
     return map_anywhere(call, size, protection, false);
   }
   if (!g_tasks_active) return call_kernel(call);
@@ -270,6 +277,7 @@ long on_munmap(const Call& call) {
     unmap_extent(start, size);
     return 0;
   }
+  if (page::in_reserve(start)) return unmap_reserved(start, size), 0;
   long result = call_kernel(call);
   if (result == 0) owned::on_unmap(start, size);
   if (g_tasks_active && result == 0) {
@@ -284,6 +292,7 @@ long on_mprotect(const Call& call) {
   const int protection = static_cast<int>(call.c);
   if (page::in_arena(start)) return change_protection(start, size, protection);
   const bool is_owned = owned::overlaps(start, size);
+  if (page::in_reserve(start) && !is_owned) return protect_reserved(start, size, protection);
   // What was read-only becomes writable: from now on it is store memory.
   if (g_tasks_active && (protection & PROT_WRITE) && !is_owned) runtime::convert_late(Range{start, start + size});
   long result = is_owned ? input::value(input::What::kShared, [&] { return page::protect(start, size, protection); }) : page::protect(start, size, protection);
@@ -310,6 +319,7 @@ long on_mremap(const Call& call) {
     if (!sys::failed(moved) && g_tasks_active) report("a file mapping was resized while tasks exist: other tasks keep its old place");
     return moved;
   }
+  if (is_reserved_store(start, old_size)) return move_reserved(call, old_size, size);
   if (!page::in_arena(start)) {
     if (g_tasks_active && page::store_extent(start) == 0) {
       long moved = call_kernel(call);
@@ -345,6 +355,11 @@ long on_madvise(const Call& call) {
     const long result = input::value(input::What::kShared, [&] { return sys::raw(SYS_madvise, call.a, call.b, call.c); });
     owned::give_range(start, size);
     return result;
+  }
+  if (is_reserved_store(start, size)) {
+    if (start % kPageSize) return -EINVAL;
+    if (call.c == MADV_DONTNEED || call.c == MADV_REMOVE) empty_reserved(start, size);
+    return 0;
   }
   if (!extent || (!g_tasks_active && !page::in_arena(start))) return call_kernel(call);
   if (start % kPageSize) return -EINVAL;

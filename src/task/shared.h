@@ -111,7 +111,7 @@ struct ProtectedRange {
   int32_t unused;
 };
 
-enum class MappingKind : uint32_t { kMapFile, kMapStore, kUnmap, kProtect, kSigaction, kPatchText, kMapOwned, kAttachOwned };
+enum class MappingKind : uint32_t { kMapFile, kMapStore, kUnmap, kProtect, kSigaction, kPatchText, kMapOwned, kAttachOwned, kReserve };
 
 // One change of the address space that every process repeats before it runs program code again.
 struct MappingRecord {
@@ -305,6 +305,11 @@ struct Shared {
 
   // Timers that tell one task, by its virtual id; all are the monitor's. Guarded by: the turn, where tasks are processes.
   struct { int32_t id; int32_t target; } timers[kMaxTimers];  // target 0: free
+
+  // Reserved addresses (page/reserve.h): how much of their range is in use, and is mapped; what was given back. Guarded by: the turn
+  uint64_t reserve_used, reserve_high;
+  uint32_t reserve_free_count;
+  Range reserve_free[1024];
 
   int32_t making_signal;  // of the child that is being made, as ChildProcess has it; -1: none is. Guarded by: the turn; read by the monitor
 

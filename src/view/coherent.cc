@@ -47,6 +47,7 @@ void remember(Task& task, uint64_t page) {
   if (h.held_count >= h.compact_at) {  // what it has lost since goes, and what is there twice
     uint64_t kept = 0;
     for (uint64_t i = 0; i < h.held_count; i++) {
+      if (!page::store_extent(h.held[i])) continue;  // it has been unmapped since
       uint64_t& entry = entry_at(index_of(h.held[i]));
       if (!has_right(entry, task, false) || (entry & kSeen)) continue;
       entry |= kSeen;
@@ -307,6 +308,10 @@ bool serve(Task& task, bool stays_mapped) {
   for (uint64_t i = 0; i < h.request_count; i++) {
     const uint64_t page = h.requests[i] & ~kForWriting;
     const bool all = (h.requests[i] & kForWriting) || !reader_bit(task);
+    if (!page::store_extent(page)) {
+      wake(key_of(page), ~0u, ~0u);
+      continue;
+    }
     uint64_t& entry = entry_at(index_of(page));
     const bool had = writes_it(entry, task) || (all && (entry & reader_bit(task)));
     if (writes_it(entry, task)) {
@@ -346,6 +351,7 @@ void hand_out(Task& task, bool stays_mapped) {
   uint64_t start = 0, limit = 0;
   for (uint64_t i = 0; i < h.held_count; i++) {
     const uint64_t page = h.held[i];
+    if (!page::store_extent(page)) continue;
     uint64_t& entry = entry_at(index_of(page));
     if (!has_right(entry, task, false)) continue;
     entry &= ~(writes_it(entry, task) ? kWriterMask : reader_bit(task));

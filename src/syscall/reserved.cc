@@ -1,0 +1,192 @@
+// Invariants
+// 1. All of a range that was reserved is mapped, in every process: by a region of the store, by a
+//    mapping of the kernel's, or closed (PROT_NONE).
+// 2. With tasks, what is writable and private in it is store memory.
+#include "syscall/reserved.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+
+#include "base/bytes.h"
+#include "event/owned_memory.h"
+#include "page/reserve.h"
+#include "page/store.h"
+#include "runtime/mappings.h"
+#include "runtime/state.h"
+#include "sys/maps.h"
+#include "sys/syscall_x86_64.h"
+#include "syscall/memory.h"
+#include "task/shared.h"
+#include "view/view.h"
+
+namespace weir::syscalls {
+
+namespace {
+
+using runtime::record_mapping;
+
+constexpr int kReadWrite = PROT_READ | PROT_WRITE;
+
+// Closed, and of the kernel's own.
+void close(uint64_t start, uint64_t size) {
+  owned::on_unmap(start, size);
+  sys::raw(SYS_mmap, static_cast<long>(start), static_cast<long>(size), PROT_NONE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  record_mapping({MappingKind::kReserve, PROT_NONE, 0, -1, start, size, 0, 0, 0});
+}
+
+void close_all(uint64_t start, uint64_t size) {
+  page::each_part(start, size, [](uint64_t at, uint64_t length, bool is_store) {
+    if (!is_store) return close(at, length);
+    empty_pages(at, length);
+    change_protection(at, length, PROT_NONE);
+  });
+}
+
+// What no protection is remembered of any more: it is the store's no longer.
+void forget_store(uint64_t start, uint64_t size) {
+  page::each_part(start, page_up(size), [](uint64_t at, uint64_t length, bool is_store) {
+    if (is_store) empty_pages(at, length);
+  });
+  page::remove_region(start, size);
+  (void)page::remember_protection(start, size, kReadWrite);
+}
+
+// Store memory in place of what the kernel has there, with its bytes, and closed as yet.
+bool make_store(Range range) {
+  page::protect(range.start, range.size(), PROT_READ);
+  const uint64_t offset = page::adopt(range, kReadWrite);
+  if (!offset) return false;
+  view::track(range.start, range.size());
+  record_mapping(
+      {MappingKind::kMapStore, kReadWrite, 0, -1, range.start, range.size(), offset, 0, 0});
+  return change_protection(range.start, range.size(), PROT_NONE) == 0;
+}
+
+// Makes all private memory of the kernel's in the range store memory, and with it what lies around.
+bool open(uint64_t start, uint64_t size) {
+  constexpr uint64_t kMask = ~(page::kReserveChunk - 1);
+  const Range wanted{start, start + size};
+  for (;;) {
+    bool is_whole = true;
+    page::each_part(start, size, [&](uint64_t, uint64_t, bool is_store) { is_whole &= is_store; });
+    if (is_whole) return true;
+    char* cursor;
+    if (sys::read_maps(&cursor) < 0) return false;
+    Range found{};
+    for (sys::MapLine line; found.empty() && (cursor = sys::next_map_line(cursor, &line));) {
+      if (!line.range.overlaps(wanted) || line.shared || line.name[0]) continue;
+      const uint64_t first = start & kMask, last = (wanted.limit + page::kReserveChunk - 1) & kMask;
+      found = {first > line.range.start ? first : line.range.start,
+               last < line.range.limit ? last : line.range.limit};
+    }
+    if (found.empty()) return true;
+    if (!make_store(found)) return false;
+  }
+}
+
+bool has_store(uint64_t start, uint64_t size) {
+  return page::next_store(start, start + size) != start + size;
+}
+
+uint8_t* bytes_of(uint64_t address) {
+  return reinterpret_cast<uint8_t*>(g_tasks_active ? page::alias_of(address) : address);
+}
+
+}  // namespace
+
+long reserve(uint64_t size) {
+  Shared& s = shared();
+  const uint64_t start = page::take_reserved(size);
+  if (!start) return 0;
+  const uint64_t limit = start + page_up(size), high = page::kReserve + s.reserve_high;
+  if (limit <= high) return static_cast<long>(start);  // it was given back, and is closed
+  const uint64_t from = start > high ? start : high;
+  const long at =
+      sys::raw(SYS_mmap, static_cast<long>(from), static_cast<long>(limit - from), PROT_NONE,
+               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+  if (at != static_cast<long>(from)) {  // somebody else's is there already
+    page::give_reserved(start, size);
+    return 0;
+  }
+  s.reserve_high = limit - page::kReserve;
+  record_mapping({MappingKind::kReserve, PROT_NONE, 0, -1, from, limit - from, 0, 0, 0});
+  return static_cast<long>(start);
+}
+
+void claim_in_reserve(uint64_t start, uint64_t size, bool stays_kernels) {
+  page::claim_reserved(start, size);
+  if (stays_kernels) forget_store(start, size);
+}
+
+long map_in_reserve(const Call& call, uint64_t start, uint64_t size, int protection) {
+  const bool from_file = !(call.d & MAP_ANONYMOUS);
+  if (start % kPageSize) return -EINVAL;
+  if (const long refused = from_file ? check_file(call) : 0) return refused;
+  const uint64_t whole = page_up(size);
+  close_all(start, whole);
+  if (!from_file && protection == PROT_NONE) return static_cast<long>(start);
+  if (!open(start, whole)) return -ENOMEM;
+  if (const long refused = change_protection(start, whole, kReadWrite)) return refused;
+  const long wrong =
+      from_file ? read_file(start, size, static_cast<int>(call.e), static_cast<uint64_t>(call.f))
+                : 0;
+  if (wrong) return wrong;
+  if (protection != kReadWrite) change_protection(start, whole, protection);
+  return static_cast<long>(start);
+}
+
+void unmap_reserved(uint64_t start, uint64_t size) {
+  close_all(start, size);
+  page::give_reserved(start, size);
+}
+
+long protect_reserved(uint64_t start, uint64_t size, int protection) {
+  if (g_tasks_active && (protection & PROT_WRITE) && !open(start, size)) return -ENOMEM;
+  long result = 0;
+  page::each_part(start, size, [&](uint64_t at, uint64_t length, bool is_store) {
+    if (result != 0) return;
+    result = is_store ? change_protection(at, length, protection)
+                      : page::protect(at, length, protection);
+    if (result != 0 || is_store) return;
+    record_mapping({MappingKind::kProtect, protection, 0, -1, at, length, 0, 0, 0});
+    if (!g_tasks_active || !(protection & PROT_EXEC)) return;
+    shared().text_pending = 1;
+    runtime::patch_pending_text();
+  });
+  return result;
+}
+
+bool is_reserved_store(uint64_t start, uint64_t size) {
+  return page::in_reserve(start) && has_store(start, size);
+}
+
+void empty_reserved(uint64_t start, uint64_t size) {
+  page::each_part(start, size, [](uint64_t at, uint64_t length, bool is_store) {
+    if (is_store) empty_pages(at, length);
+    else sys::raw(SYS_madvise, static_cast<long>(at), static_cast<long>(length), MADV_DONTNEED);
+  });
+}
+
+long move_reserved(const Call& call, uint64_t old_size, uint64_t size) {
+  const auto start = static_cast<uint64_t>(call.a);
+  if (size == 0 || (call.d & ~long{MREMAP_MAYMOVE}) != 0) return -EINVAL;
+  if (size <= old_size) {
+    if (size < old_size) unmap_reserved(start + size, old_size - size);
+    return call.a;
+  }
+  if (!(call.d & MREMAP_MAYMOVE) || !open(start, old_size)) return -ENOMEM;
+  const uint64_t target = page::allocate_extent(size);
+  if (!target) return -ENOMEM;
+  if (change_protection(target, size, kReadWrite) != 0) {
+    page::free_extent(target, size);
+    return -ENOMEM;
+  }
+  page::each_part(start, old_size, [&](uint64_t at, uint64_t length, bool is_store) {
+    if (is_store) copy_bytes(bytes_of(target + (at - start)), bytes_of(at), length);
+  });
+  unmap_reserved(start, old_size);
+  return static_cast<long>(target);
+}
+
+}  // namespace weir::syscalls
