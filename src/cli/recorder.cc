@@ -41,29 +41,13 @@ constexpr unsigned kMostLeased = 16;             // each has a descriptor
 // The bytes of `from` at `to`, which is empty, holes left out; their sum. False with errno. A file that is made shorter meanwhile has zeros behind what there is.
 bool copy_content(const File& from, const File& to, uint64_t size, uint64_t& sum) {
   if (ftruncate(to.descriptor(), static_cast<off_t>(size)) != 0) return false;
-  recording::Sum summed;
-  uint64_t at = 0;  // up to here
-  const auto piece = std::make_unique<char[]>(recording::kPiece);
-  while (at < size) {
-    const off_t start = lseek(from.descriptor(), static_cast<off_t>(at), SEEK_DATA);
-    if (start < 0 && errno == ENXIO) break;
-    const off_t hole = start < 0 ? -1 : lseek(from.descriptor(), start, SEEK_HOLE);
-    const uint64_t begin = hole < 0 ? at : std::min(static_cast<uint64_t>(start), size);
-    const uint64_t end = hole < 0 ? size : std::min(static_cast<uint64_t>(hole), size);
-    summed.add_zeros(begin - at);
-    at = begin;
-    while (at < end) {
-      const size_t got = from.read(at, piece.get(), std::min<uint64_t>(recording::kPiece, end - at));
-      if (got == 0) break;
-      if (pwrite(to.descriptor(), piece.get(), got, static_cast<off_t>(at)) != static_cast<ssize_t>(got)) return false;
-      summed.add({piece.get(), got});
-      at += got;
-    }
-    if (at < end) break;
-  }
-  summed.add_zeros(size - at);
+  recording::PieceSum summed;
+  const bool whole = recording::each_piece(from, size, [&](uint64_t at, std::string_view piece) {
+    summed.add(at, piece);
+    return pwrite(to.descriptor(), piece.data(), piece.size(), static_cast<off_t>(at)) == static_cast<ssize_t>(piece.size());
+  });
   sum = summed.value();
-  return true;
+  return whole;
 }
 
 // Shared with the file where the file system can. False with errno.

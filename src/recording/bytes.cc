@@ -25,15 +25,6 @@ Sum::~Sum() = default;
 
 void Sum::add(std::string_view bytes) { XXH64_update(&state_->xxh, bytes.data(), bytes.size()); }
 
-void Sum::add_zeros(uint64_t size) {
-  static const char kZeros[4096] = {};
-  for (uint64_t rest = size; rest != 0;) {
-    const size_t piece = std::min<uint64_t>(rest, sizeof kZeros);
-    add({kZeros, piece});
-    rest -= piece;
-  }
-}
-
 uint64_t Sum::value() const { return XXH64_digest(&state_->xxh); }
 
 File File::reading(const std::string& path) { return File(open(path.c_str(), O_RDONLY | O_CLOEXEC)); }
@@ -121,15 +112,32 @@ std::string rest_of(int descriptor) {
 
 int64_t modified(const struct stat& status) { return status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec; }
 
-uint64_t sum_of_file(const File& file) {
-  Sum sum;
+bool each_piece(const File& file, uint64_t size, const std::function<bool(uint64_t, std::string_view)>& visit) {
   const auto piece = std::make_unique<char[]>(kPiece);
-  for (uint64_t offset = 0;;) {
-    const size_t got = file.read(offset, piece.get(), kPiece);
-    sum.add({piece.get(), got});
-    offset += got;
-    if (got < kPiece) return sum.value();
+  for (uint64_t at = 0; at < size;) {
+    const off_t data = lseek(file.descriptor(), static_cast<off_t>(at), SEEK_DATA);
+    if (data < 0 && errno == ENXIO) break;  // a hole to the end; other errors: no file system that tells holes
+    if (data > 0) at = std::max(at, static_cast<uint64_t>(data) / kPiece * kPiece);
+    if (at >= size) break;
+    const size_t got = file.read(at, piece.get(), std::min<uint64_t>(kPiece, size - at));
+    if (got == 0) break;
+    const bool zeros = piece[0] == 0 && memcmp(piece.get(), piece.get() + 1, got - 1) == 0;
+    if (!zeros && !visit(at, {piece.get(), got})) return false;
+    at += got;
   }
+  return true;
+}
+
+void PieceSum::add(uint64_t offset, std::string_view piece) {
+  if (offset != limit_) sum_.add({reinterpret_cast<const char*>(&offset), sizeof offset});
+  sum_.add(piece);
+  limit_ = offset + piece.size();
+}
+
+uint64_t sum_of_file(const File& file) {
+  PieceSum sum;
+  each_piece(file, UINT64_MAX, [&](uint64_t offset, std::string_view piece) { return sum.add(offset, piece), true; });
+  return sum.value();
 }
 
 std::string escaped(std::string_view bytes) {

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -24,7 +25,6 @@ class Sum {
   Sum();
   ~Sum();
   void add(std::string_view bytes);
-  void add_zeros(uint64_t size);
   uint64_t value() const;
 
  private:
@@ -68,7 +68,21 @@ bool replace_file(const std::string& path, std::string_view content);
 // To the end of what a pipe gives.
 std::string rest_of(int descriptor);
 int64_t modified(const struct stat& status);  // nanoseconds
-// XXH64 over what the descriptor holds from its start.
+
+// The pieces of a file up to `size`, kPiece bytes each but for the last one, that are not zeros throughout: visit(offset, bytes).
+// Holes are not read: a file of terabytes with little in it takes no time. False where a visit answered so.
+bool each_piece(const File& file, uint64_t size, const std::function<bool(uint64_t, std::string_view)>& visit);
+// XXH64 over these pieces, and over the offset of each that does not follow the one before: the same whether zeros are holes or not.
+class PieceSum {
+ public:
+  void add(uint64_t offset, std::string_view piece);
+  uint64_t value() const { return sum_.value(); }
+
+ private:
+  Sum sum_;
+  uint64_t limit_ = 0;
+};
+// PieceSum of what the descriptor holds from its start.
 uint64_t sum_of_file(const File& file);
 
 // Names of files and variables are bytes, JSON is UTF-8: '%', control characters and what is not ASCII become %XX.

@@ -1,8 +1,10 @@
 // Files that the program maps: the recording has a copy of each, so that a replay maps what was there, whatever has become of it.
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/bytes.h"
 #include "page/store.h"
@@ -53,6 +55,22 @@ void put_file(Task& task, long descriptor, bool is_shared) {
 
 namespace {
 
+// Holes stay holes.
+void copy_extents(long to, long from, int64_t size) {
+  sys::raw(SYS_ftruncate, to, size);
+  for (int64_t at = 0; at < size;) {
+    const long data = sys::raw(SYS_lseek, from, at, SEEK_DATA);
+    if (data == -ENXIO) return;
+    const long hole = sys::failed(data) ? size : sys::raw(SYS_lseek, from, data, SEEK_HOLE);
+    if (!sys::failed(data)) at = data;
+    const int64_t limit = sys::failed(hole) || hole > size ? size : hole;
+    sys::raw(SYS_lseek, to, at, SEEK_SET);
+    while (at < limit) {  // `at` moves on
+      if (sys::raw(SYS_sendfile, to, from, reinterpret_cast<long>(&at), limit - at) <= 0) return;
+    }
+  }
+}
+
 // The file's content in memory of this run, with a descriptor that stays: what is written there is seen by all that map it, and the
 // recording stays as it is.
 long shared_copy(uint32_t number, long file) {
@@ -66,11 +84,7 @@ long shared_copy(uint32_t number, long file) {
     report("a file that the program maps cannot be copied for the replay (error %d)", int64_t{-copy});
     die(125);
   }
-  for (int64_t left = status.st_size; left > 0;) {
-    const long moved = sys::raw(SYS_sendfile, copy, file, 0, left);
-    if (moved <= 0) break;
-    left -= moved;
-  }
+  copy_extents(copy, file, status.st_size);
   s.mapped_files[s.mapped_file_count++] = {0, 0, 0, 0, number, true, static_cast<int>(copy)};
   return copy;
 }

@@ -149,6 +149,19 @@ long open_kept(long number, long a, long b, long c = 0) {
   return page::open_hidden(number, a, b, c);
 }
 
+// Where the kernel puts a file's mapping depends on the file system too: a replay's copy of it lies where the file lay.
+long map_where_recorded(long where, uint64_t size, int protection, long flags, int descriptor, long offset) {
+  const auto map = [&] { return sys::raw(SYS_mmap, where, static_cast<long>(size), protection, flags, descriptor, offset); };
+  if (!input::is_on() || (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE))) return map();
+  if (input::recording()) return input::kept(input::What::kShared, map());
+  where = input::kept(input::What::kShared, 0);
+  flags |= MAP_FIXED_NOREPLACE;
+  const long start = sys::failed(where) ? where : map();
+  if (start == where) return start;
+  report("the replay cannot map a file where the recording had it, at %x (error %d)", address(where), int64_t{-start});
+  die(125);
+}
+
 // What stays a mapping of the kernel's: shared memory, and read-only files.
 long map_plain(const Call& call, uint64_t size, int protection) {
   const bool from_file = !(call.d & MAP_ANONYMOUS);
@@ -170,7 +183,7 @@ long map_plain(const Call& call, uint64_t size, int protection) {
   }
   if (kept == -EMFILE || kept == -ENFILE) return -ENOMEM;
   if (sys::failed(kept)) return kept;
-  long start = sys::raw(SYS_mmap, call.a, static_cast<long>(size), protection, flags, descriptor, offset);
+  const long start = map_where_recorded(call.a, size, protection, flags, descriptor, offset);
   if (from_file) input::close_file(descriptor, (call.d & MAP_TYPE) != MAP_PRIVATE);
   if (sys::failed(start)) {
     page::close_hidden(static_cast<int>(kept));

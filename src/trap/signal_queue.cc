@@ -6,7 +6,10 @@
 #include <sys/resource.h>
 
 #include "base/bytes.h"
+#include "sys/futex.h"
+#include "sys/signal.h"
 #include "sys/syscall_x86_64.h"
+#include "trap/signals.h"
 
 namespace weir::trap {
 
@@ -105,6 +108,19 @@ void forget_signals() {
   s.program_signals = SignalList{};
   s.program_pending = 0;
   s.free_signal_node = s.signal_nodes_made = s.signals_queued = 0;
+}
+
+void take_queued(Task& task, uint64_t blocked) {
+  uint64_t queued = 0;
+  for (uint32_t i = 0; i < task.pending; i++) queued |= sys::signal_bit(task.pending_signals[i].signal);
+  queued &= ~blocked & ~(sys::signal_bit(sys::kFirstRealTime) - 1);
+  alignas(8) uint8_t info[128];
+  const sys::Timespec none{0, 0};
+  while (queued) {
+    const long signal = sys::raw(SYS_rt_sigtimedwait, reinterpret_cast<long>(&queued), reinterpret_cast<long>(info), reinterpret_cast<long>(&none), 8);
+    if (signal <= 0) break;
+    note_pending(task, static_cast<int>(signal), reinterpret_cast<siginfo_t*>(info));
+  }
 }
 
 }  // namespace weir::trap

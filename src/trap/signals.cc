@@ -71,6 +71,11 @@ long kernel_sigaction(int signal, const KernelSigaction* action, KernelSigaction
 
 bool is_ours(int signal) { return sys::never_blocked() & signal_bit(signal); }
 
+// Made by an instruction of the task's own, and not by a call of somebody's: it comes at that instruction or never.
+bool is_of_instruction(int signal, const siginfo_t& info) {
+  return info.si_code > 0 && info.si_errno != kRaisedAgain && (is_ours(signal) || signal == SIGFPE || signal == SIGILL);
+}
+
 bool handled(int signal) {
   uint64_t handler = reinterpret_cast<uint64_t>(shared().actions[signal].handler);
   return handler != kDefault && handler != kIgnore;
@@ -141,7 +146,7 @@ void redirect(Task& task, ucontext_t& context) {
     auto& gregs = new_context->uc_mcontext.gregs;
     gregs[REG_EFL] = static_cast<greg_t>(shown_flags(static_cast<uint64_t>(gregs[REG_RIP]), static_cast<uint64_t>(gregs[REG_EFL])));
   }
-  if (info->si_code <= 0 || !is_ours(signal)) {  // else what the last fault left there, of which the program knows nothing
+  if (!is_of_instruction(signal, *info)) {  // else what the last fault left there, of which the program knows nothing
     auto& gregs = new_context->uc_mcontext.gregs;
     gregs[REG_ERR] = gregs[REG_TRAPNO] = gregs[REG_CR2] = 0;
   }
@@ -165,7 +170,7 @@ bool in_guarded_copy(const ucontext_t& context) {
 
 // A fault or trap that is the program's own: its handler, or the kernel's default with the fault repeated.
 void program_fault(Task& task, int signal, siginfo_t* info, ucontext_t* context) {
-  const bool is_fault = info->si_code > 0;  // and not a signal that the program sends itself, in the runtime's system call
+  const bool is_fault = info->si_code > 0;  // else sent by the program itself, in the runtime's system call
   if (is_fault && g_tasks_active && in_runtime(task, *context)) {
     auto& gregs = context->uc_mcontext.gregs;
     report("fault in the runtime: signal %d at %x, address %x, stack %x, task %u (please report this)", int64_t{signal},
@@ -222,7 +227,7 @@ void on_signal(int signal, siginfo_t* info, void* context_pointer) {
     return;
   }
   if (signal == SIGTRAP && on_trap(task, info, *context)) return;
-  if (runtime::g_executor && (is_ours(signal) || task.wanted_back) && !in_runtime(task, *context) &&
+  if (runtime::g_executor && (is_ours(signal) || is_of_instruction(signal, *info) || task.wanted_back) && !in_runtime(task, *context) &&
       (signal != sys::g_probe_signal || task.wanted_back)) {
     interrupt_for_own(task, *context);
     return;
@@ -244,8 +249,7 @@ void on_signal(int signal, siginfo_t* info, void* context_pointer) {
     sys::raw(SYS_rt_tgsigqueueinfo, sys::raw(SYS_getpid), sys::raw(SYS_gettid), signal, reinterpret_cast<long>(info));
     return;
   }
-  const bool synchronous = is_ours(signal) && info->si_code > 0;
-  if (synchronous) {
+  if (is_of_instruction(signal, *info) && (is_ours(signal) || !in_runtime(task, *context))) {
     program_fault(task, signal, info, context);
     return;
   }
@@ -295,19 +299,6 @@ void note_pending(Task& task, int signal, const siginfo_t* info) {
   __atomic_store_n(&task.pending, task.pending + 1, __ATOMIC_SEQ_CST);
   // Where it is about to sleep until others wake it, or the kernel goes on with that sleep after the handler (SA_RESTART).
   __atomic_store_n(&task.wake_word, 1u, __ATOMIC_SEQ_CST);
-}
-
-void take_queued(Task& task, uint64_t blocked) {
-  uint64_t queued = 0;
-  for (uint32_t i = 0; i < task.pending; i++) queued |= sys::signal_bit(task.pending_signals[i].signal);
-  queued &= ~blocked & ~(sys::signal_bit(sys::kFirstRealTime) - 1);
-  alignas(8) uint8_t info[128];
-  const sys::Timespec none{0, 0};
-  while (queued) {
-    const long signal = sys::raw(SYS_rt_sigtimedwait, reinterpret_cast<long>(&queued), reinterpret_cast<long>(info), reinterpret_cast<long>(&none), 8);
-    if (signal <= 0) break;
-    note_pending(task, static_cast<int>(signal), reinterpret_cast<siginfo_t*>(info));
-  }
 }
 
 void set_signal_stack(uint32_t process) {
