@@ -350,8 +350,8 @@ bool Descent::follow_table(const Note& note) {
   };
   // Some cases lie in a part of the function that is elsewhere, with what is seldom executed.
   for (uint64_t i = 0, elsewhere = 0; note.kind == Note::kAddress && i < kMostEntries; i++) {
-    if (!object.is_readable(note.address + 4 * i, 4)) break;
-    const auto entry = load_at<int32_t>(reinterpret_cast<const uint8_t*>(note.address + 4 * i));
+    int32_t entry;
+    if (!object.read(note.address + 4 * i, &entry, sizeof entry)) break;
     const uint64_t target = note.address + static_cast<uint64_t>(int64_t{entry});
     if (range.contains(target)) {
       follow_case(target, false);

@@ -348,19 +348,16 @@ void Sweep::note_instruction(const Shape& shape, uint32_t offset, const Chunk& c
   }
 }
 
-// Nothing says how long a table is, so it is read beyond the variable that it lies in too.
-__attribute__((no_sanitize("address"))) void Sweep::note_table(uint64_t table) {
+void Sweep::note_table(uint64_t table) {
   if (object_ == nullptr) return;
-  for (uint64_t at = table; object_->is_readable(at, 4); at += 4) {
-    int32_t entry;
-    __builtin_memcpy(&entry, reinterpret_cast<const void*>(at), sizeof entry);
+  int32_t entry;
+  for (uint64_t at = table; object_->read(at, &entry, sizeof entry); at += sizeof entry) {
     uint64_t target = table + static_cast<uint64_t>(int64_t{entry});
     if (!known_code_.contains(target)) break;
     add_target(target);
   }
-  for (uint64_t at = table; object_->is_readable(at, 8); at += 8) {
-    uint64_t target;
-    __builtin_memcpy(&target, reinterpret_cast<const void*>(at), sizeof target);
+  uint64_t target;
+  for (uint64_t at = table; object_->read(at, &target, sizeof target); at += sizeof target) {
     if (!known_code_.contains(target)) break;
     add_target(target);
   }

@@ -56,7 +56,20 @@ void sort_by_start(Range* ranges, size_t count) {
   }
 }
 
+FetchMemory g_fetch;
+
 }  // namespace
+
+void set_fetch_memory(FetchMemory fetch) { g_fetch = fetch; }
+
+// Of a table nobody says how long it is, so it is read beyond the variable that it lies in too.
+__attribute__((no_sanitize("address"))) bool ElfObject::read(uint64_t address, void* to, uint64_t size) const {
+  if (!is_readable(address, size)) return false;
+  const auto* from = reinterpret_cast<const void*>(address);
+  if (g_fetch) return g_fetch(to, from, size) == 0;
+  __builtin_memcpy(to, from, size);
+  return true;
+}
 
 bool ElfObject::is_readable(uint64_t address, uint64_t size) const {
   if (holds(last_segment_, address, size)) return true;
@@ -123,9 +136,7 @@ uint32_t ElfObject::build_id(uint8_t* out, uint32_t room) const {
       const uint64_t body = at + 12 + ((uint64_t{note.name_size} + 3) & ~uint64_t{3});
       if (note.type == NT_GNU_BUILD_ID && note.name_size == 4 && note.name == 0x554e47) {  // "GNU"
         const uint32_t size = note.size < room ? note.size : room;
-        if (!is_readable(body, size)) return 0;
-        __builtin_memcpy(out, reinterpret_cast<const void*>(body), size);
-        return size;
+        return read(body, out, size) ? size : 0;
       }
       at = body + ((uint64_t{note.size} + 3) & ~uint64_t{3});
     }

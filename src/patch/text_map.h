@@ -18,6 +18,11 @@ struct Chunk {
   bool framed = false;  // by the unwind table: what compilers write, and assembly that is written with care
 };
 
+// How an object's memory is read where it may be gone meanwhile: another thread may unmap a library while it is looked at.
+// 0, or what went wrong. Null, as in unit tests: by plain loads.
+using FetchMemory = long (*)(void* to, const void* from, uint64_t size);
+void set_fetch_memory(FetchMemory fetch);
+
 // One mapped object: the program, a library, ld.so. Reads only what its program headers say is mapped and readable.
 class ElfObject {
  public:
@@ -25,6 +30,8 @@ class ElfObject {
   [[nodiscard]] bool open(Range object);
 
   bool is_readable(uint64_t address, uint64_t size) const;
+  // False where it is not readable, or not there.
+  bool read(uint64_t address, void* to, uint64_t size) const;
   uint64_t bias() const { return bias_; }
   // Copies the build id that the linker noted, cut at `room`. Its size, 0: there is none.
   uint32_t build_id(uint8_t* out, uint32_t room) const;
@@ -60,9 +67,7 @@ class ElfObject {
 
   template <typename T>
   bool load(uint64_t address, T& value) const {
-    if (!is_readable(address, sizeof(T))) return false;
-    __builtin_memcpy(&value, reinterpret_cast<const void*>(address), sizeof(T));
-    return true;
+    return read(address, &value, sizeof(T));
   }
   // Stores up to `capacity` of the function's landing pads, but the first `skipped`. Returns how many it stored.
   size_t landing_pads(uint64_t function, uint64_t* out, size_t capacity, size_t skipped) const;

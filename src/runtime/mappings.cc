@@ -102,7 +102,7 @@ uint64_t lag_of(uint32_t process) {
 // Where a slot lags behind by more than `too_far`: until none does by more than `far`.
 void catch_up(uint64_t too_far, uint64_t far) {
   Shared& s = shared();
-  constexpr uint64_t kPatience = 2'000'000'000, kPokeEvery = 20'000'000;
+  constexpr uint64_t kPatience = 10'000'000'000, kPokeEvery = 20'000'000;
   bool needed = false;
   for (uint32_t p = 0; p < s.high_process && !needed; p++) needed = lag_of(p) > too_far;
   if (!needed) return;
@@ -168,9 +168,10 @@ Range private_mapping(uint64_t address, Range within, int& protection, bool& is_
 
 void let_all_catch_up() { catch_up(0, 0); }
 
-void record_mapping(MappingRecord record) {
+namespace {
+
+void publish(MappingRecord record) {
   Shared& s = shared();
-  if (!g_tasks_active || !g_processes) return;
   note_change_of_text(record, true);
   catch_up(kMappingRecords / 2, kMappingRecords / 4);  // long before the ring comes round to a record that a slot still needs
   SpinGuard guard(s.process_lock);
@@ -189,6 +190,20 @@ void record_mapping(MappingRecord record) {
   }
   s.mappings[s.mapping_sequence % kMappingRecords] = record;
   __atomic_store_n(&s.mapping_sequence, s.mapping_sequence + 1, __ATOMIC_RELEASE);
+}
+
+// Checked tasks see each other's memory without an event in between: what one has mapped or unmapped another may use next, at an
+// address where something else lay.
+bool is_seen_at_once(MappingKind kind) {
+  return g_guarded && (kind == MappingKind::kMapFile || kind == MappingKind::kMapStore || kind == MappingKind::kUnmap);
+}
+
+}  // namespace
+
+void record_mapping(const MappingRecord& record) {
+  if (!g_tasks_active || !g_processes) return;
+  publish(record);
+  if (is_seen_at_once(record.kind)) let_all_catch_up();
 }
 
 void apply_mappings(Task&) {

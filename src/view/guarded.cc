@@ -343,9 +343,10 @@ void end_step(Task& task) {
   g_stepping = false;
   const Spending spending;  // one more trap
   for (uint32_t i = 0; i < g_step_count; i++) {
-    Page& page = page_of(g_steps[i]);
-    const SpinGuard guard(page.lock);
-    if (page.holders & bit_of(watcher_of(task))) continue;
+    Page* page = find_page(g_steps[i]);
+    if (!page) continue;
+    const SpinGuard guard(page->lock);
+    if (page->holders & bit_of(watcher_of(task))) continue;
     drop(g_steps[i], kPageSize);
   }
 }

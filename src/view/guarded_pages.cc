@@ -197,9 +197,8 @@ namespace {
 void drop_lent(const Task& task, Watcher& watcher) {
   for (uint32_t i = 0; i < watcher.lent_count; i++) {
     const uint64_t at = watcher.lent[i];
-    if (!page::store_extent(at)) continue;
-    const Page& page = page_of(at);
-    if (has_for_good(page, task, watcher)) continue;
+    const Page* page = find_page(at);
+    if (!page || has_for_good(*page, task, watcher)) continue;
     drop_page(at, watcher);
   }
   watcher.lent_count = 0;
@@ -215,9 +214,8 @@ void drop_lost(const Task& task, Watcher& watcher) {
   watcher.in_program = 1;
   for (uint32_t i = 0; i < losses.count; i++) {
     const uint64_t at = losses.pages[i];
-    if (!page::store_extent(at)) continue;
-    const Page& page = page_of(at);
-    if (page.mode == Mode::kPrivate && is_owner(page, task)) continue;  // it has come back
+    const Page* page = find_page(at);
+    if (!page || (page->mode == Mode::kPrivate && is_owner(*page, task))) continue;  // it has come back
     drop_page(at, watcher);
   }
   losses.count = 0;
@@ -267,9 +265,10 @@ void close_open() {
       s.open_count = 0;
     }
     for (uint32_t i = 0; i < count; i++) {
-      Page& page = page_of(s.closed[i]);
-      const SpinGuard guard(page.lock);
-      close(s.closed[i], page);
+      Page* page = find_page(s.closed[i]);
+      if (!page) continue;
+      const SpinGuard guard(page->lock);
+      close(s.closed[i], *page);
     }
     __atomic_store_n(&s.closings, s.generation, __ATOMIC_RELEASE);
   }
@@ -321,7 +320,7 @@ void leave(Task& task) {
   page::demand::take_home();
   Losses& losses = losses_of(task.id);
   for (uint64_t i = 0; i < losses.held_count; i++) {
-    if (page::store_extent(losses.held[i])) give_up(page_of(losses.held[i]), watcher);
+    if (Page* page = find_page(losses.held[i])) give_up(*page, watcher);
   }
   losses.held_count = 0;
 }

@@ -248,6 +248,11 @@ inline Page& page_at(uint64_t page, uint64_t alias) {
   return page_at_alias(alias);
 }
 inline Page& page_of(uint64_t page) { return page_at(page, page::windows::contains(page) ? 0 : page::alias_of(page)); }
+// The same for a page that was noted earlier. Null: it is the store's no more, since a library was closed, say.
+inline Page* find_page(uint64_t page) {
+  const uint64_t alias = page::windows::contains(page) ? 0 : page::alias_of(page);
+  return alias == page ? nullptr : &page_at(page, alias);
+}
 inline uint64_t bit_of(const Watcher& watcher) { return uint64_t{1} << watcher.slot; }
 bool is_owner(const Page& page, const Task& task);
 void own(Page& page, const Task& task, Mode mode);
