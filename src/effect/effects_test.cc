@@ -99,9 +99,15 @@ TEST(EffectsTest, WhatAKernelWithoutTheCallReturns) {
     EXPECT_EQ(replay_of({number, {}}), Replay::kRefuse) << number;
   }
   EXPECT_EQ(error_without({SYS_iopl, {3}}), -EPERM);
+  EXPECT_EQ(error_without({SYS_ptrace, {}}), -EPERM);
+  EXPECT_EQ(error_without({SYS_ioctl, {0, 0xae01}}), -ENOTTY);
+  EXPECT_EQ(error_without({SYS_ioctl, {0, 0x5401}}), 0);  // TCGETS
+  EXPECT_EQ(error_without({SYS_prctl, {12345}}), -EINVAL);
+  EXPECT_EQ(error_without({SYS_getsockopt, {0, 6, 35}}), -ENOPROTOOPT);
+  EXPECT_EQ(error_without({SYS_socket, {AF_XDP}}), -EAFNOSUPPORT);
   EXPECT_EQ(error_without({SYS_process_madvise, {0, 0, 0, MADV_DONTNEED}}), -EINVAL);
   EXPECT_EQ(error_without({SYS_process_madvise, {0, 0, 0, MADV_COLD}}), 0);
-  for (const long number : {SYS_read, SYS_shmat, SYS_ptrace, SYS_ioctl, -1}) EXPECT_EQ(error_without({number, {}}), 0) << number;
+  for (const long number : {SYS_read, SYS_shmat, SYS_vmsplice, -1}) EXPECT_EQ(error_without({number, {}}), 0) << number;
 }
 
 TEST(EffectsTest, UpperHalfOfAnIntDoesNotCount) {

@@ -90,7 +90,9 @@ Replay replay_of(const Request& request) {
   }
 }
 
+// What a kernel answers that is built without it, is older, or whose administrator forbids it.
 long error_without(const Request& request) {
+  if (replay_of(request) != Replay::kRefuse) return 0;
   switch (request.number) {
     case SYS_io_setup: case SYS_io_destroy: case SYS_io_getevents: case SYS_io_submit: case SYS_io_cancel: case SYS_io_pgetevents:
     case SYS_io_uring_setup: case SYS_io_uring_enter: case SYS_io_uring_register:
@@ -98,8 +100,13 @@ long error_without(const Request& request) {
     case 335: case 336: case 453:  // uretprobe, uprobe, map_shadow_stack
     case SYS_uselib:
       return -ENOSYS;
-    case SYS_iopl: case SYS_ioperm: return -EPERM;
-    case SYS_process_madvise: return replay_of(request) == Replay::kRefuse ? -EINVAL : 0;  // advice of later kernels
+    case SYS_iopl: case SYS_ioperm: case SYS_ptrace: case SYS_process_vm_writev: return -EPERM;
+    case SYS_ioctl: return -ENOTTY;  // of devices and file systems that a kernel may lack
+    case SYS_process_madvise: case SYS_fcntl: case SYS_prctl: case SYS_arch_prctl: return -EINVAL;  // of later kernels
+    case SYS_futex: return -ENOSYS;
+    case SYS_keyctl: return -EOPNOTSUPP;
+    case SYS_setsockopt: case SYS_getsockopt: return -ENOPROTOOPT;
+    case SYS_socket: return -EAFNOSUPPORT;
     default: return row_of(request.number) || request.number < 0 ? 0 : -ENOSYS;
   }
 }
