@@ -95,5 +95,17 @@ done
 printf '%s\n' continue bt | replay 0 --gdb two
 says 'SIGSEGV'
 
+# --- so does a program that ends itself: at the signal, with its own functions alone; then it ends as it was recorded
+for ends in 'abort_in_thread' 'uncaught_exception'; do
+  for view in coherent isolated direct; do
+    "$weir" record --view $view --quiet -o "$ends.$view" -- "$programs/$ends" >/dev/null 2>&1
+    printf '%s\n' 'set pagination off' continue bt continue 'info inferiors' | replay 0 --gdb "$ends.$view"
+    says 'received signal SIGABRT'
+    says 'abort ('
+    [ $view != direct ] || says 'terminated with signal SIGABRT'  # else another process may stand for the program's end
+    grep -qE '^#[1-9][0-9]* .*weir::' out && fail "$ends, $view: Weir's own functions: $(cat out)"
+  done
+done
+
 [ "$failed" = 0 ] && echo passed
 exit "$((failed != 0))"

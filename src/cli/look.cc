@@ -64,6 +64,18 @@ for thread in gdb.selected_inferior().threads():
         thread.switch()
 for line in ("set pagination on", "set confirm on", "set print inferior-events on"):
     gdb.execute(line, to_string=True)
+def is_inside(frame):
+    return (gdb.solib_name(frame.pc()) or "").endswith("/libweir.so")
+class Outside:
+    name, priority, enabled = "weir", 100, True
+    def filter(self, frames):
+        return (frame for frame in frames if not is_inside(frame.inferior_frame()))
+gdb.frame_filters["weir"] = Outside()
+def select_outside():
+    frame = gdb.newest_frame()
+    while frame.older() and (frame.type() == gdb.SIGTRAMP_FRAME or is_inside(frame)):
+        frame = frame.older()
+    frame.select()
 passed = 0
 def go_on(event):
     global passed
@@ -77,6 +89,10 @@ def go_on(event):
     if event.stop_signal != "SIGINT" and place != passed and "No symbol" in gdb.execute("info symbol $pc", to_string=True):
         passed = place
         gdb.post_event(lambda: gdb.execute("signal " + event.stop_signal))
+    elif "end_by_signal" in (gdb.newest_frame().name() or ""):  # the program's death once more, by the process that stands for it
+        gdb.post_event(lambda: gdb.execute("signal " + event.stop_signal))
+    elif is_inside(gdb.newest_frame()):
+        gdb.post_event(lambda: (select_outside(), gdb.execute("frame")))
 gdb.events.stop.connect(go_on)
 def end_all():
     for inferior in gdb.inferiors():
@@ -93,10 +109,7 @@ class Refused(gdb.Command):
         raise gdb.GdbError("%s would start the program itself, not its replay: quit, and start weir replay --gdb again" % self.name)
 for name in ("run", "r", "start", "starti"):
     Refused(name)
-frame = gdb.newest_frame()
-while frame.older() and (frame.type() == gdb.SIGTRAMP_FRAME or (gdb.solib_name(frame.pc()) or "").endswith("/libweir.so")):
-    frame = frame.older()
-frame.select()
+select_outside()
 end
 define hook-quit
 python end_all()

@@ -5,6 +5,8 @@
 #include "event/input.h"
 #include "runtime/recording.h"
 #include "runtime/state.h"
+#include "runtime/stop.h"
+#include "sys/futex.h"
 #include "sys/report.h"
 #include "task/process.h"
 #include "task/shared.h"
@@ -39,6 +41,39 @@ bool is_used_up(uint32_t process, uint32_t except = kNobody, uint64_t* taken = n
 }
 
 }  // namespace
+
+namespace {
+
+// The signal that the task is sending, which the program does not handle and of which it dies: the last that it did. 0: something else.
+int last_signal(const Task& task) {
+  if (!task.frame) return 0;
+  const Frame& f = *task.frame;
+  uint64_t signal = 0;
+  switch (f.rax) {
+    case SYS_kill: case SYS_tkill: case SYS_rt_sigqueueinfo: signal = f.rsi; break;
+    case SYS_tgkill: case SYS_rt_tgsigqueueinfo: signal = f.rdx; break;
+    default: return 0;
+  }
+  if (signal == 0 || signal >= sys::kFirstRealTime || signal == SIGCHLD || signal == SIGCONT || signal == SIGURG || signal == SIGWINCH) return 0;
+  return shared().actions[signal].handler ? 0 : static_cast<int>(signal);
+}
+
+}  // namespace
+
+void ended(Task& task) {
+  uint32_t never = 0;
+  __atomic_store_n(&header().pid[task.ordinal], -1, __ATOMIC_RELEASE);  // nobody need wait for its end
+  note_end();
+  if (const int signal = is_looked_at() ? last_signal(task) : 0) {  // the debugger stops where the program died; else the command ends it
+    const uint64_t none = 0;
+    sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&none), 0, sizeof none);
+    sys::raw(SYS_tgkill, sys::raw(SYS_getpid), sys::raw(SYS_gettid), signal);
+  }
+  for (;;) {
+    sys::futex_wait(&never, 0, 1'000'000'000);
+    end_if_gone();
+  }
+}
 
 void let_others_arrive(const Task& task) {
   constexpr uint64_t kPatience = 3'000'000'000;

@@ -277,16 +277,6 @@ void take(Task& task, const Entry& entry) {
   if (stream_of(task, ring)) take_from(ring, entry);
 }
 
-void ended(Task& task) {
-  uint32_t never = 0;
-  __atomic_store_n(&header().pid[task.ordinal], -1, __ATOMIC_RELEASE);  // nobody need wait for its end
-  note_end();
-  for (;;) {
-    sys::futex_wait(&never, 0, 1'000'000'000);
-    end_if_gone();
-  }
-}
-
 void diverged(const Task& task, const Entry& recorded, const char* what, int64_t now) {
   static const char* const kNames[] = {"padding", "a system call", "memory", "a signal", "an order", "a task's begin", "the cycle counter",
                                        "a file", "an end", "a number", "a program's begin", "turns", "a stop in a computation", "a page that processes share", "points"};
