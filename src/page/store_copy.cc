@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include "base/bytes.h"
+#include "page/forked.h"
 #include "page/store.h"
 #include "page/windows.h"
 #include "task/layout.h"
@@ -114,6 +115,7 @@ void copy_for_fork() {
   windows::map_all();
   dump_only_used();
   reapply_protections();
+  apply_forked();
 }
 
 void dump_only_present() {

@@ -37,12 +37,14 @@ void mark(Group group, uint8_t value) {
   }
 }
 
+constexpr long kMseal = 462;  // the runtime changes mappings of the program's
+
 // By these the kernel goes on working in the process's memory while its tasks run: in no order, and in one task's process only.
 bool is_left_out(long number) {
   switch (number) {
     case SYS_io_uring_setup: case SYS_io_uring_enter: case SYS_io_uring_register: return runtime::g_processes || options().order == Order::kToken;
     case SYS_io_setup: case SYS_io_destroy: case SYS_io_getevents: case SYS_io_submit: case SYS_io_cancel: case SYS_io_pgetevents:
-    case SYS_userfaultfd:
+    case SYS_userfaultfd: case kMseal:
       return runtime::g_processes;
     default: return false;
   }

@@ -12,6 +12,7 @@
 #include "event/event.h"
 #include "event/input.h"
 #include "event/owned_memory.h"
+#include "page/forked.h"
 #include "page/reserve.h"
 #include "page/store.h"
 #include "patch/patch.h"
@@ -87,6 +88,7 @@ namespace {
 
 void unmap_extent(uint64_t start, uint64_t size) {
   empty_pages(start, size);
+  (void)page::remember_forked(start, size, page::Forked::kCopied);
   change_protection(start, size, PROT_NONE);  // a use after the unmapping must fault, as it would
   page::free_extent(start, size);
 }
@@ -119,6 +121,7 @@ long map_region(const Call& call, uint64_t start, uint64_t size, int protection)
     if (sys::failed(held)) return held;
   }
   page::remove_region(start, size);
+  (void)page::remember_forked(start, size, page::Forked::kCopied);
   uint64_t offset = page::add_region(start, size, protection);
   if (!offset) return -ENOMEM;
   if (!page::map_private(start, page_up(size), offset, protection)) return -ENOMEM;
@@ -133,6 +136,7 @@ long map_fixed_in_arena(const Call& call, uint64_t start, uint64_t size, int pro
   if (const long refused = from_file ? check_file(call) : 0) return refused;
   if (start >= kArena + kHeapSize) page::take_extent(start, size);
   empty_pages(start, size);
+  (void)page::remember_forked(start, size, page::Forked::kCopied);
   if (const long refused = change_protection(start, page_up(size), kReadWrite)) return refused;
   if (const long wrong = from_file ? read_file(start, size, static_cast<int>(call.e), address(call.f)) : 0) return wrong;
   if (protection != kReadWrite) {  // also to execute: what a JIT compiler commits of its reservation
@@ -293,6 +297,7 @@ long on_munmap(const Call& call) {
   if (page::in_reserve(start)) return unmap_reserved(start, size), 0;
   long result = call_kernel(call);
   if (result == 0) owned::on_unmap(start, size);
+  if (result == 0) (void)page::remember_forked(start, size, page::Forked::kCopied);
   if (g_tasks_active && result == 0) {
     page::remove_region(start, size);
     record_mapping({MappingKind::kUnmap, 0, 0, -1, start, size, 0, 0, 0});
@@ -359,25 +364,6 @@ long on_mremap(const Call& call) {
   copy_bytes(at(target), at(start), old_size);
   unmap_extent(start, old_size);
   return static_cast<long>(target);
-}
-
-long on_madvise(const Call& call) {
-  const uint64_t start = address(call.a), size = page_up(address(call.b));
-  const uint64_t extent = page::store_extent(start);
-  if (owned::overlaps(start, size)) {
-    const long result = input::value(input::What::kShared, [&] { return sys::raw(SYS_madvise, call.a, call.b, call.c); });
-    owned::give_range(start, size);
-    return result;
-  }
-  if (is_reserved_store(start, size)) {
-    if (start % kPageSize) return -EINVAL;
-    if (call.c == MADV_DONTNEED || call.c == MADV_REMOVE) empty_reserved(start, size);
-    return 0;
-  }
-  if (!extent || (!g_tasks_active && !page::in_arena(start))) return call_kernel(call);
-  if (start % kPageSize) return -EINVAL;
-  if (call.c == MADV_DONTNEED || call.c == MADV_REMOVE) empty_pages(start, size < extent ? size : extent);
-  return 0;  // the rest is advice
 }
 
 long on_brk(const Call& call) {

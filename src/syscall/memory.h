@@ -15,4 +15,6 @@ long check_file(const Call& call);
 // Fills store memory at `start` from the file; 0 or -errno.
 long read_file(uint64_t start, uint64_t size, int descriptor, uint64_t offset);
 
+long on_madvise(const Call& call);
+
 }  // namespace weir::syscalls

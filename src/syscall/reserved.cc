@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "event/owned_memory.h"
+#include "page/forked.h"
 #include "page/reserve.h"
 #include "page/store.h"
 #include "runtime/mappings.h"
@@ -36,6 +37,7 @@ void close(uint64_t start, uint64_t size) {
 }
 
 void close_all(uint64_t start, uint64_t size) {
+  (void)page::remember_forked(start, size, page::Forked::kCopied);
   page::each_part(start, size, [](uint64_t at, uint64_t length, bool is_store) {
     if (!is_store) return close(at, length);
     empty_pages(at, length);

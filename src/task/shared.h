@@ -85,6 +85,7 @@ inline constexpr uint32_t kMaxRegions = 1024;
 inline constexpr uint32_t kIntervalLengths = 1024;
 inline constexpr uint32_t kGaps = 4096;
 inline constexpr uint32_t kMappingRecords = 8192;
+inline constexpr uint32_t kForkedRanges = 512;
 inline constexpr uint32_t kProtectedRanges = 65536;  // each is a mapping at least, of which the kernel allows 65530
 inline constexpr uint32_t kMaxChildren = 4096;
 inline constexpr uint32_t kMaxTimers = 64;
@@ -305,6 +306,10 @@ struct Shared {
 
   // Timers that tell one task, by its virtual id; all are the monitor's. Guarded by: the turn, where tasks are processes.
   struct { int32_t id; int32_t target; } timers[kMaxTimers];  // target 0: free
+
+  // What a forked child gets otherwise than as it is (page/forked.h). Guarded by: the turn, where tasks exist
+  uint32_t forked_count;
+  ProtectedRange forked_ranges[kForkedRanges];
 
   // Reserved addresses (page/reserve.h): how much of their range is in use, and is mapped; what was given back. Guarded by: the turn
   uint64_t reserve_used, reserve_high;

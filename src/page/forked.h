@@ -1,0 +1,16 @@
+// Memory that the program wants a forked child to get zero, or not at all (MADV_WIPEONFORK,
+// MADV_DONTFORK). The kernel does it for memory of its own; for store memory copy_for_fork() does.
+#pragma once
+
+#include <stdint.h>
+
+namespace weir::page {
+
+enum class Forked : int { kCopied = 0, kZero = 1, kMissing = 2 };
+
+// False: there is no room for another range. Guarded by: the turn, where tasks exist.
+bool remember_forked(uint64_t start, uint64_t size, Forked how);
+// In the child, once it has a store of its own.
+void apply_forked();
+
+}  // namespace weir::page

@@ -1,0 +1,64 @@
+// madvise: advice is free to be ignored, but for what changes what the program finds.
+
+#include <errno.h>
+#include <sys/mman.h>
+
+#include "event/input.h"
+#include "event/owned_memory.h"
+#include "page/forked.h"
+#include "page/reserve.h"
+#include "page/store.h"
+#include "runtime/state.h"
+#include "sys/syscall_x86_64.h"
+#include "syscall/memory.h"
+#include "syscall/reserved.h"
+
+namespace weir::syscalls {
+
+namespace {
+
+// The store's, so that the kernel knows nothing of what the program has there.
+bool is_store(uint64_t start, uint64_t size) {
+  if (is_reserved_store(start, size)) return true;
+  return page::store_extent(start) && (g_tasks_active || page::in_arena(start));
+}
+
+// What a forked child is to get. Of memory that is the kernel's the kernel is told, too: it may
+// become the store's later.
+long advise_fork(const Call& call, uint64_t start, uint64_t size, page::Forked how) {
+  if (start % kPageSize) return -EINVAL;
+  const long result = is_store(start, size) ? 0 : call_kernel(call);
+  return result == 0 && !page::remember_forked(start, size, how) ? -ENOMEM : result;
+}
+
+}  // namespace
+
+long on_madvise(const Call& call) {
+  const auto start = static_cast<uint64_t>(call.a), size = page_up(static_cast<uint64_t>(call.b));
+  switch (call.c) {
+    case MADV_WIPEONFORK: return advise_fork(call, start, size, page::Forked::kZero);
+    case MADV_DONTFORK: return advise_fork(call, start, size, page::Forked::kMissing);
+    case MADV_KEEPONFORK:
+    case MADV_DOFORK: return advise_fork(call, start, size, page::Forked::kCopied);
+    default: break;
+  }
+  if (owned::overlaps(start, size)) {
+    const long result = input::value(input::What::kShared, [&] {
+      return sys::raw(SYS_madvise, call.a, call.b, call.c);
+    });
+    owned::give_range(start, size);
+    return result;
+  }
+  if (!is_store(start, size)) return call_kernel(call);
+  if (start % kPageSize) return -EINVAL;
+  if (call.c != MADV_DONTNEED && call.c != MADV_REMOVE) return 0;
+  if (page::in_reserve(start)) {
+    empty_reserved(start, size);
+  } else {
+    const uint64_t extent = page::store_extent(start);
+    empty_pages(start, size < extent ? size : extent);
+  }
+  return 0;
+}
+
+}  // namespace weir::syscalls
