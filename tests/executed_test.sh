@@ -249,5 +249,46 @@ for how in det "run --order free --view isolated" check; do
   [ "$(grep -c static out/stdout)" = 4 ] || fail "$how, a static program prints $(cat out/stdout)"
 done
 
+# --- what a program has made does not keep the command when Weir has ended the program, nor where the command is told to end
+cat >left.c <<'C'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+static void* waits(void* unused) { pause(); return unused; }
+int main(int count, char** arguments) {
+  pthread_t thread;
+  if (fork() == 0) {
+    pthread_create(&thread, NULL, waits, NULL);
+    if (fork() == 0) pause();
+    pause();
+    return 0;
+  }
+  usleep(200000);
+  if (count > 1) return puts("left") < 0;
+  struct iovec none = {NULL, 0};
+  process_vm_writev(getppid(), &none, 1, &none, 1, 0);
+  return 0;
+}
+C
+gcc -w -pthread left.c -o left || fail "left.c"
+for view in coherent isolated direct; do
+  rm -rf left-recorded
+  timeout -k 1 20 "$weir" record --quiet --view $view -o left-recorded -- ./left >left.out 2>&1
+  status=$?
+  [ $status = 125 ] || fail "$view, a refused call while children wait: status $status, $(cat left.out)"
+  rm -rf left-recorded
+  "$weir" record --quiet --view $view -o left-recorded -- ./left behind >left.out 2>&1 &
+  command=$!
+  for _ in $(seq 100); do grep -q left left.out && break; sleep 0.1; done
+  sleep 0.3
+  kill -TERM $command
+  for _ in $(seq 100); do kill -0 $command 2>/dev/null || break; sleep 0.1; done
+  kill -KILL $command 2>/dev/null && fail "$view, SIGTERM does not reach what the program has left"
+  wait $command 2>/dev/null
+done
+
 echo "executed: $failed failures"
 [ "$failed" = 0 ]

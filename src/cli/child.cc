@@ -138,14 +138,15 @@ void Child::kill_all() const {
   }
 }
 
-void Child::on_stop(int signal) {
-  bool terminal = false;
+// Only by what has come to the command, too: somebody who stops the program alone continues it alone.
+void Child::stop_with_program() {
+  bool is_asked = false;
   for (const int stop : kStops) {
-    terminal |= signal == stop || g_terminal[stop] || g_sent[stop];
+    is_asked |= g_terminal[stop] || g_sent[stop];
     g_terminal[stop] = 0;
     g_sent[stop] = 0;
   }
-  if (!terminal) return;  // somebody stopped the program itself, and will continue it
+  if (!is_asked) return;
   raise(SIGSTOP);
   kill(pid_, SIGCONT);
 }
@@ -160,18 +161,21 @@ bool Child::attend() {
       if (signal != SIGUSR1 && signal != SIGUSR2) interrupt_ = signal;
     } else if (sent && pid_ != 0) {
       kill(pid_, signal);
+    } else if (sent) {  // the program has left others behind, for which this command waits
+      for (const pid_t pid : processes()) kill(pid, signal);
     }
   }
-  if (interrupt_) kill_all();
+  if (interrupt_ || ended_here_) kill_all();
   for (;;) {
+    if (is_stopped_ && pid_ != 0) stop_with_program();
     int how;
-    const pid_t pid = waitpid(-1, &how, WNOHANG | WUNTRACED | __WALL);
+    const pid_t pid = waitpid(-1, &how, WNOHANG | WUNTRACED | WCONTINUED | __WALL);
     if (pid == 0 && pid_ == 0 && !strangers_.empty()) return std::ranges::any_of(children(), [&](pid_t one) { return !strangers_.contains(one); });
     if (pid == 0 || (pid < 0 && errno == EINTR)) return true;
     if (pid < 0) return false;
     if (pid != pid_) continue;
-    if (WIFSTOPPED(how)) {
-      on_stop(WSTOPSIG(how));
+    if (WIFSTOPPED(how) || WIFCONTINUED(how)) {
+      is_stopped_ = WIFSTOPPED(how);
     } else {
       if (!ended_here_) how_ = how;
       pid_ = 0;

@@ -49,7 +49,7 @@ class Child {
   int end_alike() const;
 
  private:
-  void on_stop(int signal);
+  void stop_with_program();
   void kill_all() const;
 
   pid_t pid_ = 0;               // 0: the program itself has ended
@@ -57,6 +57,7 @@ class Child {
   Signals signals_;
   int how_ = 0;        // as wait says it, once the program itself has ended
   bool ended_here_ = false;
+  bool is_stopped_ = false;
   int interrupt_ = 0;  // the signal that ends a replay
 };
 

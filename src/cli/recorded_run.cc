@@ -166,6 +166,12 @@ bool could_not_start(const TraceMemory& memory, const Child& child) {
   return is_weirs_end && __atomic_load_n(&header.starting, __ATOMIC_ACQUIRE) != 0;
 }
 
+// Weir has ended the program. What it has made is not to go on without it, for ever perhaps.
+bool is_ended_by_weir(const TraceMemory& memory, const Child& child) {
+  return child.has_ended() && !child.was_killed() && child.status() == kWeirFailed &&
+         __atomic_load_n(&memory.header().failed, __ATOMIC_ACQUIRE) != 0;
+}
+
 // What a replay cannot show though the recording is whole.
 void say_what_is_missing(const TraceMemory& memory, const std::string& log) {
   const trace::Header& header = memory.header();
@@ -246,6 +252,7 @@ RecordedRun recorded_run(const Program& program, const RecordOptions& options,
     recorder.take();
     recorder.age(static_cast<uint64_t>(elapsed() * 1e9) + 1);
     if (!child.attend()) break;
+    if (is_ended_by_weir(memory, child)) child.end_here(0);
     waiting.look(memory, log);
     memory.sleep(seen);
   }
@@ -257,9 +264,7 @@ RecordedRun recorded_run(const Program& program, const RecordOptions& options,
   }
   result.has_started = true;
   result.failure = recorder.failure();
-  const bool is_weirs_end =
-      memory.header().failed && !child.was_killed() && child.status() == kWeirFailed;
-  if (is_weirs_end && result.failure.empty()) result.failure = "Weir itself failed in the program";
+  if (is_ended_by_weir(memory, child) && result.failure.empty()) result.failure = "Weir itself failed in the program";
   end.reason = !result.failure.empty() ? result.failure
                : child.was_killed()    ? recording::kKilled
                                        : recording::kExited;

@@ -25,6 +25,7 @@
 #include "sys/futex.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
+#include "task/profile.h"
 #include "trap/signals.h"
 #include "view/view.h"
 
@@ -40,7 +41,7 @@ namespace {
 
 // What has been translated of the text (src/count) must be translated again, or not at all.
 void note_change_of_text(const MappingRecord& r, bool is_author) {
-  if (r.kind == MappingKind::kSigaction) return;
+  if (r.kind == MappingKind::kSigaction || r.kind == MappingKind::kProfile) return;
   if (r.kind != MappingKind::kPatchText) {
     count::on_mapping(Range{r.start, r.start + page_up(r.size)}, is_author);
   } else {
@@ -86,6 +87,9 @@ void apply(const MappingRecord& r) {
       break;
     case MappingKind::kPatchText:
       patch_new_text(Range{r.start, r.start + r.size});
+      break;
+    case MappingKind::kProfile:
+      tasks::arm_profiles();
       break;
     case MappingKind::kSigaction:
       trap::install(r.protection);

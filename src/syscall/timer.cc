@@ -4,8 +4,9 @@
 // monitor passes the signal on like any other that comes to the program as a whole (trap/forward.cc), or to the one task
 // that the timer names.
 //
-// The CPU's time is counted for each process: such a timer watches the process of the task that made it, and from then on
-// no task goes to the executor, where its time would not count.
+// The CPU's time is counted for each process: a timer of timer_create() watches the process of the task that made it, those of
+// setitimer() are set in each process (task/profile.h), and from then on no task goes to the executor, where its time
+// would not count.
 
 #include <errno.h>
 #include <signal.h>
@@ -14,11 +15,13 @@
 #include <time.h>
 
 #include "event/event.h"
+#include "runtime/mappings.h"
 #include "runtime/state.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/syscall.h"
 #include "task/errand.h"
 #include "task/process.h"
+#include "task/profile.h"
 #include "task/shared.h"
 #include "trap/program_memory.h"
 
@@ -110,6 +113,23 @@ long in_monitor(const Call& call) {
   }
 }
 
+// Set in this process, and from there in all.
+long set_profile(const Call& call) {
+  constexpr uint64_t kSecond = 1'000'000;
+  uint64_t times[4] = {};  // interval and value: seconds and microseconds
+  if (call.b && trap::from_program(times, call.b, sizeof times) != 0) return -EFAULT;
+  begin_turn(EventKind::kSyscall);
+  note_written();
+  const long result = call_kernel(call);
+  if (result == 0) {
+    tasks::set_profile(static_cast<int>(call.a), times[2] * kSecond + times[3], times[0] * kSecond + times[1]);
+    shared().profiles[call.a].armed = 1;
+    runtime::record_mapping({MappingKind::kProfile, 0, 0, -1, 0, 0, 0, 0, 0});
+  }
+  end_turn();
+  return result;
+}
+
 // Under View direct the kernel needs nothing but its own id of a task.
 long create_in_program(Call& call) {
   alignas(8) uint8_t event[kEvent];
@@ -142,10 +162,8 @@ bool is_timer(long number) {
 long on_timer(Call& call) {
   if (!runtime::g_processes) return call.number == SYS_timer_create ? create_in_program(call) : call_kernel(call);
   // ITIMER_VIRTUAL and ITIMER_PROF count the time of the process that sets them.
-  if ((call.number == SYS_setitimer || call.number == SYS_getitimer) && call.a != ITIMER_REAL) {
-    shared().executor.closed = 1;
-    return call_kernel(call);
-  }
+  if (call.number == SYS_getitimer && call.a != ITIMER_REAL) return call_kernel(call);
+  if (call.number == SYS_setitimer && call.a != ITIMER_REAL) return set_profile(call);
   begin_turn(EventKind::kSyscall);
   note_written();
   const long result = in_monitor(call);

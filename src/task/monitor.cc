@@ -23,6 +23,7 @@
 #include "sys/syscall_x86_64.h"
 #include "task/fork.h"
 #include "task/process.h"
+#include "task/profile.h"
 #include "task/shared.h"
 #include "trap/forward.h"
 #include "trap/signals.h"
@@ -233,6 +234,7 @@ void split_monitor() {
   s.monitor_stands = 0;
   s.making_signal = -1;
   const auto used = static_cast<int64_t>(sys::monotonic_ns(CLOCK_THREAD_CPUTIME_ID));  // by the first task, in this process
+  take_profiles();
   long result = weir_split(CLONE_FILES | CLONE_FS | CLONE_IO | CLONE_SYSVSEM | runtime::clone_signal(), static_cast<uint64_t>(stack) + kMonitorStack);
   if (sys::failed(result)) {
     report("cannot make a process (error %d); ulimit -u?", int64_t{-result});
@@ -246,6 +248,7 @@ void split_monitor() {
   Task& task = self();
   task.tid = static_cast<int>(sys::raw(SYS_gettid));
   task.cpu_offset = used;
+  arm_profiles();
   s.processes[task.process].pid = task.tid;
   sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&mask), 0, 8);
 }

@@ -11,6 +11,7 @@
 // 4. When the monitor (or, under View direct, the process) dies, the kernel kills every slot (PR_SET_PDEATHSIG).
 
 #include "task/process.h"
+#include "task/profile.h"
 
 #include <asm/prctl.h>
 #include <errno.h>
@@ -168,6 +169,7 @@ void begin(uint64_t process) {
   }
   set_base(ARCH_SET_GS, reinterpret_cast<uint64_t>(&task_at(slot.task)));
   trap::set_signal_stack(static_cast<uint32_t>(process));
+  arm_profiles();
   // From here on it can be asked to catch up.
   __atomic_store_n(&slot.pid, static_cast<int>(sys::raw(SYS_gettid)), __ATOMIC_RELEASE);
   run_task(static_cast<uint32_t>(process), task_at(slot.task));
@@ -453,6 +455,7 @@ void become_single_after_fork() {
   s.lookers = 0;
   s.child_high = 0;
   s.making_signal = -1;
+  forget_profiles();
   for (auto& timer : s.timers) timer.target = 0;
   s.exiting = 0;
   s.exec_requested = 0;

@@ -112,7 +112,7 @@ struct ProtectedRange {
   int32_t unused;
 };
 
-enum class MappingKind : uint32_t { kMapFile, kMapStore, kUnmap, kProtect, kSigaction, kPatchText, kMapOwned, kAttachOwned, kReserve };
+enum class MappingKind : uint32_t { kMapFile, kMapStore, kUnmap, kProtect, kSigaction, kPatchText, kMapOwned, kAttachOwned, kReserve, kProfile };
 
 // One change of the address space that every process repeats before it runs program code again.
 struct MappingRecord {
@@ -321,6 +321,9 @@ struct Shared {
   // Descriptors of processes that the program has made or opened (task/pidfd.cc), the last ones. Guarded by: the turn, where tasks exist
   struct { uint64_t key; int32_t pid; uint32_t unused; } pidfds[kKnownPidfds];
   uint32_t pidfd_count;
+
+  // By ITIMER_VIRTUAL and ITIMER_PROF, microseconds (task/profile.h). `armed`: some process has had it. Guarded by: the turn
+  struct { uint64_t value, interval; uint32_t armed, unused; } profiles[3];
 
   // A system call that the monitor makes for a task (task/errand.h).
   struct {

@@ -150,12 +150,34 @@ void pass_on_kept(int signal) {
   }
 }
 
+// Who has stopped goes on. `told` has what the program's handler is to see: before this, as one SIGCONT
+// that waits stands for all.
+void continue_tasks(const Task* told) {
+  const Shared& s = shared();
+  siginfo_t info{};
+  info.si_signo = SIGCONT;
+  info.si_code = kContinuesOnly;
+  for (uint32_t p = 0; p < s.high_process; p++) {
+    const int pid = s.processes[p].pid;
+    if (pid <= 0 || (told && told->tid == pid)) continue;
+    sys::raw(SYS_rt_tgsigqueueinfo, pid, pid, SIGCONT, reinterpret_cast<long>(&info));
+  }
+}
+
+// Nobody could make the program go on: its parent is of another session, and the kernel would not stop it.
+bool is_orphaned() {
+  const long parent = sys::raw(SYS_getppid);
+  return sys::raw(SYS_getsid, parent) != sys::raw(SYS_getsid, 0);
+}
+
 void pass_on(int signal, const siginfo_t* info) {
   Shared& s = shared();
   const auto handler = reinterpret_cast<uint64_t>(s.actions[signal].handler);
+  if (signal == SIGCONT && handler == 1) continue_tasks(nullptr);
   if (handler == 1) return;
   if (handler == 0) {
     if (signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU) {
+      if (is_orphaned()) return;
       for (uint32_t p = 0; p < s.high_process; p++) {
         if (s.processes[p].pid > 0) sys::raw(SYS_kill, s.processes[p].pid, SIGSTOP);
       }
@@ -181,9 +203,10 @@ void pass_on(int signal, const siginfo_t* info) {
   if (!target) {  // waits until a task lets it through or waits for it
     g_kept |= sys::signal_bit(signal);
     keep_program_signal(signal, forwarded.bytes);
-    return;
+  } else {
+    send_to(*target, signal, forwarded.bytes);
   }
-  send_to(*target, signal, forwarded.bytes);
+  if (signal == SIGCONT) continue_tasks(target);
 }
 
 void pass_on_all_kept() {

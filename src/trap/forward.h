@@ -10,6 +10,8 @@ namespace weir::trap {
 
 // Installs the monitor's handlers and opens its mask.
 void forward_signals();
+// The code of a SIGCONT that no handler of the program's is to see.
+inline constexpr int kContinuesOnly = -100;
 // Before the monitor becomes another program: no tick comes any more, and none is pending. REQUIRES: all blocked.
 void stop_ticks();
 // The signal that tells of a child of the program with this wait status; SIGCHLD where the program handles it.

@@ -216,7 +216,7 @@ void on_signal(int signal, siginfo_t* info, void* context_pointer) {
   auto* context = static_cast<ucontext_t*>(context_pointer);
   Task& task = self();
   if (has_keys() && meet_key_signal(task, signal, *info, *context)) return;
-  if (!count::meet_signal(signal, info->si_code, *context)) return;
+  if ((signal == SIGCONT && info->si_code == kContinuesOnly) || !count::meet_signal(signal, info->si_code, *context)) return;
   const auto address = reinterpret_cast<uint64_t>(info->si_addr);
   if (runtime::g_guarded && !runtime::g_keys && meet_guarded_signal(task, signal, *info, *context)) return;
   if (view::guarded::replay::is_on() && meet_replayed_signal(task, signal, *info, *context)) return;
