@@ -136,6 +136,7 @@ void go_multi() {
   recording::keep_order();
   syscalls::choose_handled(true);
   if (g_processes) {
+    if (syscalls::check_arena(1) != 0) die(125);
     if (g_coherent) page::share_store();
     page::convert_all();
     page::map_alias();

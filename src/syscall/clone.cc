@@ -63,6 +63,7 @@ long clone_process(Call& call, const tasks::ForkRequest& request) {
   if (!borrows && (flags & CLONE_FILES) && runtime::g_processes)
     return refuse("CLONE_FILES but without CLONE_VM", -EINVAL);
   if ((flags & CLONE_PARENT) && runtime::g_processes) return refuse("CLONE_PARENT", -EINVAL);
+  if (const long refused = borrows ? 0 : check_arena(-ENOMEM)) return refused;
   if (flags & CLONE_INTO_CGROUP) return refuse("CLONE_INTO_CGROUP", -EOPNOTSUPP);
   if (g_tasks_active) {
     begin_turn(EventKind::kCreate);

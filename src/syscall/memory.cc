@@ -87,6 +87,7 @@ long read_file(uint64_t start, uint64_t size, int descriptor, uint64_t offset) {
 namespace {
 
 void unmap_extent(uint64_t start, uint64_t size) {
+  restore_arena(start, size);
   empty_pages(start, size);
   (void)page::remember_forked(start, size, page::Forked::kCopied);
   change_protection(start, size, PROT_NONE);  // a use after the unmapping must fault, as it would
@@ -135,6 +136,7 @@ long map_fixed_in_arena(const Call& call, uint64_t start, uint64_t size, int pro
   const bool from_file = !(call.d & MAP_ANONYMOUS);
   if (const long refused = from_file ? check_file(call) : 0) return refused;
   if (start >= kArena + kHeapSize) page::take_extent(start, size);
+  restore_arena(start, page_up(size));
   empty_pages(start, size);
   (void)page::remember_forked(start, size, page::Forked::kCopied);
   if (const long refused = change_protection(start, page_up(size), kReadWrite)) return refused;
@@ -262,9 +264,7 @@ long on_mmap(Call& call) {
     if ((call.d & MAP_FIXED_NOREPLACE) && !page::is_all_free(start, size)) return -EEXIST;
     call.d = (call.d & ~long{MAP_FIXED_NOREPLACE}) | MAP_FIXED;  // the kernel has the whole arena mapped
     if (is_private || anonymous) return map_fixed_in_arena(call, start, size, protection);
-    const long mapped = g_tasks_active ? map_plain(call, size, protection) : call_kernel(call);
-    if (!sys::failed(mapped) && start >= kArena + kHeapSize) page::take_extent(start, size);
-    return mapped;
+    return map_file_in_arena(call, start, size);
   }
   if (fixed && page::in_reserve(start)) {
     if (call.d & MAP_FIXED_NOREPLACE) return -EEXIST;

@@ -17,4 +17,8 @@ long read_file(uint64_t start, uint64_t size, int descriptor, uint64_t offset);
 
 long on_madvise(const Call& call);
 
+// The program, of one task, maps a file shared at a place in the arena; and does so no longer.
+long map_file_in_arena(Call& call, uint64_t start, uint64_t size);
+void restore_arena(uint64_t start, uint64_t size);
+
 }  // namespace weir::syscalls

@@ -46,6 +46,9 @@ long call_beside_hidden(Call& call);
 bool is_poll(long number);
 long poll_alone(Call& call);  // of a program of one task that is recorded
 
+// Before the first task is made, or a forked child: 0, or where the program's memory does not allow that `error`, and it is said.
+long check_arena(long error);
+
 // The program is told that this kernel has no such call. Noted for --stat.
 void note_left_out(long number);
 

@@ -311,6 +311,10 @@ struct Shared {
   uint32_t forked_count;
   ProtectedRange forked_ranges[kForkedRanges];
 
+  // Files that a program of one task has mapped shared into the arena (syscall/memory.cc)
+  uint32_t fixed_count;
+  Range fixed_ranges[64];
+
   // Reserved addresses (page/reserve.h): how much of their range is in use, and is mapped; what was given back. Guarded by: the turn
   uint64_t reserve_used, reserve_high;
   uint32_t reserve_free_count;

@@ -1,0 +1,70 @@
+// A file, or memory that processes share, at a fixed place in the arena: what was there was
+// accessible before, else it would lie among the reserved addresses (page/reserve.h). The arena is
+// one mapping of the store, and tasks see its memory by the store. So it stays with a program of
+// one task, and whoever makes a second one, or forks, is told what to do instead.
+
+#include <errno.h>
+#include <sys/mman.h>
+
+#include "page/store.h"
+#include "runtime/state.h"
+#include "sys/report.h"
+#include "sys/syscall_x86_64.h"
+#include "syscall/memory.h"
+#include "task/shared.h"
+
+namespace weir::syscalls {
+
+namespace {
+
+constexpr int kReadWrite = PROT_READ | PROT_WRITE;
+constexpr uint32_t kMostFixed = sizeof(Shared::fixed_ranges) / sizeof(Shared::fixed_ranges[0]);
+
+long refuse_in_arena(long error) {
+  report(
+      "a file is mapped shared, at a fixed place, over memory that was accessible before: Weir "
+      "cannot hold that in a program with threads. "
+      "Map the place with PROT_NONE first");
+  return error;
+}
+
+void add(Range range) {
+  Shared& s = shared();
+  if (!range.empty() && s.fixed_count < kMostFixed) s.fixed_ranges[s.fixed_count++] = range;
+}
+
+}  // namespace
+
+void restore_arena(uint64_t start, uint64_t size) {
+  Shared& s = shared();
+  const Range range{start, start + page_up(size)};
+  for (uint32_t i = 0; i < s.fixed_count;) {
+    const Range old = s.fixed_ranges[i];
+    if (!old.overlaps(range)) {
+      i++;
+      continue;
+    }
+    const uint64_t first = old.start > range.start ? old.start : range.start,
+                   limit = old.limit < range.limit ? old.limit : range.limit;
+    sys::raw(SYS_mmap, static_cast<long>(first), static_cast<long>(limit - first), kReadWrite,
+             MAP_SHARED | MAP_FIXED | MAP_NORESERVE, s.store, static_cast<long>(first - kArena));
+    s.fixed_ranges[i] = s.fixed_ranges[--s.fixed_count];
+    add({old.start, first});
+    add({limit, old.limit});
+  }
+}
+
+long map_file_in_arena(Call& call, uint64_t start, uint64_t size) {
+  Shared& s = shared();
+  if (g_tasks_active || s.fixed_count + 2 > kMostFixed) return refuse_in_arena(-ENOMEM);
+  restore_arena(start, size);
+  const long mapped = call_kernel(call);
+  if (sys::failed(mapped)) return mapped;
+  add({start, start + page_up(size)});
+  if (start >= kArena + kHeapSize) page::take_extent(start, size);
+  return mapped;
+}
+
+long check_arena(long error) { return shared().fixed_count ? refuse_in_arena(error) : 0; }
+
+}  // namespace weir::syscalls
