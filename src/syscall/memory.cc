@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
 #include <sys/syscall.h>
@@ -147,6 +148,32 @@ long map_fixed_in_arena(const Call& call, uint64_t start, uint64_t size, int pro
   return static_cast<long>(start);
 }
 
+// Code that is made at run time, and what it works on, lie where the program's code reaches them, or below 4 GiB: a hint that says so
+// is followed where there is room, as the kernel does, and MAP_32BIT. Other hints are not: each such mapping is a region.
+bool is_near_code(uint64_t hint) {
+  constexpr uint64_t kReach = uint64_t{1} << 31;
+  if (!hint || hint % kPageSize || page::in_arena(hint) || page::in_reserve(hint)) return false;
+  const auto reaches = [hint](uint64_t code) { return hint - code + kReach < 2 * kReach; };
+  return hint < 2 * kReach || reaches(page::own_image().start) || reaches(getauxval(AT_ENTRY));
+}
+
+// 0: there is no room.
+long map_near_code(Call call, uint64_t size, int protection) {
+  const bool low = call.d & MAP_32BIT;
+  if (!low) call.d |= MAP_FIXED_NOREPLACE;
+  if (!g_tasks_active) {
+    const long placed = call_kernel(call);
+    return sys::failed(placed) ? 0 : placed;
+  }
+  if (shared().region_count > kMaxRegions / 2) return 0;
+  const long held = sys::raw(SYS_mmap, low ? 0 : call.a, static_cast<long>(size), PROT_NONE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (low ? MAP_32BIT : MAP_FIXED_NOREPLACE), -1, 0);
+  if (sys::failed(held)) return 0;
+  call.a = held;
+  call.d = (call.d & ~long{MAP_FIXED_NOREPLACE | MAP_32BIT}) | MAP_FIXED;
+  return map_region(call, address(held), size, protection);
+}
+
 // A descriptor that is kept until the last process has mapped its file; there may be thousands.
 long open_kept(long number, long a, long b, long c = 0) {
   const long kept = page::open_hidden(number, a, b, c);
@@ -275,6 +302,10 @@ long on_mmap(Call& call) {
   long owned;
   if (!is_private && map_owned(call, size, protection, owned)) return owned;
   if (!is_private) return g_tasks_active ? map_plain(call, size, protection) : call_kernel(call);
+  if (!fixed && anonymous && !(call.d & (MAP_GROWSDOWN | MAP_HUGETLB)) && ((call.d & MAP_32BIT) || is_near_code(start))) {
+    if (const long placed = map_near_code(call, size, protection)) return placed;
+    if (call.d & MAP_32BIT) return -ENOMEM;
+  }
   if (!fixed && anonymous && !(call.d & (MAP_GROWSDOWN | MAP_HUGETLB | MAP_32BIT))) {
     const long reserved = protection == PROT_NONE && !(call.d & MAP_STACK) ? reserve(size) : 0;
     if (reserved) return reserved;

@@ -158,6 +158,17 @@ void note_changed(const Call& call, int tid) {
   if (task) task->changed = 1;
 }
 
+// Children are the monitor's.
+long on_subreaper(const Call& call) {
+  Shared& s = shared();
+  if (call.a == PR_GET_CHILD_SUBREAPER) return trap::to_program(call.b, static_cast<int>(s.subreaper));
+  begin_turn(EventKind::kSyscall);
+  const long result = tasks::send_errand(SYS_prctl, call.a, call.b);
+  if (result == 0) s.subreaper = call.b != 0;
+  end_turn();
+  return result;
+}
+
 // The kernel was never told of the list: it would clear words behind the View's back.
 long on_get_robust_list(Call& call) {
   if (!g_tasks_active) return call_kernel(call);
@@ -296,7 +307,9 @@ long on_process(Call& call) {
       if (!input::replaying()) allow_own_files(call.a);
       return call_kernel(call);
     case SYS_rseq: return -ENOSYS;  // the kernel would write to the program's memory at any moment
-    case SYS_prctl: note_changed(call, 0); return call_kernel(call);
+    case SYS_prctl:
+      note_changed(call, 0);
+      return processes && (call.a == PR_SET_CHILD_SUBREAPER || call.a == PR_GET_CHILD_SUBREAPER) ? on_subreaper(call) : call_kernel(call);
     case SYS_setpriority: note_changed(call, call.a == PRIO_PROCESS ? static_cast<int>(call.b) : 0); [[fallthrough]];
     case SYS_getpriority:
       if (call.a == PRIO_PROCESS) return with_real_tid(call, &Call::b);

@@ -23,6 +23,7 @@
 #include "runtime/exit_report.h"
 #include "runtime/state.h"
 #include "sys/futex.h"
+#include "sys/maps.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/syscall.h"
@@ -249,11 +250,33 @@ int* news_of(ChildProcess& child, int options) {
 
 namespace {
 
+// An orphan that has come to the program and lives: one that nobody has noted, since nobody has made it here.
+bool has_orphan(int kind, int id) {
+  Shared& s = shared();
+  char name[64], text[4096];
+  char* end = append_number(append_text(name, "/proc/"), static_cast<uint64_t>(s.monitor));
+  append_text(append_number(append_text(end, "/task/"), static_cast<uint64_t>(s.monitor)), "/children");
+  const long file = sys::open_own(static_cast<const char*>(name));
+  if (sys::failed(file)) return false;
+  const long length = sys::raw(SYS_read, file, reinterpret_cast<long>(text), sizeof text - 1);
+  sys::raw(SYS_close, file);
+  text[length > 0 ? length : 0] = 0;
+  for (const char* at = text; *at;) {
+    int pid = 0;
+    for (; *at >= '0' && *at <= '9'; at++) pid = pid * 10 + (*at - '0');
+    while (*at == ' ') at++;
+    bool is_task = false;
+    for (uint32_t p = 0; p < s.high_process; p++) is_task |= s.processes[p].pid == pid;
+    if (pid && !is_task && (kind != P_PID || pid == id)) return true;
+  }
+  return false;
+}
+
 // The pid of a child that has news, and these; 0 where none has, -ECHILD where there is none.
 long look_for_child(int kind, int id, int options, FoundChild& found) {
   Shared& s = shared();
   const long group = kind != P_PGID ? 0 : id ? id : sys::raw(SYS_getpgid, 0);
-  bool any = false;
+  bool any = s.subreaper && has_orphan(kind, id);
   SpinGuard guard(s.process_lock);
   for (uint32_t i = 0; i < s.child_high; i++) {
     ChildProcess& child = s.children[i];

@@ -233,6 +233,11 @@ void split_monitor() {
   sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all), reinterpret_cast<long>(&mask), 8);
   s.monitor_stands = 0;
   s.making_signal = -1;
+  s.subreaper = static_cast<uint32_t>(input::value(input::What::kFlags, [] {
+    int is_set = 0;
+    sys::raw(SYS_prctl, PR_GET_CHILD_SUBREAPER, reinterpret_cast<long>(&is_set));
+    return is_set;
+  }));
   const auto used = static_cast<int64_t>(sys::monotonic_ns(CLOCK_THREAD_CPUTIME_ID));  // by the first task, in this process
   take_profiles();
   long result = weir_split(CLONE_FILES | CLONE_FS | CLONE_IO | CLONE_SYSVSEM | runtime::clone_signal(), static_cast<uint64_t>(stack) + kMonitorStack);

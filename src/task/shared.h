@@ -322,6 +322,8 @@ struct Shared {
 
   int32_t making_signal;  // of the child that is being made, as ChildProcess has it; -1: none is. Guarded by: the turn; read by the monitor
 
+  uint32_t subreaper;     // orphans below the program come to it (PR_SET_CHILD_SUBREAPER). Guarded by: the turn
+
   // Descriptors of processes that the program has made or opened (task/pidfd.cc), the last ones. Guarded by: the turn, where tasks exist
   struct { uint64_t key; int32_t pid; uint32_t unused; } pidfds[kKnownPidfds];
   uint32_t pidfd_count;
