@@ -1,5 +1,5 @@
 // Each node waits for its own threads and for its children in the tree, then tells its parent; what node 0 has gathered goes down again. A part holds the intervals that
-// its nodes made since the last barrier (each node sends its own, so each travels once up), what they bring, and how many pushes they have sent to whom.
+// its nodes made since the last barrier (each node sends its own, so each travels once up; of others' it sends those that they made behind their arrival, intervals.cc), what they bring, and how many pushes they have sent to whom.
 //
 // A leaf's message up names the thread that waits, and its parent's release goes straight to it; only inner nodes' servers take part in the way down.
 //
@@ -78,8 +78,7 @@ std::shared_ptr<const Barrier::Values> Barrier::arrive(uint32_t barrier, std::ve
   }
   node_.tapeworm.after_barrier();
   node_.checker.compare(thread, held);
-  // Every node finds the same. Only where all threads are here: who waits for a lock has said up to where it knows, and must be told of what came after.
-  if (memory_ > node_.settings.collect && (!collective || node_.settings.threads == 1)) node_.collect(thread, held);
+  if (memory_ > node_.settings.collect) node_.collector.collect(thread, held);  // every node finds the same
   here_ = 0;
   passes_ = false;
   result_ = values;
@@ -107,7 +106,7 @@ Message Barrier::pass(uint32_t barrier, Thread& thread, std::unique_lock<std::mu
   part = {};
   part.from = node_.me();
   part.memory = node_.counters.diffs + node_.intervals.memory();
-  part.interval_count = node_.intervals.put_own(everybody_[node_.me()], part.intervals);
+  part.interval_count = node_.intervals.put_arrival(everybody_, part.intervals);
   part.value_nodes = 1;
   part.values.put(static_cast<uint16_t>(node_.me()));
   part.values.put(static_cast<uint16_t>(local_.size()));

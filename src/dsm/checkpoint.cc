@@ -54,7 +54,7 @@ int first_error(const std::vector<Step>& steps) {
 // Units that this node is the home of, current here. Lets go of the mutex meanwhile.
 std::vector<Page*> homed_units(Thread& thread, std::unique_lock<std::mutex>& held) {
   Node& node = thread.node;
-  static_cast<LrcProtocol&>(node.protocol(WEIR_DSM_LRC)).collect_validate(thread, held);
+  static_cast<LrcProtocol&>(node.protocol(WEIR_DSM_LRC)).make_homes_current(node.barrier.everybody_knows(), thread, held);
   node.changed.notify_all();
   std::vector<Page*> units;
   node.memory.each_page([&](Page& page) {

@@ -28,7 +28,7 @@ HomePage& home_page(Page& page) { return static_cast<HomePage&>(page); }
 
 }  // namespace
 
-std::unique_ptr<Page> HlrcProtocol::make_page() { return std::make_unique<HomePage>(node_.nodes()); }
+std::unique_ptr<Page> HlrcProtocol::make_page() { return std::make_unique<HomePage>(node_.nodes(), node_.me(), node_.collector.floor()); }
 
 void HlrcProtocol::on_fault(Page& page, bool write, Thread& thread, std::unique_lock<std::mutex>& held) {
   node_.memory.find_home(page, thread, held);
@@ -115,6 +115,10 @@ void HlrcProtocol::on_flush(Message&& message) {
     page.pending.push_back({diff, std::move(needs)});
     while (take_pending(page)) {}
   }
+  serve_waiting();
+}
+
+void HlrcProtocol::serve_waiting() {
   for (Message& waiting : std::exchange(waiting_, {})) on_fetch(std::move(waiting));
   node_.changed.notify_all();  // a thread of this node may wait for it
 }
@@ -194,6 +198,7 @@ void HlrcProtocol::fetch(const std::vector<LazyPage*>& pages, Thread& thread, st
     Message list{0};
     uint32_t ticket = 0;
   };
+  const Collector::Asking asking(node_.collector);
   std::map<NodeId, Asked> asked;
   const NodeId me = node_.me();
   for (LazyPage* page : pages) {

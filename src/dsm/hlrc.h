@@ -27,7 +27,9 @@ class HlrcProtocol : public LrcProtocol {
   void on_interval_closed(const Interval& interval, const std::vector<Page*>& pages) override;
   void on_message(Message&& message) override;
   void fetch(const std::vector<LazyPage*>& pages, Thread& thread, std::unique_lock<std::mutex>& held) override;
-  void collect_forget(const VectorTime& upto) override;
+  void make_homes_current(const VectorTime& upto, Thread& thread, std::unique_lock<std::mutex>& held) override;
+  void settle(const VectorTime& upto) override;
+  bool needs_base(const LazyPage&) const override { return false; }  // each fetch is of the home's copy
   // A line for each fetch that waits for diffs here.
   std::string describe() const;
 
@@ -45,6 +47,7 @@ class HlrcProtocol : public LrcProtocol {
   void on_flush(Message&& message);
   void on_fetch(Message&& message);
   bool take_pending(HomePage& page);
+  void serve_waiting();
   void send_flushes();
   bool has_all(LazyPage& page, const VectorTime& needs) const;
 

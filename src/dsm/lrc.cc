@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -32,7 +33,7 @@
 
 namespace weir::dsm {
 
-std::unique_ptr<Page> LrcProtocol::make_page() { return std::make_unique<LazyPage>(node_.nodes()); }
+std::unique_ptr<Page> LrcProtocol::make_page() { return std::make_unique<LazyPage>(node_.nodes(), node_.me(), node_.collector.floor()); }
 
 // --- Rights
 
@@ -44,7 +45,7 @@ void LrcProtocol::on_fault(Page& base, bool write, Thread& thread, std::unique_l
     node_.sight.sharing.on_miss(page);
     node_.counters.now.misses++;
     do {
-      if (page.absent) {
+      if (needs_base(page)) {
         fetch_base(page, thread, held);
       } else {
         fetch({&page}, thread, held);
@@ -192,9 +193,9 @@ void LrcProtocol::on_noticed(const std::vector<Page*>& pages) {
   for (Page* base : pages) {
     LazyPage& page = as_lazy(*base);
     if (page.twin) page.twin_stamp = stamp_of(node_.intervals.known()) + 1;  // of no page: a new one, empty
-    if (page.busy || page.valid(node_.me())) continue;
+    if (page.valid(node_.me())) continue;
     if (page.right == Right::kNone && !page.pushed) continue;
-    if (!apply_cached(page)) {
+    if (page.busy || !apply_cached(page)) {
       node_.tapeworm.on_invalidated(page);
       changes.add(page, Right::kNone);
     }
@@ -210,11 +211,14 @@ void LrcProtocol::keep(LazyPage& page, const DiffPtr& diff) {
 
 // Applies what is kept, if with it nothing is missing any more. Answers whether the page is valid now.
 bool LrcProtocol::apply_cached(LazyPage& page) {
-  if (page.absent) return false;
+  if (page.base && needs_base(page)) return false;
   std::vector<const Diff*> chosen;
   VectorTime reached = page.applied;
   for (NodeId node = 0; node < reached.size(); node++) {
-    if (node == node_.me()) continue;
+    if (node == node_.me()) {  // its own copy has them
+      if (page.base) std::ranges::transform(page.diffs_after(node, page.base_own), std::back_inserter(chosen), [](const DiffPtr& diff) { return diff.get(); });
+      continue;
+    }
     for (const DiffPtr& diff : page.diffs_after(node, reached[node])) {
       if (diff->prev > reached[node] || diff->first > page.noticed[node]) break;  // one in between lacks, or it is not known of yet
       chosen.push_back(diff.get());
@@ -227,7 +231,12 @@ bool LrcProtocol::apply_cached(LazyPage& page) {
   std::stable_sort(chosen.begin(), chosen.end(), [](const Diff* a, const Diff* b) { return a->stamp < b->stamp; });
   for (const Diff* diff : chosen) {
     node_.sight.sharing.on_received(page, 1, diff->bytes.size());
-    if (!apply_bytes(diff->bytes, page.size, page.open, page.twin.get())) fail("a damaged diff of unit %u from node %u", page.id, diff->node);
+    const bool is_well = page.base ? apply_bytes(diff->bytes, page.size, page.base.get(), nullptr) : apply_bytes(diff->bytes, page.size, page.open, page.twin.get());
+    if (!is_well) fail("a damaged diff of unit %u from node %u", page.id, diff->node);
+  }
+  if (page.base) {
+    take_copy(page, page.base.get());
+    page.base.reset();
   }
   page.applied = reached;
   node_.counters.now.diffs_applied += chosen.size();
@@ -257,6 +266,7 @@ std::vector<std::pair<NodeId, NodeId>> LrcProtocol::plan(const LazyPage& page) c
 
 // One message to each node that has something, one back.
 void LrcProtocol::fetch(const std::vector<LazyPage*>& pages, Thread& thread, std::unique_lock<std::mutex>& held) {
+  const Collector::Asking asking(node_.collector);
   struct Asked {
     std::vector<LazyPage*> pages;
     Message of;  // for each page: how many, and whose up to where
@@ -334,6 +344,7 @@ void LrcProtocol::take_answer(LazyPage& page, NodeId from, Message& reply) {
     const uint8_t* bytes = reply.get_bytes(page.size);
     if (applied.size() != page.applied.size() || !bytes) fail("a damaged copy of unit %u", page.id);
     take_copy(page, bytes);
+    page.base.reset();
     node_.sight.sharing.on_received(page, 0, page.size);
     for (NodeId node = 0; node < applied.size(); node++) {
       if (node != node_.me()) page.applied[node] = std::max(page.applied[node], applied[node]);
@@ -383,6 +394,7 @@ void LrcProtocol::on_diff_request(Message&& request) {
     }
     if (request.bad() || theirs.size() != node_.nodes()) fail("a damaged request from node %u", request.header.from);
     LazyPage& page = as_lazy(node_.memory.page(unit, *this));
+    if (theirs[node_.me()] < page.dropped) fail("node %u asks for diffs of unit %u that garbage collection has dropped", request.header.from, unit);
     answer(page, wanted, theirs, whole, reply);
     node_.tapeworm.on_request(page, request.header.from, at);
   }
@@ -443,6 +455,7 @@ bool LrcProtocol::find_diffs(LazyPage& page, const Wanted& wanted, std::vector<D
 
 void LrcProtocol::put_missing(LazyPage& page, std::vector<Wanted>& wanted) {
   if (!page.busy && !page.valid(node_.me()) && apply_cached(page)) return;  // what came before its notice
+  if (needs_base(page)) return;
   for (NodeId node = 0; node < page.noticed.size(); node++) {
     if (node != node_.me() && page.applied[node] < page.noticed[node]) wanted.push_back({page.id, node, page.applied[node], page.noticed[node]});
   }
@@ -454,35 +467,7 @@ bool LrcProtocol::take_diffs(LazyPage& page, const std::vector<DiffPtr>& diffs) 
   return page.valid(node_.me()) || (!page.twin && apply_cached(page));
 }
 
-// --- Collecting garbage: see collect.cc. Its base copies are asked for here.
-
-void LrcProtocol::fetch_base(LazyPage& page, Thread& thread, std::unique_lock<std::mutex>& held) {
-  Message request(static_cast<uint8_t>(Kind::kPageRequest), kGroupData);
-  request.put(page.id);
-  Message reply = node_.ask(page.home, std::move(request), thread, held);
-  const VectorTime applied = reply.get_list<uint32_t>();
-  const uint8_t* bytes = reply.get_bytes(page.size);
-  if (!bytes || applied.size() != page.applied.size()) fail("a damaged copy of unit %u from node %u", page.id, page.home);
-  take_copy(page, bytes);
-  for (NodeId node = 0; node < applied.size(); node++) {
-    if (node != node_.me()) page.applied[node] = std::max(page.applied[node], applied[node]);  // of its own, where the last diff ended: the next one says so
-  }
-  page.absent = false;
-}
-
-void LrcProtocol::on_page_request(Message&& request) {
-  const UnitId unit = request.get<UnitId>();
-  if (request.bad()) fail("a damaged request from node %u", request.header.from);
-  LazyPage& page = as_lazy(node_.memory.page(unit, *this));
-  RightChanges changes(node_.memory.segment);
-  make_diff(page, changes);
-  changes.apply();
-  page.share();
-  Message reply(static_cast<uint8_t>(Kind::kReply), kGroupData);
-  reply.put_list(page.applied);
-  reply.put_bytes(page.twin ? page.twin.get() : page.open, page.size);
-  node_.reply(request.header.reply_to, std::move(reply));
-}
+// --- Messages
 
 void LrcProtocol::on_message(Message&& message) {
   if (static_cast<Kind>(message.header.kind) == Kind::kDiffRequest) return on_diff_request(std::move(message));
@@ -493,6 +478,7 @@ void LrcProtocol::on_free(Page& base) {
   LazyPage& page = as_lazy(base);
   for (const DiffPtr& diff : page.diffs) node_.counters.diffs -= sizeof(Diff) + diff->bytes.size();
   page.diffs.clear();
+  page.base.reset();
   drop_twin(page);
   drop_dirty(page);
 }

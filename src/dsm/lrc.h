@@ -1,6 +1,7 @@
 // Multi-writer lazy release consistency, as TreadMarks and CVM's LmwProtocol have it; and what the home-based variant shares with it.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <vector>
@@ -35,13 +36,21 @@ bool has_some(const std::vector<uint8_t>& bytes, size_t begin, size_t end);
 // What both lazy protocols keep of a unit.
 class LazyPage : public Page {
  public:
-  explicit LazyPage(NodeId nodes) : applied(nodes), noticed(nodes) {}
+  // `floor`: the collector's. Who wrote the unit before that would have given notice of it.
+  LazyPage(NodeId nodes, NodeId me, const VectorTime& floor) : applied(floor), noticed(nodes) { applied[me] = 0; }
   // Invariant: the copy holds what node n wrote up to interval applied[n], for all n; it is valid where applied[n] >= noticed[n] for all others.
   bool valid(NodeId me) const {
     for (NodeId node = 0; node < applied.size(); node++) {
       if (node != me && applied[node] < noticed[node]) return false;
     }
-    return !absent;
+    return !base;
+  }
+  // Whether the copy holds all that others wrote up to `upto`, the collector's floor.
+  bool has_all(const VectorTime& upto, NodeId me) const {
+    for (NodeId node = 0; node < applied.size(); node++) {
+      if (node != me && applied[node] < std::min(noticed[node], upto[node])) return false;
+    }
+    return true;
   }
 
   // Another node gets what is written here.
@@ -55,7 +64,9 @@ class LazyPage : public Page {
   bool dirty = false;               // in Node::dirty, at dirty_at
   size_t dirty_at = 0;
   uint8_t exact = 0;                // another node has asked for it: how many more of the intervals that write it are exact
-  bool absent = false;              // garbage collection took the base away: the home has one
+  std::unique_ptr<uint8_t[]> base;  // the home's copy, of which `applied` tells, and which takes the place of this one's once it has all that lacks
+  uint32_t base_own = 0;            // up to which of this node's intervals the base has what it wrote
+  uint32_t dropped = 0;             // where the last of this node's diffs begins that garbage collection has dropped; 0: none
   bool left_open = false;           // no page, and dirty still when a diff was made of it: whether it was written since is seen by comparison
   bool predicted = false;           // made writable by a tape: whether it was written is seen by comparison
   bool counts_once = false;         // ... and counts as used then
@@ -110,9 +121,13 @@ class LrcProtocol : public Protocol {
   // Whether the open interval, which is being closed, has to tell of the page, which was dirty.
   bool was_written(LazyPage& page, RightChanges& changes);
 
-  // Garbage collection (collect.cc).
-  void collect_validate(Thread& thread, std::unique_lock<std::mutex>& held);
-  virtual void collect_forget(const VectorTime& upto);
+  // Garbage collection (collect.cc): this node's homes get all that was written up to `upto`; diffs up to there are dropped.
+  virtual void make_homes_current(const VectorTime& upto, Thread& thread, std::unique_lock<std::mutex>& held);
+  // Whether a copy lacks something up to `upto` is seen from here on by its applied times alone, without the log.
+  virtual void settle(const VectorTime& upto);
+  void forget(const VectorTime& upto);
+  // Diffs alone cannot make the copy valid any more, as some were dropped: the home's is needed.
+  virtual bool needs_base(const LazyPage& page) const;
 
  protected:
   virtual void on_made(LazyPage& page, const DiffPtr& diff);
@@ -121,6 +136,10 @@ class LrcProtocol : public Protocol {
   void drop_twin(LazyPage& page);
   // What another node has of the page. REQUIRES: it holds all that the copy here holds, but for what is written here since the twin was made, which stays.
   static void take_copy(LazyPage& page, const uint8_t* bytes);
+  std::vector<LazyPage*> all_pages() const;  // of this protocol, but for freed ones
+  // Something that the node wrote up to there, and of which there is notice.
+  bool lacks(const LazyPage& page, NodeId of, uint32_t upto) const;
+  bool lacks(const LazyPage& page, const VectorTime& upto) const;
   Node& node_;
 
  private:

@@ -245,6 +245,7 @@ void Memory::drop_block(uint32_t number) {
     drop(kObjectUnits + number);
   }
   changes.apply();
+  node_.changed.notify_all();  // who waits for its home to be current need not
   if (block.kind == UnitKind::kRegion) return;
   segment.protect(block.offset, page_up(block.size), Right::kNone);
   segment.clear(block.offset, page_up(block.size));

@@ -18,7 +18,7 @@
 
 namespace weir::dsm {
 
-Thread::Thread(Node& its_node, unsigned its_worker) : node(its_node), mailbox(its_node.transport.mailbox()), worker(its_worker) {}
+Thread::Thread(Node& its_node, unsigned its_worker) : node(its_node), mailbox(its_node.transport.mailbox()), worker(its_worker) { node.known_threads++; }
 
 namespace {
 thread_local Thread* in_runtime = nullptr;
@@ -58,6 +58,7 @@ InRuntime::~InRuntime() {
 }
 
 Thread::~Thread() {
+  node.known_threads--;
   if (holds.empty()) return;
   const std::lock_guard<std::mutex> held(node.mutex);
   node.end_accesses(*this);
@@ -72,6 +73,7 @@ Node::Node(Transport& its_transport, const Settings& its_settings)
       regions(*this),
       locks(*this),
       barrier(*this),
+      collector(*this),
       conditions(*this),
       tapeworm(*this),
       checker(*this) {
@@ -225,7 +227,7 @@ LrcProtocol* Node::lazy_of(Page& page) {
 void Node::close_interval(bool by_program) {
   if (dirty.empty()) return;
   std::vector<Page*> pages = std::exchange(dirty, {});
-  closing_for_program = by_program && threads == 1;
+  closing_for_program = by_program && known_threads == 1;  // others may have pointers at hand
   tapeworm.drop_unwritten(pages);
   RightChanges changes(memory.segment);
   std::erase_if(pages, [&](Page* page) { return !static_cast<LrcProtocol*>(page->protocol)->was_written(as_lazy(*page), changes); });

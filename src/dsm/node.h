@@ -10,6 +10,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -18,6 +19,7 @@
 
 #include "dsm/barrier.h"
 #include "dsm/checker.h"
+#include "dsm/collect.h"
 #include "dsm/conditions.h"
 #include "dsm/counters.h"
 #include "dsm/intervals.h"
@@ -123,8 +125,6 @@ class Node {
   StreamWriter::By recorded_by() const;
   predict::Measured measured() const;
 
-  // Garbage collection, by every node after the same barrier.
-  void collect(Thread& thread, std::unique_lock<std::mutex>& held);
   // What is waited for here beside what the threads themselves wait for, a line each.
   std::string describe_waits();
 
@@ -140,12 +140,14 @@ class Node {
   std::array<std::unique_ptr<Protocol>, 4> protocols;  // by weir_dsm_protocol; [0] is empty
   Locks locks;
   Barrier barrier;
+  Collector collector;
   Conditions conditions;
   Tapeworm tapeworm;
   std::unique_ptr<StreamWriter> stream;  // NULL: nothing is recorded
   Checker checker;
   std::vector<Page*> dirty;  // written in the open interval
   unsigned threads = 1;      // in weir_dsm_run
+  std::atomic<unsigned> known_threads{0};  // that have called, the program's own too, and have not ended
   bool closing_for_program = false;
 
  private:

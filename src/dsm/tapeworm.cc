@@ -167,7 +167,7 @@ void Tapeworm::prefetch(const tape::Extent& extent, NodeId from, Thread& thread,
     LrcProtocol* protocol = node_.lazy_of(base);
     if (!protocol || base.busy) continue;
     LazyPage& page = as_lazy(base);
-    if (page.absent || page.valid(node_.me()) || protocol->apply_cached(page)) continue;
+    if (protocol->needs_base(page) || page.valid(node_.me()) || protocol->apply_cached(page)) continue;
     if (from != kNoNode && !protocol->would_ask(page, from)) continue;  // somebody else has taken it since
     page.busy = true;
     pages[protocol].push_back(&page);

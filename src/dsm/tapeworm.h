@@ -1,5 +1,12 @@
 // Tapeworm: what was accessed decides what travels before it is asked for (Keleher, OSDI 1999, section 3). On top of the lazy protocols, which call these hooks; nothing here can
-// make a result wrong, since all that travels is diffs that the protocol would have asked for, and it takes them only in its own order.
+// make a result wrong, since all that travels is diffs that the protocol would have asked for, and it takes them only in its own order:
+//   1. A diff that comes unasked is kept beside the copy. It is applied when the copy can be made valid, that is with all
+//      others that the copy lacks and of which there is notice, by stamp, each behind the one before it of its writer (apply_cached).
+//   2. It may hold more than there is notice of: intervals that its writer closed later. What those come
+//      after is known here as well, since what a node knows is closed (intervals.cc), and since the writer
+//      had no news of the unit while its twin was there (lrc.cc, invariant 1). So nothing that is
+//      applied later belongs before it.
+//   3. A diff from before the last collection follows none that is here, or is here already: it is not applied (collect.cc, invariant 4).
 //
 // All with the node's mutex held; those that are given it may let go of it while they wait.
 #pragma once

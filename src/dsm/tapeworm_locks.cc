@@ -64,7 +64,7 @@ void Tapeworm::add_to_lock_grant(uint32_t number, const VectorTime& theirs, Mess
     for (const auto& one : missing) wanted[{one.unit, one.node}] = one;
     const VectorTime& ours = node_.intervals.known();
     for (NodeId node = 0; node < ours.size(); node++) {
-      for (uint32_t index = theirs[node] + 1; index <= ours[node]; index++) {
+      for (uint32_t index = node_.intervals.kept_after(node, theirs[node]) + 1; index <= ours[node]; index++) {
         for (UnitId unit : node_.intervals.at({node, index}).units) {
           if (!extent->contains(unit)) continue;
           wanted.try_emplace({unit, node}, LrcProtocol::Wanted{unit, node, theirs[node], index}).first->second.upto = index;
