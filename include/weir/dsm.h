@@ -8,7 +8,7 @@
  * 3. Memory is zero where nobody has written to it.
  * 4. Calls that say so are collective: every node makes them, one thread of each, in the same order.
  * 5. Misuse and failures end the whole job: each node says why on stderr, and ends with 125.
- * 6. System calls are not accesses: memory that the kernel is to read or write is made ready before by weir_dsm_touch.
+ * 6. System calls on shared memory are accesses like the program's own, whoever makes them (docs/LIMITS.md names those that are not).
  * Source: Keleher, Tapeworm: High-Level Abstractions of Shared Accesses (OSDI 1999); Brecht and Sandhu, The Region Trap Library (USENIX 1999), section 5. */
 #ifndef WEIR_DSM_H
 #define WEIR_DSM_H

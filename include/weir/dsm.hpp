@@ -136,7 +136,7 @@ T* create_shared(Arguments&&... arguments) {
   return object;
 }
 
-// Makes `count` objects readable, or writable too, by one round of messages; for system calls also (rule 6 of dsm.h).
+// Makes `count` objects readable, or writable too, by one round of messages.
 template <typename T>
 void touch(const T* objects, std::size_t count = 1, bool write = false) {
   weir_dsm_touch(objects, count * sizeof(T), write);

@@ -13,6 +13,7 @@
 #include "dsm/bootstrap.h"
 #include "dsm/checkpoint.h"
 #include "dsm/failure.h"
+#include "dsm/kernel_calls.h"
 #include "dsm/transport/ucx.h"
 
 namespace weir::dsm {
@@ -194,6 +195,7 @@ void weir_dsm_start(int* argc, char*** argv) {
   transport = make_ucx(*bootstrap);
   process_node = std::make_unique<Node>(*transport, settings);
   watch_faults(*process_node);
+  watch_calls(*process_node);
   bootstrap->barrier();
   process_node->sight.start(this_thread());
   const InRuntime starts(this_thread());  // a recording's clock starts
@@ -224,6 +226,7 @@ void weir_dsm_finish(void) {
   }
   finish_watch();
   forget_faults(*process_node);
+  forget_calls();
   process_node.reset();
   transport.reset();
   bootstrap->finish();

@@ -3,12 +3,15 @@
 file(GLOB dsm_sources CONFIGURE_DEPENDS dsm/*.cc dsm/transport/*.cc tape/*.cc)
 list(FILTER dsm_sources EXCLUDE REGEX "_test\\.cc$|/dsm/library\\.cc$")
 list(APPEND dsm_sources ${CMAKE_CURRENT_SOURCE_DIR}/region/diff.cc ${CMAKE_CURRENT_SOURCE_DIR}/region/diff_vector_x86_64.cc)
+file(GLOB effect_sources CONFIGURE_DEPENDS effect/*.cc)  # what system calls read and write
+list(FILTER effect_sources EXCLUDE REGEX "_test\\.cc$")
+list(APPEND dsm_sources ${effect_sources} ${CMAKE_CURRENT_SOURCE_DIR}/base/bytes.cc)
 add_library(weir_dsm_objects STATIC ${dsm_sources})
 set_target_properties(weir_dsm_objects PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
 # A dozen files at a time take 20 s, one by one 45. Those left out have local names that others have too.
 set(together ${dsm_sources})
 list(FILTER together INCLUDE REGEX "/src/dsm/[a-z_]+\\.cc$")
-list(FILTER together EXCLUDE REGEX "/(api|bootstrap|checkpoint|waits|watch)\\.cc$")
+list(FILTER together EXCLUDE REGEX "/(api|bootstrap|checkpoint|gate_x86_64|kernel_calls|kernel_filter|vector_calls|waits|watch)\\.cc$")
 set(number 0)
 foreach(source IN LISTS together)
   math(EXPR group "${number} / 12")

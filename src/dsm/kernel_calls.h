@@ -1,0 +1,34 @@
+// System calls that read or write shared memory: it is made accessible for them.
+#pragma once
+
+#include <stdint.h>
+
+namespace weir::dsm {
+
+class Node;
+
+// From here on calls of all threads of this process find this node's memory accessible. Says so on stderr where that is not to be had.
+void watch_calls(Node& node);
+void forget_calls();
+
+// Of a call that was made by other means than the filter's, with buffers that are told one by one.
+class CallBuffers {
+ public:
+  // Whether any lies in shared memory: else there is nothing to do.
+  bool add(const void* address, uint64_t size, bool is_written);
+  // Before the call.
+  void make_accessible() const;
+  // After one that failed by EFAULT: another thread's synchronization has taken something away, so it is to be made again.
+  bool was_taken_away() const;
+
+ private:
+  struct Range {
+    uint64_t address, size;
+    bool is_written;
+  };
+  static constexpr uint32_t kMost = 64;  // ranges that are kept one by one; further ones extend the last of their kind
+  Range ranges_[kMost];
+  uint32_t count_ = 0;
+};
+
+}  // namespace weir::dsm

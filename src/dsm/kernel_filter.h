@@ -1,0 +1,18 @@
+// A filter in front of the kernel, which sends back system calls whose arguments point into the shared segment.
+#pragma once
+
+#include <stdint.h>
+
+extern "C" {
+// Makes a system call with these six arguments; the filter lets it pass. -errno where it fails.
+long weir_dsm_gate(long number, const long* arguments);
+extern const char weir_dsm_gate_end[];  // what follows its instruction
+}
+
+namespace weir::dsm {
+
+// From here on, in all threads and in those that they make: a call one of whose pointers, as the table of effects
+// knows them, lies in [begin, begin + size) raises SIGSYS in its thread. 0, or an error number: calls go on as before.
+int filter_calls(uint64_t begin, uint64_t size);
+
+}  // namespace weir::dsm
