@@ -366,17 +366,17 @@ void weir_dsm_wait(uint32_t condition, uint32_t lock) {
 void weir_dsm_signal(uint32_t condition) {
   Thread& thread = this_thread();
   Node& its = thread.node;
-  const InRuntime held(thread);
+  InRuntime held(thread);
   its.record(EventKind::kSignal, condition);
-  its.conditions.signal(condition, false, thread);
+  its.conditions.signal(condition, false, thread, held);
 }
 
 void weir_dsm_broadcast(uint32_t condition) {
   Thread& thread = this_thread();
   Node& its = thread.node;
-  const InRuntime held(thread);
+  InRuntime held(thread);
   its.record(EventKind::kBroadcast, condition);
-  its.conditions.signal(condition, true, thread);
+  its.conditions.signal(condition, true, thread, held);
 }
 
 void weir_dsm_semaphore_post(uint32_t semaphore) {

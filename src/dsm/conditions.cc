@@ -1,5 +1,6 @@
 // A condition orders nothing itself, its lock does: who waits tells the home, has its answer, lets go of the lock and sleeps until the home passes a signal on.
 // A signal that is sent while the lock is held cannot overtake the waiter's word to the home, since that was answered before the lock was let go.
+// Nor does it come late, to who waits only after something that the signaller has done next, a barrier or another lock: it is answered too.
 //
 // A semaphore does order: a post brings what its poster knew since the last barrier, of whatever node, and the home hands that to who takes it.
 // Since the last barrier, because before it everybody knows all; the barrier's number goes along, as its release may come later to who takes the post, where it is one
@@ -29,12 +30,12 @@ void Conditions::wait(uint32_t condition, uint32_t lock, Thread& thread, std::un
   node_.locks.acquire(lock, thread, held);
 }
 
-void Conditions::signal(uint32_t condition, bool all, Thread& thread) {
+void Conditions::signal(uint32_t condition, bool all, Thread& thread, std::unique_lock<std::mutex>& held) {
   node_.end_accesses(thread);
   Message message(static_cast<uint8_t>(Kind::kConditionSignal), kGroupLock);
   message.put(condition);
   message.put(static_cast<uint8_t>(all));
-  node_.tell(home(condition), std::move(message));
+  node_.ask(home(condition), std::move(message), thread, held);
 }
 
 void Conditions::post(uint32_t semaphore, Thread& thread) {
@@ -94,7 +95,7 @@ void Conditions::on_message(Message&& message) {
         waiting.pop_front();
         if (!all) break;
       }
-      return;
+      return node_.reply(message.header.reply_to, Message(static_cast<uint8_t>(Kind::kReply), kGroupLock));
     }
     default:
       break;

@@ -18,7 +18,7 @@ class Conditions {
  public:
   explicit Conditions(Node& node) : node_(node) {}
   void wait(uint32_t condition, uint32_t lock, Thread& thread, std::unique_lock<std::mutex>& held);
-  void signal(uint32_t condition, bool all, Thread& thread);
+  void signal(uint32_t condition, bool all, Thread& thread, std::unique_lock<std::mutex>& held);
   void post(uint32_t semaphore, Thread& thread);
   void take(uint32_t semaphore, Thread& thread, std::unique_lock<std::mutex>& held);
   void on_message(Message&& message);

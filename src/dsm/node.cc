@@ -33,6 +33,7 @@ bool wants_reply(Kind kind) {
     case Kind::kLockRequest:
     case Kind::kLockForward:
     case Kind::kConditionWait:
+    case Kind::kConditionSignal:
     case Kind::kSemaphoreWait:
     case Kind::kDiffRequest:
     case Kind::kPageRequest:

@@ -191,9 +191,9 @@ bool Simulation::wait(Thread* thread, uint32_t number, uint32_t lock_number) {
   return false;
 }
 
-Time Simulation::signal(Thread* thread, uint32_t number, bool all) {
+bool Simulation::signal(Thread* thread, uint32_t number, bool all) {
   const uint32_t manager = number % workload_.nodes;
-  return engine_.send(engine_.now(), {thread->node, manager, Group::kLock, 5, false, false}, [this, number, manager, all] {
+  engine_.send(engine_.now(), {thread->node, manager, Group::kLock, 5, false, false}, [this, thread, number, manager, all] {
     Condition& condition = conditions_[number];
     if (all) condition.broadcasts++;
     else if (condition.waiting.empty()) condition.signals++;
@@ -201,7 +201,9 @@ Time Simulation::signal(Thread* thread, uint32_t number, bool all) {
       if (all) condition.waiting.front().first->broadcasts_seen[number] = condition.broadcasts;
       wake(&condition, manager, engine_.now());
     }
+    engine_.send(engine_.now(), {manager, thread->node, Group::kLock, 0, true, true}, [this, thread] { next(thread); });
   });
+  return false;
 }
 
 // The first that waits. It gets its lock back before it goes on.

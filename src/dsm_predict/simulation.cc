@@ -123,8 +123,8 @@ bool Simulation::execute(Thread* thread, const Op& op) {
     case OpKind::kRelease: return continues(release(thread, op.object), thread);
     case OpKind::kArrive: return arrive(thread, op);
     case OpKind::kWait: return wait(thread, op.object, op.bytes);
-    case OpKind::kSignal: return continues(signal(thread, op.object, false), thread);
-    case OpKind::kBroadcast: return continues(signal(thread, op.object, true), thread);
+    case OpKind::kSignal: return signal(thread, op.object, false);
+    case OpKind::kBroadcast: return signal(thread, op.object, true);
     case OpKind::kPost: return continues(post(thread, op.object), thread);
     case OpKind::kSemaphoreWait: return semaphore_wait(thread, op.object);
     case OpKind::kGive: return !as_recorded() || continues(give(op.object, node, op.bytes, op.write), thread);

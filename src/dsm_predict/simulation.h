@@ -113,7 +113,7 @@ class Simulation {
   std::vector<uint32_t> wanted_with(uint32_t number, uint32_t node);
   void hold(Thread* thread, uint32_t number);
   bool wait(Thread* thread, uint32_t condition, uint32_t lock);
-  Time signal(Thread* thread, uint32_t condition, bool all);
+  bool signal(Thread* thread, uint32_t condition, bool all);
   void wake(Condition* condition, uint32_t manager, Time start);
   void lock_again(Thread* thread, uint32_t number);
   bool is_signalled(Condition* condition, Thread* thread, uint32_t number);

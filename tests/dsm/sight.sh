@@ -104,6 +104,14 @@ WEIR_DSM_WAITS=1 timeout 60 "$launcher" -n 3 "$program" stuck >out 2>&1 || bad "
 wait
 has 'has waited for long' "WEIR_DSM_WAITS"
 [ "$(grep -c 'who waits for whom' out)" -le 2 ] || bad "a long wait is told more than once"  # of node 0, then that of node 2, which began later
-WEIR_DSM_WAITS=1 timeout 4 "$launcher" -n 2 "$program" circle >out 2>&1 && bad "circle: a deadlock ended"
-has 'deadlock: node [01] waits for lock [12], so for node [01], which waits for lock [12], so for node' "deadlock"
+circle='deadlock: node [01] waits for lock [12], so for node [01], which waits for lock [12], so for node'
+WEIR_DSM_WAITS=1 timeout 60 "$launcher" -n 2 "$program" circle >out 2>&1 &
+job=$!
+for _ in $(seq 300); do
+  grep -q -E "$circle" out && break
+  sleep 0.1
+done
+kill $job
+wait $job && bad "circle: a deadlock ended"
+has "$circle" "deadlock"
 exit "$failed"
