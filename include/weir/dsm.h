@@ -87,7 +87,7 @@ void weir_dsm_region_attach(weir_dsm_region region, void **pointer);
 
 /* --- Synchronization. Numbers of locks, barriers, conditions and semaphores are the program's; each kind counts for itself. Barriers' go up to 0xfffdffff. */
 
-/* A thread may not lock what it holds, and only the thread that has locked may unlock. */
+/* A thread may not lock what it holds, and only the thread that has locked may unlock; one that ends with a lock ends the job. No call is a cancellation point (pthread_cancel). */
 void weir_dsm_lock(uint32_t lock);
 int weir_dsm_trylock(uint32_t lock); /* 1: it has it */
 void weir_dsm_unlock(uint32_t lock);

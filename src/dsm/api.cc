@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -40,7 +41,19 @@ struct Current {
     std::erase_if(all_threads, [this](const auto& one) { return one.get() == thread; });
     thread = its ? all_threads.emplace_back(std::make_unique<Thread>(*its, worker)).get() : nullptr;
   }
-  ~Current() { set(nullptr); }
+  ~Current() {
+    check_unlocked();
+    set(nullptr);
+  }
+  // The process's first thread ends with the process, which is told otherwise.
+  void check_unlocked() const {
+    std::unique_lock<std::mutex> guard(threads_mutex);
+    const bool is_there = std::any_of(all_threads.begin(), all_threads.end(), [this](const auto& one) { return one.get() == thread; });
+    if (!is_there || thread->locks.empty() || gettid() == getpid()) return;
+    const uint32_t lock = thread->locks.front();
+    guard.unlock();
+    fail("a thread ends while it holds lock %u", lock);
+  }
 };
 thread_local Current current;
 
@@ -484,7 +497,13 @@ void weir_dsm_counters_total(weir_dsm_counters* counters) {
 
 // --- Checkpoints
 
-int weir_dsm_checkpoint(const char* directory, void* root) { return write_checkpoint(directory, root, this_thread()); }
-void* weir_dsm_restart(const char* directory) { return read_checkpoint(directory, this_thread()); }
+int weir_dsm_checkpoint(const char* directory, void* root) {
+  const NotCancelled stays;
+  return write_checkpoint(directory, root, this_thread());
+}
+void* weir_dsm_restart(const char* directory) {
+  const NotCancelled stays;
+  return read_checkpoint(directory, this_thread());
+}
 
 }  // extern "C"

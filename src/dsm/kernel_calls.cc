@@ -21,6 +21,7 @@
 #include "dsm/kernel_calls.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -103,10 +104,18 @@ bool copy_from_program(void* to, uint64_t from, uint64_t size) {
   return process_vm_readv(getpid(), &mine, 1, &its, 1, 0) == static_cast<ssize_t>(size);
 }
 
-long in_kernel(const effects::Request& request, const sigset_t& mask) {
+// How the program has them while its call is in the kernel.
+struct Interruptible {
+  sigset_t mask;
+  int cancel_state;
+};
+
+long in_kernel(const effects::Request& request, const Interruptible& program) {
   sigset_t before;
-  pthread_sigmask(SIG_SETMASK, &mask, &before);
+  pthread_sigmask(SIG_SETMASK, &program.mask, &before);
+  pthread_setcancelstate(program.cancel_state, nullptr);
   const long result = weir_dsm_gate(request.number, request.a);
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return result;
 }
@@ -126,7 +135,7 @@ int received_at(const Node& node, const effects::Request& request) {
   }
 }
 
-long receive_aside(effects::Request request, int at, const sigset_t& mask) {
+long receive_aside(effects::Request request, int at, const Interruptible& program_state) {
   auto* const program = reinterpret_cast<uint8_t*>(request.a[at]);
   const auto size = static_cast<uint64_t>(request.a[at + 1]);
   uint8_t little[kLittle];
@@ -137,7 +146,7 @@ long receive_aside(effects::Request request, int at, const sigset_t& mask) {
     aside = static_cast<uint8_t*>(memory);
   }
   request.a[at] = reinterpret_cast<long>(aside);
-  const long result = in_kernel(request, mask);
+  const long result = in_kernel(request, program_state);
   if (result > 0) memcpy(program, aside, std::min(static_cast<uint64_t>(result), size));  // by MSG_TRUNC it may be more
   if (aside != little) munmap(aside, size);
   return result;
@@ -166,11 +175,11 @@ void each_range(const Node& node, const effects::Request& request, Visit visit) 
   }, &context);
 }
 
-long make(const effects::Request& request, const sigset_t& mask) {
+long make(const effects::Request& request, const Interruptible& program) {
   Node* const node = node_of_this_process();
-  if (!node) return in_kernel(request, mask);
+  if (!node) return in_kernel(request, program);
   const int at = received_at(*node, request);
-  if (at >= 0 && request.a[at + 1] > 0 && static_cast<uint64_t>(request.a[at + 1]) <= kAside) return receive_aside(request, at, mask);
+  if (at >= 0 && request.a[at + 1] > 0 && static_cast<uint64_t>(request.a[at + 1]) <= kAside) return receive_aside(request, at, program);
   for (bool is_known = true;;) {
     each_range(*node, request, [node](const Fetched& range) { fetch_range(*node, range); });
     if (!is_known) {
@@ -178,7 +187,7 @@ long make(const effects::Request& request, const sigset_t& mask) {
         if (is_shared(*node, static_cast<uint64_t>(argument))) fetch_range(*node, shared_part(*node, static_cast<uint64_t>(argument), kStructure, true));
       }
     }
-    const long result = in_kernel(request, mask);
+    const long result = in_kernel(request, program);
     if (result != -EFAULT) return result;
     bool was_accessible = true;
     each_range(*node, request, [&](const Fetched& range) { was_accessible = was_accessible && is_accessible(*node, range); });
@@ -195,7 +204,10 @@ void on_sigsys(int, siginfo_t* info, void* context) {
   greg_t* const registers = its->uc_mcontext.gregs;
   const effects::Request request = {info->si_syscall,
                                     {registers[REG_RDI], registers[REG_RSI], registers[REG_RDX], registers[REG_R10], registers[REG_R8], registers[REG_R9]}};
-  registers[REG_RAX] = make(request, its->uc_sigmask);
+  Interruptible program = {its->uc_sigmask, 0};
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &program.cancel_state);
+  registers[REG_RAX] = make(request, program);
+  pthread_setcancelstate(program.cancel_state, nullptr);
   errno = saved;
 }
 

@@ -5,6 +5,7 @@
 // have known of them. What is written from then on comes after them, so its stamp is taken once they do (invariant 1 of lrc.cc).
 #include "dsm/node.h"
 
+#include <pthread.h>
 #include <stdio.h>
 
 #include <algorithm>
@@ -45,6 +46,10 @@ bool wants_reply(Kind kind) {
   }
 }
 }  // namespace
+
+NotCancelled::NotCancelled() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
+
+NotCancelled::~NotCancelled() noexcept(false) { pthread_setcancelstate(before_, nullptr); }
 
 InRuntime::InRuntime(Thread& thread) : std::unique_lock<std::mutex>(thread.node.mutex), thread_(thread) {
   if (!thread.node.stream) return;

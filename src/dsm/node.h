@@ -67,8 +67,20 @@ struct Thread {
   std::optional<Recording> produce, flush;
 };
 
+// The calling thread is not cancelled while it lives: it may hold the mutex, and others count on what it has begun.
+class NotCancelled {
+ public:
+  NotCancelled();
+  ~NotCancelled() noexcept(false);  // a thread that may be cancelled at any time ends here
+  NotCancelled(const NotCancelled&) = delete;
+  NotCancelled& operator=(const NotCancelled&) = delete;
+
+ private:
+  int before_ = 0;
+};
+
 // A thread of the program comes into the runtime, and has the node's mutex; for a recording, what it computed before goes with the first thing that it does here.
-class InRuntime : public std::unique_lock<std::mutex> {
+class InRuntime : private NotCancelled, public std::unique_lock<std::mutex> {
  public:
   explicit InRuntime(Thread& thread);
   ~InRuntime();

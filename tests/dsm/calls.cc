@@ -334,6 +334,42 @@ void test_among_threads() {
   dsm::barrier(10).arrive_and_wait();
 }
 
+// A thread that is cancelled in a call of the library's ends behind it; one that waits in the kernel for shared memory ends
+// there, or with glibc 2.41 when the call returns.
+void test_cancelled() {
+  if (me == 0) weir_dsm_lock(60);
+  dsm::barrier(11).arrive_and_wait();
+  bool had_lock = false;
+  std::thread waits;
+  if (me == 1) {
+    waits = std::thread([&] {
+      weir_dsm_lock(60);
+      had_lock = true;
+      weir_dsm_unlock(60);
+    });
+    usleep(50000);
+    pthread_cancel(waits.native_handle());
+  }
+  dsm::barrier(12).arrive_and_wait();
+  if (me == 0) weir_dsm_unlock(60);
+  if (waits.joinable()) waits.join();
+  dsm::barrier(13).arrive_and_wait();
+  if (me == 1) check(had_lock, "a thread cancelled in weir_dsm_lock");
+  { const dsm::locked held(60); }
+  int ends[2];
+  check(pipe(ends) == 0, "pipe");
+  pthread_t reads;
+  pthread_create(&reads, nullptr, [](void* end) -> void* { return read(*static_cast<int*>(end), shared, 10) ? nullptr : end; }, &ends[0]);
+  usleep(50000);
+  pthread_cancel(reads);
+  usleep(50000);
+  check(write(ends[1], "0123456789", 10) == 10, "write");
+  pthread_join(reads, nullptr);
+  close(ends[0]), close(ends[1]);
+  { const dsm::locked held(60); }
+  dsm::barrier(14).arrive_and_wait();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -345,6 +381,7 @@ int main(int argc, char** argv) {
   test_writing_calls();
   test_structures();
   test_among_threads();
+  test_cancelled();
   const int all = static_cast<int>(dsm::reduce_sum(well ? 0 : 1));
   if (me == 0 && all == 0) puts("calls: well");
   return all != 0;

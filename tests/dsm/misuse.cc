@@ -46,6 +46,7 @@ const std::map<std::string, void (*)()> kByOne = {
     {"unlock", [] { weir_dsm_unlock(5); }},
     {"unlock-twice", [] { weir_dsm_lock(5), weir_dsm_unlock(5), weir_dsm_unlock(5); }},
     {"unlock-other", [] { weir_dsm_lock(5), std::thread([] { weir_dsm_unlock(5); }).join(); }},
+    {"thread-ends", [] { std::thread([] { weir_dsm_lock(5); }).join(); }},
     {"lock-twice", [] { weir_dsm_lock(5), weir_dsm_lock(5); }},
     {"trylock-twice", [] { weir_dsm_lock(5), weir_dsm_trylock(5); }},
     {"wait", [] { weir_dsm_wait(2, 5); }},

@@ -23,6 +23,7 @@ timeout 20 "$program" nothing > out 2>&1 && grep -q '^well$' out || bad "nothing
 alone unlock 'node 0: lock 5 is unlocked by a thread that does not hold it'
 alone unlock-twice 'node 0: lock 5 is unlocked by a thread that does not hold it'
 alone unlock-other 'node 0: lock 5 is unlocked by a thread that does not hold it'
+alone thread-ends 'node 0: a thread ends while it holds lock 5'
 alone lock-twice 'node 0: lock 5 is locked by a thread that holds it'
 alone trylock-twice 'node 0: lock 5 is locked by a thread that holds it'
 alone wait 'node 0: a wait for condition 2 without lock 5'
