@@ -2,8 +2,10 @@
 
 #include <sys/mman.h>
 
+#include "base/options.h"
 #include "base/range_table.h"
 #include "page/store.h"
+#include "sys/report.h"
 
 namespace weir::page {
 
@@ -69,6 +71,34 @@ void reapply_protections() {
     const auto& entry = s.protected_ranges[i];
     protect(entry.range.start, entry.range.size(), entry.protection);
   }
+  for (uint32_t i = 0; i < s.code_count; i++) {
+    const auto& entry = s.code_ranges[i];
+    protect(entry.range.start, entry.range.size(), unexecuted(entry.protection));
+  }
 }
+
+bool note_code(uint64_t start, uint64_t size, int protection) {
+  Shared& s = shared();
+  const Range range{start, start + page_up(size)};
+  const bool was_code = is_noted(s.code_ranges, s.code_count, range);
+  if (!was_code && !(protection & PROT_EXEC)) return false;
+  constexpr int kNoCode = 0;
+  const int noted = protection & PROT_EXEC ? protection : kNoCode;
+  if (!note_protection(s.code_ranges, s.code_count, kCodeRanges, range, noted, kNoCode)) {
+    report("the program makes code in more than %u places", uint64_t{kCodeRanges});
+    die(125);
+  }
+  return was_code;
+}
+
+int code_protection(uint64_t address, Range* range) {
+  const Shared& s = shared();
+  const uint32_t at = first_above(s.code_ranges, s.code_count, address);
+  if (at >= s.code_count || !s.code_ranges[at].range.contains(address)) return 0;
+  if (range) *range = s.code_ranges[at].range;
+  return s.code_ranges[at].protection;
+}
+
+int unexecuted(int protection) { return options().view == View::kIsolated ? protection & ~PROT_EXEC : protection; }
 
 }  // namespace weir::page

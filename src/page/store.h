@@ -68,6 +68,13 @@ long protect(uint64_t start, uint64_t size, int protection);
 bool remember_protection(uint64_t start, uint64_t size, int protection);
 bool has_protection(uint64_t start, uint64_t size);
 void reapply_protections();
+// View isolated: executable memory that the program makes is closed until it is executed, page by page (trap/made_code.cc).
+// Notes what the program asks for in a range of its memory. Returns whether some of it was executable until now.
+bool note_code(uint64_t start, uint64_t size, int protection);
+// What the program asked for at `address`, if it may be executed there; else 0.
+int code_protection(uint64_t address, Range* range = nullptr);
+// What the memory is to have while none of it was executed.
+int unexecuted(int protection);
 
 // A forked child gets bytes of its own: a new store with the old one's contents, mapped shared again.
 void copy_for_fork();

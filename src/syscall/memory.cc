@@ -47,8 +47,9 @@ void empty_pages(uint64_t start, uint64_t size) {
 }
 
 // In the arena everything is readable and writable but what is remembered otherwise, so opening what is open costs nothing.
-long change_protection(uint64_t start, uint64_t size, int protection) {
-  if (protection == kReadWrite && !page::has_protection(start, size)) return 0;
+// `was_code`: some of it may be open otherwise than is remembered.
+long change_protection(uint64_t start, uint64_t size, int protection, bool was_code = false) {
+  if (protection == kReadWrite && !was_code && !page::has_protection(start, size)) return 0;
   long result = page::protect(start, size, protection);
   if (result != 0) return result;
   if (!page::remember_protection(start, size, protection)) {
@@ -338,12 +339,16 @@ long on_munmap(const Call& call) {
 
 long on_mprotect(const Call& call) {
   const uint64_t start = address(call.a), size = page_up(address(call.b));
-  const int protection = static_cast<int>(call.c);
-  if (page::in_arena(start)) return change_protection(start, size, protection);
+  int protection = static_cast<int>(call.c);
+  if (page::in_arena(start)) {
+    const bool was_code = page::code_protection(start) != 0;
+    return change_protection(start, size, g_tasks_active ? page::unexecuted(protection) : protection, was_code);
+  }
   const bool is_owned = owned::overlaps(start, size);
   if (page::in_reserve(start) && !is_owned) return protect_reserved(start, size, protection);
   // What was read-only becomes writable: from now on it is store memory.
   if (g_tasks_active && (protection & PROT_WRITE) && !is_owned) runtime::convert_late(Range{start, start + size});
+  if (g_tasks_active && page::store_extent(start)) protection = page::unexecuted(protection);  // code of the program's own making
   long result = is_owned ? input::value(input::What::kShared, [&] { return page::protect(start, size, protection); }) : page::protect(start, size, protection);
   if (result != 0) return result;
   if (is_owned) {
@@ -352,7 +357,7 @@ long on_mprotect(const Call& call) {
   }
   if (g_tasks_active) {
     record_mapping({MappingKind::kProtect, protection, 0, -1, start, size, 0, 0, 0});
-    if ((protection & PROT_EXEC) && !page::store_extent(start)) {  // a library's text; else code of the program's own making
+    if ((protection & PROT_EXEC) && !page::store_extent(start)) {  // a library's text
       shared().text_pending = 1;
       runtime::patch_pending_text();
     }
@@ -413,17 +418,34 @@ long on_brk(const Call& call) {
   return static_cast<long>(wanted);
 }
 
+bool maps_library(const Call& call) {
+  return call.number == SYS_mmap && (call.c & PROT_EXEC) && !(call.c & PROT_WRITE) && !(call.d & MAP_ANONYMOUS) && (call.d & MAP_TYPE) == MAP_PRIVATE;
+}
+
 long change(Call& call) {
   switch (call.number) {
     case SYS_mmap: {
+      const int asked = maps_library(call) ? 0 : static_cast<int>(call.c);
+      if (g_tasks_active && asked) call.c = page::unexecuted(asked);
       const long result = on_mmap(call);
+      if (!sys::failed(result)) page::note_code(address(result), address(call.b), asked);
       if ((call.d & MAP_TYPE) == MAP_PRIVATE && !sys::failed(result)) owned::on_unmap(address(result), address(call.b));
       return result;
     }
     case SYS_shmat: return input::is_on() ? attach_owned(call) : call_kernel(call);
     case SYS_shmdt: return input::is_on() ? detach_owned(call) : call_kernel(call);
-    case SYS_munmap: return on_munmap(call);
-    case SYS_mprotect: return on_mprotect(call);
+    case SYS_munmap: {
+      const long result = on_munmap(call);
+      if (result == 0) page::note_code(address(call.a), address(call.b), 0);
+      return result;
+    }
+    case SYS_mprotect: {
+      const long result = on_mprotect(call);
+      if (result == 0 && (page::store_extent(address(call.a)) || !g_tasks_active)) {
+        page::note_code(address(call.a), address(call.b), static_cast<int>(call.c));
+      }
+      return result;
+    }
     case SYS_mremap: return on_mremap(call);
     case SYS_madvise: return on_madvise(call);
     case SYS_mincore:
@@ -440,10 +462,6 @@ bool fits_creation(const Call& call) {
   constexpr long kOther = MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_GROWSDOWN | MAP_HUGETLB | MAP_32BIT;
   return call.number == SYS_mmap && (call.d & MAP_ANONYMOUS) && (call.d & MAP_TYPE) == MAP_PRIVATE && !(call.d & kOther) &&
          !(call.c & PROT_EXEC);
-}
-
-bool maps_library(const Call& call) {
-  return call.number == SYS_mmap && (call.c & PROT_EXEC) && !(call.c & PROT_WRITE) && !(call.d & MAP_ANONYMOUS) && (call.d & MAP_TYPE) == MAP_PRIVATE;
 }
 
 // A program of one task has mapped a library.

@@ -87,6 +87,7 @@ inline constexpr uint32_t kGaps = 4096;
 inline constexpr uint32_t kMappingRecords = 8192;
 inline constexpr uint32_t kForkedRanges = 512;
 inline constexpr uint32_t kProtectedRanges = 65536;  // each is a mapping at least, of which the kernel allows 65530
+inline constexpr uint32_t kCodeRanges = 4096;
 inline constexpr uint32_t kMaxChildren = 4096;
 inline constexpr uint32_t kMaxTimers = 64;
 inline constexpr uint32_t kShownDescriptors = 256;
@@ -275,6 +276,8 @@ struct Shared {
   Range free_extents[16384];
   uint32_t protected_count;
   ProtectedRange protected_ranges[kProtectedRanges];  // see page/protection.h
+  uint32_t code_count;
+  ProtectedRange code_ranges[kCodeRanges];  // executable memory of the program's own making, as it asked for it. Guarded by: the turn
 
   // Descriptors that the runtime keeps away from the program, one bit each (page::hide_descriptor). Changed atomically.
   uint64_t hidden_descriptors[kHiddenDescriptors / 64];

@@ -31,4 +31,8 @@ bool meet_page(Task& task, uint64_t address, ucontext_t& context, bool is_owned)
   return true;
 }
 
+bool meet_closed(Task& task, uint64_t address, ucontext_t& context) {
+  return meet_made_code(address, context) || (owned::g_active && meet_page(task, address, context, true));
+}
+
 }  // namespace weir::trap

@@ -221,7 +221,7 @@ void on_signal(int signal, siginfo_t* info, void* context_pointer) {
   if (runtime::g_guarded && !runtime::g_keys && meet_guarded_signal(task, signal, *info, *context)) return;
   if (view::guarded::replay::is_on() && meet_replayed_signal(task, signal, *info, *context)) return;
   if (signal == SIGBUS && info->si_code > 0 && runtime::g_coherent && !runtime::g_guarded && meet_page(task, address, *context, false)) return;
-  if (signal == SIGSEGV && info->si_code > 0 && owned::g_active && meet_page(task, address, *context, true)) return;
+  if (signal == SIGSEGV && info->si_code > 0 && meet_closed(task, address, *context)) return;
   if ((signal == SIGSEGV || signal == SIGBUS) && info->si_code > 0 && in_guarded_copy(*context)) {
     context->uc_mcontext.gregs[REG_RIP] = reinterpret_cast<greg_t>(weir_guarded_fault);
     return;
