@@ -277,6 +277,7 @@ struct Shared {
   uint32_t protected_count;
   ProtectedRange protected_ranges[kProtectedRanges];  // see page/protection.h
   uint32_t code_count;
+  uint32_t code_refused;     // a task has said why the program cannot go on (trap/made_code.cc). Changed atomically
   ProtectedRange code_ranges[kCodeRanges];  // executable memory of the program's own making, as it asked for it. Guarded by: the turn
 
   // Descriptors that the runtime keeps away from the program, one bit each (page::hide_descriptor). Changed atomically.

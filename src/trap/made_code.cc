@@ -18,6 +18,7 @@
 #include "patch/sweep.h"
 #include "runtime/state.h"
 #include "sys/report.h"
+#include "task/shared.h"
 #include "trap/page_fault.h"
 
 namespace weir::trap {
@@ -61,6 +62,7 @@ void look_at(uint64_t address, const Range& range) {
     limit = from;
   }
   if (!found) return;
+  if (__atomic_exchange_n(&shared().code_refused, 1u, __ATOMIC_RELAXED)) die(125);
   report("the program makes code at run time with atomic operations in it (at %x), and View isolated does not see them there: a "
          "result would be wrong. View coherent, which weir record has, and View direct hold such programs: "
          "weir record -- PROGRAM, or weir run --order token --view direct -- PROGRAM", found);
