@@ -2,6 +2,7 @@
 
 #include "base/range_table.h"
 #include "count/gate.h"
+#include "patch/doubt.h"
 #include "patch/site_table.h"
 
 // A sorted table of ranges. A program has a few dozen libraries; what has no place in the table runs uncounted, in every
@@ -78,6 +79,7 @@ Door door_in(Range text, uint64_t rip) {
     if (g_doors[i] == rip) return {true, false, 0, 0};
   }
   if (const uint32_t gate = gate_at(rip)) return {true, false, 0, gate};
+  if (doubt::knows(rip)) return {true, false, 0, 0};  // natively, whether this process knows it for an instruction or not
   if (!text.contains(rip) || *reinterpret_cast<const uint8_t*>(rip) != kInt3) return {};
   const Site* site = find_trap_site(rip);
   if (site == nullptr) return {true, false, 0, 0};  // is_breakpoint: it is to be executed where it stands

@@ -69,9 +69,9 @@ void keep_hidden(int descriptor) {
 
 int hide_descriptor(int descriptor) { return hide(descriptor, LimitLifted(RLIMIT_NOFILE)); }
 
-long open_hidden(long number, long a, long b, long c) {
+long open_hidden(long number, long a, long b, long c, long d, long e) {
   LimitLifted limit(RLIMIT_NOFILE);
-  const long descriptor = sys::raw(number, a, b, c);
+  const long descriptor = sys::raw(number, a, b, c, d, e);
   return sys::failed(descriptor) ? descriptor : hide(static_cast<int>(descriptor), limit);
 }
 

@@ -283,11 +283,17 @@ void convert_all() {
   if (length < 0) fail("read the memory map", length);
   sys::MapLine line;
   for (char* cursor = maps; (cursor = sys::next_map_line(cursor, &line));) {
-    if (line.shared || !line.writable || ours(line.range)) continue;
-    if (starts_with(line.name, "[v")) continue;
-    if (store_extent(line.range.start)) continue;
-    if (in_reserve(line.range.start) && !line.name[0]) cursor = join_reserved(line, cursor);
-    convert_line(line, stack_limit);
+    if (line.shared || !line.writable || starts_with(line.name, "[v")) continue;
+    // The kernel shows the runtime's own data and what the loader has mapped beside it as one.
+    const Range whole = line.range, own = own_image();
+    if (whole.overlaps(own) && line.name[0] == '/') continue;
+    const Range parts[2] = {{whole.start, whole.overlaps(own) ? own.start : whole.limit}, {own.limit, whole.overlaps(own) ? whole.limit : 0}};
+    for (const Range& part : parts) {
+      if (part.empty() || part.start >= part.limit || ours(part) || store_extent(part.start)) continue;
+      line.range = part;
+      if (in_reserve(part.start) && !line.name[0]) cursor = join_reserved(line, cursor);
+      convert_line(line, stack_limit);
+    }
   }
   if (!map_private(kArena, kArenaSize, 0, PROT_READ | PROT_WRITE)) fail("map the arena", -ENOMEM);
   dump_only_used();

@@ -108,7 +108,7 @@ int hide_descriptor(int descriptor);
 // Hides it where it is, for programs that are executed, too.
 void keep_hidden(int descriptor);
 // The same for what a system call answers; only the hard limit binds it. -errno where the call fails.
-long open_hidden(long number, long a, long b = 0, long c = 0);
+long open_hidden(long number, long a, long b = 0, long c = 0, long d = 0, long e = 0);
 // The same; waits a moment where no descriptor is left.
 long open_hidden_patiently(long number, long a, long b = 0, long c = 0);
 bool descriptors_left(uint32_t count);  // so many could be opened. REQUIRES: the store exists

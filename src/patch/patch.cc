@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "base/bytes.h"
+#include "patch/doubt.h"
 #include "patch/original.h"
 #include "patch/plan.h"
 #include "patch/stub_x86_64.h"
@@ -144,11 +145,12 @@ class Patcher {
 
   bool make_plan(PatchKinds kinds) {
     if (!map_.build(text_, object_) || !original_.build(text_, map_)) return false;
-    if (!sweep_.run(text_, map_, original_, kinds) || !made_.take(sweep_.candidate_count())) return false;
+    if (!sweep_.run(text_, map_, original_, kinds) || !made_.take(sweep_.candidate_count() + sweep_.doubt_count())) return false;
     made_.header().distrusted = static_cast<uint32_t>(sweep_.distrusted());
     for (unsigned kind = 0; kind < kSiteKinds; kind++) {
       if (kinds & (1u << kind)) plan_kind(static_cast<SiteKind>(kind));
     }
+    plan_doubts();
     return true;
   }
 
@@ -174,6 +176,21 @@ class Patcher {
         made_.add(planned);
         mark_taken(is_trap ? Window{site.offset, site.offset + 1} : window);
       }
+    }
+  }
+
+  void plan_doubts() {
+    const auto size = static_cast<uint32_t>(text_.size());
+    for (uint32_t at = sweep_.doubts().next(0, size); at < size; at = sweep_.doubts().next(at + 1, size)) {
+      Shape shape;
+      WEIR_CHECK(read_shape(code() + at, size - at, shape));
+      PlannedSite planned{};
+      planned.offset = planned.window = at;
+      planned.kind = SiteKind::kAtomic;
+      planned.length = planned.window_size = shape.length;
+      planned.is_trap = kDoubt;
+      planned.digest = digest_bytes(code() + at, shape.length);
+      made_.add(planned);
     }
   }
 
@@ -203,13 +220,16 @@ class Patcher {
 
   // Where no jump is possible after all a trap is planned instead.
   long add_jumps() {
-    const uint64_t wanted = plan_->header().count;
+    uint64_t wanted = 0;
+    for (const PlannedSite& planned : *plan_) wanted += planned.is_trap != kDoubt;
     if (wanted == 0) return 0;
     expect_sites(static_cast<uint32_t>(wanted));
     uint64_t size = page_up(kStubAreaHeader + wanted * kMaxStubSize);
     long mapped = map_stub_area(object_.empty() ? text_ : object_, size);
     if (sys::failed(mapped)) {  // no room within reach
-      for (PlannedSite& planned : *plan_) planned.is_trap = 1;
+      for (PlannedSite& planned : *plan_) {
+        if (!planned.is_trap) planned.is_trap = 1;
+      }
       return 0;
     }
     auto area = static_cast<uint64_t>(mapped);
@@ -254,6 +274,10 @@ class Patcher {
   long add_traps() {
     for (const PlannedSite& planned : *plan_) {
       if (!planned.is_trap) continue;
+      if (planned.is_trap == kDoubt) {
+        doubt::add(text_.start + planned.offset);
+        continue;
+      }
       if (planned.is_refused) {
         stats.refused++;
         continue;

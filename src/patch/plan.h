@@ -19,13 +19,15 @@ struct PlannedSite {
   SiteKind kind;
   uint8_t length;       // of the site's instruction
   uint8_t window_size;
-  uint8_t is_trap;
+  uint8_t is_trap;       // or kDoubt
   uint8_t is_refused;    // a locked instruction that cannot be executed for the program
   uint8_t is_relative;   // atomic.displacement counts from the text's start
   RandomOp random;       // kRandom only
   AtomicOp atomic;       // kAtomic only
 };
 static_assert(sizeof(PlannedSite) == 48);
+// Of PlannedSite::is_trap: it may be an atomic operation, and nothing is replaced until it is executed (patch/doubt.h).
+inline constexpr uint8_t kDoubt = 2;
 
 // Which text a plan is for.
 struct TextIdentity {

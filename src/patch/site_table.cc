@@ -37,6 +37,10 @@ bool reserve(T*& table, uint64_t count) {
   return true;
 }
 
+constexpr uint32_t kMaxLate = 512;
+Site g_late[kMaxLate];
+uint32_t g_late_count = 0;
+
 uint32_t hash_of(uint64_t address) { return static_cast<uint32_t>((address * 0x9e3779b97f4a7c15u) >> 32); }
 
 void place_trap(uint32_t* traps, uint32_t capacity, uint32_t index) {
@@ -90,7 +94,24 @@ const Site* stub_site(const Area& area, uint64_t rip) {
 
 }  // namespace
 
-const Site* site_at(uint32_t index) { return index < g_site_count ? &g_sites[index] : nullptr; }
+const Site* site_at(uint32_t index) {
+  if (index >= kLateSites) return index - kLateSites < g_late_count ? &g_late[index - kLateSites] : nullptr;
+  return index < g_site_count ? &g_sites[index] : nullptr;
+}
+
+uint32_t index_of(const Site* site) {
+  return site->is_late ? kLateSites + static_cast<uint32_t>(site - g_late) : static_cast<uint32_t>(site - g_sites);
+}
+
+bool add_late_site(const Site& site) {
+  if (g_late_count == kMaxLate) return false;
+  g_late[g_late_count++] = site;
+  return true;
+}
+
+uint32_t late_site_count() { return g_late_count; }
+
+void forget_late_sites() { g_late_count = 0; }
 
 uint32_t site_count() { return g_site_count; }
 
@@ -117,6 +138,9 @@ bool add_stub_area(Range area, uint32_t first, uint32_t limit) {
 }
 
 const Site* find_trap_site(uint64_t rip) {
+  for (uint32_t i = 0; i < g_late_count; i++) {
+    if (g_late[i].address == rip) return &g_late[i];
+  }
   if (g_trap_capacity == 0) return nullptr;
   uint32_t mask = g_trap_capacity - 1;
   for (uint32_t slot = hash_of(rip) & mask; g_traps[slot] != 0; slot = (slot + 1) & mask) {

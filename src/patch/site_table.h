@@ -24,6 +24,7 @@ struct Site {
   RandomOp random;            // kRandom only
   SiteKind kind = SiteKind::kSyscall;
   uint8_t length = 0;         // of the instruction
+  bool is_late = false;       // found when it was executed (patch/doubt.h)
   bool is_trap = false;       // int3 in place of its first byte
   uint8_t window_size = 0;    // bytes of program text that the stub stands for; 1 for a trap
   uint8_t stub_size = 0;
@@ -52,6 +53,15 @@ const Site* find_trap_site(uint64_t rip);
 
 // Whether `rip` lies in a stub. A signal handler of the program must see program_address there, or an unwinder is lost.
 [[nodiscard]] bool find_stub_place(uint64_t rip, StubPlace& place);
+
+// The site's index, for site_at().
+uint32_t index_of(const Site* site);
+
+// Sites that this process has found by itself, while others may have found none or others.
+inline constexpr uint32_t kLateSites = 1u << 22;
+[[nodiscard]] bool add_late_site(const Site& site);
+uint32_t late_site_count();
+void forget_late_sites();
 
 // For patch.cc. So many sites are going to be added: a hint.
 void expect_sites(uint32_t count);

@@ -1,6 +1,7 @@
 #include "patch/sweep.h"
 
 #include "patch/byte_scan.h"
+#include "patch/doubt.h"
 #include "sys/report.h"
 
 // Sites are instructions that the descent proves to be such (patch/descent.h says why nothing less will do). Branches
@@ -112,13 +113,14 @@ bool Sweep::run(Range text, const TextMap& map, const Original& original, PatchK
   object_ = map.object();
   const uint64_t set_size = page_up(OffsetSet::bytes_for(text.size()));
   const uint64_t chosen_size = page_up(map.chunk_count());
-  if (!memory_.take(2 * set_size + chosen_size + (text.size() / 2 + 1) * sizeof(Candidate))) return false;
+  if (!memory_.take(3 * set_size + chosen_size + (text.size() / 2 + 1) * sizeof(Candidate))) return false;
   if (!descent_.begin(text, map, original)) return false;
   memory_.expect(set_size);
   targets_.use(reinterpret_cast<uint64_t*>(memory_.address()));
   wanted_.use(reinterpret_cast<uint64_t*>(memory_.address() + set_size));
-  chosen_ = reinterpret_cast<bool*>(memory_.address() + 2 * set_size);
-  candidates_ = reinterpret_cast<Candidate*>(memory_.address() + 2 * set_size + chosen_size);
+  doubts_.use(reinterpret_cast<uint64_t*>(memory_.address() + 2 * set_size));
+  chosen_ = reinterpret_cast<bool*>(memory_.address() + 3 * set_size);
+  candidates_ = reinterpret_cast<Candidate*>(memory_.address() + 3 * set_size + chosen_size);
   for (size_t i = 0; i < map.entry_count(); i++) targets_.add(map.entries()[i]);
   known_code_ = Range{text.limit, text.start};
   for (size_t i = 0; i < map.chunk_count(); i++) {
@@ -146,7 +148,32 @@ bool Sweep::run(Range text, const TextMap& map, const Original& original, PatchK
     list_chunk(chunk);
   }
   scan_bytes(scanned_to, size_);
+  if (kinds & kPatchAtomic) find_doubts();
   return true;
+}
+
+// With the prefixes that may stand before the byte that is looked for.
+void Sweep::find_doubts() {
+  const auto* code = reinterpret_cast<const uint8_t*>(text_.start);
+  const auto look = [&](uint32_t offset) {
+    Shape shape;
+    SiteKind kind;
+    AtomicOp op;
+    if (descent_.is_code(offset) || doubts_.has(offset) || !read_shape(code + offset, size_ - offset, shape)) return;
+    if (!is_site(shape, kind) || kind != SiteKind::kAtomic || !decode_atomic(code + offset, shape.length, 0, op)) return;
+    if (!doubt::is_plausible(descent_, code, size_, offset)) return;
+    doubts_.add(offset);
+    doubt_count_++;
+  };
+  byte_scan::scan(Look::kAtomic, code, size_, 0, size_, [&](uint32_t offset) {
+    if (descent_.is_code(offset) || (offset + 5 <= size_ && !may_begin_site(code + offset, kPatchAtomic))) return;
+    look(offset);
+    constexpr uint8_t kWidth = 0x66;
+    const bool has_rex = offset >= 1 && (code[offset - 1] & 0xf0) == 0x40;
+    if (has_rex) look(offset - 1);
+    const uint32_t before = has_rex ? 2 : 1;
+    if (offset >= before && code[offset - before] == kWidth) look(offset - before);
+  });
 }
 
 void Sweep::choose_chunks(PatchKinds kinds) {

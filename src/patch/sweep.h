@@ -52,7 +52,9 @@ class Sweep {
   const OffsetSet& targets() const { return targets_; }
   const OffsetSet& starts() const { return descent_.starts(); }  // of proved instructions
   size_t distrusted() const { return distrusted_; }  // what looked like sites where the bytes may be data
-  const Descent& descent() const { return descent_; }
+  // Where an atomic operation may begin that is not proved to be one (patch/doubt.h): looked for if that kind is wanted.
+  const OffsetSet& doubts() const { return doubts_; }
+  size_t doubt_count() const { return doubt_count_; }
   uint64_t decoded_bytes() const { return decoded_bytes_; }
 
   // Windows and what is asked about them lie within this distance of their site.
@@ -71,6 +73,7 @@ class Sweep {
   uint8_t note_any(uint32_t offset, const Chunk& chunk);
   void add_offset(int64_t target);
   void note_instruction(const Shape& shape, uint32_t offset, const Chunk& chunk);
+  void find_doubts();
   void sweep_doubt(uint32_t start, uint32_t limit);
   void note_table(uint64_t table);
   void add_target(uint64_t address);
@@ -85,11 +88,13 @@ class Sweep {
   Scratch memory_;
   Descent descent_;
   OffsetSet targets_;
+  OffsetSet doubts_;
   OffsetSet wanted_;  // unproved bytes around what could be a site
   bool* chosen_ = nullptr;  // chunks to decode
   Candidate* candidates_ = nullptr;
   size_t candidate_count_ = 0;
   size_t distrusted_ = 0;
+  size_t doubt_count_ = 0;
   uint64_t decoded_bytes_ = 0;
   uint8_t previous_[2] = {0, 0};
 };

@@ -261,6 +261,11 @@ void on_site(Frame& frame) {
   }
   const Site* site = site_at(static_cast<uint32_t>(frame.site));
   WEIR_CHECK(site);
+  Site late;
+  if (site->is_late) {  // another process may have another there, and the task may go to one
+    late = *site;
+    site = &late;
+  }
   frame.rip = site->resume;
   frame.shown = site->address + site->length;
   recording::stop_if_asked(self());

@@ -18,6 +18,7 @@
 #include "count/seek.h"
 #include "event/owned_memory.h"
 #include "page/store.h"
+#include "patch/doubt.h"
 #include "patch/patch.h"
 #include "runtime/state.h"
 #include "runtime/text.h"
@@ -43,6 +44,7 @@ namespace {
 void note_change_of_text(const MappingRecord& r, bool is_author) {
   if (r.kind == MappingKind::kSigaction || r.kind == MappingKind::kProfile) return;
   if (r.kind != MappingKind::kPatchText) {
+    doubt::forget(Range{r.start, r.start + page_up(r.size)});
     count::on_mapping(Range{r.start, r.start + page_up(r.size)}, is_author);
   } else {
     count::on_patched_text(is_author);

@@ -147,7 +147,7 @@ void attach() {
   take_options({(h.options & trace::kWithStat) != 0, (h.options & trace::kWithFingerprint) != 0, h.log});
   if (h.mode == trace::Mode::kReplay && h.stop.place) {
     sys::g_probe_signal = sys::kProbeSignalDebugged;
-    runtime::let_debugger_in();
+    runtime::begin_process();
   }
   input::g_mode = h.mode == trace::Mode::kRecord ? input::Mode::kRecord : input::Mode::kReplay;
   set_death_note(&header().failed);

@@ -36,8 +36,8 @@ inline bool is_debuggable() { return sys::g_probe_signal == sys::kProbeSignalDeb
 inline uint64_t clone_signal() { return is_debuggable() ? SIGCHLD : 0; }
 // The first pthread_create: from one thread to tasks. Runs on the runtime stack of task 0.
 void go_multi();
-// A process begins: where a debugger is to look, it may attach to it though it is no ancestor (Yama).
-void let_debugger_in();
+// A process begins: watches places of its own (patch/doubt.h), and where a debugger is to look, it may attach to it though it is no ancestor (Yama).
+void begin_process();
 // Repeats changes of the address space that other processes made. Called before program code runs again.
 void apply_mappings(Task& task);
 

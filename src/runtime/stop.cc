@@ -2,6 +2,7 @@
 
 #include <sys/prctl.h>
 
+#include "patch/doubt.h"
 #include "runtime/state.h"
 #include "runtime/where.h"
 #include "sys/futex.h"
@@ -30,7 +31,8 @@ void stand_still(const Task& task) {
 
 namespace weir::runtime {
 
-void let_debugger_in() {
+void begin_process() {
+  doubt::begin_process();
   if (is_debuggable()) sys::raw(SYS_prctl, PR_SET_PTRACER, PR_SET_PTRACER_ANY);
 }
 

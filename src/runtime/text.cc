@@ -10,6 +10,7 @@
 #include "count/text.h"
 #include "event/input.h"
 #include "page/store.h"
+#include "patch/doubt.h"
 #include "patch/text_map.h"
 #include "patch/vdso.h"
 #include "runtime/state.h"
@@ -65,6 +66,7 @@ void patch_all(PatchKinds kinds) {
   const view::PeekScope peeks(self());  // where a plan of patches is kept, less is looked at
   count::forget_all_text();
   set_fetch_memory(weir_guarded_copy);
+  doubt::open_all();
   char* maps;
   long length = sys::read_maps(&maps);
   if (length == -EMFILE) {
@@ -128,6 +130,7 @@ void patch_all(PatchKinds kinds) {
     if (result != 0) report("cannot patch the text at %x (error %d)", found[i].text.start, int64_t{-result});
     if (result == 0 && !found[i].writable) count::note_text(found[i].text);
   }
+  if (g_copies && (kinds & kPatchAtomic)) doubt::close_all();
 }
 
 PatchKinds first_patch_kinds() {

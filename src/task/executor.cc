@@ -166,7 +166,7 @@ void begin(uint64_t process) {
   Executor& e = s.executor;
   sys::raw(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
   if (sys::raw(SYS_getppid) != s.monitor) die(125);
-  runtime::let_debugger_in();
+  runtime::begin_process();
   runtime::g_process = static_cast<uint32_t>(process);
   runtime::g_executor = true;
   set_base(ARCH_SET_GS, reinterpret_cast<uint64_t>(&e.record));

@@ -84,7 +84,7 @@ void fork_child(uint64_t argument) {
   }
   __atomic_store_n(&work->copied, 1u, __ATOMIC_RELEASE);
   sys::futex_wake(&work->copied);
-  runtime::let_debugger_in();
+  runtime::begin_process();
   become_single_after_fork();
   trap::forget_signals();
   runtime::start_counts();

@@ -247,7 +247,7 @@ void split_monitor() {
   }
   sys::raw(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
   if (sys::raw(SYS_getppid) != s.monitor) die(125);
-  runtime::let_debugger_in();
+  runtime::begin_process();
   // The program may look at its arguments in /proc, which are none between two steps of the monitor.
   while (!__atomic_load_n(&s.monitor_stands, __ATOMIC_ACQUIRE)) sys::futex_wait(&s.monitor_stands, 0);
   Task& task = self();

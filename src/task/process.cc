@@ -159,7 +159,7 @@ void begin(uint64_t process) {
   if (runtime::g_processes) {
     sys::raw(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
     if (sys::raw(SYS_getppid) != s.monitor) die(125);  // the monitor died before the line above
-    runtime::let_debugger_in();
+    runtime::begin_process();
     runtime::g_process = static_cast<uint32_t>(process);
     trap::forget_places();
     if (!view::open_tracking()) {

@@ -2,6 +2,9 @@
 
 #include "event/input.h"
 #include "event/owned_memory.h"
+#include "patch/doubt.h"
+#include "runtime/state.h"
+#include "sys/signal.h"
 #include "task/shared.h"
 #include "trap/place.h"
 #include "trap/signals.h"
@@ -32,6 +35,13 @@ bool meet_page(Task& task, uint64_t address, ucontext_t& context, bool is_owned)
 }
 
 bool meet_closed(Task& task, uint64_t address, ucontext_t& context) {
+  constexpr greg_t kFetch = 16;
+  auto& gregs = context.uc_mcontext.gregs;
+  if (runtime::g_copies && (gregs[REG_ERR] & kFetch)) {
+    const doubt::Fetch fetch = doubt::on_fetch(address, g_tasks_active);
+    if (fetch == doubt::Fetch::kWalk) gregs[REG_EFL] |= static_cast<greg_t>(sys::kTrapFlag);
+    if (fetch != doubt::Fetch::kOther) return true;
+  }
   return meet_made_code(address, context) || (owned::g_active && meet_page(task, address, context, true));
 }
 

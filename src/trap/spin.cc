@@ -33,6 +33,7 @@
 #include "event/owned_memory.h"
 #include "order/rounds.h"
 #include "page/store.h"
+#include "patch/doubt.h"
 #include "patch/patch.h"
 #include "runtime/state.h"
 #include "sys/memory.h"
@@ -340,6 +341,14 @@ bool on_trap(Task& task, const siginfo_t* info, ucontext_t& context) {
   auto& gregs = context.uc_mcontext.gregs;
   // int3 has SI_KERNEL. On virtual machines some steps in a million have TRAP_BRKPT: the processor's status does not say that they are steps.
   const bool is_step = info->si_code == TRAP_TRACE || info->si_code == TRAP_BRKPT;
+  constexpr int kBreakpoint = 6;  // TRAP_PERF
+  if (info->si_code == kBreakpoint && doubt::on_breakpoint(static_cast<uint64_t>(gregs[REG_RIP]))) return true;
+  if (doubt::walks()) {
+    const bool goes_on = is_step && doubt::on_step(static_cast<uint64_t>(gregs[REG_RIP]));
+    if (!is_step) doubt::end_walk();
+    if (!goes_on && !task.stepping) gregs[REG_EFL] &= ~static_cast<greg_t>(sys::kTrapFlag);
+    if (is_step && !task.stepping) return true;
+  }
   if (task.stepping && is_step) {
     on_step(task, context);
     return true;
@@ -353,19 +362,15 @@ bool on_trap(Task& task, const siginfo_t* info, ucontext_t& context) {
   const Site* site = find_trap_site(static_cast<uint64_t>(gregs[REG_RIP]) - 1);
   if (!site) return false;
   if (task.stepping) stop(task, context);
-  for (uint32_t i = 0, count = site_count(); i < count; i++) {
-    if (site_at(i) != site) continue;
-    gregs[REG_RIP]--;
-    if (!input::is_on() && makes_alone(*site, static_cast<uint64_t>(gregs[REG_RAX]))) {
-      gregs[REG_RAX] = sys::raw(gregs[REG_RAX], gregs[REG_RDI], gregs[REG_RSI], gregs[REG_RDX], gregs[REG_R10], gregs[REG_R8],
-                                gregs[REG_R9]);
-      gregs[REG_RIP] = static_cast<greg_t>(site->resume);
-      return true;
-    }
-    enter_runtime(task, context, i);
+  gregs[REG_RIP]--;
+  if (!input::is_on() && makes_alone(*site, static_cast<uint64_t>(gregs[REG_RAX]))) {
+    gregs[REG_RAX] = sys::raw(gregs[REG_RAX], gregs[REG_RDI], gregs[REG_RSI], gregs[REG_RDX], gregs[REG_R10], gregs[REG_R8],
+                              gregs[REG_R9]);
+    gregs[REG_RIP] = static_cast<greg_t>(site->resume);
     return true;
   }
-  return false;
+  enter_runtime(task, context, index_of(site));
+  return true;
 }
 
 namespace {
