@@ -47,8 +47,7 @@ void empty_pages(uint64_t start, uint64_t size) {
 }
 
 // In the arena everything is readable and writable but what is remembered otherwise, so opening what is open costs nothing.
-// `was_code`: some of it may be open otherwise than is remembered.
-long change_protection(uint64_t start, uint64_t size, int protection, bool was_code = false) {
+long change_protection(uint64_t start, uint64_t size, int protection, bool was_code) {
   if (protection == kReadWrite && !was_code && !page::has_protection(start, size)) return 0;
   long result = page::protect(start, size, protection);
   if (result != 0) return result;

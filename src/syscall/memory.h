@@ -8,7 +8,8 @@ namespace weir::syscalls {
 // Store memory becomes zero. Guarded by: the turn, where tasks exist; as is all below.
 void empty_pages(uint64_t start, uint64_t size);
 // Of store memory, where every page is readable and writable but what is remembered otherwise.
-long change_protection(uint64_t start, uint64_t size, int protection);
+// `was_code`: some of it may be open otherwise than is remembered.
+long change_protection(uint64_t start, uint64_t size, int protection, bool was_code = false);
 // Whether a file can be mapped privately for writing: what the kernel would say, asked before
 // anything changes.
 long check_file(const Call& call);

@@ -145,16 +145,15 @@ void unmap_reserved(uint64_t start, uint64_t size) {
 
 long protect_reserved(uint64_t start, uint64_t size, int protection) {
   if (g_tasks_active && (protection & PROT_WRITE) && !open(start, size)) return -ENOMEM;
+  if (g_tasks_active) protection = page::unexecuted(protection);  // code of the program's own making
   long result = 0;
   page::each_part(start, size, [&](uint64_t at, uint64_t length, bool is_store) {
     if (result != 0) return;
-    result = is_store ? change_protection(at, length, protection)
+    const bool was_code = page::code_protection(at) != 0;
+    result = is_store ? change_protection(at, length, protection, was_code)
                       : page::protect(at, length, protection);
     if (result != 0 || is_store) return;
     record_mapping({MappingKind::kProtect, protection, 0, -1, at, length, 0, 0, 0});
-    if (!g_tasks_active || !(protection & PROT_EXEC)) return;
-    shared().text_pending = 1;
-    runtime::patch_pending_text();
   });
   return result;
 }
