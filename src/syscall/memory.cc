@@ -46,32 +46,6 @@ void empty_pages(uint64_t start, uint64_t size) {
   view::forget(start, size);
 }
 
-// In the arena everything is readable and writable but what is remembered otherwise, so opening what is open costs nothing.
-long change_protection(uint64_t start, uint64_t size, int protection, bool was_code) {
-  if (protection == kReadWrite && !was_code && !page::has_protection(start, size)) return 0;
-  long result = page::protect(start, size, protection);
-  if (result != 0) return result;
-  if (!page::remember_protection(start, size, protection)) {
-    page::protect(start, size, kReadWrite);
-    return -ENOMEM;
-  }
-  record_mapping({MappingKind::kProtect, protection, 0, -1, start, size, 0, 0, 0});
-  return 0;
-}
-
-long check_file(const Call& call) {
-  if (call.f % static_cast<long>(kPageSize)) return -EINVAL;
-  const long flags = status_flags(call.e);
-  if (flags < 0 || (flags & O_PATH)) return -EBADF;
-  if ((flags & O_ACCMODE) == O_WRONLY) return -EACCES;
-  const long got = input::value(input::What::kReady, [&] {
-    uint8_t byte;
-    return sys::raw(SYS_pread64, call.e, reinterpret_cast<long>(&byte), 1, call.f);
-  });
-  if (got == -ESPIPE || got == -EISDIR || got == -EINVAL) return -ENODEV;
-  return got < 0 ? got : 0;
-}
-
 long read_file(uint64_t start, uint64_t size, int descriptor, uint64_t offset) {
   uint64_t at = g_tasks_active ? page::alias_of(start) : start;
   for (uint64_t done = 0; done < size;) {

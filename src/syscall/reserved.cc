@@ -2,15 +2,18 @@
 // 1. All of a range that was reserved is mapped, in every process: by a region of the store, by a
 //    mapping of the kernel's, or closed (PROT_NONE).
 // 2. With tasks, what is writable and private in it is store memory.
+#include "syscall/transfer.h"
 #include "syscall/reserved.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/mman.h>
 
 #include "base/bytes.h"
 #include "event/owned_memory.h"
 #include "page/forked.h"
 #include "page/reserve.h"
+#include "event/input.h"
 #include "page/store.h"
 #include "runtime/mappings.h"
 #include "runtime/state.h"
@@ -119,6 +122,32 @@ long reserve(uint64_t size) {
 void claim_in_reserve(uint64_t start, uint64_t size, bool stays_kernels) {
   page::claim_reserved(start, size);
   if (stays_kernels) forget_store(start, size);
+}
+
+// In the arena everything is readable and writable but what is remembered otherwise, so opening what is open costs nothing.
+long change_protection(uint64_t start, uint64_t size, int protection, bool was_code) {
+  if (protection == kReadWrite && !was_code && !page::has_protection(start, size)) return 0;
+  long result = page::protect(start, size, protection);
+  if (result != 0) return result;
+  if (!page::remember_protection(start, size, protection)) {
+    page::protect(start, size, kReadWrite);
+    return -ENOMEM;
+  }
+  record_mapping({MappingKind::kProtect, protection, 0, -1, start, size, 0, 0, 0});
+  return 0;
+}
+
+long check_file(const Call& call) {
+  if (call.f % static_cast<long>(kPageSize)) return -EINVAL;
+  const long flags = status_flags(call.e);
+  if (flags < 0 || (flags & O_PATH)) return -EBADF;
+  if ((flags & O_ACCMODE) == O_WRONLY) return -EACCES;
+  const long got = input::value(input::What::kReady, [&] {
+    uint8_t byte;
+    return sys::raw(SYS_pread64, call.e, reinterpret_cast<long>(&byte), 1, call.f);
+  });
+  if (got == -ESPIPE || got == -EISDIR || got == -EINVAL) return -ENODEV;
+  return got < 0 ? got : 0;
 }
 
 long map_in_reserve(const Call& call, uint64_t start, uint64_t size, int protection) {
