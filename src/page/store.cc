@@ -131,7 +131,8 @@ bool ours(const Range& range) {
 }
 
 void fail(const char* what, long result) {
-  report("cannot %s (error %d): is a limit set (ulimit -v, ulimit -d, vm.max_map_count)?", what, int64_t{-result});
+  report("cannot %s (error %d): %s", what, int64_t{-result},
+         sys::has_most_maps() ? "there are as many mappings as the kernel allows (vm.max_map_count)" : "is a limit set (ulimit -v, ulimit -d)?");
   die(125);
 }
 

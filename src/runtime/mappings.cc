@@ -36,7 +36,8 @@ namespace {
 
 // A task without memory that the others have would go wrong later, and nobody would know why.
 [[noreturn]] void cannot_repeat(const MappingRecord& r, long error) {
-  report("cannot repeat a mapping of another task at %x (error %d): are there too many (vm.max_map_count)?", r.start, int64_t{error});
+  report("cannot repeat a mapping of another task at %x (error %d)%s", r.start, int64_t{error},
+         sys::has_most_maps() ? ": there are as many as the kernel allows (vm.max_map_count)" : "");
   die(125);
 }
 

@@ -20,6 +20,7 @@
 #include "runtime/shared_memory.h"
 #include "runtime/state.h"
 #include "sys/memory.h"
+#include "sys/maps.h"
 #include "sys/report.h"
 #include "sys/signal.h"
 #include "sys/syscall_x86_64.h"
@@ -241,7 +242,8 @@ void take_page(Task& task, const Mapping& m, uint64_t page) {
   }
   const long wrong = page::protect(page, kPageSize, m.protection);
   if (wrong) {
-    report("cannot open a page of shared memory at %x (error %d): are there too many mappings (vm.max_map_count)?", page, -wrong);
+    report("cannot open a page of shared memory at %x (error %d)%s", page, -wrong,
+           sys::has_most_maps() ? ": there are as many mappings as the kernel allows (vm.max_map_count)" : "");
     die(125);
   }
   insert(page, place);

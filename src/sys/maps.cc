@@ -44,6 +44,22 @@ long read_maps(char** text) {
   return length;
 }
 
+bool has_most_maps() {
+  constexpr long kNear = 16;
+  char digits[24] = {};
+  char* text;
+  const long length = read_maps(&text);
+  if (length == -ENOSPC) return true;
+  long count = 0, most = 0;
+  for (long i = 0; i < length; i++) count += text[i] == '\n';
+  const long file = raw(SYS_open, reinterpret_cast<long>("/proc/sys/vm/max_map_count"), O_RDONLY | O_CLOEXEC);
+  if (failed(file)) return false;
+  raw(SYS_read, file, reinterpret_cast<long>(digits), long{sizeof digits} - 1);
+  raw(SYS_close, file);
+  for (const char* at = digits; *at >= '0' && *at <= '9'; at++) most = most * 10 + (*at - '0');
+  return count + kNear >= most;
+}
+
 char* next_map_line(char* cursor, MapLine* line) {
   if (!*cursor) return nullptr;
   line->range.start = parse_hex(cursor);

@@ -38,6 +38,9 @@ inline long open_own(const char* path) {
 // or -errno.
 long read_maps(char** text);
 
+// This process has about as many mappings as the kernel allows (vm.max_map_count).
+bool has_most_maps();
+
 // The next line at `cursor` of the NUL-terminated text; null at the end, else where the line after it begins.
 char* next_map_line(char* cursor, MapLine* line);
 
