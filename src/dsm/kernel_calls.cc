@@ -35,6 +35,7 @@
 #include <atomic>
 
 #include "dsm/api.h"
+#include "dsm/handlers.h"
 #include "dsm/kernel_filter.h"
 #include "effect/effects.h"
 
@@ -197,8 +198,10 @@ long make(const effects::Request& request, const Interruptible& program) {
   }
 }
 
-void on_sigsys(int, siginfo_t* info, void* context) {
-  if (info->si_code != kFromFilter) return;
+void on_sigsys(int number, siginfo_t* info, void* context) {
+  // A filter of the program's own may send calls back too.
+  const bool is_ours = info->si_code == kFromFilter && info->si_errno == kFilterMark;
+  if (!is_ours) return program_handler(SIGSYS).run(number, info, context);
   const int saved = errno;
   auto* const its = static_cast<ucontext_t*>(context);
   greg_t* const registers = its->uc_mcontext.gregs;
@@ -223,7 +226,11 @@ void watch_calls(Node& node) {
   sigfillset(&action.sa_mask);
   for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS}) sigdelset(&action.sa_mask, fault);
   const Segment& segment = node.memory.segment;
-  const int error = sigaction(SIGSYS, &action, nullptr) ? errno : filter_calls(reinterpret_cast<uint64_t>(segment.program()), segment.size());
+  struct sigaction before;
+  const int installed = sigaction_of_libc(SIGSYS, &action, &before);
+  if (installed == 0) program_handler(SIGSYS).set(before);
+  keep_handlers();
+  const int error = installed ? errno : filter_calls(reinterpret_cast<uint64_t>(segment.program()), segment.size());
   if (error) {
     fprintf(stderr, "weir-dsm: node %u: system calls on shared memory may fail (EFAULT), as no filter is to be had (%s): call weir_dsm_touch before\n", node.me(), strerror(error));
   }

@@ -127,7 +127,7 @@ class Filter {
     jump(BPF_JEQ, half(last_), 0, 2);
     load(low);
     jump(BPF_JGT, static_cast<uint32_t>(last_), 1, 0);
-    give(SECCOMP_RET_TRAP);
+    give(SECCOMP_RET_TRAP | kFilterMark);
   }
 
   const uint64_t begin_, last_;

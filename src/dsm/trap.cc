@@ -9,6 +9,7 @@
 
 #include "dsm/api.h"
 #include "dsm/failure.h"
+#include "dsm/handlers.h"
 #include "dsm/source_lines.h"
 #include "weir/region.h"
 
@@ -18,7 +19,6 @@ namespace {
 
 constexpr int kNodes = 64;  // in one process: more than one is for tests
 std::atomic<Node*> watched[kNodes];
-struct sigaction before;
 
 void on_segv(int signal, siginfo_t* info, void* context) {
   const int saved = errno;
@@ -40,13 +40,7 @@ void on_segv(int signal, siginfo_t* info, void* context) {
     errno = saved;
     return;
   }
-  if (before.sa_flags & SA_SIGINFO) {
-    before.sa_sigaction(signal, info, context);
-  } else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) {
-    before.sa_handler(signal);
-  } else {
-    ::signal(SIGSEGV, SIG_DFL);  // the access is made again, and ends the process
-  }
+  program_handler(SIGSEGV).run(signal, info, context);
   errno = saved;
 }
 
@@ -59,7 +53,10 @@ void watch_faults(Node& node) {
     action.sa_sigaction = on_segv;
     action.sa_flags = SA_SIGINFO | SA_NODEFER;
     sigemptyset(&action.sa_mask);
-    return sigaction(SIGSEGV, &action, &before) == 0;
+    struct sigaction before;
+    if (sigaction_of_libc(SIGSEGV, &action, &before)) return false;
+    program_handler(SIGSEGV).set(before);
+    return true;
   }();
   if (!installed) fail("no handler for SIGSEGV");
   for (std::atomic<Node*>& one : watched) {

@@ -334,6 +334,47 @@ void test_among_threads() {
   dsm::barrier(10).arrive_and_wait();
 }
 
+// Handlers that the program installs after the start, of which one blocks all signals while it accesses shared memory.
+std::atomic<int> handled{0};
+void test_handlers() {
+  fill++;
+  struct sigaction action = {}, before, none;
+  action.sa_sigaction = [](int, siginfo_t*, void*) { _exit(77); };
+  action.sa_flags = SA_SIGINFO;
+  sigaction(SIGSEGV, &action, &before);
+  check(signal(SIGSYS, SIG_DFL) == SIG_DFL, "SIGSYS as it was");
+  sigaction(SIGSEGV, nullptr, &none);
+  check(none.sa_sigaction == action.sa_sigaction, "SIGSEGV as it is");
+  if (me == 1) memcpy(shared, values(kSize).data(), kSize);
+  dsm::barrier(15).arrive_and_wait();
+  if (me == 0) check(holds(shared, 0, kSize), "faults go to the library first");
+  dsm::barrier(16).arrive_and_wait();
+  if (me == 1) memset(shared, 9, kSize);
+  dsm::barrier(17).arrive_and_wait();
+  if (me == 0) {
+    struct sigaction blocks = {}, usual;
+    sigfillset(&blocks.sa_mask);
+    blocks.sa_handler = [](int) {
+      const int file = new_file();
+      handled = shared[3 * 4096] == 9 && write(file, shared, kSize) == static_cast<ssize_t>(kSize) ? 1 : 2;
+      close(file);
+    };
+    sigaction(SIGUSR2, &blocks, &usual);
+    raise(SIGUSR2);
+    check(handled == 1, "a handler that blocks all");
+    sigaction(SIGUSR2, &usual, nullptr);
+    const pid_t child = fork();
+    if (child == 0) {
+      void* volatile nowhere = reinterpret_cast<void*>(8);
+      *static_cast<char*>(nowhere) = 1;
+    }
+    int status = 0;
+    check(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 77, "a fault of the program's own");
+  }
+  sigaction(SIGSEGV, &before, nullptr);
+  dsm::barrier(18).arrive_and_wait();
+}
+
 // A thread that is cancelled in a call of the library's ends behind it; one that waits in the kernel for shared memory ends
 // there, or with glibc 2.41 when the call returns.
 void test_cancelled() {
@@ -382,6 +423,7 @@ int main(int argc, char** argv) {
   test_structures();
   test_among_threads();
   test_cancelled();
+  test_handlers();
   const int all = static_cast<int>(dsm::reduce_sum(well ? 0 : 1));
   if (me == 0 && all == 0) puts("calls: well");
   return all != 0;
