@@ -16,12 +16,15 @@ class Collector {
  public:
   explicit Collector(Node& node);
 
-  // By every node, after one and the same barrier, which has not let its threads go yet. Lets go of the mutex.
+  // By every node, after one and the same barrier, which has not let its threads go yet. Lets go of
+  // the mutex.
   void collect(Thread& thread, std::unique_lock<std::mutex>& held);
-  // Of each node, up to which interval diffs may be gone on some node: from here no diff of these is asked for.
+  // Of each node, up to which interval diffs may be gone on some node: from here no diff of these
+  // is asked for.
   const VectorTime& floor() const { return floor_; }
 
-  // While a request for diffs or for a copy is under way: what it may need is not dropped. Made and ended with the mutex held.
+  // While a request for diffs or for a copy is under way: what it may need is not dropped. Made and
+  // ended with the mutex held.
   class Asking {
    public:
     explicit Asking(Collector& of);
@@ -39,8 +42,9 @@ class Collector {
 
   Node& node_;
   VectorTime floor_;
-  uint32_t floors_ = 0;            // how often it has been raised
-  uint32_t asking_[2] = {0, 0};    // requests under way: of those begun at this floor, and at the one before, by floors_ % 2
+  uint32_t floors_ = 0;          // how often it has been raised
+  uint32_t asking_[2] = {0, 0};  // requests under way: of those begun at this floor, and at the one
+                                 // before, by floors_ % 2
 };
 
 }  // namespace weir::dsm

@@ -1,4 +1,5 @@
-// The one place where system calls on shared memory are made: the filter lets it through (kernel_filter.h).
+// The one place where system calls on shared memory are made: the filter lets it through
+// (kernel_filter.h).
 #include "dsm/kernel_filter.h"
 
 asm(R"(

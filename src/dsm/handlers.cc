@@ -1,8 +1,9 @@
-// Problem: a program, or a library that it uses, installs a handler of SIGSEGV after weir_dsm_start and takes the faults of
-// shared memory away; or it installs one of any signal that blocks SIGSEGV and SIGSYS while it runs, and touches shared memory there.
-// Mechanism: functions of libc's names stand before libc's. What the program says of SIGSEGV and SIGSYS is kept here, and told when
-// it asks; the library's handlers stay, and hand on what is none of theirs (ProgramHandler::run).
-// A handler that is installed by a raw system call is not seen.
+// Problem: a program, or a library that it uses, installs a handler of SIGSEGV after weir_dsm_start
+// and takes the faults of shared memory away; or it installs one of any signal that blocks SIGSEGV
+// and SIGSYS while it runs, and touches shared memory there. Mechanism: functions of libc's names
+// stand before libc's. What the program says of SIGSEGV and SIGSYS is kept here, and told when it
+// asks; the library's handlers stay, and hand on what is none of theirs (ProgramHandler::run). A
+// handler that is installed by a raw system call is not seen.
 #include "dsm/handlers.h"
 
 #include <dlfcn.h>
@@ -27,20 +28,25 @@ Sigaction* libc_sigaction() {
 
 }  // namespace
 
-int sigaction_of_libc(int number, const struct sigaction* action, struct sigaction* before) { return libc_sigaction()(number, action, before); }
+int sigaction_of_libc(int number, const struct sigaction* action, struct sigaction* before) {
+  return libc_sigaction()(number, action, before);
+}
 
 ProgramHandler& program_handler(int number) { return number == SIGSEGV ? segv : sys; }
 
 void keep_handlers() { kept = true; }
 
-// Readers are handlers, which may interrupt a writer: so what is told is written beside what they read.
+// Readers are handlers, which may interrupt a writer: so what is told is written beside what they
+// read.
 void ProgramHandler::set(const struct sigaction& action) {
   const unsigned next = next_.fetch_add(1) % kKept;
   actions_[next] = action;
   current_.store(next, std::memory_order_release);
 }
 
-struct sigaction ProgramHandler::get() const { return actions_[current_.load(std::memory_order_acquire)]; }
+struct sigaction ProgramHandler::get() const {
+  return actions_[current_.load(std::memory_order_acquire)];
+}
 
 void ProgramHandler::run(int number, siginfo_t* info, void* context) {
   const struct sigaction action = get();
@@ -68,7 +74,8 @@ using namespace weir::dsm;
 
 extern "C" {
 
-__attribute__((visibility("default"))) int sigaction(int number, const struct sigaction* action, struct sigaction* before) {
+__attribute__((visibility("default"))) int sigaction(int number, const struct sigaction* action,
+                                                     struct sigaction* before) {
   if (kept && (number == SIGSEGV || number == SIGSYS)) {
     ProgramHandler& its = program_handler(number);
     const struct sigaction was = its.get();
@@ -83,7 +90,8 @@ __attribute__((visibility("default"))) int sigaction(int number, const struct si
   return sigaction_of_libc(number, &its, before);
 }
 
-__attribute__((visibility("default"))) sighandler_t signal(int number, sighandler_t handler) noexcept {
+__attribute__((visibility("default"))) sighandler_t signal(int number,
+                                                           sighandler_t handler) noexcept {
   if (!kept || (number != SIGSEGV && number != SIGSYS)) {
     static auto* const libc = reinterpret_cast<decltype(signal)*>(dlsym(RTLD_NEXT, "signal"));
     return libc(number, handler);

@@ -7,7 +7,8 @@ namespace weir::dsm {
 
 class Node;
 
-// From here on calls of all threads of this process find this node's memory accessible. Says so on stderr where that is not to be had.
+// From here on calls of all threads of this process find this node's memory accessible. Says so on
+// stderr where that is not to be had.
 void watch_calls(Node& node);
 void forget_calls();
 
@@ -18,7 +19,8 @@ class CallBuffers {
   bool add(const void* address, uint64_t size, bool is_written);
   // Before the call.
   void make_accessible() const;
-  // After one that failed by EFAULT: another thread's synchronization has taken something away, so it is to be made again.
+  // After one that failed by EFAULT: another thread's synchronization has taken something away, so
+  // it is to be made again.
   bool was_taken_away() const;
 
  private:
@@ -26,7 +28,8 @@ class CallBuffers {
     uint64_t address, size;
     bool is_written;
   };
-  static constexpr uint32_t kMost = 64;  // ranges that are kept one by one; further ones extend the last of their kind
+  static constexpr uint32_t kMost =
+      64;  // ranges that are kept one by one; further ones extend the last of their kind
   Range ranges_[kMost];
   uint32_t count_ = 0;
 };

@@ -1,13 +1,16 @@
-// Problem: a library's system calls are instructions in the middle of libc, of MPI, of the program; what they point to in
-// shared memory must be accessible before the kernel looks. Mechanism: a seccomp filter, the only thing that sees
-// them all and that each process may have. It looks up the call's number and, of its arguments that are
-// pointers, whether one lies in the segment; of all others it costs some comparisons and nothing else.
+// Problem: a library's system calls are instructions in the middle of libc, of MPI, of the program;
+// what they point to in shared memory must be accessible before the kernel looks. Mechanism: a
+// seccomp filter, the only thing that sees them all and that each process may have. It looks up the
+// call's number and, of its arguments that are pointers, whether one lies in the segment; of all
+// others it costs some comparisons and nothing else.
 //
-// Only arguments that are pointers to data are looked at: registers that a call does not use hold rubbish, and a call by a
-// thread that blocks all signals, as glibc's own do when they make threads, must not be sent back for it.
+// Only arguments that are pointers to data are looked at: registers that a call does not use hold
+// rubbish, and a call by a thread that blocks all signals, as glibc's own do when they make
+// threads, must not be sent back for it.
 //
-// Layout of the program: a tree of comparisons of the number, whose leaves are the calls; then, for each set of arguments, the
-// tests that calls with these pointers share. Each path ends in a return.
+// Layout of the program: a tree of comparisons of the number, whose leaves are the calls; then, for
+// each set of arguments, the tests that calls with these pointers share. Each path ends in a
+// return.
 #include "dsm/kernel_filter.h"
 
 #include <errno.h>
@@ -38,10 +41,25 @@ struct Call {
 
 // Those whose pointers follow no simple rule and are in no row of the table.
 constexpr Call kMore[] = {
-    {SYS_ioctl, 1 << 2}, {SYS_fcntl, 1 << 2}, {SYS_sendmsg, 1 << 1}, {SYS_recvmsg, 1 << 1}, {SYS_sendmmsg, 1 << 1}, {SYS_recvmmsg, 1 << 1 | 1 << 4},
-    {SYS_futex, 1 << 0 | 1 << 3 | 1 << 4}, {SYS_poll, 1 << 0}, {SYS_ppoll, 1 << 0 | 1 << 2}, {SYS_select, 0x1e}, {SYS_pselect6, 0x3e},
-    {SYS_recvfrom, 1 << 1 | 1 << 4 | 1 << 5}, {SYS_process_vm_readv, 1 << 1 | 1 << 3}, {SYS_process_vm_writev, 1 << 1 | 1 << 3}, {SYS_vmsplice, 1 << 1},
-    {SYS_msgsnd, 1 << 1}, {SYS_msgrcv, 1 << 1}, {SYS_epoll_ctl, 1 << 3}, {SYS_wait4, 1 << 1 | 1 << 3},
+    {SYS_ioctl, 1 << 2},
+    {SYS_fcntl, 1 << 2},
+    {SYS_sendmsg, 1 << 1},
+    {SYS_recvmsg, 1 << 1},
+    {SYS_sendmmsg, 1 << 1},
+    {SYS_recvmmsg, 1 << 1 | 1 << 4},
+    {SYS_futex, 1 << 0 | 1 << 3 | 1 << 4},
+    {SYS_poll, 1 << 0},
+    {SYS_ppoll, 1 << 0 | 1 << 2},
+    {SYS_select, 0x1e},
+    {SYS_pselect6, 0x3e},
+    {SYS_recvfrom, 1 << 1 | 1 << 4 | 1 << 5},
+    {SYS_process_vm_readv, 1 << 1 | 1 << 3},
+    {SYS_process_vm_writev, 1 << 1 | 1 << 3},
+    {SYS_vmsplice, 1 << 1},
+    {SYS_msgsnd, 1 << 1},
+    {SYS_msgrcv, 1 << 1},
+    {SYS_epoll_ctl, 1 << 3},
+    {SYS_wait4, 1 << 1 | 1 << 3},
 };
 
 std::vector<Call> calls() {
@@ -50,12 +68,15 @@ std::vector<Call> calls() {
     const effects::Row* row = effects::row_of(number);
     if (!row) continue;
     for (const effects::Part& part : row->parts) {
-      if (part.shape != effects::Shape::kNone) pointers[static_cast<size_t>(number)] |= 1u << part.at;
+      if (part.shape != effects::Shape::kNone)
+        pointers[static_cast<size_t>(number)] |= 1u << part.at;
     }
   }
   for (const Call& call : kMore) pointers[call.number] |= call.pointers;
   // Made by glibc where all signals are blocked, or of what nobody keeps in shared memory.
-  for (const long number : {SYS_execve, SYS_execveat, SYS_rt_sigprocmask, SYS_rt_sigaction, SYS_rt_sigreturn, SYS_clone, SYS_clone3, SYS_set_robust_list, SYS_rseq}) pointers[static_cast<size_t>(number)] = 0;
+  for (const long number : {SYS_execve, SYS_execveat, SYS_rt_sigprocmask, SYS_rt_sigaction,
+                            SYS_rt_sigreturn, SYS_clone, SYS_clone3, SYS_set_robust_list, SYS_rseq})
+    pointers[static_cast<size_t>(number)] = 0;
   std::vector<Call> found;
   for (uint32_t number = 0; number < kNumbers; number++) {
     if (pointers[number]) found.push_back({number, pointers[number]});
@@ -91,8 +112,12 @@ class Filter {
   }
 
  private:
-  void load(size_t offset) { code_.push_back(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, static_cast<uint32_t>(offset))); }
-  void jump(int how, uint32_t with, uint8_t yes, uint8_t no) { code_.push_back(BPF_JUMP(static_cast<uint16_t>(BPF_JMP | how | BPF_K), with, yes, no)); }
+  void load(size_t offset) {
+    code_.push_back(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, static_cast<uint32_t>(offset)));
+  }
+  void jump(int how, uint32_t with, uint8_t yes, uint8_t no) {
+    code_.push_back(BPF_JUMP(static_cast<uint16_t>(BPF_JMP | how | BPF_K), with, yes, no));
+  }
   void give(uint32_t answer) { code_.push_back(BPF_STMT(BPF_RET | BPF_K, answer)); }
 
   void tree(const Call* begin, const Call* end) {
@@ -113,9 +138,12 @@ class Filter {
     give(SECCOMP_RET_ALLOW);
   }
 
-  // Goes on behind it where the argument is below begin_ or above last_. Numbers are compared by halves.
+  // Goes on behind it where the argument is below begin_ or above last_. Numbers are compared by
+  // halves.
   void test(int argument) {
-    const size_t low = offsetof(seccomp_data, args) + sizeof(uint64_t) * static_cast<size_t>(argument), high = low + 4;
+    const size_t low = offsetof(seccomp_data, args) +
+                       sizeof(uint64_t) * static_cast<size_t>(argument),
+                 high = low + 4;
     const auto half = [](uint64_t of) { return static_cast<uint32_t>(of >> 32); };
     load(high);
     jump(BPF_JGE, half(begin_), 0, 9);
@@ -140,10 +168,15 @@ class Filter {
 int filter_calls(uint64_t begin, uint64_t size) {
   std::vector<sock_filter> code = Filter(begin, begin + size - 1).make();
   sock_fprog program = {static_cast<unsigned short>(code.size()), code.data()};
-  const auto install = [&] { return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program); };
+  const auto install = [&] {
+    return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program);
+  };
   long result = install();
-  if (result != 0 && errno == EACCES && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0) result = install();
-  return result == 0 ? 0 : result > 0 ? EBUSY : errno;  // above 0: a thread that has another filter of its own
+  if (result != 0 && errno == EACCES && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0)
+    result = install();
+  return result == 0  ? 0
+         : result > 0 ? EBUSY
+                      : errno;  // above 0: a thread that has another filter of its own
 }
 
 }  // namespace weir::dsm

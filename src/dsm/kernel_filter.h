@@ -1,4 +1,5 @@
-// A filter in front of the kernel, which sends back system calls whose arguments point into the shared segment.
+// A filter in front of the kernel, which sends back system calls whose arguments point into the
+// shared segment.
 #pragma once
 
 #include <stdint.h>
@@ -11,10 +12,12 @@ extern const char weir_dsm_gate_end[];  // what follows its instruction
 
 namespace weir::dsm {
 
-inline constexpr uint16_t kFilterMark = 0x5745;  // the signal's si_errno: this filter, not one of the program's own
+inline constexpr uint16_t kFilterMark =
+    0x5745;  // the signal's si_errno: this filter, not one of the program's own
 
-// From here on, in all threads and in those that they make: a call one of whose pointers, as the table of effects
-// knows them, lies in [begin, begin + size) raises SIGSYS in its thread. 0, or an error number: calls go on as before.
+// From here on, in all threads and in those that they make: a call one of whose pointers, as the
+// table of effects knows them, lies in [begin, begin + size) raises SIGSYS in its thread. 0, or an
+// error number: calls go on as before.
 int filter_calls(uint64_t begin, uint64_t size);
 
 }  // namespace weir::dsm

@@ -1,13 +1,17 @@
-// Random programs whose own threads go on while the main threads of their nodes are at barriers, against
-// a model: they hold locks across others' barriers, allocate and free, hand tokens round by semaphores, and
-// garbage is collected meanwhile. What the model says is checked by each thread as it runs:
-//   - under each lock: a counter in many places, which must be equal, and an allocation that is freed and made anew;
-//   - a log that only grows, under a lock of its own: a thread tells its node's main thread how far it
-//     has seen it, by no call of the library; behind the next reduction all read so far, without the lock;
+// Random programs whose own threads go on while the main threads of their nodes are at barriers,
+// against a model: they hold locks across others' barriers, allocate and free, hand tokens round by
+// semaphores, and garbage is collected meanwhile. What the model says is checked by each thread as
+// it runs:
+//   - under each lock: a counter in many places, which must be equal, and an allocation that is
+//     freed and made anew;
+//   - a log that only grows, under a lock of its own: a thread tells its node's main thread how far
+//     it has seen it, by no call of the library; behind the next reduction all read so far, without
+//     the lock;
 //   - words that main threads write before a barrier, and read after it;
 //   - a token that goes round by semaphores, and a word that goes with it.
-// Everything that a run is, but for its protocol and its tapes, comes from its seed, which each failure names.
-// WEIR_SEEDS=N runs N times as many, from WEIR_FIRST_SEED on: tests/dsm/own_threads.sh is the long form.
+// Everything that a run is, but for its protocol and its tapes, comes from its seed, which each
+// failure names. WEIR_SEEDS=N runs N times as many, from WEIR_FIRST_SEED on:
+// tests/dsm/own_threads.sh is the long form.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -29,7 +33,7 @@ struct Program {
   NodeId nodes;
   unsigned threads, own;  // of a node: at barriers, and apart
   uint32_t delay;
-  unsigned pages;         // of a unit; 0: annotated
+  unsigned pages;  // of a unit; 0: annotated
   weir_dsm_home home;
 };
 
@@ -62,7 +66,8 @@ uint64_t hash(uint64_t a, uint64_t b) {
   return x ^ x >> 32;
 }
 
-constexpr uint32_t kLocks = 5, kPlaces = 20, kWords = 5 * 512, kLog = 1 << 14, kRounds = 10, kTurns = 4;
+constexpr uint32_t kLocks = 5, kPlaces = 20, kWords = 5 * 512, kLog = 1 << 14, kRounds = 10,
+                   kTurns = 4;
 constexpr uint32_t kLogLock = 40;  // kLocks and more: of numbers whose homes differ
 
 struct Shared {
@@ -73,13 +78,19 @@ struct Shared {
   uint64_t of_locks[kLocks * kPlaces * 27];
   uint64_t logged, log[kLog];
   uint64_t token, of_token[600];
-  uint64_t& place(uint32_t lock, uint32_t i) { return of_locks[(i * kLocks + lock) * 27 % (kLocks * kPlaces * 27)]; }
+  uint64_t& place(uint32_t lock, uint32_t i) {
+    return of_locks[(i * kLocks + lock) * 27 % (kLocks * kPlaces * 27)];
+  }
   Box& box(uint32_t lock) { return *reinterpret_cast<Box*>(&of_locks[lock * 27 + 1]); }
 };
 
 class ProgramRun {
  public:
-  ProgramRun(const Program& setup, uint64_t seed) : setup_(setup), seed_(seed), cluster_(setup.nodes, setup.settings, {.seed = seed, .delay_microseconds = setup.delay}, setup.threads) {}
+  ProgramRun(const Program& setup, uint64_t seed)
+      : setup_(setup),
+        seed_(seed),
+        cluster_(setup.nodes, setup.settings, {.seed = seed, .delay_microseconds = setup.delay},
+                 setup.threads) {}
 
   void run() {
     local_ = std::vector<Local>(setup_.nodes);
@@ -95,8 +106,8 @@ class ProgramRun {
  private:
   struct Local {  // of a node, which its threads share by other means than the library's
     std::vector<std::thread> own;
-    std::atomic<uint64_t> seen{0};    // of the log
-    std::atomic<uint32_t> round{0};   // that its main threads are in
+    std::atomic<uint64_t> seen{0};   // of the log
+    std::atomic<uint32_t> round{0};  // that its main threads are in
     std::atomic<bool> stops{false};
   };
 
@@ -123,13 +134,15 @@ class ProgramRun {
     lock(number, memory, random);
     announce(memory, true);
     const uint64_t value = memory.place(number, 0);
-    const uint32_t lingers_at = may_linger && random() % 3 == 0 ? static_cast<uint32_t>(random() % kPlaces) : kPlaces;
+    const uint32_t lingers_at =
+        may_linger && random() % 3 == 0 ? static_cast<uint32_t>(random() % kPlaces) : kPlaces;
     for (uint32_t at = 0; at < kPlaces; at++) {
       if (memory.place(number, at) != value) wrong_places++;
       memory.place(number, at) = value + 1;
       if (at != lingers_at) continue;
       const uint32_t round = local.round;
-      for (int i = 0; i < 10 && local.round == round; i++) std::this_thread::sleep_for(std::chrono::microseconds(200));
+      for (int i = 0; i < 10 && local.round == round; i++)
+        std::this_thread::sleep_for(std::chrono::microseconds(200));
     }
     sections_++;
     if (random() % 3 == 0) renew(worker, memory.box(number), random);
@@ -199,7 +212,8 @@ class ProgramRun {
   }
 
   void main_thread(unsigned worker) {
-    const unsigned workers = setup_.nodes * setup_.threads, first = worker / setup_.threads * setup_.threads;
+    const unsigned workers = setup_.nodes * setup_.threads,
+                   first = worker / setup_.threads * setup_.threads;
     Local& local = local_[worker / setup_.threads];
     std::mt19937_64 random(seed_ * 4001 + worker);
     if (worker == 0) {
@@ -208,13 +222,15 @@ class ProgramRun {
       attributes.pages = setup_.pages;
       attributes.home = setup_.home;
       attributes.home_node = setup_.nodes - 1;
-      offset_ = static_cast<uint64_t>(static_cast<uint8_t*>(weir_dsm_alloc_with(sizeof(Shared), &attributes)) - view(0, 0));
+      offset_ = static_cast<uint64_t>(
+          static_cast<uint8_t*>(weir_dsm_alloc_with(sizeof(Shared), &attributes)) - view(0, 0));
       weir_dsm_semaphore_post(0);
     }
     weir_dsm_barrier(100);
     Shared& memory = shared(worker);
     if (worker == first) {
-      for (unsigned number = 0; number < setup_.own; number++) local.own.emplace_back([this, worker, number] { own_thread(worker, number); });
+      for (unsigned number = 0; number < setup_.own; number++)
+        local.own.emplace_back([this, worker, number] { own_thread(worker, number); });
     }
     for (uint32_t round = 1; round <= kRounds; round++) {
       const bool flushes = hash(seed_, round) % 4 == 0, produces = hash(seed_, round) % 4 == 1;
@@ -222,7 +238,8 @@ class ProgramRun {
       if (produces) weir_dsm_produce_start();
       announce(memory, true);
       for (uint32_t word = 0; word < kWords; word++) {
-        if (hash(seed_ + word, word % 64 ? 0 : round) % workers == worker && hash(round, word) % 3) memory.words[word] = hash(round, word);
+        if (hash(seed_ + word, word % 64 ? 0 : round) % workers == worker && hash(round, word) % 3)
+          memory.words[word] = hash(round, word);
       }
       if (flushes) weir_dsm_flush_end();
       if (produces) weir_dsm_produce_end();
@@ -263,7 +280,8 @@ class ProgramRun {
   TestCluster cluster_;
   std::vector<Local> local_;
   std::atomic<uint64_t> offset_{0}, sections_{0};
-  std::atomic<uint64_t> wrong_places{0}, wrong_boxes{0}, wrong_log{0}, wrong_words{0}, wrong_token{0}, wrong_sum{0};
+  std::atomic<uint64_t> wrong_places{0}, wrong_boxes{0}, wrong_log{0}, wrong_words{0},
+      wrong_token{0}, wrong_sum{0};
 };
 
 struct Case {
@@ -277,20 +295,28 @@ class OwnThreads : public testing::TestWithParam<Case> {};
 TEST_P(OwnThreads, SeeWhatIsOrderedBeforeWhileMainThreadsPassBarriers) {
   const char* const first = getenv("WEIR_FIRST_SEED");
   const char* const more = getenv("WEIR_SEEDS");
-  const uint64_t begin = first ? strtoul(first, nullptr, 10) : 1, count = more ? 12 * strtoul(more, nullptr, 10) : 12;
+  const uint64_t begin = first ? strtoul(first, nullptr, 10) : 1,
+                 count = more ? 12 * strtoul(more, nullptr, 10) : 12;
   for (uint64_t seed = begin; seed < begin + count && !HasFailure(); seed++) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const Program setup = setup_of(GetParam().protocol, GetParam().tapes, seed);
-    SCOPED_TRACE("collect " + std::to_string(setup.settings.collect) + ", nodes " + std::to_string(setup.nodes) + ", threads " + std::to_string(setup.threads) + " + " +
-                 std::to_string(setup.own) + ", delay " + std::to_string(setup.delay) + ", pages " + std::to_string(setup.pages) + ", home " + std::to_string(setup.home));
+    SCOPED_TRACE("collect " + std::to_string(setup.settings.collect) + ", nodes " +
+                 std::to_string(setup.nodes) + ", threads " + std::to_string(setup.threads) +
+                 " + " + std::to_string(setup.own) + ", delay " + std::to_string(setup.delay) +
+                 ", pages " + std::to_string(setup.pages) + ", home " + std::to_string(setup.home));
     ProgramRun(setup, seed).run();
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, OwnThreads,
-                         testing::Values(Case{"Lrc", WEIR_DSM_LRC, Tapes::kOff}, Case{"LrcCalled", WEIR_DSM_LRC, Tapes::kCalled}, Case{"LrcAuto", WEIR_DSM_LRC, Tapes::kAuto},
-                                         Case{"Hlrc", WEIR_DSM_HLRC, Tapes::kOff}, Case{"HlrcCalled", WEIR_DSM_HLRC, Tapes::kCalled},
-                                         Case{"HlrcAuto", WEIR_DSM_HLRC, Tapes::kAuto}, Case{"Sc", WEIR_DSM_SC, Tapes::kOff}, Case{"ScAuto", WEIR_DSM_SC, Tapes::kAuto}),
+                         testing::Values(Case{"Lrc", WEIR_DSM_LRC, Tapes::kOff},
+                                         Case{"LrcCalled", WEIR_DSM_LRC, Tapes::kCalled},
+                                         Case{"LrcAuto", WEIR_DSM_LRC, Tapes::kAuto},
+                                         Case{"Hlrc", WEIR_DSM_HLRC, Tapes::kOff},
+                                         Case{"HlrcCalled", WEIR_DSM_HLRC, Tapes::kCalled},
+                                         Case{"HlrcAuto", WEIR_DSM_HLRC, Tapes::kAuto},
+                                         Case{"Sc", WEIR_DSM_SC, Tapes::kOff},
+                                         Case{"ScAuto", WEIR_DSM_SC, Tapes::kAuto}),
                          [](const auto& one) { return one.param.name; });
 
 }  // namespace

@@ -1,5 +1,6 @@
-// System calls on shared memory that is not accessible at that moment, made by the program, by libc and by libstdc++. Node 1 writes what node 0's call
-// reads; what node 0's call writes node 1 reads. Ends with "calls: well" of node 0.
+// System calls on shared memory that is not accessible at that moment, made by the program, by libc
+// and by libstdc++. Node 1 writes what node 0's call reads; what node 0's call writes node 1 reads.
+// Ends with "calls: well" of node 0.
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -58,7 +59,8 @@ std::vector<unsigned char> values(size_t size) {
 int new_file() { return memfd_create("calls", 0); }
 bool file_holds(int file, size_t size) {
   std::vector<unsigned char> bytes(size + 1);
-  return pread(file, bytes.data(), size + 1, 0) == static_cast<ssize_t>(size) && holds(bytes.data(), 0, size);
+  return pread(file, bytes.data(), size + 1, 0) == static_cast<ssize_t>(size) &&
+         holds(bytes.data(), 0, size);
 }
 
 // Node 1 writes `size` bytes, and node 0's call is to read them.
@@ -96,7 +98,8 @@ struct Source {
       usleep(late);
       const auto all = values(size);
       for (size_t at = 0; at < size;) {
-        const ssize_t written = type == 0 ? write(ends[1], all.data() + at, size - at) : send(ends[1], all.data() + at, size - at, 0);
+        const ssize_t written = type == 0 ? write(ends[1], all.data() + at, size - at)
+                                          : send(ends[1], all.data() + at, size - at, 0);
         if (written <= 0) break;
         at += static_cast<size_t>(written);
       }
@@ -126,17 +129,28 @@ void test_reading_calls() {
     close(file);
     return is_well;
   };
-  reads("write", kSize, [&] { return whole(kSize, [](int file) { return write(file, shared, kSize); }); });
-  reads("write, large", kLarge, [&] { return whole(kLarge, [](int file) { return write(file, shared, kLarge); }); });
-  reads("pwrite", kSize, [&] { return whole(kSize, [](int file) { return pwrite(file, shared, kSize, 0); }); });
-  reads("syscall", kSize, [&] { return whole(kSize, [](int file) { return syscall(SYS_write, file, shared, kSize); }); });
-  const auto list = [] { return std::vector<iovec>{{shared, 5000}, {shared + 5000, 1}, {shared + 5001, kSize - 5001}}; };
-  reads("writev", kSize, [&] { return whole(kSize, [&](int file) { return writev(file, list().data(), 3); }); });
-  reads("pwritev", kSize, [&] { return whole(kSize, [&](int file) { return pwritev(file, list().data(), 3, 0); }); });
+  reads("write", kSize,
+        [&] { return whole(kSize, [](int file) { return write(file, shared, kSize); }); });
+  reads("write, large", kLarge,
+        [&] { return whole(kLarge, [](int file) { return write(file, shared, kLarge); }); });
+  reads("pwrite", kSize,
+        [&] { return whole(kSize, [](int file) { return pwrite(file, shared, kSize, 0); }); });
+  reads("syscall", kSize, [&] {
+    return whole(kSize, [](int file) { return syscall(SYS_write, file, shared, kSize); });
+  });
+  const auto list = [] {
+    return std::vector<iovec>{{shared, 5000}, {shared + 5000, 1}, {shared + 5001, kSize - 5001}};
+  };
+  reads("writev", kSize,
+        [&] { return whole(kSize, [&](int file) { return writev(file, list().data(), 3); }); });
+  reads("pwritev", kSize,
+        [&] { return whole(kSize, [&](int file) { return pwritev(file, list().data(), 3, 0); }); });
   reads("send, datagram", kSize, [] {
     int ends[2];
     std::vector<unsigned char> got(kSize + 1);
-    const bool is_well = socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) == 0 && is_all(send(ends[0], shared, kSize, 0), kSize) && is_all(recv(ends[1], got.data(), kSize + 1, 0), kSize);
+    const bool is_well = socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) == 0 &&
+                         is_all(send(ends[0], shared, kSize, 0), kSize) &&
+                         is_all(recv(ends[1], got.data(), kSize + 1, 0), kSize);
     close(ends[0]), close(ends[1]);
     return is_well && holds(got.data(), 0, kSize);
   });
@@ -147,8 +161,11 @@ void test_reading_calls() {
     mmsghdr message = {};
     message.msg_hdr.msg_iov = parts.data();
     message.msg_hdr.msg_iovlen = 3;
-    bool is_well = socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) == 0 && is_all(sendmsg(ends[0], &message.msg_hdr, 0), kSize) && is_all(recv(ends[1], got.data(), kSize + 1, 0), kSize);
-    is_well = is_well && holds(got.data(), 0, kSize) && sendmmsg(ends[0], &message, 1, 0) == 1 && is_all(recv(ends[1], got.data(), kSize + 1, 0), kSize) && holds(got.data(), 0, kSize);
+    bool is_well = socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) == 0 &&
+                   is_all(sendmsg(ends[0], &message.msg_hdr, 0), kSize) &&
+                   is_all(recv(ends[1], got.data(), kSize + 1, 0), kSize);
+    is_well = is_well && holds(got.data(), 0, kSize) && sendmmsg(ends[0], &message, 1, 0) == 1 &&
+              is_all(recv(ends[1], got.data(), kSize + 1, 0), kSize) && holds(got.data(), 0, kSize);
     close(ends[0]), close(ends[1]);
     return is_well;
   });
@@ -181,7 +198,10 @@ void test_reading_calls() {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    std::thread([&] { is_well = whole(kSize, [](int file) { return write(file, shared, kSize); }) && holds(shared, 0, kSize); }).join();
+    std::thread([&] {
+      is_well = whole(kSize, [](int file) { return write(file, shared, kSize); }) &&
+                holds(shared, 0, kSize);
+    }).join();
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     return is_well;
   });
@@ -191,16 +211,25 @@ void test_writing_calls() {
   const auto from_file = [](size_t size, const std::function<ssize_t(int)>& call) {
     const int file = new_file();
     const auto all = values(size);
-    const bool is_well = is_all(write(file, all.data(), size), size) && lseek(file, 0, SEEK_SET) == 0 && is_all(call(file), size);
+    const bool is_well = is_all(write(file, all.data(), size), size) &&
+                         lseek(file, 0, SEEK_SET) == 0 && is_all(call(file), size);
     close(file);
     return is_well;
   };
-  writes("read", kSize, [&] { return from_file(kSize, [](int file) { return read(file, shared, kSize); }); });
-  writes("read, large", kLarge, [&] { return from_file(kLarge, [](int file) { return read(file, shared, kLarge); }); });
-  writes("pread", kSize, [&] { return from_file(kSize, [](int file) { return pread(file, shared, kSize, 0); }); });
-  const auto list = [] { return std::vector<iovec>{{shared, 5000}, {shared + 5000, 1}, {shared + 5001, kSize - 5001}}; };
-  writes("readv", kSize, [&] { return from_file(kSize, [&](int file) { return readv(file, list().data(), 3); }); });
-  writes("preadv", kSize, [&] { return from_file(kSize, [&](int file) { return preadv(file, list().data(), 3, 0); }); });
+  writes("read", kSize,
+         [&] { return from_file(kSize, [](int file) { return read(file, shared, kSize); }); });
+  writes("read, large", kLarge,
+         [&] { return from_file(kLarge, [](int file) { return read(file, shared, kLarge); }); });
+  writes("pread", kSize,
+         [&] { return from_file(kSize, [](int file) { return pread(file, shared, kSize, 0); }); });
+  const auto list = [] {
+    return std::vector<iovec>{{shared, 5000}, {shared + 5000, 1}, {shared + 5001, kSize - 5001}};
+  };
+  writes("readv", kSize,
+         [&] { return from_file(kSize, [&](int file) { return readv(file, list().data(), 3); }); });
+  writes("preadv", kSize, [&] {
+    return from_file(kSize, [&](int file) { return preadv(file, list().data(), 3, 0); });
+  });
   writes("a list in shared memory", kSize, [&] {
     return from_file(kSize, [&](int file) {
       auto* const its = reinterpret_cast<iovec*>(shared + kSize);
@@ -223,7 +252,8 @@ void test_writing_calls() {
   });
   writes("recv, stream", kSize, [] {
     Source source(SOCK_STREAM, kSize, 1000);
-    return in_parts(kSize, [&](size_t at) { return recv(source.ends[0], shared + at, kSize - at, 0); });
+    return in_parts(kSize,
+                    [&](size_t at) { return recv(source.ends[0], shared + at, kSize - at, 0); });
   });
   writes("recvmsg", 9000, [] {
     Source source(SOCK_SEQPACKET, 9000);
@@ -249,8 +279,11 @@ void test_structures() {
     if (poll(polled, 1, 0) != 1 || polled->revents != POLLIN) return false;
     FD_ZERO(set);
     FD_SET(ends[0], set);
-    if (select(ends[0] + 1, set, nullptr, nullptr, nullptr) != 1 || !FD_ISSET(ends[0], set)) return false;
-    if (getrandom(shared + 60000, 5000, 0) != 5000 || !getcwd(reinterpret_cast<char*>(shared + 70000), 4000)) return false;
+    if (select(ends[0] + 1, set, nullptr, nullptr, nullptr) != 1 || !FD_ISSET(ends[0], set))
+      return false;
+    if (getrandom(shared + 60000, 5000, 0) != 5000 ||
+        !getcwd(reinterpret_cast<char*>(shared + 70000), 4000))
+      return false;
     return close(ends[0]) == 0 && close(ends[1]) == 0;
   });
   reads("EFAULT stays EFAULT", 5000, [] {
@@ -258,7 +291,8 @@ void test_structures() {
     void* volatile nowhere = reinterpret_cast<void*>(8);
     const iovec parts[] = {{shared, 100}, {nowhere, 100}};
     const ssize_t some = writev(file, parts, 2);
-    const bool is_well = (some == 100 || (some == -1 && errno == EFAULT)) && write(file, nowhere, 1) == -1 && errno == EFAULT;
+    const bool is_well = (some == 100 || (some == -1 && errno == EFAULT)) &&
+                         write(file, nowhere, 1) == -1 && errno == EFAULT;
     close(file);
     return is_well;
   });
@@ -268,7 +302,8 @@ void test_structures() {
     const pid_t child = fork();
     if (child == 0) _exit(is_all(write(file, shared, 5000), 5000) ? 0 : 1);
     int status = 1;
-    const bool is_well = waitpid(child, &status, 0) == child && status == 0 && file_holds(file, 5000);
+    const bool is_well =
+        waitpid(child, &status, 0) == child && status == 0 && file_holds(file, 5000);
     close(file);
     return is_well;
   });
@@ -297,7 +332,8 @@ void test_among_threads() {
   constexpr unsigned kRounds = 60;
   std::atomic<bool> stops{false};
   std::vector<std::thread> threads;
-  auto* const counters = reinterpret_cast<unsigned long*>(shared + kSize);  // in the same pages as what is written
+  auto* const counters =
+      reinterpret_cast<unsigned long*>(shared + kSize);  // in the same pages as what is written
   if (me == 1) memset(shared + kSize, 0, 1000);
   dsm::barrier(8).arrive_and_wait();
   std::atomic<unsigned long> counted{0};
@@ -323,7 +359,9 @@ void test_among_threads() {
     check(recv(ends[0], mine, 500, 0) == 500, "recv among threads");
     other.join();
     { const dsm::locked held(30); }
-    check(send(ends[0], mine, 500, 0) == 500 && recv(ends[1], got, 500, 0) == 500 && memcmp(sent, got, 500) == 0, "send among threads");
+    check(send(ends[0], mine, 500, 0) == 500 && recv(ends[1], got, 500, 0) == 500 &&
+              memcmp(sent, got, 500) == 0,
+          "send among threads");
   }
   stops = true;
   for (std::thread& thread : threads) thread.join();
@@ -334,7 +372,8 @@ void test_among_threads() {
   dsm::barrier(10).arrive_and_wait();
 }
 
-// Handlers that the program installs after the start, of which one blocks all signals while it accesses shared memory.
+// Handlers that the program installs after the start, of which one blocks all signals while it
+// accesses shared memory.
 std::atomic<int> handled{0};
 void test_handlers() {
   fill++;
@@ -356,7 +395,9 @@ void test_handlers() {
     sigfillset(&blocks.sa_mask);
     blocks.sa_handler = [](int) {
       const int file = new_file();
-      handled = shared[3 * 4096] == 9 && write(file, shared, kSize) == static_cast<ssize_t>(kSize) ? 1 : 2;
+      handled = shared[3 * 4096] == 9 && write(file, shared, kSize) == static_cast<ssize_t>(kSize)
+                    ? 1
+                    : 2;
       close(file);
     };
     sigaction(SIGUSR2, &blocks, &usual);
@@ -369,14 +410,15 @@ void test_handlers() {
       *static_cast<char*>(nowhere) = 1;
     }
     int status = 0;
-    check(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 77, "a fault of the program's own");
+    check(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 77,
+          "a fault of the program's own");
   }
   sigaction(SIGSEGV, &before, nullptr);
   dsm::barrier(18).arrive_and_wait();
 }
 
-// A thread that is cancelled in a call of the library's ends behind it; one that waits in the kernel for shared memory ends
-// there, or with glibc 2.41 when the call returns.
+// A thread that is cancelled in a call of the library's ends behind it; one that waits in the
+// kernel for shared memory ends there, or with glibc 2.41 when the call returns.
 void test_cancelled() {
   if (me == 0) weir_dsm_lock(60);
   dsm::barrier(11).arrive_and_wait();
@@ -400,7 +442,10 @@ void test_cancelled() {
   int ends[2];
   check(pipe(ends) == 0, "pipe");
   pthread_t reads;
-  pthread_create(&reads, nullptr, [](void* end) -> void* { return read(*static_cast<int*>(end), shared, 10) ? nullptr : end; }, &ends[0]);
+  pthread_create(
+      &reads, nullptr,
+      [](void* end) -> void* { return read(*static_cast<int*>(end), shared, 10) ? nullptr : end; },
+      &ends[0]);
   usleep(50000);
   pthread_cancel(reads);
   usleep(50000);
