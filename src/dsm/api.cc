@@ -12,7 +12,6 @@
 #include <thread>
 
 #include "dsm/bootstrap.h"
-#include "dsm/checkpoint.h"
 #include "dsm/failure.h"
 #include "dsm/kernel_calls.h"
 #include "dsm/transport/ucx.h"
@@ -493,17 +492,6 @@ void weir_dsm_counters_total(weir_dsm_counters* counters) {
     }
   }
   memcpy(counters, sums, sizeof mine);
-}
-
-// --- Checkpoints
-
-int weir_dsm_checkpoint(const char* directory, void* root) {
-  const NotCancelled stays;
-  return write_checkpoint(directory, root, this_thread());
-}
-void* weir_dsm_restart(const char* directory) {
-  const NotCancelled stays;
-  return read_checkpoint(directory, this_thread());
 }
 
 }  // extern "C"

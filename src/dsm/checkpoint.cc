@@ -16,6 +16,7 @@
 
 #include <algorithm>
 
+#include "dsm/api.h"
 #include "dsm/checkpoint_files.h"
 #include "dsm/failure.h"
 #include "dsm/sc.h"
@@ -273,3 +274,16 @@ void Memory::restore(Message& message) {
 }
 
 }  // namespace weir::dsm
+
+extern "C" {
+
+int weir_dsm_checkpoint(const char* directory, void* root) {
+  const weir::dsm::NotCancelled stays;
+  return weir::dsm::write_checkpoint(directory, root, weir::dsm::this_thread());
+}
+void* weir_dsm_restart(const char* directory) {
+  const weir::dsm::NotCancelled stays;
+  return weir::dsm::read_checkpoint(directory, weir::dsm::this_thread());
+}
+
+}  // extern "C"
