@@ -51,6 +51,7 @@ struct sigaction ProgramHandler::get() const {
 void ProgramHandler::run(int number, siginfo_t* info, void* context) {
   const struct sigaction action = get();
   const bool has_info = action.sa_flags & SA_SIGINFO;
+  if (!has_info && action.sa_handler == SIG_IGN && info->si_code <= 0) return;  // somebody sent it
   if (!has_info && (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN)) {
     struct sigaction usual = {};
     usual.sa_handler = SIG_DFL;

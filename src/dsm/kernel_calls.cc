@@ -230,6 +230,10 @@ void on_sigsys(int number, siginfo_t* info, void* context) {
   const int saved = errno;
   auto* const its = static_cast<ucontext_t*>(context);
   greg_t* const registers = its->uc_mcontext.gregs;
+  if (info->si_call_addr == weir_dsm_gate_end) {  // the filter of a program that has executed this one: its gate was elsewhere
+    registers[REG_RAX] = -EFAULT;
+    return;
+  }
   const effects::Request request = {info->si_syscall,
                                     {registers[REG_RDI], registers[REG_RSI], registers[REG_RDX],
                                      registers[REG_R10], registers[REG_R8], registers[REG_R9]}};

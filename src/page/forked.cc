@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include "page/protection.h"
+#include "page/reserve.h"
 #include "page/store.h"
 #include "task/shared.h"
 
@@ -22,9 +23,13 @@ void apply_forked() {
     const ProtectedRange& entry = s.forked_ranges[i];
     for (uint64_t at = entry.range.start; at < entry.range.limit;) {
       const uint64_t extent = store_extent(at), left = entry.range.limit - at;
-      const uint64_t length = extent == 0 ? kPageSize : extent < left ? extent : left;
-      if (extent) zero_pages(at, length);
-      if (extent && entry.protection == static_cast<int>(Forked::kMissing)) {
+      if (extent == 0) {  // perhaps terabytes that are reserved
+        at = next_store(at, entry.range.limit);
+        continue;
+      }
+      const uint64_t length = extent < left ? extent : left;
+      zero_pages(at, length);
+      if (entry.protection == static_cast<int>(Forked::kMissing)) {
         protect(at, length, PROT_NONE);
         (void)remember_protection(at, length, PROT_NONE);
       }

@@ -151,7 +151,7 @@ char* join_reserved(sys::MapLine& line, char* cursor) {
   uint64_t limit = line.range.limit;
   sys::MapLine between[kMostBetween], next;
   uint32_t count = 0;
-  for (char* at = cursor; (at = sys::next_map_line(at, &next)) && count < kMostBetween;) {
+  for (char* at = cursor; count < kMostBetween && (at = sys::next_map_line(at, &next));) {
     const bool belongs = next.range.start == limit && !next.shared && !next.name[0] && next.range.limit - start <= kReserveChunk;
     at[-1] = '\n';  // the line may be read again
     if (!belongs) break;

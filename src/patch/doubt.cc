@@ -29,7 +29,7 @@
 namespace weir::doubt {
 namespace {
 
-constexpr uint32_t kMostPlaces = 1 << 16, kMostRanges = 2048, kBreakpoints = 4, kMostEvictions = 4096, kMostSteps = 10'000;
+constexpr uint32_t kMostPlaces = 1 << 16, kMostRanges = 2048, kBreakpoints = 4, kMostEvictions = 32, kMostSteps = 10'000;
 constexpr uint64_t kNear = 8 * kPageSize;  // between two closed pages
 constexpr uint64_t kProved = 1;            // in a place's low bit, addresses shifted by one
 
@@ -46,6 +46,7 @@ uint32_t g_armed_count = 0;
 uint32_t g_evictions = 0;
 bool g_gives_up = false;  // breakpoints
 uint64_t g_walked = 0;     // the page that is stepped through; 0: none
+uint64_t g_beside = 0;     // the page after it, open too, since an instruction lies on both
 uint32_t g_steps = 0;
 
 void sift(uint32_t root, uint32_t count) {
@@ -262,6 +263,11 @@ Fetch on_fetch(uint64_t address, bool watches) {
   if (!set(page, PROT_READ | PROT_EXEC)) return Fetch::kOther;
   const bool is_many = watches && open > kBreakpoints && g_steps < kMostSteps;
   if (!is_many) return Fetch::kGoOn;
+  g_steps++;
+  if (g_walked != 0 && page == g_walked + kPageSize && address == page) {  // with only one of them open it would never be executed
+    g_beside = page;
+    return Fetch::kWalk;
+  }
   end_walk();
   g_walked = page;
   prove(address);
@@ -272,7 +278,8 @@ bool walks() { return g_walked != 0; }
 
 void end_walk() {
   if (g_walked != 0 && g_steps < kMostSteps) set(g_walked, PROT_READ);
-  g_walked = 0;
+  if (g_beside != 0 && g_steps < kMostSteps) set(g_beside, PROT_READ);
+  g_walked = g_beside = 0;
 }
 
 bool on_step(uint64_t address) {

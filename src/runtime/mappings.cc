@@ -246,7 +246,7 @@ void patch_pending_text() {
   record_mapping({MappingKind::kPatchText, 0, 0, -1, 0, 0, 0, 0, 0});
 }
 
-void convert_late(Range range) {
+bool convert_late(Range range) {
   for (uint64_t at = range.start; at < range.limit;) {
     if (const uint64_t known = page::store_extent(at)) {
       at += known;
@@ -260,8 +260,8 @@ void convert_late(Range range) {
       continue;
     }
     // The bytes come over as they are; a page that another process had changed privately cannot exist: it was read-only.
-    const uint64_t offset = page::add_region(part.start, part.size(), protection);
-    if (!offset) return;
+    const uint64_t offset = page::add_region(part.start, part.size(), PROT_READ | PROT_WRITE);
+    if (!offset || !page::remember_protection(part.start, part.size(), protection)) return false;  // a forked process has it so
     if (!(protection & PROT_READ)) page::protect(part.start, part.size(), PROT_READ);
     page::copy_into_store(part, offset, is_anonymous);
     page::map_private(part.start, part.size(), offset, protection);
@@ -269,6 +269,7 @@ void convert_late(Range range) {
     record_mapping({MappingKind::kMapStore, protection, 0, -1, part.start, part.size(), offset, 0, 0});
     at = part.limit;
   }
+  return true;
 }
 
 }  // namespace weir::runtime

@@ -14,7 +14,7 @@ bool lacks_mappings();
 void let_all_catch_up();
 // What is private memory of the program's in a range outside the arena, and not the store's yet, is turned into store
 // memory, here and elsewhere, with the protection that it has. REQUIRES: the turn.
-void convert_late(Range range);
+bool convert_late(Range range);
 
 // Code that was mapped since tasks exist is patched, here and in the other processes. REQUIRES: the turn.
 void patch_pending_text();

@@ -268,6 +268,8 @@ long on_mmap(Call& call) {
     return map_file_in_arena(call, start, size);
   }
   if (fixed && page::in_reserve(start)) {
+    if (start % kPageSize) return -EINVAL;
+    if (size > page::kReserve + page::kReserveSize - start) return -ENOMEM;
     if (call.d & MAP_FIXED_NOREPLACE) return -EEXIST;
     const bool stays_kernels = !g_tasks_active || !is_private || (!anonymous && (!writable || (protection & PROT_EXEC)));
     claim_in_reserve(start, size, stays_kernels);
@@ -320,7 +322,8 @@ long on_mprotect(const Call& call) {
   const bool is_owned = owned::overlaps(start, size);
   if (page::in_reserve(start) && !is_owned) return protect_reserved(start, size, protection);
   // What was read-only becomes writable: from now on it is store memory.
-  if (g_tasks_active && (protection & PROT_WRITE) && !is_owned) runtime::convert_late(Range{start, start + size});
+  const auto open_late = [=] { return runtime::convert_late(Range{start, start + size}) && (!page::has_protection(start, size) || page::remember_protection(start, size, protection)); };
+  if (g_tasks_active && (protection & PROT_WRITE) && !is_owned && !open_late()) return -ENOMEM;
   if (g_tasks_active && page::store_extent(start)) protection = page::unexecuted(protection);  // code of the program's own making
   long result = is_owned ? input::value(input::What::kShared, [&] { return page::protect(start, size, protection); }) : page::protect(start, size, protection);
   if (result != 0) return result;

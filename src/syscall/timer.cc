@@ -122,8 +122,9 @@ long set_profile(const Call& call) {
   note_written();
   const long result = call_kernel(call);
   if (result == 0) {
-    tasks::set_profile(static_cast<int>(call.a), times[2] * kSecond + times[3], times[0] * kSecond + times[1]);
-    shared().profiles[call.a].armed = 1;
+    const int which = static_cast<int>(call.a);  // all that the kernel looks at
+    tasks::set_profile(which, times[2] * kSecond + times[3], times[0] * kSecond + times[1]);
+    shared().profiles[which].armed = 1;
     runtime::record_mapping({MappingKind::kProfile, 0, 0, -1, 0, 0, 0, 0, 0});
   }
   end_turn();

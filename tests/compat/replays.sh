@@ -36,7 +36,7 @@ replay_all() {
   local one all words='' before
   all=("$1"/recordings/*/)
   [ -d "${all[0]}" ] || { echo "nothing was recorded"; return; }
-  grep -qF "\"path\":\"$1/files/" "$1"/recordings/*/recording/manifest 2>/dev/null || mv "$1/files" "$1/away"
+  grep -qF -e "\"path\":\"$1/files/" -e "\"path\": \"$1/files/" "$1"/recordings/*/recording/manifest 2>/dev/null || mv "$1/files" "$1/away"
   before=$(listing "$1/files")
   for one in "${all[@]}"; do
     words=$(replay_one "${one%/}" "$2")
