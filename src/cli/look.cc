@@ -86,12 +86,13 @@ def go_on(event):
         gdb.post_event(lambda: gdb.execute("continue" if watched else "signal SIGTRAP"))
         return
     place = gdb.newest_frame().pc()
-    if event.stop_signal != "SIGINT" and place != passed and "No symbol" in gdb.execute("info symbol $pc", to_string=True):
+    inside = is_inside(gdb.newest_frame())
+    if event.stop_signal != "SIGINT" and not inside and place != passed and "No symbol" in gdb.execute("info symbol $pc", to_string=True):
         passed = place
         gdb.post_event(lambda: gdb.execute("signal " + event.stop_signal))
     elif "end_by_signal" in (gdb.newest_frame().name() or ""):  # the program's death once more, by the process that stands for it
         gdb.post_event(lambda: gdb.execute("signal " + event.stop_signal))
-    elif is_inside(gdb.newest_frame()):
+    elif inside:
         gdb.post_event(lambda: (select_outside(), gdb.execute("frame")))
 gdb.events.stop.connect(go_on)
 def end_all():

@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
+#include "base/bytes.h"
 #include "count/count.h"
 #include "count/seek.h"
 #include "event/owned_memory.h"
@@ -159,7 +160,7 @@ Range private_mapping(uint64_t address, Range within, int& protection, bool& is_
   sys::MapLine line;
   for (char* cursor = maps; (cursor = sys::next_map_line(cursor, &line));) {
     if (!line.range.contains(address)) continue;
-    if (line.shared || line.name[0] == '[') return {};
+    if (line.shared || (line.name[0] == '[' && !starts_with(line.name, "[anon:"))) return {};  // named by prctl
     protection = (line.readable ? PROT_READ : 0) | (line.writable ? PROT_WRITE : 0) | (line.executable ? PROT_EXEC : 0);
     is_anonymous = line.name[0] != '/';
     if (is_anonymous && line.readable) return line.range;  // as a whole: the next page of it may be next

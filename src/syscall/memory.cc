@@ -321,9 +321,10 @@ long on_mprotect(const Call& call) {
   }
   const bool is_owned = owned::overlaps(start, size);
   if (page::in_reserve(start) && !is_owned) return protect_reserved(start, size, protection);
-  // What was read-only becomes writable: from now on it is store memory.
-  const auto open_late = [=] { return runtime::convert_late(Range{start, start + size}) && (!page::has_protection(start, size) || page::remember_protection(start, size, protection)); };
-  if (g_tasks_active && (protection & PROT_WRITE) && !is_owned && !open_late()) return -ENOMEM;
+  if (g_tasks_active && (protection & PROT_WRITE) && !is_owned) {  // from now on it is store memory
+    if (!runtime::convert_late(Range{start, start + size})) return -ENOMEM;
+    if (page::has_protection(start, size) && !page::remember_protection(start, size, protection)) return -ENOMEM;
+  }
   if (g_tasks_active && page::store_extent(start)) protection = page::unexecuted(protection);  // code of the program's own making
   long result = is_owned ? input::value(input::What::kShared, [&] { return page::protect(start, size, protection); }) : page::protect(start, size, protection);
   if (result != 0) return result;

@@ -57,15 +57,16 @@ void forget_store(uint64_t start, uint64_t size) {
   (void)page::remember_protection(start, size, kReadWrite);
 }
 
-// Store memory in place of what the kernel has there, with its bytes, and closed as yet.
-bool make_store(Range range) {
+// Store memory in place of what the kernel has there, with its bytes and its protection.
+bool make_store(Range range, int protection) {
   page::protect(range.start, range.size(), PROT_READ);
   const uint64_t offset = page::adopt(range, kReadWrite);
   if (!offset) return false;
   view::track(range.start, range.size());
   record_mapping(
       {MappingKind::kMapStore, kReadWrite, 0, -1, range.start, range.size(), offset, 0, 0});
-  return change_protection(range.start, range.size(), PROT_NONE) == 0;
+  const int open_now = g_tasks_active ? page::unexecuted(protection) : protection;
+  return change_protection(range.start, range.size(), open_now) == 0;
 }
 
 // Makes all private memory of the kernel's in the range store memory, and with it what lies around.
@@ -79,14 +80,18 @@ bool open(uint64_t start, uint64_t size) {
     char* cursor;
     if (sys::read_maps(&cursor) < 0) return false;
     Range found{};
+    int protection = PROT_NONE;
     for (sys::MapLine line; found.empty() && (cursor = sys::next_map_line(cursor, &line));) {
-      if (!line.range.overlaps(wanted) || line.shared || line.name[0]) continue;
+      const bool is_named = line.name[0] && !starts_with(line.name, "[anon:");
+      if (!line.range.overlaps(wanted) || line.shared || is_named) continue;
+      protection = (line.readable ? PROT_READ : 0) | (line.writable ? PROT_WRITE : 0) |
+                   (line.executable ? PROT_EXEC : 0);
       const uint64_t first = start & kMask, last = (wanted.limit + page::kReserveChunk - 1) & kMask;
       found = {first > line.range.start ? first : line.range.start,
                last < line.range.limit ? last : line.range.limit};
     }
     if (found.empty()) return true;
-    if (!make_store(found)) return false;
+    if (!make_store(found, protection)) return false;
   }
 }
 
