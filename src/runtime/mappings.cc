@@ -152,14 +152,18 @@ void catch_up(uint64_t too_far, uint64_t far) {
   __atomic_fetch_sub(&s.catch_up, 1u, __ATOMIC_SEQ_CST);
 }
 
-// The private mapping that `address` lies in, of which no byte is the store's. Empty: there is none.
-Range private_mapping(uint64_t address, Range within, int& protection, bool& is_anonymous) {
+// The private mapping that `address` lies in, of which no byte is the store's. Empty: there is none before `beyond`.
+Range private_mapping(uint64_t address, Range within, int& protection, bool& is_anonymous, uint64_t& beyond) {
   page::LimitLifted descriptors(RLIMIT_NOFILE);
+  beyond = within.limit;
   char* maps;
   if (sys::read_maps(&maps) < 0) return {};
   sys::MapLine line;
   for (char* cursor = maps; (cursor = sys::next_map_line(cursor, &line));) {
-    if (!line.range.contains(address)) continue;
+    if (line.range.limit <= address) continue;
+    const bool is_hole = line.range.start > address;
+    beyond = is_hole ? line.range.start : line.range.limit;
+    if (is_hole) return {};
     if (line.shared || (line.name[0] == '[' && !starts_with(line.name, "[anon:"))) return {};  // named by prctl
     protection = (line.readable ? PROT_READ : 0) | (line.writable ? PROT_WRITE : 0) | (line.executable ? PROT_EXEC : 0);
     is_anonymous = line.name[0] != '/';
@@ -255,9 +259,10 @@ bool convert_late(Range range) {
     }
     int protection = 0;
     bool is_anonymous = false;
-    const Range part = private_mapping(at, range, protection, is_anonymous);
+    uint64_t beyond;
+    const Range part = private_mapping(at, range, protection, is_anonymous, beyond);
     if (part.empty()) {
-      at += kPageSize;
+      at = beyond;
       continue;
     }
     // The bytes come over as they are; a page that another process had changed privately cannot exist: it was read-only.

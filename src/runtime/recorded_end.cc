@@ -40,10 +40,6 @@ bool is_used_up(uint32_t process, uint32_t except = kNobody, uint64_t* taken = n
   return used_up;
 }
 
-}  // namespace
-
-namespace {
-
 // The signal that the task is sending, which the program does not handle and of which it dies: the last that it did. 0: something else.
 int last_signal(const Task& task) {
   if (!task.frame) return 0;

@@ -23,10 +23,6 @@ timeval time_of(uint64_t microseconds) {
           static_cast<suseconds_t>(microseconds % kSecond)};
 }
 
-}  // namespace
-
-namespace {
-
 // True where one was set. The process's own are set no more.
 bool take_own() {
   bool any = false;
