@@ -19,6 +19,7 @@
 #include <sys/resource.h>
 
 #include "base/bytes.h"
+#include "base/free_ranges.h"
 #include "page/reserve.h"
 #include "page/windows.h"
 #include "sys/maps.h"
@@ -395,6 +396,12 @@ void zero_pages(uint64_t start, uint64_t size) {
            static_cast<long>(page_up(size)));
 }
 
+namespace {
+
+FreeRanges free_extents(Shared& s) { return {s.free_extents, s.free_count, sizeof s.free_extents / sizeof s.free_extents[0], s.map_bump}; }
+
+}  // namespace
+
 uint64_t allocate_extent(uint64_t size) {
   Shared& s = shared();
   size = page_up(size);
@@ -407,13 +414,7 @@ uint64_t allocate_extent(uint64_t size) {
       best = i;
     }
   }
-  if (best != ~0u) {
-    Range& extent = s.free_extents[best];
-    uint64_t start = extent.start;
-    extent.start += size;
-    if (extent.empty()) extent = s.free_extents[--s.free_count];
-    return start;
-  }
+  if (best != ~0u) return free_extents(s).take(best, size);
   if (s.map_bump + size > kArena + kArenaSize) return 0;
   uint64_t start = s.map_bump;
   s.map_bump += size;
@@ -422,49 +423,14 @@ uint64_t allocate_extent(uint64_t size) {
 
 void free_extent(uint64_t start, uint64_t size) {
   Shared& s = shared();
-  Range range{start, start + page_up(size)};
   SpinGuard guard(s.memory_lock);
-  if (range.limit > s.map_bump) range.limit = s.map_bump;  // above it everything is free
-  if (range.empty()) return;
-  for (uint32_t i = 0; i < s.free_count;) {
-    Range& other = s.free_extents[i];
-    if (other.limit == range.start || other.start == range.limit || other.overlaps(range)) {
-      if (other.start < range.start) range.start = other.start;
-      if (other.limit > range.limit) range.limit = other.limit;
-      other = s.free_extents[--s.free_count];
-      i = 0;
-    } else {
-      i++;
-    }
-  }
-  if (range.limit == s.map_bump) {
-    s.map_bump = range.start;
-  } else if (s.free_count < sizeof s.free_extents / sizeof s.free_extents[0]) {
-    s.free_extents[s.free_count++] = range;
-  }
+  free_extents(s).give(Range{start, start + page_up(size)});
 }
 
 void take_extent(uint64_t start, uint64_t size) {
   Shared& s = shared();
-  const Range range{start, start + page_up(size)};
   SpinGuard guard(s.memory_lock);
-  auto add = [&](Range extent) {
-    if (!extent.empty() && s.free_count < sizeof s.free_extents / sizeof s.free_extents[0]) s.free_extents[s.free_count++] = extent;
-  };
-  for (uint32_t i = 0; i < s.free_count;) {
-    const Range old = s.free_extents[i];
-    if (!old.overlaps(range)) {
-      i++;
-      continue;
-    }
-    s.free_extents[i] = s.free_extents[--s.free_count];
-    add(Range{old.start, range.start});
-    add(Range{range.limit, old.limit});
-  }
-  if (range.limit > s.map_bump) {
-    add(Range{s.map_bump, range.start});
-    s.map_bump = range.limit;
-  }
+  free_extents(s).claim(Range{start, start + page_up(size)});
 }
 
 bool is_all_free(uint64_t start, uint64_t size) {
