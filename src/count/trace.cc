@@ -45,10 +45,6 @@ bool can_translate(const Shape& shape, const uint8_t* code, Flow flow) {
   return !shape.is_rip_relative() || can_change_operand(shape, code);
 }
 
-bool is_direct(Flow flow) {
-  return flow == Flow::kJump || flow == Flow::kConditional || flow == Flow::kLoop || flow == Flow::kCall;
-}
-
 // Takes away from `wanted` what the instruction writes. False: it reads some of it.
 bool passes(const Shape& shape, const uint8_t* code, uint16_t& wanted) {
   const FlagEffect effect = flag_effect(shape, code);

@@ -53,7 +53,11 @@ enum class Flow : uint8_t {
 
 Flow flow_of(const Shape& shape);
 
-// REQUIRES: flow_of(shape) is a direct jump or call, conditional or not. Relative to the instruction's end.
+// A jump or call, conditional or not, to a place that the instruction names.
+inline bool is_direct(Flow flow) {
+  return flow == Flow::kJump || flow == Flow::kConditional || flow == Flow::kLoop || flow == Flow::kCall;
+}
+// REQUIRES: is_direct(flow_of(shape)). Relative to the instruction's end.
 int64_t branch_displacement(const Shape& shape, const uint8_t* code);
 
 }  // namespace weir

@@ -2,7 +2,7 @@
 
 #include <linux/perf_event.h>
 
-#include "base/bytes.h"
+#include "base/sort.h"
 #include "decode/shape.h"
 #include "page/store.h"
 #include "patch/atomic_op.h"
@@ -48,26 +48,6 @@ bool g_gives_up = false;  // breakpoints
 uint64_t g_walked = 0;     // the page that is stepped through; 0: none
 uint64_t g_beside = 0;     // the page after it, open too, since an instruction lies on both
 uint32_t g_steps = 0;
-
-void sift(uint32_t root, uint32_t count) {
-  for (uint32_t child; (child = 2 * root + 1) < count; root = child) {
-    if (child + 1 < count && g_places[child] < g_places[child + 1]) child++;
-    if (g_places[root] >= g_places[child]) return;
-    const uint64_t kept = g_places[root];
-    g_places[root] = g_places[child];
-    g_places[child] = kept;
-  }
-}
-
-void sort_places() {
-  for (uint32_t i = g_place_count / 2; i-- > 0;) sift(i, g_place_count);
-  for (uint32_t last = g_place_count; last-- > 1;) {
-    const uint64_t kept = g_places[0];
-    g_places[0] = g_places[last];
-    g_places[last] = kept;
-    sift(0, last);
-  }
-}
 
 // The first place at or above `address`.
 uint32_t place_from(uint64_t address) {
@@ -160,7 +140,7 @@ bool is_plausible(const Descent& descent, const uint8_t* code, uint32_t size, ui
     const Flow flow = flow_of(shape);
     if (flow == Flow::kReturn || flow == Flow::kIndirectJump || flow == Flow::kStop) return true;
     const uint32_t next = at + shape.length;
-    if (flow == Flow::kJump || flow == Flow::kConditional || flow == Flow::kLoop || flow == Flow::kCall) {
+    if (is_direct(flow)) {
       const uint64_t target = uint64_t{next} + static_cast<uint64_t>(branch_displacement(shape, code + at));
       const auto in_text = static_cast<uint32_t>(target);
       if (target >= size || (descent.is_code(in_text) && !descent.is_start(in_text))) return false;
@@ -176,7 +156,7 @@ void add(uint64_t address) {
 }
 
 void close_all() {
-  sort_places();
+  sort_by(g_places, g_place_count, [](uint64_t place) { return place; });
   g_closed_count = 0;
   for (uint32_t i = 0; i < g_place_count; i++) {
     const uint64_t page = page_down(g_places[i] >> 1);

@@ -17,13 +17,8 @@ constexpr uint8_t kOmitted = 0xff, kUleb = 0x01, kIndirect = 0x80, kSigned4 = 0x
 
 // The frame description of the function that begins exactly at `function`; 0: there is none that can be found.
 uint64_t ElfObject::frame_of(uint64_t function) const {
-  struct {
-    uint8_t version, frame_encoding, count_encoding, table_encoding;
-    int32_t frame;
-    uint32_t count;
-  } header;
-  if (unwind_header_ == 0 || !load(unwind_header_, header) || header.version != 1) return 0;
-  if (header.count_encoding != 0x03 || header.table_encoding != 0x3b || (header.frame_encoding & kFormat) != kSigned4) return 0;
+  UnwindHeader header;
+  if (!load_unwind_header(header) || !header.has_table()) return 0;
   int32_t entry[2];
   const auto from_header = [&](int32_t offset) { return unwind_header_ + static_cast<uint64_t>(int64_t{offset}); };
   for (uint32_t low = 0, high = header.count; low < high;) {

@@ -340,7 +340,7 @@ void Sweep::sweep_doubt(uint32_t start, uint32_t limit) {
       distrusted_++;
     } else {
       const Flow flow = flow_of(shape);
-      if (flow == Flow::kJump || flow == Flow::kConditional || flow == Flow::kLoop || flow == Flow::kCall) {
+      if (is_direct(flow)) {
         add_target(text_.start + at + shape.length + static_cast<uint64_t>(branch_displacement(shape, code_ + at)));
       }
       if (is_entry_marker(shape)) targets_.add(at);
@@ -358,7 +358,7 @@ void Sweep::note_instruction(const Shape& shape, uint32_t offset, const Chunk& c
     return;
   }
   Flow flow = flow_of(shape);
-  if (flow == Flow::kJump || flow == Flow::kConditional || flow == Flow::kLoop || flow == Flow::kCall) {
+  if (is_direct(flow)) {
     add_target(text_.start + offset + shape.length + static_cast<uint64_t>(branch_displacement(shape, bytes)));
     return;
   }

@@ -2,6 +2,8 @@
 
 #include <elf.h>
 
+#include "base/sort.h"
+
 // Code can be told from data only by the places that control is known to enter. Every function that can be unwound has a
 // frame description (FDE) with its exact range, also in a stripped library; the header of the unwind table lists them,
 // sorted. Functions of the dynamic symbol table are added: they name assembly that was written without unwind
@@ -14,7 +16,7 @@
 namespace weir {
 namespace {
 
-constexpr uint8_t kEncodingOmit = 0xff, kEncodingSigned4 = 0x0b, kEncodingTable = 0x3b;
+constexpr uint8_t kEncodingOmit = 0xff, kEncodingSigned4 = 0x0b;
 constexpr uint64_t kMaxSymbols = 1u << 22;
 
 uint64_t format_size(uint8_t encoding) {
@@ -28,32 +30,6 @@ uint64_t format_size(uint8_t encoding) {
 
 bool holds(const Range& segment, uint64_t address, uint64_t size) {
   return address >= segment.start && address <= segment.limit && size <= segment.limit - address;
-}
-
-void swap_down(Range* heap, size_t root, size_t count) {
-  for (;;) {
-    size_t child = 2 * root + 1;
-    if (child >= count) return;
-    if (child + 1 < count && heap[child].start < heap[child + 1].start) child++;
-    if (heap[root].start >= heap[child].start) return;
-    Range kept = heap[root];
-    heap[root] = heap[child];
-    heap[child] = kept;
-    root = child;
-  }
-}
-
-void sort_by_start(Range* ranges, size_t count) {
-  bool sorted = true;
-  for (size_t i = 1; i < count && sorted; i++) sorted = ranges[i - 1].start <= ranges[i].start;
-  if (sorted) return;
-  for (size_t i = count / 2; i > 0; i--) swap_down(ranges, i - 1, count);
-  for (size_t last = count; last > 1; last--) {
-    Range kept = ranges[0];
-    ranges[0] = ranges[last - 1];
-    ranges[last - 1] = kept;
-    swap_down(ranges, 0, last - 1);
-  }
 }
 
 FetchMemory g_fetch;
@@ -234,18 +210,17 @@ bool ElfObject::fde_range(uint64_t fde, uint64_t& next, Range& range) const {
   return true;
 }
 
+bool ElfObject::load_unwind_header(UnwindHeader& header) const {
+  return unwind_header_ != 0 && load(unwind_header_, header) && header.version == 1;
+}
+
 size_t ElfObject::unwind_ranges(Range* out, size_t capacity) const {
-  struct {
-    uint8_t version, frame_encoding, count_encoding, table_encoding;
-    int32_t frame;
-    uint32_t count;
-  } header;
-  if (unwind_header_ == 0 || !load(unwind_header_, header) || header.version != 1) return 0;
+  UnwindHeader header;
+  if (!load_unwind_header(header)) return 0;
   size_t found = 0;
   uint64_t next;
   Range range;
-  bool is_frame4 = (header.frame_encoding & 0x0f) == 0x0b;
-  if (header.count_encoding == 0x03 && header.table_encoding == kEncodingTable && is_frame4) {
+  if (header.has_table()) {
     if (out == nullptr && is_readable(unwind_header_ + 12, 8 * uint64_t{header.count})) return header.count;
     for (uint64_t i = 0; i < header.count; i++) {
       int32_t entry[2];
@@ -392,8 +367,9 @@ bool TextMap::build(Range text, Range object) {
     found = object_.loader_entries(by_symbol + symbols, others);
     symbols += found < others ? found : others;
   }
-  sort_by_start(by_frame, frames);
-  sort_by_start(by_symbol, symbols);
+  const auto start_of = [](const Range& range) { return range.start; };
+  sort_by(by_frame, frames, start_of);
+  sort_by(by_symbol, symbols, start_of);
 
   auto size = static_cast<uint32_t>(text.size());
   uint32_t covered_to = 0;

@@ -73,6 +73,15 @@ class ElfObject {
   size_t landing_pads(uint64_t function, uint64_t* out, size_t capacity, size_t skipped) const;
   uint64_t frame_of(uint64_t function) const;
   uint64_t exception_table(uint64_t function) const;
+  struct UnwindHeader {
+    uint8_t version, frame_encoding, count_encoding, table_encoding;
+    int32_t frame;
+    uint32_t count;
+    // Of `count` entries behind it, sorted by function: its start and its frame description, 32 bits each, from the header on.
+    bool has_table() const { return count_encoding == 0x03 && table_encoding == 0x3b && (frame_encoding & 0x0f) == 0x0b; }
+  };
+  // False: there is none of this kind.
+  bool load_unwind_header(UnwindHeader& header) const;
   bool fde_range(uint64_t fde, uint64_t& next, Range& range) const;
   bool pointer_encoding(uint64_t cie, uint8_t& encoding) const;
   uint64_t symbol_count(uint64_t hash, uint64_t gnu_hash) const;

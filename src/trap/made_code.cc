@@ -41,7 +41,7 @@ uint64_t find_atomic(uint64_t from, uint64_t limit, uint64_t readable, uint64_t 
     if (!read_shape(code, readable - at, shape) || is_privileged(shape)) return 0;
     if (is_site(shape, kind) && kind == SiteKind::kAtomic && (shape.has_lock || is_certain)) return at;
     const Flow flow = flow_of(shape);
-    if (flow == Flow::kJump || flow == Flow::kConditional || flow == Flow::kLoop || flow == Flow::kCall) {
+    if (is_direct(flow)) {
       const uint64_t target = at + shape.length + static_cast<uint64_t>(branch_displacement(shape, code));
       if (target >= page && target < lowest) lowest = target;
     }
