@@ -32,6 +32,13 @@ int sigaction_of_libc(int number, const struct sigaction* action, struct sigacti
   return libc_sigaction()(number, action, before);
 }
 
+sigset_t without_faults(const sigset_t& mask) {
+  sigset_t its = mask;
+  sigdelset(&its, SIGSEGV);
+  sigdelset(&its, SIGSYS);
+  return its;
+}
+
 ProgramHandler& program_handler(int number) { return number == SIGSEGV ? segv : sys; }
 
 void keep_handlers() { kept = true; }
@@ -60,9 +67,8 @@ void ProgramHandler::run(int number, siginfo_t* info, void* context) {
     return;
   }
   if (action.sa_flags & SA_RESETHAND) set({});
-  sigset_t mask = action.sa_mask, before;
-  sigdelset(&mask, SIGSEGV);
-  sigdelset(&mask, SIGSYS);
+  const sigset_t mask = without_faults(action.sa_mask);
+  sigset_t before;
   pthread_sigmask(SIG_BLOCK, &mask, &before);
   if (has_info) action.sa_sigaction(number, info, context);
   else action.sa_handler(number);
@@ -86,8 +92,7 @@ __attribute__((visibility("default"))) int sigaction(int number, const struct si
   }
   if (!action) return sigaction_of_libc(number, action, before);
   struct sigaction its = *action;
-  sigdelset(&its.sa_mask, SIGSEGV);
-  sigdelset(&its.sa_mask, SIGSYS);
+  its.sa_mask = without_faults(action->sa_mask);
   return sigaction_of_libc(number, &its, before);
 }
 

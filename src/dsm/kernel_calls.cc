@@ -56,11 +56,6 @@ constexpr int kFromFilter = 1;          // si_code: SYS_SECCOMP, which libc's he
 std::atomic<Node*> served{nullptr};
 pid_t process = 0;  // a child by fork has no part in the job
 
-struct Fetched {
-  uint64_t address, size;
-  bool is_written;
-};
-
 bool is_shared(const Node& node, uint64_t address) {
   return node.memory.segment.contains(reinterpret_cast<const void*>(address));
 }
@@ -71,7 +66,7 @@ Node* node_of_this_process() {
 }
 
 // The part of a range that is shared; an empty one: none.
-Fetched shared_part(const Node& node, uint64_t address, uint64_t size, bool is_written) {
+CallRange shared_part(const Node& node, uint64_t address, uint64_t size, bool is_written) {
   const auto begin = reinterpret_cast<uint64_t>(node.memory.segment.program()),
              end = begin + node.memory.segment.size();
   const uint64_t limit = size > UINT64_MAX - address ? UINT64_MAX : address + size;
@@ -79,7 +74,7 @@ Fetched shared_part(const Node& node, uint64_t address, uint64_t size, bool is_w
   return {from, to > from ? to - from : 0, is_written};
 }
 
-void fetch_range(Node& node, const Fetched& range) {
+void fetch_range(Node& node, const CallRange& range) {
   if (range.size == 0) return;
   Thread& thread = this_thread();
   InRuntime held(thread);
@@ -93,7 +88,7 @@ void fetch_range(Node& node, const Fetched& range) {
   }
 }
 
-bool is_accessible(Node& node, const Fetched& range) {
+bool is_accessible(Node& node, const CallRange& range) {
   const std::lock_guard<std::mutex> held(node.mutex);
   for (UnitId unit :
        node.memory.extent_of(reinterpret_cast<const uint8_t*>(range.address), range.size)) {
@@ -204,7 +199,7 @@ long make(const effects::Request& request, const Interruptible& program) {
   if (at >= 0 && request.a[at + 1] > 0 && static_cast<uint64_t>(request.a[at + 1]) <= kAside)
     return receive_aside(request, at, program);
   for (bool is_known = true;;) {
-    each_range(*node, request, [node](const Fetched& range) { fetch_range(*node, range); });
+    each_range(*node, request, [node](const CallRange& range) { fetch_range(*node, range); });
     if (!is_known) {
       for (const long argument : request.a) {
         if (is_shared(*node, static_cast<uint64_t>(argument)))
@@ -214,7 +209,7 @@ long make(const effects::Request& request, const Interruptible& program) {
     const long result = in_kernel(request, program);
     if (result != -EFAULT) return result;
     bool was_accessible = true;
-    each_range(*node, request, [&](const Fetched& range) {
+    each_range(*node, request, [&](const CallRange& range) {
       was_accessible = was_accessible && is_accessible(*node, range);
     });
     if (!was_accessible) continue;  // another thread has taken it away
@@ -277,13 +272,13 @@ void forget_calls() { served.store(nullptr, std::memory_order_release); }
 bool CallBuffers::add(const void* address, uint64_t size, bool is_written) {
   const Node* const node = node_of_this_process();
   if (!node) return false;
-  const Fetched part = shared_part(*node, reinterpret_cast<uint64_t>(address), size, is_written);
+  const CallRange part = shared_part(*node, reinterpret_cast<uint64_t>(address), size, is_written);
   if (part.size == 0) return false;
   if (count_ < kMost) {
-    ranges_[count_++] = {part.address, part.size, is_written};
+    ranges_[count_++] = part;
     return true;
   }
-  Range& last = ranges_[kMost - 1];  // what lies between is fetched too
+  CallRange& last = ranges_[kMost - 1];  // what lies between is fetched too
   const uint64_t begin = std::min(last.address, part.address),
                  end = std::max(last.address + last.size, part.address + part.size);
   last = {begin, end - begin, last.is_written || is_written};
@@ -293,14 +288,13 @@ bool CallBuffers::add(const void* address, uint64_t size, bool is_written) {
 void CallBuffers::make_accessible() const {
   Node* const node = node_of_this_process();
   for (uint32_t i = 0; i < count_ && node; i++)
-    fetch_range(*node, {ranges_[i].address, ranges_[i].size, ranges_[i].is_written});
+    fetch_range(*node, ranges_[i]);
 }
 
 bool CallBuffers::was_taken_away() const {
   Node* const node = node_of_this_process();
   for (uint32_t i = 0; i < count_ && node; i++) {
-    if (!is_accessible(*node, {ranges_[i].address, ranges_[i].size, ranges_[i].is_written}))
-      return true;
+    if (!is_accessible(*node, ranges_[i])) return true;
   }
   return false;
 }

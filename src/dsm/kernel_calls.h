@@ -12,6 +12,12 @@ class Node;
 void watch_calls(Node& node);
 void forget_calls();
 
+// Program memory that a call reads or writes.
+struct CallRange {
+  uint64_t address, size;
+  bool is_written;
+};
+
 // Of a call that was made by other means than the filter's, with buffers that are told one by one.
 class CallBuffers {
  public:
@@ -24,13 +30,9 @@ class CallBuffers {
   bool was_taken_away() const;
 
  private:
-  struct Range {
-    uint64_t address, size;
-    bool is_written;
-  };
   static constexpr uint32_t kMost =
       64;  // ranges that are kept one by one; further ones extend the last of their kind
-  Range ranges_[kMost];
+  CallRange ranges_[kMost];
   uint32_t count_ = 0;
 };
 

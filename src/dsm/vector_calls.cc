@@ -11,6 +11,7 @@
 #include <sys/uio.h>
 
 #include "dsm/failure.h"
+#include "dsm/handlers.h"
 #include "dsm/kernel_calls.h"
 
 namespace weir::dsm {
@@ -40,13 +41,6 @@ auto make(const CallBuffers& buffers, Make call) {
 template <typename Function>
 Function* next(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
-}
-
-sigset_t without_faults(const sigset_t* set) {
-  sigset_t its = *set;
-  sigdelset(&its, SIGSEGV);
-  sigdelset(&its, SIGSYS);
-  return its;
 }
 
 }  // namespace
@@ -141,7 +135,7 @@ __attribute__((visibility("default"))) int pthread_sigmask(int how, const sigset
                                                            sigset_t* before) {
   WEIR_NEXT(pthread_sigmask);
   if (!set || how == SIG_UNBLOCK) return libc(how, set, before);
-  const sigset_t its = without_faults(set);
+  const sigset_t its = without_faults(*set);
   return libc(how, &its, before);
 }
 
@@ -149,7 +143,7 @@ __attribute__((visibility("default"))) int sigprocmask(int how, const sigset_t* 
                                                        sigset_t* before) {
   WEIR_NEXT(sigprocmask);
   if (!set || how == SIG_UNBLOCK) return libc(how, set, before);
-  const sigset_t its = without_faults(set);
+  const sigset_t its = without_faults(*set);
   return libc(how, &its, before);
 }
 

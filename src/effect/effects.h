@@ -33,8 +33,8 @@ enum class Replay : uint8_t {
 Replay replay_of(const Request& request);
 
 // A call that Weir cannot hold, and that a kernel may be built without, so that libraries know what to do instead: the error
-// which a kernel without it returns (-ENOSYS, or -EPERM for a privilege). 0: programs count on the call. Numbers that nobody
-// here knows are a later kernel's.
+// which a kernel returns that is built without it, is older, or whose administrator forbids it. 0: it can be held, or programs
+// count on it. Numbers and commands that nobody here knows are a later kernel's.
 long error_without(const Request& request);
 
 // "read"; null where the number is not known, which replay_of refuses.

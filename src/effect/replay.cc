@@ -90,7 +90,6 @@ Replay replay_of(const Request& request) {
   }
 }
 
-// What a kernel answers that is built without it, is older, or whose administrator forbids it.
 long error_without(const Request& request) {
   if (replay_of(request) != Replay::kRefuse) return 0;
   switch (request.number) {
