@@ -50,7 +50,7 @@ source "$here/replays.sh"
 load_cases "$here/cases" "$families" || exit 2
 if [ -n "$list" ]; then
   for name in "${case_names[@]}"; do
-    [ -z "$record" ] || attribute_has "$name" orders record || continue
+    [ -z "$record" ] || { attribute_has "$name" orders record && attribute_has "$name" views "$view"; } || continue
     echo "${case_family[$name]} $name"
   done
   exit 0
@@ -114,7 +114,7 @@ judge() {
     echo "skip $name 0 s (native 0 s) not for order $order"
     return
   fi
-  if [ "$point" = "$order x $view" ] && ! attribute_has "$name" views "$view"; then
+  if { [ "$point" = "$order x $view" ] || [ "$point" = "record x $view" ]; } && ! attribute_has "$name" views "$view"; then
     echo "skip $name 0 s (native 0 s) not for view $view"
     return
   fi

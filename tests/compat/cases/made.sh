@@ -1,12 +1,13 @@
 # Programs that make code at run time, and programs whose constants lie among code: Java, node, LuaJIT, PyPy, Haskell, LLVM.
 
-compat java_version needs=java views="direct"
+# View isolated refuses Java by name.
+compat java_version needs=java views="direct coherent"
 case_java_version() {
   under java -Xshare:auto -version 2>&1
 }
 
 # At View isolated node may wait for ever (docs/LIMITS.md).
-compat node_objects needs=node views="direct"
+compat node_objects needs=node views="direct coherent"
 case_node_objects() {
   cat >objects.js <<'END'
 let sum = 0;
@@ -18,7 +19,7 @@ END
   under node objects.js
 }
 
-compat node_modules needs=node views="direct"
+compat node_modules needs=node views="direct coherent"
 case_node_modules() {
   cat >modules.js <<'END'
 const fs = require('fs'), crypto = require('crypto'), zlib = require('zlib');
