@@ -1,4 +1,4 @@
-// Question: what does counted execution cost program code (src/count)?
+// Question: what does counted execution cost program code (src/code/translate)?
 // Command:  count_cost
 // Figure:   for each function the processor time of a counted run by that of a native one beside it, median and quartiles of
 //           pairs; and microseconds for each block more that the first run took, which finds the cache empty.
@@ -8,10 +8,10 @@
 
 #include <algorithm>
 
-#include "count/cache.h"
-#include "count/count.h"
-#include "count/test_functions.h"
-#include "count/test_run.h"
+#include "code/translate/cache.h"
+#include "code/translate/counted.h"
+#include "code/translate/test_functions.h"
+#include "code/translate/test_run.h"
 
 namespace {
 

@@ -55,7 +55,7 @@ weir_link(\"\${weir_bindir}/weir-cc\" \"\${weir_libdir}/weir-cc/as\")" COMPONENT
 install(FILES ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/libweir.so DESTINATION "${libdir}" COMPONENT runtime)
 weir_stripped(runtime ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/libweir.so "${libdir}/libweir.so")
 
-# --- manual and completions, which the command itself writes (src/cli/manual.cc, src/cli/completion.cc), and
+# --- manual and completions, which the command itself writes (src/cli/manual.cc, src/cli/command_line/completion.cc), and
 # the headers' manual, which is their comments (tools/header-manual)
 set(share ${PROJECT_BINARY_DIR}/share)
 add_custom_command(OUTPUT ${share}/man/man1/weir.1 COMMAND $<TARGET_FILE:weir> manual ${share} DEPENDS weir VERBATIM)

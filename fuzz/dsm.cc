@@ -20,8 +20,8 @@
 #include <string>
 #include <vector>
 
-#include "dsm/protocol.h"
-#include "dsm/test_cluster.h"
+#include "dsm/base/protocol.h"
+#include "dsm/core/test_cluster.h"
 
 namespace {
 

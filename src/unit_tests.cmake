@@ -2,7 +2,7 @@
 
 # --- of what is injected
 file(GLOB_RECURSE unit_tests CONFIGURE_DEPENDS *_test.cc)
-list(FILTER unit_tests EXCLUDE REGEX "/src/(cli|recording|cc|region|dsm|dsm_predict|tape)/")
+list(FILTER unit_tests EXCLUDE REGEX "/src/(cli|recording|compiler|region|dsm|tape)/")
 add_executable(unit_tests ${unit_tests})
 target_compile_options(unit_tests PRIVATE ${test_options})
 target_link_libraries(unit_tests PRIVATE
@@ -11,7 +11,8 @@ target_include_directories(unit_tests PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJ
 target_compile_definitions(unit_tests PRIVATE _GNU_SOURCE)
 
 # --- of the commands
-file(GLOB cli_tests CONFIGURE_DEPENDS cli/*_test.cc recording/*_test.cc cc/*_test.cc)
+file(GLOB_RECURSE cli_tests CONFIGURE_DEPENDS
+  cli/*_test.cc recording/*_test.cc compiler/*_test.cc)
 set(cc_testable ${cc_sources})
 list(FILTER cc_testable EXCLUDE REGEX "/main\\.cc$")
 add_executable(cli_unit_tests ${cli_tests} ${cc_testable})
@@ -21,7 +22,7 @@ target_link_libraries(cli_unit_tests PRIVATE weir_cli_tested weir_sanitizers GTe
 if(WEIR_REGION)
   # --- tests of libweir-region, as a program uses it; pure parts are compiled in
   file(GLOB region_tests CONFIGURE_DEPENDS region/*_test.cc)
-  add_executable(region_unit_tests ${region_tests} region/diff.cc region/diff_vector_x86_64.cc decode/gather.cc)
+  add_executable(region_unit_tests ${region_tests} region/diff.cc region/diff_vector_x86_64.cc code/decode/gather.cc)
   target_include_directories(region_unit_tests PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
   target_compile_definitions(region_unit_tests PRIVATE _GNU_SOURCE)
   target_compile_options(region_unit_tests PRIVATE ${test_options})
@@ -38,7 +39,8 @@ if(WEIR_DSM)
   else()
     add_library(weir_dsm_tested ALIAS weir_dsm_objects)
   endif()
-  file(GLOB dsm_tests CONFIGURE_DEPENDS dsm/*_test.cc dsm/transport/*_test.cc tape/*_test.cc)
+  file(GLOB_RECURSE dsm_tests CONFIGURE_DEPENDS dsm/*_test.cc tape/*_test.cc)
+  list(FILTER dsm_tests EXCLUDE REGEX "/dsm/predict/")
   if(dsm_tests)
     add_executable(dsm_unit_tests ${dsm_tests})
     target_compile_options(dsm_unit_tests PRIVATE ${test_options})

@@ -1,4 +1,4 @@
-// Whether what src/effect says of system calls is true of a program's own: runs it under ptrace, and before and after each call compares
+// Whether what src/syscall/effects says of system calls is true of a program's own: runs it under ptrace, and before and after each call compares
 // all memory that it can write. Each byte that the call changed must lie in a range of written_memory.
 //
 // usage: effects_trace PROGRAM ARGUMENT...
@@ -23,7 +23,7 @@
 #include <string>
 #include <vector>
 
-#include "effect/effects.h"
+#include "syscall/effects/effects.h"
 
 namespace {
 

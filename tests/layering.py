@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """The rules of src/LAYERS, each a test.
 
-usage: layering.py RULE [BUILD]    RULE: include apart only nowhere registers lines headers needed docs
+usage: layering.py RULE [BUILD]
+    RULE: include apart only nowhere registers lines headers needed docs map comments
 """
 import fnmatch
 import os
@@ -50,37 +51,52 @@ def matches(path, patterns):
     return any(path.startswith(p) if p.endswith("/") else fnmatch.fnmatch(path, p) for p in patterns)
 
 
+def folder_of(file, folders):
+    """The innermost of `folders` that `file` lies in, or None."""
+    inside = [folder for folder in folders if file.startswith(folder + "/")]
+    return max(inside, key=len, default=None)
+
+
 def check_include():
-    allowed = {}
-    for rule in rules("include"):
-        folder, others = rule.split(":")
-        allowed[folder.strip()] = others.split()
+    """Includes go up in src/LAYERS, and each include that is allowed to go down is still there."""
+    layer = {folder: number for number, line in enumerate(rules("layer"))
+             for folder in line.split()}
+    pairs = lambda word: {left.strip(): right.split()
+                          for left, right in (line.split(":") for line in rules(word))}
+    programs, left_to_cut = pairs("include"), pairs("allow")
+    folders = {*layer, *programs}
+    cut = {(file, header) for file, headers in left_to_cut.items() for header in headers}
     for path in files():
-        folder = name(path).split("/")[0]
+        file = name(path)
         if path.name.endswith("_test.cc"):
             continue
-        if folder not in allowed:
-            yield f"{name(path)}: folder {folder} has no rule"
+        folder = folder_of(file, folders)
+        if folder is None:
+            yield f"{file}: its folder has no rule"
             continue
         for number, header in includes(path):
-            other = header.split("/")[0]
             if "/" not in header:
-                yield f"{name(path)}:{number}: \"{header}\" does not name its folder"
-            elif (SOURCE / other).is_dir() and other != folder and not {other, header, "*"} & set(allowed[folder]):
-                yield f"{name(path)}:{number}: {folder} may not include {header}"
+                yield f"{file}:{number}: \"{header}\" does not name its folder"
+            elif not (SOURCE / header).is_file() or (file, header) in cut:
+                cut.discard((file, header))
+            elif folder in programs:
+                known = [folder, *programs[folder]]
+                if header not in known and not any(header.startswith(k + "/") for k in known):
+                    yield f"{file}:{number}: {folder} may not include {header}"
+            elif layer.get(folder_of(header, folders), len(layer)) > layer[folder]:
+                yield f"{file}:{number}: {folder} may not include {header}"
+    for file, header in sorted(cut):
+        yield f"LAYERS allows {file} to include {header}, which it does not"
 
 
 def check_apart():
-    first_word = lambda file: re.split(r"[_.]", file)[0]
-    for folder in rules("apart"):
+    for rule in rules("apart"):
+        one, other = rule.split()
         for path in files():
-            if not name(path).startswith(folder + "/"):
-                continue
             for number, header in includes(path):
-                if path.stem == folder:  # its door
-                    continue
-                if header.startswith(folder + "/") and first_word(Path(header).name) != first_word(path.name):
-                    yield f"{name(path)}:{number}: must not know {header}"
+                for folder, forbidden in ((one, other), (other, one)):
+                    if name(path).startswith(folder + "/") and header.startswith(forbidden + "/"):
+                        yield f"{name(path)}:{number}: must not know {header}"
 
 
 def check_only():
@@ -180,14 +196,45 @@ def check_needed(build):
 def check_docs():
     """Every path that the documents name in backquotes exists."""
     folders = "src|include|tests|bench|fuzz|docs|tools|cmake|demo|check"
-    for document in [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md")), *sorted(ROOT.glob("tests/**/*.md"))]:
+    for document in [ROOT / "README.md", SOURCE / "README.md", *sorted(ROOT.glob("docs/**/*.md")), *sorted(ROOT.glob("tests/**/*.md"))]:
         for number, line in enumerate(document.read_text().splitlines(), 1):
-            for path in re.findall(rf"`(?:\./)?((?:{folders})(?:/[\w./*-]*)?)`", line):
+            here = [] if document.parent == SOURCE else re.findall(rf"`(?:\./)?((?:{folders})(?:/[\w./*-]*)?)`", line)
+            for path in here:  # in src/README.md names begin at src, and check_map looks at them
                 if not list(ROOT.glob(path.rstrip("/"))):
                     yield f"{document.relative_to(ROOT)}:{number}: {path} does not exist"
             for path in re.findall(r"\]\((?!\w+:)([^)#]+)", line):
                 if not (document.parent / path).exists():
                     yield f"{document.relative_to(ROOT)}:{number}: link to {path}, which does not exist"
+
+
+def check_map():
+    """src/README.md names each source, and nothing else."""
+    without = lambda file: re.sub(r"(_vector)?(_x86_64)?\.\w+$", "", file)
+    text = (SOURCE / "README.md").read_text()
+    named = set()
+    for section in re.split(r"^### ", text, flags=re.M)[1:]:
+        folder = re.match(r"`(.*)`", section).group(1)
+        for row in re.findall(r"^\| (`.*?) \|", section, re.M):
+            for file in re.findall(r"`([^`]+)`", row):
+                file = file if "/" in file else f"{folder}/{file}"
+                named.add(without(file))
+                if not (SOURCE / file).is_file():
+                    yield f"src/README.md names {file}, which does not exist"
+    for path in files(*CODE, ".c"):
+        if not re.search(r"_test\.(cc|h)$", path.name) and without(name(path)) not in named:
+            yield f"src/README.md has no line for {name(path)}"
+
+
+def check_comments():
+    """Every file of src/ that a comment names exists."""
+    folders = "|".join(sorted(folder.name for folder in SOURCE.iterdir() if folder.is_dir()))
+    path_in_comment = re.compile(rf"(?<![\w./-])(?:src/)?((?:{folders})/[\w/]+\.(?:h|cc|S))\b")
+    for path in files():
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            comment = line.split("//", 1)[1] if "//" in line else ""
+            for file in path_in_comment.findall(comment):
+                if not (SOURCE / file).is_file():
+                    yield f"{name(path)}:{number}: {file} does not exist"
 
 
 def main():

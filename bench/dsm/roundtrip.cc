@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
-#include "dsm/bootstrap.h"
-#include "dsm/failure.h"
-#include "dsm/transport/ucx.h"
+#include "dsm/net/bootstrap.h"
+#include "dsm/base/failure.h"
+#include "dsm/net/ucx.h"
 
 namespace {
 

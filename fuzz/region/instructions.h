@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "decode/decoder.h"
+#include "code/decode/decoder.h"
 
 namespace fuzz {
 

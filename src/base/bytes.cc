@@ -51,7 +51,7 @@ char* append_number(char* to, uint64_t number) {
 
 }  // namespace weir
 
-// What the compiler may call by itself. In libweir.so, which exports functions of these names (interpose/library.h), the linker gives all who
+// What the compiler may call by itself. In libweir.so, which exports functions of these names (interpose/libc/library.h), the linker gives all who
 // call them the ones here (--wrap).
 extern "C" {
 

@@ -6,7 +6,7 @@
 
 namespace weir {
 
-// Layout: written and read by src/patch/entry_x86_64.S; the order is part of the contract.
+// Layout: written and read by src/code/patch/entry_x86_64.S; the order is part of the contract.
 // `rip` is where the task goes on (initially the site's resume address); `rsp` is the program's stack pointer.
 struct Frame {
   uint64_t r15, r14, r13, r12, r11, r10, r9, r8;

@@ -8,7 +8,7 @@
 #include <fcntl.h>
 
 #include "base/bytes.h"
-#include "base/optimizations.h"
+#include "base/coherent_features.h"
 #include "sys/syscall_x86_64.h"
 
 extern char** environ;

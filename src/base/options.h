@@ -33,17 +33,17 @@ struct Options {
   bool stat = false;         // count and print
   bool fingerprint = false;  // hash memory and schedule at exit
   uint64_t delay_seed = 0;   // 0: no injected delays
-  int trace = -1;            // descriptor of a recording's shared memory (trace/ring.h), -1: none
-  int findings = -1;         // descriptor of the memory for what a checker finds (trace/findings.h), -1: none
+  int trace = -1;            // descriptor of a recording's shared memory (record/channel/ring.h), -1: none
+  int findings = -1;         // descriptor of the memory for what a checker finds (check/findings/findings.h), -1: none
   Enforcer enforcer = Enforcer::kAuto;
   Policies policies = Policies::kInferred;
   bool exact = false;        // of View guarded: all that is shared stays watched; objects are closed at each unlock of their lock
   uint32_t rehash_ms = 1000; // of the enforcer by protection keys: another hash function so often, 0 never
   uint32_t domains = 0;      // likewise: domains at most, 0 for as many as there are
-  uint32_t left_out = 0;     // base/optimizations.h
+  uint32_t left_out = 0;     // base/coherent_features.h
   char log_path[512] = {};   // empty: standard error
   char json_path[512] = {};  // where the counts go as JSON; empty: nowhere
-  char cache_path[512] = {};  // folder of what is kept from one run to the next (patch/plan.h); empty: nothing is
+  char cache_path[512] = {};  // folder of what is kept from one run to the next (code/patch/plan.h); empty: nothing is
 
   bool counts() const { return stat || json_path[0]; }
 

@@ -8,15 +8,15 @@
 #include <cstring>
 #include <memory>
 
-#include "cli/checker.h"
-#include "cli/child.h"
+#include "cli/races/checker.h"
+#include "cli/launch/child.h"
 #include "cli/commands.h"
-#include "cli/failure.h"
-#include "cli/findings_memory.h"
-#include "cli/launch.h"
-#include "cli/probe.h"
-#include "cli/report_options.h"
-#include "cli/words.h"
+#include "cli/common/failure.h"
+#include "cli/races/findings_memory.h"
+#include "cli/launch/launch.h"
+#include "cli/launch/probe.h"
+#include "cli/races/report_options.h"
+#include "cli/common/messages.h"
 
 namespace weir::cli {
 namespace {

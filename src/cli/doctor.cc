@@ -2,7 +2,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/commands.h"
-#include "cli/probe.h"
+#include "cli/launch/probe.h"
 
 #include <fmt/format.h>
 #include <gnu/libc-version.h>

@@ -8,13 +8,13 @@
 #include <memory>
 #include <optional>
 
-#include "base/place.h"
+#include "control/execution_point.h"
 #include "cli/commands.h"
-#include "cli/failure.h"
-#include "cli/words.h"
-#include "effect/effects.h"
+#include "cli/common/failure.h"
+#include "cli/common/messages.h"
+#include "syscall/effects/effects.h"
 #include "recording/directory.h"
-#include "trace/ring.h"
+#include "record/channel/ring.h"
 
 namespace weir::cli {
 namespace {

@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "cli/commands.h"
-#include "cli/failure.h"
-#include "cli/spelling.h"
+#include "cli/common/failure.h"
+#include "cli/command_line/spelling.h"
 
 namespace weir::cli {
 namespace {

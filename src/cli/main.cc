@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "cli/command_line.h"
-#include "cli/failure.h"
-#include "cli/settings.h"
-#include "cli/terminal.h"
+#include "cli/command_line/command_line.h"
+#include "cli/common/failure.h"
+#include "cli/command_line/settings.h"
+#include "cli/command_line/terminal.h"
 
 namespace weir::cli {
 namespace {

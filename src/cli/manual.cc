@@ -10,10 +10,10 @@
 #include <filesystem>
 #include <memory>
 
-#include "cli/command_model.h"
+#include "cli/command_line/command_model.h"
 #include "cli/commands.h"
-#include "cli/completion.h"
-#include "cli/failure.h"
+#include "cli/command_line/completion.h"
+#include "cli/common/failure.h"
 #include "recording/bytes.h"
 
 namespace weir::cli {

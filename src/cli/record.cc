@@ -5,11 +5,11 @@
 #include <memory>
 
 #include "cli/commands.h"
-#include "cli/failure.h"
-#include "cli/launch.h"
-#include "cli/recorded_run.h"
-#include "cli/until_fail.h"
-#include "cli/words.h"
+#include "cli/common/failure.h"
+#include "cli/launch/launch.h"
+#include "cli/recorder/recorded_run.h"
+#include "cli/recorder/until_fail.h"
+#include "cli/common/messages.h"
 #include "recording/directory.h"
 
 namespace weir::cli {

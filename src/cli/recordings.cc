@@ -9,9 +9,9 @@
 #include <memory>
 
 #include "cli/commands.h"
-#include "cli/failure.h"
-#include "cli/terminal.h"
-#include "cli/words.h"
+#include "cli/common/failure.h"
+#include "cli/command_line/terminal.h"
+#include "cli/common/messages.h"
 #include "recording/directory.h"
 
 namespace weir::cli {

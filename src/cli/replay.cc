@@ -12,21 +12,21 @@
 #include <memory>
 #include <optional>
 
-#include "cli/child.h"
+#include "cli/launch/child.h"
 #include "cli/commands.h"
-#include "cli/failure.h"
-#include "cli/feeder.h"
-#include "cli/findings_memory.h"
-#include "cli/identity.h"
-#include "cli/launch.h"
-#include "cli/loader_files.h"
-#include "cli/look.h"
-#include "cli/processor_x86_64.h"
-#include "cli/program.h"
-#include "cli/progress.h"
-#include "cli/report_options.h"
-#include "cli/where.h"
-#include "cli/words.h"
+#include "cli/common/failure.h"
+#include "cli/recorder/feeder.h"
+#include "cli/races/findings_memory.h"
+#include "cli/launch/identity.h"
+#include "cli/launch/launch.h"
+#include "cli/launch/loader_files.h"
+#include "cli/recorder/debugger.h"
+#include "cli/launch/processor_x86_64.h"
+#include "cli/launch/program.h"
+#include "cli/recorder/progress.h"
+#include "cli/races/report_options.h"
+#include "cli/recorder/where.h"
+#include "cli/common/messages.h"
 #include "sys/signal.h"
 
 namespace weir::cli {
@@ -254,7 +254,7 @@ int replay_once(const ReplayOptions& options, const recording::Recording& record
   return status >= 0 || this_run.is_quiet ? status : child.end_alike();
 }
 
-// The replay runs twice (view/guarded_replay.h).
+// The replay runs twice (check/replay/replay.h).
 int replay_checked(const ReplayOptions& options, const recording::Recording& recording, const std::string& log) {
   if (recording.manifest.view != "coherent") {
     throw Failure(kWeirFailed, fmt::format("{}: it was recorded with --view {}, which does not keep who touched which memory when; races are found in recordings "

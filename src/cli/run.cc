@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "cli/commands.h"
-#include "cli/launch.h"
+#include "cli/launch/launch.h"
 
 namespace weir::cli {
 namespace {

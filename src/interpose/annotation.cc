@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "event/declared.h"
-#include "interpose/event_call.h"
-#include "interpose/malloc_mode.h"
-#include "page/heap.h"
+#include "check/policy/declared.h"
+#include "interpose/sync/event_call.h"
+#include "interpose/alloc/malloc_mode.h"
+#include "heap/heap.h"
 #include "weir/weir.h"
 
 namespace weir {

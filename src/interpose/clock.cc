@@ -6,11 +6,11 @@
 #include <time.h>
 
 #include "interpose/real.h"
-#include "event/input.h"
-#include "runtime/state.h"
+#include "record/input.h"
+#include "control/process.h"
 #include "sys/futex.h"
-#include "task/process.h"
-#include "task/shared.h"
+#include "task/spawn.h"
+#include "control/control.h"
 
 namespace {
 

@@ -2,9 +2,9 @@
 // From then on the ending task waits for a task that makes no event only for a while (order/rounds.cc).
 
 
-#include "runtime/state.h"
+#include "control/process.h"
 #include "sys/libc.h"
-#include "task/task.h"
+#include "control/task.h"
 
 namespace {
 

@@ -13,7 +13,7 @@
 
 #include <errno.h>
 
-#include "event/phase.h"
+#include "control/phase_timer.h"
 #include "order/probe.h"
 #include "order/rounds.h"
 #include "order/sleep.h"
@@ -49,7 +49,7 @@ void note_arrivals(Shared& s, Task& next) {
   }
 }
 
-// Order only, replaying (event/object.h).
+// Order only, replaying (sync/object_order.h).
 void wake_turn_sleepers(Shared& s) {
   if (!__atomic_load_n(&s.turn_sleepers, __ATOMIC_SEQ_CST)) return;
   __atomic_fetch_add(&s.turn_calls, 1u, __ATOMIC_SEQ_CST);

@@ -6,7 +6,7 @@
 // All but wait_for_turn under order_lock.
 #pragma once
 
-#include "order/phases.h"
+#include "order/internal.h"
 
 namespace weir::order {
 

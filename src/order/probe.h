@@ -2,7 +2,7 @@
 // lets them publish and go on where they stand (free).
 #pragma once
 
-#include "task/shared.h"
+#include "control/control.h"
 
 namespace weir::order {
 

@@ -20,16 +20,16 @@
 #include <signal.h>
 
 #include "base/atomic_enum.h"
-#include "event/phase.h"
+#include "control/phase_timer.h"
 #include "order/arrival.h"
-#include "order/journal.h"
-#include "order/pace.h"
-#include "order/phases.h"
+#include "order/external_log.h"
+#include "order/admission.h"
+#include "order/internal.h"
 #include "order/probe.h"
 #include "order/sleep.h"
 #include "sys/futex.h"
 #include "sys/report.h"
-#include "task/shared.h"
+#include "control/control.h"
 
 namespace weir::order {
 
@@ -201,7 +201,7 @@ void kick(Shared& s) {
 namespace {
 
 // The program ends (exit was called) and a task that computes for ever holds the end up: it is asked in where it stands, publishes, and
-// stands aside (trap/spin.cc). One in the executor is asked back first.
+// stands aside (signal/spin_probe.cc). One in the executor is asked back first.
 void ask_in(const Task& waiter, uint64_t now) {
   Shared& s = shared();
   SpinGuard guard(s.order_lock);

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "event/event.h"
+#include "sync/event.h"
 
 namespace weir::order {
 

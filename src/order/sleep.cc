@@ -2,7 +2,7 @@
 
 #include "order/rounds.h"
 #include "sys/futex.h"
-#include "task/shared.h"
+#include "control/control.h"
 
 namespace weir::order {
 

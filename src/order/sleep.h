@@ -1,12 +1,12 @@
 // How a task waits for its word, and how it is woken.
 #pragma once
 
-#include "task/task.h"
+#include "control/task.h"
 
 namespace weir::order {
 
 void wake_sleeper(Task& task);
-// The process that runs tasks that wait there (task/executor.h) looks who is called.
+// The process that runs tasks that wait there (task/in_place_process.h) looks who is called.
 void call_executor();
 // Returns what futex_wait does; 0 when the word was set.
 long sleep(Task& task, uint64_t nanoseconds);

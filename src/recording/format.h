@@ -1,4 +1,4 @@
-// What lies on disk beside the entries of trace/format.h: docs/RECORDING.md is the description. Constants only.
+// What lies on disk beside the entries of record/channel/format.h: docs/RECORDING.md is the description. Constants only.
 #pragma once
 
 #include <cstddef>

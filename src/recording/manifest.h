@@ -24,7 +24,7 @@ struct Identity {
 // What of a processor a program can see: a replay elsewhere would take other paths.
 struct Processor {
   std::string name;               // for messages
-  std::vector<uint64_t> features; // cli/processor.h
+  std::vector<uint64_t> features;  // cli/launch/processor_x86_64.h
   bool operator==(const Processor& other) const { return features == other.features; }
 };
 

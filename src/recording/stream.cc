@@ -5,7 +5,7 @@
 #include <charconv>
 #include <cstring>
 
-#include "trace/ring.h"
+#include "record/channel/ring.h"
 
 namespace weir::recording {
 namespace {

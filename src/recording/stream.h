@@ -14,7 +14,7 @@
 
 #include "recording/bytes.h"
 #include "recording/format.h"
-#include "trace/format.h"
+#include "record/channel/format.h"
 
 namespace weir::recording {
 

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "decode/gather.h"
+#include "code/decode/gather.h"
 #include "region/test_regions.h"
 
 namespace {

@@ -12,7 +12,7 @@
 #include <cpuid.h>
 #include <string.h>
 
-#include "decode/gather.h"
+#include "code/decode/gather.h"
 #include "region/state.h"
 
 namespace weir::region {

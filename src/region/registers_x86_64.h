@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <ucontext.h>
 
-#include "decode/decoder.h"
+#include "code/decode/decoder.h"
 
 namespace weir::region {
 

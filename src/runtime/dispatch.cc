@@ -3,32 +3,32 @@
 #include <stdio.h>
 
 #include "base/options.h"
-#include "count/count.h"
-#include "count/seek.h"
-#include "count/text.h"
-#include "decode/registers.h"
-#include "event/event.h"
-#include "event/gap.h"
-#include "event/happens_before.h"
-#include "event/input.h"
-#include "event/object.h"
-#include "event/owned_memory.h"
-#include "event/ownership.h"
+#include "code/translate/counted.h"
+#include "code/translate/seek.h"
+#include "code/translate/program_text.h"
+#include "code/decode/registers.h"
+#include "sync/event.h"
+#include "sync/coalesce.h"
+#include "check/happens_before.h"
+#include "record/input.h"
+#include "sync/object_order.h"
+#include "record/shared_memory/shared_memory.h"
+#include "sync/biased_lock.h"
 #include "order/rounds.h"
-#include "page/store.h"
-#include "patch/patch.h"
-#include "runtime/state.h"
-#include "runtime/stop.h"
-#include "runtime/text.h"
+#include "memory/backing.h"
+#include "code/patch/patch.h"
+#include "control/process.h"
+#include "record/pause.h"
+#include "code/patch/program_text_patches.h"
 #include "sys/libc.h"
 #include "sys/report.h"
 #include "syscall/syscall.h"
-#include "trace/findings.h"
-#include "task/shared.h"
-#include "trap/place.h"
-#include "trap/program_memory.h"
-#include "trap/recorded_signals.h"
-#include "trap/spin.h"
+#include "check/findings/findings.h"
+#include "control/control.h"
+#include "record/stop_point.h"
+#include "memory/program_memory.h"
+#include "record/signals.h"
+#include "signal/spin_probe.h"
 #include "view/view.h"
 
 namespace weir {
@@ -40,7 +40,7 @@ namespace {
 // - the mark that the thread uses the list of libraries (set and reset around each lookup of a function; dlclose waits for
 //   it where it sees it): another task can see it only if it was published since it was set;
 // - setxid_futex (glibc 2.34 and later), once when the thread starts, before its first event: a task that waits for that has left
-//   kAwaitedStart there, and is woken at the first publication (runtime/turn.cc).
+//   kAwaitedStart there, and is woken at the first publication (sync/event.cc).
 bool is_own_word(Task& task, const Site& site, uint64_t address) {
   if (site.atomic.kind != AtomicKind::kXchg || site.atomic.size != 4) return false;
   const uint64_t offset = address - sys::fs_base();
@@ -50,7 +50,7 @@ bool is_own_word(Task& task, const Site& site, uint64_t address) {
   return true;
 }
 
-// libc's own locks may be owned; event/ownership.cc says why no other locked word may, nor the flags in the thread's own
+// libc's own locks may be owned; sync/biased_lock.cc says why no other locked word may, nor the flags in the thread's own
 // descriptor.
 bool is_lock_of_libc(const Site& site, uint64_t address) {
   return runtime::libc_text().contains(site.address) && site.atomic.size == 4 && address - sys::fs_base() >= libc::layout().thread_size;

@@ -1,5 +1,5 @@
 // The weir command leaves one child behind: the process that fixed AT_RANDOM at execve and has answered the loader's
-// rdtsc since (src/cli/start_tracer.cc). Here, before any other code of the program runs, rdtsc is allowed again and the
+// rdtsc since (src/cli/launch/start_tracer.cc). Here, before any other code of the program runs, rdtsc is allowed again and the
 // child is ended and waited for, so that the program never meets it; it is forgotten in the environment, so that a
 // program which this one executes does not look for it. The arguments are the loader's: libc has not set `environ` yet.
 #include <elf.h>

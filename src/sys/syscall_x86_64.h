@@ -21,7 +21,7 @@ inline long raw(long number, long a = 0, long b = 0, long c = 0, long d = 0, lon
 
 inline bool failed(long result) { return result < 0 && result > -4096; }
 
-// Reads memory of the program's: an access like its own (view/coherent.h).
+// Reads memory of the program's: an access like its own (view/coherent/coherent.h).
 inline uint64_t fs_base() {
   uint64_t base;
   asm("mov %%fs:0x10,%0" : "=r"(base));  // glibc keeps a pointer to its thread block there

@@ -3,12 +3,12 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-#include "event/input.h"
-#include "event/owned_memory.h"
-#include "page/forked.h"
-#include "page/reserve.h"
-#include "page/store.h"
-#include "runtime/state.h"
+#include "record/input.h"
+#include "record/shared_memory/shared_memory.h"
+#include "memory/forked.h"
+#include "memory/reserve.h"
+#include "memory/backing.h"
+#include "control/process.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/memory.h"
 #include "syscall/reserved.h"

@@ -9,13 +9,13 @@
 #include <signal.h>
 #include <sys/syscall.h>
 
-#include "event/event.h"
-#include "event/input.h"
-#include "runtime/state.h"
+#include "sync/event.h"
+#include "record/input.h"
+#include "control/process.h"
 #include "sys/report.h"
 #include "task/fork.h"
-#include "task/process.h"
-#include "trap/program_memory.h"
+#include "task/spawn.h"
+#include "memory/program_memory.h"
 
 namespace weir::syscalls {
 

@@ -14,18 +14,18 @@
 #include <sys/syscall.h>
 
 #include "base/bytes.h"
-#include "event/event.h"
-#include "event/input.h"
-#include "page/store.h"
-#include "runtime/mappings.h"
-#include "runtime/state.h"
+#include "sync/event.h"
+#include "record/input.h"
+#include "memory/backing.h"
+#include "task/mapping_log.h"
+#include "control/process.h"
 #include "sys/futex.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/transfer.h"
-#include "task/process.h"
-#include "task/shared.h"
-#include "trap/program_memory.h"
-#include "trap/signals.h"
+#include "task/spawn.h"
+#include "control/control.h"
+#include "memory/program_memory.h"
+#include "signal/signals.h"
 
 namespace weir::syscalls {
 

@@ -8,15 +8,15 @@
 #include <limits.h>
 #include <sys/syscall.h>
 
-#include "event/event.h"
-#include "event/object.h"
-#include "page/store.h"
-#include "runtime/state.h"
+#include "sync/event.h"
+#include "sync/object_order.h"
+#include "memory/backing.h"
+#include "control/process.h"
 #include "sys/futex.h"
 #include "syscall/transfer.h"
-#include "task/shared.h"
-#include "trap/program_memory.h"
-#include "trap/signals.h"
+#include "control/control.h"
+#include "memory/program_memory.h"
+#include "signal/signals.h"
 #include "view/view.h"
 
 namespace weir::syscalls {

@@ -10,23 +10,23 @@
 #include <sys/syscall.h>
 
 #include "base/bytes.h"
-#include "event/event.h"
-#include "event/input.h"
-#include "event/owned_memory.h"
-#include "page/forked.h"
-#include "page/reserve.h"
-#include "page/store.h"
-#include "patch/patch.h"
-#include "runtime/mappings.h"
-#include "runtime/state.h"
-#include "runtime/text.h"
+#include "sync/event.h"
+#include "record/input.h"
+#include "record/shared_memory/shared_memory.h"
+#include "memory/forked.h"
+#include "memory/reserve.h"
+#include "memory/backing.h"
+#include "code/patch/patch.h"
+#include "task/mapping_log.h"
+#include "control/process.h"
+#include "code/patch/program_text_patches.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/memory.h"
 #include "syscall/reserved.h"
 #include "syscall/transfer.h"
-#include "task/shared.h"
-#include "trap/place.h"
+#include "control/control.h"
+#include "record/stop_point.h"
 #include "view/view.h"
 
 namespace weir::syscalls {
@@ -203,7 +203,7 @@ long map_plain(const Call& call, uint64_t size, int protection) {
   return start;
 }
 
-// Memory that processes share, in a recording (event/owned_memory.h): true where it is, with the answer.
+// Memory that processes share, in a recording (record/shared_memory/shared_memory.h): true where it is, with the answer.
 bool map_owned(const Call& call, uint64_t size, int protection, long& result) {
   if (!input::is_on()) return false;
   long kept = -1, descriptor = call.e, flags = call.d, offset = call.f;

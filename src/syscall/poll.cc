@@ -12,15 +12,15 @@
 #include <sys/syscall.h>
 
 #include "base/bytes.h"
-#include "event/input.h"
-#include "page/store.h"
-#include "runtime/state.h"
+#include "record/input.h"
+#include "memory/backing.h"
+#include "control/process.h"
 #include "sys/futex.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/transfer.h"
-#include "task/shared.h"
-#include "trap/program_memory.h"
-#include "trap/signals.h"
+#include "control/control.h"
+#include "memory/program_memory.h"
+#include "signal/signals.h"
 
 namespace weir::syscalls {
 

@@ -10,23 +10,23 @@
 #include <sys/wait.h>
 
 #include "base/bytes.h"
-#include "event/event.h"
-#include "event/input.h"
-#include "runtime/outside.h"
-#include "runtime/state.h"
+#include "sync/event.h"
+#include "record/input.h"
+#include "task/outside.h"
+#include "control/process.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/clone.h"
 #include "syscall/syscall.h"
 #include "task/environment.h"
-#include "task/errand.h"
+#include "task/monitor_call.h"
 #include "task/fork.h"
 #include "task/pidfd.h"
-#include "task/process.h"
-#include "task/shared.h"
-#include "trap/forward.h"
-#include "trap/program_memory.h"
-#include "trap/signals.h"
+#include "task/spawn.h"
+#include "control/control.h"
+#include "signal/forward.h"
+#include "memory/program_memory.h"
+#include "signal/signals.h"
 
 namespace weir::syscalls {
 
@@ -125,7 +125,7 @@ long on_execute(Call& call) {
   if (monitored) begin_turn(EventKind::kSyscall);
   long result;
   {
-    // Until the turn ends: then the task may go on in another process (task/executor.h).
+    // Until the turn ends: then the task may go on in another process (task/in_place_process.h).
     const tasks::ExecutedEnvironment environment(self(), at ? call.d : call.c);
     (at ? call.d : call.c) = environment.variables();
     result = monitored ? execute_by_monitor(call) : call_kernel(call);

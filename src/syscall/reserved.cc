@@ -10,17 +10,17 @@
 #include <sys/mman.h>
 
 #include "base/bytes.h"
-#include "event/owned_memory.h"
-#include "page/forked.h"
-#include "page/reserve.h"
-#include "event/input.h"
-#include "page/store.h"
-#include "runtime/mappings.h"
-#include "runtime/state.h"
+#include "record/shared_memory/shared_memory.h"
+#include "memory/forked.h"
+#include "memory/reserve.h"
+#include "record/input.h"
+#include "memory/backing.h"
+#include "task/mapping_log.h"
+#include "control/process.h"
 #include "sys/maps.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/memory.h"
-#include "task/shared.h"
+#include "control/control.h"
 #include "view/view.h"
 
 namespace weir::syscalls {

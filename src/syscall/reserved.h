@@ -1,4 +1,4 @@
-// Calls that change memory in the range of reserved addresses (page/reserve.h).
+// Calls that change memory in the range of reserved addresses (memory/reserve.h).
 #pragma once
 
 #include "syscall/syscall.h"

@@ -4,20 +4,20 @@
 #include <signal.h>
 #include <sys/syscall.h>
 
-#include "event/event.h"
-#include "event/input.h"
-#include "runtime/mappings.h"
-#include "runtime/state.h"
+#include "sync/event.h"
+#include "record/input.h"
+#include "task/mapping_log.h"
+#include "control/process.h"
 #include "sys/futex.h"
 #include "sys/signal.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/syscall.h"
-#include "task/process.h"
-#include "task/shared.h"
-#include "trap/forward.h"
-#include "trap/program_memory.h"
-#include "trap/signal_queue.h"
-#include "trap/signals.h"
+#include "task/spawn.h"
+#include "control/control.h"
+#include "signal/forward.h"
+#include "memory/program_memory.h"
+#include "signal/queue.h"
+#include "signal/signals.h"
 
 namespace weir::syscalls {
 

@@ -4,7 +4,7 @@
 #include <stdint.h>
 
 #include "base/frame.h"
-#include "patch/site_table.h"
+#include "code/patch/site_table.h"
 
 namespace weir::syscalls {
 

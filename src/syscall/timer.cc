@@ -1,7 +1,7 @@
 // Timers while tasks exist. The kernel keeps a timer for the process that made it, tells only that process, and lets no
 // other change it; a program's timers are all its threads'. Under View isolated every timer is therefore the monitor's:
 // those that the program made before its first thread are there already, and what a task asks for is done there. The
-// monitor passes the signal on like any other that comes to the program as a whole (trap/forward.cc), or to the one task
+// monitor passes the signal on like any other that comes to the program as a whole (signal/forward.cc), or to the one task
 // that the timer names.
 //
 // The CPU's time is counted for each process: a timer of timer_create() watches the process of the task that made it, those of
@@ -14,16 +14,16 @@
 #include <sys/time.h>
 #include <time.h>
 
-#include "event/event.h"
-#include "runtime/mappings.h"
-#include "runtime/state.h"
+#include "sync/event.h"
+#include "task/mapping_log.h"
+#include "control/process.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/syscall.h"
-#include "task/errand.h"
-#include "task/process.h"
+#include "task/monitor_call.h"
+#include "task/spawn.h"
 #include "task/profile.h"
-#include "task/shared.h"
-#include "trap/program_memory.h"
+#include "control/control.h"
+#include "memory/program_memory.h"
 
 namespace weir::syscalls {
 

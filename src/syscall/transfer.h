@@ -5,7 +5,7 @@
 #include <poll.h>
 
 #include "syscall/syscall.h"
-#include "task/task.h"
+#include "control/task.h"
 
 namespace weir::syscalls {
 

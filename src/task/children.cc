@@ -4,10 +4,10 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "runtime/state.h"
+#include "control/process.h"
 #include "sys/syscall_x86_64.h"
-#include "task/process.h"
-#include "task/shared.h"
+#include "task/spawn.h"
+#include "control/control.h"
 
 namespace weir::tasks {
 

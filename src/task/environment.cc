@@ -19,8 +19,8 @@
 #include "base/bytes.h"
 #include "base/options.h"
 #include "sys/syscall_x86_64.h"
-#include "task/shared.h"
-#include "trap/program_memory.h"
+#include "control/control.h"
+#include "memory/program_memory.h"
 
 namespace weir::tasks {
 
@@ -126,7 +126,7 @@ void take_preload_back(char** environment, bool is_all) {
   });
 }
 
-// The C library has read how many stacks of ended threads it keeps (cli/launch.cc), and the program
+// The C library has read how many stacks of ended threads it keeps (cli/launch/launch.cc), and the program
 // finds the variable as it was.
 void take_tunable_back(char** environment) {
   each(environment, kTunables, [](char** variable, char* value) {

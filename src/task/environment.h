@@ -5,7 +5,7 @@
 // WEIR_OPTIONS if the program that executed it passed them on, the others never.
 #pragma once
 
-#include "task/task.h"
+#include "control/task.h"
 
 namespace weir::tasks {
 

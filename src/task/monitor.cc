@@ -15,18 +15,18 @@
 #include <time.h>
 
 #include "base/bytes.h"
-#include "event/input.h"
-#include "page/store.h"
-#include "runtime/state.h"
+#include "record/input.h"
+#include "memory/backing.h"
+#include "control/process.h"
 #include "sys/futex.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "task/fork.h"
-#include "task/process.h"
+#include "task/spawn.h"
 #include "task/profile.h"
-#include "task/shared.h"
-#include "trap/forward.h"
-#include "trap/signals.h"
+#include "control/control.h"
+#include "signal/forward.h"
+#include "signal/signals.h"
 
 namespace weir::tasks {
 

@@ -1,4 +1,4 @@
-// Offsets in MovedState for the assembly; task/executor.cc asserts them.
+// Offsets in MovedState for the assembly; task/in_place_process.cc asserts them.
 #pragma once
 #define MOVED_RSP 0
 #define MOVED_COMPONENTS 8

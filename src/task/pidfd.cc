@@ -7,8 +7,8 @@
 #include <sys/vfs.h>
 
 #include "sys/syscall_x86_64.h"
-#include "task/process.h"
-#include "task/shared.h"
+#include "task/spawn.h"
+#include "control/control.h"
 
 namespace weir::tasks {
 

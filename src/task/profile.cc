@@ -2,10 +2,10 @@
 
 #include <sys/time.h>
 
-#include "event/input.h"
-#include "runtime/state.h"
+#include "record/input.h"
+#include "control/process.h"
 #include "sys/syscall_x86_64.h"
-#include "task/shared.h"
+#include "control/control.h"
 
 namespace weir::tasks {
 

@@ -1,14 +1,14 @@
 // The door to the Views: which of them a run has is fixed at its start. What a View has nothing to do for is nothing here.
 #pragma once
 
-#include "base/optimizations.h"
+#include "base/coherent_features.h"
 #include "base/options.h"
-#include "task/task.h"
-#include "view/coherent.h"
-#include "view/guarded.h"
-#include "view/guarded_key_rights.h"
-#include "view/guarded_replay.h"
-#include "view/isolated.h"
+#include "control/task.h"
+#include "view/coherent/coherent.h"
+#include "check/check.h"
+#include "check/keys/rights.h"
+#include "check/replay/replay.h"
+#include "view/isolated/isolated.h"
 
 namespace weir::view {
 
@@ -36,7 +36,7 @@ inline void track(uint64_t start, uint64_t size) {
   if (has_owners() || is_guarded()) page::demand::track(start, size);
 }
 
-// What follows is view/isolated.h's.
+// What follows is view/isolated/isolated.h's.
 inline void find_writes(Task& task) {
   if (has_copies()) isolated::find_writes(task);
 }
@@ -66,7 +66,7 @@ inline void drop_unwritten(uint64_t start, uint64_t size) {
   if (has_copies()) isolated::drop_unwritten(start, size);
 }
 
-// And this is view/coherent.h's.
+// And this is view/coherent/coherent.h's.
 inline bool serve(Task& task, bool stays_mapped = false) { return has_owners() && coherent::serve(task, stays_mapped); }
 // At the beginning and the end of its turn.
 inline bool serve_unless_kept(Task& task) {

@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "trace/findings.h"
+#include "check/findings/findings.h"
 
 using namespace weir::findings;
 

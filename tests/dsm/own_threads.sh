@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The long form of src/dsm/own_threads_test.cc: random programs whose own threads hold locks,
+# The long form of src/dsm/protocol/own_threads_test.cc: random programs whose own threads hold locks,
 # allocate and post while their main threads pass barriers and garbage is collected, under each
 # protocol and with tapes off, called and automatic, each time from new seeds, until the time is up
 # or one is wrong.

@@ -17,9 +17,9 @@
 #include <thread>
 #include <vector>
 
-#include "dsm/bootstrap.h"
-#include "dsm/failure.h"
-#include "dsm/transport/ucx.h"
+#include "dsm/net/bootstrap.h"
+#include "dsm/base/failure.h"
+#include "dsm/net/ucx.h"
 
 namespace {
 

@@ -1,0 +1,101 @@
+// A task comes to a page that it has not, at View guarded: which bytes the instruction touches, whether that may be an atomic operation, and
+// how the instruction is made where the page stays closed.
+//
+// Invariant: between the look at an instruction's accesses and its execution no program code of this task runs, signal handlers included.
+
+#include "memory/windows.h"
+#include "sys/signal.h"
+#include "control/control.h"
+#include "code/emulate/emulate_x86_64.h"
+#include "signal/page_fault.h"
+#include "signal/signals.h"
+#include "check/instruction_accesses.h"
+#include "check/check.h"
+
+namespace weir::trap {
+
+namespace {
+
+namespace guarded = view::guarded;
+
+// Per process.
+guarded::Touch g_touches[Touches::kMost];  // of the single step
+uint32_t g_touch_count;
+uint64_t g_mask;
+uint32_t g_ignored_steps;  // in a row
+constexpr uint32_t kMostIgnoredSteps = 64;
+
+}  // namespace
+
+bool is_in_runtime(const Task& task, const ucontext_t& context) {
+  return task.in_runtime || task.in_vfork || on_signal_stack(task, context) || on_runtime_stack(task, static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RSP]));
+}
+
+namespace {
+
+// One that is not made step by step: where it goes on it may touch any of them, and would lose the one for the other.
+void lend_all(Task& task, uint64_t address, const guarded::Touch* touches, uint32_t count) {
+  guarded::lend(task, address, false);
+  for (uint32_t i = 0; i < count; i++) {
+    const uint64_t ends[] = {touches[i].address, touches[i].address + touches[i].size - 1};
+    for (const uint64_t at : ends) {
+      if (page_down(at) != page_down(address) && guarded::is_ours(at)) guarded::lend(task, at, false);
+    }
+  }
+}
+
+bool meet_guarded(Task& task, uint64_t address, ucontext_t& context) {
+  if (!guarded::is_ours(address)) return false;
+  if (is_in_runtime(task, context)) {
+    guarded::lend(task, address, true);
+    return true;
+  }
+  auto& gregs = context.uc_mcontext.gregs;
+  const uint32_t in_runtime = task.in_runtime;
+  task.in_runtime = 1;
+  Touches touches;
+  list_touches(task, context, address, Extent::kWhole, touches);
+  const Instruction* instruction = touches.instruction;
+  const bool has_all = guarded::on_fault(task, touches.spot, address, touches.touch, touches.count);
+  if (!has_all) {
+    const bool is_ignored = guarded::is_ignored(touches.spot.rip);
+    if (!is_ignored) {
+      g_ignored_steps = 0;
+      guarded::linger(task, touches.spot, touches.touch, touches.count);
+    }
+    if (touches.is_listed && touches.count == 1 && emulate(context, touches.touch[0].address, touches.touch[0].size)) {
+      if (!is_ignored) guarded::learn(task, touches.touch, touches.count);
+    } else if ((is_ignored && ++g_ignored_steps > kMostIgnoredSteps) || (instruction && (instruction->repeat != Repeat::kNone || instruction->is_syscall)) ||
+               touches.count >= Touches::kMost) {
+      lend_all(task, address, touches.touch, touches.count);
+    } else {
+      hold_signals(context, g_mask, guarded::is_stepping());
+      for (uint32_t i = 0; i < touches.count; i++) g_touches[i] = touches.touch[i];
+      g_touch_count = is_ignored ? 0 : touches.count;  // what the C library reads tells the program nothing
+      guarded::begin_step(task, touches.touch, touches.count);
+      gregs[REG_EFL] |= static_cast<greg_t>(sys::kTrapFlag);
+    }
+  }
+  task.in_runtime = in_runtime;
+  return true;
+}
+
+bool end_guarded_step(Task& task, ucontext_t& context) {
+  if (!guarded::is_stepping()) return false;
+  context.uc_mcontext.gregs[REG_EFL] &= ~static_cast<greg_t>(sys::kTrapFlag);
+  let_signals_in(context, g_mask);
+  guarded::end_step(task);
+  guarded::learn(task, g_touches, g_touch_count);
+  return true;
+}
+
+}  // namespace
+
+bool meet_guarded_signal(Task& task, int signal, const siginfo_t& info, ucontext_t& context) {
+  const auto address = reinterpret_cast<uint64_t>(info.si_addr);
+  const bool is_page = signal == SIGBUS || (signal == SIGSEGV && page::windows::contains(address));
+  if (is_page && info.si_code > 0 && meet_guarded(task, address, context)) return true;
+  return signal == SIGTRAP && end_guarded_step(task, context);
+}
+
+}  // namespace weir::trap

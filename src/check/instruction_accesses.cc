@@ -1,0 +1,85 @@
+#include "check/instruction_accesses.h"
+
+#include <signal.h>
+
+#include "base/bytes.h"
+#include "sys/signal.h"
+#include "sys/syscall_x86_64.h"
+#include "check/findings/findings.h"
+
+namespace weir::trap {
+
+namespace {
+
+using view::guarded::kUnknownWrite;
+
+// Per process.
+struct Known {
+  uint64_t rip;
+  Instruction instruction;
+};
+Known g_known[1024];
+
+const Instruction* decoded(uint64_t rip) {
+  Known& known = g_known[(rip ^ rip >> 10) % 1024];
+  if (known.rip == rip) return &known.instruction;
+  known.rip = 0;
+  known.instruction = Instruction{};
+  if (!decode(rip, known.instruction)) return nullptr;
+  known.rip = rip;
+  return &known.instruction;
+}
+
+// What compilers make of atomic loads and stores is what they make of others: one move of a machine word. Whatever cannot be one is none.
+bool may_be_atomic(const Instruction& instruction, const Access& access) {
+  const uint64_t size = access.size;
+  if (instruction.repeat != Repeat::kNone || instruction.is_string || instruction.is_branch || (access.read && access.written)) return false;
+  return (size == 1 || size == 2 || size == 4 || size == 8) && access.address % size == 0;
+}
+
+uint32_t kind_of(const Instruction& instruction, const Access& access) {
+  uint32_t kind = (access.read ? findings::kRead : 0u) | (access.written ? findings::kWrite : 0u);
+  if (instruction.is_locked) kind |= findings::kAtomic;
+  else if (may_be_atomic(instruction, access)) kind |= findings::kMayBeAtomic;
+  return kind;
+}
+
+}  // namespace
+
+void list_touches(const Task& task, const ucontext_t& context, uint64_t address, Extent extent, Touches& touches) {
+  list_touches_of(decoded(static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP])), task, context, address, extent, touches);
+}
+
+void list_touches_of(const Instruction* instruction, const Task& task, const ucontext_t& context, uint64_t address, Extent extent, Touches& touches) {
+  constexpr greg_t kWrite = 2;
+  const auto& gregs = context.uc_mcontext.gregs;
+  const auto rip = static_cast<uint64_t>(gregs[REG_RIP]);
+  const Registers registers = registers_of_gregs(gregs);
+  touches.spot = {};
+  for (unsigned i = 0; i < 16; i++) touches.spot.general[i] = registers.general[i];
+  touches.spot.rip = rip;
+  touches.instruction = instruction;
+  AccessList list;
+  if (touches.instruction) list = accesses_of(*touches.instruction, registers, sys::fs_base_untouched(), reinterpret_cast<uint64_t>(&task), extent);
+  touches.count = 0;
+  touches.is_listed = false;
+  for (size_t i = 0; i < list.count; i++) {
+    const Access& access = list.accesses[i];
+    if (!access.size || (!access.exact && access.size > kPageSize)) continue;
+    touches.is_listed |= page_down(address) >= page_down(access.address) && address < access.address + access.size;
+    const bool is_known = access.exact || touches.instruction->is_locked;  // a compare-and-exchange may leave it as it is
+    touches.touch[touches.count++] = {access.address, access.size,
+                                      is_known ? kind_of(*touches.instruction, access) : access.written ? uint32_t{kUnknownWrite} : 0u};
+  }
+  if (!touches.is_listed) touches.touch[touches.count++] = {address, 1, gregs[REG_ERR] & kWrite ? uint32_t{kUnknownWrite} : 0u};
+}
+
+void hold_signals(ucontext_t& context, uint64_t& mask, bool is_on) {
+  if (!is_on) copy_bytes(&mask, &context.uc_sigmask, sizeof mask);
+  const uint64_t all = sys::kAllButFaults & ~sys::signal_bit(SIGTRAP);
+  copy_bytes(&context.uc_sigmask, &all, sizeof all);
+}
+
+void let_signals_in(ucontext_t& context, uint64_t mask) { copy_bytes(&context.uc_sigmask, &mask, sizeof mask); }
+
+}  // namespace weir::trap

@@ -1,0 +1,34 @@
+// What an instruction of the program's is about to touch, for those who look at accesses.
+#pragma once
+
+#include <stdint.h>
+#include <ucontext.h>
+
+#include "code/decode/decoder.h"
+#include "control/task.h"
+#include "check/check.h"
+
+namespace weir::trap {
+
+struct Touches {
+  static constexpr uint32_t kMost = Instruction::kMaxOperands + 1;
+  const Instruction* instruction;  // null: it is none that is known
+  view::guarded::Spot spot;
+  view::guarded::Touch touch[kMost];
+  uint32_t count;
+  bool is_listed;  // the address at which it faulted is among what its operands mean
+};
+
+// At the context, of an instruction that has faulted at `address`. What the operands do not describe (a gather, a state that is saved): the page is among
+// them, and the bytes are not known (kUnknownWrite, or 0).
+void list_touches(const Task& task, const ucontext_t& context, uint64_t address, Extent extent, Touches& touches);
+
+// The same of an instruction that has been decoded: where threads share the process.
+void list_touches_of(const Instruction* instruction, const Task& task, const ucontext_t& context, uint64_t address, Extent extent, Touches& touches);
+
+// An instruction is executed once, with its pages there: no signal may come between, but for those of faults, which it may make. `mask` keeps those that
+// were blocked before. `is_on`: it was begun already, and has come to another page.
+void hold_signals(ucontext_t& context, uint64_t& mask, bool is_on);
+void let_signals_in(ucontext_t& context, uint64_t mask);
+
+}  // namespace weir::trap

@@ -1,0 +1,150 @@
+// A task touches what its register does not open. The rule book decides. What is legal goes on, with the register that the task is to have by now; what is not
+// has been reported, and is executed once, with all keys.
+//
+// The register of what was interrupted lies in the signal's frame, and is changed there. Invariants
+// 1. A handler of Weir's opens all keys for itself before it touches anything but its own stack: those that are open where it begins are of the runtime's memory only.
+// 2. What leaves for program code has Watcher's register (guarded_keys.cc): a frame of program code, or the program's handler.
+// 3. A frame with all keys open is the runtime's, a handler's or a step's, and stays so; there are no others.
+// 4. The program's handlers return by weir_key_sigreturn: what they have locked and unlocked holds for the code that they have interrupted.
+// 5. During a step no handler of the program's runs. Page protections that the step lifts are lifted for all threads, for its one instruction.
+
+#include "check/keys/key_fault.h"
+
+#include "base/bytes.h"
+#include "code/decode/decoder.h"
+#include "check/happens_before.h"
+#include "memory/backing.h"
+#include "sys/pkey_x86_64.h"
+#include "sys/signal.h"
+#include "sys/syscall_x86_64.h"
+#include "control/control.h"
+#include "signal/page_fault.h"
+#include "signal/signals.h"
+#include "check/instruction_accesses.h"
+#include "check/keys/rights.h"
+
+namespace weir::trap {
+
+namespace {
+
+namespace guarded = view::guarded;
+namespace keys = view::guarded::keys;
+
+constexpr int kByProtection = 2, kByKey = 4;  // SEGV_ACCERR, SEGV_PKUERR
+constexpr uint32_t kMostTries = 1000;
+
+// Of each task.
+struct Step {
+  uint64_t mask;
+  bool is_on;
+  uint64_t rip, address;  // where it trapped last
+  uint32_t tries;         // so often in a row
+};
+Step g_steps[kMaxTasks];
+
+void begin_step(Task& task, Step& step, ucontext_t& context, const guarded::Touch* touches, uint32_t count) {
+  hold_signals(context, step.mask, step.is_on);
+  step.is_on = true;
+  for (uint32_t i = 0; i < count; i++) keys::lend(task, touches[i].address, touches[i].size);
+  sys::KeyRightsInFrame(context).set(sys::kAllKeysOpen);
+  context.uc_mcontext.gregs[REG_EFL] |= static_cast<greg_t>(sys::kTrapFlag);
+}
+
+void end_step(Task& task, Step& step, ucontext_t& context) {
+  step.is_on = false;
+  context.uc_mcontext.gregs[REG_EFL] &= ~static_cast<greg_t>(sys::kTrapFlag);
+  let_signals_in(context, step.mask);
+  keys::take_back(task);
+  sys::KeyRightsInFrame(context).set(keys::rights_of(task));
+}
+
+// In the runtime: it goes on with all keys, until it is left.
+bool meet_in_runtime(Task& task, uint64_t address, int code, ucontext_t& context) {
+  keys::open(task);
+  sys::KeyRightsInFrame frame(context);
+  const bool had_all = frame.get() == sys::kAllKeysOpen;
+  frame.set(sys::kAllKeysOpen);
+  if (code != kByKey) return keys::lend(task, address, 1);
+  happens::note_closed(address);
+  return !had_all;
+}
+
+}  // namespace
+
+bool has_keys() { return keys::g_taken; }
+
+namespace {
+
+bool meet_key(Task& task, const siginfo_t& info, ucontext_t& context) {
+  const int code = info.si_code;
+  if (code != kByKey && code != kByProtection) return false;
+  const auto address = reinterpret_cast<uint64_t>(info.si_addr);
+  if (is_in_runtime(task, context)) return meet_in_runtime(task, address, code, context);
+  Step& step = g_steps[task.id];
+  const auto rip = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]);
+  const bool is_again = step.rip == rip && step.address == address;
+  step.tries = is_again ? step.tries + 1 : 0;
+  step.rip = rip;
+  step.address = address;
+  const uint32_t in_runtime = task.in_runtime;
+  task.in_runtime = 1;
+  Instruction instruction{};
+  const bool is_known = decode(rip, instruction);
+  Touches list;
+  list_touches_of(is_known ? &instruction : nullptr, task, context, address, Extent::kWhole, list);
+  const guarded::Spot& spot = list.spot;
+  guarded::Touch* const touches = list.touch;
+  const uint32_t count = list.count;
+  bool any = false, once = false;
+  for (uint32_t i = 0; i < count; i++) {
+    const keys::Met met = keys::meet(task, spot, touches[i]);
+    any |= met != keys::Met::kNobodys;
+    once |= met == keys::Met::kOnce;
+  }
+  if (once && page::own_image().contains(rip)) happens::note_closed(address);
+  // What goes on here was met after a change by another task; or, by protection, the program has closed it itself.
+  const bool is_stuck = step.tries >= kMostTries;
+  bool is_met = true;
+  if (once) begin_step(task, step, context, touches, count);
+  else if (code == kByProtection && (!any || is_stuck)) is_met = false;
+  else if (is_stuck) begin_step(task, step, context, touches, count);  // nothing is declared where a key was left
+  else sys::KeyRightsInFrame(context).set(step.is_on ? sys::kAllKeysOpen : keys::rights_of(task));
+  if (!is_met && step.is_on) end_step(task, step, context);
+  task.in_runtime = in_runtime;
+  return is_met;
+}
+
+bool end_key_step(Task& task, ucontext_t& context) {
+  Step& step = g_steps[task.id];
+  if (!step.is_on) return false;
+  step.tries = 0;
+  end_step(task, step, context);
+  return true;
+}
+
+void meet_rehash(Task& task, ucontext_t& context) {
+  task.caught_up = 1;  // if it has ended a sleep in the kernel, that was not for the program
+  keys::stand_if_asked(task, !in_runtime(task, context) && !on_signal_stack(task, context));
+  sys::KeyRightsInFrame frame(context);
+  if (frame.get() != sys::kAllKeysOpen) frame.set(keys::rights_of(task));
+}
+
+}  // namespace
+
+bool meet_key_signal(Task& task, int signal, const siginfo_t& info, ucontext_t& context) {
+  sys::write_key_rights(sys::kAllKeysOpen);  // in a forked child, for the program's handler, too
+  if (!keys::g_on) return false;
+  if (signal == SIGSEGV && info.si_code > 0) return meet_key(task, info, context);
+  if (signal == SIGTRAP) return end_key_step(task, context);
+  if (signal != sys::g_probe_signal || info.si_code != SI_TKILL) return false;
+  meet_rehash(task, context);
+  return true;
+}
+
+}  // namespace weir::trap
+
+extern "C" __attribute__((visibility("hidden"))) void weir_on_key_sigreturn(ucontext_t* context) {
+  using namespace weir;
+  const bool is_checked = view::guarded::keys::g_on && !self().in_vfork;
+  sys::KeyRightsInFrame(*context).set(is_checked ? view::guarded::keys::rights_of(self()) : sys::kAllKeysOpen);
+}

@@ -1,0 +1,73 @@
+// Within View guarded: a call of include/weir/weir.h, as it is answered, and the blocks that such calls give out and take back.
+#pragma once
+
+#include "check/policy/declared.h"
+#include "check/happens_before.h"
+#include "check/policy/enforcer.h"
+#include "check/keys/rights.h"
+
+namespace weir::view::guarded {
+
+class Call {
+ public:
+  explicit Call(const declared::Caller& caller) : task_(self()), watcher_(watcher_of(task_)) {
+    spot_.general[4] = caller.stack;
+    spot_.general[5] = caller.frame;
+    spot_.rip = caller.where;
+    spot_.is_call = true;
+    if (!happens::g_checked) {
+      if (!found().tasks) begin_first(task_);
+      return;
+    }
+    if (!keys::g_on) {  // by keys no page goes from one task to another
+      settle(task_, watcher_);
+      mix(watcher_);
+    }
+    meet_learners(watcher_);
+  }
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  Task& task() { return task_; }
+  Watcher& watcher() { return watcher_; }
+  const Spot& spot() const { return spot_; }
+  uint32_t context() {
+    if (!context_) context_ = context_of(spot_);
+    return context_;
+  }
+  Trace trace() { return trace_of(watcher_, context()); }
+  void misuse(findings::Misuse what, uint64_t address, const Declared* object = nullptr, uint32_t change = 0) {
+    Touch touch{address, object ? object->size : 0, findings::kChange, context()};
+    report_misuse(what, object, watcher_, touch, spot_, change);
+  }
+  void misuse_of_lock(findings::Misuse what, uint64_t lock) {
+    Touch touch{lock, 0, findings::kLockCall, context()};
+    report_policy({}, watcher_, touch, spot_, findings::Why::kMisuse, static_cast<uint32_t>(what), 0, undeclared_at(lock));
+  }
+  void fault(Declared& object, const Verdict& verdict, uint32_t change, uint32_t kind) {
+    Touch touch{object.start, object.size, kind, context()};
+    report_fault(object, verdict, watcher_, touch, spot_, change);
+  }
+
+ private:
+  Task& task_;
+  Watcher& watcher_;
+  Spot spot_{};
+  uint32_t context_ = 0;
+};
+
+// --- guarded_kept.cc
+
+// The object is forgotten, and its memory goes back.
+void let_go(uint32_t index, Watcher& watcher);
+// The block is closed, and its memory goes back when others have been given back behind it.
+void retire(uint32_t index, Watcher& watcher);
+// Whether the task keeps the block that it gives back.
+bool keep_block(uint32_t index, Call& call);
+// REQUIRES: the object's lock. By protection keys: a block that all tasks, or those with a lock, might touch becomes who gives it back's alone, where that will
+// want it again.
+void take_over(Declared& object, uint32_t index, Call& call);
+// A block that the task has kept is in use again, as if it were new. 0: there is none of that size.
+uint64_t reuse_kept(uint64_t size, Policy policy, bool by_new, Call& call);
+
+}  // namespace weir::view::guarded

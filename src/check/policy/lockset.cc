@@ -1,0 +1,84 @@
+// Within View guarded, declared policies: what a task holds, and what that lets it do; and what it does to locks themselves, by whoever's leave.
+//
+// Invariant: all of it is told from what the task alone changes, and from the object, whose lock is held where that is asked for.
+
+#include <pthread.h>
+
+#include "base/bytes.h"
+#include "memory/backing.h"
+#include "sys/memory.h"
+#include "check/policy/enforcer.h"
+#include "check/keys/enforce_by_key.h"
+
+namespace weir::view::guarded {
+
+namespace {
+
+// By its size: nothing else lies in it. A variable of this kind that nobody has named is what all may use.
+bool is_lock(const Declared& object) {
+  static constexpr uint64_t kSizes[] = {sizeof(pthread_mutex_t), sizeof(pthread_cond_t), sizeof(pthread_rwlock_t), sizeof(pthread_barrier_t), sizeof(pthread_once_t)};
+  for (const uint64_t size : kSizes) {
+    if (object.size == size) return true;
+  }
+  return false;
+}
+
+// Of what the task is known to hold.
+Held listed(const Watcher& watcher, uint64_t lock) {
+  Held held = Held::kNot;
+  for (uint32_t i = 0; i < watcher.held_count && i < kMostHeld; i++) {
+    if (watcher.held[i] == lock) return Held::kExclusive;
+    if (watcher.held[i] == (lock | 1)) held = Held::kShared;
+  }
+  return held;
+}
+
+}  // namespace
+
+Held holds(const Task& task, const Watcher& watcher, uint64_t lock) {
+  if (watcher.held_count > kMostHeld) return Held::kExclusive;  // not all are known
+  const Held held = listed(watcher, lock);
+  if (held != Held::kNot) return held;
+  // A mutex that was locked before there were tasks says so itself.
+  int32_t words[3];
+  if (keys::g_on) {
+    if (sys::read_guarded(words, lock, sizeof words) != sizeof words) return held;
+  } else {
+    if (page::store_extent(lock) < sizeof words) return held;
+    copy_bytes(words, reinterpret_cast<const void*>(page::alias_of(lock)), sizeof words);
+  }
+  return words[0] && words[2] == task.virtual_tid ? Held::kExclusive : Held::kNot;
+}
+
+bool holds_surely(const Watcher& watcher, uint64_t lock) {
+  return watcher.held_count <= kMostHeld && !watcher.held_lost && listed(watcher, lock) == Held::kExclusive;
+}
+
+bool is_ordering(const Task& task, const Watcher& watcher, const Spot& spot, const Declared& object) {
+  const bool is_once = task.once && object.size == sizeof(pthread_once_t);
+  return page::own_image().contains(spot.rip) || ((watcher.library_orders || is_once) && is_ignored(spot.rip));
+}
+
+bool takes_as_lock(Declared& object) {
+  if (object.is_automatic && object.rules.policy() == Policy::kUntouched && is_lock(object)) object.rules = Rules(Policy::kRacy);
+  return object.rules.policy() == Policy::kRacy;
+}
+
+bool is_let_in(const Watcher& watcher, const Page& page, bool writes) {
+  const uint32_t index = __atomic_load_n(&page.looks, __ATOMIC_RELAXED);
+  if (!index) return false;
+  const Declared& object = objects().at(index);
+  switch (object.rules.policy()) {
+    case Policy::kPrivate:
+    case Policy::kRacy: return true;
+    case Policy::kReadShared:
+    case Policy::kStickyRead: return !writes;
+    case Policy::kLocked: {
+      const Held held = listed(watcher, object.rules.lock());
+      return held == Held::kExclusive || (held == Held::kShared && !writes);
+    }
+    default: return false;
+  }
+}
+
+}  // namespace weir::view::guarded

@@ -1,0 +1,230 @@
+// A task comes to a page that its process has closed, in a replay that is checked (check/replay/replay.h).
+//
+// 1. It lacks View coherent's right to a page of the instruction's: that is the recorded event, and the instruction begins again, as it did then.
+//    The processor names the page at which it would have faulted then, or one that is closed; of several others that it lacks the first.
+// 2. It has the right to all: in pass kNotes it is noted, and the pages are opened; in pass kLooks the accesses are looked at, and the instruction is
+//    executed: on the store, or in a single step with its pages open.
+//
+// Nothing of 2 is an event, and nothing of it is seen afterwards: the task goes on as it would have, to a place that the recording
+// names next included (seek_place), and under a probe that steps it (signal/spin_probe.cc).
+
+#include "base/bytes.h"
+#include "code/translate/counted.h"
+#include "record/input.h"
+#include "memory/backing.h"
+#include "sys/report.h"
+#include "sys/signal.h"
+#include "check/findings/findings.h"
+#include "code/emulate/emulate_x86_64.h"
+#include "signal/page_fault.h"
+#include "record/stop_point.h"
+#include "signal/signals.h"
+#include "signal/spin_probe.h"
+#include "check/instruction_accesses.h"
+#include "view/coherent/coherent.h"
+#include "check/replay/replay.h"
+
+extern "C" char weir_entry_end[];
+
+namespace weir::trap {
+
+namespace {
+
+namespace coherent = view::coherent;
+namespace replay = view::guarded::replay;
+using view::guarded::Touch;
+
+// Per process.
+constexpr uint32_t kMostStepped = 8;
+uint64_t g_stepped[kMostStepped];  // pages that are open for one instruction
+uint32_t g_stepped_count;
+bool g_steps = false;
+uint64_t g_mask;         // of signals, before it
+bool g_asked = false;    // the task has been asked what it does while it was here (Task::in_look)
+uint32_t g_foreign = 0;  // accesses of the C library's own in a row
+
+// Where the recording has a place for the task next it goes on translated. On its way into the runtime or out of it that is done there.
+void go_on(Task& task, ucontext_t& context) {
+  auto& rip = context.uc_mcontext.gregs[REG_RIP];
+  const auto at = static_cast<uint64_t>(rip), begin = reinterpret_cast<uint64_t>(&weir_upcall), end = reinterpret_cast<uint64_t>(weir_entry_end);
+  if (at >= begin && at < end) return;
+  task.pending = 0;
+  rip = static_cast<greg_t>(seek_place(task, at));
+}
+
+bool writes(const Touch& touch) { return touch.kind & (findings::kWrite | view::guarded::kUnknownWrite); }
+
+template <typename Act>
+void each_page(const Touches& touches, Act act) {
+  for (uint32_t i = 0; i < touches.count; i++) {
+    const Touch& touch = touches.touch[i];
+    for (uint64_t at = page_down(touch.address); at < touch.address + touch.size; at += kPageSize) {
+      if (coherent::is_ours(at) && !page::has_protection(at, kPageSize)) act(at, touch);
+    }
+  }
+}
+
+// A page to which the task has no right, of those that the instruction touches; 0: none.
+uint64_t lacking(const Task& task, const Touches& touches, uint64_t address, bool to_write, bool& lacks_write) {
+  lacks_write = to_write;
+  if (!coherent::has(task, address, to_write)) return address;
+  uint64_t found = 0;
+  each_page(touches, [&](uint64_t at, const Touch& touch) {
+    if (found || coherent::has(task, at, writes(touch))) return;
+    found = at;
+    lacks_write = writes(touch);
+  });
+  return found;
+}
+
+void open_for_step(const Task& task, const Touches& touches) {
+  if (!g_steps) g_stepped_count = 0;
+  g_steps = true;
+  each_page(touches, [&](uint64_t at, const Touch&) {
+    if (g_stepped_count == kMostStepped) return;
+    replay::open(at, coherent::has(task, at, true));
+    g_stepped[g_stepped_count++] = at;
+  });
+}
+
+void close_after_step() {
+  g_steps = false;
+  for (uint32_t i = 0; i < g_stepped_count; i++) {
+    if (page::store_extent(g_stepped[i]) && replay::is_watched(g_stepped[i])) page::demand::drop(g_stepped[i], kPageSize);
+  }
+  g_stepped_count = 0;
+}
+
+// What of the instruction's accesses counts, and on whose account.
+void look_at(const Touches& touches) {
+  const uint64_t rip = touches.spot.rip;
+  if (!view::guarded::is_ignored(rip)) {
+    for (uint32_t i = 0; i < touches.count; i++) {
+      const Touch& touch = touches.touch[i];
+      if (touch.kind & findings::kAtomic) replay::on_atomic(touches.spot, touch);
+      else if (touch.kind & (findings::kRead | findings::kWrite)) replay::look(touches.spot, touch);
+    }
+    return;
+  }
+  if (replay::orders()) {
+    for (uint32_t i = 0; i < touches.count; i++) replay::order_by(touches.touch[i]);
+    return;
+  }
+  if (page::own_image().contains(rip)) return;  // the heap, from which the call has memory: its lists lie in blocks that others have freed
+  const replay::Call* call = replay::call_at(touches.spot.general[4]);
+  if (!call) return;
+  for (uint32_t i = 0; i < touches.count; i++) {
+    Touch touch = touches.touch[i];
+    if ((touch.kind & (findings::kRead | findings::kWrite)) && replay::clip(*call, touch)) replay::look(replay::spot_of_call(*call), touch);
+  }
+}
+
+// The instruction counts, or it has been tried often enough not to: notes it and opens its pages.
+bool notes(Task& task, const Touches& touches) {
+  constexpr uint32_t kMostForeign = 4096;
+  const bool counts = !view::guarded::is_ignored(touches.spot.rip) || replay::orders() || replay::call_at(touches.spot.general[4]);
+  g_foreign = counts ? 0 : g_foreign + 1;
+  if (!counts && g_foreign < kMostForeign) return false;
+  each_page(touches, [&](uint64_t at, const Touch& touch) {
+    replay::note(task, at, 1, writes(touch));
+    replay::open(at, writes(touch));
+  });
+  return true;
+}
+
+// The probe's signal came while its task was here, where it is nearly all the time: it is as if it came now.
+void answer(Task& task, ucontext_t& context) {
+  g_asked = false;
+  if (!count::is_inside(static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]))) on_probe(task, context);
+}
+
+}  // namespace
+
+static bool meet_replayed(Task& task, uint64_t address, ucontext_t& context) {
+  constexpr greg_t kWrite = 2, kFetch = 0x10;
+  if (!coherent::is_ours(address)) return false;
+  auto& gregs = context.uc_mcontext.gregs;
+  const bool to_write = gregs[REG_ERR] & kWrite;
+  const uint32_t in_runtime = task.in_runtime;
+  const bool is_alone = task.alone_section && !on_runtime_stack(task, static_cast<uint64_t>(gregs[REG_RSP])) && !on_signal_stack(task, context);
+  if (is_in_runtime(task, context) && !is_alone) {
+    if (task.stepping && !task.peeks && !coherent::has(task, address, to_write)) end_stepping(task, context);
+    task.in_runtime = 1;
+    if (!coherent::has(task, address, to_write)) replay::publish();
+    coherent::on_fault(task, address, to_write);
+    if (coherent::has(task, address, to_write) && replay::is_watched(address)) replay::lend(address, coherent::has(task, address, true));
+    task.in_runtime = in_runtime;
+    return true;
+  }
+  task.in_runtime = 1;
+  task.in_look = !in_runtime;
+  replay::close_lent();
+  Touches touches;
+  list_touches(task, context, address, Extent::kOneStep, touches);
+  bool lacks_write;
+  if (const uint64_t page = lacking(task, touches, address, to_write, lacks_write)) {
+    task.in_look = 0;
+    if (task.stepping) end_stepping(task, context);
+    if (g_steps) let_signals_in(context, g_mask), gregs[REG_EFL] &= ~static_cast<greg_t>(sys::kTrapFlag), close_after_step();
+    replay::publish();
+    coherent::on_fault(task, page, lacks_write);
+    go_on(task, context);
+  } else if (gregs[REG_ERR] & kFetch) {
+    replay::note_code(address);
+    replay::open(address, false);
+    go_on(task, context);
+  } else if (!replay::is_watched(address)) {
+    coherent::on_fault(task, address, to_write);  // maps it
+    go_on(task, context);
+  } else if (replay::pass() == findings::Pass::kNotes && notes(task, touches)) {
+    go_on(task, context);
+  } else if (!g_steps && !task.stepping && replay::pass() == findings::Pass::kLooks && replay::is_long_stretch(task)) {
+    each_page(touches, [&](uint64_t at, const Touch&) {
+      if (replay::is_watched(at)) replay::open_unseen(at, coherent::has(task, at, true));
+    });
+    go_on(task, context);
+  } else {
+    if (!g_steps) look_at(touches);
+    const bool is_one = touches.is_listed && touches.count == 1 && !g_steps;
+    if (is_one && emulate(context, touches.touch[0].address, touches.touch[0].size)) {
+      constexpr greg_t kResumeFlag = 0x10000;  // of the fault
+      gregs[REG_EFL] &= ~kResumeFlag;
+      if (!task.stepping) go_on(task, context);
+      task.in_runtime = in_runtime;
+      if (task.stepping) on_stepped(task, context);
+    } else {
+      hold_signals(context, g_mask, g_steps);
+      open_for_step(task, touches);
+      gregs[REG_EFL] |= static_cast<greg_t>(sys::kTrapFlag);
+    }
+  }
+  task.in_runtime = in_runtime;
+  task.in_look = 0;
+  if (g_asked && !g_steps && !in_runtime) answer(task, context);
+  return true;
+}
+
+void note_probe() {
+  if (self().in_look) g_asked = true;
+}
+
+static bool end_replayed_step(Task& task, ucontext_t& context) {
+  if (!g_steps) return false;
+  close_after_step();
+  let_signals_in(context, g_mask);
+  if (task.stepping) return false;  // a probe's step, too
+  context.uc_mcontext.gregs[REG_EFL] &= ~static_cast<greg_t>(sys::kTrapFlag);
+  const uint32_t in_runtime = task.in_runtime;
+  task.in_runtime = 1;
+  go_on(task, context);
+  task.in_runtime = in_runtime;
+  if (g_asked && !in_runtime) answer(task, context);
+  return true;
+}
+
+bool meet_replayed_signal(Task& task, int signal, const siginfo_t& info, ucontext_t& context) {
+  if (signal == SIGBUS && info.si_code > 0 && meet_replayed(task, reinterpret_cast<uint64_t>(info.si_addr), context)) return true;
+  return signal == SIGTRAP && end_replayed_step(task, context);
+}
+
+}  // namespace weir::trap

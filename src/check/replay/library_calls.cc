@@ -1,0 +1,218 @@
+// Calls of the C library, in a replay that is checked: told before they are made (check/happens_before.h), made as they were recorded, and their accesses
+// to closed pages looked at as they come, on the caller's account.
+//
+// A call is not told that it is over. It is where the stack is above its return address, or that is another one.
+
+#include <initializer_list>
+
+#include "heap/heap.h"
+#include "memory/backing.h"
+#include "check/replay/replay.h"
+#include "check/state.h"
+
+namespace weir::view::guarded::replay {
+
+namespace {
+
+constexpr uint32_t kMostCalls = 8;
+
+// --- what each process keeps to itself, of the task that it runs
+
+Call g_told_calls[kMostCalls];  // the innermost last
+uint32_t g_call_count = 0;
+uint32_t g_orders = 0;
+uint64_t g_calls_of = 0;  // Task::creation + 1
+
+void begin_task() {
+  if (g_calls_of == self().creation + 1) return;
+  g_calls_of = self().creation + 1;
+  g_call_count = g_orders = 0;
+}
+
+}  // namespace
+
+namespace {
+
+uint64_t word_at(uint64_t address) {
+  return page::store_extent(address) >= 8 ? *reinterpret_cast<const volatile uint64_t*>(page::alias_of(address)) : 0;
+}
+uint8_t byte_at(uint64_t address) { return *reinterpret_cast<const volatile uint8_t*>(page::alias_of(address)); }
+
+// As far as the store has it, and the same rule holds.
+template <typename Ends>
+uint64_t read_until(uint64_t from, uint64_t limit, Ends ends) {
+  for (uint64_t at = from; at < limit; at++) {
+    if (!page::store_extent(at) || ends(byte_at(at))) return at + 1;
+  }
+  return limit;
+}
+
+}  // namespace
+
+namespace {
+
+// To all that the call reads in that page.
+bool widen(const Call& call, Touch& touch) {
+  const uint64_t page = page_down(touch.address);
+  for (const uint64_t start : {call.first, call.second}) {
+    if (touch.address < start || touch.address >= start + call.most) continue;
+    touch.address = start > page ? start : page;
+    touch.size = (start + call.most < page + kPageSize ? start + call.most : page + kPageSize) - touch.address;
+    return true;
+  }
+  return true;
+}
+
+}  // namespace
+
+const Call* call_at(uint64_t rsp) {
+  begin_task();
+  while (g_call_count) {
+    const Call& call = g_told_calls[g_call_count - 1];
+    if (rsp <= call.slot && word_at(call.slot) == call.where) return &call;
+    g_call_count--;
+  }
+  return nullptr;
+}
+
+bool orders() {
+  begin_task();
+  return g_orders != 0;
+}
+
+Spot spot_of_call(const Call& call) {
+  Spot spot{};
+  spot.general[4] = call.slot + 8;
+  spot.general[5] = call.frame;
+  spot.rip = call.where;
+  spot.is_call = true;
+  return spot;
+}
+
+bool clip(const Call& call, Touch& touch) {
+  using happens::CallKind;
+  const auto kind = static_cast<CallKind>(call.kind);
+  touch.kind = (touch.kind & (findings::kRead | findings::kWrite)) | findings::kByLibrary;
+  const bool is_own_frame = touch.address < call.slot && touch.address + (1 << 20) > call.slot;
+  if (is_own_frame || is_of_library(touch.address)) return false;
+  if (kind == CallKind::kWhole) return widen(call, touch);
+  if (!(touch.kind & findings::kRead) || touch.size <= 8 || kind == CallKind::kExact) return true;
+  constexpr uint64_t kEndless = uint64_t{1} << 47, kNear = 1 << 20;
+  uint64_t from = touch.address, limit = touch.address + touch.size;
+  const auto begins = [&](uint64_t pointer) { return pointer > from && pointer < limit; };
+  if (begins(call.first)) from = call.first;
+  else if (call.second && begins(call.second)) from = call.second;
+  switch (kind) {
+    case CallKind::kSpan:
+      if (call.most < kEndless && call.first + call.most < limit) limit = call.first + call.most;
+      if (call.second < 0x100) limit = read_until(from, limit, [&](uint8_t byte) { return byte == call.second; });
+      break;
+    case CallKind::kUntil:
+      limit = read_until(from, limit, [&](uint8_t byte) { return byte == 0 || byte == static_cast<uint8_t>(call.second); });
+      break;
+    case CallKind::kCompare: {
+      uint64_t read = 0;
+      while (read < call.most && page::store_extent(call.first + read) && page::store_extent(call.second + read)) {
+        const uint8_t one = byte_at(call.first + read), other = byte_at(call.second + read);
+        read++;
+        if (!one || one != other) break;
+      }
+      const uint64_t start = from >= call.second && (from < call.first || call.second > call.first) ? call.second : call.first;
+      if (start + read < limit) limit = start + read;
+      break;
+    }
+    case CallKind::kWide: {
+      constexpr uint64_t kWideBytes = 4;
+      uint64_t zeros = 0;
+      limit = read_until(from, limit, [&](uint8_t byte) { return (zeros = byte ? 0 : zeros + 1) >= kWideBytes; });
+      break;
+    }
+    default:
+      // A string that begins at the end of a page is looked at from before its beginning, which is not known here.
+      if (!(limit % kPageSize) && from == touch.address && from - call.first >= kNear && from - call.second >= kNear) return false;
+      limit = read_until(from, limit, [](uint8_t byte) { return byte == 0; });
+  }
+  if (from >= limit) return false;
+  touch.address = from;
+  touch.size = limit - from;
+  return true;
+}
+
+}  // namespace weir::view::guarded::replay
+
+namespace weir::happens {
+
+const CallRule* g_call_rules = nullptr;
+
+namespace {
+
+void note_call(CallKind kind, uint64_t slot, uint64_t first, uint64_t second, uint64_t most) {
+  using namespace view::guarded::replay;
+  const uint64_t where = word_at(slot);
+  if (view::guarded::is_ignored(where)) return;  // the library's own
+  (void)call_at(slot);                           // those that are over go
+  if (g_call_count == kMostCalls) return;
+  g_told_calls[g_call_count++] = {slot, where, self().frame->rbp, first, second, most, static_cast<uint32_t>(kind)};
+}
+
+// Told where the function begins: its arguments are in the registers.
+void note_call(const CallRule& rule, const Frame& frame) {
+  const uint64_t arguments[] = {frame.rdi, frame.rsi, frame.rdx, frame.rcx, frame.r8, frame.r9};
+  const auto at = [&](int8_t number, uint64_t none) { return number >= 0 ? arguments[number] : none; };
+  if (rule.kind == CallKind::kBuffer) {
+    constexpr uint64_t kUsualBuffer = 8192;  // BUFSIZ
+    const uint64_t buffer = at(rule.second, 0);
+    return view::guarded::note_stream_buffer(at(rule.first, 0), buffer, buffer ? at(rule.most, kUsualBuffer) : 0);
+  }
+  if (!g_checked) return;
+  note_call(rule.kind, frame.rsp, at(rule.first, 0), rule.second == CallRule::kNul ? 0 : at(rule.second, ~uint64_t{0}), at(rule.most, ~uint64_t{0}));
+}
+
+}  // namespace
+
+namespace {
+
+uint64_t seen_word(uint64_t address) { return g_checked ? view::guarded::replay::word_at(address) : *reinterpret_cast<const uint64_t*>(address); }
+
+uint64_t block_size(uint64_t start) {
+  return heap_find(start, [](uint64_t address) { return reinterpret_cast<const void*>(g_checked ? page::alias_of(address) : address); }).size();
+}
+
+void on_replayed_allocation(uint64_t start, uint64_t size, uint64_t stack) {
+  const uint64_t usable = block_size(start);
+  on_allocated(start, size, usable > size ? usable : size, seen_word(stack - 8), stack, seen_word(stack - 16));
+}
+
+void on_replayed_free(uint64_t start, uint64_t stack) { on_freed(start, block_size(start), seen_word(stack - 8), stack, seen_word(stack - 16)); }
+
+void begin_order() {
+  using namespace view::guarded::replay;
+  begin_task();
+  g_orders++;
+}
+
+void end_order() {
+  using view::guarded::replay::g_orders;
+  if (g_orders) g_orders--;
+}
+
+}  // namespace
+
+void on_told(const Frame& frame, const Told& told) {
+  const uint64_t a = told.words[0], b = told.words[1], c = told.words[2];
+  switch (static_cast<Tell>(told.what)) {
+    case Tell::kAcquire: return on_acquire(a);
+    case Tell::kRelease: return on_release(a);
+    case Tell::kLock: return on_lock(a, b);
+    case Tell::kUnlock: return on_unlock(a);
+    case Tell::kJoined: return on_acquire(a + b);
+    case Tell::kBeginsOrder: return begin_order();
+    case Tell::kEndsOrder: return end_order();
+    case Tell::kAllocated: return on_replayed_allocation(a, b, c);
+    case Tell::kFreed: return on_replayed_free(a, b);
+    case Tell::kReads: return note_call(CallKind::kText, a - 8, b, ~uint64_t{0}, ~uint64_t{0});
+    default: return note_call(g_call_rules[told.what - static_cast<uint64_t>(Tell::kCalls)], frame);
+  }
+}
+
+}  // namespace weir::happens

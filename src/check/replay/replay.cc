@@ -1,0 +1,239 @@
+#include "check/replay/replay.h"
+
+#include "memory/backing.h"
+#include "sys/syscall_x86_64.h"
+#include "check/state.h"
+
+namespace weir::view::guarded::replay {
+
+namespace {
+
+using findings::Pass;
+using findings::Touched;
+using page::demand::drop;
+using page::demand::fill_store;
+using page::demand::map_closed;
+
+constexpr uint32_t kMostPages = 64;
+
+// --- what each process keeps to itself
+
+uint64_t g_unseen[kMostPages];  // lowest bit: it may write there
+uint32_t g_unseen_count = 0;
+uint64_t g_stretch = 0;
+uint32_t g_stretch_looks = 0;
+uint64_t g_lent[kMostPages];
+uint32_t g_lent_count = 0;
+
+uint64_t key_of(uint64_t address) { return (address >> 12) | uint64_t{shared().ordinal + 1} << 44; }
+
+// The page's entry, taken if there is none and `takes`. Null: there is none, or no room.
+Touched* find(uint64_t address, bool takes) {
+  const uint64_t key = key_of(address);
+  uint64_t at = key * 0x9E3779B97F4A7C15 >> 20;
+  for (uint32_t i = 0; i < findings::kMostTouched; i++) {
+    Touched& touched = found().touched[(at + i) % findings::kMostTouched];
+    uint64_t there = __atomic_load_n(&touched.key, __ATOMIC_ACQUIRE);
+    if (!there && !takes) return nullptr;
+    if (!there && __atomic_compare_exchange_n(&touched.key, &there, key, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+      __atomic_fetch_add(&found().touched_pages, 1u, __ATOMIC_RELAXED);
+      return &touched;
+    }
+    if (there == key) return &touched;
+  }
+  return nullptr;
+}
+
+bool stays_closed(uint64_t page) { return is_watched(page); }
+
+bool is_unseen(uint64_t page) {
+  for (uint32_t i = 0; i < g_unseen_count; i++) {
+    if (page_down(g_unseen[i]) == page) return true;
+  }
+  return false;
+}
+
+// What was stored to it unseen, as a whole. Page::unseen: a clock's index + 1 (dropped_clock). Guarded by: the page's lock.
+void learn_page(Page& page, Watcher& watcher) {
+  if (page.unseen) learn_clock(watcher, dropped_clock(static_cast<uint32_t>(page.unseen)));
+}
+void tell_page(Page& page, Watcher& watcher) {
+  if (!page.unseen) page.unseen = take_dropped_clock();
+  if (page.unseen) dropped_clock(static_cast<uint32_t>(page.unseen)).join(watcher.now);
+}
+
+}  // namespace
+
+findings::Pass pass() { return found().pass; }
+
+void start(Task& task) {
+  if (found().pass == Pass::kNone) return;
+  find_system_libraries();
+  begin_first(task);
+  __atomic_store_n(&found().multi, 1u, __ATOMIC_RELEASE);
+  g_lent_count = g_unseen_count = 0;
+  happens::g_replayed = true;
+  happens::g_checked = true;
+  happens::g_calls = happens::Calls::kTold;
+  page::demand::g_stays_closed = stays_closed;
+}
+
+void stop() {
+  page::demand::g_stays_closed = nullptr;
+  happens::g_replayed = happens::g_checked = false;
+  happens::g_calls = happens::Calls::kPlain;
+}
+
+bool is_watched(uint64_t address) {
+  if (is_trusted(address) || is_pinned(self(), page_down(address))) return false;
+  const Touched* touched = find(address, false);
+  if (touched && (touched->flags & findings::kTouchedAsCode)) return false;
+  if (found().pass == Pass::kNotes) return true;
+  constexpr uint32_t kMatters = findings::kTouchedBySeveral | findings::kTouchedToWrite;
+  return touched && (touched->flags & kMatters) == kMatters;
+}
+
+void note(const Task& task, uint64_t address, uint64_t size, bool writes) {
+  for (uint64_t at = page_down(address); at < address + size; at += kPageSize) {
+    if (!is_ours(at)) continue;
+    Touched* touched = find(at, true);
+    if (!touched) continue;
+    const auto me = static_cast<uint32_t>(task.creation) + 1;
+    uint32_t first = 0;
+    const bool is_first = __atomic_compare_exchange_n(&touched->toucher, &first, me, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+    const uint32_t flags = (writes ? findings::kTouchedToWrite : 0) | (is_first || first == me ? 0 : findings::kTouchedBySeveral);
+    if (flags & ~touched->flags) __atomic_fetch_or(&touched->flags, flags, __ATOMIC_RELEASE);
+  }
+}
+
+void note_code(uint64_t address) {
+  if (Touched* touched = find(address, true)) __atomic_fetch_or(&touched->flags, findings::kTouchedAsCode, __ATOMIC_RELEASE);
+}
+
+void open(uint64_t address, bool to_write) {
+  const uint64_t at = page_down(address);
+  fill_store(at, kPageSize);
+  map_closed(at, kPageSize, to_write);
+}
+
+namespace {
+
+// Each page of it that is looked at.
+template <typename Act>
+void each_watched(const Touch& touch, Act act) {
+  const uint64_t limit = touch.address + touch.size;
+  Touch piece = touch;
+  for (uint64_t at = touch.address; at < limit; at = page_down(at) + kPageSize) {
+    const uint64_t next = page_down(at) + kPageSize;
+    piece.address = at;
+    piece.size = (limit < next ? limit : next) - at;
+    if (is_ours(at) && is_watched(at)) act(piece);
+  }
+}
+
+}  // namespace
+
+void look(const Spot& spot, const Touch& touch) {
+  Task& task = self();
+  if (pass() == Pass::kNotes) return note(task, touch.address, touch.size, touch.kind & findings::kWrite);
+  Watcher& watcher = watcher_of(task);
+  meet_learners(watcher);
+  if (!watcher.stack && task.id) watcher.stack = page_down(sys::fs_base_untouched()) + kPageSize;
+  uint32_t context = touch.context;
+  each_watched(touch, [&](Touch& piece) {
+    Page& page = page_of(page_down(piece.address));
+    const SpinGuard guard(page.lock);
+    if (!page.shadow) page.shadow = take_shadow();
+    if (!page.shadow) {
+      if (page.mode == Mode::kNew) __atomic_fetch_add(&found().unseen_pages, 1, __ATOMIC_RELAXED);
+      page.mode = Mode::kWatched;
+      return;
+    }
+    page.mode = Mode::kWatched;
+    if (acquires(piece.kind)) learn_page(page, watcher);
+    piece.context = context;
+    watcher.looks++;
+    __atomic_fetch_add(&found().accesses, 1, __ATOMIC_RELAXED);
+    guarded::look(page.shadow, watcher, piece, spot);
+    context = piece.context;
+  });
+}
+
+bool is_long_stretch(const Task& task) {
+  // The more of a task's accesses have been looked at the sooner; by counts, so that it is the same each time.
+  const uint64_t looks = watcher_of(task).looks;
+  const uint32_t most = looks < 1'000'000 ? 50'000 : looks < 4'000'000 ? 5'000 : 1'000;
+  const uint64_t stretch = task.passes + task.counters.events;
+  if (stretch != g_stretch) g_stretch_looks = 0;
+  g_stretch = stretch;
+  return ++g_stretch_looks > most;
+}
+
+void open_unseen(uint64_t address, bool to_write) {
+  const uint64_t at = page_down(address);
+  if (g_unseen_count == kMostPages) publish();
+  Watcher& watcher = watcher_of(self());
+  Page& page = page_of(at);
+  {
+    const SpinGuard guard(page.lock);
+    if (page.shadow) learn_from(page.shadow, 0, kPageSize, watcher);
+    learn_page(page, watcher);
+  }
+  for (uint64_t word = at; word < at + kPageSize; word += 8) happens::on_acquire(word);
+  g_unseen[g_unseen_count++] = at | to_write;
+  open(at, to_write);
+}
+
+void publish() {
+  if (!g_unseen_count) return;
+  Watcher& watcher = watcher_of(self());
+  for (uint32_t i = 0; i < g_unseen_count; i++) {
+    const uint64_t at = page_down(g_unseen[i]);
+    if (!page::store_extent(at)) continue;
+    drop(at, kPageSize);
+    if (at == g_unseen[i]) continue;
+    Page& page = page_of(at);
+    const SpinGuard guard(page.lock);
+    tell_page(page, watcher);
+  }
+  g_unseen_count = 0;
+  step(watcher);
+}
+
+void on_atomic(const Spot& spot, const Touch& touch) {
+  look(spot, touch);
+  order_by(touch);
+}
+
+void order_by(const Touch& touch) {
+  constexpr uint64_t kWord = 7;
+  if (pass() != Pass::kLooks) return;
+  happens::on_acquire(touch.address & ~kWord);
+  if (touch.kind & findings::kWrite) happens::on_release(touch.address & ~kWord);
+}
+
+void touch(Task& task, uint64_t start, uint64_t size, bool writes) {
+  if (!task.holds_call || !task.frame || !moves_data(task.holds_call - 1) || is_of_library(start)) return;
+  look(spot_of(*task.frame), {start, size, (writes ? findings::kWrite : findings::kRead) | findings::kByKernel});
+}
+
+void lend(uint64_t address, bool to_write) {
+  const uint64_t at = page_down(address);
+  if (g_lent_count == kMostPages) {
+    drop(g_lent[0], kPageSize);
+    for (uint32_t i = 1; i < kMostPages; i++) g_lent[i - 1] = g_lent[i];
+    g_lent_count--;
+  }
+  g_lent[g_lent_count++] = at;
+  open(at, to_write);
+}
+
+void close_lent() {
+  if (!g_lent_count) return;
+  for (uint32_t i = 0; i < g_lent_count; i++) {
+    if (page::store_extent(g_lent[i]) && is_watched(g_lent[i]) && !is_unseen(g_lent[i])) drop(g_lent[i], kPageSize);
+  }
+  g_lent_count = 0;
+}
+
+}  // namespace weir::view::guarded::replay

@@ -1,0 +1,363 @@
+// Races on their way to the command: each pair of instructions once, with where both tasks stood.
+//
+// A stack is not walked here: its bytes are kept, and the command walks them. The same place with the same return addresses is kept once.
+
+#include "base/bytes.h"
+#include "check/happens_before.h"
+#include "heap/heap.h"
+#include "memory/backing.h"
+#include "sys/maps.h"
+#include "sys/memory.h"
+#include "sys/syscall_x86_64.h"
+#include "check/keys/enforce_by_key.h"
+#include "check/state.h"
+
+namespace weir::view::guarded {
+
+namespace {
+
+using findings::Context;
+using findings::Findings;
+
+constexpr uint32_t kKeyWords = 96;  // of the stack: what of them looks like a return address tells callers apart
+constexpr uint32_t kTries = 64;
+
+// A thread's stack ends where the C library keeps the thread's own data. What lies between can all be read, from `known` on; the kernel is asked once for
+// each stretch, since the task may be on another stack.
+bool is_on_thread_stack(uint64_t rsp, uint64_t limit, uint64_t& known) {
+  constexpr uint64_t kMost = uint64_t{1} << 30;
+  if (rsp >= limit || limit - rsp > kMost) return false;
+  if (!known) known = limit;
+  if (rsp >= known) return true;
+  const uint64_t start = page_down(rsp);
+  if (!sys::is_readable(start, known - start)) return false;
+  known = start;
+  return true;
+}
+
+// By keys a thread's stack is wherever the C library has mapped it: its own, if it is on that, else through the kernel.
+uint32_t copy_thread_stack(uint64_t rsp, uint8_t* to, uint32_t size) {
+  Watcher& watcher = watcher_of(self());
+  if (self().id && !watcher.stack) watcher.stack = page_down(sys::fs_base_untouched()) + kPageSize;
+  const uint64_t limit = self().id ? watcher.stack : shared().stack_begin;
+  if (!is_on_thread_stack(rsp, limit, watcher.stack_known)) {
+    const long copied = sys::read_guarded(to, rsp, size);
+    return sys::failed(copied) ? 0 : static_cast<uint32_t>(copied);
+  }
+  if (limit - rsp < size) size = static_cast<uint32_t>(limit - rsp);
+  copy_bytes(to, reinterpret_cast<const void*>(rsp), size);
+  return size;
+}
+
+// By keys, where the task is on its thread's own stack: that, in place, and how many words there are. NULL: it must be copied.
+const uint64_t* stack_in_place(uint64_t rsp, Watcher& watcher, uint32_t& count) {
+  const uint64_t limit = self().id ? watcher.stack : shared().stack_begin;
+  if (rsp % 8 || !is_on_thread_stack(rsp, limit, watcher.stack_known)) return nullptr;
+  const uint64_t words = (limit - rsp) / 8;
+  count = static_cast<uint32_t>(words < kKeyWords ? words : kKeyWords);
+  return reinterpret_cast<const uint64_t*>(rsp);
+}
+
+// Copies as much as there is of the program's stack from `rsp` on; pages that this process may not touch are read in the store.
+uint32_t copy_stack(uint64_t rsp, uint8_t* to, uint32_t size) {
+  if (!happens::g_checked) {  // one thread, and its memory as the kernel made it
+    const uint64_t limit = shared().stack_begin;
+    if (rsp >= limit || limit - rsp > 256 << 20) return 0;
+    if (limit - rsp < size) size = static_cast<uint32_t>(limit - rsp);
+    copy_bytes(to, reinterpret_cast<const void*>(rsp), size);
+    return size;
+  }
+  if (keys::g_on) return copy_thread_stack(rsp, to, size);
+  uint32_t done = 0;
+  while (done < size) {
+    const uint64_t at = rsp + done;
+    const uint64_t extent = page::store_extent(at);
+    if (!extent) break;
+    const uint64_t rest = page_down(at) + kPageSize - at;
+    uint32_t length = size - done;
+    if (length > rest) length = static_cast<uint32_t>(rest);
+    copy_bytes(to + done, reinterpret_cast<const void*>(page::alias_of(at)), length);
+    done += length;
+  }
+  return done;
+}
+
+bool is_known_module(const Findings& f, uint64_t address) {
+  for (uint32_t i = 0; i < f.modules && i < findings::kMostModules; i++) {
+    if (f.module[i].ready && address >= f.module[i].start && address < f.module[i].limit) return true;
+  }
+  return false;
+}
+
+// Most that is left on a stack is data; what looks like text may be the heap, and differs from time to time.
+bool may_be_text(uint64_t word) { return word - 0x555555000000 < 0x10000000 || word - 0x7ffff0000000 < 0xffd0000 || word - 0x400000 < 0x4000000; }
+
+bool is_at(const RecentContext& recent, const Spot& spot, const uint64_t* words, uint32_t count) {
+  if (recent.rip != spot.rip || recent.rsp != spot.general[4] || !recent.context) return false;
+  for (uint32_t i = 0; i < recent.count; i++) {
+    if (recent.at[i] >= count || words[recent.at[i]] != recent.word[i]) return false;
+  }
+  return true;
+}
+
+// `recent`, unless it is NULL, gets what the key is made of.
+uint64_t key_of(const Spot& spot, const uint64_t* words, uint32_t count, RecentContext* recent) {
+  const Findings& f = found();
+  uint64_t key = (spot.rip ^ spot.general[4] << 17) * 0x9E3779B97F4A7C15;
+  uint32_t kept = 0;
+  if (recent) recent->context = findings::kNoContext;
+  for (uint32_t i = 0; i < count; i++) {
+    if (!may_be_text(words[i]) || !is_known_module(f, words[i])) continue;
+    key = (key ^ words[i]) * 0xBF58476D1CE4E5B9 ^ key >> 29;
+    if (recent && kept < RecentContext::kWords) recent->word[kept] = words[i], recent->at[kept] = static_cast<uint8_t>(i);
+    kept++;
+  }
+  if (recent) {
+    recent->rip = kept <= RecentContext::kWords ? spot.rip : 0;  // too many: it is none
+    recent->rsp = spot.general[4];
+    recent->count = kept;
+  }
+  return key ? key : 1;
+}
+
+void note_modules() {
+  Findings& f = found();
+  char* cursor = nullptr;
+  if (sys::read_maps(&cursor) < 0) return;
+  sys::MapLine line;
+  while ((cursor = sys::next_map_line(cursor, &line))) {
+    if (!line.executable || line.name[0] != '/' || is_known_module(f, line.range.start) || f.modules >= findings::kMostModules) continue;
+    findings::Module& module = f.module[f.modules];
+    module.start = line.range.start;
+    module.limit = line.range.limit;
+    module.offset = line.offset;
+    uint32_t length = 0;
+    while (line.name[length] && length + 1 < sizeof module.path) module.path[length] = line.name[length], length++;
+    module.path[length] = 0;
+    __atomic_store_n(&module.ready, 1u, __ATOMIC_RELEASE);
+    __atomic_store_n(&f.modules, f.modules + 1, __ATOMIC_RELEASE);
+  }
+}
+
+uint64_t rip_of(const Findings& f, uint32_t context) { return context ? f.context[context].rip : 0; }
+
+findings::Side side_of(uint64_t address, uint64_t size, uint32_t kind, uint32_t number, uint32_t context, uint32_t lockset) {
+  findings::Side side{address, size, kind, number, context, 0, {}};
+  if (!lockset) return side;
+  const Lockset& set = state().locksets[lockset - 1];
+  side.lock_count = set.count;
+  for (uint32_t i = 0; i < findings::kMostLocks; i++) side.locks[i] = set.locks[i];
+  return side;
+}
+
+// Blocks that lie beside each other are beside each other there: a few pages, of those that are in use.
+Allocation& allocation_of(uint64_t start) { return state().allocations[((start >> 4) + (start >> 24) * 0x9E3779B9) & (kAllocations - 1)]; }
+
+const void* see(uint64_t address) { return reinterpret_cast<const void*>(happens::g_checked ? page::alias_of(address) : address); }
+
+// Guarded by: the lock of findings. Null: there is no room.
+findings::Race* take_race(Findings& f, uint64_t first, uint64_t second) {
+  if (f.races >= findings::kMostRaces) {
+    f.races++;
+    return nullptr;
+  }
+  if (!is_known_module(f, second) || (first && !is_known_module(f, first))) note_modules();
+  findings::Race& race = f.race[f.races];
+  race.fault = race.change = 0;
+  race.order = 0;
+  race.count = 1;
+  return &race;
+}
+
+void tell(Findings& f, findings::Race& race) {
+  __atomic_store_n(&race.ready, 1u, __ATOMIC_RELEASE);
+  __atomic_store_n(&f.races, f.races + 1, __ATOMIC_RELEASE);
+  __atomic_fetch_add(&f.bell, 1u, __ATOMIC_SEQ_CST);
+  sys::raw(SYS_futex, reinterpret_cast<long>(&f.bell), 1 /* FUTEX_WAKE */, 0x7fffffff);
+}
+
+uint32_t context_by_key(uint64_t key, const Spot& spot) {
+  Findings& f = found();
+  for (uint32_t i = 0; i < kTries; i++) {
+    const uint32_t at = static_cast<uint32_t>(((key >> 20) + i) % (findings::kMostContexts - 1)) + 1;
+    Context& context = f.context[at];
+    uint64_t there = __atomic_load_n(&context.key, __ATOMIC_ACQUIRE);
+    if (there == key) return at;
+    if (there || !__atomic_compare_exchange_n(&context.key, &there, key, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+      if (there == key) return at;
+      continue;
+    }
+    for (uint32_t k = 0; k < 16; k++) context.registers[k] = spot.general[k];
+    context.rip = spot.rip;
+    context.is_call = spot.is_call;
+    context.stack_bytes = copy_stack(spot.general[4], context.stack, sizeof context.stack);
+    __atomic_fetch_add(&f.contexts, 1u, __ATOMIC_RELAXED);
+    return at;
+  }
+  return findings::kNoContext;
+}
+
+}  // namespace
+
+uint32_t context_of(const Spot& spot) {
+  uint64_t words[kKeyWords];
+  Watcher& watcher = watcher_of(self());
+  RecentContext& recent = watcher.recent[(spot.rip ^ spot.rip >> 7 ^ spot.general[4] >> 5) % Watcher::kRecent];
+  if (keys::g_on && recent.rip == spot.rip) {
+    uint32_t there = 0;
+    const uint64_t* const stack = stack_in_place(spot.general[4], watcher, there);
+    if (stack && is_at(recent, spot, stack, there)) return recent.context;
+  }
+  const uint32_t count = copy_stack(spot.general[4], reinterpret_cast<uint8_t*>(words), sizeof words) / 8;
+  if (!happens::g_checked) return context_by_key(key_of(spot, words, count, nullptr), spot);
+  if (is_at(recent, spot, words, count)) return recent.context;
+  return recent.context = context_by_key(key_of(spot, words, count, &recent), spot);
+}
+
+namespace {
+
+void describe(findings::Race& race, const Prior& prior, const Watcher& watcher, const Touch& touch, uint64_t order) {
+  race.order = order;
+  race.sides[0] = side_of(prior.address, prior.size, prior.kind, prior.number, prior.context, prior.lockset);
+  race.sides[1] = side_of(touch.address, touch.size, touch.kind, watcher.number, touch.context, watcher.lockset);
+  race.object = object_at(touch.address);
+}
+
+// In a replay tasks find races side by side: which of those that are reported as one is described must not depend on who was first. Where a task was is the
+// same each time.
+uint64_t order_of(const Watcher& watcher, const Prior& prior) {
+  constexpr uint32_t kTaskBits = 14, kLookBits = 36;
+  static_assert(findings::kMostTasks <= 1 << kTaskBits);
+  if (!happens::g_replayed) return 0;
+  return uint64_t{watcher.number} << (kTaskBits + kLookBits) | (watcher.looks & ((uint64_t{1} << kLookBits) - 1)) << kTaskBits | prior.number;
+}
+
+}  // namespace
+
+void report_race(const Prior& prior, const Watcher& watcher, Touch& touch, const Spot& spot, findings::Why why) {
+  Findings& f = found();
+  if (!touch.context) touch.context = context_of(spot);
+  if (!touch.context || !prior.context) return;  // what is reported has two sides
+  const uint64_t first = rip_of(f, prior.context), order = order_of(watcher, prior);
+  const SpinGuard guard(state().findings_lock);
+  for (uint32_t i = 0; i < f.races && i < findings::kMostRaces; i++) {
+    findings::Race& race = f.race[i];
+    const uint64_t a = rip_of(f, race.sides[0].context), b = rip_of(f, race.sides[1].context);
+    if (!((a == first && b == spot.rip) || (a == spot.rip && b == first)) || race.sides[1].kind != touch.kind) continue;
+    race.count++;
+    if (order >= race.order) return;
+    describe(race, prior, watcher, touch, order);
+    return;
+  }
+  findings::Race* race = take_race(f, first, spot.rip);
+  if (!race) return;
+  race->why = why;
+  describe(*race, prior, watcher, touch, order);
+  tell(f, *race);
+}
+
+void report_policy(const Prior& prior, const Watcher& watcher, Touch& touch, const Spot& spot, findings::Why why, uint32_t fault, uint32_t change,
+                   const findings::Object& object) {
+  Findings& f = found();
+  if (!touch.context) touch.context = context_of(spot);
+  const uint64_t first = rip_of(f, prior.context);
+  const SpinGuard guard(state().findings_lock);
+  for (uint32_t i = 0; i < f.races && i < findings::kMostRaces; i++) {
+    findings::Race& race = f.race[i];
+    if (race.why != why || race.fault != fault || race.change != change) continue;
+    // One call of the C library's makes many accesses.
+    const bool is_one_call = (race.sides[1].kind & touch.kind & findings::kByLibrary) && race.object.start == object.start && race.sides[1].task == watcher.number;
+    if (!is_one_call && rip_of(f, race.sides[1].context) != spot.rip) continue;
+    if (rip_of(f, race.sides[0].context) != first) continue;
+    race.count++;
+    return;
+  }
+  findings::Race* race = take_race(f, first, spot.rip);
+  if (!race) return;
+  race->why = why;
+  race->fault = fault;
+  race->change = change;
+  race->sides[0] = side_of(prior.address, prior.size, prior.kind, prior.number, prior.context, prior.lockset);
+  race->sides[1] = side_of(touch.address, touch.size, touch.kind, watcher.number, touch.context, watcher.lockset);
+  race->object = object;
+  tell(f, *race);
+}
+
+findings::Object object_at(uint64_t address) {
+  findings::Object object{};
+  if (is_declared(address, object)) return object;
+  return undeclared_at(address);
+}
+
+findings::Object undeclared_at(uint64_t address) {
+  findings::Object object{};
+  if (const Range block = heap_find(address, see); !block.empty()) {
+    object.kind = findings::ObjectKind::kHeap;
+    object.start = block.start;
+    object.size = block.size();
+    const Allocation& known = allocation_of(block.start);
+    if (known.start != block.start) return object;
+    object.size = known.size;
+    object.context = known.context;
+    object.task = known.number;
+    return object;
+  }
+  constexpr uint64_t kMostStack = 8 << 20;
+  const Shared& s = shared();
+  for (uint32_t i = 0; i < s.high_task; i++) {
+    const Watcher& watcher = state().watchers[i];
+    const uint64_t top = i == 0 && watcher.creation == 0 ? s.stack_begin : watcher.stack;
+    if (!top || address >= top || address < top - kMostStack) continue;
+    object.kind = findings::ObjectKind::kStack;
+    object.task = watcher.number;
+    object.start = top;
+    return object;
+  }
+  object.kind = page::in_arena(address) ? findings::ObjectKind::kMapping : findings::ObjectKind::kStatic;
+  return object;
+}
+
+bool is_of_library(uint64_t address) {
+  for (const StreamBuffer& buffer : state().stream_buffer) {
+    if (address - buffer.start < buffer.size) return true;
+  }
+  const Range block = heap_find(address, see);
+  if (block.empty()) return false;
+  const Allocation& known = allocation_of(block.start);
+  return known.start == block.start && is_ignored(rip_of(found(), known.context));
+}
+
+void note_block(uint64_t start, uint64_t size, const Spot& spot) {
+  Allocation& known = allocation_of(start);
+  const uint32_t context = context_of(spot);
+  known = {start, size, context, happens::g_checked ? watcher_of(self()).number : 0};
+}
+
+void note_stream_buffer(uint64_t stream, uint64_t start, uint64_t size) {
+  State& s = state();
+  const SpinGuard guard(s.findings_lock);
+  uint32_t at = s.stream_buffers % kStreamBuffers;
+  for (uint32_t i = 0; i < kStreamBuffers; i++) {
+    if (s.stream_buffer[i].stream == stream) at = i;
+  }
+  if (at == s.stream_buffers % kStreamBuffers) s.stream_buffers++;
+  s.stream_buffer[at] = {stream, start, size};
+}
+
+uint32_t note_task(const Task& task, const Watcher* creator) {
+  Findings& f = found();
+  const uint32_t number = __atomic_fetch_add(&f.tasks, 1u, __ATOMIC_RELAXED);
+  if (number >= findings::kMostTasks) return findings::kMostTasks - 1;
+  findings::TaskInfo& info = f.task[number];
+  info.tid = task.virtual_tid;
+  info.creator = creator ? creator->number : number;
+  info.start = creator ? task.start_function : 0;
+  info.context = 0;
+  if (creator && self().frame) info.context = context_of(spot_of(*self().frame));
+  sys::raw(SYS_prctl, 16 /* PR_GET_NAME */, reinterpret_cast<long>(info.name));
+  if (!creator) note_modules();
+  __atomic_store_n(&info.ready, 1u, __ATOMIC_RELEASE);
+  return number;
+}
+
+}  // namespace weir::view::guarded

@@ -1,0 +1,209 @@
+// What is remembered of the accesses to a page that is watched: for each 8 bytes the last few, each with the bytes that it touched, who made it
+// and in which epoch of his. An access conflicts with one that touched a common byte, is another task's, and of which one writes; it is
+// a race where the task's clock does not know that epoch (FastTrack's rule, but on accesses instead of changes of policy).
+//
+// Invariants
+// 1. Whoever may have read what another has stored is taken to know what that one knew (no compiler's output tells a load from an atomic load).
+//    So a write that has to make room for others is not forgotten: the slot of its task stays in `lost`, and a reader learns what that knew
+//    when it stored anything in the page last (Told).
+// 2. Of one task a cell has one entry for the same bytes and kind, the last.
+
+#include <sys/mman.h>
+
+#include "base/bytes.h"
+#include "check/happens_before.h"
+#include "sys/syscall_x86_64.h"
+#include "check/state.h"
+
+namespace weir::view::guarded {
+
+namespace {
+
+struct Entry {
+  uint64_t clock;    // 0: none
+  uint32_t context;  // findings
+  uint16_t number;   // task
+  uint16_t lockset;
+  uint8_t slot;
+  uint8_t bytes;     // of the cell, a bit for each
+  uint16_t kind;     // findings::Kind
+  uint32_t unused;
+};
+static_assert(sizeof(Entry) == 24);
+
+constexpr uint32_t kEntries = 7;
+struct Cell {
+  Entry entries[kEntries];
+  uint64_t lost;  // slots of tasks whose writes are not among them any more
+  uint32_t dropped;  // of a replay instead: what they knew then, index + 1
+  uint32_t unused[3];
+};
+static_assert(sizeof(Cell) == 192);
+
+// By slot: the last epoch in which its tasks stored something in the page that may have told others something; 0: none.
+struct Told {
+  uint64_t clock[kSlots];
+};
+
+constexpr uint64_t kCellBytes = 8, kCells = kPageSize / kCellBytes;
+constexpr uint64_t kShadowSize = page_up(kCells * sizeof(Cell) + sizeof(Told));
+constexpr uint32_t kShadowCount = kShadowsSize / kShadowSize;
+
+Cell* cells_of(uint32_t shadow) { return reinterpret_cast<Cell*>(kShadows + uint64_t{shadow - 1} * kShadowSize); }
+
+Told& told_of(uint32_t shadow) { return *reinterpret_cast<Told*>(cells_of(shadow) + kCells); }
+
+// What of [at, limit), offsets in the page, lies in one cell.
+struct Part {
+  uint64_t cell, first, count;
+  uint8_t bytes;
+};
+
+Part part_at(uint64_t at, uint64_t limit) {
+  const uint64_t first = at % kCellBytes, count = limit - at < kCellBytes - first ? limit - at : kCellBytes - first;
+  return {at / kCellBytes, first, count, static_cast<uint8_t>(((1u << count) - 1) << first)};
+}
+
+bool conflicts(const Entry& entry, const Watcher& watcher, uint8_t bytes, uint32_t kind) {
+  if (!entry.clock || !(entry.bytes & bytes) || entry.number == watcher.number) return false;
+  if (!((entry.kind | kind) & findings::kWrite)) return false;
+  return !((entry.kind & findings::kAtomic) && (kind & findings::kAtomic));
+}
+
+}  // namespace
+
+uint32_t take_dropped_clock() {
+  constexpr uint32_t kMost = kDeclaredSize / sizeof(Clock);  // no policy is declared in a replay
+  const uint32_t index = __atomic_add_fetch(&state().dropped, 1u, __ATOMIC_RELAXED);
+  return index <= kMost ? index : 0;
+}
+
+Clock& dropped_clock(uint32_t index) { return reinterpret_cast<Clock*>(kDeclared)[index - 1]; }
+
+namespace {
+
+// The entry is not kept any more, but may have told others something.
+void drop(Cell& cell, const Entry& entry) {
+  if (happens::g_replayed && !cell.dropped) cell.dropped = take_dropped_clock();  // what others know by now depends on time
+  if (cell.dropped) dropped_clock(cell.dropped).join(clock_at({entry.clock, entry.slot}));
+  else cell.lost |= uint64_t{1} << entry.slot;
+}
+
+// Whose place a new entry takes: one of the same task's for the same bytes; none's; one that is ordered before; the oldest of those that only read.
+Entry& room(Cell& cell, const Watcher& watcher, uint8_t bytes, uint32_t kind) {
+  const bool writes = kind & findings::kWrite;
+  Entry* best = nullptr;
+  uint32_t best_rank = 0;
+  for (Entry& entry : cell.entries) {
+    uint32_t rank;
+    const bool is_mine = entry.number == watcher.number, was_written = entry.kind & findings::kWrite;
+    const bool is_within = !(entry.bytes & ~bytes);
+    if (!entry.clock) rank = 90;
+    else if (is_mine && is_within && (writes || !was_written)) rank = 100;
+    else if (writes && is_within && watcher.now.knows({entry.clock, entry.slot})) rank = 80;  // whoever conflicts with that one conflicts with this
+    else if (!was_written) rank = is_mine ? 60 : 50;
+    else rank = watcher.now.knows({entry.clock, entry.slot}) ? 20 : 10;
+    if (rank > best_rank) {
+      best = &entry;
+      best_rank = rank;
+    }
+  }
+  // What the new entry says as well need not be remembered: a store by the same task, or by one who knows of it, over the same bytes.
+  const bool stands_for_it = best_rank >= 80 && releases(kind);
+  if (best->clock && releases(best->kind) && !stands_for_it) drop(cell, *best);
+  return *best;
+}
+
+// Invariant 1.
+void learn_from(uint32_t shadow, const Cell& cell, Watcher& watcher, uint8_t bytes) {
+  if (cell.lost) learn_told(shadow, cell.lost, watcher);
+  if (cell.dropped) learn_clock(watcher, dropped_clock(cell.dropped));
+  for (const Entry& entry : cell.entries) {
+    if (entry.clock && releases(entry.kind) && (entry.bytes & bytes)) join_epoch(watcher, {entry.clock, entry.slot});
+  }
+}
+
+}  // namespace
+
+uint32_t take_shadow() {
+  State& s = state();
+  const SpinGuard guard(s.shadow_lock);
+  if (s.free_shadow) {
+    const uint32_t shadow = s.free_shadow;
+    s.free_shadow = static_cast<uint32_t>(cells_of(shadow)->lost);
+    cells_of(shadow)->lost = 0;
+    return shadow;
+  }
+  return s.shadows < kShadowCount ? ++s.shadows : 0;
+}
+
+void give_shadow(uint32_t shadow) {
+  sys::raw(SYS_madvise, reinterpret_cast<long>(cells_of(shadow)), kShadowSize, MADV_REMOVE);
+  State& s = state();
+  const SpinGuard guard(s.shadow_lock);
+  cells_of(shadow)->lost = s.free_shadow;
+  s.free_shadow = shadow;
+}
+
+void look(uint32_t shadow, Watcher& watcher, Touch& touch, const Spot& spot) {
+  const uint64_t offset = touch.address % kPageSize;
+  for (uint64_t at = offset; at < offset + touch.size;) {
+    const auto [index, first, count, bytes] = part_at(at, offset + touch.size);
+    Cell& cell = cells_of(shadow)[index];
+    const bool reads = acquires(touch.kind);
+    for (Entry& entry : cell.entries) {
+      const bool is_others = entry.clock && (entry.bytes & bytes) && entry.number != watcher.number && is_untouched(touch.address, spot);
+      if (is_others || (conflicts(entry, watcher, bytes, touch.kind) && !watcher.now.knows({entry.clock, entry.slot}))) {
+        const uint64_t cell_start = page_down(touch.address) + at - first;
+        const uint64_t from = static_cast<uint64_t>(__builtin_ctz(entry.bytes)), to = 32 - static_cast<uint64_t>(__builtin_clz(entry.bytes));
+        const Prior prior{cell_start + from, to - from, entry.kind, entry.number, entry.context, entry.lockset};
+        if (is_others) report_untouched(prior, watcher, touch, spot);
+        else report_race(prior, watcher, touch, spot, findings::Why::kUnordered);
+      }
+    }
+    if (reads) learn_from(shadow, cell, watcher, bytes);
+    if (!touch.context) touch.context = context_of(spot);
+    Entry& entry = room(cell, watcher, bytes, touch.kind);
+    entry = {watcher.now.clock[watcher.slot], touch.context, static_cast<uint16_t>(watcher.number), static_cast<uint16_t>(lockset_of(watcher)),
+             static_cast<uint8_t>(watcher.slot), bytes, static_cast<uint16_t>(touch.kind), 0};
+    at += count;
+  }
+  if (!releases(touch.kind)) return;
+  told_of(shadow).clock[watcher.slot] = watcher.now.clock[watcher.slot];
+  step(watcher);  // what follows is not known to who reads this
+}
+
+void learn_told(uint32_t shadow, uint64_t slots, Watcher& watcher) {
+  for (; slots; slots &= slots - 1) {
+    const auto slot = static_cast<uint32_t>(__builtin_ctzll(slots));
+    join_epoch(watcher, {told_of(shadow).clock[slot], slot});
+  }
+}
+
+void learn_from(uint32_t shadow, uint64_t offset, uint64_t size, Watcher& watcher) {
+  for (uint64_t at = offset; at < offset + size;) {
+    const Part part = part_at(at, offset + size);
+    learn_from(shadow, cells_of(shadow)[part.cell], watcher, part.bytes);
+    at += part.count;
+  }
+}
+
+void forget(uint32_t shadow, uint64_t offset, uint64_t size) {
+  if (offset == 0 && size >= kPageSize) {
+    sys::raw(SYS_madvise, reinterpret_cast<long>(cells_of(shadow)), kShadowSize, MADV_REMOVE);
+    return;
+  }
+  for (uint64_t at = offset; at < offset + size;) {
+    const Part part = part_at(at, offset + size);
+    Cell& cell = cells_of(shadow)[part.cell];
+    const uint8_t kept = static_cast<uint8_t>(~part.bytes);
+    for (Entry& entry : cell.entries) {
+      entry.bytes &= kept;
+      if (!entry.bytes) entry.clock = 0;
+    }
+    if (!kept) cell.lost = cell.dropped = 0;
+    at += part.count;
+  }
+}
+
+}  // namespace weir::view::guarded

@@ -1,0 +1,228 @@
+// Each probe tries the thing itself, as small as possible, rather than compare version numbers: containers and security
+// modules take features away from kernels that have them. What changes this process is tried in a child.
+#include "cli/launch/probe.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fstream>
+#include <functional>
+
+#include "sys/userfault.h"
+
+namespace weir::cli {
+namespace {
+
+// Of Linux 6.7, as the two constants are; the headers that Weir is built with may be older.
+struct ScanArguments {
+  uint64_t size, flags, start, end, walk_end, vec, vec_len, max_pages;
+  uint64_t category_inverted, category_mask, category_anyof_mask, return_mask;
+};
+constexpr unsigned long kPagemapScan = _IOWR('f', 16, ScanArguments);
+constexpr uint64_t kPageIsWritten = 1u << 1;
+
+constexpr size_t kReservedAddresses = size_t{2} << 40;  // the store and its alias
+
+// Runs `test` in a child; true where it returned true there.
+bool in_child(const std::function<bool()>& test) {
+  pid_t child = fork();
+  if (child < 0) return false;
+  if (child == 0) _exit(test() ? 0 : 1);
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+std::string first_line(const std::string& file) {
+  std::ifstream stream(file);
+  std::string line;
+  std::getline(stream, line);
+  return line;
+}
+
+std::string limit_text(int resource) {
+  rlimit limit;
+  if (getrlimit(resource, &limit) != 0) return "unknown";
+  return limit.rlim_cur == RLIM_INFINITY ? "unlimited" : std::to_string(limit.rlim_cur);
+}
+
+bool limit_at_least(int resource, rlim_t wanted) {
+  rlimit limit;
+  return getrlimit(resource, &limit) == 0 && (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= wanted);
+}
+
+Finding userfault(const char* what, uint64_t features, const char* present, const char* absent, const char* loses) {
+  Finding finding{what, false, true, "", loses};
+  int descriptor = static_cast<int>(syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY));
+  if (descriptor < 0) {
+    finding.detail = strerror(errno);
+    return finding;
+  }
+  uffdio_api api = {UFFD_API, features, 0};
+  finding.present = ioctl(descriptor, UFFDIO_API, &api) == 0;
+  finding.detail = finding.present ? present : absent;
+  close(descriptor);
+  return finding;
+}
+
+Finding asynchronous_userfault() {
+  return userfault("userfaultfd, asynchronous", sys::kAsynchronousProtection, "write protection without a fault handler",
+                   "no asynchronous write protection (Linux 6.7 has it)", "view isolated does not start, and says so: use --view direct");
+}
+
+Finding shared_userfault() {
+  return userfault("userfaultfd, shared memory", sys::kSharedMemoryFaults, "missing pages, minor faults, write protection",
+                   "not for shared memory (Linux 6.4 has it)", "view coherent does not start, and says so: record with --view isolated");
+}
+
+Finding pagemap_scan() {
+  Finding finding{"PAGEMAP_SCAN", false, true, "", "view isolated does not start, and says so: use --view direct"};
+  int descriptor = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+  void* page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (descriptor >= 0 && page != MAP_FAILED) {
+    uint64_t regions[3];
+    ScanArguments scan{};
+    scan.size = sizeof scan;
+    scan.start = reinterpret_cast<uint64_t>(page);
+    scan.end = scan.start + 4096;
+    scan.vec = reinterpret_cast<uint64_t>(regions);
+    scan.vec_len = 1;
+    scan.category_anyof_mask = scan.return_mask = kPageIsWritten;
+    finding.present = ioctl(descriptor, kPagemapScan, &scan) >= 0;
+  }
+  finding.detail = finding.present ? "finds and re-arms written pages in one call" : strerror(errno);
+  if (descriptor >= 0) close(descriptor);
+  if (page != MAP_FAILED) munmap(page, 4096);
+  return finding;
+}
+
+constexpr int kFewestKeys = 3;
+
+// Those that can be had; all are given back.
+int count_keys() {
+  int keys[16], count = 0;
+  while (count < 16 && (keys[count] = static_cast<int>(syscall(SYS_pkey_alloc, 0, 0))) >= 0) count++;
+  const int error = errno;
+  for (int i = 0; i < count; i++) syscall(SYS_pkey_free, keys[i]);
+  errno = error;
+  return count;
+}
+
+Finding protection_keys() {
+  Finding finding{"protection keys", false, false, "", "weir check --enforcer=mpk is refused; --enforcer=process does without"};
+  errno = 0;
+  const int keys = count_keys();
+  finding.present = keys >= kFewestKeys;
+  finding.detail = keys ? fmt::format("{} of them", keys) : strerror(errno);
+  return finding;
+}
+
+// As start_tracer.cc needs it: a process that is not our child's parent traces it.
+Finding tracing() {
+  Finding finding{"ptrace", false, false, "",
+                  "AT_RANDOM differs from run to run: hash seeds and guards made of it do too"};
+  pid_t child = fork();
+  if (child == 0) {
+    for (;;) pause();
+  }
+  if (child > 0) {
+    finding.present = ptrace(PTRACE_SEIZE, child, nullptr, PTRACE_O_TRACEEXEC) == 0;
+    finding.detail = finding.present ? "the 16 random bytes of a new program can be fixed" : strerror(errno);
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+  }
+  std::string scope = first_line("/proc/sys/kernel/yama/ptrace_scope");
+  if (!scope.empty()) finding.detail += fmt::format(" (ptrace_scope {})", scope);
+  if (scope == "2" || scope == "3") finding.present = finding.present && scope == "2" && geteuid() == 0;
+  return finding;
+}
+
+Finding fixed_addresses() {
+  bool works = in_child([] {
+    int now = personality(0xffffffff);
+    return now != -1 && personality(static_cast<unsigned>(now) | ADDR_NO_RANDOMIZE) != -1;
+  });
+  return {"personality(ADDR_NO_RANDOMIZE)", works, false,
+          works ? "addresses can be fixed" : "refused (a container's filter?)",
+          "results that depend on addresses may differ from run to run; weir det says so each time"};
+}
+
+Finding memory_file() {
+  Finding finding{"memfd_create", false, true, "", "view isolated cannot keep the program's memory: use --view direct"};
+  signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is an answer, not an end
+  int descriptor = memfd_create("weir-doctor", MFD_CLOEXEC);
+  finding.present = descriptor >= 0 && ftruncate(descriptor, static_cast<off_t>(kReservedAddresses)) == 0;
+  finding.detail = finding.present ? "a sparse file of 2 TiB"
+                                   : fmt::format("{} (ulimit -f: {})", strerror(errno), limit_text(RLIMIT_FSIZE));
+  if (descriptor >= 0) close(descriptor);
+  return finding;
+}
+
+Finding address_space() {
+  void* start = mmap(nullptr, kReservedAddresses, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  Finding finding{"address space", start != MAP_FAILED, true, "2 TiB can be reserved",
+                  "view isolated cannot reserve its arena: raise ulimit -v"};
+  if (start == MAP_FAILED) finding.detail = fmt::format("{} (ulimit -v: {})", strerror(errno), limit_text(RLIMIT_AS));
+  else munmap(start, kReservedAddresses);
+  return finding;
+}
+
+Finding text_patching() {
+  bool works = false;
+  void* page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page != MAP_FAILED) {
+    *static_cast<unsigned char*>(page) = 0xc3;
+    works = mprotect(page, 4096, PROT_READ | PROT_EXEC) == 0;
+    munmap(page, 4096);
+  }
+  return {"making changed pages executable", works, true,
+          works ? "system call sites can be patched" : "forbidden (SELinux?)",
+          "system calls and locked instructions cannot be seen: allow execmod for the program"};
+}
+
+Finding map_count() {
+  std::string text = first_line("/proc/sys/vm/max_map_count");
+  bool enough = !text.empty() && strtoull(text.c_str(), nullptr, 10) >= 65530;
+  return {"mappings per process", enough, false, "vm.max_map_count = " + text,
+          "programs with much memory may end with a message: sysctl vm.max_map_count=262144"};
+}
+
+Finding processes() {
+  return {"processes", limit_at_least(RLIMIT_NPROC, 1024), false,
+          fmt::format("ulimit -u {}, pid_max {}", limit_text(RLIMIT_NPROC), first_line("/proc/sys/kernel/pid_max")),
+          "in view isolated a thread is a process: programs with many threads may fail to create them"};
+}
+
+Finding open_files() {
+  return {"open files", limit_at_least(RLIMIT_NOFILE, 256), false, "ulimit -n " + limit_text(RLIMIT_NOFILE),
+          "Weir needs two descriptors for each thread in view isolated: raise ulimit -n"};
+}
+
+Finding overcommit() {
+  std::string mode = first_line("/proc/sys/vm/overcommit_memory");
+  return {"memory overcommit", mode != "2", false, "vm.overcommit_memory = " + mode,
+          "the kernel counts each task's private view in full: creating threads may fail with ENOMEM"};
+}
+
+}  // namespace
+
+bool has_protection_keys() { return count_keys() >= kFewestKeys; }
+
+std::vector<Finding> probe_machine() {
+  return {asynchronous_userfault(), shared_userfault(), pagemap_scan(), memory_file(), address_space(), text_patching(), tracing(),
+          fixed_addresses(), protection_keys(), map_count(), processes(), open_files(), overcommit()};
+}
+
+}  // namespace weir::cli

@@ -1,0 +1,39 @@
+// Whether an access was no atomic operation, for sure. Only such pairs are reported of which one side is none (atomic_proof.cc says why).
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/races/report.h"
+#include "cli/sources/source_scan.h"
+
+namespace weir::cli {
+
+struct Judgement {
+  bool is_proven = false;   // it was none
+  std::string why_not;      // what it lacks: for people who want to know
+  std::string module;       // without debug information, where that is what it lacks
+};
+
+class AtomicProof {
+ public:
+  // The source files of which the code at an address has been made (the files of its compilation unit).
+  using FilesAt = std::function<std::vector<std::string>(uint64_t address)>;
+  explicit AtomicProof(FilesAt files_at = {}) : files_at_(std::move(files_at)) {}
+
+  // A race is proven where one of its sides is no atomic operation.
+  Judgement judge(const ReportedRace& race);
+  Judgement judge(const ReportedSide& side, const ReportedObject& object);
+
+ private:
+  Judgement judge_place(const Frame& frame);
+
+  FilesAt files_at_;
+  std::map<std::pair<std::string, uint64_t>, Judgement> known_;  // by the instruction: module and offset
+  SourceScan sources_;
+};
+
+}  // namespace weir::cli

@@ -1,0 +1,74 @@
+// What `weir check` does with the races that the runtime finds: which of them are reported, when, and where to.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cli/races/atomic_proof.h"
+#include "cli/races/findings_memory.h"
+#include "cli/races/order_proof.h"
+#include "cli/races/race_reader.h"
+#include "cli/races/report.h"
+#include "cli/races/suppressions.h"
+
+namespace weir::cli {
+
+struct CheckReport {
+  std::string format = "text";  // text, json, sarif
+  std::string output;           // the file for it; empty: standard error, or the log for text
+  std::string log;              // Weir's own words; empty: standard error
+  bool verbose = false;
+  bool with_debug_info = true;
+  bool suggest = false;         // annotations, when the program has ended
+  bool by_keys = false;         // the enforcer is that by protection keys
+  bool sees_all = false;        // every access to memory that threads share is looked at
+  bool says_all_is_well = true;  // that no race was found though all was looked at ...
+  bool says_gaps = true;         // ... and what was not looked at, where none was found
+};
+
+class Checker {
+ public:
+  Checker(FindingsReader findings, Suppressions suppressions, const CheckReport& report, const std::vector<std::string>& program);
+  Checker(const Checker&) = delete;
+  Checker& operator=(const Checker&) = delete;
+
+  // Reports what has come since. True: there was a race among it that is reported.
+  bool take();
+  // The program has ended: what is said of all of it. Throws Failure where the report cannot be written.
+  void finish();
+
+  uint64_t reported() const { return reported_.size(); }
+
+ private:
+  struct Reported {
+    ReportedRace race;
+    std::vector<uint32_t> indices;  // of the races in the memory that are the same for a reader
+  };
+
+  bool take_one(uint32_t index, const findings::Race& race);
+  Judgement judge(const ReportedRace& race);
+  void print(const ReportedRace& race);
+  void say_totals(const Totals& totals);
+  std::string nothing_found(const Totals& totals) const;
+  bool has_gaps(const Totals& totals) const;
+
+  FindingsReader findings_;
+  RaceReader reader_;
+  AtomicProof proof_;
+  OrderProof order_;
+  Suppressions suppressions_;
+  const CheckReport report_;
+  const std::vector<std::string> program_;
+
+  uint32_t next_ = 0;
+  std::set<uint32_t> waiting_;  // indices that are taken and not ready yet
+  std::vector<Reported> reported_;
+  std::map<std::string, size_t> by_places_;     // into reported_
+  std::set<std::string> suppressed_, unproven_;  // by places
+  std::map<std::string, uint64_t> reasons_;     // of what is not proven: pairs
+};
+
+}  // namespace weir::cli

@@ -1,0 +1,128 @@
+#include "cli/races/findings_memory.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "sys/futex.h"
+
+namespace weir::cli {
+namespace {
+
+using findings::Findings;
+using findings::ObjectKind;
+
+uint32_t taken(const uint32_t& count, uint32_t most) { return std::min(__atomic_load_n(&count, __ATOMIC_ACQUIRE), most); }
+
+template <typename T>
+bool is_ready(const T& element) {
+  return __atomic_load_n(&element.ready, __ATOMIC_ACQUIRE) != 0;
+}
+
+// Fields of `room` bytes that need not end with NUL.
+std::string text_of(const char* at, size_t room) {
+  std::string text(at, strnlen(at, room));
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = '?';
+  }
+  return text;
+}
+
+uint32_t in_range(uint32_t index, uint32_t most) { return index < most ? index : 0; }
+
+}  // namespace
+
+uint32_t FindingsReader::races() const { return taken(memory_.races, findings::kMostRaces); }
+
+uint32_t FindingsReader::lost() const {
+  const uint32_t all = __atomic_load_n(&memory_.races, __ATOMIC_ACQUIRE);
+  return all - std::min(all, findings::kMostRaces);
+}
+
+std::optional<findings::Race> FindingsReader::race(uint32_t index) const {
+  if (index >= races() || !is_ready(memory_.race[index])) return std::nullopt;
+  findings::Race race;
+  memcpy(&race, &memory_.race[index], sizeof race);
+  const auto why = static_cast<uint32_t>(race.why);
+  if (why < 1 || why > static_cast<uint32_t>(findings::Why::kMisuse)) race.why = findings::Why::kUnordered;
+  if (static_cast<uint32_t>(race.object.kind) > static_cast<uint32_t>(findings::ObjectKind::kMapping)) {
+    race.object.kind = findings::ObjectKind::kUnknown;
+  }
+  race.object.context = in_range(race.object.context, findings::kMostContexts);
+  for (findings::Side& side : race.sides) side.context = in_range(side.context, findings::kMostContexts);
+  return race;
+}
+
+uint64_t FindingsReader::count(uint32_t index) const {
+  return index < findings::kMostRaces ? __atomic_load_n(&memory_.race[index].count, __ATOMIC_RELAXED) : 0;
+}
+
+std::unique_ptr<findings::Context> FindingsReader::context(uint32_t index) const {
+  if (index == findings::kNoContext || index >= findings::kMostContexts) return nullptr;
+  auto context = std::make_unique<findings::Context>();
+  memcpy(context.get(), &memory_.context[index], sizeof *context);
+  if (context->rip == 0) return nullptr;
+  context->stack_bytes = std::min<uint32_t>(context->stack_bytes, sizeof context->stack);
+  return context;
+}
+
+std::optional<KnownTask> FindingsReader::task(uint32_t number) const {
+  if (number >= findings::kMostTasks || !is_ready(memory_.task[number])) return std::nullopt;
+  const findings::TaskInfo& task = memory_.task[number];
+  return KnownTask{task.tid, task.creator, in_range(task.context, findings::kMostContexts), task.start, text_of(task.name, sizeof task.name)};
+}
+
+std::vector<findings::Cell> FindingsReader::cells() const {
+  std::vector<findings::Cell> all;
+  const auto mend = [](findings::Tenure& tenure) {
+    if (tenure.kind > findings::kShared) tenure.kind = findings::kNoTenure;
+    tenure.lock_count = std::min(tenure.lock_count, findings::kMostCandidates);
+    tenure.reader_count = std::min(tenure.reader_count, findings::kMostReaders);
+    tenure.first = in_range(tenure.first, findings::kMostContexts);
+    tenure.last = in_range(tenure.last, findings::kMostContexts);
+    for (auto& reader : tenure.readers) reader.first = in_range(reader.first, findings::kMostContexts), reader.last = in_range(reader.last, findings::kMostContexts);
+  };
+  if (__atomic_load_n(&memory_.cells, __ATOMIC_ACQUIRE) == 0) return all;
+  for (const findings::Cell& there : memory_.cell) {
+    if (__atomic_load_n(&there.ready, __ATOMIC_ACQUIRE) != 2) continue;
+    findings::Cell& cell = all.emplace_back();
+    memcpy(&cell, &there, sizeof cell);
+    if (static_cast<uint32_t>(cell.kind) > static_cast<uint32_t>(ObjectKind::kMapping)) cell.kind = ObjectKind::kUnknown;
+    cell.context = in_range(cell.context, findings::kMostContexts);
+    cell.tenure_count = std::min(cell.tenure_count, findings::kMostTenures);
+    for (findings::Tenure& tenure : cell.tenures) mend(tenure);
+    mend(cell.now);
+  }
+  return all;
+}
+
+uint32_t FindingsReader::lost_cells() const {
+  const uint32_t all = __atomic_load_n(&memory_.cells, __ATOMIC_ACQUIRE), kept = static_cast<uint32_t>(cells().size());
+  return all - std::min(all, kept);
+}
+
+std::vector<Mapping> FindingsReader::mappings() const {
+  std::vector<Mapping> all;
+  const uint32_t count = taken(memory_.modules, findings::kMostModules);
+  for (uint32_t i = 0; i < count; i++) {
+    const findings::Module& module = memory_.module[i];
+    if (!is_ready(module)) continue;
+    const Mapping mapping{module.start, module.limit, module.offset, std::string(module.path, strnlen(module.path, sizeof module.path))};
+    if (mapping.start < mapping.limit && mapping.path.starts_with("/")) all.push_back(mapping);
+  }
+  return all;
+}
+
+FindingsMemory::FindingsMemory() : memory_("weir-findings", findings::kFindingsSize, "for what a check finds") {
+  findings().magic = findings::kMagic;
+  findings().version = findings::kVersion;
+}
+
+void FindingsMemory::take_touched(const FindingsMemory& other) {
+  for (uint32_t i = 0; i < findings::kMostTouched; i++) {
+    if (other.findings().touched[i].key) findings().touched[i] = other.findings().touched[i];
+  }
+}
+
+void FindingsMemory::sleep(uint32_t seen) const { sys::futex_wait(&findings().bell, seen, 100'000'000); }
+
+}  // namespace weir::cli

@@ -1,0 +1,45 @@
+// Makes of a race as the runtime has noted it (check/findings/findings.h) one that says by name and line what happened.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "cli/races/findings_memory.h"
+#include "cli/symbols/modules.h"
+#include "cli/races/report.h"
+#include "cli/symbols/stack_walk.h"
+#include "cli/symbols/variables.h"
+
+namespace weir::cli {
+
+class RaceReader {
+ public:
+  RaceReader(FindingsReader findings, bool with_debug_info);
+
+  ReportedRace read(const findings::Race& race);
+  Modules& modules() { return modules_; }
+  StackWalk& stacks() { return stacks_; }
+
+  // Of a program that has ended: the modules that it had last. Before what follows.
+  void update();
+  const Frames& frames(uint32_t context);
+  ReportedLock lock(uint64_t word);
+  std::optional<Variable> variable(uint64_t address) { return variables_.static_at(address); }
+
+ private:
+  ReportedTask task(uint32_t number);
+  ReportedSide side(const findings::Side& side);
+  ReportedObject object(const findings::Race& race);
+  static void name_lock(Variable& variable);
+  bool find_on_stack(ReportedObject& object, uint64_t address, uint32_t context);
+
+  FindingsReader findings_;
+  Modules modules_;
+  StackWalk stacks_;
+  Variables variables_;
+  std::map<uint32_t, Frames> known_;  // by context
+};
+
+}  // namespace weir::cli

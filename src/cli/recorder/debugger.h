@@ -1,0 +1,44 @@
+// A replay that stands still at a place, for somebody to look: weir replay --goto, --gdb.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cli/recorder/trace_memory.h"
+
+namespace weir::cli {
+
+// "EVENT" of the program's first task, or "PROCESS-TASK:EVENT", as `weir dump` names them. Throws Failure.
+trace::Stop place_to_stop(const std::string& text);
+// "0-2"
+std::string name_of(const trace::Stop& stop);
+
+class Look {
+ public:
+  // `program`: the file that gdb reads.
+  Look(TraceMemory& memory, const trace::Stop& stop, std::string program);
+  // Gives the terminal back.
+  ~Look();
+  Look(const Look&) = delete;
+  Look& operator=(const Look&) = delete;
+
+  // The task has come there; it stands.
+  bool is_there() const;
+  // Starts gdb on all the replay's processes, the one that stands first, and lets it go on as soon as gdb holds it. `goes_on`: asked
+  // meanwhile; false ends the wait for gdb. REQUIRES: there is one.
+  void start_gdb(const std::vector<pid_t>& processes, const std::function<bool()>& goes_on);
+  bool has_gdb() const { return gdb_ != 0; }
+  // Continues gdb where the terminal has stopped it (Ctrl-Z): the shell knows the command only. True: it ran, and has ended.
+  bool is_over() const;
+
+ private:
+  TraceMemory& memory_;
+  std::string program_;
+  pid_t gdb_ = 0;
+};
+
+}  // namespace weir::cli

@@ -1,0 +1,39 @@
+// Puts the entries of a recording into the rings, ahead of the program that is replayed.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/recorder/trace_memory.h"
+#include "recording/directory.h"
+#include "recording/stream.h"
+
+namespace weir::cli {
+
+class Feeder {
+ public:
+  // Opens a slot for every stream. Throws Failure where there are more streams than slots. `damages` gets what cuts a stream short.
+  Feeder(TraceMemory& memory, const recording::Recording& recording, std::vector<std::string>* damages);
+
+  // Puts what there is room for; closes the slots of streams that are at their end.
+  void put();
+  // Bytes that the program has taken, of all streams.
+  uint64_t taken() const;
+  // Whether the program has taken everything; else the first stream of which it has not.
+  bool is_used_up(std::string* stream) const;
+
+ private:
+  struct Source {
+    recording::StreamReader reader;
+    uint64_t entries = 0;  // as the recording's end says; UINT64_MAX: it does not, or the damage is known
+    bool closed = false;
+  };
+
+  void put_into(uint32_t slot, Source& source);
+
+  TraceMemory& memory_;
+  std::vector<Source> sources_;  // by slot
+  std::vector<std::string>* damages_;
+};
+
+}  // namespace weir::cli

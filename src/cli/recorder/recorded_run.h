@@ -1,0 +1,39 @@
+// One run of a program that is recorded.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/launch/child.h"
+#include "cli/launch/program.h"
+
+namespace weir::cli {
+
+struct RecordOptions {
+  std::string directory, log, view = "coherent";
+  std::vector<std::string> without;
+  unsigned until_fail = 0;  // runs at most; 0: one run, however it ends
+  bool stat = false, fingerprint = false, quiet = false, keep_failing = false;
+};
+
+struct RecordedRun {
+  std::unique_ptr<Child> child;  // it has ended
+  std::string directory;
+  bool has_started = false;  // else the program ended before it was one under Weir, and nothing is
+                             // left of the recording
+  std::string failure;       // why the recording does not go to the program's end; empty: it does
+  std::string words;         // how the program ended: "exit 1", "SIGSEGV"
+  double seconds = 0;
+
+  // By a status that is not 0, or by a signal.
+  bool is_failing() const { return child->was_killed() || child->status() != 0; }
+  // The recording.
+  void remove() const;
+};
+
+// Throws Failure where the program cannot be started; then nothing is left.
+RecordedRun recorded_run(const Program& program, const RecordOptions& options,
+                         const std::string& log, Child::Signals signals);
+
+}  // namespace weir::cli

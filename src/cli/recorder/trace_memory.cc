@@ -1,0 +1,57 @@
+#include "cli/recorder/trace_memory.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include "sys/futex.h"
+#include "record/channel/wait.h"
+
+// The command's own: libc's functions are faster than what the runtime must do without them.
+namespace weir {
+void copy_bytes(void* to, const void* from, size_t size) {
+  if (size != 0) memcpy(to, from, size);
+}
+void zero_bytes(void* at, size_t size) { memset(at, 0, size); }
+}  // namespace weir
+
+namespace weir::cli {
+
+TraceMemory::TraceMemory(trace::Mode mode) : memory_("weir-trace", trace::kTraceSize, "for a recording") {
+  header().magic = trace::kMagic;
+  header().version = trace::kFormatVersion;
+  header().mode = mode;
+  header().command = getpid();
+}
+
+void TraceMemory::set_run(const std::string& directory, const std::string& log, bool fingerprint, bool stat) {
+  header().options = (fingerprint ? trace::kWithFingerprint : 0) | (stat ? trace::kWithStat : 0);
+  snprintf(header().directory, sizeof header().directory, "%s", directory.c_str());
+  snprintf(header().log, sizeof header().log, "%s", log.c_str());
+  for (int i = 0; i < 2; i++) {
+    struct stat status;
+    if (fstat(i + 1, &status) != 0) continue;
+    header().output[i] = {status.st_dev, status.st_ino, S_ISCHR(status.st_mode) ? status.st_rdev : 0, isatty(i + 1) == 1, 0};
+  }
+}
+
+void TraceMemory::set_gone(const std::string& why) {
+  if (header().gone) return;
+  snprintf(header().why, sizeof header().why, "%s", why.c_str());
+  __atomic_store_n(&header().gone, 1, __ATOMIC_RELEASE);
+  const uint32_t slots = std::min(__atomic_load_n(&header().slots, __ATOMIC_ACQUIRE), trace::kMostStreams);
+  for (uint32_t i = 0; i < slots; i++) trace::wake(header().slot[i]);
+}
+
+uint32_t TraceMemory::bell() const { return __atomic_load_n(&header().bell, __ATOMIC_SEQ_CST); }
+
+void TraceMemory::sleep(uint32_t seen, uint64_t nanoseconds) {
+  __atomic_store_n(&header().sleeps, 1, __ATOMIC_SEQ_CST);
+  sys::futex_wait(&header().bell, seen, nanoseconds);
+  __atomic_store_n(&header().sleeps, 0, __ATOMIC_SEQ_CST);
+}
+
+}  // namespace weir::cli

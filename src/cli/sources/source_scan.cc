@@ -1,0 +1,342 @@
+// What is known of a source file and all that it includes (its closure): which names may stand for something atomic.
+//
+//   macros      whose definition has a name that may; there may be several definitions, any of them counts
+//   functions   that are declared inline, or defined in a header, with such a name in their body: their instructions may be taken for
+//               the caller's line
+//   variables, members, parameters, types   whose declaration has such a name before theirs, or is a typedef or `using` that has one
+//
+// They are found from each other until there are no more. What is declared inside a function counts there only.
+//
+// A header that is not found, and a name that is called and that nothing declares, may be a macro of any kind: such a statement is not plain.
+#include "cli/sources/source_scan.h"
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <tuple>
+
+#include "cli/sources/source_text.h"
+#include "cli/sources/source_tokens.h"
+
+namespace weir::cli {
+namespace {
+
+constexpr size_t kMostFiles = 4000;
+
+bool is_any(std::string_view word, std::initializer_list<const char*> words) {
+  return std::ranges::any_of(words, [&](const char* one) { return word == one; });
+}
+
+bool is_keyword(std::string_view word) {
+  return is_any(word, {"if",       "while",    "for",      "switch",   "return",   "sizeof",   "alignof", "_Alignof", "decltype", "typeof",  "__typeof__",
+                       "noexcept", "catch",    "throw",    "new",      "delete",   "else",     "do",      "case",     "defined",  "int",     "char",
+                       "long",     "short",    "unsigned", "signed",   "float",    "double",   "bool",    "void",     "auto",     "this",    "operator",
+                       "static_assert", "_Static_assert", "const", "volatile", "and", "or", "not", "co_await", "co_return", "alignas", "size_t"});
+}
+
+// Where the compilers of this machine look for <name>.
+const std::vector<std::string>& system_folders() {
+  static const std::vector<std::string> kFolders = [] {
+    std::vector<std::string> all = {"/usr/local/include", "/usr/include", "/usr/include/x86_64-linux-gnu"};
+    std::error_code error;
+    for (const char* parent : {"/usr/include/c++", "/usr/include/x86_64-linux-gnu/c++", "/usr/lib/gcc/x86_64-linux-gnu", "/usr/lib/clang"}) {
+      for (const auto& entry : std::filesystem::directory_iterator(parent, error)) {
+        all.push_back(entry.path().string());
+        all.push_back((entry.path() / "include").string());
+      }
+    }
+    return all;
+  }();
+  return kFolders;
+}
+
+// The file that an #include names; empty: it is not found.
+std::string resolve(const Include& include, const std::string& from, const std::vector<std::string>& unit) {
+  const auto is_file = [](const std::string& path) {
+    std::error_code error;
+    return std::filesystem::is_regular_file(path, error);
+  };
+  const auto normal = [](const std::filesystem::path& path) { return path.lexically_normal().string(); };
+  if (include.name.empty()) return "";
+  if (include.name[0] == '/') return is_file(include.name) ? include.name : "";
+  std::filesystem::path folder = std::filesystem::path(from).parent_path();
+  if (const std::string beside = normal(folder / include.name); include.is_quoted && is_file(beside)) return beside;
+  for (const std::string& file : unit) {
+    if (file.ends_with("/" + normal(include.name)) && is_file(file)) return file;
+  }
+  for (const std::string& system : system_folders()) {
+    if (const std::string path = normal(std::filesystem::path(system) / include.name); is_file(path)) return path;
+  }
+  // A folder that the compiler was told of (-I) is often one above, or `include` there.
+  for (int i = 0; i < 8 && folder.has_relative_path(); i++, folder = folder.parent_path()) {
+    for (const char* below : {".", "include", "src"}) {
+      if (const std::string path = normal(folder / below / include.name); is_file(path)) return path;
+    }
+  }
+  return "";
+}
+
+bool is_header(const std::string& path) {
+  const size_t dot = path.rfind('.');
+  return dot == std::string::npos || path.find('/', dot) != std::string::npos || std::tolower(static_cast<unsigned char>(path[dot + 1])) == 'h' ||
+         is_any(path.substr(dot), {".inl", ".inc", ".ipp", ".tcc", ".def"});
+}
+
+// As macros are written.
+bool is_loud(const std::string& name) {
+  return name.size() > 1 && std::ranges::none_of(name, [](unsigned char c) { return std::islower(c); }) &&
+         std::ranges::any_of(name, [](unsigned char c) { return std::isupper(c); });
+}
+
+// Not in what stands before a function's first brace.
+bool is_in_body(const std::vector<Token>& tokens, size_t at) {
+  const int function = tokens[at].function;
+  for (size_t i = at; function != 0 && i-- > 0 && tokens[i].function == function;) {
+    if (tokens[i].text == "{") return true;
+  }
+  return false;
+}
+
+bool is_assembly(std::string_view name) { return is_any(name, {"asm", "__asm", "__asm__"}); }
+
+using Name = std::tuple<std::string, int, std::string>;  // file and function in which it counts ("" and 0: everywhere), name
+
+}  // namespace
+
+bool is_atomic_word(std::string_view name) {
+  std::string small(name);
+  std::ranges::transform(small, small.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (small.find("sig_atomic_t") != std::string::npos) return false;  // in a thread and its handlers, not between threads
+  for (const char* part : {"atomic", "__sync_", "interlocked", "access_once", "read_once", "write_once", "once_flag", "load_acquire", "store_release", "ck_pr_",
+                           "load_relaxed", "store_relaxed", "cmpxchg", "compare_and_swap", "rcu_dereference", "rcu_assign"}) {
+    if (small.find(part) != std::string::npos) return true;
+  }
+  return is_assembly(name);  // what is in it is not read
+}
+
+struct SourceScan::Closure {
+  std::vector<std::pair<std::string, const SourceFile*>> files;
+  std::set<Name> atomic;
+  std::set<std::string> declared;  // names of functions, types and variables
+  std::string missing;  // an #include that is not found
+  bool is_atomic(const std::string& file, int function, const std::string& name) const {
+    return is_atomic_word(name) || atomic.contains({"", 0, name}) || (function && atomic.contains({file, function, name}));
+  }
+  bool add(const std::string& file, int function, const std::string& name) {
+    return !is_keyword(name) && atomic.insert(function ? Name{file, function, name} : Name{"", 0, name}).second;
+  }
+  bool is_macro(const std::string& name) const {
+    return std::ranges::any_of(files, [&](const auto& one) { return one.second->macros.contains(name); });
+  }
+  void add_names(const std::string& path, const SourceFile& file);
+  bool add_macros();
+  bool add_functions(const std::string& path, const SourceFile& file);
+  bool add_declared(const std::string& path, const std::vector<Token>& tokens, size_t start, size_t limit);
+  bool add_declared(const std::string& path, const SourceFile& file);
+};
+
+// A name that stands behind a type, or anywhere without a call, is no macro with parameters.
+void SourceScan::Closure::add_names(const std::string& path, const SourceFile& file) {
+  if (is_system_header(path)) declared.insert(file.callables.begin(), file.callables.end());
+  for (size_t i = 0; i < file.tokens.size(); i++) {
+    if (!file.tokens[i].is_name) continue;
+    const bool is_call = i + 1 < file.tokens.size() && file.tokens[i + 1].text == "(";
+    const Token* before = i > 0 ? &file.tokens[i - 1] : nullptr;
+    const bool has_type = before && ((before->is_name && !is_any(before->text, {"return", "else", "do", "case", "throw", "co_return", "co_await", "new", "and", "or", "not"})) ||
+                                     before->text == ">" || (is_any(before->text, {"*", "&"}) && i >= 2 && file.tokens[i].function == 0));
+    if (!is_call || has_type) declared.insert(file.tokens[i].text);
+  }
+}
+
+bool SourceScan::Closure::add_macros() {
+  bool is_more = false;
+  for (const auto& [path, file] : files) {
+    for (const auto& [name, body] : file->macros) {
+      if (std::ranges::any_of(body, [&](const std::string& word) { return is_atomic("", 0, word); })) is_more |= add("", 0, name);
+    }
+  }
+  return is_more;
+}
+
+bool SourceScan::Closure::add_functions(const std::string& path, const SourceFile& file) {
+  bool is_more = false;
+  const std::vector<Token>& tokens = file.tokens;
+  for (size_t i = 0; i < tokens.size();) {
+    const int function = tokens[i].function;
+    size_t limit = i;
+    while (limit < tokens.size() && tokens[limit].function == function) limit++;
+    if (function != 0) {
+      std::string name;
+      bool is_inline = is_header(path), is_suspect = false, is_body = false;
+      for (size_t j = i; j < limit; j++) {
+        const Token& token = tokens[j];
+        is_body |= token.text == "{";
+        if (!is_body && is_any(token.text, {"inline", "__inline", "__inline__", "constexpr", "template", "always_inline"})) is_inline = true;
+        if (!is_body && name.empty() && token.is_name && j + 1 < limit && tokens[j + 1].text == "(" && !is_any(token.text, {"__attribute__", "alignas", "noexcept"})) name = token.text;
+        // Assembly in a function that is called is a barrier or a pause; its own instructions are at its own line.
+        if (is_body && token.is_name) is_suspect |= !is_assembly(token.text) && is_atomic(path, function, token.text);
+      }
+      if (is_inline && is_suspect && !name.empty()) is_more |= add("", 0, name);
+    }
+    i = limit;
+  }
+  return is_more;
+}
+
+// Of one statement.
+bool SourceScan::Closure::add_declared(const std::string& path, const std::vector<Token>& tokens, size_t start, size_t limit) {
+  bool is_more = false;
+  for (size_t i = start; i < limit; i++) {
+    const Token& type = tokens[i];
+    if (!type.is_name || is_assembly(type.text) || !is_atomic(path, type.function, type.text)) continue;
+    const std::string next = i + 1 < limit ? tokens[i + 1].text : "";
+    const std::string before = i > start ? tokens[i - 1].text : "";
+    if (tokens[start].text == "using" && start + 2 < limit && tokens[start + 2].text == "=") is_more |= add(path, type.function, tokens[start + 1].text);
+    if (before == "." || (before == ">" && i >= start + 2 && tokens[i - 2].text == "-")) continue;  // a member that is used
+    const bool is_specifier = type.text == "_Atomic" && next == "(";
+    if (!is_specifier && !is_any(next, {"*", "&", "<", ":"}) && !(i + 1 < limit && tokens[i + 1].is_name)) continue;
+    size_t j = i + 1;
+    if (is_specifier || next == "<") {  // what is in it belongs to the type
+      int nested = 0;
+      for (; j < limit; j++) {
+        if (is_any(tokens[j].text, {"(", "<"})) nested++;
+        if (is_any(tokens[j].text, {")", ">"}) && --nested == 0) break;
+      }
+    }
+    // Names until the declaration's end; of parameters, until this one's.
+    bool is_value = false;
+    for (; j < limit; j++) {
+      const Token& token = tokens[j];
+      if (token.depth < type.depth || (token.text == ")" && token.depth <= type.depth - 1)) break;
+      if (token.depth == type.depth && token.text == "=") is_value = true;
+      if (token.depth == type.depth && token.text == ",") {
+        if (type.depth > 0) break;
+        is_value = false;
+      }
+      const std::string behind = j + 1 < tokens.size() ? tokens[j + 1].text : ";";
+      if (!is_value && token.is_name && is_any(behind, {";", "=", ",", "[", "{", ")", ":", "("})) is_more |= add(path, type.function, token.text);
+    }
+  }
+  return is_more;
+}
+
+bool SourceScan::Closure::add_declared(const std::string& path, const SourceFile& file) {
+  bool is_more = false;
+  size_t start = 0;
+  for (size_t i = 0; i <= file.tokens.size(); i++) {
+    if (i < file.tokens.size() && !is_boundary(file.tokens[i])) continue;
+    is_more |= add_declared(path, file.tokens, start, i);
+    start = i + 1;
+  }
+  return is_more;
+}
+
+SourceScan::SourceScan() = default;
+SourceScan::~SourceScan() = default;
+
+const SourceScan::Closure& SourceScan::closure_of(const std::string& path, const std::vector<std::string>& unit) {
+  std::unique_ptr<Closure>& closure = known_[path];
+  if (closure) return *closure;
+  closure = std::make_unique<Closure>();
+  std::set<std::string> seen = {path};
+  std::vector<std::string> waiting = {path};
+  for (size_t i = 0; i < waiting.size() && i < kMostFiles; i++) {
+    const std::string from = waiting[i];
+    const SourceFile& file = scanned_file(from);
+    closure->files.emplace_back(from, &file);
+    closure->add_names(from, file);
+    for (const Include& include : file.includes) {
+      const std::string found = resolve(include, from, unit);
+      // The system's headers have includes for other systems.
+      if (found.empty() && !is_system_header(from)) closure->missing = include.name;
+      if (!found.empty() && seen.insert(found).second) waiting.push_back(found);
+    }
+  }
+  for (bool is_more = true; is_more;) {
+    is_more = closure->add_macros();
+    for (const auto& [name, file] : closure->files) {
+      is_more |= closure->add_declared(name, *file);
+      is_more |= closure->add_functions(name, *file);
+    }
+  }
+  return *closure;
+}
+
+namespace {
+
+struct Statement {
+  size_t first, last;  // tokens
+};
+
+// Where a parenthesis that opens at `open` closes.
+size_t close_of(const std::vector<Token>& tokens, size_t open, size_t last) {
+  size_t close = open + 1;
+  while (close < last && !(tokens[close].text == ")" && tokens[close].depth == tokens[open].depth)) close++;
+  return close;
+}
+
+// Of a statement `if (head) body`: that part in which the token is.
+Statement part_of(const std::vector<Token>& tokens, Statement whole, size_t token) {
+  for (size_t at = whole.first; at < token; at = whole.first) {
+    if (is_any(tokens[at].text, {"else", "do"})) {
+      whole.first = at + 1;
+      continue;
+    }
+    if (!is_any(tokens[at].text, {"if", "while", "for", "switch"})) break;
+    const size_t open = at + (tokens[at + 1].text == "constexpr" ? 2 : 1);
+    if (open > whole.last || tokens[open].text != "(") break;
+    const size_t close = close_of(tokens, open, whole.last);
+    if (token <= close) return {at, close};
+    whole.first = close + 1;
+  }
+  return whole;
+}
+
+// The tokens of the line, and what of statements is on others.
+Statement statement_at(const std::vector<Token>& tokens, size_t first, size_t last) {
+  while (first > 0 && !is_boundary(tokens[first - 1])) first--;
+  // To the end of the statement; a brace behind a head of a block is one, too.
+  int open = 0;
+  for (; last + 1 < tokens.size() && !(open == 0 && is_boundary(tokens[last])); last++) {
+    const Token& next = tokens[last + 1];
+    if (next.text == "{" && !is_any(tokens[last].text, {")", "else", "do", "try", "const"})) open++;
+    if (next.text == "}" && open > 0) open--;
+    else if (next.text == "}") break;
+  }
+  return {first, last};
+}
+
+}  // namespace
+
+SourceScan::Found SourceScan::look(const std::string& path, int line, int column, const std::vector<std::string>& unit) {
+  const SourceFile& file = scanned_file(path);
+  if (!file.is_readable) return {false, "the source file " + path + " cannot be read"};
+  const std::vector<Token>& tokens = file.tokens;
+  const auto at_line = std::ranges::lower_bound(tokens, line, {}, &Token::line);
+  if (at_line == tokens.end() || at_line->line != line) return {false, "no statement at the line"};
+  size_t first = static_cast<size_t>(at_line - tokens.begin()), last = first;
+  while (last + 1 < tokens.size() && tokens[last + 1].line == line) last++;
+  Statement statement{first, last};
+  const auto token = std::find_if(tokens.begin() + static_cast<long>(first), tokens.begin() + static_cast<long>(last) + 1,
+                                  [&](const Token& one) { return one.column == column; });
+  const auto at = static_cast<size_t>(token - tokens.begin());
+  if (at <= last) statement = part_of(tokens, statement_at(tokens, at, at), at);
+  else statement = statement_at(tokens, first, last);
+
+  const Closure& closure = closure_of(path, unit);
+  for (size_t i = statement.first; i <= statement.last; i++) {
+    const Token& token = tokens[i];
+    if (!token.is_name) continue;
+    if (closure.is_atomic(path, token.function, token.text)) return {false, token.text + " may be atomic"};
+    if (is_any(token.text, {"static", "thread_local"}) && is_in_body(tokens, i)) return {false, "a static variable is initialized there"};
+    if (closure.is_macro(token.text) || is_keyword(token.text) || token.text.starts_with("__builtin_")) continue;
+    const bool is_call = i + 1 < tokens.size() && tokens[i + 1].text == "(";
+    if (is_call && !closure.declared.contains(token.text)) return {false, "what " + token.text + " is, the sources do not say"};
+    if (!closure.missing.empty() && is_loud(token.text)) {
+      return {false, "what " + token.text + " is, may stand in " + closure.missing + ", which is not found"};
+    }
+  }
+  return {true, ""};
+}
+
+}  // namespace weir::cli

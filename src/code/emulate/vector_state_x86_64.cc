@@ -1,0 +1,76 @@
+// The kernel keeps them beside the signal frame in the processor's own format (XSAVE, not compacted): 512 bytes that every
+// processor has, a header that tells which components follow and are not in their initial state, and the components at
+// places that the processor names. Bytes of a component in its initial state are left over from before: not looked at.
+
+#include "code/emulate/vector_state_x86_64.h"
+
+#include <cpuid.h>
+#include <string.h>
+
+namespace weir::trap {
+
+namespace {
+
+constexpr uint64_t kMagicAt = 464, kMagic = 0x46505853;  // in the bytes that the processor leaves to the kernel
+constexpr uint64_t kHeader = 512;
+constexpr uint64_t kStack87 = 32, kVectors = 160, kVectorsEnd = 416;
+
+uint64_t mix(uint64_t hash, const char* bytes, uint64_t size) {
+  for (uint64_t i = 0; i + 8 <= size; i += 8) {
+    uint64_t word;
+    memcpy(&word, bytes + i, 8);
+    hash = (hash ^ word) * 0x9E3779B97F4A7C15;
+    hash ^= hash >> 31;
+  }
+  return hash;
+}
+
+// Components that are not in their initial state, which is zero for registers.
+uint64_t present_in(const char* area) {
+  uint32_t magic;
+  memcpy(&magic, area + kMagicAt, 4);
+  uint64_t present = 3;
+  if (magic == kMagic) memcpy(&present, area + kHeader, 8);
+  return present;
+}
+
+}  // namespace
+
+LowVectors low_vectors(const ucontext_t& context) {
+  LowVectors low{};
+  static_assert(sizeof low == kVectorsEnd - kVectors);
+  const char* area = reinterpret_cast<const char*>(context.uc_mcontext.fpregs);
+  if (area && (present_in(area) & 2)) memcpy(&low, area + kVectors, sizeof low);
+  return low;
+}
+
+LowVectors low_vectors_now() {
+  LowVectors low;
+  asm volatile(
+      "movaps %%xmm0,0x00(%0)\n movaps %%xmm1,0x10(%0)\n movaps %%xmm2,0x20(%0)\n movaps %%xmm3,0x30(%0)\n"
+      "movaps %%xmm4,0x40(%0)\n movaps %%xmm5,0x50(%0)\n movaps %%xmm6,0x60(%0)\n movaps %%xmm7,0x70(%0)\n"
+      "movaps %%xmm8,0x80(%0)\n movaps %%xmm9,0x90(%0)\n movaps %%xmm10,0xa0(%0)\n movaps %%xmm11,0xb0(%0)\n"
+      "movaps %%xmm12,0xc0(%0)\n movaps %%xmm13,0xd0(%0)\n movaps %%xmm14,0xe0(%0)\n movaps %%xmm15,0xf0(%0)\n"
+      :
+      : "r"(&low)
+      : "memory");
+  return low;
+}
+
+uint64_t hash_vectors(const ucontext_t& context) {
+  const char* area = reinterpret_cast<const char*>(context.uc_mcontext.fpregs);
+  if (!area) return 0;
+  const uint64_t present = present_in(area);
+  uint64_t hash = 1;
+  if (present & 1) hash = mix(hash, area + kStack87, kVectors - kStack87);
+  if (present & 2) hash = mix(hash, area + kVectors, kVectorsEnd - kVectors);
+  for (unsigned component = 2; component < 63; component++) {
+    if (!(present >> component & 1)) continue;
+    unsigned size, offset, c, d;
+    __cpuid_count(0xd, component, size, offset, c, d);
+    hash = mix(hash, area + offset, size);
+  }
+  return hash;
+}
+
+}  // namespace weir::trap

@@ -1,0 +1,146 @@
+#include "code/patch/program_text_patches.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <sys/resource.h>
+
+#include "base/bytes.h"
+#include "base/options.h"
+#include "code/translate/counted.h"
+#include "code/translate/program_text.h"
+#include "record/input.h"
+#include "memory/backing.h"
+#include "code/patch/doubt.h"
+#include "code/find/text_map.h"
+#include "code/patch/vdso.h"
+#include "control/process.h"
+#include "sys/libc.h"
+#include "sys/maps.h"
+#include "sys/report.h"
+#include "control/control.h"
+#include "memory/program_memory.h"
+#include "view/view.h"
+
+namespace weir::runtime {
+
+namespace {
+
+Range g_libc;
+
+// Mappings of an object's file, as far as they are in its place.
+struct Pieces {
+  static constexpr size_t kMost = 64;
+  struct { Range range; uint64_t offset; } piece[kMost];
+  size_t count;
+};
+
+// A loader in another thread has reserved the object's addresses by one mapping of the file, and has yet to put segments there:
+// what lies there belongs elsewhere, or is behind the file's end.
+bool is_being_loaded(Range object, const Pieces& pieces) {
+  const auto* header = reinterpret_cast<const Elf64_Ehdr*>(object.start);
+  if (!pieces.count || pieces.piece[0].range.start != object.start || __builtin_memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return false;
+  const uint64_t limit = object.start + kPageSize;
+  uint64_t bias = 0;
+  bool found = false;
+  for (unsigned i = 0; i < header->e_phnum; i++) {
+    const uint64_t at = object.start + header->e_phoff + i * sizeof(Elf64_Phdr);
+    if (at < object.start || at + sizeof(Elf64_Phdr) > limit) break;
+    const auto& segment = *reinterpret_cast<const Elf64_Phdr*>(at);
+    if (segment.p_type != PT_LOAD || segment.p_filesz == 0) continue;
+    if (!found) bias = object.start - page_down(segment.p_vaddr);
+    found = true;
+    const uint64_t start = bias + page_down(segment.p_vaddr);
+    for (size_t j = 0; j < pieces.count; j++) {
+      const auto& piece = pieces.piece[j];
+      if (piece.range.contains(start) && piece.offset + (start - piece.range.start) != page_down(segment.p_offset)) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+Range libc_text() { return g_libc; }
+
+void patch_all(PatchKinds kinds) {
+  const view::PeekScope peeks(self());  // where a plan of patches is kept, less is looked at
+  count::forget_all_text();
+  set_fetch_memory(weir_guarded_copy);
+  doubt::open_all();
+  char* maps;
+  long length = sys::read_maps(&maps);
+  if (length == -EMFILE) {
+    page::LimitLifted descriptors(RLIMIT_NOFILE);
+    length = sys::read_maps(&maps);
+  }
+  if (length < 0) {  // unpatched the program would run on as if there were no Weir
+    report("cannot read /proc/self/maps (error %d)%s", int64_t{-length}, page::of_descriptors(length));
+    die(125);
+  }
+  // An object is what lies between its mapping at file offset 0 and the last one of that name: the tables that say where its
+  // functions and jumps lead are behind the text. Its data may be the store's by now.
+  sys::MapLine line;
+  static struct { Range text; Range object; bool writable; } found[512];
+  static Pieces pieces;
+  pieces.count = 0;
+  size_t count = 0, first = 0;  // the first text of the object at hand
+  Range object{};
+  const char* name = "";
+  bool is_gone = false;  // another task has unmapped it, and this process has yet to repeat that
+  // Where it is being loaded, its texts wait for that loader's own call.
+  const auto finish = [&] {
+    const bool waits = !is_gone && first != count && is_being_loaded(object, pieces);
+    if (waits) shared().text_pending = 1;
+    if (waits || is_gone) count = first;
+  };
+  for (char* cursor = maps; (cursor = sys::next_map_line(cursor, &line));) {
+    if (equal_strings(line.name, "[vdso]") && !ask_kernel_instead(line.range, !input::is_on()) && input::is_on()) {
+      report("cannot change the kernel's vDSO: what it tells the program about time would not be recorded");
+      die(125);
+    }
+    if (line.executable && equal_strings(line.name, "[stack]")) shared().has_made_code = 1;
+    if (line.name[0] != '/') continue;
+    const bool is_data = line.readable && line.range.start == object.limit && starts_with(line.name, "/memfd:weir-store");
+    if (line.offset == 0 && !is_data && !equal_strings(name, line.name)) {
+      finish();
+      pieces.count = 0;
+      is_gone = false;
+      object = line.range;
+      name = line.name;
+      first = count;
+    }
+    if (!is_data && !equal_strings(name, line.name)) continue;
+    object.limit = line.range.limit;
+    is_gone = is_gone || (is_data && page::store_extent(line.range.start) == 0);
+    if (!is_data && line.readable && pieces.count < Pieces::kMost) pieces.piece[pieces.count++] = {line.range, line.offset};
+    if (line.executable && line.range.contains(libc::code())) g_libc = line.range;
+    if (line.executable && !line.writable && line.range.overlaps(page::own_image())) count::note_text(line.range);
+    if (!is_data && line.executable && !line.shared && !line.range.overlaps(page::own_image()) &&
+        count < sizeof found / sizeof found[0]) {
+      found[count].writable = line.writable;
+      found[count++].text = line.range;
+    }
+    for (size_t i = first; i < count; i++) found[i].object = object;
+  }
+  finish();
+  for (size_t i = 0; i < count; i++) {
+    PatchStats stats;
+    const char* folder = options().cache_path[0] && !found[i].writable ? options().cache_path : nullptr;
+    long result = patch_text(found[i].text, found[i].object, kinds, &stats, folder);
+    if (result != 0) report("cannot patch the text at %x (error %d)", found[i].text.start, int64_t{-result});
+    if (result == 0 && !found[i].writable) count::note_text(found[i].text);
+  }
+  if (g_copies && (kinds & kPatchAtomic)) doubt::close_all();
+}
+
+PatchKinds first_patch_kinds() {
+  if (input::is_on()) return kPatchSyscall | kPatchRdtsc | kPatchCpuid | kPatchRandom;
+  return options().order == Order::kToken ? kPatchSyscall | kPatchCpuid : kPatchSyscall;
+}
+
+void patch_new_text(Range) {
+  patch_all(g_tasks_active && orders_atomics() ? first_patch_kinds() | kPatchAtomic : first_patch_kinds());
+  if (!g_tasks_active) count::on_patched_text();
+}
+
+}  // namespace weir::runtime

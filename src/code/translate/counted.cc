@@ -1,0 +1,210 @@
+#include "code/translate/counted.h"
+
+#include <signal.h>
+
+#include "code/translate/cache.h"
+#include "code/translate/seek_gate.h"
+#include "code/translate/seek.h"
+#include "code/translate/program_text.h"
+#include "code/translate/emit.h"
+#include "sys/report.h"
+#include "sys/signal.h"
+
+// Order of things: the runtime puts a block's address into Frame::rip with enter() and leaves by its exit; blocks jump to
+// each other; whatever block does not know where to go on comes back through a thunk, which is a site like any other, and
+// the runtime leaves by its exit again.
+//
+// A signal that comes meanwhile is noted, as if in the runtime, and makes the count negative by kCalledIn, so the next block
+// comes in. All code that changes the count does it in one instruction, or between a load and a store with the value in
+// rcx, which is then changed too.
+
+extern "C" void weir_count_serialize();
+
+namespace weir::count {
+namespace {
+
+constexpr int64_t kCalledIn = int64_t{1} << 62;
+constexpr uint64_t kMostBudget = uint64_t{1} << 48;  // the highest byte of a count is its sign (translate_x86_64.cc)
+
+uint64_t g_seen;  // the generation of the cache that this process has seen
+
+bool is_called_in() { return count_state().left < -(kCalledIn / 2); }
+
+void call_off() {
+  if (is_called_in()) count_state().left += kCalledIn;
+}
+
+const Exit& exit_at(uint32_t offset) { return *reinterpret_cast<const Exit*>(kCountCode + offset); }
+
+const Block* make_block(uint64_t original) {
+  static Trace trace;  // used by one task at a time, and not worth clearing each time
+  if (!has_room()) empty_cache();  // before: it makes blocks
+  follow(original, trace);
+  if (trace.count == 0) return nullptr;
+  Cache& c = cache();
+  const uint32_t at = (c.used + 8 + 15) & ~uint32_t{15};
+  const uint64_t address = kCountCode + at;
+  *reinterpret_cast<uint64_t*>(address - 8) = -original;
+  Translation made;
+  translate(trace, !has_own_cache(), c.block_count, address, reinterpret_cast<uint8_t*>(address), nullptr, made);
+  WEIR_CHECK(made.size <= kMaxBlockSize);
+  const Block added{original, at, 0, static_cast<uint16_t>(made.size), static_cast<uint16_t>(made.count),
+                    static_cast<uint16_t>(made.body & 0x7fff), made.is_live, static_cast<uint16_t>(made.shortage)};
+  const Block& block = add_block(added);
+  for (unsigned i = 0; i < made.exit_count; i++) {
+    const Exit& exit = exit_at(at + made.exits + i * static_cast<uint32_t>(sizeof(Exit)));
+    const Block* next = exit.link == 0 ? nullptr : find_block(exit.target);
+    if (next != nullptr) link_exit(exit, *next);
+  }
+  return &block;
+}
+
+// Before the first jump into what another process has written. What this one writes itself it sees.
+void see_changes() {
+  if (g_seen != cache().generation) weir_count_serialize();
+}
+
+const Block* block_for(uint64_t original) {
+  const Block* block = find_block(original);
+  if (block == nullptr) block = make_block(original);
+  return block;
+}
+
+// What the place in a block stands for.
+bool find_mark(uint64_t rip, Mark& found, const Block*& block) {
+  block = block_at_code(rip);
+  if (block == nullptr) return false;
+  static Trace trace;  // not that of make_block(), which a signal may interrupt
+  Mark marks[kMaxMarks];
+  uint8_t code[kMaxBlockSize];
+  Translation made;
+  follow(block->original, trace);
+  translate(trace, !has_own_cache(), static_cast<uint32_t>(block - cache().blocks), address_of(*block), code, marks, made);
+  const uint64_t offset = rip - address_of(*block);
+  for (unsigned i = 0; i < made.mark_count && marks[i].at <= offset; i++) found = marks[i];
+  return true;
+}
+
+}  // namespace
+
+const Block* block_behind_gate(uint64_t address) { return block_for(address); }
+
+bool start(uint64_t site_entry, uint64_t upcall) {
+  add_door(site_entry);
+  add_door(upcall);
+  const bool opened = open_cache(site_entry);
+  g_seen = cache().generation;
+  return opened;
+}
+
+uint64_t enter(Task& task, uint64_t rip, uint64_t budget) {
+  if (!cache().ready || task.in_vfork) return 0;
+  CountState& state = count_state();
+  state.left = state.given = 0;
+  const Door door = door_at(rip);
+  if (door.is_door && !door.gate) return 0;
+  if (!cache().flushes) flush_cache();
+  see_changes();
+  if (budget > kMostBudget) budget = kMostBudget;
+  if (door.gate) {
+    state.left = state.given = static_cast<int64_t>(budget);
+    return kCountCode + door.gate;
+  }
+  const Block* block = block_for(rip);
+  g_seen = cache().generation;
+  if (block == nullptr) return 0;
+  if (budget < block->count) budget = block->count;
+  state.left = state.given = static_cast<int64_t>(budget);
+  return address_of(*block);
+}
+
+uint64_t left() {
+  const int64_t value = is_called_in() ? count_state().left + kCalledIn : count_state().left;
+  return value > 0 ? static_cast<uint64_t>(value) : 0;
+}
+
+uint64_t executed() { return static_cast<uint64_t>(count_state().given) - left(); }
+
+bool on_exhausted(Frame& frame) {
+  CountState& state = count_state();
+  const Block& block = cache().blocks[state.exit];
+  state.left += block.count;
+  call_off();
+  frame.rip = block.original;
+  return state.left < block.count;
+}
+
+void on_miss(Frame& frame) {
+  CountState& state = count_state();
+  const bool is_direct = state.exit != 0;
+  const uint64_t target = is_direct ? exit_at(state.exit).target : state.rip;
+  frame.rip = target;
+  if (is_called_in()) {
+    call_off();
+    return;
+  }
+  if (const uint32_t gate = gate_at(target)) {
+    frame.rip = kCountCode + gate;
+    return;
+  }
+  const uint32_t flushes = cache().flushes;
+  const Block* block = block_for(target);
+  if (block == nullptr) return;
+  if (!is_direct) {
+    set_target(*block);
+  } else if (flushes == cache().flushes) {
+    link_exit(exit_at(state.exit), *block);
+  }
+  g_seen = cache().generation;
+  frame.rip = address_of(*block);
+}
+
+void leave(Frame& frame) {
+  if (!is_inside(frame.rip)) return;
+  call_off();
+  const Block* block = block_at_code(frame.rip);
+  if (block != nullptr) frame.rip = block->original;
+}
+
+bool original_state(ucontext_t& context) {
+  auto& gregs = context.uc_mcontext.gregs;
+  CountState& state = count_state();
+  Mark mark;
+  const Block* block;
+  if (!find_mark(static_cast<uint64_t>(gregs[REG_RIP]), mark, block)) return false;
+  static const int kGreg[8] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI};
+  if (mark.lost & kLostRcx) gregs[REG_RCX] = static_cast<greg_t>(state.saved[0]);
+  if (mark.lost & kLostRdx) gregs[REG_RDX] = static_cast<greg_t>(state.saved[1]);
+  if (mark.lost & kLostOther) gregs[kGreg[mark.other & 7]] = static_cast<greg_t>(state.saved[2]);
+  gregs[REG_RSP] -= mark.moved;
+  gregs[REG_RIP] = static_cast<greg_t>(mark.rip);
+  if (!mark.uncounted) state.left += block->count - mark.done;
+  return true;
+}
+
+bool meet_signal(int signal, int code, ucontext_t& context) {
+  constexpr uint64_t kFaults = sys::signal_bit(SIGSEGV) | sys::signal_bit(SIGBUS) | sys::signal_bit(SIGFPE) |
+                               sys::signal_bit(SIGILL) | sys::signal_bit(SIGTRAP);
+  if (!is_inside(static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]))) return true;
+  if ((kFaults & sys::signal_bit(signal)) && code > 0) WEIR_CHECK(original_state(context));
+  return signal != sys::g_probe_signal || code != SI_TKILL;
+}
+
+void interrupt(ucontext_t& context) {
+  if (is_called_in() || has_own_cache()) return;
+  count_state().left -= kCalledIn;
+  Mark mark;
+  const Block* block;
+  auto& gregs = context.uc_mcontext.gregs;
+  if (find_mark(static_cast<uint64_t>(gregs[REG_RIP]), mark, block) && mark.count_in_rcx) gregs[REG_RCX] -= kCalledIn;
+}
+
+void on_mapping(Range range, bool is_author) {
+  if (forget_text(range)) on_patched_text(is_author);
+}
+
+void on_patched_text(bool is_author) {
+  if ((is_author || has_own_cache()) && cache().flushes) empty_cache();
+}
+
+}  // namespace weir::count

@@ -1,0 +1,35 @@
+// Which bytes are program text that may be translated: executable segments of files, patched, and never written by the
+// program. Private to the process; every process of a program comes to the same table (task/mapping_log.h).
+#pragma once
+
+#include "base/types.h"
+
+namespace weir::count {
+
+// An executable segment. Where it overlaps one that is known, both become one.
+void note_text(Range text);
+// What is unmapped, mapped anew or protected otherwise is no text any more. True: some of it was.
+bool forget_text(Range range);
+void forget_all_text();
+
+// What lies around `rip` and can be translated from: a text, or what a stub has behind its site (it stands for program
+// text that was moved). Empty: neither.
+Range code_at(uint64_t rip);
+
+// A place where translation ends and the code itself goes on.
+struct Door {
+  bool is_door = false;
+  bool is_trap = false;
+  uint32_t site = 0;  // of a trap
+  uint32_t gate = 0;  // offset in the cache: control goes on there (gate.h)
+};
+// An int3 that is none of Weir's: a debugger's, or the program's own.
+bool is_breakpoint(uint64_t rip);
+// The functions that enter the runtime are doors; at most kMaxDoors, once.
+inline constexpr unsigned kMaxDoors = 4;
+void add_door(uint64_t address);
+Door door_at(uint64_t rip);
+// The same for what lies in `text`, which code_at() has answered.
+Door door_in(Range text, uint64_t rip);
+
+}  // namespace weir::count

@@ -1,0 +1,497 @@
+// The C functions of weir/dsm.h: each finds its thread, checks what a caller may get wrong, and calls the part that does it.
+#include "dsm/api/api.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <sstream>
+#include <thread>
+
+#include "dsm/net/bootstrap.h"
+#include "dsm/base/failure.h"
+#include "dsm/system_calls/kernel_calls.h"
+#include "dsm/net/ucx.h"
+
+namespace weir::dsm {
+
+using predict::EventKind;
+
+namespace {
+
+std::unique_ptr<Bootstrap> bootstrap;
+std::unique_ptr<Transport> transport;
+std::unique_ptr<Node> process_node;
+std::atomic<bool> runs{false};      // weir_dsm_run
+std::atomic<bool> finished{false};  // what `current` points to is gone then
+thread_local bool runs_worker = false;
+
+// All threads that have called. Each is gone when its thread ends, or the last ones by weir_dsm_finish, before the transport is. Never destroyed: threads may outlive main.
+std::mutex threads_mutex;
+auto& all_threads = *new std::vector<std::unique_ptr<Thread>>;  // Guarded by: threads_mutex
+
+struct Current {
+  Thread* thread = nullptr;
+  void set(Node* its, unsigned worker = 0) {
+    const std::lock_guard<std::mutex> guard(threads_mutex);
+    std::erase_if(all_threads, [this](const auto& one) { return one.get() == thread; });
+    thread = its ? all_threads.emplace_back(std::make_unique<Thread>(*its, worker)).get() : nullptr;
+  }
+  ~Current() {
+    check_unlocked();
+    set(nullptr);
+  }
+  // The process's first thread ends with the process, which is told otherwise.
+  void check_unlocked() const {
+    std::unique_lock<std::mutex> guard(threads_mutex);
+    const bool is_there = std::any_of(all_threads.begin(), all_threads.end(), [this](const auto& one) { return one.get() == thread; });
+    if (!is_there || thread->locks.empty() || gettid() == getpid()) return;
+    const uint32_t lock = thread->locks.front();
+    guard.unlock();
+    fail("a thread ends while it holds lock %u", lock);
+  }
+};
+thread_local Current current;
+
+void check_between_start_and_finish() {
+  if (finished) fail("a call after weir_dsm_finish");
+  if (!process_node && !current.thread) fail("a call before weir_dsm_start");
+}
+
+Node& node() {
+  check_between_start_and_finish();
+  return current.thread ? current.thread->node : *process_node;
+}
+
+// Of a thread that counts in barriers.
+Thread& arriving_thread() {
+  if (runs && !runs_worker) fail("a barrier, inside weir_dsm_run, by a thread that weir_dsm_run has not started");
+  return this_thread();
+}
+
+Block attributes_of(const weir_dsm_attributes* given, UnitKind kind) {
+  const weir_dsm_attributes none = {};
+  const weir_dsm_attributes& wanted = given ? *given : none;
+  Block block;
+  block.kind = kind;
+  const Settings& settings = node().settings;
+  const weir_dsm_protocol usual = settings.check ? WEIR_DSM_LRC : settings.protocol;
+  block.protocol = static_cast<uint8_t>(wanted.protocol == WEIR_DSM_DEFAULT ? usual : wanted.protocol);
+  block.home = static_cast<uint8_t>(wanted.home);
+  block.home_node = wanted.home_node;
+  block.unit_pages = wanted.pages ? wanted.pages : 1;
+  if (wanted.protocol > WEIR_DSM_HLRC || wanted.home > WEIR_DSM_EXPLICIT || wanted.unit > WEIR_DSM_ANNOTATED || block.unit_pages > 4096) {
+    fail("weir_dsm_alloc_with: attributes that do not exist");
+  }
+  if (block.protocol == WEIR_DSM_SC && node().stream) fail("WEIR_DSM_RECORD with memory under sc: what that tells depends on chance; record under lrc, and predict sc from it");
+  if (wanted.home == WEIR_DSM_EXPLICIT && wanted.home_node >= node().nodes()) fail("weir_dsm_alloc_with: there is no node %u", wanted.home_node);
+  return block;
+}
+
+std::string name_of(const weir_dsm_attributes* given, const void* caller) {
+  if (given && given->name) return given->name;
+  return "at " + text_of(place_of(static_cast<const char*>(caller) - 1));
+}
+
+Page& announced(const void* address, Thread& thread) {
+  Memory& memory = thread.node.memory;
+  Page* page = memory.segment.contains(address) ? memory.page_at(address) : nullptr;
+  if (!page) fail("an access of %p is announced, which is no shared memory", address);
+  return *page;
+}
+
+void access(const void* address, bool write, const void* caller) {
+  Thread& thread = this_thread();
+  thread.sight.program_counter = static_cast<const char*>(caller) - 1;  // in the call
+  InRuntime held(thread);
+  thread.node.fetch(announced(address, thread), write, thread, held);
+}
+
+void check_unheld(Thread& thread, uint32_t lock) {
+  if (std::find(thread.locks.begin(), thread.locks.end(), lock) != thread.locks.end()) fail("lock %u is locked by a thread that holds it", lock);
+}
+
+void record_granted(uint32_t lock, Thread& thread) {
+  if (thread.node.stream) thread.node.record(&StreamWriter::granted, lock, predict::without_bytes(thread.brought));
+}
+
+void lock_with(uint32_t lock, Advice&& advice) {
+  Thread& thread = this_thread();
+  check_unheld(thread, lock);
+  InRuntime held(thread);
+  thread.advice = std::move(advice);
+  thread.node.record(EventKind::kAcquire, lock);
+  thread.node.locks.acquire(lock, thread, held);
+  record_granted(lock, thread);
+  thread.locks.push_back(lock);
+}
+
+void barrier(uint32_t number) {
+  Thread& thread = arriving_thread();
+  if (number >= kReductions) fail("there is no barrier %u: numbers go up to %u", number, kReductions - 1);
+  InRuntime held(thread);
+  thread.node.barrier.arrive(number, {}, false, thread, held);
+}
+
+void record_run(EventKind kind, unsigned threads = 0) {
+  Thread& thread = this_thread();
+  const InRuntime held(thread);
+  if (kind == EventKind::kFork) thread.node.record(&StreamWriter::fork, threads);
+  else thread.node.record(kind);
+}
+
+template <typename T>
+void reduce(T* values, size_t count, weir_dsm_operation operation) {
+  if (count > 1024) fail("a reduction of %zu elements; at most 1024 are possible", count);
+  if (operation > WEIR_DSM_MAX) fail("a reduction by operation %d, which does not exist", operation);
+  Thread& thread = arriving_thread();
+  InRuntime held(thread);
+  const auto* bytes = reinterpret_cast<const uint8_t*>(values);
+  const auto all = thread.node.barrier.arrive(reduction_of(operation, std::is_floating_point_v<T>, static_cast<uint32_t>(count)), {bytes, bytes + count * sizeof(T)}, false, thread, held);
+  for (size_t worker = 0; worker < all->size(); worker++) {
+    if ((*all)[worker].size() != count * sizeof(T)) fail("a damaged reduction of %zu elements: another has %zu", count, (*all)[worker].size() / sizeof(T));
+    for (size_t i = 0; i < count; i++) {
+      T one;
+      memcpy(&one, (*all)[worker].data() + i * sizeof(T), sizeof one);
+      if (worker == 0) values[i] = one;
+      else if (operation == WEIR_DSM_SUM) values[i] += one;
+      else if (operation == WEIR_DSM_MIN ? one < values[i] : one > values[i]) values[i] = one;
+    }
+  }
+}
+
+// The same library with the same settings everywhere, or the job ends.
+void compare_with_all(const Settings& settings) {
+  std::vector<std::string> mine = settings.common();
+  mine.insert(mine.begin(), "libweir-dsm " WEIR_VERSION " (build " + build_of_this_library() + ")");
+  std::string text;
+  for (const std::string& one : mine) text += one + "\n";
+  const auto all = bootstrap->allgather({reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+  start_watch(*bootstrap);
+  for (NodeId node = 0; node < all.size(); node++) {
+    std::istringstream its(std::string(all[node].begin(), all[node].end()));
+    std::string line;
+    for (const std::string& one : mine) {
+      if (!std::getline(its, line) || line != one) fail("nodes differ: this one has %s, node %u has %s", one.c_str(), node, line.c_str());
+    }
+  }
+}
+
+}  // namespace
+
+Thread& this_thread() {
+  check_between_start_and_finish();
+  if (!current.thread) current.set(process_node.get());
+  return *current.thread;
+}
+
+void use_node(Node* its, unsigned worker) {
+  current.set(its, worker);
+}
+
+}  // namespace weir::dsm
+
+using namespace weir::dsm;
+
+extern "C" {
+
+void weir_dsm_start(int* argc, char*** argv) {
+  if (process_node) fail("weir_dsm_start a second time");
+  if (finished) fail("weir_dsm_start after weir_dsm_finish: a process may start once");
+  bootstrap = start_bootstrap(argc, argv);
+  const Settings settings = Settings::from_environment();
+  compare_with_all(settings);
+  transport = make_ucx(*bootstrap);
+  process_node = std::make_unique<Node>(*transport, settings);
+  watch_faults(*process_node);
+  watch_calls(*process_node);
+  bootstrap->barrier();
+  process_node->sight.start(this_thread());
+  const InRuntime starts(this_thread());  // a recording's clock starts
+}
+
+void weir_dsm_finish(void) {
+  Thread& thread = this_thread();
+  const bool is_first = thread.node.me() == 0;  // one node's status is the job's; the others may have something to do yet
+  uint64_t races;
+  if (runs) fail("weir_dsm_finish inside weir_dsm_run");
+  if (!thread.locks.empty()) fail("weir_dsm_finish while lock %u is held", thread.locks.front());
+  thread.node.sight.before_finish(thread);
+  {
+    InRuntime held(thread);
+    thread.node.barrier.arrive(kFinish, {}, true, thread, held);
+    if (StreamWriter* stream = thread.node.stream.get()) {
+      const std::string why = stream->finish(thread.node.recorded_by(), thread.node.measured());
+      if (!why.empty()) fail("the recording is not complete: %s", why.c_str());
+    }
+    races = thread.node.checker.finish(thread, held);
+  }
+  thread.node.sight.report(thread);
+  bootstrap->barrier();
+  finished = true;
+  {
+    const std::lock_guard<std::mutex> guard(threads_mutex);
+    all_threads.clear();
+  }
+  finish_watch();
+  forget_faults(*process_node);
+  forget_calls();
+  process_node.reset();
+  transport.reset();
+  bootstrap->finish();
+  bootstrap.reset();
+  if (races && is_first) end_with(kRaces);
+}
+
+void weir_dsm_abort(int status, const char* why) { fail_with(status, "%s", why); }
+
+unsigned weir_dsm_node(void) { return node().me(); }
+unsigned weir_dsm_nodes(void) { return node().nodes(); }
+unsigned weir_dsm_threads(void) { return runs_worker ? node().threads : 1; }
+
+void weir_dsm_run(void (*body)(unsigned, unsigned, void*), void* context) {
+  Thread& main = this_thread();
+  Node& its = main.node;
+  if (runs) fail("weir_dsm_run inside weir_dsm_run");
+  const unsigned threads = its.settings.threads, first = its.me() * threads, all = its.nodes() * threads;
+  its.threads = threads;
+  runs = true;
+  const auto run = [&](unsigned worker) {
+    runs_worker = true;
+    this_thread().worker = worker;
+    if (worker > 0) record_run(EventKind::kBegin);
+    body(first + worker, all, context);
+    if (!this_thread().locks.empty()) fail("worker %u ends while it holds lock %u", first + worker, this_thread().locks.front());
+    if (worker > 0) record_run(EventKind::kFinish);
+    const std::lock_guard<std::mutex> held(its.mutex);
+    its.end_accesses(this_thread());
+    its.barrier.worker_ends(worker);
+    runs_worker = false;
+  };
+  record_run(EventKind::kFork, threads);
+  std::vector<std::thread> others;
+  for (unsigned worker = 1; worker < threads; worker++) {
+    others.emplace_back([&, worker] {
+      use_node(&its, worker);
+      run(worker);
+      use_node(nullptr, 0);
+    });
+  }
+  run(0);
+  for (std::thread& other : others) other.join();
+  record_run(EventKind::kJoin);
+  its.barrier.all_workers_ended();
+  runs = false;
+  its.threads = 1;
+}
+
+// --- Memory
+
+void* weir_dsm_alloc(size_t size) {
+  Thread& thread = this_thread();
+  InRuntime held(thread);
+  const std::string name = name_of(nullptr, __builtin_return_address(0));
+  return thread.node.memory.allocate(size, attributes_of(nullptr, UnitKind::kPages), name.c_str(), thread, held);
+}
+
+void* weir_dsm_alloc_with(size_t size, const weir_dsm_attributes* attributes) {
+  Thread& thread = this_thread();
+  InRuntime held(thread);
+  const std::string name = name_of(attributes, __builtin_return_address(0));
+  const UnitKind kind = attributes && attributes->unit == WEIR_DSM_ANNOTATED ? UnitKind::kAnnotated : UnitKind::kPages;
+  return thread.node.memory.allocate(size, attributes_of(attributes, kind), name.c_str(), thread, held);
+}
+
+void weir_dsm_free(void* memory) {
+  if (!memory) return;
+  Thread& thread = this_thread();
+  InRuntime held(thread);
+  thread.node.memory.free(memory, thread, held);
+}
+
+void weir_dsm_touch(const void* address, size_t size, int write) {
+  Thread& thread = this_thread();
+  if (size == 0) return;
+  thread.sight.program_counter = static_cast<const char*>(__builtin_return_address(0)) - 1;
+  InRuntime held(thread);
+  thread.node.touch(static_cast<const uint8_t*>(address), size, write, thread, held);
+}
+
+void weir_dsm_read_access(const void* address) { access(address, false, __builtin_return_address(0)); }
+void weir_dsm_write_access(const void* address) { access(address, true, __builtin_return_address(0)); }
+
+weir_dsm_region weir_dsm_region_alloc(size_t size, const weir_dsm_attributes* attributes) {
+  Thread& thread = this_thread();
+  if (size == 0) fail("weir_dsm_region_alloc of 0 bytes");
+  InRuntime held(thread);
+  uint32_t number = 0;
+  thread.node.memory.allocate(size, attributes_of(attributes, UnitKind::kRegion), name_of(attributes, __builtin_return_address(0)).c_str(), thread, held, &number);
+  return number;
+}
+
+void weir_dsm_region_attach(weir_dsm_region region, void** pointer) {
+  Thread& thread = this_thread();
+  const InRuntime held(thread);
+  if (region >= thread.node.memory.blocks() || thread.node.memory.block(region).kind != UnitKind::kRegion) fail("weir_dsm_region_attach: there is no region %u", region);
+  thread.node.regions.attach(region, pointer);
+}
+
+// --- Synchronization
+
+void weir_dsm_lock(uint32_t lock) { lock_with(lock, {}); }
+
+int weir_dsm_trylock(uint32_t lock) {
+  Thread& thread = this_thread();
+  check_unheld(thread, lock);
+  InRuntime held(thread);
+  if (!thread.node.locks.try_acquire(lock, thread, held)) return 0;
+  thread.node.record(EventKind::kAcquire, lock);
+  record_granted(lock, thread);
+  thread.locks.push_back(lock);
+  return 1;
+}
+
+void weir_dsm_unlock(uint32_t lock) {
+  Thread& thread = this_thread();
+  const auto found = std::find(thread.locks.begin(), thread.locks.end(), lock);
+  if (found == thread.locks.end()) fail("lock %u is unlocked by a thread that does not hold it", lock);
+  thread.locks.erase(found);
+  const InRuntime held(thread);
+  thread.node.record(EventKind::kRelease, lock);
+  thread.node.locks.release(lock, thread);
+}
+
+void weir_dsm_barrier(uint32_t number) { barrier(number); }
+
+void weir_dsm_wait(uint32_t condition, uint32_t lock) {
+  Thread& thread = this_thread();
+  if (std::find(thread.locks.begin(), thread.locks.end(), lock) == thread.locks.end()) fail("a wait for condition %u without lock %u", condition, lock);
+  InRuntime held(thread);
+  thread.node.record(&StreamWriter::wait, condition, lock);
+  thread.node.conditions.wait(condition, lock, thread, held);
+  thread.node.record(&StreamWriter::woken, condition, lock);
+}
+
+void weir_dsm_signal(uint32_t condition) {
+  Thread& thread = this_thread();
+  Node& its = thread.node;
+  InRuntime held(thread);
+  its.record(EventKind::kSignal, condition);
+  its.conditions.signal(condition, false, thread, held);
+}
+
+void weir_dsm_broadcast(uint32_t condition) {
+  Thread& thread = this_thread();
+  Node& its = thread.node;
+  InRuntime held(thread);
+  its.record(EventKind::kBroadcast, condition);
+  its.conditions.signal(condition, true, thread, held);
+}
+
+void weir_dsm_semaphore_post(uint32_t semaphore) {
+  Thread& thread = this_thread();
+  Node& its = thread.node;
+  const InRuntime held(thread);
+  its.record(EventKind::kPost, semaphore);
+  its.conditions.post(semaphore, thread);
+}
+
+void weir_dsm_semaphore_wait(uint32_t semaphore) {
+  Thread& thread = this_thread();
+  InRuntime held(thread);
+  thread.node.record(EventKind::kSemaphoreWait, semaphore);
+  thread.node.conditions.take(semaphore, thread, held);
+  thread.node.record(EventKind::kSemaphoreGot, semaphore);
+}
+
+void weir_dsm_reduce_double(double* values, size_t count, weir_dsm_operation operation) { reduce(values, count, operation); }
+void weir_dsm_reduce_int64(int64_t* values, size_t count, weir_dsm_operation operation) { reduce(values, count, operation); }
+
+void weir_dsm_share(void* data, size_t size, unsigned from) {
+  Thread& thread = this_thread();
+  if (size > 65536) fail("weir_dsm_share of %zu bytes; at most 65536 are possible", size);
+  if (from >= thread.node.nodes()) fail("weir_dsm_share: there is no node %u", from);
+  InRuntime held(thread);
+  const auto* bytes = static_cast<const uint8_t*>(data);
+  std::vector<uint8_t> mine;
+  if (thread.node.me() == from) mine.assign(bytes, bytes + size);
+  const auto all = thread.node.barrier.arrive(kShare, std::move(mine), true, thread, held);
+  if ((*all)[from].size() != size) fail("weir_dsm_share of %zu bytes, while node %u shares %zu", size, from, (*all)[from].size());
+  if (size > 0) memcpy(data, (*all)[from].data(), size);
+}
+
+// --- Tapeworm
+
+void weir_dsm_barrier_replay(uint32_t number, weir_dsm_pattern pattern) {
+  {
+    Thread& thread = this_thread();
+    const InRuntime held(thread);
+    thread.node.tapeworm.replay_next(pattern);
+  }
+  barrier(number);
+}
+
+void weir_dsm_lock_auto(uint32_t lock) { lock_with(lock, {Advice::kAuto, {}}); }
+
+void weir_dsm_lock_user(uint32_t lock, const void* address, size_t size) {
+  Advice advice{Advice::kUser, {}};
+  {
+    Thread& thread = this_thread();
+    const InRuntime held(thread);
+    advice.user = thread.node.memory.extent_of(static_cast<const uint8_t*>(address), size);
+  }
+  lock_with(lock, std::move(advice));
+}
+
+#define WEIR_TAPEWORM_CALL(name)                                 \
+  void weir_dsm_##name(void) {                                   \
+    Thread& thread = this_thread();                              \
+    const InRuntime held(thread);   \
+    thread.node.tapeworm.name(thread);                           \
+  }
+WEIR_TAPEWORM_CALL(produce_start)
+WEIR_TAPEWORM_CALL(produce_end)
+WEIR_TAPEWORM_CALL(flush_start)
+WEIR_TAPEWORM_CALL(flush_end)
+
+// --- Sight
+
+void weir_dsm_counters_get(weir_dsm_counters* counters) {
+  Thread& thread = this_thread();
+  Node& its = thread.node;
+  const InRuntime held(thread);
+  *counters = its.counters_now();
+  its.record(&StreamWriter::stop, its.measured());
+}
+
+void weir_dsm_counters_reset(void) {
+  Thread& thread = this_thread();
+  Node& its = thread.node;
+  const InRuntime held(thread);
+  its.reset_counters();
+  its.record(&StreamWriter::mark);
+}
+
+void weir_dsm_counters_total(weir_dsm_counters* counters) {
+  weir_dsm_counters mine;
+  weir_dsm_counters_get(&mine);
+  Thread& thread = this_thread();
+  InRuntime held(thread);
+  const auto* bytes = reinterpret_cast<const uint8_t*>(&mine);
+  const auto all = thread.node.barrier.arrive(kTotals, {bytes, bytes + sizeof mine}, true, thread, held);
+  uint64_t sums[sizeof mine / sizeof(uint64_t)] = {};
+  for (const auto& one : *all) {
+    if (one.size() != sizeof mine) fail("damaged counters of a node");
+    for (size_t i = 0; i < sizeof mine / sizeof(uint64_t); i++) {
+      uint64_t value;
+      memcpy(&value, one.data() + i * sizeof value, sizeof value);
+      sums[i] += value;
+    }
+  }
+  memcpy(counters, sums, sizeof mine);
+}
+
+}  // extern "C"

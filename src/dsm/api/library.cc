@@ -1,0 +1,21 @@
+// What libweir-dsm.so has beside its parts: its own operator new, which no other library sees. Where memory runs out the job ends and says so, instead of an exception that
+// comes out of a C function, out of the handler of a fault, or on the server's thread. Freed by the usual operator delete, as both are malloc and free.
+#include <stdlib.h>
+
+#include <new>
+
+#include "dsm/base/failure.h"
+
+namespace {
+
+void* allocate(size_t size) {
+  void* memory = malloc(size ? size : 1);
+  if (!memory) weir::dsm::fail("no memory: %zu bytes are wanted", size);
+  return memory;
+}
+
+}  // namespace
+
+#pragma GCC diagnostic ignored "-Wattributes"
+__attribute__((visibility("hidden"))) void* operator new(size_t size) { return allocate(size); }
+__attribute__((visibility("hidden"))) void* operator new[](size_t size) { return allocate(size); }

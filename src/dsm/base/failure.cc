@@ -1,0 +1,146 @@
+// The one place where a process of a job ends before its time.
+//
+// Invariants:
+//   1. The first thread that fails decides what is said; others that fail meanwhile, maybe because of the same thing, keep still.
+//   2. exit() in the middle of a job, or the return of main, is a failure: the others would wait for ever. It is noticed by on_exit; _exit and death by a signal are noticed by the others.
+//   3. Children that the program forks have no part in this.
+#include "dsm/base/failure.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <atomic>
+
+#include "dsm/net/liveness.h"
+
+namespace weir::dsm {
+namespace {
+
+std::atomic<Watch*> g_watch{nullptr};  // null: nobody watches (any more)
+std::atomic<bool> g_failing{false};
+std::atomic<NodeId> g_node{kNoNode};
+pid_t g_process = 0;
+
+void pause_for(time_t seconds) {
+  const timespec time = {.tv_sec = seconds, .tv_nsec = 0};
+  nanosleep(&time, nullptr);
+}
+
+[[noreturn]] void end(int status, int own_status, const char* what) {
+  if (!claim_ending()) {
+    pause_for(5);
+    _exit(own_status);
+  }
+  char text[Watch::kReasonSize];
+  const NodeId node = g_node.load();
+  if (node == kNoNode) {
+    print_line(what);
+  } else {
+    snprintf(text, sizeof text, "node %u: %s", node, what);
+    print_line(text);
+  }
+  Watch* watch = g_watch.load();
+  if (!watch || getpid() != g_process) _exit(own_status);
+  snprintf(text, sizeof text, "failed: %s", what);
+  watch->end(status, own_status, text);
+}
+
+void on_exit_early(int status, void*) {
+  if (!g_watch.load() || getpid() != g_process) return;
+  fflush(nullptr);  // what the program has written before is to be seen
+  char text[100];
+  snprintf(text, sizeof text, "the program ended (exit status %d) before weir_dsm_finish", status);
+  end(kFailed, status ? status : kFailed, text);
+}
+
+void on_terminate(int number) {
+  Watch* watch = g_watch.load();
+  if (watch && getpid() == g_process) return watch->on_terminate();
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
+void take_terminate() {
+  struct sigaction now{};
+  if (sigaction(SIGTERM, nullptr, &now) || now.sa_handler != SIG_DFL || (now.sa_flags & SA_SIGINFO)) return;  // the program's own
+  struct sigaction ours{};
+  ours.sa_handler = on_terminate;
+  ours.sa_flags = SA_RESTART;
+  sigemptyset(&ours.sa_mask);
+  sigaction(SIGTERM, &ours, nullptr);
+}
+
+void leave_terminate() {
+  struct sigaction now{};
+  if (!sigaction(SIGTERM, nullptr, &now) && now.sa_handler == on_terminate) signal(SIGTERM, SIG_DFL);
+}
+
+void on_fork_child() {
+  if (Watch* watch = g_watch.exchange(nullptr)) watch->forget();
+}
+
+[[noreturn]] void end_formatted(int status, const char* format, va_list arguments) {
+  char text[400];
+  vsnprintf(text, sizeof text, format, arguments);
+  end(status, status, text);
+}
+
+}  // namespace
+
+bool claim_ending() { return !g_failing.exchange(true); }
+
+void fail(const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  end_formatted(kFailed, format, arguments);
+}
+
+void fail_with(int status, const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  end_formatted(status, format, arguments);
+}
+
+void fail_late(const char* format, ...) {
+  if (g_watch.load()) pause_for(3);
+  va_list arguments;
+  va_start(arguments, format);
+  end_formatted(kFailed, format, arguments);
+}
+
+void start_watch(Bootstrap& bootstrap) {
+  g_node = bootstrap.node();
+  g_process = getpid();
+  if (bootstrap.nodes() == 1 && !bootstrap.has_launcher()) return;
+  unsigned timeout = 10;
+  if (const char* text = getenv("WEIR_DSM_TIMEOUT"); text && *text) {
+    char* rest = nullptr;
+    const unsigned long number = strtoul(text, &rest, 10);
+    if (*rest || number > 1000000) fail("WEIR_DSM_TIMEOUT is \"%s\": seconds are wanted", text);
+    timeout = static_cast<unsigned>(number);
+  }
+  static bool prepared = false;
+  if (!prepared) {
+    pthread_atfork(nullptr, nullptr, on_fork_child);
+    on_exit(on_exit_early, nullptr);
+    prepared = true;
+  }
+  g_watch = new Watch(connect_nodes(bootstrap, getenv("WEIR_DSM_INTERFACE")), bootstrap.node(), bootstrap.has_launcher(), timeout);
+  take_terminate();
+}
+
+void finish_watch() {
+  leave_terminate();
+  Watch* watch = g_watch.exchange(nullptr);
+  if (!watch) return;
+  watch->finish();
+  delete watch;
+}
+
+}  // namespace weir::dsm

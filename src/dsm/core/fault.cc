@@ -1,0 +1,76 @@
+// SIGSEGV. The handler runs on the stack of the thread that made the access, which is at an instruction of the program (or of libc, on its behalf): the runtime itself never
+// touches the program's view. So the handler may lock, wait and allocate, but for what the interrupted code holds; libc's own allocator does not touch shared memory while it
+// holds its locks. The signal is not blocked meanwhile, and errno is kept.
+#include <errno.h>
+#include <signal.h>
+#include <ucontext.h>
+
+#include <atomic>
+
+#include "dsm/api/api.h"
+#include "dsm/base/failure.h"
+#include "dsm/system_calls/handlers.h"
+#include "dsm/diagnostics/source_lines.h"
+#include "weir/region.h"
+
+namespace weir::dsm {
+
+namespace {
+
+constexpr int kNodes = 64;  // in one process: more than one is for tests
+std::atomic<Node*> watched[kNodes];
+
+void on_segv(int signal, siginfo_t* info, void* context) {
+  const int saved = errno;
+  // Bit 1 of the page fault's error code: it was a write.
+  const bool write = static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_ERR] & 2;
+  if (info->si_code == SEGV_ACCERR) {
+    for (std::atomic<Node*>& one : watched) {
+      Node* node = one.load(std::memory_order_acquire);
+      if (!node || !node->memory.segment.contains(info->si_addr)) continue;
+      Thread& thread = this_thread();
+      thread.sight.program_counter = reinterpret_cast<const void*>(static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]);
+      if (write && (node->settings.check || !node->settings.sharing.empty())) thread.sight.program_counter = outside_libc(thread.sight.program_counter);
+      node->on_fault(info->si_addr, write, thread);
+      errno = saved;
+      return;
+    }
+  }
+  if (weir_region_on_fault(signal, info, context)) {
+    errno = saved;
+    return;
+  }
+  program_handler(SIGSEGV).run(signal, info, context);
+  errno = saved;
+}
+
+}  // namespace
+
+void watch_faults(Node& node) {
+  static const bool installed = [] {
+    weir_region_start(nullptr);  // its handler first: this one asks it
+    struct sigaction action = {};
+    action.sa_sigaction = on_segv;
+    action.sa_flags = SA_SIGINFO | SA_NODEFER;
+    sigemptyset(&action.sa_mask);
+    struct sigaction before;
+    if (sigaction_of_libc(SIGSEGV, &action, &before)) return false;
+    program_handler(SIGSEGV).set(before);
+    return true;
+  }();
+  if (!installed) fail("no handler for SIGSEGV");
+  for (std::atomic<Node*>& one : watched) {
+    Node* none = nullptr;
+    if (one.compare_exchange_strong(none, &node)) return;
+  }
+  fail("more than %d nodes in one process", kNodes);
+}
+
+void forget_faults(Node& node) {
+  for (std::atomic<Node*>& one : watched) {
+    Node* it = &node;
+    one.compare_exchange_strong(it, nullptr);
+  }
+}
+
+}  // namespace weir::dsm

@@ -1,0 +1,327 @@
+// The node's own part is small: who gets a message, and the two sides of synchronization. A release closes an interval over all pages that were written, whichever protocol
+// they have; an acquire reads notices and tells each page's protocol.
+//
+// Invariant: a page that this node has written itself gets its diff made before notices count as known: where that takes an interval of its own, the interval must not seem to
+// have known of them. What is written from then on comes after them, so its stamp is taken once they do (invariant 1 of lrc.cc).
+#include "dsm/core/node.h"
+
+#include <pthread.h>
+#include <stdio.h>
+
+#include <algorithm>
+#include <utility>
+#include <map>
+
+#include "dsm/base/failure.h"
+#include "dsm/protocol/hlrc.h"
+#include "dsm/protocol/sc.h"
+#include "dsm/diagnostics/source_lines.h"
+
+namespace weir::dsm {
+
+Thread::Thread(Node& its_node, unsigned its_worker) : node(its_node), mailbox(its_node.transport.mailbox()), worker(its_worker) { node.known_threads++; }
+
+namespace {
+thread_local Thread* in_runtime = nullptr;
+
+constexpr uint64_t kMostObjects = 1 << 20;  // that one interval may have written
+
+bool wants_reply(Kind kind) {
+  switch (kind) {
+    case Kind::kAllocate:
+    case Kind::kFree:
+    case Kind::kFindHome:
+    case Kind::kLockRequest:
+    case Kind::kLockForward:
+    case Kind::kConditionWait:
+    case Kind::kConditionSignal:
+    case Kind::kSemaphoreWait:
+    case Kind::kDiffRequest:
+    case Kind::kPageRequest:
+    case Kind::kHomeFetch:
+    case Kind::kOwnerRequest:
+      return true;
+    default:
+      return false;
+  }
+}
+}  // namespace
+
+NotCancelled::NotCancelled() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
+
+NotCancelled::~NotCancelled() noexcept(false) { pthread_setcancelstate(before_, nullptr); }
+
+InRuntime::InRuntime(Thread& thread) : std::unique_lock<std::mutex>(thread.node.mutex), thread_(thread) {
+  if (!thread.node.stream) return;
+  in_runtime = &thread;
+  thread.clock.enter();
+}
+
+InRuntime::~InRuntime() {
+  if (!thread_.node.stream) return;
+  in_runtime = nullptr;
+  thread_.clock.leave();
+}
+
+Thread::~Thread() {
+  node.known_threads--;
+  if (holds.empty()) return;
+  const std::lock_guard<std::mutex> held(node.mutex);
+  node.end_accesses(*this);
+}
+
+Node::Node(Transport& its_transport, const Settings& its_settings)
+    : transport(its_transport),
+      settings(its_settings),
+      sight(*this, settings),
+      intervals(transport.node(), transport.nodes(), settings.check),
+      memory(*this, settings.address, settings.size),
+      regions(*this),
+      locks(*this),
+      barrier(*this),
+      collector(*this),
+      conditions(*this),
+      tapeworm(*this),
+      checker(*this) {
+  protocols[WEIR_DSM_SC] = std::make_unique<ScProtocol>(*this);
+  protocols[WEIR_DSM_LRC] = std::make_unique<LrcProtocol>(*this);
+  protocols[WEIR_DSM_HLRC] = std::make_unique<HlrcProtocol>(*this);
+  if (!settings.record.empty()) {
+    stream = std::make_unique<StreamWriter>(settings.record, StreamWriter::Run{me(), nodes(), settings.threads, settings.protocol, settings.tapes != Tapes::kOff});
+    if (!stream->failed().empty()) fail("nothing can be recorded: %s", stream->failed().c_str());
+  }
+  transport.serve(
+      [this](Message&& message) {
+        const std::lock_guard<std::mutex> guard(mutex);
+        Span span(*this, Doing::kServe);
+        span.set_message(message.header);
+        receive(std::move(message));
+      },
+      [this] {
+        const std::lock_guard<std::mutex> guard(mutex);
+        sight.waits.on_idle();
+      });
+}
+
+Node::~Node() { transport.stop(); }
+
+void Node::tell(NodeId to, Message&& message) {
+  if (to != me()) return transport.post(to, std::move(message));
+  message.header.from = static_cast<uint16_t>(me());
+  receive(std::move(message));
+}
+
+Message Node::ask(NodeId to, Message&& request, Thread& thread, std::unique_lock<std::mutex>& held) {
+  uint32_t ticket, &asked = thread.sight.asks(to);
+  if (to == me()) {
+    request.header.reply_to = thread.mailbox->address();
+    ticket = request.header.reply_to.ticket;
+    tell(to, std::move(request));
+    held.unlock();
+  } else {
+    held.unlock();
+    ticket = asked = thread.mailbox->ask(to, std::move(request));
+  }
+  Message reply = thread.mailbox->wait(ticket);
+  held.lock();
+  if (static_cast<Kind>(reply.header.kind) != Kind::kReply) fail("a message of kind %u from node %u, which is no reply", reply.header.kind, reply.header.from);
+  return reply;
+}
+
+void Node::receive(Message&& message) {
+  if (message.header.from >= nodes() || message.header.reply_to.node >= nodes()) {
+    fail("a message of kind %u that names node %u and node %u, of %u", message.header.kind, message.header.from, message.header.reply_to.node, nodes());
+  }
+  if (wants_reply(static_cast<Kind>(message.header.kind)) && !message.header.reply_to.ticket) {
+    fail("a request of kind %u from node %u, where nobody waits for the reply", message.header.kind, message.header.from);
+  }
+  switch (static_cast<Kind>(message.header.kind)) {
+    case Kind::kAllocate:
+    case Kind::kFree:
+    case Kind::kBlock:
+    case Kind::kBlockKnown:
+    case Kind::kFindHome:
+      return memory.on_message(std::move(message));
+    case Kind::kLockRequest:
+    case Kind::kLockForward:
+      return locks.on_message(std::move(message));
+    case Kind::kBarrierArrive:
+    case Kind::kBarrierRelease:
+      return barrier.on_message(std::move(message));
+    case Kind::kConditionWait:
+    case Kind::kConditionSignal:
+    case Kind::kSemaphorePost:
+    case Kind::kSemaphoreWait:
+      return conditions.on_message(std::move(message));
+    case Kind::kDiffRequest:
+    case Kind::kPageRequest:
+      return protocols[WEIR_DSM_LRC]->on_message(std::move(message));
+    case Kind::kHomeFlush:
+    case Kind::kHomeFetch:
+      return protocols[WEIR_DSM_HLRC]->on_message(std::move(message));
+    case Kind::kOwnerRequest:
+    case Kind::kOwnerTake:
+    case Kind::kOwnerAnswer:
+    case Kind::kOwnerDone:
+      return protocols[WEIR_DSM_SC]->on_message(std::move(message));
+    case Kind::kPush:
+      return tapeworm.on_message(std::move(message));
+    case Kind::kSight:
+      return sight.on_message(std::move(message));
+    case Kind::kWaits:
+      return sight.waits.on_message(std::move(message));
+    case Kind::kCheckDiffs:
+    case Kind::kCheckSides:
+    case Kind::kRace:
+      return checker.on_message(std::move(message));
+    case Kind::kReply:
+      break;
+  }
+  fail("a message of kind %u from node %u", message.header.kind, message.header.from);
+}
+
+const char* name_of_kind(uint8_t kind) {
+  static constexpr const char* kNames[] = {"reply", "allocation", "free", "block", "block known", "home request", "lock request", "lock forward", "barrier arrival", "barrier release",
+                                           "condition wait", "condition signal", "semaphore post", "semaphore wait", "diff request", "page request", "flush to the home", "fetch from the home",
+                                           "ownership request", "ownership take", "ownership answer", "ownership done", "push", "report", "report of waits", "request for diffs to check", "request for sides of a race", "race"};
+  static_assert(std::size(kNames) == static_cast<size_t>(Kind::kRace) + 1);
+  return kind < std::size(kNames) ? kNames[kind] : "message";
+}
+
+bool Node::on_fault(void* address, bool write, Thread& thread) {
+  if (!memory.segment.contains(address)) return false;
+  InRuntime held(thread);
+  Page* page = memory.page_at(address);
+  if (!page) {
+    const Block* block = memory.block_at(static_cast<uint64_t>(static_cast<uint8_t*>(address) - memory.segment.program()));
+    if (block) fail("%s of %p in %s, which was freed", write ? "write" : "read", address, SourceLines::name_now(block->name).c_str());
+    fail("%s of %p, which is shared memory that nobody has allocated", write ? "write" : "read", address);
+  }
+  (write ? counters.now.write_faults : counters.now.read_faults)++;
+  Span span(*this, Doing::kFault, page->id);
+  span.set_detail(write);
+  if (write) sight.sharing.on_write_fault(*page, address, thread.sight.program_counter);
+  fetch(*page, write, thread, held, static_cast<uint32_t>(static_cast<uint8_t*>(address) - page->program));
+  return true;
+}
+
+void Node::fetch(Page& page, bool write, Thread& thread, std::unique_lock<std::mutex>& held, uint32_t at) {
+  if (page.kind != UnitKind::kPages && page.protocol == protocols[WEIR_DSM_SC].get()) return static_cast<ScProtocol*>(page.protocol)->hold(page, write, thread, held);
+  while (page.busy) changed.wait(held);
+  if (page.right == Right::kWrite || (!write && page.right == Right::kRead)) return;
+  page.busy = true;
+  const uint64_t misses = counters.now.misses;
+  tapeworm.on_fault(page, write, thread);
+  thread.fault_at = at;
+  page.protocol->on_fault(page, write, thread, held);
+  thread.fault_at = kNowhere;
+  if (write) checker.on_write(page, thread);
+  page.busy = false;
+  record(counters.now.misses == misses ? &StreamWriter::access : &StreamWriter::miss, page.id, write);
+  changed.notify_all();
+}
+
+void Node::end_accesses(Thread& thread) {
+  if (!thread.holds.empty()) static_cast<ScProtocol&>(protocol(WEIR_DSM_SC)).let_go(thread);
+}
+
+LrcProtocol* Node::lazy_of(Page& page) {
+  if (page.protocol == protocols[WEIR_DSM_SC].get()) return nullptr;
+  return static_cast<LrcProtocol*>(page.protocol);
+}
+
+void Node::close_interval(bool by_program) {
+  if (dirty.empty()) return;
+  std::vector<Page*> pages = std::exchange(dirty, {});
+  closing_for_program = by_program && known_threads == 1;  // others may have pointers at hand
+  tapeworm.drop_unwritten(pages);
+  RightChanges changes(memory.segment);
+  std::erase_if(pages, [&](Page* page) { return !static_cast<LrcProtocol*>(page->protocol)->was_written(as_lazy(*page), changes); });
+  if (pages.empty()) return;
+  std::vector<UnitId> units;
+  units.reserve(pages.size());
+  std::map<Protocol*, std::vector<Page*>> by_protocol;
+  for (Page* page : pages) {
+    units.push_back(page->id);
+    by_protocol[page->protocol].push_back(page);
+  }
+  const IntervalPtr interval = intervals.close(std::move(units));
+  record_interval(*interval);
+  for (const auto& [protocol, its] : by_protocol) protocol->on_interval_closed(*interval, its);
+  tapeworm.on_interval_closed(*interval);
+}
+
+void Node::record_interval(const Interval& interval) {
+  if (stream) record(&StreamWriter::interval, interval.id.index, predict::without_bytes(interval.units));
+}
+
+void Node::incorporate(Message& message, VectorTime* named) {
+  const std::vector<IntervalPtr> news = intervals.get(message, settings.size / kPageSize + kMostObjects, named);
+  std::map<Protocol*, std::vector<Page*>> by_protocol;
+  for (const IntervalPtr& interval : news) {
+    for (UnitId unit : interval->units) {
+      if (memory.is_freed(unit)) continue;
+      Page& page = memory.page(unit);
+      page.protocol->on_notice(page, interval->id);
+      by_protocol[page.protocol].push_back(&page);
+    }
+  }
+  for (auto& [protocol, pages] : by_protocol) {
+    std::sort(pages.begin(), pages.end(), [](const Page* a, const Page* b) { return a->id < b->id; });
+    pages.erase(std::unique(pages.begin(), pages.end()), pages.end());
+    protocol->before_noticed(pages);
+  }
+  intervals.merge(news);
+  for (const auto& [protocol, pages] : by_protocol) protocol->on_noticed(pages);
+}
+
+void Node::touch(const uint8_t* address, size_t size, bool write, Thread& thread, std::unique_lock<std::mutex>& held) {
+  const tape::Extent extent = memory.extent_of(address, size);
+  tapeworm.prefetch(extent, kNoNode, thread, held);
+  for (UnitId unit : extent) fetch(memory.page(unit), write, thread, held);
+}
+
+Traffic Node::traffic_now() const {
+  Traffic traffic = transport.traffic();
+  for (int group = 0; group < 4; group++) {
+    traffic.messages[group] -= traffic_before.messages[group];
+    traffic.bytes[group] -= traffic_before.bytes[group];
+  }
+  return traffic;
+}
+
+weir_dsm_counters Node::counters_now() const {
+  weir_dsm_counters now = counters.now;
+  const Traffic traffic = traffic_now();
+  for (int group = 0; group < 4; group++) {
+    now.messages[group] = traffic.messages[group];
+    now.bytes += traffic.bytes[group];
+  }
+  now.memory = counters.diffs + counters.twins + intervals.memory();
+  return now;
+}
+
+predict::Measured Node::measured() const {
+  const weir_dsm_counters now = counters_now();
+  const uint64_t* messages = now.messages;
+  return {0, {messages[0], messages[1], messages[2], messages[3]}, now.bytes, now.misses, now.lock_nanoseconds, now.barrier_nanoseconds, now.miss_nanoseconds};
+}
+
+StreamWriter::By Node::recorded_by() const {
+  if (!in_runtime || &in_runtime->node != this) return {};
+  return {in_runtime->worker, in_runtime->clock.take()};
+}
+
+void Node::reset_counters() {
+  counters.now = {};
+  counters.done = counters.asked = {};
+  counters.condition_nanoseconds = 0;
+  sight.was_reset = true;
+  traffic_before = transport.traffic();
+}
+
+std::string Node::describe_waits() {
+  return static_cast<HlrcProtocol&>(protocol(WEIR_DSM_HLRC)).describe() + static_cast<ScProtocol&>(protocol(WEIR_DSM_SC)).describe();
+}
+
+}  // namespace weir::dsm

@@ -1,0 +1,65 @@
+// What a user sees of a run beside its results: statistics, the timeline, false sharing, who waits for whom.
+#pragma once
+
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "dsm/base/message.h"
+#include "dsm/diagnostics/false_sharing.h"
+#include "dsm/diagnostics/span.h"
+#include "dsm/diagnostics/timeline.h"
+#include "dsm/diagnostics/waits.h"
+
+namespace weir::dsm {
+
+class Node;
+struct Settings;
+
+// What node 0 asks for; of kTime, any node asks node 0.
+enum class SightQuestion : uint8_t { kTime, kCounters, kTimeline, kSharing };
+
+class Sight {
+ public:
+  Sight(Node& node, const Settings& settings);
+
+  // At the start, of a job: files that cannot be written end it now, not after hours; and clocks are compared.
+  void start(Thread& thread);
+  // At the end, before the last barrier.
+  void before_finish(Thread& thread);
+  // After it: node 0 asks the others, who still serve, and prints and writes what was asked for.
+  void report(Thread& thread);
+  void on_message(Message&& message);
+
+  Timeline timeline;
+  Sharing sharing;
+  Waits waits;
+  std::vector<ThreadSight*> threads;  // of the program, that have called the library
+  bool was_reset = false;             // the counters, by the program
+
+ private:
+  std::string statistics(Thread& thread, std::unique_lock<std::mutex>& held, bool json);
+  void put_counters(Message& message);
+
+  Node& node_;
+  const uint64_t started_;
+  bool is_finished_ = false;  // this node's thread has left the last barrier, and counts no more
+  ReplyTo counters_asker_;    // before that: who gets the counters then
+};
+
+// A table, or JSON, of what each node counted.
+struct NodeCounters {
+  weir_dsm_counters now = {};
+  Counters counters;
+  uint64_t bytes[4] = {};
+};
+std::string counters_table(const std::vector<NodeCounters>& nodes, const std::string& title);
+std::string counters_json(const std::vector<NodeCounters>& nodes, double seconds);
+
+// To `path`, or to stderr where it is "1". False, and errno: it was not written.
+bool write_report(const std::string& path, const std::string& text);
+// "12.3 MB", "1.20 s"
+std::string text_of_bytes(uint64_t bytes);
+std::string text_of_time(uint64_t nanoseconds);
+
+}  // namespace weir::dsm

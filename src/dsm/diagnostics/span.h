@@ -1,0 +1,90 @@
+// What a thread of the program, or the server, is at in the runtime, for as long as the object lives: it counts it and its time, puts it on the timeline, and is what is found
+// where somebody asks who waits for whom.
+//
+// All with the node's mutex held, at the beginning and at the end. The clock is read where the time is counted, awaited or recorded, and not otherwise.
+#pragma once
+
+#include <stdint.h>
+
+#include <vector>
+
+#include "dsm/base/counters.h"
+#include "dsm/base/message.h"
+
+namespace weir::dsm {
+
+class Node;
+class Span;
+struct Thread;
+
+// The part of it that a thread of the program keeps.
+struct ThreadSight {
+  // A request that the innermost span has sent.
+  struct Asked {
+    NodeId to;
+    ReplyTo flow;  // what its reply will say
+    uint64_t at;   // when, for the timeline
+  };
+
+  // By the thread itself. Not with the mutex held.
+  explicit ThreadSight(Thread& thread);
+  ~ThreadSight();
+  ThreadSight(const ThreadSight&) = delete;
+  // NULL: the calling thread is a server.
+  static ThreadSight* of_this_thread();
+
+  // The innermost span sends a request; the answer is where its ticket is to be put, now or by this thread later, without the mutex.
+  uint32_t& asks(NodeId to);
+
+  const Span* wait() const;  // the innermost span that is one; NULL: none
+
+  Thread& thread;
+  unsigned track = 0;                      // among this node's threads that live: its worker's number, where that is free
+  Span* doing = nullptr;                   // the innermost
+  std::vector<Asked> asked;
+  const void* program_counter = nullptr;   // of the access that trapped
+  uint64_t told = 0;                       // start of the wait that has been printed because it was long
+  uint32_t no_ticket = 0;
+  ReplyTo address;                         // where its replies arrive
+};
+
+class Span {
+ public:
+  // `sum`: nanoseconds are added to it.
+  Span(Node& node, Doing doing, uint32_t object = 0, uint64_t* sum = nullptr);
+  ~Span();
+  Span(const Span&) = delete;
+  Span& operator=(const Span&) = delete;
+
+  // For the timeline: a bit of detail (it writes; the kind of message), an amount (of bytes, of diffs), whose message it is about.
+  void set_detail(uint8_t detail) { detail_ = detail; }
+  void set_amount(uint64_t amount) { amount_ = static_cast<uint32_t>(amount); }
+  void set_message(const Header& header);
+
+  Doing doing() const { return doing_; }
+  uint32_t object() const { return object_; }
+  uint64_t start() const { return start_; }
+  size_t first_asked() const { return first_asked_; }
+  const Span* outer() const { return outer_; }
+
+ private:
+  Node& node_;
+  ThreadSight* const thread_;
+  Span* outer_ = nullptr;
+  size_t first_asked_ = 0;
+  uint64_t start_ = 0;
+  uint64_t* const sum_;
+  const uint32_t object_;
+  uint32_t amount_ = 0;
+  uint16_t peer_ = 0;
+  ReplyTo flow_;
+  const Doing doing_;
+  uint8_t detail_ = 0;
+};
+
+// Waits for other nodes or threads: these have a start.
+inline bool is_wait(Doing doing) {
+  return doing == Doing::kMiss || doing == Doing::kLock || doing == Doing::kBarrier || doing == Doing::kCondition || doing == Doing::kSemaphore || doing == Doing::kMemory;
+}
+
+}  // namespace weir::dsm

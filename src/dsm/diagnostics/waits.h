@@ -1,0 +1,72 @@
+// Who waits for whom: at SIGQUIT, or where a wait lasts longer than WEIR_DSM_WAITS says, one node asks all for what their threads wait for and prints it in one piece.
+#pragma once
+
+#include <stdint.h>
+
+#include <atomic>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dsm/base/counters.h"
+#include "dsm/base/message.h"
+
+namespace weir::dsm {
+
+class Node;
+
+class Waits {
+ public:
+  // `limit`: seconds; 0: no wait is too long.
+  Waits(Node& node, unsigned limit) : node_(node), limit_(uint64_t{limit} * 1'000'000'000) {}
+
+  // In a signal's handler too.
+  void ask() { asked_.store(true, std::memory_order_relaxed); }
+  // On the server's thread, now and then, with the mutex held.
+  void on_idle();
+  void on_message(Message&& message);
+
+  struct ThreadState {
+    uint32_t track = 0;
+    Doing doing = Doing::kNothing;   // a wait, or kNothing
+    uint32_t object = 0;
+    uint64_t age = 0;
+    std::string unit;                // of a miss
+    std::vector<NodeId> asked;
+    std::vector<uint32_t> holds;     // locks
+  };
+  struct LockState {
+    uint32_t number = 0;
+    uint16_t next = 0xffff;          // node that waits for this one's turn to end; 0xffff: none
+    uint16_t taken = 0;
+    uint32_t track = 0;              // thread that holds it
+    uint32_t none = 0;
+    uint64_t age = 0;                // of being held
+  };
+  struct NodeState {
+    std::string host, details;
+    uint32_t process = 0, threads = 1, passed = 0;
+    std::vector<ThreadState> running;
+    std::vector<LockState> locks;
+  };
+  // Of all nodes, by number; without one: it has not answered. The text that is printed.
+  static std::string describe(const std::vector<std::optional<NodeState>>& nodes);
+
+ private:
+  void put(Message& message);
+  static NodeState get(Message& message);
+  void gather(const std::string& why);
+  void print();
+
+  Node& node_;
+  const uint64_t limit_;
+  std::atomic<bool> asked_{false};
+  uint64_t answered_ = 0;      // when this node last told another
+  // While this node asks
+  std::string why_;
+  uint64_t since_ = 0;         // 0: it does not
+  uint32_t missing_ = 0;
+  std::vector<std::optional<NodeState>> states_;
+};
+
+}  // namespace weir::dsm

@@ -1,0 +1,302 @@
+// Problem: the kernel does not fault for the program. A call whose buffer lies in a unit that is
+// not accessible here at that moment answers EFAULT, or that it did a part; libc's fclose, for one,
+// then loses what it had to write and says nothing.
+//
+// Mechanism: the filter (kernel_filter.cc) sends such calls back by SIGSYS before the kernel has
+// begun, whoever makes them. The handler asks the table of effects which ranges the call reads and
+// which it may write, fetches them as an access of the program would, and makes the call at the
+// gate, which the filter lets through. Calls that name buffers in lists, of which the filter sees
+// only the list, come here by functions of their own (vector_calls.cc).
+//
+// Invariants:
+//   1. A call is made when its ranges have been fetched. Another thread of the node may
+//      synchronize meanwhile and take some away; then the kernel answers EFAULT, having done
+//      nothing, and the call is made again.
+//   2. What a call consumes is not lost by that: what is received, up to kAside bytes, goes to
+//      memory aside first, and from there as the program's own access. So a datagram is not
+//      consumed by a call that fails, and what a blocked call is to receive may come at any time.
+//   3. The program's signals are blocked while the handler is in the runtime, and as they were
+//      while it is in the kernel: a call that blocks is interrupted as ever, and a thread is
+//      cancelled in it only while it holds nothing of the runtime.
+//   4. The handler never holds the node's mutex while it is in the kernel.
+//
+// Not userfaultfd, for which faults of the kernel need a privilege by default
+// (vm.unprivileged_userfaultfd), and under which each change of rights would be one of page tables,
+// by a thread that serves it.
+#include "dsm/system_calls/kernel_calls.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+
+#include "dsm/api/api.h"
+#include "dsm/system_calls/handlers.h"
+#include "dsm/system_calls/kernel_filter.h"
+#include "syscall/effects/effects.h"
+
+namespace weir::dsm {
+
+namespace {
+
+constexpr uint64_t kAside = 256 << 10;  // bytes, of what is received
+constexpr uint64_t kLittle = 2048;      // of them on the stack
+constexpr uint64_t kStructure = 4096;   // bytes behind a pointer of which no more is known
+constexpr int kFromFilter = 1;          // si_code: SYS_SECCOMP, which libc's headers lack
+
+std::atomic<Node*> served{nullptr};
+pid_t process = 0;  // a child by fork has no part in the job
+
+bool is_shared(const Node& node, uint64_t address) {
+  return node.memory.segment.contains(reinterpret_cast<const void*>(address));
+}
+
+Node* node_of_this_process() {
+  Node* node = served.load(std::memory_order_acquire);
+  return node && getpid() == process ? node : nullptr;
+}
+
+// The part of a range that is shared; an empty one: none.
+CallRange shared_part(const Node& node, uint64_t address, uint64_t size, bool is_written) {
+  const auto begin = reinterpret_cast<uint64_t>(node.memory.segment.program()),
+             end = begin + node.memory.segment.size();
+  const uint64_t limit = size > UINT64_MAX - address ? UINT64_MAX : address + size;
+  const uint64_t from = std::max(address, begin), to = std::min(limit, end);
+  return {from, to > from ? to - from : 0, is_written};
+}
+
+void fetch_range(Node& node, const CallRange& range) {
+  if (range.size == 0) return;
+  Thread& thread = this_thread();
+  InRuntime held(thread);
+  const auto* address = reinterpret_cast<const uint8_t*>(range.address);
+  const tape::Extent extent = node.memory.extent_of(address, range.size);
+  node.tapeworm.prefetch(extent, kNoNode, thread, held);
+  for (UnitId unit : extent) {
+    Page& page = node.memory.page(unit);
+    if (page.kind == UnitKind::kPages)
+      node.fetch(page, range.is_written, thread, held);  // others are always accessible
+  }
+}
+
+bool is_accessible(Node& node, const CallRange& range) {
+  const std::lock_guard<std::mutex> held(node.mutex);
+  for (UnitId unit :
+       node.memory.extent_of(reinterpret_cast<const uint8_t*>(range.address), range.size)) {
+    const Page& page = node.memory.page(unit);
+    if (page.kind != UnitKind::kPages) continue;
+    if (page.right == Right::kNone || (range.is_written && page.right != Right::kWrite))
+      return false;
+  }
+  return true;
+}
+
+// For the table of effects, which looks into lists and messages.
+bool copy_from_program(void* to, uint64_t from, uint64_t size) {
+  const Node* node = served.load(std::memory_order_acquire);
+  if (node && is_shared(*node, from)) {
+    memcpy(to, reinterpret_cast<const void*>(from), size);  // faults as the program would
+    return true;
+  }
+  const iovec mine = {to, size}, its = {reinterpret_cast<void*>(from), size};
+  return process_vm_readv(getpid(), &mine, 1, &its, 1, 0) == static_cast<ssize_t>(size);
+}
+
+// How the program has them while its call is in the kernel.
+struct Interruptible {
+  sigset_t mask;
+  int cancel_state;
+};
+
+long in_kernel(const effects::Request& request, const Interruptible& program) {
+  sigset_t before;
+  pthread_sigmask(SIG_SETMASK, &program.mask, &before);
+  pthread_setcancelstate(program.cancel_state, nullptr);
+  const long result = weir_dsm_gate(request.number, request.a);
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return result;
+}
+
+// Which argument is the buffer of a call that receives and has no other pointer into shared memory;
+// -1: it is none.
+int received_at(const Node& node, const effects::Request& request) {
+  switch (request.number) {
+    case SYS_read:
+    case SYS_pread64: return 1;
+    case SYS_getrandom: return 0;
+    case SYS_recvfrom:
+      return is_shared(node, static_cast<uint64_t>(request.a[4])) ||
+                     is_shared(node, static_cast<uint64_t>(request.a[5]))
+                 ? -1
+                 : 1;
+    default: return -1;
+  }
+}
+
+long receive_aside(effects::Request request, int at, const Interruptible& program_state) {
+  auto* const program = reinterpret_cast<uint8_t*>(request.a[at]);
+  const auto size = static_cast<uint64_t>(request.a[at + 1]);
+  uint8_t little[kLittle];
+  uint8_t* aside = little;
+  if (size > sizeof little) {
+    void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return -ENOMEM;
+    aside = static_cast<uint8_t*>(memory);
+  }
+  request.a[at] = reinterpret_cast<long>(aside);
+  const long result = in_kernel(request, program_state);
+  if (result > 0)
+    memcpy(program, aside,
+           std::min(static_cast<uint64_t>(result), size));  // by MSG_TRUNC it may be more
+  if (aside != little) munmap(aside, size);
+  return result;
+}
+
+// What the call offers, of that what is shared, one range after the other.
+template <typename Visit>
+void each_range(const Node& node, const effects::Request& request, Visit visit) {
+  effects::Before before;
+  effects::prepare(request, &before);
+  struct Context {
+    const Node& node;
+    Visit& visit;
+  } context{node, visit};
+  for (const long argument : request.a) {  // structures that lead to others
+    if (is_shared(node, static_cast<uint64_t>(argument)))
+      visit(shared_part(node, static_cast<uint64_t>(argument), 1, false));
+  }
+  const long taken = request.number == SYS_sendmmsg ? request.a[2] : 0x7ffff000;
+  effects::read_memory(
+      request, before, taken,
+      [](void* to, uint64_t address, uint64_t size) {
+        auto& its = *static_cast<Context*>(to);
+        its.visit(shared_part(its.node, address, size, false));
+      },
+      &context);
+  effects::written_memory(
+      request, before, -EFAULT,
+      [](void* to, uint64_t address, uint64_t size) {
+        auto& its = *static_cast<Context*>(to);
+        its.visit(shared_part(its.node, address, size, true));
+      },
+      &context);
+}
+
+long make(const effects::Request& request, const Interruptible& program) {
+  Node* const node = node_of_this_process();
+  if (!node) return in_kernel(request, program);
+  const int at = received_at(*node, request);
+  if (at >= 0 && request.a[at + 1] > 0 && static_cast<uint64_t>(request.a[at + 1]) <= kAside)
+    return receive_aside(request, at, program);
+  for (bool is_known = true;;) {
+    each_range(*node, request, [node](const CallRange& range) { fetch_range(*node, range); });
+    if (!is_known) {
+      for (const long argument : request.a) {
+        if (is_shared(*node, static_cast<uint64_t>(argument)))
+          fetch_range(*node, shared_part(*node, static_cast<uint64_t>(argument), kStructure, true));
+      }
+    }
+    const long result = in_kernel(request, program);
+    if (result != -EFAULT) return result;
+    bool was_accessible = true;
+    each_range(*node, request, [&](const CallRange& range) {
+      was_accessible = was_accessible && is_accessible(*node, range);
+    });
+    if (!was_accessible) continue;  // another thread has taken it away
+    if (!is_known) return result;
+    is_known = false;  // more than the table says?
+  }
+}
+
+void on_sigsys(int number, siginfo_t* info, void* context) {
+  // A filter of the program's own may send calls back too.
+  const bool is_ours = info->si_code == kFromFilter && info->si_errno == kFilterMark;
+  if (!is_ours) return program_handler(SIGSYS).run(number, info, context);
+  const int saved = errno;
+  auto* const its = static_cast<ucontext_t*>(context);
+  greg_t* const registers = its->uc_mcontext.gregs;
+  if (info->si_call_addr == weir_dsm_gate_end) {  // the filter of a program that has executed this one: its gate was elsewhere
+    registers[REG_RAX] = -EFAULT;
+    return;
+  }
+  const effects::Request request = {info->si_syscall,
+                                    {registers[REG_RDI], registers[REG_RSI], registers[REG_RDX],
+                                     registers[REG_R10], registers[REG_R8], registers[REG_R9]}};
+  Interruptible program = {its->uc_sigmask, 0};
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &program.cancel_state);
+  registers[REG_RAX] = make(request, program);
+  pthread_setcancelstate(program.cancel_state, nullptr);
+  errno = saved;
+}
+
+}  // namespace
+
+void watch_calls(Node& node) {
+  process = getpid();
+  effects::set_fetch(copy_from_program);
+  served.store(&node, std::memory_order_release);
+  struct sigaction action = {};
+  action.sa_sigaction = on_sigsys;
+  action.sa_flags = SA_SIGINFO | SA_NODEFER;
+  sigfillset(&action.sa_mask);
+  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS})
+    sigdelset(&action.sa_mask, fault);
+  const Segment& segment = node.memory.segment;
+  struct sigaction before;
+  const int installed = sigaction_of_libc(SIGSYS, &action, &before);
+  if (installed == 0) program_handler(SIGSYS).set(before);
+  keep_handlers();
+  const int error =
+      installed ? errno
+                : filter_calls(reinterpret_cast<uint64_t>(segment.program()), segment.size());
+  if (error) {
+    fprintf(stderr,
+            "weir-dsm: node %u: system calls on shared memory may fail (EFAULT), as no filter is "
+            "to be had (%s): call weir_dsm_touch before\n",
+            node.me(), strerror(error));
+  }
+}
+
+void forget_calls() { served.store(nullptr, std::memory_order_release); }
+
+bool CallBuffers::add(const void* address, uint64_t size, bool is_written) {
+  const Node* const node = node_of_this_process();
+  if (!node) return false;
+  const CallRange part = shared_part(*node, reinterpret_cast<uint64_t>(address), size, is_written);
+  if (part.size == 0) return false;
+  if (count_ < kMost) {
+    ranges_[count_++] = part;
+    return true;
+  }
+  CallRange& last = ranges_[kMost - 1];  // what lies between is fetched too
+  const uint64_t begin = std::min(last.address, part.address),
+                 end = std::max(last.address + last.size, part.address + part.size);
+  last = {begin, end - begin, last.is_written || is_written};
+  return true;
+}
+
+void CallBuffers::make_accessible() const {
+  Node* const node = node_of_this_process();
+  for (uint32_t i = 0; i < count_ && node; i++)
+    fetch_range(*node, ranges_[i]);
+}
+
+bool CallBuffers::was_taken_away() const {
+  Node* const node = node_of_this_process();
+  for (uint32_t i = 0; i < count_ && node; i++) {
+    if (!is_accessible(*node, ranges_[i])) return true;
+  }
+  return false;
+}
+
+}  // namespace weir::dsm

@@ -1,0 +1,182 @@
+// Problem: a library's system calls are instructions in the middle of libc, of MPI, of the program;
+// what they point to in shared memory must be accessible before the kernel looks. Mechanism: a
+// seccomp filter, the only thing that sees them all and that each process may have. It looks up the
+// call's number and, of its arguments that are pointers, whether one lies in the segment; of all
+// others it costs some comparisons and nothing else.
+//
+// Only arguments that are pointers to data are looked at: registers that a call does not use hold
+// rubbish, and a call by a thread that blocks all signals, as glibc's own do when they make
+// threads, must not be sent back for it.
+//
+// Layout of the program: a tree of comparisons of the number, whose leaves are the calls; then, for
+// each set of arguments, the tests that calls with these pointers share. Each path ends in a
+// return.
+#include "dsm/system_calls/kernel_filter.h"
+
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <map>
+#include <vector>
+
+#include "syscall/effects/table.h"
+
+namespace weir::dsm {
+
+namespace {
+
+constexpr long kNumbers = 512;  // of system calls
+constexpr int kArguments = 6;
+
+struct Call {
+  uint32_t number;
+  unsigned pointers;  // a bit for each argument
+};
+
+// Those whose pointers follow no simple rule and are in no row of the table.
+constexpr Call kMore[] = {
+    {SYS_ioctl, 1 << 2},
+    {SYS_fcntl, 1 << 2},
+    {SYS_sendmsg, 1 << 1},
+    {SYS_recvmsg, 1 << 1},
+    {SYS_sendmmsg, 1 << 1},
+    {SYS_recvmmsg, 1 << 1 | 1 << 4},
+    {SYS_futex, 1 << 0 | 1 << 3 | 1 << 4},
+    {SYS_poll, 1 << 0},
+    {SYS_ppoll, 1 << 0 | 1 << 2},
+    {SYS_select, 0x1e},
+    {SYS_pselect6, 0x3e},
+    {SYS_recvfrom, 1 << 1 | 1 << 4 | 1 << 5},
+    {SYS_process_vm_readv, 1 << 1 | 1 << 3},
+    {SYS_process_vm_writev, 1 << 1 | 1 << 3},
+    {SYS_vmsplice, 1 << 1},
+    {SYS_msgsnd, 1 << 1},
+    {SYS_msgrcv, 1 << 1},
+    {SYS_epoll_ctl, 1 << 3},
+    {SYS_wait4, 1 << 1 | 1 << 3},
+};
+
+std::vector<Call> calls() {
+  std::vector<unsigned> pointers(kNumbers);
+  for (long number = 0; number < kNumbers; number++) {
+    const effects::Row* row = effects::row_of(number);
+    if (!row) continue;
+    for (const effects::Part& part : row->parts) {
+      if (part.shape != effects::Shape::kNone)
+        pointers[static_cast<size_t>(number)] |= 1u << part.at;
+    }
+  }
+  for (const Call& call : kMore) pointers[call.number] |= call.pointers;
+  // Made by glibc where all signals are blocked, or of what nobody keeps in shared memory.
+  for (const long number : {SYS_execve, SYS_execveat, SYS_rt_sigprocmask, SYS_rt_sigaction,
+                            SYS_rt_sigreturn, SYS_clone, SYS_clone3, SYS_set_robust_list, SYS_rseq})
+    pointers[static_cast<size_t>(number)] = 0;
+  std::vector<Call> found;
+  for (uint32_t number = 0; number < kNumbers; number++) {
+    if (pointers[number]) found.push_back({number, pointers[number]});
+  }
+  return found;
+}
+
+class Filter {
+ public:
+  Filter(uint64_t begin, uint64_t last) : begin_(begin), last_(last) {}
+
+  std::vector<sock_filter> make() {
+    load(offsetof(seccomp_data, arch));
+    jump(BPF_JEQ, AUDIT_ARCH_X86_64, 1, 0);
+    give(SECCOMP_RET_ALLOW);
+    const auto gate = reinterpret_cast<uint64_t>(weir_dsm_gate_end);
+    load(offsetof(seccomp_data, instruction_pointer));
+    jump(BPF_JEQ, static_cast<uint32_t>(gate), 0, 3);
+    load(offsetof(seccomp_data, instruction_pointer) + 4);
+    jump(BPF_JEQ, static_cast<uint32_t>(gate >> 32), 0, 1);
+    give(SECCOMP_RET_ALLOW);
+    load(offsetof(seccomp_data, nr));
+    const std::vector<Call> all = calls();
+    tree(all.data(), all.data() + all.size());
+    for (const auto& [pointers, from] : leaves_) {
+      for (const size_t far : from) code_[far].k = static_cast<uint32_t>(code_.size() - far - 1);
+      for (int argument = 0; argument < kArguments; argument++) {
+        if (pointers >> argument & 1) test(argument);
+      }
+      give(SECCOMP_RET_ALLOW);
+    }
+    return std::move(code_);
+  }
+
+ private:
+  void load(size_t offset) {
+    code_.push_back(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, static_cast<uint32_t>(offset)));
+  }
+  void jump(int how, uint32_t with, uint8_t yes, uint8_t no) {
+    code_.push_back(BPF_JUMP(static_cast<uint16_t>(BPF_JMP | how | BPF_K), with, yes, no));
+  }
+  void give(uint32_t answer) { code_.push_back(BPF_STMT(BPF_RET | BPF_K, answer)); }
+
+  void tree(const Call* begin, const Call* end) {
+    if (end - begin == 1) return leaf(*begin);
+    const Call* const middle = begin + (end - begin) / 2;
+    jump(BPF_JGE, middle->number, 0, 1);
+    const size_t far = code_.size();
+    code_.push_back(BPF_STMT(BPF_JMP | BPF_JA, 0));
+    tree(begin, middle);
+    code_[far].k = static_cast<uint32_t>(code_.size() - far - 1);
+    tree(middle, end);
+  }
+
+  void leaf(const Call& call) {
+    jump(BPF_JEQ, call.number, 0, 1);
+    leaves_[call.pointers].push_back(code_.size());
+    code_.push_back(BPF_STMT(BPF_JMP | BPF_JA, 0));
+    give(SECCOMP_RET_ALLOW);
+  }
+
+  // Goes on behind it where the argument is below begin_ or above last_. Numbers are compared by
+  // halves.
+  void test(int argument) {
+    const size_t low = offsetof(seccomp_data, args) +
+                       sizeof(uint64_t) * static_cast<size_t>(argument),
+                 high = low + 4;
+    const auto half = [](uint64_t of) { return static_cast<uint32_t>(of >> 32); };
+    load(high);
+    jump(BPF_JGE, half(begin_), 0, 9);
+    jump(BPF_JGT, half(last_), 8, 0);
+    jump(BPF_JEQ, half(begin_), 0, 2);
+    load(low);
+    jump(BPF_JGE, static_cast<uint32_t>(begin_), 0, 5);
+    load(high);
+    jump(BPF_JEQ, half(last_), 0, 2);
+    load(low);
+    jump(BPF_JGT, static_cast<uint32_t>(last_), 1, 0);
+    give(SECCOMP_RET_TRAP | kFilterMark);
+  }
+
+  const uint64_t begin_, last_;
+  std::vector<sock_filter> code_;
+  std::map<unsigned, std::vector<size_t>> leaves_;  // by pointers: where these jump to their tests
+};
+
+}  // namespace
+
+int filter_calls(uint64_t begin, uint64_t size) {
+  std::vector<sock_filter> code = Filter(begin, begin + size - 1).make();
+  sock_fprog program = {static_cast<unsigned short>(code.size()), code.data()};
+  const auto install = [&] {
+    return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program);
+  };
+  long result = install();
+  if (result != 0 && errno == EACCES && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0)
+    result = install();
+  return result == 0  ? 0
+         : result > 0 ? EBUSY
+                      : errno;  // above 0: a thread that has another filter of its own
+}
+
+}  // namespace weir::dsm

@@ -1,0 +1,35 @@
+#include "interpose/alloc/heap_scope.h"
+
+#include "sync/event.h"
+#include "control/control.h"
+
+namespace weir {
+
+void HeapScope::take() {
+  if (self().in_vfork) return;
+  weir_upcall(
+      [](long, long, long) -> long {
+        Task& task = self();
+        begin_turn(EventKind::kHeap);
+        while (shared().heap_user) wait_for_page(kHeapKey);
+        shared().heap_user = task.id + 1;
+        task.alone_section = 1;
+        return 0;
+      },
+      0, 0, 0);
+}
+
+void HeapScope::give() {
+  if (self().in_vfork) return;
+  weir_upcall(
+      [](long, long, long) -> long {
+        shared().heap_user = 0;
+        wake(kHeapKey, 1, ~0u);
+        self().alone_section = 0;
+        end_turn();
+        return 0;
+      },
+      0, 0, 0);
+}
+
+}  // namespace weir

@@ -1,0 +1,34 @@
+// An operation on the heap. Where each task has its own it needs nothing; without that (weir record --without heap) all tasks have one, and
+// it is an event: the task has the heap, and the turn, until the operation is over.
+//
+// Invariants
+// 1. Shared::heap_user changes in turns only. Whoever comes while it is another task's waits for that task, which may have passed the turn
+//    on in the middle, for a page.
+// 2. Signals wait for the end of the operation, so no handler meets a heap in the middle of a change, and none asks for it again.
+// 3. A forked child's heap is whole: fork waits until it is nobody's (task/fork.cc).
+#pragma once
+
+#include "interpose/alloc/malloc_mode.h"
+#include "heap/heap.h"
+
+namespace weir {
+
+class HeapScope {
+ public:
+  HeapScope() : is_common_(g_malloc_mode == MallocMode::kCommonHeap && g_tasks_active) {
+    if (is_common_) take();
+  }
+  ~HeapScope() {
+    if (__builtin_expect(is_common_, 0)) give();
+  }
+  HeapScope(const HeapScope&) = delete;
+  HeapScope& operator=(const HeapScope&) = delete;
+
+ private:
+  [[gnu::cold]] static void take();
+  [[gnu::cold]] static void give();
+
+  const bool is_common_;
+};
+
+}  // namespace weir

@@ -1,0 +1,102 @@
+// Whether the task holds a lock is asked of the lock's own words, which only a holder changes in what concerns it, and of what the task is known
+// to have taken. A report needs both: another task that gives back what is not its own leaves words that would accuse the holder.
+//
+// Readers of a lock have no names in it. The task's own list says whether it is one of them, where that is complete: not the first task's, which may
+// have taken locks before there were others.
+
+#include "interpose/sync/lock_balance.h"
+
+#include "interpose/sync/lock_words.h"
+#include "interpose/sync/mutex.h"
+#include "interpose/real.h"
+
+namespace weir::interpose {
+
+namespace {
+
+using declared::Held;
+using declared::LockError;
+
+// Its words as they are now, without a right to their page.
+template <typename Lock>
+const Lock& words_of(const void* lock) {
+  return *beside(static_cast<const Lock*>(lock));
+}
+
+bool is_checked() { return !(g_tasks_active && (self().in_vfork || self().in_runtime)); }
+
+// While there is one thread, whatever is held it holds.
+bool is_mine(int owner) { return !g_tasks_active || owner == self().virtual_tid; }
+
+Held held(const void* lock) { return g_tasks_active ? declared::holds(reinterpret_cast<uint64_t>(lock)) : Held::kUnknown; }
+
+void report(const void* lock, LockError error, const Caller& caller) {
+  const SignalsWait signals(g_tasks_active);
+  declared::report(reinterpret_cast<uint64_t>(lock), error, caller);
+}
+
+// Not where the C library's answer says what is wrong, nor where what it notes is another thing.
+bool is_plain(const pthread_mutex_t* mutex) {
+  constexpr int kElided = 0x100;  // by transactions: it may look free
+  const int kind = words_of<Mutex>(mutex).__kind;
+  return !(kind & (kForeignKinds | kElided)) && (kind & kMutexKind) != kRecursive && (kind & kMutexKind) != kErrorCheck;
+}
+
+}  // namespace
+
+void check_lock(const pthread_mutex_t* mutex, const Caller& caller) {
+  if (!is_checked() || !is_plain(mutex)) return;
+  const auto& words = words_of<Mutex>(mutex);
+  if (words.__lock && is_mine(words.__owner)) report(mutex, LockError::kLockedAgain, caller);
+}
+
+void check_unlock(const pthread_mutex_t* mutex, const Caller& caller) {
+  if (!is_checked() || !is_plain(mutex)) return;
+  const auto& words = words_of<Mutex>(mutex);
+  if ((words.__lock && is_mine(words.__owner)) || held(mutex) == Held::kYes) return;
+  report(mutex, LockError::kNotHeld, caller);
+}
+
+void check_unlock(const pthread_rwlock_t* lock, const Caller& caller) {
+  const auto& words = words_of<ReadWriteLock>(lock);
+  if (!is_checked() || words.__shared) return;
+  if (written(words) && is_mine(words.__cur_writer)) return;
+  const Held known = held(lock);
+  if (known == Held::kYes || (known == Held::kUnknown && !written(words) && readers(words))) return;
+  report(lock, LockError::kNotHeld, caller);
+}
+
+void check_unlock(const pthread_spinlock_t* lock, const Caller& caller) {
+  if (!is_checked()) return;
+  const Held known = held(const_cast<const int*>(lock));
+  const bool is_free = *reinterpret_cast<const volatile int*>(&words_of<int>(const_cast<const int*>(lock))) == kSpinFree;
+  if (known == Held::kNo || (known == Held::kUnknown && is_free)) report(const_cast<const int*>(lock), LockError::kNotHeld, caller);
+}
+
+void check_destroy(const pthread_mutex_t* mutex, const Caller& caller) {
+  if (is_checked() && is_plain(mutex) && words_of<Mutex>(mutex).__lock) report(mutex, LockError::kDestroyed, caller);
+}
+
+void check_destroy(const pthread_rwlock_t* lock, const Caller& caller) {
+  const auto& words = words_of<ReadWriteLock>(lock);
+  if (is_checked() && !words.__shared && (written(words) || readers(words))) report(lock, LockError::kDestroyed, caller);
+}
+
+}  // namespace weir::interpose
+
+using namespace weir::interpose;
+
+WEIR_EXPORT int pthread_mutex_destroy(pthread_mutex_t* mutex) noexcept {
+  if (checks_locks()) check_destroy(mutex, WEIR_CALLER);
+  return real().pthread_mutex_destroy(mutex);
+}
+
+WEIR_EXPORT void mtx_destroy(mtx_t* mutex) {
+  if (checks_locks()) check_destroy(reinterpret_cast<pthread_mutex_t*>(mutex), WEIR_CALLER);
+  real().mtx_destroy(mutex);
+}
+
+WEIR_EXPORT int pthread_rwlock_destroy(pthread_rwlock_t* lock) noexcept {
+  if (checks_locks()) check_destroy(lock, WEIR_CALLER);
+  return real().pthread_rwlock_destroy(lock);
+}

@@ -1,0 +1,463 @@
+// Layout: the store file holds the arena at offset 0, converted segments from kSegmentStore on. Sparse: only touched
+// pages cost memory.
+//
+// Invariants
+// 1. A byte of program memory has one place in the store, and the tables here (regions) say which; they lie in Shared
+//    memory and change only under the turn or while one task exists.
+// 2. The runtime's own image, stacks and tables are never part of the store.
+// 3. After convert_all() no writable private mapping of the program is left outside the store.
+//
+// What can go wrong: a library is mapped by dlopen later (syscall/ makes regions of its data), the stack grows below
+// what was converted (it is converted at its full limit), a mapping was made by a patched call between reading the maps
+// and converting (only one task exists then, and it stands here).
+
+#include "memory/backing.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include "base/bytes.h"
+#include "base/free_ranges.h"
+#include "memory/reserve.h"
+#include "memory/windows.h"
+#include "sys/maps.h"
+#include "sys/memory.h"
+#include "sys/report.h"
+#include "sys/syscall_x86_64.h"
+
+extern "C" {
+extern char __ehdr_start __attribute__((visibility("hidden")));
+extern char _end __attribute__((visibility("hidden")));
+}
+
+namespace weir::page {
+
+namespace {
+
+constexpr uint64_t kBrkSize = uint64_t{1} << 30;
+
+bool g_sees_store = false;
+
+long map(uint64_t at, uint64_t size, int protection, int flags, int descriptor, uint64_t offset) {
+  return sys::raw(SYS_mmap, static_cast<long>(at), static_cast<long>(size), protection, flags, descriptor,
+                  static_cast<long>(offset));
+}
+
+// The kernel leaves a private mapping of a file out of core files until it has had a copy of a page.
+void make_dumpable(uint64_t start) {
+  auto* byte = reinterpret_cast<volatile uint8_t*>(start);
+  *byte = *byte;
+  sys::raw(SYS_madvise, static_cast<long>(start), static_cast<long>(kPageSize), MADV_DONTNEED);
+}
+
+uint64_t take_segment_space(uint64_t size) {
+  Shared& s = shared();
+  uint64_t offset = s.segment_bump;
+  if (offset + size > kStoreSize) return 0;
+  s.segment_bump += page_up(size);
+  return offset;
+}
+
+uint64_t record_region(uint64_t start, uint64_t size, int protection) {
+  Shared& s = shared();
+  uint64_t offset = take_segment_space(size);
+  if (!offset) return 0;
+  uint32_t slot = 0;
+  while (slot < s.region_count && s.regions[slot].live) slot++;
+  if (slot == s.region_count) {
+    if (slot == kMaxRegions) return 0;
+    s.region_count++;
+  }
+  s.regions[slot] = Region{start, size, offset, static_cast<uint32_t>(protection), 1};
+  __atomic_add_fetch(&s.regions_version, 1, __ATOMIC_RELEASE);  // whoever sees it sees the region
+  return offset;
+}
+
+// Writes the non-zero pages of [start, start+size) into the store at `offset`.
+void copy_into_store(uint64_t start, uint64_t size, uint64_t offset) {
+  const int store = shared().store;
+  for (uint64_t at = 0; at < size; at += kPageSize) {
+    auto* words = reinterpret_cast<const uint64_t*>(start + at);
+    uint64_t any = 0;
+    for (size_t i = 0; i < kPageSize / 8 && !any; i++) any = words[i];
+    if (!any) continue;
+    sys::raw(SYS_pwrite64, store, static_cast<long>(start + at), kPageSize, static_cast<long>(offset + at));
+  }
+}
+
+// As copy_into_store, for a range of which most was perhaps never touched: asks the kernel first.
+void copy_touched(uint64_t start, uint64_t size, uint64_t offset) {
+  static uint8_t present[4096];
+  for (uint64_t at = 0; at < size;) {
+    uint64_t pages = (size - at) / kPageSize;
+    if (pages > sizeof present) pages = sizeof present;
+    long pagemap = sys::open_own("/proc/self/pagemap");
+    if (sys::failed(pagemap)) {
+      copy_into_store(start, size, offset);
+      return;
+    }
+    static uint64_t entries[512];
+    for (uint64_t done = 0; done < pages;) {
+      uint64_t count = pages - done < 512 ? pages - done : 512;
+      sys::raw(SYS_pread64, pagemap, reinterpret_cast<long>(entries), static_cast<long>(count * 8),
+               static_cast<long>((start + at) / kPageSize * 8 + done * 8));
+      for (uint64_t i = 0; i < count; i++) {
+        if (entries[i] >> 62) copy_into_store(start + at + (done + i) * kPageSize, kPageSize, offset + at + (done + i) * kPageSize);
+      }
+      done += count;
+    }
+    sys::raw(SYS_close, pagemap);
+    at += pages * kPageSize;
+  }
+}
+
+}  // namespace
+
+void copy_into_store(Range range, uint64_t offset, bool is_anonymous) {
+  LimitLifted file_size(RLIMIT_FSIZE), descriptors(RLIMIT_NOFILE);
+  if (is_anonymous) {
+    copy_touched(range.start, range.size(), offset);
+  } else {
+    copy_into_store(range.start, range.size(), offset);
+  }
+}
+
+namespace {
+
+bool ours(const Range& range) {
+  Range image = own_image();
+  return range.overlaps(image) || range.overlaps(Range{kArena, kStacks + (uint64_t{1} << 44)});
+}
+
+void fail(const char* what, long result) {
+  report("cannot %s (error %d): %s", what, int64_t{-result},
+         sys::has_most_maps() ? "there are as many mappings as the kernel allows (vm.max_map_count)" : "is a limit set (ulimit -v, ulimit -d)?");
+  die(125);
+}
+
+// A write behind the limit would end the program by SIGXFSZ.
+void check_file_size(const LimitLifted& limit) {
+  if (limit.now >= kStoreSize) return;
+  report("cannot write to memory that all tasks see: is a file size limit set (ulimit -f)?");
+  die(125);
+}
+
+// Many small pieces of reserved memory that are accessible, with others between them that are not, are one region. Returns where
+// the maps go on.
+char* join_reserved(sys::MapLine& line, char* cursor) {
+  constexpr uint32_t kMostBetween = 8;
+  const uint64_t start = line.range.start;
+  uint64_t limit = line.range.limit;
+  sys::MapLine between[kMostBetween], next;
+  uint32_t count = 0;
+  for (char* at = cursor; count < kMostBetween && (at = sys::next_map_line(at, &next));) {
+    const bool belongs = next.range.start == limit && !next.shared && !next.name[0] && next.range.limit - start <= kReserveChunk;
+    at[-1] = '\n';  // the line may be read again
+    if (!belongs) break;
+    limit = next.range.limit;
+    if (!next.writable) {
+      between[count++] = next;
+      continue;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+      const Range& range = between[i].range;
+      remember_protection(range.start, range.size(), between[i].readable ? PROT_READ : PROT_NONE);
+      protect(range.start, range.size(), PROT_READ);  // its bytes come over
+    }
+    count = 0;
+    line.range.limit = limit;
+    cursor = at;
+  }
+  return cursor;
+}
+
+void convert_line(const sys::MapLine& line, uint64_t stack_limit) {
+  int protection = PROT_READ | PROT_WRITE | (line.executable ? PROT_EXEC : 0);
+  uint64_t start = line.range.start;
+  uint64_t size = line.range.size();
+  const bool stack = starts_with(line.name, "[stack]");
+  if (stack) {
+    size = page_up(stack_limit);
+    if (size < line.range.size()) size = line.range.size();
+    start = line.range.limit - size;
+    shared().stack_limit = line.range.limit;
+  }
+  uint64_t offset = record_region(start, size, protection);
+  if (!offset) {
+    report("cannot convert the program's memory: too many segments");
+    die(125);
+  }
+  uint64_t used = line.range.start - start;
+  if (line.name[0] == '/') {  // a private file mapping: what was never touched is the file's
+    copy_into_store(line.range.start, line.range.size(), offset + used);
+  } else {
+    copy_touched(line.range.start, line.range.size(), offset + used);
+  }
+  if (!map_private(start, size, offset, protection)) fail("map a segment of the program", -ENOMEM);
+}
+
+}  // namespace
+
+Range own_image() {
+  return Range{page_down(reinterpret_cast<uint64_t>(&__ehdr_start)), page_up(reinterpret_cast<uint64_t>(&_end))};
+}
+
+bool create_store() {
+  Shared& s = shared();
+  const long file = open_hidden(SYS_memfd_create, reinterpret_cast<long>("weir-store"), MFD_CLOEXEC);
+  if (sys::failed(file)) {
+    report("cannot create a file in memory (error %d)%s", int64_t{-file}, of_descriptors(file));
+    return false;
+  }
+  s.store = static_cast<int>(file);
+  if (set_file_size(s.store, kStoreSize) != 0) {
+    report("cannot reserve %u GB of sparse memory: is a file size limit set (ulimit -f)?", kStoreSize >> 30);
+    return false;
+  }
+  long at = map(kArena, kArenaSize, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, s.store, 0);
+  if (at != static_cast<long>(kArena)) {
+    report("cannot reserve %u GB of address space (error %d): is a limit set (ulimit -v)?", kArenaSize >> 30, int64_t{-at});
+    return false;
+  }
+  s.segment_bump = kSegmentStore;
+  s.map_bump = kArena + kHeapSize;
+  // The program's brk: a range of the store right after the kernel's own, so that sbrk goes on where it was.
+  uint64_t now = static_cast<uint64_t>(sys::raw(SYS_brk, 0));
+  uint64_t start = page_up(now);
+  uint64_t offset = record_region(start, kBrkSize, PROT_READ | PROT_WRITE);
+  at = map(start, kBrkSize, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, s.store, offset);
+  if (at == static_cast<long>(start)) {
+    s.brk_start = s.brk_now = start;
+    s.brk_limit = start + kBrkSize;
+  } else {
+    s.regions[s.region_count - 1].live = 0;
+  }
+  dump_only_used();
+  return true;
+}
+
+namespace {
+
+void map_regions() {
+  const Shared& s = shared();
+  for (uint32_t i = 0; i < s.region_count; i++) {
+    const Region& r = s.regions[i];
+    if (r.live && !map_private(r.start, r.size, r.offset, static_cast<int>(r.protection))) fail("map a region", -ENOMEM);
+  }
+}
+
+}  // namespace
+
+bool map_private(uint64_t start, uint64_t size, uint64_t offset, int protection) {
+  const int sharing = g_sees_store ? MAP_SHARED : MAP_PRIVATE;
+  long at = map(start, size, protection, sharing | MAP_NORESERVE | MAP_FIXED, shared().store, offset);
+  if (at != static_cast<long>(start)) return false;
+  if ((protection & PROT_WRITE) && !g_sees_store) make_dumpable(start);
+  return true;
+}
+
+void share_store() { g_sees_store = true; }
+
+void see_store() {
+  g_sees_store = true;
+  map_regions();
+  if (!map_private(kArena, kArenaSize, 0, PROT_READ | PROT_WRITE)) fail("map the arena", -ENOMEM);
+  reapply_protections();
+}
+
+void map_alias() {
+  long at = map(kAlias, kStoreSize, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, shared().store, 0);
+  if (at != static_cast<long>(kAlias)) fail("map the store a second time", at);
+  sys::raw(SYS_madvise, at, static_cast<long>(kStoreSize), MADV_DONTDUMP);
+}
+
+void convert_all() {
+  LimitLifted file_size(RLIMIT_FSIZE), descriptors(RLIMIT_NOFILE);
+  check_file_size(file_size);
+  map_regions();  // that exist already: the program's brk, and in a forked child all that its parent had
+  rlimit limit{};
+  sys::raw(SYS_prlimit64, 0, RLIMIT_STACK, 0, reinterpret_cast<long>(&limit));
+  uint64_t stack_limit = limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur > (uint64_t{1} << 30) ? uint64_t{64} << 20 : limit.rlim_cur;
+  char* maps;
+  long length = sys::read_maps(&maps);
+  if (length < 0) fail("read the memory map", length);
+  sys::MapLine line;
+  for (char* cursor = maps; (cursor = sys::next_map_line(cursor, &line));) {
+    if (line.shared || !line.writable || starts_with(line.name, "[v")) continue;
+    // The kernel shows the runtime's own data and what the loader has mapped beside it as one.
+    const Range whole = line.range, own = own_image();
+    if (whole.overlaps(own) && line.name[0] == '/') continue;
+    const Range parts[2] = {{whole.start, whole.overlaps(own) ? own.start : whole.limit}, {own.limit, whole.overlaps(own) ? whole.limit : 0}};
+    for (const Range& part : parts) {
+      if (part.empty() || part.start >= part.limit || ours(part) || store_extent(part.start)) continue;
+      line.range = part;
+      if (in_reserve(part.start) && !line.name[0]) cursor = join_reserved(line, cursor);
+      convert_line(line, stack_limit);
+    }
+  }
+  if (!map_private(kArena, kArenaSize, 0, PROT_READ | PROT_WRITE)) fail("map the arena", -ENOMEM);
+  dump_only_used();
+  reapply_protections();
+}
+
+uint64_t add_region(uint64_t start, uint64_t size, int protection) { return record_region(start, page_up(size), protection); }
+
+uint64_t adopt(Range range, int protection) {
+  LimitLifted file_size(RLIMIT_FSIZE);
+  const uint64_t offset = record_region(range.start, range.size(), protection);
+  if (!offset) return 0;
+  copy_touched(range.start, range.size(), offset);
+  return map_private(range.start, range.size(), offset, protection) ? offset : 0;
+}
+
+void remove_region(uint64_t start, uint64_t size) {
+  Shared& s = shared();
+  Range gone{start, start + page_up(size)};
+  const uint32_t count = s.region_count;
+  for (uint32_t i = 0; i < count; i++) {
+    Region& r = s.regions[i];
+    if (!r.live) continue;
+    Range here{r.start, r.start + r.size};
+    if (!here.overlaps(gone)) continue;
+    Region old = r;
+    r.live = 0;
+    auto keep = [&](uint64_t from, uint64_t to) {
+      if (from >= to) return;
+      uint32_t slot = 0;
+      while (slot < s.region_count && s.regions[slot].live) slot++;
+      WEIR_CHECK(slot < kMaxRegions);
+      if (slot == s.region_count) s.region_count++;
+      s.regions[slot] = Region{from, to - from, old.offset + (from - old.start), old.protection, 1};
+    };
+    keep(here.start, gone.start < here.limit ? gone.start : here.limit);
+    keep(gone.limit > here.start ? gone.limit : here.start, here.limit);
+    __atomic_add_fetch(&s.regions_version, 1, __ATOMIC_RELEASE);
+  }
+}
+
+bool g_remembers_regions = false;
+
+bool in_arena(uint64_t address) { return address - kArena < kArenaSize; }
+
+namespace {
+
+// What was found last is found again most often. Each is one word, so that a signal's handler meets no half of it.
+uint32_t g_last_region;
+// Pages in no region: constants, text. With the version of the regions of which that is known.
+constexpr uint32_t kNowhere = 64, kVersionBits = 28;
+uint64_t g_nowhere[kNowhere];
+
+const Region* find_region(uint64_t address) {
+  const Shared& s = shared();
+  for (uint32_t i = 0; i < s.region_count; i++) {
+    if (s.regions[i].live && address - s.regions[i].start < s.regions[i].size) return &s.regions[i];
+  }
+  return nullptr;
+}
+
+const Region* region_of(uint64_t address) {
+  if (!g_remembers_regions) return find_region(address);
+  const Shared& s = shared();
+  const Region& last = s.regions[__atomic_load_n(&g_last_region, __ATOMIC_RELAXED)];
+  if (last.live && address - last.start < last.size) return &last;
+  const uint64_t page = address / kPageSize;
+  const uint64_t version = __atomic_load_n(&s.regions_version, __ATOMIC_ACQUIRE);
+  const uint64_t nowhere = page << kVersionBits | ((version + 1) & ((1u << kVersionBits) - 1));
+  uint64_t& known = g_nowhere[page % kNowhere];
+  if (__atomic_load_n(&known, __ATOMIC_RELAXED) == nowhere) return nullptr;
+  const Region* region = find_region(address);
+  if (region) __atomic_store_n(&g_last_region, static_cast<uint32_t>(region - s.regions), __ATOMIC_RELAXED);
+  else if (page >> (64 - kVersionBits) == 0) __atomic_store_n(&known, nowhere, __ATOMIC_RELAXED);
+  return region;
+}
+
+}  // namespace
+
+uint64_t alias_of(uint64_t address) {
+  if (shared().store < 0) return address;  // tasks are threads
+  if (in_arena(address)) return address - kArena + kAlias;
+  if (windows::contains(address)) return windows::alias_of(address);
+  const Region* region = region_of(address);
+  return region ? kAlias + region->offset + (address - region->start) : address;
+}
+
+uint64_t store_extent(uint64_t address) {
+  if (in_arena(address)) return kArena + kArenaSize - address;
+  if (windows::contains(address)) return windows::extent(address);
+  const Region* region = region_of(address);
+  return region ? region->start + region->size - address : 0;
+}
+
+void zero_pages(uint64_t start, uint64_t size) {
+  uint64_t offset = alias_of(start) - kAlias;
+  sys::raw(SYS_fallocate, shared().store, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<long>(offset),
+           static_cast<long>(page_up(size)));
+}
+
+namespace {
+
+FreeRanges free_extents(Shared& s) { return {s.free_extents, s.free_count, sizeof s.free_extents / sizeof s.free_extents[0], s.map_bump}; }
+
+}  // namespace
+
+uint64_t allocate_extent(uint64_t size) {
+  Shared& s = shared();
+  size = page_up(size);
+  SpinGuard guard(s.memory_lock);
+  uint32_t best = ~0u;
+  for (uint32_t i = 0; i < s.free_count; i++) {
+    if (s.free_extents[i].size() < size) continue;
+    if (best == ~0u || s.free_extents[i].size() < s.free_extents[best].size() ||
+        (s.free_extents[i].size() == s.free_extents[best].size() && s.free_extents[i].start < s.free_extents[best].start)) {
+      best = i;
+    }
+  }
+  if (best != ~0u) return free_extents(s).take(best, size);
+  if (s.map_bump + size > kArena + kArenaSize) return 0;
+  uint64_t start = s.map_bump;
+  s.map_bump += size;
+  return start;
+}
+
+void free_extent(uint64_t start, uint64_t size) {
+  Shared& s = shared();
+  SpinGuard guard(s.memory_lock);
+  free_extents(s).give(Range{start, start + page_up(size)});
+}
+
+void take_extent(uint64_t start, uint64_t size) {
+  Shared& s = shared();
+  SpinGuard guard(s.memory_lock);
+  free_extents(s).claim(Range{start, start + page_up(size)});
+}
+
+bool is_all_free(uint64_t start, uint64_t size) {
+  const Shared& s = shared();
+  const Range range{start, start + page_up(size)};
+  if (range.start < kArena + kHeapSize || range.limit > kArena + kArenaSize) return false;
+  auto common = [&](const Range& other) {
+    const Range both{other.start > range.start ? other.start : range.start, other.limit < range.limit ? other.limit : range.limit};
+    return both.empty() ? 0 : both.size();
+  };
+  uint64_t free = common(Range{s.map_bump, kArena + kArenaSize});
+  for (uint32_t i = 0; i < s.free_count; i++) free += common(s.free_extents[i]);  // no two of them overlap
+  return free == range.size();
+}
+
+bool is_free_extent(uint64_t start, uint64_t size) {
+  const Shared& s = shared();
+  const Range range{start, start + page_up(size)};
+  if (start >= kArena + kHeapSize && start < kArena + kArenaSize && range.limit > s.map_bump) return true;
+  for (uint32_t i = 0; i < s.free_count; i++) {
+    if (s.free_extents[i].overlaps(range)) return true;
+  }
+  return false;
+}
+
+long protect(uint64_t start, uint64_t size, int protection) {
+  return sys::raw(SYS_mprotect, static_cast<long>(start), static_cast<long>(size), protection);
+}
+
+}  // namespace weir::page

@@ -1,0 +1,187 @@
+// Whole-store work: the copy that a forked child gets, and the fingerprint of all memory.
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include "base/bytes.h"
+#include "memory/forked.h"
+#include "memory/backing.h"
+#include "memory/windows.h"
+#include "task/control_layout.h"
+#include "sys/maps.h"
+#include "sys/report.h"
+#include "sys/syscall_x86_64.h"
+
+namespace weir::page {
+
+namespace {
+
+constexpr int kSeekData = 3, kSeekHole = 4;
+
+// Calls `visit(offset, size)` for every stretch of the store that holds data.
+template <typename Visit>
+void each_extent(int store, Visit visit) {
+  uint64_t at = 0;
+  for (;;) {
+    long data = sys::raw(SYS_lseek, store, static_cast<long>(at), kSeekData);
+    if (data < 0) return;
+    long hole = sys::raw(SYS_lseek, store, data, kSeekHole);
+    if (hole < 0) hole = static_cast<long>(kStoreSize);
+    visit(static_cast<uint64_t>(data), static_cast<uint64_t>(hole - data));
+    at = static_cast<uint64_t>(hole);
+  }
+}
+
+// The part of the first thread's stack that no function uses, as addresses: below its stack pointer. Functions that have
+// returned left there what the kernel told them, and some of that is another in every run: the number and the times of the
+// file that is standard output (stdio asks when it makes its buffer), the times of the libraries (the loader asks).
+Range dead_stack(Range stack) {
+  constexpr uint64_t kRedZone = 128;
+  const Shared& s = shared();
+  uint64_t lowest = 0;
+  auto consider = [&](const Task& task) {
+    const uint64_t pointer = task.in_runtime && task.frame ? task.frame->rsp : 0;
+    if (stack.contains(pointer) && (!lowest || pointer < lowest)) lowest = pointer;
+  };
+  if (!s.multi) consider(self());
+  for (TaskId i = 0; s.multi && i < s.high_task; i++) {
+    if (s.tasks[i].state != TaskState::kFree) consider(s.tasks[i]);
+  }
+  return lowest > stack.start + kRedZone ? Range{stack.start, lowest - kRedZone} : Range{};
+}
+
+// `dead`: bytes of the page's beginning that do not count.
+uint64_t hash_page(uint64_t hash, uint64_t name, const uint32_t* words, uint32_t pid, uint64_t dead) {
+  uint64_t sum = name * 0x9E3779B97F4A7C15;
+  bool any = false;
+  for (size_t i = dead / 4; i < kPageSize / 4; i++) {
+    uint32_t word = words[i];
+    if (word == 0) continue;
+    any = true;
+    if (word == pid) word = 1;
+    sum = (sum ^ (word + (uint64_t{i} << 32))) * 0xBF58476D1CE4E5B9;
+    sum ^= sum >> 31;
+  }
+  return any ? (hash ^ sum) * 0x94D049BB133111EB : hash;
+}
+
+uint64_t dead_bytes(Range dead, uint64_t page) {
+  if (page < dead.start || page >= dead.limit) return 0;
+  return dead.limit - page < kPageSize ? dead.limit - page : kPageSize;
+}
+
+}  // namespace
+
+void copy_for_fork() {
+  Shared& s = shared();
+  const int old_store = s.store;
+  if (!s.multi) {
+    sys::raw(SYS_mmap, static_cast<long>(kAlias), static_cast<long>(kStoreSize), PROT_READ, MAP_SHARED | MAP_NORESERVE | MAP_FIXED,
+             old_store, 0);
+  }
+  LimitLifted descriptors(RLIMIT_NOFILE), file_size(RLIMIT_FSIZE);
+  long file = sys::raw(SYS_memfd_create, reinterpret_cast<long>("weir-store"), MFD_CLOEXEC);
+  if (sys::failed(file) || set_file_size(static_cast<int>(file), kStoreSize) != 0) {
+    report("cannot make the file for the memory of a forked process%s", of_descriptors(file));
+    die(125);
+  }
+  each_extent(old_store, [&](uint64_t offset, uint64_t size) {
+    for (uint64_t done = 0; done < size;) {
+      long wrote = sys::raw(SYS_pwrite64, file, static_cast<long>(kAlias + offset + done), static_cast<long>(size - done),
+                            static_cast<long>(offset + done));
+      if (wrote <= 0) {
+        report("no memory for the copy that a forked process gets (error %d)", int64_t{-wrote});
+        die(125);
+      }
+      done += static_cast<uint64_t>(wrote);
+    }
+  });
+  tasks::copy_control();
+  const int store = hide_descriptor(static_cast<int>(file));  // noted in the child's own table of hidden descriptors
+  s.store = store;
+  close_hidden(old_store);
+  sys::raw(SYS_munmap, static_cast<long>(kAlias), static_cast<long>(kStoreSize));
+  auto map_shared = [&](uint64_t start, uint64_t size, int protection, uint64_t offset) {
+    long at = sys::raw(SYS_mmap, static_cast<long>(start), static_cast<long>(size), protection,
+                       MAP_SHARED | MAP_NORESERVE | MAP_FIXED, store, static_cast<long>(offset));
+    WEIR_CHECK(at == static_cast<long>(start));
+  };
+  map_shared(kArena, kArenaSize, PROT_READ | PROT_WRITE, 0);
+  for (uint32_t i = 0; i < s.region_count; i++) {
+    const Region& r = s.regions[i];
+    if (r.live) map_shared(r.start, r.size, static_cast<int>(r.protection), r.offset);
+  }
+  windows::map_all();
+  dump_only_used();
+  reapply_protections();
+  apply_forked();
+}
+
+void dump_only_present() {
+  if (shared().store < 0) return;
+  constexpr uint64_t kNear = 1 << 20, kMost = 4000;  // each piece is a mapping of its own, of which there may be 65530
+  sys::raw(SYS_madvise, static_cast<long>(kArena), static_cast<long>(kArenaSize), MADV_DONTDUMP);
+  uint64_t count = 0;
+  Range piece{};
+  auto open = [&] {
+    if (!piece.empty()) sys::raw(SYS_madvise, static_cast<long>(piece.start), static_cast<long>(piece.size()), MADV_DODUMP);
+    count++;
+  };
+  each_extent(shared().store, [&](uint64_t offset, uint64_t size) {
+    if (offset >= kArenaSize) return;
+    const Range found{kArena + offset, kArena + (offset + size < kArenaSize ? offset + size : kArenaSize)};
+    if (piece.empty() || (found.start > piece.limit + kNear && count < kMost)) {
+      open();
+      piece = found;
+    } else {
+      piece.limit = found.limit;
+    }
+  });
+  open();
+}
+
+uint64_t fingerprint() {
+  Shared& s = shared();
+  const auto pid = static_cast<uint32_t>(s.shown_pid ? s.shown_pid : sys::raw(SYS_getpid));
+  uint64_t hash = 0;
+  if (s.multi) {
+    Range dead{};
+    for (uint32_t i = 0; i < s.region_count; i++) {
+      const Region& r = s.regions[i];
+      const Range range{r.start, r.start + r.size};
+      if (!r.live || !s.stack_limit || !range.contains(s.stack_limit - 1)) continue;
+      dead = dead_stack(range);
+      if (!dead.empty()) dead = {r.offset, r.offset + dead.size()};
+    }
+    each_extent(s.store, [&](uint64_t offset, uint64_t size) {
+      for (uint64_t at = offset; at < offset + size; at += kPageSize) {
+        hash = hash_page(hash, at, reinterpret_cast<const uint32_t*>(kAlias + at), pid, dead_bytes(dead, at));
+      }
+    });
+    return hash;
+  }
+  char* maps;
+  if (sys::read_maps(&maps) < 0) return 0;
+  sys::MapLine line;
+  for (char* cursor = maps; (cursor = sys::next_map_line(cursor, &line));) {
+    const bool arena = in_arena(line.range.start);
+    if (!line.writable || !line.readable || arena || line.range.overlaps(own_image())) continue;
+    if (line.shared || line.range.overlaps(Range{kArena, uint64_t{0x400000000000}})) continue;
+    const Range dead = starts_with(line.name, "[stack]") ? dead_stack(line.range) : Range{};
+    for (uint64_t at = line.range.start; at < line.range.limit; at += kPageSize) {
+      hash = hash_page(hash, at, reinterpret_cast<const uint32_t*>(at), pid, dead_bytes(dead, at));
+    }
+  }
+  if (s.store > 0) {
+    each_extent(s.store, [&](uint64_t offset, uint64_t size) {
+      if (offset >= kArenaSize) return;
+      for (uint64_t at = offset; at < offset + size; at += kPageSize) {
+        hash = hash_page(hash, at, reinterpret_cast<const uint32_t*>(kArena + at), pid, 0);
+      }
+    });
+  }
+  return hash;
+}
+
+}  // namespace weir::page

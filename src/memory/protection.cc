@@ -1,0 +1,104 @@
+#include "memory/protection.h"
+
+#include <sys/mman.h>
+
+#include "base/options.h"
+#include "base/range_table.h"
+#include "memory/backing.h"
+#include "sys/report.h"
+
+namespace weir::page {
+
+namespace {
+
+constexpr int kReadWrite = PROT_READ | PROT_WRITE;
+
+}  // namespace
+
+bool note_protection(ProtectedRange* table, uint32_t& count, uint32_t capacity, Range range, int protection, int usual) {
+  if (range.empty()) return true;
+  // Entries [from, to) give way to at most five: what touches the range on its left, what is left of the first, the range
+  // itself, and the same on its right.
+  uint32_t from = first_above(table, count, range.start);
+  uint32_t to = from;
+  while (to < count && table[to].range.start < range.limit) to++;
+  ProtectedRange pieces[5];
+  uint32_t made = 0;
+  auto put = [&](Range piece, int with) {
+    if (piece.empty() || with == usual) return;
+    if (made && pieces[made - 1].protection == with && pieces[made - 1].range.limit == piece.start) {
+      pieces[made - 1].range.limit = piece.limit;
+    } else {
+      pieces[made++] = ProtectedRange{piece, with, 0};
+    }
+  };
+  const uint32_t first = from, last = to;
+  if (from > 0 && table[from - 1].range.limit == range.start) {
+    from--;
+    put(table[from].range, table[from].protection);
+  }
+  if (first < last && table[first].range.start < range.start) put(Range{table[first].range.start, range.start}, table[first].protection);
+  put(range, protection);
+  if (first < last && table[last - 1].range.limit > range.limit) put(Range{range.limit, table[last - 1].range.limit}, table[last - 1].protection);
+  if (to < count && table[to].range.start == range.limit) {
+    put(table[to].range, table[to].protection);
+    to++;
+  }
+  if (count - (to - from) + made > capacity) return false;
+  replace_entries(table, count, from, to, pieces, made);
+  return true;
+}
+
+bool is_noted(const ProtectedRange* table, uint32_t count, Range range) {
+  const uint32_t at = first_above(table, count, range.start);
+  return at < count && table[at].range.overlaps(range);
+}
+
+bool remember_protection(uint64_t start, uint64_t size, int protection) {
+  Shared& s = shared();
+  SpinGuard guard(s.memory_lock);
+  return note_protection(s.protected_ranges, s.protected_count, kProtectedRanges, Range{start, start + page_up(size)}, protection, kReadWrite);
+}
+
+bool has_protection(uint64_t start, uint64_t size) {
+  const Shared& s = shared();
+  return is_noted(s.protected_ranges, s.protected_count, Range{start, start + size});
+}
+
+void reapply_protections() {
+  Shared& s = shared();
+  for (uint32_t i = 0; i < s.protected_count; i++) {
+    const auto& entry = s.protected_ranges[i];
+    protect(entry.range.start, entry.range.size(), entry.protection);
+  }
+  for (uint32_t i = 0; i < s.code_count; i++) {
+    const auto& entry = s.code_ranges[i];
+    protect(entry.range.start, entry.range.size(), unexecuted(entry.protection));
+  }
+}
+
+bool note_code(uint64_t start, uint64_t size, int protection) {
+  Shared& s = shared();
+  const Range range{start, start + page_up(size)};
+  const bool was_code = is_noted(s.code_ranges, s.code_count, range);
+  if (!was_code && !(protection & PROT_EXEC)) return false;
+  constexpr int kNoCode = 0;
+  const int noted = protection & PROT_EXEC ? protection : kNoCode;
+  if (!note_protection(s.code_ranges, s.code_count, kCodeRanges, range, noted, kNoCode)) {
+    report("the program makes code in more than %u places", uint64_t{kCodeRanges});
+    die(125);
+  }
+  return was_code;
+}
+
+int code_protection(uint64_t address, Range* range) {
+  const Shared& s = shared();
+  const uint32_t at = first_above(s.code_ranges, s.code_count, address);
+  if (at >= s.code_count || !s.code_ranges[at].range.contains(address)) return 0;
+  if (range) *range = s.code_ranges[at].range;
+  return s.code_ranges[at].protection;
+}
+
+int unexecuted(int protection) { return options().view == View::kIsolated ? protection & ~PROT_EXEC : protection; }
+
+}  // namespace weir::page

@@ -1,0 +1,75 @@
+// Memory for objects that have pages of their own, where pages carry protection keys: whole pages, and a cache of those that were given back, which keep
+// their keys (PUSh, section 3.5: domain-tagged page cache). To allocate from it, or to give back to it, costs no system call;
+// to allocate what has another key costs one.
+//
+// Guarded by: who calls. Contents of pages are what they were.
+#pragma once
+
+#include <stdint.h>
+
+#include "control/control.h"
+
+namespace weir::page {
+
+// Where its addresses are taken from: what is the arena's where tasks are processes.
+inline Range tagged_area() { return {kArena + kHeapSize, kArena + kArenaSize}; }
+
+// What the kernel does for it. 0 or -errno.
+struct KeyBackend {
+  long (*map)(uint64_t start, uint64_t size);  // for reading and writing, key 0
+  void (*unmap)(uint64_t start, uint64_t size);
+  long (*tag)(uint64_t start, uint64_t size, int protection, uint32_t key);
+};
+
+class TaggedPages {
+ public:
+  static constexpr uint32_t kKeys = 16;
+  static constexpr uint64_t kMostCached = 256;  // pages of a key
+  static constexpr uint64_t kMostInBlock = 32;
+  static constexpr uint32_t kLooks = 8;  // blocks of a key, for one whose place has that key
+  static constexpr uint32_t kMostFree = 8192;  // ranges of addresses that are free again
+
+  constexpr TaggedPages() = default;
+  void begin(Range area, const KeyBackend& backend) {
+    area_ = area;
+    bump_ = area.start;
+    backend_ = backend;
+  }
+
+  // For reading and writing, with that key. 0: there is no room.
+  uint64_t allocate(uint64_t pages, uint32_t key);
+  // The same, with a key that depends on where it is: `key`, which another call may answer otherwise by then.
+  using KeyOf = uint32_t (*)(uint64_t start);
+  uint64_t allocate_own(uint64_t pages, KeyOf key_of, uint32_t& key);
+  // REQUIRES: all of it is for reading and writing, and has that key.
+  void free(uint64_t start, uint64_t pages, uint32_t key);
+
+  uint64_t cached(uint32_t key) const { return caches_[key].pages; }
+
+ private:
+  struct Block {
+    uint64_t start, pages;
+  };
+  struct Cache {
+    uint64_t pages = 0;
+    uint32_t count = 0;
+    Block blocks[kMostCached] = {};
+  };
+  uint64_t take_cached(uint64_t pages, Cache& cache);
+  Cache* fullest(uint64_t pages, uint32_t but);
+  uint64_t take_own(uint64_t pages, KeyOf key_of, uint32_t& key);
+  uint64_t take_new(uint64_t pages);
+  uint64_t with_key(uint64_t start, uint64_t pages, uint32_t key);
+  uint64_t take_addresses(uint64_t pages);
+  void give_addresses(uint64_t start, uint64_t pages);
+  void give_back(uint64_t start, uint64_t pages);
+
+  Range area_{};
+  uint64_t bump_ = 0;
+  KeyBackend backend_{};
+  uint32_t free_count_ = 0;
+  Cache caches_[kKeys];
+  Block free_[kMostFree] = {};
+};
+
+}  // namespace weir::page

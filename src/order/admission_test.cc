@@ -1,0 +1,207 @@
+#include "order/admission.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <cstring>
+#include <vector>
+
+namespace weir::order {
+namespace {
+
+// As the pages of an interval decide: 24 and more is long, and only three times the longest short one is parked.
+constexpr uint32_t kLong = 100, kShort = 3;
+
+struct Pace : ::testing::Test {
+  Pace() {
+    // At its own place, since part of what is tested reaches it there; other tests may have mapped it.
+    void* at = mmap(reinterpret_cast<void*>(kControl), sizeof(Shared), PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    mapped = at != MAP_FAILED;
+    s.high_task = 0;
+    s.parked_phases = s.park_credit = s.leave_be = 0;
+    s.clock = 0;
+    std::memset(s.interval_lengths, 0, sizeof s.interval_lengths);
+  }
+  ~Pace() override {
+    if (mapped) munmap(reinterpret_cast<void*>(kControl), sizeof(Shared));
+  }
+  Pace(const Pace&) = delete;
+  Pace& operator=(const Pace&) = delete;
+
+  Task& add(uint32_t expected, uint64_t clock, TaskState state = TaskState::kServed) {
+    Task& task = s.tasks[s.high_task++];
+    std::memset(&task, 0, sizeof task);
+    task.state = state;
+    task.expected = expected;
+    task.clock = clock;
+    task.counters.events = 1;
+    return task;
+  }
+  std::vector<uint32_t> parked() {
+    choose_runners(s);
+    std::vector<uint32_t> found;
+    for (uint32_t i = 0; i < s.high_task; i++) {
+      if (s.tasks[i].parked) found.push_back(i);
+    }
+    return found;
+  }
+  using Ids = std::vector<uint32_t>;
+
+  bool mapped;
+  Shared& s = shared();
+};
+
+TEST_F(Pace, NobodyIsParkedWithoutLongIntervals) {
+  for (uint32_t i = 0; i < 4; i++) add(kShort + i, i);
+  EXPECT_EQ(parked(), Ids());
+}
+
+TEST_F(Pace, NobodyIsParkedWhereAllAreLong) {
+  for (uint32_t i = 0; i < 4; i++) add(kLong, 10 * i);
+  EXPECT_EQ(parked(), Ids());
+}
+
+TEST_F(Pace, LongOnesWaitWhileAShortOneIsBehind) {
+  add(kLong, 0);
+  add(kShort, 50);
+  add(kLong, 20);
+  EXPECT_EQ(parked(), (Ids{0, 2}));
+}
+
+TEST_F(Pace, TheHorizonIsWhereTheFirstLongOneWillBe) {
+  add(kLong, 0);
+  Task& reader = add(kShort, kLong - 1);
+  EXPECT_EQ(parked(), Ids{0});
+  reader.clock = kLong;  // it has caught up
+  EXPECT_EQ(parked(), Ids());
+}
+
+TEST_F(Pace, ALittleLongerIsNotWorthWaitingFor) {
+  add(30, 0);
+  add(20, 0);
+  EXPECT_EQ(parked(), Ids());
+}
+
+TEST_F(Pace, ANewTaskIsGivenTheChanceToBeLong) {
+  add(kLong, 0);
+  add(kShort, 0);
+  Task& fresh = add(0, 0, TaskState::kReady);
+  fresh.counters.events = 0;
+  EXPECT_EQ(parked(), Ids());
+  fresh.counters.events = 1;
+  EXPECT_EQ(parked(), Ids{0});
+}
+
+TEST_F(Pace, WhoCannotRunDoesNotCount) {
+  for (const TaskState state : {TaskState::kFree, TaskState::kBlocked, TaskState::kOutside, TaskState::kArrived}) {
+    s.high_task = 0;
+    s.parked_phases = 0;
+    add(kLong, 0);
+    add(kShort, 0, state);
+    EXPECT_EQ(parked(), Ids()) << "short, state " << static_cast<uint32_t>(state);
+    s.high_task = 0;
+    s.parked_phases = 0;
+    add(kShort, 0);
+    add(kLong, 0, state);
+    EXPECT_EQ(parked(), Ids()) << "long, state " << static_cast<uint32_t>(state);
+  }
+}
+
+TEST_F(Pace, AMarkFromBeforeIsTakenAway) {
+  add(kShort, 0).parked = 1;
+  add(kLong, 0, TaskState::kBlocked).parked = 1;
+  EXPECT_EQ(parked(), Ids());
+}
+
+TEST_F(Pace, CatchingUpHasAnEnd) {
+  add(kLong, 0);
+  add(kShort, 0);
+  int phases = 0;
+  while (!parked().empty()) {
+    phases++;
+    ASSERT_LE(phases, 64);
+  }
+  EXPECT_EQ(phases, 64);
+}
+
+TEST_F(Pace, WhereItGainsNothingItIsLeftBeForAWhile) {
+  add(kLong, 0);
+  Task& reader = add(kShort, 0);
+  EXPECT_EQ(parked(), Ids{0});
+  reader.state = TaskState::kBlocked;  // after one event it waits for somebody
+  EXPECT_EQ(parked(), Ids());
+  reader.state = TaskState::kServed;
+  int passed_over = 0;
+  while (parked().empty()) {
+    passed_over++;
+    ASSERT_LE(passed_over, 32);
+  }
+  EXPECT_EQ(passed_over, 32);
+}
+
+TEST_F(Pace, WhatHasPaidMayFailAFewTimes) {
+  add(kLong, 0);
+  Task& reader = add(kShort, 0);
+  for (int phase = 0; phase < 3; phase++) EXPECT_EQ(parked(), Ids{0});
+  int tries = 0;
+  do {
+    reader.state = TaskState::kBlocked;
+    EXPECT_EQ(parked(), Ids());
+    reader.state = TaskState::kServed;
+    tries++;
+    ASSERT_LE(tries, 20);
+  } while (!parked().empty());
+  EXPECT_EQ(tries, 1 + 8 + 1);  // the one that paid, its credit, the one without
+}
+
+TEST_F(Pace, SomebodyAlwaysGoesOn) {
+  uint64_t random = 1;
+  const auto next = [&](uint64_t below) {
+    random = random * 6364136223846793005 + 1442695040888963407;
+    return (random >> 33) % below;
+  };
+  for (int run = 0; run < 2000; run++) {
+    s.high_task = 0;
+    const uint64_t count = 1 + next(12);
+    for (uint64_t i = 0; i < count; i++) {
+      add(static_cast<uint32_t>(next(200)), next(300), static_cast<TaskState>(next(7))).counters.events = next(2);
+    }
+    uint32_t can_run = 0, stands = 0;
+    for (const uint32_t id : parked()) {
+      stands++;
+      ASSERT_GE(s.tasks[id].expected, 24u);
+    }
+    for (uint64_t i = 0; i < count; i++) can_run += s.tasks[i].state == TaskState::kServed || s.tasks[i].state == TaskState::kReady;
+    ASSERT_TRUE(can_run == 0 || stands < can_run);
+  }
+}
+
+TEST_F(Pace, WhoComesBackIsNoEarlierThanTheTurn) {
+  Task& task = add(0, 5);
+  s.clock = 9;
+  catch_up(task);
+  EXPECT_EQ(task.clock, 9u);
+  task.clock = 12;
+  catch_up(task);
+  EXPECT_EQ(task.clock, 12u);
+}
+
+TEST_F(Pace, WhatAnIntervalChangedForetellsTheNext) {
+  Task& task = add(0, 0);
+  task.interval_key = 77;
+  note_interval(task, 99);
+  EXPECT_EQ(s.clock, task.clock);
+  foretell(task);
+  EXPECT_EQ(task.expected, 100u);
+  task.interval_key = 77 + kIntervalLengths;  // the same place, another interval
+  foretell(task);
+  EXPECT_EQ(task.expected, 0u);
+  task.interval_key = 0;
+  note_interval(task, 3);
+  foretell(task);
+  EXPECT_EQ(task.expected, 0u);
+}
+
+}  // namespace
+}  // namespace weir::order

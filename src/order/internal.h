@@ -1,0 +1,50 @@
+// Within order/: what turns and waits have in common. All under order_lock where nothing else is said.
+#pragma once
+
+#include "order/external_log.h"
+#include "order/probe.h"
+#include "control/control.h"
+
+namespace weir::order {
+
+inline constexpr uint32_t kWatchesIdle = 1u << 8;  // Task::flags: it sleeps until the earliest deadline, for all
+
+// A serial phase begins with the first task that has arrived, if there is one.
+void start_serial(Shared& s);
+// A task has become kArrived while perhaps nobody is active.
+void kick(Shared& s);
+// The first task from `from` on that has arrived; null: none.
+Task* next_arrived(Shared& s, TaskId from);
+// A blocked task waits no more.
+void finish_wait(Task& task, int result);
+// Ends the waits whose time has passed, and those that look at memory that has changed.
+void expire(Shared& s);
+// Time jumps to the earliest deadline.
+void jump(Shared& s);
+
+// Sleeps until `done` holds of the task; asks late tasks meanwhile what they do. Without order_lock.
+void sleep_until(Task& task, bool (*done)(const Task& task));
+inline bool has_turn(const Task& task) { return __atomic_load_n(&shared().turn, __ATOMIC_ACQUIRE) == task.id; }
+
+// A waiter looks in bursts: there is always somebody whose last event was long enough ago to be looked at.
+inline uint64_t again_soon(uint64_t soon, uint64_t& looks) {
+  if (soon && looks++ < kLooks) return soon;
+  looks = 0;
+  return 0;
+}
+
+// `what`: an EventKind; 255: a wait was over.
+inline void add_to_schedule(Shared& s, const Task& task, uint64_t what) {
+  s.schedule_hash = (s.schedule_hash ^ (uint64_t{task.id} << 8 | what)) * 0x9E3779B97F4A7C15;
+}
+
+inline bool is_idle(const Shared& s) { return !s.serial && s.running == 0 && s.turn == kNoTask; }
+
+// Before a decision: what has come from outside by then counts from here on.
+void decide(Shared& s);
+// After anything that may have left nobody active: then what comes from outside counts at once.
+void advance(Shared& s);
+// Something comes from outside now.
+void come(Outside kind, Task& task);
+
+}  // namespace weir::order

@@ -1,0 +1,229 @@
+// Waiting: for another task, for a time, for the outside world; and what ends it.
+
+#include <errno.h>
+
+#include "control/phase_timer.h"
+#include "order/arrival.h"
+#include "order/external_log.h"
+#include "order/admission.h"
+#include "order/internal.h"
+#include "order/probe.h"
+#include "order/rounds.h"
+#include "order/sleep.h"
+#include "sys/futex.h"
+#include "control/control.h"
+
+namespace weir::order {
+
+namespace {
+
+constexpr uint64_t kDeadlockPatience = 3'000'000'000;
+
+bool (*g_sees_change)(const Task& task) = nullptr;
+
+}  // namespace
+
+void set_watch(bool (*sees_change)(const Task& task)) { g_sees_change = sees_change; }
+
+Task* next_arrived(Shared& s, TaskId from) {
+  for (TaskId i = from; i < s.high_task; i++) {
+    if (s.tasks[i].state == TaskState::kArrived) return &s.tasks[i];
+  }
+  return nullptr;
+}
+
+void finish_wait(Task& task, int result) {
+  task.wait_result = static_cast<uint32_t>(result);
+  task.wait_key = 0;
+  catch_up(task);
+  task.deadline = 0;
+  task.arrival = ++shared().arrivals;
+  task.how = static_cast<uint32_t>(How::kComes);
+  task.what = 0;
+  task.state = TaskState::kArrived;
+}
+
+void expire(Shared& s) {
+  const uint64_t current = now();
+  for (TaskId i = 0; i < s.high_task; i++) {
+    Task& task = s.tasks[i];
+    if (task.state != TaskState::kBlocked) continue;
+    if (task.deadline && task.deadline <= current) {
+      finish_wait(task, ETIMEDOUT);
+    } else if (task.spin_reads && g_sees_change(task)) {
+      finish_wait(task, 0);
+    }
+  }
+}
+
+// Time jumps to the earliest deadline.
+void jump(Shared& s) {
+  uint64_t earliest = ~uint64_t{0};
+  for (TaskId i = 0; i < s.high_task; i++) {
+    const Task& task = s.tasks[i];
+    if (task.state == TaskState::kBlocked && task.deadline && task.deadline < earliest) earliest = task.deadline;
+  }
+  if (earliest != ~uint64_t{0} && s.virtual_now < earliest) s.virtual_now = earliest;
+  expire(s);
+}
+
+namespace {
+
+// A signal has come to a task that waits; it came from outside.
+void end_by_signal(Task& task) {
+  Shared& s = shared();
+  SpinGuard guard(s.order_lock);
+  if (task.state != TaskState::kBlocked) return;
+  come(Outside::kSignal, task);
+}
+
+}  // namespace
+
+int wait_blocked(Task& task) {
+  if (config().by_arrival) return wait_blocked_by_arrival(task);
+  PhaseScope phase(task, Phase::kBlocked);
+  Shared& s = shared();
+  uint64_t rest = kFirstProbe;  // a blocked task asks too what the running ones do, ever more rarely
+  uint64_t soon = 0, looks = 0, since = 0;
+  for (;;) {
+    if (__atomic_load_n(&s.turn, __ATOMIC_ACQUIRE) == task.id) break;
+    if (task.pending && !task.had_signal && task.state == TaskState::kBlocked && !replays()) end_by_signal(task);
+    uint64_t patience = !config().deterministic ? sys::kForever : soon ? soon : rest;
+    s.order_lock.lock();
+    const bool watch = task.flags & kWatchesIdle;
+    const bool blocked = task.state == TaskState::kBlocked;
+    if (!config().deterministic && blocked && task.deadline) {
+      const uint64_t current = now();
+      patience = task.deadline > current ? task.deadline - current : 1;
+    } else if (watch && blocked) {
+      patience = !task.deadline ? kDeadlockPatience : task.deadline > s.virtual_now ? task.deadline - s.virtual_now : 1;
+    } else if (!blocked) {
+      patience = config().deterministic ? kFirstProbe * 4 : kPreempt;
+    }
+    s.order_lock.unlock();
+    long result = sleep(task, patience);
+    if (result != -ETIMEDOUT) continue;
+    lose_patience(task, since);
+    if (!config().deterministic && blocked && task.deadline) {
+      SpinGuard guard(s.order_lock);
+      if (task.state == TaskState::kBlocked && task.deadline && task.deadline <= now()) {
+        finish_wait(task, ETIMEDOUT);
+        kick(s);
+      }
+      continue;
+    }
+    if (!blocked || !watch) {
+      soon = again_soon(probe(&task), looks);
+      if (!soon && rest < kLastProbe) rest *= 2;
+      continue;
+    }
+    s.order_lock.lock();
+    task.flags &= ~kWatchesIdle;
+    bool outside = false;
+    for (TaskId i = 0; i < s.high_task; i++) outside |= s.tasks[i].state == TaskState::kOutside;
+    const bool idle = (config().fenced ? !s.serial && s.running == 0 : s.turn == kNoTask) && !next_arrived(s, 0);
+    if (idle && task.state == TaskState::kBlocked) {
+      if (task.deadline) {
+        come(Outside::kTimeJumps, task);
+      } else if (!s.deadlock_told && !outside) {
+        come(Outside::kStands, task);
+      }
+    }
+    s.order_lock.unlock();
+  }
+  add_to_schedule(s, task, 0xff);
+  return static_cast<int>(task.wait_result);
+}
+
+void rejoin(Task& task) {
+  Shared& s = shared();
+  if (config().by_arrival) {
+    s.order_lock.lock();
+    arrive(s, task, 0);
+    s.order_lock.unlock();
+    wait_for_turn(task);
+    return;
+  }
+  if (!replays()) {
+    SpinGuard guard(s.order_lock);
+    come(Outside::kReturns, task);
+  }
+  sleep_until(task, has_turn);
+}
+
+uint32_t wake(uint64_t key, uint32_t count, uint32_t bits) {
+  Shared& s = shared();
+  SpinGuard guard(s.order_lock);
+  uint32_t woken = 0;
+  while (woken < count) {
+    Task* first = nullptr;
+    for (TaskId i = 0; i < s.high_task; i++) {
+      Task& task = s.tasks[i];
+      if (task.state == TaskState::kBlocked && task.wait_key == key && (task.wait_bits & bits) &&
+          (!first || task.wait_sequence < first->wait_sequence)) {
+        first = &task;
+      }
+    }
+    if (!first) break;
+    finish_wait(*first, 0);
+    woken++;
+  }
+  return woken;
+}
+
+uint32_t requeue(uint64_t from, uint64_t to, uint32_t count) {
+  Shared& s = shared();
+  SpinGuard guard(s.order_lock);
+  uint32_t moved = 0;
+  for (TaskId i = 0; i < s.high_task && moved < count; i++) {
+    Task& task = s.tasks[i];
+    if (task.state == TaskState::kBlocked && task.wait_key == from) {
+      task.wait_key = to;
+      moved++;
+    }
+  }
+  return moved;
+}
+
+uint32_t waiters(uint64_t key) {
+  Shared& s = shared();
+  // The instructions of who asks may be counted (interpose/sync/condition.cc), and those of a lock depend on time. Under token no
+  // queue changes while it has the turn.
+  const bool locks = !config().deterministic || !config().fenced || s.turn != self().id;
+  if (locks) s.order_lock.lock();
+  uint32_t count = 0;
+  for (TaskId i = 0; i < s.high_task; i++) {
+    if (s.tasks[i].state == TaskState::kBlocked && s.tasks[i].wait_key == key) count++;
+  }
+  if (locks) s.order_lock.unlock();
+  return count;
+}
+
+bool wake_task(Task& task, int result) {
+  Shared& s = shared();
+  SpinGuard guard(s.order_lock);
+  if (task.state != TaskState::kBlocked) return false;
+  finish_wait(task, result);
+  kick(s);
+  return true;
+}
+
+bool is_waited_for(const Task& task) {
+  const Shared& s = shared();
+  for (TaskId i = 0; i < s.high_task; i++) {
+    const TaskState state = s.tasks[i].state;
+    // Who is outside may come back at any moment, but a recording does not say in which stretch of program code.
+    if (state == TaskState::kOutside && !journal().recording && !replays()) continue;
+    if (&s.tasks[i] != &task && state != TaskState::kFree && state != TaskState::kBlocked) return true;
+  }
+  return false;
+}
+
+bool alone(const Task& task) {
+  const Shared& s = shared();
+  return config().fenced ? s.phase_tasks == 1 : __atomic_load_n(&s.turn, __ATOMIC_RELAXED) == task.id;
+}
+
+void note_signal(Task& task) { wake_task(task, EINTR); }
+
+}  // namespace weir::order

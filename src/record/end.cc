@@ -1,0 +1,139 @@
+// A recorded process's end: what is kept of it, and what a replay waits for before it ends too.
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "record/input.h"
+#include "record/stream.h"
+#include "control/process.h"
+#include "record/pause.h"
+#include "sys/futex.h"
+#include "sys/report.h"
+#include "task/spawn.h"
+#include "control/control.h"
+#include "record/channel/wait.h"
+
+namespace weir::recording {
+
+using trace::Entry;
+using trace::Header;
+using trace::Kind;
+using trace::Ring;
+
+namespace {
+
+constexpr uint32_t kNobody = kMaxTasks;
+
+// All that was recorded of a process has been taken; with a task `except`, all that its other tasks were told.
+// `taken`: how much has been, of the streams that are not at their end.
+bool is_used_up(uint32_t process, uint32_t except = kNobody, uint64_t* taken = nullptr) {
+  const Header& h = header();
+  const uint32_t slots = __atomic_load_n(&h.slots, __ATOMIC_ACQUIRE);
+  bool used_up = true;
+  for (uint32_t i = 0; i < slots && i < trace::kMostStreams; i++) {
+    if (h.slot[i].process != process || trace::is_points(h.slot[i].task)) continue;
+    if (except != kNobody && (h.slot[i].task == except || h.slot[i].task == trace::kOrderTask)) continue;
+    const uint64_t used = Ring::at(trace::kTrace, i).used();
+    if (trace::is_closed(h.slot[i]) && !used) continue;
+    used_up = false;
+    if (taken) *taken += __atomic_load_n(&h.slot[i].tail, __ATOMIC_ACQUIRE);
+  }
+  return used_up;
+}
+
+// The signal that the task is sending, which the program does not handle and of which it dies: the last that it did. 0: something else.
+int last_signal(const Task& task) {
+  if (!task.frame) return 0;
+  const Frame& f = *task.frame;
+  uint64_t signal = 0;
+  switch (f.rax) {
+    case SYS_kill: case SYS_tkill: case SYS_rt_sigqueueinfo: signal = f.rsi; break;
+    case SYS_tgkill: case SYS_rt_tgsigqueueinfo: signal = f.rdx; break;
+    default: return 0;
+  }
+  if (signal == 0 || signal >= sys::kFirstRealTime || signal == SIGCHLD || signal == SIGCONT || signal == SIGURG || signal == SIGWINCH) return 0;
+  return shared().actions[signal].handler ? 0 : static_cast<int>(signal);
+}
+
+}  // namespace
+
+void ended(Task& task) {
+  uint32_t never = 0;
+  __atomic_store_n(&header().pid[task.ordinal], -1, __ATOMIC_RELEASE);  // nobody need wait for its end
+  note_end();
+  if (const int signal = is_looked_at() ? last_signal(task) : 0) {  // the debugger stops where the program died; else the command ends it
+    const uint64_t none = 0;
+    sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&none), 0, sizeof none);
+    sys::raw(SYS_tgkill, sys::raw(SYS_getpid), sys::raw(SYS_gettid), signal);
+  }
+  for (;;) {
+    sys::futex_wait(&never, 0, 1'000'000'000);
+    end_if_gone();
+  }
+}
+
+void let_others_arrive(const Task& task) {
+  constexpr uint64_t kPatience = 3'000'000'000;
+  if (!input::replaying()) return;
+  Looking looking;
+  uint64_t since = sys::monotonic_ns(), before = 0;
+  for (uint64_t taken = 0; !is_used_up(task.ordinal, task.id, &taken); taken = 0) {
+    if (taken != before) since = sys::monotonic_ns();
+    if (sys::monotonic_ns() - since > kPatience) return;
+    before = taken;
+    looking.sleep();
+  }
+}
+
+bool compares_end(Task& task) {
+  if (!input::replaying()) return true;
+  const Entry* recorded = peek(task);
+  return recorded && recorded->kind == Kind::kEnd && reinterpret_cast<const trace::End*>(payload(*recorded))->memory;
+}
+
+void end_program(int code, uint64_t memory) {
+  Task& task = self();
+  const trace::End end{shared().schedule_hash, memory};
+  Entry entry{Kind::kEnd, 0, trace::kProgramExits, sizeof end, 0, 0, code};
+  if (input::recording()) {
+    put(task, entry, &end);
+    return;
+  }
+  const Entry& recorded = next(task);
+  if (recorded.kind != Kind::kEnd || recorded.result != code) diverged(task, recorded, "the program ended with", code);
+  const auto& was = *reinterpret_cast<const trace::End*>(payload(recorded));
+  if (was.schedule != end.schedule) report("the replay differs from the recording: at its end the schedule's hash is %x, was %x", end.schedule, was.schedule);
+  if (was.memory && end.memory && was.memory != end.memory) report("the replay differs from the recording: at its end the memory's hash is %x, was %x", end.memory, was.memory);
+  const bool same = was.schedule == end.schedule && (!was.memory || !end.memory || was.memory == end.memory);
+  take(task, recorded);
+  if (!same) die(125);
+}
+
+void note_child(int pid, uint32_t ordinal) {
+  Shared& s = shared();
+  s.recorded_children[s.recorded_child_count++ % kRecordedChildren] = {pid, ordinal};
+}
+
+void await_child(int pid, int signal) {
+  const uint64_t patience = signal && !sys::is_own_end(signal) ? 1'000'000'000 : 10'000'000'000;
+  Shared& s = shared();
+  for (auto& child : s.recorded_children) {
+    if (child.pid != pid) continue;
+    child.pid = 0;
+    const int32_t& real = header().pid[child.ordinal];
+    Looking looking;
+    uint64_t since = 0;
+    for (int now; (now = __atomic_load_n(&real, __ATOMIC_ACQUIRE)) >= 0;) {
+      if (now > 0) {
+        if (!(g_tasks_active && runtime::g_processes)) sys::raw(SYS_wait4, now, 0, WNOHANG | tasks::kWaitAll, 0);  // else the monitor does
+        if (sys::raw(SYS_kill, now, 0) != 0) return;
+        if (!is_used_up(child.ordinal)) since = 0;
+        else if (!since) since = sys::monotonic_ns();
+        else if (sys::monotonic_ns() - since > patience) sys::raw(SYS_kill, now, SIGKILL);
+      }
+      looking.sleep();
+    }
+    return;
+  }
+}
+
+}  // namespace weir::recording

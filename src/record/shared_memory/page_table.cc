@@ -1,0 +1,262 @@
+// What can go wrong: a holder dies while it has pages, waits, or has a lock (those who wait look, after a while, whether it lives: its
+// memory is gone then, also where nobody has waited for its end yet); it computes for long (it is asked by a signal what it does).
+
+#include "record/shared_memory/page_table.h"
+
+#include <errno.h>
+
+#include "record/stream.h"
+#include "sys/futex.h"
+#include "sys/report.h"
+#include "sys/signal.h"
+#include "sys/syscall_x86_64.h"
+#include "record/channel/wait.h"
+
+namespace weir::owners {
+
+namespace {
+
+using trace::Holder;
+using trace::HolderState;
+using trace::OwnedPage;
+using trace::PageRequest;
+
+// Nanoseconds until a waiter looks who has the page now, whether it lives, and what it does: rarer with time.
+constexpr uint64_t kFirstLook = 300'000, kLastLook = 20'000'000, kSlower = 64;
+constexpr uint64_t kTakesFromReader = 50'000'000;
+constexpr uint32_t kLooksAtLock = 1000;
+constexpr uint64_t kPatience = 10'000'000'000;
+
+OwnedPage& page_at(uint32_t place) { return reinterpret_cast<OwnedPage*>(trace::kTrace + trace::kOwnedPagesAt)[place]; }
+Holder& holder_at(uint32_t stream) { return reinterpret_cast<Holder*>(trace::kTrace + trace::kHoldersAt)[stream]; }
+uint32_t stream_of(uint64_t owner) { return static_cast<uint32_t>(owner & ((1u << trace::kOwnerBits) - 1) & ~trace::kHanded) - 1; }
+Holder& own(Task& task) { return holder_at(recording::stream_number(task)); }
+
+uint64_t word_of(uint32_t stream) {
+  return __atomic_load_n(&holder_at(stream).generation, __ATOMIC_ACQUIRE) << trace::kOwnerBits | (stream + 1);
+}
+uint64_t word_of(Task& task) { return word_of(recording::stream_number(task)); }
+
+bool is_nobody(uint64_t owner) { return !owner || (owner & ~trace::kHanded) != word_of(stream_of(owner)); }
+
+bool is_dead(const Holder& h) { return h.pid > 0 && trace::has_no_memory(h.pid); }
+
+// Another process's lock, or this one's, for a few instructions.
+class HolderLock {
+ public:
+  HolderLock(Holder& holder, uint32_t me) : holder_(holder) {
+    for (uint32_t looks = 1;; looks++) {
+      uint32_t who = 0;
+      if (__atomic_compare_exchange_n(&holder_.lock, &who, me + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return;
+      if (looks % kLooksAtLock) {
+        sys::cpu_relax();
+        continue;
+      }
+      sys::raw(SYS_sched_yield);
+      if (is_dead(holder_at(who - 1)) && __atomic_compare_exchange_n(&holder_.lock, &who, me + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return;
+    }
+  }
+  ~HolderLock() { __atomic_store_n(&holder_.lock, 0u, __ATOMIC_RELEASE); }
+  HolderLock(const HolderLock&) = delete;
+  HolderLock& operator=(const HolderLock&) = delete;
+
+ private:
+  Holder& holder_;
+};
+
+void wake_waiters(OwnedPage& page) {
+  __atomic_fetch_add(&page.word, 1u, __ATOMIC_SEQ_CST);
+  if (!__atomic_exchange_n(&page.waiting, 0u, __ATOMIC_SEQ_CST)) return;
+  sys::futex_wake(&page.word, 0x7fffffff);
+}
+
+// With the holder's lock. `requests`: room for all.
+uint32_t move_requests(Holder& h, PageRequest* requests) {
+  const uint32_t count = h.asked;
+  for (uint32_t i = 0; i < count; i++) requests[i] = h.requests[i];
+  __atomic_store_n(&h.asked, 0u, __ATOMIC_RELEASE);
+  return count;
+}
+
+// The holder becomes one whose pages are free to take: who has asked for one looks again.
+template <typename Change>
+void change_and_wake(uint32_t me, Change change) {
+  PageRequest requests[Holder::kMostRequests];
+  Holder& h = holder_at(me);
+  uint32_t count;
+  {
+    HolderLock lock(h, me);
+    change(h);
+    count = move_requests(h, requests);
+  }
+  for (uint32_t i = 0; i < count; i++) wake_waiters(page_at(requests[i].place));
+}
+
+bool change(OwnedPage& page, uint64_t from, uint64_t to) {
+  return __atomic_compare_exchange_n(&page.owner, &from, to, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
+// From a holder that sleeps it is taken; one that computes is asked.
+bool take_or_ask(uint32_t me, uint32_t place, uint64_t owner, uint64_t waited) {
+  OwnedPage& page = page_at(place);
+  Holder& h = holder_at(stream_of(owner));
+  HolderLock lock(h, me);
+  if (__atomic_load_n(&page.owner, __ATOMIC_SEQ_CST) != owner) return false;
+  const bool may_take = h.state == HolderState::kSleeps || (h.state == HolderState::kReads && waited > kTakesFromReader);
+  if (may_take && !(owner & trace::kHanded)) {
+    if (!change(page, owner, word_of(me))) return false;
+    h.lost = 1;
+    return true;
+  }
+  uint32_t i = 0;
+  while (i < h.asked && (h.requests[i].place != place || h.requests[i].stream != me)) i++;
+  if (i < h.asked || i == Holder::kMostRequests) return false;
+  h.requests[i] = {place, me};
+  __atomic_store_n(&h.asked, i + 1, __ATOMIC_RELEASE);
+  return false;
+}
+
+uint64_t next_look(uint64_t waited) {
+  const uint64_t next = waited / kSlower;
+  return next < kFirstLook ? kFirstLook : next > kLastLook ? kLastLook : next;
+}
+
+// Nobody has what a dead holder had.
+void look_after(uint32_t me, uint64_t owner, uint64_t waited) {
+  const uint32_t stream = stream_of(owner);
+  Holder& h = holder_at(stream);
+  if (is_dead(h)) {
+    HolderLock lock(h, me);
+    if ((owner & ~trace::kHanded) == word_of(stream)) __atomic_fetch_add(&h.generation, 1u, __ATOMIC_ACQ_REL);
+    return;
+  }
+  if (h.state != HolderState::kComputes || (owner & trace::kHanded)) return;
+  sys::raw(SYS_tkill, h.pid, sys::g_probe_signal);
+  if (waited > kPatience && !__atomic_exchange_n(&h.told, 1u, __ATOMIC_ACQ_REL)) {
+    report("process %d has run %u s without an event while another process waits for memory that they share: it computes, or it waits in a loop "
+           "that changes memory each time round, which cannot be told from computing. A call such as sched_yield() in the loop helps.",
+           int64_t{h.pid}, kPatience / 1'000'000'000);
+  }
+}
+
+}  // namespace
+
+uint32_t place_of(uint64_t object, uint64_t page) {
+  uint64_t key = (object ^ page * 0x9E3779B97F4A7C15) * 0xBF58476D1CE4E5B9;
+  key = (key ^ key >> 31) * 0x94D049BB133111EB;
+  key ^= key >> 29;
+  if (!key) key = 1;
+  for (uint64_t i = 0; i < trace::kOwnedPages; i++) {
+    const uint64_t place = (key + i) % trace::kOwnedPages;
+    uint64_t found = __atomic_load_n(&page_at(static_cast<uint32_t>(place)).key, __ATOMIC_ACQUIRE);
+    if (!found && __atomic_compare_exchange_n(&page_at(static_cast<uint32_t>(place)).key, &found, key, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+      return static_cast<uint32_t>(place);
+    }
+    if (found == key) return static_cast<uint32_t>(place);
+  }
+  report("the program's processes share more than %u pages: a recording has no room for more", trace::kOwnedPages);
+  die(125);
+}
+
+bool acquire(Task& task, uint32_t place, uint32_t& giver) {
+  OwnedPage& page = page_at(place);
+  const uint32_t stream = recording::stream_number(task);
+  Holder& h = holder_at(stream);
+  h.pid = static_cast<int>(sys::raw(SYS_gettid));
+  const uint64_t me = word_of(stream);
+  for (uint64_t since = 0, waited = 0;;) {
+    const uint64_t owner = __atomic_load_n(&page.owner, __ATOMIC_SEQ_CST);
+    if (owner == me) return true;
+    if (owner == (me | trace::kHanded) || is_nobody(owner)) {
+      const uint32_t gave = __atomic_load_n(&page.giver, __ATOMIC_ACQUIRE);
+      if (!change(page, owner, me)) continue;
+      giver = !owner || (owner & trace::kHanded) ? gave : stream_of(owner) + 1;
+      h.waits_for = 0;
+      return false;
+    }
+    const uint32_t seen = __atomic_load_n(&page.word, __ATOMIC_SEQ_CST);
+    if (since) waited = sys::monotonic_ns() - since;
+    if (take_or_ask(stream, place, owner, waited)) {
+      wake_waiters(page);  // they ask this one now
+      giver = stream_of(owner) + 1;
+      h.waits_for = 0;
+      return false;
+    }
+    if (!since) since = sys::monotonic_ns();
+    __atomic_store_n(&h.waits_for, place + 1, __ATOMIC_RELEASE);
+    begin_sleep(task, HolderState::kSleeps);
+    __atomic_store_n(&page.waiting, 1u, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&page.owner, __ATOMIC_SEQ_CST) == owner && sys::futex_wait(&page.word, seen, next_look(waited)) == -ETIMEDOUT) look_after(stream, owner, waited);
+    {
+      HolderLock lock(h, stream);
+      h.state = HolderState::kComputes;
+    }
+  }
+}
+
+void set_sum(uint32_t place, uint64_t sum) { page_at(place).sum = sum; }
+
+uint64_t take_sum(uint32_t place) {
+  const uint64_t sum = page_at(place).sum;
+  page_at(place).sum = 0;
+  return sum;
+}
+
+bool has(Task& task, uint32_t place) { return __atomic_load_n(&page_at(place).owner, __ATOMIC_SEQ_CST) == word_of(task); }
+
+namespace {
+
+// Before it goes: while it is the task's own nobody else says so.
+void note_giver(Task& task, uint32_t place) {
+  if (has(task, place)) __atomic_store_n(&page_at(place).giver, recording::stream_number(task) + 1, __ATOMIC_RELEASE);
+}
+
+}  // namespace
+
+void give(Task& task, uint32_t place) {
+  note_giver(task, place);
+  if (change(page_at(place), word_of(task), 0)) wake_waiters(page_at(place));
+}
+
+void give_to(Task& task, const PageRequest& request) {
+  OwnedPage& page = page_at(request.place);
+  note_giver(task, request.place);
+  // Who waits for what this task has goes on waiting.
+  const bool waits = __atomic_load_n(&holder_at(request.stream).waits_for, __ATOMIC_ACQUIRE) == request.place + 1;
+  if (change(page, word_of(task), waits ? word_of(request.stream) | trace::kHanded : 0)) wake_waiters(page);
+}
+
+uint32_t take_requests(Task& task, PageRequest* requests) {
+  const uint32_t me = recording::stream_number(task);
+  Holder& h = holder_at(me);
+  HolderLock lock(h, me);
+  h.told = 0;
+  return move_requests(h, requests);
+}
+
+bool is_asked(Task& task) { return __atomic_load_n(&own(task).asked, __ATOMIC_RELAXED) != 0; }
+
+void begin_sleep(Task& task, HolderState state) {
+  change_and_wake(recording::stream_number(task), [&](Holder& h) { h.state = state; });  // they take it
+}
+
+bool end_sleep(Task& task) {
+  const uint32_t me = recording::stream_number(task);
+  Holder& h = holder_at(me);
+  HolderLock lock(h, me);
+  h.state = HolderState::kComputes;
+  if (!task.in_vfork) h.pid = task.tid;  // another process may run it since it took the first page
+  const bool lost = h.lost != 0;
+  h.lost = 0;
+  return lost;
+}
+
+void leave(Task& task) {
+  change_and_wake(recording::stream_number(task), [](Holder& h) {
+    __atomic_fetch_add(&h.generation, 1u, __ATOMIC_ACQ_REL);
+    h.state = HolderState::kComputes;
+    h.lost = 0;
+  });
+}
+
+}  // namespace weir::owners

@@ -1,0 +1,284 @@
+// Invariant: a page is open in this process exactly while it is in the table, or lent to the kernel for a call.
+//
+// What can go wrong: a page behind the end of a file (PageKind::kNoMemory); two addresses of one page (the task has it at one of them at a
+// time); more open pages apart from each other than the kernel allows mappings (kMostHeld).
+
+#include "record/shared_memory/pages.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "base/bytes.h"
+#include "record/input.h"
+#include "record/shared_memory/shared_memory.h"
+#include "memory/backing.h"
+#include "record/shared_memory/page_order.h"
+#include "record/shared_memory/page_table.h"
+#include "record/stream.h"
+#include "record/shared_memory/unrecorded.h"
+#include "control/process.h"
+#include "sys/memory.h"
+#include "sys/maps.h"
+#include "sys/report.h"
+#include "sys/signal.h"
+#include "sys/syscall_x86_64.h"
+#include "memory/program_memory.h"
+
+namespace weir::owned {
+
+Held* g_held = nullptr;
+uint32_t g_room = 0, g_used = 0;
+uint64_t g_lent[2] = {0, 0};
+
+namespace {
+
+using trace::Entry;
+using trace::Kind;
+using trace::PageKind;
+
+constexpr uint32_t kFirstRoom = 1024;
+constexpr uint32_t kMostHeld = 16384;  // each may cost two mappings, of which the kernel allows 65530
+constexpr uint32_t kNothing = 1;       // Held::place: PageKind::kNoMemory
+
+uint64_t g_taken = 0;
+bool g_expects_spin = false;  // replaying
+
+uint32_t slot_of(uint64_t page) { return static_cast<uint32_t>(page / kPageSize * 0x9E3779B97F4A7C15 >> 32) & (g_room - 1); }
+
+void insert(uint64_t page, uint32_t place) {
+  if (2 * (g_used + 1) > g_room) {
+    Held* const old = g_held;
+    const uint32_t old_room = g_room, room = g_room ? 2 * g_room : kFirstRoom;
+    const long at = sys::map_anonymous(room * sizeof(Held));
+    if (sys::failed(at)) {
+      report("no memory to keep track of shared pages (error %d)", int64_t{-at});
+      die(125);
+    }
+    g_held = reinterpret_cast<Held*>(at);
+    g_room = room;
+    g_used = 0;
+    for (uint32_t i = 0; i < old_room; i++) {
+      if (old[i].page) insert(old[i].page, old[i].place);
+    }
+    if (old) sys::unmap(reinterpret_cast<uint64_t>(old), old_room * sizeof(Held));
+  }
+  uint32_t i = slot_of(page);
+  while (g_held[i].page) i = (i + 1) & (g_room - 1);
+  g_held[i] = {page, place, 0};
+  g_used++;
+}
+
+void put(Task& task, PageKind kind, uint64_t address) {
+  recording::put(task, Entry{Kind::kPage, 0, static_cast<uint16_t>(kind), 0, task.owned_points, 0, static_cast<int64_t>(address)});
+}
+
+}  // namespace
+
+Held* find(uint64_t page) {
+  if (!g_room) return nullptr;
+  for (uint32_t i = slot_of(page); g_held[i].page; i = (i + 1) & (g_room - 1)) {
+    if (g_held[i].page == page) return &g_held[i];
+  }
+  return nullptr;
+}
+
+void erase(uint64_t page) {
+  Held* found = find(page);
+  if (!found) return;
+  auto hole = static_cast<uint32_t>(found - g_held);
+  for (uint32_t i = (hole + 1) & (g_room - 1); g_held[i].page; i = (i + 1) & (g_room - 1)) {
+    if (((i - slot_of(g_held[i].page)) & (g_room - 1)) < ((i - hole) & (g_room - 1))) continue;
+    g_held[hole] = g_held[i];
+    hole = i;
+  }
+  g_held[hole].page = 0;
+  g_used--;
+}
+
+long map_own(uint64_t start, uint64_t size, long fixed) {
+  return sys::raw(SYS_mmap, static_cast<long>(start), static_cast<long>(size), PROT_NONE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE | fixed, -1, 0);
+}
+
+void close_page(uint64_t page) {
+  const Held* held = find(page);
+  if (input::replaying() && held && held->place == kNothing) map_own(page, kPageSize, MAP_FIXED);
+  else if (page != g_lent[0] && page != g_lent[1]) page::protect(page, kPageSize, PROT_NONE);
+  erase(page);
+}
+
+void note_given(Task& task, PageKind where, uint64_t page) {
+  close_page(page);
+  put(task, where, page);
+}
+
+void note_lost(Task& task, PageKind where) {
+  each_held([&](const Held& held) {
+    if (!owners::has(task, held.place)) note_given(task, where, held.page);
+  });
+}
+
+// Replaying: what the task gave here. One place may have several such points: they are counted from the page on that it took last.
+void give_as_recorded(Task& task, PageKind where) {
+  while (const Entry* entry = recording::peek(task)) {
+    const bool is_here = entry->event == recording::place_of(task) && entry->check == task.owned_points;
+    if (entry->kind != Kind::kPage || entry->number != static_cast<uint16_t>(where) || !is_here) return;
+    if (where == PageKind::kGivenAtSpin) come_by(task);
+    close_page(static_cast<uint64_t>(entry->result));
+    recording::take(task, *entry);
+  }
+}
+
+namespace {
+
+uint64_t sum_of(const uint64_t* words) {
+  uint64_t sum = 1;
+  for (uint32_t i = 0; i < kPageSize / 8; i++) sum = (sum ^ words[i]) * 0x9E3779B97F4A7C15 + (sum >> 29);
+  return sum | 1;
+}
+
+// Replaying, in a program of one task: where what comes next is that the task spins, nobody is there who would ask what it does. A timer does.
+void look_ahead(Task& task) {
+  constexpr int64_t kEvery = 200'000;  // nanoseconds
+  static int32_t timer = -1, timer_of = 0;
+  const Entry* entry = g_tasks_active ? nullptr : recording::peek(task);
+  const bool expects = entry && entry->kind == Kind::kPage && entry->number == static_cast<uint16_t>(PageKind::kGivenAtSpin) && entry->event == recording::place_of(task);
+  if (!expects && !g_expects_spin) return;
+  const auto me = static_cast<int32_t>(sys::raw(SYS_gettid));
+  if (expects == g_expects_spin && timer_of == me) return;
+  g_expects_spin = expects;
+  if (timer_of != me) {  // a child has none
+    sigevent event{};
+    event.sigev_notify = SIGEV_THREAD_ID;
+    event.sigev_signo = sys::g_probe_signal;
+    event._sigev_un._tid = me;
+    if (const long made = sys::raw(SYS_timer_create, CLOCK_MONOTONIC, reinterpret_cast<long>(&event), reinterpret_cast<long>(&timer)); made != 0) {
+      report("no timer for the replay (error %d)", int64_t{-made});
+      die(125);
+    }
+    timer_of = me;
+  }
+  const int64_t interval = expects ? kEvery : 0;
+  const itimerspec times{{0, interval}, {0, interval}};
+  sys::raw(SYS_timer_settime, timer, 0, reinterpret_cast<long>(&times), 0);
+}
+
+// An access is a fault of the bus, as it was.
+void map_nothing(uint64_t page, int protection) {
+  const long file = page::open_hidden(SYS_memfd_create, reinterpret_cast<long>("weir-nothing"), MFD_CLOEXEC, 0);
+  if (sys::failed(file)) return;
+  sys::raw(SYS_mmap, static_cast<long>(page), kPageSize, protection, MAP_SHARED | MAP_FIXED, file, 0);
+  page::close_hidden(static_cast<int>(file));
+}
+
+void take_recorded(Task& task, const Mapping& m, uint64_t page) {
+  give_as_recorded(task, PageKind::kGivenAtAccess);
+  const Entry& entry = recording::next(task);
+  const auto at = static_cast<uint64_t>(entry.result);
+  const auto kind = static_cast<PageKind>(entry.number);
+  trace::Giver giver;
+  const bool is_whole = kind == PageKind::kNoMemory || (kind == PageKind::kTaken && entry.size >= sizeof giver);
+  const bool is_taken = entry.kind == Kind::kPage && is_whole;
+  if (!is_taken || page_down(at) != page) recording::diverged(task, entry, "it touches the shared page", static_cast<int64_t>(page));
+  if (kind == PageKind::kNoMemory) {
+    map_nothing(page, m.protection);
+  } else {
+    page::protect(page, kPageSize, PROT_READ | PROT_WRITE);
+    zero_bytes(reinterpret_cast<void*>(page), kPageSize);
+    copy_bytes(&giver, recording::payload(entry), sizeof giver);
+    copy_bytes(reinterpret_cast<void*>(at), recording::payload(entry) + sizeof giver, entry.size - sizeof giver);
+    if (m.protection != (PROT_READ | PROT_WRITE)) page::protect(page, kPageSize, m.protection);
+  }
+  insert(page, kind == PageKind::kNoMemory ? kNothing : 0);
+  recording::take(task, entry);
+  look_ahead(task);
+  if (kind == PageKind::kTaken) await_giver(task, giver);
+}
+
+void give_requested(Task& task, PageKind where) {
+  trace::PageRequest requests[trace::Holder::kMostRequests];
+  const uint32_t count = owners::take_requests(task, requests);
+  for (uint32_t i = 0; i < count; i++) {
+    each_held([&](const Held& held) {
+      if (held.place != requests[i].place) return;
+      if (const uint64_t sum = sum_at(held.page)) owners::set_sum(held.place, sum);
+      if (where == PageKind::kGivenAtSpin) come_by(task);
+      note_given(task, where, held.page);
+    });
+    owners::give_to(task, requests[i]);
+  }
+}
+
+}  // namespace
+
+uint64_t sum_at(uint64_t page) {
+  uint64_t words[kPageSize / 8];
+  return trap::from_program(words, static_cast<long>(page), sizeof words) == 0 ? sum_of(words) : 0;
+}
+
+void take_page(Task& task, const Mapping& m, uint64_t page) {
+  g_taken++;
+  task.owned_points = 0;
+  task.sampled_event = ~uint64_t{0};  // what was seen of a spin was before
+  come_by(task);
+  if (input::replaying()) return take_recorded(task, m, page);
+  if (g_used >= kMostHeld) {
+    each_held([&](const Held& held) {
+      owners::give(task, held.place);
+      note_given(task, PageKind::kGivenAtAccess, held.page);
+    });
+  }
+  const uint32_t place = owners::place_of(m.object, (m.offset + page - m.range.start) / kPageSize);
+  uint32_t from = 0;
+  const bool had_it = owners::acquire(task, place, from);
+  const trace::Giver giver = giver_of(from);
+  if (task.owned_sleeps) (void)owners::end_sleep(task);  // the runtime looks at it in the middle of a wait
+  note_lost(task, PageKind::kGivenAtAccess);
+  if (had_it) {  // at another address
+    each_held([&](const Held& held) {
+      if (held.place == place) note_given(task, PageKind::kGivenAtAccess, held.page);
+    });
+  }
+  const long wrong = page::protect(page, kPageSize, m.protection);
+  if (wrong) {
+    report("cannot open a page of shared memory at %x (error %d)%s", page, -wrong,
+           sys::has_most_maps() ? ": there are as many mappings as the kernel allows (vm.max_map_count)" : "");
+    die(125);
+  }
+  insert(page, place);
+  const uint64_t sum = owners::take_sum(place);
+  uint64_t words[kPageSize / 8];
+  if (trap::from_program(words, static_cast<long>(page), sizeof words) != 0) return put(task, PageKind::kNoMemory, page);
+  if (sum && sum != sum_of(words)) recording::note_stranger(page);
+  uint32_t first = 0, limit = kPageSize / 8;
+  while (limit && !words[limit - 1]) limit--;
+  while (first < limit && !words[first]) first++;
+  const uint32_t size = (limit - first) * 8;
+  const auto at = static_cast<int64_t>(page + first * 8);
+  const Entry entry{Kind::kPage, 0, static_cast<uint16_t>(PageKind::kTaken), uint32_t{sizeof giver} + size, task.owned_points, 0, at};
+  recording::put(task, entry, &giver, words + first, sizeof giver);
+}
+
+uint64_t taken() { return g_taken; }
+
+void give_if_asked(Task& task) {
+  task.owned_points++;
+  come_by(task);
+  if (input::recording()) {
+    if (owners::is_asked(task)) give_requested(task, PageKind::kGivenAtEnd);
+  } else {
+    give_as_recorded(task, PageKind::kGivenAtEnd);
+    look_ahead(task);
+  }
+}
+
+bool is_awaited(Task& task) { return input::recording() ? owners::is_asked(task) : g_expects_spin; }
+
+void give_at_spin(Task& task) {
+  if (input::recording()) return give_requested(task, PageKind::kGivenAtSpin);
+  give_as_recorded(task, PageKind::kGivenAtSpin);
+  look_ahead(task);
+}
+
+}  // namespace weir::owned

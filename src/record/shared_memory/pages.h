@@ -1,0 +1,58 @@
+// The pages of shared memory that this process's task has: all others have no protection but PROT_NONE. Within record/shared_memory/shared_memory.h.
+#pragma once
+
+#include <stdint.h>
+
+#include "base/types.h"
+#include "control/task.h"
+#include "record/channel/format.h"
+
+namespace weir::owned {
+
+struct Mapping {
+  Range range;
+  uint64_t object;   // device and inode
+  uint64_t file;     // the same by a descriptor, which some file systems number otherwise; 0: none
+  uint64_t offset;   // in it
+  int32_t protection;
+  int32_t unused;
+};
+
+// A page that the task has, at one address.
+struct Held {
+  uint64_t page;   // 0: free
+  uint32_t place;  // in the table of owners; replaying, kNothing where there is no memory
+  uint32_t unused;
+};
+
+// Open addressing.
+extern Held* g_held;
+extern uint32_t g_room, g_used;
+extern uint64_t g_lent[2];  // pages that stay open until the call is over
+
+Held* find(uint64_t page);
+void erase(uint64_t page);
+// Each page that it has; `act` may erase it.
+template <typename Act>
+void each_held(Act act) {
+  for (uint32_t i = 0; i < g_room && g_used;) {
+    const Held held = g_held[i];
+    if (held.page) act(held);
+    if (!held.page || g_held[i].page == held.page) i++;
+  }
+}
+
+// Replaying: memory that nobody shares, in place of such memory. The address, or -errno.
+long map_own(uint64_t start, uint64_t size, long fixed);
+void close_page(uint64_t page);
+// Of a page that the task has; 0: there is no memory.
+uint64_t sum_at(uint64_t page);
+// The task gets the page, which the mapping has.
+void take_page(Task& task, const Mapping& m, uint64_t page);
+// The task has it no more: closed here, and kept. And: all of them that others have taken.
+void note_given(Task& task, trace::PageKind where, uint64_t page);
+void note_lost(Task& task, trace::PageKind where);
+// Replaying: what the task gave here.
+void give_as_recorded(Task& task, trace::PageKind where);
+
+}  // namespace weir::owned

@@ -1,0 +1,289 @@
+#include "record/stop_point.h"
+
+#include <stddef.h>
+
+#include <initializer_list>
+
+#include "base/bytes.h"
+#include "control/execution_point.h"
+#include "code/translate/counted.h"
+#include "code/translate/seek.h"
+#include "code/translate/program_text.h"
+#include "code/translate/block.h"
+#include "code/decode/decoder.h"
+#include "record/input.h"
+#include "record/shared_memory/shared_memory.h"
+#include "order/rounds.h"
+#include "memory/backing.h"
+#include "code/patch/patch.h"
+#include "control/process.h"
+#include "sys/signal.h"
+#include "sys/syscall_x86_64.h"
+#include "control/control.h"
+#include "memory/program_memory.h"
+#include "record/signals.h"
+#include "signal/signals.h"
+#include "signal/spin_probe.h"
+#include "code/emulate/vector_state_x86_64.h"
+#include "view/view.h"
+
+extern "C" char weir_sigreturn[];
+
+namespace weir::trap {
+
+namespace {
+
+constexpr uint32_t kMostSteps = 2000;
+constexpr unsigned kInstructionsLooked = 24;
+
+// The address at which the runtime may look at the task's memory without an event; 0: it may not.
+uint64_t look_at(const Task& task, uint64_t address) {
+  if (owned::g_active && !owned::mapping_at(address).empty()) return 0;  // to look would be to take
+  if (!g_tasks_active) return address;
+  if (!page::store_extent(address)) return 0;
+  return view::coherent::may_read(task, address) ? page::alias_of(address) : 0;
+}
+
+// Exactly what is named: beside it may lie what was left there, of which nothing need be the same.
+void note_word(const Task& task, Place& place, uint64_t address, uint64_t size) {
+  const auto length = static_cast<uint8_t>(size >= 8 ? 8 : size >= 4 ? 4 : size >= 2 ? 2 : 1);
+  if (address % length) return;  // it may reach into another page
+  for (unsigned i = 0; i < Place::kWords; i++) {
+    if (place.address[i] == address) return;
+    if (place.address[i]) continue;
+    uint64_t word = 0;
+    const uint64_t from = look_at(task, address);
+    if (!from || from_program(&word, static_cast<long>(from), length) != 0) return;
+    place.address[i] = address;
+    place.word[i] = word;
+    place.size[i] = length;
+    return;
+  }
+}
+
+constexpr uint16_t kCallClobbers = 1u << kRax | 1u << kRcx | 1u << kRdx | 1u << kRsi | 1u << kRdi | 0xf00;  // and r8 to r11
+
+bool names_any(const Instruction& instruction, uint16_t registers) {
+  const auto is_named = [&](uint8_t number) { return number < 16 && (registers >> number & 1); };
+  bool any = is_named(instruction.bit_index) || (instruction.is_string && is_named(kRcx));
+  for (unsigned i = 0; i < instruction.operand_count; i++) any |= is_named(instruction.operands[i].base) || is_named(instruction.operands[i].index);
+  return any;
+}
+
+// What the instructions read that come next, over branches where these are known. Not what they name by registers that one of them has changed before: what
+// is there now may be anything, such as an object of pthreads, which changes in others' turns.
+void note_operands(const Task& task, const Registers& registers, Place& place) {
+  uint64_t next[kInstructionsLooked + 2] = {registers.rip};
+  uint16_t changed_at[kInstructionsLooked + 2] = {};
+  unsigned ends = 1;
+  uint64_t seen[kInstructionsLooked];
+  const auto is_seen = [&](uint64_t rip, unsigned count) {
+    for (unsigned i = 0; i < count; i++) {
+      if (seen[i] == rip) return true;
+    }
+    return false;
+  };
+  Registers at = registers;
+  Instruction instruction;
+  for (unsigned i = 0, looked = 0; i < ends && looked < kInstructionsLooked; i++) {
+    at.rip = next[i];
+    uint16_t changed = changed_at[i];
+    while (looked < kInstructionsLooked && !is_seen(at.rip, looked) && decode(at.rip, instruction)) {
+      seen[looked++] = at.rip;
+      const AccessList list = accesses_of(instruction, at, sys::fs_base_untouched(), reinterpret_cast<uint64_t>(&task), Extent::kOneStep);
+      const bool is_known = !names_any(instruction, changed);
+      for (size_t k = 0; k < list.count && is_known; k++) {
+        const Access& access = list.accesses[k];
+        if (access.read && access.size) note_word(task, place, access.address, access.size);
+      }
+      changed |= instruction.changed;
+      if (instruction.is_branch && instruction.has_target && ends < kInstructionsLooked) {
+        changed_at[ends] = changed;
+        next[ends++] = instruction.target;
+      }
+      if (instruction.is_call) changed |= kCallClobbers;
+      if (instruction.is_syscall || instruction.is_jump || instruction.is_return || (instruction.is_branch && !instruction.has_target)) break;
+      at.rip += instruction.length;
+    }
+  }
+}
+
+// Of a place, what follows from the task alone.
+constexpr size_t kOwnLooks = offsetof(Place, stack);
+
+Place place_at(const Task& task, const Registers& registers, const LowVectors& low) {
+  Place place{};
+  place.rip = registers.rip;
+  copy_bytes(place.general, registers.general, sizeof place.general);
+  place.vectors = hash_words(0, low.word[0], sizeof low / sizeof low.word[0][0]);
+  for (unsigned i = 0; i < 16; i++) place.vector[i] = low.word[i][0];
+  note_operands(task, registers, place);
+  return place;
+}
+
+// As far as the task may look: callers' frames tell apart what a function does twice. Not the red zone: a function that makes no use of it has
+// remains of signal frames there, flags among them.
+uint64_t hash_of_stack(const Task& task, uint64_t rsp) {
+  constexpr uint64_t kMost = 4 * kPageSize;
+  uint64_t words[kPageSize / sizeof(uint64_t)];
+  uint64_t at = rsp & ~uint64_t{7}, limit = at + kMost, hash = at;
+  // Behind these lies what others write, and flags that translated code leaves as they are not in the program (code/translate/counted.h).
+  for (const uint64_t begin : {shared().stack_begin, sys::fs_base_untouched(), frame_above(task, at)}) {
+    if (at < begin && begin < limit) limit = begin & ~uint64_t{7};
+  }
+  while (at < limit) {
+    const uint64_t end = page_down(at) + kPageSize < limit ? page_down(at) + kPageSize : limit;
+    const uint64_t from = look_at(task, at);
+    if (!from || from_program(words, static_cast<long>(from), end - at) != 0) break;
+    hash = hash_words(hash, words, (end - at) / sizeof(uint64_t));
+    at = end;
+  }
+  return hash ^ at;
+}
+
+// At View isolated a stop would need the turn, and at View direct others run in the same process.
+bool can_stop() { return input::recording() && (!g_tasks_active || runtime::g_coherent); }
+
+bool is_place(const Task& task, const Registers& registers) {
+  const uint64_t rip = registers.rip;
+  Instruction instruction;
+  if (!can_stop()) return false;
+  if (task.in_vfork || task.alone_section || task.turn_depth || page::own_image().contains(rip)) return false;
+  if (shared().has_made_code) return false;  // it may come there on its way, and translated is only what is known
+  return count::can_seek(rip) && decode(rip, instruction) && instruction.repeat == Repeat::kNone;
+}
+
+bool is_between(uint64_t rip) {
+  StubPlace place;
+  Instruction instruction;
+  return page::own_image().contains(rip) || find_stub_place(rip, place) || (decode(rip, instruction) && instruction.repeat != Repeat::kNone);
+}
+
+void end_steps(Task& task, ucontext_t& context) {
+  task.steps_to_place = 0;
+  context.uc_mcontext.gregs[REG_EFL] &= ~static_cast<greg_t>(sys::kTrapFlag);
+}
+
+}  // namespace
+
+uint64_t shown_flags(uint64_t rip, uint64_t flags) {
+  constexpr uint64_t kResumeFlag = 0x10000;  // the processor's own: in what a fault saves, not in what a call does
+  return flags & ~(kResumeFlag | count::dead_flags_at(rip));
+}
+
+bool stop_at_place(Task& task, ucontext_t& context, bool soon) {
+  if (task.stepping || task.at_place) return false;
+  if (on_signal_stack(task, context)) return false;
+  const view::PeekScope peeks(task);
+  const Registers registers = registers_of_gregs(context.uc_mcontext.gregs);
+  if (is_place(task, registers)) {
+    task.place = place_at(task, registers, low_vectors(context));
+    auto& flags = context.uc_mcontext.gregs[REG_EFL];
+    flags = static_cast<greg_t>(shown_flags(registers.rip, static_cast<uint64_t>(flags)));
+    task.at_place = 1;
+    enter_where_it_stands(task, context);
+    return true;
+  }
+  // Some steps help where it is the runtime's code, or a repeated instruction, that it is in.
+  if (soon && can_stop() && !task.steps_to_place && !shared().has_made_code && is_between(registers.rip)) {
+    task.steps_to_place = kMostSteps;
+    context.uc_mcontext.gregs[REG_EFL] |= static_cast<greg_t>(sys::kTrapFlag);
+  }
+  return false;
+}
+
+bool step_to_place(Task& task, ucontext_t& context) {
+  if (!task.steps_to_place) return false;
+  const auto rsp = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RSP]);
+  const bool is_inside = task.in_runtime || on_runtime_stack(task, rsp);
+  if (is_inside || !--task.steps_to_place) {  // inside: the event that it was to make
+    end_steps(task, context);
+  } else if (stop_at_place(task, context, false)) {
+    end_steps(task, context);
+  }
+  return true;
+}
+
+uint64_t seek_place(Task& task, uint64_t rip) {
+  if (task.in_vfork) return rip;
+  const Place* place = input::next_place(task);
+  if (!place || !count::open_own_cache(reinterpret_cast<uint64_t>(&weir_site_entry), reinterpret_cast<uint64_t>(&weir_upcall))) return rip;
+  count::add_door(reinterpret_cast<uint64_t>(&weir_told));
+  uint64_t seen_at[Place::kWords] = {};
+  for (unsigned i = 0; i < Place::kWords && place->address[i]; i++) seen_at[i] = look_at(task, place->address[i]);
+  const uint64_t at = count::seek(task, rip, *place, seen_at);
+  return at ? at : rip;
+}
+
+void keep_place(Task& task) {
+  task.at_place = 0;
+  task.place.stack = hash_of_stack(task, task.place.general[kRsp]);
+  if (g_tasks_active) {
+    task.place.turns = shared().decisions - 1;
+    task.counters.events--;  // it is found before the event that it makes
+  }
+  input::keep_place(task, task.place);
+  if (g_tasks_active) task.counters.events++;
+}
+
+void go_on_as_recorded(Task& task, Frame& frame) {
+  task.pending = 0;  // what other tasks have sent comes where it came then
+  take_recorded_signals(task);
+  if (!task.pending) frame.rip = seek_place(task, frame.rip);
+}
+
+void seek_beyond(Task& task, Frame& frame) {
+  constexpr uint64_t kCode = 9;            // weir_sigreturn's two instructions
+  constexpr uint64_t kContext = 304;       // what the kernel reads of a ucontext_t; the rest is where it says
+  if (count::is_inside(frame.rip)) return;
+  if (frame.rip - reinterpret_cast<uint64_t>(weir_sigreturn) > kCode) {
+    if (input::replaying()) frame.rip = seek_place(task, frame.rip);
+    return;
+  }
+  uint64_t words[kContext / 8];
+  if (from_program(words, static_cast<long>(frame.rsp), sizeof words) != 0) return;
+  auto& rip = reinterpret_cast<ucontext_t*>(words)->uc_mcontext.gregs[REG_RIP];
+  const auto back = static_cast<uint64_t>(rip);
+  if (page::own_image().contains(back)) return;  // handlers that the runtime called: it comes by itself
+  const uint64_t next = seek_place(task, back);
+  if (next == back) return;
+  rip = static_cast<greg_t>(next);
+  const uint64_t copy = kCountState + kPageSize - sizeof words;
+  copy_bytes(reinterpret_cast<void*>(copy), words, sizeof words);
+  frame.rsp = copy;
+}
+
+namespace {
+
+// Objects of pthreads on the stack change in others' turns: all those that came before are over.
+bool has_stack_of(const Task& task, const Place& place) {
+  if (g_tasks_active && !order::await_turns(place.turns)) return false;
+  return place.stack == hash_of_stack(task, place.general[kRsp]);
+}
+
+}  // namespace
+
+bool meet_gate(Task& task, Frame& frame) {
+  const Place* place = input::next_place(task);
+  frame.rip = place ? place->rip : 0;
+  const Place here = place_at(task, registers_of(frame), low_vectors_now());
+  if (!place || __builtin_memcmp(place, &here, kOwnLooks) != 0 || !has_stack_of(task, *place)) {
+    frame.rip = count::pass_gate(here);
+    return false;
+  }
+  input::take_place(task);
+  count::close_gate();
+  frame.rflags = shown_flags(here.rip, frame.rflags);
+  task.preempted_rip = here.rip;
+  frame.site = kPreempted;  // as it was recorded: handlers find the frame on their stack
+  return true;
+}
+
+void note_code(Range text) {
+  count::on_mapping(text, true);
+  count::note_text(text);
+}
+
+void forget_places() { count::forget_own_cache(); }
+
+}  // namespace weir::trap

@@ -1,0 +1,290 @@
+// The monitor has a handler for every signal that can have one. What the program's disposition says is then done by
+// hand: ignore, stop all, end all, or pass on to a task that does not block it.
+//
+// One handler at a time: none interrupts another, and an errand (by a signal of higher number than SIGALRM) is done when
+// the signals that came before it have been passed on.
+
+#include "signal/forward.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "base/atomic_enum.h"
+#include "base/bytes.h"
+#include "order/rounds.h"
+#include "sys/futex.h"
+#include "sys/syscall_x86_64.h"
+#include "task/monitor_call.h"
+#include "task/spawn.h"
+#include "control/control.h"
+#include "signal/queue.h"
+
+extern "C" char weir_sigreturn[];
+
+namespace weir::trap {
+
+namespace {
+
+int g_tick_timer = 0;
+// Signals that were kept here: not those that a task has sent in its turn, which come at a place of the order (sigprocmask).
+uint64_t g_kept = 0;
+
+void set_handler(int signal, void* handler) {
+  sys::KernelSigaction action{};
+  action.handler = handler;
+  action.flags = sys::kSaRestorer | SA_SIGINFO | SA_RESTART;
+  action.restorer = weir_sigreturn;
+  action.mask = ~uint64_t{0};
+  sys::raw(SYS_rt_sigaction, signal, reinterpret_cast<long>(&action), 0, 8);
+}
+
+// The kernel keeps each task's mask; /proc has it.
+bool blocks(int tid, int signal) {
+  char path[40];
+  append_text(append_number(append_text(path, "/proc/"), static_cast<uint64_t>(tid)), "/status");
+  long file = sys::raw(SYS_open, reinterpret_cast<long>(path), 0);
+  if (sys::failed(file)) return true;
+  static char text[4096];
+  long length = sys::raw(SYS_read, file, reinterpret_cast<long>(text), sizeof text - 1);
+  sys::raw(SYS_close, file);
+  if (length <= 0) return true;
+  text[length] = 0;
+  for (char* line = text; *line; line++) {
+    if (!starts_with(line, "SigBlk:\t")) continue;
+    uint64_t mask = 0;
+    for (line += 8; *line && *line != '\n'; line++) {
+      mask = mask * 16 + static_cast<uint64_t>(*line <= '9' ? *line - '0' : *line - 'a' + 10);
+    }
+    return mask & sys::signal_bit(signal);
+  }
+  return false;
+}
+
+// The virtual id of the one task that a timer tells, 0 where it tells the program.
+int timer_target(const siginfo_t* info) {
+  if (info->si_code != SI_TIMER) return 0;
+  for (const auto& timer : shared().timers) {
+    if (timer.target && timer.id == info->si_timerid) return timer.target;
+  }
+  return 0;
+}
+
+// A task that sleeps has not yet told the kernel what others have installed meanwhile, and by what it has told it the signal
+// might be dropped, or end the program.
+void bring_up_to_date(const Task& target, int tid) {
+  Shared& s = shared();
+  const ProcessSlot& slot = s.processes[target.process];
+  auto behind = [&] { return __atomic_load_n(&slot.mapping_sequence, __ATOMIC_ACQUIRE) != __atomic_load_n(&s.mapping_sequence, __ATOMIC_ACQUIRE); };
+  if (!behind()) return;
+  __atomic_fetch_add(&s.catch_up, 1u, __ATOMIC_SEQ_CST);
+  sys::raw(SYS_tkill, tid, sys::g_probe_signal);
+  for (int i = 0; i < 1000 && behind(); i++) {  // a fork may keep it for a while
+    const sys::Timespec pause{0, 50'000};
+    sys::raw(SYS_nanosleep, reinterpret_cast<long>(&pause), 0);
+  }
+  __atomic_fetch_sub(&s.catch_up, 1u, __ATOMIC_SEQ_CST);
+}
+
+// One in the executor: its process blocks everything, and takes the signal when the task comes back (task/in_place_process.h).
+bool lets_through(const Task& task, int signal) {
+  for (int looks = 0; looks < 1000; looks++) {
+    const uint32_t holds = __atomic_load_n(&task.own_mask_holds, __ATOMIC_SEQ_CST);
+    if (holds == 2) return !(task.own_mask & sys::signal_bit(signal));
+    if (holds == 0 && !blocks(task.tid, signal)) return true;
+    if (holds == 0 && __atomic_load_n(&task.own_mask_holds, __ATOMIC_SEQ_CST) == 0) return false;
+    sys::raw(SYS_sched_yield);  // on its way
+  }
+  return false;
+}
+
+// The task that a signal to the program goes to, null where there is none now. One that waits for it by sigwait blocks it; one
+// that lets it through is better, the first is as good as any.
+Task* who_takes(int signal) {
+  Shared& s = shared();
+  for (TaskId i = 0; i < s.high_task; i++) {
+    Task& task = s.tasks[i];
+    if (task.state != TaskState::kFree && task.tid > 0 && lets_through(task, signal)) return &task;
+  }
+  SpinGuard guard(s.signal_lock);
+  for (TaskId i = 0; i < s.high_task; i++) {
+    Task& task = s.tasks[i];
+    if (task.state != TaskState::kFree && (task.signal_wait & sys::signal_bit(signal))) return &task;
+  }
+  return s.signalfd_mask & sys::signal_bit(signal) ? &s.tasks[s.signalfd_task] : nullptr;
+}
+
+// A task that has just been made has an id of the kernel's when its process has come so far, and 0 where it could not be made.
+int tid_soon(const Task& task) {
+  for (;;) {
+    const int tid = __atomic_load_n(&task.tid, __ATOMIC_ACQUIRE);
+    if (tid || load_enum<__ATOMIC_ACQUIRE>(task.state) == TaskState::kFree) return tid;
+    sys::raw(SYS_sched_yield);
+  }
+}
+
+bool send_to(const Task& target, int signal, const void* info) {
+  const int tid = tid_soon(target);
+  bring_up_to_date(target, tid);
+  return sys::raw(SYS_rt_tgsigqueueinfo, tid, tid, signal, reinterpret_cast<long>(info)) == 0;
+}
+
+bool ends_by_default(int signal) {
+  return signal != SIGCHLD && signal != SIGURG && signal != SIGWINCH && signal != SIGCONT;
+}
+
+// A task may have let the signal through just when it was kept, and a mask that the runtime sets for a moment looks like one of
+// the program's: so it is offered again.
+void pass_on_kept(int signal) {
+  const uint64_t bit = sys::signal_bit(signal);
+  if (!(__atomic_load_n(&shared().program_pending, __ATOMIC_ACQUIRE) & bit)) {
+    g_kept &= ~bit;
+    return;
+  }
+  alignas(8) uint8_t info[128];
+  Task* const target = who_takes(signal);
+  while (target && take_program_signal(bit, info)) {
+    const Forwarded forwarded(info);
+    if (send_to(*target, signal, forwarded.bytes)) continue;
+    keep_program_signal(signal, forwarded.bytes);  // the target has ended
+    return;
+  }
+}
+
+// Who has stopped goes on. `told` has what the program's handler is to see: before this, as one SIGCONT
+// that waits stands for all.
+void continue_tasks(const Task* told) {
+  const Shared& s = shared();
+  siginfo_t info{};
+  info.si_signo = SIGCONT;
+  info.si_code = kContinuesOnly;
+  for (uint32_t p = 0; p < s.high_process; p++) {
+    const int pid = s.processes[p].pid;
+    if (pid <= 0 || (told && told->tid == pid)) continue;
+    sys::raw(SYS_rt_tgsigqueueinfo, pid, pid, SIGCONT, reinterpret_cast<long>(&info));
+  }
+}
+
+// Nobody could make the program go on: its parent is of another session, and the kernel would not stop it.
+bool is_orphaned() {
+  const long parent = sys::raw(SYS_getppid);
+  return sys::raw(SYS_getsid, parent) != sys::raw(SYS_getsid, 0);
+}
+
+void pass_on(int signal, const siginfo_t* info) {
+  Shared& s = shared();
+  const auto handler = reinterpret_cast<uint64_t>(s.actions[signal].handler);
+  if (signal == SIGCONT && handler == 1) continue_tasks(nullptr);
+  if (handler == 1) return;
+  if (handler == 0) {
+    if (signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU) {
+      if (is_orphaned()) return;
+      for (uint32_t p = 0; p < s.high_process; p++) {
+        if (s.processes[p].pid > 0) sys::raw(SYS_kill, s.processes[p].pid, SIGSTOP);
+      }
+      sys::raw(SYS_kill, sys::raw(SYS_getpid), SIGSTOP);
+      return;
+    }
+    if (signal == SIGCONT) {
+      for (uint32_t p = 0; p < s.high_process; p++) {
+        if (s.processes[p].pid > 0) sys::raw(SYS_kill, s.processes[p].pid, SIGCONT);
+      }
+      return;
+    }
+    if (!ends_by_default(signal)) return;
+  }
+  const Forwarded forwarded(info);
+  if (g_kept & sys::signal_bit(signal)) pass_on_kept(signal);  // they came before
+  Task* target = nullptr;
+  if (const int tid = timer_target(info)) {
+    target = tasks::find_by_virtual_tid(tid);
+    if (!target) return;
+  }
+  if (!target) target = who_takes(signal);
+  if (!target) {  // waits until a task lets it through or waits for it
+    g_kept |= sys::signal_bit(signal);
+    keep_program_signal(signal, forwarded.bytes);
+  } else {
+    send_to(*target, signal, forwarded.bytes);
+  }
+  if (signal == SIGCONT) continue_tasks(target);
+}
+
+void pass_on_all_kept() {
+  for (uint64_t waiting = g_kept; waiting; waiting &= waiting - 1) pass_on_kept(__builtin_ctzll(waiting) + 1);
+}
+
+// Not ITIMER_REAL: that is the program's, as all timers in the monitor but this one are (syscall/timer.cc). No timer of this
+// kind outlives execve.
+void start_ticks() {
+  constexpr int kClockMonotonic = 1;
+  const int32_t event[16] = {0, 0, sys::g_probe_signal, SIGEV_SIGNAL};
+  const int64_t every[4] = {0, static_cast<int64_t>(order::kTickNs), 0, static_cast<int64_t>(order::kTickNs)};
+  if (sys::raw(SYS_timer_create, kClockMonotonic, reinterpret_cast<long>(event), reinterpret_cast<long>(&g_tick_timer)) != 0) return;
+  sys::raw(SYS_timer_settime, g_tick_timer, 0, reinterpret_cast<long>(every), 0);
+}
+
+void on_monitor_signal(int signal, siginfo_t* info, void*) {
+  const bool ours = signal == sys::g_probe_signal;
+  // One pending signal may stand for an errand and a tick: an errand is looked for first, whatever the signal says.
+  if (ours && tasks::do_errand()) return;
+  if (ours && info->si_code == SI_TIMER) {
+    order::tick();
+    pass_on_all_kept();
+    return;
+  }
+  pass_on(signal, info);
+}
+
+}  // namespace
+
+void forward_signals() {
+  for (int signal = 1; signal <= sys::kSignals; signal++) {
+    if (signal == SIGKILL || signal == SIGSTOP || signal == SIGCHLD || signal == SIGSEGV || signal == SIGBUS) continue;
+    if (signal == SIGFPE || signal == SIGILL || signal == SIGTRAP) continue;
+    set_handler(signal, reinterpret_cast<void*>(&on_monitor_signal));
+  }
+  sys::KernelSigaction plain{};
+  sys::raw(SYS_rt_sigaction, SIGCHLD, reinterpret_cast<long>(&plain), 0, 8);
+  start_ticks();
+  uint64_t mask = 0;
+  sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&mask), 0, 8);
+}
+
+void stop_ticks() {
+  sys::raw(SYS_timer_delete, g_tick_timer);
+  sys::KernelSigaction ignore{};
+  ignore.handler = reinterpret_cast<void*>(SIG_IGN);
+  sys::raw(SYS_rt_sigaction, sys::g_probe_signal, reinterpret_cast<long>(&ignore), 0, 8);  // what is pending goes with it
+}
+
+void describe_child(int status, int& code, int& value) {
+  if (WIFEXITED(status)) {
+    code = CLD_EXITED;
+    value = WEXITSTATUS(status);
+  } else if (WIFSIGNALED(status)) {
+    code = WCOREDUMP(status) ? CLD_DUMPED : CLD_KILLED;
+    value = WTERMSIG(status);
+  } else {
+    code = status == kContinued ? CLD_CONTINUED : CLD_STOPPED;
+    value = status == kContinued ? SIGCONT : WSTOPSIG(status);
+  }
+}
+
+void forward_child(int signal, int pid, uint32_t user, int status) {
+  const sys::KernelSigaction& action = shared().actions[signal];
+  const bool ended = WIFEXITED(status) || WIFSIGNALED(status);
+  if (!ended && (action.flags & SA_NOCLDSTOP)) return;
+  if (signal == SIGCHLD && reinterpret_cast<uint64_t>(action.handler) < 2) {
+    bool waited = false;
+    for (TaskId i = 0; i < shared().high_task; i++) waited |= (shared().tasks[i].signal_wait & sys::signal_bit(SIGCHLD)) != 0;
+    if (!waited) return;
+  }
+  siginfo_t info{};
+  info.si_signo = signal;
+  info.si_pid = pid;
+  info.si_uid = user;
+  describe_child(status, info.si_code, info.si_status);
+  pass_on(signal, &info);
+}
+
+}  // namespace weir::trap

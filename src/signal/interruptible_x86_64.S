@@ -1,0 +1,37 @@
+# long weir_interruptible(number, a, b, c, d, e, f): a system call that is not begun when a signal is pending for the task.
+# A handler that finds rip between weir_interruptible_begin and weir_interruptible_end sets it to weir_interrupted, so a
+# signal that comes after the look at `pending` is not slept over. At weir_interruptible_end the call has been made.
+
+#include "code/patch/frame_offsets.h"
+
+    .text
+    .globl weir_interruptible
+    .hidden weir_interruptible
+    .type weir_interruptible,@function
+weir_interruptible:
+    mov %rdi,%rax
+    mov %rsi,%rdi
+    mov %rdx,%rsi
+    mov %rcx,%rdx
+    mov %r8,%r10
+    mov %r9,%r8
+    mov 8(%rsp),%r9
+    .globl weir_interruptible_begin
+    .hidden weir_interruptible_begin
+weir_interruptible_begin:
+    cmpl $0,%gs:TASK_PENDING
+    jne weir_interrupted
+    cmpl $0,%gs:TASK_INBOX
+    jne weir_interrupted
+    syscall
+    .globl weir_interruptible_end
+    .hidden weir_interruptible_end
+weir_interruptible_end:
+    ret
+    .globl weir_interrupted
+    .hidden weir_interrupted
+weir_interrupted:
+    mov $-4,%rax
+    ret
+    .size weir_interruptible,.-weir_interruptible
+    .section .note.GNU-stack,"",@progbits

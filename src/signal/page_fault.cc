@@ -1,0 +1,48 @@
+#include "signal/page_fault.h"
+
+#include "record/input.h"
+#include "record/shared_memory/shared_memory.h"
+#include "code/patch/doubt.h"
+#include "control/process.h"
+#include "sys/signal.h"
+#include "control/control.h"
+#include "record/stop_point.h"
+#include "signal/signals.h"
+#include "signal/spin_probe.h"
+#include "view/view.h"
+
+namespace weir::trap {
+
+bool meet_page(Task& task, uint64_t address, ucontext_t& context, bool is_owned) {
+  constexpr greg_t kWrite = 2;
+  if (!is_owned && !view::coherent::is_ours(address)) return false;
+  const bool writes = context.uc_mcontext.gregs[REG_ERR] & kWrite;
+  if (task.stepping && !task.peeks) end_stepping(task, context);
+  const uint32_t in_runtime = task.in_runtime;
+  task.in_runtime = 1;
+  const bool is_met = !is_owned || owned::on_fault(task, address, writes);
+  if (!is_owned) view::coherent::on_fault(task, address, writes);
+  task.in_runtime = in_runtime;
+  if (!is_met) return false;
+  if (in_runtime || on_signal_stack(task, context)) return true;
+  if (input::replaying()) {
+    task.pending = 0;
+    auto& rip = context.uc_mcontext.gregs[REG_RIP];
+    rip = static_cast<greg_t>(seek_place(task, static_cast<uint64_t>(rip)));
+  }
+  if (task.pending && input::recording()) stop_at_place(task, context, true);  // it has come with the event, or meanwhile
+  return true;
+}
+
+bool meet_closed(Task& task, uint64_t address, ucontext_t& context) {
+  constexpr greg_t kFetch = 16;
+  auto& gregs = context.uc_mcontext.gregs;
+  if (runtime::g_copies && (gregs[REG_ERR] & kFetch)) {
+    const doubt::Fetch fetch = doubt::on_fetch(address, g_tasks_active);
+    if (fetch == doubt::Fetch::kWalk) gregs[REG_EFL] |= static_cast<greg_t>(sys::kTrapFlag);
+    if (fetch != doubt::Fetch::kOther) return true;
+  }
+  return meet_made_code(address, context) || (owned::g_active && meet_page(task, address, context, true));
+}
+
+}  // namespace weir::trap

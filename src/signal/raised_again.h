@@ -1,0 +1,23 @@
+// Real-time signals of one number keep their order though some were noted and are raised again.
+#pragma once
+
+#include <signal.h>
+
+#include "control/task.h"
+
+namespace weir::trap {
+
+// A real-time signal that another thread has sent while earlier ones of its number were noted, and are being raised again: it
+// goes behind them. Those carry a mark. (Under View isolated who sends has the turn, so nobody sends meanwhile.)
+inline constexpr int kRaisedAgain = 0x57454952;
+inline bool overtakes(Task& task, int signal, siginfo_t* info) {
+  if (signal < sys::kFirstRealTime) return false;
+  uint16_t& outstanding = task.raised_again[signal - sys::kFirstRealTime];
+  if (!outstanding) return false;
+  if (info->si_errno != kRaisedAgain) return true;
+  info->si_errno = 0;
+  outstanding--;
+  return false;
+}
+
+}  // namespace weir::trap

@@ -1,0 +1,442 @@
+// The waist put together: an event asks the View to find what was written, the Order for the turn, the View to publish.
+//
+// Invariants
+// 1. turn_depth > 0 exactly while the task holds the turn (or is inside block/outside_begin, which give it away and
+//    have it again when they return).
+// 2. Between the first begin_turn() and the last end_turn() of a task nobody else publishes, so nested events touch the
+//    task's own mapping, which is current, and what they wrote is published at the last end_turn().
+// 3. A task has no private copy of a page while others may publish, that is from pass_turn() until it runs again. A copy
+//    made in its turn (by the kernel for a read, say) would miss what later turns of the same round publish to the same
+//    page, and its diff against the page as it is then would take that back. So what a turn wrote through the task's own
+//    mapping is published before the turn is passed on; program code that goes on with the turn always counts as having
+//    written (weir_on_site), also where no event of its own follows before something else ends the turn.
+// 4. A task whose critical section keeps the turn (held > 0) runs program code with turn_depth 1; its own mapping holds
+//    what it wrote there. Any event but the section's own mutexes first gives the turn on, so no section can keep it
+//    while it waits for another task, by whatever means.
+
+#include "sync/event.h"
+
+#include <errno.h>
+
+#include "base/bytes.h"
+#include "base/frame.h"
+#include "base/coherent_features.h"
+#include "sync/coalesce.h"
+#include "record/input.h"
+#include "sync/object_order.h"
+#include "record/shared_memory/shared_memory.h"
+#include "sync/biased_lock.h"
+#include "control/phase_timer.h"
+#include "order/admission.h"
+#include "order/rounds.h"
+#include "heap/heap.h"
+#include "memory/backing.h"
+#include "control/process.h"
+#include "sync/turn.h"
+#include "sys/futex.h"
+#include "sys/report.h"
+#include "task/in_place_process.h"
+#include "control/control.h"
+#include "record/stop_point.h"
+#include "signal/signals.h"
+#include "view/view.h"
+
+namespace weir {
+
+namespace {
+
+// Operations (tens of nanoseconds each) that a task alone may make between turns; time stands still meanwhile, and who
+// comes back from the kernel waits: about as long as order/'s quantum.
+constexpr uint32_t kSoloOperations = 1000;
+constexpr uint32_t kAloneForGood = 1u << 24;  // nobody can come
+constexpr uint32_t kAheadDepth = 2;  // the runtime works on the task's own mapping, as in a nested event
+constexpr int32_t kAwaitedStart = -2;  // glibc's setxid_futex: a thread waits for this one to have started
+constexpr uint32_t kMostKept = 100;  // events in a turn that is kept: one that waits for another task by them must not keep it
+constexpr uint32_t kSpinBlocks = 24;  // a loop that has more is not seen to come back to where it was
+constexpr uint32_t kWorthMaking = 12;  // times that a task would have gone to the executor: a process costs a millisecond
+
+// Where the store shows the byte, however deep the task is in events: at the beginning of a turn it holds everything.
+void* in_store(uint64_t address) {
+  return reinterpret_cast<void*>(runtime::g_processes && g_tasks_active ? page::alias_of(address) : address);
+}
+
+}  // namespace
+
+void inject_delay(Task& task) {
+  uint64_t seed = options().delay_seed;
+  if (!seed) return;
+  uint64_t x = (seed + task.id) * 0x9E3779B97F4A7C15 ^ sys::cycles();
+  x ^= x >> 29;
+  x *= 0xBF58476D1CE4E5B9;
+  if (x >> 62) return;
+  uint64_t until = sys::monotonic_ns() + (x & 0x3ffff);
+  while (sys::monotonic_ns() < until) sys::cpu_relax();
+}
+
+namespace {
+
+// What a task does on its way into the world or out of it.
+bool is_part_of_life(EventKind kind) {
+  return kind == EventKind::kAtomic || kind == EventKind::kMemory || kind == EventKind::kHeap || kind == EventKind::kCreate ||
+         kind == EventKind::kExit;
+}
+
+// What needs no process of the task's own, as long as it does not wait.
+bool goes_on_in_gap(EventKind kind) {
+  return kind == EventKind::kAtomic || kind == EventKind::kMutex || kind == EventKind::kCondition ||
+         kind == EventKind::kSemaphore || kind == EventKind::kRwlock || kind == EventKind::kSyscall || kind == EventKind::kHeap ||
+         kind == EventKind::kBarrier || kind == EventKind::kFutex;
+}
+
+// Program code runs with a turn that was kept; another event than it was kept for gives it on first.
+void give_up_kept(Task& task, EventKind kind) {
+  if (task.held) {
+    give_up_turn();
+  } else if (task.keeps_for == kKeptForGap) {
+    if (kind == EventKind::kSpin) {
+      note_far(task);
+      shared().waits_by_looking = 1;
+    }
+    if (!goes_on_in_gap(kind)) give_turn_on();
+  } else if (task.keeps_for && (task.keeps_for == kKeptForCreate || !(is_part_of_life(kind) || kind == EventKind::kFutex) ||
+                                ++task.kept_events > kMostKept)) {
+    give_turn_on();
+  }
+}
+
+// What a task does after an event: the same place in the page of the stack and the same object mean the same place of the
+// program, in whichever thread. A spin is found at no place in particular.
+uint64_t key_of(const Task& task, EventKind kind) {
+  if (!task.frame || kind == EventKind::kSpin) return 0;
+  const uint64_t place = (task.frame->rsp & (kPageSize - 1)) << 8 | static_cast<uint64_t>(kind);
+  return (place * 0x9E3779B97F4A7C15 ^ task.frame->rsi) * 0xBF58476D1CE4E5B9 >> 8;
+}
+
+// View coherent without release on demand: at an event of the program's the task gives up all that it has.
+bool gives_all(EventKind kind) { return !uses(Optimization::kDemand) && kind != EventKind::kFault && kind != EventKind::kSpin; }
+
+// The task stands at an event, with turn_depth counted already.
+void enter(Task& task, EventKind kind) {
+  task.kept_events = 0;
+  task.counters.events++;
+  enter_phase(task, Phase::kWaiting);
+  inject_delay(task);
+  view::find_writes(task);
+  {
+    const owned::SleepScope sleeps(task);
+    order::take_turn(task, kind);
+    if (task.at_place) trap::keep_place(task);
+  }
+  if (object::g_kept) object::meet_others(task);
+  if (runtime::g_copies) {
+    order::note_interval(task, task.changed_count);
+    note_price(task, task.changed_count);
+  }
+  if (keeps_turns()) {
+    task.interval_key = key_of(task, kind);
+    order::foretell(task);
+  }
+  enter_phase(task, Phase::kTurn);
+  task.counters.serial_cycles -= sys::cycles();
+  if (runtime::g_coherent) {
+    if (kind != EventKind::kFault) task.fault_run = 0;
+    task.gave_pages = !task.holds_call && view::serve_unless_kept(task);
+    runtime::apply_mappings(task);
+    if (gives_all(kind)) {
+      view::hand_out(task);
+      if (task.holds_call) input::hold_memory(task);
+    }
+  }
+  if (runtime::g_copies) {
+    const uint64_t word = task.start_word;
+    const bool awaited = word && *static_cast<int32_t*>(in_store(word)) == kAwaitedStart;
+    view::publish(task);
+    task.owned_operations = 0;
+    runtime::apply_mappings(task);
+    wake_released(task);
+    if (awaited) order::wake(word, 1, ~0u);
+    task.start_word = 0;
+  }
+  heap_exchange(task.heap, in_store);
+  view::refresh();
+  if (task.holds_call && owned::g_active) input::hold_memory(task);  // others may have taken some meanwhile
+}
+
+// What an event is called where it is asked how near the next one is.
+uint64_t gap_key_of(const Task& task) {
+  const Frame& frame = *task.frame;
+  const uint64_t what = frame.site == kUpcall ? frame.rdi ^ frame.rsi << 20 : frame.site;
+  return (what * 0x9E3779B97F4A7C15 ^ frame.rsp % kPageSize) * 0xBF58476D1CE4E5B9;
+}
+
+// After an event: program code goes on with the turn, as it will soon come to another one.
+bool next_is_near(Task& task) {
+  if (!runtime::g_copies || !keeps_turns() || !task.frame || input::has_signals(task) || task.inbox_count) return false;
+  if (trap::is_in_handler(task, task.frame->rsp)) return false;
+  if (is_near(task, gap_key_of(task))) return true;
+  task.far_gap = task.gap + 1;
+  return false;
+}
+
+void stay(Task& task) {
+  if (task.kept_events >= kMostInGap) {  // all others first
+    task.kept_events = 0;
+    task.gap_events = kMostInGap;
+    block(0, 0, 1, "the turns of all others");
+  }
+  if (task.flags & kWritten) {
+    task.flags &= ~kWritten;
+    publish_now(task);
+  }
+  const bool is_worth_it =
+      task.kept_events >= kWorthMoving || task.gap_events >= kWorthMoving || shared().gaps[task.gap].pages >= kWorthMoving;
+  Executor& executor = shared().executor;
+  const bool is_there = executor.tried || (is_worth_it && executor.wishes++ >= kWorthMaking);
+  if (!runtime::g_executor && (!is_worth_it || !is_there || !tasks::go_to_executor(task))) {
+    go_on();
+    note_written();
+  }
+  enter_phase(task, Phase::kSection);
+}
+
+}  // namespace
+
+void publish_now(Task& task) {
+  if (runtime::g_executor) return;
+  view::find_writes(task);
+  view::publish(task);
+}
+
+uint64_t event_time() {
+  return has_short_turns() ? static_cast<uint64_t>(input::value(input::What::kTime, order::now)) : order::now();
+}
+
+bool keeps_turns() { return order::config().deterministic; }
+bool has_short_turns() { return order::config().by_arrival; }
+bool tasks_active() { return g_tasks_active; }
+
+void count_exhausted(Task& task) {
+  if (task.keeps_for != kKeptForGap || task.turn_depth != 1) return;
+  if (task.held || task.alone_section) return;  // a section is not cut
+  const Frame& frame = *task.frame;
+  const uint64_t state = hash_words(frame.rip ^ frame.rsp << 1, reinterpret_cast<const uint64_t*>(&frame), 15);
+  if (!task.looks_for_spin) {
+    note_far(task);
+    task.looks_for_spin = kSpinBlocks;
+    task.gap_state = state;
+    return;
+  }
+  if (state == task.gap_state) {
+    task.looks_for_spin = 0;
+    shared().waits_by_looking = 1;
+    block(0, 0, 1, "the next round: it seems to wait for another task");
+    stay(task);
+  } else if (--task.looks_for_spin == 0) {
+    task.far_gap = task.gap + 1;
+    give_turn_on();
+  }
+}
+
+void* alias(uint64_t address) {
+  const bool elsewhere = runtime::g_coherent || (runtime::g_copies && self().turn_depth <= 1);
+  return reinterpret_cast<void*>(elsewhere && g_tasks_active ? page::alias_of(address) : address);
+}
+
+void note_failure() {
+  Task& task = self();
+  // Successes in between count little: std::lock takes one mutex, fails at the next and begins again.
+  constexpr uint32_t kWeight = 8, kPatience = 3 * kWeight, kMost = 12 * kWeight;
+  if (task.keeps_for == kKeptForGap) task.kept_events = kMostInGap;
+  if (task.failures < kMost) task.failures += kWeight;
+  if (task.failures <= kPatience || task.turn_depth != 1) return;
+  const uint32_t excess = (task.failures - kPatience) / kWeight;
+  const uint32_t width = excess < 5 ? excess : 5;
+  uint64_t x = (task.creation + 1) * 0x9E3779B97F4A7C15 + task.counters.events * 0xBF58476D1CE4E5B9;
+  x ^= x >> 31;
+  const uint64_t rounds = (x * 0x94D049BB133111EB >> 40) & ((uint64_t{1} << width) - 1);
+  if (rounds) block(0, 0, rounds * order::kQuantum, "another task");
+}
+
+void note_success() {
+  Task& task = self();
+  if (task.failures) task.failures--;
+}
+
+void section_begins(uint64_t lock) {
+  if (runtime::g_coherent && !runtime::g_guarded) view::coherent::enter_section(self(), lock);
+}
+
+void section_ends() {
+  if (runtime::g_coherent && !runtime::g_guarded) view::coherent::leave_section(self());
+}
+
+void note_written() { self().flags |= kWritten; }
+
+void begin_turn(EventKind kind) {
+  Task& task = self();
+  give_up_kept(task, kind);
+  if (task.turn_depth) {
+    if (task.ahead && !is_part_of_life(kind)) need_turn();
+    if (runtime::g_executor && !goes_on_in_gap(kind)) leave_executor();
+    if (task.keeps_for == kKeptForGap && task.turn_depth == 1) {
+      task.counters.events++;
+      task.kept_events++;
+      task.looks_for_spin = 0;
+      task.late_since = 0;
+      note_near(task);
+      order::note_further(task, kind);
+    }
+    task.turn_depth++;
+    task.flags |= kWritten;
+    return;
+  }
+  task.turn_depth = 1;
+  enter(task, kind);
+}
+
+void begin_create() {
+  Task& task = self();
+  if (has_short_turns()) return;  // its steps are events each
+  if (task.keeps_for == kKeptForCreate) {
+    task.keeps_for = kKeptForNothing;
+    return;
+  }
+  if (task.keeps_for == kKeptForGap && task.turn_depth == 1 && !task.held) give_turn_on();
+  if (task.turn_depth || !order::go_ahead(task)) {
+    begin_turn(EventKind::kCreate);
+    return;
+  }
+  task.ahead = 1;
+  task.turn_depth = kAheadDepth;
+}
+
+void end_create() {
+  Task& task = self();
+  if (has_short_turns()) return;
+  if (task.ahead) {
+    task.ahead = 0;
+    task.turn_depth = 0;
+    task.flags &= ~kWritten;
+    task.solo = 0;
+    runtime::apply_mappings(task);
+    trap::take_inbox(task);
+  } else if (!runtime::g_processes && keeps_turns() && task.turn_depth == 1 && !task.held) {
+    task.keeps_for = kKeptForCreate;
+  } else if (task.turn_depth == 1 && !task.keeps_for && !task.held) {
+    give_turn_on();  // the new task begins when the turn is over
+  } else {
+    end_turn();
+  }
+}
+
+void need_turn() {
+  Task& task = self();
+  if (!task.ahead) return;
+  task.ahead = 0;
+  task.turn_depth -= kAheadDepth - 1;
+  enter(task, EventKind::kCreate);
+  task.flags |= kWritten;
+}
+
+void keep_turn(uint32_t what_for) {
+  Task& task = self();
+  if (task.turn_depth == 1 && !task.held && !task.keeps_for && (!has_short_turns() || what_for == kKeptForRetry)) {
+    task.keeps_for = what_for;
+    task.kept_events = 0;
+  } else {
+    end_turn();
+  }
+}
+
+void end_kept_turn() {
+  Task& task = self();
+  if (task.keeps_for && task.keeps_for != kKeptForGap) give_turn_on();
+}
+
+void end_turn() {
+  Task& task = self();
+  WEIR_CHECK(task.turn_depth > 0);
+  const bool is_nested = task.turn_depth > 1;
+  if (is_nested && (--task.turn_depth > 1 || task.keeps_for != kKeptForGap || task.held || task.in_wait_section)) return;
+  if (!next_is_near(task)) {
+    give_turn_on();
+    return;
+  }
+  if (!is_nested) {
+    task.keeps_for = kKeptForGap;
+    task.kept_events = 0;
+  }
+  stay(task);
+}
+
+void give_up_turn() {
+  Task& task = self();
+  if (task.held) {
+    task.held = 0;
+    task.broken_section = task.section;
+  }
+  if (task.turn_depth) give_turn_on();
+}
+
+void give_up_gap() {
+  if (self().keeps_for == kKeptForGap) give_up_turn();
+}
+
+void give_turn_on() {
+  Task& task = self();
+  WEIR_CHECK(task.turn_depth == 1);
+  task.keeps_for = kKeptForNothing;
+  task.turn_depth = 0;
+  task.gap_events = task.kept_events > task.gap_events * 3 / 4 ? task.kept_events : task.gap_events * 3 / 4;
+  task.looks_for_spin = 0;
+  if (task.flags & kWritten) {
+    task.flags &= ~kWritten;
+    publish_now(task);
+  }
+  const bool by_arrival = has_short_turns();
+  const bool is_alone = shared().live == 1;
+  if (by_arrival) {  // afterwards others may act at any moment: what follows from turns is decided before
+    view::serve_unless_kept(task);
+    trap::take_inbox(task);
+  }
+  task.counters.serial_cycles += sys::cycles();
+  {
+    const owned::SleepScope sleeps(task);
+    order::pass_turn(task, TaskState::kServed);
+    tasks::return_to_own();
+    order::wait_to_run(task);
+  }
+  if (by_arrival) {
+    task.solo = is_alone ? kAloneForGood : 0;
+  } else {
+    task.solo = !order::alone(task) ? 0 : shared().live == 1 ? kAloneForGood : kSoloOperations;
+  }
+  go_on();
+  if (!by_arrival) trap::take_inbox(task);
+  enter_phase(task, Phase::kProgram);
+}
+
+void leave_executor() {
+  tasks::return_to_own();
+  go_on();
+  note_written();
+}
+
+void go_on() {
+  Task& task = self();
+  if (!runtime::g_processes) return;
+  runtime::apply_mappings(task);
+  page::dump_used();
+  if (!runtime::g_executor) view::refresh();
+}
+
+void see_change(uint64_t address) {
+  if (!runtime::g_executor) view::refresh_page(address);
+}
+
+void publish_and_go_on() {
+  publish_now(self());
+  go_on();
+}
+
+}  // namespace weir

@@ -1,0 +1,494 @@
+// Points, kept and met again. Recording and replaying differ in what they do at each; both count on the same slots.
+//
+// What was kept last of a task's points lies in memory that the command sees (trace::OpenPoints), like its last turns.
+
+#include "sync/object_order.h"
+
+#include "sync/event.h"
+#include "record/input.h"
+#include "task/mapping_log.h"
+#include "record/stream.h"
+#include "sync/turn.h"
+#include "sys/futex.h"
+#include "sys/report.h"
+#include "control/control.h"
+#include "record/channel/wait.h"
+#include "view/view.h"
+
+namespace weir::object {
+
+bool g_ordered = false;
+bool g_kept = false;
+
+namespace {
+
+using trace::OpenPoints;
+using trace::Point;
+using trace::PointKind;
+
+constexpr uint32_t kSlotBits = 14;
+constexpr uint32_t kSlotMask = 0xfff;          // of its index, as kept
+constexpr uint32_t kMostInRow = 256;
+constexpr uint32_t kMostApart = 4096;          // not kept: heaps are exchanged in turns
+constexpr uint64_t kFar = 200'000;             // cycles
+constexpr uint32_t kRoom = 4;                  // words that a point may need while a slot is held
+constexpr uint64_t kLooks = 200;
+constexpr uint64_t kLookAgain = 1'000'000;     // nanoseconds
+constexpr uint64_t kPatience = 10'000'000'000;
+
+struct alignas(64) Slot {
+  SpinLock lock;
+  TaskId last;       // + 1; 0 none
+  uint64_t number;   // of operations
+  uint32_t sleepers; // replaying, on `calls`
+  uint32_t calls;
+  uint32_t waiting;
+  uint32_t first_apart;  // TaskId + 1; 0 none
+};
+
+struct alignas(64) Counter {
+  uint64_t done;     // a task's operations without a turn
+  uint64_t noted;    // of these, those that a turn comes after. Guarded by: the turn
+  uint32_t sleepers;
+  uint32_t calls;
+};
+
+// Shared: in memory that a forked child has anew.
+struct Objects {
+  Slot slots[1u << kSlotBits];
+  Counter counters[kMaxTasks];
+};
+static_assert(sizeof(Objects) <= kObjectsSize);
+
+Objects& objects() { return *reinterpret_cast<Objects*>(kObjects); }
+uint32_t index_of(uint64_t address) { return static_cast<uint32_t>((address >> 6) * 0x9E3779B97F4A7C15 >> (64 - kSlotBits)); }
+Slot& slot_of(const Task& task) { return objects().slots[task.object - 1]; }
+
+// --- recording
+
+uint32_t stream(const Task& task) {
+  uint32_t& known = shared().point_streams[task.id];
+  if (!recording::find_stream(task.id | trace::kPointsOf, known)) return 0;
+  return known;
+}
+
+OpenPoints& open_of(const Task& task) { return recording::header().points[stream(task) - 1]; }
+
+// The steps are in this order: whenever it is killed, each word is in the entry or here, and `first` says which it is where it is in both.
+void make_entry(const Task& task, OpenPoints& open) {
+  const auto count = static_cast<uint32_t>(open.state);
+  const auto size = static_cast<uint32_t>(count * sizeof(uint64_t));
+  trace::Ring ring = trace::Ring::at(trace::kTrace, stream(task) - 1);
+  const trace::Entry entry{trace::Kind::kPoints, 0, 0, size, 0, recording::place_of(task), static_cast<int64_t>(open.first)};
+  recording::put_into(ring, entry, open.word, size, nullptr);
+  __atomic_store_n(&open.state, open.state >> 32 << 32, __ATOMIC_RELEASE);
+  open.first += count;
+}
+
+OpenPoints& with_room(const Task& task) {
+  OpenPoints& open = open_of(task);
+  if (static_cast<uint32_t>(open.state) + kRoom > OpenPoints::kMost) make_entry(task, open);
+  return open;
+}
+
+void put(OpenPoints& open, PointKind kind, uint64_t value, bool more = false) {
+  const uint64_t state = open.state;
+  const auto count = static_cast<uint32_t>(state);
+  open.word[count] = trace::encoded({kind, more, static_cast<uint32_t>(state >> 32), value});
+  __atomic_store_n(&open.state, uint64_t{count} + 1, __ATOMIC_RELEASE);
+}
+
+void count_expected(OpenPoints& open) {
+  if (open.state >> 32 == trace::kMostSkipped) return put(open, PointKind::kExpected, 0);
+  __atomic_store_n(&open.state, open.state + (uint64_t{1} << 32), __ATOMIC_RELEASE);
+}
+
+uint64_t number_word(const Task& task, const Slot& slot) {
+  return uint64_t{(task.object - 1) & kSlotMask} << trace::kPointNumberBits | static_cast<uint32_t>(slot.number);
+}
+
+// --- replaying
+
+[[noreturn]] void differs(const Task& task, const Point& was, const char* now) {
+  static const char* const kWas[] = {"another operation on the object that it had last", "an operation on an object that another task had before",
+                                     "an operation that takes a turn", "an operation that comes after others' turns",
+                                     "a turn that comes after others' operations", "nothing"};
+  recording::point_differs(task, kWas[was.kind <= PointKind::kEnd ? static_cast<uint32_t>(was.kind) : 0u], now);
+}
+
+// The next word; at the stream's end it does not return.
+Point peek(Task& task) {
+  const uint32_t index = stream(task);
+  if (!index) recording::ended(task);
+  trace::Ring ring = trace::Ring::at(trace::kTrace, index - 1);
+  const trace::Entry* entry = recording::peek_in(ring);
+  if (!entry) recording::ended(task);
+  uint64_t word;
+  const auto taken = static_cast<uint32_t>(recording::header().points[index - 1].state);
+  if (entry->kind != trace::Kind::kPoints || (taken + 1) * sizeof word > entry->size) recording::ended(task);
+  copy_bytes(&word, recording::payload(*entry) + taken * sizeof word, sizeof word);
+  return trace::decoded_point(word);
+}
+
+void take(Task& task) {
+  const uint32_t index = stream(task);
+  trace::Ring ring = trace::Ring::at(trace::kTrace, index - 1);
+  const trace::Entry& entry = *recording::peek_in(ring);
+  uint64_t& state = recording::header().points[index - 1].state;
+  state = static_cast<uint32_t>(state) + 1;
+  if (state * sizeof(uint64_t) < entry.size) return;
+  state = 0;
+  recording::take_from(ring, entry);
+}
+
+// False: the point that the task is at was as expected. True: `point` is the first word of it.
+bool is_told(Task& task, Point& point) {
+  point = peek(task);
+  uint64_t& state = recording::header().points[stream(task) - 1].state;
+  if (point.skip > state >> 32) {
+    state += uint64_t{1} << 32;
+    return false;
+  }
+  if (point.kind == PointKind::kEnd) recording::ended(task);
+  if (point.kind != PointKind::kExpected) return true;
+  take(task);
+  return false;
+}
+
+// Nobody computes, and nobody is at the end of what is recorded of it: whoever is waited for does not come.
+bool stands(const Task& waiter) {
+  const Shared& s = shared();
+  const trace::Header& h = recording::header();
+  if (__atomic_load_n(&h.at_end, __ATOMIC_ACQUIRE) || h.stop.place || h.stop.pid) return false;
+  for (TaskId i = 0; i < s.high_task; i++) {
+    const Task& task = s.tasks[i];
+    if (&task != &waiter && task.state == TaskState::kRunning && !task.in_runtime) return false;
+  }
+  return true;
+}
+
+// Who does what is waited for counts `calls` and wakes, where there are `sleepers`.
+template <typename Ready>
+void wait_until(const Task& task, Ready ready, uint32_t* sleepers, uint32_t* calls) {
+  for (uint64_t i = 0; i < kLooks; i++) {
+    if (ready()) return;
+    sys::cpu_relax();
+  }
+  uint64_t stands_since = 0;
+  __atomic_fetch_add(sleepers, 1u, __ATOMIC_SEQ_CST);
+  for (;;) {
+    const uint32_t seen = __atomic_load_n(calls, __ATOMIC_SEQ_CST);
+    if (ready()) break;
+    const long result = sys::futex_wait(calls, seen, kLookAgain);
+    if (result != -ETIMEDOUT) continue;
+    look_round(task, stands_since);
+  }
+  __atomic_fetch_sub(sleepers, 1u, __ATOMIC_SEQ_CST);
+}
+
+void call(uint32_t& sleepers, uint32_t& calls) {
+  if (!__atomic_load_n(&sleepers, __ATOMIC_SEQ_CST)) return;
+  __atomic_fetch_add(&calls, 1u, __ATOMIC_SEQ_CST);
+  sys::futex_wake(&calls, 0x7fffffff);
+}
+
+// Waits until it is the task's, as it was recorded.
+void take_slot(Task& task, uint32_t index, const Point* told) {
+  Slot& slot = objects().slots[index];
+  if (told) {
+    const auto wanted = static_cast<uint32_t>(told->value);
+    const auto behind = [&] { return static_cast<int32_t>(wanted - static_cast<uint32_t>(__atomic_load_n(&slot.number, __ATOMIC_ACQUIRE))); };
+    if (told->kind != PointKind::kNumber || told->value >> trace::kPointNumberBits != (index & kSlotMask)) {
+      differs(task, *told, "an operation on another object");
+    }
+    wait_until(task, [&] { return behind() <= 0; }, &slot.sleepers, &slot.calls);
+    if (behind() < 0) differs(task, *told, "the object has had more operations");
+  }
+  slot.lock.lock();
+  if (!told && slot.last != task.id + 1) differs(task, {PointKind::kExpected, false, 0, 0}, "an operation on an object that another task had before");
+  task.object = index + 1;
+}
+
+bool begin_again(Task& task, uint64_t address) {
+  Point point;
+  bool told = is_told(task, point);
+  if (told && point.kind == PointKind::kTurn) {
+    take(task);
+    return false;
+  }
+  if (told && point.kind == PointKind::kAfter) {
+    take(task);
+    wait_until(task, [&] { return __atomic_load_n(&shared().decisions, __ATOMIC_ACQUIRE) >= point.value; },
+               &shared().turn_sleepers, &shared().turn_calls);
+    told = point.more;
+    if (told) point = peek(task);
+    if (told && point.kind == PointKind::kEnd) recording::ended(task);
+  }
+  if (told) take(task);
+  take_slot(task, index_of(address), told ? &point : nullptr);
+  return true;
+}
+
+void give_slot_on(Task& task, Slot& slot) {
+  slot.last = task.id + 1;
+  __atomic_store_n(&slot.number, slot.number + 1, __ATOMIC_RELEASE);
+  task.object = 0;
+  slot.lock.unlock();
+  if (input::replaying()) {
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);  // against wait_until: either it sees the number, or we see that it sleeps
+    call(slot.sleepers, slot.calls);
+  }
+}
+
+// Not kept: what may only be done in a turn waits for one.
+bool counts_apart(Task& task) {
+  inject_delay(task);
+  if (!task.pending && ++task.points < kMostApart) return true;
+  task.points = 0;
+  return false;
+}
+
+// What the object's last user has mapped is there before it is used.
+bool begin_apart(Task& task, uint64_t address) {
+  if (!counts_apart(task)) return false;
+  if (view::has_to_catch_up(task)) view::catch_up(task);
+  const uint32_t index = index_of(address);
+  SpinLock& lock = objects().slots[index].lock;
+  lock.lock();
+  // Signals that another task had sent before it made its last operation on the object are here: they are handled first, as the kernel would have it.
+  if (runtime::lacks_mappings() || __atomic_load_n(&task.inbox_count, __ATOMIC_ACQUIRE)) {
+    lock.unlock();
+    return false;
+  }
+  task.object = index + 1;
+  return true;
+}
+
+void give_slot_back(Task& task) {
+  Slot& slot = slot_of(task);
+  task.object = 0;
+  slot.lock.unlock();
+}
+
+}  // namespace
+
+bool may_go_apart(Task& task) { return counts_apart(task) && !runtime::lacks_mappings(); }
+
+bool begin(Task& task, uint64_t address) {
+  WEIR_CHECK(!task.object);
+  if (!g_kept) return begin_apart(task, address);
+  if (input::replaying()) return begin_again(task, address);
+  OpenPoints& open = with_room(task);
+  const uint64_t now = sys::cycles();
+  const bool takes_turn = task.pending || ++task.points >= kMostInRow || now - task.point_at > kFar;
+  task.point_at = now;
+  if (takes_turn) {
+    task.points = 0;
+    put(open, PointKind::kTurn, 0);
+    return false;
+  }
+  const uint32_t index = index_of(address);
+  objects().slots[index].lock.lock();
+  task.object = index + 1;
+  task.point_after = __atomic_load_n(&shared().decisions, __ATOMIC_ACQUIRE);
+  return true;
+}
+
+void end(Task& task) {
+  if (!g_kept) {
+    task.counters.owned++;
+    return give_slot_back(task);
+  }
+  Slot& slot = slot_of(task);
+  if (!input::replaying()) {
+    OpenPoints& open = open_of(task);
+    const bool is_last = slot.last == task.id + 1;
+    if (task.point_after != task.known_after) {
+      put(open, PointKind::kAfter, task.point_after, !is_last);
+      task.known_after = task.point_after;
+      if (!is_last) put(open, PointKind::kNumber, number_word(task, slot));
+    } else if (is_last) {
+      count_expected(open);
+    } else {
+      put(open, PointKind::kNumber, number_word(task, slot));
+    }
+  }
+  Counter& counter = objects().counters[task.id];
+  __atomic_store_n(&counter.done, counter.done + 1, __ATOMIC_RELEASE);  // who counts it comes after it
+  task.counters.owned++;
+  give_slot_on(task, slot);
+  if (input::replaying()) call(counter.sleepers, counter.calls);
+}
+
+void give_up(Task& task, const char* what) {
+  if (!g_kept) return give_slot_back(task);
+  if (input::replaying()) recording::point_differs(task, "an operation that takes no turn", what);
+  put(open_of(task), PointKind::kTurn, 0);
+  task.points = 0;
+  Slot& slot = slot_of(task);
+  task.object = 0;
+  slot.lock.unlock();
+}
+
+void look_round(const Task& task, uint64_t& since) {
+  const trace::Header& h = recording::header();
+  if (trace::is_gone(h) || trace::is_dead(h)) recording::ended(self());
+  const uint64_t now = sys::monotonic_ns();
+  if (!stands(task)) {
+    since = 0;
+  } else if (!since) {
+    since = now;
+  } else if (now - since > kPatience) {
+    recording::point_differs(task, "others come before it here", "they do not come");
+  }
+}
+
+void note_wait(Task& task, bool interrupted) {
+  if (!g_kept || input::replaying()) return;
+  OpenPoints& open = with_room(task);
+  if (interrupted) return put(open, PointKind::kTurn, 0);
+  count_expected(open);
+}
+
+bool is_interrupted(Task& task) {
+  Point point;
+  if (!is_told(task, point)) return false;
+  if (point.kind != PointKind::kTurn) differs(task, point, "a wait for another task's operation");
+  take(task);
+  return true;
+}
+
+void enter(Task& task, uint64_t address) {
+  WEIR_CHECK(!task.object);
+  const uint32_t index = index_of(address);
+  if (!g_kept) {
+    objects().slots[index].lock.lock();
+    task.object = index + 1;
+    return;
+  }
+  if (input::replaying()) {
+    Point point;
+    const bool told = is_told(task, point);
+    if (told) take(task);
+    take_slot(task, index, told ? &point : nullptr);
+    return;
+  }
+  with_room(task);
+  objects().slots[index].lock.lock();
+  task.object = index + 1;
+}
+
+void leave(Task& task) {
+  if (!g_kept) return give_slot_back(task);
+  Slot& slot = slot_of(task);
+  if (!input::replaying()) {
+    OpenPoints& open = open_of(task);
+    if (slot.last == task.id + 1) {
+      count_expected(open);
+    } else {
+      put(open, PointKind::kNumber, number_word(task, slot));
+    }
+  }
+  give_slot_on(task, slot);
+}
+
+namespace {
+
+void await_others(Task& task) {
+  Point point;
+  if (!is_told(task, point)) return;
+  for (;;) {
+    if (point.kind == PointKind::kEnd) recording::ended(task);
+    if (point.kind != PointKind::kAwait) differs(task, point, "a turn");
+    Counter& counter = objects().counters[point.value >> trace::kPointCountBits];
+    constexpr uint32_t kUnused = 64 - trace::kPointCountBits;
+    const uint64_t wanted = point.value << kUnused;
+    const auto is_done = [&] { return static_cast<int64_t>((__atomic_load_n(&counter.done, __ATOMIC_ACQUIRE) << kUnused) - wanted) >= 0; };
+    take(task);
+    wait_until(task, is_done, &counter.sleepers, &counter.calls);
+    if (!point.more) return;
+    point = peek(task);
+  }
+}
+
+}  // namespace
+
+void meet_others(Task& task) {
+  if (input::replaying()) return await_others(task);
+  OpenPoints* open = &with_room(task);
+  const Shared& s = shared();
+  bool any = false;
+  uint64_t value = 0;
+  for (TaskId i = 0; i < s.high_task; i++) {
+    Counter& counter = objects().counters[i];
+    const uint64_t done = __atomic_load_n(&counter.done, __ATOMIC_ACQUIRE);
+    if (i == task.id || done == counter.noted) continue;
+    counter.noted = done;
+    if (any) put(*open, PointKind::kAwait, value, true);
+    if (any) open = &with_room(task);
+    any = true;
+    value = uint64_t{i} << trace::kPointCountBits | (done & ((uint64_t{1} << trace::kPointCountBits) - 1));
+  }
+  if (any) {
+    put(*open, PointKind::kAwait, value);
+  } else {
+    count_expected(*open);
+  }
+}
+
+uint32_t& waiting(const Task& task) { return slot_of(task).waiting; }
+
+namespace {
+
+// Takes out of the slot's list up to `count` of whom `goes` says so. How many. Once its word says that it is woken, a task may be in another list.
+template <typename Goes>
+uint32_t take_out(Slot& slot, uint32_t count, Goes goes) {
+  uint32_t found = 0;
+  for (uint32_t* link = &slot.first_apart; *link && found < count;) {
+    Task& other = shared().tasks[*link - 1];
+    if (!goes(other)) {
+      link = &other.next_apart;
+      continue;
+    }
+    *link = other.next_apart;
+    __atomic_store_n(&other.sleeps_apart, 0u, __ATOMIC_RELEASE);
+    if (&other != &self()) sys::futex_wake(&other.sleeps_apart);
+    found++;
+  }
+  return found;
+}
+
+}  // namespace
+
+void begin_sleep_apart(Task& task, uint64_t key) {
+  uint32_t* link = &slot_of(task).first_apart;
+  while (*link) link = &shared().tasks[*link - 1].next_apart;
+  task.apart_key = key;
+  task.next_apart = 0;
+  __atomic_store_n(&task.sleeps_apart, 1u, __ATOMIC_RELEASE);
+  *link = task.id + 1;
+}
+
+bool end_sleep_apart(Task& task) {
+  return take_out(slot_of(task), 1, [&](const Task& other) { return &other == &task; }) != 0;
+}
+
+uint32_t wake_apart(const Task& task, uint64_t key, uint32_t count) {
+  return take_out(slot_of(task), count, [&](const Task& other) { return other.apart_key == key; });
+}
+
+void sleep_apart(Task& task, uint64_t nanoseconds, bool is_exact) {
+  begin_kernel_sleep(task);
+  uint64_t limit = is_exact ? sys::monotonic_ns() + nanoseconds : 0;  // else from the first wake-up on that was for something else: mostly there is none, and no clock is asked
+  while (__atomic_load_n(&task.sleeps_apart, __ATOMIC_ACQUIRE) && !task.pending) {
+    if (sys::futex_wait(&task.sleeps_apart, 1, nanoseconds) == -ETIMEDOUT) break;
+    if (!__atomic_load_n(&task.sleeps_apart, __ATOMIC_ACQUIRE)) break;
+    const uint64_t now = sys::monotonic_ns();
+    if (!limit) limit = now + nanoseconds;
+    if (now >= limit) break;
+    nanoseconds = limit - now;
+  }
+  end_kernel_sleep(task);
+}
+
+}  // namespace weir::object

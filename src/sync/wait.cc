@@ -1,0 +1,147 @@
+// Waits within a turn: for another task, for a page, for the world outside.
+
+#include <errno.h>
+
+#include "sync/event.h"
+#include "record/input.h"
+#include "sync/object_order.h"
+#include "record/shared_memory/shared_memory.h"
+#include "control/phase_timer.h"
+#include "order/rounds.h"
+#include "control/process.h"
+#include "sync/turn.h"
+#include "sys/report.h"
+#include "task/in_place_process.h"
+#include "control/control.h"
+#include "signal/signals.h"
+#include "view/view.h"
+
+namespace weir {
+
+namespace {
+
+// After a wait in a turn.
+void has_turn_again(Task& task) {
+  if (object::g_kept) object::meet_others(task);
+  go_on();
+  view::catch_up(task);
+  if (task.holds_call) input::hold_memory(task);
+}
+
+// Gives the turn on until the wait that the task's record describes has ended, and has it again. Answers as block() does.
+int sleep_in_turn(Task& task, uint64_t timeout_ns) {
+  Shared& s = shared();
+  {
+    SpinGuard guard(s.order_lock);
+    task.wait_sequence = s.next_sequence++;
+    task.deadline = timeout_ns ? order::now() + timeout_ns : 0;
+  }
+  const uint32_t depth = task.turn_depth;
+  task.turn_depth = 1;
+  task.counters.serial_cycles += sys::cycles();
+  const bool away = runtime::g_executor;
+  if (away) tasks::will_wait_in_executor(task);
+  view::serve_before_sleep(task);
+  const bool sleeps = owned::g_active;
+  if (sleeps) owned::begin_sleep(task);
+  order::pass_turn(task, TaskState::kBlocked);
+  if (away) tasks::wait_in_executor(task);
+  const int result = order::wait_blocked(task);
+  if (runtime::g_executor && s.executor.closed) tasks::return_to_own();
+  if (sleeps) owned::end_sleep(task);
+  // Who waited for long did so in its own process. Where the task goes on must not depend on that: more depends on it (sync/coalesce.h).
+  if (away && !runtime::g_executor) tasks::go_to_executor(task);
+  task.counters.serial_cycles -= sys::cycles();
+  task.turn_depth = depth;
+  return result;
+}
+
+}  // namespace
+
+void begin_kernel_sleep(Task& task) { view::serve_before_sleep(task); }
+void end_kernel_sleep(Task& task) { view::catch_up(task); }
+void let_kernel_in(Task& task) { view::open_keys(task); }
+
+int block(uint64_t key, uint32_t bits, uint64_t timeout_ns, const char* what) {
+  Task& task = self();
+  WEIR_CHECK(task.turn_depth > 0);
+  need_turn();
+  if (task.inbox_count) {  // sent while it waited for this turn, when there was no wait yet that it could end
+    trap::take_inbox(task);
+    return EINTR;
+  }
+  if (task.flags & kWritten || task.turn_depth > 1) {
+    task.flags &= ~kWritten;
+    publish_now(task);
+  }
+  task.wait_key = key;
+  task.wait_bits = bits;
+  task.wait_result = 0;
+  task.wait_what = what;
+  task.wait_address = key;
+  // A signal that is pending already ends the wait. Not as one that comes from outside does, when the task sees it: another may wake it as well, and which of both
+  // was first would be chance.
+  task.had_signal = task.pending && !order::config().by_arrival;
+  int result = sleep_in_turn(task, task.had_signal ? 1 : timeout_ns);
+  if (task.had_signal && result == ETIMEDOUT) result = EINTR;
+  task.had_signal = 0;
+  if (task.turn_depth > 1) task.flags |= kWritten;
+  task.wait_what = nullptr;
+  has_turn_again(task);
+  trap::take_inbox(task);
+  return result;
+}
+
+void wait_for_page(uint64_t key) {
+  Task& task = self();
+  WEIR_CHECK(task.turn_depth > 0);
+  const PhaseScope phase(task, Phase::kBlocked);
+  const uint64_t waited_key = task.wait_key, waited_address = task.wait_address;
+  const char* const waited_what = task.wait_what;
+  task.wait_key = task.wait_address = key;
+  task.wait_bits = ~0u;
+  task.wait_what = "page";
+  task.waits_for_page = 1;
+  sleep_in_turn(task, 0);
+  task.waits_for_page = 0;
+  task.wait_key = waited_key;
+  task.wait_address = waited_address;
+  task.wait_what = waited_what;
+  runtime::apply_mappings(task);
+  view::catch_up(task);
+}
+
+uint32_t wake(uint64_t key, uint32_t count, uint32_t bits) { return order::wake(key, count, bits); }
+bool interrupt(Task& task) { return order::wake_task(task, EINTR); }
+uint32_t requeue(uint64_t from, uint64_t to, uint32_t count) { return order::requeue(from, to, count); }
+uint32_t waiters(uint64_t key) { return order::waiters(key); }
+
+void outside_begin(const char* what) {
+  Task& task = self();
+  need_turn();
+  publish_now(task);
+  if (runtime::g_executor) {
+    tasks::return_to_own();
+    go_on();  // the kernel is to read what was written there
+  }
+  task.wait_what = what;
+  task.counters.serial_cycles += sys::cycles();
+  view::serve_before_sleep(task, true);
+  if (owned::g_active) owned::begin_sleep(task);
+  order::pass_turn(task, TaskState::kOutside);
+  enter_phase(task, Phase::kOutside);
+}
+
+void outside_end() {
+  Task& task = self();
+  enter_phase(task, Phase::kWaiting);
+  order::rejoin(task);
+  enter_phase(task, Phase::kTurn);
+  if (owned::g_active) owned::end_sleep(task);
+  task.counters.serial_cycles -= sys::cycles();
+  task.wait_what = nullptr;
+  has_turn_again(task);  // nothing was written outside (syscall/descriptor.cc)
+  trap::take_inbox(task);
+}
+
+}  // namespace weir

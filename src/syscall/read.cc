@@ -1,0 +1,194 @@
+// Reads: the task waits outside until something is there, and reads in its turn. A call that wants more than there may be
+// (MSG_WAITALL, recvmmsg) becomes several that do not wait, with the waiting in between.
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+#include "base/bytes.h"
+#include "sync/event.h"
+#include "record/input.h"
+#include "sys/futex.h"
+#include "sys/syscall_x86_64.h"
+#include "syscall/transfer.h"
+#include "memory/program_memory.h"
+#include "signal/signals.h"
+
+namespace weir::syscalls {
+
+namespace {
+
+// How long a read from this socket may wait, in milliseconds; -1 for ever.
+int ask_receive_timeout(long descriptor) {
+  struct { int64_t seconds, microseconds; } time{0, 0};
+  uint32_t size = sizeof time;
+  if (sys::raw(SYS_getsockopt, descriptor, SOL_SOCKET, SO_RCVTIMEO, reinterpret_cast<long>(&time), reinterpret_cast<long>(&size)) != 0) return -1;
+  const int64_t milliseconds = time.seconds * 1000 + (time.microseconds + 999) / 1000;
+  return milliseconds ? static_cast<int>(milliseconds) : -1;
+}
+
+int receive_timeout(long descriptor) {
+  return static_cast<int>(input::value(input::What::kTimeout, [=] { return ask_receive_timeout(descriptor); }));
+}
+
+bool is_stream_socket(long descriptor) {
+  return input::value(input::What::kFlags, [=] {
+           int type = 0;
+           uint32_t size = sizeof type;
+           sys::raw(SYS_getsockopt, descriptor, SOL_SOCKET, SO_TYPE, reinterpret_cast<long>(&type), reinterpret_cast<long>(&size));
+           return type;
+         }) == SOCK_STREAM;
+}
+
+// 1: ready. Else what the call answers.
+long wait_for_input(Call& call, long at_most_ms) {
+  const long own = receive_timeout(call.a);
+  pollfd poll{static_cast<int>(call.a), POLLIN, 0};
+  const long result = wait_ready(call, &poll, 1, own < 0 || (at_most_ms >= 0 && at_most_ms < own) ? at_most_ms : own, "input");
+  return result == 0 ? -EAGAIN : result;
+}
+
+// Calls `receive(done)` until it has brought `wanted`, the end, or an error; each call does not wait.
+template <typename Receive>
+long receive_all(Call& call, long wanted, int64_t time_ns, Receive receive) {
+  const uint64_t begin = time_now();
+  long done = 0;
+  while (done < wanted) {
+    long result = receive(done);
+    if (result == -EAGAIN) {
+      const int64_t left = time_ns < 0 ? -1 : time_ns - static_cast<int64_t>(time_now() - begin);
+      if (time_ns >= 0 && left <= 0) return done ? done : result;
+      result = wait_for_input(call, left < 0 ? -1 : static_cast<long>((left + 999999) / 1000000));
+      if (result > 0) continue;
+    }
+    if (result <= 0) {
+      if (done) call.again = false;
+      return done ? done : result;
+    }
+    done += result;
+  }
+  return done;
+}
+
+long receive_bytes(Call& call) {
+  return receive_all(call, call.c, -1, [&](long done) {
+    Call part = call;
+    part.b += done;
+    part.c -= done;
+    part.d = (part.d & ~long{MSG_WAITALL}) | MSG_DONTWAIT;
+    return call_kernel(part);
+  });
+}
+
+// recvmsg with MSG_WAITALL. What asks for control data gets it with the first bytes and no more than those.
+long receive_vector(Call& call) {
+  constexpr size_t kParts = 64;
+  msghdr header;
+  iovec whole[kParts];
+  if (const long wrong = trap::from_program(header, call.b)) return wrong;
+  const long flags = (call.c & ~long{MSG_WAITALL}) | MSG_DONTWAIT;
+  const bool once = header.msg_controllen || header.msg_iovlen > kParts;
+  long wanted = 0;
+  if (!once) {
+    if (const long wrong = trap::from_program(whole, reinterpret_cast<long>(header.msg_iov), header.msg_iovlen * sizeof(iovec))) return wrong;
+    for (size_t i = 0; i < header.msg_iovlen; i++) wanted += static_cast<long>(whole[i].iov_len);
+  }
+  if (once || wanted == 0) wanted = 1;
+  return receive_all(call, wanted, -1, [&](long done) {
+    Call part = call;
+    part.c = flags;
+    if (done == 0) return call_kernel(part);
+    iovec parts[kParts];
+    msghdr rest{};
+    auto skip = static_cast<size_t>(done);
+    for (size_t i = 0; i < header.msg_iovlen; i++) {
+      const size_t gone = skip < whole[i].iov_len ? skip : whole[i].iov_len;
+      skip -= gone;
+      parts[i] = iovec{static_cast<char*>(whole[i].iov_base) + gone, whole[i].iov_len - gone};
+    }
+    rest.msg_iov = parts;
+    rest.msg_iovlen = header.msg_iovlen;
+    part.b = reinterpret_cast<long>(&rest);
+    return call_kernel(part);
+  });
+}
+
+long receive_many(Call& call) {
+  int64_t time_ns = -1;
+  if (call.e) {
+    int64_t time[2];
+    if (const long wrong = trap::from_program(time, call.e, sizeof time)) return wrong;
+    if (time[0] < 0 || time[1] < 0 || time[1] >= 1000000000) return -EINVAL;
+    if (time[0] < (int64_t{1} << 31)) time_ns = time[0] * 1000000000 + time[1];
+  }
+  const auto count = static_cast<long>(static_cast<uint32_t>(call.c));
+  return receive_all(call, call.d & MSG_WAITFORONE ? 1 : count, time_ns, [&](long done) {
+    Call part = call;
+    part.b += done * static_cast<long>(sizeof(mmsghdr));
+    part.c = count - done;
+    part.d |= MSG_DONTWAIT;
+    part.e = 0;
+    return call_kernel(part);
+  });
+}
+
+}  // namespace
+
+long status_flags(long descriptor) {
+  return input::value(input::What::kFlags, [=] { return sys::raw(SYS_fcntl, descriptor, F_GETFL); });
+}
+
+uint64_t time_now(int clock) {
+  return static_cast<uint64_t>(input::value(input::What::kTime, [=] { return sys::monotonic_ns(clock); }));
+}
+
+bool would_sleep(long descriptor, short events) {
+  return input::value(input::What::kReady, [=] {
+           pollfd poll{static_cast<int>(descriptor), events, 0};
+           return sys::raw(SYS_poll, reinterpret_cast<long>(&poll), 1, 0);
+         }) == 0;
+}
+
+bool never_waits(const Call& call) {
+  const long flags = status_flags(call.a);
+  if (flags < 0 || (flags & O_NONBLOCK)) return true;
+  switch (call.number) {
+    case SYS_recvfrom:
+    case SYS_sendto:
+    case SYS_recvmmsg:
+    case SYS_sendmmsg: return call.d & MSG_DONTWAIT;
+    case SYS_recvmsg:
+    case SYS_sendmsg: return call.c & MSG_DONTWAIT;
+    default: return false;
+  }
+}
+
+long wait_ready(Call& call, pollfd* polls, long count, long timeout_ms, const char* what, long mask) {
+  sys::Timespec time{timeout_ms / 1000, timeout_ms % 1000 * 1000000};
+  outside_begin(what);
+  long result = mask ? input::sleeping_call(SYS_ppoll, reinterpret_cast<long>(polls), count, timeout_ms < 0 ? 0 : reinterpret_cast<long>(&time), mask, 8, 0)
+                     : input::sleeping_call(SYS_poll, reinterpret_cast<long>(polls), count, timeout_ms, 0, 0, 0);
+  outside_end();
+  if (result == -EINTR && trap::restarts()) call.again = true;
+  return result;
+}
+
+long read_when_ready(Call& call) {
+  if (never_waits(call)) return call_kernel(call);
+  if (call.number == SYS_recvmmsg) return receive_many(call);
+  const long flags = call.number == SYS_recvfrom ? call.d : call.number == SYS_recvmsg ? call.c : 0;
+  if ((flags & MSG_WAITALL) && !(flags & (MSG_PEEK | MSG_ERRQUEUE)) && is_stream_socket(call.a)) {
+    if (call.number == SYS_recvmsg) return receive_vector(call);
+    if (call.c > 0) return receive_bytes(call);
+  }
+  if (call.number == SYS_recvfrom) call.d &= ~long{MSG_WAITALL};
+  if (call.number == SYS_recvmsg) call.c &= ~long{MSG_WAITALL};
+  while (would_sleep(call.a, POLLIN)) {
+    const long result = wait_for_input(call, -1);
+    if (result < 0) return result;
+  }
+  return call_kernel(call);
+}
+
+}  // namespace weir::syscalls

@@ -1,0 +1,495 @@
+// A task's kernel thread is a *process slot*: its own page table (isolated) or a thread of the one process (direct), with a
+// runtime stack of its own. A slot that has ended its task waits in the pool for the next one, since a process costs
+// a hundred microseconds to make and four to wake.
+//
+// Invariants
+// 1. A slot in use has exactly one task; an idle one has none and blocks all signals. Copies that stay (view/) stay for the next
+//    task: it will write most of them too.
+// 2. A task's record is not touched by its old process after pass_turn(kFree): the slot number may be in use again.
+// 3. The child of spawn() runs program code only when the serial phase in which it was made is over, or, where it was made
+//    in a parallel phase, at once.
+// 4. When the monitor (or, under View direct, the process) dies, the kernel kills every slot (PR_SET_PDEATHSIG).
+
+#include "task/spawn.h"
+#include "task/profile.h"
+
+#include <asm/prctl.h>
+#include <errno.h>
+#include <linux/sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "base/bytes.h"
+#include "base/coherent_features.h"
+#include "sync/event.h"
+#include "check/happens_before.h"
+#include "record/input.h"
+#include "record/shared_memory/shared_memory.h"
+#include "control/phase_timer.h"
+#include "order/rounds.h"
+#include "order/sleep.h"
+#include "heap/heap.h"
+#include "memory/backing.h"
+#include "runtime/stats/exit_report.h"
+#include "control/process.h"
+#include "sys/futex.h"
+#include "sys/libc.h"
+#include "sys/report.h"
+#include "sys/syscall_x86_64.h"
+#include "task/in_place_process.h"
+#include "record/stop_point.h"
+#include "signal/signals.h"
+#include "view/view.h"
+
+namespace weir::tasks {
+
+namespace {
+
+constexpr uint32_t kMaxIdle = 64;
+
+void set_base(int which, uint64_t value) { sys::raw(SYS_arch_prctl, which, static_cast<long>(value)); }
+
+Frame* first_frame(uint64_t stack_top) { return reinterpret_cast<Frame*>(stack_top - sizeof(Frame)); }
+
+// Which one is free follows from turns, not from when a process has ended: every handler's context says where the signal stack of its slot
+// lies. Those that were given up last are passed over, as their processes may still be about to end.
+bool is_free(const Shared& s, const ProcessSlot& slot) {
+  constexpr uint32_t kLately = 16;
+  if (!runtime::g_processes) return slot.pid == 0;
+  return !slot.taken && (!slot.given_up || s.given_up_processes - slot.given_up >= kLately);
+}
+
+uint32_t take_free_slot() {
+  Shared& s = shared();
+  uint32_t p = 0;
+  while (p < kMaxProcesses && !is_free(s, s.processes[p])) p++;
+  if (p == kMaxProcesses) return p;
+  ProcessSlot& slot = s.processes[p];
+  while (__atomic_load_n(&slot.pid, __ATOMIC_ACQUIRE)) sys::raw(SYS_sched_yield);  // the monitor has yet to see its end
+  SpinGuard guard(s.process_lock);
+  slot.pid = -1;
+  slot.taken = 1;
+  slot.idle = slot.go = 0;
+  if (p >= s.high_process) s.high_process = p + 1;
+  return p;
+}
+
+uint32_t take_slot(const Task& creator, bool* reused) {
+  Shared& s = shared();
+  if (s.idle_processes && !creator.changed) {
+    SpinGuard guard(s.process_lock);
+    for (uint32_t p = 0; p < s.high_process; p++) {
+      if (s.processes[p].pid && s.processes[p].idle) {
+        s.processes[p].idle = 0;
+        s.idle_processes--;
+        *reused = true;
+        return p;
+      }
+    }
+  }
+  *reused = false;
+  return take_free_slot();
+}
+
+TaskId take_task() {
+  Shared& s = shared();
+  for (TaskId id = 0; id < kMaxTasks; id++) {
+    if (s.tasks[id].state == TaskState::kFree) return id;
+  }
+  return kNoTask;
+}
+
+// A heap's first segment is taken for it here, where the creator has the turn, so that its task needs none for it.
+void reserve_heap(uint32_t heap) {
+  Shared& s = shared();
+  if (s.heap_reserved[heap]) return;
+  s.heap_reserved[heap] = 1;
+  uint64_t start = 0;
+  if (heap_ready() && heap_take_segments(1, &start)) s.heap_reserve[heap] = start;
+}
+
+// Puts the running thread or process into `task`'s place and lets it into the program.
+[[noreturn]] void run_task(uint32_t process, Task& task) {
+  runtime::g_process = process;
+  set_base(ARCH_SET_GS, reinterpret_cast<uint64_t>(&task));
+  trap::set_signal_stack(process);
+  __atomic_store_n(&task.tid, static_cast<int>(sys::raw(SYS_gettid)), __ATOMIC_RELEASE);  // others may send signals to it now
+  // A process from the pool has worked for other tasks before.
+  if (runtime::g_processes) task.cpu_offset = -static_cast<int64_t>(sys::monotonic_ns(CLOCK_PROCESS_CPUTIME_ID));
+  order::wait_to_run(task);
+  if (runtime::g_processes) {
+    runtime::apply_mappings(task);
+    view::refresh();
+    view::take_over(task);
+  }
+  enter_phase(task, Phase::kProgram);
+  input::begin_task(task);
+  Frame* const frame = first_frame(task.stack_top);
+  if (input::replaying()) trap::go_on_as_recorded(task, *frame);
+  view::enter_program(task);
+  weir_enter_program(frame);
+}
+
+[[noreturn]] void wait_for_work(uint32_t process) {
+  ProcessSlot& slot = shared().processes[process];
+  for (;;) {
+    const uint32_t go = __atomic_exchange_n(&slot.go, 0u, __ATOMIC_ACQUIRE);
+    if (go == kGoTask) break;
+    if (go == kGoCatchUp) {
+      runtime::apply_mappings(self());
+    } else if (!order::worth_looking(&slot.go)) {
+      sys::futex_wait(&slot.go, 0);
+    }
+  }
+  Task& task = task_at(slot.task);
+  set_base(ARCH_SET_GS, reinterpret_cast<uint64_t>(&task));  // before a signal can come
+  set_base(ARCH_SET_FS, first_frame(task.stack_top)->shown);
+  trap::set_mask(task.signal_mask);
+  sys::set_float_control(task.float_control);
+  if (shared().named) sys::raw(SYS_prctl, PR_SET_NAME, reinterpret_cast<long>(slot.name));
+  run_task(process, task);
+}
+
+// A new process or thread begins here.
+void begin(uint64_t process) {
+  Shared& s = shared();
+  ProcessSlot& slot = s.processes[process];
+  if (runtime::g_processes) {
+    sys::raw(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
+    if (sys::raw(SYS_getppid) != s.monitor) die(125);  // the monitor died before the line above
+    runtime::begin_process();
+    runtime::g_process = static_cast<uint32_t>(process);
+    trap::forget_places();
+    if (!view::open_tracking()) {
+      slot.pid = static_cast<int>(sys::raw(SYS_gettid));  // so that the monitor knows whose end it is
+      die(125);
+    }
+  }
+  set_base(ARCH_SET_GS, reinterpret_cast<uint64_t>(&task_at(slot.task)));
+  trap::set_signal_stack(static_cast<uint32_t>(process));
+  arm_profiles();
+  // From here on it can be asked to catch up.
+  __atomic_store_n(&slot.pid, static_cast<int>(sys::raw(SYS_gettid)), __ATOMIC_RELEASE);
+  run_task(static_cast<uint32_t>(process), task_at(slot.task));
+}
+
+// With no stack left: the slot is free for the next creator from the store on.
+[[noreturn]] void leave_thread(int32_t* pid_word) {
+  asm volatile(
+      "movl $0,(%0)\n\txor %%edi,%%edi\n\tmov $60,%%eax\n\tsyscall\n\thlt" ::"r"(pid_word)
+      : "memory");
+  __builtin_unreachable();
+}
+
+void add_counters(TaskCounters& to, const TaskCounters& from) {
+  auto* a = reinterpret_cast<uint64_t*>(&to);
+  auto* b = reinterpret_cast<const uint64_t*>(&from);
+  for (size_t i = 0; i < sizeof(TaskCounters) / 8; i++) a[i] += b[i];
+}
+
+// Mutexes of the ended task that are robust: glibc's layout is the kernel's (linux/futex.h, struct robust_list_head).
+void release_robust(Task& task) {
+  if (!task.robust_list) return;
+  auto read = [](uint64_t address) {
+    view::touch(address, sizeof(uint64_t), false);
+    return *static_cast<uint64_t*>(alias(address));
+  };
+  const uint64_t head = task.robust_list;
+  uint64_t entry = read(head);
+  const int64_t offset = static_cast<int64_t>(read(head + 8));
+  const uint64_t pending = read(head + 16);
+  auto die_holding = [&](uint64_t node) {
+    if (node & 1) return;  // priority inheritance: not held by this means
+    uint64_t word = node + static_cast<uint64_t>(offset);
+    view::touch(word, sizeof(uint32_t), true);
+    auto* value = static_cast<uint32_t*>(alias(word));
+    if ((*value & FUTEX_TID_MASK) != static_cast<uint32_t>(task.virtual_tid)) return;
+    *value = (*value & FUTEX_WAITERS) | FUTEX_OWNER_DIED;
+    wake(word, 1, ~0u);
+    sys::futex_wake(value);  // a process-shared one is waited for in the kernel
+  };
+  for (int i = 0; i < 2048 && (entry & ~uint64_t{1}) != head && entry; i++) {
+    uint64_t next = read(entry & ~uint64_t{1});
+    if (entry != pending) die_holding(entry);
+    entry = next;
+  }
+  if (pending) die_holding(pending);
+}
+
+}  // namespace
+
+namespace {
+
+// Every process has two descriptors of its own and a third for a moment (view::open_tracking); those that are being made may
+// not have them yet.
+bool room_for_process(uint32_t process) {
+  const Shared& s = shared();
+  for (;;) {
+    uint32_t unborn = 0;
+    for (uint32_t p = 0; p < s.high_process; p++) unborn += p != process && __atomic_load_n(&s.processes[p].pid, __ATOMIC_ACQUIRE) == -1;
+    if (page::descriptors_left(3 * (unborn + 1))) return true;
+    if (!unborn) return false;
+    sys::raw(SYS_sched_yield);
+  }
+}
+
+}  // namespace
+
+uint32_t take_new_slot() { return take_free_slot(); }
+
+void drop_slot(uint32_t process) { shared().processes[process].pid = shared().processes[process].taken = 0; }
+
+uint64_t stack_top_of(uint32_t process) { return kStacks + (2 * process + 2) * kStackSize; }
+
+void make_first(Task& task) {
+  Shared& s = shared();
+  zero_bytes(&task, sizeof task);
+  task.self = &task;
+  task.id = static_cast<TaskId>(&task - s.tasks);
+  task.heap = task.id;
+  task.process = 0;
+  task.stack_top = stack_top_of(0);
+  task.tid = static_cast<int>(sys::raw(SYS_gettid));
+  task.virtual_tid = task.tid;
+  // What the kernel would do at the end of the first thread: glibc told it at start (set_tid_address, set_robust_list).
+  uint64_t address = 0;
+  if (sys::raw(SYS_prctl, PR_GET_TID_ADDRESS, reinterpret_cast<long>(&address)) != 0 || !address) {
+    address = sys::fs_base() + libc::layout().thread_id;
+  }
+  task.clear_child_tid = address;
+  uint64_t size = 0;
+  sys::raw(SYS_get_robust_list, 0, reinterpret_cast<long>(&task.robust_list), reinterpret_cast<long>(&size));
+  s.processes[0].pid = task.tid;
+  s.processes[0].idle = 0;
+  s.processes[0].taken = 1;
+  s.high_process = 1;
+  runtime::g_process = 0;
+  set_base(ARCH_SET_GS, reinterpret_cast<uint64_t>(&task));
+}
+
+long spawn(const Frame& frame, const CloneRequest& request) {
+  Shared& s = shared();
+  Task& creator = self();
+  // What is looked at below, before anything is decided: for that the turn may be passed on.
+  const uint64_t own_tls = sys::fs_base();
+  if (request.flags & CLONE_PARENT_SETTID) view::touch(request.parent_tid, sizeof(int), true);
+  if (request.flags & CLONE_CHILD_SETTID) view::touch(request.child_tid, sizeof(int), true);
+  bool reused = false;
+  const TaskId id = take_task();
+  const uint32_t process = id == kNoTask ? kMaxProcesses : take_slot(creator, &reused);
+  if (process == kMaxProcesses) {
+    report("the program has %u tasks at once; Weir holds no more than %u", uint64_t{s.live}, uint64_t{kMaxTasks});
+    return -EAGAIN;
+  }
+  if (runtime::g_processes && !reused && !room_for_process(process)) {
+    drop_slot(process);
+    return -EAGAIN;
+  }
+  Task& task = s.tasks[id];
+  const uint32_t spin_cycles = task.spin_cycles, sleeps = task.sleeps;  // what has paid for those before it
+  zero_bytes(&task, sizeof task);
+  task.spin_cycles = spin_cycles;
+  task.sleeps = sleeps;
+  task.self = &task;
+  task.id = id;
+  task.heap = uses(Optimization::kHeap) ? id : 0;
+  task.process = process;
+  task.stack_top = stack_top_of(process);
+  task.creation = ++s.created;
+  task.ordinal = creator.ordinal;
+  task.changed = creator.changed;
+  task.float_control = sys::float_control();
+  task.virtual_tid = kVirtualTidBase + static_cast<int>(s.tid_base + task.creation);
+  sys::raw(SYS_rt_sigprocmask, SIG_BLOCK, 0, reinterpret_cast<long>(&task.signal_mask), 8);
+  task.in_runtime = 1;
+  task.start_function = creator.start_function;
+  task.start_argument = creator.start_argument;
+  reserve_heap(task.heap);
+  if (request.flags & CLONE_CHILD_CLEARTID) task.clear_child_tid = request.child_tid;
+  if (request.flags & CLONE_PARENT_SETTID) *reinterpret_cast<int*>(request.parent_tid) = task.virtual_tid;
+  if (request.flags & CLONE_CHILD_SETTID) *reinterpret_cast<int*>(request.child_tid) = task.virtual_tid;
+  Frame* begin_frame = first_frame(task.stack_top);
+  *begin_frame = frame;
+  begin_frame->rax = 0;
+  begin_frame->rsp = request.stack;
+  const uint64_t tls = request.flags & CLONE_SETTLS ? request.tls : own_tls;
+  begin_frame->shown = tls;
+  task.frame = begin_frame;
+  s.processes[process].task = id;
+  Frame* const entered = creator.frame;
+  if (!entered) creator.frame = const_cast<Frame*>(&frame);  // its first task: where it is made is to be told, too
+  happens::create(creator, task);
+  creator.frame = entered;
+  happens::begin_stack(request.stack - request.stack_size, request.stack, request.flags & CLONE_SETTLS ? request.tls : 0);
+  // Without a turn the new task gets the creator's unpublished writes by hand.
+  if (creator.ahead && !view::hand_over(creator, task)) need_turn();
+  if (creator.ahead) {
+    order::add_running(task);
+  } else {
+    view::find_writes(creator);
+    view::publish(creator);
+    order::add_task(task);
+  }
+  if (uses(Optimization::kCreation)) view::hand_out(creator);  // the new task will want what was made for it, and its creator may compute for long
+  if (reused) {
+    s.pool_reuses++;
+    if (s.named) sys::raw(SYS_prctl, PR_GET_NAME, reinterpret_cast<long>(s.processes[process].name));
+    __atomic_store_n(&s.processes[process].go, kGoTask, __ATOMIC_RELEASE);
+    sys::futex_wake(&s.processes[process].go);
+    return task.virtual_tid;
+  }
+  if (!creator.ahead) view::drop_residents();  // the child would begin with them, and others publish first
+  s.processes[process].mapping_sequence = s.processes[runtime::g_process].mapping_sequence;
+  uint64_t flags = CLONE_FILES | CLONE_FS | CLONE_IO | CLONE_SYSVSEM | CLONE_SETTLS;
+  flags |= runtime::g_processes ? CLONE_PARENT | runtime::clone_signal() : uint64_t{CLONE_VM | CLONE_SIGHAND | CLONE_THREAD};
+  s.forks++;
+  long result = weir_clone(flags, task.stack_top - 1024, nullptr, nullptr, tls, begin, process);
+  if (sys::failed(result)) {
+    view::take_back(task);
+    SpinGuard guard(s.order_lock);
+    if (runtime::g_processes && task.state == TaskState::kRunning) s.running--;  // made without a turn
+    task.state = TaskState::kFree;
+    s.live--;
+    drop_slot(process);
+    return -EAGAIN;
+  }
+  return task.virtual_tid;
+}
+
+void finish() {
+  Shared& s = shared();
+  Task& task = self();
+  begin_turn(EventKind::kExit);
+  if (task.turn_depth > 1) {  // it ends inside a critical section
+    view::find_writes(task);
+    view::publish(task);
+  }
+  task.turn_depth = 1;
+  if (s.live == 1) exit_program(0);
+  trap::block_all();
+  release_robust(task);
+  happens::end(task, task.clear_child_tid);
+  if (task.clear_child_tid) {
+    view::touch(task.clear_child_tid, sizeof(int), true);
+    *static_cast<uint32_t*>(alias(task.clear_child_tid)) = 0;
+    wake(task.clear_child_tid, ~0u, ~0u);
+  }
+  const uint32_t process = static_cast<uint32_t>(task.process);
+  task.counters.serial_cycles += sys::cycles();
+  enter_phase(task, Phase::kTurn);
+  task.counters.processor_ns = runtime::processor_time(task);
+  add_counters(s.totals, task.counters);
+  if (s.ended_count < kMaxEnded) s.ended[s.ended_count++] = {task.creation, task.counters};
+  view::leave(task);
+  if (owned::g_active) owned::leave(task);
+  bool stay = false;
+  if (runtime::g_processes) {
+    SpinGuard guard(s.process_lock);
+    stay = uses(Optimization::kPool) && s.idle_processes < kMaxIdle && !task.changed;
+    if (stay) {
+      s.processes[process].idle = 1;
+      s.idle_processes++;
+    } else {
+      s.processes[process].taken = 0;
+      s.processes[process].given_up = ++s.given_up_processes;
+    }
+  }
+  {
+    SpinGuard guard(s.order_lock);
+    s.live--;
+  }
+  order::pass_turn(task, TaskState::kFree);
+  if (stay) wait_for_work(process);
+  if (runtime::g_processes) {
+    view::close_tracking();
+    __atomic_fetch_add(&s.ended_processor_ns, sys::monotonic_ns(CLOCK_PROCESS_CPUTIME_ID), __ATOMIC_RELAXED);
+    for (;;) sys::raw(SYS_exit, 0);  // the monitor frees the slot
+  }
+  leave_thread(&s.processes[process].pid);
+}
+
+namespace {
+
+// The monitor ends what is left one after the other; those that are idle can end while this process does.
+void end_pool() {
+  const Shared& s = shared();
+  for (uint32_t p = 0; p < s.high_process; p++) {
+    if (s.processes[p].idle && s.processes[p].pid > 0) sys::raw(SYS_kill, s.processes[p].pid, SIGKILL);
+  }
+}
+
+}  // namespace
+
+void exit_program(int code) {
+  Shared& s = shared();
+  uint32_t none = 0;
+  if (owned::g_active) owned::exit(self());
+  runtime::prints_at_exit(code);  // before the monitor is told: it would end this task when anything else of the program ends
+  if (g_tasks_active && runtime::g_processes) {
+    if (__atomic_load_n(&s.exiting, __ATOMIC_ACQUIRE) == 0) s.exit_code = code;
+    if (__atomic_compare_exchange_n(&s.exiting, &none, 1u, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) end_pool();
+  }
+  for (;;) sys::raw(SYS_exit_group, code);
+}
+
+void become_single_after_fork() {
+  Shared& s = shared();
+  Task& task = self();
+  const Task copy = task;
+  // The copy may have been taken while the monitor, or a task about to sleep, held a lock for a moment.
+  s.order_lock.reset();
+  s.memory_lock.reset();
+  s.process_lock.reset();
+  s.signal_lock.reset();
+  for (TaskId i = 0; i < s.high_task; i++) s.tasks[i].state = TaskState::kFree, s.tasks[i].is_unnoted = 0;
+  for (uint32_t p = 0; p < s.high_process; p++) s.processes[p].pid = 0, s.processes[p].taken = 0;
+  task = copy;
+  s.multi = 0;
+  s.monitor = s.shown_pid = 0;
+  s.live = 1;
+  s.high_task = task.id + 1;
+  s.high_process = static_cast<uint32_t>(task.process) + 1;
+  s.idle_processes = 0;
+  s.lookers = 0;
+  s.child_high = 0;
+  s.making_signal = -1;
+  forget_profiles();
+  for (auto& timer : s.timers) timer.target = 0;
+  s.exiting = 0;
+  s.exec_requested = 0;
+  s.heap_user = 0;
+  task.tid = static_cast<int>(sys::raw(SYS_gettid));
+  task.virtual_tid = task.tid;
+  task.turn_depth = 0;
+  task.held = 0;
+  task.ahead = task.keeps_for = 0;
+  task.flags = 0;
+  s.processes[task.process].pid = task.tid;
+  s.processes[task.process].taken = 1;
+  g_tasks_active = false;
+  forget_executor();
+}
+
+Task* find_by_virtual_tid(int tid) {
+  Shared& s = shared();
+  for (TaskId i = 0; i < s.high_task; i++) {
+    if (s.tasks[i].state != TaskState::kFree && s.tasks[i].virtual_tid == tid) return &s.tasks[i];
+  }
+  return nullptr;
+}
+
+int kernel_tid(const Task& task) {
+  for (;;) {  // who is made needs nobody's turn to come so far
+    if (const int tid = __atomic_load_n(&task.tid, __ATOMIC_ACQUIRE)) return tid;
+    sys::raw(SYS_sched_yield);
+  }
+}
+
+int real_tid(int tid) {
+  Task* task = tid > 0 ? find_by_virtual_tid(tid) : nullptr;
+  return task ? kernel_tid(*task) : tid;
+}
+
+}  // namespace weir::tasks

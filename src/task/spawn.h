@@ -1,0 +1,61 @@
+// Threads as processes (View isolated), or as threads that Weir knows (View direct): making, ending, reusing them.
+#pragma once
+
+#include <stdint.h>
+
+#include "base/frame.h"
+#include "control/control.h"
+
+namespace weir::tasks {
+
+inline constexpr long kWaitAll = 0x40000000;  // __WALL
+
+// Ids that gettid answers in tasks other than the first: no real thread's.
+inline constexpr int kVirtualTidBase = 0x04000000;
+
+// What a clone call asks for, independent of its two forms.
+struct CloneRequest {
+  uint64_t flags;
+  uint64_t stack;        // top: what the new task's rsp is
+  uint64_t stack_size;   // below it; 0: not known
+  uint64_t tls;
+  uint64_t parent_tid;
+  uint64_t child_tid;
+};
+
+// The first task's record, on the first process slot, with %gs set. Single state still.
+void make_first(Task& task);
+// A new task that goes on from `frame` with rax = 0 on its own stack. REQUIRES: the turn. Answers its virtual tid, or
+// -EAGAIN.
+long spawn(const Frame& frame, const CloneRequest& request);
+// The current task ends. Does not return.
+[[noreturn]] void finish();
+// The program ends with `code`. Does not return.
+[[noreturn]] void exit_program(int code);
+// A forked child, on its own copy of the memory: it is a program of one task now.
+void become_single_after_fork();
+// A process of the program's own making: so that wait() finds it. Isolated only. `signal`: that tells the program of its end, 0 none.
+void note_child(int pid, int signal);
+// While the program has one task its waits are the kernel's own: drops the children that these have reaped.
+void forget_reaped_children();
+
+Task* find_by_virtual_tid(int tid);
+// The kernel's id of the thread or process that runs the task; waits where it is being made.
+int kernel_tid(const Task& task);
+// The kernel's id for a task's id as the program knows it; other ids are answered unchanged.
+int real_tid(int tid);
+
+uint64_t stack_top_of(uint32_t process);
+// For a process that runs no task of its own. kMaxProcesses: none is free.
+uint32_t take_new_slot();
+void drop_slot(uint32_t process);  // nothing runs there
+
+}  // namespace weir::tasks
+
+extern "C" {
+long weir_clone(uint64_t flags, uint64_t stack, int* parent_tid, int* child_tid, uint64_t tls, void (*entry)(uint64_t),
+                uint64_t argument);
+long weir_split(uint64_t flags, uint64_t monitor_stack);
+[[noreturn]] void weir_enter_program(weir::Frame* frame);
+[[noreturn]] void weir_monitor(int leader);
+}

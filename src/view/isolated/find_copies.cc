@@ -1,0 +1,279 @@
+// How the written pages are found: a written page is a private copy, and every copy is dropped when it has been published,
+// so the copies are the answer. To find them the kernel would have to look up every page that is present. So pages that
+// are only read are marked, by userfaultfd's asynchronous write protection (which lifts itself at a write and sends
+// nothing), and a first PAGEMAP_SCAN passes over them: one bit of a page table entry, no page looked up. What it reports is
+// copies, holes, and pages read for the first time; a second one looks at these only, and marks the last kind (scan).
+// A copy is never marked: a hole that remembers a mark (from a marked page that was dropped) faults twice when written.
+#include "view/isolated/find_copies.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/mman.h>
+
+#include "heap/heap.h"
+#include "memory/backing.h"
+#include "memory/userfault.h"
+#include "sys/fault_log.h"
+#include "sys/maps.h"
+#include "sys/report.h"
+#include "sys/syscall_x86_64.h"
+#include "control/control.h"
+#include "view/isolated/isolated.h"
+
+#ifndef PAGEMAP_SCAN  // Linux 6.7; Debian 12's headers are older
+#define PAGE_IS_WPALLOWED (1 << 0)
+#define PAGE_IS_WRITTEN (1 << 1)
+#define PAGE_IS_FILE (1 << 2)
+#define PM_SCAN_WP_MATCHING (1 << 0)
+struct page_region {
+  __u64 start, end, categories;
+};
+struct pm_scan_arg {
+  __u64 size, flags, start, end, walk_end, vec, vec_len, max_pages;
+  __u64 category_inverted, category_mask, category_anyof_mask, return_mask;
+};
+#define PAGEMAP_SCAN _IOWR('f', 16, struct pm_scan_arg)
+#endif
+#ifndef PAGE_IS_PRESENT
+#define PAGE_IS_PRESENT (1 << 3)
+#define PAGE_IS_SWAPPED (1 << 4)
+#endif
+
+namespace weir::view::isolated {
+
+namespace {
+
+// Per process.
+page::Userfault g_userfault;
+int g_pagemap = -1;
+constexpr uint64_t kRegions = 512;
+page_region g_unmarked[kRegions];
+page_region g_found[kRegions];
+
+pm_scan_arg whole(uint64_t start, uint64_t limit) {
+  pm_scan_arg arguments{};
+  arguments.size = sizeof arguments;
+  arguments.start = start;
+  arguments.end = limit;
+  arguments.category_mask = PAGE_IS_WRITTEN;
+  return arguments;
+}
+
+long scan_pages(pm_scan_arg& arguments) {
+  const long count = sys::raw(SYS_ioctl, g_pagemap, PAGEMAP_SCAN, reinterpret_cast<long>(&arguments));
+  if (count < 0) {
+    report("the kernel's page scan failed (error %d)", int64_t{-count});
+    die(125);
+  }
+  return count;
+}
+
+// The copies among unmarked pages; pages of the store found there are marked where it pays.
+void find_copies(AddPage add, Task& task, uint64_t start, uint64_t limit) {
+  constexpr uint64_t kWorthMarking = 4;
+  uint64_t only_read = 0;
+  for (uint64_t at = start; at < limit;) {
+    pm_scan_arg arguments = whole(at, limit);
+    arguments.vec = reinterpret_cast<uint64_t>(g_found);
+    arguments.vec_len = kRegions;
+    arguments.category_mask = PAGE_IS_WRITTEN | PAGE_IS_WPALLOWED;      // tracked memory only
+    arguments.category_anyof_mask = PAGE_IS_PRESENT | PAGE_IS_SWAPPED;  // holes count as written
+    arguments.return_mask = PAGE_IS_WRITTEN | PAGE_IS_FILE;
+    const long count = scan_pages(arguments);
+    for (long i = 0; i < count; i++) {
+      if (g_found[i].categories & PAGE_IS_FILE) {
+        only_read += (g_found[i].end - g_found[i].start) / kPageSize;
+        continue;
+      }
+      for (uint64_t page = g_found[i].start; page < g_found[i].end; page += kPageSize) add(task, page);
+    }
+    at = arguments.walk_end;
+  }
+  if (only_read < kWorthMarking) return;
+  for (uint64_t at = start; at < limit;) {
+    pm_scan_arg arguments = whole(at, limit);
+    arguments.flags = PM_SCAN_WP_MATCHING;
+    arguments.vec = reinterpret_cast<uint64_t>(g_found);  // without room for an answer the kernel marks everything
+    arguments.vec_len = kRegions;
+    arguments.category_mask = PAGE_IS_WRITTEN | PAGE_IS_FILE | PAGE_IS_WPALLOWED;
+    arguments.return_mask = PAGE_IS_FILE;
+    scan_pages(arguments);
+    at = arguments.walk_end;
+  }
+}
+
+void scan(AddPage add, Task& task, uint64_t start, uint64_t limit) {
+  constexpr uint64_t kNear = 16 * kPageSize;
+  while (start < limit) {
+    pm_scan_arg arguments = whole(start, limit);
+    arguments.vec = reinterpret_cast<uint64_t>(g_unmarked);
+    arguments.vec_len = kRegions;
+    arguments.return_mask = PAGE_IS_WRITTEN;  // these masks and no others take the kernel's short way
+    const long count = scan_pages(arguments);
+    for (long i = 0; i < count;) {
+      const uint64_t from = g_unmarked[i].start;
+      uint64_t to = g_unmarked[i].end;
+      for (i++; i < count && g_unmarked[i].start <= to + kNear; i++) to = g_unmarked[i].end;
+      find_copies(add, task, from, to);
+    }
+    start = arguments.walk_end;
+  }
+}
+
+}  // namespace
+
+bool open_tracking() {
+  forget_copies();
+  sys::start_fault_log(kFaultLog);
+  if (!g_userfault.open("isolated", sys::kAsynchronousProtection,
+                        "this kernel's userfaultfd has no asynchronous write protection (Linux 6.7 has); View isolated needs it")) {
+    return false;
+  }
+  const long file = sys::open_own(
+      [] { return page::open_hidden_patiently(SYS_open, reinterpret_cast<long>("/proc/self/pagemap"), O_RDONLY | O_CLOEXEC); });
+  if (sys::failed(file)) {
+    report("cannot open /proc/self/pagemap (error %d); View isolated needs it%s", int64_t{-file}, page::of_descriptors(file));
+    return false;
+  }
+  g_pagemap = static_cast<int>(file);
+  page::each_range(track);
+  return true;
+}
+
+void close_tracking() {
+  page::close_hidden(g_pagemap);
+  g_userfault.close();
+}
+
+void track(uint64_t start, uint64_t size) {
+  const long result = g_userfault.watch(start, size, UFFDIO_REGISTER_MODE_WP);
+  if (sys::failed(result)) {
+    report("cannot track writes to %x+%x (error %d)", start, size, int64_t{-result});
+    die(125);
+  }
+}
+
+namespace {
+
+// What can hold store pages outside the arena, made anew when it has changed. Small regions near each other (the data of
+// a program's libraries) are looked through together, page by page; large ones each by itself, the short way.
+struct Ranges {
+  static constexpr uint32_t kMost = 48;
+  uint64_t regions_version = ~uint64_t{0};
+  uint64_t brk_now = 0;
+  uint32_t small_count = 0, large_count = 0;
+  Range small[kMost], large[kMost];
+};
+Ranges g_ranges;
+
+void add_small(Range range) {
+  constexpr uint64_t kNear = 64 << 20;
+  for (uint32_t k = 0; k < g_ranges.small_count;) {
+    Range& other = g_ranges.small[k];
+    if (range.start < other.limit + kNear && other.start < range.limit + kNear) {
+      if (other.start < range.start) range.start = other.start;
+      if (other.limit > range.limit) range.limit = other.limit;
+      other = g_ranges.small[--g_ranges.small_count];
+      k = 0;
+    } else {
+      k++;
+    }
+  }
+  if (g_ranges.small_count == Ranges::kMost) {
+    g_ranges.small_count = 0;
+    range = Range{0x1000, 0x7ffffffff000};
+  }
+  g_ranges.small[g_ranges.small_count++] = range;
+}
+
+void refresh_ranges() {
+  constexpr uint64_t kLarge = 1 << 20;
+  const Shared& s = shared();
+  g_ranges.regions_version = s.regions_version;
+  g_ranges.brk_now = s.brk_now;
+  g_ranges.small_count = g_ranges.large_count = 0;
+  for (uint32_t i = 0; i < s.region_count; i++) {
+    if (!s.regions[i].live) continue;
+    Range range{s.regions[i].start, s.regions[i].start + s.regions[i].size};
+    if (range.limit == s.brk_limit) range.limit = page_up(s.brk_now);  // most of it is never used
+    if (range.empty()) continue;
+    if (range.size() >= kLarge && g_ranges.large_count < Ranges::kMost) {
+      g_ranges.large[g_ranges.large_count++] = range;
+    } else {
+      add_small(range);
+    }
+  }
+}
+
+}  // namespace
+
+namespace {
+
+// Which of the two ways is the shorter one depends on what a range holds: many pages that are only read (the short way), or
+// holes, of which the short way reports each (a thread's stack). Both find the same.
+struct Way {
+  uint64_t cost[2];  // cycles, lately
+  uint32_t count;
+};
+enum : uint32_t { kHeapsWay = Ranges::kMost, kSegmentsWay, kMapsWay, kWays };
+Way g_ways[kWays];
+
+void scan_range(AddPage add, Task& task, uint32_t index, uint64_t start, uint64_t limit) {
+  constexpr uint32_t kTryNear = 32, kTryFar = 1024;  // a way that is much longer is tried more rarely
+  if (start >= limit) return;
+  Way& way = g_ways[index];
+  const unsigned shorter = way.cost[1] < way.cost[0];
+  const bool far = way.cost[!shorter] > 3 * way.cost[shorter];
+  const unsigned chosen = way.count++ % (far ? kTryFar : kTryNear) ? shorter : !shorter;
+  const uint64_t begin = sys::cycles();
+  (chosen ? find_copies : scan)(add, task, start, limit);
+  const uint64_t taken = sys::cycles() - begin;
+  way.cost[chosen] = way.cost[chosen] ? (3 * way.cost[chosen] + taken) / 4 : taken;
+}
+
+}  // namespace
+
+void for_each_copy(Task& task, AddPage add) {
+  Shared& s = shared();
+  page::dump_used();
+  if (g_ranges.regions_version != s.regions_version || g_ranges.brk_now != s.brk_now) refresh_ranges();
+  for (uint32_t i = 0; i < g_ranges.small_count; i++) find_copies(add, task, g_ranges.small[i].start, g_ranges.small[i].limit);
+  for (uint32_t i = 0; i < g_ranges.large_count; i++) scan_range(add, task, i, g_ranges.large[i].start, g_ranges.large[i].limit);
+  const Range heaps = heap_table_range();
+  const Range segments = heap_segment_range();
+  scan_range(add, task, kHeapsWay, heaps.start, heaps.start + heaps.size() / kMaxHeaps * s.high_task);
+  scan_range(add, task, kSegmentsWay, segments.start, segments.limit);
+  scan_range(add, task, kMapsWay, kArena + kHeapSize, s.map_bump);
+}
+
+bool is_copy(uint64_t page) {
+  constexpr uint64_t kPresent = uint64_t{1} << 63, kSwapped = uint64_t{1} << 62, kOfFile = uint64_t{1} << 61;
+  uint64_t entry = 0;
+  const long got = sys::raw(SYS_pread64, g_pagemap, reinterpret_cast<long>(&entry), sizeof entry, static_cast<long>(page / kPageSize * 8));
+  return got != sizeof entry || (entry & kSwapped) || ((entry & kPresent) && !(entry & kOfFile));
+}
+
+void for_each_unwritten(uint64_t start, uint64_t size, void (*found)(uint64_t start, uint64_t size)) {
+  const uint64_t limit = page_up(start + size);
+  for (uint64_t at = page_down(start); at < limit;) {
+    page_region regions[16];
+    pm_scan_arg arguments{};
+    arguments.size = sizeof arguments;
+    arguments.start = at;
+    arguments.end = limit;
+    arguments.vec = reinterpret_cast<uint64_t>(regions);
+    arguments.vec_len = sizeof regions / sizeof regions[0];
+    arguments.category_inverted = PAGE_IS_FILE | PAGE_IS_WRITTEN;
+    arguments.category_mask = PAGE_IS_FILE | PAGE_IS_WRITTEN | PAGE_IS_PRESENT;
+    arguments.return_mask = PAGE_IS_PRESENT;
+    long count = sys::raw(SYS_ioctl, g_pagemap, PAGEMAP_SCAN, reinterpret_cast<long>(&arguments));
+    if (count < 0) return;
+    for (long i = 0; i < count; i++) {
+      found(regions[i].start, regions[i].end - regions[i].start);
+    }
+    at = arguments.walk_end;
+  }
+}
+
+}  // namespace weir::view::isolated

@@ -1,0 +1,17 @@
+// Which pages of this process are private copies of store pages.
+#pragma once
+
+#include "control/task.h"
+
+namespace weir::view::isolated {
+
+using AddPage = void (*)(Task& task, uint64_t page);
+
+// Calls `add` for every copy, by rising address within each range of memory.
+void for_each_copy(Task& task, AddPage add);
+// The page is a copy.
+bool is_copy(uint64_t page);
+// The same for stretches of copies in [start, start+size) that were made but not written yet.
+void for_each_unwritten(uint64_t start, uint64_t size, void (*found)(uint64_t start, uint64_t size));
+
+}  // namespace weir::view::isolated
