@@ -1,7 +1,8 @@
 // Question: what does counted execution cost program code (src/code/translate)?
 // Command:  count_cost
-// Figure:   for each function the processor time of a counted run by that of a native one beside it, median and quartiles of
-//           pairs; and microseconds for each block more that the first run took, which finds the cache empty.
+// Figure:   for each function the processor time of a counted run by that of a native one beside
+//           it, median and quartiles of pairs; and microseconds for each block more that the first
+//           run took, which finds the cache empty.
 #include <malloc.h>
 #include <stdio.h>
 #include <time.h>
@@ -31,14 +32,10 @@ const struct Case {
   test::Function function;
   int64_t a, b;
 } kCases[] = {
-    {"fibonacci", fibonacci, 27, 0},
-    {"sieve", sieve, 300000, 0},
-    {"table", table, 400000, 12345},
-    {"virtual_calls", virtual_calls, 20000, 0},
-    {"sorting", sorting, 20000, 7},
-    {"floating", floating, 20000, 0},
-    {"vectors", vectors, 20000, 5},
-    {"strings", strings, 10000, 0},
+    {"fibonacci", fibonacci, 27, 0}, {"sieve", sieve, 300000, 0},
+    {"table", table, 400000, 12345}, {"virtual_calls", virtual_calls, 20000, 0},
+    {"sorting", sorting, 20000, 7},  {"floating", floating, 20000, 0},
+    {"vectors", vectors, 20000, 5},  {"strings", strings, 10000, 0},
     {"catching", catching, 500, 0},
 };
 
@@ -63,9 +60,10 @@ void measure(const Case& f) {
     again = std::min(again, c - b);
   }
   std::sort(ratio, ratio + kPairs);
-  printf("%-14s %.2f (%.2f-%.2f)  %9lu instructions%s in %.3f ms natively; %4u blocks, %.2f us each\n", f.name, ratio[kPairs / 2],
-         ratio[kPairs / 4], ratio[kPairs * 3 / 4], outcome.executed, outcome.was_native ? " (not all)" : "", native * 1e3, blocks,
-         (first - again) * 1e6 / blocks);
+  printf(
+      "%-14s %.2f (%.2f-%.2f)  %9lu instructions%s in %.3f ms natively; %4u blocks, %.2f us each\n",
+      f.name, ratio[kPairs / 2], ratio[kPairs / 4], ratio[kPairs * 3 / 4], outcome.executed,
+      outcome.was_native ? " (not all)" : "", native * 1e3, blocks, (first - again) * 1e6 / blocks);
 }
 
 }  // namespace

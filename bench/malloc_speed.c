@@ -1,7 +1,8 @@
 // Question: what does an allocation cost with the deterministic heap, against glibc's own?
 // Command:  malloc_speed            (glibc)
 //           WEIR_OPTIONS=order=token LD_PRELOAD=<build>/lib/libweir.so malloc_speed
-// Figure:   nanoseconds for one allocation and its free, the median of 9 rounds; compare the two columns as a ratio.
+// Figure:   nanoseconds for one allocation and its free, the median of 9 rounds; compare the two
+//           columns as a ratio.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,13 +72,16 @@ static long growing(size_t size) {
   long count = 0;
   for (int i = 0; i < 2000; ++i) {
     char* buffer = NULL;
-    for (size_t bytes = 16; bytes <= size; bytes *= 2, ++count) *(buffer = realloc(buffer, bytes)) = 1;
+    for (size_t bytes = 16; bytes <= size; bytes *= 2, ++count)
+      *(buffer = realloc(buffer, bytes)) = 1;
     free(buffer);
   }
   return count;
 }
 
-static int ascending(const void* a, const void* b) { return (*(double*)a > *(double*)b) - (*(double*)a < *(double*)b); }
+static int ascending(const void* a, const void* b) {
+  return (*(double*)a > *(double*)b) - (*(double*)a < *(double*)b);
+}
 
 static void measure(const char* name, long (*work)(size_t), size_t size) {
   double cost[kRounds];

@@ -1,4 +1,5 @@
-# `cmake --install`: the whole of Weir, below any prefix, and moved from there as one likes. Components:
+# `cmake --install`: the whole of Weir, below any prefix, and moved from there as one likes.
+# Components:
 #   runtime   weir, weir-cc, weir-c++, libweir.so; manual, completions, documents
 #   devel     weir/weir.h, weir/weir.hpp, pkg-config's weir.pc, the CMake package Weir
 #   region    libweir-region and what a program is built with to use it
@@ -9,8 +10,9 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-# Some things are settled as late as the installation, whose prefix may be another than that of the build:
-# the folder of libraries (below /usr of a Debian, its multiarch folder) and where debug information goes.
+# Some things are settled as late as the installation, whose prefix may be another than that of the
+# build: the folder of libraries (below /usr of a Debian, its multiarch folder) and where debug
+# information goes.
 find_program(WEIR_OBJCOPY objcopy REQUIRED)
 install(CODE "
 set(weir_build [[${PROJECT_BINARY_DIR}]])
@@ -26,8 +28,8 @@ set(libdir "\${weir_libdir}")
 set(datadir ${CMAKE_INSTALL_DATAROOTDIR})
 set(libexec ${CMAKE_INSTALL_LIBEXECDIR}/weir)
 
-# weir_stripped(COMPONENT BUILT PLACED): the file PLACED, of the same component, which was BUILT, loses its
-# debug information to component debug.
+# weir_stripped(COMPONENT BUILT PLACED): the file PLACED, of the same component, which was BUILT,
+# loses its debug information to component debug.
 function(weir_stripped component built placed)
   install(CODE "weir_strip([[${built}]] \"${placed}\")" COMPONENT ${component})
   install(CODE "weir_keep_debug([[${built}]] \"${placed}\")" COMPONENT debug)
@@ -55,7 +57,8 @@ weir_link(\"\${weir_bindir}/weir-cc\" \"\${weir_libdir}/weir-cc/as\")" COMPONENT
 install(FILES ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/libweir.so DESTINATION "${libdir}" COMPONENT runtime)
 weir_stripped(runtime ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/libweir.so "${libdir}/libweir.so")
 
-# --- manual and completions, which the command itself writes (src/cli/manual.cc, src/cli/command_line/completion.cc), and
+# --- manual and completions, which the command itself writes (src/cli/manual.cc,
+#     src/cli/command_line/completion.cc), and
 # the headers' manual, which is their comments (tools/header-manual)
 set(share ${PROJECT_BINARY_DIR}/share)
 add_custom_command(OUTPUT ${share}/man/man1/weir.1 COMMAND $<TARGET_FILE:weir> manual ${share} DEPENDS weir VERBATIM)
@@ -72,7 +75,8 @@ if(Python3_FOUND)
       DEPENDS ${header} ${PROJECT_SOURCE_DIR}/tools/header-manual VERBATIM)
     list(APPEND manuals ${share}/man/man3/${page}.3)
   endforeach()
-  # weir_help_manual(COMPONENT COMMAND DEPENDENCY PURPOSE): the manual of a command whose help says all.
+  # weir_help_manual(COMPONENT COMMAND DEPENDENCY PURPOSE): the manual of a command whose help says
+  # all.
   function(weir_help_manual component command dependency purpose)
     set(page ${share}/man1-${component}/${command}.1)
     add_custom_command(OUTPUT ${page}

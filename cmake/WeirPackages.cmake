@@ -1,6 +1,6 @@
-# `cpack -G DEB` and `cpack -G TGZ` in a build folder: packages for Debian, and an archive that works
-# wherever it is unpacked. Nothing is compiled for them: they hold what cmake/WeirInstall.cmake installs.
-# tools/package does both from a build folder of its own.
+# `cpack -G DEB` and `cpack -G TGZ` in a build folder: packages for Debian, and an archive that
+# works wherever it is unpacked. Nothing is compiled for them: they hold what
+# cmake/WeirInstall.cmake installs. tools/package does both from a build folder of its own.
 set(package_files ${PROJECT_SOURCE_DIR}/cmake/package)
 set(CPACK_PACKAGE_NAME weir)
 set(CPACK_PACKAGE_VENDOR "Weir developers")
@@ -26,7 +26,8 @@ set(CPACK_PRE_BUILD_SCRIPTS ${package_files}/debian_files.cmake)
 set(CPACK_WEIR_PACKAGE_FILES ${package_files})
 set(CPACK_WEIR_SOURCE ${PROJECT_SOURCE_DIR})
 
-# --- an archive: all but debug information, which is one of its own, to be unpacked in the same place
+# --- an archive: all but debug information, which is one of its own, to be unpacked in the same
+#     place
 set(CPACK_ARCHIVE_COMPONENT_INSTALL ON)
 set(CPACK_ARCHIVE_WEIR_FILE_NAME ${CPACK_PACKAGE_FILE_NAME})
 set(CPACK_ARCHIVE_DBGSYM_FILE_NAME ${CPACK_PACKAGE_FILE_NAME}-debug)

@@ -1,5 +1,6 @@
-# weir_programs(DIRECTORY PREFIX SOURCE...): each source becomes one ordinary threaded program in DIRECTORY, built as a user
-# would build it (-O2 -g -pthread; -fopenmp where its name ends in _omp). PREFIX keeps names of targets apart.
+# weir_programs(DIRECTORY PREFIX SOURCE...): each source becomes one ordinary threaded program in
+# DIRECTORY, built as a user would build it (-O2 -g -pthread; -fopenmp where its name ends in
+# _omp). PREFIX keeps names of targets apart.
 function(weir_programs directory prefix)
   foreach(source IN LISTS ARGN)
     get_filename_component(name ${source} NAME_WE)
@@ -16,8 +17,8 @@ function(weir_programs directory prefix)
   endforeach()
 endfunction()
 
-# weir_compile_together(GROUP HEADERS SOURCE...): those sources that include what the regular expression HEADERS matches become
-# one unit of compilation in targets of weir_command_objects.
+# weir_compile_together(GROUP HEADERS SOURCE...): those sources that include what the regular
+# expression HEADERS matches become one unit of compilation in targets of weir_command_objects.
 function(weir_compile_together group headers)
   foreach(source IN LISTS ARGN)
     get_filename_component(source ${source} ABSOLUTE)
@@ -29,7 +30,8 @@ function(weir_compile_together group headers)
 endfunction()
 
 # weir_command_objects(NAME SOURCES ... DEFINITIONS ... LIBRARIES ...)
-# A command's sources, compiled once, for it and for its tests (NAME_tested); where these are under sanitizers, once more.
+# A command's sources, compiled once, for it and for its tests (NAME_tested); where these are under
+# sanitizers, once more.
 function(weir_command_objects name)
   cmake_parse_arguments(PARSE_ARGV 1 command "" "" "SOURCES;DEFINITIONS;LIBRARIES")
   set(libraries ${name})

@@ -1,5 +1,5 @@
-# The instruction decoder: the source of Zydis (tools/sources, tools/fetch), without formatter and encoder and without libc,
-# as a static library that can be linked into libweir.so.
+# The instruction decoder: the source of Zydis (tools/sources, tools/fetch), without formatter and
+# encoder and without libc, as a static library that can be linked into libweir.so.
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/sources)
 file(STRINGS ${PROJECT_SOURCE_DIR}/tools/sources line REGEX "^zydis ")
 string(REGEX REPLACE "^zydis ([0-9.]+) .*" "\\1" version "${line}")

@@ -1,7 +1,8 @@
-# What cmake/WeirInstall.cmake does at installation, by its variables. Paths are relative to the prefix.
+# What cmake/WeirInstall.cmake does at installation, by its variables. Paths are relative to the
+# prefix.
 
-# Libraries: as the build was told; below /usr of a Debian its multiarch folder, as GNUInstallDirs says for
-# builds with that prefix.
+# Libraries: as the build was told; below /usr of a Debian its multiarch folder, as GNUInstallDirs
+# says for builds with that prefix.
 set(weir_libdir ${weir_configured_libdir})
 if(weir_libdir STREQUAL "lib" AND CMAKE_INSTALL_PREFIX MATCHES "(^|/)usr/?$" AND weir_architecture)
   set(weir_libdir lib/${weir_architecture})
@@ -32,7 +33,8 @@ function(weir_strip_debug placed)
   execute_process(COMMAND ${weir_objcopy} --strip-debug --remove-section=.comment ${weir_root}/${placed} COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
 
-# Below /usr gdb looks by the build's number, which is in the file itself; elsewhere beside the file.
+# Below /usr gdb looks by the build's number, which is in the file itself; elsewhere beside the
+# file.
 function(weir_keep_debug built placed)
   weir_debug_file(${built} file)
   get_filename_component(folder ${placed} DIRECTORY)
@@ -49,7 +51,8 @@ function(weir_keep_debug built placed)
   file(INSTALL ${file} DESTINATION ${CMAKE_INSTALL_PREFIX}/${folder})
 endfunction()
 
-# A symbolic link at `placed` to `target`, both below the prefix; a target without a folder lies beside it.
+# A symbolic link at `placed` to `target`, both below the prefix; a target without a folder lies
+# beside it.
 function(weir_link target placed)
   get_filename_component(folder ${placed} DIRECTORY)
   if(target MATCHES "/")

@@ -1,9 +1,13 @@
-// Damages a stream of a recording behind its sums, as no chance could: entries left out, doubled or changed, and all sums right. For fuzz/replay.py.
+// Damages a stream of a recording behind its sums, as no chance could: entries left out, doubled or
+// changed, and all sums right. For fuzz/replay.py.
 //
-//   damage DIRECTORY STREAM keep N                  the first N entries, as if the program had been killed then
+//   damage DIRECTORY STREAM keep N                  the first N entries, as if the program had been
+//                                                   killed then
 //   damage DIRECTORY STREAM leave N | double N      without entry N; with entry N twice
-//   damage DIRECTORY STREAM flip N BIT              a bit of entry N and its payload is another, if it is still an entry then
-//   damage DIRECTORY STREAM take OTHER              the entries of that file, a stream of another recording
+//   damage DIRECTORY STREAM flip N BIT              a bit of entry N and its payload is another, if
+//                                                   it is still an entry then
+//   damage DIRECTORY STREAM take OTHER              the entries of that file, a stream of another
+//                                                   recording
 //   damage DIRECTORY STREAM count                   prints how many entries there are
 #include <cstdio>
 #include <cstring>
@@ -23,7 +27,8 @@ std::vector<std::string> entries_of(const std::string& path) {
   const std::string head = File::reading(path).read(0, sizeof header);
   if (head.size() < sizeof header) return {};
   memcpy(&header, head.data(), sizeof header);
-  StreamReader reader(File::reading(path), header.recording, {header.process, header.task}, File::reading(path).size());
+  StreamReader reader(File::reading(path), header.recording, {header.process, header.task},
+                      File::reading(path).size());
   std::vector<std::string> entries;
   while (const trace::Entry* entry = reader.peek()) {
     entries.emplace_back(reinterpret_cast<const char*>(entry), trace::bytes_of(*entry));
@@ -32,21 +37,25 @@ std::vector<std::string> entries_of(const std::string& path) {
   return entries;
 }
 
-bool write(const std::string& path, const std::vector<std::string>& entries, uint64_t recording, Key key) {
+bool write(const std::string& path, const std::vector<std::string>& entries, uint64_t recording,
+           Key key) {
   std::string file;
   uint64_t chunks = 0, before = 0;
   for (size_t i = 0; i < entries.size();) {
     std::string raw;
     uint64_t count = 0;
-    while (i < entries.size() && raw.size() + entries[i].size() <= 64 << 10) raw += entries[i++], count++;
-    const bool goes_on = reinterpret_cast<const trace::Entry*>(entries[i - 1].data())->flags & trace::kMore;
+    while (i < entries.size() && raw.size() + entries[i].size() <= 64 << 10)
+      raw += entries[i++], count++;
+    const bool goes_on =
+        reinterpret_cast<const trace::Entry*>(entries[i - 1].data())->flags & trace::kMore;
     file += packed({key, goes_on ? kGroupGoesOn : 0, chunks++, before, count, raw}, recording, 1);
     before += count;
   }
   return replace_file(path, file);
 }
 
-int run(const std::string& directory, const std::string& stream, const std::string& what, const std::vector<std::string>& words) {
+int run(const std::string& directory, const std::string& stream, const std::string& what,
+        const std::vector<std::string>& words) {
   const Recording recording(directory);
   const std::string path = recording.path(std::string(kStreams) + "/" + stream);
   const auto key = Key::from_name(stream);
@@ -58,13 +67,15 @@ int run(const std::string& directory, const std::string& stream, const std::stri
   else if (at >= entries.size()) return 3;
   if (what == "keep") entries.resize(at);
   if (what == "leave") entries.erase(entries.begin() + static_cast<long>(at));
-  if (what == "double") entries.insert(entries.begin() + static_cast<long>(at), std::string(entries[at]));
+  if (what == "double")
+    entries.insert(entries.begin() + static_cast<long>(at), std::string(entries[at]));
   if (what == "flip") {
     const size_t bit = std::stoul(words.at(1)) % (entries[at].size() * 8);
     const std::string was = entries[at];
     entries[at][bit / 8] ^= static_cast<char>(1 << bit % 8);
     const auto* now = reinterpret_cast<const trace::Entry*>(entries[at].data());
-    if (!is_entry(entries[at].data(), entries[at].size()) || trace::bytes_of(*now) != was.size()) return 3;
+    if (!is_entry(entries[at].data(), entries[at].size()) || trace::bytes_of(*now) != was.size())
+      return 3;
   }
   return write(path, entries, recording.manifest.recording, *key) ? 0 : 1;
 }

@@ -1,7 +1,10 @@
-// Whatever message arrives at a node of libweir-dsm: cut, changed, doubled, of another kind, of another time. The node goes on, or ends with 125 and says why; it never crashes.
+// Whatever message arrives at a node of libweir-dsm: cut, changed, doubled, of another kind, of
+// another time. The node goes on, or ends with 125 and says why; it never crashes.
 //
-// Each case is a process of its own: a small cluster over the loopback transport runs a program that uses all kinds of messages, and one of them is damaged on its way. A case
-// that waits for ever is counted, not blamed: what a message that no transport loses or changes has promised may be lost with it. See fuzz/README.md.
+// Each case is a process of its own: a small cluster over the loopback transport runs a program
+// that uses all kinds of messages, and one of them is damaged on its way. A case that waits for
+// ever is counted, not blamed: what a message that no transport loses or changes has promised may
+// be lost with it. See fuzz/README.md.
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -33,19 +36,31 @@ constexpr unsigned kPatience = 2;  // seconds for a case
 
 // --- Damage
 
-const char* const kNames[] = {"cut",      "longer",   "bit",  "byte",        "16 bits",      "32 bits",     "64 bits", "empty",
-                              "doubled",  "kind",     "from", "reply_to",    "earlier body", "earlier also", "earlier",  "spliced", "noise"};
+const char* const kNames[] = {"cut",     "longer",   "bit",          "byte",         "16 bits",
+                              "32 bits", "64 bits",  "empty",        "doubled",      "kind",
+                              "from",    "reply_to", "earlier body", "earlier also", "earlier",
+                              "spliced", "noise"};
 constexpr unsigned kDamages = sizeof kNames / sizeof *kNames;
 
 template <typename T>
 void change(std::vector<uint8_t>& body, Random& random) {
   if (body.size() < sizeof(T)) return;
-  const size_t at = random() % 2 ? random() % (body.size() - sizeof(T) + 1) : random() % (std::min<size_t>(body.size(), 48) - sizeof(T) + 1);
+  const size_t at = random() % 2 ? random() % (body.size() - sizeof(T) + 1)
+                                 : random() % (std::min<size_t>(body.size(), 48) - sizeof(T) + 1);
   T value;
   memcpy(&value, body.data() + at, sizeof value);
   const T few = static_cast<T>(random() % 8);
-  const T choices[] = {0, few, static_cast<T>(value + 1), static_cast<T>(value - 1), static_cast<T>(~T{0}), static_cast<T>(~T{0} - few), static_cast<T>(T{1} << (8 * sizeof(T) - 1)),
-                       static_cast<T>((T{1} << (8 * sizeof(T) - 1)) + few), static_cast<T>(~T{0} >> 1), static_cast<T>(T{1} << random() % (8 * sizeof(T))), static_cast<T>(random())};
+  const T choices[] = {0,
+                       few,
+                       static_cast<T>(value + 1),
+                       static_cast<T>(value - 1),
+                       static_cast<T>(~T{0}),
+                       static_cast<T>(~T{0} - few),
+                       static_cast<T>(T{1} << (8 * sizeof(T) - 1)),
+                       static_cast<T>((T{1} << (8 * sizeof(T) - 1)) + few),
+                       static_cast<T>(~T{0} >> 1),
+                       static_cast<T>(T{1} << random() % (8 * sizeof(T))),
+                       static_cast<T>(random())};
   value = choices[random() % (sizeof choices / sizeof *choices)];
   memcpy(body.data() + at, &value, sizeof value);
 }
@@ -68,7 +83,8 @@ struct Plan {
       return all;
     }
     const Message earlier = seen.empty() ? message : seen[random() % seen.size()];
-    dprintf(STDOUT_FILENO, "damage: %s, of a message of kind %u from node %u with %zu bytes\n", kNames[damage], message.header.kind, message.header.from, message.body.size());
+    dprintf(STDOUT_FILENO, "damage: %s, of a message of kind %u from node %u with %zu bytes\n",
+            kNames[damage], message.header.kind, message.header.from, message.body.size());
     std::vector<uint8_t>& body = message.body;
     switch (damage) {
       case 0: body.resize(body.empty() ? 0 : random() % body.size()); break;
@@ -82,15 +98,27 @@ struct Plan {
       case 6: change<uint64_t>(body, random); break;
       case 7: body.clear(); break;
       case 8: all.push_back(message); break;
-      case 9: message.header.kind = static_cast<uint8_t>(random() % 4 ? random() % 28 : random()); break;
-      case 10: message.header.from = static_cast<uint16_t>(random() % 2 ? random() % kNodes : random()); break;
-      case 11: message.header.reply_to = {static_cast<uint16_t>(random() % 2 ? random() % kNodes : random()), static_cast<uint16_t>(random() % 3), static_cast<uint32_t>(random() % 20)}; break;
+      case 9:
+        message.header.kind = static_cast<uint8_t>(random() % 4 ? random() % 28 : random());
+        break;
+      case 10:
+        message.header.from = static_cast<uint16_t>(random() % 2 ? random() % kNodes : random());
+        break;
+      case 11:
+        message.header.reply_to = {
+            static_cast<uint16_t>(random() % 2 ? random() % kNodes : random()),
+            static_cast<uint16_t>(random() % 3), static_cast<uint32_t>(random() % 20)};
+        break;
       case 12: body = earlier.body; break;
       case 13: all.push_back(earlier); break;
       case 14: message = earlier; break;
       case 15:
         body.resize(body.empty() ? 0 : random() % body.size());
-        body.insert(body.end(), earlier.body.begin() + static_cast<ptrdiff_t>(earlier.body.empty() ? 0 : random() % earlier.body.size()), earlier.body.end());
+        body.insert(
+            body.end(),
+            earlier.body.begin() +
+                static_cast<ptrdiff_t>(earlier.body.empty() ? 0 : random() % earlier.body.size()),
+            earlier.body.end());
         break;
       default:
         for (uint8_t& byte : body) byte = static_cast<uint8_t>(random());
@@ -104,7 +132,9 @@ struct Plan {
 class DamagingMailbox final : public Mailbox {
  public:
   explicit DamagingMailbox(std::unique_ptr<Mailbox> inner) : inner_(std::move(inner)) {}
-  uint32_t ask(NodeId to, Message&& request) override { return inner_->ask(to, std::move(request)); }
+  uint32_t ask(NodeId to, Message&& request) override {
+    return inner_->ask(to, std::move(request));
+  }
   ReplyTo address() override { return inner_->address(); }
   Message wait(uint32_t ticket) override { return plan.arrival(inner_->wait(ticket)).back(); }
 
@@ -117,9 +147,13 @@ class Damaging final : public Transport {
   explicit Damaging(std::unique_ptr<Transport> inner) : inner_(std::move(inner)) {}
   NodeId node() const override { return inner_->node(); }
   NodeId nodes() const override { return inner_->nodes(); }
-  std::unique_ptr<Mailbox> mailbox() override { return std::make_unique<DamagingMailbox>(inner_->mailbox()); }
+  std::unique_ptr<Mailbox> mailbox() override {
+    return std::make_unique<DamagingMailbox>(inner_->mailbox());
+  }
   void post(NodeId to, Message&& message) override { inner_->post(to, std::move(message)); }
-  void reply(const ReplyTo& to, Message&& message) override { inner_->reply(to, std::move(message)); }
+  void reply(const ReplyTo& to, Message&& message) override {
+    inner_->reply(to, std::move(message));
+  }
   void serve(std::function<void(Message&&)> receive, std::function<void()> idle) override {
     inner_->serve(
         [receive = std::move(receive)](Message&& message) {
@@ -148,7 +182,8 @@ void run_program(uint64_t seed) {
   settings.tapes = static_cast<Tapes>(random() % 3);
   settings.collect = random() % 3 ? uint64_t{1} << 30 : 1;
   std::vector<std::unique_ptr<Transport>> transports;
-  for (auto& one : make_loopback(kNodes)) transports.push_back(std::make_unique<Damaging>(std::move(one)));
+  for (auto& one : make_loopback(kNodes))
+    transports.push_back(std::make_unique<Damaging>(std::move(one)));
   TestCluster cluster(std::move(transports), settings);
   std::atomic<uint64_t> offsets[4];
   const auto first = static_cast<unsigned>(random() % kNodes);
@@ -162,7 +197,9 @@ void run_program(uint64_t seed) {
         attributes.unit = i == 3 ? WEIR_DSM_ANNOTATED : WEIR_DSM_PAGES;
         if (i == 3) attributes.protocol = WEIR_DSM_LRC;
         attributes.pages = 1 + i % 2;
-        offsets[i] = static_cast<uint64_t>(static_cast<uint8_t*>(weir_dsm_alloc_with(sizeof(Words), &attributes)) - cluster.view(worker, 0));
+        offsets[i] = static_cast<uint64_t>(
+            static_cast<uint8_t*>(weir_dsm_alloc_with(sizeof(Words), &attributes)) -
+            cluster.view(worker, 0));
       }
     }
     weir_dsm_barrier(0);
@@ -250,13 +287,16 @@ Outcome outcome_of(uint64_t seed, uint64_t number, std::string& said, bool& is_h
   close(ends[1]);
   said.clear();
   char bytes[4096];
-  for (ssize_t size; (size = read(ends[0], bytes, sizeof bytes)) > 0;) said.append(bytes, static_cast<size_t>(size));
+  for (ssize_t size; (size = read(ends[0], bytes, sizeof bytes)) > 0;)
+    said.append(bytes, static_cast<size_t>(size));
   close(ends[0]);
   int status = 0;
   waitpid(process, &status, 0);
   is_hit = said.find("damage: ") != std::string::npos;
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return kWentOn;
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 125 && said.find("weir-dsm: ") != std::string::npos) return kRefused;
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 125 &&
+      said.find("weir-dsm: ") != std::string::npos)
+    return kRefused;
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) return kWaits;
   said += "(status " + std::to_string(status) + ")\n";
   return kFault;
@@ -280,7 +320,10 @@ int main(int argc, char** argv) {
   signal(SIGPIPE, SIG_IGN);
   const time_t start = time(nullptr);
   uint64_t counts[kOutcomes] = {}, hits = 0, done = 0;
-  for (uint64_t number = only == ~uint64_t{0} ? 0 : only; seconds ? time(nullptr) - start < static_cast<time_t>(seconds) : done < (only == ~uint64_t{0} ? cases : 1); number++, done++) {
+  for (uint64_t number = only == ~uint64_t{0} ? 0 : only;
+       seconds ? time(nullptr) - start < static_cast<time_t>(seconds)
+               : done < (only == ~uint64_t{0} ? cases : 1);
+       number++, done++) {
     std::string said;
     bool is_hit;
     const Outcome outcome = outcome_of(seed, number, said, is_hit);
@@ -292,6 +335,7 @@ int main(int argc, char** argv) {
     }
     if (counts[kFault] >= 10) break;
   }
-  printf("seed %lu: %lu cases, %lu with damage: %lu refused, %lu went on, %lu waited, %lu faults\n", seed, done, hits, counts[kRefused], counts[kWentOn], counts[kWaits], counts[kFault]);
+  printf("seed %lu: %lu cases, %lu with damage: %lu refused, %lu went on, %lu waited, %lu faults\n",
+         seed, done, hits, counts[kRefused], counts[kWentOn], counts[kWaits], counts[kFault]);
   return counts[kFault] ? 1 : 0;
 }

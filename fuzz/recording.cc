@@ -1,5 +1,5 @@
-// Whatever a file of a recording holds, its reader refuses it or reads it up to the damage: it does not crash, does not hang, and hands
-// out nothing that is no entry. See fuzz/README.md.
+// Whatever a file of a recording holds, its reader refuses it or reads it up to the damage: it does
+// not crash, does not hang, and hands out nothing that is no entry. See fuzz/README.md.
 #include "recording/directory.h"
 
 #include <sys/mman.h>
@@ -34,17 +34,22 @@ File memory_file(const std::string& bytes) {
 void read_stream(const std::string& bytes) {
   File file = memory_file(bytes);
   const Extent extent = scan(file, kNumber, kKey);
-  require(extent.good_size <= extent.whole_size && extent.whole_size <= bytes.size(), "an extent beyond the file");
+  require(extent.good_size <= extent.whole_size && extent.whole_size <= bytes.size(),
+          "an extent beyond the file");
   for (const uint64_t limit : {extent.good_size, extent.whole_size, uint64_t{bytes.size()}}) {
     StreamReader reader(memory_file(bytes), kNumber, kKey, limit);
     uint64_t size = 0;
     while (const trace::Entry* entry = reader.peek()) {
-      require(is_entry(reinterpret_cast<const char*>(entry), trace::bytes_of(*entry)), "no entry was handed out");
+      require(is_entry(reinterpret_cast<const char*>(entry), trace::bytes_of(*entry)),
+              "no entry was handed out");
       size += trace::bytes_of(*entry);
       reader.take();
     }
-    require(size <= (bytes.size() / sizeof(ChunkHeader) + 1) * kMostRaw, "more than can be in the file");
-    require(limit == bytes.size() || !extent.damage.empty() || reader.entries() > 0 || limit == 0 || !reader.damage().empty(), "lost entries");
+    require(size <= (bytes.size() / sizeof(ChunkHeader) + 1) * kMostRaw,
+            "more than can be in the file");
+    require(limit == bytes.size() || !extent.damage.empty() || reader.entries() > 0 || limit == 0 ||
+                !reader.damage().empty(),
+            "lost entries");
   }
 }
 
@@ -53,14 +58,14 @@ void read_text(const std::string& bytes) {
   try {
     const std::string again = Text::from_text(bytes).text();
     require(Text::from_text(again).text() == again, "a text that is not read as it was written");
-  } catch (const Damage&) {
-  }
+  } catch (const Damage&) {}
 }
 
 void read_list(const std::string& bytes) {
   std::string damage, again;
   for (const Copy& copy : copies_from(bytes, &damage)) again += copy.line();
-  require(bytes.starts_with(again) && (damage.empty() == (again.size() == bytes.size())), "a list that is not what was written");
+  require(bytes.starts_with(again) && (damage.empty() == (again.size() == bytes.size())),
+          "a list that is not what was written");
 }
 
 void read_as_everything(const std::string& bytes) {
@@ -75,9 +80,12 @@ void set_sums(std::string& bytes) {
   for (size_t at = 0; at + sizeof(ChunkHeader) <= bytes.size();) {
     ChunkHeader header;
     memcpy(&header, bytes.data() + at, sizeof header);
-    if (header.magic != kChunkMagic || header.packed_size > bytes.size() - at - sizeof header) return;
-    header.packed_sum = sum_of(std::string_view(bytes).substr(at + sizeof header, header.packed_size));
-    header.header_sum = sum_of({reinterpret_cast<const char*>(&header), offsetof(ChunkHeader, header_sum)});
+    if (header.magic != kChunkMagic || header.packed_size > bytes.size() - at - sizeof header)
+      return;
+    header.packed_sum =
+        sum_of(std::string_view(bytes).substr(at + sizeof header, header.packed_size));
+    header.header_sum =
+        sum_of({reinterpret_cast<const char*>(&header), offsetof(ChunkHeader, header_sum)});
     memcpy(bytes.data() + at, &header, sizeof header);
     at += sizeof header + header.packed_size;
   }
@@ -96,13 +104,21 @@ void change(std::string& bytes, std::minstd_rand& random) {
   const size_t at = bytes.empty() ? 0 : random() % bytes.size();
   const size_t length = 1 + random() % 16;
   switch (random() % 7) {
-    case 0: if (!bytes.empty()) bytes[at] ^= static_cast<char>(1 << random() % 8); break;
+    case 0:
+      if (!bytes.empty()) bytes[at] ^= static_cast<char>(1 << random() % 8);
+      break;
     case 1: bytes.resize(at); break;
     case 2: bytes.erase(at, length); break;
     case 3: bytes.insert(at, bytes.substr(random() % (at + 1), length)); break;
     case 4: bytes.insert(at, std::string(length, static_cast<char>(random()))); break;
-    case 5: for (size_t i = at; i < std::min(at + length, bytes.size()); i++) bytes[i] = static_cast<char>(random()); break;
-    case 6: for (size_t i = at; i < std::min(at + 8, bytes.size()); i++) bytes[i] = static_cast<char>(random() % 2 ? 0 : 0xff); break;
+    case 5:
+      for (size_t i = at; i < std::min(at + length, bytes.size()); i++)
+        bytes[i] = static_cast<char>(random());
+      break;
+    case 6:
+      for (size_t i = at; i < std::min(at + 8, bytes.size()); i++)
+        bytes[i] = static_cast<char>(random() % 2 ? 0 : 0xff);
+      break;
   }
 }
 
@@ -112,23 +128,33 @@ std::string entry(trace::Kind kind, uint8_t flags, std::string payload) {
   return std::string(reinterpret_cast<const char*>(&head), sizeof head) + payload;
 }
 
-std::string chunk(uint64_t sequence, uint64_t first, uint64_t entries, uint32_t flags, const std::string& raw) {
+std::string chunk(uint64_t sequence, uint64_t first, uint64_t entries, uint32_t flags,
+                  const std::string& raw) {
   return packed({kKey, flags, sequence, first, entries, raw}, kNumber, 1);
 }
 
 void write_seeds(const std::string& folder) {
-  const auto put = [&](const char* name, const std::string& bytes) { require(replace_file(folder + "/" + name, bytes), name); };
-  const std::string call = entry(trace::Kind::kCall, 0, ""), group = entry(trace::Kind::kCall, trace::kMore, "") + entry(trace::Kind::kMemory, 0, "some bytes");
-  const std::string good = chunk(0, 0, 3, 0, call + group) + chunk(1, 3, 1, 0, entry(trace::Kind::kEnd, 0, std::string(16, 'e')));
+  const auto put = [&](const char* name, const std::string& bytes) {
+    require(replace_file(folder + "/" + name, bytes), name);
+  };
+  const std::string call = entry(trace::Kind::kCall, 0, ""),
+                    group = entry(trace::Kind::kCall, trace::kMore, "") +
+                            entry(trace::Kind::kMemory, 0, "some bytes");
+  const std::string good = chunk(0, 0, 3, 0, call + group) +
+                           chunk(1, 3, 1, 0, entry(trace::Kind::kEnd, 0, std::string(16, 'e')));
   put("stream_two_chunks", good);
   put("stream_cut", good.substr(0, good.size() - 5));
-  put("stream_long_group", chunk(0, 0, 1, kGroupGoesOn, group.substr(0, sizeof(trace::Entry))) + chunk(1, 1, 1, 0, group.substr(sizeof(trace::Entry))));
-  put("stream_group_without_end", chunk(0, 0, 1, kGroupGoesOn, group.substr(0, sizeof(trace::Entry))));
+  put("stream_long_group", chunk(0, 0, 1, kGroupGoesOn, group.substr(0, sizeof(trace::Entry))) +
+                               chunk(1, 1, 1, 0, group.substr(sizeof(trace::Entry))));
+  put("stream_group_without_end",
+      chunk(0, 0, 1, kGroupGoesOn, group.substr(0, sizeof(trace::Entry))));
   put("stream_no_entries", chunk(0, 0, 1, 0, std::string(240, '\xff')));
   put("stream_pad", chunk(0, 0, 1, 0, std::string(24, '\0')));
   put("stream_large", chunk(0, 0, 40, 0, [] {
         std::string raw;
-        for (int i = 0; i < 40; i++) raw += entry(trace::Kind::kMemory, 0, std::string(trace::kMostPayload, static_cast<char>(i)));
+        for (int i = 0; i < 40; i++)
+          raw += entry(trace::Kind::kMemory, 0,
+                       std::string(trace::kMostPayload, static_cast<char>(i)));
         return raw;
       }()));
   put("stream_wrong_order", chunk(1, 0, 3, 0, call) + chunk(0, 0, 1, 0, call));

@@ -1,4 +1,5 @@
-# Unit tests beside the code, and what fuzz/ has. Included by src/CMakeLists.txt if the component WEIR_TESTS is built.
+# Unit tests beside the code, and what fuzz/ has. Included by src/CMakeLists.txt if the component
+# WEIR_TESTS is built.
 
 # --- of what is injected
 file(GLOB_RECURSE unit_tests CONFIGURE_DEPENDS *_test.cc)

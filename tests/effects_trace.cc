@@ -1,9 +1,11 @@
-// Whether what src/syscall/effects says of system calls is true of a program's own: runs it under ptrace, and before and after each call compares
-// all memory that it can write. Each byte that the call changed must lie in a range of written_memory.
+// Whether what src/syscall/effects says of system calls is true of a program's own: runs it under
+// ptrace, and before and after each call compares all memory that it can write. Each byte that the
+// call changed must lie in a range of written_memory.
 //
 // usage: effects_trace PROGRAM ARGUMENT...
-// Status 1: a byte is missing. Calls that record would refuse are listed; with EFFECTS_CALLS in the environment, all. A process is
-// let go when it makes a thread, since what changes is then not the kernel's alone.
+// Status 1: a byte is missing. Calls that record would refuse are listed; with EFFECTS_CALLS in the
+// environment, all. A process is let go when it makes a thread, since what changes is then not the
+// kernel's alone.
 
 #include <sched.h>
 #include <signal.h>
@@ -53,7 +55,8 @@ std::vector<Mapping> writable() {
   char line[4352], rights[8];
   uint64_t start, limit;
   while (maps && fgets(line, sizeof line, maps)) {
-    if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s", &start, &limit, rights) == 3 && !strncmp(rights, "rw", 2) && rights[3] == 'p') {
+    if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s", &start, &limit, rights) == 3 &&
+        !strncmp(rights, "rw", 2) && rights[3] == 'p') {
       found.push_back({start, limit});
     }
   }
@@ -80,14 +83,24 @@ void collect(void* context, uint64_t address, uint64_t size) {
 // Whoever shares memory with the caller, or changes what is where, cannot be compared.
 bool is_comparable(long number) {
   switch (number) {
-    case SYS_mmap: case SYS_munmap: case SYS_mremap: case SYS_brk: case SYS_madvise: case SYS_mprotect: case SYS_execve:
-    case SYS_execveat: case SYS_rt_sigreturn: case SYS_vfork: case SYS_clone: case SYS_clone3:
-      return false;
+    case SYS_mmap:
+    case SYS_munmap:
+    case SYS_mremap:
+    case SYS_brk:
+    case SYS_madvise:
+    case SYS_mprotect:
+    case SYS_execve:
+    case SYS_execveat:
+    case SYS_rt_sigreturn:
+    case SYS_vfork:
+    case SYS_clone:
+    case SYS_clone3: return false;
     default: return true;
   }
 }
 
-size_t missing(const Request& request, const Before& before, long result, const std::vector<Area>& old) {
+size_t missing(const Request& request, const Before& before, long result,
+               const std::vector<Area>& old) {
   std::vector<Mapping> visited;
   written_memory(request, before, result, collect, &visited);
   size_t count = 0;
@@ -97,11 +110,13 @@ size_t missing(const Request& request, const Before& before, long result, const 
     for (size_t i = 0; i < now.size(); i++) {
       if (now[i] == area.bytes[i]) continue;
       bool is_said = false;
-      for (const Mapping& range : visited) is_said |= area.start + i >= range.start && area.start + i < range.limit;
+      for (const Mapping& range : visited)
+        is_said |= area.start + i >= range.start && area.start + i < range.limit;
       if (!is_said && count++ == 0) {
         const char* name = name_of(request.number);
-        printf("%s(%#lx, %#lx, %#lx, %#lx, %#lx, %#lx) = %ld wrote at %#" PRIx64 "\n", name ? name : "?", request.a[0], request.a[1],
-               request.a[2], request.a[3], request.a[4], request.a[5], result, area.start + i);
+        printf("%s(%#lx, %#lx, %#lx, %#lx, %#lx, %#lx) = %ld wrote at %#" PRIx64 "\n",
+               name ? name : "?", request.a[0], request.a[1], request.a[2], request.a[3],
+               request.a[4], request.a[5], result, area.start + i);
       }
     }
   }
@@ -131,7 +146,8 @@ void on_entry(Process& process, const __ptrace_syscall_info& state, Counts& coun
   counts.calls[name ? name : std::to_string(request.number)]++;
   if (replay_of(request) == Replay::kRefuse) {
     char text[64];
-    snprintf(text, sizeof text, "%s %#lx %#lx", name ? name : std::to_string(request.number).c_str(), request.a[0], request.a[1]);
+    snprintf(text, sizeof text, "%s %#lx %#lx",
+             name ? name : std::to_string(request.number).c_str(), request.a[0], request.a[1]);
     counts.refused.insert(text);
   }
   prepare(request, &process.before);
@@ -141,7 +157,9 @@ void on_entry(Process& process, const __ptrace_syscall_info& state, Counts& coun
 long on_stop(pid_t program, int status, std::map<pid_t, Process>& processes, Counts& counts) {
   Process& process = processes[program];
   const int event = status >> 16, signal = WSTOPSIG(status);
-  if (event == PTRACE_EVENT_CLONE && (process.request.number == SYS_clone3 || (process.request.a[0] & CLONE_VM))) return -1;
+  if (event == PTRACE_EVENT_CLONE &&
+      (process.request.number == SYS_clone3 || (process.request.a[0] & CLONE_VM)))
+    return -1;
   if (event) return 0;
   if (signal != (SIGTRAP | 0x80)) return signal == SIGTRAP || signal == SIGSTOP ? 0 : signal;
   __ptrace_syscall_info state{};
@@ -152,7 +170,8 @@ long on_stop(pid_t program, int status, std::map<pid_t, Process>& processes, Cou
     constexpr long kFirstRestart = -512, kLastRestart = -516;  // which only tracers see
     const long result = state.exit.rval;
     const bool is_restart = result <= kFirstRestart && result >= kLastRestart;
-    counts.missing += missing(process.request, process.before, is_restart ? -EINTR : result, process.old);
+    counts.missing +=
+        missing(process.request, process.before, is_restart ? -EINTR : result, process.old);
     counts.compared++;
   }
   return 0;
@@ -171,7 +190,8 @@ int main(int count, char** arguments) {
   int status;
   waitpid(first, &status, 0);
   ptrace(PTRACE_SETOPTIONS, first, 0,
-         PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK);
+         PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK |
+             PTRACE_O_TRACEVFORK);
   set_fetch(fetch_remote);
   ptrace(PTRACE_SYSCALL, first, 0, 0);
 
@@ -199,7 +219,8 @@ int main(int count, char** arguments) {
       ptrace(PTRACE_SYSCALL, program, 0, signal);
     }
   }
-  printf("%ld calls of %zu kinds compared, %zu bytes missing\n", counts.compared, counts.calls.size(), counts.missing);
+  printf("%ld calls of %zu kinds compared, %zu bytes missing\n", counts.compared,
+         counts.calls.size(), counts.missing);
   for (const std::string& one : counts.refused) printf("refused: %s\n", one.c_str());
   if (getenv("EFFECTS_CALLS")) {
     for (const auto& [name, times] : counts.calls) printf("%8ld %s\n", times, name.c_str());

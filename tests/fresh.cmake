@@ -1,6 +1,7 @@
-# On machines that nobody has used (tests/fresh): ./demo works on each release from nothing, and a missing package is
-# noticed. What is tested is what is committed. Each runs alone: it installs and compiles with all processors. The demo of
-# the newer release is in `./check --all` alone: two minutes, for what the packages below show too.
+# On machines that nobody has used (tests/fresh): ./demo works on each release from nothing, and a
+# missing package is noticed. What is tested is what is committed. Each runs alone: it installs and
+# compiles with all processors. The demo of the newer release is in `./check --all` alone: two
+# minutes, for what the packages below show too.
 set(releases bookworm trixie)
 if(DEFINED ENV{WEIR_FRESH})
   message(NOTICE "-- fresh.* are left out: this is such a machine itself")
@@ -13,8 +14,8 @@ foreach(release IN LISTS releases)
   set_tests_properties(fresh.check.${release} PROPERTIES TIMEOUT 7200 LABELS "fresh;rest" RUN_SERIAL ON)
 endforeach()
 set_property(TEST fresh.demo.trixie APPEND PROPERTY LABELS rest)
-# Packages, which programs of a release run on that release and later ones: built here, used on both by a user who has not
-# seen the source.
+# Packages, which programs of a release run on that release and later ones: built here, used on
+# both by a user who has not seen the source.
 file(STRINGS /etc/os-release here REGEX "^VERSION_CODENAME=")
 add_test(NAME fresh.package COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/package_test.sh ${PROJECT_BINARY_DIR} make)
 set_tests_properties(fresh.package PROPERTIES TIMEOUT 300 LABELS fresh FIXTURES_SETUP packages)

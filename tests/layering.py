@@ -2,7 +2,7 @@
 """The rules of src/LAYERS, each a test.
 
 usage: layering.py RULE [BUILD]
-    RULE: include apart only nowhere registers lines headers needed docs map comments
+    RULE: include apart only nowhere registers lines columns headers needed docs map comments
 """
 import fnmatch
 import os
@@ -150,6 +150,17 @@ def check_lines():
                 continue
             if path.read_bytes().count(b"\n") > limit:
                 yield f"{path.relative_to(ROOT)} has more than {limit} lines"
+
+
+def check_columns():
+    """Lines of C, C++ and assembly; a character counts as one column."""
+    limit = int(rules("columns")[0])
+    for folder in ("src", "include", "tests", "bench", "fuzz"):
+        for path in (ROOT / folder).rglob("*"):
+            if path.suffix in CODE | {".c", ".hpp"} and path.is_file():
+                for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+                    if len(line) > limit:
+                        yield f"{path.relative_to(ROOT)}:{number} has {len(line)} columns"
 
 
 def check_headers():

@@ -1,15 +1,23 @@
-// What tests/limits_test.sh runs where something is short: threads, descriptors, mappings, memory, files.
+// What tests/limits_test.sh runs where something is short: threads, descriptors, mappings, memory,
+// files.
 //   limits_program many N      makes N threads that wait for each other; says how many there were
-//   limits_program map N       makes N mappings of a file, at which another thread looks; says whether all came about
+//   limits_program map N       makes N mappings of a file, at which another thread looks; says
+//                              whether all came about
 //   limits_program memory N    takes N megabytes in blocks of one; says whether all came about
-//   limits_program file N      two threads write N kilobytes into the file "out"; says what came of it
-//   limits_program streams     a thread says on a copy of descriptor 9 which of the standard streams are open
+//   limits_program file N      two threads write N kilobytes into the file "out"; says what came of
+//                              it
+//   limits_program streams     a thread says on a copy of descriptor 9 which of the standard
+//                              streams are open
 //   limits_program vector      a thread says how long arguments and environment are
-//   limits_program limited N   as many N, after it has set its own limits on address space, data, files and descriptors
-//   limits_program forbid S C  runs the command C where the system call of number S is answered with EPERM
-//   limits_program work        works with four threads for ever: locks, memory, new threads, atomic operations
+//   limits_program limited N   as many N, after it has set its own limits on address space, data,
+//                              files and descriptors
+//   limits_program forbid S C  runs the command C where the system call of number S is answered
+//                              with EPERM
+//   limits_program work        works with four threads for ever: locks, memory, new threads, atomic
+//                              operations
 //   limits_program forks       the same, and forks: the children make threads and end by themselves
-// A limit that is reached is told and ends well (status 0), as long as what was got before still works.
+// A limit that is reached is told and ends well (status 0), as long as what was got before still
+// works.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -51,7 +59,8 @@ static int many(long wanted) {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, 64 << 10);
-  while (made < wanted && !(error = pthread_create(&threads[made], &attributes, wait_for_all, (void*)(made + 1)))) {
+  while (made < wanted &&
+         !(error = pthread_create(&threads[made], &attributes, wait_for_all, (void*)(made + 1)))) {
     expected += ++made;
   }
   pthread_mutex_lock(&mutex);
@@ -102,7 +111,8 @@ static int map(long wanted) {
     }
     places[mapped++] = place;
   }
-  if (error) munmap(places[--mapped], 4096), munmap(places[--mapped], 4096);  // so that the end has room
+  if (error)
+    munmap(places[--mapped], 4096), munmap(places[--mapped], 4096);  // so that the end has room
   pthread_mutex_lock(&mutex);
   leaving = 1;
   pthread_cond_broadcast(&changed);
@@ -122,7 +132,8 @@ static int memory(long wanted) {
   with_a_thread(nothing, NULL);
   char** blocks = calloc((size_t)wanted, sizeof *blocks);
   long made = 0;
-  for (; made < wanted && (blocks[made] = malloc(1 << 20)); made++) memset(blocks[made], (int)made + 1, 1 << 20);
+  for (; made < wanted && (blocks[made] = malloc(1 << 20)); made++)
+    memset(blocks[made], (int)made + 1, 1 << 20);
   for (long i = 0; i < made; i++) {
     if (blocks[i][12345] != (char)(i + 1)) return 1;
     free(blocks[i]);
@@ -165,15 +176,21 @@ static void* say_vector(void* argument) {
   printf("%zu arguments, %zu bytes\n", count, bytes);
   count = bytes = 0;
   for (char** word = environ; *word; word++) {
-    if (strncmp(*word, "WEIR_", 5) != 0 && strncmp(*word, "LD_PRELOAD=", 11) != 0) count++, bytes += strlen(*word);
+    if (strncmp(*word, "WEIR_", 5) != 0 && strncmp(*word, "LD_PRELOAD=", 11) != 0)
+      count++, bytes += strlen(*word);
   }
   printf("%zu variables, %zu bytes\n", count, bytes);
   return argument;
 }
 
 static int limited(long wanted) {
-  const struct { int resource; rlim_t most; } limits[] = {
-      {RLIMIT_AS, 8ul << 30}, {RLIMIT_DATA, 1ul << 30}, {RLIMIT_FSIZE, 1 << 20}, {RLIMIT_NOFILE, 16}};
+  const struct {
+    int resource;
+    rlim_t most;
+  } limits[] = {{RLIMIT_AS, 8ul << 30},
+                {RLIMIT_DATA, 1ul << 30},
+                {RLIMIT_FSIZE, 1 << 20},
+                {RLIMIT_NOFILE, 16}};
   for (int i = 0; i < 4; i++) {
     struct rlimit limit;
     getrlimit(limits[i].resource, &limit);
@@ -191,7 +208,9 @@ static int forbid(long number, char** command) {
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
   struct sock_fprog program = {sizeof filter / sizeof filter[0], filter};
-  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) return 1;
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+      prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+    return 1;
   execv(command[0], command);
   return 127;
 }

@@ -1,11 +1,14 @@
 // The frame around each application.
 //
-// The problem: eleven programs are to be measured in the same way, under any number of nodes and threads, with and without tapes, and must not disturb what is measured
-// by measuring it. So counters are zeroed and the clock is started between two barriers, when every worker has arrived and none has gone on; the counters are
-// added up before node 0 reads the result, which costs misses of its own; and nothing is printed while workers run.
+// The problem: eleven programs are to be measured in the same way, under any number of nodes and
+// threads, with and without tapes, and must not disturb what is measured by measuring it. So
+// counters are zeroed and the clock is started between two barriers, when every worker has arrived
+// and none has gone on; the counters are added up before node 0 reads the result, which costs
+// misses of its own; and nothing is printed while workers run.
 //
 // Invariants:
-//   1. All nodes parse the same command line and come to the same verdict about it, so all go through the same collective calls and end with the same status.
+//   1. All nodes parse the same command line and come to the same verdict about it, so all go
+//      through the same collective calls and end with the same status.
 //   2. System calls see private memory only: the line of JSON is made of copies.
 //   3. What workers write in work() is read by node 0 only after the barrier that ends it.
 #include "app.h"
@@ -38,12 +41,18 @@ std::string text(const char* format, ...) {
 }
 
 std::string usage(const Description& description) {
-  std::string all = text("dsm_%s: %s\nusage: dsm_%s [--paper | --small] [OPTIONS]\n", description.name, description.what, description.name);
+  std::string all = text("dsm_%s: %s\nusage: dsm_%s [--paper | --small] [OPTIONS]\n",
+                         description.name, description.what, description.name);
   for (const Number& number : description.numbers)
-    all += text("  --%-12s %s (%ld; --paper: %ld; --small: %ld)\n", number.name, number.what, number.ordinary, number.paper, number.small);
-  all += "  --tapes LIST   none, all (what is best for this program), or some of user,auto,replay,flush,produce\n";
+    all += text("  --%-12s %s (%ld; --paper: %ld; --small: %ld)\n", number.name, number.what,
+                number.ordinary, number.paper, number.small);
+  all +=
+      "  --tapes LIST   none, all (what is best for this program), or some of "
+      "user,auto,replay,flush,produce\n";
   if (description.has_units) all += "  --unit UNIT    page, region or annotated\n";
-  all += "  --check        compares with the sequential version; --small always does\n  --seed N       of the input\n";
+  all +=
+      "  --check        compares with the sequential version; --small always does\n  --seed N      "
+      " of the input\n";
   return all;
 }
 
@@ -88,17 +97,22 @@ std::string parse(int argc, char** argv, const Description& description, Options
       options.seed = static_cast<uint64_t>(value);
       ++i;
     } else if (word == "--tapes") {
-      if (!next || !parse_tapes(next, description.best, options.tapes)) return "--tapes wants none, all, or some of user,auto,replay,flush,produce";
+      if (!next || !parse_tapes(next, description.best, options.tapes))
+        return "--tapes wants none, all, or some of user,auto,replay,flush,produce";
       options.tapes_named = next;
       ++i;
     } else if (word == "--unit" && description.has_units) {
       const std::string unit = next ? next : "";
-      if (unit != "page" && unit != "region" && unit != "annotated") return "--unit wants page, region or annotated";
-      options.unit = unit == "page" ? Unit::kPage : unit == "region" ? Unit::kRegion : Unit::kAnnotated;
+      if (unit != "page" && unit != "region" && unit != "annotated")
+        return "--unit wants page, region or annotated";
+      options.unit = unit == "page"     ? Unit::kPage
+                     : unit == "region" ? Unit::kRegion
+                                        : Unit::kAnnotated;
       ++i;
     } else {
       bool known = false;
-      for (const Number& number : description.numbers) known |= word == std::string("--") + number.name;
+      for (const Number& number : description.numbers)
+        known |= word == std::string("--") + number.name;
       if (!known) return "no option " + word + "\n" + usage(description);
       if (!parse_long(next, 1, value)) return word + " wants a number from 1 on";
       given.emplace_back(word.substr(2), value);
@@ -118,37 +132,59 @@ std::string parse(int argc, char** argv, const Description& description, Options
     options.threads = static_cast<unsigned>(value);
   }
   if (options.unit == Unit::kRegion && options.threads > 1)
-    return "--unit region is for one worker a node: threads would share the registered pointers, and with them the level of each region; unset WEIR_DSM_THREADS";
+    return "--unit region is for one worker a node: threads would share the registered pointers, "
+           "and with them the level of each region; unset WEIR_DSM_THREADS";
   return "";
 }
 
 std::string json(const weir_dsm_counters& counters) {
   const uint64_t* messages = counters.messages;
-  std::string all = text("{\"read_faults\": %" PRIu64 ", \"write_faults\": %" PRIu64 ", \"misses\": %" PRIu64, counters.read_faults, counters.write_faults, counters.misses);
-  all += text(", \"messages\": {\"lock\": %" PRIu64 ", \"barrier\": %" PRIu64 ", \"flush\": %" PRIu64 ", \"data\": %" PRIu64 "}, \"bytes\": %" PRIu64, messages[0], messages[1],
-              messages[2], messages[3], counters.bytes);
-  all += text(", \"diffs_made\": %" PRIu64 ", \"diffs_applied\": %" PRIu64 ", \"updates_sent\": %" PRIu64 ", \"updates_received\": %" PRIu64 ", \"updates_used\": %" PRIu64,
-              counters.diffs_made, counters.diffs_applied, counters.updates_sent, counters.updates_received, counters.updates_used);
-  all += text(", \"lock_pages\": %" PRIu64 ", \"lock_nanoseconds\": %" PRIu64 ", \"barrier_nanoseconds\": %" PRIu64 ", \"miss_nanoseconds\": %" PRIu64 ", \"memory\": %" PRIu64 "}",
-              counters.lock_pages, counters.lock_nanoseconds, counters.barrier_nanoseconds, counters.miss_nanoseconds, counters.memory);
+  std::string all =
+      text("{\"read_faults\": %" PRIu64 ", \"write_faults\": %" PRIu64 ", \"misses\": %" PRIu64,
+           counters.read_faults, counters.write_faults, counters.misses);
+  all += text(", \"messages\": {\"lock\": %" PRIu64 ", \"barrier\": %" PRIu64
+              ", \"flush\": %" PRIu64 ", \"data\": %" PRIu64 "}, \"bytes\": %" PRIu64,
+              messages[0], messages[1], messages[2], messages[3], counters.bytes);
+  all += text(", \"diffs_made\": %" PRIu64 ", \"diffs_applied\": %" PRIu64
+              ", \"updates_sent\": %" PRIu64 ", \"updates_received\": %" PRIu64
+              ", \"updates_used\": %" PRIu64,
+              counters.diffs_made, counters.diffs_applied, counters.updates_sent,
+              counters.updates_received, counters.updates_used);
+  all += text(", \"lock_pages\": %" PRIu64 ", \"lock_nanoseconds\": %" PRIu64
+              ", \"barrier_nanoseconds\": %" PRIu64 ", \"miss_nanoseconds\": %" PRIu64
+              ", \"memory\": %" PRIu64 "}",
+              counters.lock_pages, counters.lock_nanoseconds, counters.barrier_nanoseconds,
+              counters.miss_nanoseconds, counters.memory);
   return all;
 }
 
-const char* name_of(Unit unit) { return unit == Unit::kPage ? "page" : unit == Unit::kRegion ? "region" : "annotated"; }
+const char* name_of(Unit unit) {
+  return unit == Unit::kPage ? "page" : unit == Unit::kRegion ? "region" : "annotated";
+}
 
 // On node 0. Answers whether the result is right, or was not checked.
-bool report(const Description& description, Program& program, const Options& options, unsigned workers, const weir_dsm_counters& counters) {
+bool report(const Description& description, Program& program, const Options& options,
+            unsigned workers, const weir_dsm_counters& counters) {
   const uint64_t checksum = program.checksum();
   std::string wrong;
   const double sequential = options.check ? program.check(wrong) : 0;
-  std::string line = text("{\"app\": \"%s\", \"nodes\": %u, \"workers\": %u, \"unit\": \"%s\", \"tapes\": \"%s\", \"parameters\": {", description.name, weir_dsm_nodes(), workers,
-                          name_of(options.unit), options.tapes_named.c_str());
-  for (const auto& [name, value] : options.numbers) line += text("%s\"%s\": %ld", line.back() == '{' ? "" : ", ", name.c_str(), value);
+  std::string line = text(
+      "{\"app\": \"%s\", \"nodes\": %u, \"workers\": %u, \"unit\": \"%s\", \"tapes\": \"%s\", "
+      "\"parameters\": {",
+      description.name, weir_dsm_nodes(), workers, name_of(options.unit),
+      options.tapes_named.c_str());
+  for (const auto& [name, value] : options.numbers)
+    line += text("%s\"%s\": %ld", line.back() == '{' ? "" : ", ", name.c_str(), value);
   line += text("}, \"seconds\": %.6f, \"sequential_seconds\": ", measured);
   line += options.check ? text("%.6f", sequential) : "null";
-  line += text(", \"result\": \"%s\", \"checksum\": \"%016" PRIx64 "\", \"counters\": ", !options.check ? "unchecked" : wrong.empty() ? "right" : "wrong", checksum);
+  line += text(", \"result\": \"%s\", \"checksum\": \"%016" PRIx64 "\", \"counters\": ",
+               !options.check  ? "unchecked"
+               : wrong.empty() ? "right"
+                               : "wrong",
+               checksum);
   line += json(counters) + "}\n";
-  if (!wrong.empty()) fprintf(stderr, "dsm_%s: the result is wrong:\n%s", description.name, wrong.c_str());
+  if (!wrong.empty())
+    fprintf(stderr, "dsm_%s: the result is wrong:\n%s", description.name, wrong.c_str());
   fputs(line.c_str(), stdout);
   fflush(stdout);
   return wrong.empty();
@@ -168,7 +204,9 @@ int run(int argc, char** argv, const Description& description, Program& program)
   const std::string misuse = parse(argc, argv, description, options);
   if (!misuse.empty()) {
     const bool help = misuse == usage(description);
-    if (weir_dsm_node() == 0) fprintf(help ? stdout : stderr, "%s%s\n", help ? "" : text("dsm_%s: ", description.name).c_str(), misuse.c_str());
+    if (weir_dsm_node() == 0)
+      fprintf(help ? stdout : stderr, "%s%s\n",
+              help ? "" : text("dsm_%s: ", description.name).c_str(), misuse.c_str());
     weir_dsm_finish();
     return help ? 0 : 2;
   }
@@ -201,7 +239,9 @@ int run(int argc, char** argv, const Description& description, Program& program)
 void begin_measured(unsigned worker) {
   weir_dsm_barrier(kBegin);
   if (worker % weir_dsm_threads() == 0) weir_dsm_counters_reset();
-  if (worker == 0) begun_at = seconds();  // before the others go on: where processors are few, worker 0 may be the last one to
+  if (worker == 0)
+    begun_at = seconds();  // before the others go on: where processors are few, worker 0 may be the
+                           // last one to
   weir_dsm_barrier(kBegun);
 }
 
@@ -241,7 +281,9 @@ uint64_t random_bits(uint64_t seed, uint64_t index) {
   return x ^ x >> 32;
 }
 
-double random_unit(uint64_t seed, uint64_t index) { return static_cast<double>(random_bits(seed, index) >> 11) * 0x1p-53; }
+double random_unit(uint64_t seed, uint64_t index) {
+  return static_cast<double>(random_bits(seed, index) >> 11) * 0x1p-53;
+}
 
 double seconds() {
   timespec now{};
@@ -250,14 +292,17 @@ double seconds() {
 }
 
 void Checksum::add_bytes(const void* bytes, size_t size) {
-  for (size_t i = 0; i < size; ++i) value_ = (value_ ^ static_cast<const uint8_t*>(bytes)[i]) * 0x100000001b3;
+  for (size_t i = 0; i < size; ++i)
+    value_ = (value_ ^ static_cast<const uint8_t*>(bytes)[i]) * 0x100000001b3;
 }
 
 void give_up(const char* why) { weir_dsm_abort(3, why); }
 
-void report_difference(std::string& wrong, const char* what, long where, double found, double expected) {
+void report_difference(std::string& wrong, const char* what, long where, double found,
+                       double expected) {
   constexpr size_t kEnough = 1000;  // bytes
-  if (wrong.size() < kEnough) wrong += text("  %s %ld: %.17g instead of %.17g\n", what, where, found, expected);
+  if (wrong.size() < kEnough)
+    wrong += text("  %s %ld: %.17g instead of %.17g\n", what, where, found, expected);
 }
 
 }  // namespace app

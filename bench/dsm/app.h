@@ -1,10 +1,13 @@
-// What the applications of bench/dsm share: their command line, the Tapeworm calls that they make or do not, the clock, and the line of JSON at the end.
+// What the applications of bench/dsm share: their command line, the Tapeworm calls that they make
+// or do not, the clock, and the line of JSON at the end.
 //
 // An application is a Program. On every node run() starts the library and calls, in this order,
-//   prepare   once on each node: allocates, and tells all nodes where; what it writes all workers see
+//   prepare   once on each node: allocates, and tells all nodes where; what it writes all workers
+//             see
 //   work      on all workers: the parallel program, which begins and ends the measured part
 //   checksum  on node 0
-//   check     on node 0, with --check: computes the same sequentially, in plain memory, and compares
+//   check     on node 0, with --check: computes the same sequentially, in plain memory, and
+//             compares
 #pragma once
 
 #include <stddef.h>
@@ -19,7 +22,8 @@
 
 namespace app {
 
-// Which of Tapeworm's calls are made in place of the plain ones. Where both kinds of lock are asked for, the auto-locks are taken.
+// Which of Tapeworm's calls are made in place of the plain ones. Where both kinds of lock are asked
+// for, the auto-locks are taken.
 struct Tapes {
   bool user = false, automatic = false;  // locks
   bool replay = false;                   // barriers
@@ -62,7 +66,8 @@ class Program {
   virtual void prepare(const Options& options, unsigned workers) = 0;
   virtual void work(unsigned worker, unsigned workers) = 0;
   virtual uint64_t checksum() = 0;
-  // Seconds of the sequential version's part that corresponds to the measured one. What is wrong is added to `wrong`.
+  // Seconds of the sequential version's part that corresponds to the measured one. What is wrong is
+  // added to `wrong`.
   virtual double check(std::string& wrong) = 0;
 };
 
@@ -70,7 +75,8 @@ int run(int argc, char** argv, const Description& description, Program& program)
 
 // --- For work()
 
-// Called by all workers. Counters and the clock begin at zero in between two barriers; the end is a barrier.
+// Called by all workers. Counters and the clock begin at zero in between two barriers; the end is a
+// barrier.
 void begin_measured(unsigned worker);
 void end_measured(unsigned worker);
 
@@ -123,7 +129,8 @@ struct Range {
   long begin, end;
   long size() const { return end - begin; }
 };
-// The part of 0 to count - 1 that is a worker's; empty for some where there are more workers than that.
+// The part of 0 to count - 1 that is a worker's; empty for some where there are more workers than
+// that.
 inline Range share_of(long count, unsigned worker, unsigned workers) {
   return {count * worker / workers, count * (worker + 1) / workers};
 }
@@ -134,8 +141,9 @@ inline unsigned owner_of(long index, long count, unsigned workers) {
 
 // --- Numbers
 
-uint64_t random_bits(uint64_t seed, uint64_t index);   // the same for the same arguments, so every worker can make its own part of an input
-double random_unit(uint64_t seed, uint64_t index);     // in [0, 1)
+uint64_t random_bits(uint64_t seed, uint64_t index);  // the same for the same arguments, so every
+                                                      // worker can make its own part of an input
+double random_unit(uint64_t seed, uint64_t index);    // in [0, 1)
 
 double seconds();  // of a clock that only moves forward
 
@@ -156,6 +164,7 @@ class Checksum {  // of values, in the order in which they are added
 // Ends the job: something that no option or input can bring about has happened.
 [[noreturn]] void give_up(const char* why);
 // Appends to `wrong` what differs, at most a few times.
-void report_difference(std::string& wrong, const char* what, long where, double found, double expected);
+void report_difference(std::string& wrong, const char* what, long where, double found,
+                       double expected);
 
 }  // namespace app

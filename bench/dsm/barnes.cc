@@ -2,15 +2,18 @@
 // Command:  mpirun -n N dsm_barnes [--bodies N] [--iterations N] [--tapes replay] [--check]
 // Figure:   seconds of all iterations but the first (Tapeworm's table 7).
 //
-// Gravity of bodies by Barnes and Hut's octree, with barriers alone, as in the paper: worker 0 makes the tree, with each cell's mass and centre, and deals the bodies out. It lists them in the order in
-// which the tree has them, and cuts the list so that all parts have made equally many interactions in the last iteration: so a worker's bodies are near each other, but which they are
+// Gravity of bodies by Barnes and Hut's octree, with barriers alone, as in the paper: worker 0
+// makes the tree, with each cell's mass and centre, and deals the bodies out. It lists them in the
+// order in which the tree has them, and cuts the list so that all parts have made equally many
+// interactions in the last iteration: so a worker's bodies are near each other, but which they are
 // changes. In each iteration
 //   worker 0 makes the tree and the list;                        barrier
 //   all compute the forces on their bodies, from the tree;       barrier
 //   all move their bodies;                                       barrier
 // Bodies and cells lie in arrays, and refer to each other by numbers; a leaf is one body.
 //
-// Whatever the division, the force on a body is a sum in the order of the tree, so results are compared exactly, with a sequential program whose tree is made of pointers.
+// Whatever the division, the force on a body is a sum in the order of the tree, so results are
+// compared exactly, with a sequential program whose tree is made of pointers.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -23,7 +26,8 @@ namespace {
 
 using namespace app;
 
-constexpr double kOpening = 1.0;  // a cell is taken as a whole where its side is less than this times its distance
+constexpr double kOpening =
+    1.0;  // a cell is taken as a whole where its side is less than this times its distance
 constexpr double kSoftening = 0.05, kStep = 0.025;
 constexpr int kMostDepth = 100;
 
@@ -78,7 +82,8 @@ Body body_at_start(uint64_t seed, long index, long bodies) {
   uint64_t draw = static_cast<uint64_t>(index) << 32;
   const auto random = [&] { return random_unit(seed, draw++); };
   const auto on_sphere = [&](double radius) {
-    const double height = 2 * random() - 1, turn = 2 * M_PI * random(), flat = std::sqrt(1 - height * height);
+    const double height = 2 * random() - 1, turn = 2 * M_PI * random(),
+                 flat = std::sqrt(1 - height * height);
     return Point{{radius * flat * std::cos(turn), radius * flat * std::sin(turn), radius * height}};
   };
   Body body{};
@@ -137,7 +142,8 @@ class Barnes : public Program {
   void work(unsigned worker, unsigned workers) override {
     const long iterations = options_.number("iterations");
     const Range first = share_of(count_, worker, workers);
-    for (long i = first.begin; i < first.end; ++i) bodies_[i] = body_at_start(options_.seed, i, count_);
+    for (long i = first.begin; i < first.end; ++i)
+      bodies_[i] = body_at_start(options_.seed, i, count_);
     weir_dsm_barrier(0);
     for (long iteration = 0; iteration < iterations; ++iteration) {
       if (iteration == options_.first_measured()) begin_measured(worker);
@@ -170,8 +176,11 @@ class Barnes : public Program {
     const double took = sequential(bodies);
     for (long i = 0; i < count_; ++i)
       for (int axis = 0; axis < 3; ++axis) {
-        if (bodies_[i].at.x[axis] != bodies[i].at.x[axis]) report_difference(wrong, "place of body", i, bodies_[i].at.x[axis], bodies[i].at.x[axis]);
-        if (bodies_[i].speed.x[axis] != bodies[i].speed.x[axis]) report_difference(wrong, "speed of body", i, bodies_[i].speed.x[axis], bodies[i].speed.x[axis]);
+        if (bodies_[i].at.x[axis] != bodies[i].at.x[axis])
+          report_difference(wrong, "place of body", i, bodies_[i].at.x[axis], bodies[i].at.x[axis]);
+        if (bodies_[i].speed.x[axis] != bodies[i].speed.x[axis])
+          report_difference(wrong, "speed of body", i, bodies_[i].speed.x[axis],
+                            bodies[i].speed.x[axis]);
       }
     return took;
   }
@@ -180,7 +189,8 @@ class Barnes : public Program {
   // --- The shared tree. Cell 0 does not exist, cell 1 is the root.
 
   int32_t new_cell(int32_t& cells, double side) {
-    if (cells + 1 >= most_cells_) give_up("barnes: bodies lie so near each other that there are not enough cells");
+    if (cells + 1 >= most_cells_)
+      give_up("barnes: bodies lie so near each other that there are not enough cells");
     Cell cell{};
     cell.side = side;
     cells_[++cells] = cell;
@@ -189,7 +199,8 @@ class Barnes : public Program {
 
   void make_tree() {
     Roots roots{};
-    cube_around(count_, [&](long i) -> const Point& { return bodies_[i].at; }, roots.low, roots.side);
+    cube_around(
+        count_, [&](long i) -> const Point& { return bodies_[i].at; }, roots.low, roots.side);
     new_cell(roots.cells, roots.side);
     for (int32_t i = 0; i < count_; ++i) insert(i, roots);
     sum(1);
@@ -222,7 +233,9 @@ class Barnes : public Program {
     Cell& cell = cells_[which];
     for (int32_t child : cell.child) {
       if (child > 0) sum(child);
-      if (child) add(cell, child > 0 ? cells_[child].at : bodies_[-child - 1].at, child > 0 ? cells_[child].mass : bodies_[-child - 1].mass);
+      if (child)
+        add(cell, child > 0 ? cells_[child].at : bodies_[-child - 1].at,
+            child > 0 ? cells_[child].mass : bodies_[-child - 1].mass);
     }
     for (double& x : cell.at.x) x /= cell.mass;
   }
@@ -240,7 +253,8 @@ class Barnes : public Program {
     for (int32_t i : listed) all += bodies_[i].cost;
     unsigned worker = 0;
     for (long at = 0; at < count_; ++at) {
-      while (worker < workers && before * workers >= all * worker) firsts_[worker++] = static_cast<int32_t>(at);
+      while (worker < workers && before * workers >= all * worker)
+        firsts_[worker++] = static_cast<int32_t>(at);
       before += bodies_[listed[at]].cost;
     }
     while (worker <= workers) firsts_[worker++] = static_cast<int32_t>(count_);
@@ -337,7 +351,8 @@ class Barnes : public Program {
       if (iteration == options_.first_measured()) from = seconds();
       Point low;
       double side;
-      cube_around(count_, [&](long i) -> const Point& { return bodies[i].at; }, low, side);
+      cube_around(
+          count_, [&](long i) -> const Point& { return bodies[i].at; }, low, side);
       Node root;
       root.is_new = false;  // nor a leaf, though there be only one body
       for (const Body& body : bodies) root.insert(&body, low, side);
@@ -361,7 +376,10 @@ class Barnes : public Program {
 };
 
 const Description kDescription = {
-    "barnes", "gravity of many bodies, by an octree", {{"bodies", "in the sphere", 4096, 8192, 300}, {"iterations", "steps of time", 5, 5, 3}}, Tapes{.replay = true}};
+    "barnes",
+    "gravity of many bodies, by an octree",
+    {{"bodies", "in the sphere", 4096, 8192, 300}, {"iterations", "steps of time", 5, 5, 3}},
+    Tapes{.replay = true}};
 
 }  // namespace
 

@@ -1,10 +1,15 @@
-// Question: what does one row that everybody needs cost in each step, by pages, by regions, and where its producer flushes it?
-// Command:  mpirun -n N dsm_floyd [--size N] [--unit page|region|annotated] [--tapes flush] [--check]
+// Question: what does one row that everybody needs cost in each step, by pages, by regions, and
+// where its producer flushes it?
+// Command:  mpirun -n N dsm_floyd [--size N] [--unit page|region|annotated] [--tapes flush]
+//           [--check]
 // Figure:   seconds of all steps.
 //
-// Shortest paths between all pairs of vertices, by Floyd and Warshall: in step k each row i becomes the minimum of itself and of the way by k, for which row k is needed, which does not
-// change in this step. A worker has a band of rows. Row k + 1 is the first that its owner brings up to date in step k, so that the flush travels while the others' rows are computed.
-// A row is a piece; it is longer than a page and shares its last page with the next one. The paper's text does not give the size.
+// Shortest paths between all pairs of vertices, by Floyd and Warshall: in step k each row i becomes
+// the minimum of itself and of the way by k, for which row k is needed, which does not change in
+// this step. A worker has a band of rows. Row k + 1 is the first that its owner brings up to date
+// in step k, so that the flush travels while the others' rows are computed. A row is a piece; it is
+// longer than a page and shares its last page with the next one. The paper's text does not give the
+// size.
 #include <algorithm>
 #include <vector>
 
@@ -32,7 +37,8 @@ class Floyd : public Program {
   void prepare(const Options& options, unsigned) override {
     options_ = options;
     size_ = options.number("size");
-    rows_.allocate(options.unit, "floyd.rows", std::vector<size_t>(size_, static_cast<size_t>(size_)));
+    rows_.allocate(options.unit, "floyd.rows",
+                   std::vector<size_t>(size_, static_cast<size_t>(size_)));
   }
 
   void work(unsigned worker, unsigned workers) override {
@@ -61,10 +67,12 @@ class Floyd : public Program {
 
   double check(std::string& wrong) override {
     std::vector<int32_t> way(size_ * size_);
-    for (long i = 0; i < size_ * size_; ++i) way[i] = edge(options_.seed, size_, i / size_, i % size_);
+    for (long i = 0; i < size_ * size_; ++i)
+      way[i] = edge(options_.seed, size_, i / size_, i % size_);
     const double from = seconds();
     for (long k = 0; k < size_; ++k)
-      for (long i = 0; i < size_; ++i) relax(&way[i * size_], &way[k * size_], way[i * size_ + k], size_);
+      for (long i = 0; i < size_; ++i)
+        relax(&way[i * size_], &way[k * size_], way[i * size_ + k], size_);
     const double took = seconds() - from;
     for (long i = 0; i < size_ * size_; ++i) {
       const int32_t found = rows_.read(i / size_)[i % size_];
@@ -96,7 +104,11 @@ class Floyd : public Program {
   Pieces<int32_t> rows_;
 };
 
-const Description kDescription = {"floyd", "shortest paths between all pairs, by Floyd and Warshall", {{"size", "vertices", 700, 1500, 40}}, Tapes{.flush = true}, true};
+const Description kDescription = {"floyd",
+                                  "shortest paths between all pairs, by Floyd and Warshall",
+                                  {{"size", "vertices", 700, 1500, 40}},
+                                  Tapes{.flush = true},
+                                  true};
 
 }  // namespace
 

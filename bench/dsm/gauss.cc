@@ -1,13 +1,18 @@
-// Question: what does a broadcast cost that happens once for each row, so that nothing can be learned from it, and what does it cost where the program says so?
+// Question: what does a broadcast cost that happens once for each row, so that nothing can be
+// learned from it, and what does it cost where the program says so?
 // Command:  mpirun -n N dsm_gauss [--size N] [--chunk N] [--tapes flush] [--check]
 // Figure:   seconds of the elimination (Tapeworm's table 8).
 //
-// Gaussian elimination with partial pivoting. Rows are dealt to the workers in chunks, round and round, so that all have work until near the end. In step k the owner of row k finds its
-// largest element, exchanges that column with column k, divides the row, and publishes row and column; after a barrier all workers do the same exchange in their later rows and subtract.
-// So each row and each pivot is written once, by one, and then read by all. In a page of 4 KiB lie 512 elements: at the paper's size a row is two pages.
-// What stands on the right-hand side goes the same way: a row's owner keeps it, and publishes it with the pivot.
+// Gaussian elimination with partial pivoting. Rows are dealt to the workers in chunks, round and
+// round, so that all have work until near the end. In step k the owner of row k finds its largest
+// element, exchanges that column with column k, divides the row, and publishes row and column;
+// after a barrier all workers do the same exchange in their later rows and subtract. So each row
+// and each pivot is written once, by one, and then read by all. In a page of 4 KiB lie 512
+// elements: at the paper's size a row is two pages. What stands on the right-hand side goes the
+// same way: a row's owner keeps it, and publishes it with the pivot.
 //
-// A published row lists its elements in the order of columns that held then. Who solves, from the last row to the first, undoes one exchange before each row.
+// A published row lists its elements in the order of columns that held then. Who solves, from the
+// last row to the first, undoes one exchange before each row.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -23,7 +28,9 @@ struct Pivot {
   double right;    // of row k, divided
 };
 
-double element(uint64_t seed, long i, long j, long size) { return 2 * random_unit(seed, static_cast<uint64_t>(i * (size + 1) + j)) - 1; }
+double element(uint64_t seed, long i, long j, long size) {
+  return 2 * random_unit(seed, static_cast<uint64_t>(i * (size + 1) + j)) - 1;
+}
 
 long largest(const double* row, long from, long size) {
   long best = from;
@@ -84,7 +91,9 @@ class Gauss : public Program {
     std::vector<long> exchanged(n);
     const double from = seconds();
     for (long k = 0; k < n; ++k) {
-      const auto larger = [](double left, double right) { return std::fabs(left) < std::fabs(right); };
+      const auto larger = [](double left, double right) {
+        return std::fabs(left) < std::fabs(right);
+      };
       const long best = std::max_element(a[k].begin() + k, a[k].end() - 1, larger) - a[k].begin();
       exchanged[k] = best;
       const double by = a[k][best];
@@ -97,21 +106,26 @@ class Gauss : public Program {
     }
     const double took = seconds() - from;
     for (long k = 0; k < n; ++k) {
-      if (pivots_[k].column != exchanged[k]) report_difference(wrong, "pivot column", k, static_cast<double>(pivots_[k].column), static_cast<double>(exchanged[k]));
-      if (pivots_[k].right != a[k][n]) report_difference(wrong, "right-hand side", k, pivots_[k].right, a[k][n]);
+      if (pivots_[k].column != exchanged[k])
+        report_difference(wrong, "pivot column", k, static_cast<double>(pivots_[k].column),
+                          static_cast<double>(exchanged[k]));
+      if (pivots_[k].right != a[k][n])
+        report_difference(wrong, "right-hand side", k, pivots_[k].right, a[k][n]);
     }
     const std::vector<double> x = solution();
     for (long i = 0; i < n; ++i) {
       double sum = 0;
       for (long j = 0; j < n; ++j) sum += element(options_.seed, i, j, n) * x[j];
       const double expected = element(options_.seed, i, n, n);
-      if (!(std::fabs(sum - expected) < kTolerance)) report_difference(wrong, "row of the system", i, sum, expected);
+      if (!(std::fabs(sum - expected) < kTolerance))
+        report_difference(wrong, "row of the system", i, sum, expected);
     }
     return took;
   }
 
  private:
-  // Of a row of the original system, whose elements are below 1, with the solution put in. The elimination itself is compared exactly.
+  // Of a row of the original system, whose elements are below 1, with the solution put in. The
+  // elimination itself is compared exactly.
   static constexpr double kTolerance = 1e-6;
 
   double* row(long i) { return matrix_ + i * size_; }
@@ -126,7 +140,8 @@ class Gauss : public Program {
     pivots_[k] = {column, right / by};
   }
 
-  void eliminate(double* own, double& right, const double* pivot_row, const Pivot& pivot, long k) const {
+  void eliminate(double* own, double& right, const double* pivot_row, const Pivot& pivot,
+                 long k) const {
     std::swap(own[k], own[pivot.column]);
     const double factor = own[k];
     for (long j = k; j < size_; ++j) own[j] -= factor * pivot_row[j];
@@ -150,8 +165,11 @@ class Gauss : public Program {
   Pivot* pivots_ = nullptr;
 };
 
-const Description kDescription = {
-    "gauss", "Gaussian elimination with partial pivoting", {{"size", "rows and columns", 512, 1024, 60}, {"chunk", "rows of a worker that follow each other", 8, 8, 3}}, Tapes{.flush = true}};
+const Description kDescription = {"gauss",
+                                  "Gaussian elimination with partial pivoting",
+                                  {{"size", "rows and columns", 512, 1024, 60},
+                                   {"chunk", "rows of a worker that follow each other", 8, 8, 3}},
+                                  Tapes{.flush = true}};
 
 }  // namespace
 

@@ -1,12 +1,18 @@
-// Question: what does a table of counters cost that everybody adds to in turn, and then reads as a whole?
-// Command:  mpirun -n N dsm_is [--keys N] [--buckets N] [--iterations N] [--unit page|region|annotated] [--tapes user|auto|replay] [--check]
+// Question: what does a table of counters cost that everybody adds to in turn, and then reads as a
+// whole?
+// Command:  mpirun -n N dsm_is [--keys N] [--buckets N] [--iterations N] [--unit
+//           page|region|annotated] [--tapes user|auto|replay] [--check]
 // Figure:   seconds of all iterations but the first.
 //
-// Integer sort by counting. In each iteration every worker counts its own keys privately, adds its counters to the shared ones under a lock, and after a barrier reads all of them to
-// rank its keys. Before it adds, it notes what stands there: so many equal keys of others come before its own. Which of two equal keys comes first depends on who had the lock first; the sorted
-// sequence does not. Keys and ranks are private, as in the TreadMarks studies; afterwards, outside of what is measured, they are written down for the check.
-// In each iteration two keys change, as in the NAS benchmark, so that no iteration is the last one's copy.
-// The counters are one piece. Two tables take turns: the next iteration's is cleared in the phase in which this one's is read, by worker 0, and no worker adds before it is.
+// Integer sort by counting. In each iteration every worker counts its own keys privately, adds its
+// counters to the shared ones under a lock, and after a barrier reads all of them to rank its keys.
+// Before it adds, it notes what stands there: so many equal keys of others come before its own.
+// Which of two equal keys comes first depends on who had the lock first; the sorted sequence does
+// not. Keys and ranks are private, as in the TreadMarks studies; afterwards, outside of what is
+// measured, they are written down for the check. In each iteration two keys change, as in the NAS
+// benchmark, so that no iteration is the last one's copy. The counters are one piece. Two tables
+// take turns: the next iteration's is cleared in the phase in which this one's is read, by worker
+// 0, and no worker adds before it is.
 #include <algorithm>
 #include <vector>
 
@@ -23,7 +29,8 @@ class IntegerSort : public Program {
     options_ = options;
     keys_ = options.number("keys");
     buckets_ = options.number("buckets");
-    counters_.allocate(options.unit, "is.buckets", {static_cast<size_t>(buckets_), static_cast<size_t>(buckets_)});
+    counters_.allocate(options.unit, "is.buckets",
+                       {static_cast<size_t>(buckets_), static_cast<size_t>(buckets_)});
     sorted_ = shared_array<int32_t>(static_cast<size_t>(keys_), "is.sorted");
     if (weir_dsm_node() == 0)
       for (size_t table = 0; table < 2; ++table) std::fill_n(counters_.write(table), buckets_, 0);
@@ -65,7 +72,8 @@ class IntegerSort : public Program {
     double from = 0;
     for (long iteration = 0; iteration < iterations; ++iteration) {
       if (iteration == options_.first_measured()) from = seconds();
-      for (long i : {iteration % keys_, (iteration + keys_ / 2) % keys_}) keys[i] = key(i, iteration + 1);
+      for (long i : {iteration % keys_, (iteration + keys_ / 2) % keys_})
+        keys[i] = key(i, iteration + 1);
       std::fill(starts.begin(), starts.end(), 0);
       for (int32_t one : keys) ++starts[one + 1];
       for (long bucket = 0; bucket < buckets_; ++bucket) starts[bucket + 1] += starts[bucket];
@@ -87,7 +95,8 @@ class IntegerSort : public Program {
   }
 
   void add(size_t table, const std::vector<int32_t>& own, std::vector<int32_t>& before) {
-    lock(options_.tapes, 0, counters_.address(table), static_cast<size_t>(buckets_) * sizeof(int32_t));
+    lock(options_.tapes, 0, counters_.address(table),
+         static_cast<size_t>(buckets_) * sizeof(int32_t));
     int32_t* shared = counters_.write(table);
     for (long bucket = 0; bucket < buckets_; ++bucket) {
       before[bucket] = shared[bucket];
@@ -96,7 +105,8 @@ class IntegerSort : public Program {
     weir_dsm_unlock(0);
   }
 
-  void rank_all(size_t table, const std::vector<int32_t>& keys, const std::vector<int32_t>& before, std::vector<int32_t>& rank) const {
+  void rank_all(size_t table, const std::vector<int32_t>& keys, const std::vector<int32_t>& before,
+                std::vector<int32_t>& rank) const {
     const int32_t* shared = counters_.read(table);
     std::vector<int32_t> next(buckets_);
     for (int32_t bucket = 0, smaller = 0; bucket < buckets_; ++bucket) {
@@ -114,7 +124,9 @@ class IntegerSort : public Program {
 
 const Description kDescription = {"is",
                                   "integer sort with shared buckets",
-                                  {{"keys", "to be sorted", 1 << 20, 1 << 22, 3000}, {"buckets", "values of keys", 1 << 14, 1 << 15, 700}, {"iterations", "of ranking", 10, 10, 5}},
+                                  {{"keys", "to be sorted", 1 << 20, 1 << 22, 3000},
+                                   {"buckets", "values of keys", 1 << 14, 1 << 15, 700},
+                                   {"iterations", "of ranking", 10, 10, 5}},
                                   Tapes{.automatic = true, .replay = true},
                                   true};
 

@@ -1,12 +1,17 @@
-// Question: what do blocks of a matrix cost that travel once to some, by pages, by regions, and where the producer of each block says so?
-// Command:  mpirun -n N dsm_lu [--size N] [--block N] [--unit page|region|annotated] [--tapes produce] [--check]
+// Question: what do blocks of a matrix cost that travel once to some, by pages, by regions, and
+// where the producer of each block says so?
+// Command:  mpirun -n N dsm_lu [--size N] [--block N] [--unit page|region|annotated] [--tapes
+//           produce] [--check]
 // Figure:   seconds of the factorization.
 //
-// A = L U without pivoting, in blocks that each lie in one stretch of memory, as in SPLASH-2's contiguous version. Workers form a grid, and blocks are dealt to it in both directions. Step k:
-// the owner of the diagonal block factors it; after a barrier the owners of the blocks below and beside it divide these by it; after another, all owners of inner blocks
-// subtract the products. A block is a piece, the blocks of one owner lie together. The paper's text does not give the size.
+// A = L U without pivoting, in blocks that each lie in one stretch of memory, as in SPLASH-2's
+// contiguous version. Workers form a grid, and blocks are dealt to it in both directions. Step k:
+// the owner of the diagonal block factors it; after a barrier the owners of the blocks below and
+// beside it divide these by it; after another, all owners of inner blocks subtract the products. A
+// block is a piece, the blocks of one owner lie together. The paper's text does not give the size.
 //
-// Each element has the same terms subtracted in the same order as in any other right-looking factorization, blocked or not, so the result is compared exactly.
+// Each element has the same terms subtracted in the same order as in any other right-looking
+// factorization, blocked or not, so the result is compared exactly.
 #include <algorithm>
 #include <numeric>
 #include <vector>
@@ -23,7 +28,8 @@ double element(uint64_t seed, long size, long i, long j) {
   return i == j ? value + static_cast<double>(size) : value;  // dominant: no pivot is small
 }
 
-// Blocks at the edge of the matrix are smaller: rows x columns, and rows follow each other without a gap.
+// Blocks at the edge of the matrix are smaller: rows x columns, and rows follow each other without
+// a gap.
 struct Shape {
   long rows, columns;
 };
@@ -55,11 +61,13 @@ void divide_beside(double* block, Shape shape, const double* d) {
       for (long j = 0; j < width; ++j) block[i * width + j] -= d[i * n + k] * block[k * width + j];
 }
 
-void subtract_product(double* block, Shape shape, const double* left, const double* above, long inner) {
+void subtract_product(double* block, Shape shape, const double* left, const double* above,
+                      long inner) {
   for (long i = 0; i < shape.rows; ++i)
     for (long k = 0; k < inner; ++k) {
       const double by = left[i * inner + k];
-      for (long j = 0; j < shape.columns; ++j) block[i * shape.columns + j] -= by * above[k * shape.columns + j];
+      for (long j = 0; j < shape.columns; ++j)
+        block[i * shape.columns + j] -= by * above[k * shape.columns + j];
     }
 }
 
@@ -77,7 +85,9 @@ class Lu : public Program {
 
     std::vector<long> order(across_ * across_);
     std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), [&](long a, long b) { return owner(a / across_, a % across_) < owner(b / across_, b % across_); });
+    std::stable_sort(order.begin(), order.end(), [&](long a, long b) {
+      return owner(a / across_, a % across_) < owner(b / across_, b % across_);
+    });
     std::vector<size_t> counts;
     piece_.resize(order.size());
     for (long which : order) {
@@ -104,7 +114,9 @@ class Lu : public Program {
       barrier(options_.tapes, 2, WEIR_DSM_DYNAMIC);
       for (long row = k + 1; row < across_; ++row)
         for (long column = k + 1; column < across_; ++column)
-          if (owner(row, column) == worker) subtract_product(write(row, column), shape_of(row, column), read(row, k), read(k, column), block_);
+          if (owner(row, column) == worker)
+            subtract_product(write(row, column), shape_of(row, column), read(row, k),
+                             read(k, column), block_);
     }
     end_measured(worker);
   }
@@ -116,7 +128,8 @@ class Lu : public Program {
     return sum.value();
   }
 
-  // On the matrix as a whole, row by row, in stripes of as many pivots as a block has, so that they stay in the cache.
+  // On the matrix as a whole, row by row, in stripes of as many pivots as a block has, so that they
+  // stay in the cache.
   double check(std::string& wrong) override {
     const long n = size_;
     std::vector<double> a(n * n);
@@ -133,22 +146,34 @@ class Lu : public Program {
     const double took = seconds() - from;
     for (long i = 0; i < n; ++i)
       for (long j = 0; j < n; ++j)
-        if (at(i, j) != a[i * n + j]) report_difference(wrong, "element", i * n + j, at(i, j), a[i * n + j]);
+        if (at(i, j) != a[i * n + j])
+          report_difference(wrong, "element", i * n + j, at(i, j), a[i * n + j]);
     return took;
   }
 
  private:
-  unsigned owner(long row, long column) const { return static_cast<unsigned>(row % grid_rows_ * grid_columns_ + column % grid_columns_); }
-  Shape shape_of(long row, long column) const { return {std::min(block_, size_ - row * block_), std::min(block_, size_ - column * block_)}; }
-  const double* read(long row, long column) const { return blocks_.read(piece_[row * across_ + column]); }
+  unsigned owner(long row, long column) const {
+    return static_cast<unsigned>(row % grid_rows_ * grid_columns_ + column % grid_columns_);
+  }
+  Shape shape_of(long row, long column) const {
+    return {std::min(block_, size_ - row * block_), std::min(block_, size_ - column * block_)};
+  }
+  const double* read(long row, long column) const {
+    return blocks_.read(piece_[row * across_ + column]);
+  }
   double* write(long row, long column) { return blocks_.write(piece_[row * across_ + column]); }
-  double at(long i, long j) const { return read(i / block_, j / block_)[i % block_ * shape_of(i / block_, j / block_).columns + j % block_]; }
+  double at(long i, long j) const {
+    return read(i / block_,
+                j / block_)[i % block_ * shape_of(i / block_, j / block_).columns + j % block_];
+  }
 
   void fill(long row, long column) {
     const Shape shape = shape_of(row, column);
     double* block = write(row, column);
     for (long i = 0; i < shape.rows; ++i)
-      for (long j = 0; j < shape.columns; ++j) block[i * shape.columns + j] = element(options_.seed, size_, row * block_ + i, column * block_ + j);
+      for (long j = 0; j < shape.columns; ++j)
+        block[i * shape.columns + j] =
+            element(options_.seed, size_, row * block_ + i, column * block_ + j);
   }
 
   // Each block is produced by itself: who needs one of a column need not need the next.
@@ -172,8 +197,12 @@ class Lu : public Program {
   Pieces<double> blocks_;
 };
 
-const Description kDescription = {
-    "lu", "blocked LU factorization", {{"size", "rows and columns", 512, 1024, 50}, {"block", "rows and columns of a block", 32, 32, 8}}, Tapes{.produce = true}, true};
+const Description kDescription = {"lu",
+                                  "blocked LU factorization",
+                                  {{"size", "rows and columns", 512, 1024, 50},
+                                   {"block", "rows and columns of a block", 32, 32, 8}},
+                                  Tapes{.produce = true},
+                                  true};
 
 }  // namespace
 

@@ -1,9 +1,13 @@
-// Question: what does distributing two matrices and multiplying them cost, by pages, by regions, and where the producer of each part says so?
-// Command:  mpirun -n N dsm_mm [--size N] [--unit page|region|annotated] [--tapes produce] [--check]
-// Figure:   seconds of the multiplication, the distribution of A and B from node 0 included, as in section 5.2 of the region paper.
+// Question: what does distributing two matrices and multiplying them cost, by pages, by regions,
+// and where the producer of each part says so?
+// Command:  mpirun -n N dsm_mm [--size N] [--unit page|region|annotated] [--tapes produce]
+//           [--check]
+// Figure:   seconds of the multiplication, the distribution of A and B from node 0 included, as in
+//           section 5.2 of the region paper.
 //
-// C = A B. A worker has some rows of A and C, which are one piece each, and needs all of B, whose rows are in as many pieces. The ordinary size is chosen so that rows and pieces end within
-// pages, as the paper's does; the paper's text does not give it.
+// C = A B. A worker has some rows of A and C, which are one piece each, and needs all of B, whose
+// rows are in as many pieces. The ordinary size is chosen so that rows and pieces end within pages,
+// as the paper's does; the paper's text does not give it.
 #include <algorithm>
 #include <vector>
 
@@ -21,7 +25,8 @@ class Multiply : public Program {
     size_ = options.number("size");
     workers_ = workers;
     std::vector<size_t> counts;
-    for (unsigned worker = 0; worker < workers; ++worker) counts.push_back(static_cast<size_t>(share_of(size_, worker, workers).size() * size_));
+    for (unsigned worker = 0; worker < workers; ++worker)
+      counts.push_back(static_cast<size_t>(share_of(size_, worker, workers).size() * size_));
     a_.allocate(options.unit, "mm.a", counts);
     b_.allocate(options.unit, "mm.b", counts);
     c_.allocate(options.unit, "mm.c", counts);
@@ -35,7 +40,8 @@ class Multiply : public Program {
       double* c = c_.write(worker);
       const double* a = a_.read(worker);
       std::fill(c, c + mine.size() * size_, 0.0);
-      // Each worker begins with its own part of B, so that not all ask for the same one at once; what is added up in this order is the same on every run.
+      // Each worker begins with its own part of B, so that not all ask for the same one at once;
+      // what is added up in this order is the same on every run.
       for (unsigned step = 0; step < workers; ++step) {
         const unsigned part = (worker + step) % workers;
         multiply(c, a, mine.size(), part);
@@ -69,15 +75,20 @@ class Multiply : public Program {
       const Range rows = share_of(n, worker, workers_);
       const double* part = rows.size() ? c_.read(worker) : nullptr;
       for (long i = rows.begin * n; i < rows.end * n; ++i)
-        if (part[i - rows.begin * n] != c[i]) report_difference(wrong, "C", i, part[i - rows.begin * n], c[i]);
+        if (part[i - rows.begin * n] != c[i])
+          report_difference(wrong, "C", i, part[i - rows.begin * n], c[i]);
     }
     return took;
   }
 
  private:
   // Small whole numbers: products and sums are exact in any order.
-  double of_a(long i) const { return static_cast<double>(random_bits(options_.seed, i) % 201) - 100; }
-  double of_b(long i) const { return static_cast<double>(random_bits(options_.seed + 1, i) % 201) - 100; }
+  double of_a(long i) const {
+    return static_cast<double>(random_bits(options_.seed, i) % 201) - 100;
+  }
+  double of_b(long i) const {
+    return static_cast<double>(random_bits(options_.seed + 1, i) % 201) - 100;
+  }
 
   void fill() {
     for (unsigned worker = 0; worker < workers_; ++worker) {
@@ -86,11 +97,13 @@ class Multiply : public Program {
       {
         const Producing producing(options_.tapes);
         double* a = a_.write(worker);
-        for (long i = rows.begin * size_; i < rows.end * size_; ++i) a[i - rows.begin * size_] = of_a(i);
+        for (long i = rows.begin * size_; i < rows.end * size_; ++i)
+          a[i - rows.begin * size_] = of_a(i);
       }
       const Producing producing(options_.tapes);
       double* b = b_.write(worker);
-      for (long i = rows.begin * size_; i < rows.end * size_; ++i) b[i - rows.begin * size_] = of_b(i);
+      for (long i = rows.begin * size_; i < rows.end * size_; ++i)
+        b[i - rows.begin * size_] = of_b(i);
     }
   }
 
@@ -112,7 +125,11 @@ class Multiply : public Program {
   Pieces<double> a_, b_, c_;
 };
 
-const Description kDescription = {"mm", "matrix multiplication", {{"size", "rows and columns", 500, 1000, 60}}, Tapes{.produce = true}, true};
+const Description kDescription = {"mm",
+                                  "matrix multiplication",
+                                  {{"size", "rows and columns", 500, 1000, 60}},
+                                  Tapes{.produce = true},
+                                  true};
 
 }  // namespace
 

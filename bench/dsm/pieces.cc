@@ -1,5 +1,6 @@
-// Node 0 makes all pieces, and tells the others their addresses or numbers, in messages of at most 64 KiB, which is what weir_dsm_share takes. Regions have no address of their own: each
-// node attaches a pointer to each of them.
+// Node 0 makes all pieces, and tells the others their addresses or numbers, in messages of at most
+// 64 KiB, which is what weir_dsm_share takes. Regions have no address of their own: each node
+// attaches a pointer to each of them.
 #include "pieces.h"
 
 #include <algorithm>
@@ -42,7 +43,8 @@ std::vector<Piece> make(Unit unit, const char* name, const std::vector<size_t>& 
 
 }  // namespace
 
-void allocate_pieces(Unit unit, const char* name, const std::vector<size_t>& sizes, void** pointers) {
+void allocate_pieces(Unit unit, const char* name, const std::vector<size_t>& sizes,
+                     void** pointers) {
   std::vector<Piece> pieces;
   if (weir_dsm_node() == 0) pieces = make(unit, name, sizes);
   pieces.resize(sizes.size());

@@ -1,8 +1,12 @@
-// Question: what do a page miss, a lock that brings data, and a barrier with dirty pages cost by themselves?
-// Command:  mpirun -n N primitives [--rounds N]    (2 nodes or more; UCX_TLS=tcp,self for TCP; beside it roundtrip --pause 0 for the raw round trip)
-// Figure:   medians, in microseconds. A bare trap: SIGSEGV and one change of protection, without this library. A miss: a read of a page of which another node, which waits at a barrier or
-//           computes, has written one word. A lock: acquired, one word written in each of K pages, released, by all nodes at once; time for each such section, of the whole. A barrier: one word
-//           written by each node in each of D pages of its own, and the barrier.
+// Question: what do a page miss, a lock that brings data, and a barrier with dirty pages cost by
+// themselves?
+// Command:  mpirun -n N primitives [--rounds N]  (2 nodes or more; UCX_TLS=tcp,self for TCP; beside
+//           it roundtrip --pause 0 for the raw round trip)
+// Figure:   medians, in microseconds. A bare trap: SIGSEGV and one change of protection, without
+//           this library. A miss: a read of a page of which another node, which waits at a barrier
+//           or computes, has written one word. A lock: acquired, one word written in each of K
+//           pages, released, by all nodes at once; time for each such section, of the whole. A
+//           barrier: one word written by each node in each of D pages of its own, and the barrier.
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,7 +59,9 @@ void compute(double time) {
   for (const double end = microseconds() + time; microseconds() < end;) work = work * 3 + 1;
 }
 
-volatile uint64_t* word_of(char* memory, size_t page) { return reinterpret_cast<volatile uint64_t*>(memory + page * kPage); }
+volatile uint64_t* word_of(char* memory, size_t page) {
+  return reinterpret_cast<volatile uint64_t*>(memory + page * kPage);
+}
 
 void add_one(char* memory, size_t page) { *word_of(memory, page) = *word_of(memory, page) + 1; }
 
@@ -80,8 +86,11 @@ void misses(char* memory, int rounds, bool writer_computes) {
   }
   if (weir_dsm_node() != 0) return;
   std::sort(times.begin(), times.end());
-  printf("miss, the other node %-9s            10 %% within %7.1f, median %7.1f, 99 %% within %7.1f us\n", writer_computes ? "computes" : "waits", times[times.size() / 10],
-         times[times.size() / 2], times[times.size() * 99 / 100]);
+  printf(
+      "miss, the other node %-9s            10 %% within %7.1f, median %7.1f, 99 %% within %7.1f "
+      "us\n",
+      writer_computes ? "computes" : "waits", times[times.size() / 10], times[times.size() / 2],
+      times[times.size() * 99 / 100]);
 }
 
 enum LockKind { kPlain, kUser, kAuto };
@@ -102,7 +111,12 @@ void locks(char* memory, int rounds, size_t pages, LockKind kind) {
     weir_dsm_barrier(0);
     times.push_back((microseconds() - start) / (kSections * static_cast<double>(weir_dsm_nodes())));
   }
-  if (weir_dsm_node() == 0) printf("%-10s %3zu pages written under it     median %7.1f us\n", kind == kUser ? "user lock," : kind == kAuto ? "auto-lock," : "lock,", pages, median(times));
+  if (weir_dsm_node() == 0)
+    printf("%-10s %3zu pages written under it     median %7.1f us\n",
+           kind == kUser   ? "user lock,"
+           : kind == kAuto ? "auto-lock,"
+                           : "lock,",
+           pages, median(times));
 }
 
 void barriers(char* memory, int rounds, size_t pages) {
@@ -114,10 +128,12 @@ void barriers(char* memory, int rounds, size_t pages) {
     weir_dsm_barrier(0);
     times.push_back(microseconds() - start);
   }
-  if (weir_dsm_node() == 0) printf("barrier,   %3zu dirty pages a node          median %7.1f us\n", pages, median(times));
+  if (weir_dsm_node() == 0)
+    printf("barrier,   %3zu dirty pages a node          median %7.1f us\n", pages, median(times));
 }
 
-// The same, and every node reads one word of each page of its neighbour's: what it costs to have them.
+// The same, and every node reads one word of each page of its neighbour's: what it costs to have
+// them.
 void exchanges(char* memory, int rounds, size_t pages) {
   std::vector<double> times;
   char* mine = memory + weir_dsm_node() * 128 * kPage;
@@ -130,7 +146,9 @@ void exchanges(char* memory, int rounds, size_t pages) {
     weir_dsm_barrier_replay(2, WEIR_DSM_STATIC);
     times.push_back(microseconds() - start);
   }
-  if (weir_dsm_node() == 0) printf("exchange,  %3zu pages to the neighbour      median %7.1f us (two replay barriers)\n", pages, median(times));
+  if (weir_dsm_node() == 0)
+    printf("exchange,  %3zu pages to the neighbour      median %7.1f us (two replay barriers)\n",
+           pages, median(times));
 }
 
 }  // namespace
@@ -143,9 +161,11 @@ int main(int argc, char** argv) {
     if (!strcmp(argv[i], "--rounds")) rounds = std::max(1, atoi(argv[i + 1]));
   }
   if (weir_dsm_nodes() < 2) weir_dsm_abort(2, "two nodes are wanted: mpirun -n 2");
-  if (weir_dsm_node() == 0) printf("bare trap                                  median %7.1f us\n", trap);
+  if (weir_dsm_node() == 0)
+    printf("bare trap                                  median %7.1f us\n", trap);
   char* memory = nullptr;
-  if (weir_dsm_node() == 0) memory = static_cast<char*>(weir_dsm_alloc((weir_dsm_nodes() + 2) * 128 * kPage));
+  if (weir_dsm_node() == 0)
+    memory = static_cast<char*>(weir_dsm_alloc((weir_dsm_nodes() + 2) * 128 * kPage));
   weir_dsm_share(&memory, sizeof memory, 0);
   misses(memory, rounds, false);
   misses(memory, rounds, true);
@@ -155,10 +175,13 @@ int main(int argc, char** argv) {
     }
   }
   char* apart = nullptr;
-  if (weir_dsm_node() == 0) apart = static_cast<char*>(weir_dsm_alloc(weir_dsm_nodes() * 128 * kPage));
+  if (weir_dsm_node() == 0)
+    apart = static_cast<char*>(weir_dsm_alloc(weir_dsm_nodes() * 128 * kPage));
   weir_dsm_share(&apart, sizeof apart, 0);
   for (const size_t pages : {0, 1, 10, 100}) barriers(apart, rounds, pages);
   for (const size_t pages : {1, 10, 100}) exchanges(apart, rounds, pages);
-  for (const size_t pages : {0, 100}) barriers(apart, rounds, pages);  // by now all are shared: each is protected again and written anew
+  for (const size_t pages : {0, 100})
+    barriers(apart, rounds,
+             pages);  // by now all are shared: each is protected again and written anew
   weir_dsm_finish();
 }

@@ -1,12 +1,18 @@
-// Question: what does data cost that one worker makes and another takes, who they are being known only when it is taken?
+// Question: what does data cost that one worker makes and another takes, who they are being known
+// only when it is taken?
 // Command:  mpirun -n N dsm_quicksort [--size N] [--threshold N] [--tapes user,produce] [--check]
-// Figure:   seconds from the unsorted array, which node 0 has made, to the sorted one (Tapeworm's table 6).
+// Figure:   seconds from the unsorted array, which node 0 has made, to the sorted one (Tapeworm's
+//           table 6).
 //
-// Quicksort with a central queue of ranges of a shared array. A worker takes a range, copies it to a buffer of its own, and partitions it there: it writes the larger part back, as a
-// producer-consumer region of its own, puts that range into the queue, and goes on with the smaller part, until that is below the threshold; that one it sorts by insertion and writes back. So what
-// is produced together is consumed together, and a part that nobody else will take is not produced at all. Ranges begin and end anywhere in a page.
+// Quicksort with a central queue of ranges of a shared array. A worker takes a range, copies it to
+// a buffer of its own, and partitions it there: it writes the larger part back, as a
+// producer-consumer region of its own, puts that range into the queue, and goes on with the smaller
+// part, until that is below the threshold; that one it sorts by insertion and writes back. So what
+// is produced together is consumed together, and a part that nobody else will take is not produced
+// at all. Ranges begin and end anywhere in a page.
 //
-// The queue is a ring, so that the largest ranges are taken first. Who finds it empty while others are still at work waits for a signal. It knows that all is done when nobody is at work.
+// The queue is a ring, so that the largest ranges are taken first. Who finds it empty while others
+// are still at work waits for a signal. It knows that all is done when nobody is at work.
 #include <algorithm>
 #include <vector>
 
@@ -30,7 +36,8 @@ struct Queue {
 
 enum : uint32_t { kQueueLock = 0, kFilled = 0 };
 
-// Answers how many elements are in the left part, none of which is greater than any of the right one; neither part is empty. REQUIRES: size is 2 or more.
+// Answers how many elements are in the left part, none of which is greater than any of the right
+// one; neither part is empty. REQUIRES: size is 2 or more.
 size_t partition(int32_t* values, size_t size) {
   const int32_t a = values[0], b = values[size / 2], c = values[size - 1];
   const int32_t pivot = std::max(std::min(a, b), std::min(std::max(a, b), c));  // the median
@@ -111,16 +118,20 @@ class QuickSort : public Program {
     std::sort(expected.begin(), expected.end());
     if (values != expected) wrong += "  the sequential version is wrong\n";
     for (long i = 0; i < size_; ++i)
-      if (values_[i] != expected[i]) report_difference(wrong, "element", i, values_[i], expected[i]);
+      if (values_[i] != expected[i])
+        report_difference(wrong, "element", i, values_[i], expected[i]);
     return took;
   }
 
  private:
-  int32_t value(long i) const { return static_cast<int32_t>(random_bits(options_.seed, static_cast<uint64_t>(i)) >> 33); }
+  int32_t value(long i) const {
+    return static_cast<int32_t>(random_bits(options_.seed, static_cast<uint64_t>(i)) >> 33);
+  }
 
   void lock_queue() { lock(options_.tapes, kQueueLock, queue_, sizeof *queue_); }
 
-  // Gives back that this worker is at work, and takes what is to be done next, in one hold of the lock. False: all is done.
+  // Gives back that this worker is at work, and takes what is to be done next, in one hold of the
+  // lock. False: all is done.
   bool take(Entry& entry, bool at_work) {
     lock_queue();
     if (at_work) --queue_->working;
@@ -186,10 +197,12 @@ class QuickSort : public Program {
   Queue* queue_ = nullptr;
 };
 
-const Description kDescription = {"quicksort",
-                                  "quicksort with a central queue",
-                                  {{"size", "numbers to be sorted", 300'000, 1'000'000, 60'000}, {"threshold", "numbers that are sorted by insertion", 1000, 2500, 500}},
-                                  Tapes{.user = true, .produce = true}};
+const Description kDescription = {
+    "quicksort",
+    "quicksort with a central queue",
+    {{"size", "numbers to be sorted", 300'000, 1'000'000, 60'000},
+     {"threshold", "numbers that are sorted by insertion", 1000, 2500, 500}},
+    Tapes{.user = true, .produce = true}};
 
 }  // namespace
 

@@ -1,6 +1,9 @@
-// Question: how long does a node wait for another's answer, over the transport of libweir-dsm, where the asked node is idle and where it computes?
-// Command:  mpirun -n N roundtrip [--rounds N] [--pause N] [--json FILE]    (2 nodes or more; node 0 asks each of the others in turn; UCX_TLS=tcp,self for TCP)
-// Figure:   median and 99th percentile, in microseconds, of requests of 64 bytes that are answered with 64 bytes, 4 KiB and 64 KiB. Node 0 computes for --pause microseconds (100) between
+// Question: how long does a node wait for another's answer, over the transport of libweir-dsm,
+// where the asked node is idle and where it computes?
+// Command:  mpirun -n N roundtrip [--rounds N] [--pause N] [--json FILE]  (2 nodes or more; node 0
+//           asks each of the others in turn; UCX_TLS=tcp,self for TCP)
+// Figure:   median and 99th percentile, in microseconds, of requests of 64 bytes that are answered
+//           with 64 bytes, 4 KiB and 64 KiB. Node 0 computes for --pause microseconds (100) between
 //           requests: with 0 the asked server never gets to sleep.
 #include <stdint.h>
 #include <stdio.h>
@@ -14,8 +17,8 @@
 #include <string>
 #include <vector>
 
-#include "dsm/net/bootstrap.h"
 #include "dsm/base/failure.h"
+#include "dsm/net/bootstrap.h"
 #include "dsm/net/ucx.h"
 
 namespace {
@@ -34,7 +37,8 @@ struct Answer {
   double median, late;
 };
 
-Answer measure(Transport& transport, Mailbox& mailbox, uint32_t size, unsigned rounds, unsigned pause) {
+Answer measure(Transport& transport, Mailbox& mailbox, uint32_t size, unsigned rounds,
+               unsigned pause) {
   std::vector<double> times;
   for (unsigned i = 0; i < rounds + 50; i++) {
     Message request(kEcho);
@@ -47,7 +51,8 @@ Answer measure(Transport& transport, Mailbox& mailbox, uint32_t size, unsigned r
     const double start = microseconds();
     const Message reply = mailbox.wait(mailbox.ask(to, std::move(request)));
     const double time = microseconds() - start;
-    if (reply.body.size() != size) fail("a reply of %zu bytes is to have %u", reply.body.size(), size);
+    if (reply.body.size() != size)
+      fail("a reply of %zu bytes is to have %u", reply.body.size(), size);
     if (i >= 50) times.push_back(time);
   }
   std::sort(times.begin(), times.end());
@@ -93,10 +98,13 @@ int main(int argc, char** argv) {
       usleep(20000);
       for (const uint32_t size : {64u, 4096u, 65536u}) {
         const Answer answer = measure(*transport, *mailbox, size, rounds, pause);
-        printf("%-9s %6u B: median %7.1f us, 99 %% within %8.1f us\n", now ? "computing" : "idle", size, answer.median, answer.late);
+        printf("%-9s %6u B: median %7.1f us, 99 %% within %8.1f us\n", now ? "computing" : "idle",
+               size, answer.median, answer.late);
         fflush(stdout);
         char line[200];
-        snprintf(line, sizeof line, "%s{\"asked\": \"%s\", \"bytes\": %u, \"median\": %.2f, \"p99\": %.2f}", report.empty() ? "" : ", ", now ? "computing" : "idle", size, answer.median,
+        snprintf(line, sizeof line,
+                 "%s{\"asked\": \"%s\", \"bytes\": %u, \"median\": %.2f, \"p99\": %.2f}",
+                 report.empty() ? "" : ", ", now ? "computing" : "idle", size, answer.median,
                  answer.late);
         report += line;
       }
@@ -107,7 +115,8 @@ int main(int argc, char** argv) {
       transport->post(node, std::move(message));
     }
     if (FILE* file = json ? fopen(json, "w") : nullptr) {
-      fprintf(file, "{\"nodes\": %u, \"rounds\": %u, \"microseconds\": [%s]}\n", transport->nodes(), rounds, report.c_str());
+      fprintf(file, "{\"nodes\": %u, \"rounds\": %u, \"microseconds\": [%s]}\n", transport->nodes(),
+              rounds, report.c_str());
       fclose(file);
     }
   } else {

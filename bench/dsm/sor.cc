@@ -1,12 +1,18 @@
-// Question: what do neighbours in a grid cost each other, by pages, by regions, and with barriers that remember who asked for what?
-// Command:  mpirun -n N dsm_sor [--rows N] [--columns N] [--iterations N] [--unit page|region|annotated] [--tapes replay] [--check]
+// Question: what do neighbours in a grid cost each other, by pages, by regions, and with barriers
+// that remember who asked for what?
+// Command:  mpirun -n N dsm_sor [--rows N] [--columns N] [--iterations N] [--unit
+//           page|region|annotated] [--tapes replay] [--check]
 // Figure:   seconds of all iterations but the first.
 //
-// Red-black successive over-relaxation: points of a grid are the mean of their four neighbours, over and over; those of one colour need only those of the other. Each colour has an array of its
-// own, with half the points of each row, so a sweep over one colour writes one array and reads the other. A worker has a band of rows, and at each edge reads one row of the next band.
-// A row is a piece; the ordinary length of a row is not that of a page, as rows of an allocator are not. The paper's text does not give the size.
+// Red-black successive over-relaxation: points of a grid are the mean of their four neighbours,
+// over and over; those of one colour need only those of the other. Each colour has an array of its
+// own, with half the points of each row, so a sweep over one colour writes one array and reads the
+// other. A worker has a band of rows, and at each edge reads one row of the next band. A row is a
+// piece; the ordinary length of a row is not that of a page, as rows of an allocator are not. The
+// paper's text does not give the size.
 //
-// Row r of the grid, with columns 0 to 2w - 1, has its red points where r + column is even. The outermost rows and columns are fixed.
+// Row r of the grid, with columns 0 to 2w - 1, has its red points where r + column is even. The
+// outermost rows and columns are fixed.
 #include <algorithm>
 #include <vector>
 
@@ -19,14 +25,22 @@ using namespace app;
 
 constexpr double kWeight = 1.25;  // over-relaxation
 
-double start_value(uint64_t seed, long point) { return random_unit(seed, static_cast<uint64_t>(point)); }
+double start_value(uint64_t seed, long point) {
+  return random_unit(seed, static_cast<uint64_t>(point));
+}
 
-double relaxed(double old, double above, double below, double left, double right) { return old + kWeight * ((above + below + left + right) * 0.25 - old); }
+double relaxed(double old, double above, double below, double left, double right) {
+  return old + kWeight * ((above + below + left + right) * 0.25 - old);
+}
 
-// One row of one colour. `first` is 1 where the row's points of this colour lie in odd columns: then point k has the other colour's k on its left and k + 1 on its right, else k - 1 and k.
-void relax_row(double* row, const double* other, const double* above, const double* below, long width, long first) {
-  const long begin = first ? 0 : 1, end = first ? width - 1 : width;  // column 0 and the last one are fixed
-  for (long k = begin; k < end; ++k) row[k] = relaxed(row[k], above[k], below[k], other[k - 1 + first], other[k + first]);
+// One row of one colour. `first` is 1 where the row's points of this colour lie in odd columns:
+// then point k has the other colour's k on its left and k + 1 on its right, else k - 1 and k.
+void relax_row(double* row, const double* other, const double* above, const double* below,
+               long width, long first) {
+  const long begin = first ? 0 : 1,
+             end = first ? width - 1 : width;  // column 0 and the last one are fixed
+  for (long k = begin; k < end; ++k)
+    row[k] = relaxed(row[k], above[k], below[k], other[k - 1 + first], other[k + first]);
 }
 
 class Sor : public Program {
@@ -70,7 +84,8 @@ class Sor : public Program {
     const long columns = 2 * width_, iterations = options_.number("iterations");
     std::vector<double> grid(rows_ * columns);
     for (long row = 0; row < rows_; ++row)
-      for (long column = 0; column < columns; ++column) grid[row * columns + column] = start_value(options_.seed, row * columns + column);
+      for (long column = 0; column < columns; ++column)
+        grid[row * columns + column] = start_value(options_.seed, row * columns + column);
     double from = 0;
     for (long iteration = 0; iteration < iterations; ++iteration) {
       if (iteration == options_.first_measured()) from = seconds();
@@ -85,7 +100,9 @@ class Sor : public Program {
     for (long row = 0; row < rows_; ++row)
       for (long column = 0; column < columns; ++column) {
         const double found = ((row + column) % 2 ? black_ : red_).read(row)[column / 2];
-        if (found != grid[row * columns + column]) report_difference(wrong, "point", row * columns + column, found, grid[row * columns + column]);
+        if (found != grid[row * columns + column])
+          report_difference(wrong, "point", row * columns + column, found,
+                            grid[row * columns + column]);
       }
     return took;
   }
@@ -103,7 +120,8 @@ class Sor : public Program {
   // `parity`: 0 for red, 1 for black.
   void sweep(Pieces<double>& colour, const Pieces<double>& other, Range rows, long parity) {
     for (long row = std::max(rows.begin, 1L); row < std::min(rows.end, rows_ - 1); ++row)
-      relax_row(colour.write(row), other.read(row), other.read(row - 1), other.read(row + 1), width_, (row + parity) % 2);
+      relax_row(colour.write(row), other.read(row), other.read(row - 1), other.read(row + 1),
+                width_, (row + parity) % 2);
   }
 
   Options options_;
@@ -113,7 +131,9 @@ class Sor : public Program {
 
 const Description kDescription = {"sor",
                                   "red-black successive over-relaxation",
-                                  {{"rows", "of the grid", 1000, 2000, 40}, {"columns", "of the grid", 1400, 2000, 50}, {"iterations", "sweeps over both colours", 20, 50, 4}},
+                                  {{"rows", "of the grid", 1000, 2000, 40},
+                                   {"columns", "of the grid", 1400, 2000, 50},
+                                   {"iterations", "sweeps over both colours", 20, 50, 4}},
                                   Tapes{.replay = true},
                                   true};
 

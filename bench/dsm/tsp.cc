@@ -1,16 +1,25 @@
-// Question: what does a central queue under one lock cost, by pages, by regions, and with locks that bring what they protect?
-// Command:  mpirun -n N dsm_tsp [--cities N] [--alone N] [--unit page|region|annotated] [--tapes user|auto] [--check]
+// Question: what does a central queue under one lock cost, by pages, by regions, and with locks
+// that bring what they protect?
+// Command:  mpirun -n N dsm_tsp [--cities N] [--alone N] [--unit page|region|annotated] [--tapes
+//           user|auto] [--check]
 // Figure:   seconds of the search (Tapeworm's table 4).
 //
-// The travelling salesman by branch and bound. Tours that have been begun lie in a pool; a heap has their places, the one of the least bound first. A worker takes the lock of the queue, takes
-// the best tour, puts all of its continuations by one city into the queue, and so on, until it has one that leaves at most `alone` cities: that one it goes through by itself, without the lock. As
-// only who has the lock puts tours into the queue, all is done when it is empty. A second lock guards the shortest tour.
+// The travelling salesman by branch and bound. Tours that have been begun lie in a pool; a heap has
+// their places, the one of the least bound first. A worker takes the lock of the queue, takes the
+// best tour, puts all of its continuations by one city into the queue, and so on, until it has one
+// that leaves at most `alone` cities: that one it goes through by itself, without the lock. As only
+// who has the lock puts tours into the queue, all is done when it is empty. A second lock guards
+// the shortest tour.
 //
-// The length of the shortest tour cuts off the search. It could be read without the lock: that is a race, and under lazy release consistency a stale value, which is still a length that
-// somebody has found, so only time would be lost. But as a worker learns of others' writes only where it synchronizes, it can as well be handed on with the queue: who takes the lock of the
-// queue puts there what it has found, and takes from there what others have. So nothing here is a race, and nobody knows less.
+// The length of the shortest tour cuts off the search. It could be read without the lock: that is a
+// race, and under lazy release consistency a stale value, which is still a length that somebody has
+// found, so only time would be lost. But as a worker learns of others' writes only where it
+// synchronizes, it can as well be handed on with the queue: who takes the lock of the queue puts
+// there what it has found, and takes from there what others have. So nothing here is a race, and
+// nobody knows less.
 //
-// The queue, the pool of tours and the shortest tour are a piece each, where TreadMarks' program has one block; distances are a piece that is only read.
+// The queue, the pool of tours and the shortest tour are a piece each, where TreadMarks' program
+// has one block; distances are a piece that is only read.
 #include <algorithm>
 #include <climits>
 #include <queue>
@@ -24,7 +33,8 @@ namespace {
 using namespace app;
 
 constexpr int kMostCities = 32;
-constexpr int32_t kPool = 5000;  // tours; while it is full, workers take larger tours for themselves
+constexpr int32_t kPool =
+    5000;  // tours; while it is full, workers take larger tours for themselves
 
 struct Tour {
   int32_t length, bound;  // of the way so far; of all tours that begin so, at least
@@ -35,7 +45,9 @@ struct Tour {
 struct Place {  // in the heap
   int32_t bound, tour;
 };
-bool is_worse(const Place& a, const Place& b) { return a.bound != b.bound ? a.bound > b.bound : a.tour > b.tour; }
+bool is_worse(const Place& a, const Place& b) {
+  return a.bound != b.bound ? a.bound > b.bound : a.tour > b.tour;
+}
 
 struct Queue {
   int32_t shortest;    // length that somebody has found
@@ -56,11 +68,18 @@ enum : uint32_t { kQueueLock = 0, kShortestLock = 1 };
 class Map {
  public:
   Map() = default;
-  Map(const int32_t* distances, int cities) : cities_(cities), distance_(distances, distances + cities * cities), near_(cities), two_(cities), one_(cities) {
+  Map(const int32_t* distances, int cities)
+      : cities_(cities),
+        distance_(distances, distances + cities * cities),
+        near_(cities),
+        two_(cities),
+        one_(cities) {
     for (int from = 0; from < cities; ++from) {
       for (int to = 0; to < cities; ++to)
         if (to != from) near_[from].push_back(to);
-      std::sort(near_[from].begin(), near_[from].end(), [&](int a, int b) { return std::pair(distance(from, a), a) < std::pair(distance(from, b), b); });
+      std::sort(near_[from].begin(), near_[from].end(), [&](int a, int b) {
+        return std::pair(distance(from, a), a) < std::pair(distance(from, b), b);
+      });
       one_[from] = distance(from, near_[from][0]);
       two_[from] = one_[from] + (cities > 2 ? distance(from, near_[from][1]) : one_[from]);
     }
@@ -70,15 +89,20 @@ class Map {
   int cities() const { return cities_; }
   const std::vector<int>& near(int city) const { return near_[city]; }
 
-  // A way that has been begun has one more edge at each of its ends and two at each city that is left: at least half of what these cost at least.
-  int32_t bound(int32_t length, int first, int last, int32_t left_two) const { return length + (left_two + one_[first] + one_[last] + 1) / 2; }
+  // A way that has been begun has one more edge at each of its ends and two at each city that is
+  // left: at least half of what these cost at least.
+  int32_t bound(int32_t length, int first, int last, int32_t left_two) const {
+    return length + (left_two + one_[first] + one_[last] + 1) / 2;
+  }
   void set_bound(Tour& tour) const {
     uint32_t visited = 0;
     for (int32_t i = 0; i < tour.count; ++i) visited |= 1u << tour.city[i];
     int32_t left_two = 0;
     for (int city = 0; city < cities_; ++city)
       if (!(visited >> city & 1)) left_two += two_[city];
-    tour.bound = tour.count < cities_ ? bound(tour.length, tour.city[0], tour.city[tour.count - 1], left_two) : tour.length + distance(tour.city[tour.count - 1], tour.city[0]);
+    tour.bound = tour.count < cities_
+                     ? bound(tour.length, tour.city[0], tour.city[tour.count - 1], left_two)
+                     : tour.length + distance(tour.city[tour.count - 1], tour.city[0]);
   }
   Tour start() const {
     Tour tour{};
@@ -98,7 +122,8 @@ class Map {
       each(next);
     }
   }
-  // All tours that begin so, the nearest city first. Calls with each that is shorter than `limit`, which it lowers.
+  // All tours that begin so, the nearest city first. Calls with each that is shorter than `limit`,
+  // which it lowers.
   template <typename F>
   void search(Tour tour, int32_t& limit, F found) const {
     uint32_t left = (1u << cities_) - 1;
@@ -137,23 +162,30 @@ class Map {
   int cities_ = 0;
   std::vector<int32_t> distance_;
   std::vector<std::vector<int>> near_;
-  std::vector<int32_t> two_, one_;  // of each city, its two shortest edges together, and its shortest
+  std::vector<int32_t> two_,
+      one_;  // of each city, its two shortest edges together, and its shortest
 };
 
-// Rounded up, so that no way is shorter than the straight one. How much work an instance makes varies a thousandfold: the seed is shifted so that the default one makes some seconds of it.
+// Rounded up, so that no way is shorter than the straight one. How much work an instance makes
+// varies a thousandfold: the seed is shifted so that the default one makes some seconds of it.
 std::vector<int32_t> make_distances(uint64_t seed, int cities) {
   seed += 9;
   std::vector<int32_t> distances(cities * cities);
-  const auto along = [&](int city, int axis) { return static_cast<long>(random_bits(seed, static_cast<uint64_t>(city * 2 + axis)) % 1000); };
+  const auto along = [&](int city, int axis) {
+    return static_cast<long>(random_bits(seed, static_cast<uint64_t>(city * 2 + axis)) % 1000);
+  };
   for (int a = 0; a < cities; ++a)
     for (int b = 0; b < cities; ++b) {
-      const long square = (along(a, 0) - along(b, 0)) * (along(a, 0) - along(b, 0)) + (along(a, 1) - along(b, 1)) * (along(a, 1) - along(b, 1));
-      while (static_cast<long>(distances[a * cities + b]) * distances[a * cities + b] < square) ++distances[a * cities + b];
+      const long square = (along(a, 0) - along(b, 0)) * (along(a, 0) - along(b, 0)) +
+                          (along(a, 1) - along(b, 1)) * (along(a, 1) - along(b, 1));
+      while (static_cast<long>(distances[a * cities + b]) * distances[a * cities + b] < square)
+        ++distances[a * cities + b];
     }
   return distances;
 }
 
-// The length of the shortest tour, by Held and Karp: the shortest way from city 0 through a set of cities to one of them, for all sets. For few cities.
+// The length of the shortest tour, by Held and Karp: the shortest way from city 0 through a set of
+// cities to one of them, for all sets. For few cities.
 int32_t by_sets(const std::vector<int32_t>& distances, int cities) {
   const int others = cities - 1;
   const auto distance = [&](int a, int b) { return distances[a * cities + b]; };
@@ -167,7 +199,8 @@ int32_t by_sets(const std::vector<int32_t>& distances, int cities) {
           longer = std::min(longer, way[set * others + last] + distance(last + 1, to + 1));
         }
   int32_t best = INT_MAX;
-  for (int last = 0; last < others; ++last) best = std::min(best, way[((size_t{1} << others) - 1) * others + last] + distance(last + 1, 0));
+  for (int last = 0; last < others; ++last)
+    best = std::min(best, way[((size_t{1} << others) - 1) * others + last] + distance(last + 1, 0));
   return best;
 }
 
@@ -175,7 +208,8 @@ class Tsp : public Program {
  public:
   void prepare(const Options& options, unsigned) override {
     options_ = options;
-    cities_ = static_cast<int>(std::clamp(options.number("cities"), 3L, static_cast<long>(kMostCities) - 1));
+    cities_ = static_cast<int>(
+        std::clamp(options.number("cities"), 3L, static_cast<long>(kMostCities) - 1));
     queue_.allocate(options.unit, "tsp.queue", {1});
     tours_.allocate(options.unit, "tsp.tours", {static_cast<size_t>(kPool)});
     shortest_.allocate(options.unit, "tsp.shortest", {1});
@@ -195,7 +229,9 @@ class Tsp : public Program {
     begin_measured(worker);
     const Map map(distances_.read(0), cities_);
     int32_t known = INT_MAX;  // length of a tour that somebody has found
-    for (Tour tour; take(map, tour, known);) map.search(tour, known, [&](const Tour& found, int32_t length) { keep(found, length, known); });
+    for (Tour tour; take(map, tour, known);)
+      map.search(tour, known,
+                 [&](const Tour& found, int32_t length) { keep(found, length, known); });
     end_measured(worker);
   }
 
@@ -211,16 +247,21 @@ class Tsp : public Program {
     const int32_t expected = sequential(Map(distances.data(), cities_));
     const double took = seconds() - from;
     const Shortest found = *shortest_.read(0);
-    if (found.length != expected) report_difference(wrong, "length of the shortest tour, cities:", cities_, found.length, expected);
-    if (cities_ <= 18 && by_sets(distances, cities_) != expected) wrong += "  the sequential version is wrong\n";
+    if (found.length != expected)
+      report_difference(wrong, "length of the shortest tour, cities:", cities_, found.length,
+                        expected);
+    if (cities_ <= 18 && by_sets(distances, cities_) != expected)
+      wrong += "  the sequential version is wrong\n";
     std::vector<int32_t> cities(found.city, found.city + cities_);
     int32_t length = 0;
     for (int i = 0; i < cities_; ++i)
-      if (cities[i] >= 0 && cities[i] < cities_) length += distances[cities[i] * cities_ + cities[(i + 1) % cities_] % cities_];
+      if (cities[i] >= 0 && cities[i] < cities_)
+        length += distances[cities[i] * cities_ + cities[(i + 1) % cities_] % cities_];
     std::sort(cities.begin(), cities.end());
     for (int i = 0; i < cities_; ++i)
       if (cities[i] != i) report_difference(wrong, "city of the sorted tour", i, cities[i], i);
-    if (length != found.length) report_difference(wrong, "length of the tour itself, cities:", cities_, length, found.length);
+    if (length != found.length)
+      report_difference(wrong, "length of the tour itself, cities:", cities_, length, found.length);
     return took;
   }
 
@@ -235,7 +276,8 @@ class Tsp : public Program {
     std::push_heap(queue->heap, queue->heap + queue->count, is_worse);
   }
 
-  // The next tour that is to be searched alone. False: there is none. `known` is exchanged with what the others know.
+  // The next tour that is to be searched alone. False: there is none. `known` is exchanged with
+  // what the others know.
   bool take(const Map& map, Tour& tour, int32_t& known) {
     lock(options_.tapes, kQueueLock, queue_.address(0), sizeof(Queue));
     Queue* queue = queue_.write(0);
@@ -296,11 +338,13 @@ class Tsp : public Program {
   Pieces<int32_t> distances_;
 };
 
-const Description kDescription = {"tsp",
-                                  "the travelling salesman by branch and bound",
-                                  {{"cities", "at most 31", 17, 18, 9}, {"alone", "cities that a worker goes through by itself", 14, 15, 5}},
-                                  Tapes{.automatic = true},
-                                  true};
+const Description kDescription = {
+    "tsp",
+    "the travelling salesman by branch and bound",
+    {{"cities", "at most 31", 17, 18, 9},
+     {"alone", "cities that a worker goes through by itself", 14, 15, 5}},
+    Tapes{.automatic = true},
+    true};
 
 }  // namespace
 

@@ -1,15 +1,22 @@
-// Question: what do tapes save where neighbours read each other's molecules, and locks guard only the lists that these are in?
-// Command:  mpirun -n N dsm_water-spatial [--molecules N] [--iterations N] [--tapes user|auto|replay] [--check]
+// Question: what do tapes save where neighbours read each other's molecules, and locks guard only
+// the lists that these are in?
+// Command:  mpirun -n N dsm_water-spatial [--molecules N] [--iterations N] [--tapes
+//           user|auto|replay] [--check]
 // Figure:   seconds of all iterations but the first (Tapeworm's table 5).
 //
-// The same water as water-nsquared, with a shorter cutoff. The box is divided into smaller ones, so large that molecules see each other only in the same or in neighbouring ones. A worker has a
-// block of boxes; each box has a list of its molecules, which stay where they lie in memory when they move to another box. In each iteration a worker
-//   predicts the molecules that are in its boxes;                                                                       barrier
-//   computes the forces on them, from those in its boxes and in the boxes around;                                       barrier
-//   corrects them, puts those that have moved into the list of their new box, each list under its lock, and adds the energies to the iteration's;   barrier
-// The force between molecules of two workers is computed by both, as in SPLASH-2; so nobody writes to another's molecule, and no lock is needed for forces.
+// The same water as water-nsquared, with a shorter cutoff. The box is divided into smaller ones, so
+// large that molecules see each other only in the same or in neighbouring ones. A worker has a
+// block of boxes; each box has a list of its molecules, which stay where they lie in memory when
+// they move to another box. In each iteration a worker
+//   predicts the molecules that are in its boxes (barrier)
+//   computes the forces on them, from those in its boxes and in the boxes around (barrier)
+//   corrects them, puts those that have moved into the list of their new box, each list under its
+//   lock, and adds the energies to the iteration's (barrier)
+// The force between molecules of two workers is computed by both, as in SPLASH-2; so nobody writes
+// to another's molecule, and no lock is needed for forces.
 //
-// Invariant: lists change between the second and the third barrier only; who walks them in between goes by its own notes.
+// Invariant: lists change between the second and the third barrier only; who walks them in between
+// goes by its own notes.
 #include <algorithm>
 #include <vector>
 
@@ -38,7 +45,8 @@ class WaterSpatial : public Program {
     divide(workers);
     links_ = shared_array<Link>(static_cast<size_t>(count_), "water.molecules");
     heads_ = shared_array<int32_t>(static_cast<size_t>(all_boxes()), "water.boxes");
-    energies_ = shared_array<Energies>(static_cast<size_t>(options.number("iterations")), "water.energies");
+    energies_ =
+        shared_array<Energies>(static_cast<size_t>(options.number("iterations")), "water.energies");
     place_all();
   }
 
@@ -73,7 +81,8 @@ class WaterSpatial : public Program {
   uint64_t checksum() override { return checksum_of(molecules(), energies()); }
 
   double check(std::string& wrong) override {
-    const Simulation expected = simulate(box_, count_, options_.number("iterations"), boxes_, options_.first_measured(), options_.seed);
+    const Simulation expected = simulate(box_, count_, options_.number("iterations"), boxes_,
+                                         options_.first_measured(), options_.seed);
     compare(wrong, expected, molecules(), energies());
     std::vector<int32_t> listed;
     for (int which = 0; which < all_boxes(); ++which)
@@ -103,11 +112,13 @@ class WaterSpatial : public Program {
   unsigned owner(int which) const {
     const long at[3] = {which / boxes_ / boxes_, which / boxes_ % boxes_, which % boxes_};
     unsigned worker = 0;
-    for (int axis = 0; axis < 3; ++axis) worker = worker * grid_[axis] + owner_of(at[axis], boxes_, grid_[axis]);
+    for (int axis = 0; axis < 3; ++axis)
+      worker = worker * grid_[axis] + owner_of(at[axis], boxes_, grid_[axis]);
     return worker;
   }
 
-  // Where each molecule lies in memory: those of one worker together, box by box. Private, the same on all nodes.
+  // Where each molecule lies in memory: those of one worker together, box by box. Private, the same
+  // on all nodes.
   void place_all() {
     std::vector<std::pair<std::pair<unsigned, int>, long>> order;
     for (long i = 0; i < count_; ++i) {
@@ -140,14 +151,16 @@ class WaterSpatial : public Program {
     return found;
   }
 
-  void interact_all(unsigned worker, const std::vector<int>& mine, const std::vector<std::vector<int32_t>>& in, int64_t& energy) {
+  void interact_all(unsigned worker, const std::vector<int>& mine,
+                    const std::vector<std::vector<int32_t>>& in, int64_t& energy) {
     std::vector<Forces> forces(count_);
     for (size_t i = 0; i < mine.size(); ++i)
       for (int other : neighbours(mine[i], boxes_)) {
         const bool own = owner(other) == worker;
         for (int32_t b = heads_[other]; b >= 0; b = links_[b].next)
           for (int32_t a : in[i])
-            if (molecule_at_[a] < molecule_at_[b]) interact(box_, links_[a].molecule, links_[b].molecule, forces[a], forces[b], energy);
+            if (molecule_at_[a] < molecule_at_[b])
+              interact(box_, links_[a].molecule, links_[b].molecule, forces[a], forces[b], energy);
             else if (!own) interact_other(a, b, forces[a]);
       }
     for (const auto& box : in)
@@ -172,11 +185,14 @@ class WaterSpatial : public Program {
     heads_[to] = which;
     weir_dsm_unlock(static_cast<uint32_t>(to));
   }
-  void lock_box(int which) { lock(options_.tapes, static_cast<uint32_t>(which), &heads_[which], sizeof heads_[which]); }
+  void lock_box(int which) {
+    lock(options_.tapes, static_cast<uint32_t>(which), &heads_[which], sizeof heads_[which]);
+  }
 
   void add(const Energies& energies, long iteration) {
     const auto number = static_cast<uint32_t>(all_boxes());
-    lock(options_.tapes, number, energies_, static_cast<size_t>(options_.number("iterations")) * sizeof(Energies));
+    lock(options_.tapes, number, energies_,
+         static_cast<size_t>(options_.number("iterations")) * sizeof(Energies));
     energies_[iteration].potential += energies.potential;
     energies_[iteration].kinetic += energies.kinetic;
     weir_dsm_unlock(number);
@@ -187,7 +203,9 @@ class WaterSpatial : public Program {
     for (long i = 0; i < count_; ++i) all.push_back(links_[place_[i]].molecule);
     return all;
   }
-  std::vector<Energies> energies() const { return {energies_, energies_ + options_.number("iterations")}; }
+  std::vector<Energies> energies() const {
+    return {energies_, energies_ + options_.number("iterations")};
+  }
 
   Options options_;
   long count_ = 0, boxes_ = 1;  // boxes: along each axis
@@ -199,10 +217,11 @@ class WaterSpatial : public Program {
   Energies* energies_ = nullptr;
 };
 
-const Description kDescription = {"water-spatial",
-                                  "water, with molecules in boxes",
-                                  {{"molecules", "in all boxes", 1024, 1024, 300}, {"iterations", "steps of time", 5, 5, 3}},
-                                  Tapes{.automatic = true, .replay = true}};
+const Description kDescription = {
+    "water-spatial",
+    "water, with molecules in boxes",
+    {{"molecules", "in all boxes", 1024, 1024, 300}, {"iterations", "steps of time", 5, 5, 3}},
+    Tapes{.automatic = true, .replay = true}};
 
 }  // namespace
 

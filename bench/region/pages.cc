@@ -1,4 +1,5 @@
-// By pages: mprotect with a handler of SIGSEGV of our own, or with that of GNU libsigsegv; and write protection by userfaultfd.
+// By pages: mprotect with a handler of SIGSEGV of our own, or with that of GNU libsigsegv; and
+// write protection by userfaultfd.
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
@@ -27,12 +28,15 @@ class Memory {
  public:
   void map(size_t count) {
     count_ = count;
-    void* at = mmap(nullptr, count * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    void* at = mmap(nullptr, count * kPage, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     if (at == MAP_FAILED) fail("no memory");
     start_ = static_cast<char*>(at);
   }
   char* page(size_t i) const { return start_ + i * kPage; }
-  size_t number(const void* address) const { return static_cast<size_t>(static_cast<const char*>(address) - start_) / kPage; }
+  size_t number(const void* address) const {
+    return static_cast<size_t>(static_cast<const char*>(address) - start_) / kPage;
+  }
   size_t count() const { return count_; }
   size_t size() const { return count_ * kPage; }
   void touch(size_t i) { store(page(i) + 64 * (i % 64)); }
@@ -72,7 +76,9 @@ bool use_libsigsegv([[maybe_unused]] std::string& refusal) {
     };
     sigsegv_register(&dispatcher, mprotected.page(i), kPage, opened, reinterpret_cast<void*>(i));
   }
-  if (sigsegv_install_handler([](void* address, int) { return sigsegv_dispatch(&dispatcher, address); }) == 0) return true;
+  if (sigsegv_install_handler(
+          [](void* address, int) { return sigsegv_dispatch(&dispatcher, address); }) == 0)
+    return true;
   refusal = "libsigsegv cannot catch SIGSEGV here";
 #else
   refusal = "built without libsigsegv (Debian: libsigsegv-dev)";
@@ -90,7 +96,8 @@ class WriteProtected : public Memory {
     uffdio_register pages = {};
     pages.range = {reinterpret_cast<uint64_t>(page(0)), size()};
     pages.mode = UFFDIO_REGISTER_MODE_WP;
-    if (file_ < 0 || ioctl(file_, UFFDIO_API, &api) != 0 || ioctl(file_, UFFDIO_REGISTER, &pages) != 0) {
+    if (file_ < 0 || ioctl(file_, UFFDIO_API, &api) != 0 ||
+        ioctl(file_, UFFDIO_REGISTER, &pages) != 0) {
       refusal = std::string("userfaultfd: ") + strerror(errno);
       return false;
     }
@@ -104,7 +111,8 @@ class WriteProtected : public Memory {
  private:
   void change(char* start, size_t size, uint64_t mode) {
     uffdio_writeprotect range = {.range = {reinterpret_cast<uint64_t>(start), size}, .mode = mode};
-    if (ioctl(file_, UFFDIO_WRITEPROTECT, &range) != 0) fail("userfaultfd does not change the protection");
+    if (ioctl(file_, UFFDIO_WRITEPROTECT, &range) != 0)
+      fail("userfaultfd does not change the protection");
   }
   void answer() {
     uffd_msg message;
@@ -112,7 +120,8 @@ class WriteProtected : public Memory {
       if (message.event != UFFD_EVENT_PAGEFAULT) continue;
       Order::on_trap();
       if (Order::next != Order::kNone) protect(Order::next);
-      unprotect(number(reinterpret_cast<void*>(message.arg.pagefault.address)));  // and wakes who waits: last
+      unprotect(number(
+          reinterpret_cast<void*>(message.arg.pagefault.address)));  // and wakes who waits: last
     }
   }
   int file_ = -1;
@@ -127,7 +136,8 @@ Setup bare_trap() {
     mprotected.protect_all();
     on_segv([](int, siginfo_t*, void* context) {
       Order::on_trap();
-      static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RAX] = reinterpret_cast<greg_t>(open_page);
+      static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RAX] =
+          reinterpret_cast<greg_t>(open_page);
     });
     return [] {
       struct Repaired {
@@ -151,7 +161,9 @@ Setup pages(Pages by, Way way, size_t count, bool whole) {
     }
     mprotected.map(count);
     if (by == Pages::kMprotect) {
-      on_segv([](int, siginfo_t* information, void*) { open_and_protect_next(mprotected.number(information->si_addr)); });
+      on_segv([](int, siginfo_t* information, void*) {
+        open_and_protect_next(mprotected.number(information->si_addr));
+      });
     } else if (!use_libsigsegv(refusal)) {
       return {};
     }

@@ -1,7 +1,6 @@
 // By regions (weir/region.h).
 #include "weir/region.h"
 
-
 #include <algorithm>
 #include <memory>
 
@@ -16,10 +15,13 @@ constexpr int kOpen = PROT_READ | PROT_WRITE;
 class Regions {
  public:
   Regions(const RegionCase& form, weir_region_handler_fn handler, size_t pointers = 1)
-      : form_(form), all_(new char*[form.count]()), more_(new char*[form.count * (pointers - 1)]()) {
+      : form_(form),
+        all_(new char*[form.count]()),
+        more_(new char*[form.count * (pointers - 1)]()) {
     const std::vector<size_t> sizes = spread_sizes();
     for (size_t i = 0; i < form.count; i++) {
-      void* start = form.paged ? weir_region_alloc_paged(sizes[i], handler) : weir_region_alloc(sizes[i], &all_[i], handler);
+      void* start = form.paged ? weir_region_alloc_paged(sizes[i], handler)
+                               : weir_region_alloc(sizes[i], &all_[i], handler);
       if (!start) throw "no memory for so many regions";
       if (form.paged) all_[i] = static_cast<char*>(start);
       for (size_t k = 0; k + 1 < pointers; k++) {
@@ -30,8 +32,9 @@ class Regions {
     }
     const std::vector<size_t> drawn = shuffled(form.count, 2);
     for (size_t i = 0; i < form.used; i++) {
-      used_.push_back({&all_[drawn[i]], sizes[drawn[i]] > 64 ? 64 * (i % 64) : 0});  // all sets of the caches
-      store(*used_[i].pointer + used_[i].offset);                                    // its memory is there
+      used_.push_back(
+          {&all_[drawn[i]], sizes[drawn[i]] > 64 ? 64 * (i % 64) : 0});  // all sets of the caches
+      store(*used_[i].pointer + used_[i].offset);                        // its memory is there
       starts_.push_back(all_[drawn[i]]);
     }
   }
@@ -52,7 +55,8 @@ class Regions {
   };
   std::vector<size_t> spread_sizes() const {
     std::vector<size_t> sizes(form_.count);
-    for (size_t i = 0; i < form_.count; i++) sizes[i] = form_.low + (i * 16) % (form_.high - form_.low + 16);
+    for (size_t i = 0; i < form_.count; i++)
+      sizes[i] = form_.low + (i * 16) % (form_.high - form_.low + 16);
     return sizes;
   }
 

@@ -1,7 +1,9 @@
 // The sequences of Appel and Li over anything that can be protected. `Things` has:
 //   void protect(size_t i), unprotect(size_t i), protect_all();  size_t count();
-//   void touch(size_t i);                                          a store, which traps where i is protected
-// and a handler that opens what was accessed, calls Order::on_trap(), and protects number Order::next where there is one.
+//   void touch(size_t i);                                          a store, which traps where i is
+//                                                                  protected
+// and a handler that opens what was accessed, calls Order::on_trap(), and protects number
+// Order::next where there is one.
 #pragma once
 
 #include <random>

@@ -1,4 +1,5 @@
-// What region_bench measures: by regions, and by each of the kernel's ways to protect pages. All setups are for Worker; figures are ns.
+// What region_bench measures: by regions, and by each of the kernel's ways to protect pages. All
+// setups are for Worker; figures are ns.
 #pragma once
 
 #include "worker.h"
@@ -23,15 +24,16 @@ Setup bare_trap();
 Setup pages(Pages pages, Way way, size_t count, bool whole);
 
 struct RegionCase {
-  size_t count = kMany;      // regions that exist
-  size_t used = kMany;       // accessed, spread over all
+  size_t count = kMany;              // regions that exist
+  size_t used = kMany;               // accessed, spread over all
   size_t low = kPage, high = kPage;  // their sizes, in bytes
-  bool paged = false;        // weir_region_alloc_paged
-  bool from_read = false;    // protected from writes only
+  bool paged = false;                // weir_region_alloc_paged
+  bool from_read = false;            // protected from writes only
 };
 Setup regions(Way way, const RegionCase& regions);
 
-// Changes of level alone, of `used` of 100 regions in turn between none and read-write, with so many pointers to each.
+// Changes of level alone, of `used` of 100 regions in turn between none and read-write, with so
+// many pointers to each.
 Setup region_protect(size_t pointers, bool paged, size_t used = kMany);
 Setup region_protect_many();
 Setup page_protect();

@@ -26,7 +26,8 @@ void read_all(int from, void* to, size_t size) {
 }
 
 void write_all(int to, const void* from, size_t size) {
-  if (write(to, from, size) != static_cast<ssize_t>(size)) fail("a side of the measurement has ended");
+  if (write(to, from, size) != static_cast<ssize_t>(size))
+    fail("a side of the measurement has ended");
 }
 
 [[noreturn]] void serve(const Setup& setup, int from, int to) {
@@ -68,7 +69,10 @@ Worker::Worker(const Setup& setup) {
 }
 
 Worker::Worker(Worker&& other) noexcept
-    : process_(std::exchange(other.process_, -1)), to_(other.to_), from_(other.from_), refusal_(std::move(other.refusal_)) {}
+    : process_(std::exchange(other.process_, -1)),
+      to_(other.to_),
+      from_(other.from_),
+      refusal_(std::move(other.refusal_)) {}
 
 Worker::~Worker() {
   if (process_ < 0) return;
@@ -108,9 +112,11 @@ Spread spread_of(std::vector<double> figures) {
   return {figures[count / 4], figures[count / 2], figures[count * 3 / 4]};
 }
 
-std::vector<double> ratios_of(const std::vector<double>& figures, const std::vector<double>& bases) {
+std::vector<double> ratios_of(const std::vector<double>& figures,
+                              const std::vector<double>& bases) {
   std::vector<double> ratios;
-  for (size_t i = 0; i < std::min(figures.size(), bases.size()); i++) ratios.push_back(figures[i] / bases[i]);
+  for (size_t i = 0; i < std::min(figures.size(), bases.size()); i++)
+    ratios.push_back(figures[i] / bases[i]);
   return ratios;
 }
 

@@ -1,5 +1,6 @@
-// The sides of a measurement, each in a process of its own, so that none meets the signal handlers, mappings or regions of another; and what their figures
-// come to. All run on the processor that the first of them was put on, never two at once.
+// The sides of a measurement, each in a process of its own, so that none meets the signal handlers,
+// mappings or regions of another; and what their figures come to. All run on the processor that the
+// first of them was put on, never two at once.
 #pragma once
 
 #include <functional>

@@ -1,9 +1,12 @@
-// Prices of European options by the formula of Black and Scholes, as PARSEC's blackscholes computes them.
-// Sharing: contracts are read by all; each thread writes one stretch of the array of prices, so two threads meet only
-//          in the page where their stretches touch. Every run writes the same prices again; nothing is synchronized
-//          until the end.
-// Policies: contracts are set once (sticky-read); prices are an array of which each thread's stretch is a slice of its own, released to main in the end.
-// Result:  the sums of prices, and how many pairs of a call and a put break the parity between the two.
+// Prices of European options by the formula of Black and Scholes, as PARSEC's blackscholes computes
+// them. Sharing: contracts are read by all; each thread writes one stretch of the array of prices,
+// so two threads meet only
+//          in the page where their stretches touch. Every run writes the same prices again; nothing
+//          is synchronized until the end.
+// Policies: contracts are set once (sticky-read); prices are an array of which each thread's
+// stretch is a slice of its own, released to main in the end.
+// Result:  the sums of prices, and how many pairs of a call and a put break the parity between the
+//          two.
 // Sizes:   medium is PARSEC's simlarge with 400 runs instead of 100, large its native.
 #include <math.h>
 #include <weir/weir.h>
@@ -26,14 +29,17 @@ static long g_count, g_runs, g_threads;
 static float normal_below(float x) {
   const float size = fabsf(x), k = 1 / (1 + 0.2316419f * size);
   const float polynomial =
-      k * (0.319381530f + k * (-0.356563782f + k * (1.781477937f + k * (-1.821255978f + k * 1.330274429f))));
+      k * (0.319381530f +
+           k * (-0.356563782f + k * (1.781477937f + k * (-1.821255978f + k * 1.330274429f))));
   const float above = 0.39894228040f * expf(-0.5f * size * size) * polynomial;
   return x < 0 ? above : 1 - above;
 }
 
 static float price_of(const struct Contract* c) {
   const float spread = c->volatility * sqrtf(c->years);
-  const float d1 = (logf(c->spot / c->strike) + (c->rate + c->volatility * c->volatility / 2) * c->years) / spread;
+  const float d1 =
+      (logf(c->spot / c->strike) + (c->rate + c->volatility * c->volatility / 2) * c->years) /
+      spread;
   const float d2 = d1 - spread, strike_now = c->strike * expf(-c->rate * c->years);
   if (c->put) return strike_now * (1 - normal_below(d2)) - c->spot * (1 - normal_below(d1));
   return c->spot * normal_below(d1) - strike_now * normal_below(d2);
@@ -58,7 +64,8 @@ static void make_contracts(uint64_t seed) {
   size_t ends[kMostThreads];
   for (long thread = 0; thread < g_threads; ++thread) ends[thread] = (size_t)first_of(thread + 1);
   g_contracts = weir_alloc((size_t)g_count * sizeof *g_contracts, WEIR_PRIVATE);
-  g_prices = weir_array_slice_at((size_t)g_count, sizeof(float), ends, (size_t)g_threads, WEIR_UNTOUCHED);
+  g_prices =
+      weir_array_slice_at((size_t)g_count, sizeof(float), ends, (size_t)g_threads, WEIR_UNTOUCHED);
   must(!g_contracts || !g_prices, "malloc");
   for (long i = 0; i < g_count; i += 2) {
     const float spot = (float)random_between(&random, 20, 120);
@@ -106,10 +113,12 @@ int main(int argc, char** argv) {
   }
   for (long i = 0; i < g_count; i += 2) {
     const struct Contract* c = &g_contracts[i];
-    const float call = *(float*)weir_array_at(g_prices, (size_t)i), put = *(float*)weir_array_at(g_prices, (size_t)i + 1);
+    const float call = *(float*)weir_array_at(g_prices, (size_t)i),
+                put = *(float*)weir_array_at(g_prices, (size_t)i + 1);
     broken += fabs(call - put - (c->spot - c->strike * exp(-c->rate * c->years))) > 1e-3;
   }
-  printf("%ld contracts, calls %.4f, puts %.4f, digest %016lx\n", g_count, calls, puts, (unsigned long)sum);
+  printf("%ld contracts, calls %.4f, puts %.4f, digest %016lx\n", g_count, calls, puts,
+         (unsigned long)sum);
   printf("parity broken in %ld pairs\n", broken);
   return broken != 0;
 }

@@ -1,9 +1,10 @@
-// Tracking of a walking figure in noisy pictures of four cameras by an annealed particle filter, as PARSEC's bodytrack
-// does it: pictures are smoothed; in each layer every particle (a pose) is scattered and weighed against all pictures.
-// Sharing: a pool of workers sleeps on a condition. The main thread hands them a job by a pointer to a structure on its
-//          own stack, where particles, weights and pictures lie too, and waits. Workers draw small pieces of the job
-//          from a counter under a mutex: who does what is left open, what comes out is not, as each particle has its
-//          own random numbers.
+// Tracking of a walking figure in noisy pictures of four cameras by an annealed particle filter, as
+// PARSEC's bodytrack does it: pictures are smoothed; in each layer every particle (a pose) is
+// scattered and weighed against all pictures. Sharing: a pool of workers sleeps on a condition. The
+// main thread hands them a job by a pointer to a structure on its
+//          own stack, where particles, weights and pictures lie too, and waits. Workers draw small
+//          pieces of the job from a counter under a mutex: who does what is left open, what comes
+//          out is not, as each particle has its own random numbers.
 // Result:  the error of the estimated poses, and their digest.
 // Sizes:   large is PARSEC's native: 4 cameras, 261 frames, 4000 particles, 5 layers.
 #include <math.h>
@@ -68,11 +69,13 @@ static struct Point towards(struct Point from, double length, double angle, doub
 static void limbs_of(const struct Pose* pose, struct Point ends[kLimbs][2]) {
   const double* a = pose->value;
   const struct Point hip = {a[kAngles], 0.95, a[kAngles + 1]}, neck = {hip.x, 1.5, hip.z};
-  const struct Point left_hip = {hip.x, 0.95, hip.z - 0.12}, right_hip = {hip.x, 0.95, hip.z + 0.12};
+  const struct Point left_hip = {hip.x, 0.95, hip.z - 0.12},
+                     right_hip = {hip.x, 0.95, hip.z + 0.12};
   const struct Point left_arm = {hip.x, 1.45, hip.z - 0.2}, right_arm = {hip.x, 1.45, hip.z + 0.2};
   const struct Point joints[4] = {left_hip, right_hip, left_arm, right_arm};
   for (int limb = 0; limb < 4; ++limb) {
-    const double upper = limb < 2 ? 0.45 : 0.3, lower = limb < 2 ? 0.5 : 0.3, aside = limb % 2 ? 0.1 : -0.1;
+    const double upper = limb < 2 ? 0.45 : 0.3, lower = limb < 2 ? 0.5 : 0.3,
+                 aside = limb % 2 ? 0.1 : -0.1;
     const double bend = limb < 2 ? -fabs(a[2 * limb + 1]) : fabs(a[2 * limb + 1]);
     const struct Point middle = towards(joints[limb], upper, a[2 * limb], aside);
     ends[2 * limb][0] = joints[limb];
@@ -86,13 +89,15 @@ static void limbs_of(const struct Pose* pose, struct Point ends[kLimbs][2]) {
 
 static struct Point along(struct Point ends[2], int point) {
   const double part = (double)point / (kPoints - 1);
-  return (struct Point){ends[0].x + part * (ends[1].x - ends[0].x), ends[0].y + part * (ends[1].y - ends[0].y),
+  return (struct Point){ends[0].x + part * (ends[1].x - ends[0].x),
+                        ends[0].y + part * (ends[1].y - ends[0].y),
                         ends[0].z + part * (ends[1].z - ends[0].z)};
 }
 
 // Where camera number `camera`, one of four around the scene, sees a point.
 static void project(int camera, struct Point p, int* column, int* row) {
-  static const double kSine[kCameras] = {0, 0.5, 1, 0.8660254}, kCosine[kCameras] = {1, 0.8660254, 0, -0.5};
+  static const double kSine[kCameras] = {0, 0.5, 1, 0.8660254},
+                      kCosine[kCameras] = {1, 0.8660254, 0, -0.5};
   const double across = p.x * kCosine[camera] + p.z * kSine[camera],
                depth = p.z * kCosine[camera] - p.x * kSine[camera];
   const double scale = 55 / (1 + depth / 8);
@@ -103,11 +108,12 @@ static void project(int camera, struct Point p, int* column, int* row) {
 // The true pose at a time, in frames.
 static struct Pose walk(double time) {
   const double swing = sin(time * 0.4);
-  return (struct Pose){{0.5 * swing, 0.3 + 0.2 * swing, -0.5 * swing, 0.3 - 0.2 * swing, -0.4 * swing, 0.4, 0.4 * swing,
-                        0.4, 0.4 * sin(time * 0.07), 0.1}};
+  return (struct Pose){{0.5 * swing, 0.3 + 0.2 * swing, -0.5 * swing, 0.3 - 0.2 * swing,
+                        -0.4 * swing, 0.4, 0.4 * swing, 0.4, 0.4 * sin(time * 0.07), 0.1}};
 }
 
-static void take_picture(const struct Pose* pose, int camera, struct Random* random, struct Picture* picture) {
+static void take_picture(const struct Pose* pose, int camera, struct Random* random,
+                         struct Picture* picture) {
   struct Point ends[kLimbs][2];
   limbs_of(pose, ends);
   for (int row = 0; row < kPictureSide; ++row) {
@@ -151,7 +157,8 @@ static void smooth_along_row(struct Frame* frame, long index) {
 static void smooth_across_rows(struct Frame* frame, long index) {
   const long camera = index / kPictureSide, row = index % kPictureSide;
   for (int x = 0; x < kPictureSide; ++x) {
-    frame->smooth[camera].pixel[row][x] = filtered(&frame->rows[camera].pixel[row][x], kPictureSide, (int)row);
+    frame->smooth[camera].pixel[row][x] =
+        filtered(&frame->rows[camera].pixel[row][x], kPictureSide, (int)row);
   }
 }
 
@@ -159,7 +166,8 @@ static void scatter(struct Frame* frame, long index) {
   struct Random random = random_stream(frame->seed, (uint64_t)index);
   frame->particles[index] = frame->chosen[index];
   for (int i = 0; i < kPose; ++i) {
-    frame->particles[index].value[i] += random_normal(&random) * frame->spread * (i < kAngles ? 1 : 0.3);
+    frame->particles[index].value[i] +=
+        random_normal(&random) * frame->spread * (i < kAngles ? 1 : 0.3);
   }
 }
 
@@ -194,7 +202,9 @@ static struct {
   struct Job* job;
   long number;  // of the job
   int working, workers, ending;
-} g_pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .given = PTHREAD_COND_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
+} g_pool = {.lock = PTHREAD_MUTEX_INITIALIZER,
+            .given = PTHREAD_COND_INITIALIZER,
+            .done = PTHREAD_COND_INITIALIZER};
 static pthread_mutex_t g_draw = PTHREAD_MUTEX_INITIALIZER;
 
 static void run_by_pool(struct Job* job) {
@@ -239,7 +249,8 @@ static void* worker(void* unused) {
 
 static void (*g_run)(struct Job*);
 
-static void run_job(void (*piece)(struct Frame*, long), struct Frame* frame, long count, long chunk) {
+static void run_job(void (*piece)(struct Frame*, long), struct Frame* frame, long count,
+                    long chunk) {
   struct Job job = {piece, frame, count, 0, chunk};
   g_run(&job);
 }
@@ -263,7 +274,8 @@ static struct Pose mean(const struct Frame* frame) {
   double sum = 0;
   for (int i = 0; i < g_setting.particles; ++i) sum += frame->weights[i];
   for (int i = 0; i < g_setting.particles; ++i) {
-    for (int j = 0; j < kPose; ++j) pose.value[j] += frame->particles[i].value[j] * frame->weights[i] / sum;
+    for (int j = 0; j < kPose; ++j)
+      pose.value[j] += frame->particles[i].value[j] * frame->weights[i] / sum;
   }
   return pose;
 }
@@ -271,7 +283,8 @@ static struct Pose mean(const struct Frame* frame) {
 static struct Pose track(struct Frame* frame, int number) {
   const struct Pose truth = walk(number + 1);
   struct Random random = random_stream(g_seed, (uint64_t)number);
-  for (int camera = 0; camera < kCameras; ++camera) take_picture(&truth, camera, &random, &frame->raw[camera]);
+  for (int camera = 0; camera < kCameras; ++camera)
+    take_picture(&truth, camera, &random, &frame->raw[camera]);
   run_job(smooth_along_row, frame, kCameras * kPictureSide, 16);
   run_job(smooth_across_rows, frame, kCameras * kPictureSide, 16);
   frame->spread = 0.15;
@@ -293,7 +306,8 @@ static void follow(double* error, uint64_t* sum) {
   for (int i = 0; i < g_setting.particles; ++i) frame.chosen[i] = walk(0);
   for (int number = 0; number < g_setting.frames; ++number) {
     const struct Pose truth = walk(number + 1), found = track(&frame, number);
-    for (int i = 0; i < kPose; ++i) *error += fabs(found.value[i] - truth.value[i]) / (kPose * g_setting.frames);
+    for (int i = 0; i < kPose; ++i)
+      *error += fabs(found.value[i] - truth.value[i]) / (kPose * g_setting.frames);
     *sum = digest(*sum, &found, sizeof found);
   }
 }
@@ -305,7 +319,8 @@ int main(int argc, char** argv) {
   g_seed = options.seed;
   g_run = options.sequential ? run_sequential : run_by_pool;
   g_pool.workers = options.sequential ? 0 : options.threads;
-  for (int i = 0; i < g_pool.workers; ++i) must(pthread_create(&threads[i], NULL, worker, NULL), "pthread_create");
+  for (int i = 0; i < g_pool.workers; ++i)
+    must(pthread_create(&threads[i], NULL, worker, NULL), "pthread_create");
   double error = 0;
   uint64_t sum = 0;
   follow(&error, &sum);
@@ -314,7 +329,7 @@ int main(int argc, char** argv) {
   pthread_cond_broadcast(&g_pool.given);
   pthread_mutex_unlock(&g_pool.lock);
   for (int i = 0; i < g_pool.workers; ++i) must(pthread_join(threads[i], NULL), "pthread_join");
-  printf("%d frames, %d particles: mean error %.6f, digest %016lx\n", g_setting.frames, g_setting.particles, error,
-         (unsigned long)sum);
+  printf("%d frames, %d particles: mean error %.6f, digest %016lx\n", g_setting.frames,
+         g_setting.particles, error, (unsigned long)sum);
   return error > 0.3;
 }

@@ -1,5 +1,5 @@
-// A bounded queue of pointers between the stages of a pipeline: one mutex, two conditions. It ends when every producer
-// has closed it and it is empty.
+// A bounded queue of pointers between the stages of a pipeline: one mutex, two conditions. It ends
+// when every producer has closed it and it is empty.
 // Policy: locked by its own lock, which lies in it.
 #ifndef WEIR_BENCH_BOUNDED_QUEUE_H
 #define WEIR_BENCH_BOUNDED_QUEUE_H

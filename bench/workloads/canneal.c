@@ -1,10 +1,12 @@
-// Placement of a netlist by simulated annealing, as PARSEC's canneal does it: places of elements are swapped at random.
-// Sharing: no locks. An element's place is an atomic pointer. A swap takes both places out by exchange (NULL: in
-//          somebody's hand; the lower element first, so nobody waits in a circle) and puts them back by plain stores;
-//          who finds NULL spins. The gain is computed from places that others change meanwhile, so it may be wrong, and
-//          that does not matter.
-// Result:  depends on how threads interleave, so invariants are printed: the placement is still a permutation, the cost
-//          fell as far as it must, and with one thread it fell by the sum of the gains.
+// Placement of a netlist by simulated annealing, as PARSEC's canneal does it: places of elements
+// are swapped at random. Sharing: no locks. An element's place is an atomic pointer. A swap takes
+// both places out by exchange (NULL: in
+//          somebody's hand; the lower element first, so nobody waits in a circle) and puts them
+//          back by plain stores; who finds NULL spins. The gain is computed from places that others
+//          change meanwhile, so it may be wrong, and that does not matter.
+// Result:  depends on how threads interleave, so invariants are printed: the placement is still a
+//          permutation, the cost fell as far as it must, and with one thread it fell by the sum of
+//          the gains.
 // Sizes:   large is PARSEC's simlarge, on a generated netlist of 400000 elements.
 #include <math.h>
 
@@ -41,7 +43,8 @@ static void connect(struct Element* from, struct Element* to) {
   from->wires[from->wire_count++] = to;
 }
 
-// Each element drives one to four others that are near in a hidden order, so that good placements exist.
+// Each element drives one to four others that are near in a hidden order, so that good placements
+// exist.
 static void make_netlist(void) {
   struct Random random = random_stream(g_seed, 0);
   const long width = (long)ceil(sqrt((double)g_count));
@@ -52,7 +55,9 @@ static void make_netlist(void) {
     g_places[i] = (struct Place){(int)(i % width), (int)(i / width)};
     g_elements[i].place = &g_places[i];
     for (uint64_t wires = 1 + random_below(&random, 4); wires > 0; --wires) {
-      const long near = (i + 1 + (long)random_below(&random, 16) + width * (long)random_below(&random, 4)) % g_count;
+      const long near =
+          (i + 1 + (long)random_below(&random, 16) + width * (long)random_below(&random, 4)) %
+          g_count;
       connect(&g_elements[i], &g_elements[near]);
       connect(&g_elements[near], &g_elements[i]);
     }
@@ -65,13 +70,16 @@ static void make_netlist(void) {
   }
 }
 
-static int64_t length(const struct Place* a, const struct Place* b) { return labs(a->x - b->x) + labs(a->y - b->y); }
+static int64_t length(const struct Place* a, const struct Place* b) {
+  return labs(a->x - b->x) + labs(a->y - b->y);
+}
 
 static int64_t whole_cost(void) {
   int64_t cost = 0;
   for (long i = 0; i < g_count; ++i) {
     const struct Element* e = &g_elements[i];
-    for (int wire = 0; wire < e->wire_count; ++wire) cost += length(e->place, e->wires[wire]->place);
+    for (int wire = 0; wire < e->wire_count; ++wire)
+      cost += length(e->place, e->wires[wire]->place);
   }
   return cost / 2;
 }
@@ -90,8 +98,10 @@ static struct Place* take(struct Element* e) {
   return place;
 }
 
-// What the wires of `e` gain or lose if it moves to `there`, the place of `other`, and `other` to `here`.
-static int64_t delta_of(struct Element* e, struct Element* other, const struct Place* here, const struct Place* there) {
+// What the wires of `e` gain or lose if it moves to `there`, the place of `other`, and `other` to
+// `here`.
+static int64_t delta_of(struct Element* e, struct Element* other, const struct Place* here,
+                        const struct Place* there) {
   int64_t delta = 0;
   for (int wire = 0; wire < e->wire_count; ++wire) {
     struct Element* end = e->wires[wire];
@@ -107,7 +117,8 @@ static int accepted(int64_t delta, double temperature, struct Random* random) {
 }
 
 static void choose(struct Random* random, struct Element** low, struct Element** high) {
-  const long i = (long)random_below(random, (uint64_t)g_count), j = (long)random_below(random, (uint64_t)g_count - 1);
+  const long i = (long)random_below(random, (uint64_t)g_count),
+             j = (long)random_below(random, (uint64_t)g_count - 1);
   const long other = j + (j >= i);
   *low = &g_elements[i < other ? i : other];
   *high = &g_elements[i < other ? other : i];
@@ -187,7 +198,8 @@ int main(int argc, char** argv) {
   const int tracked = (!options.sequential && g_threads > 1) || before - g_saved == after;
   const int low = ratio < kMostOfCost[options.size];
   printf("%ld elements, wires at the start %ld\n", g_count, (long)before);
-  printf("still a permutation: %s, deltas add up: %s, below %.2f of the start: %s\n", permutation ? "yes" : "no",
-         tracked ? "yes" : "no", kMostOfCost[options.size], low ? "yes" : "no");
+  printf("still a permutation: %s, deltas add up: %s, below %.2f of the start: %s\n",
+         permutation ? "yes" : "no", tracked ? "yes" : "no", kMostOfCost[options.size],
+         low ? "yes" : "no");
   return !(permutation && tracked && low);
 }

@@ -1,11 +1,13 @@
-// Compression of a stream by leaving out what was there already, as PARSEC's dedup does it: it is cut where a rolling
-// hash says so, coarsely, then finely; a chunk is known by its SHA-1; the first of its kind is compressed, others
-// become references.
-// Sharing: a pipeline of five stages with bounded queues; fine cutting, hashing and compressing have N threads each.
-//          The table of chunks has a lock for each bucket. Memory goes from hand to hand: what one stage allocates, the
-//          last one frees.
-// Result:  sizes and the output's SHA-1. Which of two equal chunks is compressed depends on the threads, the output
-//          does not. --check reads the output back and compares what it restores.
+// Compression of a stream by leaving out what was there already, as PARSEC's dedup does it: it is
+// cut where a rolling hash says so, coarsely, then finely; a chunk is known by its SHA-1; the first
+// of its kind is compressed, others become references.
+// Sharing: a pipeline of five stages with bounded queues; fine cutting, hashing and compressing
+// have N threads each.
+//          The table of chunks has a lock for each bucket. Memory goes from hand to hand: what one
+//          stage allocates, the last one frees.
+// Result:  sizes and the output's SHA-1. Which of two equal chunks is compressed depends on the
+//          threads, the output does not. --check reads the output back and compares what it
+//          restores.
 // Sizes:   large is PARSEC's simlarge, 184 MB.
 #include <fcntl.h>
 #include <unistd.h>
@@ -17,7 +19,13 @@
 #include "sha1.h"
 #include "workload.h"
 
-enum { kBuckets = 1 << 14, kCoarse = 128 << 10, kFewest = 1 << 10, kMost = 32 << 10, kOutput = 64 << 10 };
+enum {
+  kBuckets = 1 << 14,
+  kCoarse = 128 << 10,
+  kFewest = 1 << 10,
+  kMost = 32 << 10,
+  kOutput = 64 << 10
+};
 static const uint64_t kFineMask = 0xfffull << 40;  // one place in 4096
 static const uint64_t kCoarseMask = 0x3fffull << 40;
 static const size_t kBytes[] = {256 << 10, 32 << 20, 184 << 20};
@@ -57,8 +65,10 @@ static struct Queue g_to_cut, g_to_hash, g_to_pack, g_to_write;
 
 // --- what both versions compute
 
-// Bytes up to where the hash of the last 64 bytes has no bit of the mask; at least `fewest`, at most `most`.
-static size_t cut(const unsigned char* bytes, size_t size, uint64_t mask, size_t fewest, size_t most) {
+// Bytes up to where the hash of the last 64 bytes has no bit of the mask; at least `fewest`, at
+// most `most`.
+static size_t cut(const unsigned char* bytes, size_t size, uint64_t mask, size_t fewest,
+                  size_t most) {
   if (size <= fewest) return size;
   uint64_t hash = 0;
   if (size > most) size = most;
@@ -72,7 +82,9 @@ static size_t cut(const unsigned char* bytes, size_t size, uint64_t mask, size_t
 static size_t cut_coarse(const unsigned char* bytes, size_t size) {
   return cut(bytes, size, kCoarseMask, kCoarse, size);
 }
-static size_t cut_fine(const unsigned char* bytes, size_t size) { return cut(bytes, size, kFineMask, kFewest, kMost); }
+static size_t cut_fine(const unsigned char* bytes, size_t size) {
+  return cut(bytes, size, kFineMask, kFewest, kMost);
+}
 
 static struct Chunk* new_chunk(const unsigned char* bytes, size_t size, long coarse, long fine) {
   struct Chunk* chunk = calloc(1, sizeof *chunk);
@@ -81,7 +93,9 @@ static struct Chunk* new_chunk(const unsigned char* bytes, size_t size, long coa
   return chunk;
 }
 
-static unsigned bucket_of(const struct Sha1* sum) { return (sum->bytes[0] | (unsigned)sum->bytes[1] << 8) % kBuckets; }
+static unsigned bucket_of(const struct Sha1* sum) {
+  return (sum->bytes[0] | (unsigned)sum->bytes[1] << 8) % kBuckets;
+}
 
 static struct Content* find(const struct Bucket* bucket, const struct Sha1* sum) {
   struct Content* content = bucket->contents;
@@ -103,10 +117,12 @@ static void pack(const struct Chunk* chunk) {
   content->packed_size = compressBound(chunk->size);
   content->packed = malloc(content->packed_size);
   must(!content->packed, "malloc");
-  must(compress(content->packed, &content->packed_size, chunk->bytes, chunk->size) != Z_OK, "compress");
+  must(compress(content->packed, &content->packed_size, chunk->bytes, chunk->size) != Z_OK,
+       "compress");
 }
 
-// --- the output: for each chunk a word, the size of packed bytes, which follow, or 2^31 + index of earlier contents
+// --- the output: for each chunk a word, the size of packed bytes, which follow, or 2^31 + index of
+//     earlier contents
 
 static int g_output;
 static unsigned char g_waiting[kOutput];
@@ -251,8 +267,8 @@ static void early_pop(struct Early* early) {
   early->chunks[at] = last;
 }
 
-// Never waits for one chunk, since the queue that it comes through may be full of others: a chunk whose contents are
-// not packed yet stays among the early ones until those come by.
+// Never waits for one chunk, since the queue that it comes through may be full of others: a chunk
+// whose contents are not packed yet stays among the early ones until those come by.
 static void write_in_order(void) {
   struct Early early = {0};
   long coarse = 0, fine = 0;
@@ -307,7 +323,8 @@ static void make_input(size_t size, uint64_t seed) {
       continue;
     }
     for (const size_t end = at + part; at < end;) {
-      struct Random word = random_stream(seed, 1 + (random_bits(&random) & random_bits(&random) & 0xfff));
+      struct Random word =
+          random_stream(seed, 1 + (random_bits(&random) & random_bits(&random) & 0xfff));
       uint64_t letters = random_bits(&word);
       for (int left = 2 + (int)(letters >> 60) / 2; left > 0 && at < end; --left, letters >>= 5) {
         g_bytes[at++] = (unsigned char)('a' + (letters & 31) % 26);
@@ -387,9 +404,11 @@ int main(int argc, char** argv) {
     run_threads(3 * g_threads + 2, worker);
   }
   unsigned char* output = malloc(g_written + 1);
-  must(!output || pread(g_output, output, g_written, 0) != (ssize_t)g_written, "reading the output");
+  must(!output || pread(g_output, output, g_written, 0) != (ssize_t)g_written,
+       "reading the output");
   const struct Sha1 sum = sha1(output, g_written);
-  printf("%zu bytes, %ld chunks, %ld different, %zu bytes written\n", g_size, g_chunks, g_contents, g_written);
+  printf("%zu bytes, %ld chunks, %ld different, %zu bytes written\n", g_size, g_chunks, g_contents,
+         g_written);
   for (int i = 0; i < 20; ++i) printf("%02x", sum.bytes[i]);
   printf("\n");
   if (has_option(argc, argv, "--check")) {

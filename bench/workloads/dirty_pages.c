@@ -1,4 +1,5 @@
-// Question: what does a page cost that a thread writes between two barriers, one word of it or all of it?
+// Question: what does a page cost that a thread writes between two barriers, one word of it or all
+// of it?
 // Command:  dirty_pages [threads [pages of each thread [phases]]]
 // Figure:   nanoseconds for a page of one thread (a phase divided by the pages of one thread).
 #include "workload.h"
@@ -39,6 +40,7 @@ int main(int argc, char** argv) {
   memset(g_memory, 0, (size_t)(threads * g_pages * kPage));
   run_threads(threads, worker);
   const double pages = (double)(g_phases * g_pages);
-  printf("one_word %.1f\nwhole_page %.1f\n", (g_end[0] - g_start[0]) / pages, (g_end[1] - g_start[1]) / pages);
+  printf("one_word %.1f\nwhole_page %.1f\n", (g_end[0] - g_start[0]) / pages,
+         (g_end[1] - g_start[1]) / pages);
   return 0;
 }

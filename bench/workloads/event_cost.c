@@ -1,6 +1,7 @@
 // Question: what does one event cost where all tasks do nothing but events?
 // Command:  event_cost [threads [events of each thread]]
-// Figure:   nanoseconds for a round, in which each thread has one event: an atomic addition, then a sched_yield.
+// Figure:   nanoseconds for a round, in which each thread has one event: an atomic addition, then a
+//           sched_yield.
 #include <sched.h>
 
 #include "workload.h"
@@ -30,6 +31,7 @@ int main(int argc, char** argv) {
   const long threads = argument(argc, argv, 1, 2);
   g_events = argument(argc, argv, 2, 20000);
   run_with_barrier(threads, worker, &g_barrier);
-  printf("atomic_add %.1f\nsched_yield %.1f\n", (g_end[0] - g_start[0]) / (double)g_events, (g_end[1] - g_start[1]) / (double)g_events);
+  printf("atomic_add %.1f\nsched_yield %.1f\n", (g_end[0] - g_start[0]) / (double)g_events,
+         (g_end[1] - g_start[1]) / (double)g_events);
   return 0;
 }

@@ -1,14 +1,19 @@
-// Discrete Fourier transform of n complex points in six steps, and back, as SPLASH-2's fft does it: the points are a
-// square matrix; it is transposed three times, and in between its rows are transformed and turned by roots of unity.
-// Sharing: each thread owns a strip of rows of both matrices. Between transpositions it works on its own rows alone.
-//          In a transposition it reads, block by block, a piece of the strip of every thread, each thread beginning
-//          with another, and writes its own: everything goes from all to all, with a barrier before and after. The
-//          roots for the whole matrix are shared and only read, of those for rows each thread has its own.
-// Policies: each strip of a matrix is a slice. It is private to its owner while he works on it; before a barrier he keeps it for reading, after it all read
-//          it, and before the next one all have released it, so that its owner may write it again. Roots are read only.
-// Result:  a digest of the spectrum, some of its points, and three checks: these points against the sum that defines
-//          them, the energy, and the way back. A row is computed by one thread, whoever that is, and sums over rows
-//          are taken in the order of rows: the same bits for any number of threads.
+// Discrete Fourier transform of n complex points in six steps, and back, as SPLASH-2's fft does it:
+// the points are a square matrix; it is transposed three times, and in between its rows are
+// transformed and turned by roots of unity. Sharing: each thread owns a strip of rows of both
+// matrices. Between transpositions it works on its own rows alone.
+//          In a transposition it reads, block by block, a piece of the strip of every thread, each
+//          thread beginning with another, and writes its own: everything goes from all to all, with
+//          a barrier before and after. The roots for the whole matrix are shared and only read, of
+//          those for rows each thread has its own.
+// Policies: each strip of a matrix is a slice. It is private to its owner while he works on it;
+// before a barrier he keeps it for reading, after it all read
+//          it, and before the next one all have released it, so that its owner may write it again.
+//          Roots are read only.
+// Result:  a digest of the spectrum, some of its points, and three checks: these points against the
+//          sum that defines them, the energy, and the way back. A row is computed by one thread,
+//          whoever that is, and sums over rows are taken in the order of rows: the same bits for
+//          any number of threads.
 // Sizes:   small 2^12 points, medium 2^22, large 2^24.
 #include <math.h>
 #include <weir/weir.h>
@@ -40,12 +45,13 @@ static uint64_t g_seed;
 static struct weir_array *g_signal, *g_spectrum;  // each is the other's scratch
 static struct weir_array* g_turns;                // root of n to the power row * column
 static struct Complex* g_row_roots;               // of the side, half a circle
-static long g_tried[kTried];                   // points of the spectrum that are compared with their definition
+static long g_tried[kTried];  // points of the spectrum that are compared with their definition
 static struct weir_array *g_found, *g_checks;
 static pthread_barrier_t g_barrier;
 
 static struct Complex times(struct Complex a, struct Complex b) {
-  return (struct Complex){a.real * b.real - a.imaginary * b.imaginary, a.real * b.imaginary + a.imaginary * b.real};
+  return (struct Complex){a.real * b.real - a.imaginary * b.imaginary,
+                          a.real * b.imaginary + a.imaginary * b.real};
 }
 
 static struct Complex root(long power, long of) {
@@ -55,7 +61,9 @@ static struct Complex root(long power, long of) {
 
 static double squared(struct Complex a) { return a.real * a.real + a.imaginary * a.imaginary; }
 
-static double distance(struct Complex a, struct Complex b) { return hypot(a.real - b.real, a.imaginary - b.imaginary); }
+static double distance(struct Complex a, struct Complex b) {
+  return hypot(a.real - b.real, a.imaginary - b.imaginary);
+}
 
 static void make_row(long row, struct Complex* points) {
   struct Random random = random_stream(g_seed, (uint64_t)row);
@@ -70,9 +78,10 @@ static long first_row(long thread) { return g_side * thread / g_threads; }
 // Rows of `row_size` elements, each thread's a slice.
 static struct weir_array* make_strips(size_t row_size, size_t element_size) {
   size_t ends[kMostThreads];
-  for (long thread = 0; thread < g_threads; ++thread) ends[thread] = (size_t)first_row(thread + 1) * row_size;
-  struct weir_array* array =
-      weir_array_slice_at((size_t)g_side * row_size, element_size, ends, (size_t)g_threads, WEIR_UNTOUCHED);
+  for (long thread = 0; thread < g_threads; ++thread)
+    ends[thread] = (size_t)first_row(thread + 1) * row_size;
+  struct weir_array* array = weir_array_slice_at((size_t)g_side * row_size, element_size, ends,
+                                                 (size_t)g_threads, WEIR_UNTOUCHED);
   must(!array, "malloc");
   return array;
 }
@@ -124,9 +133,10 @@ static void wait_for_all(void) {
 
 static long least(long a, long b) { return a < b ? a : b; }
 
-// `rows` rows of `to` from so many columns, from `first` on, of `from`: both begin with their first row, and column `source` of `to` is the first row of `from`.
-static void transpose_patch(const struct Complex* from, struct Complex* to, long first, long rows, long source,
-                            long columns) {
+// `rows` rows of `to` from so many columns, from `first` on, of `from`: both begin with their first
+// row, and column `source` of `to` is the first row of `from`.
+static void transpose_patch(const struct Complex* from, struct Complex* to, long first, long rows,
+                            long source, long columns) {
   for (long row = 0; row < rows; row += kBlock) {
     for (long column = 0; column < columns; column += kBlock) {
       for (long i = row; i < least(row + kBlock, rows); ++i) {
@@ -138,7 +148,8 @@ static void transpose_patch(const struct Complex* from, struct Complex* to, long
   }
 }
 
-// All hold their own strip of `from` for reading. Afterwards nobody holds any, and each has his of `to` for himself.
+// All hold their own strip of `from` for reading. Afterwards nobody holds any, and each has his of
+// `to` for himself.
 static void transpose(long me, const struct weir_array* from, struct weir_array* to) {
   const long first = first_row(me), rows = first_row(me + 1) - first;
   struct Complex* mine = strip_of(to, me);
@@ -148,7 +159,8 @@ static void transpose(long me, const struct weir_array* from, struct weir_array*
     if (!has_rows(other)) continue;
     const struct Complex* source = strip_of(from, other);
     if (other != me) weir_acquire_read(source);
-    transpose_patch(source, mine, first, rows, first_row(other), first_row(other + 1) - first_row(other));
+    transpose_patch(source, mine, first, rows, first_row(other),
+                    first_row(other + 1) - first_row(other));
     weir_release_read(source);
   }
 }
@@ -191,7 +203,8 @@ static void keep_for_reading(const struct weir_array* matrix, long me) {
 }
 
 // `from` is lost. The last barrier is passed when all of `to` is there.
-static void transform(long me, struct weir_array* from, struct weir_array* to, const struct Complex* roots, int back) {
+static void transform(long me, struct weir_array* from, struct weir_array* to,
+                      const struct Complex* roots, int back) {
   transpose(me, from, to);
   for (long row = first_row(me); row < first_row(me + 1); ++row) {
     transform_row(row_of(to, row), roots);
@@ -246,12 +259,14 @@ static void look_at_spectrum(long me) {
 static struct Complex turn_of(long point, long other) {
   const long power = (long)((unsigned __int128)point * (uint64_t)other % (uint64_t)g_points);
   const long of_side = power / g_side, half = g_side / 2;
-  const struct Complex turn = times(g_row_roots[of_side % half], row_of(g_turns, 1)[power % g_side]);
+  const struct Complex turn =
+      times(g_row_roots[of_side % half], row_of(g_turns, 1)[power % g_side]);
   return of_side < half ? turn : (struct Complex){-turn.real, -turn.imaginary};
 }
 
 static void look_at_signal(long me, struct Complex* original) {
-  if (has_rows(me) && !(first_row(me) <= 1 && 1 < first_row(me + 1))) weir_acquire_read(row_of(g_turns, 1));
+  if (has_rows(me) && !(first_row(me) <= 1 && 1 < first_row(me + 1)))
+    weir_acquire_read(row_of(g_turns, 1));
   for (long row = first_row(me); row < first_row(me + 1); ++row) {
     struct RowCheck* check = check_of(row);
     const struct Complex* signal = row_of(g_signal, row);
@@ -290,8 +305,8 @@ static void* worker(void* number) {
 
 // --- result
 
-// Bounds far above what rounding makes (about 1e-16 for each of 2 log2 n steps, relative to the whole) and far below
-// what a single wrong point would.
+// Bounds far above what rounding makes (about 1e-16 for each of 2 log2 n steps, relative to the
+// whole) and far below what a single wrong point would.
 static int print_result(void) {
   double energy = 0, spectrum_energy = 0, worst = 0;
   uint64_t sum = 0;
@@ -317,10 +332,11 @@ static int print_result(void) {
     as_defined &= distance(defined[i], *found) < 1e-10 * sqrt((double)g_points);
     printf("point %ld: %.9f %.9f\n", g_tried[i], found->real, found->imaginary);
   }
-  const int kept = fabs(spectrum_energy / (double)g_points / energy - 1) < 1e-12, back = worst < 1e-12;
+  const int kept = fabs(spectrum_energy / (double)g_points / energy - 1) < 1e-12,
+            back = worst < 1e-12;
   printf("%ld points, spectrum %016lx, energy %.6f\n", g_points, (unsigned long)sum, energy);
-  printf("points as defined: %s, energy kept: %s, the way back: %s\n", as_defined ? "yes" : "no", kept ? "yes" : "no",
-         back ? "yes" : "no");
+  printf("points as defined: %s, energy kept: %s, the way back: %s\n", as_defined ? "yes" : "no",
+         kept ? "yes" : "no", back ? "yes" : "no");
   return as_defined && kept && back;
 }
 

@@ -1,10 +1,12 @@
-// A fluid that falls in a box, by smoothed particle hydrodynamics on a grid of cells, as PARSEC's fluidanimate does it.
-// Sharing: each thread owns a run of cells. Each pair of particles is computed once and written at both ends; cells
-//          that border on another owner's are written by both, under a mutex of the cell, locked for each end of each
-//          pair. Barriers divide the phases. Rebuilding the grid moves particles between cells, and allocates, under
-//          the same locks. With --adhoc there are no barriers but plain volatile flags, which threads set and spin on.
-// Result:  a digest of all particles. What pairs add up to is kept in integers, so that the order of additions does not
-//          show.
+// A fluid that falls in a box, by smoothed particle hydrodynamics on a grid of cells, as PARSEC's
+// fluidanimate does it. Sharing: each thread owns a run of cells. Each pair of particles is
+// computed once and written at both ends; cells
+//          that border on another owner's are written by both, under a mutex of the cell, locked
+//          for each end of each pair. Barriers divide the phases. Rebuilding the grid moves
+//          particles between cells, and allocates, under the same locks. With --adhoc there are no
+//          barriers but plain volatile flags, which threads set and spin on.
+// Result:  a digest of all particles. What pairs add up to is kept in integers, so that the order
+//          of additions does not show.
 // Sizes:   large has particles and frames of PARSEC's simlarge (300000, 5) in a longer box.
 #include <math.h>
 
@@ -32,8 +34,10 @@ struct Setting {
 };
 static const struct Setting kSettings[] = {{3, 3, 24, 2}, {16, 16, 216, 8}, {40, 40, 188, 5}};
 
-static const double kSpacing = 0.02, kReach = 0.03, kStep = 0.001, kRestDensity = 1000, kStiffness = 20, kViscosity = 1;
-static const double kGravity = -9.8, kSpring = 30000, kDamping = 128, kDensityScale = 0x1p32, kPushScale = 0x1p24;
+static const double kSpacing = 0.02, kReach = 0.03, kStep = 0.001, kRestDensity = 1000,
+                    kStiffness = 20, kViscosity = 1;
+static const double kGravity = -9.8, kSpring = 30000, kDamping = 128, kDensityScale = 0x1p32,
+                    kPushScale = 0x1p24;
 static const double kPi = 3.14159265358979323846;
 
 static struct Setting g_setting;
@@ -48,7 +52,9 @@ static pthread_barrier_t g_barrier;
 
 // --- cells
 
-static int clamp(int value, int limit) { return value < 0 ? 0 : value >= limit ? limit - 1 : value; }
+static int clamp(int value, int limit) {
+  return value < 0 ? 0 : value >= limit ? limit - 1 : value;
+}
 
 static long cell_at(int x, int y, int z) { return ((long)z * g_size[1] + y) * g_size[0] + x; }
 
@@ -59,7 +65,8 @@ static long cell_of(const struct Vector* at) {
 
 // Neighbour number 0 to 26 of a cell, 13 the cell itself; -1 where the box ends.
 static long neighbour(long cell, int which) {
-  const int x = (int)(cell % g_size[0]) + which % 3 - 1, y = (int)(cell / g_size[0] % g_size[1]) + which / 3 % 3 - 1;
+  const int x = (int)(cell % g_size[0]) + which % 3 - 1,
+            y = (int)(cell / g_size[0] % g_size[1]) + which / 3 % 3 - 1;
   const int z = (int)(cell / g_size[0] / g_size[1]) + which / 9 - 1;
   if (x < 0 || y < 0 || z < 0 || x >= g_size[0] || y >= g_size[1] || z >= g_size[2]) return -1;
   return cell_at(x, y, z);
@@ -119,13 +126,15 @@ static double density_of(const struct Particle* p) {
   return (1 + (double)p->density / kDensityScale) * g_density_factor;  // 1: its own
 }
 
-// What a pair adds to the acceleration of `a`, and takes from that of `b`; for (b, a) exactly the same with other sign.
+// What a pair adds to the acceleration of `a`, and takes from that of `b`; for (b, a) exactly the
+// same with other sign.
 static int pair_push(const struct Particle* a, const struct Particle* b, int64_t* push) {
   const double squared = squared_distance(a, b);
   if (squared >= kReach * kReach) return 0;
   const double distance = squared > 1e-12 ? sqrt(squared) : 1e-6, left = kReach - distance;
   const double of_a = density_of(a), of_b = density_of(b), scale = kPushScale / (of_a * of_b);
-  const double pressure = g_pressure_factor * left * left / distance * (of_a + of_b - 2 * kRestDensity) * scale;
+  const double pressure =
+      g_pressure_factor * left * left / distance * (of_a + of_b - 2 * kRestDensity) * scale;
   const double viscosity = g_viscosity_factor * left * scale;
   push[0] = (int64_t)((a->at.x - b->at.x) * pressure + (b->speed.x - a->speed.x) * viscosity);
   push[1] = (int64_t)((a->at.y - b->at.y) * pressure + (b->speed.y - a->speed.y) * viscosity);
@@ -139,7 +148,8 @@ static void move_along(double* at, double* speed, int64_t push, double gravity, 
   if (*at < edge) acceleration += kSpring * (edge - *at) - kDamping * *speed;
   if (*at > limit - edge) acceleration -= kSpring * (*at - (limit - edge)) + kDamping * *speed;
   *speed += acceleration * kStep;
-  const double most = 0.9 * kReach / kStep;  // so that a particle comes no further than the next cell
+  const double most =
+      0.9 * kReach / kStep;  // so that a particle comes no further than the next cell
   *speed = *speed < -most ? -most : *speed > most ? most : *speed;
   *at += *speed * kStep;
   if (*at < 0) *at = 0;
@@ -152,7 +162,9 @@ static void advance(struct Particle* p) {
   move_along(&p->at.z, &p->speed.z, p->push[2], 0, g_box.z);
 }
 
-static struct Particle cleared(const struct Particle* p) { return (struct Particle){.at = p->at, .speed = p->speed}; }
+static struct Particle cleared(const struct Particle* p) {
+  return (struct Particle){.at = p->at, .speed = p->speed};
+}
 
 static void add_push(struct Particle* p, const int64_t* push, int sign) {
   for (int i = 0; i < 3; ++i) p->push[i] += sign * push[i];
@@ -253,7 +265,8 @@ static void make_locks(void) {
       pthread_mutex_init(&g_locks[c], NULL);
       for (int which = 0; which < 27; ++which) {
         const long other = neighbour(c, which);
-        if (other >= 0 && (other < first_cell(number) || other >= first_cell(number + 1))) g_border[c] = 1;
+        if (other >= 0 && (other < first_cell(number) || other >= first_cell(number + 1)))
+          g_border[c] = 1;
       }
     }
   }
@@ -335,7 +348,8 @@ static void* worker(void* which) {
   return NULL;
 }
 
-// The particles' order in a cell depends on the threads, so what is printed are sums of integers over particles.
+// The particles' order in a cell depends on the threads, so what is printed are sums of integers
+// over particles.
 static void print_result(void) {
   uint64_t sum = 0;
   int64_t height = 0, density = 0;
@@ -348,8 +362,9 @@ static void print_result(void) {
       density += (int64_t)density_of(p);
     }
   }
-  printf("%ld particles, %ld cells, mean height %.6f, mean density %ld, digest %016lx\n", count, g_cell_count,
-         (double)height / 1e9 / (double)count, (long)(density / count), (unsigned long)sum);
+  printf("%ld particles, %ld cells, mean height %.6f, mean density %ld, digest %016lx\n", count,
+         g_cell_count, (double)height / 1e9 / (double)count, (long)(density / count),
+         (unsigned long)sum);
 }
 
 int main(int argc, char** argv) {

@@ -9,7 +9,12 @@
 #include "input.h"
 
 enum { kVocabulary = 30000, kLongestWord = 12, kWordRoom = 16 };
-enum { kHtmlFile = 24000, kFolder = 20, kLinkEvery = 2000, kSites = 6000 };  // bytes, files, bytes, sites linked to
+enum {
+  kHtmlFile = 24000,
+  kFolder = 20,
+  kLinkEvery = 2000,
+  kSites = 6000
+};                       // bytes, files, bytes, sites linked to
 enum { kWidth = 4096 };  // of 4 pixels: rows of a bitmap need no filling
 
 static uint64_t g_state;
@@ -41,8 +46,19 @@ static const char* frequent_word(void) {
 static void pixels(long size) {
   const long width = kWidth, rows = size / (3 * width) + 1;
   fwrite("BM", 2, 1, g_out);
-  const unsigned head[] = {
-      (unsigned)(54 + rows * 3 * width), 0, 54, 40, (unsigned)width, (unsigned)rows, 24 << 16 | 1, 0, 0, 0, 0, 0, 0};
+  const unsigned head[] = {(unsigned)(54 + rows * 3 * width),
+                           0,
+                           54,
+                           40,
+                           (unsigned)width,
+                           (unsigned)rows,
+                           24 << 16 | 1,
+                           0,
+                           0,
+                           0,
+                           0,
+                           0,
+                           0};
   fwrite(head, sizeof head, 1, g_out);
   unsigned char row[3 * kWidth];
   for (long y = 0; y < rows; ++y) {
@@ -50,7 +66,8 @@ static void pixels(long size) {
       const uint64_t random = next_random(&g_state);
       const long light = 64 + 128 * (x < width / 2 ? x : width - x) / (width / 2);
       for (int colour = 0; colour < 3; ++colour)
-        row[3 * x + colour] = (unsigned char)(light + (long)(random >> 8 * colour & 63) - 32 * colour / 2);
+        row[3 * x + colour] =
+            (unsigned char)(light + (long)(random >> 8 * colour & 63) - 32 * colour / 2);
     }
     fwrite(row, sizeof row, 1, g_out);
   }
@@ -118,8 +135,10 @@ int main(int argc, char** argv) {
     void (*make)(long size);
     long sizes[kSizes];
   } kKinds[] = {
-      {"pixels", pixels, {3000000, 600000000, 1400000000}}, {"points", points, {1000000, 300000000, 500000000}},
-      {"keys", keys, {500000, 100000000, 500000000}},       {"text", text, {500000, 80000000, 100000000}},
+      {"pixels", pixels, {3000000, 600000000, 1400000000}},
+      {"points", points, {1000000, 300000000, 500000000}},
+      {"keys", keys, {500000, 100000000, 500000000}},
+      {"text", text, {500000, 80000000, 100000000}},
       {"html", NULL, {400000, 70000000, 100000000}},
   };
   if (argc == 5)
@@ -139,6 +158,7 @@ int main(int argc, char** argv) {
       }
       return 0;
     }
-  fprintf(stderr, "usage: %s pixels|points|keys|text|html small|medium|large|BYTES SEED PATH\n", argv[0]);
+  fprintf(stderr, "usage: %s pixels|points|keys|text|html small|medium|large|BYTES SEED PATH\n",
+          argv[0]);
   return 2;
 }

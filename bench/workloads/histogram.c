@@ -1,7 +1,9 @@
-// Question: what does a run cost where threads count into tables of their own and main adds the tables up?
-// Pattern:  Phoenix's histogram. The pixels of a bitmap are mapped and only read; each thread has a band of them and
-//           a table for each colour. The tables lie side by side in one array, so neighbours share the cache line,
-//           and under Weir the page, where one's ends and the next begins. No event but the threads' start and end.
+// Question: what does a run cost where threads count into tables of their own and main adds the
+// tables up?
+// Pattern:  Phoenix's histogram. The pixels of a bitmap are mapped and only read; each thread has a
+//           band of them and a table for each colour. The tables lie side by side in one array, so
+//           neighbours share the cache line, and under Weir the page, where one's ends and the next
+//           begins. No event but the threads' start and end.
 // Command:  histogram --threads N --input PATH (generate pixels)
 // Figure:   wall time of the program.
 #include "input.h"
@@ -63,7 +65,8 @@ int main(int argc, char** argv) {
     run_threads(options.threads, count_band);
     for (long t = 0; t < options.threads; ++t)
       for (int colour = 0; colour < 3; ++colour)
-        for (int value = 0; value < 256; ++value) counts[colour][value] += g_bands[t].counts[colour][value];
+        for (int value = 0; value < 256; ++value)
+          counts[colour][value] += g_bands[t].counts[colour][value];
   }
   print(counts, count);
   return 0;

@@ -1,5 +1,5 @@
-// Question: what does View isolated cost where threads read a shared buffer, count into buckets of their own and add them
-// up under a mutex once for every chunk of a megabyte?
+// Question: what does View isolated cost where threads read a shared buffer, count into buckets of
+// their own and add them up under a mutex once for every chunk of a megabyte?
 // Command:  histogram_private [threads [megabytes [passes]]]
 // Figure:   wall time of the program.
 #include "workload.h"

@@ -1,5 +1,6 @@
-// What the Phoenix workloads share besides workload.h and options.h: random numbers, hashes, files in memory. Programs that
-// read a file (made by `generate`) take all of it and leave the size and the seed unused.
+// What the Phoenix workloads share besides workload.h and options.h: random numbers, hashes, files
+// in memory. Programs that read a file (made by `generate`) take all of it and leave the size and
+// the seed unused.
 #ifndef WEIR_BENCH_INPUT_H
 #define WEIR_BENCH_INPUT_H
 #include <fcntl.h>
@@ -22,12 +23,16 @@ static inline uint64_t next_random(uint64_t* state) {
 static const uint64_t kHashStart = 0xcbf29ce484222325;
 
 static inline uint64_t hash_bytes(uint64_t hash, const void* bytes, size_t size) {
-  for (size_t i = 0; i < size; ++i) hash = (hash ^ ((const unsigned char*)bytes)[i]) * 0x100000001b3;
+  for (size_t i = 0; i < size; ++i)
+    hash = (hash ^ ((const unsigned char*)bytes)[i]) * 0x100000001b3;
   return hash;
 }
 
-// Of `count` things thread number t of n has those from first_of(count, t, n) to first_of(count, t + 1, n).
-static inline long first_of(long count, long number, long threads) { return count * number / threads; }
+// Of `count` things thread number t of n has those from first_of(count, t, n) to first_of(count, t
+// + 1, n).
+static inline long first_of(long count, long number, long threads) {
+  return count * number / threads;
+}
 
 struct File {
   char* bytes;

@@ -1,9 +1,11 @@
-// Question: what does a run cost where threads are made and joined by the thousand, each for a millisecond of work?
-// Pattern:  Phoenix's kmeans. Every round makes threads that put each point of their band to the nearest mean, joins
-//           them, makes threads that take the new mean of each cluster of their range, joins them, until no point
-//           moves. A thread tells what it moved by its exit value.
-// Command:  kmeans --threads N --size SIZE
-//           large: 3 dimensions, 1000 clusters, 100000 points, coordinates under 1000
+// Question: what does a run cost where threads are made and joined by the thousand, each for a
+// millisecond of work?
+// Pattern:  Phoenix's kmeans. Every round makes threads that put each point of their band to the
+//           nearest mean, joins them, makes threads that take the new mean of each cluster of their
+//           range, joins them, until no point moves. A thread tells what it moved by its exit
+//           value.
+// Command:  kmeans --threads N --size SIZE large: 3 dimensions, 1000 clusters, 100000 points,
+//           coordinates under 1000
 // Figure:   wall time of the program.
 #include "input.h"
 
@@ -24,7 +26,8 @@ static long g_threads, g_count, g_clusters;
 
 static int distance(const struct Point* one, const struct Point* two) {
   int sum = 0;
-  for (int d = 0; d < kDimensions; ++d) sum += (one->at[d] - two->at[d]) * (one->at[d] - two->at[d]);
+  for (int d = 0; d < kDimensions; ++d)
+    sum += (one->at[d] - two->at[d]) * (one->at[d] - two->at[d]);
   return sum;
 }
 
@@ -39,7 +42,8 @@ static int nearest(const struct Point* point) {
 
 static void* assign_band(void* number) {
   long moved = 0;
-  for (long i = first_of(g_count, (long)number, g_threads); i < first_of(g_count, (long)number + 1, g_threads); ++i) {
+  for (long i = first_of(g_count, (long)number, g_threads);
+       i < first_of(g_count, (long)number + 1, g_threads); ++i) {
     const int cluster = nearest(&g_points[i]);
     moved += cluster != g_cluster_of[i];
     g_cluster_of[i] = cluster;
@@ -66,7 +70,8 @@ static void* take_means(void* number) {
 static long run_round(void* (*body)(void*)) {
   pthread_t threads[kMostThreads];
   long sum = 0;
-  for (long t = 0; t < g_threads; ++t) must(pthread_create(&threads[t], NULL, body, (void*)t), "pthread_create");
+  for (long t = 0; t < g_threads; ++t)
+    must(pthread_create(&threads[t], NULL, body, (void*)t), "pthread_create");
   for (long t = 0; t < g_threads; ++t) {
     void* value;
     must(pthread_join(threads[t], &value), "pthread_join");
@@ -89,7 +94,8 @@ static long sequential_round(void) {
     for (int d = 0; d < kDimensions; ++d) sums[cluster][d] += g_points[i].at[d];
   }
   for (long c = 0; c < g_clusters; ++c)
-    for (int d = 0; d < kDimensions && g_members[c]; ++d) g_means[c].at[d] = (int)(sums[c][d] / g_members[c]);
+    for (int d = 0; d < kDimensions && g_members[c]; ++d)
+      g_means[c].at[d] = (int)(sums[c][d] / g_members[c]);
   return moved;
 }
 
@@ -105,7 +111,8 @@ int main(int argc, char** argv) {
   struct Options options = parse_options(argc, argv, NULL);
   g_threads = options.threads;
   g_count = kSizeOf[options.size].points, g_clusters = kSizeOf[options.size].clusters;
-  g_points = random_points(g_count, &options.seed), g_means = random_points(g_clusters, &options.seed);
+  g_points = random_points(g_count, &options.seed),
+  g_means = random_points(g_clusters, &options.seed);
   g_cluster_of = malloc((size_t)g_count * sizeof *g_cluster_of);
   g_members = calloc((size_t)g_clusters, sizeof *g_members);
   must(!g_cluster_of || !g_members, "malloc");

@@ -1,9 +1,9 @@
 // Question: what does isolation gain where threads write to one cache line all the time?
-// Pattern:  Phoenix's linear_regression: false sharing. Each thread adds up its band of the points in its record, and
-//           the records, less than a cache line each, lie side by side in one array. The points are read as bytes,
-//           which may be part of anything, so the compiler must store the sums in every round of the loop. Natively
-//           the line goes from processor to processor; under View isolated each thread has the page to itself until
-//           it ends.
+// Pattern:  Phoenix's linear_regression: false sharing. Each thread adds up its band of the points
+//           in its record, and the records, less than a cache line each, lie side by side in one
+//           array. The points are read as bytes, which may be part of anything, so the compiler
+//           must store the sums in every round of the loop. Natively the line goes from processor
+//           to processor; under View isolated each thread has the page to itself until it ends.
 // Command:  linear_regression --threads N --input PATH (generate points)
 // Figure:   wall time of the program.
 #include "input.h"
@@ -41,7 +41,8 @@ static struct Band add_all(const unsigned char* points, long count) {
 static void print(const struct Band* all) {
   const double n = (double)all->count, x = (double)all->x, y = (double)all->y;
   const double slope = (n * (double)all->xy - x * y) / (n * (double)all->xx - x * x);
-  printf("points %ld, x %ld, y %ld, xx %ld, yy %ld, xy %ld\n", all->count, all->x, all->y, all->xx, all->yy, all->xy);
+  printf("points %ld, x %ld, y %ld, xx %ld, yy %ld, xy %ld\n", all->count, all->x, all->y, all->xx,
+         all->yy, all->xy);
   printf("y = %.6f x + %.6f\n", slope, (y - slope * x) / n);
 }
 

@@ -1,6 +1,7 @@
-// Question: what do locks cost that no two tasks want at once: 0 a mutex that one task alone uses, 1 a stream that one
-// task alone writes, 2 one of many mutexes that all use? Command:  lock_kinds [threads [thousands of sections a
-// thread]] Figure:   microseconds for a section of each kind; weir stat shows the events.
+// Question: what do locks cost that no two tasks want at once: 0 a mutex that one task alone uses,
+// 1 a stream that one task alone writes, 2 one of many mutexes that all use? Command:  lock_kinds
+// [threads [thousands of sections a thread]] Figure:   microseconds for a section of each kind;
+// weir stat shows the events.
 #include "workload.h"
 
 enum { kStripes = 256 };
@@ -39,7 +40,8 @@ int main(int argc, char** argv) {
   g_sections = argument(argc, argv, 2, 2) * 1000;
   for (int i = 0; i < kMostThreads; ++i) pthread_mutex_init(&g_own[i].lock, NULL);
   for (int i = 0; i < kStripes; ++i) pthread_mutex_init(&g_stripes[i].lock, NULL);
-  for (long i = 0; i < threads && i < kMostThreads; ++i) must(!(g_streams[i] = tmpfile()), "tmpfile");
+  for (long i = 0; i < threads && i < kMostThreads; ++i)
+    must(!(g_streams[i] = tmpfile()), "tmpfile");
   for (g_kind = 0; g_kind < 3; ++g_kind) {
     const double start = now_ns();
     run_threads(threads, sections);

@@ -1,11 +1,14 @@
-// Factors of a dense matrix, a lower times an upper triangle, without pivoting and block by block, as SPLASH-2's lu
-// does it (with contiguous blocks).
-// Sharing: every block lies in one piece, the blocks of one thread side by side, and is written by its owner alone; the
-//          owners are scattered over the blocks in two dimensions. At each step the owner of the diagonal block factors
-//          it, the owners of the blocks below it and to its right read it, and these are read for all other blocks:
-//          two barriers a step, and from step to step less work and fewer readers.
-// Result:  a digest of the factors, the logarithm of the determinant, and a check: a system whose solution is known is
-//          solved. Each block sees the same operations in the same order whoever owns it.
+// Factors of a dense matrix, a lower times an upper triangle, without pivoting and block by block,
+// as SPLASH-2's lu does it (with contiguous blocks).
+// Sharing: every block lies in one piece, the blocks of one thread side by side, and is written by
+// its owner alone; the
+//          owners are scattered over the blocks in two dimensions. At each step the owner of the
+//          diagonal block factors it, the owners of the blocks below it and to its right read it,
+//          and these are read for all other blocks: two barriers a step, and from step to step less
+//          work and fewer readers.
+// Result:  a digest of the factors, the logarithm of the determinant, and a check: a system whose
+//          solution is known is solved. Each block sees the same operations in the same order
+//          whoever owns it.
 // Sizes:   blocks of 16 by 16; small 96 by 96, medium 1536, large 2048.
 #include <math.h>
 
@@ -47,7 +50,8 @@ static void divide_by_upper(double* restrict a, const double* restrict diagonal)
   for (int i = 0; i < kSide; ++i) {
     for (int k = 0; k < kSide; ++k) {
       a[i * kSide + k] /= diagonal[k * kSide + k];
-      for (int j = k + 1; j < kSide; ++j) a[i * kSide + j] -= a[i * kSide + k] * diagonal[k * kSide + j];
+      for (int j = k + 1; j < kSide; ++j)
+        a[i * kSide + j] -= a[i * kSide + k] * diagonal[k * kSide + j];
     }
   }
 }
@@ -56,15 +60,18 @@ static void divide_by_upper(double* restrict a, const double* restrict diagonal)
 static void divide_by_lower(double* restrict a, const double* restrict diagonal) {
   for (int k = 0; k < kSide; ++k) {
     for (int i = k + 1; i < kSide; ++i) {
-      for (int j = 0; j < kSide; ++j) a[i * kSide + j] -= diagonal[i * kSide + k] * a[k * kSide + j];
+      for (int j = 0; j < kSide; ++j)
+        a[i * kSide + j] -= diagonal[i * kSide + k] * a[k * kSide + j];
     }
   }
 }
 
-static void subtract_product(double* restrict a, const double* restrict left, const double* restrict right) {
+static void subtract_product(double* restrict a, const double* restrict left,
+                             const double* restrict right) {
   for (int i = 0; i < kSide; ++i) {
     for (int k = 0; k < kSide; ++k) {
-      for (int j = 0; j < kSide; ++j) a[i * kSide + j] -= left[i * kSide + k] * right[k * kSide + j];
+      for (int j = 0; j < kSide; ++j)
+        a[i * kSide + j] -= left[i * kSide + k] * right[k * kSide + j];
     }
   }
 }
@@ -73,7 +80,9 @@ static void subtract_product(double* restrict a, const double* restrict left, co
 
 static double** block_at(long row, long column) { return &g_block[row * g_blocks + column]; }
 
-static long owner_of(long row, long column) { return row % g_rows * g_columns + column % g_columns; }
+static long owner_of(long row, long column) {
+  return row % g_rows * g_columns + column % g_columns;
+}
 
 // The grid of threads is as square as their number allows.
 static void make_grid(void) {
@@ -91,9 +100,11 @@ static void make_blocks(void) {
   must(!g_block || !g_digest, "malloc");
   for (long thread = 0; thread < g_threads; ++thread) {
     size_t owned = 0;
-    for (long b = 0; b < g_blocks * g_blocks; ++b) owned += owner_of(b / g_blocks, b % g_blocks) == thread;
+    for (long b = 0; b < g_blocks * g_blocks; ++b)
+      owned += owner_of(b / g_blocks, b % g_blocks) == thread;
     double* elements =
-        owned ? aligned_alloc(page, (owned * kElements * sizeof(double) + page - 1) / page * page) : NULL;
+        owned ? aligned_alloc(page, (owned * kElements * sizeof(double) + page - 1) / page * page)
+              : NULL;
     must(owned && !elements, "malloc");
     for (long b = 0; b < g_blocks * g_blocks; ++b) {
       if (owner_of(b / g_blocks, b % g_blocks) != thread) continue;
@@ -122,7 +133,8 @@ static void* worker(void* number) {
   fill(me);
   for (long k = 0; k < g_blocks; ++k) {
     double* diagonal = *block_at(k, k);
-    if (owner_of(k, k) == me) factor(diagonal);  // it was changed last by this thread: no barrier before
+    if (owner_of(k, k) == me)
+      factor(diagonal);  // it was changed last by this thread: no barrier before
     wait_for_all();
     for (long i = k + 1; i < g_blocks; ++i) {
       if (owner_of(i, k) == me) divide_by_upper(*block_at(i, k), diagonal);
@@ -131,12 +143,14 @@ static void* worker(void* number) {
     wait_for_all();
     for (long i = k + 1; i < g_blocks; ++i) {
       for (long j = k + 1; j < g_blocks; ++j) {
-        if (owner_of(i, j) == me) subtract_product(*block_at(i, j), *block_at(i, k), *block_at(k, j));
+        if (owner_of(i, j) == me)
+          subtract_product(*block_at(i, j), *block_at(i, k), *block_at(k, j));
       }
     }
   }
   for (long b = 0; b < g_blocks * g_blocks; ++b) {
-    if (owner_of(b / g_blocks, b % g_blocks) == me) g_digest[b] = digest(0, g_block[b], kElements * sizeof(double));
+    if (owner_of(b / g_blocks, b % g_blocks) == me)
+      g_digest[b] = digest(0, g_block[b], kElements * sizeof(double));
   }
   return NULL;
 }
@@ -147,8 +161,8 @@ static double factored(long row, long column) {
   return (*block_at(row / kSide, column / kSide))[row % kSide * kSide + column % kSide];
 }
 
-// How far the solution by the factors is from the vector 1, 2, 3, 1, 2, 3... whose product with the matrix it was
-// given.
+// How far the solution by the factors is from the vector 1, 2, 3, 1, 2, 3... whose product with the
+// matrix it was given.
 static double error_of_solution(void) {
   double *solution = malloc((size_t)g_order * sizeof *solution), worst = 0;
   must(!solution, "malloc");
@@ -187,9 +201,11 @@ int main(int argc, char** argv) {
   }
   double determinant = 0;
   for (long i = 0; i < g_order; ++i) determinant += log(fabs(factored(i, i)));
-  const int solved = error_of_solution() < 1e-10;  // the matrix is well conditioned: rounding makes some 1e-14
+  const int solved =
+      error_of_solution() < 1e-10;  // the matrix is well conditioned: rounding makes some 1e-14
   printf("%ld by %ld, factors %016lx, logarithm of the determinant %.9f\n", g_order, g_order,
-         (unsigned long)digest(0, g_digest, (size_t)(g_blocks * g_blocks) * sizeof *g_digest), determinant);
+         (unsigned long)digest(0, g_digest, (size_t)(g_blocks * g_blocks) * sizeof *g_digest),
+         determinant);
   printf("known system solved: %s\n", solved ? "yes" : "no");
   return !solved;
 }

@@ -1,6 +1,8 @@
-// Question: what does the order token cost where equal workers each take a mutex every quarter of a millisecond?
+// Question: what does the order token cost where equal workers each take a mutex every quarter of a
+// millisecond?
 // Command:  mutex_balanced [threads [milliseconds of work in all [steps between locks]]]
-// Figure:   wall time of the program. On two processors it makes about 8,000 lock-unlock pairs a second.
+// Figure:   wall time of the program. On two processors it makes about 8,000 lock-unlock pairs a
+//           second.
 #include "workload.h"
 
 static pthread_mutex_t g_lock = PTHREAD_MUTEX_INITIALIZER;

@@ -1,7 +1,8 @@
-// Question: the same as mutex_balanced, where the workers are not equal: worker i computes 1 + i % 4 times as long
-// between its locks as worker 0, and every length varies by half at random.
+// Question: the same as mutex_balanced, where the workers are not equal: worker i computes 1 + i %
+// 4 times as long between its locks as worker 0, and every length varies by half at random.
 // Command:  mutex_imbalanced [threads [milliseconds of work in all [shortest steps between locks]]]
-// Figure:   wall time of the program. A fixed order makes the fast wait for the slow: this is its honest worst case.
+// Figure:   wall time of the program. A fixed order makes the fast wait for the slow: this is its
+//           honest worst case.
 #include "workload.h"
 
 static pthread_mutex_t g_lock = PTHREAD_MUTEX_INITIALIZER;

@@ -1,5 +1,5 @@
-// Question: what does a lock and unlock cost that nobody contends for: in a program that has made no thread, after its
-// only thread has ended, and beside a thread that is blocked?
+// Question: what does a lock and unlock cost that nobody contends for: in a program that has made
+// no thread, after its only thread has ended, and beside a thread that is blocked?
 // Command:  mutex_uncontended [thousands of pairs]
 // Figure:   nanoseconds for a pair; the ratio of the two sides.
 #include "workload.h"

@@ -1,13 +1,16 @@
-// Eddies of a wind-driven ocean in a square basin, in the manner of SPLASH-2's ocean, with one layer of water: at each
-// step of time new vorticity comes from what carries, turns and slows the old, and from it the stream function, by
-// multigrid with red-black Gauss-Seidel relaxation.
-// Sharing: each thread owns a strip of rows of every grid. On coarse grids it has few rows or none, and all strips lie
-//          in one page. It reads the rows beside its strip, which its neighbours wrote in the phase before. A barrier
-//          ends each phase; on coarse grids the phase is shorter than the barrier. The largest residual and the energy
-//          are put together under a lock; by the residual all decide whether to go on.
-// Result:  the cycles needed, the energy, digests of both fields, and two checks: at the start the stream function is
-//          known exactly, and the residual at the end is small. A cell is computed from the same values whoever owns
-//          it; the maximum, and the energy in whole numbers, do not depend on the order in which threads come.
+// Eddies of a wind-driven ocean in a square basin, in the manner of SPLASH-2's ocean, with one
+// layer of water: at each step of time new vorticity comes from what carries, turns and slows the
+// old, and from it the stream function, by multigrid with red-black Gauss-Seidel relaxation.
+// Sharing: each thread owns a strip of rows of every grid. On coarse grids it has few rows or none,
+// and all strips lie
+//          in one page. It reads the rows beside its strip, which its neighbours wrote in the phase
+//          before. A barrier ends each phase; on coarse grids the phase is shorter than the
+//          barrier. The largest residual and the energy are put together under a lock; by the
+//          residual all decide whether to go on.
+// Result:  the cycles needed, the energy, digests of both fields, and two checks: at the start the
+//          stream function is known exactly, and the residual at the end is small. A cell is
+//          computed from the same values whoever owns it; the maximum, and the energy in whole
+//          numbers, do not depend on the order in which threads come.
 // Sizes:   cells with the border: small 34 by 34, medium 514, large 2050.
 #include <math.h>
 
@@ -24,8 +27,8 @@ enum { kMostLevels = 12, kCoarsest = 4, kModes = 6, kMostWaves = 4, kMostCycles 
 static const double kPi = 3.14159265358979323846, kTolerance = 1e-7, kEnergyScale = 0x1p40;
 static const double kBeta = 1, kWind = 1e-2, kFriction = 0.05;  // the basin is 1 wide
 
-// A grid of cells with a border that stays zero: walls, with the stream function zero at the edge of the outermost
-// cells.
+// A grid of cells with a border that stays zero: walls, with the stream function zero at the edge
+// of the outermost cells.
 struct Level {
   int side;
   double per_square;       // 1 / (width of a cell)^2
@@ -40,12 +43,14 @@ struct Mode {
 static struct Level g_levels[kMostLevels];
 static int g_level_count, g_threads, g_steps, g_alone;
 static struct Mode g_modes[kModes];
-static double* g_sines[kMostWaves + 1];  // at the middles of cells, by the number of half waves in the basin
+static double*
+    g_sines[kMostWaves + 1];  // at the middles of cells, by the number of half waves in the basin
 static double* g_vorticity;
 static pthread_barrier_t g_barrier;
 static pthread_mutex_t g_lock = PTHREAD_MUTEX_INITIALIZER;
-static double g_residual[2];                   // the largest, of cycles by turns; guarded by g_lock until the barrier
-static int64_t g_energy[2];                    // x kEnergyScale, of steps by turns; likewise
+static double
+    g_residual[2];           // the largest, of cycles by turns; guarded by g_lock until the barrier
+static int64_t g_energy[2];  // x kEnergyScale, of steps by turns; likewise
 static double g_worst_start, g_last_residual;  // written by thread 0
 static long g_cycles;                          // likewise
 
@@ -61,7 +66,8 @@ static struct Strip strip_of(long me, int rows) {
   return (struct Strip){1 + (int)(rows * me / g_threads), 1 + (int)(rows * (me + 1) / g_threads)};
 }
 
-// Neighbours of a cell that are beyond the walls: there the stream function is the cell's own with the other sign.
+// Neighbours of a cell that are beyond the walls: there the stream function is the cell's own with
+// the other sign.
 static int walls(const struct Level* level, int row, int column) {
   return (row == 1) + (row == level->side) + (column == 1) + (column == level->side);
 }
@@ -89,13 +95,15 @@ static void relax(const struct Level* level, struct Strip rows, int colour) {
 }
 
 // Each coarse cell gets the mean residual of its four fine ones.
-static void restrict_residual(const struct Level* fine, const struct Level* coarse, struct Strip rows) {
+static void restrict_residual(const struct Level* fine, const struct Level* coarse,
+                              struct Strip rows) {
   for (int i = rows.first; i < rows.limit; ++i) {
     for (int j = 1; j <= coarse->side; ++j) {
       double sum = 0;
       for (int part = 0; part < 4; ++part) {
         const int row = 2 * i - part / 2, column = 2 * j - part % 2;
-        sum += fine->right[(size_t)row * stride(fine) + column] - laplacian(fine, fine->stream, row, column);
+        sum += fine->right[(size_t)row * stride(fine) + column] -
+               laplacian(fine, fine->stream, row, column);
       }
       coarse->right[(size_t)i * stride(coarse) + j] = sum / 4;
       coarse->stream[(size_t)i * stride(coarse) + j] = 0;
@@ -103,8 +111,10 @@ static void restrict_residual(const struct Level* fine, const struct Level* coar
   }
 }
 
-// The correction is interpolated from the four nearest coarse cells; beyond a wall it has the other sign.
-static void add_correction(const struct Level* fine, const struct Level* coarse, struct Strip rows) {
+// The correction is interpolated from the four nearest coarse cells; beyond a wall it has the other
+// sign.
+static void add_correction(const struct Level* fine, const struct Level* coarse,
+                           struct Strip rows) {
   for (int i = rows.first; i < rows.limit; ++i) {
     const int near = (i + 1) / 2, far = i % 2 ? near - 1 : near + 1;
     const int outside = far < 1 || far > coarse->side;
@@ -114,7 +124,8 @@ static void add_correction(const struct Level* fine, const struct Level* coarse,
     for (int j = 1; j <= fine->side; ++j) {
       const int beside = (j + 1) / 2, next = j % 2 ? beside - 1 : beside + 1;
       const double own = 0.75 * here[beside] + weight * there[beside];
-      const double other = next < 1 || next > coarse->side ? -own : 0.75 * here[next] + weight * there[next];
+      const double other =
+          next < 1 || next > coarse->side ? -own : 0.75 * here[next] + weight * there[next];
       fine->stream[(size_t)i * stride(fine) + j] += 0.75 * own + 0.25 * other;
     }
   }
@@ -124,7 +135,8 @@ static double largest_residual(const struct Level* level, struct Strip rows) {
   double largest = 0;
   for (int i = rows.first; i < rows.limit; ++i) {
     for (int j = 1; j <= level->side; ++j) {
-      const double residual = level->right[(size_t)i * stride(level) + j] - laplacian(level, level->stream, i, j);
+      const double residual =
+          level->right[(size_t)i * stride(level) + j] - laplacian(level, level->stream, i, j);
       if (!(fabs(residual) <= largest)) largest = fabs(residual);
     }
   }
@@ -156,7 +168,8 @@ static void cycle(long me) {
   int depth = 0;
   for (; depth + 1 < g_level_count; ++depth) {
     relax_both(me, &g_levels[depth], 2);
-    restrict_residual(&g_levels[depth], &g_levels[depth + 1], strip_of(me, g_levels[depth + 1].side));
+    restrict_residual(&g_levels[depth], &g_levels[depth + 1],
+                      strip_of(me, g_levels[depth + 1].side));
     wait_for_all();
   }
   relax_both(me, &g_levels[depth], 10);
@@ -167,8 +180,9 @@ static void cycle(long me) {
   }
 }
 
-// Cycles until the largest residual is small, which all threads see alike. A cell of g_residual is set to zero two
-// barriers or more after it was read and before it is used again. `turn` counts the cycles of all steps.
+// Cycles until the largest residual is small, which all threads see alike. A cell of g_residual is
+// set to zero two barriers or more after it was read and before it is used again. `turn` counts the
+// cycles of all steps.
 static void solve(long me, long* turn) {
   double residual;
   int cycles = 0;
@@ -197,7 +211,8 @@ static double mode_at(const struct Mode* mode, int row, int column) {
 
 // What the laplacian of the grid makes of a mode is the mode times this.
 static double mode_factor(const struct Mode* mode, const struct Level* level) {
-  const double across = sin(kPi * mode->across / 2 / level->side), along = sin(kPi * mode->along / 2 / level->side);
+  const double across = sin(kPi * mode->across / 2 / level->side),
+               along = sin(kPi * mode->along / 2 / level->side);
   return -4 * level->per_square * (across * across + along * along);
 }
 
@@ -205,7 +220,9 @@ static void set_start(const struct Level* level, struct Strip rows) {
   for (int i = rows.first; i < rows.limit; ++i) {
     for (int j = 1; j <= level->side; ++j) {
       double sum = 0;
-      for (int m = 0; m < kModes; ++m) { sum += mode_factor(&g_modes[m], level) * mode_at(&g_modes[m], i, j); }
+      for (int m = 0; m < kModes; ++m) {
+        sum += mode_factor(&g_modes[m], level) * mode_at(&g_modes[m], i, j);
+      }
       level->right[(size_t)i * stride(level) + j] = sum;
     }
   }
@@ -224,7 +241,8 @@ static double error_of_start(const struct Level* level, struct Strip rows) {
   return worst;
 }
 
-// How the flow carries vorticity, after Arakawa: neither energy nor the square of vorticity is made by the grid.
+// How the flow carries vorticity, after Arakawa: neither energy nor the square of vorticity is made
+// by the grid.
 static double carried(const struct Level* level, size_t at) {
   const double *p = level->stream + at, *q = g_vorticity + at;
   const long up = (long)stride(level);
@@ -236,8 +254,8 @@ static double carried(const struct Level* level, size_t at) {
   return (plus + flux + back) * level->per_square / 12;
 }
 
-// The vorticity after one more step of time, as the right side of the equation. In the outermost cells it is only
-// slowed and driven by the wind.
+// The vorticity after one more step of time, as the right side of the equation. In the outermost
+// cells it is only slowed and driven by the wind.
 static void advance(const struct Level* level, struct Strip rows) {
   const double step = 0.25 / level->side, viscosity = 0.05 / level->side;
   for (int i = rows.first; i < rows.limit; ++i) {
@@ -247,7 +265,8 @@ static void advance(const struct Level* level, struct Strip rows) {
       double change = wind - kFriction * g_vorticity[at];
       if (!walls(level, i, j)) {
         const double east = (level->stream[at + 1] - level->stream[at - 1]) * level->side / 2;
-        change += viscosity * laplacian(level, g_vorticity, i, j) - carried(level, at) - kBeta * east;
+        change +=
+            viscosity * laplacian(level, g_vorticity, i, j) - carried(level, at) - kBeta * east;
       }
       level->right[at] = g_vorticity[at] + step * change;
     }
@@ -289,7 +308,8 @@ static void* worker(void* number) {
     unlock();
     wait_for_all();
     if (me == 0) {
-      printf("step %d: energy %.9g, cycles so far %ld\n", step, (double)g_energy[step % 2] / kEnergyScale, g_cycles);
+      printf("step %d: energy %.9g, cycles so far %ld\n", step,
+             (double)g_energy[step % 2] / kEnergyScale, g_cycles);
       g_energy[(step + 1) % 2] = 0;
     }
     if (step == g_steps) break;
@@ -314,7 +334,8 @@ static void make_ocean(const struct Setting* setting, uint64_t seed) {
   }
   for (int waves = 1; waves <= kMostWaves; ++waves) {
     must(!(g_sines[waves] = malloc(stride(&g_levels[0]) * sizeof(double))), "malloc");
-    for (int i = 1; i <= setting->side; ++i) g_sines[waves][i] = sin(kPi * waves * (i - 0.5) / setting->side);
+    for (int i = 1; i <= setting->side; ++i)
+      g_sines[waves][i] = sin(kPi * waves * (i - 0.5) / setting->side);
   }
   for (int m = 0; m < kModes; ++m) {
     g_modes[m].across = 1 + (int)random_below(&random, kMostWaves);
@@ -335,9 +356,11 @@ int main(int argc, char** argv) {
   }
   const size_t size = stride(&g_levels[0]) * stride(&g_levels[0]) * sizeof(double);
   const double residual = largest_residual(&g_levels[0], (struct Strip){1, g_levels[0].side + 1});
-  const int known = g_worst_start < 1e-7, small = residual < kTolerance && residual == g_last_residual;
-  printf("%d by %d, %ld cycles, stream %016lx, vorticity %016lx\n", g_levels[0].side + 2, g_levels[0].side + 2,
-         g_cycles, (unsigned long)digest(0, g_levels[0].stream, size), (unsigned long)digest(0, g_vorticity, size));
+  const int known = g_worst_start < 1e-7,
+            small = residual < kTolerance && residual == g_last_residual;
+  printf("%d by %d, %ld cycles, stream %016lx, vorticity %016lx\n", g_levels[0].side + 2,
+         g_levels[0].side + 2, g_cycles, (unsigned long)digest(0, g_levels[0].stream, size),
+         (unsigned long)digest(0, g_vorticity, size));
   printf("known start found: %s, residual small: %s\n", known ? "yes" : "no", small ? "yes" : "no");
   return !(known && small);
 }

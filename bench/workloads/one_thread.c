@@ -1,4 +1,5 @@
-// Question: what does it cost a program to become multithreaded: one thread made, joined, and the end?
+// Question: what does it cost a program to become multithreaded: one thread made, joined, and the
+// end?
 // Command:  one_thread
 // Figure:   wall time of the program.
 #include "workload.h"

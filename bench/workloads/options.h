@@ -1,5 +1,7 @@
-// The command line that the benchmark programs share; 2 threads, medium and seed 1 where it says nothing:
-//   PROGRAM [--threads N] [--size small|medium|large] [--input PATH] [--seed S] [--sequential] [options of one program]
+// The command line that the benchmark programs share; 2 threads, medium and seed 1 where it says
+// nothing:
+//   PROGRAM [--threads N] [--size small|medium|large] [--input PATH] [--seed S] [--sequential]
+//   [options of one program]
 #ifndef WEIR_BENCH_OPTIONS_H
 #define WEIR_BENCH_OPTIONS_H
 #include <stdint.h>
@@ -33,7 +35,8 @@ static inline int has_option(int argc, char** argv, const char* name) {
 }
 
 // What follows the program's own option `name`.
-static inline const char* option_value(int argc, char** argv, const char* name, const char* otherwise) {
+static inline const char* option_value(int argc, char** argv, const char* name,
+                                       const char* otherwise) {
   for (int i = 1; i + 1 < argc; ++i) {
     if (strcmp(argv[i], name) == 0) return argv[i + 1];
   }
@@ -52,9 +55,9 @@ static inline long option_number(int argc, char** argv, const char* name, long o
   return number;
 }
 
-// `extra`: names of this program's own options, ended by NULL, to be asked for by has_option; or NULL. One that ends
-// with '=' takes a value, the next argument, and is asked for by option_value or option_number, without the '='.
-// Ends the program with status 2 at what it does not understand.
+// `extra`: names of this program's own options, ended by NULL, to be asked for by has_option; or
+// NULL. One that ends with '=' takes a value, the next argument, and is asked for by option_value
+// or option_number, without the '='. Ends the program with status 2 at what it does not understand.
 static inline struct Options parse_options(int argc, char** argv, const char* const* extra) {
   struct Options options = {2, kMedium, NULL, 1, 0};
   for (int i = 1; i < argc; ++i) {
@@ -80,13 +83,15 @@ static inline struct Options parse_options(int argc, char** argv, const char* co
       for (const char* const* own = extra; own && *own; ++own) {
         const size_t length = strlen(*own);
         if ((*own)[length - 1] != '=') known |= strcmp(name, *own) == 0;
-        else if (strlen(name) == length - 1 && memcmp(name, *own, length - 1) == 0) known = taken = value != NULL;
+        else if (strlen(name) == length - 1 && memcmp(name, *own, length - 1) == 0)
+          known = taken = value != NULL;
       }
     }
     if (!known) {
       fprintf(stderr, "cannot understand %s %s\n", name, taken && value ? value : "");
       fprintf(stderr,
-              "usage: %s [--threads 1..64] [--size small|medium|large] [--input PATH] [--seed S] [--sequential]",
+              "usage: %s [--threads 1..64] [--size small|medium|large] [--input PATH] [--seed S] "
+              "[--sequential]",
               argv[0]);
       for (const char* const* own = extra; own && *own; ++own) fprintf(stderr, " [%s]", *own);
       fprintf(stderr, "\n");

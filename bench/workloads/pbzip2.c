@@ -1,11 +1,16 @@
-// Compression of a file by blocks in parallel, as pbzip2 does it: one thread cuts the input into blocks, N compress, one
-// writes what comes out in the order of the input.
-// Sharing: blocks go to the workers by a bounded queue, and their memory with them; what a worker has made goes into the
-//          place of its block in a ring, under one lock with a condition, from where the writer takes and frees it. The
-//          cutter waits while the ring is full. Each block is compressed for milliseconds, so threads meet seldom.
-// Policies: what lies between two threads belongs to nobody (released, acquired); queue and ring are locked; settings are set once (sticky-read).
-// Result:  sizes and a digest of the output, which does not depend on the threads. --check unpacks it again and compares.
-// Source:  a benchmark of PUSh (MICRO 2019), section 4: pbzip2-0.9.4, a file of 2 GB of random content.
+// Compression of a file by blocks in parallel, as pbzip2 does it: one thread cuts the input into
+// blocks, N compress, one writes what comes out in the order of the input.
+// Sharing: blocks go to the workers by a bounded queue, and their memory with them; what a worker
+// has made goes into the
+//          place of its block in a ring, under one lock with a condition, from where the writer
+//          takes and frees it. The cutter waits while the ring is full. Each block is compressed
+//          for milliseconds, so threads meet seldom.
+// Policies: what lies between two threads belongs to nobody (released, acquired); queue and ring
+// are locked; settings are set once (sticky-read).
+// Result:  sizes and a digest of the output, which does not depend on the threads. --check unpacks
+//          it again and compares.
+// Source:  a benchmark of PUSh (MICRO 2019), section 4: pbzip2-0.9.4, a file of 2 GB of random
+//          content.
 // Sizes:   large is 256 MB; half of the bytes are random, so that there is something to compress.
 #include <bzlib.h>
 #include <weir/weir.h>
@@ -16,7 +21,10 @@
 #include "random.h"
 #include "workload.h"
 
-enum { kRing = 64, kRatio = 100 };  // kRatio: a block's packed bytes may be more than its bytes by one part of that, and some
+enum {
+  kRing = 64,
+  kRatio = 100
+};  // kRatio: a block's packed bytes may be more than its bytes by one part of that, and some
 static const struct {
   size_t bytes, block;
 } kSizeOf[kSizes] = {{400 << 10, 10 << 10}, {24 << 20, 300 << 10}, {256 << 20, 900 << 10}};
@@ -75,7 +83,8 @@ static struct Block* read_block(long number) {
 
 static struct Block* pack(struct Block* block) {
   struct Block* packed = new_block(block->number, block->size + block->size / kRatio + 600);
-  must(BZ2_bzBuffToBuffCompress((char*)packed->bytes, &packed->size, (char*)block->bytes, block->size, 9, 0, 30) != BZ_OK,
+  must(BZ2_bzBuffToBuffCompress((char*)packed->bytes, &packed->size, (char*)block->bytes,
+                                block->size, 9, 0, 30) != BZ_OK,
        "BZ2_bzBuffToBuffCompress");
   free_block(block);
   return packed;
@@ -223,7 +232,8 @@ int main(int argc, char** argv) {
   g_block_size = kSizeOf[g_options.size].block;
   g_blocks = (long)((g_size + g_block_size - 1) / g_block_size);
   make_input();
-  must(!(g_output = weir_alloc(g_size + g_size / kRatio + 600 * (size_t)g_blocks, WEIR_PRIVATE)), "malloc");
+  must(!(g_output = weir_alloc(g_size + g_size / kRatio + 600 * (size_t)g_blocks, WEIR_PRIVATE)),
+       "malloc");
   if (g_options.sequential) {
     sequential();
   } else {

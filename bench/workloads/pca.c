@@ -1,9 +1,9 @@
 // Question: what does a run cost where threads take a row at a time from a counter under a lock?
-// Pattern:  Phoenix's pca: first the mean of each row, then the covariance of each pair of rows. In both a thread
-//           takes the lock, the next row and works on it: sections of an instruction, then work of falling length
-//           (the last row, which has the most pairs, is the first). Each row writes cells of its own alone, the
-//           triangle of the symmetric matrix: few pages between two sections, each written once in the run but where
-//           rows share it.
+// Pattern:  Phoenix's pca: first the mean of each row, then the covariance of each pair of rows. In
+//           both a thread takes the lock, the next row and works on it: sections of an instruction,
+//           then work of falling length (the last row, which has the most pairs, is the first).
+//           Each row writes cells of its own alone, the triangle of the symmetric matrix: few pages
+//           between two sections, each written once in the run but where rows share it.
 // Command:  pca --threads N --size SIZE (large: 4000 rows and columns, numbers under 100)
 // Figure:   wall time of the program.
 #include "input.h"
@@ -55,7 +55,8 @@ static void find_all(void) {
   for (long i = 0; i < n; ++i)
     for (long j = i; j < n; ++j) {
       int sum = 0;
-      for (long k = 0; k < n; ++k) sum += (g_matrix[i * n + k] - g_means[i]) * (g_matrix[j * n + k] - g_means[j]);
+      for (long k = 0; k < n; ++k)
+        sum += (g_matrix[i * n + k] - g_means[i]) * (g_matrix[j * n + k] - g_means[j]);
       g_covariance[j * n + i] = sum / (int)(n - 1);
     }
 }

@@ -1,12 +1,17 @@
-// Search for a string in all files of a folder, as pfscan does it: one thread walks the tree, the others scan.
-// Sharing: paths go from the walker to the workers by one bounded queue (a mutex, two conditions), and the memory of a
-//          path goes with it: one allocates, another frees. A worker maps its file, so the address space that all
-//          share changes twice for each file (--read: it reads into memory of its own). Totals under one lock.
-// Policies: the queue and the totals are locked, until main takes the totals; what to look for, and how, is set once (sticky-read).
-// Result:  files, bytes, matches (they may overlap), and a sum over files of their name and matches, which does not
-//          depend on who scanned what.
-// Source:  a benchmark of PUSh (MICRO 2019), section 4: 'hello' in 500 copies of a proceedings volume.
-// Sizes:   large is 500 copies of 16 MB. Copies are links to 8 files, so that memory holds them all.
+// Search for a string in all files of a folder, as pfscan does it: one thread walks the tree, the
+// others scan. Sharing: paths go from the walker to the workers by one bounded queue (a mutex, two
+// conditions), and the memory of a
+//          path goes with it: one allocates, another frees. A worker maps its file, so the address
+//          space that all share changes twice for each file (--read: it reads into memory of its
+//          own). Totals under one lock.
+// Policies: the queue and the totals are locked, until main takes the totals; what to look for, and
+// how, is set once (sticky-read).
+// Result:  files, bytes, matches (they may overlap), and a sum over files of their name and
+//          matches, which does not depend on who scanned what.
+// Source:  a benchmark of PUSh (MICRO 2019), section 4: 'hello' in 500 copies of a proceedings
+//          volume.
+// Sizes:   large is 500 copies of 16 MB. Copies are links to 8 files, so that memory holds them
+//          all.
 // Options: --input FOLDER, else a tree is made; --needle TEXT; --read.
 #include <dirent.h>
 #include <limits.h>
@@ -44,14 +49,17 @@ static void prepare_search(void) {
   g_needle_size = strlen(g_needle);
   must(!g_needle_size, "an empty needle");
   for (int i = 0; i <= UCHAR_MAX; ++i) g_skip[i] = g_needle_size;
-  for (size_t i = 0; i + 1 < g_needle_size; ++i) g_skip[(unsigned char)g_needle[i]] = g_needle_size - 1 - i;
+  for (size_t i = 0; i + 1 < g_needle_size; ++i)
+    g_skip[(unsigned char)g_needle[i]] = g_needle_size - 1 - i;
 }
 
 static size_t count_matches(const unsigned char* bytes, size_t size) {
   const size_t last = g_needle_size - 1;
   size_t matches = 0;
   for (size_t at = last; at < size; at += g_skip[bytes[at]]) {
-    if (bytes[at] == (unsigned char)g_needle[last] && memcmp(bytes + at - last, g_needle, last) == 0) ++matches;
+    if (bytes[at] == (unsigned char)g_needle[last] &&
+        memcmp(bytes + at - last, g_needle, last) == 0)
+      ++matches;
   }
   return matches;
 }
@@ -90,7 +98,8 @@ static struct Totals scan(const char* path) {
   }
   close(file);
   const char* name = path + strlen(g_root);
-  found.sum = random_mix(digest(digest(0, name, strlen(name)), &found.matches, sizeof found.matches));
+  found.sum =
+      random_mix(digest(digest(0, name, strlen(name)), &found.matches, sizeof found.matches));
   return found;
 }
 
@@ -154,7 +163,8 @@ static void* worker(void* number) {
 static void make_text(char* bytes, size_t size, struct Random* random) {
   static const char kLetters[] = "eeettaaooiinnsshhrrddllccuummwwffggyyppbbvkjxqz         \n";
   random_fill(random, bytes, size);
-  for (size_t i = 0; i < size; ++i) bytes[i] = kLetters[(unsigned char)bytes[i] * (sizeof kLetters - 1) >> 8];
+  for (size_t i = 0; i < size; ++i)
+    bytes[i] = kLetters[(unsigned char)bytes[i] * (sizeof kLetters - 1) >> 8];
   for (size_t at = 0; (at += 1 + random_below(random, 8 << 10)) + g_needle_size <= size;) {
     memcpy(bytes + at, g_needle, g_needle_size);
   }
@@ -165,7 +175,8 @@ static void make_tree(enum Size size, uint64_t seed) {
   char* path = NULL;
   for (int folder = 0; folder < kFolders; ++folder) {
     for (int inner = -1; inner < folder; ++inner) {
-      must(asprintf(&path, inner < 0 ? "%s/%d" : "%s/%d/%d", g_root, folder, inner) < 0, "asprintf");
+      must(asprintf(&path, inner < 0 ? "%s/%d" : "%s/%d/%d", g_root, folder, inner) < 0,
+           "asprintf");
       make_folder(path);
       free(path);
     }
@@ -181,7 +192,8 @@ static void make_tree(enum Size size, uint64_t seed) {
     if (i < kOriginals) {
       struct Random random = random_stream(seed, (uint64_t)i);
       // The first is empty; the others differ in size by up to a quarter.
-      const size_t bytes = i ? kSizeOf[size].bytes - random_below(&random, kSizeOf[size].bytes / 4) : 0;
+      const size_t bytes =
+          i ? kSizeOf[size].bytes - random_below(&random, kSizeOf[size].bytes / 4) : 0;
       char* text = malloc(bytes + 1);
       must(!text, "malloc");
       make_text(text, bytes, &random);
@@ -220,8 +232,8 @@ int main(int argc, char** argv) {
   } else {
     scan_by_threads(options.threads);
   }
-  printf("%ld files, %zu bytes, %zu matches, sum %016lx\n", g_totals.files, g_totals.bytes, g_totals.matches,
-         g_totals.sum);
+  printf("%ld files, %zu bytes, %zu matches, sum %016lx\n", g_totals.files, g_totals.bytes,
+         g_totals.matches, g_totals.sum);
   if (g_totals.unreadable) printf("%ld files could not be read\n", g_totals.unreadable);
   return 0;
 }

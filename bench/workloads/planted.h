@@ -1,4 +1,5 @@
-// Races that stand in the annotated workloads to be found (PLANTED): number N in a build with -DWEIR_PLANT=N, else none.
+// Races that stand in the annotated workloads to be found (PLANTED): number N in a build with
+// -DWEIR_PLANT=N, else none.
 #ifndef WEIR_BENCH_PLANTED_H
 #define WEIR_BENCH_PLANTED_H
 

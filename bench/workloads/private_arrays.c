@@ -1,4 +1,5 @@
-// Question: what does View isolated cost where each thread works over an array of its own and shares one sum at the end?
+// Question: what does View isolated cost where each thread works over an array of its own and
+// shares one sum at the end?
 // Command:  private_arrays [threads [megabytes for each thread [passes]]]
 // Figure:   wall time of the program.
 #include "workload.h"

@@ -1,5 +1,5 @@
-// Client processes of programs that serve: made before the program's first thread, each hands back one result of a
-// fixed size through a pipe, which shows its end as well.
+// Client processes of programs that serve: made before the program's first thread, each hands back
+// one result of a fixed size through a pipe, which shows its end as well.
 #ifndef WEIR_BENCH_PROCESSES_H
 #define WEIR_BENCH_PROCESSES_H
 #include <sys/wait.h>
@@ -12,9 +12,10 @@ struct Child {
   int results;  // becomes readable when the child is done, well or not
 };
 
-// The child runs `body`, which fills the result in. It holds `socket` no longer (-1: none): a listening socket that
-// clients kept open would let them wait for a server that is gone.
-static inline struct Child start_child(void (*body)(long number, void* result), long number, size_t size, int socket) {
+// The child runs `body`, which fills the result in. It holds `socket` no longer (-1: none): a
+// listening socket that clients kept open would let them wait for a server that is gone.
+static inline struct Child start_child(void (*body)(long number, void* result), long number,
+                                       size_t size, int socket) {
   int ends[2];
   must(pipe(ends), "pipe");
   fflush(NULL);
@@ -36,7 +37,8 @@ static inline struct Child start_child(void (*body)(long number, void* result), 
 // Ends the program if the child has failed, which will have said why.
 static inline void finish_child(struct Child child, void* result, size_t size) {
   size_t done = 0;
-  for (ssize_t part; done < size && (part = read(child.results, (char*)result + done, size - done)) > 0;) {
+  for (ssize_t part;
+       done < size && (part = read(child.results, (char*)result + done, size - done)) > 0;) {
     done += (size_t)part;
   }
   close(child.results);
@@ -45,11 +47,13 @@ static inline void finish_child(struct Child child, void* result, size_t size) {
 }
 
 // `results`: one for each of `count` processes, which run at the same time.
-static inline void run_children(long count, void (*body)(long number, void* result), size_t size, void* results) {
+static inline void run_children(long count, void (*body)(long number, void* result), size_t size,
+                                void* results) {
   struct Child children[kMostThreads];
   must(count > kMostThreads, "number of processes");
   for (long i = 0; i < count; ++i) children[i] = start_child(body, i, size, -1);
-  for (long i = 0; i < count; ++i) finish_child(children[i], (char*)results + (size_t)i * size, size);
+  for (long i = 0; i < count; ++i)
+    finish_child(children[i], (char*)results + (size_t)i * size, size);
 }
 
 #endif

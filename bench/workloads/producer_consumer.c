@@ -1,6 +1,7 @@
-// Question: what does the order token cost in a bounded queue whose every item is worth a quarter of a millisecond of
-// work on each side?
-// Command:  producer_consumer [threads, half of them producers [milliseconds of work in all [steps for an item]]]
+// Question: what does the order token cost in a bounded queue whose every item is worth a quarter
+// of a millisecond of work on each side?
+// Command:  producer_consumer [threads, half of them producers [milliseconds of work in all [steps
+//           for an item]]]
 // Figure:   wall time of the program.
 #include "workload.h"
 

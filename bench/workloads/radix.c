@@ -1,11 +1,15 @@
 // Sorting of whole numbers digit by digit, as SPLASH-2's radix does it.
-// Sharing: each thread owns a stretch of the keys. In each pass it counts the digits of its keys; the counts go up a
-//          binary tree of threads and the first places for each digit come down again, threads of the tree waiting for
-//          one another on conditions. Then each thread writes its keys to their new places, scattered over the whole
-//          array: every thread writes nearly every page, each other words of it. Barriers divide the passes.
-// Result:  a digest of the sorted keys and their places, and two checks: they are in order, and they are the keys that
-//          there were (two sums). All sums are of whole numbers, so their order does not show.
-// Sizes:   small 2^14 keys of 16 bits, medium 2^24 of 24 bits, large 2^26 of 24 bits; digits of 8, 12 and 12 bits.
+// Sharing: each thread owns a stretch of the keys. In each pass it counts the digits of its keys;
+// the counts go up a
+//          binary tree of threads and the first places for each digit come down again, threads of
+//          the tree waiting for one another on conditions. Then each thread writes its keys to
+//          their new places, scattered over the whole array: every thread writes nearly every page,
+//          each other words of it. Barriers divide the passes.
+// Result:  a digest of the sorted keys and their places, and two checks: they are in order, and
+//          they are the keys that there were (two sums). All sums are of whole numbers, so their
+//          order does not show.
+// Sizes:   small 2^14 keys of 16 bits, medium 2^24 of 24 bits, large 2^26 of 24 bits; digits of 8,
+//          12 and 12 bits.
 #include "options.h"
 #include "random.h"
 #include "workload.h"
@@ -44,9 +48,13 @@ static uint32_t key(long i) {
   return (uint32_t)(random_mix(g_seed + random_mix((uint64_t)i)) >> (64 - g_setting.key_bits));
 }
 
-static uint32_t digit_of(uint32_t of, int pass) { return of >> pass * g_setting.digit_bits & (uint32_t)(g_digits - 1); }
+static uint32_t digit_of(uint32_t of, int pass) {
+  return of >> pass * g_setting.digit_bits & (uint32_t)(g_digits - 1);
+}
 
-static int passes(void) { return (g_setting.key_bits + g_setting.digit_bits - 1) / g_setting.digit_bits; }
+static int passes(void) {
+  return (g_setting.key_bits + g_setting.digit_bits - 1) / g_setting.digit_bits;
+}
 
 static void swap_arrays(uint32_t** one, uint32_t** other) {
   uint32_t* swapped = *one;
@@ -87,7 +95,8 @@ static void sort_sequentially(void) {
       places[digit] = before;
       before += count;
     }
-    for (long i = 0; i < g_setting.keys; ++i) g_other[places[digit_of(g_keys[i], pass)]++] = g_keys[i];
+    for (long i = 0; i < g_setting.keys; ++i)
+      g_other[places[digit_of(g_keys[i], pass)]++] = g_keys[i];
     swap_arrays(&g_keys, &g_other);
   }
   g_checks[0] = check(g_keys, 0, g_setting.keys);
@@ -124,9 +133,9 @@ static void wait_for(struct Node* node, const int* what, int passes_done) {
   pthread_mutex_unlock(&node->lock);
 }
 
-// Up: a right node tells that its counts are there, and waits for its places; the thread of a left node adds up both
-// and goes on with their parent. Down: who has a parent's places gives the left node the same, and the right one those
-// behind.
+// Up: a right node tells that its counts are there, and waits for its places; the thread of a left
+// node adds up both and goes on with their parent. Down: who has a parent's places gives the left
+// node the same, and the right one those behind.
 static void place_digits(long me, int pass) {
   int level = 0;
   while (level + 1 < g_levels && !(me >> level & 1)) {
@@ -145,12 +154,14 @@ static void place_digits(long me, int pass) {
     tell(top, &top->counted, pass + 1);
     wait_for(top, &top->placed, pass + 1);
   } else {
-    for (long digit = 0, before = 0; digit < g_digits; before += top->counts[digit++]) top->first[digit] = before;
+    for (long digit = 0, before = 0; digit < g_digits; before += top->counts[digit++])
+      top->first[digit] = before;
   }
   while (--level >= 0) {
     const long index = me >> level;
     const struct Node* parent = &g_tree[level + 1][index / 2];
-    struct Node *left = &g_tree[level][index], *right = index + 1 < nodes_of(level) ? left + 1 : NULL;
+    struct Node *left = &g_tree[level][index],
+                *right = index + 1 < nodes_of(level) ? left + 1 : NULL;
     for (long digit = 0; digit < g_digits; ++digit) {
       left->first[digit] = parent->first[digit];
       if (right) right->first[digit] = parent->first[digit] + left->counts[digit];
@@ -160,7 +171,8 @@ static void place_digits(long me, int pass) {
 }
 
 static void* worker(void* number) {
-  const long me = (long)number, first = g_setting.keys * me / g_threads, limit = g_setting.keys * (me + 1) / g_threads;
+  const long me = (long)number, first = g_setting.keys * me / g_threads,
+             limit = g_setting.keys * (me + 1) / g_threads;
   uint32_t *from = g_keys, *to = g_other;
   struct Node* leaf = &g_tree[0][me];
   for (long i = first; i < limit; ++i) from[i] = key(i);
@@ -194,7 +206,8 @@ int main(int argc, char** argv) {
   else sort_by_threads();
 
   struct Check sum = g_checks[0];
-  for (long thread = 1; thread < g_threads; ++thread) {  // of the sequential version only the first is not zero
+  for (long thread = 1; thread < g_threads;
+       ++thread) {  // of the sequential version only the first is not zero
     const struct Check* more = &g_checks[thread];
     sum.digest += more->digest;
     sum.disorders += more->disorders;

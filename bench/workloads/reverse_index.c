@@ -1,9 +1,10 @@
 // Question: what do very many short critical sections cost that each write a few pages?
-// Pattern:  Phoenix's reverse_index. Main walks a tree of HTML files; each thread reads its files and looks for
-//           links. Every link found is put into one index that all share, sorted by link, under one lock: a search,
-//           an entry with the file and the place (allocated inside, as the names are), and for a link that is new the
-//           part of the table behind it moved up. So the sections are short, there is one for each link, and they
-//           write where others have just written.
+// Pattern:  Phoenix's reverse_index. Main walks a tree of HTML files; each thread reads its files
+//           and looks for links. Every link found is put into one index that all share, sorted by
+//           link, under one lock: a search, an entry with the file and the place (allocated inside,
+//           as the names are), and for a link that is new the part of the table behind it moved up.
+//           So the sections are short, there is one for each link, and they write where others have
+//           just written.
 // Command:  reverse_index --threads N --input FOLDER (generate html)
 // Figure:   wall time of the program.
 #include <dirent.h>
@@ -55,7 +56,8 @@ static void insert(const char* name, struct Place place) {
   const long at = search(name);
   if (at == g_index.count || strcmp(g_index.links[at]->name, name)) {
     g_index.links = grown(g_index.links, g_index.count, &g_index.room, sizeof *g_index.links);
-    memmove(g_index.links + at + 1, g_index.links + at, (size_t)(g_index.count - at) * sizeof *g_index.links);
+    memmove(g_index.links + at + 1, g_index.links + at,
+            (size_t)(g_index.count - at) * sizeof *g_index.links);
     struct Link* link = calloc(1, sizeof *link);
     must(!link || !(link->name = strdup(name)), "malloc");
     g_index.links[at] = link;
@@ -84,7 +86,8 @@ static void find_links(int number, void (*found)(const char* name, struct Place 
     char name[256];
     long length = 0;
     const long start = i + 1;
-    while (start + length < (long)file.size && length < (long)sizeof name - 1 && file.bytes[start + length] != '"') {
+    while (start + length < (long)file.size && length < (long)sizeof name - 1 &&
+           file.bytes[start + length] != '"') {
       name[length] = file.bytes[start + length];
       ++length;
     }
@@ -96,7 +99,8 @@ static void find_links(int number, void (*found)(const char* name, struct Place 
 }
 
 static void* index_band(void* number) {
-  for (long i = first_of(g_files, (long)number, g_threads); i < first_of(g_files, (long)number + 1, g_threads); ++i)
+  for (long i = first_of(g_files, (long)number, g_threads);
+       i < first_of(g_files, (long)number + 1, g_threads); ++i)
     find_links((int)i, insert_locked);
   return NULL;
 }

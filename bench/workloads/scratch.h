@@ -12,7 +12,8 @@
 static char g_scratch[4000];
 static pid_t g_scratch_maker;  // processes that it forks exit without removing anything
 
-static inline int remove_entry(const char* path, const struct stat* status, int kind, struct FTW* place) {
+static inline int remove_entry(const char* path, const struct stat* status, int kind,
+                               struct FTW* place) {
   (void)status, (void)kind, (void)place;
   return remove(path);
 }
@@ -25,8 +26,8 @@ static inline void remove_scratch(void) {
 static inline const char* scratch_folder(void) {
   if (!g_scratch_maker) {
     const char* parent = getenv("TMPDIR");
-    must(snprintf(g_scratch, sizeof g_scratch, "%s/workload.XXXXXX", parent && *parent ? parent : "/tmp") >=
-             (int)sizeof g_scratch,
+    must(snprintf(g_scratch, sizeof g_scratch, "%s/workload.XXXXXX",
+                  parent && *parent ? parent : "/tmp") >= (int)sizeof g_scratch,
          "TMPDIR, which is long,");
     must(!mkdtemp(g_scratch), g_scratch);
     weir_set_sticky_read(&g_scratch);

@@ -9,13 +9,15 @@ struct Sha1 {
   unsigned char bytes[20];
 };
 
-static inline uint32_t sha1_rotate(uint32_t word, int left) { return word << left | word >> (32 - left); }
+static inline uint32_t sha1_rotate(uint32_t word, int left) {
+  return word << left | word >> (32 - left);
+}
 
 static inline void sha1_block(uint32_t* state, const unsigned char* block) {
   uint32_t w[80];
   for (int i = 0; i < 16; ++i) {
-    w[i] = (uint32_t)block[4 * i] << 24 | (uint32_t)block[4 * i + 1] << 16 | (uint32_t)block[4 * i + 2] << 8 |
-           block[4 * i + 3];
+    w[i] = (uint32_t)block[4 * i] << 24 | (uint32_t)block[4 * i + 1] << 16 |
+           (uint32_t)block[4 * i + 2] << 8 | block[4 * i + 3];
   }
   for (int i = 16; i < 80; ++i) w[i] = sha1_rotate(w[i - 3] ^ w[i - 8] ^ w[i - 14] ^ w[i - 16], 1);
   uint32_t a = state[0], b = state[1], c = state[2], d = state[3], e = state[4];

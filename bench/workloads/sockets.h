@@ -1,4 +1,5 @@
-// Sockets on the loopback address: servers that listen and accept, clients that connect and read what they expect.
+// Sockets on the loopback address: servers that listen and accept, clients that connect and read
+// what they expect.
 #ifndef WEIR_BENCH_SOCKETS_H
 #define WEIR_BENCH_SOCKETS_H
 #include <arpa/inet.h>
@@ -13,8 +14,9 @@
 #include "workload.h"
 
 static inline struct sockaddr_in loopback(int port) {
-  return (struct sockaddr_in){
-      .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr = {htonl(INADDR_LOOPBACK)}};
+  return (struct sockaddr_in){.sin_family = AF_INET,
+                              .sin_port = htons((uint16_t)port),
+                              .sin_addr = {htonl(INADDR_LOOPBACK)}};
 }
 
 // Requests and answers are small and each is waited for.
@@ -48,7 +50,8 @@ struct Acceptor {
 
 static inline void accept_connections(const struct Acceptor* acceptor) {
   for (;;) {
-    struct pollfd waits[] = {{acceptor->until, POLLIN, 0}, {acceptor->socket, POLLIN, 0}, {acceptor->other, POLLIN, 0}};
+    struct pollfd waits[] = {
+        {acceptor->until, POLLIN, 0}, {acceptor->socket, POLLIN, 0}, {acceptor->other, POLLIN, 0}};
     if (poll(waits, 3, -1) < 0) {
       must(errno != EINTR, "poll");
       continue;

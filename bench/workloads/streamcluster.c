@@ -1,13 +1,17 @@
-// Online clustering of a stream of points, as PARSEC's streamcluster does it: k-medians by local search on each block
-// of the stream, then on the centres that the blocks left.
-// Sharing: all threads go through the search together, each on its stretch of the points; several barriers surround
-//          every candidate centre, with little work between them. Each thread sums savings in a row of its own, the
-//          rows side by side.
-// Policies: of costs and centres each thread's stretch is a slice. It is private while its owner changes it; before a barrier he keeps it for reading, and
-//          behind the barrier who reads all stretches acquires them. The numbers of centres belong to the first thread
-//          while it counts, else all read them. What threads sum up around each candidate changes hands at every
-//          barrier, microseconds apart: it is racy, as only the barriers say whose it is.
-// Result:  centres and cost. Costs are integers (squared distance x 2^20), so that sums do not depend on the threads.
+// Online clustering of a stream of points, as PARSEC's streamcluster does it: k-medians by local
+// search on each block of the stream, then on the centres that the blocks left.
+// Sharing: all threads go through the search together, each on its stretch of the points; several
+// barriers surround
+//          every candidate centre, with little work between them. Each thread sums savings in a row
+//          of its own, the rows side by side.
+// Policies: of costs and centres each thread's stretch is a slice. It is private while its owner
+// changes it; before a barrier he keeps it for reading, and
+//          behind the barrier who reads all stretches acquires them. The numbers of centres belong
+//          to the first thread while it counts, else all read them. What threads sum up around each
+//          candidate changes hands at every barrier, microseconds apart: it is racy, as only the
+//          barriers say whose it is.
+// Result:  centres and cost. Costs are integers (squared distance x 2^20), so that sums do not
+//          depend on the threads.
 // Sizes:   large is PARSEC's simlarge: 16384 points of 128 dimensions, 10 to 20 centres.
 #include <math.h>
 #include <weir/weir.h>
@@ -18,7 +22,8 @@
 #include "workload.h"
 
 struct Setting {
-  long points, block, dimensions, fewest, most, kept;  // fewest and most: centres; kept: places for the blocks' centres
+  long points, block, dimensions, fewest, most,
+      kept;  // fewest and most: centres; kept: places for the blocks' centres
 };
 static const struct Setting kSettings[] = {
     {120, 60, 8, 2, 5, 100}, {8192, 4096, 64, 10, 20, 1000}, {16384, 16384, 128, 10, 20, 1000}};
@@ -28,15 +33,19 @@ struct Points {
   float* coordinates;
   int64_t* weight;
   struct weir_array *cost, *centre;  // int64_t; long, the point that is the centre of each point
-  long* slot;                        // of a point that is a centre: its number among them; else kNotCentre
+  long* slot;  // of a point that is a centre: its number among them; else kNotCentre
 };
 enum { kNotCentre = -1 };
 
 static struct Setting g_setting;
 static long g_threads;
 
-static int64_t* cost_of(const struct Points* p, long i) { return weir_array_at(p->cost, (size_t)i); }
-static long* centre_of(const struct Points* p, long i) { return weir_array_at(p->centre, (size_t)i); }
+static int64_t* cost_of(const struct Points* p, long i) {
+  return weir_array_at(p->cost, (size_t)i);
+}
+static long* centre_of(const struct Points* p, long i) {
+  return weir_array_at(p->centre, (size_t)i);
+}
 static long first_of(const struct Points* p, long thread) { return p->count * thread / g_threads; }
 
 // By the points' numbers, of the stretch that `from` is in.
@@ -84,8 +93,8 @@ static void move_to_new(struct Points* p, long centre, long from, long to) {
   }
 }
 
-// What is saved, over points [from, to), if `candidate` opens; extra[slot] grows by what a centre's other points would
-// pay more if it closed.
+// What is saved, over points [from, to), if `candidate` opens; extra[slot] grows by what a centre's
+// other points would pay more if it closed.
 static int64_t savings(const struct Points* p, long candidate, long from, long to, int64_t* extra) {
   const struct Stretch own = stretch_from(p, from);
   int64_t saved = 0;
@@ -121,7 +130,8 @@ static long number_centres(struct Points* p) {
   return count;
 }
 
-// The search for the price of a centre that leaves between `fewest` and `most` of them. Both versions run these steps.
+// The search for the price of a centre that leaves between `fewest` and `most` of them. Both
+// versions run these steps.
 struct Search {
   int64_t low, high, price;
   long fewest, most, candidates;
@@ -167,13 +177,15 @@ static void cluster_sequential(struct Points* p, uint64_t seed) {
       if (p->slot[candidate] != kNotCentre) continue;
       memset(extra, 0, (size_t)centres * sizeof *extra);
       int64_t gain = -search.price;
-      for (long k = 0; k < g_threads; ++k) gain += savings(p, candidate, first_of(p, k), first_of(p, k + 1), extra);
+      for (long k = 0; k < g_threads; ++k)
+        gain += savings(p, candidate, first_of(p, k), first_of(p, k + 1), extra);
       for (long c = 0; c < centres; ++c) {
         closes[c] = extra[c] < search.price;
         if (closes[c]) gain += search.price - extra[c];
       }
       if (gain <= 0) continue;
-      for (long k = 0; k < g_threads; ++k) apply(p, candidate, closes, first_of(p, k), first_of(p, k + 1));
+      for (long k = 0; k < g_threads; ++k)
+        apply(p, candidate, closes, first_of(p, k), first_of(p, k + 1));
       centres = number_centres(p);
     }
   } while (narrow(&search, centres));
@@ -203,7 +215,9 @@ static pthread_barrier_t g_barrier;
 static void meet(void) { pthread_barrier_wait(&g_barrier); }
 
 // Of an array by stretches: the thread's own, those of all others, those of all.
-static int has_points(const struct Points* p, long thread) { return first_of(p, thread) < first_of(p, thread + 1); }
+static int has_points(const struct Points* p, long thread) {
+  return first_of(p, thread) < first_of(p, thread + 1);
+}
 static void* stretch_of(const struct Points* p, const struct weir_array* array, long thread) {
   return weir_array_at(array, (size_t)first_of(p, thread));
 }
@@ -232,9 +246,11 @@ static void leave_numbers(const struct Points* p) {
   weir_release_read(p->slot);
 }
 
-// Sums what the threads noted: each for a stretch of the centres, then the first thread over the threads.
+// Sums what the threads noted: each for a stretch of the centres, then the first thread over the
+// threads.
 static void weigh(const struct Shared* s, long number, int64_t price) {
-  const long centres = g_numbers.centres, from = centres * number / g_threads, to = centres * (number + 1) / g_threads;
+  const long centres = g_numbers.centres, from = centres * number / g_threads,
+             to = centres * (number + 1) / g_threads;
   for (long c = from; c < to; ++c) {
     int64_t extra = 0;
     for (long thread = 0; thread < g_threads; ++thread) extra += s->extra[thread * centres + c];
@@ -249,7 +265,8 @@ static void weigh(const struct Shared* s, long number, int64_t price) {
   meet();
 }
 
-// All hold the centres of their stretch for themselves, nobody holds the numbers; in the end all hold the numbers for reading.
+// All hold the centres of their stretch for themselves, nobody holds the numbers; in the end all
+// hold the numbers for reading.
 static void renumber(struct Points* p, long number) {
   keep(p, p->centre, number);
   meet();
@@ -308,7 +325,8 @@ static void* worker(void* which) {
   meet();
   own(p, p->cost, number);
   read_numbers(p);
-  struct Search search = {0, g_numbers.total, g_numbers.total / 2, g_setting.fewest, g_setting.most, candidates_of(p)};
+  struct Search search = {
+      0, g_numbers.total, g_numbers.total / 2, g_setting.fewest, g_setting.most, candidates_of(p)};
   long centres;
   do {
     all_to_first(p, from, to);
@@ -391,7 +409,8 @@ static void cluster_threads(struct Points* p, uint64_t seed) {
 
 static void allocate(struct Points* p, long count) {
   *p = (struct Points){.count = count, .dimensions = g_setting.dimensions};
-  p->coordinates = weir_alloc((size_t)(count * p->dimensions) * sizeof *p->coordinates, WEIR_PRIVATE);
+  p->coordinates =
+      weir_alloc((size_t)(count * p->dimensions) * sizeof *p->coordinates, WEIR_PRIVATE);
   p->weight = weir_alloc((size_t)count * sizeof *p->weight, WEIR_PRIVATE);
   p->slot = weir_alloc((size_t)count * sizeof *p->slot, WEIR_PRIVATE);
   must(!p->coordinates || !p->weight || !p->slot, "malloc");
@@ -400,11 +419,14 @@ static void allocate(struct Points* p, long count) {
 // For as many points as there are now.
 static void make_stretches(struct Points* p) {
   size_t ends[kMostThreads];
-  for (long thread = 0; thread < g_threads; ++thread) ends[thread] = (size_t)first_of(p, thread + 1);
+  for (long thread = 0; thread < g_threads; ++thread)
+    ends[thread] = (size_t)first_of(p, thread + 1);
   weir_array_free(p->cost);
   weir_array_free(p->centre);
-  p->cost = weir_array_slice_at((size_t)p->count, sizeof(int64_t), ends, (size_t)g_threads, WEIR_PRIVATE);
-  p->centre = weir_array_slice_at((size_t)p->count, sizeof(long), ends, (size_t)g_threads, WEIR_PRIVATE);
+  p->cost =
+      weir_array_slice_at((size_t)p->count, sizeof(int64_t), ends, (size_t)g_threads, WEIR_PRIVATE);
+  p->centre =
+      weir_array_slice_at((size_t)p->count, sizeof(long), ends, (size_t)g_threads, WEIR_PRIVATE);
   must(!p->cost || !p->centre, "malloc");
 }
 
@@ -415,7 +437,8 @@ static void read_block(struct Points* p, uint64_t seed, long block) {
     const uint64_t centre = random_below(&random, (uint64_t)g_setting.fewest + 2);
     struct Random hidden = random_stream(seed, 1000000 + centre);
     for (long d = 0; d < p->dimensions; ++d) {
-      p->coordinates[i * p->dimensions + d] = (float)(random_unit(&hidden) + random_between(&random, -0.2, 0.2));
+      p->coordinates[i * p->dimensions + d] =
+          (float)(random_unit(&hidden) + random_between(&random, -0.2, 0.2));
     }
     p->weight[i] = 1;
   }
@@ -442,7 +465,8 @@ int main(int argc, char** argv) {
   weir_set_sticky_read(&g_threads);
   weir_set_sticky_read(&g_setting);
   weir_set_racy(&g_sums);
-  void (*cluster)(struct Points*, uint64_t) = options.sequential ? cluster_sequential : cluster_threads;
+  void (*cluster)(struct Points*, uint64_t) =
+      options.sequential ? cluster_sequential : cluster_threads;
   struct Points block, kept;
   allocate(&block, g_setting.block);
   allocate(&kept, g_setting.kept);

@@ -1,9 +1,10 @@
-// Question: what does isolation gain where threads write to one cache line often, but not all the time?
-// Pattern:  Phoenix's string_match: milder false sharing. Each thread goes through its part of a file of words,
-//           enciphers every word and compares it with the four enciphered words that are sought. Where it is, what it
-//           has found and the cipher of the present word are in its record, written for each word and each letter,
-//           and the records lie side by side in one array. The file is read into the heap. No event but the threads'
-//           start and end.
+// Question: what does isolation gain where threads write to one cache line often, but not all the
+// time?
+// Pattern:  Phoenix's string_match: milder false sharing. Each thread goes through its part of a
+//           file of words, enciphers every word and compares it with the four enciphered words that
+//           are sought. Where it is, what it has found and the cipher of the present word are in
+//           its record, written for each word and each letter, and the records lie side by side in
+//           one array. The file is read into the heap. No event but the threads' start and end.
 // Command:  string_match --threads N --input PATH (generate keys)
 // Figure:   wall time of the program.
 #include "input.h"
@@ -21,7 +22,8 @@ struct Search {
 static struct Search* g_searches;
 static char g_sought[kSought][kLongest];
 
-// Fills `cipher`, what is left of it with zeros; a longer word loses its end, and so never equals one that is sought.
+// Fills `cipher`, what is left of it with zeros; a longer word loses its end, and so never equals
+// one that is sought.
 static void encipher(const char* word, long length, char* cipher) {
   for (long i = 0; i < kLongest; ++i) cipher[i] = i < length ? (char)(word[i] + 7 * i + 10) : 0;
 }
@@ -47,7 +49,8 @@ static struct Search search_all(const char* at, const char* end) {
     if (!next) next = end;
     ++all.words;
     for (int i = 0; i < kSought; ++i)
-      if ((size_t)(next - at) == strlen(kWords[i]) && !memcmp(at, kWords[i], strlen(kWords[i]))) ++all.found[i];
+      if ((size_t)(next - at) == strlen(kWords[i]) && !memcmp(at, kWords[i], strlen(kWords[i])))
+        ++all.found[i];
   }
   return all;
 }

@@ -1,9 +1,13 @@
-// Prices of swaptions by Monte Carlo simulation of forward rates in the framework of Heath, Jarrow and Morton, as
-// PARSEC's swaptions computes them: three factors, quarters of a year, payer swaptions.
-// Sharing: swaptions are dealt out once, nothing is synchronized, results lie side by side in one array. What makes it
-//          interesting is the heap: every block of trials allocates its curves and frees them, in all threads at once.
-// Policies: swaptions are an array of which each thread's share is a slice, that main has filled and takes back in the end.
-// Result:  prices and errors; each swaption has its own stream of random numbers, so they do not depend on the threads.
+// Prices of swaptions by Monte Carlo simulation of forward rates in the framework of Heath, Jarrow
+// and Morton, as PARSEC's swaptions computes them: three factors, quarters of a year, payer
+// swaptions. Sharing: swaptions are dealt out once, nothing is synchronized, results lie side by
+// side in one array. What makes it
+//          interesting is the heap: every block of trials allocates its curves and frees them, in
+//          all threads at once.
+// Policies: swaptions are an array of which each thread's share is a slice, that main has filled
+// and takes back in the end.
+// Result:  prices and errors; each swaption has its own stream of random numbers, so they do not
+//          depend on the threads.
 // Sizes:   large is PARSEC's simlarge, 64 swaptions of 20000 trials.
 #include <math.h>
 #include <weir/weir.h>
@@ -26,7 +30,8 @@ static const long kSwaptions[] = {16, 32, 64}, kTrials[] = {160, 20000, 20000};
 static struct weir_array* g_swaptions;
 static long g_count, g_trials, g_threads;
 
-// The drift that leaves no arbitrage: what the volatilities up to a maturity add to the rate for it in one period.
+// The drift that leaves no arbitrage: what the volatilities up to a maturity add to the rate for it
+// in one period.
 static void set_drift(struct Swaption* s) {
   for (int j = 0; j < kPeriods; ++j) s->drift[j] = 0;
   for (int factor = 0; factor < kFactors; ++factor) {
@@ -45,14 +50,16 @@ static long first_of(long thread) { return g_count * thread / g_threads; }
 static void make_swaptions(uint64_t seed) {
   size_t ends[kMostThreads];
   for (long thread = 0; thread < g_threads; ++thread) ends[thread] = (size_t)first_of(thread + 1);
-  g_swaptions = weir_array_slice_at((size_t)g_count, sizeof(struct Swaption), ends, (size_t)g_threads, WEIR_PRIVATE);
+  g_swaptions = weir_array_slice_at((size_t)g_count, sizeof(struct Swaption), ends,
+                                    (size_t)g_threads, WEIR_PRIVATE);
   must(!g_swaptions, "malloc");
   for (long i = 0; i < g_count; ++i) {
     struct Random random = random_stream(seed, (uint64_t)i);
     struct Swaption* s = swaption(i);
     memset(s, 0, sizeof *s);
     s->strike = random_between(&random, 0.02, 0.08);
-    const double first = random_between(&random, 0.02, 0.05), slope = random_between(&random, 0, 0.001);
+    const double first = random_between(&random, 0.02, 0.05),
+                 slope = random_between(&random, 0, 0.001);
     const double level = random_between(&random, 0.005, 0.015);
     for (int j = 0; j < kPeriods; ++j) {
       s->forward[j] = first + slope * j;
@@ -65,18 +72,21 @@ static void make_swaptions(uint64_t seed) {
   }
 }
 
-// One path: curve[i * kPeriods + j] is the rate at time i for the period that begins j periods later.
+// One path: curve[i * kPeriods + j] is the rate at time i for the period that begins j periods
+// later.
 static double payoff_of_path(const struct Swaption* s, struct Random* random, double* curve) {
   memcpy(curve, s->forward, sizeof s->forward);
   double discount = 0;
   for (int i = 1; i <= kExercise; ++i) {
     const double* before = curve + (i - 1) * kPeriods;
     double *now = curve + i * kPeriods, shock[kFactors];
-    for (int factor = 0; factor < kFactors; ++factor) shock[factor] = random_normal(random) * sqrt(kPeriod);
+    for (int factor = 0; factor < kFactors; ++factor)
+      shock[factor] = random_normal(random) * sqrt(kPeriod);
     discount += before[0] * kPeriod;
     for (int j = 0; j < kPeriods - i; ++j) {
       now[j] = before[j + 1] + s->drift[j];
-      for (int factor = 0; factor < kFactors; ++factor) now[j] += s->volatility[factor][j] * shock[factor];
+      for (int factor = 0; factor < kFactors; ++factor)
+        now[j] += s->volatility[factor][j] * shock[factor];
     }
   }
   const double* rates = curve + kExercise * kPeriods;
@@ -150,7 +160,7 @@ int main(int argc, char** argv) {
     sum += swaption(i)->price;
     if (swaption(i)->error > worst) worst = swaption(i)->error;
   }
-  printf("%ld swaptions of %ld trials: mean price %.9f, largest error %.9f\n", g_count, g_trials, sum / (double)g_count,
-         worst);
+  printf("%ld swaptions of %ld trials: mean price %.9f, largest error %.9f\n", g_count, g_trials,
+         sum / (double)g_count, worst);
   return 0;
 }

@@ -1,6 +1,8 @@
-// Question: what does pthread_create and pthread_join cost where the thread does nothing, one at a time and eight?
+// Question: what does pthread_create and pthread_join cost where the thread does nothing, one at a
+// time and eight?
 // Command:  thread_creation [threads to make]
-// Figure:   nanoseconds for one thread made and joined, after the first 16; the ratio of the two sides.
+// Figure:   nanoseconds for one thread made and joined, after the first 16; the ratio of the two
+//           sides.
 #include "workload.h"
 
 static void* nothing(void* argument) { return argument; }

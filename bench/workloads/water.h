@@ -1,13 +1,16 @@
-// Molecules like water's, and what both of the programs water_nsquared and water_spatial compute with them.
+// Molecules like water's, and what both of the programs water_nsquared and water_spatial compute
+// with them.
 //
-// A molecule is three atoms, H O H, held together by springs. Molecules act on each other by the charges of all atoms
-// and by a Lennard-Jones force of the oxygens (the numbers are those of flexible SPC), up to a distance of the oxygens,
-// below which both are switched off smoothly, so that energy stays. The box is periodic. A predictor and corrector of
-// Gear's kind keeps six derivatives of each coordinate, as SPLASH-2's water does.
+// A molecule is three atoms, H O H, held together by springs. Molecules act on each other by the
+// charges of all atoms and by a Lennard-Jones force of the oxygens (the numbers are those of
+// flexible SPC), up to a distance of the oxygens, below which both are switched off smoothly, so
+// that energy stays. The box is periodic. A predictor and corrector of Gear's kind keeps six
+// derivatives of each coordinate, as SPLASH-2's water does.
 //
-// Forces and energies are in fixed point wherever more than one addition meets: addition of integers is associative, so
-// the sums depend neither on the number of threads nor on who gets a lock first. What is added at one end of a pair of
-// atoms is subtracted at the other, so momentum stays but for the rounding of the integration.
+// Forces and energies are in fixed point wherever more than one addition meets: addition of
+// integers is associative, so the sums depend neither on the number of threads nor on who gets a
+// lock first. What is added at one end of a pair of atoms is subtracted at the other, so momentum
+// stays but for the rounding of the integration.
 //
 // Units: angstrom, picosecond, atomic mass, elementary charge; of energy 10 J/mol.
 #ifndef WEIR_BENCH_WATER_H
@@ -28,7 +31,8 @@ struct Molecule {
 
 // What is summed over molecules and pairs, x kEnergyScale.
 struct Sums {
-  int64_t inside, between, kinetic, virial;  // inside: potential energy of the springs; between: of pairs
+  int64_t inside, between, kinetic,
+      virial;  // inside: potential energy of the springs; between: of pairs
 };
 
 struct Setting {
@@ -50,13 +54,14 @@ static const double kCoulomb = 138935.458, kBoltzmann = 0.83144626, kTemperature
 static const double kBond = 443153, kBondLength = 1.012;       // springs O-H
 static const double kOpening = 102361, kOpeningLength = 1.69;  // spring H-H
 static const double kDepth = 65.0198, kDiameter = 3.165492;    // Lennard-Jones
-static const double kFade = 1;                                 // forces are switched off within this below reach
+static const double kFade = 1;  // forces are switched off within this below reach
 
 // --- the beginning
 
-// Molecules of any orientation nearly on a grid, whose planes are also walls of water_spatial's boxes, so that some
-// cross them soon; and speeds of kTemperature that add up to no momentum.
-static inline void make_water(struct Water* water, const struct Setting* setting, double reach, uint64_t seed) {
+// Molecules of any orientation nearly on a grid, whose planes are also walls of water_spatial's
+// boxes, so that some cross them soon; and speeds of kTemperature that add up to no momentum.
+static inline void make_water(struct Water* water, const struct Setting* setting, double reach,
+                              uint64_t seed) {
   struct Random random = random_stream(seed, 0);
   const long side = setting->side;
   memset(water, 0, sizeof *water);
@@ -119,9 +124,11 @@ static inline double difference(const double* a, const double* b, double* away) 
   return squared;
 }
 
-static inline double pull_spring(struct Molecule* molecule, int a, int b, double stiffness, double length) {
+static inline double pull_spring(struct Molecule* molecule, int a, int b, double stiffness,
+                                 double length) {
   double away[3];
-  const double distance = sqrt(difference(molecule->at[0][a], molecule->at[0][b], away)), longer = distance - length;
+  const double distance = sqrt(difference(molecule->at[0][a], molecule->at[0][b], away)),
+               longer = distance - length;
   push_apart(molecule->force[a], molecule->force[b], away, -stiffness * longer / distance);
   return stiffness / 2 * longer * longer;
 }
@@ -135,20 +142,25 @@ static inline void pull_inside(struct Molecule* molecule, struct Sums* sums) {
   sums->inside += (int64_t)(energy * kEnergyScale);
 }
 
-// Adds the forces of two molecules on each other to what is given for each; 0: they are too far from each other. The
-// same whichever comes first: it computes from the molecule at the lower address.
-static inline int push_pair(const struct Water* water, const struct Molecule* a, const struct Molecule* b,
-                            int64_t (*on_a)[3], int64_t (*on_b)[3], struct Sums* sums) {
+// Adds the forces of two molecules on each other to what is given for each; 0: they are too far
+// from each other. The same whichever comes first: it computes from the molecule at the lower
+// address.
+static inline int push_pair(const struct Water* water, const struct Molecule* a,
+                            const struct Molecule* b, int64_t (*on_a)[3], int64_t (*on_b)[3],
+                            struct Sums* sums) {
   if (a > b) {
     const struct Molecule* other = a;
     int64_t(*on_other)[3] = on_a;
     a = b, on_a = on_b;
     b = other, on_b = on_other;
   }
-  double away[3], moved[kAtoms][3], squared = 0;  // moved: the atoms of b in the image that is nearest to a
+  double away[3], moved[kAtoms][3],
+      squared = 0;  // moved: the atoms of b in the image that is nearest to a
   for (int d = 0; d < 3; ++d) {
     const double straight = a->at[0][kOxygen][d] - b->at[0][kOxygen][d];
-    const double shift = straight > water->box / 2 ? water->box : straight < -water->box / 2 ? -water->box : 0;
+    const double shift = straight > water->box / 2    ? water->box
+                         : straight < -water->box / 2 ? -water->box
+                                                      : 0;
     away[d] = straight - shift;
     squared += away[d] * away[d];
     for (int i = 0; i < kAtoms; ++i) moved[i][d] = b->at[0][i][d] + shift;
@@ -156,7 +168,9 @@ static inline int push_pair(const struct Water* water, const struct Molecule* a,
   if (squared >= water->reach * water->reach) return 0;
 
   const double distance = sqrt(squared);
-  double share = 1, slope = 0;  // of energy and force that is not switched off; how it changes with the distance
+  double share = 1,
+         slope =
+             0;  // of energy and force that is not switched off; how it changes with the distance
   if (distance > water->reach - kFade) {
     const double faded = (distance - (water->reach - kFade)) / kFade;
     share = 1 + faded * faded * (2 * faded - 3);
@@ -164,7 +178,8 @@ static inline int push_pair(const struct Water* water, const struct Molecule* a,
   }
   const double ratio = kDiameter * kDiameter / squared, sixth = ratio * ratio * ratio;
   double energy = 4 * kDepth * sixth * (sixth - 1);
-  double radial = share * 24 * kDepth * sixth * (2 * sixth - 1) / squared;  // force through distance
+  double radial =
+      share * 24 * kDepth * sixth * (2 * sixth - 1) / squared;  // force through distance
   double virial = radial * squared;
   for (int i = 0; i < kAtoms; ++i) {
     for (int j = 0; j < kAtoms; ++j) {
@@ -186,7 +201,8 @@ static inline int push_pair(const struct Water* water, const struct Molecule* a,
 
 // --- motion
 
-// Every derivative by those above it (Taylor); then the molecule is put back into the box, by its oxygen.
+// Every derivative by those above it (Taylor); then the molecule is put back into the box, by its
+// oxygen.
 static inline void predict(const struct Water* water, struct Molecule* molecule) {
   for (int from = kDerivatives - 2; from >= 0; --from) {
     for (int k = from; k < kDerivatives - 1; ++k) {
@@ -202,10 +218,11 @@ static inline void predict(const struct Water* water, struct Molecule* molecule)
   }
 }
 
-// By the difference between the acceleration that the forces make and the predicted one. In step 0, which only sets the
-// acceleration, places and speeds stay.
+// By the difference between the acceleration that the forces make and the predicted one. In step 0,
+// which only sets the acceleration, places and speeds stay.
 static inline void correct(struct Molecule* molecule, int step, struct Sums* sums) {
-  static const double kGear[kDerivatives] = {3.0 / 20, 251.0 / 360, 1, 11.0 / 18, 1.0 / 6, 1.0 / 60};
+  static const double kGear[kDerivatives] = {3.0 / 20,  251.0 / 360, 1,
+                                             11.0 / 18, 1.0 / 6,     1.0 / 60};
   double energy = 0;
   for (int a = 0; a < kAtoms; ++a) {
     const double scale = kStep * kStep / 2 / kMass[a] / kForceScale;
@@ -279,16 +296,19 @@ static inline int print_water(const struct Water* water) {
   }
   sum = digest(sum, water->sums, sizeof water->sums);
   const struct Sums* last = &water->sums[water->steps];
-  const double kinetic = (double)last->kinetic / kEnergyScale, virial = (double)last->virial / kEnergyScale;
+  const double kinetic = (double)last->kinetic / kEnergyScale,
+               virial = (double)last->virial / kEnergyScale;
   const struct Sums* first =
       &water->sums[water->steps / 2 < 8 ? water->steps / 2 : 8];  // derivatives are known by then
   const double drift = fabs(total_energy(last) - total_energy(first)) / kinetic;
   const double molecules = (double)water->count, volume = water->box * water->box * water->box;
   const double heat = 2 * kinetic / 9;  // molecules x Boltzmann's constant x temperature
   const int stays = drift < 1e-4, rests = rest_of_momentum(water) < 1e-9;
-  printf("%ld molecules, %d steps, energy %.6f, then %.6f, temperature %.3f, pressure %.6f, digest %016lx\n",
-         water->count, water->steps, total_energy(first) / molecules, total_energy(last) / molecules,
-         heat / (molecules * kBoltzmann), (heat + virial / 3) / volume, (unsigned long)sum);
+  printf(
+      "%ld molecules, %d steps, energy %.6f, then %.6f, temperature %.3f, pressure %.6f, digest "
+      "%016lx\n",
+      water->count, water->steps, total_energy(first) / molecules, total_energy(last) / molecules,
+      heat / (molecules * kBoltzmann), (heat + virial / 3) / volume, (unsigned long)sum);
   printf("energy stays: %s, momentum stays: %s\n", stays ? "yes" : "no", rests ? "yes" : "no");
   return !(stays && rests);
 }

@@ -1,10 +1,13 @@
-// Molecular dynamics of water by all pairs of molecules, as SPLASH-2's water-nsquared does it; physics: water.h.
-// Sharing: each thread owns a run of molecules, moves them, and computes their pairs with the half of all molecules
-//          that follows. It adds the forces up in an array of its own, then adds that to the shared molecules, one by
-//          one, under a lock of each molecule, so that every molecule is written by about half of the threads and read
-//          by all. Energies are added up under one lock, in each phase. Barriers divide the phases.
-// Result:  a digest of all molecules and sums. Forces and energies are integers (fixed point), whose addition is
-//          associative, so it does not show who added first. Checked: energy and momentum stay.
+// Molecular dynamics of water by all pairs of molecules, as SPLASH-2's water-nsquared does it;
+// physics: water.h. Sharing: each thread owns a run of molecules, moves them, and computes their
+// pairs with the half of all molecules
+//          that follows. It adds the forces up in an array of its own, then adds that to the shared
+//          molecules, one by one, under a lock of each molecule, so that every molecule is written
+//          by about half of the threads and read by all. Energies are added up under one lock, in
+//          each phase. Barriers divide the phases.
+// Result:  a digest of all molecules and sums. Forces and energies are integers (fixed point),
+//          whose addition is associative, so it does not show who added first. Checked: energy and
+//          momentum stay.
 // Sizes:   large has the papers' 512 molecules, and 200 steps.
 #include "water.h"
 
@@ -18,13 +21,15 @@ static long g_threads;
 
 typedef int64_t Force[kAtoms][3];
 
-// Each pair once. Of an even number, the molecules in the first half take the opposite one, those in the second do not.
+// Each pair once. Of an even number, the molecules in the first half take the opposite one, those
+// in the second do not.
 static void push_followers(long m, Force* forces, struct Sums* sums) {
   const long count = g_water.count;
   const long followers = count % 2 || m < count / 2 ? count / 2 : count / 2 - 1;
   for (long k = 1; k <= followers; ++k) {
     const long other = (m + k) % count;
-    push_pair(&g_water, &g_water.molecules[m], &g_water.molecules[other], forces[m], forces[other], sums);
+    push_pair(&g_water, &g_water.molecules[m], &g_water.molecules[other], forces[m], forces[other],
+              sums);
   }
 }
 
@@ -79,7 +84,8 @@ int main(int argc, char** argv) {
   } else {
     g_locks = malloc((size_t)g_water.count * sizeof *g_locks);
     must(!g_locks, "malloc");
-    for (long m = 0; m < g_water.count; ++m) must(pthread_mutex_init(&g_locks[m], NULL), "pthread_mutex_init");
+    for (long m = 0; m < g_water.count; ++m)
+      must(pthread_mutex_init(&g_locks[m], NULL), "pthread_mutex_init");
     run_with_barrier(g_threads, work, &g_barrier);
   }
   return print_water(&g_water);

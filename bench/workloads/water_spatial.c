@@ -1,13 +1,16 @@
-// Molecular dynamics of water with a cut-off, by boxes, as SPLASH-2's water-spatial does it; physics: water.h.
-// Sharing: space is divided into boxes no smaller than the cut-off, each with a list of its molecules and a lock. Each
-//          thread owns a run of boxes and computes with whatever molecules are in them, wherever in memory they lie. A
-//          molecule that leaves its box is unlinked and put into the list of the next, each under that box's lock: so
-//          molecules go from thread to thread, and neighbours in memory belong to different threads after a while.
-//          Pairs of two boxes are computed by the owner of one, and the forces added in the other under its lock.
-//          Energies are added up under one lock. Barriers divide the phases.
-// Result:  a digest of all molecules and sums. Forces and energies are integers (fixed point), whose addition is
-//          associative, so it does not show who added first, nor in which order lists are. Checked: energy and momentum
-//          stay. The sequential version knows no boxes: it tries all pairs.
+// Molecular dynamics of water with a cut-off, by boxes, as SPLASH-2's water-spatial does it;
+// physics: water.h. Sharing: space is divided into boxes no smaller than the cut-off, each with a
+// list of its molecules and a lock. Each
+//          thread owns a run of boxes and computes with whatever molecules are in them, wherever in
+//          memory they lie. A molecule that leaves its box is unlinked and put into the list of the
+//          next, each under that box's lock: so molecules go from thread to thread, and neighbours
+//          in memory belong to different threads after a while. Pairs of two boxes are computed by
+//          the owner of one, and the forces added in the other under its lock. Energies are added
+//          up under one lock. Barriers divide the phases.
+// Result:  a digest of all molecules and sums. Forces and energies are integers (fixed point),
+//          whose addition is associative, so it does not show who added first, nor in which order
+//          lists are. Checked: energy and momentum stay. The sequential version knows no boxes: it
+//          tries all pairs.
 // Sizes:   large has 4096 molecules and 120 steps.
 #include "water.h"
 
@@ -18,7 +21,8 @@ typedef int64_t Force[kAtoms][3];
 
 struct Box {
   pthread_mutex_t lock;
-  struct Molecule* molecules;  // Guarded by: lock, while molecules move; nobody changes lists otherwise
+  struct Molecule*
+      molecules;  // Guarded by: lock, while molecules move; nobody changes lists otherwise
 };
 
 // The molecules of a box, and what a thread adds to their forces.
@@ -69,7 +73,8 @@ static void make_boxes(void) {
   g_box_count = g_side * g_side * g_side;
   g_boxes = calloc((size_t)g_box_count, sizeof *g_boxes);
   must(!g_boxes, "malloc");
-  for (long b = 0; b < g_box_count; ++b) must(pthread_mutex_init(&g_boxes[b].lock, NULL), "pthread_mutex_init");
+  for (long b = 0; b < g_box_count; ++b)
+    must(pthread_mutex_init(&g_boxes[b].lock, NULL), "pthread_mutex_init");
   for (long m = 0; m < g_water.count; ++m) put(&g_water.molecules[m]);
 }
 
@@ -128,7 +133,8 @@ static void push_box(long number, struct Part* own, struct Part* other, struct S
   take_part(own, &g_boxes[number]);
   for (long i = 0; i < own->count; ++i) {
     for (long j = 0; j < i; ++j) {
-      push_pair(&g_water, own->molecules[i], own->molecules[j], own->forces[i], own->forces[j], sums);
+      push_pair(&g_water, own->molecules[i], own->molecules[j], own->forces[i], own->forces[j],
+                sums);
     }
   }
   for (int which = 0; which < 13; ++which) {
@@ -137,7 +143,8 @@ static void push_box(long number, struct Part* own, struct Part* other, struct S
     take_part(other, box);
     for (long i = 0; i < own->count; ++i) {
       for (long j = 0; j < other->count; ++j) {
-        touched |= push_pair(&g_water, own->molecules[i], other->molecules[j], own->forces[i], other->forces[j], sums);
+        touched |= push_pair(&g_water, own->molecules[i], other->molecules[j], own->forces[i],
+                             other->forces[j], sums);
       }
     }
     if (touched) add_part(other, box);

@@ -1,15 +1,20 @@
-// Question: what does a run cost where threads build tables in memory of their own that others take over afterwards?
-// Pattern:  Phoenix's word_count, map and reduce. Map: each thread counts the words of its chunk of a text in a hash
-//           table of its own, an allocation for each new word. Reduce: other threads, each with a range of buckets,
-//           move the words of all tables into the first one, so they write what others allocated. Many written pages,
-//           no lock.
+// Question: what does a run cost where threads build tables in memory of their own that others take
+// over afterwards?
+// Pattern:  Phoenix's word_count, map and reduce. Map: each thread counts the words of its chunk of
+//           a text in a hash table of its own, an allocation for each new word. Reduce: other
+//           threads, each with a range of buckets, move the words of all tables into the first one,
+//           so they write what others allocated. Many written pages, no lock.
 // Command:  word_count --threads N --input PATH (generate text)
 // Figure:   wall time of the program.
 #include <ctype.h>
 
 #include "input.h"
 
-enum { kBuckets = 1 << 14, kLongest = 64, kPrinted = 10 };  // of a longer word the first letters count
+enum {
+  kBuckets = 1 << 14,
+  kLongest = 64,
+  kPrinted = 10
+};  // of a longer word the first letters count
 
 struct Word {
   struct Word* next;
@@ -29,8 +34,8 @@ static long g_threads;
 
 // Where the word is in its bucket's list, or the list's end.
 static struct Word** find(struct Word** place, uint64_t hash, const char* letters, int length) {
-  while (*place &&
-         ((*place)->hash != hash || (*place)->length != length || memcmp((*place)->letters, letters, (size_t)length)))
+  while (*place && ((*place)->hash != hash || (*place)->length != length ||
+                    memcmp((*place)->letters, letters, (size_t)length)))
     place = &(*place)->next;
   return place;
 }
@@ -72,7 +77,8 @@ static void* map(void* number) {
 
 static void* reduce(void* number) {
   struct Word** all = g_chunks[0].buckets;
-  for (long b = first_of(kBuckets, (long)number, g_threads); b < first_of(kBuckets, (long)number + 1, g_threads); ++b)
+  for (long b = first_of(kBuckets, (long)number, g_threads);
+       b < first_of(kBuckets, (long)number + 1, g_threads); ++b)
     for (long t = 1; t < g_threads; ++t)
       for (struct Word *word = g_chunks[t].buckets[b], *next; word; word = next) {
         next = word->next;
@@ -116,7 +122,8 @@ static void split(const struct File* file) {
 static int by_count(const void* one, const void* two) {
   const struct Word *a = *(struct Word*const*)one, *b = *(struct Word*const*)two;
   if (a->count != b->count) return a->count < b->count ? 1 : -1;
-  const int order = memcmp(a->letters, b->letters, (size_t)(a->length < b->length ? a->length : b->length));
+  const int order =
+      memcmp(a->letters, b->letters, (size_t)(a->length < b->length ? a->length : b->length));
   return order ? order : a->length - b->length;
 }
 
@@ -128,7 +135,8 @@ static void print(struct Word** buckets) {
   must(distinct && !sorted, "malloc");
   distinct = 0;
   for (long b = 0; b < kBuckets; ++b)
-    for (struct Word* word = buckets[b]; word; word = word->next) sorted[distinct++] = word, words += word->count;
+    for (struct Word* word = buckets[b]; word; word = word->next)
+      sorted[distinct++] = word, words += word->count;
   qsort(sorted, (size_t)distinct, sizeof *sorted, by_count);
   uint64_t hash = kHashStart;
   for (long i = 0; i < distinct; ++i) {

@@ -1,4 +1,5 @@
-// What the workloads share: work of a fixed number of instructions, a clock, arguments, and threads started and joined.
+// What the workloads share: work of a fixed number of instructions, a clock, arguments, and threads
+// started and joined.
 #ifndef WEIR_BENCH_WORKLOAD_H
 #define WEIR_BENCH_WORKLOAD_H
 #include <pthread.h>
@@ -39,7 +40,8 @@ static inline void must(int failed, const char* what) {
 static inline void run_threads(long count, void* (*body)(void*)) {
   pthread_t threads[kMostThreads];
   must(count < 1 || count > kMostThreads, "number of threads");
-  for (long i = 0; i < count; ++i) must(pthread_create(&threads[i], NULL, body, (void*)i), "pthread_create");
+  for (long i = 0; i < count; ++i)
+    must(pthread_create(&threads[i], NULL, body, (void*)i), "pthread_create");
   for (long i = 0; i < count; ++i) must(pthread_join(threads[i], NULL), "pthread_join");
 }
 

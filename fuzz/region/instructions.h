@@ -21,9 +21,17 @@ struct Random {
 };
 
 enum Encoding : uint8_t { kLegacy, kVex, kEvex };
-enum Prefix : uint8_t { kPlain = 1, k66 = 2, kF3 = 4, kF2 = 8, kLock = 16, kVector = kPlain | k66 | kF3 | kF2 };
+enum Prefix : uint8_t {
+  kPlain = 1,
+  k66 = 2,
+  kF3 = 4,
+  kF2 = 8,
+  kLock = 16,
+  kVector = kPlain | k66 | kF3 | kF2
+};
 
-// `map`: 0 one byte, 1 0f, 2 0f 38, 3 0f 3a. `digit`: of ModRM, -1: any; -2: there is no ModRM. No `first`: any opcode.
+// `map`: 0 one byte, 1 0f, 2 0f 38, 3 0f 3a. `digit`: of ModRM, -1: any; -2: there is no ModRM. No
+// `first`: any opcode.
 struct Template {
   const char* kind;
   Encoding encoding;
@@ -110,10 +118,10 @@ struct Made {
   const Template* from;
   uint8_t code[32];
   size_t length;
-  uint8_t map, opcode, digit;          // as they are read: bytes drawn at random may be prefixes
+  uint8_t map, opcode, digit;  // as they are read: bytes drawn at random may be prefixes
   bool is_gather, is_xlat;
-  uint8_t reg, second;                 // of ModRM; of VEX.vvvv
-  uint8_t base, index, scale;          // as encoded; where is_gather the index is a vector
+  uint8_t reg, second;         // of ModRM; of VEX.vvvv
+  uint8_t base, index, scale;  // as encoded; where is_gather the index is a vector
   int64_t displacement;
   weir::Instruction decoded;
 };
@@ -124,12 +132,16 @@ inline bool is_left_out(const Made& made) {
   if (made.from->encoding != kLegacy) return false;
   switch (made.map) {
     case 0:
-      return made.opcode == 0x8e || made.opcode == 0x9d ||                                 // mov to a segment register; popf
-             (made.opcode >= 0x6c && made.opcode <= 0x6f) || made.opcode == 0xc8 ||        // ports; enter
-             ((made.opcode == 0xd9 || made.opcode == 0xdd) && (digit == 4 || digit == 6)); // x87: the whole state, which says where its last operand lay
+      return made.opcode == 0x8e || made.opcode == 0x9d ||  // mov to a segment register; popf
+             (made.opcode >= 0x6c && made.opcode <= 0x6f) || made.opcode == 0xc8 ||  // ports; enter
+             ((made.opcode == 0xd9 || made.opcode == 0xdd) &&
+              (digit == 4 ||
+               digit == 6));  // x87: the whole state, which says where its last operand lay
     case 1:
-      return made.opcode <= 0x01 || made.opcode == 0xa1 || made.opcode == 0xa9 || made.opcode == 0xb2 || made.opcode == 0xb4 || made.opcode == 0xb5 ||
-             (made.opcode == 0xae && (digit == 1 || digit > 3) && digit != 7) || (made.opcode == 0xc7 && digit != 1);
+      return made.opcode <= 0x01 || made.opcode == 0xa1 || made.opcode == 0xa9 ||
+             made.opcode == 0xb2 || made.opcode == 0xb4 || made.opcode == 0xb5 ||
+             (made.opcode == 0xae && (digit == 1 || digit > 3) && digit != 7) ||
+             (made.opcode == 0xc7 && digit != 1);
     default: return false;
   }
 }
@@ -163,7 +175,10 @@ class Writer {
 
   void find_opcode() {
     const uint8_t* at = made_.code;
-    while (at < made_.code + 12 && (memchr("\x66\x67\xf0\xf2\xf3\x26\x2e\x36\x3e\x64\x65", *at, 11) || (*at & 0xf0) == 0x40)) at++;
+    while (
+        at < made_.code + 12 &&
+        (memchr("\x66\x67\xf0\xf2\xf3\x26\x2e\x36\x3e\x64\x65", *at, 11) || (*at & 0xf0) == 0x40))
+      at++;
     made_.map = 0;
     if (*at == 0xc4 || *at == 0xc5 || *at == 0x62) made_.map = 4;
     if (*at == 0x0f) {
@@ -182,7 +197,8 @@ class Writer {
     made_.reg = static_cast<uint8_t>(from.digit >= 0 ? from.digit : random_.below(16));
     made_.second = static_cast<uint8_t>(random_.one_in(2) ? 0 : random_.below(16));
     made_.base = static_cast<uint8_t>(random_.below(16));
-    made_.index = random_.one_in(2) || made_.is_gather ? static_cast<uint8_t>(random_.below(16)) : uint8_t{weir::kNoRegister};
+    made_.index = random_.one_in(2) || made_.is_gather ? static_cast<uint8_t>(random_.below(16))
+                                                       : uint8_t{weir::kNoRegister};
     if (made_.index == weir::kRsp && !made_.is_gather) made_.index = weir::kNoRegister;
     made_.scale = static_cast<uint8_t>(random_.below(4));
     if (made_.index != weir::kNoRegister && !made_.is_gather && random_.one_in(16)) {
@@ -193,17 +209,18 @@ class Writer {
       case 0: made_.displacement = 0; break;
       case 1: made_.displacement = static_cast<int8_t>(random_.next()); break;
       case 2: made_.displacement = static_cast<int64_t>(random_.below(20000)) - 10000; break;
-      default: made_.displacement = random_.one_in(2) ? static_cast<int32_t>(random_.next()) : static_cast<int16_t>(random_.next());
+      default:
+        made_.displacement = random_.one_in(2) ? static_cast<int32_t>(random_.next())
+                                               : static_cast<int16_t>(random_.next());
     }
   }
 
   void put_prefixes() {
     const Template& from = *made_.from;
     unsigned prefix;
-    do {
-      prefix = 1u << random_.below(5);
-    } while (!(from.prefixes & prefix));
-    const unsigned wide = random_.one_in(2), r = made_.reg >> 3 & 1, b = made_.base == weir::kNoRegister ? 0 : made_.base >> 3 & 1;
+    do { prefix = 1u << random_.below(5); } while (!(from.prefixes & prefix));
+    const unsigned wide = random_.one_in(2), r = made_.reg >> 3 & 1,
+                   b = made_.base == weir::kNoRegister ? 0 : made_.base >> 3 & 1;
     const unsigned x = made_.index == weir::kNoRegister ? 0 : made_.index >> 3 & 1;
     const unsigned pp = prefix == k66 ? 1 : prefix == kF3 ? 2 : prefix == kF2 ? 3 : 0;
     const unsigned length = static_cast<unsigned>(random_.below(from.encoding == kEvex ? 3 : 2));
@@ -224,14 +241,18 @@ class Writer {
         return;
       }
       put(0xc4);
-      put(static_cast<unsigned>(!r) << 7 | static_cast<unsigned>(!x) << 6 | static_cast<unsigned>(!b) << 5 | from.map);
+      put(static_cast<unsigned>(!r) << 7 | static_cast<unsigned>(!x) << 6 |
+          static_cast<unsigned>(!b) << 5 | from.map);
       put(wide << 7 | (~made_.second & 15u) << 3 | length << 2 | pp);
     } else {
-      const unsigned mask = static_cast<unsigned>(made_.is_gather ? 1 + random_.below(7) : random_.below(8));
+      const unsigned mask =
+          static_cast<unsigned>(made_.is_gather ? 1 + random_.below(7) : random_.below(8));
       put(0x62);
-      put(static_cast<unsigned>(!r) << 7 | static_cast<unsigned>(!x) << 6 | static_cast<unsigned>(!b) << 5 | 0x10 | from.map);
+      put(static_cast<unsigned>(!r) << 7 | static_cast<unsigned>(!x) << 6 |
+          static_cast<unsigned>(!b) << 5 | 0x10 | from.map);
       put(wide << 7 | (~(made_.is_gather ? 0u : made_.second) & 15u) << 3 | 4 | pp);
-      put((mask && random_.one_in(2) && !made_.is_gather ? 0x80u : 0) | length << 5 | (random_.one_in(4) && !made_.is_gather ? 0x10u : 0) | 8 | mask);
+      put((mask && random_.one_in(2) && !made_.is_gather ? 0x80u : 0) | length << 5 |
+          (random_.one_in(4) && !made_.is_gather ? 0x10u : 0) | 8 | mask);
     }
   }
 
@@ -244,7 +265,9 @@ class Writer {
     if (no_base || (made_.displacement == 0 && base != 5)) mode = 0;
     else if (made_.displacement == static_cast<int8_t>(made_.displacement)) mode = 1;
     put(mode << 6 | reg | (sib ? 4 : base));
-    if (sib) put(unsigned{made_.scale} << 6 | (made_.index == weir::kNoRegister ? 4 : made_.index & 7u) << 3 | (no_base ? 5 : base));
+    if (sib)
+      put(unsigned{made_.scale} << 6 |
+          (made_.index == weir::kNoRegister ? 4 : made_.index & 7u) << 3 | (no_base ? 5 : base));
     const unsigned bytes = no_base || mode == 2 ? 4 : mode;
     for (unsigned i = 0; i < bytes; i++) put(static_cast<uint64_t>(made_.displacement) >> 8 * i);
   }
@@ -252,14 +275,20 @@ class Writer {
   bool decode() {
     weir::Instruction& to = made_.decoded;
     to = {};
-    if (!weir::decode_bytes(made_.code, 15, 0x10000, to) || to.is_branch || to.is_syscall || is_left_out(made_)) return false;
+    if (!weir::decode_bytes(made_.code, 15, 0x10000, to) || to.is_branch || to.is_syscall ||
+        is_left_out(made_))
+      return false;
     made_.length = to.length;
     if (made_.is_gather || made_.is_xlat) return true;
     if (to.operand_count == 0 || to.unknown_read || to.unknown_write) return false;
     for (unsigned i = 0; i < to.operand_count; i++) {
       const weir::Operand& operand = to.operands[i];
-      if (operand.segment != weir::Segment::kNone || operand.address32 || operand.base == weir::kRip || operand.base == operand.index) return false;
-      if (operand.base == weir::kNoRegister && (operand.index == weir::kNoRegister || operand.scale > 1)) return false;
+      if (operand.segment != weir::Segment::kNone || operand.address32 ||
+          operand.base == weir::kRip || operand.base == operand.index)
+        return false;
+      if (operand.base == weir::kNoRegister &&
+          (operand.index == weir::kNoRegister || operand.scale > 1))
+        return false;
     }
     return true;
   }

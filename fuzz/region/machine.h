@@ -1,4 +1,5 @@
-// One instruction by itself, from all registers to all registers. What it raises other than traps of regions ends it.
+// One instruction by itself, from all registers to all registers. What it raises other than traps
+// of regions ends it.
 #pragma once
 
 #include <cpuid.h>
@@ -118,8 +119,9 @@ void* fuzz_code;
 
 namespace fuzz {
 
-alignas(4096) inline uint8_t code_pages[8192];  // the second may not be read: nobody needs what lies behind the jump
-alignas(16) inline uint8_t scratch[4096];       // a stack
+alignas(4096) inline uint8_t
+    code_pages[8192];  // the second may not be read: nobody needs what lies behind the jump
+alignas(16) inline uint8_t scratch[4096];  // a stack
 inline uint8_t signal_stack[1 << 18];
 inline sigjmp_buf back;
 inline volatile sig_atomic_t is_running = 0;
@@ -144,7 +146,9 @@ void State::fill_vectors(RandomByte random_byte) {
 // Cases depend on addresses in places (a stored stack pointer): the same ones each time.
 inline void run_at_fixed_addresses(char** argv) {
   const int now = personality(0xffffffff);
-  if (now & ADDR_NO_RANDOMIZE || personality(static_cast<unsigned long>(now) | ADDR_NO_RANDOMIZE) == -1) return;
+  if (now & ADDR_NO_RANDOMIZE ||
+      personality(static_cast<unsigned long>(now) | ADDR_NO_RANDOMIZE) == -1)
+    return;
   execv("/proc/self/exe", argv);
 }
 
@@ -153,7 +157,9 @@ inline void prepare() {
   unsigned low, high;
   asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
   fuzz_parts = low & 0xe7;  // x87, sse, avx, masks of avx-512, and its two others
-  if (mprotect(code_pages, 4096, PROT_READ | PROT_WRITE | PROT_EXEC) != 0 || mprotect(code_pages + 4096, 4096, PROT_NONE) != 0) fail("no code may be made");
+  if (mprotect(code_pages, 4096, PROT_READ | PROT_WRITE | PROT_EXEC) != 0 ||
+      mprotect(code_pages + 4096, 4096, PROT_NONE) != 0)
+    fail("no code may be made");
   const stack_t stack = {.ss_sp = signal_stack, .ss_flags = 0, .ss_size = sizeof signal_stack};
   sigaltstack(&stack, nullptr);
   struct sigaction action = {};
@@ -162,7 +168,8 @@ inline void prepare() {
     if (is_running) siglongjmp(back, signal);
     ::signal(signal, SIG_DFL);
   };
-  for (const int signal : {SIGILL, SIGFPE, SIGTRAP, SIGBUS, SIGSEGV}) sigaction(signal, &action, nullptr);
+  for (const int signal : {SIGILL, SIGFPE, SIGTRAP, SIGBUS, SIGSEGV})
+    sigaction(signal, &action, nullptr);
 }
 
 // Answers the signal that ended it, or 0: then `state` is what it left.
@@ -170,7 +177,8 @@ inline int run(const uint8_t* code, size_t length, State& state) {
   uint8_t* at = code_pages + 4096 - 5 - length;
   memcpy(at, code, length);
   at[length] = 0xe9;
-  const auto distance = static_cast<int32_t>(fuzz_leave - reinterpret_cast<char*>(code_pages + 4096));
+  const auto distance =
+      static_cast<int32_t>(fuzz_leave - reinterpret_cast<char*>(code_pages + 4096));
   memcpy(at + length + 1, &distance, sizeof distance);
   fuzz_code = at;
   memcpy(&fuzz_state, &state, sizeof state);

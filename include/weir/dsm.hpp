@@ -1,9 +1,13 @@
-// weir/dsm.h for C++14: a session as an object, memory for containers and objects, locks as the standard library's are used, values of any type in reductions. The rules of dsm.h
-// hold here too; weir/tape.hpp says what was accessed.
+// weir/dsm.h for C++14: a session as an object, memory for containers and objects, locks as the
+// standard library's are used, values of any type in reductions. The rules of dsm.h hold here too;
+// weir/tape.hpp says what was accessed.
 //
-// 1. Numbers of locks, barriers, conditions and semaphores are the program's, as in dsm.h; the classes here are names for them: copied freely, the same on every node.
-// 2. What lies in shared memory has one address on all nodes; so plain pointers between shared objects are well, and pointers to anything else mean something on one node only. A
-//    type with virtual functions may be shared where the program is loaded at one address everywhere (linked with -no-pie).
+// 1. Numbers of locks, barriers, conditions and semaphores are the program's, as in dsm.h; the
+//    classes here are names for them: copied freely, the same on every node.
+// 2. What lies in shared memory has one address on all nodes; so plain pointers between shared
+//    objects are well, and pointers to anything else mean something on one node only. A type with
+//    virtual functions may be shared where the program is loaded at one address everywhere (linked
+//    with -no-pie).
 // 3. "Collective" means: every node makes the call, one thread of each, in the same order.
 // 4. Nothing here throws: failures end the job, as in dsm.h.
 //
@@ -54,12 +58,14 @@ class session {
 template <typename Body>
 void run(Body&& body) {
   using plain = std::remove_reference_t<Body>;
-  weir_dsm_run([](unsigned worker, unsigned workers, void* context) { (*static_cast<plain*>(context))(worker, workers); },
+  weir_dsm_run([](unsigned worker, unsigned workers,
+                  void* context) { (*static_cast<plain*>(context))(worker, workers); },
                const_cast<void*>(static_cast<const volatile void*>(std::addressof(body))));
 }
 
 // The worker's share of `count` things: [first, second).
-inline std::pair<std::size_t, std::size_t> part(std::size_t count, unsigned worker, unsigned workers) noexcept {
+inline std::pair<std::size_t, std::size_t> part(std::size_t count, unsigned worker,
+                                                unsigned workers) noexcept {
   const std::size_t each = count / workers, more = count % workers;
   const auto start = [&](std::size_t at) { return at * each + (at < more ? at : more); };
   return {start(worker), start(std::size_t{worker} + 1)};
@@ -67,7 +73,8 @@ inline std::pair<std::size_t, std::size_t> part(std::size_t count, unsigned work
 
 // --- Memory
 
-// For containers that one node builds and others read, or that a lock guards. The container itself has to be shared too:
+// For containers that one node builds and others read, or that a lock guards. The container itself
+// has to be shared too:
 //   using names = std::vector<int, weir::dsm::allocator<int>>;
 //   names* shared = weir::dsm::create_shared<names>();             // collective
 template <typename T>
@@ -81,7 +88,8 @@ class allocator {
   allocator(const allocator<U>&) noexcept {}
   T* allocate(std::size_t count) {
     static_assert(alignof(T) <= 64, "shared memory is aligned to 64 bytes");
-    return static_cast<T*>(weir_dsm_alloc(count > SIZE_MAX / sizeof(T) ? SIZE_MAX : count * sizeof(T)));
+    return static_cast<T*>(
+        weir_dsm_alloc(count > SIZE_MAX / sizeof(T) ? SIZE_MAX : count * sizeof(T)));
   }
   void deallocate(T* memory, std::size_t) noexcept { weir_dsm_free(memory); }
   template <typename U>
@@ -94,10 +102,12 @@ class allocator {
   }
 };
 
-// By any node, in shared memory. Others see what the constructor has written after the next synchronization.
+// By any node, in shared memory. Others see what the constructor has written after the next
+// synchronization.
 template <typename T, typename... Arguments>
 T* create(Arguments&&... arguments) {
-  return ::new (static_cast<void*>(allocator<T>().allocate(1))) T(std::forward<Arguments>(arguments)...);
+  return ::new (static_cast<void*>(allocator<T>().allocate(1)))
+      T(std::forward<Arguments>(arguments)...);
 }
 // By any node, once nobody uses it. NULL is well.
 template <typename T>
@@ -124,7 +134,8 @@ unique_ptr<T> make_unique(Arguments&&... arguments) {
 // Collective; a barrier. Everybody's value becomes that of node `from`.
 template <typename T>
 void share(T& value, unsigned from = 0) {
-  static_assert(std::is_trivially_copyable<T>::value && sizeof(T) <= 65536, "only bytes travel, and at most 64 KiB");
+  static_assert(std::is_trivially_copyable<T>::value && sizeof(T) <= 65536,
+                "only bytes travel, and at most 64 KiB");
   weir_dsm_share(std::addressof(value), sizeof value, from);
 }
 
@@ -142,8 +153,9 @@ void touch(const T* objects, std::size_t count = 1, bool write = false) {
   weir_dsm_touch(objects, count * sizeof(T), write);
 }
 
-// An array whose size is fixed when it is made. Its elements are zero, and are accessed as those of an array are: T&, T*.
-// Collective: the constructor (a barrier), the destructor, and clear() (both barriers). Moved, not copied; views of it are data() and size().
+// An array whose size is fixed when it is made. Its elements are zero, and are accessed as those of
+// an array are: T&, T*. Collective: the constructor (a barrier), the destructor, and clear() (both
+// barriers). Moved, not copied; views of it are data() and size().
 template <typename T>
 class shared_vector {
   static_assert(std::is_trivially_copyable<T>::value, "elements are compared and copied as bytes");
@@ -160,11 +172,15 @@ class shared_vector {
   shared_vector() noexcept = default;  // empty; not collective
   explicit shared_vector(std::size_t size) : shared_vector(size, weir_dsm_attributes{}) {}
   shared_vector(std::size_t size, const weir_dsm_attributes& attributes) : size_(size) {
-    if (weir_dsm_node() == 0) data_ = static_cast<T*>(weir_dsm_alloc_with(size > SIZE_MAX / sizeof(T) ? SIZE_MAX : size * sizeof(T), &attributes));
+    if (weir_dsm_node() == 0)
+      data_ = static_cast<T*>(weir_dsm_alloc_with(
+          size > SIZE_MAX / sizeof(T) ? SIZE_MAX : size * sizeof(T), &attributes));
     share(data_);
   }
-  shared_vector(shared_vector&& other) noexcept : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
-  shared_vector& operator=(shared_vector&& other) noexcept {  // `other` gets what this one had: nothing is freed here
+  shared_vector(shared_vector&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  shared_vector& operator=(
+      shared_vector&& other) noexcept {  // `other` gets what this one had: nothing is freed here
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
     return *this;
@@ -196,7 +212,9 @@ class shared_vector {
   const T* end() const noexcept { return data_ + size_; }
 
   // As dsm::touch, of [first, first + count).
-  void touch(std::size_t first, std::size_t count, bool write = false) const { dsm::touch(data_ + first, count, write); }
+  void touch(std::size_t first, std::size_t count, bool write = false) const {
+    dsm::touch(data_ + first, count, write);
+  }
 
  private:
   T* data_ = nullptr;
@@ -205,7 +223,8 @@ class shared_vector {
 
 // --- Synchronization
 
-// Lockable: for std::lock_guard, std::unique_lock, std::scoped_lock (with several, in one order everywhere: trying costs messages), and `locked`.
+// Lockable: for std::lock_guard, std::unique_lock, std::scoped_lock (with several, in one order
+// everywhere: trying costs messages), and `locked`.
 //   weir::dsm::mutex queue(3);
 //   const weir::dsm::locked guard(queue);
 class mutex {
@@ -231,7 +250,8 @@ class auto_mutex : public mutex {
 class user_mutex : public mutex {
  public:
   template <typename T>
-  user_mutex(std::uint32_t lock, const T* objects, std::size_t count = 1) noexcept : mutex(lock), address_(objects), size_(count * sizeof(T)) {}
+  user_mutex(std::uint32_t lock, const T* objects, std::size_t count = 1) noexcept
+      : mutex(lock), address_(objects), size_(count * sizeof(T)) {}
   void lock() { weir_dsm_lock_user(number(), address_, size_); }
 
  private:
@@ -284,7 +304,9 @@ class barrier {
   explicit constexpr barrier(std::uint32_t number) noexcept : number_(number) {}
   void arrive_and_wait() const { weir_dsm_barrier(number_); }
   // Data that is going to be asked for travels before (section 3.1 of the paper).
-  void replay(weir_dsm_pattern pattern = WEIR_DSM_STATIC) const { weir_dsm_barrier_replay(number_, pattern); }
+  void replay(weir_dsm_pattern pattern = WEIR_DSM_STATIC) const {
+    weir_dsm_barrier_replay(number_, pattern);
+  }
 
  private:
   std::uint32_t number_;
@@ -317,8 +339,9 @@ class flushing {
   ~flushing() { weir_dsm_flush_end(); }
 };
 
-// An object in shared memory whose operations are atomic among all that are made through an atomic_ref with the same lock; the lock brings its value. Each is an acquire and a
-// release of that lock, so orders what a mutex would. REQUIRES: the calling thread does not hold the lock.
+// An object in shared memory whose operations are atomic among all that are made through an
+// atomic_ref with the same lock; the lock brings its value. Each is an acquire and a release of
+// that lock, so orders what a mutex would. REQUIRES: the calling thread does not hold the lock.
 //   weir::dsm::atomic_ref next(*counter, 7);
 //   while ((task = next.fetch_add(1)) < tasks) ...
 template <typename T>
@@ -328,7 +351,8 @@ class atomic_ref {
  public:
   using value_type = T;
 
-  atomic_ref(T& object, std::uint32_t lock) noexcept : object_(std::addressof(object)), lock_(lock, object_) {}
+  atomic_ref(T& object, std::uint32_t lock) noexcept
+      : object_(std::addressof(object)), lock_(lock, object_) {}
 
   T load() const {
     return apply([](const T&) {});
@@ -338,7 +362,8 @@ class atomic_ref {
   T exchange(T value) const {
     return apply([&](T& object) { object = value; });
   }
-  // True: the object was equal (by ==) to `expected` and is `desired` now. False: `expected` is what it is.
+  // True: the object was equal (by ==) to `expected` and is `desired` now. False: `expected` is
+  // what it is.
   bool compare_exchange(T& expected, T desired) const {
     bool is_done = false;
     const T before = apply([&](T& object) {
@@ -372,10 +397,12 @@ class atomic_ref {
 
 // Element by element, any count (in pieces of 1,024).
 inline void reduce(double* values, std::size_t count, weir_dsm_operation operation) {
-  for (std::size_t at = 0; at < count; at += 1024) weir_dsm_reduce_double(values + at, count - at < 1024 ? count - at : 1024, operation);
+  for (std::size_t at = 0; at < count; at += 1024)
+    weir_dsm_reduce_double(values + at, count - at < 1024 ? count - at : 1024, operation);
 }
 inline void reduce(std::int64_t* values, std::size_t count, weir_dsm_operation operation) {
-  for (std::size_t at = 0; at < count; at += 1024) weir_dsm_reduce_int64(values + at, count - at < 1024 ? count - at : 1024, operation);
+  for (std::size_t at = 0; at < count; at += 1024)
+    weir_dsm_reduce_int64(values + at, count - at < 1024 ? count - at : 1024, operation);
 }
 
 namespace detail {
@@ -389,7 +416,10 @@ T reduce(T value, weir_dsm_operation operation, std::true_type /* it has a fract
 template <typename T>
 T reduce(T value, weir_dsm_operation operation, std::false_type) {
   // Unsigned ones of 64 bits are in order as signed ones when the top bit is the other way.
-  const std::uint64_t flip = std::is_unsigned<T>::value && sizeof(T) == 8 && operation != WEIR_DSM_SUM ? std::uint64_t{1} << 63 : 0;
+  const std::uint64_t flip =
+      std::is_unsigned<T>::value && sizeof(T) == 8 && operation != WEIR_DSM_SUM
+          ? std::uint64_t{1} << 63
+          : 0;
   auto wide = static_cast<std::int64_t>(static_cast<std::uint64_t>(value) ^ flip);
   dsm::reduce(&wide, 1, operation);
   return static_cast<T>(static_cast<std::uint64_t>(wide) ^ flip);
@@ -400,7 +430,9 @@ T reduce(T value, weir_dsm_operation operation, std::false_type) {
 // One number of any arithmetic type that double or int64_t holds; sums of integers wrap around.
 template <typename T>
 T reduce(T value, weir_dsm_operation operation) {
-  static_assert(std::is_arithmetic<T>::value && !std::is_same<std::remove_cv_t<T>, long double>::value, "a number that double or int64_t holds");
+  static_assert(
+      std::is_arithmetic<T>::value && !std::is_same<std::remove_cv_t<T>, long double>::value,
+      "a number that double or int64_t holds");
   return detail::reduce(value, operation, std::is_floating_point<T>());
 }
 template <typename T>

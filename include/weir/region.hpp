@@ -1,16 +1,25 @@
-// weir/region.h for C++14: pointers into regions that register themselves, regions as objects, sets as scopes. The rules of region.h hold here too.
+// weir/region.h for C++14: pointers into regions that register themselves, regions as objects, sets
+// as scopes. The rules of region.h hold here too.
 //
-// 1. region_ptr<T> is used as T* is. It is registered while it refers to a region, wherever it lies: on a stack, in a container, or in a region itself.
-// 2. Every access through it loads the pointer afresh, after all that the program did to memory before. So an access traps where it would if nothing were
-//    optimized, also where a handler has just changed the level of this region or of another (section 3.4 of the paper); but one whose result is not used may be
-//    left out by the compiler, as any other may.
-//    What a handler has written to the program's own variables is seen after the next access through a region_ptr, or std::atomic_signal_fence.
-// 3. T&, T* and `this` in a member function are copies that are not registered: through one kept over a change of level the access is made in the window that it
-//    was in. Where the level has been raised since, it still arrives (after a trap that calls no handler); where it has been lowered, it does not trap.
-// 4. A region_ptr costs what a pointer costs to read, and some tens of nanoseconds to copy, move or change. For an inner loop: weir_region_touch, then get().
-//    Where it lies in a region itself, its bytes there (40) are written when levels change, unseen by handlers; a value that the program gives it is seen. So a
-//    region with such pointers is not to be copied byte by byte, nor by weir_region_diff_apply.
-// 5. As with T*, one region_ptr may be read by several threads, and changed by one while nobody else uses it. Levels may be changed meanwhile.
+// 1. region_ptr<T> is used as T* is. It is registered while it refers to a region, wherever it
+//    lies: on a stack, in a container, or in a region itself.
+// 2. Every access through it loads the pointer afresh, after all that the program did to memory
+//    before. So an access traps where it would if nothing were optimized, also where a handler has
+//    just changed the level of this region or of another (section 3.4 of the paper); but one whose
+//    result is not used may be left out by the compiler, as any other may. What a handler has
+//    written to the program's own variables is seen after the next access through a region_ptr, or
+//    std::atomic_signal_fence.
+// 3. T&, T* and `this` in a member function are copies that are not registered: through one kept
+//    over a change of level the access is made in the window that it was in. Where the level has
+//    been raised since, it still arrives (after a trap that calls no handler); where it has been
+//    lowered, it does not trap.
+// 4. A region_ptr costs what a pointer costs to read, and some tens of nanoseconds to copy, move or
+//    change. For an inner loop: weir_region_touch, then get(). Where it lies in a region itself,
+//    its bytes there (40) are written when levels change, unseen by handlers; a value that the
+//    program gives it is seen. So a region with such pointers is not to be copied byte by byte, nor
+//    by weir_region_diff_apply.
+// 5. As with T*, one region_ptr may be read by several threads, and changed by one while nobody
+//    else uses it. Levels may be changed meanwhile.
 // 6. Nothing here throws but std::bad_alloc, and where exceptions are off that is a null pointer.
 #ifndef WEIR_REGION_HPP
 #define WEIR_REGION_HPP
@@ -40,13 +49,15 @@
 
 namespace weir {
 
-// A random access iterator, and a "fancy pointer" for std::pointer_traits. T may be void, const and incomplete.
-// It belongs to the set of the region_ptr that it was copied or computed from. One made from a T* belongs to the set that the calling thread uses; where that T*
-// comes from another set's region_ptr (not from set 0's), to that one.
+// A random access iterator, and a "fancy pointer" for std::pointer_traits. T may be void, const and
+// incomplete. It belongs to the set of the region_ptr that it was copied or computed from. One made
+// from a T* belongs to the set that the calling thread uses; where that T* comes from another set's
+// region_ptr (not from set 0's), to that one.
 template <typename T>
 class region_ptr {
   template <typename U>
-  using if_convertible = std::enable_if_t<std::is_convertible<U*, T*>::value && !std::is_same<U, T>::value>;
+  using if_convertible =
+      std::enable_if_t<std::is_convertible<U*, T*>::value && !std::is_same<U, T>::value>;
   using referred = std::conditional_t<std::is_void<T>::value, char, T>;
 
  public:
@@ -59,10 +70,12 @@ class region_ptr {
   template <typename U>
   using rebind = region_ptr<U>;
 
-  // --- Its life. A null one is not registered, and costs nothing; neither does a static one need a constructor to run.
+  // --- Its life. A null one is not registered, and costs nothing; neither does a static one need a
+  //     constructor to run.
   constexpr region_ptr() noexcept : link_{} {}
   constexpr region_ptr(std::nullptr_t) noexcept : link_{} {}
-  // `value`: in any window, or in the memory that a region was defined on. It may also lie in no region, and is a plain pointer then.
+  // `value`: in any window, or in the memory that a region was defined on. It may also lie in no
+  // region, and is a plain pointer then.
   region_ptr(T* value) noexcept : link_{} { start(value, nullptr); }
   region_ptr(const region_ptr& other) noexcept : link_{} { start(other.load(), &other.link_); }
   // Leaves `other` null.
@@ -102,7 +115,8 @@ class region_ptr {
   explicit operator bool() const noexcept { return load() != nullptr; }
   // Where it points to by now: in the window of the level. Not registered.
   T* get() const noexcept { return load(); }
-  // The same byte where it may always be read and written, and is never trapped. Two of them are equal just where these are.
+  // The same byte where it may always be read and written, and is never trapped. Two of them are
+  // equal just where these are.
   T* open() const noexcept { return static_cast<T*>(weir_region_open(untyped(load()))); }
 
   // --- Arithmetic. The end of a region belongs to it, whatever region lies behind.
@@ -123,27 +137,48 @@ class region_ptr {
     *this += -1;
     return before;
   }
-  friend region_ptr operator+(const region_ptr& pointer, difference_type count) noexcept { return region_ptr(pointer.load() + count, pointer); }
-  friend region_ptr operator+(difference_type count, const region_ptr& pointer) noexcept { return pointer + count; }
-  friend region_ptr operator-(const region_ptr& pointer, difference_type count) noexcept { return pointer + -count; }
-  friend difference_type operator-(const region_ptr& left, const region_ptr& right) noexcept { return left.open() - right.open(); }
+  friend region_ptr operator+(const region_ptr& pointer, difference_type count) noexcept {
+    return region_ptr(pointer.load() + count, pointer);
+  }
+  friend region_ptr operator+(difference_type count, const region_ptr& pointer) noexcept {
+    return pointer + count;
+  }
+  friend region_ptr operator-(const region_ptr& pointer, difference_type count) noexcept {
+    return pointer + -count;
+  }
+  friend difference_type operator-(const region_ptr& left, const region_ptr& right) noexcept {
+    return left.open() - right.open();
+  }
 
-  // --- Order: that of the bytes, whichever window each pointer is in. It is total, as that of std::less is.
+  // --- Order: that of the bytes, whichever window each pointer is in. It is total, as that of
+  //     std::less is.
   friend bool operator==(const region_ptr& left, const region_ptr& right) noexcept {
     return left.load() == right.load() || left.open() == right.open();
   }
-  friend bool operator!=(const region_ptr& left, const region_ptr& right) noexcept { return !(left == right); }
-  friend bool operator<(const region_ptr& left, const region_ptr& right) noexcept { return std::less<T*>()(left.open(), right.open()); }
-  friend bool operator>(const region_ptr& left, const region_ptr& right) noexcept { return right < left; }
-  friend bool operator<=(const region_ptr& left, const region_ptr& right) noexcept { return !(right < left); }
-  friend bool operator>=(const region_ptr& left, const region_ptr& right) noexcept { return !(left < right); }
+  friend bool operator!=(const region_ptr& left, const region_ptr& right) noexcept {
+    return !(left == right);
+  }
+  friend bool operator<(const region_ptr& left, const region_ptr& right) noexcept {
+    return std::less<T*>()(left.open(), right.open());
+  }
+  friend bool operator>(const region_ptr& left, const region_ptr& right) noexcept {
+    return right < left;
+  }
+  friend bool operator<=(const region_ptr& left, const region_ptr& right) noexcept {
+    return !(right < left);
+  }
+  friend bool operator>=(const region_ptr& left, const region_ptr& right) noexcept {
+    return !(left < right);
+  }
   friend bool operator==(const region_ptr& left, std::nullptr_t) noexcept { return !left.load(); }
   friend bool operator==(std::nullptr_t, const region_ptr& right) noexcept { return !right.load(); }
   friend bool operator!=(const region_ptr& left, std::nullptr_t) noexcept { return left.load(); }
   friend bool operator!=(std::nullptr_t, const region_ptr& right) noexcept { return right.load(); }
 
   // For std::pointer_traits.
-  static region_ptr pointer_to(referred& object) noexcept { return region_ptr(std::addressof(object)); }
+  static region_ptr pointer_to(referred& object) noexcept {
+    return region_ptr(std::addressof(object));
+  }
 
   template <typename To, typename From>
   friend region_ptr<To> static_pointer_cast(const region_ptr<From>& from) noexcept;
@@ -159,23 +194,29 @@ class region_ptr {
     start(value, &origin.link_);
   }
 
-  static void* untyped(T* value) noexcept { return const_cast<void*>(static_cast<const volatile void*>(value)); }
+  static void* untyped(T* value) noexcept {
+    return const_cast<void*>(static_cast<const volatile void*>(value));
+  }
 
-  // The barrier keeps accesses that the program has made before (they may have trapped, and a handler may have moved this pointer) before the load, which a
-  // volatile one alone would not; being volatile keeps the load from being made once for several accesses.
+  // The barrier keeps accesses that the program has made before (they may have trapped, and a
+  // handler may have moved this pointer) before the load, which a volatile one alone would not;
+  // being volatile keeps the load from being made once for several accesses.
   __attribute__((always_inline)) T* load() const noexcept {
     __asm__ volatile("" : : : "memory");
     return static_cast<T*>(*const_cast<void* volatile*>(&link_.value));
   }
   // Not so are null and plain pointers.
   bool is_linked() const noexcept { return link_.back || link_.region || link_.kind; }
-  // The library writes to a link that lies in a region by an address that never traps. So that a handler hears of it nevertheless, it is written to from here first:
-  // it stays as it is (another thread may be moving it), and the processor counts that as a write.
+  // The library writes to a link that lies in a region by an address that never traps. So that a
+  // handler hears of it nevertheless, it is written to from here first: it stays as it is (another
+  // thread may be moving it), and the processor counts that as a write.
   void write() noexcept {
     std::uint64_t expected = 0;
-    __atomic_compare_exchange_n(&link_.kind, &expected, expected, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    __atomic_compare_exchange_n(&link_.kind, &expected, expected, false, __ATOMIC_RELAXED,
+                                __ATOMIC_RELAXED);
   }
-  void start(T* value, const weir_region_link* origin) noexcept {  // the constructor has written to it
+  void start(T* value,
+             const weir_region_link* origin) noexcept {  // the constructor has written to it
     if (value) weir_region_link_set(&link_, untyped(value), origin);
   }
   void set(T* value, const weir_region_link* origin) noexcept {
@@ -254,19 +295,23 @@ WEIR_NODISCARD region_ptr<T> make_region_array(std::size_t count) {
   static_assert(alignof(T) <= 4096, "a region is aligned to a page at most");
   if (count == 0) return nullptr;
   const bool overflows = count > SIZE_MAX / 2 / sizeof(T);
-  void* memory = region_detail::allocate(alignof(T), overflows ? SIZE_MAX : count * sizeof(T));  // more than a window is refused
+  void* memory = region_detail::allocate(
+      alignof(T), overflows ? SIZE_MAX : count * sizeof(T));  // more than a window is refused
   if (!memory) return nullptr;
   region_detail::unfinished unfinished{memory};
   region_detail::constructed<T> objects{static_cast<T*>(memory), 0};
-  for (; objects.count < count; objects.count++) ::new (static_cast<void*>(objects.first + objects.count)) T();
+  for (; objects.count < count; objects.count++)
+    ::new (static_cast<void*>(objects.first + objects.count)) T();
   objects.count = 0;
   unfinished.memory = nullptr;
   return region_ptr<T>(static_cast<T*>(memory));
 }
 
-// Destroys the objects that make_region<T> or make_region_array<T> has made there, whatever the level is and without a trap; then frees the region. The pointer is
-// null afterwards. REQUIRES: T is what it was made of. 0 (also for null); ENOENT: it refers to no region; EBUSY: other pointers still refer to it, the objects are
-// destroyed, and the region remains: weir_region_free, once they do not.
+// Destroys the objects that make_region<T> or make_region_array<T> has made there, whatever the
+// level is and without a trap; then frees the region. The pointer is null afterwards. REQUIRES: T
+// is what it was made of. 0 (also for null); ENOENT: it refers to no region; EBUSY: other pointers
+// still refer to it, the objects are destroyed, and the region remains: weir_region_free, once they
+// do not.
 template <typename T>
 int destroy_region(region_ptr<T>& pointer) {
   if (!pointer) return 0;
@@ -281,16 +326,19 @@ int destroy_region(region_ptr<T>& pointer) {
   return weir_region_free(start);
 }
 
-// `handler`: called as handler(weir_region_trap&); it must live as long as the region, or until another is set. ENOENT.
+// `handler`: called as handler(weir_region_trap&); it must live as long as the region, or until
+// another is set. ENOENT.
 template <typename T, typename Handler>
 int region_handler(const region_ptr<T>& pointer, Handler& handler) {
   static_assert(!std::is_function<Handler>::value, "weir_region_handler takes a function");
   return weir_region_handler(
-      const_cast<std::remove_cv_t<T>*>(pointer.get()), [](weir_region_trap* trap) { (*static_cast<Handler*>(trap->context))(*trap); },
+      const_cast<std::remove_cv_t<T>*>(pointer.get()),
+      [](weir_region_trap* trap) { (*static_cast<Handler*>(trap->context))(*trap); },
       const_cast<void*>(static_cast<const void*>(std::addressof(handler))));
 }
 
-// A set of pointers for which regions have levels of their own; all are open at first. std::bad_alloc: there are too many.
+// A set of pointers for which regions have levels of their own; all are open at first.
+// std::bad_alloc: there are too many.
 class region_set {
  public:
   region_set() : number_(weir_region_set_new()) {
@@ -315,10 +363,12 @@ class region_set {
   // The level of a region in this set. EINVAL, ENOENT.
   template <typename T>
   int protect(const region_ptr<T>& pointer, int level) const noexcept {
-    return weir_region_set_protect(number_, const_cast<const void*>(static_cast<const volatile void*>(pointer.get())), level);
+    return weir_region_set_protect(
+        number_, const_cast<const void*>(static_cast<const volatile void*>(pointer.get())), level);
   }
 
-  // The calling thread uses the set while this lives: region_ptr<T>(p.get()) makes a pointer of this set from set 0's. Scopes may be nested.
+  // The calling thread uses the set while this lives: region_ptr<T>(p.get()) makes a pointer of
+  // this set from set 0's. Scopes may be nested.
   class use {
    public:
     WEIR_NODISCARD explicit use(const region_set& set) noexcept : use(set.number_) {}

@@ -25,7 +25,8 @@ namespace weir {
 class write_access {
  public:
   template <typename T>
-  WEIR_NODISCARD __attribute__((always_inline)) explicit write_access(const T& object) : object_(&object) {
+  WEIR_NODISCARD __attribute__((always_inline)) explicit write_access(const T& object)
+      : object_(&object) {
     weir_acquire_write(object_);
   }
   __attribute__((always_inline)) ~write_access() { weir_release_write(object_); }
@@ -40,7 +41,8 @@ class write_access {
 class read_access {
  public:
   template <typename T>
-  WEIR_NODISCARD __attribute__((always_inline)) explicit read_access(const T& object) : object_(&object) {
+  WEIR_NODISCARD __attribute__((always_inline)) explicit read_access(const T& object)
+      : object_(&object) {
     weir_acquire_read(object_);
   }
   __attribute__((always_inline)) ~read_access() { weir_release_read(object_); }
@@ -51,19 +53,21 @@ class read_access {
   const void* object_;
 };
 
-// From here on who holds the mutex has the object. `lock`: a std::mutex, std::recursive_mutex, std::shared_mutex, ... of a C library with POSIX threads,
-// or one of these itself.
+// From here on who holds the mutex has the object. `lock`: a std::mutex, std::recursive_mutex,
+// std::shared_mutex, ... of a C library with POSIX threads, or one of these itself.
 template <typename T, typename Lock>
 __attribute__((always_inline)) inline void set_locked(const T& object, const Lock& lock) {
   weir_set_locked(&object, &lock);
 }
 
-// A T in memory of its own, with a policy. The constructor runs as if the object were private; a policy that lets this thread in no more counts from then on.
+// A T in memory of its own, with a policy. The constructor runs as if the object were private; a
+// policy that lets this thread in no more counts from then on.
 template <typename T>
 class object {
  public:
   template <typename... Arguments>
-  explicit object(weir_policy policy, Arguments&&... arguments) : object_(make(WEIR_PRIVATE, std::forward<Arguments>(arguments)...)) {
+  explicit object(weir_policy policy, Arguments&&... arguments)
+      : object_(make(WEIR_PRIVATE, std::forward<Arguments>(arguments)...)) {
     if (policy == WEIR_READ_SHARED) {
       weir_acquire_read(object_);
     } else if (policy == WEIR_STICKY_READ) {
@@ -92,7 +96,9 @@ class object {
   // REQUIRES: this thread may write to it, or acquire it for that.
   ~object() {
     if (!object_) return;
-    if (weir_active() && weir_policy_of(object_) != WEIR_PRIVATE && weir_policy_of(object_) != WEIR_RACY) weir_acquire_write(object_);
+    if (weir_active() && weir_policy_of(object_) != WEIR_PRIVATE &&
+        weir_policy_of(object_) != WEIR_RACY)
+      weir_acquire_write(object_);
     object_->~T();
     weir_free(object_);
   }
@@ -121,14 +127,17 @@ class object {
 template <typename T>
 class sliced_array {
  public:
-  sliced_array(size_t count, size_t per_slice, weir_policy policy) : array_(weir_array_slice(count, sizeof(T), per_slice, policy)) {
+  sliced_array(size_t count, size_t per_slice, weir_policy policy)
+      : array_(weir_array_slice(count, sizeof(T), per_slice, policy)) {
     if (!array_) throw std::bad_alloc();
   }
   ~sliced_array() { weir_array_free(array_); }
   sliced_array(const sliced_array&) = delete;
   sliced_array& operator=(const sliced_array&) = delete;
 
-  __attribute__((always_inline)) T& operator[](size_t index) const { return *static_cast<T*>(weir_array_at(array_, index)); }
+  __attribute__((always_inline)) T& operator[](size_t index) const {
+    return *static_cast<T*>(weir_array_at(array_, index));
+  }
   size_t size() const { return array_->count; }
 
  private:

@@ -1,4 +1,5 @@
-// Atomic loads and stores of an enumeration. clang's __atomic_load_n and __atomic_store_n take numbers and pointers only.
+// Atomic loads and stores of an enumeration. clang's __atomic_load_n and __atomic_store_n take
+// numbers and pointers only.
 #pragma once
 
 namespace weir {

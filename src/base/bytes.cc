@@ -30,7 +30,9 @@ bool contains_text(const char* text, const char* part) {
   }
 }
 
-bool equal_strings(const char* a, const char* b) { return starts_with(a, b) && string_length(a) == string_length(b); }
+bool equal_strings(const char* a, const char* b) {
+  return starts_with(a, b) && string_length(a) == string_length(b);
+}
 
 char* append_text(char* to, const char* text) {
   const size_t length = string_length(text);
@@ -51,8 +53,8 @@ char* append_number(char* to, uint64_t number) {
 
 }  // namespace weir
 
-// What the compiler may call by itself. In libweir.so, which exports functions of these names (interpose/libc/library.h), the linker gives all who
-// call them the ones here (--wrap).
+// What the compiler may call by itself. In libweir.so, which exports functions of these names
+// (interpose/libc/library.h), the linker gives all who call them the ones here (--wrap).
 extern "C" {
 
 __attribute__((visibility("hidden"))) void* __wrap_memcpy(void* to, const void* from, size_t size) {
@@ -60,7 +62,8 @@ __attribute__((visibility("hidden"))) void* __wrap_memcpy(void* to, const void* 
   return to;
 }
 
-__attribute__((visibility("hidden"))) void* __wrap_memmove(void* to, const void* from, size_t size) {
+__attribute__((visibility("hidden"))) void* __wrap_memmove(void* to, const void* from,
+                                                           size_t size) {
   auto* t = static_cast<uint8_t*>(to);
   auto* f = static_cast<const uint8_t*>(from);
   if (t <= f || t >= f + size) {
@@ -90,5 +93,7 @@ __attribute__((visibility("hidden"))) int __wrap_memcmp(const void* a, const voi
   return 0;
 }
 
-__attribute__((visibility("hidden"))) size_t __wrap_strlen(const char* text) { return weir::string_length(text); }
+__attribute__((visibility("hidden"))) size_t __wrap_strlen(const char* text) {
+  return weir::string_length(text);
+}
 }

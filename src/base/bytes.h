@@ -1,5 +1,6 @@
-// Byte and string primitives for code that may not call libc. The compiler's own calls to memcpy, memmove, memset and
-// memcmp also end here: bytes.cc defines them hidden, so that nothing in libweir.so is bound to the program's libc.
+// Byte and string primitives for code that may not call libc. The compiler's own calls to memcpy,
+// memmove, memset and memcmp also end here: bytes.cc defines them hidden, so that nothing in
+// libweir.so is bound to the program's libc.
 #pragma once
 
 #include <stddef.h>

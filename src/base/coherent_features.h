@@ -1,8 +1,9 @@
-// What View coherent does to be fast. Each can be left out for an experiment (weir record --without NAME), which shows what it is worth; what a
-// program may compute, and that a replay is exact, depends on none. docs/RECORDING.md says what each is.
+// What View coherent does to be fast. Each can be left out for an experiment (weir record --without
+// NAME), which shows what it is worth; what a program may compute, and that a replay is exact,
+// depends on none. docs/RECORDING.md says what each is.
 //
-// The choice is part of WEIR_OPTIONS, so it is fixed before the first allocation, the same in all processes of a program, and, as the
-// environment is recorded, the same in a replay.
+// The choice is part of WEIR_OPTIONS, so it is fixed before the first allocation, the same in all
+// processes of a program, and, as the environment is recorded, the same in a replay.
 #pragma once
 
 #include <stdint.h>
@@ -21,10 +22,12 @@ enum class Optimization : uint32_t {
   kMigration,   // a page that is read and then written is given for writing at once
   kSpins,       // a loop that provably waits gives its pages up
   kCreation,    // who makes a task gives up all that it has
-  kKeeping,     // who comes to page faults and to nothing else, one after the other, gives no page up in between
+  kKeeping,  // who comes to page faults and to nothing else, one after the other, gives no page up
+             // in between
 };
-inline constexpr const char* kOptimizations[] = {"preemption", "demand", "heap",    "pool",      "tape",  "ahead",
-                                                 "around",     "readers", "migration", "spins", "creation", "keeping"};
+inline constexpr const char* kOptimizations[] = {"preemption", "demand", "heap",     "pool",
+                                                 "tape",       "ahead",  "around",   "readers",
+                                                 "migration",  "spins",  "creation", "keeping"};
 inline constexpr uint32_t kOptimizationCount = sizeof kOptimizations / sizeof kOptimizations[0];
 static_assert(static_cast<uint32_t>(Optimization::kKeeping) + 1 == kOptimizationCount);
 

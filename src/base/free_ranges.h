@@ -1,5 +1,5 @@
-// Addresses that are handed out from a range: above `top` all are free, below it those of a table, in no order. Of what
-// the table has no room for nothing is handed out any more.
+// Addresses that are handed out from a range: above `top` all are free, below it those of a table,
+// in no order. Of what the table has no room for nothing is handed out any more.
 #pragma once
 
 #include "base/types.h"

@@ -31,7 +31,8 @@ TEST(FreeRangesTest, IsAsAModelOfEachAddress) {
       } else {
         ranges.claim({start, limit});
       }
-      std::fill(is_free.begin() + static_cast<long>(start), is_free.begin() + static_cast<long>(limit), gives);
+      std::fill(is_free.begin() + static_cast<long>(start),
+                is_free.begin() + static_cast<long>(limit), gives);
     }
     for (uint64_t at = 0; at < kAll; at++) {
       unsigned holders = at >= top;

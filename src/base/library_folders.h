@@ -1,5 +1,5 @@
-// Where the libraries of an installed Weir lie, seen from the folder that its bin lies in: Weir may be
-// moved as a whole, so that no path of the installation is known to the programs.
+// Where the libraries of an installed Weir lie, seen from the folder that its bin lies in: Weir may
+// be moved as a whole, so that no path of the installation is known to the programs.
 #pragma once
 
 #ifndef WEIR_LIBDIR
@@ -10,6 +10,7 @@ namespace weir {
 
 // First where this build installs them (an absolute path stays what it is), then the usual places.
 // A build folder has lib.
-inline constexpr const char* kLibraryFolders[] = {WEIR_LIBDIR, "lib", "lib64", "lib/x86_64-linux-gnu"};
+inline constexpr const char* kLibraryFolders[] = {WEIR_LIBDIR, "lib", "lib64",
+                                                  "lib/x86_64-linux-gnu"};
 
 }  // namespace weir

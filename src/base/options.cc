@@ -1,8 +1,9 @@
-// Reading the options must work in the first malloc of the process, which ld.so may call before libc has
-// set `environ`: then the kernel's own copy in /proc/self/environ is read instead. No libc function is called.
+// Reading the options must work in the first malloc of the process, which ld.so may call before
+// libc has set `environ`: then the kernel's own copy in /proc/self/environ is read instead. No libc
+// function is called.
 //
-// The result is kept in constant-initialized storage. Two threads cannot race here: the first malloc of a
-// process happens while ld.so is still alone.
+// The result is kept in constant-initialized storage. Two threads cannot race here: the first
+// malloc of a process happens while ld.so is still alone.
 #include "base/options.h"
 
 #include <fcntl.h>
@@ -49,7 +50,8 @@ uint64_t number(Piece text) {
 void copy_path(Piece text, char* out, size_t room) {
   size_t length = 0;
   for (const char* at = text.start; at != text.limit && length + 1 < room; ++at) {
-    const bool quoted = *at == '%' && text.limit - at > 2 && at[1] == '2' && (at[2] == 'c' || at[2] == '5');
+    const bool quoted =
+        *at == '%' && text.limit - at > 2 && at[1] == '2' && (at[2] == 'c' || at[2] == '5');
     out[length++] = !quoted ? *at : at[2] == 'c' ? ',' : '%';
     if (quoted) at += 2;
   }
@@ -102,14 +104,15 @@ void apply(Piece key, Piece value, Options* result) {
 
 constexpr size_t kTextRoom = 4096;
 
-// Finds the variable in /proc/self/environ; writes its value to `out` (cut at kTextRoom). False: not there.
+// Finds the variable in /proc/self/environ; writes its value to `out` (cut at kTextRoom). False:
+// not there.
 bool read_from_kernel(char* out) {
   const char* path = "/proc/self/environ";
   long fd = sys::raw(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path), O_RDONLY | O_CLOEXEC);
   if (sys::failed(fd)) return false;
   char chunk[512];
-  size_t matched = 0;       // characters of kName seen at the start of this variable
-  bool skipping = false;    // this variable is another one
+  size_t matched = 0;     // characters of kName seen at the start of this variable
+  bool skipping = false;  // this variable is another one
   bool copying = false;
   size_t length = 0;
   long got = 0;
@@ -130,7 +133,8 @@ bool read_from_kernel(char* out) {
 done:
   sys::raw(SYS_close, fd);
   out[length] = 0;
-  zero_bytes(chunk, sizeof chunk);  // the stack is the program's memory: what differs from run to run may not stay there
+  zero_bytes(chunk, sizeof chunk);  // the stack is the program's memory: what differs from run to
+                                    // run may not stay there
   return copying;
 }
 

@@ -1,8 +1,9 @@
 // What the `weir` command asked of the library: the environment variable WEIR_OPTIONS, read once.
 //
-// Grammar: `key=value` pairs joined by commas, e.g. "order=token,view=isolated,stat=1,log=/tmp/a,delay=7".
-// Unknown keys and values are ignored, so that an older library accepts a newer command. A comma in the name of a file is
-// written %2c, a percent sign %25.
+// Grammar: `key=value` pairs joined by commas, e.g.
+// "order=token,view=isolated,stat=1,log=/tmp/a,delay=7". Unknown keys and values are ignored, so
+// that an older library accepts a newer command. A comma in the name of a file is written %2c, a
+// percent sign %25.
 #pragma once
 
 #include <stddef.h>
@@ -12,38 +13,48 @@ namespace weir {
 
 enum class Order : uint8_t { kFree, kToken, kRecord };  // kRecord: a replay's, too
 enum class View : uint8_t { kDirect, kIsolated, kCoherent, kGuarded };
-enum class Enforcer : uint8_t { kAuto, kProcess, kMpk };  // of View guarded: what changes the rights of tasks
-enum class Policies : uint8_t { kInferred, kDeclared };   // of View guarded: which memory is checked
+enum class Enforcer : uint8_t {
+  kAuto,
+  kProcess,
+  kMpk
+};  // of View guarded: what changes the rights of tasks
+enum class Policies : uint8_t { kInferred, kDeclared };  // of View guarded: which memory is checked
 
-// What the command adds to GLIBC_TUNABLES: 64 stacks of ended threads are kept for new ones, as many as processes in the pool.
+// What the command adds to GLIBC_TUNABLES: 64 stacks of ended threads are kept for new ones, as
+// many as processes in the pool.
 inline constexpr char kStackTunable[] = "glibc.pthread.stack_cache_size=536870912";
-// And of LD_BIND_NOW, where sameness is promised and the user has not set it: the loader would bind functions when they are called first, by
-// code that saves the processor's state on the stack, and which parts of it the processor takes for unused depends on when the
-// kernel last took it away.
+// And of LD_BIND_NOW, where sameness is promised and the user has not set it: the loader would bind
+// functions when they are called first, by code that saves the processor's state on the stack, and
+// which parts of it the processor takes for unused depends on when the kernel last took it away.
 inline constexpr char kBindNow[] = "LD_BIND_NOW=weir";
 
-// What every program finds in place of the kernel's 16 random bytes (AT_RANDOM), of which the loader makes the stack guard and the pointer
-// guard: the low byte 0 is what glibc's stack guard has.
+// What every program finds in place of the kernel's 16 random bytes (AT_RANDOM), of which the
+// loader makes the stack guard and the pointer guard: the low byte 0 is what glibc's stack guard
+// has.
 inline constexpr uint64_t kRandomBytes[2] = {0x5745495257454900, 0x6f6e65206f726465};
 
 struct Options {
   Order order = Order::kFree;
   View view = View::kDirect;
-  bool present = false;      // WEIR_OPTIONS exists at all: the program runs under the `weir` command
-  bool stat = false;         // count and print
+  bool present = false;  // WEIR_OPTIONS exists at all: the program runs under the `weir` command
+  bool stat = false;     // count and print
   bool fingerprint = false;  // hash memory and schedule at exit
   uint64_t delay_seed = 0;   // 0: no injected delays
-  int trace = -1;            // descriptor of a recording's shared memory (record/channel/ring.h), -1: none
-  int findings = -1;         // descriptor of the memory for what a checker finds (check/findings/findings.h), -1: none
+  int trace = -1;     // descriptor of a recording's shared memory (record/channel/ring.h), -1: none
+  int findings = -1;  // descriptor of the memory for what a checker finds
+                      // (check/findings/findings.h), -1: none
   Enforcer enforcer = Enforcer::kAuto;
   Policies policies = Policies::kInferred;
-  bool exact = false;        // of View guarded: all that is shared stays watched; objects are closed at each unlock of their lock
-  uint32_t rehash_ms = 1000; // of the enforcer by protection keys: another hash function so often, 0 never
+  bool exact = false;  // of View guarded: all that is shared stays watched; objects are closed at
+                       // each unlock of their lock
+  uint32_t rehash_ms =
+      1000;  // of the enforcer by protection keys: another hash function so often, 0 never
   uint32_t domains = 0;      // likewise: domains at most, 0 for as many as there are
   uint32_t left_out = 0;     // base/coherent_features.h
   char log_path[512] = {};   // empty: standard error
   char json_path[512] = {};  // where the counts go as JSON; empty: nowhere
-  char cache_path[512] = {};  // folder of what is kept from one run to the next (code/patch/plan.h); empty: nothing is
+  char cache_path[512] =
+      {};  // folder of what is kept from one run to the next (code/patch/plan.h); empty: nothing is
 
   bool counts() const { return stat || json_path[0]; }
 
@@ -54,13 +65,17 @@ struct Options {
   bool passive() const { return order == Order::kFree && view == View::kDirect; }
 };
 
-// The options of this process. Signal-safe; usable before any constructor has run, from malloc included.
+// The options of this process. Signal-safe; usable before any constructor has run, from malloc
+// included.
 extern Options g_options;
 extern bool g_options_known;
 [[gnu::cold]] const Options& read_options();
-inline const Options& options() { return __builtin_expect(g_options_known, 1) ? g_options : read_options(); }
+inline const Options& options() {
+  return __builtin_expect(g_options_known, 1) ? g_options : read_options();
+}
 
-// What a recording's shared memory says instead, since the environment must be the same in a replay.
+// What a recording's shared memory says instead, since the environment must be the same in a
+// replay.
 struct LateOptions {
   bool stat, fingerprint;
   const char* log_path;

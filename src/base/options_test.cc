@@ -16,7 +16,8 @@ TEST(OptionsTest, AbsentMeansPassive) {
 
 TEST(OptionsTest, ReadsEveryKey) {
   Options read = parse_options(
-      "order=token,view=isolated,stat=1,fingerprint=1,delay=00000000000000000042,json=/tmp/%2525%2c,log=/tmp/a%2cb,without=00005,colour=red");
+      "order=token,view=isolated,stat=1,fingerprint=1,delay=00000000000000000042,json=/tmp/"
+      "%2525%2c,log=/tmp/a%2cb,without=00005,colour=red");
   EXPECT_EQ(read.order, Order::kToken);
   EXPECT_EQ(read.view, View::kIsolated);
   EXPECT_TRUE(read.stat && read.fingerprint && read.present);
@@ -28,7 +29,8 @@ TEST(OptionsTest, ReadsEveryKey) {
 }
 
 TEST(OptionsTest, ReadsWhatACheckAsksFor) {
-  Options read = parse_options("order=free,view=guarded,findings=000700,enforcer=mpk,policies=declared");
+  Options read =
+      parse_options("order=free,view=guarded,findings=000700,enforcer=mpk,policies=declared");
   EXPECT_EQ(read.view, View::kGuarded);
   EXPECT_EQ(read.findings, 700);
   EXPECT_EQ(read.enforcer, Enforcer::kMpk);
@@ -47,7 +49,8 @@ TEST(OptionsTest, OneOfTwoAxesIsNotPassive) {
 }
 
 TEST(OptionsTest, IgnoresWhatItDoesNotKnow) {
-  Options read = parse_options(",,=,colour=red,order,orders=token,order=tok,view=isolatedx,stat,=1,order=token,");
+  Options read = parse_options(
+      ",,=,colour=red,order,orders=token,order=tok,view=isolatedx,stat,=1,order=token,");
   EXPECT_EQ(read.order, Order::kToken);
   EXPECT_EQ(read.view, View::kDirect);
   EXPECT_FALSE(read.stat);

@@ -1,4 +1,5 @@
-// Sorting where nothing of the C++ library may be called: by a heap, in place, O(n log n) whatever the order.
+// Sorting where nothing of the C++ library may be called: by a heap, in place, O(n log n) whatever
+// the order.
 #pragma once
 
 #include <stddef.h>

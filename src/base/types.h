@@ -6,7 +6,8 @@
 
 namespace weir {
 
-// A program thread under Weir: dense, deterministic, 0 is the initial one. Slots are reused after join.
+// A program thread under Weir: dense, deterministic, 0 is the initial one. Slots are reused after
+// join.
 using TaskId = uint32_t;
 inline constexpr TaskId kNoTask = ~TaskId{0};
 
@@ -24,7 +25,9 @@ struct Range {
   constexpr uint64_t size() const { return limit - start; }
   constexpr bool empty() const { return start >= limit; }
   constexpr bool contains(uint64_t address) const { return address >= start && address < limit; }
-  constexpr bool overlaps(const Range& other) const { return start < other.limit && other.start < limit; }
+  constexpr bool overlaps(const Range& other) const {
+    return start < other.limit && other.start < limit;
+  }
 };
 
 }  // namespace weir

@@ -1,8 +1,10 @@
-// Happens-before by epochs: FastTrack (Flanagan and Freund, 2009), as the paper uses it for policy changes (PUSh, section 2.2).
+// Happens-before by epochs: FastTrack (Flanagan and Freund, 2009), as the paper uses it for policy
+// changes (PUSh, section 2.2).
 //
-// Each task counts its releases; a vector clock says up to which of them its owner knows each task. An epoch is one entry of one.
-// A slot that goes to another task keeps its count, so an epoch is never made twice. What its last task did seems to be ordered before the
-// new task even where nobody has joined the last one: that may hide a race, and never invents one.
+// Each task counts its releases; a vector clock says up to which of them its owner knows each task.
+// An epoch is one entry of one. A slot that goes to another task keeps its count, so an epoch is
+// never made twice. What its last task did seems to be ordered before the new task even where
+// nobody has joined the last one: that may hide a race, and never invents one.
 #pragma once
 
 #include "base/types.h"
@@ -24,9 +26,11 @@ struct VectorClock {
 
   Epoch epoch(TaskId task) const { return {clock[task], task}; }
   // Whether its owner knows of what was done at that epoch. Nothing is known to everybody.
-  bool knows(const Epoch& epoch) const { return !epoch.is_set() || epoch.clock <= clock[epoch.task]; }
-  // An acquire: what `other` knows is known here too. Answers whether `other` knew all that was known here.
-  // `limit`: of the tasks from there on neither knows anything.
+  bool knows(const Epoch& epoch) const {
+    return !epoch.is_set() || epoch.clock <= clock[epoch.task];
+  }
+  // An acquire: what `other` knows is known here too. Answers whether `other` knew all that was
+  // known here. `limit`: of the tasks from there on neither knows anything.
   bool join(const VectorClock& other, uint32_t limit = kTasks) {
     uint64_t lacks = 0;
     for (uint32_t i = 0; i < limit; i++) {
@@ -39,15 +43,17 @@ struct VectorClock {
   void step(TaskId task) { clock[task]++; }
 };
 
-// The operations on one object that another may conflict with: the last write, and since it one read, or one of each task.
+// The operations on one object that another may conflict with: the last write, and since it one
+// read, or one of each task.
 template <uint32_t kTasks>
 class History {
  public:
   using Clock = VectorClock<kTasks>;
 
-  // Each answers an operation that conflicts with this one and is not ordered before it, or one that is not set; and notes this one.
-  // `many` is room of this object's own for the reads of several tasks. REQUIRES: given where needs_room() is true, and the same one
-  // until the next write, inclusive.
+  // Each answers an operation that conflicts with this one and is not ordered before it, or one
+  // that is not set; and notes this one. `many` is room of this object's own for the reads of
+  // several tasks. REQUIRES: given where needs_room() is true, and the same one until the next
+  // write, inclusive.
   Epoch on_read(TaskId task, const Clock& now, Clock* many) {
     const Epoch race = now.knows(write_) ? Epoch{} : write_;
     if (reads_) {

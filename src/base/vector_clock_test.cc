@@ -26,7 +26,8 @@ struct Model {
     if (into.size() < from.size()) into.resize(from.size());
     for (size_t i = 0; i < from.size(); i++) into[i] = into[i] || from[i];
   }
-  // Of tasks whose operation since the last write, that one included, conflicts with this one and is not ordered before it.
+  // Of tasks whose operation since the last write, that one included, conflicts with this one and
+  // is not ordered before it.
   std::vector<bool> races(TaskId task, bool writes) const {
     std::vector<bool> racing(kTasks);
     for (size_t i = operations.size(); i-- > 0;) {
@@ -70,12 +71,11 @@ TEST(VectorClockTest, FindsTheRacesThatTheModelFinds) {
         default: {
           const bool writes = random() % 3 == 0;
           const std::vector<bool> expected = model.races(task, writes);
-          const Epoch race = writes ? history.on_write(task, now[task], &many) : history.on_read(task, now[task], &many);
+          const Epoch race = writes ? history.on_write(task, now[task], &many)
+                                    : history.on_read(task, now[task], &many);
           const bool any = std::find(expected.begin(), expected.end(), true) != expected.end();
           ASSERT_EQ(race.is_set(), any) << "step " << i;
-          if (any) {
-            ASSERT_TRUE(expected[race.task]) << "step " << i;
-          }
+          if (any) { ASSERT_TRUE(expected[race.task]) << "step " << i; }
           model.note(task, writes);
         }
       }

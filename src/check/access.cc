@@ -1,16 +1,17 @@
-// The accesses of program code, of the kernel and of libraries: each is looked at where its pages are watched.
+// The accesses of program code, of the kernel and of libraries: each is looked at where its pages
+// are watched.
 
 #include "check/check.h"
 
 #include "base/bytes.h"
 #include "base/options.h"
 #include "check/happens_before.h"
-#include "memory/backing.h"
-#include "sys/maps.h"
-#include "sys/syscall_x86_64.h"
 #include "check/keys/enforce_by_key.h"
 #include "check/replay/replay.h"
 #include "check/state.h"
+#include "memory/backing.h"
+#include "sys/maps.h"
+#include "sys/syscall_x86_64.h"
 
 namespace weir::view::guarded {
 
@@ -21,13 +22,16 @@ using page::demand::fill_store;
 using page::demand::map;
 
 constexpr int64_t kFirstTokens = 300'000'000;  // cycles
-constexpr uint64_t kShare = 4;  // of the time that passes, one part in so many
-// Where all that the program has is declared: what is left to look at are stacks, and what libraries keep.
+constexpr uint64_t kShare = 4;                 // of the time that passes, one part in so many
+// Where all that the program has is declared: what is left to look at are stacks, and what
+// libraries keep.
 constexpr int64_t kFirstTokensDeclared = 20'000'000;
 constexpr uint64_t kShareDeclared = 32;
-constexpr int64_t kMore = 10;   // for suggestions: at the beginning so many times as much, and later all the time
-constexpr int64_t kTrapCost = 9000;  // cycles that the kernel takes around a fault, and what the program loses by it
-constexpr int64_t kCallCost = 400;   // those of a way into the runtime
+constexpr int64_t kMore =
+    10;  // for suggestions: at the beginning so many times as much, and later all the time
+constexpr int64_t kTrapCost =
+    9000;  // cycles that the kernel takes around a fault, and what the program loses by it
+constexpr int64_t kCallCost = 400;  // those of a way into the runtime
 constexpr uint64_t kMostAtOnce = 16 << 10;
 
 // --- what each process keeps to itself
@@ -39,7 +43,8 @@ uint32_t g_step_count;
 bool g_stepping;
 
 bool is_system_library(const char* name) {
-  static constexpr const char* kNames[] = {"/libc.so", "/libc-", "/ld-linux", "/libweir.so", "/libm.so", "/libpthread", "/libdl.so", "/librt.so"};
+  static constexpr const char* kNames[] = {"/libc.so", "/libc-",      "/ld-linux", "/libweir.so",
+                                           "/libm.so", "/libpthread", "/libdl.so", "/librt.so"};
   for (const char* known : kNames) {
     if (contains_text(name, known)) return true;
   }
@@ -48,7 +53,8 @@ bool is_system_library(const char* name) {
 
 }  // namespace
 
-// What the C library does inside is ordered by its own means, of which some are loads and stores that only its authors could tell from races.
+// What the C library does inside is ordered by its own means, of which some are loads and stores
+// that only its authors could tell from races.
 void find_system_libraries() {
   char* cursor = nullptr;
   g_ignored = g_trusted = 0;
@@ -56,8 +62,11 @@ void find_system_libraries() {
   sys::MapLine line;
   uint64_t library_limit = 0;
   while ((cursor = sys::next_map_line(cursor, &line))) {
-    const bool has_file = line.name[0] && !(line.name[1] == 'm' && line.name[4] == 'd' && line.name[5] == ':');
-    const bool is_library = has_file ? is_system_library(line.name) : line.range.start == library_limit;  // its bss, or data that is in the store now
+    const bool has_file =
+        line.name[0] && !(line.name[1] == 'm' && line.name[4] == 'd' && line.name[5] == ':');
+    const bool is_library =
+        has_file ? is_system_library(line.name)
+                 : line.range.start == library_limit;  // its bss, or data that is in the store now
     if (!is_library) continue;
     library_limit = line.range.limit;
     if (line.executable && g_ignored < 8) g_ignored_text[g_ignored++] = line.range;
@@ -78,10 +87,16 @@ void refill() {
   State& s = state();
   const uint64_t now = sys::cycles();
   uint64_t before = __atomic_load_n(&s.refilled, __ATOMIC_RELAXED);
-  if (now <= before || !__atomic_compare_exchange_n(&s.refilled, &before, now, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return;
+  if (now <= before || !__atomic_compare_exchange_n(&s.refilled, &before, now, false,
+                                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    return;
   const bool is_declared = all_is_declared(), more = suggests();
   if (!before) {
-    __atomic_store_n(&s.tokens, is_declared ? kFirstTokensDeclared : more ? kFirstTokens * kMore : kFirstTokens, __ATOMIC_RELAXED);
+    __atomic_store_n(&s.tokens,
+                     is_declared ? kFirstTokensDeclared
+                     : more      ? kFirstTokens * kMore
+                                 : kFirstTokens,
+                     __ATOMIC_RELAXED);
   } else if (tokens() < kMostTokens) {
     const uint64_t share = is_declared ? kShareDeclared : more ? 1 : kShare;
     __atomic_fetch_add(&s.tokens, static_cast<int64_t>((now - before) / share), __ATOMIC_RELAXED);
@@ -91,7 +106,10 @@ void refill() {
 class Spending {
  public:
   explicit Spending(int64_t more = kTrapCost) : more_(more), since_(sys::cycles()) { refill(); }
-  ~Spending() { __atomic_fetch_sub(&state().tokens, static_cast<int64_t>(sys::cycles() - since_) + more_, __ATOMIC_RELAXED); }
+  ~Spending() {
+    __atomic_fetch_sub(&state().tokens, static_cast<int64_t>(sys::cycles() - since_) + more_,
+                       __ATOMIC_RELAXED);
+  }
   Spending(const Spending&) = delete;
   Spending& operator=(const Spending&) = delete;
 
@@ -151,21 +169,27 @@ bool on_fault(Task& task, const Spot& spot, uint64_t address, Touch* touches, ui
     for (uint64_t at = touches[i].address; at < limit; at = page_down(at) + kPageSize) {
       if (!is_ours(at)) continue;
       Page& page = page_of(page_down(at));
-      if (page.mode == Mode::kDeclared) has_all &= meet_declared(task, watcher, spot, piece_of(touches[i], at), page, page_down(at) == page_down(address));
-      else if (!enter(task, watcher, spot, at, touches[i].kind & (findings::kWrite | kUnknownWrite))) has_all = false;
+      if (page.mode == Mode::kDeclared)
+        has_all &= meet_declared(task, watcher, spot, piece_of(touches[i], at), page,
+                                 page_down(at) == page_down(address));
+      else if (!enter(task, watcher, spot, at,
+                      touches[i].kind & (findings::kWrite | kUnknownWrite)))
+        has_all = false;
     }
   }
   if (has_all) return true;
   if (!is_ignored(spot.rip)) {
     for (uint32_t i = 0; i < count; i++) {
-      if ((touches[i].kind & (findings::kRead | findings::kWrite)) && is_ours(touches[i].address)) look_at(watcher, spot, touches[i]);
+      if ((touches[i].kind & (findings::kRead | findings::kWrite)) && is_ours(touches[i].address))
+        look_at(watcher, spot, touches[i]);
     }
   }
   return false;
 }
 
 bool has_for_good(const Page& page, const Task& task, const Watcher& watcher) {
-  return (page.mode == Mode::kPrivate && is_owner(page, task)) || (page.mode == Mode::kOpen && (page.holders & bit_of(watcher)));
+  return (page.mode == Mode::kPrivate && is_owner(page, task)) ||
+         (page.mode == Mode::kOpen && (page.holders & bit_of(watcher)));
 }
 
 void lend(Task& task, uint64_t address, bool in_runtime) {
@@ -192,8 +216,8 @@ void lend(Task& task, uint64_t address, bool in_runtime) {
 
 namespace {
 
-// What is met page by page: looked at where it is watched. `to_map`: pages of declared objects are to be mapped, even where the task has been let in; else
-// the access itself will say what it lacks.
+// What is met page by page: looked at where it is watched. `to_map`: pages of declared objects are
+// to be mapped, even where the task has been let in; else the access itself will say what it lacks.
 void meet_range(Task& task, Watcher& watcher, const Spot& spot, Touch touch, bool to_map = false) {
   const uint64_t limit = touch.address + touch.size;
   for (uint64_t at = touch.address; at < limit;) {
@@ -205,7 +229,8 @@ void meet_range(Task& task, Watcher& watcher, const Spot& spot, Touch touch, boo
         at = next;
         continue;
       }
-      const bool has = page.mode != Mode::kWatched && page.mode != Mode::kReadBy && (page.holders & bit_of(watcher));
+      const bool has = page.mode != Mode::kWatched && page.mode != Mode::kReadBy &&
+                       (page.holders & bit_of(watcher));
       if (!has && !enter(task, watcher, spot, at, touch.kind & findings::kWrite)) {
         if (!touch.context) touch.context = context_of(spot);
         look_at(watcher, spot, piece_of(touch, at));
@@ -220,17 +245,35 @@ void meet_range(Task& task, Watcher& watcher, const Spot& spot, Touch touch, boo
 // What libc asks of the kernel for threads themselves is none of the program's accesses.
 bool moves_data(uint32_t call) {
   switch (call) {
-    case SYS_clone: case SYS_clone3: case SYS_fork: case SYS_vfork: case SYS_set_robust_list: case SYS_get_robust_list: case SYS_set_tid_address:
-    case SYS_rseq: case SYS_rt_sigprocmask: case SYS_rt_sigaction: case SYS_sigaltstack: case SYS_futex: case SYS_prctl: case SYS_arch_prctl:
-    case SYS_execve: case SYS_execveat: case SYS_exit: case SYS_exit_group: case SYS_mprotect: case SYS_madvise: case SYS_sched_getaffinity:
-      return false;
+    case SYS_clone:
+    case SYS_clone3:
+    case SYS_fork:
+    case SYS_vfork:
+    case SYS_set_robust_list:
+    case SYS_get_robust_list:
+    case SYS_set_tid_address:
+    case SYS_rseq:
+    case SYS_rt_sigprocmask:
+    case SYS_rt_sigaction:
+    case SYS_sigaltstack:
+    case SYS_futex:
+    case SYS_prctl:
+    case SYS_arch_prctl:
+    case SYS_execve:
+    case SYS_execveat:
+    case SYS_exit:
+    case SYS_exit_group:
+    case SYS_mprotect:
+    case SYS_madvise:
+    case SYS_sched_getaffinity: return false;
     default: return true;
   }
 }
 
 namespace {
 
-// The task has been let in; should its process lack the page all the same (two tasks of one slot, a lock that was held for reading before), this lends it.
+// The task has been let in; should its process lack the page all the same (two tasks of one slot, a
+// lock that was held for reading before), this lends it.
 void reach(uint64_t at, bool writes) {
   auto* byte = reinterpret_cast<uint8_t*>(at);
   if (writes) __atomic_fetch_or(byte, uint8_t{0}, __ATOMIC_RELAXED);
@@ -246,12 +289,15 @@ void touch(uint64_t start, uint64_t size, bool writes) {
   if (keys::g_on) {
     keys::open(task);
     if (task.holds_call && task.frame && moves_data(task.holds_call - 1)) {
-      keys::meet(task, spot_of(*task.frame), {start, size, (writes ? findings::kWrite : findings::kRead) | findings::kByKernel});
+      keys::meet(
+          task, spot_of(*task.frame),
+          {start, size, (writes ? findings::kWrite : findings::kRead) | findings::kByKernel});
     }
     if (writes) keys::lend(task, start, size);
     return;
   }
-  const bool is_call = task.holds_call && task.frame && moves_data(task.holds_call - 1) && !is_of_library(start);
+  const bool is_call =
+      task.holds_call && task.frame && moves_data(task.holds_call - 1) && !is_of_library(start);
   const bool is_unseen = happens::is_unseen(start, size, writes);
   if (is_call && !is_unseen) {
     const Spending spending;
@@ -267,8 +313,10 @@ void touch(uint64_t start, uint64_t size, bool writes) {
       if (is_unseen) reach(at, writes);  // else meet_declared() has let it in
       continue;
     }
-    if (page.mode == Mode::kWatched || page.mode == Mode::kNew || page.mode == Mode::kDeclared || (writes && page.mode == Mode::kReadBy)) {
-      if (size > kMostLent / 2 * kPageSize && page.mode == Mode::kWatched) {  // more than can be lent at once
+    if (page.mode == Mode::kWatched || page.mode == Mode::kNew || page.mode == Mode::kDeclared ||
+        (writes && page.mode == Mode::kReadBy)) {
+      if (size > kMostLent / 2 * kPageSize &&
+          page.mode == Mode::kWatched) {  // more than can be lent at once
         const SpinGuard guard(page.lock);
         become_open(at, page, watcher);
       } else {
@@ -281,13 +329,16 @@ void touch(uint64_t start, uint64_t size, bool writes) {
 }
 
 void on_atomic(Task& task, const Spot& spot, uint64_t address, uint64_t size) {
-  if (happens::g_checked && keys::g_on) return (void)keys::meet(task, spot, {address, size, findings::kRead | findings::kWrite | findings::kAtomic});
+  if (happens::g_checked && keys::g_on)
+    return (void)keys::meet(
+        task, spot, {address, size, findings::kRead | findings::kWrite | findings::kAtomic});
   if (!happens::g_checked || !address || !is_ours(address) || is_ignored(spot.rip)) return;
   Watcher& watcher = watcher_of(task);
   const Spending spending;
   meet_learners(watcher);
   mix(watcher);
-  meet_range(task, watcher, spot, {address, size, findings::kRead | findings::kWrite | findings::kAtomic});
+  meet_range(task, watcher, spot,
+             {address, size, findings::kRead | findings::kWrite | findings::kAtomic});
 }
 
 void on_range(Task& task, const Spot& spot, const Touch& touch) {
@@ -298,7 +349,8 @@ void on_range(Task& task, const Spot& spot, const Touch& touch) {
   meet_learners(watcher);
   mix(watcher);
   Touch part = touch;
-  for (uint64_t done = 0; done < touch.size; done += part.size) {  // a large one may cost what the task has to spend
+  for (uint64_t done = 0; done < touch.size;
+       done += part.size) {  // a large one may cost what the task has to spend
     const Spending spending(kCallCost);
     part.address = touch.address + done;
     part.size = touch.size - done < kMostAtOnce ? touch.size - done : kMostAtOnce;
@@ -309,7 +361,8 @@ void on_range(Task& task, const Spot& spot, const Touch& touch) {
 void renew(uint64_t start, uint64_t size) {
   if (suggests()) renew_seen(start, size);
   for (uint64_t at = start; at < start + size;) {
-    const uint64_t next = page_down(at) + kPageSize, limit = start + size < next ? start + size : next;
+    const uint64_t next = page_down(at) + kPageSize,
+                   limit = start + size < next ? start + size : next;
     if (!is_ours(at)) {
       at = next;
       continue;
@@ -330,7 +383,8 @@ void begin_step(Task& task, const Touch* touches, uint32_t count) {
   g_stepping = true;
   for (uint32_t i = 0; i < count; i++) {
     const uint64_t limit = touches[i].address + touches[i].size;
-    for (uint64_t at = page_down(touches[i].address); at < limit && g_step_count < 8; at += kPageSize) {
+    for (uint64_t at = page_down(touches[i].address); at < limit && g_step_count < 8;
+         at += kPageSize) {
       if (!is_ours(at)) continue;
       fill_store(at, kPageSize);
       map(at, kPageSize, true);
@@ -354,7 +408,8 @@ void end_step(Task& task) {
 void learn(Task& task, const Touch* touches, uint32_t count) {
   Watcher& watcher = watcher_of(task);
   for (uint32_t i = 0; i < count; i++) {
-    if ((touches[i].kind & findings::kWrite) && is_ours(touches[i].address)) escape(task, watcher, touches[i].address, touches[i].size);
+    if ((touches[i].kind & findings::kWrite) && is_ours(touches[i].address))
+      escape(task, watcher, touches[i].address, touches[i].size);
     if (!acquires(touches[i].kind) || !is_ours(touches[i].address)) continue;
     const uint64_t limit = touches[i].address + touches[i].size;
     for (uint64_t at = touches[i].address; at < limit; at = page_down(at) + kPageSize) {
@@ -363,7 +418,8 @@ void learn(Task& task, const Touch* touches, uint32_t count) {
       const uint64_t rest = page_down(at) + kPageSize - at;
       if (page.mode != Mode::kDeclared) join_slots(watcher, page.holders);
       learn_unseen(page, watcher);
-      if (page.shadow) learn_from(page.shadow, at % kPageSize, limit - at < rest ? limit - at : rest, watcher);
+      if (page.shadow)
+        learn_from(page.shadow, at % kPageSize, limit - at < rest ? limit - at : rest, watcher);
     }
   }
 }

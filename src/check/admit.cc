@@ -1,17 +1,21 @@
 // Which pages are watched, and which a task has to itself, or shares unseen.
 //
-// A page is nobody's until it is touched. Then its accesses are looked at, some dozens while one task alone makes them, some thousands where
-// several do; after that it is private to its toucher, readable for all who come, or open to all. Whoever else comes to a private page takes
-// it over: it is watched again. So what is cold is seen whole, and what is hot costs nothing. How many accesses are looked at depends on
-// what that has cost so far: a task may spend a quarter of its time on it, and a little more at the beginning (tokens). Where that is spent, who
-// goes through memory gets many pages at a time. A task that is alone, by happens-before, races with nobody, and gets what it touches.
+// A page is nobody's until it is touched. Then its accesses are looked at, some dozens while one
+// task alone makes them, some thousands where several do; after that it is private to its toucher,
+// readable for all who come, or open to all. Whoever else comes to a private page takes it over: it
+// is watched again. So what is cold is seen whole, and what is hot costs nothing. How many accesses
+// are looked at depends on what that has cost so far: a task may spend a quarter of its time on it,
+// and a little more at the beginning (tokens). Where that is spent, who goes through memory gets
+// many pages at a time. A task that is alone, by happens-before, races with nobody, and gets what
+// it touches.
 //
-// Open pages are closed again, all at once, when tokens have come together (a new generation): races that happen often are met then.
+// Open pages are closed again, all at once, when tokens have come together (a new generation):
+// races that happen often are met then.
 
 #include "base/options.h"
+#include "check/state.h"
 #include "memory/backing.h"
 #include "sys/syscall_x86_64.h"
-#include "check/state.h"
 
 namespace weir::view::guarded {
 
@@ -29,14 +33,20 @@ uint32_t alone_looks() {
   if (options().exact) return kAloneLooks;
   const int64_t left = tokens();
   if (left <= 0) return 0;
-  return left > 3 * kMostTokens / 2 ? kAloneLooks : left > kMostTokens ? 256 : left > kMostTokens / 2 ? 64 : left > kMostTokens / 4 ? 16 : 4;
+  return left > 3 * kMostTokens / 2 ? kAloneLooks
+         : left > kMostTokens       ? 256
+         : left > kMostTokens / 2   ? 64
+         : left > kMostTokens / 4   ? 16
+                                    : 4;
 }
 
 uint32_t common_looks() {
   if (options().exact) return ~0u;
   const int64_t left = tokens();
   if (left <= 0) return 0;
-  return left > kMostTokens / 2 ? kCommonLooks : left > kMostTokens / 8 ? kCommonLooks / 8 : kCommonLooks / 64;
+  return left > kMostTokens / 2   ? kCommonLooks
+         : left > kMostTokens / 8 ? kCommonLooks / 8
+                                  : kCommonLooks / 64;
 }
 
 bool near_own_stack(const Task& task, const Watcher& watcher, const Spot& spot, uint64_t address) {
@@ -47,7 +57,8 @@ bool near_own_stack(const Task& task, const Watcher& watcher, const Spot& spot, 
   return task.id != 0 && address >= thread - kPageSize && address < thread + kPageSize;
 }
 
-// The task is the only one that has it, and maps it next. While it only reads, others who do need take nothing away from it.
+// The task is the only one that has it, and maps it next. While it only reads, others who do need
+// take nothing away from it.
 void leave_to(uint64_t at, Page& page, const Task& task, Watcher& watcher, bool writes) {
   own(page, task, writes ? Mode::kPrivate : Mode::kReadBy);
   hold(at, page, watcher, writes);
@@ -55,7 +66,8 @@ void leave_to(uint64_t at, Page& page, const Task& task, Watcher& watcher, bool 
 
 bool is_over(const Page& page) {
   const Task& owner = shared().tasks[page.owner];
-  return owner.state == TaskState::kFree || static_cast<uint32_t>(owner.creation) != page.owner_creation;
+  return owner.state == TaskState::kFree ||
+         static_cast<uint32_t>(owner.creation) != page.owner_creation;
 }
 
 // Its owner has ended: whoever reads there may read what he has stored.
@@ -66,9 +78,10 @@ void bury(Page& page) {
 
 enum class Got : uint8_t { kNothing, kReading, kWriting };
 
-// Without a look: what comes with a page that the task has got, or where nothing is left to spend. `alone`: there is nobody whom its accesses could race
-// with, since all others are known.
-Got take_unseen(uint64_t at, Page& page, const Task& task, Watcher& watcher, bool writes, bool alone) {
+// Without a look: what comes with a page that the task has got, or where nothing is left to spend.
+// `alone`: there is nobody whom its accesses could race with, since all others are known.
+Got take_unseen(uint64_t at, Page& page, const Task& task, Watcher& watcher, bool writes,
+                bool alone) {
   if (page.mode == Mode::kDeclared || is_trusted(at)) return Got::kNothing;
   if (alone) {
     page.holders &= bit_of(watcher);
@@ -89,9 +102,7 @@ Got take_unseen(uint64_t at, Page& page, const Task& task, Watcher& watcher, boo
       if (writes) return Got::kNothing;
       hold(at, page, watcher, false);
       return Got::kReading;
-    case Mode::kOpen:
-      share(at, page, watcher);
-      return Got::kWriting;
+    case Mode::kOpen: share(at, page, watcher); return Got::kWriting;
     default: return Got::kNothing;
   }
 }
@@ -108,7 +119,8 @@ void take_around(uint64_t at, Mode mode, const Task& task, Watcher& watcher) {
       Page& page = page_of(next);
       if (page.mode == mode && !(page.holders & bit_of(watcher))) {
         const SpinGuard guard(page.lock);
-        is_taken = page.mode == mode && take_unseen(next, page, task, watcher, writes, false) != Got::kNothing;
+        is_taken = page.mode == mode &&
+                   take_unseen(next, page, task, watcher, writes, false) != Got::kNothing;
       }
     }
     if (is_taken && !start) start = next;
@@ -121,25 +133,31 @@ void take_around(uint64_t at, Mode mode, const Task& task, Watcher& watcher) {
 // Where a task goes through memory it gets several pages at once.
 void take_more(uint64_t after, Task& task, Watcher& watcher, bool writes, bool alone, Got got) {
   constexpr uint32_t kMost = 64;
-  watcher.window = after == watcher.next_page ? (watcher.window < kMost / 2 ? 2 * watcher.window + 1 : kMost) : 0;
+  watcher.window = after == watcher.next_page
+                       ? (watcher.window < kMost / 2 ? 2 * watcher.window + 1 : kMost)
+                       : 0;
   const uint64_t start = after + kPageSize, most = start + watcher.window * kPageSize;
   uint64_t limit = start;
   for (; limit < most && page::store_extent(limit); limit += kPageSize) {
     Page& page = page_of(limit);
     const SpinGuard guard(page.lock);
-    if ((page.holders & bit_of(watcher)) || take_unseen(limit, page, task, watcher, writes, alone) != got) break;
+    if ((page.holders & bit_of(watcher)) ||
+        take_unseen(limit, page, task, watcher, writes, alone) != got)
+      break;
   }
   watcher.next_page = limit;
   if (limit != start) map(start, limit - start, got == Got::kWriting);
 }
 
 // As enter(), for this page alone; what it has got is not mapped yet.
-Got enter_page(Task& task, Watcher& watcher, const Spot& spot, uint64_t address, bool writes, bool alone) {
+Got enter_page(Task& task, Watcher& watcher, const Spot& spot, uint64_t address, bool writes,
+               bool alone) {
   const uint64_t at = page_down(address);
   Page& page = page_of(at);
   const SpinGuard guard(page.lock);
   if (alone) {
-    if (const Got got = take_unseen(at, page, task, watcher, writes, true); got != Got::kNothing) return got;
+    if (const Got got = take_unseen(at, page, task, watcher, writes, true); got != Got::kNothing)
+      return got;
   }
   switch (page.mode) {
     case Mode::kNew:
@@ -152,7 +170,8 @@ Got enter_page(Task& task, Watcher& watcher, const Spot& spot, uint64_t address,
         leave_to(at, page, task, watcher, true);
         return Got::kWriting;
       }
-      if (const Got got = take_unseen(at, page, task, watcher, writes, false); got != Got::kNothing) return got;
+      if (const Got got = take_unseen(at, page, task, watcher, writes, false); got != Got::kNothing)
+        return got;
       watch(at, page, task, watcher, false);
       break;
     case Mode::kPrivate: {
@@ -160,7 +179,8 @@ Got enter_page(Task& task, Watcher& watcher, const Spot& spot, uint64_t address,
         hold(at, page, watcher, true);
         return Got::kWriting;
       }
-      if (const Got got = take_unseen(at, page, task, watcher, writes, false); got != Got::kNothing) return got;
+      if (const Got got = take_unseen(at, page, task, watcher, writes, false); got != Got::kNothing)
+        return got;
       const bool has_ended = is_over(page);
       if (has_ended) bury(page);
       watch(at, page, task, watcher, !has_ended);
@@ -193,11 +213,14 @@ Got enter_page(Task& task, Watcher& watcher, const Spot& spot, uint64_t address,
     case Mode::kDeclared: return Got::kNothing;
   }
   const bool is_common = page.toucher_count > 1;
-  if (page.shadow && page.looks < (is_common ? common_looks() : alone_looks())) return Got::kNothing;
+  if (page.shadow && page.looks < (is_common ? common_looks() : alone_looks()))
+    return Got::kNothing;
   lose_sleeping(at, page, watcher);
   const bool has_others = page.holders & ~bit_of(watcher);
   // Until they have dropped it; but not for ever, nor where there is nothing left to spend.
-  if (has_others && page.shadow && !(is_common && (page.was_written || writes)) && tokens() > 0 && page.looks++ < kPatience) return Got::kNothing;
+  if (has_others && page.shadow && !(is_common && (page.was_written || writes)) && tokens() > 0 &&
+      page.looks++ < kPatience)
+    return Got::kNothing;
   if (!is_common && !has_others) {
     leave_to(at, page, task, watcher, page.was_written || writes);
     return page.mode == Mode::kPrivate ? Got::kWriting : Got::kReading;
@@ -213,7 +236,8 @@ Got enter_page(Task& task, Watcher& watcher, const Spot& spot, uint64_t address,
 
 }  // namespace
 
-// A task has come to a page that its process has not mapped, or not for that. True: it has it now. False: it is watched.
+// A task has come to a page that its process has not mapped, or not for that. True: it has it now.
+// False: it is watched.
 bool enter(Task& task, Watcher& watcher, const Spot& spot, uint64_t address, bool writes) {
   const uint64_t at = page_down(address);
   const bool alone = !suggests() && is_alone(watcher);  // what it has to itself is to be seen, too
@@ -221,7 +245,8 @@ bool enter(Task& task, Watcher& watcher, const Spot& spot, uint64_t address, boo
   if (got == Got::kNothing) return false;
   map(at, kPageSize, got == Got::kWriting);
   const Mode mode = page_of(at).mode;
-  if (!alone && (mode == Mode::kOpen || (mode == Mode::kReadBy && !writes))) take_around(at, mode, task, watcher);
+  if (!alone && (mode == Mode::kOpen || (mode == Mode::kReadBy && !writes)))
+    take_around(at, mode, task, watcher);
   else take_more(at, task, watcher, writes, alone, got);
   return true;
 }

@@ -8,17 +8,17 @@
 #include <unistd.h>
 
 #include "base/options.h"
-#include "check/policy/declared.h"
+#include "check/check.h"
+#include "check/findings/findings.h"
 #include "check/happens_before.h"
-#include "record/input.h"
-#include "memory/backing.h"
-#include "record/stream.h"
+#include "check/policy/declared.h"
+#include "control/control.h"
 #include "control/process.h"
+#include "memory/backing.h"
+#include "record/input.h"
+#include "record/stream.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
-#include "control/control.h"
-#include "check/findings/findings.h"
-#include "check/check.h"
 
 namespace weir::checking {
 
@@ -34,7 +34,8 @@ void refuse_other_version() {
   die(125);
 }
 
-// The memory is the command's, and has no descriptor in the program: the environment, and what is inherited, must be as they were recorded.
+// The memory is the command's, and has no descriptor in the program: the environment, and what is
+// inherited, must be as they were recorded.
 void attach_replay() {
   const trace::Header& header = recording::header();
   char name[64], digits[24];
@@ -54,10 +55,13 @@ void attach_replay() {
   add(number(static_cast<uint64_t>(header.command)), length);
   add("/fd/", length);
   add(number(static_cast<uint64_t>(header.findings)), length);
-  const long file = sys::raw(SYS_openat, AT_FDCWD, reinterpret_cast<long>(name), O_RDWR | O_CLOEXEC, 0);
-  const long at = sys::failed(file) ? file
-                                    : sys::raw(SYS_mmap, static_cast<long>(kFindings), static_cast<long>(findings::kFindingsSize), PROT_READ | PROT_WRITE,
-                                               MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, file, 0);
+  const long file =
+      sys::raw(SYS_openat, AT_FDCWD, reinterpret_cast<long>(name), O_RDWR | O_CLOEXEC, 0);
+  const long at = sys::failed(file)
+                      ? file
+                      : sys::raw(SYS_mmap, static_cast<long>(kFindings),
+                                 static_cast<long>(findings::kFindingsSize), PROT_READ | PROT_WRITE,
+                                 MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, file, 0);
   if (at != static_cast<long>(kFindings)) {
     report("cannot map the memory for what is found (error %d)", int64_t{-at});
     die(125);
@@ -83,17 +87,23 @@ void attach() {
   if (!runtime::g_guarded) return;
   const int descriptor = options().findings;
   const auto map = [](int file, int sharing) {
-    return sys::raw(SYS_mmap, static_cast<long>(kFindings), static_cast<long>(findings::kFindingsSize), PROT_READ | PROT_WRITE,
+    return sys::raw(SYS_mmap, static_cast<long>(kFindings),
+                    static_cast<long>(findings::kFindingsSize), PROT_READ | PROT_WRITE,
                     sharing | MAP_SHARED | MAP_NORESERVE, file, 0);
   };
   struct stat status;
-  bool is_known = descriptor >= 0 && sys::raw(SYS_fstat, descriptor, reinterpret_cast<long>(&status)) == 0 &&
-                  static_cast<uint64_t>(status.st_size) == findings::kFindingsSize && map(descriptor, MAP_FIXED_NOREPLACE) == static_cast<long>(kFindings);
+  bool is_known = descriptor >= 0 &&
+                  sys::raw(SYS_fstat, descriptor, reinterpret_cast<long>(&status)) == 0 &&
+                  static_cast<uint64_t>(status.st_size) == findings::kFindingsSize &&
+                  map(descriptor, MAP_FIXED_NOREPLACE) == static_cast<long>(kFindings);
   if (is_known) {
     refuse_other_version();
     page::keep_hidden(descriptor);
   } else {
-    if (descriptor >= 0) report("who executed this program has closed the descriptor of what is found: races in it are not reported");
+    if (descriptor >= 0)
+      report(
+          "who executed this program has closed the descriptor of what is found: races in it are "
+          "not reported");
     if (map(-1, MAP_FIXED | MAP_ANONYMOUS) != static_cast<long>(kFindings)) {
       report("cannot map the memory for what is found");
       die(125);
@@ -115,25 +125,37 @@ constexpr uint64_t kFile = uint64_t{1} << 62;  // beside no address
 // Calls that only sockets answer.
 bool is_of_socket(long number) {
   switch (number) {
-    case SYS_sendto: case SYS_sendmsg: case SYS_sendmmsg: case SYS_recvfrom: case SYS_recvmsg: case SYS_recvmmsg:
-    case SYS_accept: case SYS_accept4: case SYS_connect: case SYS_shutdown:
-      return true;
+    case SYS_sendto:
+    case SYS_sendmsg:
+    case SYS_sendmmsg:
+    case SYS_recvfrom:
+    case SYS_recvmsg:
+    case SYS_recvmmsg:
+    case SYS_accept:
+    case SYS_accept4:
+    case SYS_connect:
+    case SYS_shutdown: return true;
     default: return false;
   }
 }
 
-// Both ends of a pipe are one file; the ends of a connection are not, so all connections are one here.
+// Both ends of a pipe are one file; the ends of a connection are not, so all connections are one
+// here.
 uint64_t name_of(long number, long descriptor) {
   struct stat status;
   if (g_is_replayed || is_of_socket(number)) return kAnyDescriptor;  // replayed: there is none
-  if (sys::raw(SYS_fstat, descriptor, reinterpret_cast<long>(&status)) != 0 || S_ISSOCK(status.st_mode)) return kAnyDescriptor;
+  if (sys::raw(SYS_fstat, descriptor, reinterpret_cast<long>(&status)) != 0 ||
+      S_ISSOCK(status.st_mode))
+    return kAnyDescriptor;
   return kFile | (status.st_ino ^ status.st_dev << 32);
 }
 
-// A futex of the program's own, by syscall(); those of libc's functions are told where these are interposed.
+// A futex of the program's own, by syscall(); those of libc's functions are told where these are
+// interposed.
 bool asks_itself(const Task& task) {
   constexpr uint64_t kLength = 96;
-  return happens::library_orders() || !task.frame || !view::guarded::is_ignored(task.frame->shown) ||
+  return happens::library_orders() || !task.frame ||
+         !view::guarded::is_ignored(task.frame->shown) ||
          task.frame->shown - reinterpret_cast<uint64_t>(&syscall) < kLength;
 }
 
@@ -141,23 +163,64 @@ enum class Role { kNone, kTells, kHears, kBoth, kHearsAny, kSends, kFutexWake, k
 
 Role role_of(long number, long second) {
   switch (number) {
-    case SYS_write: case SYS_pwrite64: case SYS_writev: case SYS_pwritev: case SYS_pwritev2: case SYS_sendto: case SYS_sendmsg: case SYS_sendmmsg:
-    case SYS_close: case SYS_shutdown: case SYS_connect: case SYS_ftruncate: case SYS_vmsplice: case SYS_mq_timedsend:
-      return Role::kTells;
-    case SYS_read: case SYS_pread64: case SYS_readv: case SYS_preadv: case SYS_preadv2: case SYS_recvfrom: case SYS_recvmsg: case SYS_recvmmsg:
-    case SYS_accept: case SYS_accept4: case SYS_mq_timedreceive:
-      return Role::kHears;
-    case SYS_flock: case SYS_fcntl: case SYS_lseek: case SYS_fallocate: case SYS_sendfile: case SYS_splice: case SYS_tee: case SYS_copy_file_range:
-    case SYS_semop: case SYS_semtimedop: case SYS_msgsnd: case SYS_msgrcv: case SYS_ioctl:
-      return Role::kBoth;
-    case SYS_poll: case SYS_ppoll: case SYS_select: case SYS_pselect6: case SYS_epoll_wait: case SYS_epoll_pwait: case SYS_wait4: case SYS_waitid:
-      return Role::kHearsAny;
-    case SYS_kill: case SYS_tkill: case SYS_tgkill: case SYS_rt_sigqueueinfo: case SYS_rt_tgsigqueueinfo:
-      return Role::kSends;
+    case SYS_write:
+    case SYS_pwrite64:
+    case SYS_writev:
+    case SYS_pwritev:
+    case SYS_pwritev2:
+    case SYS_sendto:
+    case SYS_sendmsg:
+    case SYS_sendmmsg:
+    case SYS_close:
+    case SYS_shutdown:
+    case SYS_connect:
+    case SYS_ftruncate:
+    case SYS_vmsplice:
+    case SYS_mq_timedsend: return Role::kTells;
+    case SYS_read:
+    case SYS_pread64:
+    case SYS_readv:
+    case SYS_preadv:
+    case SYS_preadv2:
+    case SYS_recvfrom:
+    case SYS_recvmsg:
+    case SYS_recvmmsg:
+    case SYS_accept:
+    case SYS_accept4:
+    case SYS_mq_timedreceive: return Role::kHears;
+    case SYS_flock:
+    case SYS_fcntl:
+    case SYS_lseek:
+    case SYS_fallocate:
+    case SYS_sendfile:
+    case SYS_splice:
+    case SYS_tee:
+    case SYS_copy_file_range:
+    case SYS_semop:
+    case SYS_semtimedop:
+    case SYS_msgsnd:
+    case SYS_msgrcv:
+    case SYS_ioctl: return Role::kBoth;
+    case SYS_poll:
+    case SYS_ppoll:
+    case SYS_select:
+    case SYS_pselect6:
+    case SYS_epoll_wait:
+    case SYS_epoll_pwait:
+    case SYS_wait4:
+    case SYS_waitid: return Role::kHearsAny;
+    case SYS_kill:
+    case SYS_tkill:
+    case SYS_tgkill:
+    case SYS_rt_sigqueueinfo:
+    case SYS_rt_tgsigqueueinfo: return Role::kSends;
     case SYS_futex:
       if (!asks_itself(self())) return Role::kNone;
       switch (second & FUTEX_CMD_MASK) {
-        case FUTEX_WAIT: case FUTEX_WAIT_BITSET: case FUTEX_LOCK_PI: case FUTEX_WAIT_REQUEUE_PI: return Role::kFutexWait;
+        case FUTEX_WAIT:
+        case FUTEX_WAIT_BITSET:
+        case FUTEX_LOCK_PI:
+        case FUTEX_WAIT_REQUEUE_PI: return Role::kFutexWait;
         default: return Role::kFutexWake;
       }
     default: return Role::kNone;
@@ -168,8 +231,10 @@ Role role_of(long number, long second) {
 
 void before_call(long number, long first, long second) {
   switch (role_of(number, second)) {
-    case Role::kTells: case Role::kBoth:
-      if (const uint64_t name = name_of(number, first); name != kAnyDescriptor) happens::release(name);
+    case Role::kTells:
+    case Role::kBoth:
+      if (const uint64_t name = name_of(number, first); name != kAnyDescriptor)
+        happens::release(name);
       happens::release(kAnyDescriptor);
       break;
     case Role::kSends: happens::release(kSignals); break;
@@ -189,7 +254,8 @@ void after_call(long number, long first, long second, long result) {
     case Role::kFutexWait: happens::acquire(static_cast<uint64_t>(first)); break;
     default: break;
   }
-  if (result == -EINTR || number == SYS_rt_sigtimedwait || number == SYS_rt_sigsuspend) happens::acquire(kSignals);
+  if (result == -EINTR || number == SYS_rt_sigtimedwait || number == SYS_rt_sigsuspend)
+    happens::acquire(kSignals);
 }
 
 }  // namespace weir::checking

@@ -1,4 +1,5 @@
-// A program that is checked for races: its end of what it tells the command (check/findings/findings.h).
+// A program that is checked for races: its end of what it tells the command
+// (check/findings/findings.h).
 #pragma once
 
 namespace weir::checking {

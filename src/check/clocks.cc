@@ -1,12 +1,14 @@
 // Vector clocks of tasks and of what orders them (check/happens_before.h).
 //
 // Invariants
-// 1. A task's clock is changed by its own task only, and only grows; others read it without a lock. Whoever reads it late reads more: that makes
-//    more ordered than is, never less.
-// 2. A task's epoch ends at the first look after a release, and after another may have learnt of it through memory (join_slots): what it does
-//    afterwards is not known by that. It ends, too, whenever the task learns something: who knows the epoch knows what the task knew in it.
-// 3. An epoch of a slot is never made twice: the slots' counters are in State. Each is one task's, but a later one of the same slot need not
-//    know of it: only who knows exactly the epoch that a task is in is sure to know all that this task knows.
+// 1. A task's clock is changed by its own task only, and only grows; others read it without a lock.
+//    Whoever reads it late reads more: that makes more ordered than is, never less.
+// 2. A task's epoch ends at the first look after a release, and after another may have learnt of it
+//    through memory (join_slots): what it does afterwards is not known by that. It ends, too,
+//    whenever the task learns something: who knows the epoch knows what the task knew in it.
+// 3. An epoch of a slot is never made twice: the slots' counters are in State. Each is one task's,
+//    but a later one of the same slot need not know of it: only who knows exactly the epoch that a
+//    task is in is sure to know all that this task knows.
 
 #include "base/atomic_enum.h"
 #include "check/happens_before.h"
@@ -42,17 +44,22 @@ uint32_t slots_in_use() { return __atomic_load_n(&state().slots, __ATOMIC_ACQUIR
 uint64_t kept() { return happens::g_replayed ? Past::kKept : 64; }
 
 void begin(Watcher& watcher, const Task& task) {
-  watcher.slot = task.creation ? 1 + (task.creation - 1) % (kSlots - 1) : 0;  // the first task lives as long as any
+  watcher.slot = task.creation ? 1 + (task.creation - 1) % (kSlots - 1)
+                               : 0;  // the first task lives as long as any
   uint32_t slots = __atomic_load_n(&state().slots, __ATOMIC_RELAXED);
-  while (slots <= watcher.slot && !__atomic_compare_exchange_n(&state().slots, &slots, watcher.slot + 1, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {}
+  while (slots <= watcher.slot &&
+         !__atomic_compare_exchange_n(&state().slots, &slots, watcher.slot + 1, false,
+                                      __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {}
   watcher.creation = task.creation;
   watcher.held_count = watcher.held_lost = watcher.lockset = 0;
   watcher.mixes[0] = watcher.mixes[1] = watcher.mixes[2] = watcher.mixes_lost = 0;
   watcher.closed_seen = __atomic_load_n(&state().closings, __ATOMIC_ACQUIRE);
   watcher.lent_count = watcher.library_orders = watcher.is_learnt = 0;
-  watcher.is_over = watcher.kept_count = watcher.kept_pages = watcher.opened_count = watcher.next_page = watcher.window = watcher.looks = 0;
+  watcher.is_over = watcher.kept_count = watcher.kept_pages = watcher.opened_count =
+      watcher.next_page = watcher.window = watcher.looks = 0;
   watcher.has_all_keys = 1;  // its thread begins in the runtime
-  watcher.stop_asked = watcher.stands = watcher.key_lent_count = watcher.kept_lacked = watcher.is_register_old = 0;
+  watcher.stop_asked = watcher.stands = watcher.key_lent_count = watcher.kept_lacked =
+      watcher.is_register_old = 0;
   watcher.open_names = {};
   watcher.in_program = 1;
   watcher.standing.is_there = 0;
@@ -65,7 +72,8 @@ void begin(Watcher& watcher, const Task& task) {
 }  // namespace
 
 void step(Watcher& watcher) {
-  const uint64_t next = __atomic_add_fetch(&state().slot_clock[watcher.slot].clock, 1, __ATOMIC_RELAXED);
+  const uint64_t next =
+      __atomic_add_fetch(&state().slot_clock[watcher.slot].clock, 1, __ATOMIC_RELAXED);
   __atomic_store_n(&watcher.now.clock[watcher.slot], next, __ATOMIC_RELEASE);
 }
 
@@ -73,9 +81,11 @@ namespace {
 
 void learn_entries(Watcher& watcher, const uint64_t* clock, uint32_t slots) {
   bool is_new = false;
-  for (uint32_t i = 0; i < slots; i++) is_new |= clock[i] > watcher.now.clock[i];  // of its own slot: from another task of that
+  for (uint32_t i = 0; i < slots; i++)
+    is_new |= clock[i] > watcher.now.clock[i];  // of its own slot: from another task of that
   if (!is_new) return;
-  for (uint32_t i = 0; i < slots; i++) {  // its own entry is its epoch at any moment (is_in_known_epoch)
+  for (uint32_t i = 0; i < slots;
+       i++) {  // its own entry is its epoch at any moment (is_in_known_epoch)
     if (i != watcher.slot && clock[i] > watcher.now.clock[i]) watcher.now.clock[i] = clock[i];
   }
   step(watcher);
@@ -89,7 +99,9 @@ void learn_entries(Watcher& watcher, const uint64_t* clock, uint32_t slots) {
 
 }  // namespace
 
-void learn_clock(Watcher& watcher, const Clock& other) { learn_entries(watcher, other.clock, slots_in_use()); }
+void learn_clock(Watcher& watcher, const Clock& other) {
+  learn_entries(watcher, other.clock, slots_in_use());
+}
 
 Clock clock_at(const Epoch& epoch) {
   Past& past = state().past[epoch.task];
@@ -99,7 +111,8 @@ Clock clock_at(const Epoch& epoch) {
     const uint64_t oldest = past.count > kept() ? past.count - kept() : 0;
     for (uint64_t i = past.count; i-- > oldest;) {
       const Past::Known& known = past.known[i % kept()];
-      if (known.from > epoch.clock && i > oldest) continue;  // what is not kept any more was less than the oldest that is
+      if (known.from > epoch.clock && i > oldest)
+        continue;  // what is not kept any more was less than the oldest that is
       then = known.clock;
       break;
     }
@@ -117,19 +130,24 @@ namespace {
 
 // At its next look.
 void end_epoch(Watcher& watcher) {
-  if (!__atomic_load_n(&watcher.is_learnt, __ATOMIC_RELAXED)) __atomic_store_n(&watcher.is_learnt, 1u, __ATOMIC_RELEASE);
+  if (!__atomic_load_n(&watcher.is_learnt, __ATOMIC_RELAXED))
+    __atomic_store_n(&watcher.is_learnt, 1u, __ATOMIC_RELEASE);
 }
 
 bool is_in_known_epoch(const Watcher& watcher, const Watcher& other) {
-  return watcher.slot != other.slot && __atomic_load_n(&other.now.clock[other.slot], __ATOMIC_ACQUIRE) == watcher.now.clock[other.slot];
+  return watcher.slot != other.slot &&
+         __atomic_load_n(&other.now.clock[other.slot], __ATOMIC_ACQUIRE) ==
+             watcher.now.clock[other.slot];
 }
 
-// Its epoch is read first: what it knew when that began is in the entries that are read then, whatever it learns meanwhile.
+// Its epoch is read first: what it knew when that began is in the entries that are read then,
+// whatever it learns meanwhile.
 void learn_live(Watcher& watcher, const Watcher& other) {
   const uint64_t epoch = __atomic_load_n(&other.now.clock[other.slot], __ATOMIC_ACQUIRE);
   const uint32_t slots = slots_in_use();
   uint64_t known[kSlots];
-  for (uint32_t i = 0; i < slots; i++) known[i] = __atomic_load_n(&other.now.clock[i], __ATOMIC_RELAXED);
+  for (uint32_t i = 0; i < slots; i++)
+    known[i] = __atomic_load_n(&other.now.clock[i], __ATOMIC_RELAXED);
   known[other.slot] = epoch;
   learn_entries(watcher, known, slots);
 }
@@ -174,7 +192,9 @@ bool is_alone(const Watcher& watcher) {
   const Shared& s = shared();
   for (uint32_t i = 0; i < s.high_task; i++) {
     const Watcher& other = state().watchers[i];
-    if (&other != &watcher && s.tasks[i].state != TaskState::kFree && !__atomic_load_n(&other.is_over, __ATOMIC_ACQUIRE)) return false;
+    if (&other != &watcher && s.tasks[i].state != TaskState::kFree &&
+        !__atomic_load_n(&other.is_over, __ATOMIC_ACQUIRE))
+      return false;
   }
   for (TaskId slot = 0; slot < kSlots; slot++) {
     if (slot != watcher.slot && !watcher.now.knows({state().over[slot], slot})) return false;
@@ -216,14 +236,16 @@ namespace {
 // All that has been released there is known to the task. Under its lock.
 bool knows_all(const Watcher& watcher, const SyncClock& sync) {
   if (!sync.epoch.is_set() || sync.creation == watcher.creation + 1) return true;
-  return sync.creation && sync.epoch.task != watcher.slot && sync.epoch.clock == watcher.now.clock[sync.epoch.task];
+  return sync.creation && sync.epoch.task != watcher.slot &&
+         sync.epoch.clock == watcher.now.clock[sync.epoch.task];
 }
 
 }  // namespace
 
 void on_acquire(uint64_t object) {
   SyncClock& sync = sync_of(object);
-  if (!__atomic_load_n(&sync.epoch.clock, __ATOMIC_RELAXED)) return;  // whoever has released it since orders nothing that has happened
+  if (!__atomic_load_n(&sync.epoch.clock, __ATOMIC_RELAXED))
+    return;  // whoever has released it since orders nothing that has happened
   Watcher& watcher = watcher_of(self());
   uint64_t known[kSlots];
   uint32_t slots;
@@ -243,7 +265,8 @@ void on_release(uint64_t object) {
   {
     const SpinGuard guard(sync.lock);
     bool knows = knows_all(watcher, sync);
-    if (sync.creation == watcher.creation + 1 && sync.epoch.is_set() && sync.epoch.clock >= watcher.learnt) {
+    if (sync.creation == watcher.creation + 1 && sync.epoch.is_set() &&
+        sync.epoch.clock >= watcher.learnt) {
       sync.clock.clock[watcher.slot] = watcher.now.clock[watcher.slot];  // all else is there
     } else {
       const uint32_t slots = slots_in_use();
@@ -256,7 +279,8 @@ void on_release(uint64_t object) {
   end_epoch(watcher);
 }
 
-// Readers are not ordered by each other: what they release goes to writers only, by a name of its own.
+// Readers are not ordered by each other: what they release goes to writers only, by a name of its
+// own.
 constexpr uint64_t kReaders = 1;
 
 void on_lock(uint64_t lock, bool is_shared) {
@@ -276,7 +300,8 @@ void on_unlock(uint64_t lock) {
   for (uint32_t i = watcher.held_count; i-- > 0;) {
     if (i >= kMostHeld || (watcher.held[i] & ~uint64_t{1}) != lock) continue;
     is_shared = watcher.held[i] & 1;
-    for (uint32_t k = i + 1; k < watcher.held_count && k < kMostHeld; k++) watcher.held[k - 1] = watcher.held[k];
+    for (uint32_t k = i + 1; k < watcher.held_count && k < kMostHeld; k++)
+      watcher.held[k - 1] = watcher.held[k];
     break;
   }
   if (watcher.held_count) watcher.held_count--;
@@ -349,7 +374,8 @@ void leave() {
 }
 
 void end_library_call() {
-  if (keys::g_on && has_to_leave()) weir_upcall([](long, long, long) -> long { return 0; }, 0, 0, 0);
+  if (keys::g_on && has_to_leave())
+    weir_upcall([](long, long, long) -> long { return 0; }, 0, 0, 0);
 }
 
 constinit uint64_t g_closed_pages[kClosedPages]{};
@@ -377,13 +403,15 @@ Spot caller(uint64_t where, uint64_t stack, uint64_t frame) {
 
 }  // namespace
 
-void on_allocated(uint64_t start, uint64_t size, uint64_t usable, uint64_t where, uint64_t stack, uint64_t frame) {
+void on_allocated(uint64_t start, uint64_t size, uint64_t usable, uint64_t where, uint64_t stack,
+                  uint64_t frame) {
   note_block(start, size, caller(where, stack, frame));
   if (g_checked) renew(start, usable);
 }
 
 void on_stream_buffer(const void* stream, const void* buffer, uint64_t size) {
-  note_stream_buffer(reinterpret_cast<uint64_t>(stream), reinterpret_cast<uint64_t>(buffer), buffer ? size : 0);
+  note_stream_buffer(reinterpret_cast<uint64_t>(stream), reinterpret_cast<uint64_t>(buffer),
+                     buffer ? size : 0);
 }
 
 void on_freed(uint64_t start, uint64_t size, uint64_t where, uint64_t stack, uint64_t frame) {
@@ -394,15 +422,19 @@ void on_freed(uint64_t start, uint64_t size, uint64_t where, uint64_t stack, uin
   on_range(self(), spot, {start, size < kMost ? size : kMost, findings::kWrite | findings::kFree});
 }
 
-void on_library(uint64_t start, uint64_t size, bool writes, uint64_t where, uint64_t stack, uint64_t frame) {
+void on_library(uint64_t start, uint64_t size, bool writes, uint64_t where, uint64_t stack,
+                uint64_t frame) {
   if (!g_checked || is_ignored(where)) return;
-  on_range(self(), caller(where, stack, frame), {start, size, (writes ? findings::kWrite : findings::kRead) | findings::kByLibrary});
+  on_range(self(), caller(where, stack, frame),
+           {start, size, (writes ? findings::kWrite : findings::kRead) | findings::kByLibrary});
 }
 
-// Without locks: what is taken from the task meanwhile it has until it comes to an event, as if it had touched it before.
+// Without locks: what is taken from the task meanwhile it has until it comes to an event, as if it
+// had touched it before.
 bool is_unseen(uint64_t start, uint64_t size, bool writes) {
   if (keys::g_on) {
-    if (start / ObjectTable::kRegion == (start + size) / ObjectTable::kRegion) return watcher_of(self()).found.around(objects(), start).start >= start + size;
+    if (start / ObjectTable::kRegion == (start + size) / ObjectTable::kRegion)
+      return watcher_of(self()).found.around(objects(), start).start >= start + size;
     const uint32_t index = objects().find_above(start);
     return !index || objects().at(index).start >= start + size;
   }
@@ -414,7 +446,8 @@ bool is_unseen(uint64_t start, uint64_t size, bool writes) {
     const Page& page = page_at(at, alias);
     if (!(__atomic_load_n(&page.holders, __ATOMIC_RELAXED) & bit)) return false;
     const Mode mode = load_enum<__ATOMIC_RELAXED>(page.mode);
-    if (mode == Mode::kPrivate || mode == Mode::kOpen || (mode == Mode::kReadBy && !writes)) continue;
+    if (mode == Mode::kPrivate || mode == Mode::kOpen || (mode == Mode::kReadBy && !writes))
+      continue;
     if (mode != Mode::kDeclared || !is_let_in(watcher, page, writes)) return false;
   }
   return true;

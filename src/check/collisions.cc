@@ -1,31 +1,38 @@
 // Two tasks that stand before their accesses to a common byte at the same moment.
 //
-// That is a race whatever order the clocks hold for certain: neither access has been made, so that nothing can lead from the one to the other.
-// It also finds what accidents order in nearly every run: a counter that both change in between, a lock that happens to be free.
-// For it to happen, a task lingers before some accesses to pages that others touch as well (DataCollider, OSDI 2010, does so with
-// breakpoints): at the first, second, fourth, ... time that an instruction is looked at, some hundred microseconds, as long as all tasks together have not
-// lost more than a share of the time so far. Whoever looks at an access meanwhile sees who stands where.
+// That is a race whatever order the clocks hold for certain: neither access has been made, so that
+// nothing can lead from the one to the other. It also finds what accidents order in nearly every
+// run: a counter that both change in between, a lock that happens to be free. For it to happen, a
+// task lingers before some accesses to pages that others touch as well (DataCollider, OSDI 2010,
+// does so with breakpoints): at the first, second, fourth, ... time that an instruction is looked
+// at, some hundred microseconds, as long as all tasks together have not lost more than a share of
+// the time so far. Whoever looks at an access meanwhile sees who stands where.
 //
 // Invariants
-// 1. What a task stands before it has not executed: it takes back what it says, under the lock of its place, before it goes on.
-// 2. Nobody lingers who holds a lock of the runtime's; what others have to wait for is the task's own.
+// 1. What a task stands before it has not executed: it takes back what it says, under the lock of
+//    its place, before it goes on.
+// 2. Nobody lingers who holds a lock of the runtime's; what others have to wait for is the task's
+//    own.
 
 #include "base/atomic_enum.h"
-#include "sys/futex.h"
 #include "check/state.h"
+#include "sys/futex.h"
 
 namespace weir::view::guarded {
 
 namespace {
 
 constexpr uint64_t kNanoseconds = 200'000;
-constexpr uint64_t kFirstLoss = 60'000'000, kLossShare = 16;  // cycles, and one part in so many of those that have passed
+constexpr uint64_t kFirstLoss = 60'000'000,
+                   kLossShare = 16;  // cycles, and one part in so many of those that have passed
 
 bool is_affordable() {
   State& s = state();
   const uint64_t now = sys::cycles();
   uint64_t began = __atomic_load_n(&s.linger_began, __ATOMIC_RELAXED);
-  if (!began) __atomic_compare_exchange_n(&s.linger_began, &began, now, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  if (!began)
+    __atomic_compare_exchange_n(&s.linger_began, &began, now, false, __ATOMIC_RELAXED,
+                                __ATOMIC_RELAXED);
   const uint64_t passed = began && now > began ? now - began : 0;
   return __atomic_load_n(&s.lingered, __ATOMIC_RELAXED) < kFirstLoss + passed / kLossShare;
 }
@@ -38,9 +45,12 @@ bool is_chosen(uint64_t rip) {
 }
 
 bool is_common(const Touch& touch) {
-  if (!(touch.kind & (findings::kRead | findings::kWrite)) || (touch.kind & findings::kAtomic) || !is_ours(touch.address)) return false;
+  if (!(touch.kind & (findings::kRead | findings::kWrite)) || (touch.kind & findings::kAtomic) ||
+      !is_ours(touch.address))
+    return false;
   const Page& page = page_of(page_down(touch.address));
-  return load_enum<__ATOMIC_RELAXED>(page.mode) == Mode::kWatched && __atomic_load_n(&page.toucher_count, __ATOMIC_RELAXED) > 1;
+  return load_enum<__ATOMIC_RELAXED>(page.mode) == Mode::kWatched &&
+         __atomic_load_n(&page.toucher_count, __ATOMIC_RELAXED) > 1;
 }
 
 }  // namespace
@@ -60,7 +70,8 @@ void linger(Task& task, const Spot& spot, const Touch* touches, uint32_t count) 
   __atomic_store_n(&standing.is_met, 0u, __ATOMIC_RELAXED);
   {
     const SpinGuard guard(standing.lock);
-    standing.prior = {chosen->address, chosen->size, chosen->kind, watcher.number, context, lockset};
+    standing.prior = {chosen->address, chosen->size, chosen->kind,
+                      watcher.number,  context,      lockset};
     __atomic_store_n(&standing.is_there, 1u, __ATOMIC_RELEASE);
   }
   __atomic_add_fetch(&s.standing, 1, __ATOMIC_RELEASE);
@@ -86,8 +97,10 @@ void meet_standing(const Watcher& watcher, Touch& touch, const Spot& spot) {
       const SpinGuard guard(standing.lock);
       if (!standing.is_there) continue;
       prior = standing.prior;
-      const bool overlaps = prior.address < touch.address + touch.size && touch.address < prior.address + prior.size;
-      const bool conflicts = overlaps && ((prior.kind | touch.kind) & findings::kWrite) && prior.number != watcher.number;
+      const bool overlaps =
+          prior.address < touch.address + touch.size && touch.address < prior.address + prior.size;
+      const bool conflicts = overlaps && ((prior.kind | touch.kind) & findings::kWrite) &&
+                             prior.number != watcher.number;
       if (!conflicts || (prior.kind & touch.kind & findings::kAtomic)) continue;
       __atomic_store_n(&standing.is_met, 1u, __ATOMIC_RELEASE);
     }

@@ -1,14 +1,15 @@
 // Memory that its owner alone has touched until he tells others where it is.
 //
-// What one task alone uses is private, and unseen; a stack is from the first. A task that stores such an address where others may find
-// it is about to share it: from there on its page is watched, before anybody else has come. Without that the owner's side of a race would
-// be seen only where the other one came first.
+// What one task alone uses is private, and unseen; a stack is from the first. A task that stores
+// such an address where others may find it is about to share it: from there on its page is watched,
+// before anybody else has come. Without that the owner's side of a race would be seen only where
+// the other one came first.
 
 #include "base/atomic_enum.h"
 #include "check/happens_before.h"
-#include "memory/backing.h"
 #include "check/keys/rights.h"
 #include "check/state.h"
+#include "memory/backing.h"
 
 namespace weir::view::guarded {
 
@@ -29,7 +30,9 @@ void expose(Task& task, Watcher& watcher, uint64_t address) {
   const Mode before = load_enum<__ATOMIC_RELAXED>(page.mode);
   if (before != Mode::kPrivate && before != Mode::kNew) return;
   const SpinGuard guard(page.lock);
-  if (page.mode == Mode::kNew ? !is_own_stack(task, watcher, address) : page.mode != Mode::kPrivate || !is_owner(page, task)) return;
+  if (page.mode == Mode::kNew ? !is_own_stack(task, watcher, address)
+                              : page.mode != Mode::kPrivate || !is_owner(page, task))
+    return;
   drop_page(at, watcher);
   watch(at, page, task, watcher, true);
 }
@@ -38,8 +41,10 @@ void expose(Task& task, Watcher& watcher, uint64_t address) {
 
 void escape(Task& task, Watcher& watcher, uint64_t address, uint64_t size) {
   constexpr uint64_t kWord = 8;
-  if (task.handler_count || tokens() < kMostTokens / 4 || is_own_stack(task, watcher, address)) return;
-  for (uint64_t at = address; at + kWord <= address + size && at < address + kMostWords * kWord; at += kWord) {
+  if (task.handler_count || tokens() < kMostTokens / 4 || is_own_stack(task, watcher, address))
+    return;
+  for (uint64_t at = address; at + kWord <= address + size && at < address + kMostWords * kWord;
+       at += kWord) {
     if (page::store_extent(at) < kWord) return;
     const uint64_t word = *reinterpret_cast<const uint64_t*>(page::alias_of(at));
     if (page_down(word) != page_down(address)) expose(task, watcher, word);

@@ -1,16 +1,18 @@
-// A task comes to a page that it has not, at View guarded: which bytes the instruction touches, whether that may be an atomic operation, and
-// how the instruction is made where the page stays closed.
+// A task comes to a page that it has not, at View guarded: which bytes the instruction touches,
+// whether that may be an atomic operation, and how the instruction is made where the page stays
+// closed.
 //
-// Invariant: between the look at an instruction's accesses and its execution no program code of this task runs, signal handlers included.
+// Invariant: between the look at an instruction's accesses and its execution no program code of
+// this task runs, signal handlers included.
 
-#include "memory/windows.h"
-#include "sys/signal.h"
-#include "control/control.h"
+#include "check/check.h"
+#include "check/instruction_accesses.h"
 #include "code/emulate/emulate_x86_64.h"
+#include "control/control.h"
+#include "memory/windows.h"
 #include "signal/page_fault.h"
 #include "signal/signals.h"
-#include "check/instruction_accesses.h"
-#include "check/check.h"
+#include "sys/signal.h"
 
 namespace weir::trap {
 
@@ -28,18 +30,21 @@ constexpr uint32_t kMostIgnoredSteps = 64;
 }  // namespace
 
 bool is_in_runtime(const Task& task, const ucontext_t& context) {
-  return task.in_runtime || task.in_vfork || on_signal_stack(task, context) || on_runtime_stack(task, static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RSP]));
+  return task.in_runtime || task.in_vfork || on_signal_stack(task, context) ||
+         on_runtime_stack(task, static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RSP]));
 }
 
 namespace {
 
-// One that is not made step by step: where it goes on it may touch any of them, and would lose the one for the other.
+// One that is not made step by step: where it goes on it may touch any of them, and would lose the
+// one for the other.
 void lend_all(Task& task, uint64_t address, const guarded::Touch* touches, uint32_t count) {
   guarded::lend(task, address, false);
   for (uint32_t i = 0; i < count; i++) {
     const uint64_t ends[] = {touches[i].address, touches[i].address + touches[i].size - 1};
     for (const uint64_t at : ends) {
-      if (page_down(at) != page_down(address) && guarded::is_ours(at)) guarded::lend(task, at, false);
+      if (page_down(at) != page_down(address) && guarded::is_ours(at))
+        guarded::lend(task, at, false);
     }
   }
 }
@@ -63,15 +68,18 @@ bool meet_guarded(Task& task, uint64_t address, ucontext_t& context) {
       g_ignored_steps = 0;
       guarded::linger(task, touches.spot, touches.touch, touches.count);
     }
-    if (touches.is_listed && touches.count == 1 && emulate(context, touches.touch[0].address, touches.touch[0].size)) {
+    if (touches.is_listed && touches.count == 1 &&
+        emulate(context, touches.touch[0].address, touches.touch[0].size)) {
       if (!is_ignored) guarded::learn(task, touches.touch, touches.count);
-    } else if ((is_ignored && ++g_ignored_steps > kMostIgnoredSteps) || (instruction && (instruction->repeat != Repeat::kNone || instruction->is_syscall)) ||
+    } else if ((is_ignored && ++g_ignored_steps > kMostIgnoredSteps) ||
+               (instruction && (instruction->repeat != Repeat::kNone || instruction->is_syscall)) ||
                touches.count >= Touches::kMost) {
       lend_all(task, address, touches.touch, touches.count);
     } else {
       hold_signals(context, g_mask, guarded::is_stepping());
       for (uint32_t i = 0; i < touches.count; i++) g_touches[i] = touches.touch[i];
-      g_touch_count = is_ignored ? 0 : touches.count;  // what the C library reads tells the program nothing
+      g_touch_count =
+          is_ignored ? 0 : touches.count;  // what the C library reads tells the program nothing
       guarded::begin_step(task, touches.touch, touches.count);
       gregs[REG_EFL] |= static_cast<greg_t>(sys::kTrapFlag);
     }

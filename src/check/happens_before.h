@@ -1,8 +1,10 @@
-// Which task's past another one knows of: told here by whatever orders tasks, asked by View guarded when two of them touch the same bytes.
+// Which task's past another one knows of: told here by whatever orders tasks, asked by View guarded
+// when two of them touch the same bytes.
 //
-// An object that orders tasks (a mutex, a semaphore, a word that atomic operations change, a thread's end, ...) is named by its address.
-// All functions but create() and start(): of the current task, in the runtime or in an AloneSection (signals wait). They do nothing in a
-// program that is not checked.
+// An object that orders tasks (a mutex, a semaphore, a word that atomic operations change, a
+// thread's end, ...) is named by its address. All functions but create() and start(): of the
+// current task, in the runtime or in an AloneSection (signals wait). They do nothing in a program
+// that is not checked.
 #pragma once
 
 #include <stdint.h>
@@ -13,21 +15,36 @@
 
 namespace weir::happens {
 
-// Names of what orders tasks and is no memory of theirs: descriptors whose other end is not known, signals, memory that processes share.
+// Names of what orders tasks and is no memory of theirs: descriptors whose other end is not known,
+// signals, memory that processes share.
 inline constexpr uint64_t kAnyDescriptor = 1, kSignals = 2, kSharedMemory = 3;
 
 // Per process: View guarded, and tasks run.
 extern bool g_checked;
-// Of a replay that is checked: what program code tells, it tells without a trace (weir_tell), and does what it did when that was recorded.
+// Of a replay that is checked: what program code tells, it tells without a trace (weir_tell), and
+// does what it did when that was recorded.
 extern bool g_replayed;
-// The calls of the C library: as they are, stood in for (View guarded), or told before they are made (a replay).
+// The calls of the C library: as they are, stood in for (View guarded), or told before they are
+// made (a replay).
 enum class Calls : uint8_t { kPlain, kReplaced, kTold };
 extern Calls g_calls;
 
 inline bool is_on_program_stack() { return self().stack_top - stack_pointer() >= 2 * kStackSize; }
 
 // What weir_tell tells.
-enum class Tell : uint32_t { kAcquire, kRelease, kLock, kUnlock, kJoined, kBeginsOrder, kEndsOrder, kAllocated, kFreed, kReads, kCalls };
+enum class Tell : uint32_t {
+  kAcquire,
+  kRelease,
+  kLock,
+  kUnlock,
+  kJoined,
+  kBeginsOrder,
+  kEndsOrder,
+  kAllocated,
+  kFreed,
+  kReads,
+  kCalls
+};
 void on_told(const Frame& frame, const Told& told);
 template <Tell kWhat>
 [[gnu::always_inline]] inline void tell(uint64_t a = 0, uint64_t b = 0, uint64_t c = 0) {
@@ -48,8 +65,8 @@ inline void acquire(uint64_t object) {
 inline void release(uint64_t object) {
   if (g_checked) tells() ? tell<Tell::kRelease>(object) : on_release(object);
 }
-// The task holds the lock from here on; for reading, perhaps beside others (`is_shared`), who are then not ordered among themselves. A lock
-// that is taken several times is told several times.
+// The task holds the lock from here on; for reading, perhaps beside others (`is_shared`), who are
+// then not ordered among themselves. A lock that is taken several times is told several times.
 inline void lock(uint64_t lock, bool is_shared = false) {
   if (g_checked) tells() ? tell<Tell::kLock>(lock, is_shared) : on_lock(lock, is_shared);
 }
@@ -58,11 +75,12 @@ inline void unlock(uint64_t lock) {
   if (g_checked) tells() ? tell<Tell::kUnlock>(lock) : on_unlock(lock);
 }
 
-// What the C library does inside with atomic operations and futexes orders its own affairs, and is not told here; but in the functions by which a
-// program orders its tasks.
+// What the C library does inside with atomic operations and futexes orders its own affairs, and is
+// not told here; but in the functions by which a program orders its tasks.
 uint32_t& library_orders();
 void end_library_call();
-// (In a replay memory that processes share is not looked at: pages of it that change hands order tasks, record/shared_memory/page_order.cc.)
+// (In a replay memory that processes share is not looked at: pages of it that change hands order
+// tasks, record/shared_memory/page_order.cc.)
 template <typename Function>
 auto by_library(Function function) {
   if (g_checked && !g_replayed) {
@@ -74,52 +92,67 @@ auto by_library(Function function) {
   }
   if (g_replayed) tell<Tell::kBeginsOrder>();
   const auto result = function();
-  asm volatile("" ::: "memory");  // recorded and replayed it is a call, not a jump: what is left on the stack is the same
+  asm volatile("" ::
+                   : "memory");  // recorded and replayed it is a call, not a jump: what is left on
+                                 // the stack is the same
   if (g_replayed) tell<Tell::kEndsOrder>();
   return result;
 }
 
-// The task begins a routine that is run once: whoever has begun it before has left it by an exception, and is ordered before.
+// The task begins a routine that is run once: whoever has begun it before has left it by an
+// exception, and is ordered before.
 void begin_once(uint64_t control);
 
 // `creator` makes `task`, whose record is filled.
 void create(Task& creator, Task& task);
-// [start, limit) is the stack of a new task, and its thread's own data lie from there to behind `thread`: whoever had them before is none of its own.
+// [start, limit) is the stack of a new task, and its thread's own data lie from there to behind
+// `thread`: whoever had them before is none of its own.
 void begin_stack(uint64_t start, uint64_t limit, uint64_t thread);
 // The task ends. `thread`: what it is called by who waits for that.
 void end(Task& task, uint64_t thread);
 
-// The task goes on with program code: what it had for a moment it has no more. In the runtime; the second asks anywhere whether it is needed.
+// The task goes on with program code: what it had for a moment it has no more. In the runtime; the
+// second asks anywhere whether it is needed.
 void leave();
 bool has_lent();
 inline bool has_to_leave() { return g_checked && !g_replayed && has_lent(); }
-// By protection keys (runtime::g_keys): what orders tasks is about to be touched, whoever may touch the object that it lies in; and no more, in program code.
-// Where that was not closed when it was touched last, nothing is done: if it is now, that traps.
+// By protection keys (runtime::g_keys): what orders tasks is about to be touched, whoever may touch
+// the object that it lies in; and no more, in program code. Where that was not closed when it was
+// touched last, nothing is done: if it is now, that traps.
 inline constexpr uint64_t kClosedPages = 1024;
 extern uint64_t g_closed_pages[kClosedPages];  // numbers of pages; one in each place
 void open_objects();
 void close_objects();
 inline void open_object(uint64_t at) {
   const uint64_t page = at / kPageSize;
-  if (__atomic_load_n(&g_closed_pages[page % kClosedPages], __ATOMIC_RELAXED) == page) open_objects();
+  if (__atomic_load_n(&g_closed_pages[page % kClosedPages], __ATOMIC_RELAXED) == page)
+    open_objects();
 }
-inline void note_closed(uint64_t at) { __atomic_store_n(&g_closed_pages[at / kPageSize % kClosedPages], at / kPageSize, __ATOMIC_RELAXED); }
-// `creator` is about to make a thread that gets `argument`: what that leads to of the creator's own stack others will touch.
+inline void note_closed(uint64_t at) {
+  __atomic_store_n(&g_closed_pages[at / kPageSize % kClosedPages], at / kPageSize,
+                   __ATOMIC_RELAXED);
+}
+// `creator` is about to make a thread that gets `argument`: what that leads to of the creator's own
+// stack others will touch.
 void share_stack(uint64_t argument);
 
-// The heap gives out a block, or takes one back, for who called `where` (a return address; `stack`: the stack pointer there, `frame`: rbp). In
-// program code.
-void on_allocated(uint64_t start, uint64_t size, uint64_t usable, uint64_t where, uint64_t stack, uint64_t frame);
+// The heap gives out a block, or takes one back, for who called `where` (a return address; `stack`:
+// the stack pointer there, `frame`: rbp). In program code.
+void on_allocated(uint64_t start, uint64_t size, uint64_t usable, uint64_t where, uint64_t stack,
+                  uint64_t frame);
 void on_freed(uint64_t start, uint64_t size, uint64_t where, uint64_t stack, uint64_t frame);
 // The stream has been given this buffer; null: one of its own. Before there are tasks, too.
 void on_stream_buffer(const void* stream, const void* buffer, uint64_t size);
 extern bool g_knows_blocks;
-// The same in a replay, before there are tasks too: without a trace, and the heap is asked in the runtime, since here that might be an event. What was given
-// out, and its size; where the caller's stack was. What is taken back, and the latter.
+// The same in a replay, before there are tasks too: without a trace, and the heap is asked in the
+// runtime, since here that might be an event. What was given out, and its size; where the caller's
+// stack was. What is taken back, and the latter.
 extern bool g_tells_blocks;
 
-// A function of the C library touches memory on its caller's account, which has called it at `where`, as above. In the runtime.
-void on_library(uint64_t start, uint64_t size, bool writes, uint64_t where, uint64_t stack, uint64_t frame);
+// A function of the C library touches memory on its caller's account, which has called it at
+// `where`, as above. In the runtime.
+void on_library(uint64_t start, uint64_t size, bool writes, uint64_t where, uint64_t stack,
+                uint64_t frame);
 // In a replay: what a function of the C library may touch of what its instructions load.
 enum class CallKind : uint32_t {
   kExact,    // it touches what it may touch and nothing beside
@@ -131,7 +164,8 @@ enum class CallKind : uint32_t {
   kWide,     // strings of wide characters
   kBuffer,   // nothing: the stream `first` has the buffer `second` of `most` bytes from here on
 };
-// Of a function that is told by Tell::kCalls and its number on: the kind, and which of its arguments, counted from 0, are `first`, `second`, `most`.
+// Of a function that is told by Tell::kCalls and its number on: the kind, and which of its
+// arguments, counted from 0, are `first`, `second`, `most`.
 struct CallRule {
   static constexpr int8_t kNone = -1, kNul = -2;  // kNul: the byte 0
   CallKind kind;

@@ -3,9 +3,9 @@
 #include <signal.h>
 
 #include "base/bytes.h"
+#include "check/findings/findings.h"
 #include "sys/signal.h"
 #include "sys/syscall_x86_64.h"
-#include "check/findings/findings.h"
 
 namespace weir::trap {
 
@@ -30,10 +30,13 @@ const Instruction* decoded(uint64_t rip) {
   return &known.instruction;
 }
 
-// What compilers make of atomic loads and stores is what they make of others: one move of a machine word. Whatever cannot be one is none.
+// What compilers make of atomic loads and stores is what they make of others: one move of a machine
+// word. Whatever cannot be one is none.
 bool may_be_atomic(const Instruction& instruction, const Access& access) {
   const uint64_t size = access.size;
-  if (instruction.repeat != Repeat::kNone || instruction.is_string || instruction.is_branch || (access.read && access.written)) return false;
+  if (instruction.repeat != Repeat::kNone || instruction.is_string || instruction.is_branch ||
+      (access.read && access.written))
+    return false;
   return (size == 1 || size == 2 || size == 4 || size == 8) && access.address % size == 0;
 }
 
@@ -46,11 +49,14 @@ uint32_t kind_of(const Instruction& instruction, const Access& access) {
 
 }  // namespace
 
-void list_touches(const Task& task, const ucontext_t& context, uint64_t address, Extent extent, Touches& touches) {
-  list_touches_of(decoded(static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP])), task, context, address, extent, touches);
+void list_touches(const Task& task, const ucontext_t& context, uint64_t address, Extent extent,
+                  Touches& touches) {
+  list_touches_of(decoded(static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP])), task, context,
+                  address, extent, touches);
 }
 
-void list_touches_of(const Instruction* instruction, const Task& task, const ucontext_t& context, uint64_t address, Extent extent, Touches& touches) {
+void list_touches_of(const Instruction* instruction, const Task& task, const ucontext_t& context,
+                     uint64_t address, Extent extent, Touches& touches) {
   constexpr greg_t kWrite = 2;
   const auto& gregs = context.uc_mcontext.gregs;
   const auto rip = static_cast<uint64_t>(gregs[REG_RIP]);
@@ -60,18 +66,27 @@ void list_touches_of(const Instruction* instruction, const Task& task, const uco
   touches.spot.rip = rip;
   touches.instruction = instruction;
   AccessList list;
-  if (touches.instruction) list = accesses_of(*touches.instruction, registers, sys::fs_base_untouched(), reinterpret_cast<uint64_t>(&task), extent);
+  if (touches.instruction)
+    list = accesses_of(*touches.instruction, registers, sys::fs_base_untouched(),
+                       reinterpret_cast<uint64_t>(&task), extent);
   touches.count = 0;
   touches.is_listed = false;
   for (size_t i = 0; i < list.count; i++) {
     const Access& access = list.accesses[i];
     if (!access.size || (!access.exact && access.size > kPageSize)) continue;
-    touches.is_listed |= page_down(address) >= page_down(access.address) && address < access.address + access.size;
-    const bool is_known = access.exact || touches.instruction->is_locked;  // a compare-and-exchange may leave it as it is
+    touches.is_listed |=
+        page_down(address) >= page_down(access.address) && address < access.address + access.size;
+    const bool is_known =
+        access.exact ||
+        touches.instruction->is_locked;  // a compare-and-exchange may leave it as it is
     touches.touch[touches.count++] = {access.address, access.size,
-                                      is_known ? kind_of(*touches.instruction, access) : access.written ? uint32_t{kUnknownWrite} : 0u};
+                                      is_known         ? kind_of(*touches.instruction, access)
+                                      : access.written ? uint32_t{kUnknownWrite}
+                                                       : 0u};
   }
-  if (!touches.is_listed) touches.touch[touches.count++] = {address, 1, gregs[REG_ERR] & kWrite ? uint32_t{kUnknownWrite} : 0u};
+  if (!touches.is_listed)
+    touches.touch[touches.count++] = {address, 1,
+                                      gregs[REG_ERR] & kWrite ? uint32_t{kUnknownWrite} : 0u};
 }
 
 void hold_signals(ucontext_t& context, uint64_t& mask, bool is_on) {
@@ -80,6 +95,8 @@ void hold_signals(ucontext_t& context, uint64_t& mask, bool is_on) {
   copy_bytes(&context.uc_sigmask, &all, sizeof all);
 }
 
-void let_signals_in(ucontext_t& context, uint64_t mask) { copy_bytes(&context.uc_sigmask, &mask, sizeof mask); }
+void let_signals_in(ucontext_t& context, uint64_t mask) {
+  copy_bytes(&context.uc_sigmask, &mask, sizeof mask);
+}
 
 }  // namespace weir::trap

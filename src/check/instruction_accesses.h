@@ -4,9 +4,9 @@
 #include <stdint.h>
 #include <ucontext.h>
 
+#include "check/check.h"
 #include "code/decode/decoder.h"
 #include "control/task.h"
-#include "check/check.h"
 
 namespace weir::trap {
 
@@ -19,15 +19,19 @@ struct Touches {
   bool is_listed;  // the address at which it faulted is among what its operands mean
 };
 
-// At the context, of an instruction that has faulted at `address`. What the operands do not describe (a gather, a state that is saved): the page is among
-// them, and the bytes are not known (kUnknownWrite, or 0).
-void list_touches(const Task& task, const ucontext_t& context, uint64_t address, Extent extent, Touches& touches);
+// At the context, of an instruction that has faulted at `address`. What the operands do not
+// describe (a gather, a state that is saved): the page is among them, and the bytes are not known
+// (kUnknownWrite, or 0).
+void list_touches(const Task& task, const ucontext_t& context, uint64_t address, Extent extent,
+                  Touches& touches);
 
 // The same of an instruction that has been decoded: where threads share the process.
-void list_touches_of(const Instruction* instruction, const Task& task, const ucontext_t& context, uint64_t address, Extent extent, Touches& touches);
+void list_touches_of(const Instruction* instruction, const Task& task, const ucontext_t& context,
+                     uint64_t address, Extent extent, Touches& touches);
 
-// An instruction is executed once, with its pages there: no signal may come between, but for those of faults, which it may make. `mask` keeps those that
-// were blocked before. `is_on`: it was begun already, and has come to another page.
+// An instruction is executed once, with its pages there: no signal may come between, but for those
+// of faults, which it may make. `mask` keeps those that were blocked before. `is_on`: it was begun
+// already, and has come to another page.
 void hold_signals(ucontext_t& context, uint64_t& mask, bool is_on);
 void let_signals_in(ucontext_t& context, uint64_t mask);
 

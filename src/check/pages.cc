@@ -1,17 +1,20 @@
-// Who touches which page unseen: rights, how they are taken away, and what is learnt with them (guarded_enter.cc says who gets which).
+// Who touches which page unseen: rights, how they are taken away, and what is learnt with them
+// (guarded_enter.cc says who gets which).
 //
 // Invariants
-// 1. A page is mapped in a process only if the slot of its task is in the page's holders; who drops it takes the slot out, itself.
-// 2. While a page has other holders, whoever looks at an access to it by which he may be told learns first all that they know, and by which he may
-//    tell others, they learn what he knows at their next look or release (mixes_lost).
+// 1. A page is mapped in a process only if the slot of its task is in the page's holders; who drops
+//    it takes the slot out, itself.
+// 2. While a page has other holders, whoever looks at an access to it by which he may be told
+//    learns first all that they know, and by which he may tell others, they learn what he knows at
+//    their next look or release (mixes_lost).
 // 3. Tasks that have an open page learn from each other at each look and release (mixes).
 // 4. What a task has lost it drops at its next event or fault, whichever comes first.
 
 #include "check/happens_before.h"
+#include "check/state.h"
 #include "memory/backing.h"
 #include "sys/signal.h"
 #include "sys/syscall_x86_64.h"
-#include "check/state.h"
 
 namespace weir::view::guarded {
 
@@ -28,14 +31,17 @@ struct Losses {  // in the part of the diff buffers that is the task's own: this
   uint64_t asked_at;      // cycles
   uint64_t pages[kMost];  // that it has lost
   uint64_t held_count;
-  uint64_t held[kMostHeld];  // that it has mapped since it began; some it has dropped since, some are there twice
+  uint64_t held[kMostHeld];  // that it has mapped since it began; some it has dropped since, some
+                             // are there twice
 };
 static_assert(sizeof(Losses) <= kDiffSize);
 Losses& losses_of(uint32_t task) { return *reinterpret_cast<Losses*>(kDiffs + task * kDiffSize); }
 
 }  // namespace
 
-bool is_owner(const Page& page, const Task& task) { return page.owner == task.id && page.owner_creation == static_cast<uint32_t>(task.creation); }
+bool is_owner(const Page& page, const Task& task) {
+  return page.owner == task.id && page.owner_creation == static_cast<uint32_t>(task.creation);
+}
 
 void own(Page& page, const Task& task, Mode mode) {
   page.mode = mode;
@@ -50,7 +56,8 @@ void each_holder(uint64_t holders, const Watcher& but, Act act) {
   Shared& s = shared();
   for (uint32_t i = 0; i < s.high_task; i++) {
     Watcher& other = state().watchers[i];
-    if (&other != &but && (holders >> other.slot & 1) && s.tasks[i].state != TaskState::kFree) act(s.tasks[i], other);
+    if (&other != &but && (holders >> other.slot & 1) && s.tasks[i].state != TaskState::kFree)
+      act(s.tasks[i], other);
   }
 }
 
@@ -58,7 +65,8 @@ void each_holder(uint64_t holders, const Watcher& but, Act act) {
 void ask(Task& task, Losses& losses) {
   constexpr uint64_t kPause = 200'000;
   const uint64_t now = sys::cycles();
-  if (task.in_runtime || task.state != TaskState::kRunning || now - losses.asked_at < kPause) return;
+  if (task.in_runtime || task.state != TaskState::kRunning || now - losses.asked_at < kPause)
+    return;
   losses.asked_at = now;
   sys::raw(SYS_tkill, task.tid, sys::g_probe_signal);
 }
@@ -67,8 +75,10 @@ void ask(Task& task, Losses& losses) {
 
 void give_up(Page& page, Watcher& watcher) {
   const uint64_t bit = bit_of(watcher);
-  if (!(__atomic_fetch_and(&page.holders, ~bit, __ATOMIC_ACQ_REL) & bit) || !(page.released & bit)) return;
-  __atomic_store_n(&watcher.is_learnt, 1u, __ATOMIC_RELEASE);  // what it does from here on they have not read there
+  if (!(__atomic_fetch_and(&page.holders, ~bit, __ATOMIC_ACQ_REL) & bit) || !(page.released & bit))
+    return;
+  __atomic_store_n(&watcher.is_learnt, 1u,
+                   __ATOMIC_RELEASE);  // what it does from here on they have not read there
   if (!page.unseen_clock || page.unseen_slot == watcher.slot) {
     page.unseen_slot = static_cast<uint8_t>(watcher.slot);
     __atomic_store_n(&page.unseen_clock, watcher.now.clock[watcher.slot], __ATOMIC_RELEASE);
@@ -77,8 +87,8 @@ void give_up(Page& page, Watcher& watcher) {
   }
 }
 
-// The tasks of these slots may touch the page unseen until they have dropped it: meanwhile they may learn all that `by` knows, where that
-// touches it unseen as well.
+// The tasks of these slots may touch the page unseen until they have dropped it: meanwhile they may
+// learn all that `by` knows, where that touches it unseen as well.
 void lose(uint64_t at, Page& page, uint64_t holders, const Watcher& by, bool is_unseen) {
   each_holder(holders, by, [&](Task& task, Watcher& other) {
     Losses& losses = losses_of(task.id);
@@ -126,7 +136,8 @@ void learn_unseen(Page& page, Watcher& watcher) {
 }
 
 void hold(uint64_t at, Page& page, Watcher& watcher, bool writes) {
-  const bool is_new = !(__atomic_fetch_or(&page.holders, bit_of(watcher), __ATOMIC_ACQ_REL) & bit_of(watcher));
+  const bool is_new =
+      !(__atomic_fetch_or(&page.holders, bit_of(watcher), __ATOMIC_ACQ_REL) & bit_of(watcher));
   if (is_new) {
     Losses& losses = losses_of(self().id);
     if (losses.held_count < Losses::kMostHeld) losses.held[losses.held_count++] = at;
@@ -157,7 +168,9 @@ void share(uint64_t at, Page& page, Watcher& watcher) {
   if (!others) return;
   const uint16_t tag = is_racy ? kForEver : page.open_tag;
   __atomic_fetch_or(&watcher.mixes[tag], others, __ATOMIC_RELEASE);
-  each_holder(others, watcher, [&](Task&, Watcher& other) { __atomic_fetch_or(&other.mixes[tag], bit_of(watcher), __ATOMIC_RELEASE); });
+  each_holder(others, watcher, [&](Task&, Watcher& other) {
+    __atomic_fetch_or(&other.mixes[tag], bit_of(watcher), __ATOMIC_RELEASE);
+  });
 }
 
 void open_page(uint64_t at, Page& page, Watcher& watcher) {
@@ -204,22 +217,26 @@ void drop_lent(const Task& task, Watcher& watcher) {
   watcher.lent_count = 0;
 }
 
-// Between two tasks' looks at each other nothing may fall: what it may have read unseen is learnt, the pages dropped, and those told of
-// it forgotten, under one lock.
+// Between two tasks' looks at each other nothing may fall: what it may have read unseen is learnt,
+// the pages dropped, and those told of it forgotten, under one lock.
 void drop_lost(const Task& task, Watcher& watcher) {
   Losses& losses = losses_of(task.id);
-  if (watcher.in_program && !__atomic_load_n(&losses.count, __ATOMIC_ACQUIRE) && !__atomic_load_n(&watcher.mixes_lost, __ATOMIC_ACQUIRE)) return;
+  if (watcher.in_program && !__atomic_load_n(&losses.count, __ATOMIC_ACQUIRE) &&
+      !__atomic_load_n(&watcher.mixes_lost, __ATOMIC_ACQUIRE))
+    return;
   const SpinGuard guard(losses.lock);
   join_slots(watcher, watcher.mixes_lost);
   watcher.in_program = 1;
   for (uint32_t i = 0; i < losses.count; i++) {
     const uint64_t at = losses.pages[i];
     const Page* page = find_page(at);
-    if (!page || (page->mode == Mode::kPrivate && is_owner(*page, task))) continue;  // it has come back
+    if (!page || (page->mode == Mode::kPrivate && is_owner(*page, task)))
+      continue;  // it has come back
     drop_page(at, watcher);
   }
   losses.count = 0;
-  if (!task.handler_count) __atomic_store_n(&watcher.mixes_lost, 0, __ATOMIC_RELEASE);  // else some pages stay
+  if (!task.handler_count)
+    __atomic_store_n(&watcher.mixes_lost, 0, __ATOMIC_RELEASE);  // else some pages stay
 }
 
 // Under the page's lock: all who have it are to drop it.
@@ -245,15 +262,20 @@ void close(uint64_t at, Page& page) {
 
 }  // namespace
 
-// Everybody who runs has dropped what the last closing took, and there are tokens to spend: the pages that are open now are closed.
+// Everybody who runs has dropped what the last closing took, and there are tokens to spend: the
+// pages that are open now are closed.
 void close_open() {
   State& s = state();
-  if (tokens() < kMostTokens || !s.open_count || __atomic_exchange_n(&s.is_closing, 1u, __ATOMIC_ACQUIRE)) return;
+  if (tokens() < kMostTokens || !s.open_count ||
+      __atomic_exchange_n(&s.is_closing, 1u, __ATOMIC_ACQUIRE))
+    return;
   const Shared& tasks = shared();
   bool ready = true;
   for (uint32_t i = 0; i < tasks.high_task; i++) {
     const Watcher& watcher = s.watchers[i];
-    if (tasks.tasks[i].state != TaskState::kFree && watcher.in_program && watcher.closed_seen != s.closings) ready = false;
+    if (tasks.tasks[i].state != TaskState::kFree && watcher.in_program &&
+        watcher.closed_seen != s.closings)
+      ready = false;
   }
   if (ready) {
     uint32_t count;
@@ -282,7 +304,9 @@ void settle(Task& task, Watcher& watcher) {
   drop_lost(task, watcher);
   if (watcher.closed_seen == closings || task.handler_count) return;
   __atomic_store_n(&watcher.mixes[(closings - 1) & 1], 0, __ATOMIC_RELEASE);
-  if (closings - watcher.closed_seen > 1) __atomic_store_n(&watcher.mixes[closings & 1], 0, __ATOMIC_RELEASE);  // it slept, and has no page that is open
+  if (closings - watcher.closed_seen > 1)
+    __atomic_store_n(&watcher.mixes[closings & 1], 0,
+                     __ATOMIC_RELEASE);  // it slept, and has no page that is open
   watcher.closed_seen = closings;
 }
 
@@ -290,7 +314,8 @@ bool has_to_catch_up(const Task& task) {
   if (!happens::g_checked) return false;
   const Watcher& watcher = watcher_of(task);
   const Losses& losses = losses_of(task.id);
-  return watcher.lent_count || __atomic_load_n(&losses.count, __ATOMIC_ACQUIRE) || __atomic_load_n(&watcher.mixes_lost, __ATOMIC_ACQUIRE) ||
+  return watcher.lent_count || __atomic_load_n(&losses.count, __ATOMIC_ACQUIRE) ||
+         __atomic_load_n(&watcher.mixes_lost, __ATOMIC_ACQUIRE) ||
          watcher.closed_seen != __atomic_load_n(&state().closings, __ATOMIC_ACQUIRE);
 }
 
@@ -299,7 +324,8 @@ void pin(Task& task, uint64_t frame) {
   if (!page::demand::is_open()) return;
   Watcher& watcher = watcher_of(task);
   const uint64_t top = task.id ? watcher.stack : shared().stack_begin;
-  for (uint64_t at = page_down(frame); at < frame + kFrame && (frame >= top || at < top); at += kPageSize) {
+  for (uint64_t at = page_down(frame); at < frame + kFrame && (frame >= top || at < top);
+       at += kPageSize) {
     if (!page::store_extent(at) || page::has_protection(at, kPageSize)) break;
     Page& page = page_of(at);
     const SpinGuard guard(page.lock);

@@ -1,16 +1,17 @@
 // Races on their way to the command: each pair of instructions once, with where both tasks stood.
 //
-// A stack is not walked here: its bytes are kept, and the command walks them. The same place with the same return addresses is kept once.
+// A stack is not walked here: its bytes are kept, and the command walks them. The same place with
+// the same return addresses is kept once.
 
 #include "base/bytes.h"
 #include "check/happens_before.h"
+#include "check/keys/enforce_by_key.h"
+#include "check/state.h"
 #include "heap/heap.h"
 #include "memory/backing.h"
 #include "sys/maps.h"
 #include "sys/memory.h"
 #include "sys/syscall_x86_64.h"
-#include "check/keys/enforce_by_key.h"
-#include "check/state.h"
 
 namespace weir::view::guarded {
 
@@ -19,11 +20,13 @@ namespace {
 using findings::Context;
 using findings::Findings;
 
-constexpr uint32_t kKeyWords = 96;  // of the stack: what of them looks like a return address tells callers apart
+constexpr uint32_t kKeyWords =
+    96;  // of the stack: what of them looks like a return address tells callers apart
 constexpr uint32_t kTries = 64;
 
-// A thread's stack ends where the C library keeps the thread's own data. What lies between can all be read, from `known` on; the kernel is asked once for
-// each stretch, since the task may be on another stack.
+// A thread's stack ends where the C library keeps the thread's own data. What lies between can all
+// be read, from `known` on; the kernel is asked once for each stretch, since the task may be on
+// another stack.
 bool is_on_thread_stack(uint64_t rsp, uint64_t limit, uint64_t& known) {
   constexpr uint64_t kMost = uint64_t{1} << 30;
   if (rsp >= limit || limit - rsp > kMost) return false;
@@ -35,7 +38,8 @@ bool is_on_thread_stack(uint64_t rsp, uint64_t limit, uint64_t& known) {
   return true;
 }
 
-// By keys a thread's stack is wherever the C library has mapped it: its own, if it is on that, else through the kernel.
+// By keys a thread's stack is wherever the C library has mapped it: its own, if it is on that, else
+// through the kernel.
 uint32_t copy_thread_stack(uint64_t rsp, uint8_t* to, uint32_t size) {
   Watcher& watcher = watcher_of(self());
   if (self().id && !watcher.stack) watcher.stack = page_down(sys::fs_base_untouched()) + kPageSize;
@@ -49,7 +53,8 @@ uint32_t copy_thread_stack(uint64_t rsp, uint8_t* to, uint32_t size) {
   return size;
 }
 
-// By keys, where the task is on its thread's own stack: that, in place, and how many words there are. NULL: it must be copied.
+// By keys, where the task is on its thread's own stack: that, in place, and how many words there
+// are. NULL: it must be copied.
 const uint64_t* stack_in_place(uint64_t rsp, Watcher& watcher, uint32_t& count) {
   const uint64_t limit = self().id ? watcher.stack : shared().stack_begin;
   if (rsp % 8 || !is_on_thread_stack(rsp, limit, watcher.stack_known)) return nullptr;
@@ -58,7 +63,8 @@ const uint64_t* stack_in_place(uint64_t rsp, Watcher& watcher, uint32_t& count) 
   return reinterpret_cast<const uint64_t*>(rsp);
 }
 
-// Copies as much as there is of the program's stack from `rsp` on; pages that this process may not touch are read in the store.
+// Copies as much as there is of the program's stack from `rsp` on; pages that this process may not
+// touch are read in the store.
 uint32_t copy_stack(uint64_t rsp, uint8_t* to, uint32_t size) {
   if (!happens::g_checked) {  // one thread, and its memory as the kernel made it
     const uint64_t limit = shared().stack_begin;
@@ -84,13 +90,18 @@ uint32_t copy_stack(uint64_t rsp, uint8_t* to, uint32_t size) {
 
 bool is_known_module(const Findings& f, uint64_t address) {
   for (uint32_t i = 0; i < f.modules && i < findings::kMostModules; i++) {
-    if (f.module[i].ready && address >= f.module[i].start && address < f.module[i].limit) return true;
+    if (f.module[i].ready && address >= f.module[i].start && address < f.module[i].limit)
+      return true;
   }
   return false;
 }
 
-// Most that is left on a stack is data; what looks like text may be the heap, and differs from time to time.
-bool may_be_text(uint64_t word) { return word - 0x555555000000 < 0x10000000 || word - 0x7ffff0000000 < 0xffd0000 || word - 0x400000 < 0x4000000; }
+// Most that is left on a stack is data; what looks like text may be the heap, and differs from time
+// to time.
+bool may_be_text(uint64_t word) {
+  return word - 0x555555000000 < 0x10000000 || word - 0x7ffff0000000 < 0xffd0000 ||
+         word - 0x400000 < 0x4000000;
+}
 
 bool is_at(const RecentContext& recent, const Spot& spot, const uint64_t* words, uint32_t count) {
   if (recent.rip != spot.rip || recent.rsp != spot.general[4] || !recent.context) return false;
@@ -109,7 +120,8 @@ uint64_t key_of(const Spot& spot, const uint64_t* words, uint32_t count, RecentC
   for (uint32_t i = 0; i < count; i++) {
     if (!may_be_text(words[i]) || !is_known_module(f, words[i])) continue;
     key = (key ^ words[i]) * 0xBF58476D1CE4E5B9 ^ key >> 29;
-    if (recent && kept < RecentContext::kWords) recent->word[kept] = words[i], recent->at[kept] = static_cast<uint8_t>(i);
+    if (recent && kept < RecentContext::kWords)
+      recent->word[kept] = words[i], recent->at[kept] = static_cast<uint8_t>(i);
     kept++;
   }
   if (recent) {
@@ -126,22 +138,28 @@ void note_modules() {
   if (sys::read_maps(&cursor) < 0) return;
   sys::MapLine line;
   while ((cursor = sys::next_map_line(cursor, &line))) {
-    if (!line.executable || line.name[0] != '/' || is_known_module(f, line.range.start) || f.modules >= findings::kMostModules) continue;
+    if (!line.executable || line.name[0] != '/' || is_known_module(f, line.range.start) ||
+        f.modules >= findings::kMostModules)
+      continue;
     findings::Module& module = f.module[f.modules];
     module.start = line.range.start;
     module.limit = line.range.limit;
     module.offset = line.offset;
     uint32_t length = 0;
-    while (line.name[length] && length + 1 < sizeof module.path) module.path[length] = line.name[length], length++;
+    while (line.name[length] && length + 1 < sizeof module.path)
+      module.path[length] = line.name[length], length++;
     module.path[length] = 0;
     __atomic_store_n(&module.ready, 1u, __ATOMIC_RELEASE);
     __atomic_store_n(&f.modules, f.modules + 1, __ATOMIC_RELEASE);
   }
 }
 
-uint64_t rip_of(const Findings& f, uint32_t context) { return context ? f.context[context].rip : 0; }
+uint64_t rip_of(const Findings& f, uint32_t context) {
+  return context ? f.context[context].rip : 0;
+}
 
-findings::Side side_of(uint64_t address, uint64_t size, uint32_t kind, uint32_t number, uint32_t context, uint32_t lockset) {
+findings::Side side_of(uint64_t address, uint64_t size, uint32_t kind, uint32_t number,
+                       uint32_t context, uint32_t lockset) {
   findings::Side side{address, size, kind, number, context, 0, {}};
   if (!lockset) return side;
   const Lockset& set = state().locksets[lockset - 1];
@@ -150,10 +168,15 @@ findings::Side side_of(uint64_t address, uint64_t size, uint32_t kind, uint32_t 
   return side;
 }
 
-// Blocks that lie beside each other are beside each other there: a few pages, of those that are in use.
-Allocation& allocation_of(uint64_t start) { return state().allocations[((start >> 4) + (start >> 24) * 0x9E3779B9) & (kAllocations - 1)]; }
+// Blocks that lie beside each other are beside each other there: a few pages, of those that are in
+// use.
+Allocation& allocation_of(uint64_t start) {
+  return state().allocations[((start >> 4) + (start >> 24) * 0x9E3779B9) & (kAllocations - 1)];
+}
 
-const void* see(uint64_t address) { return reinterpret_cast<const void*>(happens::g_checked ? page::alias_of(address) : address); }
+const void* see(uint64_t address) {
+  return reinterpret_cast<const void*>(happens::g_checked ? page::alias_of(address) : address);
+}
 
 // Guarded by: the lock of findings. Null: there is no room.
 findings::Race* take_race(Findings& f, uint64_t first, uint64_t second) {
@@ -179,11 +202,13 @@ void tell(Findings& f, findings::Race& race) {
 uint32_t context_by_key(uint64_t key, const Spot& spot) {
   Findings& f = found();
   for (uint32_t i = 0; i < kTries; i++) {
-    const uint32_t at = static_cast<uint32_t>(((key >> 20) + i) % (findings::kMostContexts - 1)) + 1;
+    const uint32_t at =
+        static_cast<uint32_t>(((key >> 20) + i) % (findings::kMostContexts - 1)) + 1;
     Context& context = f.context[at];
     uint64_t there = __atomic_load_n(&context.key, __ATOMIC_ACQUIRE);
     if (there == key) return at;
-    if (there || !__atomic_compare_exchange_n(&context.key, &there, key, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+    if (there || !__atomic_compare_exchange_n(&context.key, &there, key, false, __ATOMIC_ACQ_REL,
+                                              __ATOMIC_ACQUIRE)) {
       if (there == key) return at;
       continue;
     }
@@ -202,13 +227,15 @@ uint32_t context_by_key(uint64_t key, const Spot& spot) {
 uint32_t context_of(const Spot& spot) {
   uint64_t words[kKeyWords];
   Watcher& watcher = watcher_of(self());
-  RecentContext& recent = watcher.recent[(spot.rip ^ spot.rip >> 7 ^ spot.general[4] >> 5) % Watcher::kRecent];
+  RecentContext& recent =
+      watcher.recent[(spot.rip ^ spot.rip >> 7 ^ spot.general[4] >> 5) % Watcher::kRecent];
   if (keys::g_on && recent.rip == spot.rip) {
     uint32_t there = 0;
     const uint64_t* const stack = stack_in_place(spot.general[4], watcher, there);
     if (stack && is_at(recent, spot, stack, there)) return recent.context;
   }
-  const uint32_t count = copy_stack(spot.general[4], reinterpret_cast<uint8_t*>(words), sizeof words) / 8;
+  const uint32_t count =
+      copy_stack(spot.general[4], reinterpret_cast<uint8_t*>(words), sizeof words) / 8;
   if (!happens::g_checked) return context_by_key(key_of(spot, words, count, nullptr), spot);
   if (is_at(recent, spot, words, count)) return recent.context;
   return recent.context = context_by_key(key_of(spot, words, count, &recent), spot);
@@ -216,25 +243,30 @@ uint32_t context_of(const Spot& spot) {
 
 namespace {
 
-void describe(findings::Race& race, const Prior& prior, const Watcher& watcher, const Touch& touch, uint64_t order) {
+void describe(findings::Race& race, const Prior& prior, const Watcher& watcher, const Touch& touch,
+              uint64_t order) {
   race.order = order;
-  race.sides[0] = side_of(prior.address, prior.size, prior.kind, prior.number, prior.context, prior.lockset);
-  race.sides[1] = side_of(touch.address, touch.size, touch.kind, watcher.number, touch.context, watcher.lockset);
+  race.sides[0] =
+      side_of(prior.address, prior.size, prior.kind, prior.number, prior.context, prior.lockset);
+  race.sides[1] = side_of(touch.address, touch.size, touch.kind, watcher.number, touch.context,
+                          watcher.lockset);
   race.object = object_at(touch.address);
 }
 
-// In a replay tasks find races side by side: which of those that are reported as one is described must not depend on who was first. Where a task was is the
-// same each time.
+// In a replay tasks find races side by side: which of those that are reported as one is described
+// must not depend on who was first. Where a task was is the same each time.
 uint64_t order_of(const Watcher& watcher, const Prior& prior) {
   constexpr uint32_t kTaskBits = 14, kLookBits = 36;
   static_assert(findings::kMostTasks <= 1 << kTaskBits);
   if (!happens::g_replayed) return 0;
-  return uint64_t{watcher.number} << (kTaskBits + kLookBits) | (watcher.looks & ((uint64_t{1} << kLookBits) - 1)) << kTaskBits | prior.number;
+  return uint64_t{watcher.number} << (kTaskBits + kLookBits) |
+         (watcher.looks & ((uint64_t{1} << kLookBits) - 1)) << kTaskBits | prior.number;
 }
 
 }  // namespace
 
-void report_race(const Prior& prior, const Watcher& watcher, Touch& touch, const Spot& spot, findings::Why why) {
+void report_race(const Prior& prior, const Watcher& watcher, Touch& touch, const Spot& spot,
+                 findings::Why why) {
   Findings& f = found();
   if (!touch.context) touch.context = context_of(spot);
   if (!touch.context || !prior.context) return;  // what is reported has two sides
@@ -243,7 +275,9 @@ void report_race(const Prior& prior, const Watcher& watcher, Touch& touch, const
   for (uint32_t i = 0; i < f.races && i < findings::kMostRaces; i++) {
     findings::Race& race = f.race[i];
     const uint64_t a = rip_of(f, race.sides[0].context), b = rip_of(f, race.sides[1].context);
-    if (!((a == first && b == spot.rip) || (a == spot.rip && b == first)) || race.sides[1].kind != touch.kind) continue;
+    if (!((a == first && b == spot.rip) || (a == spot.rip && b == first)) ||
+        race.sides[1].kind != touch.kind)
+      continue;
     race.count++;
     if (order >= race.order) return;
     describe(race, prior, watcher, touch, order);
@@ -256,7 +290,8 @@ void report_race(const Prior& prior, const Watcher& watcher, Touch& touch, const
   tell(f, *race);
 }
 
-void report_policy(const Prior& prior, const Watcher& watcher, Touch& touch, const Spot& spot, findings::Why why, uint32_t fault, uint32_t change,
+void report_policy(const Prior& prior, const Watcher& watcher, Touch& touch, const Spot& spot,
+                   findings::Why why, uint32_t fault, uint32_t change,
                    const findings::Object& object) {
   Findings& f = found();
   if (!touch.context) touch.context = context_of(spot);
@@ -266,7 +301,9 @@ void report_policy(const Prior& prior, const Watcher& watcher, Touch& touch, con
     findings::Race& race = f.race[i];
     if (race.why != why || race.fault != fault || race.change != change) continue;
     // One call of the C library's makes many accesses.
-    const bool is_one_call = (race.sides[1].kind & touch.kind & findings::kByLibrary) && race.object.start == object.start && race.sides[1].task == watcher.number;
+    const bool is_one_call = (race.sides[1].kind & touch.kind & findings::kByLibrary) &&
+                             race.object.start == object.start &&
+                             race.sides[1].task == watcher.number;
     if (!is_one_call && rip_of(f, race.sides[1].context) != spot.rip) continue;
     if (rip_of(f, race.sides[0].context) != first) continue;
     race.count++;
@@ -277,8 +314,10 @@ void report_policy(const Prior& prior, const Watcher& watcher, Touch& touch, con
   race->why = why;
   race->fault = fault;
   race->change = change;
-  race->sides[0] = side_of(prior.address, prior.size, prior.kind, prior.number, prior.context, prior.lockset);
-  race->sides[1] = side_of(touch.address, touch.size, touch.kind, watcher.number, touch.context, watcher.lockset);
+  race->sides[0] =
+      side_of(prior.address, prior.size, prior.kind, prior.number, prior.context, prior.lockset);
+  race->sides[1] = side_of(touch.address, touch.size, touch.kind, watcher.number, touch.context,
+                           watcher.lockset);
   race->object = object;
   tell(f, *race);
 }
@@ -313,7 +352,8 @@ findings::Object undeclared_at(uint64_t address) {
     object.start = top;
     return object;
   }
-  object.kind = page::in_arena(address) ? findings::ObjectKind::kMapping : findings::ObjectKind::kStatic;
+  object.kind =
+      page::in_arena(address) ? findings::ObjectKind::kMapping : findings::ObjectKind::kStatic;
   return object;
 }
 

@@ -1,19 +1,22 @@
-// What is remembered of the accesses to a page that is watched: for each 8 bytes the last few, each with the bytes that it touched, who made it
-// and in which epoch of his. An access conflicts with one that touched a common byte, is another task's, and of which one writes; it is
-// a race where the task's clock does not know that epoch (FastTrack's rule, but on accesses instead of changes of policy).
+// What is remembered of the accesses to a page that is watched: for each 8 bytes the last few, each
+// with the bytes that it touched, who made it and in which epoch of his. An access conflicts with
+// one that touched a common byte, is another task's, and of which one writes; it is a race where
+// the task's clock does not know that epoch (FastTrack's rule, but on accesses instead of changes
+// of policy).
 //
 // Invariants
-// 1. Whoever may have read what another has stored is taken to know what that one knew (no compiler's output tells a load from an atomic load).
-//    So a write that has to make room for others is not forgotten: the slot of its task stays in `lost`, and a reader learns what that knew
-//    when it stored anything in the page last (Told).
+// 1. Whoever may have read what another has stored is taken to know what that one knew (no
+//    compiler's output tells a load from an atomic load). So a write that has to make room for
+//    others is not forgotten: the slot of its task stays in `lost`, and a reader learns what that
+//    knew when it stored anything in the page last (Told).
 // 2. Of one task a cell has one entry for the same bytes and kind, the last.
 
 #include <sys/mman.h>
 
 #include "base/bytes.h"
 #include "check/happens_before.h"
-#include "sys/syscall_x86_64.h"
 #include "check/state.h"
+#include "sys/syscall_x86_64.h"
 
 namespace weir::view::guarded {
 
@@ -25,8 +28,8 @@ struct Entry {
   uint16_t number;   // task
   uint16_t lockset;
   uint8_t slot;
-  uint8_t bytes;     // of the cell, a bit for each
-  uint16_t kind;     // findings::Kind
+  uint8_t bytes;  // of the cell, a bit for each
+  uint16_t kind;  // findings::Kind
   uint32_t unused;
 };
 static_assert(sizeof(Entry) == 24);
@@ -34,13 +37,14 @@ static_assert(sizeof(Entry) == 24);
 constexpr uint32_t kEntries = 7;
 struct Cell {
   Entry entries[kEntries];
-  uint64_t lost;  // slots of tasks whose writes are not among them any more
+  uint64_t lost;     // slots of tasks whose writes are not among them any more
   uint32_t dropped;  // of a replay instead: what they knew then, index + 1
   uint32_t unused[3];
 };
 static_assert(sizeof(Cell) == 192);
 
-// By slot: the last epoch in which its tasks stored something in the page that may have told others something; 0: none.
+// By slot: the last epoch in which its tasks stored something in the page that may have told others
+// something; 0: none.
 struct Told {
   uint64_t clock[kSlots];
 };
@@ -49,7 +53,9 @@ constexpr uint64_t kCellBytes = 8, kCells = kPageSize / kCellBytes;
 constexpr uint64_t kShadowSize = page_up(kCells * sizeof(Cell) + sizeof(Told));
 constexpr uint32_t kShadowCount = kShadowsSize / kShadowSize;
 
-Cell* cells_of(uint32_t shadow) { return reinterpret_cast<Cell*>(kShadows + uint64_t{shadow - 1} * kShadowSize); }
+Cell* cells_of(uint32_t shadow) {
+  return reinterpret_cast<Cell*>(kShadows + uint64_t{shadow - 1} * kShadowSize);
+}
 
 Told& told_of(uint32_t shadow) { return *reinterpret_cast<Told*>(cells_of(shadow) + kCells); }
 
@@ -60,7 +66,8 @@ struct Part {
 };
 
 Part part_at(uint64_t at, uint64_t limit) {
-  const uint64_t first = at % kCellBytes, count = limit - at < kCellBytes - first ? limit - at : kCellBytes - first;
+  const uint64_t first = at % kCellBytes,
+                 count = limit - at < kCellBytes - first ? limit - at : kCellBytes - first;
   return {at / kCellBytes, first, count, static_cast<uint8_t>(((1u << count) - 1) << first)};
 }
 
@@ -84,23 +91,27 @@ namespace {
 
 // The entry is not kept any more, but may have told others something.
 void drop(Cell& cell, const Entry& entry) {
-  if (happens::g_replayed && !cell.dropped) cell.dropped = take_dropped_clock();  // what others know by now depends on time
+  if (happens::g_replayed && !cell.dropped)
+    cell.dropped = take_dropped_clock();  // what others know by now depends on time
   if (cell.dropped) dropped_clock(cell.dropped).join(clock_at({entry.clock, entry.slot}));
   else cell.lost |= uint64_t{1} << entry.slot;
 }
 
-// Whose place a new entry takes: one of the same task's for the same bytes; none's; one that is ordered before; the oldest of those that only read.
+// Whose place a new entry takes: one of the same task's for the same bytes; none's; one that is
+// ordered before; the oldest of those that only read.
 Entry& room(Cell& cell, const Watcher& watcher, uint8_t bytes, uint32_t kind) {
   const bool writes = kind & findings::kWrite;
   Entry* best = nullptr;
   uint32_t best_rank = 0;
   for (Entry& entry : cell.entries) {
     uint32_t rank;
-    const bool is_mine = entry.number == watcher.number, was_written = entry.kind & findings::kWrite;
+    const bool is_mine = entry.number == watcher.number,
+               was_written = entry.kind & findings::kWrite;
     const bool is_within = !(entry.bytes & ~bytes);
     if (!entry.clock) rank = 90;
     else if (is_mine && is_within && (writes || !was_written)) rank = 100;
-    else if (writes && is_within && watcher.now.knows({entry.clock, entry.slot})) rank = 80;  // whoever conflicts with that one conflicts with this
+    else if (writes && is_within && watcher.now.knows({entry.clock, entry.slot}))
+      rank = 80;  // whoever conflicts with that one conflicts with this
     else if (!was_written) rank = is_mine ? 60 : 50;
     else rank = watcher.now.knows({entry.clock, entry.slot}) ? 20 : 10;
     if (rank > best_rank) {
@@ -108,7 +119,8 @@ Entry& room(Cell& cell, const Watcher& watcher, uint8_t bytes, uint32_t kind) {
       best_rank = rank;
     }
   }
-  // What the new entry says as well need not be remembered: a store by the same task, or by one who knows of it, over the same bytes.
+  // What the new entry says as well need not be remembered: a store by the same task, or by one who
+  // knows of it, over the same bytes.
   const bool stands_for_it = best_rank >= 80 && releases(kind);
   if (best->clock && releases(best->kind) && !stands_for_it) drop(cell, *best);
   return *best;
@@ -119,7 +131,8 @@ void learn_from(uint32_t shadow, const Cell& cell, Watcher& watcher, uint8_t byt
   if (cell.lost) learn_told(shadow, cell.lost, watcher);
   if (cell.dropped) learn_clock(watcher, dropped_clock(cell.dropped));
   for (const Entry& entry : cell.entries) {
-    if (entry.clock && releases(entry.kind) && (entry.bytes & bytes)) join_epoch(watcher, {entry.clock, entry.slot});
+    if (entry.clock && releases(entry.kind) && (entry.bytes & bytes))
+      join_epoch(watcher, {entry.clock, entry.slot});
   }
 }
 
@@ -152,11 +165,15 @@ void look(uint32_t shadow, Watcher& watcher, Touch& touch, const Spot& spot) {
     Cell& cell = cells_of(shadow)[index];
     const bool reads = acquires(touch.kind);
     for (Entry& entry : cell.entries) {
-      const bool is_others = entry.clock && (entry.bytes & bytes) && entry.number != watcher.number && is_untouched(touch.address, spot);
-      if (is_others || (conflicts(entry, watcher, bytes, touch.kind) && !watcher.now.knows({entry.clock, entry.slot}))) {
+      const bool is_others = entry.clock && (entry.bytes & bytes) &&
+                             entry.number != watcher.number && is_untouched(touch.address, spot);
+      if (is_others || (conflicts(entry, watcher, bytes, touch.kind) &&
+                        !watcher.now.knows({entry.clock, entry.slot}))) {
         const uint64_t cell_start = page_down(touch.address) + at - first;
-        const uint64_t from = static_cast<uint64_t>(__builtin_ctz(entry.bytes)), to = 32 - static_cast<uint64_t>(__builtin_clz(entry.bytes));
-        const Prior prior{cell_start + from, to - from, entry.kind, entry.number, entry.context, entry.lockset};
+        const uint64_t from = static_cast<uint64_t>(__builtin_ctz(entry.bytes)),
+                       to = 32 - static_cast<uint64_t>(__builtin_clz(entry.bytes));
+        const Prior prior{cell_start + from, to - from,     entry.kind,
+                          entry.number,      entry.context, entry.lockset};
         if (is_others) report_untouched(prior, watcher, touch, spot);
         else report_race(prior, watcher, touch, spot, findings::Why::kUnordered);
       }
@@ -164,8 +181,10 @@ void look(uint32_t shadow, Watcher& watcher, Touch& touch, const Spot& spot) {
     if (reads) learn_from(shadow, cell, watcher, bytes);
     if (!touch.context) touch.context = context_of(spot);
     Entry& entry = room(cell, watcher, bytes, touch.kind);
-    entry = {watcher.now.clock[watcher.slot], touch.context, static_cast<uint16_t>(watcher.number), static_cast<uint16_t>(lockset_of(watcher)),
-             static_cast<uint8_t>(watcher.slot), bytes, static_cast<uint16_t>(touch.kind), 0};
+    entry = {watcher.now.clock[watcher.slot],       touch.context,
+             static_cast<uint16_t>(watcher.number), static_cast<uint16_t>(lockset_of(watcher)),
+             static_cast<uint8_t>(watcher.slot),    bytes,
+             static_cast<uint16_t>(touch.kind),     0};
     at += count;
   }
   if (!releases(touch.kind)) return;

@@ -1,11 +1,16 @@
-// What `weir check --suggest` is made of: for each 8 bytes that were looked at, who touched them, by tenures. In a tenure they are one task's, or are
-// read by several, or are touched under a common lock; the policies of PUSh are what such tenures are called, and their borders are where annotations go.
+// What `weir check --suggest` is made of: for each 8 bytes that were looked at, who touched them,
+// by tenures. In a tenure they are one task's, or are read by several, or are touched under a
+// common lock; the policies of PUSh are what such tenures are called, and their borders are where
+// annotations go.
 //
-// An access belongs to the tenure that is on where it is the same task's, or a lock is held that was held at all accesses of the tenure, or
-// it reads and nobody has written in the tenure. Else a new one begins, in order after what was before or not. (A lock orders accesses, so
-// that it has to be asked first whether it is the lock that is shared: Eraser's locksets, begun anew at each hand-over.)
+// An access belongs to the tenure that is on where it is the same task's, or a lock is held that
+// was held at all accesses of the tenure, or it reads and nobody has written in the tenure. Else a
+// new one begins, in order after what was before or not. (A lock orders accesses, so that it has to
+// be asked first whether it is the lock that is shared: Eraser's locksets, begun anew at each
+// hand-over.)
 //
-// Tenures that begin and end at the same places are kept once, with a count: a queue hands its items over a thousand times at two lines.
+// Tenures that begin and end at the same places are kept once, with a count: a queue hands its
+// items over a thousand times at two lines.
 
 #include "base/bytes.h"
 #include "check/state.h"
@@ -22,7 +27,9 @@ constexpr uint64_t kMostBytes = 16 << 10;  // of one access
 constexpr uint32_t kTries = 32;
 constexpr uint32_t kTaken = 1, kReady = 2;
 
-uint32_t place_of(uint64_t address) { return static_cast<uint32_t>((address >> 3) * 0x9E3779B97F4A7C15 >> 40); }
+uint32_t place_of(uint64_t address) {
+  return static_cast<uint32_t>((address >> 3) * 0x9E3779B97F4A7C15 >> 40);
+}
 
 // Null: there is none, and where `take` no room for it.
 Cell* cell_at(uint64_t address, bool take) {
@@ -34,7 +41,8 @@ Cell* cell_at(uint64_t address, bool take) {
     if (ready == kReady && cell.address == address) return &cell;
     if (ready) continue;
     if (!take) return nullptr;
-    if (!__atomic_compare_exchange_n(&cell.ready, &ready, kTaken, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+    if (!__atomic_compare_exchange_n(&cell.ready, &ready, kTaken, false, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_ACQUIRE)) {
       i--;
       continue;
     }
@@ -74,7 +82,8 @@ bool knows_others(const Cell& cell, const Watcher& watcher, bool writes) {
   for (uint32_t i = 0; i < cell.last_count; i++) {
     const Cell::Last& last = cell.lasts[i];
     const uint64_t clock = writes ? last.written : last.clock;
-    if (last.number != watcher.number && clock && !watcher.now.knows({clock, last.slot})) return false;
+    if (last.number != watcher.number && clock && !watcher.now.knows({clock, last.slot}))
+      return false;
   }
   return true;
 }
@@ -87,7 +96,8 @@ void note_last(Cell& cell, const Watcher& watcher, bool writes) {
     if (writes) cell.lasts[i].written = clock;
     return;
   }
-  if (cell.last_count < findings::kMostLasts) cell.lasts[cell.last_count] = {clock, writes ? clock : 0, watcher.slot, watcher.number};
+  if (cell.last_count < findings::kMostLasts)
+    cell.lasts[cell.last_count] = {clock, writes ? clock : 0, watcher.slot, watcher.number};
   cell.last_count++;
 }
 
@@ -97,18 +107,21 @@ void note_reader(Tenure& tenure, const Watcher& watcher, uint32_t context) {
     tenure.readers[i].last = context;
     return;
   }
-  if (tenure.reader_count < findings::kMostReaders) tenure.readers[tenure.reader_count] = {watcher.number, context, context};
+  if (tenure.reader_count < findings::kMostReaders)
+    tenure.readers[tenure.reader_count] = {watcher.number, context, context};
   tenure.reader_count++;
 }
 
 bool is_alike(const Tenure& a, const Tenure& b) {
-  return a.kind == b.kind && a.first == b.first && a.last == b.last && a.writes == b.writes && a.unordered == b.unordered && a.lock_count == b.lock_count &&
+  return a.kind == b.kind && a.first == b.first && a.last == b.last && a.writes == b.writes &&
+         a.unordered == b.unordered && a.lock_count == b.lock_count &&
          (!a.lock_count || a.locks[0] >> 1 == b.locks[0] >> 1);
 }
 
 void end_tenure(Cell& cell) {
   if (cell.now.kind == findings::kNoTenure) return;
-  const uint32_t kept = cell.tenure_count < findings::kMostTenures ? cell.tenure_count : findings::kMostTenures;
+  const uint32_t kept =
+      cell.tenure_count < findings::kMostTenures ? cell.tenure_count : findings::kMostTenures;
   for (uint32_t i = 0; i < kept; i++) {
     if (!is_alike(cell.tenures[i], cell.now)) continue;
     cell.tenures[i].times++;
@@ -128,7 +141,10 @@ void begin_tenure(Cell& cell, const Watcher& watcher, uint32_t context, bool is_
   tenure.unordered = is_unordered;
   tenure.times = 1;
   tenure.first = context;
-  for (uint32_t i = 0; i < watcher.held_count && i < kMostHeld && tenure.lock_count < findings::kMostCandidates; i++) tenure.locks[tenure.lock_count++] = watcher.held[i];
+  for (uint32_t i = 0;
+       i < watcher.held_count && i < kMostHeld && tenure.lock_count < findings::kMostCandidates;
+       i++)
+    tenure.locks[tenure.lock_count++] = watcher.held[i];
 }
 
 void note(Cell& cell, const Watcher& watcher, const Touch& touch) {
@@ -147,7 +163,8 @@ void note(Cell& cell, const Watcher& watcher, const Touch& touch) {
   const bool is_unordered = !knows_others(cell, watcher, !writes);
   uint64_t locks[findings::kMostCandidates];
   const uint32_t common = common_locks(cell.now, watcher, locks);
-  const bool is_same = cell.now.tasks == bit_of_task(watcher), is_read = !cell.now.writes && !writes;
+  const bool is_same = cell.now.tasks == bit_of_task(watcher),
+             is_read = !cell.now.writes && !writes;
   if (cell.now.kind == findings::kNoTenure || is_unordered || !(is_same || common || is_read)) {
     begin_tenure(cell, watcher, touch.context, is_unordered);
   } else {

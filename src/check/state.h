@@ -2,23 +2,25 @@
 #pragma once
 
 #include "base/vector_clock.h"
+#include "check/check.h"
+#include "check/findings/findings.h"
+#include "check/policy/objects.h"
+#include "control/control.h"
 #include "memory/backing.h"
 #include "memory/windows.h"
 #include "sys/spinlock.h"
-#include "control/control.h"
-#include "check/findings/findings.h"
-#include "check/check.h"
-#include "check/policy/objects.h"
 
 namespace weir::view::guarded {
 
-// Vector clocks have so many entries; the first task has one, and the others share the rest by their numbers. Tasks that share one are taken for one task that is ordered
-// with itself: that may hide a race, and never invents one. The same holds for objects that share a clock.
+// Vector clocks have so many entries; the first task has one, and the others share the rest by
+// their numbers. Tasks that share one are taken for one task that is ordered with itself: that may
+// hide a race, and never invents one. The same holds for objects that share a clock.
 inline constexpr uint32_t kSlots = 64;
 inline constexpr uint32_t kSyncClocks = 1 << 14;
-inline constexpr uint32_t kMostHeld = 16;      // locks that a task is known to hold
+inline constexpr uint32_t kMostHeld = 16;  // locks that a task is known to hold
 inline constexpr uint32_t kLocksets = 1 << 12;
-inline constexpr uint32_t kMostOpen = 1 << 16;  // pages that are open to several tasks at once, and unseen
+inline constexpr uint32_t kMostOpen =
+    1 << 16;  // pages that are open to several tasks at once, and unseen
 inline constexpr uint32_t kAllocations = 1 << 20;
 inline constexpr uint32_t kMostLent = 64;
 inline constexpr uint32_t kMostKeptBlocks = 64;
@@ -31,7 +33,8 @@ using Clock = VectorClock<kSlots>;
 
 struct alignas(64) SyncClock {
   SpinLock lock;
-  uint64_t creation;  // + 1, of the task that released it last, if that knew all that had been released before; else 0
+  uint64_t creation;  // + 1, of the task that released it last, if that knew all that had been
+                      // released before; else 0
   Epoch epoch;        // of that task, then; not set: nothing has been released
   uint64_t runners;   // slots of those who have begun the routine of that pthread_once_t
   Clock clock;
@@ -44,7 +47,8 @@ struct Allocation {
   uint32_t number;   // task
 };
 
-// Memory of the program's that it gave to a stream: what the C library does there is its own affair.
+// Memory of the program's that it gave to a stream: what the C library does there is its own
+// affair.
 struct StreamBuffer {
   uint64_t stream, start, size;
 };
@@ -59,7 +63,7 @@ struct Opened {
   uint32_t object;  // guarded_objects.h
   uint32_t left;    // unlocks at which it stays open
   uint64_t lock;
-  uint64_t since;   // cycles: when its touch was looked at
+  uint64_t since;  // cycles: when its touch was looked at
 };
 
 struct KeyFound {  // of a name, by protection keys
@@ -81,7 +85,8 @@ struct Standing {
   Prior prior;
 };
 
-// A place where a task was lately, by the words of its stack that looked like return addresses. The same of them in the same places is the same chain of callers.
+// A place where a task was lately, by the words of its stack that looked like return addresses. The
+// same of them in the same places is the same chain of callers.
 struct RecentContext {
   static constexpr uint32_t kWords = 12;  // more are not kept
   uint64_t rip, rsp;
@@ -93,52 +98,61 @@ struct RecentContext {
 struct Watcher {  // of a task, by its id
   Clock now;
   uint32_t slot;
-  uint32_t number;      // findings::TaskInfo
-  uint64_t creation;    // of the task that this is of
-  uint64_t stack;       // where its stack begins, 0: the first task's
-  uint64_t stack_known; // by protection keys: from here to there it can be read
-  uint32_t held_count;  // more than kMostHeld are not listed
-  uint32_t lockset;     // index + 1, of what is held now; 0: to be looked up
+  uint32_t number;           // findings::TaskInfo
+  uint64_t creation;         // of the task that this is of
+  uint64_t stack;            // where its stack begins, 0: the first task's
+  uint64_t stack_known;      // by protection keys: from here to there it can be read
+  uint32_t held_count;       // more than kMostHeld are not listed
+  uint32_t lockset;          // index + 1, of what is held now; 0: to be looked up
   uint64_t held[kMostHeld];  // lowest bit: for reading
-  uint32_t held_lost;        // more were held since it held none: not all that it holds are among them
-  uint64_t mixes[3];    // slots of tasks with which it has pages open, by Page::open_tag: what they do may be known to it at any time
-  uint64_t mixes_lost;  // the same, of pages that it has lost and may still touch. Guarded by: the lock of its losses
+  uint32_t held_lost;   // more were held since it held none: not all that it holds are among them
+  uint64_t mixes[3];    // slots of tasks with which it has pages open, by Page::open_tag: what they
+                        // do may be known to it at any time
+  uint64_t mixes_lost;  // the same, of pages that it has lost and may still touch. Guarded by: the
+                        // lock of its losses
   uint64_t closed_seen;  // State::closings, when it dropped its pages last
-  uint32_t in_program;  // it may touch what it has mapped; else it drops what it has lost before it can. Guarded by: the lock of its losses
+  uint32_t in_program;  // it may touch what it has mapped; else it drops what it has lost before it
+                        // can. Guarded by: the lock of its losses
   uint32_t is_learnt;   // another has joined `now` without a release: the epoch is to end
-  uint64_t learnt;      // the epoch that began when it learnt something last: since then only its own entry of `now` has changed
-  uint64_t is_over;     // the task has ended
+  uint64_t learnt;   // the epoch that began when it learnt something last: since then only its own
+                     // entry of `now` has changed
+  uint64_t is_over;  // the task has ended
   uint32_t lent_count;
   uint32_t library_orders;
-  uint64_t looks;       // in a replay: how many accesses of its were looked at
-  uint64_t next_page;   // where its last new pages end: it gets several at once where it goes on there
-  uint32_t window;      // as many
+  uint64_t looks;  // in a replay: how many accesses of its were looked at
+  uint64_t
+      next_page;    // where its last new pages end: it gets several at once where it goes on there
+  uint32_t window;  // as many
   uint64_t ended_seen[kSlots];  // State::ended_count, as far as it has been joined
-  uint64_t lent[kMostLent];  // pages that it has for a moment
+  uint64_t lent[kMostLent];     // pages that it has for a moment
   static constexpr uint32_t kRecent = 8;
   RecentContext recent[kRecent];
-  FoundLately found;    // objects
+  FoundLately found;  // objects
   uint64_t opened_count;
   Opened opened[kMostOpened];
   uint32_t kept_count, kept_pages;
-  uint32_t kept_lacked;  // protection keys: blocks that it has had to get elsewhere, and has not made up for
-  uint32_t kept[kMostKeptBlocks];  // objects: blocks that it has given back and still has mapped, the newest last
+  uint32_t kept_lacked;  // protection keys: blocks that it has had to get elsewhere, and has not
+                         // made up for
+  uint32_t kept[kMostKeptBlocks];  // objects: blocks that it has given back and still has mapped,
+                                   // the newest last
   Standing standing;
 
   // Protection keys (guarded_keys.h).
   KeyFound own_key, lock_key[kLockKeys];
   OpenNames open_names;
   uint32_t is_register_old;  // what it has open has changed since the register was written
-  uint32_t has_all_keys;  // its register opens all, until it goes on with program code
-  uint32_t stop_asked;    // a rehash has met it in the runtime: it waits on its way out
-  uint32_t stands;        // in a signal's handler, until the rehash is over
+  uint32_t has_all_keys;     // its register opens all, until it goes on with program code
+  uint32_t stop_asked;       // a rehash has met it in the runtime: it waits on its way out
+  uint32_t stands;           // in a signal's handler, until the rehash is over
   uint32_t key_lent_count;
   uint32_t key_lent[kMostKeyLent];  // objects that all may write meanwhile
 };
 
-// What the tasks of a slot knew in their last epochs: each entry from its own clock on, up to the next one's.
+// What the tasks of a slot knew in their last epochs: each entry from its own clock on, up to the
+// next one's.
 struct Past {
-  static constexpr uint32_t kKept = 4096;  // of which 64 are used where the program is checked while it runs
+  static constexpr uint32_t kKept =
+      4096;  // of which 64 are used where the program is checked while it runs
   struct Known {
     uint64_t from;
     Clock clock;
@@ -154,33 +168,38 @@ struct alignas(64) SlotClock {
 
 struct State {
   SlotClock slot_clock[kSlots];
-  uint32_t slots;       // in use so far: no clock has an entry from there on. It is grown before there is one, so who reads a clock reads it afterwards
+  uint32_t slots;  // in use so far: no clock has an entry from there on. It is grown before there
+                   // is one, so who reads a clock reads it afterwards
   Past past[kSlots];
   Clock ended[kSlots];  // what tasks of the slot knew that have ended
   uint64_t ended_count[kSlots];
   uint64_t over[kSlots];  // until when whoever has waited for them all knows them
-  int64_t tokens;       // cycles that all tasks together may yet spend looking at accesses
-  uint64_t refilled;    // cycles: when they were counted last; 0: never
-  uint64_t generation;  // pages that are opened now are closed together; a closing begins
-  uint64_t closings;    // that are over: all pages opened in the generations before this number have been taken from all tasks
+  int64_t tokens;         // cycles that all tasks together may yet spend looking at accesses
+  uint64_t refilled;      // cycles: when they were counted last; 0: never
+  uint64_t generation;    // pages that are opened now are closed together; a closing begins
+  uint64_t closings;  // that are over: all pages opened in the generations before this number have
+                      // been taken from all tasks
   SpinLock open_lock;
-  uint32_t open_count;  // pages in `open`; where there is no room for more they stay open (kForEver)
+  uint32_t
+      open_count;  // pages in `open`; where there is no room for more they stay open (kForEver)
   uint32_t closed_count;
-  uint32_t shadows;     // taken so far
-  uint32_t free_shadow; // of a list of those that are free again, index + 1
-  uint32_t dropped;     // clocks of accesses that are not kept any more (guarded_shadow.cc), of a replay
+  uint32_t shadows;      // taken so far
+  uint32_t free_shadow;  // of a list of those that are free again, index + 1
+  uint32_t
+      dropped;  // clocks of accesses that are not kept any more (guarded_shadow.cc), of a replay
   SpinLock shadow_lock;
   SpinLock findings_lock;
   uint32_t is_closing;  // one task makes a new generation
   uint32_t standing;    // tasks that linger
-  uint64_t linger_began, lingered;  // cycles: when that was first thought of; that have been lost by it
-  uint32_t looks_at[kLookCounts];   // by instruction, on pages that several tasks touch
+  uint64_t linger_began,
+      lingered;  // cycles: when that was first thought of; that have been lost by it
+  uint32_t looks_at[kLookCounts];  // by instruction, on pages that several tasks touch
   Watcher watchers[kMaxTasks];
   SyncClock sync[kSyncClocks];
   Lockset locksets[kLocksets];
   uint64_t open[kMostOpen], closed[kMostOpen];
   Allocation allocations[kAllocations];
-  uint32_t stream_buffers;  // noted so far
+  uint32_t stream_buffers;                     // noted so far
   StreamBuffer stream_buffer[kStreamBuffers];  // the last of them
 };
 static_assert(sizeof(State) <= kGuardedSize);
@@ -210,12 +229,12 @@ void begin_first(Task& task);
 // --- pages (guarded_pages.cc, guarded_enter.cc)
 
 enum class Mode : uint8_t {
-  kNew,      // nobody has touched it
-  kWatched,  // nobody has it: every access is looked at
-  kPrivate,  // the owner has it
-  kReadBy,   // several tasks may have it for reading
-  kOpen,     // any task may have it: accesses are not seen
-  kDeclared, // the policies of the objects in it say who may have it (guarded_declared.cc)
+  kNew,       // nobody has touched it
+  kWatched,   // nobody has it: every access is looked at
+  kPrivate,   // the owner has it
+  kReadBy,    // several tasks may have it for reading
+  kOpen,      // any task may have it: accesses are not seen
+  kDeclared,  // the policies of the objects in it say who may have it (guarded_declared.cc)
 };
 
 inline constexpr uint16_t kForEver = 2;
@@ -223,32 +242,39 @@ inline constexpr uint16_t kForEver = 2;
 struct Page {
   SpinLock lock;
   Mode mode;
-  uint8_t was_written;   // kWatched: since it is; kDeclared: the store has it
-  uint16_t owner;        // kPrivate; kWatched: the only one so far
+  uint8_t was_written;  // kWatched: since it is; kDeclared: the store has it
+  uint16_t owner;       // kPrivate; kWatched: the only one so far
   uint32_t owner_creation;
-  uint32_t looks;        // accesses looked at since it is watched; kDeclared: the object whose page it is, 0: of several, or of other memory too
-  uint32_t shadow;       // index + 1
-  uint8_t toucher_count;   // 0, 1, 2 for more
+  uint32_t looks;   // accesses looked at since it is watched; kDeclared: the object whose page it
+                    // is, 0: of several, or of other memory too
+  uint32_t shadow;  // index + 1
+  uint8_t toucher_count;  // 0, 1, 2 for more
   uint8_t unseen_slot;
-  uint16_t open_tag;       // kOpen: the parity of the generation in which it was opened, or kForEver
-  uint64_t holders;      // slots of tasks that may have it mapped, and touch it unseen
-  uint64_t released;     // slots of tasks that may have stored to it what tells others something
+  uint16_t open_tag;      // kOpen: the parity of the generation in which it was opened, or kForEver
+  uint64_t holders;       // slots of tasks that may have it mapped, and touch it unseen
+  uint64_t released;      // slots of tasks that may have stored to it what tells others something
   uint64_t unseen_clock;  // of unseen_slot: until when it may have stored there unseen; 0: nobody
-  uint64_t unseen;       // slots of others who may have
+  uint64_t unseen;        // slots of others who may have
 };
 static_assert(sizeof(Page) == 56 && page::windows::kMost * sizeof(Page) <= kWindowPagesSize);
 
 inline constexpr int64_t kMostTokens = 100'000'000;
 inline int64_t tokens() { return __atomic_load_n(&state().tokens, __ATOMIC_RELAXED); }
 
-inline Page& page_at_alias(uint64_t alias) { return reinterpret_cast<Page*>(kGuardedPages)[(alias - kAlias) / kPageSize]; }
+inline Page& page_at_alias(uint64_t alias) {
+  return reinterpret_cast<Page*>(kGuardedPages)[(alias - kAlias) / kPageSize];
+}
 // `alias`: where the store has it.
 inline Page& page_at(uint64_t page, uint64_t alias) {
-  if (page::windows::contains(page)) return reinterpret_cast<Page*>(kWindowPages)[page::windows::index_of(page)];
+  if (page::windows::contains(page))
+    return reinterpret_cast<Page*>(kWindowPages)[page::windows::index_of(page)];
   return page_at_alias(alias);
 }
-inline Page& page_of(uint64_t page) { return page_at(page, page::windows::contains(page) ? 0 : page::alias_of(page)); }
-// The same for a page that was noted earlier. Null: it is the store's no more, since a library was closed, say.
+inline Page& page_of(uint64_t page) {
+  return page_at(page, page::windows::contains(page) ? 0 : page::alias_of(page));
+}
+// The same for a page that was noted earlier. Null: it is the store's no more, since a library was
+// closed, say.
 inline Page* find_page(uint64_t page) {
   const uint64_t alias = page::windows::contains(page) ? 0 : page::alias_of(page);
   return alias == page ? nullptr : &page_at(page, alias);
@@ -263,30 +289,37 @@ void hold(uint64_t at, Page& page, Watcher& watcher, bool writes);
 void let_in(uint64_t at, Page& page, Watcher& watcher, bool writes);  // it is mapped, too
 // The task is no holder any more: what it has stored unseen others may read from here on.
 void give_up(Page& page, Watcher& watcher);
-// Its holders are made to drop it; from here on it is watched. `is_common`: others than the task use it.
+// Its holders are made to drop it; from here on it is watched. `is_common`: others than the task
+// use it.
 void watch(uint64_t at, Page& page, Task& task, const Watcher& watcher, bool is_common);
 // What was stored there unseen, by whoever has given it up since, may be read from here on.
 void learn_unseen(Page& page, Watcher& watcher);
-// Open to all: who has it learns from all others who have it, at any time. share(), open_page(): and maps it next.
+// Open to all: who has it learns from all others who have it, at any time. share(), open_page():
+// and maps it next.
 void share(uint64_t at, Page& page, Watcher& watcher);
 void open_page(uint64_t at, Page& page, Watcher& watcher);
 void become_open(uint64_t at, Page& page, Watcher& watcher);
 // There is no other task, by happens-before: it has made none, or joined all.
 bool is_alone(const Watcher& watcher);
-// A task has come to a page that its process has not mapped, or not for that. True: it has it now. False: it is watched.
+// A task has come to a page that its process has not mapped, or not for that. True: it has it now.
+// False: it is watched.
 bool enter(Task& task, Watcher& watcher, const Spot& spot, uint64_t address, bool writes);
 // An access, where its pages are watched.
 void look_at(Watcher& watcher, const Spot& spot, Touch touch);
-// The task has stored these bytes, and was looked at: memory of its own to which they lead is watched from here on (guarded_escape.cc).
+// The task has stored these bytes, and was looked at: memory of its own to which they lead is
+// watched from here on (guarded_escape.cc).
 void escape(Task& task, Watcher& watcher, uint64_t address, uint64_t size);
-// The kernel will read the frame of a signal when its handler returns, and would find a page closed.
+// The kernel will read the frame of a signal when its handler returns, and would find a page
+// closed.
 bool is_pinned(const Task& task, uint64_t at);
 void drop_page(uint64_t at, Watcher& watcher);
-// These holders may read, unseen, what `by` is about to store: they know what he knows, at their next look or release.
+// These holders may read, unseen, what `by` is about to store: they know what he knows, at their
+// next look or release.
 void teach(uint64_t holders, const Watcher& by);
 // Those who sleep are no holders: they drop it before they can touch it.
 void lose_sleeping(uint64_t at, Page& page, const Watcher& by);
-// These holders are made to drop it. `is_unseen`: until they have, `by` touches it and is not looked at.
+// These holders are made to drop it. `is_unseen`: until they have, `by` touches it and is not
+// looked at.
 void lose(uint64_t at, Page& page, uint64_t holders, const Watcher& by, bool is_unseen);
 // The task has it, like all its other holders, and may learn from them at any time.
 void open_to(uint64_t at, Page& page, Watcher& watcher);
@@ -299,39 +332,53 @@ void find_system_libraries();
 // A system call's memory is the program's.
 bool moves_data(uint32_t call);
 
-// Whether such an access may be what one task tells another by, and the other hears: an atomic store, or load.
-inline bool releases(uint32_t kind) { return (kind & findings::kWrite) && (kind & (findings::kAtomic | findings::kMayBeAtomic)); }
-inline bool acquires(uint32_t kind) { return (kind & findings::kRead) && (kind & (findings::kAtomic | findings::kMayBeAtomic)); }
+// Whether such an access may be what one task tells another by, and the other hears: an atomic
+// store, or load.
+inline bool releases(uint32_t kind) {
+  return (kind & findings::kWrite) && (kind & (findings::kAtomic | findings::kMayBeAtomic));
+}
+inline bool acquires(uint32_t kind) {
+  return (kind & findings::kRead) && (kind & (findings::kAtomic | findings::kMayBeAtomic));
+}
 
 // --- lingering (guarded_linger.cc)
 
-// Whether another task stands before an access that conflicts with this one, which has not been made either.
+// Whether another task stands before an access that conflicts with this one, which has not been
+// made either.
 void meet_standing(const Watcher& watcher, Touch& touch, const Spot& spot);
 
 // --- objects with a declared policy (guarded_declared.cc)
 
-// What the task is about to touch lies in one page, which is kDeclared. True: it has the page. False: the access is to be made without; it was looked at.
-// `lacks`: it is known not to have it now, even where it was let in.
-bool meet_declared(Task& task, Watcher& watcher, const Spot& spot, Touch touch, Page& page, bool lacks);
-// A page of an object that the task holds: whether the rule book lets it make such an access, as far as that can be told without a lock.
+// What the task is about to touch lies in one page, which is kDeclared. True: it has the page.
+// False: the access is to be made without; it was looked at. `lacks`: it is known not to have it
+// now, even where it was let in.
+bool meet_declared(Task& task, Watcher& watcher, const Spot& spot, Touch touch, Page& page,
+                   bool lacks);
+// A page of an object that the task holds: whether the rule book lets it make such an access, as
+// far as that can be told without a lock.
 bool is_let_in(const Watcher& watcher, const Page& page, bool writes);
 void close_by_lock(Watcher& watcher, uint64_t lock);  // it has been unlocked
-void begin_declared();  // tasks begin
-void give_kept(Watcher& watcher);  // the task ends
-// The memory is another's from here on: its objects are forgotten. `freed`: a block of the heap, by the task at that spot, to whom they have to belong.
+void begin_declared();                                // tasks begin
+void give_kept(Watcher& watcher);                     // the task ends
+// The memory is another's from here on: its objects are forgotten. `freed`: a block of the heap, by
+// the task at that spot, to whom they have to belong.
 void end_declared(uint64_t start, uint64_t size, const Spot* freed);
 bool is_declared(uint64_t address, findings::Object& object);
-// A variable of the program's, where what is not declared is private to who touches it first (guarded_strict.cc).
+// A variable of the program's, where what is not declared is private to who touches it first
+// (guarded_strict.cc).
 bool is_untouched(uint64_t address, const Spot& spot);
-bool all_is_declared();  // policies count only as declared, and each variable of the program's is an object
-void report_untouched(const Prior& prior, const Watcher& watcher, Touch& touch, const Spot& spot);  // it has been touched by another
+bool all_is_declared();  // policies count only as declared, and each variable of the program's is
+                         // an object
+void report_untouched(const Prior& prior, const Watcher& watcher, Touch& touch,
+                      const Spot& spot);  // it has been touched by another
 
 // --- shadows (guarded_shadow.cc)
 
 // 0: there is no room for another.
 uint32_t take_shadow();
 void give_shadow(uint32_t shadow);
-// Looks at who has touched these bytes before; notes this. The bytes lie in the page that has the shadow. Guarded by: the page's lock.
+// Looks at who has touched these bytes before; notes this. The bytes lie in the page that has the
+// shadow. Guarded by: the page's lock.
 void look(uint32_t shadow, Watcher& watcher, Touch& touch, const Spot& spot);
 void forget(uint32_t shadow, uint64_t offset, uint64_t size);
 // What tasks of these slots knew when they stored anything there last is known from here on.
@@ -358,10 +405,12 @@ findings::Object object_at(uint64_t address);
 findings::Object undeclared_at(uint64_t address);  // whatever is declared there
 // In a block that the C library has taken for itself, or in a stream's buffer.
 bool is_of_library(uint64_t address);
-void report_race(const Prior& prior, const Watcher& watcher, Touch& touch, const Spot& spot, findings::Why why);
+void report_race(const Prior& prior, const Watcher& watcher, Touch& touch, const Spot& spot,
+                 findings::Why why);
 uint32_t note_task(const Task& task, const Watcher* creator);
 // `fault`: a Fault, or a findings::Misuse. A prior without kind: there is no other side.
-void report_policy(const Prior& prior, const Watcher& watcher, Touch& touch, const Spot& spot, findings::Why why, uint32_t fault, uint32_t change,
+void report_policy(const Prior& prior, const Watcher& watcher, Touch& touch, const Spot& spot,
+                   findings::Why why, uint32_t fault, uint32_t change,
                    const findings::Object& object);
 
 }  // namespace weir::view::guarded

@@ -1,4 +1,5 @@
-// weir check: a program runs at View guarded, and the races that the runtime finds in it are reported.
+// weir check: a program runs at View guarded, and the races that the runtime finds in it are
+// reported.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -8,15 +9,15 @@
 #include <cstring>
 #include <memory>
 
-#include "cli/races/checker.h"
-#include "cli/launch/child.h"
 #include "cli/commands.h"
 #include "cli/common/failure.h"
-#include "cli/races/findings_memory.h"
+#include "cli/common/messages.h"
+#include "cli/launch/child.h"
 #include "cli/launch/launch.h"
 #include "cli/launch/probe.h"
+#include "cli/races/checker.h"
+#include "cli/races/findings_memory.h"
 #include "cli/races/report_options.h"
-#include "cli/common/messages.h"
 
 namespace weir::cli {
 namespace {
@@ -26,7 +27,8 @@ struct CheckOptions {
   std::string enforcer = "auto", policies;
   uint32_t rehash = 1000, domains = 0;
   uint64_t delay = 0;
-  bool halt = false, keep_going = false, suggest = false, exhaustive = false, without_debug_info = false, stat = false, quiet = false;
+  bool halt = false, keep_going = false, suggest = false, exhaustive = false,
+       without_debug_info = false, stat = false, quiet = false;
 };
 
 void end(Child& child) {
@@ -36,21 +38,28 @@ void end(Child& child) {
   }
 }
 
-// Protection keys see what is declared, and nothing else: only where that was asked for are they chosen by themselves.
+// Protection keys see what is declared, and nothing else: only where that was asked for are they
+// chosen by themselves.
 std::string chosen_enforcer(const CheckOptions& options) {
-  if (options.enforcer == "auto") return options.policies == "declared" && has_protection_keys() ? "mpk" : "process";
+  if (options.enforcer == "auto")
+    return options.policies == "declared" && has_protection_keys() ? "mpk" : "process";
   if (options.enforcer != "mpk") return options.enforcer;
   if (options.policies == "inferred") {
-    throw Failure(kWeirFailed, "check --enforcer=mpk: by protection keys only declared policies are checked; --policies=inferred needs --enforcer=process");
+    throw Failure(kWeirFailed,
+                  "check --enforcer=mpk: by protection keys only declared policies are checked; "
+                  "--policies=inferred needs --enforcer=process");
   }
   if (!has_protection_keys()) {
-    throw Failure(kWeirFailed, "check --enforcer=mpk: this processor, or its kernel, has no protection keys; --enforcer=process enforces the same rules on every processor");
+    throw Failure(kWeirFailed,
+                  "check --enforcer=mpk: this processor, or its kernel, has no protection keys; "
+                  "--enforcer=process enforces the same rules on every processor");
   }
   return options.enforcer;
 }
 
 int check(const Words& words, const CheckOptions& options) {
-  if (options.halt && options.keep_going) throw Failure(kWeirFailed, "check: --halt and --keep-going exclude each other");
+  if (options.halt && options.keep_going)
+    throw Failure(kWeirFailed, "check: --halt and --keep-going exclude each other");
   Suppressions suppressions = read_suppressions(options.reports);
   const Program program = locate_program(words);
   library_path();
@@ -72,14 +81,18 @@ int check(const Words& words, const CheckOptions& options) {
   report.by_keys = run.enforcer == "mpk";
   report.sees_all = options.exhaustive;
   report.says_all_is_well = report.says_gaps = !options.quiet;
-  if (report.verbose && report.by_keys) say(report.log, "protection keys keep threads from what the program declares; nothing else is checked");
+  if (report.verbose && report.by_keys)
+    say(report.log,
+        "protection keys keep threads from what the program declares; nothing else is checked");
   run.findings = descriptor_number();
   const FindingsMemory memory;
   memory.findings().suggests = options.suggest;
   const std::vector<std::string> environment = environment_for(run);
   Child child(
       [&] {
-        if (!memory.pass_on(run.findings)) throw Failure(kWeirFailed, fmt::format("descriptor {}: {}", run.findings, strerror(errno)));
+        if (!memory.pass_on(run.findings))
+          throw Failure(kWeirFailed,
+                        fmt::format("descriptor {}: {}", run.findings, strerror(errno)));
         execute(program, environment, run);
       },
       Child::Signals::kPassOn);
@@ -96,7 +109,10 @@ int check(const Words& words, const CheckOptions& options) {
   else is_halted = checker.take() && options.halt;
   checker.finish();
   if (!memory.reader().attached()) {
-    throw Failure(kWeirFailed, fmt::format("{} was not checked: it ended before Weir's library was at work in it", program.path));
+    throw Failure(
+        kWeirFailed,
+        fmt::format("{} was not checked: it ended before Weir's library was at work in it",
+                    program.path));
   }
   if (is_halted) return options.reports.exit_code;
   const int status = child.end_alike();
@@ -111,20 +127,41 @@ Command add_check(CLI::App& app) {
   add_report_options(*command, options->reports);
   command->add_flag("--halt", options->halt, "End the program at the first race that is reported");
   command->add_flag("--keep-going", options->keep_going, "Go on after a race: the default");
-  command->add_option("--enforcer", options->enforcer, "What keeps threads from memory: their own page tables, or protection keys")
+  command
+      ->add_option("--enforcer", options->enforcer,
+                   "What keeps threads from memory: their own page tables, or protection keys")
       ->transform(CLI::IsMember({"auto", "process", "mpk"}))
       ->capture_default_str();
-  command->add_option("--policies", options->policies, "What is checked: all memory, by inferred policies, or only what the program declares")
+  command
+      ->add_option(
+          "--policies", options->policies,
+          "What is checked: all memory, by inferred policies, or only what the program declares")
       ->transform(CLI::IsMember({"inferred", "declared"}))
       ->default_str("inferred");
-  command->add_option("--rehash", options->rehash, "Protection keys: give threads and locks other ones so often; 0: never")->type_name("MILLISECONDS")->capture_default_str();
-  command->add_option("--domains", options->domains, "Testing: so many protection keys for threads and locks at most")->group("");
-  command->add_flag("--exhaustive", options->exhaustive, "Look at every access to memory that threads share, whatever that costs: finds more, and is slow");
-  command->add_flag("--suggest", options->suggest, "At the end, suggest annotations (weir/weir.h) for what threads share");
+  command
+      ->add_option("--rehash", options->rehash,
+                   "Protection keys: give threads and locks other ones so often; 0: never")
+      ->type_name("MILLISECONDS")
+      ->capture_default_str();
+  command
+      ->add_option("--domains", options->domains,
+                   "Testing: so many protection keys for threads and locks at most")
+      ->group("");
+  command->add_flag("--exhaustive", options->exhaustive,
+                    "Look at every access to memory that threads share, whatever that costs: finds "
+                    "more, and is slow");
+  command->add_flag("--suggest", options->suggest,
+                    "At the end, suggest annotations (weir/weir.h) for what threads share");
   command->add_flag("--stat", options->stat, "At the end, print what the run spent");
-  command->add_flag("--quiet", options->quiet, "If no race was found, do not say so, nor what was not looked at");
-  command->add_option("--log", options->reports.report.log, "Write Weir's own words to FILE instead of standard error")->type_name("FILE");
-  command->add_option("--delay", options->delay, "Debugging: random delays at events, from this seed (not 0)")
+  command->add_flag("--quiet", options->quiet,
+                    "If no race was found, do not say so, nor what was not looked at");
+  command
+      ->add_option("--log", options->reports.report.log,
+                   "Write Weir's own words to FILE instead of standard error")
+      ->type_name("FILE");
+  command
+      ->add_option("--delay", options->delay,
+                   "Debugging: random delays at events, from this seed (not 0)")
       ->check(CLI::Range(uint64_t{1}, UINT64_MAX))
       ->type_name("SEED");
   return {command, true, [options](const Words& program) { return check(program, *options); }};

@@ -23,18 +23,18 @@ struct Command {
   Action action;
 };
 
-Command add_run(CLI::App& app);     // run.cc
-Command add_det(CLI::App& app);     // run.cc
-Command add_stat(CLI::App& app);    // run.cc
-Command add_doctor(CLI::App& app);  // doctor.cc
-Command add_check(CLI::App& app);   // check.cc
-Command add_record(CLI::App& app);  // record.cc
-Command add_replay(CLI::App& app);  // replay.cc
-Command add_ls(CLI::App& app);      // recordings.cc
-Command add_dump(CLI::App& app);    // dump.cc
-Command add_verify(CLI::App& app);  // recordings.cc
-Command add_rm(CLI::App& app);      // recordings.cc
-Command add_help(CLI::App& app);    // help.cc
+Command add_run(CLI::App& app);         // run.cc
+Command add_det(CLI::App& app);         // run.cc
+Command add_stat(CLI::App& app);        // run.cc
+Command add_doctor(CLI::App& app);      // doctor.cc
+Command add_check(CLI::App& app);       // check.cc
+Command add_record(CLI::App& app);      // record.cc
+Command add_replay(CLI::App& app);      // replay.cc
+Command add_ls(CLI::App& app);          // recordings.cc
+Command add_dump(CLI::App& app);        // dump.cc
+Command add_verify(CLI::App& app);      // recordings.cc
+Command add_rm(CLI::App& app);          // recordings.cc
+Command add_help(CLI::App& app);        // help.cc
 Command add_completion(CLI::App& app);  // manual.cc
 Command add_manual(CLI::App& app);      // manual.cc
 

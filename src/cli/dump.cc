@@ -8,28 +8,30 @@
 #include <memory>
 #include <optional>
 
-#include "control/execution_point.h"
 #include "cli/commands.h"
 #include "cli/common/failure.h"
 #include "cli/common/messages.h"
-#include "syscall/effects/effects.h"
-#include "recording/directory.h"
+#include "control/execution_point.h"
 #include "record/channel/ring.h"
+#include "recording/directory.h"
+#include "syscall/effects/effects.h"
 
 namespace weir::cli {
 namespace {
 
-using trace::Entry;
 using recording::signal_name;
+using trace::Entry;
 using trace::Kind;
 
 constexpr size_t kMostShown = 48;  // bytes of memory in a line
 constexpr uint64_t kPage = 4096;
 
 const std::vector<std::pair<std::string, Kind>> kKinds = {
-    {"call", Kind::kCall}, {"memory", Kind::kMemory}, {"signal", Kind::kSignal}, {"order", Kind::kOrder}, {"turns", Kind::kTurns}, {"task", Kind::kTask},
-    {"file", Kind::kFile}, {"end", Kind::kEnd},       {"value", Kind::kValue},   {"image", Kind::kImage},
-    {"place", Kind::kPlace}, {"page", Kind::kPage}, {"points", Kind::kPoints}};
+    {"call", Kind::kCall},    {"memory", Kind::kMemory}, {"signal", Kind::kSignal},
+    {"order", Kind::kOrder},  {"turns", Kind::kTurns},   {"task", Kind::kTask},
+    {"file", Kind::kFile},    {"end", Kind::kEnd},       {"value", Kind::kValue},
+    {"image", Kind::kImage},  {"place", Kind::kPlace},   {"page", Kind::kPage},
+    {"points", Kind::kPoints}};
 
 struct Filter {
   std::string directory, kind, page;
@@ -53,7 +55,8 @@ const char* kind_name(Kind kind) {
 std::string shown(const char* bytes, size_t size) {
   const size_t count = std::min(size, kMostShown);
   size_t plain = 0;
-  for (size_t i = 0; i < count; i++) plain += isprint(static_cast<unsigned char>(bytes[i])) || strchr("\n\t\r", bytes[i]) != nullptr;
+  for (size_t i = 0; i < count; i++)
+    plain += isprint(static_cast<unsigned char>(bytes[i])) || strchr("\n\t\r", bytes[i]) != nullptr;
   std::string text;
   if (plain * 4 >= count * 3 && count > 0) {
     text = "\"";
@@ -68,16 +71,20 @@ std::string shown(const char* bytes, size_t size) {
     }
     text += '"';
   } else {
-    for (size_t i = 0; i < count; i++) text += fmt::format("{:02x}", static_cast<unsigned char>(bytes[i]));
+    for (size_t i = 0; i < count; i++)
+      text += fmt::format("{:02x}", static_cast<unsigned char>(bytes[i]));
   }
   return size > count ? text + "..." : text;
 }
 
 // As the kernel answers: a value, or an error.
 std::string answer(int64_t result) {
-  const char* error = result < 0 && result >= -4095 ? strerrorname_np(static_cast<int>(-result)) : nullptr;
+  const char* error =
+      result < 0 && result >= -4095 ? strerrorname_np(static_cast<int>(-result)) : nullptr;
   if (error) return fmt::format("-1 {}", error);
-  return result > 0xffff'ffff || result < -4095 ? fmt::format("{:#x}", static_cast<uint64_t>(result)) : fmt::format("{}", result);
+  return result > 0xffff'ffff || result < -4095
+             ? fmt::format("{:#x}", static_cast<uint64_t>(result))
+             : fmt::format("{}", result);
 }
 
 template <typename T>
@@ -104,14 +111,17 @@ std::string turns_words(const Entry& entry, const char* payload) {
   for (size_t at = 0; at + 2 <= entry.size; at += 2) {
     const trace::Turn turn = trace::decoded(front_of<uint16_t>(payload + at, 2));
     constexpr const char* kHow[] = {"", "+t", "+s", "?"};  // by TurnHow
-    constexpr const char* kWhat[] = {"", "a", "s", "x", "m", "c", "b", "r", "e", "p", "n", "q", "y", "h", "o", "f"};  // by EventKind
-    text += fmt::format("{}{}{}{}", text.empty() ? "" : " ", turn.task, kWhat[turn.what], kHow[static_cast<size_t>(turn.how)]);
+    constexpr const char* kWhat[] = {"",  "a", "s", "x", "m", "c", "b", "r",
+                                     "e", "p", "n", "q", "y", "h", "o", "f"};  // by EventKind
+    text += fmt::format("{}{}{}{}", text.empty() ? "" : " ", turn.task, kWhat[turn.what],
+                        kHow[static_cast<size_t>(turn.how)]);
   }
   return text;
 }
 
-// What was not as expected, each after how many points that were: # another task was there last, ! a turn, > after so many turns,
-// T@N after task T's Nth operation without one; + goes on with the same point.
+// What was not as expected, each after how many points that were: # another task was there last, !
+// a turn, > after so many turns, T@N after task T's Nth operation without one; + goes on with the
+// same point.
 std::string points_words(const Entry& entry, const char* payload) {
   std::string text;
   for (size_t at = 0; at + 8 <= entry.size; at += 8) {
@@ -120,10 +130,16 @@ std::string points_words(const Entry& entry, const char* payload) {
     text += fmt::format("{}{}", text.empty() ? "" : " ", point.skip);
     switch (point.kind) {
       case trace::PointKind::kExpected: text += "="; break;
-      case trace::PointKind::kNumber: text += fmt::format("#{:03x}.{}", point.value >> trace::kPointNumberBits, low(trace::kPointNumberBits)); break;
+      case trace::PointKind::kNumber:
+        text += fmt::format("#{:03x}.{}", point.value >> trace::kPointNumberBits,
+                            low(trace::kPointNumberBits));
+        break;
       case trace::PointKind::kTurn: text += "!"; break;
       case trace::PointKind::kAfter: text += fmt::format(">{}", point.value); break;
-      case trace::PointKind::kAwait: text += fmt::format("@{}:{}", point.value >> trace::kPointCountBits, low(trace::kPointCountBits)); break;
+      case trace::PointKind::kAwait:
+        text += fmt::format("@{}:{}", point.value >> trace::kPointCountBits,
+                            low(trace::kPointCountBits));
+        break;
       case trace::PointKind::kEnd: text += "."; break;
     }
     if (point.more) text += "+";
@@ -134,19 +150,27 @@ std::string points_words(const Entry& entry, const char* payload) {
 std::string end_words(const Entry& entry, const char* payload) {
   const auto end = front_of<trace::End>(payload, entry.size);
   const std::string sums =
-      fmt::format(", schedule {:016x}{}", end.schedule, end.memory ? fmt::format(", memory {:016x}", end.memory) : "");
+      fmt::format(", schedule {:016x}{}", end.schedule,
+                  end.memory ? fmt::format(", memory {:016x}", end.memory) : "");
   return fmt::format("the program exits with {}{}", entry.result, sums);
 }
 
 std::string words(const Entry& entry) {
   const char* payload = reinterpret_cast<const char*>(&entry + 1);
   switch (entry.kind) {
-    case Kind::kCall: return fmt::format("{} = {}  asked {:08x}", call_name(entry.number), answer(entry.result), entry.check);
-    case Kind::kMemory: return fmt::format("{:#x} {} bytes {}", static_cast<uint64_t>(entry.result), entry.size, shown(payload, entry.size));
+    case Kind::kCall:
+      return fmt::format("{} = {}  asked {:08x}", call_name(entry.number), answer(entry.result),
+                         entry.check);
+    case Kind::kMemory:
+      return fmt::format("{:#x} {} bytes {}", static_cast<uint64_t>(entry.result), entry.size,
+                         shown(payload, entry.size));
     case Kind::kSignal: {
       const auto details = front_of<siginfo_t>(payload, entry.size);
-      if (details.si_code > 0) return fmt::format("{} code {} at {:#x}", signal_name(entry.number), details.si_code, reinterpret_cast<uint64_t>(details.si_addr));
-      return fmt::format("{} code {} from process {}", signal_name(entry.number), details.si_code, details.si_pid);
+      if (details.si_code > 0)
+        return fmt::format("{} code {} at {:#x}", signal_name(entry.number), details.si_code,
+                           reinterpret_cast<uint64_t>(details.si_addr));
+      return fmt::format("{} code {} from process {}", signal_name(entry.number), details.si_code,
+                         details.si_pid);
     }
     case Kind::kOrder: return order_words(entry);
     case Kind::kTask: return fmt::format("task {} begins", entry.result);
@@ -154,22 +178,29 @@ std::string words(const Entry& entry) {
       const size_t head = std::min<size_t>(entry.size, sizeof(trace::MappedFile));
       const auto file = front_of<trace::MappedFile>(payload, entry.size);
       const std::string path(payload + head, strnlen(payload + head, entry.size - head));
-      return fmt::format("files/{} is {} ({} bytes)", entry.result, recording::escaped(path), file.size);
+      return fmt::format("files/{} is {} ({} bytes)", entry.result, recording::escaped(path),
+                         file.size);
     }
     case Kind::kEnd: return end_words(entry, payload);
     case Kind::kValue: return fmt::format("value {} = {}", entry.number, answer(entry.result));
-    case Kind::kImage: return recording::escaped(std::string(payload, strnlen(payload, entry.size)));
+    case Kind::kImage:
+      return recording::escaped(std::string(payload, strnlen(payload, entry.size)));
     case Kind::kTurns: return turns_words(entry, payload);
-    case Kind::kPlace: return fmt::format("stopped at {:#x}", front_of<Place>(payload, entry.size).rip);
+    case Kind::kPlace:
+      return fmt::format("stopped at {:#x}", front_of<Place>(payload, entry.size).rip);
     case Kind::kPage: {
       if (entry.number == static_cast<uint16_t>(trace::PageKind::kTaken)) {
         const auto from = front_of<trace::Giver>(payload, entry.size);
         const auto head = std::min<uint32_t>(entry.size, sizeof from);
-        const std::string had = from.points ? fmt::format(" from {}-{} at its point {}", from.process, from.task, from.points) : "";
-        return fmt::format("{:#x} taken{}, {} bytes {}", static_cast<uint64_t>(entry.result), had, entry.size - head, shown(payload + head, entry.size - head));
+        const std::string had = from.points ? fmt::format(" from {}-{} at its point {}",
+                                                          from.process, from.task, from.points)
+                                            : "";
+        return fmt::format("{:#x} taken{}, {} bytes {}", static_cast<uint64_t>(entry.result), had,
+                           entry.size - head, shown(payload + head, entry.size - head));
       }
       const bool is_nothing = entry.number == static_cast<uint16_t>(trace::PageKind::kNoMemory);
-      return fmt::format("{:#x} {}", static_cast<uint64_t>(entry.result), is_nothing ? "taken, without memory" : "given");
+      return fmt::format("{:#x} {}", static_cast<uint64_t>(entry.result),
+                         is_nothing ? "taken, without memory" : "given");
     }
     case Kind::kPoints: return points_words(entry, payload);
     case Kind::kPad: break;
@@ -187,9 +218,9 @@ uint64_t address_of(const std::string& text) {
   uint64_t address = 0;
   try {
     address = std::stoull(text, &used, 0);
-  } catch (const std::exception&) {
-  }
-  if (used == 0 || used != text.size()) throw Failure(kWeirFailed, fmt::format("--page {}: this is no address", text));
+  } catch (const std::exception&) {}
+  if (used == 0 || used != text.size())
+    throw Failure(kWeirFailed, fmt::format("--page {}: this is no address", text));
   return address & ~(kPage - 1);
 }
 
@@ -198,29 +229,35 @@ int dump(const Filter& filter) {
   for (const auto& [name, which] : kKinds) {
     if (name == filter.kind) kind = which;
   }
-  if (!filter.kind.empty() && !kind) throw Failure(kWeirFailed, fmt::format("--kind {}: there is no such kind", filter.kind));
+  if (!filter.kind.empty() && !kind)
+    throw Failure(kWeirFailed, fmt::format("--kind {}: there is no such kind", filter.kind));
   const uint64_t page = filter.page.empty() ? 0 : address_of(filter.page);
   const recording::Recording recording(chosen_recording(filter.directory));
   std::vector<std::string> damages = recording.damages;
   for (const recording::StreamFile& stream : recording.streams) {
     if (filter.process && stream.key.process != *filter.process) continue;
-    if (filter.task && (trace::is_points(stream.key.task) ? stream.key.task & ~trace::kPointsOf : stream.key.task) != *filter.task) continue;
+    if (filter.task && (trace::is_points(stream.key.task) ? stream.key.task & ~trace::kPointsOf
+                                                          : stream.key.task) != *filter.task)
+      continue;
     recording::File file = recording::File::reading(stream.path);
     if (!file.is_open()) {
       damages.push_back(fmt::format("{}: {}", stream.path, strerror(errno)));
       continue;
     }
     const recording::Extent extent = scan(file, recording.manifest.recording, stream.key);
-    recording::StreamReader reader(std::move(file), recording.manifest.recording, stream.key, extent.whole_size);
+    recording::StreamReader reader(std::move(file), recording.manifest.recording, stream.key,
+                                   extent.whole_size);
     const std::string name = stream.key.name();
     for (uint64_t number = 0; const Entry* entry = reader.peek(); reader.take(), number++) {
-      if ((kind && entry->kind != *kind) || entry->event < filter.from || entry->event > filter.to) continue;
+      if ((kind && entry->kind != *kind) || entry->event < filter.from || entry->event > filter.to)
+        continue;
       if (!filter.page.empty() && !touches(*entry, page)) continue;
-      fmt::print("{:<8} {:>7} event {:<8} {:<7}{} {}\n", name, number, entry->event, kind_name(entry->kind),
-                 entry->flags & trace::kMore ? "+" : " ", words(*entry));
+      fmt::print("{:<8} {:>7} event {:<8} {:<7}{} {}\n", name, number, entry->event,
+                 kind_name(entry->kind), entry->flags & trace::kMore ? "+" : " ", words(*entry));
     }
     const std::string& damage = reader.damage().empty() ? extent.damage : reader.damage();
-    if (!damage.empty()) damages.push_back(fmt::format("{}/{}: {}", recording::kStreams, name, damage));
+    if (!damage.empty())
+      damages.push_back(fmt::format("{}/{}: {}", recording::kStreams, name, damage));
   }
   fflush(stdout);
   for (const std::string& damage : damages) say("", damage);
@@ -231,15 +268,23 @@ int dump(const Filter& filter) {
 
 Command add_dump(CLI::App& app) {
   auto filter = std::make_shared<Filter>();
-  CLI::App* command = app.add_subcommand("dump", "Print a recording as text, a line for each entry");
-  command->add_option("RECORDING", filter->directory, "The recording, by its path or as weir ls names it; default: the newest one");
-  command->add_option("--process", filter->process, "Only of this process: 0 is the program")->type_name("N");
+  CLI::App* command =
+      app.add_subcommand("dump", "Print a recording as text, a line for each entry");
+  command->add_option("RECORDING", filter->directory,
+                      "The recording, by its path or as weir ls names it; default: the newest one");
+  command->add_option("--process", filter->process, "Only of this process: 0 is the program")
+      ->type_name("N");
   command->add_option("--task", filter->task, "Only of this task")->type_name("N");
-  command->add_option("--kind", filter->kind, "Only of this kind: call memory signal place order turns points page task file end value image")
+  command
+      ->add_option("--kind", filter->kind,
+                   "Only of this kind: call memory signal place order turns points page task file "
+                   "end value image")
       ->type_name("KIND");
-  command->add_option("--from", filter->from, "Only from this event of a task on")->type_name("EVENT");
+  command->add_option("--from", filter->from, "Only from this event of a task on")
+      ->type_name("EVENT");
   command->add_option("--to", filter->to, "Only to this event of a task")->type_name("EVENT");
-  command->add_option("--page", filter->page, "Only memory of the page with this address")->type_name("ADDRESS");
+  command->add_option("--page", filter->page, "Only memory of the page with this address")
+      ->type_name("ADDRESS");
   return {command, false, [filter](const Words&) { return dump(*filter); }};
 }
 

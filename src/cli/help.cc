@@ -4,9 +4,9 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "cli/command_line/spelling.h"
 #include "cli/commands.h"
 #include "cli/common/failure.h"
-#include "cli/command_line/spelling.h"
 
 namespace weir::cli {
 namespace {

@@ -1,4 +1,5 @@
-// The weir command: reads the command line, hands over to the subcommand, turns failures into messages and exit status.
+// The weir command: reads the command line, hands over to the subcommand, turns failures into
+// messages and exit status.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -7,9 +8,9 @@
 #include <cstdio>
 
 #include "cli/command_line/command_line.h"
-#include "cli/common/failure.h"
 #include "cli/command_line/settings.h"
 #include "cli/command_line/terminal.h"
+#include "cli/common/failure.h"
 
 namespace weir::cli {
 namespace {
@@ -28,8 +29,11 @@ int run(const Words& words) {
   const Application application = make_application();
   CLI::App& app = *application.app;
   CommandLine line = command_line(words, application);
-  const bool asks_for_help = !line.command || line.command->app->get_name() == "help" || line.given.contains(line.command->app->get_help_ptr());
-  if (!asks_for_help) add_settings(settings_for(line, application), line);  // a file that is wrong takes nobody's help away
+  const bool asks_for_help = !line.command || line.command->app->get_name() == "help" ||
+                             line.given.contains(line.command->app->get_help_ptr());
+  if (!asks_for_help)
+    add_settings(settings_for(line, application),
+                 line);                            // a file that is wrong takes nobody's help away
   std::reverse(line.own.begin(), line.own.end());  // CLI11 takes them from the back
   try {
     app.parse(line.own);
@@ -47,7 +51,8 @@ int run(const Words& words) {
       return kWeirFailed;
     }
     const std::string name = line.command->app->get_name();
-    throw Failure(kWeirFailed, fmt::format("{}: {}: weir help {} tells more", name, one_line(error.what()), name));
+    throw Failure(kWeirFailed, fmt::format("{}: {}: weir help {} tells more", name,
+                                           one_line(error.what()), name));
   }
 }
 

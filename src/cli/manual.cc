@@ -1,5 +1,6 @@
-// weir manual: the manual pages, made from the model that --help is made from, so that they say the same.
-// The build runs it. The pages are in man(7)'s language; every line that comes from the model is escaped.
+// weir manual: the manual pages, made from the model that --help is made from, so that they say the
+// same. The build runs it. The pages are in man(7)'s language; every line that comes from the model
+// is escaped.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -11,8 +12,8 @@
 #include <memory>
 
 #include "cli/command_line/command_model.h"
-#include "cli/commands.h"
 #include "cli/command_line/completion.h"
+#include "cli/commands.h"
 #include "cli/common/failure.h"
 #include "recording/bytes.h"
 
@@ -56,7 +57,8 @@ std::string paragraphs(const std::string& text) {
 }
 
 std::string upper(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::toupper(c); });
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return std::toupper(c); });
   return text;
 }
 
@@ -79,7 +81,8 @@ std::string option_name(const OptionModel& option) {
 }
 
 std::string positional_name(const OptionModel& option) {
-  const std::string name = fmt::format("\\fI{}\\fR{}", escaped(option.value), option.is_repeated ? "..." : "");
+  const std::string name =
+      fmt::format("\\fI{}\\fR{}", escaped(option.value), option.is_repeated ? "..." : "");
   return option.is_optional ? "[" + name + "]" : name;
 }
 
@@ -124,26 +127,30 @@ std::string page_of(const CommandModel& command) {
 
 std::string page_of_weir(const Model& model) {
   // Its text begins with the command's own name, which the page's line has already.
-  std::string text = head("weir", model.top.text.starts_with("Weir ") ? lower_first(model.top.text.substr(5))
-                                                                      : lower_first(model.top.text));
+  std::string text =
+      head("weir", model.top.text.starts_with("Weir ") ? lower_first(model.top.text.substr(5))
+                                                       : lower_first(model.top.text));
   text +=
-      ".SH SYNOPSIS\n\\fBweir\\fR \\fISUBCOMMAND\\fR [\\fIOPTIONS\\fR] [\\fB\\-\\-\\fR \\fIPROGRAM\\fR "
+      ".SH SYNOPSIS\n\\fBweir\\fR \\fISUBCOMMAND\\fR [\\fIOPTIONS\\fR] [\\fB\\-\\-\\fR "
+      "\\fIPROGRAM\\fR "
       "[\\fIARGUMENTS\\fR]]\n.SH DESCRIPTION\n" +
       sentence(model.top.text);
   text += ".SH SUBCOMMANDS\n";
   for (const CommandModel& command : model.commands) {
-    text += fmt::format(".TP\n\\fBweir {0}\\fR\n{1}See\n.BR weir\\-{0} (1).\n", escaped(command.name),
-                        sentence(command.text));
+    text += fmt::format(".TP\n\\fBweir {0}\\fR\n{1}See\n.BR weir\\-{0} (1).\n",
+                        escaped(command.name), sentence(command.text));
   }
   text += options_part(model.top);
   text += ".SH NOTES\n" + paragraphs(model.top.footer);
   text +=
       ".SH FILES\n.TP\n.I \\(ti/.local/share/weir\nRecordings; $XDG_DATA_HOME/weir if that is set, "
       "and $WEIR_RECORDINGS before both.\n"
-      ".TP\n.I \\(ti/.cache/weir\nWhat Weir found in large libraries, so that later runs start faster. "
+      ".TP\n.I \\(ti/.cache/weir\nWhat Weir found in large libraries, so that later runs start "
+      "faster. "
       "WEIR_CACHE=off keeps nothing, WEIR_CACHE=FOLDER keeps it there.\n";
   text += ".SH SEE ALSO\n";
-  for (const CommandModel& command : model.commands) text += fmt::format(".BR weir\\-{} (1),\n", escaped(command.name));
+  for (const CommandModel& command : model.commands)
+    text += fmt::format(".BR weir\\-{} (1),\n", escaped(command.name));
   return text + ".BR weir.h (3),\n.BR weir\\-region (3),\n.BR weir\\-dsm (3)\n";
 }
 
@@ -151,7 +158,8 @@ void write(const fs::path& path, const std::string& text) {
   std::error_code error;
   fs::create_directories(path.parent_path(), error);
   if (error || !recording::replace_file(path.string(), text)) {
-    throw Failure(kWeirFailed, fmt::format("{}: {}", path.string(), error ? error.message() : strerror(errno)));
+    throw Failure(kWeirFailed,
+                  fmt::format("{}: {}", path.string(), error ? error.message() : strerror(errno)));
   }
 }
 
@@ -163,7 +171,8 @@ int write_manual(const fs::path& folder) {
   write(folder / "bash-completion/completions/weir", completion_of(model, "bash"));
   write(folder / "zsh/site-functions/_weir", completion_of(model, "zsh"));
   write(folder / "fish/vendor_completions.d/weir.fish", completion_of(model, "fish"));
-  write(folder / "man/man1/weir.1", page_of_weir(model));  // the last one: the build looks at its time
+  write(folder / "man/man1/weir.1",
+        page_of_weir(model));  // the last one: the build looks at its time
   return 0;
 }
 
@@ -171,7 +180,8 @@ int write_manual(const fs::path& folder) {
 
 Command add_manual(CLI::App& app) {
   auto folder = std::make_shared<std::string>();
-  CLI::App* command = app.add_subcommand("manual", "For the build: write manual pages and completions below DIR");
+  CLI::App* command =
+      app.add_subcommand("manual", "For the build: write manual pages and completions below DIR");
   command->group("");
   command->add_option("DIR", *folder, "Where they go")->required();
   return {command, false, [folder](const Words&) { return write_manual(*folder); }};
@@ -179,7 +189,8 @@ Command add_manual(CLI::App& app) {
 
 Command add_completion(CLI::App& app) {
   auto shell = std::make_shared<std::string>();
-  CLI::App* command = app.add_subcommand("completion", "Print what makes a shell complete weir's words");
+  CLI::App* command =
+      app.add_subcommand("completion", "Print what makes a shell complete weir's words");
   command->add_option("SHELL", *shell, "For bash: source <(weir completion bash)")
       ->required()
       ->check(CLI::IsMember(kShells));

@@ -8,9 +8,9 @@
 #include <filesystem>
 #include <memory>
 
+#include "cli/command_line/terminal.h"
 #include "cli/commands.h"
 #include "cli/common/failure.h"
-#include "cli/command_line/terminal.h"
 #include "cli/common/messages.h"
 #include "recording/directory.h"
 
@@ -53,33 +53,40 @@ bool is_default(const std::string& place) {
   try {
     std::error_code error;
     return fs::equivalent(place, recording::default_place(), error);
-  } catch (const recording::Damage&) {
-    return false;
-  }
+  } catch (const recording::Damage&) { return false; }
 }
 
 int list(const std::string& named) {
   const std::string place = named.empty() ? recording::default_place() : named;
-  if (!named.empty() && !fs::is_directory(named)) throw Failure(kWeirFailed, fmt::format("{}: there is no such directory", named));
+  if (!named.empty() && !fs::is_directory(named))
+    throw Failure(kWeirFailed, fmt::format("{}: there is no such directory", named));
   std::vector<Line> lines = {{"NAME", "PROGRAM", "WHEN", "DURATION", "SIZE", "END"}};
   for (const std::string& path : recording::recordings_in(place)) lines.push_back(line_of(path));
   if (lines.size() == 1) {
     say("", fmt::format("there is no recording in {}", place));
     return 0;
   }
-  // What is listed is what other subcommands take: a name for what lies in the usual place or here, else a path.
+  // What is listed is what other subcommands take: a name for what lies in the usual place or here,
+  // else a path.
   std::error_code error;
   if (!fs::equivalent(place, ".", error) && !is_default(place)) {
-    for (size_t i = 1; i < lines.size(); i++) lines[i].name = (fs::path(place) / lines[i].name).string();
+    for (size_t i = 1; i < lines.size(); i++)
+      lines[i].name = (fs::path(place) / lines[i].name).string();
   }
   size_t name = 0, program = 0;
-  for (const Line& line : lines) name = std::max(name, line.name.size()), program = std::max(program, line.program.size());
+  for (const Line& line : lines)
+    name = std::max(name, line.name.size()), program = std::max(program, line.program.size());
   const bool has_paint = has_colours(STDOUT_FILENO);
   for (const Line& line : lines) {
-    const std::string text = fmt::format("{:{}}  {:{}}  {:19}  {:>9}  {:>9}  ", line.name, name, line.program, program, line.when, line.duration, line.size);
+    const std::string text =
+        fmt::format("{:{}}  {:{}}  {:19}  {:>9}  {:>9}  ", line.name, name, line.program, program,
+                    line.when, line.duration, line.size);
     const bool is_head = &line == &lines.front();
     fmt::print("{}{}\n", painted(is_head ? Paint::kStrong : Paint::kPlain, text, has_paint),
-               painted(is_head ? Paint::kStrong : line.end == "exit 0" ? Paint::kGood : Paint::kWarning, line.end, has_paint));
+               painted(is_head                ? Paint::kStrong
+                       : line.end == "exit 0" ? Paint::kGood
+                                              : Paint::kWarning,
+                       line.end, has_paint));
   }
   return 0;
 }
@@ -89,8 +96,8 @@ int verify(const std::string& named) {
   const recording::Report report = recording::verify(recording);
   for (const std::string& damage : report.damages) fmt::print("{}\n", damage);
   if (!report.damages.empty()) return 1;
-  fmt::print("{} is whole: {} entries in {} chunks of {} streams, {}\n", recording.directory, report.entries, report.chunks,
-             recording.streams.size(), size_words(report.bytes));
+  fmt::print("{} is whole: {} entries in {} chunks of {} streams, {}\n", recording.directory,
+             report.entries, report.chunks, recording.streams.size(), size_words(report.bytes));
   return 0;
 }
 
@@ -106,14 +113,22 @@ int remove(const std::vector<std::string>& named, bool is_all) {
     throw Failure(kWeirFailed, "rm: name the recordings, or say --all");
   }
   for (const std::string& path : paths) {
-    if (fs::is_symlink(path)) throw Failure(kWeirFailed, fmt::format("{} is a symbolic link: name the recording itself", path));
-    if (!fs::exists(path)) throw Failure(kWeirFailed, fmt::format("{}: there is no such directory", path));
-    if (!recording::is_recording(path)) throw Failure(kWeirFailed, fmt::format("{} is no recording: it stays", path));
+    if (fs::is_symlink(path))
+      throw Failure(kWeirFailed,
+                    fmt::format("{} is a symbolic link: name the recording itself", path));
+    if (!fs::exists(path))
+      throw Failure(kWeirFailed, fmt::format("{}: there is no such directory", path));
+    if (!recording::is_recording(path))
+      throw Failure(kWeirFailed, fmt::format("{} is no recording: it stays", path));
     for (const auto& entry : fs::directory_iterator(path)) {
       const std::string name = entry.path().filename().string();
-      const bool ours = name == recording::kManifest || name == recording::kEndFile || name == recording::kImages || name == recording::kStreams ||
+      const bool ours = name == recording::kManifest || name == recording::kEndFile ||
+                        name == recording::kImages || name == recording::kStreams ||
                         name == recording::kFiles || name.ends_with(".part");
-      if (!ours) throw Failure(kWeirFailed, fmt::format("{} holds {}, which belongs to no recording: it stays", path, name));
+      if (!ours)
+        throw Failure(
+            kWeirFailed,
+            fmt::format("{} holds {}, which belongs to no recording: it stays", path, name));
     }
   }
   for (const std::string& path : paths) {
@@ -135,8 +150,10 @@ Command add_ls(CLI::App& app) {
 
 Command add_verify(CLI::App& app) {
   auto named = std::make_shared<std::string>();
-  CLI::App* command = app.add_subcommand("verify", "Check a recording: exit 0 if it is whole, 1 if it is damaged");
-  command->add_option("RECORDING", *named, "The recording, by its path or as weir ls names it; default: the newest one");
+  CLI::App* command =
+      app.add_subcommand("verify", "Check a recording: exit 0 if it is whole, 1 if it is damaged");
+  command->add_option("RECORDING", *named,
+                      "The recording, by its path or as weir ls names it; default: the newest one");
   return {command, false, [named](const Words&) { return verify(*named); }};
 }
 
@@ -144,8 +161,11 @@ Command add_rm(CLI::App& app) {
   auto named = std::make_shared<std::vector<std::string>>();
   auto is_all = std::make_shared<bool>(false);
   CLI::App* command = app.add_subcommand("rm", "Remove recordings");
-  CLI::Option* const names = command->add_option("RECORDING", *named, "The recordings: paths, or names as weir ls prints them");
-  command->add_flag("--all", *is_all, "Remove all recordings in the place where weir record puts them")->excludes(names);
+  CLI::Option* const names = command->add_option(
+      "RECORDING", *named, "The recordings: paths, or names as weir ls prints them");
+  command
+      ->add_flag("--all", *is_all, "Remove all recordings in the place where weir record puts them")
+      ->excludes(names);
   return {command, false, [named, is_all](const Words&) { return remove(*named, *is_all); }};
 }
 

@@ -1,4 +1,5 @@
-// weir replay: the recorded program starts once more as it started then, and is told what it was told then.
+// weir replay: the recorded program starts once more as it started then, and is told what it was
+// told then.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -6,27 +7,27 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <cstring>
 #include <chrono>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <optional>
 
-#include "cli/launch/child.h"
 #include "cli/commands.h"
 #include "cli/common/failure.h"
-#include "cli/recorder/feeder.h"
-#include "cli/races/findings_memory.h"
+#include "cli/common/messages.h"
+#include "cli/launch/child.h"
 #include "cli/launch/identity.h"
 #include "cli/launch/launch.h"
 #include "cli/launch/loader_files.h"
-#include "cli/recorder/debugger.h"
 #include "cli/launch/processor_x86_64.h"
 #include "cli/launch/program.h"
-#include "cli/recorder/progress.h"
+#include "cli/races/findings_memory.h"
 #include "cli/races/report_options.h"
+#include "cli/recorder/debugger.h"
+#include "cli/recorder/feeder.h"
+#include "cli/recorder/progress.h"
 #include "cli/recorder/where.h"
-#include "cli/common/messages.h"
 #include "sys/signal.h"
 
 namespace weir::cli {
@@ -42,48 +43,61 @@ struct ReplayOptions {
 struct Run {
   const FindingsMemory* findings = nullptr;  // null: it is not checked
   bool is_quiet = false;                     // nothing of it is shown
-  std::function<int(int)> at_end;            // the program has ended: what the command's exit status becomes, of the program's. It may be null
+  std::function<int(int)> at_end;  // the program has ended: what the command's exit status becomes,
+                                   // of the program's. It may be null
 };
 
 // Throws Failure where a replay here and now could not be the same.
 void refuse_other_world(const recording::Recording& recording) {
   const recording::Manifest& manifest = recording.manifest;
-  const auto refuse = [&](const std::string& why) { throw Failure(kWeirFailed, fmt::format("{}: {}", recording.directory, why)); };
+  const auto refuse = [&](const std::string& why) {
+    throw Failure(kWeirFailed, fmt::format("{}: {}", recording.directory, why));
+  };
   const recording::Processor processor = this_processor();
   if (!(processor == manifest.processor)) {
-    refuse(fmt::format("it was recorded on another kind of processor ({}; this is {})", manifest.processor.name, processor.name));
+    refuse(fmt::format("it was recorded on another kind of processor ({}; this is {})",
+                       manifest.processor.name, processor.name));
   }
   for (const auto* files : {&manifest.files, &recording.images}) {
     for (const recording::Identity& file : *files) {
       if (const std::string change = change_of(file); !change.empty()) refuse(change);
     }
   }
-  if (manifest.order != "token" && manifest.order != "record") refuse(fmt::format("order {}: this version does not replay it", manifest.order));
+  if (manifest.order != "token" && manifest.order != "record")
+    refuse(fmt::format("order {}: this version does not replay it", manifest.order));
   refuse_view(manifest.view, "replay");
-  if ((manifest.order == "token") != (manifest.view == "isolated")) refuse(fmt::format("order {} with view {}: no recording is made so", manifest.order, manifest.view));
+  if ((manifest.order == "token") != (manifest.view == "isolated"))
+    refuse(fmt::format("order {} with view {}: no recording is made so", manifest.order,
+                       manifest.view));
   std::vector<std::string> damages;
   recording::verify_copies(recording, &damages);
   if (!damages.empty()) refuse(damages.front());
 }
 
-// In the child, before it becomes the program: what of a process's state the program's addresses depend on.
+// In the child, before it becomes the program: what of a process's state the program's addresses
+// depend on.
 void restore(const recording::Manifest& manifest) {
   if (chdir(manifest.directory.c_str()) != 0 && !manifest.program.starts_with("/")) {
-    throw Failure(kWeirFailed, fmt::format("the recorded working directory {}: {}", manifest.directory, strerror(errno)));
+    throw Failure(kWeirFailed, fmt::format("the recorded working directory {}: {}",
+                                           manifest.directory, strerror(errno)));
   }
   rlimit stack{};
   getrlimit(RLIMIT_STACK, &stack);
   stack.rlim_cur = manifest.stack;
   if (setrlimit(RLIMIT_STACK, &stack) != 0) {
-    throw Failure(kWeirFailed, fmt::format("the stack limit was {} when this was recorded, and cannot be set now: {}",
-                                           manifest.stack == RLIM_INFINITY ? "unlimited" : fmt::format("{} bytes", manifest.stack),
-                                           strerror(errno)));
+    throw Failure(
+        kWeirFailed,
+        fmt::format(
+            "the stack limit was {} when this was recorded, and cannot be set now: {}",
+            manifest.stack == RLIM_INFINITY ? "unlimited" : fmt::format("{} bytes", manifest.stack),
+            strerror(errno)));
   }
 }
 
 // Empty: the replay went to the recording's end and ended as that did.
 // Where something of it is missing, that has been said.
-std::string difference(const recording::Recording& recording, const Child& child, const Feeder& feeder) {
+std::string difference(const recording::Recording& recording, const Child& child,
+                       const Feeder& feeder) {
   if (!recording.end) return "";
   recording::End now;
   now.reason = child.was_killed() ? recording::kKilled : recording::kExited;
@@ -94,8 +108,10 @@ std::string difference(const recording::Recording& recording, const Child& child
     return fmt::format("the replay ended differently: {} instead of {}", now.words(), then.words());
   }
   std::string stream;
-  // A program that is killed dies in the middle of what its other tasks do: they may have put more than the order has place for.
-  if (then.reason != recording::kKilled && !feeder.is_used_up(&stream)) return fmt::format("the replay ended before the recording did (stream {})", stream);
+  // A program that is killed dies in the middle of what its other tasks do: they may have put more
+  // than the order has place for.
+  if (then.reason != recording::kKilled && !feeder.is_used_up(&stream))
+    return fmt::format("the replay ended before the recording did (stream {})", stream);
   return "";
 }
 
@@ -107,8 +123,9 @@ class Standing {
   explicit Standing(const std::optional<recording::End>& end) : end_(end) {}
 
   State look(const TraceMemory& memory, const Feeder& feeder, const Child& child) {
-    constexpr auto kGrace = std::chrono::milliseconds(100);  // a process whose last entry says that it ends is about to
-    constexpr auto kToShow = std::chrono::seconds(1);         // what it has taken may be output
+    constexpr auto kGrace =
+        std::chrono::milliseconds(100);  // a process whose last entry says that it ends is about to
+    constexpr auto kToShow = std::chrono::seconds(1);  // what it has taken may be output
     constexpr auto kPatience = std::chrono::seconds(3);
     const auto now = std::chrono::steady_clock::now();
     const uint64_t taken = feeder.taken();
@@ -120,7 +137,9 @@ class Standing {
     const bool waits = __atomic_load_n(&memory.header().at_end, __ATOMIC_ACQUIRE) != 0;
     std::string stream;
     if (feeder.is_used_up(&stream)) {
-      const std::chrono::duration<double> grace = waits ? kGrace : computes_on(child) ? longest_end() : kToShow;
+      const std::chrono::duration<double> grace = waits                ? kGrace
+                                                  : computes_on(child) ? longest_end()
+                                                                       : kToShow;
       return now - since_ > grace ? State::kAtEnd : State::kGoesOn;
     }
     if (!waits || now - since_ < kPatience) return State::kGoesOn;
@@ -133,13 +152,16 @@ class Standing {
   }
 
  private:
-  // With all that was recorded used up, and none who wants more: whether the program may still have to come to its end by itself.
+  // With all that was recorded used up, and none who wants more: whether the program may still have
+  // to come to its end by itself.
   bool computes_on(const Child& child) const {
     if (child.has_ended()) return false;  // others of its processes compute, and were ended
     return !end_ || end_->reason != recording::kKilled || sys::is_own_end(end_->status);
   }
   // How long it may take to.
-  std::chrono::duration<double> longest_end() const { return std::chrono::duration<double>(10 + 10 * (end_ ? end_->seconds : 0)); }
+  std::chrono::duration<double> longest_end() const {
+    return std::chrono::duration<double>(10 + 10 * (end_ ? end_->seconds : 0));
+  }
 
   const std::optional<recording::End>& end_;
   uint64_t taken_ = ~uint64_t{0};
@@ -153,8 +175,10 @@ int how_recorded(const recording::Recording& recording) {
   return (recording.end ? recording.end->status : kWeirFailed) << 8;
 }
 
-// The task has come to where it was to stand: says where that is, and starts gdb, or the replay ends there.
-void look(Look& look, const TraceMemory& memory, Child& child, const std::string& log, bool with_gdb) {
+// The task has come to where it was to stand: says where that is, and starts gdb, or the replay
+// ends there.
+void look(Look& look, const TraceMemory& memory, Child& child, const std::string& log,
+          bool with_gdb) {
   const trace::Stop& stop = memory.header().stop;
   say(log, fmt::format("task {} is at event {}", name_of(stop), stop.at));
   for (const std::string& place : places(memory.header())) say(log, "  in " + place);
@@ -164,35 +188,44 @@ void look(Look& look, const TraceMemory& memory, Child& child, const std::string
     return;
   }
   std::vector<pid_t> processes = child.processes();
-  std::erase_if(processes, [&](pid_t pid) { return pid == memory.header().pid[stop.process] && pid != stop.pid; });  // its monitor
+  std::erase_if(processes, [&](pid_t pid) {
+    return pid == memory.header().pid[stop.process] && pid != stop.pid;
+  });  // its monitor
   look.start_gdb(processes, [&] { return child.attend() && !child.is_interrupted(); });
 }
 
 void hide_output() {
   const int nothing = open("/dev/null", O_WRONLY);
-  if (nothing < 0 || dup2(nothing, 1) < 0 || dup2(nothing, 2) < 0) throw Failure(kWeirFailed, fmt::format("/dev/null: {}", strerror(errno)));
+  if (nothing < 0 || dup2(nothing, 1) < 0 || dup2(nothing, 2) < 0)
+    throw Failure(kWeirFailed, fmt::format("/dev/null: {}", strerror(errno)));
   close(nothing);
 }
 
-int replay_once(const ReplayOptions& options, const recording::Recording& recording, const std::string& log, const Run& this_run) {
+int replay_once(const ReplayOptions& options, const recording::Recording& recording,
+                const std::string& log, const Run& this_run) {
   const recording::Manifest& manifest = recording.manifest;
   RunOptions run;
   run.order = manifest.order;
   run.view = manifest.view;
   run.trace = manifest.descriptor;
   TraceMemory memory(trace::Mode::kReplay);
-  memory.set_run(recording.directory, log, options.fingerprint || manifest.fingerprint, options.stat);
+  memory.set_run(recording.directory, log, options.fingerprint || manifest.fingerprint,
+                 options.stat);
   if (this_run.findings) memory.header().findings = this_run.findings->descriptor();
-  const trace::Stop wanted = options.stop.empty() && !options.gdb ? trace::Stop{} : place_to_stop(options.stop.empty() ? "1" : options.stop);
+  const trace::Stop wanted = options.stop.empty() && !options.gdb
+                                 ? trace::Stop{}
+                                 : place_to_stop(options.stop.empty() ? "1" : options.stop);
   std::optional<Look> stand;
   if (wanted.place) stand.emplace(memory, wanted, manifest.program);
   std::vector<std::string> damages = recording.damages;
-  rlimit descriptors{};  // a file for each stream: as many as may be, but the program has what it had
+  rlimit
+      descriptors{};  // a file for each stream: as many as may be, but the program has what it had
   getrlimit(RLIMIT_NOFILE, &descriptors);
   const rlimit most{descriptors.rlim_max, descriptors.rlim_max};
   setrlimit(RLIMIT_NOFILE, &most);
   Feeder feeder(memory, recording, &damages);
-  for (const std::string& damage : damages) say(log, fmt::format("{}: {}; replayed up to there", recording.directory, damage));
+  for (const std::string& damage : damages)
+    say(log, fmt::format("{}: {}; replayed up to there", recording.directory, damage));
   const size_t told = damages.size();
   feeder.put();
   const Program program{manifest.program, manifest.arguments};
@@ -203,8 +236,10 @@ int replay_once(const ReplayOptions& options, const recording::Recording& record
         if (this_run.is_quiet) hide_output();
         setrlimit(RLIMIT_NOFILE, &descriptors);
         if (!memory.pass_on(run.trace)) {
-          throw Failure(kWeirFailed, fmt::format("descriptor {}, which was used when this was recorded: {} (ulimit -Hn?)", run.trace,
-                                                 strerror(errno)));
+          throw Failure(
+              kWeirFailed,
+              fmt::format("descriptor {}, which was used when this was recorded: {} (ulimit -Hn?)",
+                          run.trace, strerror(errno)));
         }
         loader_files.install();
         execute(program, manifest.environment, run);
@@ -212,7 +247,8 @@ int replay_once(const ReplayOptions& options, const recording::Recording& record
       Child::Signals::kEnd);
   Standing stands(recording.end);
   bool stuck = false, looked = false;
-  std::optional<Progress> progress(std::in_place, recording.end ? recording.end->raw : 0, recording.end ? recording.end->seconds : 0);
+  std::optional<Progress> progress(std::in_place, recording.end ? recording.end->raw : 0,
+                                   recording.end ? recording.end->seconds : 0);
   for (;;) {
     const uint32_t seen = memory.bell();
     feeder.put();
@@ -242,24 +278,35 @@ int replay_once(const ReplayOptions& options, const recording::Recording& record
   if (looked) return child.is_interrupted() ? child.end_alike() : 0;
   if (stand) say(log, fmt::format("task {} never came to event {}", name_of(wanted), wanted.place));
   for (const std::string& place : places(memory.header())) say(log, "  in " + place);
-  for (size_t i = told; i < damages.size(); i++) say(log, fmt::format("{}: {}; replayed up to there", recording.directory, damages[i]));
-  const std::string different = child.is_interrupted() ? "the replay was interrupted"
-                                : stuck ? "the replay differs from the recording: a task has come to the end of what is recorded of it, and the others wait for it"
-                                : damages.empty() ? difference(recording, child, feeder) : "";
+  for (size_t i = told; i < damages.size(); i++)
+    say(log, fmt::format("{}: {}; replayed up to there", recording.directory, damages[i]));
+  const std::string different =
+      child.is_interrupted() ? "the replay was interrupted"
+      : stuck ? "the replay differs from the recording: a task has come to the end of what is "
+                "recorded of it, and the others wait for it"
+      : damages.empty() ? difference(recording, child, feeder)
+                        : "";
   if (!different.empty()) say(log, different);
-  if (options.verify && different.empty() && damages.empty()) say(log, fmt::format("replayed as recorded ({})", recording.end->words()));
+  if (options.verify && different.empty() && damages.empty())
+    say(log, fmt::format("replayed as recorded ({})", recording.end->words()));
   const bool is_same = different.empty() && damages.empty();
-  const int before = options.verify ? (is_same ? 0 : 1) : child.was_killed() || child.is_interrupted() ? -1 : child.status();
+  const int before = options.verify                                 ? (is_same ? 0 : 1)
+                     : child.was_killed() || child.is_interrupted() ? -1
+                                                                    : child.status();
   const int status = this_run.at_end ? this_run.at_end(before) : before;
   return status >= 0 || this_run.is_quiet ? status : child.end_alike();
 }
 
 // The replay runs twice (check/replay/replay.h).
-int replay_checked(const ReplayOptions& options, const recording::Recording& recording, const std::string& log) {
+int replay_checked(const ReplayOptions& options, const recording::Recording& recording,
+                   const std::string& log) {
   if (recording.manifest.view != "coherent") {
-    throw Failure(kWeirFailed, fmt::format("{}: it was recorded with --view {}, which does not keep who touched which memory when; races are found in recordings "
-                                           "with --view coherent (the default), or by weir check while the program runs",
-                                           recording.directory, recording.manifest.view));
+    throw Failure(
+        kWeirFailed,
+        fmt::format("{}: it was recorded with --view {}, which does not keep who touched which "
+                    "memory when; races are found in recordings "
+                    "with --view coherent (the default), or by weir check while the program runs",
+                    recording.directory, recording.manifest.view));
   }
   Suppressions suppressions = read_suppressions(options.reports);
   CheckReport report = prepared_report(options.reports, log);
@@ -277,8 +324,15 @@ int replay_checked(const ReplayOptions& options, const recording::Recording& rec
   const auto finish = [&](int status) {
     checker.take();  // all at once: in the same order each time
     checker.finish();
-    if (const uint64_t pages = found.reader().unseen_pages()) say(log, fmt::format("there was no room to look at {} of the pages that several threads touch", pages));
-    if (!found.reader().attached()) throw Failure(kWeirFailed, fmt::format("{} was not checked: it ended before Weir's library was at work in it", recording.directory));
+    if (const uint64_t pages = found.reader().unseen_pages())
+      say(log,
+          fmt::format("there was no room to look at {} of the pages that several threads touch",
+                      pages));
+    if (!found.reader().attached())
+      throw Failure(
+          kWeirFailed,
+          fmt::format("{} was not checked: it ended before Weir's library was at work in it",
+                      recording.directory));
     return status == 0 && checker.reported() != 0 ? options.reports.exit_code : status;
   };
   return replay_once(options, recording, log, {&found, false, finish});
@@ -288,33 +342,54 @@ int replay(const ReplayOptions& options) {
   if (options.gdb) locate_program({"gdb"});
   const std::string log = options.log.empty() ? "" : prepared_log(options.log);
   const recording::Recording recording(chosen_recording(options.directory));
-  if (recording.end && recording.end->streams.empty()) throw Failure(kWeirFailed, fmt::format("{}: nothing is recorded in it: the program could not start", recording.directory));
+  if (recording.end && recording.end->streams.empty())
+    throw Failure(kWeirFailed,
+                  fmt::format("{}: nothing is recorded in it: the program could not start",
+                              recording.directory));
   refuse_other_world(recording);
   utsname system;
   uname(&system);
   if (recording.manifest.system != system.release) {
-    say(log, fmt::format("recorded on Linux {}, this is {}: addresses may differ", recording.manifest.system, system.release));
+    say(log, fmt::format("recorded on Linux {}, this is {}: addresses may differ",
+                         recording.manifest.system, system.release));
   }
-  return options.check ? replay_checked(options, recording, log) : replay_once(options, recording, log, {});
+  return options.check ? replay_checked(options, recording, log)
+                       : replay_once(options, recording, log, {});
 }
 
 }  // namespace
 
 Command add_replay(CLI::App& app) {
   auto options = std::make_shared<ReplayOptions>();
-  CLI::App* command = app.add_subcommand("replay", "Run a recorded program again, exactly as it ran");
-  command->add_option("RECORDING", options->directory, "The recording, by its path or as weir ls names it; default: the newest one");
-  CLI::Option* const verify = command->add_flag("--verify", options->verify, "Exit with 0 if the replay was the same to the end, else with 1");
-  CLI::Option* const check = command->add_flag("--check", options->check, "Report the data races of the recorded run");
-  for (const std::string& name : add_report_options(*command, options->reports)) command->get_option(name)->needs(check);
-  command->add_option("--goto", options->stop, "Stop where the task comes to this event, say where that is and end; EVENT alone is of task 0-0")
+  CLI::App* command =
+      app.add_subcommand("replay", "Run a recorded program again, exactly as it ran");
+  command->add_option("RECORDING", options->directory,
+                      "The recording, by its path or as weir ls names it; default: the newest one");
+  CLI::Option* const verify =
+      command->add_flag("--verify", options->verify,
+                        "Exit with 0 if the replay was the same to the end, else with 1");
+  CLI::Option* const check =
+      command->add_flag("--check", options->check, "Report the data races of the recorded run");
+  for (const std::string& name : add_report_options(*command, options->reports))
+    command->get_option(name)->needs(check);
+  command
+      ->add_option("--goto", options->stop,
+                   "Stop where the task comes to this event, say where that is and end; EVENT "
+                   "alone is of task 0-0")
       ->type_name("[PROCESS-TASK:]EVENT")
       ->excludes(verify)
       ->excludes(check);
-  command->add_flag("--gdb", options->gdb, "Start gdb there; without --goto, where the program begins")->excludes(verify)->excludes(check);
+  command
+      ->add_flag("--gdb", options->gdb, "Start gdb there; without --goto, where the program begins")
+      ->excludes(verify)
+      ->excludes(check);
   command->add_flag("--stat", options->stat, "At the end, print what the run spent");
-  command->add_flag("--fingerprint", options->fingerprint, "At the end, print a hash of the whole memory and of the schedule");
-  command->add_option("--log", options->log, "Write Weir's own words to FILE instead of standard error")->type_name("FILE");
+  command->add_flag("--fingerprint", options->fingerprint,
+                    "At the end, print a hash of the whole memory and of the schedule");
+  command
+      ->add_option("--log", options->log,
+                   "Write Weir's own words to FILE instead of standard error")
+      ->type_name("FILE");
   return {command, false, [options](const Words&) { return replay(*options); }};
 }
 

@@ -18,19 +18,27 @@ void add_point(CLI::App& command, RunOptions& options) {
 }
 
 void add_common(CLI::App& command, RunOptions& options) {
-  command.add_flag("--stat", options.stat, "At the end, print what the run spent (events, copies, diffs, times)");
+  command.add_flag("--stat", options.stat,
+                   "At the end, print what the run spent (events, copies, diffs, times)");
   command.add_flag("--fingerprint", options.fingerprint,
                    "At the end, print a hash of the whole memory and of the schedule");
-  command.add_option("--log", options.log, "Write Weir's own words to FILE instead of standard error")
+  command
+      .add_option("--log", options.log, "Write Weir's own words to FILE instead of standard error")
       ->type_name("FILE");
-  command.add_option("--stat-json", options.json, "At the end, write to FILE what --stat prints, as JSON")->type_name("FILE");
-  command.add_option("--delay", options.delay, "Debugging: random delays at events, from this seed (not 0)")
+  command
+      .add_option("--stat-json", options.json,
+                  "At the end, write to FILE what --stat prints, as JSON")
+      ->type_name("FILE");
+  command
+      .add_option("--delay", options.delay,
+                  "Debugging: random delays at events, from this seed (not 0)")
       ->check(CLI::Range(uint64_t{1}, UINT64_MAX))
       ->type_name("SEED");
 }
 
 Command start(CLI::App* command, std::shared_ptr<RunOptions> options) {
-  return {command, true, [options](const Words& program) -> int { launch(locate_program(program), *options); }};
+  return {command, true,
+          [options](const Words& program) -> int { launch(locate_program(program), *options); }};
 }
 
 }  // namespace
@@ -47,8 +55,8 @@ Command add_det(CLI::App& app) {
   auto options = std::make_shared<RunOptions>();
   options->order = "token";
   options->view = "isolated";
-  CLI::App* command =
-      app.add_subcommand("det", "Run a program deterministically (= run --order token --view isolated)");
+  CLI::App* command = app.add_subcommand(
+      "det", "Run a program deterministically (= run --order token --view isolated)");
   add_common(*command, *options);
   return start(command, options);
 }
@@ -57,7 +65,8 @@ Command add_stat(CLI::App& app) {
   auto options = std::make_shared<RunOptions>();
   options->order = "token";
   options->view = "isolated";
-  CLI::App* command = app.add_subcommand("stat", "Run a program as det does and print what the run spent");
+  CLI::App* command =
+      app.add_subcommand("stat", "Run a program as det does and print what the run spent");
   add_point(*command, *options);
   add_common(*command, *options);
   options->stat = true;

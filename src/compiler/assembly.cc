@@ -1,15 +1,19 @@
 // Assembly is read line by line, and all of it comes out again: lines are added, none is changed.
 //
-// 1. Sections. Writable data stands in .data, .bss and in sections whose names begin so, one for each variable with -fdata-sections, which the driver asks
-//    for. A section may be left and come back (.section, .pushsection, .popsection, .previous, .data, .bss, .text).
-// 2. A variable is a label in such a section that the compiler calls an object by `.type`. Before the label, .balign begins a page; where its section is
-//    left or the next variable begins, .balign ends the last one.
-//    One that has no section (.local and .comm) is given one.
-// 3. For each variable an entry: two words in a section of their own, the distance from the entry to the variable, by a label that no other module
-//    can take the place of, and its size. No relocation is left of it at run time. The entry's section belongs to the group that the variable belongs to
-//    (inline variables), and is linked to the variable's (flag o), so that a linker that leaves the one out leaves out the other.
+// 1. Sections. Writable data stands in .data, .bss and in sections whose names begin so, one for
+//    each variable with -fdata-sections, which the driver asks for. A section may be left and come
+//    back (.section, .pushsection, .popsection, .previous, .data, .bss, .text).
+// 2. A variable is a label in such a section that the compiler calls an object by `.type`. Before
+//    the label, .balign begins a page; where its section is left or the next variable begins,
+//    .balign ends the last one. One that has no section (.local and .comm) is given one.
+// 3. For each variable an entry: two words in a section of their own, the distance from the entry
+//    to the variable, by a label that no other module can take the place of, and its size. No
+//    relocation is left of it at run time. The entry's section belongs to the group that the
+//    variable belongs to (inline variables), and is linked to the variable's (flag o), so that a
+//    linker that leaves the one out leaves out the other.
 //
-// What stands between #APP and #NO_APP is the program's own assembly: sections are followed, labels are left alone.
+// What stands between #APP and #NO_APP is the program's own assembly: sections are followed, labels
+// are left alone.
 
 #include "compiler/assembly.h"
 
@@ -24,7 +28,9 @@ namespace {
 
 constexpr std::string_view kBegin = "\t.balign\t4096\n", kSpace = " \t";
 
-bool begins(std::string_view text, std::string_view with) { return text.substr(0, with.size()) == with; }
+bool begins(std::string_view text, std::string_view with) {
+  return text.substr(0, with.size()) == with;
+}
 
 std::string_view trimmed(std::string_view text) {
   const size_t first = text.find_first_not_of(kSpace);
@@ -57,9 +63,11 @@ std::vector<std::string_view> arguments_of(std::string_view text) {
   return found;
 }
 
-// What compilers make for themselves, and touch by their own rules: guards of initialization, counters of coverage, pointers for unwinding.
+// What compilers make for themselves, and touch by their own rules: guards of initialization,
+// counters of coverage, pointers for unwinding.
 bool is_compilers(std::string_view name) {
-  return begins(name, "_ZGV") || begins(name, "DW.ref.") || begins(name, "__gcov") || begins(name, "__llvm") || begins(name, "__prof") || begins(name, "__sanc") ||
+  return begins(name, "_ZGV") || begins(name, "DW.ref.") || begins(name, "__gcov") ||
+         begins(name, "__llvm") || begins(name, "__prof") || begins(name, "__sanc") ||
          begins(name, ".L");
 }
 
@@ -99,7 +107,8 @@ class Rewriting {
     if (directive == ".local") locals_.insert(arguments[0]);
     if (arguments.size() < 2) return;
     if (directive == ".size") sizes_[arguments[0]] = arguments[1];
-    else if (arguments[1] == "@object" || arguments[1] == "@gnu_unique_object") objects_.insert(arguments[0]);
+    else if (arguments[1] == "@object" || arguments[1] == "@gnu_unique_object")
+      objects_.insert(arguments[0]);
   }
 
   void put_line(std::string_view line) {
@@ -108,16 +117,19 @@ class Rewriting {
     if (word == "#APP") in_program_ = true;
     if (word == "#NO_APP") in_program_ = false;
     if (!word.empty() && word[0] == '.' && word.back() != ':') follow(word, line);
-    if (!in_program_ && section_.is_data && word.size() > 1 && word.back() == ':' && objects_.count(word.substr(0, word.size() - 1))) {
+    if (!in_program_ && section_.is_data && word.size() > 1 && word.back() == ':' &&
+        objects_.count(word.substr(0, word.size() - 1))) {
       begin_variable(word.substr(0, word.size() - 1));
     }
     if (word == ".comm" && !in_program_ && put_local(line)) return;
-    if (word == ".local" && !in_program_) return;  // a name of this file's unless it is said to be others'
+    if (word == ".local" && !in_program_)
+      return;  // a name of this file's unless it is said to be others'
     out_ += whole;
     out_ += '\n';
   }
 
-  // A variable without a section, and of this file alone: it gets one. What other files may have as well (-fcommon) keeps its form.
+  // A variable without a section, and of this file alone: it gets one. What other files may have as
+  // well (-fcommon) keeps its form.
   bool put_local(std::string_view rest) {
     const std::vector<std::string_view> arguments = arguments_of(rest);
     if (arguments.size() < 2 || !locals_.count(arguments[0])) return false;
@@ -143,7 +155,8 @@ class Rewriting {
       std::vector<std::string_view> arguments = arguments_of(rest);
       if (directive == ".pushsection") {
         stack_.push_back({section_, previous_});
-        if (arguments.size() > 1 && (arguments[1].empty() || arguments[1][0] != '"')) arguments.erase(arguments.begin() + 1);  // a subsection
+        if (arguments.size() > 1 && (arguments[1].empty() || arguments[1][0] != '"'))
+          arguments.erase(arguments.begin() + 1);  // a subsection
       }
       enter(section_of(arguments));
     } else if (directive == ".data" || directive == ".bss") {
@@ -162,10 +175,14 @@ class Rewriting {
 
   static Section section_of(const std::vector<std::string_view>& arguments) {
     if (arguments.empty()) return {};
-    const std::string_view name = arguments[0], flags = arguments.size() > 1 ? arguments[1] : std::string_view{};
-    const bool is_named = name == ".data" || name == ".bss" || begins(name, ".data.") || begins(name, ".bss.");
+    const std::string_view name = arguments[0],
+                           flags = arguments.size() > 1 ? arguments[1] : std::string_view{};
+    const bool is_named =
+        name == ".data" || name == ".bss" || begins(name, ".data.") || begins(name, ".bss.");
     Section section;
-    section.is_data = is_named && !begins(name, ".data.rel.ro") && (flags.empty() || (flags.find('w') != flags.npos && flags.find('T') == flags.npos));
+    section.is_data =
+        is_named && !begins(name, ".data.rel.ro") &&
+        (flags.empty() || (flags.find('w') != flags.npos && flags.find('T') == flags.npos));
     if (flags.find('G') != flags.npos && arguments.size() > 3) section.group = arguments[3];
     return section;
   }
@@ -187,14 +204,18 @@ class Rewriting {
     is_open_ = true;
     out_ += kBegin;
     const auto size = sizes_.find(name);
-    if (size == sizes_.end() || size->second.find_first_not_of("0123456789") != std::string_view::npos || size->second == "0") return;
+    if (size == sizes_.end() ||
+        size->second.find_first_not_of("0123456789") != std::string_view::npos ||
+        size->second == "0")
+      return;
     const std::string label = ".Lweir_" + std::to_string(count_++);
     out_ += label + ":\n";
     entries_ += "\t.section\tweir_statics,\"a";
     if (!section_.group.empty()) entries_ += 'G';
     entries_ += "o\",@progbits," + label;
     if (!section_.group.empty()) entries_ += "," + std::string(section_.group) + ",comdat";
-    entries_ += "\n\t.balign\t8\n\t.quad\t" + label + "-.\n\t.quad\t" + std::string(size->second) + "\n";
+    entries_ +=
+        "\n\t.balign\t8\n\t.quad\t" + label + "-.\n\t.quad\t" + std::string(size->second) + "\n";
   }
 
   std::string_view text_;

@@ -1,8 +1,9 @@
-// The compiler itself splits its command into steps, reads response files, names outputs and dependency files. Only one of the steps is changed: it looks for
-// its assembler in the folder that -B names first, where a link named `as` leads back to this program.
+// The compiler itself splits its command into steps, reads response files, names outputs and
+// dependency files. Only one of the steps is changed: it looks for its assembler in the folder that
+// -B names first, where a link named `as` leads back to this program.
 //
-// -fdata-sections stands before the user's words, so that these have the last one; the assembler step does not depend on it, but a linker that collects
-// garbage does.
+// -fdata-sections stands before the user's words, so that these have the last one; the assembler
+// step does not depend on it, but a linker that collects garbage does.
 
 #include "compiler/driver.h"
 
@@ -54,13 +55,16 @@ std::string real_path(const std::string& path) {
   return realpath(path.c_str(), resolved) ? resolved : std::string();
 }
 
-// In these folders; "" where it is in none, or is this program in all of them. A name with a slash is its own place.
+// In these folders; "" where it is in none, or is this program in all of them. A name with a slash
+// is its own place.
 std::string find_other(const std::string& name, const char* folders) {
-  if (name.find('/') != name.npos) return access(name.c_str(), X_OK) == 0 && real_path(name) != own_path() ? name : "";
+  if (name.find('/') != name.npos)
+    return access(name.c_str(), X_OK) == 0 && real_path(name) != own_path() ? name : "";
   for (const std::string& folder : split(folders ? folders : "", ':')) {
     const std::string path = folder + "/" + name;
     struct stat status;
-    if (stat(path.c_str(), &status) || !S_ISREG(status.st_mode) || access(path.c_str(), X_OK)) continue;
+    if (stat(path.c_str(), &status) || !S_ISREG(status.st_mode) || access(path.c_str(), X_OK))
+      continue;
     if (real_path(path) != own_path()) return path;
   }
   return "";
@@ -76,12 +80,14 @@ bool is_launcher(const std::string& word) {
 // The word that names the compiler, behind a launcher and its settings.
 size_t compiler_at(const std::vector<std::string>& words) {
   size_t at = 0;
-  while (at + 1 < words.size() && (is_launcher(words[at]) || words[at].find('=') != words[at].npos)) at++;
+  while (at + 1 < words.size() && (is_launcher(words[at]) || words[at].find('=') != words[at].npos))
+    at++;
   return at;
 }
 
 bool is_there(const std::vector<std::string>& words) {
-  return !words.empty() && !find_other(words[0], getenv("PATH")).empty() && !find_other(words[compiler_at(words)], getenv("PATH")).empty();
+  return !words.empty() && !find_other(words[0], getenv("PATH")).empty() &&
+         !find_other(words[compiler_at(words)], getenv("PATH")).empty();
 }
 
 int run(std::vector<std::string> words) {
@@ -122,20 +128,23 @@ std::string as_file(const std::string& text) {
 
 // Whether the assembler's option has its value in the next word.
 bool takes_next(std::string_view word) {
-  for (const std::string_view option : {"-o", "-I", "-MD", "--MD", "--defsym", "-defsym", "--debug-prefix-map", "-t"}) {
+  for (const std::string_view option :
+       {"-o", "-I", "-MD", "--MD", "--defsym", "-defsym", "--debug-prefix-map", "-t"}) {
     if (word == option) return true;
   }
   return false;
 }
 
-// `word` becomes what the assembler is to read instead of that file. What cannot be read stays, so that the assembler says so.
+// `word` becomes what the assembler is to read instead of that file. What cannot be read stays, so
+// that the assembler says so.
 bool hand_on(const char* name, std::string& word) {
   std::string text;
   if (name[0] == '@' || !read_all(name, text)) return true;
   const bool is_taken = !strcmp(name, "-");  // it cannot be read again
   if (!is_compiled(text) && !is_taken) return true;
   word = as_file(is_compiled(text) ? with_own_pages(text) : text);
-  if (word.empty()) fprintf(stderr, "weir-cc: cannot hand %s on to the assembler: %s\n", name, strerror(errno));
+  if (word.empty())
+    fprintf(stderr, "weir-cc: cannot hand %s on to the assembler: %s\n", name, strerror(errno));
   return !word.empty();
 }
 
@@ -146,9 +155,11 @@ std::vector<std::string> find_compiler(bool is_cxx) {
     const char* value = getenv(name);
     const std::vector<std::string> words = split(value ? value : "", ' ');
     if (is_there(words)) return words;
-    if (!words.empty() && name[0] == 'W') return words;  // it was asked for: say that it is not there
+    if (!words.empty() && name[0] == 'W')
+      return words;  // it was asked for: say that it is not there
   }
-  for (const char* name : {is_cxx ? "g++" : "gcc", is_cxx ? "clang++" : "clang", is_cxx ? "c++" : "cc"}) {
+  for (const char* name :
+       {is_cxx ? "g++" : "gcc", is_cxx ? "clang++" : "clang", is_cxx ? "c++" : "cc"}) {
     if (is_there({name})) return {name};
   }
   return {};
@@ -156,13 +167,15 @@ std::vector<std::string> find_compiler(bool is_cxx) {
 
 bool is_clang(const std::vector<std::string>& compiler) {
   const std::string& name = compiler[compiler_at(compiler)];
-  return base_of(name).find("clang") != name.npos || base_of(real_path(find_other(name, getenv("PATH")))).find("clang") != name.npos;
+  return base_of(name).find("clang") != name.npos ||
+         base_of(real_path(find_other(name, getenv("PATH")))).find("clang") != name.npos;
 }
 
 int compile(bool is_cxx, int count, char** words) {
   std::vector<std::string> command = find_compiler(is_cxx);
   if (command.empty()) {
-    fprintf(stderr, "%s: there is no compiler: install gcc or clang, or name one by %s\n", base_of(words[0]).c_str(), is_cxx ? "CXX" : "CC");
+    fprintf(stderr, "%s: there is no compiler: install gcc or clang, or name one by %s\n",
+            base_of(words[0]).c_str(), is_cxx ? "CXX" : "CC");
     return 127;
   }
   std::string folder, tried;
@@ -175,13 +188,15 @@ int compile(bool is_cxx, int count, char** words) {
     if (tried.find(path) == tried.npos) tried += (tried.empty() ? "" : " or ") + path + "as";
   }
   if (folder.empty()) {
-    fprintf(stderr, "%s: there is no %s: Weir is not installed completely\n", base_of(words[0]).c_str(), tried.c_str());
+    fprintf(stderr, "%s: there is no %s: Weir is not installed completely\n",
+            base_of(words[0]).c_str(), tried.c_str());
     return 127;
   }
   if (is_clang(command)) command.push_back("-fno-integrated-as");
   command.push_back("-B" + folder);
   command.push_back("-fdata-sections");
-  // Installed beside this program, and behind all other folders: <weir/weir.h> is found without an option.
+  // Installed beside this program, and behind all other folders: <weir/weir.h> is found without an
+  // option.
   const std::string headers = prefix() + "/include";
   if (!access((headers + "/weir/weir.h").c_str(), R_OK)) command.push_back("-idirafter" + headers);
   for (int i = 1; i < count; i++) command.push_back(words[i]);

@@ -1,7 +1,7 @@
-// What all tasks of a program share: one mapping at a fixed address that no View protects, inherited by every process
-// that runs a task. A forked child gets a copy of its own.
+// What all tasks of a program share: one mapping at a fixed address that no View protects,
+// inherited by every process that runs a task. A forked child gets a copy of its own.
 //
-//   kArena   [ heaps ............ | program mmap ........ ]   program memory, the store's first part
+//   kArena   [ heaps ............ | program mmap ........ ]  program memory, the store's first part
 //   kWindows [ pages of the store once more, several on one ]
 //   kAlias   [ the whole store, shared and writable: only the runtime looks here ]
 //   kControl [ Shared | runtime stacks | diff buffers ]
@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 #include "base/types.h"
-#include "sys/spinlock.h"
 #include "control/task.h"
+#include "sys/spinlock.h"
 
 namespace weir {
 
@@ -19,7 +19,8 @@ inline constexpr uint64_t kArena = 0x100000000000;
 inline constexpr uint64_t kHeapSize = uint64_t{768} << 30;
 inline constexpr uint64_t kMapSize = uint64_t{256} << 30;
 inline constexpr uint64_t kArenaSize = kHeapSize + kMapSize;
-inline constexpr uint64_t kSegmentStore = kArenaSize;  // offset in the store where converted segments begin
+inline constexpr uint64_t kSegmentStore =
+    kArenaSize;  // offset in the store where converted segments begin
 inline constexpr uint64_t kSegmentStoreSize = uint64_t{64} << 30;
 inline constexpr uint64_t kStoreSize = kArenaSize + kSegmentStoreSize;
 inline constexpr uint64_t kWindows = 0x1c0000000000;  // memory/windows.h
@@ -32,26 +33,33 @@ inline constexpr uint64_t kSignalNodes = 0x301c00000000;  // SignalNode 0, 1, ..
 inline constexpr uint64_t kDiffs = 0x302000000000;        // diff buffers
 inline constexpr uint64_t kHeapTable = 0x30f000000000;    // HeapShared
 inline constexpr uint64_t kHeapTableSize = uint64_t{1} << 20;
-inline constexpr uint64_t kFaultLog = 0x30f300000000;     // each process its own (sys/fault_log.h)
-inline constexpr uint64_t kRedirected = 0x30f380000000;   // each process its own: an instruction that is executed elsewhere (trap/emulate_vector)
-inline constexpr uint64_t kExecBuffer = 0x30f100000000;   // arguments of an execve that the monitor makes
-inline constexpr uint64_t kExecBufferLimit = 8 << 20;      // the kernel takes no more than 6 MiB
-inline constexpr uint64_t kOwners = 0x30f200000000;       // OwnerTable
+inline constexpr uint64_t kFaultLog = 0x30f300000000;  // each process its own (sys/fault_log.h)
+inline constexpr uint64_t kRedirected =
+    0x30f380000000;  // each process its own: an instruction that is executed elsewhere
+                     // (trap/emulate_vector)
+inline constexpr uint64_t kExecBuffer =
+    0x30f100000000;  // arguments of an execve that the monitor makes
+inline constexpr uint64_t kExecBufferLimit = 8 << 20;  // the kernel takes no more than 6 MiB
+inline constexpr uint64_t kOwners = 0x30f200000000;    // OwnerTable
 inline constexpr uint64_t kOwnersSize = uint64_t{4} << 20;
-inline constexpr uint64_t kMoved = 0x30f400000000;        // MovedState of each task
-inline constexpr uint64_t kPageOwners = 0x30f500000000;   // who has which page (view/coherent): a word for each of the store's
+inline constexpr uint64_t kMoved = 0x30f400000000;  // MovedState of each task
+inline constexpr uint64_t kPageOwners =
+    0x30f500000000;  // who has which page (view/coherent): a word for each of the store's
 inline constexpr uint64_t kPageOwnersSize = kStoreSize / kPageSize * 8;
 inline constexpr uint64_t kContendedBlocks = 0x30f5c0000000;  // view/coherent/coherent.cc
 inline constexpr uint64_t kContendedBlocksSize = kStoreSize / kPageSize / 16 / 8;
-inline constexpr uint64_t kTapePlace = 0x30f5d0000000;  // tapes of locks (view/coherent/lock_prefetch.cc)
+inline constexpr uint64_t kTapePlace =
+    0x30f5d0000000;  // tapes of locks (view/coherent/lock_prefetch.cc)
 inline constexpr uint32_t kTapes = 1024;
 inline constexpr uint64_t kTapesSize = uint64_t{4} << 20;
 inline constexpr uint64_t kObjects = 0x30f600000000;  // sync/object_order.h
 inline constexpr uint64_t kObjectsSize = uint64_t{2} << 20;
-inline constexpr uint64_t kFindings = 0x30f700000000;     // check/findings/findings.h: the command's memory, where the program is checked
-inline constexpr uint64_t kGuarded = 0x30f760000000;      // check/state.h
+inline constexpr uint64_t kFindings = 0x30f700000000;  // check/findings/findings.h: the command's
+                                                       // memory, where the program is checked
+inline constexpr uint64_t kGuarded = 0x30f760000000;   // check/state.h
 inline constexpr uint64_t kGuardedSize = uint64_t{512} << 20;
-inline constexpr uint64_t kGuardedPages = 0x30f800000000;  // what View guarded knows of each of the store's pages
+inline constexpr uint64_t kGuardedPages =
+    0x30f800000000;  // what View guarded knows of each of the store's pages
 inline constexpr uint64_t kGuardedPagesSize = kStoreSize / kPageSize * 56;
 inline constexpr uint64_t kShadows = 0x30fc00000000;  // of pages on which accesses are looked at
 inline constexpr uint64_t kShadowsSize = uint64_t{4} << 30;
@@ -59,23 +67,32 @@ inline constexpr uint64_t kWindowTable = 0x30fe00000000;  // memory/windows.h
 inline constexpr uint64_t kWindowTableSize = uint64_t{4} << 20;
 inline constexpr uint64_t kWindowPages = 0x30fe10000000;  // as kGuardedPages, of windows
 inline constexpr uint64_t kWindowPagesSize = kWindowsSize / kPageSize * 56;
-inline constexpr uint64_t kDeclared = 0x30fe20000000;  // objects with a declared policy (check/policy/objects.h)
+inline constexpr uint64_t kDeclared =
+    0x30fe20000000;  // objects with a declared policy (check/policy/objects.h)
 inline constexpr uint64_t kDeclaredSize = uint64_t{512} << 20;
-inline constexpr uint64_t kSpinnerKey = uint64_t{3} << 62;  // + a task: what it waits for that spins on pages
-inline constexpr uint64_t kHeapKey = kSpinnerKey + (uint64_t{1} << 32);  // what tasks wait for that have one heap (interpose/alloc/heap_scope.h)
-// Translated program code (src/code/translate). Below where the kernel puts programs that are position independent (0x555555554000, and
-// higher where addresses are random), and near it, so that translated instructions reach the program's data relative to rip.
+inline constexpr uint64_t kSpinnerKey = uint64_t{3}
+                                        << 62;  // + a task: what it waits for that spins on pages
+inline constexpr uint64_t kHeapKey =
+    kSpinnerKey +
+    (uint64_t{1} << 32);  // what tasks wait for that have one heap (interpose/alloc/heap_scope.h)
+// Translated program code (src/code/translate). Below where the kernel puts programs that are
+// position independent (0x555555554000, and higher where addresses are random), and near it, so
+// that translated instructions reach the program's data relative to rip.
 inline constexpr uint64_t kCountCode = 0x555500000000;
 inline constexpr uint64_t kCountCodeSize = uint64_t{32} << 20;
-inline constexpr uint64_t kCountTargets = 0x555504000000;  // where indirect branches lead in it; aligned to its size
+inline constexpr uint64_t kCountTargets =
+    0x555504000000;  // where indirect branches lead in it; aligned to its size
 inline constexpr uint64_t kCountTargetsSize = uint64_t{512} << 10;
-inline constexpr uint64_t kCountState = 0x555504800000;    // CountState; less than 2 GiB from the code
+inline constexpr uint64_t kCountState =
+    0x555504800000;  // CountState; less than 2 GiB from the code
 inline constexpr uint64_t kCountBlocks = 0x555505000000;  // count::Cache
 inline constexpr uint64_t kCountBlocksSize = uint64_t{16} << 20;
-inline constexpr uint64_t kStackSize = 128 << 10;         // one runtime stack; as much again is its signal stack
-inline constexpr uint64_t kDiffSize = uint64_t{768} << 20;  // one task's diff buffer, address space only
+inline constexpr uint64_t kStackSize =
+    128 << 10;  // one runtime stack; as much again is its signal stack
+inline constexpr uint64_t kDiffSize = uint64_t{768}
+                                      << 20;  // one task's diff buffer, address space only
 
-inline constexpr uint64_t kNotedSize = 8 << 20;           // half of it is a vfork child's
+inline constexpr uint64_t kNotedSize = 8 << 20;  // half of it is a vfork child's
 inline constexpr uint32_t kNotedCapacity = kNotedSize / 2 / sizeof(PendingSignal);
 inline constexpr uint32_t kSignalNodeCount = 1 << 18;
 
@@ -86,14 +103,16 @@ inline constexpr uint32_t kIntervalLengths = 1024;
 inline constexpr uint32_t kGaps = 4096;
 inline constexpr uint32_t kMappingRecords = 8192;
 inline constexpr uint32_t kForkedRanges = 512;
-inline constexpr uint32_t kProtectedRanges = 65536;  // each is a mapping at least, of which the kernel allows 65530
+inline constexpr uint32_t kProtectedRanges =
+    65536;  // each is a mapping at least, of which the kernel allows 65530
 inline constexpr uint32_t kCodeRanges = 4096;
 inline constexpr uint32_t kMaxChildren = 4096;
 inline constexpr uint32_t kMaxTimers = 64;
 inline constexpr uint32_t kShownDescriptors = 256;
 inline constexpr uint32_t kMappedFiles = 256;
 inline constexpr uint32_t kRecordedChildren = 256;
-inline constexpr uint32_t kMaxEnded = 64;  // ended tasks that have a line of their own in what --stat prints
+inline constexpr uint32_t kMaxEnded =
+    64;  // ended tasks that have a line of their own in what --stat prints
 inline constexpr int kHiddenDescriptors = 65536;  // none is hidden at this number or above
 
 static_assert(kArenaSize == uint64_t{1} << 40);
@@ -113,7 +132,18 @@ struct ProtectedRange {
   int32_t unused;
 };
 
-enum class MappingKind : uint32_t { kMapFile, kMapStore, kUnmap, kProtect, kSigaction, kPatchText, kMapOwned, kAttachOwned, kReserve, kProfile };
+enum class MappingKind : uint32_t {
+  kMapFile,
+  kMapStore,
+  kUnmap,
+  kProtect,
+  kSigaction,
+  kPatchText,
+  kMapOwned,
+  kAttachOwned,
+  kReserve,
+  kProfile
+};
 
 // One change of the address space that every process repeats before it runs program code again.
 struct MappingRecord {
@@ -133,14 +163,15 @@ inline constexpr uint32_t kGoTask = 1, kGoCatchUp = 2;
 inline constexpr int kContinued = 0xffff;  // the wait status of a continuation
 
 struct ProcessSlot {
-  int32_t pid;         // 0 = slot free
-  uint32_t idle;       // 1 while it waits in the pool
-  uint32_t taken;      // a task's, the pool's or the executor's (where tasks are processes). Changes in turns
-  uint32_t given_up;   // how many had been given up when this was, 0: never
-  uint32_t go;         // futex: kGoTask, a task was put into `task`; kGoCatchUp, apply what was missed
+  int32_t pid;     // 0 = slot free
+  uint32_t idle;   // 1 while it waits in the pool
+  uint32_t taken;  // a task's, the pool's or the executor's (where tasks are processes). Changes in
+                   // turns
+  uint32_t given_up;  // how many had been given up when this was, 0: never
+  uint32_t go;  // futex: kGoTask, a task was put into `task`; kGoCatchUp, apply what was missed
   TaskId task;
   uint64_t mapping_sequence;
-  char name[16];       // that its next task has, where any was given a name
+  char name[16];  // that its next task has, where any was given a name
 };
 
 struct Gap {  // see sync/coalesce.h
@@ -178,94 +209,103 @@ struct MovedState {
   alignas(64) uint8_t vectors[4032];  // as XSAVE lays them out
 };
 
-// Of the task that executes counted (src/code/translate), or did so last. One for the program: only who has the turn does.
+// Of the task that executes counted (src/code/translate), or did so last. One for the program: only
+// who has the turn does.
 struct CountState {
-  int64_t left;       // instructions that it may still execute; read by count::left()
-  int64_t given;      // what `left` began with
-  uint64_t rip;       // where program code goes on that leaves the cache
+  int64_t left;   // instructions that it may still execute; read by count::left()
+  int64_t given;  // what `left` began with
+  uint64_t rip;   // where program code goes on that leaves the cache
   uint64_t jump;
-  uint64_t saved[3];  // registers of the program while generated code uses them: rcx, rdx, some other
-  uint32_t exit;      // the exit, or the block, that it left by
+  uint64_t
+      saved[3];   // registers of the program while generated code uses them: rcx, rdx, some other
+  uint32_t exit;  // the exit, or the block, that it left by
   uint32_t unused;
 };
 
 struct Executor {
-  Task record;         // what %gs points to while no task is there
+  Task record;  // what %gs points to while no task is there
   uint32_t made, tried;
   int32_t tid;
   uint32_t components;
-  uint32_t wishes;     // turns that would have moved there, before it was made
-  uint32_t closed;     // nobody goes there: a timer of the program's watches the time of a process
-  uint32_t calls;      // futex: 1 = look at what follows
+  uint32_t wishes;  // turns that would have moved there, before it was made
+  uint32_t closed;  // nobody goes there: a timer of the program's watches the time of a process
+  uint32_t calls;   // futex: 1 = look at what follows
   uint32_t sleeps;
-  uint32_t request;    // task + 1 that comes from its own process
-  uint32_t waiting;    // tasks that wait for their turn there
-  uint64_t since;      // cycles: when the task that runs there began
-  uint64_t ns_a_cycle; // in units of 2^-32
+  uint32_t request;     // task + 1 that comes from its own process
+  uint32_t waiting;     // tasks that wait for their turn there
+  uint64_t since;       // cycles: when the task that runs there began
+  uint64_t ns_a_cycle;  // in units of 2^-32
 };
 
 struct Shared {
   uint64_t magic;
   uint32_t version;
-  uint32_t named;            // the program has given a thread a name
-  uint32_t multi;            // tasks exist (first pthread_create happened)
-  int32_t parent;            // what getppid answers; isolated only
-  int32_t monitor;           // pid of the program's first process; isolated only
-  int32_t shown_pid;         // the pid that the program believes to be its own: another one in a replay
-  int32_t store;             // descriptor of the store
-  uint32_t exiting;          // a task ended the program
+  uint32_t named;     // the program has given a thread a name
+  uint32_t multi;     // tasks exist (first pthread_create happened)
+  int32_t parent;     // what getppid answers; isolated only
+  int32_t monitor;    // pid of the program's first process; isolated only
+  int32_t shown_pid;  // the pid that the program believes to be its own: another one in a replay
+  int32_t store;      // descriptor of the store
+  uint32_t exiting;   // a task ended the program
   int32_t exit_code;
-  uint64_t start_cycles;     // both when the library's constructor ran, or the process was forked
+  uint64_t start_cycles;  // both when the library's constructor ran, or the process was forked
   uint64_t start_ns;
   uint64_t first_thread_cycles;  // when the program made its first thread, 0 if it has none
-  uint32_t end_reported;     // somebody prints, or has printed, what the run spent
-  uint64_t arguments;        // lowest address of the program's argument strings
-  uint64_t stack_begin;      // where the first thread's stack is empty
-  uint64_t stack_limit;      // end of the first thread's stack
+  uint32_t end_reported;         // somebody prints, or has printed, what the run spent
+  uint64_t arguments;            // lowest address of the program's argument strings
+  uint64_t stack_begin;          // where the first thread's stack is empty
+  uint64_t stack_limit;          // end of the first thread's stack
 
   // Order.
   alignas(64) SpinLock order_lock;
   uint32_t running;
-  uint32_t serial;           // a serial phase is on
-  TaskId turn;               // who has the turn, kNoTask
-  uint32_t live;             // tasks that exist
-  uint32_t high_task;        // slots in use are below
+  uint32_t serial;     // a serial phase is on
+  TaskId turn;         // who has the turn, kNoTask
+  uint32_t live;       // tasks that exist
+  uint32_t high_task;  // slots in use are below
   uint64_t round;
-  uint64_t virtual_now;      // nanoseconds
+  uint64_t virtual_now;  // nanoseconds
   uint64_t next_sequence;
   uint64_t created;
-  uint32_t tid_base;         // virtual ids of tasks lie above; another one in each forked child
+  uint32_t tid_base;  // virtual ids of tasks lie above; another one in each forked child
   uint32_t children_made;
-  uint64_t schedule_hash;    // over (task, kind of event) in order of turns
-  uint32_t idle_watch;       // a task sleeps until the earliest deadline
+  uint64_t schedule_hash;  // over (task, kind of event) in order of turns
+  uint32_t idle_watch;     // a task sleeps until the earliest deadline
   uint32_t deadlock_told;
   uint32_t stall_told;
-  uint32_t phase_tasks;      // active tasks when the parallel phase began
-  TaskId phase_task;         // the last of them
-  uint32_t alone_first;      // the serial phase began with a task that had run alone, not with the lowest number
-  TaskId made_ahead;         // the task of the parallel phase that made tasks without a turn, kNoTask
-  TaskId first_running;      // the lowest number that went on into the parallel phase
-  uint64_t clock;            // of the task that had the turn last (order/pace)
-  uint32_t parked_phases;    // in a row, with somebody parked
+  uint32_t phase_tasks;    // active tasks when the parallel phase began
+  TaskId phase_task;       // the last of them
+  uint32_t alone_first;    // the serial phase began with a task that had run alone, not with the
+                           // lowest number
+  TaskId made_ahead;       // the task of the parallel phase that made tasks without a turn, kNoTask
+  TaskId first_running;    // the lowest number that went on into the parallel phase
+  uint64_t clock;          // of the task that had the turn last (order/pace)
+  uint32_t parked_phases;  // in a row, with somebody parked
   uint32_t park_credit;
-  uint32_t leave_be;         // chances to park that are still passed over
-  uint64_t serial_since, serial_cycles;  // when the serial phase that is on began; all earlier ones together
-  struct { uint64_t key; uint32_t length; uint32_t unused; } interval_lengths[kIntervalLengths];
+  uint32_t leave_be;  // chances to park that are still passed over
+  uint64_t serial_since,
+      serial_cycles;  // when the serial phase that is on began; all earlier ones together
+  struct {
+    uint64_t key;
+    uint32_t length;
+    uint32_t unused;
+  } interval_lengths[kIntervalLengths];
 
-  Gap gaps[kGaps];           // Guarded by: the turn
-  uint64_t arrivals;         // by arrival: how often a task began to want the turn
-  uint64_t passed_over;      // by arrival: Task::arrival of the sleeper whose turn others take, and since when (cycles)
+  Gap gaps[kGaps];       // Guarded by: the turn
+  uint64_t arrivals;     // by arrival: how often a task began to want the turn
+  uint64_t passed_over;  // by arrival: Task::arrival of the sleeper whose turn others take, and
+                         // since when (cycles)
   uint64_t passed_since;
-  uint32_t unnoted;  // order only: there are tasks whose arrival is not in the recording yet
-  uint32_t order_ended;      // replaying: no turn is recorded any more
-  uint32_t lookers;          // tasks that look at their word instead of sleeping. Changed atomically
-  uint32_t waits_by_looking; // a task has been found to spin in a turn that it kept; likewise
+  uint32_t unnoted;      // order only: there are tasks whose arrival is not in the recording yet
+  uint32_t order_ended;  // replaying: no turn is recorded any more
+  uint32_t lookers;      // tasks that look at their word instead of sleeping. Changed atomically
+  uint32_t waits_by_looking;  // a task has been found to spin in a turn that it kept; likewise
 
   // Memory.
   alignas(64) SpinLock memory_lock;
-  uint64_t pages_awaited;    // View coherent. Guarded by: the turn
-  uint32_t has_made_code;    // there is code of the program's own making, or there may be
-  uint32_t text_pending;     // code was mapped whose sites are not patched yet
+  uint64_t pages_awaited;  // View coherent. Guarded by: the turn
+  uint32_t has_made_code;  // there is code of the program's own making, or there may be
+  uint32_t text_pending;   // code was mapped whose sites are not patched yet
   uint64_t segment_bump;
   uint64_t map_bump;
   uint32_t free_count;
@@ -277,15 +317,18 @@ struct Shared {
   uint32_t protected_count;
   ProtectedRange protected_ranges[kProtectedRanges];  // see memory/protection.h
   uint32_t code_count;
-  uint32_t code_refused;     // a task has said why the program cannot go on (signal/made_code.cc). Changed atomically
-  ProtectedRange code_ranges[kCodeRanges];  // executable memory of the program's own making, as it asked for it. Guarded by: the turn
+  uint32_t code_refused;  // a task has said why the program cannot go on (signal/made_code.cc).
+                          // Changed atomically
+  ProtectedRange code_ranges[kCodeRanges];  // executable memory of the program's own making, as it
+                                            // asked for it. Guarded by: the turn
 
-  // Descriptors that the runtime keeps away from the program, one bit each (page::hide_descriptor). Changed atomically.
+  // Descriptors that the runtime keeps away from the program, one bit each (page::hide_descriptor).
+  // Changed atomically.
   uint64_t hidden_descriptors[kHiddenDescriptors / 64];
 
   // Changes of the address space.
   alignas(64) uint64_t mapping_sequence;
-  uint32_t catch_up;         // > 0: whoever is woken or gets the probe signal applies what it has missed
+  uint32_t catch_up;  // > 0: whoever is woken or gets the probe signal applies what it has missed
   MappingRecord mappings[kMappingRecords];
 
   // Processes (isolated).
@@ -294,8 +337,8 @@ struct Shared {
   uint32_t idle_processes;
   uint32_t given_up_processes;
   ProcessSlot processes[kMaxProcesses];
-  uint32_t children_epoch;   // futex: a child ended
-  uint32_t monitor_stands;    // futex: 1 when the first task may go on
+  uint32_t children_epoch;  // futex: a child ended
+  uint32_t monitor_stands;  // futex: 1 when the first task may go on
   uint32_t child_high;
   ChildProcess children[kMaxChildren];
 
@@ -304,14 +347,20 @@ struct Shared {
   sys::KernelSigaction actions[sys::kSignals + 1];
   uint64_t signalfd_mask;    // signals that the program reads from a descriptor
   TaskId signalfd_task;      // the task that made the descriptor: they are left pending there
-  uint64_t program_pending;  // signals to the program as a whole that no task could take yet: what program_signals has
+  uint64_t program_pending;  // signals to the program as a whole that no task could take yet: what
+                             // program_signals has
   SignalList program_signals;
   uint32_t free_signal_node, signal_nodes_made, signals_queued;
 
-  // Timers that tell one task, by its virtual id; all are the monitor's. Guarded by: the turn, where tasks are processes.
-  struct { int32_t id; int32_t target; } timers[kMaxTimers];  // target 0: free
+  // Timers that tell one task, by its virtual id; all are the monitor's. Guarded by: the turn,
+  // where tasks are processes.
+  struct {
+    int32_t id;
+    int32_t target;
+  } timers[kMaxTimers];  // target 0: free
 
-  // What a forked child gets otherwise than as it is (memory/forked.h). Guarded by: the turn, where tasks exist
+  // What a forked child gets otherwise than as it is (memory/forked.h). Guarded by: the turn, where
+  // tasks exist
   uint32_t forked_count;
   ProtectedRange forked_ranges[kForkedRanges];
 
@@ -319,21 +368,33 @@ struct Shared {
   uint32_t fixed_count;
   Range fixed_ranges[64];
 
-  // Reserved addresses (memory/reserve.h): how much of their range is in use, and is mapped; what was given back. Guarded by: the turn
+  // Reserved addresses (memory/reserve.h): how much of their range is in use, and is mapped; what
+  // was given back. Guarded by: the turn
   uint64_t reserve_used, reserve_high;
   uint32_t reserve_free_count;
   Range reserve_free[1024];
 
-  int32_t making_signal;  // of the child that is being made, as ChildProcess has it; -1: none is. Guarded by: the turn; read by the monitor
+  int32_t making_signal;  // of the child that is being made, as ChildProcess has it; -1: none is.
+                          // Guarded by: the turn; read by the monitor
 
-  uint32_t subreaper;     // orphans below the program come to it (PR_SET_CHILD_SUBREAPER). Guarded by: the turn
+  uint32_t subreaper;  // orphans below the program come to it (PR_SET_CHILD_SUBREAPER). Guarded by:
+                       // the turn
 
-  // Descriptors of processes that the program has made or opened (task/pidfd.cc), the last ones. Guarded by: the turn, where tasks exist
-  struct { uint64_t key; int32_t pid; uint32_t unused; } pidfds[kKnownPidfds];
+  // Descriptors of processes that the program has made or opened (task/pidfd.cc), the last ones.
+  // Guarded by: the turn, where tasks exist
+  struct {
+    uint64_t key;
+    int32_t pid;
+    uint32_t unused;
+  } pidfds[kKnownPidfds];
   uint32_t pidfd_count;
 
-  // By ITIMER_VIRTUAL and ITIMER_PROF, microseconds (task/profile.h). `armed`: some process has had it. Guarded by: the turn
-  struct { uint64_t value, interval; uint32_t armed, unused; } profiles[3];
+  // By ITIMER_VIRTUAL and ITIMER_PROF, microseconds (task/profile.h). `armed`: some process has had
+  // it. Guarded by: the turn
+  struct {
+    uint64_t value, interval;
+    uint32_t armed, unused;
+  } profiles[3];
 
   // A system call that the monitor makes for a task (task/monitor_call.h).
   struct {
@@ -355,19 +416,27 @@ struct Shared {
   uint32_t exec_more_groups[256];
   int32_t exec_group_count;
 
-  // A segment taken for a heap before it asks for one. Guarded by: the turn; the entry of a heap by its task.
+  // A segment taken for a heap before it asks for one. Guarded by: the turn; the entry of a heap by
+  // its task.
   uint64_t heap_reserve[kMaxTasks];
   uint8_t heap_reserved[kMaxTasks];
-  uint32_t heap_user;  // task + 1 that works on the heap, where all have one (interpose/alloc/heap_scope.h). Guarded by: the turn
+  uint32_t heap_user;  // task + 1 that works on the heap, where all have one
+                       // (interpose/alloc/heap_scope.h). Guarded by: the turn
 
   Executor executor;
 
-  uint64_t left_out_calls[8];  // by number, one bit each: system calls that were answered as by a kernel without them. Changed atomically
+  uint64_t left_out_calls[8];  // by number, one bit each: system calls that were answered as by a
+                               // kernel without them. Changed atomically
 
   // A recording (record/stream.h).
-  uint8_t shows[kShownDescriptors];  // of a replay: the output of the command's, 1 or 2, that the descriptor was; 0 none
-  uint32_t compares_memory;     // at its end; not of what the program executes itself, which has other random bytes, nor of its children
-  struct { int32_t pid; uint32_t ordinal; } recorded_children[kRecordedChildren];  // of a replay, the last ones; by the pid it is shown
+  uint8_t shows[kShownDescriptors];  // of a replay: the output of the command's, 1 or 2, that the
+                                     // descriptor was; 0 none
+  uint32_t compares_memory;  // at its end; not of what the program executes itself, which has other
+                             // random bytes, nor of its children
+  struct {
+    int32_t pid;
+    uint32_t ordinal;
+  } recorded_children[kRecordedChildren];  // of a replay, the last ones; by the pid it is shown
   uint32_t recorded_child_count;
   uint32_t ordinal;             // of this process among the program's
   uint32_t order_stream;        // slot + 1
@@ -378,13 +447,14 @@ struct Shared {
     int64_t modified;              // nanoseconds
     uint32_t number;
     bool is_shared;
-    int copy;  // replaying, of a shared one: the descriptor of this run's copy
-  } mapped_files[kMappedFiles];    // Guarded by: the turn
+    int copy;                    // replaying, of a shared one: the descriptor of this run's copy
+  } mapped_files[kMappedFiles];  // Guarded by: the turn
   uint32_t mapped_file_count;
-  uint32_t coming;              // tasks with Task::comes. Guarded by: order_lock
-  uint32_t turn_sleepers;       // replaying: who waits, without a turn, for so many turns to have been given, sleeps on turn_calls
+  uint32_t coming;         // tasks with Task::comes. Guarded by: order_lock
+  uint32_t turn_sleepers;  // replaying: who waits, without a turn, for so many turns to have been
+                           // given, sleeps on turn_calls
   uint32_t turn_calls;
-  uint64_t decisions;           // who has the turn next: how often that was decided. Guarded by: order_lock
+  uint64_t decisions;  // who has the turn next: how often that was decided. Guarded by: order_lock
 
   // What ended tasks have spent: of all of them, and of the first ones each.
   TaskCounters totals;
@@ -392,7 +462,8 @@ struct Shared {
   EndedTask ended[kMaxEnded];
   uint64_t pool_reuses, forks, conversions_us;
   uint64_t ended_processor_ns;  // processor time of processes that have ended
-  EndedTask inherited;          // of a forked child: what its one task had counted before, and the numbers below had been
+  EndedTask inherited;  // of a forked child: what its one task had counted before, and the numbers
+                        // below had been
   uint64_t inherited_created, inherited_round;
 
   Task tasks[kMaxTasks];

@@ -1,9 +1,9 @@
-// Where a task's time goes: one look at the cycle counter where it passes from one phase to the next, none at all unless the
-// user asked for counts.
+// Where a task's time goes: one look at the cycle counter where it passes from one phase to the
+// next, none at all unless the user asked for counts.
 #pragma once
 
-#include "sys/syscall_x86_64.h"
 #include "control/task.h"
+#include "sys/syscall_x86_64.h"
 
 namespace weir {
 
@@ -12,7 +12,8 @@ inline bool g_counts_phases = false;  // set before the first task is made
 inline void enter_phase(Task& task, Phase phase) {
   if (!g_counts_phases || (phase == task.phase && task.phase_since)) return;
   const uint64_t now = sys::cycles();
-  if (task.phase_since) task.counters.phase_cycles[static_cast<uint32_t>(task.phase)] += now - task.phase_since;
+  if (task.phase_since)
+    task.counters.phase_cycles[static_cast<uint32_t>(task.phase)] += now - task.phase_since;
   task.phase_since = now;
   task.phase = phase;
   if (phase == Phase::kProgram || phase == Phase::kSection) task.has_run = 1;
@@ -21,7 +22,9 @@ inline void enter_phase(Task& task, Phase phase) {
 // A phase within another one.
 class PhaseScope {
  public:
-  PhaseScope(Task& task, Phase phase) : task_(task), outer_(task.phase) { enter_phase(task, phase); }
+  PhaseScope(Task& task, Phase phase) : task_(task), outer_(task.phase) {
+    enter_phase(task, phase);
+  }
   ~PhaseScope() { enter_phase(task_, outer_); }
   PhaseScope(const PhaseScope&) = delete;
 

@@ -1,44 +1,53 @@
-// What this process knows of itself. Private to the process (libweir's own data is never shared or isolated).
+// What this process knows of itself. Private to the process (libweir's own data is never shared or
+// isolated).
 #pragma once
 
 #include <signal.h>
 #include <stdint.h>
 
 #include "base/options.h"
-#include "sys/signal.h"
 #include "control/task.h"
+#include "sys/signal.h"
 
 namespace weir {
 
-// True once the program has made its first task; in a forked child false again. Read by malloc and every interposer.
+// True once the program has made its first task; in a forked child false again. Read by malloc and
+// every interposer.
 extern bool g_tasks_active;
 
 namespace runtime {
 
 // The first five: the run's View (options().view), from the first allocation on.
-extern bool g_processes;      // tasks are processes, and program memory is the store: every View but direct
-extern bool g_copies;         // View isolated: tasks work on copies
-extern bool g_coherent;       // Views coherent and guarded (but by protection keys): pages are given to tasks
-extern bool g_guarded;        // View guarded
-extern bool g_keys;           // of it, by protection keys: tasks are threads
-bool is_order_only();         // a recording at View direct: threads stay threads, and every atomic operation is an event
-bool orders_atomics();        // tasks' atomic operations are events: View isolated, and where only the order is kept
-extern uint32_t g_processors;   // that it may use; known from the first thread on
-extern bool g_intercepting;   // system call sites are patched
-extern uint32_t g_process;    // index of this process among those that run tasks
-extern bool g_executor;       // this process is the executor (task/in_place_process.h)
-extern bool g_away;           // this process's task is in the executor
+extern bool
+    g_processes;  // tasks are processes, and program memory is the store: every View but direct
+extern bool g_copies;  // View isolated: tasks work on copies
+extern bool
+    g_coherent;  // Views coherent and guarded (but by protection keys): pages are given to tasks
+extern bool g_guarded;  // View guarded
+extern bool g_keys;     // of it, by protection keys: tasks are threads
+bool is_order_only();   // a recording at View direct: threads stay threads, and every atomic
+                        // operation is an event
+bool orders_atomics();  // tasks' atomic operations are events: View isolated, and where only the
+                        // order is kept
+extern uint32_t g_processors;  // that it may use; known from the first thread on
+extern bool g_intercepting;    // system call sites are patched
+extern uint32_t g_process;     // index of this process among those that run tasks
+extern bool g_executor;        // this process is the executor (task/in_place_process.h)
+extern bool g_away;            // this process's task is in the executor
 
 // A debugger is to look at this replay.
 inline bool is_debuggable() { return sys::g_probe_signal == sys::kProbeSignalDebugged; }
-// What a new process is cloned with beside all else: SIGCHLD where a debugger is to look, which takes for a thread whatever does not end
-// by it. (With CLONE_PARENT a process ends as its maker does, whatever this says.)
+// What a new process is cloned with beside all else: SIGCHLD where a debugger is to look, which
+// takes for a thread whatever does not end by it. (With CLONE_PARENT a process ends as its maker
+// does, whatever this says.)
 inline uint64_t clone_signal() { return is_debuggable() ? SIGCHLD : 0; }
 // The first pthread_create: from one thread to tasks. Runs on the runtime stack of task 0.
 void go_multi();
-// A process begins: watches places of its own (code/patch/doubt.h), and where a debugger is to look, it may attach to it though it is no ancestor (Yama).
+// A process begins: watches places of its own (code/patch/doubt.h), and where a debugger is to
+// look, it may attach to it though it is no ancestor (Yama).
 void begin_process();
-// Repeats changes of the address space that other processes made. Called before program code runs again.
+// Repeats changes of the address space that other processes made. Called before program code runs
+// again.
 void apply_mappings(Task& task);
 
 }  // namespace runtime

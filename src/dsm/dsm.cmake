@@ -1,5 +1,6 @@
 # Included by src/CMakeLists.txt if the component WEIR_DSM is built.
-# --- libweir-dsm.so, over UCX; and for each MPI a module that starts it (src/dsm/net), which libweir-dsm loads as it finds itself started by that MPI
+# --- libweir-dsm.so, over UCX; and for each MPI a module that starts it (src/dsm/net), which
+#     libweir-dsm loads as it finds itself started by that MPI
 file(GLOB_RECURSE dsm_sources CONFIGURE_DEPENDS dsm/*.cc tape/*.cc)
 list(FILTER dsm_sources EXCLUDE REGEX "_test\\.cc$|/dsm/api/library\\.cc$|/dsm/predict/")
 list(APPEND dsm_sources ${CMAKE_CURRENT_SOURCE_DIR}/region/diff.cc ${CMAKE_CURRENT_SOURCE_DIR}/region/diff_vector_x86_64.cc)
@@ -8,7 +9,8 @@ list(FILTER effect_sources EXCLUDE REGEX "_test\\.cc$")
 list(APPEND dsm_sources ${effect_sources} ${CMAKE_CURRENT_SOURCE_DIR}/base/bytes.cc)
 add_library(weir_dsm_objects STATIC ${dsm_sources})
 set_target_properties(weir_dsm_objects PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
-# A folder at a time takes 20 s, file by file 45. Those left out have local names that others have too.
+# A folder at a time takes 20 s, file by file 45. Those left out have local names that others have
+# too.
 set(together ${dsm_sources})
 list(FILTER together INCLUDE REGEX "/src/dsm/[a-z]+/[a-z_]+\\.cc$")
 list(FILTER together EXCLUDE REGEX "/dsm/(net|system_calls)/|/(api|checkpoint|waits)\\.cc$")

@@ -1,5 +1,6 @@
-// Where the heap lies when nothing else says so: one reservation of anonymous memory, at the same address in every run
-// (the `weir` command switches randomization off, and nothing of a process lies there otherwise).
+// Where the heap lies when nothing else says so: one reservation of anonymous memory, at the same
+// address in every run (the `weir` command switches randomization off, and nothing of a process
+// lies there otherwise).
 #include <sys/mman.h>
 
 #include "heap/heap.h"
@@ -13,7 +14,8 @@ constexpr uint64_t kMost = uint64_t{1} << 40;
 constexpr uint64_t kLeast = uint64_t{1} << 28;
 
 bool release_pages(Range range) {
-  long result = sys::raw(SYS_madvise, static_cast<long>(range.start), static_cast<long>(range.size()), MADV_DONTNEED);
+  long result = sys::raw(SYS_madvise, static_cast<long>(range.start),
+                         static_cast<long>(range.size()), MADV_DONTNEED);
   return !sys::failed(result);
 }
 
@@ -24,8 +26,9 @@ bool release_pages(Range range) {
   config.release = release_pages;
   // A limit on address space (ulimit -v) may refuse the full size.
   for (uint64_t size = kMost; size >= kLeast; size /= 2) {
-    long start = sys::raw(SYS_mmap, static_cast<long>(kWanted), static_cast<long>(size), PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    long start =
+        sys::raw(SYS_mmap, static_cast<long>(kWanted), static_cast<long>(size),
+                 PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (sys::failed(start)) continue;
     config.reserve = {static_cast<uint64_t>(start), static_cast<uint64_t>(start) + size};
     break;

@@ -1,15 +1,17 @@
 // How an object comes back from a task that does not own it.
 //
-// Nobody writes into another's heap while it runs. A freed foreign object is put in the freeing heap's outgoing list
-// for the owner, threaded through the objects. heap_exchange hands such a list over in two stores, by making it an
-// element of the owner's list of lists, whose links are the keys of first nodes: the serial part of a run does not
-// depend on how much was freed. The owner sorts what it got later, when it needs memory (drain).
+// Nobody writes into another's heap while it runs. A freed foreign object is put in the freeing
+// heap's outgoing list for the owner, threaded through the objects. heap_exchange hands such a list
+// over in two stores, by making it an element of the owner's list of lists, whose links are the
+// keys of first nodes: the serial part of a run does not depend on how much was freed. The owner
+// sorts what it got later, when it needs memory (drain).
 //
 // Invariants:
-//  1. Exchange alone writes another heap, and of it only `incoming` and the keys of objects that were handed over.
+//  1. Exchange alone writes another heap, and of it only `incoming` and the keys of objects that
+//     were handed over.
 //  2. `incoming` is never written or read through the private view of memory, so no diff holds it.
-//  3. An exchange may come between any two instructions (free order preempts running tasks), but what it touches
-//     (outgoing, pending) is used only with `busy` set, and then it does nothing.
+//  3. An exchange may come between any two instructions (free order preempts running tasks), but
+//     what it touches (outgoing, pending) is used only with `busy` set, and then it does nothing.
 #include "heap/heap.h"
 #include "heap/layout.h"
 
@@ -21,7 +23,8 @@ namespace {
 
 constexpr uint64_t kGivenKey = 0x5ab7d1e30f924c86;  // freed by a task that does not own it
 
-// For memory that a signal-driven exchange on the same task reads: order in the program is all that is needed.
+// For memory that a signal-driven exchange on the same task reads: order in the program is all that
+// is needed.
 inline void compiler_barrier() { asm volatile("" ::: "memory"); }
 
 }  // namespace
@@ -55,11 +58,13 @@ bool drain(uint32_t self, size_t budget) {
         heap.busy = 0;
         break;
       }
-      if (!own_object(self, address)) heap_corrupt("free(): corrupted list of objects given back", address);
+      if (!own_object(self, address))
+        heap_corrupt("free(): corrupted list of objects given back", address);
       heap.pending = node_at(address)->key;
       node_at(address)->key = kGivenKey;
     }
-    if (!own_object(self, address)) heap_corrupt("free(): corrupted list of objects given back", address);
+    if (!own_object(self, address))
+      heap_corrupt("free(): corrupted list of objects given back", address);
     heap.draining = node_at(address)->next;
     compiler_barrier();
     heap.busy = 0;

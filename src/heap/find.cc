@@ -18,7 +18,10 @@ Range heap_find(uint64_t address, const void* (*see)(uint64_t)) {
     return {first + run.data, first + run.segments * kSegmentSize};
   }
   const uint64_t start = address & ~(kSegmentSize - 1);
-  const auto kind_of = [&](uint32_t page) { return *static_cast<const uint16_t*>(see(start + offsetof(Segment, kind) + page * sizeof(uint16_t))); };
+  const auto kind_of = [&](uint32_t page) {
+    return *static_cast<const uint16_t*>(
+        see(start + offsetof(Segment, kind) + page * sizeof(uint16_t)));
+  };
   uint32_t page = page_in_segment(address);
   if (page < kFirstPage) return {};
   const uint16_t kind = kind_of(page);
@@ -31,7 +34,8 @@ Range heap_find(uint64_t address, const void* (*see)(uint64_t)) {
   }
   while (page > kFirstPage && kind_of(page) != kMedium) page--;
   if (kind_of(page) != kMedium) return {};
-  const auto& span = *static_cast<const Span*>(see(start + offsetof(Segment, spans) + page * sizeof(Span)));
+  const auto& span =
+      *static_cast<const Span*>(see(start + offsetof(Segment, spans) + page * sizeof(Span)));
   const uint64_t first = start + uint64_t{page} * kPageSize;
   const Range block{first, first + uint64_t{span.pages} * kPageSize};
   return block.contains(address) ? block : Range{};

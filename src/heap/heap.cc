@@ -1,25 +1,30 @@
 // How an object is found, given and taken back.
 //
-// The problem. In the isolated View every page that a task writes costs a copy, a diff and microseconds, and a lock
-// in the allocator would be an event. So a heap belongs to one task, and its common paths write the heap's first page
-// and the object itself, nothing else.
+// The problem. In the isolated View every page that a task writes costs a copy, a diff and
+// microseconds, and a lock in the allocator would be an event. So a heap belongs to one task, and
+// its common paths write the heap's first page and the object itself, nothing else.
 //
 // Small objects (up to 16 KiB) come, in this order, from
-//   1. the class's list of freed objects, last freed first: their pages are the likeliest to be copied already;
-//   2. the class's bump range: objects of the newest span that nobody has used, which need no list to be written;
-//   3. objects that other tasks gave back (drain), then a span's own list of free objects, taken whole;
+//   1. the class's list of freed objects, last freed first: their pages are the likeliest to be
+//      copied already;
+//   2. the class's bump range: objects of the newest span that nobody has used, which need no list
+//      to be written;
+//   3. objects that other tasks gave back (drain), then a span's own list of free objects, taken
+//      whole;
 //   4. a new span of pages.
-// A list that grows long hands its older half to the objects' spans; a span whose objects are all there becomes free
-// pages for any use. Medium objects are runs of pages (heap_span.cc), large ones runs of segments (heap_large.cc).
+// A list that grows long hands its older half to the objects' spans; a span whose objects are all
+// there becomes free pages for any use. Medium objects are runs of pages (heap_span.cc), large ones
+// runs of segments (heap_large.cc).
 //
 // An object of another heap goes back to it by way of heap_exchange.cc.
 //
 // Invariants:
 //  1. A task writes metadata of its own heap and segments only.
-//  2. HeapConfig::grow and release may be events, in which objects come back: nothing that an exchange changes is held
-//     across them, and Heap::busy is 0.
-//  3. The key of an object that the program holds was cleared when it was handed out: a key that says "free" is a
-//     double free unless the program copied it, which a walk through the lists decides.
+//  2. HeapConfig::grow and release may be events, in which objects come back: nothing that an
+//     exchange changes is held across them, and Heap::busy is 0.
+//  3. The key of an object that the program holds was cleared when it was handed out: a key that
+//     says "free" is a double free unless the program copied it, which a walk through the lists
+//     decides.
 #include "heap/heap.h"
 
 #include <stdlib.h>
@@ -69,7 +74,8 @@ void unlist_span(Heap& heap, uint32_t index, Span* span) {
 void settle(uint32_t self, Heap& heap, uint32_t index, uint64_t address) {
   Segment* segment = segment_of(address);
   uint32_t page = page_in_segment(address);
-  if (unlikely((segment->kind[page] & 0xff) != index + 1)) heap_corrupt("malloc(): corrupted free list", address);
+  if (unlikely((segment->kind[page] & 0xff) != index + 1))
+    heap_corrupt("malloc(): corrupted free list", address);
   Span* span = small_span(segment, page);
   node_at(address)->next = span->free_objects;
   span->free_objects = address;
@@ -93,8 +99,9 @@ void settle(uint32_t self, Heap& heap, uint32_t index, uint64_t address) {
   for (int32_t i = 1; i < half && last->next != 0; ++i) last = node_at(last->next);
   uint64_t rest = last->next;
   uint64_t tail = rest;
-  // What goes back is cut out first, so that the lists are whole at every step. It may be more than came in since the
-  // last time: a span's list that was taken whole shrinks again, and no old object stays at the end for ever.
+  // What goes back is cut out first, so that the lists are whole at every step. It may be more than
+  // came in since the last time: a span's list that was taken whole shrinks again, and no old
+  // object stays at the end for ever.
   int32_t count = 0;
   while (tail != 0 && count < of.cache) {
     if (unlikely(!own_object(self, tail))) heap_corrupt("free(): corrupted free list", tail);
@@ -217,7 +224,8 @@ inline void free_small(uint32_t self, Heap& heap, uint32_t index, uint64_t addre
 [[gnu::noinline]] void free_run(uint32_t self, uint64_t address) {
   Segment* run = run_of(address);
   if (run->state != kLarge) heap_corrupt("free(): double free detected", address);
-  if (reinterpret_cast<uint64_t>(run) + run->data != address) heap_corrupt("free(): invalid pointer", address);
+  if (reinterpret_cast<uint64_t>(run) + run->data != address)
+    heap_corrupt("free(): invalid pointer", address);
   give_large(self, run);
 }
 
@@ -231,13 +239,16 @@ inline void free_own(uint32_t self, uint64_t address, uint32_t entry, bool drain
   if (index < kClasses) {
     uint32_t first = page - (kind >> 8);
     uint64_t offset = (address & (kSegmentSize - 1)) - uint64_t{first} * kPageSize;
-    if (unlikely(!object_begins_at(kTable.of[index], offset))) heap_corrupt("free(): invalid pointer", address);
+    if (unlikely(!object_begins_at(kTable.of[index], offset)))
+      heap_corrupt("free(): invalid pointer", address);
     Heap& heap = heap_at(self);
-    if (unlikely(node_at(address)->key == kFreeKey)) check_double_free(heap, index, address, &segment->spans[first]);
+    if (unlikely(node_at(address)->key == kFreeKey))
+      check_double_free(heap, index, address, &segment->spans[first]);
     return free_small(self, heap, index, address);
   }
   if (kind != kMedium || (address & (kPageSize - 1)) != 0) {
-    heap_corrupt(drained ? "free(): double free or invalid pointer" : "free(): invalid pointer", address);
+    heap_corrupt(drained ? "free(): double free or invalid pointer" : "free(): invalid pointer",
+                 address);
   }
   uint32_t pages = segment->spans[page].pages;
   segment->kind[page] = kNothing;
@@ -245,7 +256,8 @@ inline void free_own(uint32_t self, uint64_t address, uint32_t entry, bool drain
   give_pages(self, segment, page, pages);
 }
 
-// Small objects, word by word: usable sizes are multiples of 16, and the general string instructions start slowly.
+// Small objects, word by word: usable sizes are multiples of 16, and the general string
+// instructions start slowly.
 void zero_words(void* object, size_t size) {
   auto* at = static_cast<volatile uint64_t*>(object);
   for (size_t i = 0; i < (size + 7) / 8; ++i) at[i] = 0;
@@ -260,7 +272,9 @@ void copy_words(void* to, const void* from, size_t size) {
 constexpr size_t kWordsMax = 512;  // bytes; above, the string instructions win
 
 // Small enough to stay where it is although less would do.
-bool worth_keeping(size_t size, size_t usable) { return size <= usable && size >= usable - usable / 2; }
+bool worth_keeping(size_t size, size_t usable) {
+  return size <= usable && size >= usable - usable / 2;
+}
 
 bool resize_in_place(uint32_t self, uint64_t address, uint32_t entry, size_t size, size_t usable) {
   if (entry & (kRunFirst | kRunRest)) {
@@ -275,14 +289,17 @@ bool resize_in_place(uint32_t self, uint64_t address, uint32_t entry, size_t siz
     if (worth_keeping(size, usable)) return true;
     uint64_t start = reinterpret_cast<uint64_t>(run);
     uint64_t touched = page_up(run->data + size);
-    if (g_place.release == nullptr || !g_place.release(Range{start + touched, start + run->touched})) return true;
+    if (g_place.release == nullptr ||
+        !g_place.release(Range{start + touched, start + run->touched}))
+      return true;
     run->touched = touched;
     return true;
   }
   Segment* segment = segment_of(address);
   uint32_t page = page_in_segment(address);
   if (segment->kind[page] != kMedium) {
-    return worth_keeping(size, usable) || (size <= kSmallMax && kTable.of[class_of(size)].size == usable);
+    return worth_keeping(size, usable) ||
+           (size <= kSmallMax && kTable.of[class_of(size)].size == usable);
   }
   if (size <= kSmallMax || size > kMediumMax) return false;
   if (entry != self + 1) return size <= usable;
@@ -306,7 +323,9 @@ void heap_corrupt(const char* what, uint64_t address) {
   abort();
 }
 
-void free_drained(uint32_t self, uint64_t address) { free_own(self, address, owner_entry(address), true); }
+void free_drained(uint32_t self, uint64_t address) {
+  free_own(self, address, owner_entry(address), true);
+}
 
 }  // namespace heap
 
@@ -320,7 +339,8 @@ bool heap_init(const HeapConfig& config) {
   if (config.reserve.limit >= place.segments + kSegmentSize) {
     place.segments_size = (config.reserve.limit - place.segments) & ~(kSegmentSize - 1);
   }
-  if (place.segments_size > kMaxSegments * kSegmentSize) place.segments_size = kMaxSegments * kSegmentSize;
+  if (place.segments_size > kMaxSegments * kSegmentSize)
+    place.segments_size = kMaxSegments * kSegmentSize;
   place.shared = config.shared != nullptr ? config.shared : &g_own_shared;
   place.grow = config.grow;
   place.release = config.release;
@@ -378,9 +398,11 @@ void* heap_allocate_zeroed(uint32_t self, size_t size) {
 
 void* heap_allocate_aligned(uint32_t self, size_t alignment, size_t size) {
   if (size <= kSmallMax && alignment <= kPageSize) {
-    // Objects lie at multiples of their size from a page boundary: a size that is a multiple of the alignment does.
+    // Objects lie at multiples of their size from a page boundary: a size that is a multiple of the
+    // alignment does.
     size_t rounded = size == 0 ? alignment : (size + alignment - 1) & ~(alignment - 1);
-    for (uint32_t index = rounded <= kSmallMax ? class_of(rounded) : kClasses; index < kClasses; ++index) {
+    for (uint32_t index = rounded <= kSmallMax ? class_of(rounded) : kClasses; index < kClasses;
+         ++index) {
       if ((kTable.of[index].size & (alignment - 1)) != 0) continue;
       bool fresh;
       return take_small(self, index, &fresh);
@@ -393,7 +415,8 @@ void* heap_allocate_aligned(uint32_t self, size_t alignment, size_t size) {
 void heap_free(uint32_t self, void* object) {
   uint64_t address = address_of(object);
   uint32_t entry = owner_entry(address);
-  if (__builtin_expect((entry & kOwnerMask) == self + 1, 1)) return free_own(self, address, entry, false);
+  if (__builtin_expect((entry & kOwnerMask) == self + 1, 1))
+    return free_own(self, address, entry, false);
   if (entry == 0) heap_corrupt("free(): invalid pointer", address);
   free_for_owner(self, address, (entry & kOwnerMask) - 1);
 }
@@ -403,7 +426,8 @@ size_t heap_usable_size(const void* object) {
   uint32_t entry = owner_entry(address);
   if (entry & (kRunFirst | kRunRest)) {
     Segment* run = run_of(address);
-    if (run->state == kLarge && reinterpret_cast<uint64_t>(run) + run->data == address) return run->touched - run->data;
+    if (run->state == kLarge && reinterpret_cast<uint64_t>(run) + run->data == address)
+      return run->touched - run->data;
   } else if (entry != 0) {
     Segment* segment = segment_of(address);
     uint32_t page = page_in_segment(address);

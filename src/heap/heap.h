@@ -1,11 +1,13 @@
 // The deterministic heap: one heap for each task, in program memory, without a lock.
 //
-// Addresses depend only on the calls that a task makes itself and on the objects that other tasks gave back to it at
-// events. A task writes its own heap's metadata and nobody else's; an object freed by a task that does
-// not own it waits in a list of the freeing task until heap_exchange, which the runtime calls at that task's events.
+// Addresses depend only on the calls that a task makes itself and on the objects that other tasks
+// gave back to it at events. A task writes its own heap's metadata and nobody else's; an object
+// freed by a task that does not own it waits in a list of the freeing task until heap_exchange,
+// which the runtime calls at that task's events.
 //
-// Layout of the reserved range:  | Heap 0 | Heap 1 | ... | Heap 1023 | (gap) | segment 0 | segment 1 | ...
-// Segments are 64 MiB, aligned to their size. The segment map (who owns which) is in the runtime's memory.
+// Layout of the reserved range:  | Heap 0 | Heap 1 | ... | Heap 1023 | (gap) | segment 0 | segment
+// 1 | ... Segments are 64 MiB, aligned to their size. The segment map (who owns which) is in the
+// runtime's memory.
 #pragma once
 
 #include <stddef.h>
@@ -20,28 +22,33 @@ inline constexpr uint64_t kSegmentBits = 26;
 inline constexpr uint64_t kSegmentSize = uint64_t{1} << kSegmentBits;
 inline constexpr uint32_t kMaxSegments = 1u << 15;  // 2 TiB
 
-// Shared: one for the process, in runtime memory that every task sees at the same address; zeros at first.
-// owner[s] is written by the heap that got segment s before any pointer into s can reach another task.
+// Shared: one for the process, in runtime memory that every task sees at the same address; zeros at
+// first. owner[s] is written by the heap that got segment s before any pointer into s can reach
+// another task.
 struct HeapShared {
-  uint64_t next_segment;  // heap_take_segments: under the runtime's turn, or while there is one task
+  uint64_t
+      next_segment;  // heap_take_segments: under the runtime's turn, or while there is one task
   uint32_t owner[kMaxSegments];
 };
 
 struct HeapConfig {
-  Range reserve;        // readable, writable, zero until first written; page-aligned
-  HeapShared* shared;   // null: heap.cc's own, for a process whose runtime memory is the library's data
-  // `heap` needs `segments` consecutive ones. An event where tasks are active; ends in heap_take_segments. Null: that.
+  Range reserve;  // readable, writable, zero until first written; page-aligned
+  HeapShared*
+      shared;  // null: heap.cc's own, for a process whose runtime memory is the library's data
+  // `heap` needs `segments` consecutive ones. An event where tasks are active; ends in
+  // heap_take_segments. Null: that.
   bool (*grow)(uint32_t heap, size_t segments, uint64_t* start);
-  // The pages of `range` hold nothing any more. True: they read as zeros from now on. False: nothing was done.
-  // Null: never released.
+  // The pages of `range` hold nothing any more. True: they read as zeros from now on. False:
+  // nothing was done. Null: never released.
   bool (*release)(Range range);
 };
 
-// Where the heap lies. Called once, by the first allocation of the process. heap_config.cc has the weak
-// default (anonymous memory at a fixed address); the runtime may define its own.
+// Where the heap lies. Called once, by the first allocation of the process. heap_config.cc has the
+// weak default (anonymous memory at a fixed address); the runtime may define its own.
 HeapConfig heap_config();
 
-// False: the reserve has no room for a segment, nothing can be allocated. REQUIRES: one task, nothing allocated yet.
+// False: the reserve has no room for a segment, nothing can be allocated. REQUIRES: one task,
+// nothing allocated yet.
 bool heap_init(const HeapConfig& config);
 bool heap_ready();
 
@@ -52,10 +59,11 @@ bool heap_take_segments(size_t segments, uint64_t* start);
 Range heap_table_range();
 Range heap_segment_range();
 
-// True once threads are tasks, with %gs set; until then everything is heap 0's. The runtime sets it.
+// True once threads are tasks, with %gs set; until then everything is heap 0's. The runtime sets
+// it.
 extern bool g_tasks_active;
-// Whose heap is used while there is one task: 0, in a forked child the heap of the task that forked (the others' may have
-// been copied in the middle of an operation). Private to the process.
+// Whose heap is used while there is one task: 0, in a forked child the heap of the task that forked
+// (the others' may have been copied in the middle of an operation). Private to the process.
 extern uint32_t g_single_heap;
 
 inline uint32_t current_heap_index() {
@@ -65,19 +73,22 @@ inline uint32_t current_heap_index() {
   return index;
 }
 
-// All answer null where memory is exhausted (errno untouched). `size` may be 0. REQUIRES: self < kMaxHeaps.
+// All answer null where memory is exhausted (errno untouched). `size` may be 0. REQUIRES: self <
+// kMaxHeaps.
 void* heap_allocate(uint32_t self, size_t size);
 void* heap_allocate_zeroed(uint32_t self, size_t size);
-void* heap_allocate_aligned(uint32_t self, size_t alignment, size_t size);  // alignment: a power of two
-void* heap_resize(uint32_t self, void* object, size_t size);                // object: heap_owns(object)
-void heap_free(uint32_t self, void* object);                                // object: heap_owns(object)
+void* heap_allocate_aligned(uint32_t self, size_t alignment,
+                            size_t size);                     // alignment: a power of two
+void* heap_resize(uint32_t self, void* object, size_t size);  // object: heap_owns(object)
+void heap_free(uint32_t self, void* object);                  // object: heap_owns(object)
 size_t heap_usable_size(const void* object);
 
-// The block, in use or free, that the address lies in: its usable bytes; empty where it lies in none. `see`: where the heap's own data are read that
-// it has at an address of the program's.
+// The block, in use or free, that the address lies in: its usable bytes; empty where it lies in
+// none. `see`: where the heap's own data are read that it has at an address of the program's.
 Range heap_find(uint64_t address, const void* (*see)(uint64_t));
 
-// The address lies in the segment area (the object may still be invalid; that is reported where it is used).
+// The address lies in the segment area (the object may still be invalid; that is reported where it
+// is used).
 bool heap_owns(const void* object);
 
 // Gives the memory of free pages back. True: something was given back.
@@ -87,9 +98,10 @@ bool heap_trim(uint32_t self);
 uint64_t heap_footprint(uint32_t self);
 
 // Moves what `self` freed for others to their owners, and takes over what others freed for it.
-// `alias` translates a program address into the runtime's shared view of it (identity where memory is direct).
-// REQUIRES: the global turn; everything that self wrote is published and its private copies are dropped.
-// Cheap where there is nothing to do; does nothing where it interrupts self inside a critical part of the heap.
+// `alias` translates a program address into the runtime's shared view of it (identity where memory
+// is direct). REQUIRES: the global turn; everything that self wrote is published and its private
+// copies are dropped. Cheap where there is nothing to do; does nothing where it interrupts self
+// inside a critical part of the heap.
 void heap_exchange(uint32_t self, void* (*alias)(uint64_t address));
 
 }  // namespace weir

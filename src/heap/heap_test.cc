@@ -1,5 +1,6 @@
-// The heap against a model that knows only what a program may expect: every live object is where it was put, overlaps
-// no other, is aligned, as large as asked for, holds what was written into it, and zeroed memory is zero.
+// The heap against a model that knows only what a program may expect: every live object is where it
+// was put, overlaps no other, is aligned, as large as asked for, holds what was written into it,
+// and zeroed memory is zero.
 #include "heap/heap.h"
 
 #include <gtest/gtest.h>
@@ -63,7 +64,8 @@ class Model {
     ASSERT_GE(heap_usable_size(object), size);
     auto next = live_.lower_bound(start);
     bool clear_of_next = next == live_.end() || start + (size == 0 ? 1 : size) <= next->first;
-    bool clear_of_previous = next == live_.begin() || std::prev(next)->first + std::prev(next)->second <= start;
+    bool clear_of_previous =
+        next == live_.begin() || std::prev(next)->first + std::prev(next)->second <= start;
     ASSERT_TRUE(clear_of_next && clear_of_previous) << std::hex << start << " " << size;
     live_[start] = size;
     order_.push_back(start);
@@ -87,7 +89,8 @@ class Model {
   // `size` bytes at `at` hold what was written for the object at `identity`.
   static void check(uint64_t identity, uint64_t at, size_t size) {
     for_each_sample(size, [&](size_t i) {
-      ASSERT_EQ(*reinterpret_cast<uint8_t*>(at + i), pattern(identity, i)) << std::hex << at << " + " << i;
+      ASSERT_EQ(*reinterpret_cast<uint8_t*>(at + i), pattern(identity, i))
+          << std::hex << at << " + " << i;
     });
   }
 
@@ -104,7 +107,8 @@ class Model {
   }
 
   static void fill(uint64_t start, size_t size) {
-    for_each_sample(size, [&](size_t i) { *reinterpret_cast<uint8_t*>(start + i) = pattern(start, i); });
+    for_each_sample(size,
+                    [&](size_t i) { *reinterpret_cast<uint8_t*>(start + i) = pattern(start, i); });
   }
 
   std::map<uint64_t, size_t> live_;
@@ -116,8 +120,11 @@ size_t random_size(std::mt19937_64& random) {
     case 0: return 0;
     case 1: return random() % (4 << 20);
     case 2: return random() % 200 == 0 ? random() % (150 << 20) : random() % 70000;
-    case 3: case 4: return random() % 70000;
-    case 5: case 6: case 7: return random() % 5000;
+    case 3:
+    case 4: return random() % 70000;
+    case 5:
+    case 6:
+    case 7: return random() % 5000;
     default: return random() % 300;
   }
 }
@@ -139,7 +146,8 @@ uint64_t random_run(uint64_t seed, int steps, uint32_t heaps) {
     } else if (what < (growing ? 50u : 25u)) {
       size_t size = random_size(random);
       auto* object = static_cast<uint8_t*>(heap_allocate_zeroed(self, size));
-      for (size_t i = 0; i < size; i += i < 4096 ? 1 : 61) EXPECT_EQ(object[i], 0) << size << " " << i;
+      for (size_t i = 0; i < size; i += i < 4096 ? 1 : 61)
+        EXPECT_EQ(object[i], 0) << size << " " << i;
       model.add(object, size, 16);
     } else if (what < (growing ? 57u : 28u)) {
       size_t size = random_size(random);
@@ -162,7 +170,8 @@ uint64_t random_run(uint64_t seed, int steps, uint32_t heaps) {
       heap_trim(self);
     }
   }
-  while (!model.empty()) heap_free(static_cast<uint32_t>(random() % heaps), model.remove(random()).first);
+  while (!model.empty())
+    heap_free(static_cast<uint32_t>(random() % heaps), model.remove(random()).first);
   return hash;
 }
 
@@ -203,7 +212,8 @@ TEST_F(HeapTest, RoundingUpLosesLessThanAnEighth) {
     ASSERT_GE(usable, size);
     ASSERT_LE(usable - size, usable / 8) << size;
   }
-  for (size_t size = 1; size < 128; ++size) EXPECT_LT(heap::class_size(heap::class_of(size)) - size, 16u);
+  for (size_t size = 1; size < 128; ++size)
+    EXPECT_LT(heap::class_size(heap::class_of(size)) - size, 16u);
 }
 
 TEST_F(HeapTest, ObjectStartsAreRecognized) {
@@ -276,7 +286,8 @@ TEST_F(HeapTest, FreedMemoryOfAllSizesBecomesAnyOther) {
   // Each size in turn takes 40 MiB and frees it: one segment (and its neighbour) must do for all.
   for (size_t size = 16; size < (8 << 20); size = size * 3 / 2 + 8) {
     std::vector<void*> objects;
-    for (size_t i = 0; i < (size_t{40} << 20) / (size + size / 8 + 16); ++i) objects.push_back(heap_allocate(0, size));
+    for (size_t i = 0; i < (size_t{40} << 20) / (size + size / 8 + 16); ++i)
+      objects.push_back(heap_allocate(0, size));
     for (void* object : objects) heap_free(0, object);
     ASSERT_LE(heap_footprint(0), 2 * kSegmentSize) << size;
   }
@@ -376,10 +387,12 @@ TEST_F(HeapDeathTest, InvalidPointers) {
   for (size_t size : {size_t{100}, size_t{100000}, size_t{50} << 20}) {
     auto* object = static_cast<char*>(heap_allocate(0, size));
     for (size_t off : {size_t{1}, size_t{16}, size - 8}) {
-      EXPECT_DEATH(heap_free(0, object + off), "weir: free\\(\\): invalid pointer") << size << " " << off;
+      EXPECT_DEATH(heap_free(0, object + off), "weir: free\\(\\): invalid pointer")
+          << size << " " << off;
     }
   }
-  EXPECT_DEATH(heap_free(0, reinterpret_cast<void*>(heap_segment_range().limit + 64)), "invalid pointer");
+  EXPECT_DEATH(heap_free(0, reinterpret_cast<void*>(heap_segment_range().limit + 64)),
+               "invalid pointer");
 }
 
 TEST_F(HeapDeathTest, DoubleFreeByAnotherHeap) {

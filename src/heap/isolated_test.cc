@@ -1,6 +1,7 @@
-// The heap in the isolated View, played by one thread: a store, each task's private view of it, rounds in which all
-// tasks run on the same store, and turns in which each publishes the bytes it changed and then exchanges. A heap that
-// wrote what is another's, or read through the wrong view, loses an object here.
+// The heap in the isolated View, played by one thread: a store, each task's private view of it,
+// rounds in which all tasks run on the same store, and turns in which each publishes the bytes it
+// changed and then exchanges. A heap that wrote what is another's, or read through the wrong view,
+// loses an object here.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -55,7 +56,8 @@ class IsolatedHeapTest : public testing::Test {
   // Drops all private copies.
   void fresh_view() {
     void* at = reinterpret_cast<void*>(kStart);
-    ASSERT_EQ(mmap(at, kStoreBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, store_, 0), at);
+    ASSERT_EQ(mmap(at, kStoreBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, store_, 0),
+              at);
   }
 
   // What the running task changed, page by page: private copies are pages that are not the file's.
@@ -66,7 +68,9 @@ class IsolatedHeapTest : public testing::Test {
     uint64_t used = heap_segment_range().limit;
     std::vector<uint64_t> entries((used - kStart) / kPageSize);
     auto size = static_cast<ssize_t>(entries.size() * 8);
-    EXPECT_EQ(pread(pagemap_, entries.data(), entries.size() * 8, static_cast<off_t>(kStart / kPageSize * 8)), size);
+    EXPECT_EQ(pread(pagemap_, entries.data(), entries.size() * 8,
+                    static_cast<off_t>(kStart / kPageSize * 8)),
+              size);
     for (size_t i = 0; i < entries.size(); ++i) {
       if ((entries[i] & kPresent) == 0 || (entries[i] & kOfFile) != 0) continue;
       Diff diff;
@@ -102,13 +106,15 @@ struct Object {
   size_t size;
 };
 
-uint8_t pattern(const Object& object) { return static_cast<uint8_t>(object.address >> 4 ^ object.size); }
+uint8_t pattern(const Object& object) {
+  return static_cast<uint8_t>(object.address >> 4 ^ object.size);
+}
 
 TEST_F(IsolatedHeapTest, NothingIsLostBetweenViews) {
   constexpr uint32_t kTasks = 3;
   std::mt19937_64 random(11);
-  std::vector<Object> owned[kTasks];    // objects that the task may use in this round
-  std::vector<Object> handed[kTasks];   // handed over in this round, usable in the next
+  std::vector<Object> owned[kTasks];   // objects that the task may use in this round
+  std::vector<Object> handed[kTasks];  // handed over in this round, usable in the next
   std::map<uint64_t, size_t> live;
   uint64_t footprint_early = 0;
   for (int round = 0; round < 120 && !HasFatalFailure(); ++round) {
@@ -124,7 +130,8 @@ TEST_F(IsolatedHeapTest, NothingIsLostBetweenViews) {
           ASSERT_NE(object.address, 0u);
           auto next = live.lower_bound(object.address);
           ASSERT_TRUE(next == live.end() || object.address + size <= next->first);
-          ASSERT_TRUE(next == live.begin() || std::prev(next)->first + std::prev(next)->second <= object.address);
+          ASSERT_TRUE(next == live.begin() ||
+                      std::prev(next)->first + std::prev(next)->second <= object.address);
           live[object.address] = size;
           memset(reinterpret_cast<void*>(object.address), pattern(object), size);
           mine.push_back(object);
@@ -134,7 +141,8 @@ TEST_F(IsolatedHeapTest, NothingIsLostBetweenViews) {
         Object object = mine.back();
         mine.pop_back();
         for (size_t i = 0; i < object.size; i += 7) {
-          ASSERT_EQ(reinterpret_cast<uint8_t*>(object.address)[i], pattern(object)) << round << " " << task;
+          ASSERT_EQ(reinterpret_cast<uint8_t*>(object.address)[i], pattern(object))
+              << round << " " << task;
         }
         if (random() % 3 == 0) {
           handed[random() % kTasks].push_back(object);
@@ -157,8 +165,8 @@ TEST_F(IsolatedHeapTest, NothingIsLostBetweenViews) {
   EXPECT_EQ(heap_segment_range().limit, footprint_early);
 }
 
-// Each page that is written costs a copy and a diff: the common paths write the heap's first page and the objects'
-// pages.
+// Each page that is written costs a copy and a diff: the common paths write the heap's first page
+// and the objects' pages.
 TEST_F(IsolatedHeapTest, CommonPathsWriteOnePageOfTheHeap) {
   std::vector<void*> objects;
   for (int i = 0; i < 200; ++i) objects.push_back(heap_allocate(1, 64));

@@ -1,9 +1,11 @@
-// Runs of whole segments: objects of more than 32 MiB, and what is left of them when they are freed.
+// Runs of whole segments: objects of more than 32 MiB, and what is left of them when they are
+// freed.
 //
-// A run begins with its Segment header; the object starts a page later, or where its alignment wants it, which may
-// be in a later segment: the map's entries say which segment begins a run. Only what was touched is memory, so rounding
-// up to segments costs addresses, not memory. A freed run's pages are released at once and the addresses stay with the
-// heap, in a list ordered by address in which neighbours join.
+// A run begins with its Segment header; the object starts a page later, or where its alignment
+// wants it, which may be in a later segment: the map's entries say which segment begins a run. Only
+// what was touched is memory, so rounding up to segments costs addresses, not memory. A freed run's
+// pages are released at once and the addresses stay with the heap, in a list ordered by address in
+// which neighbours join.
 //
 // Invariant: a free run is zero from `touched` on, its header's fields excepted.
 #include <string.h>
@@ -21,7 +23,9 @@ void mark_run(uint32_t self, uint64_t start, size_t segments) {
   for (size_t i = 1; i < segments; ++i) entry[i] = (self + 1) | kRunRest;
 }
 
-uint64_t end_of(Segment* run) { return reinterpret_cast<uint64_t>(run) + (run->segments << kSegmentBits); }
+uint64_t end_of(Segment* run) {
+  return reinterpret_cast<uint64_t>(run) + (run->segments << kSegmentBits);
+}
 
 void write_header(uint32_t self, Segment* run, size_t segments, uint64_t touched) {
   run->magic = kSegmentMagic;
@@ -82,7 +86,8 @@ Segment* take_run(uint32_t self, size_t segments) {
     return run;
   }
   uint64_t start = 0;
-  bool got = g_place.grow != nullptr ? g_place.grow(self, segments, &start) : heap_take_segments(segments, &start);
+  bool got = g_place.grow != nullptr ? g_place.grow(self, segments, &start)
+                                     : heap_take_segments(segments, &start);
   if (!got) return nullptr;
   mark_run(self, start, segments);
   auto* run = reinterpret_cast<Segment*>(start);
@@ -95,7 +100,8 @@ void give_run(uint32_t self, Segment* run, size_t segments, uint64_t touched) {
   Heap& heap = heap_at(self);
   auto start = reinterpret_cast<uint64_t>(run);
   touched = page_up(touched);
-  if (touched > kPageSize && g_place.release != nullptr && g_place.release(Range{start + kPageSize, start + touched})) {
+  if (touched > kPageSize && g_place.release != nullptr &&
+      g_place.release(Range{start + kPageSize, start + touched})) {
     touched = kPageSize;
   }
   mark_run(self, start, segments);

@@ -17,8 +17,8 @@ struct Node {
 };
 inline constexpr uint64_t kFreeKey = 0x8d3f27a1c6b05e49;
 
-// A run of pages within a segment; its descriptor is the one of its first page (of a free run: also of its last,
-// `pages`).
+// A run of pages within a segment; its descriptor is the one of its first page (of a free run: also
+// of its last, `pages`).
 struct Span {
   union {
     uint64_t free_objects;  // small: list of Node
@@ -34,19 +34,28 @@ struct Span {
 };
 static_assert(sizeof(Span) == 32);
 
-// What a page belongs to. Only first and last page of a free or medium span have a meaning; the rest is kNothing.
-enum PageKind : uint16_t { kNothing = 0, kSmallFirst = 1, kSmallLast = kClasses, kMedium = 254, kMediumRest = 255 };
-// small: the kind is class + 1, and the upper byte is the distance in pages to the span's first page.
+// What a page belongs to. Only first and last page of a free or medium span have a meaning; the
+// rest is kNothing.
+enum PageKind : uint16_t {
+  kNothing = 0,
+  kSmallFirst = 1,
+  kSmallLast = kClasses,
+  kMedium = 254,
+  kMediumRest = 255
+};
+// small: the kind is class + 1, and the upper byte is the distance in pages to the span's first
+// page.
 
 // The start of a segment, or of a run of segments that holds one large object or is free.
 struct Segment {
   uint64_t magic;
   uint32_t owner;
   uint32_t state;
-  uint64_t segments;   // large, free run: how many
-  uint64_t data;       // large: offset of the object
-  uint64_t touched;    // large, free run: bytes from the start that may not be zero (kPageSize is the least)
-  Segment* next;       // free run: in order of address
+  uint64_t segments;  // large, free run: how many
+  uint64_t data;      // large: offset of the object
+  uint64_t touched;  // large, free run: bytes from the start that may not be zero (kPageSize is the
+                     // least)
+  Segment* next;     // free run: in order of address
   uint64_t reserved[506];
   uint16_t kind[kSegmentPages];  // from here on: only in segments of spans
   Span spans[kSegmentPages];
@@ -77,9 +86,10 @@ struct SmallClass {
 // Layout: what the common paths write lies in the first page.
 struct alignas(kPageSize) Heap {
   SmallClass small[kClasses];
-  uint64_t busy;      // self is inside a part that an exchange may not interrupt
-  uint64_t incoming;  // Shared: lists of objects given back; written and read through the alias only
-  uint64_t pending;   // lists taken over, not yet sorted into spans
+  uint64_t busy;  // self is inside a part that an exchange may not interrupt
+  uint64_t
+      incoming;      // Shared: lists of objects given back; written and read through the alias only
+  uint64_t pending;  // lists taken over, not yet sorted into spans
   uint64_t draining;  // rest of the list being sorted
   uint64_t outgoing_any;
   uint64_t outgoing_set[kMaxHeaps / 64];  // owners for whom outgoing[] has a list
@@ -87,9 +97,9 @@ struct alignas(kPageSize) Heap {
   uint64_t bin_set[2];
   Span* bins[kBins];
   Segment* free_runs;
-  uint64_t dirty_pages;   // free pages not known to be zero
-  uint64_t release_at;    // more dirty free pages than this: release the longer runs
-  uint64_t window;        // pages that may become dirty until then
+  uint64_t dirty_pages;  // free pages not known to be zero
+  uint64_t release_at;   // more dirty free pages than this: release the longer runs
+  uint64_t window;       // pages that may become dirty until then
   uint64_t empty_segments;
   uint64_t footprint;  // segments
   uint64_t outgoing[kMaxHeaps];
@@ -108,12 +118,18 @@ struct Place {
 extern Place g_place;
 
 inline Heap& heap_at(uint32_t index) { return reinterpret_cast<Heap*>(g_place.table)[index]; }
-inline Segment* segment_of(uint64_t address) { return reinterpret_cast<Segment*>(address & ~(kSegmentSize - 1)); }
-inline uint32_t page_in_segment(uint64_t address) { return (address & (kSegmentSize - 1)) / kPageSize; }
+inline Segment* segment_of(uint64_t address) {
+  return reinterpret_cast<Segment*>(address & ~(kSegmentSize - 1));
+}
+inline uint32_t page_in_segment(uint64_t address) {
+  return (address & (kSegmentSize - 1)) / kPageSize;
+}
 inline uint32_t& owner_entry(uint64_t address) {
   return g_place.shared->owner[(address - g_place.segments) >> kSegmentBits];
 }
-inline bool in_segments(uint64_t address) { return address - g_place.segments < g_place.segments_size; }
+inline bool in_segments(uint64_t address) {
+  return address - g_place.segments < g_place.segments_size;
+}
 
 // Pages (heap_span.cc). Null / 0: memory is exhausted.
 struct Pages {
@@ -132,7 +148,8 @@ struct LargeObject {
 };
 LargeObject take_large(uint32_t self, size_t alignment, size_t size);
 void give_large(uint32_t self, Segment* run);
-Segment* run_of(uint64_t address);  // the run that holds the address, whose entry has kRunFirst or kRunRest
+Segment* run_of(
+    uint64_t address);  // the run that holds the address, whose entry has kRunFirst or kRunRest
 Segment* take_run(uint32_t self, size_t segments);
 void give_run(uint32_t self, Segment* run, size_t segments, uint64_t touched);
 
@@ -146,7 +163,8 @@ bool drain(uint32_t self, size_t budget);
 void free_drained(uint32_t self, uint64_t address);  // heap.cc: an object of self that came back
 
 inline bool own_object(uint32_t self, uint64_t address) {
-  return (address & 15) == 0 && in_segments(address) && (owner_entry(address) & kOwnerMask) == self + 1;
+  return (address & 15) == 0 && in_segments(address) &&
+         (owner_entry(address) & kOwnerMask) == self + 1;
 }
 
 // Says what is wrong on standard error and aborts the program, as malloc of glibc does.

@@ -1,5 +1,5 @@
-// Size classes of the heap: 16 steps of 16 bytes, then eight to each doubling up to 16 KiB, so that rounding up
-// loses less than an eighth. All tables are computed by the compiler.
+// Size classes of the heap: 16 steps of 16 bytes, then eight to each doubling up to 16 KiB, so that
+// rounding up loses less than an eighth. All tables are computed by the compiler.
 #pragma once
 
 #include <stddef.h>

@@ -1,17 +1,18 @@
 // Free pages within segments.
 //
-// A free run of pages is described in the descriptor of its first page and its length again in that of its last, so
-// that a run given back finds its free neighbours in two loads and joins them. Free runs are kept in bins by length:
-// exact up to 32 pages, then four bins to each doubling. The last freed run of the smallest sufficient bin is cut
-// first.
+// A free run of pages is described in the descriptor of its first page and its length again in that
+// of its last, so that a run given back finds its free neighbours in two loads and joins them. Free
+// runs are kept in bins by length: exact up to 32 pages, then four bins to each doubling. The last
+// freed run of the smallest sufficient bin is cut first.
 //
-// Which pages hold zeros is remembered as one number, `dirty`: from there on the run is zero. Fresh memory lies at
-// the end of a segment, and used memory joins it from below, so one number loses little. Memory that the kernel holds
-// for free pages is given back when what is dirty grew by a window since the last time; the window grows with the
-// sizes that the program frees, so that a program that takes and frees a large buffer in a loop does not pay for it
-// each time.
+// Which pages hold zeros is remembered as one number, `dirty`: from there on the run is zero. Fresh
+// memory lies at the end of a segment, and used memory joins it from below, so one number loses
+// little. Memory that the kernel holds for free pages is given back when what is dirty grew by a
+// window since the last time; the window grows with the sizes that the program frees, so that a
+// program that takes and frees a large buffer in a loop does not pay for it each time.
 //
-// A second wholly free segment leaves this level and becomes a run of segments for any use (heap_large.cc).
+// A second wholly free segment leaves this level and becomes a run of segments for any use
+// (heap_large.cc).
 #include <string.h>
 
 #include "heap/layout.h"
@@ -119,7 +120,8 @@ void retire_segment(uint32_t self, Segment* segment, uint32_t dirty) {
 }
 
 // Cuts [first, first + pages) out of a free run that was removed from its bin; the rest goes back.
-uint32_t cut(Heap& heap, Segment* segment, Span run, uint32_t run_first, uint32_t first, uint32_t pages) {
+uint32_t cut(Heap& heap, Segment* segment, Span run, uint32_t run_first, uint32_t first,
+             uint32_t pages) {
   uint32_t before = first - run_first;
   uint32_t behind = run.pages - before - pages;
   if (run.pages == kSegmentPages - kFirstPage) --heap.empty_segments;
@@ -137,7 +139,8 @@ void mark(Segment* segment, uint32_t first, uint32_t pages, uint16_t kind) {
     return;
   }
   span = {};
-  for (uint32_t i = 0; i < pages; ++i) segment->kind[first + i] = static_cast<uint16_t>(kind | i << 8);
+  for (uint32_t i = 0; i < pages; ++i)
+    segment->kind[first + i] = static_cast<uint16_t>(kind | i << 8);
 }
 
 }  // namespace
@@ -153,7 +156,8 @@ Pages take_pages(uint32_t self, uint32_t pages, uint32_t alignment_pages, uint16
   }
   Segment* segment = segment_of_span(span);
   auto run_first = static_cast<uint32_t>(span - segment->spans);
-  // Segments are aligned to more than any alignment asked for here: page numbers in it tell the alignment.
+  // Segments are aligned to more than any alignment asked for here: page numbers in it tell the
+  // alignment.
   uint32_t first = (run_first + alignment_pages - 1) & ~(alignment_pages - 1);
   remove(heap, span);
   Pages result;
@@ -195,7 +199,8 @@ void give_pages(uint32_t self, Segment* segment, uint32_t first, uint32_t pages)
   }
 }
 
-bool extend_pages(uint32_t self, Segment* segment, uint32_t first, uint32_t pages, uint32_t wanted) {
+bool extend_pages(uint32_t self, Segment* segment, uint32_t first, uint32_t pages,
+                  uint32_t wanted) {
   uint32_t next_first = first + pages;
   if (next_first >= kSegmentPages || segment->kind[next_first] != kNothing) return false;
   Span* next = &segment->spans[next_first];

@@ -1,14 +1,16 @@
-// The calls of include/weir/weir.h in a program that is checked. A program finds them all by one name, weir_query_calls.
+// The calls of include/weir/weir.h in a program that is checked. A program finds them all by one
+// name, weir_query_calls.
 //
-// An array that has slices is described to the program by a struct weir_array, which lies in memory that all tasks may read and nobody may write.
+// An array that has slices is described to the program by a struct weir_array, which lies in memory
+// that all tasks may read and nobody may write.
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "check/policy/declared.h"
-#include "interpose/sync/event_call.h"
-#include "interpose/alloc/malloc_mode.h"
 #include "heap/heap.h"
+#include "interpose/alloc/malloc_mode.h"
+#include "interpose/sync/event_call.h"
 #include "weir/weir.h"
 
 namespace weir {
@@ -18,14 +20,18 @@ namespace {
 using declared::Caller;
 
 // In the called function itself.
-#define WEIR_CALLER                                                                                                             \
-  (Caller{reinterpret_cast<uint64_t>(__builtin_return_address(0)), reinterpret_cast<uint64_t>(__builtin_frame_address(0)) + 16, \
+#define WEIR_CALLER                                                    \
+  (Caller{reinterpret_cast<uint64_t>(__builtin_return_address(0)),     \
+          reinterpret_cast<uint64_t>(__builtin_frame_address(0)) + 16, \
           *static_cast<uint64_t*>(__builtin_frame_address(0))})
 
-// Signals wait while it lives, and errno stays as it is: nothing in it is libc's. Nothing is annotated in a child that borrows its parent's memory, nor in a forked one.
+// Signals wait while it lives, and errno stays as it is: nothing in it is libc's. Nothing is
+// annotated in a child that borrows its parent's memory, nor in a forked one.
 class Section {
  public:
-  Section() : on_(declared::is_on() && !(g_tasks_active && self().in_vfork)), signals_(on_ && g_tasks_active) {}
+  Section()
+      : on_(declared::is_on() && !(g_tasks_active && self().in_vfork)),
+        signals_(on_ && g_tasks_active) {}
   Section(const Section&) = delete;
   Section& operator=(const Section&) = delete;
   explicit operator bool() const { return on_; }
@@ -40,7 +46,8 @@ void* annotate_alloc(size_t size, int policy) {
   {
     const Section section;
     if (section) {
-      if (void* object = declared::allocate(size, static_cast<uint32_t>(policy), caller)) return object;
+      if (void* object = declared::allocate(size, static_cast<uint32_t>(policy), caller))
+        return object;
     }
   }
   return malloc(size);  // in a forked child, or without room
@@ -60,7 +67,9 @@ void annotate_declare(void* object, size_t size, int policy) {
   const Caller caller = WEIR_CALLER;
   const Section section;
   if (section) {
-    declared::declare(reinterpret_cast<uint64_t>(object), size, static_cast<uint32_t>(policy & ~WEIR_HAS_PAGES), policy & WEIR_HAS_PAGES, caller);
+    declared::declare(reinterpret_cast<uint64_t>(object), size,
+                      static_cast<uint32_t>(policy & ~WEIR_HAS_PAGES), policy & WEIR_HAS_PAGES,
+                      caller);
   }
 }
 
@@ -73,7 +82,9 @@ void annotate_forget(void* object) {
 void annotate_change(void* object, int change, const void* lock) {
   const Caller caller = WEIR_CALLER;
   const Section section;
-  if (section) declared::change(reinterpret_cast<uint64_t>(object), static_cast<uint32_t>(change), reinterpret_cast<uint64_t>(lock), caller);
+  if (section)
+    declared::change(reinterpret_cast<uint64_t>(object), static_cast<uint32_t>(change),
+                     reinterpret_cast<uint64_t>(lock), caller);
 }
 
 int annotate_policy(const void* object) {
@@ -82,16 +93,19 @@ int annotate_policy(const void* object) {
 }
 
 // `ends`, in bytes, in memory of the caller's.
-struct weir_array* make_array(struct weir_array shape, size_t* ends, int policy, const Caller& caller) {
+struct weir_array* make_array(struct weir_array shape, size_t* ends, int policy,
+                              const Caller& caller) {
   const size_t size = shape.element_size * shape.count;
   uint64_t gap = 0;
-  void* data = declared::slice(size, ends, shape.slices, static_cast<uint32_t>(policy), &gap, caller);
+  void* data =
+      declared::slice(size, ends, shape.slices, static_cast<uint32_t>(policy), &gap, caller);
   if (!data) return nullptr;
   shape.data = static_cast<char*>(data);
   shape.gap = gap;
   if (!shape.per_slice) {
     for (size_t i = 0; i < shape.slices; i++) ends[i] /= shape.element_size;
-    shape.ends = static_cast<size_t*>(declared::constant(ends, shape.slices * sizeof *ends, caller));
+    shape.ends =
+        static_cast<size_t*>(declared::constant(ends, shape.slices * sizeof *ends, caller));
   }
   return static_cast<struct weir_array*>(declared::constant(&shape, sizeof shape, caller));
 }
@@ -121,11 +135,13 @@ void annotate_array_free(struct weir_array* array) {
   const struct weir_array shape = *array;
   auto* bytes = static_cast<size_t*>(malloc(shape.slices * sizeof(size_t) + 1));
   if (!bytes) return;
-  for (size_t i = 0; i < shape.slices; i++) bytes[i] = end_of(shape, shape.ends, i) * shape.element_size;
+  for (size_t i = 0; i < shape.slices; i++)
+    bytes[i] = end_of(shape, shape.ends, i) * shape.element_size;
   {
     const Section section;
     if (section) {
-      declared::unslice(shape.data, shape.element_size * shape.count, bytes, shape.slices, shape.gap, caller);
+      declared::unslice(shape.data, shape.element_size * shape.count, bytes, shape.slices,
+                        shape.gap, caller);
       if (shape.ends) declared::release(const_cast<size_t*>(shape.ends), caller);
       declared::release(array, caller);
     }
@@ -133,8 +149,9 @@ void annotate_array_free(struct weir_array* array) {
   free(bytes);
 }
 
-constexpr struct weir_calls kCalls = {sizeof(struct weir_calls), annotate_alloc,  annotate_free,   annotate_declare, annotate_forget,
-                                      annotate_change,           annotate_policy, annotate_array, annotate_array_free};
+constexpr struct weir_calls kCalls = {
+    sizeof(struct weir_calls), annotate_alloc,  annotate_free,  annotate_declare,   annotate_forget,
+    annotate_change,           annotate_policy, annotate_array, annotate_array_free};
 
 }  // namespace
 }  // namespace weir

@@ -1,16 +1,16 @@
-// Clocks of CPU time: the kernel knows tasks by other ids than the program, and counts each process for itself.
-// Everything else goes to libc, whose vDSO path stays the fast one.
+// Clocks of CPU time: the kernel knows tasks by other ids than the program, and counts each process
+// for itself. Everything else goes to libc, whose vDSO path stays the fast one.
 
 #include <errno.h>
 #include <sys/resource.h>
 #include <time.h>
 
+#include "control/control.h"
+#include "control/process.h"
 #include "interpose/real.h"
 #include "record/input.h"
-#include "control/process.h"
 #include "sys/futex.h"
 #include "task/spawn.h"
-#include "control/control.h"
 
 namespace {
 
@@ -18,21 +18,26 @@ using namespace weir;
 
 constexpr int kScheduler = 2, kPerThread = 4;  // low bits of a CPU clock's id
 
-int clock_of_process(int pid) { return static_cast<int>(~static_cast<unsigned>(pid) << 3) | kScheduler; }
+int clock_of_process(int pid) {
+  return static_cast<int>(~static_cast<unsigned>(pid) << 3) | kScheduler;
+}
 
 uint64_t time_of_process(int pid) {
   timespec time;
-  if (pid <= 0 || sys::raw(SYS_clock_gettime, clock_of_process(pid), reinterpret_cast<long>(&time)) != 0) return 0;
+  if (pid <= 0 ||
+      sys::raw(SYS_clock_gettime, clock_of_process(pid), reinterpret_cast<long>(&time)) != 0)
+    return 0;
   return static_cast<uint64_t>(time.tv_sec) * 1000000000 + static_cast<uint64_t>(time.tv_nsec);
 }
 
-// The program's CPU time: all processes that ran its tasks and still exist, and the monitor, in which the program ran before
-// its first thread.
+// The program's CPU time: all processes that ran its tasks and still exist, and the monitor, in
+// which the program ran before its first thread.
 long program_time(timespec* time) {
   Shared& s = shared();
   uint64_t sum = runtime::g_processes ? time_of_process(s.monitor) : 0;
   for (uint32_t p = 0; p < s.high_process; p++) {
-    if (!runtime::g_processes || s.processes[p].pid != s.monitor) sum += time_of_process(s.processes[p].pid);
+    if (!runtime::g_processes || s.processes[p].pid != s.monitor)
+      sum += time_of_process(s.processes[p].pid);
   }
   time->tv_sec = static_cast<time_t>(sum / 1000000000);
   time->tv_nsec = static_cast<long>(sum % 1000000000);
@@ -41,9 +46,11 @@ long program_time(timespec* time) {
 
 // Isolated: of the task, not of its process, which may have run others before.
 long own_time(const Task& task, timespec* time) {
-  const long result = sys::raw(SYS_clock_gettime, clock_of_process(tasks::kernel_tid(task)), reinterpret_cast<long>(time));
+  const long result = sys::raw(SYS_clock_gettime, clock_of_process(tasks::kernel_tid(task)),
+                               reinterpret_cast<long>(time));
   if (result != 0) return result;
-  const int64_t sum = static_cast<int64_t>(time->tv_sec) * 1000000000 + time->tv_nsec + task.cpu_offset;
+  const int64_t sum =
+      static_cast<int64_t>(time->tv_sec) * 1000000000 + time->tv_nsec + task.cpu_offset;
   time->tv_sec = static_cast<time_t>(sum > 0 ? sum / 1000000000 : 0);
   time->tv_nsec = static_cast<long>(sum > 0 ? sum % 1000000000 : 0);
   return 0;
@@ -54,7 +61,9 @@ long task_time(clockid_t clock, timespec* time) {
   const bool first = tid == shared().shown_pid;
   const int real = first ? task_at(0).tid : tasks::real_tid(tid);
   if (!runtime::g_processes) {
-    return sys::raw(SYS_clock_gettime, static_cast<int>(~static_cast<unsigned>(real) << 3 | (clock & 7)), reinterpret_cast<long>(time));
+    return sys::raw(SYS_clock_gettime,
+                    static_cast<int>(~static_cast<unsigned>(real) << 3 | (clock & 7)),
+                    reinterpret_cast<long>(time));
   }
   if (!(clock & kPerThread) && (first || tid == 0)) return program_time(time);
   if (tid == 0) return own_time(self(), time);
@@ -70,7 +79,8 @@ namespace {
 // What `ask(argument, answer)` fills; kept where the program is recorded, on the runtime's stack.
 template <typename Answer, long (*ask)(long argument, Answer* answer)>
 long kept(long argument, Answer* answer) {
-  if (!input::is_on() && !runtime::g_coherent) return ask(argument, answer);  // where pages may be closed: on the runtime's stack, too
+  if (!input::is_on() && !runtime::g_coherent)
+    return ask(argument, answer);  // where pages may be closed: on the runtime's stack, too
   return weir_upcall(
       [](long what, long to, long) -> long {
         Answer now{};
@@ -86,12 +96,16 @@ long usage_of(long who, rusage* usage) {
   const long result = sys::raw(SYS_getrusage, who, reinterpret_cast<long>(usage));
   if (result != 0) return result;
   if (who == RUSAGE_SELF && g_tasks_active && runtime::g_processes && !self().in_vfork) {
-    // The kernel tells user and system time apart only for this process: the others' count by its proportion.
+    // The kernel tells user and system time apart only for this process: the others' count by its
+    // proportion.
     timespec all;
     program_time(&all);
-    const uint64_t total = static_cast<uint64_t>(all.tv_sec) * 1000000 + static_cast<uint64_t>(all.tv_nsec) / 1000;
-    const uint64_t user = static_cast<uint64_t>(usage->ru_utime.tv_sec) * 1000000 + static_cast<uint64_t>(usage->ru_utime.tv_usec);
-    const uint64_t system = static_cast<uint64_t>(usage->ru_stime.tv_sec) * 1000000 + static_cast<uint64_t>(usage->ru_stime.tv_usec);
+    const uint64_t total =
+        static_cast<uint64_t>(all.tv_sec) * 1000000 + static_cast<uint64_t>(all.tv_nsec) / 1000;
+    const uint64_t user = static_cast<uint64_t>(usage->ru_utime.tv_sec) * 1000000 +
+                          static_cast<uint64_t>(usage->ru_utime.tv_usec);
+    const uint64_t system = static_cast<uint64_t>(usage->ru_stime.tv_sec) * 1000000 +
+                            static_cast<uint64_t>(usage->ru_stime.tv_usec);
     const uint64_t share = user + system ? total * user / (user + system) : total;
     usage->ru_utime.tv_sec = static_cast<time_t>(share / 1000000);
     usage->ru_utime.tv_usec = static_cast<long>(share % 1000000);
@@ -103,7 +117,8 @@ long usage_of(long who, rusage* usage) {
 
 long time_of(long clock, timespec* time) {
   if (clock == CLOCK_THREAD_CPUTIME_ID) return own_time(self(), time);
-  return clock == CLOCK_PROCESS_CPUTIME_ID ? program_time(time) : task_time(static_cast<clockid_t>(clock), time);
+  return clock == CLOCK_PROCESS_CPUTIME_ID ? program_time(time)
+                                           : task_time(static_cast<clockid_t>(clock), time);
 }
 
 int answer(long result) {
@@ -114,13 +129,17 @@ int answer(long result) {
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) int getrusage(__rusage_who_t who, rusage* usage) noexcept {
-  return answer(runtime::g_intercepting ? kept<rusage, usage_of>(who, usage) : usage_of(who, usage));
+extern "C" __attribute__((visibility("default"))) int getrusage(__rusage_who_t who,
+                                                                rusage* usage) noexcept {
+  return answer(runtime::g_intercepting ? kept<rusage, usage_of>(who, usage)
+                                        : usage_of(who, usage));
 }
 
-extern "C" __attribute__((visibility("default"))) int clock_gettime(clockid_t clock, timespec* time) noexcept {
+extern "C" __attribute__((visibility("default"))) int clock_gettime(clockid_t clock,
+                                                                    timespec* time) noexcept {
   const bool of_task = clock == CLOCK_THREAD_CPUTIME_ID, of_all = clock == CLOCK_PROCESS_CPUTIME_ID;
-  if (!g_tasks_active || self().in_vfork || (clock >= 0 && !of_task && !of_all)) return interpose::real().clock_gettime(clock, time);
+  if (!g_tasks_active || self().in_vfork || (clock >= 0 && !of_task && !of_all))
+    return interpose::real().clock_gettime(clock, time);
   if (clock >= 0 && !runtime::g_processes) return interpose::real().clock_gettime(clock, time);
   return answer(kept<timespec, time_of>(clock, time));
 }
@@ -129,5 +148,6 @@ extern "C" __attribute__((visibility("default"))) int clock_gettime(clockid_t cl
 extern "C" __attribute__((visibility("default"))) clock_t clock() noexcept {
   timespec time;
   if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time) != 0) return -1;
-  return static_cast<clock_t>(time.tv_sec * CLOCKS_PER_SEC + time.tv_nsec / (1000000000 / CLOCKS_PER_SEC));
+  return static_cast<clock_t>(time.tv_sec * CLOCKS_PER_SEC +
+                              time.tv_nsec / (1000000000 / CLOCKS_PER_SEC));
 }

@@ -1,10 +1,10 @@
-// Where a program begins to end: exit(), and the return from main, of which libc's own exit does not tell anybody.
-// From then on the ending task waits for a task that makes no event only for a while (order/rounds.cc).
-
+// Where a program begins to end: exit(), and the return from main, of which libc's own exit does
+// not tell anybody. From then on the ending task waits for a task that makes no event only for a
+// while (order/rounds.cc).
 
 #include "control/process.h"
-#include "sys/libc.h"
 #include "control/task.h"
+#include "sys/libc.h"
 
 namespace {
 
@@ -25,7 +25,8 @@ int run_main(int argc, char** argv, char** envp) {
 
 extern "C" {
 
-__attribute__((visibility("default"))) int __libc_start_main(Main main, int argc, char** argv, void (*init)(), void (*fini)(),
+__attribute__((visibility("default"))) int __libc_start_main(Main main, int argc, char** argv,
+                                                             void (*init)(), void (*fini)(),
                                                              void (*rtld_fini)(), void* stack_end) {
   using Start = int (*)(Main, int, char**, void (*)(), void (*)(), void (*)(), void*);
   auto real = reinterpret_cast<Start>(dlsym(RTLD_NEXT, "__libc_start_main"));

@@ -1,15 +1,16 @@
-// Layout: the store file holds the arena at offset 0, converted segments from kSegmentStore on. Sparse: only touched
-// pages cost memory.
+// Layout: the store file holds the arena at offset 0, converted segments from kSegmentStore on.
+// Sparse: only touched pages cost memory.
 //
 // Invariants
-// 1. A byte of program memory has one place in the store, and the tables here (regions) say which; they lie in Shared
-//    memory and change only under the turn or while one task exists.
+// 1. A byte of program memory has one place in the store, and the tables here (regions) say which;
+//    they lie in Shared memory and change only under the turn or while one task exists.
 // 2. The runtime's own image, stacks and tables are never part of the store.
 // 3. After convert_all() no writable private mapping of the program is left outside the store.
 //
-// What can go wrong: a library is mapped by dlopen later (syscall/ makes regions of its data), the stack grows below
-// what was converted (it is converted at its full limit), a mapping was made by a patched call between reading the maps
-// and converting (only one task exists then, and it stands here).
+// What can go wrong: a library is mapped by dlopen later (syscall/ makes regions of its data), the
+// stack grows below what was converted (it is converted at its full limit), a mapping was made by a
+// patched call between reading the maps and converting (only one task exists then, and it stands
+// here).
 
 #include "memory/backing.h"
 
@@ -41,11 +42,12 @@ constexpr uint64_t kBrkSize = uint64_t{1} << 30;
 bool g_sees_store = false;
 
 long map(uint64_t at, uint64_t size, int protection, int flags, int descriptor, uint64_t offset) {
-  return sys::raw(SYS_mmap, static_cast<long>(at), static_cast<long>(size), protection, flags, descriptor,
-                  static_cast<long>(offset));
+  return sys::raw(SYS_mmap, static_cast<long>(at), static_cast<long>(size), protection, flags,
+                  descriptor, static_cast<long>(offset));
 }
 
-// The kernel leaves a private mapping of a file out of core files until it has had a copy of a page.
+// The kernel leaves a private mapping of a file out of core files until it has had a copy of a
+// page.
 void make_dumpable(uint64_t start) {
   auto* byte = reinterpret_cast<volatile uint8_t*>(start);
   *byte = *byte;
@@ -83,7 +85,8 @@ void copy_into_store(uint64_t start, uint64_t size, uint64_t offset) {
     uint64_t any = 0;
     for (size_t i = 0; i < kPageSize / 8 && !any; i++) any = words[i];
     if (!any) continue;
-    sys::raw(SYS_pwrite64, store, static_cast<long>(start + at), kPageSize, static_cast<long>(offset + at));
+    sys::raw(SYS_pwrite64, store, static_cast<long>(start + at), kPageSize,
+             static_cast<long>(offset + at));
   }
 }
 
@@ -104,7 +107,9 @@ void copy_touched(uint64_t start, uint64_t size, uint64_t offset) {
       sys::raw(SYS_pread64, pagemap, reinterpret_cast<long>(entries), static_cast<long>(count * 8),
                static_cast<long>((start + at) / kPageSize * 8 + done * 8));
       for (uint64_t i = 0; i < count; i++) {
-        if (entries[i] >> 62) copy_into_store(start + at + (done + i) * kPageSize, kPageSize, offset + at + (done + i) * kPageSize);
+        if (entries[i] >> 62)
+          copy_into_store(start + at + (done + i) * kPageSize, kPageSize,
+                          offset + at + (done + i) * kPageSize);
       }
       done += count;
     }
@@ -133,7 +138,8 @@ bool ours(const Range& range) {
 
 void fail(const char* what, long result) {
   report("cannot %s (error %d): %s", what, int64_t{-result},
-         sys::has_most_maps() ? "there are as many mappings as the kernel allows (vm.max_map_count)" : "is a limit set (ulimit -v, ulimit -d)?");
+         sys::has_most_maps() ? "there are as many mappings as the kernel allows (vm.max_map_count)"
+                              : "is a limit set (ulimit -v, ulimit -d)?");
   die(125);
 }
 
@@ -144,8 +150,8 @@ void check_file_size(const LimitLifted& limit) {
   die(125);
 }
 
-// Many small pieces of reserved memory that are accessible, with others between them that are not, are one region. Returns where
-// the maps go on.
+// Many small pieces of reserved memory that are accessible, with others between them that are not,
+// are one region. Returns where the maps go on.
 char* join_reserved(sys::MapLine& line, char* cursor) {
   constexpr uint32_t kMostBetween = 8;
   const uint64_t start = line.range.start;
@@ -153,7 +159,8 @@ char* join_reserved(sys::MapLine& line, char* cursor) {
   sys::MapLine between[kMostBetween], next;
   uint32_t count = 0;
   for (char* at = cursor; count < kMostBetween && (at = sys::next_map_line(at, &next));) {
-    const bool belongs = next.range.start == limit && !next.shared && !next.name[0] && next.range.limit - start <= kReserveChunk;
+    const bool belongs = next.range.start == limit && !next.shared && !next.name[0] &&
+                         next.range.limit - start <= kReserveChunk;
     at[-1] = '\n';  // the line may be read again
     if (!belongs) break;
     limit = next.range.limit;
@@ -201,33 +208,40 @@ void convert_line(const sys::MapLine& line, uint64_t stack_limit) {
 }  // namespace
 
 Range own_image() {
-  return Range{page_down(reinterpret_cast<uint64_t>(&__ehdr_start)), page_up(reinterpret_cast<uint64_t>(&_end))};
+  return Range{page_down(reinterpret_cast<uint64_t>(&__ehdr_start)),
+               page_up(reinterpret_cast<uint64_t>(&_end))};
 }
 
 bool create_store() {
   Shared& s = shared();
-  const long file = open_hidden(SYS_memfd_create, reinterpret_cast<long>("weir-store"), MFD_CLOEXEC);
+  const long file =
+      open_hidden(SYS_memfd_create, reinterpret_cast<long>("weir-store"), MFD_CLOEXEC);
   if (sys::failed(file)) {
     report("cannot create a file in memory (error %d)%s", int64_t{-file}, of_descriptors(file));
     return false;
   }
   s.store = static_cast<int>(file);
   if (set_file_size(s.store, kStoreSize) != 0) {
-    report("cannot reserve %u GB of sparse memory: is a file size limit set (ulimit -f)?", kStoreSize >> 30);
+    report("cannot reserve %u GB of sparse memory: is a file size limit set (ulimit -f)?",
+           kStoreSize >> 30);
     return false;
   }
-  long at = map(kArena, kArenaSize, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, s.store, 0);
+  long at = map(kArena, kArenaSize, PROT_READ | PROT_WRITE,
+                MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, s.store, 0);
   if (at != static_cast<long>(kArena)) {
-    report("cannot reserve %u GB of address space (error %d): is a limit set (ulimit -v)?", kArenaSize >> 30, int64_t{-at});
+    report("cannot reserve %u GB of address space (error %d): is a limit set (ulimit -v)?",
+           kArenaSize >> 30, int64_t{-at});
     return false;
   }
   s.segment_bump = kSegmentStore;
   s.map_bump = kArena + kHeapSize;
-  // The program's brk: a range of the store right after the kernel's own, so that sbrk goes on where it was.
+  // The program's brk: a range of the store right after the kernel's own, so that sbrk goes on
+  // where it was.
   uint64_t now = static_cast<uint64_t>(sys::raw(SYS_brk, 0));
   uint64_t start = page_up(now);
   uint64_t offset = record_region(start, kBrkSize, PROT_READ | PROT_WRITE);
-  at = map(start, kBrkSize, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, s.store, offset);
+  at = map(start, kBrkSize, PROT_READ | PROT_WRITE,
+           MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, s.store, offset);
   if (at == static_cast<long>(start)) {
     s.brk_start = s.brk_now = start;
     s.brk_limit = start + kBrkSize;
@@ -244,7 +258,8 @@ void map_regions() {
   const Shared& s = shared();
   for (uint32_t i = 0; i < s.region_count; i++) {
     const Region& r = s.regions[i];
-    if (r.live && !map_private(r.start, r.size, r.offset, static_cast<int>(r.protection))) fail("map a region", -ENOMEM);
+    if (r.live && !map_private(r.start, r.size, r.offset, static_cast<int>(r.protection)))
+      fail("map a region", -ENOMEM);
   }
 }
 
@@ -252,7 +267,8 @@ void map_regions() {
 
 bool map_private(uint64_t start, uint64_t size, uint64_t offset, int protection) {
   const int sharing = g_sees_store ? MAP_SHARED : MAP_PRIVATE;
-  long at = map(start, size, protection, sharing | MAP_NORESERVE | MAP_FIXED, shared().store, offset);
+  long at =
+      map(start, size, protection, sharing | MAP_NORESERVE | MAP_FIXED, shared().store, offset);
   if (at != static_cast<long>(start)) return false;
   if ((protection & PROT_WRITE) && !g_sees_store) make_dumpable(start);
   return true;
@@ -268,7 +284,8 @@ void see_store() {
 }
 
 void map_alias() {
-  long at = map(kAlias, kStoreSize, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, shared().store, 0);
+  long at = map(kAlias, kStoreSize, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED,
+                shared().store, 0);
   if (at != static_cast<long>(kAlias)) fail("map the store a second time", at);
   sys::raw(SYS_madvise, at, static_cast<long>(kStoreSize), MADV_DONTDUMP);
 }
@@ -276,10 +293,13 @@ void map_alias() {
 void convert_all() {
   LimitLifted file_size(RLIMIT_FSIZE), descriptors(RLIMIT_NOFILE);
   check_file_size(file_size);
-  map_regions();  // that exist already: the program's brk, and in a forked child all that its parent had
+  map_regions();  // that exist already: the program's brk, and in a forked child all that its
+                  // parent had
   rlimit limit{};
   sys::raw(SYS_prlimit64, 0, RLIMIT_STACK, 0, reinterpret_cast<long>(&limit));
-  uint64_t stack_limit = limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur > (uint64_t{1} << 30) ? uint64_t{64} << 20 : limit.rlim_cur;
+  uint64_t stack_limit = limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur > (uint64_t{1} << 30)
+                             ? uint64_t{64} << 20
+                             : limit.rlim_cur;
   char* maps;
   long length = sys::read_maps(&maps);
   if (length < 0) fail("read the memory map", length);
@@ -289,9 +309,11 @@ void convert_all() {
     // The kernel shows the runtime's own data and what the loader has mapped beside it as one.
     const Range whole = line.range, own = own_image();
     if (whole.overlaps(own) && line.name[0] == '/') continue;
-    const Range parts[2] = {{whole.start, whole.overlaps(own) ? own.start : whole.limit}, {own.limit, whole.overlaps(own) ? whole.limit : 0}};
+    const Range parts[2] = {{whole.start, whole.overlaps(own) ? own.start : whole.limit},
+                            {own.limit, whole.overlaps(own) ? whole.limit : 0}};
     for (const Range& part : parts) {
-      if (part.empty() || part.start >= part.limit || ours(part) || store_extent(part.start)) continue;
+      if (part.empty() || part.start >= part.limit || ours(part) || store_extent(part.start))
+        continue;
       line.range = part;
       if (in_reserve(part.start) && !line.name[0]) cursor = join_reserved(line, cursor);
       convert_line(line, stack_limit);
@@ -302,7 +324,9 @@ void convert_all() {
   reapply_protections();
 }
 
-uint64_t add_region(uint64_t start, uint64_t size, int protection) { return record_region(start, page_up(size), protection); }
+uint64_t add_region(uint64_t start, uint64_t size, int protection) {
+  return record_region(start, page_up(size), protection);
+}
 
 uint64_t adopt(Range range, int protection) {
   LimitLifted file_size(RLIMIT_FSIZE);
@@ -343,7 +367,8 @@ bool in_arena(uint64_t address) { return address - kArena < kArenaSize; }
 
 namespace {
 
-// What was found last is found again most often. Each is one word, so that a signal's handler meets no half of it.
+// What was found last is found again most often. Each is one word, so that a signal's handler meets
+// no half of it.
 uint32_t g_last_region;
 // Pages in no region: constants, text. With the version of the regions of which that is known.
 constexpr uint32_t kNowhere = 64, kVersionBits = 28;
@@ -368,7 +393,8 @@ const Region* region_of(uint64_t address) {
   uint64_t& known = g_nowhere[page % kNowhere];
   if (__atomic_load_n(&known, __ATOMIC_RELAXED) == nowhere) return nullptr;
   const Region* region = find_region(address);
-  if (region) __atomic_store_n(&g_last_region, static_cast<uint32_t>(region - s.regions), __ATOMIC_RELAXED);
+  if (region)
+    __atomic_store_n(&g_last_region, static_cast<uint32_t>(region - s.regions), __ATOMIC_RELAXED);
   else if (page >> (64 - kVersionBits) == 0) __atomic_store_n(&known, nowhere, __ATOMIC_RELAXED);
   return region;
 }
@@ -392,13 +418,16 @@ uint64_t store_extent(uint64_t address) {
 
 void zero_pages(uint64_t start, uint64_t size) {
   uint64_t offset = alias_of(start) - kAlias;
-  sys::raw(SYS_fallocate, shared().store, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<long>(offset),
-           static_cast<long>(page_up(size)));
+  sys::raw(SYS_fallocate, shared().store, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+           static_cast<long>(offset), static_cast<long>(page_up(size)));
 }
 
 namespace {
 
-FreeRanges free_extents(Shared& s) { return {s.free_extents, s.free_count, sizeof s.free_extents / sizeof s.free_extents[0], s.map_bump}; }
+FreeRanges free_extents(Shared& s) {
+  return {s.free_extents, s.free_count, sizeof s.free_extents / sizeof s.free_extents[0],
+          s.map_bump};
+}
 
 }  // namespace
 
@@ -410,7 +439,8 @@ uint64_t allocate_extent(uint64_t size) {
   for (uint32_t i = 0; i < s.free_count; i++) {
     if (s.free_extents[i].size() < size) continue;
     if (best == ~0u || s.free_extents[i].size() < s.free_extents[best].size() ||
-        (s.free_extents[i].size() == s.free_extents[best].size() && s.free_extents[i].start < s.free_extents[best].start)) {
+        (s.free_extents[i].size() == s.free_extents[best].size() &&
+         s.free_extents[i].start < s.free_extents[best].start)) {
       best = i;
     }
   }
@@ -438,18 +468,21 @@ bool is_all_free(uint64_t start, uint64_t size) {
   const Range range{start, start + page_up(size)};
   if (range.start < kArena + kHeapSize || range.limit > kArena + kArenaSize) return false;
   auto common = [&](const Range& other) {
-    const Range both{other.start > range.start ? other.start : range.start, other.limit < range.limit ? other.limit : range.limit};
+    const Range both{other.start > range.start ? other.start : range.start,
+                     other.limit < range.limit ? other.limit : range.limit};
     return both.empty() ? 0 : both.size();
   };
   uint64_t free = common(Range{s.map_bump, kArena + kArenaSize});
-  for (uint32_t i = 0; i < s.free_count; i++) free += common(s.free_extents[i]);  // no two of them overlap
+  for (uint32_t i = 0; i < s.free_count; i++)
+    free += common(s.free_extents[i]);  // no two of them overlap
   return free == range.size();
 }
 
 bool is_free_extent(uint64_t start, uint64_t size) {
   const Shared& s = shared();
   const Range range{start, start + page_up(size)};
-  if (start >= kArena + kHeapSize && start < kArena + kArenaSize && range.limit > s.map_bump) return true;
+  if (start >= kArena + kHeapSize && start < kArena + kArenaSize && range.limit > s.map_bump)
+    return true;
   for (uint32_t i = 0; i < s.free_count; i++) {
     if (s.free_extents[i].overlaps(range)) return true;
   }

@@ -1,9 +1,11 @@
-// The store: one file in memory that holds everything writable of the program, and the ranges of addresses that show it.
+// The store: one file in memory that holds everything writable of the program, and the ranges of
+// addresses that show it.
 //
-// Arena addresses are store offsets plus kArena. Other writable ranges (data and bss of program and libraries, main's
-// stack, thread-local storage of the first thread) are *regions*: converted in place when the first task is made.
-// Until then ("single") the arena is mapped shared and regions are what the kernel made; afterwards ("multi") each
-// process maps all of it privately, and sees the store itself through the alias.
+// Arena addresses are store offsets plus kArena. Other writable ranges (data and bss of program and
+// libraries, main's stack, thread-local storage of the first thread) are *regions*: converted in
+// place when the first task is made. Until then ("single") the arena is mapped shared and regions
+// are what the kernel made; afterwards ("multi") each process maps all of it privately, and sees
+// the store itself through the alias.
 #pragma once
 
 #include <errno.h>
@@ -14,32 +16,39 @@
 
 namespace weir::page {
 
-// Creates the store and maps the arena. REQUIRES: options say isolated. False with a report where the kernel refuses.
+// Creates the store and maps the arena. REQUIRES: options say isolated. False with a report where
+// the kernel refuses.
 bool create_store();
-// First task: turns every writable private mapping of the program into store memory, mapped privately. The caller runs on
-// a runtime stack and touches no program memory meanwhile.
+// First task: turns every writable private mapping of the program into store memory, mapped
+// privately. The caller runs on a runtime stack and touches no program memory meanwhile.
 void convert_all();
 // Maps the store's alias (in every process that runs tasks).
 void map_alias();
-// In this process program memory is the store itself from now on, also what is mapped later. The second: from the next convert_all() on,
-// in all processes.
+// In this process program memory is the store itself from now on, also what is mapped later. The
+// second: from the next convert_all() on, in all processes.
 void see_store();
 void share_store();
-// Maps [start, start+size) privately (see_store: shared) onto store bytes at `offset` in this process.
+// Maps [start, start+size) privately (see_store: shared) onto store bytes at `offset` in this
+// process.
 bool map_private(uint64_t start, uint64_t size, uint64_t offset, int protection);
-// Writes what is not zero in the range into the store at `offset`. Anonymous memory: what was never touched is not read.
+// Writes what is not zero in the range into the store at `offset`. Anonymous memory: what was never
+// touched is not read.
 void copy_into_store(Range range, uint64_t offset, bool is_anonymous);
-// A new region at a place outside the arena; its bytes are zero. Answers the store offset, 0 on failure.
+// A new region at a place outside the arena; its bytes are zero. Answers the store offset, 0 on
+// failure.
 uint64_t add_region(uint64_t start, uint64_t size, int protection);
 void remove_region(uint64_t start, uint64_t size);
-// Private memory of the program's becomes a region, with its bytes, in this process. REQUIRES: it can be read.
+// Private memory of the program's becomes a region, with its bytes, in this process. REQUIRES: it
+// can be read.
 uint64_t adopt(Range range, int protection);
-// Set where nothing is recorded or replayed: of regions what has been found is remembered, so how many instructions an answer takes depends on who has asked
-// before; in a recording what program code executes is counted.
+// Set where nothing is recorded or replayed: of regions what has been found is remembered, so how
+// many instructions an answer takes depends on who has asked before; in a recording what program
+// code executes is counted.
 extern bool g_remembers_regions;
 // Where the runtime sees the byte, or the address itself where it is no store memory.
 uint64_t alias_of(uint64_t address);
-// Length of store memory that begins at `address` and is contiguous in the store; 0 where it is none.
+// Length of store memory that begins at `address` and is contiguous in the store; 0 where it is
+// none.
 uint64_t store_extent(uint64_t address);
 bool in_arena(uint64_t address);
 // Calls act(start, size) for all memory of the store.
@@ -68,18 +77,21 @@ long protect(uint64_t start, uint64_t size, int protection);
 bool remember_protection(uint64_t start, uint64_t size, int protection);
 bool has_protection(uint64_t start, uint64_t size);
 void reapply_protections();
-// View isolated: executable memory that the program makes is closed until it is executed, page by page (signal/made_code.cc).
-// Notes what the program asks for in a range of its memory. Returns whether some of it was executable until now.
+// View isolated: executable memory that the program makes is closed until it is executed, page by
+// page (signal/made_code.cc). Notes what the program asks for in a range of its memory. Returns
+// whether some of it was executable until now.
 bool note_code(uint64_t start, uint64_t size, int protection);
 // What the program asked for at `address`, if it may be executed there; else 0.
 int code_protection(uint64_t address, Range* range = nullptr);
 // What the memory is to have while none of it was executed.
 int unexecuted(int protection);
 
-// A forked child gets bytes of its own: a new store with the old one's contents, mapped shared again.
+// A forked child gets bytes of its own: a new store with the old one's contents, mapped shared
+// again.
 void copy_for_fork();
 
-// Core files hold what is used. The first after the arena was mapped, in this process; the second whenever more is used.
+// Core files hold what is used. The first after the arena was mapped, in this process; the second
+// whenever more is used.
 void dump_only_used();
 void dump_used();
 // Just before this process ends by a signal: of the arena exactly what the store has. Signal-safe.
@@ -88,7 +100,8 @@ void dump_only_present();
 // Ends of libweir.so in memory: never converted.
 Range own_image();
 
-// While one lives, this process's soft limit on `resource` is its hard one. REQUIRES: no program code runs in the process.
+// While one lives, this process's soft limit on `resource` is its hard one. REQUIRES: no program
+// code runs in the process.
 class LimitLifted {
  public:
   explicit LimitLifted(int resource);
@@ -102,24 +115,27 @@ class LimitLifted {
   int resource_;
 };
 
-// Hides a descriptor from the program, close-on-exec, at a number above the program's soft limit where the hard one allows
-// it. Answers the new number.
+// Hides a descriptor from the program, close-on-exec, at a number above the program's soft limit
+// where the hard one allows it. Answers the new number.
 int hide_descriptor(int descriptor);
 // Hides it where it is, for programs that are executed, too.
 void keep_hidden(int descriptor);
-// The same for what a system call answers; only the hard limit binds it. -errno where the call fails.
+// The same for what a system call answers; only the hard limit binds it. -errno where the call
+// fails.
 long open_hidden(long number, long a, long b = 0, long c = 0, long d = 0, long e = 0);
 // The same; waits a moment where no descriptor is left.
 long open_hidden_patiently(long number, long a, long b = 0, long c = 0);
 bool descriptors_left(uint32_t count);  // so many could be opened. REQUIRES: the store exists
 void close_hidden(int descriptor);
 bool is_hidden(int descriptor);  // exactly the runtime's own, whatever else lies at high numbers
-inline const char* of_descriptors(long error) { return error == -EMFILE ? ": no descriptor is left (ulimit -n)" : ""; }
+inline const char* of_descriptors(long error) {
+  return error == -EMFILE ? ": no descriptor is left (ulimit -n)" : "";
+}
 // ftruncate, bound by the hard limit only; -EFBIG where that forbids it.
 long set_file_size(int file, uint64_t size);
 
-// 64-bit fingerprint of all program memory but the unused part of the first thread's stack, words that hold the process id
-// made equal.
+// 64-bit fingerprint of all program memory but the unused part of the first thread's stack, words
+// that hold the process id made equal.
 uint64_t fingerprint();
 
 }  // namespace weir::page

@@ -5,13 +5,13 @@
 #include <sys/resource.h>
 
 #include "base/bytes.h"
-#include "memory/forked.h"
 #include "memory/backing.h"
+#include "memory/forked.h"
 #include "memory/windows.h"
-#include "task/control_layout.h"
 #include "sys/maps.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
+#include "task/control_layout.h"
 
 namespace weir::page {
 
@@ -33,9 +33,10 @@ void each_extent(int store, Visit visit) {
   }
 }
 
-// The part of the first thread's stack that no function uses, as addresses: below its stack pointer. Functions that have
-// returned left there what the kernel told them, and some of that is another in every run: the number and the times of the
-// file that is standard output (stdio asks when it makes its buffer), the times of the libraries (the loader asks).
+// The part of the first thread's stack that no function uses, as addresses: below its stack
+// pointer. Functions that have returned left there what the kernel told them, and some of that is
+// another in every run: the number and the times of the file that is standard output (stdio asks
+// when it makes its buffer), the times of the libraries (the loader asks).
 Range dead_stack(Range stack) {
   constexpr uint64_t kRedZone = 128;
   const Shared& s = shared();
@@ -52,7 +53,8 @@ Range dead_stack(Range stack) {
 }
 
 // `dead`: bytes of the page's beginning that do not count.
-uint64_t hash_page(uint64_t hash, uint64_t name, const uint32_t* words, uint32_t pid, uint64_t dead) {
+uint64_t hash_page(uint64_t hash, uint64_t name, const uint32_t* words, uint32_t pid,
+                   uint64_t dead) {
   uint64_t sum = name * 0x9E3779B97F4A7C15;
   bool any = false;
   for (size_t i = dead / 4; i < kPageSize / 4; i++) {
@@ -77,8 +79,8 @@ void copy_for_fork() {
   Shared& s = shared();
   const int old_store = s.store;
   if (!s.multi) {
-    sys::raw(SYS_mmap, static_cast<long>(kAlias), static_cast<long>(kStoreSize), PROT_READ, MAP_SHARED | MAP_NORESERVE | MAP_FIXED,
-             old_store, 0);
+    sys::raw(SYS_mmap, static_cast<long>(kAlias), static_cast<long>(kStoreSize), PROT_READ,
+             MAP_SHARED | MAP_NORESERVE | MAP_FIXED, old_store, 0);
   }
   LimitLifted descriptors(RLIMIT_NOFILE), file_size(RLIMIT_FSIZE);
   long file = sys::raw(SYS_memfd_create, reinterpret_cast<long>("weir-store"), MFD_CLOEXEC);
@@ -88,8 +90,8 @@ void copy_for_fork() {
   }
   each_extent(old_store, [&](uint64_t offset, uint64_t size) {
     for (uint64_t done = 0; done < size;) {
-      long wrote = sys::raw(SYS_pwrite64, file, static_cast<long>(kAlias + offset + done), static_cast<long>(size - done),
-                            static_cast<long>(offset + done));
+      long wrote = sys::raw(SYS_pwrite64, file, static_cast<long>(kAlias + offset + done),
+                            static_cast<long>(size - done), static_cast<long>(offset + done));
       if (wrote <= 0) {
         report("no memory for the copy that a forked process gets (error %d)", int64_t{-wrote});
         die(125);
@@ -98,7 +100,8 @@ void copy_for_fork() {
     }
   });
   tasks::copy_control();
-  const int store = hide_descriptor(static_cast<int>(file));  // noted in the child's own table of hidden descriptors
+  const int store = hide_descriptor(
+      static_cast<int>(file));  // noted in the child's own table of hidden descriptors
   s.store = store;
   close_hidden(old_store);
   sys::raw(SYS_munmap, static_cast<long>(kAlias), static_cast<long>(kStoreSize));
@@ -120,17 +123,22 @@ void copy_for_fork() {
 
 void dump_only_present() {
   if (shared().store < 0) return;
-  constexpr uint64_t kNear = 1 << 20, kMost = 4000;  // each piece is a mapping of its own, of which there may be 65530
+  constexpr uint64_t kNear = 1 << 20,
+                     kMost =
+                         4000;  // each piece is a mapping of its own, of which there may be 65530
   sys::raw(SYS_madvise, static_cast<long>(kArena), static_cast<long>(kArenaSize), MADV_DONTDUMP);
   uint64_t count = 0;
   Range piece{};
   auto open = [&] {
-    if (!piece.empty()) sys::raw(SYS_madvise, static_cast<long>(piece.start), static_cast<long>(piece.size()), MADV_DODUMP);
+    if (!piece.empty())
+      sys::raw(SYS_madvise, static_cast<long>(piece.start), static_cast<long>(piece.size()),
+               MADV_DODUMP);
     count++;
   };
   each_extent(shared().store, [&](uint64_t offset, uint64_t size) {
     if (offset >= kArenaSize) return;
-    const Range found{kArena + offset, kArena + (offset + size < kArenaSize ? offset + size : kArenaSize)};
+    const Range found{kArena + offset,
+                      kArena + (offset + size < kArenaSize ? offset + size : kArenaSize)};
     if (piece.empty() || (found.start > piece.limit + kNear && count < kMost)) {
       open();
       piece = found;
@@ -156,7 +164,8 @@ uint64_t fingerprint() {
     }
     each_extent(s.store, [&](uint64_t offset, uint64_t size) {
       for (uint64_t at = offset; at < offset + size; at += kPageSize) {
-        hash = hash_page(hash, at, reinterpret_cast<const uint32_t*>(kAlias + at), pid, dead_bytes(dead, at));
+        hash = hash_page(hash, at, reinterpret_cast<const uint32_t*>(kAlias + at), pid,
+                         dead_bytes(dead, at));
       }
     });
     return hash;

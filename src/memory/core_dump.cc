@@ -1,6 +1,7 @@
-// What a core file holds. The kernel writes every page of a private mapping of a file, and makes those that were never
-// touched for that purpose: the arena and the program's brk are address space of which most is never used, so only what is
-// used is left open to it, and some more, since a task may take memory and crash before the next look.
+// What a core file holds. The kernel writes every page of a private mapping of a file, and makes
+// those that were never touched for that purpose: the arena and the program's brk are address space
+// of which most is never used, so only what is used is left open to it, and some more, since a task
+// may take memory and crash before the next look.
 //
 // Invariant: in this process the part of each area below its limit is dumped, and no more.
 
@@ -22,7 +23,8 @@ struct Area {
 Area g_heap, g_map, g_brk;  // per process
 
 void advise(uint64_t start, uint64_t limit, int advice) {
-  if (start < limit) sys::raw(SYS_madvise, static_cast<long>(start), static_cast<long>(limit - start), advice);
+  if (start < limit)
+    sys::raw(SYS_madvise, static_cast<long>(start), static_cast<long>(limit - start), advice);
 }
 
 void close(Area& area, uint64_t start, uint64_t end) {

@@ -1,6 +1,7 @@
-// How: the store is mapped shared in every process and registered with userfaultfd for missing pages, minor faults and write protection,
-// with faults as SIGBUS. UFFDIO_CONTINUE maps a page, for reading or for writing; madvise(MADV_DONTNEED) takes it away, from this
-// process alone; neither splits a mapping, as mprotect would.
+// How: the store is mapped shared in every process and registered with userfaultfd for missing
+// pages, minor faults and write protection, with faults as SIGBUS. UFFDIO_CONTINUE maps a page, for
+// reading or for writing; madvise(MADV_DONTNEED) takes it away, from this process alone; neither
+// splits a mapping, as mprotect would.
 
 #include "memory/demand.h"
 
@@ -70,7 +71,8 @@ void map_closed(uint64_t start, uint64_t size, bool to_write, bool fills) {
     }
     if (request.mapped > 0) start += static_cast<uint64_t>(request.mapped);
     if (result == -EAGAIN) continue;
-    if (result == -ENOENT && request.range.len > kPageSize) {  // it crosses from one mapping of the kernel's to another
+    if (result == -ENOENT &&
+        request.range.len > kPageSize) {  // it crosses from one mapping of the kernel's to another
       most = kPageSize;
       continue;
     }
@@ -79,7 +81,8 @@ void map_closed(uint64_t start, uint64_t size, bool to_write, bool fills) {
       (void)byte;
       continue;
     }
-    if (result != -EEXIST && result != -EFAULT && result != -ENOENT) fail("map a page", start, result);
+    if (result != -EEXIST && result != -EFAULT && result != -ENOENT)
+      fail("map a page", start, result);
     if (to_write && result == -EEXIST) protect(start, kPageSize, false);
     start += kPageSize;
   }
@@ -98,13 +101,17 @@ void fill_store(uint64_t start, uint64_t size) {
 namespace {
 
 long register_range(uint64_t start, uint64_t size) {
-  return g_userfault.watch(start, size, UFFDIO_REGISTER_MODE_MISSING | UFFDIO_REGISTER_MODE_MINOR | UFFDIO_REGISTER_MODE_WP);
+  return g_userfault.watch(
+      start, size,
+      UFFDIO_REGISTER_MODE_MISSING | UFFDIO_REGISTER_MODE_MINOR | UFFDIO_REGISTER_MODE_WP);
 }
 
 }  // namespace
 
 bool open(const char* view) {
-  if (!g_userfault.open(view, sys::kSharedMemoryFaults, "this kernel's userfaultfd does not serve shared memory (Linux 6.4 does), which this View needs")) {
+  if (!g_userfault.open(view, sys::kSharedMemoryFaults,
+                        "this kernel's userfaultfd does not serve shared memory (Linux 6.4 does), "
+                        "which this View needs")) {
     return false;
   }
   take_home();

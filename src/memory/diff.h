@@ -8,23 +8,26 @@
 namespace weir::page {
 
 struct PageDiff {
-  uint64_t page;                       // program address
-  uint64_t mask[kPageSize / 64];       // bit i of word w: byte 64 w + i differs
-  uint64_t twin[kPageSize / 8];        // the page before, where `partial`
-  uint32_t bytes;                      // how many differ
+  uint64_t page;                  // program address
+  uint64_t mask[kPageSize / 64];  // bit i of word w: byte 64 w + i differs
+  uint64_t twin[kPageSize / 8];   // the page before, where `partial`
+  uint32_t bytes;                 // how many differ
   uint32_t unused;
-  uint64_t partial;                    // 1: an aligned 8-byte word changed in some of its bytes only
+  uint64_t partial;  // 1: an aligned 8-byte word changed in some of its bytes only
 };
 
-// Compares two pages (page-aligned); sets diff->mask, answers the number of differing bytes. Keeps vector registers.
+// Compares two pages (page-aligned); sets diff->mask, answers the number of differing bytes. Keeps
+// vector registers.
 uint32_t make_diff(const void* mine, const void* twin, PageDiff* diff);
 
-// Copies to `to` the bytes of `from` that the mask names. REQUIRES: nobody else writes `to` meanwhile.
+// Copies to `to` the bytes of `from` that the mask names. REQUIRES: nobody else writes `to`
+// meanwhile.
 //
-// Bytes that the mask does not name keep what they have, with one exception. Where another task has changed bytes of the
-// same aligned word since the twin, and both changed a byte to different values, both have written one variable (a race, or relaxed
-// atomic stores); the last writer's whole variable must stand, never a mixture of two pointers. Its extent is taken to be
-// the smallest aligned power of two that holds both sets. Deviation from Dthreads, which merges bytes.
+// Bytes that the mask does not name keep what they have, with one exception. Where another task has
+// changed bytes of the same aligned word since the twin, and both changed a byte to different
+// values, both have written one variable (a race, or relaxed atomic stores); the last writer's
+// whole variable must stand, never a mixture of two pointers. Its extent is taken to be the
+// smallest aligned power of two that holds both sets. Deviation from Dthreads, which merges bytes.
 void apply_diff(const PageDiff& diff, const void* from, void* to);
 
 }  // namespace weir::page

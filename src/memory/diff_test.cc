@@ -1,5 +1,5 @@
-// Diffs against the naive model: a byte is carried over if and only if it differs from the twin, except where two writers
-// met in one variable, which the last one wins whole.
+// Diffs against the naive model: a byte is carried over if and only if it differs from the twin,
+// except where two writers met in one variable, which the last one wins whole.
 
 #include "memory/diff.h"
 
@@ -24,11 +24,13 @@ TEST(Diff, CarriesExactlyTheBytesThatDiffer) {
     for (auto& byte : twin.bytes) byte = static_cast<uint8_t>(random() % 4);
     mine = twin;
     const int writes = static_cast<int>(random() % (round % 3 ? 20 : 4096));
-    for (int i = 0; i < writes; i++) mine.bytes[random() % kPageSize] = static_cast<uint8_t>(random() % 4);
+    for (int i = 0; i < writes; i++)
+      mine.bytes[random() % kPageSize] = static_cast<uint8_t>(random() % 4);
     uint32_t differing = 0;
     for (size_t i = 0; i < kPageSize; i++) differing += mine.bytes[i] != twin.bytes[i];
     EXPECT_EQ(make_diff(&mine, &twin, &diff), differing);
-    for (size_t i = 0; i < kPageSize; i++) EXPECT_EQ(diff.mask[i / 64] >> (i % 64) & 1, mine.bytes[i] != twin.bytes[i]);
+    for (size_t i = 0; i < kPageSize; i++)
+      EXPECT_EQ(diff.mask[i / 64] >> (i % 64) & 1, mine.bytes[i] != twin.bytes[i]);
     store = twin;
     apply_diff(diff, &mine, &store);
     EXPECT_EQ(memcmp(&store, &mine, sizeof store), 0);
@@ -40,13 +42,15 @@ TEST(Diff, NeighbouringBytesOfTwoWritersBothSurvive) {
   PageDiff a, b;
   for (size_t width : {1, 2, 4}) {
     first = second = twin;
-    for (size_t i = 0; i < kPageSize; i++) (i / width % 2 ? first : second).bytes[i] = static_cast<uint8_t>(1 + i % 200);
+    for (size_t i = 0; i < kPageSize; i++)
+      (i / width % 2 ? first : second).bytes[i] = static_cast<uint8_t>(1 + i % 200);
     make_diff(&first, &twin, &a);
     make_diff(&second, &twin, &b);
     store = twin;
     apply_diff(a, &first, &store);
     apply_diff(b, &second, &store);
-    for (size_t i = 0; i < kPageSize; i++) EXPECT_EQ(store.bytes[i], 1 + i % 200) << "width " << width << " at " << i;
+    for (size_t i = 0; i < kPageSize; i++)
+      EXPECT_EQ(store.bytes[i], 1 + i % 200) << "width " << width << " at " << i;
   }
 }
 
@@ -69,9 +73,7 @@ TEST(Diff, PointersStoredByTwoWritersAreNeverMixed) {
     uint64_t result;
     memcpy(&result, store.bytes + 64, 8);
     const bool meets = ((x ^ old) != 0 && (y ^ old) != 0);
-    if (meets && ((x ^ old) & 0xff00) && ((y ^ old) & 0xff00)) {
-      EXPECT_EQ(result, y);
-    }
+    if (meets && ((x ^ old) & 0xff00) && ((y ^ old) & 0xff00)) { EXPECT_EQ(result, y); }
   }
 }
 

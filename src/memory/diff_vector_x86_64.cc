@@ -1,5 +1,6 @@
-// A page is compared 64 bytes at a time with SSE2, whose old encodings leave the upper parts of the vector registers
-// alone; the four registers used are saved by hand, since a caller may stand in the middle of the program's vector code.
+// A page is compared 64 bytes at a time with SSE2, whose old encodings leave the upper parts of the
+// vector registers alone; the four registers used are saved by hand, since a caller may stand in
+// the middle of the program's vector code.
 
 #include "memory/diff.h"
 
@@ -10,7 +11,8 @@ namespace weir::page {
 uint32_t make_diff(const void* mine, const void* twin, PageDiff* diff) {
   alignas(16) uint8_t saved[64];
   asm volatile(
-      "movdqa %%xmm0,(%0)\n\tmovdqa %%xmm1,16(%0)\n\tmovdqa %%xmm2,32(%0)\n\tmovdqa %%xmm3,48(%0)" ::"r"(saved)
+      "movdqa %%xmm0,(%0)\n\tmovdqa %%xmm1,16(%0)\n\tmovdqa %%xmm2,32(%0)\n\tmovdqa "
+      "%%xmm3,48(%0)" ::"r"(saved)
       : "memory");
   auto* a = static_cast<const uint8_t*>(mine);
   auto* b = static_cast<const uint8_t*>(twin);
@@ -19,8 +21,10 @@ uint32_t make_diff(const void* mine, const void* twin, PageDiff* diff) {
   for (size_t w = 0; w < kPageSize / 64; w++, a += 64, b += 64) {
     uint64_t m0, m1, m2, m3;
     asm volatile(
-        "movdqa (%4),%%xmm0\n\tmovdqa 16(%4),%%xmm1\n\tmovdqa 32(%4),%%xmm2\n\tmovdqa 48(%4),%%xmm3\n\t"
-        "pcmpeqb (%5),%%xmm0\n\tpcmpeqb 16(%5),%%xmm1\n\tpcmpeqb 32(%5),%%xmm2\n\tpcmpeqb 48(%5),%%xmm3\n\t"
+        "movdqa (%4),%%xmm0\n\tmovdqa 16(%4),%%xmm1\n\tmovdqa 32(%4),%%xmm2\n\tmovdqa "
+        "48(%4),%%xmm3\n\t"
+        "pcmpeqb (%5),%%xmm0\n\tpcmpeqb 16(%5),%%xmm1\n\tpcmpeqb 32(%5),%%xmm2\n\tpcmpeqb "
+        "48(%5),%%xmm3\n\t"
         "pmovmskb %%xmm0,%k0\n\tpmovmskb %%xmm1,%k1\n\tpmovmskb %%xmm2,%k2\n\tpmovmskb %%xmm3,%k3"
         : "=&r"(m0), "=&r"(m1), "=&r"(m2), "=&r"(m3)
         : "r"(a), "r"(b)
@@ -28,13 +32,15 @@ uint32_t make_diff(const void* mine, const void* twin, PageDiff* diff) {
     uint64_t same = m0 | m1 << 16 | m2 << 32 | m3 << 48;
     diff->mask[w] = ~same;
     if (~same) {  // does a word have bytes of both kinds?
-      const uint64_t any = ~same | ~same >> 4, some = any | any >> 2, one = (some | some >> 1) & 0x0101010101010101;
+      const uint64_t any = ~same | ~same >> 4, some = any | any >> 2,
+                     one = (some | some >> 1) & 0x0101010101010101;
       if (one * 0xff != ~same) diff->partial = 1;
       count += static_cast<uint32_t>(__builtin_popcountll(~same));
     }
   }
   asm volatile(
-      "movdqa (%0),%%xmm0\n\tmovdqa 16(%0),%%xmm1\n\tmovdqa 32(%0),%%xmm2\n\tmovdqa 48(%0),%%xmm3" ::"r"(saved)
+      "movdqa (%0),%%xmm0\n\tmovdqa 16(%0),%%xmm1\n\tmovdqa 32(%0),%%xmm2\n\tmovdqa "
+      "48(%0),%%xmm3" ::"r"(saved)
       : "memory");
   if (diff->partial) copy_bytes(diff->twin, twin, kPageSize);
   return count;
@@ -67,8 +73,8 @@ uint64_t aligned_cover(uint64_t bits) {
   return 0xff;
 }
 
-// What of one word is written: my changed bytes, and the rest of the variable where both changed a byte and differ in it.
-// Where they agree (both set a flag) there is nothing to mix.
+// What of one word is written: my changed bytes, and the rest of the variable where both changed a
+// byte and differ in it. Where they agree (both set a flag) there is nothing to mix.
 uint64_t widen(uint64_t mine, uint64_t theirs, uint64_t differ) {
   return mine & theirs & differ ? mine | aligned_cover(mine | theirs) : mine;
 }

@@ -2,10 +2,10 @@
 
 #include <sys/mman.h>
 
+#include "control/control.h"
+#include "memory/backing.h"
 #include "memory/protection.h"
 #include "memory/reserve.h"
-#include "memory/backing.h"
-#include "control/control.h"
 
 namespace weir::page {
 

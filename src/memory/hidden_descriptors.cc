@@ -1,10 +1,13 @@
-// What the runtime takes for itself (descriptors, a sparse file of a terabyte) should not count against what the program
-// may have. A process may raise its soft limits up to the hard ones: the runtime does so for the length of a call, in
-// its own process, while no code of the program runs there. Only the hard limits remain.
+// What the runtime takes for itself (descriptors, a sparse file of a terabyte) should not count
+// against what the program may have. A process may raise its soft limits up to the hard ones: the
+// runtime does so for the length of a call, in its own process, while no code of the program runs
+// there. Only the hard limits remain.
 //
 // Invariants
-// 1. A hidden descriptor's bit is set while it is open and clear before it is closed: once closed, its number may be anybody's.
-// 2. No call of the runtime goes past the limit on file sizes: the kernel would answer with SIGXFSZ.
+// 1. A hidden descriptor's bit is set while it is open and clear before it is closed: once closed,
+//    its number may be anybody's.
+// 2. No call of the runtime goes past the limit on file sizes: the kernel would answer with
+//    SIGXFSZ.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,9 +21,11 @@ namespace weir::page {
 
 namespace {
 
-constexpr uint64_t kHiddenRoom = 1400;    // numbers under the limit that are left for hidden descriptors
-constexpr uint64_t kHiddenFloor = 700;    // where the limit is too low for that
-constexpr uint64_t kHiddenHighest = 60000;  // the kernel's table of descriptors is as long as the highest number
+constexpr uint64_t kHiddenRoom =
+    1400;  // numbers under the limit that are left for hidden descriptors
+constexpr uint64_t kHiddenFloor = 700;  // where the limit is too low for that
+constexpr uint64_t kHiddenHighest =
+    60000;  // the kernel's table of descriptors is as long as the highest number
 
 uint64_t descriptor_bit(int descriptor) { return uint64_t{1} << (descriptor % 64); }
 
@@ -33,12 +38,14 @@ uint64_t hidden_floor(const LimitLifted& limit) {
 }
 
 int hide(int descriptor, const LimitLifted& limit) {
-  long high = sys::raw(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, static_cast<long>(hidden_floor(limit)));
+  long high =
+      sys::raw(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, static_cast<long>(hidden_floor(limit)));
   if (sys::failed(high)) high = descriptor;  // none is left up there: its bit hides it where it is
   else sys::raw(SYS_close, descriptor);
   if (g_control_mapped && high < kHiddenDescriptors) {
     // relaxed: who asks has the turn, or asks for a descriptor of its own
-    __atomic_fetch_or(&shared().hidden_descriptors[high / 64], descriptor_bit(static_cast<int>(high)), __ATOMIC_RELAXED);
+    __atomic_fetch_or(&shared().hidden_descriptors[high / 64],
+                      descriptor_bit(static_cast<int>(high)), __ATOMIC_RELAXED);
   }
   return static_cast<int>(high);
 }
@@ -58,13 +65,17 @@ LimitLifted::LimitLifted(int resource) : resource_(resource) {
 LimitLifted::~LimitLifted() {
   if (now == was) return;
   rlimit limit{was, most_}, between{};
-  sys::raw(SYS_prlimit64, 0, resource_, reinterpret_cast<long>(&limit), reinterpret_cast<long>(&between));
+  sys::raw(SYS_prlimit64, 0, resource_, reinterpret_cast<long>(&limit),
+           reinterpret_cast<long>(&between));
   if (between.rlim_cur == now && between.rlim_max == most_) return;
-  sys::raw(SYS_prlimit64, 0, resource_, reinterpret_cast<long>(&between), 0);  // another task has set it meanwhile
+  sys::raw(SYS_prlimit64, 0, resource_, reinterpret_cast<long>(&between),
+           0);  // another task has set it meanwhile
 }
 
 void keep_hidden(int descriptor) {
-  if (descriptor < kHiddenDescriptors) __atomic_fetch_or(&shared().hidden_descriptors[descriptor / 64], descriptor_bit(descriptor), __ATOMIC_RELAXED);
+  if (descriptor < kHiddenDescriptors)
+    __atomic_fetch_or(&shared().hidden_descriptors[descriptor / 64], descriptor_bit(descriptor),
+                      __ATOMIC_RELAXED);
 }
 
 int hide_descriptor(int descriptor) { return hide(descriptor, LimitLifted(RLIMIT_NOFILE)); }
@@ -75,8 +86,8 @@ long open_hidden(long number, long a, long b, long c, long d, long e) {
   return sys::failed(descriptor) ? descriptor : hide(static_cast<int>(descriptor), limit);
 }
 
-// All processes have one table of descriptors, and who looks whether it has room for one more process (task/spawn.cc) holds
-// those that it counts for a moment.
+// All processes have one table of descriptors, and who looks whether it has room for one more
+// process (task/spawn.cc) holds those that it counts for a moment.
 long open_hidden_patiently(long number, long a, long b, long c) {
   constexpr uint64_t kPatience = 100'000'000;
   const uint64_t begin = sys::monotonic_ns();
@@ -97,13 +108,16 @@ bool descriptors_left(uint32_t count) {
 }
 
 void close_hidden(int descriptor) {
-  if (is_hidden(descriptor)) __atomic_fetch_and(&shared().hidden_descriptors[descriptor / 64], ~descriptor_bit(descriptor), __ATOMIC_RELAXED);
+  if (is_hidden(descriptor))
+    __atomic_fetch_and(&shared().hidden_descriptors[descriptor / 64], ~descriptor_bit(descriptor),
+                       __ATOMIC_RELAXED);
   sys::raw(SYS_close, descriptor);
 }
 
 bool is_hidden(int descriptor) {
   if (!g_control_mapped || descriptor < 0 || descriptor >= kHiddenDescriptors) return false;
-  return __atomic_load_n(&shared().hidden_descriptors[descriptor / 64], __ATOMIC_RELAXED) & descriptor_bit(descriptor);
+  return __atomic_load_n(&shared().hidden_descriptors[descriptor / 64], __ATOMIC_RELAXED) &
+         descriptor_bit(descriptor);
 }
 
 long set_file_size(int file, uint64_t size) {

@@ -1,6 +1,6 @@
-// Program memory at an address that the program gave in a system call: it may not be there, or not be writable. What the
-// kernel would answer with EFAULT must not be a fault of the runtime: it is copied by code whose faults on_signal turns
-// into that answer.
+// Program memory at an address that the program gave in a system call: it may not be there, or not
+// be writable. What the kernel would answer with EFAULT must not be a fault of the runtime: it is
+// copied by code whose faults on_signal turns into that answer.
 #pragma once
 
 #include <stdint.h>
@@ -32,11 +32,14 @@ template <typename T>
 [[nodiscard]] inline long string_from_program(char* to, long from, uint64_t capacity) {
   return weir_guarded_string(to, reinterpret_cast<const char*>(from), capacity);
 }
-// The first `size` bytes of what `count` iovecs at `vector` name, as writev takes them: visit(address, size) for each part.
+// The first `size` bytes of what `count` iovecs at `vector` name, as writev takes them:
+// visit(address, size) for each part.
 template <typename Visit>
 void each_piece(long vector, long count, uint64_t size, Visit visit) {
   iovec piece;
-  for (long i = 0; size && i < count && from_program(piece, vector + i * static_cast<long>(sizeof piece)) == 0; i++) {
+  for (long i = 0;
+       size && i < count && from_program(piece, vector + i * static_cast<long>(sizeof piece)) == 0;
+       i++) {
     const uint64_t length = piece.iov_len < size ? piece.iov_len : size;
     visit(reinterpret_cast<uint64_t>(piece.iov_base), length);
     size -= length;

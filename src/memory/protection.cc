@@ -15,10 +15,11 @@ constexpr int kReadWrite = PROT_READ | PROT_WRITE;
 
 }  // namespace
 
-bool note_protection(ProtectedRange* table, uint32_t& count, uint32_t capacity, Range range, int protection, int usual) {
+bool note_protection(ProtectedRange* table, uint32_t& count, uint32_t capacity, Range range,
+                     int protection, int usual) {
   if (range.empty()) return true;
-  // Entries [from, to) give way to at most five: what touches the range on its left, what is left of the first, the range
-  // itself, and the same on its right.
+  // Entries [from, to) give way to at most five: what touches the range on its left, what is left
+  // of the first, the range itself, and the same on its right.
   uint32_t from = first_above(table, count, range.start);
   uint32_t to = from;
   while (to < count && table[to].range.start < range.limit) to++;
@@ -26,7 +27,8 @@ bool note_protection(ProtectedRange* table, uint32_t& count, uint32_t capacity, 
   uint32_t made = 0;
   auto put = [&](Range piece, int with) {
     if (piece.empty() || with == usual) return;
-    if (made && pieces[made - 1].protection == with && pieces[made - 1].range.limit == piece.start) {
+    if (made && pieces[made - 1].protection == with &&
+        pieces[made - 1].range.limit == piece.start) {
       pieces[made - 1].range.limit = piece.limit;
     } else {
       pieces[made++] = ProtectedRange{piece, with, 0};
@@ -37,9 +39,11 @@ bool note_protection(ProtectedRange* table, uint32_t& count, uint32_t capacity, 
     from--;
     put(table[from].range, table[from].protection);
   }
-  if (first < last && table[first].range.start < range.start) put(Range{table[first].range.start, range.start}, table[first].protection);
+  if (first < last && table[first].range.start < range.start)
+    put(Range{table[first].range.start, range.start}, table[first].protection);
   put(range, protection);
-  if (first < last && table[last - 1].range.limit > range.limit) put(Range{range.limit, table[last - 1].range.limit}, table[last - 1].protection);
+  if (first < last && table[last - 1].range.limit > range.limit)
+    put(Range{range.limit, table[last - 1].range.limit}, table[last - 1].protection);
   if (to < count && table[to].range.start == range.limit) {
     put(table[to].range, table[to].protection);
     to++;
@@ -57,7 +61,8 @@ bool is_noted(const ProtectedRange* table, uint32_t count, Range range) {
 bool remember_protection(uint64_t start, uint64_t size, int protection) {
   Shared& s = shared();
   SpinGuard guard(s.memory_lock);
-  return note_protection(s.protected_ranges, s.protected_count, kProtectedRanges, Range{start, start + page_up(size)}, protection, kReadWrite);
+  return note_protection(s.protected_ranges, s.protected_count, kProtectedRanges,
+                         Range{start, start + page_up(size)}, protection, kReadWrite);
 }
 
 bool has_protection(uint64_t start, uint64_t size) {
@@ -99,6 +104,8 @@ int code_protection(uint64_t address, Range* range) {
   return s.code_ranges[at].protection;
 }
 
-int unexecuted(int protection) { return options().view == View::kIsolated ? protection & ~PROT_EXEC : protection; }
+int unexecuted(int protection) {
+  return options().view == View::kIsolated ? protection & ~PROT_EXEC : protection;
+}
 
 }  // namespace weir::page

@@ -1,5 +1,5 @@
-// Ranges of pages with a protection other than the usual one, sorted by address; none overlap, and neighbours of one
-// protection are one entry.
+// Ranges of pages with a protection other than the usual one, sorted by address; none overlap, and
+// neighbours of one protection are one entry.
 #pragma once
 
 #include <stdint.h>
@@ -8,8 +8,10 @@
 
 namespace weir::page {
 
-// Notes `protection` for `range`, by which others are cut or replaced; `usual` is not noted. False: no room, nothing changed.
-bool note_protection(ProtectedRange* table, uint32_t& count, uint32_t capacity, Range range, int protection, int usual);
+// Notes `protection` for `range`, by which others are cut or replaced; `usual` is not noted. False:
+// no room, nothing changed.
+bool note_protection(ProtectedRange* table, uint32_t& count, uint32_t capacity, Range range,
+                     int protection, int usual);
 // Whether a noted range overlaps `range`.
 bool is_noted(const ProtectedRange* table, uint32_t count, Range range);
 

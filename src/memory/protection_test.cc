@@ -17,7 +17,8 @@ struct Table {
   uint32_t count = 0;
   explicit Table(uint32_t capacity) : entries(capacity) {}
   bool note(uint64_t from, uint64_t to, int protection) {
-    return note_protection(entries.data(), count, static_cast<uint32_t>(entries.size()), Range{from * kPageSize, to * kPageSize}, protection, kUsual);
+    return note_protection(entries.data(), count, static_cast<uint32_t>(entries.size()),
+                           Range{from * kPageSize, to * kPageSize}, protection, kUsual);
   }
 };
 
@@ -38,13 +39,17 @@ TEST(Protection, IsWhatWasNotedLastForEachPage) {
         if (i > 0) {
           const ProtectedRange& before = table.entries[i - 1];
           ASSERT_LE(before.range.limit, entry.range.start);
-          ASSERT_FALSE(before.range.limit == entry.range.start && before.protection == entry.protection);
+          ASSERT_FALSE(before.range.limit == entry.range.start &&
+                       before.protection == entry.protection);
         }
-        for (uint64_t page = entry.range.start / kPageSize; page < entry.range.limit / kPageSize; page++) seen[page] = entry.protection;
+        for (uint64_t page = entry.range.start / kPageSize; page < entry.range.limit / kPageSize;
+             page++)
+          seen[page] = entry.protection;
       }
       ASSERT_EQ(seen, model);
       for (uint64_t page = 0; page < kPages; page++) {
-        const bool noted = is_noted(table.entries.data(), table.count, Range{page * kPageSize, (page + 1) * kPageSize});
+        const bool noted = is_noted(table.entries.data(), table.count,
+                                    Range{page * kPageSize, (page + 1) * kPageSize});
         ASSERT_EQ(noted, model[page] != kUsual);
       }
     }

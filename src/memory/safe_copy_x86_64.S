@@ -1,5 +1,5 @@
-# Copies that may fault: on_signal sends a SIGSEGV or SIGBUS between weir_guarded_begin and weir_guarded_end to
-# weir_guarded_fault. Nothing is on the stack there but the return address.
+# Copies that may fault: on_signal sends a SIGSEGV or SIGBUS between weir_guarded_begin and
+# weir_guarded_end to weir_guarded_fault. Nothing is on the stack there but the return address.
 
     .text
     .globl weir_guarded_begin

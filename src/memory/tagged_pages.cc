@@ -4,7 +4,8 @@
 
 namespace weir::page {
 
-// From the end of the smallest block that is large enough; of equal ones the last, which is the likeliest to be in the processor's caches.
+// From the end of the smallest block that is large enough; of equal ones the last, which is the
+// likeliest to be in the processor's caches.
 uint64_t TaggedPages::take_cached(uint64_t pages, Cache& cache) {
   Block* best = nullptr;
   for (uint32_t i = cache.count; i-- > 0 && !(best && best->pages == pages);) {
@@ -22,7 +23,8 @@ uint64_t TaggedPages::take_cached(uint64_t pages, Cache& cache) {
 TaggedPages::Cache* TaggedPages::fullest(uint64_t pages, uint32_t but) {
   Cache* most = nullptr;
   for (uint32_t i = 0; i < kKeys; i++) {
-    if (i != but && caches_[i].pages >= pages && (!most || caches_[i].pages > most->pages)) most = &caches_[i];
+    if (i != but && caches_[i].pages >= pages && (!most || caches_[i].pages > most->pages))
+      most = &caches_[i];
   }
   return most;
 }
@@ -93,7 +95,8 @@ uint64_t TaggedPages::with_key(uint64_t start, uint64_t pages, uint32_t key) {
   return 0;
 }
 
-// Pages of another key get this one, which is one call where new pages need two and are to be filled.
+// Pages of another key get this one, which is one call where new pages need two and are to be
+// filled.
 uint64_t TaggedPages::allocate(uint64_t pages, uint32_t key) {
   if (const uint64_t start = take_cached(pages, caches_[key])) return start;
   if (Cache* const other = fullest(pages, key)) {
@@ -113,7 +116,8 @@ uint64_t TaggedPages::allocate_own(uint64_t pages, KeyOf key_of, uint32_t& key) 
 
 void TaggedPages::free(uint64_t start, uint64_t pages, uint32_t key) {
   Cache& cache = caches_[key];
-  if (pages <= kMostInBlock && cache.pages + pages <= kMostCached) {  // one block a page at most: there is a place
+  if (pages <= kMostInBlock &&
+      cache.pages + pages <= kMostCached) {  // one block a page at most: there is a place
     cache.blocks[cache.count++] = {start, pages};
     cache.pages += pages;
     return;

@@ -1,6 +1,7 @@
-// Memory for objects that have pages of their own, where pages carry protection keys: whole pages, and a cache of those that were given back, which keep
-// their keys (PUSh, section 3.5: domain-tagged page cache). To allocate from it, or to give back to it, costs no system call;
-// to allocate what has another key costs one.
+// Memory for objects that have pages of their own, where pages carry protection keys: whole pages,
+// and a cache of those that were given back, which keep their keys (PUSh, section 3.5:
+// domain-tagged page cache). To allocate from it, or to give back to it, costs no system call; to
+// allocate what has another key costs one.
 //
 // Guarded by: who calls. Contents of pages are what they were.
 #pragma once
@@ -26,7 +27,7 @@ class TaggedPages {
   static constexpr uint32_t kKeys = 16;
   static constexpr uint64_t kMostCached = 256;  // pages of a key
   static constexpr uint64_t kMostInBlock = 32;
-  static constexpr uint32_t kLooks = 8;  // blocks of a key, for one whose place has that key
+  static constexpr uint32_t kLooks = 8;        // blocks of a key, for one whose place has that key
   static constexpr uint32_t kMostFree = 8192;  // ranges of addresses that are free again
 
   constexpr TaggedPages() = default;
@@ -38,7 +39,8 @@ class TaggedPages {
 
   // For reading and writing, with that key. 0: there is no room.
   uint64_t allocate(uint64_t pages, uint32_t key);
-  // The same, with a key that depends on where it is: `key`, which another call may answer otherwise by then.
+  // The same, with a key that depends on where it is: `key`, which another call may answer
+  // otherwise by then.
   using KeyOf = uint32_t (*)(uint64_t start);
   uint64_t allocate_own(uint64_t pages, KeyOf key_of, uint32_t& key);
   // REQUIRES: all of it is for reading and writing, and has that key.

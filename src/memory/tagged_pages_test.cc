@@ -15,23 +15,25 @@ std::map<uint64_t, uint32_t> g_pages;
 uint64_t g_calls;
 bool g_refuses;
 
-const KeyBackend kFake{
-    [](uint64_t start, uint64_t size) -> long {
-      g_calls++;
-      if (g_refuses) return -12;
-      for (uint64_t at = start; at < start + size; at += kPageSize) EXPECT_TRUE(g_pages.emplace(at, 0u).second) << "mapped twice";
-      return 0;
-    },
-    [](uint64_t start, uint64_t size) {
-      g_calls++;
-      for (uint64_t at = start; at < start + size; at += kPageSize) g_pages.erase(at);
-    },
-    [](uint64_t start, uint64_t size, int, uint32_t key) -> long {
-      g_calls++;
-      if (g_refuses) return -12;
-      for (uint64_t at = start; at < start + size; at += kPageSize) g_pages.at(at) = key;
-      return 0;
-    }};
+const KeyBackend kFake{[](uint64_t start, uint64_t size) -> long {
+                         g_calls++;
+                         if (g_refuses) return -12;
+                         for (uint64_t at = start; at < start + size; at += kPageSize)
+                           EXPECT_TRUE(g_pages.emplace(at, 0u).second) << "mapped twice";
+                         return 0;
+                       },
+                       [](uint64_t start, uint64_t size) {
+                         g_calls++;
+                         for (uint64_t at = start; at < start + size; at += kPageSize)
+                           g_pages.erase(at);
+                       },
+                       [](uint64_t start, uint64_t size, int, uint32_t key) -> long {
+                         g_calls++;
+                         if (g_refuses) return -12;
+                         for (uint64_t at = start; at < start + size; at += kPageSize)
+                           g_pages.at(at) = key;
+                         return 0;
+                       }};
 
 struct TaggedPagesTest : ::testing::Test {
   TaggedPagesTest() : pages(std::make_unique<TaggedPages>()) {
@@ -77,7 +79,8 @@ TEST_F(TaggedPagesTest, PagesThatDoNotGetAnotherKeyAreGivenBack) {
 }
 
 TEST_F(TaggedPagesTest, TheSmallestBlockThatIsLargeEnoughIsTaken) {
-  const uint64_t large = pages->allocate(8, 5), small = pages->allocate(2, 5), between = pages->allocate(4, 5);
+  const uint64_t large = pages->allocate(8, 5), small = pages->allocate(2, 5),
+                 between = pages->allocate(4, 5);
   pages->free(small, 2, 5);
   pages->free(large, 8, 5);
   pages->free(between, 4, 5);
@@ -87,14 +90,17 @@ TEST_F(TaggedPagesTest, TheSmallestBlockThatIsLargeEnoughIsTaken) {
 }
 
 TEST_F(TaggedPagesTest, PagesWhoseKeyIsThatOfTheirPlaceComeBackWithoutAnyCall) {
-  const auto key_of = [](uint64_t start) { return static_cast<uint32_t>(2 + start / kPageSize % 7); };
+  const auto key_of = [](uint64_t start) {
+    return static_cast<uint32_t>(2 + start / kPageSize % 7);
+  };
   uint64_t at[6];
   uint32_t key;
   for (uint64_t& start : at) {
     start = pages->allocate_own(3, key_of, key);
     ASSERT_NE(start, 0u);
     EXPECT_EQ(key, key_of(start));
-    for (uint64_t page = start; page < start + 3 * kPageSize; page += kPageSize) EXPECT_EQ(g_pages.at(page), key_of(start));
+    for (uint64_t page = start; page < start + 3 * kPageSize; page += kPageSize)
+      EXPECT_EQ(g_pages.at(page), key_of(start));
   }
   for (const uint64_t start : at) pages->free(start, 3, key_of(start));
   const uint64_t calls = g_calls;
@@ -115,7 +121,8 @@ TEST_F(TaggedPagesTest, LargeBlocksAndFullCachesGoBackToTheKernel) {
   EXPECT_EQ(pages->cached(3), 0u);
   EXPECT_TRUE(g_pages.empty());
   std::vector<uint64_t> many;
-  for (uint64_t i = 0; i < TaggedPages::kMostCached + 50; i++) many.push_back(pages->allocate(1, 3));
+  for (uint64_t i = 0; i < TaggedPages::kMostCached + 50; i++)
+    many.push_back(pages->allocate(1, 3));
   for (const uint64_t at : many) pages->free(at, 1, 3);
   EXPECT_EQ(pages->cached(3), TaggedPages::kMostCached);
   EXPECT_EQ(g_pages.size(), TaggedPages::kMostCached);
@@ -139,13 +146,12 @@ TEST_F(TaggedPagesTest, BlocksDoNotOverlapAndHaveTheirKeys) {
       const uint64_t at = pages->allocate(count, key);
       ASSERT_NE(at, 0u);
       const auto next = live.lower_bound(at);
-      if (next != live.end()) {
-        ASSERT_LE(at + count * kPageSize, next->first);
-      }
+      if (next != live.end()) { ASSERT_LE(at + count * kPageSize, next->first); }
       if (next != live.begin()) {
         ASSERT_LE(std::prev(next)->first + std::prev(next)->second.first * kPageSize, at);
       }
-      for (uint64_t page = at; page < at + count * kPageSize; page += kPageSize) ASSERT_EQ(g_pages.at(page), key);
+      for (uint64_t page = at; page < at + count * kPageSize; page += kPageSize)
+        ASSERT_EQ(g_pages.at(page), key);
       live[at] = {count, key};
     } else {
       auto victim = live.begin();

@@ -11,7 +11,8 @@ namespace weir::page {
 bool Userfault::open(const char* view, uint64_t features, const char* lacks) {
   const long file = open_hidden_patiently(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY);
   if (sys::failed(file)) {
-    report("this kernel gives no userfaultfd (error %d); View %s needs it%s", int64_t{-file}, view, of_descriptors(file));
+    report("this kernel gives no userfaultfd (error %d); View %s needs it%s", int64_t{-file}, view,
+           of_descriptors(file));
     return false;
   }
   file_ = static_cast<int>(file);

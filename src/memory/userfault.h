@@ -7,7 +7,8 @@ namespace weir::page {
 
 class Userfault {
  public:
-  // `features`: of sys/userfault.h. False with a report for the View `view` where the kernel gives none, or without these (`lacks` says so).
+  // `features`: of sys/userfault.h. False with a report for the View `view` where the kernel gives
+  // none, or without these (`lacks` says so).
   bool open(const char* view, uint64_t features, const char* lacks);
   void close();
   bool is_open() const { return file_ >= 0; }

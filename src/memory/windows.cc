@@ -2,19 +2,21 @@
 
 #include <sys/mman.h>
 
-#include "memory/demand.h"
 #include "memory/backing.h"
+#include "memory/demand.h"
 #include "sys/syscall_x86_64.h"
 
 namespace weir::page::windows {
 
 namespace {
 
-constexpr uint16_t kSizes[kClasses] = {16, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1360, 2048};
+constexpr uint16_t kSizes[kClasses] = {16,  32,  48,  64,  96,   128,  192,
+                                       256, 384, 512, 768, 1024, 1360, 2048};
 constexpr uint32_t kQuarantine = 32;
 constexpr uint64_t kChunk = 256 << 10;
 
-// Per process. A window that was mapped once stays so, with no rights: to change these costs a third of what a new mapping does.
+// Per process. A window that was mapped once stays so, with no rights: to change these costs a
+// third of what a new mapping does.
 uint32_t g_mapped;
 uint32_t g_shown[kMost];  // what it shows: Entry::store_page
 
@@ -39,14 +41,19 @@ uint32_t take_page(Table& t) {
   return static_cast<uint32_t>(page) + 1;
 }
 
-bool is_mapped(uint32_t index) { return g_shown[index] && g_shown[index] == table().entries[index].store_page; }
+bool is_mapped(uint32_t index) {
+  return g_shown[index] && g_shown[index] == table().entries[index].store_page;
+}
 
 void map_one(uint32_t index, uint32_t count, int protection) {
   const Table& t = table();
   const uint64_t offset = uint64_t{t.entries[index].store_page - 1} * kPageSize;
-  const int populate = demand::is_open() && count <= 16 ? MAP_POPULATE : 0;  // then it is about to be touched
-  const long at = sys::raw(SYS_mmap, static_cast<long>(address_of(index)), static_cast<long>(count * kPageSize), protection,
-                           MAP_SHARED | MAP_FIXED | MAP_NORESERVE | populate, shared().store, static_cast<long>(offset));
+  const int populate =
+      demand::is_open() && count <= 16 ? MAP_POPULATE : 0;  // then it is about to be touched
+  const long at =
+      sys::raw(SYS_mmap, static_cast<long>(address_of(index)), static_cast<long>(count * kPageSize),
+               protection, MAP_SHARED | MAP_FIXED | MAP_NORESERVE | populate, shared().store,
+               static_cast<long>(offset));
   if (sys::failed(at)) demand::fail("map a window", address_of(index), at);
   for (uint32_t i = index; i < index + count; i++) {
     g_mapped += !g_shown[i];
@@ -57,7 +64,9 @@ void map_one(uint32_t index, uint32_t count, int protection) {
 // How many windows from this one on show consecutive pages.
 uint32_t run_from(const Table& t, uint32_t index, uint32_t most) {
   uint32_t count = 1;
-  while (count < most && index + count < t.used && t.entries[index + count].store_page == t.entries[index].store_page + count) count++;
+  while (count < most && index + count < t.used &&
+         t.entries[index + count].store_page == t.entries[index].store_page + count)
+    count++;
   return count;
 }
 
@@ -104,7 +113,8 @@ uint64_t allocate(uint64_t size) {
   c.left--;
   const uint32_t index = t.used++;
   t.separate += shares;
-  t.entries[index] = {c.page, 0, static_cast<uint16_t>(shares ? c.left * kSizes[which] : 0), static_cast<uint16_t>(which)};
+  t.entries[index] = {c.page, 0, static_cast<uint16_t>(shares ? c.left * kSizes[which] : 0),
+                      static_cast<uint16_t>(which)};
   if (!demand::is_open()) map_one(index, 1, PROT_READ | PROT_WRITE);
   return address_of(index) + t.entries[index].place;
 }
@@ -200,7 +210,8 @@ void map_all() {
 
 void unmap_all() {
   if (!table().used) return;
-  sys::raw(SYS_munmap, static_cast<long>(kWindows), static_cast<long>(uint64_t{table().used} * kPageSize));
+  sys::raw(SYS_munmap, static_cast<long>(kWindows),
+           static_cast<long>(uint64_t{table().used} * kPageSize));
   for (uint32_t i = 0; i < table().used; i++) g_shown[i] = 0;
   g_mapped = 0;
 }

@@ -1,21 +1,24 @@
-// Windows: pages of program memory that show pages of the store, any number of them the same one. So small objects have a virtual page each,
-// with rights of its own, and share physical memory (PUSh, section 3.4): each at its own place in the page.
+// Windows: pages of program memory that show pages of the store, any number of them the same one.
+// So small objects have a virtual page each, with rights of its own, and share physical memory
+// (PUSh, section 3.4): each at its own place in the page.
 //
-// Before there are tasks all windows are mapped. Afterwards each process maps what it may touch (memory/demand.h maps and drops), and whoever touches
-// another one gets SIGSEGV. One window is one mapping of the kernel's, of which a process may have 65530: one that has kMostMapped begins anew.
+// Before there are tasks all windows are mapped. Afterwards each process maps what it may touch
+// (memory/demand.h maps and drops), and whoever touches another one gets SIGSEGV. One window is one
+// mapping of the kernel's, of which a process may have 65530: one that has kMostMapped begins anew.
 //
-// Blocks are rounded up to a class of sizes. A block that is given back waits until others of its class have been, so that whoever still uses it is found.
+// Blocks are rounded up to a class of sizes. A block that is given back waits until others of its
+// class have been, so that whoever still uses it is found.
 #pragma once
 
 #include <stdint.h>
 
-#include "sys/spinlock.h"
 #include "control/control.h"
+#include "sys/spinlock.h"
 
 namespace weir::page::windows {
 
 inline constexpr uint32_t kMost = kWindowsSize / kPageSize;
-inline constexpr uint64_t kMostSmall = 2048;    // larger ones have pages of their own
+inline constexpr uint64_t kMostSmall = 2048;  // larger ones have pages of their own
 inline constexpr uint32_t kMostMapped = 30000;
 inline constexpr uint32_t kClasses = 14;
 inline constexpr uint32_t kMostRuns = 1024;
@@ -36,8 +39,8 @@ struct Table {
     uint32_t start, count;
   };
   SpinLock lock;
-  uint32_t used;       // windows taken so far
-  uint32_t separate;   // of these, such as are a mapping of their own
+  uint32_t used;      // windows taken so far
+  uint32_t separate;  // of these, such as are a mapping of their own
   uint32_t run_count;
   uint64_t chunk, chunk_limit;  // pages of the store that are to be used
   Class classes[kClasses];
@@ -48,7 +51,9 @@ static_assert(sizeof(Table) <= kWindowTableSize);
 
 inline Table& table() { return *reinterpret_cast<Table*>(kWindowTable); }
 inline bool contains(uint64_t address) { return address - kWindows < kWindowsSize; }
-inline uint32_t index_of(uint64_t address) { return static_cast<uint32_t>((address - kWindows) / kPageSize); }
+inline uint32_t index_of(uint64_t address) {
+  return static_cast<uint32_t>((address - kWindows) / kPageSize);
+}
 uint64_t table_used();  // bytes
 
 // Of an address in a window; one in none: the address itself, 0.
@@ -63,8 +68,10 @@ uint64_t size_of(uint64_t address);  // as allocated, rounded up
 uint64_t rounded(uint64_t size);     // REQUIRES: at most kMostSmall
 // `count` consecutive windows, which show nothing yet; 0: there is no room.
 uint64_t take_run(uint32_t count);
-void free_run(uint64_t start, uint32_t count);  // they go on showing what they show, until they are taken again
-// `count` windows show consecutive pages of the store, that at the address of the arena and those after it.
+void free_run(uint64_t start,
+              uint32_t count);  // they go on showing what they show, until they are taken again
+// `count` windows show consecutive pages of the store, that at the address of the arena and those
+// after it.
 void show(uint64_t window, uint64_t arena, uint32_t count);
 
 // In this process. Pages that are mapped already get these rights.

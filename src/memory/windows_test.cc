@@ -12,11 +12,14 @@
 namespace weir::page::windows {
 namespace {
 
-// The table, and the record from which pages of the store are taken; windows themselves are mapped on a file of the test's own.
+// The table, and the record from which pages of the store are taken; windows themselves are mapped
+// on a file of the test's own.
 struct WindowsTest : ::testing::Test {
   WindowsTest() {
-    for (const auto& [at, size] : {std::pair{kWindowTable, kWindowTableSize}, std::pair{kControl, uint64_t{sizeof(Shared)}}}) {
-      void* memory = mmap(reinterpret_cast<void*>(at), size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    for (const auto& [at, size] : {std::pair{kWindowTable, kWindowTableSize},
+                                   std::pair{kControl, uint64_t{sizeof(Shared)}}}) {
+      void* memory = mmap(reinterpret_cast<void*>(at), size, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
       EXPECT_EQ(memory, reinterpret_cast<void*>(at));
     }
     shared().map_bump = kArena + kHeapSize;
@@ -69,7 +72,7 @@ TEST_F(WindowsTest, ABlockThatIsGivenBackWaits) {
 TEST_F(WindowsTest, SlicesShowConsecutivePages) {
   const uint64_t run = take_run(5), store = kArena + kHeapSize;
   ASSERT_NE(run, 0u);
-  show(run, store, 2);                   // a slice that ends in the middle of the second page
+  show(run, store, 2);  // a slice that ends in the middle of the second page
   show(run + 2 * kPageSize, store + kPageSize, 3);  // where the next one begins
   EXPECT_EQ(extent(run + 100), 2 * kPageSize - 100);
   EXPECT_EQ(alias_of(run + kPageSize + 7), alias_of(run + 2 * kPageSize + 7));

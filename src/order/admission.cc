@@ -14,7 +14,9 @@ constexpr uint32_t kWorth = 3;        // phases: fewer, and parking gained nothi
 constexpr uint32_t kMostCredit = 8;   // so often it may gain nothing after it did
 constexpr uint32_t kLeaveBe = 32;     // chances to park that are passed over then
 
-bool can_run(const Task& task) { return task.state == TaskState::kServed || task.state == TaskState::kReady; }
+bool can_run(const Task& task) {
+  return task.state == TaskState::kServed || task.state == TaskState::kReady;
+}
 
 void release_all(Shared& s) {
   for (TaskId i = 0; i < s.high_task; i++) s.tasks[i].parked = 0;
@@ -70,7 +72,8 @@ void choose_runners(Shared& s) {
   s.parked_phases++;
   for (TaskId i = 0; i < s.high_task; i++) {
     Task& task = s.tasks[i];
-    if (can_run(task) && task.expected >= kLong && task.expected >= kMuchLonger * longest_short) task.parked = 1;
+    if (can_run(task) && task.expected >= kLong && task.expected >= kMuchLonger * longest_short)
+      task.parked = 1;
   }
 }
 
@@ -85,7 +88,8 @@ void note_interval(Task& task, uint64_t changed_pages) {
   s.clock = task.clock;
   if (!task.interval_key) return;
   auto& entry = s.interval_lengths[task.interval_key % kIntervalLengths];
-  const uint32_t length = changed_pages < 1u << 20 ? static_cast<uint32_t>(changed_pages) + 1 : 1u << 20;
+  const uint32_t length =
+      changed_pages < 1u << 20 ? static_cast<uint32_t>(changed_pages) + 1 : 1u << 20;
   entry.length = entry.key == task.interval_key ? (entry.length + length + 1) / 2 : length;
   entry.key = task.interval_key;
 }

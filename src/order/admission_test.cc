@@ -9,12 +9,14 @@
 namespace weir::order {
 namespace {
 
-// As the pages of an interval decide: 24 and more is long, and only three times the longest short one is parked.
+// As the pages of an interval decide: 24 and more is long, and only three times the longest short
+// one is parked.
 constexpr uint32_t kLong = 100, kShort = 3;
 
 struct Pace : ::testing::Test {
   Pace() {
-    // At its own place, since part of what is tested reaches it there; other tests may have mapped it.
+    // At its own place, since part of what is tested reaches it there; other tests may have mapped
+    // it.
     void* at = mmap(reinterpret_cast<void*>(kControl), sizeof(Shared), PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     mapped = at != MAP_FAILED;
@@ -94,7 +96,8 @@ TEST_F(Pace, ANewTaskIsGivenTheChanceToBeLong) {
 }
 
 TEST_F(Pace, WhoCannotRunDoesNotCount) {
-  for (const TaskState state : {TaskState::kFree, TaskState::kBlocked, TaskState::kOutside, TaskState::kArrived}) {
+  for (const TaskState state :
+       {TaskState::kFree, TaskState::kBlocked, TaskState::kOutside, TaskState::kArrived}) {
     s.high_task = 0;
     s.parked_phases = 0;
     add(kLong, 0);
@@ -165,14 +168,16 @@ TEST_F(Pace, SomebodyAlwaysGoesOn) {
     s.high_task = 0;
     const uint64_t count = 1 + next(12);
     for (uint64_t i = 0; i < count; i++) {
-      add(static_cast<uint32_t>(next(200)), next(300), static_cast<TaskState>(next(7))).counters.events = next(2);
+      add(static_cast<uint32_t>(next(200)), next(300), static_cast<TaskState>(next(7)))
+          .counters.events = next(2);
     }
     uint32_t can_run = 0, stands = 0;
     for (const uint32_t id : parked()) {
       stands++;
       ASSERT_GE(s.tasks[id].expected, 24u);
     }
-    for (uint64_t i = 0; i < count; i++) can_run += s.tasks[i].state == TaskState::kServed || s.tasks[i].state == TaskState::kReady;
+    for (uint64_t i = 0; i < count; i++)
+      can_run += s.tasks[i].state == TaskState::kServed || s.tasks[i].state == TaskState::kReady;
     ASSERT_TRUE(can_run == 0 || stands < can_run);
   }
 }

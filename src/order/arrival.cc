@@ -1,13 +1,16 @@
 // Invariants (guarded by order_lock)
-// 1. The turns are kept in the order in which they were given, before the task that has one does anything in it.
-// 2. Replaying, a turn is given only to the task that the recording names next, and only where that stands at an event or, for a time
-//    limit or a signal, waits: nothing else ends such a wait.
+// 1. The turns are kept in the order in which they were given, before the task that has one does
+//    anything in it.
+// 2. Replaying, a turn is given only to the task that the recording names next, and only where that
+//    stands at an event or, for a time limit or a signal, waits: nothing else ends such a wait.
 // 3. A task is kArrived exactly while it wants the turn and has not had it.
 // 4. shared().running = number of tasks in kRunning.
 //
-// Recording, the turn is not handed to a sleeper each time: that would cost a wake-up for every turn. It is free while the sleeper gets
-// up, and who comes meanwhile or is awake takes it: for kLongestBarging at most, in which the system gives the sleeper a processor unless others
-// need both more. Where there are more tasks than processors each turn that must wait for one would cost all others theirs.
+// Recording, the turn is not handed to a sleeper each time: that would cost a wake-up for every
+// turn. It is free while the sleeper gets up, and who comes meanwhile or is awake takes it: for
+// kLongestBarging at most, in which the system gives the sleeper a processor unless others need
+// both more. Where there are more tasks than processors each turn that must wait for one would cost
+// all others theirs.
 
 #include "order/arrival.h"
 
@@ -33,11 +36,14 @@ void end_wait(Task& task, How how) {
 }
 
 // Its wait is to end as soon as the turn is free: another task may yet end it before.
-bool is_expected(const Task& task) { return task.state == TaskState::kArrived || (task.state == TaskState::kBlocked && task.comes); }
+bool is_expected(const Task& task) {
+  return task.state == TaskState::kArrived || (task.state == TaskState::kBlocked && task.comes);
+}
 
 Turn turn_of(const Task& task) { return {task.id, static_cast<How>(task.how), task.what}; }
 
-// Order only: what those have read who have come since the turn before, they have read before what is written from now on.
+// Order only: what those have read who have come since the turn before, they have read before what
+// is written from now on.
 void note_arrivals(Shared& s, Task& next) {
   s.unnoted = 0;
   next.is_unnoted = 0;
@@ -61,7 +67,8 @@ void give(Shared& s, Task& task) {
   task.comes = 0;
   s.turn = task.id;
   s.round++;
-  __atomic_store_n(&s.decisions, s.decisions + 1, __ATOMIC_SEQ_CST);  // against who is about to sleep: it sees this, or is seen
+  __atomic_store_n(&s.decisions, s.decisions + 1,
+                   __ATOMIC_SEQ_CST);  // against who is about to sleep: it sees this, or is seen
   if (replays()) wake_turn_sleepers(s);
   task.computes = 0;
   if (journal().recording && s.unnoted) note_arrivals(s, task);
@@ -75,7 +82,8 @@ Task* first_arrived(Shared& s, bool awake) {
   Task* first = nullptr;
   for (TaskId i = 0; i < s.high_task; i++) {
     Task& task = s.tasks[i];
-    if (is_expected(task) && (!first || task.arrival < first->arrival) && !(awake && sleeps(task))) first = &task;
+    if (is_expected(task) && (!first || task.arrival < first->arrival) && !(awake && sleeps(task)))
+      first = &task;
   }
   return first;
 }
@@ -92,7 +100,8 @@ void end_order(Shared& s) {
   journal().ended();
 }
 
-// Of a recording that was cut, the task may have come further than it should, since nothing told it otherwise.
+// Of a recording that was cut, the task may have come further than it should, since nothing told it
+// otherwise.
 void tell_difference(Shared& s, const Turn& turn, Task& task) {
   if (journal().is_cut_off(task)) return end_order(s);
   journal().turn_differs(turn, task);
@@ -107,7 +116,8 @@ void give_as_recorded(Shared& s) {
     if (turn.what) {
       Task& comes = s.tasks[turn.task];
       if (comes.state == TaskState::kRunning) return;  // it is on its way
-      if (comes.state != TaskState::kArrived || comes.what != turn.what) return tell_difference(s, turn, comes);
+      if (comes.state != TaskState::kArrived || comes.what != turn.what)
+        return tell_difference(s, turn, comes);
     } else {
       report_waits();
     }
@@ -116,7 +126,8 @@ void give_as_recorded(Shared& s) {
   }
   Task& task = s.tasks[turn.task];
   if (task.state == TaskState::kBlocked && turn.how != How::kComes) end_wait(task, turn.how);
-  if (task.state == TaskState::kBlocked || task.state == TaskState::kFree) return tell_difference(s, turn, task);
+  if (task.state == TaskState::kBlocked || task.state == TaskState::kFree)
+    return tell_difference(s, turn, task);
   if (task.state != TaskState::kArrived) return;  // it is on its way
   if (turn != turn_of(task)) return tell_difference(s, turn, task);
   journal().take_turn();
@@ -253,14 +264,16 @@ int wait_blocked_by_arrival(Task& task) {
 
 namespace {
 
-// Nobody runs while the turn is held: not one who awaits turns either, since before that is over only its own turn can come (a place's).
+// Nobody runs while the turn is held: not one who awaits turns either, since before that is over
+// only its own turn can come (a place's).
 bool all_stand(Shared& s) {
   if (__atomic_load_n(&s.running, __ATOMIC_ACQUIRE) == 0) return true;
   if (!replays()) return false;
   SpinGuard guard(s.order_lock);
   for (TaskId i = 0; i < s.high_task; i++) {
     const Task& task = s.tasks[i];
-    if (task.state == TaskState::kRunning && !__atomic_load_n(&task.awaits_turns, __ATOMIC_ACQUIRE)) return false;
+    if (task.state == TaskState::kRunning && !__atomic_load_n(&task.awaits_turns, __ATOMIC_ACQUIRE))
+      return false;
   }
   return true;
 }

@@ -35,7 +35,8 @@ void apply(Shared& s, Outside kind, Task& task) {
   }
 }
 
-// Those that have come since the last decision, in the order of their numbers: between two decisions it makes no difference.
+// Those that have come since the last decision, in the order of their numbers: between two
+// decisions it makes no difference.
 void apply_all(Shared& s) {
   for (TaskId i = 0; i < s.high_task && s.coming; i++) {
     Task& task = s.tasks[i];
@@ -54,11 +55,14 @@ const Journal& journal() { return g_journal; }
 
 void decide(Shared& s) {
   if (s.coming) apply_all(s);
-  for (JournalEntry entry; g_journal.replaying && g_journal.peek(entry) && entry.decisions <= s.decisions; g_journal.take()) {
+  for (JournalEntry entry;
+       g_journal.replaying && g_journal.peek(entry) && entry.decisions <= s.decisions;
+       g_journal.take()) {
     Task& task = s.tasks[entry.task];
     if (fits(entry, task.state)) {
       apply(s, entry.kind, task);
-    } else if (entry.kind != Outside::kSignal) {  // its wait had ended otherwise by then: so it was when this was recorded
+    } else if (entry.kind != Outside::kSignal) {  // its wait had ended otherwise by then: so it was
+                                                  // when this was recorded
       g_journal.differs(entry, task.state);
     }
   }
@@ -71,7 +75,8 @@ void advance(Shared& s) {
       g_journal.ended();
       return;
     }
-    if (entry.decisions != s.decisions || !fits(entry, s.tasks[entry.task].state)) g_journal.differs(entry, s.tasks[entry.task].state);
+    if (entry.decisions != s.decisions || !fits(entry, s.tasks[entry.task].state))
+      g_journal.differs(entry, s.tasks[entry.task].state);
     apply(s, entry.kind, s.tasks[entry.task]);
     g_journal.take();
     if (next_arrived(s, 0)) start_serial(s);

@@ -1,10 +1,14 @@
-// What comes from outside into the order of turns: a task that returns from the kernel, a time limit that passes while nobody can run, a
-// signal that ends a wait. When it comes depends on the clock; so a recording keeps how many decisions (who has the turn next) had been made
-// by then, and in a replay it comes between the same two. So does what Weir says of a deadlock, which depends on the clock too.
+// What comes from outside into the order of turns: a task that returns from the kernel, a time
+// limit that passes while nobody can run, a signal that ends a wait. When it comes depends on the
+// clock; so a recording keeps how many decisions (who has the turn next) had been made by then, and
+// in a replay it comes between the same two. So does what Weir says of a deadlock, which depends on
+// the clock too.
 //
 // Invariants (all under order_lock)
-// 1. Nothing in order/ depends on when between two decisions such a thing came: it changes a task's state, which only a decision reads.
-// 2. Replaying, no task comes back by itself, no time passes and no signal ends a wait: only due() makes them.
+// 1. Nothing in order/ depends on when between two decisions such a thing came: it changes a task's
+//    state, which only a decision reads.
+// 2. Replaying, no task comes back by itself, no time passes and no signal ends a wait: only due()
+//    makes them.
 #pragma once
 
 #include <stdint.h>
@@ -13,7 +17,12 @@
 
 namespace weir::order {
 
-enum class Outside : uint16_t { kReturns = 1, kTimeJumps = 2, kSignal = 3, kStands = 4 };  // trace::OrderKind
+enum class Outside : uint16_t {
+  kReturns = 1,
+  kTimeJumps = 2,
+  kSignal = 3,
+  kStands = 4
+};  // trace::OrderKind
 
 struct JournalEntry {
   Outside kind;
@@ -21,9 +30,15 @@ struct JournalEntry {
   uint64_t decisions;
 };
 
-enum class How : uint32_t { kComes = 0, kTimedOut = 1, kSignalled = 2, kNone = 3 };  // trace::TurnHow
+enum class How : uint32_t {
+  kComes = 0,
+  kTimedOut = 1,
+  kSignalled = 2,
+  kNone = 3
+};  // trace::TurnHow
 
-// Order record: a task that has had the turn, why, and at what event (an EventKind; 0: after a wait).
+// Order record: a task that has had the turn, why, and at what event (an EventKind; 0: after a
+// wait).
 struct Turn {
   TaskId task;
   How how;
@@ -32,7 +47,8 @@ struct Turn {
   bool operator==(const Turn&) const = default;
 };
 
-// Where they are kept, and where they come from (runtime/). `peek` waits for the next one; false: the recording ends.
+// Where they are kept, and where they come from (runtime/). `peek` waits for the next one; false:
+// the recording ends.
 struct Journal {
   bool recording, replaying;
   void (*put)(const JournalEntry& entry);
@@ -45,8 +61,10 @@ struct Journal {
   bool (*peek_turn)(Turn& turn);
   void (*take_turn)();
   void (*turn_differs)(const Turn& turn, const Task& task);
-  bool (*is_cut_off)(Task& task);  // what was recorded of the task itself ends here, before its time
-  const int32_t* looked_at;  // not 0: a debugger looks, which may hold any task; null where none can
+  bool (*is_cut_off)(
+      Task& task);  // what was recorded of the task itself ends here, before its time
+  const int32_t*
+      looked_at;  // not 0: a debugger looks, which may hold any task; null where none can
 };
 void set_journal(const Journal& journal);
 const Journal& journal();

@@ -1,13 +1,15 @@
-// Within order/: what turns and waits have in common. All under order_lock where nothing else is said.
+// Within order/: what turns and waits have in common. All under order_lock where nothing else is
+// said.
 #pragma once
 
+#include "control/control.h"
 #include "order/external_log.h"
 #include "order/probe.h"
-#include "control/control.h"
 
 namespace weir::order {
 
-inline constexpr uint32_t kWatchesIdle = 1u << 8;  // Task::flags: it sleeps until the earliest deadline, for all
+inline constexpr uint32_t kWatchesIdle =
+    1u << 8;  // Task::flags: it sleeps until the earliest deadline, for all
 
 // A serial phase begins with the first task that has arrived, if there is one.
 void start_serial(Shared& s);
@@ -22,11 +24,15 @@ void expire(Shared& s);
 // Time jumps to the earliest deadline.
 void jump(Shared& s);
 
-// Sleeps until `done` holds of the task; asks late tasks meanwhile what they do. Without order_lock.
+// Sleeps until `done` holds of the task; asks late tasks meanwhile what they do. Without
+// order_lock.
 void sleep_until(Task& task, bool (*done)(const Task& task));
-inline bool has_turn(const Task& task) { return __atomic_load_n(&shared().turn, __ATOMIC_ACQUIRE) == task.id; }
+inline bool has_turn(const Task& task) {
+  return __atomic_load_n(&shared().turn, __ATOMIC_ACQUIRE) == task.id;
+}
 
-// A waiter looks in bursts: there is always somebody whose last event was long enough ago to be looked at.
+// A waiter looks in bursts: there is always somebody whose last event was long enough ago to be
+// looked at.
 inline uint64_t again_soon(uint64_t soon, uint64_t& looks) {
   if (soon && looks++ < kLooks) return soon;
   looks = 0;

@@ -12,8 +12,10 @@ namespace weir::order {
 
 namespace {
 
-constexpr uint64_t kNextLook = 100'000;            // token: a probe is a burst of looks (signal/spin_probe.cc says why)
-constexpr uint64_t kNextLookForPage = 15'000;      // record and replay: those who wait for a page that a spinner has lose time, nobody else does
+constexpr uint64_t kNextLook =
+    100'000;  // token: a probe is a burst of looks (signal/spin_probe.cc says why)
+constexpr uint64_t kNextLookForPage = 15'000;  // record and replay: those who wait for a page that
+                                               // a spinner has lose time, nobody else does
 constexpr uint64_t kStallPatience = 10'000'000'000;
 constexpr uint64_t kDebuggedPatience = 1'000'000'000;
 
@@ -30,14 +32,17 @@ uint64_t next_probe(Task& task) {
 
 }  // namespace
 
-uint64_t first_probe() { return config().by_arrival && !config().order_only ? kFirstProbeForPage : kFirstProbe; }
+uint64_t first_probe() {
+  return config().by_arrival && !config().order_only ? kFirstProbeForPage : kFirstProbe;
+}
 
 bool late(const Shared& s, const Task& task) {
   if ((task.in_runtime && !task.in_look) || task.ahead) return false;
   return task.state == TaskState::kRunning || s.turn == task.id;
 }
 
-// Asks tasks that have not arrived for a while what they are doing. Answers when it would ask again: soon, or 0.
+// Asks tasks that have not arrived for a while what they are doing. Answers when it would ask
+// again: soon, or 0.
 uint64_t probe(const Task* waiter) {
   Shared& s = shared();
   if (!config().fenced && !config().exact()) return 0;
@@ -51,7 +56,8 @@ uint64_t probe(const Task* waiter) {
   for (TaskId i = 0; i < s.high_task; i++) {
     Task& task = s.tasks[i];
     if (&task == waiter || !late(s, task) || task.stepping) continue;
-    // Read once: the task forgets it when it arrives, without the lock. Another waiter may have set it after `now`.
+    // Read once: the task forgets it when it arrives, without the lock. Another waiter may have set
+    // it after `now`.
     uint64_t late_since = __atomic_load_n(&task.late_since, __ATOMIC_RELAXED);
     if (!late_since) {  // its last event may have been just now
       task.late_since = late_since = now;
@@ -60,9 +66,12 @@ uint64_t probe(const Task* waiter) {
     }
     if (now < __atomic_load_n(&task.keeps_until, __ATOMIC_RELAXED)) continue;
     if (is_debugged && now < late_since + kDebuggedPatience) continue;  // a debugger may hold it
-    if (config().exact() && (now < task.next_probe ? task.next_probe - now <= next : task.looks % kLooks)) soon = next;
+    if (config().exact() &&
+        (now < task.next_probe ? task.next_probe - now <= next : task.looks % kLooks))
+      soon = next;
     if (now < task.next_probe) continue;
-    task.next_probe = now + (is_debugged ? kDebuggedPatience : next_probe(task));  // while it is held they queue
+    task.next_probe =
+        now + (is_debugged ? kDebuggedPatience : next_probe(task));  // while it is held they queue
     if (config().exact() && !is_debugged && now > late_since + kStallPatience && !s.stall_told) {
       s.stall_told = 1;
       stalled = &task;
@@ -80,12 +89,14 @@ void probe_late() {
   for (uint32_t i = 0; i < kLooks && probe(nullptr); i++) sys::futex_wait(&never, 0, kNextLook);
 }
 
-// Fenced: counted when the phase began, since others may have arrived by now. Unfenced: the turn came back at once.
+// Fenced: counted when the phase began, since others may have arrived by now. Unfenced: the turn
+// came back at once.
 void tick() {
   static uint64_t last_round = 0;
   Shared& s = shared();
   const uint64_t round = __atomic_load_n(&s.round, __ATOMIC_RELAXED);
-  if (round == last_round && __atomic_load_n(&s.running, __ATOMIC_RELAXED) > (config().exact() ? 0u : 1u)) {
+  if (round == last_round &&
+      __atomic_load_n(&s.running, __ATOMIC_RELAXED) > (config().exact() ? 0u : 1u)) {
     probe_late();
   }
   last_round = round;

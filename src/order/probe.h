@@ -1,16 +1,17 @@
-// Asking tasks that have not arrived for a while what they are doing: trap/ finds out whether they provably spin (token), or
-// lets them publish and go on where they stand (free).
+// Asking tasks that have not arrived for a while what they are doing: trap/ finds out whether they
+// provably spin (token), or lets them publish and go on where they stand (free).
 #pragma once
 
 #include "control/control.h"
 
 namespace weir::order {
 
-inline constexpr uint64_t kFirstProbe = 4'000'000;        // token: nanoseconds of waiting before the first probe
-inline constexpr uint64_t kFirstProbeForPage = 40'000;   // record and replay
+inline constexpr uint64_t kFirstProbe =
+    4'000'000;  // token: nanoseconds of waiting before the first probe
+inline constexpr uint64_t kFirstProbeForPage = 40'000;  // record and replay
 inline constexpr uint64_t kLastProbe = 1'000'000'000;
 inline constexpr uint32_t kLooks = 8;
-inline constexpr uint64_t kPreempt = 300'000;             // free
+inline constexpr uint64_t kPreempt = 300'000;  // free
 
 // Nanoseconds of waiting before the first probe.
 uint64_t first_probe();
@@ -18,7 +19,8 @@ uint64_t first_probe();
 bool late(const Shared& s, const Task& task);
 // The same at once for some time: a burst of looks.
 void probe_late();
-// Sends the probe signal to all late tasks but `waiter`. Answers in how many nanoseconds to ask again soon, or 0.
+// Sends the probe signal to all late tasks but `waiter`. Answers in how many nanoseconds to ask
+// again soon, or 0.
 uint64_t probe(const Task* waiter);
 
 }  // namespace weir::order

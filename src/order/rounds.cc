@@ -1,18 +1,19 @@
-// The turn passes under one spin lock in shared memory; every task sleeps on a word of its own, so that a turn wakes one
-// task and the end of a round wakes those that go on.
+// The turn passes under one spin lock in shared memory; every task sleeps on a word of its own, so
+// that a turn wakes one task and the end of a round wakes those that go on.
 //
 // Invariants (guarded by order_lock)
-// 1. running = number of tasks in kRunning that have not arrived; a serial phase begins only when it is 0.
+// 1. running = number of tasks in kRunning that have not arrived; a serial phase begins only when
+//    it is 0.
 // 2. turn != kNoTask only for one task, which is kArrived (about to go), or executes its event.
-// 3. In a serial phase turns go by rising task number. A task woken in the phase takes part if its number is still to
-//    come, else in the next phase. Nothing here depends on who arrived first.
-// 4. Virtual time moves by kQuantum a round, and jumps to the earliest deadline when no task is active: a timeout comes
-//    at the same place of the order in every run.
+// 3. In a serial phase turns go by rising task number. A task woken in the phase takes part if its
+//    number is still to come, else in the next phase. Nothing here depends on who arrived first.
+// 4. Virtual time moves by kQuantum a round, and jumps to the earliest deadline when no task is
+//    active: a timeout comes at the same place of the order in every run.
 // 5. Whoever sleeps can be found: state, wait_what and wait_address say what for (report_waits).
 //
-// What can go wrong: a task that never arrives (spinning on memory, or computing for ever) holds up all. A sleeper whose
-// time limit passes sends it the probe signal: trap/ then finds out whether it provably spins (token), or lets it
-// publish and go on where it stands (free).
+// What can go wrong: a task that never arrives (spinning on memory, or computing for ever) holds up
+// all. A sleeper whose time limit passes sends it the probe signal: trap/ then finds out whether it
+// provably spins (token), or lets it publish and go on where it stands (free).
 
 #include "order/rounds.h"
 
@@ -20,16 +21,16 @@
 #include <signal.h>
 
 #include "base/atomic_enum.h"
+#include "control/control.h"
 #include "control/phase_timer.h"
+#include "order/admission.h"
 #include "order/arrival.h"
 #include "order/external_log.h"
-#include "order/admission.h"
 #include "order/internal.h"
 #include "order/probe.h"
 #include "order/sleep.h"
 #include "sys/futex.h"
 #include "sys/report.h"
-#include "control/control.h"
 
 namespace weir::order {
 
@@ -39,8 +40,8 @@ Config g_config;
 
 constexpr uint64_t kExitPatience = 1'000'000'000;
 
-// Getting up takes longer than most turns: who sleeps is called some turns ahead, and looks at its word by the time its turn
-// comes.
+// Getting up takes longer than most turns: who sleeps is called some turns ahead, and looks at its
+// word by the time its turn comes.
 void call(Task& task) {
   task.called = 1;
   if (__atomic_load_n(&task.sleeping, __ATOMIC_RELAXED)) sys::futex_wake(&task.wake_word);
@@ -62,7 +63,8 @@ void grant(Shared& s, Task& task) {
   if (s.serial && g_config.processors > 1) call_ahead(s, task, g_config.processors - 1);
 }
 
-// Nobody is active. Finds somebody to sleep until the earliest deadline; with none and nobody outside it is a deadlock.
+// Nobody is active. Finds somebody to sleep until the earliest deadline; with none and nobody
+// outside it is a deadlock.
 void watch_idle(Shared& s) {
   if (replays()) return;  // who decided that looks what comes (advance)
   Task* earliest = nullptr;
@@ -107,7 +109,8 @@ void end_serial(Shared& s) {
     start_serial(s);
     return;
   }
-  // One that was woken after its place in the phase had passed sleeps without a limit: it is to look after the others now.
+  // One that was woken after its place in the phase had passed sleeps without a limit: it is to
+  // look after the others now.
   Task* left = g_config.deterministic ? nullptr : next_arrived(s, 0);
   if (left) wake_sleeper(*left);
   for (TaskId i = 0; i < s.high_task && count; i++) {
@@ -122,10 +125,11 @@ void end_serial(Shared& s) {
 
 void start_serial(Shared& s) {
   decide(s);
-  // A task that ran alone may have done locked instructions and locks without a turn (Task::solo); before anybody else acts
-  // on what they changed it must have published them, so its turn comes first. So it is with one that has made tasks
-  // without a turn, or has begun to: it went through locks and lists of the C library, and a task with a lower number, woken
-  // late in the last phase, would change them in the store; and the new tasks have what it has not published.
+  // A task that ran alone may have done locked instructions and locks without a turn (Task::solo);
+  // before anybody else acts on what they changed it must have published them, so its turn comes
+  // first. So it is with one that has made tasks without a turn, or has begun to: it went through
+  // locks and lists of the C library, and a task with a lower number, woken late in the last phase,
+  // would change them in the store; and the new tasks have what it has not published.
   if (s.made_ahead == kNoTask && s.phase_tasks == 1) s.made_ahead = s.phase_task;
   const bool alone = s.made_ahead != kNoTask && s.tasks[s.made_ahead].state == TaskState::kArrived;
   Task* first = alone ? &s.tasks[s.made_ahead] : next_arrived(s, 0);
@@ -143,8 +147,8 @@ void start_serial(Shared& s) {
 
 namespace {
 
-// Without phases tasks that have no turn compute meanwhile: who comes next is called only where each has a processor of its own, the first
-// task apart, which mostly waits for the others.
+// Without phases tasks that have no turn compute meanwhile: who comes next is called only where
+// each has a processor of its own, the first task apart, which mostly waits for the others.
 void call_next(Shared& s, TaskId from) {
   if (s.live > g_config.processors + 1) return;
   for (TaskId step = 1; step < s.high_task; step++) {
@@ -175,7 +179,8 @@ void walk(Shared& s, TaskId from) {
     }
   }
   s.turn = kNoTask;
-  if (Task* woken = next_arrived(s, 0)) {  // by the end of the round, after its place had been passed
+  if (Task* woken =
+          next_arrived(s, 0)) {  // by the end of the round, after its place had been passed
     grant(s, *woken);
     return;
   }
@@ -200,21 +205,24 @@ void kick(Shared& s) {
 
 namespace {
 
-// The program ends (exit was called) and a task that computes for ever holds the end up: it is asked in where it stands, publishes, and
-// stands aside (signal/spin_probe.cc). One in the executor is asked back first.
+// The program ends (exit was called) and a task that computes for ever holds the end up: it is
+// asked in where it stands, publishes, and stands aside (signal/spin_probe.cc). One in the executor
+// is asked back first.
 void ask_in(const Task& waiter, uint64_t now) {
   Shared& s = shared();
   SpinGuard guard(s.order_lock);
   for (TaskId i = 0; i < s.high_task; i++) {
     Task& task = s.tasks[i];
-    // Recorded, every call comes into the runtime: who makes those that are no events, in a loop, is there whenever it is looked at, and
-    // sees at the end of one that it is asked.
+    // Recorded, every call comes into the runtime: who makes those that are no events, in a loop,
+    // is there whenever it is looked at, and sees at the end of one that it is asked.
     const bool active = task.state == TaskState::kRunning || s.turn == task.id;
-    if (journal().recording && &task != &waiter && active && task.in_runtime && !task.ahead && !task.away) {
+    if (journal().recording && &task != &waiter && active && task.in_runtime && !task.ahead &&
+        !task.away) {
       __atomic_store_n(&task.asked_in, 1u, __ATOMIC_RELEASE);
     }
     const uint64_t late_since = __atomic_load_n(&task.late_since, __ATOMIC_RELAXED);
-    if (&task == &waiter || !late(s, task) || !late_since || now - late_since < kExitPatience) continue;
+    if (&task == &waiter || !late(s, task) || !late_since || now - late_since < kExitPatience)
+      continue;
     __atomic_store_n(task.away ? &task.wanted_back : &task.asked_in, 1u, __ATOMIC_RELEASE);
     sys::raw(SYS_tkill, task.away ? s.executor.tid : task.tid, sys::g_probe_signal);
   }
@@ -303,7 +311,8 @@ void pass_turn(Task& task, TaskState next) {
       s.running++;
     }
     Task* next = give_on(s);
-    // Order only, what a program reads by a plain load comes right where it is far enough from what others store: the kernel's call in between is.
+    // Order only, what a program reads by a plain load comes right where it is far enough from what
+    // others store: the kernel's call in between is.
     if (next && g_config.order_only) wake_sleeper(*next);
     s.order_lock.unlock();
     if (next && !g_config.order_only) wake_sleeper(*next);
@@ -329,7 +338,9 @@ void pass_turn(Task& task, TaskState next) {
 void wait_to_run(Task& task) {
   if (!g_config.fenced) return;
   PhaseScope phase(task, Phase::kResuming);
-  sleep_until(task, [](const Task& t) { return load_enum<__ATOMIC_ACQUIRE>(t.state) == TaskState::kRunning; });
+  sleep_until(task, [](const Task& t) {
+    return load_enum<__ATOMIC_ACQUIRE>(t.state) == TaskState::kRunning;
+  });
 }
 
 void add_task(Task& task) {

@@ -1,8 +1,8 @@
 #include "order/sleep.h"
 
+#include "control/control.h"
 #include "order/rounds.h"
 #include "sys/futex.h"
-#include "control/control.h"
 
 namespace weir::order {
 
@@ -25,10 +25,13 @@ void wake_sleeper(Task& task) {
 
 namespace {
 
-// Whether a processor is free for one who looks, beside those who compute and those who look already.
+// Whether a processor is free for one who looks, beside those who compute and those who look
+// already.
 bool has_room() {
   const Shared& s = shared();
-  const uint32_t computing = config().fenced ? s.running + s.serial : config().by_arrival ? s.running + (s.turn != kNoTask) : 1;
+  const uint32_t computing = config().fenced       ? s.running + s.serial
+                             : config().by_arrival ? s.running + (s.turn != kNoTask)
+                                                   : 1;
   return computing + __atomic_load_n(&s.lookers, __ATOMIC_RELAXED) < config().processors;
 }
 
@@ -40,19 +43,23 @@ class Looking {
   Looking& operator=(const Looking&) = delete;
 };
 
-// A task that is woken in the kernel loses tens of microseconds, one that looks at its word none, but takes its processor
-// from the one waited for, where there are more of them, or other programs. So each task looks for as long as has lately
-// paid; now and then for longer, since all may wait long only because all sleep.
+// A task that is woken in the kernel loses tens of microseconds, one that looks at its word none,
+// but takes its processor from the one waited for, where there are more of them, or other programs.
+// So each task looks for as long as has lately paid; now and then for longer, since all may wait
+// long only because all sleep.
 bool look(Task& task) {
   constexpr uint32_t kLeast = 4'000, kMost = 400'000;  // cycles
   constexpr uint32_t kTries = 64;
   const bool room = has_room();
   if (room && task.sleeps++ % kTries == 0) task.spin_cycles = kMost;
-  const uint64_t limit = task.called ? kMost : room && task.spin_cycles > kLeast ? task.spin_cycles : kLeast;
+  const uint64_t limit = task.called                         ? kMost
+                         : room && task.spin_cycles > kLeast ? task.spin_cycles
+                                                             : kLeast;
   const uint64_t begin = sys::cycles();
   const Looking counted;
   do {
-    if (__atomic_load_n(&task.wake_word, __ATOMIC_RELAXED) && __atomic_exchange_n(&task.wake_word, 0u, __ATOMIC_SEQ_CST)) {
+    if (__atomic_load_n(&task.wake_word, __ATOMIC_RELAXED) &&
+        __atomic_exchange_n(&task.wake_word, 0u, __ATOMIC_SEQ_CST)) {
       if (task.called) {
         task.called = 0;
         return true;
@@ -74,7 +81,8 @@ long sleep(Task& task, uint64_t nanoseconds) {
   if (look(task)) return 0;
   __atomic_store_n(&task.sleeping, 1u, __ATOMIC_SEQ_CST);
   long result = 0;
-  if (!__atomic_load_n(&task.wake_word, __ATOMIC_SEQ_CST)) result = sys::futex_wait(&task.wake_word, 0, nanoseconds);
+  if (!__atomic_load_n(&task.wake_word, __ATOMIC_SEQ_CST))
+    result = sys::futex_wait(&task.wake_word, 0, nanoseconds);
   __atomic_store_n(&task.sleeping, 0u, __ATOMIC_SEQ_CST);
   if (__atomic_exchange_n(&task.wake_word, 0u, __ATOMIC_SEQ_CST)) return 0;
   return result;

@@ -11,7 +11,8 @@ void call_executor();
 // Returns what futex_wait does; 0 when the word was set.
 long sleep(Task& task, uint64_t nanoseconds);
 
-// A process without a task looks whether `word` is set, for a moment, if a processor is free for that.
+// A process without a task looks whether `word` is set, for a moment, if a processor is free for
+// that.
 bool worth_looking(const uint32_t* word);
 
 }  // namespace weir::order

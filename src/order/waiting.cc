@@ -2,16 +2,16 @@
 
 #include <errno.h>
 
+#include "control/control.h"
 #include "control/phase_timer.h"
+#include "order/admission.h"
 #include "order/arrival.h"
 #include "order/external_log.h"
-#include "order/admission.h"
 #include "order/internal.h"
 #include "order/probe.h"
 #include "order/rounds.h"
 #include "order/sleep.h"
 #include "sys/futex.h"
-#include "control/control.h"
 
 namespace weir::order {
 
@@ -61,7 +61,8 @@ void jump(Shared& s) {
   uint64_t earliest = ~uint64_t{0};
   for (TaskId i = 0; i < s.high_task; i++) {
     const Task& task = s.tasks[i];
-    if (task.state == TaskState::kBlocked && task.deadline && task.deadline < earliest) earliest = task.deadline;
+    if (task.state == TaskState::kBlocked && task.deadline && task.deadline < earliest)
+      earliest = task.deadline;
   }
   if (earliest != ~uint64_t{0} && s.virtual_now < earliest) s.virtual_now = earliest;
   expire(s);
@@ -83,11 +84,13 @@ int wait_blocked(Task& task) {
   if (config().by_arrival) return wait_blocked_by_arrival(task);
   PhaseScope phase(task, Phase::kBlocked);
   Shared& s = shared();
-  uint64_t rest = kFirstProbe;  // a blocked task asks too what the running ones do, ever more rarely
+  uint64_t rest =
+      kFirstProbe;  // a blocked task asks too what the running ones do, ever more rarely
   uint64_t soon = 0, looks = 0, since = 0;
   for (;;) {
     if (__atomic_load_n(&s.turn, __ATOMIC_ACQUIRE) == task.id) break;
-    if (task.pending && !task.had_signal && task.state == TaskState::kBlocked && !replays()) end_by_signal(task);
+    if (task.pending && !task.had_signal && task.state == TaskState::kBlocked && !replays())
+      end_by_signal(task);
     uint64_t patience = !config().deterministic ? sys::kForever : soon ? soon : rest;
     s.order_lock.lock();
     const bool watch = task.flags & kWatchesIdle;
@@ -96,7 +99,9 @@ int wait_blocked(Task& task) {
       const uint64_t current = now();
       patience = task.deadline > current ? task.deadline - current : 1;
     } else if (watch && blocked) {
-      patience = !task.deadline ? kDeadlockPatience : task.deadline > s.virtual_now ? task.deadline - s.virtual_now : 1;
+      patience = !task.deadline                  ? kDeadlockPatience
+                 : task.deadline > s.virtual_now ? task.deadline - s.virtual_now
+                                                 : 1;
     } else if (!blocked) {
       patience = config().deterministic ? kFirstProbe * 4 : kPreempt;
     }
@@ -121,7 +126,8 @@ int wait_blocked(Task& task) {
     task.flags &= ~kWatchesIdle;
     bool outside = false;
     for (TaskId i = 0; i < s.high_task; i++) outside |= s.tasks[i].state == TaskState::kOutside;
-    const bool idle = (config().fenced ? !s.serial && s.running == 0 : s.turn == kNoTask) && !next_arrived(s, 0);
+    const bool idle =
+        (config().fenced ? !s.serial && s.running == 0 : s.turn == kNoTask) && !next_arrived(s, 0);
     if (idle && task.state == TaskState::kBlocked) {
       if (task.deadline) {
         come(Outside::kTimeJumps, task);
@@ -187,8 +193,8 @@ uint32_t requeue(uint64_t from, uint64_t to, uint32_t count) {
 
 uint32_t waiters(uint64_t key) {
   Shared& s = shared();
-  // The instructions of who asks may be counted (interpose/sync/condition.cc), and those of a lock depend on time. Under token no
-  // queue changes while it has the turn.
+  // The instructions of who asks may be counted (interpose/sync/condition.cc), and those of a lock
+  // depend on time. Under token no queue changes while it has the turn.
   const bool locks = !config().deterministic || !config().fenced || s.turn != self().id;
   if (locks) s.order_lock.lock();
   uint32_t count = 0;
@@ -212,16 +218,19 @@ bool is_waited_for(const Task& task) {
   const Shared& s = shared();
   for (TaskId i = 0; i < s.high_task; i++) {
     const TaskState state = s.tasks[i].state;
-    // Who is outside may come back at any moment, but a recording does not say in which stretch of program code.
+    // Who is outside may come back at any moment, but a recording does not say in which stretch of
+    // program code.
     if (state == TaskState::kOutside && !journal().recording && !replays()) continue;
-    if (&s.tasks[i] != &task && state != TaskState::kFree && state != TaskState::kBlocked) return true;
+    if (&s.tasks[i] != &task && state != TaskState::kFree && state != TaskState::kBlocked)
+      return true;
   }
   return false;
 }
 
 bool alone(const Task& task) {
   const Shared& s = shared();
-  return config().fenced ? s.phase_tasks == 1 : __atomic_load_n(&s.turn, __ATOMIC_RELAXED) == task.id;
+  return config().fenced ? s.phase_tasks == 1
+                         : __atomic_load_n(&s.turn, __ATOMIC_RELAXED) == task.id;
 }
 
 void note_signal(Task& task) { wake_task(task, EINTR); }

@@ -13,10 +13,17 @@ namespace {
 // Another task is named by an id that is the kernel's now (syscalls::with_real_tid).
 bool names_task(long number, int argument) {
   switch (number) {
-    case SYS_sched_setaffinity: case SYS_sched_getaffinity: case SYS_sched_setscheduler: case SYS_sched_getscheduler:
-    case SYS_sched_setparam: case SYS_sched_getparam: case SYS_sched_setattr: case SYS_sched_getattr: case SYS_sched_rr_get_interval:
-      return argument == 0;
-    case SYS_setpriority: case SYS_getpriority: return argument == 1;
+    case SYS_sched_setaffinity:
+    case SYS_sched_getaffinity:
+    case SYS_sched_setscheduler:
+    case SYS_sched_getscheduler:
+    case SYS_sched_setparam:
+    case SYS_sched_getparam:
+    case SYS_sched_setattr:
+    case SYS_sched_getattr:
+    case SYS_sched_rr_get_interval: return argument == 0;
+    case SYS_setpriority:
+    case SYS_getpriority: return argument == 1;
     default: return false;
   }
 }
@@ -24,26 +31,110 @@ bool names_task(long number, int argument) {
 // The first three at most: a register that holds no argument may hold anything.
 int arguments_looked_at(long number) {
   switch (number) {
-    case SYS_getpid: case SYS_getppid: case SYS_gettid: case SYS_getuid: case SYS_geteuid: case SYS_getgid: case SYS_getegid: case SYS_getpgrp:
-    case SYS_setsid: case SYS_sched_yield: case SYS_pause: case SYS_fork: case SYS_vfork: case SYS_sync: case SYS_munlockall:
-    case SYS_vhangup: case SYS_inotify_init: case SYS_restart_syscall:
-      return 0;
-    case SYS_close: case SYS_brk: case SYS_dup: case SYS_exit: case SYS_exit_group: case SYS_umask: case SYS_alarm: case SYS_uname:
-    case SYS_sysinfo: case SYS_times: case SYS_time: case SYS_chdir: case SYS_rmdir: case SYS_unlink: case SYS_fchdir: case SYS_fsync:
-    case SYS_fdatasync: case SYS_setuid: case SYS_setgid: case SYS_getpgid: case SYS_getsid: case SYS_epoll_create:
-    case SYS_epoll_create1: case SYS_pipe: case SYS_timer_getoverrun: case SYS_timer_delete: case SYS_eventfd: case SYS_mlockall:
-    case SYS_chroot: case SYS_syncfs: case SYS_set_tid_address: case SYS_personality: case SYS_sched_get_priority_max:
-    case SYS_sched_get_priority_min: case SYS_unshare: case SYS_setfsuid: case SYS_setfsgid: case SYS_inotify_init1:
-      return 1;
-    case SYS_stat: case SYS_fstat: case SYS_lstat: case SYS_access: case SYS_munmap: case SYS_kill: case SYS_nanosleep: case SYS_getrusage:
-    case SYS_gettimeofday: case SYS_clock_gettime: case SYS_clock_getres: case SYS_listen: case SYS_shutdown: case SYS_rename:
-    case SYS_mkdir: case SYS_creat: case SYS_open: case SYS_link: case SYS_symlink: case SYS_chmod: case SYS_fchmod: case SYS_truncate:
-    case SYS_ftruncate: case SYS_getcwd: case SYS_dup2: case SYS_getitimer: case SYS_setpgid: case SYS_utime: case SYS_pipe2:
-    case SYS_eventfd2: case SYS_rt_sigpending: case SYS_sigaltstack: case SYS_statfs: case SYS_fstatfs: case SYS_set_robust_list:
-    case SYS_tkill: case SYS_timer_gettime: case SYS_flock: case SYS_getrlimit: case SYS_setrlimit: case SYS_getpriority:
-    case SYS_rt_sigsuspend: case SYS_memfd_create: case SYS_timerfd_create: case SYS_timerfd_gettime: case SYS_fcntl: case SYS_prctl:
-    case SYS_arch_prctl:
-      return 2;
+    case SYS_getpid:
+    case SYS_getppid:
+    case SYS_gettid:
+    case SYS_getuid:
+    case SYS_geteuid:
+    case SYS_getgid:
+    case SYS_getegid:
+    case SYS_getpgrp:
+    case SYS_setsid:
+    case SYS_sched_yield:
+    case SYS_pause:
+    case SYS_fork:
+    case SYS_vfork:
+    case SYS_sync:
+    case SYS_munlockall:
+    case SYS_vhangup:
+    case SYS_inotify_init:
+    case SYS_restart_syscall: return 0;
+    case SYS_close:
+    case SYS_brk:
+    case SYS_dup:
+    case SYS_exit:
+    case SYS_exit_group:
+    case SYS_umask:
+    case SYS_alarm:
+    case SYS_uname:
+    case SYS_sysinfo:
+    case SYS_times:
+    case SYS_time:
+    case SYS_chdir:
+    case SYS_rmdir:
+    case SYS_unlink:
+    case SYS_fchdir:
+    case SYS_fsync:
+    case SYS_fdatasync:
+    case SYS_setuid:
+    case SYS_setgid:
+    case SYS_getpgid:
+    case SYS_getsid:
+    case SYS_epoll_create:
+    case SYS_epoll_create1:
+    case SYS_pipe:
+    case SYS_timer_getoverrun:
+    case SYS_timer_delete:
+    case SYS_eventfd:
+    case SYS_mlockall:
+    case SYS_chroot:
+    case SYS_syncfs:
+    case SYS_set_tid_address:
+    case SYS_personality:
+    case SYS_sched_get_priority_max:
+    case SYS_sched_get_priority_min:
+    case SYS_unshare:
+    case SYS_setfsuid:
+    case SYS_setfsgid:
+    case SYS_inotify_init1: return 1;
+    case SYS_stat:
+    case SYS_fstat:
+    case SYS_lstat:
+    case SYS_access:
+    case SYS_munmap:
+    case SYS_kill:
+    case SYS_nanosleep:
+    case SYS_getrusage:
+    case SYS_gettimeofday:
+    case SYS_clock_gettime:
+    case SYS_clock_getres:
+    case SYS_listen:
+    case SYS_shutdown:
+    case SYS_rename:
+    case SYS_mkdir:
+    case SYS_creat:
+    case SYS_open:
+    case SYS_link:
+    case SYS_symlink:
+    case SYS_chmod:
+    case SYS_fchmod:
+    case SYS_truncate:
+    case SYS_ftruncate:
+    case SYS_getcwd:
+    case SYS_dup2:
+    case SYS_getitimer:
+    case SYS_setpgid:
+    case SYS_utime:
+    case SYS_pipe2:
+    case SYS_eventfd2:
+    case SYS_rt_sigpending:
+    case SYS_sigaltstack:
+    case SYS_statfs:
+    case SYS_fstatfs:
+    case SYS_set_robust_list:
+    case SYS_tkill:
+    case SYS_timer_gettime:
+    case SYS_flock:
+    case SYS_getrlimit:
+    case SYS_setrlimit:
+    case SYS_getpriority:
+    case SYS_rt_sigsuspend:
+    case SYS_memfd_create:
+    case SYS_timerfd_create:
+    case SYS_timerfd_gettime:
+    case SYS_fcntl:
+    case SYS_prctl:
+    case SYS_arch_prctl: return 2;
     default: return 3;
   }
 }
@@ -62,11 +153,17 @@ uint64_t hash_memory(uint64_t hash, uint64_t address, uint64_t size) {
 
 uint64_t hash_written(uint64_t hash, const effects::Request& request, uint64_t written) {
   switch (request.number) {
-    case SYS_write: case SYS_pwrite64: case SYS_sendto: return hash_memory(hash, static_cast<uint64_t>(request.a[1]), written);
-    case SYS_writev: case SYS_pwritev: case SYS_pwritev2: break;
+    case SYS_write:
+    case SYS_pwrite64:
+    case SYS_sendto: return hash_memory(hash, static_cast<uint64_t>(request.a[1]), written);
+    case SYS_writev:
+    case SYS_pwritev:
+    case SYS_pwritev2: break;
     default: return hash;
   }
-  trap::each_piece(request.a[1], request.a[2], written, [&](uint64_t address, uint64_t size) { hash = hash_memory(hash, address, size); });
+  trap::each_piece(request.a[1], request.a[2], written, [&](uint64_t address, uint64_t size) {
+    hash = hash_memory(hash, address, size);
+  });
   return hash;
 }
 
@@ -78,11 +175,13 @@ uint32_t check_of(const Task& task, const effects::Request& request, long result
   for (int i = 0; i < arguments_looked_at(request.number); i++) {
     if (names_task(request.number, i)) continue;
     auto value = static_cast<uint64_t>(request.a[i]);
-    if (value >= kControl && value < kControl + (uint64_t{1} << 44)) value = on_own_stack(task, value);
+    if (value >= kControl && value < kControl + (uint64_t{1} << 44))
+      value = on_own_stack(task, value);
     hash = (hash ^ value) * 0x9E3779B97F4A7C15;
     hash ^= hash >> 29;
   }
-  if (runtime::is_order_only() && result > 0) hash = hash_written(hash, request, static_cast<uint64_t>(result));
+  if (runtime::is_order_only() && result > 0)
+    hash = hash_written(hash, request, static_cast<uint64_t>(result));
   return static_cast<uint32_t>(hash);
 }
 

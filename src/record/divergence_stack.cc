@@ -1,18 +1,20 @@
-// The program's stack has no frame pointers to follow, and unwinding by its tables is no work for a program that is about to be ended. So
-// its words are looked at from the top: one that points behind a call instruction in some text is a return address, or was one
-// lately. The nearest few, and as many as it takes to come to the program itself, are right often enough to be worth reading.
+// The program's stack has no frame pointers to follow, and unwinding by its tables is no work for a
+// program that is about to be ended. So its words are looked at from the top: one that points
+// behind a call instruction in some text is a return address, or was one lately. The nearest few,
+// and as many as it takes to come to the program itself, are right often enough to be worth
+// reading.
 
 #include "record/divergence_stack.h"
 
 #include <elf.h>
 
 #include "base/bytes.h"
-#include "memory/backing.h"
 #include "code/patch/site_table.h"
-#include "record/stream.h"
 #include "control/process.h"
-#include "sys/maps.h"
+#include "memory/backing.h"
 #include "memory/program_memory.h"
+#include "record/stream.h"
+#include "sys/maps.h"
 
 namespace weir::recording {
 
@@ -43,7 +45,10 @@ struct Texts {
 // Without an event: under View coherent by the alias, whoever has the page.
 template <typename T>
 long look(T& to, uint64_t address) {
-  return trap::from_program(&to, static_cast<long>(runtime::g_coherent && g_tasks_active ? page::alias_of(address) : address), sizeof to);
+  return trap::from_program(
+      &to,
+      static_cast<long>(runtime::g_coherent && g_tasks_active ? page::alias_of(address) : address),
+      sizeof to);
 }
 
 // Of files only, without the library itself. The names stay in the text of the maps.
@@ -61,7 +66,8 @@ void read_texts(Texts& texts) {
       Elf64_Ehdr header;
       if (line.offset == 0 && look(header, base) == 0 && header.e_type == ET_EXEC) base = 0;
     }
-    if (!line.executable || line.range.overlaps(page::own_image()) || texts.count == kTexts) continue;
+    if (!line.executable || line.range.overlaps(page::own_image()) || texts.count == kTexts)
+      continue;
     if (!texts.program[0]) texts.program = object;
     texts.text[texts.count++] = {line.range, base, object};
   }
@@ -72,7 +78,8 @@ bool is_behind_call(uint64_t address) {
   if (look(before, address - sizeof before) != 0) return false;
   if (before[3] == 0xe8) return true;  // call of a place
   for (int i = 0; i <= 6; i++) {
-    if (before[i] == 0xff && (before[i + 1] & 0x38) == 0x10) return true;  // call by a register or through memory
+    if (before[i] == 0xff && (before[i + 1] & 0x38) == 0x10)
+      return true;  // call by a register or through memory
   }
   return false;
 }

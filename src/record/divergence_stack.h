@@ -1,11 +1,13 @@
-// Where a task stands in the program, for the command to tell by symbol and line (cli/recorder/where.h).
+// Where a task stands in the program, for the command to tell by symbol and line
+// (cli/recorder/where.h).
 #pragma once
 
 #include "control/task.h"
 
 namespace weir::recording {
 
-// Leaves in the trace's header where the task was called from. The first task does, until the command has taken it.
+// Leaves in the trace's header where the task was called from. The first task does, until the
+// command has taken it.
 void note_place(const Task& task);
 
 }  // namespace weir::recording

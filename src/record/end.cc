@@ -2,15 +2,15 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "record/input.h"
-#include "record/stream.h"
+#include "control/control.h"
 #include "control/process.h"
+#include "record/channel/wait.h"
+#include "record/input.h"
 #include "record/pause.h"
+#include "record/stream.h"
 #include "sys/futex.h"
 #include "sys/report.h"
 #include "task/spawn.h"
-#include "control/control.h"
-#include "record/channel/wait.h"
 
 namespace weir::recording {
 
@@ -23,15 +23,16 @@ namespace {
 
 constexpr uint32_t kNobody = kMaxTasks;
 
-// All that was recorded of a process has been taken; with a task `except`, all that its other tasks were told.
-// `taken`: how much has been, of the streams that are not at their end.
+// All that was recorded of a process has been taken; with a task `except`, all that its other tasks
+// were told. `taken`: how much has been, of the streams that are not at their end.
 bool is_used_up(uint32_t process, uint32_t except = kNobody, uint64_t* taken = nullptr) {
   const Header& h = header();
   const uint32_t slots = __atomic_load_n(&h.slots, __ATOMIC_ACQUIRE);
   bool used_up = true;
   for (uint32_t i = 0; i < slots && i < trace::kMostStreams; i++) {
     if (h.slot[i].process != process || trace::is_points(h.slot[i].task)) continue;
-    if (except != kNobody && (h.slot[i].task == except || h.slot[i].task == trace::kOrderTask)) continue;
+    if (except != kNobody && (h.slot[i].task == except || h.slot[i].task == trace::kOrderTask))
+      continue;
     const uint64_t used = Ring::at(trace::kTrace, i).used();
     if (trace::is_closed(h.slot[i]) && !used) continue;
     used_up = false;
@@ -40,17 +41,23 @@ bool is_used_up(uint32_t process, uint32_t except = kNobody, uint64_t* taken = n
   return used_up;
 }
 
-// The signal that the task is sending, which the program does not handle and of which it dies: the last that it did. 0: something else.
+// The signal that the task is sending, which the program does not handle and of which it dies: the
+// last that it did. 0: something else.
 int last_signal(const Task& task) {
   if (!task.frame) return 0;
   const Frame& f = *task.frame;
   uint64_t signal = 0;
   switch (f.rax) {
-    case SYS_kill: case SYS_tkill: case SYS_rt_sigqueueinfo: signal = f.rsi; break;
-    case SYS_tgkill: case SYS_rt_tgsigqueueinfo: signal = f.rdx; break;
+    case SYS_kill:
+    case SYS_tkill:
+    case SYS_rt_sigqueueinfo: signal = f.rsi; break;
+    case SYS_tgkill:
+    case SYS_rt_tgsigqueueinfo: signal = f.rdx; break;
     default: return 0;
   }
-  if (signal == 0 || signal >= sys::kFirstRealTime || signal == SIGCHLD || signal == SIGCONT || signal == SIGURG || signal == SIGWINCH) return 0;
+  if (signal == 0 || signal >= sys::kFirstRealTime || signal == SIGCHLD || signal == SIGCONT ||
+      signal == SIGURG || signal == SIGWINCH)
+    return 0;
   return shared().actions[signal].handler ? 0 : static_cast<int>(signal);
 }
 
@@ -58,9 +65,13 @@ int last_signal(const Task& task) {
 
 void ended(Task& task) {
   uint32_t never = 0;
-  __atomic_store_n(&header().pid[task.ordinal], -1, __ATOMIC_RELEASE);  // nobody need wait for its end
+  __atomic_store_n(&header().pid[task.ordinal], -1,
+                   __ATOMIC_RELEASE);  // nobody need wait for its end
   note_end();
-  if (const int signal = is_looked_at() ? last_signal(task) : 0) {  // the debugger stops where the program died; else the command ends it
+  if (const int signal =
+          is_looked_at()
+              ? last_signal(task)
+              : 0) {  // the debugger stops where the program died; else the command ends it
     const uint64_t none = 0;
     sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&none), 0, sizeof none);
     sys::raw(SYS_tgkill, sys::raw(SYS_getpid), sys::raw(SYS_gettid), signal);
@@ -87,7 +98,8 @@ void let_others_arrive(const Task& task) {
 bool compares_end(Task& task) {
   if (!input::replaying()) return true;
   const Entry* recorded = peek(task);
-  return recorded && recorded->kind == Kind::kEnd && reinterpret_cast<const trace::End*>(payload(*recorded))->memory;
+  return recorded && recorded->kind == Kind::kEnd &&
+         reinterpret_cast<const trace::End*>(payload(*recorded))->memory;
 }
 
 void end_program(int code, uint64_t memory) {
@@ -99,11 +111,17 @@ void end_program(int code, uint64_t memory) {
     return;
   }
   const Entry& recorded = next(task);
-  if (recorded.kind != Kind::kEnd || recorded.result != code) diverged(task, recorded, "the program ended with", code);
+  if (recorded.kind != Kind::kEnd || recorded.result != code)
+    diverged(task, recorded, "the program ended with", code);
   const auto& was = *reinterpret_cast<const trace::End*>(payload(recorded));
-  if (was.schedule != end.schedule) report("the replay differs from the recording: at its end the schedule's hash is %x, was %x", end.schedule, was.schedule);
-  if (was.memory && end.memory && was.memory != end.memory) report("the replay differs from the recording: at its end the memory's hash is %x, was %x", end.memory, was.memory);
-  const bool same = was.schedule == end.schedule && (!was.memory || !end.memory || was.memory == end.memory);
+  if (was.schedule != end.schedule)
+    report("the replay differs from the recording: at its end the schedule's hash is %x, was %x",
+           end.schedule, was.schedule);
+  if (was.memory && end.memory && was.memory != end.memory)
+    report("the replay differs from the recording: at its end the memory's hash is %x, was %x",
+           end.memory, was.memory);
+  const bool same =
+      was.schedule == end.schedule && (!was.memory || !end.memory || was.memory == end.memory);
   take(task, recorded);
   if (!same) die(125);
 }
@@ -124,7 +142,8 @@ void await_child(int pid, int signal) {
     uint64_t since = 0;
     for (int now; (now = __atomic_load_n(&real, __ATOMIC_ACQUIRE)) >= 0;) {
       if (now > 0) {
-        if (!(g_tasks_active && runtime::g_processes)) sys::raw(SYS_wait4, now, 0, WNOHANG | tasks::kWaitAll, 0);  // else the monitor does
+        if (!(g_tasks_active && runtime::g_processes))
+          sys::raw(SYS_wait4, now, 0, WNOHANG | tasks::kWaitAll, 0);  // else the monitor does
         if (sys::raw(SYS_kill, now, 0) != 0) return;
         if (!is_used_up(child.ordinal)) since = 0;
         else if (!since) since = sys::monotonic_ns();

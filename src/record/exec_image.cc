@@ -1,10 +1,13 @@
-// Programs that the recorded one executes. When one begins it says what it consists of: its file, the name by which it was executed,
-// and the files that the loader has mapped before the library could see it. Of those that may change the command keeps copies.
+// Programs that the recorded one executes. When one begins it says what it consists of: its file,
+// the name by which it was executed, and the files that the loader has mapped before the library
+// could see it. Of those that may change the command keeps copies.
 //
-// A replay executes those files, whatever has become of the names: the program may have written them itself, a script may be gone, and the
-// working directory is not the recorded one. The kernel puts the name by which a program is executed on its stack, so it is given one of the
-// same length, /proc/self/fd/////9 or, where the recorded one is shorter, ./////9 in that directory; the new program then puts the recorded
-// one in its place. What the kernel makes of a script, an interpreter and its arguments, was recorded, and is executed as such.
+// A replay executes those files, whatever has become of the names: the program may have written
+// them itself, a script may be gone, and the working directory is not the recorded one. The kernel
+// puts the name by which a program is executed on its stack, so it is given one of the same length,
+// /proc/self/fd/////9 or, where the recorded one is shorter, ./////9 in that directory; the new
+// program then puts the recorded one in its place. What the kernel makes of a script, an
+// interpreter and its arguments, was recorded, and is executed as such.
 
 #include <elf.h>
 #include <fcntl.h>
@@ -15,16 +18,16 @@
 #include <sys/stat.h>
 
 #include "base/bytes.h"
-#include "record/input.h"
-#include "memory/backing.h"
-#include "record/stream.h"
+#include "control/control.h"
 #include "control/process.h"
+#include "memory/backing.h"
+#include "memory/program_memory.h"
+#include "record/channel/wait.h"
+#include "record/input.h"
+#include "record/stream.h"
 #include "sys/futex.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
-#include "control/control.h"
-#include "record/channel/wait.h"
-#include "memory/program_memory.h"
 
 namespace weir::recording {
 
@@ -35,8 +38,9 @@ using trace::Ring;
 
 namespace {
 
-constexpr uint64_t kMostText = 16 << 10;    // of an image's entry
-constexpr uint32_t kMostArguments = 12;     // that the kernel makes of a script: two for each interpreter, and the first
+constexpr uint64_t kMostText = 16 << 10;  // of an image's entry
+constexpr uint32_t kMostArguments =
+    12;  // that the kernel makes of a script: two for each interpreter, and the first
 
 const char* last_part(const char* path) {
   const char* part = path;
@@ -46,7 +50,8 @@ const char* last_part(const char* path) {
   return part;
 }
 
-// What the loader has mapped: of the program itself `name` is the path that the kernel says. Neither this library nor the vDSO.
+// What the loader has mapped: of the program itself `name` is the path that the kernel says.
+// Neither this library nor the vDSO.
 template <typename Visit>
 void for_each_object(const char* program, Visit visit) {
   struct Context {
@@ -77,7 +82,8 @@ struct Texts {
   }
 };
 
-// How many of the arguments may be the kernel's: of a script the last is the name by which it was executed.
+// How many of the arguments may be the kernel's: of a script the last is the name by which it was
+// executed.
 uint32_t made_by_kernel(int argc, char** argv, const char* name) {
   uint32_t count = 0;
   for (uint32_t i = 1; i < static_cast<uint32_t>(argc) && i < kMostArguments; i++) {
@@ -94,7 +100,8 @@ const char* executed_by() {
 // The strings of an image's entry, in turn. Behind the last one there are empty ones.
 class ImageTexts {
  public:
-  explicit ImageTexts(const Entry& entry) : at_(reinterpret_cast<const char*>(payload(entry))), limit_(at_ + entry.size) {}
+  explicit ImageTexts(const Entry& entry)
+      : at_(reinterpret_cast<const char*>(payload(entry))), limit_(at_ + entry.size) {}
   bool is_at_end() const { return at_ >= limit_; }
   const char* next() {
     const char* text = at_;
@@ -113,7 +120,8 @@ class ImageTexts {
 
 void put_image(Task& task, int argc, char** argv) {
   static char text[kMostText], program[PATH_MAX];
-  const long length = sys::raw(SYS_readlink, reinterpret_cast<long>("/proc/self/exe"), reinterpret_cast<long>(program), sizeof program - 1);
+  const long length = sys::raw(SYS_readlink, reinterpret_cast<long>("/proc/self/exe"),
+                               reinterpret_cast<long>(program), sizeof program - 1);
   program[length < 0 ? 0 : length] = 0;
   const char* name = executed_by();
   uint32_t objects = 0;
@@ -122,14 +130,20 @@ void put_image(Task& task, int argc, char** argv) {
   Texts texts{text, text + sizeof text};
   bool fits = texts.put(program) && texts.put(name);
   for (uint32_t i = 0; i < made_by_kernel(argc, argv, name) && fits; i++) fits = texts.put(argv[i]);
-  put(task, Entry{Kind::kImage, 0, static_cast<uint16_t>(objects), static_cast<uint32_t>(texts.at - text), static_cast<uint32_t>(argc), 0, first}, text);
+  put(task,
+      Entry{Kind::kImage, 0, static_cast<uint16_t>(objects), static_cast<uint32_t>(texts.at - text),
+            static_cast<uint32_t>(argc), 0, first},
+      text);
   uint32_t number = first;
   for_each_object(program, [&](const char* object) {
     const char* opened = object == program ? "/proc/self/exe" : object;
-    struct stat status{};
+    struct stat status {};
     sys::raw(SYS_stat, reinterpret_cast<long>(opened), reinterpret_cast<long>(&status));
     const MappedFile facts = facts_of(status, -1);
-    put(task, Entry{Kind::kFile, 0, trace::kOfImage, static_cast<uint32_t>(sizeof facts + string_length(object)), 0, 0, number++}, &facts, object, sizeof facts);
+    put(task,
+        Entry{Kind::kFile, 0, trace::kOfImage,
+              static_cast<uint32_t>(sizeof facts + string_length(object)), 0, 0, number++},
+        &facts, object, sizeof facts);
   });
   wait_until_taken(task);
 }
@@ -151,7 +165,8 @@ void take_image(Task& task) {
   for_each_object(program, [&](const char* object) {
     const Entry& file = next(task);
     const size_t length = string_length(object);
-    const bool same = file.kind == Kind::kFile && file.number == trace::kOfImage && file.size == sizeof(MappedFile) + length &&
+    const bool same = file.kind == Kind::kFile && file.number == trace::kOfImage &&
+                      file.size == sizeof(MappedFile) + length &&
                       __builtin_memcmp(payload(file) + sizeof(MappedFile), object, length) == 0;
     if (!same || ++seen > objects) {
       report("the loader has loaded %s, as it did not when this was recorded", object);
@@ -176,8 +191,8 @@ const Entry* look_at(const Ring& ring) {
   return nullptr;
 }
 
-// A descriptor of one digit, or of two, by which the program is executed. No descriptor of the program's is open in a replay, but what the
-// user sees.
+// A descriptor of one digit, or of two, by which the program is executed. No descriptor of the
+// program's is open in a replay, but what the user sees.
 long place_for(long opened, bool two_digits) {
   for (int number = two_digits ? 99 : 9; number >= (two_digits ? 10 : 3); number--) {
     if (page::is_hidden(number)) continue;
@@ -195,11 +210,13 @@ int who_executes() {
   return monitored ? shared().monitor : static_cast<int>(sys::raw(SYS_getpid));
 }
 
-// A name of the descriptor with `length` bytes; where it is a short one, in a working directory that is set.
+// A name of the descriptor with `length` bytes; where it is a short one, in a working directory
+// that is set.
 bool name_descriptor(char* name, size_t length, long opened) {
   constexpr const char kFolder[] = "/proc/self/fd";
   char folder[32];
-  append_text(append_number(append_text(folder, "/proc/"), static_cast<uint64_t>(who_executes())), "/fd");
+  append_text(append_number(append_text(folder, "/proc/"), static_cast<uint64_t>(who_executes())),
+              "/fd");
   const long number = place_for(opened, length == 2);
   if (number < 0 || length == 0 || length >= PATH_MAX) return false;
   const size_t digits = number > 9 ? 2 : 1;
@@ -221,13 +238,15 @@ long open_program(uint32_t number, const char* path) {
   char copy[600];
   append_number(append_text(append_text(copy, header().directory), "/files/"), number);
   const long opened = sys::raw(SYS_open, reinterpret_cast<long>(copy), O_PATH | O_CLOEXEC);
-  return sys::failed(opened) ? sys::raw(SYS_open, reinterpret_cast<long>(path), O_PATH | O_CLOEXEC) : opened;
+  return sys::failed(opened) ? sys::raw(SYS_open, reinterpret_cast<long>(path), O_PATH | O_CLOEXEC)
+                             : opened;
 }
 
 uint64_t count_of(long vector) {
   uint64_t count = 0;
-  for (long text; vector && trap::from_program(text, vector + static_cast<long>(count * 8)) == 0 && text; count++) {
-  }
+  for (long text;
+       vector && trap::from_program(text, vector + static_cast<long>(count * 8)) == 0 && text;
+       count++) {}
   return count;
 }
 
@@ -236,18 +255,22 @@ template <typename IsThere>
 void await(IsThere is_there) {
   constexpr uint64_t kPatience = 5'000'000'000;
   Looking looking;
-  for (const uint64_t since = sys::monotonic_ns(); !is_there() && sys::monotonic_ns() - since < kPatience;) {
+  for (const uint64_t since = sys::monotonic_ns();
+       !is_there() && sys::monotonic_ns() - since < kPatience;) {
     trace::ring_bell(header());
     looking.sleep();
   }
 }
 
-// The execution ends the other tasks, which may still be on the way to where they were when it ended them.
+// The execution ends the other tasks, which may still be on the way to where they were when it
+// ended them.
 void await_others(uint32_t ordinal, uint32_t task) {
   const uint32_t slots = __atomic_load_n(&header().slots, __ATOMIC_ACQUIRE);
   for (uint32_t i = 0; i < slots && i < trace::kMostStreams; i++) {
     const Ring ring = Ring::at(trace::kTrace, i);
-    if (ring.slot->process != ordinal || ring.slot->task == trace::kOrderTask || trace::is_points(ring.slot->task) || ring.slot->task == task || ring.slot->task == 0) continue;
+    if (ring.slot->process != ordinal || ring.slot->task == trace::kOrderTask ||
+        trace::is_points(ring.slot->task) || ring.slot->task == task || ring.slot->task == 0)
+      continue;
     await([&] {
       const bool closed = trace::is_closed(*ring.slot);
       const Entry* entry = look_at(ring);
@@ -278,9 +301,11 @@ bool prepare_execution(const Entry& image, uint32_t ordinal, long argv, Executio
   const char* name = texts.next();
   const auto first = static_cast<uint32_t>(image.result);
   const long opened = open_program(first, path);
-  if (sys::failed(opened) || !name_descriptor(execution.path, string_length(name), opened)) return false;
+  if (sys::failed(opened) || !name_descriptor(execution.path, string_length(name), opened))
+    return false;
   execution.argv = argv;
-  __atomic_store_n(&header().pid[ordinal], who_executes(), __ATOMIC_RELEASE);  // a thread may have found that its own recording ends here
+  __atomic_store_n(&header().pid[ordinal], who_executes(),
+                   __ATOMIC_RELEASE);  // a thread may have found that its own recording ends here
   header().image[ordinal] = {first, image.number};
   const uint64_t given = count_of(argv), now = image.check;
   if (given == 0 || now <= given) return true;
@@ -293,7 +318,8 @@ bool prepare_execution(const Entry& image, uint32_t ordinal, long argv, Executio
     vector[i] = reinterpret_cast<uint64_t>(texts.next());
   }
   for (uint64_t i = 1; i < given; i++) {
-    if (trap::from_program(vector[made + i - 1], argv + static_cast<long>(i * 8)) != 0) return false;
+    if (trap::from_program(vector[made + i - 1], argv + static_cast<long>(i * 8)) != 0)
+      return false;
   }
   vector[now] = 0;
   execution.argv = reinterpret_cast<long>(vector);

@@ -1,8 +1,9 @@
 // The kernel's answers: asked for and kept, or read from the recording.
 //
-// What a call wrote to memory is kept by the table in effect/: replaying, it is written again in the order in which it was found. An
-// address on the runtime's own stack (handlers in syscall/ pass copies) is kept relative to the stack's top: which of the
-// stacks a task stands on is no matter of the recording.
+// What a call wrote to memory is kept by the table in effect/: replaying, it is written again in
+// the order in which it was found. An address on the runtime's own stack (handlers in syscall/ pass
+// copies) is kept relative to the stack's top: which of the stacks a task stands on is no matter of
+// the recording.
 
 #include "record/input.h"
 
@@ -17,21 +18,21 @@
 
 #include "base/bytes.h"
 #include "base/frame.h"
-#include "syscall/effects/effects.h"
-#include "record/shared_memory/shared_memory.h"
-#include "memory/backing.h"
-#include "record/call_digest.h"
-#include "record/stream.h"
-#include "record/shared_memory/unrecorded.h"
+#include "control/control.h"
 #include "control/process.h"
+#include "memory/backing.h"
+#include "memory/program_memory.h"
+#include "record/call_digest.h"
+#include "record/shared_memory/shared_memory.h"
+#include "record/shared_memory/unrecorded.h"
+#include "record/stream.h"
+#include "signal/signals.h"
 #include "sys/futex.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
+#include "syscall/effects/effects.h"
 #include "syscall/syscall.h"
 #include "task/fork.h"
-#include "control/control.h"
-#include "memory/program_memory.h"
-#include "signal/signals.h"
 #include "view/coherent/coherent.h"
 #include "view/view.h"
 
@@ -42,13 +43,16 @@ namespace {
 using trace::Entry;
 using trace::Kind;
 
-constexpr uint64_t kOnStack = uint64_t{1} << 63;  // of a kept address: relative to the runtime stack's top
+constexpr uint64_t kOnStack = uint64_t{1}
+                              << 63;  // of a kept address: relative to the runtime stack's top
 
 uint64_t kept_address(const Task& task, uint64_t address) {
   return recording::on_own_stack(task, address) ? kOnStack | (task.stack_top - address) : address;
 }
 
-uint64_t address_now(const Task& task, uint64_t kept) { return kept & kOnStack ? task.stack_top - (kept & ~kOnStack) : kept; }
+uint64_t address_now(const Task& task, uint64_t kept) {
+  return kept & kOnStack ? task.stack_top - (kept & ~kOnStack) : kept;
+}
 
 struct Pieces {
   Task* task;
@@ -65,7 +69,9 @@ uint64_t readable(uint64_t address, uint64_t size) {
   return size;
 }
 
-uint32_t entries_for(uint64_t size) { return static_cast<uint32_t>((size + trace::kMostPayload - 1) / trace::kMostPayload); }
+uint32_t entries_for(uint64_t size) {
+  return static_cast<uint32_t>((size + trace::kMostPayload - 1) / trace::kMostPayload);
+}
 
 void count_pieces(void* context, uint64_t address, uint64_t size) {
   auto& pieces = *static_cast<Pieces*>(context);
@@ -77,20 +83,28 @@ void put_pieces(void* context, uint64_t address, uint64_t size) {
   if (pieces.failed) size = readable(address, size);
   for (uint64_t done = 0; done < size;) {
     const uint64_t left = size - done;
-    const auto length = static_cast<uint32_t>(left < trace::kMostPayload ? left : trace::kMostPayload);
+    const auto length =
+        static_cast<uint32_t>(left < trace::kMostPayload ? left : trace::kMostPayload);
     const uint8_t flags = --pieces.count ? trace::kMore : uint8_t{0};
-    recording::put(*pieces.task, Entry{Kind::kMemory, flags, 0, length, 0, 0, static_cast<int64_t>(kept_address(*pieces.task, address + done))},
+    recording::put(*pieces.task,
+                   Entry{Kind::kMemory, flags, 0, length, 0, 0,
+                         static_cast<int64_t>(kept_address(*pieces.task, address + done))},
                    reinterpret_cast<const void*>(address + done));
     done += length;
   }
 }
 
-// A read beside the page cache (O_DIRECT) that comes to the file's end fills whole blocks, up to the end of the buffer.
+// A read beside the page cache (O_DIRECT) that comes to the file's end fills whole blocks, up to
+// the end of the buffer.
 bool fills_blocks(const effects::Request& request, long result) {
   constexpr long kBlock = 512;  // the smallest; what ends at one has no rest
   if (result <= 0 || result % kBlock == 0) return false;
   switch (request.number) {
-    case SYS_read: case SYS_pread64: case SYS_readv: case SYS_preadv: case SYS_preadv2: break;
+    case SYS_read:
+    case SYS_pread64:
+    case SYS_readv:
+    case SYS_preadv:
+    case SYS_preadv2: break;
     default: return false;
   }
   const long flags = sys::raw(SYS_fcntl, request.a[0], F_GETFL);
@@ -103,17 +117,20 @@ void keep(Task& task, const effects::Request& request, const effects::Before& be
   const long written = is_direct ? INT32_MAX : result;
   effects::written_memory(request, before, written, count_pieces, &pieces);
   const uint8_t flags = pieces.count ? trace::kMore : uint8_t{0};
-  recording::put(task, Entry{Kind::kCall, flags, static_cast<uint16_t>(request.number), 0, recording::check_of(task, request, result), 0, result});
+  recording::put(task, Entry{Kind::kCall, flags, static_cast<uint16_t>(request.number), 0,
+                             recording::check_of(task, request, result), 0, result});
   if (pieces.count) effects::written_memory(request, before, written, put_pieces, &pieces);
 }
 
 void check(const Task& task, const Entry& entry, const effects::Request& request) {
-  if (entry.kind != Kind::kCall || entry.number != request.number || entry.check != recording::check_of(task, request, entry.result)) {
+  if (entry.kind != Kind::kCall || entry.number != request.number ||
+      entry.check != recording::check_of(task, request, entry.result)) {
     recording::diverged(task, entry, effects::name_of(request.number), request.number);
   }
 }
 
-// The answer, with what goes with it. `made`: what the call answered now, of one that a replay makes too.
+// The answer, with what goes with it. `made`: what the call answered now, of one that a replay
+// makes too.
 long take_answer(Task& task, const effects::Request& request, const long* made = nullptr) {
   const Entry* entry = &recording::next(task);
   check(task, *entry, request);
@@ -123,12 +140,15 @@ long take_answer(Task& task, const effects::Request& request, const long* made =
   recording::take(task, *entry);
   while (more) {
     entry = &recording::next(task);
-    if (entry->kind != Kind::kMemory) recording::diverged(task, *entry, effects::name_of(request.number), request.number);
+    if (entry->kind != Kind::kMemory)
+      recording::diverged(task, *entry, effects::name_of(request.number), request.number);
     more = entry->flags & trace::kMore;
     const uint64_t to = address_now(task, static_cast<uint64_t>(entry->result));
     // A call that failed may not have written all that it could have.
-    if (trap::to_program(static_cast<long>(to), recording::payload(*entry), entry->size) != 0 && result >= 0) {
-      recording::diverged(task, *entry, "there is no memory to write to for system call", request.number);
+    if (trap::to_program(static_cast<long>(to), recording::payload(*entry), entry->size) != 0 &&
+        result >= 0) {
+      recording::diverged(task, *entry, "there is no memory to write to for system call",
+                          request.number);
     }
     recording::take(task, *entry);
   }
@@ -139,18 +159,26 @@ long take_answer(Task& task, const effects::Request& request, const long* made =
 bool is_plain_futex(const effects::Request& request) {
   if (request.number != SYS_futex) return false;
   switch (request.a[1] & FUTEX_CMD_MASK) {
-    case FUTEX_WAKE_OP: case FUTEX_LOCK_PI: case FUTEX_LOCK_PI2: case FUTEX_UNLOCK_PI: case FUTEX_TRYLOCK_PI: return false;
+    case FUTEX_WAKE_OP:
+    case FUTEX_LOCK_PI:
+    case FUTEX_LOCK_PI2:
+    case FUTEX_UNLOCK_PI:
+    case FUTEX_TRYLOCK_PI: return false;
     default: return true;
   }
 }
 
-long make(const effects::Request& r) { return sys::raw(r.number, r.a[0], r.a[1], r.a[2], r.a[3], r.a[4], r.a[5]); }
+long make(const effects::Request& r) {
+  return sys::raw(r.number, r.a[0], r.a[1], r.a[2], r.a[3], r.a[4], r.a[5]);
+}
 
 void refuse(const effects::Request& request) {
   const char* name = effects::name_of(request.number);
-  report("a recording cannot hold the system call %s (number %u, arguments %x, %x, %x): it would not be replayed as it was. The program ends here.",
-         name ? name : "?", static_cast<uint64_t>(request.number), static_cast<uint64_t>(request.a[0]),
-         static_cast<uint64_t>(request.a[1]), static_cast<uint64_t>(request.a[2]));
+  report(
+      "a recording cannot hold the system call %s (number %u, arguments %x, %x, %x): it would not "
+      "be replayed as it was. The program ends here.",
+      name ? name : "?", static_cast<uint64_t>(request.number), static_cast<uint64_t>(request.a[0]),
+      static_cast<uint64_t>(request.a[1]), static_cast<uint64_t>(request.a[2]));
   die(125);
 }
 
@@ -161,7 +189,8 @@ void refuse(const effects::Request& request) {
 
 recording::Execution prepared(Task& task, const Entry& image, long argv) {
   recording::Execution execution;
-  if (!recording::prepare_execution(image, task.ordinal, argv, execution)) recording::diverged(task, image, "it cannot be executed", 0);
+  if (!recording::prepare_execution(image, task.ordinal, argv, execution))
+    recording::diverged(task, image, "it cannot be executed", 0);
   return execution;
 }
 
@@ -174,42 +203,50 @@ long replay_execution(Task& task, const effects::Request& request) {
   recording::keep_shown(task);
   const long vectors = request.number == SYS_execve ? 1 : 2;
   const recording::Execution execution = prepared(task, *entry, request.a[vectors]);
-  const long now = sys::raw(SYS_execve, reinterpret_cast<long>(execution.path), execution.argv, request.a[vectors + 1]);
+  const long now = sys::raw(SYS_execve, reinterpret_cast<long>(execution.path), execution.argv,
+                            request.a[vectors + 1]);
   recording::diverged(task, *entry, "a program cannot be executed: error", -now);
 }
 
 long map_file(Task& task, effects::Request request) {
-  const bool anonymous = request.a[3] & MAP_ANONYMOUS, shared = (request.a[3] & MAP_TYPE) != MAP_PRIVATE;
+  const bool anonymous = request.a[3] & MAP_ANONYMOUS,
+             shared = (request.a[3] & MAP_TYPE) != MAP_PRIVATE;
   if (recording()) {
     const long result = make(request);
     if (!anonymous && !sys::failed(result)) recording::put_file(task, request.a[4], shared);
-    recording::put(task, Entry{Kind::kCall, 0, static_cast<uint16_t>(request.number), 0, 0, 0, result});
+    recording::put(task,
+                   Entry{Kind::kCall, 0, static_cast<uint16_t>(request.number), 0, 0, 0, result});
     return result;
   }
   const bool maps_file = !anonymous && recording::next(task).kind == Kind::kFile;  // else it failed
   if (maps_file) request.a[4] = recording::open_file(task, shared);
   const Entry& entry = recording::next(task);
-  // Where the kernel puts a mapping depends on the file system too: a copy may lie elsewhere than what it was made of.
+  // Where the kernel puts a mapping depends on the file system too: a copy may lie elsewhere than
+  // what it was made of.
   if (!(request.a[3] & (MAP_FIXED | MAP_FIXED_NOREPLACE)) && !sys::failed(entry.result)) {
     request.a[0] = entry.result;
     request.a[3] |= MAP_FIXED_NOREPLACE;
   }
   const long result = anonymous || maps_file ? make(request) : entry.result;
   if (maps_file) close_file(request.a[4], shared);
-  if (entry.kind != Kind::kCall || entry.number != request.number || entry.result != result) recording::diverged(task, entry, "mmap answers", result);
+  if (entry.kind != Kind::kCall || entry.number != request.number || entry.result != result)
+    recording::diverged(task, entry, "mmap answers", result);
   recording::take(task, entry);
   return result;
 }
 
 void map_again(const effects::Request& request);
 
-// A page that the task has the right to, and has touched for this call, may not be mapped when the kernel looks: seen in one of
-// thirty runs of mbuffer on a crowded machine. The kernel then answers EFAULT where a thread would fault and find it. So what the
-// task has is mapped again, without an event, and the call made once more; a pointer that leads nowhere fails again.
+// A page that the task has the right to, and has touched for this call, may not be mapped when the
+// kernel looks: seen in one of thirty runs of mbuffer on a crowded machine. The kernel then answers
+// EFAULT where a thread would fault and find it. So what the task has is mapped again, without an
+// event, and the call made once more; a pointer that leads nowhere fails again.
 template <typename Ask>
 long with_memory(const effects::Request& request, Ask ask) {
   const long result = ask(request);
-  if (result != -EFAULT || !runtime::g_coherent || runtime::g_guarded || !self().holds_call || request.number == SYS_ioctl) return result;
+  if (result != -EFAULT || !runtime::g_coherent || runtime::g_guarded || !self().holds_call ||
+      request.number == SYS_ioctl)
+    return result;
   map_again(request);
   return ask(request);
 }
@@ -223,9 +260,11 @@ long answer(const effects::Request& request, Ask ask) {
     return make(request);
   }
   const owned::SleepScope sleeps(task);
-  const effects::Replay replay = is_plain_futex(request) ? effects::Replay::kAnswer : effects::replay_of(request);
+  const effects::Replay replay =
+      is_plain_futex(request) ? effects::Replay::kAnswer : effects::replay_of(request);
   if (replay == effects::Replay::kRefuse) {  // the same answer in every replay: nothing is kept
-    if (const long error = effects::error_without(request)) return syscalls::note_left_out(request.number), error;
+    if (const long error = effects::error_without(request))
+      return syscalls::note_left_out(request.number), error;
     refuse(request);
   }
   if (request.number == SYS_mmap) return map_file(task, request);
@@ -234,12 +273,14 @@ long answer(const effects::Request& request, Ask ask) {
     effects::prepare(request, &before);
     if (request.number == SYS_execve || request.number == SYS_execveat) recording::keep_shown(task);
     const recording::PrintScope prints(task, request);
-    const long result = replay == effects::Replay::kMake ? with_memory(request, make) : with_memory(request, ask);
+    const long result =
+        replay == effects::Replay::kMake ? with_memory(request, make) : with_memory(request, ask);
     keep(task, request, before, result);
     if (replay != effects::Replay::kMake) recording::note_result(task, request, result);
     return result;
   }
-  if (request.number == SYS_execve || request.number == SYS_execveat) return replay_execution(task, request);
+  if (request.number == SYS_execve || request.number == SYS_execveat)
+    return replay_execution(task, request);
   if (replay == effects::Replay::kMake) {
     const long made = with_memory(request, make);
     return take_answer(task, request, &made);
@@ -248,7 +289,9 @@ long answer(const effects::Request& request, Ask ask) {
   recording::note_result(task, request, result);
   if (request.number == SYS_wait4 && result > 0) {
     int status = 0;
-    if (!request.a[1] || trap::from_program(status, request.a[1]) != 0 || WIFEXITED(status) || WIFSIGNALED(status)) note_child_end(result, status);
+    if (!request.a[1] || trap::from_program(status, request.a[1]) != 0 || WIFEXITED(status) ||
+        WIFSIGNALED(status))
+      note_child_end(result, status);
   }
   return result;
 }
@@ -272,17 +315,23 @@ namespace {
 // The strings of an execve: as far as they can be read.
 void touch_strings(long vector) {
   char piece[256];
-  for (long string; vector && trap::from_program(string, vector) == 0 && string; vector += static_cast<long>(sizeof string)) {
-    while (trap::string_from_program(piece, string, sizeof piece) == static_cast<long>(sizeof piece)) string += static_cast<long>(sizeof piece);
+  for (long string; vector && trap::from_program(string, vector) == 0 && string;
+       vector += static_cast<long>(sizeof string)) {
+    while (trap::string_from_program(piece, string, sizeof piece) ==
+           static_cast<long>(sizeof piece))
+      string += static_cast<long>(sizeof piece);
   }
 }
 
 // What the kernel may read, however the call ends.
-void visit_reads(const effects::Request& request, const effects::Before& before, effects::Visit visit) {
+void visit_reads(const effects::Request& request, const effects::Before& before,
+                 effects::Visit visit) {
   constexpr long kAll = 0x7fffffff, kMostMessages = 1024;
   if (request.number == SYS_sendmmsg) {  // of which the table says what has been sent
     for (long i = 0; i < request.a[2] && i < kMostMessages; i++) {
-      const effects::Request one{SYS_sendmsg, {request.a[0], request.a[1] + i * static_cast<long>(sizeof(mmsghdr)), request.a[3]}};
+      const effects::Request one{
+          SYS_sendmsg,
+          {request.a[0], request.a[1] + i * static_cast<long>(sizeof(mmsghdr)), request.a[3]}};
       effects::read_memory(one, before, kAll, visit, nullptr);
     }
     return;
@@ -292,7 +341,9 @@ void visit_reads(const effects::Request& request, const effects::Before& before,
 }
 
 void map_again(const effects::Request& request) {
-  const auto maps = [](void*, uint64_t at, uint64_t size) { view::coherent::map_again(self(), at, size); };
+  const auto maps = [](void*, uint64_t at, uint64_t size) {
+    view::coherent::map_again(self(), at, size);
+  };
   effects::Before before;
   effects::prepare(request, &before);
   visit_reads(request, before, maps);
@@ -309,8 +360,9 @@ void touch_arguments(const effects::Request& request) {
 void hold_memory(Task& task) {
   const Frame& frame = *task.frame;
   const auto argument = [](uint64_t value) { return static_cast<long>(value); };
-  const effects::Request request{task.holds_call - 1L, {argument(frame.rdi), argument(frame.rsi), argument(frame.rdx), argument(frame.r10),
-                                                        argument(frame.r8), argument(frame.r9)}};
+  const effects::Request request{task.holds_call - 1L,
+                                 {argument(frame.rdi), argument(frame.rsi), argument(frame.rdx),
+                                  argument(frame.r10), argument(frame.r8), argument(frame.r9)}};
   effects::Before before;
   effects::prepare(request, &before);
   const auto reads = [](void*, uint64_t at, uint64_t size) {
@@ -321,7 +373,8 @@ void hold_memory(Task& task) {
     view::touch(at, size, true);
     if (owned::g_active) owned::touch(self(), at, size, false);
   };
-  for (uint64_t events = ~uint64_t{0}; events != task.counters.events + owned::taken();) {  // until it has all at once
+  for (uint64_t events = ~uint64_t{0};
+       events != task.counters.events + owned::taken();) {  // until it has all at once
     events = task.counters.events + owned::taken();
     visit_reads(request, before, reads);
     effects::written_memory(request, before, -EFAULT, writes, nullptr);
@@ -337,7 +390,8 @@ int64_t kept(What what, int64_t now) {
     return now;
   }
   const Entry& entry = recording::next(task);
-  if (entry.kind != Kind::kValue || entry.number != static_cast<uint16_t>(what)) recording::diverged(task, entry, "a number", static_cast<int64_t>(what));
+  if (entry.kind != Kind::kValue || entry.number != static_cast<uint16_t>(what))
+    recording::diverged(task, entry, "a number", static_cast<int64_t>(what));
   const int64_t then = entry.result;
   recording::take(task, entry);
   return then;
@@ -346,7 +400,8 @@ int64_t kept(What what, int64_t now) {
 bool comes(What what) {
   Task& task = self();
   const Entry* entry = recording::peek(task);
-  return entry && entry->kind == Kind::kValue && entry->number == static_cast<uint16_t>(what) && entry->event == recording::place_of(task);
+  return entry && entry->kind == Kind::kValue && entry->number == static_cast<uint16_t>(what) &&
+         entry->event == recording::place_of(task);
 }
 
 void bytes(void* at, uint64_t size) {
@@ -357,7 +412,8 @@ void bytes(void* at, uint64_t size) {
     return;
   }
   const Entry& entry = recording::next(task);
-  if (entry.kind != Kind::kMemory || entry.size != size) recording::diverged(task, entry, "bytes of the runtime's", static_cast<int64_t>(size));
+  if (entry.kind != Kind::kMemory || entry.size != size)
+    recording::diverged(task, entry, "bytes of the runtime's", static_cast<int64_t>(size));
   copy_bytes(at, recording::payload(entry), size);
   recording::take(task, entry);
 }
@@ -374,7 +430,9 @@ void close_file(long descriptor, bool shared) {
 }
 
 void use_table() {
-  effects::set_fetch([](void* to, uint64_t from, uint64_t size) { return trap::from_program(to, static_cast<long>(from), size) == 0; });
+  effects::set_fetch([](void* to, uint64_t from, uint64_t size) {
+    return trap::from_program(to, static_cast<long>(from), size) == 0;
+  });
 }
 
 uint32_t new_process() {
@@ -389,7 +447,8 @@ long note_child(long pid, uint32_t ordinal) {
 }
 
 void note_child_end(long pid, int status) {
-  if (replaying() && pid > 0) recording::await_child(static_cast<int>(pid), WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+  if (replaying() && pid > 0)
+    recording::await_child(static_cast<int>(pid), WIFSIGNALED(status) ? WTERMSIG(status) : 0);
 }
 
 void begin_process(uint32_t ordinal) {
@@ -406,10 +465,12 @@ bool is_shown(long descriptor) { return is_on() && recording::shown(self(), desc
 
 void begin_task(Task& task) {
   owned::begin_process(task);
-  if (recording()) recording::put(task, Entry{Kind::kTask, 0, 0, 0, 0, 0, static_cast<int64_t>(task.creation)});
+  if (recording())
+    recording::put(task, Entry{Kind::kTask, 0, 0, 0, 0, 0, static_cast<int64_t>(task.creation)});
   if (!replaying()) return;
   const Entry& entry = recording::next(task);
-  if (entry.kind != Kind::kTask || entry.result != static_cast<int64_t>(task.creation)) recording::diverged(task, entry, "a task began", static_cast<int64_t>(task.creation));
+  if (entry.kind != Kind::kTask || entry.result != static_cast<int64_t>(task.creation))
+    recording::diverged(task, entry, "a task began", static_cast<int64_t>(task.creation));
   recording::take(task, entry);
 }
 
@@ -417,21 +478,25 @@ bool execution_fails(Task& task) {
   if (is_on()) recording::keep_shown(task);
   if (!replaying()) return false;
   const Entry* entry = recording::peek(task);
-  return entry && entry->kind == Kind::kValue && entry->number == static_cast<uint16_t>(What::kErrand);
+  return entry && entry->kind == Kind::kValue &&
+         entry->number == static_cast<uint16_t>(What::kErrand);
 }
 
 void execute_recorded(Task& task, long argv, long envp) {
   const Entry* entry = recording::await_image(task);
   if (!entry) recording::ended(task);
   const recording::Execution execution = prepared(task, *entry, argv);
-  const long failed = tasks::execute_program(AT_FDCWD, reinterpret_cast<long>(execution.path), execution.argv, envp, 0);
+  const long failed = tasks::execute_program(AT_FDCWD, reinterpret_cast<long>(execution.path),
+                                             execution.argv, envp, 0);
   recording::diverged(task, *entry, "a program cannot be executed: error", failed);
 }
 
 void note_waiting_signal(const Task& task, int signal) {
   trace::WaitingSignal& waiting = recording::header().waiting;
   uint64_t none = 0;
-  if (!recording() || !__atomic_compare_exchange_n(&waiting.since, &none, ~uint64_t{0}, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return;
+  if (!recording() || !__atomic_compare_exchange_n(&waiting.since, &none, ~uint64_t{0}, false,
+                                                   __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    return;
   waiting.signal = signal;
   waiting.process = task.ordinal;
   waiting.task = task.id;
@@ -441,19 +506,24 @@ void note_waiting_signal(const Task& task, int signal) {
 void note_signals_taken(const Task& task) {
   if (!recording()) return;
   trace::WaitingSignal& waiting = recording::header().waiting;
-  if (waiting.process == task.ordinal && waiting.task == task.id) __atomic_store_n(&waiting.since, uint64_t{0}, __ATOMIC_RELEASE);
+  if (waiting.process == task.ordinal && waiting.task == task.id)
+    __atomic_store_n(&waiting.since, uint64_t{0}, __ATOMIC_RELEASE);
 }
 
 void keep_signal(Task& task, int signal, const void* info) {
   recording::put(task, Entry{Kind::kSignal, 0, static_cast<uint16_t>(signal), 128, 0, 0, 0}, info);
 }
 
-void keep_place(Task& task, const Place& place) { recording::put(task, Entry{Kind::kPlace, 0, 0, sizeof place, 0, 0, 0}, &place); }
+void keep_place(Task& task, const Place& place) {
+  recording::put(task, Entry{Kind::kPlace, 0, 0, sizeof place, 0, 0, 0}, &place);
+}
 
 const Place* next_place(Task& task) {
   if (!replaying()) return nullptr;
   const Entry* entry = recording::peek(task);
-  if (!entry || entry->kind != Kind::kPlace || entry->event != recording::place_of(task) || entry->size != sizeof(Place)) return nullptr;
+  if (!entry || entry->kind != Kind::kPlace || entry->event != recording::place_of(task) ||
+      entry->size != sizeof(Place))
+    return nullptr;
   return reinterpret_cast<const Place*>(recording::payload(*entry));
 }
 

@@ -1,17 +1,19 @@
-// What comes to the program from outside itself: answers of the kernel, clocks, ids, signals. Recording, each of them is kept when it
-// arrives, in the stream of the task that it comes to; replaying, it comes from there, and the outside is not asked.
+// What comes to the program from outside itself: answers of the kernel, clocks, ids, signals.
+// Recording, each of them is kept when it arrives, in the stream of the task that it comes to;
+// replaying, it comes from there, and the outside is not asked.
 //
 // Invariants
-// 1. All that the program can see, and all that decides in which order its tasks go, follows from the program, from the Order's rules, and
-//    from what passes through here.
-// 2. A task's stream is put by that task only, wherever it runs; it says things in the task's own order. What comes to no task at a place
-//    of its own choosing (a return from the kernel, a time limit) is in the process's order stream (order/external_log.h).
+// 1. All that the program can see, and all that decides in which order its tasks go, follows from
+//    the program, from the Order's rules, and from what passes through here.
+// 2. A task's stream is put by that task only, wherever it runs; it says things in the task's own
+//    order. What comes to no task at a place of its own choosing (a return from the kernel, a time
+//    limit) is in the process's order stream (order/external_log.h).
 #pragma once
 
 #include <stdint.h>
 
-#include "control/execution_point.h"
 #include "base/types.h"
+#include "control/execution_point.h"
 #include "control/task.h"
 
 namespace weir::input {
@@ -23,20 +25,38 @@ inline bool is_on() { return g_mode != Mode::kNone; }
 inline bool recording() { return g_mode == Mode::kRecord; }
 inline bool replaying() { return g_mode == Mode::kReplay; }
 
-// Signals wait to be handed to the program, and need not wait for the end of the event: recorded, they are handed over there only.
+// Signals wait to be handed to the program, and need not wait for the end of the event: recorded,
+// they are handed over there only.
 inline bool has_signals(const Task& task) { return task.pending && !is_on(); }
 
 // What a kept number is: part of the recording's format (docs/RECORDING.md).
 enum class What : uint16_t {
-  kTid = 1, kTime = 2, kReady = 3, kFlags = 4, kOrdinal = 5, kChild = 6, kErrand = 7, kTimeout = 8, kParent = 9, kClock = 10,
-  kProcessor = 11, kClosed = 12, kAskedIn = 13, kAskedForPages = 14, kPrint = 15, kSignalFirst = 16, kShown = 17, kShared = 18,
+  kTid = 1,
+  kTime = 2,
+  kReady = 3,
+  kFlags = 4,
+  kOrdinal = 5,
+  kChild = 6,
+  kErrand = 7,
+  kTimeout = 8,
+  kParent = 9,
+  kClock = 10,
+  kProcessor = 11,
+  kClosed = 12,
+  kAskedIn = 13,
+  kAskedForPages = 14,
+  kPrint = 15,
+  kSignalFirst = 16,
+  kShown = 17,
+  kShared = 18,
 };
 
 // A system call of the program's: the kernel's answer, with what it writes to memory.
 long call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0);
 // The same for one that sleeps, and ends by a signal (trap::interruptible).
 long sleeping_call(long number, long a, long b, long c, long d, long e, long f);
-// View coherent: what the system call in the task's frame reads and writes is the task's from here until it waits, or its turn ends.
+// View coherent: what the system call in the task's frame reads and writes is the task's from here
+// until it waits, or its turn ends.
 void hold_memory(Task& task);
 // The descriptor is one of the command's outputs: a replay shows what is written to it.
 bool is_shown(long descriptor);
@@ -57,8 +77,9 @@ bool happens(What what, Ask ask) {
 }
 // Memory of the runtime's own that the call before has filled.
 void bytes(void* at, uint64_t size);
-// The descriptor of a file that the program is about to map: replaying, that of the recording's copy, which the caller closes (close_file).
-// `shared`: what the program writes there goes to a copy of that copy, which all mappings of the file share.
+// The descriptor of a file that the program is about to map: replaying, that of the recording's
+// copy, which the caller closes (close_file). `shared`: what the program writes there goes to a
+// copy of that copy, which all mappings of the file share.
 long file(long descriptor, bool shared);
 void close_file(long descriptor, bool shared);
 
@@ -75,18 +96,21 @@ void note_child_end(long pid, int status);
 void begin_borrower(Task& task, uint32_t ordinal);
 // A task begins program code: its stream says so.
 void begin_task(Task& task);
-// Before a program is executed by other means than call(). Replaying, true where that failed. Does not return where what was executed
-// was not recorded.
+// Before a program is executed by other means than call(). Replaying, true where that failed. Does
+// not return where what was executed was not recorded.
 bool execution_fails(Task& task);
-// Replaying, where it did not fail: executes what was executed then, by way of the monitor. Does not return.
+// Replaying, where it did not fail: executes what was executed then, by way of the monitor. Does
+// not return.
 [[noreturn]] void execute_recorded(Task& task, long argv, long envp);
 
-// Recording: a signal has come in the middle of a computation and waits for the task's next event; and the task has had it.
+// Recording: a signal has come in the middle of a computation and waits for the task's next event;
+// and the task has had it.
 void note_waiting_signal(const Task& task, int signal);
 void note_signals_taken(const Task& task);
 // The task was stopped there, and had come to no event: kept.
 void keep_place(Task& task, const Place& place);
-// Replaying: the next that the recording tells it, here, is such a place; null: it is something else. Then: it is there.
+// Replaying: the next that the recording tells it, here, is such a place; null: it is something
+// else. Then: it is there.
 const Place* next_place(Task& task);
 void take_place(Task& task);
 // A signal is handed to the program at the end of an event: kept.

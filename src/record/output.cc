@@ -1,5 +1,6 @@
-// What the program prints is what the user sees of a replay: the bytes that it writes to the command's outputs, by whatever descriptor. Which these are
-// follows from its calls: duplicated, kept open over an execution, or opened once more by a name.
+// What the program prints is what the user sees of a replay: the bytes that it writes to the
+// command's outputs, by whatever descriptor. Which these are follows from its calls: duplicated,
+// kept open over an execution, or opened once more by a name.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,13 +12,13 @@
 #include <sys/uio.h>
 
 #include "base/bytes.h"
+#include "control/control.h"
+#include "memory/program_memory.h"
+#include "record/channel/wait.h"
 #include "record/input.h"
 #include "record/stream.h"
 #include "sys/futex.h"
 #include "sys/syscall_x86_64.h"
-#include "control/control.h"
-#include "record/channel/wait.h"
-#include "memory/program_memory.h"
 
 namespace weir::recording {
 
@@ -25,20 +26,27 @@ namespace {
 
 using input::What;
 
-// The output that is as good as this file: the same pipe, terminal or device, or, by a name that means a descriptor, the same file. 0 none.
+// The output that is as good as this file: the same pipe, terminal or device, or, by a name that
+// means a descriptor, the same file. 0 none.
 uint8_t output_like(long descriptor, const char* path) {
-  struct stat status{};
+  struct stat status {};
   if (sys::raw(SYS_fstat, descriptor, reinterpret_cast<long>(&status)) != 0) return 0;
-  const bool is_device = S_ISCHR(status.st_mode), is_name = starts_with(path, "/dev/") || starts_with(path, "/proc/");
+  const bool is_device = S_ISCHR(status.st_mode),
+             is_name = starts_with(path, "/dev/") || starts_with(path, "/proc/");
   if (is_device && status.st_rdev == makedev(1, 3)) return 0;  // /dev/null
   if (!is_device && !S_ISFIFO(status.st_mode) && !is_name) return 0;
   const size_t length = string_length(path);
-  const bool wants_errors = length && (path[length - 1] == '2' || (length > 3 && equal_strings(path + length - 3, "err")));
+  const bool wants_errors = length && (path[length - 1] == '2' ||
+                                       (length > 3 && equal_strings(path + length - 3, "err")));
   uint8_t found = 0;
   for (uint8_t i = 1; i <= 2; i++) {
     const trace::Output& output = header().output[i - 1];
-    const bool own_terminal = is_device && status.st_rdev == makedev(5, 0) && output.is_terminal;  // /dev/tty
-    const bool same = own_terminal || (is_device && output.special ? status.st_rdev == output.special : status.st_dev == output.device && status.st_ino == output.inode);
+    const bool own_terminal =
+        is_device && status.st_rdev == makedev(5, 0) && output.is_terminal;  // /dev/tty
+    const bool same =
+        own_terminal || (is_device && output.special
+                             ? status.st_rdev == output.special
+                             : status.st_dev == output.device && status.st_ino == output.inode);
     if (same && (!found || wants_errors)) found = i;
   }
   return found;
@@ -85,7 +93,10 @@ void follow(const Task& task, const effects::Request& request, long result) {
       break;
     case SYS_close: set(request.a[0], 0); break;
     case SYS_close_range:
-      for (long fd = request.a[0]; fd <= request.a[1] && fd < kShownDescriptors && !(request.a[2] & CLOSE_RANGE_CLOEXEC); fd++) set(fd, 0);
+      for (long fd = request.a[0];
+           fd <= request.a[1] && fd < kShownDescriptors && !(request.a[2] & CLOSE_RANGE_CLOEXEC);
+           fd++)
+        set(fd, 0);
       break;
     default: follow_open(task, request, result);
   }
@@ -94,7 +105,8 @@ void follow(const Task& task, const effects::Request& request, long result) {
 // As far as it can be written: somebody may have closed the other end.
 void write_all(long output, uint64_t address, uint64_t size) {
   while (size) {
-    const long written = sys::raw(SYS_write, output, static_cast<long>(address), static_cast<long>(size));
+    const long written =
+        sys::raw(SYS_write, output, static_cast<long>(address), static_cast<long>(size));
     if (written > 0) {
       address += static_cast<uint64_t>(written);
       size -= static_cast<uint64_t>(written);
@@ -109,7 +121,13 @@ void write_all(long output, uint64_t address, uint64_t size) {
 
 bool is_print(long number) {
   switch (number) {
-    case SYS_write: case SYS_writev: case SYS_pwrite64: case SYS_pwritev: case SYS_pwritev2: case SYS_sendto: case SYS_sendmsg: return true;
+    case SYS_write:
+    case SYS_writev:
+    case SYS_pwrite64:
+    case SYS_pwritev:
+    case SYS_pwritev2:
+    case SYS_sendto:
+    case SYS_sendmsg: return true;
     default: return false;
   }
 }
@@ -119,7 +137,9 @@ void show_again(const effects::Request& request, long output, long result) {
   long parts = request.a[1], count = request.a[2];
   msghdr message;
   switch (request.number) {
-    case SYS_write: case SYS_pwrite64: case SYS_sendto:
+    case SYS_write:
+    case SYS_pwrite64:
+    case SYS_sendto:
       write_all(output, static_cast<uint64_t>(request.a[1]), static_cast<uint64_t>(result));
       return;
     case SYS_sendmsg:
@@ -129,19 +149,24 @@ void show_again(const effects::Request& request, long output, long result) {
       break;
     default: break;
   }
-  trap::each_piece(parts, count, static_cast<uint64_t>(result), [&](uint64_t address, uint64_t size) { write_all(output, address, size); });
+  trap::each_piece(parts, count, static_cast<uint64_t>(result),
+                   [&](uint64_t address, uint64_t size) { write_all(output, address, size); });
 }
 
-int64_t next_print() { return static_cast<int64_t>(__atomic_fetch_add(&header().prints, 1u, __ATOMIC_ACQ_REL)); }
+int64_t next_print() {
+  return static_cast<int64_t>(__atomic_fetch_add(&header().prints, 1u, __ATOMIC_ACQ_REL));
+}
 
-// Returns when all before this one have been shown, or when whoever was to show one does not come; but of a damaged recording that is where the
-// output ends: there would be a hole in it.
+// Returns when all before this one have been shown, or when whoever was to show one does not come;
+// but of a damaged recording that is where the output ends: there would be a hole in it.
 void await_print(int64_t print) {
-  constexpr uint64_t kPatience = 2'000'000'000;  // a process that was killed may have counted one and not recorded it
+  constexpr uint64_t kPatience =
+      2'000'000'000;  // a process that was killed may have counted one and not recorded it
   Looking looking;
   bool told = false;
   uint64_t seen = ~uint64_t{0}, since = 0;
-  for (uint64_t now; (now = __atomic_load_n(&header().prints, __ATOMIC_ACQUIRE)) < static_cast<uint64_t>(print);) {
+  for (uint64_t now; (now = __atomic_load_n(&header().prints, __ATOMIC_ACQUIRE)) <
+                     static_cast<uint64_t>(print);) {
     if (now != seen) since = sys::monotonic_ns();
     seen = now;
     if (sys::monotonic_ns() - since > kPatience) {
@@ -156,24 +181,30 @@ void await_print(int64_t print) {
 void note_print(int64_t print) {
   const uint64_t next = static_cast<uint64_t>(print) + 1;
   for (uint64_t now = __atomic_load_n(&header().prints, __ATOMIC_ACQUIRE); now < next;) {
-    if (__atomic_compare_exchange_n(&header().prints, &now, next, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return;
+    if (__atomic_compare_exchange_n(&header().prints, &now, next, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_ACQUIRE))
+      return;
   }
 }
 
 }  // namespace
 
-PrintScope::PrintScope(const Task& task, const effects::Request& request) : own_(static_cast<uint32_t>(task.tid)) {
+PrintScope::PrintScope(const Task& task, const effects::Request& request)
+    : own_(static_cast<uint32_t>(task.tid)) {
   constexpr uint64_t kPatience = 50'000'000;
   if (!input::recording() || !is_print(request.number)) return;
   const long output = shown(task, request.a[0]);
   if (!output) return;
   trace::Header& h = header();
-  const bool is_one = h.output[0].device == h.output[1].device && h.output[0].inode == h.output[1].inode;
+  const bool is_one =
+      h.output[0].device == h.output[1].device && h.output[0].inode == h.output[1].inode;
   printer_ = &h.printer[is_one ? 0 : output - 1];
   uint32_t last = 0;
   for (uint64_t since = 0;;) {
     uint32_t holder = 0;
-    if (__atomic_compare_exchange_n(printer_, &holder, own_, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return;
+    if (__atomic_compare_exchange_n(printer_, &holder, own_, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_ACQUIRE))
+      return;
     const uint32_t tid = holder & ~trace::kPrintsAwaited;
     const uint64_t now = sys::monotonic_ns();
     if (tid != last) since = now;
@@ -181,7 +212,9 @@ PrintScope::PrintScope(const Task& task, const effects::Request& request) : own_
     const bool is_late = now - since > kPatience;
     if (is_late) own_ |= trace::kPrintsAwaited;
     const uint32_t next = is_late ? own_ : tid | trace::kPrintsAwaited;
-    if (!__atomic_compare_exchange_n(printer_, &holder, next, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) continue;
+    if (!__atomic_compare_exchange_n(printer_, &holder, next, false, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_ACQUIRE))
+      continue;
     if (is_late) return;
     sys::futex_wait(printer_, next, kPatience);
     own_ |= trace::kPrintsAwaited;  // there may be more who sleep
@@ -192,7 +225,9 @@ PrintScope::~PrintScope() {
   if (!printer_) return;
   uint32_t holder = __atomic_load_n(printer_, __ATOMIC_ACQUIRE);
   while ((holder & ~trace::kPrintsAwaited) == (own_ & ~trace::kPrintsAwaited)) {
-    if (!__atomic_compare_exchange_n(printer_, &holder, 0u, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) continue;
+    if (!__atomic_compare_exchange_n(printer_, &holder, 0u, false, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_ACQUIRE))
+      continue;
     if (holder & trace::kPrintsAwaited) sys::futex_wake(printer_);
     return;
   }
@@ -200,7 +235,9 @@ PrintScope::~PrintScope() {
 
 uint8_t shown(const Task& task, long descriptor) {
   if (descriptor < 0 || descriptor >= kShownDescriptors) return 0;
-  const uint8_t own = task.in_vfork && descriptor < trace::kKeptShown ? header().shows[task.ordinal][descriptor] : uint8_t{0};
+  const uint8_t own = task.in_vfork && descriptor < trace::kKeptShown
+                          ? header().shows[task.ordinal][descriptor]
+                          : uint8_t{0};
   return own ? own % 3 : shared().shows[descriptor];
 }
 
@@ -225,12 +262,15 @@ void take_kept_shown(uint32_t ordinal) {
     const uint8_t kept = header().shows[ordinal][i];
     uint8_t& what = shared().shows[i];
     what = kept == 0 ? (i == 1 || i == 2 ? i : uint8_t{0}) : kept < 3 ? kept : uint8_t{0};
-    const bool is_open = i <= 2 || !what || input::value(What::kFlags, [=] { return sys::raw(SYS_fcntl, i, F_GETFD); }) >= 0;
+    const bool is_open = i <= 2 || !what || input::value(What::kFlags, [=] {
+                                              return sys::raw(SYS_fcntl, i, F_GETFD);
+                                            }) >= 0;
     if (!is_open) what = 0;
   }
 }
 
-// The prints of all processes are counted, when each has been made: a replay shows them in that order.
+// The prints of all processes are counted, when each has been made: a replay shows them in that
+// order.
 void note_result(const Task& task, const effects::Request& request, long result) {
   follow(task, request, result);
   if (result <= 0 || !is_print(request.number)) return;

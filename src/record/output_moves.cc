@@ -1,18 +1,19 @@
-// Recorded, what reaches the user's output must be known, and a call that moves bytes inside the kernel does not tell them: sendfile, splice,
-// tee, copy_file_range to an output become reads and writes by way of the runtime's memory. The kernel still says what is wrong with
-// the call. vmsplice, whose bytes the program could change later, becomes writev or readv, wherever it goes.
+// Recorded, what reaches the user's output must be known, and a call that moves bytes inside the
+// kernel does not tell them: sendfile, splice, tee, copy_file_range to an output become reads and
+// writes by way of the runtime's memory. The kernel still says what is wrong with the call.
+// vmsplice, whose bytes the program could change later, becomes writev or readv, wherever it goes.
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/syscall.h>
 
-#include "sync/event.h"
-#include "record/input.h"
-#include "control/process.h"
-#include "syscall/transfer.h"
 #include "control/control.h"
+#include "control/process.h"
 #include "memory/program_memory.h"
+#include "record/input.h"
+#include "sync/event.h"
+#include "syscall/transfer.h"
 
 namespace weir::syscalls {
 
@@ -22,7 +23,8 @@ constexpr long kPiece = 16 << 10;  // on the runtime's stack
 constexpr long kDoesNotWait = 2;   // SPLICE_F_NONBLOCK
 
 struct Move {
-  long in, in_offset, out, out_offset, length;  // offsets: where they are in program memory, 0 the descriptor's own
+  long in, in_offset, out, out_offset,
+      length;  // offsets: where they are in program memory, 0 the descriptor's own
 };
 
 Move move_of(const Call& call) {
@@ -50,7 +52,9 @@ long write_out(Call& call, const Move& move, char* bytes, long size, int64_t& ou
   long done = 0;
   while (done < size) {
     const long at = reinterpret_cast<long>(bytes + done);
-    const long written = move.out_offset ? part(call, SYS_pwrite64, move.out, at, size - done, out_offset) : part(call, SYS_write, move.out, at, size - done);
+    const long written = move.out_offset
+                             ? part(call, SYS_pwrite64, move.out, at, size - done, out_offset)
+                             : part(call, SYS_write, move.out, at, size - done);
     if (written <= 0) return done ? done : written;
     done += written;
     out_offset += written;
@@ -70,7 +74,9 @@ long write_whole(Call& call, const Move& move, char* bytes, long size, int64_t& 
   }
 }
 
-bool is_pipe(Call& call, long descriptor) { return part(call, SYS_fcntl, descriptor, F_GETPIPE_SZ) > 0; }
+bool is_pipe(Call& call, long descriptor) {
+  return part(call, SYS_fcntl, descriptor, F_GETPIPE_SZ) > 0;
+}
 
 // 0 where the kernel would begin.
 long refusal(Call& call, const Move& move) {
@@ -100,7 +106,8 @@ long move_from_file(Call& call, const Move& move, int64_t& in_offset, int64_t& o
   long done = 0;
   while (done < move.length) {
     const long left = move.length - done;
-    const long got = part(call, SYS_pread64, move.in, reinterpret_cast<long>(bytes), left < kPiece ? left : kPiece, in_offset);
+    const long got = part(call, SYS_pread64, move.in, reinterpret_cast<long>(bytes),
+                          left < kPiece ? left : kPiece, in_offset);
     if (got <= 0) return done ? done : got;
     const long written = write_out(call, move, bytes, got, out_offset);
     if (written <= 0) return done ? done : written;
@@ -114,7 +121,8 @@ long move_from_file(Call& call, const Move& move, int64_t& in_offset, int64_t& o
 long move_from_stream(Call& call, const Move& move, int64_t& out_offset) {
   char bytes[kPiece];
   if ((call.f & kDoesNotWait) && would_sleep(move.in, POLLIN)) return -EAGAIN;
-  const long got = part(call, SYS_read, move.in, reinterpret_cast<long>(bytes), move.length < kPiece ? move.length : kPiece);
+  const long got = part(call, SYS_read, move.in, reinterpret_cast<long>(bytes),
+                        move.length < kPiece ? move.length : kPiece);
   return got <= 0 ? got : write_whole(call, move, bytes, got, out_offset);
 }
 
@@ -123,11 +131,13 @@ long move_copy(Call& call, const Move& move) {
   char bytes[kPiece];
   int64_t none = 0;
   pollfd poll{static_cast<int>(move.in), POLLIN, 0};  // tee itself would wait in the turn
-  long result = call.d & kDoesNotWait ? 0 : part(call, SYS_poll, reinterpret_cast<long>(&poll), 1, -1);
+  long result =
+      call.d & kDoesNotWait ? 0 : part(call, SYS_poll, reinterpret_cast<long>(&poll), 1, -1);
   if (result < 0) return result;
   result = part(call, SYS_pipe2, reinterpret_cast<long>(ends), O_CLOEXEC);
   if (result < 0) return result;
-  result = part(call, SYS_tee, move.in, ends[1], move.length < kPiece ? move.length : kPiece, call.d);
+  result =
+      part(call, SYS_tee, move.in, ends[1], move.length < kPiece ? move.length : kPiece, call.d);
   const bool again = call.again;
   if (result > 0) {
     const long got = part(call, SYS_read, ends[0], reinterpret_cast<long>(bytes), result);
@@ -175,15 +185,18 @@ long move_through_memory(Call& call) {
   if (move.length == 0) return 0;
   if (call.number == SYS_tee) return move_copy(call, move);
   int64_t in_offset = 0, out_offset = 0;
-  if (load_offset(move.in_offset, in_offset) != 0 || load_offset(move.out_offset, out_offset) != 0) return -EFAULT;
+  if (load_offset(move.in_offset, in_offset) != 0 || load_offset(move.out_offset, out_offset) != 0)
+    return -EFAULT;
   const long position = move.in_offset ? in_offset : part(call, SYS_lseek, move.in, 0, SEEK_CUR);
   const bool is_file = position >= 0;
   if (is_file) in_offset = position;
-  const long result = is_file ? move_from_file(call, move, in_offset, out_offset) : move_from_stream(call, move, out_offset);
+  const long result = is_file ? move_from_file(call, move, in_offset, out_offset)
+                              : move_from_stream(call, move, out_offset);
   if (result <= 0) return result;
   if (is_file && !move.in_offset) part(call, SYS_lseek, move.in, in_offset, SEEK_SET);
   call.again = false;  // something has been moved
-  const bool wrong = store_offset(is_file ? move.in_offset : 0, in_offset) != 0 || store_offset(move.out_offset, out_offset) != 0;
+  const bool wrong = store_offset(is_file ? move.in_offset : 0, in_offset) != 0 ||
+                     store_offset(move.out_offset, out_offset) != 0;
   return wrong ? -EFAULT : result;
 }
 

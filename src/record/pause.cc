@@ -4,16 +4,16 @@
 
 #include "code/patch/doubt.h"
 #include "control/process.h"
+#include "record/channel/wait.h"
 #include "record/divergence_stack.h"
 #include "sys/futex.h"
 #include "sys/syscall_x86_64.h"
-#include "record/channel/wait.h"
 #include "view/view.h"
 
 namespace weir::recording {
 
-// All other tasks come to wait for this one, at their next events, and do so for as long as it stands: it is in the runtime, where
-// no task is asked what it does.
+// All other tasks come to wait for this one, at their next events, and do so for as long as it
+// stands: it is in the runtime, where no task is asked what it does.
 void stand_still(const Task& task) {
   trace::Header& h = header();
   note_place(task);

@@ -1,18 +1,20 @@
 // Replaying: a task stands still where the user wants to look (record/channel/ring.h, Stop).
 #pragma once
 
-#include "record/input.h"
-#include "record/stream.h"
 #include "control/process.h"
 #include "control/task.h"
+#include "record/input.h"
+#include "record/stream.h"
 
 namespace weir::recording {
 
-// The task has come into the runtime at, or past, the place that is asked for, and nobody has stood there yet.
+// The task has come into the runtime at, or past, the place that is asked for, and nobody has stood
+// there yet.
 inline bool is_to_stop(const Task& task) {
   if (!input::replaying() || !runtime::g_intercepting) return false;
   const trace::Stop& stop = header().stop;
-  return stop.place && !stop.pid && task.ordinal == stop.process && task.id == stop.task && place_of(task) >= stop.place;
+  return stop.place && !stop.pid && task.ordinal == stop.process && task.id == stop.task &&
+         place_of(task) >= stop.place;
 }
 // Somebody looks, or has looked, by a debugger, which changes text.
 inline bool is_looked_at() { return input::replaying() && header().stop.pid; }

@@ -3,17 +3,18 @@
 #include <cpuid.h>
 
 #include "base/bytes.h"
-#include "record/input.h"
-#include "sys/syscall_x86_64.h"
 #include "control/control.h"
+#include "record/input.h"
 #include "signal/raised_again.h"
 #include "signal/signals.h"
+#include "sys/syscall_x86_64.h"
 
 namespace weir::trap {
 
 bool waits_for_event(Task& task, int signal, siginfo_t* info) {
   const uint64_t once = signal < sys::kFirstRealTime ? sys::signal_bit(signal) : 0;
-  // Two of one number are one to the kernel, which keeps the first: another's, that came while this one's was about to be raised.
+  // Two of one number are one to the kernel, which keeps the first: another's, that came while this
+  // one's was about to be raised.
   const bool stands_for_it = task.raised_once & once;
   task.raised_once &= ~once;
   if (info->si_errno != kRaisedAgain) return !stands_for_it;
@@ -32,15 +33,20 @@ void take_recorded_signals(Task& task) {
 
 void settle_pending(Task& task) {
   const uint64_t all = sys::kAllButFaults;
-  sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all), reinterpret_cast<long>(&task.deliver_mask), 8);
+  sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all),
+           reinterpret_cast<long>(&task.deliver_mask), 8);
   if (!input::recording()) return;
-  take_queued(task, (task.has_wait_mask ? task.wait_mask : task.deliver_mask) & ~sys::never_blocked());
-  for (uint32_t i = 0; i < task.pending; i++) input::keep_signal(task, task.pending_signals[i].signal, task.pending_signals[i].info);
+  take_queued(task,
+              (task.has_wait_mask ? task.wait_mask : task.deliver_mask) & ~sys::never_blocked());
+  for (uint32_t i = 0; i < task.pending; i++)
+    input::keep_signal(task, task.pending_signals[i].signal, task.pending_signals[i].info);
 }
 
 void fill_state(uint8_t* state, uint64_t size) {
-  constexpr uint32_t kReserved = 464, kHeader = 512, kMagic = 0x46505853, kX87 = 32, kXmm = 160, kXmmLimit = 416;
-  constexpr unsigned kParts = 10;  // those that a processor may have and a kernel saves in this layout
+  constexpr uint32_t kReserved = 464, kHeader = 512, kMagic = 0x46505853, kX87 = 32, kXmm = 160,
+                     kXmmLimit = 416;
+  constexpr unsigned kParts =
+      10;  // those that a processor may have and a kernel saves in this layout
   static struct { uint32_t offset, size; } parts[kParts];
   static bool known = false;
   uint32_t magic;

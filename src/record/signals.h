@@ -1,5 +1,6 @@
-// Signals of a program that is recorded or replayed. They are handed over at the end of an event, never between events: that place a
-// replay finds again. Replaying, what comes from the kernel is dropped, but what the runtime raised itself.
+// Signals of a program that is recorded or replayed. They are handed over at the end of an event,
+// never between events: that place a replay finds again. Replaying, what comes from the kernel is
+// dropped, but what the runtime raised itself.
 #pragma once
 
 #include <signal.h>
@@ -8,17 +9,19 @@
 
 namespace weir::trap {
 
-// A signal that the program handles has come. True: it is to be noted or dropped, not handed over now.
+// A signal that the program handles has come. True: it is to be noted or dropped, not handed over
+// now.
 bool waits_for_event(Task& task, int signal, siginfo_t* info);
 // Replaying, at the end of an event: what the recording hands over here becomes pending.
 void take_recorded_signals(Task& task);
-// Pending signals are about to be raised; from here on no more come. Recording, they are kept. On the runtime's stack: what is left
-// below the program's would differ in a replay.
+// Pending signals are about to be raised; from here on no more come. Recording, they are kept. On
+// the runtime's stack: what is left below the program's would differ in a replay.
 void settle_pending(Task& task);
 
-// A handler's frame, its copy on the program's stack: of the processor's state (as XSAVE lays it out) the kernel leaves out what the
-// processor takes for unused, and which parts these are depends on when it was last taken away. So all parts are there, unused ones as they
-// begin. `state`: the legacy area and what follows, `size` bytes.
+// A handler's frame, its copy on the program's stack: of the processor's state (as XSAVE lays it
+// out) the kernel leaves out what the processor takes for unused, and which parts these are depends
+// on when it was last taken away. So all parts are there, unused ones as they begin. `state`: the
+// legacy area and what follows, `size` bytes.
 void fill_state(uint8_t* state, uint64_t size);
 
 }  // namespace weir::trap

@@ -5,26 +5,26 @@
 #include <initializer_list>
 
 #include "base/bytes.h"
-#include "control/execution_point.h"
-#include "code/translate/counted.h"
-#include "code/translate/seek.h"
-#include "code/translate/program_text.h"
-#include "code/translate/block.h"
 #include "code/decode/decoder.h"
+#include "code/emulate/vector_state_x86_64.h"
+#include "code/patch/patch.h"
+#include "code/translate/block.h"
+#include "code/translate/counted.h"
+#include "code/translate/program_text.h"
+#include "code/translate/seek.h"
+#include "control/control.h"
+#include "control/execution_point.h"
+#include "control/process.h"
+#include "memory/backing.h"
+#include "memory/program_memory.h"
+#include "order/rounds.h"
 #include "record/input.h"
 #include "record/shared_memory/shared_memory.h"
-#include "order/rounds.h"
-#include "memory/backing.h"
-#include "code/patch/patch.h"
-#include "control/process.h"
-#include "sys/signal.h"
-#include "sys/syscall_x86_64.h"
-#include "control/control.h"
-#include "memory/program_memory.h"
 #include "record/signals.h"
 #include "signal/signals.h"
 #include "signal/spin_probe.h"
-#include "code/emulate/vector_state_x86_64.h"
+#include "sys/signal.h"
+#include "sys/syscall_x86_64.h"
 #include "view/view.h"
 
 extern "C" char weir_sigreturn[];
@@ -61,17 +61,20 @@ void note_word(const Task& task, Place& place, uint64_t address, uint64_t size) 
   }
 }
 
-constexpr uint16_t kCallClobbers = 1u << kRax | 1u << kRcx | 1u << kRdx | 1u << kRsi | 1u << kRdi | 0xf00;  // and r8 to r11
+constexpr uint16_t kCallClobbers =
+    1u << kRax | 1u << kRcx | 1u << kRdx | 1u << kRsi | 1u << kRdi | 0xf00;  // and r8 to r11
 
 bool names_any(const Instruction& instruction, uint16_t registers) {
   const auto is_named = [&](uint8_t number) { return number < 16 && (registers >> number & 1); };
   bool any = is_named(instruction.bit_index) || (instruction.is_string && is_named(kRcx));
-  for (unsigned i = 0; i < instruction.operand_count; i++) any |= is_named(instruction.operands[i].base) || is_named(instruction.operands[i].index);
+  for (unsigned i = 0; i < instruction.operand_count; i++)
+    any |= is_named(instruction.operands[i].base) || is_named(instruction.operands[i].index);
   return any;
 }
 
-// What the instructions read that come next, over branches where these are known. Not what they name by registers that one of them has changed before: what
-// is there now may be anything, such as an object of pthreads, which changes in others' turns.
+// What the instructions read that come next, over branches where these are known. Not what they
+// name by registers that one of them has changed before: what is there now may be anything, such as
+// an object of pthreads, which changes in others' turns.
 void note_operands(const Task& task, const Registers& registers, Place& place) {
   uint64_t next[kInstructionsLooked + 2] = {registers.rip};
   uint16_t changed_at[kInstructionsLooked + 2] = {};
@@ -88,9 +91,11 @@ void note_operands(const Task& task, const Registers& registers, Place& place) {
   for (unsigned i = 0, looked = 0; i < ends && looked < kInstructionsLooked; i++) {
     at.rip = next[i];
     uint16_t changed = changed_at[i];
-    while (looked < kInstructionsLooked && !is_seen(at.rip, looked) && decode(at.rip, instruction)) {
+    while (looked < kInstructionsLooked && !is_seen(at.rip, looked) &&
+           decode(at.rip, instruction)) {
       seen[looked++] = at.rip;
-      const AccessList list = accesses_of(instruction, at, sys::fs_base_untouched(), reinterpret_cast<uint64_t>(&task), Extent::kOneStep);
+      const AccessList list = accesses_of(instruction, at, sys::fs_base_untouched(),
+                                          reinterpret_cast<uint64_t>(&task), Extent::kOneStep);
       const bool is_known = !names_any(instruction, changed);
       for (size_t k = 0; k < list.count && is_known; k++) {
         const Access& access = list.accesses[k];
@@ -102,7 +107,9 @@ void note_operands(const Task& task, const Registers& registers, Place& place) {
         next[ends++] = instruction.target;
       }
       if (instruction.is_call) changed |= kCallClobbers;
-      if (instruction.is_syscall || instruction.is_jump || instruction.is_return || (instruction.is_branch && !instruction.has_target)) break;
+      if (instruction.is_syscall || instruction.is_jump || instruction.is_return ||
+          (instruction.is_branch && !instruction.has_target))
+        break;
       at.rip += instruction.length;
     }
   }
@@ -121,14 +128,16 @@ Place place_at(const Task& task, const Registers& registers, const LowVectors& l
   return place;
 }
 
-// As far as the task may look: callers' frames tell apart what a function does twice. Not the red zone: a function that makes no use of it has
-// remains of signal frames there, flags among them.
+// As far as the task may look: callers' frames tell apart what a function does twice. Not the red
+// zone: a function that makes no use of it has remains of signal frames there, flags among them.
 uint64_t hash_of_stack(const Task& task, uint64_t rsp) {
   constexpr uint64_t kMost = 4 * kPageSize;
   uint64_t words[kPageSize / sizeof(uint64_t)];
   uint64_t at = rsp & ~uint64_t{7}, limit = at + kMost, hash = at;
-  // Behind these lies what others write, and flags that translated code leaves as they are not in the program (code/translate/counted.h).
-  for (const uint64_t begin : {shared().stack_begin, sys::fs_base_untouched(), frame_above(task, at)}) {
+  // Behind these lies what others write, and flags that translated code leaves as they are not in
+  // the program (code/translate/counted.h).
+  for (const uint64_t begin :
+       {shared().stack_begin, sys::fs_base_untouched(), frame_above(task, at)}) {
     if (at < begin && begin < limit) limit = begin & ~uint64_t{7};
   }
   while (at < limit) {
@@ -148,15 +157,18 @@ bool is_place(const Task& task, const Registers& registers) {
   const uint64_t rip = registers.rip;
   Instruction instruction;
   if (!can_stop()) return false;
-  if (task.in_vfork || task.alone_section || task.turn_depth || page::own_image().contains(rip)) return false;
-  if (shared().has_made_code) return false;  // it may come there on its way, and translated is only what is known
+  if (task.in_vfork || task.alone_section || task.turn_depth || page::own_image().contains(rip))
+    return false;
+  if (shared().has_made_code)
+    return false;  // it may come there on its way, and translated is only what is known
   return count::can_seek(rip) && decode(rip, instruction) && instruction.repeat == Repeat::kNone;
 }
 
 bool is_between(uint64_t rip) {
   StubPlace place;
   Instruction instruction;
-  return page::own_image().contains(rip) || find_stub_place(rip, place) || (decode(rip, instruction) && instruction.repeat != Repeat::kNone);
+  return page::own_image().contains(rip) || find_stub_place(rip, place) ||
+         (decode(rip, instruction) && instruction.repeat != Repeat::kNone);
 }
 
 void end_steps(Task& task, ucontext_t& context) {
@@ -167,7 +179,8 @@ void end_steps(Task& task, ucontext_t& context) {
 }  // namespace
 
 uint64_t shown_flags(uint64_t rip, uint64_t flags) {
-  constexpr uint64_t kResumeFlag = 0x10000;  // the processor's own: in what a fault saves, not in what a call does
+  constexpr uint64_t kResumeFlag =
+      0x10000;  // the processor's own: in what a fault saves, not in what a call does
   return flags & ~(kResumeFlag | count::dead_flags_at(rip));
 }
 
@@ -185,7 +198,8 @@ bool stop_at_place(Task& task, ucontext_t& context, bool soon) {
     return true;
   }
   // Some steps help where it is the runtime's code, or a repeated instruction, that it is in.
-  if (soon && can_stop() && !task.steps_to_place && !shared().has_made_code && is_between(registers.rip)) {
+  if (soon && can_stop() && !task.steps_to_place && !shared().has_made_code &&
+      is_between(registers.rip)) {
     task.steps_to_place = kMostSteps;
     context.uc_mcontext.gregs[REG_EFL] |= static_cast<greg_t>(sys::kTrapFlag);
   }
@@ -207,10 +221,13 @@ bool step_to_place(Task& task, ucontext_t& context) {
 uint64_t seek_place(Task& task, uint64_t rip) {
   if (task.in_vfork) return rip;
   const Place* place = input::next_place(task);
-  if (!place || !count::open_own_cache(reinterpret_cast<uint64_t>(&weir_site_entry), reinterpret_cast<uint64_t>(&weir_upcall))) return rip;
+  if (!place || !count::open_own_cache(reinterpret_cast<uint64_t>(&weir_site_entry),
+                                       reinterpret_cast<uint64_t>(&weir_upcall)))
+    return rip;
   count::add_door(reinterpret_cast<uint64_t>(&weir_told));
   uint64_t seen_at[Place::kWords] = {};
-  for (unsigned i = 0; i < Place::kWords && place->address[i]; i++) seen_at[i] = look_at(task, place->address[i]);
+  for (unsigned i = 0; i < Place::kWords && place->address[i]; i++)
+    seen_at[i] = look_at(task, place->address[i]);
   const uint64_t at = count::seek(task, rip, *place, seen_at);
   return at ? at : rip;
 }
@@ -233,8 +250,9 @@ void go_on_as_recorded(Task& task, Frame& frame) {
 }
 
 void seek_beyond(Task& task, Frame& frame) {
-  constexpr uint64_t kCode = 9;            // weir_sigreturn's two instructions
-  constexpr uint64_t kContext = 304;       // what the kernel reads of a ucontext_t; the rest is where it says
+  constexpr uint64_t kCode = 9;  // weir_sigreturn's two instructions
+  constexpr uint64_t kContext =
+      304;  // what the kernel reads of a ucontext_t; the rest is where it says
   if (count::is_inside(frame.rip)) return;
   if (frame.rip - reinterpret_cast<uint64_t>(weir_sigreturn) > kCode) {
     if (input::replaying()) frame.rip = seek_place(task, frame.rip);
@@ -244,7 +262,8 @@ void seek_beyond(Task& task, Frame& frame) {
   if (from_program(words, static_cast<long>(frame.rsp), sizeof words) != 0) return;
   auto& rip = reinterpret_cast<ucontext_t*>(words)->uc_mcontext.gregs[REG_RIP];
   const auto back = static_cast<uint64_t>(rip);
-  if (page::own_image().contains(back)) return;  // handlers that the runtime called: it comes by itself
+  if (page::own_image().contains(back))
+    return;  // handlers that the runtime called: it comes by itself
   const uint64_t next = seek_place(task, back);
   if (next == back) return;
   rip = static_cast<greg_t>(next);

@@ -6,18 +6,18 @@
 
 #include "base/atomic_enum.h"
 #include "base/options.h"
-#include "sync/event.h"
-#include "record/input.h"
-#include "record/shared_memory/shared_memory.h"
+#include "control/control.h"
+#include "control/process.h"
+#include "memory/backing.h"
 #include "order/external_log.h"
 #include "order/rounds.h"
-#include "memory/backing.h"
-#include "control/process.h"
+#include "record/channel/wait.h"
 #include "record/divergence_stack.h"
+#include "record/input.h"
+#include "record/shared_memory/shared_memory.h"
+#include "sync/event.h"
 #include "sys/futex.h"
 #include "sys/report.h"
-#include "control/control.h"
-#include "record/channel/wait.h"
 
 namespace weir::input {
 
@@ -49,9 +49,11 @@ namespace {
 void note_process(uint32_t ordinal) {
   Header& h = header();
   __atomic_store_n(&h.pid[ordinal], static_cast<int>(sys::raw(SYS_getpid)), __ATOMIC_RELEASE);
-  uint32_t processes = __atomic_load_n(&h.processes, __ATOMIC_ACQUIRE);  // a replay takes ordinals from the recording
-  while (processes <= ordinal && !__atomic_compare_exchange_n(&h.processes, &processes, ordinal + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-  }
+  uint32_t processes = __atomic_load_n(
+      &h.processes, __ATOMIC_ACQUIRE);  // a replay takes ordinals from the recording
+  while (processes <= ordinal &&
+         !__atomic_compare_exchange_n(&h.processes, &processes, ordinal + 1, false,
+                                      __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {}
 }
 
 // Finds the slot of a stream; recording, takes a new one where there is none. kMostStreams: none.
@@ -59,12 +61,14 @@ uint32_t slot_of(uint32_t process, uint32_t task) {
   Header& h = header();
   const uint32_t slots = __atomic_load_n(&h.slots, __ATOMIC_ACQUIRE);
   for (uint32_t i = 0; i < slots && i < trace::kMostStreams; i++) {
-    if (h.slot[i].process == process && h.slot[i].task == task && h.slot[i].state != State::kFree) return i;
+    if (h.slot[i].process == process && h.slot[i].task == task && h.slot[i].state != State::kFree)
+      return i;
   }
   if (!input::recording()) return trace::kMostStreams;
   const uint32_t index = __atomic_fetch_add(&h.slots, 1u, __ATOMIC_ACQ_REL);
   if (index >= trace::kMostStreams) {
-    report("the recording has no room for another stream (%u tasks of all processes together)", uint64_t{trace::kMostStreams});
+    report("the recording has no room for another stream (%u tasks of all processes together)",
+           uint64_t{trace::kMostStreams});
     die(125);
   }
   h.slot[index].process = process;
@@ -75,7 +79,8 @@ uint32_t slot_of(uint32_t process, uint32_t task) {
 
 }  // namespace
 
-void put_into(Ring& ring, const Entry& entry, const void* first, uint32_t first_size, const void* second) {
+void put_into(Ring& ring, const Entry& entry, const void* first, uint32_t first_size,
+              const void* second) {
   if (!trace::put_waiting(header(), ring, entry, first, first_size, second)) end_with_command();
 }
 
@@ -101,7 +106,8 @@ namespace {
 bool stream_of(Task& task, Ring& ring) {
   if (!task.stream) {
     uint32_t& known = shared().streams[task.id];
-    const bool own = task.ordinal == shared().ordinal;  // a vfork child has another process's record
+    const bool own =
+        task.ordinal == shared().ordinal;  // a vfork child has another process's record
     if (!own || !known) {
       const uint32_t index = slot_of(task.ordinal, task.id);
       if (index == trace::kMostStreams) return false;
@@ -121,8 +127,8 @@ Ring order_ring() {
   return Ring::at(trace::kTrace, s.order_stream - 1);
 }
 
-// Whether the recording is worth keeping depends on the program's first process alone, until it executes something: others may
-// fail, or be killed, while they start, and the run goes on.
+// Whether the recording is worth keeping depends on the program's first process alone, until it
+// executes something: others may fail, or be killed, while they start, and the run goes on.
 bool g_is_first_image = false;
 bool counts_start() { return input::recording() && g_is_first_image && shared().ordinal == 0; }
 
@@ -131,7 +137,8 @@ bool counts_start() { return input::recording() && g_is_first_image && shared().
 void attach() {
   const int descriptor = options().trace;
   if (descriptor < 0) return;
-  const long at = sys::raw(SYS_mmap, static_cast<long>(trace::kTrace), static_cast<long>(trace::kTraceSize), PROT_READ | PROT_WRITE,
+  const long at = sys::raw(SYS_mmap, static_cast<long>(trace::kTrace),
+                           static_cast<long>(trace::kTraceSize), PROT_READ | PROT_WRITE,
                            MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE, descriptor, 0);
   if (at != static_cast<long>(trace::kTrace)) {
     report("cannot map the recording (error %d)", int64_t{-at});
@@ -144,7 +151,8 @@ void attach() {
     die(125);
   }
   page::keep_hidden(descriptor);
-  take_options({(h.options & trace::kWithStat) != 0, (h.options & trace::kWithFingerprint) != 0, h.log});
+  take_options(
+      {(h.options & trace::kWithStat) != 0, (h.options & trace::kWithFingerprint) != 0, h.log});
   if (h.mode == trace::Mode::kReplay && h.stop.place) {
     sys::g_probe_signal = sys::kProbeSignalDebugged;
     runtime::begin_process();
@@ -171,7 +179,9 @@ void begin_image(int argc, char** argv) {
   uint32_t known = 0;
   const uint32_t processes = __atomic_load_n(&h.processes, __ATOMIC_ACQUIRE);
   while (known < processes && known < trace::kMostProcesses && h.pid[known] != pid) known++;
-  if (known == processes) known = new_ordinal();  // the first, or one that came here through a program that knows nothing of Weir
+  if (known == processes)
+    known = new_ordinal();  // the first, or one that came here through a program that knows nothing
+                            // of Weir
   s.compares_memory = processes == 0;
   note_process(known);
   s.ordinal = known;
@@ -186,7 +196,8 @@ void begin_image(int argc, char** argv) {
   task.virtual_tid = static_cast<int>(input::kept(input::What::kTid, task.tid));
   s.shown_pid = task.virtual_tid;
   take_kept_shown(known);
-  if (input::replaying() && task.clear_child_tid) *reinterpret_cast<int*>(task.clear_child_tid) = task.virtual_tid;
+  if (input::replaying() && task.clear_child_tid)
+    *reinterpret_cast<int*>(task.clear_child_tid) = task.virtual_tid;
 }
 
 uint32_t new_ordinal() {
@@ -278,20 +289,38 @@ void take(Task& task, const Entry& entry) {
 }
 
 void diverged(const Task& task, const Entry& recorded, const char* what, int64_t now) {
-  static const char* const kNames[] = {"padding", "a system call", "memory", "a signal", "an order", "a task's begin", "the cycle counter",
-                                       "a file", "an end", "a number", "a program's begin", "turns", "a stop in a computation", "a page that processes share", "points"};
+  static const char* const kNames[] = {"padding",
+                                       "a system call",
+                                       "memory",
+                                       "a signal",
+                                       "an order",
+                                       "a task's begin",
+                                       "the cycle counter",
+                                       "a file",
+                                       "an end",
+                                       "a number",
+                                       "a program's begin",
+                                       "turns",
+                                       "a stop in a computation",
+                                       "a page that processes share",
+                                       "points"};
   const auto kind = static_cast<uint32_t>(recorded.kind);
-  report("the replay differs from the recording in process %u, task %u, event %u (recorded at event %u):", uint64_t{task.ordinal},
-         uint64_t{task.id}, uint64_t{place_of(task)}, uint64_t{recorded.event});
-  report("  recorded: %s, number %u, result %d, check %x", kind < sizeof kNames / sizeof kNames[0] ? kNames[kind] : "?",
-         uint64_t{recorded.number}, recorded.result, uint64_t{recorded.check});
+  report(
+      "the replay differs from the recording in process %u, task %u, event %u (recorded at event "
+      "%u):",
+      uint64_t{task.ordinal}, uint64_t{task.id}, uint64_t{place_of(task)},
+      uint64_t{recorded.event});
+  report("  recorded: %s, number %u, result %d, check %x",
+         kind < sizeof kNames / sizeof kNames[0] ? kNames[kind] : "?", uint64_t{recorded.number},
+         recorded.result, uint64_t{recorded.check});
   report("  now: %s %d, called from %x", what, now, task.frame ? task.frame->rip : 0);
   note_place(task);
   die(125);
 }
 
 void point_differs(const Task& task, const char* recorded, const char* now) {
-  report("the replay differs from the recording in process %u, task %u, event %u:", uint64_t{task.ordinal}, uint64_t{task.id}, uint64_t{place_of(task)});
+  report("the replay differs from the recording in process %u, task %u, event %u:",
+         uint64_t{task.ordinal}, uint64_t{task.id}, uint64_t{place_of(task)});
   report("  recorded: %s", recorded);
   report("  now: %s", now);
   note_place(task);
@@ -309,7 +338,8 @@ const Entry* peek_order() {
 bool peek_journal(order::JournalEntry& out) {
   const Entry* entry = peek_order();
   if (!entry) return false;
-  out = {static_cast<order::Outside>(entry->number), entry->check, static_cast<uint64_t>(entry->result)};
+  out = {static_cast<order::Outside>(entry->number), entry->check,
+         static_cast<uint64_t>(entry->result)};
   return true;
 }
 
@@ -320,16 +350,22 @@ void take_journal() {
 
 void put_journal(const order::JournalEntry& entry) {
   Ring ring = order_ring();
-  put_into(ring, Entry{Kind::kOrder, 0, static_cast<uint16_t>(entry.kind), 0, entry.task, 0, static_cast<int64_t>(entry.decisions)}, nullptr, 0, nullptr);
+  put_into(ring,
+           Entry{Kind::kOrder, 0, static_cast<uint16_t>(entry.kind), 0, entry.task, 0,
+                 static_cast<int64_t>(entry.decisions)},
+           nullptr, 0, nullptr);
 }
 
 static_assert(kMaxTasks <= 1u << trace::kTurnTaskBits);
-static_assert(static_cast<uint32_t>(EventKind::kFault) < 1u << trace::kTurnWhatBits);  // the last kind
+static_assert(static_cast<uint32_t>(EventKind::kFault) <
+              1u << trace::kTurnWhatBits);  // the last kind
 
-// The steps are in this order: whenever it is killed, each turn is in the entry or here, and `first` says which it is where it is in both.
+// The steps are in this order: whenever it is killed, each turn is in the entry or here, and
+// `first` says which it is where it is in both.
 void put_turn(const order::Turn& turn) {
   trace::OpenTurns& open = header().turns[shared().ordinal];
-  open.turn[open.count] = trace::encoded({turn.task, static_cast<trace::TurnHow>(turn.how), turn.what});
+  open.turn[open.count] =
+      trace::encoded({turn.task, static_cast<trace::TurnHow>(turn.how), turn.what});
   __atomic_store_n(&open.count, open.count + 1, __ATOMIC_RELEASE);
   if (open.count < trace::OpenTurns::kMost) return;
   const Entry entry{Kind::kTurns, 0, 0, sizeof open.turn, 0, 0, static_cast<int64_t>(open.first)};
@@ -343,7 +379,10 @@ bool peek_turn(order::Turn& turn) {
   const Entry* entry = peek_order();
   uint16_t word;
   if (!entry || entry->kind != Kind::kTurns || entry->size < sizeof word) return false;
-  copy_bytes(&word, static_cast<const uint8_t*>(payload(*entry)) + header().turns[shared().ordinal].count * sizeof word, sizeof word);
+  copy_bytes(&word,
+             static_cast<const uint8_t*>(payload(*entry)) +
+                 header().turns[shared().ordinal].count * sizeof word,
+             sizeof word);
   const trace::Turn was = trace::decoded(word);
   turn = {was.task, static_cast<order::How>(was.how), was.what};
   return true;
@@ -359,21 +398,26 @@ void take_turn() {
 }
 
 void report_turn(const char* when, const order::Turn& turn) {
-  static const char* const kHow[] = {"comes to", "has waited its time at", "gets a signal while it waits at", "comes, while others have the turn, to"};
+  static const char* const kHow[] = {"comes to", "has waited its time at",
+                                     "gets a signal while it waits at",
+                                     "comes, while others have the turn, to"};
   const bool after_wait = turn.how == order::How::kComes && !turn.what;
-  report("  %s: task %u %s %s", when, uint64_t{turn.task}, after_wait ? "goes on" : kHow[static_cast<uint32_t>(turn.how)],
+  report("  %s: task %u %s %s", when, uint64_t{turn.task},
+         after_wait ? "goes on" : kHow[static_cast<uint32_t>(turn.how)],
          after_wait ? "after a wait" : name_of(static_cast<EventKind>(turn.what)));
 }
 
 // The recording was cut, and holds no more of the task.
 bool is_cut_off(Task& task) {
   Ring ring;
-  return __atomic_load_n(&header().cut, __ATOMIC_ACQUIRE) && (!stream_of(task, ring) || !peek_in(ring));
+  return __atomic_load_n(&header().cut, __ATOMIC_ACQUIRE) &&
+         (!stream_of(task, ring) || !peek_in(ring));
 }
 
 // The task has the turn, or cannot have it: it waits, or there is none.
 void turn_differs(const order::Turn& turn, const Task& task) {
-  report("the replay differs from the recording in the order of process %u, turn %u:", uint64_t{shared().ordinal}, shared().decisions);
+  report("the replay differs from the recording in the order of process %u, turn %u:",
+         uint64_t{shared().ordinal}, shared().decisions);
   report_turn("recorded", turn);
   if (task.state == TaskState::kArrived) {
     report_turn("now", {task.id, static_cast<order::How>(task.how), task.what});
@@ -392,18 +436,20 @@ void order_ended() {
 }
 
 void journal_differs(const order::JournalEntry& entry, TaskState state) {
-  report("the replay differs from the recording in the order of process %u: task %u was to come from outside (kind %u) after %u decisions; now there were %u, and its state is %u",
-         uint64_t{shared().ordinal}, uint64_t{entry.task}, static_cast<uint64_t>(entry.kind), entry.decisions, shared().decisions,
-         static_cast<uint64_t>(state));
+  report(
+      "the replay differs from the recording in the order of process %u: task %u was to come from "
+      "outside (kind %u) after %u decisions; now there were %u, and its state is %u",
+      uint64_t{shared().ordinal}, uint64_t{entry.task}, static_cast<uint64_t>(entry.kind),
+      entry.decisions, shared().decisions, static_cast<uint64_t>(state));
   die(125);
 }
 
 }  // namespace
 
 void keep_order() {
-  order::set_journal({input::recording(), input::replaying(), put_journal, peek_journal, take_journal, order_ended, journal_differs,
-                      put_turn, peek_turn, take_turn, turn_differs, is_cut_off,
-                      input::replaying() ? &header().stop.pid : nullptr});
+  order::set_journal({input::recording(), input::replaying(), put_journal, peek_journal,
+                      take_journal, order_ended, journal_differs, put_turn, peek_turn, take_turn,
+                      turn_differs, is_cut_off, input::replaying() ? &header().stop.pid : nullptr});
 }
 
 }  // namespace weir::recording

@@ -1,45 +1,52 @@
-// The program's end of a recording (record/channel/ring.h): the task's own stream, entry by entry. Signal-safe, on the runtime's stack.
+// The program's end of a recording (record/channel/ring.h): the task's own stream, entry by entry.
+// Signal-safe, on the runtime's stack.
 #pragma once
 
 #include <stdint.h>
 #include <sys/stat.h>
 
-#include "syscall/effects/effects.h"
 #include "control/task.h"
 #include "record/channel/ring.h"
+#include "syscall/effects/effects.h"
 
 namespace weir::recording {
 
 inline trace::Header& header() { return *reinterpret_cast<trace::Header*>(trace::kTrace); }
-// Maps the trace that WEIR_OPTIONS names, if it names one, and sets input::g_mode. At the start, before any entry.
+// Maps the trace that WEIR_OPTIONS names, if it names one, and sets input::g_mode. At the start,
+// before any entry.
 void attach();
-// Between the two Weir makes its preparations, for a program (attach() begins them) or for its first thread: the recording of a program that it ends
-// there is of no use.
+// Between the two Weir makes its preparations, for a program (attach() begins them) or for its
+// first thread: the recording of a program that it ends there is of no use.
 void begin_start();
 void end_start();
 // The first entries of a program image: what it is.
 void begin_image(int argc, char** argv);
-// Recording: what the program that begins here consists of; returns when the command has it. Replaying: that it is the one, from here on by its
-// recorded name.
+// Recording: what the program that begins here consists of; returns when the command has it.
+// Replaying: that it is the one, from here on by its recorded name.
 void put_image(Task& task, int argc, char** argv);
 void take_image(Task& task);
-// Replaying: the entry with which the program begins that the task's process executes next, when its other tasks have come to where it ended them;
-// null: none does.
+// Replaying: the entry with which the program begins that the task's process executes next, when
+// its other tasks have come to where it ended them; null: none does.
 const trace::Entry* await_image(const Task& task);
-// What is to be executed instead of what the program names, so that the same program begins with the same stack. False: it cannot be had.
+// What is to be executed instead of what the program names, so that the same program begins with
+// the same stack. False: it cannot be had.
 struct Execution {
   char path[4096];
   long argv;
 };
-bool prepare_execution(const trace::Entry& image, uint32_t ordinal, long argv, Execution& execution);
-// Before a program is executed: which of its descriptors are shown; and when it begins, of those that are still open.
+bool prepare_execution(const trace::Entry& image, uint32_t ordinal, long argv,
+                       Execution& execution);
+// Before a program is executed: which of its descriptors are shown; and when it begins, of those
+// that are still open.
 void keep_shown(const Task& task);
 void take_kept_shown(uint32_t ordinal);
-// Which of the command's outputs, 1 or 2, a descriptor of the program was; 0 none. A vfork child has its own, of the first few.
+// Which of the command's outputs, 1 or 2, a descriptor of the program was; 0 none. A vfork child
+// has its own, of the first few.
 uint8_t shown(const Task& task, long descriptor);
 void set_shown(const Task& task, long descriptor, uint8_t what);
-// Recording, while a call writes to what the user sees: who else does waits, so that prints are counted in the order in which the kernel made them. For
-// a while only: a printer may wait for the user, who reads the other output first, and may be killed.
+// Recording, while a call writes to what the user sees: who else does waits, so that prints are
+// counted in the order in which the kernel made them. For a while only: a printer may wait for the
+// user, who reads the other output first, and may be killed.
 class PrintScope {
  public:
   PrintScope(const Task& task, const effects::Request& request);
@@ -52,12 +59,15 @@ class PrintScope {
   uint32_t own_;
 };
 
-// The program's call has been answered: what it did to descriptors is followed, and what it printed is, in a replay, printed again.
+// The program's call has been answered: what it did to descriptors is followed, and what it printed
+// is, in a replay, printed again.
 void note_result(const Task& task, const effects::Request& request, long result);
-// Replaying: the child that the program knows as `pid` is process `ordinal`; and the program is told that it has ended, so it
-// should have: what it prints comes before what the program prints now.
+// Replaying: the child that the program knows as `pid` is process `ordinal`; and the program is
+// told that it has ended, so it should have: what it prints comes before what the program prints
+// now.
 void note_child(int pid, uint32_t ordinal);
-// `signal`: what ended it; 0 none or not known. One that computes, with nothing more recorded of it, is ended as it was.
+// `signal`: what ended it; 0 none or not known. One that computes, with nothing more recorded of
+// it, is ended as it was.
 void await_child(int pid, int signal);
 // In a forked child: `ordinal` is its own among the program's processes.
 void begin_process(uint32_t ordinal);
@@ -66,18 +76,24 @@ uint32_t new_ordinal();
 // A vfork child borrows its parent's memory but for its record.
 void begin_borrower(Task& task, uint32_t ordinal);
 
-// Where the task is: how often it came into the runtime, and had an event. The same in every replay.
-inline uint32_t place_of(const Task& task) { return static_cast<uint32_t>(task.passes + task.counters.events); }
+// Where the task is: how often it came into the runtime, and had an event. The same in every
+// replay.
+inline uint32_t place_of(const Task& task) {
+  return static_cast<uint32_t>(task.passes + task.counters.events);
+}
 // Of the task's stream among all. REQUIRES: recording.
 uint32_t stream_number(Task& task);
-// A stream of this process, by its number (a task, or trace::kPointsOf with one); `known`: its slot + 1, 0 not known yet. False: a replay has none.
+// A stream of this process, by its number (a task, or trace::kPointsOf with one); `known`: its slot
+// + 1, 0 not known yet. False: a replay has none.
 bool find_stream(uint32_t number, uint32_t& known);
-void put_into(trace::Ring& ring, const trace::Entry& entry, const void* first, uint32_t first_size, const void* second);
+void put_into(trace::Ring& ring, const trace::Entry& entry, const void* first, uint32_t first_size,
+              const void* second);
 // The ring's next entry, in place until take_from; null: its end.
 const trace::Entry* peek_in(trace::Ring& ring);
 void take_from(trace::Ring& ring, const trace::Entry& entry);
 // Puts an entry into the task's stream; waits while there is no room.
-void put(Task& task, trace::Entry entry, const void* first = nullptr, const void* second = nullptr, uint32_t first_size = 0);
+void put(Task& task, trace::Entry entry, const void* first = nullptr, const void* second = nullptr,
+         uint32_t first_size = 0);
 // Returns when the command has taken all that was put.
 void wait_until_taken(Task& task);
 // The next entry of the task's stream, in place until take(). Does not return at the stream's end.
@@ -85,13 +101,15 @@ const trace::Entry& next(Task& task);
 // The same, null at its end.
 const trace::Entry* peek(Task& task);
 void take(Task& task, const trace::Entry& entry);
-// The ring of a stream; false: there is none. And: ends the program where the command at the other end has died.
+// The ring of a stream; false: there is none. And: ends the program where the command at the other
+// end has died.
 bool ring_of(uint32_t process, uint32_t task, trace::Ring& ring);
 void end_if_gone();
-// Replaying: somebody is at the end of what there is for him. The command looks whether the program can go on.
+// Replaying: somebody is at the end of what there is for him. The command looks whether the program
+// can go on.
 void note_end();
-// One sleep of somebody who looks again and again whether another process has done something: longer each time, so that the command sees that
-// nobody computes.
+// One sleep of somebody who looks again and again whether another process has done something:
+// longer each time, so that the command sees that nobody computes.
 class Looking {
  public:
   void sleep();
@@ -99,9 +117,12 @@ class Looking {
  private:
   uint64_t sleep_ = 100'000;  // nanoseconds
 };
-inline const uint8_t* payload(const trace::Entry& entry) { return reinterpret_cast<const uint8_t*>(&entry + 1); }
+inline const uint8_t* payload(const trace::Entry& entry) {
+  return reinterpret_cast<const uint8_t*>(&entry + 1);
+}
 
-// The file behind a descriptor is about to be mapped: kept, when the command has made its copy; and that copy, opened.
+// The file behind a descriptor is about to be mapped: kept, when the command has made its copy; and
+// that copy, opened.
 void put_file(Task& task, long descriptor, bool is_shared);
 long open_file(Task& task, bool shared);
 trace::MappedFile facts_of(const struct stat& status, long descriptor);
@@ -109,15 +130,20 @@ trace::MappedFile facts_of(const struct stat& status, long descriptor);
 // What a task was told and asked differs from the recording: says so and ends the program.
 // The same of a point (sync/object_order.h): in words.
 [[noreturn]] void point_differs(const Task& task, const char* recorded, const char* now);
-[[noreturn]] void diverged(const Task& task, const trace::Entry& recorded, const char* what, int64_t now);
-// A task at the end of the recording: the program was ended there, or the recording is damaged. Waits to be ended.
+[[noreturn]] void diverged(const Task& task, const trace::Entry& recorded, const char* what,
+                           int64_t now);
+// A task at the end of the recording: the program was ended there, or the recording is damaged.
+// Waits to be ended.
 [[noreturn]] void ended(Task& task);
-// Replaying, before the program may end: tasks that computed when the recorded program ended had come further than
-// their last event in order, and what they were told until then (the time, say) is taken. Not waited for where none takes any more.
+// Replaying, before the program may end: tasks that computed when the recorded program ended had
+// come further than their last event in order, and what they were told until then (the time, say)
+// is taken. Not waited for where none takes any more.
 void let_others_arrive(const Task& task);
-// Replaying, where the program ends: what is recorded of that has a hash of its memory. Recording: true.
+// Replaying, where the program ends: what is recorded of that has a hash of its memory. Recording:
+// true.
 bool compares_end(Task& task);
-// The program ends in order: kEnd, with the hashes. `memory`: page::fingerprint(), 0 where it is not compared.
+// The program ends in order: kEnd, with the hashes. `memory`: page::fingerprint(), 0 where it is
+// not compared.
 void end_program(int code, uint64_t memory);
 
 // order/ keeps in the order stream what comes from outside, or takes it from there.

@@ -27,7 +27,9 @@ void Sum::add(std::string_view bytes) { XXH64_update(&state_->xxh, bytes.data(),
 
 uint64_t Sum::value() const { return XXH64_digest(&state_->xxh); }
 
-File File::reading(const std::string& path) { return File(open(path.c_str(), O_RDONLY | O_CLOEXEC)); }
+File File::reading(const std::string& path) {
+  return File(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+}
 
 File File::appending(const std::string& path) {
   return File(open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
@@ -110,13 +112,17 @@ std::string rest_of(int descriptor) {
   return text;
 }
 
-int64_t modified(const struct stat& status) { return status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec; }
+int64_t modified(const struct stat& status) {
+  return status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec;
+}
 
-bool each_piece(const File& file, uint64_t size, const std::function<bool(uint64_t, std::string_view)>& visit) {
+bool each_piece(const File& file, uint64_t size,
+                const std::function<bool(uint64_t, std::string_view)>& visit) {
   const auto piece = std::make_unique<char[]>(kPiece);
   for (uint64_t at = 0; at < size;) {
     const off_t data = lseek(file.descriptor(), static_cast<off_t>(at), SEEK_DATA);
-    if (data < 0 && errno == ENXIO) break;  // a hole to the end; other errors: no file system that tells holes
+    if (data < 0 && errno == ENXIO)
+      break;  // a hole to the end; other errors: no file system that tells holes
     if (data > 0) at = std::max(at, static_cast<uint64_t>(data) / kPiece * kPiece);
     if (at >= size) break;
     const size_t got = file.read(at, piece.get(), std::min<uint64_t>(kPiece, size - at));
@@ -136,7 +142,8 @@ void PieceSum::add(uint64_t offset, std::string_view piece) {
 
 uint64_t sum_of_file(const File& file) {
   PieceSum sum;
-  each_piece(file, UINT64_MAX, [&](uint64_t offset, std::string_view piece) { return sum.add(offset, piece), true; });
+  each_piece(file, UINT64_MAX,
+             [&](uint64_t offset, std::string_view piece) { return sum.add(offset, piece), true; });
   return sum.value();
 }
 

@@ -41,7 +41,8 @@ class File {
   File() = default;
   explicit File(int descriptor) : descriptor_(descriptor) {}
   static File reading(const std::string& path);  // is_open() says whether; errno why not
-  static File appending(const std::string& path);  // made for this user alone: a recording holds the environment
+  static File appending(
+      const std::string& path);  // made for this user alone: a recording holds the environment
   File(File&& other) noexcept : descriptor_(other.release()) {}
   File& operator=(File&& other) noexcept;
   ~File();
@@ -63,16 +64,20 @@ class File {
 
 // The whole file; throws Damage where it cannot be read or is longer than `most`.
 std::string content_of(const std::string& path, size_t most);
-// Writes the file under another name and renames it, so that it is there as a whole or not at all. False with errno.
+// Writes the file under another name and renames it, so that it is there as a whole or not at all.
+// False with errno.
 bool replace_file(const std::string& path, std::string_view content);
 // To the end of what a pipe gives.
 std::string rest_of(int descriptor);
 int64_t modified(const struct stat& status);  // nanoseconds
 
-// The pieces of a file up to `size`, kPiece bytes each but for the last one, that are not zeros throughout: visit(offset, bytes).
-// Holes are not read: a file of terabytes with little in it takes no time. False where a visit answered so.
-bool each_piece(const File& file, uint64_t size, const std::function<bool(uint64_t, std::string_view)>& visit);
-// XXH64 over these pieces, and over the offset of each that does not follow the one before: the same whether zeros are holes or not.
+// The pieces of a file up to `size`, kPiece bytes each but for the last one, that are not zeros
+// throughout: visit(offset, bytes). Holes are not read: a file of terabytes with little in it takes
+// no time. False where a visit answered so.
+bool each_piece(const File& file, uint64_t size,
+                const std::function<bool(uint64_t, std::string_view)>& visit);
+// XXH64 over these pieces, and over the offset of each that does not follow the one before: the
+// same whether zeros are holes or not.
 class PieceSum {
  public:
   void add(uint64_t offset, std::string_view piece);
@@ -85,10 +90,12 @@ class PieceSum {
 // PieceSum of what the descriptor holds from its start.
 uint64_t sum_of_file(const File& file);
 
-// Names of files and variables are bytes, JSON is UTF-8: '%', control characters and what is not ASCII become %XX.
+// Names of files and variables are bytes, JSON is UTF-8: '%', control characters and what is not
+// ASCII become %XX.
 std::string escaped(std::string_view bytes);
-std::string unescaped(std::string_view text);  // throws Damage where a % is followed by no two digits
-std::string hex(uint64_t number);             // 16 digits
-uint64_t from_hex(std::string_view text);     // throws Damage
+std::string unescaped(
+    std::string_view text);                // throws Damage where a % is followed by no two digits
+std::string hex(uint64_t number);          // 16 digits
+uint64_t from_hex(std::string_view text);  // throws Damage
 
 }  // namespace weir::recording

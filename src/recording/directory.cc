@@ -25,7 +25,9 @@ std::string variable(const char* name) {
   return value ? value : "";
 }
 
-[[noreturn]] void fail(const std::string& path, int error) { throw Damage(path + ": " + strerror(error)); }
+[[noreturn]] void fail(const std::string& path, int error) {
+  throw Damage(path + ": " + strerror(error));
+}
 
 // The program's own name, without what a shell or a terminal takes amiss.
 std::string plain_name(const std::string& program) {
@@ -43,7 +45,8 @@ void make_parents(const std::string& path) {
   if (error) fail(path, error.value());
 }
 
-// For this user alone, whatever the umask is: a recording holds the environment, and what the program read.
+// For this user alone, whatever the umask is: a recording holds the environment, and what the
+// program read.
 constexpr mode_t kOwn = 0700;
 
 // The place of recordings, and what of its parents is missing.
@@ -53,12 +56,14 @@ void make_own(const std::string& path) {
   if (mkdir(path.c_str(), kOwn) != 0 && errno != EEXIST) fail(path, errno);
 }
 
-// Makes the directory and what lies in it. False: it exists, and is not what the caller could do with: an empty directory.
+// Makes the directory and what lies in it. False: it exists, and is not what the caller could do
+// with: an empty directory.
 bool make(const std::string& path, bool may_exist) {
   if (mkdir(path.c_str(), kOwn) != 0) {
     if (errno != EEXIST) fail(path, errno);
     std::error_code error;
-    if (!may_exist || !fs::is_directory(path, error) || !fs::is_empty(path, error) || error) return false;
+    if (!may_exist || !fs::is_directory(path, error) || !fs::is_empty(path, error) || error)
+      return false;
     if (chmod(path.c_str(), kOwn) != 0) fail(path, errno);
   }
   for (const char* name : {kStreams, kFiles}) {
@@ -86,9 +91,12 @@ std::string now_as_name() {
 
 std::string default_place() {
   if (const std::string place = variable("WEIR_RECORDINGS"); !place.empty()) return absolute(place);
-  if (const std::string data = variable("XDG_DATA_HOME"); data.starts_with("/")) return data + "/weir";
-  if (const std::string home = variable("HOME"); !home.empty()) return absolute(home) + "/.local/share/weir";
-  throw Damage("there is no place for recordings: set HOME or WEIR_RECORDINGS, or name a directory");
+  if (const std::string data = variable("XDG_DATA_HOME"); data.starts_with("/"))
+    return data + "/weir";
+  if (const std::string home = variable("HOME"); !home.empty())
+    return absolute(home) + "/.local/share/weir";
+  throw Damage(
+      "there is no place for recordings: set HOME or WEIR_RECORDINGS, or name a directory");
 }
 
 std::string make_directory(const std::string& program, const std::string& wanted) {
@@ -115,20 +123,17 @@ Recording::Recording(const std::string& name) : directory(absolute(name)) {
   struct stat status;
   if (stat(directory.c_str(), &status) != 0) throw Damage(name + ": " + strerror(errno));
   if (!S_ISDIR(status.st_mode)) throw Damage(name + " is no recording: it is not a directory");
-  if (access(path(kManifest).c_str(), F_OK) != 0) throw Damage(name + " is no recording: it has no file 'manifest'");
+  if (access(path(kManifest).c_str(), F_OK) != 0)
+    throw Damage(name + " is no recording: it has no file 'manifest'");
   try {
     manifest = Manifest::from_text(content_of(path(kManifest), kMostText));
-  } catch (const Damage& damage) {
-    throw Damage(name + ": " + damage.what());
-  }
+  } catch (const Damage& damage) { throw Damage(name + ": " + damage.what()); }
   // A part that is there but cannot be read is a damage. False: it is not there.
   const auto read_part = [&](const char* name, auto take) {
     if (access(path(name).c_str(), F_OK) != 0) return false;
     try {
       take(content_of(path(name), kMostText));
-    } catch (const Damage& damage) {
-      damages.push_back(damage.what());
-    }
+    } catch (const Damage& damage) { damages.push_back(damage.what()); }
     return true;
   };
   const bool has_end = read_part(kEndFile, [&](const std::string& text) {
@@ -146,11 +151,13 @@ Recording::Recording(const std::string& name) : directory(absolute(name)) {
     }
   }
   if (error) damages.push_back(std::string("streams: ") + error.message());
-  std::sort(streams.begin(), streams.end(), [](const auto& a, const auto& b) { return a.key < b.key; });
+  std::sort(streams.begin(), streams.end(),
+            [](const auto& a, const auto& b) { return a.key < b.key; });
   if (end) {
     for (const auto& [stream, unused] : end->streams) {
       const auto key = Key::from_name(stream);
-      if (std::none_of(streams.begin(), streams.end(), [&](const StreamFile& file) { return key && file.key == *key; })) {
+      if (std::none_of(streams.begin(), streams.end(),
+                       [&](const StreamFile& file) { return key && file.key == *key; })) {
         damages.push_back("streams/" + stream + " is missing");
       }
     }
@@ -168,7 +175,8 @@ uint64_t size_of(const std::string& directory) {
   std::error_code error;
   for (const auto& entry : fs::recursive_directory_iterator(directory, error)) {
     struct stat status;
-    if (lstat(entry.path().c_str(), &status) == 0 && S_ISREG(status.st_mode)) sum += static_cast<uint64_t>(status.st_size);
+    if (lstat(entry.path().c_str(), &status) == 0 && S_ISREG(status.st_mode))
+      sum += static_cast<uint64_t>(status.st_size);
   }
   return sum;
 }
@@ -177,10 +185,9 @@ bool is_recording(const std::string& directory) {
   std::error_code error;
   if (!fs::is_directory(directory, error)) return false;
   try {
-    return content_of(directory + "/" + kManifest, kMostText).find("\"weir recording\"") != std::string::npos;
-  } catch (const Damage&) {
-    return false;
-  }
+    return content_of(directory + "/" + kManifest, kMostText).find("\"weir recording\"") !=
+           std::string::npos;
+  } catch (const Damage&) { return false; }
 }
 
 std::vector<std::string> recordings_in(const std::string& place) {
@@ -193,11 +200,13 @@ std::vector<std::string> recordings_in(const std::string& place) {
   for (const auto& entry : fs::directory_iterator(place, error)) {
     struct stat status;
     const std::string path = entry.path().string();
-    if (stat((path + "/" + kManifest).c_str(), &status) == 0) found.push_back({status.st_mtim, path});
+    if (stat((path + "/" + kManifest).c_str(), &status) == 0)
+      found.push_back({status.st_mtim, path});
   }
   if (error && error != std::errc::no_such_file_or_directory) fail(place, error.value());
   std::sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
-    return std::tuple(a.made.tv_sec, a.made.tv_nsec, a.path) < std::tuple(b.made.tv_sec, b.made.tv_nsec, b.path);
+    return std::tuple(a.made.tv_sec, a.made.tv_nsec, a.path) <
+           std::tuple(b.made.tv_sec, b.made.tv_nsec, b.path);
   });
   std::vector<std::string> paths;
   for (Found& one : found) paths.push_back(std::move(one.path));
@@ -209,12 +218,11 @@ std::string recording_named(const std::string& name) {
   std::string place;
   try {
     place = default_place();
-  } catch (const Damage&) {
-    return name;
-  }
+  } catch (const Damage&) { return name; }
   const std::string path = place + "/" + name;
   std::error_code error;
-  const bool is_there = name != "." && name != ".." && access((path + "/" + kManifest).c_str(), F_OK) == 0;
+  const bool is_there =
+      name != "." && name != ".." && access((path + "/" + kManifest).c_str(), F_OK) == 0;
   return is_there ? path : name;
 }
 
@@ -224,7 +232,9 @@ void verify_copies(const Recording& recording, std::vector<std::string>* damages
     const std::string name = std::string(kFiles) + "/" + std::to_string(copy.number);
     const File file = File::reading(recording.path(name));
     if (!file.is_open()) damages->push_back(name + ": " + strerror(errno));
-    else if (file.size() != copy.size) damages->push_back(name + ": has " + std::to_string(file.size()) + " bytes instead of " + std::to_string(copy.size));
+    else if (file.size() != copy.size)
+      damages->push_back(name + ": has " + std::to_string(file.size()) + " bytes instead of " +
+                         std::to_string(copy.size));
     else if (sum_of_file(file) != copy.sum) damages->push_back(name + ": the sum is wrong");
     if (!seen.insert(copy.number).second) damages->push_back(name + ": is listed twice");
   }
@@ -232,7 +242,8 @@ void verify_copies(const Recording& recording, std::vector<std::string>* damages
 
 Report verify(const Recording& recording) {
   Report report{recording.damages, 0, 0, 0};
-  if (recording.end && recording.end->streams.empty()) report.damages.emplace_back("nothing is recorded in it: the program could not start");
+  if (recording.end && recording.end->streams.empty())
+    report.damages.emplace_back("nothing is recorded in it: the program could not start");
   for (const StreamFile& stream : recording.streams) {
     const std::string name = std::string(kStreams) + "/" + stream.key.name();
     File file = File::reading(stream.path);
@@ -242,7 +253,8 @@ Report verify(const Recording& recording) {
     }
     const Extent extent = scan(file, recording.manifest.recording, stream.key);
     if (!extent.damage.empty()) report.damages.push_back(name + ": " + extent.damage);
-    StreamReader reader(std::move(file), recording.manifest.recording, stream.key, extent.whole_size);
+    StreamReader reader(std::move(file), recording.manifest.recording, stream.key,
+                        extent.whole_size);
     while (reader.peek()) reader.take();
     if (!reader.damage().empty()) report.damages.push_back(name + ": " + reader.damage());
     report.chunks += extent.chunks;
@@ -253,8 +265,9 @@ Report verify(const Recording& recording) {
     if (said == recording.end->streams.end()) {
       report.damages.push_back(name + ": is not among the streams that the end names");
     } else if (said->second != End::Stream{extent.chunks, reader.entries()}) {
-      report.damages.push_back(name + ": has " + std::to_string(extent.chunks) + " chunks with " + std::to_string(reader.entries()) +
-                               " entries, and should have " + std::to_string(said->second.chunks) + " with " +
+      report.damages.push_back(name + ": has " + std::to_string(extent.chunks) + " chunks with " +
+                               std::to_string(reader.entries()) + " entries, and should have " +
+                               std::to_string(said->second.chunks) + " with " +
                                std::to_string(said->second.entries));
     }
   }

@@ -10,12 +10,12 @@
 
 namespace weir::recording {
 
-// Where recordings lie that were given no place: $WEIR_RECORDINGS, or $XDG_DATA_HOME/weir, or ~/.local/share/weir.
-// Throws Damage where none of the three is set.
+// Where recordings lie that were given no place: $WEIR_RECORDINGS, or $XDG_DATA_HOME/weir, or
+// ~/.local/share/weir. Throws Damage where none of the three is set.
 std::string default_place();
 
-// A new directory for the recording of `program`, below default_place() or at `wanted` where that is not empty; its absolute name.
-// Throws Damage with the reason.
+// A new directory for the recording of `program`, below default_place() or at `wanted` where that
+// is not empty; its absolute name. Throws Damage with the reason.
 std::string make_directory(const std::string& program, const std::string& wanted);
 
 struct StreamFile {
@@ -23,19 +23,19 @@ struct StreamFile {
   std::string path;
 };
 
-// A recording as it is opened to be read. Throws Damage where it is none, or none of this version; what follows the manifest may be
-// damaged: the messages are collected.
+// A recording as it is opened to be read. Throws Damage where it is none, or none of this version;
+// what follows the manifest may be damaged: the messages are collected.
 class Recording {
  public:
   explicit Recording(const std::string& directory);
 
   std::string directory;  // absolute
   Manifest manifest;
-  std::optional<End> end;             // nothing: it was cut short, or the file is damaged
-  std::vector<StreamFile> streams;    // by key
+  std::optional<End> end;           // nothing: it was cut short, or the file is damaged
+  std::vector<StreamFile> streams;  // by key
   std::vector<Copy> copies;
-  std::vector<Identity> images;       // files of programs that it executed
-  std::vector<std::string> damages;   // of what the directory itself tells: not of streams
+  std::vector<Identity> images;      // files of programs that it executed
+  std::vector<std::string> damages;  // of what the directory itself tells: not of streams
 
   std::string path(const std::string& name) const { return directory + "/" + name; }
 };
@@ -48,7 +48,8 @@ bool is_recording(const std::string& directory);
 // Names of the recordings in `place`, oldest first.
 std::vector<std::string> recordings_in(const std::string& place);
 
-// What a user means who names a recording: a directory, or else what lies under this name in default_place().
+// What a user means who names a recording: a directory, or else what lies under this name in
+// default_place().
 std::string recording_named(const std::string& name);
 
 struct Report {

@@ -51,7 +51,8 @@ class RecordingTest : public testing::Test {
       std::string bytes;
       for (uint32_t i = 0; i < 3; i++) {
         const std::string one = entry_bytes(i);
-        chunker.add(*reinterpret_cast<const trace::Entry*>(one.data()), one.data() + sizeof(trace::Entry));
+        chunker.add(*reinterpret_cast<const trace::Entry*>(one.data()),
+                    one.data() + sizeof(trace::Entry));
         bytes += packed(*chunker.cut(), example().recording, 1);
       }
       put("streams/" + key.name(), bytes);
@@ -63,7 +64,9 @@ class RecordingTest : public testing::Test {
   }
   ~RecordingTest() override { fs::remove_all(root); }
 
-  void put(const std::string& name, const std::string& content) { std::ofstream(directory + "/" + name, std::ios::binary) << content; }
+  void put(const std::string& name, const std::string& content) {
+    std::ofstream(directory + "/" + name, std::ios::binary) << content;
+  }
   std::string get(const std::string& name) { return content_of(directory + "/" + name, 1 << 20); }
   std::vector<std::string> damages() { return verify(Recording(directory)).damages; }
   std::string only_damage() {
@@ -89,9 +92,7 @@ template <typename T>
 void expect_refused_or_same(const std::string& text, const std::string& damaged, size_t where) {
   try {
     ASSERT_EQ(T::from_text(damaged).text(), text) << where;
-  } catch (const Damage& damage) {
-    ASSERT_STRNE(damage.what(), "") << where;
-  }
+  } catch (const Damage& damage) { ASSERT_STRNE(damage.what(), "") << where; }
 }
 
 TEST(ManifestText, EveryFlippedBitIsRefused) {
@@ -105,12 +106,14 @@ TEST(ManifestText, EveryFlippedBitIsRefused) {
 
 TEST(ManifestText, CutAnywhereIsRefused) {
   const std::string text = example().text();
-  for (size_t size = 0; size < text.size(); size++) expect_refused_or_same<Manifest>(text, text.substr(0, size), size);
+  for (size_t size = 0; size < text.size(); size++)
+    expect_refused_or_same<Manifest>(text, text.substr(0, size), size);
 }
 
 TEST(ManifestText, OfAnotherVersionIsRefusedByName) {
   const std::string text = example().text(), key = "\"weir recording\": ";
-  for (const auto& [number, word] : {std::pair{"0", "an older version"}, {"99", "a newer version"}}) {
+  for (const auto& [number, word] :
+       {std::pair{"0", "an older version"}, {"99", "a newer version"}}) {
     std::string other = text;
     other.replace(other.find(key) + key.size(), 1, number);
     try {
@@ -123,7 +126,8 @@ TEST(ManifestText, OfAnotherVersionIsRefusedByName) {
 }
 
 TEST(ManifestText, WithTypesExchangedIsRefused) {
-  for (const char* text : {"", "[]", "{}", "null", "{\"weir recording\": \"1\"}", "{\"weir recording\": 2}", "{\"weir recording\": 2, \"sum\": 4}",
+  for (const char* text : {"", "[]", "{}", "null", "{\"weir recording\": \"1\"}",
+                           "{\"weir recording\": 2}", "{\"weir recording\": 2, \"sum\": 4}",
                            "{\"weir recording\": -1}", "{\"weir recording\": 1e400}"}) {
     EXPECT_THROW(Manifest::from_text(text), Damage) << text;
     EXPECT_THROW(End::from_text(text), Damage) << text;
@@ -151,11 +155,13 @@ TEST(ImagesText, IsReadBackAndRefusedWhereDamaged) {
   const std::string text = text_of_images(example().files);
   ASSERT_EQ(images_from(text).size(), 1u);
   EXPECT_EQ(images_from(text).front().path, "/bin/program");
-  for (size_t size = 0; size + 2 < text.size(); size++) EXPECT_THROW(images_from(text.substr(0, size)), Damage);
+  for (size_t size = 0; size + 2 < text.size(); size++)
+    EXPECT_THROW(images_from(text.substr(0, size)), Damage);
 }
 
 TEST(CopyLines, EveryFlippedBitEndsTheList) {
-  const std::string first = Copy{0, 12, 34, "/a b\n%"}.line(), text = first + Copy{1, 2, 3, "/x"}.line();
+  const std::string first = Copy{0, 12, 34, "/a b\n%"}.line(),
+                    text = first + Copy{1, 2, 3, "/x"}.line();
   std::string damage;
   ASSERT_EQ(copies_from(text, &damage).size(), 2u);
   EXPECT_EQ(copies_from(text, &damage).front().path, "/a b\n%");
@@ -170,7 +176,8 @@ TEST(CopyLines, EveryFlippedBitEndsTheList) {
   }
   for (size_t size = 1; size < text.size(); size++) {
     damage.clear();
-    ASSERT_EQ(copies_from(text.substr(0, size), &damage).size(), size < first.size() ? 0u : 1u) << size;
+    ASSERT_EQ(copies_from(text.substr(0, size), &damage).size(), size < first.size() ? 0u : 1u)
+        << size;
     ASSERT_EQ(damage.empty(), size == first.size()) << size;
   }
 }
@@ -182,7 +189,8 @@ TEST_F(RecordingTest, ThatIsWholeIsWhole) {
 }
 
 TEST_F(RecordingTest, EveryFlippedBitOfEveryFileIsFound) {
-  for (const char* name : {"manifest", "end", "streams/0-0", "streams/0-order", "files/0", "files/list"}) {
+  for (const char* name :
+       {"manifest", "end", "streams/0-0", "streams/0-order", "files/0", "files/list"}) {
     const std::string whole = get(name);
     const bool text = name[0] == 'm' || name[0] == 'e';  // all bits of those: above
     for (size_t bit = 0; bit < 8 * whole.size(); bit += text ? 101 : 7) {
@@ -191,11 +199,11 @@ TEST_F(RecordingTest, EveryFlippedBitOfEveryFileIsFound) {
       put(name, damaged);
       try {
         const Recording recording(directory);
-        const bool same = name[0] == 'm' ? recording.manifest.text() == whole : name[0] == 'e' && recording.end && recording.end->text() == whole;
+        const bool same = name[0] == 'm'
+                              ? recording.manifest.text() == whole
+                              : name[0] == 'e' && recording.end && recording.end->text() == whole;
         ASSERT_TRUE(same || !verify(recording).damages.empty()) << name << bit;
-      } catch (const Damage&) {
-        ASSERT_STREQ(name, "manifest");
-      }
+      } catch (const Damage&) { ASSERT_STREQ(name, "manifest"); }
     }
     put(name, whole);
   }
@@ -209,11 +217,12 @@ TEST_F(RecordingTest, CutAtEveryByteOfEveryFileIsFound) {
       put(name, whole.substr(0, size));
       try {
         const Recording recording(directory);
-        const bool space = whole.find_first_not_of('\n', size) == std::string::npos && name[0] != 'f';
-        if (name != std::string("files/list") || size > 0) { ASSERT_TRUE(space || !verify(recording).damages.empty()) << name << size; }
-      } catch (const Damage&) {
-        ASSERT_STREQ(name, "manifest");
-      }
+        const bool space =
+            whole.find_first_not_of('\n', size) == std::string::npos && name[0] != 'f';
+        if (name != std::string("files/list") || size > 0) {
+          ASSERT_TRUE(space || !verify(recording).damages.empty()) << name << size;
+        }
+      } catch (const Damage&) { ASSERT_STREQ(name, "manifest"); }
     }
     put(name, whole);
   }
@@ -265,7 +274,8 @@ TEST_F(RecordingTest, TheDirectoryIsMadeOnce) {
 
 TEST_F(RecordingTest, NamesAreTakenOnlyOnce) {
   setenv("WEIR_RECORDINGS", root.c_str(), 1);
-  const std::string first = make_directory("/bin/-odd name", ""), second = make_directory("/bin/-odd name", "");
+  const std::string first = make_directory("/bin/-odd name", ""),
+                    second = make_directory("/bin/-odd name", "");
   unsetenv("WEIR_RECORDINGS");
   EXPECT_NE(first, second);
   EXPECT_TRUE(first.starts_with(root + "/odd_name-")) << first;

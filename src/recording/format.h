@@ -1,4 +1,5 @@
-// What lies on disk beside the entries of record/channel/format.h: docs/RECORDING.md is the description. Constants only.
+// What lies on disk beside the entries of record/channel/format.h: docs/RECORDING.md is the
+// description. Constants only.
 #pragma once
 
 #include <cstddef>
@@ -6,8 +7,9 @@
 
 namespace weir::recording {
 
-// Of the directory as a whole: the manifest names it, and a reader of another number refuses. To be raised with every change of the
-// files, of the entries (trace::kFormatVersion is part of it), or of what the runtime records.
+// Of the directory as a whole: the manifest names it, and a reader of another number refuses. To be
+// raised with every change of the files, of the entries (trace::kFormatVersion is part of it), or
+// of what the runtime records.
 inline constexpr uint32_t kFormat = 4;
 
 inline constexpr const char* kManifest = "manifest";
@@ -18,22 +20,24 @@ inline constexpr const char* kFiles = "files";
 inline constexpr const char* kFileList = "files/list";
 
 inline constexpr uint32_t kChunkMagic = 0x314b4357;  // "WCK1"
-inline constexpr uint32_t kGroupGoesOn = 1;          // flag: the last entry has kMore, the next chunk continues its group
-inline constexpr uint32_t kMostRaw = 4 << 20;        // bytes of entries in one chunk
+inline constexpr uint32_t kGroupGoesOn =
+    1;  // flag: the last entry has kMore, the next chunk continues its group
+inline constexpr uint32_t kMostRaw = 4 << 20;  // bytes of entries in one chunk
 
-// Little endian. `packed_size` bytes of zstd follow: one frame, of `raw_size` bytes, which are whole entries.
+// Little endian. `packed_size` bytes of zstd follow: one frame, of `raw_size` bytes, which are
+// whole entries.
 struct ChunkHeader {
   uint32_t magic;
   uint32_t flags;
-  uint64_t recording;    // the recording's number, so that no other's chunk is taken for one of this
+  uint64_t recording;  // the recording's number, so that no other's chunk is taken for one of this
   uint32_t process;
   uint32_t task;
   uint64_t sequence;     // of the chunk in its stream, from 0
   uint64_t first_entry;  // how many entries of the stream came before
   uint32_t raw_size;
   uint32_t packed_size;
-  uint64_t packed_sum;   // XXH64 of the packed bytes, seed 0
-  uint64_t header_sum;   // XXH64 of the 56 bytes before it, seed 0
+  uint64_t packed_sum;  // XXH64 of the packed bytes, seed 0
+  uint64_t header_sum;  // XXH64 of the 56 bytes before it, seed 0
 };
 static_assert(sizeof(ChunkHeader) == 64 && offsetof(ChunkHeader, header_sum) == 56);
 

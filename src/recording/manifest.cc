@@ -21,7 +21,8 @@ std::string sealed(Json json) {
   return json.dump(2) + "\n";
 }
 
-// What `sealed` made. The format comes before the sum: a text of another version may be summed otherwise.
+// What `sealed` made. The format comes before the sum: a text of another version may be summed
+// otherwise.
 Json opened(const std::string& text, const char* what) {
   Json json = Json::parse(text, nullptr, false);
   if (!json.is_object() || !json.contains(kFormatKey) || !json[kFormatKey].is_number_unsigned()) {
@@ -30,14 +31,17 @@ Json opened(const std::string& text, const char* what) {
   const auto format = json[kFormatKey].get<uint64_t>();
   if (format != kFormat) {
     const std::string which = format < kFormat ? "an older" : "a newer";
-    throw Damage("it was recorded by " + which + " version of Weir (format " + std::to_string(format) + ", this one reads " +
-                 std::to_string(kFormat) + "), or its " + what + " is damaged");
+    throw Damage("it was recorded by " + which + " version of Weir (format " +
+                 std::to_string(format) + ", this one reads " + std::to_string(kFormat) +
+                 "), or its " + what + " is damaged");
   }
   const auto sum = json.find(kSumKey);
-  if (sum == json.end() || !sum->is_string()) throw Damage(std::string("the ") + what + " is damaged: it has no sum");
+  if (sum == json.end() || !sum->is_string())
+    throw Damage(std::string("the ") + what + " is damaged: it has no sum");
   const auto wanted = sum->get<std::string>();
   json.erase(kSumKey);
-  if (hex(sum_of(json.dump())) != wanted) throw Damage(std::string("the ") + what + " is damaged: its sum is wrong");
+  if (hex(sum_of(json.dump())) != wanted)
+    throw Damage(std::string("the ") + what + " is damaged: its sum is wrong");
   return json;
 }
 
@@ -62,7 +66,9 @@ std::vector<std::string> words_of(const Json& list) {
   return words;
 }
 
-std::string bytes_at(const Json& json, const char* key) { return unescaped(json.at(key).get<std::string>()); }
+std::string bytes_at(const Json& json, const char* key) {
+  return unescaped(json.at(key).get<std::string>());
+}
 
 Json json_of(const std::vector<Identity>& files) {
   Json list = Json::array();
@@ -79,15 +85,18 @@ Json json_of(const std::vector<Identity>& files) {
 std::vector<Identity> files_of(const Json& json) {
   std::vector<Identity> files;
   for (const Json& file : json.at("files")) {
-    files.push_back({bytes_at(file, "path"), file.at("size").get<uint64_t>(), file.at("modified").get<int64_t>(),
-                     file.at("build").get<std::string>(), from_hex(file.at("sum").get<std::string>())});
+    files.push_back({bytes_at(file, "path"), file.at("size").get<uint64_t>(),
+                     file.at("modified").get<int64_t>(), file.at("build").get<std::string>(),
+                     from_hex(file.at("sum").get<std::string>())});
   }
   return files;
 }
 
 }  // namespace
 
-std::string text_of_images(const std::vector<Identity>& files) { return sealed({{kFormatKey, kFormat}, {"files", json_of(files)}}); }
+std::string text_of_images(const std::vector<Identity>& files) {
+  return sealed({{kFormatKey, kFormat}, {"files", json_of(files)}});
+}
 
 std::vector<Identity> images_from(const std::string& text) {
   return read_json(text, kImages, [](const Json& json) { return files_of(json); });
@@ -132,16 +141,19 @@ Manifest Manifest::from_text(const std::string& text) {
     manifest.stack = json.at("stack").get<uint64_t>();
     manifest.system = bytes_at(json, "system");
     manifest.processor.name = bytes_at(json, "processor");
-    for (const Json& word : json.at("features")) manifest.processor.features.push_back(from_hex(word.get<std::string>()));
+    for (const Json& word : json.at("features"))
+      manifest.processor.features.push_back(from_hex(word.get<std::string>()));
     manifest.files = files_of(json);
-    if (manifest.arguments.empty() || manifest.program.empty()) throw Damage("the manifest names no program");
+    if (manifest.arguments.empty() || manifest.program.empty())
+      throw Damage("the manifest names no program");
     return manifest;
   });
 }
 
 std::string End::text() const {
   Json list = Json::object();
-  for (const auto& [name, stream] : streams) list[name] = {{"chunks", stream.chunks}, {"entries", stream.entries}};
+  for (const auto& [name, stream] : streams)
+    list[name] = {{"chunks", stream.chunks}, {"entries", stream.entries}};
   return sealed({{kFormatKey, kFormat},
                  {"reason", escaped(reason)},
                  {"status", status},
@@ -160,7 +172,8 @@ End End::from_text(const std::string& text) {
     end.packed = json.at("packed").get<uint64_t>();
     end.raw = json.at("raw").get<uint64_t>();
     for (const auto& [name, stream] : json.at("streams").items()) {
-      end.streams[name] = {stream.at("chunks").get<uint64_t>(), stream.at("entries").get<uint64_t>()};
+      end.streams[name] = {stream.at("chunks").get<uint64_t>(),
+                           stream.at("entries").get<uint64_t>()};
     }
     return end;
   });
@@ -180,7 +193,8 @@ std::string End::words() const {
 }
 
 std::string Copy::line() const {
-  const std::string text = std::to_string(number) + " " + std::to_string(size) + " " + hex(sum) + " " + escaped(path);
+  const std::string text =
+      std::to_string(number) + " " + std::to_string(size) + " " + hex(sum) + " " + escaped(path);
   return hex(sum_of(text)) + " " + text + "\n";
 }
 
@@ -197,14 +211,14 @@ std::vector<Copy> copies_from(const std::string& text, std::string* damage) {
       // The line must be what Copy::line makes of it: that checks its sum and its form at once.
       Copy copy;
       char path[16384], sum[17];
-      if (sscanf(line.c_str(), "%*16s %lu %lu %16s %16383[^\n]", &copy.number, &copy.size, sum, path) != 4) return refuse();
+      if (sscanf(line.c_str(), "%*16s %lu %lu %16s %16383[^\n]", &copy.number, &copy.size, sum,
+                 path) != 4)
+        return refuse();
       copy.sum = from_hex(sum);
       copy.path = unescaped(path);
       if (copy.line() != line) return refuse();
       copies.push_back(copy);
-    } catch (const Damage&) {
-      return refuse();
-    }
+    } catch (const Damage&) { return refuse(); }
     start += line.size();
   }
   return copies;

@@ -1,5 +1,6 @@
-// The JSON files of a recording: what was recorded (written before the program starts), what it executed, and how it ended (written
-// last; a recording without it was cut short). Each ends in a sum over what it says.
+// The JSON files of a recording: what was recorded (written before the program starts), what it
+// executed, and how it ended (written last; a recording without it was cut short). Each ends in a
+// sum over what it says.
 #pragma once
 
 #include <cstdint>
@@ -16,31 +17,31 @@ namespace weir::recording {
 struct Identity {
   std::string path;
   uint64_t size = 0;
-  int64_t modified = 0;    // nanoseconds
-  std::string build;       // GNU build id in hex; empty: none
-  uint64_t sum = 0;        // XXH64 of the content
+  int64_t modified = 0;  // nanoseconds
+  std::string build;     // GNU build id in hex; empty: none
+  uint64_t sum = 0;      // XXH64 of the content
 };
 
 // What of a processor a program can see: a replay elsewhere would take other paths.
 struct Processor {
-  std::string name;               // for messages
+  std::string name;                // for messages
   std::vector<uint64_t> features;  // cli/launch/processor_x86_64.h
   bool operator==(const Processor& other) const { return features == other.features; }
 };
 
 struct Manifest {
-  uint64_t recording = 0;             // random
-  std::string weir;                   // version of the command
-  int64_t started = 0;                // nanoseconds of real time
+  uint64_t recording = 0;  // random
+  std::string weir;        // version of the command
+  int64_t started = 0;     // nanoseconds of real time
   std::string order, view;
   bool fingerprint = false;
-  std::string program;                // as given to execve
+  std::string program;  // as given to execve
   std::vector<std::string> arguments;
   std::vector<std::string> environment;
-  std::string directory;              // working directory
-  int descriptor = -1;                // of the trace
-  uint64_t stack = 0;                 // soft limit: it decides where the kernel maps
-  std::string system;                 // release of the kernel
+  std::string directory;  // working directory
+  int descriptor = -1;    // of the trace
+  uint64_t stack = 0;     // soft limit: it decides where the kernel maps
+  std::string system;     // release of the kernel
   Processor processor;
   std::vector<Identity> files;
 
@@ -56,10 +57,10 @@ std::vector<Identity> images_from(const std::string& text);
 std::string signal_name(int signal);  // "SIGSEGV", "signal 35"
 
 struct End {
-  std::string reason;           // "exited", "killed", or why the recording stopped before the program
-  int status = 0;               // exit status, or the signal
-  double seconds = 0;           // the program's
-  uint64_t packed = 0;          // bytes of all streams on disk
+  std::string reason;   // "exited", "killed", or why the recording stopped before the program
+  int status = 0;       // exit status, or the signal
+  double seconds = 0;   // the program's
+  uint64_t packed = 0;  // bytes of all streams on disk
   uint64_t raw = 0;
   struct Stream {
     uint64_t chunks, entries;
@@ -69,8 +70,8 @@ struct End {
 
   static End from_text(const std::string& text);
   std::string text() const;
-  bool is_whole() const;        // up to the program's end
-  std::string words() const;    // "exit 0", "SIGSEGV", "cut: No space left on device"
+  bool is_whole() const;      // up to the program's end
+  std::string words() const;  // "exit 0", "SIGSEGV", "cut: No space left on device"
 };
 
 inline constexpr const char* kExited = "exited";
@@ -82,7 +83,7 @@ struct Copy {
   uint64_t size = 0;
   uint64_t sum = 0;
   std::string path;
-  std::string line() const;     // with a newline
+  std::string line() const;  // with a newline
 };
 
 // The whole lines before the first that is damaged; `damage` says what that one is.

@@ -19,11 +19,15 @@ constexpr std::string_view kPointsName = "-objects";
 std::optional<uint32_t> number_of(std::string_view text) {
   uint32_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size() || (text.size() > 1 && text[0] == '0')) return std::nullopt;
+  if (error != std::errc{} || end != text.data() + text.size() ||
+      (text.size() > 1 && text[0] == '0'))
+    return std::nullopt;
   return number;
 }
 
-std::string_view view(const ChunkHeader& header) { return {reinterpret_cast<const char*>(&header), sizeof header}; }
+std::string_view view(const ChunkHeader& header) {
+  return {reinterpret_cast<const char*>(&header), sizeof header};
+}
 
 uint64_t sum_of_header(const ChunkHeader& header) {
   return sum_of(view(header).substr(0, offsetof(ChunkHeader, header_sum)));
@@ -34,8 +38,8 @@ std::string place(uint64_t sequence, uint64_t offset) {
 }
 
 // The chunk's header at `offset`; nothing with `damage` set where there is none that belongs here.
-std::optional<ChunkHeader> header_at(const File& file, uint64_t offset, uint64_t recording, Key key, uint64_t sequence,
-                                     uint64_t first_entry, std::string* damage) {
+std::optional<ChunkHeader> header_at(const File& file, uint64_t offset, uint64_t recording, Key key,
+                                     uint64_t sequence, uint64_t first_entry, std::string* damage) {
   const std::string bytes = file.read(offset, sizeof(ChunkHeader));
   const auto refuse = [&](const char* why) {
     *damage = place(sequence, offset) + ": " + why;
@@ -47,8 +51,11 @@ std::optional<ChunkHeader> header_at(const File& file, uint64_t offset, uint64_t
   if (header.magic != kChunkMagic) return refuse("is no chunk");
   if (header.header_sum != sum_of_header(header)) return refuse("the header's sum is wrong");
   if (header.recording != recording) return refuse("belongs to another recording");
-  if (header.process != key.process || header.task != key.task) return refuse("belongs to another stream");
-  if (header.sequence != sequence || (first_entry != ~uint64_t{0} && header.first_entry != first_entry)) return refuse("is not the one that should follow");
+  if (header.process != key.process || header.task != key.task)
+    return refuse("belongs to another stream");
+  if (header.sequence != sequence ||
+      (first_entry != ~uint64_t{0} && header.first_entry != first_entry))
+    return refuse("is not the one that should follow");
   if (header.flags & ~kGroupGoesOn) return refuse("has flags of another version");
   if (header.raw_size == 0 || header.raw_size > kMostRaw || header.raw_size % 8 != 0 ||
       header.packed_size > ZSTD_COMPRESSBOUND(kMostRaw)) {
@@ -62,7 +69,8 @@ std::optional<ChunkHeader> header_at(const File& file, uint64_t offset, uint64_t
 std::string Key::name() const {
   const std::string of = std::to_string(process) + "-";
   if (task == kOrderStream) return of + kOrderName;
-  return of + std::to_string(task & ~trace::kPointsOf) + std::string(trace::is_points(task) ? kPointsName : "");
+  return of + std::to_string(task & ~trace::kPointsOf) +
+         std::string(trace::is_points(task) ? kPointsName : "");
 }
 
 std::optional<Key> Key::from_name(std::string_view name) {
@@ -80,8 +88,9 @@ std::optional<Key> Key::from_name(std::string_view name) {
 
 std::string packed(const Chunk& chunk, uint64_t recording, int level) {
   std::string bytes(sizeof(ChunkHeader) + ZSTD_compressBound(chunk.raw.size()), '\0');
-  const size_t size = ZSTD_compress(bytes.data() + sizeof(ChunkHeader), bytes.size() - sizeof(ChunkHeader), chunk.raw.data(),
-                                    chunk.raw.size(), level);
+  const size_t size =
+      ZSTD_compress(bytes.data() + sizeof(ChunkHeader), bytes.size() - sizeof(ChunkHeader),
+                    chunk.raw.data(), chunk.raw.size(), level);
   if (ZSTD_isError(size)) throw Damage(std::string("zstd: ") + ZSTD_getErrorName(size));
   bytes.resize(sizeof(ChunkHeader) + size);
   ChunkHeader header{kChunkMagic,
@@ -115,7 +124,8 @@ std::optional<Chunk> Chunker::cut() {
   const size_t size = long_group ? raw_.size() : whole_;
   if (size == 0) return std::nullopt;
   const uint64_t next_entry = long_group ? entries_ : whole_entries_;
-  Chunk chunk{key_, long_group ? kGroupGoesOn : 0, sequence_++, first_entry_, next_entry - first_entry_, raw_.substr(0, size)};
+  Chunk chunk{key_,         long_group ? kGroupGoesOn : 0, sequence_++,
+              first_entry_, next_entry - first_entry_,     raw_.substr(0, size)};
   first_entry_ = next_entry;
   raw_.erase(0, size);
   whole_ = 0;
@@ -126,18 +136,22 @@ Extent scan(const File& file, uint64_t recording, Key key) {
   Extent extent;
   extent.file_size = file.size();
   while (extent.whole_size < extent.file_size) {
-    const auto header = header_at(file, extent.whole_size, recording, key, extent.chunks, ~uint64_t{0}, &extent.damage);
+    const auto header = header_at(file, extent.whole_size, recording, key, extent.chunks,
+                                  ~uint64_t{0}, &extent.damage);
     if (!header) break;
     const std::string bytes = file.read(extent.whole_size + sizeof *header, header->packed_size);
-    if (bytes.size() != header->packed_size) extent.damage = place(extent.chunks, extent.whole_size) + ": cut";
-    else if (sum_of(bytes) != header->packed_sum) extent.damage = place(extent.chunks, extent.whole_size) + ": the sum is wrong";
+    if (bytes.size() != header->packed_size)
+      extent.damage = place(extent.chunks, extent.whole_size) + ": cut";
+    else if (sum_of(bytes) != header->packed_sum)
+      extent.damage = place(extent.chunks, extent.whole_size) + ": the sum is wrong";
     if (!extent.damage.empty()) break;
     extent.whole_size += sizeof *header + header->packed_size;
     extent.chunks++;
     extent.raw_size += header->raw_size;
     if (!(header->flags & kGroupGoesOn)) extent.good_size = extent.whole_size;
   }
-  if (extent.damage.empty() && extent.good_size != extent.whole_size) extent.damage = "ends inside a group of entries";
+  if (extent.damage.empty() && extent.good_size != extent.whole_size)
+    extent.damage = "ends inside a group of entries";
   return extent;
 }
 
@@ -148,8 +162,9 @@ bool is_entry(const char* at, size_t left) {
   trace::Entry entry;
   if (left < sizeof entry) return false;
   memcpy(&entry, at, sizeof entry);
-  return entry.kind > trace::Kind::kPad && entry.kind <= trace::kLastKind && !(entry.flags & ~trace::kMore) &&
-         entry.size <= trace::kMostPayload && trace::bytes_of(entry) <= left;
+  return entry.kind > trace::Kind::kPad && entry.kind <= trace::kLastKind &&
+         !(entry.flags & ~trace::kMore) && entry.size <= trace::kMostPayload &&
+         trace::bytes_of(entry) <= left;
 }
 
 const trace::Entry* StreamReader::peek() {
@@ -177,19 +192,22 @@ bool StreamReader::next_chunk() {
   const std::string bytes = file_.read(offset_ + sizeof *header, header->packed_size);
   if (bytes.size() != header->packed_size) return refuse("cut");
   if (sum_of(bytes) != header->packed_sum) return refuse("the sum is wrong");
-  if (ZSTD_getFrameContentSize(bytes.data(), bytes.size()) != header->raw_size) return refuse("its size is not what was written");
+  if (ZSTD_getFrameContentSize(bytes.data(), bytes.size()) != header->raw_size)
+    return refuse("its size is not what was written");
   raw_.resize(header->raw_size);
   const size_t size = ZSTD_decompress(raw_.data(), raw_.size(), bytes.data(), bytes.size());
   if (ZSTD_isError(size) || size != raw_.size()) return refuse("zstd cannot unpack it");
   bool open = false;
   for (size_t at = 0; at < raw_.size();) {
-    if (!is_entry(raw_.data() + at, raw_.size() - at)) return refuse("holds something that is no entry");
+    if (!is_entry(raw_.data() + at, raw_.size() - at))
+      return refuse("holds something that is no entry");
     trace::Entry entry;
     memcpy(&entry, raw_.data() + at, sizeof entry);
     open = entry.flags & trace::kMore;
     at += trace::bytes_of(entry);
   }
-  if (open != !!(header->flags & kGroupGoesOn)) return refuse("its last group does not end as it says");
+  if (open != !!(header->flags & kGroupGoesOn))
+    return refuse("its last group does not end as it says");
   offset_ += sizeof *header + header->packed_size;
   sequence_++;
   return true;

@@ -1,9 +1,13 @@
-// One stream of a recording on disk: the entries of one task, or a process's order stream, in chunks (recording/format.h).
+// One stream of a recording on disk: the entries of one task, or a process's order stream, in
+// chunks (recording/format.h).
 //
 // Invariants
-// 1. A chunk is written by one append; what a crash leaves behind the last whole chunk is no chunk, as its sums show.
-// 2. A chunk holds whole entries. Where it ends inside a group (trace::kMore), it says so (kGroupGoesOn).
-// 3. A reader hands out only what lies before the first damage, and no entry of a group that is not whole.
+// 1. A chunk is written by one append; what a crash leaves behind the last whole chunk is no chunk,
+//    as its sums show.
+// 2. A chunk holds whole entries. Where it ends inside a group (trace::kMore), it says so
+//    (kGroupGoesOn).
+// 3. A reader hands out only what lies before the first damage, and no entry of a group that is not
+//    whole.
 #pragma once
 
 #include <compare>
@@ -12,9 +16,9 @@
 #include <string>
 #include <string_view>
 
+#include "record/channel/format.h"
 #include "recording/bytes.h"
 #include "recording/format.h"
-#include "record/channel/format.h"
 
 namespace weir::recording {
 
@@ -48,7 +52,8 @@ class Chunker {
   void add(const trace::Entry& entry, const void* payload);
   bool is_full() const { return raw_.size() >= kWanted; }
   bool is_empty() const { return raw_.empty(); }
-  // All up to the end of the last whole group; all where a group is longer than a chunk. Nothing: there is no whole group yet.
+  // All up to the end of the last whole group; all where a group is longer than a chunk. Nothing:
+  // there is no whole group yet.
   std::optional<Chunk> cut();
   Key key() const { return key_; }
 
@@ -67,12 +72,13 @@ class Chunker {
 
 // What a stream's file holds, by headers and sums alone.
 struct Extent {
-  uint64_t good_size = 0;    // bytes of the file that a replay may use: whole chunks up to the end of a group
-  uint64_t whole_size = 0;   // bytes of whole chunks
+  uint64_t good_size =
+      0;  // bytes of the file that a replay may use: whole chunks up to the end of a group
+  uint64_t whole_size = 0;  // bytes of whole chunks
   uint64_t file_size = 0;
-  uint64_t chunks = 0;       // whole ones
-  uint64_t raw_size = 0;     // in them
-  std::string damage;        // what comes behind the last whole chunk; empty: nothing
+  uint64_t chunks = 0;    // whole ones
+  uint64_t raw_size = 0;  // in them
+  std::string damage;     // what comes behind the last whole chunk; empty: nothing
 };
 
 Extent scan(const File& file, uint64_t recording, Key key);

@@ -46,7 +46,8 @@ std::string stream_of(uint32_t chunks, uint32_t entries_each) {
   Chunker chunker(kKey);
   uint32_t number = 0;
   for (uint32_t i = 0; i < chunks; i++) {
-    for (uint32_t k = 0; k < entries_each; k++, number++) add(chunker, entry(number, number % 6 == 1 || number % 6 == 3 || number % 6 == 4));
+    for (uint32_t k = 0; k < entries_each; k++, number++)
+      add(chunker, entry(number, number % 6 == 1 || number % 6 == 3 || number % 6 == 4));
     if (const auto chunk = chunker.cut()) bytes += packed(*chunk, kNumber, 1);
   }
   return bytes;
@@ -54,7 +55,7 @@ std::string stream_of(uint32_t chunks, uint32_t entries_each) {
 
 struct Seen {
   uint32_t entries = 0;
-  bool right = true;       // they are the first ones of stream_of
+  bool right = true;  // they are the first ones of stream_of
   bool whole_group = true;
   bool damaged = false;
 };
@@ -75,8 +76,12 @@ Seen read_all(std::string_view bytes) {
 }
 
 TEST(KeyNames, AreReadBack) {
-  for (const Key key : {Key{0, 0}, Key{12, 345}, Key{1, kOrderStream}, Key{2, 17 | trace::kPointsOf}}) EXPECT_EQ(Key::from_name(key.name()), key);
-  for (const char* name : {"", "-", "1", "1-", "-1", "a-b", "01-2", "1-02", "1-2-3", "1-2.part", "1-4294967295", "1-2147483649", "1-objects", "1-2-objects-objects", "1-order-objects", "1-02-objects", "99999999999-1", "1- 2"}) {
+  for (const Key key :
+       {Key{0, 0}, Key{12, 345}, Key{1, kOrderStream}, Key{2, 17 | trace::kPointsOf}})
+    EXPECT_EQ(Key::from_name(key.name()), key);
+  for (const char* name : {"", "-", "1", "1-", "-1", "a-b", "01-2", "1-02", "1-2-3", "1-2.part",
+                           "1-4294967295", "1-2147483649", "1-objects", "1-2-objects-objects",
+                           "1-order-objects", "1-02-objects", "99999999999-1", "1- 2"}) {
     EXPECT_EQ(Key::from_name(name), std::nullopt) << name;
   }
 }
@@ -137,7 +142,8 @@ TEST(DamagedStream, EveryFlippedBitIsSeen) {
   }
 }
 
-// Chunks that are whole but not where they belong: lost, doubled, exchanged, of another stream or recording.
+// Chunks that are whole but not where they belong: lost, doubled, exchanged, of another stream or
+// recording.
 TEST(DamagedStream, ChunksInAnotherOrderAreNotTaken) {
   Chunker chunker(kKey), other({2, 8});
   std::vector<std::string> chunks;
@@ -151,12 +157,10 @@ TEST(DamagedStream, ChunksInAnotherOrderAreNotTaken) {
   Chunk moved = foreign;
   moved.key = kKey;
   const std::string of_other_recording = packed(moved, kNumber + 1, 1);
-  const std::vector<std::pair<std::string, uint32_t>> cases = {{chunks[0] + chunks[2], 1},
-                                                               {chunks[0] + chunks[0] + chunks[1], 1},
-                                                               {chunks[1] + chunks[0], 0},
-                                                               {of_other_stream + chunks[1], 0},
-                                                               {of_other_recording + chunks[1], 0},
-                                                               {chunks[0] + std::string(64, '\0') + chunks[1], 1}};
+  const std::vector<std::pair<std::string, uint32_t>> cases = {
+      {chunks[0] + chunks[2], 1},          {chunks[0] + chunks[0] + chunks[1], 1},
+      {chunks[1] + chunks[0], 0},          {of_other_stream + chunks[1], 0},
+      {of_other_recording + chunks[1], 0}, {chunks[0] + std::string(64, '\0') + chunks[1], 1}};
   for (const auto& [bytes, entries] : cases) {
     const Seen seen = read_all(bytes);
     EXPECT_EQ(seen.entries, entries);
@@ -166,12 +170,15 @@ TEST(DamagedStream, ChunksInAnotherOrderAreNotTaken) {
 
 // Right sums over wrong content: not chance, but the reader must not fall over it.
 TEST(DamagedStream, ContentThatIsNoEntriesIsRefused) {
-  std::string wrong_kind = entry(0), wrong_size = entry(0), wrong_flag = entry(0), half = entry(0) + std::string(8, '\0'), open = entry(0, true);
-  for (std::string* bytes : {&wrong_kind, &wrong_size, &wrong_flag, &open, &half}) bytes->resize((bytes->size() + 7) / 8 * 8);
+  std::string wrong_kind = entry(0), wrong_size = entry(0), wrong_flag = entry(0),
+              half = entry(0) + std::string(8, '\0'), open = entry(0, true);
+  for (std::string* bytes : {&wrong_kind, &wrong_size, &wrong_flag, &open, &half})
+    bytes->resize((bytes->size() + 7) / 8 * 8);
   wrong_kind[0] = 99;
   wrong_flag[1] = 6;
   wrong_size[5] = 0x7f;
-  for (const std::string& raw : {wrong_kind, wrong_size, wrong_flag, half, open, std::string(24, '\0')}) {
+  for (const std::string& raw :
+       {wrong_kind, wrong_size, wrong_flag, half, open, std::string(24, '\0')}) {
     const Chunk chunk{kKey, 0, 0, 0, 1, raw};
     const Seen seen = read_all(packed(chunk, kNumber, 1));
     EXPECT_EQ(seen.entries, 0u);
@@ -188,7 +195,10 @@ TEST(DamagedStream, ChangesOfManyBytesAreSeen) {
     switch (random() % 4) {
       case 0: damaged.erase(start, length); break;
       case 1: damaged.insert(start, std::string(length, static_cast<char>(random()))); break;
-      case 2: for (size_t i = start; i < std::min(start + length, damaged.size()); i++) damaged[i] = static_cast<char>(random()); break;
+      case 2:
+        for (size_t i = start; i < std::min(start + length, damaged.size()); i++)
+          damaged[i] = static_cast<char>(random());
+        break;
       case 3: damaged.insert(start, damaged.substr(random() % damaged.size(), length)); break;
     }
     const Seen seen = read_all(damaged);

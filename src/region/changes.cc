@@ -1,7 +1,9 @@
 // What has changed since a checkpoint.
 //
-// A checkpoint copies nothing: the region is watched, which closes it for writing in every set. Its first write traps, the twin is copied, and the region is open as before; so a region
-// that is not written costs one change of level, and no comparison. Regions that were written are pushed on a list by whoever traps, without a lock.
+// A checkpoint copies nothing: the region is watched, which closes it for writing in every set. Its
+// first write traps, the twin is copied, and the region is open as before; so a region that is not
+// written costs one change of level, and no comparison. Regions that were written are pushed on a
+// list by whoever traps, without a lock.
 
 #include <errno.h>
 #include <string.h>
@@ -18,13 +20,15 @@ void push_modified(Region& region) {
   Region* first = __atomic_load_n(&g_state->modified, __ATOMIC_RELAXED);
   do {
     region.next_modified = first;
-  } while (!__atomic_compare_exchange_n(&g_state->modified, &first, &region, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+  } while (!__atomic_compare_exchange_n(&g_state->modified, &first, &region, false,
+                                        __ATOMIC_RELEASE, __ATOMIC_RELAXED));
 }
 
 }  // namespace
 
 int make_twin(Region& region) {
-  // No handler may write to the region between the copy and its end: what it wrote would be taken for older than the checkpoint.
+  // No handler may write to the region between the copy and its end: what it wrote would be taken
+  // for older than the checkpoint.
   const SignalsBlocked blocked;
   if (!region.watched) return 0;
   memcpy(region.twin, open_address(region.start), region.size);
@@ -60,7 +64,8 @@ void visit_modified(Visit visit) {
 int checkpoint(const void* address) {
   Region* region = find(reinterpret_cast<uint64_t>(address));
   if (!region) return ENOENT;
-  if (!region->twin && !(region->twin = static_cast<char*>(g_state->other.take(region->size)))) return ENOMEM;
+  if (!region->twin && !(region->twin = static_cast<char*>(g_state->other.take(region->size))))
+    return ENOMEM;
   const OwnerGuard guard(region->lock);
   region->modified = false;
   if (region->watched) return 0;
@@ -71,7 +76,8 @@ int checkpoint(const void* address) {
   return error;
 }
 
-// Calls visit(offset, size) for each run of changed bytes, without a lock. False: there is no checkpoint.
+// Calls visit(offset, size) for each run of changed bytes, without a lock. False: there is no
+// checkpoint.
 template <typename Visit>
 bool visit_changes(Region& region, Visit visit) {
   const char* now = open_address(region.start);
@@ -85,11 +91,13 @@ bool visit_changes(Region& region, Visit visit) {
       if (start >= region.size) return true;
       from = next_equal(now, region.twin, region.size, start);
     }
-    if (from > start) visit(start, from - start);  // not where another thread has just undone the change
+    if (from > start)
+      visit(start, from - start);  // not where another thread has just undone the change
   }
 }
 
-// Memory of the caller that is read or written here: if it lies in a region, as if the caller did it. NULL with EFAULT: it may not.
+// Memory of the caller that is read or written here: if it lies in a region, as if the caller did
+// it. NULL with EFAULT: it may not.
 template <typename T>
 T* caller_memory(T* memory, size_t bytes, int access) {
   if (!memory || !bytes) return memory;
@@ -125,7 +133,9 @@ void forget_changes(Region& region) {
 
 using namespace weir::region;
 
-int weir_region_checkpoint(const void* region) { return weir_region_checkpoint_many(const_cast<void* const*>(&region), 1); }
+int weir_region_checkpoint(const void* region) {
+  return weir_region_checkpoint_many(const_cast<void* const*>(&region), 1);
+}
 
 int weir_region_checkpoint_many(void* const* regions, size_t count) {
   if (const int error = started()) return error;
@@ -151,7 +161,8 @@ int weir_region_checkpoint_end(const void* address) {
 long weir_region_diff(const void* address, weir_region_change* changes, size_t capacity) {
   Region* region = start_and_find(address);
   if (!region) return -1;
-  if (capacity && !(changes = caller_memory(changes, capacity * sizeof *changes, PROT_WRITE))) return -1;
+  if (capacity && !(changes = caller_memory(changes, capacity * sizeof *changes, PROT_WRITE)))
+    return -1;
   size_t count = 0;
   const bool is_there = visit_changes(*region, [&](size_t offset, size_t size) {
     if (count < capacity) changes[count] = {offset, size};
@@ -164,14 +175,17 @@ long weir_region_diff(const void* address, weir_region_change* changes, size_t c
 
 size_t weir_region_modified(void** regions, size_t capacity) {
   if (started()) return 0;
-  if (capacity && !(regions = caller_memory(regions, capacity * sizeof *regions, PROT_WRITE))) return 0;
+  if (capacity && !(regions = caller_memory(regions, capacity * sizeof *regions, PROT_WRITE)))
+    return 0;
   const OwnerGuard guard(g_state->registry);
   if (!guard.taken()) return 0;
   size_t count = 0;
   const int set = current_set();
   visit_modified([&](Region& region) {
     if (count < capacity) {
-      const uint64_t at = region.is_paged ? region.paged : address_in(set, effective(region, level_of(region, set)), region.start);
+      const uint64_t at =
+          region.is_paged ? region.paged
+                          : address_in(set, effective(region, level_of(region, set)), region.start);
       regions[count] = reinterpret_cast<void*>(at);
     }
     count++;
@@ -182,7 +196,8 @@ size_t weir_region_modified(void** regions, size_t capacity) {
 long weir_region_diff_make(const void* address, void* buffer, size_t capacity) {
   Region* region = start_and_find(address);
   if (!region) return -1;
-  if (capacity && !(buffer = caller_memory(static_cast<char*>(buffer), capacity, PROT_WRITE))) return -1;
+  if (capacity && !(buffer = caller_memory(static_cast<char*>(buffer), capacity, PROT_WRITE)))
+    return -1;
   DiffWriter writer(static_cast<char*>(buffer), capacity);
   writer.bytes(kDiffMagic, sizeof kDiffMagic);
   writer.number(region->size);
@@ -211,7 +226,9 @@ int weir_region_diff_apply(void* address, const void* diff, size_t size) {
     DiffReader reader(diff, size);
     const void* magic = reader.bytes(sizeof kDiffMagic);
     uint64_t whole, at = 0;
-    if (!magic || memcmp(magic, kDiffMagic, sizeof kDiffMagic) || !reader.number(&whole) || whole != region->size) return EINVAL;
+    if (!magic || memcmp(magic, kDiffMagic, sizeof kDiffMagic) || !reader.number(&whole) ||
+        whole != region->size)
+      return EINVAL;
     if (writes && make_twin(*region)) return ENOMEM;
     while (!reader.at_end()) {
       uint64_t gap, length;

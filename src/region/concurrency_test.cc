@@ -1,5 +1,7 @@
-// Two that meet in the middle of something: threads, a signal's handler and what it has interrupted, a fork and the threads that it leaves behind. Each test
-// is an interleaving that once went wrong; it is tried for some tenths of a second, in a process of its own where it could hang or die.
+// Two that meet in the middle of something: threads, a signal's handler and what it has
+// interrupted, a fork and the threads that it leaves behind. Each test is an interleaving that once
+// went wrong; it is tried for some tenths of a second, in a process of its own where it could hang
+// or die.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +24,8 @@ namespace {
 
 using namespace weir::region;
 
-// In a process of its own, which may hang or die: then that is the failure. The body answers 0, or a number that says what is wrong.
+// In a process of its own, which may hang or die: then that is the failure. The body answers 0, or
+// a number that says what is wrong.
 template <typename Body>
 void in_a_process(Body body) {
   const pid_t child = fork();
@@ -33,14 +36,16 @@ void in_a_process(Body body) {
   }
   int status = -1;
   EXPECT_EQ(child, waitpid(child, &status, 0));
-  EXPECT_FALSE(WIFSIGNALED(status)) << "by signal " << WTERMSIG(status) << ", " << SIGALRM << " where it hangs";
+  EXPECT_FALSE(WIFSIGNALED(status))
+      << "by signal " << WTERMSIG(status) << ", " << SIGALRM << " where it hangs";
   EXPECT_EQ(0, WEXITSTATUS(status));
   kill(-child, SIGKILL);  // what it has forked, and does not wait for any more
 }
 
 class Clock {
  public:
-  explicit Clock(int milliseconds) : end_(std::chrono::steady_clock::now() + std::chrono::milliseconds(milliseconds)) {}
+  explicit Clock(int milliseconds)
+      : end_(std::chrono::steady_clock::now() + std::chrono::milliseconds(milliseconds)) {}
   bool runs() const { return std::chrono::steady_clock::now() < end_; }
 
  private:
@@ -78,7 +83,8 @@ void alloc(size_t size, weir_region_handler_fn handler) {
 
 // --- threads
 
-// A change of level finds an unbounded pointer at its region's end, and asks whose it is; registering a pointer meanwhile waits for the list of unbounded ones.
+// A change of level finds an unbounded pointer at its region's end, and asks whose it is;
+// registering a pointer meanwhile waits for the list of unbounded ones.
 TEST(RegionThreads, ChangingALevelAndRegisteringDoNotWaitForEachOther) {
   constexpr int kRounds = 30000;
   in_a_process([] {
@@ -87,7 +93,8 @@ TEST(RegionThreads, ChangingALevelAndRegisteringDoNotWaitForEachOther) {
     if (weir_region_ptr(&g_q)) return 1;
     std::atomic<int> errors{0};
     std::thread changes([&] {
-      for (int i = 0; i < kRounds; i++) errors += weir_region_protect(g_open, i % 2 ? kOpen : PROT_READ) != 0;
+      for (int i = 0; i < kRounds; i++)
+        errors += weir_region_protect(g_open, i % 2 ? kOpen : PROT_READ) != 0;
     });
     for (int i = 0; i < kRounds; i++) {
       char* other = nullptr;
@@ -100,7 +107,8 @@ TEST(RegionThreads, ChangingALevelAndRegisteringDoNotWaitForEachOther) {
   });
 }
 
-// The bytes that a difference has just been found in become equal again, before its end is looked for.
+// The bytes that a difference has just been found in become equal again, before its end is looked
+// for.
 TEST(RegionThreads, ADiffMadeWhileTheRegionIsWrittenCanBeApplied) {
   Owned from, to;
   ASSERT_EQ(0, weir_region_checkpoint(from.p));
@@ -129,7 +137,8 @@ TEST(RegionThreads, ADiffMadeWhileTheRegionIsWrittenCanBeApplied) {
   EXPECT_EQ(1, fresh(to.p)[8]);
 }
 
-// The differences go to a closed region: its handler takes the registry's lock, which another thread has that waits for the compared region's.
+// The differences go to a closed region: its handler takes the registry's lock, which another
+// thread has that waits for the compared region's.
 TEST(RegionThreads, ADiffIntoAClosedRegionCallsItsHandlerWithNoLockHeld) {
   constexpr int kRounds = 10000;
   in_a_process([] {
@@ -155,7 +164,8 @@ TEST(RegionThreads, ADiffIntoAClosedRegionCallsItsHandlerWithNoLockHeld) {
     });
     for (int i = 0; i < kRounds; i++) {
       errors += weir_region_protect(output, PROT_NONE) != 0;
-      const long count = weir_region_diff(g_open, reinterpret_cast<weir_region_change*>(fresh(g_q)), 10);
+      const long count =
+          weir_region_diff(g_open, reinterpret_cast<weir_region_change*>(fresh(g_q)), 10);
       errors += count != 1 || static_cast<weir_region_change*>(output)->size != 1;
     }
     over = true;
@@ -173,7 +183,8 @@ void open_as(weir_region_trap* trap) {
   weir_region_protect(trap->start, kOpen);
 }
 
-// One thread's access traps between the two stores of another, which gives the region another handler with its context.
+// One thread's access traps between the two stores of another, which gives the region another
+// handler with its context.
 TEST(RegionThreads, AHandlerIsCalledWithItsOwnContext) {
   Owned region;
   void* const open = weir_region_open(region.p);
@@ -203,7 +214,8 @@ void open_where_closed(weir_region_trap* trap) {
   if (weir_region_level(trap->start) != kOpen) weir_region_protect(trap->start, kOpen);
 }
 
-// A signal's handler, which traps within the trap, opens the region after the library has found it closed: the region's handler finds nothing to do.
+// A signal's handler, which traps within the trap, opens the region after the library has found it
+// closed: the region's handler finds nothing to do.
 TEST(RegionSignals, AHandlerNeedNotRaiseALevelThatASignalHasRaised) {
   in_a_process([] {
     alloc(100, open_where_closed);
@@ -219,11 +231,15 @@ TEST(RegionSignals, AHandlerNeedNotRaiseALevelThatASignalHasRaised) {
       }
     }
     if (!g_signals) return 1;
-    return static_cast<uint8_t>(fresh(g_p)[0]) == count && fresh(g_p)[1] == static_cast<char>(g_signals) ? 0 : 2;
+    return static_cast<uint8_t>(fresh(g_p)[0]) == count &&
+                   fresh(g_p)[1] == static_cast<char>(g_signals)
+               ? 0
+               : 2;
   });
 }
 
-// A signal's handler closes the region after weir_region_protect has noted that it is open, and before it has moved the pointer.
+// A signal's handler closes the region after weir_region_protect has noted that it is open, and
+// before it has moved the pointer.
 TEST(RegionSignals, ALevelLoweredWhileItIsRaisedHasItsPointers) {
   in_a_process([] {
     alloc(100, nullptr);
@@ -246,8 +262,9 @@ TEST(RegionSignals, ALevelLoweredWhileItIsRaisedHasItsPointers) {
   });
 }
 
-// A signal comes while the first write's trap copies the twin: what its handler writes is newer than the checkpoint, whatever of the copy is there by
-// then. At both ends, since memcpy may go either way.
+// A signal comes while the first write's trap copies the twin: what its handler writes is newer
+// than the checkpoint, whatever of the copy is there by then. At both ends, since memcpy may go
+// either way.
 TEST(RegionSignals, AWriteWhileTheTwinIsCopiedIsAChange) {
   constexpr size_t kSize = size_t{16} << 20, kLow = 5000, kHigh = kSize - 5000;
   in_a_process([] {
@@ -269,7 +286,8 @@ TEST(RegionSignals, AWriteWhileTheTwinIsCopiedIsAChange) {
       }
       weir_region_change changes[4];
       if (weir_region_diff(g_open, changes, 4) != 3) return 2;
-      if (changes[0].offset != 0 || changes[1].offset != kLow || changes[2].offset != kHigh) return 3;
+      if (changes[0].offset != 0 || changes[1].offset != kLow || changes[2].offset != kHigh)
+        return 3;
     }
     return 0;
   });
@@ -277,7 +295,8 @@ TEST(RegionSignals, AWriteWhileTheTwinIsCopiedIsAChange) {
 
 // --- sets
 
-// A handler uses another set for a while: then weir_region_protect means the set of the pointer again; after the access the thread uses what it used before.
+// A handler uses another set for a while: then weir_region_protect means the set of the pointer
+// again; after the access the thread uses what it used before.
 TEST(RegionHandlers, UsingAnotherSetWithinOneIsUndone) {
   in_a_process([] {
     static weir::region_set* others;
@@ -286,14 +305,17 @@ TEST(RegionHandlers, UsingAnotherSetWithinOneIsUndone) {
     auto mine = std::make_unique<weir::region_set>();
     others = mine.get();
     auto p = weir::make_region<int>(1);
-    weir_region_handler(p.get(), [](weir_region_trap* trap) {
-      {
-        const weir::region_set::use use(*others);
-        errors += weir_region_level(trap->start) != kOpen;
-      }
-      errors += weir_region_level(trap->start) != PROT_NONE;
-      errors += weir_region_protect(trap->start, kOpen) != 0;
-    }, nullptr);
+    weir_region_handler(
+        p.get(),
+        [](weir_region_trap* trap) {
+          {
+            const weir::region_set::use use(*others);
+            errors += weir_region_level(trap->start) != kOpen;
+          }
+          errors += weir_region_level(trap->start) != PROT_NONE;
+          errors += weir_region_protect(trap->start, kOpen) != 0;
+        },
+        nullptr);
     if (theirs.protect(p, PROT_NONE)) return 1;
     {
       const weir::region_set::use outer(theirs);
@@ -312,7 +334,8 @@ TEST(RegionHandlers, UsingAnotherSetWithinOneIsUndone) {
 
 // --- fork
 
-// The fork comes while another thread holds the region's lock and that of the list of unbounded pointers, which the child waits for; pointers are half moved.
+// The fork comes while another thread holds the region's lock and that of the list of unbounded
+// pointers, which the child waits for; pointers are half moved.
 TEST(RegionFork, WhileAnotherThreadChangesLevels) {
   in_a_process([] {
     alloc(100, nullptr);
@@ -331,17 +354,21 @@ TEST(RegionFork, WhileAnotherThreadChangesLevels) {
       const pid_t child = fork();
       if (child == 0) {
         if (fresh(g_q) != fresh(g_p) + 1) _exit(2);
-        if (weir_region_protect(g_open, PROT_READ) || fresh(g_q) != fresh(g_p) + 1 || fresh(g_p) == g_open) _exit(3);
+        if (weir_region_protect(g_open, PROT_READ) || fresh(g_q) != fresh(g_p) + 1 ||
+            fresh(g_p) == g_open)
+          _exit(3);
         _exit(fresh(g_p)[0] == 5 ? 0 : 4);
       }
       int status;
-      if (waitpid(child, &status, 0) != child || status) return WIFEXITED(status) ? WEXITSTATUS(status) : 10;
+      if (waitpid(child, &status, 0) != child || status)
+        return WIFEXITED(status) ? WEXITSTATUS(status) : 10;
     }
     return 0;
   });
 }
 
-// A region_ptr lies on the stack of a thread that the child has not; a thread of the child's gets that stack, and writes over it.
+// A region_ptr lies on the stack of a thread that the child has not; a thread of the child's gets
+// that stack, and writes over it.
 TEST(RegionFork, PointersOnOtherThreadsStacksAreForgotten) {
   in_a_process([] {
     static weir::region_ptr<int> p;
@@ -367,8 +394,10 @@ TEST(RegionFork, PointersOnOtherThreadsStacksAreForgotten) {
           asm volatile("" : : "r"(stack) : "memory");
         }).join();
       }
-      if (weir_region_protect(p.open(), PROT_NONE) || weir_region_protect(p.open(), kOpen)) _exit(1);
-      _exit(*p == 5 && weir::destroy_region(p) == 0 ? 0 : 2);  // no pointer of another's refers to it
+      if (weir_region_protect(p.open(), PROT_NONE) || weir_region_protect(p.open(), kOpen))
+        _exit(1);
+      _exit(*p == 5 && weir::destroy_region(p) == 0 ? 0
+                                                    : 2);  // no pointer of another's refers to it
     }
     int status;
     if (waitpid(child, &status, 0) != child) return 1;
@@ -376,7 +405,8 @@ TEST(RegionFork, PointersOnOtherThreadsStacksAreForgotten) {
   });
 }
 
-// A daemon has closed all descriptors, the library's too, and perhaps opened others of the same numbers.
+// A daemon has closed all descriptors, the library's too, and perhaps opened others of the same
+// numbers.
 int fork_without_descriptors(bool with_others) {
   alloc(10000, nullptr);
   strcpy(g_p, "mine");
@@ -414,19 +444,22 @@ TEST(RegionFork, AfterAllDescriptorsWereClosed) {
 
 // --- the kernel's limits
 
-// The program has as many mappings as the kernel allows. A level that would need another stays as it was; one that the handler cannot raise is reported.
+// The program has as many mappings as the kernel allows. A level that would need another stays as
+// it was; one that the handler cannot raise is reported.
 void protect_beyond_the_limit(size_t limit) {
   constexpr size_t kRegions = 400;
   static char* regions[kRegions];
   alarm(20);
   for (char*& region : regions) {
-    region = static_cast<char*>(weir_region_alloc_paged(4000, [](weir_region_trap* trap) { weir_region_protect(trap->start, kOpen); }));
+    region = static_cast<char*>(weir_region_alloc_paged(
+        4000, [](weir_region_trap* trap) { weir_region_protect(trap->start, kOpen); }));
     if (!region) _exit(1);
   }
   for (size_t i = 0; i < 100; i++) {
     if (weir_region_protect(regions[i], PROT_NONE)) _exit(2);
   }
-  char* const pages = static_cast<char*>(mmap(nullptr, (limit + 2) * 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+  char* const pages = static_cast<char*>(mmap(nullptr, (limit + 2) * 4096, PROT_NONE,
+                                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
   for (size_t i = 1; mprotect(pages + i * 4096, 4096, PROT_READ) == 0; i += 2) {
     if (i > limit) _exit(3);
   }
@@ -442,8 +475,10 @@ void protect_beyond_the_limit(size_t limit) {
 TEST(RegionDeath, NoMoreMappingsAreReported) {
   std::ifstream file("/proc/sys/vm/max_map_count");
   size_t limit = 0;
-  if (!(file >> limit) || limit > 200'000) GTEST_SKIP() << "the kernel allows a process " << limit << " mappings";
-  EXPECT_EXIT(protect_beyond_the_limit(limit), ::testing::KilledBySignal(SIGSEGV), "its handler has not raised the level");
+  if (!(file >> limit) || limit > 200'000)
+    GTEST_SKIP() << "the kernel allows a process " << limit << " mappings";
+  EXPECT_EXIT(protect_beyond_the_limit(limit), ::testing::KilledBySignal(SIGSEGV),
+              "its handler has not raised the level");
 }
 
 }  // namespace

@@ -1,13 +1,19 @@
-// Memory that exists becomes part of the file: its pages are copied into pages of the file, which are then mapped in their place. From then on it is the same memory by its
-// old address and in the windows.
+// Memory that exists becomes part of the file: its pages are copied into pages of the file, which
+// are then mapped in their place. From then on it is the same memory by its old address and in the
+// windows.
 //
-// Other threads go on meanwhile. Who writes to these pages between the copy and the mapping would lose what it writes, so they are write-protected first, and whoever
-// then faults there waits in the handler until the new mapping is in place. (The kernel does not fault: a system call that writes there then fails with EFAULT.) The
-// calling thread itself may not write there: its stack is refused, and none of this code's variables lies in a page of the program's (state.h, invariant 5).
-// A page that several regions touch is converted once, and turns back into private memory when the last of them is freed.
+// Other threads go on meanwhile. Who writes to these pages between the copy and the mapping would
+// lose what it writes, so they are write-protected first, and whoever then faults there waits in
+// the handler until the new mapping is in place. (The kernel does not fault: a system call that
+// writes there then fails with EFAULT.) The calling thread itself may not write there: its stack is
+// refused, and none of this code's variables lies in a page of the program's (state.h, invariant
+// 5). A page that several regions touch is converted once, and turns back into private memory when
+// the last of them is freed.
 //
-// So that a region may begin in a page that is converted and end in one that is not, the file has the pages of one stretch of address space (a chunk, a 64th of a
-// window) in the same order: where a page of a chunk is, is then known before it is converted, and that it has been, by the regions that the directory has in it.
+// So that a region may begin in a page that is converted and end in one that is not, the file has
+// the pages of one stretch of address space (a chunk, a 64th of a window) in the same order: where
+// a page of a chunk is, is then known before it is converted, and that it has been, by the regions
+// that the directory has in it.
 
 #include <errno.h>
 #include <string.h>
@@ -28,9 +34,11 @@ uint64_t chunk_size() { return uint64_t{1} << (g_state->shift - 6); }
 // In one of the chunks: where that address is, or would be, in the file. 0: in none.
 uint64_t place_at_home(uint64_t address) {
   const State& state = *g_state;
-  const uint64_t count = __atomic_load_n(&state.chunk_count, __ATOMIC_ACQUIRE);  // acquire: the entries before it are whole
+  const uint64_t count = __atomic_load_n(
+      &state.chunk_count, __ATOMIC_ACQUIRE);  // acquire: the entries before it are whole
   for (uint64_t i = 0; i < count; i++) {
-    if (address - state.chunks[i].home < chunk_size()) return state.chunks[i].offset + (address - state.chunks[i].home);
+    if (address - state.chunks[i].home < chunk_size())
+      return state.chunks[i].offset + (address - state.chunks[i].home);
   }
   return 0;
 }
@@ -50,7 +58,8 @@ int make_chunks(uint64_t start, uint64_t end) {
   while (known < wanted && place_at_home(first + known * size)) known++;
   for (uint64_t i = 0; i < wanted; i++) {
     const uint64_t at = place_at_home(first + i * size);
-    if (i < known ? at != place_at_home(first) + i * size : at != 0) return ENOTSUP;  // the file has them in another order
+    if (i < known ? at != place_at_home(first) + i * size : at != 0)
+      return ENOTSUP;  // the file has them in another order
   }
   if (known == wanted) return 0;
   if (state.chunk_count + wanted - known > kMostChunks) return ENOMEM;
@@ -64,7 +73,8 @@ int make_chunks(uint64_t start, uint64_t end) {
   return 0;
 }
 
-// Whether the pages of [start, end) that are not converted can be: readable, writable, private, not executable, and not the stack that we stand on. 0 or an error number.
+// Whether the pages of [start, end) that are not converted can be: readable, writable, private, not
+// executable, and not the stack that we stand on. 0 or an error number.
 int look_at_mappings(uint64_t start, uint64_t end) {
   const auto stack = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
   char* cursor;
@@ -77,7 +87,9 @@ int look_at_mappings(uint64_t start, uint64_t end) {
   sys::MapLine line;
   while (page < end && (cursor = sys::next_map_line(cursor, &line))) {
     if (!line.range.contains(page)) continue;
-    if (!line.readable || !line.writable || line.executable || line.shared || line.range.contains(stack)) return ENOTSUP;
+    if (!line.readable || !line.writable || line.executable || line.shared ||
+        line.range.contains(stack))
+      return ENOTSUP;
     skip_to(line.range.limit);
   }
   return page < end ? EFAULT : 0;
@@ -85,10 +97,12 @@ int look_at_mappings(uint64_t start, uint64_t end) {
 
 void set_converting(uint64_t start, uint64_t end) {
   __atomic_store_n(&g_state->converting_end, end, __ATOMIC_RELAXED);
-  __atomic_store_n(&g_state->converting, start, __ATOMIC_SEQ_CST);  // before the pages are protected
+  __atomic_store_n(&g_state->converting, start,
+                   __ATOMIC_SEQ_CST);  // before the pages are protected
 }
 
-// Pages from `start` on become other memory with the same bytes: of the file from `offset` on, or private again.
+// Pages from `start` on become other memory with the same bytes: of the file from `offset` on, or
+// private again.
 int exchange(uint64_t start, uint64_t size, uint64_t offset, bool to_file) {
   const SignalsBlocked blocked;  // a handler on this thread could not wait for this thread
   set_converting(start, start + size);
@@ -99,10 +113,13 @@ int exchange(uint64_t start, uint64_t size, uint64_t offset, bool to_file) {
     sys::raw(SYS_madvise, static_cast<long>(start), static_cast<long>(size), MADV_DODUMP);
   } else if (!result) {
     // New private memory with these bytes, made elsewhere and moved here in one step.
-    const long fresh = sys::raw(SYS_mmap, 0, static_cast<long>(size), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const long fresh = sys::raw(SYS_mmap, 0, static_cast<long>(size), PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     result = fresh < 0 ? ENOMEM : 0;
     if (!result) memcpy(reinterpret_cast<void*>(fresh), reinterpret_cast<const void*>(start), size);
-    if (!result && sys::raw(SYS_mremap, fresh, static_cast<long>(size), static_cast<long>(size), MREMAP_MAYMOVE | MREMAP_FIXED, static_cast<long>(start)) < 0) result = ENOMEM;
+    if (!result && sys::raw(SYS_mremap, fresh, static_cast<long>(size), static_cast<long>(size),
+                            MREMAP_MAYMOVE | MREMAP_FIXED, static_cast<long>(start)) < 0)
+      result = ENOMEM;
   }
   if (result) sys::protect(start, size, PROT_READ | PROT_WRITE);
   __atomic_fetch_add(&g_state->conversions, uint64_t{1}, __ATOMIC_SEQ_CST);
@@ -110,13 +127,15 @@ int exchange(uint64_t start, uint64_t size, uint64_t offset, bool to_file) {
   return result;
 }
 
-// Pages that no region touches any more, as long stretches as there are: each is a mapping of its own for the kernel.
+// Pages that no region touches any more, as long stretches as there are: each is a mapping of its
+// own for the kernel.
 void turn_back(uint64_t start, uint64_t end) {
   for (uint64_t page = start; page < end;) {
     uint64_t run = page;
     while (run < end && !is_converted(run)) run += kPage;
     if (run > page && !exchange(page, run - page, 0, false)) {  // else it stays shared
-      sys::raw(SYS_madvise, reinterpret_cast<long>(open_address(place_at_home(page))), static_cast<long>(run - page), MADV_REMOVE);
+      sys::raw(SYS_madvise, reinterpret_cast<long>(open_address(place_at_home(page))),
+               static_cast<long>(run - page), MADV_REMOVE);
     }
     page = run + kPage;
   }
@@ -156,7 +175,8 @@ int define(void* address, size_t size, void* pointer, weir_region_handler_fn han
   for (uint64_t page = page_down(at); page < at + size; page += kPage) {
     if (!is_converted(page)) continue;
     const uint64_t from = place_at_home(page > at ? page : at);
-    const uint64_t limit = place_at_home(page) + (at + size - page < kPage ? at + size - page : kPage);
+    const uint64_t limit =
+        place_at_home(page) + (at + size - page < kPage ? at + size - page : kPage);
     if (find_first(from, limit)) return EEXIST;
   }
   const uint64_t start = page_down(at), end = page_up(at + size);
@@ -190,20 +210,25 @@ bool waits_for_conversion(uint64_t address) {
   State& state = *g_state;
   const uint64_t conversions = __atomic_load_n(&state.conversions, __ATOMIC_SEQ_CST);
   const uint64_t start = __atomic_load_n(&state.converting, __ATOMIC_SEQ_CST);
-  if (start && address >= start && address < __atomic_load_n(&state.converting_end, __ATOMIC_RELAXED)) {
+  if (start && address >= start &&
+      address < __atomic_load_n(&state.converting_end, __ATOMIC_RELAXED)) {
     if (state.registry.is_mine()) return false;
     while (__atomic_load_n(&state.converting, __ATOMIC_SEQ_CST) == start) sys::raw(SYS_sched_yield);
     return true;
   }
-  // It may have ended since the fault. Once the access may be tried again, whatever it was; not twice.
+  // It may have ended since the fault. Once the access may be tried again, whatever it was; not
+  // twice.
   Thread& thread = t_thread;
-  if (!conversions || (thread.waited_at == address && thread.waited_for == conversions)) return false;
+  if (!conversions || (thread.waited_at == address && thread.waited_for == conversions))
+    return false;
   thread.waited_at = address;
   thread.waited_for = conversions;
   return true;
 }
 
-void release_home(const Region& region) { turn_back(page_down(region.home), page_up(region.home + region.size)); }
+void release_home(const Region& region) {
+  turn_back(page_down(region.home), page_up(region.home + region.size));
+}
 
 }  // namespace weir::region
 

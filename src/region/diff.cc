@@ -5,7 +5,8 @@
 namespace weir::region {
 
 void DiffWriter::bytes(const void* from, size_t size) {
-  if (size_ < capacity_) memcpy(buffer_ + size_, from, size < capacity_ - size_ ? size : capacity_ - size_);
+  if (size_ < capacity_)
+    memcpy(buffer_ + size_, from, size < capacity_ - size_ ? size : capacity_ - size_);
   size_ += size;
 }
 

@@ -6,13 +6,15 @@
 
 namespace weir::region {
 
-// Offset of the first byte from `from` on that differs; `size` where none does. By the widest registers that the processor has.
+// Offset of the first byte from `from` on that differs; `size` where none does. By the widest
+// registers that the processor has.
 size_t next_change(const char* one, const char* other, size_t size, size_t from);
 // The same of the first that is equal.
 size_t next_equal(const char* one, const char* other, size_t size, size_t from);
 
-// A difference as bytes: "WRD1", the size of the memory, then for each run how many equal bytes lie before it, how many it has, and they themselves. Numbers have
-// seven bits to the byte, lowest first, the eighth says that more follow.
+// A difference as bytes: "WRD1", the size of the memory, then for each run how many equal bytes lie
+// before it, how many it has, and they themselves. Numbers have seven bits to the byte, lowest
+// first, the eighth says that more follow.
 class DiffWriter {
  public:
   DiffWriter(char* buffer, size_t capacity) : buffer_(buffer), capacity_(capacity) {}
@@ -27,7 +29,8 @@ class DiffWriter {
 
 class DiffReader {
  public:
-  DiffReader(const void* from, size_t size) : at_(static_cast<const uint8_t*>(from)), end_(at_ + size) {}
+  DiffReader(const void* from, size_t size)
+      : at_(static_cast<const uint8_t*>(from)), end_(at_ + size) {}
   // False: cut off, or no number.
   [[nodiscard]] bool number(uint64_t* value);
   // NULL: there are not so many.

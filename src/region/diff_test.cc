@@ -26,7 +26,8 @@ TEST(Diff, SearchesAgreeWithTheByteByByteOnes) {
     other = one;
     const unsigned kind = random() % 3;
     for (size_t i = 0; i < size; i++) {
-      if (kind == 0 ? random() % 50 == 0 : kind == 1 ? random() % 2 == 0 : random() % 50 != 0) other[i] = static_cast<char>(other[i] + 1 + random() % 255);
+      if (kind == 0 ? random() % 50 == 0 : kind == 1 ? random() % 2 == 0 : random() % 50 != 0)
+        other[i] = static_cast<char>(other[i] + 1 + random() % 255);
     }
     const size_t shift = random() % 8;
     const char *a = one.data() + std::min(shift, size), *b = other.data() + std::min(shift, size);
@@ -44,7 +45,9 @@ TEST(Diff, SearchesAgreeWithTheByteByByteOnes) {
 struct Region {
   char* p = nullptr;
   explicit Region(size_t size) {
-    EXPECT_NE(nullptr, weir_region_alloc(size, &p, [](weir_region_trap* trap) { weir_region_protect(trap->start, kOpen); }));
+    EXPECT_NE(nullptr, weir_region_alloc(size, &p, [](weir_region_trap* trap) {
+                weir_region_protect(trap->start, kOpen);
+              }));
   }
   char* now() { return fresh(p); }
   ~Region() {
@@ -91,9 +94,9 @@ TEST(Changes, ACheckpointLeavesTheProgramsLevelsAlone) {
   traps = 0;
   char* p = nullptr;
   ASSERT_NE(nullptr, weir_region_alloc(100, &p, [](weir_region_trap* trap) {
-    traps++;
-    weir_region_protect(trap->start, trap->access & PROT_WRITE ? kOpen : PROT_READ);
-  }));
+              traps++;
+              weir_region_protect(trap->start, trap->access & PROT_WRITE ? kOpen : PROT_READ);
+            }));
   ASSERT_EQ(0, weir_region_protect(p, PROT_NONE));
   ASSERT_EQ(0, weir_region_checkpoint(p));
   EXPECT_EQ(0, fresh(p)[1]);
@@ -124,9 +127,11 @@ TEST(Changes, MadeIntoBytesAndAppliedElsewhere) {
     ASSERT_EQ(length, weir_region_diff_make(from.p, diff.data(), diff.size()));
     ASSERT_EQ(0, weir_region_protect(to.p, PROT_NONE));
     EXPECT_EQ(EINVAL, weir_region_diff_apply(other.p, diff.data(), diff.size()));
-    const std::vector<char> before(static_cast<char*>(weir_region_open(to.p)), static_cast<char*>(weir_region_open(to.p)) + size);
+    const std::vector<char> before(static_cast<char*>(weir_region_open(to.p)),
+                                   static_cast<char*>(weir_region_open(to.p)) + size);
     for (size_t cut = 0; cut < std::min<size_t>(diff.size(), 500); cut++) {
-      // A diff that is cut between two runs is one with fewer runs; everywhere else it is refused, and changes nothing.
+      // A diff that is cut between two runs is one with fewer runs; everywhere else it is refused,
+      // and changes nothing.
       if (weir_region_diff_apply(to.p, diff.data(), cut)) {
         EXPECT_EQ(0, memcmp(weir_region_open(to.p), before.data(), size));
       }
@@ -149,7 +154,8 @@ TEST(Changes, DamagedBytesAreRefusedOrHarmless) {
   for (int round = 0; round < 20000; round++) {
     char damaged[4096];
     memcpy(damaged, diff, sizeof diff);
-    for (unsigned i = 0; i <= random() % 4; i++) damaged[random() % static_cast<unsigned>(length)] = static_cast<char>(random());
+    for (unsigned i = 0; i <= random() % 4; i++)
+      damaged[random() % static_cast<unsigned>(length)] = static_cast<char>(random());
     weir_region_diff_apply(to.p, damaged, static_cast<size_t>(length));
   }
   EXPECT_EQ(EINVAL, weir_region_diff_apply(to.p, "XXXX", 4));
@@ -162,13 +168,12 @@ TEST(Changes, DamagedBytesAreRefusedOrHarmless) {
 TEST(Changes, ManyRegionsAtOnce) {
   std::vector<char*> pointers(3000);
   std::vector<void*> regions;
-  for (char*& p : pointers) {
-    ASSERT_NE(nullptr, weir_region_alloc(32, &p, nullptr));
-  }
+  for (char*& p : pointers) { ASSERT_NE(nullptr, weir_region_alloc(32, &p, nullptr)); }
   for (char* p : pointers) regions.push_back(p);
   for (int round = 0; round < 3; round++) {
     ASSERT_EQ(0, weir_region_checkpoint_many(regions.data(), regions.size()));
-    for (size_t i = static_cast<size_t>(round); i < pointers.size(); i += 100) static_cast<char* volatile&>(pointers[i])[3]++;
+    for (size_t i = static_cast<size_t>(round); i < pointers.size(); i += 100)
+      static_cast<char* volatile&>(pointers[i])[3]++;
     EXPECT_EQ(30u, weir_region_modified(nullptr, 0));
   }
   ASSERT_EQ(0, weir_region_protect_many(regions.data(), regions.size(), PROT_NONE));

@@ -27,21 +27,25 @@ size_t search_words(const char* one, const char* other, size_t size, size_t at, 
   return at;
 }
 
-__attribute__((target("avx2"))) size_t search_avx2(const char* one, const char* other, size_t size, size_t at, bool equal) {
+__attribute__((target("avx2"))) size_t search_avx2(const char* one, const char* other, size_t size,
+                                                   size_t at, bool equal) {
   const uint32_t flip = equal ? 0 : ~0u;
   for (; at + 32 <= size; at += 32) {
     const __m256i a = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(one + at));
     const __m256i b = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(other + at));
-    const uint32_t found = static_cast<uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(a, b))) ^ flip;
+    const uint32_t found =
+        static_cast<uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(a, b))) ^ flip;
     if (found) return at + static_cast<unsigned>(__builtin_ctz(found));
   }
   return search_words(one, other, size, at, equal);
 }
 
-__attribute__((target("avx512bw"))) size_t search_avx512(const char* one, const char* other, size_t size, size_t at, bool equal) {
+__attribute__((target("avx512bw"))) size_t search_avx512(const char* one, const char* other,
+                                                         size_t size, size_t at, bool equal) {
   const uint64_t flip = equal ? 0 : ~uint64_t{0};
   for (; at + 64 <= size; at += 64) {
-    const uint64_t found = _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(one + at), _mm512_loadu_si512(other + at)) ^ flip;
+    const uint64_t found =
+        _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(one + at), _mm512_loadu_si512(other + at)) ^ flip;
     if (found) return at + static_cast<unsigned>(__builtin_ctzl(found));
   }
   return search_words(one, other, size, at, equal);
@@ -64,7 +68,11 @@ Search search() {
 
 }  // namespace
 
-size_t next_change(const char* one, const char* other, size_t size, size_t from) { return search()(one, other, size, from, false); }
-size_t next_equal(const char* one, const char* other, size_t size, size_t from) { return search()(one, other, size, from, true); }
+size_t next_change(const char* one, const char* other, size_t size, size_t from) {
+  return search()(one, other, size, from, false);
+}
+size_t next_equal(const char* one, const char* other, size_t size, size_t from) {
+  return search()(one, other, size, from, true);
+}
 
 }  // namespace weir::region

@@ -1,5 +1,5 @@
-// Which region has a byte: one look at the page's entry, and, where several regions share the page, a search by halves among them. A large region has an entry in
-// each of its pages.
+// Which region has a byte: one look at the page's entry, and, where several regions share the page,
+// a search by halves among them. A large region has an entry in each of its pages.
 
 #include <string.h>
 
@@ -25,12 +25,16 @@ uint64_t count_to(const PageRegions& page, uint64_t count, uint64_t offset) {
   return low;
 }
 
-size_t bytes_for(uint64_t count) { return sizeof(PageRegions) + count * sizeof(PageRegions::Entry); }
+size_t bytes_for(uint64_t count) {
+  return sizeof(PageRegions) + count * sizeof(PageRegions::Entry);
+}
 
 uint64_t first_page(const Region& region) { return region.start / kPage; }
 uint64_t last_page(const Region& region) { return (region.start + region.size - 1) / kPage; }
 
-void publish(uint64_t page, uint64_t entry) { __atomic_store_n(&g_state->directory[page], entry, __ATOMIC_RELEASE); }
+void publish(uint64_t page, uint64_t entry) {
+  __atomic_store_n(&g_state->directory[page], entry, __ATOMIC_RELEASE);
+}
 
 void drop(uint64_t entry) {
   if (!entry || entry & kSingle) return;
@@ -83,7 +87,8 @@ void remove(uint64_t page, Region* region) {
   auto* replaced = static_cast<PageRegions*>(g_state->arrays.take(bytes_for(kept)));
   if (!replaced) {  // no memory: another stands twice instead, which keeps the order
     for (uint64_t i = 0; i < old->count; i++) {
-      if (old->entries[i].region == region) old->entries[i] = i ? old->entries[i - 1] : PageRegions::Entry{last->start, last};
+      if (old->entries[i].region == region)
+        old->entries[i] = i ? old->entries[i - 1] : PageRegions::Entry{last->start, last};
     }
     return;
   }
@@ -152,7 +157,8 @@ bool enter(Region* region) {
 }
 
 void leave(Region* region) {
-  for (uint64_t page = first_page(*region); page <= last_page(*region); page++) remove(page, region);
+  for (uint64_t page = first_page(*region); page <= last_page(*region); page++)
+    remove(page, region);
 }
 
 }  // namespace weir::region

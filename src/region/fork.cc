@@ -1,11 +1,16 @@
-// A forked child gets regions of its own, as it gets copies of all other memory: the file is shared with the parent, so the child copies it and maps the copy
-// wherever the file was mapped. The parent's forking thread waits for that; what its other threads write meanwhile the child may see or not see.
+// A forked child gets regions of its own, as it gets copies of all other memory: the file is shared
+// with the parent, so the child copies it and maps the copy wherever the file was mapped. The
+// parent's forking thread waits for that; what its other threads write meanwhile the child may see
+// or not see.
 //
-// The child has only the forking thread. The registry's lock is taken before the fork; a region's lock that another thread held then may have left pointers in
-// two windows, so they are moved again. Pointers on other threads' stacks are forgotten: those stacks will be used for something else.
+// The child has only the forking thread. The registry's lock is taken before the fork; a region's
+// lock that another thread held then may have left pointers in two windows, so they are moved
+// again. Pointers on other threads' stacks are forgotten: those stacks will be used for something
+// else.
 //
-// The file's descriptor says where the file has data and where holes. Where the program has closed it, what regions hold is copied instead, holes too.
-// This library's functions are registered when it is loaded, so that they come before those of most others in the child.
+// The file's descriptor says where the file has data and where holes. Where the program has closed
+// it, what regions hold is copied instead, holes too. This library's functions are registered when
+// it is loaded, so that they come before those of most others in the child.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,9 +26,12 @@ namespace weir::region {
 
 namespace {
 
-int g_copied[2] = {-1, -1};  // a pipe that the child closes when it has copied; guarded by: registry
-// The calling thread forks, and the library had been started before; it has taken the registry's lock for it.
-__thread bool t_forks __attribute__((tls_model("initial-exec"))), t_taken __attribute__((tls_model("initial-exec")));
+int g_copied[2] = {-1,
+                   -1};  // a pipe that the child closes when it has copied; guarded by: registry
+// The calling thread forks, and the library had been started before; it has taken the registry's
+// lock for it.
+__thread bool t_forks __attribute__((tls_model("initial-exec"))),
+    t_taken __attribute__((tls_model("initial-exec")));
 
 void before_fork() {
   t_forks = __atomic_load_n(&g_started, __ATOMIC_ACQUIRE);
@@ -38,8 +46,7 @@ void in_parent() {
   if (g_copied[0] >= 0) {
     char nothing;
     close(g_copied[1]);
-    while (read(g_copied[0], &nothing, 1) < 0 && errno == EINTR) {
-    }
+    while (read(g_copied[0], &nothing, 1) < 0 && errno == EINTR) {}
     close(g_copied[0]);
   }
   if (t_taken) g_state->registry.unlock();
@@ -47,7 +54,8 @@ void in_parent() {
 
 bool copy_range(int to, uint64_t from, uint64_t limit) {
   while (from < limit) {
-    const long written = sys::raw(SYS_pwrite64, to, reinterpret_cast<long>(open_address(from)), static_cast<long>(limit - from), static_cast<long>(from));
+    const long written = sys::raw(SYS_pwrite64, to, reinterpret_cast<long>(open_address(from)),
+                                  static_cast<long>(limit - from), static_cast<long>(from));
     if (written <= 0) return false;
     from += static_cast<uint64_t>(written);
   }
@@ -71,7 +79,8 @@ bool copy_file(int to) {
     if (data == -ENXIO) return true;  // only holes follow
     if (data < 0) return false;
     at = sys::raw(SYS_lseek, state.file, data, SEEK_HOLE);
-    if (at < 0 || !copy_range(to, static_cast<uint64_t>(data), static_cast<uint64_t>(at))) return false;
+    if (at < 0 || !copy_range(to, static_cast<uint64_t>(data), static_cast<uint64_t>(at)))
+      return false;
   }
   return true;
 }
@@ -80,7 +89,8 @@ bool copy_file(int to) {
 bool map_elsewhere(Region& region) {
   if (region.is_paged) {
     const uint64_t from = page_down(region.start);
-    return map_again(page_down(region.paged), from, page_up(region.start + region.size) - from, effective(region, &region.common)) == 0;
+    return map_again(page_down(region.paged), from, page_up(region.start + region.size) - from,
+                     effective(region, &region.common)) == 0;
   }
   if (!region.home) return true;
   const uint64_t from = page_down(region.home), size = page_up(region.home + region.size) - from;
@@ -93,7 +103,8 @@ void in_child() {
   state.unbounded_lock.release_orphan();
   visit_regions([](Region& region) { region.was_locked = region.lock.release_orphan(); });
   forget_other_threads();
-  long copy = sys::raw(SYS_memfd_create, reinterpret_cast<long>("weir-region"), 1 /* MFD_CLOEXEC */);
+  long copy =
+      sys::raw(SYS_memfd_create, reinterpret_cast<long>("weir-region"), 1 /* MFD_CLOEXEC */);
   if (copy < 0 || !copy_file(static_cast<int>(copy))) {
     report("a forked process has no memory for its own copy of the regions");
     _exit(125);
@@ -131,7 +142,9 @@ void in_child() {
   t_forks = false;
 }
 
-__attribute__((constructor)) void prepare_fork() { pthread_atfork(before_fork, in_parent, in_child); }
+__attribute__((constructor)) void prepare_fork() {
+  pthread_atfork(before_fork, in_parent, in_child);
+}
 
 }  // namespace
 

@@ -56,7 +56,8 @@ TEST(Instructions, AllRegistersThatPointThereAreMoved) {
   int* at = fresh(region.p);
   int* end = at + 1024;
   long sum = 0;
-  asm volatile("1: movslq (%0), %%rax\n\taddq %%rax, %2\n\taddq $4, %0\n\tcmpq %1, %0\n\tjne 1b" : "+r"(at), "+r"(end), "+r"(sum)::"rax", "memory", "cc");
+  asm volatile("1: movslq (%0), %%rax\n\taddq %%rax, %2\n\taddq $4, %0\n\tcmpq %1, %0\n\tjne 1b"
+               : "+r"(at), "+r"(end), "+r"(sum)::"rax", "memory", "cc");
   EXPECT_EQ(1024L * 1023 / 2, sum);
   EXPECT_EQ(1, region.seen.count);
 }
@@ -72,7 +73,8 @@ TEST(Instructions, AtomicReadModifyWriteIsBoth) {
 void gather_pointers(const uint64_t* pointers, uint64_t* values) {
   asm volatile(
       "vmovdqu (%0), %%ymm3\n\tvpcmpeqd %%ymm2, %%ymm2, %%ymm2\n\txorl %%eax, %%eax\n\t"
-      "vpgatherqq %%ymm2, (%%rax,%%ymm3), %%ymm1\n\tvmovdqu %%ymm1, (%1)" ::"r"(pointers), "r"(values)
+      "vpgatherqq %%ymm2, (%%rax,%%ymm3), %%ymm1\n\tvmovdqu %%ymm1, (%1)" ::"r"(pointers),
+      "r"(values)
       : "rax", "memory", "xmm1", "xmm2", "xmm3");
 }
 
@@ -80,7 +82,8 @@ TEST(Instructions, GathersOfPointers) {
   if (!__builtin_cpu_supports("avx2")) GTEST_SKIP();
   Closed a, b;
   uint64_t pointers[4], values[4];
-  for (int i = 0; i < 4; i++) pointers[i] = reinterpret_cast<uint64_t>(fresh(i % 2 ? a.p : b.p) + 2 * i);
+  for (int i = 0; i < 4; i++)
+    pointers[i] = reinterpret_cast<uint64_t>(fresh(i % 2 ? a.p : b.p) + 2 * i);
   gather_pointers(pointers, values);
   for (unsigned i = 0; i < 4; i++) EXPECT_EQ((uint64_t{2 * i + 1} << 32) | (2 * i), values[i]);
   EXPECT_EQ(1, a.seen.count);
@@ -90,8 +93,10 @@ TEST(Instructions, GathersOfPointers) {
 
 void scatter_pointers(const uint64_t* pointers, const uint64_t* values) {
   asm volatile(
-      "vmovdqu64 (%0), %%zmm20\n\tvmovdqu64 (%1), %%zmm7\n\tkxnorw %%k1, %%k1, %%k1\n\txorl %%eax, %%eax\n\t"
-      "vpscatterqq %%zmm7, (%%rax,%%zmm20)%{%%k1%}" ::"r"(pointers), "r"(values)
+      "vmovdqu64 (%0), %%zmm20\n\tvmovdqu64 (%1), %%zmm7\n\tkxnorw %%k1, %%k1, %%k1\n\txorl %%eax, "
+      "%%eax\n\t"
+      "vpscatterqq %%zmm7, (%%rax,%%zmm20)%{%%k1%}" ::"r"(pointers),
+      "r"(values)
       : "rax", "memory");
 }
 
@@ -110,7 +115,8 @@ TEST(Instructions, ScattersOfPointersInTheUpperRegisters) {
 }
 
 TEST(Instructions, GathersAreDecoded) {
-  const uint8_t code[] = {0xc4, 0xe2, 0xed, 0x91, 0x44, 0x88, 0x10};  // vpgatherqq ymm0, [rax + ymm1*4 + 0x10], ymm2
+  const uint8_t code[] = {0xc4, 0xe2, 0xed, 0x91,
+                          0x44, 0x88, 0x10};  // vpgatherqq ymm0, [rax + ymm1*4 + 0x10], ymm2
   weir::Gather gather;
   ASSERT_TRUE(weir::decode_gather(code, sizeof code, gather));
   EXPECT_EQ(0, gather.base);

@@ -1,7 +1,9 @@
 // Levels: which window a region's pointers lie in, by set.
 //
-// The level is written first, then each pointer is moved to where it puts it; and that again, if the level's word has changed meanwhile: so whoever changes the level in between, in a
-// signal's handler on this thread, leaves pointers that fit the last level, and so do we (state.h, invariant 4).
+// The level is written first, then each pointer is moved to where it puts it; and that again, if
+// the level's word has changed meanwhile: so whoever changes the level in between, in a signal's
+// handler on this thread, leaves pointers that fit the last level, and so do we (state.h, invariant
+// 4).
 
 #include <errno.h>
 
@@ -85,7 +87,8 @@ inline int set_level(Region& region, int set, unsigned to) {
     return error;
   }
   level->set_level(to);
-  if (__builtin_expect(__atomic_load_n(&g_state->unbounded_count, __ATOMIC_RELAXED) != 0, 0)) return move_pointers(region, set);
+  if (__builtin_expect(__atomic_load_n(&g_state->unbounded_count, __ATOMIC_RELAXED) != 0, 0))
+    return move_pointers(region, set);
   move_list(region, *level);
   return 0;
 }
@@ -109,7 +112,9 @@ inline int protect(int set, const void* address, int protection) {
 
 }  // namespace
 
-int weir_region_protect(const void* region, int level) { return protect(current_set(), region, level); }
+int weir_region_protect(const void* region, int level) {
+  return protect(current_set(), region, level);
+}
 
 int weir_region_protect_many(void* const* regions, size_t count, int level) {
   const int set = current_set();
@@ -160,7 +165,8 @@ int weir_region_set_free(int set) {
   const OwnerGuard guard(g_state->registry);
   if (!guard.taken()) return EDEADLK;
   if (set <= 0 || set >= kMaxSets || !g_state->sets[set].exists) return EINVAL;
-  if (g_state->sets[set].threads || __atomic_load_n(&g_state->sets[set].pointers, __ATOMIC_RELAXED)) return EBUSY;
+  if (g_state->sets[set].threads || __atomic_load_n(&g_state->sets[set].pointers, __ATOMIC_RELAXED))
+    return EBUSY;
   // Its levels stay where they are, for the next set of that number: open again.
   visit_regions([&](Region& region) {
     if (Level* level = level_of(region, set)) level->set_level(kWrite);

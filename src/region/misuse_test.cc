@@ -89,7 +89,8 @@ TEST(RegionMisuse, TouchingMoreThanTheRegionCallsNoHandler) {
 
 TEST(RegionMisuse, CodeIsNotMadeARegion) {
   constexpr unsigned char kReturn = 0xc3;
-  void* memory = mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* memory =
+      mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(MAP_FAILED, memory);
   *static_cast<unsigned char*>(memory) = kReturn;
   EXPECT_EQ(ENOTSUP, weir_region_define(static_cast<char*>(memory) + 2000, 100, nullptr, note));
@@ -126,7 +127,8 @@ void touch_without_lifting() {
 }
 
 TEST(RegionDeath, HandlerThatDoesNotLiftIsReported) {
-  EXPECT_EXIT(touch_without_lifting(), ::testing::KilledBySignal(SIGSEGV), "its handler has not raised the level");
+  EXPECT_EXIT(touch_without_lifting(), ::testing::KilledBySignal(SIGSEGV),
+              "its handler has not raised the level");
 }
 
 TEST(RegionDeath, NoHandlerIsReported) {
@@ -174,7 +176,8 @@ TEST(RegionDeath, AFreedRegionIsNobodys) {
         int* closed = nullptr;
         weir_region_bptr(&p, &closed);
         weir_region_free(p);
-        int* window = reinterpret_cast<int*>(reinterpret_cast<uintptr_t>(p) - 2 * (uintptr_t{1} << 36));
+        int* window =
+            reinterpret_cast<int*>(reinterpret_cast<uintptr_t>(p) - 2 * (uintptr_t{1} << 36));
         *static_cast<volatile int*>(window) = 1;
       },
       ::testing::KilledBySignal(SIGSEGV), "^$");
@@ -183,11 +186,14 @@ TEST(RegionDeath, AFreedRegionIsNobodys) {
 sigjmp_buf g_back;
 int g_round;
 TEST(RegionDeath, WhoHandledSignalsBeforeStillDoes) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");  // in a process in which the library has not been started
+  GTEST_FLAG_SET(death_test_style,
+                 "threadsafe");  // in a process in which the library has not been started
   EXPECT_EXIT(
       {
         struct sigaction action = {};
-        action.sa_sigaction = [](int, siginfo_t* information, void*) { siglongjmp(g_back, information->si_addr == reinterpret_cast<void*>(0x1234) ? 1 : 2); };
+        action.sa_sigaction = [](int, siginfo_t* information, void*) {
+          siglongjmp(g_back, information->si_addr == reinterpret_cast<void*>(0x1234) ? 1 : 2);
+        };
         action.sa_flags = SA_SIGINFO;
         sigaction(SIGSEGV, &action, nullptr);
         int* p = nullptr;

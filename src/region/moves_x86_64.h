@@ -1,5 +1,6 @@
-// Access to a pointer variable of the program, which may not be there any more (on the stack of a thread that is gone): where such an instruction faults because nothing
-// is mapped, the trap goes on where `weir_region_moves` says, and the answer is "no".
+// Access to a pointer variable of the program, which may not be there any more (on the stack of a
+// thread that is gone): where such an instruction faults because nothing is mapped, the trap goes
+// on where `weir_region_moves` says, and the answer is "no".
 #pragma once
 
 #include <stdint.h>
@@ -15,15 +16,21 @@ extern "C" const MayFault __stop_weir_region_moves[] __attribute__((visibility("
 
 // 0: that instruction may not fault.
 inline uint64_t continuation_of(uint64_t instruction) {
-  for (const MayFault* entry = __start_weir_region_moves; entry < __stop_weir_region_moves; entry++) {
-    if (reinterpret_cast<uint64_t>(&entry->instruction) + static_cast<uint64_t>(int64_t{entry->instruction}) == instruction) {
-      return reinterpret_cast<uint64_t>(&entry->continuation) + static_cast<uint64_t>(int64_t{entry->continuation});
+  for (const MayFault* entry = __start_weir_region_moves; entry < __stop_weir_region_moves;
+       entry++) {
+    if (reinterpret_cast<uint64_t>(&entry->instruction) +
+            static_cast<uint64_t>(int64_t{entry->instruction}) ==
+        instruction) {
+      return reinterpret_cast<uint64_t>(&entry->continuation) +
+             static_cast<uint64_t>(int64_t{entry->continuation});
     }
   }
   return 0;
 }
 
-#define WEIR_REGION_MAY_FAULT(at, continues) ".pushsection weir_region_moves, \"a\"\n.balign 4\n.long " at " - .\n.long " continues " - .\n.popsection\n"
+#define WEIR_REGION_MAY_FAULT(at, continues)                                             \
+  ".pushsection weir_region_moves, \"a\"\n.balign 4\n.long " at " - .\n.long " continues \
+  " - .\n.popsection\n"
 
 // The variable's value. False: it cannot be read.
 inline bool read_pointer(void** location, void** value) {
@@ -43,12 +50,19 @@ inline bool read_pointer(void** location, void** value) {
   return is_there;
 }
 
-// Writes `to` where `from` still is: by one instruction, for a signal's handler and, `others` being there, for other threads.
+// Writes `to` where `from` still is: by one instruction, for a signal's handler and, `others` being
+// there, for other threads.
 inline void exchange_pointer(void** location, void* from, void* to, bool others) {
   if (others) {
-    asm volatile("1: lock cmpxchgq %[to], (%[location])\n2:\n" WEIR_REGION_MAY_FAULT("1b", "2b") : "+a"(from) : [location] "r"(location), [to] "r"(to) : "memory", "cc");
+    asm volatile("1: lock cmpxchgq %[to], (%[location])\n2:\n" WEIR_REGION_MAY_FAULT("1b", "2b")
+                 : "+a"(from)
+                 : [location] "r"(location), [to] "r"(to)
+                 : "memory", "cc");
   } else {
-    asm volatile("1: cmpxchgq %[to], (%[location])\n2:\n" WEIR_REGION_MAY_FAULT("1b", "2b") : "+a"(from) : [location] "r"(location), [to] "r"(to) : "memory", "cc");
+    asm volatile("1: cmpxchgq %[to], (%[location])\n2:\n" WEIR_REGION_MAY_FAULT("1b", "2b")
+                 : "+a"(from)
+                 : [location] "r"(location), [to] "r"(to)
+                 : "memory", "cc");
   }
 }
 

@@ -1,9 +1,12 @@
-// A lock that knows its holder, since a signal's handler may interrupt the holder and trap on a region: it then goes on without the lock (see state.h,
-// invariant 4). Held for a few hundred instructions, never across a call of the program's code.
+// A lock that knows its holder, since a signal's handler may interrupt the holder and trap on a
+// region: it then goes on without the lock (see state.h, invariant 4). Held for a few hundred
+// instructions, never across a call of the program's code.
 //
-// Two threads may be interrupted so, each in a section that the other's handler needs. Code that is not interrupted takes locks in the order of their ranks. So who waits for a lock and holds
-// one of that rank or a higher one is in a handler: it waits for a while and then takes the holder for interrupted, too, and goes on as if it had interrupted that section itself. Whoever
-// holds lower ones only waits until it has the lock: of those who wait so, none waits for another in a circle.
+// Two threads may be interrupted so, each in a section that the other's handler needs. Code that is
+// not interrupted takes locks in the order of their ranks. So who waits for a lock and holds one of
+// that rank or a higher one is in a handler: it waits for a while and then takes the holder for
+// interrupted, too, and goes on as if it had interrupted that section itself. Whoever holds lower
+// ones only waits until it has the lock: of those who wait so, none waits for another in a circle.
 #pragma once
 
 #include <stdint.h>
@@ -32,7 +35,9 @@ class OwnerLock {
     const uint64_t me = this_thread();
     uint64_t holder = 0;
     // acquire: sees what the last holder wrote
-    if (__builtin_expect(__atomic_compare_exchange_n(&holder_, &holder, me, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED), 1)) {
+    if (__builtin_expect(__atomic_compare_exchange_n(&holder_, &holder, me, false, __ATOMIC_ACQUIRE,
+                                                     __ATOMIC_RELAXED),
+                         1)) {
       t_locks_held[rank - kStartRank]++;
       return true;
     }
@@ -57,7 +62,8 @@ class OwnerLock {
       sys::cpu_relax();
       if (__atomic_load_n(&holder_, __ATOMIC_RELAXED) == 0) {
         uint64_t nobody = 0;
-        if (__atomic_compare_exchange_n(&holder_, &nobody, me, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+        if (__atomic_compare_exchange_n(&holder_, &nobody, me, false, __ATOMIC_ACQUIRE,
+                                        __ATOMIC_RELAXED)) {
           t_locks_held[rank_ - kStartRank]++;
           return true;
         }
@@ -66,7 +72,7 @@ class OwnerLock {
       if (spins < 2048 && spins % 256) continue;
       if (spins < 2048) {
         sys::raw(SYS_sched_yield);  // the holder may be preempted on this very processor
-      } else {  // ... and a waiter of real-time priority yields to nobody
+      } else {                      // ... and a waiter of real-time priority yields to nobody
         int64_t pause[2] = {0, 20'000};
         sys::raw(SYS_nanosleep, reinterpret_cast<long>(pause), 0);
       }
@@ -85,7 +91,8 @@ class OwnerLock {
 
 class RegionGuard {
  public:
-  [[gnu::always_inline]] explicit RegionGuard(OwnerLock& lock) : lock_(lock), taken_(lock.lock_as(kRegionRank)) {}
+  [[gnu::always_inline]] explicit RegionGuard(OwnerLock& lock)
+      : lock_(lock), taken_(lock.lock_as(kRegionRank)) {}
   [[gnu::always_inline]] ~RegionGuard() {
     if (taken_) lock_.unlock_as(kRegionRank);
   }
@@ -105,7 +112,9 @@ class OwnerGuard {
   }
   OwnerGuard(const OwnerGuard&) = delete;
   OwnerGuard& operator=(const OwnerGuard&) = delete;
-  bool taken() const { return taken_; }  // false: by a frame of this thread that a signal has interrupted
+  bool taken() const {
+    return taken_;
+  }  // false: by a frame of this thread that a signal has interrupted
 
  private:
   OwnerLock& lock_;

@@ -1,5 +1,7 @@
-// Regions on pages of their own (Itzkovitz and Schuster's MultiView): the same bytes of the file, mapped once more, at pages that nothing else lies in. Small regions share pages
-// of the file, never of address space. Each is a mapping of its own for the kernel, which allows a process some 65,000.
+// Regions on pages of their own (Itzkovitz and Schuster's MultiView): the same bytes of the file,
+// mapped once more, at pages that nothing else lies in. Small regions share pages of the file,
+// never of address space. Each is a mapping of its own for the kernel, which allows a process some
+// 65,000.
 
 #include <errno.h>
 
@@ -25,15 +27,19 @@ struct Paged {
 };
 Paged* g_paged;
 
-uint64_t pages_of(const Region& region) { return (page_up(region.start + region.size) - page_down(region.start)) / kPage; }
+uint64_t pages_of(const Region& region) {
+  return (page_up(region.start + region.size) - page_down(region.start)) / kPage;
+}
 
 bool prepare() {
   State& state = *g_state;
   if (state.paged_base && g_paged) return true;
   if (!g_paged) g_paged = state.other.make<Paged>();
-  const long directory = sys::raw(SYS_mmap, 0, static_cast<long>(paged_space() / kPage * sizeof(Region*)), PROT_READ | PROT_WRITE,
-                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  const long base = sys::raw(SYS_mmap, 0, static_cast<long>(paged_space()), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  const long directory =
+      sys::raw(SYS_mmap, 0, static_cast<long>(paged_space() / kPage * sizeof(Region*)),
+               PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  const long base = sys::raw(SYS_mmap, 0, static_cast<long>(paged_space()), PROT_NONE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (!g_paged || directory < 0 || base < 0) return false;
   state.paged_directory = reinterpret_cast<Region**>(directory);
   __atomic_store_n(&state.paged_base, static_cast<uint64_t>(base), __ATOMIC_RELEASE);
@@ -77,7 +83,9 @@ int alloc(size_t size, weir_region_handler_fn handler, void** result) {
     region->block = block;
     region->paged = at + start % kPage;
     region->is_paged = true;
-    for (uint64_t i = 0; i < pages; i++) __atomic_store_n(&g_state->paged_directory[(at - g_state->paged_base) / kPage + i], region, __ATOMIC_RELEASE);
+    for (uint64_t i = 0; i < pages; i++)
+      __atomic_store_n(&g_state->paged_directory[(at - g_state->paged_base) / kPage + i], region,
+                       __ATOMIC_RELEASE);
     *result = reinterpret_cast<void*>(region->paged);
     return 0;
   }
@@ -92,7 +100,8 @@ int alloc(size_t size, weir_region_handler_fn handler, void** result) {
 bool find_paged(uint64_t address, uint64_t* offset, Region** region) {
   const uint64_t base = __atomic_load_n(&g_state->paged_base, __ATOMIC_ACQUIRE);
   if (!base || address - base >= paged_space()) return false;
-  Region* found = __atomic_load_n(&g_state->paged_directory[(address - base) / kPage], __ATOMIC_ACQUIRE);
+  Region* found =
+      __atomic_load_n(&g_state->paged_directory[(address - base) / kPage], __ATOMIC_ACQUIRE);
   if (!found || !found->size) return false;
   *offset = found->start + (address - found->paged);
   *region = found;
@@ -100,13 +109,18 @@ bool find_paged(uint64_t address, uint64_t* offset, Region** region) {
 }
 
 int protect_pages(const Region& region, unsigned window) {
-  return sys::protect(page_down(region.paged), pages_of(region) * kPage, protection_of(window)) ? ENOMEM : 0;
+  return sys::protect(page_down(region.paged), pages_of(region) * kPage, protection_of(window))
+             ? ENOMEM
+             : 0;
 }
 
 void release_pages(const Region& region) {
   const uint64_t pages = pages_of(region), at = page_down(region.paged);
-  for (uint64_t i = 0; i < pages; i++) __atomic_store_n(&g_state->paged_directory[(at - g_state->paged_base) / kPage + i], nullptr, __ATOMIC_RELEASE);
-  sys::raw(SYS_mmap, static_cast<long>(at), static_cast<long>(pages * kPage), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+  for (uint64_t i = 0; i < pages; i++)
+    __atomic_store_n(&g_state->paged_directory[(at - g_state->paged_base) / kPage + i], nullptr,
+                     __ATOMIC_RELEASE);
+  sys::raw(SYS_mmap, static_cast<long>(at), static_cast<long>(pages * kPage), PROT_NONE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
   give_address(at, pages);
 }
 

@@ -1,7 +1,9 @@
-// Registered pointers: each hangs in the list of its region and set, or in the list of unbounded ones, and C's are found by the variable's address.
+// Registered pointers: each hangs in the list of its region and set, or in the list of unbounded
+// ones, and C's are found by the variable's address.
 //
-// Variables may lie in regions themselves: they are read and written where memory is always open. A variable on the stack of a thread is forgotten when that thread
-// ends, since the memory is used for something else then.
+// Variables may lie in regions themselves: they are read and written where memory is always open. A
+// variable on the stack of a thread is forgotten when that thread ends, since the memory is used
+// for something else then.
 
 #include <errno.h>
 #include <pthread.h>
@@ -17,7 +19,9 @@ namespace {
 pthread_key_t g_key;
 pthread_once_t g_key_once = PTHREAD_ONCE_INIT;
 
-void** canonical(void* variable) { return reinterpret_cast<void**>(stable_of(reinterpret_cast<uint64_t>(variable))); }
+void** canonical(void* variable) {
+  return reinterpret_cast<void**>(stable_of(reinterpret_cast<uint64_t>(variable)));
+}
 
 uint64_t hash_of(void** location) {
   const uint64_t mixed = (reinterpret_cast<uint64_t>(location) >> 3) * 0x9e3779b97f4a7c15;
@@ -68,7 +72,10 @@ void take_out(Link* link) {
   link->back = nullptr;
 }
 
-void count_pointer(int set, int by) { __atomic_fetch_add(&g_state->sets[set].pointers, static_cast<uint64_t>(int64_t{by}), __ATOMIC_RELAXED); }
+void count_pointer(int set, int by) {
+  __atomic_fetch_add(&g_state->sets[set].pointers, static_cast<uint64_t>(int64_t{by}),
+                     __ATOMIC_RELAXED);
+}
 
 void drop_pooled(PooledLink* link) {
   PooledLink** at = &g_state->hash[hash_of(link->location())];
@@ -143,7 +150,9 @@ void remember_on_stack(PooledLink* link, Thread& thread) {
 // The region that an unbounded pointer refers to now, or NULL.
 Region* referred_by(Link* link) {
   void* value;
-  const Place place = read_pointer(location_of(link), &value) ? place_of(reinterpret_cast<uint64_t>(value)) : Place{};
+  const Place place = read_pointer(location_of(link), &value)
+                          ? place_of(reinterpret_cast<uint64_t>(value))
+                          : Place{};
   return place.inside ? find_referred(place.offset) : nullptr;
 }
 
@@ -152,7 +161,8 @@ bool refers(const Region& region, Link* link) {
   if (!read_pointer(location_of(link), &value)) return false;
   const Place place = place_of(reinterpret_cast<uint64_t>(value));
   if (!place.inside || !region.refers(place.offset)) return false;
-  return !(link->kind & kUnbounded) || region.holds(place.offset) || !find_offset(place.offset);  // where another begins, it is that one's
+  return !(link->kind & kUnbounded) || region.holds(place.offset) ||
+         !find_offset(place.offset);  // where another begins, it is that one's
 }
 
 }  // namespace
@@ -168,7 +178,8 @@ void move_pointer_slowly(Region& region, Link* link, void* value, unsigned windo
   } else if (!region.refers(offset)) {
     return;
   }
-  // Where another begins it is that one's. (A look without the registry's lock, which may not be taken here: regions that are allocated never begin there.)
+  // Where another begins it is that one's. (A look without the registry's lock, which may not be
+  // taken here: regions that are allocated never begin there.)
   if (link->kind & kUnbounded && !region.holds(offset) && look(offset)) return;
   void* moved = reinterpret_cast<void*>(address_in(set_of(*link), window, offset));
   if (moved != value) exchange_pointer(location, value, moved, true);
@@ -215,7 +226,8 @@ int register_pointer(void* pointer, Region* region) {
   }
   link->value = location;
   link->region = region;
-  link->kind = kPooled | static_cast<uint64_t>(set) << kSetShift | (region ? uint64_t{0} : uint64_t{kUnbounded});
+  link->kind = kPooled | static_cast<uint64_t>(set) << kSetShift |
+               (region ? uint64_t{0} : uint64_t{kUnbounded});
   PooledLink*& first = g_state->hash[hash_of(location)];
   link->same_hash = first;
   first = link;
@@ -257,7 +269,8 @@ void forget_other_threads() {
     const auto forget = [&](Link*& first) {
       for (Link *link = first, *behind; link; link = behind) {
         behind = link->next;
-        if (reinterpret_cast<uint64_t>(link) - thread->stack >= thread->stack_end - thread->stack) continue;
+        if (reinterpret_cast<uint64_t>(link) - thread->stack >= thread->stack_end - thread->stack)
+          continue;
         take_out(link);
         count_pointer(set_of(*link), -1);
       }
@@ -318,7 +331,9 @@ int weir_region_ptr_set(void* pointer, int set) {
     if (set < 0 || set >= kMaxSets || !g_state->sets[set].exists) return EINVAL;
     if (bound && !level_for(*bound, set)) return ENOMEM;
     const int before = set_of(*link);
-    const auto change = [&] { link->kind = (link->kind & ((1u << kSetShift) - 1)) | static_cast<uint64_t>(set) << kSetShift; };
+    const auto change = [&] {
+      link->kind = (link->kind & ((1u << kSetShift) - 1)) | static_cast<uint64_t>(set) << kSetShift;
+    };
     if (Region* region = bound ? bound : referred_by(link)) {
       const OwnerGuard list(region->lock);
       if (bound) take_out(link);
@@ -388,11 +403,14 @@ void weir_region_link_set(weir_region_link* link, void* value, const weir_region
     region = find(address, &offset);
     if (region && region->is_paged) region = nullptr;
   }
-  const int set = from && from->region ? set_of(*from) : place.inside && place.set ? place.set : current_set();
+  const int set = from && from->region        ? set_of(*from)
+                  : place.inside && place.set ? place.set
+                                              : current_set();
   auto* before = static_cast<Region*>(at->region);
   if (before && before == region && set_of(*at) == set) {
     const OwnerGuard guard(region->lock);
-    at->value = reinterpret_cast<void*>(address_in(set, effective(*region, level_of(*region, set)), offset));
+    at->value = reinterpret_cast<void*>(
+        address_in(set, effective(*region, level_of(*region, set)), offset));
     return;
   }
   if (before) weir_region_link_drop(at);

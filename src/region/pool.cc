@@ -17,7 +17,8 @@ unsigned class_of(size_t size) {
 }
 
 void* map(size_t size) {
-  const long at = sys::raw(SYS_mmap, 0, static_cast<long>(size), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  const long at = sys::raw(SYS_mmap, 0, static_cast<long>(size), PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return at < 0 ? nullptr : reinterpret_cast<void*>(at);
 }
 
@@ -37,7 +38,8 @@ void* Pool::take(size_t size) {
     return block;
   }
   if (whole > kChunk / 4) return map(whole);
-  if (chunk_) chunk_ += -reinterpret_cast<uintptr_t>(chunk_) & (whole < kPage ? whole - 1 : kPage - 1);
+  if (chunk_)
+    chunk_ += -reinterpret_cast<uintptr_t>(chunk_) & (whole < kPage ? whole - 1 : kPage - 1);
   if (!chunk_ || chunk_ > chunk_end_ || static_cast<size_t>(chunk_end_ - chunk_) < whole) {
     chunk_ = static_cast<char*>(map(kChunk));
     if (!chunk_) return nullptr;

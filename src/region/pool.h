@@ -1,5 +1,6 @@
-// Memory for the library's own structures: in power-of-two classes, never given back, and a block stays of its class for ever, so that who looks at a block
-// that has just been given away sees another of its kind and no unmapped page.
+// Memory for the library's own structures: in power-of-two classes, never given back, and a block
+// stays of its class for ever, so that who looks at a block that has just been given away sees
+// another of its kind and no unmapped page.
 #pragma once
 
 #include <stddef.h>
@@ -10,7 +11,8 @@ namespace weir::region {
 // Guarded by: the registry's lock (state.h).
 class Pool {
  public:
-  static constexpr unsigned kSmallest = 5, kClasses = 42;  // 32 bytes; the largest is more than any window
+  static constexpr unsigned kSmallest = 5,
+                            kClasses = 42;  // 32 bytes; the largest is more than any window
 
   // Zeroed, `size` bytes, aligned to 32, from 4 KiB on to a page. NULL: no memory.
   void* take(size_t size);

@@ -43,7 +43,8 @@ void drop_region(Region* region) {
 
 namespace {
 
-int alloc(size_t alignment, size_t size, void* pointer, weir_region_handler_fn handler, void** result) {
+int alloc(size_t alignment, size_t size, void* pointer, weir_region_handler_fn handler,
+          void** result) {
   if (const int error = started()) return error;
   if (const int error = check_size(size)) return error;
   if (!alignment || alignment & (alignment - 1) || alignment > kPage) return EINVAL;
@@ -89,7 +90,8 @@ void* weir_region_alloc(size_t size, void* pointer, weir_region_handler_fn handl
   return answer(error, result);
 }
 
-void* weir_region_alloc_aligned(size_t alignment, size_t size, void* pointer, weir_region_handler_fn handler) {
+void* weir_region_alloc_aligned(size_t alignment, size_t size, void* pointer,
+                                weir_region_handler_fn handler) {
   void* result = nullptr;
   const int error = alloc(alignment, size, pointer, handler, &result);
   return answer(error, result);
@@ -139,7 +141,9 @@ int weir_region_bounds(const void* address, void** start, size_t* size) {
   uint64_t offset;
   const Region* region = find(reinterpret_cast<uint64_t>(address), &offset);
   if (!region) return ENOENT;
-  if (start) *start = reinterpret_cast<void*>(reinterpret_cast<uint64_t>(address) - (offset - region->start));
+  if (start)
+    *start =
+        reinterpret_cast<void*>(reinterpret_cast<uint64_t>(address) - (offset - region->start));
   if (size) *size = region->size;
   return 0;
 }

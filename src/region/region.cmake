@@ -1,4 +1,5 @@
-# --- libweir-region.so: stands alone, needs libc.so.6 and nothing else. Its own build of what it shares with others: it may use vector registers.
+# --- libweir-region.so: stands alone, needs libc.so.6 and nothing else. Its own build of what it
+#     shares with others: it may use vector registers.
 file(GLOB region_sources CONFIGURE_DEPENDS region/*.cc)
 list(APPEND region_sources ${CMAKE_CURRENT_SOURCE_DIR}/code/decode/decoder.cc ${CMAKE_CURRENT_SOURCE_DIR}/code/decode/gather.cc ${CMAKE_CURRENT_SOURCE_DIR}/sys/maps.cc
   ${CMAKE_CURRENT_SOURCE_DIR}/sys/report.cc)

@@ -52,8 +52,10 @@ TEST(RegionPtr, IsNullAtFirstAndNeedsNothing) {
   none = nullptr;
   none = {};
   EXPECT_EQ(destroy_region(none), 0);
-  static_assert(std::is_nothrow_move_constructible_v<region_ptr<int>> && std::is_nothrow_move_assignable_v<region_ptr<int>>);
-  static_assert(!std::is_convertible_v<region_ptr<int>, int*> && !std::is_convertible_v<region_ptr<const int>, region_ptr<int>>);
+  static_assert(std::is_nothrow_move_constructible_v<region_ptr<int>> &&
+                std::is_nothrow_move_assignable_v<region_ptr<int>>);
+  static_assert(!std::is_convertible_v<region_ptr<int>, int*> &&
+                !std::is_convertible_v<region_ptr<const int>, region_ptr<int>>);
   static_assert(!std::is_convertible_v<region_ptr<int>, region_ptr<long>>);
 }
 
@@ -120,7 +122,8 @@ TEST(RegionPtr, TheEndBelongsToItsRegionWhateverLiesBehind) {
   for (int i = 0; i < 64; i++) regions.push_back(make_region_array<char>(16));
   std::vector<region_ptr<char>> ends;
   for (auto& region : regions) ends.push_back(region + 16);
-  for (size_t i = 0; i < regions.size(); i++) ASSERT_EQ(weir_region_protect(regions[i].get(), i % 2 ? PROT_NONE : PROT_READ), 0);
+  for (size_t i = 0; i < regions.size(); i++)
+    ASSERT_EQ(weir_region_protect(regions[i].get(), i % 2 ? PROT_NONE : PROT_READ), 0);
   for (size_t i = 0; i < regions.size(); i++) {
     EXPECT_EQ(ends[i].get(), regions[i].get() + 16);
     region_ptr<char> back = ends[i];
@@ -148,7 +151,8 @@ TEST(RegionPtr, ArithmeticIsThatOfPointers) {
   EXPECT_EQ(*(q - 3), 5);
   EXPECT_EQ(q - p, 8);
   EXPECT_EQ(p - q, -8);
-  EXPECT_TRUE(p < q && q > p && p <= q && q >= p && p <= p && p >= p && p != q && !(p == q) && !(q < p));
+  EXPECT_TRUE(p < q && q > p && p <= q && q >= p && p <= p && p >= p && p != q && !(p == q) &&
+              !(q < p));
   q = nullptr;
   EXPECT_EQ(destroy_region(p), 0);
 }
@@ -173,9 +177,15 @@ TEST(RegionPtr, EqualBytesAreEqualInAnyWindow) {
   EXPECT_EQ(destroy_region(p), 0);
 }
 
-struct Left { int left = 1; };
-struct Right { int right = 2; };
-struct Both : Left, Right { int both = 3; };
+struct Left {
+  int left = 1;
+};
+struct Right {
+  int right = 2;
+};
+struct Both : Left, Right {
+  int both = 3;
+};
 
 TEST(RegionPtr, ConvertsAsPointersDo) {
   auto both = make_region<Both>();
@@ -206,10 +216,13 @@ TEST(RegionPtr, TraitsAreThoseOfARandomAccessIterator) {
   using Pointer = region_ptr<const int>;
   using Iterator = std::iterator_traits<Pointer>;
   static_assert(std::is_same_v<Iterator::iterator_category, std::random_access_iterator_tag>);
-  static_assert(std::is_same_v<Iterator::value_type, int> && std::is_same_v<Iterator::reference, const int&>);
-  static_assert(std::is_same_v<Iterator::pointer, const int*> && std::is_same_v<Iterator::difference_type, std::ptrdiff_t>);
+  static_assert(std::is_same_v<Iterator::value_type, int> &&
+                std::is_same_v<Iterator::reference, const int&>);
+  static_assert(std::is_same_v<Iterator::pointer, const int*> &&
+                std::is_same_v<Iterator::difference_type, std::ptrdiff_t>);
   using Traits = std::pointer_traits<Pointer>;
-  static_assert(std::is_same_v<Traits::element_type, const int> && std::is_same_v<Traits::rebind<long>, region_ptr<long>>);
+  static_assert(std::is_same_v<Traits::element_type, const int> &&
+                std::is_same_v<Traits::rebind<long>, region_ptr<long>>);
   static_assert(std::is_same_v<std::pointer_traits<region_ptr<void>>::element_type, void>);
 #if __cplusplus >= 202002L
   static_assert(std::random_access_iterator<Pointer>);
@@ -225,7 +238,8 @@ TEST(RegionPtr, AlgorithmsRunThroughIt) {
   Counting counting;
   auto p = counted(make_region_array<int>(kCount), counting);
   unsigned random = 1;
-  for (int i = 0; i < kCount; i++) p[i] = static_cast<int>((random = random * 1103515245 + 12345) >> 8);
+  for (int i = 0; i < kCount; i++)
+    p[i] = static_cast<int>((random = random * 1103515245 + 12345) >> 8);
   std::vector<int> expected(p, p + kCount);
   ASSERT_EQ(weir_region_protect(p.get(), PROT_NONE), 0);
   std::sort(p, p + kCount);
@@ -242,10 +256,12 @@ TEST(RegionPtr, AlgorithmsRunThroughIt) {
 
 TEST(RegionPtr, ContainersMoveAndOrderThem) {
   std::vector<region_ptr<int>> pointers;
-  for (int i = 0; i < 300; i++) pointers.push_back(make_region<int>(i));  // the vector moves them as it grows
+  for (int i = 0; i < 300; i++)
+    pointers.push_back(make_region<int>(i));  // the vector moves them as it grows
   pointers.insert(pointers.begin() + 100, pointers[50]);
   pointers.erase(pointers.begin() + 100);
-  for (int i = 0; i < 300; i += 3) ASSERT_EQ(weir_region_protect(pointers[static_cast<size_t>(i)].get(), PROT_READ), 0);
+  for (int i = 0; i < 300; i += 3)
+    ASSERT_EQ(weir_region_protect(pointers[static_cast<size_t>(i)].get(), PROT_READ), 0);
   std::reverse(pointers.begin(), pointers.end());
   std::set<region_ptr<int>> ordered(pointers.begin(), pointers.end());
   std::unordered_set<region_ptr<int>> hashed(pointers.begin(), pointers.end());
@@ -280,7 +296,8 @@ TEST(RegionPtr, MayLieInARegionItself) {
     ASSERT_EQ(weir_region_protect(node.get(), PROT_NONE), 0);
   }
   int expected = 49, steps = 0;
-  for (region_ptr<Node> node = first; node; node = node->next, steps++) EXPECT_EQ(node->number, expected--);
+  for (region_ptr<Node> node = first; node; node = node->next, steps++)
+    EXPECT_EQ(node->number, expected--);
   EXPECT_EQ(steps, 50);
   EXPECT_EQ(counting.reads, 50);
   EXPECT_EQ(counting.writes, 0);
@@ -376,7 +393,9 @@ struct Throwing {
 };
 int Throwing::made = 0;
 
-struct alignas(512) Wide { char bytes[700]; };
+struct alignas(512) Wide {
+  char bytes[700];
+};
 
 TEST(MakeRegion, MakesAndDestroysObjects) {
   auto one = make_region<Living>("a name that is longer than a short string may be");
@@ -466,7 +485,8 @@ TEST(RegionSet, CopiesBelongToTheSetOfTheirOriginal) {
     copy = moved;
     copy++;
     ASSERT_EQ(set.protect(p, PROT_READ), 0);
-    EXPECT_TRUE(moved.get() == theirs.get() && next.get() == theirs.get() + 1 && copy.get() == next.get());
+    EXPECT_TRUE(moved.get() == theirs.get() && next.get() == theirs.get() + 1 &&
+                copy.get() == next.get());
     EXPECT_NE(moved.get(), p.get());
     moved = p;
     EXPECT_EQ(moved.get(), p.get());

@@ -55,7 +55,9 @@ TEST(Region, NeighboursInOnePageHaveLevelsOfTheirOwn) {
   std::vector<Owned*> regions;
   for (int i = 0; i < 100; i++) regions.push_back(new Owned(24));
   for (int i = 0; i < 100; i++) {
-    ASSERT_EQ(0, weir_region_protect(regions[i]->p, i % 3 == 0 ? PROT_NONE : i % 3 == 1 ? PROT_READ : kOpen));
+    ASSERT_EQ(0, weir_region_protect(regions[i]->p, i % 3 == 0   ? PROT_NONE
+                                                    : i % 3 == 1 ? PROT_READ
+                                                                 : kOpen));
   }
   for (int i = 0; i < 100; i++) {
     (void)*static_cast<volatile int*>(fresh(regions[i]->p));
@@ -117,7 +119,8 @@ TEST(Region, PointersMayLieInRegions) {
   *inside = inner.p;
   ASSERT_EQ(0, weir_region_ptr(inside));
   ASSERT_EQ(0, weir_region_protect(outer.p, PROT_NONE));
-  ASSERT_EQ(0, weir_region_protect(inner.p, PROT_READ));  // though the pointer's own place is closed
+  ASSERT_EQ(0,
+            weir_region_protect(inner.p, PROT_READ));  // though the pointer's own place is closed
   EXPECT_EQ(0, outer.seen.count);
   EXPECT_EQ(fresh(inner.p), *reinterpret_cast<int**>(fresh(outer.p)));
   EXPECT_EQ(1, outer.seen.count);
@@ -138,11 +141,14 @@ TEST(Region, SetsHaveLevelsOfTheirOwn) {
   region.seen.raise_to = -1;
   static int which;
   which = set;
-  ASSERT_EQ(0, weir_region_handler(region.p, [](weir_region_trap* trap) {
-    EXPECT_EQ(which, trap->set);
-    static_cast<Seen*>(trap->context)->count++;
-    EXPECT_EQ(0, weir_region_set_protect(trap->set, trap->start, PROT_READ));
-  }, &region.seen));
+  ASSERT_EQ(0, weir_region_handler(
+                   region.p,
+                   [](weir_region_trap* trap) {
+                     EXPECT_EQ(which, trap->set);
+                     static_cast<Seen*>(trap->context)->count++;
+                     EXPECT_EQ(0, weir_region_set_protect(trap->set, trap->start, PROT_READ));
+                   },
+                   &region.seen));
   EXPECT_EQ(5, *fresh(theirs));
   EXPECT_EQ(1, region.seen.count);
   EXPECT_EQ(EBUSY, weir_region_set_free(set));
@@ -160,10 +166,13 @@ TEST(Region, ThreadsHaveLevelsOfTheirOwn) {
   struct Mine {
     std::atomic<int>* traps;
   } mine{&traps};
-  ASSERT_EQ(0, weir_region_handler(region.p, [](weir_region_trap* trap) {
-    (*static_cast<Mine*>(trap->context)->traps)++;
-    EXPECT_EQ(0, weir_region_set_protect(trap->set, trap->start, kOpen));
-  }, &mine));
+  ASSERT_EQ(0, weir_region_handler(
+                   region.p,
+                   [](weir_region_trap* trap) {
+                     (*static_cast<Mine*>(trap->context)->traps)++;
+                     EXPECT_EQ(0, weir_region_set_protect(trap->set, trap->start, kOpen));
+                   },
+                   &mine));
   std::vector<std::thread> threads;
   for (int i = 0; i < kThreads; i++) {
     threads.emplace_back([&, i] {
@@ -290,12 +299,15 @@ TEST(Region, HandlersTouchOtherRegions) {
   ASSERT_NE(nullptr, weir_region_alloc(64, &b, note));
   chain.other = a.p;
   ASSERT_EQ(0, weir_region_bptr(&a.p, &chain.other));
-  ASSERT_EQ(0, weir_region_handler(b, [](weir_region_trap* trap) {
-    auto& chain = *static_cast<Chain*>(trap->context);
-    chain.count++;
-    *static_cast<int* volatile&>(chain.other) = 9;  // traps
-    weir_region_protect(trap->start, kOpen);
-  }, &chain));
+  ASSERT_EQ(0, weir_region_handler(
+                   b,
+                   [](weir_region_trap* trap) {
+                     auto& chain = *static_cast<Chain*>(trap->context);
+                     chain.count++;
+                     *static_cast<int* volatile&>(chain.other) = 9;  // traps
+                     weir_region_protect(trap->start, kOpen);
+                   },
+                   &chain));
   ASSERT_EQ(0, weir_region_protect(a.p, PROT_NONE));
   ASSERT_EQ(0, weir_region_protect(b, PROT_NONE));
   fresh(b)[1] = 3;
@@ -329,7 +341,10 @@ TEST(Region, AForkedChildHasItsOwn) {
     fresh(region.p)[2000]++;
     fresh(defined)[1] += 10;
     paged[1]++;
-    _exit(region.seen.count == 1 && paged_seen.count == 1 && fresh(region.p)[2000] == 6 && paged[1] == 7 && variable[1] == 12 ? 0 : 1);
+    _exit(region.seen.count == 1 && paged_seen.count == 1 && fresh(region.p)[2000] == 6 &&
+                  paged[1] == 7 && variable[1] == 12
+              ? 0
+              : 1);
   }
   int status;
   ASSERT_EQ(child, waitpid(child, &status, 0));
@@ -386,7 +401,8 @@ TEST(RegionDefine, WhatOthersWriteBesideIsNotLost) {
   for (int i = 0; i < kThreads; i++) {
     threads.emplace_back([&, i] {
       while (!over) {
-        beside->counters[i].store(beside->counters[i].load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+        beside->counters[i].store(beside->counters[i].load(std::memory_order_relaxed) + 1,
+                                  std::memory_order_relaxed);
         written[i]++;
       }
     });

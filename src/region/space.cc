@@ -1,6 +1,7 @@
-// A block's class says its size: (4 + class % 4) << (class / 4) bytes, from 16 bytes on. Small blocks are cut from slabs of their class, so that each is aligned as its
-// size allows, and one of a page or more consists of whole pages. One byte more is asked for than a region has, so that a pointer just behind a region's end never
-// points to another.
+// A block's class says its size: (4 + class % 4) << (class / 4) bytes, from 16 bytes on. Small
+// blocks are cut from slabs of their class, so that each is aligned as its size allows, and one of
+// a page or more consists of whole pages. One byte more is asked for than a region has, so that a
+// pointer just behind a region's end never points to another.
 //
 // The free lists lie outside of the file, since the program's pointers reach the file's bytes.
 
@@ -49,15 +50,21 @@ bool fits(unsigned block, uint64_t alignment) {
 uint64_t take_top(uint64_t size, uint64_t alignment, bool is_dumped) {
   State& state = *g_state;
   const uint64_t at = (state.top + alignment - 1) & ~(alignment - 1);
-  if (size > (uint64_t{1} << state.shift) - kPage || at > (uint64_t{1} << state.shift) - kPage - size) return 0;
+  if (size > (uint64_t{1} << state.shift) - kPage ||
+      at > (uint64_t{1} << state.shift) - kPage - size)
+    return 0;
   state.top = at + size;
-  if (is_dumped) sys::raw(SYS_madvise, reinterpret_cast<long>(open_address(at)), static_cast<long>(size), MADV_DODUMP);
+  if (is_dumped)
+    sys::raw(SYS_madvise, reinterpret_cast<long>(open_address(at)), static_cast<long>(size),
+             MADV_DODUMP);
   return at;
 }
 
 // Bytes that another region had.
 void clear(uint64_t offset, uint64_t size) {
-  if (size >= 16 * kPage && !sys::raw(SYS_madvise, reinterpret_cast<long>(open_address(offset)), static_cast<long>(size), MADV_REMOVE)) return;
+  if (size >= 16 * kPage && !sys::raw(SYS_madvise, reinterpret_cast<long>(open_address(offset)),
+                                      static_cast<long>(size), MADV_REMOVE))
+    return;
   memset(open_address(offset), 0, size);
 }
 
@@ -100,7 +107,8 @@ void give_space(uint64_t offset, uint8_t block) {
   FreeBlock* freed = g_state->other.make<FreeBlock>();
   if (!freed) return;  // lost
   if (size_of(block) >= 16 * kPage) {
-    sys::raw(SYS_madvise, reinterpret_cast<long>(open_address(offset)), static_cast<long>(size_of(block)), MADV_REMOVE);
+    sys::raw(SYS_madvise, reinterpret_cast<long>(open_address(offset)),
+             static_cast<long>(size_of(block)), MADV_REMOVE);
   }
   *freed = {g_space->free[block], offset};
   g_space->free[block] = freed;

@@ -1,14 +1,16 @@
-// Space in the file for regions and for pages that become shared: free lists of blocks by class, four classes to each doubling, so at most a quarter is lost.
+// Space in the file for regions and for pages that become shared: free lists of blocks by class,
+// four classes to each doubling, so at most a quarter is lost.
 #pragma once
 
 #include <stdint.h>
 
 namespace weir::region {
 
-// Whether a region may have that size. 0; EINVAL: none, or more than a window; ENOMEM: more than half of one.
+// Whether a region may have that size. 0; EINVAL: none, or more than a window; ENOMEM: more than
+// half of one.
 int check_size(uint64_t size);
-// Takes `size` bytes of the file, aligned to `alignment` (a power of two of at most a page): zeroed. `block` says what it was, for give_space. 0: the window is full.
-// REQUIRES: registry.
+// Takes `size` bytes of the file, aligned to `alignment` (a power of two of at most a page):
+// zeroed. `block` says what it was, for give_space. 0: the window is full. REQUIRES: registry.
 uint64_t take_space(uint64_t size, uint64_t alignment, uint8_t* block);
 void give_space(uint64_t offset, uint8_t block);
 // Whole pages, for ever, zeroed: for pages of the program that become the file's (define.cc).

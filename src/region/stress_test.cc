@@ -1,4 +1,5 @@
-// Many threads, and signals at any instruction, on the same regions. More than a second of it: --gtest_repeat.
+// Many threads, and signals at any instruction, on the same regions. More than a second of it:
+// --gtest_repeat.
 
 #include <pthread.h>
 #include <signal.h>
@@ -17,9 +18,12 @@ namespace {
 
 using namespace weir::region;
 
-void open_it(weir_region_trap* trap) { weir_region_protect(trap->start, trap->access & PROT_WRITE ? kOpen : PROT_READ); }
+void open_it(weir_region_trap* trap) {
+  weir_region_protect(trap->start, trap->access & PROT_WRITE ? kOpen : PROT_READ);
+}
 
-// Threads own some regions, whose contents they know, and take and free others; all change levels of all, through pointers of their own.
+// Threads own some regions, whose contents they know, and take and free others; all change levels
+// of all, through pointers of their own.
 TEST(RegionStress, ThreadsComeToTheSameRegions) {
   constexpr int kThreads = 4, kShared = 40;
   static uint64_t* shared[kShared];
@@ -35,12 +39,17 @@ TEST(RegionStress, ThreadsComeToTheSameRegions) {
       for (int round = 0; round < 30000 && !wrong; round++) {
         const unsigned which = random() % kShared;
         switch (random() % 8) {
-          case 0: case 1: case 2:
+          case 0:
+          case 1:
+          case 2:
             fresh(any) = static_cast<uint64_t*>(weir_region_open(shared[which]));
             fresh(any)[me] = ++counts[which];
             break;
-          case 3: case 4:
-            if (weir_region_protect(weir_region_open(fresh(shared[which])), random() % 2 ? PROT_NONE : PROT_READ)) wrong = true;
+          case 3:
+          case 4:
+            if (weir_region_protect(weir_region_open(fresh(shared[which])),
+                                    random() % 2 ? PROT_NONE : PROT_READ))
+              wrong = true;
             break;
           case 5:
             if (fresh(shared[which])[me] != counts[which]) wrong = true;
@@ -68,7 +77,8 @@ TEST(RegionStress, ThreadsComeToTheSameRegions) {
       }
       if (weir_region_ptr_free(&any)) wrong = true;
       for (int i = 0; i < kShared; i++) {
-        if (static_cast<uint64_t*>(weir_region_open(fresh(shared[i])))[me] != counts[i]) wrong = true;
+        if (static_cast<uint64_t*>(weir_region_open(fresh(shared[i])))[me] != counts[i])
+          wrong = true;
       }
     });
   }
@@ -88,7 +98,9 @@ std::atomic<int> g_errors;
 // A signal's handler that traps, and changes levels, whatever it has interrupted.
 void on_alarm(int) {
   fresh(g_touched)[0] = ++g_handled;
-  if (weir_region_protect(weir_region_open(fresh(g_touched)), g_handled % 3 == 0 ? PROT_NONE : PROT_READ)) g_errors++;
+  if (weir_region_protect(weir_region_open(fresh(g_touched)),
+                          g_handled % 3 == 0 ? PROT_NONE : PROT_READ))
+    g_errors++;
 }
 
 TEST(RegionStress, SignalsComeAtAnyInstruction) {
@@ -101,7 +113,8 @@ TEST(RegionStress, SignalsComeAtAnyInstruction) {
   ASSERT_EQ(0, setitimer(ITIMER_REAL, &often, nullptr));
   uint64_t count = 0;
   for (int round = 0; round < 60000; round++) {
-    if (weir_region_protect(weir_region_open(fresh(g_touched)), round % 2 ? PROT_NONE : PROT_READ)) g_errors++;
+    if (weir_region_protect(weir_region_open(fresh(g_touched)), round % 2 ? PROT_NONE : PROT_READ))
+      g_errors++;
     fresh(g_touched)[1 + round % 100] = ++count;
     if (round % 8 == 0) {
       int* other = nullptr;

@@ -19,9 +19,7 @@ inline void note(weir_region_trap* trap) {
   auto& seen = *static_cast<Seen*>(trap->context);
   seen.count++;
   seen.last = *trap;
-  if (seen.raise_to >= 0) {
-    EXPECT_EQ(0, weir_region_protect(trap->start, seen.raise_to));
-  }
+  if (seen.raise_to >= 0) { EXPECT_EQ(0, weir_region_protect(trap->start, seen.raise_to)); }
 }
 
 // So that no store is moved past a change of level, and no pointer is kept in a register.

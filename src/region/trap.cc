@@ -1,15 +1,21 @@
-// A fault in a window becomes a call of the region's handler, and the access is made again where it is allowed.
+// A fault in a window becomes a call of the region's handler, and the access is made again where it
+// is allowed.
 //
 //   1. Is it ours? The address lies in a window, or in a region's own pages, and a region is there.
-//   2. What was the access? Its instruction is decoded: which bytes, read or written, and by which registers.
-//   3. For each region that has some of these bytes and whose level, in the set that the window belongs to, does not allow the access: its handler, until it does.
-//   4. Registers that point into the region are moved to the window of its level, and the instruction is executed again.
+//   2. What was the access? Its instruction is decoded: which bytes, read or written, and by which
+//      registers.
+//   3. For each region that has some of these bytes and whose level, in the set that the window
+//      belongs to, does not allow the access: its handler, until it does.
+//   4. Registers that point into the region are moved to the window of its level, and the
+//      instruction is executed again.
 // What is not ours goes to whoever handled SIGSEGV before.
 //
 // How it can go wrong, and what is done:
-// - The level allows the access already (another thread raised it, or the pointer is an old copy): no handler is called, the registers are moved.
-// - A handler returns and has changed nothing: the access would trap for ever. That is said, with the place, and passed on. Where others lower the level as often as the handler
-//   raises it, it is called again, up to kPatience times.
+// - The level allows the access already (another thread raised it, or the pointer is an old copy):
+//   no handler is called, the registers are moved.
+// - A handler returns and has changed nothing: the access would trap for ever. That is said, with
+//   the place, and passed on. Where others lower the level as often as the handler raises it, it is
+//   called again, up to kPatience times.
 // - A handler touches its own region by a pointer that traps again: traps within traps are counted.
 // - No register can be moved (an absolute address): said, and passed on.
 
@@ -28,19 +34,27 @@ namespace {
 
 constexpr unsigned kPatience = 100'000, kDeepest = 64;
 
-bool allows(unsigned window, int access) { return access & PROT_WRITE ? window == kWrite : window >= kRead; }
+bool allows(unsigned window, int access) {
+  return access & PROT_WRITE ? window == kWrite : window >= kRead;
+}
 
-const char* words(int access) { return access == PROT_READ ? "read" : access == PROT_WRITE ? "written" : "read and written"; }
+const char* words(int access) {
+  return access == PROT_READ ? "read" : access == PROT_WRITE ? "written" : "read and written";
+}
 
-void complain(const Region& region, const Touched& touched, uint64_t offset, const ucontext_t& context, const char* what) {
-  report("region of %u bytes at 0x%x: its byte %d is %s by the instruction at 0x%x: %s", region.size, reinterpret_cast<uint64_t>(open_address(region.start)),
-         static_cast<int64_t>(offset - region.start), words(touched.access), static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]), what);
+void complain(const Region& region, const Touched& touched, uint64_t offset,
+              const ucontext_t& context, const char* what) {
+  report("region of %u bytes at 0x%x: its byte %d is %s by the instruction at 0x%x: %s",
+         region.size, reinterpret_cast<uint64_t>(open_address(region.start)),
+         static_cast<int64_t>(offset - region.start), words(touched.access),
+         static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]), what);
 }
 
 enum class Answer { kAllowed, kRefused };
 
 // Until the region's level allows the access. `offset`: of the access's first byte.
-Answer ask_handler(Region& region, int set, const Touched& touched, uint64_t offset, ucontext_t& context) {
+Answer ask_handler(Region& region, int set, const Touched& touched, uint64_t offset,
+                   ucontext_t& context) {
   for (unsigned tries = 0; tries < kPatience; tries++) {
     Level* level = level_of(region, set);
     uint32_t seen;
@@ -48,8 +62,10 @@ Answer ask_handler(Region& region, int set, const Touched& touched, uint64_t off
     void* handler_context;
     {
       const OwnerGuard guard(region.lock);
-      if (region.watched && touched.access & PROT_WRITE && (!level || level->level() == kWrite) && make_twin(region)) {
-        complain(region, touched, offset, context, "its pages cannot be opened: the kernel allows no more mappings");
+      if (region.watched && touched.access & PROT_WRITE && (!level || level->level() == kWrite) &&
+          make_twin(region)) {
+        complain(region, touched, offset, context,
+                 "its pages cannot be opened: the kernel allows no more mappings");
         return Answer::kRefused;
       }
       seen = level ? __atomic_load_n(&level->word, __ATOMIC_RELAXED) : uint32_t{kWrite};
@@ -78,7 +94,9 @@ Answer ask_handler(Region& region, int set, const Touched& touched, uint64_t off
     trap.address = open_address(offset);
     trap.access_size = touched.size;
     trap.access = touched.access;
-    trap.level = (seen & 3) == kNone ? PROT_NONE : (seen & 3) == kRead ? PROT_READ : PROT_READ | PROT_WRITE;
+    trap.level = (seen & 3) == kNone   ? PROT_NONE
+                 : (seen & 3) == kRead ? PROT_READ
+                                       : PROT_READ | PROT_WRITE;
     trap.set = set;
     trap.context = handler_context;
     trap.ucontext = &context;
@@ -93,24 +111,32 @@ Answer ask_handler(Region& region, int set, const Touched& touched, uint64_t off
       return Answer::kRefused;
     }
     const uint32_t after = __atomic_load_n(&level->word, __ATOMIC_ACQUIRE);
-    if (allows(after & 3, touched.access)) continue;  // unless another thread has lowered it by then
+    if (allows(after & 3, touched.access))
+      continue;  // unless another thread has lowered it by then
     if (after == seen) {
-      complain(region, touched, offset, context, "its handler has not raised the level, so the access would trap for ever");
+      complain(region, touched, offset, context,
+               "its handler has not raised the level, so the access would trap for ever");
       return Answer::kRefused;
     }
     if ((after & 3) == (seen & 3) && tries > 1000) {
-      complain(region, touched, offset, context, "its handler sets a level that forbids the access still, again and again");
+      complain(region, touched, offset, context,
+               "its handler sets a level that forbids the access still, again and again");
       return Answer::kRefused;
     }
   }
-  complain(region, touched, offset, context, "its level was lowered as often as its handler raised it");
+  complain(region, touched, offset, context,
+           "its level was lowered as often as its handler raised it");
   return Answer::kRefused;
 }
 
-// Calls the handlers of all regions that have some of these bytes. NULL: refused. Otherwise the region of the byte that faulted.
-Region* open_all(Region* faulted, int set, const Touched& touched, uint64_t offset, ucontext_t& context) {
-  if (!touched.exact || (touched.size <= faulted->start + faulted->size - offset && offset >= faulted->start)) {
-    return ask_handler(*faulted, set, touched, offset, context) == Answer::kAllowed ? faulted : nullptr;
+// Calls the handlers of all regions that have some of these bytes. NULL: refused. Otherwise the
+// region of the byte that faulted.
+Region* open_all(Region* faulted, int set, const Touched& touched, uint64_t offset,
+                 ucontext_t& context) {
+  if (!touched.exact ||
+      (touched.size <= faulted->start + faulted->size - offset && offset >= faulted->start)) {
+    return ask_handler(*faulted, set, touched, offset, context) == Answer::kAllowed ? faulted
+                                                                                    : nullptr;
   }
   const uint64_t limit = offset + touched.size;
   for (uint64_t at = offset; at < limit;) {
@@ -123,7 +149,8 @@ Region* open_all(Region* faulted, int set, const Touched& touched, uint64_t offs
 }
 
 // The pointer is one to a region, though the access lies beside it.
-Region* region_of_pointer(const ucontext_t& context, const Instruction& instruction, const Touched& touched) {
+Region* region_of_pointer(const ucontext_t& context, const Instruction& instruction,
+                          const Touched& touched) {
   if (touched.operand < 0) return nullptr;
   const Registers registers = registers_of_gregs(context.uc_mcontext.gregs);
   const Operand& operand = instruction.operands[touched.operand];
@@ -143,7 +170,8 @@ bool on_paged_fault(uint64_t fault, ucontext_t& context) {
   Instruction instruction;
   Touched touched{fault, 1, is_write(context) ? PROT_WRITE : PROT_READ, false, -1};
   if (instruction_at(context, instruction)) touched = touched_at(context, instruction, fault);
-  return ask_handler(*region, 0, touched, region->start + (touched.address - region->paged), context) == Answer::kAllowed;
+  return ask_handler(*region, 0, touched, region->start + (touched.address - region->paged),
+                     context) == Answer::kAllowed;
 }
 
 bool on_window_fault(uint64_t fault, const Place& place, ucontext_t& context) {
@@ -157,20 +185,24 @@ bool on_window_fault(uint64_t fault, const Place& place, ucontext_t& context) {
   Region* pointed = region ? nullptr : region_of_pointer(context, instruction, touched);
   if (!region && !pointed) return false;
   if (pointed) region = pointed;  // behind its end, or before it: its level says what happens
-  const bool allowed = pointed ? ask_handler(*region, place.set, touched, offset, context) == Answer::kAllowed
-                               : open_all(region, place.set, touched, offset, context) != nullptr;
+  const bool allowed =
+      pointed ? ask_handler(*region, place.set, touched, offset, context) == Answer::kAllowed
+              : open_all(region, place.set, touched, offset, context) != nullptr;
   if (!allowed) return false;
   const unsigned window = effective(*region, level_of(*region, place.set));
-  if (!allows(window, touched.access)) return true;  // lowered again by another thread: it traps again
+  if (!allows(window, touched.access))
+    return true;  // lowered again by another thread: it traps again
   if (move_registers(context, instruction, touched, *region, place.set, window)) return true;
-  complain(*region, touched, offset, context, "no register has its address, so it cannot be led elsewhere");
+  complain(*region, touched, offset, context,
+           "no register has its address, so it cannot be led elsewhere");
   return false;
 }
 
 // As the kernel would have called it.
 void pass_on(int signal, siginfo_t* information, void* context) {
   struct sigaction& before = g_state->before;
-  const bool has_handler = before.sa_flags & SA_SIGINFO || (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN);
+  const bool has_handler = before.sa_flags & SA_SIGINFO ||
+                           (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN);
   if (!has_handler) {
     // By itself the fault comes again, from where it was made; a signal that was sent does not.
     struct sigaction fatal = {};
@@ -209,20 +241,23 @@ bool on_fault(siginfo_t* information, void* ucontext) {
   auto& context = *static_cast<ucontext_t*>(ucontext);
   const auto fault = reinterpret_cast<uint64_t>(information->si_addr);
   if (information->si_code == SEGV_MAPERR || !fault) {
-    if (const uint64_t continuation = continuation_of(static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]))) {
+    if (const uint64_t continuation =
+            continuation_of(static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]))) {
       context.uc_mcontext.gregs[REG_RIP] = static_cast<greg_t>(continuation);
       return true;
     }
   }
   const Place place = place_of(fault);
   if (place.inside) return on_window_fault(fault, place, context);
-  return on_paged_fault(fault, context) || (information->si_code == SEGV_ACCERR && waits_for_conversion(fault));
+  return on_paged_fault(fault, context) ||
+         (information->si_code == SEGV_ACCERR && waits_for_conversion(fault));
 }
 
 void install_handler() {
   struct sigaction action = {};
   action.sa_sigaction = on_signal;
-  // Regions' handlers are the program's code: they may trap themselves, and other signals come as ever.
+  // Regions' handlers are the program's code: they may trap themselves, and other signals come as
+  // ever.
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
   sigemptyset(&action.sa_mask);
   sigaction(SIGSEGV, &action, &g_state->before);
@@ -241,7 +276,8 @@ int weir_region_on_fault(int signal, void* siginfo, void* ucontext) {
 }
 
 void* weir_region_touch(const void* address, size_t size, int access) {
-  if (started() || !size || !(access & (PROT_READ | PROT_WRITE)) || access & ~(PROT_READ | PROT_WRITE)) {
+  if (started() || !size || !(access & (PROT_READ | PROT_WRITE)) ||
+      access & ~(PROT_READ | PROT_WRITE)) {
     errno = EINVAL;
     return nullptr;
   }
@@ -266,5 +302,6 @@ void* weir_region_touch(const void* address, size_t size, int access) {
     return nullptr;
   }
   if (!place.inside) return const_cast<void*>(address);
-  return reinterpret_cast<void*>(address_in(set, effective(*region, level_of(*region, set)), offset));
+  return reinterpret_cast<void*>(
+      address_in(set, effective(*region, level_of(*region, set)), offset));
 }

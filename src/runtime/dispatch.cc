@@ -1,46 +1,49 @@
-// Where every patched site and every interposed call arrives: on the task's runtime stack, registers in the frame.
+// Where every patched site and every interposed call arrives: on the task's runtime stack,
+// registers in the frame.
 
 #include <stdio.h>
 
 #include "base/options.h"
-#include "code/translate/counted.h"
-#include "code/translate/seek.h"
-#include "code/translate/program_text.h"
-#include "code/decode/registers.h"
-#include "sync/event.h"
-#include "sync/coalesce.h"
+#include "check/findings/findings.h"
 #include "check/happens_before.h"
-#include "record/input.h"
-#include "sync/object_order.h"
-#include "record/shared_memory/shared_memory.h"
-#include "sync/biased_lock.h"
-#include "order/rounds.h"
-#include "memory/backing.h"
+#include "code/decode/registers.h"
 #include "code/patch/patch.h"
-#include "control/process.h"
-#include "record/pause.h"
 #include "code/patch/program_text_patches.h"
+#include "code/translate/counted.h"
+#include "code/translate/program_text.h"
+#include "code/translate/seek.h"
+#include "control/control.h"
+#include "control/process.h"
+#include "memory/backing.h"
+#include "memory/program_memory.h"
+#include "order/rounds.h"
+#include "record/input.h"
+#include "record/pause.h"
+#include "record/shared_memory/shared_memory.h"
+#include "record/signals.h"
+#include "record/stop_point.h"
+#include "signal/spin_probe.h"
+#include "sync/biased_lock.h"
+#include "sync/coalesce.h"
+#include "sync/event.h"
+#include "sync/object_order.h"
 #include "sys/libc.h"
 #include "sys/report.h"
 #include "syscall/syscall.h"
-#include "check/findings/findings.h"
-#include "control/control.h"
-#include "record/stop_point.h"
-#include "memory/program_memory.h"
-#include "record/signals.h"
-#include "signal/spin_probe.h"
 #include "view/view.h"
 
 namespace weir {
 
 namespace {
 
-// Two words of glibc's thread record that its own thread changes by an exchange, where no other task can act on what has
-// not been published:
-// - the mark that the thread uses the list of libraries (set and reset around each lookup of a function; dlclose waits for
-//   it where it sees it): another task can see it only if it was published since it was set;
-// - setxid_futex (glibc 2.34 and later), once when the thread starts, before its first event: a task that waits for that has left
-//   kAwaitedStart there, and is woken at the first publication (sync/event.cc).
+// Two words of glibc's thread record that its own thread changes by an exchange, where no other
+// task can act on what has not been published:
+// - the mark that the thread uses the list of libraries (set and reset around each lookup of a
+//   function; dlclose waits for it where it sees it): another task can see it only if it was
+//   published since it was set;
+// - setxid_futex (glibc 2.34 and later), once when the thread starts, before its first event: a
+//   task that waits for that has left kAwaitedStart there, and is woken at the first publication
+//   (sync/event.cc).
 bool is_own_word(Task& task, const Site& site, uint64_t address) {
   if (site.atomic.kind != AtomicKind::kXchg || site.atomic.size != 4) return false;
   const uint64_t offset = address - sys::fs_base();
@@ -50,10 +53,11 @@ bool is_own_word(Task& task, const Site& site, uint64_t address) {
   return true;
 }
 
-// libc's own locks may be owned; sync/biased_lock.cc says why no other locked word may, nor the flags in the thread's own
-// descriptor.
+// libc's own locks may be owned; sync/biased_lock.cc says why no other locked word may, nor the
+// flags in the thread's own descriptor.
 bool is_lock_of_libc(const Site& site, uint64_t address) {
-  return runtime::libc_text().contains(site.address) && site.atomic.size == 4 && address - sys::fs_base() >= libc::layout().thread_size;
+  return runtime::libc_text().contains(site.address) && site.atomic.size == 4 &&
+         address - sys::fs_base() >= libc::layout().thread_size;
 }
 
 // Who tries a lock does something else when it fails.
@@ -65,16 +69,21 @@ bool is_trylock(const Site& site) {
 
 bool makes_alone(Task& task, const Frame& frame, const Site& site, uint64_t address) {
   return runtime::g_copies && !task.turn_depth && is_lock_of_libc(site, address) &&
-         would_store(site.atomic, frame, reinterpret_cast<void*>(address)) && operates_alone(task, address);
+         would_store(site.atomic, frame, reinterpret_cast<void*>(address)) &&
+         operates_alone(task, address);
 }
 
-// Takes a lock of libc's that is free, or gives one back that nobody waits for. Who failed to take a lock looks once more whether it is waited for,
-// without an event, in a turn that covers that (KeptTurn kKeptForRetry): so whatever changes that is in a turn too.
+// Takes a lock of libc's that is free, or gives one back that nobody waits for. Who failed to take
+// a lock looks once more whether it is waited for, without an event, in a turn that covers that
+// (KeptTurn kKeptForRetry): so whatever changes that is in a turn too.
 bool is_uncontended(const AtomicOp& op, const Frame& frame, uint32_t word) {
   const bool from_register = op.source != AtomicOp::kImmediate;
-  const auto operand = static_cast<int32_t>(from_register ? general_register(frame, op.source) : static_cast<uint64_t>(int64_t{op.immediate}));
+  const auto operand =
+      static_cast<int32_t>(from_register ? general_register(frame, op.source)
+                                         : static_cast<uint64_t>(int64_t{op.immediate}));
   switch (op.kind) {
-    case AtomicKind::kCmpxchg: return word == 0 && static_cast<uint32_t>(frame.rax) == 0 && operand == 1;
+    case AtomicKind::kCmpxchg:
+      return word == 0 && static_cast<uint32_t>(frame.rax) == 0 && operand == 1;
     case AtomicKind::kXchg: return word == 1 && operand == 0;
     case AtomicKind::kDec: return word == 1;
     case AtomicKind::kSub: return word == 1 && operand == 1;
@@ -86,15 +95,20 @@ bool is_uncontended(const AtomicOp& op, const Frame& frame, uint32_t word) {
 // flockfile and its like, whose locks a program may use for its own data.
 bool locks_stream(uint64_t address) {
   constexpr uint64_t kLength = 128;
-  const auto is_in = [address](auto* function) { return address - reinterpret_cast<uint64_t>(function) < kLength; };
+  const auto is_in = [address](auto* function) {
+    return address - reinterpret_cast<uint64_t>(function) < kLength;
+  };
   return is_in(&flockfile) || is_in(&ftrylockfile) || is_in(&funlockfile);
 }
 
-// An atomic operation orders its task after and before the others on the same word, whatever order the program asked for.
+// An atomic operation orders its task after and before the others on the same word, whatever order
+// the program asked for.
 void check_atomic(Task& task, const Frame& frame, const Site& site, uint64_t address) {
   constexpr uint64_t kWord = 7;
   if (!address) return;
-  if (view::guarded::is_ignored(site.address) && !happens::library_orders() && !locks_stream(site.address)) return;
+  if (view::guarded::is_ignored(site.address) && !happens::library_orders() &&
+      !locks_stream(site.address))
+    return;
   view::guarded::Spot spot = view::guarded::spot_of(frame);
   spot.rip = site.address;
   spot.is_call = false;
@@ -110,7 +124,8 @@ bool make_checked(Task& task, Frame& frame, const Site& site, uint64_t address) 
   const bool stores = would_store(site.atomic, frame, target);
   execute_atomic(site.atomic, frame, target);
   if (address) {
-    const view::guarded::Touch touch{address, site.atomic.size, findings::kRead | findings::kAtomic};
+    const view::guarded::Touch touch{address, site.atomic.size,
+                                     findings::kRead | findings::kAtomic};
     view::guarded::learn(task, &touch, 1);
   }
   return stores;
@@ -119,12 +134,15 @@ bool make_checked(Task& task, Frame& frame, const Site& site, uint64_t address) 
 // Memory, of all tasks. By protection keys all is: it is asked for by reading.
 bool is_there(uint64_t address) {
   uint8_t byte;
-  return page::store_extent(address) || (runtime::g_keys && trap::from_program(&byte, static_cast<long>(address), 1) == 0);
+  return page::store_extent(address) ||
+         (runtime::g_keys && trap::from_program(&byte, static_cast<long>(address), 1) == 0);
 }
 
-// View guarded: without a turn. An address outside of the store may be wrong, and raises its signal with no slot held.
+// View guarded: without a turn. An address outside of the store may be wrong, and raises its signal
+// with no slot held.
 bool makes_apart(Task& task, Frame& frame, const Site& site, uint64_t address) {
-  if (task.turn_depth || !address || !is_there(address) || !object::begin(task, address)) return false;
+  if (task.turn_depth || !address || !is_there(address) || !object::begin(task, address))
+    return false;
   make_checked(task, frame, site, address);
   object::end(task);
   return true;
@@ -136,10 +154,15 @@ bool makes_in_order(Task& task, Frame& frame, const Site& site, uint64_t address
   uint32_t word = 0;
   const bool locks = is_lock_of_libc(site, address);
   if (address) {
-    if (!locks && runtime::libc_text().contains(site.address) && site.atomic.size != sizeof word) return false;
-    if (trap::from_program(&word, static_cast<long>(address), locks ? sizeof word : 1) != 0 || !object::begin(task, address)) return false;
-    if (locks && !is_uncontended(site.atomic, frame, *reinterpret_cast<volatile uint32_t*>(address))) {
-      object::give_up(task, "an operation on a lock of libc's that another task holds or waits for");
+    if (!locks && runtime::libc_text().contains(site.address) && site.atomic.size != sizeof word)
+      return false;
+    if (trap::from_program(&word, static_cast<long>(address), locks ? sizeof word : 1) != 0 ||
+        !object::begin(task, address))
+      return false;
+    if (locks &&
+        !is_uncontended(site.atomic, frame, *reinterpret_cast<volatile uint32_t*>(address))) {
+      object::give_up(task,
+                      "an operation on a lock of libc's that another task holds or waits for");
       return false;
     }
   }
@@ -156,19 +179,25 @@ void on_atomic(Frame& frame, const Site& site) {
   }
   Task& task = self();
   task.counters.atomics++;
-  if (task.solo && !task.turn_depth) {  // no other task runs until this one's next event, which publishes it
+  if (task.solo &&
+      !task.turn_depth) {  // no other task runs until this one's next event, which publishes it
     task.solo--;
-    if (runtime::g_guarded) check_atomic(task, frame, site, address);  // who has ended may have told it something
+    if (runtime::g_guarded)
+      check_atomic(task, frame, site, address);  // who has ended may have told it something
     execute_atomic(site.atomic, frame, reinterpret_cast<void*>(address));
     return;
   }
-  if (object::g_kept ? makes_in_order(task, frame, site, address) : object::g_ordered && makes_apart(task, frame, site, address)) return;
-  if ((runtime::g_copies && !task.turn_depth && is_own_word(task, site, address)) || makes_alone(task, frame, site, address)) {
+  if (object::g_kept ? makes_in_order(task, frame, site, address)
+                     : object::g_ordered && makes_apart(task, frame, site, address))
+    return;
+  if ((runtime::g_copies && !task.turn_depth && is_own_word(task, site, address)) ||
+      makes_alone(task, frame, site, address)) {
     execute_atomic(site.atomic, frame, reinterpret_cast<void*>(address));
     return;
   }
   if (task.turn_depth == 1 && !task.ahead && !is_lock_of_libc(site, address) &&
-      would_store(site.atomic, frame, reinterpret_cast<void*>(address)) && goes_on(task, site.address)) {
+      would_store(site.atomic, frame, reinterpret_cast<void*>(address)) &&
+      goes_on(task, site.address)) {
     note_written();
     execute_atomic(site.atomic, frame, reinterpret_cast<void*>(address));
     return;
@@ -214,14 +243,16 @@ void on_rdtsc(Frame& frame, const Site& site) {
   }));
 }
 
-// What the processor says of itself, of the very processor that the task is on, and what it makes up: a recording keeps the registers.
+// What the processor says of itself, of the very processor that the task is on, and what it makes
+// up: a recording keeps the registers.
 template <typename Execute>
 void on_answer(Frame& frame, Execute execute) {
   if (!input::replaying()) execute();
   input::bytes(&frame, offsetof(Frame, rsp));
 }
 
-// Under an order that promises sameness the answer does not depend on the processor on which the task happens to be.
+// Under an order that promises sameness the answer does not depend on the processor on which the
+// task happens to be.
 void on_cpuid(Frame& frame) {
   const auto leaf = static_cast<uint32_t>(frame.rax);
   execute_cpuid(frame);
@@ -235,7 +266,8 @@ void on_call(Frame& frame) {
   frame.shown = frame.rip;
   recording::stop_if_asked(self());
   auto function = reinterpret_cast<Function>(frame.rdi);
-  frame.rax = static_cast<uint64_t>(function(static_cast<long>(frame.rsi), static_cast<long>(frame.rdx), static_cast<long>(frame.rcx)));
+  frame.rax = static_cast<uint64_t>(function(
+      static_cast<long>(frame.rsi), static_cast<long>(frame.rdx), static_cast<long>(frame.rcx)));
 }
 
 void on_site(Frame& frame) {
@@ -293,7 +325,8 @@ void on_told(Frame& frame) {
 // View coherent: who makes calls that are no events, in a loop, is asked for pages, too.
 void give_pages_if_asked(Task& task) {
   if (task.turn_depth || task.in_vfork || task.alone_section) return;
-  if (!input::happens(input::What::kAskedForPages, [&] { return view::coherent::is_asked(task); })) return;
+  if (!input::happens(input::What::kAskedForPages, [&] { return view::coherent::is_asked(task); }))
+    return;
   begin_turn(EventKind::kOther);
   end_turn();
 }
@@ -301,13 +334,16 @@ void give_pages_if_asked(Task& task) {
 // Program code goes on within a turn that is kept as long as the next event is near.
 void go_on_counted(Frame& frame) {
   Task& task = self();
-  if (task.keeps_for != kKeptForGap || task.turn_depth != 1 || (input::has_signals(task) && !task.alone_section)) return;
+  if (task.keeps_for != kKeptForGap || task.turn_depth != 1 ||
+      (input::has_signals(task) && !task.alone_section))
+    return;
   const bool alone = !order::is_waited_for(task);
   task.counted = alone || task.looks_for_spin || wants_count(task);
   if (alone || !task.counted) return;
   if (recording::is_looked_at()) {
     count::on_patched_text();
-    if (count::is_breakpoint(frame.rip)) return;  // it goes on uncounted, as nothing of it could be; the turn stays as it was recorded
+    if (count::is_breakpoint(frame.rip))
+      return;  // it goes on uncounted, as nothing of it could be; the turn stays as it was recorded
   }
   const uint64_t budget = task.looks_for_spin ? 1 : gap_budget(task);
   if (const uint64_t at = count::enter(task, frame.rip, budget)) {
@@ -324,8 +360,9 @@ static void come_in(weir::Frame* frame) {
   using namespace weir;
   if (frame->site != kTold && view::guarded::replay::is_on()) view::guarded::replay::publish();
   if (frame->site == count::kCountMiss) {
-    // Where it goes on natively the rest of the turn is not counted, and ends with the next event that ends one or where a spin is
-    // proved, as in a gap that is not counted at all. That follows from the path and the text alone, so every run does it.
+    // Where it goes on natively the rest of the turn is not counted, and ends with the next event
+    // that ends one or where a spin is proved, as in a gap that is not counted at all. That follows
+    // from the path and the text alone, so every run does it.
     count::on_miss(*frame);
     if (count::has_own_cache()) trap::seek_beyond(self(), *frame);
     return;
@@ -348,7 +385,9 @@ static void come_in(weir::Frame* frame) {
   if (input::replaying() && runtime::g_intercepting) trap::go_on_as_recorded(self(), *frame);
   if (!g_tasks_active) return;
   go_on_counted(*frame);
-  if (self().turn_depth) note_written();  // by program code, from here on: whatever the turn is kept for, and whatever ends it
+  if (self().turn_depth)
+    note_written();  // by program code, from here on: whatever the turn is kept for, and whatever
+                     // ends it
 }
 
 extern "C" __attribute__((visibility("hidden"))) void weir_on_site(weir::Frame* frame) {

@@ -1,10 +1,10 @@
-// The life of a program under Weir, in order: its first allocation maps the runtime's memory; the library's constructor
-// patches the system call sites; the first pthread_create turns memory into the store, threads into tasks; its exit
-// prints what was asked for.
+// The life of a program under Weir, in order: its first allocation maps the runtime's memory; the
+// library's constructor patches the system call sites; the first pthread_create turns memory into
+// the store, threads into tasks; its exit prints what was asked for.
 
+#include <asm/hwcap2.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <asm/hwcap2.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/auxv.h>
@@ -13,35 +13,35 @@
 
 #include "base/bytes.h"
 #include "base/options.h"
-#include "code/translate/counted.h"
-#include "code/translate/seek.h"
-#include "sync/event.h"
-#include "record/input.h"
-#include "sync/object_order.h"
-#include "order/rounds.h"
-#include "heap/heap.h"
-#include "memory/backing.h"
+#include "check/attach.h"
+#include "check/keys/rehasher.h"
 #include "code/patch/cancel_site.h"
 #include "code/patch/patch.h"
-#include "check/attach.h"
-#include "runtime/stats/exit_report.h"
-#include "task/outside.h"
-#include "record/stream.h"
-#include "check/keys/rehasher.h"
-#include "control/process.h"
-#include "record/pause.h"
 #include "code/patch/program_text_patches.h"
+#include "code/translate/counted.h"
+#include "code/translate/seek.h"
+#include "control/control.h"
+#include "control/process.h"
+#include "heap/heap.h"
+#include "memory/backing.h"
+#include "order/rounds.h"
+#include "record/input.h"
+#include "record/pause.h"
+#include "record/stream.h"
+#include "runtime/stats/exit_report.h"
+#include "signal/signals.h"
+#include "signal/spin_probe.h"
+#include "sync/event.h"
+#include "sync/object_order.h"
 #include "sys/futex.h"
 #include "sys/libc.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/syscall.h"
-#include "task/fork.h"
 #include "task/control_layout.h"
+#include "task/fork.h"
+#include "task/outside.h"
 #include "task/spawn.h"
-#include "control/control.h"
-#include "signal/signals.h"
-#include "signal/spin_probe.h"
 #include "view/view.h"
 
 namespace weir {
@@ -65,13 +65,15 @@ uint32_t count_processors() {
   uint64_t mask[16] = {};
   long bytes = sys::raw(SYS_sched_getaffinity, 0, sizeof mask, reinterpret_cast<long>(mask));
   uint32_t count = 0;
-  for (long i = 0; i < bytes / 8; i++) count += static_cast<uint32_t>(__builtin_popcountll(mask[i]));
+  for (long i = 0; i < bytes / 8; i++)
+    count += static_cast<uint32_t>(__builtin_popcountll(mask[i]));
   return count ? count : 1;
 }
 
 void open_log() {
   if (!options().log_path[0]) return;
-  long file = sys::raw(SYS_open, reinterpret_cast<long>(options().log_path), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  long file = sys::raw(SYS_open, reinterpret_cast<long>(options().log_path),
+                       O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   if (sys::failed(file)) {
     report("cannot write the log file %s (error %d)", options().log_path, int64_t{-file});
     die(125);
@@ -99,7 +101,8 @@ bool grow_heap(uint32_t heap, size_t segments, uint64_t* start) {
   if (g_tasks_active && segments == 1 && shared().heap_reserve[heap]) {
     *start = shared().heap_reserve[heap];
     shared().heap_reserve[heap] = 0;
-    // Counting ends at a system call, and whether one is made here depends on what this process has looked at (view/).
+    // Counting ends at a system call, and whether one is made here depends on what this process has
+    // looked at (view/).
     if (self().keeps_for != kKeptForGap) page::dump_used();
     return true;
   }
@@ -123,7 +126,9 @@ bool grow_heap(uint32_t heap, size_t segments, uint64_t* start) {
 
 }  // namespace
 
-bool is_order_only() { return options().view == View::kDirect && options().order == Order::kRecord; }
+bool is_order_only() {
+  return options().view == View::kDirect && options().order == Order::kRecord;
+}
 bool orders_atomics() { return g_copies || g_guarded || is_order_only(); }
 
 void go_multi() {
@@ -131,7 +136,9 @@ void go_multi() {
   const uint64_t begin = sys::monotonic_ns();
   recording::begin_start();
   g_processors = count_processors();
-  order::configure({g_copies, options().order == Order::kToken, options().order == Order::kRecord || g_coherent || g_keys, is_order_only() || g_keys, g_processors});
+  order::configure({g_copies, options().order == Order::kToken,
+                    options().order == Order::kRecord || g_coherent || g_keys,
+                    is_order_only() || g_keys, g_processors});
   order::set_watch(trap::spin_sees_change);
   recording::keep_order();
   syscalls::choose_handled(true);
@@ -142,10 +149,13 @@ void go_multi() {
     page::map_alias();
   }
   s.multi = 1;
-  if (orders_atomics()) patch_all(kPatchAtomic);  // before the split: the pages that it changes are then this process's alone
+  if (orders_atomics())
+    patch_all(
+        kPatchAtomic);  // before the split: the pages that it changes are then this process's alone
   if (g_copies) {
     count::forget_own_cache();  // all processes use what was this one's
-    count::start(reinterpret_cast<uint64_t>(&weir_site_entry), reinterpret_cast<uint64_t>(&weir_upcall));
+    count::start(reinterpret_cast<uint64_t>(&weir_site_entry),
+                 reinterpret_cast<uint64_t>(&weir_upcall));
   }
   if (g_processes) {
     tasks::split_monitor();
@@ -172,10 +182,14 @@ HeapConfig heap_config() {
   runtime::ensure_memory();
   HeapConfig config{};
   if (!runtime::g_processes) {
-    long at = sys::raw(SYS_mmap, static_cast<long>(kArena), static_cast<long>(kHeapSize), PROT_READ | PROT_WRITE,
+    long at = sys::raw(SYS_mmap, static_cast<long>(kArena), static_cast<long>(kHeapSize),
+                       PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     if (at != static_cast<long>(kArena)) {
-      report("cannot reserve address space for the heap (error %d): is a limit set (ulimit -v, ulimit -d)?", int64_t{-at});
+      report(
+          "cannot reserve address space for the heap (error %d): is a limit set (ulimit -v, ulimit "
+          "-d)?",
+          int64_t{-at});
       die(125);
     }
     page::dump_only_used();
@@ -189,8 +203,8 @@ HeapConfig heap_config() {
 
 namespace {
 
-// Of what start() leaves on the program's stack, clocks and ids among it, nothing is to be found in a variable that the program does
-// not initialize.
+// Of what start() leaves on the program's stack, clocks and ids among it, nothing is to be found in
+// a variable that the program does not initialize.
 [[gnu::noinline]] void clear_stack_below() {
   volatile uint64_t words[4096];  // deeper than anything that start() calls there
   for (auto& word : words) word = 0;
@@ -218,11 +232,18 @@ __attribute__((constructor)) void start(int argc, char** argv, char**) {
   shared().live = 1;
   if (!libc::unregister_rseq()) die(125);
   syscalls::choose_handled(false);
-  // On the runtime's stack: what is left there depends on whether plans were kept, and the program's stack is its memory.
-  weir_upcall([](long, long, long) -> long { return runtime::patch_all(runtime::first_patch_kinds()), 0; }, 0, 0, 0);
+  // On the runtime's stack: what is left there depends on whether plans were kept, and the
+  // program's stack is its memory.
+  weir_upcall(
+      [](long, long, long) -> long { return runtime::patch_all(runtime::first_patch_kinds()), 0; },
+      0, 0, 0);
   if (!find_cancel_site(runtime::libc_text())) libc::refuse("cancellation of threads"), die(125);
   trap::take_over();
-  weir_upcall([](long count, long vector, long) -> long { return recording::begin_image(static_cast<int>(count), reinterpret_cast<char**>(vector)), 0; }, argc, reinterpret_cast<long>(argv), 0);
+  weir_upcall(
+      [](long count, long vector, long) -> long {
+        return recording::begin_image(static_cast<int>(count), reinterpret_cast<char**>(vector)), 0;
+      },
+      argc, reinterpret_cast<long>(argv), 0);
   page::dump_used();
   clear_stack_below();
   runtime::g_intercepting = true;

@@ -1,7 +1,8 @@
-// The weir command leaves one child behind: the process that fixed AT_RANDOM at execve and has answered the loader's
-// rdtsc since (src/cli/launch/start_tracer.cc). Here, before any other code of the program runs, rdtsc is allowed again and the
-// child is ended and waited for, so that the program never meets it; it is forgotten in the environment, so that a
-// program which this one executes does not look for it. The arguments are the loader's: libc has not set `environ` yet.
+// The weir command leaves one child behind: the process that fixed AT_RANDOM at execve and has
+// answered the loader's rdtsc since (src/cli/launch/start_tracer.cc). Here, before any other code
+// of the program runs, rdtsc is allowed again and the child is ended and waited for, so that the
+// program never meets it; it is forgotten in the environment, so that a program which this one
+// executes does not look for it. The arguments are the loader's: libc has not set `environ` yet.
 #include <elf.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -25,13 +26,15 @@ char* after(char* text, const char* prefix) {
 
 void end_tracer(long pid) {
   sys::raw(SYS_prctl, PR_SET_TSC, PR_TSC_ENABLE);
-  if (sys::raw(SYS_wait4, pid, 0, WNOHANG | __WALL) != 0) return;  // gone already, or never a child of ours
+  if (sys::raw(SYS_wait4, pid, 0, WNOHANG | __WALL) != 0)
+    return;  // gone already, or never a child of ours
   sys::raw(SYS_kill, pid, SIGKILL);
   sys::raw(SYS_wait4, pid, 0, __WALL);
 }
 
-// Takes the number behind `key` out of the options, which stay as long as they were: what differs from run to run may not
-// stay in the program's environment, which is memory too. 0 where there is none.
+// Takes the number behind `key` out of the options, which stay as long as they were: what differs
+// from run to run may not stay in the program's environment, which is memory too. 0 where there is
+// none.
 long take_number(char* options, const char* key) {
   for (char* at = options; *at != 0; ++at) {
     char* digits = at == options || at[-1] == ',' ? after(at, key) : nullptr;
@@ -46,12 +49,15 @@ long take_number(char* options, const char* key) {
   return 0;
 }
 
-// A program that another one has executed has had no tracer. Nothing is guarded yet: the loader itself uses neither guard.
+// A program that another one has executed has had no tracer. Nothing is guarded yet: the loader
+// itself uses neither guard.
 void fix_random_bytes(char** environment) {
   constexpr uint64_t kStackGuard = 0x28, kPointerGuard = 0x30;  // from the thread's base
   while (*environment != nullptr) ++environment;
-  for (auto* entry = reinterpret_cast<Elf64_auxv_t*>(environment + 1); entry->a_type != AT_NULL; ++entry) {
-    if (entry->a_type == AT_RANDOM) copy_bytes(reinterpret_cast<void*>(entry->a_un.a_val), kRandomBytes, sizeof kRandomBytes);
+  for (auto* entry = reinterpret_cast<Elf64_auxv_t*>(environment + 1); entry->a_type != AT_NULL;
+       ++entry) {
+    if (entry->a_type == AT_RANDOM)
+      copy_bytes(reinterpret_cast<void*>(entry->a_un.a_val), kRandomBytes, sizeof kRandomBytes);
   }
   const uint64_t base = sys::fs_base_untouched();
   *reinterpret_cast<uint64_t*>(base + kStackGuard) = kRandomBytes[0];
@@ -59,7 +65,8 @@ void fix_random_bytes(char** environment) {
 }
 
 [[gnu::constructor(101)]] void at_first(int, char**, char** environment) {
-  if (!options().passive()) fix_random_bytes(environment);  // and the options are read before anything is taken out
+  if (!options().passive())
+    fix_random_bytes(environment);  // and the options are read before anything is taken out
   long tracer = 0;
   for (char** variable = environment; *variable != nullptr && tracer == 0; ++variable) {
     char* text = after(*variable, "WEIR_OPTIONS=");

@@ -1,27 +1,30 @@
-// The way out of the runtime while signals wait for the program (entry_x86_64.S, weir_exit_with_signals).
+// The way out of the runtime while signals wait for the program (entry_x86_64.S,
+// weir_exit_with_signals).
 
 #include <signal.h>
 #include <sys/mman.h>
 
 #include "code/translate/counted.h"
-#include "sync/event.h"
-#include "record/input.h"
+#include "control/control.h"
 #include "control/process.h"
+#include "record/input.h"
+#include "record/signals.h"
+#include "signal/raised_again.h"
+#include "signal/signals.h"
+#include "sync/event.h"
 #include "sys/futex.h"
 #include "sys/signal.h"
 #include "sys/syscall_x86_64.h"
-#include "control/control.h"
-#include "signal/raised_again.h"
-#include "record/signals.h"
-#include "signal/signals.h"
 
 extern "C" {
 
-// Copies the frame to the program's stack, with the return address where weir_restore_frame looks for it.
+// Copies the frame to the program's stack, with the return address where weir_restore_frame looks
+// for it.
 __attribute__((visibility("hidden"))) weir::Frame* weir_prepare_delivery(weir::Frame* frame) {
   weir::count::leave(*frame);
   weir::give_up_gap();
-  if (weir::input::is_on()) weir::trap::settle_pending(weir::self());  // where the task's own mask is
+  if (weir::input::is_on())
+    weir::trap::settle_pending(weir::self());  // where the task's own mask is
   uint64_t top = frame->rsp - 136;
   *reinterpret_cast<uint64_t*>(top) = frame->rip;
   auto* copy = reinterpret_cast<weir::Frame*>((top - sizeof(weir::Frame)) & ~uint64_t{15});
@@ -30,27 +33,33 @@ __attribute__((visibility("hidden"))) weir::Frame* weir_prepare_delivery(weir::F
   return copy;
 }
 
-// On the program's stack: every noted signal again, now to be handled. Those of one real-time number keep their order, so
-// what has come in the kernel meanwhile is queued behind them. True: the task comes to the
-// runtime once more, before it goes on where the frame says (record/stop_point.h): not from here, where what it uses of the stack would be seen.
+// On the program's stack: every noted signal again, now to be handled. Those of one real-time
+// number keep their order, so what has come in the kernel meanwhile is queued behind them. True:
+// the task comes to the runtime once more, before it goes on where the frame says
+// (record/stop_point.h): not from here, where what it uses of the stack would be seen.
 __attribute__((visibility("hidden"))) bool weir_raise_pending(weir::Frame*) {
   using namespace weir;
   Task& task = self();
   uint64_t all = sys::kAllButFaults, mask = 0;
-  sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all), reinterpret_cast<long>(&mask), 8);
+  sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all),
+           reinterpret_cast<long>(&mask), 8);
   if (input::is_on()) mask = task.deliver_mask;
   const uint64_t after = (task.has_wait_mask ? task.wait_mask : mask) & ~sys::never_blocked();
   if (!input::is_on()) trap::take_queued(task, after);
   auto raise = [&](PendingSignal& noted) {
     auto* info = reinterpret_cast<siginfo_t*>(noted.info);
-    const bool counts = noted.signal >= sys::kFirstRealTime && info->si_errno == 0 && !runtime::g_processes && !input::is_on();
+    const bool counts = noted.signal >= sys::kFirstRealTime && info->si_errno == 0 &&
+                        !runtime::g_processes && !input::is_on();
     const bool marks = counts || input::is_on();
     if (marks) info->si_errno = trap::kRaisedAgain;
-    if (input::is_on() && noted.signal < sys::kFirstRealTime) task.raised_once |= sys::signal_bit(noted.signal);
+    if (input::is_on() && noted.signal < sys::kFirstRealTime)
+      task.raised_once |= sys::signal_bit(noted.signal);
     // Isolated: no id is left below the program's stack, where a replay would leave another one.
-    const long result = runtime::g_processes
-                            ? sys::raw(SYS_rt_tgsigqueueinfo, task.tid, task.tid, noted.signal, reinterpret_cast<long>(info))
-                            : sys::raw(SYS_rt_tgsigqueueinfo, sys::raw(SYS_getpid), sys::raw(SYS_gettid), noted.signal, reinterpret_cast<long>(info));
+    const long result = runtime::g_processes ? sys::raw(SYS_rt_tgsigqueueinfo, task.tid, task.tid,
+                                                        noted.signal, reinterpret_cast<long>(info))
+                                             : sys::raw(SYS_rt_tgsigqueueinfo, sys::raw(SYS_getpid),
+                                                        sys::raw(SYS_gettid), noted.signal,
+                                                        reinterpret_cast<long>(info));
     if (counts && result == 0) task.raised_again[noted.signal - sys::kFirstRealTime]++;
   };
   constexpr int kOurs = sys::kNeverBlockedCount;
@@ -70,7 +79,8 @@ __attribute__((visibility("hidden"))) bool weir_raise_pending(weir::Frame*) {
   task.in_runtime = 0;
   constexpr uint32_t kMany = 1024;
   if (count > kMany) {
-    sys::raw(SYS_madvise, reinterpret_cast<long>(task.pending_signals), static_cast<long>(page_up(count * sizeof(PendingSignal))), MADV_REMOVE);
+    sys::raw(SYS_madvise, reinterpret_cast<long>(task.pending_signals),
+             static_cast<long>(page_up(count * sizeof(PendingSignal))), MADV_REMOVE);
   }
   for (int i = 0; i < count_at_once; i++) raise(at_once[i]);
   if (task.has_wait_mask) {  // the handlers run as if the wait with its own mask still went on

@@ -1,8 +1,8 @@
-// The monitor has a handler for every signal that can have one. What the program's disposition says is then done by
-// hand: ignore, stop all, end all, or pass on to a task that does not block it.
+// The monitor has a handler for every signal that can have one. What the program's disposition says
+// is then done by hand: ignore, stop all, end all, or pass on to a task that does not block it.
 //
-// One handler at a time: none interrupts another, and an errand (by a signal of higher number than SIGALRM) is done when
-// the signals that came before it have been passed on.
+// One handler at a time: none interrupts another, and an errand (by a signal of higher number than
+// SIGALRM) is done when the signals that came before it have been passed on.
 
 #include "signal/forward.h"
 
@@ -11,13 +11,13 @@
 
 #include "base/atomic_enum.h"
 #include "base/bytes.h"
+#include "control/control.h"
 #include "order/rounds.h"
+#include "signal/queue.h"
 #include "sys/futex.h"
 #include "sys/syscall_x86_64.h"
 #include "task/monitor_call.h"
 #include "task/spawn.h"
-#include "control/control.h"
-#include "signal/queue.h"
 
 extern "C" char weir_sigreturn[];
 
@@ -26,7 +26,8 @@ namespace weir::trap {
 namespace {
 
 int g_tick_timer = 0;
-// Signals that were kept here: not those that a task has sent in its turn, which come at a place of the order (sigprocmask).
+// Signals that were kept here: not those that a task has sent in its turn, which come at a place of
+// the order (sigprocmask).
 uint64_t g_kept = 0;
 
 void set_handler(int signal, void* handler) {
@@ -69,12 +70,15 @@ int timer_target(const siginfo_t* info) {
   return 0;
 }
 
-// A task that sleeps has not yet told the kernel what others have installed meanwhile, and by what it has told it the signal
-// might be dropped, or end the program.
+// A task that sleeps has not yet told the kernel what others have installed meanwhile, and by what
+// it has told it the signal might be dropped, or end the program.
 void bring_up_to_date(const Task& target, int tid) {
   Shared& s = shared();
   const ProcessSlot& slot = s.processes[target.process];
-  auto behind = [&] { return __atomic_load_n(&slot.mapping_sequence, __ATOMIC_ACQUIRE) != __atomic_load_n(&s.mapping_sequence, __ATOMIC_ACQUIRE); };
+  auto behind = [&] {
+    return __atomic_load_n(&slot.mapping_sequence, __ATOMIC_ACQUIRE) !=
+           __atomic_load_n(&s.mapping_sequence, __ATOMIC_ACQUIRE);
+  };
   if (!behind()) return;
   __atomic_fetch_add(&s.catch_up, 1u, __ATOMIC_SEQ_CST);
   sys::raw(SYS_tkill, tid, sys::g_probe_signal);
@@ -85,7 +89,8 @@ void bring_up_to_date(const Task& target, int tid) {
   __atomic_fetch_sub(&s.catch_up, 1u, __ATOMIC_SEQ_CST);
 }
 
-// One in the executor: its process blocks everything, and takes the signal when the task comes back (task/in_place_process.h).
+// One in the executor: its process blocks everything, and takes the signal when the task comes back
+// (task/in_place_process.h).
 bool lets_through(const Task& task, int signal) {
   for (int looks = 0; looks < 1000; looks++) {
     const uint32_t holds = __atomic_load_n(&task.own_mask_holds, __ATOMIC_SEQ_CST);
@@ -97,8 +102,8 @@ bool lets_through(const Task& task, int signal) {
   return false;
 }
 
-// The task that a signal to the program goes to, null where there is none now. One that waits for it by sigwait blocks it; one
-// that lets it through is better, the first is as good as any.
+// The task that a signal to the program goes to, null where there is none now. One that waits for
+// it by sigwait blocks it; one that lets it through is better, the first is as good as any.
 Task* who_takes(int signal) {
   Shared& s = shared();
   for (TaskId i = 0; i < s.high_task; i++) {
@@ -108,12 +113,14 @@ Task* who_takes(int signal) {
   SpinGuard guard(s.signal_lock);
   for (TaskId i = 0; i < s.high_task; i++) {
     Task& task = s.tasks[i];
-    if (task.state != TaskState::kFree && (task.signal_wait & sys::signal_bit(signal))) return &task;
+    if (task.state != TaskState::kFree && (task.signal_wait & sys::signal_bit(signal)))
+      return &task;
   }
   return s.signalfd_mask & sys::signal_bit(signal) ? &s.tasks[s.signalfd_task] : nullptr;
 }
 
-// A task that has just been made has an id of the kernel's when its process has come so far, and 0 where it could not be made.
+// A task that has just been made has an id of the kernel's when its process has come so far, and 0
+// where it could not be made.
 int tid_soon(const Task& task) {
   for (;;) {
     const int tid = __atomic_load_n(&task.tid, __ATOMIC_ACQUIRE);
@@ -132,8 +139,8 @@ bool ends_by_default(int signal) {
   return signal != SIGCHLD && signal != SIGURG && signal != SIGWINCH && signal != SIGCONT;
 }
 
-// A task may have let the signal through just when it was kept, and a mask that the runtime sets for a moment looks like one of
-// the program's: so it is offered again.
+// A task may have let the signal through just when it was kept, and a mask that the runtime sets
+// for a moment looks like one of the program's: so it is offered again.
 void pass_on_kept(int signal) {
   const uint64_t bit = sys::signal_bit(signal);
   if (!(__atomic_load_n(&shared().program_pending, __ATOMIC_ACQUIRE) & bit)) {
@@ -150,8 +157,8 @@ void pass_on_kept(int signal) {
   }
 }
 
-// Who has stopped goes on. `told` has what the program's handler is to see: before this, as one SIGCONT
-// that waits stands for all.
+// Who has stopped goes on. `told` has what the program's handler is to see: before this, as one
+// SIGCONT that waits stands for all.
 void continue_tasks(const Task* told) {
   const Shared& s = shared();
   siginfo_t info{};
@@ -164,7 +171,8 @@ void continue_tasks(const Task* told) {
   }
 }
 
-// Nobody could make the program go on: its parent is of another session, and the kernel would not stop it.
+// Nobody could make the program go on: its parent is of another session, and the kernel would not
+// stop it.
 bool is_orphaned() {
   const long parent = sys::raw(SYS_getppid);
   return sys::raw(SYS_getsid, parent) != sys::raw(SYS_getsid, 0);
@@ -210,22 +218,27 @@ void pass_on(int signal, const siginfo_t* info) {
 }
 
 void pass_on_all_kept() {
-  for (uint64_t waiting = g_kept; waiting; waiting &= waiting - 1) pass_on_kept(__builtin_ctzll(waiting) + 1);
+  for (uint64_t waiting = g_kept; waiting; waiting &= waiting - 1)
+    pass_on_kept(__builtin_ctzll(waiting) + 1);
 }
 
-// Not ITIMER_REAL: that is the program's, as all timers in the monitor but this one are (syscall/timer.cc). No timer of this
-// kind outlives execve.
+// Not ITIMER_REAL: that is the program's, as all timers in the monitor but this one are
+// (syscall/timer.cc). No timer of this kind outlives execve.
 void start_ticks() {
   constexpr int kClockMonotonic = 1;
   const int32_t event[16] = {0, 0, sys::g_probe_signal, SIGEV_SIGNAL};
-  const int64_t every[4] = {0, static_cast<int64_t>(order::kTickNs), 0, static_cast<int64_t>(order::kTickNs)};
-  if (sys::raw(SYS_timer_create, kClockMonotonic, reinterpret_cast<long>(event), reinterpret_cast<long>(&g_tick_timer)) != 0) return;
+  const int64_t every[4] = {0, static_cast<int64_t>(order::kTickNs), 0,
+                            static_cast<int64_t>(order::kTickNs)};
+  if (sys::raw(SYS_timer_create, kClockMonotonic, reinterpret_cast<long>(event),
+               reinterpret_cast<long>(&g_tick_timer)) != 0)
+    return;
   sys::raw(SYS_timer_settime, g_tick_timer, 0, reinterpret_cast<long>(every), 0);
 }
 
 void on_monitor_signal(int signal, siginfo_t* info, void*) {
   const bool ours = signal == sys::g_probe_signal;
-  // One pending signal may stand for an errand and a tick: an errand is looked for first, whatever the signal says.
+  // One pending signal may stand for an errand and a tick: an errand is looked for first, whatever
+  // the signal says.
   if (ours && tasks::do_errand()) return;
   if (ours && info->si_code == SI_TIMER) {
     order::tick();
@@ -239,7 +252,9 @@ void on_monitor_signal(int signal, siginfo_t* info, void*) {
 
 void forward_signals() {
   for (int signal = 1; signal <= sys::kSignals; signal++) {
-    if (signal == SIGKILL || signal == SIGSTOP || signal == SIGCHLD || signal == SIGSEGV || signal == SIGBUS) continue;
+    if (signal == SIGKILL || signal == SIGSTOP || signal == SIGCHLD || signal == SIGSEGV ||
+        signal == SIGBUS)
+      continue;
     if (signal == SIGFPE || signal == SIGILL || signal == SIGTRAP) continue;
     set_handler(signal, reinterpret_cast<void*>(&on_monitor_signal));
   }
@@ -254,7 +269,8 @@ void stop_ticks() {
   sys::raw(SYS_timer_delete, g_tick_timer);
   sys::KernelSigaction ignore{};
   ignore.handler = reinterpret_cast<void*>(SIG_IGN);
-  sys::raw(SYS_rt_sigaction, sys::g_probe_signal, reinterpret_cast<long>(&ignore), 0, 8);  // what is pending goes with it
+  sys::raw(SYS_rt_sigaction, sys::g_probe_signal, reinterpret_cast<long>(&ignore), 0,
+           8);  // what is pending goes with it
 }
 
 void describe_child(int status, int& code, int& value) {
@@ -276,7 +292,8 @@ void forward_child(int signal, int pid, uint32_t user, int status) {
   if (!ended && (action.flags & SA_NOCLDSTOP)) return;
   if (signal == SIGCHLD && reinterpret_cast<uint64_t>(action.handler) < 2) {
     bool waited = false;
-    for (TaskId i = 0; i < shared().high_task; i++) waited |= (shared().tasks[i].signal_wait & sys::signal_bit(SIGCHLD)) != 0;
+    for (TaskId i = 0; i < shared().high_task; i++)
+      waited |= (shared().tasks[i].signal_wait & sys::signal_bit(SIGCHLD)) != 0;
     if (!waited) return;
   }
   siginfo_t info{};

@@ -1,6 +1,6 @@
+#include "check/check.h"
 #include "check/happens_before.h"
 #include "signal/signals.h"
-#include "check/check.h"
 
 namespace weir::trap {
 
@@ -18,11 +18,13 @@ void note_handler(Task& task, uint64_t frame) {
   if (happens::g_checked && !happens::g_replayed) view::guarded::pin(task, frame);
 }
 
-// A handler's stack grows down from its frame; when it has returned, the stack is elsewhere, or back above.
+// A handler's stack grows down from its frame; when it has returned, the stack is elsewhere, or
+// back above.
 bool is_in_handler(Task& task, uint64_t rsp) {
   constexpr uint64_t kLargeStack = uint64_t{1} << 30;
   if (task.handler_count > kMost) return true;  // too many at once to know
-  while (task.handler_count && task.handlers[task.handler_count - 1] - rsp >= kLargeStack) task.handler_count--;
+  while (task.handler_count && task.handlers[task.handler_count - 1] - rsp >= kLargeStack)
+    task.handler_count--;
   return task.handler_count;
 }
 

@@ -1,6 +1,7 @@
-# long weir_interruptible(number, a, b, c, d, e, f): a system call that is not begun when a signal is pending for the task.
-# A handler that finds rip between weir_interruptible_begin and weir_interruptible_end sets it to weir_interrupted, so a
-# signal that comes after the look at `pending` is not slept over. At weir_interruptible_end the call has been made.
+# long weir_interruptible(number, a, b, c, d, e, f): a system call that is not begun when a signal
+# is pending for the task. A handler that finds rip between weir_interruptible_begin and
+# weir_interruptible_end sets it to weir_interrupted, so a signal that comes after the look at
+# `pending` is not slept over. At weir_interruptible_end the call has been made.
 
 #include "code/patch/frame_offsets.h"
 

@@ -1,25 +1,28 @@
-// Code that the program makes itself (a JIT compiler's) is in no file, so nothing of it is patched. In most Views that does
-// no harm: an atomic operation on memory that is one, or on a page that its task owns, is atomic. At View isolated it works on
-// the task's own copy of a page, and nobody else ever sees the exclusion that the program relies on.
+// Code that the program makes itself (a JIT compiler's) is in no file, so nothing of it is patched.
+// In most Views that does no harm: an atomic operation on memory that is one, or on a page that its
+// task owns, is atomic. At View isolated it works on the task's own copy of a page, and nobody else
+// ever sees the exclusion that the program relies on.
 //
-// So there such memory is open for writing or for execution, never for both. Where the task comes to execute what may have
-// been written since, the code from there on is looked at: if it holds an atomic operation, the program ends here, and is
-// told how it can run. Which of both a page is open for is each process's own affair.
+// So there such memory is open for writing or for execution, never for both. Where the task comes
+// to execute what may have been written since, the code from there on is looked at: if it holds an
+// atomic operation, the program ends here, and is told how it can run. Which of both a page is open
+// for is each process's own affair.
 //
-// What is looked at is all of the page that follows and that direct jumps lead back to; behind the first unconditional
-// jump, where constants may lie, only a lock prefix counts. REG_ERR's bits are the processor's.
+// What is looked at is all of the page that follows and that direct jumps lead back to; behind the
+// first unconditional jump, where constants may lie, only a lock prefix counts. REG_ERR's bits are
+// the processor's.
 
 #include <sys/mman.h>
 
 #include "base/bytes.h"
 #include "code/decode/shape.h"
-#include "memory/backing.h"
 #include "code/find/descent.h"
 #include "code/find/sweep.h"
-#include "control/process.h"
-#include "sys/report.h"
 #include "control/control.h"
+#include "control/process.h"
+#include "memory/backing.h"
 #include "signal/page_fault.h"
+#include "sys/report.h"
 
 namespace weir::trap {
 
@@ -28,21 +31,26 @@ namespace {
 constexpr greg_t kWrite = 2, kFetch = 16;
 
 bool never_continues(Flow flow) {
-  return flow == Flow::kJump || flow == Flow::kIndirectJump || flow == Flow::kReturn || flow == Flow::kStop;
+  return flow == Flow::kJump || flow == Flow::kIndirectJump || flow == Flow::kReturn ||
+         flow == Flow::kStop;
 }
 
-// Where an atomic operation lies in [from, limit), else 0. `lowest` falls to where direct jumps lead, no lower than `page`.
-uint64_t find_atomic(uint64_t from, uint64_t limit, uint64_t readable, uint64_t page, uint64_t& lowest) {
+// Where an atomic operation lies in [from, limit), else 0. `lowest` falls to where direct jumps
+// lead, no lower than `page`.
+uint64_t find_atomic(uint64_t from, uint64_t limit, uint64_t readable, uint64_t page,
+                     uint64_t& lowest) {
   bool is_certain = true;
   for (uint64_t at = from; at < limit;) {
     const auto* code = reinterpret_cast<const uint8_t*>(at);
     Shape shape;
     SiteKind kind;
     if (!read_shape(code, readable - at, shape) || is_privileged(shape)) return 0;
-    if (is_site(shape, kind) && kind == SiteKind::kAtomic && (shape.has_lock || is_certain)) return at;
+    if (is_site(shape, kind) && kind == SiteKind::kAtomic && (shape.has_lock || is_certain))
+      return at;
     const Flow flow = flow_of(shape);
     if (is_direct(flow)) {
-      const uint64_t target = at + shape.length + static_cast<uint64_t>(branch_displacement(shape, code));
+      const uint64_t target =
+          at + shape.length + static_cast<uint64_t>(branch_displacement(shape, code));
       if (target >= page && target < lowest) lowest = target;
     }
     if (never_continues(flow)) is_certain = false;
@@ -55,7 +63,8 @@ void look_at(uint64_t address, const Range& range) {
   const uint64_t page = page_down(address);
   const uint64_t start = page > range.start ? page : range.start;
   uint64_t limit = page + kPageSize, lowest = address;
-  uint64_t found = find_atomic(address, limit < range.limit ? limit : range.limit, range.limit, start, lowest);
+  uint64_t found =
+      find_atomic(address, limit < range.limit ? limit : range.limit, range.limit, start, lowest);
   for (limit = address; !found && lowest < limit;) {
     const uint64_t from = lowest;
     found = find_atomic(from, limit, range.limit, start, lowest);
@@ -63,9 +72,13 @@ void look_at(uint64_t address, const Range& range) {
   }
   if (!found) return;
   if (__atomic_exchange_n(&shared().code_refused, 1u, __ATOMIC_RELAXED)) die(125);
-  report("the program makes code at run time with atomic operations in it (at %x), and View isolated does not see them there: a "
-         "result would be wrong. View coherent, which weir record has, and View direct hold such programs: "
-         "weir record -- PROGRAM, or weir run --order token --view direct -- PROGRAM", found);
+  report(
+      "the program makes code at run time with atomic operations in it (at %x), and View isolated "
+      "does not see them there: a "
+      "result would be wrong. View coherent, which weir record has, and View direct hold such "
+      "programs: "
+      "weir record -- PROGRAM, or weir run --order token --view direct -- PROGRAM",
+      found);
   die(125);
 }
 
@@ -79,7 +92,8 @@ bool meet_made_code(uint64_t address, const ucontext_t& context) {
   if (error & kFetch) {
     if (!(protection & PROT_EXEC)) return false;
     if (g_tasks_active) look_at(address, range);
-    return page::protect(page_down(address), kPageSize, g_tasks_active ? protection & ~PROT_WRITE : protection) == 0;
+    return page::protect(page_down(address), kPageSize,
+                         g_tasks_active ? protection & ~PROT_WRITE : protection) == 0;
   }
   if (!(error & kWrite) || !(protection & PROT_WRITE)) return false;
   return page::protect(page_down(address), kPageSize, page::unexecuted(protection)) == 0;

@@ -1,14 +1,14 @@
 #include "signal/page_fault.h"
 
+#include "code/patch/doubt.h"
+#include "control/control.h"
+#include "control/process.h"
 #include "record/input.h"
 #include "record/shared_memory/shared_memory.h"
-#include "code/patch/doubt.h"
-#include "control/process.h"
-#include "sys/signal.h"
-#include "control/control.h"
 #include "record/stop_point.h"
 #include "signal/signals.h"
 #include "signal/spin_probe.h"
+#include "sys/signal.h"
 #include "view/view.h"
 
 namespace weir::trap {
@@ -30,7 +30,8 @@ bool meet_page(Task& task, uint64_t address, ucontext_t& context, bool is_owned)
     auto& rip = context.uc_mcontext.gregs[REG_RIP];
     rip = static_cast<greg_t>(seek_place(task, static_cast<uint64_t>(rip)));
   }
-  if (task.pending && input::recording()) stop_at_place(task, context, true);  // it has come with the event, or meanwhile
+  if (task.pending && input::recording())
+    stop_at_place(task, context, true);  // it has come with the event, or meanwhile
   return true;
 }
 
@@ -42,7 +43,8 @@ bool meet_closed(Task& task, uint64_t address, ucontext_t& context) {
     if (fetch == doubt::Fetch::kWalk) gregs[REG_EFL] |= static_cast<greg_t>(sys::kTrapFlag);
     if (fetch != doubt::Fetch::kOther) return true;
   }
-  return meet_made_code(address, context) || (owned::g_active && meet_page(task, address, context, true));
+  return meet_made_code(address, context) ||
+         (owned::g_active && meet_page(task, address, context, true));
 }
 
 }  // namespace weir::trap

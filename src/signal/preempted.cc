@@ -1,14 +1,15 @@
-// The event of a task that a signal met in program code: it spins, is asked to stand aside, or was stopped at a place.
+// The event of a task that a signal met in program code: it spins, is asked to stand aside, or was
+// stopped at a place.
 
-#include "sync/event.h"
+#include "control/control.h"
+#include "control/process.h"
+#include "memory/backing.h"
 #include "record/input.h"
 #include "record/shared_memory/shared_memory.h"
-#include "memory/backing.h"
-#include "control/process.h"
-#include "sys/syscall_x86_64.h"
-#include "control/control.h"
 #include "record/stop_point.h"
 #include "signal/spin_probe.h"
+#include "sync/event.h"
+#include "sys/syscall_x86_64.h"
 
 namespace weir::trap {
 
@@ -25,7 +26,9 @@ bool reads_foreign_memory(const Task& task) {
 // Waits until a byte that the loop reads may have changed. REQUIRES: the turn.
 void park(Task& task) {
   constexpr uint64_t kLook = 1'000'000;  // nanoseconds
-  if (runtime::g_coherent && !runtime::g_guarded && !reads_foreign_memory(task)) {  // a page that it reads must be taken from it before anybody writes to it
+  if (runtime::g_coherent && !runtime::g_guarded &&
+      !reads_foreign_memory(
+          task)) {  // a page that it reads must be taken from it before anybody writes to it
     if (task.gave_pages) return;  // as was done when its turn began
     task.spins_on_pages = 1;
     block(kSpinnerKey + task.id, ~0u, 0, "spinning on memory");
@@ -42,13 +45,18 @@ void park(Task& task) {
   }
 }
 
-constexpr uint64_t kAside = 1'000'000'000;  // virtual nanoseconds: tens of thousands of rounds, or one second where nobody else goes on
+constexpr uint64_t kAside = 1'000'000'000;  // virtual nanoseconds: tens of thousands of rounds, or
+                                            // one second where nobody else goes on
 
 }  // namespace
 
 void stand_aside_if_asked(Task& task) {
-  if ((task.turn_depth && (task.keeps_for != kKeptForGap || task.turn_depth > 1 || task.held)) || task.alone_section) return;
-  if (!input::happens(input::What::kAskedIn, [&] { return __atomic_load_n(&task.asked_in, __ATOMIC_ACQUIRE) != 0; })) return;
+  if ((task.turn_depth && (task.keeps_for != kKeptForGap || task.turn_depth > 1 || task.held)) ||
+      task.alone_section)
+    return;
+  if (!input::happens(input::What::kAskedIn,
+                      [&] { return __atomic_load_n(&task.asked_in, __ATOMIC_ACQUIRE) != 0; }))
+    return;
   task.asked_in = 0;
   begin_turn(EventKind::kSpin);
   block(0, 0, kAside, "the end of the program");

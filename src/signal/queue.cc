@@ -1,4 +1,5 @@
-// Nodes are numbers from 1 on, 0 is the end of a list; the pool is a free list, and fresh nodes above it.
+// Nodes are numbers from 1 on, 0 is the end of a list; the pool is a free list, and fresh nodes
+// above it.
 
 #include "signal/queue.h"
 
@@ -6,10 +7,10 @@
 #include <sys/resource.h>
 
 #include "base/bytes.h"
+#include "signal/signals.h"
 #include "sys/futex.h"
 #include "sys/signal.h"
 #include "sys/syscall_x86_64.h"
-#include "signal/signals.h"
 
 namespace weir::trap {
 
@@ -77,9 +78,11 @@ bool keep_program_signal(int signal, const void* info) {
   Shared& s = shared();
   const uint64_t most = most_for(info);
   SpinGuard guard(s.signal_lock);
-  if (signal < sys::kFirstRealTime && (s.program_pending & sys::signal_bit(signal))) return true;  // standard signals do not queue
+  if (signal < sys::kFirstRealTime && (s.program_pending & sys::signal_bit(signal)))
+    return true;  // standard signals do not queue
   if (!append(s.program_signals, signal, info, most)) return false;
-  __atomic_fetch_or(&s.program_pending, sys::signal_bit(signal), __ATOMIC_RELEASE);  // for who looks without the lock
+  __atomic_fetch_or(&s.program_pending, sys::signal_bit(signal),
+                    __ATOMIC_RELEASE);  // for who looks without the lock
   return true;
 }
 
@@ -112,12 +115,14 @@ void forget_signals() {
 
 void take_queued(Task& task, uint64_t blocked) {
   uint64_t queued = 0;
-  for (uint32_t i = 0; i < task.pending; i++) queued |= sys::signal_bit(task.pending_signals[i].signal);
+  for (uint32_t i = 0; i < task.pending; i++)
+    queued |= sys::signal_bit(task.pending_signals[i].signal);
   queued &= ~blocked & ~(sys::signal_bit(sys::kFirstRealTime) - 1);
   alignas(8) uint8_t info[128];
   const sys::Timespec none{0, 0};
   while (queued) {
-    const long signal = sys::raw(SYS_rt_sigtimedwait, reinterpret_cast<long>(&queued), reinterpret_cast<long>(info), reinterpret_cast<long>(&none), 8);
+    const long signal = sys::raw(SYS_rt_sigtimedwait, reinterpret_cast<long>(&queued),
+                                 reinterpret_cast<long>(info), reinterpret_cast<long>(&none), 8);
     if (signal <= 0) break;
     note_pending(task, static_cast<int>(signal), reinterpret_cast<siginfo_t*>(info));
   }

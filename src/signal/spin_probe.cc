@@ -1,25 +1,29 @@
 // A task that others wait for is asked what it does.
 //
-// Order free: it publishes and goes on where it stands; any place between two instructions is as good as another.
+// Order free: it publishes and goes on where it stands; any place between two instructions is as
+// good as another.
 //
-// Order token: where it stands depends on time, so it may be interrupted only if it provably waits: single-stepped, it
-// comes back to a state (all registers and all memory that it wrote) that it was in before. Then its future is a cycle until
-// somebody else's store is seen. The cycle does not depend on where the probe met it, and its smallest state (by
-// instruction address, then registers) is a place that every run finds again: there the task makes an event, and
-// sleeps until a byte that the cycle reads has changed. Brent's method finds the cycle; after it, one more round finds
+// Order token: where it stands depends on time, so it may be interrupted only if it provably waits:
+// single-stepped, it comes back to a state (all registers and all memory that it wrote) that it was
+// in before. Then its future is a cycle until somebody else's store is seen. The cycle does not
+// depend on where the probe met it, and its smallest state (by instruction address, then registers)
+// is a place that every run finds again: there the task makes an event, and sleeps until a byte
+// that the cycle reads has changed. Brent's method finds the cycle; after it, one more round finds
 // the smallest state, and a third stops there.
 //
-// A single step costs ten microseconds on a virtual machine, so thousands of them are not for a task that computes. Before
-// them come looks that cost a signal each: a loop that waits is met in the same state again and again, one that computes
-// in none twice. This decides only when the steps begin, never what they find.
+// A single step costs ten microseconds on a virtual machine, so thousands of them are not for a
+// task that computes. Before them come looks that cost a signal each: a loop that waits is met in
+// the same state again and again, one that computes in none twice. This decides only when the steps
+// begin, never what they find.
 //
 // Invariants
 // 1. Between two steps nothing but the probe's own per-process tables is written.
 // 2. A step into the runtime ends the probe: the task has come to an event by itself.
-// 3. A loop that writes a new value each time round (a counter), makes a system call or has more than kWindow
-//    instructions is not provable; the probe gives up and comes again later, with longer pauses.
-// 4. A cycle may come through the same general registers with different memory or vector registers, so both belong to its
-//    smallest state.
+// 3. A loop that writes a new value each time round (a counter), makes a system call or has more
+//    than kWindow instructions is not provable; the probe gives up and comes again later, with
+//    longer pauses.
+// 4. A cycle may come through the same general registers with different memory or vector registers,
+//    so both belong to its smallest state.
 
 #include "signal/spin_probe.h"
 
@@ -28,33 +32,35 @@
 #include "base/bytes.h"
 #include "base/coherent_features.h"
 #include "code/decode/decoder.h"
-#include "sync/event.h"
-#include "record/input.h"
-#include "record/shared_memory/shared_memory.h"
-#include "order/rounds.h"
-#include "memory/backing.h"
+#include "code/emulate/vector_state_x86_64.h"
 #include "code/patch/doubt.h"
 #include "code/patch/patch.h"
+#include "control/control.h"
 #include "control/process.h"
+#include "memory/backing.h"
+#include "order/rounds.h"
+#include "record/input.h"
+#include "record/shared_memory/shared_memory.h"
+#include "record/stop_point.h"
+#include "signal/signals.h"
+#include "sync/event.h"
 #include "sys/memory.h"
 #include "sys/report.h"
 #include "sys/signal.h"
 #include "sys/syscall_x86_64.h"
-#include "control/control.h"
 #include "view/view.h"
-#include "record/stop_point.h"
-#include "signal/signals.h"
-#include "code/emulate/vector_state_x86_64.h"
 
 namespace weir::trap {
 
 namespace {
 
 constexpr uint32_t kWindow = 1024;
-constexpr uint32_t kWindowBesidePlaces = 64;  // recorded, a task whose loop is longer is stopped anywhere
+constexpr uint32_t kWindowBesidePlaces =
+    64;  // recorded, a task whose loop is longer is stopped anywhere
 constexpr size_t kMaxWrites = 64;
 constexpr size_t kMaxReads = 16;
-constexpr uint64_t kLookGap = 20'000;  // cycles; sooner, no instruction may have been executed since the last look
+constexpr uint64_t kLookGap =
+    20'000;  // cycles; sooner, no instruction may have been executed since the last look
 constexpr uint32_t kFewRepeats = 2;
 
 struct Touched {
@@ -82,7 +88,8 @@ uint32_t g_probing;
 // Through the kernel: the instruction about to run may be one that faults.
 bool load(uint64_t address, uint64_t size, uint64_t* value) {
   *value = 0;
-  if (runtime::g_coherent && page::store_extent(address) >= size && !page::has_protection(page_down(address), 2 * kPageSize)) {
+  if (runtime::g_coherent && page::store_extent(address) >= size &&
+      !page::has_protection(page_down(address), 2 * kPageSize)) {
     copy_bytes(value, reinterpret_cast<const void*>(page::alias_of(address)), size);
     return true;
   }
@@ -112,7 +119,8 @@ bool seems_to_wait(Task& task, const Registers& registers) {
     task.sampled_event = task.counters.events + task.passes;
     task.sampled = task.repeats = task.vain_steppings = 0;
   }
-  const uint64_t hash = hash_words(registers.rip ^ (registers.rflags & kStatusFlags) << 48, registers.general, 16);
+  const uint64_t hash =
+      hash_words(registers.rip ^ (registers.rflags & kStatusFlags) << 48, registers.general, 16);
   const uint32_t known = task.sampled < kSamples ? task.sampled : kSamples;
   for (uint32_t i = 0; i < known; i++) {
     if (task.samples[i] != hash) continue;
@@ -140,7 +148,8 @@ void note(Touched* list, size_t& count, size_t capacity, bool& overflow, const A
     const uint64_t address = access.address + done;
     const uint64_t size = access.size - done < 8 ? access.size - done : 8;
     bool known = false;
-    for (size_t i = 0; i < count && !known; i++) known = list[i].address == address && list[i].size >= size;
+    for (size_t i = 0; i < count && !known; i++)
+      known = list[i].address == address && list[i].size >= size;
     if (known) continue;
     if (count == capacity) {
       overflow = true;
@@ -162,12 +171,15 @@ void note_accesses(Probe& p, const Registers& registers) {
   const view::PeekScope peeks(self());
   Instruction instruction;
   const bool is_known = decode(registers.rip, instruction);
-  // Locked instructions are patched, and end the probe; but under View coherent they are what they are.
-  if (!is_known || instruction.is_syscall || (!runtime::g_coherent && g_tasks_active && (instruction.is_locked || instruction.is_fence))) {
+  // Locked instructions are patched, and end the probe; but under View coherent they are what they
+  // are.
+  if (!is_known || instruction.is_syscall ||
+      (!runtime::g_coherent && g_tasks_active && (instruction.is_locked || instruction.is_fence))) {
     p.unprovable = true;
     return;
   }
-  AccessList list = accesses_of(instruction, registers, sys::fs_base_untouched(), reinterpret_cast<uint64_t>(&self()), Extent::kOneStep);
+  AccessList list = accesses_of(instruction, registers, sys::fs_base_untouched(),
+                                reinterpret_cast<uint64_t>(&self()), Extent::kOneStep);
   if (list.unknown_write || list.unknown_read) {
     p.unprovable = true;
     return;
@@ -190,7 +202,8 @@ bool memory_restored(const Probe& p) {
   return true;
 }
 
-// Of the memory that the cycle writes and the vector registers; does not depend on where the cycle was entered.
+// Of the memory that the cycle writes and the vector registers; does not depend on where the cycle
+// was entered.
 uint64_t digest(const Probe& p, const ucontext_t& context) {
   uint64_t sum = hash_vectors(context);
   for (size_t i = 0; i < p.writes; i++) {
@@ -202,8 +215,9 @@ uint64_t digest(const Probe& p, const ucontext_t& context) {
   return sum;
 }
 
-// Memory that the cycle writes itself (the return address of a call in it) holds one value here and another there: what counts is what it
-// holds at the smallest state, where the task will wait. Of all else it is the value that the cycle read: it may have changed since.
+// Memory that the cycle writes itself (the return address of a call in it) holds one value here and
+// another there: what counts is what it holds at the smallest state, where the task will wait. Of
+// all else it is the value that the cycle read: it may have changed since.
 void note_reads(const Probe& p, Task& task) {
   task.spin_reads = 0;
   if (p.too_many_reads) return;
@@ -211,7 +225,9 @@ void note_reads(const Probe& p, Task& task) {
     const Touched& read = p.read[i];
     uint64_t value = read.value;
     for (size_t k = 0; k < p.writes; k++) {
-      if (read.address >= p.write[k].address + p.write[k].size || p.write[k].address >= read.address + read.size) continue;
+      if (read.address >= p.write[k].address + p.write[k].size ||
+          p.write[k].address >= read.address + read.size)
+        continue;
       load(read.address, read.size, &value);
       break;
     }
@@ -230,8 +246,9 @@ void enter_runtime(Task& task, ucontext_t& context, uint64_t site) {
   gregs[REG_RIP] = reinterpret_cast<greg_t>(&weir_site_entry);
 }
 
-// A signal that comes while the runtime sleeps in a call that is not handed over would only be noted: the call is made here,
-// where the program's handler can run. Not those that the return from this handler would take back.
+// A signal that comes while the runtime sleeps in a call that is not handed over would only be
+// noted: the call is made here, where the program's handler can run. Not those that the return from
+// this handler would take back.
 bool makes_alone(const Site& site, uint64_t number) {
   if (g_tasks_active || site.kind != SiteKind::kSyscall) return false;
   if (number < kSyscallNumbers && g_syscall_handled[number]) return false;
@@ -255,7 +272,8 @@ void on_step(Task& task, ucontext_t& context) {
     stop(task, context);
     return;
   }
-  if (task.pending && runtime::g_coherent && input::recording()) {  // a signal has come meanwhile, and need not wait for a proof
+  if (task.pending && runtime::g_coherent &&
+      input::recording()) {  // a signal has come meanwhile, and need not wait for a proof
     stop(task, context);
     stop_at_place(task, context, true);
     return;
@@ -288,7 +306,8 @@ void on_step(Task& task, ucontext_t& context) {
     }
     return;
   }
-  if (!p.unprovable && registers == p.anchor && hash_vectors(context) == p.anchor_vectors && memory_restored(p)) {
+  if (!p.unprovable && registers == p.anchor && hash_vectors(context) == p.anchor_vectors &&
+      memory_restored(p)) {
     p.phase = Phase::kSmallest;
     p.length = p.steps;
     p.steps = 0;
@@ -297,7 +316,8 @@ void on_step(Task& task, ucontext_t& context) {
     return;
   }
   if (p.steps >= p.limit) {
-    if (p.limit >= (runtime::g_coherent && !shared().has_made_code ? kWindowBesidePlaces : kWindow)) {
+    if (p.limit >=
+        (runtime::g_coherent && !shared().has_made_code ? kWindowBesidePlaces : kWindow)) {
       stop(task, context);
       return;
     }
@@ -312,7 +332,9 @@ void on_step(Task& task, ucontext_t& context) {
 void end_stepping(Task& task, ucontext_t& context) { stop(task, context); }
 void on_stepped(Task& task, ucontext_t& context) { on_step(task, context); }
 
-void enter_where_it_stands(Task& task, ucontext_t& context) { enter_runtime(task, context, kPreempted); }
+void enter_where_it_stands(Task& task, ucontext_t& context) {
+  enter_runtime(task, context, kPreempted);
+}
 
 void interrupt_for_own(Task& task, ucontext_t& context) {
   if (task.stepping) stop(task, context);
@@ -326,11 +348,13 @@ void forget_started(const ucontext_t& context) {
   AccessList list;
   list.unknown_write = true;
   if (decode(registers.rip, instruction)) {
-    list = accesses_of(instruction, registers, sys::fs_base_untouched(), reinterpret_cast<uint64_t>(&self()), Extent::kWhole);
+    list = accesses_of(instruction, registers, sys::fs_base_untouched(),
+                       reinterpret_cast<uint64_t>(&self()), Extent::kWhole);
   }
   for (size_t i = 0; i < list.count; i++) {
     const Access& access = list.accesses[i];
-    if (access.written && access.size && access.size < (uint64_t{1} << 32)) view::drop_unwritten(access.address, access.size);
+    if (access.written && access.size && access.size < (uint64_t{1} << 32))
+      view::drop_unwritten(access.address, access.size);
   }
   if (!list.unknown_write) return;
   view::drop_unwritten(0x1000, kArena + kArenaSize - 0x1000);
@@ -339,10 +363,12 @@ void forget_started(const ucontext_t& context) {
 
 bool on_trap(Task& task, const siginfo_t* info, ucontext_t& context) {
   auto& gregs = context.uc_mcontext.gregs;
-  // int3 has SI_KERNEL. On virtual machines some steps in a million have TRAP_BRKPT: the processor's status does not say that they are steps.
+  // int3 has SI_KERNEL. On virtual machines some steps in a million have TRAP_BRKPT: the
+  // processor's status does not say that they are steps.
   const bool is_step = info->si_code == TRAP_TRACE || info->si_code == TRAP_BRKPT;
   constexpr int kBreakpoint = 6;  // TRAP_PERF
-  if (info->si_code == kBreakpoint && doubt::on_breakpoint(static_cast<uint64_t>(gregs[REG_RIP]))) return true;
+  if (info->si_code == kBreakpoint && doubt::on_breakpoint(static_cast<uint64_t>(gregs[REG_RIP])))
+    return true;
   if (doubt::walks()) {
     const bool goes_on = is_step && doubt::on_step(static_cast<uint64_t>(gregs[REG_RIP]));
     if (!is_step) doubt::end_walk();
@@ -354,7 +380,9 @@ bool on_trap(Task& task, const siginfo_t* info, ucontext_t& context) {
     return true;
   }
   if (is_step && step_to_place(task, context)) return true;
-  if (is_step && (order::config().by_arrival || input::is_on())) {  // the flag was in a frame that was taken while a probe stepped
+  if (is_step &&
+      (order::config().by_arrival ||
+       input::is_on())) {  // the flag was in a frame that was taken while a probe stepped
     gregs[REG_EFL] &= ~static_cast<greg_t>(sys::kTrapFlag);
     return true;
   }
@@ -364,8 +392,8 @@ bool on_trap(Task& task, const siginfo_t* info, ucontext_t& context) {
   if (task.stepping) stop(task, context);
   gregs[REG_RIP]--;
   if (!input::is_on() && makes_alone(*site, static_cast<uint64_t>(gregs[REG_RAX]))) {
-    gregs[REG_RAX] = sys::raw(gregs[REG_RAX], gregs[REG_RDI], gregs[REG_RSI], gregs[REG_RDX], gregs[REG_R10], gregs[REG_R8],
-                              gregs[REG_R9]);
+    gregs[REG_RAX] = sys::raw(gregs[REG_RAX], gregs[REG_RDI], gregs[REG_RSI], gregs[REG_RDX],
+                              gregs[REG_R10], gregs[REG_R8], gregs[REG_R9]);
     gregs[REG_RIP] = static_cast<greg_t>(site->resume);
     return true;
   }
@@ -375,10 +403,13 @@ bool on_trap(Task& task, const siginfo_t* info, ucontext_t& context) {
 
 namespace {
 
-// Others wait for pages of the task's, and it does not seem to wait itself, or that could not be proved.
+// Others wait for pages of the task's, and it does not seem to wait itself, or that could not be
+// proved.
 bool is_in_the_way(Task& task) {
   constexpr uint32_t kLooks = 3, kMostLooks = 12;
-  const bool is_asked = (runtime::g_coherent && !runtime::g_guarded && view::coherent::is_asked(task)) || (owned::g_active && owned::is_awaited(task));
+  const bool is_asked =
+      (runtime::g_coherent && !runtime::g_guarded && view::coherent::is_asked(task)) ||
+      (owned::g_active && owned::is_awaited(task));
   if (!is_asked) return false;
   return task.vain_steppings || task.sampled >= (task.repeats ? kMostLooks : kLooks);
 }
@@ -390,7 +421,8 @@ void on_probe(Task& task, ucontext_t& context) {
   if (task.inbox_count && stop_at_place(task, context, true)) return;
   const bool is_alone = !g_tasks_active;  // asked by another process: of what both share
   if (is_alone && (!owned::g_active || !owned::is_awaited(task))) return;
-  if (!is_alone && runtime::g_guarded) {  // it has lost pages, or the holder of the turn waits until all stand still
+  if (!is_alone && runtime::g_guarded) {  // it has lost pages, or the holder of the turn waits
+                                          // until all stand still
     task.in_runtime = 1;
     view::guarded::catch_up(task);
     task.in_runtime = 0;

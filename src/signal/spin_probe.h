@@ -10,11 +10,12 @@
 
 namespace weir::trap {
 
-// Recorded or replayed, at the end of an event: the program ends, and this task is asked in. Who calls the kernel without an event, in a
-// loop, is never found in program code.
+// Recorded or replayed, at the end of an event: the program ends, and this task is asked in. Who
+// calls the kernel without an event, in a loop, is never found in program code.
 void stand_aside_if_asked(Task& task);
 
-// Site number of an involuntary event: the task was stopped by a signal and enters the runtime where it stood.
+// Site number of an involuntary event: the task was stopped by a signal and enters the runtime
+// where it stood.
 inline constexpr uint64_t kPreempted = 0xfffffffe;
 // The same where the task is in the executor and goes on in its own process.
 inline constexpr uint64_t kLeaveExecutor = 0xfffffffd;
@@ -29,14 +30,16 @@ void end_stepping(Task& task, ucontext_t& context);
 void on_stepped(Task& task, ucontext_t& context);
 // The probe signal reached a task in program code.
 void on_probe(Task& task, ucontext_t& context);
-// A signal has come before the instruction at rip was complete: copies that it has had made but has not written yet are
-// dropped, since an event may follow before it goes on. View isolated.
+// A signal has come before the instruction at rip was complete: copies that it has had made but has
+// not written yet are dropped, since an event may follow before it goes on. View isolated.
 void forget_started(const ucontext_t& context);
-// Leads the task into the runtime from the place where a signal met it; it comes back to it. on_preempted() is its event.
+// Leads the task into the runtime from the place where a signal met it; it comes back to it.
+// on_preempted() is its event.
 void enter_where_it_stands(Task& task, ucontext_t& context);
 // The event of a preempted or spinning task.
 void on_preempted(Frame& frame);
-// Whether a parked spinner's loop would see something new. Called by the Order at the end of a serial phase.
+// Whether a parked spinner's loop would see something new. Called by the Order at the end of a
+// serial phase.
 bool spin_sees_change(const Task& task);
 
 }  // namespace weir::trap

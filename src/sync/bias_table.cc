@@ -1,12 +1,16 @@
 // Invariants
-// 1. An entry whose owner has not published (its turn of this round is to come) keeps the owner's name: it becomes
+// 1. An entry whose owner has not published (its turn of this round is to come) keeps the owner's
+//    name: it becomes
 // revoked
-//    and not shared, and it is not thrown out. So whoever asks in between finds out that it must wait.
-// 2. What a revoked owner did before is in the store when the round of the revocation is over: every task that ran has
+//    and not shared, and it is not thrown out. So whoever asks in between finds out that it must
+//    wait.
+// 2. What a revoked owner did before is in the store when the round of the revocation is over:
+//    every task that ran has
 // had
 //    its turn in it. What it does afterwards it does in turns.
-// 3. An object without an entry may have been used by anybody, but has no unpublished use; so its next user may own it.
-//    It is the same for the entry of memory that was freed and given out again: at worst a later user revokes once.
+// 3. An object without an entry may have been used by anybody, but has no unpublished use; so its
+//    next user may own it. It is the same for the entry of memory that was freed and given out
+//    again: at worst a later user revokes once.
 
 #include "sync/bias_table.h"
 
@@ -15,7 +19,9 @@ namespace weir {
 namespace {
 
 bool is_pending(const OwnerEntry& entry, uint64_t round, OwnerTable::Unpublished unpublished) {
-  if (entry.state < OwnerEntry::kOwned || (entry.state == OwnerEntry::kRevoked && entry.round != round)) return false;
+  if (entry.state < OwnerEntry::kOwned ||
+      (entry.state == OwnerEntry::kRevoked && entry.round != round))
+    return false;
   return unpublished({entry.user, entry.task});
 }
 
@@ -33,13 +39,15 @@ OwnerEntry* OwnerTable::place_for(uint64_t object, uint64_t round, Unpublished u
   return oldest;
 }
 
-bool OwnerTable::use(uint64_t object, const User& user, uint64_t round, bool may_own, Unpublished unpublished) {
+bool OwnerTable::use(uint64_t object, const User& user, uint64_t round, bool may_own,
+                     Unpublished unpublished) {
   auto* entry = const_cast<OwnerEntry*>(find(object));
   if (!entry) {
     if (!may_own) return true;
     entry = place_for(object, round, unpublished);
     if (entry)
-      *entry = OwnerEntry{object, user.creation, round, OwnerEntry::kOwned, static_cast<uint16_t>(user.task), 0, 0};
+      *entry = OwnerEntry{
+          object, user.creation, round, OwnerEntry::kOwned, static_cast<uint16_t>(user.task), 0, 0};
     return true;
   }
   const bool same = entry->user == user.creation;

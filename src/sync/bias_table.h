@@ -1,8 +1,9 @@
-// Which task alone uses an object (a mutex, a locked word): a table of fixed size in memory that all tasks see.
+// Which task alone uses an object (a mutex, a locked word): a table of fixed size in memory that
+// all tasks see.
 //
-// Layout: sets of kWays entries, found by a hash of the object's address. Zeros at first.
-// Guarded by: the turn, for writing. Reading needs no lock while a parallel phase lasts, since nobody has the turn
-// then.
+// Layout: sets of kWays entries, found by a hash of the object's address. Zeros at first. Guarded
+// by: the turn, for writing. Reading needs no lock while a parallel phase lasts, since nobody has
+// the turn then.
 #pragma once
 
 #include <stdint.h>
@@ -27,7 +28,8 @@ static_assert(sizeof(OwnerEntry) == 32);
 class OwnerTable {
  public:
   static constexpr uint32_t kSets = 1u << 15, kWays = 4;
-  static constexpr uint16_t kOwnAgain = 16384;  // uses in a row after which a shared object is owned again
+  static constexpr uint16_t kOwnAgain =
+      16384;  // uses in a row after which a shared object is owned again
   static constexpr uint16_t kWaitedFor = 16;
 
   struct User {
@@ -61,12 +63,16 @@ class OwnerTable {
     if (entry && entry->waited_for) entry->waited_for--;
   }
 
-  // In its turn in `round`, `user` is about to use `object`. False: what its owner did to it is not in the store yet,
-  // and the owner is no owner any more; ask again in the next round. `may_own`: the use may make `user` the owner.
-  [[nodiscard]] bool use(uint64_t object, const User& user, uint64_t round, bool may_own, Unpublished unpublished);
+  // In its turn in `round`, `user` is about to use `object`. False: what its owner did to it is not
+  // in the store yet, and the owner is no owner any more; ask again in the next round. `may_own`:
+  // the use may make `user` the owner.
+  [[nodiscard]] bool use(uint64_t object, const User& user, uint64_t round, bool may_own,
+                         Unpublished unpublished);
 
  private:
-  static uint32_t set_of(uint64_t object) { return static_cast<uint32_t>((object >> 3) * 0x9E3779B97F4A7C15 >> 49); }
+  static uint32_t set_of(uint64_t object) {
+    return static_cast<uint32_t>((object >> 3) * 0x9E3779B97F4A7C15 >> 49);
+  }
   const OwnerEntry* find(uint64_t object) const {
     const OwnerEntry* set = entries_[set_of(object)];
     for (uint32_t way = 0; way < kWays; way++) {

@@ -12,7 +12,9 @@ namespace weir {
 namespace {
 
 std::set<uint64_t> g_unpublished;
-bool is_unpublished(const OwnerTable::User& user) { return g_unpublished.count(user.creation) != 0; }
+bool is_unpublished(const OwnerTable::User& user) {
+  return g_unpublished.count(user.creation) != 0;
+}
 
 class OwnerTableTest : public ::testing::Test {
  protected:
@@ -61,7 +63,8 @@ TEST_F(OwnerTableTest, SecondUserWaitsForTheEndOfTheRound) {
   EXPECT_FALSE(table_->is_owner(64, 3));
   EXPECT_FALSE(use(64, 2, 5));  // so does a third in the same round
   EXPECT_FALSE(use(64, 1, 5));
-  EXPECT_TRUE(use(64, 1, 6));  // though the owner that was has unpublished uses again, of other objects
+  EXPECT_TRUE(
+      use(64, 1, 6));  // though the owner that was has unpublished uses again, of other objects
   EXPECT_TRUE(use(64, 2, 6));
 }
 
@@ -105,12 +108,13 @@ TEST_F(OwnerTableTest, WaitsAreRememberedForSomeReleases) {
   EXPECT_TRUE(table_->is_waited_for(72));
 }
 
-// Random uses against a map of what is true. An entry may be lost (its place is given to another), but never while its
-// owner has unpublished uses, and nobody is let in before those are published.
+// Random uses against a map of what is true. An entry may be lost (its place is given to another),
+// but never while its owner has unpublished uses, and nobody is let in before those are published.
 TEST_F(OwnerTableTest, NobodyIsLetInBeforeTheOwnerHasPublished) {
   constexpr uint64_t kObjects = 400'000, kTasks = 6;  // three for each place in the table
   std::mt19937_64 random(7);
-  std::map<uint64_t, uint64_t> changed;  // object -> who has changed it without a turn in this round
+  std::map<uint64_t, uint64_t>
+      changed;  // object -> who has changed it without a turn in this round
   for (uint64_t round = 1; round < 300; round++) {
     g_unpublished.clear();
     changed.clear();

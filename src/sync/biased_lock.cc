@@ -1,39 +1,48 @@
-// The problem: in rounds an event waits for every running task, also the lock of a mutex that nobody else ever takes.
+// The problem: in rounds an event waits for every running task, also the lock of a mutex that
+// nobody else ever takes.
 //
-// The mechanism: the first use of an object is an event like any other, and makes its task the owner. From then on the
-// owner changes the object in its own mapping, in the middle of the parallel phase, and publishes that at its next
-// event with all else. Anybody else's use is an event still, and ends the ownership. Turns go by task number, so the
-// other's turn may come before the owner's, with the owner's changes not in the store: then it stands aside until the
-// round is over, in which the owner has had its turn. A shared object is owned again after a number of uses by one task
-// alone.
+// The mechanism: the first use of an object is an event like any other, and makes its task the
+// owner. From then on the owner changes the object in its own mapping, in the middle of the
+// parallel phase, and publishes that at its next event with all else. Anybody else's use is an
+// event still, and ends the ownership. Turns go by task number, so the other's turn may come before
+// the owner's, with the owner's changes not in the store: then it stands aside until the round is
+// over, in which the owner has had its turn. A shared object is owned again after a number of uses
+// by one task alone.
 //
-// Why this is a lock: what an owner did under it is published in the owner's next turn, as one with the lock's own
-// words; who takes the lock afterwards does so in a later turn, and sees it. Held when it is revoked, it is found
-// held. A task that is blocked, outside, or has ended has published.
+// Why this is a lock: what an owner did under it is published in the owner's next turn, as one with
+// the lock's own words; who takes the lock afterwards does so in a later turn, and sees it. Held
+// when it is revoked, it is found held. A task that is blocked, outside, or has ended has
+// published.
 //
-// Releases. Who holds a shared lock releases it in its own mapping too, and others see that with its next event. It
-// costs them nothing: whoever wants the lock stands at an event, and goes on only when the releaser has come to one
-// itself. Only if its turn comes before the releaser's it finds the lock held: it queues, the releaser's turn wakes it,
-// and the next kWaitedFor releases of the lock are events. (Else it would find the lock held each time, where the
-// releaser takes it again in the very turn in which the release is published.) The word that says "waited for", written
-// by who queued, may be lost under the release; so a lock that somebody waits for when the parallel phase begins is
-// released by an event.
+// Releases. Who holds a shared lock releases it in its own mapping too, and others see that with
+// its next event. It costs them nothing: whoever wants the lock stands at an event, and goes on
+// only when the releaser has come to one itself. Only if its turn comes before the releaser's it
+// finds the lock held: it queues, the releaser's turn wakes it, and the next kWaitedFor releases of
+// the lock are events. (Else it would find the lock held each time, where the releaser takes it
+// again in the very turn in which the release is published.) The word that says "waited for",
+// written by who queued, may be lost under the release; so a lock that somebody waits for when the
+// parallel phase begins is released by an event.
 //
 // Invariants
-// 1. The table changes in turns only, and by what turns know: so in a parallel phase ownership is fixed, and who owns
+// 1. The table changes in turns only, and by what turns know: so in a parallel phase ownership is
+//    fixed, and who owns
 // what
 //    is the same in every run.
-// 2. While a task that is in program code owns an object, nobody else changes it, except in turns whose effects are
-//    published before the task runs again. So the owner's own mapping shows it as it is.
-// 3. Task::owned_operations > 0 while the task has operations on owned objects that are not published.
-// 4. Only operations that succeed at once are made without a turn. Who must wait, or fails, makes an event.
+// 2. While a task that is in program code owns an object, nobody else changes it, except in turns
+//    whose effects are published before the task runs again. So the owner's own mapping shows it as
+//    it is.
+// 3. Task::owned_operations > 0 while the task has operations on owned objects that are not
+//    published.
+// 4. Only operations that succeed at once are made without a turn. Who must wait, or fails, makes
+//    an event.
 // 5. A lock in Task::releases is held in the store, and free in the task's own mapping.
 //
-// What must not be owned: a word that tasks change by locked instructions in general. On x86 such an instruction is also
-// a fence between the task's other stores and its later loads (Dekker's algorithm, hazard pointers, epochs: one task's
-// word, changed by that task alone, read by all), and only an event is one here. A mutex promises no such thing, and
-// neither do the locks that libc makes of words of 32 bits (of stdio, of the loader). The flags in a thread's descriptor
-// do: a thread that ends marks itself there and then looks whether it has been detached.
+// What must not be owned: a word that tasks change by locked instructions in general. On x86 such
+// an instruction is also a fence between the task's other stores and its later loads (Dekker's
+// algorithm, hazard pointers, epochs: one task's word, changed by that task alone, read by all),
+// and only an event is one here. A mutex promises no such thing, and neither do the locks that libc
+// makes of words of 32 bits (of stdio, of the loader). The flags in a thread's descriptor do: a
+// thread that ends marks itself there and then looks whether it has been detached.
 
 #include "sync/biased_lock.h"
 
@@ -45,7 +54,8 @@ namespace {
 
 bool is_unpublished(const OwnerTable::User& user) {
   const Task& task = task_at(user.task);
-  return task.state == TaskState::kArrived && task.creation == user.creation && task.owned_operations > 0;
+  return task.state == TaskState::kArrived && task.creation == user.creation &&
+         task.owned_operations > 0;
 }
 
 }  // namespace

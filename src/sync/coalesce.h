@@ -1,22 +1,24 @@
-// Events that follow each other closely: the task keeps the turn from one to the next instead of giving it to all others in
-// between (KeptTurn::kKeptForGap). A turn costs microseconds and a copy of each page that is written; between events
-// that are nearer than that, tasks that take turns at one processor lose nothing.
+// Events that follow each other closely: the task keeps the turn from one to the next instead of
+// giving it to all others in between (KeptTurn::kKeptForGap). A turn costs microseconds and a copy
+// of each page that is written; between events that are nearer than that, tasks that take turns at
+// one processor lose nothing.
 //
-// How near the next event is nobody knows before; so the task runs counted (code/translate/counted.h), and gives the turn up where it has
-// executed kNear instructions without an event, and kNearPerPage more for each page that it changed in the parallel phase that
+// How near the next event is nobody knows before; so the task runs counted
+// (code/translate/counted.h), and gives the turn up where it has executed kNear instructions
+// without an event, and kNearPerPage more for each page that it changed in the parallel phase that
 // followed the last time (gap_budget). What has been far several times is not tried each time.
 //
 // Invariants
-// 1. Whether a turn is kept, and where it ends, depends on turns, changed pages and counted instructions only: it is the
-//    same in every run.
+// 1. Whether a turn is kept, and where it ends, depends on turns, changed pages and counted
+//    instructions only: it is the same in every run.
 // 2. A turn ends after kMostInGap events, so nobody waits for ever.
 #pragma once
 
 #include <stdint.h>
 
-#include "sys/syscall_x86_64.h"
 #include "control/control.h"
 #include "control/task.h"
+#include "sys/syscall_x86_64.h"
 
 namespace weir {
 
@@ -24,12 +26,14 @@ namespace weir {
 inline constexpr uint64_t kNear = 600'000;
 inline constexpr uint64_t kNearPerPage = 60'000;
 inline constexpr uint32_t kMostInGap = 1000;  // events
-inline constexpr uint32_t kWorthMoving = 2;   // events of one turn: then it goes on in the executor (task/in_place_process.h)
+inline constexpr uint32_t kWorthMoving =
+    2;  // events of one turn: then it goes on in the executor (task/in_place_process.h)
 inline constexpr uint32_t kMostDoubt = 7;
 inline constexpr uint16_t kSure = 32, kMostSure = 60'000;
 inline constexpr uint32_t kCountEvery = 8;
 
-// An event after which the next one was near, or far. `key`: the same for events at one place or of one object.
+// An event after which the next one was near, or far. `key`: the same for events at one place or of
+// one object.
 inline bool is_near(Task& task, uint64_t key) {
   key *= 0x9E3779B97F4A7C15;
   const uint32_t index = static_cast<uint32_t>(key >> 32) % kGaps;
@@ -42,7 +46,9 @@ inline bool is_near(Task& task, uint64_t key) {
 }
 
 // So many instructions may be executed before the next event.
-inline uint64_t gap_budget(const Task& task) { return kNear + shared().gaps[task.gap].pages * kNearPerPage; }
+inline uint64_t gap_budget(const Task& task) {
+  return kNear + shared().gaps[task.gap].pages * kNearPerPage;
+}
 
 // The event was far, and the task has come to it in a parallel phase, in which it changed `pages`.
 inline void note_price(Task& task, uint64_t pages) {
@@ -52,7 +58,8 @@ inline void note_price(Task& task, uint64_t pages) {
   task.far_gap = 0;
   const uint64_t before = gap.pages;
   gap.pages = static_cast<uint16_t>(pages < kMost ? pages : kMost);
-  if (gap.pages > 2 * before + 4) gap.doubt = gap.skip = 0;  // at another price it is another question
+  if (gap.pages > 2 * before + 4)
+    gap.doubt = gap.skip = 0;  // at another price it is another question
 }
 
 inline void note_near(const Task& task) {
@@ -61,8 +68,9 @@ inline void note_near(const Task& task) {
   gap.sure = gap.sure < kMostSure ? gap.sure + 1 : kSure;
 }
 
-// Counting slows program code down, most where it calls and returns. What was always near is counted now and then only; not
-// in a program that looks at memory for what other tasks do: who has the turn would look in vain, and be found out late.
+// Counting slows program code down, most where it calls and returns. What was always near is
+// counted now and then only; not in a program that looks at memory for what other tasks do: who has
+// the turn would look in vain, and be found out late.
 inline bool wants_count(const Task& task) {
   const Gap& gap = shared().gaps[task.gap];
   return shared().waits_by_looking || gap.sure < kSure || gap.sure % kCountEvery == 0;
@@ -75,8 +83,8 @@ inline void note_far(const Task& task) {
   gap.skip = static_cast<uint16_t>((1u << gap.doubt) - 1);
 }
 
-// In a turn that is kept so, an operation is made at once that needs no more than the turn: counts it. False: the turn is to
-// be given up.
+// In a turn that is kept so, an operation is made at once that needs no more than the turn: counts
+// it. False: the turn is to be given up.
 inline bool goes_on(Task& task, uint64_t key) {
   if (task.keeps_for != kKeptForGap || task.kept_events >= kMostInGap) return false;
   if (!task.away && task.kept_events == kWorthMoving) return false;  // an event: it moves there

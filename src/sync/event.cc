@@ -1,63 +1,73 @@
-// The waist put together: an event asks the View to find what was written, the Order for the turn, the View to publish.
+// The waist put together: an event asks the View to find what was written, the Order for the turn,
+// the View to publish.
 //
 // Invariants
-// 1. turn_depth > 0 exactly while the task holds the turn (or is inside block/outside_begin, which give it away and
-//    have it again when they return).
-// 2. Between the first begin_turn() and the last end_turn() of a task nobody else publishes, so nested events touch the
-//    task's own mapping, which is current, and what they wrote is published at the last end_turn().
-// 3. A task has no private copy of a page while others may publish, that is from pass_turn() until it runs again. A copy
-//    made in its turn (by the kernel for a read, say) would miss what later turns of the same round publish to the same
-//    page, and its diff against the page as it is then would take that back. So what a turn wrote through the task's own
-//    mapping is published before the turn is passed on; program code that goes on with the turn always counts as having
-//    written (weir_on_site), also where no event of its own follows before something else ends the turn.
-// 4. A task whose critical section keeps the turn (held > 0) runs program code with turn_depth 1; its own mapping holds
-//    what it wrote there. Any event but the section's own mutexes first gives the turn on, so no section can keep it
-//    while it waits for another task, by whatever means.
+// 1. turn_depth > 0 exactly while the task holds the turn (or is inside block/outside_begin, which
+//    give it away and have it again when they return).
+// 2. Between the first begin_turn() and the last end_turn() of a task nobody else publishes, so
+//    nested events touch the task's own mapping, which is current, and what they wrote is published
+//    at the last end_turn().
+// 3. A task has no private copy of a page while others may publish, that is from pass_turn() until
+//    it runs again. A copy made in its turn (by the kernel for a read, say) would miss what later
+//    turns of the same round publish to the same page, and its diff against the page as it is then
+//    would take that back. So what a turn wrote through the task's own mapping is published before
+//    the turn is passed on; program code that goes on with the turn always counts as having written
+//    (weir_on_site), also where no event of its own follows before something else ends the turn.
+// 4. A task whose critical section keeps the turn (held > 0) runs program code with turn_depth 1;
+//    its own mapping holds what it wrote there. Any event but the section's own mutexes first gives
+//    the turn on, so no section can keep it while it waits for another task, by whatever means.
 
 #include "sync/event.h"
 
 #include <errno.h>
 
 #include "base/bytes.h"
-#include "base/frame.h"
 #include "base/coherent_features.h"
-#include "sync/coalesce.h"
-#include "record/input.h"
-#include "sync/object_order.h"
-#include "record/shared_memory/shared_memory.h"
-#include "sync/biased_lock.h"
+#include "base/frame.h"
+#include "control/control.h"
 #include "control/phase_timer.h"
-#include "order/admission.h"
-#include "order/rounds.h"
+#include "control/process.h"
 #include "heap/heap.h"
 #include "memory/backing.h"
-#include "control/process.h"
+#include "order/admission.h"
+#include "order/rounds.h"
+#include "record/input.h"
+#include "record/shared_memory/shared_memory.h"
+#include "record/stop_point.h"
+#include "signal/signals.h"
+#include "sync/biased_lock.h"
+#include "sync/coalesce.h"
+#include "sync/object_order.h"
 #include "sync/turn.h"
 #include "sys/futex.h"
 #include "sys/report.h"
 #include "task/in_place_process.h"
-#include "control/control.h"
-#include "record/stop_point.h"
-#include "signal/signals.h"
 #include "view/view.h"
 
 namespace weir {
 
 namespace {
 
-// Operations (tens of nanoseconds each) that a task alone may make between turns; time stands still meanwhile, and who
-// comes back from the kernel waits: about as long as order/'s quantum.
+// Operations (tens of nanoseconds each) that a task alone may make between turns; time stands still
+// meanwhile, and who comes back from the kernel waits: about as long as order/'s quantum.
 constexpr uint32_t kSoloOperations = 1000;
 constexpr uint32_t kAloneForGood = 1u << 24;  // nobody can come
-constexpr uint32_t kAheadDepth = 2;  // the runtime works on the task's own mapping, as in a nested event
-constexpr int32_t kAwaitedStart = -2;  // glibc's setxid_futex: a thread waits for this one to have started
-constexpr uint32_t kMostKept = 100;  // events in a turn that is kept: one that waits for another task by them must not keep it
-constexpr uint32_t kSpinBlocks = 24;  // a loop that has more is not seen to come back to where it was
-constexpr uint32_t kWorthMaking = 12;  // times that a task would have gone to the executor: a process costs a millisecond
+constexpr uint32_t kAheadDepth =
+    2;  // the runtime works on the task's own mapping, as in a nested event
+constexpr int32_t kAwaitedStart =
+    -2;  // glibc's setxid_futex: a thread waits for this one to have started
+constexpr uint32_t kMostKept =
+    100;  // events in a turn that is kept: one that waits for another task by them must not keep it
+constexpr uint32_t kSpinBlocks =
+    24;  // a loop that has more is not seen to come back to where it was
+constexpr uint32_t kWorthMaking =
+    12;  // times that a task would have gone to the executor: a process costs a millisecond
 
-// Where the store shows the byte, however deep the task is in events: at the beginning of a turn it holds everything.
+// Where the store shows the byte, however deep the task is in events: at the beginning of a turn it
+// holds everything.
 void* in_store(uint64_t address) {
-  return reinterpret_cast<void*>(runtime::g_processes && g_tasks_active ? page::alias_of(address) : address);
+  return reinterpret_cast<void*>(runtime::g_processes && g_tasks_active ? page::alias_of(address)
+                                                                        : address);
 }
 
 }  // namespace
@@ -77,18 +87,20 @@ namespace {
 
 // What a task does on its way into the world or out of it.
 bool is_part_of_life(EventKind kind) {
-  return kind == EventKind::kAtomic || kind == EventKind::kMemory || kind == EventKind::kHeap || kind == EventKind::kCreate ||
-         kind == EventKind::kExit;
+  return kind == EventKind::kAtomic || kind == EventKind::kMemory || kind == EventKind::kHeap ||
+         kind == EventKind::kCreate || kind == EventKind::kExit;
 }
 
 // What needs no process of the task's own, as long as it does not wait.
 bool goes_on_in_gap(EventKind kind) {
   return kind == EventKind::kAtomic || kind == EventKind::kMutex || kind == EventKind::kCondition ||
-         kind == EventKind::kSemaphore || kind == EventKind::kRwlock || kind == EventKind::kSyscall || kind == EventKind::kHeap ||
-         kind == EventKind::kBarrier || kind == EventKind::kFutex;
+         kind == EventKind::kSemaphore || kind == EventKind::kRwlock ||
+         kind == EventKind::kSyscall || kind == EventKind::kHeap || kind == EventKind::kBarrier ||
+         kind == EventKind::kFutex;
 }
 
-// Program code runs with a turn that was kept; another event than it was kept for gives it on first.
+// Program code runs with a turn that was kept; another event than it was kept for gives it on
+// first.
 void give_up_kept(Task& task, EventKind kind) {
   if (task.held) {
     give_up_turn();
@@ -98,22 +110,26 @@ void give_up_kept(Task& task, EventKind kind) {
       shared().waits_by_looking = 1;
     }
     if (!goes_on_in_gap(kind)) give_turn_on();
-  } else if (task.keeps_for && (task.keeps_for == kKeptForCreate || !(is_part_of_life(kind) || kind == EventKind::kFutex) ||
+  } else if (task.keeps_for && (task.keeps_for == kKeptForCreate ||
+                                !(is_part_of_life(kind) || kind == EventKind::kFutex) ||
                                 ++task.kept_events > kMostKept)) {
     give_turn_on();
   }
 }
 
-// What a task does after an event: the same place in the page of the stack and the same object mean the same place of the
-// program, in whichever thread. A spin is found at no place in particular.
+// What a task does after an event: the same place in the page of the stack and the same object mean
+// the same place of the program, in whichever thread. A spin is found at no place in particular.
 uint64_t key_of(const Task& task, EventKind kind) {
   if (!task.frame || kind == EventKind::kSpin) return 0;
   const uint64_t place = (task.frame->rsp & (kPageSize - 1)) << 8 | static_cast<uint64_t>(kind);
   return (place * 0x9E3779B97F4A7C15 ^ task.frame->rsi) * 0xBF58476D1CE4E5B9 >> 8;
 }
 
-// View coherent without release on demand: at an event of the program's the task gives up all that it has.
-bool gives_all(EventKind kind) { return !uses(Optimization::kDemand) && kind != EventKind::kFault && kind != EventKind::kSpin; }
+// View coherent without release on demand: at an event of the program's the task gives up all that
+// it has.
+bool gives_all(EventKind kind) {
+  return !uses(Optimization::kDemand) && kind != EventKind::kFault && kind != EventKind::kSpin;
+}
 
 // The task stands at an event, with turn_depth counted already.
 void enter(Task& task, EventKind kind) {
@@ -159,7 +175,8 @@ void enter(Task& task, EventKind kind) {
   }
   heap_exchange(task.heap, in_store);
   view::refresh();
-  if (task.holds_call && owned::g_active) input::hold_memory(task);  // others may have taken some meanwhile
+  if (task.holds_call && owned::g_active)
+    input::hold_memory(task);  // others may have taken some meanwhile
 }
 
 // What an event is called where it is asked how near the next one is.
@@ -171,7 +188,9 @@ uint64_t gap_key_of(const Task& task) {
 
 // After an event: program code goes on with the turn, as it will soon come to another one.
 bool next_is_near(Task& task) {
-  if (!runtime::g_copies || !keeps_turns() || !task.frame || input::has_signals(task) || task.inbox_count) return false;
+  if (!runtime::g_copies || !keeps_turns() || !task.frame || input::has_signals(task) ||
+      task.inbox_count)
+    return false;
   if (trap::is_in_handler(task, task.frame->rsp)) return false;
   if (is_near(task, gap_key_of(task))) return true;
   task.far_gap = task.gap + 1;
@@ -188,8 +207,8 @@ void stay(Task& task) {
     task.flags &= ~kWritten;
     publish_now(task);
   }
-  const bool is_worth_it =
-      task.kept_events >= kWorthMoving || task.gap_events >= kWorthMoving || shared().gaps[task.gap].pages >= kWorthMoving;
+  const bool is_worth_it = task.kept_events >= kWorthMoving || task.gap_events >= kWorthMoving ||
+                           shared().gaps[task.gap].pages >= kWorthMoving;
   Executor& executor = shared().executor;
   const bool is_there = executor.tried || (is_worth_it && executor.wishes++ >= kWorthMaking);
   if (!runtime::g_executor && (!is_worth_it || !is_there || !tasks::go_to_executor(task))) {
@@ -208,7 +227,8 @@ void publish_now(Task& task) {
 }
 
 uint64_t event_time() {
-  return has_short_turns() ? static_cast<uint64_t>(input::value(input::What::kTime, order::now)) : order::now();
+  return has_short_turns() ? static_cast<uint64_t>(input::value(input::What::kTime, order::now))
+                           : order::now();
 }
 
 bool keeps_turns() { return order::config().deterministic; }
@@ -219,7 +239,8 @@ void count_exhausted(Task& task) {
   if (task.keeps_for != kKeptForGap || task.turn_depth != 1) return;
   if (task.held || task.alone_section) return;  // a section is not cut
   const Frame& frame = *task.frame;
-  const uint64_t state = hash_words(frame.rip ^ frame.rsp << 1, reinterpret_cast<const uint64_t*>(&frame), 15);
+  const uint64_t state =
+      hash_words(frame.rip ^ frame.rsp << 1, reinterpret_cast<const uint64_t*>(&frame), 15);
   if (!task.looks_for_spin) {
     note_far(task);
     task.looks_for_spin = kSpinBlocks;
@@ -244,7 +265,8 @@ void* alias(uint64_t address) {
 
 void note_failure() {
   Task& task = self();
-  // Successes in between count little: std::lock takes one mutex, fails at the next and begins again.
+  // Successes in between count little: std::lock takes one mutex, fails at the next and begins
+  // again.
   constexpr uint32_t kWeight = 8, kPatience = 3 * kWeight, kMost = 12 * kWeight;
   if (task.keeps_for == kKeptForGap) task.kept_events = kMostInGap;
   if (task.failures < kMost) task.failures += kWeight;
@@ -340,7 +362,8 @@ void need_turn() {
 
 void keep_turn(uint32_t what_for) {
   Task& task = self();
-  if (task.turn_depth == 1 && !task.held && !task.keeps_for && (!has_short_turns() || what_for == kKeptForRetry)) {
+  if (task.turn_depth == 1 && !task.held && !task.keeps_for &&
+      (!has_short_turns() || what_for == kKeptForRetry)) {
     task.keeps_for = what_for;
     task.kept_events = 0;
   } else {
@@ -357,7 +380,9 @@ void end_turn() {
   Task& task = self();
   WEIR_CHECK(task.turn_depth > 0);
   const bool is_nested = task.turn_depth > 1;
-  if (is_nested && (--task.turn_depth > 1 || task.keeps_for != kKeptForGap || task.held || task.in_wait_section)) return;
+  if (is_nested &&
+      (--task.turn_depth > 1 || task.keeps_for != kKeptForGap || task.held || task.in_wait_section))
+    return;
   if (!next_is_near(task)) {
     give_turn_on();
     return;
@@ -387,7 +412,8 @@ void give_turn_on() {
   WEIR_CHECK(task.turn_depth == 1);
   task.keeps_for = kKeptForNothing;
   task.turn_depth = 0;
-  task.gap_events = task.kept_events > task.gap_events * 3 / 4 ? task.kept_events : task.gap_events * 3 / 4;
+  task.gap_events =
+      task.kept_events > task.gap_events * 3 / 4 ? task.kept_events : task.gap_events * 3 / 4;
   task.looks_for_spin = 0;
   if (task.flags & kWritten) {
     task.flags &= ~kWritten;
@@ -395,7 +421,8 @@ void give_turn_on() {
   }
   const bool by_arrival = has_short_turns();
   const bool is_alone = shared().live == 1;
-  if (by_arrival) {  // afterwards others may act at any moment: what follows from turns is decided before
+  if (by_arrival) {  // afterwards others may act at any moment: what follows from turns is decided
+                     // before
     view::serve_unless_kept(task);
     trap::take_inbox(task);
   }

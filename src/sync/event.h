@@ -1,13 +1,16 @@
-// The waist: what happens between two stretches of program code, and what an Order and a View must answer.
+// The waist: what happens between two stretches of program code, and what an Order and a View must
+// answer.
 //
-// An event is bracketed by begin_turn() and end_turn(). In between the task is alone: no other task of the program runs
-// program code that could see what it does (View isolated), or none is at an event (View direct).
+// An event is bracketed by begin_turn() and end_turn(). In between the task is alone: no other task
+// of the program runs program code that could see what it does (View isolated), or none is at an
+// event (View direct).
 //
 // Invariants
 // 1. An Order never touches program memory; a View never decides who goes first.
-// 2. A task that holds the turn may wait only through block() or outside_begin(), which pass the turn on.
-// 3. What a task wrote before begin_turn() is visible to every task whose turn comes later; after begin_turn() it sees
-//    all that earlier turns published.
+// 2. A task that holds the turn may wait only through block() or outside_begin(), which pass the
+//    turn on.
+// 3. What a task wrote before begin_turn() is visible to every task whose turn comes later; after
+//    begin_turn() it sees all that earlier turns published.
 #pragma once
 
 #include <stdint.h>
@@ -18,85 +21,122 @@
 namespace weir {
 
 enum class EventKind : uint32_t {
-  kAtomic = 1, kSyscall, kFutex, kMutex, kCondition, kBarrier, kRwlock, kSemaphore, kSpin, kCreate, kExit, kMemory, kHeap,
-  kOther, kFault,
+  kAtomic = 1,
+  kSyscall,
+  kFutex,
+  kMutex,
+  kCondition,
+  kBarrier,
+  kRwlock,
+  kSemaphore,
+  kSpin,
+  kCreate,
+  kExit,
+  kMemory,
+  kHeap,
+  kOther,
+  kFault,
 };
 
 // In words: what a task comes to.
 inline const char* name_of(EventKind kind) {
-  static const char* const kNames[] = {"?", "an atomic operation", "a system call", "a futex", "a mutex", "a condition variable", "a barrier",
-                                       "a read-write lock", "a semaphore", "a spin", "a task's creation", "its end", "a change of its memory's mapping",
-                                       "the heap", "another event", "a page fault"};
+  static const char* const kNames[] = {"?",
+                                       "an atomic operation",
+                                       "a system call",
+                                       "a futex",
+                                       "a mutex",
+                                       "a condition variable",
+                                       "a barrier",
+                                       "a read-write lock",
+                                       "a semaphore",
+                                       "a spin",
+                                       "a task's creation",
+                                       "its end",
+                                       "a change of its memory's mapping",
+                                       "the heap",
+                                       "another event",
+                                       "a page fault"};
   static_assert(sizeof kNames / sizeof kNames[0] == static_cast<uint32_t>(EventKind::kFault) + 1);
   return kNames[static_cast<uint32_t>(kind)];
 }
 
-// A task that executes counted (code/translate/counted.h) has come to the end of its count; self().frame says where it goes on.
+// A task that executes counted (code/translate/counted.h) has come to the end of its count;
+// self().frame says where it goes on.
 void count_exhausted(Task& task);
 
 // Enters an event. Nested calls only count.
 void begin_turn(EventKind kind);
-// Leaves it; publishes what was written meanwhile; returns when the task may run program code again.
+// Leaves it; publishes what was written meanwhile; returns when the task may run program code
+// again.
 void end_turn();
-// The same around the creation of a task, which need not wait for tasks that compute: see sync/event.cc. The
-// second may keep the turn for the next creation.
+// The same around the creation of a task, which need not wait for tasks that compute: see
+// sync/event.cc. The second may keep the turn for the next creation.
 void begin_create();
 void end_create();
 // Within begin_create(): what follows needs a turn of the common kind.
 void need_turn();
-// Before program code goes on within the turn, or the runtime reads its memory, after others may have published. REQUIRES:
-// this task has written nothing that is not published; the second publishes first.
+// Before program code goes on within the turn, or the runtime reads its memory, after others may
+// have published. REQUIRES: this task has written nothing that is not published; the second
+// publishes first.
 void go_on();
 void publish_and_go_on();
-// A task that runs in the executor (task/in_place_process.h) goes on in its own process, with the turn.
+// A task that runs in the executor (task/in_place_process.h) goes on in its own process, with the
+// turn.
 void leave_executor();
 // Ends a turn that is kept, for whatever, at once.
 void give_turn_on();
-// Ends a turn that is kept since the next event is near, if this is one: a handler of the program's runs, or it waits for others.
+// Ends a turn that is kept since the next event is near, if this is one: a handler of the program's
+// runs, or it waits for others.
 void give_up_gap();
 // The same, if there is one; also in the middle of a critical section.
 void give_up_turn();
 // Program code goes on within the turn, which wrote through alias() to the page of `address` only.
 void see_change(uint64_t address);
-// Instead of end_turn(): program code goes on with the turn until end_kept_turn(), or until it does more than `what_for`
-// (a KeptTurn) takes.
+// Instead of end_turn(): program code goes on with the turn until end_kept_turn(), or until it does
+// more than `what_for` (a KeptTurn) takes.
 void keep_turn(uint32_t what_for);
 void end_kept_turn();
-// Within a turn: waits until another task wakes this one through wake(), a signal comes or `timeout_ns` (virtual,
-// 0 = none) passes. Passes the turn on; on return the task has it again. Answers 0, ETIMEDOUT or EINTR.
+// Within a turn: waits until another task wakes this one through wake(), a signal comes or
+// `timeout_ns` (virtual, 0 = none) passes. Passes the turn on; on return the task has it again.
+// Answers 0, ETIMEDOUT or EINTR.
 int block(uint64_t key, uint32_t bits, uint64_t timeout_ns, const char* what);
-// Around a sleep in the kernel without a turn: what others want of the task's memory they get meanwhile.
+// Around a sleep in the kernel without a turn: what others want of the task's memory they get
+// meanwhile.
 void begin_kernel_sleep(Task& task);
 void end_kernel_sleep(Task& task);
 // The kernel is about to look at memory of the program's, whatever the task may do with it.
 void let_kernel_in(Task& task);
 // The same, but only another task can end it: for a page (view/coherent).
 void wait_for_page(uint64_t key);
-// Within a turn: makes up to `count` tasks that wait for `key` ready, first come first; answers how many.
+// Within a turn: makes up to `count` tasks that wait for `key` ready, first come first; answers how
+// many.
 uint32_t wake(uint64_t key, uint32_t count, uint32_t bits);
-// Within a turn: ends the wait of `task`, whatever it waits for, with EINTR. False: it does not wait.
+// Within a turn: ends the wait of `task`, whatever it waits for, with EINTR. False: it does not
+// wait.
 bool interrupt(Task& task);
 // Within a turn: moves up to `count` waiters from one queue to another.
 uint32_t requeue(uint64_t from, uint64_t to, uint32_t count);
 // Number of tasks that wait for `key`.
 uint32_t waiters(uint64_t key);
-// Within a turn: the task tried something and failed (a locked comparison, a trylock). Tasks in lockstep would fail for ever
-// together where natively chance parts them: after some failures in a row the task sits out a number of rounds
-// that depends on its number and its events only.
+// Within a turn: the task tried something and failed (a locked comparison, a trylock). Tasks in
+// lockstep would fail for ever together where natively chance parts them: after some failures in a
+// row the task sits out a number of rounds that depends on its number and its events only.
 void note_failure();
 void note_success();
 // Within a turn of depth 1: steps out of the rounds around a wait in the kernel, and back in.
 void outside_begin(const char* what);
 void outside_end();
-// Within a turn: the address through which the runtime reads and writes program memory at `address` directly. Under
-// View direct, and for memory that no View isolates, the address itself.
+// Within a turn: the address through which the runtime reads and writes program memory at `address`
+// directly. Under View direct, and for memory that no View isolates, the address itself.
 void* alias(uint64_t address);
 // Within a turn: the task has got a lock; it is about to release it.
 void section_begins(uint64_t lock);
 void section_ends();
-// Within a turn: program memory was written through the task's own mapping; it is published when the turn ends.
+// Within a turn: program memory was written through the task's own mapping; it is published when
+// the turn ends.
 void note_written();
-// The time that timeouts are counted in: virtual under Order token, the clock's under free. Nanoseconds.
+// The time that timeouts are counted in: virtual under Order token, the clock's under free.
+// Nanoseconds.
 uint64_t event_time();
 // A turn may be kept while program code runs: where it ends follows from turns.
 bool keeps_turns();

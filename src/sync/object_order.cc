@@ -1,18 +1,20 @@
-// Points, kept and met again. Recording and replaying differ in what they do at each; both count on the same slots.
+// Points, kept and met again. Recording and replaying differ in what they do at each; both count on
+// the same slots.
 //
-// What was kept last of a task's points lies in memory that the command sees (trace::OpenPoints), like its last turns.
+// What was kept last of a task's points lies in memory that the command sees (trace::OpenPoints),
+// like its last turns.
 
 #include "sync/object_order.h"
 
-#include "sync/event.h"
+#include "control/control.h"
+#include "record/channel/wait.h"
 #include "record/input.h"
-#include "task/mapping_log.h"
 #include "record/stream.h"
+#include "sync/event.h"
 #include "sync/turn.h"
 #include "sys/futex.h"
 #include "sys/report.h"
-#include "control/control.h"
-#include "record/channel/wait.h"
+#include "task/mapping_log.h"
 #include "view/view.h"
 
 namespace weir::object {
@@ -27,28 +29,28 @@ using trace::Point;
 using trace::PointKind;
 
 constexpr uint32_t kSlotBits = 14;
-constexpr uint32_t kSlotMask = 0xfff;          // of its index, as kept
+constexpr uint32_t kSlotMask = 0xfff;  // of its index, as kept
 constexpr uint32_t kMostInRow = 256;
-constexpr uint32_t kMostApart = 4096;          // not kept: heaps are exchanged in turns
-constexpr uint64_t kFar = 200'000;             // cycles
-constexpr uint32_t kRoom = 4;                  // words that a point may need while a slot is held
+constexpr uint32_t kMostApart = 4096;  // not kept: heaps are exchanged in turns
+constexpr uint64_t kFar = 200'000;     // cycles
+constexpr uint32_t kRoom = 4;          // words that a point may need while a slot is held
 constexpr uint64_t kLooks = 200;
-constexpr uint64_t kLookAgain = 1'000'000;     // nanoseconds
+constexpr uint64_t kLookAgain = 1'000'000;  // nanoseconds
 constexpr uint64_t kPatience = 10'000'000'000;
 
 struct alignas(64) Slot {
   SpinLock lock;
-  TaskId last;       // + 1; 0 none
-  uint64_t number;   // of operations
-  uint32_t sleepers; // replaying, on `calls`
+  TaskId last;        // + 1; 0 none
+  uint64_t number;    // of operations
+  uint32_t sleepers;  // replaying, on `calls`
   uint32_t calls;
   uint32_t waiting;
   uint32_t first_apart;  // TaskId + 1; 0 none
 };
 
 struct alignas(64) Counter {
-  uint64_t done;     // a task's operations without a turn
-  uint64_t noted;    // of these, those that a turn comes after. Guarded by: the turn
+  uint64_t done;   // a task's operations without a turn
+  uint64_t noted;  // of these, those that a turn comes after. Guarded by: the turn
   uint32_t sleepers;
   uint32_t calls;
 };
@@ -61,7 +63,9 @@ struct Objects {
 static_assert(sizeof(Objects) <= kObjectsSize);
 
 Objects& objects() { return *reinterpret_cast<Objects*>(kObjects); }
-uint32_t index_of(uint64_t address) { return static_cast<uint32_t>((address >> 6) * 0x9E3779B97F4A7C15 >> (64 - kSlotBits)); }
+uint32_t index_of(uint64_t address) {
+  return static_cast<uint32_t>((address >> 6) * 0x9E3779B97F4A7C15 >> (64 - kSlotBits));
+}
 Slot& slot_of(const Task& task) { return objects().slots[task.object - 1]; }
 
 // --- recording
@@ -74,12 +78,19 @@ uint32_t stream(const Task& task) {
 
 OpenPoints& open_of(const Task& task) { return recording::header().points[stream(task) - 1]; }
 
-// The steps are in this order: whenever it is killed, each word is in the entry or here, and `first` says which it is where it is in both.
+// The steps are in this order: whenever it is killed, each word is in the entry or here, and
+// `first` says which it is where it is in both.
 void make_entry(const Task& task, OpenPoints& open) {
   const auto count = static_cast<uint32_t>(open.state);
   const auto size = static_cast<uint32_t>(count * sizeof(uint64_t));
   trace::Ring ring = trace::Ring::at(trace::kTrace, stream(task) - 1);
-  const trace::Entry entry{trace::Kind::kPoints, 0, 0, size, 0, recording::place_of(task), static_cast<int64_t>(open.first)};
+  const trace::Entry entry{trace::Kind::kPoints,
+                           0,
+                           0,
+                           size,
+                           0,
+                           recording::place_of(task),
+                           static_cast<int64_t>(open.first)};
   recording::put_into(ring, entry, open.word, size, nullptr);
   __atomic_store_n(&open.state, open.state >> 32 << 32, __ATOMIC_RELEASE);
   open.first += count;
@@ -104,16 +115,21 @@ void count_expected(OpenPoints& open) {
 }
 
 uint64_t number_word(const Task& task, const Slot& slot) {
-  return uint64_t{(task.object - 1) & kSlotMask} << trace::kPointNumberBits | static_cast<uint32_t>(slot.number);
+  return uint64_t{(task.object - 1) & kSlotMask} << trace::kPointNumberBits |
+         static_cast<uint32_t>(slot.number);
 }
 
 // --- replaying
 
 [[noreturn]] void differs(const Task& task, const Point& was, const char* now) {
-  static const char* const kWas[] = {"another operation on the object that it had last", "an operation on an object that another task had before",
-                                     "an operation that takes a turn", "an operation that comes after others' turns",
-                                     "a turn that comes after others' operations", "nothing"};
-  recording::point_differs(task, kWas[was.kind <= PointKind::kEnd ? static_cast<uint32_t>(was.kind) : 0u], now);
+  static const char* const kWas[] = {"another operation on the object that it had last",
+                                     "an operation on an object that another task had before",
+                                     "an operation that takes a turn",
+                                     "an operation that comes after others' turns",
+                                     "a turn that comes after others' operations",
+                                     "nothing"};
+  recording::point_differs(
+      task, kWas[was.kind <= PointKind::kEnd ? static_cast<uint32_t>(was.kind) : 0u], now);
 }
 
 // The next word; at the stream's end it does not return.
@@ -125,7 +141,8 @@ Point peek(Task& task) {
   if (!entry) recording::ended(task);
   uint64_t word;
   const auto taken = static_cast<uint32_t>(recording::header().points[index - 1].state);
-  if (entry->kind != trace::Kind::kPoints || (taken + 1) * sizeof word > entry->size) recording::ended(task);
+  if (entry->kind != trace::Kind::kPoints || (taken + 1) * sizeof word > entry->size)
+    recording::ended(task);
   copy_bytes(&word, recording::payload(*entry) + taken * sizeof word, sizeof word);
   return trace::decoded_point(word);
 }
@@ -155,7 +172,8 @@ bool is_told(Task& task, Point& point) {
   return false;
 }
 
-// Nobody computes, and nobody is at the end of what is recorded of it: whoever is waited for does not come.
+// Nobody computes, and nobody is at the end of what is recorded of it: whoever is waited for does
+// not come.
 bool stands(const Task& waiter) {
   const Shared& s = shared();
   const trace::Header& h = recording::header();
@@ -197,15 +215,22 @@ void take_slot(Task& task, uint32_t index, const Point* told) {
   Slot& slot = objects().slots[index];
   if (told) {
     const auto wanted = static_cast<uint32_t>(told->value);
-    const auto behind = [&] { return static_cast<int32_t>(wanted - static_cast<uint32_t>(__atomic_load_n(&slot.number, __ATOMIC_ACQUIRE))); };
-    if (told->kind != PointKind::kNumber || told->value >> trace::kPointNumberBits != (index & kSlotMask)) {
+    const auto behind = [&] {
+      return static_cast<int32_t>(
+          wanted - static_cast<uint32_t>(__atomic_load_n(&slot.number, __ATOMIC_ACQUIRE)));
+    };
+    if (told->kind != PointKind::kNumber ||
+        told->value >> trace::kPointNumberBits != (index & kSlotMask)) {
       differs(task, *told, "an operation on another object");
     }
-    wait_until(task, [&] { return behind() <= 0; }, &slot.sleepers, &slot.calls);
+    wait_until(
+        task, [&] { return behind() <= 0; }, &slot.sleepers, &slot.calls);
     if (behind() < 0) differs(task, *told, "the object has had more operations");
   }
   slot.lock.lock();
-  if (!told && slot.last != task.id + 1) differs(task, {PointKind::kExpected, false, 0, 0}, "an operation on an object that another task had before");
+  if (!told && slot.last != task.id + 1)
+    differs(task, {PointKind::kExpected, false, 0, 0},
+            "an operation on an object that another task had before");
   task.object = index + 1;
 }
 
@@ -218,8 +243,9 @@ bool begin_again(Task& task, uint64_t address) {
   }
   if (told && point.kind == PointKind::kAfter) {
     take(task);
-    wait_until(task, [&] { return __atomic_load_n(&shared().decisions, __ATOMIC_ACQUIRE) >= point.value; },
-               &shared().turn_sleepers, &shared().turn_calls);
+    wait_until(
+        task, [&] { return __atomic_load_n(&shared().decisions, __ATOMIC_ACQUIRE) >= point.value; },
+        &shared().turn_sleepers, &shared().turn_calls);
     told = point.more;
     if (told) point = peek(task);
     if (told && point.kind == PointKind::kEnd) recording::ended(task);
@@ -235,7 +261,8 @@ void give_slot_on(Task& task, Slot& slot) {
   task.object = 0;
   slot.lock.unlock();
   if (input::replaying()) {
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);  // against wait_until: either it sees the number, or we see that it sleeps
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);  // against wait_until: either it sees the number, or
+                                              // we see that it sleeps
     call(slot.sleepers, slot.calls);
   }
 }
@@ -255,7 +282,8 @@ bool begin_apart(Task& task, uint64_t address) {
   const uint32_t index = index_of(address);
   SpinLock& lock = objects().slots[index].lock;
   lock.lock();
-  // Signals that another task had sent before it made its last operation on the object are here: they are handled first, as the kernel would have it.
+  // Signals that another task had sent before it made its last operation on the object are here:
+  // they are handled first, as the kernel would have it.
   if (runtime::lacks_mappings() || __atomic_load_n(&task.inbox_count, __ATOMIC_ACQUIRE)) {
     lock.unlock();
     return false;
@@ -314,7 +342,8 @@ void end(Task& task) {
     }
   }
   Counter& counter = objects().counters[task.id];
-  __atomic_store_n(&counter.done, counter.done + 1, __ATOMIC_RELEASE);  // who counts it comes after it
+  __atomic_store_n(&counter.done, counter.done + 1,
+                   __ATOMIC_RELEASE);  // who counts it comes after it
   task.counters.owned++;
   give_slot_on(task, slot);
   if (input::replaying()) call(counter.sleepers, counter.calls);
@@ -403,7 +432,10 @@ void await_others(Task& task) {
     Counter& counter = objects().counters[point.value >> trace::kPointCountBits];
     constexpr uint32_t kUnused = 64 - trace::kPointCountBits;
     const uint64_t wanted = point.value << kUnused;
-    const auto is_done = [&] { return static_cast<int64_t>((__atomic_load_n(&counter.done, __ATOMIC_ACQUIRE) << kUnused) - wanted) >= 0; };
+    const auto is_done = [&] {
+      return static_cast<int64_t>((__atomic_load_n(&counter.done, __ATOMIC_ACQUIRE) << kUnused) -
+                                  wanted) >= 0;
+    };
     take(task);
     wait_until(task, is_done, &counter.sleepers, &counter.calls);
     if (!point.more) return;
@@ -427,7 +459,8 @@ void meet_others(Task& task) {
     if (any) put(*open, PointKind::kAwait, value, true);
     if (any) open = &with_room(task);
     any = true;
-    value = uint64_t{i} << trace::kPointCountBits | (done & ((uint64_t{1} << trace::kPointCountBits) - 1));
+    value = uint64_t{i} << trace::kPointCountBits |
+            (done & ((uint64_t{1} << trace::kPointCountBits) - 1));
   }
   if (any) {
     put(*open, PointKind::kAwait, value);
@@ -440,7 +473,8 @@ uint32_t& waiting(const Task& task) { return slot_of(task).waiting; }
 
 namespace {
 
-// Takes out of the slot's list up to `count` of whom `goes` says so. How many. Once its word says that it is woken, a task may be in another list.
+// Takes out of the slot's list up to `count` of whom `goes` says so. How many. Once its word says
+// that it is woken, a task may be in another list.
 template <typename Goes>
 uint32_t take_out(Slot& slot, uint32_t count, Goes goes) {
   uint32_t found = 0;
@@ -479,7 +513,9 @@ uint32_t wake_apart(const Task& task, uint64_t key, uint32_t count) {
 
 void sleep_apart(Task& task, uint64_t nanoseconds, bool is_exact) {
   begin_kernel_sleep(task);
-  uint64_t limit = is_exact ? sys::monotonic_ns() + nanoseconds : 0;  // else from the first wake-up on that was for something else: mostly there is none, and no clock is asked
+  uint64_t limit = is_exact ? sys::monotonic_ns() + nanoseconds
+                            : 0;  // else from the first wake-up on that was for something else:
+                                  // mostly there is none, and no clock is asked
   while (__atomic_load_n(&task.sleeps_apart, __ATOMIC_ACQUIRE) && !task.pending) {
     if (sys::futex_wait(&task.sleeps_apart, 1, nanoseconds) == -ETIMEDOUT) break;
     if (!__atomic_load_n(&task.sleeps_apart, __ATOMIC_ACQUIRE)) break;

@@ -5,9 +5,11 @@
 
 namespace weir {
 
-inline constexpr uint32_t kWritten = 1u << 0;  // Task::flags: published again before the turn is passed on
+inline constexpr uint32_t kWritten =
+    1u << 0;  // Task::flags: published again before the turn is passed on
 
-// --delay: up to 300 microseconds at an event, different in every run. What Weir promises may not depend on it.
+// --delay: up to 300 microseconds at an event, different in every run. What Weir promises may not
+// depend on it.
 void inject_delay(Task& task);
 // Whatever the task has written through its own mapping. REQUIRES: the turn.
 void publish_now(Task& task);

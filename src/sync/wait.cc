@@ -2,18 +2,18 @@
 
 #include <errno.h>
 
-#include "sync/event.h"
-#include "record/input.h"
-#include "sync/object_order.h"
-#include "record/shared_memory/shared_memory.h"
+#include "control/control.h"
 #include "control/phase_timer.h"
-#include "order/rounds.h"
 #include "control/process.h"
+#include "order/rounds.h"
+#include "record/input.h"
+#include "record/shared_memory/shared_memory.h"
+#include "signal/signals.h"
+#include "sync/event.h"
+#include "sync/object_order.h"
 #include "sync/turn.h"
 #include "sys/report.h"
 #include "task/in_place_process.h"
-#include "control/control.h"
-#include "signal/signals.h"
 #include "view/view.h"
 
 namespace weir {
@@ -28,7 +28,8 @@ void has_turn_again(Task& task) {
   if (task.holds_call) input::hold_memory(task);
 }
 
-// Gives the turn on until the wait that the task's record describes has ended, and has it again. Answers as block() does.
+// Gives the turn on until the wait that the task's record describes has ended, and has it again.
+// Answers as block() does.
 int sleep_in_turn(Task& task, uint64_t timeout_ns) {
   Shared& s = shared();
   {
@@ -49,7 +50,8 @@ int sleep_in_turn(Task& task, uint64_t timeout_ns) {
   const int result = order::wait_blocked(task);
   if (runtime::g_executor && s.executor.closed) tasks::return_to_own();
   if (sleeps) owned::end_sleep(task);
-  // Who waited for long did so in its own process. Where the task goes on must not depend on that: more depends on it (sync/coalesce.h).
+  // Who waited for long did so in its own process. Where the task goes on must not depend on that:
+  // more depends on it (sync/coalesce.h).
   if (away && !runtime::g_executor) tasks::go_to_executor(task);
   task.counters.serial_cycles -= sys::cycles();
   task.turn_depth = depth;
@@ -66,7 +68,8 @@ int block(uint64_t key, uint32_t bits, uint64_t timeout_ns, const char* what) {
   Task& task = self();
   WEIR_CHECK(task.turn_depth > 0);
   need_turn();
-  if (task.inbox_count) {  // sent while it waited for this turn, when there was no wait yet that it could end
+  if (task.inbox_count) {  // sent while it waited for this turn, when there was no wait yet that it
+                           // could end
     trap::take_inbox(task);
     return EINTR;
   }
@@ -79,8 +82,8 @@ int block(uint64_t key, uint32_t bits, uint64_t timeout_ns, const char* what) {
   task.wait_result = 0;
   task.wait_what = what;
   task.wait_address = key;
-  // A signal that is pending already ends the wait. Not as one that comes from outside does, when the task sees it: another may wake it as well, and which of both
-  // was first would be chance.
+  // A signal that is pending already ends the wait. Not as one that comes from outside does, when
+  // the task sees it: another may wake it as well, and which of both was first would be chance.
   task.had_signal = task.pending && !order::config().by_arrival;
   int result = sleep_in_turn(task, task.had_signal ? 1 : timeout_ns);
   if (task.had_signal && result == ETIMEDOUT) result = EINTR;
@@ -113,7 +116,9 @@ void wait_for_page(uint64_t key) {
 
 uint32_t wake(uint64_t key, uint32_t count, uint32_t bits) { return order::wake(key, count, bits); }
 bool interrupt(Task& task) { return order::wake_task(task, EINTR); }
-uint32_t requeue(uint64_t from, uint64_t to, uint32_t count) { return order::requeue(from, to, count); }
+uint32_t requeue(uint64_t from, uint64_t to, uint32_t count) {
+  return order::requeue(from, to, count);
+}
 uint32_t waiters(uint64_t key) { return order::waiters(key); }
 
 void outside_begin(const char* what) {

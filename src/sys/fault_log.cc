@@ -34,11 +34,13 @@ bool start_fault_log(uint64_t address) {
   long event = -1;
   for (unsigned user_only = 0; user_only < 2 && event < 0; user_only++) {
     attributes.exclude_kernel = user_only;
-    event = raw(SYS_perf_event_open, reinterpret_cast<long>(&attributes), 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    event = raw(SYS_perf_event_open, reinterpret_cast<long>(&attributes), 0, -1, -1,
+                PERF_FLAG_FD_CLOEXEC);
   }
   if (event < 0) return false;
   // Not writable: so the kernel does not wait for a reader, but lets the ring run over itself.
-  const long at = raw(SYS_mmap, static_cast<long>(address), kPage + kRingSize, PROT_READ, MAP_SHARED | MAP_FIXED_NOREPLACE, event, 0);
+  const long at = raw(SYS_mmap, static_cast<long>(address), kPage + kRingSize, PROT_READ,
+                      MAP_SHARED | MAP_FIXED_NOREPLACE, event, 0);
   raw(SYS_close, event);  // the mapping keeps the event
   if (at != static_cast<long>(address)) return false;
   g_ring = reinterpret_cast<const perf_event_mmap_page*>(at);
@@ -50,7 +52,8 @@ FaultMark mark_faults() {
     uint64_t times[4], sizes[4], minor, major, others[8];
   } usage;
   raw(SYS_getrusage, RUSAGE_THREAD, reinterpret_cast<long>(&usage));
-  return {usage.minor, usage.major, g_ring ? __atomic_load_n(&g_ring->data_head, __ATOMIC_ACQUIRE) : 0};
+  return {usage.minor, usage.major,
+          g_ring ? __atomic_load_n(&g_ring->data_head, __ATOMIC_ACQUIRE) : 0};
 }
 
 long faults_since(const FaultMark& mark, uint64_t* page, uint32_t most) {
@@ -58,10 +61,13 @@ long faults_since(const FaultMark& mark, uint64_t* page, uint32_t most) {
   const uint64_t count = now.minor - mark.minor;
   if (count == 0 && now.major == mark.major) return 0;
   const uint64_t bytes = now.head - mark.head;
-  if (!g_ring || now.major != mark.major || count > most || bytes != count * sizeof(Sample) || bytes > kRingSize) return -1;
+  if (!g_ring || now.major != mark.major || count > most || bytes != count * sizeof(Sample) ||
+      bytes > kRingSize)
+    return -1;
   const auto* data = reinterpret_cast<const uint8_t*>(g_ring) + kPage;
   for (uint64_t i = 0; i < count; i++) {
-    const auto& sample = *reinterpret_cast<const Sample*>(data + (mark.head + i * sizeof(Sample)) % kRingSize);
+    const auto& sample =
+        *reinterpret_cast<const Sample*>(data + (mark.head + i * sizeof(Sample)) % kRingSize);
     if (sample.header.type != PERF_RECORD_SAMPLE) return -1;
     page[i] = sample.address & ~(kPage - 1);
   }

@@ -1,9 +1,10 @@
-// Which pages of this process have faulted: the kernel's software event for page faults writes each address into a ring.
-// Where the kernel refuses that (perf_event_paranoid, a sandbox) only the number of faults is known, which is enough to
-// tell that there was none.
+// Which pages of this process have faulted: the kernel's software event for page faults writes each
+// address into a ring. Where the kernel refuses that (perf_event_paranoid, a sandbox) only the
+// number of faults is known, which is enough to tell that there was none.
 //
-// Every fault of the one thread is in the ring, or the count by which the kernel accounts for faults says that some are missing
-// (faults inside a call of the kernel where it logs user code only, pages populated on request, a ring that ran over).
+// Every fault of the one thread is in the ring, or the count by which the kernel accounts for
+// faults says that some are missing (faults inside a call of the kernel where it logs user code
+// only, pages populated on request, a ring that ran over).
 #pragma once
 
 #include <stdint.h>
@@ -15,10 +16,12 @@ struct FaultMark {
   uint64_t head = 0;              // end of the ring
 };
 
-// Once per process, which has one thread. `address`: where the ring goes, the same place in every process. False: no ring.
+// Once per process, which has one thread. `address`: where the ring goes, the same place in every
+// process. False: no ring.
 bool start_fault_log(uint64_t address);
 FaultMark mark_faults();
-// Page addresses of the faults since `mark`, at most `most`, in order of time, a page perhaps several times. -1: not all are known.
+// Page addresses of the faults since `mark`, at most `most`, in order of time, a page perhaps
+// several times. -1: not all are known.
 long faults_since(const FaultMark& mark, uint64_t* page, uint32_t most);
 
 }  // namespace weir::sys

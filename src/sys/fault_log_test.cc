@@ -1,4 +1,5 @@
-// Where the kernel gives no ring every answer but "none" is -1, and the tests of which pages have faulted are skipped.
+// Where the kernel gives no ring every answer but "none" is -1, and the tests of which pages have
+// faulted are skipped.
 #include "sys/fault_log.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +25,8 @@ bool has_ring() {
 
 struct Area {
   explicit Area(uint64_t pages) : size(pages * kPage) {
-    start = static_cast<uint8_t*>(mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    start = static_cast<uint8_t*>(
+        mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     madvise(start, size, MADV_NOHUGEPAGE);
   }
   ~Area() { munmap(start, size); }
@@ -32,7 +34,9 @@ struct Area {
   Area& operator=(const Area&) = delete;
   uint64_t page(uint64_t index) const { return reinterpret_cast<uint64_t>(start) + index * kPage; }
   // A sanitizer's look at the page's shadow would be a fault, too.
-  __attribute__((noinline, no_sanitize("address"))) void write(uint64_t index) { *reinterpret_cast<volatile uint8_t*>(page(index)) = 1; }
+  __attribute__((noinline, no_sanitize("address"))) void write(uint64_t index) {
+    *reinterpret_cast<volatile uint8_t*>(page(index)) = 1;
+  }
   uint8_t* start;
   uint64_t size;
 };
@@ -57,7 +61,8 @@ TEST(FaultLog, NamesThePagesInOrderOfTime) {
   if (!has_ring()) GTEST_SKIP() << "no ring on this machine";
   warm_up();
   Area area(8);
-  const volatile uint64_t order[] = {5, 1, 7};  // on the stack: a page of constants would fault, too
+  const volatile uint64_t order[] = {5, 1,
+                                     7};  // on the stack: a page of constants would fault, too
   const FaultMark mark = mark_faults();
   for (const volatile uint64_t& index : order) area.write(index);
   area.write(1);  // no fault any more

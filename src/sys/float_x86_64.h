@@ -1,4 +1,5 @@
-// How vector and x87 arithmetic round, and which exceptions they raise: what a thread has from the one that makes it.
+// How vector and x87 arithmetic round, and which exceptions they raise: what a thread has from the
+// one that makes it.
 #pragma once
 
 #include <stdint.h>

@@ -1,4 +1,5 @@
-// Sleeping and waking between tasks, on words that all of them see (never FUTEX_PRIVATE: tasks may be processes).
+// Sleeping and waking between tasks, on words that all of them see (never FUTEX_PRIVATE: tasks may
+// be processes).
 #pragma once
 
 #include <linux/futex.h>
@@ -15,9 +16,11 @@ struct Timespec {
 
 inline constexpr uint64_t kForever = ~uint64_t{0};
 
-// Sleeps while *word == value, at most `nanoseconds`. 0 woken or value differs, else -EINTR, -ETIMEDOUT, -EAGAIN.
+// Sleeps while *word == value, at most `nanoseconds`. 0 woken or value differs, else -EINTR,
+// -ETIMEDOUT, -EAGAIN.
 inline long futex_wait(uint32_t* word, uint32_t value, uint64_t nanoseconds = kForever) {
-  Timespec time{static_cast<int64_t>(nanoseconds / 1000000000), static_cast<int64_t>(nanoseconds % 1000000000)};
+  Timespec time{static_cast<int64_t>(nanoseconds / 1000000000),
+                static_cast<int64_t>(nanoseconds % 1000000000)};
   return raw(SYS_futex, reinterpret_cast<long>(word), FUTEX_WAIT, value,
              nanoseconds == kForever ? 0 : reinterpret_cast<long>(&time));
 }

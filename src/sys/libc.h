@@ -1,18 +1,19 @@
 // What Weir knows of the inside of the C library: all of it is here and in libc.cc.
 //
-// Layouts are found at start, by glibc's own functions and by what it tells debuggers, so a libweir.so built for one release
-// runs with another. A library in which something is not found is refused by name (learn).
+// Layouts are found at start, by glibc's own functions and by what it tells debuggers, so a
+// libweir.so built for one release runs with another. A library in which something is not found is
+// refused by name (learn).
 //
-// Not here, since it is part of glibc's ABI: what static initializers of mutexes, conditions and locks fix, and the thread
-// block's pointer to itself (%fs:0x10).
+// Not here, since it is part of glibc's ABI: what static initializers of mutexes, conditions and
+// locks fix, and the thread block's pointer to itself (%fs:0x10).
 #pragma once
 
 #include <dlfcn.h>
 #include <stddef.h>
 #include <stdint.h>
 
-// Of these the version before glibc 2.34, where they were in a library of their own. Weak, so that a program without that
-// library comes as far as learn(), which refuses.
+// Of these the version before glibc 2.34, where they were in a library of their own. Weak, so that
+// a program without that library comes as far as learn(), which refuses.
 extern "C" {
 extern decltype(dlopen) dlopen __attribute__((weak));
 extern decltype(dlsym) dlsym __attribute__((weak));
@@ -30,10 +31,12 @@ inline constexpr int kCancelSignal = 32;
 namespace libc {
 
 struct Layout {
-  unsigned minor = 36;              // glibc 2.minor
-  uint32_t thread_id = 720;         // in a thread's record: its id. The kernel clears the word when the thread has ended
-  uint32_t thread_size = 4096;      // of the record, at most
-  uint32_t condition_flags = 36;    // in a pthread_cond_t: the word with its attributes and the number of waiters
+  unsigned minor = 36;  // glibc 2.minor
+  uint32_t thread_id =
+      720;  // in a thread's record: its id. The kernel clears the word when the thread has ended
+  uint32_t thread_size = 4096;  // of the record, at most
+  uint32_t condition_flags =
+      36;  // in a pthread_cond_t: the word with its attributes and the number of waiters
 };
 extern Layout g_layout __attribute__((visibility("hidden")));
 
@@ -50,15 +53,17 @@ uint64_t code();
 // Says that this library is unknown, because of `what`. Always false.
 bool refuse(const char* what);
 
-// Before a thread that a signal has met in a system call ends because it is cancelled, glibc from 2.41 on looks whether the
-// signal met it in the one function that makes such calls. Whether `code` is the end of it: kCancellableCall bytes, of which
-// the last three are the system call and the return.
+// Before a thread that a signal has met in a system call ends because it is cancelled, glibc from
+// 2.41 on looks whether the signal met it in the one function that makes such calls. Whether `code`
+// is the end of it: kCancellableCall bytes, of which the last three are the system call and the
+// return.
 bool has_one_cancellable_call();
 inline constexpr size_t kCancellableCall = 13;
 bool is_cancellable_call(const uint8_t* code);
 
-// The area in which the kernel tells the thread where it runs (rseq) is given back: the kernel writes to it whenever the thread is
-// moved, and the page that it lies on may be protected or private. False, and report() has said so: it is still the kernel's.
+// The area in which the kernel tells the thread where it runs (rseq) is given back: the kernel
+// writes to it whenever the thread is moved, and the page that it lies on may be protected or
+// private. False, and report() has said so: it is still the kernel's.
 [[nodiscard]] bool unregister_rseq();
 
 }  // namespace libc

@@ -36,7 +36,8 @@ TEST(LibcTest, TheWordOfACondition) {
 }
 
 TEST(LibcTest, TheCallThatCanBeCancelled) {
-  const uint8_t code[kCancellableCall] = {0x4c, 0x8b, 0x4c, 0x24, 0x10, 0x4c, 0x89, 0x5c, 0x24, 0x08, 0x0f, 0x05, 0xc3};
+  const uint8_t code[kCancellableCall] = {0x4c, 0x8b, 0x4c, 0x24, 0x10, 0x4c, 0x89,
+                                          0x5c, 0x24, 0x08, 0x0f, 0x05, 0xc3};
   EXPECT_TRUE(is_cancellable_call(code));
   for (size_t i = 0; i < sizeof code; i++) {
     uint8_t other[kCancellableCall];

@@ -6,7 +6,8 @@ namespace weir::sys {
 
 namespace {
 
-// As many lines as the kernel allows mappings (vm.max_map_count, 65530) of usual length; what is not used costs nothing.
+// As many lines as the kernel allows mappings (vm.max_map_count, 65530) of usual length; what is
+// not used costs nothing.
 char g_text[8 << 20];
 
 uint64_t parse_hex(char*& at) {
@@ -34,7 +35,8 @@ long read_maps(char** text) {
       raw(SYS_close, file);
       return -ENOSPC;
     }
-    long got = raw(SYS_read, file, reinterpret_cast<long>(g_text + length), long{sizeof g_text} - 1 - length);
+    long got = raw(SYS_read, file, reinterpret_cast<long>(g_text + length),
+                   long{sizeof g_text} - 1 - length);
     if (got <= 0) break;
     length += got;
   }
@@ -52,7 +54,8 @@ bool has_most_maps() {
   if (length == -ENOSPC) return true;
   long count = 0, most = 0;
   for (long i = 0; i < length; i++) count += text[i] == '\n';
-  const long file = raw(SYS_open, reinterpret_cast<long>("/proc/sys/vm/max_map_count"), O_RDONLY | O_CLOEXEC);
+  const long file =
+      raw(SYS_open, reinterpret_cast<long>("/proc/sys/vm/max_map_count"), O_RDONLY | O_CLOEXEC);
   if (failed(file)) return false;
   raw(SYS_read, file, reinterpret_cast<long>(digits), long{sizeof digits} - 1);
   raw(SYS_close, file);
@@ -77,7 +80,8 @@ char* next_map_line(char* cursor, MapLine* line) {
   cursor++;
   line->device |= parse_hex(cursor);
   cursor++;
-  for (line->inode = 0; *cursor >= '0' && *cursor <= '9'; cursor++) line->inode = line->inode * 10 + static_cast<uint64_t>(*cursor - '0');
+  for (line->inode = 0; *cursor >= '0' && *cursor <= '9'; cursor++)
+    line->inode = line->inode * 10 + static_cast<uint64_t>(*cursor - '0');
   while (*cursor == ' ') cursor++;
   line->name = cursor;
   while (*cursor != '\n') cursor++;

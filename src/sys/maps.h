@@ -19,8 +19,8 @@ struct MapLine {
   const char* name;  // NUL-terminated, "" for anonymous memory
 };
 
-// `open` opens a file of /proc/self. The kernel gives those of a process that has changed its user to root, and then the process
-// cannot open them; here it can. A descriptor, or -errno.
+// `open` opens a file of /proc/self. The kernel gives those of a process that has changed its user
+// to root, and then the process cannot open them; here it can. A descriptor, or -errno.
 template <typename Open>
 long open_own(Open open) {
   const long file = open();
@@ -31,17 +31,19 @@ long open_own(Open open) {
   return again;
 }
 inline long open_own(const char* path) {
-  return open_own([path] { return raw(SYS_open, reinterpret_cast<long>(path), O_RDONLY | O_CLOEXEC); });
+  return open_own(
+      [path] { return raw(SYS_open, reinterpret_cast<long>(path), O_RDONLY | O_CLOEXEC); });
 }
 
-// Reads the whole file; `text` (it is changed when parsed) stays until the next call in this process. Answers its length,
-// or -errno.
+// Reads the whole file; `text` (it is changed when parsed) stays until the next call in this
+// process. Answers its length, or -errno.
 long read_maps(char** text);
 
 // This process has about as many mappings as the kernel allows (vm.max_map_count).
 bool has_most_maps();
 
-// The next line at `cursor` of the NUL-terminated text; null at the end, else where the line after it begins.
+// The next line at `cursor` of the NUL-terminated text; null at the end, else where the line after
+// it begins.
 char* next_map_line(char* cursor, MapLine* line);
 
 }  // namespace weir::sys

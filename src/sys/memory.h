@@ -1,5 +1,5 @@
-// Memory that the runtime takes for itself, and the protection of mapped ranges. Addresses and sizes are page multiples, but
-// where memory is read that may not be readable.
+// Memory that the runtime takes for itself, and the protection of mapped ranges. Addresses and
+// sizes are page multiples, but where memory is read that may not be readable.
 #pragma once
 
 #include <stdint.h>
@@ -9,12 +9,15 @@
 
 namespace weir::sys {
 
-// Where the next private mapping of the runtime goes: a range of its own, so that no View takes it for the program's.
+// Where the next private mapping of the runtime goes: a range of its own, so that no View takes it
+// for the program's.
 inline uint64_t g_private_memory = 0x310000000000;
 
-// New zeroed memory, private to this process and inherited by its children as a copy; reserved without being charged.
-// `flags` are added (MAP_FIXED_NOREPLACE with an address, MAP_POPULATE, ...). The address, or -errno.
-inline long map_anonymous(uint64_t size, int protection = PROT_READ | PROT_WRITE, uint64_t address = 0, int flags = 0) {
+// New zeroed memory, private to this process and inherited by its children as a copy; reserved
+// without being charged. `flags` are added (MAP_FIXED_NOREPLACE with an address, MAP_POPULATE,
+// ...). The address, or -errno.
+inline long map_anonymous(uint64_t size, int protection = PROT_READ | PROT_WRITE,
+                          uint64_t address = 0, int flags = 0) {
   if (!address) {
     address = g_private_memory;
     flags |= MAP_FIXED_NOREPLACE;
@@ -29,26 +32,34 @@ inline long protect(uint64_t address, uint64_t size, int protection) {
   return raw(SYS_mprotect, static_cast<long>(address), static_cast<long>(size), protection);
 }
 
-// All of it will be written: one call of the kernel instead of a fault a page. A hint. Keeps what is there.
+// All of it will be written: one call of the kernel instead of a fault a page. A hint. Keeps what
+// is there.
 inline void expect_writes(uint64_t address, uint64_t size) {
   constexpr long kPopulateWrite = 23;  // MADV_POPULATE_WRITE, since Linux 5.14
-  raw(SYS_madvise, static_cast<long>(address), static_cast<long>((size + 0xfff) & ~uint64_t{0xfff}), kPopulateWrite);
+  raw(SYS_madvise, static_cast<long>(address), static_cast<long>((size + 0xfff) & ~uint64_t{0xfff}),
+      kPopulateWrite);
 }
 
 inline long unmap(uint64_t address, uint64_t size) {
   return raw(SYS_munmap, static_cast<long>(address), static_cast<long>(size));
 }
 
-// Whether all of these pages can be read. False, too, where the kernel does not know that question (before Linux 5.14).
+// Whether all of these pages can be read. False, too, where the kernel does not know that question
+// (before Linux 5.14).
 inline bool is_readable(uint64_t start, uint64_t size) {
   constexpr long kPopulateRead = 22;  // MADV_POPULATE_READ
   return raw(SYS_madvise, static_cast<long>(start), static_cast<long>(size), kPopulateRead) == 0;
 }
 
-// Copies `size` bytes, or as many as can be read from `address` on, through the kernel: nothing faults. Their number, or -errno.
+// Copies `size` bytes, or as many as can be read from `address` on, through the kernel: nothing
+// faults. Their number, or -errno.
 inline long read_guarded(void* to, uint64_t address, uint64_t size) {
-  struct { void* base; uint64_t size; } local{to, size}, remote{reinterpret_cast<void*>(address), size};
-  return raw(SYS_process_vm_readv, raw(SYS_getpid), reinterpret_cast<long>(&local), 1, reinterpret_cast<long>(&remote), 1, 0);
+  struct {
+    void* base;
+    uint64_t size;
+  } local{to, size}, remote{reinterpret_cast<void*>(address), size};
+  return raw(SYS_process_vm_readv, raw(SYS_getpid), reinterpret_cast<long>(&local), 1,
+             reinterpret_cast<long>(&remote), 1, 0);
 }
 
 }  // namespace weir::sys

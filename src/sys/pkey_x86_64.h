@@ -1,7 +1,9 @@
-// Protection keys: a page carries a key of 0 to 15, and a register of each thread's (PKRU) says which keys it may read and write.
+// Protection keys: a page carries a key of 0 to 15, and a register of each thread's (PKRU) says
+// which keys it may read and write.
 //
-// Layout of PKRU: of key k, bit 2k closes it, bit 2k + 1 closes it for writing. Linux opens key 0 alone where a signal handler begins, and loads
-// what the handler's frame says when it returns; a new thread has what its maker had. The kernel's own accesses for a thread obey its PKRU, too.
+// Layout of PKRU: of key k, bit 2k closes it, bit 2k + 1 closes it for writing. Linux opens key 0
+// alone where a signal handler begins, and loads what the handler's frame says when it returns; a
+// new thread has what its maker had. The kernel's own accesses for a thread obey its PKRU, too.
 #pragma once
 
 #include <stdint.h>
@@ -21,7 +23,8 @@ inline uint32_t read_key_rights() {
   return rights;
 }
 inline void write_key_rights(uint32_t rights) {
-  asm volatile(".byte 0x0f,0x01,0xef" ::"a"(rights), "c"(0), "d"(0) : "memory");  // wrpkru: no access moves over it
+  asm volatile(".byte 0x0f,0x01,0xef" ::"a"(rights), "c"(0), "d"(0)
+               : "memory");  // wrpkru: no access moves over it
 }
 
 // A key that nobody uses yet, or -errno.
@@ -31,10 +34,12 @@ inline long tag_pages(uint64_t start, uint64_t size, int protection, uint32_t ke
   return raw(SYS_pkey_mprotect, static_cast<long>(start), static_cast<long>(size), protection, key);
 }
 
-// The rights of what a signal interrupted, in its frame: the processor's state as XSAVE lays it out. REQUIRES: the same.
+// The rights of what a signal interrupted, in its frame: the processor's state as XSAVE lays it
+// out. REQUIRES: the same.
 class KeyRightsInFrame {
  public:
-  explicit KeyRightsInFrame(const ucontext_t& context) : state_(reinterpret_cast<uint64_t>(context.uc_mcontext.fpregs)) {}
+  explicit KeyRightsInFrame(const ucontext_t& context)
+      : state_(reinterpret_cast<uint64_t>(context.uc_mcontext.fpregs)) {}
   uint32_t get() const { return components() & kComponent ? *word() : 0; }
   void set(uint32_t rights) {
     components() |= kComponent;  // else it would be loaded as 0, whatever the word says

@@ -47,7 +47,9 @@ void report(const char* format, ...) {
     } else if (*f == 'd') {
       int64_t value = va_arg(arguments, int64_t);
       if (value < 0) line[at++] = '-';
-      at += append_number(line + at, value < 0 ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value), 10);
+      at += append_number(
+          line + at, value < 0 ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value),
+          10);
     } else if (*f == 'u') {
       at += append_number(line + at, va_arg(arguments, uint64_t), 10);
     } else if (*f == 'x') {
@@ -71,7 +73,8 @@ void leave(int status) {
 }
 
 void check_failed(const char* condition, const char* file, int line) {
-  report("internal check failed: %s (%s:%d), thread %d", condition, file, int64_t{line}, int64_t{sys::raw(SYS_gettid)});
+  report("internal check failed: %s (%s:%d), thread %d", condition, file, int64_t{line},
+         int64_t{sys::raw(SYS_gettid)});
   die(125);
 }
 

@@ -1,4 +1,5 @@
-// The kernel's own layouts of signal structures (glibc's differ), and the few numbers that Weir keeps for itself.
+// The kernel's own layouts of signal structures (glibc's differ), and the few numbers that Weir
+// keeps for itself.
 #pragma once
 
 #include <signal.h>
@@ -15,26 +16,33 @@ struct KernelSigaction {
 
 inline constexpr uint64_t kSaRestorer = 0x04000000;
 inline constexpr int kSignals = 64;
-inline constexpr int kFirstRealTime = 34;  // that glibc leaves to programs. SIGRTMIN is a call of a function of libc's
+inline constexpr int kFirstRealTime =
+    34;  // that glibc leaves to programs. SIGRTMIN is a call of a function of libc's
 
 inline constexpr uint64_t kTrapFlag = 0x100;  // of rflags: a SIGTRAP after the next instruction
 
-// The signal by which Weir interrupts a running task: SIGSTKFLT, unused by Linux since the coprocessor left. gdb does not know that
-// one and cannot pass it on: where a debugger is to look, it is SIGSETXID, which no program can use. Set before any handler is.
+// The signal by which Weir interrupts a running task: SIGSTKFLT, unused by Linux since the
+// coprocessor left. gdb does not know that one and cannot pass it on: where a debugger is to look,
+// it is SIGSETXID, which no program can use. Set before any handler is.
 inline constexpr int kProbeSignal = 16, kProbeSignalDebugged = 33;
 inline int g_probe_signal = kProbeSignal;
 
 constexpr uint64_t signal_bit(int signal) { return uint64_t{1} << (signal - 1); }
 
-// Where no signal may come. A fault would kill the process if its signal were blocked, whoever handles it.
-// What ends a program by what it does itself, unless somebody sends it; all others only come from somebody.
+// Where no signal may come. A fault would kill the process if its signal were blocked, whoever
+// handles it. What ends a program by what it does itself, unless somebody sends it; all others only
+// come from somebody.
 constexpr bool is_own_end(int signal) {
-  return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL || signal == SIGTRAP || signal == SIGSYS || signal == SIGABRT;
+  return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL ||
+         signal == SIGTRAP || signal == SIGSYS || signal == SIGABRT;
 }
 constexpr uint64_t kAllButFaults = ~(uint64_t{1} << (SIGSEGV - 1) | uint64_t{1} << (SIGBUS - 1));
 
 // Signals whose delivery Weir itself needs: no program mask may block them.
 inline constexpr int kNeverBlockedCount = 4;
-inline uint64_t never_blocked() { return signal_bit(SIGSEGV) | signal_bit(SIGBUS) | signal_bit(SIGTRAP) | signal_bit(g_probe_signal); }
+inline uint64_t never_blocked() {
+  return signal_bit(SIGSEGV) | signal_bit(SIGBUS) | signal_bit(SIGTRAP) |
+         signal_bit(g_probe_signal);
+}
 
 }  // namespace weir::sys

@@ -1,4 +1,5 @@
-// A lock for the runtime's own shared state: held for a few hundred instructions, never across a wait.
+// A lock for the runtime's own shared state: held for a few hundred instructions, never across a
+// wait.
 #pragma once
 
 #include <stdint.h>
@@ -7,13 +8,14 @@
 
 namespace weir {
 
-// Shared: may lie in memory that all tasks see. A holder that is killed takes the whole program with it (the monitor
-// ends all tasks), so there is no recovery.
+// Shared: may lie in memory that all tasks see. A holder that is killed takes the whole program
+// with it (the monitor ends all tasks), so there is no recovery.
 class SpinLock {
  public:
   void lock() {
     unsigned spins = 0;
-    while (__atomic_exchange_n(&word_, 1u, __ATOMIC_ACQUIRE)) {  // acquire: sees what the last holder wrote
+    while (__atomic_exchange_n(&word_, 1u,
+                               __ATOMIC_ACQUIRE)) {  // acquire: sees what the last holder wrote
       while (__atomic_load_n(&word_, __ATOMIC_RELAXED)) {
         sys::cpu_relax();
         if (++spins % 256 != 0) continue;

@@ -1,4 +1,5 @@
-// The one door to the kernel: raw system calls, answered with the kernel's own convention (negative errno).
+// The one door to the kernel: raw system calls, answered with the kernel's own convention (negative
+// errno).
 #pragma once
 
 #include <stdint.h>
@@ -7,7 +8,8 @@
 namespace weir::sys {
 
 // Result of a system call: >= 0, or -errno. Signal-safe: touches no memory of libc.
-inline long raw(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0) {
+inline long raw(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0,
+                long f = 0) {
   long result;
   register long r10 asm("r10") = d;
   register long r8 asm("r8") = e;
@@ -43,10 +45,14 @@ inline uint64_t fs_base_untouched() {
   return base;
 }
 
-// In one instruction, so that no signal comes in between. Not for words that several processors change.
-inline void add_at_once(int64_t& value, int64_t more) { asm volatile("addq %1,%0" : "+m"(value) : "r"(more) : "cc"); }
+// In one instruction, so that no signal comes in between. Not for words that several processors
+// change.
+inline void add_at_once(int64_t& value, int64_t more) {
+  asm volatile("addq %1,%0" : "+m"(value) : "r"(more) : "cc");
+}
 
-// XCR0: which parts of the processor's state XSAVE stores. REQUIRES: the processor has it, and the kernel uses it.
+// XCR0: which parts of the processor's state XSAVE stores. REQUIRES: the processor has it, and the
+// kernel uses it.
 inline uint32_t extended_state() {
   uint32_t low, high;
   asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));

@@ -1,4 +1,5 @@
-// The kernel's userfaultfd: what Debian 12's headers do not know of it, and the features that Weir's Views need.
+// The kernel's userfaultfd: what Debian 12's headers do not know of it, and the features that
+// Weir's Views need.
 #pragma once
 
 #include <linux/userfaultfd.h>
@@ -22,9 +23,11 @@ namespace weir::sys {
 
 // View isolated: the kernel itself lifts the write protection, and sends nothing.
 inline constexpr uint64_t kAsynchronousProtection =
-    UFFD_FEATURE_PAGEFAULT_FLAG_WP | UFFD_FEATURE_WP_HUGETLBFS_SHMEM | UFFD_FEATURE_WP_UNPOPULATED | UFFD_FEATURE_WP_ASYNC;
+    UFFD_FEATURE_PAGEFAULT_FLAG_WP | UFFD_FEATURE_WP_HUGETLBFS_SHMEM | UFFD_FEATURE_WP_UNPOPULATED |
+    UFFD_FEATURE_WP_ASYNC;
 // View coherent: every access to shared memory that is not mapped for it is a SIGBUS.
-inline constexpr uint64_t kSharedMemoryFaults = UFFD_FEATURE_SIGBUS | UFFD_FEATURE_MISSING_SHMEM | UFFD_FEATURE_MINOR_SHMEM |
-                                                UFFD_FEATURE_PAGEFAULT_FLAG_WP | UFFD_FEATURE_WP_HUGETLBFS_SHMEM | UFFD_FEATURE_WP_UNPOPULATED;
+inline constexpr uint64_t kSharedMemoryFaults =
+    UFFD_FEATURE_SIGBUS | UFFD_FEATURE_MISSING_SHMEM | UFFD_FEATURE_MINOR_SHMEM |
+    UFFD_FEATURE_PAGEFAULT_FLAG_WP | UFFD_FEATURE_WP_HUGETLBFS_SHMEM | UFFD_FEATURE_WP_UNPOPULATED;
 
 }  // namespace weir::sys

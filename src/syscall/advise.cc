@@ -3,12 +3,12 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-#include "record/input.h"
-#include "record/shared_memory/shared_memory.h"
+#include "control/process.h"
+#include "memory/backing.h"
 #include "memory/forked.h"
 #include "memory/reserve.h"
-#include "memory/backing.h"
-#include "control/process.h"
+#include "record/input.h"
+#include "record/shared_memory/shared_memory.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/memory.h"
 #include "syscall/reserved.h"
@@ -43,9 +43,8 @@ long on_madvise(const Call& call) {
     default: break;
   }
   if (owned::overlaps(start, size)) {
-    const long result = input::value(input::What::kShared, [&] {
-      return sys::raw(SYS_madvise, call.a, call.b, call.c);
-    });
+    const long result = input::value(input::What::kShared,
+                                     [&] { return sys::raw(SYS_madvise, call.a, call.b, call.c); });
     owned::give_range(start, size);
     return result;
   }

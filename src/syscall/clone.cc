@@ -9,13 +9,13 @@
 #include <signal.h>
 #include <sys/syscall.h>
 
-#include "sync/event.h"
-#include "record/input.h"
 #include "control/process.h"
+#include "memory/program_memory.h"
+#include "record/input.h"
+#include "sync/event.h"
 #include "sys/report.h"
 #include "task/fork.h"
 #include "task/spawn.h"
-#include "memory/program_memory.h"
 
 namespace weir::syscalls {
 

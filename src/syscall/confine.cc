@@ -1,7 +1,9 @@
-// A program shuts itself in by Landlock: from then on it opens only files that its rules allow. What of Weir runs in its processes
-// is shut in with it, and goes on reading /proc: the memory map before code is patched or memory is converted, the page map of each
-// new task's process, the signal masks of tasks. So each set of rules that the program is about to use gets one more, which
-// allows reading below /proc and nothing else. (A replay asks no kernel about Landlock, and is not shut in.)
+// A program shuts itself in by Landlock: from then on it opens only files that its rules allow.
+// What of Weir runs in its processes is shut in with it, and goes on reading /proc: the memory map
+// before code is patched or memory is converted, the page map of each new task's process, the
+// signal masks of tasks. So each set of rules that the program is about to use gets one more, which
+// allows reading below /proc and nothing else. (A replay asks no kernel about Landlock, and is not
+// shut in.)
 
 #include <fcntl.h>
 #include <stdint.h>
@@ -13,8 +15,8 @@
 namespace weir::syscalls {
 
 void allow_own_files(long rules) {
-  constexpr long kBeneathPath = 1;                        // LANDLOCK_RULE_PATH_BENEATH
-  constexpr uint64_t kRights[] = {1 << 2, 1 << 3};        // to read a file, a folder
+  constexpr long kBeneathPath = 1;                  // LANDLOCK_RULE_PATH_BENEATH
+  constexpr uint64_t kRights[] = {1 << 2, 1 << 3};  // to read a file, a folder
   struct [[gnu::packed]] {
     uint64_t allowed;
     int32_t folder;

@@ -1,9 +1,11 @@
-// Files, pipes, sockets: calls whose order the program can see, or by which one task can tell another something. Each
-// is an event; one that would sleep waits outside the rounds, so that the others go on.
+// Files, pipes, sockets: calls whose order the program can see, or by which one task can tell
+// another something. Each is an event; one that would sleep waits outside the rounds, so that the
+// others go on.
 //
-// Invariant: the kernel writes to program memory only while the task has the turn. Outside, the others publish; a copy
-// that the kernel made then of one of their pages would hold old bytes, and its diff would take their work back. So a task
-// waits outside for readiness, on the runtime's own memory, and makes the call itself afterwards, in its turn.
+// Invariant: the kernel writes to program memory only while the task has the turn. Outside, the
+// others publish; a copy that the kernel made then of one of their pages would hold old bytes, and
+// its diff would take their work back. So a task waits outside for readiness, on the runtime's own
+// memory, and makes the call itself afterwards, in its turn.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,18 +16,18 @@
 #include <sys/syscall.h>
 
 #include "base/bytes.h"
-#include "sync/event.h"
-#include "record/input.h"
-#include "memory/backing.h"
-#include "task/mapping_log.h"
+#include "control/control.h"
 #include "control/process.h"
+#include "memory/backing.h"
+#include "memory/program_memory.h"
+#include "record/input.h"
+#include "signal/signals.h"
+#include "sync/event.h"
 #include "sys/futex.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/transfer.h"
+#include "task/mapping_log.h"
 #include "task/spawn.h"
-#include "control/control.h"
-#include "memory/program_memory.h"
-#include "signal/signals.h"
 
 namespace weir::syscalls {
 
@@ -40,18 +42,14 @@ Way way_of(long number) {
     case SYS_accept:
     case SYS_accept4:
     case SYS_recvmmsg:
-    case SYS_mq_timedreceive:
-      return Way::kReads;
+    case SYS_mq_timedreceive: return Way::kReads;
     case SYS_write:
     case SYS_writev:
     case SYS_sendto:
-    case SYS_sendmsg:
-      return Way::kWrites;
-    case SYS_sendmmsg:
-      return Way::kSendsMany;
+    case SYS_sendmsg: return Way::kWrites;
+    case SYS_sendmmsg: return Way::kSendsMany;
     case SYS_splice:
-    case SYS_sendfile:
-      return Way::kMoves;
+    case SYS_sendfile: return Way::kMoves;
     case SYS_connect:
     case SYS_flock:
     case SYS_fcntl:
@@ -60,11 +58,9 @@ Way way_of(long number) {
     case SYS_semtimedop:
     case SYS_mq_timedsend:
     case SYS_fsync:
-    case SYS_fdatasync:
-      return Way::kSleeps;
+    case SYS_fdatasync: return Way::kSleeps;
     case SYS_msgrcv:
-    case SYS_io_getevents:
-      return Way::kTries;
+    case SYS_io_getevents: return Way::kTries;
     case SYS_open:
     case SYS_openat:
     case SYS_creat:
@@ -103,8 +99,7 @@ Way way_of(long number) {
     case SYS_getdents64:
     case SYS_sched_yield:  // who yields in a loop waits for the others
       return Way::kOrdered;
-    default:
-      return is_poll(number) ? Way::kPolls : Way::kNone;
+    default: return is_poll(number) ? Way::kPolls : Way::kNone;
   }
 }
 
@@ -112,7 +107,9 @@ Way way_of(long number) {
 long try_again(Call& call) {
   for (;;) {
     Call now = call;
-    struct { int64_t s, n; } zero{0, 0}, pause{0, 1000000};
+    struct {
+      int64_t s, n;
+    } zero{0, 0}, pause{0, 1000000};
     long retry = 0;
     if (call.number == SYS_msgrcv) {
       now.e |= IPC_NOWAIT;
@@ -130,13 +127,15 @@ long try_again(Call& call) {
 }
 
 // What the kernel says of a task's process that the program would read of itself.
-const char* const kMonitorFiles[] = {"/proc/self/cmdline", "/proc/self/environ", "/proc/self/status", "/proc/self/comm"};
+const char* const kMonitorFiles[] = {"/proc/self/cmdline", "/proc/self/environ",
+                                     "/proc/self/status", "/proc/self/comm"};
 
 bool rewrite_self_path(const char* path, char* out) {
   if (!shared().monitor) return false;
   for (const char* file : kMonitorFiles) {
     if (!equal_strings(path, file)) continue;
-    append_text(append_number(append_text(out, "/proc/"), static_cast<uint64_t>(shared().monitor)), path + 10);
+    append_text(append_number(append_text(out, "/proc/"), static_cast<uint64_t>(shared().monitor)),
+                path + 10);
     return true;
   }
   return false;
@@ -160,7 +159,8 @@ bool rewrite_task_path(const char* path, char* out, uint64_t capacity) {
 bool rewrite_path(long given, char* out, uint64_t capacity) {
   char path[512];
   const long length = trap::string_from_program(path, given, sizeof path);
-  if (length < 0 || length == static_cast<long>(sizeof path) || !starts_with(path, "/proc/self/")) return false;
+  if (length < 0 || length == static_cast<long>(sizeof path) || !starts_with(path, "/proc/self/"))
+    return false;
   return rewrite_task_path(path, out, capacity) || rewrite_self_path(path, out);
 }
 
@@ -169,7 +169,8 @@ long close_around_hidden(uint32_t first, uint32_t last, long flags) {
   long result = 0;
   while (result == 0 && first <= last) {
     uint64_t end = first;
-    while (end <= last && end < kHiddenDescriptors && !page::is_hidden(static_cast<int>(end))) end++;
+    while (end <= last && end < kHiddenDescriptors && !page::is_hidden(static_cast<int>(end)))
+      end++;
     if (end >= kHiddenDescriptors) end = uint64_t{last} + 1;
     if (end > first) result = sys::raw(SYS_close_range, first, static_cast<long>(end - 1), flags);
     if (end >= last) break;
@@ -180,13 +181,16 @@ long close_around_hidden(uint32_t first, uint32_t last, long flags) {
 
 long on_close_range(Call& call) {
   const auto first = static_cast<uint32_t>(call.a), last = static_cast<uint32_t>(call.b);
-  if (first > last || (call.c & ~long{CLOSE_RANGE_UNSHARE | CLOSE_RANGE_CLOEXEC})) return call_kernel(call);
-  return input::value(input::What::kClosed, [&] { return close_around_hidden(first, last, call.c); });
+  if (first > last || (call.c & ~long{CLOSE_RANGE_UNSHARE | CLOSE_RANGE_CLOEXEC}))
+    return call_kernel(call);
+  return input::value(input::What::kClosed,
+                      [&] { return close_around_hidden(first, last, call.c); });
 }
 
-// Isolated, the turn has been to all others meanwhile, which is what a program yields for. The processor is given up now and then only:
-// where two processes yield thousands of times a second, Linux 6.18 keeps all others from it for seconds, the monitor too.
-// It is no input, and none of the calls that a recording counts: whether it is made depends on the time.
+// Isolated, the turn has been to all others meanwhile, which is what a program yields for. The
+// processor is given up now and then only: where two processes yield thousands of times a second,
+// Linux 6.18 keeps all others from it for seconds, the monitor too. It is no input, and none of the
+// calls that a recording counts: whether it is made depends on the time.
 long yield(const Call& call) {
   constexpr uint64_t kEvery = 10'000'000;  // cycles: about a time slice
   static uint64_t last = 0;                // per process. Guarded by: the turn
@@ -200,14 +204,16 @@ long yield(const Call& call) {
 }  // namespace
 
 bool opens_fifo(const Call& call) {
-  if (call.number != SYS_open && call.number != SYS_openat && call.number != SYS_creat) return false;
+  if (call.number != SYS_open && call.number != SYS_openat && call.number != SYS_creat)
+    return false;
   const bool is_at = call.number == SYS_openat;
   const long folder = is_at ? call.a : AT_FDCWD, path = is_at ? call.b : call.a;
   const long flags = call.number == SYS_creat ? O_WRONLY : is_at ? call.c : call.b;
   if ((flags & (O_NONBLOCK | O_PATH)) || (flags & O_ACCMODE) == O_RDWR) return false;
   return input::happens(input::What::kFlags, [=] {
     struct stat status;
-    return sys::raw(SYS_newfstatat, folder, path, reinterpret_cast<long>(&status), 0) == 0 && S_ISFIFO(status.st_mode);
+    return sys::raw(SYS_newfstatat, folder, path, reinterpret_cast<long>(&status), 0) == 0 &&
+           S_ISFIFO(status.st_mode);
   });
 }
 
@@ -216,7 +222,8 @@ long make_ordered(Call& call) {
   switch (call.number) {
     case SYS_sched_yield: return yield(call);
     case SYS_close:
-      if (!page::is_hidden(static_cast<int>(call.a))) runtime::patch_pending_text();  // the loader closes a library when all of it is mapped
+      if (!page::is_hidden(static_cast<int>(call.a)))
+        runtime::patch_pending_text();  // the loader closes a library when all of it is mapped
       break;
     case SYS_open:
       if (rewrite_path(call.a, path, sizeof path)) call.a = reinterpret_cast<long>(path);
@@ -234,8 +241,11 @@ namespace {
 
 // Calls that put something into program memory.
 bool writes_memory(long number, Way way) {
-  if (way == Way::kReads || way == Way::kPolls || way == Way::kTries || way == Way::kSendsMany || way == Way::kMoves) return true;
-  return number == SYS_pipe || number == SYS_pipe2 || number == SYS_socketpair || number == SYS_getdents64;
+  if (way == Way::kReads || way == Way::kPolls || way == Way::kTries || way == Way::kSendsMany ||
+      way == Way::kMoves)
+    return true;
+  return number == SYS_pipe || number == SYS_pipe2 || number == SYS_socketpair ||
+         number == SYS_getdents64;
 }
 
 bool never_sleeps_fcntl(long command) { return command != F_SETLKW && command != F_OFD_SETLKW; }
@@ -272,12 +282,8 @@ long on_descriptor(Call& call) {
   if (writes_memory(call.number, way)) note_written();
   long result;
   switch (way) {
-    case Way::kReads:
-      result = read_when_ready(call);
-      break;
-    case Way::kWrites:
-      result = write_in_order(call);
-      break;
+    case Way::kReads: result = read_when_ready(call); break;
+    case Way::kWrites: result = write_in_order(call); break;
     case Way::kSendsMany: result = send_many(call); break;
     case Way::kMoves: result = move_between(call); break;
     case Way::kPolls: result = poll_in_order(call); break;

@@ -1,28 +1,29 @@
-// One table says which calls the stubs hand over; everything else goes to the kernel from the stub itself.
+// One table says which calls the stubs hand over; everything else goes to the kernel from the stub
+// itself.
 //
-// A vfork child borrows the memory of the task that made it, its record included, while that task stands still; in it
-// every call goes to the kernel as it is.
+// A vfork child borrows the memory of the task that made it, its record included, while that task
+// stands still; in it every call goes to the kernel as it is.
 
 #include <errno.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
 
 #include "base/options.h"
-#include "sync/event.h"
+#include "check/attach.h"
 #include "check/happens_before.h"
-#include "record/input.h"
-#include "record/shared_memory/shared_memory.h"
 #include "code/patch/cancel_site.h"
 #include "code/patch/patch.h"
-#include "check/attach.h"
+#include "control/control.h"
 #include "control/process.h"
+#include "record/input.h"
+#include "record/shared_memory/shared_memory.h"
+#include "signal/signals.h"
+#include "sync/event.h"
 #include "sys/libc.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/syscall.h"
 #include "syscall/transfer.h"
-#include "control/control.h"
-#include "signal/signals.h"
 #include "view/view.h"
 
 namespace weir::syscalls {
@@ -39,13 +40,21 @@ void mark(Group group, uint8_t value) {
 
 constexpr long kMseal = 462;  // the runtime changes mappings of the program's
 
-// By these the kernel goes on working in the process's memory while its tasks run: in no order, and in one task's process only.
+// By these the kernel goes on working in the process's memory while its tasks run: in no order, and
+// in one task's process only.
 bool is_left_out(long number) {
   switch (number) {
-    case SYS_io_uring_setup: case SYS_io_uring_enter: case SYS_io_uring_register: return runtime::g_processes || options().order == Order::kToken;
-    case SYS_io_setup: case SYS_io_destroy: case SYS_io_getevents: case SYS_io_submit: case SYS_io_cancel: case SYS_io_pgetevents:
-    case SYS_userfaultfd: case kMseal:
-      return runtime::g_processes;
+    case SYS_io_uring_setup:
+    case SYS_io_uring_enter:
+    case SYS_io_uring_register: return runtime::g_processes || options().order == Order::kToken;
+    case SYS_io_setup:
+    case SYS_io_destroy:
+    case SYS_io_getevents:
+    case SYS_io_submit:
+    case SYS_io_cancel:
+    case SYS_io_pgetevents:
+    case SYS_userfaultfd:
+    case kMseal: return runtime::g_processes;
     default: return false;
   }
 }
@@ -55,14 +64,16 @@ bool is_futex(long number) { return number == SYS_futex || number == SYS_futex_w
 }  // namespace
 
 void choose_handled(bool multi) {
-  for (auto& entry : g_syscall_handled) entry = input::is_on();  // whatever the kernel answers is kept
+  for (auto& entry : g_syscall_handled)
+    entry = input::is_on();  // whatever the kernel answers is kept
   if (input::is_on()) return;
   mark(is_left_out, 1);
   if (runtime::g_processes) mark(is_memory, 1);
   mark(is_process_alone, 1);
   mark(is_signal_call_alone, 1);
   if (!multi) return;
-  if (runtime::g_coherent || runtime::g_keys) return handle_all();  // the kernel would find pages closed
+  if (runtime::g_coherent || runtime::g_keys)
+    return handle_all();  // the kernel would find pages closed
   mark(is_process, 1);
   mark(is_memory, 1);
   mark(is_signal_call, 1);
@@ -78,19 +89,46 @@ void handle_all() {
 
 bool is_same_anywhere(uint64_t number) {
   switch (number) {
-    case SYS_read: case SYS_pread64: case SYS_readv: case SYS_preadv: case SYS_write: case SYS_pwrite64: case SYS_writev:
-    case SYS_pwritev: case SYS_lseek: case SYS_open: case SYS_openat: case SYS_close: case SYS_fstat: case SYS_stat:
-    case SYS_lstat: case SYS_newfstatat: case SYS_statx: case SYS_access: case SYS_faccessat: case SYS_faccessat2:
-    case SYS_getdents64: case SYS_readlink: case SYS_readlinkat: case SYS_getcwd: case SYS_mkdir: case SYS_mkdirat:
-    case SYS_unlink: case SYS_unlinkat: case SYS_rename: case SYS_renameat: case SYS_renameat2: case SYS_ftruncate:
-    case SYS_sched_yield:
-      return true;
-    default:
-      return false;
+    case SYS_read:
+    case SYS_pread64:
+    case SYS_readv:
+    case SYS_preadv:
+    case SYS_write:
+    case SYS_pwrite64:
+    case SYS_writev:
+    case SYS_pwritev:
+    case SYS_lseek:
+    case SYS_open:
+    case SYS_openat:
+    case SYS_close:
+    case SYS_fstat:
+    case SYS_stat:
+    case SYS_lstat:
+    case SYS_newfstatat:
+    case SYS_statx:
+    case SYS_access:
+    case SYS_faccessat:
+    case SYS_faccessat2:
+    case SYS_getdents64:
+    case SYS_readlink:
+    case SYS_readlinkat:
+    case SYS_getcwd:
+    case SYS_mkdir:
+    case SYS_mkdirat:
+    case SYS_unlink:
+    case SYS_unlinkat:
+    case SYS_rename:
+    case SYS_renameat:
+    case SYS_renameat2:
+    case SYS_ftruncate:
+    case SYS_sched_yield: return true;
+    default: return false;
   }
 }
 
-long call_kernel(const Call& call) { return input::call(call.number, call.a, call.b, call.c, call.d, call.e, call.f); }
+long call_kernel(const Call& call) {
+  return input::call(call.number, call.a, call.b, call.c, call.d, call.e, call.f);
+}
 
 long sleep_in_kernel(Call& call, const char* what) {
   if (g_tasks_active) outside_begin(what);
@@ -102,24 +140,34 @@ long sleep_in_kernel(Call& call, const char* what) {
 
 namespace {
 
-bool sleeps_for_signal(long number) { return number == SYS_rt_sigsuspend || number == SYS_rt_sigtimedwait || number == SYS_pause; }
+bool sleeps_for_signal(long number) {
+  return number == SYS_rt_sigsuspend || number == SYS_rt_sigtimedwait || number == SYS_pause;
+}
 
 // SA_RESTART makes the kernel begin these again (signal(7)).
 bool may_begin_again(const Call& call) {
   switch (call.number) {
-    case SYS_nanosleep: case SYS_clock_nanosleep: case SYS_semop: case SYS_semtimedop: case SYS_msgsnd: case SYS_msgrcv:
-    case SYS_io_getevents:
-      return false;
+    case SYS_nanosleep:
+    case SYS_clock_nanosleep:
+    case SYS_semop:
+    case SYS_semtimedop:
+    case SYS_msgsnd:
+    case SYS_msgrcv:
+    case SYS_io_getevents: return false;
     case SYS_futex: return call.d == 0;  // no time limit
     default: return true;
   }
 }
 
-// A program of one task that is recorded: a signal ends a sleep, and is handled when the call is over.
+// A program of one task that is recorded: a signal ends a sleep, and is handled when the call is
+// over.
 long call_recorded(Call& call) {
   if (is_poll(call.number)) return poll_alone(call);
-  if (call.number == SYS_close || call.number == SYS_dup2 || call.number == SYS_dup3 || call.number == SYS_close_range) return call_beside_hidden(call);
-  const long result = input::sleeping_call(call.number, call.a, call.b, call.c, call.d, call.e, call.f);
+  if (call.number == SYS_close || call.number == SYS_dup2 || call.number == SYS_dup3 ||
+      call.number == SYS_close_range)
+    return call_beside_hidden(call);
+  const long result =
+      input::sleeping_call(call.number, call.a, call.b, call.c, call.d, call.e, call.f);
   if (result == -EINTR && may_begin_again(call) && trap::restarts()) call.again = true;
   return result;
 }
@@ -127,16 +175,27 @@ long call_recorded(Call& call) {
 // What the program has by a shared mapping may be the same file.
 void note_file_change(Task& task, const Call& call) {
   switch (call.number) {
-    case SYS_write: case SYS_pwrite64: case SYS_writev: case SYS_pwritev: case SYS_pwritev2: case SYS_ftruncate: case SYS_fallocate: case SYS_sendfile:
-      return owned::on_file_change(task, call.a);
-    case SYS_copy_file_range: case SYS_splice: return owned::on_file_change(task, call.c);
+    case SYS_write:
+    case SYS_pwrite64:
+    case SYS_writev:
+    case SYS_pwritev:
+    case SYS_pwritev2:
+    case SYS_ftruncate:
+    case SYS_fallocate:
+    case SYS_sendfile: return owned::on_file_change(task, call.a);
+    case SYS_copy_file_range:
+    case SYS_splice: return owned::on_file_change(task, call.c);
     default: return;
   }
 }
 
 bool has_second_word(const Call& call) {
   switch (call.b & FUTEX_CMD_MASK) {
-    case FUTEX_REQUEUE: case FUTEX_CMP_REQUEUE: case FUTEX_WAKE_OP: case FUTEX_WAIT_REQUEUE_PI: case FUTEX_CMP_REQUEUE_PI: return true;
+    case FUTEX_REQUEUE:
+    case FUTEX_CMP_REQUEUE:
+    case FUTEX_WAKE_OP:
+    case FUTEX_WAIT_REQUEUE_PI:
+    case FUTEX_CMP_REQUEUE_PI: return true;
     default: return false;
   }
 }
@@ -146,7 +205,9 @@ bool has_second_word(const Call& call) {
 void note_left_out(long number) {
   constexpr unsigned long kNumbers = 8 * sizeof(Shared::left_out_calls);
   const auto bit = static_cast<unsigned long>(number);
-  if (bit < kNumbers) __atomic_fetch_or(&shared().left_out_calls[bit / 64], uint64_t{1} << bit % 64, __ATOMIC_RELAXED);
+  if (bit < kNumbers)
+    __atomic_fetch_or(&shared().left_out_calls[bit / 64], uint64_t{1} << bit % 64,
+                      __ATOMIC_RELAXED);
 }
 
 namespace {
@@ -181,8 +242,11 @@ void on_syscall(Frame& frame, const Site& site) {
   const bool has_keys = runtime::g_keys && g_tasks_active && !task.in_vfork;
   if (has_keys) view::open_keys(task);
   if (is_futex(call.number)) {
-    if (looks_at_owned) owned::lend(static_cast<uint64_t>(call.a), has_second_word(call) ? static_cast<uint64_t>(call.e) : 0);
-  } else if ((runtime::g_coherent && g_tasks_active && !task.in_vfork) || has_keys || looks_at_owned) {
+    if (looks_at_owned)
+      owned::lend(static_cast<uint64_t>(call.a),
+                  has_second_word(call) ? static_cast<uint64_t>(call.e) : 0);
+  } else if ((runtime::g_coherent && g_tasks_active && !task.in_vfork) || has_keys ||
+             looks_at_owned) {
     task.holds_call = static_cast<uint32_t>(call.number) + 1;
     if (runtime::g_guarded && view::has_to_catch_up(task)) view::catch_up(task);
     input::hold_memory(task);
@@ -204,7 +268,9 @@ void on_syscall(Frame& frame, const Site& site) {
     result = on_process(call);
   } else if (is_memory(call.number)) {
     result = on_memory(call);
-  } else if (g_tasks_active ? is_signal_call(call.number) : is_signal_call_alone(call.number) || (input::is_on() && sleeps_for_signal(call.number))) {
+  } else if (g_tasks_active ? is_signal_call(call.number)
+                            : is_signal_call_alone(call.number) ||
+                                  (input::is_on() && sleeps_for_signal(call.number))) {
     result = on_signal_call(call);
   } else if (!g_tasks_active) {
     result = input::is_on() ? call_recorded(call) : call_kernel(call);

@@ -1,17 +1,17 @@
 // A file, or memory that processes share, at a fixed place in the arena: what was there was
-// accessible before, else it would lie among the reserved addresses (memory/reserve.h). The arena is
-// one mapping of the store, and tasks see its memory by the store. So it stays with a program of
+// accessible before, else it would lie among the reserved addresses (memory/reserve.h). The arena
+// is one mapping of the store, and tasks see its memory by the store. So it stays with a program of
 // one task, and whoever makes a second one, or forks, is told what to do instead.
 
 #include <errno.h>
 #include <sys/mman.h>
 
-#include "memory/backing.h"
+#include "control/control.h"
 #include "control/process.h"
+#include "memory/backing.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/memory.h"
-#include "control/control.h"
 
 namespace weir::syscalls {
 

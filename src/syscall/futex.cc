@@ -1,22 +1,24 @@
-// Raw futexes, emulated: the kernel's queues would wake in an order of its own, and sees only its page tables' bytes. Here
-// a waiter is a blocked task with the word's address as its key, and wakes are first come first woken.
+// Raw futexes, emulated: the kernel's queues would wake in an order of its own, and sees only its
+// page tables' bytes. Here a waiter is a blocked task with the word's address as its key, and wakes
+// are first come first woken.
 //
-// The word is read through the alias, in the turn; nothing can change it between the comparison and the block.
+// The word is read through the alias, in the turn; nothing can change it between the comparison and
+// the block.
 
 #include <errno.h>
-#include <linux/futex.h>
 #include <limits.h>
+#include <linux/futex.h>
 #include <sys/syscall.h>
 
-#include "sync/event.h"
-#include "sync/object_order.h"
-#include "memory/backing.h"
-#include "control/process.h"
-#include "sys/futex.h"
-#include "syscall/transfer.h"
 #include "control/control.h"
+#include "control/process.h"
+#include "memory/backing.h"
 #include "memory/program_memory.h"
 #include "signal/signals.h"
+#include "sync/event.h"
+#include "sync/object_order.h"
+#include "sys/futex.h"
+#include "syscall/transfer.h"
 #include "view/view.h"
 
 namespace weir::syscalls {
@@ -39,14 +41,21 @@ uint64_t place_of(uint64_t key, bool writes) {
   return reinterpret_cast<uint64_t>(alias(key));
 }
 
-long look(uint64_t key, uint32_t& value) { return trap::from_program(value, static_cast<long>(place_of(key, false))); }
+long look(uint64_t key, uint32_t& value) {
+  return trap::from_program(value, static_cast<long>(place_of(key, false)));
+}
 long load(uint64_t key, uint32_t& value) {
   const object::Scope scope(self(), key);
   return look(key, value);
 }
-// What is stored again in the same turn: a task that has the right to write it need not pass the turn on in between.
-long load_to_change(uint64_t key, uint32_t& value) { return trap::from_program(value, static_cast<long>(place_of(key, true))); }
-long store(uint64_t key, uint32_t value) { return trap::to_program(static_cast<long>(place_of(key, true)), value); }
+// What is stored again in the same turn: a task that has the right to write it need not pass the
+// turn on in between.
+long load_to_change(uint64_t key, uint32_t& value) {
+  return trap::from_program(value, static_cast<long>(place_of(key, true)));
+}
+long store(uint64_t key, uint32_t value) {
+  return trap::to_program(static_cast<long>(place_of(key, true)), value);
+}
 
 // Virtual nanoseconds from now on, at least 1; 0 for none. Or what is wrong with it.
 long timeout_of(const Call& call, int operation, uint64_t& timeout) {
@@ -54,7 +63,8 @@ long timeout_of(const Call& call, int operation, uint64_t& timeout) {
   if (!call.d) return 0;
   sys::Timespec time;
   if (const long wrong = read_time(call.d, time)) return wrong;
-  int64_t wanted = time.seconds > (int64_t{1} << 32) ? INT64_MAX / 2 : time.seconds * 1000000000 + time.nanoseconds;
+  int64_t wanted = time.seconds > (int64_t{1} << 32) ? INT64_MAX / 2
+                                                     : time.seconds * 1000000000 + time.nanoseconds;
   if (operation != FUTEX_WAIT) {  // absolute
     const int clock = (call.b & FUTEX_CLOCK_REALTIME) || operation == FUTEX_LOCK_PI ? 0 : 1;
     wanted -= static_cast<int64_t>(time_now(clock));
@@ -119,18 +129,21 @@ long wake_operation(Call& call) {
   return woken;
 }
 
-// Priority inheritance has no meaning where turns decide: the lock word is kept as the kernel would, waits are FIFO.
+// Priority inheritance has no meaning where turns decide: the lock word is kept as the kernel
+// would, waits are FIFO.
 long lock_pi(Call& call, bool try_only) {
   const auto key = static_cast<uint64_t>(call.a);
   const auto me = static_cast<uint32_t>(self().virtual_tid);
   for (;;) {
     uint64_t timeout = 0;
     {
-      const object::Scope scope(self(), key, !object::g_kept);  // the C library changes it without a turn, too
+      const object::Scope scope(self(), key,
+                                !object::g_kept);  // the C library changes it without a turn, too
       uint32_t word;
       if (const long wrong = load_to_change(key, word)) return wrong;
       const uint32_t owner = word & FUTEX_TID_MASK;
-      if (owner == 0) return store(key, me | (word & FUTEX_OWNER_DIED) | (waiters(key) ? FUTEX_WAITERS : 0));
+      if (owner == 0)
+        return store(key, me | (word & FUTEX_OWNER_DIED) | (waiters(key) ? FUTEX_WAITERS : 0));
       if (owner == me) return -EDEADLK;
       if (try_only) return -EAGAIN;
       if (const long wrong = timeout_of(call, FUTEX_LOCK_PI, timeout)) return wrong;
@@ -154,7 +167,8 @@ long unlock_pi(Call& call) {
   return 0;
 }
 
-// The word that the end of a task clears: joins wait there with shared futexes although it is no other program's.
+// The word that the end of a task clears: joins wait there with shared futexes although it is no
+// other program's.
 bool ends_a_task(uint64_t key) {
   const Shared& s = shared();
   for (TaskId i = 0; i < s.high_task; i++) {
@@ -171,12 +185,14 @@ long on_futex(Call& call) {
   const auto key = static_cast<uint64_t>(call.a);
   if (key & 3) return -EINVAL;
   // A word in memory that other programs share: the kernel's queue is the only meeting place.
-  const bool foreign = runtime::g_processes ? page::store_extent(key) == 0 : !(call.b & FUTEX_PRIVATE_FLAG) && !ends_a_task(key);
+  const bool foreign = runtime::g_processes ? page::store_extent(key) == 0
+                                            : !(call.b & FUTEX_PRIVATE_FLAG) && !ends_a_task(key);
   begin_turn(EventKind::kFutex);
   long result;
   if (foreign && key >= 4096) {
     call.b &= ~long{FUTEX_PRIVATE_FLAG};
-    const bool sleeps = operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET || operation == FUTEX_LOCK_PI;
+    const bool sleeps =
+        operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET || operation == FUTEX_LOCK_PI;
     result = sleeps ? sleep_in_kernel(call, "shared futex") : call_kernel(call);
     end_turn();
     return result;
@@ -217,7 +233,9 @@ long on_sleep(Call& call) {
   const bool absolute = clocked && (call.b & 1);
   sys::Timespec wanted;
   if (const long wrong = read_time(clocked ? call.c : call.a, wanted)) return wrong;
-  int64_t duration = wanted.seconds > (int64_t{1} << 32) ? INT64_MAX / 2 : wanted.seconds * 1000000000 + wanted.nanoseconds;
+  int64_t duration = wanted.seconds > (int64_t{1} << 32)
+                         ? INT64_MAX / 2
+                         : wanted.seconds * 1000000000 + wanted.nanoseconds;
   if (absolute) duration -= static_cast<int64_t>(time_now(static_cast<int>(call.a)));
   if (duration <= 0) duration = 1;
   begin_turn(EventKind::kSyscall);
@@ -227,7 +245,8 @@ long on_sleep(Call& call) {
     const uint64_t now = event_time();
     const uint64_t rest = until > now ? until - now : 0;
     note_written();
-    const sys::Timespec time{static_cast<int64_t>(rest / 1000000000), static_cast<int64_t>(rest % 1000000000)};
+    const sys::Timespec time{static_cast<int64_t>(rest / 1000000000),
+                             static_cast<int64_t>(rest % 1000000000)};
     if (trap::to_program(left, time) != 0) result = -EFAULT;
   }
   end_turn();

@@ -1,6 +1,7 @@
-// The program's address space. Under View isolated anonymous memory comes from the arena, private file mappings become
-// store memory, and every change is repeated by the other processes before they run program code again: since all of
-// them stand at an event while this one has the turn, no broadcast is needed and no access can fall between.
+// The program's address space. Under View isolated anonymous memory comes from the arena, private
+// file mappings become store memory, and every change is repeated by the other processes before
+// they run program code again: since all of them stand at an event while this one has the turn, no
+// broadcast is needed and no access can fall between.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,23 +11,23 @@
 #include <sys/syscall.h>
 
 #include "base/bytes.h"
-#include "sync/event.h"
-#include "record/input.h"
-#include "record/shared_memory/shared_memory.h"
+#include "code/patch/patch.h"
+#include "code/patch/program_text_patches.h"
+#include "control/control.h"
+#include "control/process.h"
+#include "memory/backing.h"
 #include "memory/forked.h"
 #include "memory/reserve.h"
-#include "memory/backing.h"
-#include "code/patch/patch.h"
-#include "task/mapping_log.h"
-#include "control/process.h"
-#include "code/patch/program_text_patches.h"
+#include "record/input.h"
+#include "record/shared_memory/shared_memory.h"
+#include "record/stop_point.h"
+#include "sync/event.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/memory.h"
 #include "syscall/reserved.h"
 #include "syscall/transfer.h"
-#include "control/control.h"
-#include "record/stop_point.h"
+#include "task/mapping_log.h"
 #include "view/view.h"
 
 namespace weir::syscalls {
@@ -49,8 +50,8 @@ void empty_pages(uint64_t start, uint64_t size) {
 long read_file(uint64_t start, uint64_t size, int descriptor, uint64_t offset) {
   uint64_t at = g_tasks_active ? page::alias_of(start) : start;
   for (uint64_t done = 0; done < size;) {
-    long got = input::call(SYS_pread64, descriptor, static_cast<long>(at + done), static_cast<long>(size - done),
-                           static_cast<long>(offset + done));
+    long got = input::call(SYS_pread64, descriptor, static_cast<long>(at + done),
+                           static_cast<long>(size - done), static_cast<long>(offset + done));
     if (got == -EINTR) continue;
     if (got < 0) return got;
     if (got == 0) break;
@@ -78,7 +79,8 @@ long map_anywhere(const Call& call, uint64_t size, int protection, bool from_fil
     page::free_extent(start, size);
     return -ENOMEM;
   }
-  if (const long wrong = from_file ? read_file(start, size, static_cast<int>(call.e), address(call.f)) : 0) {
+  if (const long wrong =
+          from_file ? read_file(start, size, static_cast<int>(call.e), address(call.f)) : 0) {
     unmap_extent(start, page_up(size));
     return wrong;
   }
@@ -102,7 +104,8 @@ long map_region(const Call& call, uint64_t start, uint64_t size, int protection)
   if (!offset) return -ENOMEM;
   if (!page::map_private(start, page_up(size), offset, protection)) return -ENOMEM;
   view::track(start, page_up(size));
-  const long wrong = from_file ? read_file(start, size, static_cast<int>(call.e), address(call.f)) : 0;
+  const long wrong =
+      from_file ? read_file(start, size, static_cast<int>(call.e), address(call.f)) : 0;
   record_mapping({MappingKind::kMapStore, protection, 0, -1, start, page_up(size), offset, 0, 0});
   return wrong ? wrong : static_cast<long>(start);
 }
@@ -115,15 +118,19 @@ long map_fixed_in_arena(const Call& call, uint64_t start, uint64_t size, int pro
   empty_pages(start, size);
   (void)page::remember_forked(start, size, page::Forked::kCopied);
   if (const long refused = change_protection(start, page_up(size), kReadWrite)) return refused;
-  if (const long wrong = from_file ? read_file(start, size, static_cast<int>(call.e), address(call.f)) : 0) return wrong;
-  if (protection != kReadWrite) {  // also to execute: what a JIT compiler commits of its reservation
+  if (const long wrong =
+          from_file ? read_file(start, size, static_cast<int>(call.e), address(call.f)) : 0)
+    return wrong;
+  if (protection !=
+      kReadWrite) {  // also to execute: what a JIT compiler commits of its reservation
     if (const long refused = change_protection(start, page_up(size), protection)) return refused;
   }
   return static_cast<long>(start);
 }
 
-// Code that is made at run time, and what it works on, lie where the program's code reaches them, or below 4 GiB: a hint that says so
-// is followed where there is room, as the kernel does, and MAP_32BIT. Other hints are not: each such mapping is a region.
+// Code that is made at run time, and what it works on, lie where the program's code reaches them,
+// or below 4 GiB: a hint that says so is followed where there is room, as the kernel does, and
+// MAP_32BIT. Other hints are not: each such mapping is a region.
 bool is_near_code(uint64_t hint) {
   constexpr uint64_t kReach = uint64_t{1} << 31;
   if (!hint || hint % kPageSize || page::in_arena(hint) || page::in_reserve(hint)) return false;
@@ -140,8 +147,9 @@ long map_near_code(Call call, uint64_t size, int protection) {
     return sys::failed(placed) ? 0 : placed;
   }
   if (shared().region_count > kMaxRegions / 2) return 0;
-  const long held = sys::raw(SYS_mmap, low ? 0 : call.a, static_cast<long>(size), PROT_NONE,
-                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (low ? MAP_32BIT : MAP_FIXED_NOREPLACE), -1, 0);
+  const long held = sys::raw(
+      SYS_mmap, low ? 0 : call.a, static_cast<long>(size), PROT_NONE,
+      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (low ? MAP_32BIT : MAP_FIXED_NOREPLACE), -1, 0);
   if (sys::failed(held)) return 0;
   call.a = held;
   call.d = (call.d & ~long{MAP_FIXED_NOREPLACE | MAP_32BIT}) | MAP_FIXED;
@@ -156,23 +164,30 @@ long open_kept(long number, long a, long b, long c = 0) {
   return page::open_hidden(number, a, b, c);
 }
 
-// Where the kernel puts a file's mapping depends on the file system too: a replay's copy of it lies where the file lay.
-long map_where_recorded(long where, uint64_t size, int protection, long flags, int descriptor, long offset) {
-  const auto map = [&] { return sys::raw(SYS_mmap, where, static_cast<long>(size), protection, flags, descriptor, offset); };
+// Where the kernel puts a file's mapping depends on the file system too: a replay's copy of it lies
+// where the file lay.
+long map_where_recorded(long where, uint64_t size, int protection, long flags, int descriptor,
+                        long offset) {
+  const auto map = [&] {
+    return sys::raw(SYS_mmap, where, static_cast<long>(size), protection, flags, descriptor,
+                    offset);
+  };
   if (!input::is_on() || (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE))) return map();
   if (input::recording()) return input::kept(input::What::kShared, map());
   where = input::kept(input::What::kShared, 0);
   flags |= MAP_FIXED_NOREPLACE;
   const long start = sys::failed(where) ? where : map();
   if (start == where) return start;
-  report("the replay cannot map a file where the recording had it, at %x (error %d)", address(where), int64_t{-start});
+  report("the replay cannot map a file where the recording had it, at %x (error %d)",
+         address(where), int64_t{-start});
   die(125);
 }
 
 // What stays a mapping of the kernel's: shared memory, and read-only files.
 long map_plain(const Call& call, uint64_t size, int protection) {
   const bool from_file = !(call.d & MAP_ANONYMOUS);
-  int descriptor = static_cast<int>(from_file ? input::file(call.e, (call.d & MAP_TYPE) != MAP_PRIVATE) : call.e);
+  int descriptor = static_cast<int>(
+      from_file ? input::file(call.e, (call.d & MAP_TYPE) != MAP_PRIVATE) : call.e);
   long flags = call.d;
   long offset = call.f;
   long kept;
@@ -196,20 +211,24 @@ long map_plain(const Call& call, uint64_t size, int protection) {
     page::close_hidden(static_cast<int>(kept));
   } else {
     page::remove_region(address(start), size);
-    const int fixed = static_cast<int>((flags & ~long{MAP_FIXED_NOREPLACE | MAP_POPULATE}) | MAP_FIXED);
-    record_mapping({MappingKind::kMapFile, protection, fixed, static_cast<int>(kept), address(start), page_up(size), address(offset), 0, 0});
+    const int fixed =
+        static_cast<int>((flags & ~long{MAP_FIXED_NOREPLACE | MAP_POPULATE}) | MAP_FIXED);
+    record_mapping({MappingKind::kMapFile, protection, fixed, static_cast<int>(kept),
+                    address(start), page_up(size), address(offset), 0, 0});
     if (protection & PROT_EXEC) shared().text_pending = 1;  // its unwind tables are mapped later
   }
   return start;
 }
 
-// Memory that processes share, in a recording (record/shared_memory/shared_memory.h): true where it is, with the answer.
+// Memory that processes share, in a recording (record/shared_memory/shared_memory.h): true where it
+// is, with the answer.
 bool map_owned(const Call& call, uint64_t size, int protection, long& result) {
   if (!input::is_on()) return false;
   long kept = -1, descriptor = call.e, flags = call.d, offset = call.f;
   if (g_tasks_active && input::recording()) {  // every process of the program maps it
-    kept = flags & MAP_ANONYMOUS ? open_kept(SYS_memfd_create, reinterpret_cast<long>("weir-shared"), MFD_CLOEXEC)
-                                 : open_kept(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, 3);
+    kept = flags & MAP_ANONYMOUS
+               ? open_kept(SYS_memfd_create, reinterpret_cast<long>("weir-shared"), MFD_CLOEXEC)
+               : open_kept(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, 3);
     if (!sys::failed(kept) && (flags & MAP_ANONYMOUS)) {
       if (page::set_file_size(static_cast<int>(kept), page_up(size)) != 0) {
         report("no memory for what processes are to share");
@@ -220,10 +239,12 @@ bool map_owned(const Call& call, uint64_t size, int protection, long& result) {
       offset = 0;
     }
   }
-  const bool is_owned = owned::map(call.a, size, protection, flags, static_cast<int>(descriptor), address(offset), result);
+  const bool is_owned = owned::map(call.a, size, protection, flags, static_cast<int>(descriptor),
+                                   address(offset), result);
   if (is_owned && !sys::failed(result) && g_tasks_active) {
     page::remove_region(address(result), size);
-    record_mapping({MappingKind::kMapOwned, protection, MAP_SHARED | MAP_FIXED, static_cast<int>(kept), address(result), page_up(size), address(offset), 0, 0});
+    record_mapping({MappingKind::kMapOwned, protection, MAP_SHARED | MAP_FIXED,
+                    static_cast<int>(kept), address(result), page_up(size), address(offset), 0, 0});
   } else if (kept >= 0) {
     page::close_hidden(static_cast<int>(kept));
   }
@@ -231,23 +252,29 @@ bool map_owned(const Call& call, uint64_t size, int protection, long& result) {
 }
 
 long attach_owned(const Call& call) {
-  const long result = input::value(input::What::kShared, [&] { return sys::raw(SYS_shmat, call.a, call.b, call.c); });
+  const long result = input::value(input::What::kShared,
+                                   [&] { return sys::raw(SYS_shmat, call.a, call.b, call.c); });
   if (sys::failed(result)) return result;
   const int protection = call.c & SHM_RDONLY ? PROT_READ : PROT_READ | PROT_WRITE;
-  const auto size = static_cast<uint64_t>(input::value(input::What::kShared, [&] { return owned::size_at(address(result)); }));
+  const auto size = static_cast<uint64_t>(
+      input::value(input::What::kShared, [&] { return owned::size_at(address(result)); }));
   owned::attach({address(result), address(result) + size}, protection);
-  if (g_tasks_active) record_mapping({MappingKind::kAttachOwned, protection, 0, -1, address(result), size, address(call.a), 0, 0});
+  if (g_tasks_active)
+    record_mapping({MappingKind::kAttachOwned, protection, 0, -1, address(result), size,
+                    address(call.a), 0, 0});
   return result;
 }
 
 long detach_owned(const Call& call) {
   const Range range = owned::mapping_at(address(call.a));
   if (range.empty()) return -EINVAL;
-  const long result = input::value(input::What::kShared, [&] { return sys::raw(SYS_shmdt, call.a); });
+  const long result =
+      input::value(input::What::kShared, [&] { return sys::raw(SYS_shmdt, call.a); });
   if (result != 0) return result;
   if (input::replaying()) sys::raw(SYS_munmap, call.a, static_cast<long>(range.size()));
   owned::on_unmap(range.start, range.size());
-  if (g_tasks_active) record_mapping({MappingKind::kUnmap, 0, 0, -1, range.start, range.size(), 0, 0, 0});
+  if (g_tasks_active)
+    record_mapping({MappingKind::kUnmap, 0, 0, -1, range.start, range.size(), 0, 0, 0});
   return 0;
 }
 
@@ -263,7 +290,8 @@ long on_mmap(Call& call) {
     if (start % kPageSize) return -EINVAL;
     if (size > kArena + kArenaSize - start) return -ENOMEM;
     if ((call.d & MAP_FIXED_NOREPLACE) && !page::is_all_free(start, size)) return -EEXIST;
-    call.d = (call.d & ~long{MAP_FIXED_NOREPLACE}) | MAP_FIXED;  // the kernel has the whole arena mapped
+    call.d =
+        (call.d & ~long{MAP_FIXED_NOREPLACE}) | MAP_FIXED;  // the kernel has the whole arena mapped
     if (is_private || anonymous) return map_fixed_in_arena(call, start, size, protection);
     return map_file_in_arena(call, start, size);
   }
@@ -271,14 +299,16 @@ long on_mmap(Call& call) {
     if (start % kPageSize) return -EINVAL;
     if (size > page::kReserve + page::kReserveSize - start) return -ENOMEM;
     if (call.d & MAP_FIXED_NOREPLACE) return -EEXIST;
-    const bool stays_kernels = !g_tasks_active || !is_private || (!anonymous && (!writable || (protection & PROT_EXEC)));
+    const bool stays_kernels =
+        !g_tasks_active || !is_private || (!anonymous && (!writable || (protection & PROT_EXEC)));
     claim_in_reserve(start, size, stays_kernels);
     if (!stays_kernels) return map_in_reserve(call, start, size, protection);
   }
   long owned;
   if (!is_private && map_owned(call, size, protection, owned)) return owned;
   if (!is_private) return g_tasks_active ? map_plain(call, size, protection) : call_kernel(call);
-  if (!fixed && anonymous && !(call.d & (MAP_GROWSDOWN | MAP_HUGETLB)) && ((call.d & MAP_32BIT) || is_near_code(start))) {
+  if (!fixed && anonymous && !(call.d & (MAP_GROWSDOWN | MAP_HUGETLB)) &&
+      ((call.d & MAP_32BIT) || is_near_code(start))) {
     if (const long placed = map_near_code(call, size, protection)) return placed;
     if (call.d & MAP_32BIT) return -ENOMEM;
   }
@@ -289,7 +319,8 @@ long on_mmap(Call& call) {
   }
   if (!g_tasks_active) return call_kernel(call);
   if (fixed && (anonymous || writable)) return map_region(call, start, size, protection);
-  if (anonymous || (writable && !(protection & PROT_EXEC))) return map_anywhere(call, size, protection, !anonymous);
+  if (anonymous || (writable && !(protection & PROT_EXEC)))
+    return map_anywhere(call, size, protection, !anonymous);
   return map_plain(call, size, protection);
 }
 
@@ -317,16 +348,21 @@ long on_mprotect(const Call& call) {
   int protection = static_cast<int>(call.c);
   if (page::in_arena(start)) {
     const bool was_code = page::code_protection(start) != 0;
-    return change_protection(start, size, g_tasks_active ? page::unexecuted(protection) : protection, was_code);
+    return change_protection(start, size,
+                             g_tasks_active ? page::unexecuted(protection) : protection, was_code);
   }
   const bool is_owned = owned::overlaps(start, size);
   if (page::in_reserve(start) && !is_owned) return protect_reserved(start, size, protection);
   if (g_tasks_active && (protection & PROT_WRITE) && !is_owned) {  // from now on it is store memory
     if (!runtime::convert_late(Range{start, start + size})) return -ENOMEM;
-    if (page::has_protection(start, size) && !page::remember_protection(start, size, protection)) return -ENOMEM;
+    if (page::has_protection(start, size) && !page::remember_protection(start, size, protection))
+      return -ENOMEM;
   }
-  if (g_tasks_active && page::store_extent(start)) protection = page::unexecuted(protection);  // code of the program's own making
-  long result = is_owned ? input::value(input::What::kShared, [&] { return page::protect(start, size, protection); }) : page::protect(start, size, protection);
+  if (g_tasks_active && page::store_extent(start))
+    protection = page::unexecuted(protection);  // code of the program's own making
+  long result = is_owned ? input::value(input::What::kShared,
+                                        [&] { return page::protect(start, size, protection); })
+                         : page::protect(start, size, protection);
   if (result != 0) return result;
   if (is_owned) {
     if (input::replaying()) page::protect(start, size, protection);
@@ -343,27 +379,31 @@ long on_mprotect(const Call& call) {
 }
 
 long on_mremap(const Call& call) {
-  const uint64_t start = address(call.a), old_size = page_up(address(call.b)), size = page_up(address(call.c));
+  const uint64_t start = address(call.a), old_size = page_up(address(call.b)),
+                 size = page_up(address(call.c));
   if (owned::overlaps(start, old_size ? old_size : kPageSize)) {
-    const long moved = input::value(input::What::kShared, [&] { return sys::raw(SYS_mremap, call.a, call.b, call.c, call.d, call.e); });
-    if (!sys::failed(moved)) owned::on_move({start, start + old_size}, {address(moved), address(moved) + size});
-    if (!sys::failed(moved) && g_tasks_active) report("a file mapping was resized while tasks exist: other tasks keep its old place");
+    const long moved = input::value(input::What::kShared, [&] {
+      return sys::raw(SYS_mremap, call.a, call.b, call.c, call.d, call.e);
+    });
+    if (!sys::failed(moved))
+      owned::on_move({start, start + old_size}, {address(moved), address(moved) + size});
+    if (!sys::failed(moved) && g_tasks_active)
+      report("a file mapping was resized while tasks exist: other tasks keep its old place");
     return moved;
   }
   if (is_reserved_store(start, old_size)) return move_reserved(call, old_size, size);
   if (!page::in_arena(start)) {
     if (g_tasks_active && page::store_extent(start) == 0) {
       long moved = call_kernel(call);
-      if (!sys::failed(moved)) report("a file mapping was resized while tasks exist: other tasks keep its old place");
+      if (!sys::failed(moved))
+        report("a file mapping was resized while tasks exist: other tasks keep its old place");
       return moved;
     }
     return g_tasks_active ? -ENOMEM : call_kernel(call);
   }
   if (size == 0 || (call.d & ~long{MREMAP_MAYMOVE}) != 0) return -EINVAL;
   if (size <= old_size) {
-    if (size < old_size) {
-      unmap_extent(start + size, old_size - size);
-    }
+    if (size < old_size) { unmap_extent(start + size, old_size - size); }
     return call.a;
   }
   if (!(call.d & MREMAP_MAYMOVE)) return -ENOMEM;
@@ -373,7 +413,9 @@ long on_mremap(const Call& call) {
     page::free_extent(target, size);
     return -ENOMEM;
   }
-  auto at = [](uint64_t a) { return reinterpret_cast<uint8_t*>(g_tasks_active ? page::alias_of(a) : a); };
+  auto at = [](uint64_t a) {
+    return reinterpret_cast<uint8_t*>(g_tasks_active ? page::alias_of(a) : a);
+  };
   copy_bytes(at(target), at(start), old_size);
   unmap_extent(start, old_size);
   return static_cast<long>(target);
@@ -388,7 +430,8 @@ long on_brk(const Call& call) {
     if (g_tasks_active) {
       empty_pages(page_up(wanted), page_up(s.brk_now) - page_up(wanted));
     } else {
-      sys::raw(SYS_madvise, static_cast<long>(page_up(wanted)), static_cast<long>(page_up(s.brk_now) - page_up(wanted)), MADV_REMOVE);
+      sys::raw(SYS_madvise, static_cast<long>(page_up(wanted)),
+               static_cast<long>(page_up(s.brk_now) - page_up(wanted)), MADV_REMOVE);
     }
   }
   s.brk_now = wanted;
@@ -396,7 +439,8 @@ long on_brk(const Call& call) {
 }
 
 bool maps_library(const Call& call) {
-  return call.number == SYS_mmap && (call.c & PROT_EXEC) && !(call.c & PROT_WRITE) && !(call.d & MAP_ANONYMOUS) && (call.d & MAP_TYPE) == MAP_PRIVATE;
+  return call.number == SYS_mmap && (call.c & PROT_EXEC) && !(call.c & PROT_WRITE) &&
+         !(call.d & MAP_ANONYMOUS) && (call.d & MAP_TYPE) == MAP_PRIVATE;
 }
 
 long change(Call& call) {
@@ -406,7 +450,8 @@ long change(Call& call) {
       if (g_tasks_active && asked) call.c = page::unexecuted(asked);
       const long result = on_mmap(call);
       if (!sys::failed(result)) page::note_code(address(result), address(call.b), asked);
-      if ((call.d & MAP_TYPE) == MAP_PRIVATE && !sys::failed(result)) owned::on_unmap(address(result), address(call.b));
+      if ((call.d & MAP_TYPE) == MAP_PRIVATE && !sys::failed(result))
+        owned::on_unmap(address(result), address(call.b));
       return result;
     }
     case SYS_shmat: return input::is_on() ? attach_owned(call) : call_kernel(call);
@@ -437,33 +482,39 @@ bool fits_creation(const Call& call) {
   const uint64_t start = address(call.a);
   if (call.number == SYS_mprotect) return page::in_arena(start);
   constexpr long kOther = MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_GROWSDOWN | MAP_HUGETLB | MAP_32BIT;
-  return call.number == SYS_mmap && (call.d & MAP_ANONYMOUS) && (call.d & MAP_TYPE) == MAP_PRIVATE && !(call.d & kOther) &&
-         !(call.c & PROT_EXEC);
+  return call.number == SYS_mmap && (call.d & MAP_ANONYMOUS) &&
+         (call.d & MAP_TYPE) == MAP_PRIVATE && !(call.d & kOther) && !(call.c & PROT_EXEC);
 }
 
 // A program of one task has mapped a library.
 long note_code(const Call& call, long result) {
-  if (maps_library(call) && !sys::failed(result)) trap::note_code({address(result), address(result) + page_up(address(call.b))});
+  if (maps_library(call) && !sys::failed(result))
+    trap::note_code({address(result), address(result) + page_up(address(call.b))});
   return result;
 }
 
 // Tasks are threads: the kernel takes the memory, and what is declared of it is over.
 bool gives_back(const Call& call) {
-  return call.number == SYS_munmap || call.number == SYS_mremap || (call.number == SYS_mmap && (call.d & MAP_FIXED));
+  return call.number == SYS_munmap || call.number == SYS_mremap ||
+         (call.number == SYS_mmap && (call.d & MAP_FIXED));
 }
 
 }  // namespace
 
 bool is_memory(long number) {
-  return number == SYS_mmap || number == SYS_munmap || number == SYS_mprotect || number == SYS_mremap ||
-         number == SYS_madvise || number == SYS_mincore || number == SYS_brk || number == SYS_shmat || number == SYS_shmdt;
+  return number == SYS_mmap || number == SYS_munmap || number == SYS_mprotect ||
+         number == SYS_mremap || number == SYS_madvise || number == SYS_mincore ||
+         number == SYS_brk || number == SYS_shmat || number == SYS_shmdt;
 }
 
 long on_memory(Call& call) {
-  constexpr long kDroppable = 8;  // MAP_DROPPABLE: private memory of which the kernel may forget pages, as glibc has for getrandom()
-  const bool is_droppable = call.number == SYS_mmap && (call.d & MAP_TYPE) == kDroppable && (call.d & MAP_ANONYMOUS);
+  constexpr long kDroppable = 8;  // MAP_DROPPABLE: private memory of which the kernel may forget
+                                  // pages, as glibc has for getrandom()
+  const bool is_droppable =
+      call.number == SYS_mmap && (call.d & MAP_TYPE) == kDroppable && (call.d & MAP_ANONYMOUS);
   if (runtime::g_processes && is_droppable) call.d = (call.d & ~long{MAP_TYPE}) | MAP_PRIVATE;
-  const bool makes_code = (call.number == SYS_mprotect || call.number == SYS_mmap) && (call.c & PROT_EXEC) && !maps_library(call);
+  const bool makes_code = (call.number == SYS_mprotect || call.number == SYS_mmap) &&
+                          (call.c & PROT_EXEC) && !maps_library(call);
   if (makes_code) shared().has_made_code = 1;
   if (!runtime::g_processes) {
     if (!g_tasks_active) return note_code(call, call_kernel(call));
@@ -479,10 +530,12 @@ long on_memory(Call& call) {
     page::dump_used();
     return note_code(call, result);
   }
-  // glibc gives an ended thread's stack back before it keeps it for the next; what it keeps in all is bounded.
+  // glibc gives an ended thread's stack back before it keeps it for the next; what it keeps in all
+  // is bounded.
   if (call.number == SYS_madvise && self().keeps_for == kKeptForEnd) return 0;
   begin_turn(EventKind::kMemory);
-  // Nested in a longer turn: what this task wrote goes to the store first, where the changes below work.
+  // Nested in a longer turn: what this task wrote goes to the store first, where the changes below
+  // work.
   Task& task = self();
   if (!fits_creation(call)) need_turn();
   if (task.turn_depth > 1 && !task.ahead) {

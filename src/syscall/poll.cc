@@ -1,9 +1,10 @@
-// poll, select, epoll: tried at once, in the turn; if nothing is ready the task waits outside, on the runtime's memory, and
-// then tries again in its turn.
+// poll, select, epoll: tried at once, in the turn; if nothing is ready the task waits outside, on
+// the runtime's memory, and then tries again in its turn.
 //
-// select works on copies of its sets. The kernel looks at no more of them than the process's table of descriptors is long, and
-// programs rely on that with counts that their sets are too short for; here the table is long, because Weir's own
-// descriptors lie high. So of what lies above FD_SETSIZE a set ends at its last open descriptor.
+// select works on copies of its sets. The kernel looks at no more of them than the process's table
+// of descriptors is long, and programs rely on that with counts that their sets are too short for;
+// here the table is long, because Weir's own descriptors lie high. So of what lies above FD_SETSIZE
+// a set ends at its last open descriptor.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,22 +13,23 @@
 #include <sys/syscall.h>
 
 #include "base/bytes.h"
-#include "record/input.h"
-#include "memory/backing.h"
+#include "control/control.h"
 #include "control/process.h"
+#include "memory/backing.h"
+#include "memory/program_memory.h"
+#include "record/input.h"
+#include "signal/signals.h"
 #include "sys/futex.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/transfer.h"
-#include "control/control.h"
-#include "memory/program_memory.h"
-#include "signal/signals.h"
 
 namespace weir::syscalls {
 
 namespace {
 
-constexpr long kUsualSet = 1024;      // FD_SETSIZE
-constexpr long kBiggestSet = 1 << 20;  // descriptors: more than the kernel lets a process have by default
+constexpr long kUsualSet = 1024;  // FD_SETSIZE
+constexpr long kBiggestSet =
+    1 << 20;  // descriptors: more than the kernel lets a process have by default
 
 bool selects(const Call& call) { return call.number == SYS_select || call.number == SYS_pselect6; }
 
@@ -109,7 +111,8 @@ class Sets {
     if (count_ < 0) return -EINVAL;
     if (count_ > kUsualSet) {
       const long size = 6 * kBiggestSet / 8;
-      const long at = sys::raw(SYS_mmap, 0, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      const long at = sys::raw(SYS_mmap, 0, size, PROT_READ | PROT_WRITE,
+                               MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
       if (sys::failed(at)) return -ENOMEM;
       big_ = at;
       shorten(pointers);
@@ -151,8 +154,12 @@ class Sets {
 
  private:
   uint64_t size() const { return static_cast<uint64_t>(count_ + 63) / 64 * 8; }
-  uint64_t* given(int i) { return big_ ? reinterpret_cast<uint64_t*>(big_ + i * kBiggestSet / 8) : small_[i]; }
-  uint64_t* answer(int i) { return big_ ? reinterpret_cast<uint64_t*>(big_ + (3 + i) * kBiggestSet / 8) : small_[3 + i]; }
+  uint64_t* given(int i) {
+    return big_ ? reinterpret_cast<uint64_t*>(big_ + i * kBiggestSet / 8) : small_[i];
+  }
+  uint64_t* answer(int i) {
+    return big_ ? reinterpret_cast<uint64_t*>(big_ + (3 + i) * kBiggestSet / 8) : small_[3 + i];
+  }
 
   void shorten(const long* pointers) {
     const long most = count_ < kBiggestSet ? count_ : kBiggestSet;
@@ -163,7 +170,9 @@ class Sets {
         if (trap::from_program(word, pointers[i] + first / 8) != 0) break;
         for (long fd = first; word && fd < most; fd++, word >>= 1) {
           if (!(word & 1) || fd < count_ || page::is_hidden(static_cast<int>(fd))) continue;
-          if (!sys::failed(input::value(input::What::kFlags, [=] { return sys::raw(SYS_fcntl, fd, F_GETFD); }))) count_ = fd + 1;
+          if (!sys::failed(input::value(input::What::kFlags,
+                                        [=] { return sys::raw(SYS_fcntl, fd, F_GETFD); })))
+            count_ = fd + 1;
         }
       }
     }
@@ -209,7 +218,9 @@ long poll_at_once(const Call& call, Sets& sets, Mask& mask, bool last) {
 long descriptors_of(const Call& call, Sets& sets, pollfd* polls, long capacity) {
   if (call.number == SYS_poll || call.number == SYS_ppoll) {
     if (call.b > capacity || call.b < 0) return -1;
-    return trap::from_program(polls, call.a, static_cast<uint64_t>(call.b) * sizeof(pollfd)) == 0 ? call.b : -1;
+    return trap::from_program(polls, call.a, static_cast<uint64_t>(call.b) * sizeof(pollfd)) == 0
+               ? call.b
+               : -1;
   }
   if (!selects(call)) {
     polls[0] = pollfd{static_cast<int>(call.a), POLLIN, 0};
@@ -217,7 +228,8 @@ long descriptors_of(const Call& call, Sets& sets, pollfd* polls, long capacity) 
   }
   long count = 0;
   for (long fd = 0; fd < sets.count(); fd++) {
-    const int events = (sets.has(0, fd) ? POLLIN | POLLHUP : 0) | (sets.has(1, fd) ? POLLOUT : 0) | (sets.has(2, fd) ? POLLPRI : 0);
+    const int events = (sets.has(0, fd) ? POLLIN | POLLHUP : 0) | (sets.has(1, fd) ? POLLOUT : 0) |
+                       (sets.has(2, fd) ? POLLPRI : 0);
     if (!events) continue;
     if (count == capacity) return -1;
     polls[count++] = pollfd{static_cast<int>(fd), static_cast<short>(events), 0};
@@ -227,7 +239,8 @@ long descriptors_of(const Call& call, Sets& sets, pollfd* polls, long capacity) 
 
 long poll_in_turns(Call& call, Mask& mask) {
   constexpr long kCapacity = 4096;
-  static pollfd polls[kCapacity];  // per process; under View direct a task's own copy would not fit its stack
+  static pollfd
+      polls[kCapacity];  // per process; under View direct a task's own copy would not fit its stack
   static uint32_t polls_used;
   Sets sets;
   int64_t total;
@@ -239,16 +252,20 @@ long poll_in_turns(Call& call, Mask& mask) {
     long result = poll_at_once(call, sets, mask, left == 0);
     if (result != 0 || left == 0) return result;
     pollfd few[64];
-    const bool big = !runtime::g_processes || __atomic_exchange_n(&polls_used, 1u, __ATOMIC_ACQUIRE);
+    const bool big =
+        !runtime::g_processes || __atomic_exchange_n(&polls_used, 1u, __ATOMIC_ACQUIRE);
     pollfd* list = big ? few : polls;
     long count = descriptors_of(call, sets, list, big ? 64 : kCapacity);
     const long wait_ms = left < 0 ? -1 : static_cast<long>((left + 999999) / 1000000);
     constexpr long kSlice = 20;
-    const bool sliced = runtime::g_processes && shared().signalfd_mask && (wait_ms < 0 || wait_ms > kSlice);
-    if (sliced && count >= 0) {  // a signalfd's own wait queue is that of the process that made it: looked at now and then
+    const bool sliced =
+        runtime::g_processes && shared().signalfd_mask && (wait_ms < 0 || wait_ms > kSlice);
+    if (sliced && count >= 0) {  // a signalfd's own wait queue is that of the process that made it:
+                                 // looked at now and then
       result = wait_ready(call, list, count, kSlice, "descriptors", mask.argument());
     } else if (count < 0) {  // too many to copy: asked every millisecond
-      result = wait_ready(call, few, 0, wait_ms < 0 || wait_ms > 1 ? 1 : wait_ms, "descriptors", mask.argument());
+      result = wait_ready(call, few, 0, wait_ms < 0 || wait_ms > 1 ? 1 : wait_ms, "descriptors",
+                          mask.argument());
     } else {
       result = wait_ready(call, list, count, wait_ms, "descriptors", mask.argument());
     }
@@ -265,8 +282,13 @@ long poll_in_turns(Call& call, Mask& mask) {
 
 bool is_poll(long number) {
   switch (number) {
-    case SYS_poll: case SYS_ppoll: case SYS_select: case SYS_pselect6: case SYS_epoll_wait: case SYS_epoll_pwait: case SYS_epoll_pwait2:
-      return true;
+    case SYS_poll:
+    case SYS_ppoll:
+    case SYS_select:
+    case SYS_pselect6:
+    case SYS_epoll_wait:
+    case SYS_epoll_pwait:
+    case SYS_epoll_pwait2: return true;
     default: return false;
   }
 }
@@ -275,7 +297,8 @@ long poll_alone(Call& call) {
   Task& task = self();
   Mask mask;
   if (const long wrong = read_mask(call, mask)) return wrong;
-  const long result = input::sleeping_call(call.number, call.a, call.b, call.c, call.d, call.e, call.f);
+  const long result =
+      input::sleeping_call(call.number, call.a, call.b, call.c, call.d, call.e, call.f);
   if (mask.given && result == -EINTR) {
     task.wait_mask = mask.set;
     task.has_wait_mask = 1;

@@ -10,23 +10,23 @@
 #include <sys/wait.h>
 
 #include "base/bytes.h"
-#include "sync/event.h"
-#include "record/input.h"
-#include "task/outside.h"
+#include "control/control.h"
 #include "control/process.h"
+#include "memory/program_memory.h"
+#include "record/input.h"
+#include "signal/forward.h"
+#include "signal/signals.h"
+#include "sync/event.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/clone.h"
 #include "syscall/syscall.h"
 #include "task/environment.h"
-#include "task/monitor_call.h"
 #include "task/fork.h"
+#include "task/monitor_call.h"
+#include "task/outside.h"
 #include "task/pidfd.h"
 #include "task/spawn.h"
-#include "control/control.h"
-#include "signal/forward.h"
-#include "memory/program_memory.h"
-#include "signal/signals.h"
 
 namespace weir::syscalls {
 
@@ -40,14 +40,16 @@ long on_wait4(Call& call) {
     end_turn();
     return result;
   }
-  constexpr int kOptions = WNOHANG | WUNTRACED | WCONTINUED, kIgnored = static_cast<int>(0xe0000000);  // __WNOTHREAD, __WALL, __WCLONE
+  constexpr int kOptions = WNOHANG | WUNTRACED | WCONTINUED,
+                kIgnored = static_cast<int>(0xe0000000);  // __WNOTHREAD, __WALL, __WCLONE
   const int options = static_cast<int>(call.c), pid = static_cast<int>(call.a);
   if (options & ~(kOptions | kIgnored)) return -EINVAL;
   if (pid == INT_MIN) return -ESRCH;
   tasks::FoundChild found;
   begin_turn(EventKind::kSyscall);
   const int kind = pid > 0 ? P_PID : pid == -1 ? P_ALL : P_PGID;
-  long result = tasks::wait_child(kind, pid > 0 ? pid : -pid, WEXITED | (options & kOptions), found);
+  long result =
+      tasks::wait_child(kind, pid > 0 ? pid : -pid, WEXITED | (options & kOptions), found);
   end_turn();
   if (result > 0) {
     if (call.b && trap::to_program(call.b, found.status) != 0) return -EFAULT;
@@ -59,10 +61,9 @@ long on_wait4(Call& call) {
 }
 
 long on_waitid(Call& call) {
-  if (!g_tasks_active || !runtime::g_processes || call.a > P_PIDFD) {
-    return call_kernel(call);
-  }
-  constexpr int kNews = WEXITED | WSTOPPED | WCONTINUED, kOptions = kNews | WNOHANG | WNOWAIT | static_cast<int>(0xe0000000);
+  if (!g_tasks_active || !runtime::g_processes || call.a > P_PIDFD) { return call_kernel(call); }
+  constexpr int kNews = WEXITED | WSTOPPED | WCONTINUED,
+                kOptions = kNews | WNOHANG | WNOWAIT | static_cast<int>(0xe0000000);
   const int options = static_cast<int>(call.d);
   int kind = static_cast<int>(call.a), id = static_cast<int>(call.b);
   if ((options & ~kOptions) || !(options & kNews)) return -EINVAL;
@@ -70,7 +71,8 @@ long on_waitid(Call& call) {
   tasks::FoundChild found;
   begin_turn(EventKind::kSyscall);
   if (kind == P_PIDFD) {
-    const int64_t named = input::value(input::What::kChild, [id] { return tasks::child_of_pidfd(id); });
+    const int64_t named =
+        input::value(input::What::kChild, [id] { return tasks::child_of_pidfd(id); });
     kind = P_PID;
     id = static_cast<int>(named);
   }
@@ -80,9 +82,14 @@ long on_waitid(Call& call) {
     if (pid == -EINTR && trap::restarts()) call.again = true;
     return pid;
   }
-  if (pid > 0 && call.e && trap::to_program(call.e, found.usage, sizeof found.usage) != 0) return -EFAULT;
+  if (pid > 0 && call.e && trap::to_program(call.e, found.usage, sizeof found.usage) != 0)
+    return -EFAULT;
   if (!call.c) return 0;
-  struct { int signal, error, code, unused, pid; uint32_t user; int status; } info{};
+  struct {
+    int signal, error, code, unused, pid;
+    uint32_t user;
+    int status;
+  } info{};
   if (pid > 0) {
     info.signal = SIGCHLD;
     info.pid = static_cast<int>(pid);
@@ -92,7 +99,8 @@ long on_waitid(Call& call) {
   return trap::to_program(call.c, info);
 }
 
-// The program's group is the monitor's and all its tasks'; a child of the program is the monitor's child.
+// The program's group is the monitor's and all its tasks'; a child of the program is the monitor's
+// child.
 long on_setpgid(const Call& call) {
   Shared& s = shared();
   const long pid = call.a ? call.a : s.shown_pid;
@@ -110,16 +118,20 @@ long on_setpgid(const Call& call) {
 long execute_by_monitor(const Call& call) {
   const bool at = call.number == SYS_execveat;
   if (input::execution_fails(self())) return input::kept(input::What::kErrand, 0);
-  if (input::replaying()) input::execute_recorded(self(), at ? call.c : call.b, at ? call.d : call.c);
-  long result = at ? tasks::execute_program(static_cast<int>(call.a), call.b, call.c, call.d, static_cast<int>(call.e))
+  if (input::replaying())
+    input::execute_recorded(self(), at ? call.c : call.b, at ? call.d : call.c);
+  long result = at ? tasks::execute_program(static_cast<int>(call.a), call.b, call.c, call.d,
+                                            static_cast<int>(call.e))
                    : tasks::execute_program(AT_FDCWD, call.a, call.b, call.c, 0);
-  if (result == tasks::kAskKernel) result = sys::raw(call.number, call.a, call.b, call.c, call.d, call.e);
+  if (result == tasks::kAskKernel)
+    result = sys::raw(call.number, call.a, call.b, call.c, call.d, call.e);
   return input::kept(input::What::kErrand, result);
 }
 
 // execve, execveat.
 long on_execute(Call& call) {
-  const bool at = call.number == SYS_execveat, monitored = g_tasks_active && runtime::g_processes && !self().in_vfork;
+  const bool at = call.number == SYS_execveat,
+             monitored = g_tasks_active && runtime::g_processes && !self().in_vfork;
   if (at) runtime::say_if_outside(static_cast<int>(call.a), call.b, static_cast<int>(call.e));
   else runtime::say_if_outside(AT_FDCWD, call.a, 0);
   if (monitored) begin_turn(EventKind::kSyscall);
@@ -138,14 +150,15 @@ long on_pidfd_open(const Call& call) {
   begin_turn(EventKind::kSyscall);
   const int pid = static_cast<int>(call.a), flags = static_cast<int>(call.b);
   long result = call_kernel(call);
-  if (result == -ESRCH) result = input::value(input::What::kChild, [=] { return tasks::pidfd_of_ended(pid, flags); });
+  if (result == -ESRCH)
+    result = input::value(input::What::kChild, [=] { return tasks::pidfd_of_ended(pid, flags); });
   if (result >= 0 && !input::replaying()) tasks::note_pidfd(static_cast<int>(result), pid);
   end_turn();
   return result;
 }
 
 // Calls that name a thread by its id.
-long with_real_tid(Call& call, long Call::* which) {
+long with_real_tid(Call& call, long Call::*which) {
   call.*which = tasks::real_tid(static_cast<int>(call.*which));
   return call_kernel(call);
 }
@@ -161,7 +174,8 @@ void note_changed(const Call& call, int tid) {
 // Children are the monitor's.
 long on_subreaper(const Call& call) {
   Shared& s = shared();
-  if (call.a == PR_GET_CHILD_SUBREAPER) return trap::to_program(call.b, static_cast<int>(s.subreaper));
+  if (call.a == PR_GET_CHILD_SUBREAPER)
+    return trap::to_program(call.b, static_cast<int>(s.subreaper));
   begin_turn(EventKind::kSyscall);
   const long result = tasks::send_errand(SYS_prctl, call.a, call.b);
   if (result == 0) s.subreaper = call.b != 0;
@@ -175,7 +189,8 @@ long on_get_robust_list(Call& call) {
   Task* task = call.a ? tasks::find_by_virtual_tid(static_cast<int>(call.a)) : &self();
   if (!task) return call_kernel(call);
   constexpr uint64_t kHeadSize = 24;  // linux/futex.h, struct robust_list_head
-  const bool wrong = trap::to_program(call.c, kHeadSize) != 0 || trap::to_program(call.b, task->robust_list) != 0;
+  const bool wrong =
+      trap::to_program(call.c, kHeadSize) != 0 || trap::to_program(call.b, task->robust_list) != 0;
   return wrong ? -EFAULT : 0;
 }
 
@@ -185,7 +200,9 @@ long on_limits(Call& call) {
   const long pid = old_form ? 0 : call.a;
   const long wanted = old_form ? call.b : call.c;
   long result = call_kernel(call);
-  if (!g_tasks_active || !runtime::g_processes || result != 0 || !wanted || (pid != 0 && pid != shared().shown_pid)) return result;
+  if (!g_tasks_active || !runtime::g_processes || result != 0 || !wanted ||
+      (pid != 0 && pid != shared().shown_pid))
+    return result;
   Shared& s = shared();
   const long resource = old_form ? call.a : call.b;
   for (uint32_t p = 0; p < s.high_process && !input::replaying(); p++) {
@@ -209,10 +226,8 @@ bool is_process_alone(long number) {
     case SYS_exit_group:
     case SYS_rseq:
     case SYS_signalfd4:
-    case SYS_landlock_restrict_self:
-      return true;
-    default:
-      return false;
+    case SYS_landlock_restrict_self: return true;
+    default: return false;
   }
 }
 
@@ -249,10 +264,8 @@ bool is_process(long number) {
     case SYS_setpriority:
     case SYS_getpriority:
     case SYS_prctl:
-    case SYS_landlock_restrict_self:
-      return true;
-    default:
-      return false;
+    case SYS_landlock_restrict_self: return true;
+    default: return false;
   }
 }
 
@@ -270,14 +283,16 @@ long on_process(Call& call) {
       if (!g_tasks_active) tasks::exit_program(static_cast<int>(call.a) & 0xff);
       tasks::finish();
     case SYS_exit_group:
-      if (g_tasks_active && has_short_turns()) begin_turn(EventKind::kExit);  // it comes after the turns that were before it
+      if (g_tasks_active && has_short_turns())
+        begin_turn(EventKind::kExit);  // it comes after the turns that were before it
       tasks::exit_program(static_cast<int>(call.a) & 0xff);
     case SYS_wait4: return on_wait4(call);
     case SYS_waitid: return on_waitid(call);
     case SYS_pidfd_open: return processes ? on_pidfd_open(call) : call_kernel(call);
     case SYS_setpgid: return processes ? on_setpgid(call) : call_kernel(call);
     case SYS_getpid: return processes ? s.shown_pid : call_kernel(call);
-    case SYS_gettid: return g_tasks_active || input::is_on() ? self().virtual_tid : call_kernel(call);
+    case SYS_gettid:
+      return g_tasks_active || input::is_on() ? self().virtual_tid : call_kernel(call);
     case SYS_getppid:
       if (!processes) return call_kernel(call);
       return s.parent;
@@ -309,8 +324,12 @@ long on_process(Call& call) {
     case SYS_rseq: return -ENOSYS;  // the kernel would write to the program's memory at any moment
     case SYS_prctl:
       note_changed(call, 0);
-      return processes && (call.a == PR_SET_CHILD_SUBREAPER || call.a == PR_GET_CHILD_SUBREAPER) ? on_subreaper(call) : call_kernel(call);
-    case SYS_setpriority: note_changed(call, call.a == PRIO_PROCESS ? static_cast<int>(call.b) : 0); [[fallthrough]];
+      return processes && (call.a == PR_SET_CHILD_SUBREAPER || call.a == PR_GET_CHILD_SUBREAPER)
+                 ? on_subreaper(call)
+                 : call_kernel(call);
+    case SYS_setpriority:
+      note_changed(call, call.a == PRIO_PROCESS ? static_cast<int>(call.b) : 0);
+      [[fallthrough]];
     case SYS_getpriority:
       if (call.a == PRIO_PROCESS) return with_real_tid(call, &Call::b);
       return call_kernel(call);

@@ -1,5 +1,6 @@
-// Reads: the task waits outside until something is there, and reads in its turn. A call that wants more than there may be
-// (MSG_WAITALL, recvmmsg) becomes several that do not wait, with the waiting in between.
+// Reads: the task waits outside until something is there, and reads in its turn. A call that wants
+// more than there may be (MSG_WAITALL, recvmmsg) becomes several that do not wait, with the waiting
+// in between.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -7,13 +8,13 @@
 #include <sys/syscall.h>
 
 #include "base/bytes.h"
-#include "sync/event.h"
+#include "memory/program_memory.h"
 #include "record/input.h"
+#include "signal/signals.h"
+#include "sync/event.h"
 #include "sys/futex.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/transfer.h"
-#include "memory/program_memory.h"
-#include "signal/signals.h"
 
 namespace weir::syscalls {
 
@@ -21,22 +22,28 @@ namespace {
 
 // How long a read from this socket may wait, in milliseconds; -1 for ever.
 int ask_receive_timeout(long descriptor) {
-  struct { int64_t seconds, microseconds; } time{0, 0};
+  struct {
+    int64_t seconds, microseconds;
+  } time{0, 0};
   uint32_t size = sizeof time;
-  if (sys::raw(SYS_getsockopt, descriptor, SOL_SOCKET, SO_RCVTIMEO, reinterpret_cast<long>(&time), reinterpret_cast<long>(&size)) != 0) return -1;
+  if (sys::raw(SYS_getsockopt, descriptor, SOL_SOCKET, SO_RCVTIMEO, reinterpret_cast<long>(&time),
+               reinterpret_cast<long>(&size)) != 0)
+    return -1;
   const int64_t milliseconds = time.seconds * 1000 + (time.microseconds + 999) / 1000;
   return milliseconds ? static_cast<int>(milliseconds) : -1;
 }
 
 int receive_timeout(long descriptor) {
-  return static_cast<int>(input::value(input::What::kTimeout, [=] { return ask_receive_timeout(descriptor); }));
+  return static_cast<int>(
+      input::value(input::What::kTimeout, [=] { return ask_receive_timeout(descriptor); }));
 }
 
 bool is_stream_socket(long descriptor) {
   return input::value(input::What::kFlags, [=] {
            int type = 0;
            uint32_t size = sizeof type;
-           sys::raw(SYS_getsockopt, descriptor, SOL_SOCKET, SO_TYPE, reinterpret_cast<long>(&type), reinterpret_cast<long>(&size));
+           sys::raw(SYS_getsockopt, descriptor, SOL_SOCKET, SO_TYPE, reinterpret_cast<long>(&type),
+                    reinterpret_cast<long>(&size));
            return type;
          }) == SOCK_STREAM;
 }
@@ -45,11 +52,13 @@ bool is_stream_socket(long descriptor) {
 long wait_for_input(Call& call, long at_most_ms) {
   const long own = receive_timeout(call.a);
   pollfd poll{static_cast<int>(call.a), POLLIN, 0};
-  const long result = wait_ready(call, &poll, 1, own < 0 || (at_most_ms >= 0 && at_most_ms < own) ? at_most_ms : own, "input");
+  const long result = wait_ready(
+      call, &poll, 1, own < 0 || (at_most_ms >= 0 && at_most_ms < own) ? at_most_ms : own, "input");
   return result == 0 ? -EAGAIN : result;
 }
 
-// Calls `receive(done)` until it has brought `wanted`, the end, or an error; each call does not wait.
+// Calls `receive(done)` until it has brought `wanted`, the end, or an error; each call does not
+// wait.
 template <typename Receive>
 long receive_all(Call& call, long wanted, int64_t time_ns, Receive receive) {
   const uint64_t begin = time_now();
@@ -81,7 +90,8 @@ long receive_bytes(Call& call) {
   });
 }
 
-// recvmsg with MSG_WAITALL. What asks for control data gets it with the first bytes and no more than those.
+// recvmsg with MSG_WAITALL. What asks for control data gets it with the first bytes and no more
+// than those.
 long receive_vector(Call& call) {
   constexpr size_t kParts = 64;
   msghdr header;
@@ -91,7 +101,9 @@ long receive_vector(Call& call) {
   const bool once = header.msg_controllen || header.msg_iovlen > kParts;
   long wanted = 0;
   if (!once) {
-    if (const long wrong = trap::from_program(whole, reinterpret_cast<long>(header.msg_iov), header.msg_iovlen * sizeof(iovec))) return wrong;
+    if (const long wrong = trap::from_program(whole, reinterpret_cast<long>(header.msg_iov),
+                                              header.msg_iovlen * sizeof(iovec)))
+      return wrong;
     for (size_t i = 0; i < header.msg_iovlen; i++) wanted += static_cast<long>(whole[i].iov_len);
   }
   if (once || wanted == 0) wanted = 1;
@@ -136,11 +148,13 @@ long receive_many(Call& call) {
 }  // namespace
 
 long status_flags(long descriptor) {
-  return input::value(input::What::kFlags, [=] { return sys::raw(SYS_fcntl, descriptor, F_GETFL); });
+  return input::value(input::What::kFlags,
+                      [=] { return sys::raw(SYS_fcntl, descriptor, F_GETFL); });
 }
 
 uint64_t time_now(int clock) {
-  return static_cast<uint64_t>(input::value(input::What::kTime, [=] { return sys::monotonic_ns(clock); }));
+  return static_cast<uint64_t>(
+      input::value(input::What::kTime, [=] { return sys::monotonic_ns(clock); }));
 }
 
 bool would_sleep(long descriptor, short events) {
@@ -164,11 +178,15 @@ bool never_waits(const Call& call) {
   }
 }
 
-long wait_ready(Call& call, pollfd* polls, long count, long timeout_ms, const char* what, long mask) {
+long wait_ready(Call& call, pollfd* polls, long count, long timeout_ms, const char* what,
+                long mask) {
   sys::Timespec time{timeout_ms / 1000, timeout_ms % 1000 * 1000000};
   outside_begin(what);
-  long result = mask ? input::sleeping_call(SYS_ppoll, reinterpret_cast<long>(polls), count, timeout_ms < 0 ? 0 : reinterpret_cast<long>(&time), mask, 8, 0)
-                     : input::sleeping_call(SYS_poll, reinterpret_cast<long>(polls), count, timeout_ms, 0, 0, 0);
+  long result =
+      mask ? input::sleeping_call(SYS_ppoll, reinterpret_cast<long>(polls), count,
+                                  timeout_ms < 0 ? 0 : reinterpret_cast<long>(&time), mask, 8, 0)
+           : input::sleeping_call(SYS_poll, reinterpret_cast<long>(polls), count, timeout_ms, 0, 0,
+                                  0);
   outside_end();
   if (result == -EINTR && trap::restarts()) call.again = true;
   return result;

@@ -2,25 +2,25 @@
 // 1. All of a range that was reserved is mapped, in every process: by a region of the store, by a
 //    mapping of the kernel's, or closed (PROT_NONE).
 // 2. With tasks, what is writable and private in it is store memory.
-#include "syscall/transfer.h"
 #include "syscall/reserved.h"
+#include "syscall/transfer.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 
 #include "base/bytes.h"
-#include "record/shared_memory/shared_memory.h"
+#include "control/control.h"
+#include "control/process.h"
+#include "memory/backing.h"
 #include "memory/forked.h"
 #include "memory/reserve.h"
 #include "record/input.h"
-#include "memory/backing.h"
-#include "task/mapping_log.h"
-#include "control/process.h"
+#include "record/shared_memory/shared_memory.h"
 #include "sys/maps.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/memory.h"
-#include "control/control.h"
+#include "task/mapping_log.h"
 #include "view/view.h"
 
 namespace weir::syscalls {
@@ -129,7 +129,8 @@ void claim_in_reserve(uint64_t start, uint64_t size, bool stays_kernels) {
   if (stays_kernels) forget_store(start, size);
 }
 
-// In the arena everything is readable and writable but what is remembered otherwise, so opening what is open costs nothing.
+// In the arena everything is readable and writable but what is remembered otherwise, so opening
+// what is open costs nothing.
 long change_protection(uint64_t start, uint64_t size, int protection, bool was_code) {
   if (protection == kReadWrite && !was_code && !page::has_protection(start, size)) return 0;
   long result = page::protect(start, size, protection);
@@ -179,7 +180,8 @@ void unmap_reserved(uint64_t start, uint64_t size) {
 
 long protect_reserved(uint64_t start, uint64_t size, int protection) {
   if (g_tasks_active && (protection & PROT_WRITE) && !open(start, size)) return -ENOMEM;
-  if (g_tasks_active) protection = page::unexecuted(protection);  // code of the program's own making
+  if (g_tasks_active)
+    protection = page::unexecuted(protection);  // code of the program's own making
   long result = 0;
   page::each_part(start, size, [&](uint64_t at, uint64_t length, bool is_store) {
     if (result != 0) return;

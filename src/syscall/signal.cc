@@ -4,20 +4,20 @@
 #include <signal.h>
 #include <sys/syscall.h>
 
-#include "sync/event.h"
-#include "record/input.h"
-#include "task/mapping_log.h"
+#include "control/control.h"
 #include "control/process.h"
+#include "memory/program_memory.h"
+#include "record/input.h"
+#include "signal/forward.h"
+#include "signal/queue.h"
+#include "signal/signals.h"
+#include "sync/event.h"
 #include "sys/futex.h"
 #include "sys/signal.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/syscall.h"
+#include "task/mapping_log.h"
 #include "task/spawn.h"
-#include "control/control.h"
-#include "signal/forward.h"
-#include "memory/program_memory.h"
-#include "signal/queue.h"
-#include "signal/signals.h"
 
 namespace weir::syscalls {
 
@@ -34,7 +34,8 @@ long on_sigaction(Call& call) {
     note_written();
   }
   long result = trap::sigaction(signal, call.b ? &action : nullptr, &old);
-  if (turn && result == 0) runtime::record_mapping({MappingKind::kSigaction, signal, 0, -1, 0, 0, 0, 0, 0});
+  if (turn && result == 0)
+    runtime::record_mapping({MappingKind::kSigaction, signal, 0, -1, 0, 0, 0, 0, 0});
   if (result == 0 && call.c) result = trap::to_program(call.c, old);
   if (turn) end_turn();
   return result;
@@ -45,15 +46,17 @@ void raise_program_signals(uint64_t open_set) {
   alignas(8) uint8_t info[128];
   if (input::replaying()) return;
   while (int signal = trap::take_program_signal(open_set, info)) {
-    sys::raw(SYS_rt_tgsigqueueinfo, sys::raw(SYS_getpid), sys::raw(SYS_gettid), signal, reinterpret_cast<long>(info));
+    sys::raw(SYS_rt_tgsigqueueinfo, sys::raw(SYS_getpid), sys::raw(SYS_gettid), signal,
+             reinterpret_cast<long>(info));
   }
 }
 
-// Recorded, a signal is handed over at the end of an event. One that has come to a task that computed must be before the task blocks it: a
-// thread blocks all before it ends.
+// Recorded, a signal is handed over at the end of an event. One that has come to a task that
+// computed must be before the task blocks it: a thread blocks all before it ends.
 bool comes_first(Task& task, const Call& call, uint64_t mask) {
   if (!input::is_on() || !call.b || call.a == SIG_UNBLOCK || task.in_vfork) return false;
-  if (g_tasks_active && has_short_turns() && !task.turn_depth) {  // what other tasks have sent is found in turns
+  if (g_tasks_active && has_short_turns() &&
+      !task.turn_depth) {  // what other tasks have sent is found in turns
     begin_turn(EventKind::kSyscall);
     end_turn();
   }
@@ -65,7 +68,8 @@ bool comes_first(Task& task, const Call& call, uint64_t mask) {
   });
 }
 
-// The kernel's mask is the true one, since it changes with every handler; but for the signals that are never blocked there.
+// The kernel's mask is the true one, since it changes with every handler; but for the signals that
+// are never blocked there.
 long on_sigprocmask(Call& call) {
   Task& task = self();
   uint64_t given = 0, mask = 0;
@@ -140,7 +144,8 @@ long on_signal_sleep(Call& call) {
       SpinGuard guard(shared().signal_lock);
       task.signal_wait = mask;
     }
-    if (long signal = input::value(input::What::kReady, [&] { return trap::take_program_signal(mask, info); })) {
+    if (long signal = input::value(input::What::kReady,
+                                   [&] { return trap::take_program_signal(mask, info); })) {
       input::bytes(info, sizeof info);
       task.signal_wait = 0;
       if (call.b) signal = give_info(call.b, info, signal);
@@ -188,7 +193,8 @@ long send_to_process(Call& call) {
   }
   begin_turn(EventKind::kSyscall);
   long result = 0;
-  if (runtime::g_processes && call.a == shared().shown_pid && signal > 0 && signal <= sys::kSignals) {
+  if (runtime::g_processes && call.a == shared().shown_pid && signal > 0 &&
+      signal <= sys::kSignals) {
     result = trap::send_to_program(signal, info);
   }
   if (result == 0) {
@@ -219,7 +225,9 @@ long send_to_task(Call& call, int tid, int signal, long queued) {
       const int to = tasks::kernel_tid(*target);
       const long group = runtime::g_processes ? to : sys::raw(SYS_getpid);
       result = input::value(input::What::kReady, [&] {
-        return queued ? sys::raw(SYS_rt_tgsigqueueinfo, group, to, signal, reinterpret_cast<long>(bytes)) : sys::raw(SYS_tgkill, group, to, signal);
+        return queued ? sys::raw(SYS_rt_tgsigqueueinfo, group, to, signal,
+                                 reinterpret_cast<long>(bytes))
+                      : sys::raw(SYS_tgkill, group, to, signal);
       });
     }
   }
@@ -246,10 +254,8 @@ bool is_signal_call(long number) {
     case SYS_tgkill:
     case SYS_rt_tgsigqueueinfo:
     case SYS_rt_sigqueueinfo:
-    case SYS_rt_sigpending:
-      return true;
-    default:
-      return false;
+    case SYS_rt_sigpending: return true;
+    default: return false;
   }
 }
 
@@ -264,8 +270,10 @@ long on_signal_call(Call& call) {
     case SYS_kill:
     case SYS_rt_sigqueueinfo: return send_to_process(call);
     case SYS_rt_sigpending: return on_sigpending(call);
-    case SYS_tkill: return send_to_task(call, static_cast<int>(call.a), static_cast<int>(call.b), 0);
-    case SYS_tgkill: return send_to_task(call, static_cast<int>(call.b), static_cast<int>(call.c), 0);
+    case SYS_tkill:
+      return send_to_task(call, static_cast<int>(call.a), static_cast<int>(call.b), 0);
+    case SYS_tgkill:
+      return send_to_task(call, static_cast<int>(call.b), static_cast<int>(call.c), 0);
     default: return send_to_task(call, static_cast<int>(call.b), static_cast<int>(call.c), call.d);
   }
 }

@@ -18,7 +18,8 @@ void handle_all();
 bool is_same_anywhere(uint64_t number);
 void on_syscall(Frame& frame, const Site& site);
 
-// The groups; each answers the result. `again` set: the call is to be made afresh after the pending signals.
+// The groups; each answers the result. `again` set: the call is to be made afresh after the pending
+// signals.
 struct Call {
   Frame& frame;
   long number;
@@ -26,18 +27,20 @@ struct Call {
   bool again = false;
 };
 long call_kernel(const Call& call);
-long on_memory(Call& call);      // mmap, munmap, mprotect, mremap, madvise, brk
-long on_process(Call& call);     // clone, fork, exec, exit, wait, ids
-long on_signal_call(Call& call); // sigaction, sigprocmask, kill, ...
+long on_memory(Call& call);       // mmap, munmap, mprotect, mremap, madvise, brk
+long on_process(Call& call);      // clone, fork, exec, exit, wait, ids
+long on_signal_call(Call& call);  // sigaction, sigprocmask, kill, ...
 long on_futex(Call& call);
 long on_sleep(Call& call);       // nanosleep, clock_nanosleep
 long on_timer(Call& call);       // timer_create and its kin, setitimer, alarm
 long on_descriptor(Call& call);  // files, pipes, sockets, polls
 bool is_memory(long number);
 bool is_process(long number);
-bool is_process_alone(long number);  // of these, the ones that matter while the program has one task
+bool is_process_alone(
+    long number);  // of these, the ones that matter while the program has one task
 bool is_signal_call(long number);
-bool is_signal_call_alone(long number);  // of these, the ones that matter while the program has one task
+bool is_signal_call_alone(
+    long number);  // of these, the ones that matter while the program has one task
 bool is_sleep(long number);
 bool is_timer(long number);
 bool is_descriptor(long number);
@@ -46,13 +49,15 @@ long call_beside_hidden(Call& call);
 bool is_poll(long number);
 long poll_alone(Call& call);  // of a program of one task that is recorded
 
-// Before the first task is made, or a forked child: 0, or where the program's memory does not allow that `error`, and it is said.
+// Before the first task is made, or a forked child: 0, or where the program's memory does not allow
+// that `error`, and it is said.
 long check_arena(long error);
 
 // The program is told that this kernel has no such call. Noted for --stat.
 void note_left_out(long number);
 
-// The program is about to restrict itself by the Landlock rules of descriptor `rules`: the runtime goes on reading /proc.
+// The program is about to restrict itself by the Landlock rules of descriptor `rules`: the runtime
+// goes on reading /proc.
 void allow_own_files(long rules);
 
 // Makes a call that may sleep, outside the rounds. REQUIRES: the turn.

@@ -1,12 +1,13 @@
-// Timers while tasks exist. The kernel keeps a timer for the process that made it, tells only that process, and lets no
-// other change it; a program's timers are all its threads'. Under View isolated every timer is therefore the monitor's:
-// those that the program made before its first thread are there already, and what a task asks for is done there. The
-// monitor passes the signal on like any other that comes to the program as a whole (signal/forward.cc), or to the one task
+// Timers while tasks exist. The kernel keeps a timer for the process that made it, tells only that
+// process, and lets no other change it; a program's timers are all its threads'. Under View
+// isolated every timer is therefore the monitor's: those that the program made before its first
+// thread are there already, and what a task asks for is done there. The monitor passes the signal
+// on like any other that comes to the program as a whole (signal/forward.cc), or to the one task
 // that the timer names.
 //
-// The CPU's time is counted for each process: a timer of timer_create() watches the process of the task that made it, those of
-// setitimer() are set in each process (task/profile.h), and from then on no task goes to the executor, where its time
-// would not count.
+// The CPU's time is counted for each process: a timer of timer_create() watches the process of the
+// task that made it, those of setitimer() are set in each process (task/profile.h), and from then
+// on no task goes to the executor, where its time would not count.
 
 #include <errno.h>
 #include <signal.h>
@@ -14,30 +15,31 @@
 #include <sys/time.h>
 #include <time.h>
 
-#include "sync/event.h"
-#include "task/mapping_log.h"
+#include "control/control.h"
 #include "control/process.h"
+#include "memory/program_memory.h"
+#include "sync/event.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/syscall.h"
+#include "task/mapping_log.h"
 #include "task/monitor_call.h"
-#include "task/spawn.h"
 #include "task/profile.h"
-#include "control/control.h"
-#include "memory/program_memory.h"
+#include "task/spawn.h"
 
 namespace weir::syscalls {
 
 namespace {
 
-constexpr int kThreadId = 4;     // SIGEV_THREAD_ID
-constexpr size_t kTimes = 32;    // struct itimerspec and struct itimerval
-constexpr size_t kEvent = 64;    // struct sigevent: value, signo, notify, thread id
+constexpr int kThreadId = 4;   // SIGEV_THREAD_ID
+constexpr size_t kTimes = 32;  // struct itimerspec and struct itimerval
+constexpr size_t kEvent = 64;  // struct sigevent: value, signo, notify, thread id
 
 int* timer_event_words(uint8_t* event) { return reinterpret_cast<int*>(event); }
 
 // What a CPU clock of the program means to the kernel, in another process than this one.
 long watched_clock(clockid_t clock) {
-  constexpr int kScheduler = 2, kPerThread = 4;  // low bits of a CPU clock's id; above is the task's id, inverted
+  constexpr int kScheduler = 2,
+                kPerThread = 4;  // low bits of a CPU clock's id; above is the task's id, inverted
   int tid = self().tid;
   if (clock < 0) {
     const int named = static_cast<int>(~static_cast<unsigned>(clock >> 3));
@@ -65,7 +67,8 @@ long create_in_monitor(const Call& call) {
   }
   const long clock = watched_clock(static_cast<clockid_t>(call.a));
   if (clock != call.a) s.executor.closed = 1;
-  const long result = tasks::send_errand(SYS_timer_create, clock, call.b ? reinterpret_cast<long>(s.errand.given) : 0,
+  const long result = tasks::send_errand(SYS_timer_create, clock,
+                                         call.b ? reinterpret_cast<long>(s.errand.given) : 0,
                                          reinterpret_cast<long>(s.errand.answer));
   if (result != 0) return result;
   const int id = *reinterpret_cast<int*>(s.errand.answer);
@@ -77,7 +80,8 @@ long create_in_monitor(const Call& call) {
   return 0;
 }
 
-// The last two arguments of the call are the new times and where the old ones go; either may be null.
+// The last two arguments of the call are the new times and where the old ones go; either may be
+// null.
 long exchange_in_monitor(long number, long a, long b, long given, long answer) {
   auto& errand = shared().errand;
   if (given && trap::from_program(errand.given, given, kTimes) != 0) return -EFAULT;
@@ -153,15 +157,14 @@ bool is_timer(long number) {
     case SYS_timer_delete:
     case SYS_setitimer:
     case SYS_getitimer:
-    case SYS_alarm:
-      return true;
-    default:
-      return false;
+    case SYS_alarm: return true;
+    default: return false;
   }
 }
 
 long on_timer(Call& call) {
-  if (!runtime::g_processes) return call.number == SYS_timer_create ? create_in_program(call) : call_kernel(call);
+  if (!runtime::g_processes)
+    return call.number == SYS_timer_create ? create_in_program(call) : call_kernel(call);
   // ITIMER_VIRTUAL and ITIMER_PROF count the time of the process that sets them.
   if (call.number == SYS_getitimer && call.a != ITIMER_REAL) return call_kernel(call);
   if (call.number == SYS_setitimer && call.a != ITIMER_REAL) return set_profile(call);

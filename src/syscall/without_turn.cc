@@ -1,12 +1,16 @@
 // View guarded: calls on descriptors that need no turn.
 //
-// A turn keeps the kernel's copies and what tasks publish apart, and gives events one order. At View guarded tasks share the store itself,
-// and are ordered by what they tell each other (check/happens_before.h): who writes to a descriptor tells before the call, who reads hears after it.
-// So a call that does not wait is made as it is; one that would wait is made in turns, from its beginning, or from where it has come to.
+// A turn keeps the kernel's copies and what tasks publish apart, and gives events one order. At
+// View guarded tasks share the store itself, and are ordered by what they tell each other
+// (check/happens_before.h): who writes to a descriptor tells before the call, who reads hears after
+// it. So a call that does not wait is made as it is; one that would wait is made in turns, from its
+// beginning, or from where it has come to.
 //
 // Invariants
-// 1. Nothing here waits in the kernel for another task for longer than kWhile: a signal that is sent to this one would not end such a wait.
-// 2. The memory of the call is the task's already (input::hold_memory), and nobody takes it away but the task itself.
+// 1. Nothing here waits in the kernel for another task for longer than kWhile: a signal that is
+//    sent to this one would not end such a wait.
+// 2. The memory of the call is the task's already (input::hold_memory), and nobody takes it away
+//    but the task itself.
 // 3. What the program sees is one call: its answer, and its bytes once each.
 
 #include <errno.h>
@@ -16,15 +20,15 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
-#include "sync/event.h"
-#include "record/input.h"
-#include "sync/object_order.h"
-#include "memory/backing.h"
+#include "control/control.h"
 #include "control/process.h"
+#include "memory/backing.h"
+#include "memory/program_memory.h"
+#include "record/input.h"
+#include "sync/event.h"
+#include "sync/object_order.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/transfer.h"
-#include "control/control.h"
-#include "memory/program_memory.h"
 
 namespace weir::syscalls {
 
@@ -54,12 +58,14 @@ long size_of(const iovec* parts, size_t count) {
 long move_at_once(long number, long descriptor, const iovec* parts, size_t count) {
   const bool reads = number == SYS_read || number == SYS_readv;
   constexpr long kHere = -1;
-  return sys::raw(reads ? SYS_preadv2 : SYS_pwritev2, descriptor, reinterpret_cast<long>(parts), static_cast<long>(count), kHere, kHere, RWF_NOWAIT);
+  return sys::raw(reads ? SYS_preadv2 : SYS_pwritev2, descriptor, reinterpret_cast<long>(parts),
+                  static_cast<long>(count), kHere, kHere, RWF_NOWAIT);
 }
 
 constexpr long kWhile = 20;  // milliseconds
 
-// A wait of that long at most, in memory of the runtime's: what the call itself touches may not be the task's meanwhile.
+// A wait of that long at most, in memory of the runtime's: what the call itself touches may not be
+// the task's meanwhile.
 template <typename... Arguments>
 long wait_in_kernel(Task& task, long number, Arguments... arguments) {
   begin_kernel_sleep(task);
@@ -69,10 +75,12 @@ long wait_in_kernel(Task& task, long number, Arguments... arguments) {
   return result;
 }
 
-// Waits a while: most often another task is just about to use the other end. False: what is longer is waited for in turns, where signals end it.
+// Waits a while: most often another task is just about to use the other end. False: what is longer
+// is waited for in turns, where signals end it.
 bool is_ready_soon(Task& task, long descriptor, short events) {
   pollfd wanted{static_cast<int>(descriptor), events, 0};
-  return wait_in_kernel(task, SYS_poll, reinterpret_cast<long>(&wanted), 1L, kWhile) > 0 && !task.pending;
+  return wait_in_kernel(task, SYS_poll, reinterpret_cast<long>(&wanted), 1L, kWhile) > 0 &&
+         !task.pending;
 }
 
 long read_once(const Call& call) {
@@ -85,7 +93,8 @@ long read_once(const Call& call) {
       if (!is_stream(call.a)) return call_kernel(call);
       iovec parts[kParts];
       size_t count = 1;
-      if (call.number == SYS_read) parts[0] = iovec{reinterpret_cast<void*>(call.b), static_cast<size_t>(call.c)};
+      if (call.number == SYS_read)
+        parts[0] = iovec{reinterpret_cast<void*>(call.b), static_cast<size_t>(call.c)};
       else count = call.c > 0 ? rest_of(call.b, static_cast<size_t>(call.c), 0, parts) : 0;
       const long result = count ? move_at_once(call.number, call.a, parts, count) : -EOPNOTSUPP;
       if (result == -EOPNOTSUPP || result == -ENOSYS) return kInTurns;
@@ -110,7 +119,9 @@ long read_apart(const Call& call) {
 size_t parts_of(const Call& call, msghdr& header, iovec* parts) {
   switch (call.number) {
     case SYS_write:
-    case SYS_sendto: parts[0] = iovec{reinterpret_cast<void*>(call.b), static_cast<size_t>(call.c)}; return 1;
+    case SYS_sendto:
+      parts[0] = iovec{reinterpret_cast<void*>(call.b), static_cast<size_t>(call.c)};
+      return 1;
     case SYS_writev: return call.c > 0 ? rest_of(call.b, static_cast<size_t>(call.c), 0, parts) : 0;
     default:
       if (trap::from_program(header, call.b) != 0 || !header.msg_iovlen) return 0;
@@ -168,19 +179,26 @@ long wait_for_any(Task& task, const Call& call, long wait) {
   if (call.number == SYS_poll) {
     pollfd list[kMost];
     const size_t size = static_cast<size_t>(call.b) * sizeof(pollfd);
-    if (call.b < 0 || call.b > kMost || trap::from_program(list, call.a, size) != 0) return kInTurns;
+    if (call.b < 0 || call.b > kMost || trap::from_program(list, call.a, size) != 0)
+      return kInTurns;
     const long result = wait_in_kernel(task, SYS_poll, reinterpret_cast<long>(list), call.b, wait);
     return result > 0 && trap::to_program(call.a, list, size) != 0 ? -EFAULT : result;
   }
   epoll_event events[kMost];
   const long most = static_cast<int>(call.c) < kMost ? static_cast<int>(call.c) : kMost;
-  const long result = wait_in_kernel(task, SYS_epoll_wait, call.a, reinterpret_cast<long>(events), most, wait);
-  return result > 0 && trap::to_program(call.b, events, static_cast<size_t>(result) * sizeof(epoll_event)) != 0 ? -EFAULT : result;
+  const long result =
+      wait_in_kernel(task, SYS_epoll_wait, call.a, reinterpret_cast<long>(events), most, wait);
+  return result > 0 && trap::to_program(call.b, events,
+                                        static_cast<size_t>(result) * sizeof(epoll_event)) != 0
+             ? -EFAULT
+             : result;
 }
 
 // What is longer than a while goes on in turns, for the time that is left.
 long poll_apart(Call& call) {
-  if (call.number != SYS_poll && call.number != SYS_epoll_wait && !(call.number == SYS_epoll_pwait && !call.e)) return kInTurns;
+  if (call.number != SYS_poll && call.number != SYS_epoll_wait &&
+      !(call.number == SYS_epoll_pwait && !call.e))
+    return kInTurns;
   long& timeout = call.number == SYS_poll ? call.c : call.d;
   const auto wanted = static_cast<int>(timeout);
   Call now = call;
@@ -198,7 +216,8 @@ long poll_apart(Call& call) {
 }  // namespace
 
 bool goes_apart(Task& task) {
-  return runtime::g_guarded && object::is_unkept() && !task.turn_depth && object::may_go_apart(task);
+  return runtime::g_guarded && object::is_unkept() && !task.turn_depth &&
+         object::may_go_apart(task);
 }
 
 long make_apart(Call& call, Way way) {
@@ -207,7 +226,8 @@ long make_apart(Call& call, Way way) {
     case Way::kWrites: return write_apart(call);
     case Way::kPolls: return poll_apart(call);
     case Way::kOrdered:
-      if (call.number == SYS_sched_yield) return kInTurns;  // who yields in a loop waits for the others
+      if (call.number == SYS_sched_yield)
+        return kInTurns;  // who yields in a loop waits for the others
       if (call.number == SYS_close && shared().text_pending) return kInTurns;
       if (opens_fifo(call)) return kInTurns;
       return make_ordered(call);

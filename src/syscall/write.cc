@@ -1,6 +1,7 @@
-// Writes. The kernel only reads program memory for them, so one that may sleep is made outside the rounds as it is; what the
-// kernel would store on the way (offsets, lengths) it stores in the runtime's memory, and the task puts it into the
-// program's in its turn. What cannot sleep is written in the turn, so that its order is the order of events.
+// Writes. The kernel only reads program memory for them, so one that may sleep is made outside the
+// rounds as it is; what the kernel would store on the way (offsets, lengths) it stores in the
+// runtime's memory, and the task puts it into the program's in its turn. What cannot sleep is
+// written in the turn, so that its order is the order of events.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,11 +9,11 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
-#include "sync/event.h"
+#include "memory/program_memory.h"
 #include "record/input.h"
+#include "sync/event.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/transfer.h"
-#include "memory/program_memory.h"
 
 namespace weir::syscalls {
 
@@ -64,7 +65,10 @@ struct Offset {
   long program;
   int64_t before = 0, value = 0;
   bool good;
-  explicit Offset(long pointer) : program(pointer), good(!pointer || trap::from_program(before, pointer) == 0) { value = before; }
+  explicit Offset(long pointer)
+      : program(pointer), good(!pointer || trap::from_program(before, pointer) == 0) {
+    value = before;
+  }
   long argument() { return program ? reinterpret_cast<long>(&value) : 0; }
   long put_back() {
     if (!program || before == value) return 0;
@@ -76,12 +80,14 @@ struct Offset {
 }  // namespace
 
 bool is_stream(long descriptor) {
-  return input::value(input::What::kFlags, [=] { return sys::raw(SYS_lseek, descriptor, 0, SEEK_CUR); }) == -ESPIPE;
+  return input::value(input::What::kFlags,
+                      [=] { return sys::raw(SYS_lseek, descriptor, 0, SEEK_CUR); }) == -ESPIPE;
 }
 
 long write_in_order(Call& call) {
   if (never_waits(call)) return call_kernel(call);
-  if (would_sleep(call.a, POLLOUT) || (bytes_of(call) > kWhole && is_stream(call.a))) return sleep_in_kernel(call, "output");
+  if (would_sleep(call.a, POLLOUT) || (bytes_of(call) > kWhole && is_stream(call.a)))
+    return sleep_in_kernel(call, "output");
   if (!has_address(call)) return call_kernel(call);
   Call now = call;
   (call.number == SYS_sendto ? now.d : now.c) |= MSG_DONTWAIT;
@@ -89,7 +95,8 @@ long write_in_order(Call& call) {
   return result == -EAGAIN ? sleep_in_kernel(call, "output") : result;
 }
 
-// Message after message without waiting, since the kernel notes the length of each in program memory.
+// Message after message without waiting, since the kernel notes the length of each in program
+// memory.
 long send_many(Call& call) {
   if (never_waits(call)) return call_kernel(call);
   const auto count = static_cast<long>(static_cast<uint32_t>(call.c));

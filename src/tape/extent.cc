@@ -1,18 +1,26 @@
 // Sets of units, in chunks.
 //
-// The problem: the same set type serves a lock that guards one unit and a flush of everything that a program has (16 million pages are 64 GiB). The paper keeps a
-// bitmap over all shared pages, and says itself that this would be too much with more of them. Sorted ranges alone are small for what programs do (blocks of an
-// array), but a program that writes every other page makes millions of them, and each further unit then moves megabytes.
+// The problem: the same set type serves a lock that guards one unit and a flush of everything that
+// a program has (16 million pages are 64 GiB). The paper keeps a bitmap over all shared pages, and
+// says itself that this would be too much with more of them. Sorted ranges alone are small for what
+// programs do (blocks of an array), but a program that writes every other page makes millions of
+// them, and each further unit then moves megabytes.
 //
-// The mechanism: units are divided into chunks of 65,536. A chunk holds sorted ranges while these take no more than a bitmap of the chunk, 8 KiB, and a bitmap
-// from then on. So a set takes at most 1.01 bits for each unit of each chunk that it touches, and at most about 60 bytes more for each chunk; adding a unit moves at most
-// 8 KiB. Two chunks of ranges are combined by walking both; where one is a bitmap both become bitmaps on the stack, and the result ranges again if it has few.
+// The mechanism: units are divided into chunks of 65,536. A chunk holds sorted ranges while these
+// take no more than a bitmap of the chunk, 8 KiB, and a bitmap from then on. So a set takes at most
+// 1.01 bits for each unit of each chunk that it touches, and at most about 60 bytes more for each
+// chunk; adding a unit moves at most 8 KiB. Two chunks of ranges are combined by walking both;
+// where one is a bitmap both become bitmaps on the stack, and the result ranges again if it has
+// few.
 //
 // Invariants:
-//   1. No chunk is empty, and chunks are in the order of their numbers. So an empty set has no chunks.
-//   2. Ranges of a chunk are in order and a unit that is not in the set lies between two: the same units have the same ranges. A bitmap is left only when its
-//      ranges are down to a fourth of the most that there may be, so that a set at the border is not converted time and again; equal sets may therefore differ in
-//      their memory, not in their ranges and not in their encoding.
+//   1. No chunk is empty, and chunks are in the order of their numbers. So an empty set has no
+//      chunks.
+//   2. Ranges of a chunk are in order and a unit that is not in the set lies between two: the same
+//      units have the same ranges. A bitmap is left only when its ranges are down to a fourth of
+//      the most that there may be, so that a set at the border is not converted time and again;
+//      equal sets may therefore differ in their memory, not in their ranges and not in their
+//      encoding.
 //   3. units and runs of a chunk are right in both forms.
 #include "tape/extent.h"
 
@@ -48,7 +56,8 @@ void set_bits(uint32_t* words, uint32_t first, uint32_t last) {
   words[last / 32] |= high;
 }
 
-// The first unit from `from` on that is in the bitmap, or (wanted = 0) is not; kChunkUnits where there is none.
+// The first unit from `from` on that is in the bitmap, or (wanted = 0) is not; kChunkUnits where
+// there is none.
 uint32_t next_bit(const uint32_t* words, uint32_t from, uint32_t flip) {
   if (from >= kChunkUnits) return kChunkUnits;
   uint32_t i = from / 32;
@@ -60,7 +69,9 @@ uint32_t next_bit(const uint32_t* words, uint32_t from, uint32_t flip) {
   return i * 32 + static_cast<uint32_t>(std::countr_zero(word));
 }
 uint32_t next_set(const uint32_t* words, uint32_t from) { return next_bit(words, from, 0); }
-uint32_t next_clear(const uint32_t* words, uint32_t from) { return next_bit(words, from, ~uint32_t{0}); }
+uint32_t next_clear(const uint32_t* words, uint32_t from) {
+  return next_bit(words, from, ~uint32_t{0});
+}
 
 }  // namespace
 
@@ -88,7 +99,8 @@ struct ChunkWork {
       return;
     }
     bitmap->fill(0);
-    for (const uint32_t range : chunk.words) set_bits(bitmap->data(), first_of(range), last_of(range));
+    for (const uint32_t range : chunk.words)
+      set_bits(bitmap->data(), first_of(range), last_of(range));
   }
 
   static void count(Chunk* chunk) {
@@ -111,7 +123,8 @@ struct ChunkWork {
   static void to_bitmap(Chunk* chunk) {
     if (chunk->is_bitmap) return;
     std::vector<uint32_t> bits(kBitmapWords);
-    for (const uint32_t range : chunk->words) set_bits(bits.data(), first_of(range), last_of(range));
+    for (const uint32_t range : chunk->words)
+      set_bits(bits.data(), first_of(range), last_of(range));
     chunk->words = std::move(bits);
     chunk->is_bitmap = true;
   }
@@ -119,7 +132,8 @@ struct ChunkWork {
     if (!chunk->is_bitmap) return;
     std::vector<uint32_t> ranges;
     ranges.reserve(chunk->runs);
-    each_run(*chunk, [&](uint32_t first, uint32_t last) { ranges.push_back(range_of(first, last)); });
+    each_run(*chunk,
+             [&](uint32_t first, uint32_t last) { ranges.push_back(range_of(first, last)); });
     chunk->words = std::move(ranges);
     chunk->is_bitmap = false;
   }
@@ -131,7 +145,8 @@ struct ChunkWork {
 
   static bool contains(const Chunk& chunk, uint32_t unit) {
     if (chunk.is_bitmap) return bit(chunk.words.data(), unit);
-    const auto at = std::partition_point(chunk.words.begin(), chunk.words.end(), [&](uint32_t range) { return last_of(range) < unit; });
+    const auto at = std::partition_point(chunk.words.begin(), chunk.words.end(),
+                                         [&](uint32_t range) { return last_of(range) < unit; });
     return at != chunk.words.end() && first_of(*at) <= unit;
   }
 
@@ -140,7 +155,8 @@ struct ChunkWork {
       uint32_t* words = chunk->words.data();
       if (first == last) {
         if (bit(words, first)) return;
-        const uint32_t neighbours = (first > 0 && bit(words, first - 1)) + (first + 1 < kChunkUnits && bit(words, first + 1));
+        const uint32_t neighbours = (first > 0 && bit(words, first - 1)) +
+                                    (first + 1 < kChunkUnits && bit(words, first + 1));
         set_bits(words, first, first);
         chunk->units++;
         chunk->runs += 1 - neighbours;
@@ -151,7 +167,8 @@ struct ChunkWork {
     } else {
       // [from, to): the ranges that the new one touches.
       auto& ranges = chunk->words;
-      const auto from = std::partition_point(ranges.begin(), ranges.end(), [&](uint32_t range) { return last_of(range) + 1 < first; });
+      const auto from = std::partition_point(
+          ranges.begin(), ranges.end(), [&](uint32_t range) { return last_of(range) + 1 < first; });
       auto to = from;
       uint32_t covered = 0;
       for (; to != ranges.end() && first_of(*to) <= last + 1; ++to) {
@@ -172,9 +189,11 @@ struct ChunkWork {
   }
 
   // Both as ranges: a sweep over the places where either begins or ends.
-  static std::vector<uint32_t> sweep(const std::vector<uint32_t>& left, const std::vector<uint32_t>& right, Operation operation) {
+  static std::vector<uint32_t> sweep(const std::vector<uint32_t>& left,
+                                     const std::vector<uint32_t>& right, Operation operation) {
     std::vector<uint32_t> result;
-    result.reserve(operation == Operation::kIntersection ? std::min(left.size(), right.size()) : left.size());
+    result.reserve(operation == Operation::kIntersection ? std::min(left.size(), right.size())
+                                                         : left.size());
     size_t i = 0, k = 0;  // in edges: range * 2 + (0: its first unit, 1: its limit)
     const auto edge = [](const std::vector<uint32_t>& ranges, size_t at) {
       if (at == ranges.size() * 2) return ~uint32_t{0};
@@ -218,10 +237,12 @@ struct ChunkWork {
 
 void Extent::add_range(uint32_t first, uint32_t last) {
   for (uint32_t number = first >> 16; number <= last >> 16; number++) {
-    const uint32_t from = number == first >> 16 ? first & 0xffff : 0, to = number == last >> 16 ? last & 0xffff : 0xffff;
+    const uint32_t from = number == first >> 16 ? first & 0xffff : 0,
+                   to = number == last >> 16 ? last & 0xffff : 0xffff;
     auto at = chunks_.end();  // where most are added
     if (!chunks_.empty() && chunks_.back().number >= number) {
-      at = std::partition_point(chunks_.begin(), chunks_.end(), [&](const Chunk& chunk) { return chunk.number < number; });
+      at = std::partition_point(chunks_.begin(), chunks_.end(),
+                                [&](const Chunk& chunk) { return chunk.number < number; });
     }
     if (at == chunks_.end() || at->number != number) {
       at = chunks_.insert(at, Chunk{});
@@ -262,7 +283,8 @@ bool Extent::operator==(const Extent& other) const {
   if (chunks_.size() != other.chunks_.size()) return false;
   for (size_t i = 0; i < chunks_.size(); i++) {
     const Chunk &left = chunks_[i], &right = other.chunks_[i];
-    if (left.number != right.number || left.units != right.units || left.runs != right.runs) return false;
+    if (left.number != right.number || left.units != right.units || left.runs != right.runs)
+      return false;
     if (left.is_bitmap == right.is_bitmap) {
       if (left.words != right.words) return false;
     } else {
@@ -276,7 +298,9 @@ bool Extent::operator==(const Extent& other) const {
 }
 
 bool Extent::contains(uint32_t unit) const {
-  const auto at = std::partition_point(chunks_.begin(), chunks_.end(), [&](const Chunk& chunk) { return chunk.number < unit >> 16; });
+  const auto at = std::partition_point(chunks_.begin(), chunks_.end(), [&](const Chunk& chunk) {
+    return chunk.number < unit >> 16;
+  });
   return at != chunks_.end() && at->number == unit >> 16 && ChunkWork::contains(*at, unit & 0xffff);
 }
 
@@ -361,7 +385,8 @@ void Extent::append_to(Bytes* to) const {
     }
     put_number(0, to);
     for (const uint32_t word : chunk.words) {
-      for (uint32_t shift = 0; shift < 32; shift += 8) to->push_back(static_cast<uint8_t>(word >> shift));
+      for (uint32_t shift = 0; shift < 32; shift += 8)
+        to->push_back(static_cast<uint8_t>(word >> shift));
     }
   }
 }
@@ -382,18 +407,21 @@ std::optional<Extent> Extent::read_from(Reader* from) {
       if (!bytes) break;
       chunk.is_bitmap = true;
       chunk.words.resize(kBitmapWords);
-      for (uint32_t k = 0; k < kBitmapWords * 4; k++) chunk.words[k / 4] |= uint32_t{bytes[k]} << k % 4 * 8;
+      for (uint32_t k = 0; k < kBitmapWords * 4; k++)
+        chunk.words[k / 4] |= uint32_t{bytes[k]} << k % 4 * 8;
     }
     uint64_t place = 0;
     for (uint64_t k = 0; k < runs && from->good(); k++) {
       const uint64_t first = place + from->number(kChunkUnits - 1, "a range is beyond its chunk");
       const uint64_t last = first + from->number(kChunkUnits - 1, "a range is beyond its chunk");
       if (last >= kChunkUnits) from->damaged("a range is beyond its chunk");
-      chunk.words.push_back(range_of(static_cast<uint32_t>(first & 0xffff), static_cast<uint32_t>(last & 0xffff)));
+      chunk.words.push_back(
+          range_of(static_cast<uint32_t>(first & 0xffff), static_cast<uint32_t>(last & 0xffff)));
       place = last + 2;
     }
     ChunkWork::count(&chunk);
-    if (chunk.is_bitmap && chunk.runs <= kMostRuns) from->damaged("a bitmap has as few ranges as are written one by one");
+    if (chunk.is_bitmap && chunk.runs <= kMostRuns)
+      from->damaged("a bitmap has as few ranges as are written one by one");
     extent.chunks_.push_back(std::move(chunk));
   }
   if (!from->good()) return std::nullopt;

@@ -1,14 +1,21 @@
-// A set of units, as Tapeworm's extents (section 2): small whether it holds three units or sixteen million, and combined with others in time proportional to what
-// both take in memory.
+// A set of units, as Tapeworm's extents (section 2): small whether it holds three units or sixteen
+// million, and combined with others in time proportional to what both take in memory.
 //
 // Encoding (numbers as in varint.h; every set has exactly one):
-//   extent := chunks chunk*                 chunks: how many, ascending; a chunk is 65,536 units of which at least one is in the set
+//   extent := chunks chunk*
+//   chunks := how many, ascending; a chunk is 65,536 units of which at least one is in the set
 //   chunk  := gap runs run*  |  gap 0 bitmap
-//   gap    := the chunk's number (unit / 65,536), minus that of the chunk before, minus 1; of the first one: the number itself
+//   gap    := the chunk's number (unit / 65,536), minus that of the chunk before, minus 1; of the
+//             first one: the number itself
 //   runs   := how many ranges, 1 to 2,048
-//   run    := skip more                     skip: units left out since the run before ended, minus 1 (of the first one: its first unit in the chunk); more: units minus 1
-//   bitmap := 8,192 bytes, lowest unit in the lowest bit; only where there are more than 2,048 ranges
-// So {5, 6, 7, 9} is 01 00 02 05 02 00 00: one chunk, the first, with two ranges: from 5 on, two more; one left out (8), no more after 9.
+//   run    := skip more
+//   skip   := units left out since the run before ended, minus 1; of the first one: its first unit
+//             in the chunk
+//   more   := units minus 1
+//   bitmap := 8,192 bytes, lowest unit in the lowest bit; only where there are more than 2,048
+//             ranges
+// So {5, 6, 7, 9} is 01 00 02 05 02 00 00: one chunk, the first, with two ranges: from 5 on, two
+// more; one left out (8), no more after 9.
 #pragma once
 
 #include <stdint.h>
@@ -53,8 +60,8 @@ class Extent {
   bool contains(uint32_t unit) const;
   bool intersects(const Extent& other) const;
   bool empty() const { return chunks_.empty(); }
-  uint64_t size() const;   // units
-  size_t memory() const;   // bytes
+  uint64_t size() const;  // units
+  size_t memory() const;  // bytes
 
   // Its units, ascending. Valid while the extent is not changed.
   Iterator begin() const;
@@ -69,7 +76,8 @@ class Extent {
  private:
   enum class Operation { kUnion, kIntersection, kDifference };
 
-  // Layout: `words` are either ranges, the first unit in the low half and the last in the high one, ascending and not touching; or a bitmap of 2,048 words.
+  // Layout: `words` are either ranges, the first unit in the low half and the last in the high one,
+  // ascending and not touching; or a bitmap of 2,048 words.
   struct Chunk {
     uint32_t number = 0;  // unit >> 16
     uint32_t units = 0;
@@ -106,7 +114,9 @@ class Extent::Iterator {
     ++*this;
     return before;
   }
-  bool operator==(const Iterator& other) const { return chunk_ == other.chunk_ && (at_end() || unit_ == other.unit_); }
+  bool operator==(const Iterator& other) const {
+    return chunk_ == other.chunk_ && (at_end() || unit_ == other.unit_);
+  }
 
  private:
   friend class Extent;

@@ -50,7 +50,8 @@ void expect_same(const Extent& extent, const Model& model) {
   ASSERT_EQ(encoded(*again), encoded(extent));
 }
 
-// Sets of different shapes around the borders of chunks: few units, blocks, every other one, nearly all.
+// Sets of different shapes around the borders of chunks: few units, blocks, every other one, nearly
+// all.
 uint32_t unit_near(std::mt19937* random, uint32_t spread) {
   const uint32_t bases[] = {0, 65536 - spread / 2, 3 * 65536, 0xffffffffu - spread};
   return bases[(*random)() % 4] + (*random)() % spread;
@@ -74,14 +75,17 @@ TEST(ExtentTest, DoesWhatASetDoes) {
           break;
         }
         case 2: {
-          const uint32_t first = unit_near(&random, spread), last = first + random() % std::min(spread, 0xffffffffu - first);
+          const uint32_t first = unit_near(&random, spread),
+                         last = first + random() % std::min(spread, 0xffffffffu - first);
           extents[i].add_range(first, last);
-          for (uint64_t unit = first; unit <= last; unit++) models[i].insert(static_cast<uint32_t>(unit));
+          for (uint64_t unit = first; unit <= last; unit++)
+            models[i].insert(static_cast<uint32_t>(unit));
           break;
         }
         case 3: {  // sparse: makes bitmaps where the spread is wide
           const uint32_t first = unit_near(&random, spread), gap = 2 + random() % 3;
-          for (uint64_t unit = first; unit < uint64_t{first} + spread && unit <= 0xffffffffu; unit += gap) {
+          for (uint64_t unit = first; unit < uint64_t{first} + spread && unit <= 0xffffffffu;
+               unit += gap) {
             extents[i].add(static_cast<uint32_t>(unit));
             models[i].insert(static_cast<uint32_t>(unit));
           }
@@ -157,17 +161,17 @@ TEST(ExtentTest, EqualSetsInDifferentFormsAreEqual) {
 
 TEST(ExtentTest, DamageIsRefused) {
   const std::vector<Bytes> damaged = {
-      {},                              // nothing
-      {0x01},                          // no chunk
-      {0x01, 0x00},                    // no ranges
-      {0x01, 0x00, 0x00, 0xff},        // half a bitmap
-      {0x80, 0x00},                    // a number with a byte too many
-      {0xff, 0xff, 0xff, 0xff, 0x0f},  // too many chunks
-      {0x01, 0x80, 0x80, 0x04, 0x01, 0x00, 0x00},                    // chunk 65,536
+      {},                                          // nothing
+      {0x01},                                      // no chunk
+      {0x01, 0x00},                                // no ranges
+      {0x01, 0x00, 0x00, 0xff},                    // half a bitmap
+      {0x80, 0x00},                                // a number with a byte too many
+      {0xff, 0xff, 0xff, 0xff, 0x0f},              // too many chunks
+      {0x01, 0x80, 0x80, 0x04, 0x01, 0x00, 0x00},  // chunk 65,536
       {0x02, 0xff, 0xff, 0x03, 0x01, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00},  // a chunk after the last
-      {0x01, 0x00, 0x01, 0xff, 0xff, 0x03, 0x01},                    // a range over the chunk's end
-      {0x01, 0x00, 0x81, 0x10},                                      // 2,049 ranges
-      {0x01, 0x00, 0x02, 0x05, 0x02, 0x00},                          // cut
+      {0x01, 0x00, 0x01, 0xff, 0xff, 0x03, 0x01},  // a range over the chunk's end
+      {0x01, 0x00, 0x81, 0x10},                    // 2,049 ranges
+      {0x01, 0x00, 0x02, 0x05, 0x02, 0x00},        // cut
   };
   for (const Bytes& bytes : damaged) {
     std::string why;
@@ -191,12 +195,11 @@ TEST(ExtentTest, NoBytesBreakIt) {
     Bytes bytes = encoded(extent);
     for (uint32_t i = 0; i <= random() % 3; i++) {
       if (random() % 4 == 0) bytes.resize(random() % (bytes.size() + 1));
-      else if (!bytes.empty()) bytes[random() % bytes.size()] ^= static_cast<uint8_t>(1u << random() % 8);
+      else if (!bytes.empty())
+        bytes[random() % bytes.size()] ^= static_cast<uint8_t>(1u << random() % 8);
     }
     const std::optional<Extent> read = decoded(bytes);
-    if (read) {
-      ASSERT_EQ(encoded(*read), bytes);
-    }
+    if (read) { ASSERT_EQ(encoded(*read), bytes); }
   }
 }
 

@@ -1,15 +1,20 @@
 // Sets of events, their encoding and their file.
 //
-// The problem: a tape names what may be millions of accesses, is combined with others at every barrier, and travels in messages that exist to save messages. The paper
-// keeps tapes as sequential records of events and says that they could become too large.
+// The problem: a tape names what may be millions of accesses, is combined with others at every
+// barrier, and travels in messages that exist to save messages. The paper keeps tapes as sequential
+// records of events and says that they could become too large.
 //
-// The mechanism: events that agree in kind, node and interval are one track, whose units are an extent: for a program that writes blocks of an array in each
-// iteration a track is one range. So all operations on tapes are operations on extents, track by track, and the encoding of a track takes about seven bytes.
+// The mechanism: events that agree in kind, node and interval are one track, whose units are an
+// extent: for a program that writes blocks of an array in each iteration a track is one range. So
+// all operations on tapes are operations on extents, track by track, and the encoding of a track
+// takes about seven bytes.
 //
 // Invariants:
-//   1. No track's extent is empty; so two tapes are equal where their tracks are, and an empty tape has none.
+//   1. No track's extent is empty; so two tapes are equal where their tracks are, and an empty tape
+//      has none.
 //   2. What read_from() accepts, append_to() writes again byte by byte.
-//   3. What is read is never believed: each count is bounded by the bytes that are left, as each thing counted takes at least one.
+//   3. What is read is never believed: each count is bounded by the bytes that are left, as each
+//      thing counted takes at least one.
 #include "tape/tape.h"
 
 #include <errno.h>
@@ -141,10 +146,14 @@ Tape Tape::of_node(uint32_t node) const {
   return filtered([&](const Source& source) { return source.node == node; });
 }
 Tape Tape::known_at(std::span<const uint32_t> time) const {
-  return filtered([&](const Source& source) { return source.node < time.size() && source.interval <= time[source.node]; });
+  return filtered([&](const Source& source) {
+    return source.node < time.size() && source.interval <= time[source.node];
+  });
 }
 Tape Tape::unknown_at(std::span<const uint32_t> time) const {
-  return filtered([&](const Source& source) { return source.node >= time.size() || source.interval > time[source.node]; });
+  return filtered([&](const Source& source) {
+    return source.node >= time.size() || source.interval > time[source.node];
+  });
 }
 
 Extent Tape::flatten() const {
@@ -186,7 +195,8 @@ uint64_t Tape::size() const {
 std::vector<Event> Tape::events() const {
   std::vector<Event> all;
   for (const auto& [source, units] : tracks_) {
-    for (const uint32_t unit : units) all.push_back({source.kind, source.node, source.interval, unit});
+    for (const uint32_t unit : units)
+      all.push_back({source.kind, source.node, source.interval, unit});
   }
   return all;
 }
@@ -226,12 +236,16 @@ std::optional<Tape> Tape::read_from(Reader* from) {
     const Source before = is_first ? Source{} : tape.tracks_.rbegin()->first;
     if (head == 0) {
       if (is_first) from->damaged("the first track is said to be like the one before");
-      if (uint64_t{before.interval} + 1 + interval > UINT32_MAX) from->damaged("there is no such interval");
+      if (uint64_t{before.interval} + 1 + interval > UINT32_MAX)
+        from->damaged("there is no such interval");
       source = before;
       source.interval += 1 + static_cast<uint32_t>(interval);
     } else {
-      source = {static_cast<Kind>((head - 1) % kKinds), static_cast<uint32_t>((head - 1) / kKinds), static_cast<uint32_t>(interval)};
-      if (!is_first && (source <= before || (source.kind == before.kind && source.node == before.node))) from->damaged("tracks are not in order");
+      source = {static_cast<Kind>((head - 1) % kKinds), static_cast<uint32_t>((head - 1) / kKinds),
+                static_cast<uint32_t>(interval)};
+      if (!is_first &&
+          (source <= before || (source.kind == before.kind && source.node == before.node)))
+        from->damaged("tracks are not in order");
     }
     std::optional<Extent> units = Extent::read_from(from);
     if (units && units->empty()) from->damaged("a track has no units");
@@ -294,16 +308,22 @@ std::string Tape::reload(const std::string& path) {
   }
   close(descriptor);
 
-  if (bytes.size() < sizeof kMagic || memcmp(bytes.data(), kMagic, sizeof kMagic) != 0) return failure(path, "this is no tape");
+  if (bytes.size() < sizeof kMagic || memcmp(bytes.data(), kMagic, sizeof kMagic) != 0)
+    return failure(path, "this is no tape");
   if (bytes.size() < kHeader) return failure(path, "the tape is cut short");
-  const uint64_t version = get_fixed(bytes.data() + 8, 4), size = get_fixed(bytes.data() + kSummed, 8);
-  if (version != kVersion) return failure(path, "the tape is of version " + std::to_string(version) + ", this Weir reads version " + std::to_string(kVersion));
+  const uint64_t version = get_fixed(bytes.data() + 8, 4),
+                 size = get_fixed(bytes.data() + kSummed, 8);
+  if (version != kVersion)
+    return failure(path, "the tape is of version " + std::to_string(version) +
+                             ", this Weir reads version " + std::to_string(kVersion));
   if (bytes.size() - kHeader < size) return failure(path, "the tape is cut short");
   if (bytes.size() - kHeader > size) return failure(path, "something follows the tape");
-  if (crc_of(bytes.data() + kSummed, bytes.size() - kSummed) != get_fixed(bytes.data() + 12, 4)) return failure(path, "the tape is damaged: its sum is wrong");
+  if (crc_of(bytes.data() + kSummed, bytes.size() - kSummed) != get_fixed(bytes.data() + 12, 4))
+    return failure(path, "the tape is damaged: its sum is wrong");
   Reader reader({bytes.data() + kHeader, static_cast<size_t>(size)});
   std::optional<Tape> tape = read_from(&reader);
-  if (tape && reader.left() > 0) return failure(path, "the tape is damaged: something follows its last track");
+  if (tape && reader.left() > 0)
+    return failure(path, "the tape is damaged: something follows its last track");
   if (!tape) return failure(path, std::string("the tape is damaged: ") + reader.reason());
   *this = std::move(*tape);
   return "";

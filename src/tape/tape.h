@@ -1,5 +1,6 @@
-// A tape: what was accessed, by whom and when, as a set of events (Tapeworm, section 2). It says which updates there are, not what is in them, so that it can be
-// kept, sent, combined with others and stored. Dense in units: events of one interval share an extent.
+// A tape: what was accessed, by whom and when, as a set of events (Tapeworm, section 2). It says
+// which updates there are, not what is in them, so that it can be kept, sent, combined with others
+// and stored. Dense in units: events of one interval share an extent.
 //
 // Encoding (numbers as in varint.h; every tape has exactly one):
 //   tape  := tracks track*            how many; in the order of kind, node, interval
@@ -7,11 +8,14 @@
 //          | source interval extent   else; source: 1 + kind + 3 * node
 //   step     := its interval, minus that of the track before, minus 1
 //   extent   := extent.h; not empty
-// Writes of node 2 to units 5, 6, 7 and 9 in interval 10 and to unit 5 in interval 12 are 02 | 07 0a 01 00 02 05 02 00 00 | 00 01 01 00 01 05 00: two tracks; the first
-// of kind 0 and node 2, interval 10, and the extent that extent.h shows; the second of the same node, one interval left out, one chunk with one range of one unit.
+// Writes of node 2 to units 5, 6, 7 and 9 in interval 10 and to unit 5 in interval 12 are 02 | 07
+// 0a 01 00 02 05 02 00 00 | 00 01 01 00 01 05 00: two tracks; the first of kind 0 and node 2,
+// interval 10, and the extent that extent.h shows; the second of the same node, one interval left
+// out, one chunk with one range of one unit.
 //
-// File, little endian: "WEIRTAPE"; version, 4 bytes: 1; CRC-32 (polynomial 0xedb88320) of all that follows, 4 bytes; size of the tape, 8 bytes; the tape. It is written
-// under another name and renamed, so that it is there as a whole or not at all.
+// File, little endian: "WEIRTAPE"; version, 4 bytes: 1; CRC-32 (polynomial 0xedb88320) of all that
+// follows, 4 bytes; size of the tape, 8 bytes; the tape. It is written under another name and
+// renamed, so that it is there as a whole or not at all.
 #pragma once
 
 #include <stdint.h>
@@ -55,7 +59,9 @@ class Tape {
   // In order, none empty.
   using Tracks = std::map<Source, Extent>;
 
-  void add(const Event& event) { tracks_[{event.kind, event.node, event.interval}].add(event.unit); }
+  void add(const Event& event) {
+    tracks_[{event.kind, event.node, event.interval}].add(event.unit);
+  }
   void add(const Source& source, const Extent& units);
   void clear() { tracks_.clear(); }
 
@@ -91,7 +97,8 @@ class Tape {
   // Only what passes.
   Tape of_kind(Kind kind) const;
   Tape of_node(uint32_t node) const;
-  // Intervals that somebody who has this vector time knows, and those that he does not. A node beyond the vector's end counts as 0: no interval of it is known.
+  // Intervals that somebody who has this vector time knows, and those that he does not. A node
+  // beyond the vector's end counts as 0: no interval of it is known.
   Tape known_at(std::span<const uint32_t> time) const;
   Tape unknown_at(std::span<const uint32_t> time) const;
 

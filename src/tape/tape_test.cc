@@ -26,7 +26,9 @@ std::optional<Tape> decoded(const Bytes& bytes) {
   return tape;
 }
 
-uint32_t below(uint32_t limit, std::mt19937* random) { return static_cast<uint32_t>((*random)() % limit); }
+uint32_t below(uint32_t limit, std::mt19937* random) {
+  return static_cast<uint32_t>((*random)() % limit);
+}
 
 Event some_event(std::mt19937* random) {
   const uint32_t node = below(4, random) == 0 ? 0xffffffffu : below(4, random);
@@ -90,14 +92,17 @@ TEST(TapeTest, DoesWhatASetOfEventsDoes) {
           ASSERT_TRUE(tapes[i] + extent == tapes[i].cross(extent));
           const bool crosses = random() % 2;
           tapes[i] = crosses ? tapes[i] & extent : tapes[i] - extent;
-          std::erase_if(models[i], [&](const Event& event) { return extent.contains(event.unit) != crosses; });
+          std::erase_if(models[i],
+                        [&](const Event& event) { return extent.contains(event.unit) != crosses; });
           break;
         }
         case 4: {
-          const Source source = {static_cast<Kind>(random() % 3), below(4, &random), below(6, &random)};
+          const Source source = {static_cast<Kind>(random() % 3), below(4, &random),
+                                 below(6, &random)};
           const Extent extent = some_extent(&random);
           tapes[i].add(source, extent);
-          for (const uint32_t unit : extent) models[i].insert({source.kind, source.node, source.interval, unit});
+          for (const uint32_t unit : extent)
+            models[i].insert({source.kind, source.node, source.interval, unit});
           break;
         }
         case 5: {
@@ -111,7 +116,9 @@ TEST(TapeTest, DoesWhatASetOfEventsDoes) {
           std::vector<uint32_t> time(random() % 4);
           for (uint32_t& of_node : time) of_node = random() % 6;
           Model known = models[i], unknown = models[i];
-          const auto knows = [&](const Event& event) { return event.node < time.size() && event.interval <= time[event.node]; };
+          const auto knows = [&](const Event& event) {
+            return event.node < time.size() && event.interval <= time[event.node];
+          };
           std::erase_if(known, [&](const Event& event) { return !knows(event); });
           std::erase_if(unknown, knows);
           expect_same(tapes[i].known_at(time), known);
@@ -140,7 +147,8 @@ Tape example() {
 }
 
 TEST(TapeTest, TheExampleOfTheHeader) {
-  const Bytes bytes = {0x02, 0x07, 0x0a, 0x01, 0x00, 0x02, 0x05, 0x02, 0x00, 0x00, 0x00, 0x01, 0x01, 0x00, 0x01, 0x05, 0x00};
+  const Bytes bytes = {0x02, 0x07, 0x0a, 0x01, 0x00, 0x02, 0x05, 0x02, 0x00,
+                       0x00, 0x00, 0x01, 0x01, 0x00, 0x01, 0x05, 0x00};
   EXPECT_EQ(encoded(example()), bytes);
   EXPECT_TRUE(decoded(bytes) == example());
 }
@@ -173,13 +181,17 @@ TEST(TapeTest, DamageIsRefused) {
   const std::vector<Bytes> damaged = {
       {},
       {0x01},
-      {0x01, 0x00, 0x01, 0x01, 0x00, 0x01, 0x05, 0x00},                                            // like the one before the first
-      {0x01, 0x07, 0x0a, 0x00},                                                                    // no units
-      {0x02, 0x07, 0x0a, 0x01, 0x00, 0x01, 0x05, 0x00, 0x07, 0x0b, 0x01, 0x00, 0x01, 0x05, 0x00},  // spelled, though it is of the same source
-      {0x02, 0x07, 0x0a, 0x01, 0x00, 0x01, 0x05, 0x00, 0x04, 0x0b, 0x01, 0x00, 0x01, 0x05, 0x00},  // node 1 after node 2
-      {0x02, 0x07, 0xff, 0xff, 0xff, 0xff, 0x0f, 0x01, 0x00, 0x01, 0x05, 0x00, 0x00, 0x00, 0x01, 0x00, 0x01, 0x05, 0x00},  // after the last interval
-      {0x01, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01, 0x0a, 0x01, 0x00, 0x01, 0x05, 0x00},              // no such node
-      {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01, 0x07, 0x0a},                    // very many tracks
+      {0x01, 0x00, 0x01, 0x01, 0x00, 0x01, 0x05, 0x00},  // like the one before the first
+      {0x01, 0x07, 0x0a, 0x00},                          // no units
+      {0x02, 0x07, 0x0a, 0x01, 0x00, 0x01, 0x05, 0x00, 0x07, 0x0b, 0x01, 0x00, 0x01, 0x05,
+       0x00},  // spelled, though it is of the same source
+      {0x02, 0x07, 0x0a, 0x01, 0x00, 0x01, 0x05, 0x00, 0x04, 0x0b, 0x01, 0x00, 0x01, 0x05,
+       0x00},  // node 1 after node 2
+      {0x02, 0x07, 0xff, 0xff, 0xff, 0xff, 0x0f, 0x01, 0x00, 0x01, 0x05, 0x00, 0x00, 0x00, 0x01,
+       0x00, 0x01, 0x05, 0x00},  // after the last interval
+      {0x01, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01, 0x0a, 0x01, 0x00, 0x01, 0x05,
+       0x00},                                                                    // no such node
+      {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01, 0x07, 0x0a},  // very many tracks
   };
   for (const Bytes& bytes : damaged) EXPECT_FALSE(decoded(bytes).has_value()) << bytes.size();
 }
@@ -193,12 +205,11 @@ TEST(TapeTest, NoBytesBreakIt) {
     Bytes bytes = encoded(tape);
     for (uint32_t i = 0; i <= random() % 3; i++) {
       if (random() % 4 == 0) bytes.resize(random() % (bytes.size() + 1));
-      else if (!bytes.empty()) bytes[random() % bytes.size()] ^= static_cast<uint8_t>(1u << random() % 8);
+      else if (!bytes.empty())
+        bytes[random() % bytes.size()] ^= static_cast<uint8_t>(1u << random() % 8);
     }
     const std::optional<Tape> read = decoded(bytes);
-    if (read) {
-      ASSERT_EQ(encoded(*read), bytes);
-    }
+    if (read) { ASSERT_EQ(encoded(*read), bytes); }
   }
 }
 
@@ -218,7 +229,9 @@ class TapeFileTest : public ::testing::Test {
     std::ifstream file(path_, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
   }
-  void replace(const std::string& content) const { std::ofstream(path_, std::ios::binary) << content; }
+  void replace(const std::string& content) const {
+    std::ofstream(path_, std::ios::binary) << content;
+  }
   // Why a file with this content is refused.
   std::string refusal(const std::string& content) const {
     replace(content);
@@ -255,7 +268,8 @@ TEST_F(TapeFileTest, AnyChangedOrMissingByteIsRefused) {
   EXPECT_EQ(refusal(good.substr(0, 30)), path_ + ": the tape is cut short");
   std::string other_version = good;
   other_version[8] = 9;
-  EXPECT_EQ(refusal(other_version), path_ + ": the tape is of version 9, this Weir reads version 1");
+  EXPECT_EQ(refusal(other_version),
+            path_ + ": the tape is of version 9, this Weir reads version 1");
 }
 
 TEST_F(TapeFileTest, FailuresNameTheFile) {

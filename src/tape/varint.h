@@ -1,4 +1,5 @@
-// Numbers as bytes, low seven bits first, the eighth says that more follow: what tapes and extents are encoded with. A number has one encoding; a longer one is damage.
+// Numbers as bytes, low seven bits first, the eighth says that more follow: what tapes and extents
+// are encoded with. A number has one encoding; a longer one is damage.
 #pragma once
 
 #include <stddef.h>
@@ -17,10 +18,12 @@ inline void put_number(uint64_t number, Bytes* to) {
   to->push_back(static_cast<uint8_t>(number));
 }
 
-// Reads from the front of some bytes. After the first thing that is not well nothing is read any more, and reason() says what it was.
+// Reads from the front of some bytes. After the first thing that is not well nothing is read any
+// more, and reason() says what it was.
 class Reader {
  public:
-  explicit Reader(std::span<const uint8_t> from) : start_(from.data()), at_(from.data()), end_(from.data() + from.size()) {}
+  explicit Reader(std::span<const uint8_t> from)
+      : start_(from.data()), at_(from.data()), end_(from.data() + from.size()) {}
 
   // At most `most`; 0 where it is damaged.
   uint64_t number(uint64_t most, const char* what) {

@@ -4,10 +4,10 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include "control/control.h"
 #include "control/process.h"
 #include "sys/syscall_x86_64.h"
 #include "task/spawn.h"
-#include "control/control.h"
 
 namespace weir::tasks {
 
@@ -47,8 +47,9 @@ void forget_reaped_children() {
   SpinGuard guard(s.process_lock);
   for (uint32_t i = 0; i < s.child_high; i++) {
     siginfo_t ended{};
-    if (s.children[i].pid && sys::raw(SYS_waitid, P_PID, s.children[i].pid, reinterpret_cast<long>(&ended),
-                                      WEXITED | WNOHANG | WNOWAIT | kWaitAll, 0) == -ECHILD) {
+    if (s.children[i].pid &&
+        sys::raw(SYS_waitid, P_PID, s.children[i].pid, reinterpret_cast<long>(&ended),
+                 WEXITED | WNOHANG | WNOWAIT | kWaitAll, 0) == -ECHILD) {
       s.children[i].pid = 0;
     }
   }

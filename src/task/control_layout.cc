@@ -5,12 +5,12 @@
 #include <sys/resource.h>
 
 #include "base/bytes.h"
+#include "control/control.h"
+#include "control/process.h"
 #include "heap/heap.h"
 #include "memory/windows.h"
-#include "control/process.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
-#include "control/control.h"
 
 namespace weir::tasks {
 
@@ -26,7 +26,7 @@ struct Area {
 
 constexpr Area kAreas[] = {
     {kControl, sizeof(Shared), true},
-    {kStacks, 2 * kStackSize * kMaxProcesses, false},
+    {kStacks, 2 * kStackSize* kMaxProcesses, false},
     {kNoted, kNotedSize* kMaxTasks, false},
     {kSignalNodes, kSignalNodeCount * sizeof(SignalNode), false},
     {kDiffs, kDiffSize* kMaxTasks, false},
@@ -43,7 +43,7 @@ constexpr Area kAreas[] = {
     {kWindowTable, kWindowTableSize, true},
     {kWindowPages, kWindowPagesSize, false},
     {kDeclared, kDeclaredSize, false},
-    {kOwners, kOwnersSize, false},  // a child has one task, and nobody owns anything
+    {kOwners, kOwnersSize, false},        // a child has one task, and nobody owns anything
     {kCountCode, kCountCodeSize, false},  // ... and nothing is counted
     {kCountTargets, kCountTargetsSize, false},
     {kCountState, sizeof(CountState), false},
@@ -51,32 +51,43 @@ constexpr Area kAreas[] = {
 };
 
 long map(uint64_t at, uint64_t size, int flags) {
-  long place = sys::raw(SYS_mmap, static_cast<long>(at), static_cast<long>(page_up(size)), PROT_READ | PROT_WRITE,
-                        MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
+  long place = sys::raw(SYS_mmap, static_cast<long>(at), static_cast<long>(page_up(size)),
+                        PROT_READ | PROT_WRITE, MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
   if (sys::failed(place)) return place;
   sys::raw(SYS_madvise, place, static_cast<long>(page_up(size)), MADV_DONTDUMP);
-  if (flags & MAP_PRIVATE) sys::raw(SYS_madvise, place, static_cast<long>(page_up(size)), MADV_NOHUGEPAGE);
+  if (flags & MAP_PRIVATE)
+    sys::raw(SYS_madvise, place, static_cast<long>(page_up(size)), MADV_NOHUGEPAGE);
   return place;
 }
 
-// Where tasks are threads, no other process is to see what a forked child needs: the kernel makes the child's copy, of the pages that are changed.
+// Where tasks are threads, no other process is to see what a forked child needs: the kernel makes
+// the child's copy, of the pages that are changed.
 bool is_copied_by_kernel(const Area& area) { return area.copied && !runtime::g_processes; }
 
-// What `to`, which is all zero, needs of the control area: not the ends of long lists, which mostly nobody has ever touched, and which to read would fill, too.
+// What `to`, which is all zero, needs of the control area: not the ends of long lists, which mostly
+// nobody has ever touched, and which to read would fill, too.
 void copy_shared(Shared& to, const Shared& from) {
   const Range ends[] = {
-      {reinterpret_cast<uint64_t>(from.regions + from.region_count), reinterpret_cast<uint64_t>(from.regions + kMaxRegions)},
-      {reinterpret_cast<uint64_t>(from.free_extents + from.free_count), reinterpret_cast<uint64_t>(&from.free_extents + 1)},
-      {reinterpret_cast<uint64_t>(from.protected_ranges + from.protected_count), reinterpret_cast<uint64_t>(&from.protected_ranges + 1)},
-      {reinterpret_cast<uint64_t>(from.children + from.child_high), reinterpret_cast<uint64_t>(&from.children + 1)},
-      {reinterpret_cast<uint64_t>(from.tasks + from.high_task), reinterpret_cast<uint64_t>(&from.tasks + 1)},
+      {reinterpret_cast<uint64_t>(from.regions + from.region_count),
+       reinterpret_cast<uint64_t>(from.regions + kMaxRegions)},
+      {reinterpret_cast<uint64_t>(from.free_extents + from.free_count),
+       reinterpret_cast<uint64_t>(&from.free_extents + 1)},
+      {reinterpret_cast<uint64_t>(from.protected_ranges + from.protected_count),
+       reinterpret_cast<uint64_t>(&from.protected_ranges + 1)},
+      {reinterpret_cast<uint64_t>(from.children + from.child_high),
+       reinterpret_cast<uint64_t>(&from.children + 1)},
+      {reinterpret_cast<uint64_t>(from.tasks + from.high_task),
+       reinterpret_cast<uint64_t>(&from.tasks + 1)},
   };
-  static_assert(offsetof(Shared, regions) < offsetof(Shared, free_extents) && offsetof(Shared, free_extents) < offsetof(Shared, protected_ranges) &&
-                offsetof(Shared, protected_ranges) < offsetof(Shared, children) && offsetof(Shared, children) < offsetof(Shared, tasks));
+  static_assert(offsetof(Shared, regions) < offsetof(Shared, free_extents) &&
+                offsetof(Shared, free_extents) < offsetof(Shared, protected_ranges) &&
+                offsetof(Shared, protected_ranges) < offsetof(Shared, children) &&
+                offsetof(Shared, children) < offsetof(Shared, tasks));
   const auto begin = reinterpret_cast<uint64_t>(&from);
   uint64_t at = begin;
   const auto copy_to = [&](uint64_t limit) {
-    copy_bytes(reinterpret_cast<uint8_t*>(&to) + (at - begin), reinterpret_cast<const void*>(at), limit - at);
+    copy_bytes(reinterpret_cast<uint8_t*>(&to) + (at - begin), reinterpret_cast<const void*>(at),
+               limit - at);
   };
   for (const Range& end : ends) {
     copy_to(end.start);
@@ -97,9 +108,11 @@ bool map_control() {
     return false;
   }
   for (const Area& area : kAreas) {
-    long at = map(area.start, area.size, MAP_FIXED_NOREPLACE | (is_copied_by_kernel(area) ? MAP_PRIVATE : MAP_SHARED));
+    long at = map(area.start, area.size,
+                  MAP_FIXED_NOREPLACE | (is_copied_by_kernel(area) ? MAP_PRIVATE : MAP_SHARED));
     if (at != static_cast<long>(area.start)) {
-      report("cannot reserve address space at %x (error %d): is a limit set (ulimit -v)?", area.start, int64_t{-at});
+      report("cannot reserve address space at %x (error %d): is a limit set (ulimit -v)?",
+             area.start, int64_t{-at});
       return false;
     }
   }
@@ -124,8 +137,9 @@ void copy_control() {
     const uint64_t used = area.start == kWindowTable ? page::windows::table_used() : area.size;
     if (area.start == kControl) copy_shared(*reinterpret_cast<Shared*>(fresh), shared());
     else copy_bytes(reinterpret_cast<void*>(fresh), reinterpret_cast<void*>(area.start), used);
-    long at = sys::raw(SYS_mremap, fresh, static_cast<long>(page_up(area.size)), static_cast<long>(page_up(area.size)),
-                       MREMAP_MAYMOVE | MREMAP_FIXED, static_cast<long>(area.start));
+    long at = sys::raw(SYS_mremap, fresh, static_cast<long>(page_up(area.size)),
+                       static_cast<long>(page_up(area.size)), MREMAP_MAYMOVE | MREMAP_FIXED,
+                       static_cast<long>(area.start));
     WEIR_CHECK(at == static_cast<long>(area.start));
   }
 }

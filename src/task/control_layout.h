@@ -1,4 +1,5 @@
-// The runtime's own memory: the mappings of control/control.h, made at start, copied by a forked child.
+// The runtime's own memory: the mappings of control/control.h, made at start, copied by a forked
+// child.
 #pragma once
 
 namespace weir::tasks {

@@ -18,9 +18,9 @@
 
 #include "base/bytes.h"
 #include "base/options.h"
-#include "sys/syscall_x86_64.h"
 #include "control/control.h"
 #include "memory/program_memory.h"
+#include "sys/syscall_x86_64.h"
 
 namespace weir::tasks {
 
@@ -126,8 +126,8 @@ void take_preload_back(char** environment, bool is_all) {
   });
 }
 
-// The C library has read how many stacks of ended threads it keeps (cli/launch/launch.cc), and the program
-// finds the variable as it was.
+// The C library has read how many stacks of ended threads it keeps (cli/launch/launch.cc), and the
+// program finds the variable as it was.
 void take_tunable_back(char** environment) {
   each(environment, kTunables, [](char** variable, char* value) {
     constexpr size_t kLength = sizeof kStackTunable - 1;

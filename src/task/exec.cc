@@ -1,6 +1,7 @@
-// execve while tasks exist is the monitor's, which has the program's pid; when it makes the call the tasks are gone. So what the
-// kernel might refuse is looked at before: the file, its interpreters, the length of the arguments. Where it will
-// refuse, the task itself makes the call, and answers what the kernel answers.
+// execve while tasks exist is the monitor's, which has the program's pid; when it makes the call
+// the tasks are gone. So what the kernel might refuse is looked at before: the file, its
+// interpreters, the length of the arguments. Where it will refuse, the task itself makes the call,
+// and answers what the kernel answers.
 
 #include <elf.h>
 #include <errno.h>
@@ -8,17 +9,17 @@
 #include <sys/resource.h>
 
 #include "base/bytes.h"
+#include "control/control.h"
+#include "memory/program_memory.h"
 #include "sys/syscall_x86_64.h"
 #include "task/fork.h"
 #include "task/program_file.h"
-#include "control/control.h"
-#include "memory/program_memory.h"
 
 namespace weir::tasks {
 
 namespace {
 
-constexpr uint64_t kLongest = 131072; // argument, with its NUL
+constexpr uint64_t kLongest = 131072;  // argument, with its NUL
 constexpr uint64_t kMostOfAll = 6 << 20;
 
 bool will_execute(const File& file, int depth);
@@ -40,11 +41,13 @@ bool elf_will_execute(const File& file, const Elf64_Ehdr& header) {
   if (header.e_machine != EM_X86_64 || header.e_phentsize != sizeof(Elf64_Phdr)) return false;
   for (uint32_t i = 0; i < header.e_phnum; i++) {
     Elf64_Phdr segment;
-    if (file.read(&segment, sizeof segment, header.e_phoff + i * sizeof segment) != sizeof segment) return false;
+    if (file.read(&segment, sizeof segment, header.e_phoff + i * sizeof segment) != sizeof segment)
+      return false;
     if (segment.p_type != PT_INTERP) continue;
     char name[512];
     if (segment.p_filesz < 2 || segment.p_filesz > sizeof name) return false;
-    if (file.read(name, segment.p_filesz, segment.p_offset) != static_cast<long>(segment.p_filesz)) return false;
+    if (file.read(name, segment.p_filesz, segment.p_offset) != static_cast<long>(segment.p_filesz))
+      return false;
     if (name[segment.p_filesz - 1]) return false;
     const File interpreter(AT_FDCWD, name, 0);
     return interpreter.number() >= 0 && interpreter.is_regular();
@@ -53,7 +56,8 @@ bool elf_will_execute(const File& file, const Elf64_Ehdr& header) {
 }
 
 bool will_execute(const File& file, int depth) {
-  if (file.number() < 0) return file.number() == -EACCES;  // may be executed, not read: nothing can be known
+  if (file.number() < 0)
+    return file.number() == -EACCES;  // may be executed, not read: nothing can be known
   if (!file.is_regular()) return false;
   alignas(8) char head[kHead + 1] = {};
   if (file.read(head, kHead, 0) < 0) return false;
@@ -62,7 +66,8 @@ bool will_execute(const File& file, int depth) {
   return elf_will_execute(file, *reinterpret_cast<const Elf64_Ehdr*>(head));
 }
 
-// The arguments in control memory, where the monitor finds them. A result of 0 is an address that could not be had.
+// The arguments in control memory, where the monitor finds them. A result of 0 is an address that
+// could not be had.
 class Arguments {
  public:
   uint64_t put(long text) {
@@ -103,7 +108,8 @@ class Arguments {
     sys::raw(SYS_prlimit64, 0, RLIMIT_STACK, 0, reinterpret_cast<long>(&stack));
     uint64_t limit = stack.rlim_cur / 4 < kMostOfAll ? stack.rlim_cur / 4 : kMostOfAll;
     if (limit < kLongest) limit = kLongest;
-    constexpr uint64_t kMargin = 4096;  // what the kernel adds: the name once more, an interpreter's
+    constexpr uint64_t kMargin =
+        4096;  // what the kernel adds: the name once more, an interpreter's
     return strings_ + pointers_ + kMargin > limit;
   }
 
@@ -125,7 +131,9 @@ long execute_program(int directory, long path, long argv, long envp, int flags) 
     alignas(8) char head[2] = {};
     // A script that the executed program could not open any more.
     const long closes = sys::raw(SYS_fcntl, directory, F_GETFD);
-    if (closes < 0 || ((closes & FD_CLOEXEC) && file.read(head, 2, 0) == 2 && head[0] == '#' && head[1] == '!')) return kAskKernel;
+    if (closes < 0 ||
+        ((closes & FD_CLOEXEC) && file.read(head, 2, 0) == 2 && head[0] == '#' && head[1] == '!'))
+      return kAskKernel;
     if (sys::raw(SYS_faccessat2, directory, s.exec_path, 1, AT_EMPTY_PATH) != 0) return kAskKernel;
     if (sys::raw(SYS_fcntl, directory, F_GETFL) & O_PATH) {
       // Nothing can be read through it.
@@ -143,13 +151,17 @@ long execute_program(int directory, long path, long argv, long envp, int flags) 
   s.exec_directory = directory;
   s.exec_flags = flags;
   s.exec_mask = self().signal_mask;
-  // The task may have given up rights since the monitor was split off: the new program gets what the task has.
+  // The task may have given up rights since the monitor was split off: the new program gets what
+  // the task has.
   uint32_t* u = s.exec_users;
   uint32_t* g = s.exec_groups;
-  sys::raw(SYS_getresuid, reinterpret_cast<long>(u), reinterpret_cast<long>(u + 1), reinterpret_cast<long>(u + 2));
-  sys::raw(SYS_getresgid, reinterpret_cast<long>(g), reinterpret_cast<long>(g + 1), reinterpret_cast<long>(g + 2));
+  sys::raw(SYS_getresuid, reinterpret_cast<long>(u), reinterpret_cast<long>(u + 1),
+           reinterpret_cast<long>(u + 2));
+  sys::raw(SYS_getresgid, reinterpret_cast<long>(g), reinterpret_cast<long>(g + 1),
+           reinterpret_cast<long>(g + 2));
   constexpr long kMostGroups = sizeof s.exec_more_groups / sizeof s.exec_more_groups[0];
-  s.exec_group_count = static_cast<int>(sys::raw(SYS_getgroups, kMostGroups, reinterpret_cast<long>(s.exec_more_groups)));
+  s.exec_group_count = static_cast<int>(
+      sys::raw(SYS_getgroups, kMostGroups, reinterpret_cast<long>(s.exec_more_groups)));
   s.exec_requested = 1;
   for (;;) sys::raw(SYS_exit_group, 0);  // the monitor does the rest
 }

@@ -1,8 +1,9 @@
-// fork with memory that is shared by nature: the child must get copies, made while the parent stands still. The parent
-// waits (it has the turn, so all tasks stand still) until the child has copied the store and the runtime's own state.
+// fork with memory that is shared by nature: the child must get copies, made while the parent
+// stands still. The parent waits (it has the turn, so all tasks stand still) until the child has
+// copied the store and the runtime's own state.
 //
-// What can go wrong: the child is killed while it copies (the parent looks whether it lives), descriptors run out (the
-// child reports and ends; the parent sees a child that ended with 125).
+// What can go wrong: the child is killed while it copies (the parent looks whether it lives),
+// descriptors run out (the child reports and ends; the parent sees a child that ended with 125).
 
 #include "task/fork.h"
 
@@ -15,27 +16,27 @@
 #include <sys/wait.h>
 
 #include "base/bytes.h"
-#include "sync/event.h"
+#include "control/control.h"
+#include "control/process.h"
+#include "memory/backing.h"
+#include "memory/program_memory.h"
+#include "order/rounds.h"
 #include "record/input.h"
 #include "record/shared_memory/shared_memory.h"
-#include "order/rounds.h"
-#include "memory/backing.h"
+#include "record/stop_point.h"
 #include "runtime/stats/exit_report.h"
-#include "control/process.h"
+#include "signal/queue.h"
+#include "signal/signals.h"
+#include "sync/event.h"
 #include "sys/futex.h"
 #include "sys/maps.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/syscall.h"
-#include "task/environment.h"
 #include "task/control_layout.h"
+#include "task/environment.h"
 #include "task/pidfd.h"
 #include "task/spawn.h"
-#include "control/control.h"
-#include "record/stop_point.h"
-#include "memory/program_memory.h"
-#include "signal/queue.h"
-#include "signal/signals.h"
 #include "view/view.h"
 
 namespace weir::tasks {
@@ -53,7 +54,9 @@ struct ForkWork {
 
 constexpr uint64_t kForkStack = 64 << 10;
 
-bool has_handler(int signal) { return reinterpret_cast<uint64_t>(shared().actions[signal].handler) > 1; }
+bool has_handler(int signal) {
+  return reinterpret_cast<uint64_t>(shared().actions[signal].handler) > 1;
+}
 
 // CLONE_CLEAR_SIGHAND: what is ignored stays so.
 void clear_handlers() {
@@ -97,7 +100,8 @@ void fork_child(uint64_t argument) {
   *me->frame = frame;
   me->frame->rax = 0;
   if (request.stack) me->frame->rsp = request.stack;
-  if (request.flags & CLONE_CHILD_SETTID) (void)!trap::to_program(static_cast<long>(request.child_tid), me->virtual_tid);
+  if (request.flags & CLONE_CHILD_SETTID)
+    (void)!trap::to_program(static_cast<long>(request.child_tid), me->virtual_tid);
   if (request.flags & CLONE_CLEAR_SIGHAND) clear_handlers();
   me->in_runtime = 1;
   me->pending = me->inbox_count = 0;
@@ -105,7 +109,8 @@ void fork_child(uint64_t argument) {
   trap::set_mask(work->mask);
   trap::forget_places();
   if (input::replaying()) trap::go_on_as_recorded(*me, *me->frame);
-  if (request.flags & CLONE_SETTLS) sys::raw(SYS_arch_prctl, ARCH_SET_FS, static_cast<long>(request.tls));
+  if (request.flags & CLONE_SETTLS)
+    sys::raw(SYS_arch_prctl, ARCH_SET_FS, static_cast<long>(request.tls));
   weir_enter_program(me->frame);
 }
 
@@ -121,21 +126,27 @@ void borrowing_child(uint64_t argument) {
   input::begin_borrower(*work.task, work.task->ordinal);
   if (request.flags & CLONE_CLEAR_SIGHAND) {
     for (int signal = 1; signal <= sys::kSignals; signal++) {
-      // The dispositions that the program sees are its maker's, too; and the runtime's own handlers stay.
+      // The dispositions that the program sees are its maker's, too; and the runtime's own handlers
+      // stay.
       sys::KernelSigaction reset{};
-      if (has_handler(signal) && !(sys::never_blocked() & sys::signal_bit(signal))) sys::raw(SYS_rt_sigaction, signal, reinterpret_cast<long>(&reset), 0, 8);
+      if (has_handler(signal) && !(sys::never_blocked() & sys::signal_bit(signal)))
+        sys::raw(SYS_rt_sigaction, signal, reinterpret_cast<long>(&reset), 0, 8);
     }
   }
-  if (request.flags & CLONE_SETTLS) sys::raw(SYS_arch_prctl, ARCH_SET_FS, static_cast<long>(request.tls));
+  if (request.flags & CLONE_SETTLS)
+    sys::raw(SYS_arch_prctl, ARCH_SET_FS, static_cast<long>(request.tls));
   weir_enter_program(work.task->frame);
 }
 
-// What the kernel is asked for beside that: what a child may have of its own or share with its maker, memory and descriptors apart.
+// What the kernel is asked for beside that: what a child may have of its own or share with its
+// maker, memory and descriptors apart.
 uint64_t passed_on(const ForkRequest& request, bool multi) {
-  constexpr uint64_t kOfItsOwn = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
+  constexpr uint64_t kOfItsOwn = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC |
+                                 CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
   constexpr uint64_t kShared = CLONE_FS | CLONE_IO | CLONE_SYSVSEM | CLONE_FILES | CLONE_PARENT;
   constexpr uint64_t kOther = CLONE_PIDFD | CLONE_VFORK | CLONE_PTRACE | CLONE_UNTRACED;
-  return (request.flags & (kOfItsOwn | kShared | kOther)) | request.exit_signal | (multi ? CLONE_PARENT : 0);
+  return (request.flags & (kOfItsOwn | kShared | kOther)) | request.exit_signal |
+         (multi ? CLONE_PARENT : 0);
 }
 
 // The kernel has made a descriptor in a replay, too, where none of the program's is open.
@@ -151,9 +162,13 @@ int kept_pidfd(const ForkRequest& request, long pid, int made) {
 long fork_program(const Frame& frame, const ForkRequest& request, int& pidfd) {
   const bool multi = g_tasks_active && runtime::g_processes;
   while (multi && shared().heap_user) wait_for_page(kHeapKey);
-  const uint32_t ordinal = input::is_on() ? input::new_process() : 0;  // looks for shared mappings, of which the next is one
-  // Shared: parent and child meet here; also holds the child's scratch stack, away from all that is being copied.
-  long area = sys::raw(SYS_mmap, 0, static_cast<long>(kForkStack), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  const uint32_t ordinal = input::is_on()
+                               ? input::new_process()
+                               : 0;  // looks for shared mappings, of which the next is one
+  // Shared: parent and child meet here; also holds the child's scratch stack, away from all that is
+  // being copied.
+  long area = sys::raw(SYS_mmap, 0, static_cast<long>(kForkStack), PROT_READ | PROT_WRITE,
+                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (sys::failed(area)) return -ENOMEM;
   auto* work = reinterpret_cast<ForkWork*>(area);
   work->copied = 0;
@@ -162,7 +177,8 @@ long fork_program(const Frame& frame, const ForkRequest& request, int& pidfd) {
   work->ordinal = ordinal;
   work->tid_base = shared().tid_base / 0x10000 * 16 + shared().children_made++;
   uint64_t all = sys::kAllButFaults;
-  sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all), reinterpret_cast<long>(&work->mask), 8);
+  sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all),
+           reinterpret_cast<long>(&work->mask), 8);
   if (multi) {
     const owned::SleepScope sleeps(self());
     (void)order::stand_still(self());
@@ -173,8 +189,8 @@ long fork_program(const Frame& frame, const ForkRequest& request, int& pidfd) {
   int descriptor = -1;
   shared().making_signal = told_by_monitor(request, multi);
   view::hold_still();
-  long pid = weir_clone(passed_on(request, multi), static_cast<uint64_t>(area) + kForkStack - 64, &descriptor, nullptr, 0, fork_child,
-                        static_cast<uint64_t>(area));
+  long pid = weir_clone(passed_on(request, multi), static_cast<uint64_t>(area) + kForkStack - 64,
+                        &descriptor, nullptr, 0, fork_child, static_cast<uint64_t>(area));
   if (pid > 0 && runtime::g_processes) note_child(static_cast<int>(pid), shared().making_signal);
   shared().making_signal = -1;
   if (pid > 0) {
@@ -183,7 +199,8 @@ long fork_program(const Frame& frame, const ForkRequest& request, int& pidfd) {
       if (sys::raw(SYS_kill, pid, 0) != 0) break;
       if (!multi) {
         siginfo_t info{};  // a zombie answers kill: ask without reaping
-        sys::raw(SYS_waitid, P_PID, pid, reinterpret_cast<long>(&info), WEXITED | WNOHANG | WNOWAIT, 0);
+        sys::raw(SYS_waitid, P_PID, pid, reinterpret_cast<long>(&info), WEXITED | WNOHANG | WNOWAIT,
+                 0);
         if (info.si_pid == pid) break;
       }
     }
@@ -199,7 +216,8 @@ long fork_program(const Frame& frame, const ForkRequest& request, int& pidfd) {
 long borrow_program(Frame& frame, const ForkRequest& request, int& pidfd) {
   const bool multi = g_tasks_active && runtime::g_processes;
   Task& me = self();
-  // The child has a record and a runtime stack of its own in the lower half of this task's, which sleeps meanwhile.
+  // The child has a record and a runtime stack of its own in the lower half of this task's, which
+  // sleeps meanwhile.
   const uint64_t top = me.stack_top - kStackSize / 2;
   auto* copy = reinterpret_cast<Task*>((top - sizeof(Task) - 64) & ~uint64_t{63});
   copy_bytes(copy, &me, sizeof(Task));
@@ -223,13 +241,16 @@ long borrow_program(Frame& frame, const ForkRequest& request, int& pidfd) {
   }
   owned::begin_borrowing(me);
   shared().making_signal = told_by_monitor(request, multi);
-  const uint64_t flags = passed_on(request, multi) | (request.flags & (CLONE_VM | CLONE_VFORK | CLONE_SIGHAND));
-  long pid = weir_clone(flags, copy->stack_top - 4096, &descriptor, nullptr, 0, borrowing_child, reinterpret_cast<uint64_t>(&work));
+  const uint64_t flags =
+      passed_on(request, multi) | (request.flags & (CLONE_VM | CLONE_VFORK | CLONE_SIGHAND));
+  long pid = weir_clone(flags, copy->stack_top - 4096, &descriptor, nullptr, 0, borrowing_child,
+                        reinterpret_cast<uint64_t>(&work));
   owned::end_borrowing(me);
   end_borrowed_environment(*copy);
   if (multi) {
     view::take_home();
-    view::forget_copies();  // the child wrote with this task's mappings, and its faults are not this task's
+    view::forget_copies();  // the child wrote with this task's mappings, and its faults are not
+                            // this task's
   }
   if (pid > 0 && runtime::g_processes) note_child(static_cast<int>(pid), shared().making_signal);
   shared().making_signal = -1;
@@ -239,7 +260,8 @@ long borrow_program(Frame& frame, const ForkRequest& request, int& pidfd) {
 
 namespace {
 
-// Guarded by: process_lock. What is to be told of the child: a pointer to a wait status, null for nothing.
+// Guarded by: process_lock. What is to be told of the child: a pointer to a wait status, null for
+// nothing.
 int* news_of(ChildProcess& child, int options) {
   if (child.ended) return options & WEXITED ? &child.status : nullptr;
   const int wanted = child.change == kContinued ? WCONTINUED : WSTOPPED;
@@ -250,12 +272,14 @@ int* news_of(ChildProcess& child, int options) {
 
 namespace {
 
-// An orphan that has come to the program and lives: one that nobody has noted, since nobody has made it here.
+// An orphan that has come to the program and lives: one that nobody has noted, since nobody has
+// made it here.
 bool has_orphan(int kind, int id) {
   Shared& s = shared();
   char name[64], text[4096];
   char* end = append_number(append_text(name, "/proc/"), static_cast<uint64_t>(s.monitor));
-  append_text(append_number(append_text(end, "/task/"), static_cast<uint64_t>(s.monitor)), "/children");
+  append_text(append_number(append_text(end, "/task/"), static_cast<uint64_t>(s.monitor)),
+              "/children");
   const long file = sys::open_own(static_cast<const char*>(name));
   if (sys::failed(file)) return false;
   const long length = sys::raw(SYS_read, file, reinterpret_cast<long>(text), sizeof text - 1);
@@ -304,13 +328,16 @@ long wait_child(int kind, int id, int options, FoundChild& found) {
   Shared& s = shared();
   for (;;) {
     const uint32_t epoch = __atomic_load_n(&s.children_epoch, __ATOMIC_ACQUIRE);
-    const long pid = input::value(input::What::kChild, [&] { return look_for_child(kind, id, options, found); });
+    const long pid =
+        input::value(input::What::kChild, [&] { return look_for_child(kind, id, options, found); });
     if (pid > 0) input::bytes(&found, sizeof found);
-    if (pid > 0 && (WIFEXITED(found.status) || WIFSIGNALED(found.status))) input::note_child_end(pid, found.status);
+    if (pid > 0 && (WIFEXITED(found.status) || WIFSIGNALED(found.status)))
+      input::note_child_end(pid, found.status);
     if (pid != 0 || (options & WNOHANG)) return pid;
     outside_begin("child process");
     const long result = input::value(input::What::kReady, [&] {
-      return trap::interruptible(SYS_futex, reinterpret_cast<long>(&s.children_epoch), 0 /* FUTEX_WAIT */, epoch, 0, 0, 0);
+      return trap::interruptible(SYS_futex, reinterpret_cast<long>(&s.children_epoch),
+                                 0 /* FUTEX_WAIT */, epoch, 0, 0, 0);
     });
     outside_end();
     if (result == -EINTR) return -EINTR;

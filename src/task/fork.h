@@ -9,29 +9,32 @@ namespace weir::tasks {
 
 // A child that the program asks for, by whichever call.
 struct ForkRequest {
-  uint64_t flags;              // as clone3 has them, without the exit signal
+  uint64_t flags;  // as clone3 has them, without the exit signal
   uint64_t exit_signal;
-  uint64_t stack = 0;          // top of the child's; 0: as the maker's
-  uint64_t tls = 0;            // these: program addresses, where `flags` says that they are given
+  uint64_t stack = 0;  // top of the child's; 0: as the maker's
+  uint64_t tls = 0;    // these: program addresses, where `flags` says that they are given
   uint64_t child_tid = 0;
   uint64_t parent_tid = 0;
   uint64_t pidfd = 0;
 };
-// The child is a program of one task with memory of its own. Returns its pid, and the descriptor for CLONE_PIDFD. REQUIRES: the
-// turn, where tasks exist.
+// The child is a program of one task with memory of its own. Returns its pid, and the descriptor
+// for CLONE_PIDFD. REQUIRES: the turn, where tasks exist.
 long fork_program(const Frame& frame, const ForkRequest& request, int& pidfd);
 // vfork and posix_spawn: the child borrows this task's memory until it executes another program.
 long borrow_program(Frame& frame, const ForkRequest& request, int& pidfd);
-// execveat while tasks exist: all other tasks end, the program keeps its pid. Pointers are the program's. Returns only where it
-// cannot be done: -errno, or kAskKernel where the call will fail and the kernel is to say how.
+// execveat while tasks exist: all other tasks end, the program keeps its pid. Pointers are the
+// program's. Returns only where it cannot be done: -errno, or kAskKernel where the call will fail
+// and the kernel is to say how.
 inline constexpr long kAskKernel = -1000;
 long execute_program(int directory, long path, long argv, long envp, int flags);
 
-// Leaves the original process behind as the monitor; the caller goes on in a child of it, as the same task.
+// Leaves the original process behind as the monitor; the caller goes on in a child of it, as the
+// same task.
 void split_monitor();
 
-// wait4 and waitid for children that another task made: which (P_ALL, P_PID, P_PGID and an id), and for what, as waitid has it.
-// Answers the pid, 0 (WNOHANG), -ECHILD or -EINTR; `found` is filled where a child was found. REQUIRES: the turn.
+// wait4 and waitid for children that another task made: which (P_ALL, P_PID, P_PGID and an id), and
+// for what, as waitid has it. Answers the pid, 0 (WNOHANG), -ECHILD or -EINTR; `found` is filled
+// where a child was found. REQUIRES: the turn.
 struct FoundChild {
   int status;
   uint32_t user;

@@ -7,18 +7,18 @@
 #include <stddef.h>
 #include <sys/prctl.h>
 
+#include "control/process.h"
+#include "memory/backing.h"
 #include "order/probe.h"
 #include "order/rounds.h"
 #include "order/sleep.h"
-#include "memory/backing.h"
-#include "control/process.h"
+#include "signal/signals.h"
 #include "sys/futex.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/syscall.h"
 #include "task/move_offsets.h"
 #include "task/spawn.h"
-#include "signal/signals.h"
 
 extern "C" {
 void weir_leave(weir::MovedState* state, uint64_t stack, void (*function)());
@@ -29,7 +29,8 @@ namespace weir::tasks {
 
 namespace {
 
-static_assert(offsetof(MovedState, rsp) == MOVED_RSP && offsetof(MovedState, components) == MOVED_COMPONENTS);
+static_assert(offsetof(MovedState, rsp) == MOVED_RSP &&
+              offsetof(MovedState, components) == MOVED_COMPONENTS);
 static_assert(offsetof(MovedState, vectors) == MOVED_VECTORS && sizeof(MovedState) == 4096);
 
 constexpr uint64_t kSignalLook = 10'000'000;  // nanoseconds
@@ -38,10 +39,13 @@ constexpr uint64_t kLongWait = 20'000'000;
 // Per process: where it stands while its task is away.
 alignas(16) uint8_t g_own_stack[16 << 10];
 
-void set_base(int which, uint64_t value) { sys::raw(SYS_arch_prctl, which, static_cast<long>(value)); }
+void set_base(int which, uint64_t value) {
+  sys::raw(SYS_arch_prctl, which, static_cast<long>(value));
+}
 MovedState& moved(const Task& task) { return reinterpret_cast<MovedState*>(kMoved)[task.id]; }
 
-// What of the processor's state moves: x87, SSE, AVX, AVX-512. 0: the processor cannot store it at once.
+// What of the processor's state moves: x87, SSE, AVX, AVX-512. 0: the processor cannot store it at
+// once.
 uint32_t components() {
   uint32_t a, b, c, d;
   __cpuid(1, a, b, c, d);
@@ -58,7 +62,8 @@ Task* waiting_task(bool anybody) {
   if (turn != kNoTask && s.tasks[turn].in_executor) return &s.tasks[turn];
   for (TaskId i = 0; i < s.high_task; i++) {
     Task& task = s.tasks[i];
-    if (task.in_executor && (anybody || __atomic_load_n(&task.wake_word, __ATOMIC_ACQUIRE))) return &task;
+    if (task.in_executor && (anybody || __atomic_load_n(&task.wake_word, __ATOMIC_ACQUIRE)))
+      return &task;
   }
   return nullptr;
 }
@@ -93,15 +98,18 @@ void waits_no_more(Task& task) {
   Executor& e = shared().executor;
   for (;;) {
     __atomic_exchange_n(&e.calls, 0u, __ATOMIC_SEQ_CST);
-    if (const TaskId number = __atomic_exchange_n(&e.request, 0u, __ATOMIC_ACQUIRE)) run(task_at(number - 1));
+    if (const TaskId number = __atomic_exchange_n(&e.request, 0u, __ATOMIC_ACQUIRE))
+      run(task_at(number - 1));
     if (Task* task = waiting_task(false)) resume(*task);
     if (order::worth_looking(&e.calls)) continue;
     __atomic_store_n(&e.sleeps, 1u, __ATOMIC_SEQ_CST);
     long result = 0;
-    if (!__atomic_load_n(&e.calls, __ATOMIC_SEQ_CST)) result = sys::futex_wait(&e.calls, 0, e.waiting ? kLongWait : sys::kForever);
+    if (!__atomic_load_n(&e.calls, __ATOMIC_SEQ_CST))
+      result = sys::futex_wait(&e.calls, 0, e.waiting ? kLongWait : sys::kForever);
     __atomic_store_n(&e.sleeps, 0u, __ATOMIC_SEQ_CST);
     if (!sys::failed(result) || __atomic_load_n(&e.calls, __ATOMIC_SEQ_CST)) continue;
-    if (Task* task = waiting_task(true)) resume(*task);  // who waits for long does so in its own process, where signals reach it
+    if (Task* task = waiting_task(true))
+      resume(*task);  // who waits for long does so in its own process, where signals reach it
   }
 }
 
@@ -115,14 +123,15 @@ void send_back() {
   Task& task = self();
   Executor& e = shared().executor;
   count_time(task);
-  set_base(ARCH_SET_GS, reinterpret_cast<uint64_t>(&e.record));  // a signal that comes now is none of the task's
+  set_base(ARCH_SET_GS,
+           reinterpret_cast<uint64_t>(&e.record));  // a signal that comes now is none of the task's
   __atomic_store_n(&task.own_word, 1u, __ATOMIC_SEQ_CST);
   if (__atomic_load_n(&task.own_sleeps, __ATOMIC_SEQ_CST)) sys::futex_wake(&task.own_word);
   serve();
 }
 
-// Signals of the program wait in the kernel meanwhile. Long in the executor is only who computes with the turn: it is asked to
-// come back for them.
+// Signals of the program wait in the kernel meanwhile. Long in the executor is only who computes
+// with the turn: it is asked to come back for them.
 void ask_back(Task& task) {
   uint64_t waiting = 0;
   sys::raw(SYS_rt_sigpending, reinterpret_cast<long>(&waiting), 8);
@@ -146,12 +155,14 @@ void wait_in_own() {
     if (order::worth_looking(&task.own_word)) continue;
     __atomic_store_n(&task.own_sleeps, 1u, __ATOMIC_SEQ_CST);
     long result = 0;
-    if (!__atomic_load_n(&task.own_word, __ATOMIC_SEQ_CST)) result = sys::futex_wait(&task.own_word, 0, kSignalLook);
+    if (!__atomic_load_n(&task.own_word, __ATOMIC_SEQ_CST))
+      result = sys::futex_wait(&task.own_word, 0, kSignalLook);
     __atomic_store_n(&task.own_sleeps, 0u, __ATOMIC_SEQ_CST);
     if (sys::failed(result)) {
       ask_back(task);
       order::probe_late();
-      if (__atomic_load_n(&task.in_executor, __ATOMIC_ACQUIRE)) order::lose_patience(task, since);  // it waits there for another
+      if (__atomic_load_n(&task.in_executor, __ATOMIC_ACQUIRE))
+        order::lose_patience(task, since);  // it waits there for another
     }
   }
   task.away = 0;
@@ -172,7 +183,8 @@ void begin(uint64_t process) {
   set_base(ARCH_SET_GS, reinterpret_cast<uint64_t>(&e.record));
   trap::set_signal_stack(static_cast<uint32_t>(process));
   page::see_store();
-  syscalls::handle_all();  // what no stub hands over otherwise (credentials, say) is the task's own process's too
+  syscalls::handle_all();  // what no stub hands over otherwise (credentials, say) is the task's own
+                           // process's too
   e.tid = static_cast<int>(sys::raw(SYS_gettid));
   __atomic_store_n(&s.processes[process].pid, e.tid, __ATOMIC_RELEASE);
   serve();
@@ -184,18 +196,22 @@ bool make_executor() {
   e.tried = 1;
   const uint32_t parts = components();
   if (!parts) return false;
-  runtime::apply_mappings(self());  // the copy has what this process has changed itself, and is not counted among those that wait
+  runtime::apply_mappings(self());  // the copy has what this process has changed itself, and is not
+                                    // counted among those that wait
   const uint32_t process = take_new_slot();
   if (process == kMaxProcesses) return false;
   e.components = parts;
-  e.ns_a_cycle = ((sys::monotonic_ns() - s.start_ns) << 20) / ((sys::cycles() - s.start_cycles) >> 12 | 1);
+  e.ns_a_cycle =
+      ((sys::monotonic_ns() - s.start_ns) << 20) / ((sys::cycles() - s.start_cycles) >> 12 | 1);
   e.record.self = &e.record;
   e.record.id = kNoTask;
   e.record.in_runtime = 1;
   e.record.stack_top = stack_top_of(process);
   s.processes[process].mapping_sequence = s.processes[runtime::g_process].mapping_sequence;
-  const uint64_t flags = CLONE_FILES | CLONE_FS | CLONE_IO | CLONE_SYSVSEM | CLONE_PARENT | runtime::clone_signal();
-  const long result = weir_clone(flags, stack_top_of(process) - 1024, nullptr, nullptr, 0, begin, process);
+  const uint64_t flags =
+      CLONE_FILES | CLONE_FS | CLONE_IO | CLONE_SYSVSEM | CLONE_PARENT | runtime::clone_signal();
+  const long result =
+      weir_clone(flags, stack_top_of(process) - 1024, nullptr, nullptr, 0, begin, process);
   if (sys::failed(result)) {
     drop_slot(process);
     return false;
@@ -214,7 +230,8 @@ bool go_to_executor(Task& task) {
   state.fs_base = sys::fs_base();
   const uint64_t all = ~uint64_t{0};
   __atomic_store_n(&task.own_mask_holds, 1u, __ATOMIC_SEQ_CST);
-  sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all), reinterpret_cast<long>(&task.own_mask), 8);
+  sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all),
+           reinterpret_cast<long>(&task.own_mask), 8);
   __atomic_store_n(&task.own_mask_holds, 2u, __ATOMIC_SEQ_CST);
   task.counters.moves++;
   weir_leave(&state, reinterpret_cast<uint64_t>(g_own_stack + sizeof g_own_stack), wait_in_own);

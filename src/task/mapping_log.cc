@@ -1,12 +1,14 @@
-// A ring of records in shared memory. Every process slot, busy or idle, has its own place in it; a record's descriptor is
-// closed by the last process that applies it.
+// A ring of records in shared memory. Every process slot, busy or idle, has its own place in it; a
+// record's descriptor is closed by the last process that applies it.
 //
 // Invariants
-// 1. Records are appended under the turn, and applied by a process before it runs program code again, so a process in
-//    program code is always up to date.
-// 2. `waiting` counts the slots that still have to apply a record; slots made later start at the end.
-// 3. A slot that is about to be overtaken applies what it has missed where it stands: under a turn all others are asleep
-//    in the runtime, busy ones with the probe signal open (signal/signals.cc), idle ones on slot.go.
+// 1. Records are appended under the turn, and applied by a process before it runs program code
+//    again, so a process in program code is always up to date.
+// 2. `waiting` counts the slots that still have to apply a record; slots made later start at the
+//    end.
+// 3. A slot that is about to be overtaken applies what it has missed where it stands: under a turn
+//    all others are asleep in the runtime, busy ones with the probe signal open
+//    (signal/signals.cc), idle ones on slot.go.
 
 #include "task/mapping_log.h"
 
@@ -15,20 +17,20 @@
 #include <sys/resource.h>
 
 #include "base/bytes.h"
-#include "code/translate/counted.h"
-#include "code/translate/seek.h"
-#include "record/shared_memory/shared_memory.h"
-#include "memory/backing.h"
 #include "code/patch/doubt.h"
 #include "code/patch/patch.h"
-#include "control/process.h"
 #include "code/patch/program_text_patches.h"
-#include "sys/maps.h"
+#include "code/translate/counted.h"
+#include "code/translate/seek.h"
+#include "control/process.h"
+#include "memory/backing.h"
+#include "record/shared_memory/shared_memory.h"
+#include "signal/signals.h"
 #include "sys/futex.h"
+#include "sys/maps.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "task/profile.h"
-#include "signal/signals.h"
 #include "view/view.h"
 
 namespace weir::runtime {
@@ -42,7 +44,8 @@ namespace {
   die(125);
 }
 
-// What has been translated of the text (src/code/translate) must be translated again, or not at all.
+// What has been translated of the text (src/code/translate) must be translated again, or not at
+// all.
 void note_change_of_text(const MappingRecord& r, bool is_author) {
   if (r.kind == MappingKind::kSigaction || r.kind == MappingKind::kProfile) return;
   if (r.kind != MappingKind::kPatchText) {
@@ -58,16 +61,19 @@ void apply(const MappingRecord& r) {
   switch (r.kind) {
     case MappingKind::kMapFile: {
       owned::on_unmap(r.start, r.size);
-      long at = sys::raw(SYS_mmap, static_cast<long>(r.start), static_cast<long>(r.size), r.protection, r.flags, r.descriptor,
-                         static_cast<long>(r.offset));
+      long at = sys::raw(SYS_mmap, static_cast<long>(r.start), static_cast<long>(r.size),
+                         r.protection, r.flags, r.descriptor, static_cast<long>(r.offset));
       if (sys::failed(at)) cannot_repeat(r, -at);
       break;
     }
     case MappingKind::kMapOwned:
-      if (!owned::repeat({r.start, r.start + r.size}, r.protection, r.descriptor, r.offset)) cannot_repeat(r, ENOMEM);
+      if (!owned::repeat({r.start, r.start + r.size}, r.protection, r.descriptor, r.offset))
+        cannot_repeat(r, ENOMEM);
       break;
     case MappingKind::kAttachOwned:
-      if (!owned::repeat_attach({r.start, r.start + r.size}, r.protection, static_cast<long>(r.offset))) cannot_repeat(r, ENOMEM);
+      if (!owned::repeat_attach({r.start, r.start + r.size}, r.protection,
+                                static_cast<long>(r.offset)))
+        cannot_repeat(r, ENOMEM);
       break;
     case MappingKind::kMapStore:
       owned::on_unmap(r.start, r.size);
@@ -76,8 +82,9 @@ void apply(const MappingRecord& r) {
       break;
     case MappingKind::kReserve:
       owned::on_unmap(r.start, r.size);
-      if (sys::failed(sys::raw(SYS_mmap, static_cast<long>(r.start), static_cast<long>(r.size), PROT_NONE,
-                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0))) {
+      if (sys::failed(sys::raw(SYS_mmap, static_cast<long>(r.start), static_cast<long>(r.size),
+                               PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
+                               -1, 0))) {
         cannot_repeat(r, ENOMEM);
       }
       break;
@@ -89,22 +96,18 @@ void apply(const MappingRecord& r) {
       page::protect(r.start, r.size, r.protection);
       if (owned::overlaps(r.start, r.size)) owned::on_protect(r.start, r.size, r.protection);
       break;
-    case MappingKind::kPatchText:
-      patch_new_text(Range{r.start, r.start + r.size});
-      break;
-    case MappingKind::kProfile:
-      tasks::arm_profiles();
-      break;
-    case MappingKind::kSigaction:
-      trap::install(r.protection);
-      break;
+    case MappingKind::kPatchText: patch_new_text(Range{r.start, r.start + r.size}); break;
+    case MappingKind::kProfile: tasks::arm_profiles(); break;
+    case MappingKind::kSigaction: trap::install(r.protection); break;
   }
 }
 
 uint64_t lag_of(uint32_t process) {
   const Shared& s = shared();
-  if (process == g_process || __atomic_load_n(&s.processes[process].pid, __ATOMIC_ACQUIRE) == 0) return 0;
-  return s.mapping_sequence - __atomic_load_n(&s.processes[process].mapping_sequence, __ATOMIC_ACQUIRE);
+  if (process == g_process || __atomic_load_n(&s.processes[process].pid, __ATOMIC_ACQUIRE) == 0)
+    return 0;
+  return s.mapping_sequence -
+         __atomic_load_n(&s.processes[process].mapping_sequence, __ATOMIC_ACQUIRE);
 }
 
 // Where a slot lags behind by more than `too_far`: until none does by more than `far`.
@@ -143,8 +146,8 @@ void catch_up(uint64_t too_far, uint64_t far) {
     }
     if (now - progress > kPatience) {
       const ProcessSlot& slot = s.processes[laggard];
-      report("changes of memory wait for process %d (task %u) to repeat them, and it does not", int64_t{slot.pid},
-             uint64_t{slot.task});
+      report("changes of memory wait for process %d (task %u) to repeat them, and it does not",
+             int64_t{slot.pid}, uint64_t{slot.task});
       die(125);
     }
     sys::raw(SYS_sched_yield);
@@ -152,8 +155,10 @@ void catch_up(uint64_t too_far, uint64_t far) {
   __atomic_fetch_sub(&s.catch_up, 1u, __ATOMIC_SEQ_CST);
 }
 
-// The private mapping that `address` lies in, of which no byte is the store's. Empty: there is none before `beyond`.
-Range private_mapping(uint64_t address, Range within, int& protection, bool& is_anonymous, uint64_t& beyond) {
+// The private mapping that `address` lies in, of which no byte is the store's. Empty: there is none
+// before `beyond`.
+Range private_mapping(uint64_t address, Range within, int& protection, bool& is_anonymous,
+                      uint64_t& beyond) {
   page::LimitLifted descriptors(RLIMIT_NOFILE);
   beyond = within.limit;
   char* maps;
@@ -164,10 +169,13 @@ Range private_mapping(uint64_t address, Range within, int& protection, bool& is_
     const bool is_hole = line.range.start > address;
     beyond = is_hole ? line.range.start : line.range.limit;
     if (is_hole) return {};
-    if (line.shared || (line.name[0] == '[' && !starts_with(line.name, "[anon:"))) return {};  // named by prctl
-    protection = (line.readable ? PROT_READ : 0) | (line.writable ? PROT_WRITE : 0) | (line.executable ? PROT_EXEC : 0);
+    if (line.shared || (line.name[0] == '[' && !starts_with(line.name, "[anon:")))
+      return {};  // named by prctl
+    protection = (line.readable ? PROT_READ : 0) | (line.writable ? PROT_WRITE : 0) |
+                 (line.executable ? PROT_EXEC : 0);
     is_anonymous = line.name[0] != '/';
-    if (is_anonymous && line.readable) return line.range;  // as a whole: the next page of it may be next
+    if (is_anonymous && line.readable)
+      return line.range;  // as a whole: the next page of it may be next
     Range part = line.range;
     if (part.start < within.start) part.start = within.start;
     if (part.limit > within.limit) part.limit = within.limit;
@@ -185,7 +193,9 @@ namespace {
 void publish(MappingRecord record) {
   Shared& s = shared();
   note_change_of_text(record, true);
-  catch_up(kMappingRecords / 2, kMappingRecords / 4);  // long before the ring comes round to a record that a slot still needs
+  catch_up(
+      kMappingRecords / 2,
+      kMappingRecords / 4);  // long before the ring comes round to a record that a slot still needs
   SpinGuard guard(s.process_lock);
   uint32_t others = 0;
   uint64_t oldest = s.mapping_sequence;
@@ -204,10 +214,11 @@ void publish(MappingRecord record) {
   __atomic_store_n(&s.mapping_sequence, s.mapping_sequence + 1, __ATOMIC_RELEASE);
 }
 
-// Checked tasks see each other's memory without an event in between: what one has mapped or unmapped another may use next, at an
-// address where something else lay.
+// Checked tasks see each other's memory without an event in between: what one has mapped or
+// unmapped another may use next, at an address where something else lay.
 bool is_seen_at_once(MappingKind kind) {
-  return g_guarded && (kind == MappingKind::kMapFile || kind == MappingKind::kMapStore || kind == MappingKind::kUnmap);
+  return g_guarded && (kind == MappingKind::kMapFile || kind == MappingKind::kMapStore ||
+                       kind == MappingKind::kUnmap);
 }
 
 }  // namespace
@@ -219,7 +230,8 @@ void record_mapping(const MappingRecord& record) {
 }
 
 void apply_mappings(Task&) {
-  static volatile bool busy = false;  // the probe signal may come in the middle; what it would do is being done
+  static volatile bool busy =
+      false;  // the probe signal may come in the middle; what it would do is being done
   if (busy) return;
   busy = true;
   Shared& s = shared();
@@ -228,7 +240,8 @@ void apply_mappings(Task&) {
     MappingRecord& record = s.mappings[slot.mapping_sequence % kMappingRecords];
     if (record.author != g_process) {
       apply(record);
-      if (__atomic_sub_fetch(&record.waiting, 1u, __ATOMIC_ACQ_REL) == 0 && record.descriptor >= 0) {
+      if (__atomic_sub_fetch(&record.waiting, 1u, __ATOMIC_ACQ_REL) == 0 &&
+          record.descriptor >= 0) {
         page::close_hidden(record.descriptor);
         record.descriptor = -1;
       }
@@ -240,7 +253,8 @@ void apply_mappings(Task&) {
 
 bool lacks_mappings() {
   const Shared& s = shared();
-  return s.processes[g_process].mapping_sequence < __atomic_load_n(&s.mapping_sequence, __ATOMIC_ACQUIRE);
+  return s.processes[g_process].mapping_sequence <
+         __atomic_load_n(&s.mapping_sequence, __ATOMIC_ACQUIRE);
 }
 
 void patch_pending_text() {
@@ -265,14 +279,17 @@ bool convert_late(Range range) {
       at = beyond;
       continue;
     }
-    // The bytes come over as they are; a page that another process had changed privately cannot exist: it was read-only.
+    // The bytes come over as they are; a page that another process had changed privately cannot
+    // exist: it was read-only.
     const uint64_t offset = page::add_region(part.start, part.size(), PROT_READ | PROT_WRITE);
-    if (!offset || !page::remember_protection(part.start, part.size(), protection)) return false;  // a forked process has it so
+    if (!offset || !page::remember_protection(part.start, part.size(), protection))
+      return false;  // a forked process has it so
     if (!(protection & PROT_READ)) page::protect(part.start, part.size(), PROT_READ);
     page::copy_into_store(part, offset, is_anonymous);
     page::map_private(part.start, part.size(), offset, protection);
     view::track(part.start, part.size());
-    record_mapping({MappingKind::kMapStore, protection, 0, -1, part.start, part.size(), offset, 0, 0});
+    record_mapping(
+        {MappingKind::kMapStore, protection, 0, -1, part.start, part.size(), offset, 0, 0});
     at = part.limit;
   }
   return true;

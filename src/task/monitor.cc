@@ -1,9 +1,11 @@
-// The monitor: the program's original process, once its threads are processes. It keeps the pid that the outside world
-// knows, is the parent of every task and of every child that the program makes, and ends as the program ends: with its
-// exit status, or by its signal. It runs no program code and holds no lock for long.
+// The monitor: the program's original process, once its threads are processes. It keeps the pid
+// that the outside world knows, is the parent of every task and of every child that the program
+// makes, and ends as the program ends: with its exit status, or by its signal. It runs no program
+// code and holds no lock for long.
 //
-// What can go wrong: it is killed (every task dies with it by PR_SET_PDEATHSIG); a task dies (it ends all the others and
-// then itself by the same signal; the core, if any, is the task's, and the monitor switches its own off).
+// What can go wrong: it is killed (every task dies with it by PR_SET_PDEATHSIG); a task dies (it
+// ends all the others and then itself by the same signal; the core, if any, is the task's, and the
+// monitor switches its own off).
 
 #include <errno.h>
 #include <linux/sched.h>
@@ -15,18 +17,18 @@
 #include <time.h>
 
 #include "base/bytes.h"
-#include "record/input.h"
-#include "memory/backing.h"
+#include "control/control.h"
 #include "control/process.h"
+#include "memory/backing.h"
+#include "record/input.h"
+#include "signal/forward.h"
+#include "signal/signals.h"
 #include "sys/futex.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "task/fork.h"
-#include "task/spawn.h"
 #include "task/profile.h"
-#include "control/control.h"
-#include "signal/forward.h"
-#include "signal/signals.h"
+#include "task/spawn.h"
 
 namespace weir::tasks {
 
@@ -81,9 +83,11 @@ void take_rights() {
   sys::raw(SYS_getresuid, at(user), at(user + 1), at(user + 2));
   sys::raw(SYS_getresgid, at(group), at(group + 1), at(group + 2));
   bool same = true;
-  for (int i = 0; i < 3; i++) same = same && user[i] == s.exec_users[i] && group[i] == s.exec_groups[i];
+  for (int i = 0; i < 3; i++)
+    same = same && user[i] == s.exec_users[i] && group[i] == s.exec_groups[i];
   if (same) return;
-  if (s.exec_group_count >= 0) sys::raw(SYS_setgroups, s.exec_group_count, reinterpret_cast<long>(s.exec_more_groups));
+  if (s.exec_group_count >= 0)
+    sys::raw(SYS_setgroups, s.exec_group_count, reinterpret_cast<long>(s.exec_more_groups));
   const long groups = sys::raw(SYS_setresgid, s.exec_groups[0], s.exec_groups[1], s.exec_groups[2]);
   const long users = sys::raw(SYS_setresuid, s.exec_users[0], s.exec_users[1], s.exec_users[2]);
   if (groups == 0 && users == 0) return;
@@ -97,26 +101,31 @@ void take_rights() {
   trap::stop_ticks();
   for (int signal = 1; signal <= sys::kSignals; signal++) {
     sys::KernelSigaction action{};
-    if (s.actions[signal].handler == reinterpret_cast<void*>(1)) action.handler = s.actions[signal].handler;
+    if (s.actions[signal].handler == reinterpret_cast<void*>(1))
+      action.handler = s.actions[signal].handler;
     sys::raw(SYS_rt_sigaction, signal, reinterpret_cast<long>(&action), 0, 8);
   }
   sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&mask), 0, 8);
   take_rights();
-  long result = sys::raw(SYS_execveat, s.exec_directory, static_cast<long>(s.exec_path), static_cast<long>(s.exec_argv),
-                         static_cast<long>(s.exec_envp), s.exec_flags);
-  report("cannot execute %s (error %d)", reinterpret_cast<const char*>(s.exec_path), int64_t{-result});
+  long result =
+      sys::raw(SYS_execveat, s.exec_directory, static_cast<long>(s.exec_path),
+               static_cast<long>(s.exec_argv), static_cast<long>(s.exec_envp), s.exec_flags);
+  report("cannot execute %s (error %d)", reinterpret_cast<const char*>(s.exec_path),
+         int64_t{-result});
   die(126);
 }
 
-// The kernel shows a process's arguments (to ps, say) only from anonymous memory: here they become that again.
+// The kernel shows a process's arguments (to ps, say) only from anonymous memory: here they become
+// that again.
 void show_arguments() {
   Shared& s = shared();
   const uint64_t start = page_down(s.arguments), size = s.stack_limit - start;
   if (!s.arguments || s.stack_limit <= start) return;
   const uint64_t source = page::alias_of(start);
-  long at = sys::raw(SYS_mmap, static_cast<long>(start), static_cast<long>(size), PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-  if (at == static_cast<long>(start)) copy_bytes(reinterpret_cast<void*>(start), reinterpret_cast<void*>(source), size);
+  long at = sys::raw(SYS_mmap, static_cast<long>(start), static_cast<long>(size),
+                     PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+  if (at == static_cast<long>(start))
+    copy_bytes(reinterpret_cast<void*>(start), reinterpret_cast<void*>(source), size);
 }
 
 // Whether it was a task's end; frees the slot.
@@ -138,8 +147,8 @@ bool is_task(int pid) {
   return false;
 }
 
-// Guarded by: process_lock. Null where the table is full. `forgotten` of a slot that is new says that
-// its maker has yet to note the child.
+// Guarded by: process_lock. Null where the table is full. `forgotten` of a slot that is new says
+// that its maker has yet to note the child.
 ChildProcess* slot_of(int pid) {
   Shared& s = shared();
   for (uint32_t i = 0; i < s.child_high; i++) {
@@ -169,7 +178,8 @@ struct ChildNews {
 void note_child(const ChildNews& news) {
   Shared& s = shared();
   const sys::KernelSigaction& action = s.actions[SIGCHLD];
-  bool forgets = action.handler == reinterpret_cast<void*>(SIG_IGN) || (action.flags & SA_NOCLDWAIT);
+  bool forgets =
+      action.handler == reinterpret_cast<void*>(SIG_IGN) || (action.flags & SA_NOCLDWAIT);
   int signal = SIGCHLD;
   {
     SpinGuard guard(s.process_lock);
@@ -189,19 +199,22 @@ void note_child(const ChildNews& news) {
       if (news.ended()) __atomic_store_n(&slot->ended, 1u, __ATOMIC_RELEASE);
     }
   }
-  // Before those that wait go on, since the signal comes first; after the table knows, since its handler asks there.
+  // Before those that wait go on, since the signal comes first; after the table knows, since its
+  // handler asks there.
   if (signal) trap::forward_child(signal, news.pid, news.user, news.status);
   __atomic_fetch_add(&s.children_epoch, 1u, __ATOMIC_RELEASE);
   sys::futex_wake(&s.children_epoch, 1 << 30);
 }
 
-// Sleeps until a task or a child has news, and takes them: 0 or -errno. Its group is asked for while it can be.
+// Sleeps until a task or a child has news, and takes them: 0 or -errno. Its group is asked for
+// while it can be.
 long wait_for_news(ChildNews& news) {
   constexpr long kAll = WEXITED | WSTOPPED | WCONTINUED | kWaitAll;
   siginfo_t seen{};
   // Signals come only while the monitor waits: their handlers take the same locks as its work.
   trap::open_mask();
-  const long result = sys::raw(SYS_waitid, P_ALL, 0, reinterpret_cast<long>(&seen), kAll | WNOWAIT, 0);
+  const long result =
+      sys::raw(SYS_waitid, P_ALL, 0, reinterpret_cast<long>(&seen), kAll | WNOWAIT, 0);
   trap::block_all();
   if (result < 0) return result;
   news.group = static_cast<int>(sys::raw(SYS_getpgid, seen.si_pid));
@@ -210,11 +223,14 @@ long wait_for_news(ChildNews& news) {
     Shared& s = shared();
     SpinGuard guard(s.process_lock);
     for (uint32_t i = 0; i < s.child_high; i++) {
-      if (s.children[i].pid == seen.si_pid) s.children[i].group = news.group;  // the next call forgets it, and somebody may ask before note_child
+      if (s.children[i].pid == seen.si_pid)
+        s.children[i].group =
+            news.group;  // the next call forgets it, and somebody may ask before note_child
     }
   }
-  const long pid = sys::raw(SYS_wait4, seen.si_pid, reinterpret_cast<long>(&news.status), WNOHANG | WUNTRACED | WCONTINUED | kWaitAll,
-                            reinterpret_cast<long>(news.usage));
+  const long pid =
+      sys::raw(SYS_wait4, seen.si_pid, reinterpret_cast<long>(&news.status),
+               WNOHANG | WUNTRACED | WCONTINUED | kWaitAll, reinterpret_cast<long>(news.usage));
   news.pid = static_cast<int>(pid);
   return pid > 0 ? 0 : -EINTR;  // it was stopped, and goes on already
 }
@@ -223,14 +239,17 @@ long wait_for_news(ChildNews& news) {
 
 void split_monitor() {
   Shared& s = shared();
-  long stack = sys::raw(SYS_mmap, 0, kMonitorStack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  long stack = sys::raw(SYS_mmap, 0, kMonitorStack, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   WEIR_CHECK(!sys::failed(stack));
   forget_reaped_children();
   s.monitor = static_cast<int>(sys::raw(SYS_getpid));
   if (!input::is_on()) s.shown_pid = s.monitor;
-  s.parent = static_cast<int>(input::value(input::What::kParent, [] { return sys::raw(SYS_getppid); }));
+  s.parent =
+      static_cast<int>(input::value(input::What::kParent, [] { return sys::raw(SYS_getppid); }));
   uint64_t all = ~uint64_t{0}, mask = 0;
-  sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all), reinterpret_cast<long>(&mask), 8);
+  sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all),
+           reinterpret_cast<long>(&mask), 8);
   s.monitor_stands = 0;
   s.making_signal = -1;
   s.subreaper = static_cast<uint32_t>(input::value(input::What::kFlags, [] {
@@ -238,9 +257,12 @@ void split_monitor() {
     sys::raw(SYS_prctl, PR_GET_CHILD_SUBREAPER, reinterpret_cast<long>(&is_set));
     return is_set;
   }));
-  const auto used = static_cast<int64_t>(sys::monotonic_ns(CLOCK_THREAD_CPUTIME_ID));  // by the first task, in this process
+  const auto used = static_cast<int64_t>(
+      sys::monotonic_ns(CLOCK_THREAD_CPUTIME_ID));  // by the first task, in this process
   take_profiles();
-  long result = weir_split(CLONE_FILES | CLONE_FS | CLONE_IO | CLONE_SYSVSEM | runtime::clone_signal(), static_cast<uint64_t>(stack) + kMonitorStack);
+  long result =
+      weir_split(CLONE_FILES | CLONE_FS | CLONE_IO | CLONE_SYSVSEM | runtime::clone_signal(),
+                 static_cast<uint64_t>(stack) + kMonitorStack);
   if (sys::failed(result)) {
     report("cannot make a process (error %d); ulimit -u?", int64_t{-result});
     die(125);
@@ -248,8 +270,10 @@ void split_monitor() {
   sys::raw(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
   if (sys::raw(SYS_getppid) != s.monitor) die(125);
   runtime::begin_process();
-  // The program may look at its arguments in /proc, which are none between two steps of the monitor.
-  while (!__atomic_load_n(&s.monitor_stands, __ATOMIC_ACQUIRE)) sys::futex_wait(&s.monitor_stands, 0);
+  // The program may look at its arguments in /proc, which are none between two steps of the
+  // monitor.
+  while (!__atomic_load_n(&s.monitor_stands, __ATOMIC_ACQUIRE))
+    sys::futex_wait(&s.monitor_stands, 0);
   Task& task = self();
   task.tid = static_cast<int>(sys::raw(SYS_gettid));
   task.cpu_offset = used;

@@ -1,12 +1,12 @@
-// One errand at a time, since its sender has the turn. The monitor sleeps in wait4; a signal brings it here, and the sender
-// sleeps on the errand's state until the answer is there.
+// One errand at a time, since its sender has the turn. The monitor sleeps in wait4; a signal brings
+// it here, and the sender sleeps on the errand's state until the answer is there.
 
 #include "task/monitor_call.h"
 
+#include "control/control.h"
 #include "record/input.h"
 #include "sys/futex.h"
 #include "sys/syscall_x86_64.h"
-#include "control/control.h"
 
 namespace weir::tasks {
 
@@ -24,9 +24,11 @@ long send(long number, long a, long b, long c, long d) {
   const long arguments[4] = {a, b, c, d};
   errand.number = number;
   for (int i = 0; i < 4; i++) errand.arguments[i] = arguments[i];
-  __atomic_store_n(&errand.state, kAsked, __ATOMIC_RELEASE);  // release: with the call and what its pointers lead to
+  __atomic_store_n(&errand.state, kAsked,
+                   __ATOMIC_RELEASE);  // release: with the call and what its pointers lead to
   sys::raw(SYS_tgkill, s.monitor, s.monitor, sys::g_probe_signal);
-  while (__atomic_load_n(&errand.state, __ATOMIC_ACQUIRE) != kIdle) sys::futex_wait(&errand.state, kAsked);
+  while (__atomic_load_n(&errand.state, __ATOMIC_ACQUIRE) != kIdle)
+    sys::futex_wait(&errand.state, kAsked);
   return errand.result;
 }
 
@@ -42,7 +44,8 @@ long send_errand(long number, long a, long b, long c, long d) {
 bool do_errand() {
   auto& errand = shared().errand;
   if (__atomic_load_n(&errand.state, __ATOMIC_ACQUIRE) != kAsked) return false;
-  errand.result = sys::raw(errand.number, errand.arguments[0], errand.arguments[1], errand.arguments[2], errand.arguments[3]);
+  errand.result = sys::raw(errand.number, errand.arguments[0], errand.arguments[1],
+                           errand.arguments[2], errand.arguments[3]);
   __atomic_store_n(&errand.state, kIdle, __ATOMIC_RELEASE);
   sys::futex_wake(&errand.state);
   return true;

@@ -1,10 +1,12 @@
-# A task leaves one process and arrives in another: registers that a called function keeps, x87 and vector state, the stack
-# pointer. The return address lies on the runtime's stack, which both processes see.
+# A task leaves one process and arrives in another: registers that a called function keeps, x87 and
+# vector state, the stack pointer. The return address lies on the runtime's stack, which both
+# processes see.
 
 #include "task/move_offsets.h"
 
     .text
-# void weir_leave(MovedState*, uint64_t stack, void (*function)()): function() on `stack`, never to return.
+# void weir_leave(MovedState*, uint64_t stack, void (*function)()): function() on `stack`, never to
+# return.
     .globl weir_leave
     .hidden weir_leave
     .type weir_leave,@function

@@ -12,12 +12,12 @@
 #include <sys/statfs.h>
 
 #include "base/bytes.h"
+#include "memory/program_memory.h"
 #include "record/input.h"
 #include "record/stream.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "task/program_file.h"
-#include "memory/program_memory.h"
 
 namespace weir::runtime {
 

@@ -6,9 +6,9 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
+#include "control/control.h"
 #include "sys/syscall_x86_64.h"
 #include "task/spawn.h"
-#include "control/control.h"
 
 namespace weir::tasks {
 

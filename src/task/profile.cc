@@ -2,10 +2,10 @@
 
 #include <sys/time.h>
 
-#include "record/input.h"
-#include "control/process.h"
-#include "sys/syscall_x86_64.h"
 #include "control/control.h"
+#include "control/process.h"
+#include "record/input.h"
+#include "sys/syscall_x86_64.h"
 
 namespace weir::tasks {
 

@@ -1,14 +1,16 @@
-// A task's kernel thread is a *process slot*: its own page table (isolated) or a thread of the one process (direct), with a
-// runtime stack of its own. A slot that has ended its task waits in the pool for the next one, since a process costs
-// a hundred microseconds to make and four to wake.
+// A task's kernel thread is a *process slot*: its own page table (isolated) or a thread of the one
+// process (direct), with a runtime stack of its own. A slot that has ended its task waits in the
+// pool for the next one, since a process costs a hundred microseconds to make and four to wake.
 //
 // Invariants
-// 1. A slot in use has exactly one task; an idle one has none and blocks all signals. Copies that stay (view/) stay for the next
-//    task: it will write most of them too.
-// 2. A task's record is not touched by its old process after pass_turn(kFree): the slot number may be in use again.
-// 3. The child of spawn() runs program code only when the serial phase in which it was made is over, or, where it was made
-//    in a parallel phase, at once.
-// 4. When the monitor (or, under View direct, the process) dies, the kernel kills every slot (PR_SET_PDEATHSIG).
+// 1. A slot in use has exactly one task; an idle one has none and blocks all signals. Copies that
+//    stay (view/) stay for the next task: it will write most of them too.
+// 2. A task's record is not touched by its old process after pass_turn(kFree): the slot number may
+//    be in use again.
+// 3. The child of spawn() runs program code only when the serial phase in which it was made is
+//    over, or, where it was made in a parallel phase, at once.
+// 4. When the monitor (or, under View direct, the process) dies, the kernel kills every slot
+//    (PR_SET_PDEATHSIG).
 
 #include "task/spawn.h"
 #include "task/profile.h"
@@ -23,24 +25,24 @@
 
 #include "base/bytes.h"
 #include "base/coherent_features.h"
-#include "sync/event.h"
 #include "check/happens_before.h"
-#include "record/input.h"
-#include "record/shared_memory/shared_memory.h"
 #include "control/phase_timer.h"
-#include "order/rounds.h"
-#include "order/sleep.h"
+#include "control/process.h"
 #include "heap/heap.h"
 #include "memory/backing.h"
+#include "order/rounds.h"
+#include "order/sleep.h"
+#include "record/input.h"
+#include "record/shared_memory/shared_memory.h"
+#include "record/stop_point.h"
 #include "runtime/stats/exit_report.h"
-#include "control/process.h"
+#include "signal/signals.h"
+#include "sync/event.h"
 #include "sys/futex.h"
 #include "sys/libc.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "task/in_place_process.h"
-#include "record/stop_point.h"
-#include "signal/signals.h"
 #include "view/view.h"
 
 namespace weir::tasks {
@@ -49,12 +51,17 @@ namespace {
 
 constexpr uint32_t kMaxIdle = 64;
 
-void set_base(int which, uint64_t value) { sys::raw(SYS_arch_prctl, which, static_cast<long>(value)); }
+void set_base(int which, uint64_t value) {
+  sys::raw(SYS_arch_prctl, which, static_cast<long>(value));
+}
 
-Frame* first_frame(uint64_t stack_top) { return reinterpret_cast<Frame*>(stack_top - sizeof(Frame)); }
+Frame* first_frame(uint64_t stack_top) {
+  return reinterpret_cast<Frame*>(stack_top - sizeof(Frame));
+}
 
-// Which one is free follows from turns, not from when a process has ended: every handler's context says where the signal stack of its slot
-// lies. Those that were given up last are passed over, as their processes may still be about to end.
+// Which one is free follows from turns, not from when a process has ended: every handler's context
+// says where the signal stack of its slot lies. Those that were given up last are passed over, as
+// their processes may still be about to end.
 bool is_free(const Shared& s, const ProcessSlot& slot) {
   constexpr uint32_t kLately = 16;
   if (!runtime::g_processes) return slot.pid == 0;
@@ -67,7 +74,8 @@ uint32_t take_free_slot() {
   while (p < kMaxProcesses && !is_free(s, s.processes[p])) p++;
   if (p == kMaxProcesses) return p;
   ProcessSlot& slot = s.processes[p];
-  while (__atomic_load_n(&slot.pid, __ATOMIC_ACQUIRE)) sys::raw(SYS_sched_yield);  // the monitor has yet to see its end
+  while (__atomic_load_n(&slot.pid, __ATOMIC_ACQUIRE))
+    sys::raw(SYS_sched_yield);  // the monitor has yet to see its end
   SpinGuard guard(s.process_lock);
   slot.pid = -1;
   slot.taken = 1;
@@ -101,7 +109,8 @@ TaskId take_task() {
   return kNoTask;
 }
 
-// A heap's first segment is taken for it here, where the creator has the turn, so that its task needs none for it.
+// A heap's first segment is taken for it here, where the creator has the turn, so that its task
+// needs none for it.
 void reserve_heap(uint32_t heap) {
   Shared& s = shared();
   if (s.heap_reserved[heap]) return;
@@ -115,9 +124,11 @@ void reserve_heap(uint32_t heap) {
   runtime::g_process = process;
   set_base(ARCH_SET_GS, reinterpret_cast<uint64_t>(&task));
   trap::set_signal_stack(process);
-  __atomic_store_n(&task.tid, static_cast<int>(sys::raw(SYS_gettid)), __ATOMIC_RELEASE);  // others may send signals to it now
+  __atomic_store_n(&task.tid, static_cast<int>(sys::raw(SYS_gettid)),
+                   __ATOMIC_RELEASE);  // others may send signals to it now
   // A process from the pool has worked for other tasks before.
-  if (runtime::g_processes) task.cpu_offset = -static_cast<int64_t>(sys::monotonic_ns(CLOCK_PROCESS_CPUTIME_ID));
+  if (runtime::g_processes)
+    task.cpu_offset = -static_cast<int64_t>(sys::monotonic_ns(CLOCK_PROCESS_CPUTIME_ID));
   order::wait_to_run(task);
   if (runtime::g_processes) {
     runtime::apply_mappings(task);
@@ -163,7 +174,8 @@ void begin(uint64_t process) {
     runtime::g_process = static_cast<uint32_t>(process);
     trap::forget_places();
     if (!view::open_tracking()) {
-      slot.pid = static_cast<int>(sys::raw(SYS_gettid));  // so that the monitor knows whose end it is
+      slot.pid =
+          static_cast<int>(sys::raw(SYS_gettid));  // so that the monitor knows whose end it is
       die(125);
     }
   }
@@ -177,9 +189,8 @@ void begin(uint64_t process) {
 
 // With no stack left: the slot is free for the next creator from the store on.
 [[noreturn]] void leave_thread(int32_t* pid_word) {
-  asm volatile(
-      "movl $0,(%0)\n\txor %%edi,%%edi\n\tmov $60,%%eax\n\tsyscall\n\thlt" ::"r"(pid_word)
-      : "memory");
+  asm volatile("movl $0,(%0)\n\txor %%edi,%%edi\n\tmov $60,%%eax\n\tsyscall\n\thlt" ::"r"(pid_word)
+               : "memory");
   __builtin_unreachable();
 }
 
@@ -189,7 +200,8 @@ void add_counters(TaskCounters& to, const TaskCounters& from) {
   for (size_t i = 0; i < sizeof(TaskCounters) / 8; i++) a[i] += b[i];
 }
 
-// Mutexes of the ended task that are robust: glibc's layout is the kernel's (linux/futex.h, struct robust_list_head).
+// Mutexes of the ended task that are robust: glibc's layout is the kernel's (linux/futex.h, struct
+// robust_list_head).
 void release_robust(Task& task) {
   if (!task.robust_list) return;
   auto read = [](uint64_t address) {
@@ -222,13 +234,14 @@ void release_robust(Task& task) {
 
 namespace {
 
-// Every process has two descriptors of its own and a third for a moment (view::open_tracking); those that are being made may
-// not have them yet.
+// Every process has two descriptors of its own and a third for a moment (view::open_tracking);
+// those that are being made may not have them yet.
 bool room_for_process(uint32_t process) {
   const Shared& s = shared();
   for (;;) {
     uint32_t unborn = 0;
-    for (uint32_t p = 0; p < s.high_process; p++) unborn += p != process && __atomic_load_n(&s.processes[p].pid, __ATOMIC_ACQUIRE) == -1;
+    for (uint32_t p = 0; p < s.high_process; p++)
+      unborn += p != process && __atomic_load_n(&s.processes[p].pid, __ATOMIC_ACQUIRE) == -1;
     if (page::descriptors_left(3 * (unborn + 1))) return true;
     if (!unborn) return false;
     sys::raw(SYS_sched_yield);
@@ -239,7 +252,9 @@ bool room_for_process(uint32_t process) {
 
 uint32_t take_new_slot() { return take_free_slot(); }
 
-void drop_slot(uint32_t process) { shared().processes[process].pid = shared().processes[process].taken = 0; }
+void drop_slot(uint32_t process) {
+  shared().processes[process].pid = shared().processes[process].taken = 0;
+}
 
 uint64_t stack_top_of(uint32_t process) { return kStacks + (2 * process + 2) * kStackSize; }
 
@@ -253,14 +268,16 @@ void make_first(Task& task) {
   task.stack_top = stack_top_of(0);
   task.tid = static_cast<int>(sys::raw(SYS_gettid));
   task.virtual_tid = task.tid;
-  // What the kernel would do at the end of the first thread: glibc told it at start (set_tid_address, set_robust_list).
+  // What the kernel would do at the end of the first thread: glibc told it at start
+  // (set_tid_address, set_robust_list).
   uint64_t address = 0;
   if (sys::raw(SYS_prctl, PR_GET_TID_ADDRESS, reinterpret_cast<long>(&address)) != 0 || !address) {
     address = sys::fs_base() + libc::layout().thread_id;
   }
   task.clear_child_tid = address;
   uint64_t size = 0;
-  sys::raw(SYS_get_robust_list, 0, reinterpret_cast<long>(&task.robust_list), reinterpret_cast<long>(&size));
+  sys::raw(SYS_get_robust_list, 0, reinterpret_cast<long>(&task.robust_list),
+           reinterpret_cast<long>(&size));
   s.processes[0].pid = task.tid;
   s.processes[0].idle = 0;
   s.processes[0].taken = 1;
@@ -280,7 +297,8 @@ long spawn(const Frame& frame, const CloneRequest& request) {
   const TaskId id = take_task();
   const uint32_t process = id == kNoTask ? kMaxProcesses : take_slot(creator, &reused);
   if (process == kMaxProcesses) {
-    report("the program has %u tasks at once; Weir holds no more than %u", uint64_t{s.live}, uint64_t{kMaxTasks});
+    report("the program has %u tasks at once; Weir holds no more than %u", uint64_t{s.live},
+           uint64_t{kMaxTasks});
     return -EAGAIN;
   }
   if (runtime::g_processes && !reused && !room_for_process(process)) {
@@ -288,7 +306,8 @@ long spawn(const Frame& frame, const CloneRequest& request) {
     return -EAGAIN;
   }
   Task& task = s.tasks[id];
-  const uint32_t spin_cycles = task.spin_cycles, sleeps = task.sleeps;  // what has paid for those before it
+  const uint32_t spin_cycles = task.spin_cycles,
+                 sleeps = task.sleeps;  // what has paid for those before it
   zero_bytes(&task, sizeof task);
   task.spin_cycles = spin_cycles;
   task.sleeps = sleeps;
@@ -308,8 +327,10 @@ long spawn(const Frame& frame, const CloneRequest& request) {
   task.start_argument = creator.start_argument;
   reserve_heap(task.heap);
   if (request.flags & CLONE_CHILD_CLEARTID) task.clear_child_tid = request.child_tid;
-  if (request.flags & CLONE_PARENT_SETTID) *reinterpret_cast<int*>(request.parent_tid) = task.virtual_tid;
-  if (request.flags & CLONE_CHILD_SETTID) *reinterpret_cast<int*>(request.child_tid) = task.virtual_tid;
+  if (request.flags & CLONE_PARENT_SETTID)
+    *reinterpret_cast<int*>(request.parent_tid) = task.virtual_tid;
+  if (request.flags & CLONE_CHILD_SETTID)
+    *reinterpret_cast<int*>(request.child_tid) = task.virtual_tid;
   Frame* begin_frame = first_frame(task.stack_top);
   *begin_frame = frame;
   begin_frame->rax = 0;
@@ -319,10 +340,13 @@ long spawn(const Frame& frame, const CloneRequest& request) {
   task.frame = begin_frame;
   s.processes[process].task = id;
   Frame* const entered = creator.frame;
-  if (!entered) creator.frame = const_cast<Frame*>(&frame);  // its first task: where it is made is to be told, too
+  if (!entered)
+    creator.frame =
+        const_cast<Frame*>(&frame);  // its first task: where it is made is to be told, too
   happens::create(creator, task);
   creator.frame = entered;
-  happens::begin_stack(request.stack - request.stack_size, request.stack, request.flags & CLONE_SETTLS ? request.tls : 0);
+  happens::begin_stack(request.stack - request.stack_size, request.stack,
+                       request.flags & CLONE_SETTLS ? request.tls : 0);
   // Without a turn the new task gets the creator's unpublished writes by hand.
   if (creator.ahead && !view::hand_over(creator, task)) need_turn();
   if (creator.ahead) {
@@ -332,24 +356,30 @@ long spawn(const Frame& frame, const CloneRequest& request) {
     view::publish(creator);
     order::add_task(task);
   }
-  if (uses(Optimization::kCreation)) view::hand_out(creator);  // the new task will want what was made for it, and its creator may compute for long
+  if (uses(Optimization::kCreation))
+    view::hand_out(creator);  // the new task will want what was made for it, and its creator may
+                              // compute for long
   if (reused) {
     s.pool_reuses++;
-    if (s.named) sys::raw(SYS_prctl, PR_GET_NAME, reinterpret_cast<long>(s.processes[process].name));
+    if (s.named)
+      sys::raw(SYS_prctl, PR_GET_NAME, reinterpret_cast<long>(s.processes[process].name));
     __atomic_store_n(&s.processes[process].go, kGoTask, __ATOMIC_RELEASE);
     sys::futex_wake(&s.processes[process].go);
     return task.virtual_tid;
   }
-  if (!creator.ahead) view::drop_residents();  // the child would begin with them, and others publish first
+  if (!creator.ahead)
+    view::drop_residents();  // the child would begin with them, and others publish first
   s.processes[process].mapping_sequence = s.processes[runtime::g_process].mapping_sequence;
   uint64_t flags = CLONE_FILES | CLONE_FS | CLONE_IO | CLONE_SYSVSEM | CLONE_SETTLS;
-  flags |= runtime::g_processes ? CLONE_PARENT | runtime::clone_signal() : uint64_t{CLONE_VM | CLONE_SIGHAND | CLONE_THREAD};
+  flags |= runtime::g_processes ? CLONE_PARENT | runtime::clone_signal()
+                                : uint64_t{CLONE_VM | CLONE_SIGHAND | CLONE_THREAD};
   s.forks++;
   long result = weir_clone(flags, task.stack_top - 1024, nullptr, nullptr, tls, begin, process);
   if (sys::failed(result)) {
     view::take_back(task);
     SpinGuard guard(s.order_lock);
-    if (runtime::g_processes && task.state == TaskState::kRunning) s.running--;  // made without a turn
+    if (runtime::g_processes && task.state == TaskState::kRunning)
+      s.running--;  // made without a turn
     task.state = TaskState::kFree;
     s.live--;
     drop_slot(process);
@@ -404,7 +434,8 @@ void finish() {
   if (stay) wait_for_work(process);
   if (runtime::g_processes) {
     view::close_tracking();
-    __atomic_fetch_add(&s.ended_processor_ns, sys::monotonic_ns(CLOCK_PROCESS_CPUTIME_ID), __ATOMIC_RELAXED);
+    __atomic_fetch_add(&s.ended_processor_ns, sys::monotonic_ns(CLOCK_PROCESS_CPUTIME_ID),
+                       __ATOMIC_RELAXED);
     for (;;) sys::raw(SYS_exit, 0);  // the monitor frees the slot
   }
   leave_thread(&s.processes[process].pid);
@@ -412,11 +443,13 @@ void finish() {
 
 namespace {
 
-// The monitor ends what is left one after the other; those that are idle can end while this process does.
+// The monitor ends what is left one after the other; those that are idle can end while this process
+// does.
 void end_pool() {
   const Shared& s = shared();
   for (uint32_t p = 0; p < s.high_process; p++) {
-    if (s.processes[p].idle && s.processes[p].pid > 0) sys::raw(SYS_kill, s.processes[p].pid, SIGKILL);
+    if (s.processes[p].idle && s.processes[p].pid > 0)
+      sys::raw(SYS_kill, s.processes[p].pid, SIGKILL);
   }
 }
 
@@ -426,10 +459,13 @@ void exit_program(int code) {
   Shared& s = shared();
   uint32_t none = 0;
   if (owned::g_active) owned::exit(self());
-  runtime::prints_at_exit(code);  // before the monitor is told: it would end this task when anything else of the program ends
+  runtime::prints_at_exit(code);  // before the monitor is told: it would end this task when
+                                  // anything else of the program ends
   if (g_tasks_active && runtime::g_processes) {
     if (__atomic_load_n(&s.exiting, __ATOMIC_ACQUIRE) == 0) s.exit_code = code;
-    if (__atomic_compare_exchange_n(&s.exiting, &none, 1u, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) end_pool();
+    if (__atomic_compare_exchange_n(&s.exiting, &none, 1u, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_RELAXED))
+      end_pool();
   }
   for (;;) sys::raw(SYS_exit_group, code);
 }
@@ -438,12 +474,14 @@ void become_single_after_fork() {
   Shared& s = shared();
   Task& task = self();
   const Task copy = task;
-  // The copy may have been taken while the monitor, or a task about to sleep, held a lock for a moment.
+  // The copy may have been taken while the monitor, or a task about to sleep, held a lock for a
+  // moment.
   s.order_lock.reset();
   s.memory_lock.reset();
   s.process_lock.reset();
   s.signal_lock.reset();
-  for (TaskId i = 0; i < s.high_task; i++) s.tasks[i].state = TaskState::kFree, s.tasks[i].is_unnoted = 0;
+  for (TaskId i = 0; i < s.high_task; i++)
+    s.tasks[i].state = TaskState::kFree, s.tasks[i].is_unnoted = 0;
   for (uint32_t p = 0; p < s.high_process; p++) s.processes[p].pid = 0, s.processes[p].taken = 0;
   task = copy;
   s.multi = 0;

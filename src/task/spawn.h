@@ -1,4 +1,5 @@
-// Threads as processes (View isolated), or as threads that Weir knows (View direct): making, ending, reusing them.
+// Threads as processes (View isolated), or as threads that Weir knows (View direct): making,
+// ending, reusing them.
 #pragma once
 
 #include <stdint.h>
@@ -16,8 +17,8 @@ inline constexpr int kVirtualTidBase = 0x04000000;
 // What a clone call asks for, independent of its two forms.
 struct CloneRequest {
   uint64_t flags;
-  uint64_t stack;        // top: what the new task's rsp is
-  uint64_t stack_size;   // below it; 0: not known
+  uint64_t stack;       // top: what the new task's rsp is
+  uint64_t stack_size;  // below it; 0: not known
   uint64_t tls;
   uint64_t parent_tid;
   uint64_t child_tid;
@@ -25,8 +26,8 @@ struct CloneRequest {
 
 // The first task's record, on the first process slot, with %gs set. Single state still.
 void make_first(Task& task);
-// A new task that goes on from `frame` with rax = 0 on its own stack. REQUIRES: the turn. Answers its virtual tid, or
-// -EAGAIN.
+// A new task that goes on from `frame` with rax = 0 on its own stack. REQUIRES: the turn. Answers
+// its virtual tid, or -EAGAIN.
 long spawn(const Frame& frame, const CloneRequest& request);
 // The current task ends. Does not return.
 [[noreturn]] void finish();
@@ -34,9 +35,11 @@ long spawn(const Frame& frame, const CloneRequest& request);
 [[noreturn]] void exit_program(int code);
 // A forked child, on its own copy of the memory: it is a program of one task now.
 void become_single_after_fork();
-// A process of the program's own making: so that wait() finds it. Isolated only. `signal`: that tells the program of its end, 0 none.
+// A process of the program's own making: so that wait() finds it. Isolated only. `signal`: that
+// tells the program of its end, 0 none.
 void note_child(int pid, int signal);
-// While the program has one task its waits are the kernel's own: drops the children that these have reaped.
+// While the program has one task its waits are the kernel's own: drops the children that these have
+// reaped.
 void forget_reaped_children();
 
 Task* find_by_virtual_tid(int tid);
@@ -53,8 +56,8 @@ void drop_slot(uint32_t process);  // nothing runs there
 }  // namespace weir::tasks
 
 extern "C" {
-long weir_clone(uint64_t flags, uint64_t stack, int* parent_tid, int* child_tid, uint64_t tls, void (*entry)(uint64_t),
-                uint64_t argument);
+long weir_clone(uint64_t flags, uint64_t stack, int* parent_tid, int* child_tid, uint64_t tls,
+                void (*entry)(uint64_t), uint64_t argument);
 long weir_split(uint64_t flags, uint64_t monitor_stack);
 [[noreturn]] void weir_enter_program(weir::Frame* frame);
 [[noreturn]] void weir_monitor(int leader);

@@ -1,13 +1,14 @@
-// The door to the Views: which of them a run has is fixed at its start. What a View has nothing to do for is nothing here.
+// The door to the Views: which of them a run has is fixed at its start. What a View has nothing to
+// do for is nothing here.
 #pragma once
 
 #include "base/coherent_features.h"
 #include "base/options.h"
-#include "control/task.h"
-#include "view/coherent/coherent.h"
 #include "check/check.h"
 #include "check/keys/rights.h"
 #include "check/replay/replay.h"
+#include "control/task.h"
+#include "view/coherent/coherent.h"
 #include "view/isolated/isolated.h"
 
 namespace weir::view {
@@ -55,7 +56,9 @@ inline void drop_residents() {
 inline void forget_copies() {
   if (has_copies()) isolated::forget_copies();
 }
-[[nodiscard]] inline bool hand_over(Task& from, const Task& to) { return !has_copies() || isolated::hand_over(from, to); }
+[[nodiscard]] inline bool hand_over(Task& from, const Task& to) {
+  return !has_copies() || isolated::hand_over(from, to);
+}
 inline void take_back(const Task& to) {
   if (has_copies()) isolated::take_back(to);
 }
@@ -67,18 +70,22 @@ inline void drop_unwritten(uint64_t start, uint64_t size) {
 }
 
 // And this is view/coherent/coherent.h's.
-inline bool serve(Task& task, bool stays_mapped = false) { return has_owners() && coherent::serve(task, stays_mapped); }
+inline bool serve(Task& task, bool stays_mapped = false) {
+  return has_owners() && coherent::serve(task, stays_mapped);
+}
 // At the beginning and the end of its turn.
 inline bool serve_unless_kept(Task& task) {
   if (is_guarded() && !task.holds_call) guarded::catch_up(task);
   return has_owners() && !coherent::keeps_pages(task) && coherent::serve(task);
 }
-// Before it sleeps. Who spins on what it has must have it taken, which wakes it; who waits for a page may need what it has at the same time.
+// Before it sleeps. Who spins on what it has must have it taken, which wakes it; who waits for a
+// page may need what it has at the same time.
 inline void serve_before_sleep(Task& task, bool stays_mapped = false) {
   if (is_guarded()) guarded::begin_wait(task);
   if (guarded::keys::g_on) guarded::keys::open(task);
   if (!has_owners()) return;
-  if (uses(Optimization::kPreemption) || task.spins_on_pages || task.waits_for_page) coherent::serve(task, stays_mapped);
+  if (uses(Optimization::kPreemption) || task.spins_on_pages || task.waits_for_page)
+    coherent::serve(task, stays_mapped);
   else coherent::hand_out(task, stays_mapped);
 }
 inline void catch_up(Task& task) {
@@ -86,7 +93,9 @@ inline void catch_up(Task& task) {
   if (has_owners()) coherent::catch_up(task);
 }
 // View guarded: there is something to catch up with.
-inline bool has_to_catch_up(const Task& task) { return is_guarded() && guarded::has_to_catch_up(task); }
+inline bool has_to_catch_up(const Task& task) {
+  return is_guarded() && guarded::has_to_catch_up(task);
+}
 inline void touch(uint64_t start, uint64_t size, bool writes) {
   if (is_guarded() || has_keys()) guarded::touch(start, size, writes);
   if (!has_owners()) return;
@@ -103,7 +112,8 @@ inline void take_home() {
   if (has_owners() || is_guarded()) page::demand::take_home();
 }
 
-// While it lives, what this task's process touches is no access of the task's, and no event: when it comes is not in a recording.
+// While it lives, what this task's process touches is no access of the task's, and no event: when
+// it comes is not in a recording.
 class PeekScope {
  public:
   explicit PeekScope(Task& task) : task_(task) { task_.peeks++; }
@@ -118,7 +128,8 @@ class PeekScope {
  private:
   Task& task_;
 };
-// By protection keys: the kernel is about to touch the task's memory, whatever its register says now.
+// By protection keys: the kernel is about to touch the task's memory, whatever its register says
+// now.
 inline void open_keys(Task& task) {
   if (guarded::keys::g_on) guarded::keys::open(task);
 }

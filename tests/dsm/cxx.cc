@@ -1,4 +1,5 @@
-// Every part of weir/dsm.hpp, once, on any number of nodes. Prints "cxx: N nodes: well" where all is as it should be.
+// Every part of weir/dsm.hpp, once, on any number of nodes. Prints "cxx: N nodes: well" where all
+// is as it should be.
 #include "weir/dsm.hpp"
 
 #include <stdio.h>
@@ -54,8 +55,10 @@ int main(int argc, char** argv) {
     EXPECT(weir::dsm::reduce_sum(me + 1) == nodes * (nodes + 1) / 2);
     EXPECT(weir::dsm::reduce_max(~std::uint64_t{0} - me) == ~std::uint64_t{0});
     EXPECT(weir::dsm::reduce_min(~std::uint64_t{0} - me) == ~std::uint64_t{0} - (nodes - 1));
-    EXPECT(weir::dsm::reduce_min(-1.5f - static_cast<float>(me)) == -0.5f - static_cast<float>(nodes));
-    EXPECT(weir::dsm::reduce_sum(-static_cast<short>(me)) == -static_cast<int>(nodes * (nodes - 1) / 2));
+    EXPECT(weir::dsm::reduce_min(-1.5f - static_cast<float>(me)) ==
+           -0.5f - static_cast<float>(nodes));
+    EXPECT(weir::dsm::reduce_sum(-static_cast<short>(me)) ==
+           -static_cast<int>(nodes * (nodes - 1) / 2));
     std::vector<std::int64_t> many(3000, me);
     weir::dsm::reduce(many.data(), many.size(), WEIR_DSM_MAX);
     EXPECT(many.front() == nodes - 1 && many.back() == nodes - 1);
@@ -116,7 +119,8 @@ int main(int argc, char** argv) {
     step.arrive_and_wait();
     if (me == 0) weir::dsm::destroy(board);
 
-    // Annotated units: everybody its words of two, under no lock; each announces them in another order
+    // Annotated units: everybody its words of two, under no lock; each announces them in another
+    // order
     weir_dsm_attributes annotated{};
     annotated.unit = WEIR_DSM_ANNOTATED;
     weir::dsm::shared_vector<unsigned> one(1000, annotated), other(1000, annotated);
@@ -147,7 +151,9 @@ int main(int argc, char** argv) {
     weir::dsm::share(pi);
     EXPECT(pi == 3.14);
 
-    weir::dsm::run([&](unsigned worker, unsigned workers) { EXPECT(worker < workers && workers == nodes * weir_dsm_threads()); });
+    weir::dsm::run([&](unsigned worker, unsigned workers) {
+      EXPECT(worker < workers && workers == nodes * weir_dsm_threads());
+    });
 
     // Tapes: what node 0 writes comes to all, under a protocol that has them
     weir_dsm_attributes lazy{};

@@ -1,5 +1,6 @@
-// What a program may get wrong with libweir-dsm, one thing at a time: the last node does it, the others wait at barrier 90. usage: dsm_misuse WHAT
-// Prints "node N: process P"; with "nothing" also "well".
+// What a program may get wrong with libweir-dsm, one thing at a time: the last node does it, the
+// others wait at barrier 90. usage: dsm_misuse WHAT Prints "node N: process P"; with "nothing" also
+// "well".
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,9 @@ bool is_culprit() { return weir_dsm_node() == weir_dsm_nodes() - 1; }
 
 template <typename Body>
 void run(Body body) {
-  weir_dsm_run([](unsigned worker, unsigned, void* context) { (*static_cast<Body*>(context))(worker); }, &body);
+  weir_dsm_run(
+      [](unsigned worker, unsigned, void* context) { (*static_cast<Body*>(context))(worker); },
+      &body);
 }
 
 // All know an allocation of node 0.
@@ -36,7 +39,8 @@ void with_attributes(weir_dsm_attributes attributes) { weir_dsm_alloc_with(10, &
 template <typename T>
 void reduce_some(size_t count, weir_dsm_operation operation) {
   std::vector<T> values(count);
-  if constexpr (sizeof(T) == sizeof(double) && T(0.5) != 0) weir_dsm_reduce_double(values.data(), count, operation);
+  if constexpr (sizeof(T) == sizeof(double) && T(0.5) != 0)
+    weir_dsm_reduce_double(values.data(), count, operation);
   else weir_dsm_reduce_int64(values.data(), count, operation);
 }
 
@@ -57,20 +61,65 @@ const std::map<std::string, void (*)()> kByOne = {
     {"exit", [] { exit(0); }},
     {"reduce", [] { reduce_some<double>(1025, WEIR_DSM_SUM); }},
     {"reduce-operation", [] { reduce_some<int64_t>(1, static_cast<weir_dsm_operation>(7)); }},
-    {"share", [] { char bytes[70000] = {}; weir_dsm_share(bytes, sizeof bytes, 0); }},
-    {"share-from", [] { int value = 0; weir_dsm_share(&value, sizeof value, 1000); }},
+    {"share",
+     [] {
+       char bytes[70000] = {};
+       weir_dsm_share(bytes, sizeof bytes, 0);
+     }},
+    {"share-from",
+     [] {
+       int value = 0;
+       weir_dsm_share(&value, sizeof value, 1000);
+     }},
     {"alloc-all", [] { weir_dsm_alloc(SIZE_MAX); }},
     {"alloc-more", [] { weir_dsm_alloc(size_t{65} << 30); }},
-    {"alloc-protocol", [] { with_attributes({.protocol = static_cast<weir_dsm_protocol>(9), .home = {}, .home_node = 0, .unit = {}, .pages = 0, .name = nullptr}); }},
-    {"alloc-home", [] { with_attributes({.protocol = {}, .home = WEIR_DSM_EXPLICIT, .home_node = 1000, .unit = {}, .pages = 0, .name = nullptr}); }},
-    {"free-stack", [] { int value = 0; weir_dsm_free(&value); }},
+    {"alloc-protocol",
+     [] {
+       with_attributes({.protocol = static_cast<weir_dsm_protocol>(9),
+                        .home = {},
+                        .home_node = 0,
+                        .unit = {},
+                        .pages = 0,
+                        .name = nullptr});
+     }},
+    {"alloc-home",
+     [] {
+       with_attributes({.protocol = {},
+                        .home = WEIR_DSM_EXPLICIT,
+                        .home_node = 1000,
+                        .unit = {},
+                        .pages = 0,
+                        .name = nullptr});
+     }},
+    {"free-stack",
+     [] {
+       int value = 0;
+       weir_dsm_free(&value);
+     }},
     {"free-middle", [] { weir_dsm_free(static_cast<char*>(weir_dsm_alloc(10000)) + 64); }},
-    {"free-twice", [] { void* memory = weir_dsm_alloc(10000); weir_dsm_free(memory), weir_dsm_free(memory); }},
-    {"freed", [] { auto* memory = static_cast<volatile char*>(weir_dsm_alloc(10000)); memory[5000] = 1, weir_dsm_free(const_cast<char*>(memory)); exit(memory[5000] + 10); }},
+    {"free-twice",
+     [] {
+       void* memory = weir_dsm_alloc(10000);
+       weir_dsm_free(memory), weir_dsm_free(memory);
+     }},
+    {"freed",
+     [] {
+       auto* memory = static_cast<volatile char*>(weir_dsm_alloc(10000));
+       memory[5000] = 1, weir_dsm_free(const_cast<char*>(memory));
+       exit(memory[5000] + 10);
+     }},
     {"outside", [] { static_cast<volatile char*>(weir_dsm_alloc(10000))[1 << 30] = 1; }},
     {"behind", [] { static_cast<volatile char*>(weir_dsm_alloc(10000))[12288] = 1; }},
-    {"announce", [] { int value = 0; weir_dsm_write_access(&value); }},
-    {"region", [] { void* pointer = nullptr; weir_dsm_region_attach(77, &pointer); }},
+    {"announce",
+     [] {
+       int value = 0;
+       weir_dsm_write_access(&value);
+     }},
+    {"region",
+     [] {
+       void* pointer = nullptr;
+       weir_dsm_region_attach(77, &pointer);
+     }},
     {"finish-locked", [] { weir_dsm_lock(5), weir_dsm_finish(); }},
     {"start", [] { weir_dsm_start(nullptr, nullptr); }},
     {"null", [] { *static_cast<volatile int*>(nullptr) = 1; }},
@@ -87,13 +136,29 @@ const std::map<std::string, void (*)()> kByOne = {
 
 // By all.
 const std::map<std::string, void (*)()> kByAll = {
-    {"condition-locks", [] { const uint32_t lock = 5 + is_culprit(); weir_dsm_lock(lock), weir_dsm_wait(2, lock); }},
-    {"reductions", [] { is_culprit() ? reduce_some<int64_t>(3, WEIR_DSM_SUM) : reduce_some<int64_t>(3, WEIR_DSM_MAX); }},
-    {"reduction-types", [] { is_culprit() ? reduce_some<int64_t>(3, WEIR_DSM_SUM) : reduce_some<double>(3, WEIR_DSM_SUM); }},
-    {"share-sizes", [] { char bytes[10] = {}; weir_dsm_share(bytes, is_culprit() ? 5 : 6, 0); }},
+    {"condition-locks",
+     [] {
+       const uint32_t lock = 5 + is_culprit();
+       weir_dsm_lock(lock), weir_dsm_wait(2, lock);
+     }},
+    {"reductions",
+     [] {
+       is_culprit() ? reduce_some<int64_t>(3, WEIR_DSM_SUM) : reduce_some<int64_t>(3, WEIR_DSM_MAX);
+     }},
+    {"reduction-types",
+     [] {
+       is_culprit() ? reduce_some<int64_t>(3, WEIR_DSM_SUM) : reduce_some<double>(3, WEIR_DSM_SUM);
+     }},
+    {"share-sizes",
+     [] {
+       char bytes[10] = {};
+       weir_dsm_share(bytes, is_culprit() ? 5 : 6, 0);
+     }},
     {"freed-elsewhere",
      [] {
-       volatile char* memory = shared(10000, {.protocol = {}, .home = {}, .home_node = 0, .unit = {}, .pages = 0, .name = "grid"});
+       volatile char* memory = shared(
+           10000,
+           {.protocol = {}, .home = {}, .home_node = 0, .unit = {}, .pages = 0, .name = "grid"});
        memory[weir_dsm_node()] = 1;
        weir_dsm_barrier(1);
        if (weir_dsm_node() == 0) weir_dsm_free(const_cast<char*>(memory));
@@ -102,9 +167,24 @@ const std::map<std::string, void (*)()> kByAll = {
      }},
     // With two threads a node.
     {"worker-barriers", [] { run([](unsigned worker) { weir_dsm_barrier(worker % 2); }); }},
-    {"worker-ends", [] { run([](unsigned worker) { worker == weir_dsm_nodes() * 2 - 1 ? void() : weir_dsm_barrier(8); }); }},
-    {"worker-ends-late", [] { run([](unsigned worker) { worker == weir_dsm_nodes() * 2 - 1 ? void(usleep(300'000)) : weir_dsm_barrier(8); }); }},
-    {"worker-locks", [] { run([](unsigned worker) { if (worker == weir_dsm_nodes() * 2 - 1) weir_dsm_lock(5); }); }},
+    {"worker-ends",
+     [] {
+       run([](unsigned worker) {
+         worker == weir_dsm_nodes() * 2 - 1 ? void() : weir_dsm_barrier(8);
+       });
+     }},
+    {"worker-ends-late",
+     [] {
+       run([](unsigned worker) {
+         worker == weir_dsm_nodes() * 2 - 1 ? void(usleep(300'000)) : weir_dsm_barrier(8);
+       });
+     }},
+    {"worker-locks",
+     [] {
+       run([](unsigned worker) {
+         if (worker == weir_dsm_nodes() * 2 - 1) weir_dsm_lock(5);
+       });
+     }},
     {"worker-shares",
      [] {
        run([](unsigned worker) {

@@ -1,9 +1,13 @@
-// A program over the transport alone, for tests/dsm/*.sh: asks every node from every thread, checks what comes back, and on request comes to grief.
+// A program over the transport alone, for tests/dsm/*.sh: asks every node from every thread, checks
+// what comes back, and on request comes to grief.
 //
-// usage: ping [--threads N] [--rounds N] [--seconds N] [--node N --do kill|stop|exit0|exit3|return|fail|abort|segv]
+// usage: ping [--threads N] [--rounds N] [--seconds N] [--node N --do
+// kill|stop|exit0|exit3|return|fail|abort|segv]
 //
-// Each thread of each node posts numbered messages to all servers, which check that they come in order; asks for replies of all sizes up to 1 MB; and has replies given by a third node, to
-// which the asked node hands its address on. --seconds: goes on for that long. --node: that one does something to itself in the middle.
+// Each thread of each node posts numbered messages to all servers, which check that they come in
+// order; asks for replies of all sizes up to 1 MB; and has replies given by a third node, to which
+// the asked node hands its address on. --seconds: goes on for that long. --node: that one does
+// something to itself in the middle.
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -17,8 +21,8 @@
 #include <thread>
 #include <vector>
 
-#include "dsm/net/bootstrap.h"
 #include "dsm/base/failure.h"
+#include "dsm/net/bootstrap.h"
 #include "dsm/net/ucx.h"
 
 namespace {
@@ -44,19 +48,22 @@ class Server {
       case kNumber: {
         const uint32_t thread = message.get<uint32_t>(), number = message.get<uint32_t>();
         uint32_t& last = last_[uint64_t{message.header.from} << 32 | thread];
-        if (number != last + 1) fail("thread %u of node %u: message %u came after %u", thread, message.header.from, number, last);
+        if (number != last + 1)
+          fail("thread %u of node %u: message %u came after %u", thread, message.header.from,
+               number, last);
         last = number;
         numbers_++;
         break;
       }
       case kEcho:
       case kHandedOn: {
-        const ReplyTo to = message.header.kind == kEcho ? message.header.reply_to : message.get<ReplyTo>();
+        const ReplyTo to =
+            message.header.kind == kEcho ? message.header.reply_to : message.get<ReplyTo>();
         const uint32_t size = message.get<uint32_t>();
         const uint64_t seed = message.get<uint64_t>();
         Message reply;
         reply.body.resize(size);
-        for (size_t i = 0; i < size; i += size > 5000 ? 509 : 1) reply.body[i] = byte_at(seed, i);
+        for (size_t i = 0; i<size; i += size> 5000 ? 509 : 1) reply.body[i] = byte_at(seed, i);
         transport_.reply(to, std::move(reply));
         break;
       }
@@ -97,15 +104,18 @@ void come_to_grief(const char* action, Bootstrap& bootstrap) {
   if (!strcmp(action, "mpi_abort")) bootstrap.abort(9);
 }
 
-void client(Transport& transport, Bootstrap& bootstrap, const Arguments& arguments, uint32_t thread, std::atomic<bool>& over) {
+void client(Transport& transport, Bootstrap& bootstrap, const Arguments& arguments, uint32_t thread,
+            std::atomic<bool>& over) {
   const auto mailbox = transport.mailbox();
   const NodeId nodes = transport.nodes(), me = transport.node();
   std::vector<uint32_t> numbers(nodes);
   uint64_t random = me * 1000 + thread + 1;
   for (unsigned round = 0; arguments.seconds ? !over : round < arguments.rounds; round++) {
     random = random * 6364136223846793005 + 1442695040888963407;
-    const NodeId to = static_cast<NodeId>((random >> 33) % nodes), third = static_cast<NodeId>((random >> 40) % nodes);
-    if (arguments.node == me && thread == 0 && round == arguments.rounds / 2) come_to_grief(arguments.action, bootstrap);
+    const NodeId to = static_cast<NodeId>((random >> 33) % nodes),
+                 third = static_cast<NodeId>((random >> 40) % nodes);
+    if (arguments.node == me && thread == 0 && round == arguments.rounds / 2)
+      come_to_grief(arguments.action, bootstrap);
     for (NodeId node = 0; node < nodes; node++) {
       Message number(kNumber, static_cast<uint8_t>(round % 4));
       number.put(thread);
@@ -114,7 +124,10 @@ void client(Transport& transport, Bootstrap& bootstrap, const Arguments& argumen
     }
     std::vector<std::pair<uint32_t, uint32_t>> asked;  // ticket, size
     for (unsigned i = 0; i < 3; i++) {
-      const uint32_t size = round % 50 == 49 && i == 0 ? 1 << 20 : static_cast<uint32_t>((random >> (20 + i * 3)) % (i == 2 ? 40000 : 5000));
+      const uint32_t size =
+          round % 50 == 49 && i == 0
+              ? 1 << 20
+              : static_cast<uint32_t>((random >> (20 + i * 3)) % (i == 2 ? 40000 : 5000));
       Message request(i == 1 ? kThird : kEcho);
       if (i == 1) request.put(third);
       request.put(size);
@@ -123,11 +136,14 @@ void client(Transport& transport, Bootstrap& bootstrap, const Arguments& argumen
     }
     for (size_t i = asked.size(); i-- > 0;) {
       const Message reply = mailbox->wait(asked[i].first);
-      if (reply.body.size() != asked[i].second) fail("a reply of %zu bytes is to have %u", reply.body.size(), asked[i].second);
-      for (size_t at = 0; at < reply.body.size(); at += reply.body.size() > 5000 ? 509 : 1) {
-        if (reply.body[at] != byte_at(random + i, at)) fail("byte %zu of %zu is wrong", at, reply.body.size());
+      if (reply.body.size() != asked[i].second)
+        fail("a reply of %zu bytes is to have %u", reply.body.size(), asked[i].second);
+      for (size_t at = 0; at<reply.body.size(); at += reply.body.size()> 5000 ? 509 : 1) {
+        if (reply.body[at] != byte_at(random + i, at))
+          fail("byte %zu of %zu is wrong", at, reply.body.size());
       }
-      if (i == 1 && reply.header.from != third) fail("the reply came from node %u, not %u", reply.header.from, third);
+      if (i == 1 && reply.header.from != third)
+        fail("the reply came from node %u, not %u", reply.header.from, third);
     }
   }
 }
@@ -156,7 +172,8 @@ int main(int argc, char** argv) {
   }
   std::atomic<bool> over{false};
   std::vector<std::thread> threads;
-  for (uint32_t thread = 1; thread < arguments.threads; thread++) threads.emplace_back([&, thread] { client(*transport, *bootstrap, arguments, thread, over); });
+  for (uint32_t thread = 1; thread < arguments.threads; thread++)
+    threads.emplace_back([&, thread] { client(*transport, *bootstrap, arguments, thread, over); });
   if (arguments.seconds) {
     threads.emplace_back([&] {
       sleep(arguments.seconds);
@@ -172,14 +189,17 @@ int main(int argc, char** argv) {
   for (NodeId node = 0; node < transport->nodes(); node++) {
     Message reply = mailbox->wait(mailbox->ask(node, Message(kCount)));
     if (const uint64_t count = reply.get<uint64_t>(); !arguments.seconds && count != expected) {
-      fail("node %u got %lu numbers of %lu", node, static_cast<unsigned long>(count), static_cast<unsigned long>(expected));
+      fail("node %u got %lu numbers of %lu", node, static_cast<unsigned long>(count),
+           static_cast<unsigned long>(expected));
     }
   }
   const Traffic traffic = transport->traffic();
-  if (transport->nodes() > 1 && (!traffic.messages[0] || !traffic.bytes[3])) fail("traffic is not counted");
+  if (transport->nodes() > 1 && (!traffic.messages[0] || !traffic.bytes[3]))
+    fail("traffic is not counted");
   bootstrap->barrier();
   transport->stop();
   finish_watch();
-  if (bootstrap->node() == 0) printf("ping: %u nodes, %u threads: well\n", bootstrap->nodes(), arguments.threads);
+  if (bootstrap->node() == 0)
+    printf("ping: %u nodes, %u threads: well\n", bootstrap->nodes(), arguments.threads);
   bootstrap->finish();
 }

@@ -1,4 +1,5 @@
-// A small program with a race, or with none, for check.sh: workers count in one word, which is theirs by a lock, or not. usage: dsm_race [--locked] [STATUS]
+// A small program with a race, or with none, for check.sh: workers count in one word, which is
+// theirs by a lock, or not. usage: dsm_race [--locked] [STATUS]
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

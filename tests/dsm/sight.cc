@@ -1,6 +1,7 @@
 // A small program of which the reports are known. Argument: what it does.
 //   shared   each node adds to counters of its own that lie side by side, between barriers
-//   stuck    node 1 holds lock 7 and does not come to the barrier until a file appears; the last node wants the lock
+//   stuck    node 1 holds lock 7 and does not come to the barrier until a file appears; the last
+//            node wants the lock
 //   circle   two nodes take locks 1 and 2 in opposite orders
 #include <stdio.h>
 #include <string.h>

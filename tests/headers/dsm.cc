@@ -33,8 +33,10 @@ int use_dsm(int argc, char** argv) {
   weir::dsm::atomic_ref<long> counter(*number, 7);
   counter.fetch_add(1);
   bool some = weir::dsm::reduce_max(counter.load() > 2);
-  const auto sum = weir::dsm::reduce_sum(1.5f) + static_cast<float>(weir::dsm::reduce_min(static_cast<unsigned short>(9)));
+  const auto sum = weir::dsm::reduce_sum(1.5f) +
+                   static_cast<float>(weir::dsm::reduce_min(static_cast<unsigned short>(9)));
   const auto most = weir::dsm::reduce_max(~std::uint64_t{0});
   weir::dsm::destroy(names);
-  return static_cast<int>(static_cast<unsigned>(sum) + (most & 1) + weir::dsm::counters_total().misses + some);
+  return static_cast<int>(static_cast<unsigned>(sum) + (most & 1) +
+                          weir::dsm::counters_total().misses + some);
 }

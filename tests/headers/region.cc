@@ -16,7 +16,8 @@ struct Derived : Base {
 
 template class weir::region_ptr<Base>;
 template class weir::region_ptr<const std::string>;
-static_assert(std::is_same<std::pointer_traits<weir::region_ptr<int>>::element_type, int>::value, "a fancy pointer");
+static_assert(std::is_same<std::pointer_traits<weir::region_ptr<int>>::element_type, int>::value,
+              "a fancy pointer");
 
 int use_region();
 int use_region() {
@@ -25,7 +26,9 @@ int use_region() {
   weir::region_ptr<void> untyped(derived);
   auto array = weir::make_region_array<std::string>(10);
   weir::region_ptr<std::string> second = array + 1;
-  auto opens = [&](weir_region_trap& trap) { weir_region_protect(trap.start, PROT_READ | PROT_WRITE); };
+  auto opens = [&](weir_region_trap& trap) {
+    weir_region_protect(trap.start, PROT_READ | PROT_WRITE);
+  };
   if (weir::region_handler(array, opens) != 0) return 1;
   const weir::region_set set;
   if (set.protect(array, PROT_NONE) != 0) return 2;

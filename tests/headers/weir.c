@@ -1,4 +1,5 @@
-/* Every function and macro of weir/weir.h, in C and in C++, as a program with all warnings has them (run.py). */
+/* Every function and macro of weir/weir.h, in C and in C++, as a program with all warnings has them
+ * (run.py). */
 #include "weir/weir.h"
 
 struct cell {
@@ -8,13 +9,13 @@ struct cell {
 WEIR_PAGES static struct cell counter;
 WEIR_OBJECT(counter, WEIR_UNTOUCHED);
 
-int use_weir(const void *lock);
-int use_weir(const void *lock) {
+int use_weir(const void* lock);
+int use_weir(const void* lock) {
   static const size_t ends[2] = {3, 10};
-  struct cell *object = (struct cell *)weir_alloc(sizeof *object, WEIR_PRIVATE);
-  struct weir_array *slices = weir_array_slice(10, sizeof(int), 4, WEIR_LOCKED);
-  struct weir_array *split = weir_array_split(10, sizeof(int), WEIR_RACY);
-  struct weir_array *at = weir_array_slice_at(10, sizeof(int), ends, 2, WEIR_READ_SHARED);
+  struct cell* object = (struct cell*)weir_alloc(sizeof *object, WEIR_PRIVATE);
+  struct weir_array* slices = weir_array_slice(10, sizeof(int), 4, WEIR_LOCKED);
+  struct weir_array* split = weir_array_split(10, sizeof(int), WEIR_RACY);
+  struct weir_array* at = weir_array_slice_at(10, sizeof(int), ends, 2, WEIR_READ_SHARED);
   if (weir_active() && object != NULL && slices != NULL && split != NULL && at != NULL) {
     weir_object_declare(object, sizeof *object, WEIR_STICKY_READ);
     weir_acquire_write(object);
@@ -25,7 +26,7 @@ int use_weir(const void *lock) {
     weir_set_locked(object, lock);
     weir_set_sticky_read(object);
     weir_set_racy(object);
-    *(int *)weir_array_at(at, 4) = *(int *)weir_array_at(split, 2);
+    *(int*)weir_array_at(at, 4) = *(int*)weir_array_at(split, 2);
     weir_object_forget(object);
   }
   counter.value++;

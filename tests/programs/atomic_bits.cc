@@ -1,4 +1,5 @@
-// Bits set by bts, btr and btc with a lock prefix, also past the first word, and claims of bits in a shared bitmap.
+// Bits set by bts, btr and btc with a lock prefix, also past the first word, and claims of bits in
+// a shared bitmap.
 #include "program.h"
 
 #include <atomic>
@@ -10,13 +11,19 @@ static std::atomic<uint64_t> bitmap[8];
 
 static bool test_and_set(uint64_t* base, long bit) {
   bool was;
-  __asm__ volatile("lock btsq %2, %1" : "=@ccc"(was), "+m"(*(uint64_t(*)[4])base) : "r"(bit) : "memory");
+  __asm__ volatile("lock btsq %2, %1"
+                   : "=@ccc"(was), "+m"(*(uint64_t(*)[4])base)
+                   : "r"(bit)
+                   : "memory");
   return was;
 }
 
 static bool test_and_flip(uint64_t* base, long bit) {
   bool was;
-  __asm__ volatile("lock btcq %2, %1" : "=@ccc"(was), "+m"(*(uint64_t(*)[4])base) : "r"(bit) : "memory");
+  __asm__ volatile("lock btcq %2, %1"
+                   : "=@ccc"(was), "+m"(*(uint64_t(*)[4])base)
+                   : "r"(bit)
+                   : "memory");
   return was;
 }
 

@@ -1,5 +1,6 @@
-// Locked instructions without a symbol or unwind information, to which only pointers lead, among constants that look like
-// them, on one page: the instructions must be seen, and the constants must stay what they are.
+// Locked instructions without a symbol or unwind information, to which only pointers lead, among
+// constants that look like them, on one page: the instructions must be seen, and the constants must
+// stay what they are.
 #include <pthread.h>
 #include <stdio.h>
 
@@ -8,7 +9,8 @@ asm(".text\n.p2align 4\n.byte 0xf0,0xff,0x07,0xc3\n"
     ".byte 0x87,0x07,0xc3\n"
     "add: mov $1,%eax\nlock xadd %eax,(%rdi)\nret\n"
     "constants: .byte 0xf0,0x48,0x0f,0xb1,0x0f,0xc3,0x11,0x22\n"
-    ".data\n.balign 8\n.globl functions\nfunctions: .quad increment,add\n.globl bytes\nbytes: .quad constants\n.text\n");
+    ".data\n.balign 8\n.globl functions\nfunctions: .quad increment,add\n.globl bytes\nbytes: "
+    ".quad constants\n.text\n");
 
 extern void (*functions[2])(int*);
 extern const unsigned char* bytes;

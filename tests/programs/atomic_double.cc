@@ -1,4 +1,5 @@
-// Atomic floating point sums, by compare-exchange and by fetch_add, are complete; atomic_ref works on plain ones.
+// Atomic floating point sums, by compare-exchange and by fetch_add, are complete; atomic_ref works
+// on plain ones.
 #include "program.h"
 
 #include <atomic>
@@ -23,7 +24,8 @@ int main(int argc, char** argv) {
         for (double old = looped; !looped.compare_exchange_weak(old, old + 0.5);) {}
         added.fetch_add(0.25 * (i + 1));
         Pair old = pair.load();
-        while (!pair.compare_exchange_strong(old, Pair{old.x + 1, old.y - 1})) CHECK(old.x == -old.y);
+        while (!pair.compare_exchange_strong(old, Pair{old.x + 1, old.y - 1}))
+          CHECK(old.x == -old.y);
         std::atomic_ref<long>(plain).fetch_add(2);
       }
     });

@@ -1,5 +1,6 @@
-// Locked instructions in their rarer encodings give the right memory, registers and flags: on the stack, in the red
-// zone, with high bytes, relative to rip, rsp and r12 to r15, with 8-bit, 16-bit and immediate operands.
+// Locked instructions in their rarer encodings give the right memory, registers and flags: on the
+// stack, in the red zone, with high bytes, relative to rip, rsp and r12 to r15, with 8-bit, 16-bit
+// and immediate operands.
 #include "program.h"
 
 static uint32_t word = 100;
@@ -9,12 +10,15 @@ static uint64_t table[16];
 static void check_flags(void) {
   uint8_t carry, zero, sign, overflow;
   __asm__ volatile("lock addb $6, %4"
-                   : "=@ccc"(carry), "=@ccz"(zero), "=@ccs"(sign), "=@cco"(overflow), "+m"(byte_word));
+                   : "=@ccc"(carry), "=@ccz"(zero), "=@ccs"(sign), "=@cco"(overflow),
+                     "+m"(byte_word));
   CHECK(carry && zero && !sign && !overflow);
-  __asm__ volatile("lock decb %3" : "=@ccz"(zero), "=@ccs"(sign), "=@cco"(overflow), "+m"(byte_word));
+  __asm__ volatile("lock decb %3"
+                   : "=@ccz"(zero), "=@ccs"(sign), "=@cco"(overflow), "+m"(byte_word));
   CHECK(!zero && sign && !overflow);
   CHECK_EQ(byte_word, 255);
-  __asm__ volatile("stc; lock incl %1" : "=@ccc"(carry), "+m"(word));  // inc leaves the carry alone.
+  __asm__ volatile("stc; lock incl %1"
+                   : "=@ccc"(carry), "+m"(word));  // inc leaves the carry alone.
   CHECK(carry);
   __asm__ volatile("lock negl %1" : "=@ccc"(carry), "+m"(word));
   CHECK(carry);
@@ -32,12 +36,18 @@ static void check_registers(void) {
   CHECK(high == 0xff00 && byte_word == 0x12);
   __asm__ volatile("lock xaddb %%ah, %1" : "+a"(high), "+m"(byte_word));
   CHECK(high == 0x1200 && byte_word == 0x11);
-  __asm__ volatile("lock cmpxchgl %3, %1" : "=@ccz"(equal), "+m"(word), "+a"(expected) : "r"(fresh));
+  __asm__ volatile("lock cmpxchgl %3, %1"
+                   : "=@ccz"(equal), "+m"(word), "+a"(expected)
+                   : "r"(fresh));
   CHECK(equal && word == 9 && expected == 105);
-  __asm__ volatile("lock cmpxchgl %3, %1" : "=@ccz"(equal), "+m"(word), "+a"(expected) : "r"(fresh));
+  __asm__ volatile("lock cmpxchgl %3, %1"
+                   : "=@ccz"(equal), "+m"(word), "+a"(expected)
+                   : "r"(fresh));
   CHECK(!equal && word == 9 && expected == 9);
   uint32_t low = (uint32_t)table[1], top = (uint32_t)(table[1] >> 32);
-  __asm__ volatile("lock cmpxchg8b %1" : "=@ccz"(equal), "+m"(table[1]), "+a"(low), "+d"(top) : "b"(11), "c"(22));
+  __asm__ volatile("lock cmpxchg8b %1"
+                   : "=@ccz"(equal), "+m"(table[1]), "+a"(low), "+d"(top)
+                   : "b"(11), "c"(22));
   CHECK(equal && table[1] == (22ull << 32 | 11));
 }
 

@@ -1,4 +1,5 @@
-// Atomic operations of 1, 2, 4, 8 and 16 bytes, every kind of them, on neighbours in the same words lose nothing.
+// Atomic operations of 1, 2, 4, 8 and 16 bytes, every kind of them, on neighbours in the same words
+// lose nothing.
 #include "program.h"
 
 enum { kRounds = 50 };
@@ -26,7 +27,8 @@ __attribute__((target("cx16"))) static void* body(void* number) {
     __atomic_fetch_xor(&toggled, 1ull << (i % 64), __ATOMIC_RELAXED);
     exchanged += __atomic_exchange_n(&bits[3], 0, __ATOMIC_RELAXED) != 0;
     const unsigned __int128 one_each = ((unsigned __int128)1 << 64) + 1;
-    for (unsigned __int128 old = wide, seen; (seen = __sync_val_compare_and_swap(&wide, old, old + one_each)) != old;) {
+    for (unsigned __int128 old = wide, seen;
+         (seen = __sync_val_compare_and_swap(&wide, old, old + one_each)) != old;) {
       old = seen;
     }
   }

@@ -24,7 +24,8 @@ int main(int argc, char** argv) {
   CHECK_EQ(pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED), 0);
   for (int round = 0; round < 10; ++round) {
     pthread_t thread;
-    for (long i = 0; i < threads; ++i) CHECK_EQ(pthread_create(&thread, &attributes, body, (void*)i), 0);
+    for (long i = 0; i < threads; ++i)
+      CHECK_EQ(pthread_create(&thread, &attributes, body, (void*)i), 0);
     for (int i = 0; i < threads; ++i) CHECK_EQ(sem_wait(&done), 0);
     for (int i = 0; i < threads; ++i) sum += finished[i];
     memset(finished, 0, sizeof finished);

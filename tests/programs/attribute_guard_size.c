@@ -1,4 +1,5 @@
-// The guard size is kept, and a touch of the guard below a thread's stack is a SIGSEGV at that very address.
+// The guard size is kept, and a touch of the guard below a thread's stack is a SIGSEGV at that very
+// address.
 #include "program.h"
 
 enum { kGuard = 65536 };

@@ -1,4 +1,5 @@
-// Scheduling attributes are accepted, kept, and told back; what needs privilege may be refused with EPERM only.
+// Scheduling attributes are accepted, kept, and told back; what needs privilege may be refused with
+// EPERM only.
 #include "program.h"
 
 static void* body(void* unused) {

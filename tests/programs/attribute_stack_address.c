@@ -1,4 +1,5 @@
-// A thread runs on the stack that the program hands it, from the heap or a mapping, and main reads it afterwards.
+// A thread runs on the stack that the program hands it, from the heap or a mapping, and main reads
+// it afterwards.
 #include "program.h"
 
 enum { kSize = 256 << 10 };
@@ -25,7 +26,8 @@ static void run_on(char* stack) {
 
 int main(void) {
   char* heap = (char*)aligned_alloc(4096, kSize);
-  char* mapping = (char*)mmap(NULL, kSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  char* mapping =
+      (char*)mmap(NULL, kSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   CHECK(heap && mapping != MAP_FAILED);
   for (int i = 0; i < 3; ++i) {
     run_on(heap);

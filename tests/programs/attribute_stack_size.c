@@ -1,4 +1,5 @@
-// A thread gets the stack size that its attributes ask for, can use it, and pthread_getattr_np tells it so.
+// A thread gets the stack size that its attributes ask for, can use it, and pthread_getattr_np
+// tells it so.
 #include "program.h"
 
 static const size_t kSizes[] = {96 << 10, 256 << 10, 1 << 20, 16 << 20};

@@ -1,5 +1,5 @@
-// System calls with bad pointers answer EFAULT, whoever answers them: the kernel or the runtime. Before the first thread, in
-// a thread and after it.
+// System calls with bad pointers answer EFAULT, whoever answers them: the kernel or the runtime.
+// Before the first thread, in a thread and after it.
 #include <linux/futex.h>
 #include <poll.h>
 #include <sys/epoll.h>
@@ -16,12 +16,12 @@ static const char read_only[4096] __attribute__((aligned(4096))) = "x";
 static char* none;  // PROT_NONE
 static int faults;
 
-#define FAULTS(...)                           \
-  do {                                        \
-    errno = 0;                                \
-    CHECK_EQ(syscall(__VA_ARGS__), -1);       \
-    CHECK_EQ(errno, EFAULT);                  \
-    ++faults;                                 \
+#define FAULTS(...)                     \
+  do {                                  \
+    errno = 0;                          \
+    CHECK_EQ(syscall(__VA_ARGS__), -1); \
+    CHECK_EQ(errno, EFAULT);            \
+    ++faults;                           \
   } while (0)
 
 static void signals(void* bad) {
@@ -67,7 +67,8 @@ static void futexes(void* bad) {
   FAULTS(SYS_futex, bad, FUTEX_LOCK_PI_PRIVATE, 0, NULL, NULL, 0);
   FAULTS(SYS_futex, bad, FUTEX_UNLOCK_PI_PRIVATE, 0, NULL, NULL, 0);
   FAULTS(SYS_futex, bad, FUTEX_CMP_REQUEUE_PRIVATE, 0, 0, &other, 0);
-  FAULTS(SYS_futex, &word, FUTEX_WAKE_OP_PRIVATE, 0, 0, bad, FUTEX_OP(FUTEX_OP_ADD, 1, FUTEX_OP_CMP_EQ, 0));
+  FAULTS(SYS_futex, &word, FUTEX_WAKE_OP_PRIVATE, 0, 0, bad,
+         FUTEX_OP(FUTEX_OP_ADD, 1, FUTEX_OP_CMP_EQ, 0));
 }
 
 static void transfers(void* bad) {

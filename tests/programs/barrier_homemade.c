@@ -1,4 +1,5 @@
-// A barrier of an atomic counter and a generation that the waiters spin on parts the rounds like a real one.
+// A barrier of an atomic counter and a generation that the waiters spin on parts the rounds like a
+// real one.
 #include "program.h"
 
 enum { kRounds = 12 };

@@ -1,4 +1,5 @@
-// No thread passes a barrier before all have come, and exactly one of them is told SERIAL_THREAD in each round.
+// No thread passes a barrier before all have come, and exactly one of them is told SERIAL_THREAD in
+// each round.
 #include "program.h"
 
 enum { kRounds = 400 };

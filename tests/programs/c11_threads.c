@@ -1,4 +1,5 @@
-// The C11 thread library: threads, mutexes of each type, conditions, once, thread-specific storage and their codes.
+// The C11 thread library: threads, mutexes of each type, conditions, once, thread-specific storage
+// and their codes.
 #include <threads.h>
 #include "program.h"
 

@@ -1,5 +1,6 @@
-// A program that would use io_uring, io_setup or userfaultfd where the kernel has them, and does without where it has not: threads
-// wait by them, or by poll, for bytes from a pipe. Weir holds none of these calls; natively they may be there.
+// A program that would use io_uring, io_setup or userfaultfd where the kernel has them, and does
+// without where it has not: threads wait by them, or by poll, for bytes from a pipe. Weir holds
+// none of these calls; natively they may be there.
 #include <poll.h>
 
 #include "program.h"

@@ -1,4 +1,5 @@
-// A deferred cancel takes effect at the next cancellation point only, runs cleanup handlers and key destructors.
+// A deferred cancel takes effect at the next cancellation point only, runs cleanup handlers and key
+// destructors.
 #include "program.h"
 
 static pthread_key_t key;

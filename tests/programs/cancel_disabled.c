@@ -1,4 +1,5 @@
-// While cancellation is disabled a request stays pending, and it takes effect once it is enabled again.
+// While cancellation is disabled a request stays pending, and it takes effect once it is enabled
+// again.
 #include "program.h"
 
 static sem_t asked, ready;

@@ -1,6 +1,7 @@
-// A thread that waits in each kind of cancellation point is cancelled out of it, deferred and asynchronous: its cleanup handler and
-// the destructor of its thread-specific data run, once each. A call that is no cancellation point is not ended, and one that
-// waits with cancellation disabled goes on.
+// A thread that waits in each kind of cancellation point is cancelled out of it, deferred and
+// asynchronous: its cleanup handler and the destructor of its thread-specific data run, once each.
+// A call that is no cancellation point is not ended, and one that waits with cancellation disabled
+// goes on.
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/file.h>
@@ -90,7 +91,10 @@ static void in_sigwait(void) {
 }
 static void in_pause(void) { pause(); }
 static void in_msgrcv(void) {
-  struct { long type; char text[8]; } message;
+  struct {
+    long type;
+    char text[8];
+  } message;
   msgrcv(queue, &message, sizeof message.text, 0, 0);
 }
 static void in_lock(void) {
@@ -104,9 +108,28 @@ static void in_testcancel(void) {
   }
 }
 
-static void (*const points[])(void) = {
-    in_read,     in_write,     in_open,            in_accept, in_recv,      in_recvmsg,        in_poll,    in_select,  in_epoll, in_sem_wait, in_sem_timedwait,
-    in_nanosleep, in_clock_nanosleep, in_join,   in_cond_wait, in_cond_timedwait, in_waitpid, in_sigwait, in_pause, in_msgrcv,   in_lock,    in_testcancel};
+static void (*const points[])(void) = {in_read,
+                                       in_write,
+                                       in_open,
+                                       in_accept,
+                                       in_recv,
+                                       in_recvmsg,
+                                       in_poll,
+                                       in_select,
+                                       in_epoll,
+                                       in_sem_wait,
+                                       in_sem_timedwait,
+                                       in_nanosleep,
+                                       in_clock_nanosleep,
+                                       in_join,
+                                       in_cond_wait,
+                                       in_cond_timedwait,
+                                       in_waitpid,
+                                       in_sigwait,
+                                       in_pause,
+                                       in_msgrcv,
+                                       in_lock,
+                                       in_testcancel};
 enum { kPoints = sizeof points / sizeof *points };
 
 static void on_clean(void* unused) { (void)unused, ++cleaned; }
@@ -161,7 +184,10 @@ static void cancelled(pthread_t thread) {
 
 int main(void) {
   char name[] = "/tmp/cancel_points.XXXXXX";
-  struct sockaddr_un { unsigned short family; char path[8]; } nobody = {AF_UNIX, ""};
+  struct sockaddr_un {
+    unsigned short family;
+    char path[8];
+  } nobody = {AF_UNIX, ""};
   CHECK(mkdtemp(name) != NULL);
   CHECK_EQ(chdir(name), 0);
   CHECK_EQ(pthread_key_create(&key, on_destroy), 0);

@@ -14,7 +14,8 @@ static void* checked(void* memory) {
 // A page of code, made in that way in the program's own memory.
 static void* make_code(int way, const unsigned char* code, size_t size) {
   enum { kSize = 65536 };
-  const int all = PROT_READ | PROT_WRITE | PROT_EXEC, data = PROT_READ | PROT_WRITE, run = PROT_READ | PROT_EXEC;
+  const int all = PROT_READ | PROT_WRITE | PROT_EXEC, data = PROT_READ | PROT_WRITE,
+            run = PROT_READ | PROT_EXEC;
   if (way == kTwice) {  // one file in memory, written here and executed there
     const int file = memfd_create("code", 0);
     if (file < 0 || ftruncate(file, kSize) != 0) abort();
@@ -24,8 +25,10 @@ static void* make_code(int way, const unsigned char* code, size_t size) {
     return place;
   }
   const int reserved = way == kAtOnce ? all : way == kInTurns ? data : PROT_NONE;
-  char* place = checked(mmap(NULL, 16 * kSize, reserved, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
-  if (way == kCommitted) checked(mmap(place, kSize, all, MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  char* place =
+      checked(mmap(NULL, 16 * kSize, reserved, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+  if (way == kCommitted)
+    checked(mmap(place, kSize, all, MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   if (way == kOpened && mprotect(place, kSize, all) != 0) abort();
   memcpy(place, code, size);
   if (way == kInTurns && mprotect(place, kSize, run) != 0) abort();

@@ -1,5 +1,5 @@
-// Code is made at run time, executed, changed and executed again, by main and by threads, in every way in which such memory
-// is had; once in front of another thread, which is told by a lock.
+// Code is made at run time, executed, changed and executed again, by main and by threads, in every
+// way in which such memory is had; once in front of another thread, which is told by a lock.
 #include <pthread.h>
 #include <stdio.h>
 

@@ -4,7 +4,8 @@
 
 #include "code_made.h"
 
-static const unsigned char counts[] = {0xeb, 1, 0xcc, 0xf0, 0xff, 0x07, 0xc3};  // jmp over a byte; lock incl (%rdi); ret
+static const unsigned char counts[] = {0xeb, 1,    0xcc, 0xf0,
+                                       0xff, 0x07, 0xc3};  // jmp over a byte; lock incl (%rdi); ret
 static void (*count)(int*);
 static int counter;
 

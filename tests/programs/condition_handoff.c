@@ -1,4 +1,5 @@
-// Pairs of threads hand a number to and fro, each change signalled while the lock is held: between looking and waiting none may be lost.
+// Pairs of threads hand a number to and fro, each change signalled while the lock is held: between
+// looking and waiting none may be lost.
 #include "program.h"
 
 enum { kPairs = kMaxThreads / 2 };
@@ -14,7 +15,8 @@ static void* body(void* number) {
   const int odd = (long)number % 2;
   for (int i = 0; i < rounds; ++i) {
     pthread_mutex_lock(&batons[pair].lock);
-    while (batons[pair].value != 2 * i + odd) pthread_cond_wait(&batons[pair].changed, &batons[pair].lock);
+    while (batons[pair].value != 2 * i + odd)
+      pthread_cond_wait(&batons[pair].changed, &batons[pair].lock);
     batons[pair].value++;
     if (i % 2) pthread_cond_broadcast(&batons[pair].changed);
     else pthread_cond_signal(&batons[pair].changed);

@@ -1,5 +1,5 @@
-// Condition variables of every kind pass a turn round: plain, by the monotonic clock with time limits, with a robust mutex (where
-// libc's own code waits), and process-shared.
+// Condition variables of every kind pass a turn round: plain, by the monotonic clock with time
+// limits, with a robust mutex (where libc's own code waits), and process-shared.
 #include "program.h"
 
 enum { kKinds = 4, kRounds = 60, kThreads = 4 };
@@ -50,7 +50,8 @@ int main(void) {
     CHECK_EQ(pthread_cond_init(&conditions[kind], &of_condition), 0);
   }
   pthread_t threads[kThreads];
-  for (long i = 0; i < kThreads; ++i) CHECK_EQ(pthread_create(&threads[i], NULL, body, (void*)i), 0);
+  for (long i = 0; i < kThreads; ++i)
+    CHECK_EQ(pthread_create(&threads[i], NULL, body, (void*)i), 0);
   for (int i = 0; i < kThreads; ++i) CHECK_EQ(pthread_join(threads[i], NULL), 0);
   for (int kind = 0; kind < kKinds; ++kind) {
     printf("%d ", total[kind]);

@@ -1,4 +1,5 @@
-// Each signal wakes at least one waiter and a broadcast wakes all; who was woken in which order is printed.
+// Each signal wakes at least one waiter and a broadcast wakes all; who was woken in which order is
+// printed.
 #include "program.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

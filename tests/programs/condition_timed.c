@@ -1,4 +1,5 @@
-// Timed waits on either clock end with ETIMEDOUT at their time with the mutex held, and with 0 when signalled before.
+// Timed waits on either clock end with ETIMEDOUT at their time with the mutex held, and with 0 when
+// signalled before.
 #include "program.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -8,7 +9,8 @@ static int waiting, flag;
 static int reached(clockid_t clock, const struct timespec* limit) {
   struct timespec now;
   clock_gettime(clock, &now);
-  return now.tv_sec > limit->tv_sec || (now.tv_sec == limit->tv_sec && now.tv_nsec >= limit->tv_nsec);
+  return now.tv_sec > limit->tv_sec ||
+         (now.tv_sec == limit->tv_sec && now.tv_nsec >= limit->tv_nsec);
 }
 
 static void* body(void* unused) {

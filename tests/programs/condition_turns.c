@@ -1,4 +1,5 @@
-// Threads take turns in a ring by broadcasts on one condition variable; the turns are printed as they happened.
+// Threads take turns in a ring by broadcasts on one condition variable; the turns are printed as
+// they happened.
 #include "program.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -1,5 +1,6 @@
-// An executable segment that holds constants, too (-z noseparate-code, as gold and old linkers do it): a megabyte of pseudo-random
-// words, which hold the bytes of every locked instruction. They must be what they were when the program was built.
+// An executable segment that holds constants, too (-z noseparate-code, as gold and old linkers do
+// it): a megabyte of pseudo-random words, which hold the bytes of every locked instruction. They
+// must be what they were when the program was built.
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -7,7 +8,8 @@
 enum { kWords = 1 << 18 };
 extern const uint32_t words[kWords];
 asm(".section .rodata\n.balign 4\n.globl words\n.type words,@object\nwords:\n.set value,12345\n"
-    ".rept 262144\n.set value,(value*1664525+1013904223)&0xffffffff\n.long value\n.endr\n.size words,.-words\n.text\n");
+    ".rept 262144\n.set value,(value*1664525+1013904223)&0xffffffff\n.long value\n.endr\n.size "
+    "words,.-words\n.text\n");
 
 static int counter;
 

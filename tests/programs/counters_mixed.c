@@ -1,12 +1,14 @@
-// No write is lost, whatever comes between: counters spread over pages, each group under another kind of lock, beside words that
-// one thread alone writes without any; events of all kinds follow each other in moods, so that turns are kept for long or given
-// on at once, and threads change between waiting, computing and the kernel. Everything follows from the seed. Each thread keeps an account.
-// usage: counters_mixed [THREADS [SEED [STEPS]]]
+// No write is lost, whatever comes between: counters spread over pages, each group under another
+// kind of lock, beside words that one thread alone writes without any; events of all kinds follow
+// each other in moods, so that turns are kept for long or given on at once, and threads change
+// between waiting, computing and the kernel. Everything follows from the seed. Each thread keeps an
+// account. usage: counters_mixed [THREADS [SEED [STEPS]]]
 #include "program.h"
 
 enum { kGroups = 12, kPerGroup = 24, kOwn = 40, kMoods = 8 };
 
-// One word a thread and eight counters a page share the pages, so neighbours in a page have different writers.
+// One word a thread and eight counters a page share the pages, so neighbours in a page have
+// different writers.
 static long counters[kGroups][kPerGroup][64];
 static long own[kOwn][kMaxThreads];
 static pthread_mutex_t mutexes[kPerGroup], recursive[kPerGroup], priority[4], ticket_mutex;
@@ -58,7 +60,8 @@ static void add(Account* a, int group, unsigned which) {
 
 static long compute(Account* a) {
   unsigned long x = a->state;
-  for (unsigned i = 0, n = 1u << (next(a) % 15); i < n; ++i) x = x * 2862933555777941757u + (x >> 31);
+  for (unsigned i = 0, n = 1u << (next(a) % 15); i < n; ++i)
+    x = x * 2862933555777941757u + (x >> 31);
   return (long)(x & 1);
 }
 
@@ -93,8 +96,8 @@ static void locked_step(Account* a) {
       break;
     case 3: {
       long old = __atomic_load_n(&counters[1][which][3], __ATOMIC_RELAXED);
-      while (!__atomic_compare_exchange_n(&counters[1][which][3], &old, old + 1, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
-      }
+      while (!__atomic_compare_exchange_n(&counters[1][which][3], &old, old + 1, 0,
+                                          __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {}
       a->added[1][which]++;
       break;
     }
@@ -149,11 +152,11 @@ static void locked_step(Account* a) {
       break;
     case 11: {
       int tries = 0;
-      while (pthread_mutex_trylock(&mutexes[which]) && ++tries < 4) {
-      }
+      while (pthread_mutex_trylock(&mutexes[which]) && ++tries < 4) {}
       if (tries == 4) break;
       add(a, 0, which);
-      const unsigned other = (which + 1) % kPerGroup;  // two at once, taken in an order or not at all
+      const unsigned other =
+          (which + 1) % kPerGroup;  // two at once, taken in an order or not at all
       if (other && pthread_mutex_trylock(&mutexes[other]) == 0) {
         add(a, 0, other);
         CHECK_EQ(pthread_mutex_unlock(&mutexes[which]), 0);
@@ -334,9 +337,11 @@ int main(int argc, char** argv) {
   CHECK(file >= 0);
   unlink(path);
   static Account accounts[kMaxThreads];
-  for (long i = 0; i < count; ++i) accounts[i] = (Account){.state = (unsigned long)(seed * 1000003 + i), .number = i};
+  for (long i = 0; i < count; ++i)
+    accounts[i] = (Account){.state = (unsigned long)(seed * 1000003 + i), .number = i};
   threads[0] = pthread_self();
-  for (int i = 1; i < count; ++i) CHECK_EQ(pthread_create(&threads[i], NULL, begin, &accounts[i]), 0);
+  for (int i = 1; i < count; ++i)
+    CHECK_EQ(pthread_create(&threads[i], NULL, begin, &accounts[i]), 0);
   begin(&accounts[0]);
   for (int i = 1; i < count; ++i) {
     void* value = NULL;

@@ -1,4 +1,5 @@
-// Processor time clocks: a thread's own counts its work and nobody else's, the process's every thread's, also by getrusage and clock.
+// Processor time clocks: a thread's own counts its work and nobody else's, the process's every
+// thread's, also by getrusage and clock.
 #include <sys/resource.h>
 #include "program.h"
 
@@ -36,7 +37,8 @@ int main(void) {
   CHECK((usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000 +
             (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1000 >=
         36);
-  // A thread made after others have ended begins at 0; main's own clock went on when the first was made.
+  // A thread made after others have ended begins at 0; main's own clock went on when the first was
+  // made.
   run_threads(1, is_new);
   CHECK(milliseconds(CLOCK_THREAD_CPUTIME_ID) >= own);
   puts("time counted");

@@ -1,4 +1,5 @@
-// Each kind of death in a thread ends its process with that signal: bus error, bad instruction, division, a kill.
+// Each kind of death in a thread ends its process with that signal: bus error, bad instruction,
+// division, a kill.
 #include "program.h"
 
 static void* dies(void* kind) {

@@ -1,5 +1,6 @@
-// One thread creates threads after writing many pages each time, while main, whose number is lower, joins others as they end:
-// both change the C library's lists of stacks and its count of threads. Then the lists are walked (fork, setgid).
+// One thread creates threads after writing many pages each time, while main, whose number is lower,
+// joins others as they end: both change the C library's lists of stacks and its count of threads.
+// Then the lists are walked (fork, setgid).
 #include "program.h"
 
 #include <sys/wait.h>

@@ -1,5 +1,6 @@
-// One thread creates threads after writing many pages, which needs a turn, while main, whose number is lower, is woken in the
-// same round and takes an ended thread off the C library's lists: neither's change is lost.
+// One thread creates threads after writing many pages, which needs a turn, while main, whose number
+// is lower, is woken in the same round and takes an ended thread off the C library's lists:
+// neither's change is lost.
 #include "program.h"
 
 enum { kPages = 80, kPage = 4096, kRounds = 48 };

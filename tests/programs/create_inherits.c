@@ -1,4 +1,5 @@
-// A thread begins with what its creator has: rounding, name, processors, nice value. Not with what a thread that has ended had.
+// A thread begins with what its creator has: rounding, name, processors, nice value. Not with what
+// a thread that has ended had.
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
@@ -56,7 +57,8 @@ int main(void) {
   CHECK_EQ(pthread_getaffinity_np(pthread_self(), sizeof all, &all), 0);
   processors = CPU_COUNT(&all);
   for (int round = 0; round < kRounds; ++round) {
-    CHECK_EQ(pthread_create(&thread, NULL, round % 2 ? changes_all : changes_rounding, &processors), 0);
+    CHECK_EQ(pthread_create(&thread, NULL, round % 2 ? changes_all : changes_rounding, &processors),
+             0);
     CHECK_EQ(pthread_join(thread, NULL), 0);
   }
   __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | kUpward);

@@ -1,4 +1,5 @@
-// Threads start with their argument, see main's writes, create threads of their own, and join hands their value back.
+// Threads start with their argument, see main's writes, create threads of their own, and join hands
+// their value back.
 #include "program.h"
 
 static long seen;

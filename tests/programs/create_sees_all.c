@@ -1,5 +1,6 @@
-// A new thread sees exactly what its creator wrote before making it: locals and globals changed between creations, heap objects
-// made in between; threads make threads beside others that lock; a creation that fails; a fork and signals in between.
+// A new thread sees exactly what its creator wrote before making it: locals and globals changed
+// between creations, heap objects made in between; threads make threads beside others that lock; a
+// creation that fails; a fork and signals in between.
 #include "program.h"
 
 enum { kRounds = 40, kTree = 3, kPage = 4096, kPages = 80 };
@@ -18,7 +19,9 @@ struct Order {
   sem_t* signalled;  // NULL: it may be over before its signal comes
 };
 
-static void on_signal(int signal) { (void)signal, __atomic_fetch_add(&handled, 1, __ATOMIC_SEQ_CST); }
+static void on_signal(int signal) {
+  (void)signal, __atomic_fetch_add(&handled, 1, __ATOMIC_SEQ_CST);
+}
 
 static void count(void) {
   CHECK_EQ(pthread_mutex_lock(&lock), 0);
@@ -66,14 +69,17 @@ int main(void) {
   signal(SIGUSR1, on_signal);
   CHECK_EQ(pthread_attr_init(&too_big), 0);
   CHECK_EQ(pthread_attr_setstacksize(&too_big, (size_t)1 << 45), 0);
-  for (int i = 0; i < 2; ++i) CHECK_EQ(pthread_create(&roots[i], NULL, tree, (void*)(long)kTree), 0);
+  for (int i = 0; i < 2; ++i)
+    CHECK_EQ(pthread_create(&roots[i], NULL, tree, (void*)(long)kTree), 0);
   for (long round = 0; round < kRounds; ++round) {
     struct Order* order = orders[round] = malloc(sizeof *order);
     pages[round % kPages][round] = 1;
     if (round % 8 == 7) {
-      for (int page = 0; page < kPages; ++page) pages[page][kPage - 1 - round] = 2;  // too many to hand over
+      for (int page = 0; page < kPages; ++page)
+        pages[page][kPage - 1 - round] = 2;  // too many to hand over
     }
-    *order = (struct Order){.number = round, .global = ++global, .local_copy = ++local, .local = &local};
+    *order =
+        (struct Order){.number = round, .global = ++global, .local_copy = ++local, .local = &local};
     if (round % 20 == 3) order->signalled = &signalled;
     pthread_t none;
     CHECK_EQ(pthread_create(&none, &too_big, child, order), EAGAIN);

@@ -1,4 +1,5 @@
-// A library that a thread opens is usable in threads that were there before, and its close is safe once they are done.
+// A library that a thread opens is usable in threads that were there before, and its close is safe
+// once they are done.
 #include <dlfcn.h>
 #include "program.h"
 
@@ -19,7 +20,8 @@ static void* opener(void* users) {
   library = dlopen("libz.so.1", RTLD_NOW | RTLD_LOCAL);
   CHECK(library);
   version = (const char* (*)(void))dlsym(library, "zlibVersion");
-  checksum = (unsigned long (*)(unsigned long, const unsigned char*, unsigned))dlsym(library, "crc32");
+  checksum =
+      (unsigned long (*)(unsigned long, const unsigned char*, unsigned))dlsym(library, "crc32");
   CHECK(version && checksum);
   for (long i = 0; i < (long)users; ++i) CHECK_EQ(sem_post(&opened), 0);
   return NULL;

@@ -1,4 +1,5 @@
-// Double-checked locking with acquire and release builds its object once, and everybody sees it complete.
+// Double-checked locking with acquire and release builds its object once, and everybody sees it
+// complete.
 #include "program.h"
 
 #include <atomic>

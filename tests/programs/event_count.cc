@@ -1,4 +1,5 @@
-// An event count over a futex: consumers that announce themselves before they sleep miss no item of a lock-free list.
+// An event count over a futex: consumers that announce themselves before they sleep miss no item of
+// a lock-free list.
 #include <linux/futex.h>
 #include "program.h"
 
@@ -29,7 +30,8 @@ static void consume(int total) {
     }
     ++sleepers;
     int seen = epoch;
-    if (items == 0 && taken < total) syscall(SYS_futex, &epoch, FUTEX_WAIT_PRIVATE, seen, nullptr, nullptr, 0);
+    if (items == 0 && taken < total)
+      syscall(SYS_futex, &epoch, FUTEX_WAIT_PRIVATE, seen, nullptr, nullptr, 0);
     --sleepers;
   }
 }

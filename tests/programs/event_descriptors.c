@@ -1,4 +1,5 @@
-// eventfd, timerfd, signalfd and epoll wake the threads that wait for them, with the counts that were given.
+// eventfd, timerfd, signalfd and epoll wake the threads that wait for them, with the counts that
+// were given.
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>

@@ -1,4 +1,5 @@
-// Exceptions are thrown and caught in many threads at once, carried by exception_ptr, and unwind their own stacks only.
+// Exceptions are thrown and caught in many threads at once, carried by exception_ptr, and unwind
+// their own stacks only.
 #include "program.h"
 
 #include <exception>

@@ -1,5 +1,6 @@
-// Programs that are executed with an environment of the executing program's making: they find that environment and nothing more, and
-// are under Weir where this one is. By every call that executes, from a thread, and with nothing that can be read.
+// Programs that are executed with an environment of the executing program's making: they find that
+// environment and nothing more, and are under Weir where this one is. By every call that executes,
+// from a thread, and with nothing that can be read.
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -47,7 +48,8 @@ static char* g_arguments[] = {"exec_environment", "", "0", NULL};
 
 static void wait_for(pid_t child) {
   int status;
-  if (waitpid(child, &status, 0) != child || status != 0) printf("%s: status %x\n", g_arguments[1], status);
+  if (waitpid(child, &status, 0) != child || status != 0)
+    printf("%s: status %x\n", g_arguments[1], status);
 }
 
 static void fork_and(const char* name, int how, char** variables) {
@@ -69,7 +71,8 @@ static void spawn(const char* name, char** variables) {
   pid_t child;
   g_arguments[1] = (char*)name;
   fflush(stdout);
-  if (posix_spawn(&child, "/proc/self/exe", NULL, NULL, g_arguments, variables) == 0) wait_for(child);
+  if (posix_spawn(&child, "/proc/self/exe", NULL, NULL, g_arguments, variables) == 0)
+    wait_for(child);
 }
 
 static void* all(void* of) {
@@ -87,7 +90,8 @@ static void* all(void* of) {
   return NULL;
 }
 
-// What cannot be executed leaves everything as it was; where the kernel finds the variables bad it says so.
+// What cannot be executed leaves everything as it was; where the kernel finds the variables bad it
+// says so.
 static void fail(void) {
   const int none = execve("/nowhere/program", g_arguments, g_two) == -1 ? errno : 0;
   char** volatile nowhere = (char**)16;

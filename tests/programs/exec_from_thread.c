@@ -1,4 +1,5 @@
-// exec in a thread replaces the whole process: same pid, the other threads gone, arguments and environment as given.
+// exec in a thread replaces the whole process: same pid, the other threads gone, arguments and
+// environment as given.
 #include "program.h"
 
 static void* spins(void* unused) {

@@ -1,5 +1,6 @@
-// A thread executes: what cannot be executed answers as natively and the program goes on; execvp runs a file of no kind by the
-// shell; fexecve and execveat make the program another one with the same pid. The program calls itself by stages.
+// A thread executes: what cannot be executed answers as natively and the program goes on; execvp
+// runs a file of no kind by the shell; fexecve and execveat make the program another one with the
+// same pid. The program calls itself by stages.
 #include "program.h"
 
 static char self[PATH_MAX], stage[4], pid[16];

@@ -1,5 +1,5 @@
-// The program ends while another thread asks for the time again and again: what it was told until then is in a recording,
-// and the replay's end waits until it has been told as much.
+// The program ends while another thread asks for the time again and again: what it was told until
+// then is in a recording, and the replay's end waits until it has been told as much.
 #include "program.h"
 
 enum { kTimes = 1000000 };

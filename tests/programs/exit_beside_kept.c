@@ -1,5 +1,6 @@
-// The program ends while a thread, between events that were near each other, computes for longer than the end waits for it
-// (docs/DECISIONS.md, 15): what the end does meanwhile is orderly, and the thread comes to no event in the middle of it.
+// The program ends while a thread, between events that were near each other, computes for longer
+// than the end waits for it (docs/DECISIONS.md, 15): what the end does meanwhile is orderly, and
+// the thread comes to no event in the middle of it.
 #include "program.h"
 
 enum { kEnough = 400, kTogether = 512 };
@@ -24,7 +25,8 @@ static void* body(void* argument) {
   for (long i = 0;; ++i) {
     section(i);
     if (!__atomic_load_n(&ending, __ATOMIC_RELAXED)) continue;
-    for (const double until = seconds() + (argument ? 1.5 : 30); seconds() < until;) computed[(long)argument]++;
+    for (const double until = seconds() + (argument ? 1.5 : 30); seconds() < until;)
+      computed[(long)argument]++;
   }
   return argument;
 }

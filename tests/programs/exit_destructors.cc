@@ -1,4 +1,5 @@
-// At exit, main's thread-locals go first, then statics and atexit handlers in reverse order, whichever thread calls it.
+// At exit, main's thread-locals go first, then statics and atexit handlers in reverse order,
+// whichever thread calls it.
 #include "program.h"
 
 #include <thread>

@@ -1,4 +1,5 @@
-// exit in a thread ends the process with its status while others block, spin and sleep; atexit runs newest first.
+// exit in a thread ends the process with its status while others block, spin and sleep; atexit runs
+// newest first.
 #include "program.h"
 
 static pthread_mutex_t never = PTHREAD_MUTEX_INITIALIZER;

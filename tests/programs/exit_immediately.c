@@ -1,4 +1,5 @@
-// _exit in a thread ends all threads at once, without atexit handlers and without writing buffered output.
+// _exit in a thread ends all threads at once, without atexit handlers and without writing buffered
+// output.
 #include "program.h"
 
 static void handler(void) { puts("must not run"); }

@@ -1,4 +1,5 @@
-// pthread_exit in main leaves the workers going on; the process ends with status 0 after the last of them.
+// pthread_exit in main leaves the workers going on; the process ends with status 0 after the last
+// of them.
 #include "program.h"
 
 static int left;

@@ -1,4 +1,5 @@
-// pthread_exit from deep inside runs the cleanup handlers, newest first, and hands its value to join.
+// pthread_exit from deep inside runs the cleanup handlers, newest first, and hands its value to
+// join.
 #include "program.h"
 
 static char order[8];

@@ -1,5 +1,6 @@
-// A locked instruction on a word that one task alone changes is a fence still: of two tasks that announce themselves
-// so, and then look whether the other has, at least one sees the other. (Epochs and hazard pointers are built on this.)
+// A locked instruction on a word that one task alone changes is a fence still: of two tasks that
+// announce themselves so, and then look whether the other has, at least one sees the other. (Epochs
+// and hazard pointers are built on this.)
 #include "program.h"
 
 enum { kRounds = 400 };
@@ -17,8 +18,8 @@ static void announce(int me, int round) {
     case 0: __atomic_store_n(&tasks[me].announced, round + 1, __ATOMIC_SEQ_CST); break;
     case 1: __atomic_fetch_add(&tasks[me].announced, 1, __ATOMIC_SEQ_CST); break;
     case 2:
-      CHECK(
-          __atomic_compare_exchange_n(&tasks[me].announced, &before, round + 1, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+      CHECK(__atomic_compare_exchange_n(&tasks[me].announced, &before, round + 1, 0,
+                                        __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
       break;
     default:
       tasks[me].announced = round + 1;
@@ -38,7 +39,8 @@ static void* body(void* number) {
 
 int main(void) {
   run_threads(2, body);
-  for (int round = 0; round < kRounds; ++round) CHECK(seen[0][round] > round || seen[1][round] > round);
+  for (int round = 0; round < kRounds; ++round)
+    CHECK(seen[0][round] > round || seen[1][round] > round);
   puts("never unseen by both");
   return 0;
 }

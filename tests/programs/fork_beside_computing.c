@@ -1,5 +1,5 @@
-// fork while other threads compute for long without an event: the child sees each of their words as it was at one moment, and the threads
-// lose nothing.
+// fork while other threads compute for long without an event: the child sees each of their words as
+// it was at one moment, and the threads lose nothing.
 #include "program.h"
 
 enum { kForks = 12, kSteps = 1 << 22, kPieces = 8 };

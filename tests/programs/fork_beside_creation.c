@@ -1,5 +1,5 @@
-// Threads fork while others are being made, end, and are joined or detached: glibc's list of stacks is whole in each child, which
-// makes threads itself, forks again, and ends by itself.
+// Threads fork while others are being made, end, and are joined or detached: glibc's list of stacks
+// is whole in each child, which makes threads itself, forks again, and ends by itself.
 // usage: fork_beside_creation [THREADS [ROUNDS]]
 #include "program.h"
 
@@ -35,7 +35,8 @@ static void fork_once(int kind) {
   const pid_t child = fork();
   CHECK(child >= 0);
   if (child == 0) {
-    alarm(15);  // SIGALRM ends a child that does not end by itself, whatever has become of its parent
+    alarm(
+        15);  // SIGALRM ends a child that does not end by itself, whatever has become of its parent
     if (kind % 2) two_threads();
     if (kind % 4 == 3) {
       const pid_t second = fork();
@@ -58,7 +59,8 @@ static void* body(void* argument) {
   CHECK_EQ(pthread_attr_init(&detached), 0);
   CHECK_EQ(pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED), 0);
   CHECK_EQ(pthread_attr_init(&large), 0);
-  CHECK_EQ(pthread_attr_setstacksize(&large, (size_t)64 << 20), 0);  // not kept by glibc when it ends
+  CHECK_EQ(pthread_attr_setstacksize(&large, (size_t)64 << 20),
+           0);  // not kept by glibc when it ends
   pthread_barrier_wait(&all_made);
   for (long round = 0; round < rounds; ++round) {
     pthread_t id;

@@ -1,4 +1,5 @@
-// fork then exec in several threads, with pipes to the children's output and descriptors closed on exec.
+// fork then exec in several threads, with pipes to the children's output and descriptors closed on
+// exec.
 #include "program.h"
 
 static void* body(void* number) {
@@ -15,7 +16,8 @@ static void* body(void* number) {
     _exit(127);
   }
   CHECK_EQ(close(ends[1]), 0);
-  for (ssize_t n; (n = read(ends[0], got + length, sizeof got - 1 - length)) > 0; length += (size_t)n) {}
+  for (ssize_t n; (n = read(ends[0], got + length, sizeof got - 1 - length)) > 0;
+       length += (size_t)n) {}
   CHECK_EQ(close(ends[0]), 0);
   CHECK_EQ(waitpid(child, &status, 0), child);
   CHECK_EQ(status, 0);

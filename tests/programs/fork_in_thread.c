@@ -1,4 +1,5 @@
-// fork in a thread gives the child a copy of all memory with that one thread; what the child writes stays in the child.
+// fork in a thread gives the child a copy of all memory with that one thread; what the child writes
+// stays in the child.
 #include "program.h"
 
 static int global = 5;

@@ -1,4 +1,5 @@
-// Children that compute for ever are ended by a signal: two whose ends are waited for, one that is left alone.
+// Children that compute for ever are ended by a signal: two whose ends are waited for, one that is
+// left alone.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>

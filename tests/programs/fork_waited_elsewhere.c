@@ -1,4 +1,5 @@
-// A child forked by one thread, even one that has ended, is a child of the process: any other thread may wait for it.
+// A child forked by one thread, even one that has ended, is a child of the process: any other
+// thread may wait for it.
 #include "program.h"
 
 static pid_t children[kMaxThreads];

@@ -1,4 +1,5 @@
-// A mutex and a one-shot event made of raw futex calls exclude, wake, time out and answer as the kernel does.
+// A mutex and a one-shot event made of raw futex calls exclude, wake, time out and answer as the
+// kernel does.
 #include <linux/futex.h>
 #include "program.h"
 
@@ -12,16 +13,20 @@ static long futex(int* word, int operation, int value, const struct timespec* ti
 
 static void lock(void) {
   int old = 0;
-  if (__atomic_compare_exchange_n(&lock_word, &old, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) return;
-  while (__atomic_exchange_n(&lock_word, 2, __ATOMIC_ACQUIRE) != 0) futex(&lock_word, FUTEX_WAIT_PRIVATE, 2, NULL);
+  if (__atomic_compare_exchange_n(&lock_word, &old, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+    return;
+  while (__atomic_exchange_n(&lock_word, 2, __ATOMIC_ACQUIRE) != 0)
+    futex(&lock_word, FUTEX_WAIT_PRIVATE, 2, NULL);
 }
 
 static void unlock(void) {
-  if (__atomic_exchange_n(&lock_word, 0, __ATOMIC_RELEASE) == 2) futex(&lock_word, FUTEX_WAKE_PRIVATE, 1, NULL);
+  if (__atomic_exchange_n(&lock_word, 0, __ATOMIC_RELEASE) == 2)
+    futex(&lock_word, FUTEX_WAKE_PRIVATE, 1, NULL);
 }
 
 static void* body(void* unused) {
-  while (__atomic_load_n(&event_word, __ATOMIC_ACQUIRE) == 0) futex(&event_word, FUTEX_WAIT, 0, NULL);
+  while (__atomic_load_n(&event_word, __ATOMIC_ACQUIRE) == 0)
+    futex(&event_word, FUTEX_WAIT, 0, NULL);
   for (int i = 0; i < kRounds; ++i) {
     lock();
     ++total;
@@ -32,7 +37,8 @@ static void* body(void* unused) {
 
 static void* waits(void* unused) {
   while (__atomic_load_n(&requeue_word, __ATOMIC_ACQUIRE) == 0) {
-    syscall(SYS_futex, &requeue_word, FUTEX_WAIT_BITSET_PRIVATE, 0, NULL, NULL, FUTEX_BITSET_MATCH_ANY);
+    syscall(SYS_futex, &requeue_word, FUTEX_WAIT_BITSET_PRIVATE, 0, NULL, NULL,
+            FUTEX_BITSET_MATCH_ANY);
   }
   return unused;
 }
@@ -54,7 +60,8 @@ int main(int argc, char** argv) {
 
   CHECK_EQ(pthread_create(&waiter, NULL, waits, NULL), 0);
   int target = 0;
-  while (syscall(SYS_futex, &requeue_word, FUTEX_CMP_REQUEUE_PRIVATE, 0, (void*)1, &target, 0) == 0) sched_yield();
+  while (syscall(SYS_futex, &requeue_word, FUTEX_CMP_REQUEUE_PRIVATE, 0, (void*)1, &target, 0) == 0)
+    sched_yield();
   __atomic_store_n(&requeue_word, 1, __ATOMIC_RELEASE);
   CHECK_EQ(futex(&requeue_word, FUTEX_WAKE_PRIVATE, 1, NULL), 0);  // It sleeps on `target` now.
   CHECK_EQ(futex(&target, FUTEX_WAKE_PRIVATE, 1, NULL), 1);

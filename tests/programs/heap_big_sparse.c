@@ -1,4 +1,5 @@
-// Allocations of 200 MB touched here and there by several threads work and cost only what is touched.
+// Allocations of 200 MB touched here and there by several threads work and cost only what is
+// touched.
 #include "program.h"
 
 enum { kStride = 3 << 20 };

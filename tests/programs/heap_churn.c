@@ -1,4 +1,5 @@
-// Producers allocate, consumers free: memory that changes hands through a queue under a mutex is never corrupted.
+// Producers allocate, consumers free: memory that changes hands through a queue under a mutex is
+// never corrupted.
 #include "program.h"
 
 enum { kSlots = 16, kEach = 60 };
@@ -36,7 +37,8 @@ static void consume(void) {
     if (--left_to_take == 0) pthread_cond_broadcast(&filled);
     pthread_cond_signal(&room);
     pthread_mutex_unlock(&lock);
-    for (size_t k = 0; k < block->size; ++k) CHECK_EQ(block->bytes[k], (unsigned char)(block->seed + k));
+    for (size_t k = 0; k < block->size; ++k)
+      CHECK_EQ(block->bytes[k], (unsigned char)(block->seed + k));
     free(block);
   }
   pthread_mutex_unlock(&lock);

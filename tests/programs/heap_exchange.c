@@ -1,4 +1,5 @@
-// Blocks are allocated in one thread, grown in a second and freed in a third; contents are kept at all sizes.
+// Blocks are allocated in one thread, grown in a second and freed in a third; contents are kept at
+// all sizes.
 #include "program.h"
 
 enum { kBlocks = 24, kRounds = 12 };
@@ -10,11 +11,14 @@ static pthread_barrier_t barrier;
 static int threads;
 
 static void fill(int block, size_t from) {
-  for (size_t i = from; i < blocks[block].size; ++i) blocks[block].bytes[i] = (unsigned char)(block * 7 + i);
+  for (size_t i = from; i < blocks[block].size; ++i)
+    blocks[block].bytes[i] = (unsigned char)(block * 7 + i);
 }
 
 static void verify(int block) {
-  for (size_t i = 0; i < blocks[block].size; ++i) { CHECK_EQ(blocks[block].bytes[i], (unsigned char)(block * 7 + i)); }
+  for (size_t i = 0; i < blocks[block].size; ++i) {
+    CHECK_EQ(blocks[block].bytes[i], (unsigned char)(block * 7 + i));
+  }
 }
 
 static void* body(void* number) {

@@ -1,4 +1,5 @@
-// The whole malloc family in every thread: zeroed calloc of used memory, alignments, usable sizes, overflow refused.
+// The whole malloc family in every thread: zeroed calloc of used memory, alignments, usable sizes,
+// overflow refused.
 #include <malloc.h>
 #include "program.h"
 

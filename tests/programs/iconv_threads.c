@@ -1,9 +1,11 @@
-// iconv opens and closes libraries inside of libc, in several threads at once; beside one that sleeps meanwhile.
+// iconv opens and closes libraries inside of libc, in several threads at once; beside one that
+// sleeps meanwhile.
 #include <iconv.h>
 
 #include "program.h"
 
-static const char* const kNames[] = {"UTF-16", "ISO-8859-15", "KOI8-R", "EUC-JP", "CP1252", "BIG5", "ISO-2022-JP", "SJIS"};
+static const char* const kNames[] = {"UTF-16", "ISO-8859-15", "KOI8-R",      "EUC-JP",
+                                     "CP1252", "BIG5",        "ISO-2022-JP", "SJIS"};
 enum { kNamed = sizeof kNames / sizeof kNames[0], kRounds = 4 };
 
 static void* convert(void* argument) {

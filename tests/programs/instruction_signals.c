@@ -1,5 +1,6 @@
-// Signals of the program's own instructions, whose handler leaves by siglongjmp or steps over the instruction; in main
-// before there is a thread, in a thread, and in main beside it. The last one has no handler any more, and ends the program.
+// Signals of the program's own instructions, whose handler leaves by siglongjmp or steps over the
+// instruction; in main before there is a thread, in a thread, and in main beside it. The last one
+// has no handler any more, and ends the program.
 #include <setjmp.h>
 #include <signal.h>
 #include <ucontext.h>
@@ -21,7 +22,9 @@ static void handler(int signal, siginfo_t* info, void* context) {
 __attribute__((noinline)) static void execute(int instruction) {
   switch (instruction) {
     case kUd2: __asm__ volatile("ud2"); break;
-    case kDivision: __asm__ volatile("xor %%ecx,%%ecx; mov $1,%%eax; cltd; idiv %%ecx" ::: "eax", "ecx", "edx"); break;
+    case kDivision:
+      __asm__ volatile("xor %%ecx,%%ecx; mov $1,%%eax; cltd; idiv %%ecx" ::: "eax", "ecx", "edx");
+      break;
     case kBreakpoint: __asm__ volatile("int3"); break;
     case kNull: *nowhere = 1; break;
     case kPrivileged: __asm__ volatile("hlt"); break;

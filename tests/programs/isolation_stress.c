@@ -1,5 +1,6 @@
-// Every thread keeps a second account of what it wrote: no write of its own is lost or comes back, whatever memory it lies
-// in (heap, stack, thread-local, static, mapped, remapped, forked), and however pages are shared with the others.
+// Every thread keeps a second account of what it wrote: no write of its own is lost or comes back,
+// whatever memory it lies in (heap, stack, thread-local, static, mapped, remapped, forked), and
+// however pages are shared with the others.
 #include "program.h"
 
 enum { kSlots = 48, kShared = 1 << 12, kSteps = 1500 };
@@ -18,7 +19,9 @@ static pthread_t threads[kMaxThreads];
 static __thread unsigned int thread_words[600];
 static __thread volatile sig_atomic_t signals;
 
-static unsigned int next(unsigned int* state) { return *state = *state * 1664525u + 1013904223u, *state >> 8; }
+static unsigned int next(unsigned int* state) {
+  return *state = *state * 1664525u + 1013904223u, *state >> 8;
+}
 
 static void on_signal(int number) {
   volatile char deep[9000];

@@ -1,4 +1,5 @@
-// Every way to join answers with the code that POSIX and glibc name: EDEADLK, EINVAL, EBUSY, ETIMEDOUT.
+// Every way to join answers with the code that POSIX and glibc name: EDEADLK, EINVAL, EBUSY,
+// ETIMEDOUT.
 #include "program.h"
 
 static sem_t go;

@@ -1,6 +1,6 @@
-// A turn that is kept while a thread ends, or joins another, is given on at the first event that is no part of that: what the
-// program's own code wrote in it by then (destructors, handlers of signals that interrupt the join, and what lies on their stacks)
-// is seen by all.
+// A turn that is kept while a thread ends, or joins another, is given on at the first event that is
+// no part of that: what the program's own code wrote in it by then (destructors, handlers of
+// signals that interrupt the join, and what lies on their stacks) is seen by all.
 #include "program.h"
 
 enum { kThreads = 4, kRounds = 40 };
@@ -51,7 +51,8 @@ int main(void) {
   CHECK(signal(SIGUSR1, on_signal) != SIG_ERR);
   for (long round = 0; round < kRounds; ++round) {
     pthread_t threads[kThreads];
-    for (long i = 0; i < kThreads; ++i) CHECK_EQ(pthread_create(&threads[i], NULL, body, (void*)i), 0);
+    for (long i = 0; i < kThreads; ++i)
+      CHECK_EQ(pthread_create(&threads[i], NULL, body, (void*)i), 0);
     for (long i = 0; i < kThreads; ++i) {
       void* value;
       CHECK_EQ(pthread_join(threads[i], &value), 0);

@@ -1,6 +1,7 @@
-// Events that follow each other closely, so that one thread may do many before others have theirs; between them everything
-// that a thread can do: vector registers stay, files are read and written, memory is mapped, handlers run, children are forked,
-// others are waited for, and now and then there is a long computation.
+// Events that follow each other closely, so that one thread may do many before others have theirs;
+// between them everything that a thread can do: vector registers stay, files are read and written,
+// memory is mapped, handlers run, children are forked, others are waited for, and now and then
+// there is a long computation.
 #include "program.h"
 
 enum { kRounds = 2000, kWords = 512 };
@@ -29,7 +30,8 @@ static void vectors_stay(long i) {
   double in[4] = {(double)i, i + 0.25, -i - 0.5, 1e300 * i}, out[4];
   static long word;
   __asm__ volatile(
-      "movupd (%1),%%xmm3\n\tmovupd 16(%1),%%xmm14\n\tlock incq %0\n\tmovupd %%xmm3,(%2)\n\tmovupd %%xmm14,16(%2)"
+      "movupd (%1),%%xmm3\n\tmovupd 16(%1),%%xmm14\n\tlock incq %0\n\tmovupd %%xmm3,(%2)\n\tmovupd "
+      "%%xmm14,16(%2)"
       : "+m"(word)
       : "r"(in), "r"(out)
       : "xmm3", "xmm14", "memory", "cc");
@@ -54,8 +56,10 @@ static void* body(void* argument) {
     switch (i % 100) {
       case 10:
         snprintf(name, sizeof name, "%ld %ld\n", number, i);
-        CHECK_EQ(pwrite(file, name, sizeof name, (number * kRounds + i) * (long)sizeof name), sizeof name);
-        CHECK_EQ(pread(file, back, sizeof back, (number * kRounds + i) * (long)sizeof back), sizeof back);
+        CHECK_EQ(pwrite(file, name, sizeof name, (number * kRounds + i) * (long)sizeof name),
+                 sizeof name);
+        CHECK_EQ(pread(file, back, sizeof back, (number * kRounds + i) * (long)sizeof back),
+                 sizeof back);
         CHECK_EQ(memcmp(name, back, sizeof name), 0);
         break;
       case 20: {
@@ -66,9 +70,7 @@ static void* body(void* argument) {
         CHECK_EQ(munmap(memory, 8192), 0);
         break;
       }
-      case 30:
-        CHECK_EQ(pthread_kill(pthread_self(), SIGUSR1), 0);
-        break;
+      case 30: CHECK_EQ(pthread_kill(pthread_self(), SIGUSR1), 0); break;
       case 40: {
         char* text = malloc(100 + (size_t)i);
         memset(text, 'a', 100 + (size_t)i);
@@ -78,16 +80,12 @@ static void* body(void* argument) {
         free(text);
         break;
       }
-      case 50:
-        odd += long_computation(number + i);
-        break;
+      case 50: odd += long_computation(number + i); break;
       case 60:
         CHECK_EQ(read(-1, back, 1), -1);
         CHECK_EQ(errno, EBADF);
         break;
-      case 70:
-        pthread_barrier_wait(&barrier);
-        break;
+      case 70: pthread_barrier_wait(&barrier); break;
       case 80:
         if (i % 1000 == 80) {
           const pid_t child = fork();

@@ -1,6 +1,6 @@
-// Events that follow each other closely, with code in between that was made at run time: Weir cannot translate that, so it
-// runs uncounted in the middle of a turn that is kept and counted. It computes, for short and for long, and it waits for what
-// another thread stores.
+// Events that follow each other closely, with code in between that was made at run time: Weir
+// cannot translate that, so it runs uncounted in the middle of a turn that is kept and counted. It
+// computes, for short and for long, and it waits for what another thread stores.
 #include "program.h"
 
 enum { kRounds = 200 };
@@ -10,22 +10,24 @@ static int made;
 static volatile int passed[64];
 static int threads;
 
-// long computes(long n): n times around. void waits(volatile int* word, int value): until the word has reached the value.
+// long computes(long n): n times around. void waits(volatile int* word, int value): until the word
+// has reached the value.
 static long (*computes)(long);
 static void (*waits)(volatile int*, int);
 
 static void make_code(void) {
   static const unsigned char code[] = {
-      0x31, 0xc0,              // xor %eax,%eax
-      0x48, 0x01, 0xf8,        // 1: add %rdi,%rax
-      0x48, 0xff, 0xcf,        // dec %rdi
-      0x75, 0xf8,              // jne 1b
-      0xc3,                    // ret
-      0x39, 0x37,              // 2: cmp %esi,(%rdi)
-      0x7c, 0xfc,              // jl 2b
-      0xc3,                    // ret
+      0x31, 0xc0,        // xor %eax,%eax
+      0x48, 0x01, 0xf8,  // 1: add %rdi,%rax
+      0x48, 0xff, 0xcf,  // dec %rdi
+      0x75, 0xf8,        // jne 1b
+      0xc3,              // ret
+      0x39, 0x37,        // 2: cmp %esi,(%rdi)
+      0x7c, 0xfc,        // jl 2b
+      0xc3,              // ret
   };
-  char* memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  char* memory =
+      mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   CHECK(memory != MAP_FAILED);
   memcpy(memory, code, sizeof code);
   const char* at[2] = {memory, memory + 11};

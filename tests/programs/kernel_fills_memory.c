@@ -1,5 +1,6 @@
-// The kernel stores into memory that nobody has touched yet, more of it than a View maps at a time: while the thread is alone again, and while
-// another one runs. What has been read must be what was written.
+// The kernel stores into memory that nobody has touched yet, more of it than a View maps at a time:
+// while the thread is alone again, and while another one runs. What has been read must be what was
+// written.
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

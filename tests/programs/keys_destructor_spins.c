@@ -1,4 +1,5 @@
-// A destructor of thread-specific data spins for a lock made of a test-and-set, whose holder comes to events before it lets go.
+// A destructor of thread-specific data spins for a lock made of a test-and-set, whose holder comes
+// to events before it lets go.
 #include "program.h"
 
 #include <stdatomic.h>
@@ -11,8 +12,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static long inside;
 
 static void work(void) {
-  while (atomic_flag_test_and_set(&flag)) {
-  }
+  while (atomic_flag_test_and_set(&flag)) {}
   for (int k = 0; k < 2; ++k) {
     CHECK_EQ(pthread_mutex_lock(&lock), 0);
     ++inside;

@@ -1,4 +1,5 @@
-// Thread keys start empty in each thread; destructors run at its end, and again, up to the limit, if they set them.
+// Thread keys start empty in each thread; destructors run at its end, and again, up to the limit,
+// if they set them.
 #include "program.h"
 
 static pthread_key_t once_key, again_key, bare_key;

@@ -1,6 +1,7 @@
-// pthread_kill runs the handler in exactly the thread that it names, in a loop, in a sleep or in a blocked read.
-// A signal that comes before the thread has gone to sleep does not end the sleep: main sends another where the handler has
-// run and the thread goes on sleeping. A handler that never runs is not made up for.
+// pthread_kill runs the handler in exactly the thread that it names, in a loop, in a sleep or in a
+// blocked read. A signal that comes before the thread has gone to sleep does not end the sleep:
+// main sends another where the handler has run and the thread goes on sleeping. A handler that
+// never runs is not made up for.
 #include "program.h"
 
 static __thread volatile sig_atomic_t hits;

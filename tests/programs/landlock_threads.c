@@ -1,5 +1,6 @@
-// A program shuts itself in (Landlock: no file may be opened any more), then makes threads, as xz 5.8 does; and one of its threads
-// shuts itself in further, beside others. Where the kernel has no Landlock, threads are made all the same.
+// A program shuts itself in (Landlock: no file may be opened any more), then makes threads, as xz
+// 5.8 does; and one of its threads shuts itself in further, beside others. Where the kernel has no
+// Landlock, threads are made all the same.
 #include <linux/landlock.h>
 #include <sys/prctl.h>
 
@@ -9,11 +10,14 @@ enum { kThreads = 4 };
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static int done;
 
-static int has_landlock(void) { return syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION) > 0; }
+static int has_landlock(void) {
+  return syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION) > 0;
+}
 
 static void shut_in(void) {
-  struct landlock_ruleset_attr rules = {
-      .handled_access_fs = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_READ_DIR};
+  struct landlock_ruleset_attr rules = {.handled_access_fs = LANDLOCK_ACCESS_FS_READ_FILE |
+                                                             LANDLOCK_ACCESS_FS_WRITE_FILE |
+                                                             LANDLOCK_ACCESS_FS_READ_DIR};
   const int set = (int)syscall(SYS_landlock_create_ruleset, &rules, sizeof rules, 0);
   if (set < 0 && !has_landlock()) return;
   CHECK(set >= 0);
@@ -44,7 +48,8 @@ int main(void) {
   shut_in();
   check_shut_in();
   for (int times = 0; times < 2; ++times) {
-    for (long i = 0; i < kThreads; ++i) CHECK_EQ(pthread_create(&threads[i], NULL, body, (void*)i), 0);
+    for (long i = 0; i < kThreads; ++i)
+      CHECK_EQ(pthread_create(&threads[i], NULL, body, (void*)i), 0);
     for (int i = 0; i < kThreads; ++i) CHECK_EQ(pthread_join(threads[i], NULL), 0);
   }
   printf("%d threads\n", done);

@@ -14,8 +14,8 @@ static void* body(void* unused) {
     ++totals[0];
     __atomic_store_n(&by_exchange, 0, __ATOMIC_RELEASE);
 
-    for (unsigned free_value = 0;
-         !__atomic_compare_exchange_n(&by_compare, &free_value, 7, 1, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+    for (unsigned free_value = 0; !__atomic_compare_exchange_n(&by_compare, &free_value, 7, 1,
+                                                               __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
          free_value = 0) {
       sched_yield();
     }

@@ -1,4 +1,5 @@
-// An MCS queue lock, whose waiters spin on nodes on each other's stacks, excludes and loses nothing.
+// An MCS queue lock, whose waiters spin on nodes on each other's stacks, excludes and loses
+// nothing.
 #include "program.h"
 
 #include <atomic>

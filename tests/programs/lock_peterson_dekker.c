@@ -1,4 +1,5 @@
-// Peterson's and Dekker's algorithms, built of sequentially consistent loads and stores alone, exclude two threads.
+// Peterson's and Dekker's algorithms, built of sequentially consistent loads and stores alone,
+// exclude two threads.
 #include "program.h"
 
 enum { kRounds = 60 };

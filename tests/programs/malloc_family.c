@@ -1,5 +1,6 @@
-// The contract of the malloc family, as glibc keeps it: every function, errno, alignments, limits, and objects freed by
-// another thread than the one that allocated them. Prints "malloc_family: ok", or what is wrong.
+// The contract of the malloc family, as glibc keeps it: every function, errno, alignments, limits,
+// and objects freed by another thread than the one that allocated them. Prints "malloc_family: ok",
+// or what is wrong.
 #include <errno.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -9,12 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CHECK(condition)                                                 \
-  do {                                                                   \
-    if (!(condition)) {                                                  \
-      printf("malloc_family: line %d: %s\n", __LINE__, #condition);      \
-      exit(1);                                                           \
-    }                                                                    \
+#define CHECK(condition)                                            \
+  do {                                                              \
+    if (!(condition)) {                                             \
+      printf("malloc_family: line %d: %s\n", __LINE__, #condition); \
+      exit(1);                                                      \
+    }                                                               \
   } while (0)
 
 static volatile size_t g_huge = PTRDIFF_MAX;

@@ -1,5 +1,5 @@
-// Files that are larger than a large page, and sparse ones, mapped for reading: where the kernel puts the mapping depends on the
-// file system, and of a sparse file only what is there may be read.
+// Files that are larger than a large page, and sparse ones, mapped for reading: where the kernel
+// puts the mapping depends on the file system, and of a sparse file only what is there may be read.
 #include <fcntl.h>
 #include <sys/mman.h>
 

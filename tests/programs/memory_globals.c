@@ -1,4 +1,5 @@
-// Writes of one thread to initialized, zeroed and library globals are seen by threads that start or wait afterwards.
+// Writes of one thread to initialized, zeroed and library globals are seen by threads that start or
+// wait afterwards.
 #include <dlfcn.h>
 #include "program.h"
 

@@ -1,5 +1,6 @@
-// Reserved memory of which parts are readable or executable already when the first thread comes: a part that becomes writable
-// later changes nothing of what lies beside it; in a forked process neither.
+// Reserved memory of which parts are readable or executable already when the first thread comes: a
+// part that becomes writable later changes nothing of what lies beside it; in a forked process
+// neither.
 #include <sys/mman.h>
 #include <sys/wait.h>
 
@@ -10,7 +11,8 @@ enum { kPage = 4096, kPages = 64 };
 static void* nothing(void* argument) { return argument; }
 
 static char* reserve(void) {
-  char* at = mmap(NULL, kPages * kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  char* at =
+      mmap(NULL, kPages * kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   CHECK(at != MAP_FAILED);
   return at;
 }

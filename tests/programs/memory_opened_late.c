@@ -1,5 +1,6 @@
-// Memory that is closed, read-only or executable when the first thread is made, at addresses of the program's own choosing,
-// and opened for writing afterwards: page by page in a handler, as a whole, and in part. All threads see one memory.
+// Memory that is closed, read-only or executable when the first thread is made, at addresses of the
+// program's own choosing, and opened for writing afterwards: page by page in a handler, as a whole,
+// and in part. All threads see one memory.
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
@@ -14,7 +15,8 @@ static char* memory;
 
 static void open_page(int signal, siginfo_t* info, void* context) {
   (void)signal, (void)context;
-  mprotect((void*)((uintptr_t)info->si_addr & ~(uintptr_t)(kPage - 1)), kPage, PROT_READ | PROT_WRITE | PROT_EXEC);
+  mprotect((void*)((uintptr_t)info->si_addr & ~(uintptr_t)(kPage - 1)), kPage,
+           PROT_READ | PROT_WRITE | PROT_EXEC);
 }
 
 static void* fill(void* unused) {
@@ -33,7 +35,8 @@ static void fill_and_add(char* at) {
 }
 
 static char* map(uintptr_t place, int protection, int more) {
-  char* at = mmap((void*)place, kSize, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | more, -1, 0);
+  char* at =
+      mmap((void*)place, kSize, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | more, -1, 0);
   if (at == MAP_FAILED) abort();
   return at;
 }
@@ -53,7 +56,8 @@ int main(void) {
   fill_and_add(code + kPage / 2);
   mprotect(closed, kSize / 2, PROT_READ | PROT_WRITE);
   fill_and_add(closed);
-  mprotect(constants + kPage, kSize - kPage, PROT_READ | PROT_WRITE);  // its first page in the handler
+  mprotect(constants + kPage, kSize - kPage,
+           PROT_READ | PROT_WRITE);  // its first page in the handler
   fill_and_add(constants);
   return 0;
 }

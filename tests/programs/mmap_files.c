@@ -1,4 +1,5 @@
-// A shared file mapping reaches the file, a private one does not; threads see both, and read and write calls agree.
+// A shared file mapping reaches the file, a private one does not; threads see both, and read and
+// write calls agree.
 #include "program.h"
 
 enum { kPages = 8, kSize = kPages * 4096 };
@@ -38,7 +39,8 @@ int main(int argc, char** argv) {
   run_threads(threads, body);
   CHECK_EQ(pread(file, page, 4, 0), 4);
   CHECK(memcmp(page, "A.!.", 4) == 0);
-  CHECK(private_copy[0] == '.' || private_copy[0] == 'A');  // POSIX leaves open whether it sees later writes.
+  CHECK(private_copy[0] == '.' ||
+        private_copy[0] == 'A');  // POSIX leaves open whether it sees later writes.
   CHECK_EQ(private_copy[1], 'a');
   CHECK_EQ(msync(shared, kSize, MS_SYNC), 0);
   CHECK_EQ(munmap(shared, kSize), 0);

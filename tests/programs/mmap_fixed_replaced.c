@@ -1,4 +1,5 @@
-// A thread maps over a region in use and takes pages away and back: the others see the new memory at the old address.
+// A thread maps over a region in use and takes pages away and back: the others see the new memory
+// at the old address.
 #include "program.h"
 
 enum { kSize = 8 * 4096 };
@@ -25,8 +26,8 @@ static void* body(void* number) {
     if (me == 0) CHECK_EQ(munmap(region + 4096, 4096), 0);
     pthread_barrier_wait(&barrier);
     if (me == 1)
-      CHECK(mmap(region + 4096, 4096, rights, MAP_FIXED_NOREPLACE | MAP_ANONYMOUS | MAP_PRIVATE, -1, 0) ==
-            region + 4096);
+      CHECK(mmap(region + 4096, 4096, rights, MAP_FIXED_NOREPLACE | MAP_ANONYMOUS | MAP_PRIVATE, -1,
+                 0) == region + 4096);
     pthread_barrier_wait(&barrier);
     CHECK_EQ(region[4096 + me], 0);
   }

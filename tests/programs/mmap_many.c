@@ -1,5 +1,5 @@
-// Thousands of changes of the address space while main sleeps in a join and other threads have ended long ago; threads
-// made afterwards see the right memory, and so does main.
+// Thousands of changes of the address space while main sleeps in a join and other threads have
+// ended long ago; threads made afterwards see the right memory, and so does main.
 #include "program.h"
 
 #include <string.h>

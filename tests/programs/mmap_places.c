@@ -1,5 +1,5 @@
-// Places that a thread chooses: one in use is refused to MAP_FIXED_NOREPLACE, one that was free belongs to who took it.
-// Descriptors that cannot be mapped are refused.
+// Places that a thread chooses: one in use is refused to MAP_FIXED_NOREPLACE, one that was free
+// belongs to who took it. Descriptors that cannot be mapped are refused.
 #include "program.h"
 
 enum { kSize = 16 * 4096 };

@@ -1,4 +1,5 @@
-// A mapping that one thread makes, private or shared, is memory of all threads until one of them unmaps it.
+// A mapping that one thread makes, private or shared, is memory of all threads until one of them
+// unmaps it.
 #include "program.h"
 
 enum { kSize = 1 << 20 };

@@ -1,4 +1,5 @@
-// A program that protects its own pages gets its SIGSEGV in the thread that touched them, and may open them there.
+// A program that protects its own pages gets its SIGSEGV in the thread that touched them, and may
+// open them there.
 #include "program.h"
 
 enum { kPages = 32 };
@@ -15,7 +16,8 @@ static void on_fault(int number, siginfo_t* information, void* context) {
 }
 
 static void* body(void* number) {
-  for (long page = (long)number; page < kPages; page += 4) region[page * 4096 + 5] = (char)(page + 1);
+  for (long page = (long)number; page < kPages; page += 4)
+    region[page * 4096 + 5] = (char)(page + 1);
   CHECK_EQ(faults, (kPages - 1 - (long)number) / 4 + 1);
   __atomic_add_fetch(&total, faults, __ATOMIC_SEQ_CST);
   return NULL;
@@ -23,7 +25,8 @@ static void* body(void* number) {
 
 int main(void) {
   struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
-  region = (char*)mmap(NULL, kPages * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  region =
+      (char*)mmap(NULL, kPages * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   CHECK(region != MAP_FAILED);
   CHECK_EQ(sigaction(SIGSEGV, &action, NULL), 0);
   CHECK_EQ(mprotect(region, kPages * 4096 / 2, PROT_READ), 0);

@@ -1,5 +1,5 @@
-// Very many ranges without access, alternating with open ones: every one of them still faults in a thread, and in a forked
-// child; opened again they are as they were.
+// Very many ranges without access, alternating with open ones: every one of them still faults in a
+// thread, and in a forked child; opened again they are as they were.
 #include "program.h"
 
 enum { kRanges = 4500 };

@@ -1,4 +1,5 @@
-// Regions that one thread grows by mremap, frees in part by madvise or extends by sbrk are so for every thread.
+// Regions that one thread grows by mremap, frees in part by madvise or extends by sbrk are so for
+// every thread.
 #include "program.h"
 
 static char *region, *heap_end;

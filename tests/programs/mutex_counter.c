@@ -1,4 +1,5 @@
-// A counter under one mutex loses no increment, and a mutex per slot guards slots that share a page.
+// A counter under one mutex loses no increment, and a mutex per slot guards slots that share a
+// page.
 #include "program.h"
 
 enum { kRounds = 300, kSlots = 8 };

@@ -1,4 +1,5 @@
-// Mutexes with priority inheritance exclude each other's holders as plain ones do; the attributes are told back.
+// Mutexes with priority inheritance exclude each other's holders as plain ones do; the attributes
+// are told back.
 #include "program.h"
 
 static pthread_mutex_t lock;

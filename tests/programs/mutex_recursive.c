@@ -1,4 +1,5 @@
-// A recursive mutex may be locked again by its owner and by nobody else until it has unlocked as often.
+// A recursive mutex may be locked again by its owner and by nobody else until it has unlocked as
+// often.
 #include "program.h"
 
 static pthread_mutex_t lock;

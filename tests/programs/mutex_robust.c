@@ -1,4 +1,5 @@
-// Where the owner of a robust mutex ends, the next locker gets EOWNERDEAD; unlocked without repair it is unusable.
+// Where the owner of a robust mutex ends, the next locker gets EOWNERDEAD; unlocked without repair
+// it is unusable.
 #include "program.h"
 
 static pthread_mutex_t locks[3];

@@ -1,4 +1,5 @@
-// A process-shared mutex and condition variable in a shared mapping work between forked processes, also when one dies.
+// A process-shared mutex and condition variable in a shared mapping work between forked processes,
+// also when one dies.
 #include "program.h"
 
 struct Shared {
@@ -9,7 +10,8 @@ struct Shared {
 
 int main(int argc, char** argv) {
   int children = argument(argc, argv, 1, 4);
-  struct Shared* shared = (struct Shared*)mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  struct Shared* shared =
+      (struct Shared*)mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   pthread_mutexattr_t attributes;
   pthread_condattr_t condition_attributes;
   CHECK(shared != MAP_FAILED);
@@ -26,7 +28,8 @@ int main(int argc, char** argv) {
     if (child > 0) continue;
     for (int k = 0; k < 50; ++k) {
       CHECK_EQ(pthread_mutex_lock(&shared->lock), 0);
-      while (shared->turn % children != i) CHECK_EQ(pthread_cond_wait(&shared->changed, &shared->lock), 0);
+      while (shared->turn % children != i)
+        CHECK_EQ(pthread_cond_wait(&shared->changed, &shared->lock), 0);
       ++shared->turn;
       shared->count += i;
       CHECK_EQ(pthread_cond_broadcast(&shared->changed), 0);

@@ -1,4 +1,5 @@
-// Timed and clocked locks give up after their time on either clock, not before, and take the mutex when it comes free.
+// Timed and clocked locks give up after their time on either clock, not before, and take the mutex
+// when it comes free.
 #include "program.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -1,4 +1,5 @@
-// Threads keep the names they are given, by pthread calls and prctl alike, and affinity calls work on each of them.
+// Threads keep the names they are given, by pthread calls and prctl alike, and affinity calls work
+// on each of them.
 #include <sys/prctl.h>
 #include "program.h"
 

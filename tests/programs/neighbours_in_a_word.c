@@ -1,4 +1,5 @@
-// Bytes, shorts and ints side by side in one word, each written by its own thread, keep every write.
+// Bytes, shorts and ints side by side in one word, each written by its own thread, keep every
+// write.
 #include "program.h"
 
 enum { kRounds = 40 };
@@ -17,7 +18,8 @@ static void* body(void* number) {
     shared.bytes[me] = (uint8_t)(round * 3 + me);
     shared.shorts[me] = (uint16_t)(shared.shorts[me] + 257);
     shared.ints[me] += 0x01010101u;
-    shared.same[me % 64] = 's';  // A write of the same value again and again is none that others may lose.
+    shared.same[me % 64] =
+        's';  // A write of the same value again and again is none that others may lose.
     pthread_barrier_wait(&barrier);
     for (int i = 0; i < threads; ++i) {
       CHECK_EQ(shared.bytes[i], (uint8_t)(round * 3 + i));

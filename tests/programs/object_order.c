@@ -1,5 +1,6 @@
-// Objects of every kind, each used by all threads, some of them side by side in memory, in threads that come and go, with signals at any
-// place. Each object has a hash over who came when, which is what is printed: another order of operations on one object gives another number.
+// Objects of every kind, each used by all threads, some of them side by side in memory, in threads
+// that come and go, with signals at any place. Each object has a hash over who came when, which is
+// what is printed: another order of operations on one object gives another number.
 #include "program.h"
 
 enum { kObjects = 12, kWaves = 3, kRounds = 400, kQueue = 8 };
@@ -74,7 +75,8 @@ static unsigned step(unsigned me, unsigned chance, unsigned seen) {
     case 5: return seen * 31 + __atomic_exchange_n(word, me, __ATOMIC_SEQ_CST);
     case 6: {
       unsigned was = me;
-      const int done = __atomic_compare_exchange_n(word, &was, seen, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+      const int done =
+          __atomic_compare_exchange_n(word, &was, seen, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
       return seen * 31 + (done ? 1 : was);
     }
     case 7: exchange(me); return seen;
@@ -114,9 +116,10 @@ static void* work(void* number) {
 
 static void print(const char* who) {
   unsigned locked = 0, words = 0;
-  for (int i = 0; i < kObjects; ++i) locked = locked * 131 + g_locked[i].hash, words = words * 131 + g_words[i];
-  printf("%s: %08x %08x %08x %08x %08x %08x %08x %08x\n", who, locked, g_recursive_hash, g_shared_hash, g_semaphore_hash, g_spin_hash,
-         g_queue_hash, words, g_word_hash);
+  for (int i = 0; i < kObjects; ++i)
+    locked = locked * 131 + g_locked[i].hash, words = words * 131 + g_words[i];
+  printf("%s: %08x %08x %08x %08x %08x %08x %08x %08x\n", who, locked, g_recursive_hash,
+         g_shared_hash, g_semaphore_hash, g_spin_hash, g_queue_hash, words, g_word_hash);
   fflush(stdout);
 }
 

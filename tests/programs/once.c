@@ -1,4 +1,5 @@
-// pthread_once runs its routine once, others wait until it is done, and a cancelled run leaves it to the next.
+// pthread_once runs its routine once, others wait until it is done, and a cancelled run leaves it
+// to the next.
 #include "program.h"
 
 static pthread_once_t control = PTHREAD_ONCE_INIT, cancelled = PTHREAD_ONCE_INIT;

@@ -1,4 +1,5 @@
-// C++ operators new and delete of every form, containers and strings grown in one thread and destroyed in another.
+// C++ operators new and delete of every form, containers and strings grown in one thread and
+// destroyed in another.
 #include "program.h"
 
 #include <deque>

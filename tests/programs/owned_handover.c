@@ -1,5 +1,6 @@
-// Each task works long on an object of its own and now and then on its neighbour's, at times that differ: nobody finds
-// an object half changed, or loses a change, whoever has used its lock alone before.
+// Each task works long on an object of its own and now and then on its neighbour's, at times that
+// differ: nobody finds an object half changed, or loses a change, whoever has used its lock alone
+// before.
 #include "program.h"
 
 enum { kObjects = 8, kVisits = 24, kWords = 24 };

@@ -1,4 +1,5 @@
-// A lock that one task has used alone for long answers as any other: to its owner, and to the first task that comes.
+// A lock that one task has used alone for long answers as any other: to its owner, and to the first
+// task that comes.
 #include "program.h"
 
 static pthread_mutex_t plain = PTHREAD_MUTEX_INITIALIZER, recursive, checking;
@@ -63,7 +64,8 @@ static void* owner(void* unused) {
   pthread_mutex_lock(&plain);
   reach(5);
   while (stage != 6)
-    pthread_cond_wait(&changed, &plain);  // a wait that lets an owned lock go (`stage` changes under both)
+    pthread_cond_wait(&changed,
+                      &plain);  // a wait that lets an owned lock go (`stage` changes under both)
   pthread_mutex_unlock(&plain);
   return unused;
 }

@@ -1,5 +1,5 @@
-// The task that has used a lock alone sleeps in the kernel, forks, or ends; the others find the lock, and what was
-// written under it, as it left them.
+// The task that has used a lock alone sleeps in the kernel, forks, or ends; the others find the
+// lock, and what was written under it, as it left them.
 #include "program.h"
 
 enum { kTimes = 300 };
@@ -74,7 +74,8 @@ int main(void) {
   CHECK_EQ(forks.value, -1);
   CHECK_EQ(pthread_mutex_trylock(&keeps.lock), EBUSY);
   CHECK_EQ(keeps.value, kTimes);
-  CHECK_EQ(pthread_create(&again, NULL, ender, NULL), 0);  // in the slot of one that ended: it blocks on keeps
+  CHECK_EQ(pthread_create(&again, NULL, ender, NULL),
+           0);  // in the slot of one that ended: it blocks on keeps
   for (long value = 0; value < 2 * kTimes; sched_yield()) {
     CHECK_EQ(pthread_mutex_lock(&ends.lock), 0);
     value = ends.value;

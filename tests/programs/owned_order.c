@@ -1,5 +1,5 @@
-// Who gets a lock after whom is the same on every run, also where locks pass from being one task's to being all tasks'
-// and back: each lock writes down who held it.
+// Who gets a lock after whom is the same on every run, also where locks pass from being one task's
+// to being all tasks' and back: each lock writes down who held it.
 #include "program.h"
 
 enum { kLocks = 6, kSteps = 400 };
@@ -16,7 +16,8 @@ static void* body(void* number) {
   unsigned x = me * 40503u + 1;
   for (int step = 0; step < kSteps; ++step) {
     x = x * 1103515245 + 12345;
-    const unsigned which = step / 100 % 2 ? (x >> 16) % kLocks : me % kLocks;  // now all, now one's own
+    const unsigned which =
+        step / 100 % 2 ? (x >> 16) % kLocks : me % kLocks;  // now all, now one's own
     if ((x >> 24) % 3 == 0) {
       if (pthread_mutex_trylock(&locks[which].lock)) continue;
     } else {
@@ -33,7 +34,8 @@ static void* body(void* number) {
 int main(int argc, char** argv) {
   for (int i = 0; i < kLocks; ++i) pthread_mutex_init(&locks[i].lock, NULL);
   run_threads(argument(argc, argv, 1, 4), body);
-  for (int i = 0; i < kLocks; ++i) printf("lock %d: %ld uses, history %lx\n", i, locks[i].uses, locks[i].history);
+  for (int i = 0; i < kLocks; ++i)
+    printf("lock %d: %ld uses, history %lx\n", i, locks[i].uses, locks[i].history);
   printf("racy %lx\n", racy);
   return 0;
 }

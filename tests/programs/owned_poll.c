@@ -1,5 +1,5 @@
-// A task that looks at another's variable under a lock that is only its own sees it change one day; two such tasks do
-// so turn by turn.
+// A task that looks at another's variable under a lock that is only its own sees it change one day;
+// two such tasks do so turn by turn.
 #include "program.h"
 
 enum { kTurns = 20 };

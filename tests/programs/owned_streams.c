@@ -1,4 +1,5 @@
-// Tasks write lines into streams of their own, which pass from task to task in the middle of a buffer.
+// Tasks write lines into streams of their own, which pass from task to task in the middle of a
+// buffer.
 #include "program.h"
 
 enum { kLines = 120, kPasses = 3 };

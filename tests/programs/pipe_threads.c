@@ -1,4 +1,5 @@
-// Pipes and socket pairs between threads carry bytes whole and in order, block when full or empty, and end with EOF.
+// Pipes and socket pairs between threads carry bytes whole and in order, block when full or empty,
+// and end with EOF.
 #include <sys/socket.h>
 #include "program.h"
 

@@ -1,4 +1,5 @@
-// A pipeline of read, work and ordered write stages, as parallel compressors have it, gives the sequential output.
+// A pipeline of read, work and ordered write stages, as parallel compressors have it, gives the
+// sequential output.
 #include "program.h"
 
 #include <condition_variable>

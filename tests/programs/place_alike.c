@@ -1,5 +1,6 @@
-// One thread makes the same computation again and again, with the same numbers at the same addresses: which time it is only its callers
-// know, and in the last part only a vector register. Another thread writes to the page that it works on, at any moment.
+// One thread makes the same computation again and again, with the same numbers at the same
+// addresses: which time it is only its callers know, and in the last part only a vector register.
+// Another thread writes to the page that it works on, at any moment.
 #include "program.h"
 
 enum { kLength = 60, kTimes = 8000, kSteps = 3000 };

@@ -1,5 +1,6 @@
-// A timer's signals come in the middle of a computation that makes no event, and behind faults whose handler goes back to it; how far it was
-// is what the handler notes, and is printed with an argument.
+// A timer's signals come in the middle of a computation that makes no event, and behind faults
+// whose handler goes back to it; how far it was is what the handler notes, and is printed with an
+// argument.
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -47,7 +48,8 @@ int main(int argc, char** argv) {
   }
   setitimer(ITIMER_REAL, &never, NULL);
   for (int i = 0; i < kTicks && argc > 1; i++) printf("%llu ", (unsigned long long)seen[i]);
-  if (argc > 1) printf("\n%llu rounds, sum %llu\n", (unsigned long long)rounds, (unsigned long long)sum);
+  if (argc > 1)
+    printf("\n%llu rounds, sum %llu\n", (unsigned long long)rounds, (unsigned long long)sum);
   puts(sum ? "all ticks came" : "?");
   return 0;
 }

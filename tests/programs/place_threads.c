@@ -1,5 +1,6 @@
-// Threads compute without events. Signals come to them, one within the handler of the other, and page faults of their own; a flag
-// that they wait for in a loop that counts is set. How far each was is in memory, and printed with an argument.
+// Threads compute without events. Signals come to them, one within the handler of the other, and
+// page faults of their own; a flag that they wait for in a loop that counts is set. How far each
+// was is in memory, and printed with an argument.
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -70,7 +71,8 @@ static void pause_for(long microseconds) {
 
 int main(int argc, char** argv) {
   (void)argv;
-  const struct sigaction outer = {.sa_handler = on_outer}, inner = {.sa_handler = on_inner}, fault = {.sa_handler = on_fault};
+  const struct sigaction outer = {.sa_handler = on_outer}, inner = {.sa_handler = on_inner},
+                         fault = {.sa_handler = on_fault};
   pthread_t thread[kThreads];
   sigemptyset(&signals);
   sigaddset(&signals, SIGUSR1);
@@ -97,7 +99,8 @@ int main(int argc, char** argv) {
   for (int i = 0; i < kThreads && argc > 1; i++) {
     struct Worker* w = &worker[i];
     printf("%d: faults %d waited %llu\n", i, w->faults > 0, (unsigned long long)w->waited);
-    for (int k = 0; k < kSignals; k++) printf(" %llu/%llu", (unsigned long long)w->at_outer[k], (unsigned long long)w->at_inner[k]);
+    for (int k = 0; k < kSignals; k++)
+      printf(" %llu/%llu", (unsigned long long)w->at_outer[k], (unsigned long long)w->at_inner[k]);
     puts("");
   }
   puts("all ended");

@@ -1,4 +1,5 @@
-// Readers follow a published pointer to complete versions only, and the writer frees the old ones after a grace period.
+// Readers follow a published pointer to complete versions only, and the writer frees the old ones
+// after a grace period.
 #include "program.h"
 
 enum { kVersions = 40, kWords = 32 };
@@ -21,7 +22,8 @@ static struct Version* make(long number) {
 static void* reader(void* number) {
   long last = 0;
   while (!__atomic_load_n(&done, __ATOMIC_ACQUIRE)) {
-    __atomic_store_n(&reading[(long)number], __atomic_load_n(&epoch, __ATOMIC_SEQ_CST), __ATOMIC_SEQ_CST);
+    __atomic_store_n(&reading[(long)number], __atomic_load_n(&epoch, __ATOMIC_SEQ_CST),
+                     __ATOMIC_SEQ_CST);
     struct Version* version = __atomic_load_n(&current, __ATOMIC_SEQ_CST);
     CHECK(version->number >= last);
     last = version->number;
@@ -41,7 +43,8 @@ int main(int argc, char** argv) {
     struct Version* old = __atomic_exchange_n(&current, make(number), __ATOMIC_SEQ_CST);
     long now = __atomic_add_fetch(&epoch, 1, __ATOMIC_SEQ_CST);
     for (int i = 0; i < threads; ++i) {
-      for (long in; (in = __atomic_load_n(&reading[i], __ATOMIC_SEQ_CST)) != 0 && in < now;) sched_yield();
+      for (long in; (in = __atomic_load_n(&reading[i], __ATOMIC_SEQ_CST)) != 0 && in < now;)
+        sched_yield();
     }
     memset(old, 0xee, sizeof *old);
     free(old);

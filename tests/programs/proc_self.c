@@ -15,8 +15,10 @@ static void* body(void* unused) {
     char rights[8];
     if (sscanf(line, "%lx-%lx %7s", &start, &limit, rights) != 3) continue;
     int writable = rights[0] == 'r' && rights[1] == 'w';
-    found_global |= writable && (unsigned long)&global_marker >= start && (unsigned long)&global_marker < limit;
-    found_stack |= writable && (unsigned long)&stack_marker >= start && (unsigned long)&stack_marker < limit;
+    found_global |=
+        writable && (unsigned long)&global_marker >= start && (unsigned long)&global_marker < limit;
+    found_stack |=
+        writable && (unsigned long)&stack_marker >= start && (unsigned long)&stack_marker < limit;
   }
   CHECK_EQ(fclose(maps), 0);
   CHECK(found_global && found_stack);

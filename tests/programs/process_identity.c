@@ -1,4 +1,5 @@
-// getpid, getppid, the process group and session are those of one process; gettid differs and tgkill reaches it.
+// getpid, getppid, the process group and session are those of one process; gettid differs and
+// tgkill reaches it.
 #include "program.h"
 
 static pid_t process, parent, ids[kMaxThreads];

@@ -1,4 +1,5 @@
-// Working directory, umask, descriptors, environment, limits and signal actions belong to the process, not to a thread.
+// Working directory, umask, descriptors, environment, limits and signal actions belong to the
+// process, not to a thread.
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include "program.h"

@@ -1,4 +1,5 @@
-// What every test program shares: a check that ends the whole program with status 1, and N threads started and joined.
+// What every test program shares: a check that ends the whole program with status 1, and N threads
+// started and joined.
 #ifndef WEIR_TESTS_PROGRAM_H
 #define WEIR_TESTS_PROGRAM_H
 #ifndef _GNU_SOURCE
@@ -22,16 +23,21 @@
 #include <time.h>
 #include <unistd.h>
 
-static inline void check_failed(const char* what, long long got, long long want, const char* file, int line) {
-  fprintf(stderr, "%s:%d: failed: %s (got %lld, want %lld, errno %d)\n", file, line, what, got, want, errno);
+static inline void check_failed(const char* what, long long got, long long want, const char* file,
+                                int line) {
+  fprintf(stderr, "%s:%d: failed: %s (got %lld, want %lld, errno %d)\n", file, line, what, got,
+          want, errno);
   _exit(1);
 }
 
 // Both end the program, in whichever thread or forked child they fail.
-#define CHECK(condition) ((condition) ? (void)0 : check_failed(#condition, 0, 1, __FILE__, __LINE__))
-#define CHECK_EQ(got, want) check_eq((long long)(got), (long long)(want), #got " == " #want, __FILE__, __LINE__)
+#define CHECK(condition) \
+  ((condition) ? (void)0 : check_failed(#condition, 0, 1, __FILE__, __LINE__))
+#define CHECK_EQ(got, want) \
+  check_eq((long long)(got), (long long)(want), #got " == " #want, __FILE__, __LINE__)
 
-static inline void check_eq(long long got, long long want, const char* what, const char* file, int line) {
+static inline void check_eq(long long got, long long want, const char* what, const char* file,
+                            int line) {
   if (got != want) check_failed(what, got, want, file, line);
 }
 
@@ -51,7 +57,8 @@ static inline int argument(int argc, char** argv, int index, int otherwise) {
 
 enum { kMaxThreads = 256 };
 
-// Runs `body` in `count` threads, each given its number 0 .. count-1 as its argument, and joins them in that order.
+// Runs `body` in `count` threads, each given its number 0 .. count-1 as its argument, and joins
+// them in that order.
 static inline void run_threads(int count, void* (*body)(void*)) {
   pthread_t threads[kMaxThreads];
   CHECK(count > 0 && count <= kMaxThreads);

@@ -1,4 +1,5 @@
-// Producers and consumers over a bounded buffer: each item once; which consumer gets which is printed.
+// Producers and consumers over a bounded buffer: each item once; which consumer gets which is
+// printed.
 #include "program.h"
 
 enum { kSlots = 5, kEach = 50 };

@@ -1,4 +1,5 @@
-// Threads race on a shared array without synchronization: its signature tells whether two runs were the same.
+// Threads race on a shared array without synchronization: its signature tells whether two runs were
+// the same.
 #include "racey.h"
 
 static volatile uint32_t cells[kCells];

@@ -1,4 +1,5 @@
-// The racey stress: cells mixed by data-dependent reads and writes, so that one reordered access changes the signature.
+// The racey stress: cells mixed by data-dependent reads and writes, so that one reordered access
+// changes the signature.
 #ifndef WEIR_TESTS_RACEY_H
 #define WEIR_TESTS_RACEY_H
 #include "program.h"
@@ -9,7 +10,8 @@ static inline void racey_fill(volatile uint32_t* cells) {
   for (uint32_t i = 0; i < kCells; ++i) cells[i] = i * 0x9e3779b9u + 0x7f4a7c15u;
 }
 
-// One step of a thread whose private state is `state`; which cells it reads and writes depends on what others wrote.
+// One step of a thread whose private state is `state`; which cells it reads and writes depends on
+// what others wrote.
 static inline uint32_t racey_step(volatile uint32_t* cells, uint32_t state) {
   volatile uint32_t* from = &cells[state % kCells];
   volatile uint32_t* to = &cells[(state >> 11) % kCells];

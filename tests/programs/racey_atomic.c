@@ -1,4 +1,5 @@
-// The racey stress with fetch_add, exchange and compare-and-swap on the same cells that plain accesses race on.
+// The racey stress with fetch_add, exchange and compare-and-swap on the same cells that plain
+// accesses race on.
 #include "racey.h"
 
 static volatile uint32_t cells[kCells];
@@ -9,8 +10,10 @@ static void* body(void* number) {
   for (int i = 0; i < iterations; ++i) {
     state = racey_step(cells, state);
     if (i % 256 == 0) state += __atomic_fetch_add(&cells[state % kCells], state, __ATOMIC_SEQ_CST);
-    if (i % 256 == 80) state ^= __atomic_exchange_n(&cells[state >> 8 & (kCells - 1)], state, __ATOMIC_SEQ_CST);
-    if (i % 256 == 160) state += __sync_val_compare_and_swap(&cells[state % kCells], cells[state % kCells], state);
+    if (i % 256 == 80)
+      state ^= __atomic_exchange_n(&cells[state >> 8 & (kCells - 1)], state, __ATOMIC_SEQ_CST);
+    if (i % 256 == 160)
+      state += __sync_val_compare_and_swap(&cells[state % kCells], cells[state % kCells], state);
   }
   return NULL;
 }

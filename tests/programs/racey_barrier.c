@@ -1,4 +1,5 @@
-// The racey stress in rounds parted by a barrier; the thread that the barrier names serial goes into the mix too.
+// The racey stress in rounds parted by a barrier; the thread that the barrier names serial goes
+// into the mix too.
 #include "racey.h"
 
 static volatile uint32_t cells[kCells];

@@ -1,4 +1,5 @@
-// The racey stress where a condition variable passes a turn between threads, and others go on racing meanwhile.
+// The racey stress where a condition variable passes a turn between threads, and others go on
+// racing meanwhile.
 #include "racey.h"
 
 static volatile uint32_t cells[kCells];

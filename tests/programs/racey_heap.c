@@ -1,4 +1,5 @@
-// The racey stress on arrays from malloc that threads replace, by a racy choice, while others mix them.
+// The racey stress on arrays from malloc that threads replace, by a racy choice, while others mix
+// them.
 #include "racey.h"
 
 enum { kArrays = 8 };
@@ -10,7 +11,8 @@ static void* body(void* number) {
   for (int i = 0; i < iterations; ++i) {
     state = racey_step(arrays[state >> 5 & (kArrays - 1)], state);
     if (i % 1000 != 0) continue;
-    uint32_t* fresh = (uint32_t*)malloc(kCells * sizeof *fresh);  // The replaced one leaks: another thread may hold it.
+    uint32_t* fresh = (uint32_t*)malloc(
+        kCells * sizeof *fresh);  // The replaced one leaks: another thread may hold it.
     racey_fill(fresh);
     fresh[0] = state ^ (uint32_t)(uintptr_t)fresh;
     arrays[state % kArrays] = fresh;

@@ -1,9 +1,10 @@
-// The racey stress with a mutex taken now and then, by data-dependent choice, around some of the racing steps.
+// The racey stress with a mutex taken now and then, by data-dependent choice, around some of the
+// racing steps.
 #include "racey.h"
 
 static volatile uint32_t cells[kCells];
-static pthread_mutex_t locks[4] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER,
-                                   PTHREAD_MUTEX_INITIALIZER};
+static pthread_mutex_t locks[4] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER,
+                                   PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
 static int iterations;
 
 static void* body(void* number) {

@@ -1,4 +1,5 @@
-// Addresses from malloc and from mmap in several threads at once, and those of stacks, are folded into one number.
+// Addresses from malloc and from mmap in several threads at once, and those of stacks, are folded
+// into one number.
 #include "program.h"
 
 static uint64_t folds[kMaxThreads];

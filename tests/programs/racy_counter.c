@@ -1,4 +1,5 @@
-// An unprotected counter and an unprotected list lose updates as chance has it natively; what is left is printed.
+// An unprotected counter and an unprotected list lose updates as chance has it natively; what is
+// left is printed.
 #include "program.h"
 
 struct Link {

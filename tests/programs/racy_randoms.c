@@ -1,4 +1,5 @@
-// rand shares its hidden state among all threads, so which thread draws which number is natively a matter of luck.
+// rand shares its hidden state among all threads, so which thread draws which number is natively a
+// matter of luck.
 #include "program.h"
 
 static long sums[kMaxThreads];

@@ -1,5 +1,6 @@
-// Random bytes come, and differ, from every function that gives them: first in the first thread, then in others, before and after a
-// fork; and the functions that the vDSO answers go on giving what they should.
+// Random bytes come, and differ, from every function that gives them: first in the first thread,
+// then in others, before and after a fork; and the functions that the vDSO answers go on giving
+// what they should.
 #include <sys/random.h>
 #include <sys/time.h>
 
@@ -33,7 +34,8 @@ static void check_clocks(void) {
   unsigned processor = ~0u;
   CHECK_EQ(clock_gettime(CLOCK_MONOTONIC, &time), 0);
   CHECK_EQ(clock_gettime(CLOCK_MONOTONIC, &later), 0);
-  CHECK(later.tv_sec > time.tv_sec || (later.tv_sec == time.tv_sec && later.tv_nsec >= time.tv_nsec));
+  CHECK(later.tv_sec > time.tv_sec ||
+        (later.tv_sec == time.tv_sec && later.tv_nsec >= time.tv_nsec));
   CHECK_EQ(gettimeofday(&day, NULL), 0);
   CHECK(labs((long)now() - (long)day.tv_sec) <= 1);
   CHECK_EQ(clock_getres(CLOCK_MONOTONIC, &time), 0);
@@ -67,7 +69,8 @@ int main(void) {
   for (int i = 0; i < 4; ++i) numbers[count++] = theirs[i];
   CHECK_EQ(waitpid(child, NULL, 0), child);
   pthread_t threads[kThreads];
-  for (long i = 0; i < kThreads; ++i) CHECK_EQ(pthread_create(&threads[i], NULL, body, (void*)i), 0);
+  for (long i = 0; i < kThreads; ++i)
+    CHECK_EQ(pthread_create(&threads[i], NULL, body, (void*)i), 0);
   for (int i = 0; i < kThreads; ++i) CHECK_EQ(pthread_join(threads[i], NULL), 0);
   check_clocks();
   check_differ();

@@ -1,4 +1,5 @@
-// A read beside the page cache (O_DIRECT) that comes to the file's end: the kernel fills the buffer beyond what it says.
+// A read beside the page cache (O_DIRECT) that comes to the file's end: the kernel fills the buffer
+// beyond what it says.
 #include "program.h"
 
 int main(void) {

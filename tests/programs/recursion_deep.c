@@ -1,4 +1,5 @@
-// Threads recurse through megabytes of their stacks, default and large, each frame keeping its contents.
+// Threads recurse through megabytes of their stacks, default and large, each frame keeping its
+// contents.
 #include "program.h"
 
 static __attribute__((noinline)) long descend(int depth, long seed) {

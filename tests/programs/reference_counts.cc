@@ -1,4 +1,5 @@
-// shared_ptr and weak_ptr copies spread over threads destroy their object once, after the last of them has gone.
+// shared_ptr and weak_ptr copies spread over threads destroy their object once, after the last of
+// them has gone.
 #include "program.h"
 
 #include <atomic>
@@ -6,7 +7,8 @@
 #include <thread>
 #include <vector>
 
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // atomic_load of a shared_ptr: programs still call it
+#pragma GCC diagnostic ignored \
+    "-Wdeprecated-declarations"  // atomic_load of a shared_ptr: programs still call it
 
 static int destroyed;
 

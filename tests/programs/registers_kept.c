@@ -1,5 +1,5 @@
-// Events in the middle of a computation (locked instructions, system calls, locks) leave vector registers, the x87
-// stack, the rounding mode and the red zone as they were.
+// Events in the middle of a computation (locked instructions, system calls, locks) leave vector
+// registers, the x87 stack, the rounding mode and the red zone as they were.
 #include "program.h"
 
 enum { kRounds = 25, kRounding = 0x6000, kDownward = 0x2000, kUpward = 0x4000 };
@@ -16,13 +16,15 @@ static void* body(void* number) {
     in[0] = 0x1111111111111111u * (uint64_t)((long)number + 1);
     in[1] = in[0] ^ (uint64_t)round;
     __asm__ volatile(
-        "movups (%[in]), %%xmm0\n movaps %%xmm0, %%xmm1\n paddq %%xmm0, %%xmm1\n movaps %%xmm1, %%xmm7\n"
+        "movups (%[in]), %%xmm0\n movaps %%xmm0, %%xmm1\n paddq %%xmm0, %%xmm1\n movaps %%xmm1, "
+        "%%xmm7\n"
         "movaps %%xmm0, %%xmm15\n fldl %[seed]\n movq $77, -64(%%rsp)\n"
         "lock incq %[count]\n"
         "syscall\n"
         "lock incq %[count]\n"
         "cmpq $77, -64(%%rsp)\n jne 1f\n"
-        "fstpl %[seed]\n movups %%xmm0, (%[out])\n movups %%xmm1, 16(%[out])\n movups %%xmm7, 32(%[out])\n"
+        "fstpl %[seed]\n movups %%xmm0, (%[out])\n movups %%xmm1, 16(%[out])\n movups %%xmm7, "
+        "32(%[out])\n"
         "movups %%xmm15, 48(%[out])\n jmp 2f\n 1: ud2\n 2:\n"
         : [count] "+m"(shared_count), [seed] "+m"(seed), "+a"(pid)
         : [in] "r"(in), [out] "r"(out)

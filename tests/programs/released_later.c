@@ -1,5 +1,5 @@
-// Locks that all tasks use but mostly nobody waits for: nothing is lost, nobody starves at one that another takes again
-// and again, and the last user may free it.
+// Locks that all tasks use but mostly nobody waits for: nothing is lost, nobody starves at one that
+// another takes again and again, and the last user may free it.
 #include "program.h"
 
 enum { kLocks = 16, kSteps = 400, kObjects = 40 };
@@ -31,7 +31,8 @@ static void* strikes(void* number) {
   return NULL;
 }
 
-// One takes the lock again and again until the other, who comes before or after it in every order, has had it.
+// One takes the lock again and again until the other, who comes before or after it in every order,
+// has had it.
 static pthread_mutex_t wanted = PTHREAD_MUTEX_INITIALIZER;
 static int had[2];
 

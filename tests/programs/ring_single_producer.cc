@@ -1,4 +1,5 @@
-// A ring between one producer and one consumer, with plain acquire and release only, carries everything in order.
+// A ring between one producer and one consumer, with plain acquire and release only, carries
+// everything in order.
 #include "program.h"
 
 #include <atomic>

@@ -1,4 +1,5 @@
-// Tries and timed locks of a read-write lock answer EBUSY, ETIMEDOUT and EDEADLK; many may read at once.
+// Tries and timed locks of a read-write lock answer EBUSY, ETIMEDOUT and EDEADLK; many may read at
+// once.
 #include "program.h"
 
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;

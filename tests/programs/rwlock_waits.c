@@ -1,19 +1,19 @@
-// Read-write locks of all three kinds, waited for in all ways, with and without a limit, while signals come and holders sleep: who reads never sees half of
-// an update, and all end.
+// Read-write locks of all three kinds, waited for in all ways, with and without a limit, while
+// signals come and holders sleep: who reads never sees half of an update, and all end.
 #include "program.h"
 
 enum { kKinds = 3, kMost = 8, kLocks = 250 };
 static pthread_rwlock_t locks[kKinds];
-static struct {
-  long first, second;
-} pairs[kKinds];
+static struct { long first, second; } pairs[kKinds];
 static pthread_t threads[kMost];
 static int count, ready, ended;
 
 static void on_signal(int signal) { (void)signal; }
 
 // Over, or long to come: what the clock says is another thing in each run.
-static struct timespec some_time(unsigned* seed) { return (struct timespec){.tv_sec = rand_r(seed) % 2 ? 1 : (time_t)1 << 33}; }
+static struct timespec some_time(unsigned* seed) {
+  return (struct timespec){.tv_sec = rand_r(seed) % 2 ? 1 : (time_t)1 << 33};
+}
 
 static int take(pthread_rwlock_t* lock, int how, unsigned* seed) {
   const struct timespec limit = some_time(seed);
@@ -48,12 +48,15 @@ static void* body(void* number) {
     if (i % 50 == 49) CHECK_EQ(pthread_kill(threads[rand_r(&seed) % count], SIGUSR1), 0);
   }
   __atomic_add_fetch(&ended, 1, __ATOMIC_ACQ_REL);
-  while (__atomic_load_n(&ended, __ATOMIC_ACQUIRE) < count) usleep(500);  // no signal goes to one that is not there
+  while (__atomic_load_n(&ended, __ATOMIC_ACQUIRE) < count)
+    usleep(500);  // no signal goes to one that is not there
   return NULL;
 }
 
 int main(int argc, char** argv) {
-  static const int kKind[kKinds] = {PTHREAD_RWLOCK_PREFER_READER_NP, PTHREAD_RWLOCK_PREFER_WRITER_NP, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP};
+  static const int kKind[kKinds] = {PTHREAD_RWLOCK_PREFER_READER_NP,
+                                    PTHREAD_RWLOCK_PREFER_WRITER_NP,
+                                    PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP};
   count = argument(argc, argv, 1, 4);
   CHECK(count > 0 && count <= kMost);
   const struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};

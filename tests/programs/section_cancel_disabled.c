@@ -1,5 +1,5 @@
-// Waits inside sections that write the same pages each time, with a cancellation pending that the thread has disabled; the
-// pages' contents, and words around them, are checked.
+// Waits inside sections that write the same pages each time, with a cancellation pending that the
+// thread has disabled; the pages' contents, and words around them, are checked.
 #include "program.h"
 
 enum { kPages = 12, kPage = 4096, kRounds = 300 };

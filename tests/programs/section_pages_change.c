@@ -1,5 +1,6 @@
-// Passes of one critical section write other pages each time, or pages that were unmapped, replaced, closed for writing or
-// written by a spawned process's parent in between; checksums tell what was lost.
+// Passes of one critical section write other pages each time, or pages that were unmapped,
+// replaced, closed for writing or written by a spawned process's parent in between; checksums tell
+// what was lost.
 #include <spawn.h>
 
 #include "program.h"
@@ -20,7 +21,8 @@ static void add(int page) {
 }
 
 static void check(void) {
-  for (int page = 0; page < kPages; ++page) CHECK_EQ((unsigned char)area[page * kPage + 100], model[page]);
+  for (int page = 0; page < kPages; ++page)
+    CHECK_EQ((unsigned char)area[page * kPage + 100], model[page]);
 }
 
 static void* body(void* number) {
@@ -42,8 +44,8 @@ static void* body(void* number) {
           break;
         case 1:  // replaced: zeros
           if (closed) break;
-          CHECK(mmap(area + 4 * kPage, 4 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) ==
-                area + 4 * kPage);
+          CHECK(mmap(area + 4 * kPage, 4 * kPage, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == area + 4 * kPage);
           memset(model + 4, 0, 4);
           break;
         case 2:  // given back to the kernel: zeros

@@ -1,5 +1,6 @@
-// What can happen inside a section of two nested mutexes: waits with another mutex held, timed waits, signals that interrupt the
-// wait, cancellation with a handler that unlocks, the end of the thread in it, a key's destructor that locks, waits and creates.
+// What can happen inside a section of two nested mutexes: waits with another mutex held, timed
+// waits, signals that interrupt the wait, cancellation with a handler that unlocks, the end of the
+// thread in it, a key's destructor that locks, waits and creates.
 #include "program.h"
 
 enum { kRounds = 30 };

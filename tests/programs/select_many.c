@@ -1,5 +1,5 @@
-// select with more descriptors than an fd_set holds, in sets that the program allocates; and with a count that the sets
-// are too short for, where no such descriptor is open.
+// select with more descriptors than an fd_set holds, in sets that the program allocates; and with a
+// count that the sets are too short for, where no such descriptor is open.
 #include <sys/resource.h>
 #include <sys/select.h>
 
@@ -67,12 +67,16 @@ int main(void) {
   CHECK_EQ(close(high[0]) | close(high[1]), 0);
 
   // What lies behind a set of the usual size stays as it is.
-  struct { fd_set set; uint64_t behind[1024]; } sets;
+  struct {
+    fd_set set;
+    uint64_t behind[1024];
+  } sets;
   struct timeval zero = {0, 0};
   memset(&sets, 0, sizeof sets);
   memset(sets.behind, 0x77, sizeof sets.behind);
   FD_SET(low[0], &sets.set);
-  if (select(1024 + 64 * 1000, &sets.set, NULL, NULL, &zero) != -1) {  // EBADF where the table was as long as that
+  if (select(1024 + 64 * 1000, &sets.set, NULL, NULL, &zero) !=
+      -1) {  // EBADF where the table was as long as that
     for (unsigned i = 0; i < 1024; ++i) CHECK(sets.behind[i] == 0x7777777777777777);
   }
   puts("selected");

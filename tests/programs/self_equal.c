@@ -1,4 +1,5 @@
-// pthread_self is what pthread_create stored, differs between live threads, and pthread_equal agrees.
+// pthread_self is what pthread_create stored, differs between live threads, and pthread_equal
+// agrees.
 #include "program.h"
 
 static pthread_t created[kMaxThreads], told[kMaxThreads];

@@ -1,4 +1,5 @@
-// Named semaphores are one object for threads and for a forked process, and vanish from the system once unlinked.
+// Named semaphores are one object for threads and for a forked process, and vanish from the system
+// once unlinked.
 #include "program.h"
 
 static char name[64];

@@ -1,4 +1,5 @@
-// Two unnamed semaphores hand a value to and fro between threads; counts, tries and timed waits answer as POSIX says.
+// Two unnamed semaphores hand a value to and fro between threads; counts, tries and timed waits
+// answer as POSIX says.
 #include "program.h"
 
 enum { kRounds = 200 };

@@ -1,4 +1,5 @@
-// Readers of a sequence lock retry until they have an unbroken copy; they never see half of an update.
+// Readers of a sequence lock retry until they have an unbroken copy; they never see half of an
+// update.
 #include "program.h"
 
 enum { kUpdates = 60, kFields = 16 };

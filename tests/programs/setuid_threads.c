@@ -1,5 +1,5 @@
-// A program that root has started becomes another user, and then makes threads, as memcached -u and apache do. (Started by anybody
-// else, it stays who it is.)
+// A program that root has started becomes another user, and then makes threads, as memcached -u and
+// apache do. (Started by anybody else, it stays who it is.)
 #include <grp.h>
 
 #include "program.h"
@@ -23,7 +23,8 @@ int main(void) {
     CHECK_EQ(setgid(kNobody), 0);
     CHECK_EQ(setuid(kNobody), 0);
   }
-  for (int i = 0; i < kThreads; ++i) CHECK_EQ(pthread_create(&threads[i], NULL, body, (void*)(long)geteuid()), 0);
+  for (int i = 0; i < kThreads; ++i)
+    CHECK_EQ(pthread_create(&threads[i], NULL, body, (void*)(long)geteuid()), 0);
   for (int i = 0; i < kThreads; ++i) CHECK_EQ(pthread_join(threads[i], NULL), 0);
   printf("%d threads\n", done);
   return 0;

@@ -1,4 +1,5 @@
-// Process-shared barriers, semaphores and read-write locks, and plain atomics, join forked processes and their threads.
+// Process-shared barriers, semaphores and read-write locks, and plain atomics, join forked
+// processes and their threads.
 #include "program.h"
 
 enum { kRounds = 20, kProcesses = 3 };
@@ -34,14 +35,17 @@ static void process(void) {
 int main(void) {
   pthread_barrierattr_t barrier_attributes;
   pthread_rwlockattr_t lock_attributes;
-  shared = (struct Shared*)mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  shared = (struct Shared*)mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
+                                MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   CHECK(shared != MAP_FAILED);
   CHECK_EQ(pthread_barrierattr_init(&barrier_attributes), 0);
   CHECK_EQ(pthread_barrierattr_setpshared(&barrier_attributes, PTHREAD_PROCESS_SHARED), 0);
   CHECK_EQ(pthread_barrier_init(&shared->barrier, &barrier_attributes, kProcesses), 0);
   CHECK_EQ(pthread_rwlockattr_init(&lock_attributes), 0);
   CHECK_EQ(pthread_rwlockattr_setpshared(&lock_attributes, PTHREAD_PROCESS_SHARED), 0);
-  CHECK_EQ(pthread_rwlockattr_setkind_np(&lock_attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP), 0);
+  CHECK_EQ(
+      pthread_rwlockattr_setkind_np(&lock_attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP),
+      0);
   CHECK_EQ(pthread_rwlock_init(&shared->lock, &lock_attributes), 0);
   CHECK_EQ(sem_init(&shared->semaphore, 1, 1), 0);
   for (int i = 1; i < kProcesses; ++i) {

@@ -1,4 +1,5 @@
-// A mutex and a counter in memory that a program shares with the processes that it makes, and what each of them saw of it.
+// A mutex and a counter in memory that a program shares with the processes that it makes, and what
+// each of them saw of it.
 #include "program.h"
 
 struct Shared {
@@ -10,7 +11,8 @@ struct Shared {
 int main(int argc, char** argv) {
   int children = argument(argc, argv, 1, 2);
   int rounds = argument(argc, argv, 2, 1000);
-  struct Shared* shared = (struct Shared*)mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  struct Shared* shared =
+      (struct Shared*)mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   CHECK(shared != MAP_FAILED);
   pthread_mutexattr_t attributes;
   CHECK_EQ(pthread_mutexattr_init(&attributes), 0);

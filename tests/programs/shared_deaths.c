@@ -1,4 +1,5 @@
-// Processes that share memory are killed while they have it, execute another program, and make processes that make processes.
+// Processes that share memory are killed while they have it, execute another program, and make
+// processes that make processes.
 
 #include "program.h"
 
@@ -19,7 +20,8 @@ static void count_up(struct Shared* shared) {
 
 int main(int argc, char** argv) {
   if (argc == 2 && strcmp(argv[1], "executed") == 0) return 3;
-  struct Shared* shared = (struct Shared*)mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  struct Shared* shared =
+      (struct Shared*)mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   pthread_mutexattr_t attributes;
   CHECK_EQ(pthread_mutexattr_init(&attributes), 0);
   CHECK_EQ(pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED), 0);

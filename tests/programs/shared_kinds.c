@@ -1,5 +1,5 @@
-// All ways to share memory: a file without a name, one with a name, a file of shm_open, a System V segment, and one object at two addresses.
-// What comes out depends on who came first.
+// All ways to share memory: a file without a name, one with a name, a file of shm_open, a System V
+// segment, and one object at two addresses. What comes out depends on who came first.
 #include <sys/ipc.h>
 #include <sys/shm.h>
 
@@ -58,7 +58,8 @@ static long with_descriptor(int file) {
   CHECK_EQ(((struct Shared*)other)->value, 7);
   ((struct Shared*)other)->value = 8;
   CHECK_EQ(((struct Shared*)one)->value, 8);
-  const struct Shared* read_only = (const struct Shared*)mmap(NULL, kSize, PROT_READ, MAP_SHARED, file, 0);
+  const struct Shared* read_only =
+      (const struct Shared*)mmap(NULL, kSize, PROT_READ, MAP_SHARED, file, 0);
   CHECK(read_only != MAP_FAILED);
   CHECK_EQ(read_only->value, 8);
   CHECK_EQ(munmap(one, kSize), 0);

@@ -1,5 +1,5 @@
-// Parts of shared memory are unmapped, closed, opened, moved and emptied, while another process uses all of it; and what lies behind a
-// file's end is a fault.
+// Parts of shared memory are unmapped, closed, opened, moved and emptied, while another process
+// uses all of it; and what lies behind a file's end is a fault.
 
 #include "program.h"
 
@@ -29,7 +29,8 @@ int main(void) {
   struct sigaction action = {.sa_handler = on_fault};
   CHECK_EQ(sigaction(SIGSEGV, &action, NULL), 0);
   CHECK_EQ(sigaction(SIGBUS, &action, NULL), 0);
-  struct Talk* talk = (struct Talk*)mmap(NULL, kPage, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  struct Talk* talk =
+      (struct Talk*)mmap(NULL, kPage, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   CHECK_EQ(sem_init(&talk->go, 1, 0), 0);
   CHECK_EQ(sem_init(&talk->done, 1, 0), 0);
   int file = (int)syscall(SYS_memfd_create, "parts", 0);

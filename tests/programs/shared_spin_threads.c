@@ -1,4 +1,5 @@
-// Threads of two processes wait for each other by looking at words of memory that all share, beside locks and memory of their own.
+// Threads of two processes wait for each other by looking at words of memory that all share, beside
+// locks and memory of their own.
 #include "program.h"
 
 enum { kThreads = 2, kRounds = 6 };
@@ -13,8 +14,7 @@ static int side;
 static void* takes_turns(void* argument) {
   const long me = side * kThreads + (long)(intptr_t)argument;
   for (long round = 0; round < kRounds; ++round) {
-    while (shared->turn != round * 2 * kThreads + me) {
-    }
+    while (shared->turn != round * 2 * kThreads + me) {}
     shared->sum = shared->sum * 3 + me;
     shared->turn++;
     CHECK_EQ(pthread_mutex_lock(&own), 0);
@@ -26,12 +26,14 @@ static void* takes_turns(void* argument) {
 
 static void run(void) {
   pthread_t threads[kThreads];
-  for (long i = 0; i < kThreads; ++i) CHECK_EQ(pthread_create(&threads[i], NULL, takes_turns, (void*)(intptr_t)i), 0);
+  for (long i = 0; i < kThreads; ++i)
+    CHECK_EQ(pthread_create(&threads[i], NULL, takes_turns, (void*)(intptr_t)i), 0);
   for (int i = 0; i < kThreads; ++i) CHECK_EQ(pthread_join(threads[i], NULL), 0);
 }
 
 int main(void) {
-  shared = (struct Shared*)mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  shared = (struct Shared*)mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
+                                MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   CHECK(shared != MAP_FAILED);
   pid_t child = fork();
   CHECK(child >= 0);

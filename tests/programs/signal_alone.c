@@ -1,4 +1,5 @@
-// A program of one thread whose timer's handler makes the same calls (memory, processes) that it interrupts: both go on.
+// A program of one thread whose timer's handler makes the same calls (memory, processes) that it
+// interrupts: both go on.
 #include <sys/time.h>
 
 #include "program.h"

@@ -1,11 +1,13 @@
-// Signals that come one upon another: often the next is there when the handler of the one before has only just begun. This handler leaves alone the flags and
-// all registers but one, so what it began with is seen in the frames that are left on the stack: a replay must leave the same.
+// Signals that come one upon another: often the next is there when the handler of the one before
+// has only just begun. This handler leaves alone the flags and all registers but one, so what it
+// began with is seen in the frames that are left on the stack: a replay must leave the same.
 #include "program.h"
 
 enum { kSignals = 2500 };
 
 static pthread_t receiver;
-static char handled[kSignals];  // in the page with what the sender reads: where the handler stores, it often has to wait for it
+static char handled[kSignals];  // in the page with what the sender reads: where the handler stores,
+                                // it often has to wait for it
 static sem_t sent;
 
 static void on_signal(int number, siginfo_t* information, void* context) {

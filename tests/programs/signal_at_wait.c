@@ -1,5 +1,5 @@
-// A signal that comes to a thread just before it begins to wait ends the wait: the handler gives what the thread waits for.
-// And one to a thread that has only just been made.
+// A signal that comes to a thread just before it begins to wait ends the wait: the handler gives
+// what the thread waits for. And one to a thread that has only just been made.
 #include "program.h"
 
 enum { kRounds = 100, kThreads = 20 };

@@ -1,5 +1,6 @@
-// A burst of real-time signals: all come, in order, with their values, to a handler, to a thread that opens its mask and
-// to sigwaitinfo; standard signals do not queue; beyond the limit of queued signals EAGAIN.
+// A burst of real-time signals: all come, in order, with their values, to a handler, to a thread
+// that opens its mask and to sigwaitinfo; standard signals do not queue; beyond the limit of queued
+// signals EAGAIN.
 #include <sys/resource.h>
 
 #include "program.h"
@@ -37,7 +38,8 @@ static void set_blocked(int how, int number) {
 static void send_all(pthread_t* thread, int number) {
   for (int i = 0; i < kBurst; ++i) {
     union sigval value = {.sival_int = i};
-    CHECK_EQ(thread ? pthread_sigqueue(*thread, number, value) : sigqueue(getpid(), number, value), 0);
+    CHECK_EQ(thread ? pthread_sigqueue(*thread, number, value) : sigqueue(getpid(), number, value),
+             0);
   }
 }
 

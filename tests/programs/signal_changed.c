@@ -1,5 +1,6 @@
-// Threads change their priority, so that no other runs in their processes afterwards, and handle signals as they begin: where their frames
-// lie, and what is in them, is the same in a replay, whenever the process before has ended.
+// Threads change their priority, so that no other runs in their processes afterwards, and handle
+// signals as they begin: where their frames lie, and what is in them, is the same in a replay,
+// whenever the process before has ended.
 #include <sys/resource.h>
 
 #include "program.h"

@@ -1,4 +1,5 @@
-// EINTR where a handler has no SA_RESTART, a restart where it has; SIGPIPE is EPIPE if ignored, a death if not.
+// EINTR where a handler has no SA_RESTART, a restart where it has; SIGPIPE is EPIPE if ignored, a
+// death if not.
 #include "program.h"
 
 static int ends[2];

@@ -1,4 +1,5 @@
-// A new thread inherits its creator's signal mask, masks are per thread, and a blocked signal stays pending.
+// A new thread inherits its creator's signal mask, masks are per thread, and a blocked signal stays
+// pending.
 #include "program.h"
 
 static volatile sig_atomic_t runs;

@@ -1,5 +1,5 @@
-// A signal to the program comes while every thread keeps it out: one by its mask, one only as long as a handler runs. The
-// end of the handler lets it through.
+// A signal to the program comes while every thread keeps it out: one by its mask, one only as long
+// as a handler runs. The end of the handler lets it through.
 #include "program.h"
 
 static volatile sig_atomic_t handled, late;

@@ -1,4 +1,5 @@
-// A handler for a signal sent to the process runs in a thread that does not block it, and sees shared memory.
+// A handler for a signal sent to the process runs in a thread that does not block it, and sees
+// shared memory.
 #include "program.h"
 
 static volatile sig_atomic_t count;
@@ -35,7 +36,8 @@ int main(void) {
   CHECK_EQ(pthread_sigmask(SIG_BLOCK, &set, NULL), 0);
   CHECK_EQ(pthread_create(&thread, NULL, body, NULL), 0);
   CHECK_EQ(sem_wait(&ready), 0);
-  CHECK_EQ(sigaction(SIGUSR1, &action, NULL), 0);  // After the thread was made: it must know nevertheless.
+  CHECK_EQ(sigaction(SIGUSR1, &action, NULL),
+           0);  // After the thread was made: it must know nevertheless.
   for (int i = 1; i <= 5; ++i) {
     CHECK_EQ(kill(getpid(), SIGUSR1), 0);
     while (count < i) sched_yield();

@@ -1,4 +1,5 @@
-// Each thread has its own alternate signal stack; siglongjmp leaves handlers on it with the mask restored.
+// Each thread has its own alternate signal stack; siglongjmp leaves handlers on it with the mask
+// restored.
 #include "program.h"
 
 enum { kSize = 65536 };

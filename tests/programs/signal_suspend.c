@@ -1,4 +1,5 @@
-// sigsuspend and ppoll open their mask only while they wait: a signal sent before is not lost and none comes outside.
+// sigsuspend and ppoll open their mask only while they wait: a signal sent before is not lost and
+// none comes outside.
 #include <poll.h>
 #include "program.h"
 

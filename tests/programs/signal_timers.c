@@ -1,4 +1,5 @@
-// setitimer, alarm and timer_create fire while threads sleep, and their signals reach handlers and waiting threads.
+// setitimer, alarm and timer_create fire while threads sleep, and their signals reach handlers and
+// waiting threads.
 #include <sys/time.h>
 #include "program.h"
 
@@ -34,7 +35,8 @@ int main(void) {
   CHECK_EQ(setitimer(ITIMER_REAL, &off, &every), 0);
   CHECK_EQ(every.it_interval.tv_usec, 5000);
 
-  struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGRTMIN, .sigev_value.sival_int = 7};
+  struct sigevent event = {
+      .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGRTMIN, .sigev_value.sival_int = 7};
   struct itimerspec once = {{0, 0}, {0, 3000000}};
   CHECK_EQ(timer_create(CLOCK_MONOTONIC, &event, &timer), 0);
   for (int fired = 0; fired < 2; ++fired) {

@@ -1,4 +1,5 @@
-// Timers that exist before the first thread are the whole program's: any thread stops, changes, reads and deletes them.
+// Timers that exist before the first thread are the whole program's: any thread stops, changes,
+// reads and deletes them.
 #include <sys/time.h>
 #include "program.h"
 
@@ -12,7 +13,8 @@ static void on_timer(int number, siginfo_t* information, void* context) {
 }
 
 static timer_t make(clockid_t clock, int value) {
-  struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGRTMIN + 1, .sigev_value.sival_int = value};
+  struct sigevent event = {
+      .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGRTMIN + 1, .sigev_value.sival_int = value};
   timer_t timer;
   CHECK_EQ(timer_create(clock, &event, &timer), 0);
   return timer;
@@ -41,8 +43,7 @@ static void* works_on_them(void* unused) {
   cpu = make(CLOCK_PROCESS_CPUTIME_ID, 20);
   CHECK_EQ(timer_settime(cpu, 0, &once, NULL), 0);
   while (fired < 25) {
-    for (volatile int i = 0; i < 100000; ++i) {
-    }
+    for (volatile int i = 0; i < 100000; ++i) {}
     sched_yield();
   }
   return unused;

@@ -1,4 +1,5 @@
-// A thread in sigwait takes signals sent to the process and to itself; sigtimedwait answers EAGAIN after its time.
+// A thread in sigwait takes signals sent to the process and to itself; sigtimedwait answers EAGAIN
+// after its time.
 #include "program.h"
 
 static sigset_t set;

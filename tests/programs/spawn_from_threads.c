@@ -1,4 +1,5 @@
-// posix_spawn, vfork with exec, system and popen from several threads at once each give their own child's result.
+// posix_spawn, vfork with exec, system and popen from several threads at once each give their own
+// child's result.
 #include <spawn.h>
 #include "program.h"
 

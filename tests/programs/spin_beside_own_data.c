@@ -1,4 +1,5 @@
-// A thread spins on a flag while another one writes to its thread-local data: what looks at the spin must not touch those for it.
+// A thread spins on a flag while another one writes to its thread-local data: what looks at the
+// spin must not touch those for it.
 #include "program.h"
 
 enum { kRounds = 20, kAdditions = 2000000 };

@@ -1,4 +1,5 @@
-// Spins on an atomic flag with pause, with sched_yield, with usleep and with a function call in the loop all end.
+// Spins on an atomic flag with pause, with sched_yield, with usleep and with a function call in the
+// loop all end.
 #include "program.h"
 
 enum { kKinds = 5, kRounds = 5 };
@@ -36,14 +37,16 @@ static void* body(void* number) {
     wait_for(kind, 2 * i + side);
     CHECK_EQ(value[kind], 2 * i + side);
     ++value[kind];
-    __atomic_store_n(&turn[kind], 2 * i + side + 1, kind == 4 ? __ATOMIC_SEQ_CST : __ATOMIC_RELEASE);
+    __atomic_store_n(&turn[kind], 2 * i + side + 1,
+                     kind == 4 ? __ATOMIC_SEQ_CST : __ATOMIC_RELEASE);
   }
   return NULL;
 }
 
 int main(int argc, char** argv) {
   int first = argument(argc, argv, 1, 0), last = argument(argc, argv, 2, kKinds);
-  for (int kind = first; kind < last; ++kind) {  // One pair at a time: a spin wants a processor for itself.
+  for (int kind = first; kind < last;
+       ++kind) {  // One pair at a time: a spin wants a processor for itself.
     pthread_t pair[2];
     indirect[kind] = &turn[kind];
     for (long side = 0; side < 2; ++side) {

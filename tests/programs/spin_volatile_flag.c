@@ -1,8 +1,10 @@
-// Threads spin on plain volatile flags, with nothing in the loop, and see what was written before the flag was set.
+// Threads spin on plain volatile flags, with nothing in the loop, and see what was written before
+// the flag was set.
 #include "program.h"
 
 static volatile int flags[kMaxThreads + 1];
-static volatile int data[kMaxThreads + 1];  // volatile too: else the compiler may set the flag first, as gcc does
+static volatile int
+    data[kMaxThreads + 1];  // volatile too: else the compiler may set the flag first, as gcc does
 
 static void* body(void* number) {
   long me = (long)number;

@@ -1,4 +1,5 @@
-// Threads work on an array on main's stack, main grows its stack meanwhile, and each sees what the other wrote.
+// Threads work on an array on main's stack, main grows its stack meanwhile, and each sees what the
+// other wrote.
 #include "program.h"
 
 static pthread_barrier_t barrier;

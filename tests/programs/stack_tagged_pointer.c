@@ -1,4 +1,5 @@
-// A lock-free stack with a counted head, changed by 16-byte compare-and-swap, loses and doubles no node.
+// A lock-free stack with a counted head, changed by 16-byte compare-and-swap, loses and doubles no
+// node.
 #include "program.h"
 
 enum { kEach = 40, kRounds = 3 };

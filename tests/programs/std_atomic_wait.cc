@@ -1,4 +1,5 @@
-// std::atomic wait and notify of several sizes hand turns round a ring of threads, by raw futexes below.
+// std::atomic wait and notify of several sizes hand turns round a ring of threads, by raw futexes
+// below.
 #include "program.h"
 
 #include <atomic>

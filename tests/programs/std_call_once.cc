@@ -1,4 +1,5 @@
-// std::call_once runs one callable; one that throws leaves the call to the next thread; local statics are built once.
+// std::call_once runs one callable; one that throws leaves the call to the next thread; local
+// statics are built once.
 #include "program.h"
 
 #include <atomic>

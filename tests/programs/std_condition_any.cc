@@ -1,4 +1,5 @@
-// std::condition_variable_any works over any lock, also a shared one, and both kinds of variables time out.
+// std::condition_variable_any works over any lock, also a shared one, and both kinds of variables
+// time out.
 #include "program.h"
 
 #include <condition_variable>

@@ -1,4 +1,5 @@
-// Futures, promises, async and packaged tasks carry values and exceptions between threads, each at most once.
+// Futures, promises, async and packaged tasks carry values and exceptions between threads, each at
+// most once.
 #include "program.h"
 
 #include <chrono>
@@ -12,7 +13,8 @@ using namespace std::chrono_literals;
 int main(int argc, char** argv) {
   int threads = argument(argc, argv, 1, 4);
   std::vector<std::future<long>> squares;
-  for (long i = 0; i < threads * 3; ++i) squares.push_back(std::async(std::launch::async, [i] { return i * i; }));
+  for (long i = 0; i < threads * 3; ++i)
+    squares.push_back(std::async(std::launch::async, [i] { return i * i; }));
   long sum = 0, want = 0;
   for (auto& square : squares) sum += square.get();
   for (long i = 0; i < threads * 3; ++i) want += i * i;
@@ -36,7 +38,8 @@ int main(int argc, char** argv) {
   std::promise<std::string> promise;
   std::shared_future<std::string> shared = promise.get_future().share();
   std::vector<std::thread> readers;
-  for (int i = 0; i < threads; ++i) readers.emplace_back([shared] { CHECK(shared.get() == "given"); });
+  for (int i = 0; i < threads; ++i)
+    readers.emplace_back([shared] { CHECK(shared.get() == "given"); });
   CHECK(shared.wait_for(10ms) == std::future_status::timeout);
   promise.set_value("given");
   for (auto& reader : readers) reader.join();
@@ -45,7 +48,9 @@ int main(int argc, char** argv) {
   try {
     std::future<int> left = std::promise<int>().get_future();
     left.get();
-  } catch (const std::future_error& error) { broken = error.code() == std::future_errc::broken_promise; }
+  } catch (const std::future_error& error) {
+    broken = error.code() == std::future_errc::broken_promise;
+  }
   CHECK(broken);
   std::printf("sum %ld %s\n", sum, caught.c_str());
 }

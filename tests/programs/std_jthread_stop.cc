@@ -1,4 +1,5 @@
-// std::jthread joins by itself; stop tokens reach loops, callbacks and interruptible condition waits.
+// std::jthread joins by itself; stop tokens reach loops, callbacks and interruptible condition
+// waits.
 #include "program.h"
 
 #include <condition_variable>

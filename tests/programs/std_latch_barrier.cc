@@ -1,4 +1,5 @@
-// std::latch holds all until its count; std::barrier runs its completion once a phase and lets threads drop out.
+// std::latch holds all until its count; std::barrier runs its completion once a phase and lets
+// threads drop out.
 #include "program.h"
 
 #include <barrier>

@@ -1,4 +1,5 @@
-// std::counting_semaphore lets at most its count inside; binary ones hand a turn to and fro; timed acquires give up.
+// std::counting_semaphore lets at most its count inside; binary ones hand a turn to and fro; timed
+// acquires give up.
 #include "program.h"
 
 #include <atomic>
@@ -17,9 +18,10 @@ int main(int argc, char** argv) {
   for (int i = 0; i < threads; ++i) {
     running.emplace_back([&] {
       for (int k = 0; k < 25; ++k) {
-        // Not acquire(): with several takers that of libstdc++ 12 can sleep for ever, also natively (its bug 104928): it reads
-        // the count, fails to take one, and then sleeps as long as the count is what it was, be it more than 0; a release
-        // wakes nobody unless the count was 0. With one taker, as below, this cannot be.
+        // Not acquire(): with several takers that of libstdc++ 12 can sleep for ever, also natively
+        // (its bug 104928): it reads the count, fails to take one, and then sleeps as long as the
+        // count is what it was, be it more than 0; a release wakes nobody unless the count was 0.
+        // With one taker, as below, this cannot be.
         while (!slots.try_acquire_for(100ms)) {}
         int now = ++inside;
         CHECK(now <= 2);

@@ -18,7 +18,8 @@ int main(int argc, char** argv) {
   for (int i = 0; i < threads; ++i) {
     running.emplace_back([&, i] {
       ids[i] = std::this_thread::get_id();
-      std::thread inner(append, std::ref(words[i]), std::make_unique<std::string>(" from " + std::to_string(i)));
+      std::thread inner(append, std::ref(words[i]),
+                        std::make_unique<std::string>(" from " + std::to_string(i)));
       inner.join();
     });
   }

@@ -1,4 +1,5 @@
-// std::timed_mutex, recursive mutexes, scoped_lock over several mutexes and std::lock without deadlock.
+// std::timed_mutex, recursive mutexes, scoped_lock over several mutexes and std::lock without
+// deadlock.
 #include "program.h"
 
 #include <chrono>

@@ -1,4 +1,5 @@
-// Several threads print to one FILE: every line arrives once and whole, in an order that natively is nobody's promise.
+// Several threads print to one FILE: every line arrives once and whole, in an order that natively
+// is nobody's promise.
 #include "program.h"
 
 enum { kLines = 100 };

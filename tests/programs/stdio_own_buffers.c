@@ -1,4 +1,5 @@
-// Threads share streams whose buffers the program has given them (setvbuf, setbuffer): what is in those is the C library's affair.
+// Threads share streams whose buffers the program has given them (setvbuf, setbuffer): what is in
+// those is the C library's affair.
 #include "program.h"
 
 static char from[512], to[512];

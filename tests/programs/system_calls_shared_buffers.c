@@ -1,4 +1,5 @@
-// Buffers that one thread fills by a system call are read by others, and calls read what others wrote a moment before.
+// Buffers that one thread fills by a system call are read by others, and calls read what others
+// wrote a moment before.
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include "program.h"

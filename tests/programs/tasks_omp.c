@@ -1,4 +1,5 @@
-// OpenMP tasks with dependences and a task tree compute Fibonacci and a pipeline in the right order.
+// OpenMP tasks with dependences and a task tree compute Fibonacci and a pipeline in the right
+// order.
 #include <omp.h>
 #include "program.h"
 

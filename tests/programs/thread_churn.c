@@ -1,4 +1,5 @@
-// Hundreds of short threads one after the other, then many alive at once, all run, and none is left behind.
+// Hundreds of short threads one after the other, then many alive at once, all run, and none is left
+// behind.
 #include "program.h"
 
 static long total;

@@ -1,4 +1,5 @@
-// A thread-local array of megabytes starts with zeros and its initial part in every thread, also in a reused stack.
+// A thread-local array of megabytes starts with zeros and its initial part in every thread, also in
+// a reused stack.
 #include "program.h"
 
 enum { kSize = 3 << 20 };

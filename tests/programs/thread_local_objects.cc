@@ -1,4 +1,5 @@
-// Thread-locals are fresh in each thread; objects among them are constructed on first use, destructed at its end.
+// Thread-locals are fresh in each thread; objects among them are constructed on first use,
+// destructed at its end.
 #include "program.h"
 
 #include <mutex>

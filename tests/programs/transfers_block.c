@@ -1,5 +1,6 @@
-// Calls that wait for another thread in the middle: writev and sendfile into a full pipe, splice, MSG_WAITALL, sendmmsg,
-// recvmmsg. And a descriptor at a high number is the program's own: it can be closed and replaced.
+// Calls that wait for another thread in the middle: writev and sendfile into a full pipe, splice,
+// MSG_WAITALL, sendmmsg, recvmmsg. And a descriptor at a high number is the program's own: it can
+// be closed and replaced.
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -67,7 +68,9 @@ int main(void) {
   for (ssize_t n; (n = read(ends[0], buffer, sizeof buffer)) > 0; total += n) {
     for (ssize_t i = 0; i < n; ++i) {
       const long at = total + i, body = (long)kParts * kPart, tail = body + kPart - 1000;
-      CHECK_EQ(buffer[i], at < body ? part[at % kPart] : at < tail ? part[at - body + 1000] : part[at - tail + 500]);
+      CHECK_EQ(buffer[i], at < body   ? part[at % kPart]
+                          : at < tail ? part[at - body + 1000]
+                                      : part[at - tail + 500]);
     }
   }
   CHECK_EQ(total, (long)kParts * kPart + kPart + 500);
@@ -77,7 +80,8 @@ int main(void) {
   CHECK_EQ(recvmsg(sockets[0], &header, MSG_WAITALL), 300);
   CHECK_EQ(memcmp(all, part, sizeof all), 0);
   for (int i = 0; i < kMessages; i += 2) {
-    struct mmsghdr messages[2] = {{{.msg_iov = &two[0], .msg_iovlen = 1}, 0}, {{.msg_iov = &two[1], .msg_iovlen = 1}, 0}};
+    struct mmsghdr messages[2] = {{{.msg_iov = &two[0], .msg_iovlen = 1}, 0},
+                                  {{.msg_iov = &two[1], .msg_iovlen = 1}, 0}};
     CHECK_EQ(recvmmsg(datagrams[0], messages, 2, 0, NULL), 2);
     CHECK_EQ(messages[0].msg_len, 1 + i % 7);
     CHECK_EQ(messages[1].msg_len, 1 + (i + 1) % 7);
@@ -90,7 +94,8 @@ int main(void) {
   // The highest number that there can be, unless Weir has it: then the next one below.
   int high = (int)sysconf(_SC_OPEN_MAX) - 1, mine = 0;
   if (high > 64000) high = 64000;
-  for (; !mine && high > 3; --high) mine = fcntl(high, F_GETFD) == -1 && dup2(file, high) == high ? high : 0;
+  for (; !mine && high > 3; --high)
+    mine = fcntl(high, F_GETFD) == -1 && dup2(file, high) == high ? high : 0;
   CHECK_EQ(dup2(ends[0], mine), mine);
   CHECK_EQ(close(mine), 0);
   CHECK_EQ(close(mine), -1);

@@ -1,5 +1,6 @@
-// A system call whose site has no room for a jump, where one byte has to do: before there are threads, in one, after it, and
-// in forked children of both; by itself, and in a handler that ends a sleep made there.
+// A system call whose site has no room for a jump, where one byte has to do: before there are
+// threads, in one, after it, and in forked children of both; by itself, and in a handler that ends
+// a sleep made there.
 #include "program.h"
 
 #include <sys/wait.h>

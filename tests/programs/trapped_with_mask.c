@@ -1,5 +1,5 @@
-// A program of one thread that blocks and handles SIGTRAP, with a system call whose site has room for one byte only: the call
-// is made all the same, and the program's SIGTRAP is its own.
+// A program of one thread that blocks and handles SIGTRAP, with a system call whose site has room
+// for one byte only: the call is made all the same, and the program's SIGTRAP is its own.
 #include "program.h"
 
 // Branches lead to the instruction and to the one after it.

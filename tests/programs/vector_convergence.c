@@ -1,4 +1,5 @@
-// A loop whose only change is in a vector register computes; it does not wait, however long others wait for it.
+// A loop whose only change is in a vector register computes; it does not wait, however long others
+// wait for it.
 #include "program.h"
 
 static volatile double limit = 1e-300;

@@ -1,5 +1,6 @@
-// A vfork child that closes every descriptor above 2 before it executes a program, as Python's subprocess does, from a program
-// of one task and from one of two: the program that it executes runs.
+// A vfork child that closes every descriptor above 2 before it executes a program, as Python's
+// subprocess does, from a program of one task and from one of two: the program that it executes
+// runs.
 #include "program.h"
 
 extern char** environ;

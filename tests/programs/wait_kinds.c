@@ -1,4 +1,5 @@
-// Waiting for groups, for children that stop and go on, without taking the news, and for none; all from threads.
+// Waiting for groups, for children that stop and go on, without taking the news, and for none; all
+// from threads.
 #include "program.h"
 
 static volatile int last_code;

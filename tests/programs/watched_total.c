@@ -1,4 +1,5 @@
-// Two threads add to one variable, each in its own function; what they come to, and after which addition, a debugger can look at.
+// Two threads add to one variable, each in its own function; what they come to, and after which
+// addition, a debugger can look at.
 #include "program.h"
 
 enum { kRounds = 4 };
@@ -22,7 +23,8 @@ static void* adds(void* number) {
 
 int main(void) {
   pthread_t threads[2];
-  for (intptr_t i = 0; i < 2; ++i) CHECK_EQ(pthread_create(&threads[i], NULL, adds, (void*)(intptr_t)(i ? 100 : 1)), 0);
+  for (intptr_t i = 0; i < 2; ++i)
+    CHECK_EQ(pthread_create(&threads[i], NULL, adds, (void*)(intptr_t)(i ? 100 : 1)), 0);
   for (int i = 0; i < 2; ++i) CHECK_EQ(pthread_join(threads[i], NULL), 0);
   printf("total %d\n", total);
   return 0;

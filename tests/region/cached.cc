@@ -1,8 +1,10 @@
-// Loops through region_ptr at -O3 -flto, in which the level is changed inside of traps, and by functions that the compiler sees through: every access must trap
-// that would trap if nothing were optimized, so the handlers' calls are counted exactly. (Brecht and Sandhu, section 3.4: the compiler may not keep a region's
-// pointer in a register across an access that may trap.)
-// usage: cached      built by: g++ -std=c++17 -O3 -flto -Iinclude tests/region/cached.cc -lweir-region
-// Prints a line for each count that is wrong, and "cached: N counts" at the end; the exit status is 1 if one was wrong.
+// Loops through region_ptr at -O3 -flto, in which the level is changed inside of traps, and by
+// functions that the compiler sees through: every access must trap that would trap if nothing were
+// optimized, so the handlers' calls are counted exactly. (Brecht and Sandhu, section 3.4: the
+// compiler may not keep a region's pointer in a register across an access that may trap.)
+// usage: cached      built by: g++ -std=c++17 -O3 -flto -Iinclude tests/region/cached.cc
+// -lweir-region Prints a line for each count that is wrong, and "cached: N counts" at the end; the
+// exit status is 1 if one was wrong.
 
 #include <stdio.h>
 #include <sys/mman.h>
@@ -11,7 +13,8 @@
 
 #include "weir/region.hpp"
 
-// What a caller of such a function may not look into. clang knows no noipa, but sees no further than noinline allows.
+// What a caller of such a function may not look into. clang knows no noipa, but sees no further
+// than noinline allows.
 #ifdef __clang__
 #define OPAQUE __attribute__((noinline))
 #else
@@ -33,7 +36,8 @@ void expect(const char* what, long got, long wanted) {
   printf("WRONG: %s: %ld, should be %ld\n", what, got, wanted);
 }
 
-// Not volatile: after the next access through any region_ptr, or a call of the library, the compiler must have read it again.
+// Not volatile: after the next access through any region_ptr, or a call of the library, the
+// compiler must have read it again.
 int g_traps;
 
 void open_it(weir_region_trap* trap) {
@@ -48,8 +52,12 @@ int traps() {  // since the last call
   return count;
 }
 
-OPAQUE void close_opaque(const region_ptr<int>& pointer) { weir_region_protect(pointer.get(), PROT_NONE); }
-__attribute__((always_inline)) inline void close_inline(const region_ptr<int>& pointer) { weir_region_protect(pointer.get(), PROT_NONE); }
+OPAQUE void close_opaque(const region_ptr<int>& pointer) {
+  weir_region_protect(pointer.get(), PROT_NONE);
+}
+__attribute__((always_inline)) inline void close_inline(const region_ptr<int>& pointer) {
+  weir_region_protect(pointer.get(), PROT_NONE);
+}
 
 // --- One region, closed in each round.
 
@@ -72,7 +80,8 @@ void rounds(region_ptr<int>& p) {
   expect("writes of one cell after an inlined call", traps(), kRounds);
   for (int i = 0; i < kRounds; i++) {
     close_inline(p);
-    (*p)++;  // one instruction or two: a read that opens for reading, a write that opens for writing
+    (*p)++;  // one instruction or two: a read that opens for reading, a write that opens for
+             // writing
   }
   const int both = traps();
   expect("increments, not two traps or one for all", both == kRounds || both == 2 * kRounds, 1);
@@ -109,14 +118,16 @@ void loops(region_ptr<int>& p) {
   close_opaque(p);
   std::for_each(p, p + kCells, [&p](int& cell) {
     weir_region_protect(p.get(), PROT_READ);
-    const int value = cell;  // `cell` is a copy of the pointer as of when it was made: it goes on in the window that it was in
+    const int value = cell;  // `cell` is a copy of the pointer as of when it was made: it goes on
+                             // in the window that it was in
     p[0] = value;
   });
   expect("writes within for_each", traps() >= kCells, 1);
   expect("last cell", p[0], 2 * (kCells - 1));
 }
 
-// --- A trap in one region changes another's level: the other's pointer may not have been loaded before the access that traps.
+// --- A trap in one region changes another's level: the other's pointer may not have been loaded
+//     before the access that traps.
 
 region_ptr<int> g_first, g_second;
 
@@ -152,11 +163,13 @@ void alternate() {
   weir_region_protect(g_first.get(), PROT_NONE);
   weir_region_protect(g_second.get(), kOpen);
   for (int i = 0; i < kRounds; i++) {
-    sum += add_both();  // in either order, each traps once: what is added first is open or closed by turns
+    sum += add_both();  // in either order, each traps once: what is added first is open or closed
+                        // by turns
   }
   const int added = traps();
   expect("sums in one expression", added >= kRounds && added <= 2 * kRounds, 1);
-  expect("all sums", sum, 3L * kRounds * (kRounds - 1));  // of what nobody uses the compiler may leave out
+  expect("all sums", sum,
+         3L * kRounds * (kRounds - 1));  // of what nobody uses the compiler may leave out
 }
 
 // --- What a handler has written is seen, in the region and elsewhere.
@@ -201,7 +214,8 @@ void chain() {
     first = made;
   }
   for (int round = 0; round < 3; round++) {
-    for (region_ptr<node> each = first; each; each = region_ptr<node>(each.open()->next)) weir_region_protect(each.get(), PROT_NONE);
+    for (region_ptr<node> each = first; each; each = region_ptr<node>(each.open()->next))
+      weir_region_protect(each.get(), PROT_NONE);
     long sum = 0;
     for (region_ptr<node> each = first; each; each = each->next) sum += each->value;
     expect("nodes read", traps(), kNodes);

@@ -1,16 +1,19 @@
-// Gravity among bodies by the method of Barnes and Hut, as SPLASH-2's barnes does it: in each step an octree is built
-// over all bodies, cells are summed to mass, centre and quadrupole, and each body walks the tree for the force on it.
-// Sharing: all threads put their bodies into one tree. They go down it without locks, and lock a cell, by one of an
-//          array of mutexes that cells are hashed to, only to change one of its children; the child is looked at again
-//          then. Cells are in memory of the thread that made them, and have bodies and cells of others as children: who
-//          sums a cell waits, by a condition of the same array, for the children that others make; with --adhoc it
-//          spins on a plain flag in the child, as the original does. Forces only read the tree, which all others have
-//          written. Bodies are dealt out again in each step, along the tree, by the work that they made in the last
-//          (cost zones), so a body goes from thread to thread while its memory stays. Bounds and energies are put
-//          together under one lock. Barriers divide the phases.
-// Result:  a digest of all bodies. An octree with one body in a leaf depends on the set of bodies alone, and sums go in
-//          the order of children. What threads add up under locks, the energies, is in fixed point, since that addition
-//          is associative. Checked: energy and momentum stay.
+// Gravity among bodies by the method of Barnes and Hut, as SPLASH-2's barnes does it: in each step
+// an octree is built over all bodies, cells are summed to mass, centre and quadrupole, and each
+// body walks the tree for the force on it. Sharing: all threads put their bodies into one tree.
+// They go down it without locks, and lock a cell, by one of an
+//          array of mutexes that cells are hashed to, only to change one of its children; the child
+//          is looked at again then. Cells are in memory of the thread that made them, and have
+//          bodies and cells of others as children: who sums a cell waits, by a condition of the
+//          same array, for the children that others make; with --adhoc it spins on a plain flag in
+//          the child, as the original does. Forces only read the tree, which all others have
+//          written. Bodies are dealt out again in each step, along the tree, by the work that they
+//          made in the last (cost zones), so a body goes from thread to thread while its memory
+//          stays. Bounds and energies are put together under one lock. Barriers divide the phases.
+// Result:  a digest of all bodies. An octree with one body in a leaf depends on the set of bodies
+//          alone, and sums go in the order of children. What threads add up under locks, the
+//          energies, is in fixed point, since that addition is associative. Checked: energy and
+//          momentum stay.
 // Sizes:   large has 32768 bodies (the papers 16384) and 8 steps.
 #include <math.h>
 
@@ -94,14 +97,18 @@ static void free_cells(struct Worker* worker) {
   }
 }
 
-static int lock_of(const struct Cell* cell) { return (int)((cell->serial * 61 + cell->maker * 509) % kLocks); }
+static int lock_of(const struct Cell* cell) {
+  return (int)((cell->serial * 61 + cell->maker * 509) % kLocks);
+}
 
 // --- phases of one thread
 
 // A child that others may be changing.
 static struct Node* look(struct Node** place) { return __atomic_load_n(place, __ATOMIC_ACQUIRE); }
 
-static void change(struct Node** place, struct Node* node) { __atomic_store_n(place, node, __ATOMIC_RELEASE); }
+static void change(struct Node** place, struct Node* node) {
+  __atomic_store_n(place, node, __ATOMIC_RELEASE);
+}
 
 static void insert(struct Worker* worker, struct Body* body) {
   struct Cell* cell = worker->last;
@@ -168,7 +175,8 @@ static void sum_cells(struct Worker* worker) {
   }
 }
 
-// Takes the bodies below `node` whose place in the sum of costs, `before` at the node, lies in [from, to).
+// Takes the bodies below `node` whose place in the sum of costs, `before` at the node, lies in
+// [from, to).
 static void take_zone(struct Worker* worker, struct Node* node, long before, long from, long to) {
   if (node->is_body) {
     if (before >= from && before < to) worker->bodies[worker->count++] = (struct Body*)node;
@@ -185,7 +193,8 @@ static void take_zone(struct Worker* worker, struct Node* node, long before, lon
 static void partition(struct Worker* worker, struct Cell* root) {
   const long cost = root->node.cost;
   worker->count = 0;
-  take_zone(worker, &root->node, 0, cost * worker->number / g_threads, cost * (worker->number + 1) / g_threads);
+  take_zone(worker, &root->node, 0, cost * worker->number / g_threads,
+            cost * (worker->number + 1) / g_threads);
 }
 
 static struct Sums no_sums(void) {
@@ -211,7 +220,8 @@ static void begin_step(struct Body* body, int step, struct Sums* sums) {
   }
 }
 
-static void end_step(struct Body* body, int step, const struct Cell* root, const struct Cube* cube, struct Sums* sums) {
+static void end_step(struct Body* body, int step, const struct Cell* root, const struct Cube* cube,
+                     struct Sums* sums) {
   find_force(body, root, cube);
   if (step > 0) kick(body);
   const double* v = body->speed;
@@ -225,7 +235,8 @@ static void* work(void* number) {
   worker.bodies = malloc((size_t)g_count * sizeof *worker.bodies);
   must(!worker.bodies, "malloc");
   const long limit = g_count * (worker.number + 1) / g_threads;
-  for (long i = g_count * worker.number / g_threads; i < limit; ++i) worker.bodies[worker.count++] = &g_bodies[i];
+  for (long i = g_count * worker.number / g_threads; i < limit; ++i)
+    worker.bodies[worker.count++] = &g_bodies[i];
 
   for (int step = 0; step <= g_steps; ++step) {
     struct Sums sums = no_sums();
@@ -304,7 +315,9 @@ static void sequential(void) {
 
 // --- the result
 
-static double energy(int step) { return (double)(g_sums[step].kinetic + g_sums[step].potential) / kEnergyScale; }
+static double energy(int step) {
+  return (double)(g_sums[step].kinetic + g_sums[step].potential) / kEnergyScale;
+}
 
 // The bodies' speeds added up, against the sum of their lengths.
 static double momentum(void) {
@@ -332,7 +345,8 @@ int main(int argc, char** argv) {
     sequential();
   } else {
     for (int i = 0; i < kLocks; ++i) {
-      must(pthread_mutex_init(&g_locks[i], NULL) || pthread_cond_init(&g_conditions[i], NULL), "pthread_mutex_init");
+      must(pthread_mutex_init(&g_locks[i], NULL) || pthread_cond_init(&g_conditions[i], NULL),
+           "pthread_mutex_init");
     }
     run_with_barrier(g_threads, work, &g_barrier);
   }
@@ -345,8 +359,8 @@ int main(int argc, char** argv) {
   }
   const double first = energy(0), last = energy(g_steps);
   const int stays = fabs(last - first) < 0.005 * fabs(first), rests = momentum() < 0.002;
-  printf("%ld bodies, %d steps, energy %.9f, then %.9f, digest %016lx\n", g_count, g_steps, first, last,
-         (unsigned long)sum);
+  printf("%ld bodies, %d steps, energy %.9f, then %.9f, digest %016lx\n", g_count, g_steps, first,
+         last, (unsigned long)sum);
   printf("energy stays: %s, momentum stays: %s\n", stays ? "yes" : "no", rests ? "yes" : "no");
   return !(stays && rests);
 }

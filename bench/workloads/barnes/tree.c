@@ -1,4 +1,5 @@
-// Gravity by the octree: a cell that is small for its distance acts as its mass and its quadrupole in one place.
+// Gravity by the octree: a cell that is small for its distance acts as its mass and its quadrupole
+// in one place.
 #include "tree.h"
 
 #include <math.h>
@@ -7,7 +8,8 @@
 #include "../random.h"
 #include "../workload.h"
 
-static const double kStep = 0.025, kSoft = 0.05, kOpen = 1.0;  // kOpen: side of a cell through its distance
+static const double kStep = 0.025, kSoft = 0.05,
+                    kOpen = 1.0;  // kOpen: side of a cell through its distance
 
 // --- bodies
 
@@ -31,7 +33,8 @@ static void make_body(struct Random* random, struct Body* body) {
     x = random_unit(random);
     y = random_between(random, 0, 0.1);
   } while (y > x * x * pow(1 - x * x, 3.5));
-  const double scale = 3 * 3.14159265358979323846 / 16;  // to units in which the energy of one cluster is -1/4
+  const double scale =
+      3 * 3.14159265358979323846 / 16;  // to units in which the energy of one cluster is -1/4
   random_direction(random, radius * scale, body->node.at);
   random_direction(random, x * sqrt(2 / sqrt(1 + radius * radius)) / sqrt(scale), body->speed);
 }
@@ -76,13 +79,15 @@ struct Cube cube_around(const double* low, const double* high) {
 
 void set_key(struct Body* body, const struct Cube* cube) {
   for (int d = 0; d < 3; ++d) {
-    body->key[d] = (int64_t)((body->node.at[d] - cube->low[d]) / cube->side * (double)((int64_t)1 << kKeyBits));
+    body->key[d] = (int64_t)((body->node.at[d] - cube->low[d]) / cube->side *
+                             (double)((int64_t)1 << kKeyBits));
   }
 }
 
 int octant(const struct Cell* cell, const struct Body* body) {
   const int bit = kKeyBits - 1 - cell->depth;
-  return (int)(body->key[0] >> bit & 1) << 2 | (int)(body->key[1] >> bit & 1) << 1 | (int)(body->key[2] >> bit & 1);
+  return (int)(body->key[0] >> bit & 1) << 2 | (int)(body->key[1] >> bit & 1) << 1 |
+         (int)(body->key[2] >> bit & 1);
 }
 
 int holds(const struct Cell* cell, const struct Body* body) {
@@ -118,12 +123,14 @@ void sum_children(struct Cell* cell) {
   for (int c = 0; c < 8; ++c) {
     const struct Node* child = cell->child[c];
     if (!child) continue;
-    const double x = child->at[0] - sum->at[0], y = child->at[1] - sum->at[1], z = child->at[2] - sum->at[2];
+    const double x = child->at[0] - sum->at[0], y = child->at[1] - sum->at[1],
+                 z = child->at[2] - sum->at[2];
     const double squared = x * x + y * y + z * z;
     const double spread[6] = {3 * x * x - squared, 3 * y * y - squared, 3 * z * z - squared,
                               3 * x * y,           3 * x * z,           3 * y * z};
     for (int i = 0; i < 6; ++i) {
-      cell->spread[i] += child->mass * spread[i] + (child->is_body ? 0 : ((const struct Cell*)child)->spread[i]);
+      cell->spread[i] +=
+          child->mass * spread[i] + (child->is_body ? 0 : ((const struct Cell*)child)->spread[i]);
     }
   }
 }
@@ -140,9 +147,11 @@ static void act(struct Body* body, const struct Node* node, const double* away, 
                             q[3] * away[0] + q[1] * away[1] + q[5] * away[2],
                             q[4] * away[0] + q[5] * away[1] + q[2] * away[2]};
   const double fifth = inverse * inverse * root;
-  const double quadrupole = (turned[0] * away[0] + turned[1] * away[1] + turned[2] * away[2]) * fifth / 2;
+  const double quadrupole =
+      (turned[0] * away[0] + turned[1] * away[1] + turned[2] * away[2]) * fifth / 2;
   body->potential -= quadrupole;
-  for (int d = 0; d < 3; ++d) body->push[d] += turned[d] * fifth - 5 * quadrupole * inverse * away[d];
+  for (int d = 0; d < 3; ++d)
+    body->push[d] += turned[d] * fifth - 5 * quadrupole * inverse * away[d];
 }
 
 // `reach`: squared distance from which on a node of this depth acts as a whole.

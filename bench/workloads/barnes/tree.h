@@ -1,4 +1,5 @@
-// Bodies, the octree over them, and gravity by it: what the threads and the sequential version of barnes share.
+// Bodies, the octree over them, and gravity by it: what the threads and the sequential version of
+// barnes share.
 #ifndef WEIR_BENCH_BARNES_TREE_H
 #define WEIR_BENCH_BARNES_TREE_H
 #include <stdint.h>
@@ -44,8 +45,8 @@ int holds(const struct Cell* cell, const struct Body* body);
 // A cleared cell becomes the root (no parent), or the one that belongs at `place` in its parent.
 void init_cell(struct Cell* cell, struct Cell* parent, int place, int maker, long serial);
 
-// REQUIRES: the children that are cells have been summed. Adds in the order of children, so that the result depends on
-// the bodies alone.
+// REQUIRES: the children that are cells have been summed. Adds in the order of children, so that
+// the result depends on the bodies alone.
 void sum_children(struct Cell* cell);
 // Force, potential and next_cost of the body; writes nothing else.
 void find_force(struct Body* body, const struct Cell* root, const struct Cube* cube);

@@ -1,5 +1,5 @@
-// What the commands answer, one after another; requests come on two connections by turns, so two workers have to know
-// of each other what they have done.
+// What the commands answer, one after another; requests come on two connections by turns, so two
+// workers have to know of each other what they have done.
 #include "../processes.h"
 #include "../random.h"
 #include "../sockets.h"
@@ -15,7 +15,8 @@ void converse(struct Stream* stream, const char* request, const char* answer) {
   send_all(stream->socket, request, strlen(request));
   stream_read(stream, found, size);
   found[size] = 0;
-  if (strcmp(found, answer)) fprintf(stderr, "request: %sanswer: %sexpected: %s", request, found, answer);
+  if (strcmp(found, answer))
+    fprintf(stderr, "request: %sanswer: %sexpected: %s", request, found, answer);
   must(strcmp(found, answer), "a command");
 }
 
@@ -94,7 +95,8 @@ void check_commands(int port) {
 
 static void set_large(struct Stream* stream, const char* key, char* value) {
   char line[64];
-  send_all(stream->socket, line, (size_t)snprintf(line, sizeof line, "set %s 0 0 %d\r\n", key, kLarge));
+  send_all(stream->socket, line,
+           (size_t)snprintf(line, sizeof line, "set %s 0 0 %d\r\n", key, kLarge));
   memset(value, key[strlen(key) - 1], kLarge);
   memcpy(value + kLarge, "\r\n", 2);
   send_all(stream->socket, value, kLarge + 2);
@@ -123,15 +125,16 @@ static int has_large(struct Stream* stream, const char* key, char* value) {
   return read_large(stream, key, value);
 }
 
-// A value is asked for so often that no socket takes all answers, which nobody reads at first. So the cache waits, and
-// holds it while others push it out and take all memory that is free.
+// A value is asked for so often that no socket takes all answers, which nobody reads at first. So
+// the cache waits, and holds it while others push it out and take all memory that is free.
 static void check_held(struct Stream* stream, int port, long count, char* value) {
   struct Stream late;
   char key[32];
   connect_loopback(&late, port);
   set_large(&late, "large.held", value);
   for (int i = 0; i < kAskedFor; ++i) ask_large(&late, "large.held");
-  must(recv(late.socket, key, 1, MSG_PEEK) != 1, "recv");  // it is on its way, so the cache holds it: before, it could be pushed out
+  must(recv(late.socket, key, 1, MSG_PEEK) != 1,
+       "recv");  // it is on its way, so the cache holds it: before, it could be pushed out
   for (long i = 0; i < count; ++i) {
     snprintf(key, sizeof key, "large.%ld", i);
     set_large(stream, key, value);

@@ -1,12 +1,14 @@
-// Memcached's order of locks: the lock of a hash (one for many buckets), then the lock of a class's list, then the
-// slabs' lock. Who needs room goes the other way: he has the list and wants the oldest items, which other locks guard;
-// so there he only tries, and passes over what others have.
+// Memcached's order of locks: the lock of a hash (one for many buckets), then the lock of a class's
+// list, then the slabs' lock. Who needs room goes the other way: he has the list and wants the
+// oldest items, which other locks guard; so there he only tries, and passes over what others have.
 //
-// Policies: buckets lie together that one lock guards, and are slices locked by it; lists are locked by their own locks, what is free by the slabs' lock. An item
-// has members that three different locks guard, and a value that is read without any: items are racy.
+// Policies: buckets lie together that one lock guards, and are slices locked by it; lists are
+// locked by their own locks, what is free by the slabs' lock. An item has members that three
+// different locks guard, and a value that is read without any: items are racy.
 //
-// A found item is used without any lock: its references say that it must not be freed, and a new value for the key is a
-// new item. item_add alone changes a value in place, where nobody else holds the item.
+// A found item is used without any lock: its references say that it must not be freed, and a new
+// value for the key is a new item. item_add alone changes a value in place, where nobody else holds
+// the item.
 #include "items.h"
 
 #include <stdatomic.h>
@@ -55,7 +57,8 @@ static _Atomic uint32_t g_now = 2;
 static struct Class* class_of(int number) { return weir_array_at(g_classes, (size_t)number); }
 // Buckets of one lock lie side by side.
 static struct Item** bucket_of(uint32_t hash) {
-  return weir_array_at(g_buckets, hash % kLocks * (kBuckets / kLocks) + hash / kLocks % (kBuckets / kLocks));
+  return weir_array_at(g_buckets,
+                       hash % kLocks * (kBuckets / kLocks) + hash / kLocks % (kBuckets / kLocks));
 }
 
 static void set_policies(void) {
@@ -79,7 +82,8 @@ void items_open(size_t room) {
     memset(bucket_of(i), 0, kBuckets / kLocks * sizeof(struct Item*));
   }
   g_room = room;
-  for (size_t size = kSmallest; g_count < kClasses && size < kSlab; size = (size * 5 / 4 + 7) & ~(size_t)7) {
+  for (size_t size = kSmallest; g_count < kClasses && size < kSlab;
+       size = (size * 5 / 4 + 7) & ~(size_t)7) {
     memset(class_of(g_count), 0, sizeof(struct Class));
     pthread_mutex_init(&class_of(g_count)->lock, NULL);
     g_sizes[g_count++] = size;
@@ -88,9 +92,13 @@ void items_open(size_t room) {
   set_policies();
 }
 
-static uint32_t hash_of(const char* key, size_t size) { return (uint32_t)random_mix(digest(0, key, size)); }
+static uint32_t hash_of(const char* key, size_t size) {
+  return (uint32_t)random_mix(digest(0, key, size));
+}
 static pthread_mutex_t* lock_of(uint32_t hash) { return &g_locks[hash % kLocks]; }
-static size_t size_of(const struct Item* item) { return sizeof *item + item->key_size + item->value_size + 2; }
+static size_t size_of(const struct Item* item) {
+  return sizeof *item + item->key_size + item->value_size + 2;
+}
 
 // --- slabs
 
@@ -139,18 +147,25 @@ static void take_out(struct Class* class, struct Item* item) {
   *(item->older ? &item->older->newer : &class->oldest) = item->newer;
 }
 
-static void count_in(struct Class* class, const struct Item* item) { ++class->items, class->bytes += size_of(item); }
-static void count_out(struct Class* class, const struct Item* item) { --class->items, class->bytes -= size_of(item); }
+static void count_in(struct Class* class, const struct Item* item) {
+  ++class->items, class->bytes += size_of(item);
+}
+static void count_out(struct Class* class, const struct Item* item) {
+  --class->items, class->bytes -= size_of(item);
+}
 
 // --- buckets. REQUIRES: the lock of the hash
 
 static struct Item** find(uint32_t hash, const char* key, size_t size) {
   struct Item** at = bucket_of(hash);
-  while (*at && ((*at)->hash != hash || (*at)->key_size != size || memcmp((*at)->bytes, key, size))) at = &(*at)->next;
+  while (*at && ((*at)->hash != hash || (*at)->key_size != size || memcmp((*at)->bytes, key, size)))
+    at = &(*at)->next;
   return at;
 }
 
-static int has_expired(const struct Item* item) { return item->expires && item->expires <= atomic_load(&g_now); }
+static int has_expired(const struct Item* item) {
+  return item->expires && item->expires <= atomic_load(&g_now);
+}
 
 static void release_locked(struct Item* item) {
   if (--item->references == 0) give_free(item);
@@ -199,7 +214,8 @@ static struct Item* evict(struct Class* class) {
   pthread_mutex_lock(&class->lock);
   struct Item* item = class->oldest;
   for (int tries = 0; item && !found && tries < kTries; ++tries, item = item->newer) {
-    // Nobody takes it from the list meanwhile, so its hash stays, and with the hash's lock it is in its bucket.
+    // Nobody takes it from the list meanwhile, so its hash stays, and with the hash's lock it is in
+    // its bucket.
     if (pthread_mutex_trylock(lock_of(item->hash))) continue;
     if (item->references == 1) {
       found = item;
@@ -217,7 +233,8 @@ static struct Item* evict(struct Class* class) {
 
 // --- the interface
 
-struct Item* item_new(const char* key, size_t key_size, uint32_t flags, long expires, size_t value_size) {
+struct Item* item_new(const char* key, size_t key_size, uint32_t flags, long expires,
+                      size_t value_size) {
   int class = 0;
   const size_t size = sizeof(struct Item) + key_size + value_size + 2;
   while (class < g_count && g_sizes[class] < size) ++class;
@@ -251,7 +268,8 @@ struct Item* item_get(const char* key, size_t key_size) {
   struct Item* item = find_locked(hash, key, key_size);
   if (item) {
     ++item->references;
-    // Not at every find, or the list would be what all wait for. Memcached does it once a minute; here no clock runs.
+    // Not at every find, or the list would be what all wait for. Memcached does it once a minute;
+    // here no clock runs.
     if (item->finds++ % kRefresh == 0) {
       struct Class* class = class_of(item->class);
       pthread_mutex_lock(&class->lock);

@@ -1,5 +1,5 @@
-// The items of the cache: keys with values, found by hash, forgotten by age of use. All functions may be called by all
-// threads at once, but for items_open.
+// The items of the cache: keys with values, found by hash, forgotten by age of use. All functions
+// may be called by all threads at once, but for items_open.
 #ifndef WEIR_BENCH_CACHE_ITEMS_H
 #define WEIR_BENCH_CACHE_ITEMS_H
 #include <stddef.h>
@@ -8,12 +8,13 @@
 enum { kMostKey = 250, kMostValue = 200 << 10 };
 
 struct Item {
-  struct Item* next;           // in its bucket. Guarded by: the lock of its hash; while free: the slabs' lock
+  struct Item*
+      next;  // in its bucket. Guarded by: the lock of its hash; while free: the slabs' lock
   struct Item *newer, *older;  // Guarded by: the lock of its class
   uint32_t hash;               // constant from item_new on, as all that is not guarded
-  int references;              // users, and one more while it is linked. Guarded by: the lock of its hash
-  unsigned finds;              // likewise
-  uint32_t expires;            // on the cache's clock; 0: never
+  int references;    // users, and one more while it is linked. Guarded by: the lock of its hash
+  unsigned finds;    // likewise
+  uint32_t expires;  // on the cache's clock; 0: never
   uint32_t flags, value_size;
   uint8_t key_size, class;
   char bytes[];  // key, value, CR LF
@@ -28,12 +29,14 @@ struct ItemStats {
 // `room`: bytes that items may take, in slabs.
 void items_open(size_t room);
 
-// An item of the caller's alone, whose value he fills in; it is released, linked or not. NULL: no memory can be had.
-// `expires`: seconds from now; 0: never; below: it is so already.
-struct Item* item_new(const char* key, size_t key_size, uint32_t flags, long expires, size_t value_size);
+// An item of the caller's alone, whose value he fills in; it is released, linked or not. NULL: no
+// memory can be had. `expires`: seconds from now; 0: never; below: it is so already.
+struct Item* item_new(const char* key, size_t key_size, uint32_t flags, long expires,
+                      size_t value_size);
 // It takes the place of the item of the same key, if there is one.
 void item_link(struct Item* item);
-// With a reference of the caller's; NULL: there is none. Its value does not change while it is held.
+// With a reference of the caller's; NULL: there is none. Its value does not change while it is
+// held.
 struct Item* item_get(const char* key, size_t key_size);
 void item_release(struct Item* item);
 // Whether there was one.

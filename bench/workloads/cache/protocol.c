@@ -1,9 +1,10 @@
-// get (of several keys), set, delete, incr and stats, with noreply; and tick SECONDS, which is not memcached's: it
-// moves the clock (items.h).
+// get (of several keys), set, delete, incr and stats, with noreply; and tick SECONDS, which is not
+// memcached's: it moves the clock (items.h).
 //
-// Values are not copied: an answer is a list of parts, some of them items, which the connection holds until they are
-// sent. What is written by the connection itself lies in `text`. Commands are executed only while there is room for
-// any answer, so nobody makes the server keep more than that by not reading.
+// Values are not copied: an answer is a list of parts, some of them items, which the connection
+// holds until they are sent. What is written by the connection itself lies in `text`. Commands are
+// executed only while there is room for any answer, so nobody makes the server keep more than that
+// by not reading.
 #include "protocol.h"
 
 #include <errno.h>
@@ -74,7 +75,8 @@ static void add_part(struct Connection* connection, void* bytes, size_t size, st
   connection->held[connection->count++] = held;
 }
 
-static void __attribute__((format(printf, 2, 3))) say(struct Connection* connection, const char* format, ...) {
+static void __attribute__((format(printf, 2, 3)))
+say(struct Connection* connection, const char* format, ...) {
   char* text = connection->text + connection->text_size;
   va_list arguments;
   va_start(arguments, format);
@@ -114,13 +116,14 @@ static void count_one(struct Connection* connection, uint64_t* count) {
   pthread_mutex_unlock(&connection->counts->lock);
 }
 
-static const char* set(struct Connection* connection, char** words, const char* value, size_t size) {
+static const char* set(struct Connection* connection, char** words, const char* value,
+                       size_t size) {
   if (memcmp(value + size, "\r\n", 2)) {
     connection->closing = 1;  // where the next command begins is anybody's guess
     return "CLIENT_ERROR bad data chunk";
   }
-  struct Item* item =
-      item_new(words[1], strlen(words[1]), (uint32_t)strtoul(words[2], NULL, 10), strtol(words[3], NULL, 10), size);
+  struct Item* item = item_new(words[1], strlen(words[1]), (uint32_t)strtoul(words[2], NULL, 10),
+                               strtol(words[3], NULL, 10), size);
   if (!item) return "SERVER_ERROR out of memory storing object";
   memcpy(item_value(item), value, size);
   item_link(item);
@@ -134,7 +137,8 @@ static const char* increase(struct Connection* connection, char** words, int nor
   char* rest;
   uint64_t sum;
   const uint64_t more = strtoull(words[2], &rest, 10);
-  if (*rest || *words[2] < '0' || *words[2] > '9') return "CLIENT_ERROR invalid numeric delta argument";
+  if (*rest || *words[2] < '0' || *words[2] > '9')
+    return "CLIENT_ERROR invalid numeric delta argument";
   count_one(connection, &connection->counts->adds);
   switch (item_add(words[1], strlen(words[1]), more, &sum)) {
     case kNotFound: return "NOT_FOUND";
@@ -149,18 +153,21 @@ static const char* increase(struct Connection* connection, char** words, int nor
 static void stats(struct Connection* connection) {
   const struct ItemStats items = items_stats();
   const struct Counts counts = all_counts();
-  say(connection, "STAT cmd_get %lu\r\nSTAT cmd_set %lu\r\nSTAT get_hits %lu\r\nSTAT get_misses %lu\r\n", counts.gets,
-      counts.sets, counts.hits, counts.gets - counts.hits);
+  say(connection,
+      "STAT cmd_get %lu\r\nSTAT cmd_set %lu\r\nSTAT get_hits %lu\r\nSTAT get_misses %lu\r\n",
+      counts.gets, counts.sets, counts.hits, counts.gets - counts.hits);
   say(connection, "STAT cmd_delete %lu\r\nSTAT cmd_incr %lu\r\n", counts.deletes, counts.adds);
-  say(connection, "STAT curr_items %lu\r\nSTAT bytes %lu\r\nSTAT evictions %lu\r\nSTAT reclaimed %lu\r\n", items.items,
-      items.bytes, items.evictions, items.expired);
+  say(connection,
+      "STAT curr_items %lu\r\nSTAT bytes %lu\r\nSTAT evictions %lu\r\nSTAT reclaimed %lu\r\n",
+      items.items, items.bytes, items.evictions, items.expired);
   say(connection, "STAT limit_left %lu\r\nEND\r\n", items.room);
 }
 
 // The words of a line, which it cuts up. More than kWords - 1: the rest is not looked at.
 static int split(char* line, char** words) {
   int count = 0;
-  for (char *state, *word = strtok_r(line, " ", &state); word && count < kWords; word = strtok_r(NULL, " ", &state)) {
+  for (char *state, *word = strtok_r(line, " ", &state); word && count < kWords;
+       word = strtok_r(NULL, " ", &state)) {
     words[count++] = word;
   }
   return count;
@@ -168,9 +175,10 @@ static int split(char* line, char** words) {
 
 static int is_key(const char* word) { return strlen(word) <= kMostKey; }
 
-// Executes the command in the first `line_size` of the `received` bytes and says how many it took: the line, its end,
-// and the value if one follows. 0: more of the value has to come first.
-static size_t execute(struct Connection* connection, const char* line, size_t line_size, size_t received) {
+// Executes the command in the first `line_size` of the `received` bytes and says how many it took:
+// the line, its end, and the value if one follows. 0: more of the value has to come first.
+static size_t execute(struct Connection* connection, const char* line, size_t line_size,
+                      size_t received) {
   char copy[kLine + 1], *words[kWords];
   memcpy(copy, line, line_size);
   copy[line_size] = 0;
@@ -258,11 +266,13 @@ static int execute_next(struct Connection* connection) {
 static enum Wait send_answers(struct Connection* connection) {
   while (connection->sent < connection->count) {
     struct iovec* parts = connection->parts + connection->sent;
-    const struct msghdr message = {.msg_iov = parts, .msg_iovlen = (size_t)(connection->count - connection->sent)};
+    const struct msghdr message = {.msg_iov = parts,
+                                   .msg_iovlen = (size_t)(connection->count - connection->sent)};
     const ssize_t sent = sendmsg(connection->socket, &message, MSG_NOSIGNAL);
     if (sent < 0) return errno == EAGAIN ? kWaitWrite : kEnded;
     size_t left = (size_t)sent;
-    for (; connection->sent < connection->count && left >= parts->iov_len; ++parts, ++connection->sent) {
+    for (; connection->sent < connection->count && left >= parts->iov_len;
+         ++parts, ++connection->sent) {
       left -= parts->iov_len;
     }
     if (left) parts->iov_base = (char*)parts->iov_base + left, parts->iov_len -= left;
@@ -281,11 +291,12 @@ enum Wait connection_go(struct Connection* connection) {
     if (connection->count || executed) continue;
     if (connection->closing) return kEnded;
     if (received++) return kWaitRead;
-    memmove(connection->in, connection->in + connection->done, connection->received - connection->done);
+    memmove(connection->in, connection->in + connection->done,
+            connection->received - connection->done);
     connection->received -= connection->done;
     connection->done = 0;
-    const ssize_t part =
-        recv(connection->socket, connection->in + connection->received, connection->room - connection->received, 0);
+    const ssize_t part = recv(connection->socket, connection->in + connection->received,
+                              connection->room - connection->received, 0);
     if (part < 0 && errno == EAGAIN) return kWaitRead;
     if (part <= 0) return kEnded;
     connection->received += (size_t)part;

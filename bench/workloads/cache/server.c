@@ -1,8 +1,10 @@
-// As memcached does it: a new connection goes into the queue of one worker, in turn, and a byte into the pipe that this
-// worker waits for beside its connections. From then on no other thread touches the connection.
+// As memcached does it: a new connection goes into the queue of one worker, in turn, and a byte
+// into the pipe that this worker waits for beside its connections. From then on no other thread
+// touches the connection.
 //
-// Policies: a worker's queue and counts are locked, each by its own lock; what it waits for is set once (sticky-read); its connections are its own. An
-// accepted connection is released by main and acquired by its worker.
+// Policies: a worker's queue and counts are locked, each by its own lock; what it waits for is set
+// once (sticky-read); its connections are its own. An accepted connection is released by main and
+// acquired by its worker.
 #include "server.h"
 
 #include <errno.h>
@@ -78,7 +80,8 @@ static void open_worker(struct Worker* worker) {
   weir_set_locked(worker->accepting, &worker->accepting->lock);
   weir_set_locked(worker->counts, &worker->counts->lock);
   weir_release_write(worker->clients);
-  must((worker->epoll = epoll_create1(EPOLL_CLOEXEC)) < 0 || pipe2(worker->pipe, O_NONBLOCK | O_CLOEXEC),
+  must((worker->epoll = epoll_create1(EPOLL_CLOEXEC)) < 0 ||
+           pipe2(worker->pipe, O_NONBLOCK | O_CLOEXEC),
        "epoll_create1");
   watch(worker, EPOLL_CTL_ADD, worker->pipe[0], EPOLLIN, NULL);
 }
@@ -113,7 +116,8 @@ static void go(struct Worker* worker, struct Client* client) {
     close_client(worker, client);
   } else if (wait != client->wait) {
     client->wait = wait;
-    watch(worker, EPOLL_CTL_MOD, connection_socket(client->connection), wait == kWaitRead ? EPOLLIN : EPOLLOUT, client);
+    watch(worker, EPOLL_CTL_MOD, connection_socket(client->connection),
+          wait == kWaitRead ? EPOLLIN : EPOLLOUT, client);
   }
 }
 
@@ -172,7 +176,8 @@ void serve(int listener, int until, int threads) {
     must(pthread_create(&ids[i], NULL, run_worker, &g_workers[i]), "pthread_create");
   }
   accept_connections(&acceptor);
-  for (long i = 0; i < threads; ++i) must(write(g_workers[i].pipe[1], "q", 1) != 1, "stopping a worker");
+  for (long i = 0; i < threads; ++i)
+    must(write(g_workers[i].pipe[1], "q", 1) != 1, "stopping a worker");
   for (long i = 0; i < threads; ++i) must(pthread_join(ids[i], NULL), "pthread_join");
   for (long i = 0; i < g_count; ++i) {
     struct Worker* worker = &g_workers[i];

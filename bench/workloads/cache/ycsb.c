@@ -1,13 +1,17 @@
-// YCSB's core workloads (Cooper et al., SoCC 2010) on the text protocol. Keys are drawn by the zipfian distribution,
-// theta 0.99, by the method of Gray et al. (SIGMOD 1994), and scattered by a hash, as YCSB does.
+// YCSB's core workloads (Cooper et al., SoCC 2010) on the text protocol. Keys are drawn by the
+// zipfian distribution, theta 0.99, by the method of Gray et al. (SIGMOD 1994), and scattered by a
+// hash, as YCSB does.
 //
-// A value begins with its record, its writer and the writer's count of updates, and all other bytes follow from these.
-// So a reader can say more than that a value is whole. Operations on one record are in some order; a client sees that
-// order pass by, and so
-//   1. what it has written itself is there until it sees what another has written, and then never again;
-//   2. of each writer it never sees an earlier value after a later one, nor one again after another's;
+// A value begins with its record, its writer and the writer's count of updates, and all other bytes
+// follow from these. So a reader can say more than that a value is whole. Operations on one record
+// are in some order; a client sees that order pass by, and so
+//   1. what it has written itself is there until it sees what another has written, and then never
+//      again;
+//   2. of each writer it never sees an earlier value after a later one, nor one again after
+//      another's;
 //   3. it never sees the loaded value after another;
-//   4. in the end, every record has the last value that some client wrote to it (or the loaded one, if none did).
+//   4. in the end, every record has the last value that some client wrote to it (or the loaded one,
+//      if none did).
 #include "ycsb.h"
 
 #include "../processes.h"
@@ -30,7 +34,8 @@ static void name_record(long record, char* key) {
 }
 
 static void fill_value(struct Header header, char* value) {
-  struct Random random = random_stream(g_plan->seed + header.record, (uint64_t)header.writer << 40 | header.update);
+  struct Random random =
+      random_stream(g_plan->seed + header.record, (uint64_t)header.writer << 40 | header.update);
   memcpy(value, &header, sizeof header);
   random_fill(&random, value + sizeof header, kValue - sizeof header);
 }
@@ -87,7 +92,8 @@ static long next_rank(const struct Zipf* zipf, struct Random* random) {
   const double unit = random_unit(random), at = unit * zipf->zeta;
   if (at < 1) return 0;
   if (at < 1 + pow(0.5, zipf->theta)) return 1;
-  const long rank = (long)((double)zipf->count * pow(zipf->eta * unit - zipf->eta + 1, zipf->alpha));
+  const long rank =
+      (long)((double)zipf->count * pow(zipf->eta * unit - zipf->eta + 1, zipf->alpha));
   return rank < zipf->count ? rank : zipf->count - 1;
 }
 
@@ -104,9 +110,9 @@ struct Operation {
 };
 
 static struct Operations operations_of(const struct Zipf* zipf, long client) {
-  return (struct Operations){
-      *zipf, random_stream(g_plan->seed, 1000000007 + (uint64_t)client),
-      g_plan->operations * (client + 1) / g_plan->clients - g_plan->operations * client / g_plan->clients};
+  return (struct Operations){*zipf, random_stream(g_plan->seed, 1000000007 + (uint64_t)client),
+                             g_plan->operations * (client + 1) / g_plan->clients -
+                                 g_plan->operations * client / g_plan->clients};
 }
 
 static int next_operation(struct Operations* operations, struct Operation* operation) {
@@ -158,7 +164,8 @@ static void run(long client, void* result) {
       const struct Header header = fetch(&stream, operation.record);
       const uint64_t known = seen->updates[header.writer];
       if (header.writer != seen->latest) {
-        must(header.writer == self || header.update <= known, "reading in order: a value that had been replaced");
+        must(header.writer == self || header.update <= known,
+             "reading in order: a value that had been replaced");
       } else {
         must(header.update < known || (header.writer == self && header.update != known),
              "reading in order: an older value");
@@ -197,7 +204,8 @@ static uint64_t verify(struct Stream* stream) {
   }
   for (long record = 0; record < g_plan->records; ++record) {
     const struct Header header = fetch(stream, record);
-    must(header.update != last[(size_t)record * writers + header.writer], "the last value of a record: it is old");
+    must(header.update != last[(size_t)record * writers + header.writer],
+         "the last value of a record: it is old");
     must(!header.writer && updated[record], "the last value of a record: it is the loaded one");
   }
   free(last);
@@ -213,7 +221,8 @@ static uint64_t ask_stat(struct Stream* stream, const char* name) {
   for (;;) {
     stream_line(stream, line, sizeof line);
     if (strcmp(line, "END") == 0) break;
-    if (strncmp(line + 5, name, size) == 0 && line[5 + size] == ' ') value = strtoull(line + 6 + size, NULL, 10);
+    if (strncmp(line + 5, name, size) == 0 && line[5 + size] == ' ')
+      value = strtoull(line + 6 + size, NULL, 10);
   }
   must(value == (uint64_t)-1, name);
   return value;
@@ -244,7 +253,8 @@ struct Outcome run_ycsb(const struct Plan* plan) {
   converse(&stream, "incr operations 0\r\n", line);
   all.verified = verify(&stream);
   const uint64_t reads = (uint64_t)all.reads + all.verified;
-  must(ask_stat(&stream, "cmd_get") != gets + reads || ask_stat(&stream, "get_hits") != hits + reads ||
+  must(ask_stat(&stream, "cmd_get") != gets + reads ||
+           ask_stat(&stream, "get_hits") != hits + reads ||
            ask_stat(&stream, "cmd_set") != sets + (uint64_t)(plan->records + all.updates),
        "counting alike");
   close(stream.socket);

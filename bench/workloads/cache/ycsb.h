@@ -19,8 +19,9 @@ struct Outcome {
   uint64_t sum;                // of all values that were written
 };
 
-// Loads the records, runs the operations, verifies all records. All that it returns depends on the plan alone. Ends the
-// process if the cache has answered anything that no order of the operations can explain.
+// Loads the records, runs the operations, verifies all records. All that it returns depends on the
+// plan alone. Ends the process if the cache has answered anything that no order of the operations
+// can explain.
 struct Outcome run_ycsb(const struct Plan* plan);
 
 // --- what both programs of requests use
@@ -31,7 +32,8 @@ void converse(struct Stream* stream, const char* request, const char* answer);
 
 // Goes through the commands one by one, on two connections, before there are records.
 void check_commands(int port);
-// Sets values of 60 KB until old ones have to go, and looks at which these are; then does so from many clients at once.
+// Sets values of 60 KB until old ones have to go, and looks at which these are; then does so from
+// many clients at once.
 void check_eviction(int port, long clients);
 
 #endif

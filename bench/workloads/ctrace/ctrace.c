@@ -1,13 +1,18 @@
-// A program that traces itself by a library like ctrace (trace.h), and does little else: its threads take jobs, each
-// job registers its thread under the job's name, computes a little in nested functions with trace points at entry, exit
-// and in between, and turns its level up and down.
-// Sharing: one lock over a hash table of threads and a buffer of lines. Every trace point takes it, those too that
-//          write nothing, and changes an entry of the table, the buffer and a few counters: always the same few pages.
-// Policies: all that the lock guards is locked by it, threads' entries too from when they are registered; trace_close() takes it.
-// Result:  number of lines and a sum of them, which does not depend on their order. With --file lines go to a file,
-//          which is read again: they must be numbered without a gap, and give the same number and sum.
-// Source:  a benchmark of PUSh (MICRO 2019), sections 3.2 and 4: ctrace-1.2, which prints 32,000,000 records. As there,
-//          lines are not printed, without --file.
+// A program that traces itself by a library like ctrace (trace.h), and does little else: its
+// threads take jobs, each job registers its thread under the job's name, computes a little in
+// nested functions with trace points at entry, exit and in between, and turns its level up and
+// down.
+// Sharing: one lock over a hash table of threads and a buffer of lines. Every trace point takes it,
+// those too that
+//          write nothing, and changes an entry of the table, the buffer and a few counters: always
+//          the same few pages.
+// Policies: all that the lock guards is locked by it, threads' entries too from when they are
+// registered; trace_close() takes it.
+// Result:  number of lines and a sum of them, which does not depend on their order. With --file
+//          lines go to a file, which is read again: they must be numbered without a gap, and give
+//          the same number and sum.
+// Source:  a benchmark of PUSh (MICRO 2019), sections 3.2 and 4: ctrace-1.2, which prints
+//          32,000,000 records. As there, lines are not printed, without --file.
 // Sizes:   large has about 32,000,000 lines.
 #include <stdio.h>
 #include <weir/weir.h>
@@ -37,14 +42,17 @@ static void run_job(long job) {
   struct Random random = random_stream(g_options.seed, (uint64_t)job);
   char name[24];
   snprintf(name, sizeof name, "job-%ld", job);
-  trace_add_thread(name, kTraceCall, kUnitWork | (job % 4 ? kUnitSearch : 0) | (job % 3 ? 0 : kUnitRare));
+  trace_add_thread(name, kTraceCall,
+                   kUnitWork | (job % 4 ? kUnitSearch : 0) | (job % 3 ? 0 : kUnitRare));
   for (long step = 0; step < kSizeOf[g_options.size].steps; ++step) {
     if (step % 10 == 3) trace_set_level(kTraceDetail);
     if (step % 10 == 6) trace_set_level(kTraceError);
     if (step % 10 == 7) trace_set_level(kTraceCall);
     const uint64_t found = search(&random, 0);
-    trace_point(kTraceDetail, kUnitWork, "run_job", "step %ld of %ld", step, kSizeOf[g_options.size].steps);
-    if (found % 16 == 0) trace_point(kTraceError, kUnitWork, "run_job", "step %ld has found %lu", step, found);
+    trace_point(kTraceDetail, kUnitWork, "run_job", "step %ld of %ld", step,
+                kSizeOf[g_options.size].steps);
+    if (found % 16 == 0)
+      trace_point(kTraceError, kUnitWork, "run_job", "step %ld has found %lu", step, found);
   }
   trace_remove_thread();
 }

@@ -1,5 +1,6 @@
-// One lock guards everything: the table of threads, in which every trace point looks its thread up, and the buffer.
-// Threads are found by their pthread_t, by hash; the lines of a thread are counted in its entry, so it changes often.
+// One lock guards everything: the table of threads, in which every trace point looks its thread up,
+// and the buffer. Threads are found by their pthread_t, by hash; the lines of a thread are counted
+// in its entry, so it changes often.
 #include "trace.h"
 
 #include <stdarg.h>
@@ -29,7 +30,9 @@ static char g_buffer[kBuffer];
 static long g_used;
 static int g_file;
 
-uint64_t trace_sum_line(const char* line, long size) { return random_mix(digest(0, line, (size_t)size)); }
+uint64_t trace_sum_line(const char* line, long size) {
+  return random_mix(digest(0, line, (size_t)size));
+}
 
 // Where the calling thread's entry hangs; where a new one would, if it has none.
 static struct Thread** find_self(void) {

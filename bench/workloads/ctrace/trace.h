@@ -1,12 +1,15 @@
-// A tracing library for programs with threads, in the manner of ctrace. A thread registers under a name and says by a
-// level how much of what it does is written; lines of all threads go into one buffer, numbered in the order in which
-// they come. Its functions may be called by all threads at once, but for trace_open and trace_close.
+// A tracing library for programs with threads, in the manner of ctrace. A thread registers under a
+// name and says by a level how much of what it does is written; lines of all threads go into one
+// buffer, numbered in the order in which they come. Its functions may be called by all threads at
+// once, but for trace_open and trace_close.
 #ifndef WEIR_BENCH_CTRACE_TRACE_H
 #define WEIR_BENCH_CTRACE_TRACE_H
 #include <stdint.h>
 
 enum TraceLevel { kTraceOff, kTraceError, kTraceCall, kTraceDetail };
-enum { kTraceLine = 200 };  // bytes with the end of the line, without the number; a longer line is cut
+enum {
+  kTraceLine = 200
+};  // bytes with the end of the line, without the number; a longer line is cut
 
 struct TraceTotals {
   long lines;
@@ -26,7 +29,8 @@ void trace_add_thread(const char* name, enum TraceLevel level, unsigned units);
 void trace_remove_thread(void);
 void trace_set_level(enum TraceLevel level);
 
-// One line, if the calling thread is registered, its level is at least this and `unit` is in its mask.
+// One line, if the calling thread is registered, its level is at least this and `unit` is in its
+// mask.
 void trace_point(enum TraceLevel level, unsigned unit, const char* where, const char* format, ...)
     __attribute__((format(printf, 4, 5)));
 

@@ -1,9 +1,11 @@
-// Search for similar pictures, as PARSEC's ferret does it: load, segment, extract features, query the index, rank,
-// output.
-// Sharing: six stages with bounded queues between them; the four in the middle have N threads each, the ends one. The
-//          index is large and only read. Picture, regions and candidates of a query are allocated in one stage and
-//          freed in a later one, mostly by another thread.
-// Policies: the index is set once (sticky-read); a query and what hangs from it are released by one stage and acquired by the next; answers are the last
+// Search for similar pictures, as PARSEC's ferret does it: load, segment, extract features, query
+// the index, rank, output.
+// Sharing: six stages with bounded queues between them; the four in the middle have N threads each,
+// the ends one. The
+//          index is large and only read. Picture, regions and candidates of a query are allocated
+//          in one stage and freed in a later one, mostly by another thread.
+// Policies: the index is set once (sticky-read); a query and what hangs from it are released by one
+// stage and acquired by the next; answers are the last
 //          stage's until main takes them.
 // Result:  how many queries find the scene that they were made from, and a digest of all answers.
 // Sizes:   large is PARSEC's simlarge: 256 queries, 34973 pictures in the index.
@@ -58,9 +60,13 @@ static void extract_query(struct Query* query) {
   query->segments = NULL;
 }
 
-static void find_candidates(struct Query* query) { query->candidates = query_index(&g_index, &query->regions); }
+static void find_candidates(struct Query* query) {
+  query->candidates = query_index(&g_index, &query->regions);
+}
 
-static void rank_query(struct Query* query) { query->answer = rank(&g_index, &query->regions, &query->candidates); }
+static void rank_query(struct Query* query) {
+  query->answer = rank(&g_index, &query->regions, &query->candidates);
+}
 
 // From one stage to the next.
 static void give(const struct Query* query) {
@@ -185,7 +191,7 @@ int main(int argc, char** argv) {
     weir_acquire_read(g_answers);
     weir_acquire_read(&g_right);
   }
-  printf("%ld queries among %ld pictures: %ld found, digest %016lx\n", g_queries, g_index.count, g_right,
-         (unsigned long)digest(0, g_answers, (size_t)g_queries * sizeof *g_answers));
+  printf("%ld queries among %ld pictures: %ld found, digest %016lx\n", g_queries, g_index.count,
+         g_right, (unsigned long)digest(0, g_answers, (size_t)g_queries * sizeof *g_answers));
   return g_right < g_queries / 2;
 }

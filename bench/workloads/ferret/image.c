@@ -1,4 +1,5 @@
-// Regions are what is connected by neighbours of nearly one colour (union-find); the largest kRegions count.
+// Regions are what is connected by neighbours of nearly one colour (union-find); the largest
+// kRegions count.
 #include "image.h"
 
 #include <stdlib.h>
@@ -44,7 +45,8 @@ struct Image* draw(const struct Scene* scene, struct Random* random) {
       }
       uint64_t noise = random_bits(random);
       for (int c = 0; c < 3; ++c, noise >>= 16) {
-        image->pixel[y][x][c] = (unsigned char)((int)colour[c] + (int)((noise & 0xffff) * kNoise >> 16) - kNoise / 2);
+        image->pixel[y][x][c] =
+            (unsigned char)((int)colour[c] + (int)((noise & 0xffff) * kNoise >> 16) - kNoise / 2);
       }
     }
   }
@@ -84,8 +86,10 @@ struct Segments* segment(const struct Image* image) {
   for (int y = 0; y < kHeight; ++y) {
     for (int x = 0; x < kWidth; ++x) {
       const int here = y * kWidth + x;
-      if (x > 0 && near(image->pixel[y][x], image->pixel[y][x - 1])) join(parent, size, here, here - 1);
-      if (y > 0 && near(image->pixel[y][x], image->pixel[y - 1][x])) join(parent, size, here, here - kWidth);
+      if (x > 0 && near(image->pixel[y][x], image->pixel[y][x - 1]))
+        join(parent, size, here, here - 1);
+      if (y > 0 && near(image->pixel[y][x], image->pixel[y - 1][x]))
+        join(parent, size, here, here - kWidth);
     }
   }
   int roots[kRegions];
@@ -93,7 +97,8 @@ struct Segments* segment(const struct Image* image) {
   for (int i = 0; i < kPixels; ++i) {
     if (parent[i] != i || size[i] < kSmallest) continue;
     int at = segments->count < kRegions ? segments->count++ : kRegions;
-    if (at == kRegions && size[roots[--at]] >= size[i]) continue;  // the last makes room for a larger one
+    if (at == kRegions && size[roots[--at]] >= size[i])
+      continue;  // the last makes room for a larger one
     for (; at > 0 && size[roots[at - 1]] < size[i]; --at) roots[at] = roots[at - 1];
     roots[at] = i;
   }
@@ -154,11 +159,12 @@ struct Regions extract(const struct Image* image, const struct Segments* segment
     for (int c = 0; c < 3; ++c) {
       const double mean = (double)s->sum[c] / (double)s->count;
       regions.feature[r][c] = (float)(mean / 255);
-      regions.feature[r][3 + c] = (float)(sqrt((double)s->squares[c] / (double)s->count - mean * mean) / 255);
+      regions.feature[r][3 + c] =
+          (float)(sqrt((double)s->squares[c] / (double)s->count - mean * mean) / 255);
     }
     area[r] = (float)s->count / kPixels;
-    set_box(regions.feature[r], (float)s->left / kWidth, (float)(s->right + 1) / kWidth, (float)s->top / kHeight,
-            (float)(s->bottom + 1) / kHeight, area[r]);
+    set_box(regions.feature[r], (float)s->left / kWidth, (float)(s->right + 1) / kWidth,
+            (float)s->top / kHeight, (float)(s->bottom + 1) / kHeight, area[r]);
   }
   set_weights(&regions, area);
   return regions;
@@ -184,7 +190,8 @@ struct Regions describe(const struct Scene* scene) {
                 h = scene->blob[i].half_height;
     area[i] = 3.14159265f * w * h;
     area[scene->blobs] -= area[i];
-    set_box(regions.feature[i], limited(x - w), limited(x + w), limited(y - h), limited(y + h), area[i]);
+    set_box(regions.feature[i], limited(x - w), limited(x + w), limited(y - h), limited(y + h),
+            area[i]);
   }
   if (area[scene->blobs] < 0.1f) area[scene->blobs] = 0.1f;
   set_weights(&regions, area);

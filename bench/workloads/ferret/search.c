@@ -1,7 +1,7 @@
-// Each table hashes a region by kProjections random directions cut into slots of kSlot; a query also looks into the
-// buckets that it would have hit with one projection one slot to the nearer side. The distance ships weights greedily,
-// the nearest pair of regions first: an upper bound of the earth mover's distance, and exact where regions correspond
-// one to one.
+// Each table hashes a region by kProjections random directions cut into slots of kSlot; a query
+// also looks into the buckets that it would have hit with one projection one slot to the nearer
+// side. The distance ships weights greedily, the nearest pair of regions first: an upper bound of
+// the earth mover's distance, and exact where regions correspond one to one.
 #include "search.h"
 
 #include <stdlib.h>
@@ -24,7 +24,8 @@ static void find_slots(const struct Table* table, const float* feature, int* slo
 }
 
 static int bucket_of(const int* slot) {
-  return (int)(digest(0, slot, kProjections * sizeof *slot) * 0x9e3779b97f4a7c15u >> (64 - kBucketBits));
+  return (int)(digest(0, slot, kProjections * sizeof *slot) * 0x9e3779b97f4a7c15u >>
+               (64 - kBucketBits));
 }
 
 static int bucket_of_region(const struct Table* table, const float* feature) {
@@ -40,18 +41,21 @@ static void fill_table(const struct Index* index, struct Table* table) {
   table->first = weir_alloc(size, WEIR_PRIVATE);
   must(!table->first, "malloc");
   memset(table->first, 0, size);
-  // Counted two places to the right, so that the second pass moves each bucket's begin to where it belongs.
+  // Counted two places to the right, so that the second pass moves each bucket's begin to where it
+  // belongs.
   for (long i = 0; i < index->count; ++i) {
     for (int r = 0; r < index->pictures[i].count; ++r, ++regions) {
       table->first[bucket_of_region(table, index->pictures[i].feature[r]) + 2]++;
     }
   }
-  for (int bucket = 2; bucket < (1 << kBucketBits) + 2; ++bucket) table->first[bucket] += table->first[bucket - 1];
+  for (int bucket = 2; bucket < (1 << kBucketBits) + 2; ++bucket)
+    table->first[bucket] += table->first[bucket - 1];
   table->members = weir_alloc((size_t)regions * sizeof *table->members, WEIR_PRIVATE);
   must(!table->members, "malloc");
   for (long i = 0; i < index->count; ++i) {
     for (int r = 0; r < index->pictures[i].count; ++r) {
-      table->members[table->first[bucket_of_region(table, index->pictures[i].feature[r]) + 1]++] = (int)i;
+      table->members[table->first[bucket_of_region(table, index->pictures[i].feature[r]) + 1]++] =
+          (int)i;
     }
   }
 }
@@ -77,7 +81,8 @@ void set_index_policy(const struct Index* index) {
   }
 }
 
-static void add_bucket(const struct Table* table, int bucket, unsigned char* seen, struct Candidates* candidates) {
+static void add_bucket(const struct Table* table, int bucket, unsigned char* seen,
+                       struct Candidates* candidates) {
   for (int i = table->first[bucket]; i < table->first[bucket + 1]; ++i) {
     const int picture = table->members[i];
     if (!seen[picture]) candidates->pictures[candidates->count++] = picture;
@@ -86,7 +91,8 @@ static void add_bucket(const struct Table* table, int bucket, unsigned char* see
 }
 
 struct Candidates query_index(const struct Index* index, const struct Regions* regions) {
-  struct Candidates candidates = {0, weir_alloc((size_t)index->count * sizeof *candidates.pictures, WEIR_PRIVATE)};
+  struct Candidates candidates = {
+      0, weir_alloc((size_t)index->count * sizeof *candidates.pictures, WEIR_PRIVATE)};
   unsigned char* seen = calloc((size_t)index->count, 1);
   must(!candidates.pictures || !seen, "malloc");
   for (int r = 0; r < regions->count; ++r) {
@@ -147,7 +153,8 @@ static float mover_distance(const struct Regions* a, const struct Regions* b) {
 }
 
 // Equal distances by the picture's number, so that the order of candidates does not show.
-struct Answer rank(const struct Index* index, const struct Regions* regions, struct Candidates* candidates) {
+struct Answer rank(const struct Index* index, const struct Regions* regions,
+                   struct Candidates* candidates) {
   struct Answer answer = {0};
   for (long i = 0; i < candidates->count; ++i) {
     const int picture = candidates->pictures[i];

@@ -1,4 +1,5 @@
-// An index of pictures by their regions: locality-sensitive hashing finds candidates, an earth mover's distance ranks.
+// An index of pictures by their regions: locality-sensitive hashing finds candidates, an earth
+// mover's distance ranks.
 #ifndef WEIR_BENCH_FERRET_SEARCH_H
 #define WEIR_BENCH_FERRET_SEARCH_H
 #include "image.h"
@@ -32,6 +33,7 @@ void build_index(struct Index* index, struct Regions* pictures, long count, stru
 // It is only read from here on. REQUIRES: there is one thread.
 void set_index_policy(const struct Index* index);
 struct Candidates query_index(const struct Index* index, const struct Regions* regions);
-struct Answer rank(const struct Index* index, const struct Regions* regions, struct Candidates* candidates);
+struct Answer rank(const struct Index* index, const struct Regions* regions,
+                   struct Candidates* candidates);
 
 #endif

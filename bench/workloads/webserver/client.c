@@ -1,5 +1,6 @@
-// What a client asks for follows from its number and the seed: mostly documents, the first most often; also heads,
-// paths with %-escapes and queries, files that are not there, ways out of the folder, other methods, and nonsense.
+// What a client asks for follows from its number and the seed: mostly documents, the first most
+// often; also heads, paths with %-escapes and queries, files that are not there, ways out of the
+// folder, other methods, and nonsense.
 #include "client.h"
 
 #include "../processes.h"
@@ -20,8 +21,8 @@ static void ask(struct Request* request, const char* method, const char* target,
 }
 
 static struct Request next_request(struct Random* random, int last) {
-  static const char* const ways_out[] = {"/../outside.txt", "/%2e%2e/outside.txt", "/0/../0/0/doc0.txt",
-                                         "/0/..%2f../outside.txt", "/0/.%2E"};
+  static const char* const ways_out[] = {"/../outside.txt", "/%2e%2e/outside.txt",
+                                         "/0/../0/0/doc0.txt", "/0/..%2f../outside.txt", "/0/.%2E"};
   static const char* const no_requests[] = {"GET\r\n\r\n",
                                             "hello hello\r\n\r\n",
                                             "GET outside.txt HTTP/1.1\r\n\r\n",
@@ -29,7 +30,8 @@ static struct Request next_request(struct Random* random, int last) {
                                             "GET / HTTP/2.0\r\n\r\n",
                                             "GET /%00 HTTP/1.1\r\n\r\n"};
   struct Request request = {.status = 200, .with_body = 1, .close = last};
-  const char* rest = last ? "HTTP/1.1\r\nHost: loopback\r\nconnection: close" : "HTTP/1.1\r\nHost: loopback";
+  const char* rest =
+      last ? "HTTP/1.1\r\nHost: loopback\r\nconnection: close" : "HTTP/1.1\r\nHost: loopback";
   char path[kDocumentPath], target[3 * kDocumentPath];
   const uint64_t kind = g_plan->plain ? 100 : random_below(random, 100);
   if (!g_plan->plain && random_below(random, 2)) {
@@ -72,7 +74,8 @@ static struct Request next_request(struct Random* random, int last) {
   return request;
 }
 
-static void read_answer(struct Stream* stream, const struct Request* request, struct Answers* answers) {
+static void read_answer(struct Stream* stream, const struct Request* request,
+                        struct Answers* answers) {
   static char body[kMostDocument], expected[kMostDocument];
   char line[128];
   size_t size = 0, length = (size_t)-1;
@@ -120,7 +123,8 @@ static void client(long number, void* result) {
   long connected = 0;  // requests on this connection
   for (long i = 0; i < g_plan->requests; ++i) {
     if (connected++ == 0) connect_loopback(&stream, g_plan->port);
-    const struct Request request = next_request(&random, connected == g_plan->stay || i == g_plan->requests - 1);
+    const struct Request request =
+        next_request(&random, connected == g_plan->stay || i == g_plan->requests - 1);
     const size_t size = strlen(request.text);
     // Now and then a request comes in two pieces.
     const size_t first = !g_plan->plain && random_below(&random, 8) == 0 ? size / 2 : size;

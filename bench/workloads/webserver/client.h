@@ -1,4 +1,5 @@
-// The clients: processes that each have one connection at a time and one request on it, and look at every byte.
+// The clients: processes that each have one connection at a time and one request on it, and look at
+// every byte.
 #ifndef WEIR_BENCH_WEBSERVER_CLIENT_H
 #define WEIR_BENCH_WEBSERVER_CLIENT_H
 #include <stddef.h>

@@ -1,4 +1,5 @@
-// The generated documents: server and clients know them by seed and number, so a client can tell every byte.
+// The generated documents: server and clients know them by seed and number, so a client can tell
+// every byte.
 #ifndef WEIR_BENCH_WEBSERVER_DOCUMENTS_H
 #define WEIR_BENCH_WEBSERVER_DOCUMENTS_H
 #include <stdio.h>
@@ -21,7 +22,8 @@ static inline void fill_document(uint64_t seed, long number, char* bytes) {
 
 // Inside the folder, with a slash in front.
 static inline void document_path(long number, char* path) {
-  snprintf(path, kDocumentPath, "/%ld/%ld/doc%ld.txt", number % kFolders, number / kFolders % kFolders, number);
+  snprintf(path, kDocumentPath, "/%ld/%ld/doc%ld.txt", number % kFolders,
+           number / kFolders % kFolders, number);
 }
 
 #endif

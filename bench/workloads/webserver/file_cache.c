@@ -1,11 +1,14 @@
-// A table under one read-write lock. Who finds a file only reads the table, and counts itself as a user by an atomic;
-// who misses reads the file without the lock, then takes the lock to put it in. What is pushed out is found by the
-// clock algorithm: a hand goes round all files, spares those found since it last came by, once, and those in use.
+// A table under one read-write lock. Who finds a file only reads the table, and counts itself as a
+// user by an atomic; who misses reads the file without the lock, then takes the lock to put it in.
+// What is pushed out is found by the clock algorithm: a hand goes round all files, spares those
+// found since it last came by, once, and those in use.
 //
-// Policies: table, ring and entries are locked, by readers and writers; a file's users are counted by atomics, so its record is racy; its contents are
-// read-shared by those who use it. What an entry points to is reached by users without the lock, and lies apart.
+// Policies: table, ring and entries are locked, by readers and writers; a file's users are counted
+// by atomics, so its record is racy; its contents are read-shared by those who use it. What an
+// entry points to is reached by users without the lock, and lies apart.
 //
-// Invariant: users rise from 0 under the lock only (shared or not), so who has it alone and sees 0 may free the file.
+// Invariant: users rise from 0 under the lock only (shared or not), so who has it alone and sees 0
+// may free the file.
 #include "file_cache.h"
 
 #include <fcntl.h>
@@ -88,8 +91,10 @@ static struct Entry* load(const char* path) {
     counted->file.bytes = weir_alloc((size_t)status.st_size + 1, WEIR_PRIVATE);
     must(!entry->path || !counted->file.bytes, "malloc");
     // A file that becomes shorter meanwhile is served as it is then.
-    for (ssize_t part; counted->file.size < (size_t)status.st_size; counted->file.size += (size_t)part) {
-      part = read(file, counted->file.bytes + counted->file.size, (size_t)status.st_size - counted->file.size);
+    for (ssize_t part; counted->file.size < (size_t)status.st_size;
+         counted->file.size += (size_t)part) {
+      part = read(file, counted->file.bytes + counted->file.size,
+                  (size_t)status.st_size - counted->file.size);
       if (part <= 0) break;
     }
     weir_release_write(counted->file.bytes);

@@ -1,7 +1,7 @@
-// HTTP/1.1 as far as files need it: GET and HEAD, connections that stay open, requests that come in pieces or several
-// at once. 400 for what is no request, 403 for a path that leaves the folder, 404, 405 for other methods. After an
-// answer that closes, what is left of the request is read and thrown away: else the kernel would reset the connection,
-// and the answer could be lost on its way.
+// HTTP/1.1 as far as files need it: GET and HEAD, connections that stay open, requests that come in
+// pieces or several at once. 400 for what is no request, 403 for a path that leaves the folder,
+// 404, 405 for other methods. After an answer that closes, what is left of the request is read and
+// thrown away: else the kernel would reset the connection, and the answer could be lost on its way.
 #include "server.h"
 
 #include <limits.h>
@@ -33,15 +33,16 @@ struct Connection {
 
 // --- requests
 
-// The length of the request's head, when all of it is there; 0: the connection has ended; -1: it is too long.
+// The length of the request's head, when all of it is there; 0: the connection has ended; -1: it is
+// too long.
 static long read_head(struct Connection* connection) {
   for (;;) {
     connection->bytes[connection->count] = 0;
     const char* end = strstr(connection->bytes, "\r\n\r\n");
     if (end) return end + 4 - connection->bytes;
     if (connection->count == kRequest) return -1;
-    const ssize_t part =
-        recv(connection->socket, connection->bytes + connection->count, kRequest - connection->count, 0);
+    const ssize_t part = recv(connection->socket, connection->bytes + connection->count,
+                              kRequest - connection->count, 0);
     if (part <= 0) return 0;
     connection->count += (size_t)part;
   }
@@ -50,7 +51,8 @@ static long read_head(struct Connection* connection) {
 // Whether a line of the head says so; names of fields do not mind capitals.
 static int head_says(const char* head, const char* field, const char* value) {
   const size_t size = strlen(field);
-  for (const char* line = strstr(head, "\r\n"); line && line[2] != '\r'; line = strstr(line + 2, "\r\n")) {
+  for (const char* line = strstr(head, "\r\n"); line && line[2] != '\r';
+       line = strstr(line + 2, "\r\n")) {
     if (strncasecmp(line + 2, field, size) || line[2 + size] != ':') continue;
     const char* found = line + 3 + size;
     while (*found == ' ') ++found;
@@ -104,7 +106,8 @@ static int send_parts(int socket, struct iovec* parts, size_t count) {
   return 1;
 }
 
-static int answer(struct Connection* connection, int status, int keep, int with_body, const struct CachedFile* file) {
+static int answer(struct Connection* connection, int status, int keep, int with_body,
+                  const struct CachedFile* file) {
   const char* reason = status == 200   ? "OK"
                        : status == 400 ? "Bad Request"
                        : status == 403 ? "Forbidden"
@@ -113,10 +116,11 @@ static int answer(struct Connection* connection, int status, int keep, int with_
   char text[64], head[256];
   const size_t text_size = (size_t)snprintf(text, sizeof text, "%d %s\n", status, reason);
   const size_t size = file ? file->size : text_size;
-  const int head_size =
-      snprintf(head, sizeof head,
-               "HTTP/1.1 %d %s\r\nContent-Type: text/plain\r\nContent-Length: %zu\r\n%sConnection: %s\r\n\r\n", status,
-               reason, size, status == 405 ? "Allow: GET, HEAD\r\n" : "", keep ? "keep-alive" : "close");
+  const int head_size = snprintf(head, sizeof head,
+                                 "HTTP/1.1 %d %s\r\nContent-Type: text/plain\r\nContent-Length: "
+                                 "%zu\r\n%sConnection: %s\r\n\r\n",
+                                 status, reason, size, status == 405 ? "Allow: GET, HEAD\r\n" : "",
+                                 keep ? "keep-alive" : "close");
   struct iovec parts[] = {{head, (size_t)head_size}, {file ? file->bytes : text, size}};
   ++connection->served.requests;
   connection->served.failures += status >= 400;
@@ -128,12 +132,14 @@ static int answer(struct Connection* connection, int status, int keep, int with_
 static int serve_request(struct Connection* connection, char* head) {
   char method[16], target[kRequest], path[PATH_MAX];
   int minor = 0, end = 0;
-  const int fields = sscanf(head, "%15[A-Z] %8191[^ \r\n] HTTP/1.%1d%n", method, target, &minor, &end);
+  const int fields =
+      sscanf(head, "%15[A-Z] %8191[^ \r\n] HTTP/1.%1d%n", method, target, &minor, &end);
   if (fields != 3 || strncmp(head + end, "\r\n", 2)) return answer(connection, 400, 0, 1, NULL), 0;
   const int with_body = strcmp(method, "HEAD") != 0;
   // What a body is, and so where the next request begins, is not looked at.
   if (with_body && strcmp(method, "GET")) return answer(connection, 405, 0, 1, NULL), 0;
-  const int keep = minor ? !head_says(head, "connection", "close") : head_says(head, "connection", "keep-alive");
+  const int keep =
+      minor ? !head_says(head, "connection", "close") : head_says(head, "connection", "keep-alive");
   int status = resolve(target, path);
   if (status == 400 || status == 403) return answer(connection, status, 0, with_body, NULL), 0;
   const struct CachedFile* file = status == 200 ? cache_get(path) : NULL;

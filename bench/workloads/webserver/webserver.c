@@ -1,14 +1,20 @@
-// A web server with threads, and the clients that load it, which are processes of their own, as nullhttpd under several
-// ab: it serves a folder of generated files on the loopback address.
-// Sharing: main accepts, connections go to the workers by a bounded queue (a mutex, two conditions). File contents are
-//          in a cache that all share, under a read-write lock, with a count of users for each file; it holds half of
-//          the files, so some are pushed out all the time. Most time passes between sockets and threads that wait.
-// Result:  answers by status, bytes of their bodies and a sum; every byte has been looked at. The server must have
-//          counted the same. What was found in the cache differs from run to run and goes to standard error.
-// Source:  a benchmark of PUSh (MICRO 2019), section 4: nullhttpd, clients that get a file of 10 KB 10,000 times each.
+// A web server with threads, and the clients that load it, which are processes of their own, as
+// nullhttpd under several ab: it serves a folder of generated files on the loopback address.
+// Sharing: main accepts, connections go to the workers by a bounded queue (a mutex, two
+// conditions). File contents are
+//          in a cache that all share, under a read-write lock, with a count of users for each file;
+//          it holds half of the files, so some are pushed out all the time. Most time passes
+//          between sockets and threads that wait.
+// Result:  answers by status, bytes of their bodies and a sum; every byte has been looked at. The
+//          server must have counted the same. What was found in the cache differs from run to run
+//          and goes to standard error.
+// Source:  a benchmark of PUSh (MICRO 2019), section 4: nullhttpd, clients that get a file of 10 KB
+//          10,000 times each.
 // Sizes:   large is that: 8 clients, one file, a connection for each request.
-// Options: --serve: the server alone, until its standard input ends; --client: the clients alone; both with --port P
-//          (--serve without: any, said on standard error), and with the same size and seed. --sequential: one thread.
+// Options: --serve: the server alone, until its standard input ends; --client: the clients alone;
+// both with --port P
+//          (--serve without: any, said on standard error), and with the same size and seed.
+//          --sequential: one thread.
 #include "../options.h"
 #include "../processes.h"
 #include "../scratch.h"
@@ -56,8 +62,8 @@ static char* make_documents(void) {
 
 static void print(const struct Answers* answers) {
   printf("%ld requests, %zu bytes, sum %016lx\n", answers->requests, answers->bytes, answers->sum);
-  printf("200: %ld, 400: %ld, 403: %ld, 404: %ld, 405: %ld\n", answers->ok, answers->bad, answers->forbidden,
-         answers->missing, answers->refused);
+  printf("200: %ld, 400: %ld, 403: %ld, 404: %ld, 405: %ld\n", answers->ok, answers->bad,
+         answers->forbidden, answers->missing, answers->refused);
 }
 
 static void clients(long number, void* answers) {
@@ -94,7 +100,8 @@ int main(int argc, char** argv) {
     print(&answers);
   }
   const struct CacheCounts counts = cache_counts();
-  fprintf(stderr, "cache: %ld hits, %ld misses, %ld pushed out\n", counts.hits, counts.misses, counts.evictions);
+  fprintf(stderr, "cache: %ld hits, %ld misses, %ld pushed out\n", counts.hits, counts.misses,
+          counts.evictions);
   free(root);
   return 0;
 }

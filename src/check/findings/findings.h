@@ -1,10 +1,12 @@
-// What a checked program tells the command (`weir check`): races, with all that is needed to say in words who did what where. One sparse
-// file of memory, made by the command (memfd), mapped by the program's runtime at kFindings, by the command anywhere. No pointers: places
-// in it are indices, addresses are the program's.
+// What a checked program tells the command (`weir check`): races, with all that is needed to say in
+// words who did what where. One sparse file of memory, made by the command (memfd), mapped by the
+// program's runtime at kFindings, by the command anywhere. No pointers: places in it are indices,
+// addresses are the program's.
 //
-// Layout: Findings; all arrays have fixed places. Who appends takes the next index by an atomic addition, fills the element, and
-// sets its `ready` last (release); who reads looks at `ready` first (acquire). Elements are never changed afterwards, but for counters.
-// Shared: by all processes of the program and the command.
+// Layout: Findings; all arrays have fixed places. Who appends takes the next index by an atomic
+// addition, fills the element, and sets its `ready` last (release); who reads looks at `ready`
+// first (acquire). Elements are never changed afterwards, but for counters. Shared: by all
+// processes of the program and the command.
 #pragma once
 
 #include <stddef.h>
@@ -15,16 +17,20 @@ namespace weir::findings {
 inline constexpr uint64_t kMagic = 0x31646e6946726957;  // "WirFind1"
 inline constexpr uint32_t kVersion = 2;
 
-inline constexpr uint32_t kMostRaces = 4096, kMostModules = 1024, kMostContexts = 1 << 16, kMostTasks = 1 << 14, kMostLocks = 8;
+inline constexpr uint32_t kMostRaces = 4096, kMostModules = 1024, kMostContexts = 1 << 16,
+                          kMostTasks = 1 << 14, kMostLocks = 8;
 inline constexpr uint32_t kNoContext = 0;  // index 0 is none
 
-// Where a task stood: enough to walk its stack later (call frame information of the modules, the bytes of the stack from rsp on).
+// Where a task stood: enough to walk its stack later (call frame information of the modules, the
+// bytes of the stack from rsp on).
 struct Context {
-  uint64_t registers[16];  // rax rcx rdx rbx rsp rbp rsi rdi r8 ... r15, as instructions number them
-  uint64_t rip;            // the instruction that made the access; of a call into the runtime: the return address into the program
-  uint64_t key;            // of whoever looks whether it is known already; 0: not in use
-  uint32_t stack_bytes;    // of `stack` in use: the program's memory from registers[4] on
-  uint32_t is_call;        // rip is a return address: the call before it is meant
+  uint64_t
+      registers[16];  // rax rcx rdx rbx rsp rbp rsi rdi r8 ... r15, as instructions number them
+  uint64_t rip;  // the instruction that made the access; of a call into the runtime: the return
+                 // address into the program
+  uint64_t key;  // of whoever looks whether it is known already; 0: not in use
+  uint32_t stack_bytes;  // of `stack` in use: the program's memory from registers[4] on
+  uint32_t is_call;      // rip is a return address: the call before it is meant
   uint8_t stack[4096 - 16 * 8 - 24];
 };
 static_assert(sizeof(Context) == 4096);
@@ -40,86 +46,105 @@ static_assert(sizeof(Module) == 512);
 
 struct TaskInfo {
   uint32_t ready;
-  int32_t tid;            // what gettid answers in it
-  uint32_t creator;       // number of the task that made it; the first: its own
-  uint32_t context;       // where it was made
-  uint64_t start;         // program function that it runs; 0: main
-  char name[16];          // as of now: prctl, pthread_setname_np
+  int32_t tid;       // what gettid answers in it
+  uint32_t creator;  // number of the task that made it; the first: its own
+  uint32_t context;  // where it was made
+  uint64_t start;    // program function that it runs; 0: main
+  char name[16];     // as of now: prctl, pthread_setname_np
 };
 static_assert(sizeof(TaskInfo) == 40);
 
 enum Kind : uint32_t {
   kRead = 1,
   kWrite = 2,
-  kAtomic = 4,      // a locked instruction: atomic whatever the source says
-  kMayBeAtomic = 8, // an aligned load or store of 1, 2, 4 or 8 bytes by one mov: what compilers make of atomic loads and stores, too
-  kFree = 16,       // the memory was given back (free counts as a write)
-  kByLibrary = 32,  // by a function of the C library, on its caller's account; context is the caller's call
+  kAtomic = 4,       // a locked instruction: atomic whatever the source says
+  kMayBeAtomic = 8,  // an aligned load or store of 1, 2, 4 or 8 bytes by one mov: what compilers
+                     // make of atomic loads and stores, too
+  kFree = 16,        // the memory was given back (free counts as a write)
+  kByLibrary =
+      32,  // by a function of the C library, on its caller's account; context is the caller's call
   kByKernel = 64,   // by a system call, likewise
   kChange = 128,    // a change of policy (weir.h)
   kLockCall = 256,  // a call of a lock
 };
 
 struct Side {
-  uint64_t address, size;  // bytes touched
-  uint32_t kind;           // Kind
-  uint32_t task;           // number: index into tasks
-  uint32_t context;        // 0: it is not known any more
-  uint32_t lock_count;     // locks held; more than kMostLocks are not listed
+  uint64_t address, size;      // bytes touched
+  uint32_t kind;               // Kind
+  uint32_t task;               // number: index into tasks
+  uint32_t context;            // 0: it is not known any more
+  uint32_t lock_count;         // locks held; more than kMostLocks are not listed
   uint64_t locks[kMostLocks];  // addresses of the lock objects; lowest bit: held for reading
 };
 
 enum class Why : uint32_t {
   kUnordered = 1,  // by happens-before nothing orders the one before the other
   kCollision = 2,  // both stood before their access at the same moment
-  kPolicy = 3,     // a declared policy does not allow it: `fault` says which rule (check/policy/policy.h's Fault)
+  kPolicy = 3,     // a declared policy does not allow it: `fault` says which rule
+                   // (check/policy/policy.h's Fault)
   kMisuse = 4,     // an annotation that cannot be carried out: `fault` is a Misuse
 };
 
-// What can be wrong with a call of weir.h, apart from the rules of policies; or of a lock: given back by who does not hold it, destroyed while
-// it is held, waited for by its holder.
+// What can be wrong with a call of weir.h, apart from the rules of policies; or of a lock: given
+// back by who does not hold it, destroyed while it is held, waited for by its holder.
 enum class Misuse : uint32_t {
-  kNull = 1, kFreed, kForeign /* no memory of the program's */, kOverlaps, kUnknownObject, kUnbalancedLock, kTooMany, kDestroyedLock, kLockedAgain,
+  kNull = 1,
+  kFreed,
+  kForeign /* no memory of the program's */,
+  kOverlaps,
+  kUnknownObject,
+  kUnbalancedLock,
+  kTooMany,
+  kDestroyedLock,
+  kLockedAgain,
 };
 
-inline constexpr uint32_t kUnnamedNew = 0x100;  // in Object::policy: a block by `new` that the program has not named since
+inline constexpr uint32_t kUnnamedNew =
+    0x100;  // in Object::policy: a block by `new` that the program has not named since
 
 enum class ObjectKind : uint32_t { kUnknown, kHeap, kStatic, kStack, kMapping };
 
 struct Object {
   ObjectKind kind;
-  uint32_t context;    // heap: where it was allocated; 0 unknown
-  uint32_t task;       // heap: by whom; stack: whose
-  uint32_t policy;     // declared: check/policy/policy.h's Policy + 1; 0: none
-  uint64_t start, size;  // heap, stack, mapping, declared; 0 for static ones: the command looks the symbol up
+  uint32_t context;  // heap: where it was allocated; 0 unknown
+  uint32_t task;     // heap: by whom; stack: whose
+  uint32_t policy;   // declared: check/policy/policy.h's Policy + 1; 0: none
+  uint64_t start,
+      size;  // heap, stack, mapping, declared; 0 for static ones: the command looks the symbol up
 };
 
 struct Race {
   uint32_t ready;
   Why why;
   uint32_t fault;
-  uint32_t change;     // kPolicy and kMisuse: check/policy/policy.h's Change + 1 that was asked for; 0: an access
+  uint32_t change;  // kPolicy and kMisuse: check/policy/policy.h's Change + 1 that was asked for;
+                    // 0: an access
   Object object;
-  Side sides[2];       // [0]: the one that came first; [1]: at which it was found. kMisuse, and kPolicy without another side: [0].kind is 0
-  uint64_t count;      // how often it was met again
-  uint64_t order;      // of a replay: by which races are sorted, the same each time it is checked; else 0
+  Side sides[2];   // [0]: the one that came first; [1]: at which it was found. kMisuse, and kPolicy
+                   // without another side: [0].kind is 0
+  uint64_t count;  // how often it was met again
+  uint64_t
+      order;  // of a replay: by which races are sorted, the same each time it is checked; else 0
 };
 
 // --- For suggestions (weir check --suggest): who shared what, of each 8 bytes that were looked at.
 
-inline constexpr uint32_t kMostCells = 1 << 16, kMostTenures = 8, kMostReaders = 4, kMostLasts = 8, kMostCandidates = 4;
+inline constexpr uint32_t kMostCells = 1 << 16, kMostTenures = 8, kMostReaders = 4, kMostLasts = 8,
+                          kMostCandidates = 4;
 
 // While it lasts the bytes are one task's, or only read, or touched under one lock.
 enum TenureKind : uint32_t { kNoTenure, kExclusive, kShared };
 struct Tenure {
   TenureKind kind;
-  uint32_t writes;     // it has
-  uint32_t unordered;  // it began by an access that conflicts with one before, and that nothing orders
+  uint32_t writes;  // it has
+  uint32_t
+      unordered;  // it began by an access that conflicts with one before, and that nothing orders
   uint32_t lock_count;
-  uint64_t locks[kMostCandidates];  // held at each access, by address; lowest bit: at some only for reading
-  uint64_t tasks;      // a bit for each, by number modulo 64
+  uint64_t locks[kMostCandidates];  // held at each access, by address; lowest bit: at some only for
+                                    // reading
+  uint64_t tasks;                   // a bit for each, by number modulo 64
   uint64_t accesses;
-  uint64_t times;      // that such a tenure came
+  uint64_t times;        // that such a tenure came
   uint64_t from, to;     // of all accesses to cells, counted: its first and last
   uint32_t first, last;  // contexts
   struct Reader {
@@ -130,24 +155,25 @@ struct Tenure {
 static_assert(sizeof(Tenure) == 152);
 
 struct Cell {
-  uint32_t ready;       // 1 taken, 2 to be read
+  uint32_t ready;  // 1 taken, 2 to be read
   ObjectKind kind;
-  uint64_t address;     // of 8 bytes
-  uint64_t start, size;  // of a heap block
+  uint64_t address;        // of 8 bytes
+  uint64_t start, size;    // of a heap block
   uint32_t context, task;  // of a heap block: where it was allocated, and by whom
-  uint32_t is_new;      // the memory has been allocated anew since
-  uint32_t tenure_count;  // that are over and differ; more than kMostTenures are not kept
+  uint32_t is_new;         // the memory has been allocated anew since
+  uint32_t tenure_count;   // that are over and differ; more than kMostTenures are not kept
   uint64_t accesses, atomics;
   uint64_t atomic_tasks;  // as Tenure::tasks
   Tenure tenures[kMostTenures], now;
-  struct Last {  // access of a task
+  struct Last {               // access of a task
     uint64_t clock, written;  // epoch; that of its last write
     uint32_t slot, number;
   } lasts[kMostLasts];
   uint32_t last_count, unused;
 };
 
-// A replay that is checked runs twice: first it is noted who touches which page, then every access to those that several tasks touch is looked at.
+// A replay that is checked runs twice: first it is noted who touches which page, then every access
+// to those that several tasks touch is looked at.
 enum class Pass : uint32_t { kNone, kNotes, kLooks };
 
 // Of a page of the program's, in a process: who has touched it. Taken once, by its key.
@@ -162,18 +188,20 @@ inline constexpr uint32_t kMostTouched = 1 << 20;
 struct Findings {
   uint64_t magic;
   uint32_t version;
-  uint32_t attached;      // the runtime has mapped it: 1. Stays 0 where the program could not be entered
-  uint32_t races, modules, contexts, tasks;  // taken so far; may be more than there is room for: then the rest was not kept
-  uint32_t bell;          // futex: incremented at each race
-  uint32_t multi;         // the program has made a thread
+  uint32_t
+      attached;  // the runtime has mapped it: 1. Stays 0 where the program could not be entered
+  uint32_t races, modules, contexts,
+      tasks;       // taken so far; may be more than there is room for: then the rest was not kept
+  uint32_t bell;   // futex: incremented at each race
+  uint32_t multi;  // the program has made a thread
   uint64_t accesses;      // that were looked at
   uint64_t unseen_pages;  // page states in which accesses go by unseen (figures for --stat)
   uint32_t suggests;      // by the command: cells are kept
   uint32_t cells;         // taken; more than there is room for: the rest was not kept
   uint64_t cell_accesses;
   Pass pass;
-  uint32_t touched_pages; // taken so far
-  uint32_t failed;        // Weir has ended a process of the program itself (sys/report.h)
+  uint32_t touched_pages;  // taken so far
+  uint32_t failed;         // Weir has ended a process of the program itself (sys/report.h)
   uint32_t unused;
   uint64_t reserved[12];
   Module module[kMostModules];

@@ -1,5 +1,6 @@
-// A universal family of hash functions by multiply-mod-prime: which protection domain a task or a lock has (PUSh, section 3.3). Two names have
-// the same domain with a probability of one in `domains`, whatever they are, over the choice of the function.
+// A universal family of hash functions by multiply-mod-prime: which protection domain a task or a
+// lock has (PUSh, section 3.3). Two names have the same domain with a probability of one in
+// `domains`, whatever they are, over the choice of the function.
 #pragma once
 
 #include <stdint.h>
@@ -16,7 +17,9 @@ class DomainHash {
       : multiplier_(multiplier % (kPrime - 1) + 1), addend_(addend % kPrime), domains_(domains) {}
 
   // Of 0 to domains - 1. REQUIRES: name < kPrime.
-  uint32_t operator()(uint64_t name) const { return static_cast<uint32_t>((product(multiplier_, name) + addend_) % kPrime % domains_); }
+  uint32_t operator()(uint64_t name) const {
+    return static_cast<uint32_t>((product(multiplier_, name) + addend_) % kPrime % domains_);
+  }
   uint32_t domains() const { return domains_; }
 
  private:

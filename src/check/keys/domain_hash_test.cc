@@ -10,7 +10,9 @@ namespace weir {
 namespace {
 
 uint32_t plain(uint64_t a, uint64_t b, uint32_t domains, uint64_t name) {
-  const unsigned __int128 product = static_cast<unsigned __int128>(a % (DomainHash::kPrime - 1) + 1) * name + b % DomainHash::kPrime;
+  const unsigned __int128 product =
+      static_cast<unsigned __int128>(a % (DomainHash::kPrime - 1) + 1) * name +
+      b % DomainHash::kPrime;
   return static_cast<uint32_t>(product % DomainHash::kPrime % domains);
 }
 
@@ -26,9 +28,11 @@ TEST(DomainHashTest, IsMultiplyAddModPrime) {
   }
 }
 
-// The property for which the family is chosen: for any two names, few of its functions make them collide.
+// The property for which the family is chosen: for any two names, few of its functions make them
+// collide.
 TEST(DomainHashTest, AnyTwoNamesCollideInOneOfFourteenFunctions) {
-  const std::vector<std::pair<uint64_t, uint64_t>> pairs = {{1, 2}, {7, 7 + 14}, {1, 1024}, {0x555555558040, 0x555555558068}, {3, 0x7ffff7a00000}};
+  const std::vector<std::pair<uint64_t, uint64_t>> pairs = {
+      {1, 2}, {7, 7 + 14}, {1, 1024}, {0x555555558040, 0x555555558068}, {3, 0x7ffff7a00000}};
   std::mt19937_64 random(2);
   for (const auto& [one, other] : pairs) {
     constexpr int kFunctions = 40000;
@@ -42,7 +46,8 @@ TEST(DomainHashTest, AnyTwoNamesCollideInOneOfFourteenFunctions) {
   }
 }
 
-// The paper's bound for n names, b domains and k functions: a pair that collides in all of them has at most n(n-1)/(2 b^k).
+// The paper's bound for n names, b domains and k functions: a pair that collides in all of them has
+// at most n(n-1)/(2 b^k).
 TEST(DomainHashTest, AFewFunctionsTellAllNamesApart) {
   std::mt19937_64 random(3);
   constexpr uint32_t kNames = 40, kDomains = 14, kFunctions = 3, kTrials = 2000;
@@ -63,7 +68,8 @@ TEST(DomainHashTest, AFewFunctionsTellAllNamesApart) {
     }
     missed += any;
   }
-  EXPECT_LT(static_cast<double>(missed) / kTrials, kNames * (kNames - 1) / 2.0 / std::pow(kDomains, kFunctions) + 0.03);
+  EXPECT_LT(static_cast<double>(missed) / kTrials,
+            kNames * (kNames - 1) / 2.0 / std::pow(kDomains, kFunctions) + 0.03);
 }
 
 TEST(DomainHashTest, EveryDomainIsUsed) {

@@ -1,13 +1,18 @@
-// Within View guarded, enforcer by protection keys: which key a task's own objects have, and those of a lock, and what a task may therefore touch
-// (PUSh, sections 3.2 and 3.3). It knows names and numbers only; guarded_keys.cc tags pages and writes registers.
+// Within View guarded, enforcer by protection keys: which key a task's own objects have, and those
+// of a lock, and what a task may therefore touch (PUSh, sections 3.2 and 3.3). It knows names and
+// numbers only; guarded_keys.cc tags pages and writes registers.
 //
-// Key 0 is that of all memory of which nothing is declared, and of what all may touch: racy objects, and, by mprotect, those that all may read. The first
-// key that the kernel gives is open to nobody: inaccessible, untouched and freed objects, locked ones until their first touch is verified, and pages of several
-// objects. All others are domains: tasks and locks are hashed to them, and objects that change hands often: such a one keeps its domain while it is private,
-// read-shared or inaccessible, and who may touch it opens that for itself, where else each change would be one of the page table.
+// Key 0 is that of all memory of which nothing is declared, and of what all may touch: racy
+// objects, and, by mprotect, those that all may read. The first key that the kernel gives is open
+// to nobody: inaccessible, untouched and freed objects, locked ones until their first touch is
+// verified, and pages of several objects. All others are domains: tasks and locks are hashed to
+// them, and objects that change hands often: such a one keeps its domain while it is private,
+// read-shared or inaccessible, and who may touch it opens that for itself, where else each change
+// would be one of the page table.
 //
-// Deviation: in the paper one key, open to all, has all of those policies, and the page table closes what is closed. There a touch that is to be let through once
-// would open the page to all threads; here it opens the keys of one.
+// Deviation: in the paper one key, open to all, has all of those policies, and the page table
+// closes what is closed. There a touch that is to be let through once would open the page to all
+// threads; here it opens the keys of one.
 #pragma once
 
 #include <stdint.h>
@@ -24,9 +29,12 @@ struct Tag {
   friend bool operator==(const Tag&, const Tag&) = default;
 };
 
-// What a task has open beside its own domain and its locks': names of objects that have domains of their own, lowest bit: for reading. Few are for
-// writing, as each opens to the task what else has that domain. A name that is missing traps and is put in again: all are dropped with each new function, as some may be of objects
-// that the task has lost without a change of its own. A signal's handler may drop all between any two instructions: they may come back until the next function.
+// What a task has open beside its own domain and its locks': names of objects that have domains of
+// their own, lowest bit: for reading. Few are for writing, as each opens to the task what else has
+// that domain. A name that is missing traps and is put in again: all are dropped with each new
+// function, as some may be of objects that the task has lost without a change of its own. A
+// signal's handler may drop all between any two instructions: they may come back until the next
+// function.
 class OpenNames {
  public:
   static constexpr uint32_t kMost = 16, kMostWritten = 4;
@@ -67,11 +75,16 @@ class OpenNames {
   uint64_t names_[kMost];
 };
 
-// Where objects are made that change hands often: later ones have domains of their own from the beginning. By contexts of findings; what it forgets, it learns again.
+// Where objects are made that change hands often: later ones have domains of their own from the
+// beginning. By contexts of findings; what it forgets, it learns again.
 class MovingSites {
  public:
-  bool moves(uint32_t context) const { return context && __atomic_load_n(&sites_[context % kSites], __ATOMIC_RELAXED) == context; }
-  void note(uint32_t context) { __atomic_store_n(&sites_[context % kSites], context, __ATOMIC_RELAXED); }
+  bool moves(uint32_t context) const {
+    return context && __atomic_load_n(&sites_[context % kSites], __ATOMIC_RELAXED) == context;
+  }
+  void note(uint32_t context) {
+    __atomic_store_n(&sites_[context % kSites], context, __ATOMIC_RELAXED);
+  }
 
  private:
   static constexpr uint32_t kSites = 1024;
@@ -81,10 +94,12 @@ class MovingSites {
 class Domains {
  public:
   static constexpr uint32_t kKeys = 16, kFewest = 3;
-  static constexpr uint64_t kTaskNames = 1;  // a task's name is its creation number and this: less than any address of a lock
+  static constexpr uint64_t kTaskNames =
+      1;  // a task's name is its creation number and this: less than any address of a lock
 
   Domains() = default;
-  // `keys`: a bit for each key that is Weir's; `others`: the rights to all keys that are not. `most`: domains at most, 0 for as many as there are.
+  // `keys`: a bit for each key that is Weir's; `others`: the rights to all keys that are not.
+  // `most`: domains at most, 0 for as many as there are.
   Domains(uint32_t keys, uint32_t others, uint32_t most) : closed_rights_(others) {
     for (uint32_t key = 1; key < kKeys; key++) {
       if (!(keys >> key & 1)) continue;
@@ -112,25 +127,29 @@ class Domains {
   Tag of_task(uint32_t creation) const { return {key_of(name_of(creation)), false}; }
   Tag of_lock(uint64_t lock) const { return {key_of(lock), false}; }
 
-  // What a task may touch by its register: its own domain, and those of the locks that it holds (lowest bit: for reading). `all_locks`: more than are known.
-  // `key`: of a name, as key_of().
+  // What a task may touch by its register: its own domain, and those of the locks that it holds
+  // (lowest bit: for reading). `all_locks`: more than are known. `key`: of a name, as key_of().
   template <typename Locks, typename Key>
-  uint32_t rights(uint32_t creation, const Locks& locks, uint32_t count, bool all_locks, Key key) const {
+  uint32_t rights(uint32_t creation, const Locks& locks, uint32_t count, bool all_locks,
+                  Key key) const {
     uint32_t rights = opened(closed_rights_, key(name_of(creation)), true);
     if (all_locks) {
       for (uint32_t i = 0; i < count_; i++) rights = opened(rights, domain_[i], true);
     }
-    for (uint32_t i = 0; i < count; i++) rights = opened(rights, key(locks[i] & ~uint64_t{1}), !(locks[i] & 1));
+    for (uint32_t i = 0; i < count; i++)
+      rights = opened(rights, key(locks[i] & ~uint64_t{1}), !(locks[i] & 1));
     return rights;
   }
   template <typename Locks>
   uint32_t rights(uint32_t creation, const Locks& locks, uint32_t count, bool all_locks) const {
-    return rights(creation, locks, count, all_locks, [this](uint64_t name) { return key_of(name); });
+    return rights(creation, locks, count, all_locks,
+                  [this](uint64_t name) { return key_of(name); });
   }
   // Rights with others beside.
   template <typename Key>
   uint32_t with(uint32_t rights, const OpenNames& names, Key key) const {
-    for (uint32_t i = 0; i < names.count(); i++) rights = opened(rights, key(names[i] & ~uint64_t{1}), !(names[i] & 1));
+    for (uint32_t i = 0; i < names.count(); i++)
+      rights = opened(rights, key(names[i] & ~uint64_t{1}), !(names[i] & 1));
     return rights;
   }
   static bool allows(uint32_t rights, Tag tag, bool writes) {
@@ -165,7 +184,8 @@ class Domains {
   // Whether that depends on the hash.
   template <uint32_t kTasks>
   static bool is_hashed(const Object<kTasks>& rules) {
-    return rules.policy() == Policy::kPrivate || (rules.policy() == Policy::kLocked && rules.is_verified());
+    return rules.policy() == Policy::kPrivate ||
+           (rules.policy() == Policy::kLocked && rules.is_verified());
   }
 
  private:

@@ -53,7 +53,8 @@ TEST(DomainsTest, ATaskHasItsOwnDomainAndThoseOfItsLocks) {
     const uint32_t read = domains.of_lock(locks[1] & ~uint64_t{1}).key;
     for (uint8_t key = 0; key < Domains::kKeys; key++) {
       EXPECT_EQ(Domains::allows(rights, {key, false}, true), open.count(key) != 0) << +key;
-      EXPECT_EQ(Domains::allows(rights, {key, false}, false), open.count(key) || key == read) << +key;
+      EXPECT_EQ(Domains::allows(rights, {key, false}, false), open.count(key) || key == read)
+          << +key;
     }
     EXPECT_FALSE(Domains::allows(rights, domains.closed(), false));
   }
@@ -78,7 +79,8 @@ TEST(DomainsTest, NamesThatAreOpenAddTheirDomains) {
     if (!(random() % 3)) names.close(name);
     else if (!names.open(name, random() % 2)) names.close(names[0] & ~uint64_t{1});
     ASSERT_LE(names.count(), OpenNames::kMost);
-    const uint32_t rights = domains.with(domains.rights(7, kNoLocks, 0, false), names, [&](uint64_t of) { return domains.key_of(of); });
+    const uint32_t rights = domains.with(domains.rights(7, kNoLocks, 0, false), names,
+                                         [&](uint64_t of) { return domains.key_of(of); });
     std::set<uint32_t> read{0, domains.of_task(7).key}, written = read;
     for (uint32_t k = 0; k < names.count(); k++) {
       const uint32_t key = domains.key_of(names[k] & ~uint64_t{1});
@@ -102,7 +104,8 @@ TEST(DomainsTest, FewNamesAreOpenForWritingAndNoneAfterTheFunction) {
   EXPECT_EQ(names.count(), OpenNames::kMostWritten);
   EXPECT_EQ(names[OpenNames::kMostWritten - 1], 2u * 4096 | 1);
   EXPECT_TRUE(names.has_room(true));
-  for (uint64_t i = 10; names.count() < OpenNames::kMost; i++) EXPECT_TRUE(names.open(i * 4096, false));
+  for (uint64_t i = 10; names.count() < OpenNames::kMost; i++)
+    EXPECT_TRUE(names.open(i * 4096, false));
   EXPECT_FALSE(names.open(98 * 4096, false));
   names.close(1 * 4096);
   EXPECT_TRUE(names.has_room(true));
@@ -126,18 +129,28 @@ TEST(DomainsTest, WhatIsReadOnlyNobodyWrites) {
   EXPECT_TRUE(Domains::allows(0, {0, true}, false));
 }
 
-// A program of tasks, locks and objects against a kernel of the test's own: pages have the tags that objects were given last, tasks the registers that they got last.
-// What the tags allow is what the rule book allows, and beside that only what a collision of the hash does, or what is read-shared: before and after each rehash.
-// Every other object has a domain of its own, but for when a task has too many of them. There what is allowed may be closed to a task until it touches it.
+// A program of tasks, locks and objects against a kernel of the test's own: pages have the tags
+// that objects were given last, tasks the registers that they got last. What the tags allow is what
+// the rule book allows, and beside that only what a collision of the hash does, or what is
+// read-shared: before and after each rehash. Every other object has a domain of its own, but for
+// when a task has too many of them. There what is allowed may be closed to a task until it touches
+// it.
 class Model {
  public:
   static constexpr uint32_t kTasks = 8, kLocks = 6, kObjects = 80;
   static constexpr uint64_t kNames = 0x100000000000;
   using Rules = Object<64>;
 
-  explicit Model(uint64_t seed, uint32_t domains) : random_(seed), domains_(kAllKeys, kAsTheKernelBegins, domains) {
+  explicit Model(uint64_t seed, uint32_t domains)
+      : random_(seed), domains_(kAllKeys, kAsTheKernelBegins, domains) {
     rehash();
-    for (uint32_t i = 0; i < kObjects; i++) objects_.push_back({Rules(Policy::kInaccessible), 0, domains_.closed(), {}, i % 2 ? kNames + i * 4096 : 0, false});
+    for (uint32_t i = 0; i < kObjects; i++)
+      objects_.push_back({Rules(Policy::kInaccessible),
+                          0,
+                          domains_.closed(),
+                          {},
+                          i % 2 ? kNames + i * 4096 : 0,
+                          false});
     for (uint32_t i = 0; i < kTasks; i++) clocks_[i].clock[i] = 1;
   }
 
@@ -162,21 +175,17 @@ class Model {
   void check() {
     for (uint32_t task = 0; task < kTasks; task++) {
       for (auto& object : objects_) {
-        const bool holds = object.rules.policy() == Policy::kLocked && held_[task].count(object.rules.lock());
+        const bool holds =
+            object.rules.policy() == Policy::kLocked && held_[task].count(object.rules.lock());
         const Rights rights = object.rules.rights(task, holds, &object.readers);
-        const bool may_read = Domains::allows(registers_[task], object.tag, false), may_write = Domains::allows(registers_[task], object.tag, true);
+        const bool may_read = Domains::allows(registers_[task], object.tag, false),
+                   may_write = Domains::allows(registers_[task], object.tag, true);
         // Right is never closed ...
         const bool is_lost = has_domain(object) && !has_open(task, object.name);
-        if (rights == Rights::kWrite) {
-          ASSERT_TRUE(may_write || is_lost);
-        }
-        if (rights != Rights::kNone) {
-          ASSERT_TRUE(may_read || is_lost);
-        }
+        if (rights == Rights::kWrite) { ASSERT_TRUE(may_write || is_lost); }
+        if (rights != Rights::kNone) { ASSERT_TRUE(may_read || is_lost); }
         // ... and wrong is open by a collision only.
-        if (may_write && rights != Rights::kWrite) {
-          ASSERT_TRUE(collides(task, object.tag.key));
-        }
+        if (may_write && rights != Rights::kWrite) { ASSERT_TRUE(collides(task, object.tag.key)); }
         if (may_read && rights == Rights::kNone) {
           ASSERT_TRUE(object.tag.is_read_only || collides(task, object.tag.key));
         }
@@ -198,9 +207,15 @@ class Model {
 
   static bool has_domain(const Kept& object) {
     const Policy policy = object.rules.policy();
-    return object.name && !object.is_crowded && (policy == Policy::kPrivate || policy == Policy::kReadShared || policy == Policy::kInaccessible);
+    return object.name && !object.is_crowded &&
+           (policy == Policy::kPrivate || policy == Policy::kReadShared ||
+            policy == Policy::kInaccessible);
   }
-  Tag tag_of(const Kept& object) const { return object.name && !object.is_crowded ? domains_.of_moving(object.rules, object.owner, object.name) : domains_.of(object.rules, object.owner); }
+  Tag tag_of(const Kept& object) const {
+    return object.name && !object.is_crowded
+               ? domains_.of_moving(object.rules, object.owner, object.name)
+               : domains_.of(object.rules, object.owner);
+  }
   bool has_open(uint32_t task, uint64_t name) const {
     for (uint32_t i = 0; i < names_[task].count(); i++) {
       if ((names_[task][i] & ~uint64_t{1}) == name) return true;
@@ -211,20 +226,25 @@ class Model {
     if (!object.name) return;
     const Policy policy = object.rules.policy();
     const bool is_kept = policy == Policy::kPrivate || policy == Policy::kReadShared;
-    const Rights rights = is_kept ? object.rules.rights(task, false, &object.readers) : Rights::kNone;
+    const Rights rights =
+        is_kept ? object.rules.rights(task, false, &object.readers) : Rights::kNone;
     if (policy != Policy::kReadShared) object.is_crowded = false;
     if (rights == Rights::kNone) names_[task].close(object.name);
-    else if (!object.is_crowded) object.is_crowded = !names_[task].open(object.name, rights == Rights::kWrite);
+    else if (!object.is_crowded)
+      object.is_crowded = !names_[task].open(object.name, rights == Rights::kWrite);
   }
 
   static uint64_t lock_address(uint64_t number) { return 0x555555558000 + number * 40; }
   void write_register(uint32_t task) {
     std::vector<uint64_t> locks(held_[task].begin(), held_[task].end());
     names_[task].keep_of(domains_.generation());
-    registers_[task] = domains_.with(domains_.rights(task, locks, static_cast<uint32_t>(locks.size()), false), names_[task],
-                                     [this](uint64_t name) { return domains_.key_of(name); });
+    registers_[task] =
+        domains_.with(domains_.rights(task, locks, static_cast<uint32_t>(locks.size()), false),
+                      names_[task], [this](uint64_t name) { return domains_.key_of(name); });
   }
-  Rules::Actor actor(TaskId task, Kept& object) { return {task, clocks_[task], false, &object.readers}; }
+  Rules::Actor actor(TaskId task, Kept& object) {
+    return {task, clocks_[task], false, &object.readers};
+  }
 
   bool collides(uint32_t task, uint8_t key) {
     if (domains_.of_task(task).key == key) return true;
@@ -251,8 +271,11 @@ class Model {
 
   void change(TaskId task) {
     Kept& object = objects_[random_() % kObjects];
-    static constexpr Change kChanges[] = {Change::kAcquireWrite, Change::kReleaseWrite, Change::kAcquireRead, Change::kReleaseRead, Change::kToLocked};
-    const Verdict verdict = object.rules.change(kChanges[random_() % 5], actor(task, object), lock_address(random_() % kLocks));
+    static constexpr Change kChanges[] = {Change::kAcquireWrite, Change::kReleaseWrite,
+                                          Change::kAcquireRead, Change::kReleaseRead,
+                                          Change::kToLocked};
+    const Verdict verdict = object.rules.change(kChanges[random_() % 5], actor(task, object),
+                                                lock_address(random_() % kLocks));
     if (!verdict.legal() && verdict.fault != Fault::kUnordered) return;
     if (object.rules.policy() == Policy::kPrivate) object.owner = task;
     open_domain(task, object);
@@ -264,8 +287,11 @@ class Model {
   // As the enforcer meets it: only what the register closes is looked at.
   void touch(TaskId task) {
     Kept& object = objects_[random_() % kObjects];
-    const bool holds = object.rules.policy() == Policy::kLocked && held_[task].count(object.rules.lock());
-    const bool is_right = object.rules.policy() == Policy::kLocked ? holds : object.rules.rights(task, holds, &object.readers) == Rights::kWrite;
+    const bool holds =
+        object.rules.policy() == Policy::kLocked && held_[task].count(object.rules.lock());
+    const bool is_right = object.rules.policy() == Policy::kLocked
+                              ? holds
+                              : object.rules.rights(task, holds, &object.readers) == Rights::kWrite;
     violations_ += !is_right;
     if (Domains::allows(registers_[task], object.tag, true)) {
       missed_ += !is_right;
@@ -277,7 +303,8 @@ class Model {
       object.tag = tag_of(object);
       write_register(task);
       ASSERT_TRUE(is_right);
-      ASSERT_TRUE(Domains::allows(registers_[task], object.tag, true)) << "a legal access would trap again";
+      ASSERT_TRUE(Domains::allows(registers_[task], object.tag, true))
+          << "a legal access would trap again";
     }
   }
 

@@ -1,24 +1,37 @@
 // Protection keys as the enforcer of declared policies.
 //
-// An object's pages have a tag: a key, and whether the page table lets anybody write (guarded_domains.h says which tag a policy means). A change of
-// policy changes the tag, unless it is the right one already. What a task may touch is its register alone: its own domain, and those of the locks that it holds, from
-// lock to unlock. So locked objects cost nothing between, and an access that keeps its word costs nothing ever. What is closed traps (check/keys/key_fault.cc),
+// An object's pages have a tag: a key, and whether the page table lets anybody write
+// (guarded_domains.h says which tag a policy means). A change of policy changes the tag, unless it
+// is the right one already. What a task may touch is its register alone: its own domain, and those
+// of the locks that it holds, from lock to unlock. So locked objects cost nothing between, and an
+// access that keeps its word costs nothing ever. What is closed traps (check/keys/key_fault.cc),
 // and the rule book decides.
 //
 // Invariants
-// 1. In program code the register is rights_of() the task: a function of what it holds and of the hash, never of how it came there. So whoever restores an
-//    old register (the return from a signal's handler, in which locks were taken or the hash was changed) is wrong only until the next event, or until the task traps on what
-//    it may touch: then it gets the right one, and nothing is reported. A register that is too open for that long hides a violation and invents none.
-// 2. In the runtime, and while the kernel works for a task, the register opens all keys, from the first such touch (open()) until close(), which is the last thing before
-//    program code. The kernel obeys the register: a system call on a closed page would fail with EFAULT, and what it touches has been looked at before.
-// 3. A tag changes under its object's lock. Whoever trapped before it did meets the rule book after it: what is legal by then goes on.
-// 4. A legal access makes progress: it goes on by the task's keys if they allow it on the object's tag, else it is executed once, with all keys.
-// 5. Rehash: `g_rehashing` is set; then every task is told to stand. A task without Watcher::has_all_keys is in program code, or about to be: it gets a signal. One with it
-//    sees `g_rehashing` when it leaves the runtime (both are sequentially consistent: one of the two sees the other), and waits. No lock is held by who stands.
-//    A task that does not answer (it was on its last instructions out of the runtime) is not waited for for ever: by 1 that is safe, and it is told once more at the end.
+// 1. In program code the register is rights_of() the task: a function of what it holds and of the
+//    hash, never of how it came there. So whoever restores an old register (the return from a
+//    signal's handler, in which locks were taken or the hash was changed) is wrong only until the
+//    next event, or until the task traps on what it may touch: then it gets the right one, and
+//    nothing is reported. A register that is too open for that long hides a violation and invents
+//    none.
+// 2. In the runtime, and while the kernel works for a task, the register opens all keys, from the
+//    first such touch (open()) until close(), which is the last thing before program code. The
+//    kernel obeys the register: a system call on a closed page would fail with EFAULT, and what it
+//    touches has been looked at before.
+// 3. A tag changes under its object's lock. Whoever trapped before it did meets the rule book after
+//    it: what is legal by then goes on.
+// 4. A legal access makes progress: it goes on by the task's keys if they allow it on the object's
+//    tag, else it is executed once, with all keys.
+// 5. Rehash: `g_rehashing` is set; then every task is told to stand. A task without
+//    Watcher::has_all_keys is in program code, or about to be: it gets a signal. One with it sees
+//    `g_rehashing` when it leaves the runtime (both are sequentially consistent: one of the two
+//    sees the other), and waits. No lock is held by who stands. A task that does not answer (it was
+//    on its last instructions out of the runtime) is not waited for for ever: by 1 that is safe,
+//    and it is told once more at the end.
 //
-// What differs from the enforcer by processes: all may read what is read-shared (PUSh, 2.3); who has the same domain as another by the hash is taken for it;
-// ordering by plain loads and stores is not seen (check/happens_before.h).
+// What differs from the enforcer by processes: all may read what is read-shared (PUSh, 2.3); who
+// has the same domain as another by the hash is taken for it; ordering by plain loads and stores is
+// not seen (check/happens_before.h).
 
 #include "check/keys/enforce_by_key.h"
 
@@ -26,6 +39,7 @@
 
 #include "base/options.h"
 #include "check/happens_before.h"
+#include "check/keys/key_pages.h"
 #include "memory/backing.h"
 #include "memory/tagged_pages.h"
 #include "sys/futex.h"
@@ -33,7 +47,6 @@
 #include "sys/pkey_x86_64.h"
 #include "sys/report.h"
 #include "sys/signal.h"
-#include "check/keys/key_pages.h"
 
 namespace weir::view::guarded::keys {
 
@@ -59,25 +72,33 @@ void tag(Declared& object, Tag wanted) {
   if (object.tag == wanted || object.is_left) return;
   const Range pages = pages_of(object);
   if (pages.empty()) return;
-  const long result = sys::tag_pages(pages.start, pages.size(), wanted.is_read_only ? PROT_READ : kReadWrite, wanted.key);
+  const long result = sys::tag_pages(pages.start, pages.size(),
+                                     wanted.is_read_only ? PROT_READ : kReadWrite, wanted.key);
   if (!sys::failed(result)) {
     object.tag = wanted;
   } else if (!__atomic_exchange_n(&g_tag_failed, true, __ATOMIC_RELAXED)) {
-    report("the kernel does not change the protection key of an object (error %d): vm.max_map_count may be too low; some objects are not checked right", int64_t{-result});
+    report(
+        "the kernel does not change the protection key of an object (error %d): vm.max_map_count "
+        "may be too low; some objects are not checked right",
+        int64_t{-result});
   }
 }
 
 Tag wanted_tag(const Declared& object) {
   if (object.violations >= kMostViolations) return {};
-  if (object.has_domain() && !object.is_crowded) return g_domains.of_moving(object.rules, object.owner_creation, name_of(object));
+  if (object.has_domain() && !object.is_crowded)
+    return g_domains.of_moving(object.rules, object.owner_creation, name_of(object));
   return g_domains.of(object.rules, object.owner_creation);
 }
 
 // Of what may be touched by nobody, until it is used again.
-Tag freed_tag(const Declared& object) { return object.has_domain() ? Tag{g_domains.key_of(name_of(object))} : g_domains.closed(); }
+Tag freed_tag(const Declared& object) {
+  return object.has_domain() ? Tag{g_domains.key_of(name_of(object))} : g_domains.closed();
+}
 
 void follow_policy(Declared& object) {
-  if (object.rules.policy() == Policy::kRacy && !object.is_automatic) g_has_racy = true;  // else it is a lock: what it tells is known
+  if (object.rules.policy() == Policy::kRacy && !object.is_automatic)
+    g_has_racy = true;  // else it is a lock: what it tells is known
   tag(object, object.is_freed ? freed_tag(object) : wanted_tag(object));
 }
 
@@ -86,16 +107,19 @@ void follow_policy(Declared& object) {
 // With the key that the object will have, so that pages of the cache need no call.
 uint64_t allocate(uint64_t size, Policy policy, const Task& task, uint32_t context, Given& given) {
   given = {};
-  given.moves = g_on && policy == Policy::kPrivate && g_moving_sites.moves(context) && watcher_of(task).open_names.has_room(true);
+  given.moves = g_on && policy == Policy::kPrivate && g_moving_sites.moves(context) &&
+                watcher_of(task).open_names.has_room(true);
   const uint64_t pages = page_up(size) / kPageSize;
   if (given.moves) {
     uint32_t key = 0;
     const SpinGuard guard(g_pages_lock);
-    const uint64_t start = g_pages.allocate_own(pages, [](uint64_t at) -> uint32_t { return g_domains.key_of(at); }, key);
+    const uint64_t start = g_pages.allocate_own(
+        pages, [](uint64_t at) -> uint32_t { return g_domains.key_of(at); }, key);
     given.tag.key = static_cast<uint8_t>(key);
     return start;
   }
-  if (g_on && policy == Policy::kPrivate) given.tag = g_domains.of_task(static_cast<uint32_t>(task.creation));
+  if (g_on && policy == Policy::kPrivate)
+    given.tag = g_domains.of_task(static_cast<uint32_t>(task.creation));
   if (g_on && policy != Policy::kPrivate && policy != Policy::kRacy) given.tag = g_domains.closed();
   const SpinGuard guard(g_pages_lock);
   return g_pages.allocate(pages, given.tag.key);
@@ -128,8 +152,12 @@ bool is_memory(uint64_t address) {
 // What the rule book lets the task do with it.
 Rights rights_to(const Declared& object, const Task& task, const Watcher& watcher) {
   const Policy policy = object.rules.policy();
-  if (policy == Policy::kPrivate) return object.owner_creation == static_cast<uint32_t>(task.creation) ? Rights::kWrite : Rights::kNone;
-  return policy == Policy::kReadShared ? object.rules.rights(watcher.slot, false, actor_of(watcher, object).readers) : Rights::kNone;
+  if (policy == Policy::kPrivate)
+    return object.owner_creation == static_cast<uint32_t>(task.creation) ? Rights::kWrite
+                                                                         : Rights::kNone;
+  return policy == Policy::kReadShared
+             ? object.rules.rights(watcher.slot, false, actor_of(watcher, object).readers)
+             : Rights::kNone;
 }
 
 // The task has the object, or has it no more.
@@ -137,9 +165,12 @@ void open_domain(Declared& object, const Task& task, Watcher& watcher) {
   const Rights rights = rights_to(object, task, watcher);
   watcher.is_register_old = 1;
   watcher.open_names.keep_of(g_domains.generation());
-  if (object.rules.policy() != Policy::kReadShared) object.is_crowded = false;  // else others may read it who have it not open
+  if (object.rules.policy() != Policy::kReadShared)
+    object.is_crowded = false;  // else others may read it who have it not open
   if (rights == Rights::kNone) watcher.open_names.close(name_of(object));
-  else if (!object.is_crowded && !watcher.open_names.open(name_of(object), rights == Rights::kWrite)) object.is_crowded = true, object.moves++;
+  else if (!object.is_crowded &&
+           !watcher.open_names.open(name_of(object), rights == Rights::kWrite))
+    object.is_crowded = true, object.moves++;
 }
 
 void enforce(Declared& object, uint32_t, const Task& task, Watcher& watcher, bool) {
@@ -150,10 +181,13 @@ void enforce(Declared& object, uint32_t, const Task& task, Watcher& watcher, boo
     return follow_policy(object);
   }
   follow_policy(object);
-  if (object.tag != before && has_own_pages(object.origin) && object.moves < Declared::kMovesOften && ++object.moves == Declared::kMovesOften) g_moving_sites.note(object.made.context);
+  if (object.tag != before && has_own_pages(object.origin) &&
+      object.moves < Declared::kMovesOften && ++object.moves == Declared::kMovesOften)
+    g_moving_sites.note(object.made.context);
 }
 
-// Freed: its owner goes on having it, so that the pages can be used again as they are; it is closed to all others. Else: as if nothing had been declared.
+// Freed: its owner goes on having it, so that the pages can be used again as they are; it is closed
+// to all others. Else: as if nothing had been declared.
 void give_up(Declared& object, uint32_t index, Watcher& watcher, bool) {
   if (!g_on) return;
   if (object.has_domain()) watcher.open_names.close(name_of(object)), watcher.is_register_old = 1;
@@ -185,7 +219,8 @@ void unmark(uint64_t, uint64_t, uint32_t, Watcher&) {}  // give_up() has done it
 
 }  // namespace
 
-const Enforcer kEnforcer{allocate, deallocate, allocate_slices, show, deallocate_slices, is_memory, enforce, give_up, mark, unmark};
+const Enforcer kEnforcer{allocate,  deallocate, allocate_slices, show, deallocate_slices,
+                         is_memory, enforce,    give_up,         mark, unmark};
 
 // --- registers
 
@@ -193,7 +228,9 @@ bool take_keys() {
   uint32_t keys = 0;
   for (long key; !sys::failed(key = sys::take_key());) keys |= 1u << key;
   if (!keys) {
-    report("this machine has no protection keys (or another part of the program has taken them all): --enforcer=process does without");
+    report(
+        "this machine has no protection keys (or another part of the program has taken them all): "
+        "--enforcer=process does without");
     return false;
   }
   g_domains = Domains(keys, sys::read_key_rights(), options().domains);
@@ -202,25 +239,30 @@ bool take_keys() {
     return false;
   }
   uint64_t words[2] = {};
-  if (sys::raw(SYS_getrandom, reinterpret_cast<long>(words), sizeof words, 0) != sizeof words) words[0] = sys::cycles();
+  if (sys::raw(SYS_getrandom, reinterpret_cast<long>(words), sizeof words, 0) != sizeof words)
+    words[0] = sys::cycles();
   g_domains.rehash(words[0], words[1]);
   g_taken = true;
-  g_pages.begin(page::tagged_area(), {[](uint64_t start, uint64_t size) -> long {
-                                        const long at = sys::map_anonymous(size, kReadWrite, start, MAP_FIXED_NOREPLACE);
-                                        return at == static_cast<long>(start) ? 0 : sys::failed(at) ? at : -1;
-                                      },
-                                      [](uint64_t start, uint64_t size) { sys::unmap(start, size); }, sys::tag_pages});
+  g_pages.begin(page::tagged_area(),
+                {[](uint64_t start, uint64_t size) -> long {
+                   const long at = sys::map_anonymous(size, kReadWrite, start, MAP_FIXED_NOREPLACE);
+                   return at == static_cast<long>(start) ? 0 : sys::failed(at) ? at : -1;
+                 },
+                 [](uint64_t start, uint64_t size) { sys::unmap(start, size); }, sys::tag_pages});
   return true;
 }
 
 namespace {
 
-// The domain of a name, or what was found for it last. A signal's handler may come between any two instructions, and find another name: that shows in `found`.
+// The domain of a name, or what was found for it last. A signal's handler may come between any two
+// instructions, and find another name: that shows in `found`.
 uint8_t key_of(KeyFound& last, uint64_t name) {
   const uint64_t generation = g_domains.generation();
   const uint64_t found = __atomic_load_n(&last.found, __ATOMIC_ACQUIRE);
   const uint64_t of = __atomic_load_n(&last.name, __ATOMIC_ACQUIRE);
-  if (of == name && found >> 8 == generation && __atomic_load_n(&last.found, __ATOMIC_ACQUIRE) == found) return static_cast<uint8_t>(found);
+  if (of == name && found >> 8 == generation &&
+      __atomic_load_n(&last.found, __ATOMIC_ACQUIRE) == found)
+    return static_cast<uint8_t>(found);
   const uint8_t key = g_domains.key_of(name);
   __atomic_store_n(&last.found, 0, __ATOMIC_RELEASE);
   __atomic_store_n(&last.name, name, __ATOMIC_RELEASE);
@@ -233,8 +275,13 @@ uint8_t key_of(KeyFound& last, uint64_t name) {
 uint32_t rights_of(const Task& task) {
   Watcher& watcher = watcher_of(task);
   const bool all = watcher.held_count > kMostHeld;
-  const auto key = [&](uint64_t name) { return name <= UINT32_MAX ? key_of(watcher.own_key, name) : key_of(watcher.lock_key[(name / kPageSize ^ name / 8) % kLockKeys], name); };
-  const uint32_t rights = g_domains.rights(static_cast<uint32_t>(task.creation), watcher.held, all ? kMostHeld : watcher.held_count, all, key);
+  const auto key = [&](uint64_t name) {
+    return name <= UINT32_MAX
+               ? key_of(watcher.own_key, name)
+               : key_of(watcher.lock_key[(name / kPageSize ^ name / 8) % kLockKeys], name);
+  };
+  const uint32_t rights = g_domains.rights(static_cast<uint32_t>(task.creation), watcher.held,
+                                           all ? kMostHeld : watcher.held_count, all, key);
   watcher.open_names.keep_of(g_domains.generation());
   return g_domains.with(rights, watcher.open_names, key);
 }
@@ -259,7 +306,8 @@ void open(Task& task) {
 namespace {
 
 void wait_for_rehash() {
-  while (const uint32_t seen = __atomic_load_n(&g_rehashing, __ATOMIC_SEQ_CST)) sys::futex_wait(&g_rehashing, seen);
+  while (const uint32_t seen = __atomic_load_n(&g_rehashing, __ATOMIC_SEQ_CST))
+    sys::futex_wait(&g_rehashing, seen);
 }
 
 }  // namespace
@@ -327,16 +375,22 @@ Met meet(Task& task, const Spot& spot, const Touch& touch) {
   if (is_far(found.around(table, touch.address), touch.address, limit)) return Met::kNobodys;
   Met met = Met::kNobodys;
   uint32_t context = touch.context;
-  for (uint32_t index = found.find_above(table, touch.address); index; index = found.find_above(table, table.at(index).limit())) {
+  for (uint32_t index = found.find_above(table, touch.address); index;
+       index = found.find_above(table, table.at(index).limit())) {
     Declared& object = table.at(index);
     if (object.start >= limit) break;
-    // By unknown bytes of a page, or by the C library, which reads more than it was asked to, an object that shares its page is not meant.
+    // By unknown bytes of a page, or by the C library, which reads more than it was asked to, an
+    // object that shares its page is not meant.
     const bool is_sharing = pages_of(object).empty();
-    if (is_sharing && (is_ignored(spot.rip) || !(touch.kind & (findings::kRead | findings::kWrite)))) continue;
+    if (is_sharing &&
+        (is_ignored(spot.rip) || !(touch.kind & (findings::kRead | findings::kWrite))))
+      continue;
     const SpinGuard guard(object.lock);
-    if (object.origin == Origin::kNone || object.start >= limit || object.limit() <= touch.address) continue;  // it has just been forgotten
+    if (object.origin == Origin::kNone || object.start >= limit || object.limit() <= touch.address)
+      continue;  // it has just been forgotten
     const uint64_t from = object.start > touch.address ? object.start : touch.address;
-    Touch piece{from, (object.limit() < limit ? object.limit() : limit) - from, touch.kind, context};
+    Touch piece{from, (object.limit() < limit ? object.limit() : limit) - from, touch.kind,
+                context};
     const Met one = meet_one(object, task, watcher, spot, piece);
     context = piece.context;
     if (one == Met::kOnce || met == Met::kNobodys) met = one;
@@ -357,7 +411,9 @@ Met meet(Task& task, const Spot& spot, const Touch& touch) {
     if (!object || !pages_of(*object).contains(at)) continue;
     const SpinGuard guard(object->lock);
     Touch beside = touch;
-    if (object->origin != Origin::kNone && meet_one(*object, task, watcher, spot, beside) == Met::kOnce) return Met::kOnce;
+    if (object->origin != Origin::kNone &&
+        meet_one(*object, task, watcher, spot, beside) == Met::kOnce)
+      return Met::kOnce;
     met = Met::kGoesOn;
   }
   return met;
@@ -368,7 +424,8 @@ bool lend(Task& task, uint64_t start, uint64_t size) {
   Watcher& watcher = watcher_of(task);
   bool any = false;
   const uint64_t limit = page_up(start + size);
-  for (uint32_t index = watcher.found.find_above(table, page_down(start)); index; index = watcher.found.find_above(table, table.at(index).limit())) {
+  for (uint32_t index = watcher.found.find_above(table, page_down(start)); index;
+       index = watcher.found.find_above(table, table.at(index).limit())) {
     Declared& object = table.at(index);
     if (object.start >= limit) break;
     const SpinGuard guard(object.lock);
@@ -398,8 +455,10 @@ namespace {
 constexpr uint64_t kPatience = 50'000'000;  // nanoseconds
 
 bool stands(const TaskState& state, const Watcher& watcher) {
-  return state == TaskState::kFree || __atomic_load_n(&watcher.is_over, __ATOMIC_ACQUIRE) || __atomic_load_n(&watcher.has_all_keys, __ATOMIC_SEQ_CST) ||
-         __atomic_load_n(&watcher.stands, __ATOMIC_ACQUIRE) || __atomic_load_n(&watcher.stop_asked, __ATOMIC_ACQUIRE) == 2;
+  return state == TaskState::kFree || __atomic_load_n(&watcher.is_over, __ATOMIC_ACQUIRE) ||
+         __atomic_load_n(&watcher.has_all_keys, __ATOMIC_SEQ_CST) ||
+         __atomic_load_n(&watcher.stands, __ATOMIC_ACQUIRE) ||
+         __atomic_load_n(&watcher.stop_asked, __ATOMIC_ACQUIRE) == 2;
 }
 
 template <typename Act>
@@ -436,16 +495,19 @@ void rehash() {
   stop_tasks();
   g_domains.rehash(words[0], words[1]);
   ObjectTable& table = objects();
-  for (uint32_t index = table.find_above(0); index; index = table.find_above(table.at(index).limit())) {
+  for (uint32_t index = table.find_above(0); index;
+       index = table.find_above(table.at(index).limit())) {
     Declared& object = table.at(index);
     const SpinGuard guard(object.lock);
     if (object.origin == Origin::kNone || object.is_left) continue;
-    if (object.is_freed || object.has_domain() || Domains::is_hashed(object.rules)) follow_policy(object);
+    if (object.is_freed || object.has_domain() || Domains::is_hashed(object.rules))
+      follow_policy(object);
   }
   // Who may have missed it (invariant 5) has the old register.
   bool late[kMaxTasks] = {};
   each_task([&](const Task& task, const Watcher& watcher) {
-    late[task.id] = !__atomic_load_n(&watcher.stands, __ATOMIC_ACQUIRE) && !__atomic_load_n(&watcher.has_all_keys, __ATOMIC_SEQ_CST);
+    late[task.id] = !__atomic_load_n(&watcher.stands, __ATOMIC_ACQUIRE) &&
+                    !__atomic_load_n(&watcher.has_all_keys, __ATOMIC_SEQ_CST);
   });
   __atomic_store_n(&g_rehashing, 0u, __ATOMIC_SEQ_CST);
   sys::futex_wake(&g_rehashing, 0x7fffffff);
@@ -481,7 +543,8 @@ void open_in_child() {
   ObjectTable& table = objects();
   table.each([](const Declared& object) {
     const Range pages = pages_of(object);
-    if (object.tag.is_read_only && !pages.empty()) sys::tag_pages(pages.start, pages.size(), kReadWrite, 0);
+    if (object.tag.is_read_only && !pages.empty())
+      sys::tag_pages(pages.start, pages.size(), kReadWrite, 0);
   });
   g_pages_lock.reset();
   sys::write_key_rights(sys::kAllKeysOpen);

@@ -1,15 +1,18 @@
 // Within View guarded: the enforcer of declared policies by protection keys.
 #pragma once
 
-#include "check/policy/enforcer.h"
 #include "check/keys/rights.h"
+#include "check/policy/enforcer.h"
 
 namespace weir::view::guarded::keys {
 
 extern const Enforcer kEnforcer;
 // It is to come to close() before program code goes on.
-inline bool has_to_close(const Watcher& watcher) { return watcher.has_all_keys || __atomic_load_n(&watcher.stop_asked, __ATOMIC_RELAXED); }
-// Tasks may have ordered each other by a racy object, which nobody looks at: what seems unordered may be none.
+inline bool has_to_close(const Watcher& watcher) {
+  return watcher.has_all_keys || __atomic_load_n(&watcher.stop_asked, __ATOMIC_RELAXED);
+}
+// Tasks may have ordered each other by a racy object, which nobody looks at: what seems unordered
+// may be none.
 bool may_be_ordered_unseen();
 
 }  // namespace weir::view::guarded::keys

@@ -1,27 +1,33 @@
-// A task touches what its register does not open. The rule book decides. What is legal goes on, with the register that the task is to have by now; what is not
-// has been reported, and is executed once, with all keys.
+// A task touches what its register does not open. The rule book decides. What is legal goes on,
+// with the register that the task is to have by now; what is not has been reported, and is executed
+// once, with all keys.
 //
 // The register of what was interrupted lies in the signal's frame, and is changed there. Invariants
-// 1. A handler of Weir's opens all keys for itself before it touches anything but its own stack: those that are open where it begins are of the runtime's memory only.
-// 2. What leaves for program code has Watcher's register (guarded_keys.cc): a frame of program code, or the program's handler.
-// 3. A frame with all keys open is the runtime's, a handler's or a step's, and stays so; there are no others.
-// 4. The program's handlers return by weir_key_sigreturn: what they have locked and unlocked holds for the code that they have interrupted.
-// 5. During a step no handler of the program's runs. Page protections that the step lifts are lifted for all threads, for its one instruction.
+// 1. A handler of Weir's opens all keys for itself before it touches anything but its own stack:
+//    those that are open where it begins are of the runtime's memory only.
+// 2. What leaves for program code has Watcher's register (guarded_keys.cc): a frame of program
+//    code, or the program's handler.
+// 3. A frame with all keys open is the runtime's, a handler's or a step's, and stays so; there are
+//    no others.
+// 4. The program's handlers return by weir_key_sigreturn: what they have locked and unlocked holds
+//    for the code that they have interrupted.
+// 5. During a step no handler of the program's runs. Page protections that the step lifts are
+//    lifted for all threads, for its one instruction.
 
 #include "check/keys/key_fault.h"
 
 #include "base/bytes.h"
-#include "code/decode/decoder.h"
 #include "check/happens_before.h"
+#include "check/instruction_accesses.h"
+#include "check/keys/rights.h"
+#include "code/decode/decoder.h"
+#include "control/control.h"
 #include "memory/backing.h"
+#include "signal/page_fault.h"
+#include "signal/signals.h"
 #include "sys/pkey_x86_64.h"
 #include "sys/signal.h"
 #include "sys/syscall_x86_64.h"
-#include "control/control.h"
-#include "signal/page_fault.h"
-#include "signal/signals.h"
-#include "check/instruction_accesses.h"
-#include "check/keys/rights.h"
 
 namespace weir::trap {
 
@@ -42,7 +48,8 @@ struct Step {
 };
 Step g_steps[kMaxTasks];
 
-void begin_step(Task& task, Step& step, ucontext_t& context, const guarded::Touch* touches, uint32_t count) {
+void begin_step(Task& task, Step& step, ucontext_t& context, const guarded::Touch* touches,
+                uint32_t count) {
   hold_signals(context, step.mask, step.is_on);
   step.is_on = true;
   for (uint32_t i = 0; i < count; i++) keys::lend(task, touches[i].address, touches[i].size);
@@ -102,12 +109,14 @@ bool meet_key(Task& task, const siginfo_t& info, ucontext_t& context) {
     once |= met == keys::Met::kOnce;
   }
   if (once && page::own_image().contains(rip)) happens::note_closed(address);
-  // What goes on here was met after a change by another task; or, by protection, the program has closed it itself.
+  // What goes on here was met after a change by another task; or, by protection, the program has
+  // closed it itself.
   const bool is_stuck = step.tries >= kMostTries;
   bool is_met = true;
   if (once) begin_step(task, step, context, touches, count);
   else if (code == kByProtection && (!any || is_stuck)) is_met = false;
-  else if (is_stuck) begin_step(task, step, context, touches, count);  // nothing is declared where a key was left
+  else if (is_stuck)
+    begin_step(task, step, context, touches, count);  // nothing is declared where a key was left
   else sys::KeyRightsInFrame(context).set(step.is_on ? sys::kAllKeysOpen : keys::rights_of(task));
   if (!is_met && step.is_on) end_step(task, step, context);
   task.in_runtime = in_runtime;
@@ -146,5 +155,6 @@ bool meet_key_signal(Task& task, int signal, const siginfo_t& info, ucontext_t& 
 extern "C" __attribute__((visibility("hidden"))) void weir_on_key_sigreturn(ucontext_t* context) {
   using namespace weir;
   const bool is_checked = view::guarded::keys::g_on && !self().in_vfork;
-  sys::KeyRightsInFrame(*context).set(is_checked ? view::guarded::keys::rights_of(self()) : sys::kAllKeysOpen);
+  sys::KeyRightsInFrame(*context).set(is_checked ? view::guarded::keys::rights_of(self())
+                                                 : sys::kAllKeysOpen);
 }

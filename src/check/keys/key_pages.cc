@@ -2,20 +2,22 @@
 
 #include <sys/mman.h>
 
-#include "sys/maps.h"
 #include "check/state.h"
+#include "sys/maps.h"
 
 namespace weir::view::guarded::keys {
 
 Range pages_of(const Declared& object) {
   const bool own = has_own_pages(object.origin);
-  const Range pages{own ? page_down(object.start) : page_up(object.start), own ? page_up(object.limit()) : page_down(object.limit())};
+  const Range pages{own ? page_down(object.start) : page_up(object.start),
+                    own ? page_up(object.limit()) : page_down(object.limit())};
   return pages.start < pages.limit ? pages : Range{};
 }
 
 bool is_mixed(uint64_t page, uint32_t except, FoundLately& found) {
   ObjectTable& table = objects();
-  for (uint32_t index = found.find_above(table, page); index; index = found.find_above(table, table.at(index).limit())) {
+  for (uint32_t index = found.find_above(table, page); index;
+       index = found.find_above(table, table.at(index).limit())) {
     const Declared& object = table.at(index);
     if (object.start >= page + kPageSize) return false;
     if (index != except && !object.is_left && !pages_of(object).contains(page)) return true;

@@ -1,11 +1,14 @@
-// Within View guarded, enforcer by protection keys: the pages of objects, which are an object's alone, or other memory's too.
+// Within View guarded, enforcer by protection keys: the pages of objects, which are an object's
+// alone, or other memory's too.
 #pragma once
 
 #include "check/policy/objects.h"
 
 namespace weir::view::guarded::keys {
 
-inline bool has_own_pages(Origin origin) { return origin != Origin::kDeclared && origin != Origin::kHeap; }
+inline bool has_own_pages(Origin origin) {
+  return origin != Origin::kDeclared && origin != Origin::kHeap;
+}
 // The pages that are the object's alone.
 Range pages_of(const Declared& object);
 // Pages of which the object has a part.
@@ -22,7 +25,8 @@ void each_edge(const Declared& object, Act act) {
 bool is_mixed(uint64_t page, uint32_t except, FoundLately& found);
 // No object has a part of the pages of [address, limit).
 inline bool is_far(const Around& around, uint64_t address, uint64_t limit) {
-  return page_up(around.low) <= page_down(address) && page_up(limit) <= page_down(around.start) && address / ObjectTable::kRegion == limit / ObjectTable::kRegion;
+  return page_up(around.low) <= page_down(address) && page_up(limit) <= page_down(around.start) &&
+         address / ObjectTable::kRegion == limit / ObjectTable::kRegion;
 }
 // Whether its protection may be changed to reading and writing, and back.
 bool is_writable(const Declared& object);

@@ -1,7 +1,9 @@
-// Protection keys of a checked program's tasks, for those who change their registers: signals, the runtime's doors, fork.
+// Protection keys of a checked program's tasks, for those who change their registers: signals, the
+// runtime's doors, fork.
 //
-// Threads stay threads; an object's pages carry the key of who may touch it, and each task's register says which keys that task has (PUSh, sections 3.2 to 3.5).
-// guarded_keys.cc has the invariants, and what can go wrong.
+// Threads stay threads; an object's pages carry the key of who may touch it, and each task's
+// register says which keys that task has (PUSh, sections 3.2 to 3.5). guarded_keys.cc has the
+// invariants, and what can go wrong.
 #pragma once
 
 #include "check/check.h"
@@ -11,14 +13,16 @@ namespace weir::view::guarded::keys {
 extern bool g_taken;  // the keys are Weir's; in a forked child, too, where all are open for ever
 extern bool g_on;     // per process: it runs tasks whose registers follow what they hold
 
-// Takes all keys that the kernel has left, before the program asks for one. False with a report where there are not enough.
+// Takes all keys that the kernel has left, before the program asks for one. False with a report
+// where there are not enough.
 bool take_keys();
 // The first task is there. It has all keys until it goes on with program code.
 void start(Task& task);
 
 // What the task's register is to be in program code.
 uint32_t rights_of(const Task& task);
-// The runtime, or the kernel for the task, is about to touch program memory: all keys, until close().
+// The runtime, or the kernel for the task, is about to touch program memory: all keys, until
+// close().
 void open(Task& task);
 bool is_open(const Task& task);
 // Out of the runtime: program code follows. Waits where a rehash is on.
@@ -27,23 +31,26 @@ void close(Task& task);
 void update(Task& task);
 
 enum class Met : uint8_t {
-  kGoesOn,    // the task may do that by its keys
-  kOnce,      // not by its keys: it is done once, with all of them
-  kNobodys,   // nothing is declared there
+  kGoesOn,   // the task may do that by its keys
+  kOnce,     // not by its keys: it is done once, with all of them
+  kNobodys,  // nothing is declared there
 };
 // A touch of program code, of the kernel, or of a library: looked at by the rule book.
 Met meet(Task& task, const Spot& spot, const Touch& touch);
-// What an instruction, or the runtime, is about to touch is closed to writing for all (read-shared): it is not, until take_back(). False: that is not it.
+// What an instruction, or the runtime, is about to touch is closed to writing for all
+// (read-shared): it is not, until take_back(). False: that is not it.
 bool lend(Task& task, uint64_t start, uint64_t size);
 void take_back(Task& task);
 
-// Another hash function: objects get the keys that they have by it, while the tasks stand. Not by a task (check/keys/rehasher.cc).
+// Another hash function: objects get the keys that they have by it, while the tasks stand. Not by a
+// task (check/keys/rehasher.cc).
 void rehash();
-// In a signal's handler, in program code (`in_program`) or in the runtime: whether another thread waits for the task to stand; then it does until the rehash is over,
-// or on its way out.
+// In a signal's handler, in program code (`in_program`) or in the runtime: whether another thread
+// waits for the task to stand; then it does until the rehash is over, or on its way out.
 void stand_if_asked(Task& task, bool in_program);
 
-// A child has been forked, in which nothing is checked: all pages are open. The parent holds what the child would find changed: around the fork, both sides.
+// A child has been forked, in which nothing is checked: all pages are open. The parent holds what
+// the child would find changed: around the fork, both sides.
 void hold_still();
 void go_on();
 void open_in_child();

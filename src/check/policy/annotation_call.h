@@ -1,10 +1,11 @@
-// Within View guarded: a call of include/weir/weir.h, as it is answered, and the blocks that such calls give out and take back.
+// Within View guarded: a call of include/weir/weir.h, as it is answered, and the blocks that such
+// calls give out and take back.
 #pragma once
 
-#include "check/policy/declared.h"
 #include "check/happens_before.h"
-#include "check/policy/enforcer.h"
 #include "check/keys/rights.h"
+#include "check/policy/declared.h"
+#include "check/policy/enforcer.h"
 
 namespace weir::view::guarded {
 
@@ -36,13 +37,15 @@ class Call {
     return context_;
   }
   Trace trace() { return trace_of(watcher_, context()); }
-  void misuse(findings::Misuse what, uint64_t address, const Declared* object = nullptr, uint32_t change = 0) {
+  void misuse(findings::Misuse what, uint64_t address, const Declared* object = nullptr,
+              uint32_t change = 0) {
     Touch touch{address, object ? object->size : 0, findings::kChange, context()};
     report_misuse(what, object, watcher_, touch, spot_, change);
   }
   void misuse_of_lock(findings::Misuse what, uint64_t lock) {
     Touch touch{lock, 0, findings::kLockCall, context()};
-    report_policy({}, watcher_, touch, spot_, findings::Why::kMisuse, static_cast<uint32_t>(what), 0, undeclared_at(lock));
+    report_policy({}, watcher_, touch, spot_, findings::Why::kMisuse, static_cast<uint32_t>(what),
+                  0, undeclared_at(lock));
   }
   void fault(Declared& object, const Verdict& verdict, uint32_t change, uint32_t kind) {
     Touch touch{object.start, object.size, kind, context()};
@@ -64,8 +67,8 @@ void let_go(uint32_t index, Watcher& watcher);
 void retire(uint32_t index, Watcher& watcher);
 // Whether the task keeps the block that it gives back.
 bool keep_block(uint32_t index, Call& call);
-// REQUIRES: the object's lock. By protection keys: a block that all tasks, or those with a lock, might touch becomes who gives it back's alone, where that will
-// want it again.
+// REQUIRES: the object's lock. By protection keys: a block that all tasks, or those with a lock,
+// might touch becomes who gives it back's alone, where that will want it again.
 void take_over(Declared& object, uint32_t index, Call& call);
 // A block that the task has kept is in use again, as if it were new. 0: there is none of that size.
 uint64_t reuse_kept(uint64_t size, Policy policy, bool by_new, Call& call);

@@ -1,21 +1,25 @@
 // The calls of include/weir/weir.h: objects are declared, change their policies, and are forgotten.
 //
-// Before there are tasks only the rule book works: all memory is the one task's. Pages follow when the first other task is made (begin_declared).
+// Before there are tasks only the rule book works: all memory is the one task's. Pages follow when
+// the first other task is made (begin_declared).
 //
-// Invariant: what the program hands in is looked at before it is believed: whatever is wrong with it is reported, and nothing else happens.
+// Invariant: what the program hands in is looked at before it is believed: whatever is wrong with
+// it is reported, and nothing else happens.
 
-#include "check/policy/declared.h"
 #include "check/happens_before.h"
+#include "check/policy/annotation_call.h"
+#include "check/policy/declared.h"
+#include "check/policy/globals.h"
 #include "memory/backing.h"
 #include "sys/memory.h"
-#include "check/policy/annotation_call.h"
-#include "check/policy/globals.h"
 
 namespace weir::view::guarded {
 
 namespace {
 
-constexpr bool is_for_reading(Change change) { return change == Change::kAcquireRead || change == Change::kReleaseRead; }
+constexpr bool is_for_reading(Change change) {
+  return change == Change::kAcquireRead || change == Change::kReleaseRead;
+}
 
 // Under the object's lock.
 Verdict make_change(Declared& object, Change change, uint64_t lock, Call& call) {
@@ -25,13 +29,17 @@ Verdict make_change(Declared& object, Change change, uint64_t lock, Call& call) 
   switch (meant_for(call.task(), watcher, object)) {
     case Meant::kTask: break;
     case Meant::kAnother:
-      return {change == Change::kReleaseWrite || change == Change::kReleaseRead ? Fault::kNotHeld : change == Change::kToRacy ? Fault::kFixed : Fault::kHeldByOther,
+      return {change == Change::kReleaseWrite || change == Change::kReleaseRead ? Fault::kNotHeld
+              : change == Change::kToRacy                                       ? Fault::kFixed
+                                          : Fault::kHeldByOther,
               object.rules.since()};
     case Meant::kUnknown:  // two tasks of one slot read it: one of them is counted
       if (is_for_reading(change)) return {};
       return {change == Change::kReleaseWrite ? Fault::kNotHeld : Fault::kHeldByOther, {}};
   }
-  const Verdict verdict = object.rules.change(change, actor_of(watcher, object, change == Change::kToStickyRead && is_alone(watcher)), lock);
+  const Verdict verdict = object.rules.change(
+      change, actor_of(watcher, object, change == Change::kToStickyRead && is_alone(watcher)),
+      lock);
   if (!verdict.legal() && verdict.fault != Fault::kUnordered) return verdict;
   object.owner_creation = creation;
   object.violations = 0;
@@ -42,24 +50,31 @@ Verdict make_change(Declared& object, Change change, uint64_t lock, Call& call) 
     readers.context[watcher.slot] = call.context();
     readers.number[watcher.slot] = watcher.number;
   }
-  if (change == Change::kToLocked && verdict.legal() && holds_surely(watcher, lock)) object.rules.note_locked_within();
+  if (change == Change::kToLocked && verdict.legal() && holds_surely(watcher, lock))
+    object.rules.note_locked_within();
   return verdict;
 }
 
-void note_change(Declared& object, Change change, Call& call) { (is_for_reading(change) ? object.read : object.written) = call.trace(); }
+void note_change(Declared& object, Change change, Call& call) {
+  (is_for_reading(change) ? object.read : object.written) = call.trace();
+}
 
 // Under the object's lock.
 void change_object(Declared& object, uint32_t index, Change change, uint64_t lock, Call& call) {
   const uint32_t name = static_cast<uint32_t>(change) + 1;
-  if (change == Change::kAcquireRead && !object.readers && !(object.readers = objects().take_readers())) {
+  if (change == Change::kAcquireRead && !object.readers &&
+      !(object.readers = objects().take_readers())) {
     return call.misuse(findings::Misuse::kTooMany, object.start, &object, name);
   }
   const bool was_locked = object.rules.policy() == Policy::kLocked;
   const Verdict verdict = make_change(object, change, lock, call);
-  if (!verdict.legal()) call.fault(object, verdict, name, findings::kChange | (is_for_reading(change) ? findings::kRead : findings::kWrite));
+  if (!verdict.legal())
+    call.fault(object, verdict, name,
+               findings::kChange | (is_for_reading(change) ? findings::kRead : findings::kWrite));
   if (!verdict.legal() && verdict.fault != Fault::kUnordered) return;
   note_change(object, change, call);
-  enforcer().enforce(object, index, call.task(), call.watcher(), was_locked || change == Change::kAcquireWrite || change == Change::kToLocked);
+  enforcer().enforce(object, index, call.task(), call.watcher(),
+                     was_locked || change == Change::kAcquireWrite || change == Change::kToLocked);
 }
 
 // It lies in memory of the program's, from end to end.
@@ -79,20 +94,26 @@ uint32_t create(uint64_t address, uint64_t size, uint32_t wanted, const Given& g
   Declared& object = table.at(index);
   auto policy = static_cast<Policy>(wanted);
   const bool is_by_change = policy == Policy::kReadShared || policy == Policy::kStickyRead;
-  if (wanted > static_cast<uint32_t>(Policy::kLocked) || is_by_change || policy == Policy::kLocked) policy = Policy::kInaccessible;
+  if (wanted > static_cast<uint32_t>(Policy::kLocked) || is_by_change || policy == Policy::kLocked)
+    policy = Policy::kInaccessible;
   {
     const SpinGuard guard(object.lock);
     object.origin = given.origin;
     object.tag = given.tag;
     object.moves = given.moves ? Declared::kMovesOften : 0;
     object.made = call.trace();
-    object.rules = policy == Policy::kPrivate ? Rules(policy, call.watcher().slot, call.watcher().now.epoch(call.watcher().slot)) : Rules(policy);
+    object.rules = policy == Policy::kPrivate ? Rules(policy, call.watcher().slot,
+                                                      call.watcher().now.epoch(call.watcher().slot))
+                                              : Rules(policy);
     object.owner_creation = static_cast<uint32_t>(call.task().creation);
   }
   enforcer().mark(index, call.watcher());
   const SpinGuard guard(object.lock);
   if (is_by_change) {
-    change_object(object, index, wanted == static_cast<uint32_t>(Policy::kReadShared) ? Change::kAcquireRead : Change::kToStickyRead, 0, call);
+    change_object(object, index,
+                  wanted == static_cast<uint32_t>(Policy::kReadShared) ? Change::kAcquireRead
+                                                                       : Change::kToStickyRead,
+                  0, call);
   } else {
     enforcer().enforce(object, index, call.task(), call.watcher(), false);
   }
@@ -102,18 +123,23 @@ uint32_t create(uint64_t address, uint64_t size, uint32_t wanted, const Given& g
 // Whether who frees the object may do so.
 void check_freeing(Declared& object, Call& call) {
   const Policy policy = object.rules.policy();
-  if (policy == Policy::kRacy || policy == Policy::kStickyRead || policy == Policy::kUntouched) return;
-  const bool is_mine = policy == Policy::kPrivate && object.rules.owner() == call.watcher().slot && meant_for(call.task(), call.watcher(), object) == Meant::kTask;
+  if (policy == Policy::kRacy || policy == Policy::kStickyRead || policy == Policy::kUntouched)
+    return;
+  const bool is_mine = policy == Policy::kPrivate && object.rules.owner() == call.watcher().slot &&
+                       meant_for(call.task(), call.watcher(), object) == Meant::kTask;
   if (is_mine) return;
   Verdict verdict;
-  if (policy == Policy::kLocked && holds(call.task(), call.watcher(), object.rules.lock()) == Held::kExclusive) return;
+  if (policy == Policy::kLocked &&
+      holds(call.task(), call.watcher(), object.rules.lock()) == Held::kExclusive)
+    return;
   verdict = make_change(object, Change::kAcquireWrite, 0, call);
   if (verdict.legal()) return;
   object.moves = 0;  // another may have its domain open
   call.fault(object, verdict, 0, findings::kWrite | findings::kFree);
 }
 
-// A variable that weir-cc gave pages of its own is an object as soon as the program names it. 0: there is none at the address.
+// A variable that weir-cc gave pages of its own is an object as soon as the program names it. 0:
+// there is none at the address.
 uint32_t find_or_add(uint64_t address, Call& call) {
   ObjectTable& table = objects();
   uint32_t index = call.watcher().found.find(table, address);
@@ -134,8 +160,13 @@ uint32_t find_object(uint64_t address, uint32_t change, Call& call) {
   ObjectTable& table = objects();
   if (!address) return call.misuse(findings::Misuse::kNull, 0, nullptr, change), 0;
   const uint32_t index = find_or_add(address, call);
-  if (!index) return call.misuse(is_memory(address, 1) ? findings::Misuse::kUnknownObject : findings::Misuse::kForeign, address, nullptr, change), 0;
-  if (table.at(index).is_freed) return call.misuse(findings::Misuse::kFreed, address, &table.at(index), change), 0;
+  if (!index)
+    return call.misuse(is_memory(address, 1) ? findings::Misuse::kUnknownObject
+                                             : findings::Misuse::kForeign,
+                       address, nullptr, change),
+           0;
+  if (table.at(index).is_freed)
+    return call.misuse(findings::Misuse::kFreed, address, &table.at(index), change), 0;
   return index;
 }
 
@@ -156,12 +187,14 @@ void free_object(uint32_t index, Call& call) {
 void end_declared(uint64_t start, uint64_t size, const Spot* freed) {
   ObjectTable& table = objects();
   if (!table.is_on || !table.count()) return;
-  for (uint32_t index = table.find_above(start); index && table.at(index).start < start + size; index = table.find_above(start)) {
+  for (uint32_t index = table.find_above(start); index && table.at(index).start < start + size;
+       index = table.find_above(start)) {
     if (!freed && table.at(index).is_freed) {  // its pages are just being given back
       start = table.at(index).limit();
       continue;
     }
-    Call call({freed ? freed->rip : 0, freed ? freed->general[4] : 0, freed ? freed->general[5] : 0});
+    Call call(
+        {freed ? freed->rip : 0, freed ? freed->general[4] : 0, freed ? freed->general[5] : 0});
     if (freed) {
       const SpinGuard guard(table.at(index).lock);
       check_freeing(table.at(index), call);
@@ -190,7 +223,8 @@ void* allocate(size_t size, uint32_t policy, const Caller& caller, bool by_new) 
   Call call(caller);
   const auto wanted = static_cast<Policy>(policy);
   if (wanted == Policy::kPrivate || (wanted == Policy::kRacy && keys::g_on)) {
-    if (const uint64_t start = reuse_kept(size, wanted, by_new, call)) return reinterpret_cast<void*>(start);
+    if (const uint64_t start = reuse_kept(size, wanted, by_new, call))
+      return reinterpret_cast<void*>(start);
   }
   Given given;
   const uint64_t start = enforcer().allocate(size, wanted, call.task(), call.context(), given);
@@ -205,7 +239,9 @@ void hand_over(uint64_t address, const Caller& caller) {
   const uint32_t index = objects().find(address);
   if (!index || is_programs(caller.where)) return;
   Declared& object = objects().at(index);
-  if (!object.is_automatic || object.is_freed || object.origin == Origin::kOwnPages || object.origin == Origin::kDeclared) return;
+  if (!object.is_automatic || object.is_freed || object.origin == Origin::kOwnPages ||
+      object.origin == Origin::kDeclared)
+    return;
   Call call(caller);
   const SpinGuard guard(object.lock);
   object.is_automatic = false;
@@ -216,14 +252,18 @@ void hand_over(uint64_t address, const Caller& caller) {
 uint64_t size_of(const void* pointer) {
   const auto address = reinterpret_cast<uint64_t>(pointer);
   const uint32_t index = is_own(pointer) ? objects().find(address) : 0;
-  return index && objects().at(index).start == address && !objects().at(index).is_freed ? objects().at(index).size : 0;
+  return index && objects().at(index).start == address && !objects().at(index).is_freed
+             ? objects().at(index).size
+             : 0;
 }
 
 bool release(void* pointer, const Caller& caller) {
   const auto address = reinterpret_cast<uint64_t>(pointer);
   const uint32_t index = watcher_of(self()).found.find(objects(), address);
   const Origin origin = index ? objects().at(index).origin : Origin::kNone;
-  const bool is_block = (origin == Origin::kWindow || origin == Origin::kPages || origin == Origin::kArray) && objects().at(index).start == address;
+  const bool is_block =
+      (origin == Origin::kWindow || origin == Origin::kPages || origin == Origin::kArray) &&
+      objects().at(index).start == address;
   if (!is_block && !is_own(pointer)) return false;
   Call call(caller);
   if (!is_block) {
@@ -236,20 +276,27 @@ bool release(void* pointer, const Caller& caller) {
   return true;
 }
 
-void declare(uint64_t address, uint64_t size, uint32_t policy, bool has_pages, const Caller& caller) {
+void declare(uint64_t address, uint64_t size, uint32_t policy, bool has_pages,
+             const Caller& caller) {
   Call call(caller);
   if (!address || !size) return call.misuse(findings::Misuse::kNull, address);
   if (!is_memory(address, size)) return call.misuse(findings::Misuse::kForeign, address);
   // It is said of a variable, or of its parts, what nobody has said yet.
-  for (uint32_t other = objects().find_above(address); other && objects().at(other).start < address + size; other = objects().find_above(address)) {
+  for (uint32_t other = objects().find_above(address);
+       other && objects().at(other).start < address + size; other = objects().find_above(address)) {
     const Origin origin = objects().at(other).origin;
-    if (!objects().at(other).is_automatic || (origin != Origin::kOwnPages && origin != Origin::kDeclared)) break;
+    if (!objects().at(other).is_automatic ||
+        (origin != Origin::kOwnPages && origin != Origin::kDeclared))
+      break;
     let_go(other, call.watcher());
   }
-  if (create(address, size, policy, {has_pages && address % kPageSize == 0 ? Origin::kOwnPages : Origin::kDeclared}, call)) return;
+  if (create(address, size, policy,
+             {has_pages && address % kPageSize == 0 ? Origin::kOwnPages : Origin::kDeclared}, call))
+    return;
   const uint32_t other = objects().find_above(address);
   const bool overlaps = other && objects().at(other).start < address + size;
-  call.misuse(overlaps ? findings::Misuse::kOverlaps : findings::Misuse::kTooMany, address, overlaps ? &objects().at(other) : nullptr);
+  call.misuse(overlaps ? findings::Misuse::kOverlaps : findings::Misuse::kTooMany, address,
+              overlaps ? &objects().at(other) : nullptr);
 }
 
 void forget(uint64_t address, const Caller& caller) {
@@ -257,7 +304,8 @@ void forget(uint64_t address, const Caller& caller) {
   const uint32_t index = find_object(address, 0, call);
   if (!index) return;
   const Origin origin = objects().at(index).origin;
-  if (origin == Origin::kDeclared || origin == Origin::kOwnPages || origin == Origin::kHeap) let_go(index, call.watcher());
+  if (origin == Origin::kDeclared || origin == Origin::kOwnPages || origin == Origin::kHeap)
+    let_go(index, call.watcher());
   else call.misuse(findings::Misuse::kUnknownObject, address, &objects().at(index));
 }
 
@@ -265,15 +313,19 @@ void change(uint64_t address, uint32_t wanted, uint64_t lock, const Caller& call
   Call call(caller);
   const uint32_t index = find_object(address, wanted + 1, call);
   if (!index || wanted > static_cast<uint32_t>(Change::kToRacy)) return;
-  if (static_cast<Change>(wanted) == Change::kToLocked && !lock) return call.misuse(findings::Misuse::kNull, address, &objects().at(index), wanted + 1);
+  if (static_cast<Change>(wanted) == Change::kToLocked && !lock)
+    return call.misuse(findings::Misuse::kNull, address, &objects().at(index), wanted + 1);
   Declared& object = objects().at(index);
   const SpinGuard guard(object.lock);
-  if (object.origin != Origin::kNone) change_object(object, index, static_cast<Change>(wanted), lock, call);
+  if (object.origin != Origin::kNone)
+    change_object(object, index, static_cast<Change>(wanted), lock, call);
 }
 
 int policy_of(uint64_t address) {
   const uint32_t index = objects().find(address);
-  return index && !objects().at(index).is_freed ? static_cast<int>(objects().at(index).rules.policy()) : -1;
+  return index && !objects().at(index).is_freed
+             ? static_cast<int>(objects().at(index).rules.policy())
+             : -1;
 }
 
 Held holds(uint64_t lock) {
@@ -281,11 +333,14 @@ Held holds(uint64_t lock) {
   for (uint32_t i = 0; i < watcher.held_count && i < kMostHeld; i++) {
     if ((watcher.held[i] & ~uint64_t{1}) == lock) return Held::kYes;
   }
-  return !happens::g_checked || watcher.held_lost || watcher.number == 0 ? Held::kUnknown : Held::kNo;
+  return !happens::g_checked || watcher.held_lost || watcher.number == 0 ? Held::kUnknown
+                                                                         : Held::kNo;
 }
 
 void report(uint64_t lock, LockError error, const Caller& caller) {
-  constexpr findings::Misuse kWhat[] = {findings::Misuse::kUnbalancedLock, findings::Misuse::kDestroyedLock, findings::Misuse::kLockedAgain};
+  constexpr findings::Misuse kWhat[] = {findings::Misuse::kUnbalancedLock,
+                                        findings::Misuse::kDestroyedLock,
+                                        findings::Misuse::kLockedAgain};
   Call(caller).misuse_of_lock(kWhat[static_cast<uint8_t>(error)], lock);
 }
 
@@ -302,7 +357,8 @@ void* constant(const void* bytes, size_t size, const Caller& caller) {
   return to;
 }
 
-void* slice(uint64_t size, const size_t* ends, uint64_t count, uint32_t policy, uint64_t* gap, const Caller& caller) {
+void* slice(uint64_t size, const size_t* ends, uint64_t count, uint32_t policy, uint64_t* gap,
+            const Caller& caller) {
   Call call(caller);
   const uint64_t start = enforcer().allocate_slices(size, count, *gap);
   if (!start) return nullptr;
@@ -310,12 +366,14 @@ void* slice(uint64_t size, const size_t* ends, uint64_t count, uint32_t policy, 
     const uint64_t to = ends[i];
     if (to <= from) continue;
     if (*gap) enforcer().show(start, i, from, to);
-    create(start + from + i * *gap, to - from, policy, {*gap ? Origin::kArray : Origin::kDeclared}, call);
+    create(start + from + i * *gap, to - from, policy, {*gap ? Origin::kArray : Origin::kDeclared},
+           call);
   }
   return reinterpret_cast<void*>(start);
 }
 
-void unslice(void* pointer, uint64_t size, const size_t* ends, uint64_t count, uint64_t gap, const Caller& caller) {
+void unslice(void* pointer, uint64_t size, const size_t* ends, uint64_t count, uint64_t gap,
+             const Caller& caller) {
   Call call(caller);
   const auto start = reinterpret_cast<uint64_t>(pointer);
   for (uint64_t i = 0, from = 0; i < count; from = ends[i++]) {

@@ -1,6 +1,7 @@
 // The calls of include/weir/weir.h, on their way from the program to View guarded.
 //
-// All: in program code, with the caller's signals waiting (interpose/sync/event_call.h's SignalsWait) once there are tasks.
+// All: in program code, with the caller's signals waiting (interpose/sync/event_call.h's
+// SignalsWait) once there are tasks.
 #pragma once
 
 #include <stddef.h>
@@ -15,13 +16,16 @@ struct Caller {  // into whom the call returns
 // Declared policies are kept, in this process: the program is checked, and it is no forked child's.
 bool is_on();
 void switch_on();
-// --policies=declared: what the program allocates is private to who does, and its variables are untouched. Set by switch_on().
+// --policies=declared: what the program allocates is private to who does, and its variables are
+// untouched. Set by switch_on().
 extern bool g_strict;
 bool is_programs(uint64_t where);  // program code of the executable's own
 
-// `policy`: enum weir_policy. Null: there is no room. `by_new`: it is what C++ calls for, so that the C++ library may be who wants it.
+// `policy`: enum weir_policy. Null: there is no room. `by_new`: it is what C++ calls for, so that
+// the C++ library may be who wants it.
 void* allocate(size_t size, uint32_t policy, const Caller& caller, bool by_new = false);
-// The C++ library makes a thread, which gets this: what it had from `new` for that is nobody's own any more.
+// The C++ library makes a thread, which gets this: what it had from `new` for that is nobody's own
+// any more.
 void hand_over(uint64_t address, const Caller& caller);
 // False: nothing that allocate() or slice() gave out.
 bool release(void* object, const Caller& caller);
@@ -29,7 +33,8 @@ bool is_own(const void* address);  // from allocate() or slice(), whenever that 
 
 uint64_t size_of(const void* object);  // as asked for; 0: none of these
 // `has_pages`: nothing else lies in its pages.
-void declare(uint64_t address, uint64_t size, uint32_t policy, bool has_pages, const Caller& caller);
+void declare(uint64_t address, uint64_t size, uint32_t policy, bool has_pages,
+             const Caller& caller);
 void forget(uint64_t address, const Caller& caller);
 // `change`: enum weir_change.
 void change(uint64_t address, uint32_t change, uint64_t lock, const Caller& caller);
@@ -38,14 +43,18 @@ int policy_of(uint64_t address);  // -1: no object
 // What is wrong with a call of a lock, where POSIX leaves it undefined.
 enum class LockError : uint8_t { kNotHeld, kDestroyed, kLockedAgain };
 enum class Held : uint8_t { kNo, kYes, kUnknown };
-// Whether the current task has taken the lock, as far as it is known what it has taken. REQUIRES: there are tasks.
+// Whether the current task has taken the lock, as far as it is known what it has taken. REQUIRES:
+// there are tasks.
 Held holds(uint64_t lock);
 void report(uint64_t lock, LockError error, const Caller& caller);
 
-// Memory for `size` bytes in slices that end at ends[0], ends[1], ..., the last at `size`; each is an object. Slice k lies `gap` * k bytes further on
-// than in an array that has none. Null: there is no room.
-void* slice(uint64_t size, const size_t* ends, uint64_t count, uint32_t policy, uint64_t* gap, const Caller& caller);
-void unslice(void* array, uint64_t size, const size_t* ends, uint64_t count, uint64_t gap, const Caller& caller);
+// Memory for `size` bytes in slices that end at ends[0], ends[1], ..., the last at `size`; each is
+// an object. Slice k lies `gap` * k bytes further on than in an array that has none. Null: there is
+// no room.
+void* slice(uint64_t size, const size_t* ends, uint64_t count, uint32_t policy, uint64_t* gap,
+            const Caller& caller);
+void unslice(void* array, uint64_t size, const size_t* ends, uint64_t count, uint64_t gap,
+             const Caller& caller);
 // `bytes`, which never change again: all may read them.
 void* constant(const void* bytes, size_t size, const Caller& caller);
 

@@ -1,29 +1,37 @@
-// Objects with a declared policy: what a task that comes to one may do with it, and which pages its process has.
+// Objects with a declared policy: what a task that comes to one may do with it, and which pages its
+// process has.
 //
-// An object that has pages of its own is let in page by page: a task touches it, the rule book is asked, and what it says is mapped, in this
-// process alone. Where an object shares its page with another one, or with memory of which nothing is declared, that page is mapped for nobody:
-// each access traps, is looked at byte by byte, and is executed once. That is right, and slow.
+// An object that has pages of its own is let in page by page: a task touches it, the rule book is
+// asked, and what it says is mapped, in this process alone. Where an object shares its page with
+// another one, or with memory of which nothing is declared, that page is mapped for nobody: each
+// access traps, is looked at byte by byte, and is executed once. That is right, and slow.
 //
 // Invariants
-// 1. A page of one object alone is mapped in a process only if the rule book let its task in, or it is lent for a moment, or it stays open beyond an
-//    unlock (3), or the object has been violated so often that nobody looks any more (kMostViolations).
-// 2. A change of policy takes the pages from the task that makes it at once; other tasks that may still have them drop them at their next event.
-// 3. A locked object is closed at the unlock, so that the next touch is looked at. Where that was in order several times in a row, it stays open
-//    for some unlocks: one in kMostTrust is still looked at.
-// 4. Functions that order tasks may touch the lock, barrier or the like that they are called for, whoever may touch the object it lies in. A variable that
-//    is one itself, and of which the program has declared nothing, is racy from then on.
-// 5. Who reads or writes a racy object may learn from all others who do, at any time (open_to), as they may use it to order themselves.
+// 1. A page of one object alone is mapped in a process only if the rule book let its task in, or it
+//    is lent for a moment, or it stays open beyond an unlock (3), or the object has been violated
+//    so often that nobody looks any more (kMostViolations).
+// 2. A change of policy takes the pages from the task that makes it at once; other tasks that may
+//    still have them drop them at their next event.
+// 3. A locked object is closed at the unlock, so that the next touch is looked at. Where that was
+//    in order several times in a row, it stays open for some unlocks: one in kMostTrust is still
+//    looked at.
+// 4. Functions that order tasks may touch the lock, barrier or the like that they are called for,
+//    whoever may touch the object it lies in. A variable that is one itself, and of which the
+//    program has declared nothing, is racy from then on.
+// 5. Who reads or writes a racy object may learn from all others who do, at any time (open_to), as
+//    they may use it to order themselves.
 //
-// Deviation: what is done to the bytes beside an object in its own pages is not told apart from what is done to the object.
+// Deviation: what is done to the bytes beside an object in its own pages is not told apart from
+// what is done to the object.
 
 #include "check/policy/enforcer.h"
 
 #include "base/bytes.h"
 #include "base/options.h"
 #include "check/happens_before.h"
+#include "check/keys/enforce_by_key.h"
 #include "memory/backing.h"
 #include "sys/syscall_x86_64.h"
-#include "check/keys/enforce_by_key.h"
 
 namespace weir::view::guarded {
 
@@ -33,22 +41,27 @@ using page::demand::drop;
 using page::demand::fill_store;
 using page::demand::map;
 
-constexpr uint32_t kMostTrust = 6;    // 2 to the power of that: unlocks of which one is looked at
-constexpr uint32_t kTrustStep = 4;    // closings for each power
-constexpr uint64_t kTrustTime = 8'000'000;  // cycles: what is trusted most is looked at once in so many at most
-constexpr uint64_t kEager = 4;        // objects of so many pages are mapped before they are touched
-constexpr uint64_t kAround = 256;     // pages that a task gets at once
+constexpr uint32_t kMostTrust = 6;  // 2 to the power of that: unlocks of which one is looked at
+constexpr uint32_t kTrustStep = 4;  // closings for each power
+constexpr uint64_t kTrustTime =
+    8'000'000;                  // cycles: what is trusted most is looked at once in so many at most
+constexpr uint64_t kEager = 4;  // objects of so many pages are mapped before they are touched
+constexpr uint64_t kAround = 256;  // pages that a task gets at once
 
 bool is_over(uint32_t creation) {
   const Shared& s = shared();
   for (uint32_t i = 0; i < s.high_task; i++) {
     const Watcher& other = state().watchers[i];
-    if (s.tasks[i].state != TaskState::kFree && static_cast<uint32_t>(other.creation) == creation && !other.is_over) return false;
+    if (s.tasks[i].state != TaskState::kFree && static_cast<uint32_t>(other.creation) == creation &&
+        !other.is_over)
+      return false;
   }
   return true;
 }
 
-bool is_page_of(const Page& page, uint32_t index) { return page.mode == Mode::kDeclared && page.looks == index; }
+bool is_page_of(const Page& page, uint32_t index) {
+  return page.mode == Mode::kDeclared && page.looks == index;
+}
 
 void open_page(uint64_t at, Page& page, const Watcher& watcher, bool writes) {
   __atomic_fetch_or(&page.holders, bit_of(watcher), __ATOMIC_ACQ_REL);
@@ -63,7 +76,9 @@ void close_page(uint64_t at, Page& page, const Watcher& watcher) {
   __atomic_fetch_and(&page.holders, ~bit_of(watcher), __ATOMIC_RELEASE);
 }
 
-bool is_there(uint64_t at) { return page::windows::contains(at) ? page::windows::shows(at) : page::store_extent(at) != 0; }
+bool is_there(uint64_t at) {
+  return page::windows::contains(at) ? page::windows::shows(at) : page::store_extent(at) != 0;
+}
 
 template <typename Act>
 void each_page(const Declared& object, uint32_t index, Act act) {
@@ -75,7 +90,8 @@ void each_page(const Declared& object, uint32_t index, Act act) {
 }
 
 // The page, and what the task lacks of the object after it.
-void open_pages(const Declared& object, uint32_t index, uint64_t at, Page& page, const Watcher& watcher, bool writes) {
+void open_pages(const Declared& object, uint32_t index, uint64_t at, Page& page,
+                const Watcher& watcher, bool writes) {
   const bool has_had = page.holders & bit_of(watcher);
   open_page(at, page, watcher, writes);
   if (has_had) return;
@@ -85,7 +101,9 @@ void open_pages(const Declared& object, uint32_t index, uint64_t at, Page& page,
   bool is_filled = true;
   for (; limit <= last && limit <= most; limit += kPageSize) {
     Page& next = page_of(limit);
-    if (!is_page_of(next, index) || (__atomic_fetch_or(&next.holders, bit_of(watcher), __ATOMIC_ACQ_REL) & bit_of(watcher))) break;
+    if (!is_page_of(next, index) ||
+        (__atomic_fetch_or(&next.holders, bit_of(watcher), __ATOMIC_ACQ_REL) & bit_of(watcher)))
+      break;
     is_filled &= next.was_written;
     next.was_written = 1;
   }
@@ -96,9 +114,12 @@ void open_pages(const Declared& object, uint32_t index, uint64_t at, Page& page,
 
 findings::Object description_of(const Declared& object) {
   findings::Object found = undeclared_at(object.start);
-  if (object.origin == Origin::kWindow || object.origin == Origin::kPages || object.origin == Origin::kArray) found.kind = findings::ObjectKind::kHeap;
+  if (object.origin == Origin::kWindow || object.origin == Origin::kPages ||
+      object.origin == Origin::kArray)
+    found.kind = findings::ObjectKind::kHeap;
   found.policy = static_cast<uint32_t>(object.rules.policy()) + 1;
-  if (object.is_automatic && (object.origin == Origin::kWindow || object.origin == Origin::kPages)) found.policy |= findings::kUnnamedNew;
+  if (object.is_automatic && (object.origin == Origin::kWindow || object.origin == Origin::kPages))
+    found.policy |= findings::kUnnamedNew;
   found.start = object.start;
   found.size = object.size;
   if (found.kind == findings::ObjectKind::kHeap && !found.context) {
@@ -116,7 +137,8 @@ Trace other_side(Declared& object, const Verdict& verdict) {
     if (object.readers) {
       const Readers& readers = objects().readers_at(object.readers);
       const TaskId slot = verdict.other.task;
-      if (readers.context[slot]) return {verdict.other, readers.context[slot], readers.number[slot]};
+      if (readers.context[slot])
+        return {verdict.other, readers.context[slot], readers.number[slot]};
     }
   }
   if (object.rules.policy() == Policy::kReadShared && object.read.context) return object.read;
@@ -126,13 +148,16 @@ Trace other_side(Declared& object, const Verdict& verdict) {
 }  // namespace
 
 Rules::Actor actor_of(const Watcher& watcher, const Declared& object, bool is_alone) {
-  return {watcher.slot, watcher.now, is_alone, object.readers ? &objects().readers_at(object.readers).rules : nullptr};
+  return {watcher.slot, watcher.now, is_alone,
+          object.readers ? &objects().readers_at(object.readers).rules : nullptr};
 }
 
 Meant meant_for(const Task& task, const Watcher& watcher, Declared& object) {
   const auto creation = static_cast<uint32_t>(task.creation);
   const Policy policy = object.rules.policy();
-  if (policy == Policy::kPrivate && object.rules.owner() == watcher.slot && object.owner_creation != creation) return Meant::kAnother;
+  if (policy == Policy::kPrivate && object.rules.owner() == watcher.slot &&
+      object.owner_creation != creation)
+    return Meant::kAnother;
   if (policy != Policy::kReadShared || !object.readers) return Meant::kTask;
   Readers& readers = objects().readers_at(object.readers);
   const bool has = readers.rules.holds[watcher.slot / 64] >> watcher.slot % 64 & 1;
@@ -142,7 +167,8 @@ Meant meant_for(const Task& task, const Watcher& watcher, Declared& object) {
   return Meant::kTask;
 }
 
-void report_fault(Declared& object, const Verdict& verdict, const Watcher& watcher, Touch& touch, const Spot& spot, uint32_t change) {
+void report_fault(Declared& object, const Verdict& verdict, const Watcher& watcher, Touch& touch,
+                  const Spot& spot, uint32_t change) {
   if (verdict.fault == Fault::kUnordered) {  // once, not again at the release
     if (keys::may_be_ordered_unseen()) return;
     const bool is_told = object.told == verdict.other && object.told_to == watcher.slot;
@@ -153,14 +179,19 @@ void report_fault(Declared& object, const Verdict& verdict, const Watcher& watch
   const Trace other = other_side(object, verdict);
   Prior prior{object.start, object.size, findings::kChange, other.number, other.context, 0};
   if (verdict.fault == Fault::kNotAlone || !other.context) prior = {};
-  report_policy(prior, watcher, touch, spot, findings::Why::kPolicy, static_cast<uint32_t>(verdict.fault), change, description_of(object));
+  report_policy(prior, watcher, touch, spot, findings::Why::kPolicy,
+                static_cast<uint32_t>(verdict.fault), change, description_of(object));
 }
 
-void report_misuse(findings::Misuse what, const Declared* object, const Watcher& watcher, Touch& touch, const Spot& spot, uint32_t change) {
+void report_misuse(findings::Misuse what, const Declared* object, const Watcher& watcher,
+                   Touch& touch, const Spot& spot, uint32_t change) {
   Prior prior{};
-  if (object && what == findings::Misuse::kFreed) prior = {object->start, object->size, findings::kFree, object->written.number, object->written.context, 0};
-  report_policy(prior, watcher, touch, spot, findings::Why::kMisuse, static_cast<uint32_t>(what), change,
-                object ? description_of(*object) : findings::Object{});
+  if (object && what == findings::Misuse::kFreed)
+    prior = {object->start,           object->size,
+             findings::kFree,         object->written.number,
+             object->written.context, 0};
+  report_policy(prior, watcher, touch, spot, findings::Why::kMisuse, static_cast<uint32_t>(what),
+                change, object ? description_of(*object) : findings::Object{});
 }
 
 bool is_declared(uint64_t address, findings::Object& found) {
@@ -189,11 +220,15 @@ void give_up_pages(Declared& object, uint32_t index, Watcher& watcher, bool from
   if (!mine.empty()) drop(mine.start, mine.size());
 }
 
-void enforce(Declared& object, uint32_t index, const Task& task, Watcher& watcher, bool from_others) {
+void enforce(Declared& object, uint32_t index, const Task& task, Watcher& watcher,
+             bool from_others) {
   if (!happens::g_checked) return;
   const bool is_mine = meant_for(task, watcher, object) == Meant::kTask;
-  const Rights rights = is_mine ? object.rules.rights(watcher.slot, false, actor_of(watcher, object).readers) : Rights::kNone;
-  if (object.size > kEager * kPageSize || rights == Rights::kNone || object.rules.policy() == Policy::kRacy) {
+  const Rights rights =
+      is_mine ? object.rules.rights(watcher.slot, false, actor_of(watcher, object).readers)
+              : Rights::kNone;
+  if (object.size > kEager * kPageSize || rights == Rights::kNone ||
+      object.rules.policy() == Policy::kRacy) {
     give_up_pages(object, index, watcher, from_others);
     return;
   }
@@ -261,22 +296,27 @@ void deallocate(uint64_t start, uint64_t size, Origin origin, Tag) {
   page::free_extent(start, size);
 }
 
-// Slices are windows onto pages in a row; where there is no room for windows, those pages themselves.
+// Slices are windows onto pages in a row; where there is no room for windows, those pages
+// themselves.
 uint64_t allocate_slices(uint64_t size, uint64_t count, uint64_t& gap) {
   const uint64_t pages = page_up(size) / kPageSize;
   const uint64_t store = page::allocate_extent(page_up(size));
   if (!store) return 0;
-  const uint64_t windows = pages + count < page::windows::kMost ? page::windows::take_run(static_cast<uint32_t>(pages + count)) : 0;
+  const uint64_t windows = pages + count < page::windows::kMost
+                               ? page::windows::take_run(static_cast<uint32_t>(pages + count))
+                               : 0;
   gap = windows ? kPageSize : 0;
   if (!windows) return store;
-  page::windows::show(windows, store, 1);  // where the first slice begins, so that the store is found by it
+  page::windows::show(windows, store,
+                      1);  // where the first slice begins, so that the store is found by it
   return windows;
 }
 
 void show(uint64_t start, uint64_t number, uint64_t from, uint64_t to) {
   const uint64_t store = page::alias_of(start) - kAlias + kArena;
   const uint64_t first = page_down(from), last = page_down(to - 1);
-  page::windows::show(start + first + number * kPageSize, store + first, static_cast<uint32_t>((last - first) / kPageSize) + 1);
+  page::windows::show(start + first + number * kPageSize, store + first,
+                      static_cast<uint32_t>((last - first) / kPageSize) + 1);
 }
 
 void deallocate_slices(uint64_t start, uint64_t size, uint64_t count, uint64_t gap) {
@@ -289,7 +329,8 @@ void deallocate_slices(uint64_t start, uint64_t size, uint64_t count, uint64_t g
 
 bool is_memory(uint64_t address) { return page::store_extent(address) != 0; }
 
-constexpr Enforcer kProcesses{allocate, deallocate, allocate_slices, show, deallocate_slices, is_memory, enforce, give_up_pages, mark_pages, unmark_pages};
+constexpr Enforcer kProcesses{allocate,  deallocate, allocate_slices, show,       deallocate_slices,
+                              is_memory, enforce,    give_up_pages,   mark_pages, unmark_pages};
 
 }  // namespace
 
@@ -298,10 +339,13 @@ const Enforcer& enforcer() { return options().has_keys() ? keys::kEnforcer : kPr
 void begin_declared() {
   ObjectTable& table = objects();
   Watcher& watcher = watcher_of(self());
-  for (uint32_t index = table.find_above(0); index; index = table.find_above(table.at(index).limit())) enforcer().mark(index, watcher);
+  for (uint32_t index = table.find_above(0); index;
+       index = table.find_above(table.at(index).limit()))
+    enforcer().mark(index, watcher);
 }
 
-Verdict meet_object(Declared& object, Task& task, Watcher& watcher, const Spot& spot, Touch& touch, Held& held) {
+Verdict meet_object(Declared& object, Task& task, Watcher& watcher, const Spot& spot, Touch& touch,
+                    Held& held) {
   const bool writes = touch.kind & (findings::kWrite | kUnknownWrite);
   if (touch.kind & kUnknownWrite) touch.kind = findings::kWrite;
   if (!touch.kind) touch.kind = findings::kRead;
@@ -320,7 +364,8 @@ Verdict meet_object(Declared& object, Task& task, Watcher& watcher, const Spot& 
     case Meant::kAnother: verdict = {Fault::kForbidden, object.rules.since()}; break;
     case Meant::kTask: {
       const bool was_untouched = object.rules.policy() == Policy::kUntouched;
-      verdict = object.rules.touch(actor_of(watcher, object), writes, held == Held::kExclusive || (held == Held::kShared && !writes));
+      verdict = object.rules.touch(actor_of(watcher, object), writes,
+                                   held == Held::kExclusive || (held == Held::kShared && !writes));
       if (!was_untouched) break;
       if (!touch.context) touch.context = context_of(spot);
       if (!verdict.legal()) report_fault(object, verdict, watcher, touch, spot);
@@ -348,7 +393,8 @@ void note_opened(Watcher& watcher, uint32_t index, const Declared& object) {
   }
   if (watcher.opened_count == kMostOpened) {  // the oldest is looked at again
     const uint32_t oldest = watcher.opened[0].object;
-    each_page(objects().at(oldest), oldest, [&](uint64_t at, Page& page) { close_page(at, page, watcher); });
+    each_page(objects().at(oldest), oldest,
+              [&](uint64_t at, Page& page) { close_page(at, page, watcher); });
     for (uint32_t i = 1; i < kMostOpened; i++) watcher.opened[i - 1] = watcher.opened[i];
     watcher.opened_count--;
   }
@@ -357,7 +403,8 @@ void note_opened(Watcher& watcher, uint32_t index, const Declared& object) {
 
 void meet_mixed(Task& task, Watcher& watcher, const Spot& spot, Touch touch, Page& page) {
   ObjectTable& table = objects();
-  if (is_ignored(spot.rip) || !(touch.kind & (findings::kRead | findings::kWrite))) return;  // the C library reads more than it was asked to
+  if (is_ignored(spot.rip) || !(touch.kind & (findings::kRead | findings::kWrite)))
+    return;  // the C library reads more than it was asked to
   const uint64_t limit = touch.address + touch.size;
   for (uint64_t at = touch.address; at < limit;) {
     const uint32_t index = table.find_above(at);
@@ -389,7 +436,8 @@ void meet_mixed(Task& task, Watcher& watcher, const Spot& spot, Touch touch, Pag
 
 }  // namespace
 
-bool meet_declared(Task& task, Watcher& watcher, const Spot& spot, Touch touch, Page& page, bool lacks) {
+bool meet_declared(Task& task, Watcher& watcher, const Spot& spot, Touch touch, Page& page,
+                   bool lacks) {
   const uint64_t at = page_down(touch.address);
   const uint32_t index = page.looks;
   if (!index) {
@@ -398,7 +446,8 @@ bool meet_declared(Task& task, Watcher& watcher, const Spot& spot, Touch touch, 
   }
   Declared& object = objects().at(index);
   const SpinGuard guard(object.lock);
-  if (!is_page_of(page, index)) return false;  // it has just been forgotten: the task will come again
+  if (!is_page_of(page, index))
+    return false;  // it has just been forgotten: the task will come again
   if (is_ordering(task, watcher, spot, object) && !takes_as_lock(object)) return false;
   Held held;
   const bool writes = touch.kind & (findings::kWrite | kUnknownWrite);
@@ -411,13 +460,15 @@ bool meet_declared(Task& task, Watcher& watcher, const Spot& spot, Touch touch, 
   if (!lacks && (page.holders & bit_of(watcher))) return true;
   switch (object.rules.policy()) {
     case Policy::kRacy:
-      if (object.is_automatic) open_page(at, page, watcher, true);  // a lock: what it tells is known
+      if (object.is_automatic)
+        open_page(at, page, watcher, true);  // a lock: what it tells is known
       else open_to(at, page, watcher);
       return true;
     case Policy::kLocked: note_opened(watcher, index, object); break;
     default: break;
   }
-  const Rights rights = object.rules.rights(watcher.slot, held == Held::kExclusive, actor_of(watcher, object).readers);
+  const Rights rights = object.rules.rights(watcher.slot, held == Held::kExclusive,
+                                            actor_of(watcher, object).readers);
   open_pages(object, index, at, page, watcher, writes || rights == Rights::kWrite);
   return true;
 }
@@ -434,7 +485,8 @@ void close_by_lock(Watcher& watcher, uint64_t lock) {
       continue;
     }
     Declared& object = objects().at(opened.object);
-    if (object.trust == kMostTrust * kTrustStep && !options().exact && sys::cycles() - opened.since < kTrustTime) {
+    if (object.trust == kMostTrust * kTrustStep && !options().exact &&
+        sys::cycles() - opened.since < kTrustTime) {
       opened.left = (1u << kMostTrust) - 1;
       i++;
       continue;
@@ -444,7 +496,8 @@ void close_by_lock(Watcher& watcher, uint64_t lock) {
       give_up_pages(object, opened.object, watcher, false);
       if (object.trust < kMostTrust * kTrustStep) object.trust++;
     }
-    for (uint64_t k = i + 1; k < watcher.opened_count; k++) watcher.opened[k - 1] = watcher.opened[k];
+    for (uint64_t k = i + 1; k < watcher.opened_count; k++)
+      watcher.opened[k - 1] = watcher.opened[k];
     watcher.opened_count--;
   }
 }

@@ -1,5 +1,5 @@
-// Within View guarded: objects with a declared policy, between the rule book that says what is right (guarded_policy.h) and the enforcer that opens and closes
-// pages for tasks.
+// Within View guarded: objects with a declared policy, between the rule book that says what is
+// right (guarded_policy.h) and the enforcer that opens and closes pages for tasks.
 #pragma once
 
 #include "check/policy/objects.h"
@@ -9,7 +9,9 @@ namespace weir::view::guarded {
 
 enum class Held : uint8_t { kNot, kShared, kExclusive };
 
-inline Trace trace_of(const Watcher& watcher, uint32_t context) { return {watcher.now.epoch(watcher.slot), context, watcher.number}; }
+inline Trace trace_of(const Watcher& watcher, uint32_t context) {
+  return {watcher.now.epoch(watcher.slot), context, watcher.number};
+}
 Rules::Actor actor_of(const Watcher& watcher, const Declared& object, bool is_alone = false);
 Held holds(const Task& task, const Watcher& watcher, uint64_t lock);
 // For writing, and known to.
@@ -17,47 +19,63 @@ bool holds_surely(const Watcher& watcher, uint64_t lock);
 
 // All REQUIRE: the object's lock is held.
 
-// Slots of tasks may be shared: whether what the object's state says of this task's slot is meant for the task.
+// Slots of tasks may be shared: whether what the object's state says of this task's slot is meant
+// for the task.
 enum class Meant : uint8_t { kTask, kAnother, kUnknown };
 Meant meant_for(const Task& task, const Watcher& watcher, Declared& object);
 // The task may not do that: `fault` is a Fault.
-void report_fault(Declared& object, const Verdict& verdict, const Watcher& watcher, Touch& touch, const Spot& spot, uint32_t change = 0);
-void report_misuse(findings::Misuse what, const Declared* object, const Watcher& watcher, Touch& touch, const Spot& spot, uint32_t change = 0);
+void report_fault(Declared& object, const Verdict& verdict, const Watcher& watcher, Touch& touch,
+                  const Spot& spot, uint32_t change = 0);
+void report_misuse(findings::Misuse what, const Declared* object, const Watcher& watcher,
+                   Touch& touch, const Spot& spot, uint32_t change = 0);
 
-// What Weir itself does for a function that orders tasks, or the C library in one, with a lock or its like that lies in an object.
-bool is_ordering(const Task& task, const Watcher& watcher, const Spot& spot, const Declared& object);
-// Such a touch: whether all may use the object, which then is racy; else it is made, and says nothing of the object.
+// What Weir itself does for a function that orders tasks, or the C library in one, with a lock or
+// its like that lies in an object.
+bool is_ordering(const Task& task, const Watcher& watcher, const Spot& spot,
+                 const Declared& object);
+// Such a touch: whether all may use the object, which then is racy; else it is made, and says
+// nothing of the object.
 bool takes_as_lock(Declared& object);
 
-// A touch of an object by the task, as the rule book has it. Where it is not legal that has been reported. `held`: of a locked object, its lock.
-Verdict meet_object(Declared& object, Task& task, Watcher& watcher, const Spot& spot, Touch& touch, Held& held);
+// A touch of an object by the task, as the rule book has it. Where it is not legal that has been
+// reported. `held`: of a locked object, its lock.
+Verdict meet_object(Declared& object, Task& task, Watcher& watcher, const Spot& spot, Touch& touch,
+                    Held& held);
 // An object that has been violated so often since its last change is open to whoever comes.
 inline constexpr uint32_t kMostViolations = 1000;
 
-// What memory for an object is: its pages have that tag; objects from where it is asked for change hands often, by protection keys.
+// What memory for an object is: its pages have that tag; objects from where it is asked for change
+// hands often, by protection keys.
 struct Given {
   Origin origin = Origin::kPages;
   Tag tag{};
   bool moves = false;
 };
 
-// Who keeps tasks from objects: page tables of their own (guarded_declared.cc) or protection keys (guarded_keys.cc). It does what the rule book says, and
-// knows where objects can lie. Before there are tasks, nothing is enforced.
+// Who keeps tasks from objects: page tables of their own (guarded_declared.cc) or protection keys
+// (guarded_keys.cc). It does what the rule book says, and knows where objects can lie. Before there
+// are tasks, nothing is enforced.
 struct Enforcer {
-  // Memory for an object that has pages of its own, for who has asked there (findings). 0: there is no room.
-  uint64_t (*allocate)(uint64_t size, Policy policy, const Task& task, uint32_t context, Given& given);
+  // Memory for an object that has pages of its own, for who has asked there (findings). 0: there is
+  // no room.
+  uint64_t (*allocate)(uint64_t size, Policy policy, const Task& task, uint32_t context,
+                       Given& given);
   void (*deallocate)(uint64_t start, uint64_t size, Origin origin, Tag tag);
-  // Addresses for `size` bytes in `count` slices, each in pages of its own where `gap` is not 0: they are `gap` bytes further apart than without. 0: no room.
-  // `show` prepares the pages of slice `number`, bytes [from, to) of them.
+  // Addresses for `size` bytes in `count` slices, each in pages of its own where `gap` is not 0:
+  // they are `gap` bytes further apart than without. 0: no room. `show` prepares the pages of slice
+  // `number`, bytes [from, to) of them.
   uint64_t (*allocate_slices)(uint64_t size, uint64_t count, uint64_t& gap);
   void (*show)(uint64_t start, uint64_t number, uint64_t from, uint64_t to);
   void (*deallocate_slices)(uint64_t start, uint64_t size, uint64_t count, uint64_t gap);
   bool (*is_memory)(uint64_t address);
 
-  // With the object's lock. Its pages follow its policy, for this task; other tasks that may still have them give them up if `from_others`.
-  void (*enforce)(Declared& object, uint32_t index, const Task& task, Watcher& watcher, bool from_others);
+  // With the object's lock. Its pages follow its policy, for this task; other tasks that may still
+  // have them give them up if `from_others`.
+  void (*enforce)(Declared& object, uint32_t index, const Task& task, Watcher& watcher,
+                  bool from_others);
   void (*give_up)(Declared& object, uint32_t index, Watcher& watcher, bool from_others);
-  // Not with its lock: its pages become such as are enforced, or what they would be without it. `unmark` comes before its memory goes back.
+  // Not with its lock: its pages become such as are enforced, or what they would be without it.
+  // `unmark` comes before its memory goes back.
   void (*mark)(uint32_t index, Watcher& watcher);
   void (*unmark)(uint64_t start, uint64_t size, uint32_t index, Watcher& watcher);
 };
@@ -66,7 +84,8 @@ const Enforcer& enforcer();
 
 // --- guarded_strict.cc
 
-// A variable with pages of its own becomes an untouched object, whose pages are to be marked where there are tasks. 0: another one lies there.
+// A variable with pages of its own becomes an untouched object, whose pages are to be marked where
+// there are tasks. 0: another one lies there.
 uint32_t add_static(const Range& variable);
 
 }  // namespace weir::view::guarded

@@ -1,6 +1,8 @@
-// Sections are found by the files' own headers, which are not mapped: each file is opened once, at the start, by the name that the kernel has for it.
+// Sections are found by the files' own headers, which are not mapped: each file is opened once, at
+// the start, by the name that the kernel has for it.
 //
-// A file that has been replaced since, or is damaged, has no list: nothing in it is believed before it is looked at.
+// A file that has been replaced since, or is damaged, has no list: nothing in it is believed before
+// it is looked at.
 
 #include "check/policy/globals.h"
 
@@ -21,12 +23,15 @@ constexpr char kName[] = "weir_statics";
 constexpr uint64_t kMostSections = 4096;
 
 bool read_at(long file, uint64_t offset, void* to, uint64_t size) {
-  return sys::raw(SYS_pread64, file, reinterpret_cast<long>(to), static_cast<long>(size), static_cast<long>(offset)) == static_cast<long>(size);
+  return sys::raw(SYS_pread64, file, reinterpret_cast<long>(to), static_cast<long>(size),
+                  static_cast<long>(offset)) == static_cast<long>(size);
 }
 
 bool has_name(long file, const Elf64_Shdr& strings, uint32_t at) {
   char name[sizeof kName];
-  if (at + sizeof name > strings.sh_size || !read_at(file, strings.sh_offset + at, name, sizeof name)) return false;
+  if (at + sizeof name > strings.sh_size ||
+      !read_at(file, strings.sh_offset + at, name, sizeof name))
+    return false;
   for (uint64_t i = 0; i < sizeof name; i++) {
     if (name[i] != kName[i]) return false;
   }
@@ -37,14 +42,20 @@ bool has_name(long file, const Elf64_Shdr& strings, uint32_t at) {
 Range list_in(long file, bool& is_movable) {
   Elf64_Ehdr header;
   if (!read_at(file, 0, &header, sizeof header)) return {};
-  const bool is_elf = header.e_ident[0] == 0x7f && header.e_ident[1] == 'E' && header.e_ident[2] == 'L' && header.e_ident[3] == 'F' &&
-                      header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_shentsize == sizeof(Elf64_Shdr);
+  const bool is_elf = header.e_ident[0] == 0x7f && header.e_ident[1] == 'E' &&
+                      header.e_ident[2] == 'L' && header.e_ident[3] == 'F' &&
+                      header.e_ident[EI_CLASS] == ELFCLASS64 &&
+                      header.e_shentsize == sizeof(Elf64_Shdr);
   Elf64_Shdr strings, section;
-  const auto section_at = [&](uint64_t index, Elf64_Shdr& found) { return read_at(file, header.e_shoff + index * sizeof found, &found, sizeof found); };
-  if (!is_elf || header.e_shnum > kMostSections || !section_at(header.e_shstrndx, strings)) return {};
+  const auto section_at = [&](uint64_t index, Elf64_Shdr& found) {
+    return read_at(file, header.e_shoff + index * sizeof found, &found, sizeof found);
+  };
+  if (!is_elf || header.e_shnum > kMostSections || !section_at(header.e_shstrndx, strings))
+    return {};
   is_movable = header.e_type == ET_DYN;
   for (uint64_t i = 0; i < header.e_shnum && section_at(i, section); i++) {
-    if (section.sh_type == SHT_PROGBITS && (section.sh_flags & SHF_ALLOC) && has_name(file, strings, section.sh_name)) {
+    if (section.sh_type == SHT_PROGBITS && (section.sh_flags & SHF_ALLOC) &&
+        has_name(file, strings, section.sh_name)) {
       return {section.sh_addr, section.sh_addr + section.sh_size / 16 * 16};
     }
   }
@@ -89,7 +100,8 @@ void find_statics() {
     if (!list) continue;
     if (line.executable && list->text.empty()) list->text = line.range;
     const uint64_t start = module.base + module.list.start, limit = module.base + module.list.limit;
-    if (!line.readable || start < line.range.start || limit > line.range.limit || list->count) continue;
+    if (!line.readable || start < line.range.start || limit > line.range.limit || list->count)
+      continue;
     list->start = start;
     list->count = (limit - start) / 16;
     g_static_list_count++;

@@ -1,7 +1,9 @@
-// Within View guarded: static variables that have pages of their own, since weir-cc compiled them. Known for the modules that are loaded at the start.
+// Within View guarded: static variables that have pages of their own, since weir-cc compiled them.
+// Known for the modules that are loaded at the start.
 //
-// Layout: a module that weir-cc has a part in has a section `weir_statics`, mapped with its constants: pairs of 64-bit words, the distance from the pair to the
-// variable, and the variable's size. Its pages hold nothing else.
+// Layout: a module that weir-cc has a part in has a section `weir_statics`, mapped with its
+// constants: pairs of 64-bit words, the distance from the pair to the variable, and the variable's
+// size. Its pages hold nothing else.
 #pragma once
 
 #include "base/types.h"
@@ -33,7 +35,8 @@ void each_static(Act act) {
   for (uint32_t i = 0; i < g_static_list_count; i++) {
     const auto* words = reinterpret_cast<const int64_t*>(g_static_lists[i].start);
     for (uint64_t k = 0; k < g_static_lists[i].count; k++) {
-      const uint64_t start = reinterpret_cast<uint64_t>(&words[2 * k]) + static_cast<uint64_t>(words[2 * k]);
+      const uint64_t start =
+          reinterpret_cast<uint64_t>(&words[2 * k]) + static_cast<uint64_t>(words[2 * k]);
       act(Range{start, start + static_cast<uint64_t>(words[2 * k + 1])});
     }
   }

@@ -1,22 +1,27 @@
-// Within View guarded, declared policies: what a task holds, and what that lets it do; and what it does to locks themselves, by whoever's leave.
+// Within View guarded, declared policies: what a task holds, and what that lets it do; and what it
+// does to locks themselves, by whoever's leave.
 //
-// Invariant: all of it is told from what the task alone changes, and from the object, whose lock is held where that is asked for.
+// Invariant: all of it is told from what the task alone changes, and from the object, whose lock is
+// held where that is asked for.
 
 #include <pthread.h>
 
 #include "base/bytes.h"
+#include "check/keys/enforce_by_key.h"
+#include "check/policy/enforcer.h"
 #include "memory/backing.h"
 #include "sys/memory.h"
-#include "check/policy/enforcer.h"
-#include "check/keys/enforce_by_key.h"
 
 namespace weir::view::guarded {
 
 namespace {
 
-// By its size: nothing else lies in it. A variable of this kind that nobody has named is what all may use.
+// By its size: nothing else lies in it. A variable of this kind that nobody has named is what all
+// may use.
 bool is_lock(const Declared& object) {
-  static constexpr uint64_t kSizes[] = {sizeof(pthread_mutex_t), sizeof(pthread_cond_t), sizeof(pthread_rwlock_t), sizeof(pthread_barrier_t), sizeof(pthread_once_t)};
+  static constexpr uint64_t kSizes[] = {sizeof(pthread_mutex_t), sizeof(pthread_cond_t),
+                                        sizeof(pthread_rwlock_t), sizeof(pthread_barrier_t),
+                                        sizeof(pthread_once_t)};
   for (const uint64_t size : kSizes) {
     if (object.size == size) return true;
   }
@@ -51,16 +56,20 @@ Held holds(const Task& task, const Watcher& watcher, uint64_t lock) {
 }
 
 bool holds_surely(const Watcher& watcher, uint64_t lock) {
-  return watcher.held_count <= kMostHeld && !watcher.held_lost && listed(watcher, lock) == Held::kExclusive;
+  return watcher.held_count <= kMostHeld && !watcher.held_lost &&
+         listed(watcher, lock) == Held::kExclusive;
 }
 
-bool is_ordering(const Task& task, const Watcher& watcher, const Spot& spot, const Declared& object) {
+bool is_ordering(const Task& task, const Watcher& watcher, const Spot& spot,
+                 const Declared& object) {
   const bool is_once = task.once && object.size == sizeof(pthread_once_t);
-  return page::own_image().contains(spot.rip) || ((watcher.library_orders || is_once) && is_ignored(spot.rip));
+  return page::own_image().contains(spot.rip) ||
+         ((watcher.library_orders || is_once) && is_ignored(spot.rip));
 }
 
 bool takes_as_lock(Declared& object) {
-  if (object.is_automatic && object.rules.policy() == Policy::kUntouched && is_lock(object)) object.rules = Rules(Policy::kRacy);
+  if (object.is_automatic && object.rules.policy() == Policy::kUntouched && is_lock(object))
+    object.rules = Rules(Policy::kRacy);
   return object.rules.policy() == Policy::kRacy;
 }
 

@@ -1,4 +1,5 @@
-// The treap: by address a search tree, by a fixed hash of the index a heap, so it is about as deep as if it had been built in random order.
+// The treap: by address a search tree, by a fixed hash of the index a heap, so it is about as deep
+// as if it had been built in random order.
 
 #include "check/policy/objects.h"
 
@@ -88,7 +89,8 @@ uint32_t ObjectTable::merge(uint32_t low, uint32_t high) {
 }
 
 uint32_t ObjectTable::add(uint64_t start, uint64_t size) {
-  if (const uint32_t next = find_above(start); next && objects_[next - 1].start < start + size) return kNone;
+  if (const uint32_t next = find_above(start); next && objects_[next - 1].start < start + size)
+    return kNone;
   const SpinGuard guard(lock);
   uint32_t index = free_;
   if (index) {
@@ -104,7 +106,9 @@ uint32_t ObjectTable::add(uint64_t start, uint64_t size) {
   __atomic_store_n(&object.size, size, __ATOMIC_RELEASE);  // last: see contains()
   change(object);
   uint32_t* link = &root_;
-  while (*link && priority(*link) > priority(index)) link = objects_[*link - 1].start < start ? &objects_[*link - 1].right : &objects_[*link - 1].left;
+  while (*link && priority(*link) > priority(index))
+    link =
+        objects_[*link - 1].start < start ? &objects_[*link - 1].right : &objects_[*link - 1].left;
   split(*link, start, object.left, object.right);
   *link = index;
   count_++;
@@ -115,7 +119,9 @@ void ObjectTable::remove(uint32_t index) {
   const SpinGuard guard(lock);
   Declared& object = objects_[index - 1];
   uint32_t* link = &root_;
-  while (*link && *link != index) link = objects_[*link - 1].start < object.start ? &objects_[*link - 1].right : &objects_[*link - 1].left;
+  while (*link && *link != index)
+    link = objects_[*link - 1].start < object.start ? &objects_[*link - 1].right
+                                                    : &objects_[*link - 1].left;
   if (!*link) return;
   *link = merge(object.left, object.right);
   change(object);

@@ -1,14 +1,15 @@
-// Within View guarded: the objects whose policies the program has declared, found by any address in them.
+// Within View guarded: the objects whose policies the program has declared, found by any address in
+// them.
 //
-// A treap by address, in memory that all processes share and that costs what is used of it. Objects do not overlap. An object is named by its index,
-// which stays its own until it is forgotten.
+// A treap by address, in memory that all processes share and that costs what is used of it. Objects
+// do not overlap. An object is named by its index, which stays its own until it is forgotten.
 #pragma once
 
 #include "base/types.h"
-#include "sys/spinlock.h"
-#include "control/control.h"
 #include "check/keys/domains.h"
 #include "check/policy/policy.h"
+#include "control/control.h"
+#include "sys/spinlock.h"
 
 namespace weir::view::guarded {
 
@@ -21,7 +22,7 @@ struct Readers {
   uint32_t creation[kPolicySlots];  // Task::creation of who holds it
   uint32_t context[kPolicySlots];   // of its last change for reading
   uint32_t number[kPolicySlots];
-  uint32_t next_free;               // index + 1
+  uint32_t next_free;  // index + 1
   uint32_t unused;
 };
 
@@ -34,25 +35,28 @@ struct Trace {
 };
 
 struct Declared {
-  SpinLock lock;        // guards all below but what the table's lock does
+  SpinLock lock;  // guards all below but what the table's lock does
   Origin origin;
-  bool is_freed;        // it still has its memory, so that whoever touches that is found
-  uint8_t trust;        // how often in a row its lock was seen to be held
-  bool is_automatic;    // a variable, or a block by `new`, that the program has not named yet
-  uint8_t is_left;       // protection keys: its pages cannot be tagged
-  Tag tag;               // likewise: what they have
-  uint8_t moves;         // likewise: changes of its policy that have changed that; from kMovesOften on it has a domain of its own, and this counts how often it was crowded
-  uint8_t is_crowded;    // likewise: but not now, as one who has it has no room for one more that is open to him
+  bool is_freed;      // it still has its memory, so that whoever touches that is found
+  uint8_t trust;      // how often in a row its lock was seen to be held
+  bool is_automatic;  // a variable, or a block by `new`, that the program has not named yet
+  uint8_t is_left;    // protection keys: its pages cannot be tagged
+  Tag tag;            // likewise: what they have
+  uint8_t moves;  // likewise: changes of its policy that have changed that; from kMovesOften on it
+                  // has a domain of its own, and this counts how often it was crowded
+  uint8_t is_crowded;  // likewise: but not now, as one who has it has no room for one more that is
+                       // open to him
   uint64_t start, size;  // table
   uint32_t left, right;  // table: index + 1
   Rules rules;
   uint32_t owner_creation;
-  uint32_t readers;      // index + 1
-  uint32_t violations;   // since its last change
-  uint32_t next;         // of the list of free ones, or of freed ones: index + 1
+  uint32_t readers;     // index + 1
+  uint32_t violations;  // since its last change
+  uint32_t next;        // of the list of free ones, or of freed ones: index + 1
   Epoch told;           // the change that another one was last told not to be ordered after
   TaskId told_to;       // slot
-  Trace made, written, read;  // its declaration, its last change as one who may write, as one who may read
+  Trace made, written,
+      read;  // its declaration, its last change as one who may write, as one who may read
 
   static constexpr uint8_t kMovesOften = 2, kMostCrowded = 4;
   bool has_domain() const { return moves >= kMovesOften && moves < kMovesOften + kMostCrowded; }
@@ -61,8 +65,9 @@ struct Declared {
 };
 static_assert(sizeof(Declared) <= 256);
 
-// What find_above() answers for all addresses in [low, high): above the object before, up to the end of this one. As far as one region reaches, which has a version
-// of its own: what is declared elsewhere, and comes and goes there, does not count.
+// What find_above() answers for all addresses in [low, high): above the object before, up to the
+// end of this one. As far as one region reaches, which has a version of its own: what is declared
+// elsewhere, and comes and goes there, does not count.
 struct Around {
   uint64_t low = 0, high = 0;
   uint64_t start = UINT64_MAX;  // where the object begins, if there is one
@@ -76,8 +81,8 @@ class ObjectTable {
   static constexpr uint32_t kMost = 1 << 20, kMostReaders = 1 << 15;
   static constexpr uint32_t kNone = 0;
 
-  // An object at [start, start + size); 0: it overlaps another one, or there is no room. Its memory, from the caller on, is zero but for
-  // start, size and the tree.
+  // An object at [start, start + size); 0: it overlaps another one, or there is no room. Its
+  // memory, from the caller on, is zero but for start, size and the tree.
   uint32_t add(uint64_t start, uint64_t size);
   void remove(uint32_t object);
   void set_size(uint32_t object, uint64_t size);  // of one that stays within what it had
@@ -86,11 +91,14 @@ class ObjectTable {
   uint32_t find_above(uint64_t address) const;
   Around around(uint64_t address) const;
   // Counts changes of what is where in the address's region.
-  uint32_t version(uint64_t address) const { return __atomic_load_n(&version_[address / kRegion % kRegions], __ATOMIC_ACQUIRE); }
+  uint32_t version(uint64_t address) const {
+    return __atomic_load_n(&version_[address / kRegion % kRegions], __ATOMIC_ACQUIRE);
+  }
   // Without the lock, of any object that there has ever been: the address lies in it now.
   bool contains(uint32_t object, uint64_t address) const {
     const Declared& known = objects_[object - 1];
-    const uint64_t start = __atomic_load_n(&known.start, __ATOMIC_ACQUIRE), size = __atomic_load_n(&known.size, __ATOMIC_ACQUIRE);
+    const uint64_t start = __atomic_load_n(&known.start, __ATOMIC_ACQUIRE),
+                   size = __atomic_load_n(&known.size, __ATOMIC_ACQUIRE);
     return address - start < size && __atomic_load_n(&known.start, __ATOMIC_RELAXED) == start;
   }
   Declared& at(uint32_t object) { return objects_[object - 1]; }
@@ -108,7 +116,7 @@ class ObjectTable {
   void give_readers(uint32_t readers);
   Readers& readers_at(uint32_t readers) { return readers_[readers - 1]; }
 
-  uint32_t is_on = 0;          // a checked program's, and not a forked child's
+  uint32_t is_on = 0;                 // a checked program's, and not a forked child's
   alignas(64) mutable SpinLock lock;  // of the tree; of the lists
   uint32_t freed_first = 0, freed_last = 0, freed_count = 0;
   uint64_t freed_bytes = 0;
@@ -129,13 +137,16 @@ class ObjectTable {
 };
 static_assert(sizeof(ObjectTable) <= kDeclaredSize);
 
-// A task's own: what it has found lately in a region it mostly looks for again, and needs no lock for that. An object that the address still lies in is right whatever has changed
-// beside it; that there is none is right as long as nothing has.
+// A task's own: what it has found lately in a region it mostly looks for again, and needs no lock
+// for that. An object that the address still lies in is right whatever has changed beside it; that
+// there is none is right as long as nothing has.
 class FoundLately {
  public:
   Around around(const ObjectTable& table, uint64_t address) {
     Around& known = places_[(address / kPageSize ^ address / (kPageSize * kPlaces)) % kPlaces];
-    const bool is_known = known.low <= address && address < known.high && (known.version == table.version(address) || (known.start <= address && table.contains(known.object, address)));
+    const bool is_known = known.low <= address && address < known.high &&
+                          (known.version == table.version(address) ||
+                           (known.start <= address && table.contains(known.object, address)));
     if (!is_known) known = table.around(address);
     return known;
   }

@@ -12,7 +12,8 @@ namespace {
 
 struct GuardedObjectsTest : ::testing::Test {
   GuardedObjectsTest() {
-    memory = mmap(nullptr, sizeof(ObjectTable), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    memory = mmap(nullptr, sizeof(ObjectTable), PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     EXPECT_NE(memory, MAP_FAILED);
   }
   ~GuardedObjectsTest() override { munmap(memory, sizeof(ObjectTable)); }
@@ -33,7 +34,8 @@ TEST_F(GuardedObjectsTest, AddRemoveFindAgainstAMap) {
     const uint64_t address = random() % 20000, size = 1 + random() % 40;
     const auto above = [&](uint64_t at) {
       auto next = model.upper_bound(at);
-      if (next != model.begin() && std::prev(next)->first + std::prev(next)->second.size > at) --next;
+      if (next != model.begin() && std::prev(next)->first + std::prev(next)->second.size > at)
+        --next;
       return next;
     };
     const auto next = above(address);
@@ -55,7 +57,8 @@ TEST_F(GuardedObjectsTest, AddRemoveFindAgainstAMap) {
         const bool within = next != model.end() && next->first <= address;
         ASSERT_EQ(table().find(address), within ? next->second.index : 0);
         FoundLately& lately = found[random() % 2];
-        ASSERT_EQ(lately.find_above(table(), address), next == model.end() ? 0 : next->second.index);
+        ASSERT_EQ(lately.find_above(table(), address),
+                  next == model.end() ? 0 : next->second.index);
         ASSERT_EQ(lately.find(table(), address), within ? next->second.index : 0);
         if (within) {
           const Declared& object = table().at(next->second.index);
@@ -84,15 +87,18 @@ TEST_F(GuardedObjectsTest, WhatWasFoundLatelyIsFoundAsItIsNow) {
   EXPECT_EQ(found[0].find(table(), 0x4ff0), 0u);
 }
 
-// Regions have versions of their own: objects at their edges, and across them, are found from both sides.
+// Regions have versions of their own: objects at their edges, and across them, are found from both
+// sides.
 TEST_F(GuardedObjectsTest, WhatWasFoundLatelyNearTheEdgesOfRegions) {
   constexpr uint64_t kEdge = ObjectTable::kRegion * 5;
   std::mt19937 random(11);
   std::map<uint64_t, std::pair<uint64_t, uint32_t>> model;  // start: size, index
   for (int i = 0; i < 60000; i++) {
-    const uint64_t address = kEdge * (1 + random() % 2) - 300 + random() % 600, size = 1 + random() % 50;
+    const uint64_t address = kEdge * (1 + random() % 2) - 300 + random() % 600,
+                   size = 1 + random() % 50;
     auto next = model.upper_bound(address);
-    if (next != model.begin() && std::prev(next)->first + std::prev(next)->second.first > address) --next;
+    if (next != model.begin() && std::prev(next)->first + std::prev(next)->second.first > address)
+      --next;
     switch (random() % 3) {
       case 0:
         if (const uint32_t index = table().add(address, size)) model[address] = {size, index};
@@ -104,15 +110,18 @@ TEST_F(GuardedObjectsTest, WhatWasFoundLatelyNearTheEdgesOfRegions) {
         break;
       default:
         FoundLately& lately = found[random() % 2];
-        ASSERT_EQ(lately.find_above(table(), address), next == model.end() ? 0 : next->second.second);
-        ASSERT_EQ(lately.find(table(), address), next != model.end() && next->first <= address ? next->second.second : 0);
+        ASSERT_EQ(lately.find_above(table(), address),
+                  next == model.end() ? 0 : next->second.second);
+        ASSERT_EQ(lately.find(table(), address),
+                  next != model.end() && next->first <= address ? next->second.second : 0);
     }
   }
 }
 
 TEST_F(GuardedObjectsTest, HundredThousandInOrder) {
   for (uint64_t i = 0; i < 100000; i++) ASSERT_NE(table().add(i * 64, 64), 0u);
-  for (uint64_t i = 0; i < 100000; i += 7) ASSERT_EQ(table().at(table().find(i * 64 + 63)).start, i * 64);
+  for (uint64_t i = 0; i < 100000; i += 7)
+    ASSERT_EQ(table().at(table().find(i * 64 + 63)).start, i * 64);
   EXPECT_EQ(table().add(50 * 64 + 8, 8), 0u);
 }
 

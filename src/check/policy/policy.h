@@ -1,19 +1,38 @@
-// The rule book of View guarded: who may do what with an object under its sharing policy, and which changes of policy are legal
-// (PUSh, sections 2.1 to 2.3). It changes no rights and asks nobody: an enforcer does what it says.
+// The rule book of View guarded: who may do what with an object under its sharing policy, and which
+// changes of policy are legal (PUSh, sections 2.1 to 2.3). It changes no rights and asks nobody: an
+// enforcer does what it says.
 //
 // Deviations
-// 1. Read-shared is kept for each task, as in the paper's 2.1, where its implementation lets all read as soon as one may.
-// 2. To acquire read counts as a read (2.2), but as a write where the object was private to who acquires: what it wrote since it became so
-//    is otherwise ordered before nobody's reads, and a second reader who is not ordered after the change would not be found.
+// 1. Read-shared is kept for each task, as in the paper's 2.1, where its implementation lets all
+//    read as soon as one may.
+// 2. To acquire read counts as a read (2.2), but as a write where the object was private to who
+//    acquires: what it wrote since it became so is otherwise ordered before nobody's reads, and a
+//    second reader who is not ordered after the change would not be found.
 #pragma once
 
 #include "base/vector_clock.h"
 
 namespace weir::view::guarded {
 
-enum class Policy : uint8_t { kUntouched, kPrivate, kReadShared, kRacy, kInaccessible, kStickyRead, kLocked };
+enum class Policy : uint8_t {
+  kUntouched,
+  kPrivate,
+  kReadShared,
+  kRacy,
+  kInaccessible,
+  kStickyRead,
+  kLocked
+};
 
-enum class Change : uint8_t { kAcquireWrite, kReleaseWrite, kAcquireRead, kReleaseRead, kToLocked, kToStickyRead, kToRacy };
+enum class Change : uint8_t {
+  kAcquireWrite,
+  kReleaseWrite,
+  kAcquireRead,
+  kReleaseRead,
+  kToLocked,
+  kToStickyRead,
+  kToRacy
+};
 
 enum class Rights : uint8_t { kNone, kRead, kWrite };  // write includes read
 
@@ -32,7 +51,8 @@ enum class Fault : uint8_t {
 
 struct Verdict {
   Fault fault = Fault::kNone;
-  Epoch other;  // of kUnordered: the other side's change; of kHeldByOther and kForbidden: when whom it belongs to got it, if one task did
+  Epoch other;  // of kUnordered: the other side's change; of kHeldByOther and kForbidden: when whom
+                // it belongs to got it, if one task did
 
   bool legal() const { return fault == Fault::kNone; }
 };
@@ -41,12 +61,14 @@ template <uint32_t kTasks>
 class Object {
  public:
   using Clock = VectorClock<kTasks>;
-  // Room for the reads of several tasks. Each object that is read-shared needs one; others need none.
+  // Room for the reads of several tasks. Each object that is read-shared needs one; others need
+  // none.
   struct Readers {
     uint64_t holds[(kTasks + 63) / 64] = {};
     Clock reads;
   };
-  // Who asks. `readers` is room of this object's own. REQUIRES: given from the first change to read-shared on.
+  // Who asks. `readers` is room of this object's own. REQUIRES: given from the first change to
+  // read-shared on.
   struct Actor {
     TaskId task;
     const Clock& now;
@@ -54,20 +76,26 @@ class Object {
     Readers* readers;
   };
 
-  explicit Object(Policy initial, TaskId owner = kNoTask, Epoch since = {}) : owner_(owner), since_(since), policy_(initial) {}
+  explicit Object(Policy initial, TaskId owner = kNoTask, Epoch since = {})
+      : owner_(owner), since_(since), policy_(initial) {}
 
   Policy policy() const { return policy_; }
   TaskId owner() const { return owner_; }  // of a private object
   uint64_t lock() const { return lock_; }  // of a locked one
-  Epoch since() const { return since_; }   // of the last change; of one that began as private: when it did
+  Epoch since() const {
+    return since_;
+  }  // of the last change; of one that began as private: when it did
   // Whether a locked object has been touched, so that its lock alone decides (2.3).
   bool is_verified() const { return is_verified_; }
 
-  // Makes the change, or says why it is none. An unordered change is made all the same: it is a race, and the program goes on.
+  // Makes the change, or says why it is none. An unordered change is made all the same: it is a
+  // race, and the program goes on.
   Verdict change(Change change, const Actor& by, uint64_t lock = 0);
-  // It has just been locked by who holds that lock alone: whoever has it next is ordered after that, so no touch need be looked at.
+  // It has just been locked by who holds that lock alone: whoever has it next is ordered after
+  // that, so no touch need be looked at.
   void note_locked_within() { is_verified_ = policy_ == Policy::kLocked; }
-  // A touch that the rights did not allow, or not yet. `holds_lock`: whether the task holds lock(). Legal: rights() allow it now.
+  // A touch that the rights did not allow, or not yet. `holds_lock`: whether the task holds lock().
+  // Legal: rights() allow it now.
   Verdict touch(const Actor& by, bool writes, bool holds_lock);
   // What an enforcer lets the task do without asking.
   Rights rights(TaskId task, bool holds_lock, const Readers* readers) const;
@@ -96,7 +124,8 @@ Fault Object<kTasks>::why_not(Change change, const Actor& by) const {
     case Change::kReleaseWrite: return is_mine ? Fault::kNone : Fault::kNotHeld;
     case Change::kReleaseRead: return reads ? Fault::kNone : Fault::kNotHeld;
     case Change::kToRacy:
-      return policy_ == Policy::kUntouched || policy_ == Policy::kInaccessible ? Fault::kNone : Fault::kFixed;
+      return policy_ == Policy::kUntouched || policy_ == Policy::kInaccessible ? Fault::kNone
+                                                                               : Fault::kFixed;
     default: break;
   }
   if (change == Change::kToStickyRead && !by.is_alone) return Fault::kNotAlone;
@@ -116,13 +145,16 @@ Verdict Object<kTasks>::change(Change change, const Actor& by, uint64_t lock) {
   }
   Clock* reads = by.readers ? &by.readers->reads : nullptr;
   const bool is_read = change == Change::kAcquireRead || change == Change::kReleaseRead;
-  // To racy is ordered by nobody: racy objects are not checked. Sticky-read is made by who is alone.
+  // To racy is ordered by nobody: racy objects are not checked. Sticky-read is made by who is
+  // alone.
   const bool is_counted = change != Change::kToRacy && change != Change::kToStickyRead;
   Verdict verdict;
-  // The end of a time in which somebody may have written counts as a write, also where it is to read.
+  // The end of a time in which somebody may have written counts as a write, also where it is to
+  // read.
   const bool may_be_written = policy_ == Policy::kLocked || policy_ == Policy::kPrivate;
   if (is_counted) {
-    verdict.other = is_read && !may_be_written ? history_.on_read(by.task, by.now, reads) : history_.on_write(by.task, by.now, reads);
+    verdict.other = is_read && !may_be_written ? history_.on_read(by.task, by.now, reads)
+                                               : history_.on_write(by.task, by.now, reads);
   }
   if (verdict.other.is_set()) verdict.fault = Fault::kUnordered;
   const uint64_t bit = uint64_t{1} << by.task % 64;

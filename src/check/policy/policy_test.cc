@@ -9,16 +9,20 @@ namespace {
 
 constexpr uint32_t kTasks = 4;
 using Thing = Object<kTasks>;
-constexpr Policy kPolicies[] = {Policy::kUntouched,    Policy::kPrivate,    Policy::kReadShared, Policy::kRacy,
-                                Policy::kInaccessible, Policy::kStickyRead, Policy::kLocked};
-constexpr Change kChanges[] = {Change::kAcquireWrite, Change::kReleaseWrite, Change::kAcquireRead, Change::kReleaseRead,
-                               Change::kToLocked,     Change::kToStickyRead, Change::kToRacy};
+constexpr Policy kPolicies[] = {Policy::kUntouched, Policy::kPrivate,      Policy::kReadShared,
+                                Policy::kRacy,      Policy::kInaccessible, Policy::kStickyRead,
+                                Policy::kLocked};
+constexpr Change kChanges[] = {Change::kAcquireWrite, Change::kReleaseWrite, Change::kAcquireRead,
+                               Change::kReleaseRead,  Change::kToLocked,     Change::kToStickyRead,
+                               Change::kToRacy};
 
 struct GuardedPolicyTest : ::testing::Test {
   GuardedPolicyTest() {
     for (TaskId i = 0; i < kTasks; i++) now[i].step(i);
   }
-  Thing::Actor actor(TaskId task, bool is_alone = false) { return {task, now[task], is_alone, &readers}; }
+  Thing::Actor actor(TaskId task, bool is_alone = false) {
+    return {task, now[task], is_alone, &readers};
+  }
   // What one task did is known to the other.
   void order(TaskId from, TaskId to) {
     now[to].join(now[from]);
@@ -41,36 +45,39 @@ struct GuardedPolicyTest : ::testing::Test {
   Thing::Readers readers;
 };
 
-// Each policy, each change, by the task that holds the object and by another one that is ordered after it.
+// Each policy, each change, by the task that holds the object and by another one that is ordered
+// after it.
 TEST_F(GuardedPolicyTest, EveryChangeFromEveryPolicy) {
-  constexpr Fault N = Fault::kNone, O = Fault::kHeldByOther, A = Fault::kHeldAlready, H = Fault::kNotHeld, F = Fault::kFixed, S = Fault::kNotAlone;
+  constexpr Fault N = Fault::kNone, O = Fault::kHeldByOther, A = Fault::kHeldAlready,
+                  H = Fault::kNotHeld, F = Fault::kFixed, S = Fault::kNotAlone;
   constexpr Fault expected[2][7][7] = {{
-      // acquire write, release write, acquire read, release read, to locked, to sticky-read, to racy
-      {N, H, N, H, N, S, N},  // untouched
-      {A, N, N, H, N, S, F},  // private
-      {N, H, A, N, N, S, F},  // read-shared
-      {F, H, F, H, F, S, F},  // racy
-      {N, H, N, H, N, S, N},  // inaccessible
-      {F, H, F, H, F, S, F},  // sticky-read
-      {N, H, N, H, N, S, F},  // locked
-  }, {
-      {N, H, N, H, N, S, N},
-      {O, H, O, H, O, S, F},
-      {O, H, N, H, O, S, F},
-      {F, H, F, H, F, S, F},
-      {N, H, N, H, N, S, N},
-      {F, H, F, H, F, S, F},
-      {N, H, N, H, N, S, F},
-  }};
+                                           // acquire write, release write, acquire read, release
+                                           // read, to locked, to sticky-read, to racy
+                                           {N, H, N, H, N, S, N},  // untouched
+                                           {A, N, N, H, N, S, F},  // private
+                                           {N, H, A, N, N, S, F},  // read-shared
+                                           {F, H, F, H, F, S, F},  // racy
+                                           {N, H, N, H, N, S, N},  // inaccessible
+                                           {F, H, F, H, F, S, F},  // sticky-read
+                                           {N, H, N, H, N, S, F},  // locked
+                                       },
+                                       {
+                                           {N, H, N, H, N, S, N},
+                                           {O, H, O, H, O, S, F},
+                                           {O, H, N, H, O, S, F},
+                                           {F, H, F, H, F, S, F},
+                                           {N, H, N, H, N, S, N},
+                                           {F, H, F, H, F, S, F},
+                                           {N, H, N, H, N, S, F},
+                                       }};
   for (TaskId task = 0; task < 2; task++) {
     for (size_t p = 0; p < 7; p++) {
       for (size_t c = 0; c < 7; c++) {
         Thing thing = make(kPolicies[p]);
         const Fault fault = thing.change(kChanges[c], actor(task), 9).fault;
-        EXPECT_EQ(fault, expected[task][p][c]) << "task " << task << ", policy " << p << ", change " << c;
-        if (fault != Fault::kNone) {
-          EXPECT_EQ(thing.policy(), kPolicies[p]);
-        }
+        EXPECT_EQ(fault, expected[task][p][c])
+            << "task " << task << ", policy " << p << ", change " << c;
+        if (fault != Fault::kNone) { EXPECT_EQ(thing.policy(), kPolicies[p]); }
       }
     }
   }
@@ -80,7 +87,8 @@ TEST_F(GuardedPolicyTest, StickyReadIsForWhoIsAloneAndForEver) {
   for (Policy policy : kPolicies) {
     Thing thing = make(policy);
     const bool fixed = policy == Policy::kRacy || policy == Policy::kStickyRead;
-    EXPECT_EQ(thing.change(Change::kToStickyRead, actor(0, true)).fault, fixed ? Fault::kFixed : Fault::kNone);
+    EXPECT_EQ(thing.change(Change::kToStickyRead, actor(0, true)).fault,
+              fixed ? Fault::kFixed : Fault::kNone);
   }
   Thing thing = make(Policy::kStickyRead);
   EXPECT_EQ(thing.rights(3, false, &readers), Rights::kRead);
@@ -108,7 +116,8 @@ TEST_F(GuardedPolicyTest, ReadersNeedNoOrderAndAWriterAfterThemDoes) {
   EXPECT_TRUE(thing.change(Change::kAcquireRead, actor(1)).legal());
   EXPECT_EQ(thing.rights(0, false, &readers), Rights::kRead);
   EXPECT_EQ(thing.rights(2, false, &readers), Rights::kNone);
-  EXPECT_EQ(thing.touch(actor(2), false, false).fault, Fault::kForbidden);  // the gap that the paper's enforcer has
+  EXPECT_EQ(thing.touch(actor(2), false, false).fault,
+            Fault::kForbidden);  // the gap that the paper's enforcer has
   EXPECT_EQ(thing.touch(actor(0), true, false).fault, Fault::kForbidden);
   EXPECT_TRUE(thing.change(Change::kReleaseRead, actor(0)).legal());
   EXPECT_TRUE(thing.change(Change::kReleaseRead, actor(1)).legal());
@@ -160,10 +169,12 @@ TEST_F(GuardedPolicyTest, ALockedObjectsFirstTouchIsUnderTheLockAndOrdered) {
   EXPECT_TRUE(thing.touch(actor(1), true, true).legal());
   EXPECT_EQ(thing.rights(2, true, &readers), Rights::kWrite);
   EXPECT_EQ(thing.rights(2, false, &readers), Rights::kNone);
-  EXPECT_EQ(thing.change(Change::kAcquireRead, actor(2)).fault, Fault::kUnordered);  // the change from locked is a write
+  EXPECT_EQ(thing.change(Change::kAcquireRead, actor(2)).fault,
+            Fault::kUnordered);  // the change from locked is a write
 }
 
-// Whatever is done in whatever order: never two tasks of which one may write, of those that hold no lock.
+// Whatever is done in whatever order: never two tasks of which one may write, of those that hold no
+// lock.
 TEST_F(GuardedPolicyTest, WhoMayWriteIsTheOnlyOneWhoMayTouch) {
   for (uint32_t seed = 1; seed <= 500; seed++) {
     SCOPED_TRACE(seed);

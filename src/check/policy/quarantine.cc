@@ -1,23 +1,30 @@
 // Blocks that the program has given back by weir_free() and its like.
 //
 // Invariants
-// 1. A block that is given back by the task that has it for itself stays mapped there, and is what this task gets next of that size: nothing has to change
-//    (PUSh, section 3.5, keeps pages that have their domain's number likewise). To all others it is closed, before and after.
-// 2. Any other block that is given back keeps its pages for a while, closed to all, so that whoever still touches it is found.
+// 1. A block that is given back by the task that has it for itself stays mapped there, and is what
+//    this task gets next of that size: nothing has to change (PUSh, section 3.5, keeps pages that
+//    have their domain's number likewise). To all others it is closed, before and after.
+// 2. Any other block that is given back keeps its pages for a while, closed to all, so that whoever
+//    still touches it is found.
 
-#include "memory/backing.h"
 #include "check/policy/annotation_call.h"
+#include "memory/backing.h"
 
 namespace weir::view::guarded {
 
 namespace {
 
-constexpr uint32_t kMostFreed = 256;  // blocks that keep their memory
+constexpr uint32_t kMostFreed = 256;                               // blocks that keep their memory
 constexpr uint64_t kMostKept = 256 << 10, kMostAllKept = 4 << 20;  // bytes of one, of all
-constexpr uint32_t kMostPagesKept = 32, kMostAllPagesKept = 64;  // of blocks that stay mapped
+constexpr uint32_t kMostPagesKept = 32, kMostAllPagesKept = 64;    // of blocks that stay mapped
 
-uint64_t room_of(const Declared& object) { return object.origin == Origin::kWindow ? page::windows::size_of(object.start) : page_up(object.size); }
-uint32_t pages_of(const Declared& object) { return static_cast<uint32_t>((object.size + kPageSize - 1) / kPageSize); }
+uint64_t room_of(const Declared& object) {
+  return object.origin == Origin::kWindow ? page::windows::size_of(object.start)
+                                          : page_up(object.size);
+}
+uint32_t pages_of(const Declared& object) {
+  return static_cast<uint32_t>((object.size + kPageSize - 1) / kPageSize);
+}
 
 void free_oldest(Watcher& watcher) {
   ObjectTable& table = objects();
@@ -92,9 +99,12 @@ bool keep_block(uint32_t index, Call& call) {
   const Declared& object = objects().at(index);
   const uint32_t pages = pages_of(object);
   const bool is_block = object.origin == Origin::kWindow || object.origin == Origin::kPages;
-  const bool is_mine = object.rules.policy() == Policy::kPrivate && object.rules.owner() == watcher.slot && object.owner_creation == static_cast<uint32_t>(call.task().creation);
+  const bool is_mine = object.rules.policy() == Policy::kPrivate &&
+                       object.rules.owner() == watcher.slot &&
+                       object.owner_creation == static_cast<uint32_t>(call.task().creation);
   if (!happens::g_checked || !is_block || !is_mine || pages > kMostPagesKept) return false;
-  while (watcher.kept_count == kMostKeptBlocks || watcher.kept_pages + pages > kMostAllPagesKept) retire(take_kept(0, watcher), watcher);
+  while (watcher.kept_count == kMostKeptBlocks || watcher.kept_pages + pages > kMostAllPagesKept)
+    retire(take_kept(0, watcher), watcher);
   watcher.kept[watcher.kept_count++] = index;
   watcher.kept_pages += pages;
   return true;
@@ -103,7 +113,9 @@ bool keep_block(uint32_t index, Call& call) {
 void take_over(Declared& object, uint32_t index, Call& call) {
   Watcher& watcher = call.watcher();
   const Policy policy = object.rules.policy();
-  if (!keys::g_on || !watcher.kept_lacked || (policy != Policy::kLocked && policy != Policy::kRacy) || object.origin != Origin::kPages) return;
+  if (!keys::g_on || !watcher.kept_lacked ||
+      (policy != Policy::kLocked && policy != Policy::kRacy) || object.origin != Origin::kPages)
+    return;
   watcher.kept_lacked--;
   object.rules = Rules(Policy::kPrivate, watcher.slot, watcher.now.epoch(watcher.slot));
   object.owner_creation = static_cast<uint32_t>(call.task().creation);
@@ -113,7 +125,9 @@ void take_over(Declared& object, uint32_t index, Call& call) {
 uint64_t reuse_kept(uint64_t size, Policy policy, bool by_new, Call& call) {
   ObjectTable& table = objects();
   Watcher& watcher = call.watcher();
-  const uint64_t room = size <= page::windows::kMostSmall && !keys::g_on ? page::windows::rounded(size) : page_up(size);
+  const uint64_t room = size <= page::windows::kMostSmall && !keys::g_on
+                            ? page::windows::rounded(size)
+                            : page_up(size);
   for (uint32_t i = watcher.kept_count; i-- > 0;) {
     Declared& object = table.at(watcher.kept[i]);
     if (room_of(object) != room) continue;
@@ -124,10 +138,14 @@ uint64_t reuse_kept(uint64_t size, Policy policy, bool by_new, Call& call) {
     object.written = object.read = {};
     object.told = {};
     object.made = call.trace();
-    object.rules = policy == Policy::kPrivate ? Rules(policy, watcher.slot, watcher.now.epoch(watcher.slot)) : Rules(policy);
+    object.rules = policy == Policy::kPrivate
+                       ? Rules(policy, watcher.slot, watcher.now.epoch(watcher.slot))
+                       : Rules(policy);
     object.is_freed = false;
     object.is_automatic = by_new;
-    if (keys::g_on) enforcer().enforce(object, index, call.task(), watcher, false);  // the keys are there before it is touched
+    if (keys::g_on)
+      enforcer().enforce(object, index, call.task(), watcher,
+                         false);  // the keys are there before it is touched
     if (object.size != size) table.set_size(index, size);
     return object.start;
   }

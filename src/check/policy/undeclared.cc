@@ -1,23 +1,28 @@
-// Policies only as declared (PUSh, section 2.1): what the program has not declared may be touched by one thread alone.
+// Policies only as declared (PUSh, section 2.1): what the program has not declared may be touched
+// by one thread alone.
 //
-// 1. A block of the heap that the program itself asks for is an object like those of weir_alloc, private to who asked. What libraries ask for on
-//    their own account is not: their authors have declared nothing.
-// 2. A static variable of the program's is untouched: whoever touches it first has it. Where its page is watched, that is seen byte by byte
-//    (guarded_shadow.cc); what one task alone has touched while it alone had the page is not known there, and is found when it touches it again.
+// 1. A block of the heap that the program itself asks for is an object like those of weir_alloc,
+//    private to who asked. What libraries ask for on their own account is not: their authors have
+//    declared nothing.
+// 2. A static variable of the program's is untouched: whoever touches it first has it. Where its
+//    page is watched, that is seen byte by byte (guarded_shadow.cc); what one task alone has
+//    touched while it alone had the page is not known there, and is found when it touches it again.
 //
-// 3. A variable that weir-cc gave pages of its own (guarded_statics.h) is an object, untouched from the start on. Where policies are inferred it becomes one when
-//    the program first changes its policy, by its name alone.
+// 3. A variable that weir-cc gave pages of its own (guarded_statics.h) is an object, untouched from
+//    the start on. Where policies are inferred it becomes one when the program first changes its
+//    policy, by its name alone.
 //
-// Which memory is the program's is found at the start, before anything is loaded later; what weir-cc compiled is the program's in libraries too.
+// Which memory is the program's is found at the start, before anything is loaded later; what
+// weir-cc compiled is the program's in libraries too.
 
 #include <fcntl.h>
 
 #include "base/options.h"
 #include "check/policy/declared.h"
-#include "sys/maps.h"
-#include "sys/syscall_x86_64.h"
 #include "check/policy/enforcer.h"
 #include "check/policy/globals.h"
+#include "sys/maps.h"
+#include "sys/syscall_x86_64.h"
 
 namespace weir::declared {
 
@@ -36,7 +41,8 @@ bool is_same(const char* a, const char* b) {
 
 void find_program() {
   char path[512];
-  const long length = sys::raw(SYS_readlink, reinterpret_cast<long>("/proc/self/exe"), reinterpret_cast<long>(path), sizeof path - 1);
+  const long length = sys::raw(SYS_readlink, reinterpret_cast<long>("/proc/self/exe"),
+                               reinterpret_cast<long>(path), sizeof path - 1);
   if (length <= 0) return;
   path[length] = 0;
   char* cursor = nullptr;
@@ -44,7 +50,8 @@ void find_program() {
   sys::MapLine line;
   uint64_t limit = 0;  // of its last mapping: bss begins there
   while ((cursor = sys::next_map_line(cursor, &line))) {
-    const bool is_program = is_same(line.name, path) || (!line.name[0] && limit && line.range.start == limit);
+    const bool is_program =
+        is_same(line.name, path) || (!line.name[0] && limit && line.range.start == limit);
     if (!is_program) continue;
     limit = line.range.limit;
     if (line.executable && g_text_count < kMostRanges) g_text[g_text_count++] = line.range;
@@ -70,7 +77,9 @@ void switch_on() {
   view::guarded::each_static([](Range variable) { view::guarded::add_static(variable); });
 }
 
-bool is_programs(uint64_t where) { return contains(g_text, g_text_count, where) || view::guarded::is_of_statics(where); }
+bool is_programs(uint64_t where) {
+  return contains(g_text, g_text_count, where) || view::guarded::is_of_statics(where);
+}
 
 }  // namespace weir::declared
 
@@ -94,17 +103,22 @@ bool is_linkage(uint64_t rip) {
 }
 
 // What weir-cc has not listed is the compiler's, or stands where the program wants it to.
-bool all_is_declared() { return declared::g_strict && declared::g_text_count && is_of_statics(declared::g_text[0].start); }
+bool all_is_declared() {
+  return declared::g_strict && declared::g_text_count && is_of_statics(declared::g_text[0].start);
+}
 
 bool is_untouched(uint64_t address, const Spot& spot) {
-  if (!declared::g_strict || all_is_declared() || !declared::is_programs(spot.rip) || is_linkage(spot.rip)) return false;
+  if (!declared::g_strict || all_is_declared() || !declared::is_programs(spot.rip) ||
+      is_linkage(spot.rip))
+    return false;
   return declared::contains(declared::g_data, declared::g_data_count, address);
 }
 
 void report_untouched(const Prior& prior, const Watcher& watcher, Touch& touch, const Spot& spot) {
   findings::Object object = undeclared_at(touch.address);
   object.policy = static_cast<uint32_t>(Policy::kPrivate) + 1;
-  report_policy(prior, watcher, touch, spot, findings::Why::kPolicy, static_cast<uint32_t>(Fault::kForbidden), 0, object);
+  report_policy(prior, watcher, touch, spot, findings::Why::kPolicy,
+                static_cast<uint32_t>(Fault::kForbidden), 0, object);
 }
 
 }  // namespace weir::view::guarded

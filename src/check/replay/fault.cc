@@ -1,28 +1,32 @@
-// A task comes to a page that its process has closed, in a replay that is checked (check/replay/replay.h).
+// A task comes to a page that its process has closed, in a replay that is checked
+// (check/replay/replay.h).
 //
-// 1. It lacks View coherent's right to a page of the instruction's: that is the recorded event, and the instruction begins again, as it did then.
-//    The processor names the page at which it would have faulted then, or one that is closed; of several others that it lacks the first.
-// 2. It has the right to all: in pass kNotes it is noted, and the pages are opened; in pass kLooks the accesses are looked at, and the instruction is
-//    executed: on the store, or in a single step with its pages open.
+// 1. It lacks View coherent's right to a page of the instruction's: that is the recorded event, and
+//    the instruction begins again, as it did then. The processor names the page at which it would
+//    have faulted then, or one that is closed; of several others that it lacks the first.
+// 2. It has the right to all: in pass kNotes it is noted, and the pages are opened; in pass kLooks
+//    the accesses are looked at, and the instruction is executed: on the store, or in a single step
+//    with its pages open.
 //
-// Nothing of 2 is an event, and nothing of it is seen afterwards: the task goes on as it would have, to a place that the recording
-// names next included (seek_place), and under a probe that steps it (signal/spin_probe.cc).
+// Nothing of 2 is an event, and nothing of it is seen afterwards: the task goes on as it would
+// have, to a place that the recording names next included (seek_place), and under a probe that
+// steps it (signal/spin_probe.cc).
 
 #include "base/bytes.h"
-#include "code/translate/counted.h"
-#include "record/input.h"
-#include "memory/backing.h"
-#include "sys/report.h"
-#include "sys/signal.h"
 #include "check/findings/findings.h"
+#include "check/instruction_accesses.h"
+#include "check/replay/replay.h"
 #include "code/emulate/emulate_x86_64.h"
-#include "signal/page_fault.h"
+#include "code/translate/counted.h"
+#include "memory/backing.h"
+#include "record/input.h"
 #include "record/stop_point.h"
+#include "signal/page_fault.h"
 #include "signal/signals.h"
 #include "signal/spin_probe.h"
-#include "check/instruction_accesses.h"
+#include "sys/report.h"
+#include "sys/signal.h"
 #include "view/coherent/coherent.h"
-#include "check/replay/replay.h"
 
 extern "C" char weir_entry_end[];
 
@@ -43,16 +47,20 @@ uint64_t g_mask;         // of signals, before it
 bool g_asked = false;    // the task has been asked what it does while it was here (Task::in_look)
 uint32_t g_foreign = 0;  // accesses of the C library's own in a row
 
-// Where the recording has a place for the task next it goes on translated. On its way into the runtime or out of it that is done there.
+// Where the recording has a place for the task next it goes on translated. On its way into the
+// runtime or out of it that is done there.
 void go_on(Task& task, ucontext_t& context) {
   auto& rip = context.uc_mcontext.gregs[REG_RIP];
-  const auto at = static_cast<uint64_t>(rip), begin = reinterpret_cast<uint64_t>(&weir_upcall), end = reinterpret_cast<uint64_t>(weir_entry_end);
+  const auto at = static_cast<uint64_t>(rip), begin = reinterpret_cast<uint64_t>(&weir_upcall),
+             end = reinterpret_cast<uint64_t>(weir_entry_end);
   if (at >= begin && at < end) return;
   task.pending = 0;
   rip = static_cast<greg_t>(seek_place(task, at));
 }
 
-bool writes(const Touch& touch) { return touch.kind & (findings::kWrite | view::guarded::kUnknownWrite); }
+bool writes(const Touch& touch) {
+  return touch.kind & (findings::kWrite | view::guarded::kUnknownWrite);
+}
 
 template <typename Act>
 void each_page(const Touches& touches, Act act) {
@@ -65,7 +73,8 @@ void each_page(const Touches& touches, Act act) {
 }
 
 // A page to which the task has no right, of those that the instruction touches; 0: none.
-uint64_t lacking(const Task& task, const Touches& touches, uint64_t address, bool to_write, bool& lacks_write) {
+uint64_t lacking(const Task& task, const Touches& touches, uint64_t address, bool to_write,
+                 bool& lacks_write) {
   lacks_write = to_write;
   if (!coherent::has(task, address, to_write)) return address;
   uint64_t found = 0;
@@ -90,7 +99,8 @@ void open_for_step(const Task& task, const Touches& touches) {
 void close_after_step() {
   g_steps = false;
   for (uint32_t i = 0; i < g_stepped_count; i++) {
-    if (page::store_extent(g_stepped[i]) && replay::is_watched(g_stepped[i])) page::demand::drop(g_stepped[i], kPageSize);
+    if (page::store_extent(g_stepped[i]) && replay::is_watched(g_stepped[i]))
+      page::demand::drop(g_stepped[i], kPageSize);
   }
   g_stepped_count = 0;
 }
@@ -110,19 +120,23 @@ void look_at(const Touches& touches) {
     for (uint32_t i = 0; i < touches.count; i++) replay::order_by(touches.touch[i]);
     return;
   }
-  if (page::own_image().contains(rip)) return;  // the heap, from which the call has memory: its lists lie in blocks that others have freed
+  if (page::own_image().contains(rip))
+    return;  // the heap, from which the call has memory: its lists lie in blocks that others have
+             // freed
   const replay::Call* call = replay::call_at(touches.spot.general[4]);
   if (!call) return;
   for (uint32_t i = 0; i < touches.count; i++) {
     Touch touch = touches.touch[i];
-    if ((touch.kind & (findings::kRead | findings::kWrite)) && replay::clip(*call, touch)) replay::look(replay::spot_of_call(*call), touch);
+    if ((touch.kind & (findings::kRead | findings::kWrite)) && replay::clip(*call, touch))
+      replay::look(replay::spot_of_call(*call), touch);
   }
 }
 
 // The instruction counts, or it has been tried often enough not to: notes it and opens its pages.
 bool notes(Task& task, const Touches& touches) {
   constexpr uint32_t kMostForeign = 4096;
-  const bool counts = !view::guarded::is_ignored(touches.spot.rip) || replay::orders() || replay::call_at(touches.spot.general[4]);
+  const bool counts = !view::guarded::is_ignored(touches.spot.rip) || replay::orders() ||
+                      replay::call_at(touches.spot.general[4]);
   g_foreign = counts ? 0 : g_foreign + 1;
   if (!counts && g_foreign < kMostForeign) return false;
   each_page(touches, [&](uint64_t at, const Touch& touch) {
@@ -132,10 +146,12 @@ bool notes(Task& task, const Touches& touches) {
   return true;
 }
 
-// The probe's signal came while its task was here, where it is nearly all the time: it is as if it came now.
+// The probe's signal came while its task was here, where it is nearly all the time: it is as if it
+// came now.
 void answer(Task& task, ucontext_t& context) {
   g_asked = false;
-  if (!count::is_inside(static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]))) on_probe(task, context);
+  if (!count::is_inside(static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP])))
+    on_probe(task, context);
 }
 
 }  // namespace
@@ -146,13 +162,17 @@ static bool meet_replayed(Task& task, uint64_t address, ucontext_t& context) {
   auto& gregs = context.uc_mcontext.gregs;
   const bool to_write = gregs[REG_ERR] & kWrite;
   const uint32_t in_runtime = task.in_runtime;
-  const bool is_alone = task.alone_section && !on_runtime_stack(task, static_cast<uint64_t>(gregs[REG_RSP])) && !on_signal_stack(task, context);
+  const bool is_alone = task.alone_section &&
+                        !on_runtime_stack(task, static_cast<uint64_t>(gregs[REG_RSP])) &&
+                        !on_signal_stack(task, context);
   if (is_in_runtime(task, context) && !is_alone) {
-    if (task.stepping && !task.peeks && !coherent::has(task, address, to_write)) end_stepping(task, context);
+    if (task.stepping && !task.peeks && !coherent::has(task, address, to_write))
+      end_stepping(task, context);
     task.in_runtime = 1;
     if (!coherent::has(task, address, to_write)) replay::publish();
     coherent::on_fault(task, address, to_write);
-    if (coherent::has(task, address, to_write) && replay::is_watched(address)) replay::lend(address, coherent::has(task, address, true));
+    if (coherent::has(task, address, to_write) && replay::is_watched(address))
+      replay::lend(address, coherent::has(task, address, true));
     task.in_runtime = in_runtime;
     return true;
   }
@@ -165,7 +185,9 @@ static bool meet_replayed(Task& task, uint64_t address, ucontext_t& context) {
   if (const uint64_t page = lacking(task, touches, address, to_write, lacks_write)) {
     task.in_look = 0;
     if (task.stepping) end_stepping(task, context);
-    if (g_steps) let_signals_in(context, g_mask), gregs[REG_EFL] &= ~static_cast<greg_t>(sys::kTrapFlag), close_after_step();
+    if (g_steps)
+      let_signals_in(context, g_mask), gregs[REG_EFL] &= ~static_cast<greg_t>(sys::kTrapFlag),
+          close_after_step();
     replay::publish();
     coherent::on_fault(task, page, lacks_write);
     go_on(task, context);
@@ -178,7 +200,8 @@ static bool meet_replayed(Task& task, uint64_t address, ucontext_t& context) {
     go_on(task, context);
   } else if (replay::pass() == findings::Pass::kNotes && notes(task, touches)) {
     go_on(task, context);
-  } else if (!g_steps && !task.stepping && replay::pass() == findings::Pass::kLooks && replay::is_long_stretch(task)) {
+  } else if (!g_steps && !task.stepping && replay::pass() == findings::Pass::kLooks &&
+             replay::is_long_stretch(task)) {
     each_page(touches, [&](uint64_t at, const Touch&) {
       if (replay::is_watched(at)) replay::open_unseen(at, coherent::has(task, at, true));
     });
@@ -223,7 +246,9 @@ static bool end_replayed_step(Task& task, ucontext_t& context) {
 }
 
 bool meet_replayed_signal(Task& task, int signal, const siginfo_t& info, ucontext_t& context) {
-  if (signal == SIGBUS && info.si_code > 0 && meet_replayed(task, reinterpret_cast<uint64_t>(info.si_addr), context)) return true;
+  if (signal == SIGBUS && info.si_code > 0 &&
+      meet_replayed(task, reinterpret_cast<uint64_t>(info.si_addr), context))
+    return true;
   return signal == SIGTRAP && end_replayed_step(task, context);
 }
 

@@ -1,14 +1,16 @@
-// Calls of the C library, in a replay that is checked: told before they are made (check/happens_before.h), made as they were recorded, and their accesses
-// to closed pages looked at as they come, on the caller's account.
+// Calls of the C library, in a replay that is checked: told before they are made
+// (check/happens_before.h), made as they were recorded, and their accesses to closed pages looked
+// at as they come, on the caller's account.
 //
-// A call is not told that it is over. It is where the stack is above its return address, or that is another one.
+// A call is not told that it is over. It is where the stack is above its return address, or that is
+// another one.
 
 #include <initializer_list>
 
-#include "heap/heap.h"
-#include "memory/backing.h"
 #include "check/replay/replay.h"
 #include "check/state.h"
+#include "heap/heap.h"
+#include "memory/backing.h"
 
 namespace weir::view::guarded::replay {
 
@@ -34,9 +36,13 @@ void begin_task() {
 namespace {
 
 uint64_t word_at(uint64_t address) {
-  return page::store_extent(address) >= 8 ? *reinterpret_cast<const volatile uint64_t*>(page::alias_of(address)) : 0;
+  return page::store_extent(address) >= 8
+             ? *reinterpret_cast<const volatile uint64_t*>(page::alias_of(address))
+             : 0;
 }
-uint8_t byte_at(uint64_t address) { return *reinterpret_cast<const volatile uint8_t*>(page::alias_of(address)); }
+uint8_t byte_at(uint64_t address) {
+  return *reinterpret_cast<const volatile uint8_t*>(page::alias_of(address));
+}
 
 // As far as the store has it, and the same rule holds.
 template <typename Ends>
@@ -57,7 +63,8 @@ bool widen(const Call& call, Touch& touch) {
   for (const uint64_t start : {call.first, call.second}) {
     if (touch.address < start || touch.address >= start + call.most) continue;
     touch.address = start > page ? start : page;
-    touch.size = (start + call.most < page + kPageSize ? start + call.most : page + kPageSize) - touch.address;
+    touch.size = (start + call.most < page + kPageSize ? start + call.most : page + kPageSize) -
+                 touch.address;
     return true;
   }
   return true;
@@ -105,31 +112,41 @@ bool clip(const Call& call, Touch& touch) {
   switch (kind) {
     case CallKind::kSpan:
       if (call.most < kEndless && call.first + call.most < limit) limit = call.first + call.most;
-      if (call.second < 0x100) limit = read_until(from, limit, [&](uint8_t byte) { return byte == call.second; });
+      if (call.second < 0x100)
+        limit = read_until(from, limit, [&](uint8_t byte) { return byte == call.second; });
       break;
     case CallKind::kUntil:
-      limit = read_until(from, limit, [&](uint8_t byte) { return byte == 0 || byte == static_cast<uint8_t>(call.second); });
+      limit = read_until(from, limit, [&](uint8_t byte) {
+        return byte == 0 || byte == static_cast<uint8_t>(call.second);
+      });
       break;
     case CallKind::kCompare: {
       uint64_t read = 0;
-      while (read < call.most && page::store_extent(call.first + read) && page::store_extent(call.second + read)) {
+      while (read < call.most && page::store_extent(call.first + read) &&
+             page::store_extent(call.second + read)) {
         const uint8_t one = byte_at(call.first + read), other = byte_at(call.second + read);
         read++;
         if (!one || one != other) break;
       }
-      const uint64_t start = from >= call.second && (from < call.first || call.second > call.first) ? call.second : call.first;
+      const uint64_t start = from >= call.second && (from < call.first || call.second > call.first)
+                                 ? call.second
+                                 : call.first;
       if (start + read < limit) limit = start + read;
       break;
     }
     case CallKind::kWide: {
       constexpr uint64_t kWideBytes = 4;
       uint64_t zeros = 0;
-      limit = read_until(from, limit, [&](uint8_t byte) { return (zeros = byte ? 0 : zeros + 1) >= kWideBytes; });
+      limit = read_until(
+          from, limit, [&](uint8_t byte) { return (zeros = byte ? 0 : zeros + 1) >= kWideBytes; });
       break;
     }
     default:
-      // A string that begins at the end of a page is looked at from before its beginning, which is not known here.
-      if (!(limit % kPageSize) && from == touch.address && from - call.first >= kNear && from - call.second >= kNear) return false;
+      // A string that begins at the end of a page is looked at from before its beginning, which is
+      // not known here.
+      if (!(limit % kPageSize) && from == touch.address && from - call.first >= kNear &&
+          from - call.second >= kNear)
+        return false;
       limit = read_until(from, limit, [](uint8_t byte) { return byte == 0; });
   }
   if (from >= limit) return false;
@@ -152,38 +169,55 @@ void note_call(CallKind kind, uint64_t slot, uint64_t first, uint64_t second, ui
   if (view::guarded::is_ignored(where)) return;  // the library's own
   (void)call_at(slot);                           // those that are over go
   if (g_call_count == kMostCalls) return;
-  g_told_calls[g_call_count++] = {slot, where, self().frame->rbp, first, second, most, static_cast<uint32_t>(kind)};
+  g_told_calls[g_call_count++] = {slot,   where, self().frame->rbp,          first,
+                                  second, most,  static_cast<uint32_t>(kind)};
 }
 
 // Told where the function begins: its arguments are in the registers.
 void note_call(const CallRule& rule, const Frame& frame) {
   const uint64_t arguments[] = {frame.rdi, frame.rsi, frame.rdx, frame.rcx, frame.r8, frame.r9};
-  const auto at = [&](int8_t number, uint64_t none) { return number >= 0 ? arguments[number] : none; };
+  const auto at = [&](int8_t number, uint64_t none) {
+    return number >= 0 ? arguments[number] : none;
+  };
   if (rule.kind == CallKind::kBuffer) {
     constexpr uint64_t kUsualBuffer = 8192;  // BUFSIZ
     const uint64_t buffer = at(rule.second, 0);
-    return view::guarded::note_stream_buffer(at(rule.first, 0), buffer, buffer ? at(rule.most, kUsualBuffer) : 0);
+    return view::guarded::note_stream_buffer(at(rule.first, 0), buffer,
+                                             buffer ? at(rule.most, kUsualBuffer) : 0);
   }
   if (!g_checked) return;
-  note_call(rule.kind, frame.rsp, at(rule.first, 0), rule.second == CallRule::kNul ? 0 : at(rule.second, ~uint64_t{0}), at(rule.most, ~uint64_t{0}));
+  note_call(rule.kind, frame.rsp, at(rule.first, 0),
+            rule.second == CallRule::kNul ? 0 : at(rule.second, ~uint64_t{0}),
+            at(rule.most, ~uint64_t{0}));
 }
 
 }  // namespace
 
 namespace {
 
-uint64_t seen_word(uint64_t address) { return g_checked ? view::guarded::replay::word_at(address) : *reinterpret_cast<const uint64_t*>(address); }
+uint64_t seen_word(uint64_t address) {
+  return g_checked ? view::guarded::replay::word_at(address)
+                   : *reinterpret_cast<const uint64_t*>(address);
+}
 
 uint64_t block_size(uint64_t start) {
-  return heap_find(start, [](uint64_t address) { return reinterpret_cast<const void*>(g_checked ? page::alias_of(address) : address); }).size();
+  return heap_find(
+             start,
+             [](uint64_t address) {
+               return reinterpret_cast<const void*>(g_checked ? page::alias_of(address) : address);
+             })
+      .size();
 }
 
 void on_replayed_allocation(uint64_t start, uint64_t size, uint64_t stack) {
   const uint64_t usable = block_size(start);
-  on_allocated(start, size, usable > size ? usable : size, seen_word(stack - 8), stack, seen_word(stack - 16));
+  on_allocated(start, size, usable > size ? usable : size, seen_word(stack - 8), stack,
+               seen_word(stack - 16));
 }
 
-void on_replayed_free(uint64_t start, uint64_t stack) { on_freed(start, block_size(start), seen_word(stack - 8), stack, seen_word(stack - 16)); }
+void on_replayed_free(uint64_t start, uint64_t stack) {
+  on_freed(start, block_size(start), seen_word(stack - 8), stack, seen_word(stack - 16));
+}
 
 void begin_order() {
   using namespace view::guarded::replay;

@@ -1,8 +1,8 @@
 #include "check/replay/replay.h"
 
+#include "check/state.h"
 #include "memory/backing.h"
 #include "sys/syscall_x86_64.h"
-#include "check/state.h"
 
 namespace weir::view::guarded::replay {
 
@@ -35,7 +35,8 @@ Touched* find(uint64_t address, bool takes) {
     Touched& touched = found().touched[(at + i) % findings::kMostTouched];
     uint64_t there = __atomic_load_n(&touched.key, __ATOMIC_ACQUIRE);
     if (!there && !takes) return nullptr;
-    if (!there && __atomic_compare_exchange_n(&touched.key, &there, key, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+    if (!there && __atomic_compare_exchange_n(&touched.key, &there, key, false, __ATOMIC_ACQ_REL,
+                                              __ATOMIC_ACQUIRE)) {
       __atomic_fetch_add(&found().touched_pages, 1u, __ATOMIC_RELAXED);
       return &touched;
     }
@@ -53,7 +54,8 @@ bool is_unseen(uint64_t page) {
   return false;
 }
 
-// What was stored to it unseen, as a whole. Page::unseen: a clock's index + 1 (dropped_clock). Guarded by: the page's lock.
+// What was stored to it unseen, as a whole. Page::unseen: a clock's index + 1 (dropped_clock).
+// Guarded by: the page's lock.
 void learn_page(Page& page, Watcher& watcher) {
   if (page.unseen) learn_clock(watcher, dropped_clock(static_cast<uint32_t>(page.unseen)));
 }
@@ -100,14 +102,17 @@ void note(const Task& task, uint64_t address, uint64_t size, bool writes) {
     if (!touched) continue;
     const auto me = static_cast<uint32_t>(task.creation) + 1;
     uint32_t first = 0;
-    const bool is_first = __atomic_compare_exchange_n(&touched->toucher, &first, me, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
-    const uint32_t flags = (writes ? findings::kTouchedToWrite : 0) | (is_first || first == me ? 0 : findings::kTouchedBySeveral);
+    const bool is_first = __atomic_compare_exchange_n(&touched->toucher, &first, me, false,
+                                                      __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+    const uint32_t flags = (writes ? findings::kTouchedToWrite : 0) |
+                           (is_first || first == me ? 0 : findings::kTouchedBySeveral);
     if (flags & ~touched->flags) __atomic_fetch_or(&touched->flags, flags, __ATOMIC_RELEASE);
   }
 }
 
 void note_code(uint64_t address) {
-  if (Touched* touched = find(address, true)) __atomic_fetch_or(&touched->flags, findings::kTouchedAsCode, __ATOMIC_RELEASE);
+  if (Touched* touched = find(address, true))
+    __atomic_fetch_or(&touched->flags, findings::kTouchedAsCode, __ATOMIC_RELEASE);
 }
 
 void open(uint64_t address, bool to_write) {
@@ -135,7 +140,8 @@ void each_watched(const Touch& touch, Act act) {
 
 void look(const Spot& spot, const Touch& touch) {
   Task& task = self();
-  if (pass() == Pass::kNotes) return note(task, touch.address, touch.size, touch.kind & findings::kWrite);
+  if (pass() == Pass::kNotes)
+    return note(task, touch.address, touch.size, touch.kind & findings::kWrite);
   Watcher& watcher = watcher_of(task);
   meet_learners(watcher);
   if (!watcher.stack && task.id) watcher.stack = page_down(sys::fs_base_untouched()) + kPageSize;
@@ -160,7 +166,8 @@ void look(const Spot& spot, const Touch& touch) {
 }
 
 bool is_long_stretch(const Task& task) {
-  // The more of a task's accesses have been looked at the sooner; by counts, so that it is the same each time.
+  // The more of a task's accesses have been looked at the sooner; by counts, so that it is the same
+  // each time.
   const uint64_t looks = watcher_of(task).looks;
   const uint32_t most = looks < 1'000'000 ? 50'000 : looks < 4'000'000 ? 5'000 : 1'000;
   const uint64_t stretch = task.passes + task.counters.events;
@@ -213,8 +220,10 @@ void order_by(const Touch& touch) {
 }
 
 void touch(Task& task, uint64_t start, uint64_t size, bool writes) {
-  if (!task.holds_call || !task.frame || !moves_data(task.holds_call - 1) || is_of_library(start)) return;
-  look(spot_of(*task.frame), {start, size, (writes ? findings::kWrite : findings::kRead) | findings::kByKernel});
+  if (!task.holds_call || !task.frame || !moves_data(task.holds_call - 1) || is_of_library(start))
+    return;
+  look(spot_of(*task.frame),
+       {start, size, (writes ? findings::kWrite : findings::kRead) | findings::kByKernel});
 }
 
 void lend(uint64_t address, bool to_write) {
@@ -231,7 +240,8 @@ void lend(uint64_t address, bool to_write) {
 void close_lent() {
   if (!g_lent_count) return;
   for (uint32_t i = 0; i < g_lent_count; i++) {
-    if (page::store_extent(g_lent[i]) && is_watched(g_lent[i]) && !is_unseen(g_lent[i])) drop(g_lent[i], kPageSize);
+    if (page::store_extent(g_lent[i]) && is_watched(g_lent[i]) && !is_unseen(g_lent[i]))
+      drop(g_lent[i], kPageSize);
   }
   g_lent_count = 0;
 }

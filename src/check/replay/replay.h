@@ -1,14 +1,17 @@
-// A replay that is checked afterwards (weir replay --check): View coherent repeats the recorded run, and beside it the accesses are looked at that
-// matter, all of them, with the clocks and shadows of View guarded.
+// A replay that is checked afterwards (weir replay --check): View coherent repeats the recorded
+// run, and beside it the accesses are looked at that matter, all of them, with the clocks and
+// shadows of View guarded.
 //
-// The replay runs twice. First it is noted which pages more than one task touches (findings::Pass::kNotes); then those are never mapped (kLooks): every
-// access to them faults, is looked at when the task has View coherent's right to the page, and is executed on the store. Nothing goes by unseen, so
-// nothing need be assumed of what was: what orders two tasks is what the recorded run had between them.
+// The replay runs twice. First it is noted which pages more than one task touches
+// (findings::Pass::kNotes); then those are never mapped (kLooks): every access to them faults, is
+// looked at when the task has View coherent's right to the page, and is executed on the store.
+// Nothing goes by unseen, so nothing need be assumed of what was: what orders two tasks is what the
+// recorded run had between them.
 #pragma once
 
-#include "check/happens_before.h"
-#include "check/findings/findings.h"
 #include "check/check.h"
+#include "check/findings/findings.h"
+#include "check/happens_before.h"
 
 namespace weir::view::guarded::replay {
 
@@ -27,8 +30,9 @@ void open(uint64_t address, bool to_write);
 // It holds code: it is mapped like any other from here on.
 void note_code(uint64_t address);
 
-// A stretch without an event has had so many accesses that the rest goes by unseen, on pages that the task comes to. What it may learn there it has learnt
-// when that begins; what it may tell others there is what it knew when that ends: publish(), before anybody can get a page of its.
+// A stretch without an event has had so many accesses that the rest goes by unseen, on pages that
+// the task comes to. What it may learn there it has learnt when that begins; what it may tell
+// others there is what it knew when that ends: publish(), before anybody can get a page of its.
 bool is_long_stretch(const Task& task);  // counts
 void open_unseen(uint64_t address, bool to_write);
 void publish();
@@ -46,18 +50,20 @@ void touch(Task& task, uint64_t start, uint64_t size, bool writes);
 void lend(uint64_t address, bool to_write);
 void close_lent();
 
-// What the C library does at rip, with this stack pointer, is done for a call that was told: on whose account. Null: for none.
+// What the C library does at rip, with this stack pointer, is done for a call that was told: on
+// whose account. Null: for none.
 struct Call {
-  uint64_t slot;   // where its return address lies
+  uint64_t slot;  // where its return address lies
   uint64_t where;
   uint64_t frame;  // rbp in its caller
   uint64_t first, second, most;
-  uint32_t kind;   // CallKind
+  uint32_t kind;  // CallKind
 };
 const Call* call_at(uint64_t rsp);
 Spot spot_of_call(const Call& call);
 bool orders();  // it is a function by which a program orders its tasks
-// Which bytes of what an instruction of the C library loads belong to what the call may read: `touch` becomes those. False: none.
+// Which bytes of what an instruction of the C library loads belong to what the call may read:
+// `touch` becomes those. False: none.
 bool clip(const Call& call, Touch& touch);
 
 }  // namespace weir::view::guarded::replay

@@ -1,4 +1,5 @@
-// The command line's model: the application, its options and its subcommands, as CLI11 has them. Help comes from it.
+// The command line's model: the application, its options and its subcommands, as CLI11 has them.
+// Help comes from it.
 #pragma once
 
 #include <memory>

@@ -7,9 +7,9 @@
 
 #include <CLI/CLI.hpp>
 
-#include "cli/common/failure.h"
 #include "cli/command_line/help_text.h"
 #include "cli/command_line/spelling.h"
+#include "cli/common/failure.h"
 
 namespace weir::cli {
 namespace {

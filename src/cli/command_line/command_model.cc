@@ -49,7 +49,8 @@ OptionModel model_of(const CLI::Option& option) {
   model.is_optional = option.get_expected_min() == 0;
   model.is_repeated = option.get_expected_max() > 1;
   if (!model.values.empty()) {
-    for (const std::string& value : model.values) model.value += (model.value.empty() ? "" : "|") + value;
+    for (const std::string& value : model.values)
+      model.value += (model.value.empty() ? "" : "|") + value;
   } else {
     model.value = value_words(option);
     // Without a name of its own for the value, its type says little: a number, or words.
@@ -78,7 +79,8 @@ Model command_model() {
   Model model;
   model.top = model_of(*application.app, false);
   for (const Command& command : application.commands) {
-    if (!command.app->get_group().empty()) model.commands.push_back(model_of(*command.app, command.takes_program));
+    if (!command.app->get_group().empty())
+      model.commands.push_back(model_of(*command.app, command.takes_program));
   }
   return model;
 }

@@ -1,7 +1,7 @@
-// Each shell gets a script with tables in it: starting weir for each key would be slower, and only names of
-// recordings change. What a word may be follows from what help calls it: FILE and DIR are files, RECORDING
-// is what `weir ls` lists. Behind `--`, or the first word that is no option, the program's own completion
-// goes on.
+// Each shell gets a script with tables in it: starting weir for each key would be slower, and only
+// names of recordings change. What a word may be follows from what help calls it: FILE and DIR are
+// files, RECORDING is what `weir ls` lists. Behind `--`, or the first word that is no option, the
+// program's own completion goes on.
 #include "cli/command_line/completion.h"
 
 #include <fmt/format.h>
@@ -68,14 +68,17 @@ std::string bash_offer(const OptionModel& option, const Model& model) {
 }
 
 std::string bash_part(const CommandModel& command, const Model& model) {
-  std::string text = fmt::format("    {})\n", command.name.empty() || &command == &model.top ? "''" : command.name);
-  text += fmt::format(
-      "      options={} valued={} program={}\n", quoted(fmt::format("{}", fmt::join(names_of(command, false), " "))),
-      quoted(fmt::format(" {} ", fmt::join(names_of(command, true), " "))), command.takes_program ? "yes" : "''");
+  std::string text = fmt::format(
+      "    {})\n", command.name.empty() || &command == &model.top ? "''" : command.name);
+  text += fmt::format("      options={} valued={} program={}\n",
+                      quoted(fmt::format("{}", fmt::join(names_of(command, false), " "))),
+                      quoted(fmt::format(" {} ", fmt::join(names_of(command, true), " "))),
+                      command.takes_program ? "yes" : "''");
   text += "      case $about in\n";
   for (const OptionModel& option : command.options) {
     if (!option.value.empty())
-      text += fmt::format("        {}) {} ;;\n", fmt::join(option.names, "|"), bash_offer(option, model));
+      text += fmt::format("        {}) {} ;;\n", fmt::join(option.names, "|"),
+                          bash_offer(option, model));
   }
   for (const OptionModel& option : command.positionals)
     text += fmt::format("        positional) {} ;;\n", bash_offer(option, model));
@@ -190,7 +193,8 @@ std::string bash(const Model& model) {
 
 std::string zsh_text(const std::string& text) {
   std::string result = text;
-  for (const char* special : {"\\", "[", "]", ":"}) result = replaced(result, special, std::string("\\") + special);
+  for (const char* special : {"\\", "[", "]", ":"})
+    result = replaced(result, special, std::string("\\") + special);
   return result;
 }
 
@@ -213,8 +217,8 @@ std::string zsh_arguments(const CommandModel& command, const Model& model) {
       if (!option.value.empty()) spec += name.starts_with("--") ? "=" : "+";
       spec += fmt::format("[{}]", zsh_text(option.text));
       if (!option.value.empty()) {
-        spec +=
-            fmt::format("{}{}:{}", option.is_optional ? "::" : ":", zsh_text(option.value), zsh_offer(option, model));
+        spec += fmt::format("{}{}:{}", option.is_optional ? "::" : ":", zsh_text(option.value),
+                            zsh_offer(option, model));
       }
       text += " \\\n        " + quoted(option.is_repeated ? "*" + spec : spec);
     }
@@ -288,7 +292,8 @@ std::string fish_part(const CommandModel& command, const Model& model, const std
   }
   for (const OptionModel& option : command.positionals)
     text += "complete -c weir -n " + quoted(where) + fish_offer(option, model) + "\n";
-  if (command.takes_program) text += "complete -c weir -n " + quoted(where) + " -x -a '(__weir_program)'\n";
+  if (command.takes_program)
+    text += "complete -c weir -n " + quoted(where) + " -x -a '(__weir_program)'\n";
   return text;
 }
 
@@ -315,7 +320,8 @@ complete -c weir -f
 )";
   text += fish_part(model.top, model, "__fish_use_subcommand");
   for (const CommandModel& command : model.commands) {
-    text += fmt::format("complete -c weir -n __fish_use_subcommand -a {} -d {}\n", command.name, quoted(command.text));
+    text += fmt::format("complete -c weir -n __fish_use_subcommand -a {} -d {}\n", command.name,
+                        quoted(command.text));
   }
   for (const CommandModel& command : model.commands)
     text += fish_part(command, model, "__fish_seen_subcommand_from " + command.name);

@@ -13,9 +13,9 @@
 #include <map>
 #include <sstream>
 
-#include "cli/common/failure.h"
 #include "cli/command_line/help_text.h"
 #include "cli/command_line/spelling.h"
+#include "cli/common/failure.h"
 
 namespace weir::cli {
 namespace {

@@ -15,7 +15,8 @@ namespace weir::cli {
 
 std::string output_of(const std::function<void()>& become) {
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) throw Failure(kWeirFailed, fmt::format("pipe: {}", strerror(errno)));
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    throw Failure(kWeirFailed, fmt::format("pipe: {}", strerror(errno)));
   const pid_t child = fork();
   if (child < 0) throw Failure(kWeirFailed, fmt::format("fork: {}", strerror(errno)));
   if (child == 0) {

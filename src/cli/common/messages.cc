@@ -7,9 +7,9 @@
 #include <cstdio>
 #include <vector>
 
+#include "cli/command_line/terminal.h"
 #include "cli/common/failure.h"
 #include "cli/common/point.h"
-#include "cli/command_line/terminal.h"
 #include "recording/directory.h"
 
 namespace weir::cli {
@@ -33,14 +33,18 @@ std::string size_words(uint64_t bytes) {
 
 void refuse_view(const std::string& view, const char* command) {
   if (std::find(kViews.begin(), kViews.end(), view) != kViews.end()) return;
-  throw Failure(kWeirFailed, fmt::format("{} --view {}: there is no such view: coherent, isolated or direct", command, view));
+  throw Failure(kWeirFailed,
+                fmt::format("{} --view {}: there is no such view: coherent, isolated or direct",
+                            command, view));
 }
 
 std::string chosen_recording(const std::string& named) {
   if (!named.empty()) return recording::recording_named(named);
   const std::string place = recording::default_place();
   const std::vector<std::string> all = recording::recordings_in(place);
-  if (all.empty()) throw Failure(kWeirFailed, fmt::format("there is no recording in {}: make one with weir record", place));
+  if (all.empty())
+    throw Failure(kWeirFailed,
+                  fmt::format("there is no recording in {}: make one with weir record", place));
   return all.back();
 }
 

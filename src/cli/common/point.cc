@@ -18,12 +18,16 @@ void add_path(std::string& text, const char* key, const std::string& path) {
 }  // namespace
 
 std::string to_environment(const RunOptions& options, int tracer) {
-  std::string text = fmt::format("order={},view={},stat={:d},fingerprint={:d},delay={:020},tracer={:010}",
-                                 options.order, options.view, options.stat, options.fingerprint, options.delay, tracer);
-  if (options.trace >= 0) text += fmt::format(",trace={:06},without={:05}", options.trace, options.left_out);
+  std::string text = fmt::format(
+      "order={},view={},stat={:d},fingerprint={:d},delay={:020},tracer={:010}", options.order,
+      options.view, options.stat, options.fingerprint, options.delay, tracer);
+  if (options.trace >= 0)
+    text += fmt::format(",trace={:06},without={:05}", options.trace, options.left_out);
   if (options.findings >= 0) {
-    text += fmt::format(",findings={:06},enforcer={},policies={}", options.findings, options.enforcer, options.policies);
-    if (options.enforcer == "mpk") text += fmt::format(",rehash={},domains={}", options.rehash, options.domains);
+    text += fmt::format(",findings={:06},enforcer={},policies={}", options.findings,
+                        options.enforcer, options.policies);
+    if (options.enforcer == "mpk")
+      text += fmt::format(",rehash={},domains={}", options.rehash, options.domains);
     if (options.exhaustive) text += ",exact=1";
   }
   add_path(text, ",cache=", options.cache);

@@ -1,5 +1,5 @@
-// A point of Order x View and the other choices of one run, as the command line gives them and the library receives
-// them.
+// A point of Order x View and the other choices of one run, as the command line gives them and the
+// library receives them.
 #pragma once
 
 #include <cstdint>
@@ -17,25 +17,28 @@ struct RunOptions {
   std::string view = kViews.front();
   bool stat = false;
   bool fingerprint = false;
-  std::string log;     // empty: standard error
-  std::string json;    // where the counts go as JSON; empty: nowhere
-  std::string cache;   // folder of what is kept from one run to the next; empty: nothing is
-  int trace = -1;      // descriptor of the memory of a recording (record/channel/ring.h); -1: the run is not recorded or replayed
-  int findings = -1;   // descriptor of the memory for what a checker finds (check/findings/findings.h); -1: the run is not checked
+  std::string log;    // empty: standard error
+  std::string json;   // where the counts go as JSON; empty: nowhere
+  std::string cache;  // folder of what is kept from one run to the next; empty: nothing is
+  int trace = -1;  // descriptor of the memory of a recording (record/channel/ring.h); -1: the run
+                   // is not recorded or replayed
+  int findings = -1;  // descriptor of the memory for what a checker finds
+                      // (check/findings/findings.h); -1: the run is not checked
   std::string enforcer = "auto", policies = "inferred";  // of a checked run
   uint32_t rehash = 1000, domains = 0;                   // likewise, by protection keys
-  bool exhaustive = false;                                // likewise
+  bool exhaustive = false;                               // likewise
   uint32_t left_out = 0;  // of a recording: optimizations (base/coherent_features.h)
-  uint64_t delay = 0;  // seed of random delays at events, a debugging aid; 0: none
+  uint64_t delay = 0;     // seed of random delays at events, a debugging aid; 0: none
 
   bool passive() const { return order == "free" && view == "direct"; }
   // The program sees the same addresses, random bytes and processor in every run.
   bool deterministic() const { return order != "free"; }
 };
 
-// The value of WEIR_OPTIONS: comma-separated key=value. Numbers have a fixed width, so that switching an option does
-// not move the program's stack: what a deterministic run computes must not depend on whether it is being measured.
-// `tracer` is the child of the new program that must be waited for, or 0.
+// The value of WEIR_OPTIONS: comma-separated key=value. Numbers have a fixed width, so that
+// switching an option does not move the program's stack: what a deterministic run computes must not
+// depend on whether it is being measured. `tracer` is the child of the new program that must be
+// waited for, or 0.
 std::string to_environment(const RunOptions& options, int tracer);
 
 }  // namespace weir::cli

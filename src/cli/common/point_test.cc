@@ -10,7 +10,8 @@ TEST(ToEnvironment, NamesThePoint) {
   options.order = "token";
   options.view = "isolated";
   EXPECT_EQ(to_environment(options, 0),
-            "order=token,view=isolated,stat=0,fingerprint=0,delay=00000000000000000000,tracer=0000000000");
+            "order=token,view=isolated,stat=0,fingerprint=0,delay=00000000000000000000,tracer="
+            "0000000000");
 }
 
 TEST(ToEnvironment, HasTheSameLengthWhateverIsMeasured) {
@@ -36,13 +37,15 @@ TEST(ToEnvironment, NamesWhatACheckAsksForAndNothingOfItOtherwise) {
   options.view = "guarded";
   options.findings = 700;
   options.enforcer = "process";
-  EXPECT_TRUE(to_environment(options, 0).ends_with(",findings=000700,enforcer=process,policies=inferred"));
+  EXPECT_TRUE(
+      to_environment(options, 0).ends_with(",findings=000700,enforcer=process,policies=inferred"));
   options.exhaustive = true;
   EXPECT_TRUE(to_environment(options, 0).ends_with(",policies=inferred,exact=1"));
   options.exhaustive = false;
   options.enforcer = "mpk";
   options.rehash = 5;
-  EXPECT_TRUE(to_environment(options, 0).ends_with(",findings=000700,enforcer=mpk,policies=inferred,rehash=5,domains=0"));
+  EXPECT_TRUE(to_environment(options, 0)
+                  .ends_with(",findings=000700,enforcer=mpk,policies=inferred,rehash=5,domains=0"));
 }
 
 TEST(ToEnvironment, QuotesCommasAndPercentSignsInNames) {

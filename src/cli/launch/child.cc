@@ -1,10 +1,12 @@
-// The program stays in the command's process group: a shell's pipeline is one group, and what the terminal sends (si_code SI_KERNEL)
-// reaches both. So only what somebody sent to this process by kill is passed on. Whoever sends a signal to the whole group by
-// kill lets the program have it twice: nothing tells the two apart.
+// The program stays in the command's process group: a shell's pipeline is one group, and what the
+// terminal sends (si_code SI_KERNEL) reaches both. So only what somebody sent to this process by
+// kill is passed on. Whoever sends a signal to the whole group by kill lets the program have it
+// twice: nothing tells the two apart.
 //
 // 1. The program dies with the command, even by SIGKILL (PR_SET_PDEATHSIG).
 // 2. Orphans come to the command (PR_SET_CHILD_SUBREAPER): it ends after the last of them.
-// 3. When the terminal stops the program, the command stops after it, so that the shell sees it; both are continued together.
+// 3. When the terminal stops the program, the command stops after it, so that the shell sees it;
+//    both are continued together.
 #include "cli/launch/child.h"
 
 #include <fcntl.h>
@@ -52,7 +54,8 @@ void catch_signal(int signal) {
   sigaction(signal, &ours, nullptr);
 }
 
-// What the command ignores while a child of it runs, as it was before the first: a program finds it so, also the second that the command starts.
+// What the command ignores while a child of it runs, as it was before the first: a program finds it
+// so, also the second that the command starts.
 class Ignored {
  public:
   static constexpr std::array kSignals = {SIGPIPE, SIGXFSZ};
@@ -69,7 +72,8 @@ class Ignored {
 
 // Ended ones included.
 std::set<pid_t> children(pid_t of = getpid()) {
-  const std::string name = "/proc/" + std::to_string(of) + "/task/" + std::to_string(of) + "/children";
+  const std::string name =
+      "/proc/" + std::to_string(of) + "/task/" + std::to_string(of) + "/children";
   std::istringstream text(recording::File::reading(name).read(0, 1 << 20));
   return {std::istream_iterator<pid_t>(text), {}};
 }
@@ -86,17 +90,21 @@ std::set<pid_t> children(pid_t of = getpid()) {
 }  // namespace
 
 std::string stat_of(pid_t pid) {
-  const std::string text = recording::File::reading("/proc/" + std::to_string(pid) + "/stat").read(0, 4096);
+  const std::string text =
+      recording::File::reading("/proc/" + std::to_string(pid) + "/stat").read(0, 4096);
   return text.substr(std::min(text.rfind(')') + 1, text.size()));
 }
 
-Child::Child(const std::function<void()>& become, Signals signals) : strangers_(children()), signals_(signals) {
+Child::Child(const std::function<void()>& become, Signals signals)
+    : strangers_(children()), signals_(signals) {
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) throw Failure(kWeirFailed, std::string("pipe: ") + strerror(errno));
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    throw Failure(kWeirFailed, std::string("pipe: ") + strerror(errno));
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   fflush(nullptr);
   const pid_t command = getpid();
-  // Before there is a program that could say it is ready; what is caught is at its default again in what is executed.
+  // Before there is a program that could say it is ready; what is caught is at its default again in
+  // what is executed.
   listen();
   static const Ignored kBefore;  // the command's first child
   pid_ = fork();
@@ -116,11 +124,13 @@ Child::Child(const std::function<void()>& become, Signals signals) : strangers_(
     _exit(kWeirFailed);
   }
   close(ends[1]);
-  for (const int signal : Ignored::kSignals) std::signal(signal, SIG_IGN);  // our own writes: their errors say it
+  for (const int signal : Ignored::kSignals)
+    std::signal(signal, SIG_IGN);  // our own writes: their errors say it
   const std::string said = recording::rest_of(ends[0]);
   close(ends[0]);
   int status;
-  if (said.size() < sizeof status) return;  // it is the program now (or was killed, as attend() will see)
+  if (said.size() < sizeof status)
+    return;  // it is the program now (or was killed, as attend() will see)
   while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {}
   memcpy(&status, said.data(), sizeof status);
   throw Failure(status, said.substr(sizeof status));
@@ -138,7 +148,8 @@ void Child::kill_all() const {
   }
 }
 
-// Only by what has come to the command, too: somebody who stops the program alone continues it alone.
+// Only by what has come to the command, too: somebody who stops the program alone continues it
+// alone.
 void Child::stop_with_program() {
   bool is_asked = false;
   for (const int stop : kStops) {
@@ -170,7 +181,8 @@ bool Child::attend() {
     if (is_stopped_ && pid_ != 0) stop_with_program();
     int how;
     const pid_t pid = waitpid(-1, &how, WNOHANG | WUNTRACED | WCONTINUED | __WALL);
-    if (pid == 0 && pid_ == 0 && !strangers_.empty()) return std::ranges::any_of(children(), [&](pid_t one) { return !strangers_.contains(one); });
+    if (pid == 0 && pid_ == 0 && !strangers_.empty())
+      return std::ranges::any_of(children(), [&](pid_t one) { return !strangers_.contains(one); });
     if (pid == 0 || (pid < 0 && errno == EINTR)) return true;
     if (pid < 0) return false;
     if (pid != pid_) continue;

@@ -1,4 +1,5 @@
-// A program that runs beside the command, which records or replays it, and stands for it towards shell and terminal.
+// A program that runs beside the command, which records or replays it, and stands for it towards
+// shell and terminal.
 #pragma once
 
 #include <sys/types.h>
@@ -11,7 +12,8 @@
 
 namespace weir::cli {
 
-// What /proc/PID/stat has behind the process's name, which may hold anything: " S 1 ...". Empty where there is none.
+// What /proc/PID/stat has behind the process's name, which may hold anything: " S 1 ...". Empty
+// where there is none.
 std::string stat_of(pid_t pid);
 
 class Child {
@@ -21,13 +23,16 @@ class Child {
     kEnd,     // a signal that ends the command ends the program: a replay listens to nobody
   };
 
-  // Forks; the child calls `become`, which executes the program or throws Failure, and the constructor throws the same.
+  // Forks; the child calls `become`, which executes the program or throws Failure, and the
+  // constructor throws the same.
   Child(const std::function<void()>& become, Signals signals);
 
-  // From now on signals that Children attend to are noted, whether there is one or not: the next one attends to them.
+  // From now on signals that Children attend to are noted, whether there is one or not: the next
+  // one attends to them.
   static void listen();
 
-  // Passes on signals, stops and continues with the program, reaps. False: it and all its descendants have ended.
+  // Passes on signals, stops and continues with the program, reaps. False: it and all its
+  // descendants have ended.
   bool attend();
   // Whether a signal has asked this command to end (kEnd).
   bool is_interrupted() const;
@@ -39,10 +44,11 @@ class Child {
   uint64_t processor_time() const;
 
   bool has_ended() const { return pid_ == 0; }  // the program itself: descendants may live
-  bool was_killed() const;  // by a signal
-  int status() const;       // that signal, or the exit status
+  bool was_killed() const;                      // by a signal
+  int status() const;                           // that signal, or the exit status
 
-  // The program has come to where its recording ends, by a signal from outside, say: it ends here, as `how` has it (a wait status).
+  // The program has come to where its recording ends, by a signal from outside, say: it ends here,
+  // as `how` has it (a wait status).
   void end_here(int how);
 
   // Ends this process as the program ended: by the same signal, or returns the exit status.
@@ -52,10 +58,11 @@ class Child {
   void stop_with_program();
   void kill_all() const;
 
-  pid_t pid_ = 0;               // 0: the program itself has ended
-  std::set<pid_t> strangers_;   // children that this process had before: a shell that became the command by exec
+  pid_t pid_ = 0;  // 0: the program itself has ended
+  std::set<pid_t>
+      strangers_;  // children that this process had before: a shell that became the command by exec
   Signals signals_;
-  int how_ = 0;        // as wait says it, once the program itself has ended
+  int how_ = 0;  // as wait says it, once the program itself has ended
   bool ended_here_ = false;
   bool is_stopped_ = false;
   int interrupt_ = 0;  // the signal that ends a replay

@@ -1,5 +1,6 @@
-// The loader lists what it would load, and starts nothing, where LD_TRACE_LOADED_OBJECTS is set: the way of ldd. For a script it is
-// the loader of its interpreter that answers. The content decides whether a file has changed; size and time only spare reading it.
+// The loader lists what it would load, and starts nothing, where LD_TRACE_LOADED_OBJECTS is set:
+// the way of ldd. For a script it is the loader of its interpreter that answers. The content
+// decides whether a file has changed; size and time only spare reading it.
 #include "cli/launch/identity.h"
 
 #include <elf.h>
@@ -13,8 +14,8 @@
 #include <cstring>
 #include <filesystem>
 
-#include "cli/common/failure.h"
 #include "cli/common/child_output.h"
+#include "cli/common/failure.h"
 #include "recording/bytes.h"
 
 namespace weir::cli {
@@ -35,21 +36,26 @@ std::string build_id(const File& file) {
   };
   Elf64_Ehdr header;
   memcpy(&header, at(0, sizeof header).data(), sizeof header);
-  if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_phentsize != sizeof(Elf64_Phdr)) return "";
+  if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_phentsize != sizeof(Elf64_Phdr))
+    return "";
   for (unsigned i = 0; i < header.e_phnum; i++) {
     Elf64_Phdr segment;
-    memcpy(&segment, at(header.e_phoff + i * sizeof segment, sizeof segment).data(), sizeof segment);
+    memcpy(&segment, at(header.e_phoff + i * sizeof segment, sizeof segment).data(),
+           sizeof segment);
     if (segment.p_type != PT_NOTE || segment.p_filesz > 1 << 16) continue;
     const std::string notes = at(segment.p_offset, segment.p_filesz);
     for (size_t offset = 0; offset + sizeof(Elf64_Nhdr) <= notes.size();) {
       Elf64_Nhdr note;
       memcpy(&note, notes.data() + offset, sizeof note);
-      const size_t name = offset + sizeof note, content = name + (note.n_namesz + size_t{3}) / 4 * 4;
+      const size_t name = offset + sizeof note,
+                   content = name + (note.n_namesz + size_t{3}) / 4 * 4;
       const size_t next = content + (note.n_descsz + size_t{3}) / 4 * 4;
       if (next > notes.size()) break;
-      if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && memcmp(notes.data() + name, "GNU", 4) == 0) {
+      if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
+          memcmp(notes.data() + name, "GNU", 4) == 0) {
         std::string id;
-        for (size_t k = 0; k < note.n_descsz; k++) id += fmt::format("{:02x}", static_cast<unsigned char>(notes[content + k]));
+        for (size_t k = 0; k < note.n_descsz; k++)
+          id += fmt::format("{:02x}", static_cast<unsigned char>(notes[content + k]));
         return id;
       }
       offset = next;
@@ -86,12 +92,15 @@ Identity identity_of(const std::string& path) {
   const File file = File::reading(path);
   struct stat status;
   if (!file.is_open() || fstat(file.descriptor(), &status) != 0) {
-    throw Failure(kCannotRun, fmt::format("{}: {}, so a recording could not say what it was", path, strerror(errno)));
+    throw Failure(kCannotRun, fmt::format("{}: {}, so a recording could not say what it was", path,
+                                          strerror(errno)));
   }
-  return {path, static_cast<uint64_t>(status.st_size), modified(status), build_id(file), sum_of_file(file)};
+  return {path, static_cast<uint64_t>(status.st_size), modified(status), build_id(file),
+          sum_of_file(file)};
 }
 
-std::vector<Identity> identities(const Program& program, const std::vector<std::string>& environment) {
+std::vector<Identity> identities(const Program& program,
+                                 const std::vector<std::string>& environment) {
   std::vector<std::string> paths = {program.path};
   add_interpreters(paths);
   const std::string text = loaded_objects(program, environment);
@@ -101,26 +110,33 @@ std::vector<Identity> identities(const Program& program, const std::vector<std::
     start = end + 1;
     const size_t arrow = line.find(" => "), address = line.rfind(" (0x");
     if (address == std::string::npos) continue;
-    line = arrow != std::string::npos ? line.substr(arrow + 4, address - arrow - 4) : line.substr(0, address);
+    line = arrow != std::string::npos ? line.substr(arrow + 4, address - arrow - 4)
+                                      : line.substr(0, address);
     line.erase(0, line.find_first_not_of(" \t"));
-    if (line.find('/') != std::string::npos && std::find(paths.begin(), paths.end(), line) == paths.end()) paths.push_back(line);
+    if (line.find('/') != std::string::npos &&
+        std::find(paths.begin(), paths.end(), line) == paths.end())
+      paths.push_back(line);
   }
   std::vector<Identity> files;
-  for (const std::string& path : paths) files.push_back(identity_of(std::filesystem::absolute(path).lexically_normal().string()));
+  for (const std::string& path : paths)
+    files.push_back(identity_of(std::filesystem::absolute(path).lexically_normal().string()));
   return files;
 }
 
 std::string change_of(const Identity& then) {
   const File file = File::reading(then.path);
   struct stat status;
-  if (!file.is_open() || fstat(file.descriptor(), &status) != 0) return fmt::format("{}: {}", then.path, strerror(errno));
+  if (!file.is_open() || fstat(file.descriptor(), &status) != 0)
+    return fmt::format("{}: {}", then.path, strerror(errno));
   const auto size = static_cast<uint64_t>(status.st_size);
-  if (size != then.size) return fmt::format("{} has changed since: it has {} bytes instead of {}", then.path, size, then.size);
+  if (size != then.size)
+    return fmt::format("{} has changed since: it has {} bytes instead of {}", then.path, size,
+                       then.size);
   if (modified(status) == then.modified || sum_of_file(file) == then.sum) return "";
   const std::string build = build_id(file);
   if (build == then.build) return fmt::format("{} has changed since", then.path);
-  return fmt::format("{} has changed since: build id {} instead of {}", then.path, build.empty() ? "none" : build,
-                     then.build.empty() ? "none" : then.build);
+  return fmt::format("{} has changed since: build id {} instead of {}", then.path,
+                     build.empty() ? "none" : build, then.build.empty() ? "none" : then.build);
 }
 
 }  // namespace weir::cli

@@ -9,14 +9,17 @@
 
 namespace weir::cli {
 
-// The program, the interpreters of a script, and all libraries that the loader would load with `environment`, in that order.
-// Asks the loader itself, which starts nothing. Throws Failure where one of them cannot be read.
-std::vector<recording::Identity> identities(const Program& program, const std::vector<std::string>& environment);
+// The program, the interpreters of a script, and all libraries that the loader would load with
+// `environment`, in that order. Asks the loader itself, which starts nothing. Throws Failure where
+// one of them cannot be read.
+std::vector<recording::Identity> identities(const Program& program,
+                                            const std::vector<std::string>& environment);
 
 // Of one file. Throws Failure where it cannot be read.
 recording::Identity identity_of(const std::string& path);
 
-// Empty: unchanged. Else what is different: "/bin/a has changed since: it has 8 bytes instead of 9".
+// Empty: unchanged. Else what is different: "/bin/a has changed since: it has 8 bytes instead of
+// 9".
 std::string change_of(const recording::Identity& file);
 
 }  // namespace weir::cli

@@ -1,5 +1,6 @@
-// The program runs in the command's own process (execve), so that its pid, its parent, its terminal and its exit are
-// what they would be without Weir (where it is recorded or replayed, in a child: cli/launch/child.cc). What must be settled from outside is settled here: the address space is not
+// The program runs in the command's own process (execve), so that its pid, its parent, its terminal
+// and its exit are what they would be without Weir (where it is recorded or replayed, in a child:
+// cli/launch/child.cc). What must be settled from outside is settled here: the address space is not
 // randomized, and the loader is told to load the library first.
 #include "cli/launch/launch.h"
 
@@ -36,7 +37,8 @@ std::string preload_list(const std::string& library) {
   const char* previous = getenv("LD_PRELOAD");
   if (!previous || !*previous) return library;
   std::string list = previous;
-  if (list == library || list.starts_with(library + ":") || list.starts_with(library + " ")) return list;
+  if (list == library || list.starts_with(library + ":") || list.starts_with(library + " "))
+    return list;
   return library + ":" + list;
 }
 
@@ -48,20 +50,24 @@ bool fix_addresses() {
   return personality(static_cast<unsigned>(now) | ADDR_NO_RANDOMIZE) != -1;
 }
 
-// The part that the program fills when it ends and renames (runtime/stats/exit_json.cc). FILE goes now: what is there afterwards is
-// of this run.
+// The part that the program fills when it ends and renames (runtime/stats/exit_json.cc). FILE goes
+// now: what is there afterwards is of this run.
 std::string part_of(const std::string& path) { return fmt::format("{}.{}.part", path, getpid()); }
 
 std::string prepared_json(const std::string& name) {
-  const auto refuse = [&](const std::string& why) { throw Failure(kWeirFailed, fmt::format("--stat-json {}: {}", name, why)); };
+  const auto refuse = [&](const std::string& why) {
+    throw Failure(kWeirFailed, fmt::format("--stat-json {}: {}", name, why));
+  };
   std::error_code error;
-  const std::string path = std::filesystem::weakly_canonical(std::filesystem::absolute(name), error).string();
+  const std::string path =
+      std::filesystem::weakly_canonical(std::filesystem::absolute(name), error).string();
   if (error) refuse(error.message());
   if (path.size() > kPathMax) refuse("the name is too long");
   struct stat now;
   const bool exists = lstat(path.c_str(), &now) == 0;
   if (exists && !S_ISREG(now.st_mode)) refuse("there is something that is not a regular file");
-  const int descriptor = open(part_of(path).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  const int descriptor =
+      open(part_of(path).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (descriptor < 0) refuse(strerror(errno));
   close(descriptor);
   if (exists && unlink(path.c_str()) != 0) {
@@ -72,8 +78,8 @@ std::string prepared_json(const std::string& name) {
   return path;
 }
 
-// Where plans of patches are kept (code/patch/plan.h): WEIR_CACHE, else the user's cache folder. Empty where there is none that only
-// this user can write to, or none is wanted (WEIR_CACHE=off).
+// Where plans of patches are kept (code/patch/plan.h): WEIR_CACHE, else the user's cache folder.
+// Empty where there is none that only this user can write to, or none is wanted (WEIR_CACHE=off).
 std::string cache_folder() {
   const auto variable = [](const char* name) {
     const char* value = getenv(name);
@@ -82,7 +88,8 @@ std::string cache_folder() {
   // Not in a folder of somebody else's, who would find ours in it (sudo with the user's HOME).
   const auto is_own = [](const std::string& folder) {
     struct stat status;
-    return folder.starts_with("/") && stat(folder.c_str(), &status) == 0 && status.st_uid == geteuid();
+    return folder.starts_with("/") && stat(folder.c_str(), &status) == 0 &&
+           status.st_uid == geteuid();
   };
   std::string path = variable("WEIR_CACHE");
   if (path == "off") return "";
@@ -101,7 +108,9 @@ std::string cache_folder() {
   struct stat status;
   if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return "";
   if (lstat(path.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return "";
-  if (status.st_uid != geteuid() || (status.st_mode & 022) != 0 || access(path.c_str(), W_OK | X_OK) != 0) return "";
+  if (status.st_uid != geteuid() || (status.st_mode & 022) != 0 ||
+      access(path.c_str(), W_OK | X_OK) != 0)
+    return "";
   return path;
 }
 
@@ -125,8 +134,9 @@ void set_variable(Environment& environment, const std::string& name, const std::
   environment.push_back(name + "=" + value);
 }
 
-// The C library keeps stacks of threads that have ended for new ones, 40 MB of them: five. Each one more is mapped, closed and
-// unmapped for every thread, and under Weir all processes repeat that. The library takes this out again.
+// The C library keeps stacks of threads that have ended for new ones, 40 MB of them: five. Each one
+// more is mapped, closed and unmapped for every thread, and under Weir all processes repeat that.
+// The library takes this out again.
 void keep_more_stacks(Environment& environment) {
   const char* now = value_in(environment, "GLIBC_TUNABLES");
   const std::string others = now && *now ? now : "";
@@ -134,7 +144,8 @@ void keep_more_stacks(Environment& environment) {
   set_variable(environment, "GLIBC_TUNABLES", others + (others.empty() ? "" : ":") + kStackTunable);
 }
 
-// The options stay as long as they are, and otherwise as they are: where a run was recorded they are the recorded ones.
+// The options stay as long as they are, and otherwise as they are: where a run was recorded they
+// are the recorded ones.
 void set_tracer(Environment& environment, pid_t tracer) {
   constexpr std::string_view kKey = "tracer=";
   const char* now = value_in(environment, "WEIR_OPTIONS");
@@ -144,7 +155,8 @@ void set_tracer(Environment& environment, pid_t tracer) {
   if (at == std::string::npos || options.size() < at + kKey.size() + digits.size()) {
     throw Failure(kWeirFailed, "the recorded environment is not one of Weir's");
   }
-  set_variable(environment, "WEIR_OPTIONS", options.replace(at + kKey.size(), digits.size(), digits));
+  set_variable(environment, "WEIR_OPTIONS",
+               options.replace(at + kKey.size(), digits.size(), digits));
 }
 
 std::vector<char*> pointers(const std::vector<std::string>& words) {
@@ -159,7 +171,8 @@ std::vector<char*> pointers(const std::vector<std::string>& words) {
 std::string library_path() {
   std::error_code error;
   std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
-  if (error) throw Failure(kWeirFailed, "cannot find out where the weir command lies: is /proc mounted?");
+  if (error)
+    throw Failure(kWeirFailed, "cannot find out where the weir command lies: is /proc mounted?");
   const std::filesystem::path above = self.parent_path().parent_path();
   std::string library, tried;
   for (const char* folder : kLibraryFolders) {
@@ -172,24 +185,30 @@ std::string library_path() {
     if (tried.find(one) == std::string::npos) tried += (tried.empty() ? "" : "; ") + one;
   }
   if (library.empty()) {
-    throw Failure(kWeirFailed,
-                  fmt::format("there is no libweir.so for {} ({}): Weir is not installed completely", self.string(), tried));
+    throw Failure(
+        kWeirFailed,
+        fmt::format("there is no libweir.so for {} ({}): Weir is not installed completely",
+                    self.string(), tried));
   }
   if (library.find_first_of(kUnquotable) != std::string::npos) {
-    throw Failure(kWeirFailed,
-                  fmt::format("{}: the loader cannot be given a name with a space, colon or dollar sign: move Weir "
-                              "to a folder without them",
-                              library));
+    throw Failure(
+        kWeirFailed,
+        fmt::format(
+            "{}: the loader cannot be given a name with a space, colon or dollar sign: move Weir "
+            "to a folder without them",
+            library));
   }
   return library;
 }
 
 std::string prepared_log(const std::string& name) {
   int descriptor = open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (descriptor < 0) throw Failure(kWeirFailed, fmt::format("--log {}: {}", name, strerror(errno)));
+  if (descriptor < 0)
+    throw Failure(kWeirFailed, fmt::format("--log {}: {}", name, strerror(errno)));
   close(descriptor);
   std::string path = std::filesystem::absolute(name).string();
-  if (path.size() > kPathMax) throw Failure(kWeirFailed, fmt::format("--log {}: the name is too long", name));
+  if (path.size() > kPathMax)
+    throw Failure(kWeirFailed, fmt::format("--log {}: the name is too long", name));
   return path;
 }
 
@@ -202,27 +221,35 @@ std::vector<std::string> environment_for(const RunOptions& options) {
     passed.cache = cache_folder();
     keep_more_stacks(environment);
   }
-  if ((passed.deterministic() || passed.view == "guarded") && !value_in(environment, "LD_BIND_NOW")) environment.push_back(kBindNow);
+  if ((passed.deterministic() || passed.view == "guarded") && !value_in(environment, "LD_BIND_NOW"))
+    environment.push_back(kBindNow);
   set_variable(environment, "WEIR_OPTIONS", to_environment(passed, 0));
   return environment;
 }
 
-void execute(const Program& program, std::vector<std::string> environment, const RunOptions& options) {
+void execute(const Program& program, std::vector<std::string> environment,
+             const RunOptions& options) {
   const bool recorded = options.trace >= 0;
   if (!fix_addresses() && options.deterministic()) {
     const int error = errno;
     if (recorded) {
-      throw Failure(kWeirFailed, fmt::format("this machine does not let addresses be fixed (personality: {}), so that a "
-                                             "recording could not be replayed", strerror(error)));
+      throw Failure(
+          kWeirFailed,
+          fmt::format("this machine does not let addresses be fixed (personality: {}), so that a "
+                      "recording could not be replayed",
+                      strerror(error)));
     }
     fmt::print(stderr,
-               "weir: this machine does not let addresses be fixed (personality: {}): results that depend on "
+               "weir: this machine does not let addresses be fixed (personality: {}): results that "
+               "depend on "
                "addresses may differ from run to run\n",
                strerror(error));
   }
   const pid_t tracer = options.deterministic() ? start_tracer() : 0;
   if (recorded && tracer == 0) {
-    throw Failure(kWeirFailed, "this machine forbids ptrace, so that the program's random bytes could not be the same in a replay");
+    throw Failure(kWeirFailed,
+                  "this machine forbids ptrace, so that the program's random bytes could not be "
+                  "the same in a replay");
   }
   set_tracer(environment, tracer);
   const std::vector<char*> arguments = pointers(program.argv), variables = pointers(environment);
@@ -239,12 +266,16 @@ void execute(const Program& program, std::vector<std::string> environment, const
 void launch(const Program& program, const RunOptions& options) {
   RunOptions passed = options;
   if (passed.order == "token" && passed.view == "coherent") {
-    throw Failure(kWeirFailed, "--view coherent: its pages change hands in the order in which tasks come, so it goes with --order free, and with "
-                               "weir record; for the same run each time use --view isolated");
+    throw Failure(kWeirFailed,
+                  "--view coherent: its pages change hands in the order in which tasks come, so it "
+                  "goes with --order free, and with "
+                  "weir record; for the same run each time use --view isolated");
   }
   library_path();
   if (!passed.json.empty() && passed.passive()) {
-    throw Failure(kWeirFailed, "--stat-json: with order free and view direct the program runs as it is, and nothing is counted");
+    throw Failure(kWeirFailed,
+                  "--stat-json: with order free and view direct the program runs as it is, and "
+                  "nothing is counted");
   }
   if (!passed.log.empty()) passed.log = prepared_log(passed.log);
   if (!passed.json.empty()) passed.json = prepared_json(passed.json);

@@ -9,20 +9,24 @@
 
 namespace weir::cli {
 
-// The library that belongs to this command: libweir.so in one of kLibraryFolders beside the command's
-// own folder. Throws Failure if it is missing, or if the loader could not be given its name.
+// The library that belongs to this command: libweir.so in one of kLibraryFolders beside the
+// command's own folder. Throws Failure if it is missing, or if the loader could not be given its
+// name.
 std::string library_path();
 
-// Makes the file for Weir's own words; its absolute name: the library opens it by that, perhaps after the program has changed its
-// directory. Throws Failure.
+// Makes the file for Weir's own words; its absolute name: the library opens it by that, perhaps
+// after the program has changed its directory. Throws Failure.
 std::string prepared_log(const std::string& name);
 
-// This process's environment with what the library needs in it. LD_PRELOAD and WEIR_OPTIONS keep their places in it.
+// This process's environment with what the library needs in it. LD_PRELOAD and WEIR_OPTIONS keep
+// their places in it.
 std::vector<std::string> environment_for(const RunOptions& options);
 
-// Replaces this process by the program, with this environment; only the number of the tracer is put into it. Throws Failure where
-// the program could not be started, or where it is recorded or replayed and would not start alike.
-[[noreturn]] void execute(const Program& program, std::vector<std::string> environment, const RunOptions& options);
+// Replaces this process by the program, with this environment; only the number of the tracer is put
+// into it. Throws Failure where the program could not be started, or where it is recorded or
+// replayed and would not start alike.
+[[noreturn]] void execute(const Program& program, std::vector<std::string> environment,
+                          const RunOptions& options);
 
 // Does not return. Throws Failure where the program could not be started.
 [[noreturn]] void launch(const Program& program, const RunOptions& options);

@@ -1,6 +1,7 @@
-// A request is answered only where a process is between its execution and the library's beginning, or looks like it: asked by the name of
-// a file that its program consists of. All else goes on as it is. Who asks is found by its pid (trace::Header::pid), and what its program
-// consists of by what it said before it was executed (trace::Header::image).
+// A request is answered only where a process is between its execution and the library's beginning,
+// or looks like it: asked by the name of a file that its program consists of. All else goes on as
+// it is. Who asks is found by its pid (trace::Header::pid), and what its program consists of by
+// what it said before it was executed (trace::Header::image).
 #include "cli/launch/loader_files.h"
 
 #include <fcntl.h>
@@ -33,12 +34,17 @@ namespace {
 constexpr int kLook = 100;  // milliseconds
 constexpr const char* kProgram = "/proc/self/exe";
 
-sock_filter statement(int code, size_t value) { return BPF_STMT(static_cast<uint16_t>(code), static_cast<uint32_t>(value)); }
-sock_filter unless_equal(long value, uint8_t skipped) { return BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<uint32_t>(value), 0, skipped); }
+sock_filter statement(int code, size_t value) {
+  return BPF_STMT(static_cast<uint16_t>(code), static_cast<uint32_t>(value));
+}
+sock_filter unless_equal(long value, uint8_t skipped) {
+  return BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<uint32_t>(value), 0, skipped);
+}
 
 // The descriptor by which the kernel asks, or -1 with errno.
 int install_filter() {
-  constexpr long kAsked[] = {SYS_open, SYS_openat, SYS_stat, SYS_newfstatat, SYS_readlink, SYS_readlinkat};
+  constexpr long kAsked[] = {SYS_open,       SYS_openat,   SYS_stat,
+                             SYS_newfstatat, SYS_readlink, SYS_readlinkat};
   std::vector<sock_filter> program = {
       statement(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, arch)),
       unless_equal(AUDIT_ARCH_X86_64, 1 + 2 * std::size(kAsked)),
@@ -51,7 +57,8 @@ int install_filter() {
   program.push_back(statement(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
   const sock_fprog filter{static_cast<uint16_t>(program.size()), program.data()};
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -1;
-  return static_cast<int>(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &filter));
+  return static_cast<int>(
+      syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &filter));
 }
 
 union Control {
@@ -86,7 +93,8 @@ bool send_descriptor(int socket, int descriptor) {
 int receive_descriptor(int socket) {
   Packet packet;
   int descriptor = -1;
-  const bool came = recvmsg(socket, &packet.message, MSG_CMSG_CLOEXEC) == 1 && packet.control.head.cmsg_type == SCM_RIGHTS;
+  const bool came = recvmsg(socket, &packet.message, MSG_CMSG_CLOEXEC) == 1 &&
+                    packet.control.head.cmsg_type == SCM_RIGHTS;
   if (came) memcpy(&descriptor, CMSG_DATA(&packet.control.head), sizeof descriptor);
   return descriptor;
 }
@@ -115,14 +123,17 @@ bool write_to(pid_t process, uint64_t address, const void* bytes, size_t size) {
 
 }  // namespace
 
-LoaderFiles::LoaderFiles(const TraceMemory& memory, const recording::Recording& recording) : memory_(memory), directory_(recording.directory) {
+LoaderFiles::LoaderFiles(const TraceMemory& memory, const recording::Recording& recording)
+    : memory_(memory), directory_(recording.directory) {
   for (const recording::Copy& copy : recording.copies) {
     struct stat status;
     const std::string name = fmt::format("{}/{}/{}", directory_, recording::kFiles, copy.number);
-    if (stat(name.c_str(), &status) == 0 && (status.st_mode & S_IXUSR)) names_[copy.number] = copy.path;
+    if (stat(name.c_str(), &status) == 0 && (status.st_mode & S_IXUSR))
+      names_[copy.number] = copy.path;
   }
   if (names_.empty()) return;
-  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends_) != 0) throw Failure(kWeirFailed, fmt::format("socketpair: {}", strerror(errno)));
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends_) != 0)
+    throw Failure(kWeirFailed, fmt::format("socketpair: {}", strerror(errno)));
   thread_ = thread_without_signals([this] { serve(); });
 }
 
@@ -138,8 +149,10 @@ void LoaderFiles::install() {
   if (names_.empty()) return;
   const int listener = install_filter();
   if (listener < 0) {
-    throw Failure(kWeirFailed, fmt::format("the recorded program executed files that it had made, and this machine does not let their libraries be "
-                                           "found for them (seccomp: {})", strerror(errno)));
+    throw Failure(kWeirFailed, fmt::format("the recorded program executed files that it had made, "
+                                           "and this machine does not let their libraries be "
+                                           "found for them (seccomp: {})",
+                                           strerror(errno)));
   }
   if (!send_descriptor(ends_[1], listener)) _exit(kWeirFailed);
   close(listener);
@@ -171,30 +184,41 @@ bool LoaderFiles::answer_readlink(const seccomp_notif& request, uint32_t first) 
   const bool at = request.data.nr == SYS_readlinkat;
   if (name == names_.end()) return false;
   const size_t size = std::min<size_t>(name->second.size(), request.data.args[at ? 3 : 2]);
-  if (!write_to(static_cast<pid_t>(request.pid), request.data.args[at ? 2 : 1], name->second.data(), size)) return false;
+  if (!write_to(static_cast<pid_t>(request.pid), request.data.args[at ? 2 : 1], name->second.data(),
+                size))
+    return false;
   respond(request, static_cast<int64_t>(size), 0);
   return true;
 }
 
 // A folder in which one of the files was: the loader leaves out those that are none.
-bool LoaderFiles::answer_stat(const seccomp_notif& request, const trace::Image& image, const std::string& path) {
-  for (auto name = names_.lower_bound(image.first); name != names_.end() && name->first < image.first + image.count; ++name) {
+bool LoaderFiles::answer_stat(const seccomp_notif& request, const trace::Image& image,
+                              const std::string& path) {
+  for (auto name = names_.lower_bound(image.first);
+       name != names_.end() && name->first < image.first + image.count; ++name) {
     if (!name->second.starts_with(path + (path.ends_with("/") ? "" : "/"))) continue;
-    struct stat folder{};
+    struct stat folder {};
     folder.st_mode = S_IFDIR | 0755;
-    if (!write_to(static_cast<pid_t>(request.pid), request.data.args[request.data.nr == SYS_newfstatat ? 2 : 1], &folder, sizeof folder)) return false;
+    if (!write_to(static_cast<pid_t>(request.pid),
+                  request.data.args[request.data.nr == SYS_newfstatat ? 2 : 1], &folder,
+                  sizeof folder))
+      return false;
     respond(request, 0, 0);
     return true;
   }
   return false;
 }
 
-bool LoaderFiles::answer_open(const seccomp_notif& request, const trace::Image& image, const std::string& path) {
-  for (auto name = names_.lower_bound(image.first); name != names_.end() && name->first < image.first + image.count; ++name) {
+bool LoaderFiles::answer_open(const seccomp_notif& request, const trace::Image& image,
+                              const std::string& path) {
+  for (auto name = names_.lower_bound(image.first);
+       name != names_.end() && name->first < image.first + image.count; ++name) {
     if (name->second != path) continue;
-    const recording::File file = recording::File::reading(fmt::format("{}/{}/{}", directory_, recording::kFiles, name->first));
+    const recording::File file = recording::File::reading(
+        fmt::format("{}/{}/{}", directory_, recording::kFiles, name->first));
     if (!file.is_open()) return false;
-    seccomp_notif_addfd added{request.id, SECCOMP_ADDFD_FLAG_SEND, static_cast<uint32_t>(file.descriptor()), 0, O_CLOEXEC};
+    seccomp_notif_addfd added{request.id, SECCOMP_ADDFD_FLAG_SEND,
+                              static_cast<uint32_t>(file.descriptor()), 0, O_CLOEXEC};
     return ioctl(listener_, SECCOMP_IOCTL_NOTIF_ADDFD, &added) >= 0;
   }
   return false;
@@ -202,14 +226,19 @@ bool LoaderFiles::answer_open(const seccomp_notif& request, const trace::Image& 
 
 void LoaderFiles::answer(const seccomp_notif& request) {
   const trace::Header& header = memory_.header();
-  const uint32_t processes = std::min(__atomic_load_n(&header.processes, __ATOMIC_ACQUIRE), trace::kMostProcesses);
+  const uint32_t processes =
+      std::min(__atomic_load_n(&header.processes, __ATOMIC_ACQUIRE), trace::kMostProcesses);
   uint32_t process = 0;
-  while (process < processes && __atomic_load_n(&header.pid[process], __ATOMIC_ACQUIRE) != static_cast<int32_t>(request.pid)) process++;
+  while (process < processes && __atomic_load_n(&header.pid[process], __ATOMIC_ACQUIRE) !=
+                                    static_cast<int32_t>(request.pid))
+    process++;
   const trace::Image image = process < processes ? header.image[process] : trace::Image{};
-  const bool at = request.data.nr == SYS_openat || request.data.nr == SYS_newfstatat || request.data.nr == SYS_readlinkat;
+  const bool at = request.data.nr == SYS_openat || request.data.nr == SYS_newfstatat ||
+                  request.data.nr == SYS_readlinkat;
   bool answered = false;
   if (image.count != 0) {
-    const std::string path = text_at(static_cast<pid_t>(request.pid), request.data.args[at ? 1 : 0]);
+    const std::string path =
+        text_at(static_cast<pid_t>(request.pid), request.data.args[at ? 1 : 0]);
     const bool links = request.data.nr == SYS_readlink || request.data.nr == SYS_readlinkat;
     const bool opens = request.data.nr == SYS_open || request.data.nr == SYS_openat;
     if (path.empty()) {

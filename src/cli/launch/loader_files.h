@@ -1,6 +1,7 @@
-// Replaying: the loader of a program that the recorded one had made looks for libraries where there may be none, or others, by now. Its
-// system calls come before the library can see any: so the kernel is told to ask the command about them (seccomp's user notification), and
-// the command hands out the recording's copies.
+// Replaying: the loader of a program that the recorded one had made looks for libraries where there
+// may be none, or others, by now. Its system calls come before the library can see any: so the
+// kernel is told to ask the command about them (seccomp's user notification), and the command hands
+// out the recording's copies.
 #pragma once
 
 #include <atomic>
@@ -29,14 +30,17 @@ class LoaderFiles {
   void serve();
   void answer(const seccomp_notif& request);
   bool answer_readlink(const seccomp_notif& request, uint32_t first);
-  bool answer_stat(const seccomp_notif& request, const trace::Image& image, const std::string& path);
-  bool answer_open(const seccomp_notif& request, const trace::Image& image, const std::string& path);
+  bool answer_stat(const seccomp_notif& request, const trace::Image& image,
+                   const std::string& path);
+  bool answer_open(const seccomp_notif& request, const trace::Image& image,
+                   const std::string& path);
   void respond(const seccomp_notif& request, int64_t value, uint32_t flags) const;
 
   const TraceMemory& memory_;
   const std::string directory_;
-  std::map<uint64_t, std::string> names_;  // by number: of copies that are executed or loaded at the start of a program
-  int ends_[2] = {-1, -1};                 // by which the child hands over the descriptor
+  std::map<uint64_t, std::string>
+      names_;  // by number: of copies that are executed or loaded at the start of a program
+  int ends_[2] = {-1, -1};  // by which the child hands over the descriptor
   int listener_ = -1;
   std::atomic<bool> stops_ = false;
   std::thread thread_;

@@ -1,5 +1,6 @@
-// Each probe tries the thing itself, as small as possible, rather than compare version numbers: containers and security
-// modules take features away from kernels that have them. What changes this process is tried in a child.
+// Each probe tries the thing itself, as small as possible, rather than compare version numbers:
+// containers and security modules take features away from kernels that have them. What changes this
+// process is tried in a child.
 #include "cli/launch/probe.h"
 
 #include <fcntl.h>
@@ -60,10 +61,12 @@ std::string limit_text(int resource) {
 
 bool limit_at_least(int resource, rlim_t wanted) {
   rlimit limit;
-  return getrlimit(resource, &limit) == 0 && (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= wanted);
+  return getrlimit(resource, &limit) == 0 &&
+         (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= wanted);
 }
 
-Finding userfault(const char* what, uint64_t features, const char* present, const char* absent, const char* loses) {
+Finding userfault(const char* what, uint64_t features, const char* present, const char* absent,
+                  const char* loses) {
   Finding finding{what, false, true, "", loses};
   int descriptor = static_cast<int>(syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY));
   if (descriptor < 0) {
@@ -78,17 +81,22 @@ Finding userfault(const char* what, uint64_t features, const char* present, cons
 }
 
 Finding asynchronous_userfault() {
-  return userfault("userfaultfd, asynchronous", sys::kAsynchronousProtection, "write protection without a fault handler",
-                   "no asynchronous write protection (Linux 6.7 has it)", "view isolated does not start, and says so: use --view direct");
+  return userfault("userfaultfd, asynchronous", sys::kAsynchronousProtection,
+                   "write protection without a fault handler",
+                   "no asynchronous write protection (Linux 6.7 has it)",
+                   "view isolated does not start, and says so: use --view direct");
 }
 
 Finding shared_userfault() {
-  return userfault("userfaultfd, shared memory", sys::kSharedMemoryFaults, "missing pages, minor faults, write protection",
-                   "not for shared memory (Linux 6.4 has it)", "view coherent does not start, and says so: record with --view isolated");
+  return userfault("userfaultfd, shared memory", sys::kSharedMemoryFaults,
+                   "missing pages, minor faults, write protection",
+                   "not for shared memory (Linux 6.4 has it)",
+                   "view coherent does not start, and says so: record with --view isolated");
 }
 
 Finding pagemap_scan() {
-  Finding finding{"PAGEMAP_SCAN", false, true, "", "view isolated does not start, and says so: use --view direct"};
+  Finding finding{"PAGEMAP_SCAN", false, true, "",
+                  "view isolated does not start, and says so: use --view direct"};
   int descriptor = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
   void* page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (descriptor >= 0 && page != MAP_FAILED) {
@@ -102,7 +110,8 @@ Finding pagemap_scan() {
     scan.category_anyof_mask = scan.return_mask = kPageIsWritten;
     finding.present = ioctl(descriptor, kPagemapScan, &scan) >= 0;
   }
-  finding.detail = finding.present ? "finds and re-arms written pages in one call" : strerror(errno);
+  finding.detail =
+      finding.present ? "finds and re-arms written pages in one call" : strerror(errno);
   if (descriptor >= 0) close(descriptor);
   if (page != MAP_FAILED) munmap(page, 4096);
   return finding;
@@ -113,7 +122,8 @@ constexpr int kFewestKeys = 3;
 // Those that can be had; all are given back.
 int count_keys() {
   int keys[16], count = 0;
-  while (count < 16 && (keys[count] = static_cast<int>(syscall(SYS_pkey_alloc, 0, 0))) >= 0) count++;
+  while (count < 16 && (keys[count] = static_cast<int>(syscall(SYS_pkey_alloc, 0, 0))) >= 0)
+    count++;
   const int error = errno;
   for (int i = 0; i < count; i++) syscall(SYS_pkey_free, keys[i]);
   errno = error;
@@ -121,7 +131,8 @@ int count_keys() {
 }
 
 Finding protection_keys() {
-  Finding finding{"protection keys", false, false, "", "weir check --enforcer=mpk is refused; --enforcer=process does without"};
+  Finding finding{"protection keys", false, false, "",
+                  "weir check --enforcer=mpk is refused; --enforcer=process does without"};
   errno = 0;
   const int keys = count_keys();
   finding.present = keys >= kFewestKeys;
@@ -139,13 +150,15 @@ Finding tracing() {
   }
   if (child > 0) {
     finding.present = ptrace(PTRACE_SEIZE, child, nullptr, PTRACE_O_TRACEEXEC) == 0;
-    finding.detail = finding.present ? "the 16 random bytes of a new program can be fixed" : strerror(errno);
+    finding.detail =
+        finding.present ? "the 16 random bytes of a new program can be fixed" : strerror(errno);
     kill(child, SIGKILL);
     waitpid(child, nullptr, 0);
   }
   std::string scope = first_line("/proc/sys/kernel/yama/ptrace_scope");
   if (!scope.empty()) finding.detail += fmt::format(" (ptrace_scope {})", scope);
-  if (scope == "2" || scope == "3") finding.present = finding.present && scope == "2" && geteuid() == 0;
+  if (scope == "2" || scope == "3")
+    finding.present = finding.present && scope == "2" && geteuid() == 0;
   return finding;
 }
 
@@ -154,27 +167,33 @@ Finding fixed_addresses() {
     int now = personality(0xffffffff);
     return now != -1 && personality(static_cast<unsigned>(now) | ADDR_NO_RANDOMIZE) != -1;
   });
-  return {"personality(ADDR_NO_RANDOMIZE)", works, false,
-          works ? "addresses can be fixed" : "refused (a container's filter?)",
-          "results that depend on addresses may differ from run to run; weir det says so each time"};
+  return {
+      "personality(ADDR_NO_RANDOMIZE)", works, false,
+      works ? "addresses can be fixed" : "refused (a container's filter?)",
+      "results that depend on addresses may differ from run to run; weir det says so each time"};
 }
 
 Finding memory_file() {
-  Finding finding{"memfd_create", false, true, "", "view isolated cannot keep the program's memory: use --view direct"};
+  Finding finding{"memfd_create", false, true, "",
+                  "view isolated cannot keep the program's memory: use --view direct"};
   signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is an answer, not an end
   int descriptor = memfd_create("weir-doctor", MFD_CLOEXEC);
-  finding.present = descriptor >= 0 && ftruncate(descriptor, static_cast<off_t>(kReservedAddresses)) == 0;
+  finding.present =
+      descriptor >= 0 && ftruncate(descriptor, static_cast<off_t>(kReservedAddresses)) == 0;
   finding.detail = finding.present ? "a sparse file of 2 TiB"
-                                   : fmt::format("{} (ulimit -f: {})", strerror(errno), limit_text(RLIMIT_FSIZE));
+                                   : fmt::format("{} (ulimit -f: {})", strerror(errno),
+                                                 limit_text(RLIMIT_FSIZE));
   if (descriptor >= 0) close(descriptor);
   return finding;
 }
 
 Finding address_space() {
-  void* start = mmap(nullptr, kReservedAddresses, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* start = mmap(nullptr, kReservedAddresses, PROT_NONE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   Finding finding{"address space", start != MAP_FAILED, true, "2 TiB can be reserved",
                   "view isolated cannot reserve its arena: raise ulimit -v"};
-  if (start == MAP_FAILED) finding.detail = fmt::format("{} (ulimit -v: {})", strerror(errno), limit_text(RLIMIT_AS));
+  if (start == MAP_FAILED)
+    finding.detail = fmt::format("{} (ulimit -v: {})", strerror(errno), limit_text(RLIMIT_AS));
   else munmap(start, kReservedAddresses);
   return finding;
 }
@@ -200,20 +219,24 @@ Finding map_count() {
 }
 
 Finding processes() {
-  return {"processes", limit_at_least(RLIMIT_NPROC, 1024), false,
-          fmt::format("ulimit -u {}, pid_max {}", limit_text(RLIMIT_NPROC), first_line("/proc/sys/kernel/pid_max")),
-          "in view isolated a thread is a process: programs with many threads may fail to create them"};
+  return {
+      "processes", limit_at_least(RLIMIT_NPROC, 1024), false,
+      fmt::format("ulimit -u {}, pid_max {}", limit_text(RLIMIT_NPROC),
+                  first_line("/proc/sys/kernel/pid_max")),
+      "in view isolated a thread is a process: programs with many threads may fail to create them"};
 }
 
 Finding open_files() {
-  return {"open files", limit_at_least(RLIMIT_NOFILE, 256), false, "ulimit -n " + limit_text(RLIMIT_NOFILE),
+  return {"open files", limit_at_least(RLIMIT_NOFILE, 256), false,
+          "ulimit -n " + limit_text(RLIMIT_NOFILE),
           "Weir needs two descriptors for each thread in view isolated: raise ulimit -n"};
 }
 
 Finding overcommit() {
   std::string mode = first_line("/proc/sys/vm/overcommit_memory");
-  return {"memory overcommit", mode != "2", false, "vm.overcommit_memory = " + mode,
-          "the kernel counts each task's private view in full: creating threads may fail with ENOMEM"};
+  return {
+      "memory overcommit", mode != "2", false, "vm.overcommit_memory = " + mode,
+      "the kernel counts each task's private view in full: creating threads may fail with ENOMEM"};
 }
 
 }  // namespace
@@ -221,8 +244,19 @@ Finding overcommit() {
 bool has_protection_keys() { return count_keys() >= kFewestKeys; }
 
 std::vector<Finding> probe_machine() {
-  return {asynchronous_userfault(), shared_userfault(), pagemap_scan(), memory_file(), address_space(), text_patching(), tracing(),
-          fixed_addresses(), protection_keys(), map_count(), processes(), open_files(), overcommit()};
+  return {asynchronous_userfault(),
+          shared_userfault(),
+          pagemap_scan(),
+          memory_file(),
+          address_space(),
+          text_patching(),
+          tracing(),
+          fixed_addresses(),
+          protection_keys(),
+          map_count(),
+          processes(),
+          open_files(),
+          overcommit()};
 }
 
 }  // namespace weir::cli

@@ -16,7 +16,8 @@ struct Finding {
 
 std::vector<Finding> probe_machine();
 
-// So many that a program could be given protection keys of its own: two domains and one that is nobody's (check/keys/domains.h).
+// So many that a program could be given protection keys of its own: two domains and one that is
+// nobody's (check/keys/domains.h).
 bool has_protection_keys();
 
 }  // namespace weir::cli

@@ -30,7 +30,8 @@ std::string name() {
   }
   const std::string all = text;
   const size_t first = all.find_first_not_of(' ');
-  return first == std::string::npos ? "a processor without a name" : all.substr(first, all.find_last_not_of(' ') + 1 - first);
+  return first == std::string::npos ? "a processor without a name"
+                                    : all.substr(first, all.find_last_not_of(' ') + 1 - first);
 }
 
 uint64_t enabled_state(uint32_t features) {
@@ -43,10 +44,12 @@ uint64_t enabled_state(uint32_t features) {
 }  // namespace
 
 recording::Processor this_processor() {
-  const Registers vendor = ask(0), base = ask(1), more = ask(7), further = ask(7, 1), state = ask(0xd, 1), extended = ask(0x80000001);
+  const Registers vendor = ask(0), base = ask(1), more = ask(7), further = ask(7, 1),
+                  state = ask(0xd, 1), extended = ask(0x80000001);
   return {name(),
-          {pair(vendor.ebx, vendor.ecx), pair(vendor.edx, base.eax & ~kStepping), pair(base.ecx, base.edx), pair(more.ebx, more.ecx),
-           pair(more.edx, further.eax), pair(state.eax, extended.ecx), pair(extended.edx, 0), enabled_state(base.ecx)}};
+          {pair(vendor.ebx, vendor.ecx), pair(vendor.edx, base.eax & ~kStepping),
+           pair(base.ecx, base.edx), pair(more.ebx, more.ecx), pair(more.edx, further.eax),
+           pair(state.eax, extended.ecx), pair(extended.edx, 0), enabled_state(base.ecx)}};
 }
 
 }  // namespace weir::cli

@@ -1,7 +1,8 @@
-// Weir enters a program by LD_PRELOAD, so the program must be one that the dynamic loader of glibc starts, on this
-// processor, and for which it obeys the environment (it does not for programs that gain rights by being executed).
-// Everything else would run without Weir: silently, and with the user believing otherwise. So it is refused by name,
-// with what to do instead. What the kernel would refuse anyway is refused here in words.
+// Weir enters a program by LD_PRELOAD, so the program must be one that the dynamic loader of glibc
+// starts, on this processor, and for which it obeys the environment (it does not for programs that
+// gain rights by being executed). Everything else would run without Weir: silently, and with the
+// user believing otherwise. So it is refused by name, with what to do instead. What the kernel
+// would refuse anyway is refused here in words.
 #include "cli/launch/program.h"
 
 #include <elf.h>
@@ -25,7 +26,8 @@ constexpr int kMaxInterpreters = 5;  // the kernel's own limit
 
 class File {
  public:
-  explicit File(const std::string& path) : path_(path), descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+  explicit File(const std::string& path)
+      : path_(path), descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
   ~File() {
     if (descriptor_ >= 0) close(descriptor_);
   }
@@ -39,7 +41,8 @@ class File {
     std::string bytes(size, '\0');
     size_t got = 0;
     while (got < size) {
-      ssize_t n = pread(descriptor_, bytes.data() + got, size - got, offset + static_cast<off_t>(got));
+      ssize_t n =
+          pread(descriptor_, bytes.data() + got, size - got, offset + static_cast<off_t>(got));
       if (n < 0 && errno == EINTR) continue;
       if (n <= 0) break;
       got += static_cast<size_t>(n);
@@ -53,7 +56,8 @@ class File {
     T value;
     std::string bytes = read(sizeof(T), offset);
     if (bytes.size() != sizeof(T)) {
-      throw Failure(kCannotRun, fmt::format("{} is damaged: it ends in the middle of its ELF headers", path_));
+      throw Failure(kCannotRun,
+                    fmt::format("{} is damaged: it ends in the middle of its ELF headers", path_));
     }
     memcpy(&value, bytes.data(), sizeof(T));
     return value;
@@ -84,45 +88,59 @@ void check_elf(const std::string& path, const File& file) {
   auto machine = file.read_struct<uint16_t>(offsetof(Elf64_Ehdr, e_machine));
   if (ident[EI_DATA] != ELFDATA2LSB || (machine != EM_X86_64 && machine != EM_386)) {
     unsigned shown = ident[EI_DATA] == ELFDATA2MSB ? __builtin_bswap16(machine) : machine;
-    throw Failure(kCannotRun,
-                  fmt::format("{} is a program for {}; this is a 64-bit x86 machine: build it for this machine", path,
-                              machine_name(shown)));
+    throw Failure(
+        kCannotRun,
+        fmt::format(
+            "{} is a program for {}; this is a 64-bit x86 machine: build it for this machine", path,
+            machine_name(shown)));
   }
   if (ident[EI_CLASS] != ELFCLASS64 || machine != EM_X86_64) {
-    throw Failure(kCannotRun,
-                  fmt::format("{} is a 32-bit program; Weir runs 64-bit programs only: build it with -m64", path));
+    throw Failure(
+        kCannotRun,
+        fmt::format("{} is a 32-bit program; Weir runs 64-bit programs only: build it with -m64",
+                    path));
   }
   auto header = file.read_struct<Elf64_Ehdr>(0);
   if (header.e_type != ET_EXEC && header.e_type != ET_DYN) {
-    throw Failure(kCannotRun,
-                  fmt::format("{} is an ELF file but not a program (an object file or a core dump?)", path));
+    throw Failure(
+        kCannotRun,
+        fmt::format("{} is an ELF file but not a program (an object file or a core dump?)", path));
   }
   if (header.e_phnum > 0 && header.e_phentsize != sizeof(Elf64_Phdr)) {
-    throw Failure(kCannotRun, fmt::format("{} is damaged: its program headers have an impossible size", path));
+    throw Failure(kCannotRun,
+                  fmt::format("{} is damaged: its program headers have an impossible size", path));
   }
   for (unsigned i = 0; i < header.e_phnum; i++) {
-    auto segment = file.read_struct<Elf64_Phdr>(static_cast<off_t>(header.e_phoff + i * sizeof(Elf64_Phdr)));
+    auto segment =
+        file.read_struct<Elf64_Phdr>(static_cast<off_t>(header.e_phoff + i * sizeof(Elf64_Phdr)));
     if (segment.p_type != PT_INTERP) continue;
-    std::string loader = file.read(std::min<size_t>(segment.p_filesz, PATH_MAX), static_cast<off_t>(segment.p_offset));
+    std::string loader = file.read(std::min<size_t>(segment.p_filesz, PATH_MAX),
+                                   static_cast<off_t>(segment.p_offset));
     loader.resize(strnlen(loader.data(), loader.size()));
     if (loader.empty()) {
-      throw Failure(kCannotRun, fmt::format("{} is damaged: it ends before the name of its loader", path));
+      throw Failure(kCannotRun,
+                    fmt::format("{} is damaged: it ends before the name of its loader", path));
     }
     if (loader.substr(loader.rfind('/') + 1) != "ld-linux-x86-64.so.2") {
-      throw Failure(kCannotRun,
-                    fmt::format("{} is not started by glibc's loader but by '{}'; Weir runs programs built for "
-                                "glibc only",
-                                path, loader));
+      throw Failure(
+          kCannotRun,
+          fmt::format(
+              "{} is not started by glibc's loader but by '{}'; Weir runs programs built for "
+              "glibc only",
+              path, loader));
     }
     if (access(loader.c_str(), X_OK) != 0) {
-      throw Failure(kCannotRun, fmt::format("{} needs the loader {}, which is not there", path, loader));
+      throw Failure(kCannotRun,
+                    fmt::format("{} needs the loader {}, which is not there", path, loader));
     }
     return;
   }
-  throw Failure(kCannotRun,
-                fmt::format("{} is statically linked (or a shared library); Weir gets into a program through the "
-                            "dynamic loader: link it without -static",
-                            path));
+  throw Failure(
+      kCannotRun,
+      fmt::format(
+          "{} is statically linked (or a shared library); Weir gets into a program through the "
+          "dynamic loader: link it without -static",
+          path));
 }
 
 // A program that gains rights by being executed: the loader ignores LD_PRELOAD there.
@@ -130,12 +148,15 @@ void check_rights(const std::string& path, const struct stat& status) {
   const char* why = nullptr;
   if (status.st_mode & S_ISUID) why = "set-uid";
   else if ((status.st_mode & S_ISGID) && (status.st_mode & S_IXGRP)) why = "set-gid";
-  else if (getxattr(path.c_str(), "security.capability", nullptr, 0) > 0) why = "given capabilities";
+  else if (getxattr(path.c_str(), "security.capability", nullptr, 0) > 0)
+    why = "given capabilities";
   if (why) {
-    throw Failure(kCannotRun,
-                  fmt::format("{} is {}, and the loader keeps libraries like Weir's out of such programs: run a "
-                              "copy without that right (cp drops it)",
-                              path, why));
+    throw Failure(
+        kCannotRun,
+        fmt::format(
+            "{} is {}, and the loader keeps libraries like Weir's out of such programs: run a "
+            "copy without that right (cp drops it)",
+            path, why));
   }
 }
 
@@ -150,17 +171,23 @@ std::string interpreter_of(const std::string& head) {
 bool check_file(const std::string& path, int depth) {
   struct stat status;
   if (stat(path.c_str(), &status) != 0) {
-    throw Failure(errno == ENOENT ? kNotFound : kCannotRun, fmt::format("{}: {}", path, strerror(errno)));
+    throw Failure(errno == ENOENT ? kNotFound : kCannotRun,
+                  fmt::format("{}: {}", path, strerror(errno)));
   }
   if (S_ISDIR(status.st_mode)) throw Failure(kCannotRun, fmt::format("{} is a directory", path));
-  if (!S_ISREG(status.st_mode)) throw Failure(kCannotRun, fmt::format("{} is not a regular file", path));
+  if (!S_ISREG(status.st_mode))
+    throw Failure(kCannotRun, fmt::format("{} is not a regular file", path));
   if (faccessat(AT_FDCWD, path.c_str(), X_OK, AT_EACCESS) != 0) {
-    throw Failure(kCannotRun, fmt::format("{} is not executable (chmod +x, or its file system forbids it)", path));
+    throw Failure(
+        kCannotRun,
+        fmt::format("{} is not executable (chmod +x, or its file system forbids it)", path));
   }
   File file(path);
   if (!file.readable()) {
-    throw Failure(kCannotRun, fmt::format("{} cannot be read ({}), so Weir cannot see what kind of program it is", path,
-                                          strerror(errno)));
+    throw Failure(
+        kCannotRun,
+        fmt::format("{} cannot be read ({}), so Weir cannot see what kind of program it is", path,
+                    strerror(errno)));
   }
   std::string head = file.read(256, 0);
   if (head.starts_with(ELFMAG)) {
@@ -170,13 +197,15 @@ bool check_file(const std::string& path, int depth) {
   }
   if (head.starts_with("#!")) {
     std::string interpreter = interpreter_of(head);
-    if (interpreter.empty()) throw Failure(kCannotRun, fmt::format("{} names no interpreter after '#!'", path));
+    if (interpreter.empty())
+      throw Failure(kCannotRun, fmt::format("{} names no interpreter after '#!'", path));
     if (depth == kMaxInterpreters)
       throw Failure(kCannotRun, fmt::format("{}: too many interpreters of interpreters", path));
     try {
       check_file(interpreter, depth + 1);
     } catch (const Failure& failure) {
-      throw Failure(kCannotRun, fmt::format("{} is run by {}, and {}", path, interpreter, failure.what()));
+      throw Failure(kCannotRun,
+                    fmt::format("{} is run by {}, and {}", path, interpreter, failure.what()));
     }
     return true;
   }
@@ -186,8 +215,8 @@ bool check_file(const std::string& path, int depth) {
   return false;
 }
 
-// Where a shell would find `name`. An executable file wins over one that is not; the latter is still named, to
-// complain.
+// Where a shell would find `name`. An executable file wins over one that is not; the latter is
+// still named, to complain.
 std::string search_path(const std::string& name) {
   const char* variable = getenv("PATH");
   std::string path = variable ? variable : "/bin:/usr/bin";
@@ -215,7 +244,8 @@ Program locate_program(const std::vector<std::string>& words) {
   if (program.path.find('/') == std::string::npos) {
     program.path = program.path.empty() ? "" : search_path(program.path);
     if (program.path.empty()) {
-      throw Failure(kNotFound, fmt::format("{}: command not found (is it in PATH?)", words.front()));
+      throw Failure(kNotFound,
+                    fmt::format("{}: command not found (is it in PATH?)", words.front()));
     }
   }
   if (!check_program(program.path)) {

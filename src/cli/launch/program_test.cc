@@ -22,7 +22,8 @@ class ProgramTest : public testing::Test {
   }
   ~ProgramTest() override { fs::remove_all(folder_); }
 
-  std::string file(const std::string& name, const std::string& bytes, fs::perms mode = fs::perms(0755)) {
+  std::string file(const std::string& name, const std::string& bytes,
+                   fs::perms mode = fs::perms(0755)) {
     fs::path path = folder_ / name;
     fs::create_directories(path.parent_path());
     std::ofstream(path, std::ios::binary) << bytes;

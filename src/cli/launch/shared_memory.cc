@@ -32,18 +32,23 @@ class Lifted {
 
 }  // namespace
 
-SharedMemory::SharedMemory(const char* name, uint64_t size, const std::string& purpose) : size_(size) {
+SharedMemory::SharedMemory(const char* name, uint64_t size, const std::string& purpose)
+    : size_(size) {
   const Lifted limit(RLIMIT_FSIZE);
   if (limit.was.rlim_max < size) {  // the kernel would answer with a signal
-    throw Failure(kWeirFailed, fmt::format("cannot make the memory {}: {} (ulimit -f)", purpose, strerror(EFBIG)));
+    throw Failure(kWeirFailed, fmt::format("cannot make the memory {}: {} (ulimit -f)", purpose,
+                                           strerror(EFBIG)));
   }
   descriptor_ = memfd_create(name, MFD_CLOEXEC);
   if (descriptor_ < 0 || ftruncate(descriptor_, static_cast<off_t>(size)) != 0) {
-    throw Failure(kWeirFailed, fmt::format("cannot make the memory {}: {}", purpose, strerror(errno)));
+    throw Failure(kWeirFailed,
+                  fmt::format("cannot make the memory {}: {}", purpose, strerror(errno)));
   }
-  void* at = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor_, 0);
+  void* at =
+      mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor_, 0);
   if (at == MAP_FAILED) {
-    throw Failure(kWeirFailed, fmt::format("cannot map the memory {}: {} (ulimit -v?)", purpose, strerror(errno)));
+    throw Failure(kWeirFailed, fmt::format("cannot map the memory {}: {} (ulimit -v?)", purpose,
+                                           strerror(errno)));
   }
   base_ = reinterpret_cast<uint64_t>(at);
 }

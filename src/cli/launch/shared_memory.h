@@ -1,4 +1,5 @@
-// Memory that the command makes and the program's runtime maps as well: a sparse file of memory (memfd).
+// Memory that the command makes and the program's runtime maps as well: a sparse file of memory
+// (memfd).
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,8 @@ namespace weir::cli {
 
 class SharedMemory {
  public:
-  // `purpose` is for the user: "for a recording". Throws Failure where the machine or a limit does not allow it.
+  // `purpose` is for the user: "for a recording". Throws Failure where the machine or a limit does
+  // not allow it.
   SharedMemory(const char* name, uint64_t size, const std::string& purpose);
   ~SharedMemory();
   SharedMemory(const SharedMemory&) = delete;
@@ -25,7 +27,8 @@ class SharedMemory {
   int descriptor_ = -1;
 };
 
-// The number for pass_on: above what the program may have, where limits allow that; like the runtime's own (memory/hidden_descriptors.cc).
+// The number for pass_on: above what the program may have, where limits allow that; like the
+// runtime's own (memory/hidden_descriptors.cc).
 int descriptor_number();
 
 }  // namespace weir::cli

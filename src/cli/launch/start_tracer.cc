@@ -1,17 +1,21 @@
-// Only somebody outside can change the bytes between execve and the loader's first instruction, and answer its rdtsc.
-// So a short-lived child traces this process, waits for the stop at execve, writes the bytes, and stays for the time
-// stamps: this process has asked the kernel to make rdtsc fault (PR_SET_TSC, which survives execve), the tracer sees
-// each fault as a SIGSEGV, puts a value into the registers, steps over the instruction and lets no signal through.
+// Only somebody outside can change the bytes between execve and the loader's first instruction, and
+// answer its rdtsc. So a short-lived child traces this process, waits for the stop at execve,
+// writes the bytes, and stays for the time stamps: this process has asked the kernel to make rdtsc
+// fault (PR_SET_TSC, which survives execve), the tracer sees each fault as a SIGSEGV, puts a value
+// into the registers, steps over the instruction and lets no signal through.
 //
-// 1. Its end sends no signal and wait() does not see it; libweir's first constructor allows rdtsc again, kills it and
-//    waits for it by pid. (The kernel detaches what a dying tracer traced and lets it run on. An orphan instead of a
-//    child would remain as a zombie in containers whose first process reaps nobody.)
-// 2. It says when it runs, so that this process can name it as its tracer where only descendants may be traced (Yama).
+// 1. Its end sends no signal and wait() does not see it; libweir's first constructor allows rdtsc
+//    again, kills it and waits for it by pid. (The kernel detaches what a dying tracer traced and
+//    lets it run on. An orphan instead of a child would remain as a zombie in containers whose
+//    first process reaps nobody.)
+// 2. It says when it runs, so that this process can name it as its tracer where only descendants
+//    may be traced (Yama).
 // 3. It holds no descriptor of ours but two pipes, and no signal from the terminal reaches it.
 // 4. Where execve fails, it is killed.
-// 5. No program runs on with rdtsc disabled and without it. Where libweir was not loaded after all, the first rdtsc
-//    outside the loader, the first fork or the next execve shows it: then the tracer makes the program itself allow
-//    rdtsc again (a prctl, run on a system call instruction of the vDSO), and lets go.
+// 5. No program runs on with rdtsc disabled and without it. Where libweir was not loaded after all,
+//    the first rdtsc outside the loader, the first fork or the next execve shows it: then the
+//    tracer makes the program itself allow rdtsc again (a prctl, run on a system call instruction
+//    of the vDSO), and lets go.
 // 6. Any other signal goes through unchanged.
 #include "cli/launch/start_tracer.h"
 
@@ -37,11 +41,15 @@
 namespace weir::cli {
 namespace {
 
-constexpr uint64_t kFirstTime = uint64_t{1} << 40, kTimeStep = 1 << 10;  // any: somewhere, and it grows
-constexpr uint64_t kLoaderRoom = 1 << 20;  // the loader is smaller, and nothing else is mapped so near above it
+constexpr uint64_t kFirstTime = uint64_t{1} << 40,
+                   kTimeStep = 1 << 10;  // any: somewhere, and it grows
+constexpr uint64_t kLoaderRoom =
+    1 << 20;  // the loader is smaller, and nothing else is mapped so near above it
 
 // A child whose end sends no signal: a SIGCHLD left pending would be seen by the program.
-pid_t quiet_fork() { return static_cast<pid_t>(syscall(SYS_clone, 0, nullptr, nullptr, nullptr, nullptr)); }
+pid_t quiet_fork() {
+  return static_cast<pid_t>(syscall(SYS_clone, 0, nullptr, nullptr, nullptr, nullptr));
+}
 
 // The process that becomes the program, and its children where libweir was not loaded.
 class Tracer {
@@ -61,7 +69,8 @@ class Tracer {
  private:
   void on_stop(pid_t stopped, int signal, int event) {
     if (event == PTRACE_EVENT_STOP && signal != SIGTRAP) {
-      ptrace(PTRACE_LISTEN, stopped, nullptr, nullptr);  // stopped like any process, by SIGSTOP or the terminal
+      ptrace(PTRACE_LISTEN, stopped, nullptr,
+             nullptr);  // stopped like any process, by SIGSTOP or the terminal
     } else if (event == PTRACE_EVENT_STOP) {
       if (leaving_ || stopped != process_) {
         let_go(stopped);
@@ -118,7 +127,8 @@ class Tracer {
   // Bytes of the rdtsc or rdtscp that has just faulted, or 0. Leaves its registers in registers_.
   int rdtsc_size(pid_t stopped) {
     siginfo_t cause;
-    if (ptrace(PTRACE_GETSIGINFO, stopped, nullptr, &cause) != 0 || cause.si_code != SI_KERNEL) return 0;
+    if (ptrace(PTRACE_GETSIGINFO, stopped, nullptr, &cause) != 0 || cause.si_code != SI_KERNEL)
+      return 0;
     if (ptrace(PTRACE_GETREGS, stopped, nullptr, &registers_) != 0) return 0;
     unsigned char bytes[3] = {};
     iovec here{bytes, sizeof bytes}, there{reinterpret_cast<void*>(registers_.rip), sizeof bytes};
@@ -173,8 +183,10 @@ class Tracer {
     static unsigned char bytes[16 << 10];
     iovec here{bytes, sizeof bytes}, there{reinterpret_cast<void*>(vdso_), sizeof bytes};
     ssize_t size = process_vm_readv(stopped, &here, 1, &there, 1, 0);
-    const void* found = size > 0 ? memmem(bytes, static_cast<size_t>(size), "\x0f\x05", 2) : nullptr;
-    return found ? vdso_ + static_cast<uint64_t>(static_cast<const unsigned char*>(found) - bytes) : 0;
+    const void* found =
+        size > 0 ? memmem(bytes, static_cast<size_t>(size), "\x0f\x05", 2) : nullptr;
+    return found ? vdso_ + static_cast<uint64_t>(static_cast<const unsigned char*>(found) - bytes)
+                 : 0;
   }
 
   const pid_t process_;
@@ -198,7 +210,8 @@ class Tracer {
   Tracer(process).run();
 }
 
-// A fault whose signal is blocked or ignored makes the kernel change that, and the program would inherit the change.
+// A fault whose signal is blocked or ignored makes the kernel change that, and the program would
+// inherit the change.
 bool faults_leave_no_mark() {
   sigset_t blocked;
   struct sigaction action;
@@ -233,7 +246,8 @@ pid_t start_tracer() {
   if (tracer > 0) {
     prctl(PR_SET_PTRACER, static_cast<unsigned long>(tracer), 0, 0, 0);
     char answer = 'n';
-    // Our end of `go` stays open for reading meanwhile, so that a child that died early costs no SIGPIPE.
+    // Our end of `go` stays open for reading meanwhile, so that a child that died early costs no
+    // SIGPIPE.
     traced = write(go[1], &answer, 1) == 1 && read(ready[0], &answer, 1) == 1 && answer == 'y';
     if (!traced) dismiss_tracer(tracer);
   }

@@ -7,14 +7,15 @@ namespace weir::cli {
 
 // Two things reach a program's memory before any library of it runs, and differ from run to run:
 //
-// - the 16 random bytes that the kernel hands to each new program (AT_RANDOM): the loader makes the stack and pointer
-//   guards of them, and programs seed hash tables by them;
-// - the processor's time stamp counter, which the loader reads (rdtsc) to take the time of its own steps: it leaves the
-//   values in its data and on main's stack.
+// - the 16 random bytes that the kernel hands to each new program (AT_RANDOM): the loader makes the
+//   stack and pointer guards of them, and programs seed hash tables by them;
+// - the processor's time stamp counter, which the loader reads (rdtsc) to take the time of its own
+//   steps: it leaves the values in its data and on main's stack.
 //
-// Starts a process that, when this process next succeeds in execve, overwrites the bytes by a constant and answers
-// rdtsc by a fixed sequence until libweir's first constructor (runtime/tracer.cc) ends it. Returns its pid, or 0 where
-// ptrace is refused. The new program inherits it as a child.
+// Starts a process that, when this process next succeeds in execve, overwrites the bytes by a
+// constant and answers rdtsc by a fixed sequence until libweir's first constructor
+// (runtime/tracer.cc) ends it. Returns its pid, or 0 where ptrace is refused. The new program
+// inherits it as a child.
 pid_t start_tracer();
 
 // To be called right before execve: lets rdtsc trap. Nothing where `tracer` is 0.

@@ -1,4 +1,5 @@
-// Whether an access was no atomic operation, for sure. Only such pairs are reported of which one side is none (atomic_proof.cc says why).
+// Whether an access was no atomic operation, for sure. Only such pairs are reported of which one
+// side is none (atomic_proof.cc says why).
 #pragma once
 
 #include <functional>
@@ -13,14 +14,15 @@
 namespace weir::cli {
 
 struct Judgement {
-  bool is_proven = false;   // it was none
-  std::string why_not;      // what it lacks: for people who want to know
-  std::string module;       // without debug information, where that is what it lacks
+  bool is_proven = false;  // it was none
+  std::string why_not;     // what it lacks: for people who want to know
+  std::string module;      // without debug information, where that is what it lacks
 };
 
 class AtomicProof {
  public:
-  // The source files of which the code at an address has been made (the files of its compilation unit).
+  // The source files of which the code at an address has been made (the files of its compilation
+  // unit).
   using FilesAt = std::function<std::vector<std::string>(uint64_t address)>;
   explicit AtomicProof(FilesAt files_at = {}) : files_at_(std::move(files_at)) {}
 
@@ -32,7 +34,8 @@ class AtomicProof {
   Judgement judge_place(const Frame& frame);
 
   FilesAt files_at_;
-  std::map<std::pair<std::string, uint64_t>, Judgement> known_;  // by the instruction: module and offset
+  std::map<std::pair<std::string, uint64_t>, Judgement>
+      known_;  // by the instruction: module and offset
   SourceScan sources_;
 };
 

@@ -5,7 +5,8 @@
 #include <fstream>
 #include <sstream>
 
-// A function with it has its frame pointer. (clang knows no such attribute, and needs none where the frame's address is asked for.)
+// A function with it has its frame pointer. (clang knows no such attribute, and needs none where
+// the frame's address is asked for.)
 #ifdef __clang__
 #define WEIR_KEEPS_FRAME [[gnu::noinline]]
 #else
@@ -29,8 +30,10 @@ asm(R"(
 weir_test_registers:
   movq %rax, (%rdi); movq %rcx, 8(%rdi); movq %rdx, 16(%rdi); movq %rbx, 24(%rdi)
   leaq 8(%rsp), %rax; movq %rax, 32(%rdi)
-  movq %rbp, 40(%rdi); movq %rsi, 48(%rdi); movq %rdi, 56(%rdi); movq %r8, 64(%rdi); movq %r9, 72(%rdi)
-  movq %r10, 80(%rdi); movq %r11, 88(%rdi); movq %r12, 96(%rdi); movq %r13, 104(%rdi); movq %r14, 112(%rdi); movq %r15, 120(%rdi)
+  movq %rbp, 40(%rdi); movq %rsi, 48(%rdi); movq %rdi, 56(%rdi); movq %r8, 64(%rdi)
+     movq %r9, 72(%rdi)
+  movq %r10, 80(%rdi); movq %r11, 88(%rdi); movq %r12, 96(%rdi); movq %r13, 104(%rdi)
+     movq %r14, 112(%rdi); movq %r15, 120(%rdi)
   movq (%rsp), %rax; movq %rax, 128(%rdi)
   ret
 )");
@@ -54,7 +57,8 @@ __attribute__((no_sanitize("address"))) void copy_stack(findings::Context* conte
 
 }  // namespace
 
-// The context is that of the caller: this frame is left out by reading its frame pointer, which it has.
+// The context is that of the caller: this frame is left out by reading its frame pointer, which it
+// has.
 WEIR_KEEPS_FRAME uint32_t CheckTest::capture() {
   const uint32_t index = 1 + findings().contexts++;
   findings::Context& context = findings().context[index];
@@ -138,9 +142,12 @@ void CheckTest::add(const findings::Race& race) {
   place.ready = 1;
 }
 
-ReportedRace CheckTest::read(const findings::Race& race, bool with_debug_info) { return RaceReader(memory_.reader(), with_debug_info).read(race); }
+ReportedRace CheckTest::read(const findings::Race& race, bool with_debug_info) {
+  return RaceReader(memory_.reader(), with_debug_info).read(race);
+}
 
-Checker CheckTest::make_checker(const std::string& format, bool verbose, bool with_debug_info, Suppressions suppressions) {
+Checker CheckTest::make_checker(const std::string& format, bool verbose, bool with_debug_info,
+                                Suppressions suppressions) {
   std::ofstream(folder_ + "/report"), std::ofstream(folder_ + "/log");
   CheckReport report;
   report.format = format;

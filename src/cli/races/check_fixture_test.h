@@ -1,4 +1,5 @@
-// For tests of reports: a program whose findings are made by hand, of this process's own code and memory.
+// For tests of reports: a program whose findings are made by hand, of this process's own code and
+// memory.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -56,7 +57,8 @@ class CheckTest : public testing::Test {
 
   findings::Findings& findings() { return memory_.findings(); }
   void add(const findings::Race& race);
-  Checker make_checker(const std::string& format, bool verbose = false, bool with_debug_info = true, Suppressions suppressions = {});
+  Checker make_checker(const std::string& format, bool verbose = false, bool with_debug_info = true,
+                       Suppressions suppressions = {});
   std::string log();     // what was said
   std::string output();  // the report
 

@@ -1,5 +1,6 @@
-// Reports of races that are made by hand: this process stands for the program, its own functions and variables for the program's. That the
-// compiler leaves them as they are is told to it, not hoped for.
+// Reports of races that are made by hand: this process stands for the program, its own functions
+// and variables for the program's. That the compiler leaves them as they are is told to it, not
+// hoped for.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -7,9 +8,9 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 
+#include "cli/common/failure.h"
 #include "cli/races/check_fixture_test.h"
 #include "cli/races/checker.h"
-#include "cli/common/failure.h"
 
 namespace weir::cli {
 namespace {
@@ -21,7 +22,8 @@ TEST_F(CheckTest, ANameAndALineForEachFrameOfBothSides) {
   ASSERT_GE(race.sides[0].frames.size(), 3u);
   EXPECT_EQ(race.sides[0].frames[0].function, "weir::cli::inner_place(weir::cli::CheckTest*)");
   EXPECT_EQ(race.sides[0].frames[1].function, "weir::cli::outer_place(weir::cli::CheckTest*)");
-  EXPECT_TRUE(race.sides[0].frames[0].file.ends_with("src/cli/races/check_fixture_test.cc")) << race.sides[0].frames[0].file;
+  EXPECT_TRUE(race.sides[0].frames[0].file.ends_with("src/cli/races/check_fixture_test.cc"))
+      << race.sides[0].frames[0].file;
   EXPECT_EQ(race.sides[0].frames[0].line, g_inner_line);
   EXPECT_GT(race.sides[0].frames[0].column, 0);
 }
@@ -55,7 +57,8 @@ TEST_F(CheckTest, AtomicTypesAreTold) {
 }
 
 // Under the address sanitizer a variable does not lie where debug information says.
-__attribute__((noinline, no_sanitize("address"))) ReportedRace race_on_variable_of_function(CheckTest* from) {
+__attribute__((noinline, no_sanitize("address"))) ReportedRace race_on_variable_of_function(
+    CheckTest* from) {
   int local = 0;
   Race race = from->race_on(&local);
   race.object.kind = ObjectKind::kStack;
@@ -88,7 +91,8 @@ TEST_F(CheckTest, WithoutDebugInformationThereAreSymbols) {
   EXPECT_EQ(race.sides[0].frames[0].function, "weir::cli::inner_place(weir::cli::CheckTest*)");
   ASSERT_TRUE(race.object.has_variable);
   EXPECT_EQ(race.object.variable.name, "weir::cli::g_table");
-  EXPECT_EQ(race.object.variable.offset, reinterpret_cast<uintptr_t>(&g_table[3].count) - reinterpret_cast<uintptr_t>(g_table));
+  EXPECT_EQ(race.object.variable.offset,
+            reinterpret_cast<uintptr_t>(&g_table[3].count) - reinterpret_cast<uintptr_t>(g_table));
 }
 
 TEST_F(CheckTest, TextSaysAll) {
@@ -96,12 +100,16 @@ TEST_F(CheckTest, TextSaysAll) {
   race.sides[0].lock_count = 1;
   race.sides[0].locks[0] = reinterpret_cast<uint64_t>(&g_mutex);
   const std::string text = race_text(read(race));
-  for (const char* part : {"data race: weir::cli::g_table[3].count: read at ", "first: write of 4 bytes at 0x", "by thread T1 \"worker\" (created at ",
-                           "by the main thread)", "then: read of 4 bytes", "#0 weir::cli::inner_place", "holding weir::cli::g_mutex (mutex at 0x", "a static variable declared at ",
-                           "why: nothing orders them", " | const uint32_t index = from->capture();"}) {
+  for (const char* part :
+       {"data race: weir::cli::g_table[3].count: read at ", "first: write of 4 bytes at 0x",
+        "by thread T1 \"worker\" (created at ", "by the main thread)", "then: read of 4 bytes",
+        "#0 weir::cli::inner_place", "holding weir::cli::g_mutex (mutex at 0x",
+        "a static variable declared at ", "why: nothing orders them",
+        " | const uint32_t index = from->capture();"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " is not in\n" << text;
   }
-  for (size_t line = text.find('\n'); line != std::string::npos; line = text.find('\n', line + 1)) EXPECT_EQ(text[line + 1], ' ') << text;
+  for (size_t line = text.find('\n'); line != std::string::npos; line = text.find('\n', line + 1))
+    EXPECT_EQ(text[line + 1], ' ') << text;
 }
 
 TEST_F(CheckTest, AHeapBlockAndWhereItWasAllocated) {
@@ -109,8 +117,10 @@ TEST_F(CheckTest, AHeapBlockAndWhereItWasAllocated) {
   race.object = {ObjectKind::kHeap, race.sides[0].context, 1, 0, 0x7ffe00001000, 64};
   const ReportedRace made = read(race);
   EXPECT_FALSE(made.object.allocated_at.empty());
-  EXPECT_NE(race_text(made).find("object: byte 16 of a heap block of 64 bytes at 0x7ffe00001000, allocated by thread T1 \"worker\" at\n    #0 weir::cli::inner_place"),
-            std::string::npos)
+  EXPECT_NE(
+      race_text(made).find("object: byte 16 of a heap block of 64 bytes at 0x7ffe00001000, "
+                           "allocated by thread T1 \"worker\" at\n    #0 weir::cli::inner_place"),
+      std::string::npos)
       << race_text(made);
 }
 
@@ -137,7 +147,10 @@ TEST_F(CheckTest, RulesOfPoliciesHaveWords) {
     race.fault = misuse;
     EXPECT_NE(read(race).rule, "misuse");
   }
-  EXPECT_NE(race_text(read(race)).find("wrong annotation: weir::cli::g_table[3].count: acquire for writing at "), std::string::npos) << race_text(read(race));
+  EXPECT_NE(race_text(read(race))
+                .find("wrong annotation: weir::cli::g_table[3].count: acquire for writing at "),
+            std::string::npos)
+      << race_text(read(race));
 }
 
 TEST_F(CheckTest, EachPairOfLinesIsReportedOnce) {
@@ -149,7 +162,9 @@ TEST_F(CheckTest, EachPairOfLinesIsReportedOnce) {
   EXPECT_EQ(checker.reported(), 2u);
   checker.finish();
   const std::string text = log();
-  EXPECT_NE(text.find("weir: 2 races found\n  met 4 times: weir::cli::g_table[0].count"), std::string::npos) << text;
+  EXPECT_NE(text.find("weir: 2 races found\n  met 4 times: weir::cli::g_table[0].count"),
+            std::string::npos)
+      << text;
 }
 
 TEST_F(CheckTest, APairThatMayBeAtomicIsNotReported) {
@@ -161,7 +176,10 @@ TEST_F(CheckTest, APairThatMayBeAtomicIsNotReported) {
   EXPECT_FALSE(checker.take());
   checker.finish();
   EXPECT_EQ(checker.reported(), 0u);
-  EXPECT_NE(log().find("weir: 1 pair of accesses may be atomic operations: not reported (weir::cli::g_mixed.flag is atomic (1))"), std::string::npos) << log();
+  EXPECT_NE(log().find("weir: 1 pair of accesses may be atomic operations: not reported "
+                       "(weir::cli::g_mixed.flag is atomic (1))"),
+            std::string::npos)
+      << log();
 }
 
 TEST_F(CheckTest, APlainMoveThatDebugInformationProves) {
@@ -190,7 +208,8 @@ TEST_F(CheckTest, Json) {
   EXPECT_EQ(race["sides"].size(), 2u);
   EXPECT_EQ(race["sides"][0]["writes"], true);
   EXPECT_EQ(race["sides"][0]["thread"]["name"], "worker");
-  EXPECT_EQ(race["sides"][0]["stack"][0]["function"], "weir::cli::inner_place(weir::cli::CheckTest*)");
+  EXPECT_EQ(race["sides"][0]["stack"][0]["function"],
+            "weir::cli::inner_place(weir::cli::CheckTest*)");
   EXPECT_EQ(race["object"]["name"], "weir::cli::g_table[3].count");
 }
 
@@ -219,7 +238,9 @@ TEST_F(CheckTest, SuppressedRacesAreCounted) {
   Checker checker = make_checker("text", true, true, std::move(suppressions));
   EXPECT_FALSE(checker.take());
   checker.finish();
-  EXPECT_NE(log().find("weir: unused suppression: list:1: race:nothing_like_it\n"), std::string::npos) << log();
+  EXPECT_NE(log().find("weir: unused suppression: list:1: race:nothing_like_it\n"),
+            std::string::npos)
+      << log();
   EXPECT_NE(log().find("weir: 0 races found, 1 suppressed\n"), std::string::npos) << log();
 }
 
@@ -235,13 +256,16 @@ TEST_F(CheckTest, DamagedMemoryIsSurvived) {
     memory.modules = static_cast<uint32_t>(round % 3 == 0 ? next() : memory.modules);
     for (int i = 0; i < 3; i++) {
       Race race = race_on(&g_table[3].count);
-      for (int j = 0; j < 4; j++) reinterpret_cast<uint32_t*>(&race)[next() % (sizeof race / 4)] = static_cast<uint32_t>(next());
+      for (int j = 0; j < 4; j++)
+        reinterpret_cast<uint32_t*>(&race)[next() % (sizeof race / 4)] =
+            static_cast<uint32_t>(next());
       race.ready = 1;
       memory.race[i] = race;
     }
     for (int i = 0; i < 8; i++) {
       Context& context = memory.context[1 + next() % 4];
-      reinterpret_cast<uint32_t*>(&context)[next() % (sizeof context / 4)] = static_cast<uint32_t>(next());
+      reinterpret_cast<uint32_t*>(&context)[next() % (sizeof context / 4)] =
+          static_cast<uint32_t>(next());
       memset(memory.module[20 + i].path, 'x', sizeof memory.module[0].path);
       memory.module[20 + i].path[0] = '/';
       memory.module[20 + i].ready = 1;

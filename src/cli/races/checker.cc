@@ -1,5 +1,6 @@
-// A race is reported once for each pair of source lines and object, since a loop may meet it at thousands of addresses; the others are
-// counted. Which access came first is the schedule's affair, so that a pair is the same in either order.
+// A race is reported once for each pair of source lines and object, since a loop may meet it at
+// thousands of addresses; the others are counted. Which access came first is the schedule's affair,
+// so that a pair is the same in either order.
 #include "cli/races/checker.h"
 
 #include <fcntl.h>
@@ -10,48 +11,62 @@
 #include <cerrno>
 #include <cstring>
 
-#include "cli/common/failure.h"
-#include "cli/races/suggestions.h"
 #include "cli/command_line/terminal.h"
+#include "cli/common/failure.h"
 #include "cli/common/messages.h"
+#include "cli/races/suggestions.h"
 #include "recording/bytes.h"
 
 namespace weir::cli {
 namespace {
 
 std::string places_of(const ReportedRace& race) {
-  const auto place = [](const Frames& frames) { return frames.empty() ? "" : place_words(frames) + " " + place_words(frames.front()); };
-  std::string first = race.sides[0].exists ? place(race.sides[0].frames) : "", second = place(race.sides[1].frames);
+  const auto place = [](const Frames& frames) {
+    return frames.empty() ? "" : place_words(frames) + " " + place_words(frames.front());
+  };
+  std::string first = race.sides[0].exists ? place(race.sides[0].frames) : "",
+              second = place(race.sides[1].frames);
   if (second < first) std::swap(first, second);
-  return fmt::format("{}\n{}\n{}\n{}", race.rule, race.object.has_variable ? race.object.variable.whole : "", first, second);
+  return fmt::format("{}\n{}\n{}\n{}", race.rule,
+                     race.object.has_variable ? race.object.variable.whole : "", first, second);
 }
 
-std::string counted(uint64_t count, const char* one, const char* many) { return fmt::format("{} {}", count, count == 1 ? one : many); }
+std::string counted(uint64_t count, const char* one, const char* many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
 
 std::string times(uint64_t count) { return count == 1 ? "once" : fmt::format("{} times", count); }
 
 void write(const std::string& path, const std::string& text) {
   const recording::File file = recording::File::appending(path);
-  if (!file.is_open() || !file.write(text)) throw Failure(kWeirFailed, fmt::format("--output {}: {}", path, strerror(errno)));
+  if (!file.is_open() || !file.write(text))
+    throw Failure(kWeirFailed, fmt::format("--output {}: {}", path, strerror(errno)));
 }
 
 }  // namespace
 
-Checker::Checker(FindingsReader findings, Suppressions suppressions, const CheckReport& report, const std::vector<std::string>& program)
-    : findings_(findings), reader_(findings, report.with_debug_info),
-      proof_([this](uint64_t address) { return reader_.modules().files_at(address); }), suppressions_(std::move(suppressions)), report_(report), program_(program) {}
+Checker::Checker(FindingsReader findings, Suppressions suppressions, const CheckReport& report,
+                 const std::vector<std::string>& program)
+    : findings_(findings),
+      reader_(findings, report.with_debug_info),
+      proof_([this](uint64_t address) { return reader_.modules().files_at(address); }),
+      suppressions_(std::move(suppressions)),
+      report_(report),
+      program_(program) {}
 
 void Checker::print(const ReportedRace& race) {
   if (report_.format != "text") return;
   const bool to_terminal = report_.output.empty() && report_.log.empty();
-  const Style style = to_terminal ? Style{has_colours(STDERR_FILENO), columns_of(STDERR_FILENO)} : Style{};
+  const Style style =
+      to_terminal ? Style{has_colours(STDERR_FILENO), columns_of(STDERR_FILENO)} : Style{};
   const std::string text = race_text(race, style);
   if (report_.output.empty()) say(report_.log, text);
   else write(report_.output, fmt::format("weir: {}\n", text));
 }
 
 Judgement Checker::judge(const ReportedRace& race) {
-  if (!report_.by_keys || race.why != findings::Why::kPolicy || race.rule != "unordered") return proof_.judge(race);
+  if (!report_.by_keys || race.why != findings::Why::kPolicy || race.rule != "unordered")
+    return proof_.judge(race);
   const std::string& why_not = order_.why_not(reader_.modules());
   return {why_not.empty(), why_not, ""};
 }
@@ -66,7 +81,10 @@ bool Checker::take_one(uint32_t index, const findings::Race& found) {
   }
   const Judgement judgement = judge(race);
   if (!judgement.is_proven) {
-    if (unproven_.insert(places).second) reasons_[judgement.module.empty() ? judgement.why_not : "no debug information in " + shown_path(judgement.module)]++;
+    if (unproven_.insert(places).second)
+      reasons_[judgement.module.empty()
+                   ? judgement.why_not
+                   : "no debug information in " + shown_path(judgement.module)]++;
     return false;
   }
   if (suppressions_.suppress(race)) {
@@ -83,7 +101,8 @@ bool Checker::take() {
   for (const uint32_t count = findings_.races(); next_ < count; next_++) waiting_.insert(next_);
   std::vector<std::pair<uint32_t, findings::Race>> ready;
   for (const uint32_t index : waiting_) {
-    if (const std::optional<findings::Race> race = findings_.race(index)) ready.emplace_back(index, *race);
+    if (const std::optional<findings::Race> race = findings_.race(index))
+      ready.emplace_back(index, *race);
   }
   std::ranges::stable_sort(ready, {}, [](const auto& one) { return one.second.order; });
   bool is_new = false;
@@ -95,19 +114,25 @@ bool Checker::take() {
 }
 
 bool Checker::has_gaps(const Totals& totals) const {
-  return !report_.sees_all || totals.unproven || findings_.has_failed() || (!report_.by_keys && !findings_.is_multithreaded());
+  return !report_.sees_all || totals.unproven || findings_.has_failed() ||
+         (!report_.by_keys && !findings_.is_multithreaded());
 }
 
 // That there is no report says nothing as long as it is not said what was looked at.
 std::string Checker::nothing_found(const Totals& totals) const {
   std::string text = "no race found";
-  if (findings_.has_failed()) return "not checked to its end: Weir itself has ended a process of the program";
+  if (findings_.has_failed())
+    return "not checked to its end: Weir itself has ended a process of the program";
   if (report_.by_keys) return text + " in what the program declares; nothing else was looked at";
   if (!findings_.is_multithreaded()) return text + ": the program has made no thread";
-  if (!report_.sees_all) text += "; of accesses to memory that is much used only some were looked at (--exhaustive looks at all)";
+  if (!report_.sees_all)
+    text +=
+        "; of accesses to memory that is much used only some were looked at (--exhaustive looks at "
+        "all)";
   if (totals.unproven && !report_.verbose) {
-    text += fmt::format("; {} of accesses may be atomic operations, and {} not reported (--verbose says why)", counted(totals.unproven, "pair", "pairs"),
-                        totals.unproven == 1 ? "is" : "are");
+    text += fmt::format(
+        "; {} of accesses may be atomic operations, and {} not reported (--verbose says why)",
+        counted(totals.unproven, "pair", "pairs"), totals.unproven == 1 ? "is" : "are");
   }
   return text;
 }
@@ -115,22 +140,30 @@ std::string Checker::nothing_found(const Totals& totals) const {
 void Checker::say_totals(const Totals& totals) {
   std::string text;
   if (totals.races || totals.suppressed) text = counted(totals.races, "race found", "races found");
-  else if (report_.verbose || report_.says_all_is_well || (report_.says_gaps && has_gaps(totals))) text = nothing_found(totals);
+  else if (report_.verbose || report_.says_all_is_well || (report_.says_gaps && has_gaps(totals)))
+    text = nothing_found(totals);
   if (totals.suppressed) text += fmt::format(", {} suppressed", totals.suppressed);
-  const bool is_repeated = std::ranges::any_of(reported_, [](const Reported& one) { return one.race.count > 1; });
+  const bool is_repeated =
+      std::ranges::any_of(reported_, [](const Reported& one) { return one.race.count > 1; });
   if (is_repeated) {
-    for (const Reported& one : reported_) text += fmt::format("\n  met {}: {}", times(one.race.count), title_words(one.race));
+    for (const Reported& one : reported_)
+      text += fmt::format("\n  met {}: {}", times(one.race.count), title_words(one.race));
   }
   if (totals.unproven && report_.verbose) {
     std::string why;
-    for (const auto& [reason, count] : reasons_) why += fmt::format("{}{} ({})", why.empty() ? "" : ", ", reason, count);
-    say(report_.log, fmt::format("{} of accesses may be atomic operations{}: not reported ({})", counted(totals.unproven, "pair", "pairs"),
+    for (const auto& [reason, count] : reasons_)
+      why += fmt::format("{}{} ({})", why.empty() ? "" : ", ", reason, count);
+    say(report_.log, fmt::format("{} of accesses may be atomic operations{}: not reported ({})",
+                                 counted(totals.unproven, "pair", "pairs"),
                                  report_.by_keys ? ", or ordered by some" : "", why));
   }
   if (report_.verbose) {
-    for (const std::string& line : suppressions_.unused()) say(report_.log, "unused suppression: " + line);
+    for (const std::string& line : suppressions_.unused())
+      say(report_.log, "unused suppression: " + line);
   }
-  if (totals.lost) say(report_.log, fmt::format("there was no room for {} more", counted(totals.lost, "race", "races")));
+  if (totals.lost)
+    say(report_.log,
+        fmt::format("there was no room for {} more", counted(totals.lost, "race", "races")));
   if (!text.empty()) say(report_.log, text);
 }
 
@@ -145,7 +178,10 @@ void Checker::finish() {
   std::vector<Suggestion> suggested;
   if (report_.suggest) suggested = suggestions(findings_, report_.with_debug_info);
   if (report_.format != "text") {
-    const std::string text = report_.format == "json" ? json_report(races, totals, program_, report_.suggest ? &suggested : nullptr) : sarif_report(races, program_);
+    const std::string text =
+        report_.format == "json"
+            ? json_report(races, totals, program_, report_.suggest ? &suggested : nullptr)
+            : sarif_report(races, program_);
     if (report_.output.empty()) {
       fmt::print(stderr, "{}\n", text);
       if (report_.log.empty()) return;  // who reads it wants nothing else there

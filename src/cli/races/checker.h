@@ -1,4 +1,5 @@
-// What `weir check` does with the races that the runtime finds: which of them are reported, when, and where to.
+// What `weir check` does with the races that the runtime finds: which of them are reported, when,
+// and where to.
 #pragma once
 
 #include <cstdint>
@@ -22,22 +23,24 @@ struct CheckReport {
   std::string log;              // Weir's own words; empty: standard error
   bool verbose = false;
   bool with_debug_info = true;
-  bool suggest = false;         // annotations, when the program has ended
-  bool by_keys = false;         // the enforcer is that by protection keys
-  bool sees_all = false;        // every access to memory that threads share is looked at
+  bool suggest = false;          // annotations, when the program has ended
+  bool by_keys = false;          // the enforcer is that by protection keys
+  bool sees_all = false;         // every access to memory that threads share is looked at
   bool says_all_is_well = true;  // that no race was found though all was looked at ...
   bool says_gaps = true;         // ... and what was not looked at, where none was found
 };
 
 class Checker {
  public:
-  Checker(FindingsReader findings, Suppressions suppressions, const CheckReport& report, const std::vector<std::string>& program);
+  Checker(FindingsReader findings, Suppressions suppressions, const CheckReport& report,
+          const std::vector<std::string>& program);
   Checker(const Checker&) = delete;
   Checker& operator=(const Checker&) = delete;
 
   // Reports what has come since. True: there was a race among it that is reported.
   bool take();
-  // The program has ended: what is said of all of it. Throws Failure where the report cannot be written.
+  // The program has ended: what is said of all of it. Throws Failure where the report cannot be
+  // written.
   void finish();
 
   uint64_t reported() const { return reported_.size(); }
@@ -66,9 +69,9 @@ class Checker {
   uint32_t next_ = 0;
   std::set<uint32_t> waiting_;  // indices that are taken and not ready yet
   std::vector<Reported> reported_;
-  std::map<std::string, size_t> by_places_;     // into reported_
+  std::map<std::string, size_t> by_places_;      // into reported_
   std::set<std::string> suppressed_, unproven_;  // by places
-  std::map<std::string, uint64_t> reasons_;     // of what is not proven: pairs
+  std::map<std::string, uint64_t> reasons_;      // of what is not proven: pairs
 };
 
 }  // namespace weir::cli

@@ -11,7 +11,9 @@ namespace {
 using findings::Findings;
 using findings::ObjectKind;
 
-uint32_t taken(const uint32_t& count, uint32_t most) { return std::min(__atomic_load_n(&count, __ATOMIC_ACQUIRE), most); }
+uint32_t taken(const uint32_t& count, uint32_t most) {
+  return std::min(__atomic_load_n(&count, __ATOMIC_ACQUIRE), most);
+}
 
 template <typename T>
 bool is_ready(const T& element) {
@@ -43,17 +45,22 @@ std::optional<findings::Race> FindingsReader::race(uint32_t index) const {
   findings::Race race;
   memcpy(&race, &memory_.race[index], sizeof race);
   const auto why = static_cast<uint32_t>(race.why);
-  if (why < 1 || why > static_cast<uint32_t>(findings::Why::kMisuse)) race.why = findings::Why::kUnordered;
-  if (static_cast<uint32_t>(race.object.kind) > static_cast<uint32_t>(findings::ObjectKind::kMapping)) {
+  if (why < 1 || why > static_cast<uint32_t>(findings::Why::kMisuse))
+    race.why = findings::Why::kUnordered;
+  if (static_cast<uint32_t>(race.object.kind) >
+      static_cast<uint32_t>(findings::ObjectKind::kMapping)) {
     race.object.kind = findings::ObjectKind::kUnknown;
   }
   race.object.context = in_range(race.object.context, findings::kMostContexts);
-  for (findings::Side& side : race.sides) side.context = in_range(side.context, findings::kMostContexts);
+  for (findings::Side& side : race.sides)
+    side.context = in_range(side.context, findings::kMostContexts);
   return race;
 }
 
 uint64_t FindingsReader::count(uint32_t index) const {
-  return index < findings::kMostRaces ? __atomic_load_n(&memory_.race[index].count, __ATOMIC_RELAXED) : 0;
+  return index < findings::kMostRaces
+             ? __atomic_load_n(&memory_.race[index].count, __ATOMIC_RELAXED)
+             : 0;
 }
 
 std::unique_ptr<findings::Context> FindingsReader::context(uint32_t index) const {
@@ -68,7 +75,8 @@ std::unique_ptr<findings::Context> FindingsReader::context(uint32_t index) const
 std::optional<KnownTask> FindingsReader::task(uint32_t number) const {
   if (number >= findings::kMostTasks || !is_ready(memory_.task[number])) return std::nullopt;
   const findings::TaskInfo& task = memory_.task[number];
-  return KnownTask{task.tid, task.creator, in_range(task.context, findings::kMostContexts), task.start, text_of(task.name, sizeof task.name)};
+  return KnownTask{task.tid, task.creator, in_range(task.context, findings::kMostContexts),
+                   task.start, text_of(task.name, sizeof task.name)};
 }
 
 std::vector<findings::Cell> FindingsReader::cells() const {
@@ -79,14 +87,17 @@ std::vector<findings::Cell> FindingsReader::cells() const {
     tenure.reader_count = std::min(tenure.reader_count, findings::kMostReaders);
     tenure.first = in_range(tenure.first, findings::kMostContexts);
     tenure.last = in_range(tenure.last, findings::kMostContexts);
-    for (auto& reader : tenure.readers) reader.first = in_range(reader.first, findings::kMostContexts), reader.last = in_range(reader.last, findings::kMostContexts);
+    for (auto& reader : tenure.readers)
+      reader.first = in_range(reader.first, findings::kMostContexts),
+      reader.last = in_range(reader.last, findings::kMostContexts);
   };
   if (__atomic_load_n(&memory_.cells, __ATOMIC_ACQUIRE) == 0) return all;
   for (const findings::Cell& there : memory_.cell) {
     if (__atomic_load_n(&there.ready, __ATOMIC_ACQUIRE) != 2) continue;
     findings::Cell& cell = all.emplace_back();
     memcpy(&cell, &there, sizeof cell);
-    if (static_cast<uint32_t>(cell.kind) > static_cast<uint32_t>(ObjectKind::kMapping)) cell.kind = ObjectKind::kUnknown;
+    if (static_cast<uint32_t>(cell.kind) > static_cast<uint32_t>(ObjectKind::kMapping))
+      cell.kind = ObjectKind::kUnknown;
     cell.context = in_range(cell.context, findings::kMostContexts);
     cell.tenure_count = std::min(cell.tenure_count, findings::kMostTenures);
     for (findings::Tenure& tenure : cell.tenures) mend(tenure);
@@ -96,7 +107,8 @@ std::vector<findings::Cell> FindingsReader::cells() const {
 }
 
 uint32_t FindingsReader::lost_cells() const {
-  const uint32_t all = __atomic_load_n(&memory_.cells, __ATOMIC_ACQUIRE), kept = static_cast<uint32_t>(cells().size());
+  const uint32_t all = __atomic_load_n(&memory_.cells, __ATOMIC_ACQUIRE),
+                 kept = static_cast<uint32_t>(cells().size());
   return all - std::min(all, kept);
 }
 
@@ -106,13 +118,15 @@ std::vector<Mapping> FindingsReader::mappings() const {
   for (uint32_t i = 0; i < count; i++) {
     const findings::Module& module = memory_.module[i];
     if (!is_ready(module)) continue;
-    const Mapping mapping{module.start, module.limit, module.offset, std::string(module.path, strnlen(module.path, sizeof module.path))};
+    const Mapping mapping{module.start, module.limit, module.offset,
+                          std::string(module.path, strnlen(module.path, sizeof module.path))};
     if (mapping.start < mapping.limit && mapping.path.starts_with("/")) all.push_back(mapping);
   }
   return all;
 }
 
-FindingsMemory::FindingsMemory() : memory_("weir-findings", findings::kFindingsSize, "for what a check finds") {
+FindingsMemory::FindingsMemory()
+    : memory_("weir-findings", findings::kFindingsSize, "for what a check finds") {
   findings().magic = findings::kMagic;
   findings().version = findings::kVersion;
 }
@@ -123,6 +137,8 @@ void FindingsMemory::take_touched(const FindingsMemory& other) {
   }
 }
 
-void FindingsMemory::sleep(uint32_t seen) const { sys::futex_wait(&findings().bell, seen, 100'000'000); }
+void FindingsMemory::sleep(uint32_t seen) const {
+  sys::futex_wait(&findings().bell, seen, 100'000'000);
+}
 
 }  // namespace weir::cli

@@ -1,5 +1,6 @@
-// What a checked program has told so far (check/findings/findings.h). The program can write there what it likes, so that each element is copied
-// once, then checked: what comes from here has indices and lengths that are in range, and text that ends and has no control characters.
+// What a checked program has told so far (check/findings/findings.h). The program can write there
+// what it likes, so that each element is copied once, then checked: what comes from here has
+// indices and lengths that are in range, and text that ends and has no control characters.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/launch/shared_memory.h"
 #include "check/findings/findings.h"
+#include "cli/launch/shared_memory.h"
 
 namespace weir::cli {
 
@@ -31,15 +32,15 @@ class FindingsReader {
  public:
   explicit FindingsReader(const findings::Findings& memory) : memory_(memory) {}
 
-  uint32_t races() const;  // of which each may be ready or not
+  uint32_t races() const;                                    // of which each may be ready or not
   std::optional<findings::Race> race(uint32_t index) const;  // none: not ready
   uint64_t count(uint32_t index) const;                      // how often it was met again, by now
   std::unique_ptr<findings::Context> context(uint32_t index) const;  // null: there is none
   std::optional<KnownTask> task(uint32_t number) const;
   std::vector<Mapping> mappings() const;
   std::vector<findings::Cell> cells() const;  // of which something is kept, for suggestions
-  uint32_t lost_cells() const;                 // for which there was no room
-  uint32_t lost() const;  // races for which there was no room
+  uint32_t lost_cells() const;                // for which there was no room
+  uint32_t lost() const;                      // races for which there was no room
   uint64_t unseen_pages() const { return __atomic_load_n(&memory_.unseen_pages, __ATOMIC_RELAXED); }
 
   bool attached() const { return __atomic_load_n(&memory_.attached, __ATOMIC_ACQUIRE) != 0; }
@@ -54,10 +55,13 @@ class FindingsMemory {
  public:
   FindingsMemory();  // throws Failure
 
-  findings::Findings& findings() const { return *reinterpret_cast<findings::Findings*>(memory_.base()); }
+  findings::Findings& findings() const {
+    return *reinterpret_cast<findings::Findings*>(memory_.base());
+  }
   FindingsReader reader() const { return FindingsReader(findings()); }
 
-  // Sleeps until a race is there, or a tenth of a second; `seen` is the bell as it was before the caller looked.
+  // Sleeps until a race is there, or a tenth of a second; `seen` is the bell as it was before the
+  // caller looked.
   uint32_t bell() const { return __atomic_load_n(&findings().bell, __ATOMIC_ACQUIRE); }
   void sleep(uint32_t seen) const;
 

@@ -1,15 +1,21 @@
 // Why a proof is needed
 //
-// The enforcer by processes sees what threads tell each other through memory, or takes them to have told it. Protection keys see locked instructions and calls, but no plain
-// moves, of which compilers make atomic loads, and stores but the strictest. So two changes of an object's policy that nothing seems to order may be ordered by an
-// atomic flag, and to report them would be a false alarm. (The paper does not support atomic operations: PUSh, 2.1.)
+// The enforcer by processes sees what threads tell each other through memory, or takes them to have
+// told it. Protection keys see locked instructions and calls, but no plain moves, of which
+// compilers make atomic loads, and stores but the strictest. So two changes of an object's policy
+// that nothing seems to order may be ordered by an atomic flag, and to report them would be a false
+// alarm. (The paper does not support atomic operations: PUSh, 2.1.)
 //
 // When it is certain
 //
-// A program that has no atomic operations can order its threads through plain memory by a data race only: then the report is right. That is so where
-// 1. all its own modules have debug information (those of the system are taken to order by what is seen: calls and locked instructions),
-// 2. all their sources are there, and no name in them says that it is atomic, nor is there assembler code,
-// 3. no static variable in a function is initialized at its first use: compilers read its guard by a plain move.
+// A program that has no atomic operations can order its threads through plain memory by a data race
+// only: then the report is right. That is so where
+// 1. all its own modules have debug information (those of the system are taken to order by what is
+//    seen: calls and locked instructions),
+// 2. all their sources are there, and no name in them says that it is atomic, nor is there
+//    assembler code,
+// 3. no static variable in a function is initialized at its first use: compilers read its guard by
+//    a plain move.
 // Else nothing is said of unordered changes, but counted.
 #include "cli/races/order_proof.h"
 
@@ -25,10 +31,13 @@ namespace weir::cli {
 namespace {
 
 bool is_systems(const std::string& path) {
-  return path.empty() || path[0] != '/' || path.starts_with("/usr/lib") || path.starts_with("/lib") || path.ends_with("/libweir.so");
+  return path.empty() || path[0] != '/' || path.starts_with("/usr/lib") ||
+         path.starts_with("/lib") || path.ends_with("/libweir.so");
 }
 
-bool is_own_header(const std::string& path) { return path.ends_with("/weir/weir.h") || path.ends_with("/weir/weir.hpp"); }
+bool is_own_header(const std::string& path) {
+  return path.ends_with("/weir/weir.h") || path.ends_with("/weir/weir.hpp");
+}
 
 // The word that says so; empty: there is none.
 std::string atomic_word(const SourceFile& file) {
@@ -49,7 +58,8 @@ bool has_guards(Dwfl_Module* module) {
   for (int i = 0; i < count; i++) {
     GElf_Sym symbol;
     const char* name = dwfl_module_getsym(module, i, &symbol, nullptr);
-    if (name && std::string_view(name).starts_with("_ZGV") && symbol.st_shndx != SHN_UNDEF) return true;
+    if (name && std::string_view(name).starts_with("_ZGV") && symbol.st_shndx != SHN_UNDEF)
+      return true;
   }
   return false;
 }
@@ -64,14 +74,18 @@ std::string look_at(Modules& modules, Dwfl_Module* module, std::set<std::string>
     Dwarf_Die die = unit.die;
     Dwarf_Files* files = nullptr;
     size_t count = 0;
-    if (dwarf_getsrcfiles(&die, &files, &count) != 0) return "a part of " + path + " that says not of which files it is";
+    if (dwarf_getsrcfiles(&die, &files, &count) != 0)
+      return "a part of " + path + " that says not of which files it is";
     for (size_t i = 0; i < count; i++) {
       const char* name = dwarf_filesrc(files, i, nullptr, nullptr);
       const std::string source = source_path(&die, name);
-      if (source.empty() || source[0] != '/' || is_system_header(source) || is_own_header(source) || !seen.insert(source).second) continue;
+      if (source.empty() || source[0] != '/' || is_system_header(source) || is_own_header(source) ||
+          !seen.insert(source).second)
+        continue;
       const SourceFile& file = scanned_file(source);
       if (!file.is_readable) return "the source " + source + " is not there";
-      if (const std::string word = atomic_word(file); !word.empty()) return fmt::format("{} in {}", word, source);
+      if (const std::string word = atomic_word(file); !word.empty())
+        return fmt::format("{} in {}", word, source);
     }
   }
   return "";

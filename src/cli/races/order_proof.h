@@ -1,4 +1,5 @@
-// Whether threads of a checked program may order each other by what protection keys do not see: loads and stores of memory of which nothing is declared.
+// Whether threads of a checked program may order each other by what protection keys do not see:
+// loads and stores of memory of which nothing is declared.
 #pragma once
 
 #include <optional>
@@ -10,7 +11,8 @@ namespace weir::cli {
 
 class OrderProof {
  public:
-  // Empty: they cannot, but by a data race. Else why that is not known. Asked again, it answers the same.
+  // Empty: they cannot, but by a data race. Else why that is not known. Asked again, it answers the
+  // same.
   const std::string& why_not(Modules& modules);
 
  private:

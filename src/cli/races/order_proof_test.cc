@@ -17,9 +17,12 @@ std::vector<Mapping> mappings_of_this_process(const std::string& only) {
     std::istringstream words(line);
     std::string range, rights, offset, device, inode, path;
     words >> range >> rights >> offset >> device >> inode >> path;
-    if (path.empty() || path[0] != '/' || rights[2] != 'x' || path.find(only) == std::string::npos) continue;
+    if (path.empty() || path[0] != '/' || rights[2] != 'x' || path.find(only) == std::string::npos)
+      continue;
     const size_t dash = range.find('-');
-    all.push_back({std::stoull(range.substr(0, dash), nullptr, 16), std::stoull(range.substr(dash + 1), nullptr, 16), std::stoull(offset, nullptr, 16), path});
+    all.push_back({std::stoull(range.substr(0, dash), nullptr, 16),
+                   std::stoull(range.substr(dash + 1), nullptr, 16),
+                   std::stoull(offset, nullptr, 16), path});
   }
   return all;
 }
@@ -36,7 +39,8 @@ TEST(OrderProofTest, AProgramWithAtomicsMayOrderItsThreadsUnseen) {
 TEST(OrderProofTest, WithoutDebugInformationNothingIsKnown) {
   Modules modules(false);
   modules.set(mappings_of_this_process("unit_tests"));
-  EXPECT_TRUE(OrderProof().why_not(modules).starts_with("no debug information in ")) << OrderProof().why_not(modules);
+  EXPECT_TRUE(OrderProof().why_not(modules).starts_with("no debug information in "))
+      << OrderProof().why_not(modules);
 }
 
 TEST(OrderProofTest, LibrariesOfTheSystemOrderByWhatIsSeen) {

@@ -24,14 +24,25 @@ struct Words {
 
 Words words_of(Fault fault) {
   switch (fault) {
-    case Fault::kHeldByOther: return {"held-by-other", "the object is private to another thread, or others may still read it"};
-    case Fault::kHeldAlready: return {"held-already", "the thread has acquired the object already and not released it since"};
+    case Fault::kHeldByOther:
+      return {"held-by-other",
+              "the object is private to another thread, or others may still read it"};
+    case Fault::kHeldAlready:
+      return {"held-already",
+              "the thread has acquired the object already and not released it since"};
     case Fault::kNotHeld: return {"not-held", "the thread releases what it has not acquired"};
     case Fault::kFixed: return {"fixed", "the object's policy cannot be changed in this way"};
-    case Fault::kNotAlone: return {"not-alone", "an object becomes sticky-read only while the program has a single thread"};
-    case Fault::kLockNotHeld: return {"lock-not-held", "the thread does not hold the lock that the object's policy names"};
-    case Fault::kUnordered: return {"unordered", "nothing orders this after what another thread did with the object: no synchronization leads from the one to the other"};
-    case Fault::kForbidden: return {"forbidden", "the object's policy does not let this thread do it"};
+    case Fault::kNotAlone:
+      return {"not-alone",
+              "an object becomes sticky-read only while the program has a single thread"};
+    case Fault::kLockNotHeld:
+      return {"lock-not-held", "the thread does not hold the lock that the object's policy names"};
+    case Fault::kUnordered:
+      return {"unordered",
+              "nothing orders this after what another thread did with the object: no "
+              "synchronization leads from the one to the other"};
+    case Fault::kForbidden:
+      return {"forbidden", "the object's policy does not let this thread do it"};
     case Fault::kNone: break;
   }
   return {"policy", "the object's policy does not allow it"};
@@ -42,25 +53,34 @@ Words words_of(Misuse misuse) {
     case Misuse::kNull: return {"null", "the address is null, or the size is 0"};
     case Misuse::kFreed: return {"freed", "the memory has been given back"};
     case Misuse::kForeign: return {"foreign", "this is no memory of the program's"};
-    case Misuse::kOverlaps: return {"overlaps", "it overlaps another object that has a policy, and is not the same"};
+    case Misuse::kOverlaps:
+      return {"overlaps", "it overlaps another object that has a policy, and is not the same"};
     case Misuse::kUnknownObject: return {"unknown-object", "no object with a policy begins here"};
-    case Misuse::kUnbalancedLock: return {"unbalanced-lock", "the thread does not hold the lock that it gives back"};
-    case Misuse::kDestroyedLock: return {"destroyed-lock", "the lock is destroyed while a thread holds it"};
-    case Misuse::kLockedAgain: return {"locked-again", "the thread waits for a mutex that it holds itself, and that is not recursive"};
-    case Misuse::kTooMany: return {"too-many", "there are more objects with policies than Weir has room for"};
+    case Misuse::kUnbalancedLock:
+      return {"unbalanced-lock", "the thread does not hold the lock that it gives back"};
+    case Misuse::kDestroyedLock:
+      return {"destroyed-lock", "the lock is destroyed while a thread holds it"};
+    case Misuse::kLockedAgain:
+      return {"locked-again",
+              "the thread waits for a mutex that it holds itself, and that is not recursive"};
+    case Misuse::kTooMany:
+      return {"too-many", "there are more objects with policies than Weir has room for"};
   }
   return {"misuse", "the annotation cannot be carried out"};
 }
 
 // Numbers are the enumeration's + 1; 0, and what is none: empty.
 std::string change_name(uint32_t number) {
-  constexpr const char* kNames[] = {"acquire for writing", "release after writing", "acquire for reading", "release after reading",
-                                    "change to locked",    "change to sticky-read", "change to racy"};
+  constexpr const char* kNames[] = {"acquire for writing", "release after writing",
+                                    "acquire for reading", "release after reading",
+                                    "change to locked",    "change to sticky-read",
+                                    "change to racy"};
   return number >= 1 && number <= std::size(kNames) ? kNames[number - 1] : "";
 }
 
 std::string policy_name(uint32_t number) {
-  constexpr const char* kNames[] = {"untouched", "private", "read-shared", "racy", "inaccessible", "sticky-read", "locked"};
+  constexpr const char* kNames[] = {"untouched",    "private",     "read-shared", "racy",
+                                    "inaccessible", "sticky-read", "locked"};
   return number >= 1 && number <= std::size(kNames) ? kNames[number - 1] : "";
 }
 
@@ -76,8 +96,11 @@ std::string lock_call(Misuse misuse) {
 
 // The type of a lock as a user calls it, by the types of what lies at its address.
 std::string lock_type(const std::vector<std::string>& types) {
-  constexpr std::pair<const char*, const char*> kWords[] = {
-      {"rwlock", "read-write lock"}, {"shared_mutex", "read-write lock"}, {"spin", "spinlock"}, {"mutex", "mutex"}, {"mtx_t", "mutex"}};
+  constexpr std::pair<const char*, const char*> kWords[] = {{"rwlock", "read-write lock"},
+                                                            {"shared_mutex", "read-write lock"},
+                                                            {"spin", "spinlock"},
+                                                            {"mutex", "mutex"},
+                                                            {"mtx_t", "mutex"}};
   for (const std::string& type : types) {
     for (const auto& [part, word] : kWords) {
       if (type.find(part) != std::string::npos) return word;
@@ -133,7 +156,8 @@ ReportedTask RaceReader::task(uint32_t number) {
 // The name of the lock, not of a member inside it.
 void RaceReader::name_lock(Variable& variable) {
   for (const char* inside : {"._M_", ".__data"}) {
-    if (const size_t at = variable.name.find(inside); at != std::string::npos) variable.name.resize(at);
+    if (const size_t at = variable.name.find(inside); at != std::string::npos)
+      variable.name.resize(at);
   }
 }
 
@@ -192,13 +216,16 @@ ReportedObject RaceReader::object(const findings::Race& race) {
   }
   if (object.kind == ObjectKind::kStack) {
     result.task = task(object.task);
-    // On a side's own stack, or on that of who made a side's task, which is where a task's argument often lies.
+    // On a side's own stack, or on that of who made a side's task, which is where a task's argument
+    // often lies.
     for (const Side& side : race.sides) {
-      if (side.kind && side.task == object.task && find_on_stack(result, address, side.context)) return result;
+      if (side.kind && side.task == object.task && find_on_stack(result, address, side.context))
+        return result;
     }
     for (const Side& side : race.sides) {
       const std::optional<KnownTask> known = findings_.task(side.task);
-      if (known && known->creator == object.task && find_on_stack(result, address, known->context)) return result;
+      if (known && known->creator == object.task && find_on_stack(result, address, known->context))
+        return result;
     }
     return result;
   }
@@ -229,16 +256,24 @@ ReportedRace RaceReader::read(const findings::Race& race) {
     result.sides[i].exists = i == 1 || race.sides[i].kind != 0;
   }
   result.object = object(race);
-  Words words = {"data-race", "nothing orders them: no lock in common, and no synchronization leads from the first access to the second"};
+  Words words = {"data-race",
+                 "nothing orders them: no lock in common, and no synchronization leads from the "
+                 "first access to the second"};
   switch (race.why) {
     case Why::kUnordered:
       // A lock that only readers hold orders nothing.
       if (have_common_lock(race.sides[0], race.sides[1])) {
-        words.because = "nothing orders them: the lock that both hold is held for reading, and no synchronization leads from the first access to the second";
+        words.because =
+            "nothing orders them: the lock that both hold is held for reading, and no "
+            "synchronization leads from the first access to the second";
       }
       break;
-    case Why::kCollision: words = {"data-race", "both threads were about to make their access at the same moment"}; break;
-    case Why::kPolicy: words = words_of(static_cast<Fault>(std::min<uint32_t>(race.fault, 255))); break;
+    case Why::kCollision:
+      words = {"data-race", "both threads were about to make their access at the same moment"};
+      break;
+    case Why::kPolicy:
+      words = words_of(static_cast<Fault>(std::min<uint32_t>(race.fault, 255)));
+      break;
     case Why::kMisuse:
       words = words_of(static_cast<Misuse>(race.fault));
       result.is_of_lock = !lock_call(static_cast<Misuse>(race.fault)).empty();

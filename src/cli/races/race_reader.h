@@ -1,4 +1,5 @@
-// Makes of a race as the runtime has noted it (check/findings/findings.h) one that says by name and line what happened.
+// Makes of a race as the runtime has noted it (check/findings/findings.h) one that says by name and
+// line what happened.
 #pragma once
 
 #include <map>
@@ -7,8 +8,8 @@
 #include <string>
 
 #include "cli/races/findings_memory.h"
-#include "cli/symbols/modules.h"
 #include "cli/races/report.h"
+#include "cli/symbols/modules.h"
 #include "cli/symbols/stack_walk.h"
 #include "cli/symbols/variables.h"
 

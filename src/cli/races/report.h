@@ -1,4 +1,5 @@
-// What `weir check` says, before it is put into words, JSON or SARIF: races with both sides, stacks by name and line, and the object.
+// What `weir check` says, before it is put into words, JSON or SARIF: races with both sides, stacks
+// by name and line, and the object.
 #pragma once
 
 #include <cstdint>
@@ -10,25 +11,25 @@
 namespace weir::cli {
 
 struct Frame {
-  uint64_t address = 0;   // of the instruction; of a call, inside it
-  std::string function;   // demangled; empty: not known
-  std::string file;       // absolute where the debug information has it so; empty: there is none
+  uint64_t address = 0;  // of the instruction; of a call, inside it
+  std::string function;  // demangled; empty: not known
+  std::string file;      // absolute where the debug information has it so; empty: there is none
   int line = 0, column = 0;
-  std::string module;     // path of the mapped file; empty: the address is in none
-  uint64_t offset = 0;    // address as `module` counts
+  std::string module;       // path of the mapped file; empty: the address is in none
+  uint64_t offset = 0;      // address as `module` counts
   bool is_inlined = false;  // into the next one
 };
 using Frames = std::vector<Frame>;
 
 // A variable, or a part of one, at some address.
 struct Variable {
-  std::string name;    // demangled; with what it is a part of and which: "table[3].count"
-  std::string whole;   // the variable alone: "table"
-  std::string type;    // of the part; empty: not known
+  std::string name;   // demangled; with what it is a part of and which: "table[3].count"
+  std::string whole;  // the variable alone: "table"
+  std::string type;   // of the part; empty: not known
   std::vector<std::string> types;  // of the whole, and of what lies in it down to the part
-  std::string file;    // where it is declared
+  std::string file;                // where it is declared
   int line = 0;
-  std::string function;  // on a stack: whose
+  std::string function;          // on a stack: whose
   uint64_t start = 0, size = 0;  // of the whole; size 0: not known
   uint64_t offset = 0;           // of the address in the whole
   bool has_type = false;         // the declared type at this offset is known ...
@@ -54,9 +55,9 @@ struct ReportedLock {
 };
 
 struct ReportedSide {
-  bool exists = true;      // of a wrong annotation there is only one
+  bool exists = true;  // of a wrong annotation there is only one
   uint64_t address = 0, size = 0;
-  uint32_t kind = 0;       // findings::Kind
+  uint32_t kind = 0;  // findings::Kind
   ReportedTask task;
   bool has_context = false;
   Frames frames;
@@ -68,24 +69,25 @@ struct ReportedObject {
   findings::ObjectKind kind = findings::ObjectKind::kUnknown;
   bool has_variable = false;
   Variable variable;
-  std::string module;      // of a static one
+  std::string module;  // of a static one
   uint64_t start = 0, size = 0, offset = 0;
-  ReportedTask task;       // allocated by, or whose stack
+  ReportedTask task;  // allocated by, or whose stack
   Frames allocated_at;
-  std::string policy;      // declared; empty: none
-  bool is_unnamed_new = false;  // what the program has not named since it, or the C++ library, got it from `new`
+  std::string policy;  // declared; empty: none
+  bool is_unnamed_new =
+      false;  // what the program has not named since it, or the C++ library, got it from `new`
   std::string name() const { return has_variable ? variable.name : std::string(); }
 };
 
 struct ReportedRace {
   findings::Why why = findings::Why::kUnordered;
-  std::string rule;      // of kPolicy and kMisuse: a word for programs, "held-by-other"
-  std::string because;   // in words
-  std::string change;    // "acquire write"; empty: an access
+  std::string rule;         // of kPolicy and kMisuse: a word for programs, "held-by-other"
+  std::string because;      // in words
+  std::string change;       // "acquire write"; empty: an access
   bool is_of_lock = false;  // kMisuse: `change` is a call of a lock
   ReportedObject object;
   ReportedSide sides[2];
-  uint64_t count = 1;    // how often it was met
+  uint64_t count = 1;  // how often it was met
 };
 
 struct Totals {
@@ -93,15 +95,18 @@ struct Totals {
 };
 
 // What is said of a race in several forms.
-std::string task_words(const ReportedTask& task);          // the main thread; thread T2 "worker"
+std::string task_words(const ReportedTask& task);  // the main thread; thread T2 "worker"
 std::string access_words(const ReportedSide& side, bool with_size = true);  // write of 4 bytes
-std::string place_words(const Frame& frame);               // file.c:12, or module+0x12
-std::string place_words(const Frames& frames);             // of the innermost frame in a source of the program, not of the system
-std::string frame_words(const Frame& frame);               // function file.c:12:3
-std::string title_words(const ReportedRace& race);         // what, on what, where: one line
-std::string object_words(const ReportedObject& object);    // a sentence without an end
-const char* kind_words(const ReportedRace& race);          // data race, violation of a sharing policy, wrong annotation, wrong use of a lock
-std::string shown_path(const std::string& path);           // shorter where it lies below the current directory
+std::string place_words(const Frame& frame);  // file.c:12, or module+0x12
+std::string place_words(
+    const Frames& frames);  // of the innermost frame in a source of the program, not of the system
+std::string frame_words(const Frame& frame);             // function file.c:12:3
+std::string title_words(const ReportedRace& race);       // what, on what, where: one line
+std::string object_words(const ReportedObject& object);  // a sentence without an end
+const char* kind_words(const ReportedRace& race);  // data race, violation of a sharing policy,
+                                                   // wrong annotation, wrong use of a lock
+std::string shown_path(
+    const std::string& path);  // shorter where it lies below the current directory
 
 // How a text report is to look.
 struct Style {
@@ -109,13 +114,16 @@ struct Style {
   size_t columns = 0;  // source lines are cut to fit; 0: they stay whole
 };
 
-// The text report of one race, several lines without the last newline; each but the first is indented.
+// The text report of one race, several lines without the last newline; each but the first is
+// indented.
 std::string race_text(const ReportedRace& race, const Style& style = {});
 
 struct Suggestion;  // suggestions.h
 // `suggestions`: null where none were asked for.
-std::string json_report(const std::vector<ReportedRace>& races, const Totals& totals, const std::vector<std::string>& program,
+std::string json_report(const std::vector<ReportedRace>& races, const Totals& totals,
+                        const std::vector<std::string>& program,
                         const std::vector<Suggestion>* suggestions = nullptr);
-std::string sarif_report(const std::vector<ReportedRace>& races, const std::vector<std::string>& program);
+std::string sarif_report(const std::vector<ReportedRace>& races,
+                         const std::vector<std::string>& program);
 
 }  // namespace weir::cli

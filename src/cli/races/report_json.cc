@@ -12,7 +12,9 @@ using nlohmann::ordered_json;
 constexpr int kSchemaVersion = 1;
 
 // Names come from the program's files and may hold any bytes.
-std::string text_of(const ordered_json& json) { return json.dump(2, ' ', false, ordered_json::error_handler_t::replace); }
+std::string text_of(const ordered_json& json) {
+  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace);
+}
 
 ordered_json json_of(const Frames& frames) {
   ordered_json all = ordered_json::array();
@@ -67,7 +69,8 @@ ordered_json json_of(const ReportedSide& side) {
 
 ordered_json json_of(const ReportedObject& object) {
   constexpr const char* kKinds[] = {"unknown", "heap", "static", "stack", "mapping"};
-  ordered_json one = {{"kind", kKinds[static_cast<uint32_t>(object.kind)]}, {"words", object_words(object)}};
+  ordered_json one = {{"kind", kKinds[static_cast<uint32_t>(object.kind)]},
+                      {"words", object_words(object)}};
   if (object.has_variable) {
     const Variable& variable = object.variable;
     one["name"] = variable.name;
@@ -76,7 +79,8 @@ ordered_json json_of(const ReportedObject& object) {
     one["start"] = variable.start;
     one["size"] = variable.size;
     one["offset"] = variable.offset;
-    if (!variable.file.empty()) one["declared"] = {{"file", variable.file}, {"line", variable.line}};
+    if (!variable.file.empty())
+      one["declared"] = {{"file", variable.file}, {"line", variable.line}};
     if (!variable.function.empty()) one["function"] = variable.function;
   } else if (object.size) {
     one["start"] = object.start;
@@ -84,7 +88,8 @@ ordered_json json_of(const ReportedObject& object) {
     one["offset"] = object.offset;
   }
   if (!object.module.empty()) one["module"] = object.module;
-  if (object.kind == findings::ObjectKind::kHeap || object.kind == findings::ObjectKind::kStack) one["thread"] = json_of(object.task);
+  if (object.kind == findings::ObjectKind::kHeap || object.kind == findings::ObjectKind::kStack)
+    one["thread"] = json_of(object.task);
   if (!object.allocated_at.empty()) one["allocated"] = json_of(object.allocated_at);
   if (!object.policy.empty()) one["policy"] = object.policy;
   return one;
@@ -94,15 +99,22 @@ ordered_json json_of(const std::vector<Suggestion>& suggestions) {
   ordered_json all = ordered_json::array();
   for (const Suggestion& one : suggestions) {
     ordered_json lines = ordered_json::array();
-    for (const SuggestedLine& line : one.lines) lines.push_back({{"where", line.where}, {"file", line.file}, {"line", line.line}, {"text", line.text}});
-    all.push_back({{"object", one.object}, {"policy", one.policy}, {"seen", one.seen}, {"accesses", one.accesses}, {"lines", lines}});
+    for (const SuggestedLine& line : one.lines)
+      lines.push_back(
+          {{"where", line.where}, {"file", line.file}, {"line", line.line}, {"text", line.text}});
+    all.push_back({{"object", one.object},
+                   {"policy", one.policy},
+                   {"seen", one.seen},
+                   {"accesses", one.accesses},
+                   {"lines", lines}});
   }
   return all;
 }
 
 }  // namespace
 
-std::string json_report(const std::vector<ReportedRace>& races, const Totals& totals, const std::vector<std::string>& program,
+std::string json_report(const std::vector<ReportedRace>& races, const Totals& totals,
+                        const std::vector<std::string>& program,
                         const std::vector<Suggestion>* suggestions) {
   ordered_json all = ordered_json::array();
   for (const ReportedRace& race : races) {
@@ -110,18 +122,20 @@ std::string json_report(const std::vector<ReportedRace>& races, const Totals& to
     for (const ReportedSide& side : race.sides) {
       if (side.exists) sides.push_back(json_of(side));
     }
-    ordered_json one = {{"kind", kind_words(race)}, {"rule", race.rule},     {"title", title_words(race)}, {"why", race.because},
-                        {"count", race.count},      {"sides", sides}, {"object", json_of(race.object)}};
+    ordered_json one = {{"kind", kind_words(race)},      {"rule", race.rule},
+                        {"title", title_words(race)},    {"why", race.because},
+                        {"count", race.count},           {"sides", sides},
+                        {"object", json_of(race.object)}};
     if (!race.change.empty()) one["change"] = race.change;
     all.push_back(one);
   }
   ordered_json report = {{"schema", kSchemaVersion},
-                               {"tool", {{"name", "weir"}, {"version", WEIR_VERSION}}},
-                               {"program", program},
-                               {"races", all},
-                               {"suppressed", totals.suppressed},
-                               {"unproven", totals.unproven},
-                               {"lost", totals.lost}};
+                         {"tool", {{"name", "weir"}, {"version", WEIR_VERSION}}},
+                         {"program", program},
+                         {"races", all},
+                         {"suppressed", totals.suppressed},
+                         {"unproven", totals.unproven},
+                         {"lost", totals.lost}};
   if (suggestions) report["suggestions"] = json_of(*suggestions);
   return text_of(report);
 }

@@ -22,10 +22,12 @@ struct ReportOptions {
   bool without_debug_info = false;
 };
 
-// --suppressions, --format, --output, --exit-code, --verbose: into `options`, which the command's action keeps. Their names.
+// --suppressions, --format, --output, --exit-code, --verbose: into `options`, which the command's
+// action keeps. Their names.
 std::vector<std::string> add_report_options(CLI::App& command, ReportOptions& options);
 
-// What was asked for, made ready before the program runs: the file of the report is there, and named absolutely. Throws Failure.
+// What was asked for, made ready before the program runs: the file of the report is there, and
+// named absolutely. Throws Failure.
 CheckReport prepared_report(const ReportOptions& options, const std::string& log);
 Suppressions read_suppressions(const ReportOptions& options);
 

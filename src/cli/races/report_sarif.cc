@@ -1,9 +1,10 @@
-// The report as SARIF 2.1.0 (OASIS), as code hosts and editors read it: a result for each race, its place is the later access. What led to it
-// is a code flow with a thread for each side, since a race is what two threads do; the object is a related location.
-#include <nlohmann/json.hpp>
+// The report as SARIF 2.1.0 (OASIS), as code hosts and editors read it: a result for each race, its
+// place is the later access. What led to it is a code flow with a thread for each side, since a
+// race is what two threads do; the object is a related location.
 #include <algorithm>
 #include <cctype>
 #include <cstring>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "cli/races/report.h"
@@ -13,7 +14,9 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr const char* kSchema = "https://raw.githubusercontent.com/oasis-tcs/sarif-spec/master/Schemata/sarif-schema-2.1.0.json";
+constexpr const char* kSchema =
+    "https://raw.githubusercontent.com/oasis-tcs/sarif-spec/master/Schemata/"
+    "sarif-schema-2.1.0.json";
 
 // A path as a URI: what may not stand in one is written %XX.
 std::string uri_of(const std::string& path) {
@@ -37,8 +40,11 @@ ordered_json physical(const std::string& file, int line, int column) {
 ordered_json location(const Frame& frame, const std::string& message) {
   ordered_json one = ordered_json::object();
   if (!frame.file.empty()) one["physicalLocation"] = physical(frame.file, frame.line, frame.column);
-  else if (!frame.module.empty()) one["physicalLocation"] = {{"artifactLocation", {{"uri", uri_of(frame.module)}}}, {"address", {{"relativeAddress", frame.offset}}}};
-  if (!frame.function.empty()) one["logicalLocations"] = {{{"fullyQualifiedName", frame.function}, {"kind", "function"}}};
+  else if (!frame.module.empty())
+    one["physicalLocation"] = {{"artifactLocation", {{"uri", uri_of(frame.module)}}},
+                               {"address", {{"relativeAddress", frame.offset}}}};
+  if (!frame.function.empty())
+    one["logicalLocations"] = {{{"fullyQualifiedName", frame.function}, {"kind", "function"}}};
   one["message"] = {{"text", message}};
   return one;
 }
@@ -47,20 +53,26 @@ ordered_json location(const Frame& frame, const std::string& message) {
 ordered_json thread_flow(const ReportedSide& side, int number) {
   ordered_json steps = ordered_json::array();
   for (size_t i = side.frames.size(); i-- > 0;) {
-    const std::string message = i == 0 ? access_words(side) + " by " + task_words(side.task) : "calls";
-    steps.push_back({{"location", location(side.frames[i], message)}, {"nestingLevel", side.frames.size() - 1 - i}});
+    const std::string message =
+        i == 0 ? access_words(side) + " by " + task_words(side.task) : "calls";
+    steps.push_back({{"location", location(side.frames[i], message)},
+                     {"nestingLevel", side.frames.size() - 1 - i}});
   }
-  return {{"id", std::to_string(number)}, {"message", {{"text", task_words(side.task)}}}, {"locations", steps}};
+  return {{"id", std::to_string(number)},
+          {"message", {{"text", task_words(side.task)}}},
+          {"locations", steps}};
 }
 
 ordered_json stack_of(const Frames& frames, const std::string& message) {
   ordered_json all = ordered_json::array();
-  for (const Frame& frame : frames) all.push_back({{"location", location(frame, frame_words(frame))}, {"module", frame.module}});
+  for (const Frame& frame : frames)
+    all.push_back({{"location", location(frame, frame_words(frame))}, {"module", frame.module}});
   return {{"message", {{"text", message}}}, {"frames", all}};
 }
 
 ordered_json result_of(const ReportedRace& race) {
-  ordered_json flows = ordered_json::array(), related = ordered_json::array(), stacks = ordered_json::array();
+  ordered_json flows = ordered_json::array(), related = ordered_json::array(),
+               stacks = ordered_json::array();
   int number = 0;
   for (const ReportedSide& side : race.sides) {
     if (!side.exists || side.frames.empty()) continue;
@@ -72,17 +84,25 @@ ordered_json result_of(const ReportedRace& race) {
     one["id"] = related.size() + 1;
     related.push_back(one);
   };
-  if (race.sides[0].exists && !race.sides[0].frames.empty()) relate(location(race.sides[0].frames[0], access_words(race.sides[0]) + " by " + task_words(race.sides[0].task)));
+  if (race.sides[0].exists && !race.sides[0].frames.empty())
+    relate(location(race.sides[0].frames[0],
+                    access_words(race.sides[0]) + " by " + task_words(race.sides[0].task)));
   if (object.has_variable && !object.variable.file.empty()) {
-    relate({{"physicalLocation", physical(object.variable.file, object.variable.line, 0)}, {"message", {{"text", object.variable.whole + " is declared here"}}}});
+    relate({{"physicalLocation", physical(object.variable.file, object.variable.line, 0)},
+            {"message", {{"text", object.variable.whole + " is declared here"}}}});
   }
   if (!object.allocated_at.empty()) {
     relate(location(object.allocated_at[0], object_words(object)));
     stacks.push_back(stack_of(object.allocated_at, "allocated"));
   }
-  ordered_json one = {{"ruleId", race.rule}, {"level", "error"}, {"message", {{"text", title_words(race) + ". " + race.because + "."}}}};
+  ordered_json one = {{"ruleId", race.rule},
+                      {"level", "error"},
+                      {"message", {{"text", title_words(race) + ". " + race.because + "."}}}};
   one["locations"] = ordered_json::array();
-  if (!race.sides[1].frames.empty()) one["locations"].push_back(location(race.sides[1].frames[0], access_words(race.sides[1]) + " by " + task_words(race.sides[1].task)));
+  if (!race.sides[1].frames.empty())
+    one["locations"].push_back(
+        location(race.sides[1].frames[0],
+                 access_words(race.sides[1]) + " by " + task_words(race.sides[1].task)));
   if (!flows.empty()) one["codeFlows"] = {{{"threadFlows", flows}}};
   if (!related.empty()) one["relatedLocations"] = related;
   if (!stacks.empty()) one["stacks"] = stacks;
@@ -92,7 +112,8 @@ ordered_json result_of(const ReportedRace& race) {
 
 }  // namespace
 
-std::string sarif_report(const std::vector<ReportedRace>& races, const std::vector<std::string>& program) {
+std::string sarif_report(const std::vector<ReportedRace>& races,
+                         const std::vector<std::string>& program) {
   ordered_json rules = ordered_json::array(), results = ordered_json::array();
   std::set<std::string> known;
   for (const ReportedRace& race : races) {
@@ -111,7 +132,8 @@ std::string sarif_report(const std::vector<ReportedRace>& races, const std::vect
       {"version", "2.1.0"},
       {"runs",
        {{{"tool", {{"driver", {{"name", "weir"}, {"version", WEIR_VERSION}, {"rules", rules}}}}},
-         {"invocations", {{{"commandLine", "weir check -- " + line}, {"executionSuccessful", true}}}},
+         {"invocations",
+          {{{"commandLine", "weir check -- " + line}, {"executionSuccessful", true}}}},
          {"columnKind", "unicodeCodePoints"},
          {"results", results}}}}};
   return report.dump(2, ' ', false, ordered_json::error_handler_t::replace);

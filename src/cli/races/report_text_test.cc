@@ -13,7 +13,9 @@ Frame frame(const std::string& function, const std::string& file, int line) {
 }
 
 TEST(PlaceWords, TheProgramsOwnLineWhereThereIsOne) {
-  EXPECT_EQ(place_words(Frames{frame("f", "/usr/include/c++/12/bits/stl_vector.h", 9), frame("g", "/src/a.cc", 3)}), "/src/a.cc:3");
+  EXPECT_EQ(place_words(Frames{frame("f", "/usr/include/c++/12/bits/stl_vector.h", 9),
+                               frame("g", "/src/a.cc", 3)}),
+            "/src/a.cc:3");
   EXPECT_EQ(place_words(Frames{frame("f", "/usr/include/x.h", 9)}), "/usr/include/x.h:9");
   EXPECT_EQ(place_words(Frames{frame("f", "", 0)}), "/opt/program+0x1234");
   EXPECT_EQ(place_words(Frames{}), "an unknown place");

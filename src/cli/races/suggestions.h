@@ -1,4 +1,5 @@
-// weir check --suggest: annotations (weir.h) that say what the program does with its memory anyway, as far as the run showed it.
+// weir check --suggest: annotations (weir.h) that say what the program does with its memory anyway,
+// as far as the run showed it.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +19,15 @@ struct SuggestedLine {
 };
 
 struct Suggestion {
-  std::string object;   // "counter (long), a static variable declared at a.c:3"
-  std::string policy;   // private, read-shared, sticky-read, locked, racy, parts
-  std::string seen;     // what was, in words
+  std::string object;  // "counter (long), a static variable declared at a.c:3"
+  std::string policy;  // private, read-shared, sticky-read, locked, racy, parts
+  std::string seen;    // what was, in words
   uint64_t accesses = 0;
   std::vector<SuggestedLine> lines;
 };
 
-// Of a program that has ended, checked with Findings::suggests; what only one thread has touched is left out.
+// Of a program that has ended, checked with Findings::suggests; what only one thread has touched is
+// left out.
 std::vector<Suggestion> suggestions(FindingsReader findings, bool with_debug_info);
 
 // Several lines without the last newline.

@@ -17,14 +17,19 @@ constexpr uint64_t kMostText = 16 << 20;
 
 bool any_of(const Frames& frames, auto wanted) { return std::ranges::any_of(frames, wanted); }
 
-bool names(const std::string& pattern, const std::string& text) { return !text.empty() && matches_pattern(pattern, text); }
+bool names(const std::string& pattern, const std::string& text) {
+  return !text.empty() && matches_pattern(pattern, text);
+}
 
 bool matches_frame(const std::string& pattern, const Frame& frame) {
-  return names(pattern, frame.function) || names(pattern, frame.file) || names(pattern, frame.module);
+  return names(pattern, frame.function) || names(pattern, frame.file) ||
+         names(pattern, frame.module);
 }
 
 // Text from `at` on begins with a pattern without `*`.
-bool stands_at(std::string_view pattern, std::string_view text, size_t at) { return text.substr(at, pattern.size()) == pattern; }
+bool stands_at(std::string_view pattern, std::string_view text, size_t at) {
+  return text.substr(at, pattern.size()) == pattern;
+}
 
 }  // namespace
 
@@ -34,16 +39,19 @@ bool matches_pattern(std::string_view pattern, std::string_view text) {
   const bool ends = pattern.ends_with('$');
   if (ends) pattern.remove_suffix(1);
   size_t at = 0;
-  // Each piece between stars as early as it can be; the last one, where the end is fixed, at the end.
+  // Each piece between stars as early as it can be; the last one, where the end is fixed, at the
+  // end.
   for (;;) {
     const size_t star = pattern.find('*');
     const std::string_view piece = pattern.substr(0, star);
     const bool is_last = star == std::string_view::npos;
     if (is_last && ends) {
-      if (text.size() < at + piece.size() || (is_fixed && text.size() != at + piece.size())) return false;
+      if (text.size() < at + piece.size() || (is_fixed && text.size() != at + piece.size()))
+        return false;
       return text.ends_with(piece);
     }
-    const size_t found = is_fixed ? (stands_at(piece, text, at) ? at : std::string_view::npos) : text.find(piece, at);
+    const size_t found = is_fixed ? (stands_at(piece, text, at) ? at : std::string_view::npos)
+                                  : text.find(piece, at);
     if (found == std::string_view::npos) return false;
     if (is_last) return true;
     at = found + piece.size();
@@ -54,18 +62,21 @@ bool matches_pattern(std::string_view pattern, std::string_view text) {
 
 void Suppressions::add_file(const std::string& path) {
   const recording::File file = recording::File::reading(path);
-  if (!file.is_open()) throw Failure(kWeirFailed, fmt::format("--suppressions {}: {}", path, strerror(errno)));
+  if (!file.is_open())
+    throw Failure(kWeirFailed, fmt::format("--suppressions {}: {}", path, strerror(errno)));
   errno = 0;
   const std::string text = file.read(0, kMostText);
-  if (text.empty() && errno != 0) throw Failure(kWeirFailed, fmt::format("--suppressions {}: {}", path, strerror(errno)));
+  if (text.empty() && errno != 0)
+    throw Failure(kWeirFailed, fmt::format("--suppressions {}: {}", path, strerror(errno)));
   add_text(text, path);
 }
 
 void Suppressions::add_text(const std::string& text, const std::string& path) {
-  constexpr std::pair<const char*, Type> kTypes[] = {{"race", Type::kRace},     {"race_top", Type::kRaceTop}, {"called_from_lib", Type::kLibrary},
-                                                     {"thread", Type::kThread}, {"object", Type::kObject},    {"file", Type::kFile},
-                                                     {"policy", Type::kPolicy}, {"mutex", Type::kMutex},       {"deadlock", Type::kNone},
-                                                     {"signal", Type::kNone}};
+  constexpr std::pair<const char*, Type> kTypes[] = {
+      {"race", Type::kRace},     {"race_top", Type::kRaceTop}, {"called_from_lib", Type::kLibrary},
+      {"thread", Type::kThread}, {"object", Type::kObject},    {"file", Type::kFile},
+      {"policy", Type::kPolicy}, {"mutex", Type::kMutex},      {"deadlock", Type::kNone},
+      {"signal", Type::kNone}};
   std::istringstream stream(text);
   int number = 0;
   for (std::string line; std::getline(stream, line);) {
@@ -73,21 +84,29 @@ void Suppressions::add_text(const std::string& text, const std::string& path) {
     const size_t first = line.find_first_not_of(" \t\r"), last = line.find_last_not_of(" \t\r");
     if (first == std::string::npos || line[first] == '#') continue;
     line = line.substr(first, last - first + 1);
-    const auto refuse = [&](const std::string& why) { throw Failure(kWeirFailed, fmt::format("{}:{}: {}", path, number, why)); };
+    const auto refuse = [&](const std::string& why) {
+      throw Failure(kWeirFailed, fmt::format("{}:{}: {}", path, number, why));
+    };
     if (line.find('\0') != std::string::npos) refuse("this is no text");
     const size_t colon = line.find(':');
-    if (colon == std::string::npos) refuse(fmt::format("'{}' has no colon: a suppression is TYPE:PATTERN", line));
+    if (colon == std::string::npos)
+      refuse(fmt::format("'{}' has no colon: a suppression is TYPE:PATTERN", line));
     const std::string name = line.substr(0, colon);
-    const auto* const type = std::ranges::find_if(kTypes, [&](const auto& one) { return name == one.first; });
+    const auto* const type =
+        std::ranges::find_if(kTypes, [&](const auto& one) { return name == one.first; });
     if (type == std::end(kTypes)) {
-      refuse(fmt::format("there is no type '{}': race, race_top, called_from_lib, thread, object, file, policy, mutex, deadlock or signal", name));
+      refuse(
+          fmt::format("there is no type '{}': race, race_top, called_from_lib, thread, object, "
+                      "file, policy, mutex, deadlock or signal",
+                      name));
     }
     Line made{type->second, line.substr(colon + 1), fmt::format("{}:{}: {}", path, number, line)};
     if (made.type == Type::kFile) {
       const size_t end = made.pattern.rfind(':');
       const std::string digits = end == std::string::npos ? "" : made.pattern.substr(end + 1);
       if (end != std::string::npos) {
-        if (digits.empty() || digits.size() > 9 || digits.find_first_not_of("0123456789") != std::string::npos || std::stoi(digits) == 0) {
+        if (digits.empty() || digits.size() > 9 ||
+            digits.find_first_not_of("0123456789") != std::string::npos || std::stoi(digits) == 0) {
           refuse(fmt::format("'{}' is no number of a line", digits));
         }
         made.line = std::stoi(digits);
@@ -103,12 +122,15 @@ bool Suppressions::matches(const Line& line, const ReportedRace& race) {
   const std::string& pattern = line.pattern;
   const auto frame_matches = [&](const Frame& frame) { return matches_frame(pattern, frame); };
   const Variable& variable = race.object.variable;
-  const bool is_variable = race.object.has_variable && (names(pattern, variable.name) || names(pattern, variable.whole));
+  const bool is_variable =
+      race.object.has_variable && (names(pattern, variable.name) || names(pattern, variable.whole));
   if (line.type == Type::kPolicy) {
-    return (race.why == findings::Why::kPolicy || race.why == findings::Why::kMisuse) && names(pattern, race.rule);
+    return (race.why == findings::Why::kPolicy || race.why == findings::Why::kMisuse) &&
+           names(pattern, race.rule);
   }
   if (line.type == Type::kMutex && !race.is_of_lock) return false;
-  if (line.type == Type::kObject) return is_variable || any_of(race.object.allocated_at, frame_matches);
+  if (line.type == Type::kObject)
+    return is_variable || any_of(race.object.allocated_at, frame_matches);
   if ((line.type == Type::kRace || line.type == Type::kMutex) && is_variable) return true;
   for (const ReportedSide& side : race.sides) {
     if (!side.exists) continue;
@@ -121,13 +143,16 @@ bool Suppressions::matches(const Line& line, const ReportedRace& race) {
         if (!side.frames.empty() && frame_matches(side.frames.front())) return true;
         break;
       case Type::kLibrary:
-        if (any_of(side.frames, [&](const Frame& frame) { return names(pattern, frame.module); })) return true;
+        if (any_of(side.frames, [&](const Frame& frame) { return names(pattern, frame.module); }))
+          return true;
         break;
       case Type::kThread:
         if (names(pattern, side.task.name) || any_of(side.task.made_at, frame_matches)) return true;
         break;
       case Type::kFile:
-        if (!side.frames.empty() && names(pattern, side.frames.front().file) && (line.line == 0 || line.line == side.frames.front().line)) return true;
+        if (!side.frames.empty() && names(pattern, side.frames.front().file) &&
+            (line.line == 0 || line.line == side.frames.front().line))
+          return true;
         break;
       case Type::kObject:
       case Type::kPolicy:

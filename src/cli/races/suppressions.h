@@ -1,15 +1,19 @@
-// Which races a user does not want to hear of: files of patterns in the form that sanitizers read, with types of Weir's own.
+// Which races a user does not want to hear of: files of patterns in the form that sanitizers read,
+// with types of Weir's own.
 //
-//   race:PATTERN         a function, source file, module or variable of either side, in any of its frames
+//   race:PATTERN         a function, source file, module or variable of either side, in any of its
+//                        frames
 //   race_top:PATTERN     the same, in the innermost frame only
 //   called_from_lib:PATTERN   a module in any frame
 //   thread:PATTERN       the name of either side's thread, or a frame of where it was made
 //   object:PATTERN       the variable, or a frame of where the memory was allocated
 //   file:PATTERN[:LINE]  a source file, and a line of it, in the innermost frame of either side
 //   policy:PATTERN       the rule of a sharing policy, or the misuse, by its name ("held-by-other")
-//   mutex: deadlock: signal:   accepted, as sanitizers have them; there is nothing that they suppress
+//   mutex: deadlock: signal:   accepted, as sanitizers have them; there is nothing that they
+//                              suppress
 //
-// In a pattern `*` is any text; it is looked for anywhere, `^` at its begin and `$` at its end fix it there. `#` begins a comment.
+// In a pattern `*` is any text; it is looked for anywhere, `^` at its begin and `$` at its end fix
+// it there. `#` begins a comment.
 #pragma once
 
 #include <cstdint>

@@ -35,8 +35,10 @@ TEST(MatchesPattern, StarIsAnyText) {
 ReportedRace race() {
   ReportedRace race;
   Frame top, below;
-  top.function = "touch(int*)", top.file = "/src/table.cc", top.line = 12, top.module = "/usr/bin/program";
-  below.function = "work", below.file = "/src/work.cc", below.line = 40, below.module = "/usr/lib/libwork.so";
+  top.function = "touch(int*)", top.file = "/src/table.cc", top.line = 12,
+  top.module = "/usr/bin/program";
+  below.function = "work", below.file = "/src/work.cc", below.line = 40,
+  below.module = "/usr/lib/libwork.so";
   for (ReportedSide& side : race.sides) side.frames = {top, below};
   race.sides[1].task.name = "logger";
   race.object.has_variable = true;
@@ -91,7 +93,8 @@ TEST(SuppressionsTest, AWrongLineIsNamed) {
     }
     return "accepted";
   };
-  EXPECT_EQ(refused("race:a\nnonsense\n"), "list:2: 'nonsense' has no colon: a suppression is TYPE:PATTERN");
+  EXPECT_EQ(refused("race:a\nnonsense\n"),
+            "list:2: 'nonsense' has no colon: a suppression is TYPE:PATTERN");
   EXPECT_EQ(refused("\n\nleak:a").find("list:3: there is no type 'leak'"), 0u);
   EXPECT_EQ(refused("race:"), "list:1: the pattern is empty: it would suppress everything");
   EXPECT_EQ(refused("file:a.c:x"), "list:1: 'x' is no number of a line");
@@ -104,7 +107,8 @@ TEST(SuppressionsTest, UnusedOnesAreNamedByTheirPlace) {
   Suppressions suppressions;
   suppressions.add_text("race:nothing\nrace:work\nmutex:m\n", "list");
   EXPECT_TRUE(suppressions.suppress(race()));
-  EXPECT_EQ(suppressions.unused(), (std::vector<std::string>{"list:1: race:nothing", "list:3: mutex:m"}));
+  EXPECT_EQ(suppressions.unused(),
+            (std::vector<std::string>{"list:1: race:nothing", "list:3: mutex:m"}));
 }
 
 TEST(SuppressionsTest, AMissingFileIsRefused) {

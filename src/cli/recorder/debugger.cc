@@ -1,5 +1,5 @@
-// gdb is the foreground group of the terminal, and gives it to the program while that runs. The command is in the program's group, but what
-// the user interrupts there is not the command's.
+// gdb is the foreground group of the terminal, and gives it to the program while that runs. The
+// command is in the program's group, but what the user interrupts there is not the command's.
 #include "cli/recorder/debugger.h"
 
 #include <fmt/format.h>
@@ -14,8 +14,8 @@
 #include <cstring>
 #include <thread>
 
-#include "cli/launch/child.h"
 #include "cli/common/failure.h"
+#include "cli/launch/child.h"
 #include "recording/bytes.h"
 #include "sys/futex.h"
 
@@ -24,9 +24,12 @@ namespace {
 
 // 0: none. What one process holds as a tracer.
 pid_t tracer_of(pid_t pid) {
-  const std::string text = recording::File::reading(fmt::format("/proc/{}/status", pid)).read(0, 4096);
+  const std::string text =
+      recording::File::reading(fmt::format("/proc/{}/status", pid)).read(0, 4096);
   const size_t at = text.find("TracerPid:\t");
-  return at == std::string::npos ? 0 : static_cast<pid_t>(std::strtol(text.c_str() + at + 11, nullptr, 10));
+  return at == std::string::npos
+             ? 0
+             : static_cast<pid_t>(std::strtol(text.c_str() + at + 11, nullptr, 10));
 }
 
 bool number(std::string_view text, uint64_t most, uint64_t& value) {
@@ -34,10 +37,13 @@ bool number(std::string_view text, uint64_t most, uint64_t& value) {
   return error == std::errc() && end == text.data() + text.size() && value <= most && !text.empty();
 }
 
-// What the runtime uses is passed on without a word; what ends programs stops. gdb says much that nobody asked for: it is kept back.
-// - An int3 or a step that is none of gdb's is the runtime's and is passed on to it; if gdb passed on any, it would those of its own too.
+// What the runtime uses is passed on without a word; what ends programs stops. gdb says much that
+// nobody asked for: it is kept back.
+// - An int3 or a step that is none of gdb's is the runtime's and is passed on to it; if gdb passed
+//   on any, it would those of its own too.
 // - A fault in counted code, where there are no symbols, comes once more, where the program has it.
-// - What gdb does by default on all processes at once (target-non-stop) loses signals where two of them stop together.
+// - What gdb does by default on all processes at once (target-non-stop) loses signals where two of
+//   them stop together.
 // - The frame is the program's innermost, not one of the runtime's.
 // - With gdb the replay ends: what gdb left behind would be half a program.
 // - gdb cannot start a replay: what would start the program without Weir is refused.
@@ -45,9 +51,13 @@ std::string script(const std::vector<pid_t>& processes, pid_t thread) {
   std::string attach;
   for (const pid_t pid : processes) attach += fmt::format("{}, ", pid);
   return fmt::format(R"(python
-for line in ("set confirm off", "set pagination off", "set auto-load libthread-db off", "set libthread-db-search-path /nonexistent", "handle all nostop noprint pass", "handle SIGTRAP stop noprint nopass",
-             "handle SIGSEGV SIGFPE SIGILL SIGABRT SIGSYS stop print pass", "handle SIGINT stop print nopass",
-             "maintenance set target-non-stop off", "set schedule-multiple on", "set detach-on-fork off", "set print inferior-events off"):
+for line in ("set confirm off", "set pagination off", "set auto-load libthread-db off",
+             "set libthread-db-search-path /nonexistent", "handle all nostop noprint pass",
+             "handle SIGTRAP stop noprint nopass",
+             "handle SIGSEGV SIGFPE SIGILL SIGABRT SIGSYS stop print pass",
+             "handle SIGINT stop print nopass",
+             "maintenance set target-non-stop off", "set schedule-multiple on",
+             "set detach-on-fork off", "set print inferior-events off"):
     gdb.execute(line, to_string=True)
 for place, pid in enumerate([{}]):
     if place:
@@ -87,10 +97,12 @@ def go_on(event):
         return
     place = gdb.newest_frame().pc()
     inside = is_inside(gdb.newest_frame())
-    if event.stop_signal != "SIGINT" and not inside and place != passed and "No symbol" in gdb.execute("info symbol $pc", to_string=True):
+    unnamed = "No symbol" in gdb.execute("info symbol $pc", to_string=True)
+    if event.stop_signal != "SIGINT" and not inside and place != passed and unnamed:
         passed = place
         gdb.post_event(lambda: gdb.execute("signal " + event.stop_signal))
-    elif "end_by_signal" in (gdb.newest_frame().name() or ""):  # the program's death once more, by the process that stands for it
+    # The program's death once more, by the process that stands for it.
+    elif "end_by_signal" in (gdb.newest_frame().name() or ""):
         gdb.post_event(lambda: gdb.execute("signal " + event.stop_signal))
     elif inside:
         gdb.post_event(lambda: (select_outside(), gdb.execute("frame")))
@@ -107,7 +119,8 @@ class Refused(gdb.Command):
         super().__init__(name, gdb.COMMAND_RUNNING)
         self.name = name
     def invoke(self, words, from_terminal):
-        raise gdb.GdbError("%s would start the program itself, not its replay: quit, and start weir replay --gdb again" % self.name)
+        raise gdb.GdbError("%s would start the program itself, not its replay: quit, and start "
+                           "weir replay --gdb again" % self.name)
 for name in ("run", "r", "start", "starti"):
     Refused(name)
 select_outside()
@@ -116,7 +129,8 @@ define hook-quit
 python end_all()
 end
 frame
-)", attach, thread);
+)",
+                     attach, thread);
 }
 
 }  // namespace
@@ -130,16 +144,26 @@ trace::Stop place_to_stop(const std::string& text) {
     is_good = dash < colon && number(text.substr(0, dash), trace::kMostProcesses - 1, process) &&
               number(text.substr(dash + 1, colon - dash - 1), UINT32_MAX - 1, task);
   }
-  is_good = is_good && number(text.substr(colon == std::string::npos ? 0 : colon + 1), UINT32_MAX, stop.place) && stop.place != 0;
-  if (!is_good) throw Failure(kWeirFailed, fmt::format("{}: no place; it is EVENT, or PROCESS-TASK:EVENT, as weir dump prints them", text));
+  is_good =
+      is_good &&
+      number(text.substr(colon == std::string::npos ? 0 : colon + 1), UINT32_MAX, stop.place) &&
+      stop.place != 0;
+  if (!is_good)
+    throw Failure(
+        kWeirFailed,
+        fmt::format("{}: no place; it is EVENT, or PROCESS-TASK:EVENT, as weir dump prints them",
+                    text));
   stop.process = static_cast<uint32_t>(process);
   stop.task = static_cast<uint32_t>(task);
   return stop;
 }
 
-std::string name_of(const trace::Stop& stop) { return fmt::format("{}-{}", stop.process, stop.task); }
+std::string name_of(const trace::Stop& stop) {
+  return fmt::format("{}-{}", stop.process, stop.task);
+}
 
-Look::Look(TraceMemory& memory, const trace::Stop& stop, std::string program) : memory_(memory), program_(std::move(program)) {
+Look::Look(TraceMemory& memory, const trace::Stop& stop, std::string program)
+    : memory_(memory), program_(std::move(program)) {
   memory_.header().stop = stop;
 }
 
@@ -147,7 +171,9 @@ Look::~Look() {
   if (gdb_ != 0 && isatty(STDIN_FILENO)) tcsetpgrp(STDIN_FILENO, getpgrp());
 }
 
-bool Look::is_there() const { return __atomic_load_n(&memory_.header().stop.pid, __ATOMIC_ACQUIRE) != 0; }
+bool Look::is_there() const {
+  return __atomic_load_n(&memory_.header().stop.pid, __ATOMIC_ACQUIRE) != 0;
+}
 
 void Look::start_gdb(const std::vector<pid_t>& processes, const std::function<bool()>& goes_on) {
   trace::Stop& stop = memory_.header().stop;
@@ -155,7 +181,8 @@ void Look::start_gdb(const std::vector<pid_t>& processes, const std::function<bo
   // Not that of std::ranges, whose result clang 14 cannot make with libstdc++.
   std::stable_partition(sorted.begin(), sorted.end(), [&](pid_t pid) { return pid == stop.pid; });
   const std::string commands = script(sorted, stop.tid);
-  for (const int signal : {SIGINT, SIGQUIT, SIGTTOU}) std::signal(signal, SIG_IGN);  // of the terminal: gdb's, and through it the program's
+  for (const int signal : {SIGINT, SIGQUIT, SIGTTOU})
+    std::signal(signal, SIG_IGN);  // of the terminal: gdb's, and through it the program's
   const bool has_terminal = isatty(STDIN_FILENO);
   fflush(nullptr);
   gdb_ = fork();
@@ -165,7 +192,8 @@ void Look::start_gdb(const std::vector<pid_t>& processes, const std::function<bo
       setpgid(0, 0);
       tcsetpgrp(STDIN_FILENO, getpid());
     }
-    for (const int signal : {SIGINT, SIGQUIT, SIGTTOU, SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_DFL);
+    for (const int signal : {SIGINT, SIGQUIT, SIGTTOU, SIGPIPE, SIGXFSZ})
+      std::signal(signal, SIG_DFL);
     const int file = memfd_create("weir-gdb", 0);
     recording::File(dup(file)).write(commands);
     const std::string name = fmt::format("/proc/self/fd/{}", file);
@@ -173,8 +201,10 @@ void Look::start_gdb(const std::vector<pid_t>& processes, const std::function<bo
     fmt::print(stderr, "weir: gdb: {}\n", strerror(errno));
     _exit(kNotFound);
   }
-  // gdb attaches to a process's threads one by one: this one's turn must have come, or it would go on without gdb.
-  while (goes_on() && !is_over() && tracer_of(stop.tid) == 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  // gdb attaches to a process's threads one by one: this one's turn must have come, or it would go
+  // on without gdb.
+  while (goes_on() && !is_over() && tracer_of(stop.tid) == 0)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
   __atomic_store_n(&stop.go, 1u, __ATOMIC_RELEASE);
   sys::futex_wake(&stop.go);
 }
@@ -182,7 +212,9 @@ void Look::start_gdb(const std::vector<pid_t>& processes, const std::function<bo
 bool Look::is_over() const {
   if (gdb_ == 0) return false;
   siginfo_t ended{};
-  if (waitid(P_PID, static_cast<id_t>(gdb_), &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid != 0) return true;
+  if (waitid(P_PID, static_cast<id_t>(gdb_), &ended, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+      ended.si_pid != 0)
+    return true;
   if (stat_of(gdb_).starts_with(" T")) kill(gdb_, SIGCONT);
   return false;
 }

@@ -12,7 +12,8 @@
 
 namespace weir::cli {
 
-// "EVENT" of the program's first task, or "PROCESS-TASK:EVENT", as `weir dump` names them. Throws Failure.
+// "EVENT" of the program's first task, or "PROCESS-TASK:EVENT", as `weir dump` names them. Throws
+// Failure.
 trace::Stop place_to_stop(const std::string& text);
 // "0-2"
 std::string name_of(const trace::Stop& stop);
@@ -28,11 +29,13 @@ class Look {
 
   // The task has come there; it stands.
   bool is_there() const;
-  // Starts gdb on all the replay's processes, the one that stands first, and lets it go on as soon as gdb holds it. `goes_on`: asked
-  // meanwhile; false ends the wait for gdb. REQUIRES: there is one.
+  // Starts gdb on all the replay's processes, the one that stands first, and lets it go on as soon
+  // as gdb holds it. `goes_on`: asked meanwhile; false ends the wait for gdb. REQUIRES: there is
+  // one.
   void start_gdb(const std::vector<pid_t>& processes, const std::function<bool()>& goes_on);
   bool has_gdb() const { return gdb_ != 0; }
-  // Continues gdb where the terminal has stopped it (Ctrl-Z): the shell knows the command only. True: it ran, and has ended.
+  // Continues gdb where the terminal has stopped it (Ctrl-Z): the shell knows the command only.
+  // True: it ran, and has ended.
   bool is_over() const;
 
  private:

@@ -1,5 +1,6 @@
-// All sums are looked at before the program starts: so a stream ends where a replay can go on no further, and never inside a group
-// of entries that belong together. A file that changes after that closes its stream at the chunk that cannot be read.
+// All sums are looked at before the program starts: so a stream ends where a replay can go on no
+// further, and never inside a group of entries that belong together. A file that changes after that
+// closes its stream at the chunk that cannot be read.
 #include "cli/recorder/feeder.h"
 
 #include <fmt/format.h>
@@ -15,11 +16,13 @@ namespace weir::cli {
 
 using recording::File;
 
-Feeder::Feeder(TraceMemory& memory, const recording::Recording& recording, std::vector<std::string>* damages)
+Feeder::Feeder(TraceMemory& memory, const recording::Recording& recording,
+               std::vector<std::string>* damages)
     : memory_(memory), damages_(damages) {
   if (recording.streams.size() > trace::kMostStreams) {
-    throw Failure(kWeirFailed, fmt::format("{} has {} streams; at most {} can be replayed", recording.directory,
-                                           recording.streams.size(), trace::kMostStreams));
+    throw Failure(kWeirFailed,
+                  fmt::format("{} has {} streams; at most {} can be replayed", recording.directory,
+                              recording.streams.size(), trace::kMostStreams));
   }
   for (const recording::StreamFile& stream : recording.streams) {
     File file = File::reading(stream.path);
@@ -28,20 +31,27 @@ Feeder::Feeder(TraceMemory& memory, const recording::Recording& recording, std::
     else extent.damage = strerror(errno);
     if (recording.end && extent.damage.empty()) {
       const auto said = recording.end->streams.find(stream.key.name());
-      if (said == recording.end->streams.end() || said->second.chunks != extent.chunks) extent.damage = "chunks are missing at its end";
+      if (said == recording.end->streams.end() || said->second.chunks != extent.chunks)
+        extent.damage = "chunks are missing at its end";
     }
-    if (!extent.damage.empty()) damages->push_back(fmt::format("{}/{}: {}", recording::kStreams, stream.key.name(), extent.damage));
+    if (!extent.damage.empty())
+      damages->push_back(
+          fmt::format("{}/{}: {}", recording::kStreams, stream.key.name(), extent.damage));
     trace::Slot& slot = memory.header().slot[sources_.size()];
     slot.process = stream.key.process;
     slot.task = stream.key.task;
     slot.state = trace::State::kOpen;
-    sources_.push_back({recording::StreamReader(std::move(file), recording.manifest.recording, stream.key, extent.good_size)});
+    sources_.push_back({recording::StreamReader(std::move(file), recording.manifest.recording,
+                                                stream.key, extent.good_size)});
     const bool is_said = recording.end && extent.damage.empty();
-    sources_.back().entries = is_said ? recording.end->streams.at(stream.key.name()).entries : UINT64_MAX;
+    sources_.back().entries =
+        is_said ? recording.end->streams.at(stream.key.name()).entries : UINT64_MAX;
   }
   memory.header().damaged = !damages->empty();
-  memory.header().cut = memory.header().damaged || !recording.end || recording.end->reason == recording::kKilled;
-  __atomic_store_n(&memory.header().slots, static_cast<uint32_t>(sources_.size()), __ATOMIC_RELEASE);
+  memory.header().cut =
+      memory.header().damaged || !recording.end || recording.end->reason == recording::kKilled;
+  __atomic_store_n(&memory.header().slots, static_cast<uint32_t>(sources_.size()),
+                   __ATOMIC_RELEASE);
 }
 
 void Feeder::put_into(uint32_t index, Source& source) {
@@ -56,9 +66,12 @@ void Feeder::put_into(uint32_t index, Source& source) {
     source.closed = moved = true;
     store_enum<__ATOMIC_RELEASE>(ring.slot->state, trace::State::kClosed);
     const bool too_few = source.entries != UINT64_MAX && source.reader.entries() != source.entries;
-    const std::string damage = !source.reader.damage().empty() ? source.reader.damage() : too_few ? "entries are missing in it" : "";
+    const std::string damage = !source.reader.damage().empty() ? source.reader.damage()
+                               : too_few                       ? "entries are missing in it"
+                                                               : "";
     if (!damage.empty()) {
-      damages_->push_back(fmt::format("{}/{}: {}", recording::kStreams, source.reader.key().name(), damage));
+      damages_->push_back(
+          fmt::format("{}/{}: {}", recording::kStreams, source.reader.key().name(), damage));
       __atomic_store_n(&memory_.header().damaged, 1u, __ATOMIC_RELEASE);
       __atomic_store_n(&memory_.header().cut, 1u, __ATOMIC_RELEASE);
     }
@@ -69,20 +82,23 @@ void Feeder::put_into(uint32_t index, Source& source) {
 void Feeder::put() {
   for (uint32_t i = 0; i < sources_.size(); i++) {
     // Not for every entry that was taken: half a ring at a time.
-    if (!sources_[i].closed && memory_.ring(i).used() <= trace::kRingSize / 2) put_into(i, sources_[i]);
+    if (!sources_[i].closed && memory_.ring(i).used() <= trace::kRingSize / 2)
+      put_into(i, sources_[i]);
   }
 }
 
 uint64_t Feeder::taken() const {
   uint64_t sum = 0;
-  for (uint32_t i = 0; i < sources_.size(); i++) sum += __atomic_load_n(&memory_.header().slot[i].tail, __ATOMIC_ACQUIRE);
+  for (uint32_t i = 0; i < sources_.size(); i++)
+    sum += __atomic_load_n(&memory_.header().slot[i].tail, __ATOMIC_ACQUIRE);
   return sum;
 }
 
 bool Feeder::is_used_up(std::string* stream) const {
   for (uint32_t i = 0; i < sources_.size(); i++) {
     if (sources_[i].closed && memory_.ring(i).used() == 0) continue;  // peek is the other side's
-    if (trace::is_points(memory_.header().slot[i].task)) continue;    // its last word is of a point that nobody comes to
+    if (trace::is_points(memory_.header().slot[i].task))
+      continue;  // its last word is of a point that nobody comes to
     *stream = sources_[i].reader.key().name();
     return false;
   }

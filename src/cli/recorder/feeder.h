@@ -12,8 +12,10 @@ namespace weir::cli {
 
 class Feeder {
  public:
-  // Opens a slot for every stream. Throws Failure where there are more streams than slots. `damages` gets what cuts a stream short.
-  Feeder(TraceMemory& memory, const recording::Recording& recording, std::vector<std::string>* damages);
+  // Opens a slot for every stream. Throws Failure where there are more streams than slots.
+  // `damages` gets what cuts a stream short.
+  Feeder(TraceMemory& memory, const recording::Recording& recording,
+         std::vector<std::string>* damages);
 
   // Puts what there is room for; closes the slots of streams that are at their end.
   void put();
@@ -25,7 +27,8 @@ class Feeder {
  private:
   struct Source {
     recording::StreamReader reader;
-    uint64_t entries = 0;  // as the recording's end says; UINT64_MAX: it does not, or the damage is known
+    uint64_t entries =
+        0;  // as the recording's end says; UINT64_MAX: it does not, or the damage is known
     bool closed = false;
   };
 

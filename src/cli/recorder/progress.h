@@ -9,7 +9,8 @@ namespace weir::cli {
 // Shows nothing where standard error is no terminal, and nothing in the first second.
 class Progress {
  public:
-  // `total`: bytes of entries that there are in the recording. `seconds`: how long the recorded program ran; 0: not known.
+  // `total`: bytes of entries that there are in the recording. `seconds`: how long the recorded
+  // program ran; 0: not known.
   Progress(uint64_t total, double seconds);
   // Takes its line away.
   ~Progress();

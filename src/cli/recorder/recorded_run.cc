@@ -18,11 +18,11 @@
 
 #include "base/coherent_features.h"
 #include "cli/common/failure.h"
+#include "cli/common/messages.h"
 #include "cli/launch/identity.h"
 #include "cli/launch/launch.h"
 #include "cli/launch/processor_x86_64.h"
 #include "cli/recorder/recorder.h"
-#include "cli/common/messages.h"
 #include "sys/futex.h"
 
 namespace weir::cli {
@@ -264,7 +264,8 @@ RecordedRun recorded_run(const Program& program, const RecordOptions& options,
   }
   result.has_started = true;
   result.failure = recorder.failure();
-  if (is_ended_by_weir(memory, child) && result.failure.empty()) result.failure = "Weir itself failed in the program";
+  if (is_ended_by_weir(memory, child) && result.failure.empty())
+    result.failure = "Weir itself failed in the program";
   end.reason = !result.failure.empty() ? result.failure
                : child.was_killed()    ? recording::kKilled
                                        : recording::kExited;

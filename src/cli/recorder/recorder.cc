@@ -1,12 +1,17 @@
-// Two threads: the caller's takes entries out of the rings, so that no program waits for the disk or for zstd unless both are far
-// behind; the writer's packs chunks and appends them. A chunk goes to disk when it is full or a quarter of a second old: that much is
-// lost where everything is killed at once.
+// Two threads: the caller's takes entries out of the rings, so that no program waits for the disk
+// or for zstd unless both are far behind; the writer's packs chunks and appends them. A chunk goes
+// to disk when it is full or a quarter of a second old: that much is lost where everything is
+// killed at once.
 //
-// 1. An entry leaves its ring when it has been copied, a kFile entry when its file has been, or when the file is open and leased (fcntl(2)) and its
-//    copying in the writer's queue: then nobody writes it until that is done.
-// 2. The queue is worked off in its order. So what comes to disk after a file was mapped comes there after the file's copy.
-// 3. What a program puts is not trusted: entries that are none end the recording, as a full disk does.
-// 4. After a failure nothing is appended any more, to no stream, and what was appended in part is cut off.
+// 1. An entry leaves its ring when it has been copied, a kFile entry when its file has been, or
+//    when the file is open and leased (fcntl(2)) and its copying in the writer's queue: then nobody
+//    writes it until that is done.
+// 2. The queue is worked off in its order. So what comes to disk after a file was mapped comes
+//    there after the file's copy.
+// 3. What a program puts is not trusted: entries that are none end the recording, as a full disk
+//    does.
+// 4. After a failure nothing is appended any more, to no stream, and what was appended in part is
+//    cut off.
 #include "cli/recorder/recorder.h"
 
 #include <fcntl.h>
@@ -32,26 +37,29 @@ namespace {
 using recording::File;
 using recording::Key;
 
-constexpr uint64_t kOldest = 250'000'000;        // nanoseconds
-constexpr int kLevel = 1;                        // of zstd
+constexpr uint64_t kOldest = 250'000'000;       // nanoseconds
+constexpr int kLevel = 1;                       // of zstd
 constexpr uint64_t kMostQueued = 128ull << 20;  // bytes; then the rings fill and programs wait
-constexpr uint64_t kLeastLeased = 1 << 20;       // bytes
-constexpr unsigned kMostLeased = 16;             // each has a descriptor
+constexpr uint64_t kLeastLeased = 1 << 20;      // bytes
+constexpr unsigned kMostLeased = 16;            // each has a descriptor
 
-// The bytes of `from` at `to`, which is empty, holes left out; their sum. False with errno. A file that is made shorter meanwhile has zeros behind what there is.
+// The bytes of `from` at `to`, which is empty, holes left out; their sum. False with errno. A file
+// that is made shorter meanwhile has zeros behind what there is.
 bool copy_content(const File& from, const File& to, uint64_t size, uint64_t& sum) {
   if (ftruncate(to.descriptor(), static_cast<off_t>(size)) != 0) return false;
   recording::PieceSum summed;
   const bool whole = recording::each_piece(from, size, [&](uint64_t at, std::string_view piece) {
     summed.add(at, piece);
-    return pwrite(to.descriptor(), piece.data(), piece.size(), static_cast<off_t>(at)) == static_cast<ssize_t>(piece.size());
+    return pwrite(to.descriptor(), piece.data(), piece.size(), static_cast<off_t>(at)) ==
+           static_cast<ssize_t>(piece.size());
   });
   sum = summed.value();
   return whole;
 }
 
 // Shared with the file where the file system can. False with errno.
-bool make_copy(const File& from, const std::string& name, uint64_t size, mode_t mode, recording::Copy& copy) {
+bool make_copy(const File& from, const std::string& name, uint64_t size, mode_t mode,
+               recording::Copy& copy) {
   const File to(open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode));
   if (!from.is_open() || !to.is_open()) return false;
   if (ioctl(to.descriptor(), FICLONE, from.descriptor()) == 0) {
@@ -64,8 +72,9 @@ bool make_copy(const File& from, const std::string& name, uint64_t size, mode_t 
 }
 
 bool is_the_one(const struct stat& status, const trace::MappedFile& wanted) {
-  return S_ISREG(status.st_mode) && static_cast<uint64_t>(status.st_size) == wanted.size && status.st_dev == wanted.device &&
-         status.st_ino == wanted.inode && recording::modified(status) == wanted.modified;
+  return S_ISREG(status.st_mode) && static_cast<uint64_t>(status.st_size) == wanted.size &&
+         status.st_dev == wanted.device && status.st_ino == wanted.inode &&
+         recording::modified(status) == wanted.modified;
 }
 
 bool is_the_one(const File& file, const trace::MappedFile& wanted) {
@@ -73,17 +82,23 @@ bool is_the_one(const File& file, const trace::MappedFile& wanted) {
   return file.is_open() && fstat(file.descriptor(), &status) == 0 && is_the_one(status, wanted);
 }
 
-// Who opens the file for writing, or cuts it, waits from now on until it is closed here. False where the system does not allow it, and where it is open
-// for writing already: as memory that programs share is.
+// Who opens the file for writing, or cuts it, waits from now on until it is closed here. False
+// where the system does not allow it, and where it is open for writing already: as memory that
+// programs share is.
 bool lease(const File& file) {
-  return fcntl(file.descriptor(), F_SETSIG, SIGURG) == 0 &&  // who waits is told of by a signal: by one that does nothing
+  return fcntl(file.descriptor(), F_SETSIG, SIGURG) ==
+             0 &&  // who waits is told of by a signal: by one that does nothing
          fcntl(file.descriptor(), F_SETLEASE, F_RDLCK) == 0;
 }
 
 }  // namespace
 
-Recorder::Recorder(TraceMemory& memory, const std::string& directory, uint64_t recording, WantsCopy wants_copy)
-    : memory_(memory), directory_(directory), recording_(recording), wants_copy_(std::move(wants_copy)) {
+Recorder::Recorder(TraceMemory& memory, const std::string& directory, uint64_t recording,
+                   WantsCopy wants_copy)
+    : memory_(memory),
+      directory_(directory),
+      recording_(recording),
+      wants_copy_(std::move(wants_copy)) {
   writer_ = thread_without_signals([this] { write_all(); });
 }
 
@@ -116,7 +131,8 @@ void Recorder::fail(const std::string& why) {
 
 bool Recorder::take() {
   bool any = false;
-  const uint32_t slots = std::min(__atomic_load_n(&memory_.header().slots, __ATOMIC_ACQUIRE), trace::kMostStreams);
+  const uint32_t slots =
+      std::min(__atomic_load_n(&memory_.header().slots, __ATOMIC_ACQUIRE), trace::kMostStreams);
   for (uint32_t i = 0; i < slots; i++) any |= take_from(i);
   return any;
 }
@@ -128,7 +144,8 @@ bool Recorder::is_sound(const trace::Ring& ring) const {
 
 bool Recorder::take_from(uint32_t index) {
   trace::Ring ring = memory_.ring(index);
-  if (load_enum<__ATOMIC_ACQUIRE>(ring.slot->state) == trace::State::kFree || ring.used() == 0) return false;
+  if (load_enum<__ATOMIC_ACQUIRE>(ring.slot->state) == trace::State::kFree || ring.used() == 0)
+    return false;
   if (memory_.header().gone) return false;
   Stream*& stream = by_slot_[index];
   if (!stream) {
@@ -138,23 +155,29 @@ bool Recorder::take_from(uint32_t index) {
     stream = owned.get();
   }
   const auto overwritten = [&] {
-    fail(fmt::format("the program has overwritten the recording's memory (stream {})", stream->chunker.key().name()));
+    fail(fmt::format("the program has overwritten the recording's memory (stream {})",
+                     stream->chunker.key().name()));
     return false;
   };
-  // As far as it was put when we came: a program that puts without end must not keep us from the others.
+  // As far as it was put when we came: a program that puts without end must not keep us from the
+  // others.
   const uint64_t head = __atomic_load_n(&ring.slot->head, __ATOMIC_ACQUIRE);
   while (ring.slot->tail != head) {
     if (!is_sound(ring)) break;
     const trace::Entry* there = ring.peek();
     if (!there) break;
-    const uint64_t left = std::min(trace::kRingSize - ring.slot->tail % trace::kRingSize, ring.used());
+    const uint64_t left =
+        std::min(trace::kRingSize - ring.slot->tail % trace::kRingSize, ring.used());
     trace::Entry entry;  // looked at once: the memory is the program's
     memcpy(&entry, there, sizeof entry);
     if (!recording::is_entry(reinterpret_cast<const char*>(&entry), left)) return overwritten();
     const char* payload = reinterpret_cast<const char*>(there + 1);
     look_at(entry, payload);
-    if (entry.kind == trace::Kind::kTurns) turns_[stream->chunker.key().process] = static_cast<uint64_t>(entry.result) + entry.size / sizeof(uint16_t);
-    if (entry.kind == trace::Kind::kPoints) points_[index] = static_cast<uint64_t>(entry.result) + entry.size / sizeof(uint64_t);
+    if (entry.kind == trace::Kind::kTurns)
+      turns_[stream->chunker.key().process] =
+          static_cast<uint64_t>(entry.result) + entry.size / sizeof(uint16_t);
+    if (entry.kind == trace::Kind::kPoints)
+      points_[index] = static_cast<uint64_t>(entry.result) + entry.size / sizeof(uint64_t);
     if (memory_.header().gone) return false;
     stream->chunker.add(entry, payload);
     ring.take(&entry);
@@ -221,7 +244,8 @@ void Recorder::write_all() {
 
 // A file is open while a chunk is appended only: there may be more streams than descriptors.
 void Recorder::append(const recording::Chunk& chunk) {
-  const std::string path = fmt::format("{}/{}/{}", directory_, recording::kStreams, chunk.key.name());
+  const std::string path =
+      fmt::format("{}/{}/{}", directory_, recording::kStreams, chunk.key.name());
   try {
     const std::string bytes = recording::packed(chunk, recording_, kLevel);
     const File file = File::appending(path);
@@ -229,13 +253,12 @@ void Recorder::append(const recording::Chunk& chunk) {
     const uint64_t before = file.size();
     if (!file.write(bytes)) {
       const int cause = errno;
-      if (ftruncate(file.descriptor(), static_cast<off_t>(before)) != 0) errno = cause;  // its sums show that it is cut
+      if (ftruncate(file.descriptor(), static_cast<off_t>(before)) != 0)
+        errno = cause;  // its sums show that it is cut
       throw recording::Damage(fmt::format("{}: {}", path, strerror(cause)));
     }
     written(chunk, bytes.size());
-  } catch (const std::exception& error) {
-    fail(error.what());
-  }
+  } catch (const std::exception& error) { fail(error.what()); }
 }
 
 void Recorder::written(const recording::Chunk& chunk, size_t size) {
@@ -255,22 +278,24 @@ void Recorder::look_at(const trace::Entry& entry, const char* payload) {
   if (entry.kind == trace::Kind::kFile) copy_file(entry, payload);
 }
 
-std::string Recorder::path_of_copy(uint64_t number) const { return fmt::format("{}/{}/{}", directory_, recording::kFiles, number); }
+std::string Recorder::path_of_copy(uint64_t number) const {
+  return fmt::format("{}/{}/{}", directory_, recording::kFiles, number);
+}
 
 // Its copy is executed: the same file, executed again, is one more name of it.
-void Recorder::keep_image_file(uint64_t number, const trace::MappedFile& wanted, const std::string& path) {
+void Recorder::keep_image_file(uint64_t number, const trace::MappedFile& wanted,
+                               const std::string& path) {
   const std::string process = fmt::format("/proc/{}/", wanted.process);
   struct stat status;
   std::string at = path.starts_with("/") ? path : process + "cwd/" + path;
   if (stat(at.c_str(), &status) != 0 || !is_the_one(status, wanted)) at = process + "exe";
   if (stat(at.c_str(), &status) != 0 || !is_the_one(status, wanted)) {
-    return fail(fmt::format("{}: is executed, and has changed or gone before it could be copied", path));
+    return fail(
+        fmt::format("{}: is executed, and has changed or gone before it could be copied", path));
   }
   try {
     if (!wants_copy_ || !wants_copy_(path, status)) return;
-  } catch (const std::exception& error) {
-    return fail(error.what());
-  }
+  } catch (const std::exception& error) { return fail(error.what()); }
   const std::string name = path_of_copy(number);
   const auto key = std::tuple(wanted.device, wanted.inode, wanted.size, wanted.modified);
   const auto known = images_.find(key);
@@ -290,23 +315,31 @@ void Recorder::keep_image_file(uint64_t number, const trace::MappedFile& wanted,
 
 void Recorder::add_to_list(const recording::Copy& copy) {
   const File list = File::appending(fmt::format("{}/{}", directory_, recording::kFileList));
-  if (!list.is_open() || !list.write(copy.line())) fail(fmt::format("{}: cannot be listed: {}", copy.path, strerror(errno)));
+  if (!list.is_open() || !list.write(copy.line()))
+    fail(fmt::format("{}: cannot be listed: {}", copy.path, strerror(errno)));
 }
 
 // The payload is the program's, and may be anything.
 void Recorder::copy_file(const trace::Entry& entry, const char* payload) {
   trace::MappedFile wanted;
-  if (entry.size < sizeof wanted) return fail("the program has overwritten the recording's memory (a mapped file)");
+  if (entry.size < sizeof wanted)
+    return fail("the program has overwritten the recording's memory (a mapped file)");
   if (entry.number == trace::kMappedBefore) return;
   memcpy(&wanted, payload, sizeof wanted);
-  const std::string path(payload + sizeof wanted, strnlen(payload + sizeof wanted, entry.size - sizeof wanted));
+  const std::string path(payload + sizeof wanted,
+                         strnlen(payload + sizeof wanted, entry.size - sizeof wanted));
   const auto number = static_cast<uint64_t>(entry.result);
   if (entry.number == trace::kOfImage) return keep_image_file(number, wanted, path);
-  Leased leased{File::reading(fmt::format("/proc/{}/fd/{}", wanted.process, wanted.descriptor)), wanted, {number, 0, 0, path}};
+  Leased leased{File::reading(fmt::format("/proc/{}/fd/{}", wanted.process, wanted.descriptor)),
+                wanted,
+                {number, 0, 0, path}};
   File& from = leased.file;
   if (!is_the_one(from, wanted)) from = File::reading(path);
-  const bool is_leased = wanted.size >= kLeastLeased && from.is_open() && lease(from);  // before the last look
-  if (!is_the_one(from, wanted)) return fail(fmt::format("{}: is mapped, and has changed or gone before it could be copied", path));
+  const bool is_leased =
+      wanted.size >= kLeastLeased && from.is_open() && lease(from);  // before the last look
+  if (!is_the_one(from, wanted))
+    return fail(
+        fmt::format("{}: is mapped, and has changed or gone before it could be copied", path));
   if (is_leased && enqueue(std::move(leased))) return;
   keep_copy(from, wanted, leased.copy);
 }
@@ -315,7 +348,8 @@ void Recorder::keep_copy(const File& from, const trace::MappedFile& wanted, reco
   const std::string name = path_of_copy(copy.number);
   bool done = make_copy(from, name, wanted.size, 0600, copy);
   if (done) {
-    // The same content once more (its time would not tell: writes by a mapping may leave it): one file is enough.
+    // The same content once more (its time would not tell: writes by a mapping may leave it): one
+    // file is enough.
     const std::lock_guard lock(mutex_);
     const auto [first, is_new] = copies_.try_emplace({copy.size, copy.sum}, name);
     done = is_new || (unlink(name.c_str()) == 0 && link(first->second.c_str(), name.c_str()) == 0);
@@ -324,10 +358,12 @@ void Recorder::keep_copy(const File& from, const trace::MappedFile& wanted, reco
   add_to_list(copy);
 }
 
-// The system takes a lease away from who keeps others waiting for long (/proc/sys/fs/lease-break-time, 45 s).
+// The system takes a lease away from who keeps others waiting for long
+// (/proc/sys/fs/lease-break-time, 45 s).
 void Recorder::copy_leased(Leased& leased) {
   keep_copy(leased.file, leased.wanted, leased.copy);
-  if (!is_the_one(leased.file, leased.wanted)) fail(fmt::format("{}: is mapped, and has changed while it was copied", leased.copy.path));
+  if (!is_the_one(leased.file, leased.wanted))
+    fail(fmt::format("{}: is mapped, and has changed while it was copied", leased.copy.path));
   const std::lock_guard lock(mutex_);
   leased_--;
 }
@@ -338,11 +374,18 @@ void Recorder::take_open_turns() {
   const uint32_t processes = std::min(header.processes, trace::kMostProcesses);
   for (uint32_t i = 0; i < processes; i++) {
     const trace::OpenTurns open = header.turns[i];
-    if (open.count == 0 || open.count > trace::OpenTurns::kMost || open.first != turns_[i]) continue;
+    if (open.count == 0 || open.count > trace::OpenTurns::kMost || open.first != turns_[i])
+      continue;
     const Key key{i, trace::kOrderTask};
     auto& stream = streams_[key];
     if (!stream) stream = std::make_unique<Stream>(Stream{recording::Chunker(key)});
-    const trace::Entry entry{trace::Kind::kTurns, 0, 0, open.count * static_cast<uint32_t>(sizeof(uint16_t)), 0, 0, static_cast<int64_t>(open.first)};
+    const trace::Entry entry{trace::Kind::kTurns,
+                             0,
+                             0,
+                             open.count * static_cast<uint32_t>(sizeof(uint16_t)),
+                             0,
+                             0,
+                             static_cast<int64_t>(open.first)};
     char payload[sizeof open.turn] = {};
     memcpy(payload, open.turn, entry.size);
     stream->chunker.add(entry, payload);
@@ -356,8 +399,11 @@ void Recorder::take_open_points() {
   for (uint32_t i = 0; i < slots; i++) {
     if (!trace::is_points(header.slot[i].task)) continue;
     const trace::OpenPoints open = header.points[i];
-    const auto count = static_cast<uint32_t>(open.state), skip = static_cast<uint32_t>(open.state >> 32);
-    if (open.state == 0 || count > trace::OpenPoints::kMost || skip > trace::kMostSkipped || open.first != points_[i]) continue;
+    const auto count = static_cast<uint32_t>(open.state),
+               skip = static_cast<uint32_t>(open.state >> 32);
+    if (open.state == 0 || count > trace::OpenPoints::kMost || skip > trace::kMostSkipped ||
+        open.first != points_[i])
+      continue;
     const Key key{header.slot[i].process, header.slot[i].task};
     auto& stream = streams_[key];
     if (!stream) stream = std::make_unique<Stream>(Stream{recording::Chunker(key)});
@@ -365,7 +411,8 @@ void Recorder::take_open_points() {
     memcpy(words, open.word, sizeof open.word);
     words[count] = trace::encoded({trace::PointKind::kEnd, false, skip, 0});
     const auto size = static_cast<uint32_t>((count + 1) * sizeof(uint64_t));
-    stream->chunker.add({trace::Kind::kPoints, 0, 0, size, 0, 0, static_cast<int64_t>(open.first)}, words);
+    stream->chunker.add({trace::Kind::kPoints, 0, 0, size, 0, 0, static_cast<int64_t>(open.first)},
+                        words);
   }
 }
 
@@ -376,7 +423,8 @@ void Recorder::finish(recording::End& end) {
     take_open_points();
   }
   for (auto& [key, stream] : streams_) {
-    while (auto chunk = stream->chunker.cut()) enqueue(std::move(chunk));  // a group that was not finished is of no use
+    while (auto chunk = stream->chunker.cut())
+      enqueue(std::move(chunk));  // a group that was not finished is of no use
   }
   {
     const std::lock_guard lock(mutex_);

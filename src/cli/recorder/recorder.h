@@ -1,4 +1,5 @@
-// Takes the entries of all streams out of the rings and appends them to files, while the program runs.
+// Takes the entries of all streams out of the rings and appends them to files, while the program
+// runs.
 #pragma once
 
 #include <sys/stat.h>
@@ -23,11 +24,13 @@ namespace weir::cli {
 
 class Recorder {
  public:
-  // Whether a copy is to be kept of a file that a program consists of; it may throw, which ends the recording.
+  // Whether a copy is to be kept of a file that a program consists of; it may throw, which ends the
+  // recording.
   using WantsCopy = std::function<bool(const std::string& path, const struct stat& status)>;
 
   // The recording's directory exists.
-  Recorder(TraceMemory& memory, const std::string& directory, uint64_t recording, WantsCopy wants_copy = {});
+  Recorder(TraceMemory& memory, const std::string& directory, uint64_t recording,
+           WantsCopy wants_copy = {});
   ~Recorder();
 
   // Takes all that is there. True: there was something.
@@ -45,7 +48,8 @@ class Recorder {
     uint64_t waits_since = 0;  // the clock when its oldest entry was seen by age(); 0: it has none
   };
 
-  // A mapped file that is copied while the program goes on: a lease keeps everybody from writing it meanwhile.
+  // A mapped file that is copied while the program goes on: a lease keeps everybody from writing it
+  // meanwhile.
   struct Leased {
     recording::File file;
     trace::MappedFile wanted;
@@ -61,7 +65,8 @@ class Recorder {
   void keep_image_file(uint64_t number, const trace::MappedFile& wanted, const std::string& path);
   std::string path_of_copy(uint64_t number) const;
   void copy_leased(Leased& leased);
-  void keep_copy(const recording::File& from, const trace::MappedFile& wanted, recording::Copy& copy);
+  void keep_copy(const recording::File& from, const trace::MappedFile& wanted,
+                 recording::Copy& copy);
   void add_to_list(const recording::Copy& copy);
   void enqueue(std::optional<recording::Chunk> chunk);
   bool enqueue(Leased&& leased);  // false: there are enough
@@ -76,14 +81,16 @@ class Recorder {
   const WantsCopy wants_copy_;
   std::map<recording::Key, std::unique_ptr<Stream>> streams_;
   std::map<uint32_t, Stream*> by_slot_;
-  std::map<uint32_t, uint64_t> turns_;  // in the entries of each process
+  std::map<uint32_t, uint64_t> turns_;   // in the entries of each process
   std::map<uint32_t, uint64_t> points_;  // words, in the entries of each slot
-  std::map<std::tuple<uint64_t, uint64_t, uint64_t, int64_t>, recording::Copy> images_;  // by device, inode, size and time
+  std::map<std::tuple<uint64_t, uint64_t, uint64_t, int64_t>, recording::Copy>
+      images_;  // by device, inode, size and time
 
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
   std::deque<std::variant<recording::Chunk, Leased>> queue_;
-  std::map<std::pair<uint64_t, uint64_t>, std::string> copies_;  // the first file with this size and sum
+  std::map<std::pair<uint64_t, uint64_t>, std::string>
+      copies_;           // the first file with this size and sum
   unsigned leased_ = 0;  // in queue_ and in the writer's hands
   uint64_t queued_ = 0;  // bytes in queue_ and in the writer's hands
   bool ends_ = false;

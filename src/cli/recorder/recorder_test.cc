@@ -1,4 +1,5 @@
-// Recorder and feeder with a stand-in for the program: a child that puts, or takes, through the same memory.
+// Recorder and feeder with a stand-in for the program: a child that puts, or takes, through the
+// same memory.
 #include "cli/recorder/recorder.h"
 
 #include <fcntl.h>
@@ -43,7 +44,8 @@ bool put_all(TraceMemory& memory, uint32_t slot, uint32_t count) {
   for (uint32_t i = 0; i < count; i++) {
     Entry entry = entry_of(i, &payload);
     if (i + 1 == count) entry.flags = 0;
-    if (!put_waiting(memory.header(), memory.ring(slot), entry, payload.data(), entry.size)) return false;
+    if (!put_waiting(memory.header(), memory.ring(slot), entry, payload.data(), entry.size))
+      return false;
   }
   return true;
 }
@@ -54,7 +56,9 @@ bool takes_all(TraceMemory& memory, uint32_t slot, uint32_t count) {
   for (uint32_t i = 0; i < count; i++) {
     const Entry* entry = peek_waiting(memory.header(), memory.ring(slot));
     const Entry wanted = entry_of(i, &payload);
-    if (!entry || entry->check != i || entry->size != wanted.size || memcmp(entry + 1, payload.data(), payload.size()) != 0) return false;
+    if (!entry || entry->check != i || entry->size != wanted.size ||
+        memcmp(entry + 1, payload.data(), payload.size()) != 0)
+      return false;
     take_waking(memory.header(), memory.ring(slot), entry);
   }
   return peek_waiting(memory.header(), memory.ring(slot)) == nullptr;
@@ -68,7 +72,8 @@ TEST(Recorder, KeepsWhatAFeederGivesBack) {
   {
     TraceMemory memory(trace::Mode::kRecord);
     const pid_t child = start([&] {
-      const uint32_t first = open_slot(memory.header(), 0, 0), second = open_slot(memory.header(), 0, trace::kOrderTask);
+      const uint32_t first = open_slot(memory.header(), 0, 0),
+                     second = open_slot(memory.header(), 0, trace::kOrderTask);
       return put_all(memory, first, kMany) && put_all(memory, second, kMany / 3);
     });
     const recording::End end = record(memory, folder.directory, child, &status);
@@ -82,7 +87,8 @@ TEST(Recorder, KeepsWhatAFeederGivesBack) {
   TraceMemory memory(trace::Mode::kReplay);
   std::vector<std::string> damages;
   Feeder feeder(memory, recording, &damages);
-  const pid_t child = start([&] { return takes_all(memory, 0, kMany) && takes_all(memory, 1, kMany / 3); });
+  const pid_t child =
+      start([&] { return takes_all(memory, 0, kMany) && takes_all(memory, 1, kMany / 3); });
   EXPECT_EQ(serve(memory, child, [&] { feeder.put(); }), 0);
   std::string stream;
   EXPECT_TRUE(feeder.is_used_up(&stream)) << stream;
@@ -108,7 +114,8 @@ TEST(Recorder, KeepsWhatAKilledProgramHadPut) {
   EXPECT_EQ(report.entries, 2000u);  // without the group that was begun
 }
 
-// Turns 0 to 63 in an entry, and `count` that say of themselves that they come after `first`; then it is killed. The turns that were kept.
+// Turns 0 to 63 in an entry, and `count` that say of themselves that they come after `first`; then
+// it is killed. The turns that were kept.
 std::vector<uint16_t> turns_kept(uint64_t first, uint32_t count) {
   Folder folder;
   TraceMemory memory(trace::Mode::kRecord);
@@ -119,7 +126,8 @@ std::vector<uint16_t> turns_kept(uint64_t first, uint32_t count) {
     memory.header().processes = 1;
     for (uint16_t i = 0; i < trace::OpenTurns::kMost; i++) open.turn[i] = i;
     const Entry entry{Kind::kTurns, 0, 0, sizeof open.turn, 0, 0, 0};
-    if (!put_waiting(memory.header(), memory.ring(slot), entry, open.turn, entry.size)) return false;
+    if (!put_waiting(memory.header(), memory.ring(slot), entry, open.turn, entry.size))
+      return false;
     for (uint16_t i = 0; i < count; i++) open.turn[i] = static_cast<uint16_t>(first + i);
     open.first = first;
     open.count = count;
@@ -130,7 +138,8 @@ std::vector<uint16_t> turns_kept(uint64_t first, uint32_t count) {
   const recording::Recording recording(folder.directory);
   EXPECT_EQ(verify(recording).damages, std::vector<std::string>());
   std::vector<uint16_t> kept;
-  recording::StreamReader reader(recording::File::reading(recording.streams.at(0).path), kNumber, recording.streams.at(0).key, ~uint64_t{0});
+  recording::StreamReader reader(recording::File::reading(recording.streams.at(0).path), kNumber,
+                                 recording.streams.at(0).key, ~uint64_t{0});
   for (; const Entry* entry = reader.peek(); reader.take()) {
     const auto* turns = reinterpret_cast<const uint16_t*>(entry + 1);
     kept.insert(kept.end(), turns, turns + entry->size / sizeof *turns);
@@ -145,24 +154,30 @@ TEST(Recorder, MakesAnEntryOfTheLastTurns) {
 }
 
 TEST(Recorder, KeepsNoTurnTwiceWhereTheProgramDiedBetweenItsSteps) {
-  EXPECT_EQ(turns_kept(0, trace::OpenTurns::kMost).size(), trace::OpenTurns::kMost);  // they are in the entry already
+  EXPECT_EQ(turns_kept(0, trace::OpenTurns::kMost).size(),
+            trace::OpenTurns::kMost);  // they are in the entry already
   EXPECT_EQ(turns_kept(0, 0).size(), trace::OpenTurns::kMost);
-  EXPECT_EQ(turns_kept(trace::OpenTurns::kMost, trace::OpenTurns::kMost + 1).size(), trace::OpenTurns::kMost);  // that is none
+  EXPECT_EQ(turns_kept(trace::OpenTurns::kMost, trace::OpenTurns::kMost + 1).size(),
+            trace::OpenTurns::kMost);  // that is none
 }
 
-// Words 0 to `kept - 1` are in an entry, `count` more say that they come after `first`, and `skip` points were as expected since: then the
-// program is killed. All words that were kept.
-std::vector<trace::Point> points_kept(uint32_t kept, uint64_t first, uint32_t count, uint32_t skip) {
+// Words 0 to `kept - 1` are in an entry, `count` more say that they come after `first`, and `skip`
+// points were as expected since: then the program is killed. All words that were kept.
+std::vector<trace::Point> points_kept(uint32_t kept, uint64_t first, uint32_t count,
+                                      uint32_t skip) {
   Folder folder;
   TraceMemory memory(trace::Mode::kRecord);
   int status = -1;
   const pid_t child = start([&] {
     const uint32_t slot = open_slot(memory.header(), 0, 3 | trace::kPointsOf);
     trace::OpenPoints& open = memory.header().points[slot];
-    const auto word = [](uint64_t value) { return trace::encoded({trace::PointKind::kNumber, false, 0, value}); };
+    const auto word = [](uint64_t value) {
+      return trace::encoded({trace::PointKind::kNumber, false, 0, value});
+    };
     for (uint32_t i = 0; i < kept; i++) open.word[i] = word(i);
     const Entry entry{Kind::kPoints, 0, 0, kept * 8, 0, 0, 0};
-    if (kept && !put_waiting(memory.header(), memory.ring(slot), entry, open.word, entry.size)) return false;
+    if (kept && !put_waiting(memory.header(), memory.ring(slot), entry, open.word, entry.size))
+      return false;
     for (uint32_t i = 0; i < count; i++) open.word[i] = word(first + i);
     open.first = first;
     open.state = uint64_t{skip} << 32 | count;
@@ -175,16 +190,19 @@ std::vector<trace::Point> points_kept(uint32_t kept, uint64_t first, uint32_t co
   std::vector<trace::Point> points;
   if (recording.streams.empty()) return points;
   EXPECT_EQ(recording.streams.at(0).key.name(), "0-3-objects");
-  recording::StreamReader reader(recording::File::reading(recording.streams.at(0).path), kNumber, recording.streams.at(0).key, ~uint64_t{0});
+  recording::StreamReader reader(recording::File::reading(recording.streams.at(0).path), kNumber,
+                                 recording.streams.at(0).key, ~uint64_t{0});
   for (; const Entry* entry = reader.peek(); reader.take()) {
     const auto* words = reinterpret_cast<const uint64_t*>(entry + 1);
-    for (size_t i = 0; i < entry->size / sizeof *words; i++) points.push_back(trace::decoded_point(words[i]));
+    for (size_t i = 0; i < entry->size / sizeof *words; i++)
+      points.push_back(trace::decoded_point(words[i]));
   }
   return points;
 }
 
 TEST(Recorder, MakesAnEntryOfTheLastPoints) {
-  const std::vector<trace::Point> points = points_kept(trace::OpenPoints::kMost, trace::OpenPoints::kMost, 3, 9);
+  const std::vector<trace::Point> points =
+      points_kept(trace::OpenPoints::kMost, trace::OpenPoints::kMost, 3, 9);
   ASSERT_EQ(points.size(), trace::OpenPoints::kMost + 4);
   for (size_t i = 0; i + 1 < points.size(); i++) EXPECT_EQ(points[i].value, i);
   EXPECT_EQ(points.back().kind, trace::PointKind::kEnd);
@@ -206,8 +224,16 @@ TEST(Recorder, CutsGroupsThatAreLongerThanAChunk) {
   const pid_t child = start([&] {
     const uint32_t slot = open_slot(memory.header(), 0, 0);
     for (int i = 0; i < 300; i++) {
-      const Entry entry{Kind::kMemory, static_cast<uint8_t>(i == 299 ? 0 : trace::kMore), 0, trace::kMostPayload, 0, 0, 0};
-      if (!put_waiting(memory.header(), memory.ring(slot), entry, bytes.data(), trace::kMostPayload)) return false;
+      const Entry entry{Kind::kMemory,
+                        static_cast<uint8_t>(i == 299 ? 0 : trace::kMore),
+                        0,
+                        trace::kMostPayload,
+                        0,
+                        0,
+                        0};
+      if (!put_waiting(memory.header(), memory.ring(slot), entry, bytes.data(),
+                       trace::kMostPayload))
+        return false;
     }
     return true;
   });
@@ -259,7 +285,8 @@ TEST(Recorder, TellsTheProgramWhereTheDirectoryCannotBeWritten) {
   int status = -1;
   const pid_t child = start([&] {
     const uint32_t slot = open_slot(memory.header(), 0, 0);
-    return !put_all(memory, slot, 10 * kMany) && strstr(memory.header().why, "streams/0-0: No such file");
+    return !put_all(memory, slot, 10 * kMany) &&
+           strstr(memory.header().why, "streams/0-0: No such file");
   });
   const recording::End end = record(memory, folder.directory, child, &status);
   EXPECT_EQ(status, 0);
@@ -277,7 +304,8 @@ TEST(Recorder, LeavesWholeChunksWhereTheDiskIsFull) {
   setrlimit(RLIMIT_FSIZE, &small);
   int status = -1;
   const pid_t child = start([&] {
-    return !put_all(memory, open_slot(memory.header(), 0, 0), 100 * kMany) && strstr(memory.header().why, "File too large");
+    return !put_all(memory, open_slot(memory.header(), 0, 0), 100 * kMany) &&
+           strstr(memory.header().why, "File too large");
   });
   const recording::End end = record(memory, folder.directory, child, &status);
   setrlimit(RLIMIT_FSIZE, &was);
@@ -321,7 +349,9 @@ TEST(Feeder, ClosesADamagedStreamBeforeTheDamage) {
   int status = -1;
   {
     TraceMemory memory(trace::Mode::kRecord);
-    record(memory, folder.directory, start([&] { return put_all(memory, open_slot(memory.header(), 0, 0), kMany); }), &status);
+    record(memory, folder.directory,
+           start([&] { return put_all(memory, open_slot(memory.header(), 0, 0), kMany); }),
+           &status);
   }
   recording::Recording recording(folder.directory);
   const std::string path = recording.streams.front().path;

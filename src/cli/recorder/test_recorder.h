@@ -61,7 +61,8 @@ inline int serve(TraceMemory& memory, pid_t child, const std::function<void()>& 
   }
 }
 
-inline recording::End record(TraceMemory& memory, const std::string& directory, pid_t child, int* status) {
+inline recording::End record(TraceMemory& memory, const std::string& directory, pid_t child,
+                             int* status) {
   Recorder recorder(memory, directory, kNumber);
   uint64_t now = 1;
   *status = serve(memory, child, [&] { recorder.take(), recorder.age(now += 20'000'000); });

@@ -7,8 +7,8 @@
 #include <cstdio>
 #include <cstring>
 
-#include "sys/futex.h"
 #include "record/channel/wait.h"
+#include "sys/futex.h"
 
 // The command's own: libc's functions are faster than what the runtime must do without them.
 namespace weir {
@@ -20,21 +20,24 @@ void zero_bytes(void* at, size_t size) { memset(at, 0, size); }
 
 namespace weir::cli {
 
-TraceMemory::TraceMemory(trace::Mode mode) : memory_("weir-trace", trace::kTraceSize, "for a recording") {
+TraceMemory::TraceMemory(trace::Mode mode)
+    : memory_("weir-trace", trace::kTraceSize, "for a recording") {
   header().magic = trace::kMagic;
   header().version = trace::kFormatVersion;
   header().mode = mode;
   header().command = getpid();
 }
 
-void TraceMemory::set_run(const std::string& directory, const std::string& log, bool fingerprint, bool stat) {
+void TraceMemory::set_run(const std::string& directory, const std::string& log, bool fingerprint,
+                          bool stat) {
   header().options = (fingerprint ? trace::kWithFingerprint : 0) | (stat ? trace::kWithStat : 0);
   snprintf(header().directory, sizeof header().directory, "%s", directory.c_str());
   snprintf(header().log, sizeof header().log, "%s", log.c_str());
   for (int i = 0; i < 2; i++) {
     struct stat status;
     if (fstat(i + 1, &status) != 0) continue;
-    header().output[i] = {status.st_dev, status.st_ino, S_ISCHR(status.st_mode) ? status.st_rdev : 0, isatty(i + 1) == 1, 0};
+    header().output[i] = {status.st_dev, status.st_ino,
+                          S_ISCHR(status.st_mode) ? status.st_rdev : 0, isatty(i + 1) == 1, 0};
   }
 }
 
@@ -42,7 +45,8 @@ void TraceMemory::set_gone(const std::string& why) {
   if (header().gone) return;
   snprintf(header().why, sizeof header().why, "%s", why.c_str());
   __atomic_store_n(&header().gone, 1, __ATOMIC_RELEASE);
-  const uint32_t slots = std::min(__atomic_load_n(&header().slots, __ATOMIC_ACQUIRE), trace::kMostStreams);
+  const uint32_t slots =
+      std::min(__atomic_load_n(&header().slots, __ATOMIC_ACQUIRE), trace::kMostStreams);
   for (uint32_t i = 0; i < slots; i++) trace::wake(header().slot[i]);
 }
 

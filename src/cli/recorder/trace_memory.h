@@ -1,5 +1,5 @@
-// The memory between the command and the programs that it records or replays: made here, mapped here and, by the program's runtime,
-// there (record/channel/ring.h).
+// The memory between the command and the programs that it records or replays: made here, mapped
+// here and, by the program's runtime, there (record/channel/ring.h).
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,8 @@ class TraceMemory {
   // Ends the exchange for good: who waits at a ring goes on and sees it. Thread-safe.
   void set_gone(const std::string& why);
 
-  // Sleeps until the bell rings, at most `nanoseconds`; `seen` is the bell as it was before the caller looked for work.
+  // Sleeps until the bell rings, at most `nanoseconds`; `seen` is the bell as it was before the
+  // caller looked for work.
   uint32_t bell() const;
   void sleep(uint32_t seen, uint64_t nanoseconds = 10'000'000);
 

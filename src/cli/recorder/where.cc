@@ -14,7 +14,10 @@ namespace {
 // What addr2line prints: the function's name and, in a second line, FILE:LINE.
 std::string asked(const std::string& object, uint64_t address) {
   const std::string at = fmt::format("{:#x}", address);
-  return output_of([&] { execlp("addr2line", "addr2line", "-f", "-C", "-e", object.c_str(), at.c_str(), static_cast<char*>(nullptr)); });
+  return output_of([&] {
+    execlp("addr2line", "addr2line", "-f", "-C", "-e", object.c_str(), at.c_str(),
+           static_cast<char*>(nullptr));
+  });
 }
 
 std::string words(const trace::Place& place) {
@@ -28,14 +31,16 @@ std::string words(const trace::Place& place) {
   if (const size_t slash = line.rfind('/'); slash != std::string::npos) line.erase(0, slash + 1);
   const bool has_function = !function.starts_with("?"), has_line = !line.starts_with("?");
   if (!has_function) return there;
-  return has_line ? fmt::format("{}, {} ({})", function, line, there) : fmt::format("{} ({})", function, there);
+  return has_line ? fmt::format("{}, {} ({})", function, line, there)
+                  : fmt::format("{} ({})", function, there);
 }
 
 }  // namespace
 
 std::vector<std::string> places(const trace::Header& header) {
   std::vector<std::string> all;
-  const uint32_t count = std::min(__atomic_load_n(&header.places, __ATOMIC_ACQUIRE), trace::kMostPlaces);
+  const uint32_t count =
+      std::min(__atomic_load_n(&header.places, __ATOMIC_ACQUIRE), trace::kMostPlaces);
   for (uint32_t i = 0; i < count; i++) all.push_back(words(header.place[i]));
   return all;
 }

@@ -1,13 +1,18 @@
-// What is known of a source file and all that it includes (its closure): which names may stand for something atomic.
+// What is known of a source file and all that it includes (its closure): which names may stand for
+// something atomic.
 //
-//   macros      whose definition has a name that may; there may be several definitions, any of them counts
-//   functions   that are declared inline, or defined in a header, with such a name in their body: their instructions may be taken for
-//               the caller's line
-//   variables, members, parameters, types   whose declaration has such a name before theirs, or is a typedef or `using` that has one
+//   macros      whose definition has a name that may; there may be several definitions, any of them
+//               counts
+//   functions   that are declared inline, or defined in a header, with such a name in their body:
+//               their instructions may be taken for the caller's line
+//   variables, members, parameters, types   whose declaration has such a name before theirs, or is
+//                                           a typedef or `using` that has one
 //
-// They are found from each other until there are no more. What is declared inside a function counts there only.
+// They are found from each other until there are no more. What is declared inside a function counts
+// there only.
 //
-// A header that is not found, and a name that is called and that nothing declares, may be a macro of any kind: such a statement is not plain.
+// A header that is not found, and a name that is called and that nothing declares, may be a macro
+// of any kind: such a statement is not plain.
 #include "cli/sources/source_scan.h"
 
 #include <algorithm>
@@ -28,18 +33,25 @@ bool is_any(std::string_view word, std::initializer_list<const char*> words) {
 }
 
 bool is_keyword(std::string_view word) {
-  return is_any(word, {"if",       "while",    "for",      "switch",   "return",   "sizeof",   "alignof", "_Alignof", "decltype", "typeof",  "__typeof__",
-                       "noexcept", "catch",    "throw",    "new",      "delete",   "else",     "do",      "case",     "defined",  "int",     "char",
-                       "long",     "short",    "unsigned", "signed",   "float",    "double",   "bool",    "void",     "auto",     "this",    "operator",
-                       "static_assert", "_Static_assert", "const", "volatile", "and", "or", "not", "co_await", "co_return", "alignas", "size_t"});
+  return is_any(word,
+                {"if",       "while",    "for",      "switch",        "return",         "sizeof",
+                 "alignof",  "_Alignof", "decltype", "typeof",        "__typeof__",     "noexcept",
+                 "catch",    "throw",    "new",      "delete",        "else",           "do",
+                 "case",     "defined",  "int",      "char",          "long",           "short",
+                 "unsigned", "signed",   "float",    "double",        "bool",           "void",
+                 "auto",     "this",     "operator", "static_assert", "_Static_assert", "const",
+                 "volatile", "and",      "or",       "not",           "co_await",       "co_return",
+                 "alignas",  "size_t"});
 }
 
 // Where the compilers of this machine look for <name>.
 const std::vector<std::string>& system_folders() {
   static const std::vector<std::string> kFolders = [] {
-    std::vector<std::string> all = {"/usr/local/include", "/usr/include", "/usr/include/x86_64-linux-gnu"};
+    std::vector<std::string> all = {"/usr/local/include", "/usr/include",
+                                    "/usr/include/x86_64-linux-gnu"};
     std::error_code error;
-    for (const char* parent : {"/usr/include/c++", "/usr/include/x86_64-linux-gnu/c++", "/usr/lib/gcc/x86_64-linux-gnu", "/usr/lib/clang"}) {
+    for (const char* parent : {"/usr/include/c++", "/usr/include/x86_64-linux-gnu/c++",
+                               "/usr/lib/gcc/x86_64-linux-gnu", "/usr/lib/clang"}) {
       for (const auto& entry : std::filesystem::directory_iterator(parent, error)) {
         all.push_back(entry.path().string());
         all.push_back((entry.path() / "include").string());
@@ -51,26 +63,34 @@ const std::vector<std::string>& system_folders() {
 }
 
 // The file that an #include names; empty: it is not found.
-std::string resolve(const Include& include, const std::string& from, const std::vector<std::string>& unit) {
+std::string resolve(const Include& include, const std::string& from,
+                    const std::vector<std::string>& unit) {
   const auto is_file = [](const std::string& path) {
     std::error_code error;
     return std::filesystem::is_regular_file(path, error);
   };
-  const auto normal = [](const std::filesystem::path& path) { return path.lexically_normal().string(); };
+  const auto normal = [](const std::filesystem::path& path) {
+    return path.lexically_normal().string();
+  };
   if (include.name.empty()) return "";
   if (include.name[0] == '/') return is_file(include.name) ? include.name : "";
   std::filesystem::path folder = std::filesystem::path(from).parent_path();
-  if (const std::string beside = normal(folder / include.name); include.is_quoted && is_file(beside)) return beside;
+  if (const std::string beside = normal(folder / include.name);
+      include.is_quoted && is_file(beside))
+    return beside;
   for (const std::string& file : unit) {
     if (file.ends_with("/" + normal(include.name)) && is_file(file)) return file;
   }
   for (const std::string& system : system_folders()) {
-    if (const std::string path = normal(std::filesystem::path(system) / include.name); is_file(path)) return path;
+    if (const std::string path = normal(std::filesystem::path(system) / include.name);
+        is_file(path))
+      return path;
   }
   // A folder that the compiler was told of (-I) is often one above, or `include` there.
   for (int i = 0; i < 8 && folder.has_relative_path(); i++, folder = folder.parent_path()) {
     for (const char* below : {".", "include", "src"}) {
-      if (const std::string path = normal(folder / below / include.name); is_file(path)) return path;
+      if (const std::string path = normal(folder / below / include.name); is_file(path))
+        return path;
     }
   }
   return "";
@@ -78,13 +98,15 @@ std::string resolve(const Include& include, const std::string& from, const std::
 
 bool is_header(const std::string& path) {
   const size_t dot = path.rfind('.');
-  return dot == std::string::npos || path.find('/', dot) != std::string::npos || std::tolower(static_cast<unsigned char>(path[dot + 1])) == 'h' ||
+  return dot == std::string::npos || path.find('/', dot) != std::string::npos ||
+         std::tolower(static_cast<unsigned char>(path[dot + 1])) == 'h' ||
          is_any(path.substr(dot), {".inl", ".inc", ".ipp", ".tcc", ".def"});
 }
 
 // As macros are written.
 bool is_loud(const std::string& name) {
-  return name.size() > 1 && std::ranges::none_of(name, [](unsigned char c) { return std::islower(c); }) &&
+  return name.size() > 1 &&
+         std::ranges::none_of(name, [](unsigned char c) { return std::islower(c); }) &&
          std::ranges::any_of(name, [](unsigned char c) { return std::isupper(c); });
 }
 
@@ -99,16 +121,21 @@ bool is_in_body(const std::vector<Token>& tokens, size_t at) {
 
 bool is_assembly(std::string_view name) { return is_any(name, {"asm", "__asm", "__asm__"}); }
 
-using Name = std::tuple<std::string, int, std::string>;  // file and function in which it counts ("" and 0: everywhere), name
+using Name = std::tuple<std::string, int, std::string>;  // file and function in which it counts (""
+                                                         // and 0: everywhere), name
 
 }  // namespace
 
 bool is_atomic_word(std::string_view name) {
   std::string small(name);
-  std::ranges::transform(small, small.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  if (small.find("sig_atomic_t") != std::string::npos) return false;  // in a thread and its handlers, not between threads
-  for (const char* part : {"atomic", "__sync_", "interlocked", "access_once", "read_once", "write_once", "once_flag", "load_acquire", "store_release", "ck_pr_",
-                           "load_relaxed", "store_relaxed", "cmpxchg", "compare_and_swap", "rcu_dereference", "rcu_assign"}) {
+  std::ranges::transform(small, small.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (small.find("sig_atomic_t") != std::string::npos)
+    return false;  // in a thread and its handlers, not between threads
+  for (const char* part :
+       {"atomic", "__sync_", "interlocked", "access_once", "read_once", "write_once", "once_flag",
+        "load_acquire", "store_release", "ck_pr_", "load_relaxed", "store_relaxed", "cmpxchg",
+        "compare_and_swap", "rcu_dereference", "rcu_assign"}) {
     if (small.find(part) != std::string::npos) return true;
   }
   return is_assembly(name);  // what is in it is not read
@@ -118,20 +145,24 @@ struct SourceScan::Closure {
   std::vector<std::pair<std::string, const SourceFile*>> files;
   std::set<Name> atomic;
   std::set<std::string> declared;  // names of functions, types and variables
-  std::string missing;  // an #include that is not found
+  std::string missing;             // an #include that is not found
   bool is_atomic(const std::string& file, int function, const std::string& name) const {
-    return is_atomic_word(name) || atomic.contains({"", 0, name}) || (function && atomic.contains({file, function, name}));
+    return is_atomic_word(name) || atomic.contains({"", 0, name}) ||
+           (function && atomic.contains({file, function, name}));
   }
   bool add(const std::string& file, int function, const std::string& name) {
-    return !is_keyword(name) && atomic.insert(function ? Name{file, function, name} : Name{"", 0, name}).second;
+    return !is_keyword(name) &&
+           atomic.insert(function ? Name{file, function, name} : Name{"", 0, name}).second;
   }
   bool is_macro(const std::string& name) const {
-    return std::ranges::any_of(files, [&](const auto& one) { return one.second->macros.contains(name); });
+    return std::ranges::any_of(files,
+                               [&](const auto& one) { return one.second->macros.contains(name); });
   }
   void add_names(const std::string& path, const SourceFile& file);
   bool add_macros();
   bool add_functions(const std::string& path, const SourceFile& file);
-  bool add_declared(const std::string& path, const std::vector<Token>& tokens, size_t start, size_t limit);
+  bool add_declared(const std::string& path, const std::vector<Token>& tokens, size_t start,
+                    size_t limit);
   bool add_declared(const std::string& path, const SourceFile& file);
 };
 
@@ -142,8 +173,12 @@ void SourceScan::Closure::add_names(const std::string& path, const SourceFile& f
     if (!file.tokens[i].is_name) continue;
     const bool is_call = i + 1 < file.tokens.size() && file.tokens[i + 1].text == "(";
     const Token* before = i > 0 ? &file.tokens[i - 1] : nullptr;
-    const bool has_type = before && ((before->is_name && !is_any(before->text, {"return", "else", "do", "case", "throw", "co_return", "co_await", "new", "and", "or", "not"})) ||
-                                     before->text == ">" || (is_any(before->text, {"*", "&"}) && i >= 2 && file.tokens[i].function == 0));
+    const bool has_type =
+        before && ((before->is_name &&
+                    !is_any(before->text, {"return", "else", "do", "case", "throw", "co_return",
+                                           "co_await", "new", "and", "or", "not"})) ||
+                   before->text == ">" ||
+                   (is_any(before->text, {"*", "&"}) && i >= 2 && file.tokens[i].function == 0));
     if (!is_call || has_type) declared.insert(file.tokens[i].text);
   }
 }
@@ -152,7 +187,9 @@ bool SourceScan::Closure::add_macros() {
   bool is_more = false;
   for (const auto& [path, file] : files) {
     for (const auto& [name, body] : file->macros) {
-      if (std::ranges::any_of(body, [&](const std::string& word) { return is_atomic("", 0, word); })) is_more |= add("", 0, name);
+      if (std::ranges::any_of(body,
+                              [&](const std::string& word) { return is_atomic("", 0, word); }))
+        is_more |= add("", 0, name);
     }
   }
   return is_more;
@@ -171,10 +208,17 @@ bool SourceScan::Closure::add_functions(const std::string& path, const SourceFil
       for (size_t j = i; j < limit; j++) {
         const Token& token = tokens[j];
         is_body |= token.text == "{";
-        if (!is_body && is_any(token.text, {"inline", "__inline", "__inline__", "constexpr", "template", "always_inline"})) is_inline = true;
-        if (!is_body && name.empty() && token.is_name && j + 1 < limit && tokens[j + 1].text == "(" && !is_any(token.text, {"__attribute__", "alignas", "noexcept"})) name = token.text;
-        // Assembly in a function that is called is a barrier or a pause; its own instructions are at its own line.
-        if (is_body && token.is_name) is_suspect |= !is_assembly(token.text) && is_atomic(path, function, token.text);
+        if (!is_body && is_any(token.text, {"inline", "__inline", "__inline__", "constexpr",
+                                            "template", "always_inline"}))
+          is_inline = true;
+        if (!is_body && name.empty() && token.is_name && j + 1 < limit &&
+            tokens[j + 1].text == "(" &&
+            !is_any(token.text, {"__attribute__", "alignas", "noexcept"}))
+          name = token.text;
+        // Assembly in a function that is called is a barrier or a pause; its own instructions are
+        // at its own line.
+        if (is_body && token.is_name)
+          is_suspect |= !is_assembly(token.text) && is_atomic(path, function, token.text);
       }
       if (is_inline && is_suspect && !name.empty()) is_more |= add("", 0, name);
     }
@@ -184,17 +228,23 @@ bool SourceScan::Closure::add_functions(const std::string& path, const SourceFil
 }
 
 // Of one statement.
-bool SourceScan::Closure::add_declared(const std::string& path, const std::vector<Token>& tokens, size_t start, size_t limit) {
+bool SourceScan::Closure::add_declared(const std::string& path, const std::vector<Token>& tokens,
+                                       size_t start, size_t limit) {
   bool is_more = false;
   for (size_t i = start; i < limit; i++) {
     const Token& type = tokens[i];
-    if (!type.is_name || is_assembly(type.text) || !is_atomic(path, type.function, type.text)) continue;
+    if (!type.is_name || is_assembly(type.text) || !is_atomic(path, type.function, type.text))
+      continue;
     const std::string next = i + 1 < limit ? tokens[i + 1].text : "";
     const std::string before = i > start ? tokens[i - 1].text : "";
-    if (tokens[start].text == "using" && start + 2 < limit && tokens[start + 2].text == "=") is_more |= add(path, type.function, tokens[start + 1].text);
-    if (before == "." || (before == ">" && i >= start + 2 && tokens[i - 2].text == "-")) continue;  // a member that is used
+    if (tokens[start].text == "using" && start + 2 < limit && tokens[start + 2].text == "=")
+      is_more |= add(path, type.function, tokens[start + 1].text);
+    if (before == "." || (before == ">" && i >= start + 2 && tokens[i - 2].text == "-"))
+      continue;  // a member that is used
     const bool is_specifier = type.text == "_Atomic" && next == "(";
-    if (!is_specifier && !is_any(next, {"*", "&", "<", ":"}) && !(i + 1 < limit && tokens[i + 1].is_name)) continue;
+    if (!is_specifier && !is_any(next, {"*", "&", "<", ":"}) &&
+        !(i + 1 < limit && tokens[i + 1].is_name))
+      continue;
     size_t j = i + 1;
     if (is_specifier || next == "<") {  // what is in it belongs to the type
       int nested = 0;
@@ -214,7 +264,8 @@ bool SourceScan::Closure::add_declared(const std::string& path, const std::vecto
         is_value = false;
       }
       const std::string behind = j + 1 < tokens.size() ? tokens[j + 1].text : ";";
-      if (!is_value && token.is_name && is_any(behind, {";", "=", ",", "[", "{", ")", ":", "("})) is_more |= add(path, type.function, token.text);
+      if (!is_value && token.is_name && is_any(behind, {";", "=", ",", "[", "{", ")", ":", "("}))
+        is_more |= add(path, type.function, token.text);
     }
   }
   return is_more;
@@ -234,7 +285,8 @@ bool SourceScan::Closure::add_declared(const std::string& path, const SourceFile
 SourceScan::SourceScan() = default;
 SourceScan::~SourceScan() = default;
 
-const SourceScan::Closure& SourceScan::closure_of(const std::string& path, const std::vector<std::string>& unit) {
+const SourceScan::Closure& SourceScan::closure_of(const std::string& path,
+                                                  const std::vector<std::string>& unit) {
   std::unique_ptr<Closure>& closure = known_[path];
   if (closure) return *closure;
   closure = std::make_unique<Closure>();
@@ -271,7 +323,8 @@ struct Statement {
 // Where a parenthesis that opens at `open` closes.
 size_t close_of(const std::vector<Token>& tokens, size_t open, size_t last) {
   size_t close = open + 1;
-  while (close < last && !(tokens[close].text == ")" && tokens[close].depth == tokens[open].depth)) close++;
+  while (close < last && !(tokens[close].text == ")" && tokens[close].depth == tokens[open].depth))
+    close++;
   return close;
 }
 
@@ -308,7 +361,8 @@ Statement statement_at(const std::vector<Token>& tokens, size_t first, size_t la
 
 }  // namespace
 
-SourceScan::Found SourceScan::look(const std::string& path, int line, int column, const std::vector<std::string>& unit) {
+SourceScan::Found SourceScan::look(const std::string& path, int line, int column,
+                                   const std::vector<std::string>& unit) {
   const SourceFile& file = scanned_file(path);
   if (!file.is_readable) return {false, "the source file " + path + " cannot be read"};
   const std::vector<Token>& tokens = file.tokens;
@@ -317,7 +371,8 @@ SourceScan::Found SourceScan::look(const std::string& path, int line, int column
   size_t first = static_cast<size_t>(at_line - tokens.begin()), last = first;
   while (last + 1 < tokens.size() && tokens[last + 1].line == line) last++;
   Statement statement{first, last};
-  const auto token = std::find_if(tokens.begin() + static_cast<long>(first), tokens.begin() + static_cast<long>(last) + 1,
+  const auto token = std::find_if(tokens.begin() + static_cast<long>(first),
+                                  tokens.begin() + static_cast<long>(last) + 1,
                                   [&](const Token& one) { return one.column == column; });
   const auto at = static_cast<size_t>(token - tokens.begin());
   if (at <= last) statement = part_of(tokens, statement_at(tokens, at, at), at);
@@ -327,13 +382,19 @@ SourceScan::Found SourceScan::look(const std::string& path, int line, int column
   for (size_t i = statement.first; i <= statement.last; i++) {
     const Token& token = tokens[i];
     if (!token.is_name) continue;
-    if (closure.is_atomic(path, token.function, token.text)) return {false, token.text + " may be atomic"};
-    if (is_any(token.text, {"static", "thread_local"}) && is_in_body(tokens, i)) return {false, "a static variable is initialized there"};
-    if (closure.is_macro(token.text) || is_keyword(token.text) || token.text.starts_with("__builtin_")) continue;
+    if (closure.is_atomic(path, token.function, token.text))
+      return {false, token.text + " may be atomic"};
+    if (is_any(token.text, {"static", "thread_local"}) && is_in_body(tokens, i))
+      return {false, "a static variable is initialized there"};
+    if (closure.is_macro(token.text) || is_keyword(token.text) ||
+        token.text.starts_with("__builtin_"))
+      continue;
     const bool is_call = i + 1 < tokens.size() && tokens[i + 1].text == "(";
-    if (is_call && !closure.declared.contains(token.text)) return {false, "what " + token.text + " is, the sources do not say"};
+    if (is_call && !closure.declared.contains(token.text))
+      return {false, "what " + token.text + " is, the sources do not say"};
     if (!closure.missing.empty() && is_loud(token.text)) {
-      return {false, "what " + token.text + " is, may stand in " + closure.missing + ", which is not found"};
+      return {false, "what " + token.text + " is, may stand in " + closure.missing +
+                         ", which is not found"};
     }
   }
   return {true, ""};

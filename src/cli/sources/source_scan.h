@@ -1,6 +1,6 @@
-// Reads C and C++ sources as far as it takes to say whether a statement can be an atomic operation (atomic_proof.cc says what for).
-// It does not understand the language: names, statements, definitions and what is included are told by their form, and what is in
-// doubt counts as atomic.
+// Reads C and C++ sources as far as it takes to say whether a statement can be an atomic operation
+// (atomic_proof.cc says what for). It does not understand the language: names, statements,
+// definitions and what is included are told by their form, and what is in doubt counts as atomic.
 #pragma once
 
 #include <map>
@@ -24,9 +24,10 @@ class SourceScan {
     bool is_plain = false;  // nothing in the statement can be atomic
     std::string why_not;
   };
-  // The statement at that line; with a column (0: not known) the one of several there, and of one with a head (`if (...)`) that or what it
-  // stands before. `unit` are the files of which debug information says that the program has been made of them: some of
-  // those that are included are found by it.
+  // The statement at that line; with a column (0: not known) the one of several there, and of one
+  // with a head (`if (...)`) that or what it stands before. `unit` are the files of which debug
+  // information says that the program has been made of them: some of those that are included are
+  // found by it.
   Found look(const std::string& file, int line, int column, const std::vector<std::string>& unit);
 
  private:

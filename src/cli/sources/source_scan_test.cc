@@ -1,4 +1,5 @@
-// Each case is a source file in which one line is marked; whether that line's statement is certainly no atomic operation.
+// Each case is a source file in which one line is marked; whether that line's statement is
+// certainly no atomic operation.
 #include "cli/sources/source_scan.h"
 
 #include <gtest/gtest.h>
@@ -27,9 +28,13 @@ class SourceScanTest : public testing::Test {
   }
   // The first line with "HERE" in a comment.
   SourceScan::Found look(const std::string& text, const std::string& name = "", int column = 0) {
-    const std::string path = write(name.empty() ? "case" + std::to_string(++cases_) + ".c" : name, text);
+    const std::string path =
+        write(name.empty() ? "case" + std::to_string(++cases_) + ".c" : name, text);
     const size_t at = text.find("HERE");
-    return SourceScan().look(path, 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<long>(at), '\n')), column, unit_);
+    return SourceScan().look(
+        path,
+        1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<long>(at), '\n')),
+        column, unit_);
   }
   bool plain(const std::string& text) { return look(text).is_plain; }
 
@@ -41,35 +46,53 @@ class SourceScanTest : public testing::Test {
 TEST_F(SourceScanTest, PlainStatements) {
   EXPECT_TRUE(plain("int x;\nvoid f(void) {\n  x = 1;  // HERE\n}\n"));
   EXPECT_TRUE(plain("int x; int g(int);\nint f(void) {\n  return g(x) + 1;  // HERE\n}\n"));
-  EXPECT_TRUE(plain("struct s { int a, b; };\nvoid f(struct s* p) {\n  p->b = p->a;  // HERE\n}\n"));
+  EXPECT_TRUE(
+      plain("struct s { int a, b; };\nvoid f(struct s* p) {\n  p->b = p->a;  // HERE\n}\n"));
   EXPECT_TRUE(plain("int x;\nvoid f(void) {\n  while (!x) {}  // HERE\n}\n"));
-  EXPECT_TRUE(plain("int x[4];\nvoid f(int n) {\n  for (int i = 0; i < n; i++) x[i]++;  // HERE\n}\n"));
+  EXPECT_TRUE(
+      plain("int x[4];\nvoid f(int n) {\n  for (int i = 0; i < n; i++) x[i]++;  // HERE\n}\n"));
   EXPECT_TRUE(plain("volatile int x;\nint f(void) {\n  return x;  // HERE\n}\n"));
-  EXPECT_TRUE(plain("#include <stdio.h>\nint x;\nvoid f(void) {\n  printf(\"%d\", x);  // HERE\n}\n"));
+  EXPECT_TRUE(
+      plain("#include <stdio.h>\nint x;\nvoid f(void) {\n  printf(\"%d\", x);  // HERE\n}\n"));
 }
 
 TEST_F(SourceScanTest, WordsThatSaySo) {
-  for (const char* statement : {"atomic_store(&x, 1);", "__atomic_store_n(&x, 1, 0);", "__sync_lock_release(&x);", "WRITE_ONCE(x, 1);", "*(_Atomic int*)&x = 1;",
-                                "InterlockedExchange(&x, 1);", "smp_store_release(&x, 1);", "asm volatile(\"movl $1, %0\" : \"=m\"(x));", "ck_pr_store_int(&x, 1);",
-                                "ACCESS_ONCE(x) = 1;", "std::atomic_ref<int>(x).store(1);"}) {
-    EXPECT_FALSE(plain(std::string("int x;\nvoid f(void) {\n  ") + statement + "  // HERE\n}\n")) << statement;
+  for (const char* statement :
+       {"atomic_store(&x, 1);", "__atomic_store_n(&x, 1, 0);", "__sync_lock_release(&x);",
+        "WRITE_ONCE(x, 1);", "*(_Atomic int*)&x = 1;", "InterlockedExchange(&x, 1);",
+        "smp_store_release(&x, 1);", "asm volatile(\"movl $1, %0\" : \"=m\"(x));",
+        "ck_pr_store_int(&x, 1);", "ACCESS_ONCE(x) = 1;", "std::atomic_ref<int>(x).store(1);"}) {
+    EXPECT_FALSE(plain(std::string("int x;\nvoid f(void) {\n  ") + statement + "  // HERE\n}\n"))
+        << statement;
   }
 }
 
 TEST_F(SourceScanTest, WordsInCommentsAndTextsSayNothing) {
-  EXPECT_TRUE(plain("int x; void g(const char*);\nvoid f(void) {\n  /* atomic_load */ x = 1;  // HERE atomic\n}\n"));
-  EXPECT_TRUE(plain("int x; void g(const char*, int);\nvoid f(void) {\n  g(\"atomic \\\" _Atomic\", x);  // HERE\n}\n"));
-  EXPECT_TRUE(plain("int x; char c;\nvoid f(void) {\n  c = '\"'; x = 1;  // HERE\n  g(\"atomic\");\n}\n"));
-  EXPECT_TRUE(plain("int x; void g(const char*, int);\nvoid f(void) {\n  g(R\"x(atomic \" )x\", x);  // HERE\n}\n"));
+  EXPECT_TRUE(
+      plain("int x; void g(const char*);\nvoid f(void) {\n  /* atomic_load */ x = 1;  // HERE "
+            "atomic\n}\n"));
+  EXPECT_TRUE(
+      plain("int x; void g(const char*, int);\nvoid f(void) {\n  g(\"atomic \\\" _Atomic\", x);  "
+            "// HERE\n}\n"));
+  EXPECT_TRUE(
+      plain("int x; char c;\nvoid f(void) {\n  c = '\"'; x = 1;  // HERE\n  g(\"atomic\");\n}\n"));
+  EXPECT_TRUE(
+      plain("int x; void g(const char*, int);\nvoid f(void) {\n  g(R\"x(atomic \" )x\", x);  // "
+            "HERE\n}\n"));
 }
 
 TEST_F(SourceScanTest, AStatementOfSeveralLinesIsOne) {
   EXPECT_FALSE(plain("int x, y;\nvoid f(void) {\n  y = x +  // HERE\n      atomic_load(&x);\n}\n"));
   EXPECT_FALSE(plain("int x, y;\nvoid f(void) {\n  y = atomic_load(\n      &x);  // HERE\n}\n"));
-  EXPECT_TRUE(plain("int x, y;\nvoid f(void) {\n  y = 2;\n  x = 1;  // HERE\n  y = atomic_load(&x);\n}\n"));
+  EXPECT_TRUE(
+      plain("int x, y;\nvoid f(void) {\n  y = 2;\n  x = 1;  // HERE\n  y = atomic_load(&x);\n}\n"));
   EXPECT_TRUE(plain("int x, y;\nvoid f(void) {\n  y = atomic_load(&x);\n  x = 1;  // HERE\n}\n"));
-  EXPECT_FALSE(plain("int x, y;\nvoid f(void) {\n  for (y = 0;\n       y < atomic_load(&x);  // HERE\n       y++) {}\n}\n"));
-  EXPECT_FALSE(plain("int x;\nvoid f(void) {\n  for (int y = 0;  // HERE\n       y < atomic_load(&x); y++) {}\n}\n"));
+  EXPECT_FALSE(
+      plain("int x, y;\nvoid f(void) {\n  for (y = 0;\n       y < atomic_load(&x);  // HERE\n      "
+            " y++) {}\n}\n"));
+  EXPECT_FALSE(
+      plain("int x;\nvoid f(void) {\n  for (int y = 0;  // HERE\n       y < atomic_load(&x); y++) "
+            "{}\n}\n"));
   EXPECT_TRUE(plain("int x;\nvoid f(void) {\n  if (x) {  // HERE\n    atomic_load(&x);\n  }\n}\n"));
 }
 
@@ -82,58 +105,89 @@ TEST_F(SourceScanTest, ByItsColumnAStatementIsOneOfSeveral) {
 }
 
 TEST_F(SourceScanTest, ByItsColumnAHeadIsToldFromWhatItStandsBefore) {
-  const std::string branch = "int x, y;\nvoid f(void) {\n  if (atomic_load(&x)) y = 1;  // HERE\n  else if (x) y = atomic_load(&x);\n}\n";
+  const std::string branch =
+      "int x, y;\nvoid f(void) {\n  if (atomic_load(&x)) y = 1;  // HERE\n  else if (x) y = "
+      "atomic_load(&x);\n}\n";
   EXPECT_FALSE(look(branch).is_plain);
   EXPECT_FALSE(look(branch, "", 7).is_plain);
   EXPECT_TRUE(look(branch, "", 26).is_plain);
-  const std::string other = "int x, y;\nvoid f(void) {\n  if (x) y = 1;\n  else if (x > (y)) y = atomic_load(&x);  // HERE\n}\n";
+  const std::string other =
+      "int x, y;\nvoid f(void) {\n  if (x) y = 1;\n  else if (x > (y)) y = atomic_load(&x);  // "
+      "HERE\n}\n";
   EXPECT_TRUE(look(other, "", 12).is_plain);
   EXPECT_FALSE(look(other, "", 23).is_plain);
-  const std::string loop = "int x[9];\nvoid f(int n) {\n  for (int i = 0; i < n; i++) x[i] = i, use(atomic_load(&n));  // HERE\n}\n";
+  const std::string loop =
+      "int x[9];\nvoid f(int n) {\n  for (int i = 0; i < n; i++) x[i] = i, use(atomic_load(&n));  "
+      "// HERE\n}\n";
   EXPECT_TRUE(look(loop, "", 21).is_plain);
   EXPECT_FALSE(look(loop, "", 36).is_plain);
 }
 
 TEST_F(SourceScanTest, Macros) {
-  EXPECT_FALSE(plain("#define LOAD(p) __atomic_load_n(p, 0)\nint x;\nint f(void) {\n  return LOAD(&x);  // HERE\n}\n"));
-  EXPECT_FALSE(plain("#define RAW(p) __atomic_load_n(p, 0)\n#define LOAD(p) (RAW(p) \\\n  + 0)\nint x;\nint f(void) {\n  return LOAD(&x);  // HERE\n}\n"));
-  EXPECT_FALSE(plain("#define COUNT \\\n  __atomic_load_n(&x, 0)\nint x;\nint f(void) {\n  return COUNT;  // HERE\n}\n"));
-  EXPECT_FALSE(plain("#if 0\n#define LOAD(p) *(p)\n#else\n#define LOAD(p) __atomic_load_n(p, 0)\n#endif\nint x;\nint f(void) {\n  return LOAD(&x);  // HERE\n}\n"));
-  EXPECT_TRUE(plain("#define LOAD(p) (*(p))\nint x;\nint f(void) {\n  return LOAD(&x);  // HERE\n}\n"));
+  EXPECT_FALSE(
+      plain("#define LOAD(p) __atomic_load_n(p, 0)\nint x;\nint f(void) {\n  return LOAD(&x);  // "
+            "HERE\n}\n"));
+  EXPECT_FALSE(
+      plain("#define RAW(p) __atomic_load_n(p, 0)\n#define LOAD(p) (RAW(p) \\\n  + 0)\nint x;\nint "
+            "f(void) {\n  return LOAD(&x);  // HERE\n}\n"));
+  EXPECT_FALSE(
+      plain("#define COUNT \\\n  __atomic_load_n(&x, 0)\nint x;\nint f(void) {\n  return COUNT;  "
+            "// HERE\n}\n"));
+  EXPECT_FALSE(
+      plain("#if 0\n#define LOAD(p) *(p)\n#else\n#define LOAD(p) __atomic_load_n(p, "
+            "0)\n#endif\nint x;\nint f(void) {\n  return LOAD(&x);  // HERE\n}\n"));
+  EXPECT_TRUE(
+      plain("#define LOAD(p) (*(p))\nint x;\nint f(void) {\n  return LOAD(&x);  // HERE\n}\n"));
   EXPECT_FALSE(plain("int x;\nint f(void) {\n  return LOAD(&x);  // HERE\n}\n"));
 }
 
 TEST_F(SourceScanTest, MacrosOfHeaders) {
   write("macros.h", "#include \"deep/inner.h\"\n");
   write("deep/inner.h", "#define LOAD(p) __atomic_load_n(p, 0)\n#define PEEK(p) (*(p))\n");
-  EXPECT_FALSE(plain("#include \"macros.h\"\nint x;\nint f(void) {\n  return LOAD(&x);  // HERE\n}\n"));
-  EXPECT_TRUE(plain("#include \"macros.h\"\nint x;\nint f(void) {\n  return PEEK(&x);  // HERE\n}\n"));
+  EXPECT_FALSE(
+      plain("#include \"macros.h\"\nint x;\nint f(void) {\n  return LOAD(&x);  // HERE\n}\n"));
+  EXPECT_TRUE(
+      plain("#include \"macros.h\"\nint x;\nint f(void) {\n  return PEEK(&x);  // HERE\n}\n"));
   unit_ = {write("include/project/one.h", "#define TAKE(p) __atomic_load_n(p, 0)\n")};
-  EXPECT_FALSE(plain("#include <project/one.h>\nint x;\nint f(void) {\n  return TAKE(&x);  // HERE\n}\n"));
+  EXPECT_FALSE(
+      plain("#include <project/one.h>\nint x;\nint f(void) {\n  return TAKE(&x);  // HERE\n}\n"));
 }
 
 TEST_F(SourceScanTest, AHeaderThatIsMissingMayDefineAnything) {
-  EXPECT_FALSE(plain("#include \"gone.h\"\nint x;\nint f(void) {\n  return LOAD(&x);  // HERE\n}\n"));
+  EXPECT_FALSE(
+      plain("#include \"gone.h\"\nint x;\nint f(void) {\n  return LOAD(&x);  // HERE\n}\n"));
   EXPECT_FALSE(plain("#include \"gone.h\"\nint x;\nint f(void) {\n  return COUNT;  // HERE\n}\n"));
   EXPECT_TRUE(plain("#include \"gone.h\"\nint x;\nint f(void) {\n  return x;  // HERE\n}\n"));
 }
 
 TEST_F(SourceScanTest, InlineFunctions) {
-  EXPECT_FALSE(plain("static inline int load(int* p) { return __atomic_load_n(p, 0); }\nint x;\nint f(void) {\n  return load(&x);  // HERE\n}\n"));
-  EXPECT_TRUE(plain("static inline int load(int* p) { return *p; }\nint x;\nint f(void) {\n  return load(&x);  // HERE\n}\n"));
-  EXPECT_FALSE(plain("static inline int raw(int* p) { return __atomic_load_n(p, 0); }\nstatic inline int load(int* p) { return raw(p); }\nint x;\nint f(void) {\n  return load(&x);  // HERE\n}\n"));
+  EXPECT_FALSE(
+      plain("static inline int load(int* p) { return __atomic_load_n(p, 0); }\nint x;\nint f(void) "
+            "{\n  return load(&x);  // HERE\n}\n"));
+  EXPECT_TRUE(
+      plain("static inline int load(int* p) { return *p; }\nint x;\nint f(void) {\n  return "
+            "load(&x);  // HERE\n}\n"));
+  EXPECT_FALSE(plain(
+      "static inline int raw(int* p) { return __atomic_load_n(p, 0); }\nstatic inline int "
+      "load(int* p) { return raw(p); }\nint x;\nint f(void) {\n  return load(&x);  // HERE\n}\n"));
   write("in.h", "int load(int* p) { return __atomic_load_n(p, 0); }\n");
   EXPECT_FALSE(plain("#include \"in.h\"\nint x;\nint f(void) {\n  return load(&x);  // HERE\n}\n"));
 }
 
 TEST_F(SourceScanTest, AssemblyInAFunctionThatIsCalled) {
-  EXPECT_TRUE(plain("static inline void use(long value) { __asm__ volatile(\"\" : : \"r\"(value) : \"memory\"); }\nint x;\nvoid f(void) {\n  use(x);  // HERE\n}\n"));
-  EXPECT_FALSE(plain("static inline int load(int* p) {\n  int value;\n  __asm__ volatile(\"mov %1, %0\" : \"=r\"(value) : \"m\"(*p));  // HERE\n  return value;\n}\n"));
+  EXPECT_TRUE(
+      plain("static inline void use(long value) { __asm__ volatile(\"\" : : \"r\"(value) : "
+            "\"memory\"); }\nint x;\nvoid f(void) {\n  use(x);  // HERE\n}\n"));
+  EXPECT_FALSE(
+      plain("static inline int load(int* p) {\n  int value;\n  __asm__ volatile(\"mov %1, %0\" : "
+            "\"=r\"(value) : \"m\"(*p));  // HERE\n  return value;\n}\n"));
 }
 
 TEST_F(SourceScanTest, WhatSignalHandlersMayWriteIsNotAtomicBetweenThreads) {
-  EXPECT_TRUE(plain("#include <signal.h>\nvolatile sig_atomic_t x;\nvoid f(void) {\n  x = 1;  // HERE\n}\n"));
-  EXPECT_FALSE(plain("#include <signal.h>\n_Atomic sig_atomic_t x;\nvoid f(void) {\n  x = 1;  // HERE\n}\n"));
+  EXPECT_TRUE(plain(
+      "#include <signal.h>\nvolatile sig_atomic_t x;\nvoid f(void) {\n  x = 1;  // HERE\n}\n"));
+  EXPECT_FALSE(plain(
+      "#include <signal.h>\n_Atomic sig_atomic_t x;\nvoid f(void) {\n  x = 1;  // HERE\n}\n"));
 }
 
 TEST_F(SourceScanTest, DeclaredTypes) {
@@ -141,14 +195,21 @@ TEST_F(SourceScanTest, DeclaredTypes) {
   EXPECT_FALSE(plain("_Atomic(int) x, y;\nvoid f(void) {\n  y = 1;  // HERE\n}\n"));
   EXPECT_FALSE(plain("int _Atomic x;\nvoid f(void) {\n  x = 1;  // HERE\n}\n"));
   EXPECT_FALSE(plain("static atomic_int x = 0;\nvoid f(void) {\n  x = 1;  // HERE\n}\n"));
-  EXPECT_FALSE(plain("struct s { int a; atomic_int* b; };\nvoid f(struct s* p) {\n  *p->b = 1;  // HERE\n}\n"));
-  EXPECT_TRUE(plain("struct s { int a; atomic_int b; };\nvoid f(struct s* p) {\n  p->a = 1;  // HERE\n}\n"));
+  EXPECT_FALSE(plain(
+      "struct s { int a; atomic_int* b; };\nvoid f(struct s* p) {\n  *p->b = 1;  // HERE\n}\n"));
+  EXPECT_TRUE(plain(
+      "struct s { int a; atomic_int b; };\nvoid f(struct s* p) {\n  p->a = 1;  // HERE\n}\n"));
   EXPECT_FALSE(plain("void f(int n, atomic_int* p) {\n  *p = 1;  // HERE\n}\n"));
   EXPECT_TRUE(plain("void f(atomic_int* p, int* n) {\n  *n = 1;  // HERE\n}\n"));
-  EXPECT_FALSE(plain("typedef _Atomic int number;\nnumber x;\nvoid f(void) {\n  x = 1;  // HERE\n}\n"));
-  EXPECT_FALSE(plain("typedef struct { atomic_int value; } number;\nnumber x;\nvoid f(void) {\n  x.value = 1;  // HERE\n}\n"));
-  EXPECT_FALSE(plain("#define SHARED _Atomic\nSHARED int x;\nvoid f(void) {\n  x = 1;  // HERE\n}\n"));
-  EXPECT_FALSE(plain("using Flag = std::atomic<bool>;\nFlag x;\nvoid f() {\n  x = true;  // HERE\n}\n"));
+  EXPECT_FALSE(
+      plain("typedef _Atomic int number;\nnumber x;\nvoid f(void) {\n  x = 1;  // HERE\n}\n"));
+  EXPECT_FALSE(
+      plain("typedef struct { atomic_int value; } number;\nnumber x;\nvoid f(void) {\n  x.value = "
+            "1;  // HERE\n}\n"));
+  EXPECT_FALSE(
+      plain("#define SHARED _Atomic\nSHARED int x;\nvoid f(void) {\n  x = 1;  // HERE\n}\n"));
+  EXPECT_FALSE(
+      plain("using Flag = std::atomic<bool>;\nFlag x;\nvoid f() {\n  x = true;  // HERE\n}\n"));
   EXPECT_FALSE(plain("std::atomic<int> x{0};\nvoid f() {\n  x = 1;  // HERE\n}\n"));
   EXPECT_FALSE(plain("std::vector<std::atomic<int>> x(3);\nvoid f() {\n  x[1] = 1;  // HERE\n}\n"));
   write("type.h", "struct s { _Atomic long count; };\n");
@@ -156,13 +217,16 @@ TEST_F(SourceScanTest, DeclaredTypes) {
 }
 
 TEST_F(SourceScanTest, WhatIsDeclaredInAFunctionCountsThere) {
-  EXPECT_TRUE(plain("int x;\nvoid g(void) {\n  atomic_int x;\n}\nvoid f(void) {\n  x = 1;  // HERE\n}\n"));
+  EXPECT_TRUE(
+      plain("int x;\nvoid g(void) {\n  atomic_int x;\n}\nvoid f(void) {\n  x = 1;  // HERE\n}\n"));
   EXPECT_FALSE(plain("void f(void) {\n  atomic_int x;\n  x = 1;  // HERE\n}\n"));
   EXPECT_TRUE(plain("void g(atomic_int* p) { }\nvoid f(int* p) {\n  *p = 1;  // HERE\n}\n"));
 }
 
 TEST_F(SourceScanTest, UsedAtomicallyElsewhereIsNoDeclaration) {
-  EXPECT_TRUE(plain("int x;\nvoid g(void) { __atomic_store_n(&x, 1, 0); int y = atomic_load(&x); }\nint f(void) {\n  return x;  // HERE\n}\n"));
+  EXPECT_TRUE(
+      plain("int x;\nvoid g(void) { __atomic_store_n(&x, 1, 0); int y = atomic_load(&x); }\nint "
+            "f(void) {\n  return x;  // HERE\n}\n"));
 }
 
 TEST_F(SourceScanTest, AStaticVariableInAFunctionHasAGuard) {

@@ -18,7 +18,8 @@ const std::vector<std::string>& source_lines(const std::string& path) {
   if (found != known.end()) return found->second;
   std::vector<std::string>& lines = known[path];
   struct stat status;
-  if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_size > kMost) return lines;
+  if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_size > kMost)
+    return lines;
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
     if (!line.empty() && line.back() == '\r') line.pop_back();
@@ -29,7 +30,9 @@ const std::vector<std::string>& source_lines(const std::string& path) {
 
 std::string source_line(const std::string& path, int line) {
   const std::vector<std::string>& lines = source_lines(path);
-  return line >= 1 && static_cast<size_t>(line) <= lines.size() ? lines[static_cast<size_t>(line) - 1] : "";
+  return line >= 1 && static_cast<size_t>(line) <= lines.size()
+             ? lines[static_cast<size_t>(line) - 1]
+             : "";
 }
 
 SourceLine source_line_shown(const std::string& line, size_t first, size_t marked) {
@@ -47,7 +50,8 @@ SourceLine source_line_shown(const std::string& line, size_t first, size_t marke
     const size_t width = byte == '\t' ? kTab - column % kTab : letter.columns;
     if (at >= first) {
       if (byte == '\t') shown.text.append(width, ' ');
-      else if (letter.bytes == 1 && (byte < ' ' || byte >= 0x7f)) shown.text += '?';  // no letter, or one that a terminal obeys
+      else if (letter.bytes == 1 && (byte < ' ' || byte >= 0x7f))
+        shown.text += '?';  // no letter, or one that a terminal obeys
       else shown.text += line.substr(at, letter.bytes);
     }
     column += width;
@@ -63,7 +67,8 @@ SourceLine source_line_cut(const SourceLine& line, size_t columns) {
   const size_t width = display_width(line.text), mark = line.has_mark ? line.mark : 0;
   size_t from = mark > columns / 2 ? std::min(mark - columns / 2, width - columns) : 0;
   if (from > 0) from += kMore.size();
-  const size_t limit = from ? from - kMore.size() + columns : columns;  // the column behind the last one shown
+  const size_t limit =
+      from ? from - kMore.size() + columns : columns;  // the column behind the last one shown
   const bool has_more = width > limit;
   SourceLine cut;
   if (from > 0) cut.text = kMore;

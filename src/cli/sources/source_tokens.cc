@@ -9,8 +9,12 @@
 namespace weir::cli {
 namespace {
 
-bool is_name_start(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_' || c == '$' || (c & 0x80); }
-bool is_name_part(char c) { return is_name_start(c) || std::isdigit(static_cast<unsigned char>(c)); }
+bool is_name_start(char c) {
+  return std::isalpha(static_cast<unsigned char>(c)) || c == '_' || c == '$' || (c & 0x80);
+}
+bool is_name_part(char c) {
+  return is_name_start(c) || std::isdigit(static_cast<unsigned char>(c));
+}
 
 class Scanner {
  public:
@@ -80,8 +84,11 @@ class Scanner {
     const size_t open = text_.find('(', at_);
     if (open == std::string_view::npos) return skip_text('"');
     const std::string end = ")" + std::string(text_.substr(at_ + 1, open - at_ - 1)) + "\"";
-    const size_t limit = std::min(text_.find(end, open), text_.size() - std::min(end.size(), text_.size()));
-    line_ += static_cast<int>(std::count(text_.begin() + static_cast<long>(at_), text_.begin() + static_cast<long>(std::max(limit, at_)), '\n'));
+    const size_t limit =
+        std::min(text_.find(end, open), text_.size() - std::min(end.size(), text_.size()));
+    line_ +=
+        static_cast<int>(std::count(text_.begin() + static_cast<long>(at_),
+                                    text_.begin() + static_cast<long>(std::max(limit, at_)), '\n'));
     at_ = std::max(limit + end.size(), at_ + 1);
   }
 
@@ -95,10 +102,13 @@ class Scanner {
     } else if (is_name_start(c)) {
       while (at_ < text_.size() && is_name_part(text_[at_])) at_++;
       const std::string_view name = text_.substr(start, at_ - start);
-      if (at_ < text_.size() && text_[at_] == '"' && name.ends_with('R') && name.size() <= 3) return skip_raw_text();
+      if (at_ < text_.size() && text_[at_] == '"' && name.ends_with('R') && name.size() <= 3)
+        return skip_raw_text();
       out->push_back({std::string(name), line, column, true});
     } else if (std::isdigit(static_cast<unsigned char>(c))) {
-      while (at_ < text_.size() && (is_name_part(text_[at_]) || text_[at_] == '.' || text_[at_] == '\'')) at_++;
+      while (at_ < text_.size() &&
+             (is_name_part(text_[at_]) || text_[at_] == '.' || text_[at_] == '\''))
+        at_++;
       out->push_back({"0", line, column});
     } else {
       at_++;
@@ -118,7 +128,8 @@ class Scanner {
         skip_comment();
       } else if (names_file && (text_[at_] == '"' || text_[at_] == '<')) {
         const bool is_quoted = text_[at_] == '"';
-        const size_t start = at_ + 1, limit = std::min(text_.find(is_quoted ? '"' : '>', start), text_.find('\n', start));
+        const size_t start = at_ + 1, limit = std::min(text_.find(is_quoted ? '"' : '>', start),
+                                                       text_.find('\n', start));
         include = text_.substr(start, std::min(limit, text_.size()) - start);
         file_->includes.push_back({include, is_quoted});
         at_ = std::min(limit, text_.size());
@@ -147,16 +158,20 @@ bool is_any(const std::string& word, std::initializer_list<const char*> words) {
   return std::ranges::any_of(words, [&](const char* one) { return word == one; });
 }
 
-// Whether the block that opens at `open` is the body of a function: `first` is where its head begins.
+// Whether the block that opens at `open` is the body of a function: `first` is where its head
+// begins.
 bool opens_function(const std::vector<Token>& tokens, size_t first, size_t open) {
   if (open == first) return false;
   bool has_parentheses = false;
   for (size_t i = first; i < open; i++) {
     has_parentheses |= tokens[i].text == ")";
-    if (tokens[i].text == "=" && tokens[i].depth == 0 && (i == first || tokens[i - 1].text != "operator")) return false;
+    if (tokens[i].text == "=" && tokens[i].depth == 0 &&
+        (i == first || tokens[i - 1].text != "operator"))
+      return false;
   }
   if (!has_parentheses) return false;
-  const bool is_type = is_any(tokens[first].text, {"namespace", "class", "struct", "union", "enum"});
+  const bool is_type =
+      is_any(tokens[first].text, {"namespace", "class", "struct", "union", "enum"});
   return !is_type || tokens[open - 1].text == ")";
 }
 
@@ -194,10 +209,13 @@ void place(std::vector<Token>* tokens) {
 
 }  // namespace
 
-bool is_boundary(const Token& token) { return token.text == "{" || token.text == "}" || (token.text == ";" && token.depth == 0); }
+bool is_boundary(const Token& token) {
+  return token.text == "{" || token.text == "}" || (token.text == ";" && token.depth == 0);
+}
 
 bool is_system_header(const std::string& path) {
-  return path.starts_with("/usr/include/") || path.starts_with("/usr/local/include/") || path.starts_with("/usr/lib/");
+  return path.starts_with("/usr/include/") || path.starts_with("/usr/local/include/") ||
+         path.starts_with("/usr/lib/");
 }
 
 SourceFile scan_text(const std::string& text) {
@@ -206,7 +224,8 @@ SourceFile scan_text(const std::string& text) {
   Scanner(text, &file).scan();
   place(&file.tokens);
   for (size_t i = 0; i + 1 < file.tokens.size(); i++) {
-    if (file.tokens[i].is_name && file.tokens[i + 1].text == "(") file.callables.insert(file.tokens[i].text);
+    if (file.tokens[i].is_name && file.tokens[i + 1].text == "(")
+      file.callables.insert(file.tokens[i].text);
   }
   return file;
 }

@@ -12,8 +12,8 @@ struct Token {
   std::string text;
   int line = 0, column = 0;  // from 1; columns are bytes
   bool is_name = false;
-  int depth = 0;      // of parentheses in this block
-  int function = 0;   // in whose body or parameters it stands, counted from 1; 0: in none
+  int depth = 0;     // of parentheses in this block
+  int function = 0;  // in whose body or parameters it stands, counted from 1; 0: in none
 };
 
 struct Include {

@@ -1,7 +1,10 @@
-// 1. A mapping says which bytes of a file are where; elfutils wants to know by how much the addresses in the file differ from the
-//    program's (the bias). The program header of the segment that the mapping belongs to says it.
-// 2. A library may be unloaded and another one loaded in its place: of mappings that overlap, the later one is right.
-// 3. Nothing is fetched from the network (debuginfod): a report must not wait for somebody else's server.
+// 1. A mapping says which bytes of a file are where; elfutils wants to know by how much the
+//    addresses in the file differ from the program's (the bias). The program header of the segment
+//    that the mapping belongs to says it.
+// 2. A library may be unloaded and another one loaded in its place: of mappings that overlap, the
+//    later one is right.
+// 3. Nothing is fetched from the network (debuginfod): a report must not wait for somebody else's
+//    server.
 #include "cli/symbols/modules.h"
 
 #include <cxxabi.h>
@@ -26,9 +29,11 @@ char* g_debug_folders = nullptr;  // elfutils' default: beside the file, .debug,
 
 int no_elf(Dwfl_Module*, void**, const char*, Dwarf_Addr, char**, Elf**) { return -1; }
 
-const Dwfl_Callbacks kCallbacks = {no_elf, dwfl_standard_find_debuginfo, dwfl_offline_section_address, &g_debug_folders};
+const Dwfl_Callbacks kCallbacks = {no_elf, dwfl_standard_find_debuginfo,
+                                   dwfl_offline_section_address, &g_debug_folders};
 
-// By how much the file's addresses differ from those in the mapping; none where it is no ELF file with such a segment.
+// By how much the file's addresses differ from those in the mapping; none where it is no ELF file
+// with such a segment.
 std::optional<uint64_t> bias_in(const Mapping& mapping) {
   struct stat status;
   if (stat(mapping.path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
@@ -41,9 +46,12 @@ std::optional<uint64_t> bias_in(const Mapping& mapping) {
   if (elf && elf_kind(elf) == ELF_K_ELF && elf_getphdrnum(elf, &count) == 0) {
     for (size_t i = 0; i < count && !bias; i++) {
       GElf_Phdr header;
-      if (!gelf_getphdr(elf, static_cast<int>(i), &header) || header.p_type != PT_LOAD || !(header.p_flags & PF_X)) continue;
+      if (!gelf_getphdr(elf, static_cast<int>(i), &header) || header.p_type != PT_LOAD ||
+          !(header.p_flags & PF_X))
+        continue;
       const uint64_t start = header.p_offset & -kPage, limit = header.p_offset + header.p_filesz;
-      if (mapping.offset >= start && mapping.offset < limit) bias = mapping.start - mapping.offset + start - (header.p_vaddr & -kPage);
+      if (mapping.offset >= start && mapping.offset < limit)
+        bias = mapping.start - mapping.offset + start - (header.p_vaddr & -kPage);
     }
   }
   elf_end(elf);
@@ -56,7 +64,9 @@ std::string enclosing(Dwarf_Die die) {
   Dwarf_Attribute attribute;
   for (int i = 0; i < kMostSteps; i++) {
     Dwarf_Die earlier;
-    if (!dwarf_attr(&die, DW_AT_abstract_origin, &attribute) && !dwarf_attr(&die, DW_AT_specification, &attribute)) break;
+    if (!dwarf_attr(&die, DW_AT_abstract_origin, &attribute) &&
+        !dwarf_attr(&die, DW_AT_specification, &attribute))
+      break;
     if (!dwarf_formref_die(&attribute, &earlier)) break;
     die = earlier;
   }
@@ -65,7 +75,9 @@ std::string enclosing(Dwarf_Die die) {
   std::string text;
   for (int i = 1; i < count; i++) {
     const int tag = dwarf_tag(&scopes[i]);
-    if (tag != DW_TAG_namespace && tag != DW_TAG_class_type && tag != DW_TAG_structure_type && tag != DW_TAG_union_type) continue;
+    if (tag != DW_TAG_namespace && tag != DW_TAG_class_type && tag != DW_TAG_structure_type &&
+        tag != DW_TAG_union_type)
+      continue;
     const char* name = dwarf_diename(&scopes[i]);
     text.insert(0, std::string(name ? name : "(anonymous namespace)") + "::");
   }
@@ -78,7 +90,9 @@ std::string enclosing(Dwarf_Die die) {
 std::string demangled(const char* name) {
   if (!name) return "";
   int status = 0;
-  char* text = name[0] == '_' && name[1] == 'Z' ? abi::__cxa_demangle(name, nullptr, nullptr, &status) : nullptr;
+  char* text = name[0] == '_' && name[1] == 'Z'
+                   ? abi::__cxa_demangle(name, nullptr, nullptr, &status)
+                   : nullptr;
   std::string result = text ? text : name;
   free(text);
   return result;
@@ -87,17 +101,20 @@ std::string demangled(const char* name) {
 std::string name_of(Dwarf_Die* die) {
   Dwarf_Attribute attribute;
   for (const unsigned key : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name}) {
-    const char* name = dwarf_attr_integrate(die, key, &attribute) ? dwarf_formstring(&attribute) : nullptr;
+    const char* name =
+        dwarf_attr_integrate(die, key, &attribute) ? dwarf_formstring(&attribute) : nullptr;
     if (name) return demangled(name);
   }
-  const char* name = dwarf_attr_integrate(die, DW_AT_name, &attribute) ? dwarf_formstring(&attribute) : nullptr;
+  const char* name =
+      dwarf_attr_integrate(die, DW_AT_name, &attribute) ? dwarf_formstring(&attribute) : nullptr;
   return name ? enclosing(*die) + name : "";
 }
 
 int number_of(Dwarf_Die* die, unsigned key) {
   Dwarf_Attribute attribute;
   Dwarf_Word value = 0;
-  if (!dwarf_attr_integrate(die, key, &attribute) || dwarf_formudata(&attribute, &value) != 0) return 0;
+  if (!dwarf_attr_integrate(die, key, &attribute) || dwarf_formudata(&attribute, &value) != 0)
+    return 0;
   return static_cast<int>(std::min<Dwarf_Word>(value, INT32_MAX));
 }
 
@@ -105,7 +122,9 @@ std::string source_path(Dwarf_Die* unit, const char* name) {
   if (!name) return "";
   std::filesystem::path path = name;
   Dwarf_Attribute attribute;
-  const char* folder = path.is_relative() && dwarf_attr(unit, DW_AT_comp_dir, &attribute) ? dwarf_formstring(&attribute) : nullptr;
+  const char* folder = path.is_relative() && dwarf_attr(unit, DW_AT_comp_dir, &attribute)
+                           ? dwarf_formstring(&attribute)
+                           : nullptr;
   return (folder ? folder / path : path).lexically_normal().string();
 }
 
@@ -114,7 +133,8 @@ std::string source_file(Dwarf_Die* unit, Dwarf_Die* die, unsigned key) {
   Dwarf_Word index = 0;
   Dwarf_Files* files = nullptr;
   size_t count = 0;
-  if (!dwarf_attr_integrate(die, key, &attribute) || dwarf_formudata(&attribute, &index) != 0) return "";
+  if (!dwarf_attr_integrate(die, key, &attribute) || dwarf_formudata(&attribute, &index) != 0)
+    return "";
   if (dwarf_getsrcfiles(unit, &files, &count) != 0 || index >= count) return "";
   return source_path(unit, dwarf_filesrc(files, index, nullptr, nullptr));
 }
@@ -142,20 +162,25 @@ void Modules::set(const std::vector<Mapping>& mappings) {
   std::map<std::pair<std::string, uint64_t>, bool> reported;
   dwfl_report_begin(dwfl_);
   for (auto mapping = mappings_.rbegin(); mapping != mappings_.rend(); ++mapping) {
-    const auto overlaps = [&](const auto& range) { return mapping->start < range.second && range.first < mapping->limit; };
+    const auto overlaps = [&](const auto& range) {
+      return mapping->start < range.second && range.first < mapping->limit;
+    };
     if (std::ranges::any_of(used, overlaps)) continue;
     const std::optional<uint64_t> bias = bias_in(*mapping);
     if (!bias) continue;
     used.emplace_back(mapping->start, mapping->limit);
     if (reported[{mapping->path, *bias}]) continue;
     reported[{mapping->path, *bias}] = true;
-    Dwfl_Module* module = dwfl_report_elf(dwfl_, mapping->path.c_str(), mapping->path.c_str(), -1, *bias, true);
+    Dwfl_Module* module =
+        dwfl_report_elf(dwfl_, mapping->path.c_str(), mapping->path.c_str(), -1, *bias, true);
     if (module) biases_[module] = *bias;
   }
   dwfl_report_end(dwfl_, nullptr, nullptr);
 }
 
-Dwfl_Module* Modules::at(uint64_t address) const { return dwfl_ ? dwfl_addrmodule(dwfl_, address) : nullptr; }
+Dwfl_Module* Modules::at(uint64_t address) const {
+  return dwfl_ ? dwfl_addrmodule(dwfl_, address) : nullptr;
+}
 
 std::optional<Unit> Modules::unit_at(uint64_t address) {
   Dwfl_Module* module = with_debug_info_ ? at(address) : nullptr;
@@ -177,7 +202,8 @@ std::vector<std::string> Modules::files_at(uint64_t address) {
   std::vector<std::string> all;
   if (!unit || dwarf_getsrcfiles(&unit->die, &files, &count) != 0) return all;
   for (size_t i = 0; i < count; i++) {
-    if (const char* name = dwarf_filesrc(files, i, nullptr, nullptr)) all.push_back(source_path(&unit->die, name));
+    if (const char* name = dwarf_filesrc(files, i, nullptr, nullptr))
+      all.push_back(source_path(&unit->die, name));
   }
   return all;
 }
@@ -192,7 +218,9 @@ std::vector<Unit> Modules::units(Dwfl_Module* module) {
 }
 
 std::string Modules::path_of(Dwfl_Module* module) const {
-  const char* name = module ? dwfl_module_info(module, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr) : nullptr;
+  const char* name = module ? dwfl_module_info(module, nullptr, nullptr, nullptr, nullptr, nullptr,
+                                               nullptr, nullptr)
+                            : nullptr;
   return name ? name : "";
 }
 
@@ -201,7 +229,9 @@ bool Modules::code_at(uint64_t address, void* bytes, size_t size) const {
     if (address < mapping.start || address + size > mapping.limit) continue;
     const recording::File file(open(mapping.path.c_str(), O_RDONLY | O_CLOEXEC));
     const auto offset = static_cast<off_t>(address - mapping.start + mapping.offset);
-    if (file.is_open() && pread(file.descriptor(), bytes, size, offset) == static_cast<ssize_t>(size)) return true;
+    if (file.is_open() &&
+        pread(file.descriptor(), bytes, size, offset) == static_cast<ssize_t>(size))
+      return true;
   }
   return false;
 }

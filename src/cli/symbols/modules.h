@@ -1,5 +1,6 @@
-// The files of which a checked program consists, at the addresses where it has them, with their symbols and debug information (elfutils;
-// separate debug information is found by build id in /usr/lib/debug, too).
+// The files of which a checked program consists, at the addresses where it has them, with their
+// symbols and debug information (elfutils; separate debug information is found by build id in
+// /usr/lib/debug, too).
 #pragma once
 
 #include <elfutils/libdwfl.h>
@@ -39,13 +40,14 @@ class Modules {
 
   void set(const std::vector<Mapping>& mappings);
 
-  Dwfl* dwfl() const { return dwfl_; }       // null: no file could be read
+  Dwfl* dwfl() const { return dwfl_; }                 // null: no file could be read
   uint64_t generation() const { return generation_; }  // another one: dwfl() is another one
-  Dwfl_Module* at(uint64_t address) const;   // null: none
+  Dwfl_Module* at(uint64_t address) const;             // null: none
   std::optional<Unit> unit_at(uint64_t address);
   std::vector<std::string> files_at(uint64_t address);  // sources of the unit
-  std::vector<Unit> units(Dwfl_Module* module);  // all that it has debug information of
-  bool code_at(uint64_t address, void* bytes, size_t size) const;  // as the file has it; false: no file does
+  std::vector<Unit> units(Dwfl_Module* module);         // all that it has debug information of
+  bool code_at(uint64_t address, void* bytes,
+               size_t size) const;  // as the file has it; false: no file does
   std::string path_of(Dwfl_Module* module) const;
   uint64_t bias_of(Dwfl_Module* module) const;
 

@@ -1,5 +1,6 @@
-// elfutils' static libraries from 0.192 on call functions that Debian's package leaves out of them (its lib/ folder: search trees
-// behind a lock). Here they are, by libc's tree, for the one thing that links them. Where libraries have them, these are not used.
+// elfutils' static libraries from 0.192 on call functions that Debian's package leaves out of them
+// (its lib/ folder: search trees behind a lock). Here they are, by libc's tree, for the one thing
+// that links them. Where libraries have them, these are not used.
 
 #include <search.h>
 
@@ -43,4 +44,6 @@ WEIR_OF_ELFUTILS void eu_tdestroy(SearchTree* tree, void (*release)(void*)) {
 
 WEIR_OF_ELFUTILS void eu_search_tree_init(SearchTree* tree) { tree->root = nullptr; }
 
-WEIR_OF_ELFUTILS void eu_search_tree_fini(SearchTree* tree, void (*release)(void*)) { eu_tdestroy(tree, release); }
+WEIR_OF_ELFUTILS void eu_search_tree_fini(SearchTree* tree, void (*release)(void*)) {
+  eu_tdestroy(tree, release);
+}

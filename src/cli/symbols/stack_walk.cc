@@ -1,11 +1,15 @@
-// elfutils walks the stacks of threads of a process, or of a core file. Here it is told of a process with one thread, whose registers
-// are those of the context that is just looked at, and whose memory is that context's part of the stack: call frame information
-// reads nothing else.
+// elfutils walks the stacks of threads of a process, or of a core file. Here it is told of a
+// process with one thread, whose registers are those of the context that is just looked at, and
+// whose memory is that context's part of the stack: call frame information reads nothing else.
 //
-// 1. A context of a call has the address behind the call. The instruction of the frame is then the call itself: one byte less is inside it.
-// 2. Who is called may have noted its own stack pointer, which points to the return address: then the caller's is one word further.
-// 3. glibc's clone has no call frame information where it calls the kernel, and seldom a name. There its return address is the innermost word of the stack.
-// 4. What is not the program's is not shown: the runtime's frames, and those of libc below a thread's or the program's first function.
+// 1. A context of a call has the address behind the call. The instruction of the frame is then the
+//    call itself: one byte less is inside it.
+// 2. Who is called may have noted its own stack pointer, which points to the return address: then
+//    the caller's is one word further.
+// 3. glibc's clone has no call frame information where it calls the kernel, and seldom a name.
+//    There its return address is the innermost word of the stack.
+// 4. What is not the program's is not shown: the runtime's frames, and those of libc below a
+//    thread's or the program's first function.
 #include "cli/symbols/stack_walk.h"
 
 #include <dwarf.h>
@@ -53,7 +57,8 @@ bool read_memory(Dwfl*, Dwarf_Addr address, Dwarf_Word* word, void*) {
 }
 
 bool set_registers(Dwfl_Thread* thread, void*) {
-  constexpr int kNumber[] = {0, 2, 1, 3, 7, 6, 4, 5};  // of instructions' registers 0 to 7 in debug information
+  constexpr int kNumber[] = {0, 2, 1, 3,
+                             7, 6, 4, 5};  // of instructions' registers 0 to 7 in debug information
   Dwarf_Word registers[17];
   for (int i = 0; i < 16; i++) registers[i < 8 ? kNumber[i] : i] = g_walk->context->registers[i];
   registers[7] = g_walk->rsp;
@@ -62,7 +67,8 @@ bool set_registers(Dwfl_Thread* thread, void*) {
   return dwfl_thread_state_registers(thread, 0, 17, registers);
 }
 
-const Dwfl_Thread_Callbacks kThread = {next_thread, get_thread, read_memory, set_registers, nullptr, nullptr};
+const Dwfl_Thread_Callbacks kThread = {next_thread,   get_thread, read_memory,
+                                       set_registers, nullptr,    nullptr};
 
 int on_frame(Dwfl_Frame* frame, void*) {
   Dwarf_Addr pc = 0;
@@ -82,23 +88,34 @@ bool is_runtime(const Frame& frame) { return base_name(frame.module).starts_with
 
 bool is_libc(const Frame& frame) {
   const std::string name = base_name(frame.module);
-  return name.starts_with("libc.so") || name.starts_with("libc-2") || name.starts_with("libpthread");
+  return name.starts_with("libc.so") || name.starts_with("libc-2") ||
+         name.starts_with("libpthread");
 }
 
-// An annotation's own code (include/weir/weir.h, weir.hpp), inlined or not: what is meant is who makes the annotation.
-bool is_annotation(const Frame& frame) { return frame.file.ends_with("/weir/weir.h") || frame.file.ends_with("/weir/weir.hpp"); }
+// An annotation's own code (include/weir/weir.h, weir.hpp), inlined or not: what is meant is who
+// makes the annotation.
+bool is_annotation(const Frame& frame) {
+  return frame.file.ends_with("/weir/weir.h") || frame.file.ends_with("/weir/weir.hpp");
+}
 
-// Whether the instructions before `rip` are glibc's call of clone or clone3. Their names are known only where there is debug information
-// of glibc: they are in no table of symbols that a program needs.
+// Whether the instructions before `rip` are glibc's call of clone or clone3. Their names are known
+// only where there is debug information of glibc: they are in no table of symbols that a program
+// needs.
 bool makes_task(const Modules& modules, uint64_t rip) {
-  constexpr uint8_t kClone[] = {0xb8, 56, 0, 0, 0, 0x0f, 0x05}, kClone3[] = {0xb8, 0xb3, 1, 0, 0, 0x0f, 0x05};  // mov $number,%eax; syscall
+  constexpr uint8_t kClone[] = {0xb8, 56, 0, 0, 0, 0x0f, 0x05},
+                    kClone3[] = {0xb8, 0xb3, 1, 0, 0, 0x0f, 0x05};  // mov $number,%eax; syscall
   uint8_t code[sizeof kClone];
-  return modules.code_at(rip - sizeof code, code, sizeof code) && (memcmp(code, kClone, sizeof code) == 0 || memcmp(code, kClone3, sizeof code) == 0);
+  return modules.code_at(rip - sizeof code, code, sizeof code) &&
+         (memcmp(code, kClone, sizeof code) == 0 || memcmp(code, kClone3, sizeof code) == 0);
 }
 
 // In what lies below all of the program.
 bool is_below(const Frame& frame) {
-  constexpr const char* kNames[] = {"start_thread", "__libc_start_call_main", "__libc_start_main", "clone3", "__clone3", "clone", "__clone", "_start", "thrd_start"};
+  constexpr const char* kNames[] = {"start_thread",      "__libc_start_call_main",
+                                    "__libc_start_main", "clone3",
+                                    "__clone3",          "clone",
+                                    "__clone",           "_start",
+                                    "thrd_start"};
   return std::ranges::any_of(kNames, [&](const char* name) { return frame.function == name; });
 }
 
@@ -108,21 +125,25 @@ void add_inlined(std::vector<Dwarf_Die>& functions, Dwarf_Die* scope, Dwarf_Addr
   if (depth > kMostNested) return;
   for (int more = dwarf_child(scope, &child); more == 0; more = dwarf_siblingof(&child, &child)) {
     const int tag = dwarf_tag(&child);
-    if ((tag != DW_TAG_inlined_subroutine && tag != DW_TAG_lexical_block) || dwarf_haspc(&child, pc) != 1) continue;
+    if ((tag != DW_TAG_inlined_subroutine && tag != DW_TAG_lexical_block) ||
+        dwarf_haspc(&child, pc) != 1)
+      continue;
     if (tag == DW_TAG_inlined_subroutine) functions.push_back(child);
     return add_inlined(functions, &child, pc, depth + 1);
   }
 }
 
-// The function at that address, at most so many scopes down: elfutils looks only into scopes that contain the address, and the body of a lambda
-// expression is described within the function that has it.
+// The function at that address, at most so many scopes down: elfutils looks only into scopes that
+// contain the address, and the body of a lambda expression is described within the function that
+// has it.
 bool find_function(Dwarf_Die* scope, Dwarf_Addr pc, int most, Dwarf_Die* function) {
   Dwarf_Die child;
   if (most < 0) return false;
   for (int more = dwarf_child(scope, &child); more == 0; more = dwarf_siblingof(&child, &child)) {
     const int tag = dwarf_tag(&child);
     if (tag == DW_TAG_subprogram && dwarf_haspc(&child, pc) == 1) return *function = child, true;
-    const bool has_functions = tag == DW_TAG_subprogram || tag == DW_TAG_lexical_block || tag == DW_TAG_namespace || tag == DW_TAG_structure_type ||
+    const bool has_functions = tag == DW_TAG_subprogram || tag == DW_TAG_lexical_block ||
+                               tag == DW_TAG_namespace || tag == DW_TAG_structure_type ||
                                tag == DW_TAG_class_type || tag == DW_TAG_union_type;
     if (has_functions && find_function(&child, pc, most - 1, function)) return true;
   }
@@ -133,7 +154,9 @@ bool find_function(Dwarf_Die* scope, Dwarf_Addr pc, int most, Dwarf_Die* functio
 std::vector<Dwarf_Die> functions_at(Unit& unit, Dwarf_Addr pc) {
   std::vector<Dwarf_Die> functions;
   Dwarf_Die function;
-  if (!find_function(&unit.die, pc, 0, &function) && !find_function(&unit.die, pc, kMostNested, &function)) return functions;
+  if (!find_function(&unit.die, pc, 0, &function) &&
+      !find_function(&unit.die, pc, kMostNested, &function))
+    return functions;
   functions.push_back(function);
   add_inlined(functions, &function, pc, 0);
   std::ranges::reverse(functions);
@@ -148,14 +171,18 @@ std::vector<StackFrame> StackWalk::walk(const findings::Context& context) {
   walk.rsp = context.registers[4];
   walk.pc = context.is_call ? context.rip - 1 : context.rip;
   uint64_t top = 0;
-  if (context.is_call && stack_word(context, walk.rsp, &top) && top == context.rip) walk.rsp += sizeof top;  // 2.
+  if (context.is_call && stack_word(context, walk.rsp, &top) && top == context.rip)
+    walk.rsp += sizeof top;  // 2.
   if (modules_.dwfl() && attached_ != modules_.generation()) {
     attached_ = modules_.generation();
     dwfl_attach_state(modules_.dwfl(), nullptr, kOnly, &kThread, nullptr);
   }
   g_walk = &walk;
-  if (modules_.dwfl()) dwfl_getthread_frames(modules_.dwfl(), kOnly, on_frame, nullptr);  // its error is the stack's end
-  if (walk.frames.size() == 1 && stack_word(context, walk.rsp, &top) && makes_task(modules_, context.rip)) {  // 3.
+  if (modules_.dwfl())
+    dwfl_getthread_frames(modules_.dwfl(), kOnly, on_frame,
+                          nullptr);  // its error is the stack's end
+  if (walk.frames.size() == 1 && stack_word(context, walk.rsp, &top) &&
+      makes_task(modules_, context.rip)) {  // 3.
     walk.frames.clear();
     walk.rsp += sizeof top;
     walk.pc = top - 1;
@@ -175,7 +202,8 @@ Frames StackWalk::at(uint64_t address) {
   frame.offset = address - modules_.bias_of(module);
   GElf_Off offset;
   GElf_Sym symbol;
-  const std::string by_symbol = demangled(dwfl_module_addrinfo(module, address, &offset, &symbol, nullptr, nullptr, nullptr));
+  const std::string by_symbol =
+      demangled(dwfl_module_addrinfo(module, address, &offset, &symbol, nullptr, nullptr, nullptr));
   std::optional<Unit> unit = modules_.unit_at(address);
   if (!unit) {
     frame.function = by_symbol;

@@ -1,11 +1,12 @@
-// The stack of a task from what the runtime has kept of it: the registers and the bytes of the stack (check/findings/findings.h's Context).
+// The stack of a task from what the runtime has kept of it: the registers and the bytes of the
+// stack (check/findings/findings.h's Context).
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "cli/symbols/modules.h"
 #include "cli/races/report.h"
+#include "cli/symbols/modules.h"
 
 namespace weir::cli {
 
@@ -13,7 +14,8 @@ namespace weir::cli {
 struct StackFrame {
   uint64_t address;  // of the instruction; of a call, inside it
   uint64_t rsp, rbp;
-  uint64_t cfa;      // canonical frame address, by which debug information finds variables; 0: not known
+  uint64_t
+      cfa;  // canonical frame address, by which debug information finds variables; 0: not known
 };
 
 class StackWalk {
@@ -22,8 +24,8 @@ class StackWalk {
 
   // From the innermost on.
   std::vector<StackFrame> walk(const findings::Context& context);
-  // The same with functions that were inlined, by name and line; without the runtime's own and what weir.h inlines at the
-  // innermost end, and to the function with which the task begins.
+  // The same with functions that were inlined, by name and line; without the runtime's own and what
+  // weir.h inlines at the innermost end, and to the function with which the task begins.
   Frames frames(const findings::Context& context);
   // What is executed at an address, innermost first: one, and those into which it was inlined.
   Frames at(uint64_t address);

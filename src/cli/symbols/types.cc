@@ -1,4 +1,5 @@
-// A union has all its members at the same place: its first one gives the name, but if any of them is atomic, so may the access be.
+// A union has all its members at the same place: its first one gives the name, but if any of them
+// is atomic, so may the access be.
 #include "cli/symbols/types.h"
 
 #include <dwarf.h>
@@ -13,15 +14,19 @@ namespace {
 constexpr int kMostNested = 64;  // types that contain each other are damaged debug information
 
 bool is_wrapper(int tag) {
-  return tag == DW_TAG_typedef || tag == DW_TAG_const_type || tag == DW_TAG_volatile_type || tag == DW_TAG_restrict_type || tag == DW_TAG_atomic_type;
+  return tag == DW_TAG_typedef || tag == DW_TAG_const_type || tag == DW_TAG_volatile_type ||
+         tag == DW_TAG_restrict_type || tag == DW_TAG_atomic_type;
 }
 
-bool is_compound(int tag) { return tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type; }
+bool is_compound(int tag) {
+  return tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type;
+}
 
 uint64_t number_at(Dwarf_Die* die, unsigned key, uint64_t otherwise) {
   Dwarf_Attribute attribute;
   Dwarf_Word value = 0;
-  if (!dwarf_attr_integrate(die, key, &attribute) || dwarf_formudata(&attribute, &value) != 0) return otherwise;
+  if (!dwarf_attr_integrate(die, key, &attribute) || dwarf_formudata(&attribute, &value) != 0)
+    return otherwise;
   return value;
 }
 
@@ -66,12 +71,16 @@ void find_in_compound(Dwarf_Die compound, uint64_t offset, int depth, Part* part
   const bool is_union = dwarf_tag(&compound) == DW_TAG_union_type;
   bool is_found = false;
   Dwarf_Die child, type;
-  for (int more = dwarf_child(&compound, &child); more == 0; more = dwarf_siblingof(&child, &child)) {
+  for (int more = dwarf_child(&compound, &child); more == 0;
+       more = dwarf_siblingof(&child, &child)) {
     const int tag = dwarf_tag(&child);
     if (tag != DW_TAG_member && tag != DW_TAG_inheritance) continue;
-    if (dwarf_hasattr(&child, DW_AT_external) || dwarf_hasattr(&child, DW_AT_declaration) || !type_of(&child, &type)) continue;  // static
+    if (dwarf_hasattr(&child, DW_AT_external) || dwarf_hasattr(&child, DW_AT_declaration) ||
+        !type_of(&child, &type))
+      continue;  // static
     const uint64_t start = member_offset(&child), size = size_of(type);
-    // Of size 0: an array at the end without bounds. Base classes without members are of size 1, at any offset.
+    // Of size 0: an array at the end without bounds. Base classes without members are of size 1, at
+    // any offset.
     if (offset < start || (size != 0 && offset - start >= size)) continue;
     Part inside = *part;
     if (tag == DW_TAG_member) {
@@ -93,7 +102,8 @@ void find(Dwarf_Die type, uint64_t offset, int depth, Part* part) {
   if (depth > kMostNested) return;
   for (int i = 0; i < kMostNested && is_wrapper(dwarf_tag(&type)); i++) {
     const char* name = dwarf_diename(&type);
-    if (dwarf_tag(&type) == DW_TAG_atomic_type || (name && names_atomic(name))) part->is_atomic = true;
+    if (dwarf_tag(&type) == DW_TAG_atomic_type || (name && names_atomic(name)))
+      part->is_atomic = true;
     if (name) part->types.push_back(name);
     Dwarf_Die inner;
     if (!type_of(&type, &inner)) break;
@@ -113,8 +123,10 @@ void find(Dwarf_Die type, uint64_t offset, int depth, Part* part) {
 
 bool names_atomic(const std::string& name) {
   std::string small = name;
-  std::ranges::transform(small, small.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  for (size_t at; (at = small.find("sig_atomic_t")) != std::string::npos;) small.erase(at, 12);  // that is not atomic between threads
+  std::ranges::transform(small, small.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  for (size_t at; (at = small.find("sig_atomic_t")) != std::string::npos;)
+    small.erase(at, 12);  // that is not atomic between threads
   return small.find("atomic") != std::string::npos || small.find("once_flag") != std::string::npos;
 }
 

@@ -10,11 +10,12 @@
 namespace weir::cli {
 
 struct Part {
-  std::string path;   // "[3].count"; empty: the whole
-  std::string type;   // its name
+  std::string path;                // "[3].count"; empty: the whole
+  std::string type;                // its name
   std::vector<std::string> types;  // names of the types on the way
-  bool is_known = false;   // that type is one that has no parts
-  bool is_atomic = false;  // what is done with it is atomic by its type: _Atomic, std::atomic, std::once_flag
+  bool is_known = false;           // that type is one that has no parts
+  bool is_atomic =
+      false;  // what is done with it is atomic by its type: _Atomic, std::atomic, std::once_flag
 };
 
 // REQUIRES: `type` is a type's DIE.

@@ -1,5 +1,6 @@
-// Debug information lists variables by scope, not by address: for static ones a map is made of a file's, once it is asked for. Those
-// of a stack are looked for in the scopes of its frames, where they are told by their distance to the frame's base.
+// Debug information lists variables by scope, not by address: for static ones a map is made of a
+// file's, once it is asked for. Those of a stack are looked for in the scopes of its frames, where
+// they are told by their distance to the frame's base.
 #include "cli/symbols/variables.h"
 
 #include <dwarf.h>
@@ -18,11 +19,16 @@ std::optional<uint64_t> fixed_address(Dwarf_Die* variable) {
   Dwarf_Attribute attribute, inner;
   Dwarf_Op* operations = nullptr;
   size_t count = 0;
-  if (!dwarf_attr(variable, DW_AT_location, &attribute) || dwarf_getlocation(&attribute, &operations, &count) != 0 || count != 1) return std::nullopt;
+  if (!dwarf_attr(variable, DW_AT_location, &attribute) ||
+      dwarf_getlocation(&attribute, &operations, &count) != 0 || count != 1)
+    return std::nullopt;
   if (operations[0].atom == DW_OP_addr) return operations[0].number;
-  if (operations[0].atom != DW_OP_addrx && operations[0].atom != DW_OP_GNU_addr_index) return std::nullopt;
+  if (operations[0].atom != DW_OP_addrx && operations[0].atom != DW_OP_GNU_addr_index)
+    return std::nullopt;
   Dwarf_Addr address = 0;
-  if (dwarf_getlocation_attr(&attribute, &operations[0], &inner) != 0 || dwarf_formaddr(&inner, &address) != 0) return std::nullopt;
+  if (dwarf_getlocation_attr(&attribute, &operations[0], &inner) != 0 ||
+      dwarf_formaddr(&inner, &address) != 0)
+    return std::nullopt;
   return address;
 }
 
@@ -31,12 +37,15 @@ std::optional<Dwarf_Op> operation_at(Dwarf_Die* die, unsigned key, Dwarf_Addr pc
   Dwarf_Attribute attribute;
   Dwarf_Op* operations = nullptr;
   size_t count = 0;
-  if (!dwarf_attr_integrate(die, key, &attribute) || dwarf_getlocation_addr(&attribute, pc, &operations, &count, 1) != 1 || count != 1) return std::nullopt;
+  if (!dwarf_attr_integrate(die, key, &attribute) ||
+      dwarf_getlocation_addr(&attribute, pc, &operations, &count, 1) != 1 || count != 1)
+    return std::nullopt;
   return operations[0];
 }
 
 bool has_variables_inside(int tag) {
-  return tag == DW_TAG_namespace || tag == DW_TAG_subprogram || tag == DW_TAG_lexical_block || tag == DW_TAG_module;
+  return tag == DW_TAG_namespace || tag == DW_TAG_subprogram || tag == DW_TAG_lexical_block ||
+         tag == DW_TAG_module;
 }
 
 }  // namespace
@@ -50,7 +59,8 @@ void Variables::add_all(Index& index, const Unit& unit, Dwarf_Die* parent, int d
     if (tag != DW_TAG_variable) continue;
     const std::optional<uint64_t> address = fixed_address(&child);
     if (!address || *address == 0) continue;  // 0: the linker has left it out
-    index.try_emplace(*address + unit.bias, Known{type_of(&child, &type) ? size_of(type) : 0, unit, child});
+    index.try_emplace(*address + unit.bias,
+                      Known{type_of(&child, &type) ? size_of(type) : 0, unit, child});
   }
 }
 
@@ -90,8 +100,10 @@ std::optional<Variable> Variables::static_at(uint64_t address) {
   if (!module) return std::nullopt;
   GElf_Off offset = 0;
   GElf_Sym symbol;
-  const char* name = dwfl_module_addrinfo(module, address, &offset, &symbol, nullptr, nullptr, nullptr);
-  const bool is_symbol = name && GELF_ST_TYPE(symbol.st_info) != STT_FUNC && (offset < symbol.st_size || (symbol.st_size == 0 && offset == 0));
+  const char* name =
+      dwfl_module_addrinfo(module, address, &offset, &symbol, nullptr, nullptr, nullptr);
+  const bool is_symbol = name && GELF_ST_TYPE(symbol.st_info) != STT_FUNC &&
+                         (offset < symbol.st_size || (symbol.st_size == 0 && offset == 0));
   const Index& index = index_of(module);
   auto found = index.upper_bound(address);
   if (found != index.begin()) {
@@ -112,17 +124,21 @@ std::optional<Variable> Variables::static_at(uint64_t address) {
   variable.start = address - offset;
   variable.offset = offset;
   variable.size = symbol.st_size;
-  variable.is_atomic = std::string_view(name).starts_with("_ZGV");  // the guard of a static variable inside a function
+  variable.is_atomic = std::string_view(name).starts_with(
+      "_ZGV");  // the guard of a static variable inside a function
   return variable;
 }
 
-std::optional<Variable> Variables::in_scope(const Unit& unit, Dwarf_Die* scope, const StackFrame& frame, int depth, uint64_t base, uint64_t address) {
+std::optional<Variable> Variables::in_scope(const Unit& unit, Dwarf_Die* scope,
+                                            const StackFrame& frame, int depth, uint64_t base,
+                                            uint64_t address) {
   const Dwarf_Addr pc = frame.address - unit.bias;
   Dwarf_Die child, type;
   if (depth > kMostNested) return std::nullopt;
   for (int more = dwarf_child(scope, &child); more == 0; more = dwarf_siblingof(&child, &child)) {
     const int tag = dwarf_tag(&child);
-    if ((tag == DW_TAG_lexical_block || tag == DW_TAG_inlined_subroutine) && dwarf_haspc(&child, pc) == 1) {
+    if ((tag == DW_TAG_lexical_block || tag == DW_TAG_inlined_subroutine) &&
+        dwarf_haspc(&child, pc) == 1) {
       if (auto found = in_scope(unit, &child, frame, depth + 1, base, address)) return found;
     }
     if (tag != DW_TAG_variable && tag != DW_TAG_formal_parameter) continue;
@@ -134,7 +150,8 @@ std::optional<Variable> Variables::in_scope(const Unit& unit, Dwarf_Die* scope, 
   return std::nullopt;
 }
 
-std::optional<Variable> Variables::on_stack(const std::vector<StackFrame>& frames, uint64_t address) {
+std::optional<Variable> Variables::on_stack(const std::vector<StackFrame>& frames,
+                                            uint64_t address) {
   for (const StackFrame& frame : frames) {
     std::optional<Unit> unit = modules_.unit_at(frame.address);
     if (!unit || frame.cfa == 0) continue;

@@ -1,4 +1,5 @@
-// Which variable lies at an address of a checked program, and what part of it: by debug information, else by the symbol table.
+// Which variable lies at an address of a checked program, and what part of it: by debug
+// information, else by the symbol table.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/symbols/modules.h"
 #include "cli/races/report.h"
+#include "cli/symbols/modules.h"
 #include "cli/symbols/stack_walk.h"
 
 namespace weir::cli {
@@ -32,7 +33,8 @@ class Variables {
 
   const Index& index_of(Dwfl_Module* module);
   void add_all(Index& index, const Unit& unit, Dwarf_Die* parent, int depth);
-  std::optional<Variable> in_scope(const Unit& unit, Dwarf_Die* scope, const StackFrame& frame, int depth, uint64_t base, uint64_t address);
+  std::optional<Variable> in_scope(const Unit& unit, Dwarf_Die* scope, const StackFrame& frame,
+                                   int depth, uint64_t base, uint64_t address);
   Variable describe(const Unit& unit, Dwarf_Die* die, uint64_t start, uint64_t address);
 
   Modules& modules_;

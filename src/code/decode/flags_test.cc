@@ -23,7 +23,8 @@ void compare(const uint8_t* code, size_t size, Counts& counts) {
       at++;
       continue;
     }
-    const FlagEffect quick = flag_effect(shape, code + at), slow = decoded_flag_effect(shape, code + at);
+    const FlagEffect quick = flag_effect(shape, code + at),
+                     slow = decoded_flag_effect(shape, code + at);
     if (slow.written == 0 && slow.read == kEveryFlag) {  // the decoder does not know it
       at += shape.length;
       continue;
@@ -31,7 +32,8 @@ void compare(const uint8_t* code, size_t size, Counts& counts) {
     counts.instructions++;
     if (quick.read != slow.read || quick.written != slow.written) {
       if (counts.wrong++ < 20) {
-        printf("read %x, decoded %x; written %x, decoded %x:", quick.read, slow.read, quick.written, slow.written);
+        printf("read %x, decoded %x; written %x, decoded %x:", quick.read, slow.read, quick.written,
+               slow.written);
         for (unsigned i = 0; i < shape.length; i++) printf(" %02x", code[at + i]);
         printf("\n");
       }
@@ -43,7 +45,8 @@ void compare(const uint8_t* code, size_t size, Counts& counts) {
 TEST(FlagsTest, QuickAnswersAreTheDecoders) {
   Counts counts;
   for (const Library& library : loaded_libraries()) {
-    compare(reinterpret_cast<const uint8_t*>(library.text.start), std::min<size_t>(library.text.size(), 1'000'000), counts);
+    compare(reinterpret_cast<const uint8_t*>(library.text.start),
+            std::min<size_t>(library.text.size(), 1'000'000), counts);
   }
   EXPECT_EQ(counts.wrong, 0u);
   EXPECT_GT(counts.instructions, 300'000u);

@@ -9,7 +9,22 @@
 namespace weir {
 
 enum Register : uint8_t {
-  kRax, kRcx, kRdx, kRbx, kRsp, kRbp, kRsi, kRdi, kR8, kR9, kR10, kR11, kR12, kR13, kR14, kR15,
+  kRax,
+  kRcx,
+  kRdx,
+  kRbx,
+  kRsp,
+  kRbp,
+  kRsi,
+  kRdi,
+  kR8,
+  kR9,
+  kR10,
+  kR11,
+  kR12,
+  kR13,
+  kR14,
+  kR15,
   kRip,
   kNoRegister = 0xff,
 };
@@ -40,7 +55,8 @@ inline uint64_t& general_register(Frame& frame, unsigned number) {
 }
 
 inline uint64_t general_register(const Frame& frame, unsigned number) {
-  return *reinterpret_cast<const uint64_t*>(reinterpret_cast<const char*>(&frame) + kFrameOffset[number]);
+  return *reinterpret_cast<const uint64_t*>(reinterpret_cast<const char*>(&frame) +
+                                            kFrameOffset[number]);
 }
 
 inline Registers registers_of(const Frame& frame) {
@@ -51,7 +67,8 @@ inline Registers registers_of(const Frame& frame) {
   return registers;
 }
 
-// `gregs` is uc_mcontext.gregs of a signal: r8..r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip, eflags.
+// `gregs` is uc_mcontext.gregs of a signal: r8..r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip,
+// eflags.
 template <typename Greg>
 inline Registers registers_of_gregs(const Greg* gregs) {
   constexpr uint8_t kIndex[16] = {13, 14, 12, 11, 15, 10, 9, 8, 0, 1, 2, 3, 4, 5, 6, 7};

@@ -1,38 +1,41 @@
 #include "code/decode/shape.h"
 
-// Why not the decoder behind decoder.h for everything: it takes about 160 ns an instruction, and libc has 336,000. The
-// layout of an instruction follows from two tables of 256 entries, at a few nanoseconds each. Whoever acts on an
-// instruction asks the real decoder about that one; the unit test compares both over every system library it finds.
+// Why not the decoder behind decoder.h for everything: it takes about 160 ns an instruction, and
+// libc has 336,000. The layout of an instruction follows from two tables of 256 entries, at a few
+// nanoseconds each. Whoever acts on an instruction asks the real decoder about that one; the unit
+// test compares both over every system library it finds.
 //
-// Deviation from the manuals: operand-size prefixes never shorten a branch displacement here (the CPUs of one maker
-// ignore them in 64-bit mode, and no compiler emits one that would matter).
+// Deviation from the manuals: operand-size prefixes never shorten a branch displacement here (the
+// CPUs of one maker ignore them in 64-bit mode, and no compiler emits one that would matter).
 
 namespace weir {
 namespace {
 
 // Attributes of an opcode, one letter each:
 //   .  no operand bytes          m  ModRM              b  imm8             M  ModRM, imm8
-//   w  imm16                     z  imm32 (66: imm16)  Z  ModRM, immz      v  immz, with REX.W imm64
+//   w  imm16                     z  imm32 (66: imm16)  Z  ModRM, immz
+//   v  immz, with REX.W imm64
 //   j  rel8                      J  rel32              o  8-byte address (67: 4)
-//   e  enter: imm16, imm8        g  group F6/F7        x  invalid          p  prefix, escape: not looked up
+//   e  enter: imm16, imm8        g  group F6/F7        x  invalid
+//   p  prefix, escape: not looked up
 constexpr char kOneByteMap[257] =
-    "mmmmbzxxmmmmbzxpmmmmbzxxmmmmbzxx"  // 00-1f
-    "mmmmbzpxmmmmbzpxmmmmbzpxmmmmbzpx"  // 20-3f
-    "pppppppppppppppp................"  // 40-5f
-    "xxpmppppzZbM....jjjjjjjjjjjjjjjj"  // 60-7f
-    "MZxMmmmmmmmmmmmm..........x....."  // 80-9f
-    "oooo....bz......bbbbbbbbvvvvvvvv"  // a0-bf
-    "MMw.ppMZe.w..bx.mmmmxxx.mmmmmmmm"  // c0-df
+    "mmmmbzxxmmmmbzxpmmmmbzxxmmmmbzxx"   // 00-1f
+    "mmmmbzpxmmmmbzpxmmmmbzpxmmmmbzpx"   // 20-3f
+    "pppppppppppppppp................"   // 40-5f
+    "xxpmppppzZbM....jjjjjjjjjjjjjjjj"   // 60-7f
+    "MZxMmmmmmmmmmmmm..........x....."   // 80-9f
+    "oooo....bz......bbbbbbbbvvvvvvvv"   // a0-bf
+    "MMw.ppMZe.w..bx.mmmmxxx.mmmmmmmm"   // c0-df
     "jjjjbbbbJJxj....pxpp..gg......mm";  // e0-ff
 
 constexpr char k0FMap[257] =
-    "mmmmx.....x.xm.Mmmmmmmmmmmmmmmmm"  // 00-1f
-    "mmmmxxxxmmmmmmmm........pxpxxxxx"  // 20-3f
-    "mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmm"  // 40-5f
-    "mmmmmmmmmmmmmmmmMMMMmmm.mmmmmmmm"  // 60-7f
-    "JJJJJJJJJJJJJJJJmmmmmmmmmmmmmmmm"  // 80-9f
-    "...mMmxx...mMmmmmmmmmmmmmmMmmmmm"  // a0-bf
-    "mmMmMMMm........mmmmmmmmmmmmmmmm"  // c0-df
+    "mmmmx.....x.xm.Mmmmmmmmmmmmmmmmm"   // 00-1f
+    "mmmmxxxxmmmmmmmm........pxpxxxxx"   // 20-3f
+    "mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmm"   // 40-5f
+    "mmmmmmmmmmmmmmmmMMMMmmm.mmmmmmmm"   // 60-7f
+    "JJJJJJJJJJJJJJJJmmmmmmmmmmmmmmmm"   // 80-9f
+    "...mMmxx...mMmmmmmmmmmmmmmMmmmmm"   // a0-bf
+    "mmMmMMMm........mmmmmmmmmmmmmmmm"   // c0-df
     "mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmm";  // e0-ff
 
 constexpr uint8_t kRexW = 8;
@@ -96,10 +99,19 @@ class Reader {
       }
       switch (byte) {
         case 0xf0: shape_.has_lock = true; break;
-        case 0xf2: case 0xf3: shape_.has_repeat = true; last_repeat_ = byte; break;
+        case 0xf2:
+        case 0xf3:
+          shape_.has_repeat = true;
+          last_repeat_ = byte;
+          break;
         case 0x66: shape_.has_66 = true; break;
         case 0x67: shape_.has_67 = true; break;
-        case 0x26: case 0x2e: case 0x36: case 0x3e: case 0x64: case 0x65: break;
+        case 0x26:
+        case 0x2e:
+        case 0x36:
+        case 0x3e:
+        case 0x64:
+        case 0x65: break;
         default: shape_.rex = rex_; return true;
       }
       rex_ = 0;
@@ -140,8 +152,9 @@ class Reader {
     set_opcode(OpcodeMap::k0F);
     kind = k0FMap[byte];
     if (byte == 0x0f) shape_.map = OpcodeMap::kOther;  // 3DNow: the opcode is the immediate
-    if (byte == 0x78 && (shape_.has_66 || last_repeat_ == 0xf2)) kind = 'S';  // extrq, insertq: two imm8
-    if (byte == 0xb8 && last_repeat_ != 0xf3) return false;                   // only popcnt
+    if (byte == 0x78 && (shape_.has_66 || last_repeat_ == 0xf2))
+      kind = 'S';                                            // extrq, insertq: two imm8
+    if (byte == 0xb8 && last_repeat_ != 0xf3) return false;  // only popcnt
     return kind != 'x' && kind != 'p';
   }
 
@@ -162,7 +175,14 @@ class Reader {
       set_opcode(OpcodeMap::k0F);
       switch (shape_.opcode) {
         case 0x77: kind = evex ? 'x' : '.'; break;
-        case 0x70: case 0x71: case 0x72: case 0x73: case 0xc2: case 0xc4: case 0xc5: case 0xc6: kind = 'M'; break;
+        case 0x70:
+        case 0x71:
+        case 0x72:
+        case 0x73:
+        case 0xc2:
+        case 0xc4:
+        case 0xc5:
+        case 0xc6: kind = 'M'; break;
         default: kind = 'm';
       }
       return kind != 'x';
@@ -203,19 +223,23 @@ class Reader {
     if (modrm && !read_modrm()) return false;
     if (modrm && shape_.map == OpcodeMap::kOneByte && !is_defined_group()) return false;
     if (kind == 'g' && shape_.reg() < 2) immediate = shape_.opcode == 0xf6 ? 1 : full;
-    if (shape_.opcode == 0xc7 && shape_.map == OpcodeMap::kOneByte && shape_.modrm == 0xf8) immediate = 4;  // xbegin
+    if (shape_.opcode == 0xc7 && shape_.map == OpcodeMap::kOneByte && shape_.modrm == 0xf8)
+      immediate = 4;  // xbegin
     shape_.immediate_at = static_cast<uint8_t>(at_);
     shape_.immediate_size = immediate;
     at_ += immediate;
     return true;
   }
 
-  // Groups of one-byte opcodes in which not every ModRM is an instruction; what is data in the text often fails here.
+  // Groups of one-byte opcodes in which not every ModRM is an instruction; what is data in the text
+  // often fails here.
   bool is_defined_group() const {
     switch (shape_.opcode) {
-      case 0x62: case 0x8d: return shape_.mod() != 3;
+      case 0x62:
+      case 0x8d: return shape_.mod() != 3;
       case 0x8f: return shape_.reg() == 0;
-      case 0xc6: case 0xc7: return shape_.reg() == 0 || shape_.modrm == 0xf8;
+      case 0xc6:
+      case 0xc7: return shape_.reg() == 0 || shape_.modrm == 0xf8;
       case 0xfe: return shape_.reg() < 2;
       case 0xff: return shape_.reg() != 7;
       default: return true;
@@ -270,11 +294,20 @@ Flow flow_of(const Shape& shape) {
   if (shape.map != OpcodeMap::kOneByte) return Flow::kNext;
   if (opcode >= 0x70 && opcode <= 0x7f) return Flow::kConditional;
   switch (opcode) {
-    case 0xe0: case 0xe1: case 0xe2: case 0xe3: return Flow::kLoop;
+    case 0xe0:
+    case 0xe1:
+    case 0xe2:
+    case 0xe3: return Flow::kLoop;
     case 0xe8: return Flow::kCall;
-    case 0xe9: case 0xeb: return Flow::kJump;
-    case 0xc2: case 0xc3: case 0xca: case 0xcb: case 0xcf: return Flow::kReturn;
-    case 0xcc: case 0xf4: return Flow::kStop;
+    case 0xe9:
+    case 0xeb: return Flow::kJump;
+    case 0xc2:
+    case 0xc3:
+    case 0xca:
+    case 0xcb:
+    case 0xcf: return Flow::kReturn;
+    case 0xcc:
+    case 0xf4: return Flow::kStop;
     case 0xc7: return shape.modrm == 0xf8 ? Flow::kLoop : Flow::kNext;
     case 0xff:
       if (shape.reg() == 2 || shape.reg() == 3) return Flow::kIndirectCall;

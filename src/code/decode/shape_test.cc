@@ -16,7 +16,8 @@ using namespace weir;
 
 std::vector<uint8_t> bytes(std::initializer_list<int> list) { return {list.begin(), list.end()}; }
 
-// Every instruction of every library of this process: lengths and branch targets as the real decoder sees them.
+// Every instruction of every library of this process: lengths and branch targets as the real
+// decoder sees them.
 TEST(ShapeTest, AgreesWithTheDecoderOnRealLibraries) {
   struct Counts {
     size_t instructions = 0, different = 0;
@@ -37,8 +38,10 @@ TEST(ShapeTest, AgreesWithTheDecoderOnRealLibraries) {
       counts.instructions++;
       bool same = shaped && shape.length == instruction.length;
       if (same && instruction.has_target) {
-        same = flow_of(shape) != Flow::kNext &&
-               address + shape.length + static_cast<uint64_t>(branch_displacement(shape, code + at)) == instruction.target;
+        same =
+            flow_of(shape) != Flow::kNext &&
+            address + shape.length + static_cast<uint64_t>(branch_displacement(shape, code + at)) ==
+                instruction.target;
       } else if (same && instruction.is_return) {
         same = flow_of(shape) == Flow::kReturn;
       }
@@ -80,7 +83,8 @@ TEST(ShapeTest, RandomBytesStayInBounds) {
   std::mt19937_64 random(7);
   for (int i = 0; i < 200'000; i++) {
     size_t size = random() % 18;
-    std::vector<uint8_t> code(size);  // exactly as long as announced: the sanitizer sees every read beyond
+    std::vector<uint8_t> code(
+        size);  // exactly as long as announced: the sanitizer sees every read beyond
     for (auto& byte : code) byte = static_cast<uint8_t>(random());
     Shape shape;
     if (read_shape(code.data(), size, shape)) {
@@ -96,12 +100,18 @@ TEST(ShapeTest, FlowIsToldApart) {
     Flow flow;
   };
   const Case cases[] = {
-      {bytes({0x90}), Flow::kNext},       {bytes({0xeb, 0}), Flow::kJump},
-      {bytes({0x74, 0}), Flow::kConditional}, {bytes({0x0f, 0x84, 0, 0, 0, 0}), Flow::kConditional},
-      {bytes({0xe8, 0, 0, 0, 0}), Flow::kCall}, {bytes({0xff, 0xd0}), Flow::kIndirectCall},
-      {bytes({0xff, 0xe0}), Flow::kIndirectJump}, {bytes({0xc3}), Flow::kReturn},
-      {bytes({0xf3, 0xc3}), Flow::kReturn}, {bytes({0x0f, 0x0b}), Flow::kStop},
-      {bytes({0xe3, 0}), Flow::kLoop},    {bytes({0xc7, 0xf8, 0, 0, 0, 0}), Flow::kLoop},
+      {bytes({0x90}), Flow::kNext},
+      {bytes({0xeb, 0}), Flow::kJump},
+      {bytes({0x74, 0}), Flow::kConditional},
+      {bytes({0x0f, 0x84, 0, 0, 0, 0}), Flow::kConditional},
+      {bytes({0xe8, 0, 0, 0, 0}), Flow::kCall},
+      {bytes({0xff, 0xd0}), Flow::kIndirectCall},
+      {bytes({0xff, 0xe0}), Flow::kIndirectJump},
+      {bytes({0xc3}), Flow::kReturn},
+      {bytes({0xf3, 0xc3}), Flow::kReturn},
+      {bytes({0x0f, 0x0b}), Flow::kStop},
+      {bytes({0xe3, 0}), Flow::kLoop},
+      {bytes({0xc7, 0xf8, 0, 0, 0, 0}), Flow::kLoop},
       {bytes({0xff, 0x30}), Flow::kNext},
   };
   for (const Case& one : cases) {

@@ -1,10 +1,11 @@
-// The length of one x86-64 instruction and what a sweep must know of it, for the instructions that code mostly consists
-// of. Where read_stride() gives up, shape.h knows more.
+// The length of one x86-64 instruction and what a sweep must know of it, for the instructions that
+// code mostly consists of. Where read_stride() gives up, shape.h knows more.
 //
-// read_shape() costs 20 ns an instruction and the questions that a sweep then asks as much again, most of it branches that
-// no processor predicts. Here one lookup by the opcode says all that holds for most opcodes, and whatever would need a
-// question of its own is left to read_shape(). What may be left is only a matter of speed; what is answered must agree
-// with read_shape(), which stride_test.cc checks over every system library and over random bytes.
+// read_shape() costs 20 ns an instruction and the questions that a sweep then asks as much again,
+// most of it branches that no processor predicts. Here one lookup by the opcode says all that holds
+// for most opcodes, and whatever would need a question of its own is left to read_shape(). What may
+// be left is only a matter of speed; what is answered must agree with read_shape(), which
+// stride_test.cc checks over every system library and over random bytes.
 #pragma once
 
 #include <stddef.h>
@@ -33,27 +34,28 @@ namespace stride_tables {
 //   -  left to read_shape()    .  no operand bytes        p  prefix or escape: looked at by itself
 //   m  ModRM                   b  imm8                    M  ModRM, imm8
 //   z  imm32 (66: imm16)       Z  ModRM, immz             q  immz, with REX.W imm64
-//   N  M, with reg 0 only      Y  Z, with reg 0 only      T  M, or m where reg > 1        U  Z, or m where reg > 1
-//   a  lea                     F  group FF                s  jcc rel8                     S  jmp rel8
+//   N  M, with reg 0 only      Y  Z, with reg 0 only      T  M, or m where reg > 1
+//   U  Z, or m where reg > 1   a  lea                     F  group FF
+//   s  jcc rel8                S  jmp rel8
 //   n  call or jcc rel32       E  jmp rel32               r  ret
 inline constexpr char kOneByteMap[257] =
-    "mmmmbz--mmmmbz-pmmmmbz--mmmmbz--"  // 00-1f
-    "mmmmbz--mmmmbz--mmmmbz--mmmmbz--"  // 20-3f
-    "pppppppppppppppp................"  // 40-5f
-    "--pmp-p-zZbM----ssssssssssssssss"  // 60-7f
-    "MZ-Mmm--mmmm-a--..........------"  // 80-9f
-    "----....bz......bbbbbbbbqqqqqqqq"  // a0-bf
-    "MM-rppNY-.------mmmm------------"  // c0-df
+    "mmmmbz--mmmmbz-pmmmmbz--mmmmbz--"   // 00-1f
+    "mmmmbz--mmmmbz--mmmmbz--mmmmbz--"   // 20-3f
+    "pppppppppppppppp................"   // 40-5f
+    "--pmp-p-zZbM----ssssssssssssssss"   // 60-7f
+    "MZ-Mmm--mmmm-a--..........------"   // 80-9f
+    "----....bz......bbbbbbbbqqqqqqqq"   // a0-bf
+    "MM-rppNY-.------mmmm------------"   // c0-df
     "--------nE-S------pp--TU-------F";  // e0-ff
 
 inline constexpr char k0FMap[257] =
-    "----------------mmmmmmmm-------m"  // 00-1f
-    "--------mmmmmmmm----------------"  // 20-3f
-    "mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmm"  // 40-5f
-    "mmmmmmmmmmmmmmmmMMMMmmm-----mmmm"  // 60-7f
-    "nnnnnnnnnnnnnnnnmmmmmmmmmmmmmmmm"  // 80-9f
-    "---mMm-----mMm-mmm-m--mm--Mmmmmm"  // a0-bf
-    "mmM-MMM-........mmmmmmmmmmmmmmmm"  // c0-df
+    "----------------mmmmmmmm-------m"   // 00-1f
+    "--------mmmmmmmm----------------"   // 20-3f
+    "mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmm"   // 40-5f
+    "mmmmmmmmmmmmmmmmMMMMmmm-----mmmm"   // 60-7f
+    "nnnnnnnnnnnnnnnnmmmmmmmmmmmmmmmm"   // 80-9f
+    "---mMm-----mMm-mmm-m--mm--Mmmmmm"   // a0-bf
+    "mmM-MMM-........mmmmmmmmmmmmmmmm"   // c0-df
     "mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmm-";  // e0-ff
 
 enum Attribute : uint16_t {
@@ -61,15 +63,20 @@ enum Attribute : uint16_t {
   kWide = 0x0008,       // as many as the operand size says
   kModrm = 0x0010,
   kKnown = 0x0020,
-  kAsks = 0x0040,       // the letter has a question of its own, in kQuestion
+  kAsks = 0x0040,  // the letter has a question of its own, in kQuestion
   kQuestion = 0x0700,
-  kOnlyFirst = 0x0000, kFirstTwo = 0x0100, kLea = 0x0200, kGroupFF = 0x0300, kQuad = 0x0400,
-  kWhat = 0xf000,       // Stride::What
+  kOnlyFirst = 0x0000,
+  kFirstTwo = 0x0100,
+  kLea = 0x0200,
+  kGroupFF = 0x0300,
+  kQuad = 0x0400,
+  kWhat = 0xf000,  // Stride::What
 };
 inline constexpr unsigned kWhatShift = 12;
 
 constexpr uint16_t attributes_of(char letter) {
-  constexpr unsigned kShort = Stride::kShortBranch << kWhatShift, kNear = Stride::kNearBranch << kWhatShift;
+  constexpr unsigned kShort = Stride::kShortBranch << kWhatShift,
+                     kNear = Stride::kNearBranch << kWhatShift;
   constexpr unsigned kEnds = Stride::kEnds << kWhatShift;
   switch (letter) {
     case '.': return kKnown;
@@ -98,7 +105,8 @@ struct Tables {
   uint16_t one_byte[256] = {};
   uint16_t two_byte[256] = {};
   uint16_t vector[256] = {};  // the same map as two_byte, VEX or EVEX encoded
-  uint8_t modrm[256] = {};    // bytes of ModRM, SIB and displacement, but the displacement that the SIB asks for
+  uint8_t modrm[256] =
+      {};  // bytes of ModRM, SIB and displacement, but the displacement that the SIB asks for
   constexpr Tables() {
     for (unsigned i = 0; i < 256; i++) {
       one_byte[i] = attributes_of(kOneByteMap[i]);
@@ -115,9 +123,9 @@ inline constexpr Tables kTables;
 
 }  // namespace stride_tables
 
-// True: read_shape() reads the same length, `what` is all that flow_of() and a lea tell, and the instruction is neither a
-// site (src/code/find/sweep.h) nor endbr64 nor takes an operand at an absolute address. False: any of that, or a rare one.
-// REQUIRES: kStrideReads bytes can be read.
+// True: read_shape() reads the same length, `what` is all that flow_of() and a lea tell, and the
+// instruction is neither a site (src/code/find/sweep.h) nor endbr64 nor takes an operand at an
+// absolute address. False: any of that, or a rare one. REQUIRES: kStrideReads bytes can be read.
 [[nodiscard, gnu::always_inline]] inline bool read_stride(const uint8_t* code, Stride& stride) {
   using namespace stride_tables;
   const uint8_t* at = code;
@@ -165,8 +173,12 @@ inline constexpr Tables kTables;
     at += size;
     if (attributes & kAsks) {
       switch (attributes & kQuestion) {
-        case kOnlyFirst: if (reg != 0) return false; break;
-        case kFirstTwo: if (reg > 1) immediate = 0; break;
+        case kOnlyFirst:
+          if (reg != 0) return false;
+          break;
+        case kFirstTwo:
+          if (reg > 1) immediate = 0;
+          break;
         case kLea:
           if (modrm >= 0xc0) return false;
           if ((modrm & 0xc7) == 5) what = Stride::kAddress;

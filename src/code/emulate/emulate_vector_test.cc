@@ -2,14 +2,14 @@
 
 #include <cpuid.h>
 #include <gtest/gtest.h>
-#include <sys/mman.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "code/decode/registers.h"
 #include "control/control.h"
 
-// Instructions in several forms of addressing are run natively and by emulate_vector(), with the same registers: vectors, masks, flags and memory
-// must come out equal.
+// Instructions in several forms of addressing are run natively and by emulate_vector(), with the
+// same registers: vectors, masks, flags and memory must come out equal.
 
 namespace {
 
@@ -19,10 +19,13 @@ using weir::trap::emulate_vector;
 constexpr int kState = 4096, kMemory = 4096;
 constexpr uint64_t kAddressed = 2048;  // rsi, r13 and rbx point there; rax and r14 are 3
 
-// Each: its length in a byte, where its operand is from kAddressed on, its size, the instruction, ret.
-extern "C" const uint8_t weir_test_vectors[], weir_test_vectors_end[], weir_test_wide[], weir_test_wide_end[];
+// Each: its length in a byte, where its operand is from kAddressed on, its size, the instruction,
+// ret.
+extern "C" const uint8_t weir_test_vectors[], weir_test_vectors_end[], weir_test_wide[],
+    weir_test_wide_end[];
 
-#define WEIR_ONE(offset, size, text) ".byte 2f-1f\n .byte " offset "\n .byte " size "\n 1: " text "\n 2: ret\n"
+#define WEIR_ONE(offset, size, text) \
+  ".byte 2f-1f\n .byte " offset "\n .byte " size "\n 1: " text "\n 2: ret\n"
 asm(".text\n weir_test_vectors:\n"
     WEIR_ONE("0", "8", "addsd (%rsi), %xmm3")
     WEIR_ONE("16", "8", "mulsd 16(%r13), %xmm12")
@@ -86,12 +89,14 @@ void run_natively(const uint8_t* code, State& state, uint8_t* memory, uint64_t& 
   asm volatile(
       "mov %[at],%%rsi\n mov %%rsi,%%r13\n mov $3,%%r14d\n"
       "mov %[low],%%rax\n xor %%edx,%%edx\n xrstor64 (%[state])\n"
-      "mov %%rsi,%%rbx\n mov $3,%%eax\n push %[low]\n push %[flags]\n popfq\n call *%[code]\n pushfq\n pop %[flags]\n pop %%rax\n"
+      "mov %%rsi,%%rbx\n mov $3,%%eax\n push %[low]\n push %[flags]\n popfq\n call *%[code]\n "
+      "pushfq\n pop %[flags]\n pop %%rax\n"
       "xor %%edx,%%edx\n xsave64 (%[state])\n"
       : [flags] "+&r"(flags)
       : [state] "r"(state.bytes), [code] "r"(code), [low] "r"(low), [at] "r"(at)
-      : "memory", "cc", "rax", "rbx", "rdx", "rsi", "r13", "r14", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",
-        "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
+      : "memory", "cc", "rax", "rbx", "rdx", "rsi", "r13", "r14", "xmm0", "xmm1", "xmm2", "xmm3",
+        "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14",
+        "xmm15");
   asm volatile("emms");
 }
 
@@ -140,18 +145,25 @@ void compare(const uint8_t* list, const uint8_t* limit) {
       Shape shape;
       ASSERT_TRUE(read_shape(code, 15, shape));
       ASSERT_EQ(shape.length, length);
-      ASSERT_TRUE(emulate_vector(context, shape, code, here + kAddressed + offset, size)) << "instruction " << count;
+      ASSERT_TRUE(emulate_vector(context, shape, code, here + kAddressed + offset, size))
+          << "instruction " << count;
       asm volatile("emms");
       ASSERT_EQ(memcmp(natively, here, kMemory), 0) << "instruction " << count;
-      ASSERT_EQ(memcmp(native_state.bytes + 32, state.bytes + 32, 416 - 32), 0) << "instruction " << count;
-      ASSERT_EQ(memcmp(native_state.bytes + 576, state.bytes + 576, 256), 0) << "instruction " << count;
-      ASSERT_EQ(native_flags & kStatusFlags, static_cast<uint64_t>(context.uc_mcontext.gregs[REG_EFL]) & kStatusFlags) << "instruction " << count;
+      ASSERT_EQ(memcmp(native_state.bytes + 32, state.bytes + 32, 416 - 32), 0)
+          << "instruction " << count;
+      ASSERT_EQ(memcmp(native_state.bytes + 576, state.bytes + 576, 256), 0)
+          << "instruction " << count;
+      ASSERT_EQ(native_flags & kStatusFlags,
+                static_cast<uint64_t>(context.uc_mcontext.gregs[REG_EFL]) & kStatusFlags)
+          << "instruction " << count;
     }
   }
   EXPECT_GT(count, 10u);
 }
 
-TEST(EmulateVector, LeavesWhatTheProcessorLeaves) { compare(weir_test_vectors, weir_test_vectors_end); }
+TEST(EmulateVector, LeavesWhatTheProcessorLeaves) {
+  compare(weir_test_vectors, weir_test_vectors_end);
+}
 
 TEST(EmulateVector, LeavesWhatTheProcessorLeavesOfWideVectors) {
   if (!__builtin_cpu_supports("avx2")) GTEST_SKIP() << "this processor has no AVX2";
@@ -171,12 +183,13 @@ bool is_known(const uint8_t* code, uint8_t* memory, uint64_t size, uint32_t mxcs
 
 TEST(EmulateVector, LeavesToASingleStepWhatIsNotItsBusiness) {
   alignas(64) static uint8_t memory[256];
-  const uint8_t to_general[] = {0xf2, 0x48, 0x0f, 0x2c, 0x06, 0xc3};           // cvttsd2si (%rsi), %rax
-  const uint8_t searches[] = {0x66, 0x0f, 0x3a, 0x61, 0x06, 0x00, 0xc3};       // pcmpestri $0, (%rsi), %xmm0
-  const uint8_t gathers[] = {0xc4, 0xe2, 0xf1, 0x92, 0x14, 0x06, 0xc3, 0};     // vgatherdpd
-  const uint8_t adds[] = {0xf2, 0x0f, 0x58, 0x06, 0xc3};                       // addsd (%rsi), %xmm0
-  const uint8_t adds_both[] = {0x66, 0x0f, 0x58, 0x06, 0xc3};                  // addpd (%rsi), %xmm0
-  const uint8_t not_vector[] = {0x48, 0x0f, 0xaf, 0x06, 0xc3};                 // imul (%rsi), %rax
+  const uint8_t to_general[] = {0xf2, 0x48, 0x0f, 0x2c, 0x06, 0xc3};  // cvttsd2si (%rsi), %rax
+  const uint8_t searches[] = {0x66, 0x0f, 0x3a, 0x61,
+                              0x06, 0x00, 0xc3};  // pcmpestri $0, (%rsi), %xmm0
+  const uint8_t gathers[] = {0xc4, 0xe2, 0xf1, 0x92, 0x14, 0x06, 0xc3, 0};  // vgatherdpd
+  const uint8_t adds[] = {0xf2, 0x0f, 0x58, 0x06, 0xc3};                    // addsd (%rsi), %xmm0
+  const uint8_t adds_both[] = {0x66, 0x0f, 0x58, 0x06, 0xc3};               // addpd (%rsi), %xmm0
+  const uint8_t not_vector[] = {0x48, 0x0f, 0xaf, 0x06, 0xc3};              // imul (%rsi), %rax
   EXPECT_FALSE(is_known(to_general, memory, 8));
   EXPECT_FALSE(is_known(searches, memory, 16));
   EXPECT_FALSE(is_known(gathers, memory, 32));

@@ -1,4 +1,5 @@
-// Executing one vector instruction of the program's for it, whose memory its process has not mapped.
+// Executing one vector instruction of the program's for it, whose memory its process has not
+// mapped.
 #pragma once
 
 #include <stdint.h>
@@ -8,8 +9,10 @@
 
 namespace weir::trap {
 
-// The instruction at `code` has one operand in memory, of `size` bytes, which are at `memory` as well. Vector registers, flags and memory are then
-// what the processor would have left; rip is not moved. False: nothing is done; it is none that is known here.
-bool emulate_vector(ucontext_t& context, const Shape& shape, const uint8_t* code, uint8_t* memory, uint64_t size);
+// The instruction at `code` has one operand in memory, of `size` bytes, which are at `memory` as
+// well. Vector registers, flags and memory are then what the processor would have left; rip is not
+// moved. False: nothing is done; it is none that is known here.
+bool emulate_vector(ucontext_t& context, const Shape& shape, const uint8_t* code, uint8_t* memory,
+                    uint64_t size);
 
 }  // namespace weir::trap

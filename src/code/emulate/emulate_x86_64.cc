@@ -1,14 +1,16 @@
-// Memory is reached through the store's alias, so nothing is mapped, and no second trap is needed: a third of what a single step costs.
+// Memory is reached through the store's alias, so nothing is mapped, and no second trap is needed:
+// a third of what a single step costs.
 //
-// Whatever is not exactly one of the forms below is left to a single step; so it is with operands that lie on two pages.
+// Whatever is not exactly one of the forms below is left to a single step; so it is with operands
+// that lie on two pages.
 
 #include "code/emulate/emulate_x86_64.h"
 
 #include "base/bytes.h"
 #include "code/decode/registers.h"
 #include "code/decode/shape.h"
-#include "memory/backing.h"
 #include "code/emulate/emulate_vector_x86_64.h"
+#include "memory/backing.h"
 
 namespace weir::trap {
 
@@ -24,8 +26,9 @@ struct Machine {
   unsigned size;  // of the general operand
 
   greg_t& general(unsigned number) const {
-    constexpr uint8_t kIndex[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
-                                    REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
+    constexpr uint8_t kIndex[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP,
+                                    REG_RSI, REG_RDI, REG_R8,  REG_R9,  REG_R10, REG_R11,
+                                    REG_R12, REG_R13, REG_R14, REG_R15};
     return context.uc_mcontext.gregs[kIndex[number]];
   }
   unsigned number() const { return shape.reg() | (shape.rex & 4) << 1; }
@@ -39,7 +42,10 @@ struct Machine {
     greg_t& target = general(is_high_byte(width) ? number() - 4 : number());
     auto before = static_cast<uint64_t>(target);
     switch (width) {
-      case 1: before = is_high_byte(1) ? (before & ~uint64_t{0xff00}) | value << 8 : (before & ~uint64_t{0xff}) | value; break;
+      case 1:
+        before = is_high_byte(1) ? (before & ~uint64_t{0xff00}) | value << 8
+                                 : (before & ~uint64_t{0xff}) | value;
+        break;
       case 2: before = (before & ~uint64_t{0xffff}) | value; break;
       default: before = value; break;  // 4: the upper half becomes zero
     }
@@ -83,23 +89,64 @@ T compute(unsigned operation, T left, T right, uint64_t& flags) {
   uint64_t carry = flags & 1, after;
   const auto begin = [&] { return carry; };
   switch (operation) {
-    case 0: asm volatile("lea -128(%%rsp),%%rsp; add %2,%0; pushfq; pop %1; lea 128(%%rsp),%%rsp" : "+q"(left), "=r"(after) : "q"(right) : "cc"); break;
-    case 1: asm volatile("lea -128(%%rsp),%%rsp; or %2,%0; pushfq; pop %1; lea 128(%%rsp),%%rsp" : "+q"(left), "=r"(after) : "q"(right) : "cc"); break;
-    case 2: asm volatile("lea -128(%%rsp),%%rsp; bt $0,%3; adc %2,%0; pushfq; pop %1; lea 128(%%rsp),%%rsp" : "+q"(left), "=r"(after) : "q"(right), "r"(begin()) : "cc"); break;
-    case 3: asm volatile("lea -128(%%rsp),%%rsp; bt $0,%3; sbb %2,%0; pushfq; pop %1; lea 128(%%rsp),%%rsp" : "+q"(left), "=r"(after) : "q"(right), "r"(begin()) : "cc"); break;
-    case 4: asm volatile("lea -128(%%rsp),%%rsp; and %2,%0; pushfq; pop %1; lea 128(%%rsp),%%rsp" : "+q"(left), "=r"(after) : "q"(right) : "cc"); break;
-    case 6: asm volatile("lea -128(%%rsp),%%rsp; xor %2,%0; pushfq; pop %1; lea 128(%%rsp),%%rsp" : "+q"(left), "=r"(after) : "q"(right) : "cc"); break;
-    default: asm volatile("lea -128(%%rsp),%%rsp; sub %2,%0; pushfq; pop %1; lea 128(%%rsp),%%rsp" : "+q"(left), "=r"(after) : "q"(right) : "cc"); break;  // 5, and 7: a comparison
+    case 0:
+      asm volatile("lea -128(%%rsp),%%rsp; add %2,%0; pushfq; pop %1; lea 128(%%rsp),%%rsp"
+                   : "+q"(left), "=r"(after)
+                   : "q"(right)
+                   : "cc");
+      break;
+    case 1:
+      asm volatile("lea -128(%%rsp),%%rsp; or %2,%0; pushfq; pop %1; lea 128(%%rsp),%%rsp"
+                   : "+q"(left), "=r"(after)
+                   : "q"(right)
+                   : "cc");
+      break;
+    case 2:
+      asm volatile(
+          "lea -128(%%rsp),%%rsp; bt $0,%3; adc %2,%0; pushfq; pop %1; lea 128(%%rsp),%%rsp"
+          : "+q"(left), "=r"(after)
+          : "q"(right), "r"(begin())
+          : "cc");
+      break;
+    case 3:
+      asm volatile(
+          "lea -128(%%rsp),%%rsp; bt $0,%3; sbb %2,%0; pushfq; pop %1; lea 128(%%rsp),%%rsp"
+          : "+q"(left), "=r"(after)
+          : "q"(right), "r"(begin())
+          : "cc");
+      break;
+    case 4:
+      asm volatile("lea -128(%%rsp),%%rsp; and %2,%0; pushfq; pop %1; lea 128(%%rsp),%%rsp"
+                   : "+q"(left), "=r"(after)
+                   : "q"(right)
+                   : "cc");
+      break;
+    case 6:
+      asm volatile("lea -128(%%rsp),%%rsp; xor %2,%0; pushfq; pop %1; lea 128(%%rsp),%%rsp"
+                   : "+q"(left), "=r"(after)
+                   : "q"(right)
+                   : "cc");
+      break;
+    default:
+      asm volatile("lea -128(%%rsp),%%rsp; sub %2,%0; pushfq; pop %1; lea 128(%%rsp),%%rsp"
+                   : "+q"(left), "=r"(after)
+                   : "q"(right)
+                   : "cc");
+      break;  // 5, and 7: a comparison
   }
   flags = (flags & ~kStatusFlags) | (after & kStatusFlags);
   return left;
 }
 
-uint64_t compute(unsigned operation, uint64_t left, uint64_t right, unsigned width, uint64_t& flags) {
+uint64_t compute(unsigned operation, uint64_t left, uint64_t right, unsigned width,
+                 uint64_t& flags) {
   switch (width) {
-    case 1: return compute(operation, static_cast<uint8_t>(left), static_cast<uint8_t>(right), flags);
-    case 2: return compute(operation, static_cast<uint16_t>(left), static_cast<uint16_t>(right), flags);
-    case 4: return compute(operation, static_cast<uint32_t>(left), static_cast<uint32_t>(right), flags);
+    case 1:
+      return compute(operation, static_cast<uint8_t>(left), static_cast<uint8_t>(right), flags);
+    case 2:
+      return compute(operation, static_cast<uint16_t>(left), static_cast<uint16_t>(right), flags);
+    case 4:
+      return compute(operation, static_cast<uint32_t>(left), static_cast<uint32_t>(right), flags);
     default: return compute(operation, left, right, flags);
   }
 }
@@ -110,7 +157,8 @@ bool arithmetic(const Machine& m, unsigned operation, bool to_memory, uint64_t o
   greg_t& rflags = m.context.uc_mcontext.gregs[REG_EFL];
   auto flags = static_cast<uint64_t>(rflags);
   const uint64_t there = m.load(m.size);
-  const uint64_t result = to_memory ? compute(operation, there, other, m.size, flags) : compute(operation, other, there, m.size, flags);
+  const uint64_t result = to_memory ? compute(operation, there, other, m.size, flags)
+                                    : compute(operation, other, there, m.size, flags);
   rflags = static_cast<greg_t>(flags);
   if (operation == kCompare) return true;
   if (to_memory) m.store(result, m.size);
@@ -224,7 +272,8 @@ bool stack_operation(Machine& m, bool& jumps) {
 
 bool vector_move(const Machine& m, bool stores, unsigned bytes) {
   auto* state = m.context.uc_mcontext.fpregs;
-  const auto* extended = reinterpret_cast<const uint64_t*>(reinterpret_cast<const uint8_t*>(state) + 512);
+  const auto* extended =
+      reinterpret_cast<const uint64_t*>(reinterpret_cast<const uint8_t*>(state) + 512);
   if (!(extended[0] & kSseState)) return false;
   auto* value = reinterpret_cast<uint64_t*>(&state->_xmm[m.number()]);
   auto* memory = reinterpret_cast<volatile uint64_t*>(m.memory);
@@ -277,9 +326,12 @@ bool emulate(ucontext_t& context, uint64_t address, uint64_t size) {
   const auto* code = reinterpret_cast<const uint8_t*>(rip);
   Shape shape;
   if (!read_shape(code, 15, shape) || shape.has_lock || shape.has_67) return false;
-  if (address / kPageSize != (address + size - 1) / kPageSize || page::store_extent(address) < size) return false;
+  if (address / kPageSize != (address + size - 1) / kPageSize || page::store_extent(address) < size)
+    return false;
   if (shape.is_vector) {
-    if (!emulate_vector(context, shape, code, reinterpret_cast<uint8_t*>(page::alias_of(address)), size)) return false;
+    if (!emulate_vector(context, shape, code, reinterpret_cast<uint8_t*>(page::alias_of(address)),
+                        size))
+      return false;
     rip += shape.length;
     return true;
   }
@@ -288,11 +340,13 @@ bool emulate(ucontext_t& context, uint64_t address, uint64_t size) {
   Machine machine{context, shape, code, reinterpret_cast<uint8_t*>(page::alias_of(address)), 4};
   machine.size = shape.rex & 8 ? 8 : shape.has_66 ? 2 : 4;
   bool done = false, jumps = false;
-  if (shape.map == OpcodeMap::kOneByte && shape.opcode == 0xff && shape.reg() == 4 && shape.mod() != 3 && !shape.has_repeat) {  // a jump, as from a table of functions
+  if (shape.map == OpcodeMap::kOneByte && shape.opcode == 0xff && shape.reg() == 4 &&
+      shape.mod() != 3 && !shape.has_repeat) {  // a jump, as from a table of functions
     rip = static_cast<greg_t>(machine.load(8));
     return true;
   }
-  if (!shape.has_memory_operand()) done = shape.map == OpcodeMap::kOneByte && stack_operation(machine, jumps);
+  if (!shape.has_memory_operand())
+    done = shape.map == OpcodeMap::kOneByte && stack_operation(machine, jumps);
   else if (shape.map == OpcodeMap::kOneByte) done = !shape.has_repeat && one_byte(machine);
   else if (shape.map == OpcodeMap::k0F) done = two_byte(machine, has_f2);
   if (!done) done = emulate_vector(context, shape, code, machine.memory, size);

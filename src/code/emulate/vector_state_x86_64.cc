@@ -1,6 +1,7 @@
-// The kernel keeps them beside the signal frame in the processor's own format (XSAVE, not compacted): 512 bytes that every
-// processor has, a header that tells which components follow and are not in their initial state, and the components at
-// places that the processor names. Bytes of a component in its initial state are left over from before: not looked at.
+// The kernel keeps them beside the signal frame in the processor's own format (XSAVE, not
+// compacted): 512 bytes that every processor has, a header that tells which components follow and
+// are not in their initial state, and the components at places that the processor names. Bytes of a
+// component in its initial state are left over from before: not looked at.
 
 #include "code/emulate/vector_state_x86_64.h"
 
@@ -11,7 +12,8 @@ namespace weir::trap {
 
 namespace {
 
-constexpr uint64_t kMagicAt = 464, kMagic = 0x46505853;  // in the bytes that the processor leaves to the kernel
+constexpr uint64_t kMagicAt = 464,
+                   kMagic = 0x46505853;  // in the bytes that the processor leaves to the kernel
 constexpr uint64_t kHeader = 512;
 constexpr uint64_t kStack87 = 32, kVectors = 160, kVectorsEnd = 416;
 
@@ -47,10 +49,14 @@ LowVectors low_vectors(const ucontext_t& context) {
 LowVectors low_vectors_now() {
   LowVectors low;
   asm volatile(
-      "movaps %%xmm0,0x00(%0)\n movaps %%xmm1,0x10(%0)\n movaps %%xmm2,0x20(%0)\n movaps %%xmm3,0x30(%0)\n"
-      "movaps %%xmm4,0x40(%0)\n movaps %%xmm5,0x50(%0)\n movaps %%xmm6,0x60(%0)\n movaps %%xmm7,0x70(%0)\n"
-      "movaps %%xmm8,0x80(%0)\n movaps %%xmm9,0x90(%0)\n movaps %%xmm10,0xa0(%0)\n movaps %%xmm11,0xb0(%0)\n"
-      "movaps %%xmm12,0xc0(%0)\n movaps %%xmm13,0xd0(%0)\n movaps %%xmm14,0xe0(%0)\n movaps %%xmm15,0xf0(%0)\n"
+      "movaps %%xmm0,0x00(%0)\n movaps %%xmm1,0x10(%0)\n movaps %%xmm2,0x20(%0)\n movaps "
+      "%%xmm3,0x30(%0)\n"
+      "movaps %%xmm4,0x40(%0)\n movaps %%xmm5,0x50(%0)\n movaps %%xmm6,0x60(%0)\n movaps "
+      "%%xmm7,0x70(%0)\n"
+      "movaps %%xmm8,0x80(%0)\n movaps %%xmm9,0x90(%0)\n movaps %%xmm10,0xa0(%0)\n movaps "
+      "%%xmm11,0xb0(%0)\n"
+      "movaps %%xmm12,0xc0(%0)\n movaps %%xmm13,0xd0(%0)\n movaps %%xmm14,0xe0(%0)\n movaps "
+      "%%xmm15,0xf0(%0)\n"
       :
       : "r"(&low)
       : "memory");

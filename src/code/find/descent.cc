@@ -4,26 +4,30 @@
 #include "code/decode/stride.h"
 #include "code/find/byte_scan.h"
 
-// What may be changed in a text are instructions, and which bytes are instructions no sweep can tell: constants,
-// tables of jumps and what GHC puts before each block lie among code, in functions with a symbol too, and they decode.
-// So code is followed from where it is known to begin, over direct jumps and calls, and what is not reached is left
-// as it is.
+// What may be changed in a text are instructions, and which bytes are instructions no sweep can
+// tell: constants, tables of jumps and what GHC puts before each block lie among code, in functions
+// with a symbol too, and they decode. So code is followed from where it is known to begin, over
+// direct jumps and calls, and what is not reached is left as it is.
 //
-// The proof has degrees. A function's entry, and what follows without a call from there, is code for certain ("hard").
-// What follows a call is code if the call returns, and a jump table's entries are if that is a jump table ("soft").
-// Such a stretch, up to its next call or end, is taken as a whole or not at all: not, if it holds bytes that are no
-// instruction, one that no program may execute, or runs into the middle of an instruction that is proved already.
-// Hard places are followed first, so a soft one has the more to agree with.
+// The proof has degrees. A function's entry, and what follows without a call from there, is code
+// for certain ("hard"). What follows a call is code if the call returns, and a jump table's entries
+// are if that is a jump table ("soft"). Such a stretch, up to its next call or end, is taken as a
+// whole or not at all: not, if it holds bytes that are no instruction, one that no program may
+// execute, or runs into the middle of an instruction that is proved already. Hard places are
+// followed first, so a soft one has the more to agree with.
 //
-// A call does not return where it is the last instruction of its function, or where what it calls begins by popping
-// the return address: that is how position independent code finds data that lies behind the call.
+// A call does not return where it is the last instruction of its function, or where what it calls
+// begins by popping the return address: that is how position independent code finds data that lies
+// behind the call.
 //
-// Tables of jumps: a function that jumps by a register has loaded the address of a table, of entries of 4 bytes
-// relative to it, or of 8 bytes. Of these count those that lead into this function, to where an instruction begins if
-// one decodes on from the proved one before it. (Next to a table the next function's may lie; what that one's entries
-// mean here leads to the middle of instructions.)
+// Tables of jumps: a function that jumps by a register has loaded the address of a table, of
+// entries of 4 bytes relative to it, or of 8 bytes. Of these count those that lead into this
+// function, to where an instruction begins if one decodes on from the proved one before it. (Next
+// to a table the next function's may lie; what that one's entries mean here leads to the middle of
+// instructions.)
 //
-// Not all is followed: only chunks that were added. What runs on, or is called, beyond them is none of their business.
+// Not all is followed: only chunks that were added. What runs on, or is called, beyond them is none
+// of their business.
 
 namespace weir {
 namespace {
@@ -31,12 +35,15 @@ namespace {
 constexpr size_t kInstructions = 512, kTargets = 256, kNotes = 64;  // of one stretch at a time
 constexpr uint32_t kFarthestAligned = 4096;
 constexpr uint64_t kMostElsewhere = 64;
-constexpr unsigned kMostAstray = 8;  // entries of one table that lead nowhere known: it is another's by then
+constexpr unsigned kMostAstray =
+    8;  // entries of one table that lead nowhere known: it is another's by then
 constexpr uint64_t kMostEntries = 1 << 16;
 constexpr unsigned kRdi = 7;
 constexpr uint8_t kGroupFF = 0xff, kDirectCall = 0xe8;
 
-bool is_syscall(const Shape& shape) { return shape.map == OpcodeMap::k0F && !shape.is_vector && shape.opcode == 0x05; }
+bool is_syscall(const Shape& shape) {
+  return shape.map == OpcodeMap::k0F && !shape.is_vector && shape.opcode == 0x05;
+}
 
 }  // namespace
 
@@ -44,12 +51,12 @@ bool is_privileged(const Shape& shape) {
   if (shape.is_vector) return false;
   const unsigned op = shape.opcode;
   if (shape.map == OpcodeMap::kOneByte) {
-    return (op >= 0x6c && op <= 0x6f) || (op >= 0xe4 && op <= 0xe7) || (op >= 0xec && op <= 0xef) || op == 0xfa ||
-           op == 0xfb || op == 0xca || op == 0xcb || op == 0xcf || (op == 0xcd);
+    return (op >= 0x6c && op <= 0x6f) || (op >= 0xe4 && op <= 0xe7) || (op >= 0xec && op <= 0xef) ||
+           op == 0xfa || op == 0xfb || op == 0xca || op == 0xcb || op == 0xcf || (op == 0xcd);
   }
   if (shape.map != OpcodeMap::k0F) return false;
-  return op == 0x00 || (op >= 0x06 && op <= 0x09) || (op >= 0x20 && op <= 0x23) || op == 0x30 || op == 0x32 ||
-         op == 0x34 || op == 0x35 || op == 0xaa;
+  return op == 0x00 || (op >= 0x06 && op <= 0x09) || (op >= 0x20 && op <= 0x23) || op == 0x30 ||
+         op == 0x32 || op == 0x34 || op == 0x35 || op == 0xaa;
 }
 
 // Instructions one after another, looked at before any of them counts.
@@ -69,7 +76,9 @@ struct Descent::Stretch {
     instructions = targets = notes = 0;
     after_call = 0;
   }
-  bool is_full() const { return instructions == kInstructions || targets == kTargets || notes == kNotes; }
+  bool is_full() const {
+    return instructions == kInstructions || targets == kTargets || notes == kNotes;
+  }
 };
 
 bool Descent::begin(Range text, const TextMap& map, const Original& original) {
@@ -185,13 +194,17 @@ void Descent::follow(uint32_t offset, bool is_soft) {
     if (flow == Flow::kCall || flow == Flow::kIndirectCall || is_syscall(shape)) {
       bool returns = !(chunk->covered && next == chunk->limit) && next < size_;
       if (flow == Flow::kCall) {
-        const uint64_t target = text_.start + next + static_cast<uint64_t>(branch_displacement(shape, code + at));
-        returns = returns && !(text_.contains(target) && pops_return_address(static_cast<uint32_t>(target - text_.start)));
+        const uint64_t target =
+            text_.start + next + static_cast<uint64_t>(branch_displacement(shape, code + at));
+        returns = returns && !(text_.contains(target) &&
+                               pops_return_address(static_cast<uint32_t>(target - text_.start)));
       }
       if (returns) stretch.after_call = next;
       break;
     }
-    if (flow == Flow::kJump || flow == Flow::kIndirectJump || flow == Flow::kReturn || flow == Flow::kStop) break;
+    if (flow == Flow::kJump || flow == Flow::kIndirectJump || flow == Flow::kReturn ||
+        flow == Flow::kStop)
+      break;
     at = next;
     if (!stretch.is_full()) continue;
     commit(stretch);
@@ -205,15 +218,18 @@ inline bool Descent::follow_fast(const uint8_t* bytes, uint32_t offset, Stretch&
   Stride stride;
   if (!read_stride(bytes, stride) || (stride.what & Stride::kEnds)) return false;
   if (stride.what == Stride::kNothing) {
-    if (bytes[0] == kGroupFF || bytes[1] == kGroupFF || bytes[2] == kGroupFF) return false;  // an indirect call?
+    if (bytes[0] == kGroupFF || bytes[1] == kGroupFF || bytes[2] == kGroupFF)
+      return false;  // an indirect call?
   } else if (stride.what & Stride::kAddress) {
     return false;
   } else {
     const uint8_t* end = bytes + stride.length;
     if (stride.what & Stride::kNearBranch && end[-5] == kDirectCall) return false;
-    const int64_t displacement = stride.what & Stride::kShortBranch ? static_cast<int8_t>(end[-1]) : load_at<int32_t>(end - 4);
+    const int64_t displacement = stride.what & Stride::kShortBranch ? static_cast<int8_t>(end[-1])
+                                                                    : load_at<int32_t>(end - 4);
     const int64_t target = int64_t{offset} + stride.length + displacement;
-    if (static_cast<uint64_t>(target) < size_) stretch.target[stretch.targets++] = static_cast<uint32_t>(target);
+    if (static_cast<uint64_t>(target) < size_)
+      stretch.target[stretch.targets++] = static_cast<uint32_t>(target);
   }
   stretch.lengths[stretch.instructions++] = stride.length;
   return true;
@@ -253,13 +269,17 @@ void Descent::add_note(const Note& note) {
   }
 }
 
-void Descent::note_instruction(const Shape& shape, const uint8_t* bytes, uint32_t offset, Stretch& stretch) {
+void Descent::note_instruction(const Shape& shape, const uint8_t* bytes, uint32_t offset,
+                               Stretch& stretch) {
   const uint32_t next = offset + shape.length;
   const auto add_target = [&](uint64_t target) {
     if (target < size_) stretch.target[stretch.targets++] = static_cast<uint32_t>(target);
   };
   switch (flow_of(shape)) {
-    case Flow::kJump: case Flow::kConditional: case Flow::kLoop: case Flow::kCall:
+    case Flow::kJump:
+    case Flow::kConditional:
+    case Flow::kLoop:
+    case Flow::kCall:
       add_target(uint64_t{next} + static_cast<uint64_t>(branch_displacement(shape, bytes)));
       return;
     case Flow::kIndirectJump:
@@ -272,14 +292,21 @@ void Descent::note_instruction(const Shape& shape, const uint8_t* bytes, uint32_
   const bool is_first =  // the program's first function, which hands main() over
       has_entry_point_ && stretch.start == entry_point_;
   if (is_lea) {
-    const uint64_t address = text_.start + next + static_cast<uint64_t>(int64_t{load_at<int32_t>(bytes + shape.displacement_at)});
-    if (stretch.notes < kNotes) stretch.note[stretch.notes++] = Note{stretch.chunk, address, Note::kAddress};
+    const uint64_t address =
+        text_.start + next +
+        static_cast<uint64_t>(int64_t{load_at<int32_t>(bytes + shape.displacement_at)});
+    if (stretch.notes < kNotes)
+      stretch.note[stretch.notes++] = Note{stretch.chunk, address, Note::kAddress};
     if (is_first && shape.reg() == kRdi) add_target(address - text_.start);
-  } else if (shape.displacement_size == 4 && shape.mod() == 0 && shape.has_modrm && shape.rm() == 4 &&
-             bytes[shape.displacement_at - 1] >> 6 == 3 && load_at<int32_t>(bytes + shape.displacement_at) > 0) {
-    const auto table = static_cast<uint64_t>(load_at<int32_t>(bytes + shape.displacement_at));  // table(,%reg,8)
-    if (stretch.notes < kNotes) stretch.note[stretch.notes++] = Note{stretch.chunk, table, Note::kAbsolute};
-  } else if (is_first && shape.immediate_size == 4 && ((shape.opcode == 0xc7 && shape.rm() == kRdi) || shape.opcode == 0xb8 + kRdi)) {
+  } else if (shape.displacement_size == 4 && shape.mod() == 0 && shape.has_modrm &&
+             shape.rm() == 4 && bytes[shape.displacement_at - 1] >> 6 == 3 &&
+             load_at<int32_t>(bytes + shape.displacement_at) > 0) {
+    const auto table =
+        static_cast<uint64_t>(load_at<int32_t>(bytes + shape.displacement_at));  // table(,%reg,8)
+    if (stretch.notes < kNotes)
+      stretch.note[stretch.notes++] = Note{stretch.chunk, table, Note::kAbsolute};
+  } else if (is_first && shape.immediate_size == 4 &&
+             ((shape.opcode == 0xc7 && shape.rm() == kRdi) || shape.opcode == 0xb8 + kRdi)) {
     add_target(uint64_t{load_at<uint32_t>(bytes + shape.immediate_at)} - text_.start);
   }
 }
@@ -288,13 +315,14 @@ void Descent::note_instruction(const Shape& shape, const uint8_t* bytes, uint32_
 bool Descent::pops_return_address(uint32_t offset) const {
   const uint8_t* code = original_->code_of(map_->chunk_at(offset));
   Shape shape;
-  return read_shape(code + offset, size_ - offset, shape) && shape.map == OpcodeMap::kOneByte && !shape.is_vector &&
-         (shape.opcode & 0xf8) == 0x58;
+  return read_shape(code + offset, size_ - offset, shape) && shape.map == OpcodeMap::kOneByte &&
+         !shape.is_vector && (shape.opcode & 0xf8) == 0x58;
 }
 
 // Whether an instruction begins there, if all decodes from the proved one before it.
 bool Descent::is_aligned(uint32_t offset, const Chunk& chunk) const {
-  const uint32_t lowest = offset > chunk.start + kFarthestAligned ? offset - kFarthestAligned : chunk.start;
+  const uint32_t lowest =
+      offset > chunk.start + kFarthestAligned ? offset - kFarthestAligned : chunk.start;
   uint32_t at = offset;
   do {
     if (at == lowest) return false;
@@ -320,8 +348,8 @@ bool Descent::follow_tables() {
   const size_t before = soft_count_;
   const ElfObject* object = map_->object();
   if (object == nullptr) return false;
-  // What a table leads to may be told from nothing as long as nothing near it is proved: it is looked at again where
-  // something new has been in its function.
+  // What a table leads to may be told from nothing as long as nothing near it is proved: it is
+  // looked at again where something new has been in its function.
   size_t left = 0;
   for (size_t i = 0; i < note_count_; i++) {
     const Note note = notes_[i];
@@ -371,9 +399,9 @@ bool Descent::follow_table(const Note& note) {
   return astray == 0;
 }
 
-// A function of which all decodes from end to end, in step with all that is proved of it, that jumps by a register and
-// that names none of the rest as the address of anything: the rest is what those jumps lead to, by tables of a kind that
-// is not known here. Whether there is such a one.
+// A function of which all decodes from end to end, in step with all that is proved of it, that
+// jumps by a register and that names none of the rest as the address of anything: the rest is what
+// those jumps lead to, by tables of a kind that is not known here. Whether there is such a one.
 bool Descent::follow_rest() {
   const size_t before = soft_count_;
   for (size_t i = 0; i < note_count_; i++) named_[notes_[i].chunk] = true;
@@ -381,7 +409,9 @@ bool Descent::follow_rest() {
     const Chunk& chunk = map_->chunks()[i];
     if (!chosen_[i] || !jumps_[i] || !chunk.framed) continue;
     jumps_[i] = false;  // once
-    if (code_bytes_.next_absent(chunk.start, chunk.limit) == chunk.limit || (named_[i] && names_rest(i))) continue;
+    if (code_bytes_.next_absent(chunk.start, chunk.limit) == chunk.limit ||
+        (named_[i] && names_rest(i)))
+      continue;
     if (sweeps(i, false)) sweeps(i, true);
   }
   return soft_count_ > before;
@@ -391,14 +421,16 @@ bool Descent::names_rest(size_t chunk) const {
   const Chunk& range = map_->chunks()[chunk];
   for (size_t i = 0; i < note_count_; i++) {
     const uint64_t offset = notes_[i].address - text_.start;
-    if (notes_[i].chunk == chunk && offset >= range.start && offset < range.limit && !code_bytes_.has(static_cast<uint32_t>(offset))) {
+    if (notes_[i].chunk == chunk && offset >= range.start && offset < range.limit &&
+        !code_bytes_.has(static_cast<uint32_t>(offset))) {
       return true;
     }
   }
   return false;
 }
 
-// Whether the chunk decodes from end to end, in step with what is proved. `takes`: what is not is to be followed.
+// Whether the chunk decodes from end to end, in step with what is proved. `takes`: what is not is
+// to be followed.
 bool Descent::sweeps(size_t index, bool takes) {
   const Chunk& chunk = map_->chunks()[index];
   const uint8_t* code = original_->code_of(index);

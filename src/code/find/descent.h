@@ -1,5 +1,5 @@
-// Which bytes of a text are proved to be instructions: those that control reaches from places where code is known to
-// begin. Everything else may be data.
+// Which bytes of a text are proved to be instructions: those that control reaches from places where
+// code is known to begin. Everything else may be data.
 #pragma once
 
 #include <stddef.h>
@@ -8,9 +8,9 @@
 #include "base/types.h"
 #include "code/decode/shape.h"
 #include "code/find/offset_set.h"
+#include "code/find/text_map.h"
 #include "code/patch/original.h"
 #include "code/patch/scratch.h"
-#include "code/find/text_map.h"
 
 namespace weir {
 
@@ -30,7 +30,8 @@ class Descent {
   void add_entry(uint32_t offset);
   // The function entries of the chunk and the landing pads of its functions.
   void add_chunk(size_t chunk);
-  // Follows what was added. Control that leads into a chunk that was never added is followed only as far as it runs on.
+  // Follows what was added. Control that leads into a chunk that was never added is followed only
+  // as far as it runs on.
   void run();
 
   bool is_start(uint32_t offset) const { return starts_.has(offset); }  // of a proved instruction
@@ -40,7 +41,8 @@ class Descent {
   const OffsetSet& starts() const { return starts_; }
 
  private:
-  // What a function loads the address of, or where it jumps by a register: tells of tables of jumps.
+  // What a function loads the address of, or where it jumps by a register: tells of tables of
+  // jumps.
   struct Note {
     enum Kind : uint8_t { kAddress, kAbsolute, kJump };
     uint32_t chunk;
@@ -54,7 +56,8 @@ class Descent {
   bool follow_fast(const uint8_t* bytes, uint32_t offset, Stretch& stretch);
   bool is_in_chosen(uint32_t offset, uint32_t near) const;
   void commit(const Stretch& stretch);
-  void note_instruction(const Shape& shape, const uint8_t* bytes, uint32_t offset, Stretch& stretch);
+  void note_instruction(const Shape& shape, const uint8_t* bytes, uint32_t offset,
+                        Stretch& stretch);
   bool follow_tables();
   bool follow_table(const Note& note);
   bool follow_rest();

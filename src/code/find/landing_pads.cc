@@ -1,12 +1,13 @@
 #include "code/find/text_map.h"
 
-// A function that catches exceptions, or has destructors to call when one passes, has an exception table (LSDA): for
-// each stretch of its code, where the unwinder goes on. No instruction leads to those places, and most of them are
-// code that is seldom executed and seldom tested, with locked instructions (reference counts) in it.
+// A function that catches exceptions, or has destructors to call when one passes, has an exception
+// table (LSDA): for each stretch of its code, where the unwinder goes on. No instruction leads to
+// those places, and most of them are code that is seldom executed and seldom tested, with locked
+// instructions (reference counts) in it.
 //
-// Layout of the table: encoding of the base, the base (else: the function's start); encoding of the types, if any the
-// distance to them; encoding of the stretches, their size in bytes; for each stretch start, length, landing pad
-// (0: none), action.
+// Layout of the table: encoding of the base, the base (else: the function's start); encoding of the
+// types, if any the distance to them; encoding of the stretches, their size in bytes; for each
+// stretch start, length, landing pad (0: none), action.
 
 namespace weir {
 namespace {
@@ -15,12 +16,15 @@ constexpr uint8_t kOmitted = 0xff, kUleb = 0x01, kIndirect = 0x80, kSigned4 = 0x
 
 }  // namespace
 
-// The frame description of the function that begins exactly at `function`; 0: there is none that can be found.
+// The frame description of the function that begins exactly at `function`; 0: there is none that
+// can be found.
 uint64_t ElfObject::frame_of(uint64_t function) const {
   UnwindHeader header;
   if (!load_unwind_header(header) || !header.has_table()) return 0;
   int32_t entry[2];
-  const auto from_header = [&](int32_t offset) { return unwind_header_ + static_cast<uint64_t>(int64_t{offset}); };
+  const auto from_header = [&](int32_t offset) {
+    return unwind_header_ + static_cast<uint64_t>(int64_t{offset});
+  };
   for (uint32_t low = 0, high = header.count; low < high;) {
     const uint32_t middle = low + (high - low) / 2;
     if (!load(unwind_header_ + sizeof header + 8 * uint64_t{middle}, entry)) return 0;
@@ -52,7 +56,9 @@ uint64_t ElfObject::exception_table(uint64_t function) const {
   if ((encoding & 7) == 3) {
     uint32_t narrow;
     if (!load(at, narrow)) return 0;
-    table = (encoding & kFormat) == kSigned4 ? static_cast<uint64_t>(int64_t{static_cast<int32_t>(narrow)}) : narrow;
+    table = (encoding & kFormat) == kSigned4
+                ? static_cast<uint64_t>(int64_t{static_cast<int32_t>(narrow)})
+                : narrow;
   } else if ((encoding & 7) == 4 || (encoding & kFormat) == 0) {
     if (!load(at, table)) return 0;
   } else {
@@ -62,7 +68,8 @@ uint64_t ElfObject::exception_table(uint64_t function) const {
   return (encoding & 0x70) == 0x10 ? table + at : table;
 }
 
-size_t ElfObject::landing_pads(uint64_t function, uint64_t* out, size_t capacity, size_t skipped) const {
+size_t ElfObject::landing_pads(uint64_t function, uint64_t* out, size_t capacity,
+                               size_t skipped) const {
   uint64_t at = exception_table(function);
   if (at == 0) return 0;
   bool is_whole = true;
@@ -85,7 +92,8 @@ size_t ElfObject::landing_pads(uint64_t function, uint64_t* out, size_t capacity
     if ((encoding & 7) == 3) {
       uint32_t narrow = 0;
       is_whole = is_whole && load(at, narrow);
-      value = (encoding & 8) ? static_cast<uint64_t>(int64_t{static_cast<int32_t>(narrow)}) : narrow;
+      value =
+          (encoding & 8) ? static_cast<uint64_t>(int64_t{static_cast<int32_t>(narrow)}) : narrow;
       at += 4;
     } else if ((encoding & 7) == 2) {
       uint16_t narrow = 0;

@@ -25,7 +25,9 @@ class OffsetSet {
   // The first member in [start, limit), or limit.
   uint32_t next(uint32_t start, uint32_t limit) const { return search(start, limit, 0); }
   // The first offset in [start, limit) that is no member, or limit.
-  uint32_t next_absent(uint32_t start, uint32_t limit) const { return search(start, limit, ~uint64_t{0}); }
+  uint32_t next_absent(uint32_t start, uint32_t limit) const {
+    return search(start, limit, ~uint64_t{0});
+  }
 
  private:
   uint32_t search(uint32_t start, uint32_t limit, uint64_t flip) const {

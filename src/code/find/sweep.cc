@@ -4,28 +4,32 @@
 #include "code/patch/doubt.h"
 #include "sys/report.h"
 
-// Sites are instructions that the descent proves to be such (code/find/descent.h says why nothing less will do). Branches
-// are believed wherever they may stand, also in what is not proved: a false target costs a trap at worst.
+// Sites are instructions that the descent proves to be such (code/find/descent.h says why nothing
+// less will do). Branches are believed wherever they may stand, also in what is not proved: a false
+// target costs a trap at worst.
 //
-// Besides direct branches, control enters code through tables: entries of 4 bytes relative to the table (position
-// independent switches), of 8 bytes absolute (other switches, computed gotos). Every address of a constant that code
-// loads is tried as both; the listing ends at the first entry that does not lead into known code.
+// Besides direct branches, control enters code through tables: entries of 4 bytes relative to the
+// table (position independent switches), of 8 bytes absolute (other switches, computed gotos).
+// Every address of a constant that code loads is tried as both; the listing ends at the first entry
+// that does not lead into known code.
 //
-// Decoding is slow (over 10 ns an instruction, 336,000 in libc) and most chunks hold no site, so a chunk is decoded only
-// where it must be. Nothing is lost by that:
+// Decoding is slow (over 10 ns an instruction, 336,000 in libc) and most chunks hold no site, so a
+// chunk is decoded only where it must be. Nothing is lost by that:
 //
-// 1. An instruction that is a site has certain bytes at certain places (may_begin_site()). They are looked for at every
-//    offset. A chunk without them holds no site, however its instructions lie.
-// 2. What a chunk's own entries do not reach may be reached from chunks that are not decoded. If such bytes could hold a
-//    site, every place whose bytes could be a far branch into them has its chunk decoded, too, and so on until there
-//    is none. (A short branch starts within kMargin.)
-// 3. The targets matter only near sites, in [site - kNear, site + kNear]: a window reaches at most two instructions back
-//    and five bytes and an instruction on. A branch of 8 bits that leads there starts within kMargin of the site: every
-//    chunk that reaches into that is decoded.
-// 4. A branch of 32 bits and a table may lead there from anywhere. In chunks that are not decoded, every offset whose
-//    bytes could be such a branch, or the loading of an address, is taken for one. That finds all that decoding would
-//    find, and some that are none: a displacement that is none leads into the text seldom, and the price is a trap.
-// 5. Where earlier patches lie the text's bytes are not the program's, so such a chunk is decoded, from its copy.
+// 1. An instruction that is a site has certain bytes at certain places (may_begin_site()). They are
+//    looked for at every offset. A chunk without them holds no site, however its instructions lie.
+// 2. What a chunk's own entries do not reach may be reached from chunks that are not decoded. If
+//    such bytes could hold a site, every place whose bytes could be a far branch into them has its
+//    chunk decoded, too, and so on until there is none. (A short branch starts within kMargin.)
+// 3. The targets matter only near sites, in [site - kNear, site + kNear]: a window reaches at most
+//    two instructions back and five bytes and an instruction on. A branch of 8 bits that leads
+//    there starts within kMargin of the site: every chunk that reaches into that is decoded.
+// 4. A branch of 32 bits and a table may lead there from anywhere. In chunks that are not decoded,
+//    every offset whose bytes could be such a branch, or the loading of an address, is taken for
+//    one. That finds all that decoding would find, and some that are none: a displacement that is
+//    none leads into the text seldom, and the price is a trap.
+// 5. Where earlier patches lie the text's bytes are not the program's, so such a chunk is decoded,
+//    from its copy.
 
 namespace weir {
 namespace {
@@ -33,7 +37,8 @@ namespace {
 using byte_scan::Look;
 
 bool is_entry_marker(const Shape& shape) {  // endbr64
-  return shape.map == OpcodeMap::k0F && shape.opcode == 0x1e && shape.has_repeat && shape.modrm == 0xfa;
+  return shape.map == OpcodeMap::k0F && shape.opcode == 0x1e && shape.has_repeat &&
+         shape.modrm == 0xfa;
 }
 
 // Branches of 8 bits reach 128 bytes; the branch itself and the longest instruction come on top.
@@ -49,19 +54,23 @@ constexpr bool is_any_of(uint8_t byte, const uint8_t (&list)[11]) {
   return false;
 }
 
-// Whether what follows a lock prefix can be an instruction that accepts one. REQUIRES: four bytes can be read.
+// Whether what follows a lock prefix can be an instruction that accepts one. REQUIRES: four bytes
+// can be read.
 bool may_be_locked(const uint8_t* at) {
-  constexpr uint8_t kPrefixes[11] = {0x26, 0x2e, 0x36, 0x3e, 0x64, 0x65, 0x66, 0x67, 0xf0, 0xf2, 0xf3};
-  constexpr uint8_t kBeyond[11] = {0xab, 0xb0, 0xb1, 0xb3, 0xba, 0xbb, 0xc0, 0xc1, 0xc7, 0xc7, 0xc7};
-  constexpr uint8_t kGroups[11] = {0x80, 0x81, 0x83, 0x86, 0x87, 0xf6, 0xf7, 0xfe, 0xff, 0xff, 0xff};
+  constexpr uint8_t kPrefixes[11] = {0x26, 0x2e, 0x36, 0x3e, 0x64, 0x65,
+                                     0x66, 0x67, 0xf0, 0xf2, 0xf3};
+  constexpr uint8_t kBeyond[11] = {0xab, 0xb0, 0xb1, 0xb3, 0xba, 0xbb,
+                                   0xc0, 0xc1, 0xc7, 0xc7, 0xc7};
+  constexpr uint8_t kGroups[11] = {0x80, 0x81, 0x83, 0x86, 0x87, 0xf6,
+                                   0xf7, 0xfe, 0xff, 0xff, 0xff};
   if ((*at & 0xf0) == 0x40) at++;
   if (is_any_of(*at, kPrefixes)) return true;
   if (*at == 0x0f) return is_any_of(at[1], kBeyond) && at[2] < 0xc0;
   return ((*at < 0x38 && (*at & 7) < 2) || is_any_of(*at, kGroups)) && at[1] < 0xc0;
 }
 
-// Whether the bytes of some site, of these kinds, have `at[0]` for their first byte that is neither a prefix nor REX, or
-// for their lock prefix. REQUIRES: five bytes can be read.
+// Whether the bytes of some site, of these kinds, have `at[0]` for their first byte that is neither
+// a prefix nor REX, or for their lock prefix. REQUIRES: five bytes can be read.
 bool may_begin_site(const uint8_t* at, PatchKinds kinds) {
   switch (*at) {
     case 0x0f:
@@ -74,7 +83,8 @@ bool may_begin_site(const uint8_t* at, PatchKinds kinds) {
         case 0xc7: return kinds & kPatchRandom && at[2] >= 0xf0;
         default: return false;
       }
-    case 0x86: case 0x87: return kinds & kPatchAtomic && at[1] < 0xc0;
+    case 0x86:
+    case 0x87: return kinds & kPatchAtomic && at[1] < 0xc0;
     case 0xf0: return kinds & kPatchAtomic && may_be_locked(at + 1);
     default: return false;
   }
@@ -86,9 +96,10 @@ int32_t read_displacement(const uint8_t* at) { return load_at<int32_t>(at); }
 
 bool is_site(const Shape& shape, SiteKind& kind) {
   if (shape.is_vector) return false;
-  bool xchg = shape.map == OpcodeMap::kOneByte && (shape.opcode & 0xfe) == 0x86 && shape.has_memory_operand();
-  bool fence = shape.map == OpcodeMap::k0F && shape.opcode == 0xae && shape.mod() == 3 && shape.reg() == 6 &&
-               !shape.has_repeat && !shape.has_66;
+  bool xchg = shape.map == OpcodeMap::kOneByte && (shape.opcode & 0xfe) == 0x86 &&
+              shape.has_memory_operand();
+  bool fence = shape.map == OpcodeMap::k0F && shape.opcode == 0xae && shape.mod() == 3 &&
+               shape.reg() == 6 && !shape.has_repeat && !shape.has_66;
   if (shape.has_lock || xchg || fence) {
     kind = SiteKind::kAtomic;
     return true;
@@ -105,7 +116,8 @@ bool is_site(const Shape& shape, SiteKind& kind) {
   }
 }
 
-bool Sweep::run(Range text, const TextMap& map, const Original& original, PatchKinds kinds, Depth depth) {
+bool Sweep::run(Range text, const TextMap& map, const Original& original, PatchKinds kinds,
+                Depth depth) {
   text_ = text;
   size_ = static_cast<uint32_t>(text.size());
   map_ = &map;
@@ -113,7 +125,8 @@ bool Sweep::run(Range text, const TextMap& map, const Original& original, PatchK
   object_ = map.object();
   const uint64_t set_size = page_up(OffsetSet::bytes_for(text.size()));
   const uint64_t chosen_size = page_up(map.chunk_count());
-  if (!memory_.take(3 * set_size + chosen_size + (text.size() / 2 + 1) * sizeof(Candidate))) return false;
+  if (!memory_.take(3 * set_size + chosen_size + (text.size() / 2 + 1) * sizeof(Candidate)))
+    return false;
   if (!descent_.begin(text, map, original)) return false;
   memory_.expect(set_size);
   targets_.use(reinterpret_cast<uint64_t*>(memory_.address()));
@@ -159,14 +172,20 @@ void Sweep::find_doubts() {
     Shape shape;
     SiteKind kind;
     AtomicOp op;
-    if (descent_.is_code(offset) || doubts_.has(offset) || !read_shape(code + offset, size_ - offset, shape)) return;
-    if (!is_site(shape, kind) || kind != SiteKind::kAtomic || !decode_atomic(code + offset, shape.length, 0, op)) return;
+    if (descent_.is_code(offset) || doubts_.has(offset) ||
+        !read_shape(code + offset, size_ - offset, shape))
+      return;
+    if (!is_site(shape, kind) || kind != SiteKind::kAtomic ||
+        !decode_atomic(code + offset, shape.length, 0, op))
+      return;
     if (!doubt::is_plausible(descent_, code, size_, offset)) return;
     doubts_.add(offset);
     doubt_count_++;
   };
   byte_scan::scan(Look::kAtomic, code, size_, 0, size_, [&](uint32_t offset) {
-    if (descent_.is_code(offset) || (offset + 5 <= size_ && !may_begin_site(code + offset, kPatchAtomic))) return;
+    if (descent_.is_code(offset) ||
+        (offset + 5 <= size_ && !may_begin_site(code + offset, kPatchAtomic)))
+      return;
     look(offset);
     constexpr uint8_t kWidth = 0x66;
     const bool has_rex = offset >= 1 && (code[offset - 1] & 0xf0) == 0x40;
@@ -186,7 +205,8 @@ void Sweep::choose_chunks(PatchKinds kinds) {
   first = 0;
   if (kinds & kPatchAtomic) byte_scan::scan(Look::kAtomic, code, size_, 0, size_, visit);
   first = 0;
-  if (kinds & (kPatchRdtsc | kPatchCpuid | kPatchRandom)) byte_scan::scan(Look::kProcessor, code, size_, 0, size_, visit);
+  if (kinds & (kPatchRdtsc | kPatchCpuid | kPatchRandom))
+    byte_scan::scan(Look::kProcessor, code, size_, 0, size_, visit);
   for (size_t i = map_->chunk_count(); i-- > 1;) {  // what runs on into an uncovered one
     if (chosen_[i] && !map_->chunks()[i].covered) chosen_[i - 1] = true;
   }
@@ -197,7 +217,8 @@ void Sweep::want_around(uint32_t offset) {
   if (wanted_.has(offset) || descent_.is_code(offset)) return;
   const Chunk& chunk = map_->chunks()[map_->chunk_at(offset)];
   for (uint32_t at = offset; at < chunk.limit && !descent_.is_code(at); at++) wanted_.add(at);
-  for (uint32_t at = offset; at > chunk.start && !descent_.is_code(at - 1); at--) wanted_.add(at - 1);
+  for (uint32_t at = offset; at > chunk.start && !descent_.is_code(at - 1); at--)
+    wanted_.add(at - 1);
 }
 
 // Whether bytes that are not proved could hold a site of these kinds.
@@ -205,13 +226,15 @@ bool Sweep::mark_wanted(PatchKinds kinds) {
   const auto* code = reinterpret_cast<const uint8_t*>(text_.start);
   bool any = false;
   auto visit = [&](uint32_t offset) {
-    if (descent_.is_code(offset) || (offset + 5 <= size_ && !may_begin_site(code + offset, kinds))) return;
+    if (descent_.is_code(offset) || (offset + 5 <= size_ && !may_begin_site(code + offset, kinds)))
+      return;
     want_around(offset);
     any = true;
   };
   if (kinds & kPatchSyscall) byte_scan::scan(Look::kSyscall, code, size_, 0, size_, visit);
   if (kinds & kPatchAtomic) byte_scan::scan(Look::kAtomic, code, size_, 0, size_, visit);
-  if (kinds & (kPatchRdtsc | kPatchCpuid | kPatchRandom)) byte_scan::scan(Look::kProcessor, code, size_, 0, size_, visit);
+  if (kinds & (kPatchRdtsc | kPatchCpuid | kPatchRandom))
+    byte_scan::scan(Look::kProcessor, code, size_, 0, size_, visit);
   return any;
 }
 
@@ -224,13 +247,16 @@ void Sweep::choose_sources(PatchKinds kinds) {
     for (size_t i = 0; i <= map_->chunk_count(); i++) {
       const bool is_end = i == map_->chunk_count();
       if (!is_end && !chosen_[i]) continue;
-      visit_far_branches(scanned_to, is_end ? size_ : map_->chunks()[i].start, [&](uint32_t offset, uint64_t target) {
-        if (target >= size_ || !wanted_.has(static_cast<uint32_t>(target)) || descent_.is_start(static_cast<uint32_t>(target))) return;
-        const size_t source = map_->chunk_at(offset);
-        if (!descent_.is_chosen(source)) more = true;
-        descent_.add_chunk(source);
-        want_around(offset);
-      });
+      visit_far_branches(scanned_to, is_end ? size_ : map_->chunks()[i].start,
+                         [&](uint32_t offset, uint64_t target) {
+                           if (target >= size_ || !wanted_.has(static_cast<uint32_t>(target)) ||
+                               descent_.is_start(static_cast<uint32_t>(target)))
+                             return;
+                           const size_t source = map_->chunk_at(offset);
+                           if (!descent_.is_chosen(source)) more = true;
+                           descent_.add_chunk(source);
+                           want_around(offset);
+                         });
       if (!is_end) scanned_to = map_->chunks()[i].limit;
     }
     if (!more) return;
@@ -244,7 +270,8 @@ void Sweep::choose_near(uint32_t offset, size_t& first) {
   const Chunk* chunks = map_->chunks();
   size_t count = map_->chunk_count();
   while (first < count && uint64_t{chunks[first].limit} + kMargin <= offset) first++;
-  for (size_t i = first; i < count && chunks[i].start <= uint64_t{offset} + kMargin; i++) chosen_[i] = true;
+  for (size_t i = first; i < count && chunks[i].start <= uint64_t{offset} + kMargin; i++)
+    chosen_[i] = true;
 }
 
 // visit(offset, target), both offsets into the text, for all that could be a branch of 32 bits.
@@ -256,7 +283,8 @@ void Sweep::visit_far_branches(uint32_t start, uint32_t limit, Visit visit) cons
     const bool is_short = (*at & 0xfe) == 0xe8;  // call, jmp: else two bytes, and the displacement
     const uint32_t end = offset + (is_short ? 5 : 6);
     if (end > size_ || *at == 0x8d) return;
-    visit(offset, uint64_t{end} + static_cast<uint64_t>(int64_t{read_displacement(code + end - 4)}));
+    visit(offset,
+          uint64_t{end} + static_cast<uint64_t>(int64_t{read_displacement(code + end - 4)}));
   });
 }
 
@@ -267,7 +295,8 @@ void Sweep::scan_bytes(uint32_t start, uint32_t limit) {
   });
   byte_scan::scan(Look::kFar, code, size_, start, limit, [&](uint32_t offset) {
     if (code[offset] != 0x8d || offset + 6 > size_) return;
-    note_table(text_.start + offset + 6 + static_cast<uint64_t>(int64_t{read_displacement(code + offset + 2)}));
+    note_table(text_.start + offset + 6 +
+               static_cast<uint64_t>(int64_t{read_displacement(code + offset + 2)}));
   });
   if (object_ == nullptr || text_.start >= kLowCode) return;
   byte_scan::scan(Look::kAbsolute, code, size_, start, limit, [&](uint32_t offset) {
@@ -306,13 +335,14 @@ void Sweep::add_offset(int64_t target) {
   if (static_cast<uint64_t>(target) < size_) targets_.add(static_cast<uint32_t>(target));
 }
 
-// Proved instructions give sites and targets, what lies between them targets only. Two may overlap where old code jumps
-// over a lock prefix; neither is anybody's predecessor then.
+// Proved instructions give sites and targets, what lies between them targets only. Two may overlap
+// where old code jumps over a lock prefix; neither is anybody's predecessor then.
 void Sweep::list_chunk(const Chunk& chunk) {
   const OffsetSet& starts = descent_.starts();
   uint32_t reached = chunk.start;
   previous_[0] = previous_[1] = 0;
-  for (uint32_t at = starts.next(chunk.start, chunk.limit); at < chunk.limit; at = starts.next(at + 1, chunk.limit)) {
+  for (uint32_t at = starts.next(chunk.start, chunk.limit); at < chunk.limit;
+       at = starts.next(at + 1, chunk.limit)) {
     if (at > reached) sweep_doubt(reached, at);
     if (at != reached) previous_[0] = previous_[1] = 0;
     const uint8_t length = note_any(at, chunk);
@@ -341,7 +371,8 @@ void Sweep::sweep_doubt(uint32_t start, uint32_t limit) {
     } else {
       const Flow flow = flow_of(shape);
       if (is_direct(flow)) {
-        add_target(text_.start + at + shape.length + static_cast<uint64_t>(branch_displacement(shape, code_ + at)));
+        add_target(text_.start + at + shape.length +
+                   static_cast<uint64_t>(branch_displacement(shape, code_ + at)));
       }
       if (is_entry_marker(shape)) targets_.add(at);
     }
@@ -359,7 +390,8 @@ void Sweep::note_instruction(const Shape& shape, uint32_t offset, const Chunk& c
   }
   Flow flow = flow_of(shape);
   if (is_direct(flow)) {
-    add_target(text_.start + offset + shape.length + static_cast<uint64_t>(branch_displacement(shape, bytes)));
+    add_target(text_.start + offset + shape.length +
+               static_cast<uint64_t>(branch_displacement(shape, bytes)));
     return;
   }
   if (is_entry_marker(shape)) {
@@ -370,7 +402,8 @@ void Sweep::note_instruction(const Shape& shape, uint32_t offset, const Chunk& c
   int64_t displacement = read_displacement(bytes + shape.displacement_at);
   if (shape.opcode == 0x8d && shape.is_rip_relative()) {
     note_table(text_.start + offset + shape.length + static_cast<uint64_t>(displacement));
-  } else if (shape.mod() == 0 && shape.rm() == 4 && bytes[shape.displacement_at - 1] >> 6 == 3 && displacement > 0) {
+  } else if (shape.mod() == 0 && shape.rm() == 4 && bytes[shape.displacement_at - 1] >> 6 == 3 &&
+             displacement > 0) {
     note_table(static_cast<uint64_t>(displacement));  // table(,%reg,8)
   }
 }

@@ -1,4 +1,5 @@
-// One pass over the code of an executable segment: which instructions are sites, and where control may enter.
+// One pass over the code of an executable segment: which instructions are sites, and where control
+// may enter.
 #pragma once
 
 #include <stddef.h>
@@ -9,21 +10,22 @@
 #include "code/decode/stride.h"
 #include "code/find/descent.h"
 #include "code/find/offset_set.h"
+#include "code/find/text_map.h"
 #include "code/patch/original.h"
 #include "code/patch/patch.h"
 #include "code/patch/site_table.h"
-#include "code/find/text_map.h"
 
 namespace weir {
 
 // A site that the sweep found; offsets into the text.
 struct Candidate {
-  const uint8_t* code = nullptr;  // the text's bytes: right in the site's chunk and up to Original::kBehind after it
+  const uint8_t* code =
+      nullptr;  // the text's bytes: right in the site's chunk and up to Original::kBehind after it
   uint32_t offset = 0;
   uint32_t chunk_limit = 0;
   SiteKind kind = SiteKind::kSyscall;
   uint8_t length = 0;
-  uint8_t previous = 0;         // length of the instruction before it, 0 where that is not known
+  uint8_t previous = 0;  // length of the instruction before it, 0 where that is not known
   uint8_t before_previous = 0;
 };
 
@@ -41,18 +43,22 @@ class Sweep {
   Sweep(const Sweep&) = delete;
   Sweep& operator=(const Sweep&) = delete;
 
-  // Looks for sites of these kinds. False: no memory. REQUIRES: `map` and `original` are of this text.
+  // Looks for sites of these kinds. False: no memory. REQUIRES: `map` and `original` are of this
+  // text.
   [[nodiscard]] bool run(Range text, const TextMap& map, const Original& original, PatchKinds kinds,
                          Depth depth = Depth::kWhereNeeded);
 
   const Candidate* candidates() const { return candidates_; }  // of other kinds too
   size_t candidate_count() const { return candidate_count_; }
-  // Where a direct branch, a jump table, a computed goto or a function entry leads: all such places within kNear of a
-  // wanted site; elsewhere also places that are none.
+  // Where a direct branch, a jump table, a computed goto or a function entry leads: all such places
+  // within kNear of a wanted site; elsewhere also places that are none.
   const OffsetSet& targets() const { return targets_; }
   const OffsetSet& starts() const { return descent_.starts(); }  // of proved instructions
-  size_t distrusted() const { return distrusted_; }  // what looked like sites where the bytes may be data
-  // Where an atomic operation may begin that is not proved to be one (code/patch/doubt.h): looked for if that kind is wanted.
+  size_t distrusted() const {
+    return distrusted_;
+  }  // what looked like sites where the bytes may be data
+  // Where an atomic operation may begin that is not proved to be one (code/patch/doubt.h): looked
+  // for if that kind is wanted.
   const OffsetSet& doubts() const { return doubts_; }
   size_t doubt_count() const { return doubt_count_; }
   uint64_t decoded_bytes() const { return decoded_bytes_; }
@@ -89,7 +95,7 @@ class Sweep {
   Descent descent_;
   OffsetSet targets_;
   OffsetSet doubts_;
-  OffsetSet wanted_;  // unproved bytes around what could be a site
+  OffsetSet wanted_;        // unproved bytes around what could be a site
   bool* chosen_ = nullptr;  // chunks to decode
   Candidate* candidates_ = nullptr;
   size_t candidate_count_ = 0;

@@ -4,14 +4,16 @@
 
 #include "base/sort.h"
 
-// Code can be told from data only by the places that control is known to enter. Every function that can be unwound has a
-// frame description (FDE) with its exact range, also in a stripped library; the header of the unwind table lists them,
-// sorted. Functions of the dynamic symbol table are added: they name assembly that was written without unwind
-// directives. So is what the kernel and the loader enter by its address: of a program without either, that is all.
-// What signal handlers return to is left out: its range begins with a byte that is not its own.
+// Code can be told from data only by the places that control is known to enter. Every function that
+// can be unwound has a frame description (FDE) with its exact range, also in a stripped library;
+// the header of the unwind table lists them, sorted. Functions of the dynamic symbol table are
+// added: they name assembly that was written without unwind directives. So is what the kernel and
+// the loader enter by its address: of a program without either, that is all. What signal handlers
+// return to is left out: its range begins with a byte that is not its own.
 //
-// Everything is read from the mapped image. A damaged image must not hurt: each read is checked against the segments
-// that the program headers announce, and whatever does not parse ends the listing that it is part of.
+// Everything is read from the mapped image. A damaged image must not hurt: each read is checked
+// against the segments that the program headers announce, and whatever does not parse ends the
+// listing that it is part of.
 
 namespace weir {
 namespace {
@@ -21,9 +23,13 @@ constexpr uint64_t kMaxSymbols = 1u << 22;
 
 uint64_t format_size(uint8_t encoding) {
   switch (encoding & 0x0f) {
-    case 0x02: case 0x0a: return 2;
-    case 0x03: case 0x0b: return 4;
-    case 0x00: case 0x04: case 0x0c: return 8;
+    case 0x02:
+    case 0x0a: return 2;
+    case 0x03:
+    case 0x0b: return 4;
+    case 0x00:
+    case 0x04:
+    case 0x0c: return 8;
     default: return 0;
   }
 }
@@ -39,7 +45,8 @@ FetchMemory g_fetch;
 void set_fetch_memory(FetchMemory fetch) { g_fetch = fetch; }
 
 // Of a table nobody says how long it is, so it is read beyond the variable that it lies in too.
-__attribute__((no_sanitize("address"))) bool ElfObject::read(uint64_t address, void* to, uint64_t size) const {
+__attribute__((no_sanitize("address"))) bool ElfObject::read(uint64_t address, void* to,
+                                                             uint64_t size) const {
   if (!is_readable(address, size)) return false;
   const auto* from = reinterpret_cast<const void*>(address);
   if (g_fetch) return g_fetch(to, from, size) == 0;
@@ -64,8 +71,9 @@ bool ElfObject::open(Range object) {
   segments_[segment_count_++] = Range{object.start, object.start + kPageSize};  // the headers
   Elf64_Ehdr header;
   if (!load(object.start, header)) return false;
-  if (header.e_ident[0] != 0x7f || header.e_ident[1] != 'E' || header.e_ident[2] != 'L' || header.e_ident[3] != 'F' ||
-      header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != EM_X86_64) {
+  if (header.e_ident[0] != 0x7f || header.e_ident[1] != 'E' || header.e_ident[2] != 'L' ||
+      header.e_ident[3] != 'F' || header.e_ident[EI_CLASS] != ELFCLASS64 ||
+      header.e_machine != EM_X86_64) {
     return false;
   }
   entry_point_ = header.e_entry;
@@ -80,10 +88,12 @@ bool ElfObject::open(Range object) {
         if (segment.p_type != PT_LOAD || found) continue;
         found = true;
         bias_ = object.start - page_down(segment.p_vaddr);
-      } else if (segment.p_type == PT_LOAD && (segment.p_flags & PF_R) && segment_count_ < kMaxSegments) {
+      } else if (segment.p_type == PT_LOAD && (segment.p_flags & PF_R) &&
+                 segment_count_ < kMaxSegments) {
         Range range{start, start + segment.p_filesz};
         if (range.limit > object.limit) range.limit = object.limit;
-        if (range.start >= object.start && range.start < range.limit) segments_[segment_count_++] = range;
+        if (range.start >= object.start && range.start < range.limit)
+          segments_[segment_count_++] = range;
       } else if (segment.p_type == PT_GNU_EH_FRAME) {
         unwind_header_ = start;
       } else if (segment.p_type == PT_DYNAMIC) {
@@ -94,7 +104,8 @@ bool ElfObject::open(Range object) {
     }
   }
   if (entry_point_ != 0) entry_point_ += bias_;
-  for (uint64_t at = dynamic_.start; at + sizeof(Elf64_Dyn) <= dynamic_.limit; at += sizeof(Elf64_Dyn)) {
+  for (uint64_t at = dynamic_.start; at + sizeof(Elf64_Dyn) <= dynamic_.limit;
+       at += sizeof(Elf64_Dyn)) {
     Elf64_Dyn entry;
     if (!load(at, entry) || entry.d_tag == DT_NULL) break;
     if (entry.d_tag == DT_RELA) relocations_.start = dynamic_address(entry.d_un.d_ptr);
@@ -104,9 +115,12 @@ bool ElfObject::open(Range object) {
   return found;
 }
 
-// Layout of a note: sizes of name and description, type, name, description, both padded to four bytes.
+// Layout of a note: sizes of name and description, type, name, description, both padded to four
+// bytes.
 uint32_t ElfObject::build_id(uint8_t* out, uint32_t room) const {
-  struct { uint32_t name_size, size, type, name; } note;
+  struct {
+    uint32_t name_size, size, type, name;
+  } note;
   for (unsigned i = 0; i < note_count_; i++) {
     for (uint64_t at = notes_[i].start; at < notes_[i].limit && load(at, note);) {
       const uint64_t body = at + 12 + ((uint64_t{note.name_size} + 3) & ~uint64_t{3});
@@ -120,7 +134,8 @@ uint32_t ElfObject::build_id(uint8_t* out, uint32_t room) const {
   return 0;
 }
 
-// Layout of a CIE: length, id 0, version, augmentation string, two LEB128, return register, augmentation data.
+// Layout of a CIE: length, id 0, version, augmentation string, two LEB128, return register,
+// augmentation data.
 bool ElfObject::pointer_encoding(uint64_t cie, uint8_t& encoding) const {
   if (cie == last_cie_) {
     encoding = last_encoding_;
@@ -143,7 +158,8 @@ bool ElfObject::pointer_encoding(uint64_t cie, uint8_t& encoding) const {
     return true;
   }
   if (augmentation[0] != 'z') return false;
-  int numbers = 4;  // code alignment, data alignment, return register, size of the augmentation data
+  int numbers =
+      4;  // code alignment, data alignment, return register, size of the augmentation data
   if (version == 1) {
     for (int i = 0; i < 2; i++) {
       do {
@@ -181,7 +197,8 @@ bool ElfObject::pointer_encoding(uint64_t cie, uint8_t& encoding) const {
 bool ElfObject::fde_range(uint64_t fde, uint64_t& next, Range& range) const {
   uint32_t head[2];
   range = Range{};
-  if (!load(fde, head[0]) || head[0] == 0 || head[0] >= 0xfffffff0 || !load(fde, head)) return false;
+  if (!load(fde, head[0]) || head[0] == 0 || head[0] >= 0xfffffff0 || !load(fde, head))
+    return false;
   next = fde + 4 + head[0];
   if (head[1] == 0) return true;
   uint8_t encoding;
@@ -221,11 +238,14 @@ size_t ElfObject::unwind_ranges(Range* out, size_t capacity) const {
   uint64_t next;
   Range range;
   if (header.has_table()) {
-    if (out == nullptr && is_readable(unwind_header_ + 12, 8 * uint64_t{header.count})) return header.count;
+    if (out == nullptr && is_readable(unwind_header_ + 12, 8 * uint64_t{header.count}))
+      return header.count;
     for (uint64_t i = 0; i < header.count; i++) {
       int32_t entry[2];
       if (!load(unwind_header_ + 12 + 8 * i, entry)) break;
-      if (!fde_range(unwind_header_ + static_cast<uint64_t>(int64_t{entry[1]}), next, range) || range.empty()) continue;
+      if (!fde_range(unwind_header_ + static_cast<uint64_t>(int64_t{entry[1]}), next, range) ||
+          range.empty())
+        continue;
       if (found < capacity) out[found] = range;
       found++;
     }
@@ -264,7 +284,8 @@ uint64_t ElfObject::symbol_count(uint64_t hash, uint64_t gnu_hash) const {
 
 size_t ElfObject::function_symbols(Range* out, size_t capacity) const {
   uint64_t symbols = 0, hash = 0, gnu_hash = 0;
-  for (uint64_t at = dynamic_.start; at + sizeof(Elf64_Dyn) <= dynamic_.limit; at += sizeof(Elf64_Dyn)) {
+  for (uint64_t at = dynamic_.start; at + sizeof(Elf64_Dyn) <= dynamic_.limit;
+       at += sizeof(Elf64_Dyn)) {
     Elf64_Dyn entry;
     if (!load(at, entry) || entry.d_tag == DT_NULL) break;
     if (entry.d_tag == DT_SYMTAB) symbols = dynamic_address(entry.d_un.d_ptr);
@@ -279,21 +300,26 @@ size_t ElfObject::function_symbols(Range* out, size_t capacity) const {
     Elf64_Sym symbol;
     if (!load(symbols + i * sizeof(symbol), symbol)) break;
     unsigned type = symbol.st_info & 0xf;
-    if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol.st_value == 0 || symbol.st_shndx == SHN_UNDEF) continue;
-    if (found < capacity) out[found] = Range{bias_ + symbol.st_value, bias_ + symbol.st_value + symbol.st_size};
+    if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol.st_value == 0 ||
+        symbol.st_shndx == SHN_UNDEF)
+      continue;
+    if (found < capacity)
+      out[found] = Range{bias_ + symbol.st_value, bias_ + symbol.st_value + symbol.st_size};
     found++;
   }
   return found;
 }
 
-// A plan follows from the file alone, and a library is patched before or after the loader has relocated it.
+// A plan follows from the file alone, and a library is patched before or after the loader has
+// relocated it.
 uint64_t ElfObject::pointer_at(uint64_t address) const {
   Elf64_Rela relocation;
   uint64_t low = 0, high = relocations_.start == 0 ? 0 : relocations_.size() / sizeof relocation;
   while (low < high) {
     const uint64_t middle = low + (high - low) / 2;
     if (!load(relocations_.start + middle * sizeof relocation, relocation)) break;
-    if (bias_ + relocation.r_offset == address) return bias_ + static_cast<uint64_t>(relocation.r_addend);
+    if (bias_ + relocation.r_offset == address)
+      return bias_ + static_cast<uint64_t>(relocation.r_addend);
     if (bias_ + relocation.r_offset < address) {
       low = middle + 1;
     } else {
@@ -312,10 +338,16 @@ size_t ElfObject::loader_entries(Range* out, size_t capacity) const {
     found++;
   };
   add(entry_point_);
-  // Of functions to call: the ones before and after main(), each a list of addresses that are relocated already.
-  struct { int64_t where, size; Range list; } lists[] = {
-      {DT_PREINIT_ARRAY, DT_PREINIT_ARRAYSZ, {}}, {DT_INIT_ARRAY, DT_INIT_ARRAYSZ, {}}, {DT_FINI_ARRAY, DT_FINI_ARRAYSZ, {}}};
-  for (uint64_t at = dynamic_.start; at + sizeof(Elf64_Dyn) <= dynamic_.limit; at += sizeof(Elf64_Dyn)) {
+  // Of functions to call: the ones before and after main(), each a list of addresses that are
+  // relocated already.
+  struct {
+    int64_t where, size;
+    Range list;
+  } lists[] = {{DT_PREINIT_ARRAY, DT_PREINIT_ARRAYSZ, {}},
+               {DT_INIT_ARRAY, DT_INIT_ARRAYSZ, {}},
+               {DT_FINI_ARRAY, DT_FINI_ARRAYSZ, {}}};
+  for (uint64_t at = dynamic_.start; at + sizeof(Elf64_Dyn) <= dynamic_.limit;
+       at += sizeof(Elf64_Dyn)) {
     Elf64_Dyn entry;
     if (!load(at, entry) || entry.d_tag == DT_NULL) break;
     if (entry.d_tag == DT_INIT || entry.d_tag == DT_FINI) add(dynamic_address(entry.d_un.d_ptr));
@@ -325,7 +357,8 @@ size_t ElfObject::loader_entries(Range* out, size_t capacity) const {
     }
   }
   for (const auto& list : lists) {
-    for (uint64_t i = 0; list.list.start != 0 && i + 8 <= list.list.limit; i += 8) add(pointer_at(list.list.start + i));
+    for (uint64_t i = 0; list.list.start != 0 && i + 8 <= list.list.limit; i += 8)
+      add(pointer_at(list.list.start + i));
   }
   return found;
 }
@@ -353,7 +386,8 @@ bool TextMap::build(Range text, Range object) {
   size_t symbols = has_object_ ? object_.function_symbols(nullptr, 0) : 0;
   size_t others = has_object_ ? object_.loader_entries(nullptr, 0) : 0;
   size_t capacity = frames + symbols + others;
-  if (!memory_.take((capacity + 1) * (sizeof(Range) + 2 * sizeof(Chunk) + sizeof(uint32_t)))) return false;
+  if (!memory_.take((capacity + 1) * (sizeof(Range) + 2 * sizeof(Chunk) + sizeof(uint32_t))))
+    return false;
   memory_.expect(capacity * (sizeof(Range) + sizeof(Chunk)));
   auto* by_frame = reinterpret_cast<Range*>(memory_.address());
   chunks_ = reinterpret_cast<Chunk*>(by_frame + capacity + 1);
@@ -373,14 +407,16 @@ bool TextMap::build(Range text, Range object) {
 
   auto size = static_cast<uint32_t>(text.size());
   uint32_t covered_to = 0;
-  if (!has_object_ && size > 0) entries_[entry_count_++] = 0;  // code and nothing else, which begins at its first byte
+  if (!has_object_ && size > 0)
+    entries_[entry_count_++] = 0;  // code and nothing else, which begins at its first byte
   while (frames + symbols > 0) {
     bool frame_first = symbols == 0 || (frames > 0 && by_frame->start <= by_symbol->start);
     const Range range = frame_first ? *by_frame++ : *by_symbol++;
     (frame_first ? frames : symbols)--;
     if (!text.contains(range.start)) continue;
     auto start = static_cast<uint32_t>(range.start - text.start);
-    uint32_t limit = range.limit > text.limit ? size : static_cast<uint32_t>(range.limit - text.start);
+    uint32_t limit =
+        range.limit > text.limit ? size : static_cast<uint32_t>(range.limit - text.start);
     if (entry_count_ == 0 || entries_[entry_count_ - 1] != start) entries_[entry_count_++] = start;
     if (limit <= covered_to || start == limit) continue;
     if (start < covered_to) {  // an entry inside a piece that is covered already

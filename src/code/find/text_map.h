@@ -9,21 +9,23 @@
 
 namespace weir {
 
-// A piece of an executable segment. `covered`: an unwind table entry or a sized symbol says that it is code; else it is
-// what lies between such pieces (padding, tables, code without either).
+// A piece of an executable segment. `covered`: an unwind table entry or a sized symbol says that it
+// is code; else it is what lies between such pieces (padding, tables, code without either).
 struct Chunk {
   uint32_t start = 0;  // offsets into the text
   uint32_t limit = 0;
   bool covered = false;
-  bool framed = false;  // by the unwind table: what compilers write, and assembly that is written with care
+  bool framed =
+      false;  // by the unwind table: what compilers write, and assembly that is written with care
 };
 
-// How an object's memory is read where it may be gone meanwhile: another thread may unmap a library while it is looked at.
-// 0, or what went wrong. Null, as in unit tests: by plain loads.
+// How an object's memory is read where it may be gone meanwhile: another thread may unmap a library
+// while it is looked at. 0, or what went wrong. Null, as in unit tests: by plain loads.
 using FetchMemory = long (*)(void* to, const void* from, uint64_t size);
 void set_fetch_memory(FetchMemory fetch);
 
-// One mapped object: the program, a library, ld.so. Reads only what its program headers say is mapped and readable.
+// One mapped object: the program, a library, ld.so. Reads only what its program headers say is
+// mapped and readable.
 class ElfObject {
  public:
   // False: no ELF image of this CPU at the range's start.
@@ -36,19 +38,21 @@ class ElfObject {
   // Copies the build id that the linker noted, cut at `room`. Its size, 0: there is none.
   uint32_t build_id(uint8_t* out, uint32_t room) const;
 
-  // Answer how many they found, and store up to `capacity`; addresses may lie outside any text and repeat. Without `out`,
-  // no fewer than that.
+  // Answer how many they found, and store up to `capacity`; addresses may lie outside any text and
+  // repeat. Without `out`, no fewer than that.
   size_t unwind_ranges(Range* out, size_t capacity) const;
-  size_t function_symbols(Range* out, size_t capacity) const;  // empty ranges for symbols without a size
-  // Where the kernel and the loader enter the object, as empty ranges: its entry point, the functions that
-  // initialize and end it.
+  size_t function_symbols(Range* out,
+                          size_t capacity) const;  // empty ranges for symbols without a size
+  // Where the kernel and the loader enter the object, as empty ranges: its entry point, the
+  // functions that initialize and end it.
   size_t loader_entries(Range* out, size_t capacity) const;
   // The address that is stored there once the object is relocated, whether it is already or not.
   uint64_t pointer_at(uint64_t address) const;
   uint64_t entry_point() const { return entry_point_; }
 
-  // Calls visit(address) for each place where the unwinder goes on in the function that begins at `function`: the
-  // landing pads of its exception table (code/find/landing_pads.cc). Returns how many.
+  // Calls visit(address) for each place where the unwinder goes on in the function that begins at
+  // `function`: the landing pads of its exception table (code/find/landing_pads.cc). Returns how
+  // many.
   template <typename Visit>
   size_t visit_landing_pads(uint64_t function, Visit visit) const {
     constexpr size_t kBatch = 64;
@@ -69,7 +73,8 @@ class ElfObject {
   bool load(uint64_t address, T& value) const {
     return read(address, &value, sizeof(T));
   }
-  // Stores up to `capacity` of the function's landing pads, but the first `skipped`. Returns how many it stored.
+  // Stores up to `capacity` of the function's landing pads, but the first `skipped`. Returns how
+  // many it stored.
   size_t landing_pads(uint64_t function, uint64_t* out, size_t capacity, size_t skipped) const;
   uint64_t frame_of(uint64_t function) const;
   uint64_t exception_table(uint64_t function) const;
@@ -77,8 +82,11 @@ class ElfObject {
     uint8_t version, frame_encoding, count_encoding, table_encoding;
     int32_t frame;
     uint32_t count;
-    // Of `count` entries behind it, sorted by function: its start and its frame description, 32 bits each, from the header on.
-    bool has_table() const { return count_encoding == 0x03 && table_encoding == 0x3b && (frame_encoding & 0x0f) == 0x0b; }
+    // Of `count` entries behind it, sorted by function: its start and its frame description, 32
+    // bits each, from the header on.
+    bool has_table() const {
+      return count_encoding == 0x03 && table_encoding == 0x3b && (frame_encoding & 0x0f) == 0x0b;
+    }
   };
   // False: there is none of this kind.
   bool load_unwind_header(UnwindHeader& header) const;
@@ -96,7 +104,7 @@ class ElfObject {
   Range notes_[4];
   unsigned segment_count_ = 0;
   Range segments_[kMaxSegments];
-  Range relocations_;  // relative ones with addend, rising as linkers write them
+  Range relocations_;           // relative ones with addend, rising as linkers write them
   mutable Range last_segment_;  // that is_readable() found
   mutable uint64_t last_cie_ = 0;
   mutable uint8_t last_encoding_ = 0;

@@ -3,43 +3,51 @@
 #include "code/decode/shape.h"
 #include "code/patch/stub_x86_64.h"
 
-// A jump takes five bytes and most sites are shorter, so neighbours move into the stub with it: the instructions after
-// the site where possible, else also one or two before it.
+// A jump takes five bytes and most sites are shorter, so neighbours move into the stub with it: the
+// instructions after the site where possible, else also one or two before it.
 //
 // Invariants
-// 1. Of the five bytes that the jump overwrites, only the first is a place that control is known to enter, and where
-//    instructions before the site move, the site is none. So whoever comes to the site comes through the stub, and the
-//    instruction behind a `lock` that old code jumps over keeps its bytes.
-// 2. No call moves: its return address would lie in the stub, where no unwinder finds its way. No other site moves.
-// 3. After an instruction that never goes on to the next one, only padding is taken, and that only if all is padding up to
-//    the next proved instruction or the end of the function.
+// 1. Of the five bytes that the jump overwrites, only the first is a place that control is known to
+//    enter, and where instructions before the site move, the site is none. So whoever comes to the
+//    site comes through the stub, and the instruction behind a `lock` that old code jumps over
+//    keeps its bytes.
+// 2. No call moves: its return address would lie in the stub, where no unwinder finds its way. No
+//    other site moves.
+// 3. After an instruction that never goes on to the next one, only padding is taken, and that only
+//    if all is padding up to the next proved instruction or the end of the function.
 
 namespace weir {
 namespace {
 
 bool never_continues(Flow flow) {
-  return flow == Flow::kJump || flow == Flow::kIndirectJump || flow == Flow::kReturn || flow == Flow::kStop;
+  return flow == Flow::kJump || flow == Flow::kIndirectJump || flow == Flow::kReturn ||
+         flow == Flow::kStop;
 }
 
 bool is_padding(const Shape& shape) {
   if (shape.map == OpcodeMap::k0F) return shape.opcode == 0x1f;
-  return shape.map == OpcodeMap::kOneByte && (shape.opcode == 0x90 || shape.opcode == 0xcc) && shape.rex == 0 &&
-         !shape.has_repeat;
+  return shape.map == OpcodeMap::kOneByte && (shape.opcode == 0x90 || shape.opcode == 0xcc) &&
+         shape.rex == 0 && !shape.has_repeat;
 }
 
 bool is_all_padding(const WindowSource& source, const Candidate& site, uint32_t at) {
   constexpr uint32_t kLongest = 64;
   Shape shape;
-  for (const uint32_t start = at; at < source.size && at != site.chunk_limit && !source.starts->has(at); at += shape.length) {
-    if (at - start > kLongest || !read_shape(site.code + at, source.size - at, shape) || !is_padding(shape)) return false;
+  for (const uint32_t start = at;
+       at < source.size && at != site.chunk_limit && !source.starts->has(at); at += shape.length) {
+    if (at - start > kLongest || !read_shape(site.code + at, source.size - at, shape) ||
+        !is_padding(shape))
+      return false;
   }
   return true;
 }
 
-bool may_move(const WindowSource& source, const Candidate& site, uint32_t at, uint32_t limit, Shape& shape) {
+bool may_move(const WindowSource& source, const Candidate& site, uint32_t at, uint32_t limit,
+              Shape& shape) {
   SiteKind kind;
   if (!source.starts->has(at) && !is_all_padding(source, site, at)) return false;
-  return at < limit && read_shape(site.code + at, limit - at, shape) && is_relocatable(shape) && !is_site(shape, kind);
+  return at < limit && read_shape(site.code + at, limit - at, shape) && is_relocatable(shape) &&
+         !is_site(shape, kind);
 }
 
 // Extends [start, site's end) forward until a jump fits.
@@ -49,7 +57,8 @@ bool extend(const WindowSource& source, const Candidate& site, Window& window) {
   while (window.limit - window.start < kJumpSize) {
     Shape shape;
     if (source.targets->has(window.limit) || ++moved > 5) return false;
-    if (!may_move(source, site, window.limit, padding_only ? source.size : site.chunk_limit, shape)) return false;
+    if (!may_move(source, site, window.limit, padding_only ? source.size : site.chunk_limit, shape))
+      return false;
     if (padding_only && !is_padding(shape)) return false;
     padding_only |= never_continues(flow_of(shape));
     window.limit += shape.length;
@@ -59,7 +68,8 @@ bool extend(const WindowSource& source, const Candidate& site, Window& window) {
 
 bool is_free(const WindowSource& source, const Candidate& site, const Window& window) {
   uint32_t overwritten = window.start + kJumpSize;
-  if (source.taken->has_any(window.start, window.limit > overwritten ? window.limit : overwritten)) return false;
+  if (source.taken->has_any(window.start, window.limit > overwritten ? window.limit : overwritten))
+    return false;
   if (source.targets->has_any(window.start + 1, overwritten)) return false;
   return window.start == site.offset || !source.targets->has(site.offset);
 }
@@ -73,8 +83,10 @@ bool choose_window(const WindowSource& source, const Candidate& site, Window& wi
       uint32_t length = earlier == 1 ? site.previous : site.before_previous;
       Shape shape;
       before += length;
-      if (length == 0 || !may_move(source, site, site.offset - before, site.offset, shape)) return false;
-      if (never_continues(flow_of(shape)) || source.targets->has(site.offset - before + length)) return false;
+      if (length == 0 || !may_move(source, site, site.offset - before, site.offset, shape))
+        return false;
+      if (never_continues(flow_of(shape)) || source.targets->has(site.offset - before + length))
+        return false;
     }
     window = Window{site.offset - before, site.offset + site.length};
     if (extend(source, site, window) && is_free(source, site, window)) return true;

@@ -20,7 +20,7 @@ struct WindowSource {
   uint32_t size = 0;
   const OffsetSet* targets = nullptr;
   const OffsetSet* starts = nullptr;  // instructions that are known to be such: no others move
-  const OffsetSet* taken = nullptr;  // bytes that belong to windows chosen before
+  const OffsetSet* taken = nullptr;   // bytes that belong to windows chosen before
 };
 
 // False: there is none, the site needs a trap.

@@ -1,10 +1,11 @@
 #include "code/decode/registers.h"
 #include "code/patch/atomic_op.h"
 
-// Each op is executed by the very instruction that the program has, on another address and with the program's registers
-// and status flags loaded: so register results, flags (also those that the manual leaves undefined) and atomicity are the
-// CPU's own. Registers are handed over whole, 64 bits wide, and named in the width of the op, so that the CPU also does
-// the merging or zero-extension. Only the four high byte registers are moved down before and up after.
+// Each op is executed by the very instruction that the program has, on another address and with the
+// program's registers and status flags loaded: so register results, flags (also those that the
+// manual leaves undefined) and atomicity are the CPU's own. Registers are handed over whole, 64
+// bits wide, and named in the width of the op, so that the CPU also does the merging or
+// zero-extension. Only the four high byte registers are moved down before and up after.
 
 namespace weir {
 namespace {
@@ -13,51 +14,51 @@ namespace {
 #define WEIR_FLAGS_IN "lea -128(%%rsp),%%rsp\n\tpush %[flags]\n\tpopfq\n\t"
 #define WEIR_FLAGS_OUT "\n\tpushfq\n\tpop %[flags]\n\tlea 128(%%rsp),%%rsp"
 
-#define WEIR_UNARY(instruction)                       \
+#define WEIR_UNARY(instruction)                         \
   asm volatile(WEIR_FLAGS_IN instruction WEIR_FLAGS_OUT \
-               : [flags] "+r"(flags)                  \
-               : [at] "r"(target)                     \
+               : [flags] "+r"(flags)                    \
+               : [at] "r"(target)                       \
                : "memory", "cc")
 
-#define WEIR_BINARY(instruction)                      \
+#define WEIR_BINARY(instruction)                        \
   asm volatile(WEIR_FLAGS_IN instruction WEIR_FLAGS_OUT \
-               : [flags] "+r"(flags), [v] "+r"(value) \
-               : [at] "r"(target)                     \
+               : [flags] "+r"(flags), [v] "+r"(value)   \
+               : [at] "r"(target)                       \
                : "memory", "cc")
 
 #define WEIR_COMPARE(instruction)                                      \
-  asm volatile(WEIR_FLAGS_IN instruction WEIR_FLAGS_OUT                  \
+  asm volatile(WEIR_FLAGS_IN instruction WEIR_FLAGS_OUT                \
                : [flags] "+r"(flags), [v] "+r"(value), "+a"(frame.rax) \
                : [at] "r"(target)                                      \
                : "memory", "cc")
 
-#define WEIR_COMPARE_PAIR(instruction)                                                                   \
-  asm volatile(WEIR_FLAGS_IN instruction WEIR_FLAGS_OUT                                                    \
-               : [flags] "+r"(flags), "+a"(frame.rax), "+d"(frame.rdx)                                   \
-               : [at] "r"(target), "b"(frame.rbx), "c"(frame.rcx)                                        \
+#define WEIR_COMPARE_PAIR(instruction)                                 \
+  asm volatile(WEIR_FLAGS_IN instruction WEIR_FLAGS_OUT                \
+               : [flags] "+r"(flags), "+a"(frame.rax), "+d"(frame.rdx) \
+               : [at] "r"(target), "b"(frame.rbx), "c"(frame.rcx)      \
                : "memory", "cc")
 
-#define WEIR_SIZES(form, mnemonic)                                        \
-  switch (op.size) {                                                      \
-    case 1: form("lock " mnemonic "b %b[v],(%[at])"); break;              \
-    case 2: form("lock " mnemonic "w %w[v],(%[at])"); break;              \
-    case 4: form("lock " mnemonic "l %k[v],(%[at])"); break;              \
-    default: form("lock " mnemonic "q %q[v],(%[at])"); break;             \
+#define WEIR_SIZES(form, mnemonic)                            \
+  switch (op.size) {                                          \
+    case 1: form("lock " mnemonic "b %b[v],(%[at])"); break;  \
+    case 2: form("lock " mnemonic "w %w[v],(%[at])"); break;  \
+    case 4: form("lock " mnemonic "l %k[v],(%[at])"); break;  \
+    default: form("lock " mnemonic "q %q[v],(%[at])"); break; \
   }
 
-#define WEIR_UNARY_SIZES(mnemonic)                                        \
-  switch (op.size) {                                                      \
-    case 1: WEIR_UNARY("lock " mnemonic "b (%[at])"); break;              \
-    case 2: WEIR_UNARY("lock " mnemonic "w (%[at])"); break;              \
-    case 4: WEIR_UNARY("lock " mnemonic "l (%[at])"); break;              \
-    default: WEIR_UNARY("lock " mnemonic "q (%[at])"); break;             \
+#define WEIR_UNARY_SIZES(mnemonic)                            \
+  switch (op.size) {                                          \
+    case 1: WEIR_UNARY("lock " mnemonic "b (%[at])"); break;  \
+    case 2: WEIR_UNARY("lock " mnemonic "w (%[at])"); break;  \
+    case 4: WEIR_UNARY("lock " mnemonic "l (%[at])"); break;  \
+    default: WEIR_UNARY("lock " mnemonic "q (%[at])"); break; \
   }
 
-#define WEIR_BIT_SIZES(mnemonic)                                          \
-  switch (op.size) {                                                      \
-    case 2: WEIR_BINARY("lock " mnemonic "w %w[v],(%[at])"); break;       \
-    case 4: WEIR_BINARY("lock " mnemonic "l %k[v],(%[at])"); break;       \
-    default: WEIR_BINARY("lock " mnemonic "q %q[v],(%[at])"); break;      \
+#define WEIR_BIT_SIZES(mnemonic)                                     \
+  switch (op.size) {                                                 \
+    case 2: WEIR_BINARY("lock " mnemonic "w %w[v],(%[at])"); break;  \
+    case 4: WEIR_BINARY("lock " mnemonic "l %k[v],(%[at])"); break;  \
+    default: WEIR_BINARY("lock " mnemonic "q %q[v],(%[at])"); break; \
   }
 
 uint64_t load_source(const AtomicOp& op, const Frame& frame) {
@@ -78,7 +79,8 @@ void store_source(const AtomicOp& op, Frame& frame, uint64_t value) {
 }  // namespace
 
 void execute_atomic(const AtomicOp& op, Frame& frame, void* target) {
-  uint64_t flags = (frame.rflags & kStatusFlags) | 0x202;  // never the program's trap, direction or alignment flag
+  uint64_t flags = (frame.rflags & kStatusFlags) |
+                   0x202;  // never the program's trap, direction or alignment flag
   uint64_t value = load_source(op, frame);
   switch (op.kind) {
     case AtomicKind::kNone: return;

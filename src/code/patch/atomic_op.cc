@@ -4,8 +4,9 @@
 #include "code/decode/decoder.h"
 #include "code/decode/shape.h"
 
-// The decoder says that an instruction is locked and which memory it names; which operation it is and which register it
-// takes follow from the opcode bytes, which x86-64 lays out regularly: only some forty encodings accept a lock prefix.
+// The decoder says that an instruction is locked and which memory it names; which operation it is
+// and which register it takes follow from the opcode bytes, which x86-64 lays out regularly: only
+// some forty encodings accept a lock prefix.
 
 namespace weir {
 namespace {
@@ -13,16 +14,28 @@ namespace {
 constexpr uint8_t kRexW = 8, kRexR = 4;
 
 AtomicKind one_byte_kind(const Shape& shape) {
-  static constexpr AtomicKind kArithmetic[8] = {AtomicKind::kAdd, AtomicKind::kOr,  AtomicKind::kAdc, AtomicKind::kSbb,
-                                                AtomicKind::kAnd, AtomicKind::kSub, AtomicKind::kXor, AtomicKind::kNone};
+  static constexpr AtomicKind kArithmetic[8] = {
+      AtomicKind::kAdd, AtomicKind::kOr,  AtomicKind::kAdc, AtomicKind::kSbb,
+      AtomicKind::kAnd, AtomicKind::kSub, AtomicKind::kXor, AtomicKind::kNone};
   switch (shape.opcode) {
-    case 0x80: case 0x81: case 0x83: return kArithmetic[shape.reg()];
-    case 0x86: case 0x87: return AtomicKind::kXchg;
-    case 0xf6: case 0xf7:
-      return shape.reg() == 2 ? AtomicKind::kNot : shape.reg() == 3 ? AtomicKind::kNeg : AtomicKind::kNone;
-    case 0xfe: case 0xff:
-      return shape.reg() == 0 ? AtomicKind::kInc : shape.reg() == 1 ? AtomicKind::kDec : AtomicKind::kNone;
-    default: return shape.opcode < 0x38 && (shape.opcode & 7) < 2 ? kArithmetic[shape.opcode >> 3] : AtomicKind::kNone;
+    case 0x80:
+    case 0x81:
+    case 0x83: return kArithmetic[shape.reg()];
+    case 0x86:
+    case 0x87: return AtomicKind::kXchg;
+    case 0xf6:
+    case 0xf7:
+      return shape.reg() == 2   ? AtomicKind::kNot
+             : shape.reg() == 3 ? AtomicKind::kNeg
+                                : AtomicKind::kNone;
+    case 0xfe:
+    case 0xff:
+      return shape.reg() == 0   ? AtomicKind::kInc
+             : shape.reg() == 1 ? AtomicKind::kDec
+                                : AtomicKind::kNone;
+    default:
+      return shape.opcode < 0x38 && (shape.opcode & 7) < 2 ? kArithmetic[shape.opcode >> 3]
+                                                           : AtomicKind::kNone;
   }
 }
 
@@ -36,8 +49,10 @@ AtomicKind two_byte_kind(const Shape& shape) {
              : shape.reg() == 6 ? AtomicKind::kBtr
              : shape.reg() == 7 ? AtomicKind::kBtc
                                 : AtomicKind::kNone;
-    case 0xb0: case 0xb1: return AtomicKind::kCmpxchg;
-    case 0xc0: case 0xc1: return AtomicKind::kXadd;
+    case 0xb0:
+    case 0xb1: return AtomicKind::kCmpxchg;
+    case 0xc0:
+    case 0xc1: return AtomicKind::kXadd;
     case 0xc7:
       if (shape.reg() != 1) return AtomicKind::kNone;
       return shape.rex & kRexW ? AtomicKind::kCmpxchg16b : AtomicKind::kCmpxchg8b;
@@ -50,7 +65,8 @@ bool takes_register(const Shape& shape) {
   return shape.opcode < 0x40 || shape.opcode == 0x86 || shape.opcode == 0x87;
 }
 
-// REQUIRES: the opcode is one of those above, whose lowest bit tells bytes from words (bit tests have no byte form).
+// REQUIRES: the opcode is one of those above, whose lowest bit tells bytes from words (bit tests
+// have no byte form).
 uint8_t operand_size(const Shape& shape, AtomicKind kind) {
   if (kind == AtomicKind::kCmpxchg16b) return 16;
   if (kind == AtomicKind::kCmpxchg8b) return 8;
@@ -62,7 +78,8 @@ uint8_t operand_size(const Shape& shape, AtomicKind kind) {
 
 uint8_t source_register(const Shape& shape, uint8_t size) {
   auto number = static_cast<uint8_t>(shape.reg() | (shape.rex & kRexR ? 8 : 0));
-  if (size == 1 && shape.rex == 0 && number >= 4) return static_cast<uint8_t>(AtomicOp::kHighByte | (number - 4));
+  if (size == 1 && shape.rex == 0 && number >= 4)
+    return static_cast<uint8_t>(AtomicOp::kHighByte | (number - 4));
   return number;
 }
 
@@ -91,7 +108,8 @@ bool decode_atomic(const void* code, size_t available, uint64_t address, AtomicO
   Instruction instruction;
   Shape shape;
   op = AtomicOp{};
-  if (!decode_bytes(code, available, address, instruction) || !read_shape(bytes, available, shape)) return false;
+  if (!decode_bytes(code, available, address, instruction) || !read_shape(bytes, available, shape))
+    return false;
   if (instruction.length != shape.length) return false;
   op.length = shape.length;
   if (instruction.is_fence) {

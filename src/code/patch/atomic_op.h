@@ -1,4 +1,5 @@
-// A locked instruction, decoded once when its site is patched, executed as often as a task comes by.
+// A locked instruction, decoded once when its site is patched, executed as often as a task comes
+// by.
 #pragma once
 
 #include <stddef.h>
@@ -10,46 +11,64 @@ namespace weir {
 
 enum class AtomicKind : uint8_t {
   kNone,
-  kAdd, kOr, kAdc, kSbb, kAnd, kSub, kXor,  // memory op= register or immediate
-  kInc, kDec, kNeg, kNot,
-  kBts, kBtr, kBtc,
-  kXadd, kXchg,                             // the register takes the old value
-  kCmpxchg, kCmpxchg8b, kCmpxchg16b,        // rax, or rdx:rax, against memory
-  kFence,                                   // mfence: no memory operand
+  kAdd,
+  kOr,
+  kAdc,
+  kSbb,
+  kAnd,
+  kSub,
+  kXor,  // memory op= register or immediate
+  kInc,
+  kDec,
+  kNeg,
+  kNot,
+  kBts,
+  kBtr,
+  kBtc,
+  kXadd,
+  kXchg,  // the register takes the old value
+  kCmpxchg,
+  kCmpxchg8b,
+  kCmpxchg16b,  // rax, or rdx:rax, against memory
+  kFence,       // mfence: no memory operand
 };
 
 // Layout: part of Site; plain data, copied freely.
 struct AtomicOp {
-  static constexpr uint8_t kHighByte = 0x10;   // `source` | register 0..3: ah, ch, dh, bh
-  static constexpr uint8_t kImmediate = 0xff;  // `source`: the operand is `immediate` (or there is none)
+  static constexpr uint8_t kHighByte = 0x10;  // `source` | register 0..3: ah, ch, dh, bh
+  static constexpr uint8_t kImmediate =
+      0xff;  // `source`: the operand is `immediate` (or there is none)
 
   AtomicKind kind = AtomicKind::kNone;
-  uint8_t size = 0;             // bytes of memory that it reads and writes: 1, 2, 4, 8, 16; 0 for a fence
+  uint8_t size = 0;  // bytes of memory that it reads and writes: 1, 2, 4, 8, 16; 0 for a fence
   uint8_t source = kImmediate;
-  uint8_t base = 0xff;          // register numbers as instructions encode them, 0xff for none
+  uint8_t base = 0xff;  // register numbers as instructions encode them, 0xff for none
   uint8_t index = 0xff;
   uint8_t scale = 0;
   uint8_t uses_fs = 0;
   uint8_t address32 = 0;
-  int32_t immediate = 0;        // sign-extended, as the instruction would
-  uint32_t length = 0;          // of the instruction
-  int64_t displacement = 0;     // the whole address where the operand was relative to rip
+  int32_t immediate = 0;     // sign-extended, as the instruction would
+  uint32_t length = 0;       // of the instruction
+  int64_t displacement = 0;  // the whole address where the operand was relative to rip
 };
 static_assert(sizeof(AtomicOp) == 24);
 
-// False: not a locked instruction (nor xchg with memory, nor mfence), or one that cannot be executed for the program
-// (its operand is relative to gs, which Weir owns).
-[[nodiscard]] bool decode_atomic(const void* code, size_t available, uint64_t address, AtomicOp& op);
+// False: not a locked instruction (nor xchg with memory, nor mfence), or one that cannot be
+// executed for the program (its operand is relative to gs, which Weir owns).
+[[nodiscard]] bool decode_atomic(const void* code, size_t available, uint64_t address,
+                                 AtomicOp& op);
 
 // Where the op reads and writes, by the registers in `frame`. 0 for a fence.
 uint64_t atomic_address(const AtomicOp& op, const Frame& frame, uint64_t fs_base);
 
-// Executes `op`, locked, on the bytes at `target` (a mapping of what atomic_address() names); leaves registers and flags
-// in `frame` exactly as the instruction itself would have, undefined flags included. rip is not touched.
-// REQUIRES: `target` has the alignment within its cache line that the program's address has.
+// Executes `op`, locked, on the bytes at `target` (a mapping of what atomic_address() names);
+// leaves registers and flags in `frame` exactly as the instruction itself would have, undefined
+// flags included. rip is not touched. REQUIRES: `target` has the alignment within its cache line
+// that the program's address has.
 void execute_atomic(const AtomicOp& op, Frame& frame, void* target);
 
-// False where execute_atomic() would find its comparison failed, by the bytes now at `target`, and so store nothing new.
+// False where execute_atomic() would find its comparison failed, by the bytes now at `target`, and
+// so store nothing new.
 bool would_store(const AtomicOp& op, const Frame& frame, const void* target);
 
 }  // namespace weir

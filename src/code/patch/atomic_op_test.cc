@@ -10,14 +10,16 @@
 
 #include "code/decode/registers.h"
 
-// Each locked instruction is encoded in all its forms, run natively on one copy of some memory and through execute_atomic()
-// on another, with the same registers and flags: memory, registers and flags must come out equal.
+// Each locked instruction is encoded in all its forms, run natively on one copy of some memory and
+// through execute_atomic() on another, with the same registers and flags: memory, registers and
+// flags must come out equal.
 
 namespace {
 
 using namespace weir;
 
-// Runs `code` with the registers of `frame` (all but rsp) and its status flags, and stores what they are afterwards.
+// Runs `code` with the registers of `frame` (all but rsp) and its status flags, and stores what
+// they are afterwards.
 extern "C" void weir_test_run_natively(Frame* frame, void* code);
 asm(R"(
     .text
@@ -53,10 +55,10 @@ using Code = std::vector<uint8_t>;
 
 struct Form {
   std::string name;
-  uint8_t size;          // 1, 2, 4, 8, 16
-  Code opcode;           // after the prefixes
-  int reg_field;         // ModRM.reg where it extends the opcode, -1 where it names a register
-  unsigned immediate;    // bytes
+  uint8_t size;        // 1, 2, 4, 8, 16
+  Code opcode;         // after the prefixes
+  int reg_field;       // ModRM.reg where it extends the opcode, -1 where it names a register
+  unsigned immediate;  // bytes
   bool lock = true;
 };
 
@@ -68,7 +70,8 @@ std::vector<Form> all_forms() {
     unsigned full = size == 1 ? 1 : size == 2 ? 2 : 4;
     for (int i = 0; i < 7; i++) {
       forms.push_back({names[i], size, {static_cast<uint8_t>(8 * i + wide)}, -1, 0});
-      forms.push_back({std::string(names[i]) + " imm", size, {static_cast<uint8_t>(0x80 + wide)}, i, full});
+      forms.push_back(
+          {std::string(names[i]) + " imm", size, {static_cast<uint8_t>(0x80 + wide)}, i, full});
       if (wide) forms.push_back({std::string(names[i]) + " imm8", size, {0x83}, i, 1});
     }
     forms.push_back({"inc", size, {static_cast<uint8_t>(0xfe + wide)}, 0, 0});
@@ -112,7 +115,8 @@ class AtomicOpTest : public testing::Test {
   static constexpr size_t kMemory = 4096;
 
   void SetUp() override {
-    void* page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* page =
+        mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     ASSERT_NE(page, MAP_FAILED);
     code_ = static_cast<uint8_t*>(page);
   }
@@ -150,7 +154,7 @@ class AtomicOpTest : public testing::Test {
       if (op.source == kRdi) return;
       uint64_t distance = random_() % (4 * kMemory) - 2 * kMemory;
       uint64_t& bit = general_register(frame, op.source);
-      bit = form.size == 2 ? (bit & ~uint64_t{0xffff}) | (distance & 0xffff)
+      bit = form.size == 2   ? (bit & ~uint64_t{0xffff}) | (distance & 0xffff)
             : form.size == 4 ? (bit & ~uint64_t{0xffffffff}) | (distance & 0xffffffff)
                              : distance;
     }
@@ -167,9 +171,11 @@ class AtomicOpTest : public testing::Test {
     execute_atomic(op, got, other_ + (address - reinterpret_cast<uint64_t>(native_)));
 
     for (unsigned i = 0; i < 16; i++) {
-      ASSERT_EQ(general_register(got, i), general_register(expected, i)) << form.name << " size " << +form.size << " r" << i;
+      ASSERT_EQ(general_register(got, i), general_register(expected, i))
+          << form.name << " size " << +form.size << " r" << i;
     }
-    ASSERT_EQ(got.rflags & kStatusFlags, expected.rflags & kStatusFlags) << form.name << " size " << +form.size;
+    ASSERT_EQ(got.rflags & kStatusFlags, expected.rflags & kStatusFlags)
+        << form.name << " size " << +form.size;
     ASSERT_EQ(memcmp(native_, other_, kMemory), 0) << form.name << " size " << +form.size;
     if (form.name.starts_with("cmpxchg")) {
       ASSERT_EQ(stores, (expected.rflags & kZeroFlag) != 0);
@@ -187,7 +193,8 @@ class AtomicOpTest : public testing::Test {
 TEST_F(AtomicOpTest, EveryFormDoesWhatTheInstructionDoes) {
   for (const Form& form : all_forms()) {
     for (unsigned source = 0; source < 16; source++) {
-      if (source == kRsp && form.size > 1) continue;  // the stack pointer cannot be loaded for a native run
+      if (source == kRsp && form.size > 1)
+        continue;  // the stack pointer cannot be loaded for a native run
       if (form.reg_field >= 0 && source > 0) break;
       for (bool rex : {false, true}) {
         if (source == kRsp && rex) continue;  // spl
@@ -209,15 +216,16 @@ TEST_F(AtomicOpTest, AddressesAreComputedAsTheCpuDoes) {
   for (unsigned i = 0; i < 16; i++) general_register(frame, i) = 0x1000 * (i + 1);
   uint64_t here = reinterpret_cast<uint64_t>(code_);
   const Case cases[] = {
-      {{0xf0, 0xff, 0x00}, 0x1000},                                            // incl (%rax)
-      {{0xf0, 0xff, 0x44, 0x88, 0xfc}, 0x1000 + 4 * 0x2000 - 4},               // incl -4(%rax,%rcx,4)
-      {{0xf0, 0x43, 0xff, 0x84, 0xc8, 0, 1, 0, 0}, 0x9000 + 8 * 0xa000 + 256},  // incl 256(%r8,%r9,8)
-      {{0xf0, 0x48, 0x83, 0x0c, 0x24, 0}, 0x5000},                             // orq $0,(%rsp)
-      {{0xf0, 0xff, 0x05, 0x10, 0, 0, 0}, here + 7 + 16},                      // incl 16(%rip)
-      {{0xf0, 0x83, 0x05, 0x10, 0, 0, 0, 5}, here + 8 + 16},                   // addl $5,16(%rip)
-      {{0x64, 0x87, 0x04, 0x25, 0x1c, 0, 0, 0}, 0xf000 + 0x1c},                // xchg %eax,%fs:0x1c
-      {{0xf0, 0xff, 0x04, 0x25, 0x00, 0x20, 0, 0}, 0x2000},                    // incl 0x2000
-      {{0xf0, 0x67, 0xff, 0x00}, 0x1000},                                      // incl (%eax)
+      {{0xf0, 0xff, 0x00}, 0x1000},                               // incl (%rax)
+      {{0xf0, 0xff, 0x44, 0x88, 0xfc}, 0x1000 + 4 * 0x2000 - 4},  // incl -4(%rax,%rcx,4)
+      {{0xf0, 0x43, 0xff, 0x84, 0xc8, 0, 1, 0, 0},
+       0x9000 + 8 * 0xa000 + 256},                               // incl 256(%r8,%r9,8)
+      {{0xf0, 0x48, 0x83, 0x0c, 0x24, 0}, 0x5000},               // orq $0,(%rsp)
+      {{0xf0, 0xff, 0x05, 0x10, 0, 0, 0}, here + 7 + 16},        // incl 16(%rip)
+      {{0xf0, 0x83, 0x05, 0x10, 0, 0, 0, 5}, here + 8 + 16},     // addl $5,16(%rip)
+      {{0x64, 0x87, 0x04, 0x25, 0x1c, 0, 0, 0}, 0xf000 + 0x1c},  // xchg %eax,%fs:0x1c
+      {{0xf0, 0xff, 0x04, 0x25, 0x00, 0x20, 0, 0}, 0x2000},      // incl 0x2000
+      {{0xf0, 0x67, 0xff, 0x00}, 0x1000},                        // incl (%eax)
   };
   for (const Case& one : cases) {
     AtomicOp op;
@@ -229,17 +237,18 @@ TEST_F(AtomicOpTest, AddressesAreComputedAsTheCpuDoes) {
 
 TEST_F(AtomicOpTest, WhatIsNotAtomicIsRefused) {
   const Code codes[] = {
-      {0x87, 0xc1},                                    // xchg %eax,%ecx
-      {0xff, 0x00},                                    // incl (%rax)
-      {0x0f, 0xb1, 0x17},                              // cmpxchg without lock
-      {0xf0, 0x90},                                    // lock nop: no instruction
-      {0x65, 0x87, 0x04, 0x25, 0x1c, 0, 0, 0},         // xchg %eax,%gs:0x1c
-      {0x0f, 0xae, 0xe8},                              // lfence
-      {0xf0},                                          // cut off
+      {0x87, 0xc1},                             // xchg %eax,%ecx
+      {0xff, 0x00},                             // incl (%rax)
+      {0x0f, 0xb1, 0x17},                       // cmpxchg without lock
+      {0xf0, 0x90},                             // lock nop: no instruction
+      {0x65, 0x87, 0x04, 0x25, 0x1c, 0, 0, 0},  // xchg %eax,%gs:0x1c
+      {0x0f, 0xae, 0xe8},                       // lfence
+      {0xf0},                                   // cut off
   };
   for (const Code& code : codes) {
     AtomicOp op;
-    EXPECT_FALSE(decode_atomic(code.data(), code.size(), 0x1000, op)) << testing::PrintToString(code);
+    EXPECT_FALSE(decode_atomic(code.data(), code.size(), 0x1000, op))
+        << testing::PrintToString(code);
   }
 }
 

@@ -32,7 +32,8 @@ bool find_cancel_site(Range text) {
   if (!libc::has_one_cancellable_call()) return true;
   for (uint32_t i = 0; i < site_count() && !g_cancel_address; i++) {
     const Site& site = *site_at(i);
-    if (site.kind == SiteKind::kSyscall && text.contains(site.address) && is_cancellable(site)) g_cancel_address = site.address;
+    if (site.kind == SiteKind::kSyscall && text.contains(site.address) && is_cancellable(site))
+      g_cancel_address = site.address;
   }
   return g_cancel_address != 0;
 }
@@ -43,7 +44,9 @@ void end_cancelled_call(int signal, ucontext_t& context) {
   auto& gregs = context.uc_mcontext.gregs;
   const auto rip = static_cast<uint64_t>(gregs[REG_RIP]);
   StubPlace place;
-  if (signal != kCancelSignal || !g_cancel_address || !find_stub_place(rip, place) || !is_cancel_site(*place.site)) return;
+  if (signal != kCancelSignal || !g_cancel_address || !find_stub_place(rip, place) ||
+      !is_cancel_site(*place.site))
+    return;
   if (place.on_runtime_stack || rip > place.site->stub + place.site->native_at) return;
   gregs[REG_RIP] = static_cast<greg_t>(place.site->resume);
   gregs[REG_RAX] = -EINTR;

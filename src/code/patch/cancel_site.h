@@ -1,7 +1,9 @@
-// The one place of glibc's (2.41 and later) at which a thread in a blocking call may be cancelled (sys/libc.h).
+// The one place of glibc's (2.41 and later) at which a thread in a blocking call may be cancelled
+// (sys/libc.h).
 //
-// glibc's handler looks whether the signal has met the thread there. It meets it in a stub, or the call is the runtime's. So
-// instead the call ends there with EINTR, as one does that the kernel does not begin again; glibc looks then, too.
+// glibc's handler looks whether the signal has met the thread there. It meets it in a stub, or the
+// call is the runtime's. So instead the call ends there with EINTR, as one does that the kernel
+// does not begin again; glibc looks then, too.
 #pragma once
 
 #include <ucontext.h>
@@ -15,8 +17,8 @@ namespace weir {
 // Signal-safe.
 bool is_cancel_site(const Site& site);
 
-// Signal-safe. Where `signal` is glibc's for cancellation and has met the thread on its way into the call of that site, or in it, the
-// thread goes on behind it with EINTR.
+// Signal-safe. Where `signal` is glibc's for cancellation and has met the thread on its way into
+// the call of that site, or in it, the thread goes on behind it with EINTR.
 void end_cancelled_call(int signal, ucontext_t& context);
 
 }  // namespace weir

@@ -4,32 +4,36 @@
 
 #include "base/sort.h"
 #include "code/decode/shape.h"
-#include "memory/backing.h"
-#include "code/patch/atomic_op.h"
 #include "code/find/descent.h"
+#include "code/patch/atomic_op.h"
 #include "code/patch/site_table.h"
+#include "memory/backing.h"
 #include "sys/memory.h"
 
-// Compiled code leaves no such place (code/find/descent.cc); constants in executable segments leave thousands, on pages that are
-// never executed; what Haskell's compiler and hand-written assembly leave are a few on a page with code. The processor has
-// four breakpoints. So:
+// Compiled code leaves no such place (code/find/descent.cc); constants in executable segments leave
+// thousands, on pages that are never executed; what Haskell's compiler and hand-written assembly
+// leave are a few on a page with code. The processor has four breakpoints. So:
 //
-// 1. A page with such places is closed: readable, not executable. Constants cost nothing from then on.
-// 2. It is executed: it is opened, and each of its places gets a breakpoint. If four do not suffice for this page and
-//    those opened before, those are closed again.
-// 3. Control comes to a place: it is an instruction, and gets an int3 as other sites have that no jump fits. Its
-//    number is this process's own, apart from the others' (kLateSites): other processes come to it at other times.
-// 4. A page with more than four places is stepped through, which costs a hundred thousand times as much, and so is done
-//    for kMostSteps instructions at most.
-// 5. After that, or if a program goes to and fro between such pages for ever, or if the system gives no breakpoints, the
-//    places that are left are taken for constants.
+// 1. A page with such places is closed: readable, not executable. Constants cost nothing from then
+//    on.
+// 2. It is executed: it is opened, and each of its places gets a breakpoint. If four do not suffice
+//    for this page and those opened before, those are closed again.
+// 3. Control comes to a place: it is an instruction, and gets an int3 as other sites have that no
+//    jump fits. Its number is this process's own, apart from the others' (kLateSites): other
+//    processes come to it at other times.
+// 4. A page with more than four places is stepped through, which costs a hundred thousand times as
+//    much, and so is done for kMostSteps instructions at most.
+// 5. After that, or if a program goes to and fro between such pages for ever, or if the system
+//    gives no breakpoints, the places that are left are taken for constants.
 //
-// A place is an event from its first execution on, in every process: who finds it when has no part in it.
+// A place is an event from its first execution on, in every process: who finds it when has no part
+// in it.
 
 namespace weir::doubt {
 namespace {
 
-constexpr uint32_t kMostPlaces = 1 << 16, kMostRanges = 2048, kBreakpoints = 4, kMostEvictions = 32, kMostSteps = 10'000;
+constexpr uint32_t kMostPlaces = 1 << 16, kMostRanges = 2048, kBreakpoints = 4, kMostEvictions = 32,
+                   kMostSteps = 10'000;
 constexpr uint64_t kNear = 8 * kPageSize;  // between two closed pages
 constexpr uint64_t kProved = 1;            // in a place's low bit, addresses shifted by one
 
@@ -45,8 +49,8 @@ Armed g_armed[kBreakpoints];
 uint32_t g_armed_count = 0;
 uint32_t g_evictions = 0;
 bool g_gives_up = false;  // breakpoints
-uint64_t g_walked = 0;     // the page that is stepped through; 0: none
-uint64_t g_beside = 0;     // the page after it, open too, since an instruction lies on both
+uint64_t g_walked = 0;    // the page that is stepped through; 0: none
+uint64_t g_beside = 0;    // the page after it, open too, since an instruction lies on both
 uint32_t g_steps = 0;
 
 // The first place at or above `address`.
@@ -83,7 +87,8 @@ bool arm(uint64_t address) {
   event.sigtrap = 1;
   event.remove_on_exec = 1;
   event.exclude_kernel = event.exclude_hv = 1;
-  const long descriptor = page::open_hidden(SYS_perf_event_open, reinterpret_cast<long>(&event), 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+  const long descriptor = page::open_hidden(SYS_perf_event_open, reinterpret_cast<long>(&event), 0,
+                                            -1, -1, PERF_FLAG_FD_CLOEXEC);
   if (sys::failed(descriptor)) return false;
   g_armed[g_armed_count++] = {address, static_cast<int>(descriptor)};
   return true;
@@ -103,7 +108,8 @@ void close_watched() {
 
 bool write_byte(uint64_t address, uint8_t byte) {
   const uint64_t page = page_down(address);
-  if (!set(page, PROT_READ | PROT_WRITE | PROT_EXEC) && !set(page, PROT_READ | PROT_WRITE)) return false;
+  if (!set(page, PROT_READ | PROT_WRITE | PROT_EXEC) && !set(page, PROT_READ | PROT_WRITE))
+    return false;
   *reinterpret_cast<uint8_t*>(address) = byte;
   return set(page, PROT_READ | PROT_EXEC);
 }
@@ -141,7 +147,8 @@ bool is_plausible(const Descent& descent, const uint8_t* code, uint32_t size, ui
     if (flow == Flow::kReturn || flow == Flow::kIndirectJump || flow == Flow::kStop) return true;
     const uint32_t next = at + shape.length;
     if (is_direct(flow)) {
-      const uint64_t target = uint64_t{next} + static_cast<uint64_t>(branch_displacement(shape, code + at));
+      const uint64_t target =
+          uint64_t{next} + static_cast<uint64_t>(branch_displacement(shape, code + at));
       const auto in_text = static_cast<uint32_t>(target);
       if (target >= size || (descent.is_code(in_text) && !descent.is_start(in_text))) return false;
     }
@@ -191,7 +198,9 @@ void open_all() {
 void forget(Range range) {
   // Programs change their memory often, and seldom where their libraries lie.
   bool concerns = false;
-  if (g_closed_count == 0 || range.limit <= g_closed[0].start || range.start >= g_closed[g_closed_count - 1].limit) return;
+  if (g_closed_count == 0 || range.limit <= g_closed[0].start ||
+      range.start >= g_closed[g_closed_count - 1].limit)
+    return;
   for (uint32_t i = 0; i < g_closed_count && !concerns; i++) concerns = g_closed[i].overlaps(range);
   if (!concerns) return;
   for (uint32_t i = g_armed_count; i-- > 0;) {
@@ -202,12 +211,14 @@ void forget(Range range) {
     if (!range.contains(g_places[i] >> 1)) g_places[left++] = g_places[i];
   }
   g_place_count = left;
-  // What is left of a closed range stays; of one in the middle of which something is gone, the part before it.
+  // What is left of a closed range stays; of one in the middle of which something is gone, the part
+  // before it.
   for (uint32_t i = 0; i < g_closed_count; i++) {
     Range& closed = g_closed[i];
     if (!closed.overlaps(range)) continue;
     if (closed.start < range.start) {
-      if (range.limit < closed.limit) sys::protect(range.limit, closed.limit - range.limit, PROT_READ | PROT_EXEC);
+      if (range.limit < closed.limit)
+        sys::protect(range.limit, closed.limit - range.limit, PROT_READ | PROT_EXEC);
       closed.limit = range.start;
     } else {
       closed.start = range.limit < closed.limit ? range.limit : closed.limit;  // perhaps nothing
@@ -244,7 +255,8 @@ Fetch on_fetch(uint64_t address, bool watches) {
   const bool is_many = watches && open > kBreakpoints && g_steps < kMostSteps;
   if (!is_many) return Fetch::kGoOn;
   g_steps++;
-  if (g_walked != 0 && page == g_walked + kPageSize && address == page) {  // with only one of them open it would never be executed
+  if (g_walked != 0 && page == g_walked + kPageSize &&
+      address == page) {  // with only one of them open it would never be executed
     g_beside = page;
     return Fetch::kWalk;
   }

@@ -1,7 +1,8 @@
-// What could be an atomic operation and is not proved to be an instruction is left alone until it is executed; then it is
-// one. Pages with such places are not executable until control comes to them, and then breakpoints of the processor lie on
-// the places. Private to the process, inherited by fork as a copy. Only View isolated needs it: elsewhere an atomic
-// operation that is not seen is atomic still.
+// What could be an atomic operation and is not proved to be an instruction is left alone until it
+// is executed; then it is one. Pages with such places are not executable until control comes to
+// them, and then breakpoints of the processor lie on the places. Private to the process, inherited
+// by fork as a copy. Only View isolated needs it: elsewhere an atomic operation that is not seen is
+// atomic still.
 #pragma once
 
 #include <stdint.h>
@@ -14,16 +15,18 @@ class Descent;
 
 namespace doubt {
 
-// Whether code could begin at `offset`: all decodes from there to a jump, a return or proved code, no instruction is
-// one that no program executes, and none leads into the middle of a proved one.
-[[nodiscard]] bool is_plausible(const Descent& descent, const uint8_t* code, uint32_t size, uint32_t offset);
+// Whether code could begin at `offset`: all decodes from there to a jump, a return or proved code,
+// no instruction is one that no program executes, and none leads into the middle of a proved one.
+[[nodiscard]] bool is_plausible(const Descent& descent, const uint8_t* code, uint32_t size,
+                                uint32_t offset);
 
 // For patch.cc. A place that may be an atomic operation.
 void add(uint64_t address);
 
 // From here on those places are watched, until open_all(). REQUIRES: as patch_text().
 void close_all();
-// The text is executable, and as it was patched, and no place is known any more. REQUIRES: as patch_text().
+// The text is executable, and as it was patched, and no place is known any more. REQUIRES: as
+// patch_text().
 void open_all();
 // The range is no such text any more.
 void forget(Range range);
@@ -32,8 +35,8 @@ void begin_process();
 
 // Whether it is such a place, proved meanwhile or not: no translation goes over it.
 bool knows(uint64_t address);
-// A page is to be executed that is not executable. kOther: it is none of these. kWalk: what follows is to be stepped
-// through. `watches`: places on it matter. Signal-safe, like those that follow.
+// A page is to be executed that is not executable. kOther: it is none of these. kWalk: what follows
+// is to be stepped through. `watches`: places on it matter. Signal-safe, like those that follow.
 enum class Fetch : uint8_t { kOther, kGoOn, kWalk };
 Fetch on_fetch(uint64_t address, bool watches);
 // A page is being stepped through.

@@ -1,23 +1,28 @@
-# The door between program and runtime. Every patched site and every interposed call comes through here.
+# The door between program and runtime. Every patched site and every interposed call comes through
+# here.
 #
-# In: a stub has saved the program's rsp in %gs:0x10, loaded rsp with the top of the task's runtime stack and pushed
-# the site's index. Out: all registers and flags from the Frame, rsp from Frame.rsp, execution at Frame.rip.
+# In: a stub has saved the program's rsp in %gs:0x10, loaded rsp with the top of the task's runtime
+# stack and pushed the site's index. Out: all registers and flags from the Frame, rsp from
+# Frame.rsp, execution at Frame.rip.
 #
 # Invariants
 # 1. Nothing is written to the program's stack, so a View may drop the pages it lies on meanwhile.
-# 2. From weir_site_exit to weir_site_exit_end everything can be begun again from weir_site_exit: the frame is only
-#    read. A signal handler that finds itself there notes the signal and sets rip back to weir_site_exit, so that no
-#    signal is lost between the last look at `pending` and the jump into the program.
-# 3. in_runtime (%gs:0x30) is 1 from the first instructions to the last but two; the handler also looks at rip.
+# 2. From weir_site_exit to weir_site_exit_end everything can be begun again from weir_site_exit:
+#    the frame is only read. A signal handler that finds itself there notes the signal and sets rip
+#    back to weir_site_exit, so that no signal is lost between the last look at `pending` and the
+#    jump into the program.
+# 3. in_runtime (%gs:0x30) is 1 from the first instructions to the last but two; the handler also
+#    looks at rip.
 
 #include "code/patch/frame_offsets.h"
 
-# For unwinders: the program's registers lie in the Frame to which register \base points (its DWARF number: 0x70 is DW_OP_breg0).
-# The return address is the word \place bytes in.
+# For unwinders: the program's registers lie in the Frame to which register \base points (its DWARF
+# number: 0x70 is DW_OP_breg0). The return address is the word \place bytes in.
 .macro CFI_FRAME_AT base, place
     .cfi_signal_frame
     .cfi_escape 0x0f,4,0x70+\base,0x80,0x01,0x06      # CFA: *(base + FRAME_RSP)
-    .cfi_escape 0x10,16,3,0x70+\base,\place,0x01      # return address; 128 to 255: the offset is its own first byte
+    # Return address; 128 to 255: the offset is its own first byte
+    .cfi_escape 0x10,16,3,0x70+\base,\place,0x01
     .cfi_escape 0x10,0,3,0x70+\base,0xf0,0x00         # rax, rdx, rcx, rbx, rsi, rdi, rbp
     .cfi_escape 0x10,1,3,0x70+\base,0xe0,0x00
     .cfi_escape 0x10,2,3,0x70+\base,0xe8,0x00
@@ -60,7 +65,8 @@
     .globl weir_upcall
     .hidden weir_upcall
     .type weir_upcall,@function
-# long weir_upcall(function, a, b, c): registers as the C ABI passes them; the frame's rip is the return address.
+# long weir_upcall(function, a, b, c): registers as the C ABI passes them; the frame's rip is the
+# return address.
 weir_upcall:
     .cfi_startproc
     mov %rsp,%gs:TASK_SCRATCH_RSP
@@ -73,7 +79,8 @@ weir_upcall:
     .globl weir_told
     .hidden weir_told
     .type weir_told,@function
-# From weir_tell, on the runtime's stack, with a Told there; TASK_SCRATCH_RSP is set. All registers stay as they are.
+# From weir_tell, on the runtime's stack, with a Told there; TASK_SCRATCH_RSP is set. All registers
+# stay as they are.
 weir_told:
     .cfi_startproc
     push $SITE_TOLD
@@ -136,9 +143,10 @@ weir_site_exit:
     .hidden weir_site_exit_end
 weir_site_exit_end:
 
-# Signals wait for the program: the frame moves to the program's stack, the signals are raised there, and the handlers
-# run with this code as their interrupted place. weir_prepare_delivery answers the copy's address.
-# An unwinder that comes from a handler (cancellation, exceptions) finds the program's registers in that copy, through rbx.
+# Signals wait for the program: the frame moves to the program's stack, the signals are raised
+# there, and the handlers run with this code as their interrupted place. weir_prepare_delivery
+# answers the copy's address. An unwinder that comes from a handler (cancellation, exceptions)
+# finds the program's registers in that copy, through rbx.
 weir_exit_with_signals:
     mov %rsp,%rdi
     call weir_prepare_delivery
@@ -147,7 +155,8 @@ weir_exit_with_signals:
     .cfi_startproc
     CFI_FRAME_AT 3, FRAME_RIP                   # rbx
     mov %rsp,%rdi
-    call weir_raise_pending                     # it ends in_runtime, when no signal can come between
+    # It ends in_runtime, when no signal can come between
+    call weir_raise_pending
     mov %rbx,%rsp
     .cfi_endproc
     test %al,%al
@@ -177,7 +186,8 @@ weir_enter_program:
     mov %rdi,%gs:TASK_FRAME
     jmp weir_site_exit
 
-# long weir_clone(flags, stack, parent_tid, child_tid, tls, entry, argument): entry(argument) in the child, on `stack`.
+# long weir_clone(flags, stack, parent_tid, child_tid, tls, entry, argument): entry(argument) in
+# the child, on `stack`.
     .globl weir_clone
     .hidden weir_clone
     .type weir_clone,@function
@@ -200,7 +210,8 @@ weir_clone:
     hlt
     .size weir_clone,.-weir_clone
 
-# long weir_split(flags, monitor_stack): the child goes on here with 0; the parent never returns, it becomes the monitor.
+# long weir_split(flags, monitor_stack): the child goes on here with 0; the parent never returns,
+# it becomes the monitor.
     .globl weir_split
     .hidden weir_split
     .type weir_split,@function
@@ -228,12 +239,14 @@ weir_split:
     .globl weir_sigreturn
     .hidden weir_sigreturn
 weir_sigreturn:
-    .byte 0x48,0xc7,0xc0,0x0f,0,0,0             # mov $15,%rax, in the encoding by which unwinders know a signal frame
+    # Mov $15,%rax, in the encoding by which unwinders know a signal frame
+    .byte 0x48,0xc7,0xc0,0x0f,0,0,0
     syscall
     hlt
 
-# The same where tasks have protection keys: what the handler has done to its task's rights is put into the frame that it returns by.
-# In: rsp = the kernel's ucontext. Unwinders are told by CFI where the registers are in it; they look one byte before a return address.
+# The same where tasks have protection keys: what the handler has done to its task's rights is put
+# into the frame that it returns by. In: rsp = the kernel's ucontext. Unwinders are told by CFI
+# where the registers are in it; they look one byte before a return address.
 .macro CFI_IN_CONTEXT register, low, high
     .cfi_escape 0x10,\register,3,0x77,\low,\high
 .endm
@@ -271,10 +284,12 @@ weir_key_sigreturn:
     hlt
     .cfi_endproc
 
-# void weir_run_handler(stack, handler, signal, info, context, mask): onto the program's stack, into the program's handler.
-# The mask is set here, where nothing of the runtime's stacks is in use any more: other signals may come at once.
-# A handler begins with the registers of what it interrupts, as the kernel leaves them, but rax, rdi, rsi, rdx, rsp, and here r11: a signal that comes here, or
-# at its first instruction, keeps all of them in a frame, flags too; what the runtime left in them would be something else in a replay.
+# void weir_run_handler(stack, handler, signal, info, context, mask): onto the program's stack,
+# into the program's handler. The mask is set here, where nothing of the runtime's stacks is in use
+# any more: other signals may come at once. A handler begins with the registers of what it
+# interrupts, as the kernel leaves them, but rax, rdi, rsi, rdx, rsp, and here r11: a signal that
+# comes here, or at its first instruction, keeps all of them in a frame, flags too; what the
+# runtime left in them would be something else in a replay.
 .macro OTHER_REGISTERS_OF_CONTEXT
     mov 56(%rdx),%r10
     mov 72(%rdx),%r12

@@ -1,11 +1,12 @@
 #include "code/patch/original.h"
 
 #include "base/bytes.h"
-#include "code/patch/site_table.h"
 #include "code/find/window.h"
+#include "code/patch/site_table.h"
 
-// A text may be patched several times, and few of its chunks hold a site. Those that an earlier call has changed are copied,
-// each to its own offset in a range as large as the text, and get their bytes back there; all others are read in place.
+// A text may be patched several times, and few of its chunks hold a site. Those that an earlier
+// call has changed are copied, each to its own offset in a range as large as the text, and get
+// their bytes back there; all others are read in place.
 
 namespace weir {
 
@@ -18,7 +19,8 @@ bool Original::build(Range text, const TextMap& map) {
     if (!text.contains(site.window)) continue;
     auto at = static_cast<uint32_t>(site.window - text.start);
     // The padding at the end of a window may lie in the next chunk.
-    if (!copy_chunk(map.chunk_at(at)) || !copy_chunk(map.chunk_at(at + site.window_size - 1))) return false;
+    if (!copy_chunk(map.chunk_at(at)) || !copy_chunk(map.chunk_at(at + site.window_size - 1)))
+      return false;
   }
   if (patched_ == nullptr) return true;
   for (uint32_t i = 0; i < site_count(); i++) {

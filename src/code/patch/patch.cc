@@ -3,13 +3,13 @@
 #include <errno.h>
 
 #include "base/bytes.h"
+#include "code/find/sweep.h"
+#include "code/find/text_map.h"
+#include "code/find/window.h"
 #include "code/patch/doubt.h"
 #include "code/patch/original.h"
 #include "code/patch/plan.h"
 #include "code/patch/stub_x86_64.h"
-#include "code/find/sweep.h"
-#include "code/find/text_map.h"
-#include "code/find/window.h"
 #include "sys/memory.h"
 #include "sys/report.h"
 
@@ -21,16 +21,18 @@
 //   4. write the stubs into an area within reach, make it executable, never writable again
 //   5. write jumps and int3 into the text
 //
-// A text may be patched several times (system calls at start, locked instructions when the first thread is created). The
-// passes must see the program's code each time: `original` has the bytes that were replaced.
-// Until pass 5 the text is untouched, so an error leaves it as it was (sites that were added then lead nowhere).
+// A text may be patched several times (system calls at start, locked instructions when the first
+// thread is created). The passes must see the program's code each time: `original` has the bytes
+// that were replaced. Until pass 5 the text is untouched, so an error leaves it as it was (sites
+// that were added then lead nowhere).
 //
-// Where plans are kept (code/patch/plan.cc), passes 1 to 3 are made once for all kinds, by the first run that meets the text; later
-// ones read the plan, see that the text is as the plan has it, and go on with pass 4. A plan is kept only where nothing
-// was patched before, since it leaves out what is.
+// Where plans are kept (code/patch/plan.cc), passes 1 to 3 are made once for all kinds, by the
+// first run that meets the text; later ones read the plan, see that the text is as the plan has it,
+// and go on with pass 4. A plan is kept only where nothing was patched before, since it leaves out
+// what is.
 //
-// Where the area lies follows from the memory map alone: downward from the object, in the first gap that is large
-// enough, so that it is never in the way of a growing heap; only then upward.
+// Where the area lies follows from the memory map alone: downward from the object, in the first gap
+// that is large enough, so that it is never in the way of a growing heap; only then upward.
 
 // Weak: a unit test that patches something brings an entry of its own.
 extern "C" __attribute__((weak, visibility("hidden"))) void weir_site_entry();
@@ -49,13 +51,16 @@ constexpr uint64_t kLowestAddress = uint64_t{1} << 16;
 void (*g_entry)() = nullptr;
 
 long map_stub_area(Range object, uint64_t size) {
-  for (uint64_t below = size; below + object.size() < kReach && object.start >= below + kLowestAddress; below += kProbe) {
-    long area = sys::map_anonymous(size, PROT_READ | PROT_WRITE, page_down(object.start - below), MAP_FIXED_NOREPLACE);
+  for (uint64_t below = size;
+       below + object.size() < kReach && object.start >= below + kLowestAddress; below += kProbe) {
+    long area = sys::map_anonymous(size, PROT_READ | PROT_WRITE, page_down(object.start - below),
+                                   MAP_FIXED_NOREPLACE);
     if (!sys::failed(area)) return area;
     if (area != -EEXIST) break;
   }
   for (uint64_t above = kHeapRoom; above + object.size() + size < kReach; above += kProbe) {
-    long area = sys::map_anonymous(size, PROT_READ | PROT_WRITE, page_up(object.limit + above), MAP_FIXED_NOREPLACE);
+    long area = sys::map_anonymous(size, PROT_READ | PROT_WRITE, page_up(object.limit + above),
+                                   MAP_FIXED_NOREPLACE);
     if (!sys::failed(area)) return area;
     if (area != -EEXIST) return area;
   }
@@ -63,11 +68,13 @@ long map_stub_area(Range object, uint64_t size) {
 }
 
 // Kinds that a plan which is kept is made for.
-constexpr PatchKinds kKeptKinds = kPatchSyscall | kPatchAtomic | kPatchRdtsc | kPatchCpuid | kPatchRandom;
+constexpr PatchKinds kKeptKinds =
+    kPatchSyscall | kPatchAtomic | kPatchRdtsc | kPatchCpuid | kPatchRandom;
 
 class Patcher {
  public:
-  Patcher(Range text, Range object, PatchKinds kinds, const char* folder) : text_(text), object_(object), kinds_(kinds), folder_(folder) {}
+  Patcher(Range text, Range object, PatchKinds kinds, const char* folder)
+      : text_(text), object_(object), kinds_(kinds), folder_(folder) {}
 
   long run() {
     uint64_t set_size = OffsetSet::bytes_for(text_.size());
@@ -75,7 +82,8 @@ class Patcher {
     taken_.use(reinterpret_cast<uint64_t*>(taken_memory_.address()));
     has_earlier_ = take_earlier();
     TextIdentity identity;
-    if (folder_ != nullptr && ((kinds_ & ~kKeptKinds) || !identify_text(text_, object_, identity))) folder_ = nullptr;
+    if (folder_ != nullptr && ((kinds_ & ~kKeptKinds) || !identify_text(text_, object_, identity)))
+      folder_ = nullptr;
     if (folder_ != nullptr && load_plan(folder_, identity, kept_) && fits(kept_)) {
       plan_ = &kept_;
     } else {
@@ -98,7 +106,8 @@ class Patcher {
 
  private:
   bool is_wanted(const PlannedSite& site) const {
-    return kinds_ & (1u << static_cast<unsigned>(site.kind)) && (site.kind != SiteKind::kRandom || is_known(site.random));
+    return kinds_ & (1u << static_cast<unsigned>(site.kind)) &&
+           (site.kind != SiteKind::kRandom || is_known(site.random));
   }
 
   const uint8_t* code() const { return reinterpret_cast<const uint8_t*>(text_.start); }
@@ -121,14 +130,17 @@ class Patcher {
     for (uint32_t i = window.start; i < window.limit; i++) taken_.add(i);
   }
 
-  // Whether the text is the one that the plan was made for: as a whole when it is met first; as far as the plan replaces anything of
-  // it now, also when earlier calls have changed it.
+  // Whether the text is the one that the plan was made for: as a whole when it is met first; as far
+  // as the plan replaces anything of it now, also when earlier calls have changed it.
   bool fits(const Plan& plan) const {
-    if (!has_earlier_ && plan.header().text_digest != digest_text(code(), text_.size())) return false;
+    if (!has_earlier_ && plan.header().text_digest != digest_text(code(), text_.size()))
+      return false;
     for (const PlannedSite& site : plan) {
       const uint64_t limit = uint64_t{site.window} + site.window_size;
-      if (limit > text_.size() || site.offset < site.window || site.offset + uint64_t{site.length} > limit ||
-          static_cast<unsigned>(site.kind) >= kSiteKinds || site.length == 0 || (!site.is_trap && site.window_size < kJumpSize)) {
+      if (limit > text_.size() || site.offset < site.window ||
+          site.offset + uint64_t{site.length} > limit ||
+          static_cast<unsigned>(site.kind) >= kSiteKinds || site.length == 0 ||
+          (!site.is_trap && site.window_size < kJumpSize)) {
         return false;
       }
       if (!is_wanted(site) || is_earlier(site)) continue;
@@ -141,11 +153,15 @@ class Patcher {
   }
 
   // Whether the site was patched by an earlier call.
-  bool is_earlier(const PlannedSite& site) const { return has_earlier_ && plan_ != &made_ && taken_.has(site.offset); }
+  bool is_earlier(const PlannedSite& site) const {
+    return has_earlier_ && plan_ != &made_ && taken_.has(site.offset);
+  }
 
   bool make_plan(PatchKinds kinds) {
     if (!map_.build(text_, object_) || !original_.build(text_, map_)) return false;
-    if (!sweep_.run(text_, map_, original_, kinds) || !made_.take(sweep_.candidate_count() + sweep_.doubt_count())) return false;
+    if (!sweep_.run(text_, map_, original_, kinds) ||
+        !made_.take(sweep_.candidate_count() + sweep_.doubt_count()))
+      return false;
     made_.header().distrusted = static_cast<uint32_t>(sweep_.distrusted());
     for (unsigned kind = 0; kind < kSiteKinds; kind++) {
       if (kinds & (1u << kind)) plan_kind(static_cast<SiteKind>(kind));
@@ -156,7 +172,8 @@ class Patcher {
 
   // Jumps first: a trap may stand anywhere.
   void plan_kind(SiteKind kind) {
-    WindowSource source{static_cast<uint32_t>(text_.size()), &sweep_.targets(), &sweep_.starts(), &taken_};
+    WindowSource source{static_cast<uint32_t>(text_.size()), &sweep_.targets(), &sweep_.starts(),
+                        &taken_};
     for (uint8_t is_trap = 0; is_trap <= 1; is_trap++) {
       for (size_t i = 0; i < sweep_.candidate_count(); i++) {
         const Candidate& site = sweep_.candidates()[i];
@@ -181,7 +198,8 @@ class Patcher {
 
   void plan_doubts() {
     const auto size = static_cast<uint32_t>(text_.size());
-    for (uint32_t at = sweep_.doubts().next(0, size); at < size; at = sweep_.doubts().next(at + 1, size)) {
+    for (uint32_t at = sweep_.doubts().next(0, size); at < size;
+         at = sweep_.doubts().next(at + 1, size)) {
       Shape shape;
       WEIR_CHECK(read_shape(code() + at, size - at, shape));
       PlannedSite planned{};
@@ -197,7 +215,9 @@ class Patcher {
   bool plan_atomic(const Candidate& site, PlannedSite& planned) const {
     Shape shape;
     const uint8_t* at = code() + site.offset;
-    if (!decode_atomic(at, site.length, text_.start + site.offset, planned.atomic) || planned.atomic.length != site.length) return false;
+    if (!decode_atomic(at, site.length, text_.start + site.offset, planned.atomic) ||
+        planned.atomic.length != site.length)
+      return false;
     planned.is_relative = read_shape(at, site.length, shape) && shape.is_rip_relative();
     if (planned.is_relative) planned.atomic.displacement -= static_cast<int64_t>(text_.start);
     return true;
@@ -205,7 +225,8 @@ class Patcher {
 
   void plan_random(const Candidate& site, PlannedSite& planned) const {
     Shape shape;
-    WEIR_CHECK(read_shape(site.code + site.offset, site.length, shape) && decode_random(shape, planned.random));
+    WEIR_CHECK(read_shape(site.code + site.offset, site.length, shape) &&
+               decode_random(shape, planned.random));
   }
 
   // What a site and its stub have in common whatever the window.
@@ -233,7 +254,8 @@ class Patcher {
       return 0;
     }
     auto area = static_cast<uint64_t>(mapped);
-    *reinterpret_cast<uint64_t*>(area) = reinterpret_cast<uint64_t>(g_entry != nullptr ? g_entry : weir_site_entry);
+    *reinterpret_cast<uint64_t*>(area) =
+        reinterpret_cast<uint64_t>(g_entry != nullptr ? g_entry : weir_site_entry);
     uint64_t at = area + kStubAreaHeader;
     for (PlannedSite& planned : *plan_) {
       if (planned.is_trap) continue;
@@ -267,7 +289,8 @@ class Patcher {
   long finish_area(uint64_t area, uint64_t used_to, uint64_t size) {
     uint64_t limit = page_up(used_to);
     if (limit < area + size) sys::unmap(limit, area + size - limit);
-    if (long result = sys::protect(area, limit - area, PROT_READ | PROT_EXEC); result != 0) return result;
+    if (long result = sys::protect(area, limit - area, PROT_READ | PROT_EXEC); result != 0)
+      return result;
     return add_stub_area(Range{area, used_to}, first_, site_count()) ? 0 : -ENOSPC;
   }
 
@@ -329,7 +352,8 @@ class Patcher {
         continue;
       }
       uint8_t jump[kJumpSize];
-      if (encode_jump(site.window, site.stub, jump)) copy_bytes(reinterpret_cast<void*>(site.window), jump, kJumpSize);
+      if (encode_jump(site.window, site.stub, jump))
+        copy_bytes(reinterpret_cast<void*>(site.window), jump, kJumpSize);
     }
     return sys::protect(start, size, PROT_READ | PROT_EXEC);
   }

@@ -1,11 +1,13 @@
-// Patching: the instructions that Weir must see, in the text of the program and its libraries, are made to enter the
-// runtime at weir_site_entry.
+// Patching: the instructions that Weir must see, in the text of the program and its libraries, are
+// made to enter the runtime at weir_site_entry.
 //
-// 1. A site becomes a jump to a stub near the text; where no jump fits, an int3 that find_trap_site() knows.
-// 2. In the stub of a syscall site, a number whose byte in g_syscall_handled is 0 goes to the kernel at once; else, and
-//    at every other site, the runtime is entered: program rsp at %gs:0x10, rsp = %gs:0x18, the site's index pushed.
-//    rcx, r11 and flags are undefined there at a syscall site; everything else is the program's, also the upper half of
-//    rax, which the kernel does not look at.
+// 1. A site becomes a jump to a stub near the text; where no jump fits, an int3 that
+//    find_trap_site() knows.
+// 2. In the stub of a syscall site, a number whose byte in g_syscall_handled is 0 goes to the
+//    kernel at once; else, and at every other site, the runtime is entered: program rsp at
+//    %gs:0x10, rsp = %gs:0x18, the site's index pushed. rcx, r11 and flags are undefined there at a
+//    syscall site; everything else is the program's, also the upper half of rax, which the kernel
+//    does not look at.
 // 3. The runtime goes on at Site::resume with the instruction's results in the registers.
 // 4. At a trap site of kind kSyscall, the runtime makes also the calls that are not handled.
 #pragma once
@@ -29,25 +31,30 @@ enum PatchKinds : uint8_t {
   kPatchCpuid = 1u << static_cast<unsigned>(SiteKind::kCpuid),
   kPatchRandom = 1u << static_cast<unsigned>(SiteKind::kRandom),
 };
-constexpr PatchKinds operator|(PatchKinds a, PatchKinds b) { return static_cast<PatchKinds>(+a | +b); }
+constexpr PatchKinds operator|(PatchKinds a, PatchKinds b) {
+  return static_cast<PatchKinds>(+a | +b);
+}
 
 struct PatchStats {
   uint32_t jumps[kSiteKinds] = {};
   uint32_t traps[kSiteKinds] = {};
-  uint32_t refused = 0;      // locked instructions that cannot be executed for the program (relative to gs)
-  uint32_t distrusted = 0;   // looked like sites in bytes that may be data: left alone
+  uint32_t refused =
+      0;  // locked instructions that cannot be executed for the program (relative to gs)
+  uint32_t distrusted = 0;  // looked like sites in bytes that may be data: left alone
   uint64_t text_bytes = 0;
 
   void add(const PatchStats& other);
 };
 
-// Patches the executable segment `text` of the ELF image mapped at `object` (an empty range: no image, the text alone).
-// What was patched before, by this process or the one it was forked from, stays as it is, so the call may be repeated,
-// also with further kinds. Adds to `stats`, which may be null. 0, or -errno (-ENOSPC: too many sites); on an error the
-// text is unchanged.
-// `folder`, which may be null, is where plans are kept from one run to the next (code/patch/plan.h).
-// REQUIRES: no other task of this process runs in `text` meanwhile, and the runtime itself uses nothing in it.
-[[nodiscard]] long patch_text(Range text, Range object, PatchKinds kinds, PatchStats* stats, const char* folder = nullptr);
+// Patches the executable segment `text` of the ELF image mapped at `object` (an empty range: no
+// image, the text alone). What was patched before, by this process or the one it was forked from,
+// stays as it is, so the call may be repeated, also with further kinds. Adds to `stats`, which may
+// be null. 0, or -errno (-ENOSPC: too many sites); on an error the text is unchanged.
+// `folder`, which may be null, is where plans are kept from one run to the next
+// (code/patch/plan.h). REQUIRES: no other task of this process runs in `text` meanwhile, and the
+// runtime itself uses nothing in it.
+[[nodiscard]] long patch_text(Range text, Range object, PatchKinds kinds, PatchStats* stats,
+                              const char* folder = nullptr);
 
 // Where stubs go, weir_site_entry unless this is called before the first patch_text(). For tests.
 void set_site_entry(void (*entry)());

@@ -6,23 +6,25 @@
 #include <sys/stat.h>
 
 #include "base/bytes.h"
-#include "memory/backing.h"
 #include "code/find/byte_scan.h"
 #include "code/find/text_map.h"
+#include "memory/backing.h"
 #include "sys/syscall_x86_64.h"
 
-// A plan takes milliseconds to make (libc has 1.4 MB of text) and is the same for every run, so plans are kept, a file for
-// each text in a folder of the user's.
+// A plan takes milliseconds to make (libc has 1.4 MB of text) and is the same for every run, so
+// plans are kept, a file for each text in a folder of the user's.
 //
 // Whoever can write such a file says which instructions are replaced, so a file is believed only if
 // 1. it is a regular file of this user's that nobody else can write to, no link,
 // 2. its digest is right: it is whole,
-// 3. it was made by this very build of the runtime, for an object with this build id, and this text in it,
-// 4. every window that is going to be replaced holds the bytes that it held then (Patcher looks at that).
+// 3. it was made by this very build of the runtime, for an object with this build id, and this text
+//    in it,
+// 4. every window that is going to be replaced holds the bytes that it held then (Patcher looks at
+//    that).
 // Else the text is swept as if there were none, and the file is written anew.
 //
-// Written under another name and renamed, so a reader sees a whole file or none, and of two writers the last one wins. Nothing
-// that goes wrong here is an error: it costs time.
+// Written under another name and renamed, so a reader sees a whole file or none, and of two writers
+// the last one wins. Nothing that goes wrong here is an error: it costs time.
 
 namespace weir {
 namespace {
@@ -33,10 +35,13 @@ constexpr uint64_t kLongestFile = 16 << 20;
 
 uint64_t digest_of(const PlanHeader& header, uint64_t file_size) {
   const auto* from = reinterpret_cast<const uint8_t*>(&header.text);
-  return digest_bytes(from, file_size - static_cast<uint64_t>(from - reinterpret_cast<const uint8_t*>(&header)));
+  return digest_bytes(
+      from, file_size - static_cast<uint64_t>(from - reinterpret_cast<const uint8_t*>(&header)));
 }
 
-bool same_text(const TextIdentity& a, const TextIdentity& b) { return __builtin_memcmp(&a, &b, sizeof a) == 0; }
+bool same_text(const TextIdentity& a, const TextIdentity& b) {
+  return __builtin_memcmp(&a, &b, sizeof a) == 0;
+}
 
 // The name of a plan's file.
 class Name {
@@ -48,7 +53,8 @@ class Name {
     put("-");
     put_hex(identity.text_offset, 8);
     put("-");
-    put_hex(identity.runtime, 8);  // two builds of Weir that are used in turn would write it anew each time
+    put_hex(identity.runtime,
+            8);  // two builds of Weir that are used in turn would write it anew each time
   }
   // ... while it is being written.
   void make_temporary() {
@@ -78,8 +84,8 @@ bool is_ours(long file, uint64_t& size) {
   struct stat status;
   if (sys::failed(sys::raw(SYS_fstat, file, reinterpret_cast<long>(&status)))) return false;
   size = static_cast<uint64_t>(status.st_size);
-  return S_ISREG(status.st_mode) && status.st_uid == static_cast<uint32_t>(sys::raw(SYS_geteuid)) && (status.st_mode & 022) == 0 &&
-         size >= sizeof(PlanHeader) && size <= kLongestFile;
+  return S_ISREG(status.st_mode) && status.st_uid == static_cast<uint32_t>(sys::raw(SYS_geteuid)) &&
+         (status.st_mode & 022) == 0 && size >= sizeof(PlanHeader) && size <= kLongestFile;
 }
 
 bool read_plan(long file, const TextIdentity& identity, Plan& plan) {
@@ -88,8 +94,11 @@ bool read_plan(long file, const TextIdentity& identity, Plan& plan) {
   const uint64_t room = (size - sizeof(PlanHeader)) / sizeof(PlannedSite);
   if (!plan.take(room)) return false;
   PlanHeader& header = plan.header();
-  if (sys::raw(SYS_read, file, reinterpret_cast<long>(&header), static_cast<long>(size)) != static_cast<long>(size)) return false;
-  return __builtin_memcmp(header.magic, kMagic, sizeof kMagic) == 0 && same_text(header.text, identity) && header.count == room &&
+  if (sys::raw(SYS_read, file, reinterpret_cast<long>(&header), static_cast<long>(size)) !=
+      static_cast<long>(size))
+    return false;
+  return __builtin_memcmp(header.magic, kMagic, sizeof kMagic) == 0 &&
+         same_text(header.text, identity) && header.count == room &&
          header.digest == digest_of(header, size);
 }
 
@@ -116,7 +125,8 @@ uint64_t digest_text(const uint8_t* bytes, uint64_t size) {
     }
   }
   const uint64_t rest = digest_bytes(bytes + at, size - at);
-  return digest_bytes(reinterpret_cast<const uint8_t*>(lane), sizeof lane) ^ rest * 0x9E3779B97F4A7C15;
+  return digest_bytes(reinterpret_cast<const uint8_t*>(lane), sizeof lane) ^
+         rest * 0x9E3779B97F4A7C15;
 }
 
 bool Plan::take(uint64_t capacity) {
@@ -160,12 +170,16 @@ void store_plan(const char* folder, const TextIdentity& identity, const Plan& pl
   const Name name(folder, identity);
   Name temporary(folder, identity);
   temporary.make_temporary();
-  const long file = sys::raw(SYS_open, temporary.text(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-  if (file == -EEXIST) sys::raw(SYS_unlink, temporary.text());  // of a process that was killed; the next run writes it
+  const long file = sys::raw(SYS_open, temporary.text(),
+                             O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (file == -EEXIST)
+    sys::raw(SYS_unlink, temporary.text());  // of a process that was killed; the next run writes it
   if (sys::failed(file)) return;
-  const bool whole = sys::raw(SYS_write, file, reinterpret_cast<long>(&header), static_cast<long>(size)) == static_cast<long>(size);
+  const bool whole = sys::raw(SYS_write, file, reinterpret_cast<long>(&header),
+                              static_cast<long>(size)) == static_cast<long>(size);
   sys::raw(SYS_close, file);
-  if (!whole || sys::failed(sys::raw(SYS_rename, temporary.text(), name.text()))) sys::raw(SYS_unlink, temporary.text());
+  if (!whole || sys::failed(sys::raw(SYS_rename, temporary.text(), name.text())))
+    sys::raw(SYS_unlink, temporary.text());
 }
 
 }  // namespace weir

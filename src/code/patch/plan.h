@@ -1,5 +1,6 @@
-// What patching is going to do to a text, before any address is known: which instructions are sites, and which bytes each
-// site's jump replaces. Follows from the object's file alone, so it may be kept from one run to the next.
+// What patching is going to do to a text, before any address is known: which instructions are
+// sites, and which bytes each site's jump replaces. Follows from the object's file alone, so it may
+// be kept from one run to the next.
 #pragma once
 
 #include <stddef.h>
@@ -13,20 +14,22 @@ namespace weir {
 
 // Layout: as in a kept plan's file.
 struct PlannedSite {
-  uint64_t digest;      // of the bytes in the window
-  uint32_t offset;      // of the site; both are offsets into the text
-  uint32_t window;      // where the bytes that are looked at begin: what a jump replaces, of a trap the site itself
+  uint64_t digest;  // of the bytes in the window
+  uint32_t offset;  // of the site; both are offsets into the text
+  uint32_t window;  // where the bytes that are looked at begin: what a jump replaces, of a trap the
+                    // site itself
   SiteKind kind;
-  uint8_t length;       // of the site's instruction
+  uint8_t length;  // of the site's instruction
   uint8_t window_size;
-  uint8_t is_trap;       // or kDoubt
-  uint8_t is_refused;    // a locked instruction that cannot be executed for the program
-  uint8_t is_relative;   // atomic.displacement counts from the text's start
-  RandomOp random;       // kRandom only
-  AtomicOp atomic;       // kAtomic only
+  uint8_t is_trap;      // or kDoubt
+  uint8_t is_refused;   // a locked instruction that cannot be executed for the program
+  uint8_t is_relative;  // atomic.displacement counts from the text's start
+  RandomOp random;      // kRandom only
+  AtomicOp atomic;      // kAtomic only
 };
 static_assert(sizeof(PlannedSite) == 48);
-// Of PlannedSite::is_trap: it may be an atomic operation, and nothing is replaced until it is executed (code/patch/doubt.h).
+// Of PlannedSite::is_trap: it may be an atomic operation, and nothing is replaced until it is
+// executed (code/patch/doubt.h).
 inline constexpr uint8_t kDoubt = 2;
 
 // Which text a plan is for.
@@ -36,7 +39,7 @@ struct TextIdentity {
   uint64_t text_size;
   uint32_t id_size;
   uint32_t unused;
-  uint8_t id[32];        // the object's build id
+  uint8_t id[32];  // the object's build id
 };
 static_assert(sizeof(TextIdentity) == 64);
 
@@ -44,7 +47,8 @@ struct PlanHeader {
   char magic[8];
   uint64_t digest;  // of everything behind it
   TextIdentity text;
-  uint64_t text_digest;  // of the whole text as it is in the file: a build id says what was built, not what has become of it
+  uint64_t text_digest;  // of the whole text as it is in the file: a build id says what was built,
+                         // not what has become of it
   uint32_t count;
   uint32_t distrusted;
 };
@@ -70,7 +74,9 @@ class Plan {
   }
 
   PlanHeader& header() const { return *reinterpret_cast<PlanHeader*>(memory_.address()); }
-  PlannedSite* sites() const { return reinterpret_cast<PlannedSite*>(memory_.address() + sizeof(PlanHeader)); }
+  PlannedSite* sites() const {
+    return reinterpret_cast<PlannedSite*>(memory_.address() + sizeof(PlanHeader));
+  }
   PlannedSite* begin() const { return sites(); }
   PlannedSite* end() const { return sites() + header().count; }
 
@@ -81,8 +87,8 @@ class Plan {
 // False: the object has no build id, or the text is so short that nothing is gained.
 [[nodiscard]] bool identify_text(Range text, Range object, TextIdentity& identity);
 
-// Reads the plan that was kept for that text in `folder`. False: there is none that can be believed; `plan` is as it was, or
-// taken. What it says of the text's bytes is not looked at.
+// Reads the plan that was kept for that text in `folder`. False: there is none that can be
+// believed; `plan` is as it was, or taken. What it says of the text's bytes is not looked at.
 [[nodiscard]] bool load_plan(const char* folder, const TextIdentity& identity, Plan& plan);
 // Keeps it, where that can be done.
 void store_plan(const char* folder, const TextIdentity& identity, const Plan& plan);

@@ -21,8 +21,9 @@
 #include "code/patch/patch.h"
 #include "sys/syscall_x86_64.h"
 
-// What is patched from a plan that was kept is what a sweep finds, and a plan that cannot be believed is not used. Every patching
-// happens in a child, which tells what it has done by the file of its sites.
+// What is patched from a plan that was kept is what a sweep finds, and a plan that cannot be
+// believed is not used. Every patching happens in a child, which tells what it has done by the file
+// of its sites.
 
 namespace {
 
@@ -54,9 +55,11 @@ struct Patched {
 
 void entry() {}
 
-// Patches in a child: what it did, sorted by address. `calls` are the kinds of each call of patch_text.
-std::vector<Patched> patched(const Library& library, const char* folder, std::vector<PatchKinds> calls,
-                             const std::function<void()>& before = [] {}) {
+// Patches in a child: what it did, sorted by address. `calls` are the kinds of each call of
+// patch_text.
+std::vector<Patched> patched(
+    const Library& library, const char* folder, std::vector<PatchKinds> calls,
+    const std::function<void()>& before = [] {}) {
   std::unique_ptr<FILE, int (*)(FILE*)> out(tmpfile(), fclose);
   fflush(stdout);
   const pid_t child = fork();
@@ -65,15 +68,18 @@ std::vector<Patched> patched(const Library& library, const char* folder, std::ve
     set_site_entry(&entry);
     before();
     for (PatchKinds kinds : calls) {
-      if (patch_text(library.text, library.object, kinds, nullptr, folder) != 0) sys::raw(SYS_exit_group, 1);
+      if (patch_text(library.text, library.object, kinds, nullptr, folder) != 0)
+        sys::raw(SYS_exit_group, 1);
     }
     // libc's own calls lead into the runtime now, which is not there.
     for (uint32_t i = 0; i < site_count(); i++) {
       const Site& site = *site_at(i);
       Patched one;
       memset(static_cast<void*>(&one), 0, sizeof one);
-      one.address = site.address, one.window = site.window, one.kind = site.kind, one.length = site.length;
-      one.window_size = site.window_size, one.stub_size = site.stub_size, one.enter_at = site.enter_at;
+      one.address = site.address, one.window = site.window, one.kind = site.kind,
+      one.length = site.length;
+      one.window_size = site.window_size, one.stub_size = site.stub_size,
+      one.enter_at = site.enter_at;
       one.displaced_count = site.displaced_count, one.is_trap = site.is_trap;
       for (int k = 0; k < 5; k++) one.original[k] = site.original[k];
       if (site.kind == SiteKind::kAtomic) one.atomic = site.atomic;
@@ -87,14 +93,17 @@ std::vector<Patched> patched(const Library& library, const char* folder, std::ve
   EXPECT_EQ(status, 0);
   std::vector<Patched> all;
   rewind(out.get());
-  for (Patched one; fread(static_cast<void*>(&one), sizeof one, 1, out.get()) == 1;) all.push_back(one);
-  std::sort(all.begin(), all.end(), [](const Patched& a, const Patched& b) { return a.address < b.address; });
+  for (Patched one; fread(static_cast<void*>(&one), sizeof one, 1, out.get()) == 1;)
+    all.push_back(one);
+  std::sort(all.begin(), all.end(),
+            [](const Patched& a, const Patched& b) { return a.address < b.address; });
   return all;
 }
 
 bool same(const std::vector<Patched>& a, const std::vector<Patched>& b) {
   if (a.size() != b.size()) return false;
-  return a.empty() || memcmp(static_cast<const void*>(a.data()), static_cast<const void*>(b.data()), a.size() * sizeof a[0]) == 0;
+  return a.empty() || memcmp(static_cast<const void*>(a.data()), static_cast<const void*>(b.data()),
+                             a.size() * sizeof a[0]) == 0;
 }
 
 class KeptPlan : public testing::Test {
@@ -144,10 +153,12 @@ TEST_F(KeptPlan, PatchesWhatASweepFinds) {
     EXPECT_TRUE(same(swept, making));
     EXPECT_TRUE(same(swept, kept));
     EXPECT_TRUE(same(swept, at_once));
-    // The two sweeps of a run without a folder find the same sites; a window may differ, as each takes other bytes for branches.
+    // The two sweeps of a run without a folder find the same sites; a window may differ, as each
+    // takes other bytes for branches.
     const auto twice = patched(library, nullptr, {kPatchSyscall, kLater});
     ASSERT_EQ(swept.size(), twice.size());
-    for (size_t i = 0; i < swept.size(); i++) EXPECT_TRUE(swept[i].address == twice[i].address && swept[i].kind == twice[i].kind);
+    for (size_t i = 0; i < swept.size(); i++)
+      EXPECT_TRUE(swept[i].address == twice[i].address && swept[i].kind == twice[i].kind);
   }
   EXPECT_GE(files().size(), 2u);
 }
@@ -157,9 +168,14 @@ TEST_F(KeptPlan, OneThatCannotBeBelievedIsNotUsed) {
   const auto swept = patched(library, folder_.c_str(), {kKinds});
   ASSERT_EQ(files().size(), 1u);
   const std::string name = files()[0], good = content(name);
-  std::vector<std::string> bad = {"", good.substr(0, 50), good.substr(0, 100), good.substr(0, good.size() - 48), good + std::string(48, 0),
+  std::vector<std::string> bad = {"",
+                                  good.substr(0, 50),
+                                  good.substr(0, 100),
+                                  good.substr(0, good.size() - 48),
+                                  good + std::string(48, 0),
                                   std::string(good.size(), 0)};
-  for (size_t at : {size_t{0}, size_t{8}, size_t{17}, size_t{24}, size_t{33}, size_t{48}, size_t{80}, size_t{84}, size_t{90}, good.size() - 1}) {
+  for (size_t at : {size_t{0}, size_t{8}, size_t{17}, size_t{24}, size_t{33}, size_t{48},
+                    size_t{80}, size_t{84}, size_t{90}, good.size() - 1}) {
     bad.push_back(good);
     bad.back()[at] = static_cast<char>(bad.back()[at] ^ 4);
   }
@@ -178,7 +194,8 @@ TEST_F(KeptPlan, OneForOtherBytesIsNotUsed) {
   const auto change = [&] {
     // The site loses its prefix or becomes another instruction; what stays is code.
     const Patched& site = before[before.size() / 2];
-    mprotect(reinterpret_cast<void*>(page_down(site.address)), 2 * kPageSize, PROT_READ | PROT_WRITE | PROT_EXEC);
+    mprotect(reinterpret_cast<void*>(page_down(site.address)), 2 * kPageSize,
+             PROT_READ | PROT_WRITE | PROT_EXEC);
     memset(reinterpret_cast<void*>(site.address), 0x90, site.length);
   };
   const auto swept = patched(library, nullptr, {kKinds}, change);
@@ -237,7 +254,8 @@ TEST_F(KeptPlan, WritersAtTheSameTimeLeaveAWholeOne) {
       for (int round = 0; round < 200; round++) {
         Plan plan;
         if (!plan.take(1500)) _exit(1);
-        for (uint32_t k = 0; k < 1500; k++) plan.add({k, k, k, SiteKind::kSyscall, 2, 5, 0, 0, 0, {}, {}});
+        for (uint32_t k = 0; k < 1500; k++)
+          plan.add({k, k, k, SiteKind::kSyscall, 2, 5, 0, 0, 0, {}, {}});
         store_plan(folder_.c_str(), identity, plan);
         Plan read;
         if (!load_plan(folder_.c_str(), identity, read) || read.header().count != 1500) _exit(2);

@@ -31,7 +31,8 @@ TEST(RandomOpTest, IsDecodedWithItsPrefixes) {
   EXPECT_TRUE(is(decoded({0x49, 0x0f, 0xc7, 0xff}), kR15, 8, true));
   EXPECT_TRUE(is(decoded({0x66, 0x41, 0x0f, 0xc7, 0xf0}), kR8, 2, false));
   EXPECT_TRUE(is(decoded({0x66, 0x49, 0x0f, 0xc7, 0xf0}), kR8, 8, false));  // REX.W wins
-  EXPECT_TRUE(is(decoded({0x46, 0x0f, 0xc7, 0xf6}), kRsi, 4, false));       // REX.R and REX.X mean nothing here
+  EXPECT_TRUE(
+      is(decoded({0x46, 0x0f, 0xc7, 0xf6}), kRsi, 4, false));  // REX.R and REX.X mean nothing here
 }
 
 TEST(RandomOpTest, OthersOfTheGroupAreNone) {

@@ -1,5 +1,5 @@
-// Each is executed by the very instruction, so results and flags are the processor's own; registers are handed over whole,
-// and it does the merging or zero-extension too.
+// Each is executed by the very instruction, so results and flags are the processor's own; registers
+// are handed over whole, and it does the merging or zero-extension too.
 #include "code/patch/processor_x86_64.h"
 
 #include <cpuid.h>
@@ -10,17 +10,18 @@ namespace weir {
 namespace {
 
 // Steps over the red zone: the compiler may keep locals of a leaf function there.
-#define WEIR_RANDOM(instruction)                                                                          \
-  asm volatile(instruction "\n\tlea -128(%%rsp),%%rsp\n\tpushfq\n\tpop %[flags]\n\tlea 128(%%rsp),%%rsp" \
-               : [v] "+r"(value), [flags] "=r"(flags)                                                    \
-               :                                                                                         \
+#define WEIR_RANDOM(instruction)                                                             \
+  asm volatile(instruction                                                                   \
+               "\n\tlea -128(%%rsp),%%rsp\n\tpushfq\n\tpop %[flags]\n\tlea 128(%%rsp),%%rsp" \
+               : [v] "+r"(value), [flags] "=r"(flags)                                        \
+               :                                                                             \
                : "cc")
 
-#define WEIR_RANDOM_OF(width)                \
-  if (op.is_seed) {                          \
-    WEIR_RANDOM("rdseed %" width "[v]");     \
-  } else {                                   \
-    WEIR_RANDOM("rdrand %" width "[v]");     \
+#define WEIR_RANDOM_OF(width)            \
+  if (op.is_seed) {                      \
+    WEIR_RANDOM("rdseed %" width "[v]"); \
+  } else {                               \
+    WEIR_RANDOM("rdrand %" width "[v]"); \
   }
 
 }  // namespace
@@ -51,8 +52,8 @@ void hide_processor(uint32_t leaf, Frame& frame) {
 
 bool decode_random(const Shape& shape, RandomOp& op) {
   constexpr unsigned kRdrand = 6, kRdseed = 7;
-  if (shape.is_vector || shape.map != OpcodeMap::k0F || shape.opcode != 0xc7 || shape.mod() != 3 || shape.has_repeat || shape.has_lock ||
-      (shape.reg() != kRdrand && shape.reg() != kRdseed)) {
+  if (shape.is_vector || shape.map != OpcodeMap::k0F || shape.opcode != 0xc7 || shape.mod() != 3 ||
+      shape.has_repeat || shape.has_lock || (shape.reg() != kRdrand && shape.reg() != kRdseed)) {
     return false;
   }
   op.target = static_cast<uint8_t>(shape.rm() | (shape.rex & 1) << 3);

@@ -15,8 +15,8 @@ void hide_processor(uint32_t leaf, Frame& frame);
 
 // rdrand or rdseed. Layout: part of Site and of a kept plan.
 struct RandomOp {
-  uint8_t target = 0;        // the register, as instructions encode it
-  uint8_t size : 4 = 0;      // bytes of it that are asked for: 2, 4 or 8
+  uint8_t target = 0;    // the register, as instructions encode it
+  uint8_t size : 4 = 0;  // bytes of it that are asked for: 2, 4 or 8
   uint8_t is_seed : 4 = 0;
 };
 static_assert(sizeof(RandomOp) == 2);
@@ -24,11 +24,13 @@ static_assert(sizeof(RandomOp) == 2);
 // False: neither of the two.
 [[nodiscard]] bool decode_random(const Shape& shape, RandomOp& op);
 
-// False: this processor does not know the instruction; the program's signal for that must come at its own place.
+// False: this processor does not know the instruction; the program's signal for that must come at
+// its own place.
 [[nodiscard]] bool is_known(const RandomOp& op);
 
-// Leaves in `frame` what the instruction itself would have: the register (of 16 bits the rest stays, of 32 it becomes 0)
-// and all status flags, carry where there was a number. REQUIRES: is_known(op).
+// Leaves in `frame` what the instruction itself would have: the register (of 16 bits the rest
+// stays, of 32 it becomes 0) and all status flags, carry where there was a number. REQUIRES:
+// is_known(op).
 void execute_random(const RandomOp& op, Frame& frame);
 
 }  // namespace weir

@@ -6,19 +6,19 @@
 
 #include "base/bytes.h"
 #include "base/options.h"
+#include "code/find/text_map.h"
+#include "code/patch/doubt.h"
+#include "code/patch/vdso.h"
 #include "code/translate/counted.h"
 #include "code/translate/program_text.h"
-#include "record/input.h"
-#include "memory/backing.h"
-#include "code/patch/doubt.h"
-#include "code/find/text_map.h"
-#include "code/patch/vdso.h"
+#include "control/control.h"
 #include "control/process.h"
+#include "memory/backing.h"
+#include "memory/program_memory.h"
+#include "record/input.h"
 #include "sys/libc.h"
 #include "sys/maps.h"
 #include "sys/report.h"
-#include "control/control.h"
-#include "memory/program_memory.h"
 #include "view/view.h"
 
 namespace weir::runtime {
@@ -30,15 +30,20 @@ Range g_libc;
 // Mappings of an object's file, as far as they are in its place.
 struct Pieces {
   static constexpr size_t kMost = 64;
-  struct { Range range; uint64_t offset; } piece[kMost];
+  struct {
+    Range range;
+    uint64_t offset;
+  } piece[kMost];
   size_t count;
 };
 
-// A loader in another thread has reserved the object's addresses by one mapping of the file, and has yet to put segments there:
-// what lies there belongs elsewhere, or is behind the file's end.
+// A loader in another thread has reserved the object's addresses by one mapping of the file, and
+// has yet to put segments there: what lies there belongs elsewhere, or is behind the file's end.
 bool is_being_loaded(Range object, const Pieces& pieces) {
   const auto* header = reinterpret_cast<const Elf64_Ehdr*>(object.start);
-  if (!pieces.count || pieces.piece[0].range.start != object.start || __builtin_memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return false;
+  if (!pieces.count || pieces.piece[0].range.start != object.start ||
+      __builtin_memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
+    return false;
   const uint64_t limit = object.start + kPageSize;
   uint64_t bias = 0;
   bool found = false;
@@ -52,7 +57,9 @@ bool is_being_loaded(Range object, const Pieces& pieces) {
     const uint64_t start = bias + page_down(segment.p_vaddr);
     for (size_t j = 0; j < pieces.count; j++) {
       const auto& piece = pieces.piece[j];
-      if (piece.range.contains(start) && piece.offset + (start - piece.range.start) != page_down(segment.p_offset)) return true;
+      if (piece.range.contains(start) &&
+          piece.offset + (start - piece.range.start) != page_down(segment.p_offset))
+        return true;
     }
   }
   return false;
@@ -74,13 +81,19 @@ void patch_all(PatchKinds kinds) {
     length = sys::read_maps(&maps);
   }
   if (length < 0) {  // unpatched the program would run on as if there were no Weir
-    report("cannot read /proc/self/maps (error %d)%s", int64_t{-length}, page::of_descriptors(length));
+    report("cannot read /proc/self/maps (error %d)%s", int64_t{-length},
+           page::of_descriptors(length));
     die(125);
   }
-  // An object is what lies between its mapping at file offset 0 and the last one of that name: the tables that say where its
-  // functions and jumps lead are behind the text. Its data may be the store's by now.
+  // An object is what lies between its mapping at file offset 0 and the last one of that name: the
+  // tables that say where its functions and jumps lead are behind the text. Its data may be the
+  // store's by now.
   sys::MapLine line;
-  static struct { Range text; Range object; bool writable; } found[512];
+  static struct {
+    Range text;
+    Range object;
+    bool writable;
+  } found[512];
   static Pieces pieces;
   pieces.count = 0;
   size_t count = 0, first = 0;  // the first text of the object at hand
@@ -94,13 +107,17 @@ void patch_all(PatchKinds kinds) {
     if (waits || is_gone) count = first;
   };
   for (char* cursor = maps; (cursor = sys::next_map_line(cursor, &line));) {
-    if (equal_strings(line.name, "[vdso]") && !ask_kernel_instead(line.range, !input::is_on()) && input::is_on()) {
-      report("cannot change the kernel's vDSO: what it tells the program about time would not be recorded");
+    if (equal_strings(line.name, "[vdso]") && !ask_kernel_instead(line.range, !input::is_on()) &&
+        input::is_on()) {
+      report(
+          "cannot change the kernel's vDSO: what it tells the program about time would not be "
+          "recorded");
       die(125);
     }
     if (line.executable && equal_strings(line.name, "[stack]")) shared().has_made_code = 1;
     if (line.name[0] != '/') continue;
-    const bool is_data = line.readable && line.range.start == object.limit && starts_with(line.name, "/memfd:weir-store");
+    const bool is_data = line.readable && line.range.start == object.limit &&
+                         starts_with(line.name, "/memfd:weir-store");
     if (line.offset == 0 && !is_data && !equal_strings(name, line.name)) {
       finish();
       pieces.count = 0;
@@ -112,9 +129,11 @@ void patch_all(PatchKinds kinds) {
     if (!is_data && !equal_strings(name, line.name)) continue;
     object.limit = line.range.limit;
     is_gone = is_gone || (is_data && page::store_extent(line.range.start) == 0);
-    if (!is_data && line.readable && pieces.count < Pieces::kMost) pieces.piece[pieces.count++] = {line.range, line.offset};
+    if (!is_data && line.readable && pieces.count < Pieces::kMost)
+      pieces.piece[pieces.count++] = {line.range, line.offset};
     if (line.executable && line.range.contains(libc::code())) g_libc = line.range;
-    if (line.executable && !line.writable && line.range.overlaps(page::own_image())) count::note_text(line.range);
+    if (line.executable && !line.writable && line.range.overlaps(page::own_image()))
+      count::note_text(line.range);
     if (!is_data && line.executable && !line.shared && !line.range.overlaps(page::own_image()) &&
         count < sizeof found / sizeof found[0]) {
       found[count].writable = line.writable;
@@ -125,9 +144,11 @@ void patch_all(PatchKinds kinds) {
   finish();
   for (size_t i = 0; i < count; i++) {
     PatchStats stats;
-    const char* folder = options().cache_path[0] && !found[i].writable ? options().cache_path : nullptr;
+    const char* folder =
+        options().cache_path[0] && !found[i].writable ? options().cache_path : nullptr;
     long result = patch_text(found[i].text, found[i].object, kinds, &stats, folder);
-    if (result != 0) report("cannot patch the text at %x (error %d)", found[i].text.start, int64_t{-result});
+    if (result != 0)
+      report("cannot patch the text at %x (error %d)", found[i].text.start, int64_t{-result});
     if (result == 0 && !found[i].writable) count::note_text(found[i].text);
   }
   if (g_copies && (kinds & kPatchAtomic)) doubt::close_all();
@@ -139,7 +160,8 @@ PatchKinds first_patch_kinds() {
 }
 
 void patch_new_text(Range) {
-  patch_all(g_tasks_active && orders_atomics() ? first_patch_kinds() | kPatchAtomic : first_patch_kinds());
+  patch_all(g_tasks_active && orders_atomics() ? first_patch_kinds() | kPatchAtomic
+                                               : first_patch_kinds());
   if (!g_tasks_active) count::on_patched_text();
 }
 

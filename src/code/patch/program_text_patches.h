@@ -8,7 +8,8 @@
 
 namespace weir::runtime {
 
-// Patches every executable segment that is mapped from a file, except Weir's own; of a program that is recorded, the vDSO's functions too.
+// Patches every executable segment that is mapped from a file, except Weir's own; of a program that
+// is recorded, the vDSO's functions too.
 void patch_all(PatchKinds kinds);
 // What is patched before there are tasks.
 PatchKinds first_patch_kinds();

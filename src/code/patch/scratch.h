@@ -13,7 +13,8 @@ class Scratch {
   ~Scratch();
   // Zeros, touched as far as used. False: no memory. REQUIRES: called once.
   [[nodiscard]] bool take(uint64_t size);
-  // The first `size` bytes will all be used: one call of the kernel instead of a fault a page. A hint.
+  // The first `size` bytes will all be used: one call of the kernel instead of a fault a page. A
+  // hint.
   void expect(uint64_t size);
   uint64_t address() const { return address_; }
 

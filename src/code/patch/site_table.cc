@@ -2,9 +2,10 @@
 
 #include "sys/memory.h"
 
-// Three tables. Sites lie in one reserved range of addresses, so they never move and an index is enough for a stub. The
-// traps are an open-addressed hash of site indices, rebuilt at twice the size when half full. Stub areas are a list
-// ordered by address; within one, sites ascend with their stubs, so a place is found by two binary searches.
+// Three tables. Sites lie in one reserved range of addresses, so they never move and an index is
+// enough for a stub. The traps are an open-addressed hash of site indices, rebuilt at twice the
+// size when half full. Stub areas are a list ordered by address; within one, sites ascend with
+// their stubs, so a place is found by two binary searches.
 
 namespace weir {
 namespace {
@@ -41,7 +42,9 @@ constexpr uint32_t kMaxLate = 512;
 Site g_late[kMaxLate];
 uint32_t g_late_count = 0;
 
-uint32_t hash_of(uint64_t address) { return static_cast<uint32_t>((address * 0x9e3779b97f4a7c15u) >> 32); }
+uint32_t hash_of(uint64_t address) {
+  return static_cast<uint32_t>((address * 0x9e3779b97f4a7c15u) >> 32);
+}
 
 void place_trap(uint32_t* traps, uint32_t capacity, uint32_t index) {
   uint32_t slot = hash_of(g_sites[index].address) & (capacity - 1);
@@ -57,7 +60,8 @@ bool add_trap(uint32_t index) {
     for (uint32_t i = 0; i < g_trap_capacity; i++) {
       if (g_traps[i] != 0) place_trap(traps, capacity, g_traps[i] - 1);
     }
-    if (g_traps != nullptr) sys::unmap(reinterpret_cast<uint64_t>(g_traps), page_up(g_trap_capacity * sizeof(uint32_t)));
+    if (g_traps != nullptr)
+      sys::unmap(reinterpret_cast<uint64_t>(g_traps), page_up(g_trap_capacity * sizeof(uint32_t)));
     g_traps = traps;
     g_trap_capacity = capacity;
   }
@@ -95,12 +99,14 @@ const Site* stub_site(const Area& area, uint64_t rip) {
 }  // namespace
 
 const Site* site_at(uint32_t index) {
-  if (index >= kLateSites) return index - kLateSites < g_late_count ? &g_late[index - kLateSites] : nullptr;
+  if (index >= kLateSites)
+    return index - kLateSites < g_late_count ? &g_late[index - kLateSites] : nullptr;
   return index < g_site_count ? &g_sites[index] : nullptr;
 }
 
 uint32_t index_of(const Site* site) {
-  return site->is_late ? kLateSites + static_cast<uint32_t>(site - g_late) : static_cast<uint32_t>(site - g_sites);
+  return site->is_late ? kLateSites + static_cast<uint32_t>(site - g_late)
+                       : static_cast<uint32_t>(site - g_sites);
 }
 
 bool add_late_site(const Site& site) {
@@ -159,9 +165,11 @@ bool find_stub_place(uint64_t rip, StubPlace& place) {
   place.on_runtime_stack = offset >= site->enter_at + 18 && offset < site->enter_at + 29;
   place.program_address = site->address;
   uint8_t native_end = site->native_at != 0 ? site->native_at + 2 : site->enter_at + 29;
-  if (offset >= native_end) place.program_address = site->window + site->window_size;  // the jump back
+  if (offset >= native_end)
+    place.program_address = site->window + site->window_size;  // the jump back
   for (unsigned i = 0; i < site->displaced_count; i++) {
-    if (offset == site->displaced_stub[i]) place.program_address = site->window + site->displaced_window[i];
+    if (offset == site->displaced_stub[i])
+      place.program_address = site->window + site->displaced_window[i];
   }
   return true;
 }

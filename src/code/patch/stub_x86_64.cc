@@ -6,10 +6,12 @@
 // Layout of a stub:
 //
 //   instructions that stood before the site in the window
-//   syscall sites only: a number without a handler, or none that a handler could have, goes to `native`.
-//                       rcx, r11 and the flags are free there, as the system call itself destroys them.
-//   enter:   mov %rsp,%gs:0x10; mov %gs:0x18,%rsp; push $index; jmp *entry      (no register, no flag is touched)
-//   native:  syscall                                                             (syscall sites only)
+//   syscall sites only: a number without a handler, or none that a handler could have, goes to
+//   `native`; rcx, r11 and the flags are free there, as the system call itself destroys them
+//   enter:   mov %rsp,%gs:0x10; mov %gs:0x18,%rsp; push $index; jmp *entry
+//            (no register, no flag is touched)
+//   native:  syscall
+//            (syscall sites only)
 //   resume:  instructions that stood after the site in the window
 //            jmp to the byte after the window
 //
@@ -46,7 +48,9 @@ class Writer {
   bool in_reach() const { return in_reach_; }
 
  private:
-  void put_value(const void* value, size_t size) { put_bytes(static_cast<const uint8_t*>(value), size); }
+  void put_value(const void* value, size_t size) {
+    put_bytes(static_cast<const uint8_t*>(value), size);
+  }
 
   uint64_t start_;
   uint64_t at_;
@@ -57,7 +61,8 @@ class Writer {
 void put_relocated(Writer& out, const Shape& shape, const uint8_t* code, uint64_t address) {
   Flow flow = flow_of(shape);
   if (flow == Flow::kJump || flow == Flow::kConditional) {
-    uint64_t target = address + shape.length + static_cast<uint64_t>(branch_displacement(shape, code));
+    uint64_t target =
+        address + shape.length + static_cast<uint64_t>(branch_displacement(shape, code));
     if (flow == Flow::kJump) {
       out.put({0xe9});
     } else {
@@ -80,10 +85,13 @@ void put_relocated(Writer& out, const Shape& shape, const uint8_t* code, uint64_
 }
 
 // The instructions of the window in [from, to), each noted in the site.
-bool put_displaced(Writer& out, const StubRequest& request, uint32_t from, uint32_t to, Site& site) {
+bool put_displaced(Writer& out, const StubRequest& request, uint32_t from, uint32_t to,
+                   Site& site) {
   while (from < to) {
     Shape shape;
-    if (!read_shape(request.code + from, to - from, shape) || site.displaced_count == Site::kMaxDisplaced) return false;
+    if (!read_shape(request.code + from, to - from, shape) ||
+        site.displaced_count == Site::kMaxDisplaced)
+      return false;
     site.displaced_stub[site.displaced_count] = out.offset();
     site.displaced_window[site.displaced_count] = static_cast<uint8_t>(from);
     site.displaced_count++;
@@ -103,15 +111,15 @@ void put_enter(Writer& out, const StubRequest& request) {
 }
 
 void put_syscall(Writer& out, const StubRequest& request, Site& site) {
-  out.put({0x89, 0xc1});        // mov %eax,%ecx: the kernel takes 32 bits of the number
-  out.put({0x81, 0xf9});        // cmp $512,%ecx
+  out.put({0x89, 0xc1});  // mov %eax,%ecx: the kernel takes 32 bits of the number
+  out.put({0x81, 0xf9});  // cmp $512,%ecx
   out.put32(kSyscallNumbers);
-  out.put({0x73, 0});           // jae native
+  out.put({0x73, 0});  // jae native
   uint64_t first = out.at();
-  out.put({0x49, 0xbb});        // movabs $g_syscall_handled,%r11
+  out.put({0x49, 0xbb});  // movabs $g_syscall_handled,%r11
   out.put64(reinterpret_cast<uint64_t>(&g_syscall_handled[0]));
   out.put({0x41, 0x80, 0x3c, 0x0b, 0});  // cmpb $0,(%r11,%rcx)
-  out.put({0x74, 0});           // je native
+  out.put({0x74, 0});                    // je native
   uint64_t second = out.at();
   site.enter_at = out.offset();
   put_enter(out, request);
@@ -125,11 +133,14 @@ void put_syscall(Writer& out, const StubRequest& request, Site& site) {
 
 bool is_relocatable(const Shape& shape) {
   switch (flow_of(shape)) {
-    case Flow::kLoop: case Flow::kCall: case Flow::kIndirectCall: return false;
+    case Flow::kLoop:
+    case Flow::kCall:
+    case Flow::kIndirectCall: return false;
     default: break;
   }
   if (shape.has_67 && shape.is_rip_relative()) return false;
-  if (shape.map == OpcodeMap::k0F && !shape.is_vector) return shape.opcode != 0x05 && shape.opcode != 0x34;
+  if (shape.map == OpcodeMap::k0F && !shape.is_vector)
+    return shape.opcode != 0x05 && shape.opcode != 0x34;
   return !(shape.map == OpcodeMap::kOneByte && !shape.is_vector && shape.opcode == 0xcd);
 }
 
@@ -145,7 +156,8 @@ bool write_stub(const StubRequest& request, Site& site) {
     put_enter(out, request);
   }
   site.resume = out.at();
-  if (!put_displaced(out, request, request.site_at + site.length, request.window_size, site)) return false;
+  if (!put_displaced(out, request, request.site_at + site.length, request.window_size, site))
+    return false;
   out.put({0xe9});
   out.put_relative(request.window + request.window_size, out.at() + 4);
   site.stub_size = out.offset();

@@ -18,17 +18,18 @@ inline constexpr uint32_t kStubAreaHeader = 16;
 bool is_relocatable(const Shape& shape);
 
 struct StubRequest {
-  uint64_t stub = 0;            // where the stub is written, and runs
-  uint64_t entry_slot = 0;      // where its area's address of the entry lies
-  uint32_t index = 0;           // of the site
+  uint64_t stub = 0;              // where the stub is written, and runs
+  uint64_t entry_slot = 0;        // where its area's address of the entry lies
+  uint32_t index = 0;             // of the site
   const uint8_t* code = nullptr;  // the window's bytes as the program has them,
   uint64_t window = 0;            // which run at this address
   uint32_t window_size = 0;
-  uint32_t site_at = 0;         // offset of the site in the window
+  uint32_t site_at = 0;  // offset of the site in the window
 };
 
-// Writes the stub and fills in what `site` says about it. REQUIRES: site.kind, length and address are set. False: some
-// displaced instruction cannot reach what it refers to; what was written is then meaningless.
+// Writes the stub and fills in what `site` says about it. REQUIRES: site.kind, length and address
+// are set. False: some displaced instruction cannot reach what it refers to; what was written is
+// then meaningless.
 [[nodiscard]] bool write_stub(const StubRequest& request, Site& site);
 
 // The jump that goes into the window. False: out of reach.

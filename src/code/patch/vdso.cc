@@ -11,15 +11,20 @@ namespace weir {
 
 namespace {
 
-// libc has looked these up before anything of Weir's runs: the entries stay where they are, and what stands there asks the kernel.
+// libc has looked these up before anything of Weir's runs: the entries stay where they are, and
+// what stands there asks the kernel.
 struct Function {
   const char* name;
   int number;
 };
 
 constexpr Function kFunctions[] = {
-    {"__vdso_clock_gettime", SYS_clock_gettime}, {"__vdso_gettimeofday", SYS_gettimeofday}, {"__vdso_time", SYS_time},
-    {"__vdso_getcpu", SYS_getcpu},               {"__vdso_clock_getres", SYS_clock_getres}, {"__vdso_getrandom", SYS_getrandom},
+    {"__vdso_clock_gettime", SYS_clock_gettime},
+    {"__vdso_gettimeofday", SYS_gettimeofday},
+    {"__vdso_time", SYS_time},
+    {"__vdso_getcpu", SYS_getcpu},
+    {"__vdso_clock_getres", SYS_clock_getres},
+    {"__vdso_getrandom", SYS_getrandom},
 };
 
 const Function* find(const char* name) {
@@ -31,14 +36,16 @@ const Function* find(const char* name) {
 
 // mov $number,%eax; syscall; ret; and room behind it for the jump that patching puts there.
 void write_call(uint8_t* at, int number) {
-  uint8_t code[16] = {0xb8, 0, 0, 0, 0, 0x0f, 0x05, 0xc3, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90};
+  uint8_t code[16] = {0xb8, 0,    0,    0,    0,    0x0f, 0x05, 0xc3,
+                      0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90};
   copy_bytes(code + 1, &number, 4);
   copy_bytes(at, code, sizeof code);
 }
 
-// getrandom(buffer, size, flags, state, size of state): the state is not used, and so not kept across forks or between tasks.
-// Asked for what a state is to be like (its size is ~0), it answers that there is no such thing: who asks later calls the kernel.
-// cmp $-1,%r8; je 1f; <write_call>; 1: mov $-ENOSYS,%rax; ret
+// getrandom(buffer, size, flags, state, size of state): the state is not used, and so not kept
+// across forks or between tasks. Asked for what a state is to be like (its size is ~0), it answers
+// that there is no such thing: who asks later calls the kernel. cmp $-1,%r8; je 1f; <write_call>;
+// 1: mov $-ENOSYS,%rax; ret
 void write_random(uint8_t* at) {
   const uint8_t ask[6] = {0x49, 0x83, 0xf8, 0xff, 0x74, 16};
   const uint8_t refuse[8] = {0x48, 0xc7, 0xc0, 0xda, 0xff, 0xff, 0xff, 0xc3};
@@ -64,7 +71,8 @@ bool ask_kernel_instead(Range image, bool only_random) {
   for (unsigned i = 0; i < header->e_shnum; i++) {
     if (sections[i].sh_type != SHT_DYNSYM) continue;
     const auto* symbols = reinterpret_cast<const Elf64_Sym*>(image.start + sections[i].sh_offset);
-    const auto* names = reinterpret_cast<const char*>(image.start + sections[sections[i].sh_link].sh_offset);
+    const auto* names =
+        reinterpret_cast<const char*>(image.start + sections[sections[i].sh_link].sh_offset);
     for (uint64_t k = 0; k < sections[i].sh_size / sizeof(Elf64_Sym); k++) {
       const Function* function = symbols[k].st_value ? find(names + symbols[k].st_name) : nullptr;
       if (!function) continue;
@@ -78,7 +86,8 @@ bool ask_kernel_instead(Range image, bool only_random) {
     }
   }
   sys::protect(image.start, image.size(), 5);
-  return patch_text(only_random ? random : image, only_random ? Range{} : image, kPatchSyscall, nullptr) == 0;
+  return patch_text(only_random ? random : image, only_random ? Range{} : image, kPatchSyscall,
+                    nullptr) == 0;
 }
 
 }  // namespace weir

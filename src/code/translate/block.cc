@@ -3,8 +3,8 @@
 #include "code/decode/flags.h"
 #include "code/decode/registers.h"
 
-// A path may come through the same instructions several times: a short loop is unrolled, and counted once for all rounds
-// that fit.
+// A path may come through the same instructions several times: a short loop is unrolled, and
+// counted once for all rounds that fit.
 
 namespace weir::count {
 namespace {
@@ -16,21 +16,24 @@ bool is_one_of(uint8_t opcode, const uint8_t* list, unsigned size) {
   return false;
 }
 
-// The operand relative to rip becomes another one, which needs the bits that are free here. See relocate_x86_64.cc.
+// The operand relative to rip becomes another one, which needs the bits that are free here. See
+// relocate_x86_64.cc.
 bool can_change_operand(const Shape& shape, const uint8_t* code) {
   if (shape.has_67) return false;
   if (!shape.is_vector) return (shape.rex & 3) == 0;
   const unsigned at = shape.opcode_at;
   if (at >= 4 && code[at - 4] == 0x62) return (code[at - 3] & 0x60) == 0x60;
-  if (at >= 3 && (code[at - 3] == 0xc4 || code[at - 3] == 0x8f)) return (code[at - 2] & 0x60) == 0x60;
+  if (at >= 3 && (code[at - 3] == 0xc4 || code[at - 3] == 0x8f))
+    return (code[at - 2] & 0x60) == 0x60;
   return code[at - 2] == 0xc5;
 }
 
 // What does the same in the cache as where it stands, when its operand is adapted.
 bool can_translate(const Shape& shape, const uint8_t* code, Flow flow) {
   // int3, int, iret, int1, hlt, cli, sti, in, out, far returns, moves to segments
-  static const uint8_t kOneByte[] = {0xcc, 0xcd, 0xcf, 0xf1, 0xf4, 0xfa, 0xfb, 0xe4, 0xe5, 0xe6, 0xe7, 0xec,
-                                     0xed, 0xee, 0xef, 0x6c, 0x6d, 0x6e, 0x6f, 0xca, 0xcb, 0x8e};
+  static const uint8_t kOneByte[] = {0xcc, 0xcd, 0xcf, 0xf1, 0xf4, 0xfa, 0xfb, 0xe4,
+                                     0xe5, 0xe6, 0xe7, 0xec, 0xed, 0xee, 0xef, 0x6c,
+                                     0x6d, 0x6e, 0x6f, 0xca, 0xcb, 0x8e};
   // syscall, sysret, sysenter, sysexit, ud2, ud1, ud0, pop to segments
   static const uint8_t kTwoByte[] = {0x05, 0x07, 0x34, 0x35, 0x0b, 0xb9, 0xff, 0xa1, 0xa9};
   if (flow == Flow::kStop) return false;
@@ -38,10 +41,15 @@ bool can_translate(const Shape& shape, const uint8_t* code, Flow flow) {
     if (is_one_of(shape.opcode, kOneByte, sizeof kOneByte)) return false;
     if (shape.modrm == 0xf8 && (shape.opcode | 1) == 0xc7) return false;  // xbegin, xabort
     if (shape.opcode == 0x8d && shape.has_16_bits() && shape.is_rip_relative()) return false;
-    if ((flow == Flow::kIndirectJump || flow == Flow::kIndirectCall) && (shape.reg() & 1)) return false;  // far
-    if ((flow == Flow::kIndirectJump || flow == Flow::kIndirectCall || flow == Flow::kReturn) && shape.has_16_bits()) return false;
+    if ((flow == Flow::kIndirectJump || flow == Flow::kIndirectCall) && (shape.reg() & 1))
+      return false;  // far
+    if ((flow == Flow::kIndirectJump || flow == Flow::kIndirectCall || flow == Flow::kReturn) &&
+        shape.has_16_bits())
+      return false;
   }
-  if (!shape.is_vector && shape.map == OpcodeMap::k0F && is_one_of(shape.opcode, kTwoByte, sizeof kTwoByte)) return false;
+  if (!shape.is_vector && shape.map == OpcodeMap::k0F &&
+      is_one_of(shape.opcode, kTwoByte, sizeof kTwoByte))
+    return false;
   return !shape.is_rip_relative() || can_change_operand(shape, code);
 }
 
@@ -57,7 +65,8 @@ bool find_flags_dead(const Trace& trace) {
   uint16_t wanted = kStatusFlags;
   for (unsigned i = 0; i < trace.count; i++) {
     const Step& step = trace.steps[i];
-    if (step.flow != Flow::kNext && step.flow != Flow::kJump && step.flow != Flow::kCall) return false;
+    if (step.flow != Flow::kNext && step.flow != Flow::kJump && step.flow != Flow::kCall)
+      return false;
     if (!passes(step.shape, step.code(), wanted)) return false;
     if (wanted == 0) return true;
   }
@@ -76,13 +85,16 @@ void follow(uint64_t start, Trace& trace, bool over_gates) {
   while (trace.count < kMostInstructions && !trace.ends_itself) {
     if (!code.contains(at)) code = code_at(at);
     const Door door = code.empty() ? Door{} : door_in(code, at);
-    if (code.empty() || (door.is_door && (!door.gate || (trace.count && !over_gates)))) break;  // a block begins at a gate; and what code_at() answers of a stub is no door
+    if (code.empty() || (door.is_door && (!door.gate || (trace.count && !over_gates))))
+      break;  // a block begins at a gate; and what code_at() answers of a stub is no door
     Step& step = trace.steps[trace.count];
     step.address = at;
     if (!read_shape(step.code(), code.limit - at, step.shape)) break;
     step.flow = flow_of(step.shape);
     if (!can_translate(step.shape, step.code(), step.flow)) break;
-    if (is_direct(step.flow)) step.target = step.end() + static_cast<uint64_t>(branch_displacement(step.shape, step.code()));
+    if (is_direct(step.flow))
+      step.target =
+          step.end() + static_cast<uint64_t>(branch_displacement(step.shape, step.code()));
     step.goes_on = false;
     switch (step.flow) {
       case Flow::kCall: returns[depth++] = step.end(); [[fallthrough]];
@@ -94,9 +106,7 @@ void follow(uint64_t start, Trace& trace, bool over_gates) {
         break;
       case Flow::kConditional: step.next = step.target <= at ? step.target : step.end(); break;
       case Flow::kNext: step.next = step.end(); break;
-      default:
-        step.next = step.end();
-        trace.ends_itself = true;
+      default: step.next = step.end(); trace.ends_itself = true;
     }
     at = step.next;
     trace.count++;
@@ -127,7 +137,8 @@ bool flags_are_dead_at(uint64_t address) {
   for (unsigned i = 0; i < kFar && code.contains(address); i++) {
     Shape shape;
     const auto* bytes = reinterpret_cast<const uint8_t*>(address);
-    if (!read_shape(bytes, code.limit - address, shape) || flow_of(shape) != Flow::kNext) return false;
+    if (!read_shape(bytes, code.limit - address, shape) || flow_of(shape) != Flow::kNext)
+      return false;
     if (!passes(shape, bytes, wanted)) return false;
     if (wanted == 0) return true;
     address += shape.length;

@@ -1,10 +1,11 @@
-// What a block consists of: a path through the program's text that follows from its first address alone.
+// What a block consists of: a path through the program's text that follows from its first address
+// alone.
 #pragma once
 
 #include <stdint.h>
 
-#include "code/translate/program_text.h"
 #include "code/decode/shape.h"
+#include "code/translate/program_text.h"
 
 namespace weir::count {
 
@@ -12,11 +13,12 @@ inline constexpr unsigned kMostInstructions = 64;
 
 struct Step {
   uint64_t address = 0;
-  uint64_t target = 0;      // of a direct branch
-  uint64_t next = 0;        // where the path goes on
+  uint64_t target = 0;  // of a direct branch
+  uint64_t next = 0;    // where the path goes on
   Shape shape;
   Flow flow = Flow::kNext;
-  bool goes_on = false;     // a return whose call is in the path: it goes on at `next`, or the path is left
+  bool goes_on =
+      false;  // a return whose call is in the path: it goes on at `next`, or the path is left
 
   const uint8_t* code() const { return reinterpret_cast<const uint8_t*>(address); }
   uint64_t end() const { return address + shape.length; }
@@ -24,24 +26,26 @@ struct Step {
 
 struct Trace {
   unsigned count = 0;
-  bool ends_itself = false;   // the last step leaves the path: a return, an indirect branch, a loop
+  bool ends_itself = false;  // the last step leaves the path: a return, an indirect branch, a loop
   bool flags_are_dead = false;  // every status flag is written before it is read
-  uint64_t next = 0;          // else: where the path goes on, the same as the last step's
+  uint64_t next = 0;            // else: where the path goes on, the same as the last step's
   Step steps[kMostInstructions];
 };
 
-// The path from `start`: over direct jumps, into direct calls and back, backward conditional branches taken, forward ones
-// not; at most kMostInstructions, up to what cannot be translated, leaves the text or is a door. Reads nothing but program
-// text and the tables of text and sites, so the answer is the same in every process and every run. Empty: nothing can be
-// translated here. `over_gates`: not a block's, but the program's (seek.h).
+// The path from `start`: over direct jumps, into direct calls and back, backward conditional
+// branches taken, forward ones not; at most kMostInstructions, up to what cannot be translated,
+// leaves the text or is a door. Reads nothing but program text and the tables of text and sites, so
+// the answer is the same in every process and every run. Empty: nothing can be translated here.
+// `over_gates`: not a block's, but the program's (seek.h).
 void follow(uint64_t start, Trace& trace, bool over_gates = false);
 
-// Whether the straight code at `address` writes every status flag before it reads it, as far as one soon sees.
+// Whether the straight code at `address` writes every status flag before it reads it, as far as one
+// soon sees.
 bool flags_are_dead_at(uint64_t address);
 
-// The status flags that the path from `address` writes before it reads them. A block may begin with others than the program has there, and where
-// it is left in the middle some of these are still other ones: never any that are not in the answer. Gates change nothing
-// in it.
+// The status flags that the path from `address` writes before it reads them. A block may begin with
+// others than the program has there, and where it is left in the middle some of these are still
+// other ones: never any that are not in the answer. Gates change nothing in it.
 uint16_t dead_flags_at(uint64_t address);
 
 }  // namespace weir::count

@@ -6,21 +6,25 @@
 #include "code/translate/code_x86_64.h"
 #include "sys/memory.h"
 
-// Every processor sees what another has written before: the writer has passed the turn on since, by a store and perhaps a
-// wake, and the reader has executed a serializing instruction before its first jump into what it has not seen yet
-// (run.cc compares `generation`). Nobody executes in the cache while it is written.
+// Every processor sees what another has written before: the writer has passed the turn on since, by
+// a store and perhaps a wake, and the reader has executed a serializing instruction before its
+// first jump into what it has not seen yet (run.cc compares `generation`). Nobody executes in the
+// cache while it is written.
 
 namespace weir::count {
 namespace {
 
 uint64_t* targets() { return reinterpret_cast<uint64_t*>(kCountTargets); }
 
-uint32_t bucket_of(uint64_t original) { return static_cast<uint32_t>((original * 0x9e3779b97f4a7c15u) >> 48); }
+uint32_t bucket_of(uint64_t original) {
+  return static_cast<uint32_t>((original * 0x9e3779b97f4a7c15u) >> 48);
+}
 
 }  // namespace
 
 bool open_cache(uint64_t entry) {
-  if (sys::protect(kCountCode, kCountCodeSize, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) return false;
+  if (sys::protect(kCountCode, kCountCodeSize, PROT_READ | PROT_WRITE | PROT_EXEC) != 0)
+    return false;
   *reinterpret_cast<uint64_t*>(kCountCode + kEntrySlot) = entry;
   write_thunks();
   cache().ready = 1;
@@ -38,7 +42,8 @@ void flush_cache() {
   } else {
     zero_bytes(c.heads, sizeof c.heads);
   }
-  for (size_t i = 0; i < kCountTargetsSize / sizeof(uint64_t); i++) targets()[i] = kCountCode + kNoBlock;
+  for (size_t i = 0; i < kCountTargetsSize / sizeof(uint64_t); i++)
+    targets()[i] = kCountCode + kNoBlock;
 }
 
 const Block* find_block(uint64_t original) {

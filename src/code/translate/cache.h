@@ -1,8 +1,10 @@
-// Translated blocks: where they lie, how they are found and linked. In memory that all processes of a program share at one
-// address. Guarded by: the turn.
+// Translated blocks: where they lie, how they are found and linked. In memory that all processes of
+// a program share at one address. Guarded by: the turn.
 //
-// Layout: kCountCode     a page of thunks, then the blocks, one behind the other in the order in which they were made
-//         kCountTargets  by the lower 16 bits of an address, a block: where indirect branches look (translate_x86_64.cc)
+// Layout: kCountCode     a page of thunks, then the blocks, one behind the other in the order in
+//                        which they were made
+//         kCountTargets  by the lower 16 bits of an address, a block: where indirect branches look
+//                        (translate_x86_64.cc)
 //         kCountBlocks   Cache
 #pragma once
 
@@ -16,13 +18,15 @@ namespace weir::count {
 
 struct Block {
   uint64_t original;  // address in the program
-  uint32_t code;      // offset of its first instruction in kCountCode; the negative of `original` stands in front of it
+  uint32_t code;      // offset of its first instruction in kCountCode; the negative of `original`
+                      // stands in front of it
   uint32_t next;      // in its bucket; 0 is the end
   uint16_t size;
-  uint16_t count;     // instructions
-  uint16_t body : 15;     // offset behind its counting, or where that keeps the flags, of the look at its result
-  uint16_t is_live : 1;   // it keeps them
-  uint16_t shortage;  // offset of what is done where the count does not suffice
+  uint16_t count;      // instructions
+  uint16_t body : 15;  // offset behind its counting, or where that keeps the flags, of the look at
+                       // its result
+  uint16_t is_live : 1;  // it keeps them
+  uint16_t shortage;     // offset of what is done where the count does not suffice
 };
 static_assert(sizeof(Block) == 24);
 
@@ -31,7 +35,8 @@ struct Exit {
   uint64_t target : 48;  // in the program
   uint64_t refund : 16;  // instructions; 0: nothing is refunded
   uint32_t link;         // offset of the displacement that leads to it, behind the refund
-  uint32_t joint;        // offset of kJointSize bytes that can refund and count at once, if anything is refunded
+  uint32_t joint;  // offset of kJointSize bytes that can refund and count at once, if anything is
+                   // refunded
 };
 static_assert(sizeof(Exit) == 16);
 
@@ -44,10 +49,10 @@ inline constexpr uint32_t kMaxBlockSize = 16384;
 
 struct Cache {
   uint32_t ready;
-  uint32_t used;          // bytes of kCountCode
-  uint32_t block_count;   // block 0 is none
+  uint32_t used;         // bytes of kCountCode
+  uint32_t block_count;  // block 0 is none
   uint32_t flushes;
-  uint64_t generation;    // counts what was written to kCountCode
+  uint64_t generation;  // counts what was written to kCountCode
   uint32_t heads[kBuckets];
   Block blocks[kMaxBlocks];
 };
@@ -56,12 +61,14 @@ static_assert(sizeof(Cache) <= kCountBlocksSize);
 inline Cache& cache() { return *reinterpret_cast<Cache*>(kCountBlocks); }
 
 // Offsets in kCountCode.
-inline constexpr uint32_t kEntrySlot = 0;           // the address of weir_site_entry
-inline constexpr uint32_t kMissThunk = 0x40;        // an exit that leads nowhere yet; count_exit says which
+inline constexpr uint32_t kEntrySlot = 0;  // the address of weir_site_entry
+inline constexpr uint32_t kMissThunk =
+    0x40;  // an exit that leads nowhere yet; count_exit says which
 inline constexpr uint32_t kLookupMissThunk = 0x80;  // an indirect branch; count_rip says where to
 inline constexpr uint32_t kExhaustedThunk = 0xc0;   // count_exit is the block's number
-inline constexpr uint32_t kNoBlock = 0x110;         // where the table of targets leads when it knows nothing
-inline constexpr uint32_t kGate = 0x1000;           // seek.h
+inline constexpr uint32_t kNoBlock =
+    0x110;                                 // where the table of targets leads when it knows nothing
+inline constexpr uint32_t kGate = 0x1000;  // seek.h
 inline constexpr uint32_t kGateSize = 0x280;
 inline constexpr uint32_t kFirstBlock = kGate + kGateSize;
 

@@ -6,8 +6,8 @@
 
 #include "code/translate/cache.h"
 #include "code/translate/counted.h"
-#include "code/translate/test_run.h"
 #include "code/translate/program_text.h"
+#include "code/translate/test_run.h"
 #include "control/task.h"
 
 // What comes in between: faults, signals, changes of the text, a cache that is full.
@@ -20,9 +20,9 @@ using test::Outcome;
 
 constexpr uint64_t kMuch = uint64_t{1} << 40;
 
-#define WEIR_TEST_ASM(name, body)                                     \
-  extern "C" int64_t weir_change_##name(int64_t, int64_t);            \
-  extern "C" char weir_change_##name##_at[];                          \
+#define WEIR_TEST_ASM(name, body)                          \
+  extern "C" int64_t weir_change_##name(int64_t, int64_t); \
+  extern "C" char weir_change_##name##_at[];               \
   asm(".text\n.balign 16\nweir_change_" #name ":\n" body "\n.previous\n")
 
 // Each faults at `at`, once; rdi is a page that cannot be read or 0, rsi a page that can.
@@ -100,7 +100,8 @@ uint64_t g_done;               // instructions before the fault
 int g_faults;
 char* g_page;
 
-// What is closed is opened, what is divided by becomes 1, what is undefined is passed over; the place is tried again.
+// What is closed is opened, what is divided by becomes 1, what is undefined is passed over; the
+// place is tried again.
 bool mend(int signal, ucontext_t& context) {
   auto& gregs = context.uc_mcontext.gregs;
   const bool counted = executed() != 0 || left() != 0;
@@ -123,16 +124,20 @@ int64_t run_case(const Case& c, uint64_t budget) {
   memset(weir_change_page, 0, kPageSize);
   const bool returns = c.at == weir_change_return_from_at;
   memset(g_page, 0, kPageSize);
-  words[1] = returns ? reinterpret_cast<const void*>(weir_change_returns) : reinterpret_cast<const void*>(+[] { return 5L; });
+  words[1] = returns ? reinterpret_cast<const void*>(weir_change_returns)
+                     : reinterpret_cast<const void*>(+[] { return 5L; });
   mprotect(c.relative ? weir_change_page : g_page, kPageSize, PROT_NONE);
   g_faults = 0;
   count_state().left = count_state().given = 0;
-  return test::run(reinterpret_cast<const void*>(c.function), reinterpret_cast<int64_t>(g_page), 77, budget).result;
+  return test::run(reinterpret_cast<const void*>(c.function), reinterpret_cast<int64_t>(g_page), 77,
+                   budget)
+      .result;
 }
 
 TEST(CountChangeTest, FaultsAreThoseOfTheProgram) {
   EXPECT_TRUE(test::in_child([] {
-    g_page = static_cast<char*>(mmap(nullptr, 2 * kPageSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    g_page = static_cast<char*>(
+        mmap(nullptr, 2 * kPageSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     test::on_fault = mend;
     bool good = true;
     for (const Case& c : kCases) {
@@ -142,10 +147,12 @@ TEST(CountChangeTest, FaultsAreThoseOfTheProgram) {
         bool same = got == expected && there && g_faults == 1 && g_done == c.before;
         for (int i = 0; i <= REG_RIP; i++) same = same && g_registers[0][i] == g_registers[1][i];
         if (same) continue;
-        printf("%s: %ld, expected %ld; %d faults, after %lu instructions, rip off by %lld\n", c.name, got, expected, g_faults,
-               g_done, static_cast<long long>(g_registers[1][REG_RIP] - reinterpret_cast<greg_t>(c.at)));
+        printf("%s: %ld, expected %ld; %d faults, after %lu instructions, rip off by %lld\n",
+               c.name, got, expected, g_faults, g_done,
+               static_cast<long long>(g_registers[1][REG_RIP] - reinterpret_cast<greg_t>(c.at)));
         for (int i = 0; i <= REG_RIP; i++) {
-          if (g_registers[0][i] != g_registers[1][i]) printf("  register %d: %llx, natively %llx\n", i, g_registers[1][i], g_registers[0][i]);
+          if (g_registers[0][i] != g_registers[1][i])
+            printf("  register %d: %llx, natively %llx\n", i, g_registers[1][i], g_registers[0][i]);
         }
         good = false;
       }
@@ -175,16 +182,19 @@ TEST(CountChangeTest, SignalsMayComeAnywhere) {
     struct {
       const void* function;
       int64_t n;
-    } const cases[] = {{reinterpret_cast<const void*>(fibonacci), 21}, {reinterpret_cast<const void*>(weir_change_live), 20000}};
+    } const cases[] = {{reinterpret_cast<const void*>(fibonacci), 21},
+                       {reinterpret_cast<const void*>(weir_change_live), 20000}};
     for (auto& c : cases) {
       const Outcome quiet = test::run(c.function, c.n, 0);
       setitimer(ITIMER_REAL, &every, nullptr);
       for (int i = 0; i < 300; i++) {
         const Outcome disturbed = test::run(c.function, c.n, 0);
         interruptions += disturbed.interruptions;
-        good = good && disturbed.result == quiet.result && disturbed.executed == quiet.executed && !disturbed.was_native;
+        good = good && disturbed.result == quiet.result && disturbed.executed == quiet.executed &&
+               !disturbed.was_native;
         if (!good) {
-          printf("%ld, expected %ld; %lu instructions of %lu\n", disturbed.result, quiet.result, disturbed.executed, quiet.executed);
+          printf("%ld, expected %ld; %lu instructions of %lu\n", disturbed.result, quiet.result,
+                 disturbed.executed, quiet.executed);
           break;
         }
       }
@@ -197,9 +207,12 @@ TEST(CountChangeTest, SignalsMayComeAnywhere) {
 
 TEST(CountChangeTest, WhatIsUnmappedIsForgotten) {
   EXPECT_TRUE(test::in_child([] {
-    static const uint8_t kFive[] = {0xb8, 5, 0, 0, 0, 0xc3}, kSix[] = {0xb8, 6, 0, 0, 0, 0xc3};  // mov $n,%eax; ret
-    void* page = mmap(nullptr, kPageSize, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    const Range range{reinterpret_cast<uint64_t>(page), reinterpret_cast<uint64_t>(page) + kPageSize};
+    static const uint8_t kFive[] = {0xb8, 5, 0, 0, 0, 0xc3},
+                         kSix[] = {0xb8, 6, 0, 0, 0, 0xc3};  // mov $n,%eax; ret
+    void* page = mmap(nullptr, kPageSize, PROT_READ | PROT_WRITE | PROT_EXEC,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const Range range{reinterpret_cast<uint64_t>(page),
+                      reinterpret_cast<uint64_t>(page) + kPageSize};
     memcpy(page, kFive, sizeof kFive);
     bool good = test::run(page, 0, 0).was_native;  // no text
     note_text(range);
@@ -220,25 +233,30 @@ TEST(CountChangeTest, TextsAreCutAndJoined) {
     note_text({0x1000, 0x9000});
     note_text({0x20000, 0x30000});
     bool good = !forget_text({0x9000, 0x20000}) && forget_text({0x3000, 0x4000});
-    good = good && code_at(0x2fff).limit == 0x3000 && code_at(0x3000).empty() && code_at(0x4000).start == 0x4000;
-    good = good && forget_text({0x8000, 0x28000}) && code_at(0x8000).empty() && code_at(0x28000).limit == 0x30000;
+    good = good && code_at(0x2fff).limit == 0x3000 && code_at(0x3000).empty() &&
+           code_at(0x4000).start == 0x4000;
+    good = good && forget_text({0x8000, 0x28000}) && code_at(0x8000).empty() &&
+           code_at(0x28000).limit == 0x30000;
     note_text({0x2000, 0x29000});
-    return good && code_at(0x3000).start == 0x1000 && code_at(0x3000).limit == 0x30000 && forget_text({0, 0x40000}) &&
-           code_at(0x3000).empty();
+    return good && code_at(0x3000).start == 0x1000 && code_at(0x3000).limit == 0x30000 &&
+           forget_text({0, 0x40000}) && code_at(0x3000).empty();
   }));
 }
 
 TEST(CountChangeTest, AFullCacheIsEmptied) {
   EXPECT_TRUE(test::in_child([] {
     constexpr uint64_t kSize = 24 << 20;
-    auto* code = static_cast<uint8_t*>(mmap(nullptr, kSize, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-    for (uint64_t at = 0; at < kSize; at += 4) memcpy(code + at, "\x48\xff\xc0\x90", 4);  // inc %rax; nop
+    auto* code = static_cast<uint8_t*>(mmap(nullptr, kSize, PROT_READ | PROT_WRITE | PROT_EXEC,
+                                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    for (uint64_t at = 0; at < kSize; at += 4)
+      memcpy(code + at, "\x48\xff\xc0\x90", 4);  // inc %rax; nop
     code[kSize - 1] = 0xc3;
     note_text({reinterpret_cast<uint64_t>(code), reinterpret_cast<uint64_t>(code) + kSize});
     const uint32_t before = cache().flushes;
     const Outcome run = test::run(code, 0, 0);
     printf("%u flushes\n", cache().flushes - before);
-    return run.result == kSize / 4 && run.executed == kSize / 2 && !run.was_native && cache().flushes > before;
+    return run.result == kSize / 4 && run.executed == kSize / 2 && !run.was_native &&
+           cache().flushes > before;
   }));
 }
 

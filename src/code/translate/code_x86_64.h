@@ -4,27 +4,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "code/translate/cache.h"
 #include "code/decode/registers.h"
+#include "code/translate/cache.h"
 #include "control/control.h"
 
 namespace weir::count {
 
 // What a place in a block stands for. Holds from `at` up to the next one.
 struct Mark {
-  uint16_t at = 0;         // offset in the block
-  uint8_t done = 0;        // instructions that are complete
-  uint8_t lost = 0;        // Lost: registers of the program that are in CountState::saved
-  uint8_t other = 0;       // the register of kOther
-  int32_t moved = 0;       // the stack pointer has moved by so much
-  bool uncounted = false;  // the block is not, or no longer, counted
+  uint16_t at = 0;            // offset in the block
+  uint8_t done = 0;           // instructions that are complete
+  uint8_t lost = 0;           // Lost: registers of the program that are in CountState::saved
+  uint8_t other = 0;          // the register of kOther
+  int32_t moved = 0;          // the stack pointer has moved by so much
+  bool uncounted = false;     // the block is not, or no longer, counted
   bool count_in_rcx = false;  // rcx is on its way back to CountState::left
-  uint64_t rip = 0;        // the instruction that is executed
+  uint64_t rip = 0;           // the instruction that is executed
 };
 enum Lost : uint8_t { kLostRcx = 1, kLostRdx = 2, kLostOther = 4 };
 
-// Of CountState. Addressed relative to rip: that way processors give a load what was stored before at once, but by way of %gs
-// or an absolute address only after several cycles.
+// Of CountState. Addressed relative to rip: that way processors give a load what was stored before
+// at once, but by way of %gs or an absolute address only after several cycles.
 enum Field : uint32_t {
   kLeft = offsetof(CountState, left),
   kTarget = offsetof(CountState, rip),
@@ -59,7 +59,8 @@ class Code {
     at_ += sizeof value;
   }
   void put_bytes(const void* bytes, size_t size) {
-    const auto* from = static_cast<const uint8_t*>(bytes);  // a few bytes: a string instruction would take longer to begin
+    const auto* from = static_cast<const uint8_t*>(
+        bytes);  // a few bytes: a string instruction would take longer to begin
     size_t i = 0;
     for (uint64_t word; i + sizeof word <= size; i += sizeof word) {
       __builtin_memcpy(&word, from + i, sizeof word);
@@ -132,7 +133,9 @@ class Code {
     put_field(field, 0);
   }
   // The displacement of a field, `behind` bytes before the instruction's end.
-  void put_field(Field field, uint32_t behind) { put32(static_cast<uint32_t>(kCountState + field - (here() + 4 + behind))); }
+  void put_field(Field field, uint32_t behind) {
+    put32(static_cast<uint32_t>(kCountState + field - (here() + 4 + behind)));
+  }
 
   uint8_t* out_;
   uint64_t address_;
@@ -143,8 +146,8 @@ class Code {
 
 // The first page of the cache.
 void write_thunks();
-// What is refunded at the exit and the count of the block that follows, in one: the sum is the same, and so is what is left
-// where it does not suffice.
+// What is refunded at the exit and the count of the block that follows, in one: the sum is the
+// same, and so is what is left where it does not suffice.
 void write_joint(const Exit& exit, const Block& block);
 
 }  // namespace weir::count

@@ -3,20 +3,20 @@
 #include <signal.h>
 
 #include "code/translate/cache.h"
-#include "code/translate/seek_gate.h"
-#include "code/translate/seek.h"
-#include "code/translate/program_text.h"
 #include "code/translate/emit.h"
+#include "code/translate/program_text.h"
+#include "code/translate/seek.h"
+#include "code/translate/seek_gate.h"
 #include "sys/report.h"
 #include "sys/signal.h"
 
-// Order of things: the runtime puts a block's address into Frame::rip with enter() and leaves by its exit; blocks jump to
-// each other; whatever block does not know where to go on comes back through a thunk, which is a site like any other, and
-// the runtime leaves by its exit again.
+// Order of things: the runtime puts a block's address into Frame::rip with enter() and leaves by
+// its exit; blocks jump to each other; whatever block does not know where to go on comes back
+// through a thunk, which is a site like any other, and the runtime leaves by its exit again.
 //
-// A signal that comes meanwhile is noted, as if in the runtime, and makes the count negative by kCalledIn, so the next block
-// comes in. All code that changes the count does it in one instruction, or between a load and a store with the value in
-// rcx, which is then changed too.
+// A signal that comes meanwhile is noted, as if in the runtime, and makes the count negative by
+// kCalledIn, so the next block comes in. All code that changes the count does it in one
+// instruction, or between a load and a store with the value in rcx, which is then changed too.
 
 extern "C" void weir_count_serialize();
 
@@ -24,7 +24,8 @@ namespace weir::count {
 namespace {
 
 constexpr int64_t kCalledIn = int64_t{1} << 62;
-constexpr uint64_t kMostBudget = uint64_t{1} << 48;  // the highest byte of a count is its sign (translate_x86_64.cc)
+constexpr uint64_t kMostBudget =
+    uint64_t{1} << 48;  // the highest byte of a count is its sign (translate_x86_64.cc)
 
 uint64_t g_seen;  // the generation of the cache that this process has seen
 
@@ -37,7 +38,7 @@ void call_off() {
 const Exit& exit_at(uint32_t offset) { return *reinterpret_cast<const Exit*>(kCountCode + offset); }
 
 const Block* make_block(uint64_t original) {
-  static Trace trace;  // used by one task at a time, and not worth clearing each time
+  static Trace trace;              // used by one task at a time, and not worth clearing each time
   if (!has_room()) empty_cache();  // before: it makes blocks
   follow(original, trace);
   if (trace.count == 0) return nullptr;
@@ -46,10 +47,17 @@ const Block* make_block(uint64_t original) {
   const uint64_t address = kCountCode + at;
   *reinterpret_cast<uint64_t*>(address - 8) = -original;
   Translation made;
-  translate(trace, !has_own_cache(), c.block_count, address, reinterpret_cast<uint8_t*>(address), nullptr, made);
+  translate(trace, !has_own_cache(), c.block_count, address, reinterpret_cast<uint8_t*>(address),
+            nullptr, made);
   WEIR_CHECK(made.size <= kMaxBlockSize);
-  const Block added{original, at, 0, static_cast<uint16_t>(made.size), static_cast<uint16_t>(made.count),
-                    static_cast<uint16_t>(made.body & 0x7fff), made.is_live, static_cast<uint16_t>(made.shortage)};
+  const Block added{original,
+                    at,
+                    0,
+                    static_cast<uint16_t>(made.size),
+                    static_cast<uint16_t>(made.count),
+                    static_cast<uint16_t>(made.body & 0x7fff),
+                    made.is_live,
+                    static_cast<uint16_t>(made.shortage)};
   const Block& block = add_block(added);
   for (unsigned i = 0; i < made.exit_count; i++) {
     const Exit& exit = exit_at(at + made.exits + i * static_cast<uint32_t>(sizeof(Exit)));
@@ -79,7 +87,8 @@ bool find_mark(uint64_t rip, Mark& found, const Block*& block) {
   uint8_t code[kMaxBlockSize];
   Translation made;
   follow(block->original, trace);
-  translate(trace, !has_own_cache(), static_cast<uint32_t>(block - cache().blocks), address_of(*block), code, marks, made);
+  translate(trace, !has_own_cache(), static_cast<uint32_t>(block - cache().blocks),
+            address_of(*block), code, marks, made);
   const uint64_t offset = rip - address_of(*block);
   for (unsigned i = 0; i < made.mark_count && marks[i].at <= offset; i++) found = marks[i];
   return true;
@@ -172,7 +181,8 @@ bool original_state(ucontext_t& context) {
   Mark mark;
   const Block* block;
   if (!find_mark(static_cast<uint64_t>(gregs[REG_RIP]), mark, block)) return false;
-  static const int kGreg[8] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI};
+  static const int kGreg[8] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX,
+                               REG_RSP, REG_RBP, REG_RSI, REG_RDI};
   if (mark.lost & kLostRcx) gregs[REG_RCX] = static_cast<greg_t>(state.saved[0]);
   if (mark.lost & kLostRdx) gregs[REG_RDX] = static_cast<greg_t>(state.saved[1]);
   if (mark.lost & kLostOther) gregs[kGreg[mark.other & 7]] = static_cast<greg_t>(state.saved[2]);
@@ -183,8 +193,9 @@ bool original_state(ucontext_t& context) {
 }
 
 bool meet_signal(int signal, int code, ucontext_t& context) {
-  constexpr uint64_t kFaults = sys::signal_bit(SIGSEGV) | sys::signal_bit(SIGBUS) | sys::signal_bit(SIGFPE) |
-                               sys::signal_bit(SIGILL) | sys::signal_bit(SIGTRAP);
+  constexpr uint64_t kFaults = sys::signal_bit(SIGSEGV) | sys::signal_bit(SIGBUS) |
+                               sys::signal_bit(SIGFPE) | sys::signal_bit(SIGILL) |
+                               sys::signal_bit(SIGTRAP);
   if (!is_inside(static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]))) return true;
   if ((kFaults & sys::signal_bit(signal)) && code > 0) WEIR_CHECK(original_state(context));
   return signal != sys::g_probe_signal || code != SI_TKILL;
@@ -196,7 +207,8 @@ void interrupt(ucontext_t& context) {
   Mark mark;
   const Block* block;
   auto& gregs = context.uc_mcontext.gregs;
-  if (find_mark(static_cast<uint64_t>(gregs[REG_RIP]), mark, block) && mark.count_in_rcx) gregs[REG_RCX] -= kCalledIn;
+  if (find_mark(static_cast<uint64_t>(gregs[REG_RIP]), mark, block) && mark.count_in_rcx)
+    gregs[REG_RCX] -= kCalledIn;
 }
 
 void on_mapping(Range range, bool is_author) {

@@ -9,14 +9,14 @@
 
 #include <algorithm>
 
+#include "code/decode/flags.h"
+#include "code/translate/block.h"
+#include "code/translate/program_text.h"
 #include "code/translate/test_functions.h"
 #include "code/translate/test_run.h"
-#include "code/translate/program_text.h"
-#include "code/translate/block.h"
-#include "code/decode/flags.h"
 
-// The same functions natively and counted: the same results, the same number of instructions, and the same places of
-// leaving each time, wherever the count ends.
+// The same functions natively and counted: the same results, the same number of instructions, and
+// the same places of leaving each time, wherever the count ends.
 
 namespace {
 
@@ -26,8 +26,8 @@ using test::Function;
 using test::Outcome;
 
 // Hand-written: what compilers seldom make.
-#define WEIR_TEST_ASM(name, body)                                     \
-  extern "C" int64_t weir_count_##name(int64_t, int64_t);             \
+#define WEIR_TEST_ASM(name, body)                         \
+  extern "C" int64_t weir_count_##name(int64_t, int64_t); \
   asm(".text\n.balign 16\nweir_count_" #name ":\n" body "\n.previous\n")
 
 WEIR_TEST_ASM(red_zone, R"(
@@ -51,7 +51,8 @@ WEIR_TEST_ASM(live_flags, R"(
 // Paths are left again and again, to where flags are alive and to where they are not.
 WEIR_TEST_ASM(leaving, R"(
     mov $300, %ecx; xor %eax, %eax; mov %rdi, %rdx
- 1: imul $1103515245, %rdx, %rdx; add $12345, %rdx; bt $16, %rdx; jc 2f; bt $17, %rdx; jc 3f; bt $18, %rdx; jc 5f; inc %rax; jmp 4f
+ 1: imul $1103515245, %rdx, %rdx; add $12345, %rdx; bt $16, %rdx; jc 2f; bt $17, %rdx; jc 3f
+     bt $18, %rdx; jc 5f; inc %rax; jmp 4f
  2: adc $2, %rax; jmp 4f
  3: lea 5(%rax), %rax; sbb %r8, %r8; sub %r8, %rax; jmp 4f
  5: xor %rdx, %rax; jmp 6f
@@ -81,12 +82,14 @@ WEIR_TEST_ASM(string_operations, R"(
     xor %ecx, %ecx; stc; repe cmpsb; adc $0, %rax
     add $264, %rsp; ret)");
 WEIR_TEST_ASM(stack_operations, R"(
-    push %rbp; mov %rsp, %rbp; push %rdi; push %rsp; pop %rax; sub %rsp, %rax; pushq $-3; pop %rcx; add %rcx, %rax
+    push %rbp; mov %rsp, %rbp; push %rdi; push %rsp; pop %rax; sub %rsp, %rax; pushq $-3; pop %rcx
+     add %rcx, %rax
     pushfq; pop %rdx; and $0x8d5, %edx; add %rdx, %rax; call 1f
  1: pop %rdx; lea 1b(%rip), %rcx; cmp %rcx, %rdx; sete %dl; movzbl %dl, %edx; add %rdx, %rax
     enter $32, $0; mov %rdi, 8(%rsp); add 8(%rsp), %rax; leave
     push %rax; call 2f; add $8, %rsp; leave; ret
- 2: pop %rdx; pop %rax; inc %rax; push %rax; push %rdx; lea 3f(%rip), %rdx; push %rsi; push %rdx; ret $8
+ 2: pop %rdx; pop %rax; inc %rax; push %rax; push %rdx; lea 3f(%rip), %rdx; push %rsi; push %rdx
+     ret $8
  3: ret)");
 WEIR_TEST_ASM(indirect, R"(
     push %rbx; push %r12; push %r13
@@ -114,32 +117,48 @@ WEIR_TEST_ASM(rip_relative, R"(
     push %rbx; mov %rdi, 8f(%rip); mov %rsi, 8f+8(%rip); mov 8f(%rip), %rax; add 8f+8(%rip), %rax
     movl $77, 8f+16(%rip); addl %eax, 8f+16(%rip); mov 8f+16(%rip), %ecx; add %rcx, %rax
     movzbl 8f(%rip), %edx; movsbq 8f+1(%rip), %rsi; movslq 8f+4(%rip), %rdi; movswl 8f+2(%rip), %ebx
-    xor %rdx, %rax; add %rsi, %rax; xor %rdi, %rax; add %rbx, %rax; add 8f(%rip), %bh; mov %bh, 8f+24(%rip); mov %dh, 8f+25(%rip)
-    add 8f+24(%rip), %ax; cmpq $5, 8f(%rip); setg 8f+26(%rip); xor 8f+26(%rip), %al; shlq $3, 8f(%rip); rolw 8f+8(%rip)
-    pushq 8f(%rip); popq 8f+32(%rip); add 8f+32(%rip), %rax; cmove 8f+8(%rip), %rax; imul $3, 8f+8(%rip), %rcx; add %rcx, %rax
-    mov 8f(%rip), %rdx; mov %rdx, %rcx; push %rax; mov 8f+64(%rip), %rax; mov 8f+72(%rip), %rdx; mov $3, %ebx; mov $4, %ecx
-    lock cmpxchg16b 8f+64(%rip); sete 8f+65(%rip); cmpxchg %rcx, 8f+72(%rip); pop %rax; add 8f+64(%rip), %rax
-    xadd %rax, 8f+8(%rip); add 8f+8(%rip), %rax; testl $3, 8f(%rip); setz %cl; movzbl %cl, %ecx; add %rcx, %rax
+    xor %rdx, %rax; add %rsi, %rax; xor %rdi, %rax; add %rbx, %rax; add 8f(%rip), %bh
+     mov %bh, 8f+24(%rip); mov %dh, 8f+25(%rip)
+    add 8f+24(%rip), %ax; cmpq $5, 8f(%rip); setg 8f+26(%rip); xor 8f+26(%rip), %al
+     shlq $3, 8f(%rip); rolw 8f+8(%rip)
+    pushq 8f(%rip); popq 8f+32(%rip); add 8f+32(%rip), %rax; cmove 8f+8(%rip), %rax
+     imul $3, 8f+8(%rip), %rcx; add %rcx, %rax
+    mov 8f(%rip), %rdx; mov %rdx, %rcx; push %rax; mov 8f+64(%rip), %rax; mov 8f+72(%rip), %rdx
+     mov $3, %ebx; mov $4, %ecx
+    lock cmpxchg16b 8f+64(%rip); sete 8f+65(%rip); cmpxchg %rcx, 8f+72(%rip); pop %rax
+     add 8f+64(%rip), %rax
+    xadd %rax, 8f+8(%rip); add 8f+8(%rip), %rax; testl $3, 8f(%rip); setz %cl; movzbl %cl, %ecx
+     add %rcx, %rax
     mov $7, %ecx; bts %rcx, 8f+40(%rip); mulq 8f+40(%rip); divw 9f(%rip); crc32q 8f(%rip), %rax
-    movq 8f(%rip), %xmm0; movdqu 8f+16(%rip), %xmm1; paddq %xmm0, %xmm1; movdqu %xmm1, 8f+48(%rip); pinsrw $1, 8f+2(%rip), %xmm1
-    vpaddd 8f(%rip), %xmm1, %xmm6; vpaddd 8f+16(%rip), %xmm6, %xmm7; vpshufb 8f+32(%rip), %xmm7, %xmm8; vpblendvb %xmm8, 8f(%rip), %xmm7, %xmm9
-    vpinsrq $1, 8f(%rip), %xmm9, %xmm9; vmovdqu %ymm9, 8f+80(%rip); vaddpd 8f(%rip), %ymm9, %ymm10; vmovq %xmm9, %rcx; xor %rcx, %rax
-    andn 8f(%rip), %rsi, %rdi; bextr %rsi, 8f(%rip), %rdx; xor %rdi, %rax; add %rdx, %rax; shlx %rdi, 8f(%rip), %rsi; rorx $5, 8f(%rip), %rdi
-    mulx 8f(%rip), %rsi, %rdi; xor %rsi, %rax; add %rdi, %rax; mov %r12, %rdx; mov 8f(%rip), %r12; add %r12, %rax; mov %rdx, %r12
-    lea 8f(%rip), %rcx; lea 8f(%rip), %edx; sub %ecx, %edx; add %rdx, %rax; mov 8f(%rip), %rdi; add %rdi, %rax
+    movq 8f(%rip), %xmm0; movdqu 8f+16(%rip), %xmm1; paddq %xmm0, %xmm1; movdqu %xmm1, 8f+48(%rip)
+     pinsrw $1, 8f+2(%rip), %xmm1
+    vpaddd 8f(%rip), %xmm1, %xmm6; vpaddd 8f+16(%rip), %xmm6, %xmm7
+     vpshufb 8f+32(%rip), %xmm7, %xmm8; vpblendvb %xmm8, 8f(%rip), %xmm7, %xmm9
+    vpinsrq $1, 8f(%rip), %xmm9, %xmm9; vmovdqu %ymm9, 8f+80(%rip); vaddpd 8f(%rip), %ymm9, %ymm10
+     vmovq %xmm9, %rcx; xor %rcx, %rax
+    andn 8f(%rip), %rsi, %rdi; bextr %rsi, 8f(%rip), %rdx; xor %rdi, %rax; add %rdx, %rax
+     shlx %rdi, 8f(%rip), %rsi; rorx $5, 8f(%rip), %rdi
+    mulx 8f(%rip), %rsi, %rdi; xor %rsi, %rax; add %rdi, %rax; mov %r12, %rdx; mov 8f(%rip), %r12
+     add %r12, %rax; mov %rdx, %r12
+    lea 8f(%rip), %rcx; lea 8f(%rip), %edx; sub %ecx, %edx; add %rdx, %rax; mov 8f(%rip), %rdi
+     add %rdi, %rax
     fldl 9f(%rip); fstpl 8f+8(%rip); prefetcht0 8f(%rip); nopl 8f(%rip); vzeroupper
     mov $12, %ecx; lea 8f(%rip), %rdi
  1: imul $31, %rax; add (%rdi,%rcx,8), %rax; dec %ecx; jns 1b
-    movq $0, 8f+64(%rip); movq $0, 8f+72(%rip); movq $0, 8f+40(%rip); movq $0, 8f+24(%rip); pop %rbx; ret
+    movq $0, 8f+64(%rip); movq $0, 8f+72(%rip); movq $0, 8f+40(%rip); movq $0, 8f+24(%rip)
+     pop %rbx; ret
     .section .data.rel.local,"aw"; .balign 64
  8: .zero 128
  9: .quad 0x4005000000001234
     .text)");
 WEIR_TEST_ASM(wide_vectors, R"(
     mov %rdi, 8f(%rip); mov %rsi, 8f+8(%rip); mov $0x5555, %ecx; kmovw %ecx, %k1
-    vpbroadcastq %rdi, %zmm17; vpaddd 8f(%rip){1to16}, %zmm17, %zmm6; vpaddd 8f(%rip), %zmm6, %zmm7{%k1}
-    vpxorq 8f+8(%rip){1to8}, %zmm7, %zmm25; vmovdqu64 %zmm25, 8f+64(%rip); vpternlogq $0x96, 8f(%rip), %zmm17, %zmm25
-    vcvtsi2sdq 8f(%rip), %xmm6, %xmm16; vcmpps $1, 8f(%rip), %zmm7, %k2; kmovw %k2, %eax; kmovw 8f(%rip), %k3; kmovw %k3, %edx
+    vpbroadcastq %rdi, %zmm17; vpaddd 8f(%rip){1to16}, %zmm17, %zmm6
+     vpaddd 8f(%rip), %zmm6, %zmm7{%k1}
+    vpxorq 8f+8(%rip){1to8}, %zmm7, %zmm25; vmovdqu64 %zmm25, 8f+64(%rip)
+     vpternlogq $0x96, 8f(%rip), %zmm17, %zmm25
+    vcvtsi2sdq 8f(%rip), %xmm6, %xmm16; vcmpps $1, 8f(%rip), %zmm7, %k2; kmovw %k2, %eax
+     kmovw 8f(%rip), %k3; kmovw %k3, %edx
     lea 8f(%rip), %rdi; mov $15, %esi
  1: imul $31, %rax; add (%rdi,%rsi,8), %rax; dec %esi; jns 1b
     vmovq %xmm16, %rcx; add %rcx, %rax; add %rdx, %rax; vzeroupper; ret
@@ -157,8 +176,10 @@ WEIR_TEST_ASM(padded_calls, R"(
     .text)");
 // Runs below 2 GiB: addresses fit into 32 bits there.
 WEIR_TEST_ASM(low, R"(
-    push %rbx; mov %rdi, 8f(%rip); add %rsi, 8f(%rip); mov 8f(%rip), %rbx; lea 8f(%rip), %rax; sub %eax, %eax
-    movl $5, 8f+8(%rip); imul $7, 8f+8(%rip), %ecx; add %rcx, %rbx; call 1f; call *9f(%rip); shrq $3, 8f(%rip); add 8f(%rip), %rax
+    push %rbx; mov %rdi, 8f(%rip); add %rsi, 8f(%rip); mov 8f(%rip), %rbx; lea 8f(%rip), %rax
+     sub %eax, %eax
+    movl $5, 8f+8(%rip); imul $7, 8f+8(%rip), %ecx; add %rcx, %rbx; call 1f; call *9f(%rip)
+     shrq $3, 8f(%rip); add 8f(%rip), %rax
     add %rbx, %rax; pop %rbx; ret
  1: lea 1b(%rip), %rdx; mov %rdx, 9f(%rip); inc %rbx; ret
     .balign 8
@@ -171,7 +192,8 @@ WEIR_TEST_ASM(shifts, R"(
  1: shl %cl, %rax; adc $0, %rax; cmp %rax, %rdi; jmp 2f
  2: sar %cl, %rax; setc %dl; jmp 3f
  3: rol $3, %rax; adc $1, %rax; xor %ecx, %ecx; stc; jmp 4f
- 4: shr %cl, %rax; sbb $5, %rax; shld %cl, %rdi, %rax; adc $0, %rax; bt $5, %rax; adc $3, %rax; ret)");
+ 4: shr %cl, %rax; sbb $5, %rax; shld %cl, %rdi, %rax; adc $0, %rax; bt $5, %rax; adc $3, %rax
+     ret)");
 
 #ifdef __SANITIZE_ADDRESS__
 constexpr bool kSanitized = true;
@@ -216,7 +238,9 @@ const struct {
     {"shifts", weir_count_shifts, 123456789, 5},
 };
 
-const void* address_of_function(Function function) { return reinterpret_cast<const void*>(function); }
+const void* address_of_function(Function function) {
+  return reinterpret_cast<const void*>(function);
+}
 
 Outcome run(Function function, int64_t a, int64_t b, uint64_t budget = uint64_t{1} << 40) {
   return test::run(address_of_function(function), a, b, budget);
@@ -234,8 +258,11 @@ WEIR_TEST_ASM(writes_all, "call 1f; ret; 1: lea 1(%rax), %rax; ret; xor %eax, %e
 TEST(CountTest, FlagsAreDeadWhereTheyAreWrittenFirst) {
   EXPECT_TRUE(test::in_child([] {
     constexpr uint16_t kCarry = 1;
-    const auto dead = [](Function function) { return dead_flags_at(reinterpret_cast<uint64_t>(address_of_function(function))); };
-    return dead(weir_count_keeps_carry) == (weir::kEveryFlag & ~kCarry) && dead(weir_count_branches_first) == 0 && dead(weir_count_writes_all) == 0 &&
+    const auto dead = [](Function function) {
+      return dead_flags_at(reinterpret_cast<uint64_t>(address_of_function(function)));
+    };
+    return dead(weir_count_keeps_carry) == (weir::kEveryFlag & ~kCarry) &&
+           dead(weir_count_branches_first) == 0 && dead(weir_count_writes_all) == 0 &&
            dead(weir_count_live_flags) == weir::kEveryFlag;
   }));
 }
@@ -247,10 +274,13 @@ TEST(CountTest, CountedFunctionsDoTheSame) {
       prepare(f.function, f.a, f.b);
       const int64_t expected = f.function(f.a, f.b);
       const Outcome cold = run(f.function, f.a, f.b), warm = run(f.function, f.a, f.b);
-      const bool same = cold.result == expected && warm.result == expected && !cold.was_native && !warm.was_native;
-      if (kSanitized && f.calls_libraries ? cold.result != expected : !same || cold.executed != warm.executed) {
-        printf("%s: %ld %ld, expected %ld; %lu %lu instructions, native %d %d\n", f.name, cold.result, warm.result, expected,
-               cold.executed, warm.executed, cold.was_native, warm.was_native);
+      const bool same = cold.result == expected && warm.result == expected && !cold.was_native &&
+                        !warm.was_native;
+      if (kSanitized && f.calls_libraries ? cold.result != expected
+                                          : !same || cold.executed != warm.executed) {
+        printf("%s: %ld %ld, expected %ld; %lu %lu instructions, native %d %d\n", f.name,
+               cold.result, warm.result, expected, cold.executed, warm.executed, cold.was_native,
+               warm.was_native);
         good = false;
       }
     }
@@ -284,12 +314,14 @@ TEST(CountTest, ACountMayEndAnywhere) {
       for (uint64_t n = 1; n <= total; n += n < 100 ? 1 : n / 3) {
         const Outcome once = run(f.function, f.a, f.b, n), again = run(f.function, f.a, f.b, n);
         bool same = once.result == expected && again.result == expected && once.executed == total;
-        same = same && again.executed == total && once.places_digest == again.places_digest && !once.was_native;
+        same = same && again.executed == total && once.places_digest == again.places_digest &&
+               !once.was_native;
         same = same && (f.uses_heap || once.registers_digest == again.registers_digest);
         same = same && once.places + 1 >= total / std::max<uint64_t>(n, kMostInstructions);
         if (same) continue;
-        printf("%s, %lu at a time: %ld %ld, expected %ld; %lu %lu of %lu, %lu %lu places\n", f.name, n, once.result, again.result,
-               expected, once.executed, again.executed, total, once.places, again.places);
+        printf("%s, %lu at a time: %ld %ld, expected %ld; %lu %lu of %lu, %lu %lu places\n", f.name,
+               n, once.result, again.result, expected, once.executed, again.executed, total,
+               once.places, again.places);
         good = false;
         break;
       }
@@ -314,7 +346,9 @@ TEST(CountTest, WhereACountEndsDoesNotDependOnTheCache) {
         run(f.function, f.a, f.b);  // blocks are made in another order, and linked otherwise
         const Outcome other = run(f.function, f.a, f.b, n);
         for (const Outcome* outcome : {&warm, &emptied, &other}) {
-          if (outcome->places_digest == cold.places_digest && outcome->executed == cold.executed && outcome->result == cold.result) continue;
+          if (outcome->places_digest == cold.places_digest && outcome->executed == cold.executed &&
+              outcome->result == cold.result)
+            continue;
           printf("%s, %lu at a time: other places\n", f.name, n);
           good = false;
         }
@@ -326,7 +360,8 @@ TEST(CountTest, WhereACountEndsDoesNotDependOnTheCache) {
 
 // weir_count_low in a page at `at` does the same there.
 bool does_the_same_at(uint64_t at, int flags) {
-  void* page = mmap(reinterpret_cast<void*>(at), 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+  void* page = mmap(reinterpret_cast<void*>(at), 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+                    MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
   if (page == MAP_FAILED) return false;
   const auto start = reinterpret_cast<uint64_t>(page);
   const auto* code = reinterpret_cast<const char*>(weir_count_low);
@@ -336,7 +371,8 @@ bool does_the_same_at(uint64_t at, int flags) {
   const int64_t expected = function(1234567, 89);
   const Outcome got = run(function, 1234567, 89);
   const bool there = at != 0 ? start == at : start < 0x80000000;
-  return there && got.result == expected && !got.was_native && got.executed == test::steps_of(page, 1234567, 89);
+  return there && got.result == expected && !got.was_native &&
+         got.executed == test::steps_of(page, 1234567, 89);
 }
 
 TEST(CountTest, AddressesMayBeShort) {
@@ -348,7 +384,8 @@ TEST(CountTest, TextMayLieNearTheCache) {
     constexpr uint64_t kCode = weir::kCountCode, kGigabyte = uint64_t{1} << 30, kPage = 4096;
     bool good = true;
     // The last two: hardly near enough, hardly too far.
-    for (uint64_t at : {kCode - kGigabyte, kCode - 2 * kGigabyte + (1 << 20), kCode - 2 * kGigabyte - kPage}) {
+    for (uint64_t at :
+         {kCode - kGigabyte, kCode - 2 * kGigabyte + (1 << 20), kCode - 2 * kGigabyte - kPage}) {
       good = good && does_the_same_at(at, MAP_FIXED_NOREPLACE);
     }
     return good;

@@ -3,8 +3,8 @@
 
 #include <stdint.h>
 
-#include "code/translate/code_x86_64.h"
 #include "code/translate/block.h"
+#include "code/translate/code_x86_64.h"
 
 namespace weir::count {
 
@@ -12,18 +12,21 @@ inline constexpr unsigned kMaxMarks = 10 * kMostInstructions + 16;
 
 struct Translation {
   uint32_t size = 0;
-  uint32_t count = 0;       // instructions of the program that it stands for
-  uint32_t exits = 0;       // offset of its exits (count::Exit)
+  uint32_t count = 0;  // instructions of the program that it stands for
+  uint32_t exits = 0;  // offset of its exits (count::Exit)
   unsigned exit_count = 0;
   unsigned mark_count = 0;
   uint32_t body = 0, shortage = 0;  // as Block's
   bool is_live = false;             // likewise
 };
 
-// Writes the block of `trace`, to run at `address`, at `out`, with its number and, where `marks` is not null, what its
-// places stand for. `counts`: it counts its instructions; else it never ends for want of them. The same arguments give the same code, so the marks need not be kept: whoever needs them makes the
-// block again. REQUIRES: trace.count > 0; kMaxBlockSize bytes at `out`, kMaxMarks marks.
-void translate(const Trace& trace, bool counts, uint32_t number, uint64_t address, uint8_t* out, Mark* marks, Translation& made);
+// Writes the block of `trace`, to run at `address`, at `out`, with its number and, where `marks` is
+// not null, what its places stand for. `counts`: it counts its instructions; else it never ends for
+// want of them. The same arguments give the same code, so the marks need not be kept: whoever needs
+// them makes the block again. REQUIRES: trace.count > 0; kMaxBlockSize bytes at `out`, kMaxMarks
+// marks.
+void translate(const Trace& trace, bool counts, uint32_t number, uint64_t address, uint8_t* out,
+               Mark* marks, Translation& made);
 
 // One step that is no branch. `mark` is that of its beginning.
 void relocate(Code& code, const Step& step, Mark mark);

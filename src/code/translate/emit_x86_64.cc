@@ -1,49 +1,62 @@
 #include "code/translate/emit.h"
 
+#include "code/patch/frame_offsets.h"
 #include "code/translate/cache.h"
 #include "code/translate/counted.h"
-#include "code/patch/frame_offsets.h"
-#include "sys/report.h"
 #include "control/control.h"
+#include "sys/report.h"
 
 // Layout of a block:
 //
-//            -original address                       what an indirect branch compares (put_lookup)
+//            -original address
+//            what an indirect branch compares (put_lookup)
 //   entry:   left -= count; below 0: to `short`
 //            the path's instructions; a branch that leaves it goes to its `side`
 //            at its end a jump to the next block, at first to its `exit`; or the lookup
 //   data:    the exits, the return addresses of calls
 //   short:   to the thunk of those that are exhausted
 //   side:    room for what refunds and counts at once (write_joint), at first a jump over it
-//            left += what of the path was not executed; a jump to the next block, at first to its `exit`
+//            left += what of the path was not executed
+//            a jump to the next block, at first to its `exit`
 //   exit:    to the thunk of misses
 //
-// A cache that counts nothing (seek.h) has blocks without the first line, the last but one and any refund.
+// A cache that counts nothing (seek.h) has blocks without the first line, the last but one and any
+// refund.
 //
-// `sub` would do for the count, but for the flags of the program. Where these are not dead it is done by lea, and the sign
-// is found by jrcxz: the highest byte of a count is 0 or, below zero, not.
+// `sub` would do for the count, but for the flags of the program. Where these are not dead it is
+// done by lea, and the sign is found by jrcxz: the highest byte of a count is 0 or, below zero,
+// not.
 //
-// Every block changes the one count, so what a load of it waits for decides how fast a program is that executes many
-// instructions a cycle: hence few and long blocks, one change where a path is left and another block begins (write_joint), and
-// operands relative to rip (Field).
+// Every block changes the one count, so what a load of it waits for decides how fast a program is
+// that executes many instructions a cycle: hence few and long blocks, one change where a path is
+// left and another block begins (write_joint), and operands relative to rip (Field).
 //
-// A call pushes its return address from memory in the block: no register is free, and two stores of four bytes would be
-// slow to read back.
+// A call pushes its return address from memory in the block: no register is free, and two stores of
+// four bytes would be slow to read back.
 
 namespace weir::count {
 namespace {
 
 // In what refunds (put_refund): offsets of the value, and of the jump behind it.
 constexpr uint32_t kRefundValue = 17, kRefundJump = 25;
-// The size of what looks at the result of counting in rcx and restores that register (put_prologue).
+// The size of what looks at the result of counting in rcx and restores that register
+// (put_prologue).
 constexpr uint32_t kLookSize = 20;
 
-bool is_immediate(uint64_t value) { return static_cast<int64_t>(value) == static_cast<int32_t>(value); }
+bool is_immediate(uint64_t value) {
+  return static_cast<int64_t>(value) == static_cast<int32_t>(value);
+}
 
 class Translator {
  public:
-  Translator(const Trace& trace, bool counts, uint32_t number, uint64_t address, uint8_t* out, Mark* marks)
-      : trace_(trace), counts_(counts), number_(number), address_(address), out_(out), code_(out, address, marks) {}
+  Translator(const Trace& trace, bool counts, uint32_t number, uint64_t address, uint8_t* out,
+             Mark* marks)
+      : trace_(trace),
+        counts_(counts),
+        number_(number),
+        address_(address),
+        out_(out),
+        code_(out, address, marks) {}
 
   void run(Translation& made) {
     if (counts_) put_prologue();
@@ -66,11 +79,11 @@ class Translator {
   // A branch that leaves the path.
   struct Leaving {
     uint64_t target;
-    uint32_t from;   // offset of its displacement
-    uint8_t done;    // instructions executed when it is taken
+    uint32_t from;     // offset of its displacement
+    uint8_t done;      // instructions executed when it is taken
     const Step* step;  // a return that goes elsewhere than its call came from
     uint32_t from_too;
-    bool lost;         // it has used rcx and rdx
+    bool lost;  // it has used rcx and rdx
   };
   struct Return {
     uint64_t address;
@@ -145,16 +158,19 @@ class Translator {
 
   // The displacement of a branch that leaves the path.
   void put_leave(uint64_t target) {
-    leaving_[leaving_count_++] = {target, code_.size(), static_cast<uint8_t>(done_ + 1), nullptr, 0, false};
+    leaving_[leaving_count_++] = {target, code_.size(), static_cast<uint8_t>(done_ + 1), nullptr,
+                                  0,      false};
     code_.put32(0);
   }
   void put_leave(const Step& step, bool lost, uint32_t from_too) {
-    leaving_[leaving_count_++] = {0, code_.size(), static_cast<uint8_t>(done_ + 1), &step, from_too, lost};
+    leaving_[leaving_count_++] = {0,     code_.size(), static_cast<uint8_t>(done_ + 1),
+                                  &step, from_too,     lost};
     code_.put32(0);
   }
 
-  // A return, to where its call came from; anywhere else it leaves the path. Where the flags are dead behind the call they
-  // are taken to be so wherever a callee returns to that has changed its return address.
+  // A return, to where its call came from; anywhere else it leaves the path. Where the flags are
+  // dead behind the call they are taken to be so wherever a callee returns to that has changed its
+  // return address.
   void put_return(const Step& step, Mark mark) {
     if (flags_are_dead_at(step.next)) {
       code_.put({0x81, 0x3c, 0x24});  // cmpl $low,(%rsp)
@@ -209,7 +225,9 @@ class Translator {
     if (step.flow == Flow::kReturn) {
       code_.put({0x48, 0x8b, 0x0c, 0x24});  // mov (%rsp),%rcx
       uint32_t more = 8;
-      if (step.shape.immediate_size == 2) more += step.code()[step.shape.immediate_at] | step.code()[step.shape.immediate_at + 1] << 8;
+      if (step.shape.immediate_size == 2)
+        more += step.code()[step.shape.immediate_at] | step.code()[step.shape.immediate_at + 1]
+                                                           << 8;
       code_.put({0x48, 0x8d, 0xa4, 0x24});  // lea more(%rsp),%rsp
       code_.put32(more);
       released_ = static_cast<int32_t>(more);
@@ -221,24 +239,26 @@ class Translator {
     put_lookup(mark);
   }
 
-  // rcx is where the program goes on; its own rcx and rdx are saved. The table knows one block for each value of the lower 16
-  // bits of an address, and a block has the negative of its own address in front of it, so the sum is 0 where it is the one
-  // that is wanted. No flag is written.
+  // rcx is where the program goes on; its own rcx and rdx are saved. The table knows one block for
+  // each value of the lower 16 bits of an address, and a block has the negative of its own address
+  // in front of it, so the sum is 0 where it is the one that is wanted. No flag is written.
   void put_lookup(Mark mark) {
     mark.moved = released_;
     code_.mark(mark);
     code_.put({0x48, 0xba});
-    code_.put64(kCountTargets / sizeof(uint64_t));  // movabs: an index with scale 8 needs no register for the table's base
-    code_.put({0x66, 0x89, 0xca});                          // mov %cx,%dx
-    code_.put({0x48, 0x8b, 0x14, 0xd5, 0, 0, 0, 0});        // mov (,%rdx,8),%rdx
+    code_.put64(
+        kCountTargets /
+        sizeof(uint64_t));  // movabs: an index with scale 8 needs no register for the table's base
+    code_.put({0x66, 0x89, 0xca});                    // mov %cx,%dx
+    code_.put({0x48, 0x8b, 0x14, 0xd5, 0, 0, 0, 0});  // mov (,%rdx,8),%rdx
     code_.save(kRdx, kJump);
-    code_.put({0x48, 0x8b, 0x52, 0xf8});                    // mov -8(%rdx),%rdx
-    code_.put({0x48, 0x8d, 0x0c, 0x11});                    // lea (%rcx,%rdx),%rcx
-    code_.put8(0xe3);                                       // jrcxz
+    code_.put({0x48, 0x8b, 0x52, 0xf8});  // mov -8(%rdx),%rdx
+    code_.put({0x48, 0x8d, 0x0c, 0x11});  // lea (%rcx,%rdx),%rcx
+    code_.put8(0xe3);                     // jrcxz
     const uint32_t found = code_.size();
     code_.put8(0);
-    code_.put({0x48, 0xf7, 0xd2});                          // not %rdx
-    code_.put({0x48, 0x8d, 0x4c, 0x11, 0x01});              // lea 1(%rcx,%rdx),%rcx: the address again
+    code_.put({0x48, 0xf7, 0xd2});              // not %rdx
+    code_.put({0x48, 0x8d, 0x4c, 0x11, 0x01});  // lea 1(%rcx,%rdx),%rcx: the address again
     code_.save(kRcx, kTarget);
     code_.load(kRcx, kSavedRcx);
     code_.load(kRdx, kSavedRdx);
@@ -270,7 +290,8 @@ class Translator {
       return;
     }
     code_.put8(0xe9);
-    leaving_[leaving_count_++] = {trace_.next, code_.size(), static_cast<uint8_t>(trace_.count), nullptr, 0, false};
+    leaving_[leaving_count_++] = {
+        trace_.next, code_.size(), static_cast<uint8_t>(trace_.count), nullptr, 0, false};
     code_.put32(0);
   }
 
@@ -339,7 +360,9 @@ class Translator {
     put_jump(kCountCode + kMissThunk);
   }
 
-  uint32_t place_of(uint32_t offset) const { return static_cast<uint32_t>(address_ - kCountCode) + offset; }
+  uint32_t place_of(uint32_t offset) const {
+    return static_cast<uint32_t>(address_ - kCountCode) + offset;
+  }
 
   void put_other_return(const Leaving& leaving) {
     Mark mark = mark_at(leaving.step->address);
@@ -357,7 +380,9 @@ class Translator {
     put_indirect(*leaving.step, mark);
   }
 
-  uint8_t to_refund(const Leaving& leaving) const { return counts_ ? static_cast<uint8_t>(trace_.count - leaving.done) : 0; }
+  uint8_t to_refund(const Leaving& leaving) const {
+    return counts_ ? static_cast<uint8_t>(trace_.count - leaving.done) : 0;
+  }
 
   // What was not executed is no longer counted behind this.
   void put_refund(uint8_t refund, Mark mark, bool joins) {
@@ -403,7 +428,9 @@ void Code::put_enter(uint32_t site) {
 }
 
 void write_thunks() {
-  auto thunk = [](uint32_t at) { return Code(reinterpret_cast<uint8_t*>(kCountCode + at), kCountCode + at, nullptr); };
+  auto thunk = [](uint32_t at) {
+    return Code(reinterpret_cast<uint8_t*>(kCountCode + at), kCountCode + at, nullptr);
+  };
   thunk(kMissThunk).put_enter(static_cast<uint32_t>(kCountMiss));
   Code lookup = thunk(kLookupMissThunk);
   lookup.put_word(kExit, 0);
@@ -441,7 +468,8 @@ void write_joint(const Exit& exit, const Block& block) {
   code.put_relative(address_of(block) + block.body);
 }
 
-void translate(const Trace& trace, bool counts, uint32_t number, uint64_t address, uint8_t* out, Mark* marks, Translation& made) {
+void translate(const Trace& trace, bool counts, uint32_t number, uint64_t address, uint8_t* out,
+               Mark* marks, Translation& made) {
   Translator(trace, counts, number, address, out, marks).run(made);
 }
 

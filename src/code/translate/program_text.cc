@@ -1,12 +1,12 @@
 #include "code/translate/program_text.h"
 
 #include "base/range_table.h"
-#include "code/translate/seek_gate.h"
 #include "code/patch/doubt.h"
 #include "code/patch/site_table.h"
+#include "code/translate/seek_gate.h"
 
-// A sorted table of ranges. A program has a few dozen libraries; what has no place in the table runs uncounted, in every
-// process alike.
+// A sorted table of ranges. A program has a few dozen libraries; what has no place in the table
+// runs uncounted, in every process alike.
 
 namespace weir::count {
 namespace {
@@ -72,17 +72,22 @@ void add_door(uint64_t address) {
   if (g_door_count < kMaxDoors) g_doors[g_door_count++] = address;
 }
 
-bool is_breakpoint(uint64_t rip) { return *reinterpret_cast<const uint8_t*>(rip) == kInt3 && !find_trap_site(rip); }
+bool is_breakpoint(uint64_t rip) {
+  return *reinterpret_cast<const uint8_t*>(rip) == kInt3 && !find_trap_site(rip);
+}
 
 Door door_in(Range text, uint64_t rip) {
   for (unsigned i = 0; i < g_door_count; i++) {
     if (g_doors[i] == rip) return {true, false, 0, 0};
   }
   if (const uint32_t gate = gate_at(rip)) return {true, false, 0, gate};
-  if (doubt::knows(rip)) return {true, false, 0, 0};  // natively, whether this process knows it for an instruction or not
+  if (doubt::knows(rip))
+    return {true, false, 0,
+            0};  // natively, whether this process knows it for an instruction or not
   if (!text.contains(rip) || *reinterpret_cast<const uint8_t*>(rip) != kInt3) return {};
   const Site* site = find_trap_site(rip);
-  if (site == nullptr) return {true, false, 0, 0};  // is_breakpoint: it is to be executed where it stands
+  if (site == nullptr)
+    return {true, false, 0, 0};  // is_breakpoint: it is to be executed where it stands
   return {true, true, static_cast<uint32_t>(site - site_at(0)), 0};
 }
 

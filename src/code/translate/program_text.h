@@ -1,5 +1,6 @@
-// Which bytes are program text that may be translated: executable segments of files, patched, and never written by the
-// program. Private to the process; every process of a program comes to the same table (task/mapping_log.h).
+// Which bytes are program text that may be translated: executable segments of files, patched, and
+// never written by the program. Private to the process; every process of a program comes to the
+// same table (task/mapping_log.h).
 #pragma once
 
 #include "base/types.h"
@@ -12,8 +13,8 @@ void note_text(Range text);
 bool forget_text(Range range);
 void forget_all_text();
 
-// What lies around `rip` and can be translated from: a text, or what a stub has behind its site (it stands for program
-// text that was moved). Empty: neither.
+// What lies around `rip` and can be translated from: a text, or what a stub has behind its site (it
+// stands for program text that was moved). Empty: neither.
 Range code_at(uint64_t rip);
 
 // A place where translation ends and the code itself goes on.

@@ -1,14 +1,16 @@
 #include "code/translate/emit.h"
 
 // An operand relative to rip.
-//   - Where the cache lies near enough to what it addresses, it gets another displacement. That is so for the data of most
-//     programs (kCountCode); libraries are far away. There
+//   - Where the cache lies near enough to what it addresses, it gets another displacement. That is
+//     so for the data of most programs (kCountCode); libraries are far away. There
 //   - lea loads a constant;
 //   - an address that fits into 32 bits becomes an absolute one;
-//   - else a register holds the address: of rsi, rdi and rbx one that the instruction does not use. It is not needed where
-//     the instruction loads a register: that one will do, but is saved too, for the case that the load faults.
-// None of the three needs a prefix, so all other bytes stay as they are, also those of VEX and EVEX. No instruction that can
-// have such an operand uses two of them but by its ModRM or VEX.vvvv (cmpxchg16b uses rbx, its ModRM none of the others).
+//   - else a register holds the address: of rsi, rdi and rbx one that the instruction does not use.
+//     It is not needed where the instruction loads a register: that one will do, but is saved too,
+//     for the case that the load faults.
+// None of the three needs a prefix, so all other bytes stay as they are, also those of VEX and
+// EVEX. No instruction that can have such an operand uses two of them but by its ModRM or VEX.vvvv
+// (cmpxchg16b uses rbx, its ModRM none of the others).
 
 namespace weir::count {
 namespace {
@@ -20,7 +22,9 @@ uint64_t operand_address(const Step& step) {
 }
 
 bool is_general_load(const Shape& shape) {
-  if (shape.is_vector || shape.has_66 || shape.has_repeat || (shape.rex & 4) || shape.reg() == kRsp || shape.reg() == kRbp) return false;
+  if (shape.is_vector || shape.has_66 || shape.has_repeat || (shape.rex & 4) ||
+      shape.reg() == kRsp || shape.reg() == kRbp)
+    return false;
   if (shape.map == OpcodeMap::kOneByte) return shape.opcode == 0x8b || shape.opcode == 0x63;
   return shape.map == OpcodeMap::k0F && (shape.opcode & 0xf6) == 0xb6;  // movzx, movsx
 }
@@ -34,12 +38,15 @@ unsigned third_register(const Step& step) {
 }
 
 unsigned free_register(const Step& step) {
-  auto is_free = [&](unsigned reg) { return step.shape.reg() != reg && third_register(step) != reg; };
+  auto is_free = [&](unsigned reg) {
+    return step.shape.reg() != reg && third_register(step) != reg;
+  };
   return is_free(kRsi) ? kRsi : is_free(kRdi) ? kRdi : kRbx;
 }
 
 // With ModRM `mod` and `rm`, and what follows it in place of the displacement.
-void put_with_operand(Code& code, const Step& step, uint8_t rm, const uint8_t* operand, size_t size) {
+void put_with_operand(Code& code, const Step& step, uint8_t rm, const uint8_t* operand,
+                      size_t size) {
   const Shape& shape = step.shape;
   const unsigned behind = shape.displacement_at + 4u;
   code.put_bytes(step.code(), shape.displacement_at - 1u);
@@ -49,7 +56,9 @@ void put_with_operand(Code& code, const Step& step, uint8_t rm, const uint8_t* o
 }
 
 // Whether a signed displacement of 32 bits holds it.
-bool is_narrow(uint64_t address) { return static_cast<int64_t>(address) == static_cast<int32_t>(address); }
+bool is_narrow(uint64_t address) {
+  return static_cast<int64_t>(address) == static_cast<int32_t>(address);
+}
 
 }  // namespace
 
@@ -67,7 +76,8 @@ void relocate(Code& code, const Step& step, Mark mark) {
     return;
   }
   if (!shape.is_vector && shape.map == OpcodeMap::kOneByte && shape.opcode == 0x8d) {
-    code.put_constant(shape.reg() | (shape.rex & 4) << 1, shape.rex & 8 ? address : address & 0xffffffff);
+    code.put_constant(shape.reg() | (shape.rex & 4) << 1,
+                      shape.rex & 8 ? address : address & 0xffffffff);
     return;
   }
   if (is_narrow(address)) {
@@ -94,12 +104,14 @@ void relocate(Code& code, const Step& step, Mark mark) {
 void load_target(Code& code, const Step& step) {
   const Shape& shape = step.shape;
   if (shape.mod() == 3) {
-    code.put({static_cast<uint8_t>(0x48 | (shape.rex & 1)), 0x8b, static_cast<uint8_t>(0xc8 | shape.rm())});
+    code.put({static_cast<uint8_t>(0x48 | (shape.rex & 1)), 0x8b,
+              static_cast<uint8_t>(0xc8 | shape.rm())});
     return;
   }
   const uint64_t address = shape.is_rip_relative() ? operand_address(step) : 0;
   constexpr uint64_t kLongest = 15;
-  const bool is_near = is_narrow(address - code.here()) && is_narrow(address - (code.here() + kLongest));
+  const bool is_near =
+      is_narrow(address - code.here()) && is_narrow(address - (code.here() + kLongest));
   if (shape.is_rip_relative() && !is_near) code.put_constant(kRcx, address);
   for (unsigned i = 0; i < shape.opcode_at; i++) {  // what changes the address
     const uint8_t prefix = step.code()[i];

@@ -2,12 +2,12 @@
 
 #include <sys/mman.h>
 
-#include "code/translate/counted.h"
-#include "code/translate/seek_gate.h"
-#include "code/translate/program_text.h"
-#include "code/translate/emit.h"
 #include "code/decode/registers.h"
 #include "code/patch/patch.h"
+#include "code/translate/counted.h"
+#include "code/translate/emit.h"
+#include "code/translate/program_text.h"
+#include "code/translate/seek_gate.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 
@@ -22,13 +22,14 @@ bool g_is_own = false;
 
 // Shared memory, of one process though: what is private is the program's.
 bool map_own(uint64_t start, uint64_t size) {
-  return !sys::failed(sys::raw(SYS_mmap, static_cast<long>(start), static_cast<long>(size), PROT_READ | PROT_WRITE,
+  return !sys::failed(sys::raw(SYS_mmap, static_cast<long>(start), static_cast<long>(size),
+                               PROT_READ | PROT_WRITE,
                                MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0));
 }
 
 bool map_cache() {
-  return map_own(kCountCode, kCountCodeSize) && map_own(kCountTargets, kCountTargetsSize) && map_own(kCountState, kPageSize) &&
-         map_own(kCountBlocks, kCountBlocksSize);
+  return map_own(kCountCode, kCountCodeSize) && map_own(kCountTargets, kCountTargetsSize) &&
+         map_own(kCountState, kPageSize) && map_own(kCountBlocks, kCountBlocksSize);
 }
 
 void forget_gate() {
@@ -62,7 +63,9 @@ namespace {
 // One more pass has been looked at.
 void note_pass(const Place& here) {
   const Place &wanted = g_wanted.place, &last = g_wanted.last;
-  auto told = [](uint64_t value, uint64_t other, uint64_t before) { return (value != other ? 2u : 0u) + (value != before ? 1u : 0u); };
+  auto told = [](uint64_t value, uint64_t other, uint64_t before) {
+    return (value != other ? 2u : 0u) + (value != before ? 1u : 0u);
+  };
   for (unsigned i = 0; i < 16; i++) {
     g_wanted.told[i] += told(here.general[i], wanted.general[i], last.general[i]);
     g_wanted.told[Wanted::kVector + i] += told(here.vector[i], wanted.vector[i], last.vector[i]);
@@ -81,7 +84,8 @@ unsigned best_register() {
 
 }  // namespace
 
-uint64_t seek(Task& task, uint64_t rip, const Place& place, const uint64_t (&seen_at)[Place::kWords]) {
+uint64_t seek(Task& task, uint64_t rip, const Place& place,
+              const uint64_t (&seen_at)[Place::kWords]) {
   constexpr uint64_t kBudget = 1;  // which nobody spends
   const bool is_same = g_is_open && __builtin_memcmp(&g_wanted.place, &place, sizeof place) == 0;
   if (!is_same) {

@@ -3,8 +3,8 @@
 
 #include <stdint.h>
 
-#include "control/execution_point.h"
 #include "code/translate/cache.h"
+#include "control/execution_point.h"
 
 namespace weir::count {
 
@@ -13,14 +13,16 @@ struct Wanted {
   Place place;
   uint64_t seen_at[Place::kWords];  // where its words are to be seen; 0: there are no more
   bool flags_are_dead;              // at its address
-  unsigned passes;                  // how often it was passed and looked at: the first times, each time
-  unsigned first;                   // the register to compare first, general or, from kVector on, of vectors; kNone: the words
-  Place last;                       // what it looked like when it was passed last
-  unsigned told[32];                // how well each of these registers told those passes apart
+  unsigned passes;  // how often it was passed and looked at: the first times, each time
+  unsigned first;  // the register to compare first, general or, from kVector on, of vectors; kNone:
+                   // the words
+  Place last;      // what it looked like when it was passed last
+  unsigned told[32];  // how well each of these registers told those passes apart
 
   static constexpr unsigned kVector = 16, kNone = 32, kPassesSeen = 8;
 };
-// Leads to `block`; with `wanted`, into the runtime where `first`, the words and the general registers' sum are the wanted ones.
+// Leads to `block`; with `wanted`, into the runtime where `first`, the words and the general
+// registers' sum are the wanted ones.
 void write_gate(uint64_t block, const Wanted* wanted);
 // Leads to the program's own code.
 void write_way_out(uint64_t address);

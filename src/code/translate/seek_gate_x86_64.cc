@@ -7,7 +7,8 @@
 namespace weir::count {
 namespace {
 
-// sum = 9 * sum + register, for one register after the other, rcx first: no two of those that change together in a loop cancel each other out.
+// sum = 9 * sum + register, for one register after the other, rcx first: no two of those that
+// change together in a loop cancel each other out.
 uint64_t sum_of(const uint64_t (&general)[16]) {
   uint64_t sum = general[kRcx];
   for (unsigned i = 0; i < 16; i++) {
@@ -21,7 +22,8 @@ void put_add(Code& code, unsigned reg) {
   if (reg == kRsp) {
     code.put({0x48, 0x8d, 0x0c, 0x0c});
   } else {
-    code.put({static_cast<uint8_t>(reg >= 8 ? 0x4a : 0x48), 0x8d, 0x0c, static_cast<uint8_t>((reg & 7) << 3 | 1)});
+    code.put({static_cast<uint8_t>(reg >= 8 ? 0x4a : 0x48), 0x8d, 0x0c,
+              static_cast<uint8_t>((reg & 7) << 3 | 1)});
   }
 }
 
@@ -46,10 +48,12 @@ void put_load(Code& code, unsigned size) {
 
 // movq %xmm,%rcx
 void put_load_vector(Code& code, unsigned vector) {
-  code.put({0x66, static_cast<uint8_t>(vector >= 8 ? 0x4c : 0x48), 0x0f, 0x7e, static_cast<uint8_t>(0xc1 | (vector & 7) << 3)});
+  code.put({0x66, static_cast<uint8_t>(vector >= 8 ? 0x4c : 0x48), 0x0f, 0x7e,
+            static_cast<uint8_t>(0xc1 | (vector & 7) << 3)});
 }
 
-// Goes on where rcx is `value`. Answers the offset of the displacement of the jump that is taken otherwise. Changes rdx.
+// Goes on where rcx is `value`. Answers the offset of the displacement of the jump that is taken
+// otherwise. Changes rdx.
 uint32_t put_comparison(Code& code, uint64_t value) {
   code.put({0x48, 0xba});
   code.put64(-value);
@@ -59,19 +63,23 @@ uint32_t put_comparison(Code& code, uint64_t value) {
   return code.size() - 4;
 }
 
-// Goes on where the register is `value`, which lies at kValue. Answers as put_comparison(). Changes the flags and nothing else.
+// Goes on where the register is `value`, which lies at kValue. Answers as put_comparison(). Changes
+// the flags and nothing else.
 constexpr uint32_t kValue = kGateSize - sizeof(uint64_t);
 uint32_t put_plain_comparison(Code& code, unsigned reg, uint64_t value) {
   constexpr uint64_t kAt = kCountCode + kGate + kValue;
   *reinterpret_cast<uint64_t*>(kAt) = value;
-  code.put({static_cast<uint8_t>(reg >= 8 ? 0x4c : 0x48), 0x3b, static_cast<uint8_t>(0x05 | (reg & 7) << 3)});  // cmp value(%rip),%reg
+  code.put({static_cast<uint8_t>(reg >= 8 ? 0x4c : 0x48), 0x3b,
+            static_cast<uint8_t>(0x05 | (reg & 7) << 3)});  // cmp value(%rip),%reg
   code.put_relative(kAt);
   code.put({0x0f, 0x85});  // jne
   code.put32(0);
   return code.size() - 4;
 }
 
-Code code_of_gate() { return Code(reinterpret_cast<uint8_t*>(kCountCode + kGate), kCountCode + kGate, nullptr); }
+Code code_of_gate() {
+  return Code(reinterpret_cast<uint8_t*>(kCountCode + kGate), kCountCode + kGate, nullptr);
+}
 
 }  // namespace
 
@@ -86,7 +94,8 @@ void write_gate(uint64_t block, const Wanted* wanted) {
     unsigned count = 0, with_rcx = 0, with_both = 0;
     const bool is_general = wanted->first < Wanted::kVector;
     if (is_general && wanted->flags_are_dead) {
-      misses[count++] = put_plain_comparison(code, wanted->first, wanted->place.general[wanted->first]);
+      misses[count++] =
+          put_plain_comparison(code, wanted->first, wanted->place.general[wanted->first]);
       with_rcx = with_both = 1;
     }
     code.save(kRcx, kSavedRcx);

@@ -1,4 +1,5 @@
-# void weir_count_serialize(): iret is one of the few serializing instructions that no hypervisor intercepts.
+# void weir_count_serialize(): iret is one of the few serializing instructions that no hypervisor
+# intercepts.
 
     .text
     .globl weir_count_serialize

@@ -1,4 +1,5 @@
-// For tests and bench/count_cost.cc: functions that do what programs do, to be run natively and counted.
+// For tests and bench/count_cost.cc: functions that do what programs do, to be run natively and
+// counted.
 #pragma once
 
 #include <stdint.h>

@@ -18,8 +18,8 @@ namespace weir::count::test::functions {
 #define WEIR_TEST_FUNCTION __attribute__((noinline))
 
 namespace {
-// Every call of a function has the same memory at the same addresses: libc's comparisons and copies take other ways where
-// a page ends, and the heap gives out other addresses each time.
+// Every call of a function has the same memory at the same addresses: libc's comparisons and copies
+// take other ways where a page ends, and the heap gives out other addresses each time.
 class Memory : public std::pmr::monotonic_buffer_resource {
  public:
   Memory() : monotonic_buffer_resource(buffer_, sizeof buffer_, std::pmr::null_memory_resource()) {}
@@ -100,7 +100,8 @@ WEIR_TEST_FUNCTION int64_t sorting(int64_t n, int64_t seed) {
   auto x = static_cast<uint64_t>(seed);
   for (auto& value : values) value = x = x * 6364136223846793005u + 1442695040888963407u;
   std::sort(values.begin(), values.end());
-  std::stable_sort(values.begin(), values.end(), [](uint64_t a, uint64_t b) { return a % 1000 < b % 1000; });
+  std::stable_sort(values.begin(), values.end(),
+                   [](uint64_t a, uint64_t b) { return a % 1000 < b % 1000; });
   uint64_t hash = 0;
   for (uint64_t value : values) hash = hash * 31 + value;
   return static_cast<int64_t>(hash);
@@ -111,12 +112,14 @@ WEIR_TEST_FUNCTION int64_t floating(int64_t n, int64_t) {
   float small = 1;
   long double large = 1;
   for (int64_t i = 1; i < n; i++) {
-    sum += sin(static_cast<double>(i)) * sqrt(static_cast<double>(i)) + pow(1.0001, static_cast<double>(i));
+    sum += sin(static_cast<double>(i)) * sqrt(static_cast<double>(i)) +
+           pow(1.0001, static_cast<double>(i));
     small = small * 1.0001f + static_cast<float>(i);
     large = large * 1.0001L + 1.0L / static_cast<long double>(i);
     if (sum > 100) sum -= static_cast<double>(small > 50);
   }
-  return static_cast<int64_t>(sum * 1e6) ^ static_cast<int64_t>(small) ^ static_cast<int64_t>(large * 1e3L);
+  return static_cast<int64_t>(sum * 1e6) ^ static_cast<int64_t>(small) ^
+         static_cast<int64_t>(large * 1e3L);
 }
 
 __attribute__((noinline, target("avx2,fma"))) int64_t vectors(int64_t n, int64_t seed) {
@@ -145,7 +148,9 @@ WEIR_TEST_FUNCTION int64_t strings(int64_t n, int64_t) {
     at = end + 1;
   }
   uint64_t hash = 0;
-  for (auto& [word, count] : counts) hash = hash * 31 + word.size() * static_cast<unsigned>(count) + (strcmp(word.c_str(), "55") > 0);
+  for (auto& [word, count] : counts)
+    hash =
+        hash * 31 + word.size() * static_cast<unsigned>(count) + (strcmp(word.c_str(), "55") > 0);
   char buffer[200];
   snprintf(buffer, sizeof buffer, "%.3f %.20s %lx", static_cast<double>(n) / 3, text.c_str(), n);
   for (const char* p = buffer; *p; p++) hash = hash * 33 + static_cast<unsigned char>(*p);
@@ -185,9 +190,7 @@ WEIR_TEST_FUNCTION int64_t catching(int64_t n, int64_t) {
       throws(i);
     } catch (const std::exception& e) {
       sum += static_cast<int64_t>(strlen(e.what()));
-    } catch (int64_t value) {
-      sum += 1000 * value;
-    }
+    } catch (int64_t value) { sum += 1000 * value; }
   }
   return sum;
 }

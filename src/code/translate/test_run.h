@@ -10,11 +10,11 @@ namespace weir::count::test {
 
 struct Outcome {
   int64_t result = 0;
-  uint64_t executed = 0;   // instructions
+  uint64_t executed = 0;  // instructions
   uint64_t misses = 0;
   uint64_t interruptions = 0;  // by SIGALRM, in the cache
-  bool was_native = false;  // it went on natively somewhere
-  uint64_t places = 0;      // where the count was exhausted
+  bool was_native = false;     // it went on natively somewhere
+  uint64_t places = 0;         // where the count was exhausted
   uint64_t places_digest = 0;  // instruction addresses there
   uint64_t registers_digest = 0;
 };

@@ -11,11 +11,11 @@
 #include <utility>
 
 #include "base/test_libraries.h"
+#include "code/decode/registers.h"
+#include "code/patch/test_runtime_x86_64.h"
 #include "code/translate/cache.h"
 #include "code/translate/counted.h"
 #include "code/translate/program_text.h"
-#include "code/decode/registers.h"
-#include "code/patch/test_runtime_x86_64.h"
 #include "sys/syscall_x86_64.h"
 
 extern "C" {
@@ -26,7 +26,8 @@ void weir_test_count_stop();
 void weir_test_count_on_site(weir::Frame*);
 }
 
-// The function's stack begins at the same place of a page in both: libc's string functions take other ways where what they read crosses into another page.
+// The function's stack begins at the same place of a page in both: libc's string functions take
+// other ways where what they read crosses into another page.
 asm(R"(
     .text
 weir_test_count_run:
@@ -85,7 +86,8 @@ uint64_t g_places, g_places_digest, g_registers_digest;
 
 WEIR_TEST_HANDLER uint64_t digest(const Frame& frame) {
   uint64_t hash = 0;
-  for (unsigned i = 0; i < 16; i++) hash = (hash ^ general_register(frame, i)) * 0x9E3779B97F4A7C15 + (hash >> 31);
+  for (unsigned i = 0; i < 16; i++)
+    hash = (hash ^ general_register(frame, i)) * 0x9E3779B97F4A7C15 + (hash >> 31);
   return hash;
 }
 
@@ -118,11 +120,15 @@ void on_signal(int signal, siginfo_t* info, void* pointer) {
 }
 
 void note_texts() {
-  for (const Library& library : loaded_libraries()) note_text({page_down(library.text.start), page_up(library.text.limit)});
+  for (const Library& library : loaded_libraries())
+    note_text({page_down(library.text.start), page_up(library.text.limit)});
 }
 
 bool prepare() {
-  for (auto [at, size] : {std::pair{kCountCode, kCountCodeSize}, {kCountTargets, kCountTargetsSize}, {kCountBlocks, kCountBlocksSize}, {kCountState, sizeof(CountState)}}) {
+  for (auto [at, size] : {std::pair{kCountCode, kCountCodeSize},
+                          {kCountTargets, kCountTargetsSize},
+                          {kCountBlocks, kCountBlocksSize},
+                          {kCountState, sizeof(CountState)}}) {
     void* got = mmap(reinterpret_cast<void*>(at), size, PROT_READ | PROT_WRITE,
                      MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     if (got != reinterpret_cast<void*>(at)) return false;
@@ -135,9 +141,11 @@ bool prepare() {
   action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
   const stack_t stack = {g_signal_stack, 0, sizeof g_signal_stack};
   sigaltstack(&stack, nullptr);
-  for (int signal : {SIGTRAP, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGALRM}) sigaction(signal, &action, nullptr);
+  for (int signal : {SIGTRAP, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGALRM})
+    sigaction(signal, &action, nullptr);
   note_texts();
-  return start(reinterpret_cast<uint64_t>(&weir_test_count_entry), reinterpret_cast<uint64_t>(&weir_test_count_stop));
+  return start(reinterpret_cast<uint64_t>(&weir_test_count_entry),
+               reinterpret_cast<uint64_t>(&weir_test_count_stop));
 }
 
 }  // namespace
@@ -180,7 +188,8 @@ extern "C" WEIR_TEST_HANDLER void weir_test_count_on_site(weir::Frame* frame) {
     *reinterpret_cast<uint64_t*>(frame->rsp) = reinterpret_cast<uint64_t>(&weir_test_count_stop);
     const uint64_t function = frame->rax;
     frame->rax = frame->rcx = frame->rdx = frame->rbx = frame->rbp = 0;
-    frame->r8 = frame->r9 = frame->r10 = frame->r11 = frame->r12 = frame->r13 = frame->r14 = frame->r15 = 0;
+    frame->r8 = frame->r9 = frame->r10 = frame->r11 = frame->r12 = frame->r13 = frame->r14 =
+        frame->r15 = 0;
     frame->rip = function;
     go_on(*frame, g_budget);
   } else if (frame->site == kCounted) {
@@ -194,7 +203,8 @@ extern "C" WEIR_TEST_HANDLER void weir_test_count_on_site(weir::Frame* frame) {
     }
     g_places++;
     g_places_digest = (g_places_digest ^ frame->rip) * 0x9E3779B97F4A7C15 + (g_places_digest >> 29);
-    g_registers_digest = (g_registers_digest ^ digest(*frame)) * 0x9E3779B97F4A7C15 + (g_registers_digest >> 29);
+    g_registers_digest =
+        (g_registers_digest ^ digest(*frame)) * 0x9E3779B97F4A7C15 + (g_registers_digest >> 29);
     if (flushes) on_patched_text();
     go_on(*frame, g_budget);
   } else if (frame->site == kCountMiss) {

@@ -1,4 +1,5 @@
-// The C functions of weir/dsm.h: each finds its thread, checks what a caller may get wrong, and calls the part that does it.
+// The C functions of weir/dsm.h: each finds its thread, checks what a caller may get wrong, and
+// calls the part that does it.
 #include "dsm/api/api.h"
 
 #include <stdio.h>
@@ -11,10 +12,10 @@
 #include <sstream>
 #include <thread>
 
-#include "dsm/net/bootstrap.h"
 #include "dsm/base/failure.h"
-#include "dsm/system_calls/kernel_calls.h"
+#include "dsm/net/bootstrap.h"
 #include "dsm/net/ucx.h"
+#include "dsm/system_calls/kernel_calls.h"
 
 namespace weir::dsm {
 
@@ -29,7 +30,8 @@ std::atomic<bool> runs{false};      // weir_dsm_run
 std::atomic<bool> finished{false};  // what `current` points to is gone then
 thread_local bool runs_worker = false;
 
-// All threads that have called. Each is gone when its thread ends, or the last ones by weir_dsm_finish, before the transport is. Never destroyed: threads may outlive main.
+// All threads that have called. Each is gone when its thread ends, or the last ones by
+// weir_dsm_finish, before the transport is. Never destroyed: threads may outlive main.
 std::mutex threads_mutex;
 auto& all_threads = *new std::vector<std::unique_ptr<Thread>>;  // Guarded by: threads_mutex
 
@@ -47,7 +49,8 @@ struct Current {
   // The process's first thread ends with the process, which is told otherwise.
   void check_unlocked() const {
     std::unique_lock<std::mutex> guard(threads_mutex);
-    const bool is_there = std::any_of(all_threads.begin(), all_threads.end(), [this](const auto& one) { return one.get() == thread; });
+    const bool is_there = std::any_of(all_threads.begin(), all_threads.end(),
+                                      [this](const auto& one) { return one.get() == thread; });
     if (!is_there || thread->locks.empty() || gettid() == getpid()) return;
     const uint32_t lock = thread->locks.front();
     guard.unlock();
@@ -68,7 +71,8 @@ Node& node() {
 
 // Of a thread that counts in barriers.
 Thread& arriving_thread() {
-  if (runs && !runs_worker) fail("a barrier, inside weir_dsm_run, by a thread that weir_dsm_run has not started");
+  if (runs && !runs_worker)
+    fail("a barrier, inside weir_dsm_run, by a thread that weir_dsm_run has not started");
   return this_thread();
 }
 
@@ -79,15 +83,21 @@ Block attributes_of(const weir_dsm_attributes* given, UnitKind kind) {
   block.kind = kind;
   const Settings& settings = node().settings;
   const weir_dsm_protocol usual = settings.check ? WEIR_DSM_LRC : settings.protocol;
-  block.protocol = static_cast<uint8_t>(wanted.protocol == WEIR_DSM_DEFAULT ? usual : wanted.protocol);
+  block.protocol =
+      static_cast<uint8_t>(wanted.protocol == WEIR_DSM_DEFAULT ? usual : wanted.protocol);
   block.home = static_cast<uint8_t>(wanted.home);
   block.home_node = wanted.home_node;
   block.unit_pages = wanted.pages ? wanted.pages : 1;
-  if (wanted.protocol > WEIR_DSM_HLRC || wanted.home > WEIR_DSM_EXPLICIT || wanted.unit > WEIR_DSM_ANNOTATED || block.unit_pages > 4096) {
+  if (wanted.protocol > WEIR_DSM_HLRC || wanted.home > WEIR_DSM_EXPLICIT ||
+      wanted.unit > WEIR_DSM_ANNOTATED || block.unit_pages > 4096) {
     fail("weir_dsm_alloc_with: attributes that do not exist");
   }
-  if (block.protocol == WEIR_DSM_SC && node().stream) fail("WEIR_DSM_RECORD with memory under sc: what that tells depends on chance; record under lrc, and predict sc from it");
-  if (wanted.home == WEIR_DSM_EXPLICIT && wanted.home_node >= node().nodes()) fail("weir_dsm_alloc_with: there is no node %u", wanted.home_node);
+  if (block.protocol == WEIR_DSM_SC && node().stream)
+    fail(
+        "WEIR_DSM_RECORD with memory under sc: what that tells depends on chance; record under "
+        "lrc, and predict sc from it");
+  if (wanted.home == WEIR_DSM_EXPLICIT && wanted.home_node >= node().nodes())
+    fail("weir_dsm_alloc_with: there is no node %u", wanted.home_node);
   return block;
 }
 
@@ -111,11 +121,13 @@ void access(const void* address, bool write, const void* caller) {
 }
 
 void check_unheld(Thread& thread, uint32_t lock) {
-  if (std::find(thread.locks.begin(), thread.locks.end(), lock) != thread.locks.end()) fail("lock %u is locked by a thread that holds it", lock);
+  if (std::find(thread.locks.begin(), thread.locks.end(), lock) != thread.locks.end())
+    fail("lock %u is locked by a thread that holds it", lock);
 }
 
 void record_granted(uint32_t lock, Thread& thread) {
-  if (thread.node.stream) thread.node.record(&StreamWriter::granted, lock, predict::without_bytes(thread.brought));
+  if (thread.node.stream)
+    thread.node.record(&StreamWriter::granted, lock, predict::without_bytes(thread.brought));
 }
 
 void lock_with(uint32_t lock, Advice&& advice) {
@@ -131,7 +143,8 @@ void lock_with(uint32_t lock, Advice&& advice) {
 
 void barrier(uint32_t number) {
   Thread& thread = arriving_thread();
-  if (number >= kReductions) fail("there is no barrier %u: numbers go up to %u", number, kReductions - 1);
+  if (number >= kReductions)
+    fail("there is no barrier %u: numbers go up to %u", number, kReductions - 1);
   InRuntime held(thread);
   thread.node.barrier.arrive(number, {}, false, thread, held);
 }
@@ -146,13 +159,18 @@ void record_run(EventKind kind, unsigned threads = 0) {
 template <typename T>
 void reduce(T* values, size_t count, weir_dsm_operation operation) {
   if (count > 1024) fail("a reduction of %zu elements; at most 1024 are possible", count);
-  if (operation > WEIR_DSM_MAX) fail("a reduction by operation %d, which does not exist", operation);
+  if (operation > WEIR_DSM_MAX)
+    fail("a reduction by operation %d, which does not exist", operation);
   Thread& thread = arriving_thread();
   InRuntime held(thread);
   const auto* bytes = reinterpret_cast<const uint8_t*>(values);
-  const auto all = thread.node.barrier.arrive(reduction_of(operation, std::is_floating_point_v<T>, static_cast<uint32_t>(count)), {bytes, bytes + count * sizeof(T)}, false, thread, held);
+  const auto all = thread.node.barrier.arrive(
+      reduction_of(operation, std::is_floating_point_v<T>, static_cast<uint32_t>(count)),
+      {bytes, bytes + count * sizeof(T)}, false, thread, held);
   for (size_t worker = 0; worker < all->size(); worker++) {
-    if ((*all)[worker].size() != count * sizeof(T)) fail("a damaged reduction of %zu elements: another has %zu", count, (*all)[worker].size() / sizeof(T));
+    if ((*all)[worker].size() != count * sizeof(T))
+      fail("a damaged reduction of %zu elements: another has %zu", count,
+           (*all)[worker].size() / sizeof(T));
     for (size_t i = 0; i < count; i++) {
       T one;
       memcpy(&one, (*all)[worker].data() + i * sizeof(T), sizeof one);
@@ -169,13 +187,15 @@ void compare_with_all(const Settings& settings) {
   mine.insert(mine.begin(), "libweir-dsm " WEIR_VERSION " (build " + build_of_this_library() + ")");
   std::string text;
   for (const std::string& one : mine) text += one + "\n";
-  const auto all = bootstrap->allgather({reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+  const auto all =
+      bootstrap->allgather({reinterpret_cast<const uint8_t*>(text.data()), text.size()});
   start_watch(*bootstrap);
   for (NodeId node = 0; node < all.size(); node++) {
     std::istringstream its(std::string(all[node].begin(), all[node].end()));
     std::string line;
     for (const std::string& one : mine) {
-      if (!std::getline(its, line) || line != one) fail("nodes differ: this one has %s, node %u has %s", one.c_str(), node, line.c_str());
+      if (!std::getline(its, line) || line != one)
+        fail("nodes differ: this one has %s, node %u has %s", one.c_str(), node, line.c_str());
     }
   }
 }
@@ -188,9 +208,7 @@ Thread& this_thread() {
   return *current.thread;
 }
 
-void use_node(Node* its, unsigned worker) {
-  current.set(its, worker);
-}
+void use_node(Node* its, unsigned worker) { current.set(its, worker); }
 
 }  // namespace weir::dsm
 
@@ -215,7 +233,9 @@ void weir_dsm_start(int* argc, char*** argv) {
 
 void weir_dsm_finish(void) {
   Thread& thread = this_thread();
-  const bool is_first = thread.node.me() == 0;  // one node's status is the job's; the others may have something to do yet
+  const bool is_first =
+      thread.node.me() ==
+      0;  // one node's status is the job's; the others may have something to do yet
   uint64_t races;
   if (runs) fail("weir_dsm_finish inside weir_dsm_run");
   if (!thread.locks.empty()) fail("weir_dsm_finish while lock %u is held", thread.locks.front());
@@ -256,7 +276,8 @@ void weir_dsm_run(void (*body)(unsigned, unsigned, void*), void* context) {
   Thread& main = this_thread();
   Node& its = main.node;
   if (runs) fail("weir_dsm_run inside weir_dsm_run");
-  const unsigned threads = its.settings.threads, first = its.me() * threads, all = its.nodes() * threads;
+  const unsigned threads = its.settings.threads, first = its.me() * threads,
+                 all = its.nodes() * threads;
   its.threads = threads;
   runs = true;
   const auto run = [&](unsigned worker) {
@@ -264,7 +285,8 @@ void weir_dsm_run(void (*body)(unsigned, unsigned, void*), void* context) {
     this_thread().worker = worker;
     if (worker > 0) record_run(EventKind::kBegin);
     body(first + worker, all, context);
-    if (!this_thread().locks.empty()) fail("worker %u ends while it holds lock %u", first + worker, this_thread().locks.front());
+    if (!this_thread().locks.empty())
+      fail("worker %u ends while it holds lock %u", first + worker, this_thread().locks.front());
     if (worker > 0) record_run(EventKind::kFinish);
     const std::lock_guard<std::mutex> held(its.mutex);
     its.end_accesses(this_thread());
@@ -294,15 +316,18 @@ void* weir_dsm_alloc(size_t size) {
   Thread& thread = this_thread();
   InRuntime held(thread);
   const std::string name = name_of(nullptr, __builtin_return_address(0));
-  return thread.node.memory.allocate(size, attributes_of(nullptr, UnitKind::kPages), name.c_str(), thread, held);
+  return thread.node.memory.allocate(size, attributes_of(nullptr, UnitKind::kPages), name.c_str(),
+                                     thread, held);
 }
 
 void* weir_dsm_alloc_with(size_t size, const weir_dsm_attributes* attributes) {
   Thread& thread = this_thread();
   InRuntime held(thread);
   const std::string name = name_of(attributes, __builtin_return_address(0));
-  const UnitKind kind = attributes && attributes->unit == WEIR_DSM_ANNOTATED ? UnitKind::kAnnotated : UnitKind::kPages;
-  return thread.node.memory.allocate(size, attributes_of(attributes, kind), name.c_str(), thread, held);
+  const UnitKind kind = attributes && attributes->unit == WEIR_DSM_ANNOTATED ? UnitKind::kAnnotated
+                                                                             : UnitKind::kPages;
+  return thread.node.memory.allocate(size, attributes_of(attributes, kind), name.c_str(), thread,
+                                     held);
 }
 
 void weir_dsm_free(void* memory) {
@@ -320,22 +345,30 @@ void weir_dsm_touch(const void* address, size_t size, int write) {
   thread.node.touch(static_cast<const uint8_t*>(address), size, write, thread, held);
 }
 
-void weir_dsm_read_access(const void* address) { access(address, false, __builtin_return_address(0)); }
-void weir_dsm_write_access(const void* address) { access(address, true, __builtin_return_address(0)); }
+void weir_dsm_read_access(const void* address) {
+  access(address, false, __builtin_return_address(0));
+}
+void weir_dsm_write_access(const void* address) {
+  access(address, true, __builtin_return_address(0));
+}
 
 weir_dsm_region weir_dsm_region_alloc(size_t size, const weir_dsm_attributes* attributes) {
   Thread& thread = this_thread();
   if (size == 0) fail("weir_dsm_region_alloc of 0 bytes");
   InRuntime held(thread);
   uint32_t number = 0;
-  thread.node.memory.allocate(size, attributes_of(attributes, UnitKind::kRegion), name_of(attributes, __builtin_return_address(0)).c_str(), thread, held, &number);
+  thread.node.memory.allocate(size, attributes_of(attributes, UnitKind::kRegion),
+                              name_of(attributes, __builtin_return_address(0)).c_str(), thread,
+                              held, &number);
   return number;
 }
 
 void weir_dsm_region_attach(weir_dsm_region region, void** pointer) {
   Thread& thread = this_thread();
   const InRuntime held(thread);
-  if (region >= thread.node.memory.blocks() || thread.node.memory.block(region).kind != UnitKind::kRegion) fail("weir_dsm_region_attach: there is no region %u", region);
+  if (region >= thread.node.memory.blocks() ||
+      thread.node.memory.block(region).kind != UnitKind::kRegion)
+    fail("weir_dsm_region_attach: there is no region %u", region);
   thread.node.regions.attach(region, pointer);
 }
 
@@ -357,7 +390,8 @@ int weir_dsm_trylock(uint32_t lock) {
 void weir_dsm_unlock(uint32_t lock) {
   Thread& thread = this_thread();
   const auto found = std::find(thread.locks.begin(), thread.locks.end(), lock);
-  if (found == thread.locks.end()) fail("lock %u is unlocked by a thread that does not hold it", lock);
+  if (found == thread.locks.end())
+    fail("lock %u is unlocked by a thread that does not hold it", lock);
   thread.locks.erase(found);
   const InRuntime held(thread);
   thread.node.record(EventKind::kRelease, lock);
@@ -368,7 +402,8 @@ void weir_dsm_barrier(uint32_t number) { barrier(number); }
 
 void weir_dsm_wait(uint32_t condition, uint32_t lock) {
   Thread& thread = this_thread();
-  if (std::find(thread.locks.begin(), thread.locks.end(), lock) == thread.locks.end()) fail("a wait for condition %u without lock %u", condition, lock);
+  if (std::find(thread.locks.begin(), thread.locks.end(), lock) == thread.locks.end())
+    fail("a wait for condition %u without lock %u", condition, lock);
   InRuntime held(thread);
   thread.node.record(&StreamWriter::wait, condition, lock);
   thread.node.conditions.wait(condition, lock, thread, held);
@@ -407,8 +442,12 @@ void weir_dsm_semaphore_wait(uint32_t semaphore) {
   thread.node.record(EventKind::kSemaphoreGot, semaphore);
 }
 
-void weir_dsm_reduce_double(double* values, size_t count, weir_dsm_operation operation) { reduce(values, count, operation); }
-void weir_dsm_reduce_int64(int64_t* values, size_t count, weir_dsm_operation operation) { reduce(values, count, operation); }
+void weir_dsm_reduce_double(double* values, size_t count, weir_dsm_operation operation) {
+  reduce(values, count, operation);
+}
+void weir_dsm_reduce_int64(int64_t* values, size_t count, weir_dsm_operation operation) {
+  reduce(values, count, operation);
+}
 
 void weir_dsm_share(void* data, size_t size, unsigned from) {
   Thread& thread = this_thread();
@@ -419,7 +458,8 @@ void weir_dsm_share(void* data, size_t size, unsigned from) {
   std::vector<uint8_t> mine;
   if (thread.node.me() == from) mine.assign(bytes, bytes + size);
   const auto all = thread.node.barrier.arrive(kShare, std::move(mine), true, thread, held);
-  if ((*all)[from].size() != size) fail("weir_dsm_share of %zu bytes, while node %u shares %zu", size, from, (*all)[from].size());
+  if ((*all)[from].size() != size)
+    fail("weir_dsm_share of %zu bytes, while node %u shares %zu", size, from, (*all)[from].size());
   if (size > 0) memcpy(data, (*all)[from].data(), size);
 }
 
@@ -446,11 +486,11 @@ void weir_dsm_lock_user(uint32_t lock, const void* address, size_t size) {
   lock_with(lock, std::move(advice));
 }
 
-#define WEIR_TAPEWORM_CALL(name)                                 \
-  void weir_dsm_##name(void) {                                   \
-    Thread& thread = this_thread();                              \
-    const InRuntime held(thread);   \
-    thread.node.tapeworm.name(thread);                           \
+#define WEIR_TAPEWORM_CALL(name)       \
+  void weir_dsm_##name(void) {         \
+    Thread& thread = this_thread();    \
+    const InRuntime held(thread);      \
+    thread.node.tapeworm.name(thread); \
   }
 WEIR_TAPEWORM_CALL(produce_start)
 WEIR_TAPEWORM_CALL(produce_end)
@@ -481,7 +521,8 @@ void weir_dsm_counters_total(weir_dsm_counters* counters) {
   Thread& thread = this_thread();
   InRuntime held(thread);
   const auto* bytes = reinterpret_cast<const uint8_t*>(&mine);
-  const auto all = thread.node.barrier.arrive(kTotals, {bytes, bytes + sizeof mine}, true, thread, held);
+  const auto all =
+      thread.node.barrier.arrive(kTotals, {bytes, bytes + sizeof mine}, true, thread, held);
   uint64_t sums[sizeof mine / sizeof(uint64_t)] = {};
   for (const auto& one : *all) {
     if (one.size() != sizeof mine) fail("damaged counters of a node");

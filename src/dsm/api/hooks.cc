@@ -1,8 +1,10 @@
-// The problem: a hook runs in the middle of the runtime, with the node's mutex held, and is to use tapes and parcels, whose functions lock that mutex themselves. So each call notes
-// for its thread which node's it is, and Inside locks nothing there; neither does it where an Inside lives already.
+// The problem: a hook runs in the middle of the runtime, with the node's mutex held, and is to use
+// tapes and parcels, whose functions lock that mutex themselves. So each call notes for its thread
+// which node's it is, and Inside locks nothing there; neither does it where an Inside lives
+// already.
 //
-// Invariant: hooks are called with the mutex held and it is not let go of until they return; so one that is removed is not running, and a parcel of the members' belongs to one
-// message only.
+// Invariant: hooks are called with the mutex held and it is not let go of until they return; so one
+// that is removed is not running, and a parcel of the members' belongs to one message only.
 #include "dsm/api/hooks.h"
 
 #include <string.h>
@@ -11,8 +13,8 @@
 #include <utility>
 
 #include "dsm/api/api.h"
-#include "dsm/base/failure.h"
 #include "dsm/api/tape_states.h"
+#include "dsm/base/failure.h"
 
 namespace weir::dsm {
 

@@ -1,7 +1,9 @@
-// Hooks of the program's own into messages and faults (weir/tape.hpp): the places where the runtime calls them, and what they add to its messages.
+// Hooks of the program's own into messages and faults (weir/tape.hpp): the places where the runtime
+// calls them, and what they add to its messages.
 //
-// A parcel lies at the end of the message that carries it, and is not there where nobody has added anything; so a program without hooks pays nothing for them.
-// All with the node's mutex held, which the calling thread is known to hold meanwhile (Inside).
+// A parcel lies at the end of the message that carries it, and is not there where nobody has added
+// anything; so a program without hooks pays nothing for them. All with the node's mutex held, which
+// the calling thread is known to hold meanwhile (Inside).
 #pragma once
 
 #include <stdint.h>
@@ -16,7 +18,8 @@ namespace weir::dsm {
 
 class Node;
 
-// The node's state, locked for as long as this lives; in a hook, or where another one lives in this thread, it is already.
+// The node's state, locked for as long as this lives; in a hook, or where another one lives in this
+// thread, it is already.
 class Inside {
  public:
   Inside();  // the calling thread's node
@@ -57,7 +60,8 @@ class HookList {
   void barrier_entry(uint32_t barrier);
   void barrier_leave(uint32_t barrier);
 
-  // A message with which `parcel` is posted; and whether a message is one of these, which is then taken.
+  // A message with which `parcel` is posted; and whether a message is one of these, which is then
+  // taken.
   static Message posted(const Parcel& parcel);
   bool on_message(Message& message);
 

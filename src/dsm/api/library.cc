@@ -1,5 +1,7 @@
-// What libweir-dsm.so has beside its parts: its own operator new, which no other library sees. Where memory runs out the job ends and says so, instead of an exception that
-// comes out of a C function, out of the handler of a fault, or on the server's thread. Freed by the usual operator delete, as both are malloc and free.
+// What libweir-dsm.so has beside its parts: its own operator new, which no other library sees.
+// Where memory runs out the job ends and says so, instead of an exception that comes out of a C
+// function, out of the handler of a fault, or on the server's thread. Freed by the usual operator
+// delete, as both are malloc and free.
 #include <stdlib.h>
 
 #include <new>

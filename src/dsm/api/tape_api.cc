@@ -1,11 +1,14 @@
 // The public Extent and Tape: sets by src/tape, recording by Tapeworm's recorders.
 //
-// The problem: a tape is a value of the program's, while events come in from any thread, also from the one that answers other nodes. So a tape that records has a recorder, which its
-// node knows; the recorder's events are moved to the tape's own when somebody looks at it.
+// The problem: a tape is a value of the program's, while events come in from any thread, also from
+// the one that answers other nodes. So a tape that records has a recorder, which its node knows;
+// the recorder's events are moved to the tape's own when somebody looks at it.
 //
 // Invariants:
-//   1. A recorder is read and written with its node's mutex held, and is one of Tapeworm::recorders just while it records something.
-//   2. A node that ends before a tape does tells the tape's recorder (Tapeworm's destructor). The tape keeps what it has heard.
+//   1. A recorder is read and written with its node's mutex held, and is one of Tapeworm::recorders
+//      just while it records something.
+//   2. A node that ends before a tape does tells the tape's recorder (Tapeworm's destructor). The
+//      tape keeps what it has heard.
 #include "dsm/api/tape_states.h"
 
 #include <algorithm>
@@ -36,10 +39,14 @@ Extent Access::make(tape::Extent&& units) {
 Extent::Extent(const void* address, std::size_t size) : state_(nullptr) {
   const Inside inside;
   Memory& memory = inside.node.memory;
-  const auto program = reinterpret_cast<uint64_t>(memory.segment.program()), limit = program + memory.segment.size();
-  const auto start = reinterpret_cast<uint64_t>(address), end = size > UINT64_MAX - start ? UINT64_MAX : start + size;
+  const auto program = reinterpret_cast<uint64_t>(memory.segment.program()),
+             limit = program + memory.segment.size();
+  const auto start = reinterpret_cast<uint64_t>(address),
+             end = size > UINT64_MAX - start ? UINT64_MAX : start + size;
   const uint64_t first = std::max(start, program), last = std::min(end, limit);
-  if (first < last) Access::units(*this) = memory.extent_of(memory.segment.program() + (first - program), last - first);
+  if (first < last)
+    Access::units(*this) =
+        memory.extent_of(memory.segment.program() + (first - program), last - first);
 }
 
 Extent::Extent(const Extent& other) : state_(other.state_ ? new State(*other.state_) : nullptr) {}
@@ -49,7 +56,9 @@ Extent& Extent::operator=(const Extent& other) {
   return *this;
 }
 
-void Extent::add_range(std::uint32_t first, std::uint32_t last) { Access::units(*this).add_range(first, last); }
+void Extent::add_range(std::uint32_t first, std::uint32_t last) {
+  Access::units(*this).add_range(first, last);
+}
 void Extent::clear() noexcept { delete std::exchange(state_, nullptr); }
 
 Extent& Extent::operator+=(const Extent& other) {
@@ -65,8 +74,12 @@ Extent& Extent::operator&=(const Extent& other) {
   return *this;
 }
 
-bool Extent::equals(const Extent& other) const noexcept { return Access::units(*this) == Access::units(other); }
-bool Extent::contains(std::uint32_t unit) const noexcept { return Access::units(*this).contains(unit); }
+bool Extent::equals(const Extent& other) const noexcept {
+  return Access::units(*this) == Access::units(other);
+}
+bool Extent::contains(std::uint32_t unit) const noexcept {
+  return Access::units(*this).contains(unit);
+}
 bool Extent::contains(const void* address) const noexcept {
   const Inside inside;
   Memory& memory = inside.node.memory;
@@ -78,7 +91,8 @@ std::uint64_t Extent::size() const noexcept { return Access::units(*this).size()
 
 std::vector<Extent::Range> Extent::ranges() const {
   std::vector<Range> ranges;
-  for (const tape::UnitRange& range : Access::units(*this).ranges()) ranges.push_back({range.first, range.last});
+  for (const tape::UnitRange& range : Access::units(*this).ranges())
+    ranges.push_back({range.first, range.last});
   return ranges;
 }
 
@@ -142,7 +156,11 @@ Tape::~Tape() {
 
 Node& Access::node(const Recorder& recorder) { return recorder.of->node_; }
 
-Recorder* Access::running(const Tape& tape) { return tape.state_ && tape.state_->recorder && tape.state_->recorder->of ? tape.state_->recorder.get() : nullptr; }
+Recorder* Access::running(const Tape& tape) {
+  return tape.state_ && tape.state_->recorder && tape.state_->recorder->of
+             ? tape.state_->recorder.get()
+             : nullptr;
+}
 
 Recorder& Access::recorder(Tape& tape) {
   const Inside inside;
@@ -166,7 +184,9 @@ void Access::stopped(Recorder& recorder) {
 void Tape::start_writing(bool thorough) {
   const Inside inside;
   Recorder& recorder = Access::recorder(*this);
-  if (thorough && !recorder.exact) inside.node.tapeworm.record_exactly();  // before it hears: what was written until now is not its
+  if (thorough && !recorder.exact)
+    inside.node.tapeworm
+        .record_exactly();  // before it hears: what was written until now is not its
   recorder.writes = true;
   recorder.exact |= thorough;
 }
@@ -179,7 +199,9 @@ void Tape::start_reading(bool thorough) {
   node.tapeworm.record_exactly();
   RightChanges changes(node.memory.segment);
   node.memory.each_page([&](Page& page) {
-    if (page.kind == UnitKind::kPages && page.right == Right::kRead && !page.busy && node.lazy_of(page)) changes.add(page, Right::kNone);
+    if (page.kind == UnitKind::kPages && page.right == Right::kRead && !page.busy &&
+        node.lazy_of(page))
+      changes.add(page, Right::kNone);
   });
 }
 
@@ -228,9 +250,14 @@ Tape Tape::take() {
 
 // --- Sets
 
-void Tape::add(const Event& event) { Access::events(*this).add({static_cast<tape::Kind>(event.kind), event.node, event.interval, event.unit}); }
+void Tape::add(const Event& event) {
+  Access::events(*this).add(
+      {static_cast<tape::Kind>(event.kind), event.node, event.interval, event.unit});
+}
 void Tape::add(Kind kind, unsigned node, std::uint32_t interval, const Extent& units) {
-  if (!units.empty()) Access::events(*this).add({static_cast<tape::Kind>(kind), node, interval}, Access::units(units));
+  if (!units.empty())
+    Access::events(*this).add({static_cast<tape::Kind>(kind), node, interval},
+                              Access::units(units));
 }
 void Tape::clear() {
   if (state_) Access::events(*this).clear();
@@ -258,24 +285,38 @@ Tape& Tape::operator-=(const Extent& units) {
   return *this;
 }
 
-bool Tape::equals(const Tape& other) const noexcept { return this == &other || Access::events(*this) == Access::events(other); }
-Tape Tape::of_kind(Kind kind) const { return Access::make(Access::events(*this).of_kind(static_cast<tape::Kind>(kind))); }
-Tape Tape::of_node(unsigned node) const { return Access::make(Access::events(*this).of_node(node)); }
-Tape Tape::known_at(const std::vector<std::uint32_t>& time) const { return Access::make(Access::events(*this).known_at(time)); }
-Tape Tape::unknown_at(const std::vector<std::uint32_t>& time) const { return Access::make(Access::events(*this).unknown_at(time)); }
+bool Tape::equals(const Tape& other) const noexcept {
+  return this == &other || Access::events(*this) == Access::events(other);
+}
+Tape Tape::of_kind(Kind kind) const {
+  return Access::make(Access::events(*this).of_kind(static_cast<tape::Kind>(kind)));
+}
+Tape Tape::of_node(unsigned node) const {
+  return Access::make(Access::events(*this).of_node(node));
+}
+Tape Tape::known_at(const std::vector<std::uint32_t>& time) const {
+  return Access::make(Access::events(*this).known_at(time));
+}
+Tape Tape::unknown_at(const std::vector<std::uint32_t>& time) const {
+  return Access::make(Access::events(*this).unknown_at(time));
+}
 
 Extent Tape::flatten() const { return Access::make(Access::events(*this).flatten()); }
-Extent Tape::flatten(Kind kind) const { return Access::make(Access::events(*this).flatten(static_cast<tape::Kind>(kind))); }
+Extent Tape::flatten(Kind kind) const {
+  return Access::make(Access::events(*this).flatten(static_cast<tape::Kind>(kind)));
+}
 std::map<unsigned, Extent> Tape::flatten_by_node() const {
   std::map<unsigned, Extent> result;
-  for (auto& [node, units] : Access::events(*this).flatten_by_node()) result.emplace(node, Access::make(tape::Extent(units)));
+  for (auto& [node, units] : Access::events(*this).flatten_by_node())
+    result.emplace(node, Access::make(tape::Extent(units)));
   return result;
 }
 
 bool Tape::empty() const noexcept { return Access::events(*this).empty(); }
 std::uint64_t Tape::size() const noexcept { return Access::events(*this).size(); }
 void Tape::for_each(const std::function<void(const Event&)>& visit) const {
-  for (const tape::Event& event : tape::Tape(Access::events(*this)).events()) visit({static_cast<Kind>(event.kind), event.node, event.interval, event.unit});
+  for (const tape::Event& event : tape::Tape(Access::events(*this)).events())
+    visit({static_cast<Kind>(event.kind), event.node, event.interval, event.unit});
 }
 
 // --- Files and bytes

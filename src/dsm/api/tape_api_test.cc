@@ -1,4 +1,5 @@
-// The public tapes over nodes in one process: what is recorded, what is missing and new, what travels, and that data which came makes no miss.
+// The public tapes over nodes in one process: what is recorded, what is missing and new, what
+// travels, and that data which came makes no miss.
 #include <gtest/gtest.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -16,12 +17,15 @@ namespace {
 
 class Cluster : public TestCluster {
  public:
-  explicit Cluster(NodeId nodes, weir_dsm_protocol protocol = WEIR_DSM_LRC, uint32_t delay = 0) : TestCluster(nodes, settings_of(protocol), {.delay_microseconds = delay}) {}
+  explicit Cluster(NodeId nodes, weir_dsm_protocol protocol = WEIR_DSM_LRC, uint32_t delay = 0)
+      : TestCluster(nodes, settings_of(protocol), {.delay_microseconds = delay}) {}
   // body(node, memory): `memory` is `pages` pages, the same ones for all.
   void run(unsigned pages, const std::function<void(unsigned, uint8_t*)>& body) {
     std::atomic<uint64_t> offset{0};
     TestCluster::run([&](unsigned me) {
-      if (me == 0) offset = static_cast<uint64_t>(static_cast<uint8_t*>(weir_dsm_alloc(pages * 4096)) - view(0, 0));
+      if (me == 0)
+        offset =
+            static_cast<uint64_t>(static_cast<uint8_t*>(weir_dsm_alloc(pages * 4096)) - view(0, 0));
       weir_dsm_barrier(1000);
       body(me, view(me, offset));
       weir_dsm_barrier(1001);
@@ -43,11 +47,14 @@ uint64_t misses() {
   return counters.misses;
 }
 
-Extent pages(const uint8_t* memory, unsigned first, unsigned count) { return Extent(memory + first * 4096, count * 4096); }
+Extent pages(const uint8_t* memory, unsigned first, unsigned count) {
+  return Extent(memory + first * 4096, count * 4096);
+}
 
 class EachProtocol : public testing::TestWithParam<weir_dsm_protocol> {};
 class EachLazy : public testing::TestWithParam<weir_dsm_protocol> {};
-INSTANTIATE_TEST_SUITE_P(All, EachProtocol, testing::Values(WEIR_DSM_LRC, WEIR_DSM_HLRC, WEIR_DSM_SC));
+INSTANTIATE_TEST_SUITE_P(All, EachProtocol,
+                         testing::Values(WEIR_DSM_LRC, WEIR_DSM_HLRC, WEIR_DSM_SC));
 INSTANTIATE_TEST_SUITE_P(All, EachLazy, testing::Values(WEIR_DSM_LRC, WEIR_DSM_HLRC));
 
 TEST(Extents, AreSetsOfWhatLiesAtAnAddress) {
@@ -83,7 +90,8 @@ TEST(Extents, AreSetsOfWhatLiesAtAnAddress) {
 
 TEST(Tapes, AreSetsThatCanBeStored) {
   Tape tape;
-  for (uint32_t interval = 1; interval <= 10; interval++) tape.add({Tape::kWrite, interval % 2, interval, 100 + interval});
+  for (uint32_t interval = 1; interval <= 10; interval++)
+    tape.add({Tape::kWrite, interval % 2, interval, 100 + interval});
   Extent units;
   units.add_range(50, 60);
   tape.add(Tape::kRead, 1, 3, units);
@@ -204,9 +212,7 @@ TEST_P(EachLazy, RequestsAreRecordedAndMissingUpdatesKnown) {
     weir_dsm_barrier(1);
     if (me == 0) {
       const auto asked = requests.take().flatten_by_node();
-      if (GetParam() == WEIR_DSM_LRC) {
-        EXPECT_EQ(asked.at(1), pages(memory, 0, 2));
-      }
+      if (GetParam() == WEIR_DSM_LRC) { EXPECT_EQ(asked.at(1), pages(memory, 0, 2)); }
     }
   });
 }
@@ -237,7 +243,8 @@ TEST(Tapes, NonsenseIsSentToNobody) {
     Tape tape;
     for (const uint32_t unit : {0u, 1u, 5000u, 0x8000'0000u, 0xffff'ffffu}) {
       for (const uint32_t node : {0u, 1u, 77u}) {
-        for (const uint32_t interval : {0u, 1u, 0xffff'ffffu}) tape.add({Tape::kWrite, node, interval, unit});
+        for (const uint32_t interval : {0u, 1u, 0xffff'ffffu})
+          tape.add({Tape::kWrite, node, interval, unit});
       }
     }
     if (me == 0) memory[0] = 1;
@@ -269,13 +276,15 @@ TEST_P(EachLazy, OwnReplayBarrierEndsMisses) {
     };
     for (unsigned i = 1; i <= 10; i++) {
       for (unsigned page = 0; page < 2; page++) {
-        for (unsigned at = 0; at < 4096; at += 256) memory[(me * 2 + page) * 4096 + at] = static_cast<uint8_t>(i * 10 + me);
+        for (unsigned at = 0; at < 4096; at += 256)
+          memory[(me * 2 + page) * 4096 + at] = static_cast<uint8_t>(i * 10 + me);
       }
       my_barrier(0);
       const uint64_t before = misses();
       const unsigned other = (me + 1) % kNodes;
       for (unsigned page = 0; page < 2; page++) {
-        for (unsigned at = 0; at < 4096; at += 256) ASSERT_EQ(memory[(other * 2 + page) * 4096 + at], static_cast<uint8_t>(i * 10 + other));
+        for (unsigned at = 0; at < 4096; at += 256)
+          ASSERT_EQ(memory[(other * 2 + page) * 4096 + at], static_cast<uint8_t>(i * 10 + other));
       }
       (i <= 3 ? early : late) += misses() - before;
       my_barrier(1);
@@ -360,7 +369,9 @@ struct MyAutoLock : Hooks {
     request.add(1, last);
     request.add(2, missing_data_tape(last));
   }
-  void read_from_lock_request(Parcel& request, uint32_t, unsigned) override { read = request.retrieve(1, &theirs) && request.retrieve(2, &missing); }
+  void read_from_lock_request(Parcel& request, uint32_t, unsigned) override {
+    read = request.retrieve(1, &theirs) && request.retrieve(2, &missing);
+  }
   void add_to_lock_grant(Parcel&, Parcel& grant, uint32_t, unsigned) override {
     if (read) (missing + new_data_tape(theirs)).add_data(grant);
   }
@@ -400,9 +411,7 @@ TEST_P(EachLazy, OwnAutoLockBringsItsData) {
     weir_dsm_barrier(2);
   });
   EXPECT_GT(updates, 0u);
-  if (GetParam() == WEIR_DSM_LRC) {
-    EXPECT_EQ(late, 0u);
-  }
+  if (GetParam() == WEIR_DSM_LRC) { EXPECT_EQ(late, 0u); }
 }
 
 TEST_P(EachLazy, FaultsRequestsAndBarriersAreTold) {
@@ -431,9 +440,7 @@ TEST_P(EachLazy, FaultsRequestsAndBarriersAreTold) {
     weir_dsm_barrier(3);
     if (me == 0) memory[0] = 9;
     weir_dsm_barrier(4);
-    if (me == 1) {
-      EXPECT_EQ(memory[0], 9);
-    }
+    if (me == 1) { EXPECT_EQ(memory[0], 9); }
     weir_dsm_barrier(5);
     EXPECT_EQ(watch.entered, 12u);
     EXPECT_EQ(watch.left, 12u);

@@ -1,16 +1,20 @@
-// Parcels, and updates: what a tape's events stand for, found, sent, and taken in (Tapeworm, section 4).
+// Parcels, and updates: what a tape's events stand for, found, sent, and taken in (Tapeworm,
+// section 4).
 //
-// A diff says where in its writer's chain for the unit it belongs, so it may come early, late, twice or without what is before it: the protocol keeps it, and applies it when the copy
-// lacks nothing else. Nothing here decides when; so wrong advice costs time only.
+// A diff says where in its writer's chain for the unit it belongs, so it may come early, late,
+// twice or without what is before it: the protocol keeps it, and applies it when the copy lacks
+// nothing else. Nothing here decides when; so wrong advice costs time only.
 //
 // Invariants:
-//   1. What comes from a tape or a parcel is checked before the protocol sees it: kinds, nodes and units that are none of this run's are left out.
-//   2. A unit of which a diff is handed out is exact from then on (lrc.cc, invariant 4), as one that is asked for is.
+//   1. What comes from a tape or a parcel is checked before the protocol sees it: kinds, nodes and
+//      units that are none of this run's are left out.
+//   2. A unit of which a diff is handed out is exact from then on (lrc.cc, invariant 4), as one
+//      that is asked for is.
 #include <algorithm>
 
 #include "dsm/api/api.h"
-#include "dsm/base/failure.h"
 #include "dsm/api/tape_states.h"
+#include "dsm/base/failure.h"
 
 namespace weir::dsm {
 
@@ -19,11 +23,13 @@ namespace {
 bool exists(Node& node, UnitId unit) {
   if (unit >= kObjectUnits) {
     const uint32_t number = unit - kObjectUnits;
-    return number < node.memory.blocks() && !node.memory.block(number).freed && node.memory.block(number).kind != UnitKind::kPages;
+    return number < node.memory.blocks() && !node.memory.block(number).freed &&
+           node.memory.block(number).kind != UnitKind::kPages;
   }
   const uint64_t offset = uint64_t{unit} * kPageSize;
   const Block* block = offset < node.memory.segment.size() ? node.memory.block_at(offset) : nullptr;
-  return block && !block->freed && block->kind == UnitKind::kPages && (unit - block->offset / kPageSize) % block->unit_pages == 0;
+  return block && !block->freed && block->kind == UnitKind::kPages &&
+         (unit - block->offset / kPageSize) % block->unit_pages == 0;
 }
 
 // What is wanted of one writer's diffs of one unit.
@@ -35,7 +41,8 @@ using Ranges = std::map<std::pair<UnitId, NodeId>, Range>;
 Ranges ranges_of(Node& node, const tape::Tape& events) {
   Ranges ranges;
   for (const auto& [source, units] : events.tracks()) {
-    if (source.kind != tape::Kind::kWrite || source.node >= node.nodes() || source.interval == 0) continue;
+    if (source.kind != tape::Kind::kWrite || source.node >= node.nodes() || source.interval == 0)
+      continue;
     for (const UnitId unit : units) {
       if (!exists(node, unit)) continue;
       Range& range = ranges[{unit, source.node}];
@@ -47,7 +54,8 @@ Ranges ranges_of(Node& node, const tape::Tape& events) {
 }
 
 // Writes of a node's intervals after `after` and up to `upto`, to these units.
-void add_writes(Node& node, NodeId of, uint32_t after, uint32_t upto, const tape::Extent& units, tape::Tape& to) {
+void add_writes(Node& node, NodeId of, uint32_t after, uint32_t upto, const tape::Extent& units,
+                tape::Tape& to) {
   for (uint32_t index = after + 1; index <= upto; index++) {
     const Interval* interval = node.intervals.find({of, index});
     if (!interval) continue;
@@ -86,7 +94,8 @@ std::vector<Parcel::State::Update> Access::find(Node& node, const tape::Tape& ev
     if (!protocol) continue;
     as_lazy(page).share();
     std::vector<DiffPtr> found;
-    protocol->find_diffs(as_lazy(page), {key.first, key.second, range.first - 1, range.last}, found);
+    protocol->find_diffs(as_lazy(page), {key.first, key.second, range.first - 1, range.last},
+                         found);
     for (const DiffPtr& diff : found) updates.push_back({key.first, diff});
   }
   return updates;
@@ -117,7 +126,8 @@ void Access::send(Node& node, NodeId to, const tape::Tape& events) {
       data.count++;
       if (of == node.me()) tapeworm.sent_[to][unit] = diff->last;
     }
-    if (!found.empty() && (data.units.empty() || data.units.back() != unit)) data.units.push_back(unit);
+    if (!found.empty() && (data.units.empty() || data.units.back() != unit))
+      data.units.push_back(unit);
   }
   node.counters.now.updates_sent += data.units.size();
   tapeworm.tell_push(to, data);
@@ -135,7 +145,8 @@ size_t Access::take(Node& node, const std::vector<Parcel::State::Update>& update
     if (unit == last) continue;
     last = unit;
     node.counters.now.updates_received++;
-    if (!as_lazy(page).valid(node.me())) units.push_back(unit);  // else it is for what this node does not know yet
+    if (!as_lazy(page).valid(node.me()))
+      units.push_back(unit);  // else it is for what this node does not know yet
   }
   node.tapeworm.open_pages(std::move(units), 0, false);
   return updates.size();
@@ -155,7 +166,8 @@ std::size_t Tape::read_data(Parcel& parcel) {
   const Inside inside;
   const auto updates = std::exchange(Access::state(parcel).updates, {});
   tape::Tape& events = Access::events(*this);
-  for (const auto& [unit, diff] : updates) events.add({tape::Kind::kWrite, diff->node, diff->last, unit});
+  for (const auto& [unit, diff] : updates)
+    events.add({tape::Kind::kWrite, diff->node, diff->last, unit});
   return Access::take(inside.node, updates);
 }
 
@@ -172,7 +184,8 @@ Tape new_data_tape(const Extent& extent) {
   tape::Tape tape;
   if (theirs) {
     const VectorTime known = node.intervals.known();
-    for (NodeId of = 0; of < node.nodes(); of++) add_writes(node, of, (*theirs)[of], known[of], units, tape);
+    for (NodeId of = 0; of < node.nodes(); of++)
+      add_writes(node, of, (*theirs)[of], known[of], units, tape);
   } else {
     tape = missing(node, units).unknown_at(node.tapeworm.known_before());
   }
@@ -211,7 +224,8 @@ void fetch(const Tape& tape) {
 
 void post(unsigned to, Parcel&& parcel) {
   const Inside inside;
-  if (to >= inside.node.nodes()) fail("a parcel is posted to node %u, of %u", to, inside.node.nodes());
+  if (to >= inside.node.nodes())
+    fail("a parcel is posted to node %u, of %u", to, inside.node.nodes());
   const Parcel taken = std::exchange(parcel, {});
   inside.node.tell(to, HookList::posted(taken));
 }
@@ -264,15 +278,20 @@ void Parcel::add(std::uint32_t number, const void* bytes, std::size_t size) {
   const auto* from = static_cast<const uint8_t*>(bytes);
   Access::state(*this).entries.push_back({number, {from, from + size}});
 }
-void Parcel::add(std::uint32_t number, const Tape& tape) { Access::state(*this).entries.push_back({number, tape.bytes()}); }
-void Parcel::add(std::uint32_t number, const Extent& extent) { Access::state(*this).entries.push_back({number, extent.bytes()}); }
+void Parcel::add(std::uint32_t number, const Tape& tape) {
+  Access::state(*this).entries.push_back({number, tape.bytes()});
+}
+void Parcel::add(std::uint32_t number, const Extent& extent) {
+  Access::state(*this).entries.push_back({number, extent.bytes()});
+}
 
 namespace {
 
 // The first entry of this number goes where `takes` wants it, if it does.
 template <typename Entries, typename Takes>
 bool take_entry(Entries& entries, uint32_t number, Takes takes) {
-  const auto found = std::find_if(entries.begin(), entries.end(), [&](const auto& entry) { return entry.number == number; });
+  const auto found = std::find_if(entries.begin(), entries.end(),
+                                  [&](const auto& entry) { return entry.number == number; });
   if (found == entries.end() || !takes(found->bytes)) return false;
   entries.erase(found);
   return true;
@@ -281,16 +300,23 @@ bool take_entry(Entries& entries, uint32_t number, Takes takes) {
 }  // namespace
 
 bool Parcel::retrieve(std::uint32_t number, std::vector<std::uint8_t>* bytes) {
-  return state_ && take_entry(state_->entries, number, [&](auto& from) { return *bytes = std::move(from), true; });
+  return state_ && take_entry(state_->entries, number,
+                              [&](auto& from) { return *bytes = std::move(from), true; });
 }
 bool Parcel::retrieve(std::uint32_t number, Tape* tape) {
-  return state_ && take_entry(state_->entries, number, [&](auto& from) { return tape->from_bytes(from.data(), from.size()); });
+  return state_ && take_entry(state_->entries, number, [&](auto& from) {
+           return tape->from_bytes(from.data(), from.size());
+         });
 }
 bool Parcel::retrieve(std::uint32_t number, Extent* extent) {
-  return state_ && take_entry(state_->entries, number, [&](auto& from) { return extent->from_bytes(from.data(), from.size()); });
+  return state_ && take_entry(state_->entries, number, [&](auto& from) {
+           return extent->from_bytes(from.data(), from.size());
+         });
 }
 
-bool Parcel::empty() const noexcept { return !state_ || (state_->entries.empty() && state_->updates.empty()); }
+bool Parcel::empty() const noexcept {
+  return !state_ || (state_->entries.empty() && state_->updates.empty());
+}
 std::size_t Parcel::size() const noexcept {
   Message message(0);
   if (!empty()) Access::put(*this, message);

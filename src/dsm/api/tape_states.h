@@ -15,7 +15,8 @@ struct Extent::State {
   tape::Extent units;
 };
 
-// Invariant: what the tape holds is `events` and what its recorder has heard since it was last asked, which Access::events moves over.
+// Invariant: what the tape holds is `events` and what its recorder has heard since it was last
+// asked, which Access::events moves over.
 struct Tape::State {
   tape::Tape events;
   std::unique_ptr<Recorder> recorder;  // none: it has never recorded
@@ -41,17 +42,18 @@ struct Access {
   static const tape::Tape& events(const Tape& tape);
   static tape::Tape& events(Tape& tape);
   static Tape make(tape::Tape&& events);
-  // As in a message: number of entries, of each its number and bytes; number of updates, of each its unit and the diff.
+  // As in a message: number of entries, of each its number and bytes; number of updates, of each
+  // its unit and the diff.
   static void put(const Parcel& parcel, Message& message);
   static Parcel get_parcel(Message& message);  // ends the job where it is damaged
 
   static Parcel::State& state(Parcel& parcel);
 
   // Recording
-  static Recorder& recorder(Tape& tape);           // of the calling thread's node from now on, if of none
-  static Recorder* running(const Tape& tape);      // NULL: it does not record
+  static Recorder& recorder(Tape& tape);  // of the calling thread's node from now on, if of none
+  static Recorder* running(const Tape& tape);  // NULL: it does not record
   static Node& node(const Recorder& recorder);
-  static void stopped(Recorder& recorder);         // forgotten by its node, if it records nothing any more
+  static void stopped(Recorder& recorder);  // forgotten by its node, if it records nothing any more
 
   // Updates, with the node's mutex held
   static std::vector<Parcel::State::Update> find(Node& node, const tape::Tape& events);

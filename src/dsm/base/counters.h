@@ -19,12 +19,27 @@ inline uint64_t nanoseconds_now() {
 
 // What a thread may be at in the runtime: what a Span (span.h) is of.
 // Layout: in the timeline's events.
-enum class Doing : uint8_t { kFault, kMiss, kLock, kHold, kBarrier, kCondition, kSemaphore, kMemory, kMakeDiff, kApplyDiffs, kCollect, kServe, kAsked, kNothing };
+enum class Doing : uint8_t {
+  kFault,
+  kMiss,
+  kLock,
+  kHold,
+  kBarrier,
+  kCondition,
+  kSemaphore,
+  kMemory,
+  kMakeDiff,
+  kApplyDiffs,
+  kCollect,
+  kServe,
+  kAsked,
+  kNothing
+};
 inline constexpr size_t kDoings = static_cast<size_t>(Doing::kNothing);
 
 // Guarded by: Node::mutex.
 struct Counters {
-  weir_dsm_counters now = {};   // but for messages, bytes and memory
+  weir_dsm_counters now = {};     // but for messages, bytes and memory
   uint64_t diffs = 0, twins = 0;  // bytes kept
   // By Doing; reset with `now`.
   std::array<uint64_t, kDoings> done = {}, asked = {};  // asked: those that sent a request

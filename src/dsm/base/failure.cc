@@ -1,8 +1,10 @@
 // The one place where a process of a job ends before its time.
 //
 // Invariants:
-//   1. The first thread that fails decides what is said; others that fail meanwhile, maybe because of the same thing, keep still.
-//   2. exit() in the middle of a job, or the return of main, is a failure: the others would wait for ever. It is noticed by on_exit; _exit and death by a signal are noticed by the others.
+//   1. The first thread that fails decides what is said; others that fail meanwhile, maybe because
+//      of the same thing, keep still.
+//   2. exit() in the middle of a job, or the return of main, is a failure: the others would wait
+//      for ever. It is noticed by on_exit; _exit and death by a signal are noticed by the others.
 //   3. Children that the program forks have no part in this.
 #include "dsm/base/failure.h"
 
@@ -67,9 +69,10 @@ void on_terminate(int number) {
 }
 
 void take_terminate() {
-  struct sigaction now{};
-  if (sigaction(SIGTERM, nullptr, &now) || now.sa_handler != SIG_DFL || (now.sa_flags & SA_SIGINFO)) return;  // the program's own
-  struct sigaction ours{};
+  struct sigaction now {};
+  if (sigaction(SIGTERM, nullptr, &now) || now.sa_handler != SIG_DFL || (now.sa_flags & SA_SIGINFO))
+    return;  // the program's own
+  struct sigaction ours {};
   ours.sa_handler = on_terminate;
   ours.sa_flags = SA_RESTART;
   sigemptyset(&ours.sa_mask);
@@ -77,8 +80,9 @@ void take_terminate() {
 }
 
 void leave_terminate() {
-  struct sigaction now{};
-  if (!sigaction(SIGTERM, nullptr, &now) && now.sa_handler == on_terminate) signal(SIGTERM, SIG_DFL);
+  struct sigaction now {};
+  if (!sigaction(SIGTERM, nullptr, &now) && now.sa_handler == on_terminate)
+    signal(SIGTERM, SIG_DFL);
 }
 
 void on_fork_child() {
@@ -131,7 +135,8 @@ void start_watch(Bootstrap& bootstrap) {
     on_exit(on_exit_early, nullptr);
     prepared = true;
   }
-  g_watch = new Watch(connect_nodes(bootstrap, getenv("WEIR_DSM_INTERFACE")), bootstrap.node(), bootstrap.has_launcher(), timeout);
+  g_watch = new Watch(connect_nodes(bootstrap, getenv("WEIR_DSM_INTERFACE")), bootstrap.node(),
+                      bootstrap.has_launcher(), timeout);
   take_terminate();
 }
 

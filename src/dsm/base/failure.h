@@ -1,4 +1,5 @@
-// What ends a job that cannot go on: a node that fails, dies, or does not answer. Everybody says why on stderr, and ends with 125 within seconds.
+// What ends a job that cannot go on: a node that fails, dies, or does not answer. Everybody says
+// why on stderr, and ends with 125 within seconds.
 #pragma once
 
 #include "dsm/net/bootstrap.h"
@@ -7,19 +8,23 @@ namespace weir::dsm {
 
 inline constexpr int kFailed = 125;
 
-// Prints "weir-dsm: node N: ..." and ends the job. Any thread, and a signal's handler. At most about 400 bytes.
+// Prints "weir-dsm: node N: ..." and ends the job. Any thread, and a signal's handler. At most
+// about 400 bytes.
 [[noreturn]] void fail(const char* format, ...) __attribute__((format(printf, 1, 2)));
-// The same for what another node's death may have caused: the watch has three seconds to say so first. Not in a signal's handler.
+// The same for what another node's death may have caused: the watch has three seconds to say so
+// first. Not in a signal's handler.
 [[noreturn]] void fail_late(const char* format, ...) __attribute__((format(printf, 1, 2)));
 // The same as fail, with another status, with which all nodes end.
-[[noreturn]] void fail_with(int status, const char* format, ...) __attribute__((format(printf, 2, 3)));
+[[noreturn]] void fail_with(int status, const char* format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 // For who is about to say why the job ends: false: somebody else is saying it.
 bool claim_ending();
 
-// Collective. From here on, this node and the others watch each other; and the launcher, without which a node does not go on.
-// WEIR_DSM_TIMEOUT: seconds after which a node that does not answer counts as gone; 0: never; default 10. WEIR_DSM_INTERFACE: names of network interfaces, with commas between them,
-// whose addresses are used; default: all.
+// Collective. From here on, this node and the others watch each other; and the launcher, without
+// which a node does not go on. WEIR_DSM_TIMEOUT: seconds after which a node that does not answer
+// counts as gone; 0: never; default 10. WEIR_DSM_INTERFACE: names of network interfaces, with
+// commas between them, whose addresses are used; default: all.
 void start_watch(Bootstrap& bootstrap);
 // The end of watching: from here on, nodes may go. REQUIRES: a barrier behind.
 void finish_watch();

@@ -1,4 +1,5 @@
-// What nodes say to each other: a header of fixed shape and a body of typed fields, read back in the order in which they were written.
+// What nodes say to each other: a header of fixed shape and a body of typed fields, read back in
+// the order in which they were written.
 #pragma once
 
 #include <stdint.h>
@@ -12,20 +13,22 @@
 
 namespace weir::dsm {
 
-// Where a reply is awaited: a thread of `node` waits at its mailbox `channel` for `ticket`. May be handed on: whoever has it may reply.
+// Where a reply is awaited: a thread of `node` waits at its mailbox `channel` for `ticket`. May be
+// handed on: whoever has it may reply.
 struct ReplyTo {
   uint16_t node = 0;
   uint16_t channel = 0;
   uint32_t ticket = 0;  // 0: nobody waits
 };
 
-// Layout: first bytes of every message on the wire, little endian; followed by `size` bytes of body.
+// Layout: first bytes of every message on the wire, little endian; followed by `size` bytes of
+// body.
 struct Header {
-  uint8_t kind = 0;       // a Kind of protocol.h; the transport does not look at it
-  uint8_t group = 3;      // counted as: 0 lock, 1 barrier, 2 flush, 3 data
-  uint16_t from = 0;      // node
-  uint32_t size = 0;      // bytes of the body
-  ReplyTo reply_to;       // of a request; of a reply: whom it is for
+  uint8_t kind = 0;   // a Kind of protocol.h; the transport does not look at it
+  uint8_t group = 3;  // counted as: 0 lock, 1 barrier, 2 flush, 3 data
+  uint16_t from = 0;  // node
+  uint32_t size = 0;  // bytes of the body
+  ReplyTo reply_to;   // of a request; of a reply: whom it is for
 };
 static_assert(sizeof(Header) == 16);
 
@@ -74,7 +77,8 @@ class Message {
     }
     return values;
   }
-  // A place in the body, valid while the message lives and is not written to; NULL: there are not so many bytes.
+  // A place in the body, valid while the message lives and is not written to; NULL: there are not
+  // so many bytes.
   const uint8_t* get_bytes(size_t size) {
     if (size > body.size() - at_) {
       bad_ = true;

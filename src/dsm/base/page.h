@@ -1,7 +1,9 @@
 // What a protocol knows of one unit: CVM's Page. Protocols derive their own.
 //
-// Layout: a page unit lies in the segment, which is mapped twice: `program` is what the program sees, protected as `right` says; `open` is the same physical memory,
-// always readable and writable, for the runtime. So the runtime reads and writes a unit that no thread of the program may touch, and never protects for its own sake.
+// Layout: a page unit lies in the segment, which is mapped twice: `program` is what the program
+// sees, protected as `right` says; `open` is the same physical memory, always readable and
+// writable, for the runtime. So the runtime reads and writes a unit that no thread of the program
+// may touch, and never protects for its own sake.
 #pragma once
 
 #include <stdint.h>
@@ -21,15 +23,15 @@ class Page {
 
   UnitId id = kNoUnit;
   UnitKind kind = UnitKind::kPages;
-  Right right = Right::kNone;    // of this node's threads
-  bool busy = false;             // a thread is fetching it; others wait for Node::changed
-  bool pushed = false;           // made valid by a tape, and not touched since
-  bool attached = false;         // of a region: its level is set
+  Right right = Right::kNone;          // of this node's threads
+  bool busy = false;                   // a thread is fetching it; others wait for Node::changed
+  bool pushed = false;                 // made valid by a tape, and not touched since
+  bool attached = false;               // of a region: its level is set
   uint32_t brought_by = ~uint32_t{0};  // a lock; none: a push
-  uint32_t brought_at = 0;       // barrier that the push came with
-  uint32_t updates = 0;          // that tapes have brought since it was last used
+  uint32_t brought_at = 0;             // barrier that the push came with
+  uint32_t updates = 0;                // that tapes have brought since it was last used
   NodeId home = 0;
-  uint64_t size = 0;             // bytes
+  uint64_t size = 0;  // bytes
   uint8_t* program = nullptr;
   uint8_t* open = nullptr;
   Protocol* protocol = nullptr;

@@ -1,7 +1,8 @@
-// What a consistency protocol must answer: CVM's Protocol. The node calls these hooks at faults, synchronization and messages; a new protocol is a class derived from
-// this one and one from Page.
+// What a consistency protocol must answer: CVM's Protocol. The node calls these hooks at faults,
+// synchronization and messages; a new protocol is a class derived from this one and one from Page.
 //
-// All hooks are called with the node's mutex held. Only on_fault may let go of it while it waits for others.
+// All hooks are called with the node's mutex held. Only on_fault may let go of it while it waits
+// for others.
 #pragma once
 
 #include <memory>
@@ -18,17 +19,33 @@ struct Thread;
 // Message kinds. What each holds stands where it is sent.
 enum class Kind : uint8_t {
   kReply,
-  kAllocate, kFree, kBlock, kBlockKnown, kFindHome,                              // memory.cc
-  kLockRequest, kLockForward,                                                     // locks.cc
-  kBarrierArrive, kBarrierRelease,                                               // barrier.cc
-  kConditionWait, kConditionSignal, kSemaphorePost, kSemaphoreWait,              // conditions.cc
-  kDiffRequest, kPageRequest,                                                    // lrc.cc
-  kHomeFlush, kHomeFetch,                                                        // hlrc.cc
-  kOwnerRequest, kOwnerTake, kOwnerAnswer, kOwnerDone,                         // sc.cc
-  kPush,                                                                         // tapeworm.cc
-  kSight,                                                                        // sight.cc
-  kWaits,                                                                        // waits.cc
-  kCheckDiffs, kCheckSides, kRace,                                               // checker.cc
+  kAllocate,
+  kFree,
+  kBlock,
+  kBlockKnown,
+  kFindHome,  // memory.cc
+  kLockRequest,
+  kLockForward,  // locks.cc
+  kBarrierArrive,
+  kBarrierRelease,  // barrier.cc
+  kConditionWait,
+  kConditionSignal,
+  kSemaphorePost,
+  kSemaphoreWait,  // conditions.cc
+  kDiffRequest,
+  kPageRequest,  // lrc.cc
+  kHomeFlush,
+  kHomeFetch,  // hlrc.cc
+  kOwnerRequest,
+  kOwnerTake,
+  kOwnerAnswer,
+  kOwnerDone,  // sc.cc
+  kPush,       // tapeworm.cc
+  kSight,      // sight.cc
+  kWaits,      // waits.cc
+  kCheckDiffs,
+  kCheckSides,
+  kRace,  // checker.cc
 };
 const char* name_of_kind(uint8_t kind);  // "page request"
 constexpr uint8_t kGroupLock = 0, kGroupBarrier = 1, kGroupFlush = 2, kGroupData = 3;
@@ -38,13 +55,16 @@ class Protocol {
   virtual ~Protocol() = default;
   virtual std::unique_ptr<Page> make_page() = 0;
 
-  // A thread wants to read, or write, and page.right does not allow it. Afterwards it does (or another thread of this node has taken it away again, and the fault repeats).
-  virtual void on_fault(Page& page, bool write, Thread& thread, std::unique_lock<std::mutex>& held) = 0;
+  // A thread wants to read, or write, and page.right does not allow it. Afterwards it does (or
+  // another thread of this node has taken it away again, and the fault repeats).
+  virtual void on_fault(Page& page, bool write, Thread& thread,
+                        std::unique_lock<std::mutex>& held) = 0;
 
   // Release side: the interval is closed; `pages` are those of this protocol that it wrote.
   virtual void on_interval_closed(const Interval&, const std::vector<Page*>& /*pages*/) {}
-  // Acquire side: another node's interval wrote the page. Then, after all of them, for those pages on which on_notice was called: what this node wrote itself is set apart;
-  // and, once the intervals count as known, the copies are made current or taken away.
+  // Acquire side: another node's interval wrote the page. Then, after all of them, for those pages
+  // on which on_notice was called: what this node wrote itself is set apart; and, once the
+  // intervals count as known, the copies are made current or taken away.
   virtual void on_notice(Page&, IntervalId) {}
   virtual void before_noticed(const std::vector<Page*>&) {}
   virtual void on_noticed(const std::vector<Page*>&) {}

@@ -25,7 +25,8 @@ uint64_t number(const char* name, uint64_t otherwise, uint64_t least, uint64_t m
     value <<= 10 * (unit - units + 1);
     end++;
   }
-  if (errno || end == text || *end || value < least || value > most) fail("%s=%s: a number from %lu to %lu is wanted", name, text, least, most);
+  if (errno || end == text || *end || value < least || value > most)
+    fail("%s=%s: a number from %lu to %lu is wanted", name, text, least, most);
   return value;
 }
 
@@ -63,10 +64,14 @@ Settings Settings::from_environment() {
   settings.sharing = destination("WEIR_DSM_SHARING");
   settings.timeline = destination("WEIR_DSM_TIMELINE");
   if (settings.timeline == "1") fail("WEIR_DSM_TIMELINE=1: the name of a file is wanted");
-  settings.timeline_events = number("WEIR_DSM_TIMELINE_EVENTS", settings.timeline_events, 1 << 10, uint64_t{1} << 32);
+  settings.timeline_events =
+      number("WEIR_DSM_TIMELINE_EVENTS", settings.timeline_events, 1 << 10, uint64_t{1} << 32);
   settings.waits = static_cast<unsigned>(number("WEIR_DSM_WAITS", 0, 0, 1'000'000));
   if (const char* directory = getenv("WEIR_DSM_RECORD")) settings.record = directory;
-  if (!settings.record.empty() && settings.protocol == WEIR_DSM_SC) fail("WEIR_DSM_RECORD with WEIR_DSM_PROTOCOL=sc: what that tells depends on chance; record under lrc, and predict sc from it");
+  if (!settings.record.empty() && settings.protocol == WEIR_DSM_SC)
+    fail(
+        "WEIR_DSM_RECORD with WEIR_DSM_PROTOCOL=sc: what that tells depends on chance; record "
+        "under lrc, and predict sc from it");
   settings.check = number("WEIR_DSM_CHECK", 0, 0, 1);
   return settings;
 }

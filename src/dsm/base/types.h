@@ -9,8 +9,9 @@
 
 namespace weir::dsm {
 
-using NodeId = uint32_t;   // an MPI rank
-using UnitId = uint32_t;   // what the protocols keep consistent: some pages, a region, an annotated allocation
+using NodeId = uint32_t;  // an MPI rank
+using UnitId =
+    uint32_t;  // what the protocols keep consistent: some pages, a region, an annotated allocation
 inline constexpr UnitId kNoUnit = ~UnitId{0};
 inline constexpr NodeId kNoNode = ~NodeId{0};
 

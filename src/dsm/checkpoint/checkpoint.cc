@@ -1,12 +1,18 @@
-// A checkpoint: behind a barrier everybody knows of all writes; each home gets the bytes of its units, and writes them, each node a file of its own; behind another barrier
-// node 0 writes the directory, which has the sizes and checksums of these files, and makes the generation the current one. So the files hold each unit once, as of the barrier.
+// A checkpoint: behind a barrier everybody knows of all writes; each home gets the bytes of its
+// units, and writes them, each node a file of its own; behind another barrier node 0 writes the
+// directory, which has the sizes and checksums of these files, and makes the generation the current
+// one. So the files hold each unit once, as of the barrier.
 //
-// A restart: node 0 reads the directory and everybody gets it; then some node reads each file, and writes the units as a program writes them. So nothing depends on who wrote
-// the checkpoint: neither the number of nodes nor where homes are, and protocols know of nothing. It costs twins and notices of all units, once.
+// A restart: node 0 reads the directory and everybody gets it; then some node reads each file, and
+// writes the units as a program writes them. So nothing depends on who wrote the checkpoint:
+// neither the number of nodes nor where homes are, and protocols know of nothing. It costs twins
+// and notices of all units, once.
 //
 // Invariants:
-//   1. All nodes answer the same: what each did goes round in a barrier after each step, and the error that counts is that of the first node that had one.
-//   2. Memory that is being written to a file stays as it is without the mutex: homes have all that was written, and who would write more waits at the next barrier.
+//   1. All nodes answer the same: what each did goes round in a barrier after each step, and the
+//      error that counts is that of the first node that had one.
+//   2. Memory that is being written to a file stays as it is without the mutex: homes have all that
+//      was written, and who would write more waits at the next barrier.
 //   3. No message names a unit before all nodes have its block: a barrier lies between.
 // Not saved: locks, which nobody holds; conditions and semaphores; tapes.
 #include "dsm/checkpoint/checkpoint.h"
@@ -17,8 +23,8 @@
 #include <algorithm>
 
 #include "dsm/api/api.h"
-#include "dsm/checkpoint/files.h"
 #include "dsm/base/failure.h"
+#include "dsm/checkpoint/files.h"
 #include "dsm/protocol/sc.h"
 
 namespace weir::dsm {
@@ -34,7 +40,8 @@ struct Step {
 
 std::vector<Step> exchange(const Step& mine, Thread& thread, std::unique_lock<std::mutex>& held) {
   const auto* bytes = reinterpret_cast<const uint8_t*>(&mine);
-  const auto all = thread.node.barrier.arrive(kCheckpoint, {bytes, bytes + sizeof mine}, true, thread, held);
+  const auto all =
+      thread.node.barrier.arrive(kCheckpoint, {bytes, bytes + sizeof mine}, true, thread, held);
   std::vector<Step> steps;
   for (const auto& one : *all) {
     Step step;
@@ -55,29 +62,36 @@ int first_error(const std::vector<Step>& steps) {
 // Units that this node is the home of, current here. Lets go of the mutex meanwhile.
 std::vector<Page*> homed_units(Thread& thread, std::unique_lock<std::mutex>& held) {
   Node& node = thread.node;
-  static_cast<LrcProtocol&>(node.protocol(WEIR_DSM_LRC)).make_homes_current(node.barrier.everybody_knows(), thread, held);
+  static_cast<LrcProtocol&>(node.protocol(WEIR_DSM_LRC))
+      .make_homes_current(node.barrier.everybody_knows(), thread, held);
   node.changed.notify_all();
   std::vector<Page*> units;
   node.memory.each_page([&](Page& page) {
     if (page.home == node.me() && !node.memory.is_freed(page.id)) units.push_back(&page);
   });
   std::sort(units.begin(), units.end(), [](const Page* a, const Page* b) { return a->id < b->id; });
-  const auto untouched = [&](Page* page) { return page->protocol == &node.protocol(WEIR_DSM_SC) && !static_cast<ScPage*>(page)->started; };
+  const auto untouched = [&](Page* page) {
+    return page->protocol == &node.protocol(WEIR_DSM_SC) && !static_cast<ScPage*>(page)->started;
+  };
   std::erase_if(units, untouched);
   for (Page* page : units) {
     if (page->protocol == &node.protocol(WEIR_DSM_SC)) {
       node.fetch(*page, false, thread, held);
     } else if (page->protocol == &node.protocol(WEIR_DSM_HLRC)) {
-      while (!static_cast<LazyPage*>(page)->valid(node.me())) node.changed.wait(held);  // its diffs are on their way
+      while (!static_cast<LazyPage*>(page)->valid(node.me()))
+        node.changed.wait(held);  // its diffs are on their way
     }
   }
   return units;
 }
 
-bool is_zero(const uint8_t* bytes, uint64_t size) { return size == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, size - 1) == 0); }
+bool is_zero(const uint8_t* bytes, uint64_t size) {
+  return size == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, size - 1) == 0);
+}
 
 // Node 0, when all units are on disk.
-int write_directory(const std::string& directory, uint32_t generation, const std::vector<Step>& steps, const Message& message) {
+int write_directory(const std::string& directory, uint32_t generation,
+                    const std::vector<Step>& steps, const Message& message) {
   DirectoryHeader header;
   Message content;
   memcpy(&header, message.body.data(), sizeof header);
@@ -85,16 +99,19 @@ int write_directory(const std::string& directory, uint32_t generation, const std
   for (const Step& step : steps) content.put(step.file);
   content.put_bytes(message.body.data() + sizeof header, message.body.size() - sizeof header);
   const std::string path = generation_path(directory, generation);
-  if (const int error = write_whole(path + "/directory", content.body.data(), content.body.size())) return error;
+  if (const int error = write_whole(path + "/directory", content.body.data(), content.body.size()))
+    return error;
   if (const int error = sync_directory(path)) return error;
-  return write_current(directory, {generation, checksum(0, content.body.data(), content.body.size())});
+  return write_current(directory,
+                       {generation, checksum(0, content.body.data(), content.body.size())});
 }
 
 }  // namespace
 
 int write_checkpoint(const char* directory, void* root, Thread& thread) {
   Node& node = thread.node;
-  if (!thread.locks.empty()) fail("weir_dsm_checkpoint while lock %u is held", thread.locks.front());
+  if (!thread.locks.empty())
+    fail("weir_dsm_checkpoint while lock %u is held", thread.locks.front());
   const bool leads = node.me() == 0;
   Step mine;
   Current before;
@@ -113,7 +130,8 @@ int write_checkpoint(const char* directory, void* root, Thread& thread) {
 
   const std::vector<Page*> units = homed_units(thread, held);
   held.unlock();
-  UnitWriter writer(generation_path(directory, generation) + "/node-" + std::to_string(node.me()), node.me(), generation);
+  UnitWriter writer(generation_path(directory, generation) + "/node-" + std::to_string(node.me()),
+                    node.me(), generation);
   for (const Page* page : units) {
     if (!is_zero(page->open, page->size)) writer.add(page->id, page->open, page->size);
   }
@@ -127,7 +145,8 @@ int write_checkpoint(const char* directory, void* root, Thread& thread) {
     DirectoryHeader header;
     header.nodes = node.nodes();
     header.address = node.settings.address;
-    header.root = static_cast<uint64_t>(static_cast<uint8_t*>(root) - node.memory.segment.program());
+    header.root =
+        static_cast<uint64_t>(static_cast<uint8_t*>(root) - node.memory.segment.program());
     content.put(header);
     node.memory.put_all(content);
     held.unlock();
@@ -151,13 +170,16 @@ namespace {
 std::vector<uint8_t> read_directory(const std::string& directory) {
   Current current;
   if (const int error = read_current(directory, current)) {
-    fail("%s/current cannot be read (%s)", directory.c_str(), error == EBADMSG ? "it is damaged" : strerror(error));
+    fail("%s/current cannot be read (%s)", directory.c_str(),
+         error == EBADMSG ? "it is damaged" : strerror(error));
   }
   if (current.generation == 0) return {};
   const std::string path = generation_path(directory, current.generation) + "/directory";
   std::vector<uint8_t> bytes;
-  if (const int error = read_whole(path, bytes)) fail("the checkpoint is incomplete: %s cannot be read (%s)", path.c_str(), strerror(error));
-  if (checksum(0, bytes.data(), bytes.size()) != current.checksum) fail("the checkpoint is damaged: the checksum of %s is wrong", path.c_str());
+  if (const int error = read_whole(path, bytes))
+    fail("the checkpoint is incomplete: %s cannot be read (%s)", path.c_str(), strerror(error));
+  if (checksum(0, bytes.data(), bytes.size()) != current.checksum)
+    fail("the checkpoint is damaged: the checksum of %s is wrong", path.c_str());
   Message message;
   message.put(current.generation);
   message.put_bytes(bytes.data(), bytes.size());
@@ -169,7 +191,8 @@ void install(UnitId unit, const std::vector<uint8_t>& bytes, Thread& thread) {
   Node& node = thread.node;
   std::unique_lock<std::mutex> held(node.mutex);
   Page& page = node.memory.page(unit);
-  if (page.size != bytes.size()) fail("the checkpoint has %zu bytes of unit %u, which has %lu", bytes.size(), unit, page.size);
+  if (page.size != bytes.size())
+    fail("the checkpoint has %zu bytes of unit %u, which has %lu", bytes.size(), unit, page.size);
   while (page.right != Right::kWrite) node.fetch(page, true, thread, held);
   memcpy(page.open, bytes.data(), bytes.size());
 }
@@ -189,16 +212,21 @@ void* read_checkpoint(const char* directory, Thread& thread) {
   const uint32_t generation = content.get<uint32_t>();
   const std::string path = generation_path(directory, generation);
   const DirectoryHeader header = content.get<DirectoryHeader>();
-  if (content.bad() || memcmp(header.magic, DirectoryHeader().magic, sizeof header.magic) || header.version != kCheckpointVersion) {
+  if (content.bad() || memcmp(header.magic, DirectoryHeader().magic, sizeof header.magic) ||
+      header.version != kCheckpointVersion) {
     fail("%s/directory is of another version of libweir-dsm", path.c_str());
   }
-  if (header.address != node.settings.address) fail("the checkpoint was made with WEIR_DSM_ADDRESS=%#lx; here it is %#lx", header.address, node.settings.address);
+  if (header.address != node.settings.address)
+    fail("the checkpoint was made with WEIR_DSM_ADDRESS=%#lx; here it is %#lx", header.address,
+         node.settings.address);
   std::vector<FileSum> files;
-  for (uint32_t writer = 0; writer < header.nodes && !content.bad(); writer++) files.push_back(content.get<FileSum>());
+  for (uint32_t writer = 0; writer < header.nodes && !content.bad(); writer++)
+    files.push_back(content.get<FileSum>());
   {
     std::unique_lock<std::mutex> held(node.mutex);
     node.memory.restore(content);
-    if (content.bad() || !content.at_end()) fail("the checkpoint is damaged: %s/directory makes no sense", path.c_str());
+    if (content.bad() || !content.at_end())
+      fail("the checkpoint is damaged: %s/directory makes no sense", path.c_str());
     node.barrier.arrive(kCheckpoint, {}, true, thread, held);
   }
   for (NodeId writer = node.me(); writer < files.size(); writer += node.nodes()) {
@@ -240,11 +268,16 @@ void Memory::put_all(Message& message) const {
 void Memory::restore(Message& message) {
   if (!blocks_.empty()) fail("weir_dsm_restart after shared memory was allocated");
   const uint64_t used = message.get<uint64_t>();
-  if (used > segment.size()) fail("the checkpoint has %lu bytes of shared memory, and the segment %lu; make it larger by WEIR_DSM_SIZE", used, segment.size());
+  if (used > segment.size())
+    fail(
+        "the checkpoint has %lu bytes of shared memory, and the segment %lu; make it larger by "
+        "WEIR_DSM_SIZE",
+        used, segment.size());
   const std::vector<Block> blocks = message.get_list<Block>();
   for (const Block& block : blocks) {
     add_block(block);
-    if (block.freed && block.kind == UnitKind::kAnnotated) segment.protect(block.offset, page_up(block.size), Right::kNone);
+    if (block.freed && block.kind == UnitKind::kAnnotated)
+      segment.protect(block.offset, page_up(block.size), Right::kNone);
   }
   std::map<uint64_t, Allocation> allocations;
   for (uint32_t count = message.get<uint32_t>(); count > 0 && !message.bad(); count--) {
@@ -252,7 +285,8 @@ void Memory::restore(Message& message) {
     allocation.offset = message.get<uint64_t>();
     allocation.size = message.get<uint64_t>();
     allocation.block = message.get<uint32_t>();
-    if (const void* name = message.get_bytes(sizeof allocation.name)) memcpy(allocation.name, name, sizeof allocation.name);
+    if (const void* name = message.get_bytes(sizeof allocation.name))
+      memcpy(allocation.name, name, sizeof allocation.name);
     allocations[allocation.offset] = allocation;
   }
   std::unordered_map<uint32_t, uint32_t> alive;

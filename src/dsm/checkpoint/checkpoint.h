@@ -1,4 +1,5 @@
-// weir_dsm_checkpoint and weir_dsm_restart (weir/dsm.h): shared memory on disk, and back. Files: checkpoint_files.h.
+// weir_dsm_checkpoint and weir_dsm_restart (weir/dsm.h): shared memory on disk, and back. Files:
+// checkpoint_files.h.
 #pragma once
 
 #include "dsm/core/node.h"

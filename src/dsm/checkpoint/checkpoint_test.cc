@@ -1,6 +1,7 @@
-// Checkpoints of several nodes in one process, read back by other numbers of them; and what is damaged is found out.
-#include <gtest/gtest.h>
+// Checkpoints of several nodes in one process, read back by other numbers of them; and what is
+// damaged is found out.
 #include <errno.h>
+#include <gtest/gtest.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -17,13 +18,16 @@ namespace {
 
 class Cluster : public TestCluster {
  public:
-  Cluster(weir_dsm_protocol protocol, NodeId nodes, uint64_t size = 64 << 20) : TestCluster(nodes, settings_of(protocol, size), {.delay_microseconds = 100}) {}
+  Cluster(weir_dsm_protocol protocol, NodeId nodes, uint64_t size = 64 << 20)
+      : TestCluster(nodes, settings_of(protocol, size), {.delay_microseconds = 100}) {}
   // The same memory as each node sees it.
   template <typename T>
   T* view(NodeId node, uint64_t offset) {
     return reinterpret_cast<T*>(TestCluster::view(node, offset));
   }
-  uint64_t offset(NodeId node, const void* address) { return static_cast<uint64_t>(static_cast<const uint8_t*>(address) - TestCluster::view(node, 0)); }
+  uint64_t offset(NodeId node, const void* address) {
+    return static_cast<uint64_t>(static_cast<const uint8_t*>(address) - TestCluster::view(node, 0));
+  }
 
  private:
   static Settings settings_of(weir_dsm_protocol protocol, uint64_t size) {
@@ -43,9 +47,12 @@ struct Root {
   uint32_t region;
 };
 
-uint64_t value_of(uint64_t round, uint64_t i) { return (round * 1'000'003 + i) * 0x9e37'79b9'7f4a'7c15; }
+uint64_t value_of(uint64_t round, uint64_t i) {
+  return (round * 1'000'003 + i) * 0x9e37'79b9'7f4a'7c15;
+}
 
-void* allocate(size_t size, weir_dsm_home home, weir_dsm_unit unit = WEIR_DSM_PAGES, unsigned pages = 1) {
+void* allocate(size_t size, weir_dsm_home home, weir_dsm_unit unit = WEIR_DSM_PAGES,
+               unsigned pages = 1) {
   weir_dsm_attributes attributes = {};
   attributes.home = home;
   attributes.unit = unit;
@@ -72,7 +79,8 @@ uint64_t make(Cluster& cluster, NodeId node) {
   return offset;
 }
 
-// Everybody writes a part of all pages, one node the other units; who writes what changes with the rounds.
+// Everybody writes a part of all pages, one node the other units; who writes what changes with the
+// rounds.
 void write(Cluster& cluster, NodeId node, uint64_t offset, uint64_t round, uint64_t*& region) {
   const unsigned nodes = weir_dsm_nodes();
   weir_dsm_barrier(1);
@@ -127,7 +135,8 @@ class CheckpointTest : public testing::TestWithParam<weir_dsm_protocol> {
     cluster.run([&](NodeId node) {
       const uint64_t offset = make(cluster, node);
       uint64_t* region = nullptr;
-      weir_dsm_region_attach(cluster.view<Root>(node, offset)->region, reinterpret_cast<void**>(&region));
+      weir_dsm_region_attach(cluster.view<Root>(node, offset)->region,
+                             reinterpret_cast<void**>(&region));
       for (uint64_t round = 1; round <= rounds; round++) {
         write(cluster, node, offset, round, region);
         failed += weir_dsm_checkpoint(directory_.c_str(), cluster.view<Root>(node, offset));
@@ -150,7 +159,8 @@ class CheckpointTest : public testing::TestWithParam<weir_dsm_protocol> {
       }
       const uint64_t offset = cluster.offset(node, root);
       uint64_t* region = nullptr;
-      weir_dsm_region_attach(cluster.view<Root>(node, offset)->region, reinterpret_cast<void**>(&region));
+      weir_dsm_region_attach(cluster.view<Root>(node, offset)->region,
+                             reinterpret_cast<void**>(&region));
       bad += wrong(cluster, node, offset, round, region);
       for (uint64_t i = 1; i <= more; i++) {
         write(cluster, node, offset, round + i, region);
@@ -161,8 +171,10 @@ class CheckpointTest : public testing::TestWithParam<weir_dsm_protocol> {
       if (node != 0) return;
       // What is new lies nowhere where something was, and what there is can be freed.
       const Root all = *cluster.view<Root>(node, offset);
-      const uint64_t another = cluster.offset(0, weir_dsm_alloc(50'000)), small = cluster.offset(0, weir_dsm_alloc(50));
-      bad += another < all.annotated || (small > all.words && small < another) || small == all.small || small == offset;
+      const uint64_t another = cluster.offset(0, weir_dsm_alloc(50'000)),
+                     small = cluster.offset(0, weir_dsm_alloc(50));
+      bad += another < all.annotated || (small > all.words && small < another) ||
+             small == all.small || small == offset;
       weir_dsm_free(cluster.view<void>(0, all.words));
     });
     EXPECT_EQ(bad, 0u);
@@ -195,7 +207,8 @@ TEST_P(CheckpointTest, OtherNumbersOfNodesGoOn) {
 TEST_P(CheckpointTest, OneGenerationIsKept) {
   write_rounds(2, 3);
   std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(directory_)) names.push_back(entry.path().filename().string());
+  for (const auto& entry : std::filesystem::directory_iterator(directory_))
+    names.push_back(entry.path().filename().string());
   std::sort(names.begin(), names.end());
   EXPECT_EQ(names, (std::vector<std::string>{"current", "generation-3"}));
 }
@@ -214,7 +227,9 @@ TEST_P(CheckpointTest, AnErrorLeavesTheEarlierOne) {
   std::vector<int> answers(3);
   {
     Cluster cluster(GetParam(), 3);
-    cluster.run([&](NodeId node) { answers[node] = weir_dsm_checkpoint(directory_.c_str(), weir_dsm_restart(directory_.c_str())); });
+    cluster.run([&](NodeId node) {
+      answers[node] = weir_dsm_checkpoint(directory_.c_str(), weir_dsm_restart(directory_.c_str()));
+    });
   }
   EXPECT_EQ(answers, (std::vector<int>{EISDIR, EISDIR, EISDIR}));
   EXPECT_FALSE(std::filesystem::exists(file("generation-3")));
@@ -255,7 +270,8 @@ TEST_P(CheckpointTest, DamageIsFoundOut) {
     }
   }
   change("current", 14);
-  expect_found_out("generation-2/directory|current cannot be read");  // the digit may be none any more
+  expect_found_out(
+      "generation-2/directory|current cannot be read");  // the digit may be none any more
   change("current", 14);
   read_round(2, 2, 0);
 }
@@ -283,8 +299,13 @@ TEST_P(CheckpointTest, ASmallerSegmentIsSaid) {
       testing::ExitedWithCode(125), "WEIR_DSM_SIZE");
 }
 
-INSTANTIATE_TEST_SUITE_P(All, CheckpointTest, testing::Values(WEIR_DSM_LRC, WEIR_DSM_HLRC, WEIR_DSM_SC),
-                         [](const auto& one) { return one.param == WEIR_DSM_LRC ? "Lrc" : one.param == WEIR_DSM_HLRC ? "Hlrc" : "Sc"; });
+INSTANTIATE_TEST_SUITE_P(All, CheckpointTest,
+                         testing::Values(WEIR_DSM_LRC, WEIR_DSM_HLRC, WEIR_DSM_SC),
+                         [](const auto& one) {
+                           return one.param == WEIR_DSM_LRC    ? "Lrc"
+                                  : one.param == WEIR_DSM_HLRC ? "Hlrc"
+                                                               : "Sc";
+                         });
 
 }  // namespace
 }  // namespace weir::dsm

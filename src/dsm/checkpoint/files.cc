@@ -1,9 +1,12 @@
-// Writers remember the first error and go on, so that who writes asks once, at the end. Readers end the job at the first thing that is wrong, and name the file.
+// Writers remember the first error and go on, so that who writes asks once, at the end. Readers end
+// the job at the first thing that is wrong, and name the file.
 //
 // Invariants:
-//   1. A generation is whole and on disk before `current` names it; `current` changes by a rename, so whenever a process or the machine stops, it names a whole one.
-//   2. Nothing that is read counts before its checksum was found right: that of a unit's bytes before they are installed, those of headers, sizes and the number of units
-//      before the restart is over, which all nodes wait for.
+//   1. A generation is whole and on disk before `current` names it; `current` changes by a rename,
+//      so whenever a process or the machine stops, it names a whole one.
+//   2. Nothing that is read counts before its checksum was found right: that of a unit's bytes
+//      before they are installed, those of headers, sizes and the number of units before the
+//      restart is over, which all nodes wait for.
 #include "dsm/checkpoint/files.h"
 
 #include <errno.h>
@@ -41,7 +44,9 @@ struct Record {
 };
 static_assert(sizeof(Record) == 24);
 
-uint64_t checksum_of(const Record& record, const uint8_t* bytes) { return checksum(checksum(0, &record, offsetof(Record, checksum)), bytes, record.size); }
+uint64_t checksum_of(const Record& record, const uint8_t* bytes) {
+  return checksum(checksum(0, &record, offsetof(Record, checksum)), bytes, record.size);
+}
 
 int close_synced(FILE* file, int error) {
   if (!error && fflush(file)) error = errno;
@@ -71,7 +76,8 @@ uint64_t checksum(uint64_t before, const void* bytes, size_t size) {
 
 // --- Units
 
-UnitWriter::UnitWriter(const std::string& path, NodeId node, uint32_t generation) : file_(fopen(path.c_str(), "wbxe")) {
+UnitWriter::UnitWriter(const std::string& path, NodeId node, uint32_t generation)
+    : file_(fopen(path.c_str(), "wbxe")) {
   if (!file_) {
     error_ = errno;
     return;
@@ -117,20 +123,24 @@ int UnitWriter::finish(FileSum& sum) {
   return error_;
 }
 
-UnitReader::UnitReader(const std::string& path, NodeId node, uint32_t generation, const FileSum& expected)
+UnitReader::UnitReader(const std::string& path, NodeId node, uint32_t generation,
+                       const FileSum& expected)
     : path_(path), file_(fopen(path.c_str(), "rbe")), expected_(expected) {
-  if (!file_) fail("the checkpoint is incomplete: %s cannot be read (%s)", path.c_str(), strerror(errno));
+  if (!file_)
+    fail("the checkpoint is incomplete: %s cannot be read (%s)", path.c_str(), strerror(errno));
   setvbuf(file_, nullptr, _IOFBF, kBuffer);
   struct stat status;
   if (fstat(fileno(file_), &status) || static_cast<uint64_t>(status.st_size) != expected.size) {
-    fail("the checkpoint is damaged: %s has not the %" PRIu64 " bytes that were written", path.c_str(), expected.size);
+    fail("the checkpoint is damaged: %s has not the %" PRIu64 " bytes that were written",
+         path.c_str(), expected.size);
   }
   FileHeader header;
   get(&header, sizeof header);
   FileHeader right;
   right.node = node;
   right.generation = generation;
-  if (memcmp(&header, &right, sizeof right)) fail("the checkpoint is damaged: %s has another header", path.c_str());
+  if (memcmp(&header, &right, sizeof right))
+    fail("the checkpoint is damaged: %s has another header", path.c_str());
   sum_.checksum = checksum(0, &header, sizeof header);
 }
 
@@ -141,7 +151,8 @@ UnitReader::~UnitReader() {
 void UnitReader::get(void* bytes, size_t size) {
   errno = 0;
   if (size > expected_.size - sum_.size || fread(bytes, 1, size, file_) != size) {
-    fail("the checkpoint is damaged: %s ends too early (%s)", path_.c_str(), errno ? strerror(errno) : "end of file");
+    fail("the checkpoint is damaged: %s ends too early (%s)", path_.c_str(),
+         errno ? strerror(errno) : "end of file");
   }
   sum_.size += size;
 }
@@ -150,16 +161,21 @@ bool UnitReader::next(UnitId& unit, std::vector<uint8_t>& bytes) {
   Record record;
   get(&record, sizeof record);
   if (record.unit == kNoUnit) {
-    if (record.size != units_ || record.checksum != sum_.checksum || sum_.checksum != expected_.checksum || sum_.size != expected_.size) {
+    if (record.size != units_ || record.checksum != sum_.checksum ||
+        sum_.checksum != expected_.checksum || sum_.size != expected_.size) {
       fail("the checkpoint is damaged: the checksum of %s is wrong", path_.c_str());
     }
     return false;
   }
   sum_.checksum = checksum(sum_.checksum, &record, sizeof record);
-  if (record.size > expected_.size - sum_.size) fail("the checkpoint is damaged: %s has a unit %u of %" PRIu64 " bytes", path_.c_str(), record.unit, record.size);
+  if (record.size > expected_.size - sum_.size)
+    fail("the checkpoint is damaged: %s has a unit %u of %" PRIu64 " bytes", path_.c_str(),
+         record.unit, record.size);
   bytes.resize(record.size);
   get(bytes.data(), record.size);
-  if (checksum_of(record, bytes.data()) != record.checksum) fail("the checkpoint is damaged: the checksum of unit %u in %s is wrong", record.unit, path_.c_str());
+  if (checksum_of(record, bytes.data()) != record.checksum)
+    fail("the checkpoint is damaged: the checksum of unit %u in %s is wrong", record.unit,
+         path_.c_str());
   unit = record.unit;
   units_++;
   return true;
@@ -200,7 +216,9 @@ int sync_directory(const std::string& path) {
 
 // --- Generations
 
-std::string generation_path(const std::string& directory, uint32_t generation) { return directory + "/" + kGeneration + std::to_string(generation); }
+std::string generation_path(const std::string& directory, uint32_t generation) {
+  return directory + "/" + kGeneration + std::to_string(generation);
+}
 
 int read_current(const std::string& directory, Current& current) {
   std::vector<uint8_t> bytes;
@@ -210,8 +228,12 @@ int read_current(const std::string& directory, Current& current) {
   const std::string text(bytes.begin(), bytes.end());
   Current read;
   char again[64];
-  if (sscanf(text.c_str(), "generation-%" SCNu32 " %" SCNx64, &read.generation, &read.checksum) != 2 || read.generation == 0) return EBADMSG;
-  snprintf(again, sizeof again, "%s%" PRIu32 " %016" PRIx64 "\n", kGeneration, read.generation, read.checksum);
+  if (sscanf(text.c_str(), "generation-%" SCNu32 " %" SCNx64, &read.generation, &read.checksum) !=
+          2 ||
+      read.generation == 0)
+    return EBADMSG;
+  snprintf(again, sizeof again, "%s%" PRIu32 " %016" PRIx64 "\n", kGeneration, read.generation,
+           read.checksum);
   if (text != again) return EBADMSG;
   current = read;
   return 0;
@@ -219,7 +241,8 @@ int read_current(const std::string& directory, Current& current) {
 
 int write_current(const std::string& directory, const Current& current) {
   char text[64];
-  const int size = snprintf(text, sizeof text, "%s%" PRIu32 " %016" PRIx64 "\n", kGeneration, current.generation, current.checksum);
+  const int size = snprintf(text, sizeof text, "%s%" PRIu32 " %016" PRIx64 "\n", kGeneration,
+                            current.generation, current.checksum);
   const std::string path = directory + "/current", next = path + ".next";
   if (const int error = write_whole(next, text, static_cast<size_t>(size))) return error;
   if (rename(next.c_str(), path.c_str())) return errno;
@@ -229,7 +252,8 @@ int write_current(const std::string& directory, const Current& current) {
 int make_generation(const std::string& directory, uint32_t generation) {
   std::error_code error;
   if (std::filesystem::create_directories(directory, error)) {
-    const std::string parent = std::filesystem::absolute(directory, error).lexically_normal().parent_path().string();
+    const std::string parent =
+        std::filesystem::absolute(directory, error).lexically_normal().parent_path().string();
     if (const int number = error ? error.value() : sync_directory(parent)) return number;
   }
   if (error) return error.value();
@@ -246,10 +270,13 @@ void remove_generation(const std::string& directory, uint32_t generation) {
 void remove_others(const std::string& directory, uint32_t generation) {
   std::error_code error;
   std::vector<uint32_t> others;
-  for (std::filesystem::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
+  for (std::filesystem::directory_iterator at(directory, error), end; !error && at != end;
+       at.increment(error)) {
     const std::string name = at->path().filename().string();
     uint32_t number = 0;
-    if (sscanf(name.c_str(), "generation-%" SCNu32, &number) == 1 && number != generation && name == kGeneration + std::to_string(number)) others.push_back(number);
+    if (sscanf(name.c_str(), "generation-%" SCNu32, &number) == 1 && number != generation &&
+        name == kGeneration + std::to_string(number))
+      others.push_back(number);
   }
   for (uint32_t number : others) remove_generation(directory, number);
 }

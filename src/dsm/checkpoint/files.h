@@ -1,10 +1,13 @@
 // What a checkpoint is on disk.
 //
 // Layout, in the directory that the program names:
-//   current              one line: the name of the generation that counts, and the checksum of its directory, 16 hexadecimal digits. Replaced at once, by rename.
-//   generation-G/directory   DirectoryHeader, for each node's file its FileSum, then Memory::put_all: what is allocated, and where.
-//   generation-G/node-N      FileHeader, then for each unit Record and bytes; last, a Record with unit kNoUnit, the number of units as its size, and as its checksum that of all
-//                            headers before it. Units that are not there are zero.
+//   current              one line: the name of the generation that counts, and the checksum of its
+//                        directory, 16 hexadecimal digits. Replaced at once, by rename.
+//   generation-G/directory   DirectoryHeader, for each node's file its FileSum, then
+//                            Memory::put_all: what is allocated, and where.
+//   generation-G/node-N      FileHeader, then for each unit Record and bytes; last, a Record with
+//                            unit kNoUnit, the number of units as its size, and as its checksum
+//                            that of all headers before it. Units that are not there are zero.
 // Numbers are little endian.
 #pragma once
 
@@ -20,7 +23,8 @@ namespace weir::dsm {
 
 inline constexpr uint32_t kCheckpointVersion = 1;
 
-// Continues `before` over some bytes. Finds damage, not forgery: each step can be undone, so one word that differs always makes the sum differ.
+// Continues `before` over some bytes. Finds damage, not forgery: each step can be undone, so one
+// word that differs always makes the sum differ.
 uint64_t checksum(uint64_t before, const void* bytes, size_t size);
 
 struct FileSum {

@@ -1,6 +1,8 @@
-// SIGSEGV. The handler runs on the stack of the thread that made the access, which is at an instruction of the program (or of libc, on its behalf): the runtime itself never
-// touches the program's view. So the handler may lock, wait and allocate, but for what the interrupted code holds; libc's own allocator does not touch shared memory while it
-// holds its locks. The signal is not blocked meanwhile, and errno is kept.
+// SIGSEGV. The handler runs on the stack of the thread that made the access, which is at an
+// instruction of the program (or of libc, on its behalf): the runtime itself never touches the
+// program's view. So the handler may lock, wait and allocate, but for what the interrupted code
+// holds; libc's own allocator does not touch shared memory while it holds its locks. The signal is
+// not blocked meanwhile, and errno is kept.
 #include <errno.h>
 #include <signal.h>
 #include <ucontext.h>
@@ -9,8 +11,8 @@
 
 #include "dsm/api/api.h"
 #include "dsm/base/failure.h"
-#include "dsm/system_calls/handlers.h"
 #include "dsm/diagnostics/source_lines.h"
+#include "dsm/system_calls/handlers.h"
 #include "weir/region.h"
 
 namespace weir::dsm {
@@ -29,8 +31,10 @@ void on_segv(int signal, siginfo_t* info, void* context) {
       Node* node = one.load(std::memory_order_acquire);
       if (!node || !node->memory.segment.contains(info->si_addr)) continue;
       Thread& thread = this_thread();
-      thread.sight.program_counter = reinterpret_cast<const void*>(static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]);
-      if (write && (node->settings.check || !node->settings.sharing.empty())) thread.sight.program_counter = outside_libc(thread.sight.program_counter);
+      thread.sight.program_counter = reinterpret_cast<const void*>(
+          static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]);
+      if (write && (node->settings.check || !node->settings.sharing.empty()))
+        thread.sight.program_counter = outside_libc(thread.sight.program_counter);
       node->on_fault(info->si_addr, write, thread);
       errno = saved;
       return;

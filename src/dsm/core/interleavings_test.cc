@@ -1,4 +1,5 @@
-// Orders of events that random programs meet too rarely: each test holds a node's mutex, so that what it is asked for is late, until what is to come between has come.
+// Orders of events that random programs meet too rarely: each test holds a node's mutex, so that
+// what it is asked for is late, until what is to come between has come.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -6,8 +7,8 @@
 #include <mutex>
 #include <thread>
 
-#include "dsm/protocol/sc.h"
 #include "dsm/core/test_cluster.h"
+#include "dsm/protocol/sc.h"
 
 namespace weir::dsm {
 namespace {
@@ -26,10 +27,14 @@ Settings settings_of(weir_dsm_protocol protocol, Tapes tapes) {
 class Cluster : public TestCluster {
  public:
   using TestCluster::TestCluster;
-  Words words(unsigned worker, uint64_t offset) { return reinterpret_cast<Words>(view(worker, offset)); }
+  Words words(unsigned worker, uint64_t offset) {
+    return reinterpret_cast<Words>(view(worker, offset));
+  }
 };
 
-uint64_t offset_of(Cluster& cluster, void* memory) { return static_cast<uint64_t>(static_cast<uint8_t*>(memory) - cluster.view(0, 0)); }
+uint64_t offset_of(Cluster& cluster, void* memory) {
+  return static_cast<uint64_t>(static_cast<uint8_t*>(memory) - cluster.view(0, 0));
+}
 
 uint64_t annotated(Cluster& cluster, size_t size) {
   weir_dsm_attributes attributes = {};
@@ -71,8 +76,8 @@ void await_busy(Node& node, UnitId unit) {
   }
 }
 
-// Node 1's first thread misses page 0, learns that page 1 was produced with it, and asks for that one too; meanwhile its second thread acquires a lock under which page 0
-// was written once more.
+// Node 1's first thread misses page 0, learns that page 1 was produced with it, and asks for that
+// one too; meanwhile its second thread acquires a lock under which page 0 was written once more.
 TEST(Interleavings, NoticeComesWhileAProducersExtentIsFetched) {
   Cluster cluster(3, settings_of(WEIR_DSM_LRC, Tapes::kCalled), {}, 2);
   std::atomic<uint64_t> offset{0};
@@ -118,7 +123,8 @@ TEST(Interleavings, NoticeComesWhileAProducersExtentIsFetched) {
   EXPECT_EQ(seen, 2u);
 }
 
-// A diff of node 1 is in its home's copy before the notice. What the home writes to an annotated unit after the notice overrides it, also where another node gets both by a tape.
+// A diff of node 1 is in its home's copy before the notice. What the home writes to an annotated
+// unit after the notice overrides it, also where another node gets both by a tape.
 TEST(Interleavings, HomeHasADiffBeforeItsNotice) {
   Cluster cluster(3, settings_of(WEIR_DSM_HLRC, Tapes::kCalled));
   Steps steps;
@@ -164,7 +170,8 @@ TEST(Interleavings, HomeHasADiffBeforeItsNotice) {
   EXPECT_EQ(seen, 200u);
 }
 
-// While one thread of a node waits for the home's copy, what another writes is flushed: the copy, which was made before, must not take it back.
+// While one thread of a node waits for the home's copy, what another writes is flushed: the copy,
+// which was made before, must not take it back.
 TEST(Interleavings, FlushOvertakesTheHomesCopy) {
   Cluster cluster(2, settings_of(WEIR_DSM_HLRC, Tapes::kOff), {}, 2);
   Steps steps;
@@ -208,14 +215,17 @@ TEST(Interleavings, FlushOvertakesTheHomesCopy) {
   for (unsigned i = 0; i < 3; i++) EXPECT_EQ(seen[i], i + 1);
 }
 
-// Small allocations share blocks: a node gets none of a block that it has not heard of yet, or another has not.
+// Small allocations share blocks: a node gets none of a block that it has not heard of yet, or
+// another has not.
 TEST(Interleavings, SmallAllocationsOfANewBlock) {
   for (unsigned round = 0; round < 40; round++) {
-    Cluster cluster(3, settings_of(WEIR_DSM_LRC, Tapes::kOff), {.seed = round, .delay_microseconds = 200});
+    Cluster cluster(3, settings_of(WEIR_DSM_LRC, Tapes::kOff),
+                    {.seed = round, .delay_microseconds = 200});
     std::atomic<uint64_t> offsets[3];
     std::atomic<uint64_t> sum{0};
     cluster.run([&](unsigned worker) {
-      offsets[worker] = static_cast<uint64_t>(static_cast<uint8_t*>(weir_dsm_alloc(100)) - cluster.view(worker, 0));
+      offsets[worker] = static_cast<uint64_t>(static_cast<uint8_t*>(weir_dsm_alloc(100)) -
+                                              cluster.view(worker, 0));
       cluster.words(worker, offsets[worker])[0] = worker + 1;
       weir_dsm_barrier(0);
       for (const auto& offset : offsets) sum += cluster.words(worker, offset)[0];
@@ -236,7 +246,8 @@ TEST(Interleavings, AnnouncedUnitIsWantedElsewhere) {
       Node& node = cluster.node(worker);
       for (bool is_wanted = false; !is_wanted; std::this_thread::yield()) {
         const std::lock_guard<std::mutex> held(node.mutex);
-        is_wanted = static_cast<ScPage&>(*node.memory.page_at(const_cast<uint64_t*>(words))).take.has_value();
+        is_wanted = static_cast<ScPage&>(*node.memory.page_at(const_cast<uint64_t*>(words)))
+                        .take.has_value();
       }
       words[worker] = 7;
     } else {
@@ -248,7 +259,8 @@ TEST(Interleavings, AnnouncedUnitIsWantedElsewhere) {
 
 TEST(Interleavings, UnitsAreAnnouncedInOppositeOrders) {
   constexpr int kRounds = 300;
-  Cluster cluster(3, settings_of(WEIR_DSM_SC, Tapes::kOff), {.seed = 1, .delay_microseconds = 20}, 2);
+  Cluster cluster(3, settings_of(WEIR_DSM_SC, Tapes::kOff), {.seed = 1, .delay_microseconds = 20},
+                  2);
   std::atomic<uint64_t> offsets[3];
   std::atomic<uint64_t> wrong{0};
   cluster.run([&](unsigned worker) {
@@ -258,7 +270,9 @@ TEST(Interleavings, UnitsAreAnnouncedInOppositeOrders) {
     weir_dsm_barrier(0);
     const auto unit = [&](unsigned which) { return cluster.words(worker, offsets[which]); };
     for (int i = 1; i <= kRounds; i++) {
-      for (unsigned step = 0; step < 3; step++) weir_dsm_write_access(const_cast<uint64_t*>(unit(((worker % 2 ? step : 2 - step) + worker / 2) % 3)));
+      for (unsigned step = 0; step < 3; step++)
+        weir_dsm_write_access(
+            const_cast<uint64_t*>(unit(((worker % 2 ? step : 2 - step) + worker / 2) % 3)));
       for (unsigned which = 0; which < 3; which++) unit(which)[worker] = unit(which)[worker] + 1;
       if (i % 3 == 0) weir_dsm_semaphore_post(0);
     }

@@ -1,8 +1,10 @@
-// Allocation. Node 0 keeps the directory. Addresses are handed out once: memory that was freed is given back to the kernel and never allocated again, so that a stale
-// pointer is found out, and no late notice of the old contents meets a new allocation.
+// Allocation. Node 0 keeps the directory. Addresses are handed out once: memory that was freed is
+// given back to the kernel and never allocated again, so that a stale pointer is found out, and no
+// late notice of the old contents meets a new allocation.
 //
 // Invariants:
-//   1. Before an address is answered to who asked for it, each node has the block that it lies in. So a message that names a unit never names an unknown one.
+//   1. Before an address is answered to who asked for it, each node has the block that it lies in.
+//      So a message that names a unit never names an unknown one.
 //   2. Blocks have ascending numbers and, but for regions, ascending offsets, and never overlap.
 #include "dsm/core/memory.h"
 
@@ -18,24 +20,27 @@ namespace weir::dsm {
 
 namespace {
 
-constexpr uint64_t kSmall = 2048;            // allocations below share blocks
+constexpr uint64_t kSmall = 2048;  // allocations below share blocks
 constexpr uint64_t kSmallBlock = 64 << 10;
 constexpr uint64_t kSmallAlignment = 64;
 
 uint64_t round_up(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
 
-constexpr uint32_t kMostOutOfOrder = 4096;   // blocks that are on their way at once
+constexpr uint32_t kMostOutOfOrder = 4096;  // blocks that are on their way at once
 
 bool is_object(UnitId unit) { return unit >= kObjectUnits; }
 
 // What no allocation has asked for.
 bool makes_no_sense(const Block& block) {
-  return block.kind > UnitKind::kRegion || block.protocol < WEIR_DSM_SC || block.protocol > WEIR_DSM_HLRC || block.home > WEIR_DSM_EXPLICIT || block.unit_pages == 0 || block.unit_pages > 4096;
+  return block.kind > UnitKind::kRegion || block.protocol < WEIR_DSM_SC ||
+         block.protocol > WEIR_DSM_HLRC || block.home > WEIR_DSM_EXPLICIT ||
+         block.unit_pages == 0 || block.unit_pages > 4096;
 }
 
 }  // namespace
 
-uint8_t* Memory::allocate(uint64_t size, const Block& attributes, const char* name, Thread& thread, std::unique_lock<std::mutex>& held, uint32_t* number) {
+uint8_t* Memory::allocate(uint64_t size, const Block& attributes, const char* name, Thread& thread,
+                          std::unique_lock<std::mutex>& held, uint32_t* number) {
   const Span waits(node_, Doing::kMemory);
   Message request(static_cast<uint8_t>(Kind::kAllocate));
   request.put(size);
@@ -46,10 +51,14 @@ uint8_t* Memory::allocate(uint64_t size, const Block& attributes, const char* na
   Message reply = node_.ask(0, std::move(request), thread, held);
   const uint64_t offset = reply.get<uint64_t>();
   const uint32_t block = reply.get<uint32_t>();
-  if (!reply.bad() && offset == 0) fail("no room for %lu bytes in the shared segment of %lu; make it larger by WEIR_DSM_SIZE", size, segment.size());
+  if (!reply.bad() && offset == 0)
+    fail("no room for %lu bytes in the shared segment of %lu; make it larger by WEIR_DSM_SIZE",
+         size, segment.size());
   if (reply.bad() || block >= blocks_.size()) fail("a damaged answer to an allocation");
   const Block& its = blocks_[block];
-  if (its.kind != UnitKind::kRegion && (offset % kSmallAlignment != 0 || offset - its.offset >= its.size)) fail("a damaged answer to an allocation");
+  if (its.kind != UnitKind::kRegion &&
+      (offset % kSmallAlignment != 0 || offset - its.offset >= its.size))
+    fail("a damaged answer to an allocation");
   if (number) *number = block;
   return segment.program() + offset;
 }
@@ -58,8 +67,10 @@ void Memory::on_allocate(Message&& request) {
   const uint64_t size = std::max<uint64_t>(request.get<uint64_t>(), 1);
   Block block = request.get<Block>();
   Allocation allocation;
-  if (const uint8_t* its_name = request.get_bytes(sizeof allocation.name)) memcpy(allocation.name, its_name, sizeof allocation.name - 1);
-  if (request.bad() || makes_no_sense(block) || block.freed || node_.me() != 0) fail("a damaged request for memory from node %u", request.header.from);
+  if (const uint8_t* its_name = request.get_bytes(sizeof allocation.name))
+    memcpy(allocation.name, its_name, sizeof allocation.name - 1);
+  if (request.bad() || makes_no_sense(block) || block.freed || node_.me() != 0)
+    fail("a damaged request for memory from node %u", request.header.from);
   allocation.size = size;
   Message answer(static_cast<uint8_t>(Kind::kReply));
   const bool is_small = size < kSmall && block.kind == UnitKind::kPages;
@@ -93,10 +104,14 @@ void Memory::on_allocate(Message&& request) {
     block.size = size;
     block.offset = 1;  // lies elsewhere on each node
   } else {
-    const uint64_t unit = block.kind == UnitKind::kPages ? uint64_t{block.unit_pages} * kPageSize : kPageSize;
-    block.size = block.kind == UnitKind::kPages ? round_up(is_small ? kSmallBlock : size, unit) : size;
+    const uint64_t unit =
+        block.kind == UnitKind::kPages ? uint64_t{block.unit_pages} * kPageSize : kPageSize;
+    block.size =
+        block.kind == UnitKind::kPages ? round_up(is_small ? kSmallBlock : size, unit) : size;
     block.offset = used_;
-    if (size > segment.size() || page_up(block.size) > segment.size() - used_) {  // the first: of which round_up is no number
+    if (size > segment.size() ||
+        page_up(block.size) >
+            segment.size() - used_) {  // the first: of which round_up is no number
       answer.put(uint64_t{0});
       answer.put(uint32_t{0});
       return node_.reply(request.header.reply_to, std::move(answer));
@@ -128,13 +143,12 @@ void Memory::announce(const Block& block, Message&& answer, const ReplyTo& reply
 
 void Memory::on_message(Message&& message) {
   switch (static_cast<Kind>(message.header.kind)) {
-    case Kind::kAllocate:
-      return on_allocate(std::move(message));
-    case Kind::kFree:
-      return on_free(std::move(message));
+    case Kind::kAllocate: return on_allocate(std::move(message));
+    case Kind::kFree: return on_free(std::move(message));
     case Kind::kBlock: {
       const Block block = message.get<Block>();
-      if (message.bad() || message.header.from != 0) fail("damaged news of an allocation from node %u", message.header.from);
+      if (message.bad() || message.header.from != 0)
+        fail("damaged news of an allocation from node %u", message.header.from);
       check_news(block);
       if (block.freed) {
         drop_block(block.number);
@@ -147,7 +161,8 @@ void Memory::on_message(Message&& message) {
     }
     case Kind::kBlockKnown: {
       const auto found = pending_.find(message.get<uint32_t>());
-      if (message.bad() || found == pending_.end()) fail("node %u answers to news of an allocation that it has not got", message.header.from);
+      if (message.bad() || found == pending_.end())
+        fail("node %u answers to news of an allocation that it has not got", message.header.from);
       if (--found->second.missing > 0) return;
       auto answers = std::move(found->second.answers);
       pending_.erase(found);
@@ -168,18 +183,25 @@ void Memory::on_message(Message&& message) {
 // News of a block that cannot be: it is known already, or lies where another lies.
 void Memory::check_news(const Block& block) const {
   const bool is_known = block.number < blocks_.size() && blocks_[block.number].size != 0;
-  bool is_well = !makes_no_sense(block) && block.size != 0 && block.number < blocks_.size() + kMostOutOfOrder && memchr(block.name, 0, sizeof block.name);
+  bool is_well = !makes_no_sense(block) && block.size != 0 &&
+                 block.number < blocks_.size() + kMostOutOfOrder &&
+                 memchr(block.name, 0, sizeof block.name);
   if (block.freed) {
     const Block* known = is_known ? &blocks_[block.number] : nullptr;
-    is_well = is_well && known && !known->freed && known->offset == block.offset && known->size == block.size;
+    is_well = is_well && known && !known->freed && known->offset == block.offset &&
+              known->size == block.size;
   } else {
     is_well = is_well && !is_known;
     if (is_well && block.kind != UnitKind::kRegion) {
-      const uint64_t unit = block.kind == UnitKind::kPages ? uint64_t{block.unit_pages} * kPageSize : 1;
-      is_well = block.offset % kPageSize == 0 && block.size % unit == 0 && block.offset < segment.size() && block.size <= segment.size() - block.offset;
+      const uint64_t unit =
+          block.kind == UnitKind::kPages ? uint64_t{block.unit_pages} * kPageSize : 1;
+      is_well = block.offset % kPageSize == 0 && block.size % unit == 0 &&
+                block.offset < segment.size() && block.size <= segment.size() - block.offset;
       const auto next = by_offset_.lower_bound(block.offset);
       is_well = is_well && (next == by_offset_.end() || next->first - block.offset >= block.size);
-      is_well = is_well && (next == by_offset_.begin() || block.offset - std::prev(next)->first >= blocks_[std::prev(next)->second].size);
+      is_well = is_well &&
+                (next == by_offset_.begin() ||
+                 block.offset - std::prev(next)->first >= blocks_[std::prev(next)->second].size);
     }
   }
   if (!is_well) fail("damaged news of allocation %u", block.number);
@@ -189,12 +211,15 @@ void Memory::check_news(const Block& block) const {
 void Memory::add_block(const Block& block) {
   if (block.number >= blocks_.size()) blocks_.resize(block.number + 1);
   blocks_[block.number] = block;
-  if (node_.settings.check && block.protocol == WEIR_DSM_HLRC) blocks_[block.number].protocol = WEIR_DSM_LRC;  // diffs of each interval are LRC's
+  if (node_.settings.check && block.protocol == WEIR_DSM_HLRC)
+    blocks_[block.number].protocol = WEIR_DSM_LRC;  // diffs of each interval are LRC's
   if (block.kind != UnitKind::kRegion) by_offset_[block.offset] = block.number;
-  if (block.kind == UnitKind::kAnnotated) segment.protect(block.offset, page_up(block.size), Right::kWrite);
+  if (block.kind == UnitKind::kAnnotated)
+    segment.protect(block.offset, page_up(block.size), Right::kWrite);
   const bool is_pages = block.kind == UnitKind::kPages;
   StreamWriter::Allocated made;
-  made.first = is_pages ? static_cast<UnitId>(block.offset / kPageSize) : kObjectUnits + block.number;
+  made.first =
+      is_pages ? static_cast<UnitId>(block.offset / kPageSize) : kObjectUnits + block.number;
   made.numbers = is_pages ? static_cast<uint32_t>(block.size / kPageSize) : 1;
   made.step = is_pages ? block.unit_pages : 1;
   made.unit_bytes = is_pages ? uint64_t{block.unit_pages} * kPageSize : block.size;
@@ -211,7 +236,8 @@ void Memory::free(void* memory, Thread& thread, std::unique_lock<std::mutex>& he
   request.put(static_cast<uint64_t>(static_cast<uint8_t*>(memory) - segment.program()));
   if (!segment.contains(memory)) fail("weir_dsm_free of %p, which is no shared memory", memory);
   Message reply = node_.ask(0, std::move(request), thread, held);
-  if (!reply.get<uint8_t>()) fail("weir_dsm_free of %p, where no allocation begins, or which was freed before", memory);
+  if (!reply.get<uint8_t>())
+    fail("weir_dsm_free of %p, where no allocation begins, or which was freed before", memory);
 }
 
 void Memory::on_free(Message&& request) {
@@ -222,8 +248,10 @@ void Memory::on_free(Message&& request) {
   if (found == allocations_.end()) return node_.reply(request.header.reply_to, std::move(answer));
   const uint32_t number = found->second.block;
   allocations_.erase(found);
-  const bool is_open = std::any_of(small_.begin(), small_.end(), [&](const auto& entry) { return entry.second.first == number; });
-  if (--alive_[number] > 0 || is_open) return node_.reply(request.header.reply_to, std::move(answer));
+  const bool is_open = std::any_of(small_.begin(), small_.end(),
+                                   [&](const auto& entry) { return entry.second.first == number; });
+  if (--alive_[number] > 0 || is_open)
+    return node_.reply(request.header.reply_to, std::move(answer));
   drop_block(number);
   announce(blocks_[number], std::move(answer), request.header.reply_to);
 }
@@ -231,7 +259,8 @@ void Memory::on_free(Message&& request) {
 void Memory::drop_block(uint32_t number) {
   Block& block = blocks_[number];
   block.freed = 1;
-  const uint64_t last = block.kind == UnitKind::kPages ? block.offset / kPageSize + block.size / kPageSize : 0;
+  const uint64_t last =
+      block.kind == UnitKind::kPages ? block.offset / kPageSize + block.size / kPageSize : 0;
   RightChanges changes(segment);
   const auto drop = [&](UnitId unit) {
     const auto found = pages_.find(unit);
@@ -240,7 +269,8 @@ void Memory::drop_block(uint32_t number) {
     if (block.kind == UnitKind::kPages) changes.add(*found->second, Right::kNone);
   };
   if (block.kind == UnitKind::kPages) {
-    for (uint64_t unit = block.offset / kPageSize; unit < last; unit += block.unit_pages) drop(static_cast<UnitId>(unit));
+    for (uint64_t unit = block.offset / kPageSize; unit < last; unit += block.unit_pages)
+      drop(static_cast<UnitId>(unit));
   } else {
     drop(kObjectUnits + number);
   }
@@ -268,20 +298,27 @@ const Allocation* Memory::allocation_at(uint64_t offset) const {
 }
 
 Page* Memory::page_at(const void* address) {
-  const uint64_t offset = static_cast<uint64_t>(static_cast<const uint8_t*>(address) - segment.program());
+  const uint64_t offset =
+      static_cast<uint64_t>(static_cast<const uint8_t*>(address) - segment.program());
   const Block* block = block_at(offset);
   if (!block || block->freed) return nullptr;
   if (block->kind != UnitKind::kPages) return &object(block->number);
   const uint64_t first = block->offset / kPageSize;
-  return &page(static_cast<UnitId>(first + (offset / kPageSize - first) / block->unit_pages * block->unit_pages));
+  return &page(static_cast<UnitId>(first + (offset / kPageSize - first) / block->unit_pages *
+                                               block->unit_pages));
 }
 
 Page& Memory::page(UnitId unit) {
   std::unique_ptr<Page>& found = pages_[unit];
   if (found) return *found;
-  const Block* block = is_object(unit) ? (unit - kObjectUnits < blocks_.size() ? &blocks_[unit - kObjectUnits] : nullptr) : block_at(uint64_t{unit} * kPageSize);
-  if (!block || block->size == 0 || is_object(unit) == (block->kind == UnitKind::kPages)) fail("unit %u is in no allocation that this node knows", unit);
-  if (!is_object(unit) && (unit - block->offset / kPageSize) % block->unit_pages) fail("unit %u is in the middle of one, of %s", unit, block->name);
+  const Block* block =
+      is_object(unit)
+          ? (unit - kObjectUnits < blocks_.size() ? &blocks_[unit - kObjectUnits] : nullptr)
+          : block_at(uint64_t{unit} * kPageSize);
+  if (!block || block->size == 0 || is_object(unit) == (block->kind == UnitKind::kPages))
+    fail("unit %u is in no allocation that this node knows", unit);
+  if (!is_object(unit) && (unit - block->offset / kPageSize) % block->unit_pages)
+    fail("unit %u is in the middle of one, of %s", unit, block->name);
   Protocol& protocol = node_.protocol(block->protocol);
   found = protocol.make_page();
   Page& page = *found;
@@ -304,15 +341,20 @@ Page& Memory::page(UnitId unit) {
     units = 0;
   } else {
     page.size = block->size;
-    page.program = page.open = static_cast<uint8_t*>(weir_region_open(node_.regions.create(block->number, block->size)));
+    page.program = page.open =
+        static_cast<uint8_t*>(weir_region_open(node_.regions.create(block->number, block->size)));
     index = block->number;
     units = 0;
   }
   const NodeId nodes = node_.nodes();
   switch (block->home) {
     case WEIR_DSM_EXPLICIT: page.home = block->home_node % nodes; break;
-    case WEIR_DSM_FIRST_TOUCH: page.home = block->protocol == WEIR_DSM_LRC ? unit % nodes : kNoNode; break;  // LRC's homes matter little
-    case WEIR_DSM_BLOCK: page.home = static_cast<NodeId>(units ? index * nodes / units : index % nodes); break;
+    case WEIR_DSM_FIRST_TOUCH:
+      page.home = block->protocol == WEIR_DSM_LRC ? unit % nodes : kNoNode;
+      break;  // LRC's homes matter little
+    case WEIR_DSM_BLOCK:
+      page.home = static_cast<NodeId>(units ? index * nodes / units : index % nodes);
+      break;
     default: page.home = static_cast<NodeId>(index % nodes);
   }
   return page;
@@ -330,7 +372,8 @@ void Memory::find_home(Page& page, Thread& thread, std::unique_lock<std::mutex>&
   request.put(page.id);
   Message reply = node_.ask(0, std::move(request), thread, held);
   const NodeId home = reply.get<NodeId>();
-  if (reply.bad() || home >= node_.nodes()) fail("a damaged answer to where the home of unit %u is", page.id);
+  if (reply.bad() || home >= node_.nodes())
+    fail("a damaged answer to where the home of unit %u is", page.id);
   page.home = home;
 }
 
@@ -339,14 +382,16 @@ tape::Extent Memory::extent_of(const uint8_t* address, uint64_t size) {
   for (const uint8_t* at = address; at < address + size;) {
     Page* page = segment.contains(at) ? page_at(at) : nullptr;
     if (page) extent.add(page->id);
-    const uint64_t step = page ? page->size - static_cast<uint64_t>(at - page->program) : kPageSize - reinterpret_cast<uint64_t>(at) % kPageSize;
+    const uint64_t step = page ? page->size - static_cast<uint64_t>(at - page->program)
+                               : kPageSize - reinterpret_cast<uint64_t>(at) % kPageSize;
     at += step;
   }
   return extent;
 }
 
 bool Memory::is_freed(UnitId unit) const {
-  if (is_object(unit)) return unit - kObjectUnits < blocks_.size() && blocks_[unit - kObjectUnits].freed;
+  if (is_object(unit))
+    return unit - kObjectUnits < blocks_.size() && blocks_[unit - kObjectUnits].freed;
   const Block* block = block_at(uint64_t{unit} * kPageSize);
   return block && block->freed;
 }
@@ -354,13 +399,15 @@ bool Memory::is_freed(UnitId unit) const {
 Memory::Found Memory::find(UnitId unit, uint64_t offset) const {
   if (is_object(unit)) {
     const Block& block = blocks_[unit - kObjectUnits];
-    return {block.kind == UnitKind::kRegion ? nullptr : segment.program() + block.offset + offset, offset, block.size, block.name};
+    return {block.kind == UnitKind::kRegion ? nullptr : segment.program() + block.offset + offset,
+            offset, block.size, block.name};
   }
   const uint64_t at = uint64_t{unit} * kPageSize + offset;
   const auto next = allocations_.upper_bound(at);
   if (next != allocations_.begin()) {
     const Allocation& allocation = std::prev(next)->second;
-    if (at - allocation.offset < allocation.size) return {segment.program() + at, at - allocation.offset, allocation.size, allocation.name};
+    if (at - allocation.offset < allocation.size)
+      return {segment.program() + at, at - allocation.offset, allocation.size, allocation.name};
   }
   const Block* block = block_at(at);
   if (!block) return {segment.program() + at, 0, 0, "nothing"};
@@ -368,7 +415,8 @@ Memory::Found Memory::find(UnitId unit, uint64_t offset) const {
 }
 
 std::string Memory::describe(UnitId unit) const {
-  if (is_object(unit)) return unit - kObjectUnits < blocks_.size() ? blocks_[unit - kObjectUnits].name : "nothing";
+  if (is_object(unit))
+    return unit - kObjectUnits < blocks_.size() ? blocks_[unit - kObjectUnits].name : "nothing";
   const uint64_t offset = uint64_t{unit} * kPageSize;
   const Block* block = block_at(offset);
   if (!block) return "nothing";

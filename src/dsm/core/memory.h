@@ -1,4 +1,5 @@
-// What of the segment is allocated, and the units in it. Node 0 hands memory out; every node knows each block before its address is given to anybody.
+// What of the segment is allocated, and the units in it. Node 0 hands memory out; every node knows
+// each block before its address is given to anybody.
 #pragma once
 
 #include <stdint.h>
@@ -26,12 +27,12 @@ struct Thread;
 struct Block {
   uint32_t number = 0;
   UnitKind kind = UnitKind::kPages;
-  uint8_t protocol = WEIR_DSM_LRC;   // no default any more
+  uint8_t protocol = WEIR_DSM_LRC;  // no default any more
   uint8_t home = WEIR_DSM_BLOCK;
   uint8_t freed = 0;
   uint32_t home_node = 0;
   uint32_t unit_pages = 1;
-  uint64_t offset = 0, size = 0;     // in the segment; a region's size, in bytes
+  uint64_t offset = 0, size = 0;  // in the segment; a region's size, in bytes
   char name[64] = {};
 };
 
@@ -49,12 +50,14 @@ class Memory {
   Memory(Node& node, uint64_t address, uint64_t size) : segment(address, size), node_(node) {}
 
   // A new allocation: answers its address in this node's view (of a region: none, see region()).
-  uint8_t* allocate(uint64_t size, const Block& attributes, const char* name, Thread& thread, std::unique_lock<std::mutex>& held, uint32_t* number = nullptr);
+  uint8_t* allocate(uint64_t size, const Block& attributes, const char* name, Thread& thread,
+                    std::unique_lock<std::mutex>& held, uint32_t* number = nullptr);
   void free(void* memory, Thread& thread, std::unique_lock<std::mutex>& held);
   void on_message(Message&& message);
 
   bool is_freed(UnitId unit) const;
-  // Ends the job where there is no such unit; the second, where it is not of this protocol: another node has named it.
+  // Ends the job where there is no such unit; the second, where it is not of this protocol: another
+  // node has named it.
   Page& page(UnitId unit);
   Page& page(UnitId unit, const Protocol& protocol);
   // The unit at an address in the segment; NULL: nothing is allocated there.
@@ -67,9 +70,11 @@ class Memory {
   const Allocation* allocation_at(uint64_t offset) const;  // of node 0; NULL: none, or it was freed
   const Block& block(uint32_t number) const { return blocks_[number]; }
   size_t blocks() const { return blocks_.size(); }
-  // For reports: "grid + 4096 (64 KiB, app.cc:12)". Node 0 knows single allocations, others their blocks.
+  // For reports: "grid + 4096 (64 KiB, app.cc:12)". Node 0 knows single allocations, others their
+  // blocks.
   std::string describe(UnitId unit) const;
-  // A byte of a unit, and the allocation that it lies in: on node 0 the single one, elsewhere its block.
+  // A byte of a unit, and the allocation that it lies in: on node 0 the single one, elsewhere its
+  // block.
   struct Found {
     const uint8_t* address;  // NULL: in a region
     uint64_t offset, size;
@@ -91,7 +96,7 @@ class Memory {
   Segment segment;
 
  private:
-  struct Pending {  // node 0: what is answered when all nodes know of a block
+  struct Pending {         // node 0: what is answered when all nodes know of a block
     uint32_t missing = 0;  // nodes
     std::vector<std::pair<ReplyTo, Message>> answers;
   };
@@ -105,15 +110,16 @@ class Memory {
 
   Node& node_;
   std::unordered_map<UnitId, std::unique_ptr<Page>> pages_;
-  std::vector<Block> blocks_;                    // by number
+  std::vector<Block> blocks_;  // by number
   std::map<uint64_t, uint32_t> by_offset_;
   // Node 0 only
-  std::map<uint64_t, Allocation> allocations_;   // by offset
-  std::map<std::string, std::pair<uint32_t, uint64_t>> small_;  // attributes: block that small allocations go to, and how much of it is used
+  std::map<uint64_t, Allocation> allocations_;  // by offset
+  std::map<std::string, std::pair<uint32_t, uint64_t>>
+      small_;  // attributes: block that small allocations go to, and how much of it is used
   std::unordered_map<uint32_t, uint32_t> alive_;  // block: allocations in it
   std::unordered_map<UnitId, NodeId> homes_;
   std::unordered_map<uint32_t, Pending> pending_;
-  uint64_t used_ = kPageSize;                    // of the segment; its first page is nobody's
+  uint64_t used_ = kPageSize;  // of the segment; its first page is nobody's
 };
 
 }  // namespace weir::dsm

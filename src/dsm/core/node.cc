@@ -1,25 +1,31 @@
-// The node's own part is small: who gets a message, and the two sides of synchronization. A release closes an interval over all pages that were written, whichever protocol
-// they have; an acquire reads notices and tells each page's protocol.
+// The node's own part is small: who gets a message, and the two sides of synchronization. A release
+// closes an interval over all pages that were written, whichever protocol they have; an acquire
+// reads notices and tells each page's protocol.
 //
-// Invariant: a page that this node has written itself gets its diff made before notices count as known: where that takes an interval of its own, the interval must not seem to
-// have known of them. What is written from then on comes after them, so its stamp is taken once they do (invariant 1 of lrc.cc).
+// Invariant: a page that this node has written itself gets its diff made before notices count as
+// known: where that takes an interval of its own, the interval must not seem to have known of them.
+// What is written from then on comes after them, so its stamp is taken once they do (invariant 1 of
+// lrc.cc).
 #include "dsm/core/node.h"
 
 #include <pthread.h>
 #include <stdio.h>
 
 #include <algorithm>
-#include <utility>
 #include <map>
+#include <utility>
 
 #include "dsm/base/failure.h"
+#include "dsm/diagnostics/source_lines.h"
 #include "dsm/protocol/hlrc.h"
 #include "dsm/protocol/sc.h"
-#include "dsm/diagnostics/source_lines.h"
 
 namespace weir::dsm {
 
-Thread::Thread(Node& its_node, unsigned its_worker) : node(its_node), mailbox(its_node.transport.mailbox()), worker(its_worker) { node.known_threads++; }
+Thread::Thread(Node& its_node, unsigned its_worker)
+    : node(its_node), mailbox(its_node.transport.mailbox()), worker(its_worker) {
+  node.known_threads++;
+}
 
 namespace {
 thread_local Thread* in_runtime = nullptr;
@@ -39,10 +45,8 @@ bool wants_reply(Kind kind) {
     case Kind::kDiffRequest:
     case Kind::kPageRequest:
     case Kind::kHomeFetch:
-    case Kind::kOwnerRequest:
-      return true;
-    default:
-      return false;
+    case Kind::kOwnerRequest: return true;
+    default: return false;
   }
 }
 }  // namespace
@@ -51,7 +55,8 @@ NotCancelled::NotCancelled() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &b
 
 NotCancelled::~NotCancelled() noexcept(false) { pthread_setcancelstate(before_, nullptr); }
 
-InRuntime::InRuntime(Thread& thread) : std::unique_lock<std::mutex>(thread.node.mutex), thread_(thread) {
+InRuntime::InRuntime(Thread& thread)
+    : std::unique_lock<std::mutex>(thread.node.mutex), thread_(thread) {
   if (!thread.node.stream) return;
   in_runtime = &thread;
   thread.clock.enter();
@@ -87,7 +92,9 @@ Node::Node(Transport& its_transport, const Settings& its_settings)
   protocols[WEIR_DSM_LRC] = std::make_unique<LrcProtocol>(*this);
   protocols[WEIR_DSM_HLRC] = std::make_unique<HlrcProtocol>(*this);
   if (!settings.record.empty()) {
-    stream = std::make_unique<StreamWriter>(settings.record, StreamWriter::Run{me(), nodes(), settings.threads, settings.protocol, settings.tapes != Tapes::kOff});
+    stream = std::make_unique<StreamWriter>(
+        settings.record, StreamWriter::Run{me(), nodes(), settings.threads, settings.protocol,
+                                           settings.tapes != Tapes::kOff});
     if (!stream->failed().empty()) fail("nothing can be recorded: %s", stream->failed().c_str());
   }
   transport.serve(
@@ -111,7 +118,8 @@ void Node::tell(NodeId to, Message&& message) {
   receive(std::move(message));
 }
 
-Message Node::ask(NodeId to, Message&& request, Thread& thread, std::unique_lock<std::mutex>& held) {
+Message Node::ask(NodeId to, Message&& request, Thread& thread,
+                  std::unique_lock<std::mutex>& held) {
   uint32_t ticket, &asked = thread.sight.asks(to);
   if (to == me()) {
     request.header.reply_to = thread.mailbox->address();
@@ -124,66 +132,83 @@ Message Node::ask(NodeId to, Message&& request, Thread& thread, std::unique_lock
   }
   Message reply = thread.mailbox->wait(ticket);
   held.lock();
-  if (static_cast<Kind>(reply.header.kind) != Kind::kReply) fail("a message of kind %u from node %u, which is no reply", reply.header.kind, reply.header.from);
+  if (static_cast<Kind>(reply.header.kind) != Kind::kReply)
+    fail("a message of kind %u from node %u, which is no reply", reply.header.kind,
+         reply.header.from);
   return reply;
 }
 
 void Node::receive(Message&& message) {
   if (message.header.from >= nodes() || message.header.reply_to.node >= nodes()) {
-    fail("a message of kind %u that names node %u and node %u, of %u", message.header.kind, message.header.from, message.header.reply_to.node, nodes());
+    fail("a message of kind %u that names node %u and node %u, of %u", message.header.kind,
+         message.header.from, message.header.reply_to.node, nodes());
   }
   if (wants_reply(static_cast<Kind>(message.header.kind)) && !message.header.reply_to.ticket) {
-    fail("a request of kind %u from node %u, where nobody waits for the reply", message.header.kind, message.header.from);
+    fail("a request of kind %u from node %u, where nobody waits for the reply", message.header.kind,
+         message.header.from);
   }
   switch (static_cast<Kind>(message.header.kind)) {
     case Kind::kAllocate:
     case Kind::kFree:
     case Kind::kBlock:
     case Kind::kBlockKnown:
-    case Kind::kFindHome:
-      return memory.on_message(std::move(message));
+    case Kind::kFindHome: return memory.on_message(std::move(message));
     case Kind::kLockRequest:
-    case Kind::kLockForward:
-      return locks.on_message(std::move(message));
+    case Kind::kLockForward: return locks.on_message(std::move(message));
     case Kind::kBarrierArrive:
-    case Kind::kBarrierRelease:
-      return barrier.on_message(std::move(message));
+    case Kind::kBarrierRelease: return barrier.on_message(std::move(message));
     case Kind::kConditionWait:
     case Kind::kConditionSignal:
     case Kind::kSemaphorePost:
-    case Kind::kSemaphoreWait:
-      return conditions.on_message(std::move(message));
+    case Kind::kSemaphoreWait: return conditions.on_message(std::move(message));
     case Kind::kDiffRequest:
-    case Kind::kPageRequest:
-      return protocols[WEIR_DSM_LRC]->on_message(std::move(message));
+    case Kind::kPageRequest: return protocols[WEIR_DSM_LRC]->on_message(std::move(message));
     case Kind::kHomeFlush:
-    case Kind::kHomeFetch:
-      return protocols[WEIR_DSM_HLRC]->on_message(std::move(message));
+    case Kind::kHomeFetch: return protocols[WEIR_DSM_HLRC]->on_message(std::move(message));
     case Kind::kOwnerRequest:
     case Kind::kOwnerTake:
     case Kind::kOwnerAnswer:
-    case Kind::kOwnerDone:
-      return protocols[WEIR_DSM_SC]->on_message(std::move(message));
-    case Kind::kPush:
-      return tapeworm.on_message(std::move(message));
-    case Kind::kSight:
-      return sight.on_message(std::move(message));
-    case Kind::kWaits:
-      return sight.waits.on_message(std::move(message));
+    case Kind::kOwnerDone: return protocols[WEIR_DSM_SC]->on_message(std::move(message));
+    case Kind::kPush: return tapeworm.on_message(std::move(message));
+    case Kind::kSight: return sight.on_message(std::move(message));
+    case Kind::kWaits: return sight.waits.on_message(std::move(message));
     case Kind::kCheckDiffs:
     case Kind::kCheckSides:
-    case Kind::kRace:
-      return checker.on_message(std::move(message));
-    case Kind::kReply:
-      break;
+    case Kind::kRace: return checker.on_message(std::move(message));
+    case Kind::kReply: break;
   }
   fail("a message of kind %u from node %u", message.header.kind, message.header.from);
 }
 
 const char* name_of_kind(uint8_t kind) {
-  static constexpr const char* kNames[] = {"reply", "allocation", "free", "block", "block known", "home request", "lock request", "lock forward", "barrier arrival", "barrier release",
-                                           "condition wait", "condition signal", "semaphore post", "semaphore wait", "diff request", "page request", "flush to the home", "fetch from the home",
-                                           "ownership request", "ownership take", "ownership answer", "ownership done", "push", "report", "report of waits", "request for diffs to check", "request for sides of a race", "race"};
+  static constexpr const char* kNames[] = {"reply",
+                                           "allocation",
+                                           "free",
+                                           "block",
+                                           "block known",
+                                           "home request",
+                                           "lock request",
+                                           "lock forward",
+                                           "barrier arrival",
+                                           "barrier release",
+                                           "condition wait",
+                                           "condition signal",
+                                           "semaphore post",
+                                           "semaphore wait",
+                                           "diff request",
+                                           "page request",
+                                           "flush to the home",
+                                           "fetch from the home",
+                                           "ownership request",
+                                           "ownership take",
+                                           "ownership answer",
+                                           "ownership done",
+                                           "push",
+                                           "report",
+                                           "report of waits",
+                                           "request for diffs to check",
+                                           "request for sides of a race",
+                                           "race"};
   static_assert(std::size(kNames) == static_cast<size_t>(Kind::kRace) + 1);
   return kind < std::size(kNames) ? kNames[kind] : "message";
 }
@@ -193,20 +218,27 @@ bool Node::on_fault(void* address, bool write, Thread& thread) {
   InRuntime held(thread);
   Page* page = memory.page_at(address);
   if (!page) {
-    const Block* block = memory.block_at(static_cast<uint64_t>(static_cast<uint8_t*>(address) - memory.segment.program()));
-    if (block) fail("%s of %p in %s, which was freed", write ? "write" : "read", address, SourceLines::name_now(block->name).c_str());
-    fail("%s of %p, which is shared memory that nobody has allocated", write ? "write" : "read", address);
+    const Block* block = memory.block_at(
+        static_cast<uint64_t>(static_cast<uint8_t*>(address) - memory.segment.program()));
+    if (block)
+      fail("%s of %p in %s, which was freed", write ? "write" : "read", address,
+           SourceLines::name_now(block->name).c_str());
+    fail("%s of %p, which is shared memory that nobody has allocated", write ? "write" : "read",
+         address);
   }
   (write ? counters.now.write_faults : counters.now.read_faults)++;
   Span span(*this, Doing::kFault, page->id);
   span.set_detail(write);
   if (write) sight.sharing.on_write_fault(*page, address, thread.sight.program_counter);
-  fetch(*page, write, thread, held, static_cast<uint32_t>(static_cast<uint8_t*>(address) - page->program));
+  fetch(*page, write, thread, held,
+        static_cast<uint32_t>(static_cast<uint8_t*>(address) - page->program));
   return true;
 }
 
-void Node::fetch(Page& page, bool write, Thread& thread, std::unique_lock<std::mutex>& held, uint32_t at) {
-  if (page.kind != UnitKind::kPages && page.protocol == protocols[WEIR_DSM_SC].get()) return static_cast<ScProtocol*>(page.protocol)->hold(page, write, thread, held);
+void Node::fetch(Page& page, bool write, Thread& thread, std::unique_lock<std::mutex>& held,
+                 uint32_t at) {
+  if (page.kind != UnitKind::kPages && page.protocol == protocols[WEIR_DSM_SC].get())
+    return static_cast<ScProtocol*>(page.protocol)->hold(page, write, thread, held);
   while (page.busy) changed.wait(held);
   if (page.right == Right::kWrite || (!write && page.right == Right::kRead)) return;
   page.busy = true;
@@ -217,7 +249,8 @@ void Node::fetch(Page& page, bool write, Thread& thread, std::unique_lock<std::m
   thread.fault_at = kNowhere;
   if (write) checker.on_write(page, thread);
   page.busy = false;
-  record(counters.now.misses == misses ? &StreamWriter::access : &StreamWriter::miss, page.id, write);
+  record(counters.now.misses == misses ? &StreamWriter::access : &StreamWriter::miss, page.id,
+         write);
   changed.notify_all();
 }
 
@@ -236,7 +269,9 @@ void Node::close_interval(bool by_program) {
   closing_for_program = by_program && known_threads == 1;  // others may have pointers at hand
   tapeworm.drop_unwritten(pages);
   RightChanges changes(memory.segment);
-  std::erase_if(pages, [&](Page* page) { return !static_cast<LrcProtocol*>(page->protocol)->was_written(as_lazy(*page), changes); });
+  std::erase_if(pages, [&](Page* page) {
+    return !static_cast<LrcProtocol*>(page->protocol)->was_written(as_lazy(*page), changes);
+  });
   if (pages.empty()) return;
   std::vector<UnitId> units;
   units.reserve(pages.size());
@@ -252,11 +287,13 @@ void Node::close_interval(bool by_program) {
 }
 
 void Node::record_interval(const Interval& interval) {
-  if (stream) record(&StreamWriter::interval, interval.id.index, predict::without_bytes(interval.units));
+  if (stream)
+    record(&StreamWriter::interval, interval.id.index, predict::without_bytes(interval.units));
 }
 
 void Node::incorporate(Message& message, VectorTime* named) {
-  const std::vector<IntervalPtr> news = intervals.get(message, settings.size / kPageSize + kMostObjects, named);
+  const std::vector<IntervalPtr> news =
+      intervals.get(message, settings.size / kPageSize + kMostObjects, named);
   std::map<Protocol*, std::vector<Page*>> by_protocol;
   for (const IntervalPtr& interval : news) {
     for (UnitId unit : interval->units) {
@@ -267,7 +304,8 @@ void Node::incorporate(Message& message, VectorTime* named) {
     }
   }
   for (auto& [protocol, pages] : by_protocol) {
-    std::sort(pages.begin(), pages.end(), [](const Page* a, const Page* b) { return a->id < b->id; });
+    std::sort(pages.begin(), pages.end(),
+              [](const Page* a, const Page* b) { return a->id < b->id; });
     pages.erase(std::unique(pages.begin(), pages.end()), pages.end());
     protocol->before_noticed(pages);
   }
@@ -275,7 +313,8 @@ void Node::incorporate(Message& message, VectorTime* named) {
   for (const auto& [protocol, pages] : by_protocol) protocol->on_noticed(pages);
 }
 
-void Node::touch(const uint8_t* address, size_t size, bool write, Thread& thread, std::unique_lock<std::mutex>& held) {
+void Node::touch(const uint8_t* address, size_t size, bool write, Thread& thread,
+                 std::unique_lock<std::mutex>& held) {
   const tape::Extent extent = memory.extent_of(address, size);
   tapeworm.prefetch(extent, kNoNode, thread, held);
   for (UnitId unit : extent) fetch(memory.page(unit), write, thread, held);
@@ -304,7 +343,13 @@ weir_dsm_counters Node::counters_now() const {
 predict::Measured Node::measured() const {
   const weir_dsm_counters now = counters_now();
   const uint64_t* messages = now.messages;
-  return {0, {messages[0], messages[1], messages[2], messages[3]}, now.bytes, now.misses, now.lock_nanoseconds, now.barrier_nanoseconds, now.miss_nanoseconds};
+  return {0,
+          {messages[0], messages[1], messages[2], messages[3]},
+          now.bytes,
+          now.misses,
+          now.lock_nanoseconds,
+          now.barrier_nanoseconds,
+          now.miss_nanoseconds};
 }
 
 StreamWriter::By Node::recorded_by() const {
@@ -321,7 +366,8 @@ void Node::reset_counters() {
 }
 
 std::string Node::describe_waits() {
-  return static_cast<HlrcProtocol&>(protocol(WEIR_DSM_HLRC)).describe() + static_cast<ScProtocol&>(protocol(WEIR_DSM_SC)).describe();
+  return static_cast<HlrcProtocol&>(protocol(WEIR_DSM_HLRC)).describe() +
+         static_cast<ScProtocol&>(protocol(WEIR_DSM_SC)).describe();
 }
 
 }  // namespace weir::dsm

@@ -1,11 +1,15 @@
-// One node: its memory, its protocols, its part of each lock and barrier, and the mutex that guards them all.
+// One node: its memory, its protocols, its part of each lock and barrier, and the mutex that guards
+// them all.
 //
-// Who runs here: the program's threads (faults, synchronization), which may wait for other nodes with the mutex let go; and the server thread, which takes messages, one
-// after the other, and never waits.
+// Who runs here: the program's threads (faults, synchronization), which may wait for other nodes
+// with the mutex let go; and the server thread, which takes messages, one after the other, and
+// never waits.
 //
 // Invariants:
-//   1. State of the classes below is read and written with `mutex` held, but for what is marked otherwise.
-//   2. Nobody waits for a message with `mutex` held. So a server always gets on, and whoever waits for one waits for no cycle of mutexes.
+//   1. State of the classes below is read and written with `mutex` held, but for what is marked
+//      otherwise.
+//   2. Nobody waits for a message with `mutex` held. So a server always gets on, and whoever waits
+//      for one waits for no cycle of mutexes.
 //   3. The runtime never touches the program's view of shared memory, so its code never faults.
 #pragma once
 
@@ -17,22 +21,22 @@
 #include <optional>
 #include <string>
 
-#include "dsm/sync/barrier.h"
-#include "dsm/races/checker.h"
-#include "dsm/protocol/collect.h"
-#include "dsm/sync/conditions.h"
 #include "dsm/base/counters.h"
-#include "dsm/protocol/intervals.h"
-#include "dsm/sync/locks.h"
-#include "dsm/protocol/lrc.h"
-#include "dsm/core/memory.h"
 #include "dsm/base/protocol.h"
-#include "dsm/core/regions.h"
 #include "dsm/base/settings.h"
+#include "dsm/core/memory.h"
+#include "dsm/core/regions.h"
 #include "dsm/diagnostics/diagnostics.h"
 #include "dsm/diagnostics/stream_writer.h"
-#include "dsm/tapeworm/tapeworm.h"
 #include "dsm/net/transport.h"
+#include "dsm/protocol/collect.h"
+#include "dsm/protocol/intervals.h"
+#include "dsm/protocol/lrc.h"
+#include "dsm/races/checker.h"
+#include "dsm/sync/barrier.h"
+#include "dsm/sync/conditions.h"
+#include "dsm/sync/locks.h"
+#include "dsm/tapeworm/tapeworm.h"
 
 namespace weir::dsm {
 
@@ -50,24 +54,25 @@ struct Thread {
   ~Thread();
   Node& node;
   std::unique_ptr<Mailbox> mailbox;
-  unsigned worker;                 // within the node
+  unsigned worker;  // within the node
   ThreadSight sight{*this};
-  std::vector<uint32_t> locks;     // held
-  ThreadClock clock;               // for a recording
-  std::vector<Hold> holds;         // in order of their units
+  std::vector<uint32_t> locks;  // held
+  ThreadClock clock;            // for a recording
+  std::vector<Hold> holds;      // in order of their units
   // Tapeworm's
-  Advice advice;                           // for the next acquire
-  bool records_lock = false;               // the lock that is being acquired
-  std::vector<UnitId> brought;             // by the lock that was acquired last
-  uint32_t fault_at = kNowhere;            // offset in its unit of the access that faults
-  tape::Extent wanted;                     // what a producer's answer says of more to ask for
-  NodeId wanted_of = kNoNode;              // that producer
-  std::vector<Recording*> recordings;      // running
+  Advice advice;                       // for the next acquire
+  bool records_lock = false;           // the lock that is being acquired
+  std::vector<UnitId> brought;         // by the lock that was acquired last
+  uint32_t fault_at = kNowhere;        // offset in its unit of the access that faults
+  tape::Extent wanted;                 // what a producer's answer says of more to ask for
+  NodeId wanted_of = kNoNode;          // that producer
+  std::vector<Recording*> recordings;  // running
   std::vector<std::unique_ptr<Recording>> lock_recordings;
   std::optional<Recording> produce, flush;
 };
 
-// The calling thread is not cancelled while it lives: it may hold the mutex, and others count on what it has begun.
+// The calling thread is not cancelled while it lives: it may hold the mutex, and others count on
+// what it has begun.
 class NotCancelled {
  public:
   NotCancelled();
@@ -79,7 +84,8 @@ class NotCancelled {
   int before_ = 0;
 };
 
-// A thread of the program comes into the runtime, and has the node's mutex; for a recording, what it computed before goes with the first thing that it does here.
+// A thread of the program comes into the runtime, and has the node's mutex; for a recording, what
+// it computed before goes with the first thing that it does here.
 class InRuntime : private NotCancelled, public std::unique_lock<std::mutex> {
  public:
   explicit InRuntime(Thread& thread);
@@ -105,34 +111,43 @@ class Node {
 
   // A thread of the program accesses `address` and may not. False: it is not shared memory.
   bool on_fault(void* address, bool write, Thread& thread);
-  // Makes the unit accessible, of which offset `at` is accessed. Lets go of the mutex while it waits.
-  void fetch(Page& page, bool write, Thread& thread, std::unique_lock<std::mutex>& held, uint32_t at = 0);
+  // Makes the unit accessible, of which offset `at` is accessed. Lets go of the mutex while it
+  // waits.
+  void fetch(Page& page, bool write, Thread& thread, std::unique_lock<std::mutex>& held,
+             uint32_t at = 0);
 
-  // First of all that a thread does when it synchronizes: the accesses that it has announced are over.
+  // First of all that a thread does when it synchronizes: the accesses that it has announced are
+  // over.
   void end_accesses(Thread& thread);
   // Release: what was written until now gets into an interval of its own, if anything was.
-  // `by_program`: by a thread's own release, so it has no pointers at hand into units that are no pages.
+  // `by_program`: by a thread's own release, so it has no pointers at hand into units that are no
+  // pages.
   void close_interval(bool by_program = false);
-  // Acquire: what `message` holds (IntervalLog::put_*) is known from now on, and copies that it outdates are invalid or made current.
-  // `named`: as IntervalLog::get has it.
+  // Acquire: what `message` holds (IntervalLog::put_*) is known from now on, and copies that it
+  // outdates are invalid or made current. `named`: as IntervalLog::get has it.
   void incorporate(Message& message, VectorTime* named = nullptr);
 
   Protocol& protocol(uint8_t number) { return *protocols[number]; }
   LrcProtocol* lazy_of(Page& page);  // NULL: it has another kind of protocol
 
   // weir_dsm_touch.
-  void touch(const uint8_t* address, size_t size, bool write, Thread& thread, std::unique_lock<std::mutex>& held);
+  void touch(const uint8_t* address, size_t size, bool write, Thread& thread,
+             std::unique_lock<std::mutex>& held);
   weir_dsm_counters counters_now() const;
   Traffic traffic_now() const;  // since the counters were reset
   void reset_counters();
 
-  // Tells the recording what the calling thread does, if one is made (WEIR_DSM_RECORD): one of StreamWriter's functions, and its parameters.
+  // Tells the recording what the calling thread does, if one is made (WEIR_DSM_RECORD): one of
+  // StreamWriter's functions, and its parameters.
   template <typename... Parameters, typename... Arguments>
-  void record(void (StreamWriter::*what)(const StreamWriter::By&, Parameters...), Arguments&&... arguments) {
+  void record(void (StreamWriter::*what)(const StreamWriter::By&, Parameters...),
+              Arguments&&... arguments) {
     if (stream) (stream.get()->*what)(recorded_by(), std::forward<Arguments>(arguments)...);
   }
   void record_interval(const Interval& interval);
-  void record(predict::EventKind kind, uint32_t object = 0) { record(&StreamWriter::note, kind, object); }
+  void record(predict::EventKind kind, uint32_t object = 0) {
+    record(&StreamWriter::note, kind, object);
+  }
   // The calling thread, for a recording: the server, where no thread of the program is InRuntime.
   StreamWriter::By recorded_by() const;
   predict::Measured measured() const;
@@ -143,7 +158,8 @@ class Node {
   Transport& transport;
   const Settings settings;
   std::mutex mutex;
-  std::condition_variable changed;  // a page is no longer busy, a lock is free, a home has got its diffs
+  std::condition_variable
+      changed;  // a page is no longer busy, a lock is free, a home has got its diffs
   Counters counters;
   Sight sight;
   IntervalLog intervals;
@@ -159,7 +175,8 @@ class Node {
   Checker checker;
   std::vector<Page*> dirty;  // written in the open interval
   unsigned threads = 1;      // in weir_dsm_run
-  std::atomic<unsigned> known_threads{0};  // that have called, the program's own too, and have not ended
+  std::atomic<unsigned> known_threads{
+      0};  // that have called, the program's own too, and have not ended
   bool closing_for_program = false;
 
  private:

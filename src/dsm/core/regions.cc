@@ -1,4 +1,5 @@
-// A trap of a region is a fault of its unit; the handler runs on the thread that trapped, as that of a page does.
+// A trap of a region is a fault of its unit; the handler runs on the thread that trapped, as that
+// of a page does.
 #include "dsm/core/regions.h"
 
 #include <ucontext.h>
@@ -16,7 +17,8 @@ void on_trap(weir_region_trap* trap) {
   Page& page = *static_cast<Page*>(trap->context);
   Thread& thread = this_thread();
   InRuntime held(thread);
-  thread.sight.program_counter = reinterpret_cast<const void*>(static_cast<const ucontext_t*>(trap->ucontext)->uc_mcontext.gregs[REG_RIP]);
+  thread.sight.program_counter = reinterpret_cast<const void*>(
+      static_cast<const ucontext_t*>(trap->ucontext)->uc_mcontext.gregs[REG_RIP]);
   const bool write = trap->access & PROT_WRITE;
   (write ? thread.node.counters.now.write_faults : thread.node.counters.now.read_faults)++;
   thread.node.fetch(page, write, thread, held);
@@ -40,10 +42,14 @@ void Regions::attach(uint32_t block, void** pointer) {
   Made& made = made_[block];
   void* region = made.region;
   weir_region_handler(region, on_trap, &page);
-  if (!page.attached) weir_region_protect(region, page.right == Right::kNone ? PROT_NONE : page.right == Right::kRead ? PROT_READ : PROT_READ | PROT_WRITE);
+  if (!page.attached)
+    weir_region_protect(region, page.right == Right::kNone   ? PROT_NONE
+                                : page.right == Right::kRead ? PROT_READ
+                                                             : PROT_READ | PROT_WRITE);
   page.attached = true;
   *pointer = region;
-  if (weir_region_bptr(&made.pointer, pointer)) fail("the pointer at %p is registered already", static_cast<void*>(pointer));
+  if (weir_region_bptr(&made.pointer, pointer))
+    fail("the pointer at %p is registered already", static_cast<void*>(pointer));
 }
 
 }  // namespace weir::dsm

@@ -1,4 +1,5 @@
-// Regions of libweir-region as units: on each node one of its own memory, whose level is the unit's right.
+// Regions of libweir-region as units: on each node one of its own memory, whose level is the unit's
+// right.
 #pragma once
 
 #include <stdint.h>
@@ -19,7 +20,8 @@ class Regions {
 
  private:
   Node& node_;
-  // Those that are attached are bounded by `pointer`: a change of level then moves a region's own pointers, not all that there are.
+  // Those that are attached are bounded by `pointer`: a change of level then moves a region's own
+  // pointers, not all that there are.
   struct Made {
     void* region = nullptr;
     void* pointer = nullptr;

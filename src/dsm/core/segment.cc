@@ -1,8 +1,9 @@
 // Two views of one file in memory. A unit's right is a right of the program's view alone (page.h).
 //
-// Regions are protected by libweir-region, whose pointers move; annotated units by nothing: for them a right is only what the calls that announce accesses look at.
-// Neighbouring pages with one right are one mapping of the kernel, of which a process may have some 65,000: a program whose shared pages alternate in right
-// beyond that ends with a message that says so.
+// Regions are protected by libweir-region, whose pointers move; annotated units by nothing: for
+// them a right is only what the calls that announce accesses look at. Neighbouring pages with one
+// right are one mapping of the kernel, of which a process may have some 65,000: a program whose
+// shared pages alternate in right beyond that ends with a message that says so.
 #include "dsm/core/segment.h"
 
 #include <errno.h>
@@ -22,25 +23,37 @@ namespace weir::dsm {
 namespace {
 
 constexpr int protection_of(Right right) {
-  return right == Right::kNone ? PROT_NONE : right == Right::kRead ? PROT_READ : PROT_READ | PROT_WRITE;
+  return right == Right::kNone   ? PROT_NONE
+         : right == Right::kRead ? PROT_READ
+                                 : PROT_READ | PROT_WRITE;
 }
 
 [[noreturn]] void fail_for_space(uint64_t size) {
-  fail("no address space for the shared segment, twice %lu bytes (%s): is it limited (ulimit -v)? WEIR_DSM_SIZE makes it smaller", size, strerror(errno));
+  fail(
+      "no address space for the shared segment, twice %lu bytes (%s): is it limited (ulimit -v)? "
+      "WEIR_DSM_SIZE makes it smaller",
+      size, strerror(errno));
 }
 
 }  // namespace
 
 Segment::Segment(uint64_t address, uint64_t size) : size_(page_up(size)) {
   rlimit limit{};
-  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < size_) fail("no shared memory of %lu bytes: a file may have %lu (ulimit -f); set WEIR_DSM_SIZE", size_, limit.rlim_cur);
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < size_)
+    fail("no shared memory of %lu bytes: a file may have %lu (ulimit -f); set WEIR_DSM_SIZE", size_,
+         limit.rlim_cur);
   file_ = memfd_create("weir-dsm", MFD_CLOEXEC);
-  if (file_ < 0 || ftruncate(file_, static_cast<off_t>(size_))) fail("no shared memory of %lu bytes (%s)", size_, strerror(errno));
+  if (file_ < 0 || ftruncate(file_, static_cast<off_t>(size_)))
+    fail("no shared memory of %lu bytes (%s)", size_, strerror(errno));
   const int fixed = address ? MAP_FIXED_NOREPLACE : 0;
-  void* program = mmap(reinterpret_cast<void*>(address), size_, PROT_NONE, MAP_SHARED | MAP_NORESERVE | fixed, file_, 0);
+  void* program = mmap(reinterpret_cast<void*>(address), size_, PROT_NONE,
+                       MAP_SHARED | MAP_NORESERVE | fixed, file_, 0);
   if (program == MAP_FAILED && errno == ENOMEM) fail_for_space(size_);
   if (program == MAP_FAILED || (address && program != reinterpret_cast<void*>(address))) {
-    fail("the address %#lx of the shared segment is taken on this node (%s); choose another by WEIR_DSM_ADDRESS", address, strerror(errno));
+    fail(
+        "the address %#lx of the shared segment is taken on this node (%s); choose another by "
+        "WEIR_DSM_ADDRESS",
+        address, strerror(errno));
   }
   void* open = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file_, 0);
   if (open == MAP_FAILED) fail_for_space(size_);
@@ -55,10 +68,13 @@ Segment::~Segment() {
 }
 
 void Segment::protect(uint64_t offset, uint64_t size, Right right) {
-  const long result = sys::protect(reinterpret_cast<uint64_t>(program_) + offset, size, protection_of(right));
+  const long result =
+      sys::protect(reinterpret_cast<uint64_t>(program_) + offset, size, protection_of(right));
   if (result == 0) return;
-  fail("the rights of shared memory cannot be changed (%s): pages with different rights alternate too often for vm.max_map_count; use larger units",
-       strerror(static_cast<int>(-result)));
+  fail(
+      "the rights of shared memory cannot be changed (%s): pages with different rights alternate "
+      "too often for vm.max_map_count; use larger units",
+      strerror(static_cast<int>(-result)));
 }
 
 void Segment::clear(uint64_t offset, uint64_t size) { madvise(open_ + offset, size, MADV_REMOVE); }
@@ -68,20 +84,19 @@ void RightChanges::add(Page& page, Right right) {
   page.right = right;
   switch (page.kind) {
     case UnitKind::kPages:
-      changes_.push_back({static_cast<uint64_t>(page.program - segment_.program()), page_up(page.size), right});
+      changes_.push_back(
+          {static_cast<uint64_t>(page.program - segment_.program()), page_up(page.size), right});
       break;
-    case UnitKind::kRegion:
-      weir_region_protect(page.open, protection_of(right));
-      break;
-    case UnitKind::kAnnotated:
-      break;
+    case UnitKind::kRegion: weir_region_protect(page.open, protection_of(right)); break;
+    case UnitKind::kAnnotated: break;
   }
 }
 
 void RightChanges::apply() {
   if (changes_.empty()) return;
   // A page that changed twice: the later change stands, so the order among equals is kept.
-  std::stable_sort(changes_.begin(), changes_.end(), [](const Change& a, const Change& b) { return a.offset < b.offset; });
+  std::stable_sort(changes_.begin(), changes_.end(),
+                   [](const Change& a, const Change& b) { return a.offset < b.offset; });
   size_t out = 0;
   for (size_t i = 1; i < changes_.size(); i++) {
     if (changes_[i].offset == changes_[out].offset) {
@@ -93,7 +108,9 @@ void RightChanges::apply() {
   changes_.resize(out + 1);
   for (size_t i = 0; i < changes_.size();) {
     Change run = changes_[i++];
-    while (i < changes_.size() && changes_[i].offset == run.offset + run.size && changes_[i].right == run.right) run.size += changes_[i++].size;
+    while (i < changes_.size() && changes_[i].offset == run.offset + run.size &&
+           changes_[i].right == run.right)
+      run.size += changes_[i++].size;
     segment_.protect(run.offset, run.size, run.right);
   }
   changes_.clear();

@@ -12,7 +12,8 @@ namespace weir::dsm {
 
 class Segment {
  public:
-  // `address`: where the program's view is to lie; 0: anywhere. Ends the job where that is not to be had.
+  // `address`: where the program's view is to lie; 0: anywhere. Ends the job where that is not to
+  // be had.
   Segment(uint64_t address, uint64_t size);
   ~Segment();
   Segment(const Segment&) = delete;
@@ -34,7 +35,8 @@ class Segment {
   int file_ = -1;
 };
 
-// Changes of right of many pages at once: neighbours by one system call. Applied by apply() or at the latest by the destructor.
+// Changes of right of many pages at once: neighbours by one system call. Applied by apply() or at
+// the latest by the destructor.
 class RightChanges {
  public:
   explicit RightChanges(Segment& segment) : segment_(segment) {}

@@ -1,4 +1,5 @@
-// For tests: several nodes in one process over the loopback transport, each with its own segment at its own address, and real faults.
+// For tests: several nodes in one process over the loopback transport, each with its own segment at
+// its own address, and real faults.
 #pragma once
 
 #include <memory>
@@ -13,8 +14,12 @@ namespace weir::dsm {
 class TestCluster {
  public:
   // Wherever settings.address says: each segment lies where there is room.
-  TestCluster(NodeId nodes, Settings settings, const LoopbackOptions& options = {}, unsigned threads = 1) : TestCluster(make_loopback(nodes, options), settings, threads) {}
-  TestCluster(std::vector<std::unique_ptr<Transport>> transports, Settings settings, unsigned threads = 1) : threads_(threads), transports_(std::move(transports)) {
+  TestCluster(NodeId nodes, Settings settings, const LoopbackOptions& options = {},
+              unsigned threads = 1)
+      : TestCluster(make_loopback(nodes, options), settings, threads) {}
+  TestCluster(std::vector<std::unique_ptr<Transport>> transports, Settings settings,
+              unsigned threads = 1)
+      : threads_(threads), transports_(std::move(transports)) {
     settings.address = 0;
     for (auto& transport : transports_) {
       nodes_.push_back(std::make_unique<Node>(*transport, settings));
@@ -41,7 +46,9 @@ class TestCluster {
   }
   Node& node(unsigned worker) { return *nodes_[worker / threads_]; }
   // The same memory as each worker's node sees it.
-  uint8_t* view(unsigned worker, uint64_t offset) { return node(worker).memory.segment.program() + offset; }
+  uint8_t* view(unsigned worker, uint64_t offset) {
+    return node(worker).memory.segment.program() + offset;
+  }
 
  private:
   const unsigned threads_;

@@ -1,5 +1,6 @@
-// A thread that sleeps most of the time and is awaited when it wakes. Linux (from 6.6 on) lets it run at once, before who computes, if it asks for a shorter slice than others; a wish, on
-// which nothing depends.
+// A thread that sleeps most of the time and is awaited when it wakes. Linux (from 6.6 on) lets it
+// run at once, before who computes, if it asks for a shorter slice than others; a wish, on which
+// nothing depends.
 #include "dsm/core/thread.h"
 
 #include <pthread.h>
@@ -34,7 +35,8 @@ void ask_for_short_slice() {
 std::thread start_thread(const char* name, std::function<void()> body) {
   sigset_t all, before;
   sigfillset(&all);
-  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS}) sigdelset(&all, fault);
+  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS})
+    sigdelset(&all, fault);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   std::thread thread([body = std::move(body)] {
     ask_for_short_slice();

@@ -1,4 +1,5 @@
-// Few nodes have a column each; of many, the least, the mean and the most are shown, with the node that has the most.
+// Few nodes have a column each; of many, the least, the mean and the most are shown, with the node
+// that has the most.
 #include <stdio.h>
 
 #include <algorithm>
@@ -24,40 +25,67 @@ constexpr size_t of(Doing doing) { return static_cast<size_t>(doing); }
 
 // Rows of which no node has anything are left out of the table.
 const Row kRows[] = {
-    {"read faults", "read_faults", Unit::kNumber, [](const NodeCounters& n) { return n.now.read_faults; }},
-    {"write faults", "write_faults", Unit::kNumber, [](const NodeCounters& n) { return n.now.write_faults; }},
+    {"read faults", "read_faults", Unit::kNumber,
+     [](const NodeCounters& n) { return n.now.read_faults; }},
+    {"write faults", "write_faults", Unit::kNumber,
+     [](const NodeCounters& n) { return n.now.write_faults; }},
     {"misses", "misses", Unit::kNumber, [](const NodeCounters& n) { return n.now.misses; }},
-    {"  waited for them", "miss_nanoseconds", Unit::kTime, [](const NodeCounters& n) { return n.now.miss_nanoseconds; }},
-    {"locks taken", "locks", Unit::kNumber, [](const NodeCounters& n) { return n.counters.done[of(Doing::kLock)]; }},
-    {"  from other nodes", "locks_asked", Unit::kNumber, [](const NodeCounters& n) { return n.counters.asked[of(Doing::kLock)]; }},
-    {"  waited for them", "lock_nanoseconds", Unit::kTime, [](const NodeCounters& n) { return n.now.lock_nanoseconds; }},
-    {"barriers", "barriers", Unit::kNumber, [](const NodeCounters& n) { return n.counters.done[of(Doing::kBarrier)]; }},
-    {"  waited there", "barrier_nanoseconds", Unit::kTime, [](const NodeCounters& n) { return n.now.barrier_nanoseconds; }},
+    {"  waited for them", "miss_nanoseconds", Unit::kTime,
+     [](const NodeCounters& n) { return n.now.miss_nanoseconds; }},
+    {"locks taken", "locks", Unit::kNumber,
+     [](const NodeCounters& n) { return n.counters.done[of(Doing::kLock)]; }},
+    {"  from other nodes", "locks_asked", Unit::kNumber,
+     [](const NodeCounters& n) { return n.counters.asked[of(Doing::kLock)]; }},
+    {"  waited for them", "lock_nanoseconds", Unit::kTime,
+     [](const NodeCounters& n) { return n.now.lock_nanoseconds; }},
+    {"barriers", "barriers", Unit::kNumber,
+     [](const NodeCounters& n) { return n.counters.done[of(Doing::kBarrier)]; }},
+    {"  waited there", "barrier_nanoseconds", Unit::kTime,
+     [](const NodeCounters& n) { return n.now.barrier_nanoseconds; }},
     {"conditions, semaphores", "conditions", Unit::kNumber,
-     [](const NodeCounters& n) { return n.counters.done[of(Doing::kCondition)] + n.counters.done[of(Doing::kSemaphore)]; }},
-    {"  waited for them", "condition_nanoseconds", Unit::kTime, [](const NodeCounters& n) { return n.counters.condition_nanoseconds; }},
-    {"messages for locks", "lock_messages", Unit::kNumber, [](const NodeCounters& n) { return n.now.messages[0]; }},
+     [](const NodeCounters& n) {
+       return n.counters.done[of(Doing::kCondition)] + n.counters.done[of(Doing::kSemaphore)];
+     }},
+    {"  waited for them", "condition_nanoseconds", Unit::kTime,
+     [](const NodeCounters& n) { return n.counters.condition_nanoseconds; }},
+    {"messages for locks", "lock_messages", Unit::kNumber,
+     [](const NodeCounters& n) { return n.now.messages[0]; }},
     {"  bytes", "lock_bytes", Unit::kBytes, [](const NodeCounters& n) { return n.bytes[0]; }},
-    {"messages for barriers", "barrier_messages", Unit::kNumber, [](const NodeCounters& n) { return n.now.messages[1]; }},
+    {"messages for barriers", "barrier_messages", Unit::kNumber,
+     [](const NodeCounters& n) { return n.now.messages[1]; }},
     {"  bytes", "barrier_bytes", Unit::kBytes, [](const NodeCounters& n) { return n.bytes[1]; }},
-    {"messages that tapes push", "flush_messages", Unit::kNumber, [](const NodeCounters& n) { return n.now.messages[2]; }},
+    {"messages that tapes push", "flush_messages", Unit::kNumber,
+     [](const NodeCounters& n) { return n.now.messages[2]; }},
     {"  bytes", "flush_bytes", Unit::kBytes, [](const NodeCounters& n) { return n.bytes[2]; }},
-    {"messages for data", "data_messages", Unit::kNumber, [](const NodeCounters& n) { return n.now.messages[3]; }},
+    {"messages for data", "data_messages", Unit::kNumber,
+     [](const NodeCounters& n) { return n.now.messages[3]; }},
     {"  bytes", "data_bytes", Unit::kBytes, [](const NodeCounters& n) { return n.bytes[3]; }},
-    {"all messages", "messages", Unit::kNumber, [](const NodeCounters& n) { return n.now.messages[0] + n.now.messages[1] + n.now.messages[2] + n.now.messages[3]; }},
+    {"all messages", "messages", Unit::kNumber,
+     [](const NodeCounters& n) {
+       return n.now.messages[0] + n.now.messages[1] + n.now.messages[2] + n.now.messages[3];
+     }},
     {"  bytes", "bytes", Unit::kBytes, [](const NodeCounters& n) { return n.now.bytes; }},
-    {"diffs made", "diffs_made", Unit::kNumber, [](const NodeCounters& n) { return n.now.diffs_made; }},
-    {"diffs applied", "diffs_applied", Unit::kNumber, [](const NodeCounters& n) { return n.now.diffs_applied; }},
-    {"updates sent by tapes", "updates_sent", Unit::kNumber, [](const NodeCounters& n) { return n.now.updates_sent; }},
-    {"  received", "updates_received", Unit::kNumber, [](const NodeCounters& n) { return n.now.updates_received; }},
-    {"  used", "updates_used", Unit::kNumber, [](const NodeCounters& n) { return n.now.updates_used; }},
-    {"units that came with locks", "lock_pages", Unit::kNumber, [](const NodeCounters& n) { return n.now.lock_pages; }},
-    {"garbage collections", "collections", Unit::kNumber, [](const NodeCounters& n) { return n.counters.done[of(Doing::kCollect)]; }},
+    {"diffs made", "diffs_made", Unit::kNumber,
+     [](const NodeCounters& n) { return n.now.diffs_made; }},
+    {"diffs applied", "diffs_applied", Unit::kNumber,
+     [](const NodeCounters& n) { return n.now.diffs_applied; }},
+    {"updates sent by tapes", "updates_sent", Unit::kNumber,
+     [](const NodeCounters& n) { return n.now.updates_sent; }},
+    {"  received", "updates_received", Unit::kNumber,
+     [](const NodeCounters& n) { return n.now.updates_received; }},
+    {"  used", "updates_used", Unit::kNumber,
+     [](const NodeCounters& n) { return n.now.updates_used; }},
+    {"units that came with locks", "lock_pages", Unit::kNumber,
+     [](const NodeCounters& n) { return n.now.lock_pages; }},
+    {"garbage collections", "collections", Unit::kNumber,
+     [](const NodeCounters& n) { return n.counters.done[of(Doing::kCollect)]; }},
     {"kept now", "memory", Unit::kBytes, [](const NodeCounters& n) { return n.now.memory; }},
 };
 
 std::string text_of(Unit unit, uint64_t value) {
-  return unit == Unit::kNumber ? std::to_string(value) : unit == Unit::kBytes ? text_of_bytes(value) : text_of_time(value);
+  return unit == Unit::kNumber  ? std::to_string(value)
+         : unit == Unit::kBytes ? text_of_bytes(value)
+                                : text_of_time(value);
 }
 
 }  // namespace
@@ -128,7 +156,8 @@ std::string counters_table(const std::vector<NodeCounters>& nodes, const std::st
     used += node.now.updates_used;
   }
   if (received) {
-    snprintf(cell, sizeof cell, "of the updates that tapes brought, %.0f %% were used\n", 100.0 * static_cast<double>(used) / static_cast<double>(received));
+    snprintf(cell, sizeof cell, "of the updates that tapes brought, %.0f %% were used\n",
+             100.0 * static_cast<double>(used) / static_cast<double>(received));
     table += cell;
   }
   return table;
@@ -140,10 +169,13 @@ std::string counters_json(const std::vector<NodeCounters>& nodes, double seconds
   std::string text = "{\"seconds\": " + std::string(number) + ",\n \"nodes\": [";
   const auto object = [&](const std::function<uint64_t(const Row&)>& value) {
     std::string fields;
-    for (const Row& row : kRows) fields += (fields.empty() ? "" : ", ") + ("\"" + std::string(row.key)) + "\": " + std::to_string(value(row));
+    for (const Row& row : kRows)
+      fields += (fields.empty() ? "" : ", ") + ("\"" + std::string(row.key)) +
+                "\": " + std::to_string(value(row));
     return "{" + fields + "}";
   };
-  for (size_t i = 0; i < nodes.size(); i++) text += (i ? ",\n  " : "\n  ") + object([&](const Row& row) { return row.get(nodes[i]); });
+  for (size_t i = 0; i < nodes.size(); i++)
+    text += (i ? ",\n  " : "\n  ") + object([&](const Row& row) { return row.get(nodes[i]); });
   text += "],\n \"all\": " + object([&](const Row& row) {
             uint64_t sum = 0;
             for (const NodeCounters& node : nodes) sum += row.get(node);

@@ -1,4 +1,5 @@
-// At the end of a job: node 0 asks all nodes, itself too, for what they have kept. The others' threads wait in the last barrier meanwhile, and their servers answer.
+// At the end of a job: node 0 asks all nodes, itself too, for what they have kept. The others'
+// threads wait in the last barrier meanwhile, and their servers answer.
 #include "dsm/diagnostics/diagnostics.h"
 
 #include <errno.h>
@@ -55,7 +56,8 @@ void Sight::start(Thread& thread) {
   }
   signalled.store(&waits, std::memory_order_release);
   struct sigaction now = {};
-  if (!sigaction(SIGQUIT, nullptr, &now) && !(now.sa_flags & SA_SIGINFO) && now.sa_handler == SIG_DFL) {
+  if (!sigaction(SIGQUIT, nullptr, &now) && !(now.sa_flags & SA_SIGINFO) &&
+      now.sa_handler == SIG_DFL) {
     now.sa_handler = on_quit;
     now.sa_flags = SA_RESTART;
     sigaction(SIGQUIT, &now, nullptr);
@@ -72,7 +74,9 @@ void Sight::before_finish(Thread& thread) {
 void Sight::report(Thread& thread) {
   signalled.store(nullptr, std::memory_order_release);
   struct sigaction now = {};
-  if (!sigaction(SIGQUIT, nullptr, &now) && !(now.sa_flags & SA_SIGINFO) && now.sa_handler == on_quit) signal(SIGQUIT, SIG_DFL);
+  if (!sigaction(SIGQUIT, nullptr, &now) && !(now.sa_flags & SA_SIGINFO) &&
+      now.sa_handler == on_quit)
+    signal(SIGQUIT, SIG_DFL);
   std::unique_lock<std::mutex> held(node_.mutex);
   is_finished_ = true;
   if (counters_asker_.ticket) {
@@ -83,9 +87,12 @@ void Sight::report(Thread& thread) {
   if (node_.me() != 0) return;
   const Settings& settings = node_.settings;
   const auto write = [](const std::string& path, const std::string& text) {
-    if (!write_report(path, text)) print("weir-dsm: " + path + " cannot be written: " + strerror(errno) + "\n");
+    if (!write_report(path, text))
+      print("weir-dsm: " + path + " cannot be written: " + strerror(errno) + "\n");
   };
-  if (!settings.statistics_to.empty()) write(settings.statistics_to, statistics(thread, held, settings.statistics_to.ends_with(".json")));
+  if (!settings.statistics_to.empty())
+    write(settings.statistics_to,
+          statistics(thread, held, settings.statistics_to.ends_with(".json")));
   if (sharing.on()) write(settings.sharing, sharing.report(thread, held));
   if (timeline.on()) print("weir-dsm: " + timeline.write(settings.timeline, thread, held));
 }
@@ -104,12 +111,8 @@ void Sight::on_message(Message&& message) {
       }
       put_counters(reply);
       break;
-    case SightQuestion::kTimeline:
-      timeline.put(message.get<uint64_t>(), reply);
-      break;
-    case SightQuestion::kSharing:
-      sharing.put(message.get<UnitId>(), reply);
-      break;
+    case SightQuestion::kTimeline: timeline.put(message.get<uint64_t>(), reply); break;
+    case SightQuestion::kSharing: sharing.put(message.get<UnitId>(), reply); break;
   }
   node_.reply(message.header.reply_to, std::move(reply));
 }
@@ -126,12 +129,18 @@ std::string Sight::statistics(Thread& thread, std::unique_lock<std::mutex>& held
   static constexpr const char* kTapes[] = {"off", "called", "auto"};
   const uint64_t took = nanoseconds_now() - started_;
   std::vector<NodeCounters> nodes;
-  for (NodeId node = 0; node < node_.nodes(); node++) nodes.push_back(node_.ask(node, question(SightQuestion::kCounters), thread, held).get<NodeCounters>());
+  for (NodeId node = 0; node < node_.nodes(); node++)
+    nodes.push_back(
+        node_.ask(node, question(SightQuestion::kCounters), thread, held).get<NodeCounters>());
   if (json) return counters_json(nodes, static_cast<double>(took) / 1e9);
   const Settings& settings = node_.settings;
-  return counters_table(nodes, "weir-dsm: " + std::to_string(nodes.size()) + (nodes.size() == 1 ? " node, " : " nodes, ") + std::to_string(settings.threads) + (settings.threads == 1 ? " thread" : " threads") +
-                                   " each, " + text_of_time(took) + "; protocol " + kProtocols[settings.protocol] + ", tapes " + kTapes[static_cast<int>(settings.tapes)] +
-                                   (was_reset ? "; counted since the program's last weir_dsm_counters_reset\n" : "\n"));
+  return counters_table(
+      nodes,
+      "weir-dsm: " + std::to_string(nodes.size()) + (nodes.size() == 1 ? " node, " : " nodes, ") +
+          std::to_string(settings.threads) + (settings.threads == 1 ? " thread" : " threads") +
+          " each, " + text_of_time(took) + "; protocol " + kProtocols[settings.protocol] +
+          ", tapes " + kTapes[static_cast<int>(settings.tapes)] +
+          (was_reset ? "; counted since the program's last weir_dsm_counters_reset\n" : "\n"));
 }
 
 bool write_report(const std::string& path, const std::string& text) {

@@ -1,4 +1,5 @@
-// What a user sees of a run beside its results: statistics, the timeline, false sharing, who waits for whom.
+// What a user sees of a run beside its results: statistics, the timeline, false sharing, who waits
+// for whom.
 #pragma once
 
 #include <mutex>
@@ -23,7 +24,8 @@ class Sight {
  public:
   Sight(Node& node, const Settings& settings);
 
-  // At the start, of a job: files that cannot be written end it now, not after hours; and clocks are compared.
+  // At the start, of a job: files that cannot be written end it now, not after hours; and clocks
+  // are compared.
   void start(Thread& thread);
   // At the end, before the last barrier.
   void before_finish(Thread& thread);

@@ -13,7 +13,9 @@
 namespace weir::dsm {
 namespace {
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 std::string sharing_of(TestCluster& cluster) {
   std::string report;
@@ -37,7 +39,8 @@ Settings watching(weir_dsm_protocol protocol) {
 }
 
 // Each of three nodes writes `each` bytes, at its number times `apart`, between barriers.
-std::string report_of(weir_dsm_protocol protocol, unsigned apart, unsigned each, unsigned pages = 1, bool in_turns = false) {
+std::string report_of(weir_dsm_protocol protocol, unsigned apart, unsigned each, unsigned pages = 1,
+                      bool in_turns = false) {
   TestCluster cluster(3, watching(protocol));
   std::atomic<uint64_t> offset{0};
   cluster.run([&](unsigned worker) {
@@ -45,7 +48,8 @@ std::string report_of(weir_dsm_protocol protocol, unsigned apart, unsigned each,
       weir_dsm_attributes attributes = {};
       attributes.name = "grid";
       attributes.pages = pages;
-      offset = static_cast<uint64_t>(static_cast<uint8_t*>(weir_dsm_alloc_with(256 << 10, &attributes)) - cluster.view(0, 0));
+      offset = static_cast<uint64_t>(
+          static_cast<uint8_t*>(weir_dsm_alloc_with(256 << 10, &attributes)) - cluster.view(0, 0));
     }
     weir_dsm_barrier(0);
     volatile uint8_t* mine = cluster.view(worker, offset + worker * apart);
@@ -68,7 +72,9 @@ TEST(Sharing, ConcurrentWritesOfOneUnitAreFound) {
   }
 }
 
-TEST(Sharing, OwnUnitsAreNone) { EXPECT_TRUE(has(report_of(WEIR_DSM_LRC, 4096, 100), "none found")); }
+TEST(Sharing, OwnUnitsAreNone) {
+  EXPECT_TRUE(has(report_of(WEIR_DSM_LRC, 4096, 100), "none found"));
+}
 
 TEST(Sharing, WhatALockOrdersIsNone) {
   const std::string report = report_of(WEIR_DSM_LRC, 512, 100, 1, true);
@@ -91,7 +97,8 @@ TEST(Sharing, SmallAllocationsAreToldApart) {
   cluster.run([&](unsigned worker) {
     weir_dsm_attributes attributes = {};
     attributes.name = worker ? "theirs" : "mine";
-    offsets[worker] = static_cast<uint64_t>(static_cast<uint8_t*>(weir_dsm_alloc_with(100, &attributes)) - cluster.view(worker, 0));
+    offsets[worker] = static_cast<uint64_t>(
+        static_cast<uint8_t*>(weir_dsm_alloc_with(100, &attributes)) - cluster.view(worker, 0));
     for (uint8_t round = 1; round < 5; round++) {
       weir_dsm_barrier(0);
       *static_cast<volatile uint8_t*>(cluster.view(worker, offsets[worker])) = round;
@@ -123,11 +130,18 @@ Waits::NodeState node_of(Doing doing, uint32_t object, std::vector<uint32_t> hol
 }
 
 TEST(Waits, LocksAndBarriersAreFollowed) {
-  std::vector<std::optional<Waits::NodeState>> nodes = {node_of(Doing::kBarrier, 4), node_of(Doing::kLock, 7), node_of(Doing::kNothing, 0, {7}), node_of(Doing::kMiss, 1), std::nullopt};
+  std::vector<std::optional<Waits::NodeState>> nodes = {
+      node_of(Doing::kBarrier, 4), node_of(Doing::kLock, 7), node_of(Doing::kNothing, 0, {7}),
+      node_of(Doing::kMiss, 1), std::nullopt};
   nodes[2]->locks[0].next = 1;
   const std::string text = Waits::describe(nodes);
-  EXPECT_TRUE(has(text, "node 0 (process 1): has waited 2.00 s for barrier 4, where these are missing: node 1 (waits for lock 7), node 2 (runs), node 3 (waits for a page)")) << text;
-  EXPECT_TRUE(has(text, "node 1 (process 1): has waited 2.00 s for lock 7, held by node 2 for 3.00 s\n")) << text;
+  EXPECT_TRUE(has(text,
+                  "node 0 (process 1): has waited 2.00 s for barrier 4, where these are missing: "
+                  "node 1 (waits for lock 7), node 2 (runs), node 3 (waits for a page)"))
+      << text;
+  EXPECT_TRUE(
+      has(text, "node 1 (process 1): has waited 2.00 s for lock 7, held by node 2 for 3.00 s\n"))
+      << text;
   EXPECT_TRUE(has(text, "node 2 (process 1): runs; holds lock 7, for 3.00 s")) << text;
   EXPECT_TRUE(has(text, "for grid + 4096 from node 2")) << text;
   EXPECT_TRUE(has(text, "node 4 does not answer")) << text;
@@ -135,18 +149,30 @@ TEST(Waits, LocksAndBarriersAreFollowed) {
 }
 
 TEST(Waits, QueuesAreInOrder) {
-  std::vector<std::optional<Waits::NodeState>> nodes = {node_of(Doing::kLock, 7), node_of(Doing::kLock, 7), node_of(Doing::kNothing, 0, {7})};
+  std::vector<std::optional<Waits::NodeState>> nodes = {
+      node_of(Doing::kLock, 7), node_of(Doing::kLock, 7), node_of(Doing::kNothing, 0, {7})};
   nodes[2]->locks[0].next = 1;
   nodes[1]->locks.push_back({7, 0, 0, 0, 0, 0});
   const std::string text = Waits::describe(nodes);
-  EXPECT_TRUE(has(text, "node 0 (process 1): has waited 2.00 s for lock 7, held by node 2 for 3.00 s; before this one comes node 1")) << text;
+  EXPECT_TRUE(has(text,
+                  "node 0 (process 1): has waited 2.00 s for lock 7, held by node 2 for 3.00 s; "
+                  "before this one comes node 1"))
+      << text;
 }
 
 TEST(Waits, CirclesAreFound) {
-  const std::string locks = Waits::describe({node_of(Doing::kLock, 2, {1}), node_of(Doing::kLock, 1, {2})});
-  EXPECT_TRUE(has(locks, "deadlock: node 0 waits for lock 2, so for node 1, which waits for lock 1, so for node 0")) << locks;
-  const std::string barrier = Waits::describe({node_of(Doing::kBarrier, 0, {1}), node_of(Doing::kLock, 1)});
-  EXPECT_TRUE(has(barrier, "deadlock: node 0 waits for barrier 0, so for node 1, which waits for lock 1, so for node 0")) << barrier;
+  const std::string locks =
+      Waits::describe({node_of(Doing::kLock, 2, {1}), node_of(Doing::kLock, 1, {2})});
+  EXPECT_TRUE(has(
+      locks,
+      "deadlock: node 0 waits for lock 2, so for node 1, which waits for lock 1, so for node 0"))
+      << locks;
+  const std::string barrier =
+      Waits::describe({node_of(Doing::kBarrier, 0, {1}), node_of(Doing::kLock, 1)});
+  EXPECT_TRUE(has(
+      barrier,
+      "deadlock: node 0 waits for barrier 0, so for node 1, which waits for lock 1, so for node 0"))
+      << barrier;
 }
 
 TEST(Waits, OneNodeAsksAll) {
@@ -171,7 +197,9 @@ TEST(Waits, OneNodeAsksAll) {
   const std::string text = testing::internal::GetCapturedStderr();
   EXPECT_TRUE(has(text, "node 0 was asked by a signal")) << text;
   EXPECT_TRUE(has(text, "for lock 5, held by node 2")) << text;
-  EXPECT_TRUE(has(text, "for barrier 0, where these are missing: node 1 (waits for lock 5), node 2 (runs)")) << text;
+  EXPECT_TRUE(
+      has(text, "for barrier 0, where these are missing: node 1 (waits for lock 5), node 2 (runs)"))
+      << text;
 }
 
 // --- The timeline
@@ -182,10 +210,12 @@ TEST(Timeline, IsBoundedAndComplete) {
   settings.timeline = "-";
   settings.timeline_events = 1000;
   TestCluster cluster(2, settings);
-  const std::string path = std::filesystem::temp_directory_path() / ("weir_timeline." + std::to_string(getpid()));
+  const std::string path =
+      std::filesystem::temp_directory_path() / ("weir_timeline." + std::to_string(getpid()));
   std::string said;
   cluster.run([&](unsigned worker) {
-    if (worker == 0) {  // node 1's server gives it away, however far one of them gets below before the other begins
+    if (worker == 0) {  // node 1's server gives it away, however far one of them gets below before
+                        // the other begins
       weir_dsm_lock(1);
       weir_dsm_unlock(1);
     }
@@ -205,7 +235,8 @@ TEST(Timeline, IsBoundedAndComplete) {
   std::ifstream file(path);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   std::filesystem::remove(path);
-  EXPECT_TRUE(has(text, "\"name\":\"wait for lock 1\",\"pid\":1,\"tid\":1,\"ts\":")) << text.substr(0, 2000);
+  EXPECT_TRUE(has(text, "\"name\":\"wait for lock 1\",\"pid\":1,\"tid\":1,\"ts\":"))
+      << text.substr(0, 2000);
   EXPECT_TRUE(has(text, "\"name\":\"server\""));
   EXPECT_TRUE(text.ends_with("]}\n"));
 }
@@ -218,7 +249,9 @@ TEST(Counters, OfManyNodesAreSummedUp) {
   nodes[7].now.miss_nanoseconds = 1'500'000'000;
   const std::string table = counters_table(nodes, "title\n");
   EXPECT_TRUE(has(table, "title\n")) << table;
-  EXPECT_TRUE(has(table, "misses" + std::string(33, ' ') + "0           5         100           7         100\n")) << table;
+  EXPECT_TRUE(has(table, "misses" + std::string(33, ' ') +
+                             "0           5         100           7         100\n"))
+      << table;
   EXPECT_FALSE(has(table, "diffs made")) << table;
   EXPECT_TRUE(has(counters_json(nodes, 1), "\"misses\": 100"));
 }

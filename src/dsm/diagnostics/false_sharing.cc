@@ -1,7 +1,9 @@
-// Recording. What a diff changed is kept as a bit for each word, since disjoint is what is asked; with what its node knew then, since concurrent is the other half of it.
+// Recording. What a diff changed is kept as a bit for each word, since disjoint is what is asked;
+// with what its node knew then, since concurrent is the other half of it.
 //
-// Diffs of all times would be too many. Kept are those around the first barriers and then around ever fewer, the same on every node, so that those that were concurrent are kept
-// together or not at all; of programs without barriers, the first ones of each unit. Costs are counted of all.
+// Diffs of all times would be too many. Kept are those around the first barriers and then around
+// ever fewer, the same on every node, so that those that were concurrent are kept together or not
+// at all; of programs without barriers, the first ones of each unit. Costs are counted of all.
 //
 // `sc` has no diffs: there, the words at which writes trapped stand for them.
 #include "dsm/diagnostics/false_sharing.h"
@@ -17,7 +19,7 @@ namespace weir::dsm {
 namespace {
 
 constexpr uint64_t kMostWords = 16384;
-constexpr uint32_t kKeptAtOnce = 8;        // diffs of a unit between two barriers
+constexpr uint32_t kKeptAtOnce = 8;  // diffs of a unit between two barriers
 constexpr size_t kKeptOfUnit = 64, kLines = 16;
 constexpr uint64_t kMemory = 32 << 20;
 constexpr size_t kMessage = 512 << 10;
@@ -66,7 +68,8 @@ void Sharing::add_made(const Page& page, const Diff& diff) {
     uint64_t skip, count;
     if (!reader.number(&skip) || !reader.number(&count) || !reader.bytes(count)) break;
     at += skip;
-    for (uint64_t word = at / step; count && word <= (at + count - 1) / step; word++) written.words[word / 64] |= uint64_t{1} << word % 64;
+    for (uint64_t word = at / step; count && word <= (at + count - 1) / step; word++)
+      written.words[word / 64] |= uint64_t{1} << word % 64;
     at += count;
   }
   unit.written.push_back(std::move(written));
@@ -74,7 +77,8 @@ void Sharing::add_made(const Page& page, const Diff& diff) {
 
 void Sharing::add_fault(const Page& page, const void* address, const void* program_counter) {
   Kept& unit = units_[page.id];
-  const auto found = std::find_if(unit.traps.begin(), unit.traps.end(), [&](const auto& trap) { return trap.first == program_counter; });
+  const auto found = std::find_if(unit.traps.begin(), unit.traps.end(),
+                                  [&](const auto& trap) { return trap.first == program_counter; });
   if (found != unit.traps.end()) {
     found->second++;
   } else if (unit.traps.size() < kLines) {
@@ -83,7 +87,8 @@ void Sharing::add_fault(const Page& page, const void* address, const void* progr
   if (node_.lazy_of(const_cast<Page&>(page))) return;
   const uint64_t step = grain(page.size), words = (page.size / step + 63) / 64 + 1;
   if (unit.written.empty()) unit.written.push_back({0, {}, std::vector<uint64_t>(words)});
-  const uint64_t word = static_cast<uint64_t>(static_cast<const uint8_t*>(address) - page.program) / step;
+  const uint64_t word =
+      static_cast<uint64_t>(static_cast<const uint8_t*>(address) - page.program) / step;
   unit.written.front().words[word / 64] |= uint64_t{1} << word % 64;
 }
 
@@ -130,11 +135,13 @@ std::string Sharing::report(Thread& thread, std::unique_lock<std::mutex>& held) 
       request.put(SightQuestion::kSharing);
       request.put(next);
       Message reply = node_.ask(node, std::move(request), thread, held);
-      for (uint64_t* number : {&its.misses, &its.diffs, &its.bytes, &its.dropped}) *number = reply.get<uint64_t>();
+      for (uint64_t* number : {&its.misses, &its.diffs, &its.bytes, &its.dropped})
+        *number = reply.get<uint64_t>();
       while ((next = reply.get<UnitId>()) != kNoUnit && !reply.at_end()) {
         reply.get<uint8_t>();
         Unit& unit = its.units[next];
-        for (uint64_t* number : {&unit.misses, &unit.diffs, &unit.bytes}) *number = reply.get<uint64_t>();
+        for (uint64_t* number : {&unit.misses, &unit.diffs, &unit.bytes})
+          *number = reply.get<uint64_t>();
         unit.written.resize(reply.get<uint32_t>());
         for (Written& written : unit.written) {
           written.first = reply.get<uint32_t>();

@@ -1,7 +1,9 @@
-// WEIR_DSM_SHARING: false sharing, that is units which several nodes write at the same time at different bytes, so that each has to ask the others for what it never reads.
+// WEIR_DSM_SHARING: false sharing, that is units which several nodes write at the same time at
+// different bytes, so that each has to ask the others for what it never reads.
 //
-// Each node notes what its own diffs hold, when they were made, by which instructions it writes, and what the unit costs it; at the end node 0 asks for that and compares.
-// Guarded by: Node::mutex.
+// Each node notes what its own diffs hold, when they were made, by which instructions it writes,
+// and what the unit costs it; at the end node 0 asks for that and compares. Guarded by:
+// Node::mutex.
 #pragma once
 
 #include <stdint.h>
@@ -11,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "dsm/protocol/lrc.h"
 #include "dsm/diagnostics/source_lines.h"
+#include "dsm/protocol/lrc.h"
 
 namespace weir::dsm {
 
@@ -22,11 +24,11 @@ class Sharing {
  public:
   // One diff. Words are of grain() bytes.
   struct Written {
-    uint32_t first = 0;          // interval in which the writing began
-    VectorTime known;            // by its node, when the diff was made; empty: of a protocol without diffs
-    std::vector<uint64_t> words; // a bit for each
+    uint32_t first = 0;  // interval in which the writing began
+    VectorTime known;    // by its node, when the diff was made; empty: of a protocol without diffs
+    std::vector<uint64_t> words;  // a bit for each
   };
-  struct Line {                  // of the program, whose write trapped
+  struct Line {  // of the program, whose write trapped
     CodePlace at;
     uint32_t count = 0;
   };
@@ -37,7 +39,8 @@ class Sharing {
   };
   struct OfNode {
     std::map<UnitId, Unit> units;
-    uint64_t misses = 0, diffs = 0, bytes = 0, dropped = 0;  // of all units; dropped: diffs that were not kept for lack of room
+    uint64_t misses = 0, diffs = 0, bytes = 0,
+             dropped = 0;  // of all units; dropped: diffs that were not kept for lack of room
   };
 
   Sharing(Node& node, bool on) : node_(node), on_(on) {}
@@ -68,7 +71,7 @@ class Sharing {
  private:
   struct Kept : Unit {
     std::vector<std::pair<const void*, uint32_t>> traps;  // program counter, how often
-    uint32_t kept_at = 0, kept = 0;                         // barrier, and how many diffs since
+    uint32_t kept_at = 0, kept = 0;                       // barrier, and how many diffs since
   };
 
   void add_received(const Page& page, uint64_t diffs, uint64_t bytes);

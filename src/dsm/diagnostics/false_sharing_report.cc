@@ -1,8 +1,10 @@
 // Which units are falsely shared, what that costs, and what would help.
 //
-// Two diffs of one unit by different nodes are concurrent where neither node knew, when its diff was made, of the interval in which the other's writing began. A unit of which
-// some concurrent diffs have no word in common is falsely shared; where they have one it is a race, or smaller than a word, and another matter. Its costs are all misses of it: which
-// of them another layout would have spared cannot be seen, so they are the most that may be won.
+// Two diffs of one unit by different nodes are concurrent where neither node knew, when its diff
+// was made, of the interval in which the other's writing began. A unit of which some concurrent
+// diffs have no word in common is falsely shared; where they have one it is a race, or smaller than
+// a word, and another matter. Its costs are all misses of it: which of them another layout would
+// have spared cannot be seen, so they are the most that may be won.
 #include <stdio.h>
 
 #include <algorithm>
@@ -31,9 +33,12 @@ void add_to(Words& sum, const Words& more) {
   for (size_t i = 0; i < more.size(); i++) sum[i] |= more[i];
 }
 
-bool is_set(const Words& words, uint64_t i) { return i / 64 < words.size() && words[i / 64] >> i % 64 & 1; }
+bool is_set(const Words& words, uint64_t i) {
+  return i / 64 < words.size() && words[i / 64] >> i % 64 & 1;
+}
 
-bool are_concurrent(NodeId a, const Sharing::Written& of_a, NodeId b, const Sharing::Written& of_b) {
+bool are_concurrent(NodeId a, const Sharing::Written& of_a, NodeId b,
+                    const Sharing::Written& of_b) {
   if (of_a.known.empty() || of_b.known.empty()) return true;
   return of_b.known[a] < of_a.first && of_a.known[b] < of_b.first;
 }
@@ -60,13 +65,15 @@ struct Shared {
 
 // Units of one allocation, or of the same small ones.
 struct Group {
-  std::string name;       // of it, or of those
+  std::string name;  // of it, or of those
   std::vector<Shared> units;
   uint64_t misses = 0, diffs = 0, bytes = 0;
   bool is_small = false;  // several allocations in one unit
 };
 
-std::string count_of(uint64_t count, const char* what, const char* plural) { return std::to_string(count) + " " + (count == 1 ? what : plural); }
+std::string count_of(uint64_t count, const char* what, const char* plural) {
+  return std::to_string(count) + " " + (count == 1 ? what : plural);
+}
 
 class Report {
  public:
@@ -91,23 +98,33 @@ class Report {
       lines_.want(group.name);
     }
     std::string text = "weir-dsm: false sharing: ";
-    const std::string of_all = " (of " + count_of(all_misses, "miss", "misses") + " and " + text_of_bytes(all_bytes) + " received in all)\n";
+    const std::string of_all = " (of " + count_of(all_misses, "miss", "misses") + " and " +
+                               text_of_bytes(all_bytes) + " received in all)\n";
     if (sorted.empty()) {
       text += "none found" + of_all;
     } else {
-      text += "units that several nodes write at the same time at different bytes cost up to " + count_of(misses, "miss", "misses") + " and " + text_of_bytes(bytes) + of_all;
+      text += "units that several nodes write at the same time at different bytes cost up to " +
+              count_of(misses, "miss", "misses") + " and " + text_of_bytes(bytes) + of_all;
     }
     lines_.look_up();
-    std::sort(sorted.begin(), sorted.end(), [](const Group* a, const Group* b) { return std::pair(a->misses, a->bytes) > std::pair(b->misses, b->bytes); });
-    for (size_t i = 0; i < sorted.size() && i < kShown; i++) text += std::to_string(i + 1) + ". " + describe(*sorted[i]);
-    if (sorted.size() > kShown) text += "and " + std::to_string(sorted.size() - kShown) + " more allocations, which cost less\n";
-    if (dropped) text += "(" + std::to_string(dropped) + " diffs were not looked at: there are too many)\n";
+    std::sort(sorted.begin(), sorted.end(), [](const Group* a, const Group* b) {
+      return std::pair(a->misses, a->bytes) > std::pair(b->misses, b->bytes);
+    });
+    for (size_t i = 0; i < sorted.size() && i < kShown; i++)
+      text += std::to_string(i + 1) + ". " + describe(*sorted[i]);
+    if (sorted.size() > kShown)
+      text +=
+          "and " + std::to_string(sorted.size() - kShown) + " more allocations, which cost less\n";
+    if (dropped)
+      text += "(" + std::to_string(dropped) + " diffs were not looked at: there are too many)\n";
     return text;
   }
 
  private:
   const Block* block_of(UnitId unit) const {
-    if (unit >= kObjectUnits) return unit - kObjectUnits < node_.memory.blocks() ? &node_.memory.block(unit - kObjectUnits) : nullptr;
+    if (unit >= kObjectUnits)
+      return unit - kObjectUnits < node_.memory.blocks() ? &node_.memory.block(unit - kObjectUnits)
+                                                         : nullptr;
     return node_.memory.block_at(uint64_t{unit} * kPageSize);
   }
   uint64_t offset_of(UnitId unit) const {  // in its block
@@ -121,7 +138,10 @@ class Report {
   const Allocation* allocation_of(const Shared& shared, const Words& words) const {
     if (shared.unit >= kObjectUnits) return nullptr;
     const auto runs = runs_of(words);
-    return runs.empty() ? nullptr : node_.memory.allocation_at(uint64_t{shared.unit} * kPageSize + runs.front().first * Sharing::grain(size_of(shared.unit)));
+    return runs.empty() ? nullptr
+                        : node_.memory.allocation_at(uint64_t{shared.unit} * kPageSize +
+                                                     runs.front().first *
+                                                         Sharing::grain(size_of(shared.unit)));
   }
 
   void find() {
@@ -163,7 +183,9 @@ class Report {
       shared.diffs += unit.diffs;
       shared.bytes += unit.bytes;
       if (!shared.writers.count(node) || unit.lines.empty()) continue;
-      shared.lines[node] = *std::max_element(unit.lines.begin(), unit.lines.end(), [](const auto& one, const auto& other) { return one.count < other.count; });
+      shared.lines[node] = *std::max_element(
+          unit.lines.begin(), unit.lines.end(),
+          [](const auto& one, const auto& other) { return one.count < other.count; });
     }
     std::set<std::string> names;
     std::set<const Allocation*> allocations;
@@ -184,13 +206,21 @@ class Report {
   }
 
   std::string describe(const Group& group) const {
-    const Shared& worst = *std::max_element(group.units.begin(), group.units.end(), [](const Shared& a, const Shared& b) { return a.misses < b.misses; });
+    const Shared& worst =
+        *std::max_element(group.units.begin(), group.units.end(),
+                          [](const Shared& a, const Shared& b) { return a.misses < b.misses; });
     const Block& block = *block_of(worst.unit);
-    const uint64_t unit_size = size_of(worst.unit), units = block.kind == UnitKind::kPages ? block.size / unit_size : 1;
-    std::string text = (group.is_small ? "small allocations that share a unit, one of them " : "") + lines_.name(group.name) + ", " + text_of_bytes(block.size) + ": " + std::to_string(group.units.size()) + " of " +
-                       count_of(units, "unit", "units") + " of " + std::to_string(unit_size) + " bytes; " + count_of(group.misses, "miss", "misses") + ", " +
-                       (group.diffs ? count_of(group.diffs, "diff", "diffs") + " and " : "") + text_of_bytes(group.bytes) + " received\n";
-    text += "   the worst: unit at + " + std::to_string(offset_of(worst.unit)) + ", " + count_of(worst.misses, "miss", "misses") + ", home " + home_of(worst.unit) +
+    const uint64_t unit_size = size_of(worst.unit),
+                   units = block.kind == UnitKind::kPages ? block.size / unit_size : 1;
+    std::string text = (group.is_small ? "small allocations that share a unit, one of them " : "") +
+                       lines_.name(group.name) + ", " + text_of_bytes(block.size) + ": " +
+                       std::to_string(group.units.size()) + " of " +
+                       count_of(units, "unit", "units") + " of " + std::to_string(unit_size) +
+                       " bytes; " + count_of(group.misses, "miss", "misses") + ", " +
+                       (group.diffs ? count_of(group.diffs, "diff", "diffs") + " and " : "") +
+                       text_of_bytes(group.bytes) + " received\n";
+    text += "   the worst: unit at + " + std::to_string(offset_of(worst.unit)) + ", " +
+            count_of(worst.misses, "miss", "misses") + ", home " + home_of(worst.unit) +
             (worst.without_diffs ? " (of sc, only writes that trap are seen)" : "") + "\n";
     size_t shown = 0;
     for (const auto& [node, words] : worst.writers) {
@@ -198,7 +228,8 @@ class Report {
         text += "     and " + std::to_string(worst.writers.size() - 8) + " more nodes\n";
         break;
       }
-      text += "     node " + std::to_string(node) + " writes " + bytes_of(words, worst.unit) + line_of(worst, node) + "\n";
+      text += "     node " + std::to_string(node) + " writes " + bytes_of(words, worst.unit) +
+              line_of(worst, node) + "\n";
     }
     return text + "   " + advice(group, worst) + "\n";
   }
@@ -211,7 +242,8 @@ class Report {
     const auto runs = runs_of(words);
     if (runs.empty()) return "nothing";
     const uint64_t step = Sharing::grain(size_of(unit));
-    return "bytes " + std::to_string(runs.front().first * step) + " to " + std::to_string(runs.back().second * step - 1) +
+    return "bytes " + std::to_string(runs.front().first * step) + " to " +
+           std::to_string(runs.back().second * step - 1) +
            (runs.size() > 1 ? ", in " + std::to_string(runs.size()) + " pieces" : "");
   }
   std::string line_of(const Shared& shared, NodeId node) const {
@@ -222,21 +254,34 @@ class Report {
   std::string advice(const Group& group, const Shared& worst) const {
     const Block& block = *block_of(worst.unit);
     const uint64_t unit_size = size_of(worst.unit), step = Sharing::grain(unit_size);
-    if (group.is_small) return "advice: give what each node writes an allocation of its own of 2 KiB or more; these begin units of their own";
-    if (worst.without_diffs) return "advice: lrc or hlrc let several nodes write a unit at once; or begin what each node writes at a multiple of " + std::to_string(unit_size) + " bytes";
-    if (block.kind != UnitKind::kPages) return "advice: several regions, or allocations, one for what each node writes";
-    if (block.unit_pages > 1 && part_pages(worst, step)) return "advice: smaller units (weir_dsm_attributes.pages); by pages of 4096 bytes the nodes' parts are apart";
+    if (group.is_small)
+      return "advice: give what each node writes an allocation of its own of 2 KiB or more; these "
+             "begin units of their own";
+    if (worst.without_diffs)
+      return "advice: lrc or hlrc let several nodes write a unit at once; or begin what each node "
+             "writes at a multiple of " +
+             std::to_string(unit_size) + " bytes";
+    if (block.kind != UnitKind::kPages)
+      return "advice: several regions, or allocations, one for what each node writes";
+    if (block.unit_pages > 1 && part_pages(worst, step))
+      return "advice: smaller units (weir_dsm_attributes.pages); by pages of 4096 bytes the nodes' "
+             "parts are apart";
     if (in_order(worst)) {
-      return "advice: the nodes' parts meet inside of units: pad rows, or parts, so that each node's begins at a multiple of " + std::to_string(unit_size) + " bytes";
+      return "advice: the nodes' parts meet inside of units: pad rows, or parts, so that each "
+             "node's begins at a multiple of " +
+             std::to_string(unit_size) + " bytes";
     }
-    return "advice: elements of several nodes lie in turns: put together what one node writes, or give each its own " + std::to_string(unit_size) + " bytes";
+    return "advice: elements of several nodes lie in turns: put together what one node writes, or "
+           "give each its own " +
+           std::to_string(unit_size) + " bytes";
   }
   // Whether each page is written by one node only.
   bool part_pages(const Shared& shared, uint64_t step) const {
     std::map<uint64_t, NodeId> owner;
     for (const auto& [node, words] : shared.writers) {
       for (const auto& [first, last] : runs_of(words)) {
-        for (uint64_t page = first * step / kPageSize; page <= (last * step - 1) / kPageSize; page++) {
+        for (uint64_t page = first * step / kPageSize; page <= (last * step - 1) / kPageSize;
+             page++) {
           if (owner.emplace(page, node).first->second != node) return false;
         }
       }
@@ -265,6 +310,8 @@ class Report {
 
 }  // namespace
 
-std::string Sharing::describe(const std::vector<OfNode>& nodes) { return Report(node_, nodes).text(); }
+std::string Sharing::describe(const std::vector<OfNode>& nodes) {
+  return Report(node_, nodes).text();
+}
 
 }  // namespace weir::dsm

@@ -1,4 +1,5 @@
-// Calls of weir/dsm.hpp are inlined into the program's functions, or are functions of the program's file: the line that a user knows is that of their caller.
+// Calls of weir/dsm.hpp are inlined into the program's functions, or are functions of the program's
+// file: the line that a user knows is that of their caller.
 #include "dsm/diagnostics/source_lines.h"
 
 #include <dlfcn.h>
@@ -66,12 +67,14 @@ std::string output_of(const std::vector<std::string>& command) {
   }
   environment.push_back(nullptr);
   pid_t process;
-  const int error = posix_spawnp(&process, words[0], &actions, nullptr, words.data(), environment.data());
+  const int error =
+      posix_spawnp(&process, words[0], &actions, nullptr, words.data(), environment.data());
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
   std::string text;
   char buffer[4096];
-  for (ssize_t size; !error && ((size = read(ends[0], buffer, sizeof buffer)) > 0 || (size < 0 && errno == EINTR));) {
+  for (ssize_t size; !error && ((size = read(ends[0], buffer, sizeof buffer)) > 0 ||
+                                (size < 0 && errno == EINTR));) {
     if (size > 0) text.append(buffer, static_cast<size_t>(size));
   }
   close(ends[0]);
@@ -82,21 +85,28 @@ std::string output_of(const std::vector<std::string>& command) {
 // "(anonymous namespace)::relax(double*)" is relax.
 std::string without_parameters(std::string function) {
   static const std::string kUnnamed = "(anonymous namespace)::";
-  for (size_t at; (at = function.find(kUnnamed)) != std::string::npos;) function.erase(at, kUnnamed.size());
-  int depth = 0;  // of template arguments and of lambdas' names, which have parentheses of their own
+  for (size_t at; (at = function.find(kUnnamed)) != std::string::npos;)
+    function.erase(at, kUnnamed.size());
+  int depth =
+      0;  // of template arguments and of lambdas' names, which have parentheses of their own
   for (size_t at = 0; at < function.size(); at++) {
-    depth += function[at] == '<' || function[at] == '{' ? 1 : function[at] == '>' || function[at] == '}' ? -1 : 0;
+    depth += function[at] == '<' || function[at] == '{'   ? 1
+             : function[at] == '>' || function[at] == '}' ? -1
+                                                          : 0;
     if (function[at] == '(' && depth <= 0) return function.substr(0, at);
   }
   return function;
 }
 
-// "0x11d9", then for each function, the innermost first, its name and a line "/path/sor.cc:88 (discriminator 2)".
+// "0x11d9", then for each function, the innermost first, its name and a line "/path/sor.cc:88
+// (discriminator 2)".
 std::string line_in(const std::vector<std::string>& lines) {
   std::string best;
   for (size_t i = 0; i + 1 < lines.size(); i += 2) {
     std::string where = base_of(lines[i + 1].substr(0, lines[i + 1].find(" (")));
-    if (where.empty() || where[0] == '?' || where.find(":?") != std::string::npos || where.ends_with(":0")) continue;
+    if (where.empty() || where[0] == '?' || where.find(":?") != std::string::npos ||
+        where.ends_with(":0"))
+      continue;
     std::string function = without_parameters(lines[i]);
     if (function.size() > kMostOfName) function.clear();
     best = where + (function.empty() || function[0] == '?' ? "" : " in " + function);
@@ -115,7 +125,10 @@ const void* start_of_file(const void* instruction) {
 CodePlace place_of(const void* program_counter) {
   Dl_info where{};
   link_map* module = nullptr;
-  if (!program_counter || !dladdr1(program_counter, &where, reinterpret_cast<void**>(&module), RTLD_DL_LINKMAP) || !module) return {};
+  if (!program_counter ||
+      !dladdr1(program_counter, &where, reinterpret_cast<void**>(&module), RTLD_DL_LINKMAP) ||
+      !module)
+    return {};
   return {base_of(path_of(module)), reinterpret_cast<uint64_t>(program_counter) - module->l_addr};
 }
 
@@ -135,7 +148,8 @@ CodePlace place_in(const std::string& text) {
 }
 
 const void* outside_libc(const void* program_counter) {
-  static const void* const libc = start_of_file(reinterpret_cast<const void*>(&gnu_get_libc_version));
+  static const void* const libc =
+      start_of_file(reinterpret_cast<const void*>(&gnu_get_libc_version));
   if (!libc || start_of_file(program_counter) != libc) return program_counter;
   void* frames[48];
   const int count = backtrace(frames, 48);

@@ -1,4 +1,5 @@
-// Places in the program's code, as other processes of the same program understand them, and the source lines that they come from.
+// Places in the program's code, as other processes of the same program understand them, and the
+// source lines that they come from.
 #pragma once
 
 #include <stdint.h>
@@ -20,10 +21,12 @@ CodePlace place_of(const void* program_counter);
 std::string text_of(const CodePlace& place);
 CodePlace place_in(const std::string& text);
 
-// In a handler of a fault at `program_counter`: where that is in libc (memcpy and so on), the call of it in the program.
+// In a handler of a fault at `program_counter`: where that is in libc (memcpy and so on), the call
+// of it in the program.
 const void* outside_libc(const void* program_counter);
 
-// By binutils' addr2line, a process for each file that is asked about; where there is none, or no debug information, the place itself.
+// By binutils' addr2line, a process for each file that is asked about; where there is none, or no
+// debug information, the place itself.
 class SourceLines {
  public:
   void want(const CodePlace& place) { found_[place]; }

@@ -1,4 +1,5 @@
-// A thread finds its part by a thread-local pointer, so a span knows whose it is wherever it is; a thread without one is the server.
+// A thread finds its part by a thread-local pointer, so a span knows whose it is wherever it is; a
+// thread without one is the server.
 #include "dsm/diagnostics/span.h"
 
 #include <algorithm>
@@ -19,7 +20,10 @@ ThreadSight::ThreadSight(Thread& its) : thread(its), address(its.mailbox->addres
   of_this = this;
   const std::lock_guard<std::mutex> held(its.node.mutex);
   auto& all = its.node.sight.threads;
-  const auto is_free = [&](unsigned number) { return std::none_of(all.begin(), all.end(), [&](const ThreadSight* other) { return other->track == number; }); };
+  const auto is_free = [&](unsigned number) {
+    return std::none_of(all.begin(), all.end(),
+                        [&](const ThreadSight* other) { return other->track == number; });
+  };
   track = its.worker;
   while (!is_free(track)) track++;
   all.push_back(this);
@@ -39,11 +43,18 @@ const Span* ThreadSight::wait() const {
 
 uint32_t& ThreadSight::asks(NodeId to) {
   if (!doing) return no_ticket;
-  asked.push_back({to, {address.node, address.channel, 0}, thread.node.sight.timeline.on() ? nanoseconds_now() : 0});
+  asked.push_back({to,
+                   {address.node, address.channel, 0},
+                   thread.node.sight.timeline.on() ? nanoseconds_now() : 0});
   return asked.back().flow.ticket;
 }
 
-Span::Span(Node& node, Doing doing, uint32_t object, uint64_t* sum) : node_(node), thread_(ThreadSight::of_this_thread()), sum_(sum), object_(object), doing_(doing) {
+Span::Span(Node& node, Doing doing, uint32_t object, uint64_t* sum)
+    : node_(node),
+      thread_(ThreadSight::of_this_thread()),
+      sum_(sum),
+      object_(object),
+      doing_(doing) {
   if (sum || is_wait(doing) || node.sight.timeline.on()) start_ = nanoseconds_now();
   if (!thread_) return;
   outer_ = thread_->doing;
@@ -74,7 +85,8 @@ Span::~Span() {
       if (timeline.on()) {
         for (size_t i = first_asked_; i < asked.size(); i++) {
           if (asked[i].to == node_.me()) continue;
-          timeline.add({asked[i].at, end - asked[i].at, asked[i].flow, 0, 0, track, static_cast<uint16_t>(asked[i].to), Doing::kAsked, 0, 0});
+          timeline.add({asked[i].at, end - asked[i].at, asked[i].flow, 0, 0, track,
+                        static_cast<uint16_t>(asked[i].to), Doing::kAsked, 0, 0});
         }
       }
       asked.resize(first_asked_);
@@ -82,7 +94,8 @@ Span::~Span() {
       peer_ = static_cast<uint16_t>(node_.me());
     }
   }
-  if (timeline.on()) timeline.add({start_, end - start_, flow_, object_, amount_, track, peer_, doing_, detail_, 0});
+  if (timeline.on())
+    timeline.add({start_, end - start_, flow_, object_, amount_, track, peer_, doing_, detail_, 0});
 }
 
 }  // namespace weir::dsm

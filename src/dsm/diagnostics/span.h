@@ -1,7 +1,9 @@
-// What a thread of the program, or the server, is at in the runtime, for as long as the object lives: it counts it and its time, puts it on the timeline, and is what is found
-// where somebody asks who waits for whom.
+// What a thread of the program, or the server, is at in the runtime, for as long as the object
+// lives: it counts it and its time, puts it on the timeline, and is what is found where somebody
+// asks who waits for whom.
 //
-// All with the node's mutex held, at the beginning and at the end. The clock is read where the time is counted, awaited or recorded, and not otherwise.
+// All with the node's mutex held, at the beginning and at the end. The clock is read where the time
+// is counted, awaited or recorded, and not otherwise.
 #pragma once
 
 #include <stdint.h>
@@ -33,19 +35,21 @@ struct ThreadSight {
   // NULL: the calling thread is a server.
   static ThreadSight* of_this_thread();
 
-  // The innermost span sends a request; the answer is where its ticket is to be put, now or by this thread later, without the mutex.
+  // The innermost span sends a request; the answer is where its ticket is to be put, now or by this
+  // thread later, without the mutex.
   uint32_t& asks(NodeId to);
 
   const Span* wait() const;  // the innermost span that is one; NULL: none
 
   Thread& thread;
-  unsigned track = 0;                      // among this node's threads that live: its worker's number, where that is free
-  Span* doing = nullptr;                   // the innermost
+  unsigned track =
+      0;  // among this node's threads that live: its worker's number, where that is free
+  Span* doing = nullptr;  // the innermost
   std::vector<Asked> asked;
-  const void* program_counter = nullptr;   // of the access that trapped
-  uint64_t told = 0;                       // start of the wait that has been printed because it was long
+  const void* program_counter = nullptr;  // of the access that trapped
+  uint64_t told = 0;  // start of the wait that has been printed because it was long
   uint32_t no_ticket = 0;
-  ReplyTo address;                         // where its replies arrive
+  ReplyTo address;  // where its replies arrive
 };
 
 class Span {
@@ -56,7 +60,8 @@ class Span {
   Span(const Span&) = delete;
   Span& operator=(const Span&) = delete;
 
-  // For the timeline: a bit of detail (it writes; the kind of message), an amount (of bytes, of diffs), whose message it is about.
+  // For the timeline: a bit of detail (it writes; the kind of message), an amount (of bytes, of
+  // diffs), whose message it is about.
   void set_detail(uint8_t detail) { detail_ = detail; }
   void set_amount(uint64_t amount) { amount_ = static_cast<uint32_t>(amount); }
   void set_message(const Header& header);
@@ -84,7 +89,8 @@ class Span {
 
 // Waits for other nodes or threads: these have a start.
 inline bool is_wait(Doing doing) {
-  return doing == Doing::kMiss || doing == Doing::kLock || doing == Doing::kBarrier || doing == Doing::kCondition || doing == Doing::kSemaphore || doing == Doing::kMemory;
+  return doing == Doing::kMiss || doing == Doing::kLock || doing == Doing::kBarrier ||
+         doing == Doing::kCondition || doing == Doing::kSemaphore || doing == Doing::kMemory;
 }
 
 }  // namespace weir::dsm

@@ -1,5 +1,6 @@
-// A buffer that is written when it is full: an event takes about six bytes and some tens of nanoseconds, so that recording does not change much of what it records.
-// A disk that is full ends the recording, not the program.
+// A buffer that is written when it is full: an event takes about six bytes and some tens of
+// nanoseconds, so that recording does not change much of what it records. A disk that is full ends
+// the recording, not the program.
 #include "dsm/diagnostics/stream_writer.h"
 
 #include <errno.h>
@@ -28,22 +29,29 @@ uint64_t nanoseconds_of(clockid_t clock) {
 }
 uint64_t nanoseconds_by_clock() { return nanoseconds_of(CLOCK_MONOTONIC); }
 
-std::vector<UnitBytes> list_of(std::span<const UnitBytes> units) { return {units.begin(), units.end()}; }
+std::vector<UnitBytes> list_of(std::span<const UnitBytes> units) {
+  return {units.begin(), units.end()};
+}
 
 }  // namespace
 
 uint64_t ThreadClock::now() { return nanoseconds_of(CLOCK_THREAD_CPUTIME_ID); }
 
-StreamWriter::StreamWriter(const std::string& directory, const Run& run) : path_(directory + "/node-" + std::to_string(run.node)) {
-  if (mkdir(directory.c_str(), 0777) == 0 || errno == EEXIST) descriptor_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+StreamWriter::StreamWriter(const std::string& directory, const Run& run)
+    : path_(directory + "/node-" + std::to_string(run.node)) {
+  if (mkdir(directory.c_str(), 0777) == 0 || errno == EEXIST)
+    descriptor_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (descriptor_ < 0) {
     fail();
     return;
   }
   marked_ = nanoseconds_by_clock();
   buffer_.reserve(kFull + 4096);
-  buffer_.insert(buffer_.end(), predict::kStreamMagic, predict::kStreamMagic + sizeof predict::kStreamMagic);
-  for (const uint64_t number : {predict::kStreamVersion, uint64_t{run.node}, uint64_t{run.nodes}, uint64_t{run.threads}, uint64_t{run.protocol}, uint64_t{run.tapes}}) {
+  buffer_.insert(buffer_.end(), predict::kStreamMagic,
+                 predict::kStreamMagic + sizeof predict::kStreamMagic);
+  for (const uint64_t number :
+       {predict::kStreamVersion, uint64_t{run.node}, uint64_t{run.nodes}, uint64_t{run.threads},
+        uint64_t{run.protocol}, uint64_t{run.tapes}}) {
     put_number(number);
   }
 }
@@ -87,7 +95,9 @@ void StreamWriter::put(const Event& event) {
     const auto& units = event.units;
     const auto run_end = [&](size_t first) {
       size_t i = first + 1;
-      while (i < units.size() && units[i].unit == units[i - 1].unit + 1 && units[i].bytes == units[first].bytes) i++;
+      while (i < units.size() && units[i].unit == units[i - 1].unit + 1 &&
+             units[i].bytes == units[first].bytes)
+        i++;
       return i;
     };
     size_t runs = 0;
@@ -107,8 +117,16 @@ void StreamWriter::put(const Event& event) {
 }
 
 void StreamWriter::allocate(const By& by, const Allocated& it) {
-  const uint64_t home = it.home_policy + uint64_t{4} * (it.home_node + uint64_t{predict::kMostNodes} * (it.step - 1));
-  put({EventKind::kAllocate, by.thread, by.computed, it.first, it.numbers, it.unit_bytes, home, {}});
+  const uint64_t home =
+      it.home_policy + uint64_t{4} * (it.home_node + uint64_t{predict::kMostNodes} * (it.step - 1));
+  put({EventKind::kAllocate,
+       by.thread,
+       by.computed,
+       it.first,
+       it.numbers,
+       it.unit_bytes,
+       home,
+       {}});
 }
 void StreamWriter::free(const By& by, uint32_t first, uint32_t numbers) {
   put({EventKind::kFree, by.thread, by.computed, first, numbers, 0, 0, {}});
@@ -125,7 +143,8 @@ void StreamWriter::interval(const By& by, uint32_t index, std::span<const UnitBy
 void StreamWriter::diff(const By& by, uint32_t unit, uint64_t bytes) {
   put({EventKind::kDiff, by.thread, by.computed, unit, 0, bytes, 0, {}});
 }
-void StreamWriter::push(const By& by, uint32_t to, std::span<const UnitBytes> units, uint64_t bytes) {
+void StreamWriter::push(const By& by, uint32_t to, std::span<const UnitBytes> units,
+                        uint64_t bytes) {
   put({EventKind::kPush, by.thread, by.computed, to, 0, bytes, 0, list_of(units)});
 }
 void StreamWriter::touch(const By& by, std::span<const UnitBytes> units, bool write) {
@@ -171,7 +190,9 @@ std::string StreamWriter::finish(const By& by, const predict::Measured& counted)
   put({EventKind::kEnd, by.thread, by.computed, 0, 0, 0, measured.nanoseconds, {}});
   if (descriptor_ < 0) return failed_;
   for (const uint64_t count : measured.messages) put_number(count);
-  for (const uint64_t number : {measured.bytes, measured.misses, measured.lock_wait, measured.barrier_wait, measured.miss_wait}) put_number(number);
+  for (const uint64_t number : {measured.bytes, measured.misses, measured.lock_wait,
+                                measured.barrier_wait, measured.miss_wait})
+    put_number(number);
   flush();
   if (descriptor_ >= 0) {
     const int descriptor = descriptor_;

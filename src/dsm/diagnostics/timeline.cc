@@ -1,11 +1,15 @@
-// Recording is an append to memory under the mutex that the caller holds anyway. When the buffer is full, what comes later is dropped and counted: a beginning without holes is
-// worth more than an end of which nobody knows what led to it.
+// Recording is an append to memory under the mutex that the caller holds anyway. When the buffer is
+// full, what comes later is dropped and counted: a beginning without holes is worth more than an
+// end of which nobody knows what led to it.
 //
-// Clocks: nodes of one host have one. Of different hosts, a node asks node 0 for its time several times; the quickest answer is off by at most half its round trip. That is done at the start and at the end, and
-// times in between are corrected along the line through both.
+// Clocks: nodes of one host have one. Of different hosts, a node asks node 0 for its time several
+// times; the quickest answer is off by at most half its round trip. That is done at the start and
+// at the end, and times in between are corrected along the line through both.
 //
-// The file: one process for each node, a track for each thread and one for the server; complete events ("X") for what has a stack's order on its track, asynchronous ones ("b", "e")
-// for locks that are held, which need not; flows ("s", "t", "f") from a request's sender over each server that has it in its hands back to the sender.
+// The file: one process for each node, a track for each thread and one for the server; complete
+// events ("X") for what has a stack's order on its track, asynchronous ones ("b", "e") for locks
+// that are held, which need not; flows ("s", "t", "f") from a request's sender over each server
+// that has it in its hands back to the sender.
 #include "dsm/diagnostics/timeline.h"
 
 #include <errno.h>
@@ -43,22 +47,28 @@ std::string quoted(const std::string& text) {
 // One node's events, one after the other.
 class Writer {
  public:
-  Writer(FILE* file, const Memory& memory, uint64_t zero) : file_(file), memory_(memory), zero_(zero) {
-    for (uint32_t block = 0; block < memory.blocks(); block++) lines_of_code_.want(std::string(memory.block(block).name));
+  Writer(FILE* file, const Memory& memory, uint64_t zero)
+      : file_(file), memory_(memory), zero_(zero) {
+    for (uint32_t block = 0; block < memory.blocks(); block++)
+      lines_of_code_.want(std::string(memory.block(block).name));
     lines_of_code_.look_up();
   }
 
   void start_node(NodeId node, const std::string& host, uint32_t process) {
     node_ = node;
     tracks_.clear();
-    meta("process_name", 0, "\"name\":" + quoted("node " + std::to_string(node) + " on " + (host.empty() ? "this host" : host) + ", process " + std::to_string(process)));
+    meta("process_name", 0,
+         "\"name\":" +
+             quoted("node " + std::to_string(node) + " on " + (host.empty() ? "this host" : host) +
+                    ", process " + std::to_string(process)));
     meta("process_sort_index", 0, "\"sort_index\":" + std::to_string(node));
   }
 
   void write(const Timeline::Event& event, uint64_t start) {
     if (tracks_.insert(event.track).second) {
       const bool is_server = event.track == Timeline::kServer;
-      meta("thread_name", tid(event), "\"name\":" + quoted(is_server ? "server" : "thread " + std::to_string(event.track)));
+      meta("thread_name", tid(event),
+           "\"name\":" + quoted(is_server ? "server" : "thread " + std::to_string(event.track)));
       meta("thread_sort_index", tid(event), "\"sort_index\":" + std::to_string(tid(event)));
     }
     const uint64_t end = start + event.duration;
@@ -67,12 +77,16 @@ class Writer {
       return flow('f', event, std::max(start, end - 1));
     }
     if (event.doing == Doing::kHold) {
-      const std::string name = quoted("lock " + std::to_string(event.object) + " held"), id = ",\"cat\":\"hold\",\"id2\":{\"local\":\"" + std::to_string(event.object) + "\"}";
-      line('b', name, event, start, id + ",\"args\":{\"thread\":" + std::to_string(event.track) + "}");
+      const std::string name = quoted("lock " + std::to_string(event.object) + " held"),
+                        id = ",\"cat\":\"hold\",\"id2\":{\"local\":\"" +
+                             std::to_string(event.object) + "\"}";
+      line('b', name, event, start,
+           id + ",\"args\":{\"thread\":" + std::to_string(event.track) + "}");
       return line('e', name, event, end, id);
     }
     char duration[40];
-    snprintf(duration, sizeof duration, ",\"dur\":%.3f,\"args\":{", static_cast<double>(event.duration) / 1000);
+    snprintf(duration, sizeof duration, ",\"dur\":%.3f,\"args\":{",
+             static_cast<double>(event.duration) / 1000);
     line('X', quoted(name_of(event)), event, start, duration + arguments_of(event) + "}");
     if (event.doing == Doing::kServe && event.flow.ticket) flow('t', event, start);
   }
@@ -80,18 +94,24 @@ class Writer {
   uint64_t lines() const { return lines_; }
 
  private:
-  static int tid(const Timeline::Event& event) { return event.track == Timeline::kServer ? 10000 : event.track + 1; }
+  static int tid(const Timeline::Event& event) {
+    return event.track == Timeline::kServer ? 10000 : event.track + 1;
+  }
 
   void meta(const char* what, int track, const std::string& arguments) {
-    fprintf(file_, "%s{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%u,\"tid\":%d,\"args\":{%s}}", lines_++ ? ",\n" : "", what, node_, track, arguments.c_str());
+    fprintf(file_, "%s{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%u,\"tid\":%d,\"args\":{%s}}",
+            lines_++ ? ",\n" : "", what, node_, track, arguments.c_str());
   }
-  void line(char phase, const std::string& name, const Timeline::Event& event, uint64_t at, const std::string& rest) {
-    fprintf(file_, "%s{\"ph\":\"%c\",\"name\":%s,\"pid\":%u,\"tid\":%d,\"ts\":%.3f%s}", lines_++ ? ",\n" : "", phase, name.c_str(), node_, tid(event),
+  void line(char phase, const std::string& name, const Timeline::Event& event, uint64_t at,
+            const std::string& rest) {
+    fprintf(file_, "%s{\"ph\":\"%c\",\"name\":%s,\"pid\":%u,\"tid\":%d,\"ts\":%.3f%s}",
+            lines_++ ? ",\n" : "", phase, name.c_str(), node_, tid(event),
             (static_cast<double>(at) - static_cast<double>(zero_)) / 1000, rest.c_str());
   }
   void flow(char phase, const Timeline::Event& event, uint64_t at) {
     char rest[100];
-    snprintf(rest, sizeof rest, ",\"cat\":\"message\",\"id\":\"%u.%u.%u\"%s", event.flow.node, event.flow.channel, event.flow.ticket, phase == 's' ? "" : ",\"bp\":\"e\"");
+    snprintf(rest, sizeof rest, ",\"cat\":\"message\",\"id\":\"%u.%u.%u\"%s", event.flow.node,
+             event.flow.channel, event.flow.ticket, phase == 's' ? "" : ",\"bp\":\"e\"");
     line(phase, "\"request\"", event, at, rest);
   }
 
@@ -111,8 +131,12 @@ class Writer {
     }
   }
   std::string arguments_of(const Timeline::Event& event) const {
-    const auto number = [](const char* name, uint64_t value) { return std::string("\"") + name + "\":" + std::to_string(value); };
-    const auto unit = [&] { return number("unit", event.object) + ",\"in\":" + quoted(place_of(event.object)); };
+    const auto number = [](const char* name, uint64_t value) {
+      return std::string("\"") + name + "\":" + std::to_string(value);
+    };
+    const auto unit = [&] {
+      return number("unit", event.object) + ",\"in\":" + quoted(place_of(event.object));
+    };
     const bool asked = event.peer != node_;
     switch (event.doing) {
       case Doing::kFault: return unit();
@@ -127,7 +151,9 @@ class Writer {
   std::string place_of(UnitId unit) const {
     const std::string text = memory_.describe(unit);
     const size_t offset = text.rfind(" + ");
-    return offset == std::string::npos ? lines_of_code_.name(text) : lines_of_code_.name(text.substr(0, offset)) + text.substr(offset);
+    return offset == std::string::npos
+               ? lines_of_code_.name(text)
+               : lines_of_code_.name(text.substr(0, offset)) + text.substr(offset);
   }
 
   FILE* const file_;
@@ -197,7 +223,8 @@ void Timeline::put(uint64_t first, Message& message) {
   message.put_list(first < count_ ? pieces_[first / kPiece] : std::vector<Event>());
 }
 
-std::string Timeline::write(const std::string& path, Thread& thread, std::unique_lock<std::mutex>& held) {
+std::string Timeline::write(const std::string& path, Thread& thread,
+                            std::unique_lock<std::mutex>& held) {
   FILE* file = fopen(path.c_str(), "w");
   if (!file) return "the timeline cannot be written: " + path + ": " + strerror(errno) + "\n";
   fputs("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n", file);
@@ -216,14 +243,22 @@ std::string Timeline::write(const std::string& path, Thread& thread, std::unique
       const Clock start = reply.get<Clock>(), end = reply.get<Clock>();
       count = reply.get<uint64_t>();
       const auto dropped = reply.get<uint64_t>(), dropped_from = reply.get<uint64_t>();
-      const double drift = end.at > start.at ? static_cast<double>(end.ahead - start.ahead) / static_cast<double>(end.at - start.at) : 0;
+      const double drift = end.at > start.at ? static_cast<double>(end.ahead - start.ahead) /
+                                                   static_cast<double>(end.at - start.at)
+                                             : 0;
       const auto corrected = [&](uint64_t at) {
-        return at + static_cast<uint64_t>(start.ahead + static_cast<int64_t>(drift * static_cast<double>(static_cast<int64_t>(at - start.at))));
+        return at + static_cast<uint64_t>(
+                        start.ahead +
+                        static_cast<int64_t>(
+                            drift * static_cast<double>(static_cast<int64_t>(at - start.at))));
       };
       if (first == 0) writer.start_node(node, {host.begin(), host.end()}, process);
-      for (const Event& event : reply.get_list<Event>()) writer.write(event, corrected(event.start));
+      for (const Event& event : reply.get_list<Event>())
+        writer.write(event, corrected(event.start));
       if (first == 0 && dropped) {
-        text += "the timeline of node " + std::to_string(node) + " ends " + text_of_time(corrected(dropped_from) - created_) + " after the start, " + std::to_string(dropped) +
+        text += "the timeline of node " + std::to_string(node) + " ends " +
+                text_of_time(corrected(dropped_from) - created_) + " after the start, " +
+                std::to_string(dropped) +
                 " events later were dropped; WEIR_DSM_TIMELINE_EVENTS makes more room\n";
       }
     }
@@ -231,8 +266,10 @@ std::string Timeline::write(const std::string& path, Thread& thread, std::unique
   }
   fputs("\n]}\n", file);
   const bool failed = ferror(file);
-  if (fclose(file) || failed) return "the timeline is not complete: " + path + ": " + strerror(errno) + "\n";
-  return text + "the timeline is in " + path + ": " + std::to_string(events) + " events; ui.perfetto.dev and chrome://tracing open it\n";
+  if (fclose(file) || failed)
+    return "the timeline is not complete: " + path + ": " + strerror(errno) + "\n";
+  return text + "the timeline is in " + path + ": " + std::to_string(events) +
+         " events; ui.perfetto.dev and chrome://tracing open it\n";
 }
 
 }  // namespace weir::dsm

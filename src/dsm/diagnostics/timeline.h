@@ -1,6 +1,8 @@
-// WEIR_DSM_TIMELINE: what every thread of every node did when, in one file in the trace-event format that chrome://tracing and Perfetto open.
+// WEIR_DSM_TIMELINE: what every thread of every node did when, in one file in the trace-event
+// format that chrome://tracing and Perfetto open.
 //
-// Each node keeps events of fixed size in memory; at the end node 0 asks for them and writes the file. Guarded by: Node::mutex.
+// Each node keeps events of fixed size in memory; at the end node 0 asks for them and writes the
+// file. Guarded by: Node::mutex.
 #pragma once
 
 #include <stdint.h>
@@ -31,9 +33,9 @@ class Timeline {
     uint32_t object = 0;               // unit, lock, barrier
     uint32_t amount = 0;               // bytes; of diffs applied, their number
     uint16_t track = 0;
-    uint16_t peer = 0;                 // node: who was asked first, whose message it is
+    uint16_t peer = 0;  // node: who was asked first, whose message it is
     Doing doing = Doing::kNothing;
-    uint8_t detail = 0;                // of a fault: it writes; of what is served: its Kind
+    uint8_t detail = 0;  // of a fault: it writes; of what is served: its Kind
     uint16_t none = 0;
   };
   static_assert(sizeof(Event) == 40);
@@ -43,10 +45,12 @@ class Timeline {
   bool on() const { return on_; }
   void add(const Event& event);
 
-  // By how much node 0's clock is ahead of this one's: at the start, and once more at the end, since clocks drift.
+  // By how much node 0's clock is ahead of this one's: at the start, and once more at the end,
+  // since clocks drift.
   void measure_clock(Thread& thread, std::unique_lock<std::mutex>& held);
 
-  // What node 0 asks for: events from `first` on, as many as fit into one message, behind what belongs to the node.
+  // What node 0 asks for: events from `first` on, as many as fit into one message, behind what
+  // belongs to the node.
   void put(uint64_t first, Message& message);
   // Node 0: asks all, and writes the file. The answer is what is to be said about it.
   std::string write(const std::string& path, Thread& thread, std::unique_lock<std::mutex>& held);

@@ -1,7 +1,9 @@
-// Each node answers from what its threads' spans say; who asked puts the answers together, since only together they tell who holds a lock, or who has not come to a barrier. A
-// snapshot of nodes that go on is not one moment's, so only waits that have lasted are looked at for a circle.
+// Each node answers from what its threads' spans say; who asked puts the answers together, since
+// only together they tell who holds a lock, or who has not come to a barrier. A snapshot of nodes
+// that go on is not one moment's, so only waits that have lasted are looked at for a circle.
 //
-// A node that has just told another does not ask itself: a signal to all processes of a job prints one text.
+// A node that has just told another does not ask itself: a signal to all processes of a job prints
+// one text.
 #include "dsm/diagnostics/waits.h"
 
 #include <stdio.h>
@@ -58,7 +60,9 @@ class Snapshot {
   }
   std::optional<Place> holding_thread(uint32_t lock) const {
     for (const auto& [place, thread] : threads_) {
-      if (holder(lock) == place.first && std::count(thread->holds.begin(), thread->holds.end(), lock)) return place;
+      if (holder(lock) == place.first &&
+          std::count(thread->holds.begin(), thread->holds.end(), lock))
+        return place;
     }
     return std::nullopt;
   }
@@ -79,10 +83,12 @@ class Snapshot {
     for (NodeId node = 0; node < nodes_.size(); node++) {
       if (!nodes_[node]) continue;
       unsigned here = 0;
-      for (const auto& thread : nodes_[node]->running) here += thread.doing == Doing::kBarrier && nodes_[node]->passed == nodes_[of]->passed;
+      for (const auto& thread : nodes_[node]->running)
+        here += thread.doing == Doing::kBarrier && nodes_[node]->passed == nodes_[of]->passed;
       if (here >= (is_collective(barrier) ? 1 : nodes_[node]->threads)) continue;
       for (const auto& thread : nodes_[node]->running) {
-        if (thread.doing != Doing::kBarrier || nodes_[node]->passed != nodes_[of]->passed) missing.emplace_back(node, thread.track);
+        if (thread.doing != Doing::kBarrier || nodes_[node]->passed != nodes_[of]->passed)
+          missing.emplace_back(node, thread.track);
       }
     }
     return missing;
@@ -95,9 +101,11 @@ class Snapshot {
       const auto holder = holding_thread(thread.object);
       return holder ? std::vector<Place>{*holder} : std::vector<Place>();
     }
-    return thread.doing == Doing::kBarrier ? missing_at_barrier(place.first, thread.object) : std::vector<Place>();
+    return thread.doing == Doing::kBarrier ? missing_at_barrier(place.first, thread.object)
+                                           : std::vector<Place>();
   }
-  // Threads of which each waits for the next and the last for the first; empty: there are none. Both waits need all that they wait for, so a circle never ends.
+  // Threads of which each waits for the next and the last for the first; empty: there are none.
+  // Both waits need all that they wait for, so a circle never ends.
   std::vector<Place> circle() const {
     std::set<Place> done;
     std::vector<Place> path;
@@ -135,14 +143,16 @@ class Snapshot {
   }
   std::string name(const Place& place) const {
     const bool several = nodes_[place.first]->running.size() > 1;
-    return "node " + std::to_string(place.first) + (several ? " thread " + std::to_string(place.second) : "");
+    return "node " + std::to_string(place.first) +
+           (several ? " thread " + std::to_string(place.second) : "");
   }
   std::string list(const std::vector<Place>& places, bool with_what) const {
     std::string text;
     for (size_t i = 0; i < places.size(); i++) {
       if (i == 16) return text + " and " + std::to_string(places.size() - i) + " more";
       const std::string its = with_what ? what(places[i]) : "";
-      text += (i ? ", " : "") + name(places[i]) + (with_what ? its.empty() ? " (runs)" : " (waits for " + its + ")" : "");
+      text += (i ? ", " : "") + name(places[i]) +
+              (with_what ? its.empty() ? " (runs)" : " (waits for " + its + ")" : "");
     }
     return text;
   }
@@ -156,20 +166,25 @@ class Snapshot {
       text = "has waited " + text_of_time(thread.age) + " for ";
       if (thread.doing == Doing::kMiss) {
         text += thread.unit;
-        for (size_t i = 0; i < thread.asked.size(); i++) text += (i ? ", " : " from node ") + std::to_string(thread.asked[i]);
+        for (size_t i = 0; i < thread.asked.size(); i++)
+          text += (i ? ", " : " from node ") + std::to_string(thread.asked[i]);
       } else {
         text += what(place);
       }
       if (thread.doing == Doing::kLock) text += of_lock(thread.object, place.first);
       if (thread.doing == Doing::kBarrier) {
         const auto missing = missing_at_barrier(place.first, thread.object);
-        text += missing.empty() ? ", where all who answered are" : ", where these are missing: " + list(missing, true);
+        text += missing.empty() ? ", where all who answered are"
+                                : ", where these are missing: " + list(missing, true);
       }
-      if ((thread.doing == Doing::kCondition || thread.doing == Doing::kSemaphore) && !thread.asked.empty()) text += " (kept by node " + std::to_string(thread.asked[0]) + ")";
+      if ((thread.doing == Doing::kCondition || thread.doing == Doing::kSemaphore) &&
+          !thread.asked.empty())
+        text += " (kept by node " + std::to_string(thread.asked[0]) + ")";
     }
     for (const uint32_t lock : thread.holds) {
       const Waits::LockState* state = lock_at(place.first, lock);
-      text += "; holds lock " + std::to_string(lock) + (state && state->taken ? ", for " + text_of_time(state->age) : "");
+      text += "; holds lock " + std::to_string(lock) +
+              (state && state->taken ? ", for " + text_of_time(state->age) : "");
     }
     return text;
   }
@@ -179,7 +194,8 @@ class Snapshot {
     const auto node = holder(lock);
     if (!node) return ", which nobody who answered holds: it is on its way";
     const auto thread = holding_thread(lock);
-    std::string text = ", held by " + (thread ? name(*thread) : "node " + std::to_string(*node)) + " for " + text_of_time(lock_at(*node, lock)->age);
+    std::string text = ", held by " + (thread ? name(*thread) : "node " + std::to_string(*node)) +
+                       " for " + text_of_time(lock_at(*node, lock)->age);
     std::string before;
     for (const NodeId next : queue(lock)) {
       if (next == asker) break;
@@ -205,10 +221,14 @@ std::string Waits::describe(const States& nodes) {
       continue;
     }
     const NodeState& state = *nodes[node];
-    text += name + (state.host.empty() ? " (" : " (" + state.host + ", ") + "process " + std::to_string(state.process) + ")";
+    text += name + (state.host.empty() ? " (" : " (" + state.host + ", ") + "process " +
+            std::to_string(state.process) + ")";
     if (state.running.empty()) text += ": no thread has called the library\n";
     for (const ThreadState& thread : state.running) {
-      text += state.running.size() == 1 ? ": " : (&thread == &state.running.front() ? "\n" : "") + std::string("  thread ") + std::to_string(thread.track) + ": ";
+      text += state.running.size() == 1
+                  ? ": "
+                  : (&thread == &state.running.front() ? "\n" : "") + std::string("  thread ") +
+                        std::to_string(thread.track) + ": ";
       text += snapshot.describe({node, thread.track}) + "\n";
     }
     text += state.details;
@@ -216,7 +236,10 @@ std::string Waits::describe(const States& nodes) {
   const auto circle = snapshot.circle();
   if (circle.empty()) return text;
   text += "deadlock: ";
-  for (const Place& place : circle) text += snapshot.name(place) + (place == circle.front() ? " waits for " : ", which waits for ") + snapshot.what(place) + ", so for ";
+  for (const Place& place : circle)
+    text += snapshot.name(place) +
+            (place == circle.front() ? " waits for " : ", which waits for ") +
+            snapshot.what(place) + ", so for ";
   return text + snapshot.name(circle.front()) + "\n";
 }
 
@@ -228,10 +251,12 @@ void Waits::on_idle() {
     if (now - since_ > 2 * kSecond) print();
     return;
   }
-  if (asked_.exchange(false, std::memory_order_relaxed) && now - answered_ > kSecond) return gather("node " + std::to_string(node_.me()) + " was asked by a signal");
+  if (asked_.exchange(false, std::memory_order_relaxed) && now - answered_ > kSecond)
+    return gather("node " + std::to_string(node_.me()) + " was asked by a signal");
   if (!limit_) return;
   for (const ThreadSight* thread : node_.sight.threads) {
-    if (const Span* span = thread->wait(); span && now - span->start() > limit_ && thread->told != span->start()) {
+    if (const Span* span = thread->wait();
+        span && now - span->start() > limit_ && thread->told != span->start()) {
       return gather("a thread of node " + std::to_string(node_.me()) + " has waited for long");
     }
   }
@@ -287,9 +312,12 @@ void Waits::put(Message& message) {
     message.put(span ? span->doing() : Doing::kNothing);
     message.put(span ? span->object() : 0);
     message.put(span ? now - span->start() : 0);
-    message.put_list(chars_of(span && span->doing() == Doing::kMiss ? node_.memory.describe(span->object()) : ""));
+    message.put_list(chars_of(
+        span && span->doing() == Doing::kMiss ? node_.memory.describe(span->object()) : ""));
     std::vector<NodeId> asked;
-    for (size_t i = span ? span->first_asked() : thread->asked.size(); i < thread->asked.size(); i++) asked.push_back(thread->asked[i].to);
+    for (size_t i = span ? span->first_asked() : thread->asked.size(); i < thread->asked.size();
+         i++)
+      asked.push_back(thread->asked[i].to);
     message.put_list(asked);
     if (span) thread->told = span->start();
   }
@@ -316,7 +344,8 @@ Waits::NodeState Waits::get(Message& message) {
     }
     state.running.push_back(std::move(thread));
   }
-  std::sort(state.running.begin(), state.running.end(), [](const ThreadState& a, const ThreadState& b) { return a.track < b.track; });
+  std::sort(state.running.begin(), state.running.end(),
+            [](const ThreadState& a, const ThreadState& b) { return a.track < b.track; });
   return state;
 }
 

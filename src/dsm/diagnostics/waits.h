@@ -1,4 +1,5 @@
-// Who waits for whom: at SIGQUIT, or where a wait lasts longer than WEIR_DSM_WAITS says, one node asks all for what their threads wait for and prints it in one piece.
+// Who waits for whom: at SIGQUIT, or where a wait lasts longer than WEIR_DSM_WAITS says, one node
+// asks all for what their threads wait for and prints it in one piece.
 #pragma once
 
 #include <stdint.h>
@@ -28,20 +29,20 @@ class Waits {
 
   struct ThreadState {
     uint32_t track = 0;
-    Doing doing = Doing::kNothing;   // a wait, or kNothing
+    Doing doing = Doing::kNothing;  // a wait, or kNothing
     uint32_t object = 0;
     uint64_t age = 0;
-    std::string unit;                // of a miss
+    std::string unit;  // of a miss
     std::vector<NodeId> asked;
-    std::vector<uint32_t> holds;     // locks
+    std::vector<uint32_t> holds;  // locks
   };
   struct LockState {
     uint32_t number = 0;
-    uint16_t next = 0xffff;          // node that waits for this one's turn to end; 0xffff: none
+    uint16_t next = 0xffff;  // node that waits for this one's turn to end; 0xffff: none
     uint16_t taken = 0;
-    uint32_t track = 0;              // thread that holds it
+    uint32_t track = 0;  // thread that holds it
     uint32_t none = 0;
-    uint64_t age = 0;                // of being held
+    uint64_t age = 0;  // of being held
   };
   struct NodeState {
     std::string host, details;
@@ -61,10 +62,10 @@ class Waits {
   Node& node_;
   const uint64_t limit_;
   std::atomic<bool> asked_{false};
-  uint64_t answered_ = 0;      // when this node last told another
+  uint64_t answered_ = 0;  // when this node last told another
   // While this node asks
   std::string why_;
-  uint64_t since_ = 0;         // 0: it does not
+  uint64_t since_ = 0;  // 0: it does not
   uint32_t missing_ = 0;
   std::vector<std::optional<NodeState>> states_;
 };

@@ -1,14 +1,19 @@
 // Which MPI, and is it the right one?
 //
-// Problem: a program that is linked with libweir-dsm only may be started by the mpirun of either MPI, by Slurm, or by hand, and the MPI library that understands the launcher must
-// be found by the process itself. Taking the wrong one does not fail: every process then believes to be alone, and computes everything.
-// Mechanism: launchers leave variables in the environment. Open MPI: OMPI_COMM_WORLD_SIZE. MPICH and its relatives (Hydra, Slurm's pmi2): PMI_RANK and PMI_SIZE. PMIx (PMIX_RANK, set by
-// `srun --mpi=pmix` and by Open MPI's own launcher): taken for Open MPI's, as distributions build it with PMIx and MPICH with PMI; WEIR_DSM_MPI=mpich says otherwise. Slurm without any of
-// them started processes that cannot find each other: an error. A program that has loaded an MPI itself has decided, whatever the launcher is; it answers MPI_Get_library_version even before
-// its initialization.
+// Problem: a program that is linked with libweir-dsm only may be started by the mpirun of either
+// MPI, by Slurm, or by hand, and the MPI library that understands the launcher must be found by the
+// process itself. Taking the wrong one does not fail: every process then believes to be alone, and
+// computes everything. Mechanism: launchers leave variables in the environment. Open MPI:
+// OMPI_COMM_WORLD_SIZE. MPICH and its relatives (Hydra, Slurm's pmi2): PMI_RANK and PMI_SIZE. PMIx
+// (PMIX_RANK, set by `srun --mpi=pmix` and by Open MPI's own launcher): taken for Open MPI's, as
+// distributions build it with PMIx and MPICH with PMI; WEIR_DSM_MPI=mpich says otherwise. Slurm
+// without any of them started processes that cannot find each other: an error. A program that has
+// loaded an MPI itself has decided, whatever the launcher is; it answers MPI_Get_library_version
+// even before its initialization.
 //
 // Invariants:
-//   1. Where the launcher says how many processes there are and MPI counts otherwise, the job ends with a message that says which MPI does not fit.
+//   1. Where the launcher says how many processes there are and MPI counts otherwise, the job ends
+//      with a message that says which MPI does not fit.
 //   2. No launcher and no MPI in the program: nothing of MPI is loaded.
 //   3. The module is loaded for good: MPI libraries do not survive being unloaded.
 #include "dsm/net/bootstrap.h"
@@ -22,8 +27,8 @@
 #include <algorithm>
 #include <string>
 
-#include "dsm/net/mpi.h"
 #include "dsm/base/failure.h"
+#include "dsm/net/mpi.h"
 
 namespace weir::dsm {
 namespace {
@@ -32,7 +37,9 @@ class Alone final : public Bootstrap {
  public:
   NodeId node() const override { return 0; }
   NodeId nodes() const override { return 1; }
-  std::vector<std::vector<uint8_t>> allgather(std::span<const uint8_t> mine) override { return {{mine.begin(), mine.end()}}; }
+  std::vector<std::vector<uint8_t>> allgather(std::span<const uint8_t> mine) override {
+    return {{mine.begin(), mine.end()}};
+  }
   void barrier() override {}
   void abort(int status) override { _exit(status); }
   void finish() override {}
@@ -40,7 +47,8 @@ class Alone final : public Bootstrap {
 
 class Mpi final : public Bootstrap {
  public:
-  Mpi(const weir_dsm_mpi_functions& mpi, bool has_launcher, int* argc, char*** argv) : mpi_(mpi), has_launcher_(has_launcher) {
+  Mpi(const weir_dsm_mpi_functions& mpi, bool has_launcher, int* argc, char*** argv)
+      : mpi_(mpi), has_launcher_(has_launcher) {
     check(mpi_.start(argc, argv), "MPI's initialization");
     node_ = static_cast<NodeId>(mpi_.node());
     nodes_ = static_cast<NodeId>(mpi_.nodes());
@@ -57,9 +65,11 @@ class Mpi final : public Bootstrap {
     std::vector<uint8_t> padded(mine.begin(), mine.end());
     padded.resize(most);
     std::vector<uint8_t> all(most * nodes_);
-    if (most) check(mpi_.allgather(padded.data(), all.data(), static_cast<int>(most)), "MPI_Iallgather");
+    if (most)
+      check(mpi_.allgather(padded.data(), all.data(), static_cast<int>(most)), "MPI_Iallgather");
     std::vector<std::vector<uint8_t>> answer;
-    for (NodeId node = 0; node < nodes_; node++) answer.emplace_back(all.begin() + node * most, all.begin() + node * most + sizes[node]);
+    for (NodeId node = 0; node < nodes_; node++)
+      answer.emplace_back(all.begin() + node * most, all.begin() + node * most + sizes[node]);
     return answer;
   }
   void barrier() override { check(mpi_.barrier(), "MPI_Ibarrier"); }
@@ -95,24 +105,29 @@ struct Launcher {
 };
 
 Launcher find_launcher() {
-  if (is_set("OMPI_COMM_WORLD_SIZE")) return {"openmpi", "Open MPI's mpirun", number_in("OMPI_COMM_WORLD_SIZE")};
+  if (is_set("OMPI_COMM_WORLD_SIZE"))
+    return {"openmpi", "Open MPI's mpirun", number_in("OMPI_COMM_WORLD_SIZE")};
   // What Slurm says holds for its own steps: the variable is not there in a batch script itself.
   const unsigned slurm = number_in("SLURM_STEP_NUM_TASKS");
   if (is_set("PMIX_RANK")) return {"openmpi", slurm ? "srun (PMIx)" : "a PMIx launcher", slurm};
-  if (is_set("PMI_RANK") || is_set("PMI_SIZE")) return {"mpich", slurm ? "srun (PMI)" : "MPICH's mpirun", std::max(number_in("PMI_SIZE"), slurm)};
+  if (is_set("PMI_RANK") || is_set("PMI_SIZE"))
+    return {"mpich", slurm ? "srun (PMI)" : "MPICH's mpirun",
+            std::max(number_in("PMI_SIZE"), slurm)};
   if (slurm > 1 && is_set("SLURM_PROCID")) return {nullptr, "srun", slurm};
   return {};
 }
 
 // The MPI in the program; null: none.
 const char* find_loaded_mpi() {
-  const auto version = reinterpret_cast<int (*)(char*, int*)>(dlsym(RTLD_DEFAULT, "MPI_Get_library_version"));
+  const auto version =
+      reinterpret_cast<int (*)(char*, int*)>(dlsym(RTLD_DEFAULT, "MPI_Get_library_version"));
   if (!version) return nullptr;
   static char text[16384];  // MPI_MAX_LIBRARY_VERSION_STRING is 8192 at most in the two
   int length = 0;
   version(text, &length);
   if (strstr(text, "Open MPI")) return "openmpi";
-  if (strstr(text, "MPICH") || strstr(text, "Intel(R) MPI") || strstr(text, "MVAPICH")) return "mpich";
+  if (strstr(text, "MPICH") || strstr(text, "Intel(R) MPI") || strstr(text, "MVAPICH"))
+    return "mpich";
   text[strcspn(text, "\n")] = 0;
   fail("the program has loaded an MPI that is neither Open MPI nor MPICH: %s", text);
 }
@@ -128,7 +143,8 @@ std::string folder_of_this_library() {
 const weir_dsm_mpi_functions& load_module(const std::string& mpi, const std::string& why) {
   const std::string file = "libweir-dsm-" + mpi + ".so", folder = folder_of_this_library();
   // The others: linked into a program in bin/, or bench/dsm/, of a build.
-  const std::vector<std::string> places = {folder + "/" + file, folder + "/../lib/" + file, folder + "/../../lib/" + file};
+  const std::vector<std::string> places = {folder + "/" + file, folder + "/../lib/" + file,
+                                           folder + "/../../lib/" + file};
   std::string tried;
   void* module = nullptr;
   for (const std::string& place : places) {
@@ -138,12 +154,15 @@ const weir_dsm_mpi_functions& load_module(const std::string& mpi, const std::str
     }
     // Open MPI's own plug-ins look for its symbols among the global ones.
     module = dlopen(place.c_str(), RTLD_NOW | RTLD_GLOBAL);
-    if (!module) fail("%s, but the module for that MPI cannot be loaded (is the MPI installed here?): %s", why.c_str(), dlerror());
+    if (!module)
+      fail("%s, but the module for that MPI cannot be loaded (is the MPI installed here?): %s",
+           why.c_str(), dlerror());
     break;
   }
   if (!module) fail("%s, but there is no module for that MPI: %s", why.c_str(), tried.c_str());
   const auto* table = static_cast<const weir_dsm_mpi_functions*>(dlsym(module, WEIR_DSM_MPI_TABLE));
-  if (!table || table->version != WEIR_DSM_MPI_VERSION) fail("%s is not of the same build as libweir-dsm", file.c_str());
+  if (!table || table->version != WEIR_DSM_MPI_VERSION)
+    fail("%s is not of the same build as libweir-dsm", file.c_str());
   return *table;
 }
 
@@ -157,8 +176,10 @@ std::unique_ptr<Bootstrap> start_bootstrap(int* argc, char*** argv) {
   if (wanted && *wanted) {
     mpi = wanted;
     why = "WEIR_DSM_MPI is " + mpi;
-    if (mpi != "openmpi" && mpi != "mpich" && mpi != "none") fail("WEIR_DSM_MPI is \"%s\"; it may be openmpi, mpich or none", wanted);
-    if (loaded && mpi != loaded) fail("WEIR_DSM_MPI is %s, but the program has loaded %s", wanted, loaded);
+    if (mpi != "openmpi" && mpi != "mpich" && mpi != "none")
+      fail("WEIR_DSM_MPI is \"%s\"; it may be openmpi, mpich or none", wanted);
+    if (loaded && mpi != loaded)
+      fail("WEIR_DSM_MPI is %s, but the program has loaded %s", wanted, loaded);
     if (mpi == "none") mpi.clear();
   } else if (loaded) {
     mpi = loaded;
@@ -169,14 +190,19 @@ std::unique_ptr<Bootstrap> start_bootstrap(int* argc, char*** argv) {
   }
   if (mpi.empty()) {
     if (launcher.nodes > 1 && !wanted) {
-      fail("%s started %u processes without a way to find each other: it wants --mpi=pmix (Open MPI) or --mpi=pmi2 (MPICH)", launcher.name, launcher.nodes);
+      fail(
+          "%s started %u processes without a way to find each other: it wants --mpi=pmix (Open "
+          "MPI) or --mpi=pmi2 (MPICH)",
+          launcher.name, launcher.nodes);
     }
     return std::make_unique<Alone>();
   }
-  auto bootstrap = std::make_unique<Mpi>(load_module(mpi, why), launcher.name != nullptr, argc, argv);
+  auto bootstrap =
+      std::make_unique<Mpi>(load_module(mpi, why), launcher.name != nullptr, argc, argv);
   if (launcher.nodes && launcher.nodes != bootstrap->nodes()) {
-    fail("%s started %u process%s, but %s counts %u: the program's MPI is not the launcher's (%s)", launcher.name, launcher.nodes, launcher.nodes == 1 ? "" : "es",
-         bootstrap->name(), bootstrap->nodes(), why.c_str());
+    fail("%s started %u process%s, but %s counts %u: the program's MPI is not the launcher's (%s)",
+         launcher.name, launcher.nodes, launcher.nodes == 1 ? "" : "es", bootstrap->name(),
+         bootstrap->nodes(), why.c_str());
   }
   return bootstrap;
 }
@@ -187,19 +213,25 @@ std::string build_of_this_library() {
       [](dl_phdr_info* object, size_t, void* to) {
         const auto here = reinterpret_cast<uint64_t>(&start_bootstrap);
         bool is_this = false;
-        for (const auto* segment = object->dlpi_phdr; segment < object->dlpi_phdr + object->dlpi_phnum; segment++) {
-          is_this |= segment->p_type == PT_LOAD && here - object->dlpi_addr - segment->p_vaddr < segment->p_memsz;
+        for (const auto* segment = object->dlpi_phdr;
+             segment < object->dlpi_phdr + object->dlpi_phnum; segment++) {
+          is_this |= segment->p_type == PT_LOAD &&
+                     here - object->dlpi_addr - segment->p_vaddr < segment->p_memsz;
         }
         if (!is_this) return 0;
-        for (const auto* segment = object->dlpi_phdr; segment < object->dlpi_phdr + object->dlpi_phnum; segment++) {
+        for (const auto* segment = object->dlpi_phdr;
+             segment < object->dlpi_phdr + object->dlpi_phnum; segment++) {
           if (segment->p_type != PT_NOTE) continue;
-          const auto round_up = [&](uint64_t size) { return (size + segment->p_align - 1) / segment->p_align * segment->p_align; };
+          const auto round_up = [&](uint64_t size) {
+            return (size + segment->p_align - 1) / segment->p_align * segment->p_align;
+          };
           const auto* at = reinterpret_cast<const uint8_t*>(object->dlpi_addr + segment->p_vaddr);
           for (const uint8_t* const end = at + segment->p_memsz; at + sizeof(ElfW(Nhdr)) <= end;) {
             const auto* note = reinterpret_cast<const ElfW(Nhdr)*>(at);
             const uint8_t* id = at + sizeof *note + round_up(note->n_namesz);
             for (unsigned i = 0; note->n_type == NT_GNU_BUILD_ID && i < note->n_descsz; i++) {
-              static_cast<std::string*>(to)->append({"0123456789abcdef"[id[i] >> 4], "0123456789abcdef"[id[i] & 15]});
+              static_cast<std::string*>(to)->append(
+                  {"0123456789abcdef"[id[i] >> 4], "0123456789abcdef"[id[i] & 15]});
             }
             at = id + round_up(note->n_descsz);
           }

@@ -12,7 +12,8 @@
 
 namespace weir::dsm {
 
-// Collective where it says so: every node calls, in the same order, from one thread at a time. What cannot be done ends the job (failure.h).
+// Collective where it says so: every node calls, in the same order, from one thread at a time. What
+// cannot be done ends the job (failure.h).
 class Bootstrap {
  public:
   virtual ~Bootstrap() = default;
@@ -30,9 +31,11 @@ class Bootstrap {
   virtual void finish() = 0;
 };
 
-// Collective. Which MPI: WEIR_DSM_MPI (openmpi, mpich, none) if set; else the one that the program has loaded; else the launcher's, by the environment that it gives; none: one node alone.
+// Collective. Which MPI: WEIR_DSM_MPI (openmpi, mpich, none) if set; else the one that the program
+// has loaded; else the launcher's, by the environment that it gives; none: one node alone.
 std::unique_ptr<Bootstrap> start_bootstrap(int* argc, char*** argv);
-// The linker's build id of this library, as hexadecimal digits; "unknown" where it was built without one.
+// The linker's build id of this library, as hexadecimal digits; "unknown" where it was built
+// without one.
 std::string build_of_this_library();
 
 }  // namespace weir::dsm

@@ -1,11 +1,15 @@
 // How nodes on any hosts come to have connections.
 //
-// Problem: a host has several addresses, and some of them (those of bridges to containers, say) mean another host when used elsewhere. Mechanism: a node tells all its addresses; who connects tries
-// those first that lie in a network which it has itself, and takes an address to be right only when the other end has shown that it is the node in question, by its token.
+// Problem: a host has several addresses, and some of them (those of bridges to containers, say)
+// mean another host when used elsewhere. Mechanism: a node tells all its addresses; who connects
+// tries those first that lie in a network which it has itself, and takes an address to be right
+// only when the other end has shown that it is the node in question, by its token.
 //
 // Invariants:
-//   1. The lower number connects, the higher one accepts; everybody listens before anybody learns where.
-//   2. All connecting of a node goes before its accepting, so the node with the highest number only accepts, and nobody waits in a circle.
+//   1. The lower number connects, the higher one accepts; everybody listens before anybody learns
+//      where.
+//   2. All connecting of a node goes before its accepting, so the node with the highest number only
+//      accepts, and nobody waits in a circle.
 #include "dsm/net/links.h"
 
 #include <arpa/inet.h>
@@ -71,7 +75,8 @@ struct Interface {
 
 bool is_named(const char* interfaces, const char* name) {
   if (!interfaces || !*interfaces) return true;
-  return ("," + std::string(interfaces) + ",").find("," + std::string(name) + ",") != std::string::npos;
+  return ("," + std::string(interfaces) + ",").find("," + std::string(name) + ",") !=
+         std::string::npos;
 }
 
 std::vector<Interface> find_interfaces(const char* wanted) {
@@ -79,11 +84,15 @@ std::vector<Interface> find_interfaces(const char* wanted) {
   ifaddrs* all = nullptr;
   if (getifaddrs(&all)) fail("getifaddrs failed: %s", strerror(errno));
   for (const ifaddrs* one = all; one; one = one->ifa_next) {
-    if (!one->ifa_addr || !one->ifa_netmask || !(one->ifa_flags & IFF_UP) || (one->ifa_flags & IFF_LOOPBACK) || !is_named(wanted, one->ifa_name)) continue;
+    if (!one->ifa_addr || !one->ifa_netmask || !(one->ifa_flags & IFF_UP) ||
+        (one->ifa_flags & IFF_LOOPBACK) || !is_named(wanted, one->ifa_name))
+      continue;
     if (one->ifa_addr->sa_family != AF_INET && one->ifa_addr->sa_family != AF_INET6) continue;
     Interface entry{address_of(one->ifa_addr), address_of(one->ifa_netmask)};
     // Of its own link only: it would need the other's name of the interface.
-    if (!is_ipv4(entry.address) && IN6_IS_ADDR_LINKLOCAL(reinterpret_cast<const in6_addr*>(entry.address.data()))) continue;
+    if (!is_ipv4(entry.address) &&
+        IN6_IS_ADDR_LINKLOCAL(reinterpret_cast<const in6_addr*>(entry.address.data())))
+      continue;
     if (is_ipv4(entry.address)) memset(entry.mask.data(), 0xff, 12);
     found.push_back(entry);
   }
@@ -109,11 +118,13 @@ int listen_on(int family, uint16_t* port) {
   sockaddr_storage address{};
   address.ss_family = static_cast<sa_family_t>(family);
   socklen_t size = family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
-  if (bind(listener, reinterpret_cast<sockaddr*>(&address), size) || listen(listener, 4096) || getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size)) {
+  if (bind(listener, reinterpret_cast<sockaddr*>(&address), size) || listen(listener, 4096) ||
+      getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size)) {
     close(listener);
     return -1;
   }
-  *port = ntohs(family == AF_INET ? reinterpret_cast<sockaddr_in*>(&address)->sin_port : reinterpret_cast<sockaddr_in6*>(&address)->sin6_port);
+  *port = ntohs(family == AF_INET ? reinterpret_cast<sockaddr_in*>(&address)->sin_port
+                                  : reinterpret_cast<sockaddr_in6*>(&address)->sin6_port);
   return listener;
 }
 
@@ -133,12 +144,15 @@ Identity describe_myself(const std::vector<Interface>& interfaces) {
   mine.machine = boot + link_text("/proc/self/ns/pid");
   mine.network = boot + link_text("/proc/self/ns/net");
   mine.pid = static_cast<uint32_t>(getpid());
-  if (getrandom(&mine.token, sizeof mine.token, 0) != sizeof mine.token) fail("getrandom failed: %s", strerror(errno));
+  if (getrandom(&mine.token, sizeof mine.token, 0) != sizeof mine.token)
+    fail("getrandom failed: %s", strerror(errno));
   for (const Interface& one : interfaces) mine.addresses.push_back(one.address);
   return mine;
 }
 
-void put_text(Message& message, const std::string& text) { message.put_list(std::vector<char>(text.begin(), text.end())); }
+void put_text(Message& message, const std::string& text) {
+  message.put_list(std::vector<char>(text.begin(), text.end()));
+}
 std::string get_text(Message& message) {
   const std::vector<char> text = message.get_list<char>();
   return {text.begin(), text.end()};
@@ -146,7 +160,8 @@ std::string get_text(Message& message) {
 
 std::vector<Identity> exchange(Bootstrap& bootstrap, const Identity& mine) {
   Message message;
-  for (const std::string* text : {&mine.host, &mine.machine, &mine.network}) put_text(message, *text);
+  for (const std::string* text : {&mine.host, &mine.machine, &mine.network})
+    put_text(message, *text);
   message.put(mine.pid);
   message.put(mine.token);
   message.put(mine.port4);
@@ -163,7 +178,8 @@ std::vector<Identity> exchange(Bootstrap& bootstrap, const Identity& mine) {
     node.port4 = theirs.get<uint16_t>();
     node.port6 = theirs.get<uint16_t>();
     node.addresses = theirs.get_list<Address>();
-    if (theirs.bad() || !theirs.at_end()) fail("node %zu is not of the same build as this one", all.size());
+    if (theirs.bad() || !theirs.at_end())
+      fail("node %zu is not of the same build as this one", all.size());
     all.push_back(std::move(node));
   }
   return all;
@@ -230,10 +246,13 @@ int connect_to(const Address& address, const Identity& node, const Hello& hello)
   return -1;
 }
 
-int connect_any(const std::vector<Interface>& interfaces, const std::vector<Identity>& nodes, NodeId from, NodeId to) {
+int connect_any(const std::vector<Interface>& interfaces, const std::vector<Identity>& nodes,
+                NodeId from, NodeId to) {
   const Identity& node = nodes[to];
   std::vector<Address> candidates = node.addresses;
-  std::stable_partition(candidates.begin(), candidates.end(), [&](const Address& address) { return shares_network(interfaces, address); });
+  std::stable_partition(candidates.begin(), candidates.end(), [&](const Address& address) {
+    return shares_network(interfaces, address);
+  });
   if (node.network == nodes[from].network) candidates.insert(candidates.begin(), kLoopback);
   std::string tried;
   for (const Address& address : candidates) {
@@ -242,7 +261,8 @@ int connect_any(const std::vector<Interface>& interfaces, const std::vector<Iden
     if (connection >= 0) return connection;
     tried += (tried.empty() ? "" : "; ") + text_of(address) + ": " + strerror(errno);
   }
-  fail("node %u cannot be reached at %s (%s); WEIR_DSM_INTERFACE says which interfaces to use", to, node.host.c_str(), tried.empty() ? "it has no address" : tried.c_str());
+  fail("node %u cannot be reached at %s (%s); WEIR_DSM_INTERFACE says which interfaces to use", to,
+       node.host.c_str(), tried.empty() ? "it has no address" : tried.c_str());
 }
 
 }  // namespace
@@ -275,13 +295,16 @@ Links connect_nodes(Bootstrap& bootstrap, const char* wanted) {
   }
   while (!awaited.empty()) {
     pollfd ready[] = {{listeners[0], POLLIN, 0}, {listeners[1], POLLIN, 0}};
-    if (poll(ready, 2, kAcceptMilliseconds) == 0) fail("node %u has not connected within %d s", *awaited.begin(), kAcceptMilliseconds / 1000);
+    if (poll(ready, 2, kAcceptMilliseconds) == 0)
+      fail("node %u has not connected within %d s", *awaited.begin(), kAcceptMilliseconds / 1000);
     for (const pollfd& one : ready) {
       if (!one.revents) continue;
       const int connection = accept4(one.fd, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
       if (connection < 0) continue;
       Hello hello{};
-      const bool is_ours = read_all(connection, &hello, sizeof hello, kConnectMilliseconds) && hello.token == mine.token && hello.to == me && awaited.count(hello.from) &&
+      const bool is_ours = read_all(connection, &hello, sizeof hello, kConnectMilliseconds) &&
+                           hello.token == mine.token && hello.to == me &&
+                           awaited.count(hello.from) &&
                            send(connection, &hello, sizeof hello, MSG_NOSIGNAL) == sizeof hello;
       if (is_ours) {
         awaited.erase(hello.from);

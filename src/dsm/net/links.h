@@ -17,9 +17,9 @@ struct Identity {
   std::string machine;  // equal: a process number means the same process there as here
   std::string network;  // equal: 127.0.0.1 is the same
   uint32_t pid = 0;
-  uint64_t token = 0;                               // what who connects must know
-  uint16_t port4 = 0, port6 = 0;                    // 0: none
-  std::vector<std::array<uint8_t, 16>> addresses;   // IPv6, or IPv4 in it
+  uint64_t token = 0;                              // what who connects must know
+  uint16_t port4 = 0, port6 = 0;                   // 0: none
+  std::vector<std::array<uint8_t, 16>> addresses;  // IPv6, or IPv4 in it
 };
 
 struct Links {
@@ -31,11 +31,13 @@ struct Links {
   std::vector<Link> links;  // of this node
 };
 
-// The nodes that `node` is linked with: those at distances of 1, 2, 4, 8, ... in both directions, so that all are linked with all up to five nodes, no node's
-// end parts the others, and what one says reaches everybody in a few steps.
+// The nodes that `node` is linked with: those at distances of 1, 2, 4, 8, ... in both directions,
+// so that all are linked with all up to five nodes, no node's end parts the others, and what one
+// says reaches everybody in a few steps.
 std::vector<NodeId> neighbours(NodeId node, NodeId nodes);
 
-// Collective. Only addresses of the interfaces named in `interfaces` (with commas between them; NULL: all) are told.
+// Collective. Only addresses of the interfaces named in `interfaces` (with commas between them;
+// NULL: all) are told.
 Links connect_nodes(Bootstrap& bootstrap, const char* interfaces);
 
 }  // namespace weir::dsm

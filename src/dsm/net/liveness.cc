@@ -1,16 +1,24 @@
 // How a job whose parts die ends as a whole, and says why.
 //
-// Problem: where one of many processes is gone, the others wait for it for ever, or end with whatever error they run into first; and launchers kill what is left so fast that nobody gets to say
-// anything. Mechanism: each node has TCP connections to some others (links.h), on which nothing but signs of life go. A process that ends, however it does, has its connections closed by the kernel
-// before its parent learns of it; so those linked with it know before the launcher does. Whoever knows prints the reason, passes it on, and ends; everybody does so once.
+// Problem: where one of many processes is gone, the others wait for it for ever, or end with
+// whatever error they run into first; and launchers kill what is left so fast that nobody gets to
+// say anything. Mechanism: each node has TCP connections to some others (links.h), on which nothing
+// but signs of life go. A process that ends, however it does, has its connections closed by the
+// kernel before its parent learns of it; so those linked with it know before the launcher does.
+// Whoever knows prints the reason, passes it on, and ends; everybody does so once.
 //
 // Invariants:
-//   1. A node that ends has told its links why before they see the connection end. So an end without a reason is the death of just that node.
-//   2. Events are looked at in the order in which the kernel has them: of two deaths, the cause comes first.
-//   3. Silence counts only while this thread itself has been running: a job that is stopped as a whole (by a terminal, a debugger of launchers, sleep of the machine) goes on afterwards.
+//   1. A node that ends has told its links why before they see the connection end. So an end
+//      without a reason is the death of just that node.
+//   2. Events are looked at in the order in which the kernel has them: of two deaths, the cause
+//      comes first.
+//   3. Silence counts only while this thread itself has been running: a job that is stopped as a
+//      whole (by a terminal, a debugger of launchers, sleep of the machine) goes on afterwards.
 //   4. A node that said goodbye may go.
-//   5. SIGTERM is what launchers send to those who are left; it waits for a moment, so that the reason can arrive. Without one, it has its usual effect.
-//   6. Who ends waits until its links know, for half a second at most: the launcher acts on the first end that it sees.
+//   5. SIGTERM is what launchers send to those who are left; it waits for a moment, so that the
+//      reason can arrive. Without one, it has its usual effect.
+//   6. Who ends waits until its links know, for half a second at most: the launcher acts on the
+//      first end that it sees.
 #include "dsm/net/liveness.h"
 
 #include <errno.h>
@@ -36,7 +44,8 @@ namespace {
 
 constexpr int64_t kTerminateMilliseconds = 300, kTellMilliseconds = 500;
 constexpr int kTerminated = -SIGTERM;  // as a status: by that signal
-constexpr uint64_t kWake = ~uint64_t{0}, kLauncher = kWake - 1;  // in epoll's data, beside indices of peers
+constexpr uint64_t kWake = ~uint64_t{0},
+                   kLauncher = kWake - 1;  // in epoll's data, beside indices of peers
 
 int64_t now_milliseconds() {
   timespec now{};
@@ -55,22 +64,29 @@ void print_line(const char* text) {
   sigemptyset(&pipe);
   sigaddset(&pipe, SIGPIPE);
   pthread_sigmask(SIG_BLOCK, &pipe, &before);
-  if (write(STDERR_FILENO, line, std::min(static_cast<size_t>(size), sizeof line - 1)) < 0) errno = 0;  // nobody to tell
+  if (write(STDERR_FILENO, line, std::min(static_cast<size_t>(size), sizeof line - 1)) < 0)
+    errno = 0;  // nobody to tell
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 Watch::Watch(Links&& links, NodeId node, bool has_launcher, unsigned timeout)
-    : node_(node), timeout_(Time{timeout} * 1000), nodes_(std::move(links.nodes)), events_(epoll_create1(EPOLL_CLOEXEC)), wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    : node_(node),
+      timeout_(Time{timeout} * 1000),
+      nodes_(std::move(links.nodes)),
+      events_(epoll_create1(EPOLL_CLOEXEC)),
+      wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (events_ < 0 || wake_ < 0) fail("no event descriptor: %s", strerror(errno));
   const auto add = [this](int descriptor, uint64_t what) {
     epoll_event event{};
     event.events = EPOLLIN;
     event.data.u64 = what;
-    if (epoll_ctl(events_, EPOLL_CTL_ADD, descriptor, &event)) fail("epoll_ctl failed: %s", strerror(errno));
+    if (epoll_ctl(events_, EPOLL_CTL_ADD, descriptor, &event))
+      fail("epoll_ctl failed: %s", strerror(errno));
   };
   add(wake_, kWake);
   launcher_pid_ = has_launcher ? getppid() : 0;
-  launcher_ = launcher_pid_ ? open_process(launcher_pid_) : -1;  // 0: nobody, or one that is in another namespace
+  launcher_ = launcher_pid_ ? open_process(launcher_pid_)
+                            : -1;  // 0: nobody, or one that is in another namespace
   if (launcher_ >= 0) add(launcher_, kLauncher);
   for (const auto& link : links.links) {
     Peer peer;
@@ -79,7 +95,8 @@ Watch::Watch(Links&& links, NodeId node, bool has_launcher, unsigned timeout)
     peer.heard = now_milliseconds();
     // One that a network could have cut off, not stopped, is not this node's to kill.
     const Identity &mine = nodes_[node_], &theirs = nodes_[link.node];
-    if (theirs.machine == mine.machine && theirs.network == mine.network) peer.process = open_process(static_cast<pid_t>(theirs.pid));
+    if (theirs.machine == mine.machine && theirs.network == mine.network)
+      peer.process = open_process(static_cast<pid_t>(theirs.pid));
     add(peer.socket, peers_.size());
     peers_.push_back(std::move(peer));
   }
@@ -87,7 +104,9 @@ Watch::Watch(Links&& links, NodeId node, bool has_launcher, unsigned timeout)
   thread_ = start_thread("weir-dsm watch", [this] { run(); });
 }
 
-std::string Watch::name_of(NodeId node) const { return "(" + nodes_[node].host + ", process " + std::to_string(nodes_[node].pid) + ")"; }
+std::string Watch::name_of(NodeId node) const {
+  return "(" + nodes_[node].host + ", process " + std::to_string(nodes_[node].pid) + ")";
+}
 
 // --- orders of other threads
 
@@ -169,7 +188,8 @@ void Watch::look(int milliseconds) {
 }
 
 void Watch::obey() {
-  if (order_.load(std::memory_order_acquire) == Order::kEnd && !ending_) end_all(node_, end_status_, end_own_status_, end_reason_);
+  if (order_.load(std::memory_order_acquire) == Order::kEnd && !ending_)
+    end_all(node_, end_status_, end_own_status_, end_reason_);
 }
 
 void Watch::take(Peer& peer) {
@@ -215,7 +235,9 @@ void Watch::on_lost(Peer& peer) {
 }
 
 void Watch::say(NodeId about, const std::string& reason) {
-  print_line(("node " + std::to_string(node_) + " ends because node " + std::to_string(about) + " " + reason).c_str());
+  print_line(("node " + std::to_string(node_) + " ends because node " + std::to_string(about) +
+              " " + reason)
+                 .c_str());
 }
 
 void Watch::beat(Time now) {
@@ -226,7 +248,8 @@ void Watch::beat(Time now) {
     tell(peer, {kAlive, node_, 0, 0}, "");
     if (slept > timeout_ / 2) peer.heard = now;
     if (now - peer.heard <= timeout_ || !claim_ending()) continue;
-    const std::string reason = name_of(peer.node) + " has not answered for " + std::to_string((now - peer.heard) / 1000) + " s";
+    const std::string reason = name_of(peer.node) + " has not answered for " +
+                               std::to_string((now - peer.heard) / 1000) + " s";
     say(peer.node, reason);
     // It may be stopped for good, and nobody's launcher may look after it.
     if (peer.process >= 0) syscall(SYS_pidfd_send_signal, peer.process, SIGKILL, nullptr, 0);
@@ -259,10 +282,15 @@ void Watch::tell(Peer& peer, const Note& note, const std::string& reason) {
 void Watch::end_all(NodeId about, int status, int own_status, const std::string& reason) {
   ending_ = true;
   const std::string cut = reason.substr(0, kReasonSize);
-  for (Peer& peer : peers_) tell(peer, {kEnd, about, status, static_cast<uint32_t>(cut.size())}, cut);
+  for (Peer& peer : peers_)
+    tell(peer, {kEnd, about, status, static_cast<uint32_t>(cut.size())}, cut);
   const Time limit = now_milliseconds() + kTellMilliseconds;
-  const auto somebody_is_left = [this] { return std::any_of(peers_.begin(), peers_.end(), [](const Peer& peer) { return peer.socket >= 0 && !peer.knows; }); };
-  for (Time now = now_milliseconds(); now < limit && somebody_is_left(); now = now_milliseconds()) look(static_cast<int>(limit - now));
+  const auto somebody_is_left = [this] {
+    return std::any_of(peers_.begin(), peers_.end(),
+                       [](const Peer& peer) { return peer.socket >= 0 && !peer.knows; });
+  };
+  for (Time now = now_milliseconds(); now < limit && somebody_is_left(); now = now_milliseconds())
+    look(static_cast<int>(limit - now));
   _exit(own_status);
 }
 

@@ -1,4 +1,5 @@
-// The thread that watches the other nodes and the launcher, and by which a node's end and its reason reach everybody.
+// The thread that watches the other nodes and the launcher, and by which a node's end and its
+// reason reach everybody.
 #pragma once
 
 #include <stdint.h>
@@ -18,8 +19,9 @@ class Watch {
 
   // Says goodbye to the others, and ends the thread.
   void finish();
-  // Tells the others why the job ends, waits until they know, and ends the process: all others with `status`, this one with `own_status`. Any thread, and a signal's handler. `reason` goes on after
-  // "node N ".
+  // Tells the others why the job ends, waits until they know, and ends the process: all others with
+  // `status`, this one with `own_status`. Any thread, and a signal's handler. `reason` goes on
+  // after "node N ".
   [[noreturn]] void end(int status, int own_status, const char* reason);
   // In a signal's handler: SIGTERM has come.
   void on_terminate();

@@ -1,14 +1,17 @@
 // Transport between nodes that are objects of one process.
 //
-// Problem: the protocols are to be tested under a debugger and the sanitizers, by thousands of small runs, and in orders that a quiet machine never
-// shows. Mechanism: each node has a queue for its server and one for each of its mailboxes, ordered by when a message is due: when it was sent, plus a
-// delay by chance. A message is taken once it is due and the first in its queue.
+// Problem: the protocols are to be tested under a debugger and the sanitizers, by thousands of
+// small runs, and in orders that a quiet machine never shows. Mechanism: each node has a queue for
+// its server and one for each of its mailboxes, ordered by when a message is due: when it was sent,
+// plus a delay by chance. A message is taken once it is due and the first in its queue.
 //
 // Invariants:
-//   1. Of two messages from one thread to one node's server the later is due no earlier, and of two that are due at the same time the one sent first is
-//      taken first: that is the order that transport.h promises, and nothing more than it.
+//   1. Of two messages from one thread to one node's server the later is due no earlier, and of two
+//      that are due at the same time the one sent first is taken first: that is the order that
+//      transport.h promises, and nothing more than it.
 //   2. A queue's lock is held only to put in and to take out, never while calling back.
-//   3. Delays come from the seed, the destination and a count; but what threads do in between is not replayed by the seed.
+//   3. Delays come from the seed, the destination and a count; but what threads do in between is
+//      not replayed by the seed.
 #include "dsm/net/loopback.h"
 
 #include <pthread.h>
@@ -55,7 +58,8 @@ class Queue {
       const std::lock_guard lock(mutex_);
       Clock::time_point due{};
       if (delay_) {
-        due = Clock::now() + std::chrono::microseconds(mix(seed_ + ++count_ * 0x9e3779b97f4a7c15) % (uint64_t{delay_} + 1));
+        due = Clock::now() + std::chrono::microseconds(mix(seed_ + ++count_ * 0x9e3779b97f4a7c15) %
+                                                       (uint64_t{delay_} + 1));
         if (sender) due = last_due_[sender] = std::max(due, last_due_[sender]);
       }
       waiting_.emplace(due, std::move(message));  // behind its equals
@@ -68,7 +72,8 @@ class Queue {
   std::optional<Message> take(Fits fits, std::optional<Clock::time_point> limit) {
     std::unique_lock lock(mutex_);
     while (true) {
-      const auto found = std::find_if(waiting_.begin(), waiting_.end(), [&](const auto& entry) { return fits(entry.second); });
+      const auto found = std::find_if(waiting_.begin(), waiting_.end(),
+                                      [&](const auto& entry) { return fits(entry.second); });
       const bool is_late = limit && Clock::now() >= *limit;
       if (found != waiting_.end() && (!delay_ || found->first <= Clock::now())) {
         Message message = std::move(found->second);
@@ -107,13 +112,14 @@ class Queue {
 // What all nodes share of one of them.
 struct Place {
   Queue server;
-  std::mutex mutex;  // guards boxes
+  std::mutex mutex;                           // guards boxes
   std::vector<std::shared_ptr<Queue>> boxes;  // by channel; null: free
 };
 
 struct Hub {
   Hub(NodeId nodes, const LoopbackOptions& what) : options(what), places(nodes) {
-    for (NodeId node = 0; node < nodes; node++) places[node].server.start(mix(options.seed * 65536 + node), options.delay_microseconds);
+    for (NodeId node = 0; node < nodes; node++)
+      places[node].server.start(mix(options.seed * 65536 + node), options.delay_microseconds);
   }
 
   LoopbackOptions options;
@@ -124,8 +130,13 @@ class Loopback;
 
 class LoopbackMailbox final : public Mailbox {
  public:
-  LoopbackMailbox(Loopback& transport, std::shared_ptr<Hub> hub, NodeId node, uint16_t channel, std::shared_ptr<Queue> queue)
-      : transport_(transport), hub_(std::move(hub)), node_(node), channel_(channel), queue_(std::move(queue)) {}
+  LoopbackMailbox(Loopback& transport, std::shared_ptr<Hub> hub, NodeId node, uint16_t channel,
+                  std::shared_ptr<Queue> queue)
+      : transport_(transport),
+        hub_(std::move(hub)),
+        node_(node),
+        channel_(channel),
+        queue_(std::move(queue)) {}
   ~LoopbackMailbox() override {
     const std::lock_guard lock(hub_->places[node_].mutex);
     hub_->places[node_].boxes[channel_] = nullptr;
@@ -137,7 +148,9 @@ class LoopbackMailbox final : public Mailbox {
     return {.node = static_cast<uint16_t>(node_), .channel = channel_, .ticket = last_ticket_};
   }
   Message wait(uint32_t ticket) override {
-    return *queue_->take([ticket](const Message& message) { return message.header.reply_to.ticket == ticket; }, std::nullopt);
+    return *queue_->take(
+        [ticket](const Message& message) { return message.header.reply_to.ticket == ticket; },
+        std::nullopt);
   }
 
  private:
@@ -164,7 +177,8 @@ class Loopback final : public Transport {
     if (free == place.boxes.end()) free = place.boxes.insert(free, nullptr);
     const auto channel = static_cast<uint16_t>(free - place.boxes.begin());
     *free = std::make_shared<Queue>();
-    (*free)->start(mix(hub_->options.seed * 65536 + node_) + channel, hub_->options.delay_microseconds);
+    (*free)->start(mix(hub_->options.seed * 65536 + node_) + channel,
+                   hub_->options.delay_microseconds);
     return std::make_unique<LoopbackMailbox>(*this, hub_, node_, channel, *free);
   }
 
@@ -189,8 +203,10 @@ class Loopback final : public Transport {
   void serve(std::function<void(Message&&)> receive, std::function<void()> idle) override {
     server_ = std::thread([this, receive = std::move(receive), idle = std::move(idle)] {
       Clock::time_point next_idle = Clock::now() + kIdlePeriod;
-      while (!stopping_.load(std::memory_order_acquire)) {  // what stop() saw is seen by what runs after
-        std::optional<Message> message = hub_->places[node_].server.take([](const Message&) { return true; }, next_idle);
+      while (!stopping_.load(
+          std::memory_order_acquire)) {  // what stop() saw is seen by what runs after
+        std::optional<Message> message =
+            hub_->places[node_].server.take([](const Message&) { return true; }, next_idle);
         if (message) receive(std::move(*message));
         if (Clock::now() < next_idle) continue;
         idle();
@@ -238,10 +254,12 @@ uint32_t LoopbackMailbox::ask(NodeId to, Message&& request) {
 
 }  // namespace
 
-std::vector<std::unique_ptr<Transport>> make_loopback(NodeId nodes, const LoopbackOptions& options) {
+std::vector<std::unique_ptr<Transport>> make_loopback(NodeId nodes,
+                                                      const LoopbackOptions& options) {
   auto hub = std::make_shared<Hub>(nodes, options);
   std::vector<std::unique_ptr<Transport>> transports;
-  for (NodeId node = 0; node < nodes; node++) transports.push_back(std::make_unique<Loopback>(hub, node));
+  for (NodeId node = 0; node < nodes; node++)
+    transports.push_back(std::make_unique<Loopback>(hub, node));
   return transports;
 }
 

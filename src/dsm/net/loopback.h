@@ -1,4 +1,5 @@
-// All nodes in one process, for tests: no MPI, no UCX, and delays by chance that show what a protocol takes for granted.
+// All nodes in one process, for tests: no MPI, no UCX, and delays by chance that show what a
+// protocol takes for granted.
 #pragma once
 
 #include <memory>
@@ -10,10 +11,13 @@ namespace weir::dsm {
 
 struct LoopbackOptions {
   uint64_t seed = 1;
-  uint32_t delay_microseconds = 0;  // the most by which a message is late. Messages of different threads overtake each other then, and replies all others
+  uint32_t delay_microseconds = 0;  // the most by which a message is late. Messages of different
+                                    // threads overtake each other then, and replies all others
 };
 
-// The transports of nodes 0 to nodes - 1. They share what carries the messages: each may be destroyed when it has been stopped, in any order.
-std::vector<std::unique_ptr<Transport>> make_loopback(NodeId nodes, const LoopbackOptions& options = {});
+// The transports of nodes 0 to nodes - 1. They share what carries the messages: each may be
+// destroyed when it has been stopped, in any order.
+std::vector<std::unique_ptr<Transport>> make_loopback(NodeId nodes,
+                                                      const LoopbackOptions& options = {});
 
 }  // namespace weir::dsm

@@ -7,7 +7,8 @@
 namespace weir::dsm {
 namespace {
 
-// Whether the posts of two threads, the first of which sent long before the second, come the other way round.
+// Whether the posts of two threads, the first of which sent long before the second, come the other
+// way round.
 bool is_overtaken(uint64_t seed) {
   const auto transports = make_loopback(2, {.seed = seed, .delay_microseconds = 20000});
   std::vector<int> got;

@@ -1,12 +1,15 @@
 /* The module for one MPI: compiled once by each MPI's own compiler command.
  *
- * Problem: Open MPI and MPICH have the same functions by name and other types behind them, so a library that is to work with both can link neither. Mechanism: what it
- * needs stands in a table, which libweir-dsm looks up after dlopen.
+ * Problem: Open MPI and MPICH have the same functions by name and other types behind them, so a
+ * library that is to work with both can link neither. Mechanism: what it needs stands in a table,
+ * which libweir-dsm looks up after dlopen.
  *
  * Invariants:
  *   1. MPI is initialized and finalized here, or neither: who initialized it finalizes it.
- *   2. Nothing here waits inside MPI: it would burn a core, and a node whose threads compute shares its cores. Waiting is testing with pauses.
- *   3. What MPI carries runs on a communicator of its own, so that the program's messages and these never meet. Where the launcher can carry it (pmi.h), MPI carries nothing. */
+ *   2. Nothing here waits inside MPI: it would burn a core, and a node whose threads compute shares
+ *      its cores. Waiting is testing with pauses.
+ *   3. What MPI carries runs on a communicator of its own, so that the program's messages and these
+ *      never meet. Where the launcher can carry it (pmi.h), MPI carries nothing. */
 #include "dsm/net/mpi.h"
 
 #include <mpi.h>
@@ -19,14 +22,17 @@
 #else
 static int pmi_start(void) { return 0; }
 static int pmi_barrier(void) { return 1; }
-static int pmi_allgather(const void *mine, void *all, int bytes, int node, int nodes) { return (void)mine, (void)all, (void)bytes, (void)node, (void)nodes, 1; }
+static int pmi_allgather(const void* mine, void* all, int bytes, int node, int nodes) {
+  return (void)mine, (void)all, (void)bytes, (void)node, (void)nodes, 1;
+}
 #endif
 
 static MPI_Comm communicator = MPI_COMM_NULL; /* NULL: the launcher carries */
 static int initialized_here = 0;
 
-/* Pauses grow, so that what takes a moment takes no longer and what takes a second costs next to nothing. */
-static int wait_for(MPI_Request *request) {
+/* Pauses grow, so that what takes a moment takes no longer and what takes a second costs next to
+ * nothing. */
+static int wait_for(MPI_Request* request) {
   long pause = 20 * 1000;
   while (1) {
     int done = 0;
@@ -38,7 +44,7 @@ static int wait_for(MPI_Request *request) {
   }
 }
 
-static int start(int *argc, char ***argv) {
+static int start(int* argc, char*** argv) {
   int is_there = 0, level = 0;
   MPI_Initialized(&is_there);
   if (!is_there) {
@@ -64,10 +70,12 @@ static int nodes(void) {
   return size;
 }
 
-static int allgather(const void *mine, void *all, int bytes) {
-  if (communicator == MPI_COMM_NULL) return pmi_allgather(mine, all, bytes, node(), nodes()) ? MPI_ERR_INTERN : MPI_SUCCESS;
+static int allgather(const void* mine, void* all, int bytes) {
+  if (communicator == MPI_COMM_NULL)
+    return pmi_allgather(mine, all, bytes, node(), nodes()) ? MPI_ERR_INTERN : MPI_SUCCESS;
   MPI_Request request;
-  const int status = MPI_Iallgather(mine, bytes, MPI_BYTE, all, bytes, MPI_BYTE, communicator, &request);
+  const int status =
+      MPI_Iallgather(mine, bytes, MPI_BYTE, all, bytes, MPI_BYTE, communicator, &request);
   return status == MPI_SUCCESS ? wait_for(&request) : status;
 }
 
@@ -88,18 +96,18 @@ static int finish(void) {
   return initialized_here ? MPI_Finalize() : MPI_SUCCESS;
 }
 
-static const char *name(void) {
+static const char* name(void) {
   static char text[MPI_MAX_LIBRARY_VERSION_STRING];
   int length = 0;
   MPI_Get_library_version(text, &length);
   text[strcspn(text, ",\n\r")] = 0;
-  for (char *at = text; *at; at++) {
+  for (char* at = text; *at; at++) {
     if (*at == '\t') *at = ' ';
   }
   return text;
 }
 
-static const char *error(int code) {
+static const char* error(int code) {
   static char text[MPI_MAX_ERROR_STRING];
   int length = 0;
   MPI_Error_string(code, text, &length);

@@ -1,4 +1,5 @@
-// What transport.h promises, of both transports: those of UCX here are nodes in one process, too, each with workers of its own.
+// What transport.h promises, of both transports: those of UCX here are nodes in one process, too,
+// each with workers of its own.
 #include "dsm/net/transport.h"
 
 #include <gtest/gtest.h>
@@ -66,10 +67,14 @@ std::ostream& operator<<(std::ostream& out, const Way& way) { return out << way.
 
 const Way kWays[] = {
     {"loopback", [](NodeId nodes) { return make_loopback(nodes); }},
-    {"loopback_late", [](NodeId nodes) { return make_loopback(nodes, {.seed = 7, .delay_microseconds = 300}); }},
+    {"loopback_late",
+     [](NodeId nodes) { return make_loopback(nodes, {.seed = 7, .delay_microseconds = 300}); }},
     {"ucx", [](NodeId nodes) { return make_ucx_together(nodes, {}); }},
     {"ucx_one_channel", [](NodeId nodes) { return make_ucx_together(nodes, {.channels = 1}); }},
-    {"ucx_no_spinning", [](NodeId nodes) { return make_ucx_together(nodes, {.channels = 2, .client_spin_microseconds = 0}); }},
+    {"ucx_no_spinning",
+     [](NodeId nodes) {
+       return make_ucx_together(nodes, {.channels = 2, .client_spin_microseconds = 0});
+     }},
 };
 
 std::vector<uint8_t> pattern(size_t size, uint32_t seed) {
@@ -84,7 +89,9 @@ class TransportTest : public testing::TestWithParam<Way> {
     transports_ = GetParam().make(nodes);
     numbers_.resize(nodes);
     for (NodeId node = 0; node < nodes; node++) {
-      transports_[node]->serve([this, node](Message&& message) { receive(node, std::move(message)); }, [this] { idle_++; });
+      transports_[node]->serve(
+          [this, node](Message&& message) { receive(node, std::move(message)); },
+          [this] { idle_++; });
     }
   }
   ~TransportTest() override {
@@ -113,7 +120,8 @@ class TransportTest : public testing::TestWithParam<Way> {
       case kEcho:
       case kSlow:
       case kHandedOn: {
-        const ReplyTo to = message.header.kind == kHandedOn ? message.get<ReplyTo>() : message.header.reply_to;
+        const ReplyTo to =
+            message.header.kind == kHandedOn ? message.get<ReplyTo>() : message.header.reply_to;
         message.get<NodeId>();
         const uint32_t size = message.get<uint32_t>(), seed = message.get<uint32_t>();
         Message reply;
@@ -143,7 +151,8 @@ class TransportTest : public testing::TestWithParam<Way> {
   }
 
   void join_late() {
-    const std::lock_guard lock(late_mutex_);  // one of them may have replied before it was put there
+    const std::lock_guard lock(
+        late_mutex_);  // one of them may have replied before it was put there
     for (std::thread& thread : late_) thread.join();
     late_.clear();
   }
@@ -233,7 +242,8 @@ TEST_P(TransportTest, ManyThreadsWaitAtOnce) {
       const auto mailbox = at(thread % 2).mailbox();
       for (uint32_t i = 0; i < 100; i++) {
         const size_t size = i * 37 % 5000;
-        EXPECT_EQ(mailbox->wait(mailbox->ask(i % 2, echo(kEcho, size, thread))).body, pattern(size, thread));
+        EXPECT_EQ(mailbox->wait(mailbox->ask(i % 2, echo(kEcho, size, thread))).body,
+                  pattern(size, thread));
       }
     });
   }
@@ -248,7 +258,8 @@ TEST_P(TransportTest, WaitingForLongIsPossibleAndOthersGoOn) {
       const auto mailbox = at(0).mailbox();
       for (uint32_t i = 0; i < 2; i++) {
         const uint8_t kind = thread % 2 ? kSlow : kEcho;
-        EXPECT_EQ(mailbox->wait(mailbox->ask(thread / 2 % 2, echo(kind, 100, thread))).body, pattern(100, thread));
+        EXPECT_EQ(mailbox->wait(mailbox->ask(thread / 2 % 2, echo(kind, 100, thread))).body,
+                  pattern(100, thread));
       }
     });
   }
@@ -278,7 +289,8 @@ TEST_P(TransportTest, MailboxesComeAndGo) {
   for (uint32_t i = 0; i < 200; i++) {
     std::thread([this, i] {
       const auto mailbox = at(0).mailbox(), other = at(0).mailbox();
-      const uint32_t ticket = mailbox->ask(1, echo(kEcho, 10, i)), late = other->ask(1, echo(kEcho, 20, i));
+      const uint32_t ticket = mailbox->ask(1, echo(kEcho, 10, i)),
+                     late = other->ask(1, echo(kEcho, 20, i));
       EXPECT_EQ(other->wait(late).body, pattern(20, i));
       EXPECT_EQ(mailbox->wait(ticket).body, pattern(10, i));
     }).join();
@@ -305,7 +317,8 @@ TEST_P(TransportTest, TrafficIsWhatGoesToOthers) {
   EXPECT_EQ(at(1).traffic().bytes[3], sizeof(Header) + 500);
 }
 
-INSTANTIATE_TEST_SUITE_P(Ways, TransportTest, testing::ValuesIn(kWays), [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(Ways, TransportTest, testing::ValuesIn(kWays),
+                         [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
 }  // namespace weir::dsm

@@ -1,17 +1,24 @@
-// The transport between processes: a server thread with a UCX worker of its own, and channels (ucx_channel.h) by which the program's threads send and wait.
+// The transport between processes: a server thread with a UCX worker of its own, and channels
+// (ucx_channel.h) by which the program's threads send and wait.
 //
-// Problem: a node whose threads compute must answer within microseconds, on a machine that has more nodes than cores; a server that spins would take a core from who computes, and
-// MPI's blocking calls do spin. Mechanism: the server sleeps on its worker's event descriptor, which UCX makes readable for shared memory as for networks, and the kernel lets a thread that has
-// slept run at once (thread.h). Requests go to the server's worker; replies go straight to the
-// worker at which the asking thread waits, so that they wake nobody else.
+// Problem: a node whose threads compute must answer within microseconds, on a machine that has more
+// nodes than cores; a server that spins would take a core from who computes, and MPI's blocking
+// calls do spin. Mechanism: the server sleeps on its worker's event descriptor, which UCX makes
+// readable for shared memory as for networks, and the kernel lets a thread that has slept run at
+// once (thread.h). Requests go to the server's worker; replies go straight to the worker at which
+// the asking thread waits, so that they wake nobody else.
 //
-// Who sends by which worker: the server by its own; each other thread by the channel that it was given at its first use, for posts as for requests: that keeps them in order.
-// What a node says to itself does not touch UCX.
+// Who sends by which worker: the server by its own; each other thread by the channel that it was
+// given at its first use, for posts as for requests: that keeps them in order. What a node says to
+// itself does not touch UCX.
 //
 // Invariants:
 //   1. The server's worker is used by the server's thread only.
-//   2. A thread stays with its channel; its mailboxes are of that channel. So worker_of(ReplyTo) is computed from the number of the mailbox alone, on any node: all nodes have as many channels.
-//   3. Before the server sleeps it says so and then looks at its local queue; who puts something there looks at that afterwards (both sequentially consistent: one of the two sees the other).
+//   2. A thread stays with its channel; its mailboxes are of that channel. So worker_of(ReplyTo) is
+//      computed from the number of the mailbox alone, on any node: all nodes have as many channels.
+//   3. Before the server sleeps it says so and then looks at its local queue; who puts something
+//      there looks at that afterwards (both sequentially consistent: one of the two sees the
+//      other).
 //   4. The receive functions put away; callbacks are called from the loop, with nothing held.
 #include "dsm/net/ucx.h"
 
@@ -77,7 +84,9 @@ class Ucx final : public Transport {
     if (nodes_ > UINT16_MAX) fail("%u nodes are more than %u", nodes_, UINT16_MAX);
     if (wake_descriptor_ < 0) fail("eventfd failed: %s", strerror(errno));
     options_.channels = std::clamp(options_.channels, 1u, 15u);
-    for (unsigned i = 0; i < options_.channels; i++) channels_.push_back(std::make_unique<UcxChannel>(context_, options_.client_spin_microseconds));
+    for (unsigned i = 0; i < options_.channels; i++)
+      channels_.push_back(
+          std::make_unique<UcxChannel>(context_, options_.client_spin_microseconds));
     exchange_addresses(bootstrap);
     server_.connect(&addresses_);
     for (auto& channel : channels_) channel->worker().connect(&addresses_);
@@ -144,11 +153,14 @@ class Ucx final : public Transport {
       theirs.body = std::move(bytes);
       const uint32_t workers = theirs.get<uint32_t>();
       if (workers != 1 + channels_.size()) {
-        fail("node %zu has %u channels and this one %zu: WEIR_DSM_CHANNELS is to be the same on all", addresses_.size(), workers - 1, channels_.size());
+        fail(
+            "node %zu has %u channels and this one %zu: WEIR_DSM_CHANNELS is to be the same on all",
+            addresses_.size(), workers - 1, channels_.size());
       }
       std::vector<std::vector<uint8_t>> of_node(workers);
       for (auto& address : of_node) address = theirs.get_list<uint8_t>();
-      if (theirs.bad() || !theirs.at_end()) fail("node %zu is not of the same build as this one", addresses_.size());
+      if (theirs.bad() || !theirs.at_end())
+        fail("node %zu is not of the same build as this one", addresses_.size());
       addresses_.push_back(std::move(of_node));
     }
   }
@@ -161,7 +173,9 @@ class Ucx final : public Transport {
     };
     thread_local Place place;
     if (place.transport != id_) {
-      const auto least = std::min_element(channels_.begin(), channels_.end(), [](const auto& one, const auto& other) { return one->boxes() < other->boxes(); });
+      const auto least = std::min_element(
+          channels_.begin(), channels_.end(),
+          [](const auto& one, const auto& other) { return one->boxes() < other->boxes(); });
       place = {.transport = id_, .channel = static_cast<unsigned>(least - channels_.begin())};
     }
     return place.channel;
@@ -171,8 +185,10 @@ class Ucx final : public Transport {
     message.header.from = static_cast<uint16_t>(node_);
     message.header.size = static_cast<uint32_t>(message.body.size());
     if (to == node_) return;
-    messages_[message.header.group & 3].fetch_add(1, std::memory_order_relaxed);  // counters order nothing
-    bytes_[message.header.group & 3].fetch_add(sizeof(Header) + message.body.size(), std::memory_order_relaxed);
+    messages_[message.header.group & 3].fetch_add(
+        1, std::memory_order_relaxed);  // counters order nothing
+    bytes_[message.header.group & 3].fetch_add(sizeof(Header) + message.body.size(),
+                                               std::memory_order_relaxed);
   }
 
   // To another node, or to this one's server.
@@ -185,7 +201,9 @@ class Ucx final : public Transport {
         has_local_.store(true);
       }
       if (server_sleeps_.load()) wake_server();
-    } else if (std::this_thread::get_id() == server_id_.load(std::memory_order_relaxed)) {  // only the server's own value can be equal
+    } else if (std::this_thread::get_id() ==
+               server_id_.load(
+                   std::memory_order_relaxed)) {  // only the server's own value can be equal
       server_.send(to, worker, std::move(message));
     } else if (!channels_[channel_of_this_thread()]->send(to, worker, std::move(message))) {
       wake_server();
@@ -194,7 +212,8 @@ class Ucx final : public Transport {
 
   void wake_server() {
     const uint64_t one = 1;
-    if (write(wake_descriptor_, &one, sizeof one) < 0 && errno != EAGAIN) fail("eventfd failed: %s", strerror(errno));
+    if (write(wake_descriptor_, &one, sizeof one) < 0 && errno != EAGAIN)
+      fail("eventfd failed: %s", strerror(errno));
   }
 
   void run() {
@@ -240,15 +259,19 @@ class Ucx final : public Transport {
     server_sleeps_.store(true);
     const bool is_armed = server_.arm();
     if (is_armed && !has_local_.load() && !stopping_.load()) {
-      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(next_idle_ - Clock::now()).count();
+      const auto left =
+          std::chrono::duration_cast<std::chrono::milliseconds>(next_idle_ - Clock::now()).count();
       pollfd ready[] = {{server_.descriptor(), POLLIN, 0}, {wake_descriptor_, POLLIN, 0}};
-      poll(ready, 2, is_left ? kUnsentMilliseconds : std::clamp(static_cast<int>(left) + 1, 1, 100));
+      poll(ready, 2,
+           is_left ? kUnsentMilliseconds : std::clamp(static_cast<int>(left) + 1, 1, 100));
       if (ready[1].revents) {
         uint64_t value;
-        if (read(wake_descriptor_, &value, sizeof value) < 0 && errno != EAGAIN) fail("eventfd failed: %s", strerror(errno));
+        if (read(wake_descriptor_, &value, sizeof value) < 0 && errno != EAGAIN)
+          fail("eventfd failed: %s", strerror(errno));
       }
     }
-    // A message is there that cannot be taken: its sender has begun to write it and lost the processor, maybe to this thread.
+    // A message is there that cannot be taken: its sender has begun to write it and lost the
+    // processor, maybe to this thread.
     futile_ = is_armed ? 0 : futile_ + 1;
     if (futile_ > 10) usleep(50);
     server_sleeps_.store(false);
@@ -262,7 +285,8 @@ class Ucx final : public Transport {
 
   UcxOptions options_;
   const NodeId node_, nodes_;
-  const uint64_t id_ = next_id_.fetch_add(1);  // of this transport in the process: its address may come again
+  const uint64_t id_ =
+      next_id_.fetch_add(1);  // of this transport in the process: its address may come again
   UcxContext context_;
   std::deque<Message> received_;  // by the server's thread only
   UcxWorker server_;
@@ -286,11 +310,15 @@ class Ucx final : public Transport {
 };
 
 UcxMailbox::UcxMailbox(Ucx& transport, UcxChannel& channel, unsigned channel_number)
-    : transport_(transport), channel_(channel), place_(channel.open(&box_)), number_(static_cast<uint16_t>(channel_number * UcxChannel::kPlaces + place_)) {}
+    : transport_(transport),
+      channel_(channel),
+      place_(channel.open(&box_)),
+      number_(static_cast<uint16_t>(channel_number * UcxChannel::kPlaces + place_)) {}
 
 ReplyTo UcxMailbox::address() {
   if (!++last_ticket_) ++last_ticket_;
-  return {.node = static_cast<uint16_t>(transport_.node_), .channel = number_, .ticket = last_ticket_};
+  return {
+      .node = static_cast<uint16_t>(transport_.node_), .channel = number_, .ticket = last_ticket_};
 }
 
 uint32_t UcxMailbox::ask(NodeId to, Message&& request) {

@@ -1,4 +1,5 @@
-// Transport between processes, over UCX active messages: shared memory between nodes of one host, InfiniBand or TCP between hosts, as UCX finds them (UCX_TLS, UCX_NET_DEVICES).
+// Transport between processes, over UCX active messages: shared memory between nodes of one host,
+// InfiniBand or TCP between hosts, as UCX finds them (UCX_TLS, UCX_NET_DEVICES).
 #pragma once
 
 #include <memory>
@@ -9,7 +10,8 @@
 namespace weir::dsm {
 
 struct UcxOptions {
-  // UCX workers at which threads wait for replies. Any number of threads may wait; those beyond this one share, at a higher price.
+  // UCX workers at which threads wait for replies. Any number of threads may wait; those beyond
+  // this one share, at a higher price.
   unsigned channels = 4;
   unsigned client_spin_microseconds = 20;  // looked for a reply before sleeping
   unsigned server_spin_microseconds = 0;   // the same for the server, between messages
@@ -18,6 +20,7 @@ struct UcxOptions {
 UcxOptions ucx_options_from_environment(UcxOptions options = {});
 
 // Collective. The transport uses `bootstrap` in here only.
-std::unique_ptr<Transport> make_ucx(Bootstrap& bootstrap, const UcxOptions& options = ucx_options_from_environment());
+std::unique_ptr<Transport> make_ucx(Bootstrap& bootstrap,
+                                    const UcxOptions& options = ucx_options_from_environment());
 
 }  // namespace weir::dsm

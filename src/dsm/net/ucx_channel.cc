@@ -1,15 +1,21 @@
 // How threads wait at a worker that only one of them can use.
 //
-// Problem: a UCX worker must be driven by somebody for replies to come in, and has one descriptor to sleep on. Threads that wait at once would need a worker each, and a node may have any
-// number of threads. Mechanism: those who share a channel elect: the first that waits polls the worker for all, spins for a moment and then sleeps on the descriptor; the others sleep on their
-// mailboxes' conditions. Who has polled and got its reply wakes one of the others to go on.
+// Problem: a UCX worker must be driven by somebody for replies to come in, and has one descriptor
+// to sleep on. Threads that wait at once would need a worker each, and a node may have any number
+// of threads. Mechanism: those who share a channel elect: the first that waits polls the worker for
+// all, spins for a moment and then sleeps on the descriptor; the others sleep on their mailboxes'
+// conditions. Who has polled and got its reply wakes one of the others to go on.
 //
 // Invariants:
 //   1. While anybody waits at a channel, one of them polls, or has been woken to do so.
-//   2. A reply is put into its mailbox before anybody is told, and whoever goes to sleep looks into its mailbox after it has said, under the same lock, that it sleeps.
-//   3. The worker may be driven by others while the polling thread sleeps (they send, or the server drives). What they take in for it they tell it by wake_descriptor_: its worker's descriptor may
-//      stay quiet then. What comes after it armed the worker makes the descriptor readable, whoever drove in between.
-//   4. No lock is held while sleeping, and worker_mutex_ by a spinning thread for no more than one progress(); if somebody wants it, spinning ends.
+//   2. A reply is put into its mailbox before anybody is told, and whoever goes to sleep looks into
+//      its mailbox after it has said, under the same lock, that it sleeps.
+//   3. The worker may be driven by others while the polling thread sleeps (they send, or the server
+//      drives). What they take in for it they tell it by wake_descriptor_: its worker's descriptor
+//      may stay quiet then. What comes after it armed the worker makes the descriptor readable,
+//      whoever drove in between.
+//   4. No lock is held while sleeping, and worker_mutex_ by a spinning thread for no more than one
+//      progress(); if somebody wants it, spinning ends.
 //   5. What is unsent is driven by the polling thread, or else by the server: never left lying.
 #include "dsm/net/ucx_channel.h"
 
@@ -26,10 +32,11 @@
 namespace weir::dsm {
 namespace {
 
-constexpr int kHalfSentMicroseconds = 50;  // there is a message that its sender has begun to write, and it may have lost the processor
+constexpr int kHalfSentMicroseconds = 50;  // there is a message that its sender has begun to write,
+                                           // and it may have lost the processor
 constexpr int kPollMilliseconds = 100;
-constexpr int kUnsentMilliseconds = 1;           // shared memory does not tell when there is room again
-constexpr size_t kUnsentBytesLimit = 8u << 20;   // beyond it, senders wait
+constexpr int kUnsentMilliseconds = 1;  // shared memory does not tell when there is room again
+constexpr size_t kUnsentBytesLimit = 8u << 20;  // beyond it, senders wait
 
 }  // namespace
 
@@ -46,7 +53,8 @@ unsigned UcxChannel::open(Box* box) {
   const std::lock_guard lock(boxes_mutex_);
   auto free = std::find(boxes_.begin(), boxes_.end(), nullptr);
   if (free == boxes_.end()) {
-    if (boxes_.size() == kPlaces) fail("more than %u threads wait for replies at one channel", kPlaces);
+    if (boxes_.size() == kPlaces)
+      fail("more than %u threads wait for replies at one channel", kPlaces);
     free = boxes_.insert(free, nullptr);
   }
   *free = box;
@@ -114,20 +122,24 @@ void UcxChannel::deliver(Message&& message) {
 
 void UcxChannel::wake() {
   const uint64_t one = 1;
-  if (write(wake_descriptor_, &one, sizeof one) < 0 && errno != EAGAIN) fail("eventfd failed: %s", strerror(errno));
+  if (write(wake_descriptor_, &one, sizeof one) < 0 && errno != EAGAIN)
+    fail("eventfd failed: %s", strerror(errno));
 }
 
 Message UcxChannel::wait(Box& box, uint32_t ticket) {
   std::unique_lock lock(boxes_mutex_);
   while (true) {
-    const auto found = std::find_if(box.arrived.begin(), box.arrived.end(), [ticket](const Message& message) { return message.header.reply_to.ticket == ticket; });
+    const auto found = std::find_if(
+        box.arrived.begin(), box.arrived.end(),
+        [ticket](const Message& message) { return message.header.reply_to.ticket == ticket; });
     if (found != box.arrived.end()) {
       Message message = std::move(*found);
       box.arrived.erase(found);
       if (polling_ == &box) polling_ = nullptr;
       // Also where the caller did not poll: it may have been woken to, and have found its reply.
       if (!polling_) {
-        const auto next = std::find_if(boxes_.begin(), boxes_.end(), [](const Box* other) { return other && other->sleeps; });
+        const auto next = std::find_if(boxes_.begin(), boxes_.end(),
+                                       [](const Box* other) { return other && other->sleeps; });
         if (next != boxes_.end()) (*next)->changed.notify_one();
       }
       return message;
@@ -171,7 +183,8 @@ void UcxChannel::poll_for(Box& box, unsigned seen) {
     poll(ready, 2, has_unsent() ? kUnsentMilliseconds : kPollMilliseconds);
     if (ready[1].revents) {
       uint64_t value;
-      if (read(wake_descriptor_, &value, sizeof value) < 0 && errno != EAGAIN) fail("eventfd failed: %s", strerror(errno));
+      if (read(wake_descriptor_, &value, sizeof value) < 0 && errno != EAGAIN)
+        fail("eventfd failed: %s", strerror(errno));
     }
   }
   {

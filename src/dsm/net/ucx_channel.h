@@ -1,4 +1,5 @@
-// A UCX worker at which threads of this node wait for replies, and by which they send; with its mailboxes.
+// A UCX worker at which threads of this node wait for replies, and by which they send; with its
+// mailboxes.
 #pragma once
 
 #include <chrono>
@@ -17,7 +18,8 @@ class UcxChannel {
   // What one mailbox has. Guarded by: the channel's boxes_mutex_, but for `count`.
   struct Box {
     std::vector<Message> arrived;
-    std::atomic<unsigned> count{0};  // of all that ever arrived; release, so that who looks without the lock finds them when it takes it
+    std::atomic<unsigned> count{0};  // of all that ever arrived; release, so that who looks without
+                                     // the lock finds them when it takes it
     std::condition_variable changed;
     bool sleeps = false;  // on `changed`
   };
@@ -31,7 +33,8 @@ class UcxChannel {
   void close(unsigned place);
   unsigned boxes() const { return boxes_in_use_.load(std::memory_order_relaxed); }
 
-  // Sends; where it does not leave at once, for as long as a reply would be looked for. False: somebody must drive() this channel.
+  // Sends; where it does not leave at once, for as long as a reply would be looked for. False:
+  // somebody must drive() this channel.
   [[nodiscard]] bool send(NodeId node, unsigned worker, Message&& message);
   // For the server, which drives what threads left unsent. False: nothing is left.
   bool drive();
@@ -54,12 +57,14 @@ class UcxChannel {
   void wake();
 
   std::mutex worker_mutex_;  // guards worker_
-  std::atomic<unsigned> wanted_{0};  // threads that want worker_mutex_ while another may be spinning; relaxed, a hint
+  std::atomic<unsigned> wanted_{
+      0};  // threads that want worker_mutex_ while another may be spinning; relaxed, a hint
   UcxWorker worker_;
   std::chrono::microseconds spin_time_;
   int wake_descriptor_;
 
-  std::mutex boxes_mutex_;  // guards what follows. Taken inside worker_mutex_, never the other way round
+  std::mutex
+      boxes_mutex_;  // guards what follows. Taken inside worker_mutex_, never the other way round
   std::vector<Box*> boxes_;  // by place; null: free
   Box* polling_ = nullptr;   // whose thread drives the worker for all
   bool in_poll_ = false;     // that thread sleeps, or is about to

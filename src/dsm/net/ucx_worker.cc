@@ -1,7 +1,9 @@
 // A UCX worker as the transport uses it.
 //
-// Everything is sent eagerly: UCX's rendezvous would leave the data with the sender until the receiver fetches it, and the sending thread may be computing by then. An eager message is gone
-// once the worker could hand it to the network (or to the ring in shared memory); until then it lies here, and progress() goes on with it.
+// Everything is sent eagerly: UCX's rendezvous would leave the data with the sender until the
+// receiver fetches it, and the sending thread may be computing by then. An eager message is gone
+// once the worker could hand it to the network (or to the ring in shared memory); until then it
+// lies here, and progress() goes on with it.
 //
 // Invariants:
 //   1. A message that is being sent stays in memory until UCX has said that it is sent.
@@ -32,15 +34,19 @@ void check(ucs_status_t status, const char* what) {
   if (status != UCS_OK) fail("%s failed: %s", what, ucs_status_string(status));
 }
 
-// UCX's library takes fault signals as it is loaded, to print a backtrace, and would take them from who was there before: a program's own faults are to be as without it.
+// UCX's library takes fault signals as it is loaded, to print a backtrace, and would take them from
+// who was there before: a program's own faults are to be as without it.
 void give_back_signals() {
   if (getenv("UCX_HANDLE_ERRORS")) return;
   Dl_info ucx{}, handler{};
   if (!dladdr(reinterpret_cast<void*>(&ucs_status_string), &ucx)) return;
   for (const int number : {SIGILL, SIGSEGV, SIGBUS, SIGFPE}) {
-    struct sigaction now{};
-    if (sigaction(number, nullptr, &now) || now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN) continue;
-    if (dladdr(reinterpret_cast<void*>(now.sa_handler), &handler) && handler.dli_fbase == ucx.dli_fbase) ucs_debug_disable_signal(number);
+    struct sigaction now {};
+    if (sigaction(number, nullptr, &now) || now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN)
+      continue;
+    if (dladdr(reinterpret_cast<void*>(now.sa_handler), &handler) &&
+        handler.dli_fbase == ucx.dli_fbase)
+      ucs_debug_disable_signal(number);
   }
 }
 
@@ -51,7 +57,8 @@ UcxContext::UcxContext() {
   ucp_config_t* config = nullptr;
   check(ucp_config_read(nullptr, nullptr, &config), "ucp_config_read");
   check(ucp_config_modify(config, "RNDV_THRESH", "inf"), "ucp_config_modify");
-  // System V shared memory has hung a kernel where many processes attach it; POSIX shared memory does the same. Who wants it asks for it.
+  // System V shared memory has hung a kernel where many processes attach it; POSIX shared memory
+  // does the same. Who wants it asks for it.
   if (!getenv("UCX_TLS")) check(ucp_config_modify(config, "TLS", "^sysv"), "ucp_config_modify");
   ucp_params_t params{};
   params.field_mask = UCP_PARAM_FIELD_FEATURES;
@@ -63,14 +70,16 @@ UcxContext::UcxContext() {
 
 UcxContext::~UcxContext() { ucp_cleanup(context_); }
 
-UcxWorker::UcxWorker(const UcxContext& context, std::function<void(Message&&)> receive) : receive_(std::move(receive)) {
+UcxWorker::UcxWorker(const UcxContext& context, std::function<void(Message&&)> receive)
+    : receive_(std::move(receive)) {
   ucp_worker_params_t params{};
   params.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
   params.thread_mode = UCS_THREAD_MODE_SERIALIZED;
   check(ucp_worker_create(context.get(), &params, &worker_), "ucp_worker_create");
   check(ucp_worker_get_efd(worker_, &descriptor_), "ucp_worker_get_efd");
   ucp_am_handler_param_t handler{};
-  handler.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_FLAGS | UCP_AM_HANDLER_PARAM_FIELD_CB | UCP_AM_HANDLER_PARAM_FIELD_ARG;
+  handler.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_FLAGS |
+                       UCP_AM_HANDLER_PARAM_FIELD_CB | UCP_AM_HANDLER_PARAM_FIELD_ARG;
   handler.id = kMessageId;
   handler.flags = UCP_AM_FLAG_WHOLE_MSG;
   handler.cb = on_message;
@@ -100,7 +109,10 @@ ucp_ep_h UcxWorker::endpoint(NodeId node, unsigned worker) {
     params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS;
     params.address = reinterpret_cast<const ucp_address_t*>((*addresses_)[node][worker].data());
     const ucs_status_t status = ucp_ep_create(worker_, &params, &endpoint);
-    if (status != UCS_OK) fail("no way to node %u (UCX: %s); UCX_TLS and UCX_NET_DEVICES say which networks may be used", node, ucs_status_string(status));
+    if (status != UCS_OK)
+      fail(
+          "no way to node %u (UCX: %s); UCX_TLS and UCX_NET_DEVICES say which networks may be used",
+          node, ucs_status_string(status));
   }
   return endpoint;
 }
@@ -114,15 +126,21 @@ void UcxWorker::reach_all(NodeId me) {
 void UcxWorker::send(NodeId node, unsigned worker, Message&& message) {
   ucp_ep_h to = endpoint(node, worker);
   ucp_request_param_t param{};
-  auto sending = std::make_unique<Sending>(Sending{node, &unsent_, &unsent_bytes_, std::move(message)});
-  param.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
+  auto sending =
+      std::make_unique<Sending>(Sending{node, &unsent_, &unsent_bytes_, std::move(message)});
+  param.op_attr_mask =
+      UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
   param.flags = UCP_AM_SEND_FLAG_EAGER;
   param.cb.send = on_sent;
   param.user_data = sending.get();
   const Message& stays = sending->message;
-  const ucs_status_ptr_t request = ucp_am_send_nbx(to, kMessageId, &stays.header, sizeof stays.header, stays.body.data(), stays.body.size(), &param);
+  const ucs_status_ptr_t request =
+      ucp_am_send_nbx(to, kMessageId, &stays.header, sizeof stays.header, stays.body.data(),
+                      stays.body.size(), &param);
   if (!request) return;  // sent
-  if (UCS_PTR_IS_ERR(request)) fail_late("the connection to node %u broke (UCX: %s)", node, ucs_status_string(UCS_PTR_STATUS(request)));
+  if (UCS_PTR_IS_ERR(request))
+    fail_late("the connection to node %u broke (UCX: %s)", node,
+              ucs_status_string(UCS_PTR_STATUS(request)));
   unsent_bytes_.fetch_add(stays.body.size(), std::memory_order_relaxed);
   unsent_.fetch_add(1, std::memory_order_relaxed);
   sending.release();  // on_sent has it
@@ -130,17 +148,21 @@ void UcxWorker::send(NodeId node, unsigned worker, Message&& message) {
 
 void UcxWorker::on_sent(void* request, ucs_status_t status, void* user_data) {
   const std::unique_ptr<Sending> sending(static_cast<Sending*>(user_data));
-  if (status != UCS_OK && status != UCS_ERR_CANCELED) fail_late("the connection to node %u broke (UCX: %s)", sending->to, ucs_status_string(status));
+  if (status != UCS_OK && status != UCS_ERR_CANCELED)
+    fail_late("the connection to node %u broke (UCX: %s)", sending->to, ucs_status_string(status));
   sending->unsent_bytes->fetch_sub(sending->message.body.size(), std::memory_order_relaxed);
   sending->unsent->fetch_sub(1, std::memory_order_relaxed);
   ucp_request_free(request);
 }
 
-ucs_status_t UcxWorker::on_message(void* self, const void* header, size_t header_size, void* data, size_t size, const ucp_am_recv_param_t* param) {
+ucs_status_t UcxWorker::on_message(void* self, const void* header, size_t header_size, void* data,
+                                   size_t size, const ucp_am_recv_param_t* param) {
   Message message;
-  if (header_size != sizeof message.header || (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV)) fail("a message that is none of ours arrived");
+  if (header_size != sizeof message.header || (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV))
+    fail("a message that is none of ours arrived");
   memcpy(&message.header, header, sizeof message.header);
-  if (message.header.size != size) fail("a message of %zu bytes arrived that has %u", size, message.header.size);
+  if (message.header.size != size)
+    fail("a message of %zu bytes arrived that has %u", size, message.header.size);
   const auto* bytes = static_cast<const uint8_t*>(data);
   message.body.assign(bytes, bytes + size);
   static_cast<UcxWorker*>(self)->receive_(std::move(message));

@@ -1,4 +1,5 @@
-// One UCX worker: an address at which messages arrive, and ways to everybody else's. Not for two threads at once.
+// One UCX worker: an address at which messages arrive, and ways to everybody else's. Not for two
+// threads at once.
 #pragma once
 
 #include <ucp/api/ucp.h>
@@ -24,7 +25,8 @@ class UcxContext {
   ucp_context_h context_ = nullptr;
 };
 
-// Where all workers of all nodes are: [node][worker]; worker 0 is the node's server's, the others those of its channels.
+// Where all workers of all nodes are: [node][worker]; worker 0 is the node's server's, the others
+// those of its channels.
 using UcxAddresses = std::vector<std::vector<std::vector<uint8_t>>>;
 
 class UcxWorker {
@@ -38,10 +40,12 @@ class UcxWorker {
   // REQUIRES: before the first send.
   void connect(const UcxAddresses* addresses) { addresses_ = addresses; }
 
-  // Makes ways to all other nodes' servers. UCX attends to a network quickly only while a worker has a way over it: without one, what arrives there was seen to be noticed
-  // a tenth of a second late.
+  // Makes ways to all other nodes' servers. UCX attends to a network quickly only while a worker
+  // has a way over it: without one, what arrives there was seen to be noticed a tenth of a second
+  // late.
   void reach_all(NodeId me);
-  // Messages to one worker of one node arrive in order. What cannot leave at once waits here, and leaves as progress() is called.
+  // Messages to one worker of one node arrive in order. What cannot leave at once waits here, and
+  // leaves as progress() is called.
   void send(NodeId node, unsigned worker, Message&& message);
   // Messages (and bytes in them) that have not left. Readable by any thread.
   size_t unsent() const { return unsent_.load(std::memory_order_relaxed); }
@@ -53,7 +57,8 @@ class UcxWorker {
   int descriptor() const { return descriptor_; }
 
  private:
-  static ucs_status_t on_message(void* self, const void* header, size_t header_size, void* data, size_t size, const ucp_am_recv_param_t* param);
+  static ucs_status_t on_message(void* self, const void* header, size_t header_size, void* data,
+                                 size_t size, const ucp_am_recv_param_t* param);
   static void on_sent(void* request, ucs_status_t status, void* sending);
   ucp_ep_h endpoint(NodeId node, unsigned worker);
 
@@ -62,7 +67,9 @@ class UcxWorker {
   std::function<void(Message&&)> receive_;
   const UcxAddresses* addresses_ = nullptr;
   std::vector<std::vector<ucp_ep_h>> endpoints_;  // as addresses_; null: not made yet
-  std::atomic<size_t> unsent_{0}, unsent_bytes_{0};  // relaxed: only this worker's user writes, and others merely look whether it is to be driven
+  std::atomic<size_t> unsent_{0},
+      unsent_bytes_{0};  // relaxed: only this worker's user writes, and others merely look whether
+                         // it is to be driven
 };
 
 }  // namespace weir::dsm

@@ -1,5 +1,7 @@
-// The barrier (dsm/sync/barrier.cc): a tree of `arity` children a node, numbered level by level from node 0. Arrivals go up with the notices of the subtree; what the root has gathered
-// goes down, all of it to each. A leaf's thread has its parent's release directly; an inner node's server takes it and passes it on. Two messages for each node but the root.
+// The barrier (dsm/sync/barrier.cc): a tree of `arity` children a node, numbered level by level
+// from node 0. Arrivals go up with the notices of the subtree; what the root has gathered goes
+// down, all of it to each. A leaf's thread has its parent's release directly; an inner node's
+// server takes it and passes it on. Two messages for each node but the root.
 #include <algorithm>
 
 #include "dsm/predict/simulation.h"
@@ -26,7 +28,8 @@ bool Simulation::arrive(Thread* thread, const Op& op) {
   if (barrier.arrived.size() < active_[node]) return false;
   Time free = coherence_->close(node, engine_.now(), false);
   if (settings_.tapes == Tapes::kReplay) {
-    for (const auto& [asker, units] : coherence_->wanted(node)) free = push(free, node, asker, units);
+    for (const auto& [asker, units] : coherence_->wanted(node))
+      free = push(free, node, asker, units);
   }
   engine_.at(free, [this, node] {
     barrier_[node].news += coherence_->own_news_bytes(node);
@@ -42,16 +45,20 @@ void Simulation::arrived(uint32_t node, bool by_server) {
   if (node == 0) {
     const Stamp all = coherence_->merged();
     coherence_->barrier_passed();
-    released(0, all, std::make_shared<const Brought>(std::exchange(brought_, {})), 24 + counts_bytes() + barrier.news + barrier.reduced);
+    released(0, all, std::make_shared<const Brought>(std::exchange(brought_, {})),
+             24 + counts_bytes() + barrier.news + barrier.reduced);
     return;
   }
   const uint32_t parent = (node - 1) / settings_.arity;
   const uint64_t news = barrier.news, reduced = barrier.reduced;
-  engine_.send(engine_.now(), {node, parent, Group::kBarrier, 40 + counts_bytes() + news + reduced, by_server, false}, [this, parent, news, reduced] {
-    barrier_[parent].news += news;
-    barrier_[parent].reduced += reduced;
-    arrived(parent, true);
-  });
+  engine_.send(
+      engine_.now(),
+      {node, parent, Group::kBarrier, 40 + counts_bytes() + news + reduced, by_server, false},
+      [this, parent, news, reduced] {
+        barrier_[parent].news += news;
+        barrier_[parent].reduced += reduced;
+        arrived(parent, true);
+      });
 }
 
 // What is little and for all goes with the barrier: once up, and down to each.
@@ -67,21 +74,25 @@ void Simulation::bring(uint32_t node, const std::vector<uint32_t>& units) {
   barrier_[node].reduced += most;
 }
 
-void Simulation::released(uint32_t node, const Stamp& all, const std::shared_ptr<const Brought>& brought, uint64_t bytes) {
-  // Before anybody is let go: children may arrive at the next one while this node still waits for what was sent to it.
+void Simulation::released(uint32_t node, const Stamp& all,
+                          const std::shared_ptr<const Brought>& brought, uint64_t bytes) {
+  // Before anybody is let go: children may arrive at the next one while this node still waits for
+  // what was sent to it.
   barrier_[node].missing = 1 + children(node);
   barrier_[node].news = barrier_[node].reduced = 0;
   for (uint32_t i = 0; i < children(node); i++) {
     const uint32_t child = node * settings_.arity + 1 + i;
     const bool is_leaf = children(child) == 0;
-    engine_.send(engine_.now(), {node, child, Group::kBarrier, bytes, true, is_leaf}, [this, child, all, brought, bytes] { released(child, all, brought, bytes); });
+    engine_.send(engine_.now(), {node, child, Group::kBarrier, bytes, true, is_leaf},
+                 [this, child, all, brought, bytes] { released(child, all, brought, bytes); });
   }
   for (const auto& [to, updates] : *brought) {
     if (to == node) coherence_->take(node, updates);
   }
   coherence_->learn(node, all);
   const bool is_leaf = children(node) == 0 && node != 0;
-  engine_.at(engine_.now() + (is_leaf ? 0 : static_cast<Time>(settings_.network.wake)), [this, node] { let_go(node); });
+  engine_.at(engine_.now() + (is_leaf ? 0 : static_cast<Time>(settings_.network.wake)),
+             [this, node] { let_go(node); });
 }
 
 void Simulation::let_go(uint32_t node) {

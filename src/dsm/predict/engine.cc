@@ -1,13 +1,19 @@
-// A queue of events in the order of their times, and three kinds of things that somebody may have to wait for: cores, servers, links.
+// A queue of events in the order of their times, and three kinds of things that somebody may have
+// to wait for: cores, servers, links.
 //
-// Cores shared by all nodes (ranks of one machine): all threads that compute get on equally fast, at rate min(1, cores / threads). So each has got the same amount of work
-// done since any moment, and it is enough to keep one number for all, `work`, and for each thread up to which value of it the thread computes. Where cores are shared, taking a
-// message in is work too, and waits for its share of a core as computing does.
+// Cores shared by all nodes (ranks of one machine): all threads that compute get on equally fast,
+// at rate min(1, cores / threads). So each has got the same amount of work done since any moment,
+// and it is enough to keep one number for all, `work`, and for each thread up to which value of it
+// the thread computes. Where cores are shared, taking a message in is work too, and waits for its
+// share of a core as computing does.
 //
-// A message: the sender takes `send` and copies; its link takes bytes / bandwidth, after the messages before it where links are modelled; `latency` later the first
-// byte is at the receiver's link, which takes as long, after what it is still taking in; then the receiver takes `serve` (its server, one message after the other) or `wake` and copies.
+// A message: the sender takes `send` and copies; its link takes bytes / bandwidth, after the
+// messages before it where links are modelled; `latency` later the first byte is at the receiver's
+// link, which takes as long, after what it is still taking in; then the receiver takes `serve` (its
+// server, one message after the other) or `wake` and copies.
 //
-// Invariants: 1. now() never goes back. 2. Of two events of one time, the one made first is first, so a prediction is the same whenever it is made.
+// Invariants: 1. now() never goes back. 2. Of two events of one time, the one made first is first,
+// so a prediction is the same whenever it is made.
 #include "dsm/predict/engine.h"
 
 #include <algorithm>
@@ -22,9 +28,18 @@ Time rounded(double nanoseconds) { return static_cast<Time>(std::llround(nanosec
 }  // namespace
 
 Engine::Engine(uint32_t nodes, const Network& network, uint32_t cores, bool links)
-    : counters(nodes), network_(network), cores_(cores), links_(links), server_free_(nodes), servers_(nodes), out_free_(nodes), in_free_(nodes) {}
+    : counters(nodes),
+      network_(network),
+      cores_(cores),
+      links_(links),
+      server_free_(nodes),
+      servers_(nodes),
+      out_free_(nodes),
+      in_free_(nodes) {}
 
-void Engine::at(Time when, Action action) { events_.push({std::max(when, now_), order_++, std::move(action)}); }
+void Engine::at(Time when, Action action) {
+  events_.push({std::max(when, now_), order_++, std::move(action)});
+}
 
 bool Engine::step() {
   if (events_.empty()) return false;
@@ -43,13 +58,16 @@ void Engine::compute(Time duration, Action done) {
 }
 
 void Engine::advance_work() {
-  if (!computing_.empty()) work_ += static_cast<double>(now_ - work_at_) * std::min(1.0, static_cast<double>(cores_) / static_cast<double>(computing_.size()));
+  if (!computing_.empty())
+    work_ += static_cast<double>(now_ - work_at_) *
+             std::min(1.0, static_cast<double>(cores_) / static_cast<double>(computing_.size()));
   work_at_ = now_;
 }
 
 void Engine::schedule_computing() {
   if (computing_.empty()) return;
-  const double rate = std::min(1.0, static_cast<double>(cores_) / static_cast<double>(computing_.size()));
+  const double rate =
+      std::min(1.0, static_cast<double>(cores_) / static_cast<double>(computing_.size()));
   const double left = std::max(0.0, computing_.top().until - work_);
   at(now_ + rounded(std::ceil(left / rate)), [this, round = ++computing_round_] {
     if (round != computing_round_) return;  // somebody has begun or ended since
@@ -103,14 +121,17 @@ Time Engine::send(Time start, const Letter& letter, Action received) {
     out_free_[letter.from] = first_byte + transfer;
   }
   // Of an uncontended link the receiver's part runs at the same time, `latency` behind.
-  at(first_byte + rounded(network_.latency), [this, letter, transfer, received = std::move(received)]() mutable {
-    Time arrived = now_ + transfer;
-    if (links_) {
-      arrived = std::max(now_, in_free_[letter.to]) + transfer;
-      in_free_[letter.to] = arrived;
-    }
-    at(arrived, [this, letter, received = std::move(received)]() mutable { arrive(letter, std::move(received)); });
-  });
+  at(first_byte + rounded(network_.latency),
+     [this, letter, transfer, received = std::move(received)]() mutable {
+       Time arrived = now_ + transfer;
+       if (links_) {
+         arrived = std::max(now_, in_free_[letter.to]) + transfer;
+         in_free_[letter.to] = arrived;
+       }
+       at(arrived, [this, letter, received = std::move(received)]() mutable {
+         arrive(letter, std::move(received));
+       });
+     });
   return departs;
 }
 

@@ -28,7 +28,8 @@ struct NodeCounters {
 
 class Engine {
  public:
-  // `cores`: that all nodes share; 0: every thread has one. `links`: whether messages of one node wait for each other on its link.
+  // `cores`: that all nodes share; 0: every thread has one. `links`: whether messages of one node
+  // wait for each other on its link.
   Engine(uint32_t nodes, const Network& network, uint32_t cores, bool links);
 
   Time now() const { return now_; }
@@ -36,8 +37,9 @@ class Engine {
   // A thread that computes for so long, if it has a core for itself.
   void compute(Time duration, Action done);
 
-  // A message: `bytes` without the header. Starts at `start` at the earliest; `received` is called when the receiver has taken it. Answers when the sender is done with it.
-  // To the node itself: nothing is sent, and nothing counted.
+  // A message: `bytes` without the header. Starts at `start` at the earliest; `received` is called
+  // when the receiver has taken it. Answers when the sender is done with it. To the node itself:
+  // nothing is sent, and nothing counted.
   struct Letter {
     uint32_t from = 0, to = 0;
     Group group = Group::kData;
@@ -59,13 +61,17 @@ class Engine {
     Time when;
     uint64_t order;  // among those of one time: as they were made
     mutable Action action;
-    bool operator<(const Event& other) const { return when != other.when ? when > other.when : order > other.order; }
+    bool operator<(const Event& other) const {
+      return when != other.when ? when > other.when : order > other.order;
+    }
   };
   struct Computing {
     double until;  // in work()
     uint64_t order;
     mutable Action done;
-    bool operator<(const Computing& other) const { return until != other.until ? until > other.until : order > other.order; }
+    bool operator<(const Computing& other) const {
+      return until != other.until ? until > other.until : order > other.order;
+    }
   };
   void arrive(const Letter& letter, Action received);
   void take_next(uint32_t node);
@@ -86,7 +92,8 @@ class Engine {
   std::vector<Server> servers_;
   std::vector<Time> out_free_, in_free_;
 
-  // Shared cores: how much each computing thread has got done since the start, and who computes until how much.
+  // Shared cores: how much each computing thread has got done since the start, and who computes
+  // until how much.
   double work_ = 0;
   Time work_at_ = 0;
   uint64_t computing_round_ = 0;

@@ -1,15 +1,22 @@
-// Lazy release consistency, and the home-based variant, as weir::dsm has them (dsm/protocol/lrc.cc, dsm/protocol/hlrc.cc), without the data.
+// Lazy release consistency, and the home-based variant, as weir::dsm has them (dsm/protocol/lrc.cc,
+// dsm/protocol/hlrc.cc), without the data.
 //
-// Each unit has a history: the writes of all nodes' intervals to it, in the order in which the model gets to them. A node's copy holds some of them, its own always. An access
-// misses where the history has a write that the node knows of (its interval is within what the node knows) and that its copy does not hold. So nothing is done for a copy
-// when notices arrive, and a barrier of a thousand nodes costs the model what is accessed afterwards, not what could be.
+// Each unit has a history: the writes of all nodes' intervals to it, in the order in which the
+// model gets to them. A node's copy holds some of them, its own always. An access misses where the
+// history has a write that the node knows of (its interval is within what the node knows) and that
+// its copy does not hold. So nothing is done for a copy when notices arrive, and a barrier of a
+// thousand nodes costs the model what is accessed afterwards, not what could be.
 //
-// LRC asks the last writers at once: a writer need not be asked of whose write another missing write's node knew when it wrote. Writes of one node are one diff until it is made,
-// as somebody asks for it or as the node learns of another's write; it is as large as the largest of them (programs write the same places again). Where diffs together are larger
-// than the unit, the unit is sent. What came by a tape helps where nothing else is missing; else all is asked for.
-// HLRC sends diffs home as an interval closes, and a copy is fetched from there whole; the home itself never misses, but waits for diffs on their way.
+// LRC asks the last writers at once: a writer need not be asked of whose write another missing
+// write's node knew when it wrote. Writes of one node are one diff until it is made, as somebody
+// asks for it or as the node learns of another's write; it is as large as the largest of them
+// (programs write the same places again). Where diffs together are larger than the unit, the unit
+// is sent. What came by a tape helps where nothing else is missing; else all is asked for. HLRC
+// sends diffs home as an interval closes, and a copy is fetched from there whole; the home itself
+// never misses, but waits for diffs on their way.
 //
-// Invariant: a copy holds all writes before `from`, and those in `more`, which are beyond it and ascending; those in `kept` lie beside it.
+// Invariant: a copy holds all writes before `from`, and those in `more`, which are beyond it and
+// ascending; those in `kept` lie beside it.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -28,9 +35,9 @@ constexpr Time kLookAgain = 1000;     // a home, for diffs that are on their way
 struct Write {
   uint32_t node, interval;
   uint32_t bytes;
-  bool home = false;               // its diff is there
-  uint32_t diff = 0;               // that it is part of, once it is made: counted from 1, for each unit
-  std::vector<uint32_t> unknown;   // places before it of writes that the writer did not know of
+  bool home = false;  // its diff is there
+  uint32_t diff = 0;  // that it is part of, once it is made: counted from 1, for each unit
+  std::vector<uint32_t> unknown;  // places before it of writes that the writer did not know of
 };
 
 struct Unit {
@@ -38,8 +45,9 @@ struct Unit {
   uint32_t home = Workload::kNoHome;
   uint32_t size = 0;
   bool known = false;
-  uint32_t diffs = 0;              // made
-  std::map<uint32_t, std::set<uint32_t>> asked;  // for a writer's updates, by whom; for replay barriers
+  uint32_t diffs = 0;  // made
+  std::map<uint32_t, std::set<uint32_t>>
+      asked;  // for a writer's updates, by whom; for replay barriers
 };
 
 struct Open {
@@ -51,11 +59,14 @@ struct Copy {
   uint32_t from = 0;
   std::vector<uint32_t> more;
   std::set<uint32_t> kept;  // brought by a tape, and not applied yet
-  bool pushed = false;    // by a tape, and not accessed since
+  bool pushed = false;      // by a tape, and not accessed since
   bool fetching = false;
   std::vector<Action> waiting;
 
-  bool holds(uint32_t place) const { return place < from || std::binary_search(more.begin(), more.end(), place) || kept.count(place) > 0; }
+  bool holds(uint32_t place) const {
+    return place < from || std::binary_search(more.begin(), more.end(), place) ||
+           kept.count(place) > 0;
+  }
   void add(uint32_t place) {
     kept.erase(place);
     if (holds(place)) return;
@@ -66,8 +77,16 @@ struct Copy {
 class Lazy : public Coherence {
  public:
   Lazy(Engine& engine, const Workload& workload, const Settings& settings)
-      : engine_(engine), workload_(workload), settings_(settings), nodes_(workload.nodes), known_(nodes_, std::vector<uint32_t>(nodes_)),
-        news_(nodes_, std::vector<uint64_t>(1)), at_barrier_(nodes_), dirty_(nodes_), written_(nodes_), copies_(nodes_) {}
+      : engine_(engine),
+        workload_(workload),
+        settings_(settings),
+        nodes_(workload.nodes),
+        known_(nodes_, std::vector<uint32_t>(nodes_)),
+        news_(nodes_, std::vector<uint64_t>(1)),
+        at_barrier_(nodes_),
+        dirty_(nodes_),
+        written_(nodes_),
+        copies_(nodes_) {}
 
   std::optional<Time> access(uint32_t node, uint32_t number, bool write, Action done) override {
     Unit& unit = this->unit(number, node);
@@ -84,12 +103,15 @@ class Lazy : public Coherence {
     }
     const std::vector<uint32_t> missing = this->missing(node, unit, copy);
     if (missing.empty()) return engine_.now() + cost;
-    engine_.at(engine_.now() + cost, [this, node, number, done = std::move(done)]() mutable { fetch(node, {number}, true, std::move(done)); });
+    engine_.at(engine_.now() + cost, [this, node, number, done = std::move(done)]() mutable {
+      fetch(node, {number}, true, std::move(done));
+    });
     copy.fetching = true;
     return std::nullopt;
   }
 
-  std::optional<Time> touch(uint32_t node, const std::vector<UnitBytes>& units, bool write, Action done) override {
+  std::optional<Time> touch(uint32_t node, const std::vector<UnitBytes>& units, bool write,
+                            Action done) override {
     std::vector<uint32_t> numbers;
     Time cost = settings_.trap;
     for (const UnitBytes& one : units) {
@@ -101,11 +123,14 @@ class Lazy : public Coherence {
       numbers.push_back(one.unit);
     }
     if (numbers.empty()) return engine_.now() + cost;
-    engine_.at(engine_.now() + cost, [this, node, numbers, done = std::move(done)]() mutable { fetch(node, std::move(numbers), false, std::move(done)); });
+    engine_.at(engine_.now() + cost, [this, node, numbers, done = std::move(done)]() mutable {
+      fetch(node, std::move(numbers), false, std::move(done));
+    });
     return std::nullopt;
   }
 
-  std::optional<Time> wrote(uint32_t node, const std::vector<UnitBytes>& units, bool told, Action) override {
+  std::optional<Time> wrote(uint32_t node, const std::vector<UnitBytes>& units, bool told,
+                            Action) override {
     for (const UnitBytes& unit : units) {
       Open& open = dirty_[node][unit.unit];
       open = {std::max(open.bytes, unit.bytes), told || open.told};
@@ -116,10 +141,12 @@ class Lazy : public Coherence {
   Time close(uint32_t node, Time start, bool by_server) override {
     if (dirty_[node].empty()) return start;
     std::vector<UnitBytes> units;
-    for (const auto& [unit, open] : std::exchange(dirty_[node], {})) units.push_back({unit, open.bytes});
+    for (const auto& [unit, open] : std::exchange(dirty_[node], {}))
+      units.push_back({unit, open.bytes});
     const std::vector<uint32_t> places = close_interval(node, units);
     if (settings_.protocol != Protocol::kHlrc) return start;
-    std::map<uint32_t, std::vector<std::pair<uint32_t, uint32_t>>> homes;  // unit, place in its history
+    std::map<uint32_t, std::vector<std::pair<uint32_t, uint32_t>>>
+        homes;  // unit, place in its history
     for (size_t i = 0; i < units.size(); i++) {
       const Unit& unit = units_[units[i].unit];
       if (unit.home != node) homes[unit.home].push_back({units[i].unit, places[i]});
@@ -127,18 +154,23 @@ class Lazy : public Coherence {
     Time free = start + settings_.diff * units.size();
     for (auto& [home, places] : homes) {
       uint64_t bytes = 4;
-      for (const auto& [number, place] : places) bytes += 4 + kDiffHeader + units_[number].history[place].bytes + request_bytes();
-      free = engine_.send(free, {node, home, Group::kData, bytes, by_server, false}, [this, home = home, places = places] {
-        engine_.serve(home, settings_.diff * places.size());
-        for (const auto& [number, place] : places) units_[number].history[place].home = true;
-      });
+      for (const auto& [number, place] : places)
+        bytes += 4 + kDiffHeader + units_[number].history[place].bytes + request_bytes();
+      free = engine_.send(free, {node, home, Group::kData, bytes, by_server, false},
+                          [this, home = home, places = places] {
+                            engine_.serve(home, settings_.diff * places.size());
+                            for (const auto& [number, place] : places)
+                              units_[number].history[place].home = true;
+                          });
     }
     return free;
   }
 
   // --- Knowledge
 
-  Stamp stamp(uint32_t node) override { return std::make_shared<std::vector<uint32_t>>(known_[node]); }
+  Stamp stamp(uint32_t node) override {
+    return std::make_shared<std::vector<uint32_t>>(known_[node]);
+  }
   Stamp merged() override {
     auto all = std::make_shared<std::vector<uint32_t>>(nodes_);
     for (uint32_t node = 0; node < nodes_; node++) {
@@ -148,17 +180,21 @@ class Lazy : public Coherence {
   }
   void learn(uint32_t node, const Stamp& stamp) override {
     if (!stamp) return;
-    for (uint32_t of = 0; of < nodes_; of++) known_[node][of] = std::max(known_[node][of], (*stamp)[of]);
+    for (uint32_t of = 0; of < nodes_; of++)
+      known_[node][of] = std::max(known_[node][of], (*stamp)[of]);
   }
   uint64_t request_bytes() const override { return 4 + 4 * uint64_t{nodes_}; }
   uint64_t news_bytes(const Stamp& stamp, uint32_t node) const override {
     uint64_t bytes = 4;
     for (uint32_t of = 0; of < nodes_; of++) {
-      if ((*stamp)[of] > known_[node][of]) bytes += news_[of][(*stamp)[of]] - news_[of][known_[node][of]];
+      if ((*stamp)[of] > known_[node][of])
+        bytes += news_[of][(*stamp)[of]] - news_[of][known_[node][of]];
     }
     return bytes;
   }
-  uint64_t own_news_bytes(uint32_t node) const override { return news_[node].back() - news_[node][at_barrier_[node]]; }
+  uint64_t own_news_bytes(uint32_t node) const override {
+    return news_[node].back() - news_[node][at_barrier_[node]];
+  }
   void barrier_passed() override {
     for (uint32_t node = 0; node < nodes_; node++) at_barrier_[node] = known_[node][node];
   }
@@ -167,7 +203,8 @@ class Lazy : public Coherence {
 
   void made_diff(uint32_t node, uint32_t number) override { make_diff(node, &unit(number, node)); }
 
-  Updates updates(uint32_t from, uint32_t to, const std::vector<uint32_t>& numbers, bool own, const Stamp& until) override {
+  Updates updates(uint32_t from, uint32_t to, const std::vector<uint32_t>& numbers, bool own,
+                  const Stamp& until) override {
     Updates found;
     for (const uint32_t number : numbers) {
       Unit& unit = this->unit(number, from);
@@ -179,7 +216,9 @@ class Lazy : public Coherence {
       for (uint32_t place = lacks.from; place < unit.history.size(); place++) {
         const Write& write = unit.history[place];
         if (until && write.interval > (*until)[write.node]) continue;
-        if (write.node == to || lacks.holds(place) || (write.node != from && (own || !has.holds(place)))) continue;
+        if (write.node == to || lacks.holds(place) ||
+            (write.node != from && (own || !has.holds(place))))
+          continue;
         found.writes.push_back({number, place});
         uint32_t& of_diff = bytes[{write.node, write.diff}];
         of_diff = std::max(of_diff, write.bytes);
@@ -224,14 +263,17 @@ class Lazy : public Coherence {
       missing(node, unit, copy);  // moves copy.from on
       make_diff_of_known(node, &unit);
       places.push_back(static_cast<uint32_t>(unit.history.size()));
-      unit.history.push_back({node, interval, units[i].bytes, unit.home == node, 0, unknown(node, unit, copy)});
+      unit.history.push_back(
+          {node, interval, units[i].bytes, unit.home == node, 0, unknown(node, unit, copy)});
       if (settings_.tapes == Tapes::kReplay) written_[node].insert(units[i].unit);
     }
     news_[node].push_back(news_[node].back() + 10 + 4 * uint64_t{nodes_} + 4 + 8 * runs);
     return places;
   }
 
-  Time copy_time(uint64_t bytes) const { return static_cast<Time>(std::llround(settings_.network.copy * static_cast<double>(bytes))); }
+  Time copy_time(uint64_t bytes) const {
+    return static_cast<Time>(std::llround(settings_.network.copy * static_cast<double>(bytes)));
+  }
 
   Unit& unit(uint32_t number, uint32_t toucher) {
     Unit& unit = units_[number];
@@ -255,7 +297,9 @@ class Lazy : public Coherence {
   }
   // Before the node writes again: what it has learned of since it wrote last has made its diff.
   void make_diff_of_known(uint32_t node, Unit* unit) const {
-    const auto is_known = [&](const Write& write) { return write.interval <= known_[node][write.node]; };
+    const auto is_known = [&](const Write& write) {
+      return write.interval <= known_[node][write.node];
+    };
     bool learned = false;
     for (size_t place = unit->history.size(); place-- > 0;) {
       const Write& write = unit->history[place];
@@ -306,7 +350,9 @@ class Lazy : public Coherence {
     }
     return places;
   }
-  static bool knew(const Write& write, uint32_t place) { return !std::binary_search(write.unknown.begin(), write.unknown.end(), place); }
+  static bool knew(const Write& write, uint32_t place) {
+    return !std::binary_search(write.unknown.begin(), write.unknown.end(), place);
+  }
 
   // One round of messages for units that are marked as being fetched.
   struct Round {
@@ -318,15 +364,15 @@ class Lazy : public Coherence {
     bool counts;
     Action done;
   };
-  struct Asked {  // LRC: a writer's diffs of a unit
-    size_t index;   // in the round
+  struct Asked {   // LRC: a writer's diffs of a unit
+    size_t index;  // in the round
     uint32_t number, writer, first, last;
     bool ends_unit;
   };
   struct Question {
     uint64_t bytes = 0, reply_bytes = 0;
     std::vector<Asked> asked;
-    std::vector<bool> alone;                            // of each unit: no other node is asked for it
+    std::vector<bool> alone;  // of each unit: no other node is asked for it
     std::vector<std::pair<uint32_t, uint32_t>> needed;  // HLRC: unit, place
   };
 
@@ -340,9 +386,11 @@ class Lazy : public Coherence {
       Unit& unit = units_[number];
       round->places.push_back(missing(node, unit, copies_[node][number]));
       if (settings_.tapes == Tapes::kReplay) {
-        for (const uint32_t place : round->places.back()) unit.asked[unit.history[place].node].insert(node);
+        for (const uint32_t place : round->places.back())
+          unit.asked[unit.history[place].node].insert(node);
       }
-      if (settings_.protocol == Protocol::kHlrc) ask_home(number, unit, round->places.back(), &questions);
+      if (settings_.protocol == Protocol::kHlrc)
+        ask_home(number, unit, round->places.back(), &questions);
       else ask_writers(index, number, unit, round->places.back(), &questions);
     }
     const bool at_home = questions.size() == 1 && questions.begin()->first == node;
@@ -351,25 +399,33 @@ class Lazy : public Coherence {
     if (round->open == 0) return finish(round);
     Time free = engine_.now();
     for (const auto& [at, question] : questions) {
-      free = engine_.send(free, {node, at, Group::kData, question.bytes, false, false}, [this, round, at = at, question = question] { answer(round, at, question); });
+      free = engine_.send(
+          free, {node, at, Group::kData, question.bytes, false, false},
+          [this, round, at = at, question = question] { answer(round, at, question); });
     }
   }
 
-  void ask_home(uint32_t number, const Unit& unit, const std::vector<uint32_t>& places, std::map<uint32_t, Question>* questions) const {
+  void ask_home(uint32_t number, const Unit& unit, const std::vector<uint32_t>& places,
+                std::map<uint32_t, Question>* questions) const {
     Question& question = (*questions)[unit.home];
     question.bytes += request_bytes() + 4;
     question.reply_bytes += unit.size + request_bytes();
     for (const uint32_t place : places) question.needed.push_back({number, place});
   }
 
-  void ask_writers(size_t index, uint32_t number, const Unit& unit, const std::vector<uint32_t>& places, std::map<uint32_t, Question>* questions) const {
-    std::map<uint32_t, std::pair<uint32_t, uint32_t>> writers;  // of each: the first and the last missing write
-    for (const uint32_t place : places) writers.try_emplace(unit.history[place].node, place, place).first->second.second = place;
+  void ask_writers(size_t index, uint32_t number, const Unit& unit,
+                   const std::vector<uint32_t>& places,
+                   std::map<uint32_t, Question>* questions) const {
+    std::map<uint32_t, std::pair<uint32_t, uint32_t>>
+        writers;  // of each: the first and the last missing write
+    for (const uint32_t place : places)
+      writers.try_emplace(unit.history[place].node, place, place).first->second.second = place;
     std::map<uint32_t, std::vector<Asked>> of_unit;
     for (const auto& [writer, its] : writers) {
       uint32_t at = writer, latest = its.second;
       for (const auto& [other, others] : writers) {
-        if (others.second > latest && knew(unit.history[others.second], its.second)) at = other, latest = others.second;
+        if (others.second > latest && knew(unit.history[others.second], its.second))
+          at = other, latest = others.second;
       }
       of_unit[at].push_back({index, number, writer, its.first, its.second, false});
     }
@@ -383,14 +439,17 @@ class Lazy : public Coherence {
     }
   }
 
-  // Makes the diffs, with all that they hold by now; also of the open interval, where it was so when the run was recorded (which node is first there is a matter of microseconds). Answers how many they are; the question's reply becomes longer.
+  // Makes the diffs, with all that they hold by now; also of the open interval, where it was so
+  // when the run was recorded (which node is first there is a matter of microseconds). Answers how
+  // many they are; the question's reply becomes longer.
   uint32_t make_diffs(const std::shared_ptr<Round>& round, uint32_t at, Question* question) {
     uint32_t diffs = 0, units = 0;
     uint64_t bytes = 0;  // of the unit's
     for (const Asked& one : question->asked) {
       Unit& unit = units_[one.number];
       if (unit.history[one.last].diff == 0) {
-        if (const auto open = dirty_[at].find(one.number); one.writer == at && open != dirty_[at].end() && open->second.told) {
+        if (const auto open = dirty_[at].find(one.number);
+            one.writer == at && open != dirty_[at].end() && open->second.told) {
           const UnitBytes only{one.number, open->second.bytes};
           dirty_[at].erase(open);
           close_interval(at, {only});
@@ -418,7 +477,8 @@ class Lazy : public Coherence {
   void answer(const std::shared_ptr<Round>& round, uint32_t at, Question question) {
     for (const auto& [number, place] : question.needed) {
       if (units_[number].history[place].home) continue;
-      engine_.at(engine_.now() + kLookAgain, [this, round, at, question] { answer(round, at, question); });
+      engine_.at(engine_.now() + kLookAgain,
+                 [this, round, at, question] { answer(round, at, question); });
       return;
     }
     const Time work = settings_.diff * make_diffs(round, at, &question);
@@ -434,9 +494,11 @@ class Lazy : public Coherence {
         }
       }
     }
-    engine_.send(engine_.now() + work, {at, round->node, Group::kData, question.reply_bytes, true, true}, [this, round] {
-      if (--round->open == 0) engine_.at(engine_.now() + round->applying, [this, round] { finish(round); });
-    });
+    engine_.send(engine_.now() + work,
+                 {at, round->node, Group::kData, question.reply_bytes, true, true}, [this, round] {
+                   if (--round->open == 0)
+                     engine_.at(engine_.now() + round->applying, [this, round] { finish(round); });
+                 });
   }
 
   void finish(const std::shared_ptr<Round>& round) {
@@ -445,7 +507,8 @@ class Lazy : public Coherence {
       Copy& copy = copies_[round->node][round->numbers[i]];
       for (const uint32_t place : round->places[i]) copy.add(place);
       copy.fetching = false;
-      for (Action& waiting : std::exchange(copy.waiting, {})) engine_.at(engine_.now(), std::move(waiting));
+      for (Action& waiting : std::exchange(copy.waiting, {}))
+        engine_.at(engine_.now(), std::move(waiting));
     }
     round->done();
   }
@@ -455,17 +518,19 @@ class Lazy : public Coherence {
   const Settings& settings_;
   const uint32_t nodes_;
   std::vector<std::vector<uint32_t>> known_;
-  std::vector<std::vector<uint64_t>> news_;    // of each node: bytes of its notices up to and with each interval
-  std::vector<uint32_t> at_barrier_;           // its interval then
+  std::vector<std::vector<uint64_t>>
+      news_;  // of each node: bytes of its notices up to and with each interval
+  std::vector<uint32_t> at_barrier_;             // its interval then
   std::vector<std::map<uint32_t, Open>> dirty_;  // units, in the open interval
-  std::vector<std::set<uint32_t>> written_;    // units since the last barrier; for replay barriers
+  std::vector<std::set<uint32_t>> written_;  // units since the last barrier; for replay barriers
   std::unordered_map<uint32_t, Unit> units_;
   std::vector<std::unordered_map<uint32_t, Copy>> copies_;
 };
 
 }  // namespace
 
-std::unique_ptr<Coherence> make_lazy(Engine& engine, const Workload& workload, const Settings& settings) {
+std::unique_ptr<Coherence> make_lazy(Engine& engine, const Workload& workload,
+                                     const Settings& settings) {
   return std::make_unique<Lazy>(engine, workload, settings);
 }
 

@@ -41,7 +41,9 @@ struct Recording {
 
 // Throws Damage.
 Recording read_recording(const std::string& directory);
-// One node's file, given as bytes; `path` is for messages. Sets what the header says of the run in `recording`, and answers the node's number.
-uint32_t read_stream(const std::string& path, const std::vector<uint8_t>& bytes, Recording* recording);
+// One node's file, given as bytes; `path` is for messages. Sets what the header says of the run in
+// `recording`, and answers the node's number.
+uint32_t read_stream(const std::string& path, const std::vector<uint8_t>& bytes,
+                     Recording* recording);
 
 }  // namespace weir::predict

@@ -64,9 +64,7 @@ std::string refusal(const std::vector<uint8_t>& bytes) {
   Recording recording;
   try {
     read_stream("node-0", bytes, &recording);
-  } catch (const Damage& damage) {
-    return damage.what();
-  }
+  } catch (const Damage& damage) { return damage.what(); }
   return "";
 }
 
@@ -80,7 +78,8 @@ TEST_F(RecordingTest, IsReadAsItWasWritten) {
   const std::vector<UnitBytes> units = {{3, 10}, {4, 10}, {5, 11}, {9, 10}, {4'000'000'000u, 0}};
   const auto& events = recording.nodes[1].events;
   ASSERT_EQ(events.size(), 18u);
-  EXPECT_EQ(events[0], (Event{EventKind::kAllocate, 0, 5, 100, 20, 8192, 3 + 4 * (1 + 4096 * 1), {}}));
+  EXPECT_EQ(events[0],
+            (Event{EventKind::kAllocate, 0, 5, 100, 20, 8192, 3 + 4 * (1 + 4096 * 1), {}}));
   EXPECT_EQ(events[1], (Event{EventKind::kAccess, 0, 1, 101, 0, 0, 1, {}}));
   EXPECT_EQ(events[2], (Event{EventKind::kMiss, 1, 2, 102, 0, 0, 0, {}}));
   EXPECT_EQ(events[3], (Event{EventKind::kAcquire, 1, 3, 7, 0, 0, 0, {}}));
@@ -116,7 +115,8 @@ TEST_F(RecordingTest, WhatIsCutOrFollowedIsRefused) {
   write_run(1);
   const std::vector<uint8_t> good = content(path(0));
   EXPECT_EQ(refusal(good), "");
-  for (size_t size = 0; size < good.size(); size++) EXPECT_NE(refusal({good.begin(), good.begin() + static_cast<ptrdiff_t>(size)}), "") << size;
+  for (size_t size = 0; size < good.size(); size++)
+    EXPECT_NE(refusal({good.begin(), good.begin() + static_cast<ptrdiff_t>(size)}), "") << size;
   std::vector<uint8_t> longer = good;
   longer.push_back(0);
   EXPECT_EQ(refusal(longer), "node-0: something follows its end");
@@ -132,12 +132,12 @@ TEST_F(RecordingTest, NoBytesBreakTheReader) {
     SCOPED_TRACE(seed);
     std::mt19937 random(seed);
     std::vector<uint8_t> bytes = good;
-    for (uint32_t i = 0; i <= random() % 3; i++) bytes[8 + random() % (bytes.size() - 8)] ^= static_cast<uint8_t>(1u << random() % 8);
+    for (uint32_t i = 0; i <= random() % 3; i++)
+      bytes[8 + random() % (bytes.size() - 8)] ^= static_cast<uint8_t>(1u << random() % 8);
     Recording recording;
     try {
       read_stream("node-0", bytes, &recording);
-    } catch (const Damage&) {
-    }
+    } catch (const Damage&) {}
   }
 }
 

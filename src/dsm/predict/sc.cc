@@ -1,11 +1,15 @@
-// Sequential consistency with one writer, unit by unit (dsm/protocol/sc.cc): the unit's home knows the owner and who has copies, and takes one request for a unit after the other.
+// Sequential consistency with one writer, unit by unit (dsm/protocol/sc.cc): the unit's home knows
+// the owner and who has copies, and takes one request for a unit after the other.
 //
-// A miss is a request to the home; for each other node that must give up something (for a read: the owner, writing; for a write: all copies) a message there and an answer, the
-// owner's with the unit; then the grant, with the unit where the asker has no copy; and a message to the home that it has arrived. What the home has itself costs nothing.
+// A miss is a request to the home; for each other node that must give up something (for a read: the
+// owner, writing; for a write: all copies) a message there and an answer, the owner's with the
+// unit; then the grant, with the unit where the asker has no copy; and a message to the home that
+// it has arrived. What the home has itself costs nothing.
 //
-// A recording of a lazy protocol tells the first access in an interval only. A unit that was taken away within an interval would have been missed again by the next access, of
-// which nothing is known: so what this predicts for false sharing is the least that it can be. That a unit was written in an interval is known, so it is written once when
-// that is told.
+// A recording of a lazy protocol tells the first access in an interval only. A unit that was taken
+// away within an interval would have been missed again by the next access, of which nothing is
+// known: so what this predicts for false sharing is the least that it can be. That a unit was
+// written in an interval is known, so it is written once when that is told.
 #include <algorithm>
 #include <deque>
 #include <functional>
@@ -37,7 +41,8 @@ struct Unit {
 
 class Sc : public Coherence {
  public:
-  Sc(Engine& engine, const Workload& workload, const Settings& settings) : engine_(engine), workload_(workload), settings_(settings) {}
+  Sc(Engine& engine, const Workload& workload, const Settings& settings)
+      : engine_(engine), workload_(workload), settings_(settings) {}
 
   std::optional<Time> access(uint32_t node, uint32_t number, bool write, Action done) override {
     Unit& unit = this->unit(number, node);
@@ -46,7 +51,8 @@ class Sc : public Coherence {
     return std::nullopt;
   }
 
-  std::optional<Time> touch(uint32_t node, const std::vector<UnitBytes>& units, bool write, Action done) override {
+  std::optional<Time> touch(uint32_t node, const std::vector<UnitBytes>& units, bool write,
+                            Action done) override {
     auto open = std::make_shared<size_t>(1);
     const Action one_less = [open, done = std::move(done)] {
       if (--*open == 0) done();
@@ -62,14 +68,16 @@ class Sc : public Coherence {
     return std::nullopt;
   }
 
-  std::optional<Time> wrote(uint32_t node, const std::vector<UnitBytes>& units, bool told, Action done) override {
+  std::optional<Time> wrote(uint32_t node, const std::vector<UnitBytes>& units, bool told,
+                            Action done) override {
     for (size_t i = 0; i < units.size(); i++) {
       Unit& unit = this->unit(units[i].unit, node);
       if (may(unit, node, true)) continue;
       const std::vector<UnitBytes> rest(units.begin() + static_cast<ptrdiff_t>(i) + 1, units.end());
       miss(node, unit, true, [this, node, rest, told, done = std::move(done)]() mutable {
         Action again = done;
-        if (const std::optional<Time> when = wrote(node, rest, told, std::move(again))) engine_.at(*when, std::move(done));
+        if (const std::optional<Time> when = wrote(node, rest, told, std::move(again)))
+          engine_.at(*when, std::move(done));
       });
       return std::nullopt;
     }
@@ -101,7 +109,8 @@ class Sc : public Coherence {
       done();
     };
     engine_.counters[node].misses++;
-    engine_.send(engine_.now() + settings_.trap, {node, unit.manager, Group::kData, kBody, false, false},
+    engine_.send(engine_.now() + settings_.trap,
+                 {node, unit.manager, Group::kData, kBody, false, false},
                  [this, &unit, request = Request{node, write, std::move(counted)}]() mutable {
                    unit.requests.push_back(std::move(request));
                    next(unit);
@@ -123,9 +132,11 @@ class Sc : public Coherence {
       if (holder == asker || !(request->write || unit.owned)) continue;
       ++*open;
       const uint64_t bytes = kBody + (unit.owned && holder != manager ? unit.size : 0);
-      engine_.send(engine_.now(), {manager, holder, Group::kData, kBody, true, false}, [this, holder, manager, bytes, answered] {
-        engine_.send(engine_.now(), {holder, manager, Group::kData, bytes, true, false}, answered);
-      });
+      engine_.send(engine_.now(), {manager, holder, Group::kData, kBody, true, false},
+                   [this, holder, manager, bytes, answered] {
+                     engine_.send(engine_.now(),
+                                  {holder, manager, Group::kData, bytes, true, false}, answered);
+                   });
     }
     answered();
   }
@@ -136,13 +147,17 @@ class Sc : public Coherence {
     if (request->write) unit.copies.clear();
     unit.copies.insert(asker);
     unit.owned = request->write;
-    engine_.send(engine_.now(), {unit.manager, asker, Group::kData, bytes, true, true}, [this, &unit, request] {
-      const Time free = engine_.send(engine_.now(), {request->node, unit.manager, Group::kData, kBody, false, false}, [this, &unit] {
-        unit.busy = false;
-        next(unit);
-      });
-      engine_.at(free, std::move(request->done));
-    });
+    engine_.send(engine_.now(), {unit.manager, asker, Group::kData, bytes, true, true},
+                 [this, &unit, request] {
+                   const Time free = engine_.send(
+                       engine_.now(),
+                       {request->node, unit.manager, Group::kData, kBody, false, false},
+                       [this, &unit] {
+                         unit.busy = false;
+                         next(unit);
+                       });
+                   engine_.at(free, std::move(request->done));
+                 });
   }
 
   Engine& engine_;
@@ -153,7 +168,8 @@ class Sc : public Coherence {
 
 }  // namespace
 
-std::unique_ptr<Coherence> make_sc(Engine& engine, const Workload& workload, const Settings& settings) {
+std::unique_ptr<Coherence> make_sc(Engine& engine, const Workload& workload,
+                                   const Settings& settings) {
   return std::make_unique<Sc>(engine, workload, settings);
 }
 

@@ -1,21 +1,34 @@
-// Divides the work of each node among k modelled nodes, its parts. A recording says nothing of how the program divides its work, so this assumes what most programs do that have
-// arrays and barriers: strong scaling of block partitions. It is the part of a prediction that is most easily wrong; recordings with more nodes need less of it.
+// Divides the work of each node among k modelled nodes, its parts. A recording says nothing of how
+// the program divides its work, so this assumes what most programs do that have arrays and
+// barriers: strong scaling of block partitions. It is the part of a prediction that is most easily
+// wrong; recordings with more nodes need less of it.
 //
 // Assumptions, phase by phase (a phase is what lies between two barriers of a thread):
-//   1. Computing outside of locks is divided evenly. A node that had more to do than others has parts that have more to do.
-//   2. Of each allocation, the units that a node wrote in at least half as many phases as any other did are its block, in the order of their numbers; what it writes besides, once to
-//      initialize it perhaps, is a block of that phase. Part j has the j-th of k equal stretches of it. Where a
-//      border falls into a unit (it does so between two parts as between two nodes), both neighbours write the unit, and its diff is divided as the unit is: with more parts than units, false sharing grows as it would. But
-//      where no unit of the allocation was ever written by two of the recorded nodes in one phase, what the program divides is aligned to units, and so are the borders,
-//      as long as there are enough units.
-//   3. Units that a node read and did not write: those that all other nodes read are read by all parts (a pivot row, a matrix that everybody multiplies with), also by
-//      those of the node that had no need to, as it had written them. Others, where they are few against the node's block, are a halo: those below the block are read by the first part, those above it by the last; and as wide a halo is read by
-//      each part on both sides of its stretch, within the node, with the unit in which the border lies. A unit of the block itself is read by whose stretch it is. Others are divided evenly. With two nodes "all others" is one, so there few units are a halo, and many are
-//      read by all parts.
-//   4. Lock sections stay whole, and what is computed in them is not divided. A lock that each thread of every node took once in the phase (to add up a result) is taken once by
-//      each part; else the sections are dealt out to the parts in turn, so that their number stays.
-//   5. Conditions and semaphores outside of sections are left to each node's first part: pipelines do not get longer.
-//   6. Homes: block and cyclic homes are laid out anew, an explicit home becomes its first part, first touch is by whoever touches first.
+//   1. Computing outside of locks is divided evenly. A node that had more to do than others has
+//      parts that have more to do.
+//   2. Of each allocation, the units that a node wrote in at least half as many phases as any other
+//      did are its block, in the order of their numbers; what it writes besides, once to initialize
+//      it perhaps, is a block of that phase. Part j has the j-th of k equal stretches of it. Where
+//      a border falls into a unit (it does so between two parts as between two nodes), both
+//      neighbours write the unit, and its diff is divided as the unit is: with more parts than
+//      units, false sharing grows as it would. But where no unit of the allocation was ever written
+//      by two of the recorded nodes in one phase, what the program divides is aligned to units, and
+//      so are the borders, as long as there are enough units.
+//   3. Units that a node read and did not write: those that all other nodes read are read by all
+//      parts (a pivot row, a matrix that everybody multiplies with), also by those of the node that
+//      had no need to, as it had written them. Others, where they are few against the node's block,
+//      are a halo: those below the block are read by the first part, those above it by the last;
+//      and as wide a halo is read by each part on both sides of its stretch, within the node, with
+//      the unit in which the border lies. A unit of the block itself is read by whose stretch it
+//      is. Others are divided evenly. With two nodes "all others" is one, so there few units are a
+//      halo, and many are read by all parts.
+//   4. Lock sections stay whole, and what is computed in them is not divided. A lock that each
+//      thread of every node took once in the phase (to add up a result) is taken once by each part;
+//      else the sections are dealt out to the parts in turn, so that their number stays.
+//   5. Conditions and semaphores outside of sections are left to each node's first part: pipelines
+//      do not get longer.
+//   6. Homes: block and cyclic homes are laid out anew, an explicit home becomes its first part,
+//      first touch is by whoever touches first.
 #include "dsm/predict/scaling.h"
 
 #include <algorithm>
@@ -41,7 +54,8 @@ struct Parts {  // first to last, both included
 struct Area {
   std::vector<uint32_t> written, read;  // ascending; read: and not written
 };
-// Units that one node writes, and what it divides among its parts: a length, counted in units. Of a unit at an end that the next node writes too, half counts.
+// Units that one node writes, and what it divides among its parts: a length, counted in units. Of a
+// unit at an end that the next node writes too, half counts.
 struct Block {
   std::vector<uint32_t> units;  // ascending
   double skip = 0, length = 0;  // skip: before its first unit's end
@@ -54,16 +68,19 @@ struct Phase {
   std::map<uint32_t, uint32_t> locks;              // how often each was taken, as the outermost
   std::unordered_map<uint32_t, Parts> assignment;  // of units
   std::unordered_map<uint32_t, Stretch> stretch;   // of written units that may be divided
-  std::vector<std::vector<uint32_t>> halos;        // of each part: units that it reads of its neighbours within the node
+  std::vector<std::vector<uint32_t>>
+      halos;  // of each part: units that it reads of its neighbours within the node
 };
 
 bool is_sync(OpKind kind) {
-  return kind == OpKind::kWait || kind == OpKind::kSignal || kind == OpKind::kBroadcast || kind == OpKind::kPost || kind == OpKind::kSemaphoreWait;
+  return kind == OpKind::kWait || kind == OpKind::kSignal || kind == OpKind::kBroadcast ||
+         kind == OpKind::kPost || kind == OpKind::kSemaphoreWait;
 }
 
 class Scaler {
  public:
-  Scaler(const Workload& from, uint32_t parts, Reads reads) : from_(from), parts_(parts), reads_(reads), phases_(from.nodes) {}
+  Scaler(const Workload& from, uint32_t parts, Reads reads)
+      : from_(from), parts_(parts), reads_(reads), phases_(from.nodes) {}
 
   Workload scale() {
     out_.nodes = from_.nodes * parts_;
@@ -96,7 +113,8 @@ class Scaler {
     return phases_[node][number];
   }
 
-  // Walks over a script: visit(op, phase, section), section: which of the script's outermost lock sections the op is in; 0: none.
+  // Walks over a script: visit(op, phase, section), section: which of the script's outermost lock
+  // sections the op is in; 0: none.
   template <typename Visit>
   static void walk(const Script& script, Visit visit) {
     size_t phase = 0, section = 0, sections = 0;
@@ -122,7 +140,9 @@ class Scaler {
         last_section = section;
       }
       const auto reads = [&](uint32_t unit) { phase.areas[area_of(unit)].read.push_back(unit); };
-      const auto writes = [&](uint32_t unit) { phase.areas[area_of(unit)].written.push_back(unit); };
+      const auto writes = [&](uint32_t unit) {
+        phase.areas[area_of(unit)].written.push_back(unit);
+      };
       const std::vector<UnitBytes>& list = from_.lists[op.list];
       if (op.kind == OpKind::kAccess && section != 0) in_section.insert(op.object);
       else if (op.kind == OpKind::kAccess) op.write ? writes(op.object) : reads(op.object);
@@ -148,7 +168,8 @@ class Scaler {
             units->erase(std::unique(units->begin(), units->end()), units->end());
           }
           std::vector<uint32_t> rest;
-          std::set_difference(area.read.begin(), area.read.end(), area.written.begin(), area.written.end(), std::back_inserter(rest));
+          std::set_difference(area.read.begin(), area.read.end(), area.written.begin(),
+                              area.written.end(), std::back_inserter(rest));
           area.read = std::move(rest);
         }
       }
@@ -183,10 +204,14 @@ class Scaler {
   }
   Parts parts_of(const Stretch& stretch) const {
     const auto first = static_cast<uint32_t>(stretch.start * parts_ / stretch.length + kTiny);
-    const auto limit = static_cast<uint32_t>(std::ceil(stretch.limit * parts_ / stretch.length - kTiny));
-    return {std::min(first, parts_ - 1), std::clamp(limit, first + 1, std::max(parts_, first + 1)) - 1};
+    const auto limit =
+        static_cast<uint32_t>(std::ceil(stretch.limit * parts_ / stretch.length - kTiny));
+    return {std::min(first, parts_ - 1),
+            std::clamp(limit, first + 1, std::max(parts_, first + 1)) - 1};
   }
-  bool is_aligned(uint32_t allocation, const Block& block) const { return shared_.count(allocation) == 0 && block.units.size() >= parts_; }
+  bool is_aligned(uint32_t allocation, const Block& block) const {
+    return shared_.count(allocation) == 0 && block.units.size() >= parts_;
+  }
   Parts parts_of(size_t index, const Block& block, bool aligned) const {
     if (!aligned) return parts_of(stretch_of(index, block));
     const auto part = static_cast<uint32_t>(index * parts_ / block.units.size());
@@ -203,12 +228,14 @@ class Scaler {
         if (block != blocks_[node].end()) {
           const std::vector<uint32_t>& units = block->second.units;
           others.units.clear();
-          std::set_difference(area.written.begin(), area.written.end(), units.begin(), units.end(), std::back_inserter(others.units));
+          std::set_difference(area.written.begin(), area.written.end(), units.begin(), units.end(),
+                              std::back_inserter(others.units));
           assign_writes(area.written, block->second, allocation, &phase);
         }
         others.length = static_cast<double>(others.units.size());
         assign_writes(others.units, others, allocation, &phase);
-        assign_reads(area.read, block == blocks_[node].end() ? nullptr : &block->second, allocation, number, &phase);
+        assign_reads(area.read, block == blocks_[node].end() ? nullptr : &block->second, allocation,
+                     number, &phase);
       }
       if (reads_ == Reads::kSplit || from_.nodes < 3) continue;
       for (const auto& [unit, readers] : readers_[number]) {
@@ -220,11 +247,13 @@ class Scaler {
 
   bool reads(const Phase& phase, uint32_t unit) const {
     const auto area = phase.areas.find(area_of(unit));
-    return area != phase.areas.end() && std::binary_search(area->second.read.begin(), area->second.read.end(), unit);
+    return area != phase.areas.end() &&
+           std::binary_search(area->second.read.begin(), area->second.read.end(), unit);
   }
 
   // Those of `written` that lie in the block.
-  void assign_writes(const std::vector<uint32_t>& written, const Block& block, uint32_t allocation, Phase* phase) const {
+  void assign_writes(const std::vector<uint32_t>& written, const Block& block, uint32_t allocation,
+                     Phase* phase) const {
     const bool aligned = is_aligned(allocation, block);
     for (const uint32_t unit : written) {
       const auto at = std::lower_bound(block.units.begin(), block.units.end(), unit);
@@ -236,7 +265,8 @@ class Scaler {
   }
 
   void find_blocks() {
-    std::unordered_map<uint32_t, std::vector<uint32_t>> phases;  // of each unit: in how many each node wrote it
+    std::unordered_map<uint32_t, std::vector<uint32_t>>
+        phases;  // of each unit: in how many each node wrote it
     for (uint32_t node = 0; node < from_.nodes; node++) {
       for (const Phase& phase : phases_[node]) {
         for (const auto& [allocation, area] : phase.areas) {
@@ -273,7 +303,8 @@ class Scaler {
     return from_.nodes > 2 && readers_[number].at(unit) + 1 >= from_.nodes;
   }
 
-  void assign_reads(const std::vector<uint32_t>& read, const Block* block, uint32_t allocation, size_t number, Phase* phase) {
+  void assign_reads(const std::vector<uint32_t>& read, const Block* block, uint32_t allocation,
+                    size_t number, Phase* phase) {
     std::vector<uint32_t> below, above, others;
     for (const uint32_t unit : read) {
       if (reads_ == Reads::kAll || (reads_ == Reads::kAuto && is_read_by_all(number, unit))) {
@@ -284,18 +315,22 @@ class Scaler {
         below.push_back(unit);
       } else if (unit > block->units.back()) {
         above.push_back(unit);
-      } else if (const auto at = std::lower_bound(block->units.begin(), block->units.end(), unit); *at == unit) {
-        phase->assignment[unit] = parts_of(static_cast<size_t>(at - block->units.begin()), *block, is_aligned(allocation, *block));
+      } else if (const auto at = std::lower_bound(block->units.begin(), block->units.end(), unit);
+                 *at == unit) {
+        phase->assignment[unit] = parts_of(static_cast<size_t>(at - block->units.begin()), *block,
+                                           is_aligned(allocation, *block));
       } else {
         others.push_back(unit);
       }
     }
     const size_t few = block ? std::max<size_t>(1, block->units.size() / 2) : 0;
-    const bool is_halo = reads_ == Reads::kAuto && !(below.empty() && above.empty()) && below.size() <= few && above.size() <= few;
+    const bool is_halo = reads_ == Reads::kAuto && !(below.empty() && above.empty()) &&
+                         below.size() <= few && above.size() <= few;
     if (is_halo) {
       for (const uint32_t unit : below) phase->assignment[unit] = {0, 0};
       for (const uint32_t unit : above) phase->assignment[unit] = {parts_ - 1, parts_ - 1};
-      add_inner_halos(*block, is_aligned(allocation, *block), std::max(below.size(), above.size()), phase);
+      add_inner_halos(*block, is_aligned(allocation, *block), std::max(below.size(), above.size()),
+                      phase);
     } else {
       others.insert(others.end(), below.begin(), below.end());
       others.insert(others.end(), above.begin(), above.end());
@@ -313,13 +348,15 @@ class Scaler {
     const size_t size = block.units.size();
     for (uint32_t part = 1; part < parts_; part++) {
       const double border = block.skip + block.length * part / parts_;
-      size_t at = aligned ? (size * part + parts_ - 1) / parts_ : static_cast<size_t>(border + kTiny);
+      size_t at =
+          aligned ? (size * part + parts_ - 1) / parts_ : static_cast<size_t>(border + kTiny);
       const bool divided = !aligned && border - static_cast<double>(at) > kTiny;
       std::vector<uint32_t>&lower = phase->halos[part - 1], &upper = phase->halos[part];
       at = std::min(at, size - 1);
       for (size_t i = at - std::min(at, width); i < at; i++) upper.push_back(block.units[i]);
       if (divided) upper.push_back(block.units[at]);
-      for (size_t i = at; i < std::min(size, at + width + divided); i++) lower.push_back(block.units[i]);
+      for (size_t i = at; i < std::min(size, at + width + divided); i++)
+        lower.push_back(block.units[i]);
     }
   }
 
@@ -350,8 +387,10 @@ class Scaler {
     const auto at = phase.stretch.find(unit.unit);
     if (at == phase.stretch.end()) return unit.bytes;
     const Stretch& its = at->second;
-    const double start = std::max(its.start, part * its.length / parts_), limit = std::min(its.limit, (part + 1) * its.length / parts_);
-    return static_cast<uint32_t>(unit.bytes * std::max(0.0, limit - start) / (its.limit - its.start) + 0.5);
+    const double start = std::max(its.start, part * its.length / parts_),
+                 limit = std::min(its.limit, (part + 1) * its.length / parts_);
+    return static_cast<uint32_t>(
+        unit.bytes * std::max(0.0, limit - start) / (its.limit - its.start) + 0.5);
   }
 
   void generate(uint32_t node, uint32_t part, uint32_t thread) {
@@ -363,13 +402,15 @@ class Scaler {
     walk(from_.script(node, thread), [&](const Op& op, size_t number, size_t section) {
       const Phase& phase = phases_[node][number];
       if (number != began && thread == 0) {
-        for (const uint32_t unit : phase.halos[part]) script.push_back({0, unit, 0, 0, OpKind::kAccess, false});
+        for (const uint32_t unit : phase.halos[part])
+          script.push_back({0, unit, 0, 0, OpKind::kAccess, false});
       }
       began = number;
       const bool opens = section != last_section && section != 0;
       if (section != last_section) {
         in_section.clear();
-        mine = section == 0 || is_taken_by_each(number, op.object) || (section - 1) % parts_ == part;
+        mine =
+            section == 0 || is_taken_by_each(number, op.object) || (section - 1) % parts_ == part;
         last_section = section;
       }
       const bool serial = section != 0 && !opens;
@@ -388,12 +429,15 @@ class Scaler {
         case OpKind::kInterval: {
           std::vector<UnitBytes> left;
           for (const UnitBytes& unit : units) {
-            const bool of_section = section != 0 && (op.kind != OpKind::kInterval || in_section.count(unit.unit) > 0);
-            if (of_section ? mine : accesses(phase, part, unit.unit)) left.push_back({unit.unit, of_section ? unit.bytes : share(phase, part, unit)});
+            const bool of_section =
+                section != 0 && (op.kind != OpKind::kInterval || in_section.count(unit.unit) > 0);
+            if (of_section ? mine : accesses(phase, part, unit.unit))
+              left.push_back({unit.unit, of_section ? unit.bytes : share(phase, part, unit)});
           }
           made.list = list(std::move(left));
           keeps = made.list != 0;
-          if (op.kind == OpKind::kPush && op.object < kWithBarrier) made.object = op.object * parts_ + part;
+          if (op.kind == OpKind::kPush && op.object < kWithBarrier)
+            made.object = op.object * parts_ + part;
           break;
         }
         default: keeps = section != 0 ? mine : !is_sync(op.kind) || part == 0;
@@ -409,10 +453,11 @@ class Scaler {
   const uint32_t parts_;
   const Reads reads_;
   Workload out_;
-  std::vector<std::vector<Phase>> phases_;                          // of each node
-  std::vector<std::map<uint32_t, Block>> blocks_;                   // of each node, by allocation
-  std::set<uint32_t> shared_;                                       // allocations of which nodes have written the same unit in one phase
-  std::vector<std::unordered_map<uint32_t, uint32_t>> readers_;     // of each phase: by how many nodes a unit is read
+  std::vector<std::vector<Phase>> phases_;         // of each node
+  std::vector<std::map<uint32_t, Block>> blocks_;  // of each node, by allocation
+  std::set<uint32_t> shared_;  // allocations of which nodes have written the same unit in one phase
+  std::vector<std::unordered_map<uint32_t, uint32_t>>
+      readers_;  // of each phase: by how many nodes a unit is read
 };
 
 }  // namespace

@@ -63,7 +63,8 @@ TEST(ScalingTest, WhatAllReadAllPartsRead) {
   }
   const Workload base = workload_of(made.recording);
   EXPECT_EQ(predict(base, 4, simple_settings(), Reads::kAuto).misses, 3u);
-  // The one unit is written by all parts of its writer, as they are more than its units: each lacks what the others have written.
+  // The one unit is written by all parts of its writer, as they are more than its units: each lacks
+  // what the others have written.
   EXPECT_EQ(predict(base, 16, simple_settings(), Reads::kAuto).misses, 16u);
   EXPECT_EQ(predict(base, 16, simple_settings(), Reads::kSplit).misses, 3u);
 }
@@ -72,7 +73,8 @@ HandMade with_locks(bool once) {
   HandMade made(2);
   for (uint32_t node = 0; node < 2; node++) {
     made.on(node);
-    for (int i = 0; i < (once ? 1 : 6); i++) made.compute(800).acquire(0).compute(100).write(9).interval({{9, 8}}).release(0);
+    for (int i = 0; i < (once ? 1 : 6); i++)
+      made.compute(800).acquire(0).compute(100).write(9).interval({{9, 8}}).release(0);
     made.barrier();
   }
   return made;
@@ -101,8 +103,11 @@ TEST(ScalingTest, FindsWhereMoreNodesStopToHelp) {
   const size_t stops = where_it_stops(all);
   EXPECT_GT(all[stops].nodes, 4u);
   EXPECT_LT(all[stops].nodes, 128u);
-  for (size_t i = 0; i < all.size(); i++) EXPECT_GT(static_cast<double>(all[i].time), 0.98 * static_cast<double>(all[stops].time));
-  EXPECT_NE(scaling_table(all).find("More nodes stop to help at " + std::to_string(all[stops].nodes)), std::string::npos);
+  for (size_t i = 0; i < all.size(); i++)
+    EXPECT_GT(static_cast<double>(all[i].time), 0.98 * static_cast<double>(all[stops].time));
+  EXPECT_NE(
+      scaling_table(all).find("More nodes stop to help at " + std::to_string(all[stops].nodes)),
+      std::string::npos);
 }
 
 TEST(ScalingTest, AThousandNodes) {

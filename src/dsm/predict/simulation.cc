@@ -1,8 +1,10 @@
-// Threads that do their scripts' ops one after the other: compute, then do what the op says at that very moment of modelled time, then go on when it is done. Whatever two
-// threads do to each other they do in the order of modelled time, as nothing is done ahead.
+// Threads that do their scripts' ops one after the other: compute, then do what the op says at that
+// very moment of modelled time, then go on when it is done. Whatever two threads do to each other
+// they do in the order of modelled time, as nothing is done ahead.
 //
-// What the model assumes of the program: that each thread does what it did when it was recorded, however locks are now granted. A program whose threads take work from a
-// queue would share it out differently; what it costs altogether is the same.
+// What the model assumes of the program: that each thread does what it did when it was recorded,
+// however locks are now granted. A program whose threads take work from a queue would share it out
+// differently; what it costs altogether is the same.
 #include "dsm/predict/simulation.h"
 
 #include <algorithm>
@@ -10,22 +12,34 @@
 namespace weir::predict {
 
 Simulation::Simulation(const Workload& workload, const Settings& settings)
-    : workload_(workload), settings_(settings), engine_(workload.nodes, settings.network, settings.cores, settings.links), threads_(workload.scripts.size()),
-      active_(workload.nodes, 1), forks_(workload.nodes), unfinished_(workload.nodes), joining_(workload.nodes), beginning_(workload.nodes), barrier_(workload.nodes),
-      marked_(workload.nodes), ended_(workload.nodes), stopped_(workload.nodes), incoming_(workload.nodes) {
-  coherence_ = settings_.protocol == Protocol::kSc ? make_sc(engine_, workload_, settings_) : make_lazy(engine_, workload_, settings_);
+    : workload_(workload),
+      settings_(settings),
+      engine_(workload.nodes, settings.network, settings.cores, settings.links),
+      threads_(workload.scripts.size()),
+      active_(workload.nodes, 1),
+      forks_(workload.nodes),
+      unfinished_(workload.nodes),
+      joining_(workload.nodes),
+      beginning_(workload.nodes),
+      barrier_(workload.nodes),
+      marked_(workload.nodes),
+      ended_(workload.nodes),
+      stopped_(workload.nodes),
+      incoming_(workload.nodes) {
+  coherence_ = settings_.protocol == Protocol::kSc ? make_sc(engine_, workload_, settings_)
+                                                   : make_lazy(engine_, workload_, settings_);
   for (uint32_t i = 0; i < threads_.size(); i++) {
     threads_[i].node = i / workload.threads;
     threads_[i].number = i % workload.threads;
   }
-  for (uint32_t node = 0; node < workload.nodes; node++) barrier_[node].missing = 1 + children(node);
+  for (uint32_t node = 0; node < workload.nodes; node++)
+    barrier_[node].missing = 1 + children(node);
 }
 
 Prediction Simulation::run() {
   for (Thread& thread : threads_) go_at(0, &thread);
   do {
-    while (engine_.step()) {
-    }
+    while (engine_.step()) {}
   } while (wake_forgotten());
   for (const Thread& thread : threads_) {
     if (!thread.ended) report_stuck();
@@ -110,7 +124,8 @@ bool Simulation::execute(Thread* thread, const Op& op) {
         return continues(free, thread);
       }
       for (uint32_t to = 0; to < workload_.nodes; to++) {
-        if (to != node && (op.object == kToAll || op.object == to)) free = push(free, node, to, units);
+        if (to != node && (op.object == kToAll || op.object == to))
+          free = push(free, node, to, units);
       }
       return continues(free, thread);
     }
@@ -127,7 +142,8 @@ bool Simulation::execute(Thread* thread, const Op& op) {
     case OpKind::kBroadcast: return signal(thread, op.object, true);
     case OpKind::kPost: return continues(post(thread, op.object), thread);
     case OpKind::kSemaphoreWait: return semaphore_wait(thread, op.object);
-    case OpKind::kGive: return !as_recorded() || continues(give(op.object, node, op.bytes, op.write), thread);
+    case OpKind::kGive:
+      return !as_recorded() || continues(give(op.object, node, op.bytes, op.write), thread);
     case OpKind::kFork:
     case OpKind::kBegin:
     case OpKind::kFinish:
@@ -151,13 +167,15 @@ bool Simulation::fork(Thread* thread, const Op& op) {
     forks_[node]++;
     active_[node] = unfinished_[node] = std::clamp(op.object, 1u, workload_.threads);
     unfinished_[node]--;
-    for (Thread* waiting : std::exchange(beginning_[node], {})) engine_.at(engine_.now(), [this, waiting] { next(waiting); });
+    for (Thread* waiting : std::exchange(beginning_[node], {}))
+      engine_.at(engine_.now(), [this, waiting] { next(waiting); });
     return true;
   }
   if (op.kind == OpKind::kBegin) {
     // Which fork it belongs to: the one after as many as this thread has begun before.
     const Script& ops = script(*thread);
-    const auto begun = std::count_if(ops.begin(), ops.begin() + static_cast<ptrdiff_t>(thread->at), [](const Op& other) { return other.kind == OpKind::kBegin; });
+    const auto begun = std::count_if(ops.begin(), ops.begin() + static_cast<ptrdiff_t>(thread->at),
+                                     [](const Op& other) { return other.kind == OpKind::kBegin; });
     if (begun < forks_[node]) return true;
     beginning_[node].push_back(thread);
     return false;
@@ -166,7 +184,8 @@ bool Simulation::fork(Thread* thread, const Op& op) {
     if (unfinished_[node] > 0) unfinished_[node]--;
     if (unfinished_[node] == 0 && joining_[node]) {
       active_[node] = 1;
-      engine_.at(engine_.now(), [this, waiting = std::exchange(joining_[node], nullptr)] { next(waiting); });
+      engine_.at(engine_.now(),
+                 [this, waiting = std::exchange(joining_[node], nullptr)] { next(waiting); });
     }
     return true;
   }
@@ -189,14 +208,16 @@ Time Simulation::push(Time start, uint32_t from, uint32_t to, const std::vector<
   engine_.counters[from].updates += updates.units.size();
   const uint64_t bytes = updates.bytes + 4;
   incoming_[to]++;
-  return engine_.send(start, {from, to, Group::kFlush, bytes, false, false}, [this, to, updates = std::move(updates)] {
-    incoming_[to]--;
-    engine_.serve(to, settings_.diff * updates.writes.size());
-    coherence_->take(to, updates);
-  });
+  return engine_.send(start, {from, to, Group::kFlush, bytes, false, false},
+                      [this, to, updates = std::move(updates)] {
+                        incoming_[to]--;
+                        engine_.serve(to, settings_.diff * updates.writes.size());
+                        coherence_->take(to, updates);
+                      });
 }
 
-// Nothing happens any more. If threads wait for a condition, the recorded order of signals was not this one: the first that waits goes on.
+// Nothing happens any more. If threads wait for a condition, the recorded order of signals was not
+// this one: the first that waits goes on.
 bool Simulation::wake_forgotten() {
   for (auto& [number, condition] : conditions_) {
     if (condition.waiting.empty()) continue;
@@ -208,13 +229,34 @@ bool Simulation::wake_forgotten() {
 }
 
 void Simulation::report_stuck() const {
-  static constexpr const char* kNames[] = {"computing",  "an access", "a touch",   "the end of an interval", "a push", "a diff", "a lock",  "a release", "a barrier", "a condition",
-                                           "a signal",   "a signal",  "a post",    "a semaphore",            "a fork", "a fork", "a fork",    "a join",   "a lock given away",    "a mark", "a stop"};
+  static constexpr const char* kNames[] = {"computing",
+                                           "an access",
+                                           "a touch",
+                                           "the end of an interval",
+                                           "a push",
+                                           "a diff",
+                                           "a lock",
+                                           "a release",
+                                           "a barrier",
+                                           "a condition",
+                                           "a signal",
+                                           "a signal",
+                                           "a post",
+                                           "a semaphore",
+                                           "a fork",
+                                           "a fork",
+                                           "a fork",
+                                           "a join",
+                                           "a lock given away",
+                                           "a mark",
+                                           "a stop"};
   for (const Thread& thread : threads_) {
     if (thread.ended) continue;
     const Op& op = script(thread)[thread.at];
-    throw Stuck("thread " + std::to_string(thread.number) + " of node " + std::to_string(thread.node) + " waits for ever for " +
-                kNames[static_cast<int>(op.kind)] + " (" + std::to_string(op.object) + "): the recording does not fit together");
+    throw Stuck("thread " + std::to_string(thread.number) + " of node " +
+                std::to_string(thread.node) + " waits for ever for " +
+                kNames[static_cast<int>(op.kind)] + " (" + std::to_string(op.object) +
+                "): the recording does not fit together");
   }
   throw Stuck("nothing happens");
 }

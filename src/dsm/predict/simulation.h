@@ -19,14 +19,15 @@ namespace weir::predict {
 
 struct Prediction {
   uint32_t nodes = 0;
-  Time time = 0;                // from the mark, or the start, to the end
-  uint64_t messages[4] = {};    // by Group
+  Time time = 0;              // from the mark, or the start, to the end
+  uint64_t messages[4] = {};  // by Group
   uint64_t bytes = 0;
   uint64_t misses = 0;
   uint64_t updates = 0, used = 0;
   Time lock_wait = 0, barrier_wait = 0, miss_wait = 0, compute = 0;  // over all threads
   bool recorded_locks = false;  // they went from node to node as recorded
-  uint64_t unsignalled = 0;     // waits at conditions that ended as nobody would have signalled any more
+  uint64_t unsignalled =
+      0;  // waits at conditions that ended as nobody would have signalled any more
 
   uint64_t all_messages() const { return messages[0] + messages[1] + messages[2] + messages[3]; }
 };
@@ -45,16 +46,18 @@ class Simulation {
  private:
   struct Thread {
     uint32_t node = 0, number = 0;
-    size_t at = 0;               // op
-    bool computed = false;       // what lies before it
+    size_t at = 0;          // op
+    bool computed = false;  // what lies before it
     bool ended = false;
-    Time since = 0;              // waiting
-    std::vector<uint32_t> locks; // held
+    Time since = 0;               // waiting
+    std::vector<uint32_t> locks;  // held
     std::map<uint32_t, uint64_t> broadcasts_seen;
   };
 
   // --- simulation.cc: threads
-  const Script& script(const Thread& thread) const { return workload_.script(thread.node, thread.number); }
+  const Script& script(const Thread& thread) const {
+    return workload_.script(thread.node, thread.number);
+  }
   void go(Thread* thread);
   void go_at(Time when, Thread* thread);
   // Does an op. False: the thread waits, and somebody will call next().
@@ -75,13 +78,14 @@ class Simulation {
     Stamp stamp = nullptr;  // what the node knew then; NULL: it still holds the lock
     bool is_due = false;
   };
-  struct LocalLock {  // a node's part
-    bool here = false;      // the lock is this node's until it gives it away
+  struct LocalLock {    // a node's part
+    bool here = false;  // the lock is this node's until it gives it away
     bool requested = false;
     Thread* holder = nullptr;
     std::deque<Thread*> waiting;
-    int64_t next = -1;      // node that it goes to
-    // Where locks go as recorded: who has asked, what is to be given to whom, how often it was asked for from here.
+    int64_t next = -1;  // node that it goes to
+    // Where locks go as recorded: who has asked, what is to be given to whom, how often it was
+    // asked for from here.
     std::set<uint32_t> askers;
     std::deque<Gift> gifts;
     size_t asked = 0;
@@ -105,7 +109,8 @@ class Simulation {
   Time release(Thread* thread, uint32_t number);
   void forward(uint32_t number, uint32_t to, uint32_t asker);
   Time grant(Time start, uint32_t number, uint32_t from, uint32_t to, bool by_server);
-  Time send_grant(Time start, uint32_t number, const Engine::Letter& letter, const Stamp& stamp, bool is_late);
+  Time send_grant(Time start, uint32_t number, const Engine::Letter& letter, const Stamp& stamp,
+                  bool is_late);
   bool as_recorded() const { return settings_.recorded_locks && workload_.givers; }
   uint32_t giver_to(uint32_t number, uint32_t node);
   Time give(uint32_t number, uint32_t from, uint32_t to, bool by_server);
@@ -124,16 +129,19 @@ class Simulation {
   // --- barrier.cc
   struct BarrierNode {
     std::vector<Thread*> arrived;
-    uint32_t missing = 0;   // children and itself
+    uint32_t missing = 0;            // children and itself
     uint64_t news = 0, reduced = 0;  // bytes, of its subtree
   };
   bool arrive(Thread* thread, const Op& op);
   void arrived(uint32_t node, bool by_server);
   using Brought = std::vector<std::pair<uint32_t, Updates>>;  // to which node
   void bring(uint32_t node, const std::vector<uint32_t>& units);
-  void released(uint32_t node, const Stamp& all, const std::shared_ptr<const Brought>& brought, uint64_t bytes);
+  void released(uint32_t node, const Stamp& all, const std::shared_ptr<const Brought>& brought,
+                uint64_t bytes);
   void let_go(uint32_t node);
-  uint64_t counts_bytes() const { return 4 + 4 * uint64_t{workload_.nodes}; }  // how many pushes each node is to wait for
+  uint64_t counts_bytes() const {
+    return 4 + 4 * uint64_t{workload_.nodes};
+  }  // how many pushes each node is to wait for
   uint32_t children(uint32_t node) const;
 
   const Workload& workload_;
@@ -141,7 +149,7 @@ class Simulation {
   Engine engine_;
   std::unique_ptr<Coherence> coherence_;
   std::vector<Thread> threads_;
-  std::vector<uint32_t> active_;        // threads of each node that are in a fork, or 1
+  std::vector<uint32_t> active_;  // threads of each node that are in a fork, or 1
   std::vector<uint32_t> forks_, unfinished_;
   std::vector<Thread*> joining_;
   std::vector<std::vector<Thread*>> beginning_;
@@ -149,10 +157,10 @@ class Simulation {
   std::unordered_map<uint32_t, Condition> conditions_;
   std::unordered_map<uint32_t, Semaphore> semaphores_;
   std::vector<BarrierNode> barrier_;
-  Brought brought_;                     // with the barrier that gathers
+  Brought brought_;  // with the barrier that gathers
   std::vector<Time> marked_, ended_;
   std::vector<std::optional<NodeCounters>> stopped_;  // what was counted by then
-  std::vector<uint32_t> incoming_;      // pushes on their way to each node
+  std::vector<uint32_t> incoming_;                    // pushes on their way to each node
   uint64_t unsignalled_ = 0;
 };
 

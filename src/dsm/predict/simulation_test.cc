@@ -7,7 +7,8 @@
 namespace weir::predict {
 namespace {
 
-// What a barrier of two nodes sends, besides notices and 8 bytes for each node that has arrived so far.
+// What a barrier of two nodes sends, besides notices and 8 bytes for each node that has arrived so
+// far.
 constexpr uint64_t kUp = 16 + 40 + 4 + 4 * 2, kDown = 16 + 24 + 4 + 4 * 2;
 
 TEST(SimulationTest, ABarrierWaitsForTheLast) {
@@ -15,7 +16,8 @@ TEST(SimulationTest, ABarrierWaitsForTheLast) {
   made.on(0).compute(1000).barrier();
   made.on(1).compute(3000).barrier();
   const Prediction result = predicted(made, simple_settings());
-  // Node 1 sends (100), it is there (1000), node 0's server takes it (10), sends (100), it is there (1000), the thread takes it (20).
+  // Node 1 sends (100), it is there (1000), node 0's server takes it (10), sends (100), it is there
+  // (1000), the thread takes it (20).
   EXPECT_EQ(result.time, 3000u + 1110 + 1120);
   EXPECT_EQ(result.messages[1], 2u);
   EXPECT_EQ(result.all_messages(), 2u);
@@ -40,7 +42,8 @@ TEST(SimulationTest, AReaderOfAnothersWriteMisses) {
   const Prediction result = predicted(made, simple_settings());
   EXPECT_EQ(result.misses, 1u);
   EXPECT_EQ(result.messages[3], 2u);
-  // A request with what the copy has (4 + 2 * 4), and whom it is for (7 + 6); a reply (9) with one diff (28).
+  // A request with what the copy has (4 + 2 * 4), and whom it is for (7 + 6); a reply (9) with one
+  // diff (28).
   const uint64_t data = 16 + 12 + 13 + 16 + 9 + 28 + 100;
   const uint64_t notice = 10 + 2 * 4 + 4 + 8;
   EXPECT_EQ(result.bytes, data + kUp + 8 + kDown + 16 + notice);
@@ -68,7 +71,8 @@ TEST(SimulationTest, WhatNobodyToldIsNoMiss) {
 // Node 0, then 1, then 2 write the same unit under a lock, which node 0 manages.
 HandMade chain() {
   HandMade made(3);
-  for (uint32_t node = 0; node < 3; node++) made.on(node).compute(100'000 * node).acquire(3).write(7).interval({{7, 100}}).release(3);
+  for (uint32_t node = 0; node < 3; node++)
+    made.on(node).compute(100'000 * node).acquire(3).write(7).interval({{7, 100}}).release(3);
   return made;
 }
 
@@ -117,7 +121,7 @@ TEST(SimulationTest, HomesGetDiffsAndGiveWholeUnits) {
   made.on(1).write(7).write(8).interval({{7, 100}, {8, 50}}).barrier();
   made.on(2).barrier().read(7);
   const Prediction result = predicted(made, simple_settings(Protocol::kHlrc));
-    EXPECT_EQ(result.misses, 1u) << "the home has them";
+  EXPECT_EQ(result.misses, 1u) << "the home has them";
   EXPECT_EQ(result.messages[3], 1u + 2) << "both diffs go home together";
 }
 
@@ -129,7 +133,8 @@ TEST(SimulationTest, OneWriterAtATime) {
   made.on(2).barrier().barrier().read(7);
   const Prediction result = predicted(made, simple_settings(Protocol::kSc));
   EXPECT_EQ(result.misses, 2u);
-  // Node 1: request, the unit, done. Node 2: request, taken from node 1, its answer, the unit, done.
+  // Node 1: request, the unit, done. Node 2: request, taken from node 1, its answer, the unit,
+  // done.
   EXPECT_EQ(result.messages[3], 3u + 5);
 }
 
@@ -142,7 +147,8 @@ TEST(SimulationTest, AWriteTakesAllCopiesAway) {
   made.on(3).barrier().write(7).barrier().barrier();
   const Prediction result = predicted(made, simple_settings(Protocol::kSc));
   EXPECT_EQ(result.misses, 4u);
-  // Reads at the home: 3 each. The write: request, taken from two, their answers, the unit, done. The last read: request, taken from one, its answer, the unit, done.
+  // Reads at the home: 3 each. The write: request, taken from two, their answers, the unit, done.
+  // The last read: request, taken from one, its answer, the unit, done.
   EXPECT_EQ(result.messages[3], 2u * 3 + 7 + 5);
 }
 
@@ -160,7 +166,8 @@ TEST(SimulationTest, ReplayBarriersMissOnce) {
   const Prediction plain = predicted(iterations(), simple_settings());
   EXPECT_EQ(plain.misses, 5u);
   EXPECT_EQ(plain.messages[3], 10u);
-  const Prediction replayed = predicted(iterations(), simple_settings(Protocol::kLrc, Tapes::kReplay));
+  const Prediction replayed =
+      predicted(iterations(), simple_settings(Protocol::kLrc, Tapes::kReplay));
   EXPECT_EQ(replayed.misses, 1u);
   EXPECT_EQ(replayed.messages[3], 2u);
   EXPECT_EQ(replayed.messages[2], 4u);
@@ -169,7 +176,8 @@ TEST(SimulationTest, ReplayBarriersMissOnce) {
   EXPECT_LT(replayed.time, plain.time);
 }
 
-// A push takes longer than the barrier: the root waits for it while node 1 arrives at the next one already.
+// A push takes longer than the barrier: the root waits for it while node 1 arrives at the next one
+// already.
 TEST(SimulationTest, NobodyLeavesABarrierBeforeHeHasWhatWasSentToHim) {
   HandMade made(2);
   for (int i = 0; i < 5; i++) {
@@ -188,7 +196,12 @@ TEST(SimulationTest, AutoLocksBringWhatWasAccessedBefore) {
   HandMade made(2);
   for (uint64_t i = 0; i < 4; i++) {
     made.on(0).compute(i == 0 ? 0 : 200'000).acquire(0).write(7).interval({{7, 100}}).release(0);
-    made.on(1).compute(i == 0 ? 100'000 : 200'000).acquire(0).write(7).interval({{7, 100}}).release(0);
+    made.on(1)
+        .compute(i == 0 ? 100'000 : 200'000)
+        .acquire(0)
+        .write(7)
+        .interval({{7, 100}})
+        .release(0);
   }
   EXPECT_EQ(predicted(made, simple_settings()).misses, 7u);
   const Prediction replayed = predicted(made, simple_settings(Protocol::kLrc, Tapes::kReplay));
@@ -201,7 +214,14 @@ TEST(SimulationTest, AutoLocksBringWhatWasAccessedBefore) {
 HandMade late_home() {
   HandMade made(2);
   made.on(0).give(0, 1).acquire(0).read(7).release(0).barrier();
-  made.on(1).compute(100'000).acquire(0).write(7).release(0).put(EventKind::kInterval, 1, 0, 0, 0, {{7, 100}}).give(0, 0).barrier();
+  made.on(1)
+      .compute(100'000)
+      .acquire(0)
+      .write(7)
+      .release(0)
+      .put(EventKind::kInterval, 1, 0, 0, 0, {{7, 100}})
+      .give(0, 0)
+      .barrier();
   return made;
 }
 
@@ -219,10 +239,21 @@ TEST(SimulationTest, LocksGoFromNodeToNodeAsRecorded) {
   EXPECT_GT(as_recorded.lock_wait, 100'000u);
 }
 
-// What a node learns and writes after a lock has left it does not go with the lock, though the model has the request only later.
+// What a node learns and writes after a lock has left it does not go with the lock, though the
+// model has the request only later.
 TEST(SimulationTest, ALockThatIsAskedForLateBringsWhatWasKnownWhenItLeft) {
   HandMade made(2);
-  made.on(0).acquire(0).write(7).release(0).put(EventKind::kInterval, 1, 0, 0, 0, {{7, 100}}).give(0, 1).write(8).interval({{8, 100}}).compute(1).read(9).barrier();
+  made.on(0)
+      .acquire(0)
+      .write(7)
+      .release(0)
+      .put(EventKind::kInterval, 1, 0, 0, 0, {{7, 100}})
+      .give(0, 1)
+      .write(8)
+      .interval({{8, 100}})
+      .compute(1)
+      .read(9)
+      .barrier();
   made.on(1).compute(100'000).acquire(0).read(7).read(8).release(0).barrier();
   Settings settings = simple_settings();
   settings.recorded_locks = true;
@@ -244,7 +275,12 @@ TEST(SimulationTest, WhereNoOrderOfLocksIsKnownTheModelHasItsOwn) {
 
 TEST(SimulationTest, RecordedPushesAreSentWhereAskedFor) {
   HandMade made(3);
-  made.on(0).write(7).write(8).interval({{7, 100}, {8, 100}}).put(EventKind::kPush, kToAll, 0, 300, 0, {{7, 0}, {8, 0}}).barrier();
+  made.on(0)
+      .write(7)
+      .write(8)
+      .interval({{7, 100}, {8, 100}})
+      .put(EventKind::kPush, kToAll, 0, 300, 0, {{7, 0}, {8, 0}})
+      .barrier();
   made.on(1).barrier().read(7).read(8);
   made.on(2).barrier().read(7);
   EXPECT_EQ(predicted(made, simple_settings()).misses, 3u);
@@ -257,7 +293,12 @@ TEST(SimulationTest, RecordedPushesAreSentWhereAskedFor) {
 
 TEST(SimulationTest, WhatGoesWithTheBarrierTakesNoMessage) {
   HandMade made(3);
-  made.on(0).write(7).write(8).interval({{7, 100}, {8, 100}}).put(EventKind::kPush, kWithBarrier, 0, 300, 0, {{7, 0}, {8, 0}}).barrier();
+  made.on(0)
+      .write(7)
+      .write(8)
+      .interval({{7, 100}, {8, 100}})
+      .put(EventKind::kPush, kWithBarrier, 0, 300, 0, {{7, 0}, {8, 0}})
+      .barrier();
   made.on(1).barrier().read(7).read(8);
   made.on(2).barrier().read(7);
   const Prediction plain = predicted(made, simple_settings());
@@ -295,7 +336,14 @@ TEST(SimulationTest, WhatATapeBroughtIsAskedForAgainWhereItIsNotAll) {
 TEST(SimulationTest, DiffsThatWereMadeAreSentOneByOne) {
   const auto bytes = [](bool asked_between) {
     HandMade made(3);
-    made.on(0).write(7).interval({{7, 100}}).barrier().barrier().write(7).interval({{7, 100}}).barrier();
+    made.on(0)
+        .write(7)
+        .interval({{7, 100}})
+        .barrier()
+        .barrier()
+        .write(7)
+        .interval({{7, 100}})
+        .barrier();
     made.on(1).barrier();
     if (asked_between) made.read(7);
     made.barrier().barrier();
@@ -321,7 +369,16 @@ TEST(SimulationTest, WhatBeginsADiffOfItsOwnWhenRecordedDoesSo) {
 TEST(SimulationTest, AnAnswerHoldsWhatTheOpenIntervalWroteWhereItDidWhenRecorded) {
   const auto misses = [](bool told) {
     HandMade made(2);
-    made.on(0).write(7).interval({{7, 100}}).barrier().write(7).on(0, told ? kServerThread : 0).interval({{7, 100}}).on(0).compute(100'000).barrier();
+    made.on(0)
+        .write(7)
+        .interval({{7, 100}})
+        .barrier()
+        .write(7)
+        .on(0, told ? kServerThread : 0)
+        .interval({{7, 100}})
+        .on(0)
+        .compute(100'000)
+        .barrier();
     made.on(1).barrier().compute(10'000).read(7).barrier().read(7);
     return predicted(made, simple_settings()).misses;
   };
@@ -331,7 +388,14 @@ TEST(SimulationTest, AnAnswerHoldsWhatTheOpenIntervalWroteWhereItDidWhenRecorded
 
 TEST(SimulationTest, WhatWasBeforeTheMarkIsNotCounted) {
   HandMade made(2);
-  made.on(0).compute(5000).write(7).interval({{7, 10}}).barrier().barrier().put(EventKind::kMark).barrier();
+  made.on(0)
+      .compute(5000)
+      .write(7)
+      .interval({{7, 10}})
+      .barrier()
+      .barrier()
+      .put(EventKind::kMark)
+      .barrier();
   made.on(1).barrier().read(7).barrier().put(EventKind::kMark).barrier();
   const Prediction result = predicted(made, simple_settings());
   EXPECT_EQ(result.misses, 0u);
@@ -341,7 +405,8 @@ TEST(SimulationTest, WhatWasBeforeTheMarkIsNotCounted) {
 
 TEST(SimulationTest, WhatComesAfterTheStopIsNotCounted) {
   HandMade made(2);
-  for (uint32_t node = 0; node < 2; node++) made.on(node).compute(1000).barrier().put(EventKind::kStop).compute(100'000).barrier();
+  for (uint32_t node = 0; node < 2; node++)
+    made.on(node).compute(1000).barrier().put(EventKind::kStop).compute(100'000).barrier();
   const Prediction result = predicted(made, simple_settings());
   EXPECT_EQ(result.messages[1], 2u);
   EXPECT_EQ(result.time, 1000u + 1110 + 1120);
@@ -395,9 +460,26 @@ TEST(SimulationTest, ThreadsOfANodeShareItsCopyAndItsLocks) {
 TEST(SimulationTest, ConditionsAndSemaphoresOrderWhatTheyShould) {
   for (const uint64_t late : {0, 100'000}) {  // who waits comes first, or later
     HandMade made(3);
-    made.on(0).compute(50'000).write(7).interval({{7, 10}}).acquire(0).put(EventKind::kSignal, 5).release(0).put(EventKind::kPost, 2);
-    made.on(1).compute(late).acquire(0).put(EventKind::kWait, 5, 0, 0, 0).put(EventKind::kWoken, 5, 0, 0, 0).read(7).release(0);
-    made.on(2).compute(late).put(EventKind::kSemaphoreWait, 2).put(EventKind::kSemaphoreGot, 2).read(7);
+    made.on(0)
+        .compute(50'000)
+        .write(7)
+        .interval({{7, 10}})
+        .acquire(0)
+        .put(EventKind::kSignal, 5)
+        .release(0)
+        .put(EventKind::kPost, 2);
+    made.on(1)
+        .compute(late)
+        .acquire(0)
+        .put(EventKind::kWait, 5, 0, 0, 0)
+        .put(EventKind::kWoken, 5, 0, 0, 0)
+        .read(7)
+        .release(0);
+    made.on(2)
+        .compute(late)
+        .put(EventKind::kSemaphoreWait, 2)
+        .put(EventKind::kSemaphoreGot, 2)
+        .read(7);
     const Prediction result = predicted(made, simple_settings());
     EXPECT_EQ(result.misses, 2u) << late;
     EXPECT_EQ(result.unsignalled, 0u) << late;
@@ -414,7 +496,9 @@ TEST(SimulationTest, ForgottenWaitersGoOnAndDeadlocksAreReported) {
     predicted(stuck, simple_settings());
     FAIL();
   } catch (const Stuck& error) {
-    EXPECT_STREQ(error.what(), "thread 0 of node 0 waits for ever for a barrier (0): the recording does not fit together");
+    EXPECT_STREQ(
+        error.what(),
+        "thread 0 of node 0 waits for ever for a barrier (0): the recording does not fit together");
   }
 }
 

@@ -1,5 +1,6 @@
-// Recordings made by hand, and a machine whose costs can be added up in one's head: a message takes 100 ns of its sender, 1,000 to get there, and 10 of a server or 20 of a
-// thread that waits for it; a fault takes 5; nothing else takes time.
+// Recordings made by hand, and a machine whose costs can be added up in one's head: a message takes
+// 100 ns of its sender, 1,000 to get there, and 10 of a server or 20 of a thread that waits for it;
+// a fault takes 5; nothing else takes time.
 #pragma once
 
 #include <utility>
@@ -24,19 +25,27 @@ class HandMade {
     computed_ += nanoseconds;
     return *this;
   }
-  HandMade& put(EventKind kind, uint32_t object = 0, uint32_t count = 0, uint64_t bytes = 0, uint64_t value = 0, std::vector<UnitBytes> units = {}) {
-    recording.nodes[node_].events.push_back({kind, thread_, std::exchange(computed_, 0), object, count, bytes, value, std::move(units)});
+  HandMade& put(EventKind kind, uint32_t object = 0, uint32_t count = 0, uint64_t bytes = 0,
+                uint64_t value = 0, std::vector<UnitBytes> units = {}) {
+    recording.nodes[node_].events.push_back({kind, thread_, std::exchange(computed_, 0), object,
+                                             count, bytes, value, std::move(units)});
     return *this;
   }
   HandMade& read(uint32_t unit) { return put(EventKind::kAccess, unit); }
   HandMade& write(uint32_t unit) { return put(EventKind::kAccess, unit, 0, 0, 1); }
-  HandMade& interval(std::vector<UnitBytes> units) { return put(EventKind::kInterval, 1, 0, 0, 0, std::move(units)); }
+  HandMade& interval(std::vector<UnitBytes> units) {
+    return put(EventKind::kInterval, 1, 0, 0, 0, std::move(units));
+  }
   HandMade& barrier() { return put(EventKind::kArrive), put(EventKind::kLeave); }
-  HandMade& acquire(uint32_t lock, std::vector<UnitBytes> brought = {}) { return put(EventKind::kAcquire, lock), put(EventKind::kGranted, lock, 0, 0, 0, std::move(brought)); }
+  HandMade& acquire(uint32_t lock, std::vector<UnitBytes> brought = {}) {
+    return put(EventKind::kAcquire, lock),
+           put(EventKind::kGranted, lock, 0, 0, 0, std::move(brought));
+  }
   HandMade& release(uint32_t lock) { return put(EventKind::kRelease, lock); }
   // By the server, which answers while the thread does something else.
   HandMade& give(uint32_t lock, uint32_t to) {
-    recording.nodes[node_].events.push_back({EventKind::kGive, kServerThread, 0, lock, 0, 0, to, {}});
+    recording.nodes[node_].events.push_back(
+        {EventKind::kGive, kServerThread, 0, lock, 0, 0, to, {}});
     return *this;
   }
   HandMade& home(uint32_t first, uint32_t units, uint32_t node) {

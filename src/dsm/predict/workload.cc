@@ -1,14 +1,22 @@
 // From events to scripts. Three things that a stream tells out of place are put where they belong:
-//   1. Sizes of diffs. Diffs are made lazily, so an interval is told before anybody knows how large its diffs are. It takes the size of the next diff that its node made of
-//      the unit; without one (nobody has asked), that of the one before; without any, what diffs were of their units on average in this run.
-//   2. What an interval holds. A release closes nothing by itself where protocols are lazy: an interval is closed as another node's request arrives, or as all threads of the node
-//      are at a barrier, and it holds what was written in several lock sections. The model closes intervals when its own requests arrive. So what a recorded interval
-//      says of a unit is told to the model before the first release after the unit's last recorded write, from where on another node may have to know it; where no
-//      release has followed, at its own place; where no write was recorded (the unit was writable still), before the last release. What a thread pushes while it waits at a barrier is
-//      put before the barrier.
-//   3. Locks that leave the node. Another node's request may come while the thread waits for something else; nothing that it knows or has written changes then, so the lock leaves
-//      before the wait. Where several threads of a node may hold it, it is not known between which of their ops it left: then no order of locks is kept.
-//   4. Waiting. Events that end a wait (granted, leave, woken) say nothing that the model does not decide itself; what was computed before them is passed on.
+//   1. Sizes of diffs. Diffs are made lazily, so an interval is told before anybody knows how large
+//      its diffs are. It takes the size of the next diff that its node made of the unit; without
+//      one (nobody has asked), that of the one before; without any, what diffs were of their units
+//      on average in this run.
+//   2. What an interval holds. A release closes nothing by itself where protocols are lazy: an
+//      interval is closed as another node's request arrives, or as all threads of the node are at a
+//      barrier, and it holds what was written in several lock sections. The model closes intervals
+//      when its own requests arrive. So what a recorded interval says of a unit is told to the
+//      model before the first release after the unit's last recorded write, from where on another
+//      node may have to know it; where no release has followed, at its own place; where no write
+//      was recorded (the unit was writable still), before the last release. What a thread pushes
+//      while it waits at a barrier is put before the barrier.
+//   3. Locks that leave the node. Another node's request may come while the thread waits for
+//      something else; nothing that it knows or has written changes then, so the lock leaves before
+//      the wait. Where several threads of a node may hold it, it is not known between which of
+//      their ops it left: then no order of locks is kept.
+//   4. Waiting. Events that end a wait (granted, leave, woken) say nothing that the model does not
+//      decide itself; what was computed before them is passed on.
 #include "dsm/predict/workload.h"
 
 #include <algorithm>
@@ -23,17 +31,21 @@ namespace {
 constexpr uint32_t kUsualUnit = 4096;
 
 bool is_release(OpKind kind) {
-  return kind == OpKind::kRelease || kind == OpKind::kArrive || kind == OpKind::kWait || kind == OpKind::kSignal || kind == OpKind::kBroadcast || kind == OpKind::kPost;
+  return kind == OpKind::kRelease || kind == OpKind::kArrive || kind == OpKind::kWait ||
+         kind == OpKind::kSignal || kind == OpKind::kBroadcast || kind == OpKind::kPost;
 }
 
 bool begins_wait(OpKind kind) {
-  return kind == OpKind::kAcquire || kind == OpKind::kArrive || kind == OpKind::kWait || kind == OpKind::kSemaphoreWait;
+  return kind == OpKind::kAcquire || kind == OpKind::kArrive || kind == OpKind::kWait ||
+         kind == OpKind::kSemaphoreWait;
 }
 bool begins_wait(EventKind kind) {
-  return kind == EventKind::kAcquire || kind == EventKind::kArrive || kind == EventKind::kWait || kind == EventKind::kSemaphoreWait;
+  return kind == EventKind::kAcquire || kind == EventKind::kArrive || kind == EventKind::kWait ||
+         kind == EventKind::kSemaphoreWait;
 }
 bool ends_wait(EventKind kind) {
-  return kind == EventKind::kGranted || kind == EventKind::kLeave || kind == EventKind::kWoken || kind == EventKind::kSemaphoreGot;
+  return kind == EventKind::kGranted || kind == EventKind::kLeave || kind == EventKind::kWoken ||
+         kind == EventKind::kSemaphoreGot;
 }
 
 // How much of a unit its diffs were, over the whole run.
@@ -52,7 +64,8 @@ double usual_part(const Recording& recording, const Workload& workload) {
 // Follows each lock from its home through all nodes that had it. Nothing where that cannot be done.
 std::optional<Workload::Givers> givers_of(const Recording& recording) {
   const auto nodes = static_cast<uint32_t>(recording.nodes.size());
-  std::map<uint32_t, std::vector<std::vector<uint32_t>>> takers;  // of each lock: to whom each node gave it
+  std::map<uint32_t, std::vector<std::vector<uint32_t>>>
+      takers;  // of each lock: to whom each node gave it
   for (uint32_t node = 0; node < nodes; node++) {
     for (const Event& event : recording.nodes[node].events) {
       if (event.kind != EventKind::kGive) continue;
@@ -80,7 +93,8 @@ std::optional<Workload::Givers> givers_of(const Recording& recording) {
 
 class NodeBuilder {
  public:
-  NodeBuilder(const NodeStream& stream, uint32_t node, double part, Workload* workload) : stream_(stream), node_(node), part_(part), out_(workload) {}
+  NodeBuilder(const NodeStream& stream, uint32_t node, double part, Workload* workload)
+      : stream_(stream), node_(node), part_(part), out_(workload) {}
 
   void build() {
     find_sizes();
@@ -89,7 +103,8 @@ class NodeBuilder {
     waits_in_.resize(out_->threads, kHere);
     for (size_t i = 0; i < stream_.events.size(); i++) take(stream_.events[i], i);
     for (uint32_t thread = 0; thread < out_->threads; thread++) {
-      if (carried_[thread] > 0) out_->script(node_, thread).push_back({carried_[thread], 0, 0, 0, OpKind::kNothing, false});
+      if (carried_[thread] > 0)
+        out_->script(node_, thread).push_back({carried_[thread], 0, 0, 0, OpKind::kNothing, false});
     }
     insert();
   }
@@ -108,7 +123,9 @@ class NodeBuilder {
       for (UnitBytes& unit : units) {
         if (unit.bytes != 0) continue;
         const auto at = next.find(unit.unit);
-        unit.bytes = at == next.end() ? kUnknown : static_cast<uint32_t>(std::min<uint64_t>(at->second, kUnknown - 1));
+        unit.bytes = at == next.end()
+                         ? kUnknown
+                         : static_cast<uint32_t>(std::min<uint64_t>(at->second, kUnknown - 1));
       }
     }
     for (size_t i = 0; i < events.size(); i++) {
@@ -117,7 +134,8 @@ class NodeBuilder {
       for (UnitBytes& unit : intervals_[i]) {
         if (unit.bytes != kUnknown) continue;
         const auto at = before.find(unit.unit);
-        unit.bytes = at == before.end() ? static_cast<uint32_t>(part_ * out_->unit_bytes(unit.unit)) : static_cast<uint32_t>(at->second);
+        unit.bytes = at == before.end() ? static_cast<uint32_t>(part_ * out_->unit_bytes(unit.unit))
+                                        : static_cast<uint32_t>(at->second);
       }
     }
   }
@@ -146,15 +164,21 @@ class NodeBuilder {
     const bool is_late = event.thread == kServerThread || waits_[thread];
     for (const UnitBytes& unit : units) {
       const auto released = released_.find(unit.unit);
-      Place place = released != released_.end() ? released->second : is_late ? last_release_ : kHere;
-      if (written_.count(unit.unit) > 0) place = event.thread == kServerThread && waits_[thread] ? waits_in_[thread] : kHere;
+      Place place = released != released_.end() ? released->second
+                    : is_late                   ? last_release_
+                                                : kHere;
+      if (written_.count(unit.unit) > 0)
+        place = event.thread == kServerThread && waits_[thread] ? waits_in_[thread] : kHere;
       if (place == kHere) now.push_back(unit);
       else earlier[place].push_back(unit);
       released_.erase(unit.unit);
     }
-    for (const auto& [place, its] : earlier) insertions_[place].push_back({0, 0, list(its), 0, OpKind::kInterval, told});
+    for (const auto& [place, its] : earlier)
+      insertions_[place].push_back({0, 0, list(its), 0, OpKind::kInterval, told});
     if (now.empty() && event.thread != kServerThread) carried_[thread] += event.computed;
-    if (!now.empty()) put(thread, {event.thread == kServerThread ? 0 : event.computed, 0, list(now), 0, OpKind::kInterval, told});
+    if (!now.empty())
+      put(thread, {event.thread == kServerThread ? 0 : event.computed, 0, list(now), 0,
+                   OpKind::kInterval, told});
   }
 
   void note_write(uint32_t unit) {
@@ -169,7 +193,8 @@ class NodeBuilder {
       Script whole;
       for (size_t i = 0; i < script.size(); i++) {
         if (const auto at = insertions_.find({thread, i}); at != insertions_.end()) {
-          std::stable_partition(at->second.begin(), at->second.end(), [](const Op& op) { return op.kind == OpKind::kInterval; });
+          std::stable_partition(at->second.begin(), at->second.end(),
+                                [](const Op& op) { return op.kind == OpKind::kInterval; });
           for (Op& op : at->second) {
             if (op.kind != OpKind::kInterval) op.compute = std::exchange(script[i].compute, 0);
             whole.push_back(op);
@@ -185,7 +210,8 @@ class NodeBuilder {
     const bool by_server = event.thread == kServerThread;
     const uint32_t thread = by_server ? last_thread_ : event.thread;
     if (!by_server) last_thread_ = thread;
-    if (!by_server) waits_[thread] = begins_wait(event.kind) || (waits_[thread] && !ends_wait(event.kind));
+    if (!by_server)
+      waits_[thread] = begins_wait(event.kind) || (waits_[thread] && !ends_wait(event.kind));
     Op op{by_server ? 0 : event.computed, event.object, 0, 0, OpKind::kNothing, event.value != 0};
     switch (event.kind) {
       case EventKind::kAccess:
@@ -218,7 +244,8 @@ class NodeBuilder {
       case EventKind::kAcquire: op.kind = OpKind::kAcquire; break;
       case EventKind::kGranted:
         carried_[thread] += op.compute;
-        if (Script& script = out_->script(node_, thread); !event.units.empty() && !script.empty() && script.back().kind == OpKind::kAcquire) {
+        if (Script& script = out_->script(node_, thread);
+            !event.units.empty() && !script.empty() && script.back().kind == OpKind::kAcquire) {
           script.back().list = list(event.units);
         }
         return;
@@ -270,13 +297,14 @@ class NodeBuilder {
   const double part_;
   Workload* const out_;
   std::unordered_map<size_t, std::vector<UnitBytes>> intervals_;  // by event, with sizes
-  std::vector<uint64_t> carried_;                                 // computed before what became no op, of each thread
-  std::vector<bool> waits_;                                       // each thread
-  std::vector<Place> waits_in_;                                   // its last op that may wait
-  std::unordered_set<uint32_t> written_;                          // since the last release
-  std::unordered_map<uint32_t, Place> released_;                  // units that no interval has told of yet: the first release after they were written
+  std::vector<uint64_t> carried_;         // computed before what became no op, of each thread
+  std::vector<bool> waits_;               // each thread
+  std::vector<Place> waits_in_;           // its last op that may wait
+  std::unordered_set<uint32_t> written_;  // since the last release
+  std::unordered_map<uint32_t, Place> released_;  // units that no interval has told of yet: the
+                                                  // first release after they were written
   Place last_release_ = kHere;
-  std::map<Place, Script> insertions_;                            // before which op what belongs
+  std::map<Place, Script> insertions_;  // before which op what belongs
   uint32_t last_thread_ = 0;
 };
 
@@ -311,7 +339,8 @@ Workload workload_of(const Recording& recording) {
   workload.threads = recording.threads;
   for (const NodeStream& stream : recording.nodes) {
     for (const Event& event : stream.events) {
-      if (event.thread != kServerThread) workload.threads = std::max(workload.threads, event.thread + 1);
+      if (event.thread != kServerThread)
+        workload.threads = std::max(workload.threads, event.thread + 1);
     }
   }
   workload.scripts.resize(size_t{workload.nodes} * workload.threads);
@@ -319,7 +348,8 @@ Workload workload_of(const Recording& recording) {
   workload.allocations = recording.allocations;
   if (workload.threads == 1) workload.givers = givers_of(recording);
   const double part = usual_part(recording, workload);
-  for (uint32_t node = 0; node < workload.nodes; node++) NodeBuilder(recording.nodes[node], node, part, &workload).build();
+  for (uint32_t node = 0; node < workload.nodes; node++)
+    NodeBuilder(recording.nodes[node], node, part, &workload).build();
   return workload;
 }
 

@@ -15,7 +15,9 @@ std::vector<OpKind> kinds(const Script& script) {
 
 TEST(WorkloadTest, DiffsMadeLaterTellTheSizesOfIntervals) {
   HandMade made(1);
-  const auto diff = [&](uint64_t bytes) { made.on(0, kServerThread).put(EventKind::kDiff, 7, 0, bytes).on(0); };
+  const auto diff = [&](uint64_t bytes) {
+    made.on(0, kServerThread).put(EventKind::kDiff, 7, 0, bytes).on(0);
+  };
   made.on(0).interval({{7, 0}}).interval({{7, 0}, {8, 30}});
   diff(120);
   made.interval({{7, 0}});
@@ -27,7 +29,8 @@ TEST(WorkloadTest, DiffsMadeLaterTellTheSizesOfIntervals) {
   EXPECT_EQ(workload.lists[script[0].list], (std::vector<UnitBytes>{{7, 120}}));
   EXPECT_EQ(workload.lists[script[1].list], (std::vector<UnitBytes>{{7, 120}, {8, 30}}));
   EXPECT_EQ(workload.lists[script[2].list], (std::vector<UnitBytes>{{7, 60}}));
-  EXPECT_EQ(workload.lists[script[3].list], (std::vector<UnitBytes>{{7, 60}, {9, 90}})) << "the average of 180 of 8192 bytes";
+  EXPECT_EQ(workload.lists[script[3].list], (std::vector<UnitBytes>{{7, 60}, {9, 90}}))
+      << "the average of 180 of 8192 bytes";
 }
 
 TEST(WorkloadTest, WhatTheServerClosesWasWrittenBeforeTheRelease) {
@@ -36,7 +39,9 @@ TEST(WorkloadTest, WhatTheServerClosesWasWrittenBeforeTheRelease) {
   made.on(0, kServerThread).interval({{7, 10}});
   const Workload workload = workload_of(made.recording);
   const Script& script = workload.script(0, 0);
-  ASSERT_EQ(kinds(script), (std::vector<OpKind>{OpKind::kAcquire, OpKind::kAccess, OpKind::kInterval, OpKind::kRelease, OpKind::kAccess}));
+  ASSERT_EQ(kinds(script),
+            (std::vector<OpKind>{OpKind::kAcquire, OpKind::kAccess, OpKind::kInterval,
+                                 OpKind::kRelease, OpKind::kAccess}));
   EXPECT_EQ(script[3].compute, 50u);
   EXPECT_EQ(script[4].compute, 20u);
 }
@@ -46,24 +51,42 @@ TEST(WorkloadTest, ALockThatLeavesWhileTheThreadWaitsLeavesBeforeTheWait) {
   made.on(0).acquire(0).write(7).release(0).compute(30).put(EventKind::kArrive);
   made.on(0, kServerThread).interval({{7, 10}}).give(0, 1);
   made.on(0).put(EventKind::kLeave);
-  made.on(1).acquire(0).release(0).put(EventKind::kAcquire, 5).give(0, 0).put(EventKind::kGranted, 5).release(5).barrier();
+  made.on(1)
+      .acquire(0)
+      .release(0)
+      .put(EventKind::kAcquire, 5)
+      .give(0, 0)
+      .put(EventKind::kGranted, 5)
+      .release(5)
+      .barrier();
   const Workload workload = workload_of(made.recording);
   ASSERT_TRUE(workload.givers);
   EXPECT_EQ(workload.givers->at(0)[1], std::vector<uint32_t>{0});
   EXPECT_EQ(workload.givers->at(0)[0], std::vector<uint32_t>{1});
   const Script& first = workload.script(0, 0);
-  ASSERT_EQ(kinds(first), (std::vector<OpKind>{OpKind::kAcquire, OpKind::kAccess, OpKind::kInterval, OpKind::kRelease, OpKind::kGive, OpKind::kArrive}));
+  ASSERT_EQ(kinds(first), (std::vector<OpKind>{OpKind::kAcquire, OpKind::kAccess, OpKind::kInterval,
+                                               OpKind::kRelease, OpKind::kGive, OpKind::kArrive}));
   EXPECT_EQ(first[4].compute, 30u);
   EXPECT_EQ(first[5].compute, 0u);
-  EXPECT_EQ(kinds(workload.script(1, 0)), (std::vector<OpKind>{OpKind::kAcquire, OpKind::kRelease, OpKind::kGive, OpKind::kAcquire, OpKind::kRelease, OpKind::kArrive}));
+  EXPECT_EQ(kinds(workload.script(1, 0)),
+            (std::vector<OpKind>{OpKind::kAcquire, OpKind::kRelease, OpKind::kGive,
+                                 OpKind::kAcquire, OpKind::kRelease, OpKind::kArrive}));
 }
 
 TEST(WorkloadTest, WhatIsClosedAndPushedAtABarrierIsBeforeIt) {
   HandMade made(1);
-  made.on(0).write(7).compute(10).put(EventKind::kArrive).interval({{7, 10}}).put(EventKind::kPush, kToAll, 0, 50, 0, {{7, 0}}).put(EventKind::kLeave).read(8);
+  made.on(0)
+      .write(7)
+      .compute(10)
+      .put(EventKind::kArrive)
+      .interval({{7, 10}})
+      .put(EventKind::kPush, kToAll, 0, 50, 0, {{7, 0}})
+      .put(EventKind::kLeave)
+      .read(8);
   const Workload workload = workload_of(made.recording);
   const Script& script = workload.script(0, 0);
-  EXPECT_EQ(kinds(script), (std::vector<OpKind>{OpKind::kAccess, OpKind::kInterval, OpKind::kPush, OpKind::kArrive, OpKind::kAccess}));
+  EXPECT_EQ(kinds(script), (std::vector<OpKind>{OpKind::kAccess, OpKind::kInterval, OpKind::kPush,
+                                                OpKind::kArrive, OpKind::kAccess}));
   EXPECT_EQ(script[1].compute, 0u);
   EXPECT_EQ(script[2].compute, 10u);
 }
@@ -80,7 +103,8 @@ TEST(WorkloadTest, EachUnitBelongsToTheReleaseAfterItWasWritten) {
   EXPECT_EQ(script[7].kind, OpKind::kRelease);
   EXPECT_EQ(workload.lists[script[6].list], (std::vector<UnitBytes>{{8, 20}}));
   EXPECT_EQ(script[10].kind, OpKind::kRelease);
-  EXPECT_EQ(workload.lists[script[9].list], (std::vector<UnitBytes>{{6, 5}})) << "it was writable all the time";
+  EXPECT_EQ(workload.lists[script[9].list], (std::vector<UnitBytes>{{6, 5}}))
+      << "it was writable all the time";
 }
 
 TEST(WorkloadTest, WhatWasWrittenSinceTheReleaseIsNoPartOfIt) {
@@ -89,8 +113,10 @@ TEST(WorkloadTest, WhatWasWrittenSinceTheReleaseIsNoPartOfIt) {
   made.on(0, kServerThread).interval({{7, 10}, {8, 20}});
   const Workload workload = workload_of(made.recording);
   const Script& script = workload.script(0, 0);
-  ASSERT_EQ(kinds(script), (std::vector<OpKind>{OpKind::kAcquire, OpKind::kAccess, OpKind::kInterval, OpKind::kRelease, OpKind::kAcquire, OpKind::kAccess,
-                                                OpKind::kInterval}));
+  ASSERT_EQ(
+      kinds(script),
+      (std::vector<OpKind>{OpKind::kAcquire, OpKind::kAccess, OpKind::kInterval, OpKind::kRelease,
+                           OpKind::kAcquire, OpKind::kAccess, OpKind::kInterval}));
   EXPECT_EQ(workload.lists[script[2].list], (std::vector<UnitBytes>{{7, 10}}));
   EXPECT_EQ(workload.lists[script[6].list], (std::vector<UnitBytes>{{8, 20}}));
 }
@@ -99,7 +125,9 @@ TEST(WorkloadTest, WhatTheServerClosesForADiffStaysWhereItIs) {
   HandMade made(1);
   made.on(0).acquire(1).release(1).write(7);
   made.on(0, kServerThread).interval({{7, 10}});
-  EXPECT_EQ(kinds(workload_of(made.recording).script(0, 0)), (std::vector<OpKind>{OpKind::kAcquire, OpKind::kRelease, OpKind::kAccess, OpKind::kInterval}));
+  EXPECT_EQ(kinds(workload_of(made.recording).script(0, 0)),
+            (std::vector<OpKind>{OpKind::kAcquire, OpKind::kRelease, OpKind::kAccess,
+                                 OpKind::kInterval}));
 }
 
 TEST(WorkloadTest, ComputingBeforeWhatIsLeftOutIsKept) {

@@ -52,8 +52,8 @@
 #include <algorithm>
 
 #include "dsm/base/failure.h"
-#include "dsm/protocol/hlrc.h"
 #include "dsm/core/node.h"
+#include "dsm/protocol/hlrc.h"
 
 namespace weir::dsm {
 

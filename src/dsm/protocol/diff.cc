@@ -1,4 +1,5 @@
-// Differences of units as bytes, by the finder and the encoding that regions have (region/diff.h), without the magic: runs of equal and of changed bytes.
+// Differences of units as bytes, by the finder and the encoding that regions have (region/diff.h),
+// without the magic: runs of equal and of changed bytes.
 #include <algorithm>
 
 #include "dsm/protocol/lrc.h"
@@ -31,7 +32,9 @@ bool apply_bytes(const std::vector<uint8_t>& bytes, size_t size, uint8_t* to, ui
   size_t at = 0;
   while (!reader.at_end()) {
     uint64_t skip, count;
-    if (!reader.number(&skip) || !reader.number(&count) || skip > size - at || count > size - at - skip) return false;
+    if (!reader.number(&skip) || !reader.number(&count) || skip > size - at ||
+        count > size - at - skip)
+      return false;
     at += skip;
     const void* from = reader.bytes(count);
     if (!from) return false;
@@ -56,13 +59,18 @@ bool has_some(const std::vector<uint8_t>& bytes, size_t begin, size_t end) {
 }
 
 std::span<const DiffPtr> LazyPage::diffs_after(NodeId node, uint32_t last) const {
-  const auto begin = std::partition_point(diffs.begin(), diffs.end(), [&](const DiffPtr& one) { return one->node < node || (one->node == node && one->last <= last); });
-  const auto end = std::partition_point(begin, diffs.end(), [&](const DiffPtr& one) { return one->node == node; });
+  const auto begin = std::partition_point(diffs.begin(), diffs.end(), [&](const DiffPtr& one) {
+    return one->node < node || (one->node == node && one->last <= last);
+  });
+  const auto end = std::partition_point(begin, diffs.end(),
+                                        [&](const DiffPtr& one) { return one->node == node; });
   return {begin, end};
 }
 
 bool LazyPage::add_diff(const DiffPtr& diff) {
-  const auto at = std::partition_point(diffs.begin(), diffs.end(), [&](const DiffPtr& one) { return one->node < diff->node || (one->node == diff->node && one->last < diff->last); });
+  const auto at = std::partition_point(diffs.begin(), diffs.end(), [&](const DiffPtr& one) {
+    return one->node < diff->node || (one->node == diff->node && one->last < diff->last);
+  });
   if (at != diffs.end() && (*at)->node == diff->node && (*at)->last == diff->last) return false;
   diffs.insert(at, diff);
   return true;

@@ -1,4 +1,5 @@
-// Units that nobody asks for cost no traps, whoever has asked before; those that somebody does ask for cost no misses when they were not written (lrc.cc, invariant 4).
+// Units that nobody asks for cost no traps, whoever has asked before; those that somebody does ask
+// for cost no misses when they were not written (lrc.cc, invariant 4).
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -27,7 +28,8 @@ class Exact : public testing::TestWithParam<Case> {
     return settings;
   }
 
-  // body(worker, words): two nodes. The pointer is moved with the region's level, so no copy of it outlives a barrier.
+  // body(worker, words): two nodes. The pointer is moved with the region's level, so no copy of it
+  // outlives a barrier.
   template <typename Body>
   void run(Body body) {
     std::atomic<uint64_t> offset{0};
@@ -35,12 +37,15 @@ class Exact : public testing::TestWithParam<Case> {
     cluster_.run([&](unsigned worker) {
       if (worker == 0) {
         weir_dsm_attributes attributes = {};
-        attributes.unit = GetParam().unit == UnitKind::kAnnotated ? WEIR_DSM_ANNOTATED : WEIR_DSM_PAGES;
+        attributes.unit =
+            GetParam().unit == UnitKind::kAnnotated ? WEIR_DSM_ANNOTATED : WEIR_DSM_PAGES;
         attributes.home = WEIR_DSM_EXPLICIT;  // node 0, which writes
         if (is_region()) {
           region = weir_dsm_region_alloc(kWords * 8, &attributes);
         } else {
-          offset = static_cast<uint64_t>(static_cast<uint8_t*>(weir_dsm_alloc_with(kWords * 8, &attributes)) - cluster_.view(0, 0));
+          offset = static_cast<uint64_t>(
+              static_cast<uint8_t*>(weir_dsm_alloc_with(kWords * 8, &attributes)) -
+              cluster_.view(0, 0));
         }
       }
       weir_dsm_barrier(0);
@@ -117,9 +122,12 @@ TEST_P(Exact, WhatIsNotWrittenIsNotInvalidated) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Exact,
-                         testing::Values(Case{"LrcPages", WEIR_DSM_LRC, UnitKind::kPages}, Case{"LrcRegion", WEIR_DSM_LRC, UnitKind::kRegion},
-                                         Case{"LrcAnnotated", WEIR_DSM_LRC, UnitKind::kAnnotated}, Case{"HlrcPages", WEIR_DSM_HLRC, UnitKind::kPages},
-                                         Case{"LrcThreadsPages", WEIR_DSM_LRC, UnitKind::kPages, 2}),
+                         testing::Values(Case{"LrcPages", WEIR_DSM_LRC, UnitKind::kPages},
+                                         Case{"LrcRegion", WEIR_DSM_LRC, UnitKind::kRegion},
+                                         Case{"LrcAnnotated", WEIR_DSM_LRC, UnitKind::kAnnotated},
+                                         Case{"HlrcPages", WEIR_DSM_HLRC, UnitKind::kPages},
+                                         Case{"LrcThreadsPages", WEIR_DSM_LRC, UnitKind::kPages,
+                                              2}),
                          [](const auto& one) { return one.param.name; });
 
 }  // namespace

@@ -1,15 +1,20 @@
-// Intervals and notices are those of the base class; only where data is differs. A diff is made when its interval is closed and goes to the home, which applies it. A notice may
-// arrive before the diff has: a fetch says what it must contain, and the home answers when it does.
+// Intervals and notices are those of the base class; only where data is differs. A diff is made
+// when its interval is closed and goes to the home, which applies it. A notice may arrive before
+// the diff has: a fetch says what it must contain, and the home answers when it does.
 //
-// Messages: flush: number of diffs, then for each the unit, the diff, and what the writer's copy had (one number for each node). Fetch: number of units, for each the unit and
-// what its copy must have. Answer: for each unit what it has, and the bytes.
+// Messages: flush: number of diffs, then for each the unit, the diff, and what the writer's copy
+// had (one number for each node). Fetch: number of units, for each the unit and what its copy must
+// have. Answer: for each unit what it has, and the bytes.
 //
 // Invariants:
-//   1. The home's copy takes a diff when it has what the writer's copy had when the diff was made. So diffs that overlap are applied in their order, also where the writer got
-//      what it builds on from a tape, which may be quicker than the way to the home.
-//      A diff may be in the home's copy, and in copies of it, before its notice is known there; what is written behind the notice still gets a later stamp (lrc.cc, invariant 1).
+//   1. The home's copy takes a diff when it has what the writer's copy had when the diff was made.
+//      So diffs that overlap are applied in their order, also where the writer got what it builds
+//      on from a tape, which may be quicker than the way to the home. A diff may be in the home's
+//      copy, and in copies of it, before its notice is known there; what is written behind the
+//      notice still gets a later stamp (lrc.cc, invariant 1).
 //   2. The home's own writes are in its copy at once; it needs a diff of them only for tapes.
-//   3. Diffs are kept afterwards as what tapes send, and as what a copy from the home may lack that is on its way here; at a barrier, dropping them is well.
+//   3. Diffs are kept afterwards as what tapes send, and as what a copy from the home may lack that
+//      is on its way here; at a barrier, dropping them is well.
 #include "dsm/protocol/hlrc.h"
 
 #include <string.h>
@@ -28,9 +33,12 @@ HomePage& home_page(Page& page) { return static_cast<HomePage&>(page); }
 
 }  // namespace
 
-std::unique_ptr<Page> HlrcProtocol::make_page() { return std::make_unique<HomePage>(node_.nodes(), node_.me(), node_.collector.floor()); }
+std::unique_ptr<Page> HlrcProtocol::make_page() {
+  return std::make_unique<HomePage>(node_.nodes(), node_.me(), node_.collector.floor());
+}
 
-void HlrcProtocol::on_fault(Page& page, bool write, Thread& thread, std::unique_lock<std::mutex>& held) {
+void HlrcProtocol::on_fault(Page& page, bool write, Thread& thread,
+                            std::unique_lock<std::mutex>& held) {
   node_.memory.find_home(page, thread, held);
   LrcProtocol::on_fault(page, write, thread, held);
 }
@@ -40,15 +48,20 @@ void HlrcProtocol::on_fault(Page& page, bool write, Thread& thread, std::unique_
 void HlrcProtocol::on_interval_closed(const Interval&, const std::vector<Page*>& pages) {
   RightChanges changes(node_.memory.segment);
   const bool tapes = node_.tapeworm.closes_exactly();
-  const auto stays_home = [&](Page& page) { return page.kind == UnitKind::kPages && page.home == node_.me() && home_page(page).exact == 0 && !tapes; };
+  const auto stays_home = [&](Page& page) {
+    return page.kind == UnitKind::kPages && page.home == node_.me() && home_page(page).exact == 0 &&
+           !tapes;
+  };
   for (Page* page : pages) {
-    if (page->kind == UnitKind::kPages && page->right == Right::kWrite && !stays_home(*page)) changes.add(*page, Right::kRead);
+    if (page->kind == UnitKind::kPages && page->right == Right::kWrite && !stays_home(*page))
+      changes.add(*page, Right::kRead);
   }
   changes.apply();
   batches_ = true;
   for (Page* base : pages) {
     LazyPage& page = home_page(*base);
-    if (stays_home(page)) {  // nobody else has it: it stays writable, and each interval has a notice of it
+    if (stays_home(
+            page)) {  // nobody else has it: it stays writable, and each interval has a notice of it
       add_dirty(page);
       continue;
     }
@@ -85,7 +98,8 @@ void HlrcProtocol::send_flushes() {
 // --- At home
 
 void HlrcProtocol::on_message(Message&& message) {
-  if (static_cast<Kind>(message.header.kind) == Kind::kHomeFlush) return on_flush(std::move(message));
+  if (static_cast<Kind>(message.header.kind) == Kind::kHomeFlush)
+    return on_flush(std::move(message));
   on_fetch(std::move(message));
 }
 
@@ -100,7 +114,9 @@ HomePage& HlrcProtocol::page_at_home(Message& message) {
   const UnitId unit = message.get<UnitId>();
   if (message.bad()) fail("a damaged message from node %u to a home", message.header.from);
   HomePage& page = home_page(node_.memory.page(unit, *this));
-  if (page.home != kNoNode && page.home != node_.me()) fail("node %u takes this one for the home of unit %u, which is node %u", message.header.from, unit, page.home);
+  if (page.home != kNoNode && page.home != node_.me())
+    fail("node %u takes this one for the home of unit %u, which is node %u", message.header.from,
+         unit, page.home);
   page.home = node_.me();
   return page;
 }
@@ -110,7 +126,8 @@ void HlrcProtocol::on_flush(Message&& message) {
     HomePage& page = page_at_home(message);
     const DiffPtr diff = get_diff(message);
     VectorTime needs = message.get_list<uint32_t>();
-    if (message.bad() || needs.size() != node_.nodes() || diff->node >= node_.nodes()) fail("damaged diffs from node %u", message.header.from);
+    if (message.bad() || needs.size() != node_.nodes() || diff->node >= node_.nodes())
+      fail("damaged diffs from node %u", message.header.from);
     needs[diff->node] = diff->prev;
     page.pending.push_back({diff, std::move(needs)});
     while (take_pending(page)) {}
@@ -128,7 +145,8 @@ bool HlrcProtocol::take_pending(HomePage& page) {
     const DiffPtr diff = page.pending[i].diff;
     if (diff->last > page.applied[diff->node] && !has_all(page, page.pending[i].needs)) continue;
     if (diff->last > page.applied[diff->node]) {
-      if (!apply_bytes(diff->bytes, page.size, page.open, page.twin.get())) fail("a damaged diff of unit %u from node %u", page.id, diff->node);
+      if (!apply_bytes(diff->bytes, page.size, page.open, page.twin.get()))
+        fail("a damaged diff of unit %u from node %u", page.id, diff->node);
       page.applied[diff->node] = diff->last;
       node_.sight.sharing.on_received(page, 1, diff->bytes.size());
       node_.counters.now.diffs_applied++;
@@ -147,7 +165,8 @@ void HlrcProtocol::on_fetch(Message&& message) {
     HomePage& page = page_at_home(message);
     const uint32_t at = message.get<uint32_t>();
     const VectorTime needs = message.get_list<uint32_t>();
-    if (message.bad() || needs.size() != node_.nodes()) fail("a damaged request from node %u", message.header.from);
+    if (message.bad() || needs.size() != node_.nodes())
+      fail("a damaged request from node %u", message.header.from);
     if (!has_all(page, needs)) {
       message.rewind();
       waiting_.push_back(std::move(message));
@@ -182,9 +201,13 @@ std::string HlrcProtocol::describe() const {
     for (uint32_t count = request.get<uint32_t>(); count > 0; count--) {
       HomePage& page = home_page(node_.memory.page(request.get<UnitId>()));
       request.get<uint32_t>();
-      text += "unit " + std::to_string(page.id) + ": node " + std::to_string(request.header.reply_to.node) + " wants" + text_of(request.get_list<uint32_t>()) +
-              ", here is" + text_of(page.applied) + ", " + std::to_string(page.pending.size()) + " diffs are early\n";
-      for (const auto& one : page.pending) text += "  early: of node " + std::to_string(one.diff->node) + " up to " + std::to_string(one.diff->last) + ", needs" + text_of(one.needs) + "\n";
+      text += "unit " + std::to_string(page.id) + ": node " +
+              std::to_string(request.header.reply_to.node) + " wants" +
+              text_of(request.get_list<uint32_t>()) + ", here is" + text_of(page.applied) + ", " +
+              std::to_string(page.pending.size()) + " diffs are early\n";
+      for (const auto& one : page.pending)
+        text += "  early: of node " + std::to_string(one.diff->node) + " up to " +
+                std::to_string(one.diff->last) + ", needs" + text_of(one.needs) + "\n";
     }
   }
   return text;
@@ -192,7 +215,8 @@ std::string HlrcProtocol::describe() const {
 
 // --- Reading
 
-void HlrcProtocol::fetch(const std::vector<LazyPage*>& pages, Thread& thread, std::unique_lock<std::mutex>& held) {
+void HlrcProtocol::fetch(const std::vector<LazyPage*>& pages, Thread& thread,
+                         std::unique_lock<std::mutex>& held) {
   struct Asked {
     std::vector<LazyPage*> pages;
     Message list{0};
@@ -203,7 +227,8 @@ void HlrcProtocol::fetch(const std::vector<LazyPage*>& pages, Thread& thread, st
   const NodeId me = node_.me();
   for (LazyPage* page : pages) {
     for (NodeId node = 0; node < node_.nodes(); node++) {
-      if (node != me && page->applied[node] < page->noticed[node]) node_.tapeworm.on_miss(*page, node);
+      if (node != me && page->applied[node] < page->noticed[node])
+        node_.tapeworm.on_miss(*page, node);
     }
     if (page->home == kNoNode) node_.memory.find_home(*page, thread, held);
     Asked& what = asked[page->home];
@@ -211,7 +236,8 @@ void HlrcProtocol::fetch(const std::vector<LazyPage*>& pages, Thread& thread, st
     what.list.put(page->id);
     what.list.put(thread.fault_at);
     VectorTime needs = page->noticed;
-    for (NodeId node = 0; node < needs.size(); node++) needs[node] = std::max(needs[node], page->applied[node]);
+    for (NodeId node = 0; node < needs.size(); node++)
+      needs[node] = std::max(needs[node], page->applied[node]);
     what.list.put_list(needs);
   }
   for (auto& [home, what] : asked) {
@@ -237,13 +263,16 @@ void HlrcProtocol::fetch(const std::vector<LazyPage*>& pages, Thread& thread, st
     for (LazyPage* page : what.pages) {
       const VectorTime has = reply.get_list<uint32_t>();
       const uint8_t* bytes = reply.get_bytes(page->size);
-      if (!bytes || has.size() != page->applied.size()) fail("a damaged copy of unit %u from node %u", page->id, home);
+      if (!bytes || has.size() != page->applied.size())
+        fail("a damaged copy of unit %u from node %u", page->id, home);
       node_.sight.sharing.on_received(*page, 0, page->size);
-      // Other threads of this node may have flushed more meanwhile. None of it was known to whom the home's copy is of.
+      // Other threads of this node may have flushed more meanwhile. None of it was known to whom
+      // the home's copy is of.
       std::vector<uint8_t> copy;
       for (const DiffPtr& diff : page->diffs_after(me, has[me])) {
         if (copy.empty()) copy.assign(bytes, bytes + page->size);
-        if (!apply_bytes(diff->bytes, page->size, copy.data(), nullptr)) fail("a damaged diff of unit %u", page->id);
+        if (!apply_bytes(diff->bytes, page->size, copy.data(), nullptr))
+          fail("a damaged diff of unit %u", page->id);
       }
       take_copy(*page, copy.empty() ? bytes : copy.data());
       for (NodeId node = 0; node < has.size(); node++) {

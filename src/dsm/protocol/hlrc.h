@@ -1,4 +1,5 @@
-// Home-based lazy release consistency (Zhou, Iftode and Li, OSDI 1996): diffs go to the unit's home at the end of each interval, and who misses a unit fetches it whole.
+// Home-based lazy release consistency (Zhou, Iftode and Li, OSDI 1996): diffs go to the unit's home
+// at the end of each interval, and who misses a unit fetches it whole.
 #pragma once
 
 #include <map>
@@ -23,13 +24,18 @@ class HlrcProtocol : public LrcProtocol {
  public:
   explicit HlrcProtocol(Node& node) : LrcProtocol(node) {}
   std::unique_ptr<Page> make_page() override;
-  void on_fault(Page& page, bool write, Thread& thread, std::unique_lock<std::mutex>& held) override;
+  void on_fault(Page& page, bool write, Thread& thread,
+                std::unique_lock<std::mutex>& held) override;
   void on_interval_closed(const Interval& interval, const std::vector<Page*>& pages) override;
   void on_message(Message&& message) override;
-  void fetch(const std::vector<LazyPage*>& pages, Thread& thread, std::unique_lock<std::mutex>& held) override;
-  void make_homes_current(const VectorTime& upto, Thread& thread, std::unique_lock<std::mutex>& held) override;
+  void fetch(const std::vector<LazyPage*>& pages, Thread& thread,
+             std::unique_lock<std::mutex>& held) override;
+  void make_homes_current(const VectorTime& upto, Thread& thread,
+                          std::unique_lock<std::mutex>& held) override;
   void settle(const VectorTime& upto) override;
-  bool needs_base(const LazyPage&) const override { return false; }  // each fetch is of the home's copy
+  bool needs_base(const LazyPage&) const override {
+    return false;
+  }  // each fetch is of the home's copy
   // A line for each fetch that waits for diffs here.
   std::string describe() const;
 

@@ -1,24 +1,39 @@
-// Multi-writer lazy release consistency (Keleher, Cox and Zwaenepoel, ISCA 1992; Tapeworm, section 4).
+// Multi-writer lazy release consistency (Keleher, Cox and Zwaenepoel, ISCA 1992; Tapeworm, section
+// 4).
 //
-// A node that writes a unit keeps a twin. When its interval is closed, at a release that another node acquires, only the fact is told: a write notice. Who acquires it
-// takes its own copy's rights away, and at the next access asks the writers for diffs, all at once, and applies them in an order that respects happens-before. A diff is
-// made when it is first asked for, and then holds all that was written since the twin was made, of whatever interval.
+// A node that writes a unit keeps a twin. When its interval is closed, at a release that another
+// node acquires, only the fact is told: a write notice. Who acquires it takes its own copy's rights
+// away, and at the next access asks the writers for diffs, all at once, and applies them in an
+// order that respects happens-before. A diff is made when it is first asked for, and then holds all
+// that was written since the twin was made, of whatever interval.
 //
 // Invariants, beside that of LazyPage:
-//   1. While a page has a twin, this node has learned of no other node's writes to it. On a notice the diff is made first. So what one diff holds is ordered as a
-//      whole before or after every conflicting write of a race-free program, and the stamp of the moment when its twin was made puts it there: who wrote the same bytes
-//      before was known by then, and who writes them later must have asked for this diff. For that the stamp must lie above those of all known intervals when the twin is made, and
-//      not above the time of the first interval in the diff: it is never raised later.
-//   2. Diffs of one node to one unit form a chain by `prev`; none is applied before the one before it, and a copy takes all that it lacks at once, by stamp, or nothing.
-//   3. A diff that is made while the open interval has written the unit closes an interval with just this unit, so each diff belongs to closed intervals only.
-//   4. A unit that nobody has asked for stays writable over intervals, and each has a notice of it, true or not: no fault for what is not shared. When somebody asks
-//      it is protected at the end of each interval, so notices are exact, until LazyPage::kExact intervals have written it that nobody has asked for. Then no other node
-//      has a valid copy that a false notice could take away: the true ones have. While a run is recorded for predictions, notices stay exact: they are what is predicted from.
-//   5. Units that are no pages are not protected behind a thread's back: pointers into them may be in registers, or their access has been announced. While the open interval
-//      writes one, a diff leaves it as it is, and what it ended in becomes the twin. Only the program's own release takes the right to write away.
+//   1. While a page has a twin, this node has learned of no other node's writes to it. On a notice
+//      the diff is made first. So what one diff holds is ordered as a whole before or after every
+//      conflicting write of a race-free program, and the stamp of the moment when its twin was made
+//      puts it there: who wrote the same bytes before was known by then, and who writes them later
+//      must have asked for this diff. For that the stamp must lie above those of all known
+//      intervals when the twin is made, and not above the time of the first interval in the diff:
+//      it is never raised later.
+//   2. Diffs of one node to one unit form a chain by `prev`; none is applied before the one before
+//      it, and a copy takes all that it lacks at once, by stamp, or nothing.
+//   3. A diff that is made while the open interval has written the unit closes an interval with
+//      just this unit, so each diff belongs to closed intervals only.
+//   4. A unit that nobody has asked for stays writable over intervals, and each has a notice of it,
+//      true or not: no fault for what is not shared. When somebody asks it is protected at the end
+//      of each interval, so notices are exact, until LazyPage::kExact intervals have written it
+//      that nobody has asked for. Then no other node has a valid copy that a false notice could
+//      take away: the true ones have. While a run is recorded for predictions, notices stay exact:
+//      they are what is predicted from.
+//   5. Units that are no pages are not protected behind a thread's back: pointers into them may be
+//      in registers, or their access has been announced. While the open interval writes one, a diff
+//      leaves it as it is, and what it ended in becomes the twin. Only the program's own release
+//      takes the right to write away.
 //
-// Two deviations from TreadMarks. Only the last writers are asked: who wrote after it had seen another's notice had that one's diffs. And where diffs together are larger
-// than the unit, its copy comes instead, if it has all that the asker has: a unit that migrates does not drag its history along.
+// Two deviations from TreadMarks. Only the last writers are asked: who wrote after it had seen
+// another's notice had that one's diffs. And where diffs together are larger than the unit, its
+// copy comes instead, if it has all that the asker has: a unit that migrates does not drag its
+// history along.
 #include "dsm/protocol/lrc.h"
 
 #include <string.h>
@@ -33,13 +48,17 @@
 
 namespace weir::dsm {
 
-std::unique_ptr<Page> LrcProtocol::make_page() { return std::make_unique<LazyPage>(node_.nodes(), node_.me(), node_.collector.floor()); }
+std::unique_ptr<Page> LrcProtocol::make_page() {
+  return std::make_unique<LazyPage>(node_.nodes(), node_.me(), node_.collector.floor());
+}
 
 // --- Rights
 
-void LrcProtocol::on_fault(Page& base, bool write, Thread& thread, std::unique_lock<std::mutex>& held) {
+void LrcProtocol::on_fault(Page& base, bool write, Thread& thread,
+                           std::unique_lock<std::mutex>& held) {
   LazyPage& page = as_lazy(base);
-  // Invariant: a right is given to a valid copy only. While others are waited for, what else a producer's answer brings included, other threads of this node acquire, and notices come.
+  // Invariant: a right is given to a valid copy only. While others are waited for, what else a
+  // producer's answer brings included, other threads of this node acquire, and notices come.
   while (!page.valid(node_.me()) && !apply_cached(page)) {
     const Span waits(node_, Doing::kMiss, page.id, &node_.counters.now.miss_nanoseconds);
     node_.sight.sharing.on_miss(page);
@@ -52,7 +71,9 @@ void LrcProtocol::on_fault(Page& base, bool write, Thread& thread, std::unique_l
       }
     } while (!page.valid(node_.me()) && !apply_cached(page));
     page.asked_writers = false;
-    if (!thread.wanted.empty()) node_.tapeworm.prefetch(std::exchange(thread.wanted, {}), std::exchange(thread.wanted_of, kNoNode), thread, held);
+    if (!thread.wanted.empty())
+      node_.tapeworm.prefetch(std::exchange(thread.wanted, {}),
+                              std::exchange(thread.wanted_of, kNoNode), thread, held);
   }
   RightChanges changes(node_.memory.segment);
   if (write) {
@@ -89,7 +110,9 @@ void LrcProtocol::drop_dirty(LazyPage& page) {
   node_.dirty.pop_back();
 }
 
-void LrcProtocol::drop_twin(LazyPage& page) { node_.counters.twins -= std::exchange(page.twin, nullptr) ? page.size : 0; }
+void LrcProtocol::drop_twin(LazyPage& page) {
+  node_.counters.twins -= std::exchange(page.twin, nullptr) ? page.size : 0;
+}
 
 bool LrcProtocol::was_written(LazyPage& page, RightChanges& changes) {
   if (!page.left_open) return true;
@@ -112,19 +135,22 @@ void LrcProtocol::on_interval_closed(const Interval&, const std::vector<Page*>& 
   for (Page* base : pages) {
     LazyPage& page = as_lazy(*base);
     const bool is_page = page.kind == UnitKind::kPages;
-    const bool exact = page.exact > 0 || node_.settings.check || tapes || (node_.stream && !is_page);
+    const bool exact =
+        page.exact > 0 || node_.settings.check || tapes || (node_.stream && !is_page);
     if (page.exact > 0 && !node_.stream) page.exact--;
     if (exact && (is_page || node_.closing_for_program)) {
       page.dirty = false;
       if (page.right == Right::kWrite) changes.add(page, Right::kRead);
     } else {
       add_dirty(page);
-      if (tapes && !is_page && !node_.settings.check) make_diff(page, changes, true);  // from here on it is compared
+      if (tapes && !is_page && !node_.settings.check)
+        make_diff(page, changes, true);  // from here on it is compared
     }
   }
   if (!node_.settings.check) return;
   changes.apply();
-  for (Page* page : pages) make_diff(as_lazy(*page), changes, true);  // of this interval and no other
+  for (Page* page : pages)
+    make_diff(as_lazy(*page), changes, true);  // of this interval and no other
 }
 
 void LrcProtocol::close_for(LazyPage& page) {
@@ -132,7 +158,9 @@ void LrcProtocol::close_for(LazyPage& page) {
   node_.record_interval(*interval);
   node_.tapeworm.on_interval_closed(*interval);
 }
-void LrcProtocol::on_made(LazyPage& page, const DiffPtr& diff) { node_.checker.on_made(page, diff); }
+void LrcProtocol::on_made(LazyPage& page, const DiffPtr& diff) {
+  node_.checker.on_made(page, diff);
+}
 
 void LrcProtocol::make_diff(LazyPage& page, RightChanges& changes, bool closed) {
   if (!page.twin) return;
@@ -192,7 +220,8 @@ void LrcProtocol::on_noticed(const std::vector<Page*>& pages) {
   RightChanges changes(node_.memory.segment);
   for (Page* base : pages) {
     LazyPage& page = as_lazy(*base);
-    if (page.twin) page.twin_stamp = stamp_of(node_.intervals.known()) + 1;  // of no page: a new one, empty
+    if (page.twin)
+      page.twin_stamp = stamp_of(node_.intervals.known()) + 1;  // of no page: a new one, empty
     if (page.valid(node_.me())) continue;
     if (page.right == Right::kNone && !page.pushed) continue;
     if (page.busy || !apply_cached(page)) {
@@ -209,18 +238,22 @@ void LrcProtocol::keep(LazyPage& page, const DiffPtr& diff) {
   if (page.add_diff(diff)) node_.counters.diffs += sizeof(Diff) + diff->bytes.size();
 }
 
-// Applies what is kept, if with it nothing is missing any more. Answers whether the page is valid now.
+// Applies what is kept, if with it nothing is missing any more. Answers whether the page is valid
+// now.
 bool LrcProtocol::apply_cached(LazyPage& page) {
   if (page.base && needs_base(page)) return false;
   std::vector<const Diff*> chosen;
   VectorTime reached = page.applied;
   for (NodeId node = 0; node < reached.size(); node++) {
     if (node == node_.me()) {  // its own copy has them
-      if (page.base) std::ranges::transform(page.diffs_after(node, page.base_own), std::back_inserter(chosen), [](const DiffPtr& diff) { return diff.get(); });
+      if (page.base)
+        std::ranges::transform(page.diffs_after(node, page.base_own), std::back_inserter(chosen),
+                               [](const DiffPtr& diff) { return diff.get(); });
       continue;
     }
     for (const DiffPtr& diff : page.diffs_after(node, reached[node])) {
-      if (diff->prev > reached[node] || diff->first > page.noticed[node]) break;  // one in between lacks, or it is not known of yet
+      if (diff->prev > reached[node] || diff->first > page.noticed[node])
+        break;  // one in between lacks, or it is not known of yet
       chosen.push_back(diff.get());
       reached[node] = diff->last;
     }
@@ -228,10 +261,13 @@ bool LrcProtocol::apply_cached(LazyPage& page) {
   }
   Span span(node_, Doing::kApplyDiffs, page.id);
   span.set_amount(chosen.size());
-  std::stable_sort(chosen.begin(), chosen.end(), [](const Diff* a, const Diff* b) { return a->stamp < b->stamp; });
+  std::stable_sort(chosen.begin(), chosen.end(),
+                   [](const Diff* a, const Diff* b) { return a->stamp < b->stamp; });
   for (const Diff* diff : chosen) {
     node_.sight.sharing.on_received(page, 1, diff->bytes.size());
-    const bool is_well = page.base ? apply_bytes(diff->bytes, page.size, page.base.get(), nullptr) : apply_bytes(diff->bytes, page.size, page.open, page.twin.get());
+    const bool is_well = page.base
+                             ? apply_bytes(diff->bytes, page.size, page.base.get(), nullptr)
+                             : apply_bytes(diff->bytes, page.size, page.open, page.twin.get());
     if (!is_well) fail("a damaged diff of unit %u from node %u", page.id, diff->node);
   }
   if (page.base) {
@@ -245,7 +281,8 @@ bool LrcProtocol::apply_cached(LazyPage& page) {
 
 // --- Asking and answering
 
-// Whose diffs of the page to ask for where: of the last writers, those whose last noticed interval no other's has seen, unless that was in vain before.
+// Whose diffs of the page to ask for where: of the last writers, those whose last noticed interval
+// no other's has seen, unless that was in vain before.
 std::vector<std::pair<NodeId, NodeId>> LrcProtocol::plan(const LazyPage& page) const {
   std::vector<NodeId> missing;
   for (NodeId node = 0; node < node_.nodes(); node++) {
@@ -265,7 +302,8 @@ std::vector<std::pair<NodeId, NodeId>> LrcProtocol::plan(const LazyPage& page) c
 }
 
 // One message to each node that has something, one back.
-void LrcProtocol::fetch(const std::vector<LazyPage*>& pages, Thread& thread, std::unique_lock<std::mutex>& held) {
+void LrcProtocol::fetch(const std::vector<LazyPage*>& pages, Thread& thread,
+                        std::unique_lock<std::mutex>& held) {
   const Collector::Asking asking(node_.collector);
   struct Asked {
     std::vector<LazyPage*> pages;
@@ -315,19 +353,22 @@ void LrcProtocol::fetch(const std::vector<LazyPage*>& pages, Thread& thread, std
   }
   // What was produced together with the byte that is accessed, not with others of its unit.
   if (thread.fault_at == kNowhere) return;
-  const NodeId writer = asked.size() == 1 ? asked.begin()->first : writer_of(*pages.front(), thread.fault_at);
+  const NodeId writer =
+      asked.size() == 1 ? asked.begin()->first : writer_of(*pages.front(), thread.fault_at);
   const auto its = produced.find(writer);
   if (its == produced.end() || its->second.empty()) return;
   thread.wanted = std::move(its->second);
   thread.wanted_of = writer;
 }
 
-// Who wrote last what begins at that byte, by the diffs that have come. A byte alone may have been written with the value that it had, of which no diff tells.
+// Who wrote last what begins at that byte, by the diffs that have come. A byte alone may have been
+// written with the value that it had, of which no diff tells.
 NodeId LrcProtocol::writer_of(const LazyPage& page, uint32_t at) const {
   const Diff* last = nullptr;
   for (NodeId node = 0; node < page.applied.size(); node++) {
     for (const DiffPtr& diff : page.diffs_after(node, page.applied[node])) {
-      if ((!last || diff->stamp > last->stamp) && has_some(diff->bytes, at, at + kMargin)) last = diff.get();
+      if ((!last || diff->stamp > last->stamp) && has_some(diff->bytes, at, at + kMargin))
+        last = diff.get();
     }
   }
   return last ? last->node : kNoNode;
@@ -353,7 +394,8 @@ void LrcProtocol::take_answer(LazyPage& page, NodeId from, Message& reply) {
     return;
   }
   const uint32_t upto = reply.get<uint32_t>();
-  for (uint32_t count = reply.get<uint32_t>(); count > 0 && !reply.bad(); count--) keep(page, get_diff(reply));
+  for (uint32_t count = reply.get<uint32_t>(); count > 0 && !reply.bad(); count--)
+    keep(page, get_diff(reply));
   if (upto == 0) return;
   // This is all that there is of the writer up to `upto`, be it no diff at all.
   uint32_t end = page.applied[from];
@@ -364,17 +406,20 @@ void LrcProtocol::take_answer(LazyPage& page, NodeId from, Message& reply) {
   if (end == page.applied[from]) {
     page.applied[from] = std::max(page.applied[from], upto);
   } else if (upto > end && end < page.noticed[from]) {
-    auto none = std::make_shared<Diff>();  // an empty link, so that the chain reaches as far as the answer
+    auto none =
+        std::make_shared<Diff>();  // an empty link, so that the chain reaches as far as the answer
     *none = {from, end, end + 1, upto, 0, {}};
     keep(page, none);
   }
 }
 
-// Other threads of this node may go on writing to a unit that is no page: only what the other node changed is written here.
+// Other threads of this node may go on writing to a unit that is no page: only what the other node
+// changed is written here.
 void LrcProtocol::take_copy(LazyPage& page, const uint8_t* bytes) {
   if (!page.twin) {
     memcpy(page.open, bytes, page.size);
-  } else if (!apply_bytes(make_bytes(page.twin.get(), bytes, page.size), page.size, page.open, page.twin.get())) {
+  } else if (!apply_bytes(make_bytes(page.twin.get(), bytes, page.size), page.size, page.open,
+                          page.twin.get())) {
     fail("a damaged copy of unit %u", page.id);
   }
 }
@@ -392,9 +437,12 @@ void LrcProtocol::on_diff_request(Message&& request) {
       const uint32_t noticed = request.get<uint32_t>();
       if (of < theirs.size()) wanted.push_back({unit, of, theirs[of], noticed});
     }
-    if (request.bad() || theirs.size() != node_.nodes()) fail("a damaged request from node %u", request.header.from);
+    if (request.bad() || theirs.size() != node_.nodes())
+      fail("a damaged request from node %u", request.header.from);
     LazyPage& page = as_lazy(node_.memory.page(unit, *this));
-    if (theirs[node_.me()] < page.dropped) fail("node %u asks for diffs of unit %u that garbage collection has dropped", request.header.from, unit);
+    if (theirs[node_.me()] < page.dropped)
+      fail("node %u asks for diffs of unit %u that garbage collection has dropped",
+           request.header.from, unit);
     answer(page, wanted, theirs, whole, reply);
     node_.tapeworm.on_request(page, request.header.from, at);
   }
@@ -402,11 +450,13 @@ void LrcProtocol::on_diff_request(Message&& request) {
   node_.reply(request.header.reply_to, std::move(reply));
 }
 
-void LrcProtocol::answer(LazyPage& page, const std::vector<Wanted>& wanted, const VectorTime& theirs, bool whole, Message& reply) {
+void LrcProtocol::answer(LazyPage& page, const std::vector<Wanted>& wanted,
+                         const VectorTime& theirs, bool whole, Message& reply) {
   const NodeId me = node_.me();
   page.share();
   std::vector<DiffPtr> found;
-  bool mine = false, lacks = false;  // this node's copy may hold diffs that it has got as part of a copy
+  bool mine = false,
+       lacks = false;  // this node's copy may hold diffs that it has got as part of a copy
   for (const Wanted& some : wanted) {
     mine |= some.node == me;
     lacks |= !find_diffs(page, some, found);
@@ -454,10 +504,12 @@ bool LrcProtocol::find_diffs(LazyPage& page, const Wanted& wanted, std::vector<D
 }
 
 void LrcProtocol::put_missing(LazyPage& page, std::vector<Wanted>& wanted) {
-  if (!page.busy && !page.valid(node_.me()) && apply_cached(page)) return;  // what came before its notice
+  if (!page.busy && !page.valid(node_.me()) && apply_cached(page))
+    return;  // what came before its notice
   if (needs_base(page)) return;
   for (NodeId node = 0; node < page.noticed.size(); node++) {
-    if (node != node_.me() && page.applied[node] < page.noticed[node]) wanted.push_back({page.id, node, page.applied[node], page.noticed[node]});
+    if (node != node_.me() && page.applied[node] < page.noticed[node])
+      wanted.push_back({page.id, node, page.applied[node], page.noticed[node]});
   }
 }
 
@@ -470,7 +522,8 @@ bool LrcProtocol::take_diffs(LazyPage& page, const std::vector<DiffPtr>& diffs) 
 // --- Messages
 
 void LrcProtocol::on_message(Message&& message) {
-  if (static_cast<Kind>(message.header.kind) == Kind::kDiffRequest) return on_diff_request(std::move(message));
+  if (static_cast<Kind>(message.header.kind) == Kind::kDiffRequest)
+    return on_diff_request(std::move(message));
   on_page_request(std::move(message));
 }
 

@@ -1,18 +1,28 @@
-// The home of a unit serves one request after the other. For a read it asks the owner to give up writing and to send the bytes; for a write it asks all who have a copy to drop it,
-// the owner to send the bytes too; when all have answered it sends the unit to who asked, and goes on when that one says that it has it.
+// The home of a unit serves one request after the other. For a read it asks the owner to give up
+// writing and to send the bytes; for a write it asks all who have a copy to drop it, the owner to
+// send the bytes too; when all have answered it sends the unit to who asked, and goes on when that
+// one says that it has it.
 //
-// Messages: request: unit, 1 for write. Take (to who has a copy): unit, 1: drop it, 0: keep reading; 1: send the bytes. Answer: unit, bytes or none. Grant: 1 with bytes, 0 without.
+// Messages: request: unit, 1 for write. Take (to who has a copy): unit, 1: drop it, 0: keep
+// reading; 1: send the bytes. Answer: unit, bytes or none. Grant: 1 with bytes, 0 without.
 //
 // Invariants:
-//   1. While a request is served, no other of the same unit is: `serving` is set from its start until its asker has said that it is done, so no right is taken from one
-//      who has not got it yet.
-//   2. The union of rights is right at all times: a right is given only after the answers of all who had a conflicting one.
-//   3. A page is not taken away before the thread that faulted for it had time to run on: the server gives way to it for as long as kHold. So two writers make progress
-//      by turns. The thread does not need the mutex any more by then.
-//   4. A unit that is no page is not protected, or pointers into it are in registers: no fault would tell that its right has gone. So the thread that has announced an access, or
-//      trapped, holds the unit until it synchronizes, and what the home demands waits. A region that nobody holds is closed, so that the next access traps.
-//   5. A thread waits for a unit only while it holds none but units of lower numbers: no circle of threads waits. Where an access needs a lower one, or somebody waits for one that the
-//      thread holds, it lets go of those from there on, and takes them again after it. In between, nothing of its own is half done: it is inside of the call.
+//   1. While a request is served, no other of the same unit is: `serving` is set from its start
+//      until its asker has said that it is done, so no right is taken from one who has not got it
+//      yet.
+//   2. The union of rights is right at all times: a right is given only after the answers of all
+//      who had a conflicting one.
+//   3. A page is not taken away before the thread that faulted for it had time to run on: the
+//      server gives way to it for as long as kHold. So two writers make progress by turns. The
+//      thread does not need the mutex any more by then.
+//   4. A unit that is no page is not protected, or pointers into it are in registers: no fault
+//      would tell that its right has gone. So the thread that has announced an access, or trapped,
+//      holds the unit until it synchronizes, and what the home demands waits. A region that nobody
+//      holds is closed, so that the next access traps.
+//   5. A thread waits for a unit only while it holds none but units of lower numbers: no circle of
+//      threads waits. Where an access needs a lower one, or somebody waits for one that the thread
+//      holds, it lets go of those from there on, and takes them again after it. In between, nothing
+//      of its own is half done: it is inside of the call.
 #include "dsm/protocol/sc.h"
 
 #include <sched.h>
@@ -42,11 +52,14 @@ Message message_about(Kind kind, const Page& page) {
 
 // The first of a thread's holds that is of `unit` or a later one.
 std::vector<Hold>::iterator place_of(UnitId unit, std::vector<Hold>& holds) {
-  return std::lower_bound(holds.begin(), holds.end(), unit, [](const Hold& one, UnitId of) { return one.page->id < of; });
+  return std::lower_bound(holds.begin(), holds.end(), unit,
+                          [](const Hold& one, UnitId of) { return one.page->id < of; });
 }
 
 // By a thread whose access the demand would take away.
-bool is_held(const ScPage& page, const ScPage::Take& take) { return (take.drop ? page.held : page.held_for_write) > 0; }
+bool is_held(const ScPage& page, const ScPage::Take& take) {
+  return (take.drop ? page.held : page.held_for_write) > 0;
+}
 
 }  // namespace
 
@@ -63,18 +76,22 @@ void ScProtocol::start(ScPage& page) {
   page.owner = node_.me();
 }
 
-void ScProtocol::on_fault(Page& page, bool write, Thread& thread, std::unique_lock<std::mutex>& held) {
-  if (get_right(sc(page), write, thread, held)) node_.tell(page.home, message_about(Kind::kOwnerDone, page));
+void ScProtocol::on_fault(Page& page, bool write, Thread& thread,
+                          std::unique_lock<std::mutex>& held) {
+  if (get_right(sc(page), write, thread, held))
+    node_.tell(page.home, message_about(Kind::kOwnerDone, page));
 }
 
-bool ScProtocol::get_right(ScPage& page, bool write, Thread& thread, std::unique_lock<std::mutex>& held) {
+bool ScProtocol::get_right(ScPage& page, bool write, Thread& thread,
+                           std::unique_lock<std::mutex>& held) {
   node_.memory.find_home(page, thread, held);
   const bool is_home = page.home == node_.me();
   RightChanges changes(node_.memory.segment);
   if (is_home) {
     start(page);
     if (!page.serving && page.owner == node_.me()) return changes.add(page, Right::kWrite), false;
-    if (!page.serving && !write && page.readers[node_.me()]) return changes.add(page, Right::kRead), false;
+    if (!page.serving && !write && page.readers[node_.me()])
+      return changes.add(page, Right::kRead), false;
   }
   node_.counters.now.misses++;
   const Span waits(node_, Doing::kMiss, page.id, &node_.counters.now.miss_nanoseconds);
@@ -98,7 +115,9 @@ bool ScProtocol::get_right(ScPage& page, bool write, Thread& thread, std::unique
 void ScProtocol::hold(Page& page, bool write, Thread& thread, std::unique_lock<std::mutex>& held) {
   UnitId first = page.id;
   if (takes_ > 0) {
-    const auto demanded = std::find_if(thread.holds.begin(), thread.holds.end(), [](const Hold& one) { return sc(*one.page).take.has_value(); });
+    const auto demanded =
+        std::find_if(thread.holds.begin(), thread.holds.end(),
+                     [](const Hold& one) { return sc(*one.page).take.has_value(); });
     if (demanded != thread.holds.end()) first = std::min(first, demanded->page->id);
   }
   const auto place = place_of(page.id, thread.holds);
@@ -114,7 +133,8 @@ void ScProtocol::hold(Page& page, bool write, Thread& thread, std::unique_lock<s
   for (const Hold& one : wanted) hold_one(sc(*one.page), one.write, thread, held);
 }
 
-void ScProtocol::hold_one(ScPage& page, bool write, Thread& thread, std::unique_lock<std::mutex>& held) {
+void ScProtocol::hold_one(ScPage& page, bool write, Thread& thread,
+                          std::unique_lock<std::mutex>& held) {
   while (page.busy || page.take) node_.changed.wait(held);
   bool owes = false;
   if (page.right != Right::kWrite && (write || page.right != Right::kRead)) {
@@ -127,8 +147,13 @@ void ScProtocol::hold_one(ScPage& page, bool write, Thread& thread, std::unique_
   page.held++;
   page.held_for_write += write;
   thread.holds.push_back({&page, write});
-  if (page.kind == UnitKind::kRegion) weir_region_protect(page.open, write ? PROT_READ | PROT_WRITE : PROT_READ);  // a write traps first, whatever the node may
-  if (owes) node_.tell(page.home, message_about(Kind::kOwnerDone, page));  // from here on it may be demanded
+  if (page.kind == UnitKind::kRegion)
+    weir_region_protect(page.open, write
+                                       ? PROT_READ | PROT_WRITE
+                                       : PROT_READ);  // a write traps first, whatever the node may
+  if (owes)
+    node_.tell(page.home,
+               message_about(Kind::kOwnerDone, page));  // from here on it may be demanded
 }
 
 // Answers what was let go of: units from `first` on.
@@ -153,7 +178,8 @@ std::string ScProtocol::describe() const {
   std::string text;
   node_.memory.each_page([&](Page& page) {
     if (page.protocol != this || !sc(page).take) return;
-    text += "unit " + std::to_string(page.id) + " (" + node_.memory.describe(page.id) + "): asked for, until " + std::to_string(sc(page).held) + " threads here synchronize\n";
+    text += "unit " + std::to_string(page.id) + " (" + node_.memory.describe(page.id) +
+            "): asked for, until " + std::to_string(sc(page).held) + " threads here synchronize\n";
   });
   return text;
 }
@@ -164,7 +190,9 @@ void ScProtocol::on_message(Message&& message) {
   if (message.bad()) fail("a damaged message from node %u about a unit", from);
   ScPage& page = sc(node_.memory.page(unit, *this));
   const auto expect = [&](bool is_expected) {
-    if (!is_expected) fail("a message of kind %u from node %u about unit %u, which nobody waits for", message.header.kind, from, unit);
+    if (!is_expected)
+      fail("a message of kind %u from node %u about unit %u, which nobody waits for",
+           message.header.kind, from, unit);
   };
   switch (static_cast<Kind>(message.header.kind)) {
     case Kind::kOwnerRequest:
@@ -179,14 +207,17 @@ void ScProtocol::on_message(Message&& message) {
     case Kind::kOwnerTake: {
       expect(page.home == kNoNode || page.home == from);
       const bool drop = message.get<uint8_t>(), send = message.get<uint8_t>();
-      if (message.bad()) fail("a damaged message from node %u about unit %u", message.header.from, page.id);
+      if (message.bad())
+        fail("a damaged message from node %u about unit %u", message.header.from, page.id);
       const ScPage::Take take{message.header.from, drop, send};
       if (is_held(page, take)) {
         page.take = take;
         takes_++;
         return;
       }
-      while (page.kind == UnitKind::kPages && page.right != Right::kNone && nanoseconds_now() - page.granted < kHold) sched_yield();
+      while (page.kind == UnitKind::kPages && page.right != Right::kNone &&
+             nanoseconds_now() - page.granted < kHold)
+        sched_yield();
       return take_away(page, take);
     }
     case Kind::kOwnerAnswer:
@@ -212,7 +243,8 @@ void ScProtocol::on_message(Message&& message) {
 void ScProtocol::serve(ScPage& page, Message&& request) {
   page.serving = true;
   page.for_write = request.get<uint8_t>();
-  if (request.bad()) fail("a damaged request from node %u for unit %u", request.header.from, page.id);
+  if (request.bad())
+    fail("a damaged request from node %u for unit %u", request.header.from, page.id);
   page.asker = request.header.reply_to;
   const NodeId asker = page.asker.node;
   page.missing = 1;  // until all have been asked
@@ -250,7 +282,8 @@ void ScProtocol::give(ScPage& page) {
 
 void ScProtocol::take_away(ScPage& page, const ScPage::Take& take) {
   RightChanges changes(node_.memory.segment);
-  if (take.drop || page.right == Right::kWrite) changes.add(page, take.drop ? Right::kNone : Right::kRead);
+  if (take.drop || page.right == Right::kWrite)
+    changes.add(page, take.drop ? Right::kNone : Right::kRead);
   if (page.kind == UnitKind::kRegion && page.held == 0) weir_region_protect(page.open, PROT_NONE);
   changes.apply();
   Message answer = message_about(Kind::kOwnerAnswer, page);

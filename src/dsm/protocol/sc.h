@@ -1,4 +1,5 @@
-// Sequential consistency: one writer or many readers of a unit at any time (Li and Hudak's fixed distributed manager).
+// Sequential consistency: one writer or many readers of a unit at any time (Li and Hudak's fixed
+// distributed manager).
 #pragma once
 
 #include <deque>
@@ -12,10 +13,11 @@ namespace weir::dsm {
 
 class ScPage : public Page {
  public:
-  bool started = false;            // the home's copy counts as the first one
-  uint64_t granted = 0;            // when this node got its right (nanoseconds_now)
+  bool started = false;  // the home's copy counts as the first one
+  uint64_t granted = 0;  // when this node got its right (nanoseconds_now)
 
-  // Of a unit that is no page: threads of this node that hold it, and the home's demand that waits for them
+  // Of a unit that is no page: threads of this node that hold it, and the home's demand that waits
+  // for them
   struct Take {
     NodeId from;
     bool drop, send;
@@ -24,11 +26,11 @@ class ScPage : public Page {
   std::optional<Take> take;
 
   // At home
-  bool serving = false;            // a request is being served; others wait
+  bool serving = false;  // a request is being served; others wait
   bool for_write = false;
-  uint32_t missing = 0;            // answers
+  uint32_t missing = 0;  // answers
   ReplyTo asker;
-  NodeId owner = kNoNode;          // may write, or none
+  NodeId owner = kNoNode;  // may write, or none
   std::vector<bool> readers;
   std::deque<Message> waiting;
 };
@@ -37,10 +39,12 @@ class ScProtocol : public Protocol {
  public:
   explicit ScProtocol(Node& node) : node_(node) {}
   std::unique_ptr<Page> make_page() override;
-  void on_fault(Page& page, bool write, Thread& thread, std::unique_lock<std::mutex>& held) override;
+  void on_fault(Page& page, bool write, Thread& thread,
+                std::unique_lock<std::mutex>& held) override;
   void on_message(Message&& message) override;
 
-  // An access of a unit that is no page: the thread holds it until it synchronizes, or until an access of another unit needs its place in the order.
+  // An access of a unit that is no page: the thread holds it until it synchronizes, or until an
+  // access of another unit needs its place in the order.
   void hold(Page& page, bool write, Thread& thread, std::unique_lock<std::mutex>& held);
   // The thread synchronizes, or ends.
   void let_go(Thread& thread) { let_go_from(0, thread); }

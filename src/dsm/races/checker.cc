@@ -1,18 +1,27 @@
-// Problem: two nodes write the same bytes without order. Each keeps its own value until they synchronize, and then one diff is applied after the other: an update is lost, on some runs.
-// Mechanism: lazy release consistency has what finds that. With the setting on, an interval ends at each synchronization of its node, and its diffs are made at once, so a
-// diff is what one stretch between two synchronizations changed. After a barrier each node knows all intervals since the last one and what they wrote; for two that are
-// concurrent and wrote the same unit, the node with the lower number has the other's diff or asks for it, and compares the runs of bytes.
+// Problem: two nodes write the same bytes without order. Each keeps its own value until they
+// synchronize, and then one diff is applied after the other: an update is lost, on some runs.
+// Mechanism: lazy release consistency has what finds that. With the setting on, an interval ends at
+// each synchronization of its node, and its diffs are made at once, so a diff is what one stretch
+// between two synchronizations changed. After a barrier each node knows all intervals since the
+// last one and what they wrote; for two that are concurrent and wrote the same unit, the node with
+// the lower number has the other's diff or asks for it, and compares the runs of bytes.
 //
-// What is ordered is not what is known. A lock brings all that its giver knows, also what that wrote after it had let go of the lock; so each interval has a second vector time,
-// of which only synchronization is the source: a lock carries that of its last release, a semaphore that of the post, and a barrier orders all.
+// What is ordered is not what is known. A lock brings all that its giver knows, also what that
+// wrote after it had let go of the lock; so each interval has a second vector time, of which only
+// synchronization is the source: a lock carries that of its last release, a semaphore that of the
+// post, and a barrier orders all.
 //
 // Invariants:
-//   1. Two intervals a of node m and b of node n are concurrent where b.order[m] < a.index and a.order[n] < b.index.
-//   2. Intervals of different barriers are never concurrent. So pairs lie between the last two barriers, and what a node keeps for that is dropped at the barrier after: who arrives
-//      there has his answers.
-//   3. Bytes, not words or units, are compared: false sharing is no race. What was written with the value that it had is not in a diff, and is missed.
+//   1. Two intervals a of node m and b of node n are concurrent where b.order[m] < a.index and
+//      a.order[n] < b.index.
+//   2. Intervals of different barriers are never concurrent. So pairs lie between the last two
+//      barriers, and what a node keeps for that is dropped at the barrier after: who arrives there
+//      has his answers.
+//   3. Bytes, not words or units, are compared: false sharing is no race. What was written with the
+//      value that it had is not in a diff, and is missed.
 //   4. A node is one writer, however many threads it has; what orders one of them orders all.
-// Reads are seen by units only, so a race of a read and a write cannot be told from false sharing, and is not reported.
+// Reads are seen by units only, so a race of a read and a write cannot be told from false sharing,
+// and is not reported.
 #include "dsm/races/checker.h"
 
 #include <limits.h>
@@ -46,7 +55,8 @@ std::vector<Run> runs_of(const Diff& diff) {
   while (!reader.at_end()) {
     uint64_t skip, count;
     const void* bytes;
-    if (!reader.number(&skip) || !reader.number(&count) || !(bytes = reader.bytes(count))) fail("a damaged diff from node %u", diff.node);
+    if (!reader.number(&skip) || !reader.number(&count) || !(bytes = reader.bytes(count)))
+      fail("a damaged diff from node %u", diff.node);
     at += static_cast<uint32_t>(skip);
     runs.push_back({at, static_cast<uint32_t>(count), static_cast<const uint8_t*>(bytes)});
     at += static_cast<uint32_t>(count);
@@ -54,7 +64,9 @@ std::vector<Run> runs_of(const Diff& diff) {
   return runs;
 }
 
-void put_text(Message& message, const std::string& text) { message.put_list(std::vector<char>(text.begin(), text.end())); }
+void put_text(Message& message, const std::string& text) {
+  message.put_list(std::vector<char>(text.begin(), text.end()));
+}
 
 std::string get_text(Message& message) {
   const std::vector<char> text = message.get_list<char>();
@@ -68,7 +80,8 @@ std::string get_text(Message& message) {
 void Checker::synchronize(Synchronization::Kind kind, uint32_t number) {
   if (!node_.settings.check) return;
   node_.close_interval(true);
-  if (kind != Synchronization::kBarrier || number != kCollect) began_ = {kind, number, ++times_[{kind, number}]};
+  if (kind != Synchronization::kBarrier || number != kCollect)
+    began_ = {kind, number, ++times_[{kind, number}]};
 }
 
 void Checker::on_write(Page& page, Thread& thread) {
@@ -90,11 +103,14 @@ void Checker::compare(Thread& thread, std::unique_lock<std::mutex>& held) {
   compared_.resize(node_.nodes());
   closed_.erase(closed_.begin(), closed_.upper_bound(compared_[node_.me()]));
   std::vector<Pair> pairs = concurrent(upto);
-  std::sort(pairs.begin(), pairs.end(), [](const Pair& a, const Pair& b) { return std::tie(a.unit, a.its, a.mine) < std::tie(b.unit, b.its, b.mine); });
+  std::sort(pairs.begin(), pairs.end(), [](const Pair& a, const Pair& b) {
+    return std::tie(a.unit, a.its, a.mine) < std::tie(b.unit, b.its, b.mine);
+  });
   std::vector<Race> found;
   size_t of_unit = 0;
   for (size_t first = 0; first < pairs.size(); first += kAtOnce) {
-    const std::span<Pair> some = std::span(pairs).subspan(first, std::min(kAtOnce, pairs.size() - first));
+    const std::span<Pair> some =
+        std::span(pairs).subspan(first, std::min(kAtOnce, pairs.size() - first));
     ask_diffs(some, thread, held);
     for (Pair& pair : some) {
       const DiffPtr diff = std::move(pair.diff);
@@ -115,7 +131,8 @@ void Checker::compare(Thread& thread, std::unique_lock<std::mutex>& held) {
 std::vector<Checker::Pair> Checker::concurrent(const VectorTime& upto) const {
   const NodeId me = node_.me();
   std::unordered_map<UnitId, std::vector<uint32_t>> own;  // intervals, ascending
-  for (auto closed = closed_.upper_bound(compared_[me]); closed != closed_.end() && closed->first <= upto[me]; ++closed) {
+  for (auto closed = closed_.upper_bound(compared_[me]);
+       closed != closed_.end() && closed->first <= upto[me]; ++closed) {
     for (const auto& [unit, written] : closed->second.units) own[unit].push_back(closed->first);
   }
   std::vector<Pair> pairs;
@@ -127,7 +144,8 @@ std::vector<Checker::Pair> Checker::concurrent(const VectorTime& upto) const {
       for (UnitId unit : its->units) {
         const auto mine = own.find(unit);
         if (mine == own.end()) continue;
-        // What each orders before it grows along the other's intervals: the concurrent ones are neighbours.
+        // What each orders before it grows along the other's intervals: the concurrent ones are
+        // neighbours.
         auto at = std::upper_bound(mine->second.begin(), mine->second.end(), its->order[me]);
         for (; at != mine->second.end(); ++at) {
           const Interval* my = node_.intervals.find({me, *at});
@@ -147,12 +165,15 @@ bool Checker::race_of(const Pair& pair, const Diff& its, Race& race) const {
   if (mine == closed->second.units.end()) return false;
   const std::vector<Run> one = runs_of(*mine->second.diff), other = runs_of(its);
   for (auto a = one.begin(), b = other.begin(); a != one.end() && b != other.end();) {
-    const uint32_t from = std::max(a->offset, b->offset), to = std::min(a->offset + a->size, b->offset + b->size);
+    const uint32_t from = std::max(a->offset, b->offset),
+                   to = std::min(a->offset + a->size, b->offset + b->size);
     if (from < to) {
       if (race.runs.empty()) {
         const size_t shown = std::min<size_t>(to - from, kMostShown);
-        race.sides[0].value.assign(a->bytes + (from - a->offset), a->bytes + (from - a->offset) + shown);
-        race.sides[1].value.assign(b->bytes + (from - b->offset), b->bytes + (from - b->offset) + shown);
+        race.sides[0].value.assign(a->bytes + (from - a->offset),
+                                   a->bytes + (from - a->offset) + shown);
+        race.sides[1].value.assign(b->bytes + (from - b->offset),
+                                   b->bytes + (from - b->offset) + shown);
       }
       race.runs.push_back({from, to - from});
     }
@@ -183,9 +204,12 @@ RaceSide Checker::side_of(uint32_t index, UnitId unit) const {
   return side;
 }
 
-// --- What the others have. Request: number of diffs, then of each its interval and its unit. Answers, for each: its bytes; or what its interval began with, place and host.
+// --- What the others have. Request: number of diffs, then of each its interval and its unit.
+//     Answers, for each: its bytes; or what its interval began with, place and host.
 
-std::map<NodeId, Message> Checker::ask(uint8_t kind, const std::map<NodeId, std::vector<Named>>& named, Thread& thread, std::unique_lock<std::mutex>& held) {
+std::map<NodeId, Message> Checker::ask(uint8_t kind,
+                                       const std::map<NodeId, std::vector<Named>>& named,
+                                       Thread& thread, std::unique_lock<std::mutex>& held) {
   std::map<NodeId, Message> answers;
   if (named.empty()) return answers;
   std::map<NodeId, uint32_t> tickets;
@@ -207,7 +231,8 @@ void Checker::ask_diffs(std::span<Pair> pairs, Thread& thread, std::unique_lock<
     const auto [found, is_new] = diffs.try_emplace({pair.its, pair.unit});
     if (!is_new) continue;
     if (!node_.memory.is_freed(pair.unit)) {  // it may have come already, by a miss or by a tape
-      const auto its = static_cast<LazyPage&>(node_.memory.page(pair.unit)).diffs_after(pair.its.node, pair.its.index - 1);
+      const auto its = static_cast<LazyPage&>(node_.memory.page(pair.unit))
+                           .diffs_after(pair.its.node, pair.its.index - 1);
       if (!its.empty() && its.front()->last == pair.its.index) found->second = its.front();
     }
     if (!found->second) named[pair.its.node].push_back({pair.its.index, pair.unit});
@@ -226,9 +251,11 @@ void Checker::ask_diffs(std::span<Pair> pairs, Thread& thread, std::unique_lock<
   for (Pair& pair : pairs) pair.diff = diffs[{pair.its, pair.unit}];
 }
 
-void Checker::ask_sides(std::vector<Race>& found, Thread& thread, std::unique_lock<std::mutex>& held) {
+void Checker::ask_sides(std::vector<Race>& found, Thread& thread,
+                        std::unique_lock<std::mutex>& held) {
   std::map<NodeId, std::vector<Named>> named;
-  for (const Race& race : found) named[race.sides[1].node].push_back({race.sides[1].interval, race.unit});
+  for (const Race& race : found)
+    named[race.sides[1].node].push_back({race.sides[1].interval, race.unit});
   auto answers = ask(static_cast<uint8_t>(Kind::kCheckSides), named, thread, held);
   for (Race& race : found) {
     RaceSide& side = race.sides[1];
@@ -259,7 +286,8 @@ void Checker::on_message(Message&& message) {
       continue;
     }
     const auto closed = closed_.find(one.index);
-    const auto written = closed == closed_.end() ? decltype(closed->second.units.end()){} : closed->second.units.find(one.unit);
+    const auto written = closed == closed_.end() ? decltype(closed->second.units.end()){}
+                                                 : closed->second.units.find(one.unit);
     const bool is_there = closed != closed_.end() && written != closed->second.units.end();
     reply.put_list(is_there ? written->second.diff->bytes : std::vector<uint8_t>());
   }

@@ -1,5 +1,6 @@
-// WEIR_DSM_CHECK=1: races between nodes, found by their diffs. Two intervals of two nodes that the program's synchronization does not order, and of which both changed the same
-// byte: that is one. All with the node's mutex held; those that are given it may let go of it while they wait.
+// WEIR_DSM_CHECK=1: races between nodes, found by their diffs. Two intervals of two nodes that the
+// program's synchronization does not order, and of which both changed the same byte: that is one.
+// All with the node's mutex held; those that are given it may let go of it while they wait.
 #pragma once
 
 #include <stdint.h>
@@ -13,9 +14,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "dsm/protocol/intervals.h"
 #include "dsm/base/message.h"
 #include "dsm/diagnostics/source_lines.h"
+#include "dsm/protocol/intervals.h"
 
 namespace weir::dsm {
 
@@ -40,7 +41,7 @@ struct RaceSide {
   std::string host;
   uint32_t interval = 0;
   Synchronization began;
-  CodePlace place;                 // first write of the interval to the unit
+  CodePlace place;             // first write of the interval to the unit
   std::vector<uint8_t> value;  // of the first run that both wrote; at most 16 bytes
 };
 
@@ -59,20 +60,23 @@ class Checker {
   explicit Checker(Node& node) : node_(node) {}
 
   // --- Gathering. Each does nothing where the setting is off.
-  // A thread of this node synchronizes: what it has written until now gets into an interval of its own.
+  // A thread of this node synchronizes: what it has written until now gets into an interval of its
+  // own.
   void synchronize(Synchronization::Kind kind, uint32_t number);
   // A thread has got the right to write the unit.
   void on_write(Page& page, Thread& thread);
   // What a closed interval of this node changed in a unit.
   void on_made(LazyPage& page, const DiffPtr& diff);
 
-  // --- After a barrier: compares what this node and those with higher numbers wrote since the last one.
+  // --- After a barrier: compares what this node and those with higher numbers wrote since the last
+  //     one.
   void compare(Thread& thread, std::unique_lock<std::mutex>& held);
   // Collective, at the end: all nodes' races, as often as they happened; node 0 has printed them.
   uint64_t finish(Thread& thread, std::unique_lock<std::mutex>& held);
   void on_message(Message&& message);
 
-  // For tests: those that this node has found, where it keeps them, and how many diffs it had to ask for.
+  // For tests: those that this node has found, where it keeps them, and how many diffs it had to
+  // ask for.
   std::vector<Race> races;
   bool keeps = false;
   uint64_t asked = 0;
@@ -101,23 +105,25 @@ class Checker {
   std::vector<Pair> concurrent(const VectorTime& upto) const;
   void ask_diffs(std::span<Pair> pairs, Thread& thread, std::unique_lock<std::mutex>& held);
   void ask_sides(std::vector<Race>& races, Thread& thread, std::unique_lock<std::mutex>& held);
-  std::map<NodeId, Message> ask(uint8_t kind, const std::map<NodeId, std::vector<Named>>& named, Thread& thread, std::unique_lock<std::mutex>& held);
+  std::map<NodeId, Message> ask(uint8_t kind, const std::map<NodeId, std::vector<Named>>& named,
+                                Thread& thread, std::unique_lock<std::mutex>& held);
   bool race_of(const Pair& pair, const Diff& its, Race& race) const;
   RaceSide side_of(uint32_t index, UnitId unit) const;
   void report(std::vector<Race>& found, std::unique_lock<std::mutex>& held);
   void on_race(Message&& message);
 
   Node& node_;
-  Synchronization began_;  // the open interval
+  Synchronization began_;                                    // the open interval
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> times_;  // kind and number
-  std::unordered_map<UnitId, const void*> places_;           // last that a unit was made writable at
-  std::map<uint32_t, Closed> closed_;  // by index: since the last barrier but one, as others may ask still
-  VectorTime compared_;                // all nodes' intervals up to here
+  std::unordered_map<UnitId, const void*> places_;  // last that a unit was made writable at
+  std::map<uint32_t, Closed>
+      closed_;           // by index: since the last barrier but one, as others may ask still
+  VectorTime compared_;  // all nodes' intervals up to here
   // What was found here
   std::set<std::string> told_;
   uint64_t happened_ = 0, sent_ = 0;
   // Node 0: what all have found
-  std::set<std::string> known_;              // bytes and places: other pairs of nodes have the same race
+  std::set<std::string> known_;  // bytes and places: other pairs of nodes have the same race
   std::map<std::string, uint32_t> printed_;  // allocation and places: races
   uint64_t received_ = 0;
 };

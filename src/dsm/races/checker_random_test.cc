@@ -1,5 +1,7 @@
-// WEIR_DSM_CHECK against a model: random programs of locks, barriers, reads and writes, some of them without order. Each node keeps a log of what it does, with the order in which locks were
-// really taken; vector clocks over the logs say which writes raced. The checker must find these and no others. WEIR_SEEDS=N runs N times as many.
+// WEIR_DSM_CHECK against a model: random programs of locks, barriers, reads and writes, some of
+// them without order. Each node keeps a log of what it does, with the order in which locks were
+// really taken; vector clocks over the logs say which writes raced. The checker must find these and
+// no others. WEIR_SEEDS=N runs N times as many.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -26,8 +28,8 @@ constexpr uint32_t kWords = 4 * 512, kLocks = 3, kRounds = 6;
 
 struct Event {
   enum Kind { kWrite, kAcquire, kRelease, kBarrier } kind;
-  uint32_t number = 0;   // word, lock or round
-  uint32_t turn = 0;     // of the lock: how many have had it before
+  uint32_t number = 0;  // word, lock or round
+  uint32_t turn = 0;    // of the lock: how many have had it before
 };
 
 using Races = std::set<std::tuple<uint32_t, uint32_t, NodeId, NodeId>>;  // round, word, nodes
@@ -37,7 +39,8 @@ Races model(const std::vector<std::vector<Event>>& logs) {
   const auto nodes = static_cast<NodeId>(logs.size());
   using Clock = std::vector<uint32_t>;
   std::vector<Clock> clocks(nodes, Clock(nodes));
-  std::map<uint32_t, std::pair<uint32_t, Clock>> locks;  // turns that are over, and the clock at the last release
+  std::map<uint32_t, std::pair<uint32_t, Clock>>
+      locks;  // turns that are over, and the clock at the last release
   struct Write {
     NodeId node;
     uint32_t at;
@@ -64,7 +67,9 @@ Races model(const std::vector<std::vector<Event>>& logs) {
             clock[node]++;
           } else {
             for (const Write& other : writes[event.number]) {
-              if (other.node != node && clock[other.node] < other.at) races.emplace(round, event.number, std::min(node, other.node), std::max(node, other.node));
+              if (other.node != node && clock[other.node] < other.at)
+                races.emplace(round, event.number, std::min(node, other.node),
+                              std::max(node, other.node));
             }
             writes[event.number].push_back({node, clock[node]});
           }
@@ -106,7 +111,8 @@ size_t run_random(const Setup& setup, uint64_t seed) {
     if (node == 0) {
       weir_dsm_attributes attributes = {};
       attributes.pages = setup.pages;
-      offset = static_cast<uint64_t>(static_cast<uint8_t*>(weir_dsm_alloc_with(kWords * 8, &attributes)) - cluster.view(0, 0));
+      offset = static_cast<uint64_t>(
+          static_cast<uint8_t*>(weir_dsm_alloc_with(kWords * 8, &attributes)) - cluster.view(0, 0));
     }
     weir_dsm_barrier(100);
     auto* words = reinterpret_cast<volatile uint64_t*>(cluster.view(node, offset));
@@ -115,9 +121,13 @@ size_t run_random(const Setup& setup, uint64_t seed) {
       logs[node].push_back({Event::kWrite, word});
     };
     // Words by their number: of a lock, of a node, or of nobody.
-    const auto of_lock = [&](uint32_t lock) { return static_cast<uint32_t>(random() % 6) * 340 + lock; };
+    const auto of_lock = [&](uint32_t lock) {
+      return static_cast<uint32_t>(random() % 6) * 340 + lock;
+    };
     const auto of_node = [&] { return static_cast<uint32_t>(random() % 6) * 340 + 8 + node; };
-    const auto of_nobody = [&] { return static_cast<uint32_t>(random() % 6) * 340 + 20 + static_cast<uint32_t>(random() % 2); };
+    const auto of_nobody = [&] {
+      return static_cast<uint32_t>(random() % 6) * 340 + 20 + static_cast<uint32_t>(random() % 2);
+    };
     for (uint32_t round = 0; round < kRounds; round++) {
       for (int i = 0; i < 14; i++) {
         switch (random() % 8) {
@@ -165,7 +175,8 @@ size_t run_random(const Setup& setup, uint64_t seed) {
       for (const Race& race : found[node][round]) {
         const uint64_t start = uint64_t{race.unit} * kPageSize - offset;
         for (const Race::Run& run : race.runs) {
-          for (uint64_t byte = start + run.offset; byte < start + run.offset + run.size; byte++) all.emplace(round, byte / 8, race.sides[0].node, race.sides[1].node);
+          for (uint64_t byte = start + run.offset; byte < start + run.offset + run.size; byte++)
+            all.emplace(round, byte / 8, race.sides[0].node, race.sides[1].node);
         }
       }
     }
@@ -186,16 +197,21 @@ TEST_P(CheckerModel, FindsWhatRaced) {
   uint64_t count = 4, races = 0;
   if (const char* more = getenv("WEIR_SEEDS")) count *= strtoul(more, nullptr, 10);
   testing::internal::CaptureStderr();
-  for (uint64_t seed = 1; seed <= count && !testing::Test::HasFailure(); seed++) races += run_random(GetParam().setup, seed);
+  for (uint64_t seed = 1; seed <= count && !testing::Test::HasFailure(); seed++)
+    races += run_random(GetParam().setup, seed);
   testing::internal::GetCapturedStderr();
   EXPECT_GE(races, count);  // else this tests little
 }
 
-INSTANTIATE_TEST_SUITE_P(All, CheckerModel,
-                         testing::Values(Case{"Three", {}}, Case{"FiveDelays", {.nodes = 5, .delay = 300}}, Case{"Tapes", {.nodes = 4, .tapes = Tapes::kCalled, .delay = 100}},
-                                         Case{"Auto", {.nodes = 4, .tapes = Tapes::kAuto, .delay = 100}}, Case{"TwoPages", {.pages = 2}},
-                                         Case{"Collects", {.nodes = 4, .tapes = Tapes::kCalled, .delay = 100, .collect = 1}}),
-                         [](const auto& one) { return one.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    All, CheckerModel,
+    testing::Values(Case{"Three", {}}, Case{"FiveDelays", {.nodes = 5, .delay = 300}},
+                    Case{"Tapes", {.nodes = 4, .tapes = Tapes::kCalled, .delay = 100}},
+                    Case{"Auto", {.nodes = 4, .tapes = Tapes::kAuto, .delay = 100}},
+                    Case{"TwoPages", {.pages = 2}},
+                    Case{"Collects",
+                         {.nodes = 4, .tapes = Tapes::kCalled, .delay = 100, .collect = 1}}),
+    [](const auto& one) { return one.param.name; });
 
 }  // namespace
 }  // namespace weir::dsm

@@ -1,5 +1,6 @@
-// How races are told. Who finds one has the places looked up and sends its text to node 0, once; node 0, which knows all allocations, adds the memory and prints it, unless as many of
-// the same allocation and the same two places have been printed already.
+// How races are told. Who finds one has the places looked up and sends its text to node 0, once;
+// node 0, which knows all allocations, adds the memory and prints it, unless as many of the same
+// allocation and the same two places have been printed already.
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,9 +9,9 @@
 #include <mutex>
 #include <utility>
 
-#include "dsm/races/checker.h"
 #include "dsm/base/failure.h"
 #include "dsm/core/node.h"
+#include "dsm/races/checker.h"
 
 namespace weir::dsm {
 
@@ -21,7 +22,12 @@ constexpr uint32_t kMostAlike = 3;
 std::string times_text(uint32_t times) {
   const uint32_t last = times % 10;
   const bool is_teen = times / 10 % 10 == 1;
-  return std::to_string(times) + (is_teen || last == 0 || last > 3 ? "th" : last == 1 ? "st" : last == 2 ? "nd" : "rd") + " time";
+  return std::to_string(times) +
+         (is_teen || last == 0 || last > 3 ? "th"
+          : last == 1                      ? "st"
+          : last == 2                      ? "nd"
+                                           : "rd") +
+         " time";
 }
 
 std::string hex(const std::vector<uint8_t>& bytes) {
@@ -53,8 +59,10 @@ std::string name_of(const std::string& allocation) {
 }
 
 std::string side_text(const RaceSide& side, uint32_t size) {
-  return "  node " + std::to_string(side.node) + (side.host.empty() ? "" : " (" + side.host + ")") + " wrote" + hex(side.value) + (size > side.value.size() ? " ..." : "") + " " +
-         side.began.describe() + "\n    first write to the unit in that interval: " + line_of(side.place) + "\n";
+  return "  node " + std::to_string(side.node) + (side.host.empty() ? "" : " (" + side.host + ")") +
+         " wrote" + hex(side.value) + (size > side.value.size() ? " ..." : "") + " " +
+         side.began.describe() +
+         "\n    first write to the unit in that interval: " + line_of(side.place) + "\n";
 }
 
 void print(const std::string& text) {
@@ -87,9 +95,14 @@ void Checker::report(std::vector<Race>& found, std::unique_lock<std::mutex>& hel
     std::string places[2] = {text_of(race.sides[0].place), text_of(race.sides[1].place)};
     std::sort(places, places + 2);
     const std::string key = places[0] + " " + places[1];
-    if (!told_.insert(key + " " + std::to_string(race.unit) + " " + std::to_string(race.runs[0].offset)).second) continue;
+    if (!told_
+             .insert(key + " " + std::to_string(race.unit) + " " +
+                     std::to_string(race.runs[0].offset))
+             .second)
+      continue;
     held.unlock();  // a symbolizer takes its time
-    const std::string text = side_text(race.sides[0], race.runs[0].size) + side_text(race.sides[1], race.runs[0].size);
+    const std::string text =
+        side_text(race.sides[0], race.runs[0].size) + side_text(race.sides[1], race.runs[0].size);
     held.lock();
     Message message(static_cast<uint8_t>(Kind::kRace), kGroupData);
     message.put(race.unit);
@@ -111,7 +124,8 @@ void Checker::on_race(Message&& message) {
   received_++;
   node_.changed.notify_all();
   const std::string places(key.begin(), key.end());
-  if (!known_.insert(places + " " + std::to_string(unit) + " " + std::to_string(run.offset)).second) return;
+  if (!known_.insert(places + " " + std::to_string(unit) + " " + std::to_string(run.offset)).second)
+    return;
   const Memory::Found memory = node_.memory.find(unit, run.offset);
   if (++printed_[memory.name + " " + places] > kMostAlike) return;
   char where[200];
@@ -120,9 +134,11 @@ void Checker::on_race(Message&& message) {
   } else {
     strcpy(where, " of a region, ");
   }
-  print("weir-dsm: race: " + std::to_string(run.size) + (run.size == 1 ? " byte" : " bytes") + where + "offset " + std::to_string(memory.offset) + " in " + std::to_string(memory.size) +
-        " bytes of " + name_of(memory.name) + (runs > 1 ? ", and " + std::to_string(runs - 1) + " more runs of bytes" : "") + ", changed by two nodes without order\n" +
-        std::string(sides.begin(), sides.end()));
+  print("weir-dsm: race: " + std::to_string(run.size) + (run.size == 1 ? " byte" : " bytes") +
+        where + "offset " + std::to_string(memory.offset) + " in " + std::to_string(memory.size) +
+        " bytes of " + name_of(memory.name) +
+        (runs > 1 ? ", and " + std::to_string(runs - 1) + " more runs of bytes" : "") +
+        ", changed by two nodes without order\n" + std::string(sides.begin(), sides.end()));
 }
 
 uint64_t Checker::finish(Thread& thread, std::unique_lock<std::mutex>& held) {
@@ -148,8 +164,12 @@ uint64_t Checker::finish(Thread& thread, std::unique_lock<std::mutex>& held) {
     places += std::min(count, kMostAlike);
     unprinted += count - std::min(count, kMostAlike);
   }
-  print("weir-dsm: " + std::to_string(places) + (places == 1 ? " race" : " races") + (unprinted ? ", and " + std::to_string(unprinted) + " more of the same lines and allocations" : "") +
-        "; in all " + std::to_string(happened) + (happened == 1 ? " pair" : " pairs") + " of intervals\n");
+  print("weir-dsm: " + std::to_string(places) + (places == 1 ? " race" : " races") +
+        (unprinted
+             ? ", and " + std::to_string(unprinted) + " more of the same lines and allocations"
+             : "") +
+        "; in all " + std::to_string(happened) + (happened == 1 ? " pair" : " pairs") +
+        " of intervals\n");
   return happened;
 }
 
@@ -157,7 +177,11 @@ void end_with(int status) {
   static int wanted = 0;
   if (!wanted) {
     // glibc goes on with the handlers that are left, and ends with the second status.
-    on_exit([](int given, void*) { if (given == 0) exit(wanted); }, nullptr);
+    on_exit(
+        [](int given, void*) {
+          if (given == 0) exit(wanted);
+        },
+        nullptr);
   }
   wanted = status;
 }

@@ -1,4 +1,5 @@
-// WEIR_DSM_CHECK: racy programs and their twins without a race, on several nodes in one process. What happens before what in real time is decided by a counter that all nodes see, which is no
+// WEIR_DSM_CHECK: racy programs and their twins without a race, on several nodes in one process.
+// What happens before what in real time is decided by a counter that all nodes see, which is no
 // synchronization of theirs.
 #include "dsm/races/checker.h"
 
@@ -41,7 +42,8 @@ Settings settings_of(const Setup& setup) {
 
 class Checked : public TestCluster {
  public:
-  explicit Checked(const Setup& setup = {}) : TestCluster(setup.nodes, settings_of(setup), {.delay_microseconds = 50}), setup_(setup) {
+  explicit Checked(const Setup& setup = {})
+      : TestCluster(setup.nodes, settings_of(setup), {.delay_microseconds = 50}), setup_(setup) {
     for (NodeId node = 0; node < setup.nodes; node++) this->node(node).checker.keeps = true;
   }
 
@@ -49,7 +51,9 @@ class Checked : public TestCluster {
   void run(const std::function<void(NodeId, volatile uint64_t*)>& body) {
     std::atomic<uint64_t> offset{0};
     TestCluster::run([&](unsigned node) {
-      if (node == 0) offset = static_cast<uint64_t>(static_cast<uint8_t*>(weir_dsm_alloc_with(64 << 10, &setup_.attributes)) - view(0, 0));
+      if (node == 0)
+        offset = static_cast<uint64_t>(
+            static_cast<uint8_t*>(weir_dsm_alloc_with(64 << 10, &setup_.attributes)) - view(0, 0));
       weir_dsm_barrier(1000);
       body(node, reinterpret_cast<volatile uint64_t*>(view(node, offset)));
       weir_dsm_barrier(1001);
@@ -79,7 +83,8 @@ class Checked : public TestCluster {
     for (const Race& race : races()) {
       const uint64_t start = race.unit >= kObjectUnits ? 0 : (race.unit - first_unit_) * kPageSize;
       for (const Race::Run& run : race.runs) {
-        for (uint64_t byte = start + run.offset; byte < start + run.offset + run.size; byte++) all.emplace(race.sides[0].node, race.sides[1].node, byte / 8);
+        for (uint64_t byte = start + run.offset; byte < start + run.offset + run.size; byte++)
+          all.emplace(race.sides[0].node, race.sides[1].node, byte / 8);
       }
     }
     return all;
@@ -150,7 +155,8 @@ TEST(Checker, PairThatIsNotAdjacent) {
 // Three writers: each pair once.
 TEST(Checker, EveryPair) {
   Checked cluster({.nodes = 3});
-  cluster.run([&](NodeId node, volatile uint64_t* words) { words[9] = 0x0101010101010101 * (node + 1); });
+  cluster.run(
+      [&](NodeId node, volatile uint64_t* words) { words[9] = 0x0101010101010101 * (node + 1); });
   EXPECT_EQ(cluster.found(), (Checked::Found{{0, 1, 9}, {0, 2, 9}, {1, 2, 9}}));
   EXPECT_EQ(cluster.races().size(), 3u);
 }
@@ -273,7 +279,7 @@ TEST(Checker, ReductionsAndAtomics) {
 TEST(Checker, UnitsOfSeveralPages) {
   Checked cluster({.attributes = attributes([](auto& its) { its.pages = 4; })});
   cluster.run([&](NodeId node, volatile uint64_t* words) {
-    words[512 * 6 + 3] = 1;            // second unit, third page of it
+    words[512 * 6 + 3] = 1;  // second unit, third page of it
     words[512 * 2 + node] = 1;
   });
   EXPECT_EQ(cluster.found(), (Checked::Found{{0, 1, 512 * 6 + 3}}));
@@ -310,20 +316,26 @@ TEST(Checker, Regions) {
   EXPECT_EQ(cluster.found(), (Checked::Found{{0, 1, 20}}));
 }
 
-// Other protocols: home-based LRC is checked as LRC, and what asks for sequential consistency is not checked.
+// Other protocols: home-based LRC is checked as LRC, and what asks for sequential consistency is
+// not checked.
 TEST(Checker, OtherProtocols) {
   for (const auto protocol : {WEIR_DSM_HLRC, WEIR_DSM_SC}) {
     Checked cluster({.attributes = attributes([&](auto& its) { its.protocol = protocol; })});
     cluster.run([&](NodeId, volatile uint64_t* words) { words[5] = words[5] + 1; });
-    EXPECT_EQ(cluster.found(), protocol == WEIR_DSM_SC ? Checked::Found{} : (Checked::Found{{0, 1, 5}}));
+    EXPECT_EQ(cluster.found(),
+              protocol == WEIR_DSM_SC ? Checked::Found{} : (Checked::Found{{0, 1, 5}}));
   }
 }
 
-// A node frees what it has raced on before the other has compared; what is allocated afterwards has no part in it.
+// A node frees what it has raced on before the other has compared; what is allocated afterwards has
+// no part in it.
 TEST(Checker, MemoryThatIsFreed) {
   Checked cluster;
   std::atomic<uint64_t> offset{0};
-  const auto allocate = [&] { offset = static_cast<uint64_t>(static_cast<uint8_t*>(weir_dsm_alloc(8192)) - cluster.view(0, 0)); };
+  const auto allocate = [&] {
+    offset =
+        static_cast<uint64_t>(static_cast<uint8_t*>(weir_dsm_alloc(8192)) - cluster.view(0, 0));
+  };
   cluster.run([&](NodeId node, volatile uint64_t*) {
     if (node == 0) allocate();
     weir_dsm_barrier(0);
@@ -342,7 +354,8 @@ TEST(Checker, MemoryThatIsFreed) {
 
 TEST(Checker, WhatIsWrittenWithTheValueThatItHadIsNotSeen) {
   Checked cluster;
-  cluster.run([&](NodeId node, volatile uint64_t* words) { words[5] = node; });  // node 0 writes zero
+  cluster.run(
+      [&](NodeId node, volatile uint64_t* words) { words[5] = node; });  // node 0 writes zero
   EXPECT_EQ(cluster.found(), Checked::Found{});
 }
 
@@ -350,12 +363,15 @@ TEST(Checker, GarbageIsCollectedInBetween) {
   Checked cluster({.nodes = 3, .collect = 1});
   cluster.run([&](NodeId node, volatile uint64_t* words) {
     for (uint64_t round = 1; round <= 6; round++) {
-      if (node != round % 3) words[round * 200] = 10 * round + node;  // what a fetch of the page brings of another's may be there already
+      if (node != round % 3)
+        words[round * 200] =
+            10 * round + node;  // what a fetch of the page brings of another's may be there already
       weir_dsm_barrier(0);
     }
   });
   Checked::Found expected;
-  for (uint64_t round = 1; round <= 6; round++) expected.emplace(round % 3 == 0 ? 1 : 0, round % 3 == 2 ? 1 : 2, round * 200);
+  for (uint64_t round = 1; round <= 6; round++)
+    expected.emplace(round % 3 == 0 ? 1 : 0, round % 3 == 2 ? 1 : 2, round * 200);
   EXPECT_EQ(cluster.found(), expected);
 }
 
@@ -394,14 +410,17 @@ TEST(Checker, Report) {
     }
   });
   const std::string text = testing::internal::GetCapturedStderr();
-  const auto has = [&](const std::string& part) { EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text; };
+  const auto has = [&](const std::string& part) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
+  };
   has("weir-dsm: race: 1 byte at ");
   has(", offset 40 in 65536 bytes of board, changed by two nodes without order\n");
   has(" wrote 01 since it took lock 3 (1st time)\n");
   has(" wrote 11 since barrier 8 (1st time)\n");
   has("checker_test.cc:" + std::to_string(first) + "\n");
   has("checker_test.cc:" + std::to_string(second) + "\n");
-  has("checker_test.cc:" + std::to_string(first + 1) + "\n");  // memset is libc's, its call the program's
+  has("checker_test.cc:" + std::to_string(first + 1) +
+      "\n");  // memset is libc's, its call the program's
   has("weir-dsm: 2 races; in all 10 pairs of intervals\n");
 }
 

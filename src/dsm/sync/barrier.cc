@@ -1,13 +1,20 @@
-// Each node waits for its own threads and for its children in the tree, then tells its parent; what node 0 has gathered goes down again. A part holds the intervals that
-// its nodes made since the last barrier (each node sends its own, so each travels once up; of others' it sends those that they made behind their arrival, intervals.cc), what they bring, and how many pushes they have sent to whom.
+// Each node waits for its own threads and for its children in the tree, then tells its parent; what
+// node 0 has gathered goes down again. A part holds the intervals that its nodes made since the
+// last barrier (each node sends its own, so each travels once up; of others' it sends those that
+// they made behind their arrival, intervals.cc), what they bring, and how many pushes they have
+// sent to whom.
 //
-// A leaf's message up names the thread that waits, and its parent's release goes straight to it; only inner nodes' servers take part in the way down.
+// A leaf's message up names the thread that waits, and its parent's release goes straight to it;
+// only inner nodes' servers take part in the way down.
 //
 // Invariants:
-//   1. A barrier is one for all nodes: rounds follow each other, and the number that the program gives is only compared. A node that calls another number than the others is
-//      told so, and the job ends.
-//   2. After the release all nodes know the same intervals: everybody_knows() is where their own begin next time.
-//   3. A child's arrival for the next round cannot be here before this node has passed the last one down to it.
+//   1. A barrier is one for all nodes: rounds follow each other, and the number that the program
+//      gives is only compared. A node that calls another number than the others is told so, and the
+//      job ends.
+//   2. After the release all nodes know the same intervals: everybody_knows() is where their own
+//      begin next time.
+//   3. A child's arrival for the next round cannot be here before this node has passed the last one
+//      down to it.
 #include "dsm/sync/barrier.h"
 
 #include <algorithm>
@@ -18,11 +25,16 @@
 namespace weir::dsm {
 
 std::string name_of_barrier(uint32_t barrier) {
-  static constexpr const char* kOwn[] = {"the end (weir_dsm_finish)", "weir_dsm_share", "weir_dsm_counters_total", "a garbage collection", "a checkpoint", "the end of the search for races"};
+  static constexpr const char* kOwn[] = {
+      "the end (weir_dsm_finish)", "weir_dsm_share", "weir_dsm_counters_total",
+      "a garbage collection",      "a checkpoint",   "the end of the search for races"};
   static constexpr const char* kOperations[] = {"sum", "minimum", "maximum", "?"};
   if (barrier < kReductions) return "barrier " + std::to_string(barrier);
-  if (barrier >= kFinish) return barrier - kFinish < std::size(kOwn) ? kOwn[barrier - kFinish] : "barrier " + std::to_string(barrier);
-  return "a reduction (" + std::string(kOperations[barrier >> 12 & 3]) + " of " + std::to_string(barrier & 0x7ff) + (barrier & 0x800 ? " doubles)" : " integers)");
+  if (barrier >= kFinish)
+    return barrier - kFinish < std::size(kOwn) ? kOwn[barrier - kFinish]
+                                               : "barrier " + std::to_string(barrier);
+  return "a reduction (" + std::string(kOperations[barrier >> 12 & 3]) + " of " +
+         std::to_string(barrier & 0x7ff) + (barrier & 0x800 ? " doubles)" : " integers)");
 }
 
 Barrier::Barrier(Node& node) : node_(node), everybody_(node.nodes()) {}
@@ -41,15 +53,21 @@ void Barrier::check_name(uint32_t barrier, NodeId of) {
     named_by_ = of;
   } else if (name_ != barrier) {
     const char* another = of == named_by_ ? "another thread of " : "";
-    fail("node %u waits at %s while %snode %u waits at %s", named_by_, name_of_barrier(name_).c_str(), another, of, name_of_barrier(barrier).c_str());
+    fail("node %u waits at %s while %snode %u waits at %s", named_by_,
+         name_of_barrier(name_).c_str(), another, of, name_of_barrier(barrier).c_str());
   }
 }
 
-std::shared_ptr<const Barrier::Values> Barrier::arrive(uint32_t barrier, std::vector<uint8_t> value, bool collective, Thread& thread,
+std::shared_ptr<const Barrier::Values> Barrier::arrive(uint32_t barrier, std::vector<uint8_t> value,
+                                                       bool collective, Thread& thread,
                                                        std::unique_lock<std::mutex>& held) {
   node_.end_accesses(thread);
   const Span waits(node_, Doing::kBarrier, barrier, &node_.counters.now.barrier_nanoseconds);
-  if (passes_) fail("a thread comes to %s while another of node %u is in a barrier or collective call for the whole node", name_of_barrier(barrier).c_str(), node_.me());
+  if (passes_)
+    fail(
+        "a thread comes to %s while another of node %u is in a barrier or collective call for the "
+        "whole node",
+        name_of_barrier(barrier).c_str(), node_.me());
   check_name(barrier, node_.me());
   if (!ended_.empty() && !collective) miss(ended_.front(), thread.worker);
   local_.emplace_back(thread.worker, std::move(value));
@@ -68,17 +86,22 @@ std::shared_ptr<const Barrier::Values> Barrier::arrive(uint32_t barrier, std::ve
   std::vector<std::pair<NodeId, Values>> by_node;
   for (uint32_t count = down.get<uint32_t>(); count > 0 && !down.bad(); count--) {
     by_node.emplace_back(down.get<uint16_t>(), Values());
-    for (uint32_t workers = down.get<uint16_t>(); workers > 0; workers--) by_node.back().second.push_back(down.get_list<uint8_t>());
+    for (uint32_t workers = down.get<uint16_t>(); workers > 0; workers--)
+      by_node.back().second.push_back(down.get_list<uint8_t>());
   }
-  std::sort(by_node.begin(), by_node.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  if (down.bad() || by_node.size() != nodes_()) fail("a damaged release of %s", name_of_barrier(barrier).c_str());
+  std::sort(by_node.begin(), by_node.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+  if (down.bad() || by_node.size() != nodes_())
+    fail("a damaged release of %s", name_of_barrier(barrier).c_str());
   for (NodeId number = 0; auto& [node, its] : by_node) {
-    if (node != number++ || (collective && its.size() != 1)) fail("a damaged release of %s", name_of_barrier(barrier).c_str());
+    if (node != number++ || (collective && its.size() != 1))
+      fail("a damaged release of %s", name_of_barrier(barrier).c_str());
     for (auto& bytes : its) values->push_back(std::move(bytes));
   }
   node_.tapeworm.after_barrier();
   node_.checker.compare(thread, held);
-  if (memory_ > node_.settings.collect) node_.collector.collect(thread, held);  // every node finds the same
+  if (memory_ > node_.settings.collect)
+    node_.collector.collect(thread, held);  // every node finds the same
   here_ = 0;
   passes_ = false;
   result_ = values;
@@ -89,7 +112,8 @@ std::shared_ptr<const Barrier::Values> Barrier::arrive(uint32_t barrier, std::ve
 
 void Barrier::miss(unsigned ended, unsigned waiting) const {
   const unsigned first = node_.me() * node_.threads;
-  fail("worker %u of node %u waits at %s, and worker %u has ended without it", first + waiting, node_.me(), name_of_barrier(name_).c_str(), first + ended);
+  fail("worker %u of node %u waits at %s, and worker %u has ended without it", first + waiting,
+       node_.me(), name_of_barrier(name_).c_str(), first + ended);
 }
 
 void Barrier::worker_ends(unsigned worker) {
@@ -110,13 +134,16 @@ Message Barrier::pass(uint32_t barrier, Thread& thread, std::unique_lock<std::mu
   part.value_nodes = 1;
   part.values.put(static_cast<uint16_t>(node_.me()));
   part.values.put(static_cast<uint16_t>(local_.size()));
-  std::sort(local_.begin(), local_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::sort(local_.begin(), local_.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
   for (const auto& [worker, bytes] : local_) part.values.put_list(bytes);
   local_.clear();
   part.pushes.resize(nodes_());
   node_.tapeworm.add_to_barrier(part.pushes, part.advice);
   part.for_all = node_.tapeworm.take_for_all();
-  if (node_.stream && part.for_all.count > 0) node_.record(&StreamWriter::push, predict::kWithBarrier, predict::without_bytes(part.for_all.units), part.for_all.diffs.body.size());
+  if (node_.stream && part.for_all.count > 0)
+    node_.record(&StreamWriter::push, predict::kWithBarrier,
+                 predict::without_bytes(part.for_all.units), part.for_all.diffs.body.size());
   waiter_ = thread.mailbox->address();
   self_ = true;
   const ReplyTo waiter = waiter_;
@@ -131,7 +158,8 @@ Message Barrier::pass(uint32_t barrier, Thread& thread, std::unique_lock<std::mu
   if (pushes.size() != nodes_()) fail("a damaged release of %s", name_of_barrier(barrier).c_str());
   node_.tapeworm.before_barrier_release(pushes[node_.me()], down.get_list<uint8_t>(), held);
   node_.tapeworm.keep_of_all(down);
-  // Not what this node knows: another thread of it may have learned more meanwhile, where one thread of each node is here.
+  // Not what this node knows: another thread of it may have learned more meanwhile, where one
+  // thread of each node is here.
   node_.incorporate(down, &everybody_);
   round_++;
   node_.changed.notify_all();
@@ -140,7 +168,9 @@ Message Barrier::pass(uint32_t barrier, Thread& thread, std::unique_lock<std::mu
   return down;
 }
 
-void Barrier::pass_collecting(Thread& thread, std::unique_lock<std::mutex>& held) { pass(kCollect, thread, held); }
+void Barrier::pass_collecting(Thread& thread, std::unique_lock<std::mutex>& held) {
+  pass(kCollect, thread, held);
+}
 
 void Barrier::put_part(const Part& part, Message& message) const {
   message.put(part.memory);
@@ -158,7 +188,9 @@ void Barrier::put_part(const Part& part, Message& message) const {
 void Barrier::up_or_down() {
   if (!self_ || parts_.size() < child_count()) return;
   Part all = std::move(mine_);
-  const auto append = [](Message& to, const Message& from) { to.put_bytes(from.body.data(), from.body.size()); };
+  const auto append = [](Message& to, const Message& from) {
+    to.put_bytes(from.body.data(), from.body.size());
+  };
   for (Part& part : parts_) {
     all.memory += part.memory;
     all.interval_count += part.interval_count;
@@ -172,7 +204,8 @@ void Barrier::up_or_down() {
   }
   self_ = false;
   const bool is_root = node_.me() == 0;
-  Message message(static_cast<uint8_t>(is_root ? Kind::kBarrierRelease : Kind::kBarrierArrive), kGroupBarrier);
+  Message message(static_cast<uint8_t>(is_root ? Kind::kBarrierRelease : Kind::kBarrierArrive),
+                  kGroupBarrier);
   if (is_root) {
     put_part(all, message);
     named_by_ = kNoNode;
@@ -209,18 +242,22 @@ void Barrier::tell_down(const Message& down) {
 void Barrier::on_message(Message&& message) {
   const NodeId from = message.header.from;
   if (static_cast<Kind>(message.header.kind) == Kind::kBarrierRelease) {
-    if (node_.me() == 0 || from != parent() || !passes_ || self_) fail("a release of a barrier from node %u that nobody waits for", from);
+    if (node_.me() == 0 || from != parent() || !passes_ || self_)
+      fail("a release of a barrier from node %u that nobody waits for", from);
     return tell_down(message);
   }
-  const bool has_come = std::any_of(parts_.begin(), parts_.end(), [&](const Part& part) { return part.from == from; });
-  if (from - first_child() >= child_count() || has_come) fail("node %u arrives at a barrier here, where it is not awaited", from);
+  const bool has_come = std::any_of(parts_.begin(), parts_.end(),
+                                    [&](const Part& part) { return part.from == from; });
+  if (from - first_child() >= child_count() || has_come)
+    fail("node %u arrives at a barrier here, where it is not awaited", from);
   const uint32_t name = message.get<uint32_t>();
   const NodeId named_by = message.get<NodeId>();
   check_name(name, named_by);
   Part part;
   part.from = message.header.from;
   part.reply_to = message.header.reply_to;
-  const uint32_t diff_bytes = message.get<uint32_t>(), interval_bytes = message.get<uint32_t>(), value_bytes = message.get<uint32_t>();
+  const uint32_t diff_bytes = message.get<uint32_t>(), interval_bytes = message.get<uint32_t>(),
+                 value_bytes = message.get<uint32_t>();
   part.memory = message.get<uint64_t>();
   part.pushes = message.get_list<uint32_t>();
   part.advice.body = message.get_list<uint8_t>();
@@ -233,7 +270,8 @@ void Barrier::on_message(Message&& message) {
   copy(interval_bytes, part.intervals);
   part.value_nodes = message.get<uint32_t>();
   copy(value_bytes, part.values);
-  if (message.bad() || part.pushes.size() != nodes_()) fail("a damaged arrival of node %u at %s", part.from, name_of_barrier(name).c_str());
+  if (message.bad() || part.pushes.size() != nodes_())
+    fail("a damaged arrival of node %u at %s", part.from, name_of_barrier(name).c_str());
   parts_.push_back(std::move(part));
   up_or_down();
 }

@@ -18,12 +18,16 @@ class Node;
 struct Thread;
 
 // Barriers that the library calls itself, apart from the program's numbers.
-constexpr uint32_t kFinish = 0xffff'0000, kShare = 0xffff'0001, kTotals = 0xffff'0002, kCollect = 0xffff'0003, kCheckpoint = 0xffff'0004, kChecked = 0xffff'0005, kReductions = 0xfffe'0000;
+constexpr uint32_t kFinish = 0xffff'0000, kShare = 0xffff'0001, kTotals = 0xffff'0002,
+                   kCollect = 0xffff'0003, kCheckpoint = 0xffff'0004, kChecked = 0xffff'0005,
+                   kReductions = 0xfffe'0000;
 std::string name_of_barrier(uint32_t barrier);  // "barrier 3", "a reduction (sum of 3 doubles)"
 // Of which one thread of each node takes part.
 inline bool is_collective(uint32_t barrier) { return barrier >= kFinish; }
 // A reduction's: each with operation, type and number of elements of its own.
-constexpr uint32_t reduction_of(weir_dsm_operation operation, bool is_real, uint32_t count) { return kReductions + (operation << 12 | uint32_t{is_real} << 11 | count); }
+constexpr uint32_t reduction_of(weir_dsm_operation operation, bool is_real, uint32_t count) {
+  return kReductions + (operation << 12 | uint32_t{is_real} << 11 | count);
+}
 
 class Barrier {
  public:
@@ -33,7 +37,9 @@ class Barrier {
   using Values = std::vector<std::vector<uint8_t>>;
 
   // `collective`: one thread of each node arrives, however many there are.
-  std::shared_ptr<const Values> arrive(uint32_t barrier, std::vector<uint8_t> value, bool collective, Thread& thread, std::unique_lock<std::mutex>& held);
+  std::shared_ptr<const Values> arrive(uint32_t barrier, std::vector<uint8_t> value,
+                                       bool collective, Thread& thread,
+                                       std::unique_lock<std::mutex>& held);
   // Inside a barrier: another one, of the nodes.
   void pass_collecting(Thread& thread, std::unique_lock<std::mutex>& held);
   void on_message(Message&& message);
@@ -49,15 +55,15 @@ class Barrier {
  private:
   // What a node and those below it in the tree bring.
   struct Part {
-    NodeId from = 0;       // its root
-    ReplyTo reply_to;      // of a leaf: the thread that waits, told without its server
-    uint64_t memory = 0;   // bytes that they keep
-    Message intervals;     // without a count
+    NodeId from = 0;      // its root
+    ReplyTo reply_to;     // of a leaf: the thread that waits, told without its server
+    uint64_t memory = 0;  // bytes that they keep
+    Message intervals;    // without a count
     uint32_t interval_count = 0;
     std::vector<uint32_t> pushes;  // by tapes, to each node
-    Message values;        // for each of them: node, number of workers, and each worker's bytes
+    Message values;  // for each of them: node, number of workers, and each worker's bytes
     uint32_t value_nodes = 0;
-    Message advice;        // Tapeworm's, of one after the other
+    Message advice;  // Tapeworm's, of one after the other
     Tapeworm::ForAll for_all;
   };
 
@@ -78,16 +84,16 @@ class Barrier {
   uint32_t round_ = 0;   // with those of collecting
   uint64_t memory_ = 0;  // bytes that all nodes kept at the last one
   // The round that is gathering
-  uint32_t name_ = 0;             // number of the barrier that those who are here have called
+  uint32_t name_ = 0;  // number of the barrier that those who are here have called
   NodeId named_by_ = kNoNode;
-  std::vector<Part> parts_;       // of children that have arrived
-  bool self_ = false;             // this node's threads have
+  std::vector<Part> parts_;  // of children that have arrived
+  bool self_ = false;        // this node's threads have
   Part mine_;
-  ReplyTo waiter_;                // this node's thread that waits for the release
+  ReplyTo waiter_;  // this node's thread that waits for the release
   // This node's threads
   unsigned here_ = 0;
-  bool passes_ = false;           // all are here, and one of them is in pass()
-  std::vector<unsigned> ended_;   // of weir_dsm_run
+  bool passes_ = false;          // all are here, and one of them is in pass()
+  std::vector<unsigned> ended_;  // of weir_dsm_run
   std::vector<std::pair<unsigned, std::vector<uint8_t>>> local_;
   std::shared_ptr<const Values> result_;
 };

@@ -1,10 +1,13 @@
-// A condition orders nothing itself, its lock does: who waits tells the home, has its answer, lets go of the lock and sleeps until the home passes a signal on.
-// A signal that is sent while the lock is held cannot overtake the waiter's word to the home, since that was answered before the lock was let go.
-// Nor does it come late, to who waits only after something that the signaller has done next, a barrier or another lock: it is answered too.
+// A condition orders nothing itself, its lock does: who waits tells the home, has its answer, lets
+// go of the lock and sleeps until the home passes a signal on. A signal that is sent while the lock
+// is held cannot overtake the waiter's word to the home, since that was answered before the lock
+// was let go. Nor does it come late, to who waits only after something that the signaller has done
+// next, a barrier or another lock: it is answered too.
 //
-// A semaphore does order: a post brings what its poster knew since the last barrier, of whatever node, and the home hands that to who takes it.
-// Since the last barrier, because before it everybody knows all; the barrier's number goes along, as its release may come later to who takes the post, where it is one
-// (a shared value) that other threads of the nodes are at.
+// A semaphore does order: a post brings what its poster knew since the last barrier, of whatever
+// node, and the home hands that to who takes it. Since the last barrier, because before it
+// everybody knows all; the barrier's number goes along, as its release may come later to who takes
+// the post, where it is one (a shared value) that other threads of the nodes are at.
 #include "dsm/sync/conditions.h"
 
 #include "dsm/base/failure.h"
@@ -14,7 +17,8 @@ namespace weir::dsm {
 
 NodeId Conditions::home(uint32_t number) const { return number % node_.nodes(); }
 
-void Conditions::wait(uint32_t condition, uint32_t lock, Thread& thread, std::unique_lock<std::mutex>& held) {
+void Conditions::wait(uint32_t condition, uint32_t lock, Thread& thread,
+                      std::unique_lock<std::mutex>& held) {
   node_.end_accesses(thread);
   const Span waits(node_, Doing::kCondition, condition, &node_.counters.condition_nanoseconds);
   const ReplyTo address = thread.mailbox->address();
@@ -30,7 +34,8 @@ void Conditions::wait(uint32_t condition, uint32_t lock, Thread& thread, std::un
   node_.locks.acquire(lock, thread, held);
 }
 
-void Conditions::signal(uint32_t condition, bool all, Thread& thread, std::unique_lock<std::mutex>& held) {
+void Conditions::signal(uint32_t condition, bool all, Thread& thread,
+                        std::unique_lock<std::mutex>& held) {
   node_.end_accesses(thread);
   Message message(static_cast<uint8_t>(Kind::kConditionSignal), kGroupLock);
   message.put(condition);
@@ -69,7 +74,9 @@ void Conditions::take(uint32_t semaphore, Thread& thread, std::unique_lock<std::
 void Conditions::on_message(Message&& message) {
   const uint32_t number = message.get<uint32_t>();
   const auto check = [&] {
-    if (message.bad() || home(number) != node_.me()) fail("a damaged message from node %u for condition or semaphore %u", message.header.from, number);
+    if (message.bad() || home(number) != node_.me())
+      fail("a damaged message from node %u for condition or semaphore %u", message.header.from,
+           number);
   };
   check();
   switch (static_cast<Kind>(message.header.kind)) {
@@ -78,13 +85,16 @@ void Conditions::on_message(Message&& message) {
       const ReplyTo thread = message.get<ReplyTo>();
       const uint32_t lock = message.get<uint32_t>();
       check();
-      if (thread.node >= node_.nodes()) fail("node %u waits for condition %u, of %u nodes", thread.node, number, node_.nodes());
+      if (thread.node >= node_.nodes())
+        fail("node %u waits for condition %u, of %u nodes", thread.node, number, node_.nodes());
       if (!waiting.threads.empty() && waiting.lock != lock) {
-        fail("node %u waits for condition %u with lock %u, while node %u waits for it with lock %u", thread.node, number, lock, waiting.threads.front().node, waiting.lock);
+        fail("node %u waits for condition %u with lock %u, while node %u waits for it with lock %u",
+             thread.node, number, lock, waiting.threads.front().node, waiting.lock);
       }
       waiting.lock = lock;
       waiting.threads.push_back(thread);
-      return node_.reply(message.header.reply_to, Message(static_cast<uint8_t>(Kind::kReply), kGroupLock));
+      return node_.reply(message.header.reply_to,
+                         Message(static_cast<uint8_t>(Kind::kReply), kGroupLock));
     }
     case Kind::kConditionSignal: {
       auto& waiting = waiting_[number].threads;
@@ -95,10 +105,10 @@ void Conditions::on_message(Message&& message) {
         waiting.pop_front();
         if (!all) break;
       }
-      return node_.reply(message.header.reply_to, Message(static_cast<uint8_t>(Kind::kReply), kGroupLock));
+      return node_.reply(message.header.reply_to,
+                         Message(static_cast<uint8_t>(Kind::kReply), kGroupLock));
     }
-    default:
-      break;
+    default: break;
   }
   Semaphore& semaphore = semaphores_[number];
   if (static_cast<Kind>(message.header.kind) == Kind::kSemaphorePost) {

@@ -1,4 +1,5 @@
-// Condition variables and semaphores: their waiters and counts are kept by the node that their number gives.
+// Condition variables and semaphores: their waiters and counts are kept by the node that their
+// number gives.
 #pragma once
 
 #include <stdint.h>
@@ -25,7 +26,7 @@ class Conditions {
 
  private:
   struct Semaphore {
-    std::deque<Message> posts;   // intervals that the poster knew, for each one not taken
+    std::deque<Message> posts;  // intervals that the poster knew, for each one not taken
     std::deque<ReplyTo> waiters;
   };
   struct Waiters {

@@ -1,5 +1,6 @@
-// Condition variables, semaphores, reductions and try-locks, on one to four nodes with one to three threads each, with messages that are late by chance.
-// Seeds are in each failure; WEIR_SEEDS=N runs N times as many. Random schedules of both kinds against a model: schedule_test.cc.
+// Condition variables, semaphores, reductions and try-locks, on one to four nodes with one to three
+// threads each, with messages that are late by chance. Seeds are in each failure; WEIR_SEEDS=N runs
+// N times as many. Random schedules of both kinds against a model: schedule_test.cc.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -32,10 +33,13 @@ class Synchronization : public testing::TestWithParam<Case> {
     settings.size = 16 << 20;
     settings.protocol = setup.protocol;
     settings.tree = 2;
-    TestCluster cluster(setup.nodes, settings, {.seed = seed, .delay_microseconds = setup.delay}, setup.threads);
+    TestCluster cluster(setup.nodes, settings, {.seed = seed, .delay_microseconds = setup.delay},
+                        setup.threads);
     std::atomic<uint64_t> offset{0};
     cluster.run([&](unsigned worker) {
-      if (worker == 0) offset = static_cast<uint64_t>(static_cast<uint8_t*>(weir_dsm_alloc(sizeof(T))) - cluster.view(0, 0));
+      if (worker == 0)
+        offset = static_cast<uint64_t>(static_cast<uint8_t*>(weir_dsm_alloc(sizeof(T))) -
+                                       cluster.view(0, 0));
       weir_dsm_barrier(1000);
       body(worker, *reinterpret_cast<T*>(cluster.view(worker, offset)));
       weir_dsm_barrier(1001);
@@ -319,8 +323,10 @@ TEST_P(Synchronization, WhoTakesSeesWhatThePosterHasSeen) {
     run<Ring>(seed, [&](unsigned worker, Ring& ring) {
       for (uint64_t lap = 1; lap <= 5; lap++) {
         if (worker > 0 || lap > 1) weir_dsm_semaphore_wait(20 + worker);
-        for (unsigned other = 0; other < workers(); other++) wrong += ring.written[other][lap] != (other < worker ? lap : 0);
-        for (unsigned other = 0; other < workers(); other++) wrong += ring.written[other][lap - 1] != lap - 1;
+        for (unsigned other = 0; other < workers(); other++)
+          wrong += ring.written[other][lap] != (other < worker ? lap : 0);
+        for (unsigned other = 0; other < workers(); other++)
+          wrong += ring.written[other][lap - 1] != lap - 1;
         ring.written[worker][lap] = lap;
         weir_dsm_semaphore_post(20 + (worker + 1) % workers());
         if (lap == 3) weir_dsm_barrier(0);
@@ -365,7 +371,9 @@ TEST_P(Synchronization, PostsDoNotOvertakeABarrierOfOtherThreads) {
       } else if (worker % GetParam().threads == 1) {
         for (uint64_t lap = 1; lap < 30; lap++) {
           if (node > 0 || lap > 1) weir_dsm_semaphore_wait(20 + node);
-          for (unsigned other = 0; other < nodes; other++) wrong += ring.written[other][lap - (other < node ? 0 : 1)] != lap - (other < node ? 0 : 1);
+          for (unsigned other = 0; other < nodes; other++)
+            wrong +=
+                ring.written[other][lap - (other < node ? 0 : 1)] != lap - (other < node ? 0 : 1);
           ring.written[node][lap] = lap;
           weir_dsm_semaphore_post(20 + (node + 1) % nodes);
         }
@@ -381,7 +389,10 @@ TEST_P(Synchronization, PostsDoNotOvertakeABarrierOfOtherThreads) {
 template <typename T>
 T combined(std::vector<T> values, weir_dsm_operation operation) {
   T all = values[0];
-  for (size_t i = 1; i < values.size(); i++) all = operation == WEIR_DSM_SUM ? all + values[i] : operation == WEIR_DSM_MIN ? std::min(all, values[i]) : std::max(all, values[i]);
+  for (size_t i = 1; i < values.size(); i++)
+    all = operation == WEIR_DSM_SUM   ? all + values[i]
+          : operation == WEIR_DSM_MIN ? std::min(all, values[i])
+                                      : std::max(all, values[i]);
   return all;
 }
 
@@ -415,7 +426,9 @@ TEST_P(Synchronization, ReductionsOfEachKind) {
               all_real.push_back(static_cast<double>(all.back()) / 3e10);
             }
             wrong += whole[i] != combined(all, operation);
-            wrong += real[i] != combined(all_real, operation);  // to the last bit: the order is that of the workers
+            wrong +=
+                real[i] !=
+                combined(all_real, operation);  // to the last bit: the order is that of the workers
           }
         }
       }
@@ -488,8 +501,11 @@ TEST_P(Synchronization, ATryHasTheLockOrNot) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Synchronization,
-                         testing::Values(Case{"One", 1, 1}, Case{"OneOfThree", 1, 3}, Case{"Two", 2, 1}, Case{"TwoOfTwoDelays", 2, 2, 150}, Case{"ThreeDelays", 3, 1, 200},
-                                         Case{"FourOfThree", 4, 3}, Case{"FourDelaysHlrc", 4, 1, 150, WEIR_DSM_HLRC}, Case{"TwoOfThreeHlrc", 2, 3, 100, WEIR_DSM_HLRC},
+                         testing::Values(Case{"One", 1, 1}, Case{"OneOfThree", 1, 3},
+                                         Case{"Two", 2, 1}, Case{"TwoOfTwoDelays", 2, 2, 150},
+                                         Case{"ThreeDelays", 3, 1, 200}, Case{"FourOfThree", 4, 3},
+                                         Case{"FourDelaysHlrc", 4, 1, 150, WEIR_DSM_HLRC},
+                                         Case{"TwoOfThreeHlrc", 2, 3, 100, WEIR_DSM_HLRC},
                                          Case{"ThreeOfTwoSc", 3, 2, 50, WEIR_DSM_SC}),
                          [](const auto& one) { return one.param.name; });
 

@@ -1,17 +1,24 @@
-// A request goes to the lock's home, from there to the node that asked last, and waits there until that node lets go. The grant goes straight to the thread that waits,
-// with all that it must know: intervals, and by Tapeworm's hooks the diffs that it will want. So a lock is handed over by one message.
+// A request goes to the lock's home, from there to the node that asked last, and waits there until
+// that node lets go. The grant goes straight to the thread that waits, with all that it must know:
+// intervals, and by Tapeworm's hooks the diffs that it will want. So a lock is handed over by one
+// message.
 //
-// The home numbers requests. A forwarded one says whose turn it comes after; a node that has the lock knows which turn it has. A try takes no turn: where it succeeds, the lock goes
-// on with the giver's, and the home need not know.
+// The home numbers requests. A forwarded one says whose turn it comes after; a node that has the
+// lock knows which turn it has. A try takes no turn: where it succeeds, the lock goes on with the
+// giver's, and the home need not know.
 //
-// Messages: request: lock, flags (1: only if it is free), asker's vector time, then what Tapeworm adds. Forward: lock, flags, the turn before, its own, and the rest of the
-// request. Grant: 1 (or 0: refused), the turn, the lock's order if races are looked for, what Tapeworm adds, intervals.
+// Messages: request: lock, flags (1: only if it is free), asker's vector time, then what Tapeworm
+// adds. Forward: lock, flags, the turn before, its own, and the rest of the request. Grant: 1 (or
+// 0: refused), the turn, the lock's order if races are looked for, what Tapeworm adds, intervals.
 //
 // Invariants:
-//   1. At most one node has the lock (`here`), in one turn. A node asks only while it has not got it, and only by one thread at a time.
-//   2. A request that comes after turn t is served by who has turn t. Where that node has given the lock away in the same turn, the request follows `given_to`. A node that waits
-//      for a turn of its own keeps who comes after that one (`next`), of which there is one only.
-//   3. An interval is closed when the lock leaves the node, not when it is released: threads of one node share its memory, and what nobody else asks for costs nothing.
+//   1. At most one node has the lock (`here`), in one turn. A node asks only while it has not got
+//      it, and only by one thread at a time.
+//   2. A request that comes after turn t is served by who has turn t. Where that node has given the
+//      lock away in the same turn, the request follows `given_to`. A node that waits for a turn of
+//      its own keeps who comes after that one (`next`), of which there is one only.
+//   3. An interval is closed when the lock leaves the node, not when it is released: threads of one
+//      node share its memory, and what nobody else asks for costs nothing.
 #include "dsm/sync/locks.h"
 
 #include <algorithm>
@@ -58,7 +65,8 @@ void Locks::acquire(uint32_t number, Thread& thread, std::unique_lock<std::mutex
   Lock& lock = find(number);
   const Span waits(node_, Doing::kLock, number, &node_.counters.now.lock_nanoseconds);
   lock.waiting++;
-  // A successor on another node goes first where a thread of this one has had the lock since that one asked.
+  // A successor on another node goes first where a thread of this one has had the lock since that
+  // one asked.
   while (lock.taken || lock.asking || (lock.here && lock.next)) {
     if (lock.here && !lock.taken && lock.next) {
       grant(number, lock, std::move(*std::exchange(lock.next, nullptr)));
@@ -74,7 +82,8 @@ void Locks::acquire(uint32_t number, Thread& thread, std::unique_lock<std::mutex
 }
 
 // The reply: a grant, or a refusal of a try.
-Message Locks::ask_for(uint32_t number, uint8_t flags, Thread& thread, std::unique_lock<std::mutex>& held) {
+Message Locks::ask_for(uint32_t number, uint8_t flags, Thread& thread,
+                       std::unique_lock<std::mutex>& held) {
   Lock& lock = find(number);
   lock.asking = true;
   Message request(static_cast<uint8_t>(Kind::kLockRequest), kGroupLock);
@@ -124,20 +133,32 @@ void Locks::release(uint32_t number, Thread& thread) {
   node_.checker.synchronize(Synchronization::kUnlock, number);
   if (node_.settings.check) lock.order = node_.intervals.order();
   lock.taken = false;
-  if (node_.sight.timeline.on()) node_.sight.timeline.add({lock.since, nanoseconds_now() - lock.since, {}, number, 0, static_cast<uint16_t>(lock.track), 0, Doing::kHold, 0, 0});
+  if (node_.sight.timeline.on())
+    node_.sight.timeline.add({lock.since,
+                              nanoseconds_now() - lock.since,
+                              {},
+                              number,
+                              0,
+                              static_cast<uint16_t>(lock.track),
+                              0,
+                              Doing::kHold,
+                              0,
+                              0});
   if (lock.next) grant(number, lock, std::move(*std::exchange(lock.next, nullptr)));
   node_.changed.notify_all();
 }
 
 void Locks::on_message(Message&& message) {
-  if (static_cast<Kind>(message.header.kind) == Kind::kLockRequest) return on_request(std::move(message));
+  if (static_cast<Kind>(message.header.kind) == Kind::kLockRequest)
+    return on_request(std::move(message));
   on_forward(std::move(message));
 }
 
 void Locks::on_request(Message&& message) {
   const uint32_t number = message.get<uint32_t>();
   const uint8_t flags = message.get<uint8_t>();
-  if (message.bad() || home(number) != node_.me()) fail("a damaged request for lock %u from node %u", number, message.header.from);
+  if (message.bad() || home(number) != node_.me())
+    fail("a damaged request for lock %u from node %u", number, message.header.from);
   Lock& lock = find(number);
   const NodeId last = lock.last;
   Message forward(static_cast<uint8_t>(Kind::kLockForward), kGroupLock);
@@ -159,7 +180,8 @@ void Locks::on_forward(Message&& message) {
   const uint32_t number = message.get<uint32_t>();
   const uint8_t flags = message.get<uint8_t>();
   const uint64_t after = message.get<uint64_t>();
-  if (message.bad()) fail("a damaged request for lock %u from node %u", number, message.header.from);
+  if (message.bad())
+    fail("a damaged request for lock %u from node %u", number, message.header.from);
   Lock& lock = find(number);
   if (lock.here && !lock.taken && !lock.next) return grant(number, lock, std::move(message));
   if (!lock.here && lock.turn == after) return send_on(number, lock.given_to, std::move(message));
@@ -168,12 +190,14 @@ void Locks::on_forward(Message&& message) {
     refusal.put(uint8_t{0});
     return node_.reply(message.header.reply_to, std::move(refusal));
   }
-  if (lock.next || !(lock.here || lock.asking)) fail("the queue of lock %u is broken at node %u", number, node_.me());
+  if (lock.next || !(lock.here || lock.asking))
+    fail("the queue of lock %u is broken at node %u", number, node_.me());
   lock.next = std::make_unique<Message>(std::move(message));
 }
 
 void Locks::send_on(uint32_t number, NodeId to, Message&& message) {
-  if (to == kNoNode) fail("lock %u is lost: node %u neither has it nor gave it away", number, node_.me());
+  if (to == kNoNode)
+    fail("lock %u is lost: node %u neither has it nor gave it away", number, node_.me());
   Message forward(static_cast<uint8_t>(Kind::kLockForward), kGroupLock);
   forward.header.reply_to = message.header.reply_to;
   forward.body = std::move(message.body);
@@ -184,10 +208,13 @@ void Locks::send_on(uint32_t number, NodeId to, Message&& message) {
 void Locks::grant(uint32_t number, Lock& lock, Message&& request) {
   const uint64_t turn = request.get<uint64_t>();
   const VectorTime theirs = request.get_list<uint32_t>();
-  if (request.bad() || theirs.size() != node_.nodes()) fail("a damaged request for lock %u", number);
+  if (request.bad() || theirs.size() != node_.nodes())
+    fail("a damaged request for lock %u", number);
   // Who asks does not have it. Given to itself, it would be sent on to itself for ever.
-  if (request.header.reply_to.node == node_.me()) fail("the queue of lock %u is broken at node %u", number, node_.me());
-  if (!node_.settings.check) node_.close_interval();  // else its release has, and what was written since is not the lock's
+  if (request.header.reply_to.node == node_.me())
+    fail("the queue of lock %u is broken at node %u", number, node_.me());
+  if (!node_.settings.check)
+    node_.close_interval();  // else its release has, and what was written since is not the lock's
   node_.record(&StreamWriter::give, number, request.header.reply_to.node);
   Message grant(static_cast<uint8_t>(Kind::kReply), kGroupLock);
   grant.put(uint8_t{1});

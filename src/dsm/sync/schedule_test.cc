@@ -1,6 +1,9 @@
-// Random schedules of semaphores, conditions, locks and barriers against a model. All know the schedule: a list of hand-overs, each of a token from one worker to another, by a semaphore or by
-// a condition, with barriers in between. In the order of the list it can be done, so it never stands still. The model says which hand-overs each worker must know of (vector clocks over the list);
-// before a worker hands on, it writes a word that nobody else writes, and who must know of it reads that word. The words lie close together: pages are written by all.
+// Random schedules of semaphores, conditions, locks and barriers against a model. All know the
+// schedule: a list of hand-overs, each of a token from one worker to another, by a semaphore or by
+// a condition, with barriers in between. In the order of the list it can be done, so it never
+// stands still. The model says which hand-overs each worker must know of (vector clocks over the
+// list); before a worker hands on, it writes a word that nobody else writes, and who must know of
+// it reads that word. The words lie close together: pages are written by all.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -23,9 +26,9 @@ struct Step {
 };
 
 struct Shared {
-  uint64_t written[kSteps];             // by the step's sender
-  uint64_t token_words[kTokens][40];    // of who has the token
-  uint64_t arrived[kTokens];            // hand-overs of a token by conditions, under kConditionLock + token
+  uint64_t written[kSteps];           // by the step's sender
+  uint64_t token_words[kTokens][40];  // of who has the token
+  uint64_t arrived[kTokens];  // hand-overs of a token by conditions, under kConditionLock + token
 };
 
 std::vector<Step> make_steps(unsigned workers, uint64_t seed) {
@@ -35,7 +38,13 @@ std::vector<Step> make_steps(unsigned workers, uint64_t seed) {
   std::vector<std::vector<bool>> known(workers, std::vector<bool>(kSteps));
   std::vector<Step> steps;
   for (unsigned i = 0; i < kSteps; i++) {
-    Step step{random() % 30 == 0 ? Step::kBarrier : random() % 3 ? Step::kSemaphore : Step::kCondition, static_cast<unsigned>(random() % kTokens), 0, 0, {}};
+    Step step{random() % 30 == 0 ? Step::kBarrier
+              : random() % 3     ? Step::kSemaphore
+                                 : Step::kCondition,
+              static_cast<unsigned>(random() % kTokens),
+              0,
+              0,
+              {}};
     if (step.kind == Step::kBarrier) {
       std::vector<bool> all(kSteps);
       for (const auto& one : known) {
@@ -47,7 +56,8 @@ std::vector<Step> make_steps(unsigned workers, uint64_t seed) {
       step.to = holder[step.token] = static_cast<unsigned>(random() % workers);
       known[step.from][i] = true;
       step.before = known[step.from];
-      for (unsigned s = 0; s < kSteps; s++) known[step.to][s] = known[step.to][s] || known[step.from][s];
+      for (unsigned s = 0; s < kSteps; s++)
+        known[step.to][s] = known[step.to][s] || known[step.from][s];
     }
     steps.push_back(std::move(step));
   }
@@ -74,11 +84,14 @@ void run_schedule(const Case& setup, uint64_t seed) {
   settings.tree = 2;
   const unsigned workers = setup.nodes * setup.threads;
   const std::vector<Step> steps = make_steps(workers, seed);
-  TestCluster cluster(setup.nodes, settings, {.seed = seed, .delay_microseconds = setup.delay}, setup.threads);
+  TestCluster cluster(setup.nodes, settings, {.seed = seed, .delay_microseconds = setup.delay},
+                      setup.threads);
   std::atomic<uint64_t> offset{0};
   std::atomic<unsigned> wrong_known{0}, wrong_token{0};
   cluster.run([&](unsigned worker) {
-    if (worker == 0) offset = static_cast<uint64_t>(static_cast<uint8_t*>(weir_dsm_alloc(sizeof(Shared))) - cluster.view(0, 0));
+    if (worker == 0)
+      offset = static_cast<uint64_t>(static_cast<uint8_t*>(weir_dsm_alloc(sizeof(Shared))) -
+                                     cluster.view(0, 0));
     weir_dsm_barrier(0);
     auto& shared = *reinterpret_cast<Shared*>(cluster.view(worker, offset));
     std::vector<uint64_t> handed(kTokens), by_condition(kTokens);
@@ -109,7 +122,8 @@ void run_schedule(const Case& setup, uint64_t seed) {
         weir_dsm_semaphore_wait(step.token * 64 + step.to);
       } else {
         weir_dsm_lock(lock);
-        while (shared.arrived[step.token] < by_condition[step.token]) weir_dsm_wait(condition, lock);
+        while (shared.arrived[step.token] < by_condition[step.token])
+          weir_dsm_wait(condition, lock);
         weir_dsm_unlock(lock);
       }
       for (unsigned s = 0; s <= i; s++) {
@@ -130,12 +144,17 @@ TEST_P(Schedule, WhatIsHandedOverIsSeen) {
   for (uint64_t seed = 1; seed <= count && !HasFailure(); seed++) run_schedule(GetParam(), seed);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Schedule,
-                         testing::Values(Case{"One", 1, 3, 0}, Case{"Two", 2, 1, 100}, Case{"Three", 3, 1, 0}, Case{"ThreeOfTwo", 3, 2, 100}, Case{"FourOfThree", 4, 3, 50},
-                                         Case{"Collects", 4, 1, 50, WEIR_DSM_LRC, Tapes::kOff, 1}, Case{"Auto", 4, 1, 100, WEIR_DSM_LRC, Tapes::kAuto},
-                                         Case{"Hlrc", 4, 1, 100, WEIR_DSM_HLRC}, Case{"HlrcOfTwoCollects", 3, 2, 50, WEIR_DSM_HLRC, Tapes::kCalled, 1}, Case{"HlrcAuto", 3, 1, 100, WEIR_DSM_HLRC, Tapes::kAuto},
-                                         Case{"Sc", 3, 1, 50, WEIR_DSM_SC}, Case{"ScOfTwo", 2, 2, 0, WEIR_DSM_SC}),
-                         [](const auto& one) { return one.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    All, Schedule,
+    testing::Values(Case{"One", 1, 3, 0}, Case{"Two", 2, 1, 100}, Case{"Three", 3, 1, 0},
+                    Case{"ThreeOfTwo", 3, 2, 100}, Case{"FourOfThree", 4, 3, 50},
+                    Case{"Collects", 4, 1, 50, WEIR_DSM_LRC, Tapes::kOff, 1},
+                    Case{"Auto", 4, 1, 100, WEIR_DSM_LRC, Tapes::kAuto},
+                    Case{"Hlrc", 4, 1, 100, WEIR_DSM_HLRC},
+                    Case{"HlrcOfTwoCollects", 3, 2, 50, WEIR_DSM_HLRC, Tapes::kCalled, 1},
+                    Case{"HlrcAuto", 3, 1, 100, WEIR_DSM_HLRC, Tapes::kAuto},
+                    Case{"Sc", 3, 1, 50, WEIR_DSM_SC}, Case{"ScOfTwo", 2, 2, 0, WEIR_DSM_SC}),
+    [](const auto& one) { return one.param.name; });
 
 }  // namespace
 }  // namespace weir::dsm

@@ -25,7 +25,8 @@ class ProgramHandler {
 ProgramHandler& program_handler(int number);
 // libc's own function, for the library's handlers.
 int sigaction_of_libc(int number, const struct sigaction* action, struct sigaction* before);
-// A mask without these two: blocked, the kernel would end the process at the next use of shared memory.
+// A mask without these two: blocked, the kernel would end the process at the next use of shared
+// memory.
 sigset_t without_faults(const sigset_t& mask);
 // From here on what the program installs for these two is kept, and the library's handlers stay.
 void keep_handlers();

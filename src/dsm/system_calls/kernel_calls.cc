@@ -225,7 +225,8 @@ void on_sigsys(int number, siginfo_t* info, void* context) {
   const int saved = errno;
   auto* const its = static_cast<ucontext_t*>(context);
   greg_t* const registers = its->uc_mcontext.gregs;
-  if (info->si_call_addr == weir_dsm_gate_end) {  // the filter of a program that has executed this one: its gate was elsewhere
+  if (info->si_call_addr == weir_dsm_gate_end) {  // the filter of a program that has executed this
+                                                  // one: its gate was elsewhere
     registers[REG_RAX] = -EFAULT;
     return;
   }
@@ -287,8 +288,7 @@ bool CallBuffers::add(const void* address, uint64_t size, bool is_written) {
 
 void CallBuffers::make_accessible() const {
   Node* const node = node_of_this_process();
-  for (uint32_t i = 0; i < count_ && node; i++)
-    fetch_range(*node, ranges_[i]);
+  for (uint32_t i = 0; i < count_ && node; i++) fetch_range(*node, ranges_[i]);
 }
 
 bool CallBuffers::was_taken_away() const {

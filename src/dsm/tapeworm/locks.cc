@@ -1,8 +1,12 @@
-// Update locks (Tapeworm, sections 3.2 and 4, figure 5). The request names the units that will be wanted, S, and which diffs of them are known and missing, miss(S); who
-// grants adds what the grant itself tells of, new(S), and puts in those of both that it has: its own, and others' that it has kept. So the lock comes with its data.
+// Update locks (Tapeworm, sections 3.2 and 4, figure 5). The request names the units that will be
+// wanted, S, and which diffs of them are known and missing, miss(S); who grants adds what the grant
+// itself tells of, new(S), and puts in those of both that it has: its own, and others' that it has
+// kept. So the lock comes with its data.
 //
-// Auto-locks take for S what was accessed when the lock was held here last. Of what is brought each time and not used, nothing but the compare at the end of the interval or
-// the sampled fault says so; what came twice in vain is dropped. In automatic mode a lock whose advice is mostly in vain pauses.
+// Auto-locks take for S what was accessed when the lock was held here last. Of what is brought each
+// time and not used, nothing but the compare at the end of the interval or the sampled fault says
+// so; what came twice in vain is dropped. In automatic mode a lock whose advice is mostly in vain
+// pauses.
 #include <algorithm>
 #include <utility>
 
@@ -22,7 +26,8 @@ constexpr uint32_t kPause = 64;   // acquisitions
 // Added to a request: the units, and what of them is missing. None: an empty list.
 void Tapeworm::add_to_lock_request(uint32_t number, Thread& thread, Message& request) {
   const Advice advice = std::exchange(thread.advice, {});
-  const bool is_auto = advice.kind == Advice::kAuto || (advice.kind == Advice::kNone && node_.settings.tapes == Tapes::kAuto);
+  const bool is_auto = advice.kind == Advice::kAuto ||
+                       (advice.kind == Advice::kNone && node_.settings.tapes == Tapes::kAuto);
   thread.records_lock = enabled() && is_auto;
   tape::Extent extent;
   if (enabled() && advice.kind == Advice::kUser) extent = advice.user;
@@ -44,7 +49,8 @@ void Tapeworm::add_to_lock_request(uint32_t number, Thread& thread, Message& req
     extent.append_to(&bytes);
     for (UnitId unit : extent) {
       Page& page = node_.memory.page(unit);
-      if (LrcProtocol* protocol = node_.lazy_of(page)) protocol->put_missing(as_lazy(page), missing);
+      if (LrcProtocol* protocol = node_.lazy_of(page))
+        protocol->put_missing(as_lazy(page), missing);
     }
   }
   request.put_list(bytes);
@@ -52,7 +58,8 @@ void Tapeworm::add_to_lock_request(uint32_t number, Thread& thread, Message& req
   hooks.put_request(number, request);
 }
 
-void Tapeworm::add_to_lock_grant(uint32_t number, const VectorTime& theirs, Message& request, Message& added) {
+void Tapeworm::add_to_lock_grant(uint32_t number, const VectorTime& theirs, Message& request,
+                                 Message& added) {
   const std::vector<uint8_t> bytes = request.get_list<uint8_t>();
   const auto missing = request.get_list<LrcProtocol::Wanted>();
   std::map<std::pair<UnitId, NodeId>, LrcProtocol::Wanted> wanted;
@@ -60,14 +67,17 @@ void Tapeworm::add_to_lock_grant(uint32_t number, const VectorTime& theirs, Mess
     tape::Reader reader(bytes);
     const auto extent = tape::Extent::read_from(&reader);
     if (!extent) fail("a damaged extent from node %u", request.header.from);
-    if (request.bad() || theirs.size() != node_.nodes()) fail("a damaged request for lock %u from node %u", number, request.header.from);
+    if (request.bad() || theirs.size() != node_.nodes())
+      fail("a damaged request for lock %u from node %u", number, request.header.from);
     for (const auto& one : missing) wanted[{one.unit, one.node}] = one;
     const VectorTime& ours = node_.intervals.known();
     for (NodeId node = 0; node < ours.size(); node++) {
-      for (uint32_t index = node_.intervals.kept_after(node, theirs[node]) + 1; index <= ours[node]; index++) {
+      for (uint32_t index = node_.intervals.kept_after(node, theirs[node]) + 1; index <= ours[node];
+           index++) {
         for (UnitId unit : node_.intervals.at({node, index}).units) {
           if (!extent->contains(unit)) continue;
-          wanted.try_emplace({unit, node}, LrcProtocol::Wanted{unit, node, theirs[node], index}).first->second.upto = index;
+          wanted.try_emplace({unit, node}, LrcProtocol::Wanted{unit, node, theirs[node], index})
+              .first->second.upto = index;
         }
       }
     }
@@ -112,7 +122,9 @@ void Tapeworm::on_acquired(uint32_t number, Thread& thread, Message* grant) {
   } else {
     thread.brought.clear();
     const Advice advice = std::exchange(thread.advice, {});
-    thread.records_lock = enabled() && (advice.kind == Advice::kAuto || (advice.kind == Advice::kNone && node_.settings.tapes == Tapes::kAuto));
+    thread.records_lock =
+        enabled() && (advice.kind == Advice::kAuto ||
+                      (advice.kind == Advice::kNone && node_.settings.tapes == Tapes::kAuto));
   }
   hooks.acquired(number, grant);
   if (!thread.records_lock) return;
@@ -125,7 +137,8 @@ void Tapeworm::on_acquired(uint32_t number, Thread& thread, Message* grant) {
 void Tapeworm::on_release(uint32_t number, Thread& thread) {
   hooks.release(number);
   const auto is_its = [&](const auto& recording) { return recording->lock == number; };
-  const auto found = std::find_if(thread.lock_recordings.begin(), thread.lock_recordings.end(), is_its);
+  const auto found =
+      std::find_if(thread.lock_recordings.begin(), thread.lock_recordings.end(), is_its);
   if (found == thread.lock_recordings.end()) return;
   const std::unique_ptr<Recording> recording = std::move(*found);
   thread.lock_recordings.erase(found);

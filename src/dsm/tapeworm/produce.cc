@@ -1,4 +1,5 @@
-// What a program says that it produces, which goes as a whole to who asks for a byte of it (Tapeworm, section 3.3), and what it flushes, which goes to all (section 5.3).
+// What a program says that it produces, which goes as a whole to who asks for a byte of it
+// (Tapeworm, section 3.3), and what it flushes, which goes to all (section 5.3).
 #include <algorithm>
 #include <utility>
 
@@ -31,8 +32,10 @@ void Tapeworm::produce_end(Thread& thread) {
   if (produced->extent.size() < 2) return;
   for (UnitId unit : produced->extent) {
     auto& all = produced_[unit];
-    const bool is_first = !produced->extent.contains(unit - 1), is_last = !produced->extent.contains(unit + 1);
-    if (again.contains(unit) || !(is_first || is_last) || node_.memory.page(unit).kind != UnitKind::kPages) {
+    const bool is_first = !produced->extent.contains(unit - 1),
+               is_last = !produced->extent.contains(unit + 1);
+    if (again.contains(unit) || !(is_first || is_last) ||
+        node_.memory.page(unit).kind != UnitKind::kPages) {
       all = {produced};
       continue;
     }
@@ -40,19 +43,22 @@ void Tapeworm::produce_end(Thread& thread) {
     produced->edges[unit] = part;
     std::erase_if(all, [&](const auto& older) {
       const auto edge = older->edges.find(unit);
-      return edge == older->edges.end() || (part.begin <= edge->second.begin && edge->second.end <= part.end);
+      return edge == older->edges.end() ||
+             (part.begin <= edge->second.begin && edge->second.end <= part.end);
     });
     all.push_back(produced);
   }
 }
 
 bool Tapeworm::begins_anew(const LazyPage& page, const Thread& thread) const {
-  return thread.produce && page.twin && !page.dirty && page.twin_first <= node_.intervals.known()[node_.me()];
+  return thread.produce && page.twin && !page.dirty &&
+         page.twin_first <= node_.intervals.known()[node_.me()];
 }
 
 bool Tapeworm::Produced::covers(UnitId unit, uint32_t at, uint32_t margin) const {
   const auto edge = edges.find(unit);
-  return edge == edges.end() || (edge->second.begin <= uint64_t{at} + margin && at < uint64_t{edge->second.end} + margin);
+  return edge == edges.end() ||
+         (edge->second.begin <= uint64_t{at} + margin && at < uint64_t{edge->second.end} + margin);
 }
 
 // A unit at the edge of what was produced has other data too, made together with something else.

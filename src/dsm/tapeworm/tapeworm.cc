@@ -1,18 +1,27 @@
-// Recording, requests, and what travels at barriers. Locks are in tapeworm_locks.cc, producers and flushes in tapeworm_produce.cc.
+// Recording, requests, and what travels at barriers. Locks are in tapeworm_locks.cc, producers and
+// flushes in tapeworm_produce.cc.
 //
 // Replay barriers (section 3.1), with these differences from the paper's figure 3:
-//   - Who asks is learned from the barrier itself: each node's arrival says what it has missed since the last one, and of whose writes. So writers whose diffs another node
-//     has handed on hear of it too. A barrier of the first iteration is longer by that; no message is added.
-//   - What was asked for is kept for each barrier number: it is what the phase after that barrier reads. At that barrier goes what those units got since they were sent last,
-//     so a program with several phases sends each update once, when it is about to be used (the paper's "specializing barriers").
-//   - Each node's arrival also says how many pushes it has sent to whom, and nobody leaves the barrier before he has his. A push that is late would be a miss.
-//   - What is flushed waits for the next release: where that is a barrier, and it is little, the barrier's messages take it along.
-//   - A dynamic pattern drops units that came twice in a row without having been touched. And where a node has asked for three quarters of what is written here, it gets the
-//     rest too: in a sharing that changes slowly each phase needs some units for the first time. The second time that a barrier comes, after one iteration, what was asked
-//     for in other phases goes with it too: sharing often begins to be what it is only after the first iteration.
+//   - Who asks is learned from the barrier itself: each node's arrival says what it has missed
+//     since the last one, and of whose writes. So writers whose diffs another node has handed on
+//     hear of it too. A barrier of the first iteration is longer by that; no message is added.
+//   - What was asked for is kept for each barrier number: it is what the phase after that barrier
+//     reads. At that barrier goes what those units got since they were sent last, so a program with
+//     several phases sends each update once, when it is about to be used (the paper's "specializing
+//     barriers").
+//   - Each node's arrival also says how many pushes it has sent to whom, and nobody leaves the
+//     barrier before he has his. A push that is late would be a miss.
+//   - What is flushed waits for the next release: where that is a barrier, and it is little, the
+//     barrier's messages take it along.
+//   - A dynamic pattern drops units that came twice in a row without having been touched. And where
+//     a node has asked for three quarters of what is written here, it gets the rest too: in a
+//     sharing that changes slowly each phase needs some units for the first time. The second time
+//     that a barrier comes, after one iteration, what was asked for in other phases goes with it
+//     too: sharing often begins to be what it is only after the first iteration.
 //
-// Whether what came was used cannot be seen where it was made accessible at once. With WEIR_DSM_STATS=1 each unit that comes stays protected until it is touched, which costs a
-// local fault; else one of eight does, and stands for all.
+// Whether what came was used cannot be seen where it was made accessible at once. With
+// WEIR_DSM_STATS=1 each unit that comes stays protected until it is touched, which costs a local
+// fault; else one of eight does, and stands for all.
 #include "dsm/tapeworm/tapeworm.h"
 
 #include <algorithm>
@@ -44,12 +53,15 @@ void Tapeworm::on_fault(Page& page, bool write, Thread& thread) {
   const uint32_t open = node_.intervals.known()[node_.me()] + 1;
   for (Recorder* recorder : recorders) {
     if (recorder->reads) recorder->tape.add({tape::Kind::kRead, node_.me(), open, page.id});
-    if (recorder->writes && write && !node_.lazy_of(page)) recorder->tape.add({tape::Kind::kWrite, node_.me(), open, page.id});  // SC closes no intervals of it
+    if (recorder->writes && write && !node_.lazy_of(page))
+      recorder->tape.add(
+          {tape::Kind::kWrite, node_.me(), open, page.id});  // SC closes no intervals of it
   }
   hooks.fault(page.id, write);
   if (page.pushed) {
     page.pushed = false;
-    node_.counters.now.updates_used += std::exchange(page.updates, 0) * (measures() ? 1 : kSampling);
+    node_.counters.now.updates_used +=
+        std::exchange(page.updates, 0) * (measures() ? 1 : kSampling);
     const auto lock = locks_.find(page.brought_by);
     if (lock != locks_.end()) lock->second.used++;
   }
@@ -75,7 +87,8 @@ void Tapeworm::came_in_vain(Page& page) {
 void Tapeworm::on_interval_closed(const Interval& interval) {
   for (Recorder* recorder : recorders) {
     if (!recorder->writes) continue;
-    for (UnitId unit : interval.units) recorder->tape.add({tape::Kind::kWrite, interval.id.node, interval.id.index, unit});
+    for (UnitId unit : interval.units)
+      recorder->tape.add({tape::Kind::kWrite, interval.id.node, interval.id.index, unit});
   }
 }
 
@@ -102,7 +115,8 @@ void Tapeworm::drop_unwritten(std::vector<Page*>& pages) {
     if (use != lock.units.end()) use->second.unused = is_written ? 0 : use->second.unused + 1;
     if (is_written) return false;
     page.dirty = false;
-    if (page.twin_first == node_.intervals.known()[node_.me()] + 1) {  // nothing older is in it either
+    if (page.twin_first ==
+        node_.intervals.known()[node_.me()] + 1) {  // nothing older is in it either
       page.twin.reset();
       node_.counters.twins -= page.size;
     }
@@ -111,7 +125,8 @@ void Tapeworm::drop_unwritten(std::vector<Page*>& pages) {
 }
 
 bool Tapeworm::closes_exactly() const {
-  return closes_exactly_ || std::any_of(recorders.begin(), recorders.end(), [](const Recorder* recorder) { return recorder->exact; });
+  return closes_exactly_ || std::any_of(recorders.begin(), recorders.end(),
+                                        [](const Recorder* recorder) { return recorder->exact; });
 }
 
 void Tapeworm::record_exactly() {
@@ -135,7 +150,9 @@ void Tapeworm::on_request(Page& page, NodeId from, uint32_t at) {
   if (found == produced_.end() || at == kNowhere) return;
   // Once to each: who has consumed it asks for one of its pages for another reason later.
   for (const uint32_t margin : {0u, kMargin}) {
-    const auto last = std::find_if(found->second.rbegin(), found->second.rend(), [&](const auto& one) { return one->covers(page.id, at, margin); });
+    const auto last =
+        std::find_if(found->second.rbegin(), found->second.rend(),
+                     [&](const auto& one) { return one->covers(page.id, at, margin); });
     if (last == found->second.rend()) continue;
     if ((*last)->told.insert(from).second) to_tell_.push_back(*last);
     return;
@@ -160,15 +177,18 @@ tape::Extent Tapeworm::read_extent(Message& reply) {
   return extent ? *extent : tape::Extent();
 }
 
-void Tapeworm::prefetch(const tape::Extent& extent, NodeId from, Thread& thread, std::unique_lock<std::mutex>& held) {
+void Tapeworm::prefetch(const tape::Extent& extent, NodeId from, Thread& thread,
+                        std::unique_lock<std::mutex>& held) {
   std::map<LrcProtocol*, std::vector<LazyPage*>> pages;
   for (UnitId unit : extent) {
     Page& base = node_.memory.page(unit);
     LrcProtocol* protocol = node_.lazy_of(base);
     if (!protocol || base.busy) continue;
     LazyPage& page = as_lazy(base);
-    if (protocol->needs_base(page) || page.valid(node_.me()) || protocol->apply_cached(page)) continue;
-    if (from != kNoNode && !protocol->would_ask(page, from)) continue;  // somebody else has taken it since
+    if (protocol->needs_base(page) || page.valid(node_.me()) || protocol->apply_cached(page))
+      continue;
+    if (from != kNoNode && !protocol->would_ask(page, from))
+      continue;  // somebody else has taken it since
     page.busy = true;
     pages[protocol].push_back(&page);
   }
@@ -228,7 +248,8 @@ void Tapeworm::open_pages(std::vector<UnitId> units, uint32_t by, bool is_lock) 
     if (page.right == Right::kWrite) continue;
     LockTape* lock = is_lock ? &locks_[by] : nullptr;
     const auto use = lock ? lock->units.find(unit) : std::map<UnitId, Use>::iterator();
-    const bool predicts_write = page.kind == UnitKind::kPages && !node_.settings.check && lock && use != lock->units.end() && use->second.written;
+    const bool predicts_write = page.kind == UnitKind::kPages && !node_.settings.check && lock &&
+                                use != lock->units.end() && use->second.written;
     if (measures() || (!predicts_write && sample_++ % kSampling == 0)) {
       changes.add(page, Right::kNone);
       page.pushed = true;
@@ -272,7 +293,9 @@ Tapeworm::ForAll Tapeworm::gather(const std::vector<NodeId>& to, const std::vect
 
 void Tapeworm::tell_push(NodeId to, const ForAll& data) {
   if (data.count == 0) return;
-  if (node_.stream) node_.record(&StreamWriter::push, to, predict::without_bytes(data.units), data.diffs.body.size());
+  if (node_.stream)
+    node_.record(&StreamWriter::push, to, predict::without_bytes(data.units),
+                 data.diffs.body.size());
   pushes_.resize(node_.nodes());
   pushes_[to]++;
   Message message(static_cast<uint8_t>(Kind::kPush), kGroupFlush);
@@ -282,7 +305,9 @@ void Tapeworm::tell_push(NodeId to, const ForAll& data) {
   node_.tell(to, std::move(message));
 }
 
-void Tapeworm::push(NodeId to, const std::vector<UnitId>& units) { tell_push(to, gather({to}, units)); }
+void Tapeworm::push(NodeId to, const std::vector<UnitId>& units) {
+  tell_push(to, gather({to}, units));
+}
 
 void Tapeworm::keep_of_all(Message& message) {
   const size_t before = brought_.size();
@@ -347,7 +372,8 @@ void Tapeworm::add_what_is_like_it(std::map<NodeId, Asker>& askers) const {
   constexpr size_t kFew = 8;
   if (askers.empty()) return;
   std::set<UnitId> written;  // since the last barrier
-  for (uint32_t index = node_.barrier.everybody_knows()[node_.me()]; ++index <= node_.intervals.known()[node_.me()];) {
+  for (uint32_t index = node_.barrier.everybody_knows()[node_.me()];
+       ++index <= node_.intervals.known()[node_.me()];) {
     const Interval& interval = *node_.intervals.find({node_.me(), index});
     written.insert(interval.units.begin(), interval.units.end());
   }
@@ -377,7 +403,8 @@ void Tapeworm::add_to_barrier(std::vector<uint32_t>& pushes, Message& advice) {
   unused_.clear();
 }
 
-void Tapeworm::before_barrier_release(uint32_t pushes, std::vector<uint8_t> advice, std::unique_lock<std::mutex>& held) {
+void Tapeworm::before_barrier_release(uint32_t pushes, std::vector<uint8_t> advice,
+                                      std::unique_lock<std::mutex>& held) {
   Message parts(0);
   parts.body = std::move(advice);
   while (!parts.at_end() && !parts.bad()) {
@@ -395,7 +422,8 @@ void Tapeworm::before_barrier_release(uint32_t pushes, std::vector<uint8_t> advi
     for (const auto& [unit, of, came_with] : unused) {
       auto& its = asked_[came_with][from].units;
       const auto found = its.find(unit);
-      if (of == node_.me() && found != its.end() && found->second.unused < kUnusedLimit) found->second.unused++;
+      if (of == node_.me() && found != its.end() && found->second.unused < kUnusedLimit)
+        found->second.unused++;
     }
   }
   while (pushes_received_ < pushes) node_.changed.wait(held);
@@ -407,7 +435,8 @@ void Tapeworm::after_barrier() {
   last_barrier_ = barrier_;
   called_replay_ = false;
   std::vector<UnitId> units = std::exchange(brought_, {});
-  for (; !pushed_.empty() && pushed_.begin()->first <= node_.barrier.passed(); pushed_.erase(pushed_.begin())) {
+  for (; !pushed_.empty() && pushed_.begin()->first <= node_.barrier.passed();
+       pushed_.erase(pushed_.begin())) {
     units.insert(units.end(), pushed_.begin()->second.begin(), pushed_.begin()->second.end());
   }
   if (!units.empty()) open_pages(std::move(units), 0, false);

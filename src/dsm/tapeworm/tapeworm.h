@@ -1,12 +1,16 @@
-// Tapeworm: what was accessed decides what travels before it is asked for (Keleher, OSDI 1999, section 3). On top of the lazy protocols, which call these hooks; nothing here can
-// make a result wrong, since all that travels is diffs that the protocol would have asked for, and it takes them only in its own order:
-//   1. A diff that comes unasked is kept beside the copy. It is applied when the copy can be made valid, that is with all
-//      others that the copy lacks and of which there is notice, by stamp, each behind the one before it of its writer (apply_cached).
-//   2. It may hold more than there is notice of: intervals that its writer closed later. What those come
-//      after is known here as well, since what a node knows is closed (intervals.cc), and since the writer
-//      had no news of the unit while its twin was there (lrc.cc, invariant 1). So nothing that is
-//      applied later belongs before it.
-//   3. A diff from before the last collection follows none that is here, or is here already: it is not applied (collect.cc, invariant 4).
+// Tapeworm: what was accessed decides what travels before it is asked for (Keleher, OSDI 1999,
+// section 3). On top of the lazy protocols, which call these hooks; nothing here can make a result
+// wrong, since all that travels is diffs that the protocol would have asked for, and it takes them
+// only in its own order:
+//   1. A diff that comes unasked is kept beside the copy. It is applied when the copy can be made
+//      valid, that is with all others that the copy lacks and of which there is notice, by stamp,
+//      each behind the one before it of its writer (apply_cached).
+//   2. It may hold more than there is notice of: intervals that its writer closed later. What those
+//      come after is known here as well, since what a node knows is closed (intervals.cc), and
+//      since the writer had no news of the unit while its twin was there (lrc.cc, invariant 1). So
+//      nothing that is applied later belongs before it.
+//   3. A diff from before the last collection follows none that is here, or is here already: it is
+//      not applied (collect.cc, invariant 4).
 //
 // All with the node's mutex held; those that are given it may let go of it while they wait.
 #pragma once
@@ -22,8 +26,8 @@
 #include <vector>
 
 #include "dsm/api/hooks.h"
-#include "dsm/protocol/intervals.h"
 #include "dsm/base/message.h"
+#include "dsm/protocol/intervals.h"
 #include "tape/extent.h"
 #include "tape/tape.h"
 #include "weir/dsm.h"
@@ -41,7 +45,8 @@ using DiffPtr = std::shared_ptr<const Diff>;
 
 inline constexpr uint32_t kNoLock = ~uint32_t{0};
 inline constexpr uint32_t kNowhere = ~uint32_t{0};  // offset in a unit: not known
-inline constexpr uint32_t kMargin = 64;             // so many bytes may have been written with the values that they had, which nobody sees
+inline constexpr uint32_t kMargin =
+    64;  // so many bytes may have been written with the values that they had, which nobody sees
 
 // What a thread is told to do at its next synchronization.
 struct Advice {
@@ -73,7 +78,8 @@ class Tapeworm {
 
   // --- Faults
   void on_fault(Page& page, bool write, Thread& thread);
-  // What is produced gets diffs of its own, apart from what was written before. Before the page is made writable.
+  // What is produced gets diffs of its own, apart from what was written before. Before the page is
+  // made writable.
   bool begins_anew(const LazyPage& page, const Thread& thread) const;
   // A unit lacks what `of` wrote: this node will ask.
   void on_miss(const Page& page, NodeId of);
@@ -82,13 +88,16 @@ class Tapeworm {
   // Pages that were made writable by prediction and have not been written are taken out.
   void drop_unwritten(std::vector<Page*>& pages);
 
-  // --- Requests from other nodes: a producer's answer has the extent of all that was produced together
+  // --- Requests from other nodes: a producer's answer has the extent of all that was produced
+  //     together
   // `at`: offset of the access that asks; kNowhere: it is asked for in advance.
   void on_request(Page& page, NodeId from, uint32_t at);
   void put_extent(Message& reply);
   tape::Extent read_extent(Message& reply);
-  // Fetches units at once of which it is known that they lack something; only what is to be asked for at `from`, if that is a node. Lets go of the mutex.
-  void prefetch(const tape::Extent& extent, NodeId from, Thread& thread, std::unique_lock<std::mutex>& held);
+  // Fetches units at once of which it is known that they lack something; only what is to be asked
+  // for at `from`, if that is a node. Lets go of the mutex.
+  void prefetch(const tape::Extent& extent, NodeId from, Thread& thread,
+                std::unique_lock<std::mutex>& held);
 
   // --- Locks
   void add_to_lock_request(uint32_t lock, Thread& thread, Message& request);
@@ -103,7 +112,8 @@ class Tapeworm {
   void forget() { produced_.clear(); }
   void before_barrier(uint32_t barrier);
   void add_to_barrier(std::vector<uint32_t>& pushes, Message& advice);
-  // What is to go to all and is little enough to go with the barrier's own messages: what take_for_all answers comes, of all nodes, to keep_of_all.
+  // What is to go to all and is little enough to go with the barrier's own messages: what
+  // take_for_all answers comes, of all nodes, to keep_of_all.
   struct ForAll {
     uint32_t count = 0;
     Message diffs{0};
@@ -113,7 +123,8 @@ class Tapeworm {
   void keep_of_all(Message& message);
   // Before a release that is no barrier.
   void send_for_all();
-  void before_barrier_release(uint32_t pushes, std::vector<uint8_t> advice, std::unique_lock<std::mutex>& held);
+  void before_barrier_release(uint32_t pushes, std::vector<uint8_t> advice,
+                              std::unique_lock<std::mutex>& held);
   void after_barrier();
   void replay_next(weir_dsm_pattern pattern) { called_replay_ = true, pattern_ = pattern; }
 
@@ -137,14 +148,15 @@ class Tapeworm {
   friend struct Access;  // tapes of the program's own: tape_states.h
   struct Use {           // of a unit that a lock or a push brings
     bool written = false;
-    uint8_t unused = 0;  // times in a row; from kUnusedLimit on it is not sent until it is asked for again
+    uint8_t unused =
+        0;  // times in a row; from kUnusedLimit on it is not sent until it is asked for again
   };
   struct LockTape {
     std::map<UnitId, Use> units;
     uint32_t brought = 0, used = 0;  // lately
     uint32_t pause = 0;              // acquisitions without advice
   };
-  struct Asker {         // at one barrier, one node
+  struct Asker {  // at one barrier, one node
     std::map<UnitId, Use> units;
   };
 
@@ -170,19 +182,21 @@ class Tapeworm {
   uint32_t barrier_ = 0, last_barrier_ = 0;
   std::map<uint32_t, std::map<NodeId, Asker>> asked_;
   std::map<uint32_t, uint32_t> replayed_;  // how often each has been
-  std::vector<UnitOf> misses_;   // since the last barrier: what was missed, and whose
-  struct Unused {                // came and was not touched: with which barrier, and whose
+  std::vector<UnitOf> misses_;             // since the last barrier: what was missed, and whose
+  struct Unused {  // came and was not touched: with which barrier, and whose
     UnitId unit;
     NodeId of;
     uint32_t barrier;
   };
   std::vector<Unused> unused_;
-  std::vector<std::map<UnitId, uint32_t>> sent_;    // to each node: this node's diffs up to which
-  std::vector<uint32_t> pushes_;                    // messages since the last barrier, to each node
-  uint32_t pushes_received_ = 0;                    // messages, less those that barriers have waited for
+  std::vector<std::map<UnitId, uint32_t>> sent_;  // to each node: this node's diffs up to which
+  std::vector<uint32_t> pushes_;                  // messages since the last barrier, to each node
+  uint32_t pushes_received_ = 0;  // messages, less those that barriers have waited for
   ForAll for_all_;
-  std::vector<UnitId> brought_;                     // by the message that is read
-  std::map<uint32_t, std::vector<UnitId>> pushed_;  // units that pushes brought, by the round of barriers that they belong to: a fast node's are early
+  std::vector<UnitId> brought_;  // by the message that is read
+  std::map<uint32_t, std::vector<UnitId>>
+      pushed_;  // units that pushes brought, by the round of barriers that they belong to: a fast
+                // node's are early
   uint32_t sample_ = 0;
   bool closes_exactly_ = false;
   VectorTime known_before_;

@@ -27,11 +27,14 @@ weir_dsm_counters counters() {
 }
 
 // body(node, memory) on each of them; `memory` is `pages` pages of zeros that each has.
-void run(NodeId nodes, unsigned pages, const std::function<void(unsigned, volatile uint8_t*)>& body) {
+void run(NodeId nodes, unsigned pages,
+         const std::function<void(unsigned, volatile uint8_t*)>& body) {
   TestCluster cluster(nodes, exact_settings());
   std::atomic<uint64_t> offset{0};
   cluster.run([&](unsigned me) {
-    if (me == 0) offset = static_cast<uint64_t>(static_cast<uint8_t*>(weir_dsm_alloc(size_t{pages} * kPage)) - cluster.view(0, 0));
+    if (me == 0)
+      offset = static_cast<uint64_t>(static_cast<uint8_t*>(weir_dsm_alloc(size_t{pages} * kPage)) -
+                                     cluster.view(0, 0));
     weir_dsm_barrier(1000);
     body(me, cluster.view(me, offset));
     weir_dsm_barrier(1001);
@@ -45,7 +48,8 @@ void write(volatile uint8_t* memory, unsigned begin, unsigned end, unsigned valu
 // How many misses it takes to read from `begin` to before `end`, where write() has written.
 uint64_t misses_of(const volatile uint8_t* memory, unsigned begin, unsigned end, unsigned value) {
   const uint64_t before = counters().misses;
-  for (unsigned at = begin; at < end; at++) EXPECT_EQ(memory[at], static_cast<uint8_t>(value + at % 7)) << "at " << at;
+  for (unsigned at = begin; at < end; at++)
+    EXPECT_EQ(memory[at], static_cast<uint8_t>(value + at % 7)) << "at " << at;
   return counters().misses - before;
 }
 
@@ -136,9 +140,7 @@ TEST(Produce, IsFoundThoughItsFirstBytesAreWhatTheyWere) {
     weir_dsm_barrier(1);
     if (me == 0) produce(memory, kMiddle, kEnd, 1);
     weir_dsm_barrier(2);
-    if (me == 1) {
-      EXPECT_EQ(misses_of(memory, kMiddle, kEnd, 1), 1u);
-    }
+    if (me == 1) { EXPECT_EQ(misses_of(memory, kMiddle, kEnd, 1), 1u); }
   });
 }
 
@@ -146,7 +148,8 @@ TEST(Produce, IsNotFetchedFromWhomItWasTaken) {
   run(3, 8, [](unsigned me, volatile uint8_t* memory) {
     if (me == 0) {
       produce(memory, 0, 8 * kPage, 1);
-      weir_dsm_produce_start();  // from here on nothing says that the pages might have been written again
+      weir_dsm_produce_start();  // from here on nothing says that the pages might have been written
+                                 // again
       weir_dsm_produce_end();
     }
     weir_dsm_barrier(1);
@@ -189,9 +192,7 @@ TEST(Replay, LearnsFromOtherBarriersTheSecondTime) {
         EXPECT_EQ(misses_of(memory, 0, 4 * kPage, iteration), 0u) << iteration;
       }
       weir_dsm_barrier_replay(2, WEIR_DSM_DYNAMIC);
-      if (me == 1 && iteration == 0) {
-        EXPECT_EQ(misses_of(memory, 0, 4 * kPage, iteration), 4u);
-      }
+      if (me == 1 && iteration == 0) { EXPECT_EQ(misses_of(memory, 0, 4 * kPage, iteration), 4u); }
       weir_dsm_barrier_replay(3, WEIR_DSM_DYNAMIC);
     }
   });
@@ -204,10 +205,16 @@ TEST(Replay, SendsTheRestToWhoAsksForMost) {
       weir_dsm_barrier_replay(1, WEIR_DSM_DYNAMIC);
       // Node 1 reads most of it at first, and then all; node 2 little.
       if (me == 1) {
-        EXPECT_EQ(misses_of(memory, 0, (iteration == 0 ? 12 : 16) * kPage, iteration), iteration == 0 ? 12u : 0u) << iteration;
+        EXPECT_EQ(misses_of(memory, 0, (iteration == 0 ? 12 : 16) * kPage, iteration),
+                  iteration == 0 ? 12u : 0u)
+            << iteration;
       }
       if (me == 2) {
-        EXPECT_EQ(misses_of(memory, 0, (iteration < 3 ? 4 : 5) * kPage, iteration), iteration == 0 ? 4u : iteration == 3 ? 1u : 0u) << iteration;
+        EXPECT_EQ(misses_of(memory, 0, (iteration < 3 ? 4 : 5) * kPage, iteration),
+                  iteration == 0   ? 4u
+                  : iteration == 3 ? 1u
+                                   : 0u)
+            << iteration;
       }
       weir_dsm_barrier_replay(2, WEIR_DSM_DYNAMIC);
     }
@@ -226,9 +233,7 @@ TEST(Replay, StopsWhatComesInVainUntilItIsAskedForAgain) {
       }
       weir_dsm_barrier_replay(2, WEIR_DSM_DYNAMIC);
       if (me == 0 && iteration == 10) sent = counters().updates_sent;
-      if (me == 0 && iteration == 11) {
-        EXPECT_EQ(counters().updates_sent, sent + 1);
-      }
+      if (me == 0 && iteration == 11) { EXPECT_EQ(counters().updates_sent, sent + 1); }
     }
   });
 }

@@ -1,7 +1,7 @@
 #include "interpose/alloc/heap_scope.h"
 
-#include "sync/event.h"
 #include "control/control.h"
+#include "sync/event.h"
 
 namespace weir {
 

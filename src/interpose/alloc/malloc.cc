@@ -1,13 +1,14 @@
 // The malloc family of the program.
 //
-// In the free order with the direct view nothing is Weir's business, and every call goes straight to glibc's own
-// allocator. Otherwise the deterministic heap (heap/heap.h) answers. Which of the two is decided by the first call of
-// the process, from the options, and never changes.
+// In the free order with the direct view nothing is Weir's business, and every call goes straight
+// to glibc's own allocator. Otherwise the deterministic heap (heap/heap.h) answers. Which of the
+// two is decided by the first call of the process, from the options, and never changes.
 //
-// A pointer that the heap does not own is one that ld.so's own small allocator gave out before this library was
-// bound: such memory was never meant to be freed, so it is not; realloc copies it.
+// A pointer that the heap does not own is one that ld.so's own small allocator gave out before this
+// library was bound: such memory was never meant to be freed, so it is not; realloc copies it.
 //
-// Contract: glibc 2.36's. errno is ENOMEM (EINVAL) where a call fails and untouched where it succeeds.
+// Contract: glibc 2.36's. errno is ENOMEM (EINVAL) where a call fails and untouched where it
+// succeeds.
 #include <errno.h>
 #include <malloc.h>
 #include <stddef.h>
@@ -16,13 +17,13 @@
 
 #include "base/coherent_features.h"
 #include "base/options.h"
-#include "check/policy/declared.h"
 #include "check/happens_before.h"
-#include "interpose/libc/caller.h"
-#include "interpose/sync/event_call.h"
+#include "check/policy/declared.h"
+#include "heap/heap.h"
 #include "interpose/alloc/heap_scope.h"
 #include "interpose/alloc/malloc_mode.h"
-#include "heap/heap.h"
+#include "interpose/libc/caller.h"
+#include "interpose/sync/event_call.h"
 #include "sys/memory.h"
 #include "sys/syscall_x86_64.h"
 
@@ -44,7 +45,8 @@ MallocMode decide_malloc_mode() {
   if (g_malloc_mode != MallocMode::kUnknown) return g_malloc_mode;
   if (options().passive()) return g_malloc_mode = MallocMode::kGlibc;
   if (!heap_ready() && !heap_init(heap_config())) {
-    static const char text[] = "weir: cannot reserve address space for the heap (is it limited by ulimit -v?)\n";
+    static const char text[] =
+        "weir: cannot reserve address space for the heap (is it limited by ulimit -v?)\n";
     sys::raw(SYS_write, 2, reinterpret_cast<long>(text), sizeof text - 1);
     sys::raw(SYS_exit_group, 125);
   }
@@ -60,7 +62,9 @@ using interpose::Caller;
   return nullptr;
 }
 
-inline void* answer(void* object) { return __builtin_expect(object != nullptr, 1) ? object : no_memory(); }
+inline void* answer(void* object) {
+  return __builtin_expect(object != nullptr, 1) ? object : no_memory();
+}
 
 // Copies what is readable of a foreign object of unknown size.
 void* copy_foreign(void* object, size_t size) {
@@ -84,10 +88,13 @@ struct Told {
 };
 
 void allocated(const Told& told) {
-  happens::on_allocated(reinterpret_cast<uint64_t>(told.object), told.size, heap_usable_size(told.object), told.caller.where, told.caller.stack, told.caller.frame);
+  happens::on_allocated(reinterpret_cast<uint64_t>(told.object), told.size,
+                        heap_usable_size(told.object), told.caller.where, told.caller.stack,
+                        told.caller.frame);
 }
 void freed(const Told& told) {
-  happens::on_freed(reinterpret_cast<uint64_t>(told.object), told.size, told.caller.where, told.caller.stack, told.caller.frame);
+  happens::on_freed(reinterpret_cast<uint64_t>(told.object), told.size, told.caller.where,
+                    told.caller.stack, told.caller.frame);
 }
 
 // In the runtime, where there is one.
@@ -98,14 +105,18 @@ template <void (*kTell)(const Told&)>
   if (!g_tasks_active || self().in_vfork || self().in_runtime) {
     if (!g_tasks_active) kTell(told);
   } else {
-    weir_upcall([](long at, long, long) -> long { return kTell(*reinterpret_cast<const Told*>(at)), 0; }, reinterpret_cast<long>(&told), 0, 0);
+    weir_upcall(
+        [](long at, long, long) -> long { return kTell(*reinterpret_cast<const Told*>(at)), 0; },
+        reinterpret_cast<long>(&told), 0, 0);
   }
   errno = before;
 }
 
 [[gnu::always_inline]] inline void* given(void* object, size_t size, const Caller& caller) {
   if (__builtin_expect(happens::g_tells_blocks, 0)) {
-    if (object) happens::tell<happens::Tell::kAllocated>(reinterpret_cast<uint64_t>(object), size, caller.stack);
+    if (object)
+      happens::tell<happens::Tell::kAllocated>(reinterpret_cast<uint64_t>(object), size,
+                                               caller.stack);
     return object;
   }
   if (__builtin_expect(happens::g_knows_blocks, 0) && object) tell<allocated>(object, size, caller);
@@ -116,13 +127,17 @@ template <void (*kTell)(const Told&)>
     happens::tell<happens::Tell::kFreed>(reinterpret_cast<uint64_t>(object), caller.stack);
     return;
   }
-  if (__builtin_expect(happens::g_knows_blocks, 0)) tell<freed>(object, heap_usable_size(object), caller);
+  if (__builtin_expect(happens::g_knows_blocks, 0))
+    tell<freed>(object, heap_usable_size(object), caller);
 }
 
-// What the program allocates itself, where only declared policies count: an object. Null: it is none.
+// What the program allocates itself, where only declared policies count: an object. Null: it is
+// none.
 [[gnu::cold, gnu::noinline]] void* allocate_object(size_t size, const Caller& caller) {
   constexpr uint32_t kPrivate = 1;
-  if (!declared::is_programs(caller.where) || (g_tasks_active && self().in_vfork) || !declared::is_on()) return nullptr;
+  if (!declared::is_programs(caller.where) || (g_tasks_active && self().in_vfork) ||
+      !declared::is_on())
+    return nullptr;
   const interpose::SignalsWait signals(g_tasks_active);
   return declared::allocate(size, kPrivate, caller);
 }
@@ -131,7 +146,9 @@ inline void* object_of(size_t size, const Caller& caller) {
 }
 // Not the heap's: an object's (weir_alloc), or nobody's.
 [[gnu::cold, gnu::noinline]] void free_object(void* object, const Caller& caller) {
-  if (!runtime::g_guarded || !declared::is_own(object) || (g_tasks_active && self().in_vfork) || !declared::is_on()) return;
+  if (!runtime::g_guarded || !declared::is_own(object) || (g_tasks_active && self().in_vfork) ||
+      !declared::is_on())
+    return;
   const interpose::SignalsWait signals(g_tasks_active);
   declared::release(object, caller);
 }
@@ -162,7 +179,8 @@ using namespace weir;
 
 WEIR_EXPORT void* malloc(size_t size) noexcept {
   if (void* object = object_of(size, WEIR_CALLER)) return object;
-  if (has_own_heap()) return given(answer(heap_allocate(current_heap_index(), size)), size, WEIR_CALLER);
+  if (has_own_heap())
+    return given(answer(heap_allocate(current_heap_index(), size)), size, WEIR_CALLER);
   if (!heap_mode()) return __libc_malloc(size);
   const HeapScope scope;
   return given(answer(heap_allocate(current_heap_index(), size)), size, WEIR_CALLER);
@@ -226,7 +244,9 @@ WEIR_EXPORT void* memalign(size_t alignment, size_t size) noexcept {
   return given(allocate_aligned(alignment, size), size, WEIR_CALLER);
 }
 
-WEIR_EXPORT void* aligned_alloc(size_t alignment, size_t size) noexcept { return memalign(alignment, size); }
+WEIR_EXPORT void* aligned_alloc(size_t alignment, size_t size) noexcept {
+  return memalign(alignment, size);
+}
 
 WEIR_EXPORT int posix_memalign(void** result, size_t alignment, size_t size) noexcept {
   if (alignment % sizeof(void*) != 0 || !power_of_two(alignment)) return EINVAL;

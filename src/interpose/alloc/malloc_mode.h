@@ -1,5 +1,5 @@
-// Whether the malloc family is glibc's or the deterministic heap's, and whether each task has one of these; fixed by the first call of
-// the process.
+// Whether the malloc family is glibc's or the deterministic heap's, and whether each task has one
+// of these; fixed by the first call of the process.
 #pragma once
 
 #include <stdint.h>

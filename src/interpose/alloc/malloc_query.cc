@@ -1,15 +1,16 @@
-// The part of the malloc family that asks or tunes. glibc has no second name for these functions, so in glibc's
-// mode the real ones answer.
+// The part of the malloc family that asks or tunes. glibc has no second name for these functions,
+// so in glibc's mode the real ones answer.
 #include <malloc.h>
 
 #include "check/policy/declared.h"
+#include "control/process.h"
+#include "heap/heap.h"
 #include "interpose/alloc/heap_scope.h"
 #include "interpose/alloc/malloc_mode.h"
 #include "interpose/real.h"
-#include "heap/heap.h"
-#include "control/process.h"
 
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // mallinfo is interposed because programs still call it
+#pragma GCC diagnostic ignored \
+    "-Wdeprecated-declarations"  // mallinfo is interposed because programs still call it
 
 using namespace weir;
 using weir::interpose::real;
@@ -17,7 +18,8 @@ using weir::interpose::real;
 WEIR_EXPORT size_t malloc_usable_size(void* object) noexcept {
   if (object == nullptr) return 0;
   if (!heap_mode()) return real().malloc_usable_size(object);
-  if (!heap_owns(object)) return runtime::g_guarded && declared::is_on() ? declared::size_of(object) : 0;
+  if (!heap_owns(object))
+    return runtime::g_guarded && declared::is_on() ? declared::size_of(object) : 0;
   return heap_usable_size(object);
 }
 

@@ -1,12 +1,14 @@
-// `new` of programs in C++, where only declared policies count: a block is an object, private to who asked for it. In all other cases, and without room, it is
-// the C++ library's own operator that answers, by malloc. What that would call by itself cannot be told from what it needs for its own purposes: the caller is
-// known here alone. `delete` ends in free, which knows whose the block is.
+// `new` of programs in C++, where only declared policies count: a block is an object, private to
+// who asked for it. In all other cases, and without room, it is the C++ library's own operator that
+// answers, by malloc. What that would call by itself cannot be told from what it needs for its own
+// purposes: the caller is known here alone. `delete` ends in free, which knows whose the block is.
 //
-// A program without the C++ library calls none of these; where it loads one later, for itself alone, malloc answers.
+// A program without the C++ library calls none of these; where it loads one later, for itself
+// alone, malloc answers.
 
 #include <link.h>
-#include <initializer_list>
 #include <stdlib.h>
+#include <initializer_list>
 
 #include "base/bytes.h"
 #include "check/policy/declared.h"
@@ -21,7 +23,8 @@ namespace {
 
 using interpose::Caller;
 
-// Looked up before the program has threads: which of them would come first differs from run to run, and a look-up takes a lock of the C library's.
+// Looked up before the program has threads: which of them would come first differs from run to run,
+// and a look-up takes a lock of the C library's.
 struct Operator {
   const char* name;
   void* function;
@@ -37,9 +40,11 @@ struct Operator {
 };
 
 Operator g_new{"_Znwm", nullptr, false}, g_new_array{"_Znam", nullptr, false};
-Operator g_new_or_null{"_ZnwmRKSt9nothrow_t", nullptr, false}, g_new_array_or_null{"_ZnamRKSt9nothrow_t", nullptr, false};
+Operator g_new_or_null{"_ZnwmRKSt9nothrow_t", nullptr, false},
+    g_new_array_or_null{"_ZnamRKSt9nothrow_t", nullptr, false};
 
-// Where there is none a look-up would fail, which allocates: the heap is not to be reserved before the program needs one.
+// Where there is none a look-up would fail, which allocates: the heap is not to be reserved before
+// the program needs one.
 bool has_library() {
   return dl_iterate_phdr(
       [](dl_phdr_info* library, size_t, void*) {
@@ -61,25 +66,31 @@ __attribute__((constructor)) void find_early() {
 
 [[gnu::cold, gnu::noinline]] void* allocate_object(size_t size, const Caller& caller) {
   constexpr uint32_t kPrivate = 1;
-  if (!declared::is_programs(caller.where) || (g_tasks_active && self().in_vfork) || !declared::is_on()) return nullptr;
+  if (!declared::is_programs(caller.where) || (g_tasks_active && self().in_vfork) ||
+      !declared::is_on())
+    return nullptr;
   const interpose::SignalsWait signals(g_tasks_active);
   return declared::allocate(size, kPrivate, caller, true);
 }
 
-inline void* object_of(size_t size, const Caller& caller) { return __builtin_expect(declared::g_strict, 0) ? allocate_object(size, caller) : nullptr; }
+inline void* object_of(size_t size, const Caller& caller) {
+  return __builtin_expect(declared::g_strict, 0) ? allocate_object(size, caller) : nullptr;
+}
 
 void* allocate(Operator& real, size_t size) {
   if (void* function = real.find()) return reinterpret_cast<void* (*)(size_t)>(function)(size);
   if (void* object = malloc(size ? size : 1)) return object;
   // Only a C++ library can throw: the one that was loaded later, by whoever calls.
   void* library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD);
-  if (void* function = library ? dlsym(library, real.name) : nullptr) return reinterpret_cast<void* (*)(size_t)>(function)(size);
+  if (void* function = library ? dlsym(library, real.name) : nullptr)
+    return reinterpret_cast<void* (*)(size_t)>(function)(size);
   report("no memory for operator new");
   abort();
 }
 
 void* allocate_or_null(Operator& real, size_t size, const void* nothrow) {
-  if (void* function = real.find()) return reinterpret_cast<void* (*)(size_t, const void*)>(function)(size, nothrow);
+  if (void* function = real.find())
+    return reinterpret_cast<void* (*)(size_t, const void*)>(function)(size, nothrow);
   return malloc(size ? size : 1);
 }
 

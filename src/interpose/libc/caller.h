@@ -1,4 +1,5 @@
-// Where an interposed function was called, for those who ask later on whose account memory was touched.
+// Where an interposed function was called, for those who ask later on whose account memory was
+// touched.
 #pragma once
 
 #include <stdint.h>
@@ -10,8 +11,9 @@ namespace weir::interpose {
 using declared::Caller;
 
 // In that function itself.
-#define WEIR_CALLER                                                                                                                         \
-  (::weir::declared::Caller{reinterpret_cast<uint64_t>(__builtin_return_address(0)), reinterpret_cast<uint64_t>(__builtin_frame_address(0)) + 16, \
-                             *static_cast<uint64_t*>(__builtin_frame_address(0))})
+#define WEIR_CALLER                                                                      \
+  (::weir::declared::Caller{reinterpret_cast<uint64_t>(__builtin_return_address(0)),     \
+                            reinterpret_cast<uint64_t>(__builtin_frame_address(0)) + 16, \
+                            *static_cast<uint64_t*>(__builtin_frame_address(0))})
 
 }  // namespace weir::interpose

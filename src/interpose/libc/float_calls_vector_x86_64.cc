@@ -1,5 +1,5 @@
-// Functions that read floating-point numbers (interpose/libc/library.h): their results are in vector registers, so this file may use those.
-
+// Functions that read floating-point numbers (interpose/libc/library.h): their results are in
+// vector registers, so this file may use those.
 
 #include "interpose/libc/library.h"
 
@@ -26,9 +26,15 @@ const Floats& floats() {
 }
 __attribute__((constructor)) void find_early() { floats(); }
 
-[[gnu::noinline]] double checked_strtod(const char* text, char** end) { return read_number(Call(WEIR_CALLER), text, end, floats().strtod); }
-[[gnu::noinline]] float checked_strtof(const char* text, char** end) { return read_number(Call(WEIR_CALLER), text, end, floats().strtof); }
-[[gnu::noinline]] long double checked_strtold(const char* text, char** end) { return read_number(Call(WEIR_CALLER), text, end, floats().strtold); }
+[[gnu::noinline]] double checked_strtod(const char* text, char** end) {
+  return read_number(Call(WEIR_CALLER), text, end, floats().strtod);
+}
+[[gnu::noinline]] float checked_strtof(const char* text, char** end) {
+  return read_number(Call(WEIR_CALLER), text, end, floats().strtof);
+}
+[[gnu::noinline]] long double checked_strtold(const char* text, char** end) {
+  return read_number(Call(WEIR_CALLER), text, end, floats().strtold);
+}
 
 }  // namespace
 
@@ -41,12 +47,16 @@ double weir_call_atof(const char* text) __asm__("atof");
 #pragma GCC visibility pop
 }
 
-#define WEIR_TOLD_OR_REPLACED(checked, real)                                                     \
-  if (__builtin_expect(happens::g_calls == happens::Calls::kTold, 0)) WEIR_TELL_CALL(text);     \
+#define WEIR_TOLD_OR_REPLACED(checked, real)                                                \
+  if (__builtin_expect(happens::g_calls == happens::Calls::kTold, 0)) WEIR_TELL_CALL(text); \
   return __builtin_expect(happens::g_calls == happens::Calls::kReplaced, 0) ? checked : real
 
-double weir_call_strtod(const char* text, char** end) { WEIR_TOLD_OR_REPLACED(checked_strtod(text, end), floats().strtod(text, end)); }
-float weir_call_strtof(const char* text, char** end) { WEIR_TOLD_OR_REPLACED(checked_strtof(text, end), floats().strtof(text, end)); }
+double weir_call_strtod(const char* text, char** end) {
+  WEIR_TOLD_OR_REPLACED(checked_strtod(text, end), floats().strtod(text, end));
+}
+float weir_call_strtof(const char* text, char** end) {
+  WEIR_TOLD_OR_REPLACED(checked_strtof(text, end), floats().strtof(text, end));
+}
 long double weir_call_strtold(const char* text, char** end) {
   WEIR_TOLD_OR_REPLACED(checked_strtold(text, end), floats().strtold(text, end));
 }

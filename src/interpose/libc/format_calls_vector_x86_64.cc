@@ -1,7 +1,9 @@
-// The printf family (interpose/libc/library.h). Arguments come in vector registers, too, so this file may use those; all of it is program code.
+// The printf family (interpose/libc/library.h). Arguments come in vector registers, too, so this
+// file may use those; all of it is program code.
 //
-// Read are the format and the strings that its %s name; written is the result. A format that numbers its arguments, or has what is not known
-// here, is not followed further: the arguments behind are then not looked at.
+// Read are the format and the strings that its %s name; written is the result. A format that
+// numbers its arguments, or has what is not known here, is not followed further: the arguments
+// behind are then not looked at.
 
 #include "interpose/libc/library.h"
 
@@ -10,8 +12,8 @@ namespace weir::interpose::library {
 namespace {
 
 struct Length {
-  int longs = 0;     // l, ll, j, z, t
-  int shorts = 0;    // h, hh
+  int longs = 0;   // l, ll, j, z, t
+  int shorts = 0;  // h, hh
   bool is_long_double = false;
 };
 
@@ -70,14 +72,18 @@ bool read_argument(Call& call, const char*& at, va_list& args) {
     if (length.is_long_double) va_arg(args, long double);
     else va_arg(args, double);
   } else if (conversion == 's' || conversion == 'S') {
-    if (conversion == 'S' || length.longs) wide_string_read(call, va_arg(args, const wchar_t*), precision);
+    if (conversion == 'S' || length.longs)
+      wide_string_read(call, va_arg(args, const wchar_t*), precision);
     else string_read(call, va_arg(args, const char*), precision);
   } else if (conversion == 'c' || conversion == 'C') {
     va_arg(args, int);
   } else if (conversion == 'p') {
     va_arg(args, void*);
   } else if (conversion == 'n') {
-    const size_t size = length.longs ? sizeof(long) : length.shorts > 1 ? 1 : length.shorts ? sizeof(short) : sizeof(int);
+    const size_t size = length.longs        ? sizeof(long)
+                        : length.shorts > 1 ? 1
+                        : length.shorts     ? sizeof(short)
+                                            : sizeof(int);
     call.writes(va_arg(args, void*), size);
   } else {
     return conversion == '%' || conversion == 'm';
@@ -108,7 +114,8 @@ template <typename Print>
 int print_to(Call&& call, char* to, size_t size, const char* format, va_list args, Print real) {
   read_all(call, format, args);
   const int result = real(call.seen(to, size < SIZE_MAX ? size : 1));
-  if (result >= 0 && size) call.writes(to, static_cast<size_t>(result) < size ? static_cast<size_t>(result) + 1 : size);
+  if (result >= 0 && size)
+    call.writes(to, static_cast<size_t>(result) < size ? static_cast<size_t>(result) + 1 : size);
   call.tell();
   return result;
 }
@@ -130,51 +137,66 @@ int print_new(Call&& call, char** to, const char* format, va_list args, Print re
 namespace checked {
 
 int vsprintf(char* to, const char* format, va_list args) {
-  return print_to(Call(WEIR_CALLER), to, SIZE_MAX, format, args, [&](char* seen) { return g_library.vsprintf(seen, format, args); });
+  return print_to(Call(WEIR_CALLER), to, SIZE_MAX, format, args,
+                  [&](char* seen) { return g_library.vsprintf(seen, format, args); });
 }
 int vsnprintf(char* to, size_t size, const char* format, va_list args) {
-  return print_to(Call(WEIR_CALLER), to, size, format, args, [&](char* seen) { return g_library.vsnprintf(seen, size, format, args); });
+  return print_to(Call(WEIR_CALLER), to, size, format, args,
+                  [&](char* seen) { return g_library.vsnprintf(seen, size, format, args); });
 }
 int __vsprintf_chk(char* to, int flag, size_t room, const char* format, va_list args) {
-  return print_to(Call(WEIR_CALLER), to, SIZE_MAX, format, args, [&](char* seen) { return g_library.__vsprintf_chk(seen, flag, room, format, args); });
+  return print_to(Call(WEIR_CALLER), to, SIZE_MAX, format, args, [&](char* seen) {
+    return g_library.__vsprintf_chk(seen, flag, room, format, args);
+  });
 }
-int __vsnprintf_chk(char* to, size_t size, int flag, size_t room, const char* format, va_list args) {
-  return print_to(Call(WEIR_CALLER), to, size, format, args, [&](char* seen) { return g_library.__vsnprintf_chk(seen, size, flag, room, format, args); });
+int __vsnprintf_chk(char* to, size_t size, int flag, size_t room, const char* format,
+                    va_list args) {
+  return print_to(Call(WEIR_CALLER), to, size, format, args, [&](char* seen) {
+    return g_library.__vsnprintf_chk(seen, size, flag, room, format, args);
+  });
 }
 int vprintf(const char* format, va_list args) {
   return print(Call(WEIR_CALLER), format, args, [&] { return g_library.vprintf(format, args); });
 }
 int vfprintf(FILE* stream, const char* format, va_list args) {
-  return print(Call(WEIR_CALLER), format, args, [&] { return g_library.vfprintf(stream, format, args); });
+  return print(Call(WEIR_CALLER), format, args,
+               [&] { return g_library.vfprintf(stream, format, args); });
 }
 int vdprintf(int file, const char* format, va_list args) {
-  return print(Call(WEIR_CALLER), format, args, [&] { return g_library.vdprintf(file, format, args); });
+  return print(Call(WEIR_CALLER), format, args,
+               [&] { return g_library.vdprintf(file, format, args); });
 }
 int __vprintf_chk(int flag, const char* format, va_list args) {
-  return print(Call(WEIR_CALLER), format, args, [&] { return g_library.__vprintf_chk(flag, format, args); });
+  return print(Call(WEIR_CALLER), format, args,
+               [&] { return g_library.__vprintf_chk(flag, format, args); });
 }
 int __vfprintf_chk(FILE* stream, int flag, const char* format, va_list args) {
-  return print(Call(WEIR_CALLER), format, args, [&] { return g_library.__vfprintf_chk(stream, flag, format, args); });
+  return print(Call(WEIR_CALLER), format, args,
+               [&] { return g_library.__vfprintf_chk(stream, flag, format, args); });
 }
 int __vdprintf_chk(int file, int flag, const char* format, va_list args) {
-  return print(Call(WEIR_CALLER), format, args, [&] { return g_library.__vdprintf_chk(file, flag, format, args); });
+  return print(Call(WEIR_CALLER), format, args,
+               [&] { return g_library.__vdprintf_chk(file, flag, format, args); });
 }
 int __vasprintf_chk(char** to, int flag, const char* format, va_list args) {
-  return print_new(Call(WEIR_CALLER), to, format, args, [&] { return g_library.__vasprintf_chk(to, flag, format, args); });
+  return print_new(Call(WEIR_CALLER), to, format, args,
+                   [&] { return g_library.__vasprintf_chk(to, flag, format, args); });
 }
 int vasprintf(char** to, const char* format, va_list args) {
-  return print_new(Call(WEIR_CALLER), to, format, args, [&] { return g_library.vasprintf(to, format, args); });
+  return print_new(Call(WEIR_CALLER), to, format, args,
+                   [&] { return g_library.vasprintf(to, format, args); });
 }
 
 }  // namespace checked
 
 // What a variable list of arguments behind `last` is given to.
-#define WEIR_WITH_ARGUMENTS(last, checked, real) \
-  va_list args;                                  \
-  va_start(args, last);                          \
+#define WEIR_WITH_ARGUMENTS(last, checked, real)                                              \
+  va_list args;                                                                               \
+  va_start(args, last);                                                                       \
   if (__builtin_expect(happens::g_calls == happens::Calls::kTold, 0)) WEIR_TELL_CALL(format); \
-  const int result = __builtin_expect(happens::g_calls == happens::Calls::kReplaced, 0) ? checked : real; \
-  va_end(args);                                  \
+  const int result =                                                                          \
+      __builtin_expect(happens::g_calls == happens::Calls::kReplaced, 0) ? checked : real;    \
+  va_end(args);                                                                               \
   return result
 
 #define WEIR_EXPORTED(name) __asm__(#name)
@@ -186,62 +208,95 @@ int weir_call_printf(const char* format, ...) WEIR_EXPORTED(printf);
 int weir_call_fprintf(FILE* stream, const char* format, ...) WEIR_EXPORTED(fprintf);
 int weir_call_dprintf(int file, const char* format, ...) WEIR_EXPORTED(dprintf);
 int weir_call_asprintf(char** to, const char* format, ...) WEIR_EXPORTED(asprintf);
-int weir_call_sprintf_chk(char* to, int flag, size_t room, const char* format, ...) WEIR_EXPORTED(__sprintf_chk);
-int weir_call_snprintf_chk(char* to, size_t size, int flag, size_t room, const char* format, ...) WEIR_EXPORTED(__snprintf_chk);
+int weir_call_sprintf_chk(char* to, int flag, size_t room, const char* format, ...)
+    WEIR_EXPORTED(__sprintf_chk);
+int weir_call_snprintf_chk(char* to, size_t size, int flag, size_t room, const char* format, ...)
+    WEIR_EXPORTED(__snprintf_chk);
 int weir_call_printf_chk(int flag, const char* format, ...) WEIR_EXPORTED(__printf_chk);
-int weir_call_fprintf_chk(FILE* stream, int flag, const char* format, ...) WEIR_EXPORTED(__fprintf_chk);
-int weir_call_asprintf_chk(char** to, int flag, const char* format, ...) WEIR_EXPORTED(__asprintf_chk);
+int weir_call_fprintf_chk(FILE* stream, int flag, const char* format, ...)
+    WEIR_EXPORTED(__fprintf_chk);
+int weir_call_asprintf_chk(char** to, int flag, const char* format, ...)
+    WEIR_EXPORTED(__asprintf_chk);
 int weir_call_dprintf_chk(int file, int flag, const char* format, ...) WEIR_EXPORTED(__dprintf_chk);
 #pragma GCC visibility pop
 }
 
 int weir_call_sprintf(char* to, const char* format, ...) {
-  WEIR_WITH_ARGUMENTS(format, print_to(Call(WEIR_CALLER), to, SIZE_MAX, format, args, [&](char* seen) { return g_library.vsprintf(seen, format, args); }),
+  WEIR_WITH_ARGUMENTS(format,
+                      print_to(Call(WEIR_CALLER), to, SIZE_MAX, format, args,
+                               [&](char* seen) { return g_library.vsprintf(seen, format, args); }),
                       g_library.vsprintf(to, format, args));
 }
 int weir_call_snprintf(char* to, size_t size, const char* format, ...) {
-  WEIR_WITH_ARGUMENTS(format, print_to(Call(WEIR_CALLER), to, size, format, args, [&](char* seen) { return g_library.vsnprintf(seen, size, format, args); }),
-                      g_library.vsnprintf(to, size, format, args));
+  WEIR_WITH_ARGUMENTS(
+      format,
+      print_to(Call(WEIR_CALLER), to, size, format, args,
+               [&](char* seen) { return g_library.vsnprintf(seen, size, format, args); }),
+      g_library.vsnprintf(to, size, format, args));
 }
 int weir_call_printf(const char* format, ...) {
-  WEIR_WITH_ARGUMENTS(format, print(Call(WEIR_CALLER), format, args, [&] { return g_library.vprintf(format, args); }), g_library.vprintf(format, args));
+  WEIR_WITH_ARGUMENTS(
+      format,
+      print(Call(WEIR_CALLER), format, args, [&] { return g_library.vprintf(format, args); }),
+      g_library.vprintf(format, args));
 }
 int weir_call_fprintf(FILE* stream, const char* format, ...) {
-  WEIR_WITH_ARGUMENTS(format, print(Call(WEIR_CALLER), format, args, [&] { return g_library.vfprintf(stream, format, args); }),
+  WEIR_WITH_ARGUMENTS(format,
+                      print(Call(WEIR_CALLER), format, args,
+                            [&] { return g_library.vfprintf(stream, format, args); }),
                       g_library.vfprintf(stream, format, args));
 }
 int weir_call_dprintf(int file, const char* format, ...) {
-  WEIR_WITH_ARGUMENTS(format, print(Call(WEIR_CALLER), format, args, [&] { return g_library.vdprintf(file, format, args); }),
+  WEIR_WITH_ARGUMENTS(format,
+                      print(Call(WEIR_CALLER), format, args,
+                            [&] { return g_library.vdprintf(file, format, args); }),
                       g_library.vdprintf(file, format, args));
 }
 int weir_call_asprintf(char** to, const char* format, ...) {
-  WEIR_WITH_ARGUMENTS(format, print_new(Call(WEIR_CALLER), to, format, args, [&] { return g_library.vasprintf(to, format, args); }),
+  WEIR_WITH_ARGUMENTS(format,
+                      print_new(Call(WEIR_CALLER), to, format, args,
+                                [&] { return g_library.vasprintf(to, format, args); }),
                       g_library.vasprintf(to, format, args));
 }
 int weir_call_asprintf_chk(char** to, int flag, const char* format, ...) {
-  WEIR_WITH_ARGUMENTS(format, print_new(Call(WEIR_CALLER), to, format, args, [&] { return g_library.__vasprintf_chk(to, flag, format, args); }),
+  WEIR_WITH_ARGUMENTS(format,
+                      print_new(Call(WEIR_CALLER), to, format, args,
+                                [&] { return g_library.__vasprintf_chk(to, flag, format, args); }),
                       g_library.__vasprintf_chk(to, flag, format, args));
 }
 int weir_call_dprintf_chk(int file, int flag, const char* format, ...) {
-  WEIR_WITH_ARGUMENTS(format, print(Call(WEIR_CALLER), format, args, [&] { return g_library.__vdprintf_chk(file, flag, format, args); }),
+  WEIR_WITH_ARGUMENTS(format,
+                      print(Call(WEIR_CALLER), format, args,
+                            [&] { return g_library.__vdprintf_chk(file, flag, format, args); }),
                       g_library.__vdprintf_chk(file, flag, format, args));
 }
 int weir_call_sprintf_chk(char* to, int flag, size_t room, const char* format, ...) {
   WEIR_WITH_ARGUMENTS(format,
-                      print_to(Call(WEIR_CALLER), to, SIZE_MAX, format, args, [&](char* seen) { return g_library.__vsprintf_chk(seen, flag, room, format, args); }),
+                      print_to(Call(WEIR_CALLER), to, SIZE_MAX, format, args,
+                               [&](char* seen) {
+                                 return g_library.__vsprintf_chk(seen, flag, room, format, args);
+                               }),
                       g_library.__vsprintf_chk(to, flag, room, format, args));
 }
 int weir_call_snprintf_chk(char* to, size_t size, int flag, size_t room, const char* format, ...) {
-  WEIR_WITH_ARGUMENTS(
-      format, print_to(Call(WEIR_CALLER), to, size, format, args, [&](char* seen) { return g_library.__vsnprintf_chk(seen, size, flag, room, format, args); }),
-      g_library.__vsnprintf_chk(to, size, flag, room, format, args));
+  WEIR_WITH_ARGUMENTS(format,
+                      print_to(Call(WEIR_CALLER), to, size, format, args,
+                               [&](char* seen) {
+                                 return g_library.__vsnprintf_chk(seen, size, flag, room, format,
+                                                                  args);
+                               }),
+                      g_library.__vsnprintf_chk(to, size, flag, room, format, args));
 }
 int weir_call_printf_chk(int flag, const char* format, ...) {
-  WEIR_WITH_ARGUMENTS(format, print(Call(WEIR_CALLER), format, args, [&] { return g_library.__vprintf_chk(flag, format, args); }),
+  WEIR_WITH_ARGUMENTS(format,
+                      print(Call(WEIR_CALLER), format, args,
+                            [&] { return g_library.__vprintf_chk(flag, format, args); }),
                       g_library.__vprintf_chk(flag, format, args));
 }
 int weir_call_fprintf_chk(FILE* stream, int flag, const char* format, ...) {
-  WEIR_WITH_ARGUMENTS(format, print(Call(WEIR_CALLER), format, args, [&] { return g_library.__vfprintf_chk(stream, flag, format, args); }),
+  WEIR_WITH_ARGUMENTS(format,
+                      print(Call(WEIR_CALLER), format, args,
+                            [&] { return g_library.__vfprintf_chk(stream, flag, format, args); }),
                       g_library.__vfprintf_chk(stream, flag, format, args));
 }
 

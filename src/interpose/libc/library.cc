@@ -1,22 +1,24 @@
-// How a function of the C library's gets between the program and the C library, and how a checked one tells what it touches.
+// How a function of the C library's gets between the program and the C library, and how a checked
+// one tells what it touches.
 //
-// The exported functions have names of their own here, so that nothing that headers or the compiler know of them gets in the way.
+// The exported functions have names of their own here, so that nothing that headers or the compiler
+// know of them gets in the way.
 
 #include "interpose/libc/library.h"
 
-
+#include "control/control.h"
+#include "control/process.h"
 #include "interpose/sync/event_call.h"
 #include "memory/backing.h"
-#include "control/process.h"
 #include "sys/libc.h"
-#include "control/control.h"
 
 namespace weir::interpose::library {
 
 namespace {
 
 [[gnu::cold, gnu::noinline]] void find_library() {
-#define WEIR_FIND(result, name, parameters, arguments) g_library.name = reinterpret_cast<result(*) parameters>(dlsym(RTLD_NEXT, #name));
+#define WEIR_FIND(result, name, parameters, arguments) \
+  g_library.name = reinterpret_cast<result(*) parameters>(dlsym(RTLD_NEXT, #name));
   WEIR_LIBRARY_CALLS(WEIR_FIND)
 #undef WEIR_FIND
 }
@@ -45,7 +47,10 @@ using happens::CallKind;
 using happens::CallRule;
 using happens::Calls;
 
-constexpr bool is_one_of(const char* name) { (void)name; return false; }
+constexpr bool is_one_of(const char* name) {
+  (void)name;
+  return false;
+}
 template <typename... Names>
 constexpr bool is_one_of(const char* name, const char* first, Names... rest) {
   const char* at = name;
@@ -70,7 +75,8 @@ constexpr CallRule rule_of(const char* name) {
   if (is_one_of(name, "memccpy")) return {CallKind::kSpan, 1, 2, 3};
   if (is_one_of(name, "memmem")) return {CallKind::kSpan, 0, kNone, 1};
   if (is_one_of(name, "strnlen", "strndup")) return {CallKind::kSpan, 0, kNul, 1};
-  if (is_one_of(name, "strncpy", "stpncpy", "__strncpy_chk", "__stpncpy_chk")) return {CallKind::kSpan, 1, kNul, 2};
+  if (is_one_of(name, "strncpy", "stpncpy", "__strncpy_chk", "__stpncpy_chk"))
+    return {CallKind::kSpan, 1, kNul, 2};
   if (is_one_of(name, "strchr", "strchrnul", "index")) return {CallKind::kUntil, 0, 1, kNone};
   if (is_one_of(name, "strncmp", "strncasecmp")) return {CallKind::kCompare, 0, 1, 2};
   if (is_one_of(name, "strcmp", "strcasecmp", "strcoll")) return {CallKind::kCompare, 0, 1, kNone};
@@ -78,12 +84,16 @@ constexpr CallRule rule_of(const char* name) {
   if (is_one_of(name, "setbuffer")) return {CallKind::kBuffer, 0, 1, 2};
   if (is_one_of(name, "setbuf")) return {CallKind::kBuffer, 0, 1, kNone};
   if (begins(name, "wcs")) return {CallKind::kWide, 0, 1, kNone};
-  if (is_one_of(name, "vsprintf", "vasprintf", "vfprintf", "vdprintf")) return {CallKind::kText, 1, kNone, kNone};
-  if (is_one_of(name, "vsnprintf", "__vprintf_chk")) return {CallKind::kText, begins(name, "vs") ? int8_t{2} : int8_t{1}, kNone, kNone};
-  if (is_one_of(name, "__vdprintf_chk", "__vasprintf_chk", "__vfprintf_chk")) return {CallKind::kText, 2, kNone, kNone};
+  if (is_one_of(name, "vsprintf", "vasprintf", "vfprintf", "vdprintf"))
+    return {CallKind::kText, 1, kNone, kNone};
+  if (is_one_of(name, "vsnprintf", "__vprintf_chk"))
+    return {CallKind::kText, begins(name, "vs") ? int8_t{2} : int8_t{1}, kNone, kNone};
+  if (is_one_of(name, "__vdprintf_chk", "__vasprintf_chk", "__vfprintf_chk"))
+    return {CallKind::kText, 2, kNone, kNone};
   if (is_one_of(name, "__vsprintf_chk")) return {CallKind::kText, 3, kNone, kNone};
   if (is_one_of(name, "__vsnprintf_chk")) return {CallKind::kText, 4, kNone, kNone};
-  if (begins(name, "str") || begins(name, "__str") || begins(name, "stp") || begins(name, "__stp") || begins(name, "ato") || begins(name, "rindex") ||
+  if (begins(name, "str") || begins(name, "__str") || begins(name, "stp") ||
+      begins(name, "__stp") || begins(name, "ato") || begins(name, "rindex") ||
       begins(name, "fputs") || begins(name, "puts") || begins(name, "vprintf"))
     return {CallKind::kText, 0, 1, kNone};
   return {CallKind::kExact, kNone, kNone, kNone};
@@ -96,36 +106,45 @@ enum Number : uint32_t { WEIR_LIBRARY_CALLS(WEIR_NUMBER) };
 constexpr CallRule kRules[] = {WEIR_LIBRARY_CALLS(WEIR_RULE)};
 #undef WEIR_RULE
 
-// The registers are as they were when the function was called: nothing has been done but a look at a flag.
+// The registers are as they were when the function was called: nothing has been done but a look at
+// a flag.
 template <Number kNumber>
-[[gnu::always_inline]] inline void tell_call() { weir_tell<static_cast<uint32_t>(happens::Tell::kCalls) + kNumber>(); }
+[[gnu::always_inline]] inline void tell_call() {
+  weir_tell<static_cast<uint32_t>(happens::Tell::kCalls) + kNumber>();
+}
 
 __attribute__((constructor)) void note_rules() { happens::g_call_rules = kRules; }
 
 }  // namespace
 
-#define WEIR_DOOR_IF(is_checked, is_told, result, name, parameters, arguments)                      \
-  extern "C" [[gnu::visibility("default")]] result weir_call_##name parameters __asm__(#name);      \
-  result weir_call_##name parameters {                                                              \
-    if (__builtin_expect(is_checked, 0)) {                                                          \
-      if (!(is_told)) return checked::name arguments;                                               \
-      tell_call<kNumberOf_##name>();                                                                \
-    }                                                                                               \
-    return g_library.name arguments;                                                                \
+#define WEIR_DOOR_IF(is_checked, is_told, result, name, parameters, arguments)                 \
+  extern "C" [[gnu::visibility("default")]] result weir_call_##name parameters __asm__(#name); \
+  result weir_call_##name parameters {                                                         \
+    if (__builtin_expect(is_checked, 0)) {                                                     \
+      if (!(is_told)) return checked::name arguments;                                          \
+      tell_call<kNumberOf_##name>();                                                           \
+    }                                                                                          \
+    return g_library.name arguments;                                                           \
   }
-#define WEIR_DOOR(result, name, parameters, arguments) WEIR_DOOR_IF(happens::g_calls != Calls::kPlain, happens::g_calls == Calls::kTold, result, name, parameters, arguments)
+#define WEIR_DOOR(result, name, parameters, arguments)                                            \
+  WEIR_DOOR_IF(happens::g_calls != Calls::kPlain, happens::g_calls == Calls::kTold, result, name, \
+               parameters, arguments)
 WEIR_TOUCHING_CALLS(WEIR_DOOR)
 #undef WEIR_DOOR
-#define WEIR_DOOR(result, name, parameters, arguments) WEIR_DOOR_IF(happens::g_knows_blocks, happens::g_tells_blocks, result, name, parameters, arguments)
+#define WEIR_DOOR(result, name, parameters, arguments)                                     \
+  WEIR_DOOR_IF(happens::g_knows_blocks, happens::g_tells_blocks, result, name, parameters, \
+               arguments)
 WEIR_BUFFER_CALLS(WEIR_DOOR)
 #undef WEIR_DOOR
 #undef WEIR_DOOR_IF
 
-Call::Call(const Caller& caller) : caller_(caller), is_on_(g_tasks_active && !self().in_vfork && !self().in_runtime) {}
+Call::Call(const Caller& caller)
+    : caller_(caller), is_on_(g_tasks_active && !self().in_vfork && !self().in_runtime) {}
 
 namespace {
 
-// By protection keys tables are asked, whose locks nobody may have who stands in a signal's handler.
+// By protection keys tables are asked, whose locks nobody may have who stands in a signal's
+// handler.
 bool goes_unseen(uint64_t start, size_t size, bool writes) {
   const interpose::SignalsWait signals(runtime::g_keys);
   return happens::is_unseen(start, size, writes);
@@ -148,8 +167,12 @@ bool Call::tell() {
         for (uint32_t i = 0; i < call.count_; i++) {
           const Part& part = call.parts_[i];
           const Caller& caller = call.caller_;
-          if (part.what == What::kGives) happens::on_allocated(part.start, part.size, part.size, caller.where, caller.stack, caller.frame);
-          else happens::on_library(part.start, part.size, part.what == What::kWrites, caller.where, caller.stack, caller.frame);
+          if (part.what == What::kGives)
+            happens::on_allocated(part.start, part.size, part.size, caller.where, caller.stack,
+                                  caller.frame);
+          else
+            happens::on_library(part.start, part.size, part.what == What::kWrites, caller.where,
+                                caller.stack, caller.frame);
         }
         return 0;
       },
@@ -158,13 +181,16 @@ bool Call::tell() {
   return true;
 }
 
-bool Call::is_unseen(const void* at, size_t size) const { return !is_on_ || goes_unseen(reinterpret_cast<uint64_t>(at), size, false); }
+bool Call::is_unseen(const void* at, size_t size) const {
+  return !is_on_ || goes_unseen(reinterpret_cast<uint64_t>(at), size, false);
+}
 
 // Memory whose protection the program has changed is left to the hardware.
 uint64_t Call::place(uint64_t at, size_t size) const {
   if (!is_on_) return at;
   const uint64_t alias = page::alias_of(at);
-  return alias == at || page::store_extent(at) < size || page::has_protection(at, size) ? at : alias;
+  return alias == at || page::store_extent(at) < size || page::has_protection(at, size) ? at
+                                                                                        : alias;
 }
 
 Text Call::text(const char* at, size_t most) const {
@@ -176,7 +202,8 @@ Text Call::text(const char* at, size_t most) const {
     const auto* seen = reinterpret_cast<const char*>(alias);
     const size_t length = g_library.strnlen(seen, limit);
     const size_t read = length < limit ? length + 1 : length;
-    if ((length < limit || limit == most) && !page::has_protection(address, read)) return {seen, length, read};
+    if ((length < limit || limit == most) && !page::has_protection(address, read))
+      return {seen, length, read};
   }
   const size_t length = g_library.strnlen(at, most);
   return {at, length, length < most ? length + 1 : length};

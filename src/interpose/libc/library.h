@@ -1,9 +1,11 @@
-// Functions of the C library that touch memory of their caller's: strings, numbers, streams, sorting. In a checked program what they touch counts
-// as touched by who called them (docs/CHECKING.md).
+// Functions of the C library that touch memory of their caller's: strings, numbers, streams,
+// sorting. In a checked program what they touch counts as touched by who called them
+// (docs/CHECKING.md).
 //
-// In a program that is not checked each is a jump to the C library's own. Checked, a function tells which ranges it reads and writes
-// (Call), where the task may not touch them unseen anyway, and does its work where the runtime sees the memory: at a page that is watched each
-// access of the C library's would fault.
+// In a program that is not checked each is a jump to the C library's own. Checked, a function tells
+// which ranges it reads and writes (Call), where the task may not touch them unseen anyway, and
+// does its work where the runtime sees the memory: at a page that is watched each access of the C
+// library's would fault.
 #pragma once
 
 #include <stdarg.h>
@@ -22,159 +24,193 @@ using Compare = int (*)(const void*, const void*);
 using CompareWith = int (*)(const void*, const void*, void*);
 
 // X(result, name, parameters, arguments)
-#define WEIR_MEMORY_CALLS(X)                                                                                     \
-  X(void*, memcpy, (void* to, const void* from, size_t size), (to, from, size))                                  \
-  X(void*, memmove, (void* to, const void* from, size_t size), (to, from, size))                                 \
-  X(void*, mempcpy, (void* to, const void* from, size_t size), (to, from, size))                                 \
-  X(void*, memccpy, (void* to, const void* from, int last, size_t size), (to, from, last, size))                 \
-  X(void, bcopy, (const void* from, void* to, size_t size), (from, to, size))                                    \
-  X(void*, memset, (void* at, int value, size_t size), (at, value, size))                                        \
-  X(void, bzero, (void* at, size_t size), (at, size))                                                            \
-  X(void, explicit_bzero, (void* at, size_t size), (at, size))                                                   \
-  X(int, memcmp, (const void* a, const void* b, size_t size), (a, b, size))                                      \
-  X(int, __memcmpeq, (const void* a, const void* b, size_t size), (a, b, size))                                  \
-  X(int, bcmp, (const void* a, const void* b, size_t size), (a, b, size))                                        \
-  X(void*, memchr, (const void* at, int value, size_t size), (at, value, size))                                  \
-  X(void*, memrchr, (const void* at, int value, size_t size), (at, value, size))                                 \
-  X(void*, rawmemchr, (const void* at, int value), (at, value))                                                  \
-  X(void*, memmem, (const void* at, size_t size, const void* wanted, size_t length), (at, size, wanted, length)) \
-  X(wchar_t*, wmemcpy, (wchar_t * to, const wchar_t* from, size_t size), (to, from, size))                       \
-  X(wchar_t*, wmemmove, (wchar_t * to, const wchar_t* from, size_t size), (to, from, size))                      \
-  X(wchar_t*, wmemset, (wchar_t * at, wchar_t value, size_t size), (at, value, size))                            \
-  X(int, wmemcmp, (const wchar_t* a, const wchar_t* b, size_t size), (a, b, size))                               \
-  X(void*, __memcpy_chk, (void* to, const void* from, size_t size, size_t room), (to, from, size, room))         \
-  X(void*, __memmove_chk, (void* to, const void* from, size_t size, size_t room), (to, from, size, room))        \
-  X(void*, __mempcpy_chk, (void* to, const void* from, size_t size, size_t room), (to, from, size, room))        \
-  X(void*, __memset_chk, (void* at, int value, size_t size, size_t room), (at, value, size, room))               \
-  X(void, __explicit_bzero_chk, (void* at, size_t size, size_t room), (at, size, room))                          \
-  X(void, qsort, (void* at, size_t count, size_t size, Compare compare), (at, count, size, compare))             \
-  X(void, qsort_r, (void* at, size_t count, size_t size, CompareWith compare, void* with), (at, count, size, compare, with))
+#define WEIR_MEMORY_CALLS(X)                                                                       \
+  X(void*, memcpy, (void* to, const void* from, size_t size), (to, from, size))                    \
+  X(void*, memmove, (void* to, const void* from, size_t size), (to, from, size))                   \
+  X(void*, mempcpy, (void* to, const void* from, size_t size), (to, from, size))                   \
+  X(void*, memccpy, (void* to, const void* from, int last, size_t size), (to, from, last, size))   \
+  X(void, bcopy, (const void* from, void* to, size_t size), (from, to, size))                      \
+  X(void*, memset, (void* at, int value, size_t size), (at, value, size))                          \
+  X(void, bzero, (void* at, size_t size), (at, size))                                              \
+  X(void, explicit_bzero, (void* at, size_t size), (at, size))                                     \
+  X(int, memcmp, (const void* a, const void* b, size_t size), (a, b, size))                        \
+  X(int, __memcmpeq, (const void* a, const void* b, size_t size), (a, b, size))                    \
+  X(int, bcmp, (const void* a, const void* b, size_t size), (a, b, size))                          \
+  X(void*, memchr, (const void* at, int value, size_t size), (at, value, size))                    \
+  X(void*, memrchr, (const void* at, int value, size_t size), (at, value, size))                   \
+  X(void*, rawmemchr, (const void* at, int value), (at, value))                                    \
+  X(void*, memmem, (const void* at, size_t size, const void* wanted, size_t length),               \
+    (at, size, wanted, length))                                                                    \
+  X(wchar_t*, wmemcpy, (wchar_t * to, const wchar_t* from, size_t size), (to, from, size))         \
+  X(wchar_t*, wmemmove, (wchar_t * to, const wchar_t* from, size_t size), (to, from, size))        \
+  X(wchar_t*, wmemset, (wchar_t * at, wchar_t value, size_t size), (at, value, size))              \
+  X(int, wmemcmp, (const wchar_t* a, const wchar_t* b, size_t size), (a, b, size))                 \
+  X(void*, __memcpy_chk, (void* to, const void* from, size_t size, size_t room),                   \
+    (to, from, size, room))                                                                        \
+  X(void*, __memmove_chk, (void* to, const void* from, size_t size, size_t room),                  \
+    (to, from, size, room))                                                                        \
+  X(void*, __mempcpy_chk, (void* to, const void* from, size_t size, size_t room),                  \
+    (to, from, size, room))                                                                        \
+  X(void*, __memset_chk, (void* at, int value, size_t size, size_t room), (at, value, size, room)) \
+  X(void, __explicit_bzero_chk, (void* at, size_t size, size_t room), (at, size, room))            \
+  X(void, qsort, (void* at, size_t count, size_t size, Compare compare),                           \
+    (at, count, size, compare))                                                                    \
+  X(void, qsort_r, (void* at, size_t count, size_t size, CompareWith compare, void* with),         \
+    (at, count, size, compare, with))
 
-#define WEIR_STRING_CALLS(X)                                                                              \
-  X(size_t, strlen, (const char* text), (text))                                                           \
-  X(size_t, strnlen, (const char* text, size_t most), (text, most))                                       \
-  X(char*, strcpy, (char* to, const char* from), (to, from))                                              \
-  X(char*, stpcpy, (char* to, const char* from), (to, from))                                              \
-  X(char*, strncpy, (char* to, const char* from, size_t size), (to, from, size))                          \
-  X(char*, stpncpy, (char* to, const char* from, size_t size), (to, from, size))                          \
-  X(char*, strcat, (char* to, const char* from), (to, from))                                              \
-  X(char*, strncat, (char* to, const char* from, size_t most), (to, from, most))                          \
-  X(char*, __strcpy_chk, (char* to, const char* from, size_t room), (to, from, room))                     \
-  X(char*, __stpcpy_chk, (char* to, const char* from, size_t room), (to, from, room))                     \
-  X(char*, __strncpy_chk, (char* to, const char* from, size_t size, size_t room), (to, from, size, room)) \
-  X(char*, __stpncpy_chk, (char* to, const char* from, size_t size, size_t room), (to, from, size, room)) \
-  X(char*, __strcat_chk, (char* to, const char* from, size_t room), (to, from, room))                     \
-  X(char*, __strncat_chk, (char* to, const char* from, size_t most, size_t room), (to, from, most, room)) \
-  X(char*, strdup, (const char* text), (text))                                                            \
-  X(char*, __strdup, (const char* text), (text))                                                          \
-  X(char*, strndup, (const char* text, size_t most), (text, most))                                        \
-  X(size_t, wcslen, (const wchar_t* text), (text))                                                        \
+#define WEIR_STRING_CALLS(X)                                                          \
+  X(size_t, strlen, (const char* text), (text))                                       \
+  X(size_t, strnlen, (const char* text, size_t most), (text, most))                   \
+  X(char*, strcpy, (char* to, const char* from), (to, from))                          \
+  X(char*, stpcpy, (char* to, const char* from), (to, from))                          \
+  X(char*, strncpy, (char* to, const char* from, size_t size), (to, from, size))      \
+  X(char*, stpncpy, (char* to, const char* from, size_t size), (to, from, size))      \
+  X(char*, strcat, (char* to, const char* from), (to, from))                          \
+  X(char*, strncat, (char* to, const char* from, size_t most), (to, from, most))      \
+  X(char*, __strcpy_chk, (char* to, const char* from, size_t room), (to, from, room)) \
+  X(char*, __stpcpy_chk, (char* to, const char* from, size_t room), (to, from, room)) \
+  X(char*, __strncpy_chk, (char* to, const char* from, size_t size, size_t room),     \
+    (to, from, size, room))                                                           \
+  X(char*, __stpncpy_chk, (char* to, const char* from, size_t size, size_t room),     \
+    (to, from, size, room))                                                           \
+  X(char*, __strcat_chk, (char* to, const char* from, size_t room), (to, from, room)) \
+  X(char*, __strncat_chk, (char* to, const char* from, size_t most, size_t room),     \
+    (to, from, most, room))                                                           \
+  X(char*, strdup, (const char* text), (text))                                        \
+  X(char*, __strdup, (const char* text), (text))                                      \
+  X(char*, strndup, (const char* text, size_t most), (text, most))                    \
+  X(size_t, wcslen, (const wchar_t* text), (text))                                    \
   X(wchar_t*, wcscpy, (wchar_t * to, const wchar_t* from), (to, from))
 
-#define WEIR_WIDE_CALLS(X)                                                                                                 \
-  X(wchar_t*, wcsncpy, (wchar_t * to, const wchar_t* from, size_t count), (to, from, count))                               \
-  X(wchar_t*, wcscat, (wchar_t * to, const wchar_t* from), (to, from))                                                     \
-  X(wchar_t*, wcsdup, (const wchar_t* text), (text))                                                                       \
-  X(int, wcscmp, (const wchar_t* a, const wchar_t* b), (a, b))                                                             \
-  X(int, wcsncmp, (const wchar_t* a, const wchar_t* b, size_t most), (a, b, most))                                         \
-  X(wchar_t*, wcschr, (const wchar_t* text, wchar_t value), (text, value))                                                 \
-  X(wchar_t*, wmemchr, (const wchar_t* at, wchar_t value, size_t count), (at, value, count))                               \
-  X(wchar_t*, __wcscpy_chk, (wchar_t * to, const wchar_t* from, size_t room), (to, from, room))                            \
-  X(wchar_t*, __wcsncpy_chk, (wchar_t * to, const wchar_t* from, size_t count, size_t room), (to, from, count, room))      \
-  X(wchar_t*, __wcscat_chk, (wchar_t * to, const wchar_t* from, size_t room), (to, from, room))                            \
-  X(wchar_t*, __wmemcpy_chk, (wchar_t * to, const wchar_t* from, size_t count, size_t room), (to, from, count, room))      \
-  X(wchar_t*, __wmemmove_chk, (wchar_t * to, const wchar_t* from, size_t count, size_t room), (to, from, count, room))     \
-  X(wchar_t*, __wmemset_chk, (wchar_t * at, wchar_t value, size_t count, size_t room), (at, value, count, room))
+#define WEIR_WIDE_CALLS(X)                                                                      \
+  X(wchar_t*, wcsncpy, (wchar_t * to, const wchar_t* from, size_t count), (to, from, count))    \
+  X(wchar_t*, wcscat, (wchar_t * to, const wchar_t* from), (to, from))                          \
+  X(wchar_t*, wcsdup, (const wchar_t* text), (text))                                            \
+  X(int, wcscmp, (const wchar_t* a, const wchar_t* b), (a, b))                                  \
+  X(int, wcsncmp, (const wchar_t* a, const wchar_t* b, size_t most), (a, b, most))              \
+  X(wchar_t*, wcschr, (const wchar_t* text, wchar_t value), (text, value))                      \
+  X(wchar_t*, wmemchr, (const wchar_t* at, wchar_t value, size_t count), (at, value, count))    \
+  X(wchar_t*, __wcscpy_chk, (wchar_t * to, const wchar_t* from, size_t room), (to, from, room)) \
+  X(wchar_t*, __wcsncpy_chk, (wchar_t * to, const wchar_t* from, size_t count, size_t room),    \
+    (to, from, count, room))                                                                    \
+  X(wchar_t*, __wcscat_chk, (wchar_t * to, const wchar_t* from, size_t room), (to, from, room)) \
+  X(wchar_t*, __wmemcpy_chk, (wchar_t * to, const wchar_t* from, size_t count, size_t room),    \
+    (to, from, count, room))                                                                    \
+  X(wchar_t*, __wmemmove_chk, (wchar_t * to, const wchar_t* from, size_t count, size_t room),   \
+    (to, from, count, room))                                                                    \
+  X(wchar_t*, __wmemset_chk, (wchar_t * at, wchar_t value, size_t count, size_t room),          \
+    (at, value, count, room))
 
-#define WEIR_TIME_CALLS(X)                                                                                                 \
-  X(size_t, strftime, (char* to, size_t size, const char* format, const struct tm* time), (to, size, format, time))        \
-  X(char*, asctime_r, (const struct tm* time, char* to), (time, to))                                                       \
-  X(char*, ctime_r, (const time_t* time, char* to), (time, to))                                                            \
-  X(struct tm*, localtime_r, (const time_t* time, struct tm* to), (time, to))                                              \
-  X(struct tm*, gmtime_r, (const time_t* time, struct tm* to), (time, to))                                                 \
-  X(time_t, mktime, (struct tm* time), (time))                                                                             \
-  X(time_t, timegm, (struct tm* time), (time))
+#define WEIR_TIME_CALLS(X)                                                                \
+  X(size_t, strftime, (char* to, size_t size, const char* format, const struct tm* time), \
+    (to, size, format, time))                                                             \
+  X(char*, asctime_r, (const struct tm* time, char* to), (time, to))                      \
+  X(char*, ctime_r, (const time_t* time, char* to), (time, to))                           \
+  X(struct tm*, localtime_r, (const time_t* time, struct tm* to), (time, to))             \
+  X(struct tm*, gmtime_r, (const time_t* time, struct tm* to), (time, to))                \
+  X(time_t, mktime, (struct tm * time), (time))                                           \
+  X(time_t, timegm, (struct tm * time), (time))
 
-#define WEIR_SEARCH_CALLS(X)                                                                                           \
-  X(int, strcmp, (const char* a, const char* b), (a, b))                                                               \
-  X(int, strncmp, (const char* a, const char* b, size_t most), (a, b, most))                                           \
-  X(int, strcasecmp, (const char* a, const char* b), (a, b))                                                           \
-  X(int, strncasecmp, (const char* a, const char* b, size_t most), (a, b, most))                                       \
-  X(int, strcoll, (const char* a, const char* b), (a, b))                                                              \
-  X(char*, strchr, (const char* text, int value), (text, value))                                                       \
-  X(char*, strchrnul, (const char* text, int value), (text, value))                                                    \
-  X(char*, strrchr, (const char* text, int value), (text, value))                                                      \
-  X(char*, index, (const char* text, int value), (text, value))                                                        \
-  X(char*, rindex, (const char* text, int value), (text, value))                                                       \
-  X(char*, strstr, (const char* text, const char* wanted), (text, wanted))                                             \
-  X(char*, strcasestr, (const char* text, const char* wanted), (text, wanted))                                         \
-  X(size_t, strspn, (const char* text, const char* set), (text, set))                                                  \
-  X(size_t, strcspn, (const char* text, const char* set), (text, set))                                                 \
-  X(char*, strpbrk, (const char* text, const char* set), (text, set))                                                  \
-  X(char*, strtok, (char* text, const char* between), (text, between))                                                 \
-  X(char*, strtok_r, (char* text, const char* between, char** place), (text, between, place))                          \
-  X(char*, __strtok_r, (char* text, const char* between, char** place), (text, between, place))                        \
-  X(char*, strsep, (char** place, const char* between), (place, between))                                              \
-  X(long, strtol, (const char* text, char** end, int base), (text, end, base))                                         \
-  X(long long, strtoll, (const char* text, char** end, int base), (text, end, base))                                   \
-  X(unsigned long, strtoul, (const char* text, char** end, int base), (text, end, base))                               \
-  X(unsigned long long, strtoull, (const char* text, char** end, int base), (text, end, base))                         \
-  X(intmax_t, strtoimax, (const char* text, char** end, int base), (text, end, base))                                  \
-  X(uintmax_t, strtoumax, (const char* text, char** end, int base), (text, end, base))                                 \
-  X(int, atoi, (const char* text), (text))                                                                             \
-  X(long, atol, (const char* text), (text))                                                                            \
+#define WEIR_SEARCH_CALLS(X)                                                                    \
+  X(int, strcmp, (const char* a, const char* b), (a, b))                                        \
+  X(int, strncmp, (const char* a, const char* b, size_t most), (a, b, most))                    \
+  X(int, strcasecmp, (const char* a, const char* b), (a, b))                                    \
+  X(int, strncasecmp, (const char* a, const char* b, size_t most), (a, b, most))                \
+  X(int, strcoll, (const char* a, const char* b), (a, b))                                       \
+  X(char*, strchr, (const char* text, int value), (text, value))                                \
+  X(char*, strchrnul, (const char* text, int value), (text, value))                             \
+  X(char*, strrchr, (const char* text, int value), (text, value))                               \
+  X(char*, index, (const char* text, int value), (text, value))                                 \
+  X(char*, rindex, (const char* text, int value), (text, value))                                \
+  X(char*, strstr, (const char* text, const char* wanted), (text, wanted))                      \
+  X(char*, strcasestr, (const char* text, const char* wanted), (text, wanted))                  \
+  X(size_t, strspn, (const char* text, const char* set), (text, set))                           \
+  X(size_t, strcspn, (const char* text, const char* set), (text, set))                          \
+  X(char*, strpbrk, (const char* text, const char* set), (text, set))                           \
+  X(char*, strtok, (char* text, const char* between), (text, between))                          \
+  X(char*, strtok_r, (char* text, const char* between, char** place), (text, between, place))   \
+  X(char*, __strtok_r, (char* text, const char* between, char** place), (text, between, place)) \
+  X(char*, strsep, (char** place, const char* between), (place, between))                       \
+  X(long, strtol, (const char* text, char** end, int base), (text, end, base))                  \
+  X(long long, strtoll, (const char* text, char** end, int base), (text, end, base))            \
+  X(unsigned long, strtoul, (const char* text, char** end, int base), (text, end, base))        \
+  X(unsigned long long, strtoull, (const char* text, char** end, int base), (text, end, base))  \
+  X(intmax_t, strtoimax, (const char* text, char** end, int base), (text, end, base))           \
+  X(uintmax_t, strtoumax, (const char* text, char** end, int base), (text, end, base))          \
+  X(int, atoi, (const char* text), (text))                                                      \
+  X(long, atol, (const char* text), (text))                                                     \
   X(long long, atoll, (const char* text), (text))
 
-#define WEIR_STREAM_CALLS(X)                                                                                           \
-  X(size_t, fread, (void* to, size_t size, size_t count, FILE* stream), (to, size, count, stream))                     \
-  X(size_t, fread_unlocked, (void* to, size_t size, size_t count, FILE* stream), (to, size, count, stream))            \
-  X(size_t, __fread_chk, (void* to, size_t room, size_t size, size_t count, FILE* stream), (to, room, size, count, stream)) \
-  X(size_t, fwrite, (const void* from, size_t size, size_t count, FILE* stream), (from, size, count, stream))          \
-  X(size_t, fwrite_unlocked, (const void* from, size_t size, size_t count, FILE* stream), (from, size, count, stream)) \
-  X(char*, fgets, (char* to, int size, FILE* stream), (to, size, stream))                                              \
-  X(char*, fgets_unlocked, (char* to, int size, FILE* stream), (to, size, stream))                                     \
-  X(char*, __fgets_chk, (char* to, size_t room, int size, FILE* stream), (to, room, size, stream))                     \
-  X(int, fputs, (const char* text, FILE* stream), (text, stream))                                                      \
-  X(int, fputs_unlocked, (const char* text, FILE* stream), (text, stream))                                             \
-  X(int, puts, (const char* text), (text))                                                                             \
-  X(ssize_t, getline, (char** line, size_t* room, FILE* stream), (line, room, stream))                                 \
-  X(ssize_t, getdelim, (char** line, size_t* room, int last, FILE* stream), (line, room, last, stream))                \
-  X(ssize_t, __getdelim, (char** line, size_t* room, int last, FILE* stream), (line, room, last, stream))
+#define WEIR_STREAM_CALLS(X)                                                                       \
+  X(size_t, fread, (void* to, size_t size, size_t count, FILE* stream), (to, size, count, stream)) \
+  X(size_t, fread_unlocked, (void* to, size_t size, size_t count, FILE* stream),                   \
+    (to, size, count, stream))                                                                     \
+  X(size_t, __fread_chk, (void* to, size_t room, size_t size, size_t count, FILE* stream),         \
+    (to, room, size, count, stream))                                                               \
+  X(size_t, fwrite, (const void* from, size_t size, size_t count, FILE* stream),                   \
+    (from, size, count, stream))                                                                   \
+  X(size_t, fwrite_unlocked, (const void* from, size_t size, size_t count, FILE* stream),          \
+    (from, size, count, stream))                                                                   \
+  X(char*, fgets, (char* to, int size, FILE* stream), (to, size, stream))                          \
+  X(char*, fgets_unlocked, (char* to, int size, FILE* stream), (to, size, stream))                 \
+  X(char*, __fgets_chk, (char* to, size_t room, int size, FILE* stream), (to, room, size, stream)) \
+  X(int, fputs, (const char* text, FILE* stream), (text, stream))                                  \
+  X(int, fputs_unlocked, (const char* text, FILE* stream), (text, stream))                         \
+  X(int, puts, (const char* text), (text))                                                         \
+  X(ssize_t, getline, (char** line, size_t* room, FILE* stream), (line, room, stream))             \
+  X(ssize_t, getdelim, (char** line, size_t* room, int last, FILE* stream),                        \
+    (line, room, last, stream))                                                                    \
+  X(ssize_t, __getdelim, (char** line, size_t* room, int last, FILE* stream),                      \
+    (line, room, last, stream))
 
-// Those that have no fixed parameters, or vector registers for them, end in one of these (*_vector_x86_64.cc).
-#define WEIR_BEHIND_CALLS(X)                                                                                           \
-  X(int, vsprintf, (char* to, const char* format, va_list args), (to, format, args))                                   \
-  X(int, vsnprintf, (char* to, size_t size, const char* format, va_list args), (to, size, format, args))               \
-  X(int, vprintf, (const char* format, va_list args), (format, args))                                                  \
-  X(int, vfprintf, (FILE * stream, const char* format, va_list args), (stream, format, args))                          \
-  X(int, vdprintf, (int file, const char* format, va_list args), (file, format, args))                                 \
-  X(int, vasprintf, (char** to, const char* format, va_list args), (to, format, args))                                 \
-  X(int, __vdprintf_chk, (int file, int flag, const char* format, va_list args), (file, flag, format, args))           \
-  X(int, __vasprintf_chk, (char** to, int flag, const char* format, va_list args), (to, flag, format, args))           \
-  X(int, __vsprintf_chk, (char* to, int flag, size_t room, const char* format, va_list args), (to, flag, room, format, args)) \
-  X(int, __vsnprintf_chk, (char* to, size_t size, int flag, size_t room, const char* format, va_list args),            \
-    (to, size, flag, room, format, args))                                                                              \
-  X(int, __vprintf_chk, (int flag, const char* format, va_list args), (flag, format, args))                            \
-  X(int, __vfprintf_chk, (FILE * stream, int flag, const char* format, va_list args), (stream, flag, format, args))
+// Those that have no fixed parameters, or vector registers for them, end in one of these
+// (*_vector_x86_64.cc).
+#define WEIR_BEHIND_CALLS(X)                                                                  \
+  X(int, vsprintf, (char* to, const char* format, va_list args), (to, format, args))          \
+  X(int, vsnprintf, (char* to, size_t size, const char* format, va_list args),                \
+    (to, size, format, args))                                                                 \
+  X(int, vprintf, (const char* format, va_list args), (format, args))                         \
+  X(int, vfprintf, (FILE * stream, const char* format, va_list args), (stream, format, args)) \
+  X(int, vdprintf, (int file, const char* format, va_list args), (file, format, args))        \
+  X(int, vasprintf, (char** to, const char* format, va_list args), (to, format, args))        \
+  X(int, __vdprintf_chk, (int file, int flag, const char* format, va_list args),              \
+    (file, flag, format, args))                                                               \
+  X(int, __vasprintf_chk, (char** to, int flag, const char* format, va_list args),            \
+    (to, flag, format, args))                                                                 \
+  X(int, __vsprintf_chk, (char* to, int flag, size_t room, const char* format, va_list args), \
+    (to, flag, room, format, args))                                                           \
+  X(int, __vsnprintf_chk,                                                                     \
+    (char* to, size_t size, int flag, size_t room, const char* format, va_list args),         \
+    (to, size, flag, room, format, args))                                                     \
+  X(int, __vprintf_chk, (int flag, const char* format, va_list args), (flag, format, args))   \
+  X(int, __vfprintf_chk, (FILE * stream, int flag, const char* format, va_list args),         \
+    (stream, flag, format, args))
 
 // As the C standards before and since 1999 have them.
-#define WEIR_SCAN_CALLS(X)                                                                                                 \
-  X(int, vsscanf, (const char* text, const char* format, va_list args), (text, format, args))                              \
-  X(int, vfscanf, (FILE * stream, const char* format, va_list args), (stream, format, args))                               \
-  X(int, vscanf, (const char* format, va_list args), (format, args))                                                       \
-  X(int, __isoc99_vsscanf, (const char* text, const char* format, va_list args), (text, format, args))                     \
-  X(int, __isoc99_vfscanf, (FILE * stream, const char* format, va_list args), (stream, format, args))                      \
+#define WEIR_SCAN_CALLS(X)                                                                    \
+  X(int, vsscanf, (const char* text, const char* format, va_list args), (text, format, args)) \
+  X(int, vfscanf, (FILE * stream, const char* format, va_list args), (stream, format, args))  \
+  X(int, vscanf, (const char* format, va_list args), (format, args))                          \
+  X(int, __isoc99_vsscanf, (const char* text, const char* format, va_list args),              \
+    (text, format, args))                                                                     \
+  X(int, __isoc99_vfscanf, (FILE * stream, const char* format, va_list args),                 \
+    (stream, format, args))                                                                   \
   X(int, __isoc99_vscanf, (const char* format, va_list args), (format, args))
 
-// They touch nothing; their streams' buffers are the C library's from then on. Told before there are tasks, too.
-#define WEIR_BUFFER_CALLS(X)                                                                                           \
-  X(int, setvbuf, (FILE * stream, char* buffer, int mode, size_t size), (stream, buffer, mode, size))                  \
-  X(void, setbuffer, (FILE * stream, char* buffer, size_t size), (stream, buffer, size))                               \
+// They touch nothing; their streams' buffers are the C library's from then on. Told before there
+// are tasks, too.
+#define WEIR_BUFFER_CALLS(X)                                                             \
+  X(int, setvbuf, (FILE * stream, char* buffer, int mode, size_t size),                  \
+    (stream, buffer, mode, size))                                                        \
+  X(void, setbuffer, (FILE * stream, char* buffer, size_t size), (stream, buffer, size)) \
   X(void, setbuf, (FILE * stream, char* buffer), (stream, buffer))
 
-#define WEIR_TOUCHING_CALLS(X)                                                                                             \
-  WEIR_MEMORY_CALLS(X) WEIR_STRING_CALLS(X) WEIR_WIDE_CALLS(X) WEIR_SEARCH_CALLS(X) WEIR_STREAM_CALLS(X) WEIR_TIME_CALLS(X) \
-  WEIR_BEHIND_CALLS(X) WEIR_SCAN_CALLS(X)
+#define WEIR_TOUCHING_CALLS(X) \
+  WEIR_MEMORY_CALLS(X)         \
+  WEIR_STRING_CALLS(X)         \
+  WEIR_WIDE_CALLS(X)           \
+  WEIR_SEARCH_CALLS(X)         \
+  WEIR_STREAM_CALLS(X) WEIR_TIME_CALLS(X) WEIR_BEHIND_CALLS(X) WEIR_SCAN_CALLS(X)
 #define WEIR_LIBRARY_CALLS(X) WEIR_TOUCHING_CALLS(X) WEIR_BUFFER_CALLS(X)
 
 struct Real {
@@ -215,7 +251,8 @@ class Call {
   // What has been added since the last time. False: there was nothing to be told.
   bool tell();
 
-  // Where memory of the program's can be touched without a right to its pages; at itself where there is no such place.
+  // Where memory of the program's can be touched without a right to its pages; at itself where
+  // there is no such place.
   template <typename T>
   T* seen(T* at, size_t size = 1) const {
     return reinterpret_cast<T*>(place(reinterpret_cast<uint64_t>(at), size));
@@ -240,17 +277,20 @@ class Call {
 };
 
 // In a replay, by a function that has a stack frame: it is called, and reads `text`.
-#define WEIR_TELL_CALL(text) \
-  happens::tell<happens::Tell::kReads>(reinterpret_cast<uint64_t>(__builtin_frame_address(0)) + 16, reinterpret_cast<uint64_t>(text))
+#define WEIR_TELL_CALL(text)                                       \
+  happens::tell<happens::Tell::kReads>(                            \
+      reinterpret_cast<uint64_t>(__builtin_frame_address(0)) + 16, \
+      reinterpret_cast<uint64_t>(text))
 
 // A pointer into `seen`, as the program has it.
 template <typename T>
 T* back(const void* found, const void* seen, const T* at) {
-  return found ? const_cast<T*>(at) + (static_cast<const T*>(found) - static_cast<const T*>(seen)) : nullptr;
+  return found ? const_cast<T*>(at) + (static_cast<const T*>(found) - static_cast<const T*>(seen))
+               : nullptr;
 }
 
-// A function that reads a number from the beginning of a text: `real` is made of the text and of where the rest begins. `end`: where the program wants
-// to have that, or null.
+// A function that reads a number from the beginning of a text: `real` is made of the text and of
+// where the rest begins. `end`: where the program wants to have that, or null.
 template <typename Read>
 auto read_number(Call&& call, const char* text, char** end, Read real) {
   const Text t = call.text(text);

@@ -36,23 +36,33 @@ const char* bytes(const void* at) { return static_cast<const char*>(at); }
 
 }  // namespace
 
-#define WEIR_COPY(name, ...) \
-  return copy(Call(WEIR_CALLER), bytes(to), bytes(from), size, [=](char* t, const char* f) { return bytes(g_library.name(t, f, size __VA_OPT__(,) __VA_ARGS__)); })
+#define WEIR_COPY(name, ...)                                                                 \
+  return copy(Call(WEIR_CALLER), bytes(to), bytes(from), size, [=](char* t, const char* f) { \
+    return bytes(g_library.name(t, f, size __VA_OPT__(, ) __VA_ARGS__));                     \
+  })
 
 void* memcpy(void* to, const void* from, size_t size) { WEIR_COPY(memcpy); }
 void* memmove(void* to, const void* from, size_t size) { WEIR_COPY(memmove); }
 void* mempcpy(void* to, const void* from, size_t size) { WEIR_COPY(mempcpy); }
-void* __memcpy_chk(void* to, const void* from, size_t size, size_t room) { WEIR_COPY(__memcpy_chk, room); }
-void* __memmove_chk(void* to, const void* from, size_t size, size_t room) { WEIR_COPY(__memmove_chk, room); }
-void* __mempcpy_chk(void* to, const void* from, size_t size, size_t room) { WEIR_COPY(__mempcpy_chk, room); }
+void* __memcpy_chk(void* to, const void* from, size_t size, size_t room) {
+  WEIR_COPY(__memcpy_chk, room);
+}
+void* __memmove_chk(void* to, const void* from, size_t size, size_t room) {
+  WEIR_COPY(__memmove_chk, room);
+}
+void* __mempcpy_chk(void* to, const void* from, size_t size, size_t room) {
+  WEIR_COPY(__mempcpy_chk, room);
+}
 void bcopy(const void* from, void* to, size_t size) {
-  copy(Call(WEIR_CALLER), bytes(to), bytes(from), size, [=](char* t, const char* f) { return bytes(g_library.memmove(t, f, size)); });
+  copy(Call(WEIR_CALLER), bytes(to), bytes(from), size,
+       [=](char* t, const char* f) { return bytes(g_library.memmove(t, f, size)); });
 }
 
 void* memccpy(void* to, const void* from, int last, size_t size) {
   Call call(WEIR_CALLER);
   const void* const found = g_library.memchr(call.seen(from, size), last, size);
-  const size_t copied = found ? static_cast<size_t>(bytes(found) - bytes(call.seen(from, size))) + 1 : size;
+  const size_t copied =
+      found ? static_cast<size_t>(bytes(found) - bytes(call.seen(from, size))) + 1 : size;
   call.reads(from, copied);
   call.writes(to, copied);
   call.tell();
@@ -61,10 +71,12 @@ void* memccpy(void* to, const void* from, int last, size_t size) {
 }
 
 void* memset(void* at, int value, size_t size) {
-  return fill(Call(WEIR_CALLER), bytes(at), size, [=](char* a) { g_library.memset(a, value, size); });
+  return fill(Call(WEIR_CALLER), bytes(at), size,
+              [=](char* a) { g_library.memset(a, value, size); });
 }
 void* __memset_chk(void* at, int value, size_t size, size_t room) {
-  return fill(Call(WEIR_CALLER), bytes(at), size, [=](char* a) { g_library.__memset_chk(a, value, size, room); });
+  return fill(Call(WEIR_CALLER), bytes(at), size,
+              [=](char* a) { g_library.__memset_chk(a, value, size, room); });
 }
 void bzero(void* at, size_t size) {
   fill(Call(WEIR_CALLER), bytes(at), size, [=](char* a) { g_library.memset(a, 0, size); });
@@ -74,11 +86,13 @@ void explicit_bzero(void* at, size_t size) {
 }
 
 void __explicit_bzero_chk(void* at, size_t size, size_t room) {
-  fill(Call(WEIR_CALLER), bytes(at), size, [=](char* a) { g_library.__explicit_bzero_chk(a, size, room); });
+  fill(Call(WEIR_CALLER), bytes(at), size,
+       [=](char* a) { g_library.__explicit_bzero_chk(a, size, room); });
 }
 
-#define WEIR_COMPARE(name) \
-  return compare(Call(WEIR_CALLER), bytes(a), bytes(b), size, [=](const char* x, const char* y) { return g_library.name(x, y, size); })
+#define WEIR_COMPARE(name)                                    \
+  return compare(Call(WEIR_CALLER), bytes(a), bytes(b), size, \
+                 [=](const char* x, const char* y) { return g_library.name(x, y, size); })
 
 int memcmp(const void* a, const void* b, size_t size) { WEIR_COMPARE(memcmp); }
 int __memcmpeq(const void* a, const void* b, size_t size) { WEIR_COMPARE(__memcmpeq); }
@@ -124,16 +138,20 @@ void* memmem(const void* at, size_t size, const void* wanted, size_t length) {
 }
 
 wchar_t* wmemcpy(wchar_t* to, const wchar_t* from, size_t size) {
-  return copy(Call(WEIR_CALLER), to, from, size * sizeof *to, [=](wchar_t* t, const wchar_t* f) { return g_library.wmemcpy(t, f, size); });
+  return copy(Call(WEIR_CALLER), to, from, size * sizeof *to,
+              [=](wchar_t* t, const wchar_t* f) { return g_library.wmemcpy(t, f, size); });
 }
 wchar_t* wmemmove(wchar_t* to, const wchar_t* from, size_t size) {
-  return copy(Call(WEIR_CALLER), to, from, size * sizeof *to, [=](wchar_t* t, const wchar_t* f) { return g_library.wmemmove(t, f, size); });
+  return copy(Call(WEIR_CALLER), to, from, size * sizeof *to,
+              [=](wchar_t* t, const wchar_t* f) { return g_library.wmemmove(t, f, size); });
 }
 wchar_t* wmemset(wchar_t* at, wchar_t value, size_t size) {
-  return fill(Call(WEIR_CALLER), at, size * sizeof *at, [=](wchar_t* a) { g_library.wmemset(a, value, size); });
+  return fill(Call(WEIR_CALLER), at, size * sizeof *at,
+              [=](wchar_t* a) { g_library.wmemset(a, value, size); });
 }
 int wmemcmp(const wchar_t* a, const wchar_t* b, size_t size) {
-  return compare(Call(WEIR_CALLER), a, b, size * sizeof *a, [=](const wchar_t* x, const wchar_t* y) { return g_library.wmemcmp(x, y, size); });
+  return compare(Call(WEIR_CALLER), a, b, size * sizeof *a,
+                 [=](const wchar_t* x, const wchar_t* y) { return g_library.wmemcmp(x, y, size); });
 }
 
 // The order of elements is the program's own business: its function gets them where they are.

@@ -1,7 +1,9 @@
-// The scanf family (interpose/libc/library.h). It is declared with variable arguments, which begin by saving vector registers; all of it is program code.
+// The scanf family (interpose/libc/library.h). It is declared with variable arguments, which begin
+// by saving vector registers; all of it is program code.
 //
-// Read are the text and the format; written is what the conversions name that were made, which the answer counts. A format that numbers its arguments,
-// or has what is not known here, is not followed further.
+// Read are the text and the format; written is what the conversions name that were made, which the
+// answer counts. A format that numbers its arguments, or has what is not known here, is not
+// followed further.
 
 #include "interpose/libc/library.h"
 
@@ -25,7 +27,8 @@ struct Conversion {
 // `at` is behind the %; afterwards behind the conversion. False: it is not known.
 bool read_conversion(const char*& at, Conversion& found) {
   if (*at == '*') found.is_suppressed = true, at++;
-  while (is_digit(*at) && found.width < 100'000'000) found.width = found.width * 10 + static_cast<size_t>(*at++ - '0');
+  while (is_digit(*at) && found.width < 100'000'000)
+    found.width = found.width * 10 + static_cast<size_t>(*at++ - '0');
   if (*at == '$') return false;
   for (; is_among(*at, "hlLqjztm'"); at++) {
     if (*at == 'h') found.shorts++;
@@ -44,7 +47,10 @@ bool read_conversion(const char*& at, Conversion& found) {
 }
 
 size_t size_of_number(const Conversion& conversion) {
-  if (is_among(conversion.what, "aAeEfFgG")) return conversion.longs > 1 ? sizeof(long double) : conversion.longs ? sizeof(double) : sizeof(float);
+  if (is_among(conversion.what, "aAeEfFgG"))
+    return conversion.longs > 1 ? sizeof(long double)
+           : conversion.longs   ? sizeof(double)
+                                : sizeof(float);
   if (conversion.what == 'p' || conversion.longs) return sizeof(long);
   return conversion.shorts > 1 ? 1 : conversion.shorts ? sizeof(short) : sizeof(int);
 }
@@ -58,8 +64,10 @@ void text_written(Call& call, void* target, const Conversion& conversion) {
     if (!text) return;
   }
   size_t size;
-  if (conversion.what == 'c' || conversion.what == 'C') size = (conversion.width ? conversion.width : 1) * (is_wide ? sizeof(wchar_t) : 1);
-  else if (is_wide) size = (g_library.wcslen(call.seen(static_cast<wchar_t*>(text))) + 1) * sizeof(wchar_t);
+  if (conversion.what == 'c' || conversion.what == 'C')
+    size = (conversion.width ? conversion.width : 1) * (is_wide ? sizeof(wchar_t) : 1);
+  else if (is_wide)
+    size = (g_library.wcslen(call.seen(static_cast<wchar_t*>(text))) + 1) * sizeof(wchar_t);
   else size = call.text(static_cast<char*>(text)).read;
   if (conversion.allocates) call.gives(text, size);
   else call.writes(text, size);
@@ -75,7 +83,8 @@ void written(Call& call, const Text& format, va_list args, int made) {
     Conversion conversion;
     if (!read_conversion(at, conversion)) return;
     if (conversion.is_suppressed) continue;
-    const bool is_text = is_among(conversion.what, "sScC["), is_number = is_among(conversion.what, "diouxXnpaAeEfFgG");
+    const bool is_text = is_among(conversion.what, "sScC["),
+               is_number = is_among(conversion.what, "diouxXnpaAeEfFgG");
     if (!is_text && !is_number) return;
     if (conversion.what != 'n' && made-- <= 0) return;
     void* const target = va_arg(args, void*);
@@ -105,32 +114,40 @@ int scan(Call&& call, const char* text, const char* format, va_list given, Scan 
 namespace checked {
 
 int vsscanf(const char* text, const char* format, va_list args) {
-  return scan(Call(WEIR_CALLER), text, format, args, [&] { return g_library.vsscanf(text, format, args); });
+  return scan(Call(WEIR_CALLER), text, format, args,
+              [&] { return g_library.vsscanf(text, format, args); });
 }
 int vfscanf(FILE* stream, const char* format, va_list args) {
-  return scan(Call(WEIR_CALLER), nullptr, format, args, [&] { return g_library.vfscanf(stream, format, args); });
+  return scan(Call(WEIR_CALLER), nullptr, format, args,
+              [&] { return g_library.vfscanf(stream, format, args); });
 }
 int vscanf(const char* format, va_list args) {
-  return scan(Call(WEIR_CALLER), nullptr, format, args, [&] { return g_library.vscanf(format, args); });
+  return scan(Call(WEIR_CALLER), nullptr, format, args,
+              [&] { return g_library.vscanf(format, args); });
 }
 int __isoc99_vsscanf(const char* text, const char* format, va_list args) {
-  return scan(Call(WEIR_CALLER), text, format, args, [&] { return g_library.__isoc99_vsscanf(text, format, args); });
+  return scan(Call(WEIR_CALLER), text, format, args,
+              [&] { return g_library.__isoc99_vsscanf(text, format, args); });
 }
 int __isoc99_vfscanf(FILE* stream, const char* format, va_list args) {
-  return scan(Call(WEIR_CALLER), nullptr, format, args, [&] { return g_library.__isoc99_vfscanf(stream, format, args); });
+  return scan(Call(WEIR_CALLER), nullptr, format, args,
+              [&] { return g_library.__isoc99_vfscanf(stream, format, args); });
 }
 int __isoc99_vscanf(const char* format, va_list args) {
-  return scan(Call(WEIR_CALLER), nullptr, format, args, [&] { return g_library.__isoc99_vscanf(format, args); });
+  return scan(Call(WEIR_CALLER), nullptr, format, args,
+              [&] { return g_library.__isoc99_vscanf(format, args); });
 }
 
 }  // namespace checked
 
 // What a variable list of arguments behind `format` is given to.
-#define WEIR_SCAN(text, real)                                                                                  \
-  va_list args;                                                                                                \
-  va_start(args, format);                                                                                      \
-  const int result = __builtin_expect(happens::g_checked, 0) ? scan(Call(WEIR_CALLER), text, format, args, [&] { return real; }) : real; \
-  va_end(args);                                                                                                \
+#define WEIR_SCAN(text, real)                                                                \
+  va_list args;                                                                              \
+  va_start(args, format);                                                                    \
+  const int result = __builtin_expect(happens::g_checked, 0)                                 \
+                         ? scan(Call(WEIR_CALLER), text, format, args, [&] { return real; }) \
+                         : real;                                                             \
+  va_end(args);                                                                              \
   return result
 
 #define WEIR_EXPORTED(name) __asm__(#name)
@@ -145,11 +162,21 @@ int weir_call_scanf_c99(const char* format, ...) WEIR_EXPORTED(__isoc99_scanf);
 #pragma GCC visibility pop
 }
 
-int weir_call_sscanf(const char* text, const char* format, ...) { WEIR_SCAN(text, g_library.vsscanf(text, format, args)); }
-int weir_call_fscanf(FILE* stream, const char* format, ...) { WEIR_SCAN(nullptr, g_library.vfscanf(stream, format, args)); }
+int weir_call_sscanf(const char* text, const char* format, ...) {
+  WEIR_SCAN(text, g_library.vsscanf(text, format, args));
+}
+int weir_call_fscanf(FILE* stream, const char* format, ...) {
+  WEIR_SCAN(nullptr, g_library.vfscanf(stream, format, args));
+}
 int weir_call_scanf(const char* format, ...) { WEIR_SCAN(nullptr, g_library.vscanf(format, args)); }
-int weir_call_sscanf_c99(const char* text, const char* format, ...) { WEIR_SCAN(text, g_library.__isoc99_vsscanf(text, format, args)); }
-int weir_call_fscanf_c99(FILE* stream, const char* format, ...) { WEIR_SCAN(nullptr, g_library.__isoc99_vfscanf(stream, format, args)); }
-int weir_call_scanf_c99(const char* format, ...) { WEIR_SCAN(nullptr, g_library.__isoc99_vscanf(format, args)); }
+int weir_call_sscanf_c99(const char* text, const char* format, ...) {
+  WEIR_SCAN(text, g_library.__isoc99_vsscanf(text, format, args));
+}
+int weir_call_fscanf_c99(FILE* stream, const char* format, ...) {
+  WEIR_SCAN(nullptr, g_library.__isoc99_vfscanf(stream, format, args));
+}
+int weir_call_scanf_c99(const char* format, ...) {
+  WEIR_SCAN(nullptr, g_library.__isoc99_vscanf(format, args));
+}
 
 }  // namespace weir::interpose::library

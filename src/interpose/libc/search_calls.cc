@@ -1,4 +1,5 @@
-// Functions that compare strings, look for something in them, take them apart, and read numbers (interpose/libc/library.h).
+// Functions that compare strings, look for something in them, take them apart, and read numbers
+// (interpose/libc/library.h).
 
 #include "interpose/libc/library.h"
 
@@ -27,7 +28,8 @@ int compare(Call&& call, const char* a, const char* b, size_t most, bool folds, 
   return real(x.seen, y.seen);
 }
 
-// What is looked for may be found: then what lies behind is not read. `length` of it is read where it was found.
+// What is looked for may be found: then what lies behind is not read. `length` of it is read where
+// it was found.
 template <typename Find>
 char* find(Call&& call, const char* text, size_t length, Find real) {
   const Text t = call.text(text);
@@ -43,7 +45,8 @@ template <typename Find>
 char* find_of(Call&& call, const char* text, const char* wanted, bool is_whole, Find real) {
   const Text w = call.text(wanted);
   call.reads(wanted, w.read);
-  return find(static_cast<Call&&>(call), text, is_whole ? w.length : 1, [&](const char* seen) { return real(seen, w.seen); });
+  return find(static_cast<Call&&>(call), text, is_whole ? w.length : 1,
+              [&](const char* seen) { return real(seen, w.seen); });
 }
 
 template <typename Span>
@@ -77,16 +80,20 @@ char* token(Call& call, char* text, const char* between, char*& next) {
 }  // namespace
 
 int strcmp(const char* a, const char* b) {
-  return compare(Call(WEIR_CALLER), a, b, SIZE_MAX, false, [](const char* x, const char* y) { return g_library.strcmp(x, y); });
+  return compare(Call(WEIR_CALLER), a, b, SIZE_MAX, false,
+                 [](const char* x, const char* y) { return g_library.strcmp(x, y); });
 }
 int strncmp(const char* a, const char* b, size_t most) {
-  return compare(Call(WEIR_CALLER), a, b, most, false, [=](const char* x, const char* y) { return g_library.strncmp(x, y, most); });
+  return compare(Call(WEIR_CALLER), a, b, most, false,
+                 [=](const char* x, const char* y) { return g_library.strncmp(x, y, most); });
 }
 int strcasecmp(const char* a, const char* b) {
-  return compare(Call(WEIR_CALLER), a, b, SIZE_MAX, true, [](const char* x, const char* y) { return g_library.strcasecmp(x, y); });
+  return compare(Call(WEIR_CALLER), a, b, SIZE_MAX, true,
+                 [](const char* x, const char* y) { return g_library.strcasecmp(x, y); });
 }
 int strncasecmp(const char* a, const char* b, size_t most) {
-  return compare(Call(WEIR_CALLER), a, b, most, true, [=](const char* x, const char* y) { return g_library.strncasecmp(x, y, most); });
+  return compare(Call(WEIR_CALLER), a, b, most, true,
+                 [=](const char* x, const char* y) { return g_library.strncasecmp(x, y, most); });
 }
 
 int strcoll(const char* a, const char* b) {
@@ -98,26 +105,37 @@ int strcoll(const char* a, const char* b) {
   return g_library.strcoll(x.seen, y.seen);
 }
 
-#define WEIR_FIND(name) return find(Call(WEIR_CALLER), text, 1, [=](const char* seen) { return g_library.name(seen, value); })
+#define WEIR_FIND(name)                   \
+  return find(Call(WEIR_CALLER), text, 1, \
+              [=](const char* seen) { return g_library.name(seen, value); })
 
 char* strchr(const char* text, int value) { WEIR_FIND(strchr); }
 char* strchrnul(const char* text, int value) { WEIR_FIND(strchrnul); }
 char* index(const char* text, int value) { WEIR_FIND(strchr); }
-char* strrchr(const char* text, int value) { return find(Call(WEIR_CALLER), text, SIZE_MAX / 2, [=](const char* seen) { return g_library.strrchr(seen, value); }); }
-char* rindex(const char* text, int value) { return find(Call(WEIR_CALLER), text, SIZE_MAX / 2, [=](const char* seen) { return g_library.strrchr(seen, value); }); }
+char* strrchr(const char* text, int value) {
+  return find(Call(WEIR_CALLER), text, SIZE_MAX / 2,
+              [=](const char* seen) { return g_library.strrchr(seen, value); });
+}
+char* rindex(const char* text, int value) {
+  return find(Call(WEIR_CALLER), text, SIZE_MAX / 2,
+              [=](const char* seen) { return g_library.strrchr(seen, value); });
+}
 
-#define WEIR_FIND_OF(name, second, is_whole) \
-  return find_of(Call(WEIR_CALLER), text, second, is_whole, [](const char* t, const char* s) { return g_library.name(t, s); })
+#define WEIR_FIND_OF(name, second, is_whole)                \
+  return find_of(Call(WEIR_CALLER), text, second, is_whole, \
+                 [](const char* t, const char* s) { return g_library.name(t, s); })
 
 char* strstr(const char* text, const char* wanted) { WEIR_FIND_OF(strstr, wanted, true); }
 char* strcasestr(const char* text, const char* wanted) { WEIR_FIND_OF(strcasestr, wanted, true); }
 char* strpbrk(const char* text, const char* set) { WEIR_FIND_OF(strpbrk, set, false); }
 
 size_t strspn(const char* text, const char* set) {
-  return span(Call(WEIR_CALLER), text, set, [](const char* t, const char* s) { return g_library.strspn(t, s); });
+  return span(Call(WEIR_CALLER), text, set,
+              [](const char* t, const char* s) { return g_library.strspn(t, s); });
 }
 size_t strcspn(const char* text, const char* set) {
-  return span(Call(WEIR_CALLER), text, set, [](const char* t, const char* s) { return g_library.strcspn(t, s); });
+  return span(Call(WEIR_CALLER), text, set,
+              [](const char* t, const char* s) { return g_library.strcspn(t, s); });
 }
 
 namespace {
@@ -139,10 +157,15 @@ char* next_token(Call&& call, char* text, const char* between, char** place) {
 
 }  // namespace
 
-char* strtok_r(char* text, const char* between, char** place) { return next_token(Call(WEIR_CALLER), text, between, place); }
-char* __strtok_r(char* text, const char* between, char** place) { return next_token(Call(WEIR_CALLER), text, between, place); }
+char* strtok_r(char* text, const char* between, char** place) {
+  return next_token(Call(WEIR_CALLER), text, between, place);
+}
+char* __strtok_r(char* text, const char* between, char** place) {
+  return next_token(Call(WEIR_CALLER), text, between, place);
+}
 
-// Where the rest begins only the C library knows: of a later token what was found, without what separates it.
+// Where the rest begins only the C library knows: of a later token what was found, without what
+// separates it.
 char* strtok(char* text, const char* between) {
   Call call(WEIR_CALLER);
   if (text) {
@@ -179,7 +202,10 @@ char* strsep(char** place, const char* between) {
   return text;
 }
 
-#define WEIR_CONVERT(name) return read_number(Call(WEIR_CALLER), text, end, [=](const char* seen, char** stop) { return g_library.name(seen, stop, base); })
+#define WEIR_CONVERT(name)                                                              \
+  return read_number(Call(WEIR_CALLER), text, end, [=](const char* seen, char** stop) { \
+    return g_library.name(seen, stop, base);                                            \
+  })
 
 long strtol(const char* text, char** end, int base) { WEIR_CONVERT(strtol); }
 long long strtoll(const char* text, char** end, int base) { WEIR_CONVERT(strtoll); }
@@ -188,10 +214,15 @@ unsigned long long strtoull(const char* text, char** end, int base) { WEIR_CONVE
 intmax_t strtoimax(const char* text, char** end, int base) { WEIR_CONVERT(strtoimax); }
 uintmax_t strtoumax(const char* text, char** end, int base) { WEIR_CONVERT(strtoumax); }
 
-#define WEIR_CONVERT_DECIMAL(name) \
-  return read_number(Call(WEIR_CALLER), text, nullptr, [](const char* seen, char** stop) { return g_library.name(seen, stop, 10); })
+#define WEIR_CONVERT_DECIMAL(name)                     \
+  return read_number(Call(WEIR_CALLER), text, nullptr, \
+                     [](const char* seen, char** stop) { return g_library.name(seen, stop, 10); })
 
-int atoi(const char* text) { return static_cast<int>(read_number(Call(WEIR_CALLER), text, nullptr, [](const char* seen, char** stop) { return g_library.strtol(seen, stop, 10); })); }
+int atoi(const char* text) {
+  return static_cast<int>(
+      read_number(Call(WEIR_CALLER), text, nullptr,
+                  [](const char* seen, char** stop) { return g_library.strtol(seen, stop, 10); }));
+}
 long atol(const char* text) { WEIR_CONVERT_DECIMAL(strtol); }
 long long atoll(const char* text) { WEIR_CONVERT_DECIMAL(strtoll); }
 

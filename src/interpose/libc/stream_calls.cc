@@ -1,4 +1,5 @@
-// Functions that move bytes between streams and memory of the program's (interpose/libc/library.h). A stream's own buffer is the C library's.
+// Functions that move bytes between streams and memory of the program's (interpose/libc/library.h).
+// A stream's own buffer is the C library's.
 
 #include "interpose/libc/library.h"
 
@@ -61,46 +62,60 @@ ssize_t read_to_heap(Call&& call, char** line, size_t* room, Read real) {
 }  // namespace
 
 size_t fread(void* to, size_t size, size_t count, FILE* stream) {
-  return read(Call(WEIR_CALLER), to, size, count, [=](void* seen) { return g_library.fread(seen, size, count, stream); });
+  return read(Call(WEIR_CALLER), to, size, count,
+              [=](void* seen) { return g_library.fread(seen, size, count, stream); });
 }
 size_t fread_unlocked(void* to, size_t size, size_t count, FILE* stream) {
-  return read(Call(WEIR_CALLER), to, size, count, [=](void* seen) { return g_library.fread_unlocked(seen, size, count, stream); });
+  return read(Call(WEIR_CALLER), to, size, count,
+              [=](void* seen) { return g_library.fread_unlocked(seen, size, count, stream); });
 }
 size_t __fread_chk(void* to, size_t room, size_t size, size_t count, FILE* stream) {
-  return read(Call(WEIR_CALLER), to, size, count, [=](void* seen) { return g_library.__fread_chk(seen, room, size, count, stream); });
+  return read(Call(WEIR_CALLER), to, size, count,
+              [=](void* seen) { return g_library.__fread_chk(seen, room, size, count, stream); });
 }
 size_t fwrite(const void* from, size_t size, size_t count, FILE* stream) {
-  return write(Call(WEIR_CALLER), from, size, count, [=](const void* seen) { return g_library.fwrite(seen, size, count, stream); });
+  return write(Call(WEIR_CALLER), from, size, count,
+               [=](const void* seen) { return g_library.fwrite(seen, size, count, stream); });
 }
 size_t fwrite_unlocked(const void* from, size_t size, size_t count, FILE* stream) {
-  return write(Call(WEIR_CALLER), from, size, count, [=](const void* seen) { return g_library.fwrite_unlocked(seen, size, count, stream); });
+  return write(Call(WEIR_CALLER), from, size, count, [=](const void* seen) {
+    return g_library.fwrite_unlocked(seen, size, count, stream);
+  });
 }
 char* fgets(char* to, int size, FILE* stream) {
-  return read_line(Call(WEIR_CALLER), to, size, [=](char* seen) { return g_library.fgets(seen, size, stream); });
+  return read_line(Call(WEIR_CALLER), to, size,
+                   [=](char* seen) { return g_library.fgets(seen, size, stream); });
 }
 char* fgets_unlocked(char* to, int size, FILE* stream) {
-  return read_line(Call(WEIR_CALLER), to, size, [=](char* seen) { return g_library.fgets_unlocked(seen, size, stream); });
+  return read_line(Call(WEIR_CALLER), to, size,
+                   [=](char* seen) { return g_library.fgets_unlocked(seen, size, stream); });
 }
 char* __fgets_chk(char* to, size_t room, int size, FILE* stream) {
-  return read_line(Call(WEIR_CALLER), to, size, [=](char* seen) { return g_library.__fgets_chk(seen, room, size, stream); });
+  return read_line(Call(WEIR_CALLER), to, size,
+                   [=](char* seen) { return g_library.__fgets_chk(seen, room, size, stream); });
 }
 int fputs(const char* text, FILE* stream) {
-  return write_text(Call(WEIR_CALLER), text, [=](const char* seen) { return g_library.fputs(seen, stream); });
+  return write_text(Call(WEIR_CALLER), text,
+                    [=](const char* seen) { return g_library.fputs(seen, stream); });
 }
 int fputs_unlocked(const char* text, FILE* stream) {
-  return write_text(Call(WEIR_CALLER), text, [=](const char* seen) { return g_library.fputs_unlocked(seen, stream); });
+  return write_text(Call(WEIR_CALLER), text,
+                    [=](const char* seen) { return g_library.fputs_unlocked(seen, stream); });
 }
 int puts(const char* text) {
   return write_text(Call(WEIR_CALLER), text, [](const char* seen) { return g_library.puts(seen); });
 }
 ssize_t getline(char** line, size_t* room, FILE* stream) {
-  return read_to_heap(Call(WEIR_CALLER), line, room, [=] { return g_library.getline(line, room, stream); });
+  return read_to_heap(Call(WEIR_CALLER), line, room,
+                      [=] { return g_library.getline(line, room, stream); });
 }
 ssize_t getdelim(char** line, size_t* room, int last, FILE* stream) {
-  return read_to_heap(Call(WEIR_CALLER), line, room, [=] { return g_library.getdelim(line, room, last, stream); });
+  return read_to_heap(Call(WEIR_CALLER), line, room,
+                      [=] { return g_library.getdelim(line, room, last, stream); });
 }
 ssize_t __getdelim(char** line, size_t* room, int last, FILE* stream) {
-  return read_to_heap(Call(WEIR_CALLER), line, room, [=] { return g_library.getdelim(line, room, last, stream); });
+  return read_to_heap(Call(WEIR_CALLER), line, room,
+                      [=] { return g_library.getdelim(line, room, last, stream); });
 }
 
 int setvbuf(FILE* stream, char* buffer, int mode, size_t size) {

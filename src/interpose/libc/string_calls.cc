@@ -49,17 +49,27 @@ size_t strnlen(const char* text, size_t most) {
   return t.length;
 }
 
-#define WEIR_COPY(name, text, written, ...)                               \
-  Call call(WEIR_CALLER);                                                 \
-  const Text t = text;                                                    \
-  return copy(static_cast<Call&&>(call), to, from, t, written, [=](char* seen, const char* f) { return g_library.name(seen, f __VA_OPT__(, ) __VA_ARGS__); })
+#define WEIR_COPY(name, text, written, ...)                                                     \
+  Call call(WEIR_CALLER);                                                                       \
+  const Text t = text;                                                                          \
+  return copy(static_cast<Call&&>(call), to, from, t, written, [=](char* seen, const char* f) { \
+    return g_library.name(seen, f __VA_OPT__(, ) __VA_ARGS__);                                  \
+  })
 
 char* strcpy(char* to, const char* from) { WEIR_COPY(strcpy, call.text(from), t.read); }
 char* stpcpy(char* to, const char* from) { WEIR_COPY(stpcpy, call.text(from), t.read); }
-char* strncpy(char* to, const char* from, size_t size) { WEIR_COPY(strncpy, call.text(from, size), size, size); }
-char* stpncpy(char* to, const char* from, size_t size) { WEIR_COPY(stpncpy, call.text(from, size), size, size); }
-char* __strcpy_chk(char* to, const char* from, size_t room) { WEIR_COPY(__strcpy_chk, call.text(from), less(t.read, room), room); }
-char* __stpcpy_chk(char* to, const char* from, size_t room) { WEIR_COPY(__stpcpy_chk, call.text(from), less(t.read, room), room); }
+char* strncpy(char* to, const char* from, size_t size) {
+  WEIR_COPY(strncpy, call.text(from, size), size, size);
+}
+char* stpncpy(char* to, const char* from, size_t size) {
+  WEIR_COPY(stpncpy, call.text(from, size), size, size);
+}
+char* __strcpy_chk(char* to, const char* from, size_t room) {
+  WEIR_COPY(__strcpy_chk, call.text(from), less(t.read, room), room);
+}
+char* __stpcpy_chk(char* to, const char* from, size_t room) {
+  WEIR_COPY(__stpcpy_chk, call.text(from), less(t.read, room), room);
+}
 char* __strncpy_chk(char* to, const char* from, size_t size, size_t room) {
   WEIR_COPY(__strncpy_chk, call.text(from, size), less(size, room), size, room);
 }
@@ -67,13 +77,19 @@ char* __stpncpy_chk(char* to, const char* from, size_t size, size_t room) {
   WEIR_COPY(__stpncpy_chk, call.text(from, size), less(size, room), size, room);
 }
 
-#define WEIR_APPEND(name, most, ...) \
-  return append(Call(WEIR_CALLER), to, from, most, [=](char* seen, const char* f) { g_library.name(seen, f __VA_OPT__(, ) __VA_ARGS__); })
+#define WEIR_APPEND(name, most, ...)                                                \
+  return append(Call(WEIR_CALLER), to, from, most, [=](char* seen, const char* f) { \
+    g_library.name(seen, f __VA_OPT__(, ) __VA_ARGS__);                             \
+  })
 
 char* strcat(char* to, const char* from) { WEIR_APPEND(strcat, SIZE_MAX); }
 char* strncat(char* to, const char* from, size_t most) { WEIR_APPEND(strncat, most, most); }
-char* __strcat_chk(char* to, const char* from, size_t room) { WEIR_APPEND(__strcat_chk, SIZE_MAX, room); }
-char* __strncat_chk(char* to, const char* from, size_t most, size_t room) { WEIR_APPEND(__strncat_chk, most, most, room); }
+char* __strcat_chk(char* to, const char* from, size_t room) {
+  WEIR_APPEND(__strcat_chk, SIZE_MAX, room);
+}
+char* __strncat_chk(char* to, const char* from, size_t most, size_t room) {
+  WEIR_APPEND(__strncat_chk, most, most, room);
+}
 
 namespace {
 
@@ -93,15 +109,18 @@ char* copy_to_heap(Call&& call, const char* from, const Text& text, Copy real) {
 
 char* strdup(const char* text) {
   Call call(WEIR_CALLER);
-  return copy_to_heap(static_cast<Call&&>(call), text, call.text(text), [](const char* seen) { return g_library.strdup(seen); });
+  return copy_to_heap(static_cast<Call&&>(call), text, call.text(text),
+                      [](const char* seen) { return g_library.strdup(seen); });
 }
 char* __strdup(const char* text) {
   Call call(WEIR_CALLER);
-  return copy_to_heap(static_cast<Call&&>(call), text, call.text(text), [](const char* seen) { return g_library.strdup(seen); });
+  return copy_to_heap(static_cast<Call&&>(call), text, call.text(text),
+                      [](const char* seen) { return g_library.strdup(seen); });
 }
 char* strndup(const char* text, size_t most) {
   Call call(WEIR_CALLER);
-  return copy_to_heap(static_cast<Call&&>(call), text, call.text(text, most), [=](const char* seen) { return g_library.strndup(seen, most); });
+  return copy_to_heap(static_cast<Call&&>(call), text, call.text(text, most),
+                      [=](const char* seen) { return g_library.strndup(seen, most); });
 }
 
 size_t wcslen(const wchar_t* text) {

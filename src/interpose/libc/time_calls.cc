@@ -1,4 +1,5 @@
-// Functions that take times apart and write them as text (interpose/libc/library.h). What they return in memory of the C library's own is not told.
+// Functions that take times apart and write them as text (interpose/libc/library.h). What they
+// return in memory of the C library's own is not told.
 
 #include "interpose/libc/library.h"
 
@@ -52,10 +53,18 @@ size_t strftime(char* to, size_t size, const char* format, const struct tm* time
   call.tell();
   return length;
 }
-char* asctime_r(const struct tm* time, char* to) { return print(Call(WEIR_CALLER), time, to, g_library.asctime_r); }
-char* ctime_r(const time_t* time, char* to) { return print(Call(WEIR_CALLER), time, to, g_library.ctime_r); }
-struct tm* localtime_r(const time_t* time, struct tm* to) { return convert(Call(WEIR_CALLER), time, to, g_library.localtime_r); }
-struct tm* gmtime_r(const time_t* time, struct tm* to) { return convert(Call(WEIR_CALLER), time, to, g_library.gmtime_r); }
+char* asctime_r(const struct tm* time, char* to) {
+  return print(Call(WEIR_CALLER), time, to, g_library.asctime_r);
+}
+char* ctime_r(const time_t* time, char* to) {
+  return print(Call(WEIR_CALLER), time, to, g_library.ctime_r);
+}
+struct tm* localtime_r(const time_t* time, struct tm* to) {
+  return convert(Call(WEIR_CALLER), time, to, g_library.localtime_r);
+}
+struct tm* gmtime_r(const time_t* time, struct tm* to) {
+  return convert(Call(WEIR_CALLER), time, to, g_library.gmtime_r);
+}
 time_t mktime(struct tm* time) { return make(Call(WEIR_CALLER), time, g_library.mktime); }
 time_t timegm(struct tm* time) { return make(Call(WEIR_CALLER), time, g_library.timegm); }
 

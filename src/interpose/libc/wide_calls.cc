@@ -6,7 +6,8 @@ namespace weir::interpose::library::checked {
 
 namespace {
 
-// Characters that are read of a string: with the one that ends it, where that is among the first `most`.
+// Characters that are read of a string: with the one that ends it, where that is among the first
+// `most`.
 size_t length_read(const Call& call, const wchar_t* text, size_t most = SIZE_MAX) {
   const wchar_t* const seen = call.seen(text);
   size_t length = 0;
@@ -14,12 +15,15 @@ size_t length_read(const Call& call, const wchar_t* text, size_t most = SIZE_MAX
   return length < most ? length + 1 : length;
 }
 
-void reads(Call& call, const wchar_t* text, size_t count) { call.reads(text, count * sizeof *text); }
+void reads(Call& call, const wchar_t* text, size_t count) {
+  call.reads(text, count * sizeof *text);
+}
 void writes(Call& call, wchar_t* text, size_t count) { call.writes(text, count * sizeof *text); }
 
 // `read` characters become `written` ones.
 template <typename Copy>
-wchar_t* copy(Call& call, wchar_t* to, const wchar_t* from, size_t read, size_t written, Copy real) {
+wchar_t* copy(Call& call, wchar_t* to, const wchar_t* from, size_t read, size_t written,
+              Copy real) {
   reads(call, from, read);
   writes(call, to, written);
   call.tell();
@@ -67,17 +71,20 @@ wchar_t* find(Call& call, const wchar_t* text, wchar_t value, size_t most, bool 
 
 wchar_t* wcsncpy(wchar_t* to, const wchar_t* from, size_t count) {
   Call call(WEIR_CALLER);
-  return copy(call, to, from, length_read(call, from, count), count, [=](wchar_t* seen, const wchar_t* f) { g_library.wcsncpy(seen, f, count); });
+  return copy(call, to, from, length_read(call, from, count), count,
+              [=](wchar_t* seen, const wchar_t* f) { g_library.wcsncpy(seen, f, count); });
 }
 wchar_t* __wcsncpy_chk(wchar_t* to, const wchar_t* from, size_t count, size_t room) {
   Call call(WEIR_CALLER);
-  return copy(call, to, from, length_read(call, from, count), less(count, room),
-              [=](wchar_t* seen, const wchar_t* f) { g_library.__wcsncpy_chk(seen, f, count, room); });
+  return copy(
+      call, to, from, length_read(call, from, count), less(count, room),
+      [=](wchar_t* seen, const wchar_t* f) { g_library.__wcsncpy_chk(seen, f, count, room); });
 }
 wchar_t* __wcscpy_chk(wchar_t* to, const wchar_t* from, size_t room) {
   Call call(WEIR_CALLER);
   const size_t read = length_read(call, from);
-  return copy(call, to, from, read, less(read, room), [=](wchar_t* seen, const wchar_t* f) { g_library.__wcscpy_chk(seen, f, room); });
+  return copy(call, to, from, read, less(read, room),
+              [=](wchar_t* seen, const wchar_t* f) { g_library.__wcscpy_chk(seen, f, room); });
 }
 wchar_t* wcscat(wchar_t* to, const wchar_t* from) {
   Call call(WEIR_CALLER);
@@ -85,7 +92,8 @@ wchar_t* wcscat(wchar_t* to, const wchar_t* from) {
 }
 wchar_t* __wcscat_chk(wchar_t* to, const wchar_t* from, size_t room) {
   Call call(WEIR_CALLER);
-  return append(call, to, from, [=](wchar_t* seen, const wchar_t* f) { g_library.__wcscat_chk(seen, f, room); });
+  return append(call, to, from,
+                [=](wchar_t* seen, const wchar_t* f) { g_library.__wcscat_chk(seen, f, room); });
 }
 wchar_t* wcsdup(const wchar_t* text) {
   Call call(WEIR_CALLER);
@@ -117,11 +125,15 @@ wchar_t* wmemchr(const wchar_t* at, wchar_t value, size_t count) {
 }
 wchar_t* __wmemcpy_chk(wchar_t* to, const wchar_t* from, size_t count, size_t room) {
   Call call(WEIR_CALLER);
-  return copy(call, to, from, count, less(count, room), [=](wchar_t* seen, const wchar_t* f) { g_library.__wmemcpy_chk(seen, f, count, room); });
+  return copy(call, to, from, count, less(count, room), [=](wchar_t* seen, const wchar_t* f) {
+    g_library.__wmemcpy_chk(seen, f, count, room);
+  });
 }
 wchar_t* __wmemmove_chk(wchar_t* to, const wchar_t* from, size_t count, size_t room) {
   Call call(WEIR_CALLER);
-  return copy(call, to, from, count, less(count, room), [=](wchar_t* seen, const wchar_t* f) { g_library.__wmemmove_chk(seen, f, count, room); });
+  return copy(call, to, from, count, less(count, room), [=](wchar_t* seen, const wchar_t* f) {
+    g_library.__wmemmove_chk(seen, f, count, room);
+  });
 }
 wchar_t* __wmemset_chk(wchar_t* at, wchar_t value, size_t count, size_t room) {
   Call call(WEIR_CALLER);

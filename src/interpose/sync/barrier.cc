@@ -1,19 +1,20 @@
 // Barriers and spin locks.
 //
-// A barrier is glibc's: `in` counts arrivals, `current_round` is the arrival number that completed the last round. A
-// waiter knows its own arrival number and is free once current_round has reached it; so one that was away in a signal
-// handler when its round was completed finds that out. Counting begins again at zero before it could wrap round.
+// A barrier is glibc's: `in` counts arrivals, `current_round` is the arrival number that completed
+// the last round. A waiter knows its own arrival number and is free once current_round has reached
+// it; so one that was away in a signal handler when its round was completed finds that out.
+// Counting begins again at zero before it could wrap round.
 //
-// A spin lock is an int, 1 free. Nothing tells whether it is shared with another program, so a waiter looks again from
-// time to time (virtual time, so that it stays in order).
+// A spin lock is an int, 1 free. Nothing tells whether it is shared with another program, so a
+// waiter looks again from time to time (virtual time, so that it stays in order).
 
 #include <errno.h>
 
 #include "check/happens_before.h"
+#include "interpose/real.h"
 #include "interpose/sync/event_call.h"
 #include "interpose/sync/lock_balance.h"
 #include "interpose/sync/lock_words.h"
-#include "interpose/real.h"
 
 namespace weir::interpose {
 
@@ -30,12 +31,14 @@ static_assert(sizeof(Barrier) <= sizeof(pthread_barrier_t));
 
 constexpr uint32_t kStartAgain = 1u << 30;
 
-// Who leaves a round is ordered after all who came to it, and not after those who have come to the next one meanwhile.
+// Who leaves a round is ordered after all who came to it, and not after those who have come to the
+// next one meanwhile.
 uint64_t round_of(long address, volatile Barrier& barrier, uint32_t mine) {
   return static_cast<uint64_t>(address) + (barrier.count ? (mine - 1) / barrier.count & 1 : 0);
 }
 
-// An arrival; true: it completed the round. It is told before the round is over: who waits without a turn goes on at once, and knows it then.
+// An arrival; true: it completed the round. It is told before the round is over: who waits without
+// a turn goes on at once, and knows it then.
 bool arrive(long address, volatile Barrier& barrier, uint32_t& mine) {
   mine = barrier.in + 1;
   happens::release(round_of(address, barrier, mine));
@@ -43,17 +46,20 @@ bool arrive(long address, volatile Barrier& barrier, uint32_t& mine) {
   if (mine - barrier.current_round != barrier.count) return false;
   const uint32_t round = mine < kStartAgain ? mine : 0;
   barrier.in = round;
-  __atomic_store_n(&barrier.current_round, round, __ATOMIC_RELEASE);  // who waits without a turn sees what comes before it
+  __atomic_store_n(&barrier.current_round, round,
+                   __ATOMIC_RELEASE);  // who waits without a turn sees what comes before it
   barrier.out = round;
   return true;
 }
 
 bool waits(volatile Barrier& barrier, uint32_t mine) {
-  return __atomic_load_n(&barrier.current_round, __ATOMIC_ACQUIRE) < mine && __atomic_load_n(&barrier.in, __ATOMIC_ACQUIRE) >= mine;
+  return __atomic_load_n(&barrier.current_round, __ATOMIC_ACQUIRE) < mine &&
+         __atomic_load_n(&barrier.in, __ATOMIC_ACQUIRE) >= mine;
 }
 
-// Order only: the others' wake-ups need no order either. Who waits looks for a moment, where it takes no other task's processor for that, then sleeps
-// in the kernel; after a while, or where a signal has come, it waits in turns, where a deadlock is found. Answers as barrier_event does.
+// Order only: the others' wake-ups need no order either. Who waits looks for a moment, where it
+// takes no other task's processor for that, then sleeps in the kernel; after a while, or where a
+// signal has come, it waits in turns, where a deadlock is found. Answers as barrier_event does.
 long wait_in_order(Task& task, long address, volatile Barrier& barrier, uint32_t mine) {
   const uint32_t looks = shared().live <= runtime::g_processors ? 50 : 0;
   constexpr uint64_t kSleep = 50'000'000;
@@ -73,7 +79,8 @@ long wait_in_order(Task& task, long address, volatile Barrier& barrier, uint32_t
     if (!waits(barrier, mine)) break;
     const long result = sys::futex_wait(word, seen, kSleep);
     if (input::replaying() && result == -ETIMEDOUT) object::look_round(task, since);
-    given_up = !input::replaying() && (task.pending || result == -ETIMEDOUT) && waits(barrier, mine);
+    given_up =
+        !input::replaying() && (task.pending || result == -ETIMEDOUT) && waits(barrier, mine);
   }
   if (sleeps && !object::g_kept) end_kernel_sleep(task);
   object::note_wait(task, given_up);
@@ -97,9 +104,11 @@ long arrive_in_order(Task& task, long address) {
   return PTHREAD_BARRIER_SERIAL_THREAD;
 }
 
-// `number`: this task's arrival number, 0 before it has one. Answers 0, SERIAL_THREAD, or the number: come again.
+// `number`: this task's arrival number, 0 before it has one. Answers 0, SERIAL_THREAD, or the
+// number: come again.
 long barrier_event(long address, long number, long tried) {
-  if (const long result = replayed_in_order(arrive_in_order, address, tried); result != kTakesTurn) return result;
+  if (const long result = replayed_in_order(arrive_in_order, address, tried); result != kTakesTurn)
+    return result;
   const auto key = static_cast<uint64_t>(address);
   Task& task = self();
   begin_turn(EventKind::kBarrier);
@@ -117,7 +126,8 @@ long barrier_event(long address, long number, long tried) {
     happens::acquire(round_of(address, barrier, mine));
     wake(key, ~0u, ~0u);
     end_turn();
-    if (object::g_ordered) sys::futex_wake(const_cast<uint32_t*>(&barrier.current_round), 0x7fffffff);
+    if (object::g_ordered)
+      sys::futex_wake(const_cast<uint32_t*>(&barrier.current_round), 0x7fffffff);
     return PTHREAD_BARRIER_SERIAL_THREAD;
   }
   if (!number && object::g_ordered) {
@@ -157,7 +167,9 @@ long give_back_apart(Task& task, long address) {
 
 long spin_event(long address, long only_try, long) {
   const auto is_free = [&] { return *object_at<volatile int>(address) == kSpinFree; };
-  if (const long result = made_apart(take_apart, address, is_free, only_try ? 0 : kPatience); result != kTakesTurn) return result;
+  if (const long result = made_apart(take_apart, address, is_free, only_try ? 0 : kPatience);
+      result != kTakesTurn)
+    return result;
   begin_turn(EventKind::kSpin);
   long result = 0;
   for (;;) {
@@ -220,7 +232,8 @@ using namespace weir;
 using namespace weir::interpose;
 
 WEIR_EXPORT int pthread_barrier_wait(pthread_barrier_t* barrier) noexcept {
-  if (!is_event() || beside(reinterpret_cast<Barrier*>(barrier))->shared) return by_library([&] { return real().pthread_barrier_wait(barrier); });
+  if (!is_event() || beside(reinterpret_cast<Barrier*>(barrier))->shared)
+    return by_library([&] { return real().pthread_barrier_wait(barrier); });
   long result = 0;
   bool tried = false;
   if (object::g_ordered) {
@@ -241,15 +254,18 @@ WEIR_EXPORT int pthread_barrier_wait(pthread_barrier_t* barrier) noexcept {
 }
 
 WEIR_EXPORT int pthread_spin_lock(pthread_spinlock_t* lock) noexcept {
-  return is_event() ? spin(const_cast<pthread_spinlock_t*>(lock), false) : weir::happens::by_library([&] { return real().pthread_spin_lock(lock); });
+  return is_event() ? spin(const_cast<pthread_spinlock_t*>(lock), false)
+                    : weir::happens::by_library([&] { return real().pthread_spin_lock(lock); });
 }
 
 WEIR_EXPORT int pthread_spin_trylock(pthread_spinlock_t* lock) noexcept {
-  return is_event() ? spin(lock, true) : weir::happens::by_library([&] { return real().pthread_spin_trylock(lock); });
+  return is_event() ? spin(lock, true)
+                    : weir::happens::by_library([&] { return real().pthread_spin_trylock(lock); });
 }
 
 WEIR_EXPORT int pthread_spin_unlock(pthread_spinlock_t* lock) noexcept {
   if (checks_locks()) check_unlock(lock, WEIR_CALLER);
-  if (!is_event()) return weir::happens::by_library([&] { return real().pthread_spin_unlock(lock); });
+  if (!is_event())
+    return weir::happens::by_library([&] { return real().pthread_spin_unlock(lock); });
   return static_cast<int>(weir_upcall(unspin_event, reinterpret_cast<long>(lock), 0, 0));
 }

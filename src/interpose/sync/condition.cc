@@ -1,31 +1,37 @@
-// Condition variables: nothing is stored in the object; who waits is in the task queue with its address as key.
+// Condition variables: nothing is stored in the object; who waits is in the task queue with its
+// address as key.
 //
-// A wait releases the mutex and queues the task in one turn, so no signal falls between; then it takes the mutex as a lock
-// does. glibc's own code waits on the same object where the mutex is not one of ours (robust, say): it counts itself in
-// a word of it, and a signal that finds no task in the queue is passed to it.
+// A wait releases the mutex and queues the task in one turn, so no signal falls between; then it
+// takes the mutex as a lock does. glibc's own code waits on the same object where the mutex is not
+// one of ours (robust, say): it counts itself in a word of it, and a signal that finds no task in
+// the queue is passed to it.
 //
-// In a section that keeps the turn (mutex.cc) neither gives it up: a signal is part of the section, and so is a wait, which
-// passes the turn on while it lasts and has it again when it is over.
+// In a section that keeps the turn (mutex.cc) neither gives it up: a signal is part of the section,
+// and so is a wait, which passes the turn on while it lasts and has it again when it is over.
 //
-// View guarded, where nothing is kept: a wait sleeps without a turn for 50 ms, in its object's slot (sync/object_order.h), and goes on in turns then, where signals, cancellation, time
-// limits and deadlocks are looked at. Who signals wakes sleepers of the slot first, and those in the queue, who are counted in the slot, in its turn. Nobody is lost between: a task is
-// among the sleepers before it gives the mutex back, and goes from there to the queue with the slot held.
+// View guarded, where nothing is kept: a wait sleeps without a turn for 50 ms, in its object's slot
+// (sync/object_order.h), and goes on in turns then, where signals, cancellation, time limits and
+// deadlocks are looked at. Who signals wakes sleepers of the slot first, and those in the queue,
+// who are counted in the slot, in its turn. Nobody is lost between: a task is among the sleepers
+// before it gives the mutex back, and goes from there to the queue with the slot held.
 //
-// A signal while nobody waits has no effect, and under View isolated it is no event: who waits changes in turns only, so
-// in a parallel phase the answer is fixed. A task that begins to wait in the turns after it has looked at what it waits
-// for before it saw what this task wrote; if that was written under the mutex, the lock of the mutex orders the two.
+// A signal while nobody waits has no effect, and under View isolated it is no event: who waits
+// changes in turns only, so in a parallel phase the answer is fixed. A task that begins to wait in
+// the turns after it has looked at what it waits for before it saw what this task wrote; if that
+// was written under the mutex, the lock of the mutex orders the two.
 //
-// Cancellation: a wait is a cancellation point. Where the program calls pthread_cancel (create.cc), or glibc's signal for
-// it comes, the wait ends, the mutex is taken again, and pthread_testcancel() acts when the runtime has been left. A signal
-// on the condition that the cancelled task has received meanwhile goes to the next waiter.
+// Cancellation: a wait is a cancellation point. Where the program calls pthread_cancel (create.cc),
+// or glibc's signal for it comes, the wait ends, the mutex is taken again, and pthread_testcancel()
+// acts when the runtime has been left. A signal on the condition that the cancelled task has
+// received meanwhile goes to the next waiter.
 
 #include <errno.h>
 #include <stddef.h>
 
 #include "check/happens_before.h"
+#include "interpose/real.h"
 #include "interpose/sync/lock_balance.h"
 #include "interpose/sync/mutex.h"
-#include "interpose/real.h"
 #include "sys/libc.h"
 
 namespace weir::interpose {
@@ -46,14 +52,20 @@ struct Wait {
 };
 
 const unsigned* flags_in(const pthread_cond_t* condition) {
-  return reinterpret_cast<const unsigned*>(reinterpret_cast<uint64_t>(condition) + libc::layout().condition_flags);
+  return reinterpret_cast<const unsigned*>(reinterpret_cast<uint64_t>(condition) +
+                                           libc::layout().condition_flags);
 }
 
-unsigned flags_of(const pthread_cond_t* condition) { return __atomic_load_n(flags_in(beside(condition)), __ATOMIC_RELAXED); }
+unsigned flags_of(const pthread_cond_t* condition) {
+  return __atomic_load_n(flags_in(beside(condition)), __ATOMIC_RELAXED);
+}
 
-bool is_event(const pthread_cond_t* condition) { return interpose::is_event() && !(flags_of(condition) & kShared); }
+bool is_event(const pthread_cond_t* condition) {
+  return interpose::is_event() && !(flags_of(condition) & kShared);
+}
 
-// The object whose order a condition has (sync/object_order.h): the word in which libc's own waiters count themselves, so that they are in it, too.
+// The object whose order a condition has (sync/object_order.h): the word in which libc's own
+// waiters count themselves, so that they are in it, too.
 uint64_t object_of(uint64_t condition) { return condition + libc::layout().condition_flags; }
 
 // Order only: what who signals without a turn looks at.
@@ -73,9 +85,12 @@ enum class Apart {
 
 // Without a turn, for a while.
 Apart wait_apart(Task& task, const Wait& wait) {
-  constexpr uint64_t kWhile = 50'000'000;  // nanoseconds: then it waits in turns, where deadlocks are found
+  constexpr uint64_t kWhile =
+      50'000'000;  // nanoseconds: then it waits in turns, where deadlocks are found
   const auto key = reinterpret_cast<uint64_t>(wait.condition);
-  if (!object::is_unkept() || !may_be_given_apart(task, wait.mutex) || (is_cancelled() && !wait.ignores_cancel)) return Apart::kNot;
+  if (!object::is_unkept() || !may_be_given_apart(task, wait.mutex) ||
+      (is_cancelled() && !wait.ignores_cancel))
+    return Apart::kNot;
   if (!object::begin(task, object_of(key))) return Apart::kNot;
   object::begin_sleep_apart(task, key);  // before others can have the mutex, and signal
   object::end(task);
@@ -89,7 +104,8 @@ Apart wait_apart(Task& task, const Wait& wait) {
   return __atomic_load_n(&task.sleeps_apart, __ATOMIC_ACQUIRE) ? Apart::kLate : Apart::kWoken;
 }
 
-// Who has slept without a turn goes on waiting in its turn, or has been woken: what block() answers. The mutex is not held.
+// Who has slept without a turn goes on waiting in its turn, or has been woken: what block()
+// answers. The mutex is not held.
 long go_on_waiting(Task& task, const Wait& wait) {
   const auto key = reinterpret_cast<uint64_t>(wait.condition);
   {
@@ -98,7 +114,9 @@ long go_on_waiting(Task& task, const Wait& wait) {
     object::waiting(task)++;
   }
   const bool is_over = is_cancelled() && !wait.ignores_cancel;
-  const long result = is_over ? EINTR : block_cancellable(key, remaining(wait.until), "condition", wait.ignores_cancel);
+  const long result =
+      is_over ? EINTR
+              : block_cancellable(key, remaining(wait.until), "condition", wait.ignores_cancel);
   count_waiting(key, -1);
   return result;
 }
@@ -122,7 +140,8 @@ long end_wait(const Wait& wait, long result) {
     result = EINTR;
   }
   if (result == EINTR && !cancelled) return kRelock;
-  if (const long locked = acquire(reinterpret_cast<long>(wait.mutex), Until{}, false, true)) return locked;
+  if (const long locked = acquire(reinterpret_cast<long>(wait.mutex), Until{}, false, true))
+    return locked;
   return result == EINTR ? kInterrupted : result;
 }
 
@@ -132,7 +151,9 @@ long wait_event(long wait_at, long, long) {
   const auto mutex = reinterpret_cast<long>(wait.mutex);
   Task& task = self();
   const Apart apart = wait_apart(task, wait);
-  if (apart == Apart::kHeld || (apart == Apart::kWoken && !is_cancelled() && take_apart(task, wait.mutex))) return 0;
+  if (apart == Apart::kHeld ||
+      (apart == Apart::kWoken && !is_cancelled() && take_apart(task, wait.mutex)))
+    return 0;
   Section section(task);
   if (section.of_more_than(static_cast<uint64_t>(mutex))) section.give_up();
   begin_turn(EventKind::kCondition);
@@ -144,7 +165,9 @@ long wait_event(long wait_at, long, long) {
   } else {
     count_waiting(key, 1);  // before others can have the mutex, and signal without a turn
     const int error = release(mutex, false);
-    result = error ? error : block_cancellable(key, remaining(wait.until), "condition", wait.ignores_cancel);
+    result = error
+                 ? error
+                 : block_cancellable(key, remaining(wait.until), "condition", wait.ignores_cancel);
     count_waiting(key, -1);
     if (!error) result = end_wait(wait, result);
   }
@@ -182,24 +205,36 @@ int wait(Wait wait) {
 
 // Order only: nobody waits, which is all that there is to it.
 long wake_in_order(Task& task, long condition) {
-  return in_order(task, object_of(static_cast<uint64_t>(condition)), "a condition that others wait for", [&] {
-    return object::waiting(task) || flags_of(reinterpret_cast<pthread_cond_t*>(condition)) >= kOneWaiter ? kTakesTurn : 0;
-  });
+  return in_order(
+      task, object_of(static_cast<uint64_t>(condition)), "a condition that others wait for", [&] {
+        return object::waiting(task) ||
+                       flags_of(reinterpret_cast<pthread_cond_t*>(condition)) >= kOneWaiter
+                   ? kTakesTurn
+                   : 0;
+      });
 }
 
 // View guarded: who sleeps without a turn is woken without one.
 template <uint32_t kCount>
 long wake_apart(Task& task, long condition) {
-  return in_order(task, object_of(static_cast<uint64_t>(condition)), "a condition that others wait for", [&] {
-    if (object::wake_apart(task, static_cast<uint64_t>(condition), kCount) == kCount) return 0L;
-    return object::waiting(task) || flags_of(reinterpret_cast<pthread_cond_t*>(condition)) >= kOneWaiter ? kTakesTurn : 0L;
-  });
+  return in_order(
+      task, object_of(static_cast<uint64_t>(condition)), "a condition that others wait for", [&] {
+        if (object::wake_apart(task, static_cast<uint64_t>(condition), kCount) == kCount) return 0L;
+        return object::waiting(task) ||
+                       flags_of(reinterpret_cast<pthread_cond_t*>(condition)) >= kOneWaiter
+                   ? kTakesTurn
+                   : 0L;
+      });
 }
 
-InOrder wake_operation(uint32_t count) { return !object::is_unkept() ? wake_in_order : count == 1 ? wake_apart<1> : wake_apart<~0u>; }
+InOrder wake_operation(uint32_t count) {
+  return !object::is_unkept() ? wake_in_order : count == 1 ? wake_apart<1> : wake_apart<~0u>;
+}
 
 long wake_event(long condition, long count, long tried) {
-  if (replayed_in_order(wake_operation(static_cast<uint32_t>(count)), condition, tried) != kTakesTurn) return 0;
+  if (replayed_in_order(wake_operation(static_cast<uint32_t>(count)), condition, tried) !=
+      kTakesTurn)
+    return 0;
   Section section(self());
   begin_turn(EventKind::kCondition);
   const uint32_t woken = wake_any(static_cast<uint64_t>(condition), static_cast<uint32_t>(count));
@@ -221,7 +256,9 @@ bool wakes_others(pthread_cond_t* condition, uint32_t count) {
   return weir::weir_upcall(wake_event, reinterpret_cast<long>(condition), count, tried) != 0;
 }
 
-bool uses_real(const pthread_cond_t* condition, const pthread_mutex_t* mutex) { return !is_event(condition) || !is_ours(mutex); }
+bool uses_real(const pthread_cond_t* condition, const pthread_mutex_t* mutex) {
+  return !is_event(condition) || !is_ours(mutex);
+}
 
 }  // namespace
 
@@ -231,20 +268,28 @@ using namespace weir::interpose;
 
 WEIR_EXPORT int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
   if (checks_locks()) check_unlock(mutex, WEIR_CALLER);
-  if (uses_real(condition, mutex)) return by_library([&] { return real().pthread_cond_wait(condition, mutex); }, kCancellable);
+  if (uses_real(condition, mutex))
+    return by_library([&] { return real().pthread_cond_wait(condition, mutex); }, kCancellable);
   return wait({condition, mutex, Until{}});
 }
 
-WEIR_EXPORT int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex, const timespec* time) {
+WEIR_EXPORT int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
+                                       const timespec* time) {
   if (checks_locks()) check_unlock(mutex, WEIR_CALLER);
-  if (uses_real(condition, mutex)) return by_library([&] { return real().pthread_cond_timedwait(condition, mutex, time); }, kCancellable);
+  if (uses_real(condition, mutex))
+    return by_library([&] { return real().pthread_cond_timedwait(condition, mutex, time); },
+                      kCancellable);
   if (!is_valid(*time)) return EINVAL;
-  return wait({condition, mutex, Until{time, flags_of(condition) & kMonotonic ? CLOCK_MONOTONIC : CLOCK_REALTIME}});
+  return wait({condition, mutex,
+               Until{time, flags_of(condition) & kMonotonic ? CLOCK_MONOTONIC : CLOCK_REALTIME}});
 }
 
-WEIR_EXPORT int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock, const timespec* time) {
+WEIR_EXPORT int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
+                                       clockid_t clock, const timespec* time) {
   if (checks_locks()) check_unlock(mutex, WEIR_CALLER);
-  if (uses_real(condition, mutex)) return by_library([&] { return real().pthread_cond_clockwait(condition, mutex, clock, time); }, kCancellable);
+  if (uses_real(condition, mutex))
+    return by_library([&] { return real().pthread_cond_clockwait(condition, mutex, clock, time); },
+                      kCancellable);
   if (!is_valid(*time) || !is_supported(clock)) return EINVAL;
   return wait({condition, mutex, Until{time, clock}});
 }

@@ -1,9 +1,10 @@
-// What glibc does in many steps that are events each is one event here: the task takes the turn, runs glibc's own function
-// on the program's stack, and gives the turn on.
+// What glibc does in many steps that are events each is one event here: the task takes the turn,
+// runs glibc's own function on the program's stack, and gives the turn on.
 //
-// pthread_once holds the turn only until glibc has decided who runs the routine: the routine itself begins by giving it
-// on. So glibc keeps its rules (a routine that throws or is cancelled leaves the object as it was), and who comes first
-// is in order though nothing orders glibc's compare-and-swap under View direct.
+// pthread_once holds the turn only until glibc has decided who runs the routine: the routine itself
+// begins by giving it on. So glibc keeps its rules (a routine that throws or is cancelled leaves
+// the object as it was), and who comes first is in order though nothing orders glibc's
+// compare-and-swap under View direct.
 
 #include <pthread.h>
 #include <threads.h>
@@ -11,8 +12,8 @@
 #include "check/happens_before.h"
 #include "check/policy/declared.h"
 #include "interpose/libc/caller.h"
-#include "interpose/sync/event_call.h"
 #include "interpose/real.h"
+#include "interpose/sync/event_call.h"
 #include "sys/libc.h"
 
 namespace weir::interpose {
@@ -36,17 +37,20 @@ long end_join(long, long, long) {
   return 0;
 }
 
-// What a thread that is made while tasks exist runs first: the program's function, and what comes after it in one turn.
+// What a thread that is made while tasks exist runs first: the program's function, and what comes
+// after it in one turn.
 void* run_thread(void*) {
   const Task& task = self();
-  void* result = reinterpret_cast<void* (*)(void*)>(task.start_function)(reinterpret_cast<void*>(task.start_argument));
+  void* result = reinterpret_cast<void* (*)(void*)>(task.start_function)(
+      reinterpret_cast<void*>(task.start_argument));
   weir_upcall(begin_end, 0, 0, 0);
   return result;
 }
 
 int run_c11_thread(void*) {
   const Task& task = self();
-  const int result = reinterpret_cast<int (*)(void*)>(task.start_function)(reinterpret_cast<void*>(task.start_argument));
+  const int result = reinterpret_cast<int (*)(void*)>(task.start_function)(
+      reinterpret_cast<void*>(task.start_argument));
   weir_upcall(begin_end, 0, 0, 0);
   return result;
 }
@@ -64,34 +68,47 @@ int create(const void* function, void* argument, Function make) {
   Task& task = self();
   task.start_function = reinterpret_cast<uint64_t>(function);
   task.start_argument = reinterpret_cast<uint64_t>(argument);
-  if (runtime::is_order_only()) return in_one_turn(EventKind::kCreate, make);  // glibc reads which stacks of ended threads are free
-  weir_upcall([](long, long, long) -> long { return begin_create(), happens::share_stack(self().start_argument), 0; }, 0, 0, 0);
+  if (runtime::is_order_only())
+    return in_one_turn(EventKind::kCreate,
+                       make);  // glibc reads which stacks of ended threads are free
+  weir_upcall(
+      [](long, long, long) -> long {
+        return begin_create(), happens::share_stack(self().start_argument), 0;
+      },
+      0, 0, 0);
   const int result = make();
   weir_upcall([](long, long, long) -> long { return end_create(), 0; }, 0, 0, 0);
   return result;
 }
 
 // In glibc's thread record: its tid, set before the thread can be named.
-uint64_t id_of(pthread_t thread) { return static_cast<uint64_t>(thread) + libc::layout().thread_id; }
+uint64_t id_of(pthread_t thread) {
+  return static_cast<uint64_t>(thread) + libc::layout().thread_id;
+}
 
 // The turn that it is called in goes on until the thread has ended, or this one is cancelled.
 long wait_for_end(long thread, long, long) {
   const auto key = id_of(static_cast<pthread_t>(thread));
   Task& task = self();
   task.cancel_wait = 1;
-  if (*object_at<int>(static_cast<long>(key)) && !task.cancel_asked) block(key, ~0u, 0, "end of a thread");
+  if (*object_at<int>(static_cast<long>(key)) && !task.cancel_asked)
+    block(key, ~0u, 0, "end of a thread");
   task.cancel_wait = 0;
   return 0;
 }
 
-// glibc looks whether the thread has ended by reading what the end of a task writes. Here it looks in a turn.
+// glibc looks whether the thread has ended by reading what the end of a task writes. Here it looks
+// in a turn.
 int join_in_turns(pthread_t thread, void** result) {
   constexpr timespec kPast{0, 0};
   for (bool is_checked = false;; is_checked = true) {
     weir_upcall(begin_event, static_cast<long>(EventKind::kOther), 0, 0);
-    int error = is_checked ? EBUSY : real().pthread_timedjoin_np(thread, result, &kPast);  // EINVAL, EDEADLK
+    int error = is_checked
+                    ? EBUSY
+                    : real().pthread_timedjoin_np(thread, result, &kPast);  // EINVAL, EDEADLK
     if (error == EBUSY || error == ETIMEDOUT) error = real().pthread_tryjoin_np(thread, result);
-    if (error == EBUSY && !self().cancel_asked) weir_upcall(wait_for_end, static_cast<long>(thread), 0, 0);
+    if (error == EBUSY && !self().cancel_asked)
+      weir_upcall(wait_for_end, static_cast<long>(thread), 0, 0);
     weir_upcall(end_event, 0, 0, 0);
     if (error != EBUSY) return error;
     if (self().cancel_asked) real().pthread_testcancel();
@@ -140,7 +157,8 @@ void run_once() {
   weir_upcall(end_event, 0, 0, 0);
   call->routine();
   if (!runtime::is_order_only()) return;
-  weir_upcall(begin_event, static_cast<long>(EventKind::kOther), 0, 0);  // glibc stores that it is done
+  weir_upcall(begin_event, static_cast<long>(EventKind::kOther), 0,
+              0);  // glibc stores that it is done
   call->begun = false;
 }
 
@@ -167,10 +185,12 @@ void run_checked_once() {
 }
 
 int ordered_once(pthread_once_t* control, void (*routine)()) {
-  if (!happens::g_checked || happens::g_replayed) return happens::by_library([=] { return real().pthread_once(control, routine); });
+  if (!happens::g_checked || happens::g_replayed)
+    return happens::by_library([=] { return real().pthread_once(control, routine); });
   Task& task = self();
   const auto outer = task.once;
-  CheckedOnce call{reinterpret_cast<uint64_t>(control), routine, reinterpret_cast<CheckedOnce*>(outer)};
+  CheckedOnce call{reinterpret_cast<uint64_t>(control), routine,
+                   reinterpret_cast<CheckedOnce*>(outer)};
   task.once = reinterpret_cast<uint64_t>(&call);
   const int result = real().pthread_once(control, run_checked_once);
   const SignalsWait signals(true);
@@ -186,18 +206,21 @@ int ordered_once(pthread_once_t* control, void (*routine)()) {
 using namespace weir;
 using namespace weir::interpose;
 
-WEIR_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*), void* argument) noexcept {
+WEIR_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
+                               void* (*function)(void*), void* argument) noexcept {
   if (!is_event()) return real().pthread_create(thread, attributes, function, argument);
   if (__builtin_expect(declared::g_strict, 0) && !self().in_vfork && declared::is_on()) {
     const SignalsWait signals(g_tasks_active);
     declared::hand_over(reinterpret_cast<uint64_t>(argument), WEIR_CALLER);
   }
-  return create(reinterpret_cast<const void*>(function), argument, [&] { return real().pthread_create(thread, attributes, run_thread, nullptr); });
+  return create(reinterpret_cast<const void*>(function), argument,
+                [&] { return real().pthread_create(thread, attributes, run_thread, nullptr); });
 }
 
 WEIR_EXPORT int thrd_create(thrd_t* thread, thrd_start_t function, void* argument) {
   if (!is_event()) return real().thrd_create(thread, function, argument);
-  return create(reinterpret_cast<const void*>(function), argument, [&] { return real().thrd_create(thread, run_c11_thread, nullptr); });
+  return create(reinterpret_cast<const void*>(function), argument,
+                [&] { return real().thrd_create(thread, run_c11_thread, nullptr); });
 }
 
 WEIR_EXPORT int pthread_join(pthread_t thread, void** result) {
@@ -210,15 +233,17 @@ WEIR_EXPORT int pthread_join(pthread_t thread, void** result) {
 }
 
 WEIR_EXPORT int thrd_join(thrd_t thread, int* result) {
-  if (!is_event() || !runtime::is_order_only()) return joined(thread, real().thrd_join(thread, result));
+  if (!is_event() || !runtime::is_order_only())
+    return joined(thread, real().thrd_join(thread, result));
   void* value = nullptr;
   if (join_in_turns(thread, &value) != 0) return thrd_error;
   if (result) *result = static_cast<int>(reinterpret_cast<long>(value));
   return thrd_success;
 }
 
-// glibc's has two steps, and a thread that ends between them gives its own memory back: the second reads what is gone (glibc's
-// bug 19951, hardly ever met natively; with an event in between every short thread would end there).
+// glibc's has two steps, and a thread that ends between them gives its own memory back: the second
+// reads what is gone (glibc's bug 19951, hardly ever met natively; with an event in between every
+// short thread would end there).
 WEIR_EXPORT int pthread_detach(pthread_t thread) noexcept {
   if (!detaches_in_one_turn()) return real().pthread_detach(thread);
   return in_one_turn(EventKind::kOther, [&] { return real().pthread_detach(thread); });
@@ -229,8 +254,8 @@ WEIR_EXPORT int thrd_detach(thrd_t thread) {
   return in_one_turn(EventKind::kOther, [&] { return real().thrd_detach(thread); });
 }
 
-// glibc sends a signal only to a thread that may be cancelled at any place; the others look when they come to a cancellation
-// point, and those that wait at one of ours are woken.
+// glibc sends a signal only to a thread that may be cancelled at any place; the others look when
+// they come to a cancellation point, and those that wait at one of ours are woken.
 WEIR_EXPORT int pthread_cancel(pthread_t thread) {
   if (!is_event()) return real().pthread_cancel(thread);
   if (has_short_turns()) {  // who is woken looks whether it is cancelled
@@ -245,10 +270,12 @@ WEIR_EXPORT int pthread_cancel(pthread_t thread) {
 }
 
 WEIR_EXPORT int pthread_once(pthread_once_t* control, void (*routine)()) {
-  const bool in_turn = is_event() && runtime::is_order_only();  // else when it is done would not be known
+  const bool in_turn =
+      is_event() && runtime::is_order_only();  // else when it is done would not be known
   if (!in_turn && (!happens::g_checked || happens::g_replayed)) {
     if (happens::g_replayed) happens::tell<happens::Tell::kBeginsOrder>();
-    const bool is_done = __atomic_load_n(control, __ATOMIC_ACQUIRE) & kOnceDone;  // acquire: sees what the routine wrote
+    const bool is_done = __atomic_load_n(control, __ATOMIC_ACQUIRE) &
+                         kOnceDone;  // acquire: sees what the routine wrote
     if (happens::g_replayed) happens::tell<happens::Tell::kEndsOrder>();
     if (is_done) return 0;
   }

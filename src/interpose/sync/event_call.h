@@ -1,32 +1,35 @@
 // How an interposed function becomes an event.
 //
 // Rules of this folder
-// 1. Code that weir_upcall() runs is on the runtime's stack and calls nothing of libc. What the program's stack holds it
-//    may read through plain pointers (what was written there has been published, and the task sees the store); objects
-//    that tasks share it reaches through alias() only.
-// 2. A wait that a signal ends leaves the runtime, so that the handlers run, and comes again: kAgain.
-// 3. What is program code to the runtime, all but what weir_upcall() runs, may go on in another process between any two instructions
-//    (task/in_place_process.h), and libweir's data are each process's own: no static variable that is set after the first thread.
-// 4. Objects keep the C library's own layout and meaning, since its code works on them before tasks exist, in forked
-//    children, and inside functions that are not interposed.
+// 1. Code that weir_upcall() runs is on the runtime's stack and calls nothing of libc. What the
+//    program's stack holds it may read through plain pointers (what was written there has been
+//    published, and the task sees the store); objects that tasks share it reaches through alias()
+//    only.
+// 2. A wait that a signal ends leaves the runtime, so that the handlers run, and comes again:
+//    kAgain.
+// 3. What is program code to the runtime, all but what weir_upcall() runs, may go on in another
+//    process between any two instructions (task/in_place_process.h), and libweir's data are each
+//    process's own: no static variable that is set after the first thread.
+// 4. Objects keep the C library's own layout and meaning, since its code works on them before tasks
+//    exist, in forked children, and inside functions that are not interposed.
 #pragma once
 
 #include <signal.h>
 #include <stdint.h>
 #include <time.h>
 
-#include "sync/event.h"
-#include "record/input.h"
-#include "sync/coalesce.h"
 #include "check/happens_before.h"
-#include "sync/object_order.h"
-#include "sync/biased_lock.h"
-#include "memory/backing.h"
+#include "control/control.h"
 #include "control/process.h"
 #include "interpose/real.h"
+#include "memory/backing.h"
+#include "record/input.h"
+#include "sync/biased_lock.h"
+#include "sync/coalesce.h"
+#include "sync/event.h"
+#include "sync/object_order.h"
 #include "sys/futex.h"
 #include "sys/libc.h"
-#include "control/control.h"
 
 namespace weir::interpose {
 
@@ -38,22 +41,31 @@ inline bool is_event() { return g_tasks_active && !self().in_vfork; }
 // When a wait ends, if it does. Lies on the program's stack: copied before the turn.
 struct Until {
   Until() = default;
-  Until(const timespec* at, clockid_t on) : is_set(at != nullptr), time(at ? *at : timespec{}), clock(on) {}
+  Until(const timespec* at, clockid_t on)
+      : is_set(at != nullptr), time(at ? *at : timespec{}), clock(on) {}
   bool is_set = false;
   timespec time{};
   clockid_t clock = CLOCK_REALTIME;
 };
 
-inline bool is_valid(const timespec& time) { return time.tv_nsec >= 0 && time.tv_nsec < 1'000'000'000; }
-inline bool is_supported(clockid_t clock) { return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC; }
+inline bool is_valid(const timespec& time) {
+  return time.tv_nsec >= 0 && time.tv_nsec < 1'000'000'000;
+}
+inline bool is_supported(clockid_t clock) {
+  return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC;
+}
 
-// For block(): virtual nanoseconds from now on, at least 1; 0 for none. A time before 1970 has passed.
+// For block(): virtual nanoseconds from now on, at least 1; 0 for none. A time before 1970 has
+// passed.
 inline uint64_t remaining(const Until& until) {
   if (!until.is_set) return 0;
   const int64_t seconds = until.time.tv_sec;
   if (seconds < 0) return 1;
-  const int64_t wanted = seconds > (int64_t{1} << 32) ? INT64_MAX / 2 : seconds * 1'000'000'000 + until.time.tv_nsec;
-  const int64_t left = wanted - static_cast<int64_t>(input::value(input::What::kTime, [&] { return sys::monotonic_ns(until.clock); }));
+  const int64_t wanted =
+      seconds > (int64_t{1} << 32) ? INT64_MAX / 2 : seconds * 1'000'000'000 + until.time.tv_nsec;
+  const int64_t left = wanted - static_cast<int64_t>(input::value(input::What::kTime, [&] {
+                         return sys::monotonic_ns(until.clock);
+                       }));
   return left > 0 ? static_cast<uint64_t>(left) : 1;
 }
 
@@ -65,8 +77,9 @@ inline bool is_pending(int signal) {
   return false;
 }
 
-// True where some pending signal ends a wait for good: its handler was installed without SA_RESTART. The signal of
-// pthread_cancel does not count: either the wait never returns, or nothing happened.
+// True where some pending signal ends a wait for good: its handler was installed without
+// SA_RESTART. The signal of pthread_cancel does not count: either the wait never returns, or
+// nothing happened.
 inline bool has_signal_for_good() {
   const Task& task = self();
   for (uint32_t i = 0; i < task.pending; i++) {
@@ -76,12 +89,12 @@ inline bool has_signal_for_good() {
   return false;
 }
 
-inline bool ends_wait() {
-  return input::value(input::What::kFlags, has_signal_for_good);
-}
+inline bool ends_wait() { return input::value(input::What::kFlags, has_signal_for_good); }
 
-// Within a turn: block() at a cancellation point. `ignores_cancel`: pthread_testcancel has been asked, and declined.
-inline int block_cancellable(uint64_t key, uint64_t timeout, const char* what, bool ignores_cancel) {
+// Within a turn: block() at a cancellation point. `ignores_cancel`: pthread_testcancel has been
+// asked, and declined.
+inline int block_cancellable(uint64_t key, uint64_t timeout, const char* what,
+                             bool ignores_cancel) {
   Task& task = self();
   task.cancel_wait = !ignores_cancel;
   const int result = block(key, ~0u, timeout, what);
@@ -96,8 +109,9 @@ T* object_at(long address) {
   return static_cast<T*>(alias(static_cast<uint64_t>(address)));
 }
 
-// In program code: the same object for a look at what never changes in it. View coherent: without a right to its page. By protection keys: a section, or
-// what the C library does with it (happens::by_library), is to follow.
+// In program code: the same object for a look at what never changes in it. View coherent: without a
+// right to its page. By protection keys: a section, or what the C library does with it
+// (happens::by_library), is to follow.
 template <typename T>
 const T* beside(const T* object) {
   if (runtime::g_keys && g_tasks_active) happens::open_object(reinterpret_cast<uint64_t>(object));
@@ -113,12 +127,14 @@ inline void end_section(Task& task) {
   asm volatile("" ::: "memory");
   task.in_runtime = 0;
   asm volatile("" ::: "memory");
-  if (__builtin_expect(input::has_signals(task) || happens::has_to_leave(), 0)) weir_upcall([](long, long, long) -> long { return 0; }, 0, 0, 0);
+  if (__builtin_expect(input::has_signals(task) || happens::has_to_leave(), 0))
+    weir_upcall([](long, long, long) -> long { return 0; }, 0, 0, 0);
 }
 
-// A stretch of program code in which this task is alone with an object, so that what it does to it needs no turn: no other
-// task runs, or this one holds the turn, or it is the owner of `object` (a mutex; null: no owner counts). Signals and
-// preemption wait meanwhile, as they do in the runtime. Nothing in it may fault: touch the object before.
+// A stretch of program code in which this task is alone with an object, so that what it does to it
+// needs no turn: no other task runs, or this one holds the turn, or it is the owner of `object` (a
+// mutex; null: no owner counts). Signals and preemption wait meanwhile, as they do in the runtime.
+// Nothing in it may fault: touch the object before.
 class AloneSection {
  public:
   explicit AloneSection(const void* object = nullptr) : task_(self()) {
@@ -143,7 +159,8 @@ class AloneSection {
   AloneSection& operator=(const AloneSection&) = delete;
 
   bool alone() const { return alone_; }
-  // Counts a mutex of a section that keeps the turn; false: it is the last, and the turn is to be given on.
+  // Counts a mutex of a section that keeps the turn; false: it is the last, and the turn is to be
+  // given on.
   void hold(const void* mutex) {
     if (task_.held) {
       task_.held++;
@@ -158,7 +175,8 @@ class AloneSection {
     return true;
   }
   int tid() const { return task_.virtual_tid; }
-  // For an operation that is found to have no effect on anybody: whether it needs no turn though the task is not alone.
+  // For an operation that is found to have no effect on anybody: whether it needs no turn though
+  // the task is not alone.
   bool goes_without_event() {
     if (task_.keeps_for == kKeptForGap) return goes_on(task_, 0);
     return alone_ || weir::goes_without_event(task_);
@@ -169,7 +187,8 @@ class AloneSection {
   bool alone_;
 };
 
-// While it lives no handler of the program's runs, nor is this task preempted; nothing more. `on`: it does anything.
+// While it lives no handler of the program's runs, nor is this task preempted; nothing more. `on`:
+// it does anything.
 class SignalsWait {
  public:
   explicit SignalsWait(bool on) : on_(on && !self().in_runtime && !self().in_vfork) {
@@ -198,25 +217,31 @@ inline long end_event(long, long, long) {
 
 inline constexpr bool kCancellable = true;
 
-// What the C library itself does to an object, which is none of ours. Order only: in one turn, waits excepted, since the library's
-// code reads words plainly, too, and nothing but turns would order that. `cancellable`: it may end by cancellation.
+// What the C library itself does to an object, which is none of ours. Order only: in one turn,
+// waits excepted, since the library's code reads words plainly, too, and nothing but turns would
+// order that. `cancellable`: it may end by cancellation.
 template <typename Function>
 auto by_library(Function function, bool cancellable = false) {
-  if (!is_event() || !runtime::is_order_only() || self().turn_depth) return happens::by_library(function);
+  if (!is_event() || !runtime::is_order_only() || self().turn_depth)
+    return happens::by_library(function);
   CleanupBuffer cleanup;
   weir_upcall(begin_event, static_cast<long>(EventKind::kOther), 0, 0);
-  if (cancellable) real().cleanup_push(&cleanup, [](void*) { weir_upcall(end_event, 0, 0, 0); }, nullptr);
+  if (cancellable)
+    real().cleanup_push(
+        &cleanup, [](void*) { weir_upcall(end_event, 0, 0, 0); }, nullptr);
   const auto result = happens::by_library(function);
   if (cancellable) real().cleanup_pop(&cleanup, 0);
   weir_upcall(end_event, 0, 0, 0);
   return result;
 }
 
-// An operation that may be made in the order of its object, without a turn (sync/object_order.h): answers as the event does, or kTakesTurn.
+// An operation that may be made in the order of its object, without a turn (sync/object_order.h):
+// answers as the event does, or kTakesTurn.
 using InOrder = long (*)(Task&, long object);
 inline constexpr long kTakesTurn = -100;
 
-// Such an operation: what `make` answers, or, where that is kTakesTurn, it has changed nothing and takes a turn, because of `why`.
+// Such an operation: what `make` answers, or, where that is kTakesTurn, it has changed nothing and
+// takes a turn, because of `why`.
 template <typename Make>
 long in_order(Task& task, uint64_t object, const char* why, Make make) {
   if (!object::begin(task, object)) return kTakesTurn;
@@ -226,10 +251,11 @@ long in_order(Task& task, uint64_t object, const char* why, Make make) {
   return result;
 }
 
-// In program code, in a section of a task that is not alone: recorded, that is where it is made; and by protection keys, where nobody watches the program's
-// stack.
+// In program code, in a section of a task that is not alone: recorded, that is where it is made;
+// and by protection keys, where nobody watches the program's stack.
 inline long recorded_in_order(InOrder operation, const void* object) {
-  if (object::g_kept ? !input::recording() : !(runtime::g_keys && object::is_unkept())) return kTakesTurn;
+  if (object::g_kept ? !input::recording() : !(runtime::g_keys && object::is_unkept()))
+    return kTakesTurn;
   Task& task = self();
   const long result = operation(task, reinterpret_cast<long>(object));
   if (result != kTakesTurn) task.passes++;  // as if it had come in
@@ -245,14 +271,18 @@ inline bool makes_in_order(InOrder operation, const void* object, bool& tried) {
   return tried && recorded_in_order(operation, object) != kTakesTurn;
 }
 
-// In the runtime: replayed, here, where it was `tried` before; and where nothing is kept, since what orders tasks is told (check/happens_before.h)
-// on the runtime's stack, which nobody watches.
+// In the runtime: replayed, here, where it was `tried` before; and where nothing is kept, since
+// what orders tasks is told (check/happens_before.h) on the runtime's stack, which nobody watches.
 inline long replayed_in_order(InOrder operation, long object, bool tried) {
-  return tried && object::g_ordered && !(object::g_kept && input::recording()) ? operation(self(), object) : kTakesTurn;
+  return tried && object::g_ordered && !(object::g_kept && input::recording())
+             ? operation(self(), object)
+             : kTakesTurn;
 }
 
-// In the runtime, where nothing is kept: the operation, as soon as `may_go` sees that it can be made; after some time it sleeps or takes a turn: who has the object
-// mostly gives it back sooner. It looks less and less often: each look takes the object's memory from the processor of who uses it again and again.
+// In the runtime, where nothing is kept: the operation, as soon as `may_go` sees that it can be
+// made; after some time it sleeps or takes a turn: who has the object mostly gives it back sooner.
+// It looks less and less often: each look takes the object's memory from the processor of who uses
+// it again and again.
 inline constexpr uint64_t kPatience = 60000;  // cycles
 template <typename MayGo>
 long made_apart(InOrder operation, long object, MayGo may_go, uint64_t patience = kPatience) {

@@ -1,14 +1,15 @@
-// Whether the task holds a lock is asked of the lock's own words, which only a holder changes in what concerns it, and of what the task is known
-// to have taken. A report needs both: another task that gives back what is not its own leaves words that would accuse the holder.
+// Whether the task holds a lock is asked of the lock's own words, which only a holder changes in
+// what concerns it, and of what the task is known to have taken. A report needs both: another task
+// that gives back what is not its own leaves words that would accuse the holder.
 //
-// Readers of a lock have no names in it. The task's own list says whether it is one of them, where that is complete: not the first task's, which may
-// have taken locks before there were others.
+// Readers of a lock have no names in it. The task's own list says whether it is one of them, where
+// that is complete: not the first task's, which may have taken locks before there were others.
 
 #include "interpose/sync/lock_balance.h"
 
+#include "interpose/real.h"
 #include "interpose/sync/lock_words.h"
 #include "interpose/sync/mutex.h"
-#include "interpose/real.h"
 
 namespace weir::interpose {
 
@@ -28,7 +29,9 @@ bool is_checked() { return !(g_tasks_active && (self().in_vfork || self().in_run
 // While there is one thread, whatever is held it holds.
 bool is_mine(int owner) { return !g_tasks_active || owner == self().virtual_tid; }
 
-Held held(const void* lock) { return g_tasks_active ? declared::holds(reinterpret_cast<uint64_t>(lock)) : Held::kUnknown; }
+Held held(const void* lock) {
+  return g_tasks_active ? declared::holds(reinterpret_cast<uint64_t>(lock)) : Held::kUnknown;
+}
 
 void report(const void* lock, LockError error, const Caller& caller) {
   const SignalsWait signals(g_tasks_active);
@@ -39,7 +42,8 @@ void report(const void* lock, LockError error, const Caller& caller) {
 bool is_plain(const pthread_mutex_t* mutex) {
   constexpr int kElided = 0x100;  // by transactions: it may look free
   const int kind = words_of<Mutex>(mutex).__kind;
-  return !(kind & (kForeignKinds | kElided)) && (kind & kMutexKind) != kRecursive && (kind & kMutexKind) != kErrorCheck;
+  return !(kind & (kForeignKinds | kElided)) && (kind & kMutexKind) != kRecursive &&
+         (kind & kMutexKind) != kErrorCheck;
 }
 
 }  // namespace
@@ -69,17 +73,21 @@ void check_unlock(const pthread_rwlock_t* lock, const Caller& caller) {
 void check_unlock(const pthread_spinlock_t* lock, const Caller& caller) {
   if (!is_checked()) return;
   const Held known = held(const_cast<const int*>(lock));
-  const bool is_free = *reinterpret_cast<const volatile int*>(&words_of<int>(const_cast<const int*>(lock))) == kSpinFree;
-  if (known == Held::kNo || (known == Held::kUnknown && is_free)) report(const_cast<const int*>(lock), LockError::kNotHeld, caller);
+  const bool is_free = *reinterpret_cast<const volatile int*>(
+                           &words_of<int>(const_cast<const int*>(lock))) == kSpinFree;
+  if (known == Held::kNo || (known == Held::kUnknown && is_free))
+    report(const_cast<const int*>(lock), LockError::kNotHeld, caller);
 }
 
 void check_destroy(const pthread_mutex_t* mutex, const Caller& caller) {
-  if (is_checked() && is_plain(mutex) && words_of<Mutex>(mutex).__lock) report(mutex, LockError::kDestroyed, caller);
+  if (is_checked() && is_plain(mutex) && words_of<Mutex>(mutex).__lock)
+    report(mutex, LockError::kDestroyed, caller);
 }
 
 void check_destroy(const pthread_rwlock_t* lock, const Caller& caller) {
   const auto& words = words_of<ReadWriteLock>(lock);
-  if (is_checked() && !words.__shared && (written(words) || readers(words))) report(lock, LockError::kDestroyed, caller);
+  if (is_checked() && !words.__shared && (written(words) || readers(words)))
+    report(lock, LockError::kDestroyed, caller);
 }
 
 }  // namespace weir::interpose

@@ -1,6 +1,7 @@
-// Calls of locks that POSIX leaves undefined, reported to who checks the program: a lock given back by who does not hold it, or
-// destroyed while somebody does, a mutex waited for by its own holder. Where an error number is the answer (recursive and error-checking
-// mutexes) nothing is wrong, and a thread that ends may keep what it holds.
+// Calls of locks that POSIX leaves undefined, reported to who checks the program: a lock given back
+// by who does not hold it, or destroyed while somebody does, a mutex waited for by its own holder.
+// Where an error number is the answer (recursive and error-checking mutexes) nothing is wrong, and
+// a thread that ends may keep what it holds.
 //
 // In program code; nothing here changes what the call does afterwards.
 #pragma once
@@ -8,15 +9,17 @@
 #include <pthread.h>
 
 #include "check/policy/declared.h"
-#include "interpose/libc/caller.h"
 #include "control/process.h"
+#include "interpose/libc/caller.h"
 
 namespace weir::interpose {
 
 inline bool checks_locks() { return __builtin_expect(runtime::g_guarded, 0) && declared::is_on(); }
 
-void check_lock(const pthread_mutex_t* mutex, const Caller& caller);  // about to be waited for, without a limit
-void check_unlock(const pthread_mutex_t* mutex, const Caller& caller);  // or waited with for a condition
+void check_lock(const pthread_mutex_t* mutex,
+                const Caller& caller);  // about to be waited for, without a limit
+void check_unlock(const pthread_mutex_t* mutex,
+                  const Caller& caller);  // or waited with for a condition
 void check_unlock(const pthread_rwlock_t* lock, const Caller& caller);
 void check_unlock(const pthread_spinlock_t* lock, const Caller& caller);
 void check_destroy(const pthread_mutex_t* mutex, const Caller& caller);

@@ -9,8 +9,9 @@ namespace weir::interpose {
 
 using Mutex = decltype(pthread_mutex_t::__data);
 
-// Kinds (bits of __kind): 0 normal, 1 recursive, 2 error-checking, 3 adaptive. Robust, priority-inheriting,
-// priority-protected and process-shared mutexes have one of these bits and stay the C library's business.
+// Kinds (bits of __kind): 0 normal, 1 recursive, 2 error-checking, 3 adaptive. Robust,
+// priority-inheriting, priority-protected and process-shared mutexes have one of these bits and
+// stay the C library's business.
 inline constexpr int kMutexKind = 3, kRecursive = 1, kErrorCheck = 2;
 inline constexpr int kForeignKinds = 0xf0;
 
@@ -18,14 +19,17 @@ inline bool is_ours(const pthread_mutex_t* mutex) {
   return !(__atomic_load_n(&beside(mutex)->__data.__kind, __ATOMIC_RELAXED) & kForeignKinds);
 }
 
-// Within a turn, on the runtime's stack. Waits until the mutex is this task's. Answers an error number, or kAgain.
-// `count_user` as in lock, not as in a wait for a condition; `through_signals`: waits on though signals are pending.
+// Within a turn, on the runtime's stack. Waits until the mutex is this task's. Answers an error
+// number, or kAgain. `count_user` as in lock, not as in a wait for a condition; `through_signals`:
+// waits on though signals are pending.
 long acquire(long address, const Until& until, bool count_user, bool through_signals);
-// Within a turn. `forget_user` as in unlock, not as in a wait for a condition. Answers an error number.
+// Within a turn. `forget_user` as in unlock, not as in a wait for a condition. Answers an error
+// number.
 int release(long address, bool forget_user);
 
-// View guarded, in the runtime and without a turn: the mutex of a wait for a condition. Whether it may be: the plain kind, held by the task. False: it has not been given back, or
-// taken, and takes a turn.
+// View guarded, in the runtime and without a turn: the mutex of a wait for a condition. Whether it
+// may be: the plain kind, held by the task. False: it has not been given back, or taken, and takes
+// a turn.
 bool may_be_given_apart(const Task& task, const pthread_mutex_t* mutex);
 bool give_apart(Task& task, const pthread_mutex_t* mutex);
 bool take_apart(Task& task, const pthread_mutex_t* mutex);
@@ -36,8 +40,8 @@ int try_mutex(pthread_mutex_t* mutex);
 int lock_mutex_until(pthread_mutex_t* mutex, clockid_t clock, const timespec* time);
 int unlock_mutex(pthread_mutex_t* mutex);
 
-// An event inside a section that keeps the turn (mutex.cc), which belongs to the section: while this lives, begin_turn()
-// nests in the section's turn instead of ending it.
+// An event inside a section that keeps the turn (mutex.cc), which belongs to the section: while
+// this lives, begin_turn() nests in the section's turn instead of ending it.
 class Section {
  public:
   explicit Section(Task& task) : task_(task), held_(task.held) {

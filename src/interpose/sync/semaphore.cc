@@ -1,12 +1,13 @@
-// Unnamed semaphores of one program, glibc's: the value in the low half of `data`, the number of waiters in the high half
-// (for glibc's own sem_post), the queue by the address of the value. Process-shared and named ones are the C library's.
+// Unnamed semaphores of one program, glibc's: the value in the low half of `data`, the number of
+// waiters in the high half (for glibc's own sem_post), the queue by the address of the value.
+// Process-shared and named ones are the C library's.
 
 #include <errno.h>
 #include <limits.h>
 
 #include "check/happens_before.h"
-#include "interpose/sync/event_call.h"
 #include "interpose/real.h"
+#include "interpose/sync/event_call.h"
 
 namespace weir::interpose {
 
@@ -20,7 +21,9 @@ struct Semaphore {
 };
 static_assert(sizeof(Semaphore) <= sizeof(sem_t));
 
-bool is_ours(const sem_t* semaphore) { return !beside(reinterpret_cast<const Semaphore*>(semaphore))->shared; }
+bool is_ours(const sem_t* semaphore) {
+  return !beside(reinterpret_cast<const Semaphore*>(semaphore))->shared;
+}
 
 constexpr long kOnlyTry = 1, kIgnoresCancel = 2, kTried = 4;
 
@@ -69,7 +72,8 @@ long wait_event(long address, long until_at, long how) {
   begin_turn(EventKind::kSemaphore);
   long result = 0;
   while (result == 0) {
-    const bool waits = !(how & kOnlyTry) && !(until.is_set && !is_valid(until.time)) && !(is_cancelled() && !(how & kIgnoresCancel));
+    const bool waits = !(how & kOnlyTry) && !(until.is_set && !is_valid(until.time)) &&
+                       !(is_cancelled() && !(how & kIgnoresCancel));
     if (take_one(address, waits)) break;
     if (how & kOnlyTry) {
       result = EAGAIN;
@@ -78,7 +82,8 @@ long wait_event(long address, long until_at, long how) {
     } else if (!waits) {
       result = kAgain;
     } else {
-      result = block_cancellable(static_cast<uint64_t>(address), remaining(until), "semaphore", how & kIgnoresCancel);
+      result = block_cancellable(static_cast<uint64_t>(address), remaining(until), "semaphore",
+                                 how & kIgnoresCancel);
       wait_no_more(address);
       if (result == EINTR && !ends_wait()) result = kAgain;
     }
@@ -134,15 +139,18 @@ int wait(sem_t* semaphore, const Until& until, bool only_try) {
     auto& value = reinterpret_cast<Semaphore*>(semaphore)->value;
     tried = !section.alone();
     if (!tried && value) {
-      const object::Scope scope(self(), reinterpret_cast<uint64_t>(semaphore), self().turn_depth != 0);
+      const object::Scope scope(self(), reinterpret_cast<uint64_t>(semaphore),
+                                self().turn_depth != 0);
       happens::acquire(reinterpret_cast<uint64_t>(semaphore));
       value--;
       return 0;
     }
     if (tried && recorded_in_order(take_in_order, semaphore) != kTakesTurn) return 0;
   }
-  for (long how = (only_try ? kOnlyTry : 0) | (tried ? kTried : 0);; how = (how | kIgnoresCancel) & ~kTried) {
-    long result = weir_upcall(wait_event, reinterpret_cast<long>(semaphore), reinterpret_cast<long>(&until), how);
+  for (long how = (only_try ? kOnlyTry : 0) | (tried ? kTried : 0);;
+       how = (how | kIgnoresCancel) & ~kTried) {
+    long result = weir_upcall(wait_event, reinterpret_cast<long>(semaphore),
+                              reinterpret_cast<long>(&until), how);
     if (result != kAgain && result != EINTR) return answer(result);
     real().pthread_testcancel();
     if (result == EINTR) return answer(result);
@@ -156,36 +164,43 @@ int wait(sem_t* semaphore, const Until& until, bool only_try) {
 using namespace weir::interpose;
 
 WEIR_EXPORT int sem_wait(sem_t* semaphore) {
-  if (!is_event() || !is_ours(semaphore)) return by_library([&] { return real().sem_wait(semaphore); }, kCancellable);
+  if (!is_event() || !is_ours(semaphore))
+    return by_library([&] { return real().sem_wait(semaphore); }, kCancellable);
   return wait(semaphore, Until{}, false);
 }
 
 WEIR_EXPORT int sem_trywait(sem_t* semaphore) noexcept {
-  if (!is_event() || !is_ours(semaphore)) return by_library([&] { return real().sem_trywait(semaphore); });
+  if (!is_event() || !is_ours(semaphore))
+    return by_library([&] { return real().sem_trywait(semaphore); });
   return wait(semaphore, Until{}, true);
 }
 
 WEIR_EXPORT int sem_timedwait(sem_t* semaphore, const timespec* time) {
-  if (!is_event() || !is_ours(semaphore)) return by_library([&] { return real().sem_timedwait(semaphore, time); }, kCancellable);
+  if (!is_event() || !is_ours(semaphore))
+    return by_library([&] { return real().sem_timedwait(semaphore, time); }, kCancellable);
   if (!is_valid(*time)) return answer(EINVAL);
   return wait(semaphore, Until{time, CLOCK_REALTIME}, false);
 }
 
 WEIR_EXPORT int sem_clockwait(sem_t* semaphore, clockid_t clock, const timespec* time) {
-  if (!is_event() || !is_ours(semaphore)) return by_library([&] { return real().sem_clockwait(semaphore, clock, time); }, kCancellable);
+  if (!is_event() || !is_ours(semaphore))
+    return by_library([&] { return real().sem_clockwait(semaphore, clock, time); }, kCancellable);
   if (!is_supported(clock) || !is_valid(*time)) return answer(EINVAL);
   return wait(semaphore, Until{time, clock}, false);
 }
 
 WEIR_EXPORT int sem_post(sem_t* semaphore) noexcept {
-  if (!is_event() || !is_ours(semaphore)) return by_library([&] { return real().sem_post(semaphore); });
+  if (!is_event() || !is_ours(semaphore))
+    return by_library([&] { return real().sem_post(semaphore); });
   bool tried;
   if (makes_in_order(post_in_order, semaphore, tried)) return 0;
   return answer(weir::weir_upcall(post_event, reinterpret_cast<long>(semaphore), tried, 0));
 }
 
 WEIR_EXPORT int sem_getvalue(sem_t* semaphore, int* value) noexcept {
-  if (!is_event() || !is_ours(semaphore)) return by_library([&] { return real().sem_getvalue(semaphore, value); });
-  *value = static_cast<int>(weir::weir_upcall(value_event, reinterpret_cast<long>(semaphore), 0, 0));
+  if (!is_event() || !is_ours(semaphore))
+    return by_library([&] { return real().sem_getvalue(semaphore, value); });
+  *value =
+      static_cast<int>(weir::weir_upcall(value_event, reinterpret_cast<long>(semaphore), 0, 0));
   return 0;
 }

@@ -1,8 +1,9 @@
-// What a recording says, entry by entry: the contract between a program under Weir, which writes entries while it is recorded and reads them
-// while it is replayed, and the command, which keeps them on disk. docs/RECORDING.md has the files.
+// What a recording says, entry by entry: the contract between a program under Weir, which writes
+// entries while it is recorded and reads them while it is replayed, and the command, which keeps
+// them on disk. docs/RECORDING.md has the files.
 //
-// A stream is what one task of one process did and was told, in its own order. Entries are a multiple of eight bytes long, little
-// endian.
+// A stream is what one task of one process did and was told, in its own order. Entries are a
+// multiple of eight bytes long, little endian.
 #pragma once
 
 #include <stddef.h>
@@ -13,44 +14,56 @@ namespace weir::trace {
 inline constexpr uint32_t kFormatVersion = 5;
 
 enum class Kind : uint8_t {
-  kPad = 0,      // fills the end of a ring; in no file
-  kCall = 1,     // an answer of the kernel's: `number` the system call, `check` over what was asked, `result`
-  kMemory = 2,   // bytes that the call before it put into program memory: `result` the address, payload the bytes
-  kSignal = 3,   // handed to the program when it goes on: `number` the signal, payload a siginfo
-  kOrder = 4,    // of the order stream: `number` an OrderKind, `check` the task, `result` how many turns had been decided
-  kTask = 5,     // a task begins in this slot: `result` its number of creation
-  kFile = 7,     // the call before it maps a file: `result` its number among the recording's files, payload a MappedFile and its path
-  kEnd = 8,      // the program's end, by itself: `number` 2, `result` the status, payload End
-  kValue = 9,    // a number that the runtime made of what the machine did: `number` says which, `result`
-  kImage = 10,   // a program begins (exec): `number` its files, of which a kFile entry each follows, `result` the first one's number, `check`
-                 // how many arguments it has; payload texts, each with its NUL: its absolute path, the name by which it was
-                 // executed, and of a script the arguments up to its name, of which the kernel has made the first
-  kTurns = 11,   // of the order stream, by arrival: payload who had the turn next, two bytes each (docs/RECORDING.md)
-  kPlace = 12,   // the task was stopped in the middle of a computation: payload a Place (control/execution_point.h)
-  kPage = 13,    // of memory that processes share: `number` a PageKind, `result` the address, payload the bytes
-  kPoints = 14,  // of a task's stream of points (order only): payload Points, eight bytes each; `result` how many come before
+  kPad = 0,     // fills the end of a ring; in no file
+  kCall = 1,    // an answer of the kernel's: `number` the system call, `check` over what was asked,
+                // `result`
+  kMemory = 2,  // bytes that the call before it put into program memory: `result` the address,
+                // payload the bytes
+  kSignal = 3,  // handed to the program when it goes on: `number` the signal, payload a siginfo
+  kOrder = 4,   // of the order stream: `number` an OrderKind, `check` the task, `result` how many
+                // turns had been decided
+  kTask = 5,    // a task begins in this slot: `result` its number of creation
+  kFile = 7,    // the call before it maps a file: `result` its number among the recording's files,
+                // payload a MappedFile and its path
+  kEnd = 8,     // the program's end, by itself: `number` 2, `result` the status, payload End
+  kValue =
+      9,  // a number that the runtime made of what the machine did: `number` says which, `result`
+  kImage =
+      10,  // a program begins (exec): `number` its files, of which a kFile entry each follows,
+           // `result` the first one's number, `check` how many arguments it has; payload texts,
+           // each with its NUL: its absolute path, the name by which it was executed, and of a
+           // script the arguments up to its name, of which the kernel has made the first
+  kTurns = 11,  // of the order stream, by arrival: payload who had the turn next, two bytes each
+                // (docs/RECORDING.md)
+  kPlace = 12,  // the task was stopped in the middle of a computation: payload a Place
+                // (control/execution_point.h)
+  kPage = 13,  // of memory that processes share: `number` a PageKind, `result` the address, payload
+               // the bytes
+  kPoints = 14,  // of a task's stream of points (order only): payload Points, eight bytes each;
+                 // `result` how many come before
 };
 
 inline constexpr Kind kLastKind = Kind::kPoints;
 
 enum class OrderKind : uint16_t { kReturns = 1, kTimeJumps = 2, kSignal = 3, kStands = 4 };
 enum class PageKind : uint16_t {
-  kTaken = 1,    // the task has the page from here on: the payload is a Giver and what goes to `result`, all else in the page is zero
-  kNoMemory = 2, // taken, but there is nothing: behind the end of a file
+  kTaken = 1,         // the task has the page from here on: the payload is a Giver and what goes to
+                      // `result`, all else in the page is zero
+  kNoMemory = 2,      // taken, but there is nothing: behind the end of a file
   kGivenAtEnd = 3,    // it has it no more: given at the end of an event
   kGivenInSleep = 4,  // while the task waited
-  kGivenAtAccess = 5, // while it waited for the page that it is given next
-  kGivenAtSpin = 6,   // where it came back to the same state again and again
+  kGivenAtAccess = 5,  // while it waited for the page that it is given next
+  kGivenAtSpin = 6,    // where it came back to the same state again and again
 };
 inline constexpr uint16_t kProgramExits = 2;  // Entry::number of a kEnd entry
 
 struct Entry {
   Kind kind;
-  uint8_t flags;    // kMore
+  uint8_t flags;  // kMore
   uint16_t number;
-  uint32_t size;    // bytes of payload, which follow; padded to a multiple of eight
+  uint32_t size;  // bytes of payload, which follow; padded to a multiple of eight
   uint32_t check;
-  uint32_t event;   // how often the task had come into the runtime by then, and had an event
+  uint32_t event;  // how often the task had come into the runtime by then, and had an event
   int64_t result;
 };
 static_assert(sizeof(Entry) == 24);
@@ -59,10 +72,12 @@ inline constexpr uint8_t kMore = 1;  // the next entry of the stream belongs to 
 
 // Why a task has the turn.
 enum class TurnHow : uint8_t {
-  kComes = 0,      // it has come to an event, has come back from the kernel, or was woken by another task
+  kComes =
+      0,  // it has come to an event, has come back from the kernel, or was woken by another task
   kTimedOut = 1,   // its time limit has passed
   kSignalled = 2,  // a signal has ended its wait
-  kNone = 3,       // no turn: it was said that no task can go on; with a kind of event, the task has come to it while others had the turn
+  kNone = 3,  // no turn: it was said that no task can go on; with a kind of event, the task has
+              // come to it while others had the turn
 };
 
 // Who had the turn next, in a kTurns entry. Layout: from the lowest bit on 10 bits, 2 and 4.
@@ -74,51 +89,62 @@ struct Turn {
 inline constexpr uint32_t kTurnTaskBits = 10, kTurnHowBits = 2, kTurnWhatBits = 4;
 
 constexpr uint16_t encoded(const Turn& turn) {
-  return static_cast<uint16_t>(turn.task | static_cast<uint32_t>(turn.how) << kTurnTaskBits | turn.what << (kTurnTaskBits + kTurnHowBits));
+  return static_cast<uint16_t>(turn.task | static_cast<uint32_t>(turn.how) << kTurnTaskBits |
+                               turn.what << (kTurnTaskBits + kTurnHowBits));
 }
 constexpr Turn decoded(uint16_t word) {
   const uint32_t bits = word;
-  return {bits & ((1u << kTurnTaskBits) - 1), static_cast<TurnHow>(bits >> kTurnTaskBits & ((1u << kTurnHowBits) - 1)),
+  return {bits & ((1u << kTurnTaskBits) - 1),
+          static_cast<TurnHow>(bits >> kTurnTaskBits & ((1u << kTurnHowBits) - 1)),
           bits >> (kTurnTaskBits + kTurnHowBits)};
 }
 static_assert(kTurnTaskBits + kTurnHowBits + kTurnWhatBits == 16);
-static_assert(encoded({3, TurnHow::kSignalled, 15}) == 0xf803 && encoded(decoded(0xf803)) == 0xf803);
+static_assert(encoded({3, TurnHow::kSignalled, 15}) == 0xf803 &&
+              encoded(decoded(0xf803)) == 0xf803);
 
-// What was not as expected at a point: a place where a task's operation on an object, or its turn, has its place among those of others
-// (sync/object_order.h). Expected: the operation needs no turn, the same task had the last one in this slot, no turn was given since, no other task has
-// had an operation that is not known of.
+// What was not as expected at a point: a place where a task's operation on an object, or its turn,
+// has its place among those of others (sync/object_order.h). Expected: the operation needs no turn,
+// the same task had the last one in this slot, no turn was given since, no other task has had an
+// operation that is not known of.
 enum class PointKind : uint8_t {
   kExpected = 0,  // all was: kMostSkipped points are no reason for a longer word
-  kNumber = 1,    // another task had the last operation in the slot; value: 12 bits of the slot's index above 32 bits of its number
+  kNumber = 1,    // another task had the last operation in the slot; value: 12 bits of the slot's
+                  // index above 32 bits of its number
   kTurn = 2,      // it takes a turn
   kAfter = 3,     // it comes after so many turns
-  kAwait = 4,     // it has a turn, and comes after operations without one: value: 10 bits of the task above 34 bits of their count
-  kEnd = 5,       // nothing is known of this point
+  kAwait = 4,  // it has a turn, and comes after operations without one: value: 10 bits of the task
+               // above 34 bits of their count
+  kEnd = 5,    // nothing is known of this point
 };
 
 // Layout: from the lowest bit on 3 bits, 1, 16 and 44.
 struct Point {
   PointKind kind;
-  bool more;       // the next one is of the same point
-  uint32_t skip;   // so many points before it were as expected
+  bool more;      // the next one is of the same point
+  uint32_t skip;  // so many points before it were as expected
   uint64_t value;
 };
 inline constexpr uint32_t kPointKindBits = 3, kPointSkipBits = 16, kPointValueBits = 44;
 inline constexpr uint32_t kMostSkipped = (1u << kPointSkipBits) - 1;
-inline constexpr uint32_t kPointNumberBits = 32, kPointCountBits = 34;  // of a value, the lower part
+inline constexpr uint32_t kPointNumberBits = 32,
+                          kPointCountBits = 34;  // of a value, the lower part
 
 constexpr uint64_t encoded(const Point& point) {
-  return static_cast<uint64_t>(point.kind) | uint64_t{point.more} << kPointKindBits | uint64_t{point.skip} << (kPointKindBits + 1) |
+  return static_cast<uint64_t>(point.kind) | uint64_t{point.more} << kPointKindBits |
+         uint64_t{point.skip} << (kPointKindBits + 1) |
          point.value << (kPointKindBits + 1 + kPointSkipBits);
 }
 constexpr Point decoded_point(uint64_t word) {
-  return {static_cast<PointKind>(word & ((1u << kPointKindBits) - 1)), (word >> kPointKindBits & 1) != 0,
-          static_cast<uint32_t>(word >> (kPointKindBits + 1)) & kMostSkipped, word >> (kPointKindBits + 1 + kPointSkipBits)};
+  return {static_cast<PointKind>(word & ((1u << kPointKindBits) - 1)),
+          (word >> kPointKindBits & 1) != 0,
+          static_cast<uint32_t>(word >> (kPointKindBits + 1)) & kMostSkipped,
+          word >> (kPointKindBits + 1 + kPointSkipBits)};
 }
 static_assert(kPointKindBits + 1 + kPointSkipBits + kPointValueBits == 64);
 static_assert(encoded(decoded_point(0xfedc'ba98'7654'3214)) == 0xfedc'ba98'7654'3214);
 
-// Who had a page before it was taken, and how often that task had come by places where pages may leave it. `points` 0: nobody had it.
+// Who had a page before it was taken, and how often that task had come by places where pages may
+// leave it. `points` 0: nobody had it.
 struct Giver {
   uint32_t process, task;  // as a stream is named
   uint64_t points;
@@ -132,16 +158,18 @@ struct End {
 
 // Entry::number of a kFile entry: the file was mapped before, and has this number already.
 inline constexpr uint16_t kMappedBefore = 1;
-// The same: the loader has mapped it, under this name, before the library could see it. There is a copy only where it may change.
+// The same: the loader has mapped it, under this name, before the library could see it. There is a
+// copy only where it may change.
 inline constexpr uint16_t kOfImage = 2;
 
-// Of a file that is being mapped. Who puts it waits until the ring is empty, with the file open: meanwhile the command copies it.
+// Of a file that is being mapped. Who puts it waits until the ring is empty, with the file open:
+// meanwhile the command copies it.
 struct MappedFile {
   uint64_t size;
   int64_t modified;  // nanoseconds
   uint64_t device;
   uint64_t inode;
-  int32_t process;     // in which it is open, as the command counts processes
+  int32_t process;  // in which it is open, as the command counts processes
   int32_t descriptor;
 };
 static_assert(sizeof(MappedFile) == 40);

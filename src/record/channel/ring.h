@@ -1,13 +1,18 @@
-// Between a program under Weir and the command: shared memory with a ring for each stream. Recording, the program puts entries and the
-// command takes them; replaying, the other way round. Whoever dies, what was put stays readable to the other.
+// Between a program under Weir and the command: shared memory with a ring for each stream.
+// Recording, the program puts entries and the command takes them; replaying, the other way round.
+// Whoever dies, what was put stays readable to the other.
 //
 // Invariants
-// 1. A ring has one side that puts and one that takes, each one thread at a time (a stream is a task's; the order stream's users hold a
-//    lock). Only the first changes `head`, only the second `tail`; head - tail <= kRingSize.
-// 2. An entry lies in one piece: where it would not fit before the ring's end, a kPad entry, or where not even that fits, nothing fills
-//    the rest (both sides skip less than sizeof(Entry) bytes at the end).
-// 3. `head` is stored after the bytes, with release; who takes loads it with acquire. So entries are whole, or not there.
-// 4. A slot's key is set once, before `state` becomes kOpen; slots are taken in rising order, so `slots` bounds those in use.
+// 1. A ring has one side that puts and one that takes, each one thread at a time (a stream is a
+//    task's; the order stream's users hold a lock). Only the first changes `head`, only the second
+//    `tail`; head - tail <= kRingSize.
+// 2. An entry lies in one piece: where it would not fit before the ring's end, a kPad entry, or
+//    where not even that fits, nothing fills the rest (both sides skip less than sizeof(Entry)
+//    bytes at the end).
+// 3. `head` is stored after the bytes, with release; who takes loads it with acquire. So entries
+//    are whole, or not there.
+// 4. A slot's key is set once, before `state` becomes kOpen; slots are taken in rising order, so
+//    `slots` bounds those in use.
 #pragma once
 
 #include "base/bytes.h"
@@ -17,23 +22,28 @@
 namespace weir::trace {
 
 enum class Mode : uint32_t { kRecord = 1, kReplay = 2 };
-enum class State : uint32_t { kFree = 0, kOpen = 1, kClosed = 2 };  // kClosed: nothing more will be put
+enum class State : uint32_t {
+  kFree = 0,
+  kOpen = 1,
+  kClosed = 2
+};  // kClosed: nothing more will be put
 
 inline constexpr uint64_t kMagic = 0x31636172'72696577;  // "weirrac1"
 inline constexpr uint64_t kTrace = 0x320000000000;       // where a program under Weir maps it
 inline constexpr uint32_t kMostStreams = 4096;
 inline constexpr uint32_t kMostProcesses = 4096;
 inline constexpr uint64_t kRingSize = 256 << 10;
-inline constexpr uint32_t kOrderTask = 0xffff'ffff;      // Slot::task of a process's order stream
-inline constexpr uint32_t kPointsOf = 0x8000'0000;       // with a task's number: Slot::task of its stream of points
+inline constexpr uint32_t kOrderTask = 0xffff'ffff;  // Slot::task of a process's order stream
+inline constexpr uint32_t kPointsOf =
+    0x8000'0000;  // with a task's number: Slot::task of its stream of points
 inline bool is_points(uint32_t task) { return task != kOrderTask && (task & kPointsOf); }
 
 struct Slot {
   uint32_t process;  // ordinal: 0 the program, then its children by order of their making
   uint32_t task;     // its slot in the process, or kOrderTask
   State state;
-  uint32_t waits;    // somebody sleeps on `word`
-  uint32_t word;     // futex: counts what should wake him
+  uint32_t waits;  // somebody sleeps on `word`
+  uint32_t word;   // futex: counts what should wake him
   uint32_t unused;
   alignas(64) uint64_t head;  // bytes ever put
   alignas(64) uint64_t tail;  // bytes ever taken
@@ -54,8 +64,9 @@ struct WaitingSignal {
   uint32_t unused;
 };
 
-// Replaying: `count` turns of the next entry have been had. Recording: turns of a process that are in no entry yet. They become
-// one when there are enough, or the command makes one of them when the program has ended, however it did.
+// Replaying: `count` turns of the next entry have been had. Recording: turns of a process that are
+// in no entry yet. They become one when there are enough, or the command makes one of them when the
+// program has ended, however it did.
 struct OpenTurns {
   static constexpr uint32_t kMost = 64;
   uint64_t first;  // how many turns come before: Entry::result of the entry
@@ -64,19 +75,21 @@ struct OpenTurns {
   uint16_t turn[kMost];
 };
 
-// Of a stream of points, by slot. Recording: words that are in no entry yet; they become one as turns do. Replaying: what was had of the next
-// entry.
+// Of a stream of points, by slot. Recording: words that are in no entry yet; they become one as
+// turns do. Replaying: what was had of the next entry.
 struct OpenPoints {
   static constexpr uint32_t kMost = 62;
   uint64_t first;  // how many words come before: Entry::result of the entry
-  uint64_t state;  // words, and, from bit 32 on, points since the last of them that were as expected: both change at once
+  uint64_t state;  // words, and, from bit 32 on, points since the last of them that were as
+                   // expected: both change at once
   uint64_t word[kMost];
 };
 
 // Replaying: where a task is to stand still, so that somebody can look.
 struct Stop {
   uint32_t process, task;  // as in Slot
-  uint64_t place;          // where it first comes into the runtime at this event or a later one (Entry::event); 0: nowhere
+  uint64_t place;          // where it first comes into the runtime at this event or a later one
+                           // (Entry::event); 0: nowhere
   uint64_t at;             // where it stands
   int32_t pid;             // of the kernel's process in which it does; 0: it has not come there yet
   int32_t tid;             // and of its thread there
@@ -108,39 +121,47 @@ struct Header {
   uint64_t magic;
   uint32_t version;
   Mode mode;
-  int32_t command;        // pid of the command that stands at the other end
-  uint32_t gone;          // the command ends, or its disk is full: nothing is taken any more; `why`
+  int32_t command;  // pid of the command that stands at the other end
+  uint32_t gone;    // the command ends, or its disk is full: nothing is taken any more; `why`
   char why[256];
-  uint32_t bell;          // futex of the command: counts
-  uint32_t sleeps;        // the command sleeps on `bell`, or is about to
-  uint32_t processes;     // ordinals given away
-  uint32_t slots;         // slots ever taken
-  uint32_t files;         // numbers of files given away
-  uint32_t damaged;       // replaying: something of the recording is missing
-  uint32_t cut;           // replaying: that, or the program was killed: streams may end before their time
-  uint32_t at_end;        // replaying: tasks that have come to the end of their stream and want no more
-  uint64_t options;       // of this run: kWithFingerprint, kWithStat
-  char directory[512];    // the recording
-  char log[512];          // where Weir's own words go; empty: standard error. Not in the environment, which must not differ in a replay
-  Output output[2];       // recording: the command's standard output and standard error
-  uint8_t shows[kMostProcesses][kKeptShown];  // at the last exec: which output each of the first descriptors is: 1, 2, or 3 none; 0 itself
-  int32_t pid[kMostProcesses];  // of each process, by ordinal: a program that is executed in it finds its streams so
+  uint32_t bell;       // futex of the command: counts
+  uint32_t sleeps;     // the command sleeps on `bell`, or is about to
+  uint32_t processes;  // ordinals given away
+  uint32_t slots;      // slots ever taken
+  uint32_t files;      // numbers of files given away
+  uint32_t damaged;    // replaying: something of the recording is missing
+  uint32_t cut;     // replaying: that, or the program was killed: streams may end before their time
+  uint32_t at_end;  // replaying: tasks that have come to the end of their stream and want no more
+  uint64_t options;     // of this run: kWithFingerprint, kWithStat
+  char directory[512];  // the recording
+  char log[512];  // where Weir's own words go; empty: standard error. Not in the environment, which
+                  // must not differ in a replay
+  Output output[2];  // recording: the command's standard output and standard error
+  uint8_t shows[kMostProcesses][kKeptShown];  // at the last exec: which output each of the first
+                                              // descriptors is: 1, 2, or 3 none; 0 itself
+  int32_t pid[kMostProcesses];  // of each process, by ordinal: a program that is executed in it
+                                // finds its streams so
   Image image[kMostProcesses];  // by ordinal
-  uint32_t place_is_taken;      // replaying: a task that differs, or stops, has begun to say where it stands
+  uint32_t
+      place_is_taken;  // replaying: a task that differs, or stops, has begun to say where it stands
   uint32_t places;
-  Place place[kMostPlaces];     // the innermost first
+  Place place[kMostPlaces];  // the innermost first
   Stop stop;
-  int32_t findings;             // replaying: the command's descriptor of the memory for what is found, 0 none (check/findings/findings.h)
+  int32_t findings;  // replaying: the command's descriptor of the memory for what is found, 0 none
+                     // (check/findings/findings.h)
   WaitingSignal waiting;
-  uint32_t printer[2];          // recording: futex, the tid of who writes to output 1 or 2 now, with kPrintsAwaited
-  uint64_t prints;              // recording: how often something was shown to the user, by all processes; replaying: how often it was again
-  uint32_t starting;            // recording: Weir makes its preparations for the first program, or for its first thread
-  uint32_t failed;              // it has ended a process of the program itself (sys/report.h)
-  uint32_t shares;              // recording: a process was made that shares memory with the one that made it
-  char shared[252];             // the file, empty for anonymous memory
-  uint32_t strangers;           // recording: shared memory was changed by somebody who takes no part
-  char strange[252];            // the file
-  uint32_t outsiders;           // recording: executions of programs that Weir cannot enter; the first ones
+  uint32_t printer[2];  // recording: futex, the tid of who writes to output 1 or 2 now, with
+                        // kPrintsAwaited
+  uint64_t prints;      // recording: how often something was shown to the user, by all processes;
+                        // replaying: how often it was again
+  uint32_t starting;    // recording: Weir makes its preparations for the first program, or for its
+                        // first thread
+  uint32_t failed;      // it has ended a process of the program itself (sys/report.h)
+  uint32_t shares;     // recording: a process was made that shares memory with the one that made it
+  char shared[252];    // the file, empty for anonymous memory
+  uint32_t strangers;  // recording: shared memory was changed by somebody who takes no part
+  char strange[252];   // the file
+  uint32_t outsiders;  // recording: executions of programs that Weir cannot enter; the first ones
   Outsider outsider[kMostOutsiders];
   OpenTurns turns[kMostProcesses];  // by ordinal
   OpenPoints points[kMostStreams];  // by slot
@@ -150,7 +171,8 @@ struct Header {
 inline constexpr uint64_t kWithFingerprint = 1, kWithStat = 2;
 inline constexpr uint64_t kHeaderSize = (sizeof(Header) + 4095) & ~uint64_t{4095};
 inline constexpr uint64_t kHoldersAt = kHeaderSize + kMostStreams * kRingSize;
-inline constexpr uint64_t kOwnedPagesAt = kHoldersAt + ((kMostStreams * sizeof(Holder) + 4095) & ~uint64_t{4095});
+inline constexpr uint64_t kOwnedPagesAt =
+    kHoldersAt + ((kMostStreams * sizeof(Holder) + 4095) & ~uint64_t{4095});
 inline constexpr uint64_t kTraceSize = kOwnedPagesAt + kOwnedPages * sizeof(OwnedPage);
 
 // One side's hold on a ring. `base`: where the trace is mapped.
@@ -160,17 +182,24 @@ struct Ring {
 
   static Ring at(uint64_t base, uint32_t index) {
     auto& header = *reinterpret_cast<Header*>(base);
-    return {&header.slot[index], reinterpret_cast<uint8_t*>(base + kHeaderSize + index * kRingSize)};
+    return {&header.slot[index],
+            reinterpret_cast<uint8_t*>(base + kHeaderSize + index * kRingSize)};
   }
 
-  uint64_t used() const { return __atomic_load_n(&slot->head, __ATOMIC_ACQUIRE) - __atomic_load_n(&slot->tail, __ATOMIC_ACQUIRE); }
+  uint64_t used() const {
+    return __atomic_load_n(&slot->head, __ATOMIC_ACQUIRE) -
+           __atomic_load_n(&slot->tail, __ATOMIC_ACQUIRE);
+  }
 
-  // Puts the entry and its payload, in two parts that follow each other. False: there is no room now.
-  bool put(const Entry& entry, const void* first, uint32_t first_size, const void* second = nullptr) {
+  // Puts the entry and its payload, in two parts that follow each other. False: there is no room
+  // now.
+  bool put(const Entry& entry, const void* first, uint32_t first_size,
+           const void* second = nullptr) {
     const uint64_t head = slot->head, at = head % kRingSize, need = bytes_of(entry);
     const uint64_t left = kRingSize - at;
     const uint64_t skipped = need <= left ? 0 : left;
-    if (head + skipped + need - __atomic_load_n(&slot->tail, __ATOMIC_ACQUIRE) > kRingSize) return false;
+    if (head + skipped + need - __atomic_load_n(&slot->tail, __ATOMIC_ACQUIRE) > kRingSize)
+      return false;
     if (skipped >= sizeof(Entry)) {
       const Entry pad{Kind::kPad, 0, 0, static_cast<uint32_t>(skipped - sizeof(Entry)), 0, 0, 0};
       copy_bytes(bytes + at, &pad, sizeof pad);
@@ -178,7 +207,8 @@ struct Ring {
     uint8_t* to = bytes + (head + skipped) % kRingSize;
     copy_bytes(to, &entry, sizeof entry);
     copy_bytes(to + sizeof entry, first, first_size);
-    if (entry.size > first_size) copy_bytes(to + sizeof entry + first_size, second, entry.size - first_size);
+    if (entry.size > first_size)
+      copy_bytes(to + sizeof entry + first_size, second, entry.size - first_size);
     zero_bytes(to + sizeof entry + entry.size, padded(entry.size) - entry.size);
     __atomic_store_n(&slot->head, head + skipped + need, __ATOMIC_RELEASE);
     return true;
@@ -195,7 +225,9 @@ struct Ring {
       __atomic_store_n(&slot->tail, tail + left, __ATOMIC_RELEASE);
     }
   }
-  void take(const Entry* entry) { __atomic_store_n(&slot->tail, slot->tail + bytes_of(*entry), __ATOMIC_RELEASE); }
+  void take(const Entry* entry) {
+    __atomic_store_n(&slot->tail, slot->tail + bytes_of(*entry), __ATOMIC_RELEASE);
+  }
 };
 
 }  // namespace weir::trace

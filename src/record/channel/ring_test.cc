@@ -22,7 +22,8 @@ namespace {
 class Trace {
  public:
   Trace() {
-    base_ = mmap(nullptr, kTraceSize, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    base_ = mmap(nullptr, kTraceSize, PROT_READ | PROT_WRITE,
+                 MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     EXPECT_NE(base_, MAP_FAILED);
     header().command = getpid();
     header().slots = 1;
@@ -50,7 +51,8 @@ void expect_entry(const Entry* entry, uint32_t number) {
   const Entry wanted = entry_of(number, &payload);
   ASSERT_EQ(memcmp(entry, &wanted, sizeof wanted), 0) << number;
   ASSERT_EQ(memcmp(entry + 1, payload.data(), payload.size()), 0) << number;
-  for (uint64_t i = wanted.size; i < padded(wanted.size); i++) ASSERT_EQ(reinterpret_cast<const char*>(entry + 1)[i], 0);
+  for (uint64_t i = wanted.size; i < padded(wanted.size); i++)
+    ASSERT_EQ(reinterpret_cast<const char*>(entry + 1)[i], 0);
 }
 
 constexpr uint32_t kMany = 20000;
@@ -97,7 +99,8 @@ TEST(Ring, IsFilledToTheLastByte) {
   EXPECT_FALSE(ring.put(entry, "12345678", 8));
 }
 
-// Each place at which an entry can meet the ring's end, those with less room there than an entry's head included.
+// Each place at which an entry can meet the ring's end, those with less room there than an entry's
+// head included.
 TEST(Ring, WrapsAroundAtEveryPlace) {
   Trace trace;
   Ring ring = trace.ring();
@@ -106,7 +109,9 @@ TEST(Ring, WrapsAroundAtEveryPlace) {
     ring.slot->head = ring.slot->tail = 5 * kRingSize - left;
     memset(ring.bytes, 0xee, 1024);
     memset(ring.bytes + kRingSize - 1024, 0xee, 1024);
-    for (uint32_t i = 0; i < 3; i++) ASSERT_TRUE(ring.put({Kind::kMemory, 0, 0, 100 + 8 * i, i, 0, 0}, payload.data(), 100 + 8 * i));
+    for (uint32_t i = 0; i < 3; i++)
+      ASSERT_TRUE(
+          ring.put({Kind::kMemory, 0, 0, 100 + 8 * i, i, 0, 0}, payload.data(), 100 + 8 * i));
     for (uint32_t i = 0; i < 3; i++) {
       const Entry* entry = ring.peek();
       ASSERT_NE(entry, nullptr) << left;
@@ -252,11 +257,14 @@ TEST(Waiting, DrainsAndSeesTheRestOfAClosedStream) {
 TEST(Waiting, RingsTheBellAtHalfARingOnly) {
   Trace trace;
   const Entry entry{Kind::kCall, 0, 0, 8, 0, 0, 0};
-  for (uint64_t i = 0; i < kRingSize / 64; i++) put_waiting(trace.header(), trace.ring(), entry, "12345678", 8);
+  for (uint64_t i = 0; i < kRingSize / 64; i++)
+    put_waiting(trace.header(), trace.ring(), entry, "12345678", 8);
   EXPECT_EQ(trace.header().bell, 0u);
-  for (uint64_t i = 0; i < kRingSize / 64; i++) put_waiting(trace.header(), trace.ring(), entry, "12345678", 8);
+  for (uint64_t i = 0; i < kRingSize / 64; i++)
+    put_waiting(trace.header(), trace.ring(), entry, "12345678", 8);
   EXPECT_EQ(trace.header().bell, 1u);
-  for (uint64_t i = 0; i < kRingSize / 32; i++) take_waking(trace.header(), trace.ring(), trace.ring().peek());
+  for (uint64_t i = 0; i < kRingSize / 32; i++)
+    take_waking(trace.header(), trace.ring(), trace.ring().peek());
   EXPECT_EQ(trace.header().bell, 2u);
 }
 

@@ -1,11 +1,14 @@
-// Who has which page of the memory that processes of a recording share: behind the rings, in the memory between program and command, so
-// that every process sees it, also what the program executes.
+// Who has which page of the memory that processes of a recording share: behind the rings, in the
+// memory between program and command, so that every process sees it, also what the program
+// executes.
 //
 // Invariants
-// 1. A page's owner is a holder of one generation; one of an earlier generation is nobody. So a holder gives up all that it has by
-//    becoming another generation.
-// 2. A holder that computes loses a page only by its own act. Of one that sleeps whoever needs a page takes it, with the holder's lock.
-// 3. Who dies, with or without a lock or pages, is found to be dead by those who wait for it (trace::is_gone is the command's part).
+// 1. A page's owner is a holder of one generation; one of an earlier generation is nobody. So a
+//    holder gives up all that it has by becoming another generation.
+// 2. A holder that computes loses a page only by its own act. Of one that sleeps whoever needs a
+//    page takes it, with the holder's lock.
+// 3. Who dies, with or without a lock or pages, is found to be dead by those who wait for it
+//    (trace::is_gone is the command's part).
 #pragma once
 
 #include <stdint.h>
@@ -15,24 +18,27 @@
 namespace weir::trace {
 
 struct OwnedPage {
-  uint64_t key;      // of the object and the page's number in it; 0: free. Set once
-  uint64_t owner;    // the holder's stream + 1 in the lowest bits, kHanded, its generation above; 0: nobody
-  uint32_t word;     // futex: counts what should wake who waits for the page
+  uint64_t key;    // of the object and the page's number in it; 0: free. Set once
+  uint64_t owner;  // the holder's stream + 1 in the lowest bits, kHanded, its generation above; 0:
+                   // nobody
+  uint32_t word;   // futex: counts what should wake who waits for the page
   uint32_t waiting;
-  uint64_t sum;      // of its bytes when it was given to nobody, or to who has yet to see that; 0: not known
-  uint32_t giver;    // the stream + 1 of who gave it then
+  uint64_t
+      sum;  // of its bytes when it was given to nobody, or to who has yet to see that; 0: not known
+  uint32_t giver;  // the stream + 1 of who gave it then
   uint32_t unused;
 };
 static_assert(sizeof(OwnedPage) == 40);
 
 inline constexpr uint32_t kOwnerBits = 16;
-inline constexpr uint64_t kHanded = 1 << 15;  // it was given to a holder that waits for it, and has yet to see that: nobody takes it meanwhile
+inline constexpr uint64_t kHanded = 1 << 15;  // it was given to a holder that waits for it, and has
+                                              // yet to see that: nobody takes it meanwhile
 inline constexpr uint64_t kOwnedPages = uint64_t{1} << 20;
 
 enum class HolderState : uint32_t {
   kComputes = 0,
-  kSleeps = 1,    // what it has may be taken
-  kReads = 2,     // the kernel reads what it has: after a while, it may be taken
+  kSleeps = 1,  // what it has may be taken
+  kReads = 2,   // the kernel reads what it has: after a while, it may be taken
 };
 
 struct PageRequest {
@@ -43,7 +49,7 @@ struct PageRequest {
 // One for each stream.
 struct Holder {
   static constexpr uint32_t kMostRequests = 26;
-  uint32_t lock;   // 0 free, else the stream + 1 of who has it
+  uint32_t lock;  // 0 free, else the stream + 1 of who has it
   HolderState state;
   int32_t pid;     // of the kernel's process that runs the task
   uint32_t lost;   // others have taken pages of it. Guarded by: lock
@@ -52,7 +58,7 @@ struct Holder {
   uint64_t generation;
   uint32_t waits_for;  // the place of a page + 1
   uint32_t unused;
-  uint64_t points;     // how often the task has come by a place where its pages may go; replaying, too
+  uint64_t points;  // how often the task has come by a place where its pages may go; replaying, too
   PageRequest requests[kMostRequests];
 };
 static_assert(sizeof(Holder) == 256);

@@ -1,38 +1,43 @@
-// Each task has its own memory where a replay is concerned, with the recorded bytes at the same access, so nothing makes it wait for whoever has written them.
-// Who checks the replay has to: a task that takes a semaphore before another gives it has learnt nothing from that one.
+// Each task has its own memory where a replay is concerned, with the recorded bytes at the same
+// access, so nothing makes it wait for whoever has written them. Who checks the replay has to: a
+// task that takes a semaphore before another gives it has learnt nothing from that one.
 //
-// So tasks count the places where pages may leave them, and with a page that is taken it is kept who had it before, and its count. In a replay that is checked
-// the taker waits for that count. That a page changes hands orders the two tasks, as one name (happens::kSharedMemory): in between it may have been another
-// process's, which knows nothing of this one's clocks.
+// So tasks count the places where pages may leave them, and with a page that is taken it is kept
+// who had it before, and its count. In a replay that is checked the taker waits for that count.
+// That a page changes hands orders the two tasks, as one name (happens::kSharedMemory): in between
+// it may have been another process's, which knows nothing of this one's clocks.
 //
 // Invariants
-// 1. A task counts before what it has can go: before it sleeps (so also before the turn in which it unmaps), before it asks for another page, at an event's
-//    end, where it spins.
-// 2. Whoever takes a page reads the count afterwards. So all that a replay waits for had happened when that was recorded, before the one that waits
-//    went on: they do not wait in a circle.
+// 1. A task counts before what it has can go: before it sleeps (so also before the turn in which it
+//    unmaps), before it asks for another page, at an event's end, where it spins.
+// 2. Whoever takes a page reads the count afterwards. So all that a replay waits for had happened
+//    when that was recorded, before the one that waits went on: they do not wait in a circle.
 
 #include "record/shared_memory/page_order.h"
 
 #include "check/happens_before.h"
+#include "record/channel/wait.h"
 #include "record/input.h"
-#include "sync/object_order.h"
 #include "record/stream.h"
+#include "sync/object_order.h"
 #include "sys/futex.h"
 #include "sys/syscall_x86_64.h"
-#include "record/channel/wait.h"
 
 namespace weir::owned {
 
 namespace {
 
-uint64_t& points_of(uint32_t stream) { return reinterpret_cast<trace::Holder*>(trace::kTrace + trace::kHoldersAt)[stream].points; }
+uint64_t& points_of(uint32_t stream) {
+  return reinterpret_cast<trace::Holder*>(trace::kTrace + trace::kHoldersAt)[stream].points;
+}
 
 }  // namespace
 
 void come_by(Task& task) {
   if (happens::g_replayed) happens::on_release(happens::kSharedMemory);
   const uint32_t stream = recording::stream_number(task);
-  if (stream < trace::kMostStreams) __atomic_fetch_add(&points_of(stream), 1u, __ATOMIC_RELEASE);  // after what is told there
+  if (stream < trace::kMostStreams)
+    __atomic_fetch_add(&points_of(stream), 1u, __ATOMIC_RELEASE);  // after what is told there
 }
 
 trace::Giver giver_of(uint32_t stream) {
@@ -43,9 +48,11 @@ trace::Giver giver_of(uint32_t stream) {
 
 void await_giver(Task& task, const trace::Giver& giver) {
   constexpr uint32_t kLooks = 200;
-  constexpr uint64_t kPatience = 2'000'000'000;  // of a process that was killed the last entries may be missing
+  constexpr uint64_t kPatience =
+      2'000'000'000;  // of a process that was killed the last entries may be missing
   trace::Ring ring;
-  if (!happens::g_replayed || !giver.points || !recording::ring_of(giver.process, giver.task, ring)) return;
+  if (!happens::g_replayed || !giver.points || !recording::ring_of(giver.process, giver.task, ring))
+    return;
   const uint64_t& points = points_of(static_cast<uint32_t>(ring.slot - recording::header().slot));
   const auto has_come = [&] { return __atomic_load_n(&points, __ATOMIC_ACQUIRE) >= giver.points; };
   for (uint32_t i = 0; i < kLooks && !has_come(); i++) sys::cpu_relax();

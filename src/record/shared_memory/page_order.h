@@ -1,4 +1,5 @@
-// In which order pages that processes share change hands: kept with each page that is taken, and met again in a replay that is checked.
+// In which order pages that processes share change hands: kept with each page that is taken, and
+// met again in a replay that is checked.
 #pragma once
 
 #include <stdint.h>
@@ -8,9 +9,11 @@
 
 namespace weir::owned {
 
-// The task stands where what it has may go to others from here on: before it goes, and at the same places in a replay.
+// The task stands where what it has may go to others from here on: before it goes, and at the same
+// places in a replay.
 void come_by(Task& task);
-// Recording: the task of that stream, and how often it has come by; `stream`: its number + 1, 0 nobody.
+// Recording: the task of that stream, and how often it has come by; `stream`: its number + 1, 0
+// nobody.
 trace::Giver giver_of(uint32_t stream);
 // Replaying: the task takes a page that it had from that one.
 void await_giver(Task& task, const trace::Giver& giver);

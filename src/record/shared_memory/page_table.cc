@@ -1,16 +1,17 @@
-// What can go wrong: a holder dies while it has pages, waits, or has a lock (those who wait look, after a while, whether it lives: its
-// memory is gone then, also where nobody has waited for its end yet); it computes for long (it is asked by a signal what it does).
+// What can go wrong: a holder dies while it has pages, waits, or has a lock (those who wait look,
+// after a while, whether it lives: its memory is gone then, also where nobody has waited for its
+// end yet); it computes for long (it is asked by a signal what it does).
 
 #include "record/shared_memory/page_table.h"
 
 #include <errno.h>
 
+#include "record/channel/wait.h"
 #include "record/stream.h"
 #include "sys/futex.h"
 #include "sys/report.h"
 #include "sys/signal.h"
 #include "sys/syscall_x86_64.h"
-#include "record/channel/wait.h"
 
 namespace weir::owners {
 
@@ -21,23 +22,33 @@ using trace::HolderState;
 using trace::OwnedPage;
 using trace::PageRequest;
 
-// Nanoseconds until a waiter looks who has the page now, whether it lives, and what it does: rarer with time.
+// Nanoseconds until a waiter looks who has the page now, whether it lives, and what it does: rarer
+// with time.
 constexpr uint64_t kFirstLook = 300'000, kLastLook = 20'000'000, kSlower = 64;
 constexpr uint64_t kTakesFromReader = 50'000'000;
 constexpr uint32_t kLooksAtLock = 1000;
 constexpr uint64_t kPatience = 10'000'000'000;
 
-OwnedPage& page_at(uint32_t place) { return reinterpret_cast<OwnedPage*>(trace::kTrace + trace::kOwnedPagesAt)[place]; }
-Holder& holder_at(uint32_t stream) { return reinterpret_cast<Holder*>(trace::kTrace + trace::kHoldersAt)[stream]; }
-uint32_t stream_of(uint64_t owner) { return static_cast<uint32_t>(owner & ((1u << trace::kOwnerBits) - 1) & ~trace::kHanded) - 1; }
+OwnedPage& page_at(uint32_t place) {
+  return reinterpret_cast<OwnedPage*>(trace::kTrace + trace::kOwnedPagesAt)[place];
+}
+Holder& holder_at(uint32_t stream) {
+  return reinterpret_cast<Holder*>(trace::kTrace + trace::kHoldersAt)[stream];
+}
+uint32_t stream_of(uint64_t owner) {
+  return static_cast<uint32_t>(owner & ((1u << trace::kOwnerBits) - 1) & ~trace::kHanded) - 1;
+}
 Holder& own(Task& task) { return holder_at(recording::stream_number(task)); }
 
 uint64_t word_of(uint32_t stream) {
-  return __atomic_load_n(&holder_at(stream).generation, __ATOMIC_ACQUIRE) << trace::kOwnerBits | (stream + 1);
+  return __atomic_load_n(&holder_at(stream).generation, __ATOMIC_ACQUIRE) << trace::kOwnerBits |
+         (stream + 1);
 }
 uint64_t word_of(Task& task) { return word_of(recording::stream_number(task)); }
 
-bool is_nobody(uint64_t owner) { return !owner || (owner & ~trace::kHanded) != word_of(stream_of(owner)); }
+bool is_nobody(uint64_t owner) {
+  return !owner || (owner & ~trace::kHanded) != word_of(stream_of(owner));
+}
 
 bool is_dead(const Holder& h) { return h.pid > 0 && trace::has_no_memory(h.pid); }
 
@@ -47,13 +58,18 @@ class HolderLock {
   HolderLock(Holder& holder, uint32_t me) : holder_(holder) {
     for (uint32_t looks = 1;; looks++) {
       uint32_t who = 0;
-      if (__atomic_compare_exchange_n(&holder_.lock, &who, me + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return;
+      if (__atomic_compare_exchange_n(&holder_.lock, &who, me + 1, false, __ATOMIC_ACQ_REL,
+                                      __ATOMIC_ACQUIRE))
+        return;
       if (looks % kLooksAtLock) {
         sys::cpu_relax();
         continue;
       }
       sys::raw(SYS_sched_yield);
-      if (is_dead(holder_at(who - 1)) && __atomic_compare_exchange_n(&holder_.lock, &who, me + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return;
+      if (is_dead(holder_at(who - 1)) &&
+          __atomic_compare_exchange_n(&holder_.lock, &who, me + 1, false, __ATOMIC_ACQ_REL,
+                                      __ATOMIC_ACQUIRE))
+        return;
     }
   }
   ~HolderLock() { __atomic_store_n(&holder_.lock, 0u, __ATOMIC_RELEASE); }
@@ -93,7 +109,8 @@ void change_and_wake(uint32_t me, Change change) {
 }
 
 bool change(OwnedPage& page, uint64_t from, uint64_t to) {
-  return __atomic_compare_exchange_n(&page.owner, &from, to, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+  return __atomic_compare_exchange_n(&page.owner, &from, to, false, __ATOMIC_SEQ_CST,
+                                     __ATOMIC_SEQ_CST);
 }
 
 // From a holder that sleeps it is taken; one that computes is asked.
@@ -102,7 +119,8 @@ bool take_or_ask(uint32_t me, uint32_t place, uint64_t owner, uint64_t waited) {
   Holder& h = holder_at(stream_of(owner));
   HolderLock lock(h, me);
   if (__atomic_load_n(&page.owner, __ATOMIC_SEQ_CST) != owner) return false;
-  const bool may_take = h.state == HolderState::kSleeps || (h.state == HolderState::kReads && waited > kTakesFromReader);
+  const bool may_take = h.state == HolderState::kSleeps ||
+                        (h.state == HolderState::kReads && waited > kTakesFromReader);
   if (may_take && !(owner & trace::kHanded)) {
     if (!change(page, owner, word_of(me))) return false;
     h.lost = 1;
@@ -127,15 +145,19 @@ void look_after(uint32_t me, uint64_t owner, uint64_t waited) {
   Holder& h = holder_at(stream);
   if (is_dead(h)) {
     HolderLock lock(h, me);
-    if ((owner & ~trace::kHanded) == word_of(stream)) __atomic_fetch_add(&h.generation, 1u, __ATOMIC_ACQ_REL);
+    if ((owner & ~trace::kHanded) == word_of(stream))
+      __atomic_fetch_add(&h.generation, 1u, __ATOMIC_ACQ_REL);
     return;
   }
   if (h.state != HolderState::kComputes || (owner & trace::kHanded)) return;
   sys::raw(SYS_tkill, h.pid, sys::g_probe_signal);
   if (waited > kPatience && !__atomic_exchange_n(&h.told, 1u, __ATOMIC_ACQ_REL)) {
-    report("process %d has run %u s without an event while another process waits for memory that they share: it computes, or it waits in a loop "
-           "that changes memory each time round, which cannot be told from computing. A call such as sched_yield() in the loop helps.",
-           int64_t{h.pid}, kPatience / 1'000'000'000);
+    report(
+        "process %d has run %u s without an event while another process waits for memory that they "
+        "share: it computes, or it waits in a loop "
+        "that changes memory each time round, which cannot be told from computing. A call such as "
+        "sched_yield() in the loop helps.",
+        int64_t{h.pid}, kPatience / 1'000'000'000);
   }
 }
 
@@ -149,12 +171,14 @@ uint32_t place_of(uint64_t object, uint64_t page) {
   for (uint64_t i = 0; i < trace::kOwnedPages; i++) {
     const uint64_t place = (key + i) % trace::kOwnedPages;
     uint64_t found = __atomic_load_n(&page_at(static_cast<uint32_t>(place)).key, __ATOMIC_ACQUIRE);
-    if (!found && __atomic_compare_exchange_n(&page_at(static_cast<uint32_t>(place)).key, &found, key, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+    if (!found && __atomic_compare_exchange_n(&page_at(static_cast<uint32_t>(place)).key, &found,
+                                              key, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
       return static_cast<uint32_t>(place);
     }
     if (found == key) return static_cast<uint32_t>(place);
   }
-  report("the program's processes share more than %u pages: a recording has no room for more", trace::kOwnedPages);
+  report("the program's processes share more than %u pages: a recording has no room for more",
+         trace::kOwnedPages);
   die(125);
 }
 
@@ -186,7 +210,9 @@ bool acquire(Task& task, uint32_t place, uint32_t& giver) {
     __atomic_store_n(&h.waits_for, place + 1, __ATOMIC_RELEASE);
     begin_sleep(task, HolderState::kSleeps);
     __atomic_store_n(&page.waiting, 1u, __ATOMIC_SEQ_CST);
-    if (__atomic_load_n(&page.owner, __ATOMIC_SEQ_CST) == owner && sys::futex_wait(&page.word, seen, next_look(waited)) == -ETIMEDOUT) look_after(stream, owner, waited);
+    if (__atomic_load_n(&page.owner, __ATOMIC_SEQ_CST) == owner &&
+        sys::futex_wait(&page.word, seen, next_look(waited)) == -ETIMEDOUT)
+      look_after(stream, owner, waited);
     {
       HolderLock lock(h, stream);
       h.state = HolderState::kComputes;
@@ -202,13 +228,16 @@ uint64_t take_sum(uint32_t place) {
   return sum;
 }
 
-bool has(Task& task, uint32_t place) { return __atomic_load_n(&page_at(place).owner, __ATOMIC_SEQ_CST) == word_of(task); }
+bool has(Task& task, uint32_t place) {
+  return __atomic_load_n(&page_at(place).owner, __ATOMIC_SEQ_CST) == word_of(task);
+}
 
 namespace {
 
 // Before it goes: while it is the task's own nobody else says so.
 void note_giver(Task& task, uint32_t place) {
-  if (has(task, place)) __atomic_store_n(&page_at(place).giver, recording::stream_number(task) + 1, __ATOMIC_RELEASE);
+  if (has(task, place))
+    __atomic_store_n(&page_at(place).giver, recording::stream_number(task) + 1, __ATOMIC_RELEASE);
 }
 
 }  // namespace
@@ -222,8 +251,10 @@ void give_to(Task& task, const PageRequest& request) {
   OwnedPage& page = page_at(request.place);
   note_giver(task, request.place);
   // Who waits for what this task has goes on waiting.
-  const bool waits = __atomic_load_n(&holder_at(request.stream).waits_for, __ATOMIC_ACQUIRE) == request.place + 1;
-  if (change(page, word_of(task), waits ? word_of(request.stream) | trace::kHanded : 0)) wake_waiters(page);
+  const bool waits =
+      __atomic_load_n(&holder_at(request.stream).waits_for, __ATOMIC_ACQUIRE) == request.place + 1;
+  if (change(page, word_of(task), waits ? word_of(request.stream) | trace::kHanded : 0))
+    wake_waiters(page);
 }
 
 uint32_t take_requests(Task& task, PageRequest* requests) {
@@ -237,7 +268,8 @@ uint32_t take_requests(Task& task, PageRequest* requests) {
 bool is_asked(Task& task) { return __atomic_load_n(&own(task).asked, __ATOMIC_RELAXED) != 0; }
 
 void begin_sleep(Task& task, HolderState state) {
-  change_and_wake(recording::stream_number(task), [&](Holder& h) { h.state = state; });  // they take it
+  change_and_wake(recording::stream_number(task),
+                  [&](Holder& h) { h.state = state; });  // they take it
 }
 
 bool end_sleep(Task& task) {

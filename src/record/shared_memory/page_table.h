@@ -1,4 +1,5 @@
-// The table of record/channel/shared_page_table.h: getting a page from whoever has it. Recording only.
+// The table of record/channel/shared_page_table.h: getting a page from whoever has it. Recording
+// only.
 #pragma once
 
 #include <stdint.h>
@@ -10,10 +11,11 @@ namespace weir::owners {
 
 // The page's place in the table.
 uint32_t place_of(uint64_t object, uint64_t page);
-// Returns when the task has the page. True: it had it before; else `giver`: the stream + 1 of who had it, 0 nobody. Meanwhile others may have taken what it
-// has: call has_lost().
+// Returns when the task has the page. True: it had it before; else `giver`: the stream + 1 of who
+// had it, 0 nobody. Meanwhile others may have taken what it has: call has_lost().
 bool acquire(Task& task, uint32_t place, uint32_t& giver);
-// What it was when it was given; nobody of the recording has had it since. 0: not known. REQUIRES: the task has it.
+// What it was when it was given; nobody of the recording has had it since. 0: not known. REQUIRES:
+// the task has it.
 void set_sum(uint32_t place, uint64_t sum);
 uint64_t take_sum(uint32_t place);
 // Answers whether the task has it still.

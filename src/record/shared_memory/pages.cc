@@ -1,7 +1,9 @@
-// Invariant: a page is open in this process exactly while it is in the table, or lent to the kernel for a call.
+// Invariant: a page is open in this process exactly while it is in the table, or lent to the kernel
+// for a call.
 //
-// What can go wrong: a page behind the end of a file (PageKind::kNoMemory); two addresses of one page (the task has it at one of them at a
-// time); more open pages apart from each other than the kernel allows mappings (kMostHeld).
+// What can go wrong: a page behind the end of a file (PageKind::kNoMemory); two addresses of one
+// page (the task has it at one of them at a time); more open pages apart from each other than the
+// kernel allows mappings (kMostHeld).
 
 #include "record/shared_memory/pages.h"
 
@@ -11,20 +13,20 @@
 #include <time.h>
 
 #include "base/bytes.h"
-#include "record/input.h"
-#include "record/shared_memory/shared_memory.h"
+#include "control/process.h"
 #include "memory/backing.h"
+#include "memory/program_memory.h"
+#include "record/input.h"
 #include "record/shared_memory/page_order.h"
 #include "record/shared_memory/page_table.h"
-#include "record/stream.h"
+#include "record/shared_memory/shared_memory.h"
 #include "record/shared_memory/unrecorded.h"
-#include "control/process.h"
-#include "sys/memory.h"
+#include "record/stream.h"
 #include "sys/maps.h"
+#include "sys/memory.h"
 #include "sys/report.h"
 #include "sys/signal.h"
 #include "sys/syscall_x86_64.h"
-#include "memory/program_memory.h"
 
 namespace weir::owned {
 
@@ -39,13 +41,16 @@ using trace::Kind;
 using trace::PageKind;
 
 constexpr uint32_t kFirstRoom = 1024;
-constexpr uint32_t kMostHeld = 16384;  // each may cost two mappings, of which the kernel allows 65530
-constexpr uint32_t kNothing = 1;       // Held::place: PageKind::kNoMemory
+constexpr uint32_t kMostHeld =
+    16384;                        // each may cost two mappings, of which the kernel allows 65530
+constexpr uint32_t kNothing = 1;  // Held::place: PageKind::kNoMemory
 
 uint64_t g_taken = 0;
 bool g_expects_spin = false;  // replaying
 
-uint32_t slot_of(uint64_t page) { return static_cast<uint32_t>(page / kPageSize * 0x9E3779B97F4A7C15 >> 32) & (g_room - 1); }
+uint32_t slot_of(uint64_t page) {
+  return static_cast<uint32_t>(page / kPageSize * 0x9E3779B97F4A7C15 >> 32) & (g_room - 1);
+}
 
 void insert(uint64_t page, uint32_t place) {
   if (2 * (g_used + 1) > g_room) {
@@ -71,7 +76,8 @@ void insert(uint64_t page, uint32_t place) {
 }
 
 void put(Task& task, PageKind kind, uint64_t address) {
-  recording::put(task, Entry{Kind::kPage, 0, static_cast<uint16_t>(kind), 0, task.owned_points, 0, static_cast<int64_t>(address)});
+  recording::put(task, Entry{Kind::kPage, 0, static_cast<uint16_t>(kind), 0, task.owned_points, 0,
+                             static_cast<int64_t>(address)});
 }
 
 }  // namespace
@@ -98,7 +104,8 @@ void erase(uint64_t page) {
 }
 
 long map_own(uint64_t start, uint64_t size, long fixed) {
-  return sys::raw(SYS_mmap, static_cast<long>(start), static_cast<long>(size), PROT_NONE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE | fixed, -1, 0);
+  return sys::raw(SYS_mmap, static_cast<long>(start), static_cast<long>(size), PROT_NONE,
+                  MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE | fixed, -1, 0);
 }
 
 void close_page(uint64_t page) {
@@ -119,11 +126,14 @@ void note_lost(Task& task, PageKind where) {
   });
 }
 
-// Replaying: what the task gave here. One place may have several such points: they are counted from the page on that it took last.
+// Replaying: what the task gave here. One place may have several such points: they are counted from
+// the page on that it took last.
 void give_as_recorded(Task& task, PageKind where) {
   while (const Entry* entry = recording::peek(task)) {
-    const bool is_here = entry->event == recording::place_of(task) && entry->check == task.owned_points;
-    if (entry->kind != Kind::kPage || entry->number != static_cast<uint16_t>(where) || !is_here) return;
+    const bool is_here =
+        entry->event == recording::place_of(task) && entry->check == task.owned_points;
+    if (entry->kind != Kind::kPage || entry->number != static_cast<uint16_t>(where) || !is_here)
+      return;
     if (where == PageKind::kGivenAtSpin) come_by(task);
     close_page(static_cast<uint64_t>(entry->result));
     recording::take(task, *entry);
@@ -134,16 +144,20 @@ namespace {
 
 uint64_t sum_of(const uint64_t* words) {
   uint64_t sum = 1;
-  for (uint32_t i = 0; i < kPageSize / 8; i++) sum = (sum ^ words[i]) * 0x9E3779B97F4A7C15 + (sum >> 29);
+  for (uint32_t i = 0; i < kPageSize / 8; i++)
+    sum = (sum ^ words[i]) * 0x9E3779B97F4A7C15 + (sum >> 29);
   return sum | 1;
 }
 
-// Replaying, in a program of one task: where what comes next is that the task spins, nobody is there who would ask what it does. A timer does.
+// Replaying, in a program of one task: where what comes next is that the task spins, nobody is
+// there who would ask what it does. A timer does.
 void look_ahead(Task& task) {
   constexpr int64_t kEvery = 200'000;  // nanoseconds
   static int32_t timer = -1, timer_of = 0;
   const Entry* entry = g_tasks_active ? nullptr : recording::peek(task);
-  const bool expects = entry && entry->kind == Kind::kPage && entry->number == static_cast<uint16_t>(PageKind::kGivenAtSpin) && entry->event == recording::place_of(task);
+  const bool expects = entry && entry->kind == Kind::kPage &&
+                       entry->number == static_cast<uint16_t>(PageKind::kGivenAtSpin) &&
+                       entry->event == recording::place_of(task);
   if (!expects && !g_expects_spin) return;
   const auto me = static_cast<int32_t>(sys::raw(SYS_gettid));
   if (expects == g_expects_spin && timer_of == me) return;
@@ -153,7 +167,9 @@ void look_ahead(Task& task) {
     event.sigev_notify = SIGEV_THREAD_ID;
     event.sigev_signo = sys::g_probe_signal;
     event._sigev_un._tid = me;
-    if (const long made = sys::raw(SYS_timer_create, CLOCK_MONOTONIC, reinterpret_cast<long>(&event), reinterpret_cast<long>(&timer)); made != 0) {
+    if (const long made = sys::raw(SYS_timer_create, CLOCK_MONOTONIC,
+                                   reinterpret_cast<long>(&event), reinterpret_cast<long>(&timer));
+        made != 0) {
       report("no timer for the replay (error %d)", int64_t{-made});
       die(125);
     }
@@ -166,9 +182,11 @@ void look_ahead(Task& task) {
 
 // An access is a fault of the bus, as it was.
 void map_nothing(uint64_t page, int protection) {
-  const long file = page::open_hidden(SYS_memfd_create, reinterpret_cast<long>("weir-nothing"), MFD_CLOEXEC, 0);
+  const long file =
+      page::open_hidden(SYS_memfd_create, reinterpret_cast<long>("weir-nothing"), MFD_CLOEXEC, 0);
   if (sys::failed(file)) return;
-  sys::raw(SYS_mmap, static_cast<long>(page), kPageSize, protection, MAP_SHARED | MAP_FIXED, file, 0);
+  sys::raw(SYS_mmap, static_cast<long>(page), kPageSize, protection, MAP_SHARED | MAP_FIXED, file,
+           0);
   page::close_hidden(static_cast<int>(file));
 }
 
@@ -178,16 +196,19 @@ void take_recorded(Task& task, const Mapping& m, uint64_t page) {
   const auto at = static_cast<uint64_t>(entry.result);
   const auto kind = static_cast<PageKind>(entry.number);
   trace::Giver giver;
-  const bool is_whole = kind == PageKind::kNoMemory || (kind == PageKind::kTaken && entry.size >= sizeof giver);
+  const bool is_whole =
+      kind == PageKind::kNoMemory || (kind == PageKind::kTaken && entry.size >= sizeof giver);
   const bool is_taken = entry.kind == Kind::kPage && is_whole;
-  if (!is_taken || page_down(at) != page) recording::diverged(task, entry, "it touches the shared page", static_cast<int64_t>(page));
+  if (!is_taken || page_down(at) != page)
+    recording::diverged(task, entry, "it touches the shared page", static_cast<int64_t>(page));
   if (kind == PageKind::kNoMemory) {
     map_nothing(page, m.protection);
   } else {
     page::protect(page, kPageSize, PROT_READ | PROT_WRITE);
     zero_bytes(reinterpret_cast<void*>(page), kPageSize);
     copy_bytes(&giver, recording::payload(entry), sizeof giver);
-    copy_bytes(reinterpret_cast<void*>(at), recording::payload(entry) + sizeof giver, entry.size - sizeof giver);
+    copy_bytes(reinterpret_cast<void*>(at), recording::payload(entry) + sizeof giver,
+               entry.size - sizeof giver);
     if (m.protection != (PROT_READ | PROT_WRITE)) page::protect(page, kPageSize, m.protection);
   }
   insert(page, kind == PageKind::kNoMemory ? kNothing : 0);
@@ -233,7 +254,8 @@ void take_page(Task& task, const Mapping& m, uint64_t page) {
   uint32_t from = 0;
   const bool had_it = owners::acquire(task, place, from);
   const trace::Giver giver = giver_of(from);
-  if (task.owned_sleeps) (void)owners::end_sleep(task);  // the runtime looks at it in the middle of a wait
+  if (task.owned_sleeps)
+    (void)owners::end_sleep(task);  // the runtime looks at it in the middle of a wait
   note_lost(task, PageKind::kGivenAtAccess);
   if (had_it) {  // at another address
     each_held([&](const Held& held) {
@@ -243,20 +265,29 @@ void take_page(Task& task, const Mapping& m, uint64_t page) {
   const long wrong = page::protect(page, kPageSize, m.protection);
   if (wrong) {
     report("cannot open a page of shared memory at %x (error %d)%s", page, -wrong,
-           sys::has_most_maps() ? ": there are as many mappings as the kernel allows (vm.max_map_count)" : "");
+           sys::has_most_maps()
+               ? ": there are as many mappings as the kernel allows (vm.max_map_count)"
+               : "");
     die(125);
   }
   insert(page, place);
   const uint64_t sum = owners::take_sum(place);
   uint64_t words[kPageSize / 8];
-  if (trap::from_program(words, static_cast<long>(page), sizeof words) != 0) return put(task, PageKind::kNoMemory, page);
+  if (trap::from_program(words, static_cast<long>(page), sizeof words) != 0)
+    return put(task, PageKind::kNoMemory, page);
   if (sum && sum != sum_of(words)) recording::note_stranger(page);
   uint32_t first = 0, limit = kPageSize / 8;
   while (limit && !words[limit - 1]) limit--;
   while (first < limit && !words[first]) first++;
   const uint32_t size = (limit - first) * 8;
   const auto at = static_cast<int64_t>(page + first * 8);
-  const Entry entry{Kind::kPage, 0, static_cast<uint16_t>(PageKind::kTaken), uint32_t{sizeof giver} + size, task.owned_points, 0, at};
+  const Entry entry{Kind::kPage,
+                    0,
+                    static_cast<uint16_t>(PageKind::kTaken),
+                    uint32_t{sizeof giver} + size,
+                    task.owned_points,
+                    0,
+                    at};
   recording::put(task, entry, &giver, words + first, sizeof giver);
 }
 

@@ -1,4 +1,5 @@
-// The pages of shared memory that this process's task has: all others have no protection but PROT_NONE. Within record/shared_memory/shared_memory.h.
+// The pages of shared memory that this process's task has: all others have no protection but
+// PROT_NONE. Within record/shared_memory/shared_memory.h.
 #pragma once
 
 #include <stdint.h>
@@ -11,9 +12,9 @@ namespace weir::owned {
 
 struct Mapping {
   Range range;
-  uint64_t object;   // device and inode
-  uint64_t file;     // the same by a descriptor, which some file systems number otherwise; 0: none
-  uint64_t offset;   // in it
+  uint64_t object;  // device and inode
+  uint64_t file;    // the same by a descriptor, which some file systems number otherwise; 0: none
+  uint64_t offset;  // in it
   int32_t protection;
   int32_t unused;
 };

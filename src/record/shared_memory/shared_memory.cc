@@ -1,10 +1,12 @@
-// Which such memory this process has mapped; which of its pages are its task's is in owned_pages.cc. What is here is private to the
-// process, and a forked child's copy of it is right but for the pages, which it gives up at once.
+// Which such memory this process has mapped; which of its pages are its task's is in
+// owned_pages.cc. What is here is private to the process, and a forked child's copy of it is right
+// but for the pages, which it gives up at once.
 //
-// Replaying, the mapping is memory of this process's own, empty at first. Where the recorded task was given a page, it is filled.
+// Replaying, the mapping is memory of this process's own, empty at first. Where the recorded task
+// was given a page, it is filled.
 //
-// What can go wrong: the kernel looks at a page that the task has not (touch() and lend() before every call); one that others take meanwhile
-// stays mapped until the call is over (end_sleep()).
+// What can go wrong: the kernel looks at a page that the task has not (touch() and lend() before
+// every call); one that others take meanwhile stays mapped until the call is over (end_sleep()).
 
 #include "record/shared_memory/shared_memory.h"
 
@@ -18,19 +20,19 @@
 #include <sys/statfs.h>
 
 #include "base/bytes.h"
-#include "record/input.h"
+#include "control/control.h"
 #include "memory/backing.h"
-#include "record/shared_memory/pages.h"
+#include "memory/program_memory.h"
+#include "record/input.h"
 #include "record/shared_memory/page_order.h"
 #include "record/shared_memory/page_table.h"
-#include "record/stream.h"
+#include "record/shared_memory/pages.h"
 #include "record/shared_memory/unrecorded.h"
+#include "record/stream.h"
 #include "sys/maps.h"
 #include "sys/memory.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
-#include "control/control.h"
-#include "memory/program_memory.h"
 
 namespace weir::owned {
 
@@ -44,8 +46,8 @@ constexpr uint32_t kMostMappings = 4096;
 
 Mapping g_mappings[kMostMappings];
 uint32_t g_count = 0;
-bool g_reads = false;          // the kernel reads such memory in the call that is being made
-bool g_touches = false;        // or writes it
+bool g_reads = false;    // the kernel reads such memory in the call that is being made
+bool g_touches = false;  // or writes it
 constexpr uint32_t kMostWatched = 16;
 struct {
   uint64_t page, sum;
@@ -61,7 +63,9 @@ Mapping* mapping_of(uint64_t address) {
 
 void add(const Mapping& mapping) {
   if (g_count == kMostMappings) {
-    report("the program maps more than %u pieces of shared memory: a recording has no room for more", uint64_t{kMostMappings});
+    report(
+        "the program maps more than %u pieces of shared memory: a recording has no room for more",
+        uint64_t{kMostMappings});
     die(125);
   }
   g_mappings[g_count++] = mapping;
@@ -83,9 +87,17 @@ void each_piece(Range range, Act act) {
       else g_mappings[i] = g_mappings[--g_count];
       continue;
     }
-    if (limit < m.range.limit) add({{limit, m.range.limit}, m.object, m.file, m.offset + limit - m.range.start, m.protection, 0});
-    if (start > m.range.start) add({{m.range.start, start}, m.object, m.file, m.offset, m.protection, 0});
-    g_mappings[i] = {{start, limit}, m.object, m.file, m.offset + start - m.range.start, m.protection, 0};
+    if (limit < m.range.limit)
+      add({{limit, m.range.limit},
+           m.object,
+           m.file,
+           m.offset + limit - m.range.start,
+           m.protection,
+           0});
+    if (start > m.range.start)
+      add({{m.range.start, start}, m.object, m.file, m.offset, m.protection, 0});
+    g_mappings[i] = {{start, limit}, m.object, m.file, m.offset + start - m.range.start,
+                     m.protection,   0};
   }
 }
 
@@ -94,11 +106,14 @@ bool is_wanted(int protection, long flags, int descriptor) {
   const long type = flags & MAP_TYPE;
   if ((type != MAP_SHARED && type != MAP_SHARED_VALIDATE) || (flags & MAP_HUGETLB)) return false;
   if (flags & MAP_ANONYMOUS) return true;
-  struct stat status{};
-  struct statfs system{};
+  struct stat status {};
+  struct statfs system {};
   if (sys::raw(SYS_fstat, descriptor, reinterpret_cast<long>(&status)) != 0) return false;
-  if (!S_ISREG(status.st_mode)) return S_ISCHR(status.st_mode) && status.st_rdev == 0x105;  // /dev/zero
-  if (sys::raw(SYS_fstatfs, descriptor, reinterpret_cast<long>(&system)) != 0 || system.f_type == HUGETLBFS_MAGIC) return false;
+  if (!S_ISREG(status.st_mode))
+    return S_ISCHR(status.st_mode) && status.st_rdev == 0x105;  // /dev/zero
+  if (sys::raw(SYS_fstatfs, descriptor, reinterpret_cast<long>(&system)) != 0 ||
+      system.f_type == HUGETLBFS_MAGIC)
+    return false;
   return (protection & PROT_WRITE) || system.f_type == TMPFS_MAGIC;
 }
 
@@ -117,13 +132,16 @@ bool look_up(uint64_t address, sys::MapLine& line) {
 uint64_t object_at(uint64_t address) {
   sys::MapLine line;
   if (input::replaying() || !look_up(address, line)) return 0;
-  const uint64_t kind = starts_with(line.name, "/SYSV") ? 0x5ca1ab1e : 0;  // their inodes are numbered apart
+  const uint64_t kind =
+      starts_with(line.name, "/SYSV") ? 0x5ca1ab1e : 0;  // their inodes are numbered apart
   return ((line.device ^ kind) * 0x9E3779B97F4A7C15 ^ line.inode) * 0xBF58476D1CE4E5B9 | 1;
 }
 
 uint64_t file_of(int descriptor) {
-  struct stat status{};
-  if (input::replaying() || descriptor < 0 || sys::raw(SYS_fstat, descriptor, reinterpret_cast<long>(&status)) != 0) return 0;
+  struct stat status {};
+  if (input::replaying() || descriptor < 0 ||
+      sys::raw(SYS_fstat, descriptor, reinterpret_cast<long>(&status)) != 0)
+    return 0;
   return (status.st_dev * 0x9E3779B97F4A7C15 ^ status.st_ino) * 0xBF58476D1CE4E5B9 | 1;
 }
 
@@ -154,7 +172,8 @@ void touch(Task& task, uint64_t start, uint64_t size, bool reads) {
     if (!m) {  // to the next one
       uint64_t next = ~uint64_t{0};
       for (uint32_t i = 0; i < g_count; i++) {
-        if (g_mappings[i].range.start > page && g_mappings[i].range.start < next) next = g_mappings[i].range.start;
+        if (g_mappings[i].range.start > page && g_mappings[i].range.start < next)
+          next = g_mappings[i].range.start;
       }
       if (next >= start + size) return;
       page = next - kPageSize;
@@ -209,7 +228,8 @@ void end_call(Task& task) {
 void begin_sleep(Task& task) {
   if (task.owned_sleeps++) return;
   come_by(task);
-  if (input::recording()) owners::begin_sleep(task, g_reads ? trace::HolderState::kReads : trace::HolderState::kSleeps);
+  if (input::recording())
+    owners::begin_sleep(task, g_reads ? trace::HolderState::kReads : trace::HolderState::kSleeps);
 }
 
 void end_sleep(Task& task) {
@@ -235,39 +255,48 @@ void end_borrowing(Task& task) {
   if (input::recording()) note_lost(task, PageKind::kGivenInSleep);
 }
 
-bool map(long address, uint64_t size, int protection, long flags, int descriptor, uint64_t offset, long& result) {
+bool map(long address, uint64_t size, int protection, long flags, int descriptor, uint64_t offset,
+         long& result) {
   if (!input::is_on()) return false;
   const bool is_replayed = input::replaying();
-  if (!input::value(input::What::kShared, [&] { return is_wanted(protection, flags, descriptor); })) return false;
+  if (!input::value(input::What::kShared, [&] { return is_wanted(protection, flags, descriptor); }))
+    return false;
   if (is_replayed) {
     result = input::kept(input::What::kShared, 0);
     if (sys::failed(result)) return true;
-    const long at = map_own(static_cast<uint64_t>(result), page_up(size), flags & MAP_FIXED ? MAP_FIXED : MAP_FIXED_NOREPLACE);
+    const long at = map_own(static_cast<uint64_t>(result), page_up(size),
+                            flags & MAP_FIXED ? MAP_FIXED : MAP_FIXED_NOREPLACE);
     if (at != result) {
-      report("the replay cannot map shared memory where the recording had it, at %x (it got %x)", static_cast<uint64_t>(result), static_cast<uint64_t>(at));
+      report("the replay cannot map shared memory where the recording had it, at %x (it got %x)",
+             static_cast<uint64_t>(result), static_cast<uint64_t>(at));
       die(125);
     }
   } else {
-    result = sys::raw(SYS_mmap, address, static_cast<long>(size), protection, flags & ~long{MAP_POPULATE}, descriptor, static_cast<long>(offset));
+    result = sys::raw(SYS_mmap, address, static_cast<long>(size), protection,
+                      flags & ~long{MAP_POPULATE}, descriptor, static_cast<long>(offset));
     input::kept(input::What::kShared, result);
     if (sys::failed(result)) return true;
   }
   const auto start = static_cast<uint64_t>(result);
-  remember({start, start + page_up(size)}, protection, object_at(start), offset, file_of(descriptor));
+  remember({start, start + page_up(size)}, protection, object_at(start), offset,
+           file_of(descriptor));
   return true;
 }
 
 bool repeat(Range range, int protection, int descriptor, uint64_t offset) {
   const auto start = static_cast<long>(range.start);
-  const long at = input::replaying() ? map_own(range.start, range.size(), MAP_FIXED)
-                                     : sys::raw(SYS_mmap, start, static_cast<long>(range.size()), protection, MAP_SHARED | MAP_FIXED, descriptor, static_cast<long>(offset));
+  const long at = input::replaying()
+                      ? map_own(range.start, range.size(), MAP_FIXED)
+                      : sys::raw(SYS_mmap, start, static_cast<long>(range.size()), protection,
+                                 MAP_SHARED | MAP_FIXED, descriptor, static_cast<long>(offset));
   if (at != start) return false;
   remember(range, protection, object_at(range.start), offset, file_of(descriptor));
   return true;
 }
 
 void attach(Range range, int protection) {
-  if (input::replaying() && map_own(range.start, range.size(), MAP_FIXED_NOREPLACE) != static_cast<long>(range.start)) {
+  if (input::replaying() &&
+      map_own(range.start, range.size(), MAP_FIXED_NOREPLACE) != static_cast<long>(range.start)) {
     report("the replay cannot map shared memory where the recording had it, at %x", range.start);
     die(125);
   }
@@ -276,8 +305,10 @@ void attach(Range range, int protection) {
 
 bool repeat_attach(Range range, int protection, long segment) {
   const auto start = static_cast<long>(range.start);
-  const long at = input::replaying() ? map_own(range.start, range.size(), MAP_FIXED)
-                                     : sys::raw(SYS_shmat, segment, start, SHM_REMAP | (protection & PROT_WRITE ? 0 : SHM_RDONLY));
+  const long at = input::replaying()
+                      ? map_own(range.start, range.size(), MAP_FIXED)
+                      : sys::raw(SYS_shmat, segment, start,
+                                 SHM_REMAP | (protection & PROT_WRITE ? 0 : SHM_RDONLY));
   if (at != start) return false;
   remember(range, protection, object_at(range.start), 0);
   return true;
@@ -326,7 +357,8 @@ void on_protect(uint64_t start, uint64_t size, int protection) {
 void on_move(Range from, Range to) {
   const Mapping* m = mapping_of(from.start);
   if (!m) return;
-  const uint64_t object = m->object, file = m->file, offset = m->offset + from.start - m->range.start;
+  const uint64_t object = m->object, file = m->file,
+                 offset = m->offset + from.start - m->range.start;
   const int protection = m->protection;
   if (!from.empty()) on_unmap(from.start, from.size());
   if (input::replaying()) {
@@ -368,7 +400,9 @@ void begin_process(Task& task) {
   if (input::recording()) owners::leave(task);
   for (uint32_t i = 0; i < g_count; i++) {
     const Range& range = g_mappings[i].range;
-    if (input::replaying()) map_own(range.start, range.size(), MAP_FIXED);  // the maker of this process goes on with its own
+    if (input::replaying())
+      map_own(range.start, range.size(),
+              MAP_FIXED);  // the maker of this process goes on with its own
     else page::protect(range.start, range.size(), PROT_NONE);
   }
   each_held([&](const Held& held) { erase(held.page); });
@@ -379,10 +413,15 @@ void begin_process(Task& task) {
 void exit(Task& task) {
   constexpr uint32_t kMost = 2048;
   uint64_t node = 0, offset = 0, held = 0;
-  const auto read = [](uint64_t& to, uint64_t from) { return trap::from_program(to, static_cast<long>(from)) == 0; };
-  const auto touch_word = [&](uint64_t at) { touch(task, (at & ~uint64_t{1}) + offset, sizeof(uint32_t), false); };
+  const auto read = [](uint64_t& to, uint64_t from) {
+    return trap::from_program(to, static_cast<long>(from)) == 0;
+  };
+  const auto touch_word = [&](uint64_t at) {
+    touch(task, (at & ~uint64_t{1}) + offset, sizeof(uint32_t), false);
+  };
   const uint64_t head = task.robust_list;
-  if (!head || !read(node, head) || !read(offset, head + 8) || !read(held, head + 16)) return leave(task);
+  if (!head || !read(node, head) || !read(offset, head + 8) || !read(held, head + 16))
+    return leave(task);
   if (node == head && !held) return leave(task);
   if (held) touch_word(held);
   for (uint32_t i = 0; i < kMost && (node & ~uint64_t{1}) != head && node; i++) {

@@ -1,12 +1,15 @@
-// Memory that processes share, in a recording at a View that has pages: mappings with MAP_SHARED, System V segments.
+// Memory that processes share, in a recording at a View that has pages: mappings with MAP_SHARED,
+// System V segments.
 //
-// A page of it belongs at any moment to one task of one process of the recording (record/channel/shared_page_table.h), and nobody else touches it. What a task
-// finds in a page that it is given is kept, like what a read() answers; so no order between processes is: replaying, each task has such
-// memory of its own, and gets the same bytes at the same access.
+// A page of it belongs at any moment to one task of one process of the recording
+// (record/channel/shared_page_table.h), and nobody else touches it. What a task finds in a page
+// that it is given is kept, like what a read() answers; so no order between processes is:
+// replaying, each task has such memory of its own, and gets the same bytes at the same access.
 //
 // Invariants
-// 1. A task that computes keeps what it has until its next event, where it gives what it was asked for. Of one that waits, whoever needs a
-//    page takes it. Where a page goes is kept, and goes there in a replay, too.
+// 1. A task that computes keeps what it has until its next event, where it gives what it was asked
+//    for. Of one that waits, whoever needs a page takes it. Where a page goes is kept, and goes
+//    there in a replay, too.
 // 2. Who waits for a page has given up its claims to all others: there is no deadlock by pages.
 // 3. Nothing here depends on the Order, and the Order on nothing here.
 #pragma once
@@ -22,19 +25,22 @@ extern bool g_active;  // this process has, or had, such memory
 
 // The program touched it. False: it is none, or the fault is the program's own.
 bool on_fault(Task& task, uint64_t address, bool writes);
-// The kernel, or the runtime at a time of its own, is about to: as if the program touched all of it now. `reads`: and what it finds is compared in a replay.
+// The kernel, or the runtime at a time of its own, is about to: as if the program touched all of it
+// now. `reads`: and what it finds is compared in a replay.
 void touch(Task& task, uint64_t start, uint64_t size, bool reads);
 // Counts pages that were taken.
 uint64_t taken();
 // The words of a futex can be seen by the kernel until the call is over, whoever has them.
 void lend(uint64_t first, uint64_t second);
 void end_lending();
-// A system call is about to be made, its memory being touched; and is over. What is changed meanwhile by a process that is not recorded is
-// found by looking, as far as the task has few pages of files.
+// A system call is about to be made, its memory being touched; and is over. What is changed
+// meanwhile by a process that is not recorded is found by looking, as far as the task has few pages
+// of files.
 void begin_call();
 void end_call(Task& task);
 
-// The task waits from here on, for whatever; and does no more. REQUIRES: nothing of such memory is touched between the two.
+// The task waits from here on, for whatever; and does no more. REQUIRES: nothing of such memory is
+// touched between the two.
 void begin_sleep(Task& task);
 void end_sleep(Task& task);
 class SleepScope {
@@ -52,28 +58,34 @@ class SleepScope {
   Task& task_;
   bool active_;
 };
-// A child borrows the task's address space, with a record of its own, and is about to; and has given it back.
+// A child borrows the task's address space, with a record of its own, and is about to; and has
+// given it back.
 void begin_borrowing(Task& task);
 void end_borrowing(Task& task);
-// The task computes, and others wait for what it has, or did so here when it was recorded: it is to be seen whether it spins (signal/spin_probe.cc).
+// The task computes, and others wait for what it has, or did so here when it was recorded: it is to
+// be seen whether it spins (signal/spin_probe.cc).
 bool is_awaited(Task& task);
 // It does, and stands where every run comes by: it gives what it was asked for.
 void give_at_spin(Task& task);
 // At the end of an event: gives what others have asked for.
 void give_if_asked(Task& task);
 
-// mmap for shared memory: true where it is such memory, and then `result` is the answer. `descriptor`: where it is anonymous and other
-// processes of this program are to map it, too: they do by remember().
-bool map(long address, uint64_t size, int protection, long flags, int descriptor, uint64_t offset, long& result);
+// mmap for shared memory: true where it is such memory, and then `result` is the answer.
+// `descriptor`: where it is anonymous and other processes of this program are to map it, too: they
+// do by remember().
+bool map(long address, uint64_t size, int protection, long flags, int descriptor, uint64_t offset,
+         long& result);
 // In another process of the program, the same mapping.
 bool repeat(Range range, int protection, int descriptor, uint64_t offset);
-// A segment that the kernel has attached there (not in a replay); in another process of the program `segment` is.
+// A segment that the kernel has attached there (not in a replay); in another process of the program
+// `segment` is.
 void attach(Range range, int protection);
 bool repeat_attach(Range range, int protection, long segment);
 uint64_t size_at(uint64_t address);
 Range mapping_at(uint64_t address);
 bool overlaps(uint64_t start, uint64_t size);
-// The program has mapped something else there, or nothing; has changed the protection; or has moved it.
+// The program has mapped something else there, or nothing; has changed the protection; or has moved
+// it.
 void on_unmap(uint64_t start, uint64_t size);
 void on_protect(uint64_t start, uint64_t size, int protection);
 void on_move(Range from, Range to);
@@ -82,7 +94,8 @@ void on_file_change(Task& task, long descriptor);
 // The task gives what it has there: it has been changed by other means.
 void give_range(uint64_t start, uint64_t size);
 
-// A forked child, or a task that begins in this process, has none of the pages that were mapped here.
+// A forked child, or a task that begins in this process, has none of the pages that were mapped
+// here.
 void begin_process(Task& task);
 // The task ends, or its process executes another program: whatever it has is nobody's.
 void leave(Task& task);

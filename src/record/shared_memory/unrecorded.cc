@@ -1,23 +1,25 @@
 #include "record/shared_memory/unrecorded.h"
 
 #include "base/bytes.h"
+#include "control/control.h"
+#include "memory/backing.h"
 #include "record/input.h"
 #include "record/shared_memory/shared_memory.h"
-#include "memory/backing.h"
 #include "record/stream.h"
 #include "sys/maps.h"
-#include "control/control.h"
 
 namespace weir::recording {
 
 namespace {
 
-constexpr char kOurFiles[] = "/memfd:weir-", kTheirs[] = "/memfd:weir-shared";  // the second is the program's anonymous memory
+constexpr char kOurFiles[] = "/memfd:weir-",
+               kTheirs[] = "/memfd:weir-shared";  // the second is the program's anonymous memory
 
 bool is_ours(const sys::MapLine& line) {
   if (starts_with(line.name, kTheirs)) return false;
   return starts_with(line.name, kOurFiles) || line.range.overlaps(page::own_image()) ||
-         line.range.overlaps({kArena, trace::kTrace + trace::kTraceSize}) || line.range.overlaps({kCountCode, kCountBlocks + kCountBlocksSize});
+         line.range.overlaps({kArena, trace::kTrace + trace::kTraceSize}) ||
+         line.range.overlaps({kCountCode, kCountBlocks + kCountBlocksSize});
 }
 
 }  // namespace
@@ -25,12 +27,17 @@ bool is_ours(const sys::MapLine& line) {
 void note_shared_memory() {
   trace::Header& h = header();
   char* cursor;
-  if (!input::recording() || __atomic_load_n(&h.shares, __ATOMIC_ACQUIRE) || sys::read_maps(&cursor) < 0) return;
+  if (!input::recording() || __atomic_load_n(&h.shares, __ATOMIC_ACQUIRE) ||
+      sys::read_maps(&cursor) < 0)
+    return;
   sys::MapLine line;
   while ((cursor = sys::next_map_line(cursor, &line))) {
-    if (!line.shared || !line.writable || is_ours(line) || owned::overlaps(line.range.start, line.range.size())) continue;
+    if (!line.shared || !line.writable || is_ours(line) ||
+        owned::overlaps(line.range.start, line.range.size()))
+      continue;
     if (__atomic_exchange_n(&h.shares, 1u, __ATOMIC_ACQ_REL)) return;
-    const bool is_file = line.name[0] == '/' && !starts_with(line.name, kTheirs) && !starts_with(line.name, "/dev/zero");
+    const bool is_file = line.name[0] == '/' && !starts_with(line.name, kTheirs) &&
+                         !starts_with(line.name, "/dev/zero");
     if (is_file && string_length(line.name) < sizeof h.shared) append_text(h.shared, line.name);
     return;
   }
@@ -39,9 +46,11 @@ void note_shared_memory() {
 void note_stranger(uint64_t address) {
   trace::Header& h = header();
   char* cursor;
-  if (__atomic_exchange_n(&h.strangers, 1u, __ATOMIC_ACQ_REL) || sys::read_maps(&cursor) < 0) return;
+  if (__atomic_exchange_n(&h.strangers, 1u, __ATOMIC_ACQ_REL) || sys::read_maps(&cursor) < 0)
+    return;
   for (sys::MapLine line; (cursor = sys::next_map_line(cursor, &line));) {
-    if (line.range.contains(address) && string_length(line.name) < sizeof h.strange) append_text(h.strange, line.name);
+    if (line.range.contains(address) && string_length(line.name) < sizeof h.strange)
+      append_text(h.strange, line.name);
   }
 }
 

@@ -1,6 +1,7 @@
-// The row of a task that has not ended is not more exact than a look at a running program. Times are cycles until they are
-// told: the library's constructor and the end of the program read the cycle counter and the clock side by side, which gives
-// their ratio. (Before the constructor the counter is not the real one, see cli/launch/start_tracer.h.)
+// The row of a task that has not ended is not more exact than a look at a running program. Times
+// are cycles until they are told: the library's constructor and the end of the program read the
+// cycle counter and the clock side by side, which gives their ratio. (Before the constructor the
+// counter is not the real one, see cli/launch/start_tracer.h.)
 
 #include "runtime/stats/counts.h"
 
@@ -8,15 +9,17 @@
 
 #include "base/options.h"
 #include "control/phase_timer.h"
-#include "runtime/stats/exit_report.h"
 #include "control/process.h"
+#include "runtime/stats/exit_report.h"
 #include "sys/futex.h"
 
 namespace weir::runtime {
 
 namespace {
 
-constexpr size_t phase(Phase which) { return offsetof(TaskCounters, phase_cycles) + 8 * static_cast<size_t>(which); }
+constexpr size_t phase(Phase which) {
+  return offsetof(TaskCounters, phase_cycles) + 8 * static_cast<size_t>(which);
+}
 
 constexpr int kScheduler = 2, kPerThread = 4;  // low bits of a CPU clock's id
 
@@ -27,7 +30,8 @@ uint64_t cpu_clock(int id, int kind) {
   return static_cast<uint64_t>(time.seconds) * 1000000000 + static_cast<uint64_t>(time.nanoseconds);
 }
 
-// All processes that run tasks or have, and the monitor, in which the program ran before its first thread.
+// All processes that run tasks or have, and the monitor, in which the program ran before its first
+// thread.
 uint64_t processor_time_of_all() {
   const Shared& s = shared();
   if (!s.multi || !g_processes) return sys::monotonic_ns(CLOCK_PROCESS_CPUTIME_ID);
@@ -38,7 +42,7 @@ uint64_t processor_time_of_all() {
   return sum;
 }
 
-uint64_t g_end_cycles;          // when the clock was stopped
+uint64_t g_end_cycles;  // when the clock was stopped
 uint64_t g_end_ns;
 uint64_t g_cycles_per_ms = 1;
 
@@ -115,7 +119,8 @@ void start_counts() {
   Task& task = self();
   task.phase_since = 0;
   // It was forked in its turn, which has no end here.
-  if (static_cast<int64_t>(task.counters.serial_cycles) < 0) task.counters.serial_cycles += sys::cycles();
+  if (static_cast<int64_t>(task.counters.serial_cycles) < 0)
+    task.counters.serial_cycles += sys::cycles();
   s.inherited = {task.creation, task.counters};
   s.inherited.counters.processor_ns = 0;
 }
@@ -143,7 +148,8 @@ void stop_clock() {
 }
 
 uint64_t nanoseconds(uint64_t cycles) {
-  return cycles / g_cycles_per_ms * 1'000'000 + cycles % g_cycles_per_ms * 1'000'000 / g_cycles_per_ms;
+  return cycles / g_cycles_per_ms * 1'000'000 +
+         cycles % g_cycles_per_ms * 1'000'000 / g_cycles_per_ms;
 }
 
 uint64_t value(const Column& column, const TaskCounters& counters) {
@@ -162,7 +168,8 @@ bool next_task(uint64_t* number, TaskCounters* counters) {
   const Task* live = nullptr;
   for (TaskId i = 0; i < s.high_task; i++) {
     const Task& task = s.tasks[i];
-    if (task.state == TaskState::kFree || task.creation < *number || task.creation >= best) continue;
+    if (task.state == TaskState::kFree || task.creation < *number || task.creation >= best)
+      continue;
     best = task.creation;
     live = &task;
   }
@@ -187,7 +194,8 @@ Summary summary(const TaskCounters& total) {
   made.rounds = s.round - s.inherited_round;
   made.wall_ns = g_end_ns - s.start_ns;
   if (s.first_thread_cycles) made.threads_ns = nanoseconds(g_end_cycles - s.first_thread_cycles);
-  const uint64_t now_on = s.serial && s.serial_since < g_end_cycles ? g_end_cycles - s.serial_since : 0;
+  const uint64_t now_on =
+      s.serial && s.serial_since < g_end_cycles ? g_end_cycles - s.serial_since : 0;
   made.serial_ns = nanoseconds(g_processes ? s.serial_cycles + now_on : total.serial_cycles);
   made.processor_ns = processor_time_of_all();
   made.program_ns = nanoseconds(total.phase_cycles[static_cast<uint32_t>(Phase::kProgram)] +

@@ -1,7 +1,8 @@
-// Which process writes FILE: the command (cli/launch/launch.cc) has left an empty FILE.PID.part, PID being its own number, which the
-// program keeps, also where it becomes another program by exec. Whoever ends and finds a part of that name with its own
-// number is the program, fills it, and renames it to FILE: FILE is there as a whole or not at all. All other processes are
-// children of the program. Of these one that had threads of its own writes FILE.PID, the others nothing.
+// Which process writes FILE: the command (cli/launch/launch.cc) has left an empty FILE.PID.part,
+// PID being its own number, which the program keeps, also where it becomes another program by exec.
+// Whoever ends and finds a part of that name with its own number is the program, fills it, and
+// renames it to FILE: FILE is there as a whole or not at all. All other processes are children of
+// the program. Of these one that had threads of its own writes FILE.PID, the others nothing.
 
 #include "runtime/stats/exit_json.h"
 
@@ -10,9 +11,9 @@
 
 #include "base/bytes.h"
 #include "base/options.h"
+#include "control/process.h"
 #include "memory/backing.h"
 #include "runtime/stats/counts.h"
-#include "control/process.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 
@@ -31,7 +32,8 @@ class File {
   void number(uint64_t value, int digits_at_least = 1) {
     char digits[21];
     int count = 0;
-    for (; value || count < digits_at_least; value /= 10) digits[count++] = static_cast<char>('0' + value % 10);
+    for (; value || count < digits_at_least; value /= 10)
+      digits[count++] = static_cast<char>('0' + value % 10);
     while (count) put(digits[--count]);
   }
 
@@ -120,7 +122,12 @@ class File {
  private:
   // Bytes of the well-formed UTF-8 character at `at`, 0 if there is none.
   static int sequence(const uint8_t* at) {
-    const int length = *at < 0x80 ? 1 : *at < 0xc2 ? 0 : *at < 0xe0 ? 2 : *at < 0xf0 ? 3 : *at < 0xf5 ? 4 : 0;
+    const int length = *at < 0x80   ? 1
+                       : *at < 0xc2 ? 0
+                       : *at < 0xe0 ? 2
+                       : *at < 0xf0 ? 3
+                       : *at < 0xf5 ? 4
+                                    : 0;
     for (int i = 1; i < length; i++) {
       if ((at[i] & 0xc0) != 0x80) return 0;
     }
@@ -136,7 +143,8 @@ class File {
 
   void flush() {
     for (size_t done = 0; done < length_ && !error_;) {
-      const long written = sys::raw(SYS_write, descriptor_, reinterpret_cast<long>(bytes_ + done), static_cast<long>(length_ - done));
+      const long written = sys::raw(SYS_write, descriptor_, reinterpret_cast<long>(bytes_ + done),
+                                    static_cast<long>(length_ - done));
       if (written == -EINTR) continue;
       if (written <= 0) error_ = written ? written : -EIO;
       else done += static_cast<size_t>(written);
@@ -168,14 +176,20 @@ void put_row(File& file, const TaskCounters& counters) {
 
 void put_all(File& file, int pid) {
   char program[4096];
-  const long length = sys::raw(SYS_readlink, reinterpret_cast<long>("/proc/self/exe"), reinterpret_cast<long>(program), sizeof program - 1);
+  const long length = sys::raw(SYS_readlink, reinterpret_cast<long>("/proc/self/exe"),
+                               reinterpret_cast<long>(program), sizeof program - 1);
   program[length > 0 ? length : 0] = 0;
   file.open(nullptr, "{");
   file.count("version", 1);
   file.string("program", program);
   file.count("process", static_cast<uint64_t>(pid));
-  file.string("order", options().order == Order::kToken ? "token" : options().order == Order::kRecord ? "record" : "free");
-  file.string("view", g_copies ? "isolated" : g_guarded ? "guarded" : g_coherent ? "coherent" : "direct");
+  file.string("order", options().order == Order::kToken    ? "token"
+                       : options().order == Order::kRecord ? "record"
+                                                           : "free");
+  file.string("view", g_copies     ? "isolated"
+                      : g_guarded  ? "guarded"
+                      : g_coherent ? "coherent"
+                                   : "direct");
   TaskCounters total{}, counters{};
   file.next_line();
   file.open("tasks", "[");
@@ -251,11 +265,13 @@ void write_json() {
   if (result == -ENOENT) {
     if (!s.multi) return;
     make_path(path, pid, "");
-    result = page::open_hidden(SYS_open, reinterpret_cast<long>(part), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    result = page::open_hidden(SYS_open, reinterpret_cast<long>(part),
+                               O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
   }
   if (result >= 0) {
     result = write_to(result, pid);
-    if (result == 0) result = sys::raw(SYS_rename, reinterpret_cast<long>(part), reinterpret_cast<long>(path));
+    if (result == 0)
+      result = sys::raw(SYS_rename, reinterpret_cast<long>(part), reinterpret_cast<long>(path));
     if (result < 0) sys::raw(SYS_unlink, reinterpret_cast<long>(part));
   }
   if (result < 0) report("cannot write %s (error %d)", path, int64_t{-result});

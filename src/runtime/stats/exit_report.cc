@@ -1,24 +1,25 @@
-// What --stat prints: first what the time went to, in a sentence; then two tables, of counts and of times: a line for each task in the order in
-// which they were made (0 is the first thread), of many ended ones one line together, and the sum; and below what follows from the sum.
+// What --stat prints: first what the time went to, in a sentence; then two tables, of counts and of
+// times: a line for each task in the order in which they were made (0 is the first thread), of many
+// ended ones one line together, and the sum; and below what follows from the sum.
 //
-// Columns are as wide as their sums; those of which nothing was counted are left out. Where the rest does not fit into a line of a hundred columns, a
-// table goes on below itself.
+// Columns are as wide as their sums; those of which nothing was counted are left out. Where the
+// rest does not fit into a line of a hundred columns, a table goes on below itself.
 
 #include "runtime/stats/exit_report.h"
 
 #include "base/bytes.h"
 #include "base/options.h"
-#include "syscall/effects/effects.h"
-#include "record/input.h"
 #include "control/phase_timer.h"
-#include "order/rounds.h"
+#include "control/process.h"
 #include "memory/backing.h"
+#include "order/rounds.h"
+#include "record/input.h"
+#include "record/stream.h"
 #include "runtime/stats/counts.h"
 #include "runtime/stats/exit_json.h"
-#include "record/stream.h"
-#include "control/process.h"
 #include "sys/futex.h"
 #include "sys/report.h"
+#include "syscall/effects/effects.h"
 
 namespace weir::runtime {
 
@@ -43,7 +44,8 @@ class Line {
   void decimal(uint64_t thousandths, size_t width) {
     number(thousandths / 1000, width < 4 ? 0 : width - 4);
     put('.');
-    for (uint64_t unit = 100; unit; unit /= 10) put(static_cast<char>('0' + thousandths / unit % 10));
+    for (uint64_t unit = 100; unit; unit /= 10)
+      put(static_cast<char>('0' + thousandths / unit % 10));
   }
 
   // A share of a whole in percent; a dash where there is none.
@@ -52,7 +54,8 @@ class Line {
       put('-');
       return;
     }
-    const uint64_t tenths = whole > ~uint64_t{0} / 2000 ? part / (whole / 1000) : part * 1000 / whole;
+    const uint64_t tenths =
+        whole > ~uint64_t{0} / 2000 ? part / (whole / 1000) : part * 1000 / whole;
     number(tenths / 10, 0);
     put('.');
     number(tenths % 10, 0);
@@ -99,8 +102,10 @@ size_t length_of(const char* text) {
 // No number in the column is longer than the sum.
 size_t width_of(const Column& column, const TaskCounters& total) {
   char digits[21];
-  append_number(digits, column.unit == Unit::kCount ? printed(column, total) : printed(column, total) / 1000);
-  const size_t number = length_of(digits) + (column.unit == Unit::kCount ? 0 : 4), name = length_of(column.name);
+  append_number(
+      digits, column.unit == Unit::kCount ? printed(column, total) : printed(column, total) / 1000);
+  const size_t number = length_of(digits) + (column.unit == Unit::kCount ? 0 : 4),
+               name = length_of(column.name);
   return kGap + (number > name ? number : name);
 }
 
@@ -145,7 +150,8 @@ void print_row(const char* name, const Block& block, const TaskCounters& counter
 void print_block(const Part& part, const Block& block, const TaskCounters& total) {
   Line heading;
   heading.text(part.heading, kFirstColumn);
-  for (size_t i = 0; i < block.count; i++) heading.text(kColumn[block.column[i]].name, block.width[i]);
+  for (size_t i = 0; i < block.count; i++)
+    heading.text(kColumn[block.column[i]].name, block.width[i]);
   heading.print();
   TaskCounters counters;
   for (uint64_t number = 0; next_task(&number, &counters); number++) {
@@ -185,7 +191,9 @@ void print_sentence(const TaskCounters& total, const Summary& made) {
     uint64_t ns;
     bool is_program;
   };
-  const auto in = [&](Phase phase) { return nanoseconds(total.phase_cycles[static_cast<uint32_t>(phase)]); };
+  const auto in = [&](Phase phase) {
+    return nanoseconds(total.phase_cycles[static_cast<uint32_t>(phase)]);
+  };
   Share shares[] = {
       {"in the program's code", made.program_ns, true},
       {"waiting for turns", in(Phase::kWaiting), false},
@@ -248,7 +256,8 @@ void print_table() {
   print_sentence(total, made);
   for (const Part& part : kParts) {
     Block block;
-    for (size_t next = part.first; take_block(part, total, &next, &block);) print_block(part, block, total);
+    for (size_t next = part.first; take_block(part, total, &next, &block);)
+      print_block(part, block, total);
   }
   if (total.transactions) {
     Line line;
@@ -276,7 +285,8 @@ void print_table() {
   line.number(shared().conversions_us / 1000, 0);
   line.text(" ms", 0);
   line.print();
-  report("rounds %u, tasks made %u (%u from the pool), processes made %u", made.rounds, made.threads_made, made.from_pool, made.processes_made);
+  report("rounds %u, tasks made %u (%u from the pool), processes made %u", made.rounds,
+         made.threads_made, made.from_pool, made.processes_made);
   print_left_out();
 }
 
@@ -292,8 +302,11 @@ void prints_at_exit(int code) {
   const bool kept = input::is_on() && (recording::header().options & trace::kWithFingerprint);
   if (input::is_on()) recording::let_others_arrive(self());
   const uint64_t patience = input::replaying() ? 10'000'000'000 : 1'000'000'000;
-  const bool wanted = comparable && (kept || options().fingerprint) && recording::compares_end(self());
-  const auto stands = [patience] { return !g_tasks_active || !self().turn_depth || order::stand_still(self(), patience); };
+  const bool wanted =
+      comparable && (kept || options().fingerprint) && recording::compares_end(self());
+  const auto stands = [patience] {
+    return !g_tasks_active || !self().turn_depth || order::stand_still(self(), patience);
+  };
   const uint64_t memory = wanted && stands() ? page::fingerprint() : 0;
   if (input::is_on()) recording::end_program(code, kept ? memory : 0);
   if (options().fingerprint) report("fingerprint: memory %x, schedule %x", memory, s.schedule_hash);

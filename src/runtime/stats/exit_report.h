@@ -5,7 +5,8 @@
 
 namespace weir::runtime {
 
-// Here the program begins for what is told at its end: when the library was initialized, or in a forked child.
+// Here the program begins for what is told at its end: when the library was initialized, or in a
+// forked child.
 void start_counts();
 // The first task is about to make the second.
 void note_first_thread();

@@ -1,5 +1,5 @@
-// For tests: makes calls of the kernel whose buffers lie in memory full of random bytes, and compares what has changed with what
-// effects.h says. Implemented in call_check_test.cc.
+// For tests: makes calls of the kernel whose buffers lie in memory full of random bytes, and
+// compares what has changed with what effects.h says. Implemented in call_check_test.cc.
 #pragma once
 
 #include <stddef.h>
@@ -38,7 +38,8 @@ inline constexpr size_t kUsual = ~size_t{0};
 // Makes the call. Fails the test unless
 // - each changed byte lies in a visited range,
 // - each visited range lies in one buffer,
-// - at most `unchanged` of the visited bytes have kept their value (kUsual: one in 32, and 4, as random bytes may),
+// - at most `unchanged` of the visited bytes have kept their value (kUsual: one in 32, and 4, as
+//   random bytes may),
 // - what it is said to read lies in buffers and apart from what it writes.
 // Clears nothing. Answers as the kernel does.
 long call(long number, std::initializer_list<long> arguments, size_t unchanged = kUsual);

@@ -7,8 +7,8 @@
 #include <random>
 #include <vector>
 
-#include "syscall/effects/effects.h"
 #include "sys/syscall_x86_64.h"
+#include "syscall/effects/effects.h"
 
 namespace weir::effects::testing {
 namespace {
@@ -27,7 +27,8 @@ struct Arena {
   size_t written = 0, read = 0;
 
   Arena() {
-    start = static_cast<uint8_t*>(mmap(nullptr, kArena, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    start = static_cast<uint8_t*>(
+        mmap(nullptr, kArena, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     fill();
   }
   void fill() {
@@ -109,7 +110,8 @@ long call(long number, std::initializer_list<long> arguments, size_t unchanged) 
   const auto first = reinterpret_cast<uint64_t>(a.start);
   for (const Span& span : written) {
     EXPECT_TRUE(a.holds(span.start, span.limit - span.start))
-        << name << " = " << result << ": writes " << span.limit - span.start << " bytes that are in no buffer";
+        << name << " = " << result << ": writes " << span.limit - span.start
+        << " bytes that are in no buffer";
     for (uint64_t at = span.start; at < span.limit; at++) {
       if (at - first < kArena) is_visited[at - first] = true;
     }
@@ -122,22 +124,26 @@ long call(long number, std::initializer_list<long> arguments, size_t unchanged) 
     if (old[i] == now[i] || is_visited[i]) continue;
     for (const Span& span : a.buffers) {
       if (first + i >= span.start && first + i < span.limit) {
-        ADD_FAILURE() << name << " = " << result << ": byte " << first + i - span.start << " of a buffer of "
-                      << span.limit - span.start << " was written";
+        ADD_FAILURE() << name << " = " << result << ": byte " << first + i - span.start
+                      << " of a buffer of " << span.limit - span.start << " was written";
       }
     }
-    if (!a.holds(first + i, 1)) ADD_FAILURE() << name << " = " << result << ": a byte outside all buffers was written";
+    if (!a.holds(first + i, 1))
+      ADD_FAILURE() << name << " = " << result << ": a byte outside all buffers was written";
   }
   if (unchanged == kUsual) unchanged = a.written / 32 + 4;
-  EXPECT_LE(kept, unchanged) << name << " = " << result << ": " << kept << " of " << a.written << " bytes have not changed";
+  EXPECT_LE(kept, unchanged) << name << " = " << result << ": " << kept << " of " << a.written
+                             << " bytes have not changed";
 
   a.read = 0;
   for (const Span& span : read) {
     a.read += span.limit - span.start;
     EXPECT_TRUE(a.holds(span.start, span.limit - span.start))
-        << name << " = " << result << ": reads " << span.limit - span.start << " bytes that are in no buffer";
+        << name << " = " << result << ": reads " << span.limit - span.start
+        << " bytes that are in no buffer";
     for (const Span& other : written) {
-      EXPECT_TRUE(span.limit <= other.start || other.limit <= span.start) << name << ": reads what it writes";
+      EXPECT_TRUE(span.limit <= other.start || other.limit <= span.start)
+          << name << ": reads what it writes";
     }
   }
   return result;

@@ -17,18 +17,22 @@
 #include <string>
 #include <vector>
 
-#include "syscall/effects/table.h"
 #include "sys/syscall_x86_64.h"
+#include "syscall/effects/table.h"
 
 namespace weir::effects {
 namespace {
 
 struct Span {
   uint64_t address, size;
-  bool operator==(const Span& other) const { return address == other.address && size == other.size; }
+  bool operator==(const Span& other) const {
+    return address == other.address && size == other.size;
+  }
 };
 
-void collect(void* context, uint64_t address, uint64_t size) { static_cast<std::vector<Span>*>(context)->push_back({address, size}); }
+void collect(void* context, uint64_t address, uint64_t size) {
+  static_cast<std::vector<Span>*>(context)->push_back({address, size});
+}
 
 std::vector<Span> visited(decltype(written_memory)& visit, const Request& request, long result) {
   static Before before;
@@ -38,11 +42,16 @@ std::vector<Span> visited(decltype(written_memory)& visit, const Request& reques
   return found;
 }
 
-std::vector<Span> written(const Request& request, long result) { return visited(written_memory, request, result); }
-std::vector<Span> read(const Request& request, long result) { return visited(read_memory, request, result); }
+std::vector<Span> written(const Request& request, long result) {
+  return visited(written_memory, request, result);
+}
+std::vector<Span> read(const Request& request, long result) {
+  return visited(read_memory, request, result);
+}
 
 bool fetch_nothing(void*, uint64_t, uint64_t) { return false; }
-// By the kernel: what is fetched may reach beyond the variable that it begins in, as far as the page does (visit_string).
+// By the kernel: what is fetched may reach beyond the variable that it begins in, as far as the
+// page does (visit_string).
 bool fetch_copy(void* to, uint64_t from, uint64_t size) {
   const iovec here{to, size}, there{reinterpret_cast<void*>(from), size};
   return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == static_cast<ssize_t>(size);
@@ -93,8 +102,9 @@ TEST(EffectsTest, PlacesInAReplay) {
 }
 
 TEST(EffectsTest, WhatAKernelWithoutTheCallReturns) {
-  for (const long number : {SYS_io_uring_setup, SYS_io_uring_enter, SYS_io_uring_register, SYS_io_setup, SYS_userfaultfd, SYS_memfd_secret,
-                            SYS_perf_event_open, SYS_bpf, 453, SYS_quotactl, 400, 511}) {
+  for (const long number : {SYS_io_uring_setup, SYS_io_uring_enter, SYS_io_uring_register,
+                            SYS_io_setup, SYS_userfaultfd, SYS_memfd_secret, SYS_perf_event_open,
+                            SYS_bpf, 453, SYS_quotactl, 400, 511}) {
     EXPECT_EQ(error_without({number, {}}), -ENOSYS) << number;
     EXPECT_EQ(replay_of({number, {}}), Replay::kRefuse) << number;
   }
@@ -107,7 +117,8 @@ TEST(EffectsTest, WhatAKernelWithoutTheCallReturns) {
   EXPECT_EQ(error_without({SYS_socket, {AF_XDP}}), -EAFNOSUPPORT);
   EXPECT_EQ(error_without({SYS_process_madvise, {0, 0, 0, MADV_DONTNEED}}), -EINVAL);
   EXPECT_EQ(error_without({SYS_process_madvise, {0, 0, 0, MADV_COLD}}), 0);
-  for (const long number : {SYS_read, SYS_shmat, SYS_vmsplice, -1}) EXPECT_EQ(error_without({number, {}}), 0) << number;
+  for (const long number : {SYS_read, SYS_shmat, SYS_vmsplice, -1})
+    EXPECT_EQ(error_without({number, {}}), 0) << number;
 }
 
 TEST(EffectsTest, UpperHalfOfAnIntDoesNotCount) {
@@ -128,7 +139,8 @@ TEST(EffectsTest, AfterABadAddressEverythingMayHaveBeenWritten) {
 }
 
 TEST(EffectsTest, ReadIntoAHole) {
-  auto* pages = static_cast<char*>(mmap(nullptr, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  auto* pages = static_cast<char*>(
+      mmap(nullptr, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   munmap(pages + 4096, 4096);
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
@@ -137,7 +149,8 @@ TEST(EffectsTest, ReadIntoAHole) {
   const long result = sys::raw(SYS_read, ends[0], at, 200);
   bool is_covered = false;
   for (const Span& span : written({SYS_read, {ends[0], at, 200}}, result)) {
-    is_covered |= span.address <= static_cast<uint64_t>(at) && span.address + span.size >= static_cast<uint64_t>(at + 100);
+    is_covered |= span.address <= static_cast<uint64_t>(at) &&
+                  span.address + span.size >= static_cast<uint64_t>(at + 100);
   }
   EXPECT_EQ(pages[4095] != 0, is_covered);
   close(ends[0]);
@@ -151,8 +164,10 @@ TEST(EffectsTest, StructuresThatAreNotThere) {
     for (long result : {0l, 1l, 100l, -long{EFAULT}, -long{EINTR}, -long{EINVAL}}) {
       for (long argument : {0l, 1l, 64l, -1l, 1l << 40}) {
         const Request request{number, {argument, argument, argument, argument, argument, argument}};
-        for (const Span& span : written(request, result)) EXPECT_LE(span.address + span.size, 0x7ffffffff000u) << number;
-        for (const Span& span : read(request, result)) EXPECT_LE(span.address + span.size, 0x7ffffffff000u) << number;
+        for (const Span& span : written(request, result))
+          EXPECT_LE(span.address + span.size, 0x7ffffffff000u) << number;
+        for (const Span& span : read(request, result))
+          EXPECT_LE(span.address + span.size, 0x7ffffffff000u) << number;
       }
     }
   }
@@ -171,27 +186,32 @@ TEST(EffectsTest, NewTasks) {
   const long flags = CLONE_PARENT_SETTID | CLONE_CHILD_SETTID;
   EXPECT_EQ(written({SYS_clone, {flags, 0, 64, 128}}, 77), (std::vector<Span>{{64, 4}}));
   EXPECT_EQ(written({SYS_clone, {flags, 0, 64, 128}}, 0), (std::vector<Span>{{64, 4}, {128, 4}}));
-  EXPECT_EQ(written({SYS_clone, {flags | CLONE_VM, 0, 64, 128}}, 77), (std::vector<Span>{{64, 4}, {128, 4}}));
+  EXPECT_EQ(written({SYS_clone, {flags | CLONE_VM, 0, 64, 128}}, 77),
+            (std::vector<Span>{{64, 4}, {128, 4}}));
   EXPECT_EQ(written({SYS_clone, {SIGCHLD, 0, 64, 128}}, 77), std::vector<Span>{});
   clone_args arguments{};
   arguments.flags = CLONE_PIDFD | CLONE_PARENT_SETTID;
   arguments.pidfd = 64;
   arguments.parent_tid = 128;
-  EXPECT_EQ(written({SYS_clone3, {address(&arguments), sizeof arguments}}, 77), (std::vector<Span>{{64, 4}, {128, 4}}));
+  EXPECT_EQ(written({SYS_clone3, {address(&arguments), sizeof arguments}}, 77),
+            (std::vector<Span>{{64, 4}, {128, 4}}));
 }
 
 TEST(EffectsTest, VectorsOfManyPieces) {
   std::vector<iovec> parts(1025, iovec{reinterpret_cast<void*>(64), 3});
   EXPECT_EQ(written({SYS_readv, {0, address(parts.data()), 1024}}, 3000).size(), 1000u);
   EXPECT_TRUE(written({SYS_readv, {0, address(parts.data()), 1025}}, 3000).empty());
-  EXPECT_EQ(read({SYS_writev, {0, address(parts.data()), 4}}, 7), (std::vector<Span>{{64, 3}, {64, 3}, {64, 1}}));
+  EXPECT_EQ(read({SYS_writev, {0, address(parts.data()), 4}}, 7),
+            (std::vector<Span>{{64, 3}, {64, 3}, {64, 1}}));
 }
 
 TEST(EffectsTest, NamesThatEndWithThePage) {
-  auto* page = static_cast<char*>(mmap(nullptr, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  auto* page = static_cast<char*>(
+      mmap(nullptr, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   munmap(page + 4096, 4096);
   std::memcpy(page + 4096 - 4, "abc", 4);
-  EXPECT_EQ(read({SYS_chdir, {address(page + 4096 - 4)}}, 0), (std::vector<Span>{{static_cast<uint64_t>(address(page)) + 4092, 4}}));
+  EXPECT_EQ(read({SYS_chdir, {address(page + 4096 - 4)}}, 0),
+            (std::vector<Span>{{static_cast<uint64_t>(address(page)) + 4092, 4}}));
   munmap(page, 4096);
 }
 

@@ -92,7 +92,9 @@ TEST_F(FileCalls, Names) {
   EXPECT_EQ(call(SYS_open, {name_in_folder("none"), O_RDONLY, 0}), -ENOENT);
   EXPECT_EQ(close(static_cast<int>(call(SYS_openat, {AT_FDCWD, name_of_file(), O_RDONLY, 0}))), 0);
   const uint64_t how[3] = {O_RDONLY, 0, 0};
-  EXPECT_EQ(close(static_cast<int>(call(SYS_openat2, {AT_FDCWD, name_of_file(), value(how), sizeof how}))), 0);
+  EXPECT_EQ(close(static_cast<int>(
+                call(SYS_openat2, {AT_FDCWD, name_of_file(), value(how), sizeof how}))),
+            0);
   EXPECT_EQ(close(static_cast<int>(call(SYS_creat, {name_in_folder("new"), 0600}))), 0);
   EXPECT_EQ(call(SYS_access, {name_of_file(), R_OK}), 0);
   EXPECT_EQ(call(SYS_faccessat, {AT_FDCWD, name_of_file(), R_OK}), 0);
@@ -101,8 +103,10 @@ TEST_F(FileCalls, Names) {
   EXPECT_EQ(call(SYS_mkdirat, {AT_FDCWD, name_in_folder("e"), 0700}), 0);
   EXPECT_EQ(call(SYS_rmdir, {name_in_folder("e")}), 0);
   EXPECT_EQ(call(SYS_rename, {name_in_folder("new"), name_in_folder("newer")}), 0);
-  EXPECT_EQ(call(SYS_renameat, {AT_FDCWD, name_in_folder("newer"), AT_FDCWD, name_in_folder("a")}), 0);
-  EXPECT_EQ(call(SYS_renameat2, {AT_FDCWD, name_in_folder("a"), AT_FDCWD, name_in_folder("b"), 0}), 0);
+  EXPECT_EQ(call(SYS_renameat, {AT_FDCWD, name_in_folder("newer"), AT_FDCWD, name_in_folder("a")}),
+            0);
+  EXPECT_EQ(call(SYS_renameat2, {AT_FDCWD, name_in_folder("a"), AT_FDCWD, name_in_folder("b"), 0}),
+            0);
   EXPECT_EQ(call(SYS_link, {name_in_folder("b"), name_in_folder("c")}), 0);
   EXPECT_EQ(call(SYS_linkat, {AT_FDCWD, name_in_folder("b"), AT_FDCWD, name_in_folder("f"), 0}), 0);
   EXPECT_EQ(call(SYS_unlink, {name_in_folder("c")}), 0);
@@ -164,7 +168,8 @@ TEST_F(FileCalls, Folders) {
 }
 
 TEST_F(FileCalls, Attributes) {
-  if (call(SYS_setxattr, {name_of_file(), text("user.a"), random_bytes(30), 30, 0}) != 0) GTEST_SKIP() << "no attributes here";
+  if (call(SYS_setxattr, {name_of_file(), text("user.a"), random_bytes(30), 30, 0}) != 0)
+    GTEST_SKIP() << "no attributes here";
   EXPECT_EQ(call(SYS_lsetxattr, {name_of_file(), text("user.b"), random_bytes(30), 30, 0}), 0);
   EXPECT_EQ(call(SYS_fsetxattr, {descriptor, text("user.c"), random_bytes(30), 30, 0}), 0);
   EXPECT_EQ(call(SYS_getxattr, {name_of_file(), text("user.a"), random_bytes(64), 64}), 30);
@@ -176,8 +181,12 @@ TEST_F(FileCalls, Attributes) {
   EXPECT_EQ(call(SYS_listxattr, {name_of_file(), random_bytes(64), 64}), 21);
   EXPECT_EQ(call(SYS_llistxattr, {name_of_file(), random_bytes(64), 64}), 21);
   EXPECT_EQ(call(SYS_flistxattr, {descriptor, random_bytes(64), 0}), 21);
-  struct { uint64_t value; uint32_t size, flags; } get{random_bytes(64).at, 64, 0};
-  const long found = call(464, {AT_FDCWD, name_of_file(), 0, text("user.a"), value(get), sizeof get});
+  struct {
+    uint64_t value;
+    uint32_t size, flags;
+  } get{random_bytes(64).at, 64, 0};
+  const long found =
+      call(464, {AT_FDCWD, name_of_file(), 0, text("user.a"), value(get), sizeof get});
   EXPECT_TRUE(found == 30 || found == -ENOSYS);
   call(465, {AT_FDCWD, name_of_file(), 0, random_bytes(64), 64});
   EXPECT_EQ(call(SYS_removexattr, {name_of_file(), text("user.a")}), 0);
@@ -196,7 +205,9 @@ TEST_F(FileCalls, Moving) {
   EXPECT_EQ(call(SYS_sendfile, {ends[1], descriptor, 0, 6}), 6);
   EXPECT_EQ(call(SYS_splice, {descriptor, value(int64_t{3}), ends[1], 0, 6, 0}, 8), 6);
   EXPECT_EQ(call(SYS_splice, {ends[0], 0, descriptor, value(int64_t{300}), 6, 0}, 8), 6);
-  EXPECT_EQ(call(SYS_copy_file_range, {descriptor, value(int64_t{0}), descriptor, value(int64_t{100}), 20, 0}, 16), 20);
+  EXPECT_EQ(call(SYS_copy_file_range,
+                 {descriptor, value(int64_t{0}), descriptor, value(int64_t{100}), 20, 0}, 16),
+            20);
   int other[2];
   EXPECT_EQ(pipe(other), 0);
   EXPECT_GT(call(SYS_tee, {ends[0], other[1], 100, 0}), 0);
@@ -205,7 +216,7 @@ TEST_F(FileCalls, Moving) {
 }
 
 TEST_F(FileCalls, Control) {
-  struct flock lock{};
+  struct flock lock {};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
   EXPECT_EQ(call(SYS_fcntl, {descriptor, F_GETLK, value(lock)}, 32), 0);
@@ -216,7 +227,7 @@ TEST_F(FileCalls, Control) {
   EXPECT_EQ(call(SYS_fcntl, {descriptor, F_OFD_GETLK, value(lock)}, 32), 0);
   EXPECT_EQ(call(SYS_fcntl, {descriptor, F_GETFL}), O_RDWR | 0100000);
   EXPECT_EQ(call(SYS_fcntl, {ends[0], F_GETOWN_EX, random_bytes(8)}), 0);
-  const struct f_owner_ex owner{F_OWNER_PID, 0};
+  const struct f_owner_ex owner { F_OWNER_PID, 0 };
   EXPECT_EQ(call(SYS_fcntl, {ends[0], F_SETOWN_EX, value(owner)}), 0);
   EXPECT_EQ(call(SYS_fcntl, {ends[0], F_GETPIPE_SZ}), 65536);
   EXPECT_EQ(call(SYS_fcntl, {ends[0], 17, random_bytes(8)}), 0);  // F_GETOWNER_UIDS
@@ -239,11 +250,15 @@ TEST_F(FileCalls, Control) {
 }
 
 TEST_F(FileCalls, Handles) {
-  struct { uint32_t size; int32_t type; } none{0, 0};
+  struct {
+    uint32_t size;
+    int32_t type;
+  } none{0, 0};
   call(SYS_name_to_handle_at, {AT_FDCWD, name_of_file(), value(none), random_bytes(4), 0}, 12);
   const Buffer handle = zeroes(8 + 128);
   handle.as<uint32_t>() = 128;
-  const long found = call(SYS_name_to_handle_at, {AT_FDCWD, name_of_file(), handle, random_bytes(4), 0}, 40);
+  const long found =
+      call(SYS_name_to_handle_at, {AT_FDCWD, name_of_file(), handle, random_bytes(4), 0}, 40);
   if (found != 0) GTEST_SKIP() << "no handles here";
   const int mount = open(folder.c_str(), O_RDONLY);
   const long opened = call(SYS_open_by_handle_at, {mount, handle, O_RDONLY});
@@ -264,7 +279,9 @@ TEST_F(FileCalls, Waiting) {
   to_write.as<uint64_t>() = uint64_t{1} << ends[1];
   EXPECT_EQ(call(SYS_select, {ends[1] + 1, to_read, to_write, 0, value(little_time)}, 40), 1);
   const uint64_t mask[2] = {zeroes(8).at, 8};
-  EXPECT_EQ(call(SYS_pselect6, {ends[1] + 1, to_read, to_write, 0, value(little_time), value(mask)}, 40), 1);
+  EXPECT_EQ(
+      call(SYS_pselect6, {ends[1] + 1, to_read, to_write, 0, value(little_time), value(mask)}, 40),
+      1);
   EXPECT_EQ(call(SYS_select, {0, 0, 0, 0, value(little_time)}, 16), 0);
   EXPECT_EQ(call(SYS_select, {-1, to_read, 0, 0, 0}), -EINVAL);
 }

@@ -1,4 +1,5 @@
-// ioctl, on terminals, files, sockets, devices; each either changes what the table says or is not allowed here.
+// ioctl, on terminals, files, sockets, devices; each either changes what the table says or is not
+// allowed here.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/fiemap.h>
@@ -48,9 +49,11 @@ TEST_F(IoctlCalls, Terminal) {
   const int head = keep(open("/dev/ptmx", O_RDWR | O_NOCTTY));
   if (head < 0) GTEST_SKIP() << "no terminals here";
   EXPECT_EQ(call(SYS_ioctl, {head, TIOCSPTLCK, value(0)}), 0);
-  const int terminal = keep(static_cast<int>(call(SYS_ioctl, {head, TIOCGPTPEER, O_RDWR | O_NOCTTY})));
+  const int terminal =
+      keep(static_cast<int>(call(SYS_ioctl, {head, TIOCGPTPEER, O_RDWR | O_NOCTTY})));
   ASSERT_GE(terminal, 0);
-  for (unsigned long command : std::initializer_list<unsigned long>{TCGETS, TIOCGWINSZ, TIOCOUTQ, FIONREAD, TIOCGETD, TIOCGEXCL, 0x802C542A}) {
+  for (unsigned long command : std::initializer_list<unsigned long>{
+           TCGETS, TIOCGWINSZ, TIOCOUTQ, FIONREAD, TIOCGETD, TIOCGEXCL, 0x802C542A}) {
     EXPECT_EQ(ask(terminal, command), 0) << command;
   }
   EXPECT_EQ(ask(head, TIOCGPTN), 0);
@@ -96,7 +99,8 @@ TEST_F(IoctlCalls, File) {
   ask(file, FIOQSIZE);
   ask(file, FS_IOC_GETFLAGS);
   ask(file, FS_IOC_GETVERSION);
-  call(SYS_ioctl, {file, FS_IOC_GETFSLABEL, random_bytes(256)}, 256);  // file systems write as much as their labels may have
+  call(SYS_ioctl, {file, FS_IOC_GETFSLABEL, random_bytes(256)},
+       256);              // file systems write as much as their labels may have
   ask(file, 0x80111500);  // FS_IOC_GETFSUUID
   clear_buffers();
   call(SYS_ioctl, {file, FS_IOC_FSGETXATTR, random_bytes(28)}, 28);
@@ -118,14 +122,19 @@ TEST_F(IoctlCalls, File) {
 TEST_F(IoctlCalls, Sockets) {
   const int descriptor = keep(socket(AF_INET, SOCK_DGRAM, 0));
   const Buffer interfaces = random_bytes(400);
-  struct { int32_t size; uint32_t pad; uint64_t buffer; } list{400, 0, interfaces.at};
+  struct {
+    int32_t size;
+    uint32_t pad;
+    uint64_t buffer;
+  } list{400, 0, interfaces.at};
   EXPECT_EQ(call(SYS_ioctl, {descriptor, SIOCGIFCONF, value(list)}, 60), 0);
   list = {0, 0, 0};
   EXPECT_EQ(call(SYS_ioctl, {descriptor, SIOCGIFCONF, value(list)}, 16), 0);
-  ifreq interface{};
+  ifreq interface {};
   std::strcpy(interface.ifr_name, "lo");
-  for (long command : {SIOCGIFFLAGS, SIOCGIFADDR, SIOCGIFNETMASK, SIOCGIFBRDADDR, SIOCGIFMTU, SIOCGIFINDEX, SIOCGIFHWADDR, SIOCGIFMETRIC,
-                       SIOCGIFTXQLEN, SIOCGIFMAP, SIOCGIFDSTADDR}) {
+  for (long command :
+       {SIOCGIFFLAGS, SIOCGIFADDR, SIOCGIFNETMASK, SIOCGIFBRDADDR, SIOCGIFMTU, SIOCGIFINDEX,
+        SIOCGIFHWADDR, SIOCGIFMETRIC, SIOCGIFTXQLEN, SIOCGIFMAP, SIOCGIFDSTADDR}) {
     call(SYS_ioctl, {descriptor, command, value(interface)}, 40);
   }
   interface.ifr_ifindex = 1;
@@ -151,8 +160,10 @@ TEST_F(IoctlCalls, Devices) {
     const int disk = open(name, O_RDONLY | O_NONBLOCK);
     if (disk < 0) continue;
     keep(disk);
-    constexpr unsigned long kCommands[] = {BLKGETSIZE64, BLKGETSIZE, BLKSSZGET, BLKBSZGET, BLKPBSZGET, BLKROGET, BLKRAGET, BLKFRAGET,
-                                           BLKIOMIN, BLKIOOPT, BLKALIGNOFF, BLKSECTGET, BLKROTATIONAL, 0x301, 0x80081280};
+    constexpr unsigned long kCommands[] = {BLKGETSIZE64,  BLKGETSIZE, BLKSSZGET,   BLKBSZGET,
+                                           BLKPBSZGET,    BLKROGET,   BLKRAGET,    BLKFRAGET,
+                                           BLKIOMIN,      BLKIOOPT,   BLKALIGNOFF, BLKSECTGET,
+                                           BLKROTATIONAL, 0x301,      0x80081280};
     for (unsigned long command : kCommands) ask(disk, command);
     break;
   }

@@ -26,10 +26,12 @@ struct Visitor {
   Visit visit;
   void* context;
 
-  // The kernel takes less than the whole of a range that is too large, and nothing of one outside of the program's addresses.
+  // The kernel takes less than the whole of a range that is too large, and nothing of one outside
+  // of the program's addresses.
   void operator()(uint64_t address, uint64_t size) const {
     if (size > kMostBytes) size = kMostBytes;
-    if (address && size && address < kAddressLimit && size <= kAddressLimit - address) visit(context, address, size);
+    if (address && size && address < kAddressLimit && size <= kAddressLimit - address)
+      visit(context, address, size);
   }
 };
 

@@ -9,7 +9,8 @@ namespace weir::effects {
 
 namespace {
 
-constexpr uint64_t kMostOfFailed = 1 << 20;  // of what a call that failed may have looked at, nobody needs more
+constexpr uint64_t kMostOfFailed =
+    1 << 20;  // of what a call that failed may have looked at, nobody needs more
 
 bool has_happened(When when, long result) {
   switch (when) {
@@ -27,11 +28,14 @@ uint64_t argument(const Request& request, uint8_t place) {
   return value < 0 ? 0 : static_cast<uint64_t>(value);
 }
 
-uint64_t times(uint64_t count, uint64_t size) { return count < kAddressLimit ? count * size : kMostBytes; }
+uint64_t times(uint64_t count, uint64_t size) {
+  return count < kAddressLimit ? count * size : kMostBytes;
+}
 
 // Other calls cut what is too large down first.
 bool is_refused(const Request& request) {
-  return (request.number == SYS_read || request.number == SYS_pread64) && address_of(request, 2) > kAddressLimit;
+  return (request.number == SYS_read || request.number == SYS_pread64) &&
+         address_of(request, 2) > kAddressLimit;
 }
 
 }  // namespace
@@ -46,7 +50,8 @@ uint64_t filled(long result, uint64_t room) {
   return count < room ? count : room;
 }
 
-void visit_parts(const Row& row, const Request& request, long result, bool written, const Visitor& visitor) {
+void visit_parts(const Row& row, const Request& request, long result, bool written,
+                 const Visitor& visitor) {
   if (is_refused(request)) return;
   for (const Part& part : row.parts) {
     if (part.shape == Shape::kNone) break;

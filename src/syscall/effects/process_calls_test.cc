@@ -45,9 +45,10 @@ struct ProcessCalls : ::testing::Test {
 
 void do_nothing(int) {}
 
-// SIGALRM after `microseconds`, and again and again: the first may come before the call that it is to interrupt. 0: no more.
+// SIGALRM after `microseconds`, and again and again: the first may come before the call that it is
+// to interrupt. 0: no more.
 void interrupt_after(long microseconds) {
-  struct sigaction action{};
+  struct sigaction action {};
   action.sa_handler = do_nothing;
   sigaction(SIGALRM, &action, nullptr);
   const itimerval time{{0, microseconds}, {0, microseconds}};
@@ -70,13 +71,15 @@ TEST_F(ProcessCalls, Time) {
 
 TEST_F(ProcessCalls, Sleeping) {
   EXPECT_EQ(call(SYS_nanosleep, {value(kMoment), random_bytes(16)}, 16), 0);
-  EXPECT_EQ(call(SYS_clock_nanosleep, {CLOCK_MONOTONIC, 0, value(kMoment), random_bytes(16)}, 16), 0);
+  EXPECT_EQ(call(SYS_clock_nanosleep, {CLOCK_MONOTONIC, 0, value(kMoment), random_bytes(16)}, 16),
+            0);
   const int64_t second[2] = {1, 0};
   interrupt_after(2000);
   EXPECT_EQ(call(SYS_nanosleep, {value(second), random_bytes(16)}), -EINTR);
   EXPECT_EQ(last_written(), 16u);
   interrupt_after(2000);
-  EXPECT_EQ(call(SYS_clock_nanosleep, {CLOCK_MONOTONIC, 0, value(second), random_bytes(16)}), -EINTR);
+  EXPECT_EQ(call(SYS_clock_nanosleep, {CLOCK_MONOTONIC, 0, value(second), random_bytes(16)}),
+            -EINTR);
   interrupt_after(2000);
   const Buffer same = value(second);
   EXPECT_EQ(call(SYS_nanosleep, {same, same}, 16), -EINTR);
@@ -121,7 +124,9 @@ TEST_F(ProcessCalls, Timers) {
 TEST_F(ProcessCalls, Signals) {
   EXPECT_EQ(call(SYS_rt_sigaction, {SIGUSR2, 0, random_bytes(32), 8}), 0);
   EXPECT_EQ(call(SYS_rt_sigaction, {SIGUSR2, zeroes(32), random_bytes(32), 8}), 0);
-  EXPECT_EQ(call(SYS_rt_sigprocmask, {SIG_BLOCK, value(uint64_t{1} << (SIGUSR1 - 1)), random_bytes(8), 8}), 0);
+  EXPECT_EQ(call(SYS_rt_sigprocmask,
+                 {SIG_BLOCK, value(uint64_t{1} << (SIGUSR1 - 1)), random_bytes(8), 8}),
+            0);
   EXPECT_EQ(call(SYS_rt_sigprocmask, {SIG_BLOCK, 0, random_bytes(8), 8}), 0);
   EXPECT_EQ(call(SYS_rt_sigprocmask, {SIG_BLOCK, 0, random_bytes(8), 4}), -EINVAL);
   EXPECT_EQ(call(SYS_kill, {getpid(), SIGUSR1}), 0);
@@ -129,7 +134,8 @@ TEST_F(ProcessCalls, Signals) {
   const uint64_t mask = uint64_t{1} << (SIGUSR1 - 1);
   EXPECT_EQ(call(SYS_rt_sigtimedwait, {value(mask), random_bytes(128), 0, 8}), SIGUSR1);
   EXPECT_EQ(last_written(), 128u);
-  EXPECT_EQ(call(SYS_rt_sigtimedwait, {value(mask), random_bytes(128), value(kMoment), 8}), -EAGAIN);
+  EXPECT_EQ(call(SYS_rt_sigtimedwait, {value(mask), random_bytes(128), value(kMoment), 8}),
+            -EAGAIN);
   EXPECT_EQ(call(SYS_sigaltstack, {0, random_bytes(24)}), 0);
   siginfo_t signal{};
   signal.si_code = SI_QUEUE;
@@ -152,7 +158,8 @@ TEST_F(ProcessCalls, Ids) {
   EXPECT_GE(call(SYS_getgroups, {0, random_bytes(8)}), 0);
   EXPECT_EQ(last_written(), 0u);
   EXPECT_GE(call(SYS_getgroups, {64, random_bytes(256)}), 0);
-  for (long number : {SYS_getpid, SYS_gettid, SYS_getppid, SYS_getuid, SYS_geteuid, SYS_getgid, SYS_getegid, SYS_getpgrp}) {
+  for (long number : {SYS_getpid, SYS_gettid, SYS_getppid, SYS_getuid, SYS_geteuid, SYS_getgid,
+                      SYS_getegid, SYS_getpgrp}) {
     EXPECT_GE(call(number, {}), 0);
   }
   EXPECT_GE(call(SYS_getpgid, {0}), 0);
@@ -165,7 +172,10 @@ TEST_F(ProcessCalls, Ids) {
   umask(static_cast<mode_t>(mask));
   for (uint32_t version : {_LINUX_CAPABILITY_VERSION_1, _LINUX_CAPABILITY_VERSION_3}) {
     const uint32_t head[2] = {version, 0};
-    EXPECT_EQ(call(SYS_capget, {value(head), random_bytes(version == _LINUX_CAPABILITY_VERSION_1 ? 12 : 24)}, 12), 0);
+    EXPECT_EQ(
+        call(SYS_capget,
+             {value(head), random_bytes(version == _LINUX_CAPABILITY_VERSION_1 ? 12 : 24)}, 12),
+        0);
   }
   const uint32_t wrong[2] = {1, 0};
   EXPECT_EQ(call(SYS_capget, {value(wrong), random_bytes(24)}), -EINVAL);
@@ -242,7 +252,8 @@ TEST_F(ProcessCalls, Children) {
   EXPECT_EQ(call(SYS_waitid, {P_PID, pid, random_bytes(28), WEXITED | WNOWAIT, 0}, 6), 0);
   EXPECT_EQ(last_written(), 28u);
   EXPECT_EQ(call(SYS_waitid, {P_PID, pid, random_bytes(28), WEXITED, random_bytes(144)}, 10), 0);
-  EXPECT_EQ(call(SYS_waitid, {P_PID, pid, random_bytes(28), WEXITED, random_bytes(144)}, 6), -ECHILD);
+  EXPECT_EQ(call(SYS_waitid, {P_PID, pid, random_bytes(28), WEXITED, random_bytes(144)}, 6),
+            -ECHILD);
   EXPECT_EQ(last_written(), 28u);
   pid = child();
   EXPECT_EQ(call(SYS_wait4, {pid, random_bytes(4), 0, random_bytes(144)}), pid);
@@ -258,7 +269,9 @@ TEST_F(ProcessCalls, Children) {
   }
   EXPECT_EQ(call(SYS_wait4, {pid, random_bytes(4), WNOHANG, random_bytes(144)}), 0);
   EXPECT_EQ(last_written(), 0u);
-  EXPECT_EQ(call(SYS_waitid, {P_PID, pid, random_bytes(28), WEXITED | WNOHANG, random_bytes(144)}, 180), 0);
+  EXPECT_EQ(
+      call(SYS_waitid, {P_PID, pid, random_bytes(28), WEXITED | WNOHANG, random_bytes(144)}, 180),
+      0);
   const iovec here{random_bytes(64).data(), 64}, there{random_bytes(64).data(), 40};
   EXPECT_EQ(call(SYS_process_vm_readv, {pid, value(here), 1, value(there), 1, 0}), 40);
   close(ends[1]);
@@ -292,12 +305,17 @@ TEST_F(ProcessCalls, Memory) {
   EXPECT_EQ(call(SYS_futex, {zeroes(4), FUTEX_WAIT, 1, value(kMoment)}), -EAGAIN);
   EXPECT_EQ(last_read(), 16u);
   EXPECT_EQ(call(SYS_futex, {zeroes(4), FUTEX_LOCK_PI, 0, 0}), 0);
-  EXPECT_EQ(call(SYS_futex, {zeroes(4), FUTEX_WAKE_OP, 1, 1, zeroes(4), FUTEX_OP(FUTEX_OP_SET, 5, FUTEX_OP_CMP_EQ, 0)}), 0);
+  EXPECT_EQ(call(SYS_futex, {zeroes(4), FUTEX_WAKE_OP, 1, 1, zeroes(4),
+                             FUTEX_OP(FUTEX_OP_SET, 5, FUTEX_OP_CMP_EQ, 0)}),
+            0);
 }
 
 TEST_F(ProcessCalls, SystemV) {
   const long queue = call(SYS_msgget, {IPC_PRIVATE, IPC_CREAT | 0600});
-  struct { int64_t type; char text[20]; } message{1, "0123456789012345678"};
+  struct {
+    int64_t type;
+    char text[20];
+  } message{1, "0123456789012345678"};
   EXPECT_EQ(call(SYS_msgsnd, {queue, value(message), 20, 0}), 0);
   EXPECT_EQ(last_read(), 28u);
   EXPECT_EQ(call(SYS_msgctl, {queue, IPC_STAT, random_bytes(120)}), 0);
@@ -330,7 +348,8 @@ TEST_F(ProcessCalls, SystemV) {
 
 TEST_F(ProcessCalls, Queues) {
   const mq_attr attributes{0, 4, 64, 0, {}};
-  const long queue = call(SYS_mq_open, {text("effects_test"), O_RDWR | O_CREAT | O_NONBLOCK, 0600, value(attributes)});
+  const long queue = call(
+      SYS_mq_open, {text("effects_test"), O_RDWR | O_CREAT | O_NONBLOCK, 0600, value(attributes)});
   if (queue < 0) GTEST_SKIP() << "no message queues here";
   EXPECT_EQ(call(SYS_mq_getsetattr, {queue, 0, random_bytes(64)}), 0);
   EXPECT_EQ(call(SYS_mq_timedsend, {queue, random_bytes(10), 10, 3, 0}), 0);
@@ -343,7 +362,8 @@ TEST_F(ProcessCalls, Queues) {
 }
 
 TEST_F(ProcessCalls, Keys) {
-  const long key = call(SYS_add_key, {text("user"), text("effects"), random_bytes(20), 20, KEY_SPEC_THREAD_KEYRING});
+  const long key = call(
+      SYS_add_key, {text("user"), text("effects"), random_bytes(20), 20, KEY_SPEC_THREAD_KEYRING});
   if (key < 0) GTEST_SKIP() << "no keys here";
   EXPECT_EQ(call(SYS_keyctl, {KEYCTL_READ, key, random_bytes(64), 64}), 20);
   EXPECT_EQ(call(SYS_keyctl, {KEYCTL_READ, key, random_bytes(4), 4}, 4), 20);
@@ -354,10 +374,16 @@ TEST_F(ProcessCalls, Keys) {
 }
 
 TEST_F(ProcessCalls, NewCalls) {
-  struct { uint32_t size, fd; uint64_t mount, parameter, space; } request{24, 0, 0xffffffffffffffff, 0, 0};
+  struct {
+    uint32_t size, fd;
+    uint64_t mount, parameter, space;
+  } request{24, 0, 0xffffffffffffffff, 0, 0};
   call(458, {value(request), random_bytes(512), 64, 0});
   uint64_t mounts[64];
-  struct { uint32_t size, fd; uint64_t mount, parameter; } root{24, 0, ~uint64_t{0}, 0};
+  struct {
+    uint32_t size, fd;
+    uint64_t mount, parameter;
+  } root{24, 0, ~uint64_t{0}, 0};
   const long found = syscall(458, &root, mounts, 64, 0);
   if (found > 0) {
     root.mount = mounts[0];

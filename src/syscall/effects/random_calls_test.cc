@@ -1,5 +1,6 @@
-// Calls with random arguments: whatever the kernel makes of them, each byte that it changes must be in a visited range. Only calls that ask;
-// every argument that may be an address has memory of its own, which ends before a hole.
+// Calls with random arguments: whatever the kernel makes of them, each byte that it changes must be
+// in a visited range. Only calls that ask; every argument that may be an address has memory of its
+// own, which ends before a hole.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -22,13 +23,14 @@
 #include <string>
 #include <vector>
 
-#include "syscall/effects/effects.h"
 #include "sys/syscall_x86_64.h"
+#include "syscall/effects/effects.h"
 
 namespace weir::effects {
 namespace {
 
-constexpr size_t kSlot = 8192, kStride = 3 * 4096, kSlots = 10;  // six for arguments, four for what they point to
+constexpr size_t kSlot = 8192, kStride = 3 * 4096,
+                 kSlots = 10;  // six for arguments, four for what they point to
 constexpr size_t kNearHole = 400;
 constexpr int kRounds = 800;
 
@@ -44,12 +46,13 @@ bool fetch_mapped(void* to, uint64_t from, uint64_t size);
 
 struct RandomCalls : ::testing::Test {
   RandomCalls() {
-    start = static_cast<uint8_t*>(mmap(nullptr, kSlots * kStride, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    start = static_cast<uint8_t*>(
+        mmap(nullptr, kSlots * kStride, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     for (size_t i = 0; i < kSlots; i++) mprotect(slot(i), kSlot, PROT_READ | PROT_WRITE);
     self = this;
     set_fetch(fetch_mapped);
     open_descriptors();
-    struct sigaction action{};
+    struct sigaction action {};
     action.sa_handler = [](int) {};
     sigaction(SIGALRM, &action, nullptr);
     const itimerval time{{0, 2000}, {0, 2000}};
@@ -86,7 +89,8 @@ struct RandomCalls : ::testing::Test {
     server = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
-    EXPECT_EQ(bind(server, reinterpret_cast<sockaddr*>(&address), sizeof(sa_family_t)), 0);  // the kernel finds a name
+    EXPECT_EQ(bind(server, reinterpret_cast<sockaddr*>(&address), sizeof(sa_family_t)),
+              0);  // the kernel finds a name
     EXPECT_EQ(listen(server, 5), 0);
     descriptors.push_back(server);
     const int epoll = epoll_create1(0);
@@ -119,11 +123,13 @@ struct RandomCalls : ::testing::Test {
 
   uint64_t below(uint64_t limit) { return random() % limit; }
   long small() {
-    constexpr long kNumbers[] = {0, 1, 2, 3, 4, 7, 8, 16, 24, 31, 64, 100, 128, 200, 1000, 4096, 9000};
+    constexpr long kNumbers[] = {0,  1,  2,   3,   4,   7,    8,    16,  24,
+                                 31, 64, 100, 128, 200, 1000, 4096, 9000};
     return kNumbers[below(std::size(kNumbers))];
   }
   long place(size_t slot_number) {
-    const uint64_t at = below(3) ? below(kSlot / 16) * 16 : kSlot - below(below(2) ? 40 : kNearHole);
+    const uint64_t at =
+        below(3) ? below(kSlot / 16) * 16 : kSlot - below(below(2) ? 40 : kNearHole);
     return reinterpret_cast<long>(slot(slot_number) + at);
   }
   long argument(size_t number) {
@@ -142,7 +148,8 @@ struct RandomCalls : ::testing::Test {
         if (i >= 6) {
           words[w] = random();
         } else if (w % 2 == 0) {
-          words[w] = below(3) ? static_cast<uint64_t>(place(6 + below(kSlots - 6))) : 64;  // no memory is there
+          words[w] = below(3) ? static_cast<uint64_t>(place(6 + below(kSlots - 6)))
+                              : 64;  // no memory is there
         } else {
           words[w] = below(4) ? static_cast<uint64_t>(small()) : random();
         }
@@ -167,8 +174,9 @@ struct RandomCalls : ::testing::Test {
       bool is_said = false;
       for (const Span& span : visited) is_said |= at >= span.start && at < span.limit;
       if (is_said || (result > 0 && reaches_hole(request, before))) continue;  // effects.h, 3
-      ADD_FAILURE() << name_of(number) << std::hex << "(" << v[0] << ", " << v[1] << ", " << v[2] << ", " << v[3] << ", " << v[4] << ", " << v[5]
-                    << std::dec << ") = " << result << " wrote byte " << i % kSlot << " of slot " << i / kSlot;
+      ADD_FAILURE() << name_of(number) << std::hex << "(" << v[0] << ", " << v[1] << ", " << v[2]
+                    << ", " << v[3] << ", " << v[4] << ", " << v[5] << std::dec << ") = " << result
+                    << " wrote byte " << i % kSlot << " of slot " << i / kSlot;
       return;
     }
   }
@@ -189,7 +197,8 @@ struct RandomCalls : ::testing::Test {
   // `set(request)` puts what must not be random.
   template <typename Set>
   void run(long number, Set set, int rounds = kRounds) {
-    const int failures = ::testing::UnitTest::GetInstance()->current_test_info()->result()->total_part_count();
+    const int failures =
+        ::testing::UnitTest::GetInstance()->current_test_info()->result()->total_part_count();
     for (int round = 0; round < rounds; round++) {
       if (round % 32 == 0) fill();
       if (round % 8 == 0) refill();
@@ -198,7 +207,9 @@ struct RandomCalls : ::testing::Test {
       set(request);
       check(number, request);
       sys::raw(SYS_close_range, 100, ~0u, 0);
-      if (::testing::UnitTest::GetInstance()->current_test_info()->result()->total_part_count() > failures) return;
+      if (::testing::UnitTest::GetInstance()->current_test_info()->result()->total_part_count() >
+          failures)
+        return;
     }
   }
   void run(long number) {
@@ -225,17 +236,22 @@ bool fetch_mapped(void* to, uint64_t from, uint64_t size) {
 }
 
 TEST_F(RandomCalls, Descriptors) {
-  for (long number : {SYS_read, SYS_pread64, SYS_readv, SYS_preadv, SYS_preadv2, SYS_fstat, SYS_getdents, SYS_getdents64, SYS_fstatfs,
-                      SYS_getsockname, SYS_getpeername, SYS_recvfrom, SYS_accept, SYS_accept4, SYS_getsockopt, SYS_socketpair, SYS_pipe,
-                      SYS_pipe2, SYS_timerfd_gettime, SYS_fgetxattr, SYS_flistxattr}) {
+  for (long number :
+       {SYS_read,        SYS_pread64,  SYS_readv,      SYS_preadv,          SYS_preadv2,
+        SYS_fstat,       SYS_getdents, SYS_getdents64, SYS_fstatfs,         SYS_getsockname,
+        SYS_getpeername, SYS_recvfrom, SYS_accept,     SYS_accept4,         SYS_getsockopt,
+        SYS_socketpair,  SYS_pipe,     SYS_pipe2,      SYS_timerfd_gettime, SYS_fgetxattr,
+        SYS_flistxattr}) {
     run(number, [&](Request& request) {
-      if (below(4) && number != SYS_pipe && number != SYS_pipe2) request.a[0] = descriptors[below(descriptors.size())];
+      if (below(4) && number != SYS_pipe && number != SYS_pipe2)
+        request.a[0] = descriptors[below(descriptors.size())];
       if (number == SYS_getsockopt) {
         request.a[1] = below(4) ? SOL_SOCKET : request.a[1];
         request.a[2] = static_cast<long>(below(80));
         if (request.a[1] != SOL_SOCKET) request.a[1] = static_cast<long>(below(50));
       }
-      if (number == SYS_socketpair && below(2)) request.a[0] = AF_UNIX, request.a[1] = SOCK_STREAM, request.a[2] = 0;
+      if (number == SYS_socketpair && below(2))
+        request.a[0] = AF_UNIX, request.a[1] = SOCK_STREAM, request.a[2] = 0;
       if (below(3) == 0) request.a[2] = small();
       if (number == SYS_readv && below(2)) request.a[2] = static_cast<long>(below(6));
     });
@@ -259,7 +275,8 @@ TEST_F(RandomCalls, Messages) {
         const uint64_t at = static_cast<uint64_t>(request.a[1]) + i * sizeof one;
         if (holds(at, sizeof one)) std::memcpy(reinterpret_cast<void*>(at), &one, sizeof one);
       }
-      request.a[2] = number == SYS_recvmmsg ? static_cast<long>(below(4)) : MSG_DONTWAIT | (below(3) ? 0 : MSG_PEEK | MSG_TRUNC);
+      request.a[2] = number == SYS_recvmmsg ? static_cast<long>(below(4))
+                                            : MSG_DONTWAIT | (below(3) ? 0 : MSG_PEEK | MSG_TRUNC);
       request.a[3] = MSG_DONTWAIT;
       if (below(2)) request.a[4] = 0;
     });
@@ -268,83 +285,143 @@ TEST_F(RandomCalls, Messages) {
 }
 
 TEST_F(RandomCalls, Waits) {
-  for (long number : {SYS_poll, SYS_ppoll, SYS_select, SYS_pselect6, SYS_epoll_wait, SYS_epoll_pwait, SYS_epoll_pwait2, SYS_nanosleep,
-                      SYS_clock_nanosleep, SYS_rt_sigtimedwait}) {
-    run(number, [&](Request& request) {
-      if (number == SYS_select || number == SYS_pselect6) {
-        request.a[0] = static_cast<long>(below(40));
-        request.a[5] = 0;
-      }
-      if (number == SYS_poll || number == SYS_epoll_wait || number == SYS_epoll_pwait) {
-        request.a[1 + (number != SYS_poll)] = small();
-        if (number != SYS_poll) request.a[3] = static_cast<long>(below(4));
-        if (number == SYS_poll) request.a[2] = static_cast<long>(below(4));
-      }
-      if (number >= SYS_epoll_pwait2 || number == SYS_epoll_wait || number == SYS_epoll_pwait) request.a[0] = descriptors[7];
-      // All else may wait for ever, but not for the alarm; a mask could keep that out.
-      if (number == SYS_ppoll) request.a[3] = 0;
-      if (number == SYS_epoll_pwait || number == SYS_epoll_pwait2) request.a[4] = 0;
-    }, kRounds / 3);
+  for (long number :
+       {SYS_poll, SYS_ppoll, SYS_select, SYS_pselect6, SYS_epoll_wait, SYS_epoll_pwait,
+        SYS_epoll_pwait2, SYS_nanosleep, SYS_clock_nanosleep, SYS_rt_sigtimedwait}) {
+    run(
+        number,
+        [&](Request& request) {
+          if (number == SYS_select || number == SYS_pselect6) {
+            request.a[0] = static_cast<long>(below(40));
+            request.a[5] = 0;
+          }
+          if (number == SYS_poll || number == SYS_epoll_wait || number == SYS_epoll_pwait) {
+            request.a[1 + (number != SYS_poll)] = small();
+            if (number != SYS_poll) request.a[3] = static_cast<long>(below(4));
+            if (number == SYS_poll) request.a[2] = static_cast<long>(below(4));
+          }
+          if (number >= SYS_epoll_pwait2 || number == SYS_epoll_wait || number == SYS_epoll_pwait)
+            request.a[0] = descriptors[7];
+          // All else may wait for ever, but not for the alarm; a mask could keep that out.
+          if (number == SYS_ppoll) request.a[3] = 0;
+          if (number == SYS_epoll_pwait || number == SYS_epoll_pwait2) request.a[4] = 0;
+        },
+        kRounds / 3);
   }
   EXPECT_GT(changes, 100);
 }
 
 TEST_F(RandomCalls, Moves) {
-  for (long number : {SYS_sendfile, SYS_splice, SYS_copy_file_range, SYS_sendmsg, SYS_sendmmsg, SYS_write, SYS_writev, SYS_sendto}) {
+  for (long number : {SYS_sendfile, SYS_splice, SYS_copy_file_range, SYS_sendmsg, SYS_sendmmsg,
+                      SYS_write, SYS_writev, SYS_sendto}) {
     run(number, [&](Request& request) {
       const bool is_send = number == SYS_sendmsg || number == SYS_sendmmsg || number == SYS_sendto;
       request.a[0] = descriptors[is_send ? 2 + below(4) : below(6)];
       if (number == SYS_sendfile) request.a[1] = descriptors[8 + below(2)];
-      if (number == SYS_splice || number == SYS_copy_file_range) request.a[2] = descriptors[below(descriptors.size())];
+      if (number == SYS_splice || number == SYS_copy_file_range)
+        request.a[2] = descriptors[below(descriptors.size())];
       if (is_send) request.a[2 + (number != SYS_sendmsg)] = MSG_DONTWAIT | MSG_NOSIGNAL;
       if (number == SYS_sendmmsg) request.a[2] = static_cast<long>(below(4));
       for (long from : {2, 4}) {
         char text[256];
-        sys::raw(SYS_read, descriptors[static_cast<size_t>(from)], reinterpret_cast<long>(text), sizeof text);
+        sys::raw(SYS_read, descriptors[static_cast<size_t>(from)], reinterpret_cast<long>(text),
+                 sizeof text);
       }
     });
   }
 }
 
 TEST_F(RandomCalls, Commands) {
-  constexpr long kControls[] = {F_GETLK, F_OFD_GETLK, F_GETOWN_EX, 17, F_GET_RW_HINT, F_GETFL, F_GETFD, F_GETOWN, F_GETLEASE, F_GETPIPE_SZ};
-  constexpr long kProcess[] = {PR_GET_PDEATHSIG, PR_GET_NAME, PR_GET_TSC, PR_GET_CHILD_SUBREAPER, PR_GET_TID_ADDRESS, PR_GET_DUMPABLE,
-                               PR_GET_UNALIGN,   PR_GET_FPEMU, PR_GET_ENDIAN, PR_GET_TIMERSLACK, PR_GET_SECUREBITS, 0x41555856};
+  constexpr long kControls[] = {F_GETLK, F_OFD_GETLK, F_GETOWN_EX, 17,         F_GET_RW_HINT,
+                                F_GETFL, F_GETFD,     F_GETOWN,    F_GETLEASE, F_GETPIPE_SZ};
+  constexpr long kProcess[] = {PR_GET_PDEATHSIG,       PR_GET_NAME,        PR_GET_TSC,
+                               PR_GET_CHILD_SUBREAPER, PR_GET_TID_ADDRESS, PR_GET_DUMPABLE,
+                               PR_GET_UNALIGN,         PR_GET_FPEMU,       PR_GET_ENDIAN,
+                               PR_GET_TIMERSLACK,      PR_GET_SECUREBITS,  0x41555856};
   constexpr long kSystemV[] = {2, 3, 11, 12, 13, 14, 15, 18, 19, 20};
-  constexpr long kDevices[] = {0x5401, 0x5405, 0x540f, 0x5411, 0x5413, 0x5415, 0x5419, 0x541b, 0x541e, 0x5424, 0x5429, 0x5460, 0x8901 + 2, 0x8904,
-                               0x8905, 0x8906, 0x8907, 0x8910, 0x8912, 0x8913, 0x8915, 0x891b, 0x8921, 0x8927, 0x8933, 0x8970, 0x894b, 2,
-                               0x1260, 0x1268, 0x80086601, 0x80087601, 0x801c581f, 0x80045430, 0x80045432, 0x80045438, 0x80045439, 0x802c542a,
-                               0xc020660b, 0x80811501, 0x80111500};
-  for (long number : {SYS_fcntl, SYS_prctl, SYS_arch_prctl, SYS_msgctl, SYS_semctl, SYS_shmctl, SYS_ioctl}) {
+  constexpr long kDevices[] = {
+      0x5401,     0x5405,     0x540f,     0x5411,     0x5413,     0x5415,     0x5419,
+      0x541b,     0x541e,     0x5424,     0x5429,     0x5460,     0x8901 + 2, 0x8904,
+      0x8905,     0x8906,     0x8907,     0x8910,     0x8912,     0x8913,     0x8915,
+      0x891b,     0x8921,     0x8927,     0x8933,     0x8970,     0x894b,     2,
+      0x1260,     0x1268,     0x80086601, 0x80087601, 0x801c581f, 0x80045430, 0x80045432,
+      0x80045438, 0x80045439, 0x802c542a, 0xc020660b, 0x80811501, 0x80111500};
+  for (long number :
+       {SYS_fcntl, SYS_prctl, SYS_arch_prctl, SYS_msgctl, SYS_semctl, SYS_shmctl, SYS_ioctl}) {
     run(number, [&](Request& request) {
       const auto any = [&](const auto& list) { return list[below(std::size(list))]; };
       if (number == SYS_prctl) request.a[0] = any(kProcess);
       if (number == SYS_arch_prctl) request.a[0] = 0x1003 + static_cast<long>(below(2));
       if (number == SYS_fcntl) request.a[1] = any(kControls);
       if (number == SYS_ioctl) request.a[1] = any(kDevices);
-      if (number == SYS_fcntl || number == SYS_ioctl) request.a[0] = descriptors[below(descriptors.size())];
+      if (number == SYS_fcntl || number == SYS_ioctl)
+        request.a[0] = descriptors[below(descriptors.size())];
       if (number == SYS_msgctl || number == SYS_shmctl) request.a[1] = any(kSystemV);
       if (number == SYS_semctl) request.a[2] = any(kSystemV);
-      if (number == SYS_msgctl || number == SYS_shmctl || number == SYS_semctl) request.a[0] = static_cast<long>(below(3));
+      if (number == SYS_msgctl || number == SYS_shmctl || number == SYS_semctl)
+        request.a[0] = static_cast<long>(below(3));
     });
   }
   EXPECT_GT(changes, 500);
 }
 
 TEST_F(RandomCalls, Questions) {
-  for (long number : {SYS_stat, SYS_lstat, SYS_newfstatat, SYS_statx, SYS_uname, SYS_getcwd, SYS_readlink, SYS_readlinkat, SYS_gettimeofday,
-                      SYS_getrlimit, SYS_getrusage, SYS_sysinfo, SYS_times, SYS_getgroups, SYS_getresuid, SYS_getresgid, SYS_capget,
-                      SYS_rt_sigpending, SYS_statfs, SYS_ustat, SYS_sched_getparam, SYS_sched_rr_get_interval, SYS_sched_getaffinity,
-                      SYS_sched_getattr, SYS_time, SYS_clock_gettime, SYS_clock_getres, SYS_get_mempolicy, SYS_mincore, SYS_waitid, SYS_wait4,
-                      SYS_get_robust_list, SYS_getitimer, SYS_timer_gettime, SYS_timer_create, SYS_getcpu, SYS_getrandom, SYS_getxattr,
-                      SYS_lgetxattr, SYS_listxattr, SYS_name_to_handle_at, 451, 457, 458, 459, 461, 464,
-                      465, 468}) {
+  for (long number : {SYS_stat,
+                      SYS_lstat,
+                      SYS_newfstatat,
+                      SYS_statx,
+                      SYS_uname,
+                      SYS_getcwd,
+                      SYS_readlink,
+                      SYS_readlinkat,
+                      SYS_gettimeofday,
+                      SYS_getrlimit,
+                      SYS_getrusage,
+                      SYS_sysinfo,
+                      SYS_times,
+                      SYS_getgroups,
+                      SYS_getresuid,
+                      SYS_getresgid,
+                      SYS_capget,
+                      SYS_rt_sigpending,
+                      SYS_statfs,
+                      SYS_ustat,
+                      SYS_sched_getparam,
+                      SYS_sched_rr_get_interval,
+                      SYS_sched_getaffinity,
+                      SYS_sched_getattr,
+                      SYS_time,
+                      SYS_clock_gettime,
+                      SYS_clock_getres,
+                      SYS_get_mempolicy,
+                      SYS_mincore,
+                      SYS_waitid,
+                      SYS_wait4,
+                      SYS_get_robust_list,
+                      SYS_getitimer,
+                      SYS_timer_gettime,
+                      SYS_timer_create,
+                      SYS_getcpu,
+                      SYS_getrandom,
+                      SYS_getxattr,
+                      SYS_lgetxattr,
+                      SYS_listxattr,
+                      SYS_name_to_handle_at,
+                      451,
+                      457,
+                      458,
+                      459,
+                      461,
+                      464,
+                      465,
+                      468}) {
     run(number, [&](Request& request) {
       constexpr const char* kNames[] = {"/etc/passwd", "/proc/self/exe", "", "/none", "/etc"};
-      const bool is_at = number == SYS_newfstatat || number == SYS_statx || number == SYS_readlinkat || number == SYS_name_to_handle_at;
+      const bool is_at = number == SYS_newfstatat || number == SYS_statx ||
+                         number == SYS_readlinkat || number == SYS_name_to_handle_at;
       const size_t name = is_at || number >= 464 ? 1 : 0;
-      const bool is_named = is_at || number == SYS_stat || number == SYS_lstat || number == SYS_readlink || number == SYS_statfs ||
-                            number >= 464;
+      const bool is_named = is_at || number == SYS_stat || number == SYS_lstat ||
+                            number == SYS_readlink || number == SYS_statfs || number >= 464;
       if (is_named && below(3)) {
         request.a[name] = reinterpret_cast<long>(slot(name));
         std::strcpy(reinterpret_cast<char*>(slot(name)), kNames[below(std::size(kNames))]);
@@ -354,7 +431,8 @@ TEST_F(RandomCalls, Questions) {
         request.a[0] = reinterpret_cast<long>(slot(0));
         request.a[1] = static_cast<long>(below(20000));
       }
-      if (number == SYS_statx || number == SYS_newfstatat) request.a[3 - (number == SYS_statx)] = below(2) ? 0 : AT_EMPTY_PATH;
+      if (number == SYS_statx || number == SYS_newfstatat)
+        request.a[3 - (number == SYS_statx)] = below(2) ? 0 : AT_EMPTY_PATH;
       if (below(3) == 0) request.a[0] = static_cast<long>(below(3));
       if (number == SYS_sched_getaffinity) request.a[1] = below(2) ? 64 : small();
       if (number == SYS_timer_create) request.a[1] = 0;

@@ -47,12 +47,14 @@ uint64_t taken(long result) { return result > 0 ? static_cast<uint64_t>(result) 
 void message(const Visitor& visitor, uint64_t at, uint64_t bytes) {
   msghdr header;
   if (!fetch(&header, at, sizeof header)) return;
-  if (header.msg_namelen <= sizeof(sockaddr_storage)) visitor(reinterpret_cast<uint64_t>(header.msg_name), header.msg_namelen);
+  if (header.msg_namelen <= sizeof(sockaddr_storage))
+    visitor(reinterpret_cast<uint64_t>(header.msg_name), header.msg_namelen);
   if (bytes) visitor(reinterpret_cast<uint64_t>(header.msg_control), header.msg_controllen);
   visit_vectors(visitor, reinterpret_cast<uint64_t>(header.msg_iov), header.msg_iovlen, bytes);
 }
 
-// Without the filter: what is sent is not where the kernel writes the lengths, and there may be a thousand messages.
+// Without the filter: what is sent is not where the kernel writes the lengths, and there may be a
+// thousand messages.
 void messages(const Request& request, long result, const Visitor& visitor) {
   const uint64_t count = taken(result);
   for (uint64_t i = 0; i < count; i++) {
@@ -62,18 +64,27 @@ void messages(const Request& request, long result, const Visitor& visitor) {
 }
 
 uint64_t fcntl_size(uint32_t command) {
-  constexpr uint32_t kSetLock = 6, kWaitLock = 7, kSetOwner = 15, kSetOpenFileLock = 37, kWaitOpenFileLock = 38, kSetHint = 1036,
-                     kSetFileHint = 1038;
+  constexpr uint32_t kSetLock = 6, kWaitLock = 7, kSetOwner = 15, kSetOpenFileLock = 37,
+                     kWaitOpenFileLock = 38, kSetHint = 1036, kSetFileHint = 1038;
   switch (command) {
-    case kSetLock: case kWaitLock: case kSetOpenFileLock: case kWaitOpenFileLock: return 32;
-    case kSetOwner: case kSetHint: case kSetFileHint: return 8;
+    case kSetLock:
+    case kWaitLock:
+    case kSetOpenFileLock:
+    case kWaitOpenFileLock: return 32;
+    case kSetOwner:
+    case kSetHint:
+    case kSetFileHint: return 8;
     default: return 0;
   }
 }
 
 bool has_time_limit(uint32_t operation) {
   switch (operation & FUTEX_CMD_MASK) {
-    case FUTEX_WAIT: case FUTEX_WAIT_BITSET: case FUTEX_LOCK_PI: case FUTEX_LOCK_PI2: case FUTEX_WAIT_REQUEUE_PI: return true;
+    case FUTEX_WAIT:
+    case FUTEX_WAIT_BITSET:
+    case FUTEX_LOCK_PI:
+    case FUTEX_LOCK_PI2:
+    case FUTEX_WAIT_REQUEUE_PI: return true;
     default: return false;
   }
 }
@@ -89,8 +100,11 @@ void visit_special(const Request& request, long result, const Visitor& visitor) 
       if (has_time_limit(low_half(request, 1))) visitor(address_of(request, 3), kTime);
       return;
     case SYS_pselect6: {
-      struct { uint64_t mask, size; } signals;
-      if (request.a[5] && fetch(signals, address_of(request, 5)) && signals.size == 8) visitor(signals.mask, signals.size);
+      struct {
+        uint64_t mask, size;
+      } signals;
+      if (request.a[5] && fetch(signals, address_of(request, 5)) && signals.size == 8)
+        visitor(signals.mask, signals.size);
       return;
     }
     case SYS_mq_open: {
@@ -99,14 +113,21 @@ void visit_special(const Request& request, long result, const Visitor& visitor) 
       return;
     }
     case SYS_keyctl:
-      if (request.a[0] == KEYCTL_UPDATE && result == 0) visitor(address_of(request, 2), address_of(request, 3));
+      if (request.a[0] == KEYCTL_UPDATE && result == 0)
+        visitor(address_of(request, 2), address_of(request, 3));
       return;
-    case SYS_semctl: case SYS_msgctl: case SYS_shmctl: case SYS_msgsnd: return ipc_read(request, result, visitor);
+    case SYS_semctl:
+    case SYS_msgctl:
+    case SYS_shmctl:
+    case SYS_msgsnd: return ipc_read(request, result, visitor);
     case SYS_open_by_handle_at:
-      if (!is_error(result)) visitor(address_of(request, 1), 8 + uint64_t{fetch_or<uint32_t>(address_of(request, 1), 0)});
+      if (!is_error(result))
+        visitor(address_of(request, 1),
+                8 + uint64_t{fetch_or<uint32_t>(address_of(request, 1), 0)});
       return;
     case SYS_capset: {
-      const bool is_short = fetch_or<uint32_t>(address_of(request, 0), 0) == _LINUX_CAPABILITY_VERSION_1;
+      const bool is_short =
+          fetch_or<uint32_t>(address_of(request, 0), 0) == _LINUX_CAPABILITY_VERSION_1;
       return visitor(address_of(request, 1), is_short ? 12 : 24);
     }
     case SYS_landlock_add_rule: {
@@ -124,7 +145,8 @@ void visit_special(const Request& request, long result, const Visitor& visitor) 
 
 }  // namespace
 
-void read_memory(const Request& request, const Before& before, long result, Visit visit, void* context) {
+void read_memory(const Request& request, const Before& before, long result, Visit visit,
+                 void* context) {
   const Row* row = row_of(request.number);
   if (!row || result == -EFAULT) return;
   const Visitor visitor{visit, context};

@@ -53,7 +53,8 @@ struct SocketCalls : ::testing::Test {
   };
   Message message(uint32_t name, size_t control, size_t data, bool is_many = false) const {
     Message made{{0, 0}, random_bytes(name), random_bytes(control), random_bytes(data)};
-    const iovec parts[2] = {{made.data.data(), data / 2}, {reinterpret_cast<void*>(made.data.at + data / 2), data - data / 2}};
+    const iovec parts[2] = {{made.data.data(), data / 2},
+                            {reinterpret_cast<void*>(made.data.at + data / 2), data - data / 2}};
     mmsghdr header{};
     header.msg_hdr.msg_name = name ? made.name.data() : nullptr;
     header.msg_hdr.msg_namelen = name;
@@ -113,19 +114,28 @@ TEST_F(SocketCalls, Bytes) {
   EXPECT_EQ(call(SYS_sendto, {pair[0], random_bytes(30), 30, 0, 0, 0}), 30);
   EXPECT_EQ(last_read(), 30u);
   EXPECT_EQ(call(SYS_recvfrom, {pair[1], random_bytes(10), 10, 0, 0, 0}), 10);
-  EXPECT_EQ(call(SYS_recvfrom, {pair[1], random_bytes(10), 10, MSG_PEEK, random_bytes(16), length(16)}, 5), 10);
+  EXPECT_EQ(call(SYS_recvfrom,
+                 {pair[1], random_bytes(10), 10, MSG_PEEK, random_bytes(16), length(16)}, 5),
+            10);
   EXPECT_EQ(call(SYS_recvfrom, {pair[1], random_bytes(100), 100, MSG_DONTWAIT, 0, 0}), 20);
-  EXPECT_EQ(call(SYS_recvfrom, {pair[1], random_bytes(100), 100, MSG_DONTWAIT, random_bytes(16), length(16)}), -EAGAIN);
+  EXPECT_EQ(call(SYS_recvfrom,
+                 {pair[1], random_bytes(100), 100, MSG_DONTWAIT, random_bytes(16), length(16)}),
+            -EAGAIN);
   EXPECT_EQ(last_written(), 0u);
 }
 
 TEST_F(SocketCalls, Packets) {
   for (int i = 0; i < 3; i++) EXPECT_EQ(send(sender, "0123456789", 10, 0), 10);
-  EXPECT_EQ(call(SYS_recvfrom, {receiver, random_bytes(100), 100, 0, random_bytes(16), length(16)}, 6), 10);
+  EXPECT_EQ(
+      call(SYS_recvfrom, {receiver, random_bytes(100), 100, 0, random_bytes(16), length(16)}, 6),
+      10);
   EXPECT_EQ(last_written(), 30u);
-  EXPECT_EQ(call(SYS_recvfrom, {receiver, random_bytes(4), 4, MSG_TRUNC, random_bytes(6), length(6)}, 6), 10);
+  EXPECT_EQ(
+      call(SYS_recvfrom, {receiver, random_bytes(4), 4, MSG_TRUNC, random_bytes(6), length(6)}, 6),
+      10);
   EXPECT_EQ(last_written(), 14u);
-  EXPECT_EQ(call(SYS_recvfrom, {receiver, random_bytes(4), 4, 0, random_bytes(32), length(32)}, 6), 4);
+  EXPECT_EQ(call(SYS_recvfrom, {receiver, random_bytes(4), 4, 0, random_bytes(32), length(32)}, 6),
+            4);
   EXPECT_EQ(call(SYS_sendto, {sender, random_bytes(9), 9, 0, value(receiver_address), 16}), 9);
   EXPECT_EQ(last_read(), 25u);
 }
@@ -178,7 +188,8 @@ TEST_F(SocketCalls, ManyMessages) {
   EXPECT_EQ(call(SYS_recvmmsg, {packets[1], value(headers), 2, 0, value(time)}, 60), 2);
   EXPECT_EQ(last_written(), 20u + 2 * 16 + 16);
   EXPECT_EQ(call(SYS_recvmmsg, {packets[1], value(headers), 3, MSG_DONTWAIT, 0}, 60), 1);
-  EXPECT_EQ(call(SYS_recvmmsg, {packets[1], value(headers), 3, MSG_DONTWAIT, value(time)}), -EAGAIN);
+  EXPECT_EQ(call(SYS_recvmmsg, {packets[1], value(headers), 3, MSG_DONTWAIT, value(time)}),
+            -EAGAIN);
   EXPECT_EQ(last_written(), 0u);
   EXPECT_EQ(send(sender, "0123456789", 10, 0), 10);
   EXPECT_EQ(send(sender, "0123456789", 10, 0), 10);
@@ -191,19 +202,29 @@ TEST_F(SocketCalls, ManyMessages) {
 TEST_F(SocketCalls, Options) {
   EXPECT_EQ(call(SYS_setsockopt, {pair[0], SOL_SOCKET, SO_SNDBUF, value(65536), 4}), 0);
   EXPECT_EQ(last_read(), 4u);
-  EXPECT_EQ(call(SYS_getsockopt, {pair[0], SOL_SOCKET, SO_SNDBUF, random_bytes(4), length(4)}, 6), 0);
-  EXPECT_EQ(call(SYS_getsockopt, {pair[0], SOL_SOCKET, SO_SNDBUF, random_bytes(40), length(40)}, 42), 0);
-  EXPECT_EQ(call(SYS_getsockopt, {pair[0], SOL_SOCKET, SO_PEERCRED, random_bytes(12), length(12)}, 6), 0);
-  EXPECT_EQ(call(SYS_getsockopt, {pair[0], SOL_SOCKET, SO_RCVTIMEO, random_bytes(16), length(16)}, 6), 0);
-  EXPECT_EQ(call(SYS_getsockopt, {pair[0], SOL_SOCKET, 9999, random_bytes(4), length(4)}, 4), -ENOPROTOOPT);
+  EXPECT_EQ(call(SYS_getsockopt, {pair[0], SOL_SOCKET, SO_SNDBUF, random_bytes(4), length(4)}, 6),
+            0);
+  EXPECT_EQ(
+      call(SYS_getsockopt, {pair[0], SOL_SOCKET, SO_SNDBUF, random_bytes(40), length(40)}, 42), 0);
+  EXPECT_EQ(
+      call(SYS_getsockopt, {pair[0], SOL_SOCKET, SO_PEERCRED, random_bytes(12), length(12)}, 6), 0);
+  EXPECT_EQ(
+      call(SYS_getsockopt, {pair[0], SOL_SOCKET, SO_RCVTIMEO, random_bytes(16), length(16)}, 6), 0);
+  EXPECT_EQ(call(SYS_getsockopt, {pair[0], SOL_SOCKET, 9999, random_bytes(4), length(4)}, 4),
+            -ENOPROTOOPT);
   const int tcp = socket(AF_INET, SOCK_STREAM, 0);
-  EXPECT_EQ(call(SYS_getsockopt, {tcp, IPPROTO_TCP, TCP_INFO, random_bytes(400), length(400)}, 400), 0);
-  EXPECT_EQ(call(SYS_getsockopt, {tcp, IPPROTO_TCP, TCP_CONGESTION, random_bytes(16), length(16)}, 10), 0);
+  EXPECT_EQ(call(SYS_getsockopt, {tcp, IPPROTO_TCP, TCP_INFO, random_bytes(400), length(400)}, 400),
+            0);
+  EXPECT_EQ(
+      call(SYS_getsockopt, {tcp, IPPROTO_TCP, TCP_CONGESTION, random_bytes(16), length(16)}, 10),
+      0);
   close(tcp);
   sock_filter code[2] = {BPF_STMT(BPF_LD | BPF_W | BPF_LEN, 0), BPF_STMT(BPF_RET | BPF_A, 0)};
   sock_fprog program{2, code};
   EXPECT_EQ(setsockopt(receiver, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program), 0);
-  EXPECT_EQ(call(SYS_getsockopt, {receiver, SOL_SOCKET, SO_GET_FILTER, random_bytes(16), length(2)}, 8), 0);
+  EXPECT_EQ(
+      call(SYS_getsockopt, {receiver, SOL_SOCKET, SO_GET_FILTER, random_bytes(16), length(2)}, 8),
+      0);
   EXPECT_EQ(last_written(), 20u);
 }
 

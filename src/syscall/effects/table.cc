@@ -1,6 +1,8 @@
-// One line a call, by number. What a line does not say of a call's memory is in written.cc and read.cc.
+// One line a call, by number. What a line does not say of a call's memory is in written.cc and
+// read.cc.
 //
-// Numbers that the kernel gave away and took back, or never filled (create_module, tuxcall, ...), answer ENOSYS and touch nothing.
+// Numbers that the kernel gave away and took back, or never filled (create_module, tuxcall, ...),
+// answer ENOSYS and touch nothing.
 
 #include "syscall/effects/table.h"
 
@@ -13,7 +15,8 @@ namespace weir::effects {
 namespace {
 
 // Sizes of the kernel's structures, which are not always those of the C library.
-constexpr int kStat = 144, kTime = 16, kInterval = 32, kUsage = 144, kAction = 32, kSignal = 128, kFileSystem = 120;
+constexpr int kStat = 144, kTime = 16, kInterval = 32, kUsage = 144, kAction = 32, kSignal = 128,
+              kFileSystem = 120;
 constexpr int kNames = 390, kClockState = 208, kEpollEvent = 12;
 
 template <size_t N, typename... Parts>
@@ -25,7 +28,8 @@ constexpr Row make(long number, const char (&name)[N], Replay replay, Parts... p
 }
 
 #define CALL(name, replay, ...) make(SYS_##name, #name, Replay::replay __VA_OPT__(, ) __VA_ARGS__)
-#define NEW_CALL(name, replay, ...) make(kCall_##name, #name, Replay::replay __VA_OPT__(, ) __VA_ARGS__)
+#define NEW_CALL(name, replay, ...) \
+  make(kCall_##name, #name, Replay::replay __VA_OPT__(, ) __VA_ARGS__)
 
 constexpr Row kRows[] = {
     CALL(read, kAnswer, out_used(1, 2)),
@@ -156,7 +160,8 @@ constexpr Row kRows[] = {
     CALL(capget, kAnswer),
     CALL(capset, kAnswer, in(0, 8)),
     CALL(rt_sigpending, kAnswer, out_counted(0, 1)),
-    CALL(rt_sigtimedwait, kAnswer, in_counted(0, 3), in(2, kTime), out(1, kSignal).after(When::kPositive)),
+    CALL(rt_sigtimedwait, kAnswer, in_counted(0, 3), in(2, kTime),
+         out(1, kSignal).after(When::kPositive)),
     CALL(rt_sigqueueinfo, kAnswer, in(2, kSignal)),
     CALL(rt_sigsuspend, kAnswer, in_counted(0, 1)),
     CALL(sigaltstack, kMake, in(0, 24), out(1, 24)),
@@ -299,7 +304,8 @@ constexpr Row kRows[] = {
     CALL(fchmodat, kAnswer, string(1)),
     CALL(faccessat, kAnswer, string(1)),
     CALL(pselect6, kAnswer, out(4, kTime).after(When::kAny)),
-    CALL(ppoll, kAnswer, out_counted(0, int_at(1), 8).after(When::kInterrupted), out(2, kTime).after(When::kAny), in_counted(3, 4)),
+    CALL(ppoll, kAnswer, out_counted(0, int_at(1), 8).after(When::kInterrupted),
+         out(2, kTime).after(When::kAny), in_counted(3, 4)),
     CALL(unshare, kAnswer),
     CALL(set_robust_list, kMake),
     CALL(get_robust_list, kAnswer, out(1, 8), out(2, 8)),
@@ -382,7 +388,8 @@ constexpr Row kRows[] = {
     CALL(pidfd_getfd, kAnswer),
     CALL(faccessat2, kAnswer, string(1)),
     CALL(process_madvise, kAnswer),
-    CALL(epoll_pwait2, kAnswer, out_used(1, int_at(2), kEpollEvent), in(3, kTime), in_counted(4, 5)),
+    CALL(epoll_pwait2, kAnswer, out_used(1, int_at(2), kEpollEvent), in(3, kTime),
+         in_counted(4, 5)),
     CALL(mount_setattr, kAnswer, string(1), in_counted(3, 4)),
     CALL(quotactl_fd, kRefuse),
     CALL(landlock_create_ruleset, kAnswer, in_counted(0, 1)),

@@ -1,5 +1,6 @@
-// The table behind effects.h: for each call its name, its place in a replay, and the parts of memory that follow from its arguments
-// by simple rules. What follows no simple rule is code in written.cc and read.cc.
+// The table behind effects.h: for each call its name, its place in a replay, and the parts of
+// memory that follow from its arguments by simple rules. What follows no simple rule is code in
+// written.cc and read.cc.
 #pragma once
 
 #include <stddef.h>
@@ -21,9 +22,9 @@ enum class Shape : uint8_t {
   kNone,
   kFixed,    // `size` bytes at argument `at`
   kCounted,  // `size` bytes, times argument `count`
-  kUsed,     // `size` bytes, times the result, which may be above what argument `count` gives room for
-  kVector,   // an array of iovecs, argument `count` their number; as many bytes as the result says
-  kString,   // up to and with the NUL
+  kUsed,  // `size` bytes, times the result, which may be above what argument `count` gives room for
+  kVector,  // an array of iovecs, argument `count` their number; as many bytes as the result says
+  kString,  // up to and with the NUL
 };
 
 inline constexpr int kIsInt = 8;
@@ -33,7 +34,8 @@ struct Part {
   Shape shape = Shape::kNone;
   bool is_written = false;
   When when = When::kDone;
-  uint8_t at = 0, count = 0;  // of `count` the bit kIsInt says that the kernel looks at its lower half only
+  uint8_t at = 0,
+          count = 0;  // of `count` the bit kIsInt says that the kernel looks at its lower half only
   uint16_t size = 0;
 
   constexpr Part after(When results) const {
@@ -43,7 +45,9 @@ struct Part {
   }
 };
 
-constexpr Part out(int at, int size) { return {Shape::kFixed, true, When::kDone, uint8_t(at), 0, uint16_t(size)}; }
+constexpr Part out(int at, int size) {
+  return {Shape::kFixed, true, When::kDone, uint8_t(at), 0, uint16_t(size)};
+}
 constexpr Part out_counted(int at, int count, int size = 1) {
   return {Shape::kCounted, true, When::kDone, uint8_t(at), uint8_t(count), uint16_t(size)};
 }
@@ -53,7 +57,9 @@ constexpr Part out_used(int at, int count, int size = 1) {
 constexpr Part out_vector(int at, int count) {
   return {Shape::kVector, true, When::kPositive, uint8_t(at), uint8_t(count), 1};
 }
-constexpr Part in(int at, int size) { return {Shape::kFixed, false, When::kAny, uint8_t(at), 0, uint16_t(size)}; }
+constexpr Part in(int at, int size) {
+  return {Shape::kFixed, false, When::kAny, uint8_t(at), 0, uint16_t(size)};
+}
 constexpr Part in_counted(int at, int count, int size = 1) {
   return {Shape::kCounted, false, When::kAny, uint8_t(at), uint8_t(count), uint16_t(size)};
 }

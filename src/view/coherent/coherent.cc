@@ -1,14 +1,16 @@
-// The rights are in a table with a word for each page of the store, in control memory; what is mapped is in each process's page table. No
-// right without an entry in the table, nothing mapped without a right; a right need not be mapped.
+// The rights are in a table with a word for each page of the store, in control memory; what is
+// mapped is in each process's page table. No right without an entry in the table, nothing mapped
+// without a right; a right need not be mapped.
 //
 // Invariants
 // 1. The table changes in turns only.
-// 2. A task that is in program code (Task::computes) loses a right only in its own turn (serve). Of one that waits, is in the kernel or
-//    has not come out of its last turn yet, whoever has the turn takes what it needs (UPLAY 2.2.1, initiative preemption), and writes
-//    down what is to be unmapped: the task does that when it has the turn again, before it touches anything.
+// 2. A task that is in program code (Task::computes) loses a right only in its own turn (serve). Of
+//    one that waits, is in the kernel or has not come out of its last turn yet, whoever has the
+//    turn takes what it needs (UPLAY 2.2.1, initiative preemption), and writes down what is to be
+//    unmapped: the task does that when it has the turn again, before it touches anything.
 // 3. Whether a task computes follows from turns, so what is taken, and from whom, does too.
-// 4. Who must wait for a page has passed the turn on and computes no more: nobody waits for a task that waits for a page. So there is
-//    no deadlock by pages.
+// 4. Who must wait for a page has passed the turn on and computes no more: nobody waits for a task
+//    that waits for a page. So there is no deadlock by pages.
 
 #include "view/coherent/coherent.h"
 
@@ -21,21 +23,24 @@ namespace weir::view::coherent {
 
 namespace {
 
-// What a task has to do about its pages. In the part of the diff buffers that is its own: this View has no diffs.
+// What a task has to do about its pages. In the part of the diff buffers that is its own: this View
+// has no diffs.
 constexpr uint64_t kDrop = 1;  // lowest bit of a page's address
 struct Holder {
   static constexpr uint64_t kMostRequests = 4096, kMostLost = 30 << 20, kMostHeld = 60 << 20;
   uint64_t request_count;
   uint64_t lost_count;
   uint64_t held_count, compact_at;
-  uint64_t next;    // where the last stretch of pages that it took ended
-  uint64_t window;  // and how long it was
+  uint64_t next;                     // where the last stretch of pages that it took ended
+  uint64_t window;                   // and how long it was
   uint64_t requests[kMostRequests];  // pages that others wait for
-  uint64_t lost[kMostLost];          // pages that others took: to be unmapped (kDrop) or write-protected
-  uint64_t held[kMostHeld];          // pages that it has been given; some it has lost since
+  uint64_t lost[kMostLost];  // pages that others took: to be unmapped (kDrop) or write-protected
+  uint64_t held[kMostHeld];  // pages that it has been given; some it has lost since
 };
 static_assert(sizeof(Holder) <= kDiffSize);
-Holder& holder_of(const Task& task) { return *reinterpret_cast<Holder*>(kDiffs + task.id * kDiffSize); }
+Holder& holder_of(const Task& task) {
+  return *reinterpret_cast<Holder*>(kDiffs + task.id * kDiffSize);
+}
 
 uint64_t key_of(uint64_t page) { return page | uint64_t{1} << 63; }
 uint64_t key_of_spinner(const Task& task) { return kSpinnerKey + task.id; }
@@ -65,7 +70,8 @@ void note_lost(Task& task, uint64_t page, bool all) {
   Holder& h = holder_of(task);
   if (h.lost_count == Holder::kMostLost) fail("keep track of so many pages", page, -ENOMEM);
   h.lost[h.lost_count++] = page | (all ? kDrop : 0);
-  if (task.spins_on_pages) wake(key_of_spinner(task), 1, ~0u);  // what it looks at is about to change
+  if (task.spins_on_pages)
+    wake(key_of_spinner(task), 1, ~0u);  // what it looks at is about to change
 }
 
 void ask(Task& task, uint64_t page, bool to_write) {
@@ -78,23 +84,29 @@ void ask(Task& task, uint64_t page, bool to_write) {
   h.requests[h.request_count++] = request;
 }
 
-// Blocks of pages in which tasks have asked each other for some: there each is given the page that it needs and no other.
+// Blocks of pages in which tasks have asked each other for some: there each is given the page that
+// it needs and no other.
 constexpr uint64_t kBlockPages = 16;
-uint8_t& contended_byte(uint64_t index) { return reinterpret_cast<uint8_t*>(kContendedBlocks)[index / kBlockPages / 8]; }
-uint8_t contended_bit(uint64_t index) { return static_cast<uint8_t>(1u << (index / kBlockPages % 8)); }
+uint8_t& contended_byte(uint64_t index) {
+  return reinterpret_cast<uint8_t*>(kContendedBlocks)[index / kBlockPages / 8];
+}
+uint8_t contended_bit(uint64_t index) {
+  return static_cast<uint8_t>(1u << (index / kBlockPages % 8));
+}
 
 }  // namespace
 
 namespace {
 
-// A reader goes before those who wait to write only if it has waited longer: who comes to read keeps no writer from it, and writers who come
-// again and again no reader.
+// A reader goes before those who wait to write only if it has waited longer: who comes to read
+// keeps no writer from it, and writers who come again and again no reader.
 bool comes_before_writers(const Task& task, uint64_t page) {
   if (!task.waited) return false;
   Shared& s = shared();
   for (TaskId i = 0; i < s.high_task; i++) {
     const Task& other = s.tasks[i];
-    if (other.waited && other.waited < task.waited && other.awaits == (page | kForWriting)) return false;
+    if (other.waited && other.waited < task.waited && other.awaits == (page | kForWriting))
+      return false;
   }
   return true;
 }
@@ -112,7 +124,8 @@ bool take(Task& task, uint64_t page, bool to_write, bool asks) {
   bool waits = false;
   const auto each_other = [&](auto act) {
     if (writer) act(s.tasks[writer - 1]);
-    for (uint64_t readers = readers_of(entry & ~own_bit); to_write && readers; readers &= readers - 1) {
+    for (uint64_t readers = readers_of(entry & ~own_bit); to_write && readers;
+         readers &= readers - 1) {
       act(s.tasks[__builtin_ctzll(readers)]);
     }
   };
@@ -129,10 +142,12 @@ bool take(Task& task, uint64_t page, bool to_write, bool asks) {
   each_other([&](Task& other) { note_lost(other, page, to_write || !reader_bit(other)); });
   if (entry & kWanted) wake(key_of(page), ~0u, ~0u);  // they ask again, now this task
   if (to_write) {
-    const bool migrates = uses(Optimization::kMigration) && ((entry & kMigrates) || (entry & own_bit));
+    const bool migrates =
+        uses(Optimization::kMigration) && ((entry & kMigrates) || (entry & own_bit));
     entry = (task.id + 1) | (migrates ? kMigrates : 0) | (entry & kMoves);
   } else {
-    entry = (entry & ~(kWriterMask | kMigrates)) | own_bit | (writer ? reader_bit(s.tasks[writer - 1]) : 0);
+    entry = (entry & ~(kWriterMask | kMigrates)) | own_bit |
+            (writer ? reader_bit(s.tasks[writer - 1]) : 0);
   }
   remember(task, page);
   return true;
@@ -140,16 +155,20 @@ bool take(Task& task, uint64_t page, bool to_write, bool asks) {
 
 namespace {
 
-// How many pages from this one on the task is given at once: more, where it goes through memory page by page.
+// How many pages from this one on the task is given at once: more, where it goes through memory
+// page by page.
 uint64_t take_stretch(Task& task, uint64_t page, bool to_write) {
   constexpr uint64_t kMost = 64;
   Holder& h = holder_of(task);
-  h.window = page == h.next && uses(Optimization::kAhead) ? (h.window < kMost ? h.window * 2 : kMost) : 1;
+  h.window =
+      page == h.next && uses(Optimization::kAhead) ? (h.window < kMost ? h.window * 2 : kMost) : 1;
   const uint64_t room = page::store_extent(page) / kPageSize;
   uint64_t count = 1;
   while (count < h.window && count < room) {
     const uint64_t at = page + count * kPageSize;
-    if (has_right(entry_at(index_of(at)), task, false) || page::has_protection(at, kPageSize) || !take(task, at, to_write, false)) break;
+    if (has_right(entry_at(index_of(at)), task, false) || page::has_protection(at, kPageSize) ||
+        !take(task, at, to_write, false))
+      break;
     if (writes_it(entry_at(index_of(at)), task) != to_write) {
       count++;
       break;
@@ -165,13 +184,16 @@ void map_with_right(Task& task, uint64_t page, uint64_t count) {
   for (uint64_t i = 0; i < count;) {  // stretches of one right
     const bool to_write = writes_it(entry_at(index_of(page + i * kPageSize)), task);
     uint64_t same = 1;
-    while (i + same < count && writes_it(entry_at(index_of(page + (i + same) * kPageSize)), task) == to_write) same++;
+    while (i + same < count &&
+           writes_it(entry_at(index_of(page + (i + same) * kPageSize)), task) == to_write)
+      same++;
     map(page + i * kPageSize, same * kPageSize, to_write);
     i += same;
   }
 }
 
-// The pages of the same block, each for which `takes(at, index)` has got the task a right, are mapped, stretch by stretch.
+// The pages of the same block, each for which `takes(at, index)` has got the task a right, are
+// mapped, stretch by stretch.
 template <typename Takes, typename Map>
 void take_beside(Task& task, uint64_t page, Takes takes, Map map_stretch) {
   const uint64_t index = index_of(page), first = index / kBlockPages * kBlockPages;
@@ -182,7 +204,8 @@ void take_beside(Task& task, uint64_t page, Takes takes, Map map_stretch) {
   };
   for (uint64_t i = first; i < first + kBlockPages; i++) {
     const uint64_t at = page + (i - index) * kPageSize;
-    if (i == index || !page::store_extent(at) || page::has_protection(at, kPageSize) || index_of(at) != i || !takes(at, i)) {
+    if (i == index || !page::store_extent(at) || page::has_protection(at, kPageSize) ||
+        index_of(at) != i || !takes(at, i)) {
       end_run();
       continue;
     }
@@ -195,43 +218,60 @@ void take_beside(Task& task, uint64_t page, Takes takes, Map map_stretch) {
 // The task has just been given the page to read: it may read those near it that nobody writes, too.
 void take_around(Task& task, uint64_t page) {
   const uint64_t bit = reader_bit(task), index = index_of(page);
-  if (!bit || !uses(Optimization::kAround) || (contended_byte(index) & contended_bit(index))) return;
+  if (!bit || !uses(Optimization::kAround) || (contended_byte(index) & contended_bit(index)))
+    return;
   const auto takes = [&](uint64_t at, uint64_t i) {
     if (entry_at(i) & (kWriterMask | kWanted | bit)) return false;
     entry_at(i) |= bit;
     remember(task, at);
     return true;
   };
-  take_beside(task, page, takes, [](uint64_t start, uint64_t count) { map(start, count * kPageSize, false, false); });
+  take_beside(task, page, takes,
+              [](uint64_t start, uint64_t count) { map(start, count * kPageSize, false, false); });
 }
 
-// A run of faults: from its kLeastRun-th on the task keeps its pages, the longer the more it has brought together, and for kLongestRun faults at most, which is the
-// one limit that follows from turns.
+// A run of faults: from its kLeastRun-th on the task keeps its pages, the longer the more it has
+// brought together, and for kLongestRun faults at most, which is the one limit that follows from
+// turns.
 constexpr uint32_t kLeastRun = 16, kLongestRun = 4096;
-constexpr uint64_t kFaultTime = 6'000, kLongestKeeping = 1'000'000;  // nanoseconds; the first is about what a fault costs
+constexpr uint64_t kFaultTime = 6'000,
+                   kLongestKeeping =
+                       1'000'000;  // nanoseconds; the first is about what a fault costs
 
 void note_fault(Task& task, bool has_waited, bool was_anothers) {
   task.fault_run = has_waited || task.fault_run == kLongestRun ? 0 : task.fault_run + was_anothers;
   if (!keeps_pages(task)) return;
   const uint64_t time = kFaultTime * task.fault_run * task.fault_run / kLeastRun;
-  __atomic_store_n(&task.keeps_until, sys::monotonic_ns() + (time < kLongestKeeping ? time : kLongestKeeping), __ATOMIC_RELAXED);
+  __atomic_store_n(&task.keeps_until,
+                   sys::monotonic_ns() + (time < kLongestKeeping ? time : kLongestKeeping),
+                   __ATOMIC_RELAXED);
 }
 
-// In a run: those beside it that tasks take from each other, and nobody keeps from this one now, to write.
+// In a run: those beside it that tasks take from each other, and nobody keeps from this one now, to
+// write.
 void take_block(Task& task, uint64_t page) {
-  const auto takes = [&](uint64_t at, uint64_t i) { return (entry_at(i) & kMoves) == kMoves && !has_right(entry_at(i), task, true) && take(task, at, true, false); };
-  take_beside(task, page, takes, [&](uint64_t start, uint64_t count) { map_with_right(task, start, count); });
+  const auto takes = [&](uint64_t at, uint64_t i) {
+    return (entry_at(i) & kMoves) == kMoves && !has_right(entry_at(i), task, true) &&
+           take(task, at, true, false);
+  };
+  take_beside(task, page, takes,
+              [&](uint64_t start, uint64_t count) { map_with_right(task, start, count); });
 }
 
-bool is_anothers(uint64_t entry, const Task& task) { return (writer_of(entry) && !writes_it(entry, task)) || readers_of(entry & ~reader_bit(task)); }
+bool is_anothers(uint64_t entry, const Task& task) {
+  return (writer_of(entry) && !writes_it(entry, task)) || readers_of(entry & ~reader_bit(task));
+}
 
 }  // namespace
 
-bool keeps_pages(const Task& task) { return task.fault_run >= kLeastRun && uses(Optimization::kKeeping); }
+bool keeps_pages(const Task& task) {
+  return task.fault_run >= kLeastRun && uses(Optimization::kKeeping);
+}
 
 void on_fault(Task& task, uint64_t address, bool writes) {
   const uint64_t page = page_down(address);
-  if (task.state == TaskState::kOutside || task.peeks) {  // the runtime looks at what a call has read, or writes what it answers
+  if (task.state == TaskState::kOutside ||
+      task.peeks) {  // the runtime looks at what a call has read, or writes what it answers
     task.borrows = 1;
     lend(page);
     return;
@@ -243,7 +283,10 @@ void on_fault(Task& task, uint64_t address, bool writes) {
   begin_turn(EventKind::kFault);
   bool has_waited = false, was_anothers = false;
   const uint64_t entry = entry_at(index_of(page));
-  writes |= writer_of(entry) && (entry & kMigrates);  // decided once: who waits to write keeps those away who would begin to read
+  writes |=
+      writer_of(entry) &&
+      (entry &
+       kMigrates);  // decided once: who waits to write keeps those away who would begin to read
   for (;;) {
     was_anothers = is_anothers(entry_at(index_of(page)), task);
     if (take(task, page, writes, true)) break;
@@ -255,7 +298,8 @@ void on_fault(Task& task, uint64_t address, bool writes) {
     wait_for_page(key_of(page));
   }
   task.waited = 0;
-  if (uint64_t& moved = entry_at(index_of(page)); was_anothers && (moved & kMoves) != kMoves) moved += kMove;
+  if (uint64_t& moved = entry_at(index_of(page)); was_anothers && (moved & kMoves) != kMoves)
+    moved += kMove;
   if (task.turn_depth == 1) note_fault(task, has_waited, was_anothers);
   const uint64_t count = take_stretch(task, page, writes);
   task.counters.faults += 1;
@@ -298,9 +342,13 @@ void map_again(Task& task, uint64_t start, uint64_t size) {
 }
 
 bool may_read(const Task& task, uint64_t address) { return has(task, address, false); }
-bool has(const Task& task, uint64_t address, bool writes) { return has_right(entry_at(index_of(page_down(address))), task, writes); }
+bool has(const Task& task, uint64_t address, bool writes) {
+  return has_right(entry_at(index_of(page_down(address))), task, writes);
+}
 
-bool is_asked(const Task& task) { return __atomic_load_n(&holder_of(task).request_count, __ATOMIC_RELAXED) != 0; }
+bool is_asked(const Task& task) {
+  return __atomic_load_n(&holder_of(task).request_count, __ATOMIC_RELAXED) != 0;
+}
 
 bool serve(Task& task, bool stays_mapped) {
   Holder& h = holder_of(task);
@@ -369,7 +417,8 @@ void hand_out(Task& task, bool stays_mapped) {
   }
   if (limit) drop(start, limit - start);
   h.held_count = 0;
-  for (uint64_t i = 0; i < h.request_count; i++) wake(key_of(h.requests[i] & ~kForWriting), ~0u, ~0u);
+  for (uint64_t i = 0; i < h.request_count; i++)
+    wake(key_of(h.requests[i] & ~kForWriting), ~0u, ~0u);
   h.request_count = 0;
 }
 

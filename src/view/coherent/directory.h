@@ -1,31 +1,42 @@
 // Within View coherent: the table of rights, and what this process has mapped of them.
 //
-// The table has a word for each page of the store, in control memory; what is mapped is in each process's page table. No right without an
-// entry in the table, nothing mapped without a right; a right need not be mapped.
+// The table has a word for each page of the store, in control memory; what is mapped is in each
+// process's page table. No right without an entry in the table, nothing mapped without a right; a
+// right need not be mapped.
 #pragma once
 
 #include "base/coherent_features.h"
-#include "memory/demand.h"
-#include "memory/backing.h"
 #include "control/control.h"
+#include "memory/backing.h"
+#include "memory/demand.h"
 #include "view/coherent/coherent.h"
 
 namespace weir::view::coherent {
 
 // --- rights (coherent.cc): in turns only
 
-// The table's word: the writing task + 1 in the lowest bits, and a bit for each of the first kReaders tasks that reads. Other tasks are
-// given a page that they read as if they wrote it.
+// The table's word: the writing task + 1 in the lowest bits, and a bit for each of the first
+// kReaders tasks that reads. Other tasks are given a page that they read as if they wrote it.
 inline constexpr uint64_t kWriterMask = 0x7ff;
-inline constexpr uint64_t kMigrates = 0x800;   // who reads it writes it next
-inline constexpr uint64_t kSeen = 0x1000;      // while a list is made shorter
-inline constexpr uint64_t kWanted = 0x2000;    // somebody waits to write it: who comes to read it waits, too, or that might wait for ever; but not who has waited already, or a reader might
-inline constexpr uint64_t kMove = 0x4000, kMoves = 0xc000;  // how often it was taken from a task for another that had come to it: up to three times
+inline constexpr uint64_t kMigrates = 0x800;  // who reads it writes it next
+inline constexpr uint64_t kSeen = 0x1000;     // while a list is made shorter
+inline constexpr uint64_t kWanted =
+    0x2000;  // somebody waits to write it: who comes to read it waits, too, or that might wait for
+             // ever; but not who has waited already, or a reader might
+inline constexpr uint64_t kMove = 0x4000,
+                          kMoves = 0xc000;  // how often it was taken from a task for another that
+                                            // had come to it: up to three times
 inline constexpr uint32_t kReaderShift = 16, kReaders = 48;
 
-inline uint64_t& entry_at(uint64_t index) { return reinterpret_cast<uint64_t*>(kPageOwners)[index]; }
+inline uint64_t& entry_at(uint64_t index) {
+  return reinterpret_cast<uint64_t*>(kPageOwners)[index];
+}
 inline uint64_t index_of(uint64_t page) { return (page::alias_of(page) - kAlias) / kPageSize; }
-inline uint64_t reader_bit(const Task& task) { return task.id < kReaders && uses(Optimization::kReaders) ? uint64_t{1} << (kReaderShift + task.id) : 0; }
+inline uint64_t reader_bit(const Task& task) {
+  return task.id < kReaders && uses(Optimization::kReaders)
+             ? uint64_t{1} << (kReaderShift + task.id)
+             : 0;
+}
 inline uint32_t writer_of(uint64_t entry) { return static_cast<uint32_t>(entry & kWriterMask); }
 inline uint64_t readers_of(uint64_t entry) { return entry >> kReaderShift; }
 inline bool writes_it(uint64_t entry, const Task& task) { return writer_of(entry) == task.id + 1; }
@@ -35,7 +46,8 @@ inline bool has_right(uint64_t entry, const Task& task, bool to_write) {
 
 inline constexpr uint64_t kForWriting = 1;  // lowest bit of a page's address
 
-// Others who have the page and compute are asked, if `asks`; of those who do not it is taken, if none does. True: the task has the right.
+// Others who have the page and compute are asked, if `asks`; of those who do not it is taken, if
+// none does. True: the task has the right.
 bool take(Task& task, uint64_t page, bool to_write, bool asks);
 
 // --- tapes (coherent_tape.cc): the task has been given the page while it holds a lock

@@ -7,22 +7,25 @@ namespace weir::view::coherent {
 
 namespace {
 
-// A tape for each lock that tasks take in turn: the pages that were used while it was held. Those that can be had without asking come
-// with the lock.
+// A tape for each lock that tasks take in turn: the pages that were used while it was held. Those
+// that can be had without asking come with the lock.
 struct Tape {
   static constexpr uint32_t kMost = 250;
   uint64_t lock;
-  uint32_t last;   // task + 1 that had the lock last
-  uint32_t heat;   // how often it went to another task, lately
+  uint32_t last;  // task + 1 that had the lock last
+  uint32_t heat;  // how often it went to another task, lately
   uint32_t uses;
   uint32_t count;
   uint64_t page[kMost];  // rising; lowest bit: written
 };
 static_assert(sizeof(Tape) * kTapes <= kTapesSize);
 constexpr uint32_t kHot = 2, kMostHeat = 8;
-constexpr uint32_t kTryWithout = 32;  // so often a page is taken off the tape: who needs it puts it there again
+constexpr uint32_t kTryWithout =
+    32;  // so often a page is taken off the tape: who needs it puts it there again
 
-Tape& tape_of(uint64_t lock) { return reinterpret_cast<Tape*>(kTapePlace)[(lock >> 3) * 0x9E3779B97F4A7C15 >> 54 & (kTapes - 1)]; }
+Tape& tape_of(uint64_t lock) {
+  return reinterpret_cast<Tape*>(kTapePlace)[(lock >> 3) * 0x9E3779B97F4A7C15 >> 54 & (kTapes - 1)];
+}
 bool is_hot(const Tape& tape) { return tape.heat >= kHot && uses(Optimization::kTape); }
 
 void put_on(Tape& tape, uint64_t page, bool writes) {
@@ -56,14 +59,18 @@ void enter_section(Task& task, uint64_t lock) {
   if (task.sections < kKnownSections) task.section_lock[task.sections] = lock;
   task.sections++;
   if (!is_hot(tape)) return;
-  if (++tape.uses % kTryWithout == 0 && tape.count) take_off(tape, tape.uses / kTryWithout % tape.count);
-  uint64_t start = 0, limit = 0;  // a stretch of pages that it can have alike, which are mapped at once
+  if (++tape.uses % kTryWithout == 0 && tape.count)
+    take_off(tape, tape.uses / kTryWithout % tape.count);
+  uint64_t start = 0,
+           limit = 0;  // a stretch of pages that it can have alike, which are mapped at once
   bool to_write = false;
   for (uint32_t i = 0; i < tape.count; i++) {
     const uint64_t page = tape.page[i] & ~kForWriting;
     const uint64_t& entry = entry_at(index_of(page));
     const bool wants_write = tape.page[i] & kForWriting;
-    if (has_right(entry, task, wants_write) || !page::store_extent(page) || page::has_protection(page, kPageSize)) continue;
+    if (has_right(entry, task, wants_write) || !page::store_extent(page) ||
+        page::has_protection(page, kPageSize))
+      continue;
     if (!take(task, page, wants_write, false)) continue;
     task.counters.prefetched++;
     const bool may_write = writes_it(entry, task);
@@ -78,7 +85,8 @@ void enter_section(Task& task, uint64_t lock) {
 }
 
 void note_use_in_section(const Task& task, uint64_t page, bool writes) {
-  Tape& tape = tape_of(task.section_lock[(task.sections < kKnownSections ? task.sections : kKnownSections) - 1]);
+  Tape& tape = tape_of(
+      task.section_lock[(task.sections < kKnownSections ? task.sections : kKnownSections) - 1]);
   if (is_hot(tape)) put_on(tape, page, writes);
 }
 

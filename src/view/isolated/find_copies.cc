@@ -1,9 +1,11 @@
-// How the written pages are found: a written page is a private copy, and every copy is dropped when it has been published,
-// so the copies are the answer. To find them the kernel would have to look up every page that is present. So pages that
-// are only read are marked, by userfaultfd's asynchronous write protection (which lifts itself at a write and sends
-// nothing), and a first PAGEMAP_SCAN passes over them: one bit of a page table entry, no page looked up. What it reports is
-// copies, holes, and pages read for the first time; a second one looks at these only, and marks the last kind (scan).
-// A copy is never marked: a hole that remembers a mark (from a marked page that was dropped) faults twice when written.
+// How the written pages are found: a written page is a private copy, and every copy is dropped when
+// it has been published, so the copies are the answer. To find them the kernel would have to look
+// up every page that is present. So pages that are only read are marked, by userfaultfd's
+// asynchronous write protection (which lifts itself at a write and sends nothing), and a first
+// PAGEMAP_SCAN passes over them: one bit of a page table entry, no page looked up. What it reports
+// is copies, holes, and pages read for the first time; a second one looks at these only, and marks
+// the last kind (scan). A copy is never marked: a hole that remembers a mark (from a marked page
+// that was dropped) faults twice when written.
 #include "view/isolated/find_copies.h"
 
 #include <errno.h>
@@ -11,6 +13,7 @@
 #include <linux/fs.h>
 #include <sys/mman.h>
 
+#include "control/control.h"
 #include "heap/heap.h"
 #include "memory/backing.h"
 #include "memory/userfault.h"
@@ -18,7 +21,6 @@
 #include "sys/maps.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
-#include "control/control.h"
 #include "view/isolated/isolated.h"
 
 #ifndef PAGEMAP_SCAN  // Linux 6.7; Debian 12's headers are older
@@ -61,7 +63,8 @@ pm_scan_arg whole(uint64_t start, uint64_t limit) {
 }
 
 long scan_pages(pm_scan_arg& arguments) {
-  const long count = sys::raw(SYS_ioctl, g_pagemap, PAGEMAP_SCAN, reinterpret_cast<long>(&arguments));
+  const long count =
+      sys::raw(SYS_ioctl, g_pagemap, PAGEMAP_SCAN, reinterpret_cast<long>(&arguments));
   if (count < 0) {
     report("the kernel's page scan failed (error %d)", int64_t{-count});
     die(125);
@@ -86,7 +89,8 @@ void find_copies(AddPage add, Task& task, uint64_t start, uint64_t limit) {
         only_read += (g_found[i].end - g_found[i].start) / kPageSize;
         continue;
       }
-      for (uint64_t page = g_found[i].start; page < g_found[i].end; page += kPageSize) add(task, page);
+      for (uint64_t page = g_found[i].start; page < g_found[i].end; page += kPageSize)
+        add(task, page);
     }
     at = arguments.walk_end;
   }
@@ -94,7 +98,8 @@ void find_copies(AddPage add, Task& task, uint64_t start, uint64_t limit) {
   for (uint64_t at = start; at < limit;) {
     pm_scan_arg arguments = whole(at, limit);
     arguments.flags = PM_SCAN_WP_MATCHING;
-    arguments.vec = reinterpret_cast<uint64_t>(g_found);  // without room for an answer the kernel marks everything
+    arguments.vec = reinterpret_cast<uint64_t>(
+        g_found);  // without room for an answer the kernel marks everything
     arguments.vec_len = kRegions;
     arguments.category_mask = PAGE_IS_WRITTEN | PAGE_IS_FILE | PAGE_IS_WPALLOWED;
     arguments.return_mask = PAGE_IS_FILE;
@@ -109,7 +114,8 @@ void scan(AddPage add, Task& task, uint64_t start, uint64_t limit) {
     pm_scan_arg arguments = whole(start, limit);
     arguments.vec = reinterpret_cast<uint64_t>(g_unmarked);
     arguments.vec_len = kRegions;
-    arguments.return_mask = PAGE_IS_WRITTEN;  // these masks and no others take the kernel's short way
+    arguments.return_mask =
+        PAGE_IS_WRITTEN;  // these masks and no others take the kernel's short way
     const long count = scan_pages(arguments);
     for (long i = 0; i < count;) {
       const uint64_t from = g_unmarked[i].start;
@@ -127,13 +133,17 @@ bool open_tracking() {
   forget_copies();
   sys::start_fault_log(kFaultLog);
   if (!g_userfault.open("isolated", sys::kAsynchronousProtection,
-                        "this kernel's userfaultfd has no asynchronous write protection (Linux 6.7 has); View isolated needs it")) {
+                        "this kernel's userfaultfd has no asynchronous write protection (Linux 6.7 "
+                        "has); View isolated needs it")) {
     return false;
   }
-  const long file = sys::open_own(
-      [] { return page::open_hidden_patiently(SYS_open, reinterpret_cast<long>("/proc/self/pagemap"), O_RDONLY | O_CLOEXEC); });
+  const long file = sys::open_own([] {
+    return page::open_hidden_patiently(SYS_open, reinterpret_cast<long>("/proc/self/pagemap"),
+                                       O_RDONLY | O_CLOEXEC);
+  });
   if (sys::failed(file)) {
-    report("cannot open /proc/self/pagemap (error %d); View isolated needs it%s", int64_t{-file}, page::of_descriptors(file));
+    report("cannot open /proc/self/pagemap (error %d); View isolated needs it%s", int64_t{-file},
+           page::of_descriptors(file));
     return false;
   }
   g_pagemap = static_cast<int>(file);
@@ -156,8 +166,9 @@ void track(uint64_t start, uint64_t size) {
 
 namespace {
 
-// What can hold store pages outside the arena, made anew when it has changed. Small regions near each other (the data of
-// a program's libraries) are looked through together, page by page; large ones each by itself, the short way.
+// What can hold store pages outside the arena, made anew when it has changed. Small regions near
+// each other (the data of a program's libraries) are looked through together, page by page; large
+// ones each by itself, the short way.
 struct Ranges {
   static constexpr uint32_t kMost = 48;
   uint64_t regions_version = ~uint64_t{0};
@@ -210,8 +221,9 @@ void refresh_ranges() {
 
 namespace {
 
-// Which of the two ways is the shorter one depends on what a range holds: many pages that are only read (the short way), or
-// holes, of which the short way reports each (a thread's stack). Both find the same.
+// Which of the two ways is the shorter one depends on what a range holds: many pages that are only
+// read (the short way), or holes, of which the short way reports each (a thread's stack). Both find
+// the same.
 struct Way {
   uint64_t cost[2];  // cycles, lately
   uint32_t count;
@@ -220,7 +232,8 @@ enum : uint32_t { kHeapsWay = Ranges::kMost, kSegmentsWay, kMapsWay, kWays };
 Way g_ways[kWays];
 
 void scan_range(AddPage add, Task& task, uint32_t index, uint64_t start, uint64_t limit) {
-  constexpr uint32_t kTryNear = 32, kTryFar = 1024;  // a way that is much longer is tried more rarely
+  constexpr uint32_t kTryNear = 32,
+                     kTryFar = 1024;  // a way that is much longer is tried more rarely
   if (start >= limit) return;
   Way& way = g_ways[index];
   const unsigned shorter = way.cost[1] < way.cost[0];
@@ -237,24 +250,31 @@ void scan_range(AddPage add, Task& task, uint32_t index, uint64_t start, uint64_
 void for_each_copy(Task& task, AddPage add) {
   Shared& s = shared();
   page::dump_used();
-  if (g_ranges.regions_version != s.regions_version || g_ranges.brk_now != s.brk_now) refresh_ranges();
-  for (uint32_t i = 0; i < g_ranges.small_count; i++) find_copies(add, task, g_ranges.small[i].start, g_ranges.small[i].limit);
-  for (uint32_t i = 0; i < g_ranges.large_count; i++) scan_range(add, task, i, g_ranges.large[i].start, g_ranges.large[i].limit);
+  if (g_ranges.regions_version != s.regions_version || g_ranges.brk_now != s.brk_now)
+    refresh_ranges();
+  for (uint32_t i = 0; i < g_ranges.small_count; i++)
+    find_copies(add, task, g_ranges.small[i].start, g_ranges.small[i].limit);
+  for (uint32_t i = 0; i < g_ranges.large_count; i++)
+    scan_range(add, task, i, g_ranges.large[i].start, g_ranges.large[i].limit);
   const Range heaps = heap_table_range();
   const Range segments = heap_segment_range();
-  scan_range(add, task, kHeapsWay, heaps.start, heaps.start + heaps.size() / kMaxHeaps * s.high_task);
+  scan_range(add, task, kHeapsWay, heaps.start,
+             heaps.start + heaps.size() / kMaxHeaps * s.high_task);
   scan_range(add, task, kSegmentsWay, segments.start, segments.limit);
   scan_range(add, task, kMapsWay, kArena + kHeapSize, s.map_bump);
 }
 
 bool is_copy(uint64_t page) {
-  constexpr uint64_t kPresent = uint64_t{1} << 63, kSwapped = uint64_t{1} << 62, kOfFile = uint64_t{1} << 61;
+  constexpr uint64_t kPresent = uint64_t{1} << 63, kSwapped = uint64_t{1} << 62,
+                     kOfFile = uint64_t{1} << 61;
   uint64_t entry = 0;
-  const long got = sys::raw(SYS_pread64, g_pagemap, reinterpret_cast<long>(&entry), sizeof entry, static_cast<long>(page / kPageSize * 8));
+  const long got = sys::raw(SYS_pread64, g_pagemap, reinterpret_cast<long>(&entry), sizeof entry,
+                            static_cast<long>(page / kPageSize * 8));
   return got != sizeof entry || (entry & kSwapped) || ((entry & kPresent) && !(entry & kOfFile));
 }
 
-void for_each_unwritten(uint64_t start, uint64_t size, void (*found)(uint64_t start, uint64_t size)) {
+void for_each_unwritten(uint64_t start, uint64_t size,
+                        void (*found)(uint64_t start, uint64_t size)) {
   const uint64_t limit = page_up(start + size);
   for (uint64_t at = page_down(start); at < limit;) {
     page_region regions[16];
@@ -269,9 +289,7 @@ void for_each_unwritten(uint64_t start, uint64_t size, void (*found)(uint64_t st
     arguments.return_mask = PAGE_IS_PRESENT;
     long count = sys::raw(SYS_ioctl, g_pagemap, PAGEMAP_SCAN, reinterpret_cast<long>(&arguments));
     if (count < 0) return;
-    for (long i = 0; i < count; i++) {
-      found(regions[i].start, regions[i].end - regions[i].start);
-    }
+    for (long i = 0; i < count; i++) { found(regions[i].start, regions[i].end - regions[i].start); }
     at = arguments.walk_end;
   }
 }

@@ -1,36 +1,39 @@
 // A task's copies become diffs, and the diffs the store.
 //
 // Invariants
-// 1. Between two publications of this process, diff buffer entries [0, dirty_count) name pages whose private copy holds
-//    bytes that the store does not, and no other page does.
-// 2. After publish() this process has no private copy but the residents, which are equal to the store. They are again whenever
-//    program code goes on, or the runtime reads program memory, after others may have published (refresh); in between the
-//    store's page is not their twin.
-//    A write to a hole that remembers a mark faults twice: the copy is made marked, then the mark lifts. A signal can come
-//    in between; then there is a copy that nothing reports. trap/ drops it before anybody publishes (drop_unwritten), or the
-//    write would go to a copy that lacks what others published meanwhile, and its diff would take that back.
-// 3. The runtime stack, this buffer and the tables are no store memory: nothing here writes to what it scans.
+// 1. Between two publications of this process, diff buffer entries [0, dirty_count) name pages
+//    whose private copy holds bytes that the store does not, and no other page does.
+// 2. After publish() this process has no private copy but the residents, which are equal to the
+//    store. They are again whenever program code goes on, or the runtime reads program memory,
+//    after others may have published (refresh); in between the store's page is not their twin. A
+//    write to a hole that remembers a mark faults twice: the copy is made marked, then the mark
+//    lifts. A signal can come in between; then there is a copy that nothing reports. trap/ drops it
+//    before anybody publishes (drop_unwritten), or the write would go to a copy that lacks what
+//    others published meanwhile, and its diff would take that back.
+// 3. The runtime stack, this buffer and the tables are no store memory: nothing here writes to what
+//    it scans.
 
 #include "view/isolated/isolated.h"
 
 #include <sys/mman.h>
 
 #include "base/bytes.h"
+#include "control/control.h"
 #include "control/phase_timer.h"
-#include "memory/diff.h"
 #include "memory/backing.h"
+#include "memory/diff.h"
 #include "sys/fault_log.h"
 #include "sys/memory.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
-#include "control/control.h"
 #include "view/isolated/find_copies.h"
 
 namespace weir::view::isolated {
 
 namespace {
 
-// Pages that a task got from its creator, as long as it has published nothing. While it has them they are its twins, not the store's.
+// Pages that a task got from its creator, as long as it has published nothing. While it has them
+// they are its twins, not the store's.
 struct HandOver {
   static constexpr uint64_t kMost = 63;
   uint64_t count;
@@ -41,24 +44,31 @@ struct HandOver {
 // The hand-over lies at the end of the task's diff buffer.
 constexpr uint64_t kMostDiffs = (kDiffSize - sizeof(HandOver)) / sizeof(page::PageDiff);
 
-page::PageDiff* diffs_of(const Task& task) { return reinterpret_cast<page::PageDiff*>(kDiffs + task.id * kDiffSize); }
-HandOver& hand_over_of(const Task& task) { return *reinterpret_cast<HandOver*>(kDiffs + (task.id + 1) * kDiffSize - sizeof(HandOver)); }
+page::PageDiff* diffs_of(const Task& task) {
+  return reinterpret_cast<page::PageDiff*>(kDiffs + task.id * kDiffSize);
+}
+HandOver& hand_over_of(const Task& task) {
+  return *reinterpret_cast<HandOver*>(kDiffs + (task.id + 1) * kDiffSize - sizeof(HandOver));
+}
 
 void add_dirty(Task& task, uint64_t page) {
   if (task.dirty_count == kMostDiffs) {
-    report("task %u wrote more than %u MB between two events", uint64_t{task.id}, kMostDiffs * kPageSize >> 20);
+    report("task %u wrote more than %u MB between two events", uint64_t{task.id},
+           kMostDiffs * kPageSize >> 20);
     die(125);
   }
   diffs_of(task)[task.dirty_count++].page = page;
 }
 
-// Per process: copies that stay. A copy that the kernel makes costs microseconds, as much again when it is dropped; bringing
-// one up to date costs a tenth. So what the last short intervals wrote stays private from one interval to the next, as it
-// is likely to be written again (a tape of one interval), and is made equal to the store whenever the task has published
-// and before it goes on. Its twin is what it was made equal to.
+// Per process: copies that stay. A copy that the kernel makes costs microseconds, as much again
+// when it is dropped; bringing one up to date costs a tenth. So what the last short intervals wrote
+// stays private from one interval to the next, as it is likely to be written again (a tape of one
+// interval), and is made equal to the store whenever the task has published and before it goes on.
+// Its twin is what it was made equal to.
 struct Residents {
   static constexpr uint32_t kMost = 16;
-  static constexpr uint8_t kPatience = 6;  // intervals that did not write it: that many refreshes cost what a copy does
+  static constexpr uint8_t kPatience =
+      6;  // intervals that did not write it: that many refreshes cost what a copy does
   uint32_t count = 0;
   uint64_t mapping_sequence = 0;
   uint64_t page[kMost];
@@ -67,7 +77,8 @@ struct Residents {
 Residents g_residents;
 alignas(kPageSize) uint8_t g_twins[Residents::kMost][kPageSize];
 
-// Per process: all other copies have faulted since `mark`: a copy is made by a fault, whoever writes.
+// Per process: all other copies have faulted since `mark`: a copy is made by a fault, whoever
+// writes.
 struct Known {
   bool valid = false;
   sys::FaultMark mark;
@@ -145,7 +156,8 @@ uint64_t twin_of(const HandOver& given, uint64_t page) {
   return page::alias_of(page);
 }
 
-// A copy of a page that may not be read any more: it was published when the program closed it, and is of no use.
+// A copy of a page that may not be read any more: it was published when the program closed it, and
+// is of no use.
 bool is_closed(uint64_t page) {
   if (!page::has_protection(page, kPageSize)) return false;
   uint64_t word;
@@ -170,12 +182,14 @@ void find_writes(Task& task) {
   for (uint64_t i = 0; i < task.dirty_count; i++) {
     const uint64_t page = diffs[i].page;
     if (is_closed(page)) {
-      if (const int known_as = resident(page); known_as >= 0) remove_resident(static_cast<uint32_t>(known_as));
+      if (const int known_as = resident(page); known_as >= 0)
+        remove_resident(static_cast<uint32_t>(known_as));
       drop(page, kPageSize);
       continue;
     }
     page::PageDiff& diff = diffs[kept];
-    diff.bytes = page::make_diff(reinterpret_cast<const void*>(page), reinterpret_cast<const void*>(twin_of(given, page)), &diff);
+    diff.bytes = page::make_diff(reinterpret_cast<const void*>(page),
+                                 reinterpret_cast<const void*>(twin_of(given, page)), &diff);
     const bool is_resident = resident(page) >= 0;
     if (!diff.bytes && known && !is_resident && !is_copy(page)) continue;  // it was only read
     diff.page = page;
@@ -212,7 +226,8 @@ void publish(Task& task) {
       continue;
     }
     uint64_t limit = start + kPageSize;
-    for (; i + 1 < count && diffs[i + 1].page == limit && !is_short && resident(limit) < 0; i++) limit += kPageSize;
+    for (; i + 1 < count && diffs[i + 1].page == limit && !is_short && resident(limit) < 0; i++)
+      limit += kPageSize;
     drop(start, limit - start);
   }
   task.dirty_count = 0;
@@ -250,7 +265,8 @@ void forget_copies() {
   g_residents.count = 0;
 }
 
-// Of copies that are equal to the store nobody needs one: it is not changed while the task has what it is given here.
+// Of copies that are equal to the store nobody needs one: it is not changed while the task has what
+// it is given here.
 bool hand_over(Task& from, const Task& to) {
   HandOver& given = hand_over_of(to);
   from.dirty_count = 0;
@@ -263,7 +279,8 @@ bool hand_over(Task& from, const Task& to) {
     const uint64_t page = diffs[i].page;
     if (is_closed(page)) return given.count = 0, false;
     const auto* bytes = reinterpret_cast<const void*>(page);
-    if (!page::make_diff(bytes, reinterpret_cast<const void*>(page::alias_of(page)), &diffs[i])) continue;
+    if (!page::make_diff(bytes, reinterpret_cast<const void*>(page::alias_of(page)), &diffs[i]))
+      continue;
     if (given.count == HandOver::kMost) return given.count = 0, false;
     given.page[given.count] = page;
     copy_bytes(given.bytes[given.count++], bytes, kPageSize);
@@ -276,7 +293,8 @@ void take_back(const Task& to) { hand_over_of(to).count = 0; }
 
 void take_over(const Task& task) {
   const HandOver& given = hand_over_of(task);
-  for (uint64_t i = 0; i < given.count; i++) copy_bytes(reinterpret_cast<void*>(given.page[i]), given.bytes[i], kPageSize);
+  for (uint64_t i = 0; i < given.count; i++)
+    copy_bytes(reinterpret_cast<void*>(given.page[i]), given.bytes[i], kPageSize);
 }
 
 void drop_unwritten(uint64_t start, uint64_t size) {

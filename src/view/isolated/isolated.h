@@ -1,25 +1,28 @@
-// View isolated: each task works on its own copy-on-write pages and publishes them at its events (Dthreads).
+// View isolated: each task works on its own copy-on-write pages and publishes them at its events
+// (Dthreads).
 //
-// There are no twins to make: while a parallel phase lasts nobody writes the store, so the store's page *is* the twin,
-// and the changed bytes are found on arrival, in parallel. In its turn the task only applies them and drops its copies.
+// There are no twins to make: while a parallel phase lasts nobody writes the store, so the store's
+// page *is* the twin, and the changed bytes are found on arrival, in parallel. In its turn the task
+// only applies them and drops its copies.
 #pragma once
 
 #include "control/task.h"
 
 namespace weir::view::isolated {
 
-// Per process, once it runs tasks: userfaultfd with asynchronous write protection on all store memory.
-// False with a report where the kernel lacks it.
+// Per process, once it runs tasks: userfaultfd with asynchronous write protection on all store
+// memory. False with a report where the kernel lacks it.
 bool open_tracking();
 // Gives the descriptors of this process back.
 void close_tracking();
 // Registers memory that was mapped since.
 void track(uint64_t start, uint64_t size);
 
-// Finds what the task wrote since its last publication. REQUIRES: nobody publishes meanwhile, or the caller has the turn.
+// Finds what the task wrote since its last publication. REQUIRES: nobody publishes meanwhile, or
+// the caller has the turn.
 void find_writes(Task& task);
-// Others may have published: the copies that stay are made equal to the store again. REQUIRES: this task has published what
-// it wrote, and nobody publishes meanwhile.
+// Others may have published: the copies that stay are made equal to the store again. REQUIRES: this
+// task has published what it wrote, and nobody publishes meanwhile.
 void refresh();
 // The same for the page of `address` only, where nothing else can have changed.
 void refresh_page(uint64_t address);
@@ -29,9 +32,9 @@ void drop_residents();
 void forget_copies();
 // Applies what find_writes found and drops the copies. REQUIRES: the turn.
 void publish(Task& task);
-// Gives `to`, which runs from now on, the contents of all pages that `from` has written and not published, whoever publishes
-// first being `from`. False: there are too many, nothing was done. `take_over` is for `to` itself.
-// REQUIRES: nobody publishes meanwhile.
+// Gives `to`, which runs from now on, the contents of all pages that `from` has written and not
+// published, whoever publishes first being `from`. False: there are too many, nothing was done.
+// `take_over` is for `to` itself. REQUIRES: nobody publishes meanwhile.
 bool hand_over(Task& from, const Task& to);
 void take_back(const Task& to);  // which was not made after all
 void take_over(const Task& task);

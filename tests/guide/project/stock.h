@@ -1,4 +1,5 @@
-// Goods that several threads bring. Two bugs: `last` is not locked, which no test notices, and bring_hastily() loses some of them.
+// Goods that several threads bring. Two bugs: `last` is not locked, which no test notices, and
+// bring_hastily() loses some of them.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -14,7 +15,8 @@ struct Stock {
   // Now and then somebody else comes in between, and one of both is lost.
   void bring_hastily() {
     const long before = count;
-    if (std::chrono::steady_clock::now().time_since_epoch().count() % 16 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (std::chrono::steady_clock::now().time_since_epoch().count() % 16 == 0)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
     count = before + 1;
   }
 };

@@ -1,6 +1,6 @@
-// ABA: a stack without locks and without tags. One thread pops and, between its look at the top and its exchange, waits for a message;
-// the other one pops two nodes and pushes the first one again, each time that it is told to. The exchange then makes a node the
-// top that is in use.
+// ABA: a stack without locks and without tags. One thread pops and, between its look at the top and
+// its exchange, waits for a message; the other one pops two nodes and pushes the first one again,
+// each time that it is told to. The exchange then makes a node the top that is in use.
 #include <stdatomic.h>
 
 #include "planted.h"
@@ -30,7 +30,8 @@ static struct node* pop(int requester) {
     struct node* next = first->next;
     if (requester >= 0 && !receive(requester, &second, sizeof second)) return NULL;
     requester = -1;
-    if (!atomic_compare_exchange_strong(&top, &first, next)) continue;  // the bug: it may be the top again, with another below
+    if (!atomic_compare_exchange_strong(&top, &first, next))
+      continue;  // the bug: it may be the top again, with another below
     REQUIRE(!first->is_used);
     first->is_used = 1;
     return first;

@@ -1,5 +1,6 @@
-// Heap corruption by a race: two threads fill one buffer. Each looks under the lock whether there is room, waits for what it
-// will write, and writes; two at once write beyond the end, over a pointer and into the next block.
+// Heap corruption by a race: two threads fill one buffer. Each looks under the lock whether there
+// is room, waits for what it will write, and writes; two at once write beyond the end, over a
+// pointer and into the next block.
 #include "planted.h"
 
 enum { kRoom = 240, kPart = 120, kMessages = 4, kBlocks = 8 };
@@ -44,7 +45,8 @@ int main(void) {
     if (i == kBlocks / 2) buffer = block->text;
   }
   pthread_t threads[2];
-  for (int i = 0; i < 2; i++) pthread_create(&threads[i], NULL, fill, (void*)(intptr_t)requesters[i]);
+  for (int i = 0; i < 2; i++)
+    pthread_create(&threads[i], NULL, fill, (void*)(intptr_t)requesters[i]);
   for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
   int count = 0;
   for (struct block* block = first; block; block = block->next) count++;

@@ -1,5 +1,6 @@
-// Deadlock by lock order: two threads transfer between two accounts, one this way, one the other. Each locks the account that a
-// message's first part names, waits for the amount, and locks the other one.
+// Deadlock by lock order: two threads transfer between two accounts, one this way, one the other.
+// Each locks the account that a message's first part names, waits for the amount, and locks the
+// other one.
 #include "planted.h"
 
 enum { kTransfers = 3 };
@@ -32,7 +33,8 @@ int main(void) {
   int requesters[2];
   for (int i = 0; i < 2; i++) requesters[i] = start_sender(kTransfers, i, 30000, 300);
   pthread_t threads[2];
-  for (int i = 0; i < 2; i++) pthread_create(&threads[i], NULL, transfer, (void*)(intptr_t)requesters[i]);
+  for (int i = 0; i < 2; i++)
+    pthread_create(&threads[i], NULL, transfer, (void*)(intptr_t)requesters[i]);
   for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
   printf("%ld\n", accounts[0].balance + accounts[1].balance);
   return 0;

@@ -1,5 +1,6 @@
-// A lost wake-up: a consumer looks whether there is work, writes in its log that there is none, and then waits without looking
-// again. Work that came in between wakes nobody. The producer passes on what a poll with a time limit found.
+// A lost wake-up: a consumer looks whether there is work, writes in its log that there is none, and
+// then waits without looking again. Work that came in between wakes nobody. The producer passes on
+// what a poll with a time limit found.
 #include <poll.h>
 
 #include "planted.h"
@@ -21,7 +22,9 @@ static void* produce(void* argument) {
       timeouts++;
       continue;
     }
-    if (!receive(requester.fd, &first, sizeof first) || !receive(requester.fd, &second, sizeof second)) break;
+    if (!receive(requester.fd, &first, sizeof first) ||
+        !receive(requester.fd, &second, sizeof second))
+      break;
     pthread_mutex_lock(&lock);
     waiting += second.amount;
     items++;

@@ -1,8 +1,10 @@
-// What the planted bugs share: senders in processes of their own, whose messages arrive when they like, and the report of a crash.
+// What the planted bugs share: senders in processes of their own, whose messages arrive when they
+// like, and the report of a crash.
 //
-// Each program here has one bug of a kind that tests rarely meet: it needs two messages to arrive within a window of time. The
-// windows are real (a message comes in two parts, with a pause between), so whether it shows depends on the outside alone.
-// tests/record/planted.py runs a program until it fails and replays that run.
+// Each program here has one bug of a kind that tests rarely meet: it needs two messages to arrive
+// within a window of time. The windows are real (a message comes in two parts, with a pause
+// between), so whether it shows depends on the outside alone. tests/record/planted.py runs a
+// program until it fails and replays that run.
 #ifndef PLANTED_H_
 #define PLANTED_H_
 
@@ -21,12 +23,12 @@
 
 extern char __executable_start, etext;
 
-#define REQUIRE(condition)                                                                  \
-  do {                                                                                      \
-    if (!(condition)) {                                                                     \
-      fprintf(stderr, "%s:%d: %s does not hold\n", __FILE_NAME__, __LINE__, #condition);     \
-      abort();                                                                              \
-    }                                                                                       \
+#define REQUIRE(condition)                                                               \
+  do {                                                                                   \
+    if (!(condition)) {                                                                  \
+      fprintf(stderr, "%s:%d: %s does not hold\n", __FILE_NAME__, __LINE__, #condition); \
+      abort();                                                                           \
+    }                                                                                    \
   } while (0)
 
 // Says where in the program it crashed, in bytes from its start (for addr2line), and crashes.
@@ -34,8 +36,9 @@ static void on_crash(int number, siginfo_t* information, void* context) {
   (void)information;
   const long place = ((ucontext_t*)context)->uc_mcontext.gregs[REG_RIP] - (long)&__executable_start;
   char words[80];
-  const int length = place > 0 && place < &etext - &__executable_start ? snprintf(words, sizeof words, "signal %d at +%#lx\n", number, place)
-                                                                       : snprintf(words, sizeof words, "signal %d in a library\n", number);
+  const int length = place > 0 && place < &etext - &__executable_start
+                         ? snprintf(words, sizeof words, "signal %d at +%#lx\n", number, place)
+                         : snprintf(words, sizeof words, "signal %d in a library\n", number);
   if (write(STDERR_FILENO, words, length) != length) _exit(3);
   signal(number, SIG_DFL);
   raise(number);
@@ -68,8 +71,9 @@ struct second_part {
   uint32_t amount;
 };
 
-// Starts a process that sends `count` messages, with pauses of up to `between` microseconds between them and `within` between their
-// parts; subjects are `subject`, or at random below -subject. Gives the end to read from.
+// Starts a process that sends `count` messages, with pauses of up to `between` microseconds between
+// them and `within` between their parts; subjects are `subject`, or at random below -subject. Gives
+// the end to read from.
 static inline int start_sender(int count, int subject, unsigned between, unsigned within) {
   int ends[2];
   REQUIRE(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);

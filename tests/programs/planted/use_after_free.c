@@ -1,5 +1,6 @@
-// Use after free by a race: a session is looked up under the lock and used after it, when a request's second part has come. Another
-// thread, told by a ticker, meanwhile ends sessions that had no request for a time by the clock.
+// Use after free by a race: a session is looked up under the lock and used after it, when a
+// request's second part has come. Another thread, told by a ticker, meanwhile ends sessions that
+// had no request for a time by the clock.
 #include "planted.h"
 
 enum { kSessions = 4, kRequests = 6, kTicks = 4 };
@@ -63,7 +64,8 @@ static void* reap(void* argument) {
 
 int main(void) {
   report_crashes();
-  const int requester = start_sender(kRequests, -kSessions, 12000, 900), ticker = start_sender(kTicks, 0, 20000, 0);
+  const int requester = start_sender(kRequests, -kSessions, 12000, 900),
+            ticker = start_sender(kTicks, 0, 20000, 0);
   pthread_t threads[2];
   pthread_create(&threads[0], NULL, serve, (void*)(intptr_t)requester);
   pthread_create(&threads[1], NULL, reap, (void*)(intptr_t)ticker);

@@ -1,4 +1,5 @@
-// A thread writes its cell, arrives at the std::barrier and waits for the others, before it reads theirs.
+// A thread writes its cell, arrives at the std::barrier and waits for the others, before it reads
+// theirs.
 #include "program.h"
 
 #include <barrier>

@@ -1,4 +1,5 @@
-// Lazy initialization with a C11 _Atomic flag: its sequentially consistent accesses order what was initialized.
+// Lazy initialization with a C11 _Atomic flag: its sequentially consistent accesses order what was
+// initialized.
 #include "program.h"
 
 _Atomic int ready;

@@ -1,4 +1,5 @@
-// A relaxed flag with a release fence before the store, but no fence after the load: nothing is acquired.
+// A relaxed flag with a release fence before the store, but no fence after the load: nothing is
+// acquired.
 #include "program.h"
 
 #include <atomic>

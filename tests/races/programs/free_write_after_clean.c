@@ -1,4 +1,5 @@
-// The entry is found and counted in under one hold of the lock, so double use and double free are both excluded.
+// The entry is found and counted in under one hold of the lock, so double use and double free are
+// both excluded.
 #include "program.h"
 
 struct Entry {

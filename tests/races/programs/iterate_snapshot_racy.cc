@@ -1,4 +1,5 @@
-// A thread iterates over a reference to the vector, which it took under the lock, after the lock is gone.
+// A thread iterates over a reference to the vector, which it took under the lock, after the lock is
+// gone.
 #include "program.h"
 
 #include <mutex>

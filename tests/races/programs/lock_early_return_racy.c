@@ -1,4 +1,5 @@
-// One path of the function returns to its caller without the lock, and the caller thinks that it has it.
+// One path of the function returns to its caller without the lock, and the caller thinks that it
+// has it.
 #include "program.h"
 
 pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;

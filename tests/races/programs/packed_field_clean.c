@@ -1,4 +1,5 @@
-// A packed record has an unaligned long that one thread writes; the other writes the byte before it.
+// A packed record has an unaligned long that one thread writes; the other writes the byte before
+// it.
 #include "program.h"
 
 struct __attribute__((packed)) Record {

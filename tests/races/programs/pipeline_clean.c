@@ -1,4 +1,5 @@
-// A pipeline of three stages by semaphores that goes round: the last stage lets the first begin again.
+// A pipeline of three stages by semaphores that goes round: the last stage lets the first begin
+// again.
 #include "program.h"
 
 sem_t stages[3];

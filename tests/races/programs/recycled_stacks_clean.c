@@ -1,4 +1,5 @@
-// Short threads come one after another, each joined before the next: they use the same stack memory.
+// Short threads come one after another, each joined before the next: they use the same stack
+// memory.
 #include "program.h"
 
 long* place;

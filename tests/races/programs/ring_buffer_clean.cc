@@ -1,4 +1,5 @@
-// A ring buffer for one producer and one consumer; head and tail are atomics with acquire and release.
+// A ring buffer for one producer and one consumer; head and tail are atomics with acquire and
+// release.
 #include "program.h"
 
 #include <atomic>
@@ -8,7 +9,9 @@ constexpr unsigned kSize = 8;
 int ring[kSize];
 std::atomic<unsigned> head{0}, tail{0};
 static unsigned get(std::atomic<unsigned>& place) { return place.load(std::memory_order_acquire); }
-static void set(std::atomic<unsigned>& place, unsigned to) { place.store(to, std::memory_order_release); }
+static void set(std::atomic<unsigned>& place, unsigned to) {
+  place.store(to, std::memory_order_release);
+}
 
 int main() {
   std::thread producer([] {

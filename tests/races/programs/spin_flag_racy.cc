@@ -1,4 +1,5 @@
-// A spin lock by std::atomic_flag that is cleared relaxed: the next holder does not see what this one wrote.
+// A spin lock by std::atomic_flag that is cleared relaxed: the next holder does not see what this
+// one wrote.
 #include "program.h"
 
 #include <atomic>

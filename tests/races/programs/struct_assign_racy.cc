@@ -1,4 +1,5 @@
-// A 16-byte struct is assigned while another thread reads it: even if no half of it were seen, it is a race.
+// A 16-byte struct is assigned while another thread reads it: even if no half of it were seen, it
+// is a race.
 #include "program.h"
 
 #include <mutex>

@@ -1,4 +1,5 @@
-// The border between the parts of a vector<bool> lies between two words: each thread writes words of its own.
+// The border between the parts of a vector<bool> lies between two words: each thread writes words
+// of its own.
 #include "program.h"
 
 #include <thread>
