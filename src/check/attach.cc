@@ -84,7 +84,7 @@ void begin_program() {
 
 void attach() {
   if (input::replaying() && recording::header().findings) return attach_replay();
-  if (!runtime::g_guarded) return;
+  if (!plan().checks_races()) return;
   const int descriptor = options().findings;
   const auto map = [](int file, int sharing) {
     return sys::raw(SYS_mmap, static_cast<long>(kFindings),

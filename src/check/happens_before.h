@@ -116,9 +116,9 @@ void end(Task& task, uint64_t thread);
 void leave();
 bool has_lent();
 inline bool has_to_leave() { return g_checked && !g_replayed && has_lent(); }
-// By protection keys (runtime::g_keys): what orders tasks is about to be touched, whoever may touch
-// the object that it lies in; and no more, in program code. Where that was not closed when it was
-// touched last, nothing is done: if it is now, that traps.
+// By protection keys (plan().has_keys()): what orders tasks is about to be touched, whoever may
+// touch the object that it lies in; and no more, in program code. Where that was not closed when it
+// was touched last, nothing is done: if it is now, that traps.
 inline constexpr uint64_t kClosedPages = 1024;
 extern uint64_t g_closed_pages[kClosedPages];  // numbers of pages; one in each place
 void open_objects();

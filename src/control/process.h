@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <stdint.h>
 
-#include "base/options.h"
+#include "control/plan.h"
 #include "control/task.h"
 #include "sys/signal.h"
 
@@ -17,18 +17,6 @@ extern bool g_tasks_active;
 
 namespace runtime {
 
-// The first five: the run's View (options().view), from the first allocation on.
-extern bool
-    g_processes;  // tasks are processes, and program memory is the store: every View but direct
-extern bool g_copies;  // View isolated: tasks work on copies
-extern bool
-    g_coherent;  // Views coherent and guarded (but by protection keys): pages are given to tasks
-extern bool g_guarded;  // View guarded
-extern bool g_keys;     // of it, by protection keys: tasks are threads
-bool is_order_only();   // a recording at View direct: threads stay threads, and every atomic
-                        // operation is an event
-bool orders_atomics();  // tasks' atomic operations are events: View isolated, and where only the
-                        // order is kept
 extern uint32_t g_processors;  // that it may use; known from the first thread on
 extern bool g_intercepting;    // system call sites are patched
 extern uint32_t g_process;     // index of this process among those that run tasks

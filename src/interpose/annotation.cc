@@ -157,5 +157,5 @@ constexpr struct weir_calls kCalls = {
 }  // namespace weir
 
 extern "C" [[gnu::visibility("default")]] const struct weir_calls* weir_query_calls() {
-  return weir::runtime::g_guarded && weir::declared::is_on() ? &weir::kCalls : nullptr;
+  return weir::plan().checks_races() && weir::declared::is_on() ? &weir::kCalls : nullptr;
 }

@@ -34,9 +34,9 @@ uint64_t time_of_process(int pid) {
 // which the program ran before its first thread.
 long program_time(timespec* time) {
   Shared& s = shared();
-  uint64_t sum = runtime::g_processes ? time_of_process(s.monitor) : 0;
+  uint64_t sum = plan().has_processes() ? time_of_process(s.monitor) : 0;
   for (uint32_t p = 0; p < s.high_process; p++) {
-    if (!runtime::g_processes || s.processes[p].pid != s.monitor)
+    if (!plan().has_processes() || s.processes[p].pid != s.monitor)
       sum += time_of_process(s.processes[p].pid);
   }
   time->tv_sec = static_cast<time_t>(sum / 1000000000);
@@ -60,7 +60,7 @@ long task_time(clockid_t clock, timespec* time) {
   const int tid = static_cast<int>(~static_cast<unsigned>(clock >> 3));
   const bool first = tid == shared().shown_pid;
   const int real = first ? task_at(0).tid : tasks::real_tid(tid);
-  if (!runtime::g_processes) {
+  if (!plan().has_processes()) {
     return sys::raw(SYS_clock_gettime,
                     static_cast<int>(~static_cast<unsigned>(real) << 3 | (clock & 7)),
                     reinterpret_cast<long>(time));
@@ -79,7 +79,7 @@ namespace {
 // What `ask(argument, answer)` fills; kept where the program is recorded, on the runtime's stack.
 template <typename Answer, long (*ask)(long argument, Answer* answer)>
 long kept(long argument, Answer* answer) {
-  if (!input::is_on() && !runtime::g_coherent)
+  if (!input::is_on() && !plan().gives_pages())
     return ask(argument, answer);  // where pages may be closed: on the runtime's stack, too
   return weir_upcall(
       [](long what, long to, long) -> long {
@@ -95,7 +95,7 @@ long kept(long argument, Answer* answer) {
 long usage_of(long who, rusage* usage) {
   const long result = sys::raw(SYS_getrusage, who, reinterpret_cast<long>(usage));
   if (result != 0) return result;
-  if (who == RUSAGE_SELF && g_tasks_active && runtime::g_processes && !self().in_vfork) {
+  if (who == RUSAGE_SELF && g_tasks_active && plan().has_processes() && !self().in_vfork) {
     // The kernel tells user and system time apart only for this process: the others' count by its
     // proportion.
     timespec all;
@@ -140,7 +140,7 @@ extern "C" __attribute__((visibility("default"))) int clock_gettime(clockid_t cl
   const bool of_task = clock == CLOCK_THREAD_CPUTIME_ID, of_all = clock == CLOCK_PROCESS_CPUTIME_ID;
   if (!g_tasks_active || self().in_vfork || (clock >= 0 && !of_task && !of_all))
     return interpose::real().clock_gettime(clock, time);
-  if (clock >= 0 && !runtime::g_processes) return interpose::real().clock_gettime(clock, time);
+  if (clock >= 0 && !plan().has_processes()) return interpose::real().clock_gettime(clock, time);
   return answer(kept<timespec, time_of>(clock, time));
 }
 

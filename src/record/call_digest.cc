@@ -180,7 +180,7 @@ uint32_t check_of(const Task& task, const effects::Request& request, long result
     hash = (hash ^ value) * 0x9E3779B97F4A7C15;
     hash ^= hash >> 29;
   }
-  if (runtime::is_order_only() && result > 0)
+  if (plan().is_order_only() && result > 0)
     hash = hash_written(hash, request, static_cast<uint64_t>(result));
   return static_cast<uint32_t>(hash);
 }

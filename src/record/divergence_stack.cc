@@ -47,7 +47,7 @@ template <typename T>
 long look(T& to, uint64_t address) {
   return trap::from_program(
       &to,
-      static_cast<long>(runtime::g_coherent && g_tasks_active ? page::alias_of(address) : address),
+      static_cast<long>(plan().gives_pages() && g_tasks_active ? page::alias_of(address) : address),
       sizeof to);
 }
 

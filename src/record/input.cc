@@ -244,7 +244,7 @@ void map_again(const effects::Request& request);
 template <typename Ask>
 long with_memory(const effects::Request& request, Ask ask) {
   const long result = ask(request);
-  if (result != -EFAULT || !runtime::g_coherent || runtime::g_guarded || !self().holds_call ||
+  if (result != -EFAULT || !plan().gives_pages() || plan().checks_races() || !self().holds_call ||
       request.number == SYS_ioctl)
     return result;
   map_again(request);
@@ -366,11 +366,11 @@ void hold_memory(Task& task) {
   effects::Before before;
   effects::prepare(request, &before);
   const auto reads = [](void*, uint64_t at, uint64_t size) {
-    view::touch(at, size, false);
+    view::current().touch(at, size, false);
     if (owned::g_active) owned::touch(self(), at, size, true);
   };
   const auto writes = [](void*, uint64_t at, uint64_t size) {
-    view::touch(at, size, true);
+    view::current().touch(at, size, true);
     if (owned::g_active) owned::touch(self(), at, size, false);
   };
   for (uint64_t events = ~uint64_t{0};

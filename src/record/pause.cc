@@ -21,10 +21,10 @@ void stand_still(const Task& task) {
   h.stop.tid = static_cast<int>(sys::raw(SYS_gettid));
   __atomic_store_n(&h.stop.pid, static_cast<int>(sys::raw(SYS_getpid)), __ATOMIC_RELEASE);
   trace::ring_bell(h);
-  const bool lends = g_tasks_active && runtime::g_coherent;
-  if (lends) view::lend_all();  // who looks sees all memory
+  const bool lends = g_tasks_active && plan().gives_pages();
+  if (lends) view::current().lend_all();  // who looks sees all memory
   while (!__atomic_load_n(&h.stop.go, __ATOMIC_ACQUIRE)) sys::futex_wait(&h.stop.go, 0);
-  if (lends) view::take_home();
+  if (lends) view::current().take_home();
 }
 
 }  // namespace weir::recording

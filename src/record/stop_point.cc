@@ -25,6 +25,7 @@
 #include "signal/spin_probe.h"
 #include "sys/signal.h"
 #include "sys/syscall_x86_64.h"
+#include "view/coherent/coherent.h"
 #include "view/view.h"
 
 extern "C" char weir_sigreturn[];
@@ -151,7 +152,7 @@ uint64_t hash_of_stack(const Task& task, uint64_t rsp) {
 }
 
 // At View isolated a stop would need the turn, and at View direct others run in the same process.
-bool can_stop() { return input::recording() && (!g_tasks_active || runtime::g_coherent); }
+bool can_stop() { return input::recording() && (!g_tasks_active || plan().gives_pages()); }
 
 bool is_place(const Task& task, const Registers& registers) {
   const uint64_t rip = registers.rip;

@@ -4,8 +4,10 @@
 #include <stdio.h>
 
 #include "base/options.h"
+#include "check/check.h"
 #include "check/findings/findings.h"
 #include "check/happens_before.h"
+#include "check/replay/replay.h"
 #include "code/decode/registers.h"
 #include "code/patch/patch.h"
 #include "code/patch/program_text_patches.h"
@@ -30,7 +32,7 @@
 #include "sys/libc.h"
 #include "sys/report.h"
 #include "syscall/syscall.h"
-#include "view/view.h"
+#include "view/coherent/coherent.h"
 
 namespace weir {
 
@@ -68,7 +70,7 @@ bool is_trylock(const Site& site) {
 }
 
 bool makes_alone(Task& task, const Frame& frame, const Site& site, uint64_t address) {
-  return runtime::g_copies && !task.turn_depth && is_lock_of_libc(site, address) &&
+  return plan().is_isolated() && !task.turn_depth && is_lock_of_libc(site, address) &&
          would_store(site.atomic, frame, reinterpret_cast<void*>(address)) &&
          operates_alone(task, address);
 }
@@ -135,7 +137,7 @@ bool make_checked(Task& task, Frame& frame, const Site& site, uint64_t address) 
 bool is_there(uint64_t address) {
   uint8_t byte;
   return page::store_extent(address) ||
-         (runtime::g_keys && trap::from_program(&byte, static_cast<long>(address), 1) == 0);
+         (plan().has_keys() && trap::from_program(&byte, static_cast<long>(address), 1) == 0);
 }
 
 // View guarded: without a turn. An address outside of the store may be wrong, and raises its signal
@@ -182,7 +184,7 @@ void on_atomic(Frame& frame, const Site& site) {
   if (task.solo &&
       !task.turn_depth) {  // no other task runs until this one's next event, which publishes it
     task.solo--;
-    if (runtime::g_guarded)
+    if (plan().checks_races())
       check_atomic(task, frame, site, address);  // who has ended may have told it something
     execute_atomic(site.atomic, frame, reinterpret_cast<void*>(address));
     return;
@@ -190,7 +192,7 @@ void on_atomic(Frame& frame, const Site& site) {
   if (object::g_kept ? makes_in_order(task, frame, site, address)
                      : object::g_ordered && makes_apart(task, frame, site, address))
     return;
-  if ((runtime::g_copies && !task.turn_depth && is_own_word(task, site, address)) ||
+  if ((plan().is_isolated() && !task.turn_depth && is_own_word(task, site, address)) ||
       makes_alone(task, frame, site, address)) {
     execute_atomic(site.atomic, frame, reinterpret_cast<void*>(address));
     return;
@@ -203,12 +205,12 @@ void on_atomic(Frame& frame, const Site& site) {
     return;
   }
   begin_turn(EventKind::kAtomic);
-  if (runtime::g_copies && address && (!task.ahead || is_owned_elsewhere(task, address))) {
+  if (plan().is_isolated() && address && (!task.ahead || is_owned_elsewhere(task, address))) {
     need_turn();
     use_object(address, is_lock_of_libc(site, address) && page::store_extent(address));
   }
   bool stores;
-  if (runtime::g_guarded) {
+  if (plan().checks_races()) {
     const object::Scope scope(task, address, page::store_extent(address) != 0);
     stores = make_checked(task, frame, site, address);
   } else {
@@ -222,7 +224,7 @@ void on_atomic(Frame& frame, const Site& site) {
   } else {
     note_failure();
   }
-  if (!stores && runtime::is_order_only() && is_lock_of_libc(site, address) && !is_trylock(site)) {
+  if (!stores && plan().is_order_only() && is_lock_of_libc(site, address) && !is_trylock(site)) {
     keep_turn(kKeptForRetry);
     return;
   }
@@ -381,7 +383,7 @@ static void come_in(weir::Frame* frame) {
   happens::leave();
   if (owned::g_active) owned::give_if_asked(self());
   if (input::is_on() && g_tasks_active) trap::stand_aside_if_asked(self());
-  if (runtime::g_coherent && !runtime::g_guarded && g_tasks_active) give_pages_if_asked(self());
+  if (plan().memory == Plan::Memory::kCoherent && g_tasks_active) give_pages_if_asked(self());
   if (input::replaying() && runtime::g_intercepting) trap::go_on_as_recorded(self(), *frame);
   if (!g_tasks_active) return;
   go_on_counted(*frame);

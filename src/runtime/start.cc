@@ -14,7 +14,10 @@
 #include "base/bytes.h"
 #include "base/options.h"
 #include "check/attach.h"
+#include "check/check.h"
+#include "check/keys/enforce_by_key.h"
 #include "check/keys/rehasher.h"
+#include "check/replay/replay.h"
 #include "code/patch/cancel_site.h"
 #include "code/patch/patch.h"
 #include "code/patch/program_text_patches.h"
@@ -29,6 +32,7 @@
 #include "record/pause.h"
 #include "record/stream.h"
 #include "runtime/stats/exit_report.h"
+#include "runtime/views.h"
 #include "signal/signals.h"
 #include "signal/spin_probe.h"
 #include "sync/event.h"
@@ -48,11 +52,6 @@ namespace weir {
 
 namespace runtime {
 
-bool g_processes = false;
-bool g_copies = false;
-bool g_coherent = false;
-bool g_guarded = false;
-bool g_keys = false;
 bool g_intercepting = false;
 uint32_t g_process = 0;
 bool g_executor = false;
@@ -86,13 +85,10 @@ bool ensure_memory() {
   static bool tried = false, good = false;
   if (tried) return good;
   tried = true;
-  g_copies = view::has_copies();
-  g_keys = view::has_keys();
-  g_guarded = view::is_guarded() || g_keys;
-  g_coherent = view::has_owners() || view::is_guarded();
-  g_processes = g_copies || g_coherent;
+  decide_plan();
+  use_view();
   sys::g_reads_fs_base = getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE;
-  good = tasks::map_control() && (!g_processes || page::create_store());
+  good = tasks::map_control() && (!plan().has_processes() || page::create_store());
   if (!good) die(125);
   return good;
 }
@@ -126,50 +122,47 @@ bool grow_heap(uint32_t heap, size_t segments, uint64_t* start) {
 
 }  // namespace
 
-bool is_order_only() {
-  return options().view == View::kDirect && options().order == Order::kRecord;
-}
-bool orders_atomics() { return g_copies || g_guarded || is_order_only(); }
-
 void go_multi() {
   Shared& s = shared();
   const uint64_t begin = sys::monotonic_ns();
   recording::begin_start();
   g_processors = count_processors();
-  order::configure({g_copies, options().order == Order::kToken,
-                    options().order == Order::kRecord || g_coherent || g_keys,
-                    is_order_only() || g_keys, g_processors});
+  order::configure({.fenced = plan().is_isolated(),
+                    .deterministic = plan().is_deterministic(),
+                    .by_arrival = plan().is_by_arrival(),
+                    .order_only = plan().is_order_only() || plan().has_keys(),
+                    .processors = g_processors});
   order::set_watch(trap::spin_sees_change);
   recording::keep_order();
   syscalls::choose_handled(true);
-  if (g_processes) {
+  if (plan().has_processes()) {
     if (syscalls::check_arena(1) != 0) die(125);
-    if (g_coherent) page::share_store();
+    if (plan().gives_pages()) page::share_store();
     page::convert_all();
     page::map_alias();
   }
   s.multi = 1;
-  if (orders_atomics())
+  if (plan().orders_atomics())
     patch_all(
         kPatchAtomic);  // before the split: the pages that it changes are then this process's alone
-  if (g_copies) {
+  if (plan().is_isolated()) {
     count::forget_own_cache();  // all processes use what was this one's
     count::start(reinterpret_cast<uint64_t>(&weir_site_entry),
                  reinterpret_cast<uint64_t>(&weir_upcall));
   }
-  if (g_processes) {
+  if (plan().has_processes()) {
     tasks::split_monitor();
-    if (!view::open_tracking()) die(125);
+    if (!view::current().open_tracking()) die(125);
   }
   s.mapping_sequence = 0;
   s.processes[g_process].mapping_sequence = 0;
   g_tasks_active = true;
-  object::g_kept = is_order_only();
-  object::g_ordered = object::g_kept || (g_guarded && !input::is_on());
+  object::g_kept = plan().is_order_only();
+  object::g_ordered = object::g_kept || (plan().checks_races() && !input::is_on());
   order::start(self());
-  if (g_guarded) view::guarded::start(self());
+  if (plan().checks_races()) view::guarded::start(self());
   else if (checking::is_replayed()) view::guarded::replay::start(self());
-  if (g_keys) start_rehasher();
+  if (plan().has_keys()) start_rehasher();
   note_first_thread();
   recording::end_start();
   s.conversions_us += (sys::monotonic_ns() - begin) / 1000;
@@ -181,7 +174,7 @@ void go_multi() {
 HeapConfig heap_config() {
   runtime::ensure_memory();
   HeapConfig config{};
-  if (!runtime::g_processes) {
+  if (!plan().has_processes()) {
     long at = sys::raw(SYS_mmap, static_cast<long>(kArena), static_cast<long>(kHeapSize),
                        PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
@@ -219,7 +212,8 @@ __attribute__((constructor)) void start(int argc, char** argv, char**) {
   input::use_table();
   recording::attach();
   checking::attach();
-  if (runtime::g_keys && !view::guarded::keys::take_keys()) die(125);
+  runtime::use_view();
+  if (plan().has_keys() && !view::guarded::keys::take_keys()) die(125);
   runtime::open_log();
   runtime::map_said();
   if (!libc::learn()) die(125);

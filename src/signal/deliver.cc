@@ -49,17 +49,18 @@ __attribute__((visibility("hidden"))) bool weir_raise_pending(weir::Frame*) {
   auto raise = [&](PendingSignal& noted) {
     auto* info = reinterpret_cast<siginfo_t*>(noted.info);
     const bool counts = noted.signal >= sys::kFirstRealTime && info->si_errno == 0 &&
-                        !runtime::g_processes && !input::is_on();
+                        !plan().has_processes() && !input::is_on();
     const bool marks = counts || input::is_on();
     if (marks) info->si_errno = trap::kRaisedAgain;
     if (input::is_on() && noted.signal < sys::kFirstRealTime)
       task.raised_once |= sys::signal_bit(noted.signal);
     // Isolated: no id is left below the program's stack, where a replay would leave another one.
-    const long result = runtime::g_processes ? sys::raw(SYS_rt_tgsigqueueinfo, task.tid, task.tid,
-                                                        noted.signal, reinterpret_cast<long>(info))
-                                             : sys::raw(SYS_rt_tgsigqueueinfo, sys::raw(SYS_getpid),
-                                                        sys::raw(SYS_gettid), noted.signal,
-                                                        reinterpret_cast<long>(info));
+    const long result =
+        plan().has_processes()
+            ? sys::raw(SYS_rt_tgsigqueueinfo, task.tid, task.tid, noted.signal,
+                       reinterpret_cast<long>(info))
+            : sys::raw(SYS_rt_tgsigqueueinfo, sys::raw(SYS_getpid), sys::raw(SYS_gettid),
+                       noted.signal, reinterpret_cast<long>(info));
     if (counts && result == 0) task.raised_again[noted.signal - sys::kFirstRealTime]++;
   };
   constexpr int kOurs = sys::kNeverBlockedCount;

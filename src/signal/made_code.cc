@@ -85,7 +85,7 @@ void look_at(uint64_t address, const Range& range) {
 }  // namespace
 
 bool meet_made_code(uint64_t address, const ucontext_t& context) {
-  if (!runtime::g_copies) return false;
+  if (!plan().is_isolated()) return false;
   Range range;
   const int protection = page::code_protection(address, &range);
   const greg_t error = context.uc_mcontext.gregs[REG_ERR];

@@ -9,7 +9,7 @@
 #include "signal/signals.h"
 #include "signal/spin_probe.h"
 #include "sys/signal.h"
-#include "view/view.h"
+#include "view/coherent/coherent.h"
 
 namespace weir::trap {
 
@@ -38,7 +38,7 @@ bool meet_page(Task& task, uint64_t address, ucontext_t& context, bool is_owned)
 bool meet_closed(Task& task, uint64_t address, ucontext_t& context) {
   constexpr greg_t kFetch = 16;
   auto& gregs = context.uc_mcontext.gregs;
-  if (runtime::g_copies && (gregs[REG_ERR] & kFetch)) {
+  if (plan().is_isolated() && (gregs[REG_ERR] & kFetch)) {
     const doubt::Fetch fetch = doubt::on_fetch(address, g_tasks_active);
     if (fetch == doubt::Fetch::kWalk) gregs[REG_EFL] |= static_cast<greg_t>(sys::kTrapFlag);
     if (fetch != doubt::Fetch::kOther) return true;

@@ -26,14 +26,14 @@ bool reads_foreign_memory(const Task& task) {
 // Waits until a byte that the loop reads may have changed. REQUIRES: the turn.
 void park(Task& task) {
   constexpr uint64_t kLook = 1'000'000;  // nanoseconds
-  if (runtime::g_coherent && !runtime::g_guarded &&
+  if (plan().memory == Plan::Memory::kCoherent &&
       !reads_foreign_memory(
           task)) {  // a page that it reads must be taken from it before anybody writes to it
     if (task.gave_pages) return;  // as was done when its turn began
     task.spins_on_pages = 1;
     block(kSpinnerKey + task.id, ~0u, 0, "spinning on memory");
     task.spins_on_pages = 0;
-  } else if (!runtime::g_processes) {
+  } else if (!plan().has_processes()) {
     block(0, 0, task.spin_reads ? kLook : 1, "spinning on memory");
   } else if (reads_foreign_memory(task)) {
     int64_t pause[2] = {0, kLook};

@@ -178,7 +178,7 @@ void redirect(Task& task, ucontext_t& context) {
   copy_bytes(&mask, &context->uc_sigmask, sizeof mask);
   mask |= action.mask | (action.flags & SA_NODEFER ? 0 : signal_bit(signal));
   task.replays = input::replaying();
-  view::enter_program(task);
+  view::current().enter_program(task);
   weir_run_handler(new_frame, action.handler, signal, reinterpret_cast<void*>(new_info),
                    new_context, mask & ~sys::never_blocked());
 }
@@ -249,10 +249,11 @@ void on_signal(int signal, siginfo_t* info, void* context_pointer) {
       !count::meet_signal(signal, info->si_code, *context))
     return;
   const auto address = reinterpret_cast<uint64_t>(info->si_addr);
-  if (runtime::g_guarded && !runtime::g_keys && meet_guarded_signal(task, signal, *info, *context))
+  if (plan().checks_races() && !plan().has_keys() &&
+      meet_guarded_signal(task, signal, *info, *context))
     return;
   if (view::guarded::replay::is_on() && meet_replayed_signal(task, signal, *info, *context)) return;
-  if (signal == SIGBUS && info->si_code > 0 && runtime::g_coherent && !runtime::g_guarded &&
+  if (signal == SIGBUS && info->si_code > 0 && plan().memory == Plan::Memory::kCoherent &&
       meet_page(task, address, *context, false))
     return;
   if (signal == SIGSEGV && info->si_code > 0 && meet_closed(task, address, *context)) return;
@@ -468,7 +469,7 @@ bool is_in(uint64_t set, int signal) {
 bool send(Task& target, int signal, const void* info) {
   Shared& s = shared();
   if (&target == &self() && !handled(signal)) page::dump_only_present();  // abort(), perhaps
-  if (!runtime::g_processes || !handled(signal) || is_ours(signal)) return false;
+  if (!plan().has_processes() || !handled(signal) || is_ours(signal)) return false;
   // What it blocks the kernel keeps for it, behind the others of that number, and knows how many it
   // may.
   if (is_in(target.signal_wait | target.signal_mask, signal)) return false;
@@ -481,13 +482,13 @@ bool send(Task& target, int signal, const void* info) {
   }
   if (!outside) order::note_signal(target);
   const bool computes =
-      (input::recording() || runtime::g_guarded) && runtime::g_coherent && target.computes;
+      (input::recording() || plan().checks_races()) && plan().gives_pages() && target.computes;
   if (outside || computes) sys::raw(SYS_tkill, target.tid, sys::g_probe_signal);
   return true;
 }
 
 long send_to_program(int signal, const void* info) {
-  if (!runtime::g_processes || !handled(signal) || is_ours(signal)) return 0;
+  if (!plan().has_processes() || !handled(signal) || is_ours(signal)) return 0;
   Shared& s = shared();
   Task* waiting = nullptr;
   for (TaskId i = 0; i < s.high_task; i++) {  // the kernel, too, looks at the first thread first

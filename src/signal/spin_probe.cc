@@ -31,6 +31,7 @@
 
 #include "base/bytes.h"
 #include "base/coherent_features.h"
+#include "check/check.h"
 #include "code/decode/decoder.h"
 #include "code/emulate/vector_state_x86_64.h"
 #include "code/patch/doubt.h"
@@ -48,6 +49,7 @@
 #include "sys/report.h"
 #include "sys/signal.h"
 #include "sys/syscall_x86_64.h"
+#include "view/coherent/coherent.h"
 #include "view/view.h"
 
 namespace weir::trap {
@@ -88,7 +90,7 @@ uint32_t g_probing;
 // Through the kernel: the instruction about to run may be one that faults.
 bool load(uint64_t address, uint64_t size, uint64_t* value) {
   *value = 0;
-  if (runtime::g_coherent && page::store_extent(address) >= size &&
+  if (plan().gives_pages() && page::store_extent(address) >= size &&
       !page::has_protection(page_down(address), 2 * kPageSize)) {
     copy_bytes(value, reinterpret_cast<const void*>(page::alias_of(address)), size);
     return true;
@@ -174,7 +176,8 @@ void note_accesses(Probe& p, const Registers& registers) {
   // Locked instructions are patched, and end the probe; but under View coherent they are what they
   // are.
   if (!is_known || instruction.is_syscall ||
-      (!runtime::g_coherent && g_tasks_active && (instruction.is_locked || instruction.is_fence))) {
+      (!plan().gives_pages() && g_tasks_active &&
+       (instruction.is_locked || instruction.is_fence))) {
     p.unprovable = true;
     return;
   }
@@ -272,7 +275,7 @@ void on_step(Task& task, ucontext_t& context) {
     stop(task, context);
     return;
   }
-  if (task.pending && runtime::g_coherent &&
+  if (task.pending && plan().gives_pages() &&
       input::recording()) {  // a signal has come meanwhile, and need not wait for a proof
     stop(task, context);
     stop_at_place(task, context, true);
@@ -317,7 +320,7 @@ void on_step(Task& task, ucontext_t& context) {
   }
   if (p.steps >= p.limit) {
     if (p.limit >=
-        (runtime::g_coherent && !shared().has_made_code ? kWindowBesidePlaces : kWindow)) {
+        (plan().gives_pages() && !shared().has_made_code ? kWindowBesidePlaces : kWindow)) {
       stop(task, context);
       return;
     }
@@ -342,7 +345,7 @@ void interrupt_for_own(Task& task, ucontext_t& context) {
 }
 
 void forget_started(const ucontext_t& context) {
-  if (!runtime::g_copies || !g_tasks_active) return;
+  if (!plan().is_isolated() || !g_tasks_active) return;
   const Registers registers = registers_of_gregs(context.uc_mcontext.gregs);
   Instruction instruction;
   AccessList list;
@@ -354,11 +357,11 @@ void forget_started(const ucontext_t& context) {
   for (size_t i = 0; i < list.count; i++) {
     const Access& access = list.accesses[i];
     if (access.written && access.size && access.size < (uint64_t{1} << 32))
-      view::drop_unwritten(access.address, access.size);
+      view::current().drop_unwritten(access.address, access.size);
   }
   if (!list.unknown_write) return;
-  view::drop_unwritten(0x1000, kArena + kArenaSize - 0x1000);
-  view::drop_unwritten(0x400000000000, 0x3ffffffff000);
+  view::current().drop_unwritten(0x1000, kArena + kArenaSize - 0x1000);
+  view::current().drop_unwritten(0x400000000000, 0x3ffffffff000);
 }
 
 bool on_trap(Task& task, const siginfo_t* info, ucontext_t& context) {
@@ -408,7 +411,7 @@ namespace {
 bool is_in_the_way(Task& task) {
   constexpr uint32_t kLooks = 3, kMostLooks = 12;
   const bool is_asked =
-      (runtime::g_coherent && !runtime::g_guarded && view::coherent::is_asked(task)) ||
+      (plan().memory == Plan::Memory::kCoherent && view::coherent::is_asked(task)) ||
       (owned::g_active && owned::is_awaited(task));
   if (!is_asked) return false;
   return task.vain_steppings || task.sampled >= (task.repeats ? kMostLooks : kLooks);
@@ -421,14 +424,14 @@ void on_probe(Task& task, ucontext_t& context) {
   if (task.inbox_count && stop_at_place(task, context, true)) return;
   const bool is_alone = !g_tasks_active;  // asked by another process: of what both share
   if (is_alone && (!owned::g_active || !owned::is_awaited(task))) return;
-  if (!is_alone && runtime::g_guarded) {  // it has lost pages, or the holder of the turn waits
-                                          // until all stand still
+  if (!is_alone && plan().checks_races()) {  // it has lost pages, or the holder of the turn waits
+                                             // until all stand still
     task.in_runtime = 1;
     view::guarded::catch_up(task);
     task.in_runtime = 0;
     if (shared().turn == kNoTask && !task.asked_in && !task.inbox_count) return;
   }
-  if (!is_alone && (!order::config().exact() || runtime::g_guarded || task.asked_in)) {
+  if (!is_alone && (!order::config().exact() || plan().checks_races() || task.asked_in)) {
     forget_started(context);
     enter_runtime(task, context, kPreempted);
     return;
@@ -457,7 +460,7 @@ void on_probe(Task& task, ucontext_t& context) {
 bool spin_sees_change(const Task& task) {
   for (uint32_t i = 0; i < task.spin_reads; i++) {
     const auto& read = task.spin_read[i];
-    const uint64_t at = runtime::g_processes ? page::alias_of(read.address) : read.address;
+    const uint64_t at = plan().has_processes() ? page::alias_of(read.address) : read.address;
     if (!holds(at, read.size, read.value)) return true;
   }
   return false;

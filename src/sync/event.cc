@@ -42,6 +42,7 @@
 #include "sys/futex.h"
 #include "sys/report.h"
 #include "task/in_place_process.h"
+#include "view/coherent/coherent.h"
 #include "view/view.h"
 
 namespace weir {
@@ -66,8 +67,8 @@ constexpr uint32_t kWorthMaking =
 // Where the store shows the byte, however deep the task is in events: at the beginning of a turn it
 // holds everything.
 void* in_store(uint64_t address) {
-  return reinterpret_cast<void*>(runtime::g_processes && g_tasks_active ? page::alias_of(address)
-                                                                        : address);
+  return reinterpret_cast<void*>(plan().has_processes() && g_tasks_active ? page::alias_of(address)
+                                                                          : address);
 }
 
 }  // namespace
@@ -137,14 +138,14 @@ void enter(Task& task, EventKind kind) {
   task.counters.events++;
   enter_phase(task, Phase::kWaiting);
   inject_delay(task);
-  view::find_writes(task);
+  view::current().find_writes(task);
   {
     const owned::SleepScope sleeps(task);
     order::take_turn(task, kind);
     if (task.at_place) trap::keep_place(task);
   }
   if (object::g_kept) object::meet_others(task);
-  if (runtime::g_copies) {
+  if (plan().is_isolated()) {
     order::note_interval(task, task.changed_count);
     note_price(task, task.changed_count);
   }
@@ -154,19 +155,19 @@ void enter(Task& task, EventKind kind) {
   }
   enter_phase(task, Phase::kTurn);
   task.counters.serial_cycles -= sys::cycles();
-  if (runtime::g_coherent) {
+  if (plan().gives_pages()) {
     if (kind != EventKind::kFault) task.fault_run = 0;
-    task.gave_pages = !task.holds_call && view::serve_unless_kept(task);
+    task.gave_pages = !task.holds_call && view::current().serve_unless_kept(task);
     runtime::apply_mappings(task);
     if (gives_all(kind)) {
-      view::hand_out(task);
+      view::current().hand_out(task);
       if (task.holds_call) input::hold_memory(task);
     }
   }
-  if (runtime::g_copies) {
+  if (plan().is_isolated()) {
     const uint64_t word = task.start_word;
     const bool awaited = word && *static_cast<int32_t*>(in_store(word)) == kAwaitedStart;
-    view::publish(task);
+    view::current().publish(task);
     task.owned_operations = 0;
     runtime::apply_mappings(task);
     wake_released(task);
@@ -174,7 +175,7 @@ void enter(Task& task, EventKind kind) {
     task.start_word = 0;
   }
   heap_exchange(task.heap, in_store);
-  view::refresh();
+  view::current().refresh();
   if (task.holds_call && owned::g_active)
     input::hold_memory(task);  // others may have taken some meanwhile
 }
@@ -188,7 +189,7 @@ uint64_t gap_key_of(const Task& task) {
 
 // After an event: program code goes on with the turn, as it will soon come to another one.
 bool next_is_near(Task& task) {
-  if (!runtime::g_copies || !keeps_turns() || !task.frame || input::has_signals(task) ||
+  if (!plan().is_isolated() || !keeps_turns() || !task.frame || input::has_signals(task) ||
       task.inbox_count)
     return false;
   if (trap::is_in_handler(task, task.frame->rsp)) return false;
@@ -222,8 +223,8 @@ void stay(Task& task) {
 
 void publish_now(Task& task) {
   if (runtime::g_executor) return;
-  view::find_writes(task);
-  view::publish(task);
+  view::current().find_writes(task);
+  view::current().publish(task);
 }
 
 uint64_t event_time() {
@@ -259,7 +260,7 @@ void count_exhausted(Task& task) {
 }
 
 void* alias(uint64_t address) {
-  const bool elsewhere = runtime::g_coherent || (runtime::g_copies && self().turn_depth <= 1);
+  const bool elsewhere = plan().gives_pages() || (plan().is_isolated() && self().turn_depth <= 1);
   return reinterpret_cast<void*>(elsewhere && g_tasks_active ? page::alias_of(address) : address);
 }
 
@@ -285,11 +286,11 @@ void note_success() {
 }
 
 void section_begins(uint64_t lock) {
-  if (runtime::g_coherent && !runtime::g_guarded) view::coherent::enter_section(self(), lock);
+  if (plan().memory == Plan::Memory::kCoherent) view::coherent::enter_section(self(), lock);
 }
 
 void section_ends() {
-  if (runtime::g_coherent && !runtime::g_guarded) view::coherent::leave_section(self());
+  if (plan().memory == Plan::Memory::kCoherent) view::coherent::leave_section(self());
 }
 
 void note_written() { self().flags |= kWritten; }
@@ -342,7 +343,7 @@ void end_create() {
     task.solo = 0;
     runtime::apply_mappings(task);
     trap::take_inbox(task);
-  } else if (!runtime::g_processes && keeps_turns() && task.turn_depth == 1 && !task.held) {
+  } else if (!plan().has_processes() && keeps_turns() && task.turn_depth == 1 && !task.held) {
     task.keeps_for = kKeptForCreate;
   } else if (task.turn_depth == 1 && !task.keeps_for && !task.held) {
     give_turn_on();  // the new task begins when the turn is over
@@ -423,7 +424,7 @@ void give_turn_on() {
   const bool is_alone = shared().live == 1;
   if (by_arrival) {  // afterwards others may act at any moment: what follows from turns is decided
                      // before
-    view::serve_unless_kept(task);
+    view::current().serve_unless_kept(task);
     trap::take_inbox(task);
   }
   task.counters.serial_cycles += sys::cycles();
@@ -451,14 +452,14 @@ void leave_executor() {
 
 void go_on() {
   Task& task = self();
-  if (!runtime::g_processes) return;
+  if (!plan().has_processes()) return;
   runtime::apply_mappings(task);
   page::dump_used();
-  if (!runtime::g_executor) view::refresh();
+  if (!runtime::g_executor) view::current().refresh();
 }
 
 void see_change(uint64_t address) {
-  if (!runtime::g_executor) view::refresh_page(address);
+  if (!runtime::g_executor) view::current().refresh_page(address);
 }
 
 void publish_and_go_on() {

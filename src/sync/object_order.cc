@@ -278,7 +278,7 @@ bool counts_apart(Task& task) {
 // What the object's last user has mapped is there before it is used.
 bool begin_apart(Task& task, uint64_t address) {
   if (!counts_apart(task)) return false;
-  if (view::has_to_catch_up(task)) view::catch_up(task);
+  if (view::current().has_to_catch_up(task)) view::current().catch_up(task);
   const uint32_t index = index_of(address);
   SpinLock& lock = objects().slots[index].lock;
   lock.lock();

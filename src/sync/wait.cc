@@ -24,7 +24,7 @@ namespace {
 void has_turn_again(Task& task) {
   if (object::g_kept) object::meet_others(task);
   go_on();
-  view::catch_up(task);
+  view::current().catch_up(task);
   if (task.holds_call) input::hold_memory(task);
 }
 
@@ -42,7 +42,7 @@ int sleep_in_turn(Task& task, uint64_t timeout_ns) {
   task.counters.serial_cycles += sys::cycles();
   const bool away = runtime::g_executor;
   if (away) tasks::will_wait_in_executor(task);
-  view::serve_before_sleep(task);
+  view::current().serve_before_sleep(task);
   const bool sleeps = owned::g_active;
   if (sleeps) owned::begin_sleep(task);
   order::pass_turn(task, TaskState::kBlocked);
@@ -60,9 +60,9 @@ int sleep_in_turn(Task& task, uint64_t timeout_ns) {
 
 }  // namespace
 
-void begin_kernel_sleep(Task& task) { view::serve_before_sleep(task); }
-void end_kernel_sleep(Task& task) { view::catch_up(task); }
-void let_kernel_in(Task& task) { view::open_keys(task); }
+void begin_kernel_sleep(Task& task) { view::current().serve_before_sleep(task); }
+void end_kernel_sleep(Task& task) { view::current().catch_up(task); }
+void let_kernel_in(Task& task) { view::current().open_keys(task); }
 
 int block(uint64_t key, uint32_t bits, uint64_t timeout_ns, const char* what) {
   Task& task = self();
@@ -111,7 +111,7 @@ void wait_for_page(uint64_t key) {
   task.wait_address = waited_address;
   task.wait_what = waited_what;
   runtime::apply_mappings(task);
-  view::catch_up(task);
+  view::current().catch_up(task);
 }
 
 uint32_t wake(uint64_t key, uint32_t count, uint32_t bits) { return order::wake(key, count, bits); }
@@ -131,7 +131,7 @@ void outside_begin(const char* what) {
   }
   task.wait_what = what;
   task.counters.serial_cycles += sys::cycles();
-  view::serve_before_sleep(task, true);
+  view::current().serve_before_sleep(task, true);
   if (owned::g_active) owned::begin_sleep(task);
   order::pass_turn(task, TaskState::kOutside);
   enter_phase(task, Phase::kOutside);

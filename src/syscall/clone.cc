@@ -39,7 +39,7 @@ long clone_task(Call& call, const tasks::CloneRequest& request) {
   long tid = tasks::spawn(call.frame, request);
   // As after each later one (end_create): the next creation need not wait until this task has
   // computed.
-  if (is_first && !runtime::g_processes) {
+  if (is_first && !plan().has_processes()) {
     keep_turn(kKeptForCreate);
   } else {
     end_turn();
@@ -60,9 +60,9 @@ long clone_process(Call& call, const tasks::ForkRequest& request) {
   if (borrows && !(flags & CLONE_VFORK))
     return refuse("CLONE_VM but neither CLONE_THREAD nor CLONE_VFORK", -ENOSYS);
   // The runtime has descriptors of its own in each process.
-  if (!borrows && (flags & CLONE_FILES) && runtime::g_processes)
+  if (!borrows && (flags & CLONE_FILES) && plan().has_processes())
     return refuse("CLONE_FILES but without CLONE_VM", -EINVAL);
-  if ((flags & CLONE_PARENT) && runtime::g_processes) return refuse("CLONE_PARENT", -EINVAL);
+  if ((flags & CLONE_PARENT) && plan().has_processes()) return refuse("CLONE_PARENT", -EINVAL);
   if (const long refused = borrows ? 0 : check_arena(-ENOMEM)) return refused;
   if (flags & CLONE_INTO_CGROUP) return refuse("CLONE_INTO_CGROUP", -EOPNOTSUPP);
   if (g_tasks_active) {

@@ -150,7 +150,7 @@ bool rewrite_task_path(const char* path, char* out, uint64_t capacity) {
   while (*at >= '0' && *at <= '9') tid = tid * 10 + (*at++ - '0');
   Task* task = tasks::find_by_virtual_tid(tid);
   if (!task || string_length(at) + 64 > capacity) return false;
-  char* number = append_text(out, runtime::g_processes ? "/proc/" : kPrefix);
+  char* number = append_text(out, plan().has_processes() ? "/proc/" : kPrefix);
   append_text(append_number(number, static_cast<uint64_t>(tasks::kernel_tid(*task))), at);
   return true;
 }
@@ -194,7 +194,7 @@ long on_close_range(Call& call) {
 long yield(const Call& call) {
   constexpr uint64_t kEvery = 10'000'000;  // cycles: about a time slice
   static uint64_t last = 0;                // per process. Guarded by: the turn
-  if (!runtime::g_processes) return call_kernel(call);
+  if (!plan().has_processes()) return call_kernel(call);
   const uint64_t now = sys::cycles();
   if (now - last < kEvery) return 0;
   last = now;

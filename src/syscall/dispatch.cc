@@ -46,7 +46,7 @@ bool is_left_out(long number) {
   switch (number) {
     case SYS_io_uring_setup:
     case SYS_io_uring_enter:
-    case SYS_io_uring_register: return runtime::g_processes || options().order == Order::kToken;
+    case SYS_io_uring_register: return plan().has_processes() || options().order == Order::kToken;
     case SYS_io_setup:
     case SYS_io_destroy:
     case SYS_io_getevents:
@@ -54,7 +54,7 @@ bool is_left_out(long number) {
     case SYS_io_cancel:
     case SYS_io_pgetevents:
     case SYS_userfaultfd:
-    case kMseal: return runtime::g_processes;
+    case kMseal: return plan().has_processes();
     default: return false;
   }
 }
@@ -68,11 +68,11 @@ void choose_handled(bool multi) {
     entry = input::is_on();  // whatever the kernel answers is kept
   if (input::is_on()) return;
   mark(is_left_out, 1);
-  if (runtime::g_processes) mark(is_memory, 1);
+  if (plan().has_processes()) mark(is_memory, 1);
   mark(is_process_alone, 1);
   mark(is_signal_call_alone, 1);
   if (!multi) return;
-  if (runtime::g_coherent || runtime::g_keys)
+  if (plan().gives_pages() || plan().has_keys())
     return handle_all();  // the kernel would find pages closed
   mark(is_process, 1);
   mark(is_memory, 1);
@@ -239,16 +239,17 @@ void on_syscall(Frame& frame, const Site& site) {
             static_cast<long>(frame.r9)};
   Task& task = self();
   const bool looks_at_owned = owned::g_active;
-  const bool has_keys = runtime::g_keys && g_tasks_active && !task.in_vfork;
-  if (has_keys) view::open_keys(task);
+  const bool has_keys = plan().has_keys() && g_tasks_active && !task.in_vfork;
+  if (has_keys) view::current().open_keys(task);
   if (is_futex(call.number)) {
     if (looks_at_owned)
       owned::lend(static_cast<uint64_t>(call.a),
                   has_second_word(call) ? static_cast<uint64_t>(call.e) : 0);
-  } else if ((runtime::g_coherent && g_tasks_active && !task.in_vfork) || has_keys ||
+  } else if ((plan().gives_pages() && g_tasks_active && !task.in_vfork) || has_keys ||
              looks_at_owned) {
     task.holds_call = static_cast<uint32_t>(call.number) + 1;
-    if (runtime::g_guarded && view::has_to_catch_up(task)) view::catch_up(task);
+    if (plan().checks_races() && view::current().has_to_catch_up(task))
+      view::current().catch_up(task);
     input::hold_memory(task);
   }
   if (looks_at_owned) owned::begin_call();

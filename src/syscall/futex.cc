@@ -33,11 +33,11 @@ long read_time(long from, sys::Timespec& time) {
 
 // The store is readable and writable where the program has closed its memory.
 uint64_t place_of(uint64_t key, bool writes) {
-  if (runtime::g_processes && page::has_protection(page_down(key), kPageSize)) {
+  if (plan().has_processes() && page::has_protection(page_down(key), kPageSize)) {
     note_written();
     return key;
   }
-  view::touch(key, sizeof(uint32_t), writes);
+  view::current().touch(key, sizeof(uint32_t), writes);
   return reinterpret_cast<uint64_t>(alias(key));
 }
 
@@ -185,8 +185,8 @@ long on_futex(Call& call) {
   const auto key = static_cast<uint64_t>(call.a);
   if (key & 3) return -EINVAL;
   // A word in memory that other programs share: the kernel's queue is the only meeting place.
-  const bool foreign = runtime::g_processes ? page::store_extent(key) == 0
-                                            : !(call.b & FUTEX_PRIVATE_FLAG) && !ends_a_task(key);
+  const bool foreign = plan().has_processes() ? page::store_extent(key) == 0
+                                              : !(call.b & FUTEX_PRIVATE_FLAG) && !ends_a_task(key);
   begin_turn(EventKind::kFutex);
   long result;
   if (foreign && key >= 4096) {

@@ -44,7 +44,7 @@ uint64_t address(long value) { return static_cast<uint64_t>(value); }
 
 void empty_pages(uint64_t start, uint64_t size) {
   page::zero_pages(start, size);
-  view::forget(start, size);
+  view::current().forget(start, size);
 }
 
 long read_file(uint64_t start, uint64_t size, int descriptor, uint64_t offset) {
@@ -103,7 +103,7 @@ long map_region(const Call& call, uint64_t start, uint64_t size, int protection)
   uint64_t offset = page::add_region(start, size, protection);
   if (!offset) return -ENOMEM;
   if (!page::map_private(start, page_up(size), offset, protection)) return -ENOMEM;
-  view::track(start, page_up(size));
+  view::current().track(start, page_up(size));
   const long wrong =
       from_file ? read_file(start, size, static_cast<int>(call.e), address(call.f)) : 0;
   record_mapping({MappingKind::kMapStore, protection, 0, -1, start, page_up(size), offset, 0, 0});
@@ -512,15 +512,15 @@ long on_memory(Call& call) {
                                   // pages, as glibc has for getrandom()
   const bool is_droppable =
       call.number == SYS_mmap && (call.d & MAP_TYPE) == kDroppable && (call.d & MAP_ANONYMOUS);
-  if (runtime::g_processes && is_droppable) call.d = (call.d & ~long{MAP_TYPE}) | MAP_PRIVATE;
+  if (plan().has_processes() && is_droppable) call.d = (call.d & ~long{MAP_TYPE}) | MAP_PRIVATE;
   const bool makes_code = (call.number == SYS_mprotect || call.number == SYS_mmap) &&
                           (call.c & PROT_EXEC) && !maps_library(call);
   if (makes_code) shared().has_made_code = 1;
-  if (!runtime::g_processes) {
+  if (!plan().has_processes()) {
     if (!g_tasks_active) return note_code(call, call_kernel(call));
     if (call.number == SYS_madvise) return call_kernel(call);
     begin_turn(EventKind::kMemory);
-    if (gives_back(call)) view::forget(address(call.a), page_up(address(call.b)));
+    if (gives_back(call)) view::current().forget(address(call.a), page_up(address(call.b)));
     long result = call_kernel(call);
     end_turn();
     return result;
@@ -539,13 +539,13 @@ long on_memory(Call& call) {
   Task& task = self();
   if (!fits_creation(call)) need_turn();
   if (task.turn_depth > 1 && !task.ahead) {
-    view::find_writes(task);
-    view::publish(task);
+    view::current().find_writes(task);
+    view::current().publish(task);
   }
   if (call.number == SYS_mincore) note_written();
   long result = change(call);
   // The store may have changed. Everything was published, but by who creates a task without a turn.
-  if (call.number != SYS_mincore && !task.ahead) view::refresh();
+  if (call.number != SYS_mincore && !task.ahead) view::current().refresh();
   end_turn();
   return result;
 }

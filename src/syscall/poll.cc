@@ -253,13 +253,13 @@ long poll_in_turns(Call& call, Mask& mask) {
     if (result != 0 || left == 0) return result;
     pollfd few[64];
     const bool big =
-        !runtime::g_processes || __atomic_exchange_n(&polls_used, 1u, __ATOMIC_ACQUIRE);
+        !plan().has_processes() || __atomic_exchange_n(&polls_used, 1u, __ATOMIC_ACQUIRE);
     pollfd* list = big ? few : polls;
     long count = descriptors_of(call, sets, list, big ? 64 : kCapacity);
     const long wait_ms = left < 0 ? -1 : static_cast<long>((left + 999999) / 1000000);
     constexpr long kSlice = 20;
     const bool sliced =
-        runtime::g_processes && shared().signalfd_mask && (wait_ms < 0 || wait_ms > kSlice);
+        plan().has_processes() && shared().signalfd_mask && (wait_ms < 0 || wait_ms > kSlice);
     if (sliced && count >= 0) {  // a signalfd's own wait queue is that of the process that made it:
                                  // looked at now and then
       result = wait_ready(call, list, count, kSlice, "descriptors", mask.argument());

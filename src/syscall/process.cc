@@ -33,7 +33,7 @@ namespace weir::syscalls {
 namespace {
 
 long on_wait4(Call& call) {
-  if (!g_tasks_active || !runtime::g_processes) {
+  if (!g_tasks_active || !plan().has_processes()) {
     if (!g_tasks_active) return call_kernel(call);
     begin_turn(EventKind::kSyscall);
     long result = sleep_in_kernel(call, "child process");
@@ -61,7 +61,7 @@ long on_wait4(Call& call) {
 }
 
 long on_waitid(Call& call) {
-  if (!g_tasks_active || !runtime::g_processes || call.a > P_PIDFD) { return call_kernel(call); }
+  if (!g_tasks_active || !plan().has_processes() || call.a > P_PIDFD) { return call_kernel(call); }
   constexpr int kNews = WEXITED | WSTOPPED | WCONTINUED,
                 kOptions = kNews | WNOHANG | WNOWAIT | static_cast<int>(0xe0000000);
   const int options = static_cast<int>(call.d);
@@ -131,7 +131,7 @@ long execute_by_monitor(const Call& call) {
 // execve, execveat.
 long on_execute(Call& call) {
   const bool at = call.number == SYS_execveat,
-             monitored = g_tasks_active && runtime::g_processes && !self().in_vfork;
+             monitored = g_tasks_active && plan().has_processes() && !self().in_vfork;
   if (at) runtime::say_if_outside(static_cast<int>(call.a), call.b, static_cast<int>(call.e));
   else runtime::say_if_outside(AT_FDCWD, call.a, 0);
   if (monitored) begin_turn(EventKind::kSyscall);
@@ -200,7 +200,7 @@ long on_limits(Call& call) {
   const long pid = old_form ? 0 : call.a;
   const long wanted = old_form ? call.b : call.c;
   long result = call_kernel(call);
-  if (!g_tasks_active || !runtime::g_processes || result != 0 || !wanted ||
+  if (!g_tasks_active || !plan().has_processes() || result != 0 || !wanted ||
       (pid != 0 && pid != shared().shown_pid))
     return result;
   Shared& s = shared();
@@ -271,7 +271,7 @@ bool is_process(long number) {
 
 long on_process(Call& call) {
   Shared& s = shared();
-  const bool processes = g_tasks_active && runtime::g_processes;
+  const bool processes = g_tasks_active && plan().has_processes();
   switch (call.number) {
     case SYS_clone:
     case SYS_clone3:

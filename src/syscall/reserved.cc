@@ -62,7 +62,7 @@ bool make_store(Range range, int protection) {
   page::protect(range.start, range.size(), PROT_READ);
   const uint64_t offset = page::adopt(range, kReadWrite);
   if (!offset) return false;
-  view::track(range.start, range.size());
+  view::current().track(range.start, range.size());
   record_mapping(
       {MappingKind::kMapStore, kReadWrite, 0, -1, range.start, range.size(), offset, 0, 0});
   const int open_now = g_tasks_active ? page::unexecuted(protection) : protection;

@@ -176,7 +176,8 @@ long on_signal_sleep(Call& call) {
 void fill_info(siginfo_t* info, int signal, int code) {
   info->si_signo = signal;
   info->si_code = code;
-  info->si_pid = static_cast<int>(runtime::g_processes ? shared().shown_pid : sys::raw(SYS_getpid));
+  info->si_pid =
+      static_cast<int>(plan().has_processes() ? shared().shown_pid : sys::raw(SYS_getpid));
   info->si_uid = static_cast<uint32_t>(sys::raw(SYS_getuid));
 }
 
@@ -193,7 +194,7 @@ long send_to_process(Call& call) {
   }
   begin_turn(EventKind::kSyscall);
   long result = 0;
-  if (runtime::g_processes && call.a == shared().shown_pid && signal > 0 &&
+  if (plan().has_processes() && call.a == shared().shown_pid && signal > 0 &&
       signal <= sys::kSignals) {
     result = trap::send_to_program(signal, info);
   }
@@ -214,7 +215,7 @@ long send_to_task(Call& call, int tid, int signal, long queued) {
   Task* target = tasks::find_by_virtual_tid(tid);
   long result = 0;
   if (!target) {
-    result = runtime::g_processes && tid >= tasks::kVirtualTidBase ? -ESRCH : call_kernel(call);
+    result = plan().has_processes() && tid >= tasks::kVirtualTidBase ? -ESRCH : call_kernel(call);
   } else if (signal < 0 || signal > sys::kSignals) {
     result = -EINVAL;
   } else if (signal != 0) {
@@ -223,7 +224,7 @@ long send_to_task(Call& call, int tid, int signal, long queued) {
     info->si_signo = signal;
     if (!trap::send(*target, signal, info)) {
       const int to = tasks::kernel_tid(*target);
-      const long group = runtime::g_processes ? to : sys::raw(SYS_getpid);
+      const long group = plan().has_processes() ? to : sys::raw(SYS_getpid);
       result = input::value(input::What::kReady, [&] {
         return queued ? sys::raw(SYS_rt_tgsigqueueinfo, group, to, signal,
                                  reinterpret_cast<long>(bytes))

@@ -163,7 +163,7 @@ bool is_timer(long number) {
 }
 
 long on_timer(Call& call) {
-  if (!runtime::g_processes)
+  if (!plan().has_processes())
     return call.number == SYS_timer_create ? create_in_program(call) : call_kernel(call);
   // ITIMER_VIRTUAL and ITIMER_PROF count the time of the process that sets them.
   if (call.number == SYS_getitimer && call.a != ITIMER_REAL) return call_kernel(call);

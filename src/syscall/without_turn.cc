@@ -216,7 +216,7 @@ long poll_apart(Call& call) {
 }  // namespace
 
 bool goes_apart(Task& task) {
-  return runtime::g_guarded && object::is_unkept() && !task.turn_depth &&
+  return plan().checks_races() && object::is_unkept() && !task.turn_depth &&
          object::may_go_apart(task);
 }
 

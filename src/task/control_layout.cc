@@ -62,7 +62,7 @@ long map(uint64_t at, uint64_t size, int flags) {
 
 // Where tasks are threads, no other process is to see what a forked child needs: the kernel makes
 // the child's copy, of the pages that are changed.
-bool is_copied_by_kernel(const Area& area) { return area.copied && !runtime::g_processes; }
+bool is_copied_by_kernel(const Area& area) { return area.copied && !plan().has_processes(); }
 
 // What `to`, which is all zero, needs of the control area: not the ends of long lists, which mostly
 // nobody has ever touched, and which to read would fill, too.

@@ -79,8 +79,8 @@ void fork_child(uint64_t argument) {
   const uint32_t ordinal = work->ordinal;
   const bool was_multi = g_tasks_active;
   Task* me = &self();
-  view::open_in_child();
-  if (runtime::g_processes) {
+  view::current().open_in_child();
+  if (plan().has_processes()) {
     page::copy_for_fork();  // the control area too: from here on everything is this process's own
   } else {
     copy_control();
@@ -95,7 +95,7 @@ void fork_child(uint64_t argument) {
   // Ids that no relative uses: a mutex may lie in memory that both share.
   shared().tid_base = (work->tid_base + 1) * 0x10000 % 0x08000000;
   if (was_multi) syscalls::choose_handled(false);
-  if (was_multi) view::close_tracking();
+  if (was_multi) view::current().close_tracking();
   me->frame = reinterpret_cast<Frame*>(me->stack_top - sizeof(Frame));
   *me->frame = frame;
   me->frame->rax = 0;
@@ -160,7 +160,7 @@ int kept_pidfd(const ForkRequest& request, long pid, int made) {
 }  // namespace
 
 long fork_program(const Frame& frame, const ForkRequest& request, int& pidfd) {
-  const bool multi = g_tasks_active && runtime::g_processes;
+  const bool multi = g_tasks_active && plan().has_processes();
   while (multi && shared().heap_user) wait_for_page(kHeapKey);
   const uint32_t ordinal = input::is_on()
                                ? input::new_process()
@@ -182,16 +182,16 @@ long fork_program(const Frame& frame, const ForkRequest& request, int& pidfd) {
   if (multi) {
     const owned::SleepScope sleeps(self());
     (void)order::stand_still(self());
-    view::find_writes(self());
-    view::publish(self());
-    view::drop_residents();
+    view::current().find_writes(self());
+    view::current().publish(self());
+    view::current().drop_residents();
   }
   int descriptor = -1;
   shared().making_signal = told_by_monitor(request, multi);
-  view::hold_still();
+  view::current().hold_still();
   long pid = weir_clone(passed_on(request, multi), static_cast<uint64_t>(area) + kForkStack - 64,
                         &descriptor, nullptr, 0, fork_child, static_cast<uint64_t>(area));
-  if (pid > 0 && runtime::g_processes) note_child(static_cast<int>(pid), shared().making_signal);
+  if (pid > 0 && plan().has_processes()) note_child(static_cast<int>(pid), shared().making_signal);
   shared().making_signal = -1;
   if (pid > 0) {
     while (!__atomic_load_n(&work->copied, __ATOMIC_ACQUIRE)) {
@@ -205,7 +205,7 @@ long fork_program(const Frame& frame, const ForkRequest& request, int& pidfd) {
       }
     }
   }
-  view::go_on();
+  view::current().go_on();
   const uint64_t mask = work->mask;
   sys::raw(SYS_munmap, area, static_cast<long>(kForkStack));
   trap::set_mask(mask);
@@ -214,7 +214,7 @@ long fork_program(const Frame& frame, const ForkRequest& request, int& pidfd) {
 }
 
 long borrow_program(Frame& frame, const ForkRequest& request, int& pidfd) {
-  const bool multi = g_tasks_active && runtime::g_processes;
+  const bool multi = g_tasks_active && plan().has_processes();
   Task& me = self();
   // The child has a record and a runtime stack of its own in the lower half of this task's, which
   // sleeps meanwhile.
@@ -236,8 +236,8 @@ long borrow_program(Frame& frame, const ForkRequest& request, int& pidfd) {
   int descriptor = -1;
   if (multi) {
     (void)order::stand_still(self());
-    view::drop_residents();
-    view::lend_all();
+    view::current().drop_residents();
+    view::current().lend_all();
   }
   owned::begin_borrowing(me);
   shared().making_signal = told_by_monitor(request, multi);
@@ -248,11 +248,11 @@ long borrow_program(Frame& frame, const ForkRequest& request, int& pidfd) {
   owned::end_borrowing(me);
   end_borrowed_environment(*copy);
   if (multi) {
-    view::take_home();
-    view::forget_copies();  // the child wrote with this task's mappings, and its faults are not
-                            // this task's
+    view::current().take_home();
+    view::current().forget_copies();  // the child wrote with this task's mappings, and its faults
+                                      // are not this task's
   }
-  if (pid > 0 && runtime::g_processes) note_child(static_cast<int>(pid), shared().making_signal);
+  if (pid > 0 && plan().has_processes()) note_child(static_cast<int>(pid), shared().making_signal);
   shared().making_signal = -1;
   pidfd = kept_pidfd(request, pid, descriptor);
   return input::note_child(pid, copy->ordinal);

@@ -78,7 +78,7 @@ void apply(const MappingRecord& r) {
     case MappingKind::kMapStore:
       owned::on_unmap(r.start, r.size);
       if (!page::map_private(r.start, r.size, r.offset, r.protection)) cannot_repeat(r, ENOMEM);
-      if (!g_executor) view::track(r.start, r.size);
+      if (!g_executor) view::current().track(r.start, r.size);
       break;
     case MappingKind::kReserve:
       owned::on_unmap(r.start, r.size);
@@ -217,14 +217,14 @@ void publish(MappingRecord record) {
 // Checked tasks see each other's memory without an event in between: what one has mapped or
 // unmapped another may use next, at an address where something else lay.
 bool is_seen_at_once(MappingKind kind) {
-  return g_guarded && (kind == MappingKind::kMapFile || kind == MappingKind::kMapStore ||
-                       kind == MappingKind::kUnmap);
+  return plan().checks_races() && (kind == MappingKind::kMapFile ||
+                                   kind == MappingKind::kMapStore || kind == MappingKind::kUnmap);
 }
 
 }  // namespace
 
 void record_mapping(const MappingRecord& record) {
-  if (!g_tasks_active || !g_processes) return;
+  if (!g_tasks_active || !plan().has_processes()) return;
   publish(record);
   if (is_seen_at_once(record.kind)) let_all_catch_up();
 }
@@ -287,7 +287,7 @@ bool convert_late(Range range) {
     if (!(protection & PROT_READ)) page::protect(part.start, part.size(), PROT_READ);
     page::copy_into_store(part, offset, is_anonymous);
     page::map_private(part.start, part.size(), offset, protection);
-    view::track(part.start, part.size());
+    view::current().track(part.start, part.size());
     record_mapping(
         {MappingKind::kMapStore, protection, 0, -1, part.start, part.size(), offset, 0, 0});
     at = part.limit;

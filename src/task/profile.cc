@@ -41,7 +41,7 @@ bool take_own() {
 }  // namespace
 
 void take_profiles() {
-  if (!runtime::g_processes) return;
+  if (!plan().has_processes()) return;
   if (input::value(input::What::kFlags, take_own)) shared().executor.closed = 1;
 }
 
@@ -53,7 +53,7 @@ void set_profile(int which, uint64_t value, uint64_t interval) {
 }
 
 void arm_profiles() {
-  if (!runtime::g_processes || input::replaying()) return;
+  if (!plan().has_processes() || input::replaying()) return;
   for (const int which : kTimers) {
     const auto& profile = shared().profiles[which];
     if (!profile.value && !profile.armed) continue;

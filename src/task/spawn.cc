@@ -64,7 +64,7 @@ Frame* first_frame(uint64_t stack_top) {
 // their processes may still be about to end.
 bool is_free(const Shared& s, const ProcessSlot& slot) {
   constexpr uint32_t kLately = 16;
-  if (!runtime::g_processes) return slot.pid == 0;
+  if (!plan().has_processes()) return slot.pid == 0;
   return !slot.taken && (!slot.given_up || s.given_up_processes - slot.given_up >= kLately);
 }
 
@@ -127,19 +127,19 @@ void reserve_heap(uint32_t heap) {
   __atomic_store_n(&task.tid, static_cast<int>(sys::raw(SYS_gettid)),
                    __ATOMIC_RELEASE);  // others may send signals to it now
   // A process from the pool has worked for other tasks before.
-  if (runtime::g_processes)
+  if (plan().has_processes())
     task.cpu_offset = -static_cast<int64_t>(sys::monotonic_ns(CLOCK_PROCESS_CPUTIME_ID));
   order::wait_to_run(task);
-  if (runtime::g_processes) {
+  if (plan().has_processes()) {
     runtime::apply_mappings(task);
-    view::refresh();
-    view::take_over(task);
+    view::current().refresh();
+    view::current().take_over(task);
   }
   enter_phase(task, Phase::kProgram);
   input::begin_task(task);
   Frame* const frame = first_frame(task.stack_top);
   if (input::replaying()) trap::go_on_as_recorded(task, *frame);
-  view::enter_program(task);
+  view::current().enter_program(task);
   weir_enter_program(frame);
 }
 
@@ -167,13 +167,13 @@ void reserve_heap(uint32_t heap) {
 void begin(uint64_t process) {
   Shared& s = shared();
   ProcessSlot& slot = s.processes[process];
-  if (runtime::g_processes) {
+  if (plan().has_processes()) {
     sys::raw(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
     if (sys::raw(SYS_getppid) != s.monitor) die(125);  // the monitor died before the line above
     runtime::begin_process();
     runtime::g_process = static_cast<uint32_t>(process);
     trap::forget_places();
-    if (!view::open_tracking()) {
+    if (!view::current().open_tracking()) {
       slot.pid =
           static_cast<int>(sys::raw(SYS_gettid));  // so that the monitor knows whose end it is
       die(125);
@@ -205,7 +205,7 @@ void add_counters(TaskCounters& to, const TaskCounters& from) {
 void release_robust(Task& task) {
   if (!task.robust_list) return;
   auto read = [](uint64_t address) {
-    view::touch(address, sizeof(uint64_t), false);
+    view::current().touch(address, sizeof(uint64_t), false);
     return *static_cast<uint64_t*>(alias(address));
   };
   const uint64_t head = task.robust_list;
@@ -215,7 +215,7 @@ void release_robust(Task& task) {
   auto die_holding = [&](uint64_t node) {
     if (node & 1) return;  // priority inheritance: not held by this means
     uint64_t word = node + static_cast<uint64_t>(offset);
-    view::touch(word, sizeof(uint32_t), true);
+    view::current().touch(word, sizeof(uint32_t), true);
     auto* value = static_cast<uint32_t*>(alias(word));
     if ((*value & FUTEX_TID_MASK) != static_cast<uint32_t>(task.virtual_tid)) return;
     *value = (*value & FUTEX_WAITERS) | FUTEX_OWNER_DIED;
@@ -291,8 +291,10 @@ long spawn(const Frame& frame, const CloneRequest& request) {
   Task& creator = self();
   // What is looked at below, before anything is decided: for that the turn may be passed on.
   const uint64_t own_tls = sys::fs_base();
-  if (request.flags & CLONE_PARENT_SETTID) view::touch(request.parent_tid, sizeof(int), true);
-  if (request.flags & CLONE_CHILD_SETTID) view::touch(request.child_tid, sizeof(int), true);
+  if (request.flags & CLONE_PARENT_SETTID)
+    view::current().touch(request.parent_tid, sizeof(int), true);
+  if (request.flags & CLONE_CHILD_SETTID)
+    view::current().touch(request.child_tid, sizeof(int), true);
   bool reused = false;
   const TaskId id = take_task();
   const uint32_t process = id == kNoTask ? kMaxProcesses : take_slot(creator, &reused);
@@ -301,7 +303,7 @@ long spawn(const Frame& frame, const CloneRequest& request) {
            uint64_t{kMaxTasks});
     return -EAGAIN;
   }
-  if (runtime::g_processes && !reused && !room_for_process(process)) {
+  if (plan().has_processes() && !reused && !room_for_process(process)) {
     drop_slot(process);
     return -EAGAIN;
   }
@@ -348,17 +350,17 @@ long spawn(const Frame& frame, const CloneRequest& request) {
   happens::begin_stack(request.stack - request.stack_size, request.stack,
                        request.flags & CLONE_SETTLS ? request.tls : 0);
   // Without a turn the new task gets the creator's unpublished writes by hand.
-  if (creator.ahead && !view::hand_over(creator, task)) need_turn();
+  if (creator.ahead && !view::current().hand_over(creator, task)) need_turn();
   if (creator.ahead) {
     order::add_running(task);
   } else {
-    view::find_writes(creator);
-    view::publish(creator);
+    view::current().find_writes(creator);
+    view::current().publish(creator);
     order::add_task(task);
   }
   if (uses(Optimization::kCreation))
-    view::hand_out(creator);  // the new task will want what was made for it, and its creator may
-                              // compute for long
+    view::current().hand_out(creator);  // the new task will want what was made for it, and its
+                                        // creator may compute for long
   if (reused) {
     s.pool_reuses++;
     if (s.named)
@@ -368,17 +370,17 @@ long spawn(const Frame& frame, const CloneRequest& request) {
     return task.virtual_tid;
   }
   if (!creator.ahead)
-    view::drop_residents();  // the child would begin with them, and others publish first
+    view::current().drop_residents();  // the child would begin with them, and others publish first
   s.processes[process].mapping_sequence = s.processes[runtime::g_process].mapping_sequence;
   uint64_t flags = CLONE_FILES | CLONE_FS | CLONE_IO | CLONE_SYSVSEM | CLONE_SETTLS;
-  flags |= runtime::g_processes ? CLONE_PARENT | runtime::clone_signal()
-                                : uint64_t{CLONE_VM | CLONE_SIGHAND | CLONE_THREAD};
+  flags |= plan().has_processes() ? CLONE_PARENT | runtime::clone_signal()
+                                  : uint64_t{CLONE_VM | CLONE_SIGHAND | CLONE_THREAD};
   s.forks++;
   long result = weir_clone(flags, task.stack_top - 1024, nullptr, nullptr, tls, begin, process);
   if (sys::failed(result)) {
-    view::take_back(task);
+    view::current().take_back(task);
     SpinGuard guard(s.order_lock);
-    if (runtime::g_processes && task.state == TaskState::kRunning)
+    if (plan().has_processes() && task.state == TaskState::kRunning)
       s.running--;  // made without a turn
     task.state = TaskState::kFree;
     s.live--;
@@ -393,8 +395,8 @@ void finish() {
   Task& task = self();
   begin_turn(EventKind::kExit);
   if (task.turn_depth > 1) {  // it ends inside a critical section
-    view::find_writes(task);
-    view::publish(task);
+    view::current().find_writes(task);
+    view::current().publish(task);
   }
   task.turn_depth = 1;
   if (s.live == 1) exit_program(0);
@@ -402,7 +404,7 @@ void finish() {
   release_robust(task);
   happens::end(task, task.clear_child_tid);
   if (task.clear_child_tid) {
-    view::touch(task.clear_child_tid, sizeof(int), true);
+    view::current().touch(task.clear_child_tid, sizeof(int), true);
     *static_cast<uint32_t*>(alias(task.clear_child_tid)) = 0;
     wake(task.clear_child_tid, ~0u, ~0u);
   }
@@ -412,10 +414,10 @@ void finish() {
   task.counters.processor_ns = runtime::processor_time(task);
   add_counters(s.totals, task.counters);
   if (s.ended_count < kMaxEnded) s.ended[s.ended_count++] = {task.creation, task.counters};
-  view::leave(task);
+  view::current().leave(task);
   if (owned::g_active) owned::leave(task);
   bool stay = false;
-  if (runtime::g_processes) {
+  if (plan().has_processes()) {
     SpinGuard guard(s.process_lock);
     stay = uses(Optimization::kPool) && s.idle_processes < kMaxIdle && !task.changed;
     if (stay) {
@@ -432,8 +434,8 @@ void finish() {
   }
   order::pass_turn(task, TaskState::kFree);
   if (stay) wait_for_work(process);
-  if (runtime::g_processes) {
-    view::close_tracking();
+  if (plan().has_processes()) {
+    view::current().close_tracking();
     __atomic_fetch_add(&s.ended_processor_ns, sys::monotonic_ns(CLOCK_PROCESS_CPUTIME_ID),
                        __ATOMIC_RELAXED);
     for (;;) sys::raw(SYS_exit, 0);  // the monitor frees the slot
@@ -461,7 +463,7 @@ void exit_program(int code) {
   if (owned::g_active) owned::exit(self());
   runtime::prints_at_exit(code);  // before the monitor is told: it would end this task when
                                   // anything else of the program ends
-  if (g_tasks_active && runtime::g_processes) {
+  if (g_tasks_active && plan().has_processes()) {
     if (__atomic_load_n(&s.exiting, __ATOMIC_ACQUIRE) == 0) s.exit_code = code;
     if (__atomic_compare_exchange_n(&s.exiting, &none, 1u, false, __ATOMIC_ACQ_REL,
                                     __ATOMIC_RELAXED))

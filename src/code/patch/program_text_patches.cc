@@ -151,7 +151,7 @@ void patch_all(PatchKinds kinds) {
       report("cannot patch the text at %x (error %d)", found[i].text.start, int64_t{-result});
     if (result == 0 && !found[i].writable) count::note_text(found[i].text);
   }
-  if (g_copies && (kinds & kPatchAtomic)) doubt::close_all();
+  if (plan().is_isolated() && (kinds & kPatchAtomic)) doubt::close_all();
 }
 
 PatchKinds first_patch_kinds() {
@@ -160,8 +160,8 @@ PatchKinds first_patch_kinds() {
 }
 
 void patch_new_text(Range) {
-  patch_all(g_tasks_active && orders_atomics() ? first_patch_kinds() | kPatchAtomic
-                                               : first_patch_kinds());
+  patch_all(g_tasks_active && plan().orders_atomics() ? first_patch_kinds() | kPatchAtomic
+                                                      : first_patch_kinds());
   if (!g_tasks_active) count::on_patched_text();
 }
 

@@ -146,7 +146,7 @@ inline void* object_of(size_t size, const Caller& caller) {
 }
 // Not the heap's: an object's (weir_alloc), or nobody's.
 [[gnu::cold, gnu::noinline]] void free_object(void* object, const Caller& caller) {
-  if (!runtime::g_guarded || !declared::is_own(object) || (g_tasks_active && self().in_vfork) ||
+  if (!plan().checks_races() || !declared::is_own(object) || (g_tasks_active && self().in_vfork) ||
       !declared::is_on())
     return;
   const interpose::SignalsWait signals(g_tasks_active);
@@ -216,7 +216,8 @@ WEIR_EXPORT void* realloc(void* object, size_t size) noexcept {
     return nullptr;
   }
   if (!heap_owns(object)) {
-    const size_t before = runtime::g_guarded && declared::is_on() ? declared::size_of(object) : 0;
+    const size_t before =
+        plan().checks_races() && declared::is_on() ? declared::size_of(object) : 0;
     if (!before) return copy_foreign(object, size);
     void* moved = object_of(size, WEIR_CALLER);
     if (moved == nullptr) {

@@ -19,7 +19,7 @@ WEIR_EXPORT size_t malloc_usable_size(void* object) noexcept {
   if (object == nullptr) return 0;
   if (!heap_mode()) return real().malloc_usable_size(object);
   if (!heap_owns(object))
-    return runtime::g_guarded && declared::is_on() ? declared::size_of(object) : 0;
+    return plan().checks_races() && declared::is_on() ? declared::size_of(object) : 0;
   return heap_usable_size(object);
 }
 

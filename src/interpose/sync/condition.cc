@@ -244,7 +244,7 @@ long wake_event(long condition, long count, long tried) {
 }
 
 bool wakes_nobody(const pthread_cond_t* condition) {
-  if (!runtime::g_copies || flags_of(condition) >= kOneWaiter) return false;
+  if (!plan().is_isolated() || flags_of(condition) >= kOneWaiter) return false;
   AloneSection section;
   return !waiters(reinterpret_cast<uint64_t>(condition)) && section.goes_without_event();
 }

@@ -68,7 +68,7 @@ int create(const void* function, void* argument, Function make) {
   Task& task = self();
   task.start_function = reinterpret_cast<uint64_t>(function);
   task.start_argument = reinterpret_cast<uint64_t>(argument);
-  if (runtime::is_order_only())
+  if (plan().is_order_only())
     return in_one_turn(EventKind::kCreate,
                        make);  // glibc reads which stacks of ended threads are free
   weir_upcall(
@@ -127,7 +127,7 @@ int joined(pthread_t thread, int error) {
 }
 
 // Else each step of pthread_detach is an event, or none is one.
-bool detaches_in_one_turn() { return is_event() && runtime::orders_atomics(); }
+bool detaches_in_one_turn() { return is_event() && plan().orders_atomics(); }
 
 long cancel_event(long thread, long, long) {
   const int tid = *object_at<int>(static_cast<long>(id_of(static_cast<pthread_t>(thread))));
@@ -156,7 +156,7 @@ void run_once() {
   call->begun = true;
   weir_upcall(end_event, 0, 0, 0);
   call->routine();
-  if (!runtime::is_order_only()) return;
+  if (!plan().is_order_only()) return;
   weir_upcall(begin_event, static_cast<long>(EventKind::kOther), 0,
               0);  // glibc stores that it is done
   call->begun = false;
@@ -224,8 +224,9 @@ WEIR_EXPORT int thrd_create(thrd_t* thread, thrd_start_t function, void* argumen
 }
 
 WEIR_EXPORT int pthread_join(pthread_t thread, void** result) {
-  if (is_event() && runtime::is_order_only()) return join_in_turns(thread, result);
-  if (!is_event() || !runtime::g_copies) return joined(thread, real().pthread_join(thread, result));
+  if (is_event() && plan().is_order_only()) return join_in_turns(thread, result);
+  if (!is_event() || !plan().is_isolated())
+    return joined(thread, real().pthread_join(thread, result));
   weir_upcall(begin_join, 0, 0, 0);
   const int error = real().pthread_join(thread, result);
   weir_upcall(end_join, 0, 0, 0);
@@ -233,7 +234,7 @@ WEIR_EXPORT int pthread_join(pthread_t thread, void** result) {
 }
 
 WEIR_EXPORT int thrd_join(thrd_t thread, int* result) {
-  if (!is_event() || !runtime::is_order_only())
+  if (!is_event() || !plan().is_order_only())
     return joined(thread, real().thrd_join(thread, result));
   void* value = nullptr;
   if (join_in_turns(thread, &value) != 0) return thrd_error;
@@ -271,7 +272,7 @@ WEIR_EXPORT int pthread_cancel(pthread_t thread) {
 
 WEIR_EXPORT int pthread_once(pthread_once_t* control, void (*routine)()) {
   const bool in_turn =
-      is_event() && runtime::is_order_only();  // else when it is done would not be known
+      is_event() && plan().is_order_only();  // else when it is done would not be known
   if (!in_turn && (!happens::g_checked || happens::g_replayed)) {
     if (happens::g_replayed) happens::tell<happens::Tell::kBeginsOrder>();
     const bool is_done = __atomic_load_n(control, __ATOMIC_ACQUIRE) &

@@ -105,7 +105,7 @@ inline bool is_cancelled() { return self().cancel_asked || is_pending(kCancelSig
 
 template <typename T>
 T* object_at(long address) {
-  if (__builtin_expect(runtime::g_keys, 0)) happens::open_object(static_cast<uint64_t>(address));
+  if (__builtin_expect(plan().has_keys(), 0)) happens::open_object(static_cast<uint64_t>(address));
   return static_cast<T*>(alias(static_cast<uint64_t>(address)));
 }
 
@@ -114,14 +114,14 @@ T* object_at(long address) {
 // (happens::by_library), is to follow.
 template <typename T>
 const T* beside(const T* object) {
-  if (runtime::g_keys && g_tasks_active) happens::open_object(reinterpret_cast<uint64_t>(object));
-  if (!runtime::g_coherent || !g_tasks_active) return object;
+  if (plan().has_keys() && g_tasks_active) happens::open_object(reinterpret_cast<uint64_t>(object));
+  if (!plan().gives_pages() || !g_tasks_active) return object;
   return reinterpret_cast<const T*>(page::alias_of(reinterpret_cast<uint64_t>(object)));
 }
 
 // Signals that have come meanwhile are handled now.
 inline void end_section(Task& task) {
-  if (__builtin_expect(runtime::g_keys, 0)) happens::close_objects();
+  if (__builtin_expect(plan().has_keys(), 0)) happens::close_objects();
   asm volatile("" ::: "memory");
   task.alone_section = 0;
   asm volatile("" ::: "memory");
@@ -145,13 +145,13 @@ class AloneSection {
     if (task_.ahead) {  // a handler of a signal, while the task makes another: it has no turn
       alone_ = operates_alone(task_, address);
     } else if (task_.turn_depth) {
-      alone_ = !runtime::g_copies || !is_owned_elsewhere(task_, address);
+      alone_ = !plan().is_isolated() || !is_owned_elsewhere(task_, address);
       note_written();
     } else if (task_.solo) {
       alone_ = true;
       task_.solo--;
     } else {
-      alone_ = runtime::g_copies && takes_alone(task_, address);
+      alone_ = plan().is_isolated() && takes_alone(task_, address);
     }
   }
   ~AloneSection() { end_section(task_); }
@@ -222,7 +222,7 @@ inline constexpr bool kCancellable = true;
 // order that. `cancellable`: it may end by cancellation.
 template <typename Function>
 auto by_library(Function function, bool cancellable = false) {
-  if (!is_event() || !runtime::is_order_only() || self().turn_depth)
+  if (!is_event() || !plan().is_order_only() || self().turn_depth)
     return happens::by_library(function);
   CleanupBuffer cleanup;
   weir_upcall(begin_event, static_cast<long>(EventKind::kOther), 0, 0);
@@ -254,7 +254,7 @@ long in_order(Task& task, uint64_t object, const char* why, Make make) {
 // In program code, in a section of a task that is not alone: recorded, that is where it is made;
 // and by protection keys, where nobody watches the program's stack.
 inline long recorded_in_order(InOrder operation, const void* object) {
-  if (object::g_kept ? !input::recording() : !(runtime::g_keys && object::is_unkept()))
+  if (object::g_kept ? !input::recording() : !(plan().has_keys() && object::is_unkept()))
     return kTakesTurn;
   Task& task = self();
   const long result = operation(task, reinterpret_cast<long>(object));

@@ -14,7 +14,9 @@
 
 namespace weir::interpose {
 
-inline bool checks_locks() { return __builtin_expect(runtime::g_guarded, 0) && declared::is_on(); }
+inline bool checks_locks() {
+  return __builtin_expect(plan().checks_races(), 0) && declared::is_on();
+}
 
 void check_lock(const pthread_mutex_t* mutex,
                 const Caller& caller);  // about to be waited for, without a limit

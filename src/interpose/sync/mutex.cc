@@ -64,7 +64,7 @@ inline int try_take(Mutex& mutex, uint64_t address, int me, bool count_user = tr
 // Within the turn, before each look: afterwards the store has what the mutex's owner did
 // (sync/biased_lock.h).
 void use(long address) {
-  if (!runtime::g_copies) return;
+  if (!plan().is_isolated()) return;
   const auto mutex = static_cast<uint64_t>(address);
   use_object(mutex,
              page::store_extent(mutex) != 0);  // what is none of the store's is seen by all at once
@@ -228,7 +228,7 @@ long unlock_event(long address, long tried, long) {
   const bool in_gap = task.keeps_for == kKeptForGap;
   if (in_gap && held > 1) task.held = held - 1;
   const int result = release(address, true);
-  if (runtime::g_copies) note_release(static_cast<uint64_t>(address));
+  if (plan().is_isolated()) note_release(static_cast<uint64_t>(address));
   if (task.broken_section == static_cast<uint64_t>(address)) {
     object_at<Mutex>(address)->__spins = kBrokenSections;
     task.broken_section = 0;
@@ -401,7 +401,7 @@ int unlock_mutex(pthread_mutex_t* mutex) {
         result != kTakesTurn)
       return static_cast<int>(result);
   }
-  if (runtime::g_copies) {
+  if (plan().is_isolated()) {
     AloneSection section;
     if (may_release_later(self(), mutex->__data)) {
       give_back(mutex->__data, reinterpret_cast<uint64_t>(mutex), section.tid(), true);

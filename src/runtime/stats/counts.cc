@@ -34,7 +34,7 @@ uint64_t cpu_clock(int id, int kind) {
 // thread.
 uint64_t processor_time_of_all() {
   const Shared& s = shared();
-  if (!s.multi || !g_processes) return sys::monotonic_ns(CLOCK_PROCESS_CPUTIME_ID);
+  if (!s.multi || !plan().has_processes()) return sys::monotonic_ns(CLOCK_PROCESS_CPUTIME_ID);
   uint64_t sum = cpu_clock(s.monitor, kScheduler) + s.ended_processor_ns;
   for (uint32_t p = 0; p < s.high_process; p++) {
     if (s.processes[p].pid != s.monitor) sum += cpu_clock(s.processes[p].pid, kScheduler);
@@ -131,7 +131,7 @@ void note_first_thread() {
 }
 
 uint64_t processor_time(const Task& task) {
-  if (!g_processes) return cpu_clock(task.tid, kScheduler | kPerThread);
+  if (!plan().has_processes()) return cpu_clock(task.tid, kScheduler | kPerThread);
   const int64_t time = static_cast<int64_t>(cpu_clock(task.tid, kScheduler)) + task.cpu_offset;
   return time > 0 ? static_cast<uint64_t>(time) : 0;
 }
@@ -196,7 +196,8 @@ Summary summary(const TaskCounters& total) {
   if (s.first_thread_cycles) made.threads_ns = nanoseconds(g_end_cycles - s.first_thread_cycles);
   const uint64_t now_on =
       s.serial && s.serial_since < g_end_cycles ? g_end_cycles - s.serial_since : 0;
-  made.serial_ns = nanoseconds(g_processes ? s.serial_cycles + now_on : total.serial_cycles);
+  made.serial_ns =
+      nanoseconds(plan().has_processes() ? s.serial_cycles + now_on : total.serial_cycles);
   made.processor_ns = processor_time_of_all();
   made.program_ns = nanoseconds(total.phase_cycles[static_cast<uint32_t>(Phase::kProgram)] +
                                 total.phase_cycles[static_cast<uint32_t>(Phase::kSection)]);

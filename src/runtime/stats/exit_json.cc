@@ -186,10 +186,7 @@ void put_all(File& file, int pid) {
   file.string("order", options().order == Order::kToken    ? "token"
                        : options().order == Order::kRecord ? "record"
                                                            : "free");
-  file.string("view", g_copies     ? "isolated"
-                      : g_guarded  ? "guarded"
-                      : g_coherent ? "coherent"
-                                   : "direct");
+  file.string("view", plan().view);
   TaskCounters total{}, counters{};
   file.next_line();
   file.open("tasks", "[");
@@ -257,7 +254,8 @@ long write_to(long descriptor, int pid) {
 
 void write_json() {
   const Shared& s = shared();
-  const int pid = s.multi && g_processes ? s.monitor : static_cast<int>(sys::raw(SYS_getpid));
+  const int pid =
+      s.multi && plan().has_processes() ? s.monitor : static_cast<int>(sys::raw(SYS_getpid));
   char part[kPath], path[kPath];
   make_path(part, pid, ".part");
   make_path(path, 0, "");

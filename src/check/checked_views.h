@@ -1,0 +1,79 @@
+// The Views of runs whose data races are looked for, as the rest of the runtime sees them.
+#pragma once
+
+#include "check/check.h"
+#include "check/keys/rights.h"
+#include "check/replay/replay.h"
+#include "view/coherent/coherent_view.h"
+
+namespace weir::view::guarded {
+
+// weir check: each task has page tables of its own.
+class Checked final : public View {
+ public:
+  bool open_tracking() override { return guarded::open_tracking(); }
+  void close_tracking() override { guarded::close_tracking(); }
+  void track(uint64_t start, uint64_t size) override { guarded::track(start, size); }
+  bool serve_unless_kept(Task& task) override {
+    if (!task.holds_call) guarded::catch_up(task);
+    return false;
+  }
+  void serve_before_sleep(Task& task, bool) override { guarded::begin_wait(task); }
+  void catch_up(Task& task) override { guarded::catch_up(task); }
+  bool has_to_catch_up(const Task& task) override { return guarded::has_to_catch_up(task); }
+  void leave(Task& task) override { guarded::leave(task); }
+  void touch(uint64_t start, uint64_t size, bool writes) override {
+    guarded::touch(start, size, writes);
+  }
+  void forget(uint64_t start, uint64_t size) override { guarded::forget(start, size); }
+  void lend_all() override { page::demand::lend_all(); }
+  void take_home() override { page::demand::take_home(); }
+};
+
+// weir check --enforcer=mpk: tasks are threads, and a register says what each may touch.
+class Keys final : public View {
+ public:
+  void close_tracking() override { guarded::close_tracking(); }
+  void serve_before_sleep(Task& task, bool) override { open_keys(task); }
+  void touch(uint64_t start, uint64_t size, bool writes) override {
+    guarded::touch(start, size, writes);
+  }
+  void forget(uint64_t start, uint64_t size) override { guarded::forget(start, size); }
+  void open_keys(Task& task) override {
+    if (keys::g_on) keys::open(task);
+  }
+  void enter_program(Task& task) override {
+    if (keys::g_on) keys::close(task);
+  }
+  void hold_still() override {
+    if (keys::g_on) keys::hold_still();
+  }
+  void go_on() override {
+    if (keys::g_on) keys::go_on();
+  }
+  void open_in_child() override {
+    if (keys::g_on) keys::open_in_child();
+  }
+};
+
+// weir replay --check: View coherent repeats the run, and beside it accesses are looked at.
+class CheckedReplay final : public coherent::Coherent {
+ public:
+  void close_tracking() override {
+    if (replay::is_on()) replay::stop();
+    Coherent::close_tracking();
+  }
+  void touch(uint64_t start, uint64_t size, bool writes) override {
+    Coherent::touch(start, size, writes);
+    if (replay::is_on()) replay::touch(self(), start, size, writes);
+  }
+  void forget(uint64_t start, uint64_t size) override {
+    Coherent::forget(start, size);
+    if (replay::is_on()) guarded::forget(start, size);
+  }
+  void enter_program(Task&) override {
+    if (replay::is_on()) replay::close_lent();
+  }
+};
+
+}  // namespace weir::view::guarded
