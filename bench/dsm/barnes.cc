@@ -26,8 +26,8 @@ namespace {
 
 using namespace app;
 
-constexpr double kOpening =
-    1.0;  // a cell is taken as a whole where its side is less than this times its distance
+// A cell is taken as a whole where its side is less than this times its distance.
+constexpr double kOpening = 1.0;
 constexpr double kSoftening = 0.05, kStep = 0.025;
 constexpr int kMostDepth = 100;
 

@@ -33,8 +33,8 @@ namespace {
 using namespace app;
 
 constexpr int kMostCities = 32;
-constexpr int32_t kPool =
-    5000;  // tours; while it is full, workers take larger tours for themselves
+// Tours; while it is full, workers take larger tours for themselves.
+constexpr int32_t kPool = 5000;
 
 struct Tour {
   int32_t length, bound;  // of the way so far; of all tours that begin so, at least
@@ -162,8 +162,8 @@ class Map {
   int cities_ = 0;
   std::vector<int32_t> distance_;
   std::vector<std::vector<int>> near_;
-  std::vector<int32_t> two_,
-      one_;  // of each city, its two shortest edges together, and its shortest
+  // Of each city, its two shortest edges together, and its shortest.
+  std::vector<int32_t> two_, one_;
 };
 
 // Rounded up, so that no way is shorter than the straight one. How much work an instance makes

@@ -14,8 +14,8 @@
 namespace app::water {
 
 constexpr int kSites = 3;  // oxygen, hydrogen, hydrogen
-constexpr int kOrders =
-    6;  // of a site's coordinate: it and its derivatives, each times step^order / order!
+// Of a site's coordinate: it and its derivatives, each times step^order / order!.
+constexpr int kOrders = 6;
 constexpr double kForceQuantum = 0x1p-24, kEnergyQuantum = 0x1p-24;
 
 struct Forces {

@@ -27,8 +27,8 @@ struct Row {
   Setup setup;
   const char* base;        // key of what it is compared with; null: with nothing
   const char* paper = "";  // what the paper says of the ratio
-  double target =
-      0;  // the most that it is to be: of the ratio, or of the ns where there is no base; 0: none
+  // The most that it is to be: of the ratio, or of the ns where there is no base; 0: none.
+  double target = 0;
   const char* title = nullptr;  // begins a group
 };
 

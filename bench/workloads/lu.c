@@ -201,8 +201,8 @@ int main(int argc, char** argv) {
   }
   double determinant = 0;
   for (long i = 0; i < g_order; ++i) determinant += log(fabs(factored(i, i)));
-  const int solved =
-      error_of_solution() < 1e-10;  // the matrix is well conditioned: rounding makes some 1e-14
+  // The matrix is well conditioned: rounding makes some 1e-14.
+  const int solved = error_of_solution() < 1e-10;
   printf("%ld by %ld, factors %016lx, logarithm of the determinant %.9f\n", g_order, g_order,
          (unsigned long)digest(0, g_digest, (size_t)(g_blocks * g_blocks) * sizeof *g_digest),
          determinant);

@@ -22,8 +22,8 @@
 #include "workload.h"
 
 struct Setting {
-  long points, block, dimensions, fewest, most,
-      kept;  // fewest and most: centres; kept: places for the blocks' centres
+  // Fewest and most: centres; kept: places for the blocks' centres.
+  long points, block, dimensions, fewest, most, kept;
 };
 static const struct Setting kSettings[] = {
     {120, 60, 8, 2, 5, 100}, {8192, 4096, 64, 10, 20, 1000}, {16384, 16384, 128, 10, 20, 1000}};

@@ -31,8 +31,8 @@ struct Molecule {
 
 // What is summed over molecules and pairs, x kEnergyScale.
 struct Sums {
-  int64_t inside, between, kinetic,
-      virial;  // inside: potential energy of the springs; between: of pairs
+  // Inside: potential energy of the springs; between: of pairs.
+  int64_t inside, between, kinetic, virial;
 };
 
 struct Setting {
@@ -169,8 +169,8 @@ static inline int push_pair(const struct Water* water, const struct Molecule* a,
 
   const double distance = sqrt(squared);
   double share = 1,
-         slope =
-             0;  // of energy and force that is not switched off; how it changes with the distance
+         // Of energy and force that is not switched off; how it changes with the distance.
+      slope = 0;
   if (distance > water->reach - kFade) {
     const double faded = (distance - (water->reach - kFade)) / kFade;
     share = 1 + faded * faded * (2 * faded - 3);

@@ -21,8 +21,8 @@ typedef int64_t Force[kAtoms][3];
 
 struct Box {
   pthread_mutex_t lock;
-  struct Molecule*
-      molecules;  // Guarded by: lock, while molecules move; nobody changes lists otherwise
+  // Guarded by: lock, while molecules move; nobody changes lists otherwise.
+  struct Molecule* molecules;
 };
 
 // The molecules of a box, and what a thread adds to their forces.

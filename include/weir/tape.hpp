@@ -140,8 +140,8 @@ class Tape {
   struct Event {
     Kind kind;
     unsigned node;  // who wrote, read, or asked
-    std::uint32_t
-        interval;  // of a write or read: the node's; of a request: this node's in which it came
+    // Of a write or read: the node's; of a request: this node's in which it came.
+    std::uint32_t interval;
     std::uint32_t unit;
   };
 

@@ -47,8 +47,8 @@ struct Options {
   Policies policies = Policies::kInferred;
   bool exact = false;  // of View guarded: all that is shared stays watched; objects are closed at
                        // each unlock of their lock
-  uint32_t rehash_ms =
-      1000;  // of the enforcer by protection keys: another hash function so often, 0 never
+  // Of the enforcer by protection keys: another hash function so often, 0 never.
+  uint32_t rehash_ms = 1000;
   uint32_t domains = 0;      // likewise: domains at most, 0 for as many as there are
   uint32_t left_out = 0;     // base/coherent_features.h
   char log_path[512] = {};   // empty: standard error

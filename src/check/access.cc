@@ -27,10 +27,10 @@ constexpr uint64_t kShare = 4;                 // of the time that passes, one p
 // libraries keep.
 constexpr int64_t kFirstTokensDeclared = 20'000'000;
 constexpr uint64_t kShareDeclared = 32;
-constexpr int64_t kMore =
-    10;  // for suggestions: at the beginning so many times as much, and later all the time
-constexpr int64_t kTrapCost =
-    9000;  // cycles that the kernel takes around a fault, and what the program loses by it
+// For suggestions: at the beginning so many times as much, and later all the time.
+constexpr int64_t kMore = 10;
+// Cycles that the kernel takes around a fault, and what the program loses by it.
+constexpr int64_t kTrapCost = 9000;
 constexpr int64_t kCallCost = 400;  // those of a way into the runtime
 constexpr uint64_t kMostAtOnce = 16 << 10;
 

@@ -78,8 +78,8 @@ bool meet_guarded(Task& task, uint64_t address, ucontext_t& context) {
     } else {
       hold_signals(context, g_mask, guarded::is_stepping());
       for (uint32_t i = 0; i < touches.count; i++) g_touches[i] = touches.touch[i];
-      g_touch_count =
-          is_ignored ? 0 : touches.count;  // what the C library reads tells the program nothing
+      // What the C library reads tells the program nothing.
+      g_touch_count = is_ignored ? 0 : touches.count;
       guarded::begin_step(task, touches.touch, touches.count);
       gregs[REG_EFL] |= static_cast<greg_t>(sys::kTrapFlag);
     }

@@ -20,8 +20,8 @@ namespace {
 using findings::Context;
 using findings::Findings;
 
-constexpr uint32_t kKeyWords =
-    96;  // of the stack: what of them looks like a return address tells callers apart
+// Of the stack: what of them looks like a return address tells callers apart.
+constexpr uint32_t kKeyWords = 96;
 constexpr uint32_t kTries = 64;
 
 // A thread's stack ends where the C library keeps the thread's own data. What lies between can all

@@ -19,8 +19,8 @@ inline constexpr uint32_t kSlots = 64;
 inline constexpr uint32_t kSyncClocks = 1 << 14;
 inline constexpr uint32_t kMostHeld = 16;  // locks that a task is known to hold
 inline constexpr uint32_t kLocksets = 1 << 12;
-inline constexpr uint32_t kMostOpen =
-    1 << 16;  // pages that are open to several tasks at once, and unseen
+// Pages that are open to several tasks at once, and unseen.
+inline constexpr uint32_t kMostOpen = 1 << 16;
 inline constexpr uint32_t kAllocations = 1 << 20;
 inline constexpr uint32_t kMostLent = 64;
 inline constexpr uint32_t kMostKeptBlocks = 64;
@@ -151,8 +151,8 @@ struct Watcher {  // of a task, by its id
 // What the tasks of a slot knew in their last epochs: each entry from its own clock on, up to the
 // next one's.
 struct Past {
-  static constexpr uint32_t kKept =
-      4096;  // of which 64 are used where the program is checked while it runs
+  // Of which 64 are used where the program is checked while it runs.
+  static constexpr uint32_t kKept = 4096;
   struct Known {
     uint64_t from;
     Clock clock;
@@ -180,19 +180,19 @@ struct State {
   uint64_t closings;  // that are over: all pages opened in the generations before this number have
                       // been taken from all tasks
   SpinLock open_lock;
-  uint32_t
-      open_count;  // pages in `open`; where there is no room for more they stay open (kForEver)
+  // Pages in `open`; where there is no room for more they stay open (kForEver)
+  uint32_t open_count;
   uint32_t closed_count;
   uint32_t shadows;      // taken so far
   uint32_t free_shadow;  // of a list of those that are free again, index + 1
-  uint32_t
-      dropped;  // clocks of accesses that are not kept any more (guarded_shadow.cc), of a replay
+  // Clocks of accesses that are not kept any more (guarded_shadow.cc), of a replay.
+  uint32_t dropped;
   SpinLock shadow_lock;
   SpinLock findings_lock;
   uint32_t is_closing;  // one task makes a new generation
   uint32_t standing;    // tasks that linger
-  uint64_t linger_began,
-      lingered;  // cycles: when that was first thought of; that have been lost by it
+  // Cycles: when that was first thought of; that have been lost by it.
+  uint64_t linger_began, lingered;
   uint32_t looks_at[kLookCounts];  // by instruction, on pages that several tasks touch
   Watcher watchers[kMaxTasks];
   SyncClock sync[kSyncClocks];

@@ -123,8 +123,8 @@ class Standing {
   explicit Standing(const std::optional<recording::End>& end) : end_(end) {}
 
   State look(const TraceMemory& memory, const Feeder& feeder, const Child& child) {
-    constexpr auto kGrace =
-        std::chrono::milliseconds(100);  // a process whose last entry says that it ends is about to
+    // A process whose last entry says that it ends is about to.
+    constexpr auto kGrace = std::chrono::milliseconds(100);
     constexpr auto kToShow = std::chrono::seconds(1);  // what it has taken may be output
     constexpr auto kPatience = std::chrono::seconds(3);
     const auto now = std::chrono::steady_clock::now();
@@ -218,8 +218,8 @@ int replay_once(const ReplayOptions& options, const recording::Recording& record
   std::optional<Look> stand;
   if (wanted.place) stand.emplace(memory, wanted, manifest.program);
   std::vector<std::string> damages = recording.damages;
-  rlimit
-      descriptors{};  // a file for each stream: as many as may be, but the program has what it had
+  // A file for each stream: as many as may be, but the program has what it had.
+  rlimit descriptors{};
   getrlimit(RLIMIT_NOFILE, &descriptors);
   const rlimit most{descriptors.rlim_max, descriptors.rlim_max};
   setrlimit(RLIMIT_NOFILE, &most);

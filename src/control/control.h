@@ -19,8 +19,8 @@ inline constexpr uint64_t kArena = 0x100000000000;
 inline constexpr uint64_t kHeapSize = uint64_t{768} << 30;
 inline constexpr uint64_t kMapSize = uint64_t{256} << 30;
 inline constexpr uint64_t kArenaSize = kHeapSize + kMapSize;
-inline constexpr uint64_t kSegmentStore =
-    kArenaSize;  // offset in the store where converted segments begin
+// Offset in the store where converted segments begin.
+inline constexpr uint64_t kSegmentStore = kArenaSize;
 inline constexpr uint64_t kSegmentStoreSize = uint64_t{64} << 30;
 inline constexpr uint64_t kStoreSize = kArenaSize + kSegmentStoreSize;
 inline constexpr uint64_t kWindows = 0x1c0000000000;  // memory/windows.h
@@ -34,22 +34,21 @@ inline constexpr uint64_t kDiffs = 0x302000000000;        // diff buffers
 inline constexpr uint64_t kHeapTable = 0x30f000000000;    // HeapShared
 inline constexpr uint64_t kHeapTableSize = uint64_t{1} << 20;
 inline constexpr uint64_t kFaultLog = 0x30f300000000;  // each process its own (sys/fault_log.h)
-inline constexpr uint64_t kRedirected =
-    0x30f380000000;  // each process its own: an instruction that is executed elsewhere
-                     // (trap/emulate_vector)
-inline constexpr uint64_t kExecBuffer =
-    0x30f100000000;  // arguments of an execve that the monitor makes
+// Each process its own: an instruction that is executed elsewhere (trap/emulate_vector)
+inline constexpr uint64_t kRedirected = 0x30f380000000;
+// Arguments of an execve that the monitor makes.
+inline constexpr uint64_t kExecBuffer = 0x30f100000000;
 inline constexpr uint64_t kExecBufferLimit = 8 << 20;  // the kernel takes no more than 6 MiB
 inline constexpr uint64_t kOwners = 0x30f200000000;    // OwnerTable
 inline constexpr uint64_t kOwnersSize = uint64_t{4} << 20;
 inline constexpr uint64_t kMoved = 0x30f400000000;  // MovedState of each task
-inline constexpr uint64_t kPageOwners =
-    0x30f500000000;  // who has which page (view/coherent): a word for each of the store's
+// Who has which page (view/coherent): a word for each of the store's.
+inline constexpr uint64_t kPageOwners = 0x30f500000000;
 inline constexpr uint64_t kPageOwnersSize = kStoreSize / kPageSize * 8;
 inline constexpr uint64_t kContendedBlocks = 0x30f5c0000000;  // view/coherent/coherent.cc
 inline constexpr uint64_t kContendedBlocksSize = kStoreSize / kPageSize / 16 / 8;
-inline constexpr uint64_t kTapePlace =
-    0x30f5d0000000;  // tapes of locks (view/coherent/lock_prefetch.cc)
+// Tapes of locks (view/coherent/lock_prefetch.cc)
+inline constexpr uint64_t kTapePlace = 0x30f5d0000000;
 inline constexpr uint32_t kTapes = 1024;
 inline constexpr uint64_t kTapesSize = uint64_t{4} << 20;
 inline constexpr uint64_t kObjects = 0x30f600000000;  // sync/object_order.h
@@ -58,8 +57,8 @@ inline constexpr uint64_t kFindings = 0x30f700000000;  // check/findings/finding
                                                        // memory, where the program is checked
 inline constexpr uint64_t kGuarded = 0x30f760000000;   // check/state.h
 inline constexpr uint64_t kGuardedSize = uint64_t{512} << 20;
-inline constexpr uint64_t kGuardedPages =
-    0x30f800000000;  // what View guarded knows of each of the store's pages
+// What View guarded knows of each of the store's pages.
+inline constexpr uint64_t kGuardedPages = 0x30f800000000;
 inline constexpr uint64_t kGuardedPagesSize = kStoreSize / kPageSize * 56;
 inline constexpr uint64_t kShadows = 0x30fc00000000;  // of pages on which accesses are looked at
 inline constexpr uint64_t kShadowsSize = uint64_t{4} << 30;
@@ -67,8 +66,8 @@ inline constexpr uint64_t kWindowTable = 0x30fe00000000;  // memory/windows.h
 inline constexpr uint64_t kWindowTableSize = uint64_t{4} << 20;
 inline constexpr uint64_t kWindowPages = 0x30fe10000000;  // as kGuardedPages, of windows
 inline constexpr uint64_t kWindowPagesSize = kWindowsSize / kPageSize * 56;
-inline constexpr uint64_t kDeclared =
-    0x30fe20000000;  // objects with a declared policy (check/policy/objects.h)
+// Objects with a declared policy (check/policy/objects.h)
+inline constexpr uint64_t kDeclared = 0x30fe20000000;
 inline constexpr uint64_t kDeclaredSize = uint64_t{512} << 20;
 inline constexpr uint64_t kSpinnerKey = uint64_t{3}
                                         << 62;  // + a task: what it waits for that spins on pages
@@ -80,15 +79,15 @@ inline constexpr uint64_t kHeapKey =
 // that translated instructions reach the program's data relative to rip.
 inline constexpr uint64_t kCountCode = 0x555500000000;
 inline constexpr uint64_t kCountCodeSize = uint64_t{32} << 20;
-inline constexpr uint64_t kCountTargets =
-    0x555504000000;  // where indirect branches lead in it; aligned to its size
+// Where indirect branches lead in it; aligned to its size.
+inline constexpr uint64_t kCountTargets = 0x555504000000;
 inline constexpr uint64_t kCountTargetsSize = uint64_t{512} << 10;
-inline constexpr uint64_t kCountState =
-    0x555504800000;  // CountState; less than 2 GiB from the code
+// CountState; less than 2 GiB from the code.
+inline constexpr uint64_t kCountState = 0x555504800000;
 inline constexpr uint64_t kCountBlocks = 0x555505000000;  // count::Cache
 inline constexpr uint64_t kCountBlocksSize = uint64_t{16} << 20;
-inline constexpr uint64_t kStackSize =
-    128 << 10;  // one runtime stack; as much again is its signal stack
+// One runtime stack; as much again is its signal stack.
+inline constexpr uint64_t kStackSize = 128 << 10;
 inline constexpr uint64_t kDiffSize = uint64_t{768}
                                       << 20;  // one task's diff buffer, address space only
 
@@ -103,16 +102,16 @@ inline constexpr uint32_t kIntervalLengths = 1024;
 inline constexpr uint32_t kGaps = 4096;
 inline constexpr uint32_t kMappingRecords = 8192;
 inline constexpr uint32_t kForkedRanges = 512;
-inline constexpr uint32_t kProtectedRanges =
-    65536;  // each is a mapping at least, of which the kernel allows 65530
+// Each is a mapping at least, of which the kernel allows 65530.
+inline constexpr uint32_t kProtectedRanges = 65536;
 inline constexpr uint32_t kCodeRanges = 4096;
 inline constexpr uint32_t kMaxChildren = 4096;
 inline constexpr uint32_t kMaxTimers = 64;
 inline constexpr uint32_t kShownDescriptors = 256;
 inline constexpr uint32_t kMappedFiles = 256;
 inline constexpr uint32_t kRecordedChildren = 256;
-inline constexpr uint32_t kMaxEnded =
-    64;  // ended tasks that have a line of their own in what --stat prints
+// Ended tasks that have a line of their own in what --stat prints.
+inline constexpr uint32_t kMaxEnded = 64;
 inline constexpr int kHiddenDescriptors = 65536;  // none is hidden at this number or above
 
 static_assert(kArenaSize == uint64_t{1} << 40);
@@ -283,8 +282,8 @@ struct Shared {
   uint32_t parked_phases;  // in a row, with somebody parked
   uint32_t park_credit;
   uint32_t leave_be;  // chances to park that are still passed over
-  uint64_t serial_since,
-      serial_cycles;  // when the serial phase that is on began; all earlier ones together
+  // When the serial phase that is on began; all earlier ones together.
+  uint64_t serial_since, serial_cycles;
   struct {
     uint64_t key;
     uint32_t length;

@@ -195,8 +195,8 @@ struct Task {
   uint32_t peeks;  // the runtime reads memory for itself, when the clock or what it knows of a file
                    // says so: no access of the task's
   uint32_t spinning;  // the probe proved a spin; the task is on its way to that event
-  uint32_t
-      solo;  // operations on objects that need no turn: no other task runs (see kSoloOperations)
+  // Operations on objects that need no turn: no other task runs (see kSoloOperations)
+  uint32_t solo;
   uint64_t preempted_rip;   // where an involuntary event began
   uint32_t at_place;        // recording: it was stopped at `place`, which is not kept yet
   uint32_t steps_to_place;  // single steps to a place where it can be stopped; 0: none are made
@@ -209,10 +209,10 @@ struct Task {
   uint64_t changed_count;     // of these, changed
   uint64_t mapping_sequence;  // entries of the mapping record applied
 
-  uint32_t
-      held;  // mutexes of the section that keeps the turn; > 0: program code runs with turn_depth 1
-  uint32_t
-      caught_up;  // a signal that was only for catching up may have ended its sleep in the kernel
+  // Mutexes of the section that keeps the turn; > 0: program code runs with turn_depth 1.
+  uint32_t held;
+  // A signal that was only for catching up may have ended its sleep in the kernel.
+  uint32_t caught_up;
   uint64_t section;         // its first mutex
   uint64_t broken_section;  // the same, where another event came before the unlock
   uint32_t cancel_asked;    // pthread_cancel named this task
@@ -234,8 +234,8 @@ struct Task {
                               // (task/environment.h)
   uint32_t exiting;           // it called exit, or returned from main
   uint32_t failures;          // failed attempts in a row (note_failure)
-  uint32_t
-      ahead;  // it creates a task without a turn (begin_create); turn_depth counts all the same
+  // It creates a task without a turn (begin_create); turn_depth counts all the same.
+  uint32_t ahead;
   uint64_t wait_mask;  // signal mask of a sigsuspend or ppoll that a signal ended
   uint32_t has_wait_mask;
   uint32_t keeps_for;       // KeptTurn: the turn of an event is kept until an event of another kind
@@ -252,8 +252,8 @@ struct Task {
                              // the thread it makes
   uint64_t start_argument;
   uint64_t interval_key;  // the event after which program code goes on (tape)
-  int64_t
-      cpu_offset;  // nanoseconds: the task's CPU time is that of its process and this (isolated)
+  // Nanoseconds: the task's CPU time is that of its process and this (isolated)
+  int64_t cpu_offset;
   uint64_t start_word;    // program address: to be looked at before the first publication (see
                           // runtime/dispatch.cc)
   uint64_t releases[16];  // locks that it released and others still see held (sync/biased_lock.h)
@@ -276,8 +276,8 @@ struct Task {
   uint64_t raised_once;   // recorded: of these, those that do not queue and have not come yet
   uint32_t stream;        // of a recording: slot + 1 (record/channel/ring.h), 0: not known yet
   uint32_t ordinal;       // the process that it is a task of, in a recording
-  uint32_t
-      object;  // order only: it operates on an object: the slot's index + 1 (sync/object_order.h)
+  // Order only: it operates on an object: the slot's index + 1 (sync/object_order.h)
+  uint32_t object;
   uint32_t points;       // in a row that took no turn
   uint64_t point_at;     // cycles: when the last one was
   uint64_t point_after;  // turns that had been given before the one that it is at,

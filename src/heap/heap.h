@@ -26,15 +26,15 @@ inline constexpr uint32_t kMaxSegments = 1u << 15;  // 2 TiB
 // first. owner[s] is written by the heap that got segment s before any pointer into s can reach
 // another task.
 struct HeapShared {
-  uint64_t
-      next_segment;  // heap_take_segments: under the runtime's turn, or while there is one task
+  // Heap_take_segments: under the runtime's turn, or while there is one task.
+  uint64_t next_segment;
   uint32_t owner[kMaxSegments];
 };
 
 struct HeapConfig {
   Range reserve;  // readable, writable, zero until first written; page-aligned
-  HeapShared*
-      shared;  // null: heap.cc's own, for a process whose runtime memory is the library's data
+  // Null: heap.cc's own, for a process whose runtime memory is the library's data.
+  HeapShared* shared;
   // `heap` needs `segments` consecutive ones. An event where tasks are active; ends in
   // heap_take_segments. Null: that.
   bool (*grow)(uint32_t heap, size_t segments, uint64_t* start);

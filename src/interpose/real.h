@@ -16,7 +16,8 @@ namespace weir::interpose {
   X(pthread_mutex_clocklock)                                                                      \
   X(pthread_mutex_unlock)                                                                         \
   X(pthread_mutex_destroy)                                                                        \
-  X(mtx_destroy) X(pthread_rwlock_destroy) X(pthread_barrier_wait) X(pthread_rwlock_rdlock)       \
+  X(mtx_destroy)                                                                                  \
+  X(pthread_rwlock_destroy) X(pthread_barrier_wait) X(pthread_rwlock_rdlock)                      \
       X(pthread_rwlock_tryrdlock) X(pthread_rwlock_timedrdlock) X(pthread_rwlock_clockrdlock)     \
           X(pthread_rwlock_wrlock) X(pthread_rwlock_trywrlock) X(pthread_rwlock_timedwrlock)      \
               X(pthread_rwlock_clockwrlock) X(pthread_rwlock_unlock) X(pthread_spin_lock)         \

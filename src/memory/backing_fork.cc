@@ -124,8 +124,8 @@ void copy_for_fork() {
 void dump_only_present() {
   if (shared().store < 0) return;
   constexpr uint64_t kNear = 1 << 20,
-                     kMost =
-                         4000;  // each piece is a mapping of its own, of which there may be 65530
+                     // Each piece is a mapping of its own, of which there may be 65530.
+      kMost = 4000;
   sys::raw(SYS_madvise, static_cast<long>(kArena), static_cast<long>(kArenaSize), MADV_DONTDUMP);
   uint64_t count = 0;
   Range piece{};

@@ -21,11 +21,11 @@ namespace weir::page {
 
 namespace {
 
-constexpr uint64_t kHiddenRoom =
-    1400;  // numbers under the limit that are left for hidden descriptors
+// Numbers under the limit that are left for hidden descriptors.
+constexpr uint64_t kHiddenRoom = 1400;
 constexpr uint64_t kHiddenFloor = 700;  // where the limit is too low for that
-constexpr uint64_t kHiddenHighest =
-    60000;  // the kernel's table of descriptors is as long as the highest number
+// The kernel's table of descriptors is as long as the highest number.
+constexpr uint64_t kHiddenHighest = 60000;
 
 uint64_t descriptor_bit(int descriptor) { return uint64_t{1} << (descriptor % 64); }
 

@@ -48,8 +48,8 @@ bool is_mapped(uint32_t index) {
 void map_one(uint32_t index, uint32_t count, int protection) {
   const Table& t = table();
   const uint64_t offset = uint64_t{t.entries[index].store_page - 1} * kPageSize;
-  const int populate =
-      demand::is_open() && count <= 16 ? MAP_POPULATE : 0;  // then it is about to be touched
+  // Then it is about to be touched.
+  const int populate = demand::is_open() && count <= 16 ? MAP_POPULATE : 0;
   const long at =
       sys::raw(SYS_mmap, static_cast<long>(address_of(index)), static_cast<long>(count * kPageSize),
                protection, MAP_SHARED | MAP_FIXED | MAP_NORESERVE | populate, shared().store,

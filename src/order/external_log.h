@@ -63,8 +63,8 @@ struct Journal {
   void (*turn_differs)(const Turn& turn, const Task& task);
   bool (*is_cut_off)(
       Task& task);  // what was recorded of the task itself ends here, before its time
-  const int32_t*
-      looked_at;  // not 0: a debugger looks, which may hold any task; null where none can
+  // Not 0: a debugger looks, which may hold any task; null where none can.
+  const int32_t* looked_at;
 };
 void set_journal(const Journal& journal);
 const Journal& journal();

@@ -8,8 +8,8 @@
 
 namespace weir::order {
 
-inline constexpr uint32_t kWatchesIdle =
-    1u << 8;  // Task::flags: it sleeps until the earliest deadline, for all
+// Task::flags: it sleeps until the earliest deadline, for all.
+inline constexpr uint32_t kWatchesIdle = 1u << 8;
 
 // A serial phase begins with the first task that has arrived, if there is one.
 void start_serial(Shared& s);

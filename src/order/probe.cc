@@ -12,8 +12,8 @@ namespace weir::order {
 
 namespace {
 
-constexpr uint64_t kNextLook =
-    100'000;  // token: a probe is a burst of looks (signal/spin_probe.cc says why)
+// Token: a probe is a burst of looks (signal/spin_probe.cc says why)
+constexpr uint64_t kNextLook = 100'000;
 constexpr uint64_t kNextLookForPage = 15'000;  // record and replay: those who wait for a page that
                                                // a spinner has lose time, nobody else does
 constexpr uint64_t kStallPatience = 10'000'000'000;

@@ -6,8 +6,8 @@
 
 namespace weir::order {
 
-inline constexpr uint64_t kFirstProbe =
-    4'000'000;  // token: nanoseconds of waiting before the first probe
+// Token: nanoseconds of waiting before the first probe.
+inline constexpr uint64_t kFirstProbe = 4'000'000;
 inline constexpr uint64_t kFirstProbeForPage = 40'000;  // record and replay
 inline constexpr uint64_t kLastProbe = 1'000'000'000;
 inline constexpr uint32_t kLooks = 8;

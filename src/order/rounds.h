@@ -19,8 +19,8 @@ inline constexpr uint64_t kQuantum = 20'000;  // virtual nanoseconds that a roun
 struct Config {
   bool fenced = false;
   bool deterministic = false;  // token
-  bool by_arrival =
-      false;  // record and replay: who comes first, or as it was recorded (order/arrival.cc)
+  // Record and replay: who comes first, or as it was recorded (order/arrival.cc)
+  bool by_arrival = false;
   bool order_only = false;  // by arrival, and tasks share one memory: when they read it is not
                             // known, only between which events
   // What a task does follows from the order of turns: one that is late may not be preempted just

@@ -84,8 +84,8 @@ int wait_blocked(Task& task) {
   if (config().by_arrival) return wait_blocked_by_arrival(task);
   PhaseScope phase(task, Phase::kBlocked);
   Shared& s = shared();
-  uint64_t rest =
-      kFirstProbe;  // a blocked task asks too what the running ones do, ever more rarely
+  // A blocked task asks too what the running ones do, ever more rarely.
+  uint64_t rest = kFirstProbe;
   uint64_t soon = 0, looks = 0, since = 0;
   for (;;) {
     if (__atomic_load_n(&s.turn, __ATOMIC_ACQUIRE) == task.id) break;

@@ -39,8 +39,8 @@ using trace::Ring;
 namespace {
 
 constexpr uint64_t kMostText = 16 << 10;  // of an image's entry
-constexpr uint32_t kMostArguments =
-    12;  // that the kernel makes of a script: two for each interpreter, and the first
+// That the kernel makes of a script: two for each interpreter, and the first.
+constexpr uint32_t kMostArguments = 12;
 
 const char* last_part(const char* path) {
   const char* part = path;

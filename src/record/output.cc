@@ -41,8 +41,8 @@ uint8_t output_like(long descriptor, const char* path) {
   uint8_t found = 0;
   for (uint8_t i = 1; i <= 2; i++) {
     const trace::Output& output = header().output[i - 1];
-    const bool own_terminal =
-        is_device && status.st_rdev == makedev(5, 0) && output.is_terminal;  // /dev/tty
+    // /dev/tty.
+    const bool own_terminal = is_device && status.st_rdev == makedev(5, 0) && output.is_terminal;
     const bool same =
         own_terminal || (is_device && output.special
                              ? status.st_rdev == output.special
@@ -160,8 +160,8 @@ int64_t next_print() {
 // Returns when all before this one have been shown, or when whoever was to show one does not come;
 // but of a damaged recording that is where the output ends: there would be a hole in it.
 void await_print(int64_t print) {
-  constexpr uint64_t kPatience =
-      2'000'000'000;  // a process that was killed may have counted one and not recorded it
+  // A process that was killed may have counted one and not recorded it.
+  constexpr uint64_t kPatience = 2'000'000'000;
   Looking looking;
   bool told = false;
   uint64_t seen = ~uint64_t{0}, since = 0;

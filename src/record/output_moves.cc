@@ -23,8 +23,8 @@ constexpr long kPiece = 16 << 10;  // on the runtime's stack
 constexpr long kDoesNotWait = 2;   // SPLICE_F_NONBLOCK
 
 struct Move {
-  long in, in_offset, out, out_offset,
-      length;  // offsets: where they are in program memory, 0 the descriptor's own
+  // Offsets: where they are in program memory, 0 the descriptor's own.
+  long in, in_offset, out, out_offset, length;
 };
 
 Move move_of(const Call& call) {

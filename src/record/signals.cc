@@ -45,8 +45,8 @@ void settle_pending(Task& task) {
 void fill_state(uint8_t* state, uint64_t size) {
   constexpr uint32_t kReserved = 464, kHeader = 512, kMagic = 0x46505853, kX87 = 32, kXmm = 160,
                      kXmmLimit = 416;
-  constexpr unsigned kParts =
-      10;  // those that a processor may have and a kernel saves in this layout
+  // Those that a processor may have and a kernel saves in this layout.
+  constexpr unsigned kParts = 10;
   static struct { uint32_t offset, size; } parts[kParts];
   static bool known = false;
   uint32_t magic;

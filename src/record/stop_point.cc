@@ -180,8 +180,8 @@ void end_steps(Task& task, ucontext_t& context) {
 }  // namespace
 
 uint64_t shown_flags(uint64_t rip, uint64_t flags) {
-  constexpr uint64_t kResumeFlag =
-      0x10000;  // the processor's own: in what a fault saves, not in what a call does
+  // The processor's own: in what a fault saves, not in what a call does.
+  constexpr uint64_t kResumeFlag = 0x10000;
   return flags & ~(kResumeFlag | count::dead_flags_at(rip));
 }
 
@@ -252,8 +252,8 @@ void go_on_as_recorded(Task& task, Frame& frame) {
 
 void seek_beyond(Task& task, Frame& frame) {
   constexpr uint64_t kCode = 9;  // weir_sigreturn's two instructions
-  constexpr uint64_t kContext =
-      304;  // what the kernel reads of a ucontext_t; the rest is where it says
+  // What the kernel reads of a ucontext_t; the rest is where it says.
+  constexpr uint64_t kContext = 304;
   if (count::is_inside(frame.rip)) return;
   if (frame.rip - reinterpret_cast<uint64_t>(weir_sigreturn) > kCode) {
     if (input::replaying()) frame.rip = seek_place(task, frame.rip);

@@ -106,8 +106,8 @@ namespace {
 bool stream_of(Task& task, Ring& ring) {
   if (!task.stream) {
     uint32_t& known = shared().streams[task.id];
-    const bool own =
-        task.ordinal == shared().ordinal;  // a vfork child has another process's record
+    // A vfork child has another process's record.
+    const bool own = task.ordinal == shared().ordinal;
     if (!own || !known) {
       const uint32_t index = slot_of(task.ordinal, task.id);
       if (index == trace::kMostStreams) return false;

@@ -72,8 +72,8 @@ class Chunker {
 
 // What a stream's file holds, by headers and sums alone.
 struct Extent {
-  uint64_t good_size =
-      0;  // bytes of the file that a replay may use: whole chunks up to the end of a group
+  // Bytes of the file that a replay may use: whole chunks up to the end of a group.
+  uint64_t good_size = 0;
   uint64_t whole_size = 0;  // bytes of whole chunks
   uint64_t file_size = 0;
   uint64_t chunks = 0;    // whole ones

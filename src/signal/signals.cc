@@ -193,8 +193,8 @@ bool in_guarded_copy(const ucontext_t& context) {
 // A fault or trap that is the program's own: its handler, or the kernel's default with the fault
 // repeated.
 void program_fault(Task& task, int signal, siginfo_t* info, ucontext_t* context) {
-  const bool is_fault =
-      info->si_code > 0;  // else sent by the program itself, in the runtime's system call
+  // Else sent by the program itself, in the runtime's system call.
+  const bool is_fault = info->si_code > 0;
   if (is_fault && g_tasks_active && in_runtime(task, *context)) {
     auto& gregs = context->uc_mcontext.gregs;
     report(

@@ -57,12 +57,12 @@ namespace weir::trap {
 namespace {
 
 constexpr uint32_t kWindow = 1024;
-constexpr uint32_t kWindowBesidePlaces =
-    64;  // recorded, a task whose loop is longer is stopped anywhere
+// Recorded, a task whose loop is longer is stopped anywhere.
+constexpr uint32_t kWindowBesidePlaces = 64;
 constexpr size_t kMaxWrites = 64;
 constexpr size_t kMaxReads = 16;
-constexpr uint64_t kLookGap =
-    20'000;  // cycles; sooner, no instruction may have been executed since the last look
+// Cycles; sooner, no instruction may have been executed since the last look.
+constexpr uint64_t kLookGap = 20'000;
 constexpr uint32_t kFewRepeats = 2;
 
 struct Touched {

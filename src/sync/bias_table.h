@@ -28,8 +28,8 @@ static_assert(sizeof(OwnerEntry) == 32);
 class OwnerTable {
  public:
   static constexpr uint32_t kSets = 1u << 15, kWays = 4;
-  static constexpr uint16_t kOwnAgain =
-      16384;  // uses in a row after which a shared object is owned again
+  // Uses in a row after which a shared object is owned again.
+  static constexpr uint16_t kOwnAgain = 16384;
   static constexpr uint16_t kWaitedFor = 16;
 
   struct User {

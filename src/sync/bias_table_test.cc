@@ -113,8 +113,8 @@ TEST_F(OwnerTableTest, WaitsAreRememberedForSomeReleases) {
 TEST_F(OwnerTableTest, NobodyIsLetInBeforeTheOwnerHasPublished) {
   constexpr uint64_t kObjects = 400'000, kTasks = 6;  // three for each place in the table
   std::mt19937_64 random(7);
-  std::map<uint64_t, uint64_t>
-      changed;  // object -> who has changed it without a turn in this round
+  // Object -> who has changed it without a turn in this round.
+  std::map<uint64_t, uint64_t> changed;
   for (uint64_t round = 1; round < 300; round++) {
     g_unpublished.clear();
     changed.clear();

@@ -26,8 +26,8 @@ namespace weir {
 inline constexpr uint64_t kNear = 600'000;
 inline constexpr uint64_t kNearPerPage = 60'000;
 inline constexpr uint32_t kMostInGap = 1000;  // events
-inline constexpr uint32_t kWorthMoving =
-    2;  // events of one turn: then it goes on in the executor (task/in_place_process.h)
+// Events of one turn: then it goes on in the executor (task/in_place_process.h)
+inline constexpr uint32_t kWorthMoving = 2;
 inline constexpr uint32_t kMostDoubt = 7;
 inline constexpr uint16_t kSure = 32, kMostSure = 60'000;
 inline constexpr uint32_t kCountEvery = 8;

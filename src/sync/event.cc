@@ -53,16 +53,16 @@ namespace {
 // meanwhile, and who comes back from the kernel waits: about as long as order/'s quantum.
 constexpr uint32_t kSoloOperations = 1000;
 constexpr uint32_t kAloneForGood = 1u << 24;  // nobody can come
-constexpr uint32_t kAheadDepth =
-    2;  // the runtime works on the task's own mapping, as in a nested event
-constexpr int32_t kAwaitedStart =
-    -2;  // glibc's setxid_futex: a thread waits for this one to have started
-constexpr uint32_t kMostKept =
-    100;  // events in a turn that is kept: one that waits for another task by them must not keep it
-constexpr uint32_t kSpinBlocks =
-    24;  // a loop that has more is not seen to come back to where it was
-constexpr uint32_t kWorthMaking =
-    12;  // times that a task would have gone to the executor: a process costs a millisecond
+// The runtime works on the task's own mapping, as in a nested event.
+constexpr uint32_t kAheadDepth = 2;
+// Glibc's setxid_futex: a thread waits for this one to have started.
+constexpr int32_t kAwaitedStart = -2;
+// Events in a turn that is kept: one that waits for another task by them must not keep it.
+constexpr uint32_t kMostKept = 100;
+// A loop that has more is not seen to come back to where it was.
+constexpr uint32_t kSpinBlocks = 24;
+// Times that a task would have gone to the executor: a process costs a millisecond.
+constexpr uint32_t kWorthMaking = 12;
 
 // Where the store shows the byte, however deep the task is in events: at the beginning of a turn it
 // holds everything.

@@ -5,8 +5,8 @@
 
 namespace weir {
 
-inline constexpr uint32_t kWritten =
-    1u << 0;  // Task::flags: published again before the turn is passed on
+// Task::flags: published again before the turn is passed on.
+inline constexpr uint32_t kWritten = 1u << 0;
 
 // --delay: up to 300 microseconds at an event, different in every run. What Weir promises may not
 // depend on it.

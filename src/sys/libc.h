@@ -32,11 +32,11 @@ namespace libc {
 
 struct Layout {
   unsigned minor = 36;  // glibc 2.minor
-  uint32_t thread_id =
-      720;  // in a thread's record: its id. The kernel clears the word when the thread has ended
+  // In a thread's record: its id. The kernel clears the word when the thread has ended.
+  uint32_t thread_id = 720;
   uint32_t thread_size = 4096;  // of the record, at most
-  uint32_t condition_flags =
-      36;  // in a pthread_cond_t: the word with its attributes and the number of waiters
+  // In a pthread_cond_t: the word with its attributes and the number of waiters.
+  uint32_t condition_flags = 36;
 };
 extern Layout g_layout __attribute__((visibility("hidden")));
 

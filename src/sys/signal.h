@@ -16,8 +16,8 @@ struct KernelSigaction {
 
 inline constexpr uint64_t kSaRestorer = 0x04000000;
 inline constexpr int kSignals = 64;
-inline constexpr int kFirstRealTime =
-    34;  // that glibc leaves to programs. SIGRTMIN is a call of a function of libc's
+// That glibc leaves to programs. SIGRTMIN is a call of a function of libc's.
+inline constexpr int kFirstRealTime = 34;
 
 inline constexpr uint64_t kTrapFlag = 0x100;  // of rflags: a SIGTRAP after the next instruction
 

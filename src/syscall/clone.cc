@@ -22,8 +22,8 @@ namespace weir::syscalls {
 namespace {
 
 struct Clone3Arguments {  // struct clone_args
-  uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size,
-      tls;  // the first version
+  // The first version.
+  uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls;
   uint64_t set_tid, set_tid_size, cgroup;
 };
 constexpr uint64_t kFirstVersion = 64;

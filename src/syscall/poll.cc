@@ -28,8 +28,8 @@ namespace weir::syscalls {
 namespace {
 
 constexpr long kUsualSet = 1024;  // FD_SETSIZE
-constexpr long kBiggestSet =
-    1 << 20;  // descriptors: more than the kernel lets a process have by default
+// Descriptors: more than the kernel lets a process have by default.
+constexpr long kBiggestSet = 1 << 20;
 
 bool selects(const Call& call) { return call.number == SYS_select || call.number == SYS_pselect6; }
 
@@ -239,8 +239,8 @@ long descriptors_of(const Call& call, Sets& sets, pollfd* polls, long capacity) 
 
 long poll_in_turns(Call& call, Mask& mask) {
   constexpr long kCapacity = 4096;
-  static pollfd
-      polls[kCapacity];  // per process; under View direct a task's own copy would not fit its stack
+  // Per process; under View direct a task's own copy would not fit its stack.
+  static pollfd polls[kCapacity];
   static uint32_t polls_used;
   Sets sets;
   int64_t total;

@@ -36,10 +36,10 @@ enum : char {
   kPutOptions = 4
 };  // in one digit behind kPut
 
-constexpr uint64_t kVectors =
-    0x318000000000;  // a vector for each task, in the range of the runtime's own memory
-constexpr uint64_t kVectorRoom =
-    16 << 20;  // the kernel takes less than 8 MiB of arguments and variables
+// A vector for each task, in the range of the runtime's own memory.
+constexpr uint64_t kVectors = 0x318000000000;
+// The kernel takes less than 8 MiB of arguments and variables.
+constexpr uint64_t kVectorRoom = 16 << 20;
 constexpr uint64_t kLongestText = 132 << 10;  // the kernel's limit is 128 KiB
 constexpr uint64_t kMostAdded = 6;            // variables, and the null behind them
 
@@ -117,8 +117,8 @@ void take_preload_back(char** environment, bool is_all) {
     if (is_all) return take_out(variable), true;
     char* theirs = after(value, g_library);
     if (!theirs || *theirs != ':') return false;
-    char* start =
-        theirs + 1 - (sizeof kPreload - 1);  // the library's name is longer than the variable's
+    // The library's name is longer than the variable's.
+    char* start = theirs + 1 - (sizeof kPreload - 1);
     zero_bytes(*variable, static_cast<size_t>(start - *variable));
     copy_bytes(start, kPreload, sizeof kPreload - 1);
     *variable = start;

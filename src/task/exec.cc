@@ -108,8 +108,8 @@ class Arguments {
     sys::raw(SYS_prlimit64, 0, RLIMIT_STACK, 0, reinterpret_cast<long>(&stack));
     uint64_t limit = stack.rlim_cur / 4 < kMostOfAll ? stack.rlim_cur / 4 : kMostOfAll;
     if (limit < kLongest) limit = kLongest;
-    constexpr uint64_t kMargin =
-        4096;  // what the kernel adds: the name once more, an interpreter's
+    // What the kernel adds: the name once more, an interpreter's.
+    constexpr uint64_t kMargin = 4096;
     return strings_ + pointers_ + kMargin > limit;
   }
 

@@ -230,8 +230,8 @@ void record_mapping(const MappingRecord& record) {
 }
 
 void apply_mappings(Task&) {
-  static volatile bool busy =
-      false;  // the probe signal may come in the middle; what it would do is being done
+  // The probe signal may come in the middle; what it would do is being done.
+  static volatile bool busy = false;
   if (busy) return;
   busy = true;
   Shared& s = shared();

@@ -332,8 +332,8 @@ void test_among_threads() {
   constexpr unsigned kRounds = 60;
   std::atomic<bool> stops{false};
   std::vector<std::thread> threads;
-  auto* const counters =
-      reinterpret_cast<unsigned long*>(shared + kSize);  // in the same pages as what is written
+  // In the same pages as what is written.
+  auto* const counters = reinterpret_cast<unsigned long*>(shared + kSize);
   if (me == 1) memset(shared + kSize, 0, 1000);
   dsm::barrier(8).arrive_and_wait();
   std::atomic<unsigned long> counted{0};

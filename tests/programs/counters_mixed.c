@@ -155,8 +155,8 @@ static void locked_step(Account* a) {
       while (pthread_mutex_trylock(&mutexes[which]) && ++tries < 4) {}
       if (tries == 4) break;
       add(a, 0, which);
-      const unsigned other =
-          (which + 1) % kPerGroup;  // two at once, taken in an order or not at all
+      // Two at once, taken in an order or not at all.
+      const unsigned other = (which + 1) % kPerGroup;
       if (other && pthread_mutex_trylock(&mutexes[other]) == 0) {
         add(a, 0, other);
         CHECK_EQ(pthread_mutex_unlock(&mutexes[which]), 0);

@@ -8,8 +8,8 @@
 enum { kMostKey = 250, kMostValue = 200 << 10 };
 
 struct Item {
-  struct Item*
-      next;  // in its bucket. Guarded by: the lock of its hash; while free: the slabs' lock
+  // In its bucket. Guarded by: the lock of its hash; while free: the slabs' lock.
+  struct Item* next;
   struct Item *newer, *older;  // Guarded by: the lock of its class
   uint32_t hash;               // constant from item_new on, as all that is not guarded
   int references;    // users, and one more while it is linked. Guarded by: the lock of its hash

@@ -24,8 +24,8 @@ inline constexpr uint32_t kNoContext = 0;  // index 0 is none
 // Where a task stood: enough to walk its stack later (call frame information of the modules, the
 // bytes of the stack from rsp on).
 struct Context {
-  uint64_t
-      registers[16];  // rax rcx rdx rbx rsp rbp rsi rdi r8 ... r15, as instructions number them
+  // Rax rcx rdx rbx rsp rbp rsi rdi r8 ... r15, as instructions number them.
+  uint64_t registers[16];
   uint64_t rip;  // the instruction that made the access; of a call into the runtime: the return
                  // address into the program
   uint64_t key;  // of whoever looks whether it is known already; 0: not in use
@@ -61,8 +61,8 @@ enum Kind : uint32_t {
   kMayBeAtomic = 8,  // an aligned load or store of 1, 2, 4 or 8 bytes by one mov: what compilers
                      // make of atomic loads and stores, too
   kFree = 16,        // the memory was given back (free counts as a write)
-  kByLibrary =
-      32,  // by a function of the C library, on its caller's account; context is the caller's call
+  // By a function of the C library, on its caller's account; context is the caller's call.
+  kByLibrary = 32,
   kByKernel = 64,   // by a system call, likewise
   kChange = 128,    // a change of policy (weir.h)
   kLockCall = 256,  // a call of a lock
@@ -99,8 +99,8 @@ enum class Misuse : uint32_t {
   kLockedAgain,
 };
 
-inline constexpr uint32_t kUnnamedNew =
-    0x100;  // in Object::policy: a block by `new` that the program has not named since
+// In Object::policy: a block by `new` that the program has not named since.
+inline constexpr uint32_t kUnnamedNew = 0x100;
 
 enum class ObjectKind : uint32_t { kUnknown, kHeap, kStatic, kStack, kMapping };
 
@@ -109,8 +109,8 @@ struct Object {
   uint32_t context;  // heap: where it was allocated; 0 unknown
   uint32_t task;     // heap: by whom; stack: whose
   uint32_t policy;   // declared: check/policy/policy.h's Policy + 1; 0: none
-  uint64_t start,
-      size;  // heap, stack, mapping, declared; 0 for static ones: the command looks the symbol up
+  // Heap, stack, mapping, declared; 0 for static ones: the command looks the symbol up.
+  uint64_t start, size;
 };
 
 struct Race {
@@ -123,8 +123,8 @@ struct Race {
   Side sides[2];   // [0]: the one that came first; [1]: at which it was found. kMisuse, and kPolicy
                    // without another side: [0].kind is 0
   uint64_t count;  // how often it was met again
-  uint64_t
-      order;  // of a replay: by which races are sorted, the same each time it is checked; else 0
+  // Of a replay: by which races are sorted, the same each time it is checked; else 0.
+  uint64_t order;
 };
 
 // --- For suggestions (weir check --suggest): who shared what, of each 8 bytes that were looked at.
@@ -137,8 +137,8 @@ enum TenureKind : uint32_t { kNoTenure, kExclusive, kShared };
 struct Tenure {
   TenureKind kind;
   uint32_t writes;  // it has
-  uint32_t
-      unordered;  // it began by an access that conflicts with one before, and that nothing orders
+  // It began by an access that conflicts with one before, and that nothing orders.
+  uint32_t unordered;
   uint32_t lock_count;
   uint64_t locks[kMostCandidates];  // held at each access, by address; lowest bit: at some only for
                                     // reading
@@ -188,8 +188,8 @@ inline constexpr uint32_t kMostTouched = 1 << 20;
 struct Findings {
   uint64_t magic;
   uint32_t version;
-  uint32_t
-      attached;  // the runtime has mapped it: 1. Stays 0 where the program could not be entered
+  // The runtime has mapped it: 1. Stays 0 where the program could not be entered.
+  uint32_t attached;
   uint32_t races, modules, contexts,
       tasks;       // taken so far; may be more than there is room for: then the rest was not kept
   uint32_t bell;   // futex: incremented at each race

@@ -94,8 +94,8 @@ class MovingSites {
 class Domains {
  public:
   static constexpr uint32_t kKeys = 16, kFewest = 3;
-  static constexpr uint64_t kTaskNames =
-      1;  // a task's name is its creation number and this: less than any address of a lock
+  // A task's name is its creation number and this: less than any address of a lock.
+  static constexpr uint64_t kTaskNames = 1;
 
   Domains() = default;
   // `keys`: a bit for each key that is Weir's; `others`: the rights to all keys that are not.

@@ -55,8 +55,8 @@ struct Declared {
   uint32_t next;        // of the list of free ones, or of freed ones: index + 1
   Epoch told;           // the change that another one was last told not to be ordered after
   TaskId told_to;       // slot
-  Trace made, written,
-      read;  // its declaration, its last change as one who may write, as one who may read
+  // Its declaration, its last change as one who may write, as one who may read.
+  Trace made, written, read;
 
   static constexpr uint8_t kMovesOften = 2, kMostCrowded = 4;
   bool has_domain() const { return moves >= kMovesOften && moves < kMovesOften + kMostCrowded; }

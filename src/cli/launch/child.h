@@ -59,8 +59,8 @@ class Child {
   void kill_all() const;
 
   pid_t pid_ = 0;  // 0: the program itself has ended
-  std::set<pid_t>
-      strangers_;  // children that this process had before: a shell that became the command by exec
+  // Children that this process had before: a shell that became the command by exec.
+  std::set<pid_t> strangers_;
   Signals signals_;
   int how_ = 0;  // as wait says it, once the program itself has ended
   bool ended_here_ = false;

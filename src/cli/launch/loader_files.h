@@ -38,8 +38,8 @@ class LoaderFiles {
 
   const TraceMemory& memory_;
   const std::string directory_;
-  std::map<uint64_t, std::string>
-      names_;  // by number: of copies that are executed or loaded at the start of a program
+  // By number: of copies that are executed or loaded at the start of a program.
+  std::map<uint64_t, std::string> names_;
   int ends_[2] = {-1, -1};  // by which the child hands over the descriptor
   int listener_ = -1;
   std::atomic<bool> stops_ = false;

@@ -43,8 +43,8 @@ namespace {
 
 constexpr uint64_t kFirstTime = uint64_t{1} << 40,
                    kTimeStep = 1 << 10;  // any: somewhere, and it grows
-constexpr uint64_t kLoaderRoom =
-    1 << 20;  // the loader is smaller, and nothing else is mapped so near above it
+// The loader is smaller, and nothing else is mapped so near above it.
+constexpr uint64_t kLoaderRoom = 1 << 20;
 
 // A child whose end sends no signal: a SIGCHLD left pending would be seen by the program.
 pid_t quiet_fork() {

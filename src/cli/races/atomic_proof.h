@@ -34,8 +34,8 @@ class AtomicProof {
   Judgement judge_place(const Frame& frame);
 
   FilesAt files_at_;
-  std::map<std::pair<std::string, uint64_t>, Judgement>
-      known_;  // by the instruction: module and offset
+  // By the instruction: module and offset.
+  std::map<std::pair<std::string, uint64_t>, Judgement> known_;
   SourceScan sources_;
 };
 

@@ -74,8 +74,8 @@ struct ReportedObject {
   ReportedTask task;  // allocated by, or whose stack
   Frames allocated_at;
   std::string policy;  // declared; empty: none
-  bool is_unnamed_new =
-      false;  // what the program has not named since it, or the C++ library, got it from `new`
+  // What the program has not named since it, or the C++ library, got it from `new`.
+  bool is_unnamed_new = false;
   std::string name() const { return has_variable ? variable.name : std::string(); }
 };
 

@@ -209,8 +209,8 @@ class Suggester {
         });
     }
     for (auto& [policy, cells] : by_policy) {
-      std::map<std::string, std::vector<const Cell*>>
-          by_part;  // where they do not agree each part is an object
+      // Where they do not agree each part is an object.
+      std::map<std::string, std::vector<const Cell*>> by_part;
       std::erase_if(cells, [&](const Cell* cell) { return !agree && judge(*cell).policy.empty(); });
       const std::vector<Part> runs = runs_of(cells);
       for (const Cell* cell : cells)

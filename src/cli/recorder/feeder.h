@@ -27,8 +27,8 @@ class Feeder {
  private:
   struct Source {
     recording::StreamReader reader;
-    uint64_t entries =
-        0;  // as the recording's end says; UINT64_MAX: it does not, or the damage is known
+    // As the recording's end says; UINT64_MAX: it does not, or the damage is known.
+    uint64_t entries = 0;
     bool closed = false;
   };
 

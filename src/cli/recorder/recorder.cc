@@ -335,8 +335,8 @@ void Recorder::copy_file(const trace::Entry& entry, const char* payload) {
                 {number, 0, 0, path}};
   File& from = leased.file;
   if (!is_the_one(from, wanted)) from = File::reading(path);
-  const bool is_leased =
-      wanted.size >= kLeastLeased && from.is_open() && lease(from);  // before the last look
+  // Before the last look.
+  const bool is_leased = wanted.size >= kLeastLeased && from.is_open() && lease(from);
   if (!is_the_one(from, wanted))
     return fail(
         fmt::format("{}: is mapped, and has changed or gone before it could be copied", path));

@@ -83,8 +83,8 @@ class Recorder {
   std::map<uint32_t, Stream*> by_slot_;
   std::map<uint32_t, uint64_t> turns_;   // in the entries of each process
   std::map<uint32_t, uint64_t> points_;  // words, in the entries of each slot
-  std::map<std::tuple<uint64_t, uint64_t, uint64_t, int64_t>, recording::Copy>
-      images_;  // by device, inode, size and time
+  // By device, inode, size and time.
+  std::map<std::tuple<uint64_t, uint64_t, uint64_t, int64_t>, recording::Copy> images_;
 
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;

@@ -67,8 +67,8 @@ SourceLine source_line_cut(const SourceLine& line, size_t columns) {
   const size_t width = display_width(line.text), mark = line.has_mark ? line.mark : 0;
   size_t from = mark > columns / 2 ? std::min(mark - columns / 2, width - columns) : 0;
   if (from > 0) from += kMore.size();
-  const size_t limit =
-      from ? from - kMore.size() + columns : columns;  // the column behind the last one shown
+  // The column behind the last one shown.
+  const size_t limit = from ? from - kMore.size() + columns : columns;
   const bool has_more = width > limit;
   SourceLine cut;
   if (from > 0) cut.text = kMore;

@@ -14,8 +14,8 @@ namespace weir::cli {
 struct StackFrame {
   uint64_t address;  // of the instruction; of a call, inside it
   uint64_t rsp, rbp;
-  uint64_t
-      cfa;  // canonical frame address, by which debug information finds variables; 0: not known
+  // Canonical frame address, by which debug information finds variables; 0: not known.
+  uint64_t cfa;
 };
 
 class StackWalk {

@@ -14,8 +14,8 @@ struct Part {
   std::string type;                // its name
   std::vector<std::string> types;  // names of the types on the way
   bool is_known = false;           // that type is one that has no parts
-  bool is_atomic =
-      false;  // what is done with it is atomic by its type: _Atomic, std::atomic, std::once_flag
+  // What is done with it is atomic by its type: _Atomic, std::atomic, std::once_flag.
+  bool is_atomic = false;
 };
 
 // REQUIRES: `type` is a type's DIE.

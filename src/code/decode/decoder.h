@@ -20,8 +20,8 @@ struct Operand {
   bool address32 = false;  // the address is cut to 32 bits (before the segment base is added)
   bool read = false;
   bool written = false;
-  bool exact =
-      true;  // false: at most `size` bytes, some perhaps not (masks, conditions, state saves)
+  // False: at most `size` bytes, some perhaps not (masks, conditions, state saves)
+  bool exact = true;
   uint16_t size = 0;  // bytes; of one element where the instruction repeats
   int64_t displacement = 0;
 };
@@ -45,8 +45,8 @@ struct Instruction {
   bool is_fence = false;    // mfence
   bool is_syscall = false;  // syscall, sysenter, int: the kernel accesses memory on its behalf
   bool is_string = false;   // operands step with rsi, rdi and the direction flag
-  bool unknown_read =
-      false;  // reads, or writes, memory that the operands do not describe (gather, tiles, ...)
+  // Reads, or writes, memory that the operands do not describe (gather, tiles, ...)
+  bool unknown_read = false;
   bool unknown_write = false;
   uint8_t bit_index = kNoRegister;  // bt, bts, btr, btc: this register's bits above the operand's
                                     // size move the address

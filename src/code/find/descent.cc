@@ -35,8 +35,8 @@ namespace {
 constexpr size_t kInstructions = 512, kTargets = 256, kNotes = 64;  // of one stretch at a time
 constexpr uint32_t kFarthestAligned = 4096;
 constexpr uint64_t kMostElsewhere = 64;
-constexpr unsigned kMostAstray =
-    8;  // entries of one table that lead nowhere known: it is another's by then
+// Entries of one table that lead nowhere known: it is another's by then.
+constexpr unsigned kMostAstray = 8;
 constexpr uint64_t kMostEntries = 1 << 16;
 constexpr unsigned kRdi = 7;
 constexpr uint8_t kGroupFF = 0xff, kDirectCall = 0xe8;
@@ -301,8 +301,8 @@ void Descent::note_instruction(const Shape& shape, const uint8_t* bytes, uint32_
   } else if (shape.displacement_size == 4 && shape.mod() == 0 && shape.has_modrm &&
              shape.rm() == 4 && bytes[shape.displacement_at - 1] >> 6 == 3 &&
              load_at<int32_t>(bytes + shape.displacement_at) > 0) {
-    const auto table =
-        static_cast<uint64_t>(load_at<int32_t>(bytes + shape.displacement_at));  // table(,%reg,8)
+    // Table(,%reg,8)
+    const auto table = static_cast<uint64_t>(load_at<int32_t>(bytes + shape.displacement_at));
     if (stretch.notes < kNotes)
       stretch.note[stretch.notes++] = Note{stretch.chunk, table, Note::kAbsolute};
   } else if (is_first && shape.immediate_size == 4 &&

@@ -19,8 +19,8 @@ namespace weir {
 
 // A site that the sweep found; offsets into the text.
 struct Candidate {
-  const uint8_t* code =
-      nullptr;  // the text's bytes: right in the site's chunk and up to Original::kBehind after it
+  // The text's bytes: right in the site's chunk and up to Original::kBehind after it.
+  const uint8_t* code = nullptr;
   uint32_t offset = 0;
   uint32_t chunk_limit = 0;
   SiteKind kind = SiteKind::kSyscall;

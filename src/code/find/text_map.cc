@@ -158,8 +158,8 @@ bool ElfObject::pointer_encoding(uint64_t cie, uint8_t& encoding) const {
     return true;
   }
   if (augmentation[0] != 'z') return false;
-  int numbers =
-      4;  // code alignment, data alignment, return register, size of the augmentation data
+  // Code alignment, data alignment, return register, size of the augmentation data.
+  int numbers = 4;
   if (version == 1) {
     for (int i = 0; i < 2; i++) {
       do {

@@ -15,8 +15,8 @@ struct Chunk {
   uint32_t start = 0;  // offsets into the text
   uint32_t limit = 0;
   bool covered = false;
-  bool framed =
-      false;  // by the unwind table: what compilers write, and assembly that is written with care
+  // By the unwind table: what compilers write, and assembly that is written with care.
+  bool framed = false;
 };
 
 // How an object's memory is read where it may be gone meanwhile: another thread may unmap a library

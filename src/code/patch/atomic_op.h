@@ -36,8 +36,8 @@ enum class AtomicKind : uint8_t {
 // Layout: part of Site; plain data, copied freely.
 struct AtomicOp {
   static constexpr uint8_t kHighByte = 0x10;  // `source` | register 0..3: ah, ch, dh, bh
-  static constexpr uint8_t kImmediate =
-      0xff;  // `source`: the operand is `immediate` (or there is none)
+  // `source`: the operand is `immediate` (or there is none)
+  static constexpr uint8_t kImmediate = 0xff;
 
   AtomicKind kind = AtomicKind::kNone;
   uint8_t size = 0;  // bytes of memory that it reads and writes: 1, 2, 4, 8, 16; 0 for a fence

@@ -38,8 +38,8 @@ constexpr PatchKinds operator|(PatchKinds a, PatchKinds b) {
 struct PatchStats {
   uint32_t jumps[kSiteKinds] = {};
   uint32_t traps[kSiteKinds] = {};
-  uint32_t refused =
-      0;  // locked instructions that cannot be executed for the program (relative to gs)
+  // Locked instructions that cannot be executed for the program (relative to gs)
+  uint32_t refused = 0;
   uint32_t distrusted = 0;  // looked like sites in bytes that may be data: left alone
   uint64_t text_bytes = 0;
 

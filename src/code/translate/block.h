@@ -17,8 +17,8 @@ struct Step {
   uint64_t next = 0;    // where the path goes on
   Shape shape;
   Flow flow = Flow::kNext;
-  bool goes_on =
-      false;  // a return whose call is in the path: it goes on at `next`, or the path is left
+  // A return whose call is in the path: it goes on at `next`, or the path is left.
+  bool goes_on = false;
 
   const uint8_t* code() const { return reinterpret_cast<const uint8_t*>(address); }
   uint64_t end() const { return address + shape.length; }

@@ -62,8 +62,8 @@ inline Cache& cache() { return *reinterpret_cast<Cache*>(kCountBlocks); }
 
 // Offsets in kCountCode.
 inline constexpr uint32_t kEntrySlot = 0;  // the address of weir_site_entry
-inline constexpr uint32_t kMissThunk =
-    0x40;  // an exit that leads nowhere yet; count_exit says which
+// An exit that leads nowhere yet; count_exit says which.
+inline constexpr uint32_t kMissThunk = 0x40;
 inline constexpr uint32_t kLookupMissThunk = 0x80;  // an indirect branch; count_rip says where to
 inline constexpr uint32_t kExhaustedThunk = 0xc0;   // count_exit is the block's number
 inline constexpr uint32_t kNoBlock =

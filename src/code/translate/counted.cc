@@ -24,8 +24,8 @@ namespace weir::count {
 namespace {
 
 constexpr int64_t kCalledIn = int64_t{1} << 62;
-constexpr uint64_t kMostBudget =
-    uint64_t{1} << 48;  // the highest byte of a count is its sign (translate_x86_64.cc)
+// The highest byte of a count is its sign (translate_x86_64.cc)
+constexpr uint64_t kMostBudget = uint64_t{1} << 48;
 
 uint64_t g_seen;  // the generation of the cache that this process has seen
 

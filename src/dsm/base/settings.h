@@ -16,8 +16,8 @@ struct Settings {
   weir_dsm_protocol protocol = WEIR_DSM_LRC;
   Tapes tapes = Tapes::kCalled;
   uint64_t size = uint64_t{64} << 30;  // of the segment: address space, not memory
-  uint64_t address =
-      0x1000'0000'0000;  // of the segment; 0: anywhere (tests with several nodes in one process)
+  // Of the segment; 0: anywhere (tests with several nodes in one process)
+  uint64_t address = 0x1000'0000'0000;
   uint64_t collect =
       uint64_t{256}
       << 20;  // bytes of diffs and twins on all nodes from which on garbage is collected

@@ -114,8 +114,8 @@ class Memory {
   std::map<uint64_t, uint32_t> by_offset_;
   // Node 0 only
   std::map<uint64_t, Allocation> allocations_;  // by offset
-  std::map<std::string, std::pair<uint32_t, uint64_t>>
-      small_;  // attributes: block that small allocations go to, and how much of it is used
+  // Attributes: block that small allocations go to, and how much of it is used.
+  std::map<std::string, std::pair<uint32_t, uint64_t>> small_;
   std::unordered_map<uint32_t, uint32_t> alive_;  // block: allocations in it
   std::unordered_map<UnitId, NodeId> homes_;
   std::unordered_map<uint32_t, Pending> pending_;

@@ -158,8 +158,8 @@ class Node {
   Transport& transport;
   const Settings settings;
   std::mutex mutex;
-  std::condition_variable
-      changed;  // a page is no longer busy, a lock is free, a home has got its diffs
+  // A page is no longer busy, a lock is free, a home has got its diffs.
+  std::condition_variable changed;
   Counters counters;
   Sight sight;
   IntervalLog intervals;

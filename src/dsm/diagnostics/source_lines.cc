@@ -87,8 +87,8 @@ std::string without_parameters(std::string function) {
   static const std::string kUnnamed = "(anonymous namespace)::";
   for (size_t at; (at = function.find(kUnnamed)) != std::string::npos;)
     function.erase(at, kUnnamed.size());
-  int depth =
-      0;  // of template arguments and of lambdas' names, which have parentheses of their own
+  // Of template arguments and of lambdas' names, which have parentheses of their own.
+  int depth = 0;
   for (size_t at = 0; at < function.size(); at++) {
     depth += function[at] == '<' || function[at] == '{'   ? 1
              : function[at] == '>' || function[at] == '}' ? -1

@@ -42,8 +42,8 @@ struct ThreadSight {
   const Span* wait() const;  // the innermost span that is one; NULL: none
 
   Thread& thread;
-  unsigned track =
-      0;  // among this node's threads that live: its worker's number, where that is free
+  // Among this node's threads that live: its worker's number, where that is free.
+  unsigned track = 0;
   Span* doing = nullptr;  // the innermost
   std::vector<Asked> asked;
   const void* program_counter = nullptr;  // of the access that trapped

@@ -285,8 +285,8 @@ class Ucx final : public Transport {
 
   UcxOptions options_;
   const NodeId node_, nodes_;
-  const uint64_t id_ =
-      next_id_.fetch_add(1);  // of this transport in the process: its address may come again
+  // Of this transport in the process: its address may come again.
+  const uint64_t id_ = next_id_.fetch_add(1);
   UcxContext context_;
   std::deque<Message> received_;  // by the server's thread only
   UcxWorker server_;

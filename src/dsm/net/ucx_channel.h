@@ -63,8 +63,8 @@ class UcxChannel {
   std::chrono::microseconds spin_time_;
   int wake_descriptor_;
 
-  std::mutex
-      boxes_mutex_;  // guards what follows. Taken inside worker_mutex_, never the other way round
+  // Guards what follows. Taken inside worker_mutex_, never the other way round.
+  std::mutex boxes_mutex_;
   std::vector<Box*> boxes_;  // by place; null: free
   Box* polling_ = nullptr;   // whose thread drives the worker for all
   bool in_poll_ = false;     // that thread sleeps, or is about to

@@ -46,8 +46,8 @@ struct Unit {
   uint32_t size = 0;
   bool known = false;
   uint32_t diffs = 0;  // made
-  std::map<uint32_t, std::set<uint32_t>>
-      asked;  // for a writer's updates, by whom; for replay barriers
+  // For a writer's updates, by whom; for replay barriers.
+  std::map<uint32_t, std::set<uint32_t>> asked;
 };
 
 struct Open {
@@ -145,8 +145,8 @@ class Lazy : public Coherence {
       units.push_back({unit, open.bytes});
     const std::vector<uint32_t> places = close_interval(node, units);
     if (settings_.protocol != Protocol::kHlrc) return start;
-    std::map<uint32_t, std::vector<std::pair<uint32_t, uint32_t>>>
-        homes;  // unit, place in its history
+    // Unit, place in its history.
+    std::map<uint32_t, std::vector<std::pair<uint32_t, uint32_t>>> homes;
     for (size_t i = 0; i < units.size(); i++) {
       const Unit& unit = units_[units[i].unit];
       if (unit.home != node) homes[unit.home].push_back({units[i].unit, places[i]});
@@ -416,8 +416,8 @@ class Lazy : public Coherence {
   void ask_writers(size_t index, uint32_t number, const Unit& unit,
                    const std::vector<uint32_t>& places,
                    std::map<uint32_t, Question>* questions) const {
-    std::map<uint32_t, std::pair<uint32_t, uint32_t>>
-        writers;  // of each: the first and the last missing write
+    // Of each: the first and the last missing write.
+    std::map<uint32_t, std::pair<uint32_t, uint32_t>> writers;
     for (const uint32_t place : places)
       writers.try_emplace(unit.history[place].node, place, place).first->second.second = place;
     std::map<uint32_t, std::vector<Asked>> of_unit;
@@ -518,8 +518,8 @@ class Lazy : public Coherence {
   const Settings& settings_;
   const uint32_t nodes_;
   std::vector<std::vector<uint32_t>> known_;
-  std::vector<std::vector<uint64_t>>
-      news_;  // of each node: bytes of its notices up to and with each interval
+  // Of each node: bytes of its notices up to and with each interval.
+  std::vector<std::vector<uint64_t>> news_;
   std::vector<uint32_t> at_barrier_;             // its interval then
   std::vector<std::map<uint32_t, Open>> dirty_;  // units, in the open interval
   std::vector<std::set<uint32_t>> written_;  // units since the last barrier; for replay barriers

@@ -68,8 +68,8 @@ struct Phase {
   std::map<uint32_t, uint32_t> locks;              // how often each was taken, as the outermost
   std::unordered_map<uint32_t, Parts> assignment;  // of units
   std::unordered_map<uint32_t, Stretch> stretch;   // of written units that may be divided
-  std::vector<std::vector<uint32_t>>
-      halos;  // of each part: units that it reads of its neighbours within the node
+  // Of each part: units that it reads of its neighbours within the node.
+  std::vector<std::vector<uint32_t>> halos;
 };
 
 bool is_sync(OpKind kind) {
@@ -265,8 +265,8 @@ class Scaler {
   }
 
   void find_blocks() {
-    std::unordered_map<uint32_t, std::vector<uint32_t>>
-        phases;  // of each unit: in how many each node wrote it
+    // Of each unit: in how many each node wrote it.
+    std::unordered_map<uint32_t, std::vector<uint32_t>> phases;
     for (uint32_t node = 0; node < from_.nodes; node++) {
       for (const Phase& phase : phases_[node]) {
         for (const auto& [allocation, area] : phase.areas) {
@@ -456,8 +456,8 @@ class Scaler {
   std::vector<std::vector<Phase>> phases_;         // of each node
   std::vector<std::map<uint32_t, Block>> blocks_;  // of each node, by allocation
   std::set<uint32_t> shared_;  // allocations of which nodes have written the same unit in one phase
-  std::vector<std::unordered_map<uint32_t, uint32_t>>
-      readers_;  // of each phase: by how many nodes a unit is read
+  // Of each phase: by how many nodes a unit is read.
+  std::vector<std::unordered_map<uint32_t, uint32_t>> readers_;
 };
 
 }  // namespace

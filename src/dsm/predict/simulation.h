@@ -26,8 +26,8 @@ struct Prediction {
   uint64_t updates = 0, used = 0;
   Time lock_wait = 0, barrier_wait = 0, miss_wait = 0, compute = 0;  // over all threads
   bool recorded_locks = false;  // they went from node to node as recorded
-  uint64_t unsignalled =
-      0;  // waits at conditions that ended as nobody would have signalled any more
+  // Waits at conditions that ended as nobody would have signalled any more.
+  uint64_t unsignalled = 0;
 
   uint64_t all_messages() const { return messages[0] + messages[1] + messages[2] + messages[3]; }
 };

@@ -36,10 +36,10 @@ namespace weir::predict {
 inline constexpr char kStreamMagic[8] = {'W', 'E', 'I', 'R', 'N', 'O', 'D', 'E'};
 inline constexpr uint64_t kStreamVersion = 2;
 inline constexpr uint32_t kToAll = 0xffffffff;  // a push's destination
-inline constexpr uint32_t kWithBarrier =
-    0xfffffffe;  // to all, by the messages of the barrier that comes next
-inline constexpr uint32_t kServerThread =
-    0xffff;  // events of the thread that answers other nodes: intervals, diffs
+// To all, by the messages of the barrier that comes next.
+inline constexpr uint32_t kWithBarrier = 0xfffffffe;
+// Events of the thread that answers other nodes: intervals, diffs.
+inline constexpr uint32_t kServerThread = 0xffff;
 inline constexpr uint32_t kMostNodes = 4096, kMostThreads = 4096, kMostUnitBytes = 1u << 30;
 
 enum class EventKind : uint8_t {

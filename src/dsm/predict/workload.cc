@@ -64,8 +64,8 @@ double usual_part(const Recording& recording, const Workload& workload) {
 // Follows each lock from its home through all nodes that had it. Nothing where that cannot be done.
 std::optional<Workload::Givers> givers_of(const Recording& recording) {
   const auto nodes = static_cast<uint32_t>(recording.nodes.size());
-  std::map<uint32_t, std::vector<std::vector<uint32_t>>>
-      takers;  // of each lock: to whom each node gave it
+  // Of each lock: to whom each node gave it.
+  std::map<uint32_t, std::vector<std::vector<uint32_t>>> takers;
   for (uint32_t node = 0; node < nodes; node++) {
     for (const Event& event : recording.nodes[node].events) {
       if (event.kind != EventKind::kGive) continue;

@@ -406,8 +406,8 @@ void LrcProtocol::take_answer(LazyPage& page, NodeId from, Message& reply) {
   if (end == page.applied[from]) {
     page.applied[from] = std::max(page.applied[from], upto);
   } else if (upto > end && end < page.noticed[from]) {
-    auto none =
-        std::make_shared<Diff>();  // an empty link, so that the chain reaches as far as the answer
+    // An empty link, so that the chain reaches as far as the answer.
+    auto none = std::make_shared<Diff>();
     *none = {from, end, end + 1, upto, 0, {}};
     keep(page, none);
   }

@@ -69,13 +69,13 @@ class LazyPage : public Page {
   uint64_t twin_stamp = 0;
   bool dirty = false;  // in Node::dirty, at dirty_at
   size_t dirty_at = 0;
-  uint8_t exact =
-      0;  // another node has asked for it: how many more of the intervals that write it are exact
+  // Another node has asked for it: how many more of the intervals that write it are exact.
+  uint8_t exact = 0;
   std::unique_ptr<uint8_t[]> base;  // the home's copy, of which `applied` tells, and which takes
                                     // the place of this one's once it has all that lacks
   uint32_t base_own = 0;  // up to which of this node's intervals the base has what it wrote
-  uint32_t dropped =
-      0;  // where the last of this node's diffs begins that garbage collection has dropped; 0: none
+  // Where the last of this node's diffs begins that garbage collection has dropped; 0: none.
+  uint32_t dropped = 0;
   bool left_open = false;  // no page, and dirty still when a diff was made of it: whether it was
                            // written since is seen by comparison
   bool predicted = false;  // made writable by a tape: whether it was written is seen by comparison

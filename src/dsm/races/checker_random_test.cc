@@ -39,8 +39,8 @@ Races model(const std::vector<std::vector<Event>>& logs) {
   const auto nodes = static_cast<NodeId>(logs.size());
   using Clock = std::vector<uint32_t>;
   std::vector<Clock> clocks(nodes, Clock(nodes));
-  std::map<uint32_t, std::pair<uint32_t, Clock>>
-      locks;  // turns that are over, and the clock at the last release
+  // Turns that are over, and the clock at the last release.
+  std::map<uint32_t, std::pair<uint32_t, Clock>> locks;
   struct Write {
     NodeId node;
     uint32_t at;

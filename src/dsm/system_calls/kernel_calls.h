@@ -30,8 +30,8 @@ class CallBuffers {
   bool was_taken_away() const;
 
  private:
-  static constexpr uint32_t kMost =
-      64;  // ranges that are kept one by one; further ones extend the last of their kind
+  // Ranges that are kept one by one; further ones extend the last of their kind.
+  static constexpr uint32_t kMost = 64;
   CallRange ranges_[kMost];
   uint32_t count_ = 0;
 };

@@ -12,8 +12,8 @@ extern const char weir_dsm_gate_end[];  // what follows its instruction
 
 namespace weir::dsm {
 
-inline constexpr uint16_t kFilterMark =
-    0x5745;  // the signal's si_errno: this filter, not one of the program's own
+// The signal's si_errno: this filter, not one of the program's own.
+inline constexpr uint16_t kFilterMark = 0x5745;
 
 // From here on, in all threads and in those that they make: a call one of whose pointers, as the
 // table of effects knows them, lies in [begin, begin + size) raises SIGSYS in its thread. 0, or an

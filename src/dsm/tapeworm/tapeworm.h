@@ -45,8 +45,8 @@ using DiffPtr = std::shared_ptr<const Diff>;
 
 inline constexpr uint32_t kNoLock = ~uint32_t{0};
 inline constexpr uint32_t kNowhere = ~uint32_t{0};  // offset in a unit: not known
-inline constexpr uint32_t kMargin =
-    64;  // so many bytes may have been written with the values that they had, which nobody sees
+// So many bytes may have been written with the values that they had, which nobody sees.
+inline constexpr uint32_t kMargin = 64;
 
 // What a thread is told to do at its next synchronization.
 struct Advice {
@@ -148,8 +148,8 @@ class Tapeworm {
   friend struct Access;  // tapes of the program's own: tape_states.h
   struct Use {           // of a unit that a lock or a push brings
     bool written = false;
-    uint8_t unused =
-        0;  // times in a row; from kUnusedLimit on it is not sent until it is asked for again
+    // Times in a row; from kUnusedLimit on it is not sent until it is asked for again.
+    uint8_t unused = 0;
   };
   struct LockTape {
     std::map<UnitId, Use> units;
@@ -194,9 +194,9 @@ class Tapeworm {
   uint32_t pushes_received_ = 0;  // messages, less those that barriers have waited for
   ForAll for_all_;
   std::vector<UnitId> brought_;  // by the message that is read
-  std::map<uint32_t, std::vector<UnitId>>
-      pushed_;  // units that pushes brought, by the round of barriers that they belong to: a fast
-                // node's are early
+  // Units that pushes brought, by the round of barriers that they belong to: a fast node's are
+  // early.
+  std::map<uint32_t, std::vector<UnitId>> pushed_;
   uint32_t sample_ = 0;
   bool closes_exactly_ = false;
   VectorTime known_before_;

@@ -85,8 +85,8 @@ enum class Apart {
 
 // Without a turn, for a while.
 Apart wait_apart(Task& task, const Wait& wait) {
-  constexpr uint64_t kWhile =
-      50'000'000;  // nanoseconds: then it waits in turns, where deadlocks are found
+  // Nanoseconds: then it waits in turns, where deadlocks are found.
+  constexpr uint64_t kWhile = 50'000'000;
   const auto key = reinterpret_cast<uint64_t>(wait.condition);
   if (!object::is_unkept() || !may_be_given_apart(task, wait.mutex) ||
       (is_cancelled() && !wait.ignores_cancel))

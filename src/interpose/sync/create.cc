@@ -271,8 +271,8 @@ WEIR_EXPORT int pthread_cancel(pthread_t thread) {
 }
 
 WEIR_EXPORT int pthread_once(pthread_once_t* control, void (*routine)()) {
-  const bool in_turn =
-      is_event() && plan().is_order_only();  // else when it is done would not be known
+  // Else when it is done would not be known.
+  const bool in_turn = is_event() && plan().is_order_only();
   if (!in_turn && (!happens::g_checked || happens::g_replayed)) {
     if (happens::g_replayed) happens::tell<happens::Tell::kBeginsOrder>();
     const bool is_done = __atomic_load_n(control, __ATOMIC_ACQUIRE) &

@@ -37,8 +37,8 @@ namespace weir::interpose {
 
 namespace {
 
-constexpr short kBrokenSections =
-    16;  // in __spins: so many sections of the mutex do not try to keep the turn
+// In __spins: so many sections of the mutex do not try to keep the turn.
+constexpr short kBrokenSections = 16;
 constexpr uint32_t kPatientTries = 3;
 constexpr uint64_t kStepBack = 20'000;  // virtual nanoseconds
 

@@ -26,13 +26,13 @@ enum class Kind : uint8_t {
   kFile = 7,    // the call before it maps a file: `result` its number among the recording's files,
                 // payload a MappedFile and its path
   kEnd = 8,     // the program's end, by itself: `number` 2, `result` the status, payload End
-  kValue =
-      9,  // a number that the runtime made of what the machine did: `number` says which, `result`
-  kImage =
-      10,  // a program begins (exec): `number` its files, of which a kFile entry each follows,
-           // `result` the first one's number, `check` how many arguments it has; payload texts,
-           // each with its NUL: its absolute path, the name by which it was executed, and of a
-           // script the arguments up to its name, of which the kernel has made the first
+  // A number that the runtime made of what the machine did: `number` says which, `result`.
+  kValue = 9,
+  // A program begins (exec): `number` its files, of which a kFile entry each follows, `result` the
+  // first one's number, `check` how many arguments it has; payload texts, each with its NUL: its
+  // absolute path, the name by which it was executed, and of a script the arguments up to its name,
+  // of which the kernel has made the first.
+  kImage = 10,
   kTurns = 11,  // of the order stream, by arrival: payload who had the turn next, two bytes each
                 // (docs/RECORDING.md)
   kPlace = 12,  // the task was stopped in the middle of a computation: payload a Place
@@ -72,8 +72,8 @@ inline constexpr uint8_t kMore = 1;  // the next entry of the stream belongs to 
 
 // Why a task has the turn.
 enum class TurnHow : uint8_t {
-  kComes =
-      0,  // it has come to an event, has come back from the kernel, or was woken by another task
+  // It has come to an event, has come back from the kernel, or was woken by another task.
+  kComes = 0,
   kTimedOut = 1,   // its time limit has passed
   kSignalled = 2,  // a signal has ended its wait
   kNone = 3,  // no turn: it was said that no task can go on; with a kind of event, the task has

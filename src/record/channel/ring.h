@@ -34,8 +34,8 @@ inline constexpr uint32_t kMostStreams = 4096;
 inline constexpr uint32_t kMostProcesses = 4096;
 inline constexpr uint64_t kRingSize = 256 << 10;
 inline constexpr uint32_t kOrderTask = 0xffff'ffff;  // Slot::task of a process's order stream
-inline constexpr uint32_t kPointsOf =
-    0x8000'0000;  // with a task's number: Slot::task of its stream of points
+// With a task's number: Slot::task of its stream of points.
+inline constexpr uint32_t kPointsOf = 0x8000'0000;
 inline bool is_points(uint32_t task) { return task != kOrderTask && (task & kPointsOf); }
 
 struct Slot {
@@ -142,8 +142,8 @@ struct Header {
   int32_t pid[kMostProcesses];  // of each process, by ordinal: a program that is executed in it
                                 // finds its streams so
   Image image[kMostProcesses];  // by ordinal
-  uint32_t
-      place_is_taken;  // replaying: a task that differs, or stops, has begun to say where it stands
+  // Replaying: a task that differs, or stops, has begun to say where it stands.
+  uint32_t place_is_taken;
   uint32_t places;
   Place place[kMostPlaces];  // the innermost first
   Stop stop;

@@ -23,8 +23,8 @@ struct OwnedPage {
                    // nobody
   uint32_t word;   // futex: counts what should wake who waits for the page
   uint32_t waiting;
-  uint64_t
-      sum;  // of its bytes when it was given to nobody, or to who has yet to see that; 0: not known
+  // Of its bytes when it was given to nobody, or to who has yet to see that; 0: not known.
+  uint64_t sum;
   uint32_t giver;  // the stream + 1 of who gave it then
   uint32_t unused;
 };

@@ -48,8 +48,8 @@ trace::Giver giver_of(uint32_t stream) {
 
 void await_giver(Task& task, const trace::Giver& giver) {
   constexpr uint32_t kLooks = 200;
-  constexpr uint64_t kPatience =
-      2'000'000'000;  // of a process that was killed the last entries may be missing
+  // Of a process that was killed the last entries may be missing.
+  constexpr uint64_t kPatience = 2'000'000'000;
   trace::Ring ring;
   if (!happens::g_replayed || !giver.points || !recording::ring_of(giver.process, giver.task, ring))
     return;

@@ -54,8 +54,8 @@ void set_fetch(Fetch fetch);
 struct Before {
   static constexpr uint32_t kMostMessages = 1024;  // the kernel takes no more in one call
   uint32_t room;                                   // of the address, option or buffer
-  uint8_t
-      name_room[kMostMessages];  // of each message's address, which never has more than 128 bytes
+  // Of each message's address, which never has more than 128 bytes.
+  uint8_t name_room[kMostMessages];
 };
 void prepare(const Request& request, Before* before);
 

@@ -9,8 +9,8 @@ namespace weir::effects {
 
 namespace {
 
-constexpr uint64_t kMostOfFailed =
-    1 << 20;  // of what a call that failed may have looked at, nobody needs more
+// Of what a call that failed may have looked at, nobody needs more.
+constexpr uint64_t kMostOfFailed = 1 << 20;
 
 bool has_happened(When when, long result) {
   switch (when) {

@@ -235,8 +235,8 @@ void take_around(Task& task, uint64_t page) {
 // turns.
 constexpr uint32_t kLeastRun = 16, kLongestRun = 4096;
 constexpr uint64_t kFaultTime = 6'000,
-                   kLongestKeeping =
-                       1'000'000;  // nanoseconds; the first is about what a fault costs
+                   // Nanoseconds; the first is about what a fault costs.
+    kLongestKeeping = 1'000'000;
 
 void note_fault(Task& task, bool has_waited, bool was_anothers) {
   task.fault_run = has_waited || task.fault_run == kLongestRun ? 0 : task.fault_run + was_anothers;

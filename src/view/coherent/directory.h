@@ -20,9 +20,9 @@ namespace weir::view::coherent {
 inline constexpr uint64_t kWriterMask = 0x7ff;
 inline constexpr uint64_t kMigrates = 0x800;  // who reads it writes it next
 inline constexpr uint64_t kSeen = 0x1000;     // while a list is made shorter
-inline constexpr uint64_t kWanted =
-    0x2000;  // somebody waits to write it: who comes to read it waits, too, or that might wait for
-             // ever; but not who has waited already, or a reader might
+// Somebody waits to write it: who comes to read it waits, too, or that might wait for ever; but not
+// who has waited already, or a reader might.
+inline constexpr uint64_t kWanted = 0x2000;
 inline constexpr uint64_t kMove = 0x4000,
                           kMoves = 0xc000;  // how often it was taken from a task for another that
                                             // had come to it: up to three times

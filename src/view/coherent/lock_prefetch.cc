@@ -20,8 +20,8 @@ struct Tape {
 };
 static_assert(sizeof(Tape) * kTapes <= kTapesSize);
 constexpr uint32_t kHot = 2, kMostHeat = 8;
-constexpr uint32_t kTryWithout =
-    32;  // so often a page is taken off the tape: who needs it puts it there again
+// So often a page is taken off the tape: who needs it puts it there again.
+constexpr uint32_t kTryWithout = 32;
 
 Tape& tape_of(uint64_t lock) {
   return reinterpret_cast<Tape*>(kTapePlace)[(lock >> 3) * 0x9E3779B97F4A7C15 >> 54 & (kTapes - 1)];

@@ -67,8 +67,8 @@ void add_dirty(Task& task, uint64_t page) {
 // Its twin is what it was made equal to.
 struct Residents {
   static constexpr uint32_t kMost = 16;
-  static constexpr uint8_t kPatience =
-      6;  // intervals that did not write it: that many refreshes cost what a copy does
+  // Intervals that did not write it: that many refreshes cost what a copy does.
+  static constexpr uint8_t kPatience = 6;
   uint32_t count = 0;
   uint64_t mapping_sequence = 0;
   uint64_t page[kMost];
