@@ -1,0 +1,328 @@
+// Problem: one handler of the kernel's gets every signal. Some are faults by which Weir gives
+// pages, looks at accesses or finds places; some are Weir's own calls between processes; the rest
+// is the program's, which may be in the runtime at the moment. Mechanism: those that concern Weir
+// claim their signals, in the order of a table; what nobody claims goes to the program's handler,
+// or waits until the task leaves the runtime. The invariants stand at the top of signals.cc.
+#include "signal/arrive.h"
+
+#include <signal.h>
+
+#include "base/bytes.h"
+#include "check/keys/key_fault.h"
+#include "check/replay/replay.h"
+#include "code/patch/cancel_site.h"
+#include "code/translate/counted.h"
+#include "control/control.h"
+#include "control/process.h"
+#include "memory/backing.h"
+#include "record/input.h"
+#include "record/signals.h"
+#include "record/stop_point.h"
+#include "signal/forward.h"
+#include "signal/page_fault.h"
+#include "signal/queue.h"
+#include "signal/signals.h"
+#include "signal/spin_probe.h"
+#include "sync/event.h"
+#include "sys/report.h"
+#include "task/spawn.h"
+#include "view/view.h"
+
+extern "C" {
+extern char weir_site_exit[], weir_site_exit_end[], weir_sigreturn[], weir_key_sigreturn[];
+extern char weir_interruptible_begin[], weir_interruptible_end[], weir_interrupted[];
+extern char weir_guarded_begin[], weir_guarded_end[], weir_guarded_fault[];
+[[noreturn]] void weir_run_handler(uint64_t stack, void* handler, long signal, void* info,
+                                   void* context, uint64_t mask);
+}
+
+namespace weir::trap {
+
+using sys::KernelSigaction;
+using sys::signal_bit;
+
+namespace {
+
+// The windows in which noting alone would be too late, and code that only counts.
+void redirect(Task& task, ucontext_t& context) {
+  auto& gregs = context.uc_mcontext.gregs;
+  const uint64_t rip = static_cast<uint64_t>(gregs[REG_RIP]);
+  if (rip >= reinterpret_cast<uint64_t>(weir_interruptible_begin) &&
+      rip < reinterpret_cast<uint64_t>(weir_interruptible_end)) {
+    gregs[REG_RIP] = reinterpret_cast<greg_t>(weir_interrupted);
+  } else if (rip >= reinterpret_cast<uint64_t>(weir_site_exit) &&
+             rip < reinterpret_cast<uint64_t>(weir_site_exit_end)) {
+    gregs[REG_RIP] = reinterpret_cast<greg_t>(weir_site_exit);
+    gregs[REG_RSP] = reinterpret_cast<greg_t>(task.frame);
+    gregs[REG_EFL] &= ~greg_t{0x400};
+    task.in_runtime = 1;
+  } else if (count::is_inside(rip)) {
+    count::interrupt(context);
+  }
+}
+
+// Copies the kernel's frame onto the program's stack and enters the program's handler.
+[[noreturn]] void enter_handler(Task& task, int signal, siginfo_t* info, ucontext_t* context) {
+  KernelSigaction action = shared().actions[signal];
+  if (action.flags & SA_RESETHAND) {
+    KernelSigaction reset{};
+    sigaction(signal, &reset, nullptr);
+  }
+  const uint64_t frame = reinterpret_cast<uint64_t>(context) - 8;
+  const uint64_t state = reinterpret_cast<uint64_t>(context->uc_mcontext.fpregs);
+  // Software-reserved bytes of the fxsave area: magic, total size of the extended state.
+  const uint32_t* reserved = reinterpret_cast<const uint32_t*>(state + 464);
+  const uint64_t state_size = reserved[0] == 0x46505853 ? reserved[1] : 512;
+  const uint64_t info_at = reinterpret_cast<uint64_t>(info);
+  const uint64_t head = (info_at > frame ? info_at + 128 : frame + 8 + 304) - frame;
+  uint64_t top = static_cast<uint64_t>(context->uc_mcontext.gregs[REG_RSP]) - 128;
+  const uint64_t base = task.altstack[0], size = task.altstack[2];
+  if ((action.flags & SA_ONSTACK) && size && !(task.altstack[1] & SS_DISABLE) && top - base >= size)
+    top = base + size;
+  const uint64_t new_state = (top - state_size) & ~uint64_t{63};
+  const uint64_t new_frame = ((new_state - head) & ~uint64_t{15}) - 8;
+  copy_bytes(reinterpret_cast<void*>(new_state), reinterpret_cast<void*>(state), state_size);
+  if (input::is_on()) fill_state(reinterpret_cast<uint8_t*>(new_state), state_size);
+  copy_bytes(reinterpret_cast<void*>(new_frame), reinterpret_cast<void*>(frame), head);
+  auto* new_context = reinterpret_cast<ucontext_t*>(new_frame + 8);
+  new_context->uc_mcontext.gregs[REG_EFL] &=
+      ~static_cast<greg_t>(sys::kTrapFlag);  // a probe may be stepping; the program does not
+  if (input::is_on()) {
+    auto& gregs = new_context->uc_mcontext.gregs;
+    gregs[REG_EFL] = static_cast<greg_t>(
+        shown_flags(static_cast<uint64_t>(gregs[REG_RIP]), static_cast<uint64_t>(gregs[REG_EFL])));
+  }
+  if (!is_of_instruction(
+          signal,
+          *info)) {  // else what the last fault left there, of which the program knows nothing
+    auto& gregs = new_context->uc_mcontext.gregs;
+    gregs[REG_ERR] = gregs[REG_TRAPNO] = gregs[REG_CR2] = 0;
+  }
+  new_context->uc_mcontext.fpregs = reinterpret_cast<fpregset_t>(new_state);
+  *reinterpret_cast<uint64_t*>(new_frame) =
+      reinterpret_cast<uint64_t>(has_keys() ? weir_key_sigreturn : weir_sigreturn);
+  note_handler(task, new_frame);
+  uint64_t new_info = new_frame + (info_at - frame);
+  uint64_t mask = 0;
+  copy_bytes(&mask, &context->uc_sigmask, sizeof mask);
+  mask |= action.mask | (action.flags & SA_NODEFER ? 0 : signal_bit(signal));
+  task.replays = input::replaying();
+  view::current().enter_program(task);
+  weir_run_handler(new_frame, action.handler, signal, reinterpret_cast<void*>(new_info),
+                   new_context, mask & ~sys::never_blocked());
+}
+
+// The runtime copies from or to an address of the program's (memory/program_memory.h).
+bool in_guarded_copy(const ucontext_t& context) {
+  const auto rip = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]);
+  return rip >= reinterpret_cast<uint64_t>(weir_guarded_begin) &&
+         rip < reinterpret_cast<uint64_t>(weir_guarded_end);
+}
+
+// A fault or trap that is the program's own: its handler, or the kernel's default with the fault
+// repeated.
+void program_fault(Task& task, int signal, siginfo_t* info, ucontext_t* context) {
+  // Else sent by the program itself, in the runtime's system call.
+  const bool is_fault = info->si_code > 0;
+  if (is_fault && g_tasks_active && in_runtime(task, *context)) {
+    auto& gregs = context->uc_mcontext.gregs;
+    report(
+        "fault in the runtime: signal %d at %x, address %x, stack %x, task %u (please report this)",
+        int64_t{signal}, static_cast<uint64_t>(gregs[REG_RIP]),
+        reinterpret_cast<uint64_t>(info->si_addr), static_cast<uint64_t>(gregs[REG_RSP]),
+        uint64_t{task.id});
+  } else if (handled(signal) &&
+             !on_signal_stack(
+                 task, *context)) {  // there, the program's stack had no room for a handler's frame
+    enter_handler(task, signal, info, context);
+  }
+  if (is_fault && g_tasks_active && has_short_turns() && !in_runtime(task, *context)) {
+    task.in_runtime = 1;
+    begin_turn(EventKind::kExit);  // it comes after the turns that were before it
+  }
+  page::dump_only_present();
+  KernelSigaction reset{};
+  reset.flags = sys::kSaRestorer;
+  reset.restorer = weir_sigreturn;
+  kernel_sigaction(signal, &reset, nullptr);
+  if (!is_fault || signal == SIGTRAP) sys::raw(SYS_tkill, sys::raw(SYS_gettid), signal);
+}
+
+// A signal to the whole program (from the terminal, or to its process group) reaches every task's
+// process and the monitor; the monitor's copy is the one that counts.
+bool for_this_task(int signal, const siginfo_t* info) {
+  Shared& s = shared();
+  if (!s.monitor) return true;
+  if (info->si_code == SI_KERNEL) {
+    return signal != SIGINT && signal != SIGQUIT && signal != SIGTSTP && signal != SIGHUP &&
+           signal != SIGWINCH && signal != SIGCONT && signal != SIGTTIN && signal != SIGTTOU;
+  }
+  return info->si_code != SI_USER ||
+         info->si_pid == s.monitor;  // what send_to_program has chosen a task for
+}
+
+void fix_sender(siginfo_t* info) {
+  info->si_code = original_code(info->si_code);
+  if (info->si_code != SI_TKILL && info->si_code != SI_USER && info->si_code != SI_QUEUE) return;
+  Shared& s = shared();
+  for (uint32_t p = 0; p < s.high_process; p++) {
+    if (s.processes[p].pid == info->si_pid && s.monitor) info->si_pid = s.shown_pid;
+  }
+}
+
+// A signal, as the kernel has handed it to on_signal.
+struct Arrived {
+  Task& task;
+  int signal;
+  siginfo_t* info;
+  ucontext_t* context;
+
+  bool is(int number) const { return signal == number; }
+  bool is_fault() const { return info->si_code > 0; }  // else somebody has sent it
+  uint64_t address() const { return reinterpret_cast<uint64_t>(info->si_addr); }
+};
+
+bool claim_key_signal(const Arrived& a) {
+  return has_keys() && meet_key_signal(a.task, a.signal, *a.info, *a.context);
+}
+
+bool claim_continue(const Arrived& a) { return a.is(SIGCONT) && a.info->si_code == kContinuesOnly; }
+
+bool claim_counted_code(const Arrived& a) {
+  return !count::meet_signal(a.signal, a.info->si_code, *a.context);
+}
+
+bool claim_checked_access(const Arrived& a) {
+  return plan().memory == Plan::Memory::kChecked &&
+         meet_guarded_signal(a.task, a.signal, *a.info, *a.context);
+}
+
+bool claim_checked_replay(const Arrived& a) {
+  return view::guarded::replay::is_on() &&
+         meet_replayed_signal(a.task, a.signal, *a.info, *a.context);
+}
+
+bool claim_page(const Arrived& a) {
+  return a.is(SIGBUS) && a.is_fault() && plan().memory == Plan::Memory::kCoherent &&
+         meet_page(a.task, a.address(), *a.context, false);
+}
+
+bool claim_closed_page(const Arrived& a) {
+  return a.is(SIGSEGV) && a.is_fault() && meet_closed(a.task, a.address(), *a.context);
+}
+
+bool claim_guarded_copy(const Arrived& a) {
+  if (!(a.is(SIGSEGV) || a.is(SIGBUS)) || !a.is_fault() || !in_guarded_copy(*a.context))
+    return false;
+  a.context->uc_mcontext.gregs[REG_RIP] = reinterpret_cast<greg_t>(weir_guarded_fault);
+  return true;
+}
+
+bool claim_trap_site(const Arrived& a) {
+  return a.is(SIGTRAP) && on_trap(a.task, a.info, *a.context);
+}
+
+// This process runs code of tasks that have processes of their own: what concerns the task alone it
+// is to meet there.
+bool claim_for_own_process(const Arrived& a) {
+  if (!runtime::g_executor || in_runtime(a.task, *a.context)) return false;
+  if (!is_ours(a.signal) && !is_of_instruction(a.signal, *a.info) && !a.task.wanted_back)
+    return false;
+  if (a.is(sys::g_probe_signal) && !a.task.wanted_back) return false;
+  interrupt_for_own(a.task, *a.context);
+  return true;
+}
+
+bool claim_probe(const Arrived& a) {
+  if (!a.is(sys::g_probe_signal) || (a.info->si_code != SI_TKILL && a.info->si_code != SI_TIMER))
+    return false;
+  if (!in_runtime(a.task, *a.context) && !on_signal_stack(a.task, *a.context)) {
+    on_probe(a.task, *a.context);
+    return true;
+  }
+  note_probe();
+  // All others stand still, and wait for this.
+  if (__atomic_load_n(&shared().catch_up, __ATOMIC_ACQUIRE)) {
+    runtime::apply_mappings(a.task);
+    a.task.caught_up = 1;
+  }
+  // It sleeps in the kernel, and another task has sent it a signal.
+  if (a.task.inbox_count) redirect(a.task, *a.context);
+  return true;
+}
+
+// Another signal, that was raised before it, has to come first: this one is raised once more.
+bool claim_overtaker(const Arrived& a) {
+  if (!overtakes(a.task, a.signal, a.info)) return false;
+  sys::raw(SYS_rt_tgsigqueueinfo, sys::raw(SYS_getpid), sys::raw(SYS_gettid), a.signal,
+           reinterpret_cast<long>(a.info));
+  return true;
+}
+
+bool claim_instruction(const Arrived& a) {
+  if (!is_of_instruction(a.signal, *a.info)) return false;
+  if (!is_ours(a.signal) && in_runtime(a.task, *a.context)) return false;
+  program_fault(a.task, a.signal, a.info, a.context);
+  return true;
+}
+
+bool claim_unhandled(const Arrived& a) {
+  if (handled(a.signal)) return false;
+  const bool ignored = reinterpret_cast<uint64_t>(shared().actions[a.signal].handler) == kIgnore;
+  if (is_ours(a.signal) && !ignored) program_fault(a.task, a.signal, a.info, a.context);
+  return true;
+}
+
+// A signal for the program's handler: now, or when the task leaves the runtime.
+void give_to_program(const Arrived& a) {
+  Task& task = a.task;
+  const bool waits = input::is_on() && waits_for_event(task, a.signal, a.info);
+  // What the runtime raises again was for this task, whoever had sent it; in a replay that is
+  // nobody who is there.
+  if ((!input::is_on() || waits) && !for_this_task(a.signal, a.info)) return;
+  if (input::replaying() && (waits || in_runtime(task, *a.context))) return;
+  if (waits || in_runtime(task, *a.context)) {
+    // The handlers of all others begin so; sigreturn takes it back.
+    if (is_ours(a.signal)) block_all();
+    if (input::is_on()) fix_sender(a.info);
+    note_pending(task, a.signal, a.info);
+    if (in_runtime(task, *a.context)) redirect(task, *a.context);
+    else if (!stop_at_place(task, *a.context, true)) input::note_waiting_signal(task, a.signal);
+    return;
+  }
+  if (!input::is_on()) fix_sender(a.info);
+  forget_started(*a.context);
+  end_cancelled_call(a.signal, *a.context);
+  enter_handler(task, a.signal, a.info, a.context);
+}
+
+// The signals that are not the program's, or need something before the program has them. The first
+// that claims a signal has done with it; each stands where it does for a reason.
+using Claim = bool (*)(const Arrived&);
+constexpr Claim kClaims[] = {
+    claim_key_signal,      // first: until it has opened them, memory of the runtime may be closed
+    claim_continue,        // has done its work by coming
+    claim_counted_code,    // before all that looks at rip: it is another in translated code
+    claim_checked_access,  // before pages on demand, which it gives as well
+    claim_checked_replay,  // likewise
+    claim_page,
+    claim_closed_page,
+    claim_guarded_copy,  // after pages: a copy may touch one that its task can have
+    claim_trap_site,
+    claim_for_own_process,  // after what any process can do for the task
+    claim_probe,
+    claim_overtaker,  // from here on signals are the program's
+    claim_instruction,
+    claim_unhandled,
+};
+
+}  // namespace
+
+void on_signal(int signal, siginfo_t* info, void* context_pointer) {
+  const Arrived arrived{self(), signal, info, static_cast<ucontext_t*>(context_pointer)};
+  for (const Claim claims : kClaims)
+    if (claims(arrived)) return;
+  give_to_program(arrived);
+}
+
+}  // namespace weir::trap

@@ -1,0 +1,42 @@
+// A signal arrives: what it is, and where it goes.
+#pragma once
+
+#include <signal.h>
+#include <stdint.h>
+
+#include "control/control.h"
+#include "signal/raised_again.h"
+#include "sys/signal.h"
+#include "sys/syscall_x86_64.h"
+
+namespace weir::trap {
+
+// The kernel's handler of every signal that the program handles, and of those that are Weir's own
+// (signals.cc, invariants). On the runtime's signal stack.
+void on_signal(int signal, siginfo_t* info, void* context);
+
+// --- what the program has asked for, and what the kernel knows
+
+inline constexpr uint64_t kDefault = 0, kIgnore = 1;
+
+inline long kernel_sigaction(int signal, const sys::KernelSigaction* action,
+                             sys::KernelSigaction* old) {
+  return sys::raw(SYS_rt_sigaction, signal, reinterpret_cast<long>(action),
+                  reinterpret_cast<long>(old), 8);
+}
+
+inline bool is_ours(int signal) { return sys::never_blocked() & sys::signal_bit(signal); }
+
+// Made by an instruction of the task's own, and not by a call of somebody's: it comes at that
+// instruction or never.
+inline bool is_of_instruction(int signal, const siginfo_t& info) {
+  return info.si_code > 0 && info.si_errno != kRaisedAgain &&
+         (is_ours(signal) || signal == SIGFPE || signal == SIGILL);
+}
+
+inline bool handled(int signal) {
+  uint64_t handler = reinterpret_cast<uint64_t>(shared().actions[signal].handler);
+  return handler != kDefault && handler != kIgnore;
+}
+
+}  // namespace weir::trap
