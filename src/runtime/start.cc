@@ -21,6 +21,7 @@
 #include "code/patch/cancel_site.h"
 #include "code/patch/patch.h"
 #include "code/patch/program_text_patches.h"
+#include "code/patch/site_table.h"
 #include "code/translate/counted.h"
 #include "code/translate/seek.h"
 #include "control/control.h"
@@ -142,9 +143,14 @@ void go_multi() {
     page::map_alias();
   }
   s.multi = 1;
-  if (plan().orders_atomics())
-    patch_all(
-        kPatchAtomic);  // before the split: the pages that it changes are then this process's alone
+  if (!plan().has_processes()) share_sites();
+  // Before the split: the pages that it changes are then this process's alone. Unrecorded, what was
+  // loaded meanwhile comes to the runtime from now on.
+  const bool is_late = s.text_pending;
+  s.text_pending = 0;
+  if (plan().orders_atomics() || is_late)
+    patch_all((plan().orders_atomics() ? kPatchAtomic : PatchKinds{}) |
+              (is_late ? first_patch_kinds() : PatchKinds{}));
   if (plan().is_isolated()) {
     count::forget_own_cache();  // all processes use what was this one's
     count::start(reinterpret_cast<uint64_t>(&weir_site_entry),

@@ -15,6 +15,7 @@
 #include "code/patch/patch.h"
 #include "control/control.h"
 #include "control/process.h"
+#include "memory/backing.h"
 #include "record/input.h"
 #include "record/shared_memory/shared_memory.h"
 #include "signal/signals.h"
@@ -24,6 +25,7 @@
 #include "sys/syscall_x86_64.h"
 #include "syscall/syscall.h"
 #include "syscall/transfer.h"
+#include "task/mapping_log.h"
 #include "view/view.h"
 
 namespace weir::syscalls {
@@ -163,6 +165,8 @@ bool may_begin_again(const Call& call) {
 // over.
 long call_recorded(Call& call) {
   if (is_poll(call.number)) return poll_alone(call);
+  if (call.number == SYS_close && !page::is_hidden(static_cast<int>(call.a)))
+    runtime::patch_pending_text();  // as in make_ordered()
   if (call.number == SYS_close || call.number == SYS_dup2 || call.number == SYS_dup3 ||
       call.number == SYS_close_range)
     return call_beside_hidden(call);

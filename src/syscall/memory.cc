@@ -215,7 +215,8 @@ long map_plain(const Call& call, uint64_t size, int protection) {
         static_cast<int>((flags & ~long{MAP_FIXED_NOREPLACE | MAP_POPULATE}) | MAP_FIXED);
     record_mapping({MappingKind::kMapFile, protection, fixed, static_cast<int>(kept),
                     address(start), page_up(size), address(offset), 0, 0});
-    if (protection & PROT_EXEC) shared().text_pending = 1;  // its unwind tables are mapped later
+    if (protection & PROT_EXEC)
+      runtime::note_library({address(start), address(start) + page_up(size)});
   }
   return start;
 }
@@ -486,10 +487,11 @@ bool fits_creation(const Call& call) {
          (call.d & MAP_TYPE) == MAP_PRIVATE && !(call.d & kOther) && !(call.c & PROT_EXEC);
 }
 
-// A program of one task has mapped a library.
 long note_code(const Call& call, long result) {
-  if (maps_library(call) && !sys::failed(result))
-    trap::note_code({address(result), address(result) + page_up(address(call.b))});
+  if (!maps_library(call) || sys::failed(result)) return result;
+  const Range text{address(result), address(result) + page_up(address(call.b))};
+  if (!g_tasks_active) trap::note_code(text);
+  runtime::note_library(text);
   return result;
 }
 
@@ -521,14 +523,13 @@ long on_memory(Call& call) {
     if (call.number == SYS_madvise) return call_kernel(call);
     begin_turn(EventKind::kMemory);
     if (gives_back(call)) view::current().forget(address(call.a), page_up(address(call.b)));
-    long result = call_kernel(call);
+    const long result = note_code(call, call_kernel(call));
     end_turn();
     return result;
   }
   if (!g_tasks_active) {
-    const long result = change(call);
-    page::dump_used();
-    return note_code(call, result);
+    const long result = note_code(call, change(call));
+    return page::dump_used(), result;
   }
   // glibc gives an ended thread's stack back before it keeps it for the next; what it keeps in all
   // is bounded.
@@ -544,8 +545,9 @@ long on_memory(Call& call) {
   }
   if (call.number == SYS_mincore) note_written();
   long result = change(call);
-  // The store may have changed. Everything was published, but by who creates a task without a turn.
-  if (call.number != SYS_mincore && !task.ahead) view::current().refresh();
+  if (call.number != SYS_mincore && !task.ahead)
+    view::current()
+        .refresh();  // everything was published, but by who creates a task without a turn
   end_turn();
   return result;
 }

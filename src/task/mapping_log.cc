@@ -64,6 +64,7 @@ void apply(const MappingRecord& r) {
       long at = sys::raw(SYS_mmap, static_cast<long>(r.start), static_cast<long>(r.size),
                          r.protection, r.flags, r.descriptor, static_cast<long>(r.offset));
       if (sys::failed(at)) cannot_repeat(r, -at);
+      if (r.protection & PROT_EXEC) forget_text(Range{r.start, r.start + r.size});
       break;
     }
     case MappingKind::kMapOwned:
@@ -96,7 +97,7 @@ void apply(const MappingRecord& r) {
       page::protect(r.start, r.size, r.protection);
       if (owned::overlaps(r.start, r.size)) owned::on_protect(r.start, r.size, r.protection);
       break;
-    case MappingKind::kPatchText: patch_new_text(Range{r.start, r.start + r.size}); break;
+    case MappingKind::kPatchText: patch_new_text(); break;
     case MappingKind::kProfile: tasks::arm_profiles(); break;
     case MappingKind::kSigaction: trap::install(r.protection); break;
   }
@@ -261,7 +262,7 @@ void patch_pending_text() {
   Shared& s = shared();
   if (!s.text_pending) return;
   s.text_pending = 0;
-  patch_new_text(Range{});
+  patch_new_text();
   record_mapping({MappingKind::kPatchText, 0, 0, -1, 0, 0, 0, 0, 0});
 }
 

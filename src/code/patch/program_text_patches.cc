@@ -65,9 +65,50 @@ bool is_being_loaded(Range object, const Pieces& pieces) {
   return false;
 }
 
+// Texts that have their patches, of these kinds.
+struct Patched {
+  Range text;
+  PatchKinds kinds;
+};
+constexpr unsigned kMostPatched = 1024;
+Patched g_patched[kMostPatched];
+unsigned g_patched_count = 0;
+
+Patched* patched_at(Range text) {
+  for (unsigned i = 0; i < g_patched_count; i++) {
+    if (g_patched[i].text.start == text.start && g_patched[i].text.limit == text.limit)
+      return &g_patched[i];
+  }
+  return nullptr;
+}
+
+bool is_patched(Range text, PatchKinds kinds) {
+  if (plan().is_isolated() && (kinds & kPatchAtomic))
+    return false;  // what is in doubt is listed again
+  const Patched* known = patched_at(text);
+  return known && (known->kinds & kinds) == kinds;
+}
+
+void note_patched(Range text, PatchKinds kinds) {
+  if (Patched* known = patched_at(text)) known->kinds = known->kinds | kinds;
+  else if (g_patched_count < kMostPatched) g_patched[g_patched_count++] = {text, kinds};
+}
+
 }  // namespace
 
 Range libc_text() { return g_libc; }
+
+void forget_text(Range text) {
+  forget_sites(text);
+  for (unsigned i = g_patched_count; i-- > 0;) {
+    if (g_patched[i].text.overlaps(text)) g_patched[i] = g_patched[--g_patched_count];
+  }
+}
+
+void note_library(Range text) {
+  forget_text(text);
+  shared().text_pending = 1;
+}
 
 void patch_all(PatchKinds kinds) {
   const view::PeekScope peeks(self());  // where a plan of patches is kept, less is looked at
@@ -143,10 +184,13 @@ void patch_all(PatchKinds kinds) {
   }
   finish();
   for (size_t i = 0; i < count; i++) {
-    PatchStats stats;
     const char* folder =
         options().cache_path[0] && !found[i].writable ? options().cache_path : nullptr;
-    long result = patch_text(found[i].text, found[i].object, kinds, &stats, folder);
+    long result = 0;
+    if (!is_patched(found[i].text, kinds)) {
+      result = patch_text(found[i].text, found[i].object, kinds, nullptr, folder);
+      if (result == 0) note_patched(found[i].text, kinds);
+    }
     if (result != 0)
       report("cannot patch the text at %x (error %d)", found[i].text.start, int64_t{-result});
     if (result == 0 && !found[i].writable) count::note_text(found[i].text);
@@ -159,7 +203,7 @@ PatchKinds first_patch_kinds() {
   return options().order == Order::kToken ? kPatchSyscall | kPatchCpuid : kPatchSyscall;
 }
 
-void patch_new_text(Range) {
+void patch_new_text() {
   patch_all(g_tasks_active && plan().orders_atomics() ? first_patch_kinds() | kPatchAtomic
                                                       : first_patch_kinds());
   if (!g_tasks_active) count::on_patched_text();

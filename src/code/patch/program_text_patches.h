@@ -13,8 +13,13 @@ namespace weir::runtime {
 void patch_all(PatchKinds kinds);
 // What is patched before there are tasks.
 PatchKinds first_patch_kinds();
-// A segment that was mapped since.
-void patch_new_text(Range text);
+// Segments that were mapped since.
+void patch_new_text();
+// Other code lies there from now on, and no patch.
+void forget_text(Range text);
+// The same, where this task maps a library. It is patched when all of it is mapped
+// (patch_pending_text()): the tables that say what is code lie behind it.
+void note_library(Range text);
 
 // libc's own executable segment.
 Range libc_text();

@@ -4,8 +4,11 @@
 
 // Three tables. Sites lie in one reserved range of addresses, so they never move and an index is
 // enough for a stub. The traps are an open-addressed hash of site indices, rebuilt at twice the
-// size when half full. Stub areas are a list ordered by address; within one, sites ascend with
-// their stubs, so a place is found by two binary searches.
+// size when half full. Stub areas are a list ordered by falling address, as libraries mostly come;
+// within one, sites ascend with their stubs, so a place is found by two binary searches.
+//
+// Where tasks are threads one of them adds sites while handlers of the others look. So a table that
+// has grown is another one, shown when it is complete; the one before stays for who is still in it.
 
 namespace weir {
 namespace {
@@ -22,11 +25,17 @@ struct Area {
 Site* g_sites = nullptr;
 uint32_t g_site_count = 0;
 
-Area* g_areas = nullptr;
-uint32_t g_area_count = 0;
+struct Areas {
+  uint64_t room, count;
+  Area area[];
+};
+Areas* g_areas = nullptr;
 
-uint32_t* g_traps = nullptr;  // site index + 1; 0 is free
-uint32_t g_trap_capacity = 0;
+struct Traps {
+  uint64_t capacity;
+  uint32_t site[];  // index + 1; 0 is free
+};
+Traps* g_traps = nullptr;
 uint32_t g_trap_count = 0;
 
 template <typename T>
@@ -38,6 +47,14 @@ bool reserve(T*& table, uint64_t count) {
   return true;
 }
 
+bool g_has_readers = false;
+
+// A table that nobody finds any more.
+void give_back(void* table, uint64_t size) {
+  if (table != nullptr && !g_has_readers)
+    sys::unmap(reinterpret_cast<uint64_t>(table), page_up(size));
+}
+
 constexpr uint32_t kMaxLate = 512;
 Site g_late[kMaxLate];
 uint32_t g_late_count = 0;
@@ -46,41 +63,51 @@ uint32_t hash_of(uint64_t address) {
   return static_cast<uint32_t>((address * 0x9e3779b97f4a7c15u) >> 32);
 }
 
-void place_trap(uint32_t* traps, uint32_t capacity, uint32_t index) {
-  uint32_t slot = hash_of(g_sites[index].address) & (capacity - 1);
-  while (traps[slot] != 0) slot = (slot + 1) & (capacity - 1);
-  traps[slot] = index + 1;
+template <typename T>
+const T* shown(T* const& table) {
+  return __atomic_load_n(&table, __ATOMIC_ACQUIRE);
+}
+
+void place_trap(Traps& traps, uint32_t index) {
+  const uint64_t mask = traps.capacity - 1;
+  uint64_t slot = hash_of(g_sites[index].address) & mask;
+  while (traps.site[slot] != 0) slot = (slot + 1) & mask;
+  __atomic_store_n(&traps.site[slot], index + 1, __ATOMIC_RELEASE);
 }
 
 bool add_trap(uint32_t index) {
-  if (2 * (g_trap_count + 1) > g_trap_capacity) {
-    uint32_t capacity = g_trap_capacity == 0 ? 1024 : 2 * g_trap_capacity;
-    uint32_t* traps = nullptr;
-    if (!reserve(traps, capacity)) return false;
-    for (uint32_t i = 0; i < g_trap_capacity; i++) {
-      if (g_traps[i] != 0) place_trap(traps, capacity, g_traps[i] - 1);
+  if (g_traps == nullptr || 2 * (g_trap_count + 1) > g_traps->capacity) {
+    const uint64_t capacity = g_traps == nullptr ? 1024 : 2 * g_traps->capacity;
+    char* memory = nullptr;
+    if (!reserve(memory, sizeof(Traps) + capacity * sizeof(uint32_t))) return false;
+    auto* traps = reinterpret_cast<Traps*>(memory);
+    traps->capacity = capacity;
+    for (uint64_t i = 0; g_traps != nullptr && i < g_traps->capacity; i++) {
+      if (g_traps->site[i] != 0) place_trap(*traps, g_traps->site[i] - 1);
     }
-    if (g_traps != nullptr)
-      sys::unmap(reinterpret_cast<uint64_t>(g_traps), page_up(g_trap_capacity * sizeof(uint32_t)));
-    g_traps = traps;
-    g_trap_capacity = capacity;
+    Traps* before = g_traps;
+    __atomic_store_n(&g_traps, traps, __ATOMIC_RELEASE);
+    give_back(before, before == nullptr ? 0 : sizeof(Traps) + before->capacity * sizeof(uint32_t));
   }
-  place_trap(g_traps, g_trap_capacity, index);
+  place_trap(*g_traps, index);
   g_trap_count++;
   return true;
 }
 
 const Area* area_of(uint64_t rip) {
-  uint32_t low = 0, high = g_area_count;
+  const Areas* areas = shown(g_areas);
+  if (areas == nullptr) return nullptr;
+  uint64_t low = 0, high = __atomic_load_n(&areas->count, __ATOMIC_ACQUIRE);
+  const uint64_t count = high;
   while (low < high) {
-    uint32_t middle = (low + high) / 2;
-    if (g_areas[middle].range.limit <= rip) {
+    const uint64_t middle = (low + high) / 2;
+    if (areas->area[middle].range.start > rip) {
       low = middle + 1;
     } else {
       high = middle;
     }
   }
-  return low < g_area_count && g_areas[low].range.contains(rip) ? &g_areas[low] : nullptr;
+  return low < count && areas->area[low].range.contains(rip) ? &areas->area[low] : nullptr;
 }
 
 const Site* stub_site(const Area& area, uint64_t rip) {
@@ -97,6 +124,8 @@ const Site* stub_site(const Area& area, uint64_t rip) {
 }
 
 }  // namespace
+
+void share_sites() { g_has_readers = true; }
 
 const Site* site_at(uint32_t index) {
   if (index >= kLateSites)
@@ -136,24 +165,49 @@ int64_t add_site(const Site& site) {
 }
 
 bool add_stub_area(Range area, uint32_t first, uint32_t limit) {
-  if (!reserve(g_areas, kMaxAreas) || g_area_count == kMaxAreas) return false;
-  uint32_t at = g_area_count++;
-  for (; at > 0 && g_areas[at - 1].range.start > area.start; at--) g_areas[at] = g_areas[at - 1];
-  g_areas[at] = Area{area, first, limit};
+  const uint64_t count = g_areas == nullptr ? 0 : g_areas->count;
+  if (count == kMaxAreas) return false;
+  const Area made{area, first, limit};
+  if (count != 0 && count < g_areas->room && g_areas->area[count - 1].range.start > area.start) {
+    g_areas->area[count] = made;
+    __atomic_store_n(&g_areas->count, count + 1, __ATOMIC_RELEASE);
+    return true;
+  }
+  const uint64_t room = 2 * count + 64;
+  char* memory = nullptr;
+  if (!reserve(memory, sizeof(Areas) + room * sizeof(Area))) return false;
+  auto* areas = reinterpret_cast<Areas*>(memory);
+  areas->room = room;
+  areas->count = count + 1;
+  uint64_t at = 0;
+  for (; at < count && g_areas->area[at].range.start > area.start; at++)
+    areas->area[at] = g_areas->area[at];
+  areas->area[at] = made;
+  for (; at < count; at++) areas->area[at + 1] = g_areas->area[at];
+  Areas* before = g_areas;
+  __atomic_store_n(&g_areas, areas, __ATOMIC_RELEASE);
+  give_back(before, before == nullptr ? 0 : sizeof(Areas) + before->room * sizeof(Area));
   return true;
+}
+
+void forget_sites(Range text) {
+  for (uint32_t i = 0; i < g_site_count; i++) {
+    if (text.contains(g_sites[i].window)) g_sites[i].window = g_sites[i].address = 0;
+  }
 }
 
 const Site* find_trap_site(uint64_t rip) {
   for (uint32_t i = 0; i < g_late_count; i++) {
     if (g_late[i].address == rip) return &g_late[i];
   }
-  if (g_trap_capacity == 0) return nullptr;
-  uint32_t mask = g_trap_capacity - 1;
-  for (uint32_t slot = hash_of(rip) & mask; g_traps[slot] != 0; slot = (slot + 1) & mask) {
-    const Site& site = g_sites[g_traps[slot] - 1];
-    if (site.address == rip) return &site;
+  const Traps* traps = shown(g_traps);
+  if (traps == nullptr) return nullptr;
+  const uint64_t mask = traps->capacity - 1;
+  for (uint64_t slot = hash_of(rip) & mask;; slot = (slot + 1) & mask) {
+    const uint32_t index = __atomic_load_n(&traps->site[slot], __ATOMIC_ACQUIRE);
+    if (index == 0) return nullptr;
+    if (g_sites[index - 1].address == rip) return &g_sites[index - 1];
   }
-  return nullptr;
 }
 
 bool find_stub_place(uint64_t rip, StubPlace& place) {

@@ -45,8 +45,8 @@ struct StubPlace {
   bool on_runtime_stack = false;  // rsp is the runtime's already; the program's is at %gs:0x10
 };
 
-// Private to the process, inherited by fork as a copy. Not locked: sites are added while one task
-// alone runs. Signal-safe: the lookups.
+// Private to the process, inherited by fork as a copy. One task at a time adds sites.
+// Signal-safe, and safe beside who adds sites: the lookups.
 const Site* site_at(uint32_t index);
 uint32_t site_count();
 
@@ -70,6 +70,11 @@ void forget_late_sites();
 void expect_sites(uint32_t count);
 // Index of the new site, or -1 when there is no memory.
 int64_t add_site(const Site& site);
+
+// From here on other threads of this process look while sites are added.
+void share_sites();
+// Other code lies there now: nothing of the text is patched.
+void forget_sites(Range text);
 
 // Notes that the stubs in `area` belong to sites [first, limit), all with a stub and in ascending
 // order. False: no memory.
