@@ -93,6 +93,14 @@ void apply(Piece key, Piece value, Options* result) {
     result->domains = static_cast<uint32_t>(number(value));
   } else if (key.is("without")) {
     result->left_out = static_cast<uint32_t>(number(value));
+  } else if (key.is("virtual")) {
+    result->constant = static_cast<uint32_t>(number(value));
+  } else if (key.is("processes")) {
+    result->constant_memory = static_cast<int>(number(value));
+  } else if (key.is("seed")) {
+    result->seed = number(value);
+  } else if (key.is("start")) {
+    result->start = number(value);
   } else if (key.is("log")) {
     copy_path(value, result->log_path, sizeof result->log_path);
   } else if (key.is("json")) {

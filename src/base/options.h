@@ -51,6 +51,10 @@ struct Options {
   uint32_t rehash_ms = 1000;
   uint32_t domains = 0;      // likewise: domains at most, 0 for as many as there are
   uint32_t left_out = 0;     // base/coherent_features.h
+  uint32_t constant = 0;     // inputs that are made constant (constant/layout.h)
+  int constant_memory = -1;  // descriptor of the memory that such a run's processes have together
+  uint64_t seed = 0;         // of constant random bytes
+  uint64_t start = 0;        // of constant time: seconds since 1970
   char log_path[512] = {};   // empty: standard error
   char json_path[512] = {};  // where the counts go as JSON; empty: nowhere
   char cache_path[512] =

@@ -30,6 +30,12 @@ void add_common(CLI::App& command, RunOptions& options) {
                   "At the end, write to FILE what --stat prints, as JSON")
       ->type_name("FILE");
   command
+      .add_option("--virtual", options.constant,
+                  "Make inputs constant: random[=SEED], time[=SECONDS], pid; several with commas "
+                  "between. For --order token")
+      ->delimiter(',')
+      ->type_name("INPUTS");
+  command
       .add_option("--delay", options.delay,
                   "Debugging: random delays at events, from this seed (not 0)")
       ->check(CLI::Range(uint64_t{1}, UINT64_MAX))

@@ -69,6 +69,7 @@ inline constexpr uint64_t kWindowPagesSize = kWindowsSize / kPageSize * 56;
 // Objects with a declared policy (check/policy/objects.h)
 inline constexpr uint64_t kDeclared = 0x30fe20000000;
 inline constexpr uint64_t kDeclaredSize = uint64_t{512} << 20;
+inline constexpr uint64_t kConstants = 0x30fe50000000;  // constant/layout.h: the command's memory
 inline constexpr uint64_t kSpinnerKey = uint64_t{3}
                                         << 62;  // + a task: what it waits for that spins on pages
 inline constexpr uint64_t kHeapKey =
@@ -263,7 +264,8 @@ struct Shared {
   uint32_t live;       // tasks that exist
   uint32_t high_task;  // slots in use are below
   uint64_t round;
-  uint64_t virtual_now;  // nanoseconds
+  uint64_t virtual_now;   // nanoseconds
+  uint64_t constant_now;  // what constant clocks show (constant/clock.cc). Guarded by: the turn
   uint64_t next_sequence;
   uint64_t created;
   uint32_t tid_base;  // virtual ids of tasks lie above; another one in each forked child

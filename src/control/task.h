@@ -120,6 +120,7 @@ struct Task {
   uint64_t robust_list;      // head, as set_robust_list gave it
   uint64_t process;          // index of the process that runs it (isolated)
   uint64_t creation;         // running number of the task since start
+  uint64_t random_draws;     // of constant random bytes (constant/random.cc)
 
   // Order. Guarded by: the order's lock, except wake_word.
   TaskState state;

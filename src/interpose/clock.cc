@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "constant/constant.h"
 #include "control/control.h"
 #include "control/process.h"
 #include "interpose/real.h"
@@ -58,8 +60,10 @@ long own_time(const Task& task, timespec* time) {
 
 long task_time(clockid_t clock, timespec* time) {
   const int tid = static_cast<int>(~static_cast<unsigned>(clock >> 3));
-  const bool first = tid == shared().shown_pid;
-  const int real = first ? task_at(0).tid : tasks::real_tid(tid);
+  const int process = constant::has_pid() ? constant::real_id(tid) : tid;
+  const bool first = process == shared().shown_pid;
+  const Task* const named = tasks::find_by_virtual_tid(tid);
+  const int real = first ? task_at(0).tid : named ? tasks::kernel_tid(*named) : process;
   if (!plan().has_processes()) {
     return sys::raw(SYS_clock_gettime,
                     static_cast<int>(~static_cast<unsigned>(real) << 3 | (clock & 7)),
@@ -131,12 +135,15 @@ int answer(long result) {
 
 extern "C" __attribute__((visibility("default"))) int getrusage(__rusage_who_t who,
                                                                 rusage* usage) noexcept {
+  if (constant::has_time() && runtime::g_intercepting)
+    return static_cast<int>(syscall(SYS_getrusage, who, usage));
   return answer(runtime::g_intercepting ? kept<rusage, usage_of>(who, usage)
                                         : usage_of(who, usage));
 }
 
 extern "C" __attribute__((visibility("default"))) int clock_gettime(clockid_t clock,
                                                                     timespec* time) noexcept {
+  if (constant::has_time()) return interpose::real().clock_gettime(clock, time);
   const bool of_task = clock == CLOCK_THREAD_CPUTIME_ID, of_all = clock == CLOCK_PROCESS_CPUTIME_ID;
   if (!g_tasks_active || self().in_vfork || (clock >= 0 && !of_task && !of_all))
     return interpose::real().clock_gettime(clock, time);

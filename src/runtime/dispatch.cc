@@ -14,6 +14,7 @@
 #include "code/translate/counted.h"
 #include "code/translate/program_text.h"
 #include "code/translate/seek.h"
+#include "constant/constant.h"
 #include "control/control.h"
 #include "control/process.h"
 #include "memory/backing.h"
@@ -233,16 +234,21 @@ void on_atomic(Frame& frame, const Site& site) {
 }
 
 void on_rdtsc(Frame& frame, const Site& site) {
-  const auto value = static_cast<uint64_t>(input::value(input::What::kClock, sys::cycles));
+  const bool is_constant = constant::has_time();
+  const uint64_t value =
+      is_constant ? constant::read_cycles()
+                  : static_cast<uint64_t>(input::value(input::What::kClock, sys::cycles));
   frame.rax = value & 0xffff'ffff;
   frame.rdx = value >> 32;
   constexpr uint8_t kRdtscpLength = 3;
   if (site.length != kRdtscpLength) return;
   uint32_t node = 0, processor = 0;
-  frame.rcx = static_cast<uint64_t>(input::value(input::What::kProcessor, [&] {
-    sys::raw(SYS_getcpu, reinterpret_cast<long>(&processor), reinterpret_cast<long>(&node));
-    return node << 12 | processor;
-  }));
+  if (is_constant) frame.rcx = 0;
+  else
+    frame.rcx = static_cast<uint64_t>(input::value(input::What::kProcessor, [&] {
+      sys::raw(SYS_getcpu, reinterpret_cast<long>(&processor), reinterpret_cast<long>(&node));
+      return node << 12 | processor;
+    }));
 }
 
 // What the processor says of itself, of the very processor that the task is on, and what it makes
@@ -311,7 +317,10 @@ void on_site(Frame& frame) {
     case SiteKind::kAtomic: on_atomic(frame, *site); break;
     case SiteKind::kRdtsc: on_rdtsc(frame, *site); break;
     case SiteKind::kCpuid: on_answer(frame, [&] { on_cpuid(frame); }); break;
-    case SiteKind::kRandom: on_answer(frame, [&] { execute_random(site->random, frame); }); break;
+    case SiteKind::kRandom:
+      if (constant::has_random()) give_random(site->random, frame, constant::next_random());
+      else on_answer(frame, [&] { execute_random(site->random, frame); });
+      break;
   }
 }
 

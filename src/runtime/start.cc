@@ -24,6 +24,7 @@
 #include "code/patch/site_table.h"
 #include "code/translate/counted.h"
 #include "code/translate/seek.h"
+#include "constant/constant.h"
 #include "control/control.h"
 #include "control/process.h"
 #include "heap/heap.h"
@@ -224,6 +225,7 @@ __attribute__((constructor)) void start(int argc, char** argv, char**) {
   runtime::map_said();
   if (!libc::learn()) die(125);
   runtime::start_counts();
+  if (!constant::attach()) die(125);
   shared().arguments = reinterpret_cast<uint64_t>(argv[0]);
   shared().stack_begin = reinterpret_cast<uint64_t>(argv) - sizeof(uint64_t);
   tasks::make_first(task_at(0));

@@ -10,6 +10,7 @@
 
 #include "base/bytes.h"
 #include "base/options.h"
+#include "constant/layout.h"
 #include "sys/syscall_x86_64.h"
 #include "task/environment.h"
 
@@ -53,15 +54,18 @@ long take_number(char* options, const char* key) {
 // itself uses neither guard.
 void fix_random_bytes(char** environment) {
   constexpr uint64_t kStackGuard = 0x28, kPointerGuard = 0x30;  // from the thread's base
+  const uint64_t seed = options().seed;
+  const uint64_t words[2] = {constant::image_random(seed, kRandomBytes, 0),
+                             constant::image_random(seed, kRandomBytes, 1)};
   while (*environment != nullptr) ++environment;
   for (auto* entry = reinterpret_cast<Elf64_auxv_t*>(environment + 1); entry->a_type != AT_NULL;
        ++entry) {
     if (entry->a_type == AT_RANDOM)
-      copy_bytes(reinterpret_cast<void*>(entry->a_un.a_val), kRandomBytes, sizeof kRandomBytes);
+      copy_bytes(reinterpret_cast<void*>(entry->a_un.a_val), words, sizeof words);
   }
   const uint64_t base = sys::fs_base_untouched();
-  *reinterpret_cast<uint64_t*>(base + kStackGuard) = kRandomBytes[0];
-  *reinterpret_cast<uint64_t*>(base + kPointerGuard) = kRandomBytes[1];
+  *reinterpret_cast<uint64_t*>(base + kStackGuard) = words[0];
+  *reinterpret_cast<uint64_t*>(base + kPointerGuard) = words[1];
 }
 
 [[gnu::constructor(101)]] void at_first(int, char**, char** environment) {

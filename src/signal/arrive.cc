@@ -12,6 +12,7 @@
 #include "check/replay/replay.h"
 #include "code/patch/cancel_site.h"
 #include "code/translate/counted.h"
+#include "constant/constant.h"
 #include "control/control.h"
 #include "control/process.h"
 #include "memory/backing.h"
@@ -163,11 +164,14 @@ bool for_this_task(int signal, const siginfo_t* info) {
 
 void fix_sender(siginfo_t* info) {
   info->si_code = original_code(info->si_code);
-  if (info->si_code != SI_TKILL && info->si_code != SI_USER && info->si_code != SI_QUEUE) return;
+  const bool is_sent =
+      info->si_code == SI_TKILL || info->si_code == SI_USER || info->si_code == SI_QUEUE;
+  if (!is_sent && info->si_signo != SIGCHLD) return;
   Shared& s = shared();
   for (uint32_t p = 0; p < s.high_process; p++) {
-    if (s.processes[p].pid == info->si_pid && s.monitor) info->si_pid = s.shown_pid;
+    if (is_sent && s.processes[p].pid == info->si_pid && s.monitor) info->si_pid = s.shown_pid;
   }
+  if (constant::has_pid()) info->si_pid = constant::shown_id(info->si_pid);
 }
 
 // A signal, as the kernel has handed it to on_signal.

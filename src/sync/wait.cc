@@ -2,6 +2,7 @@
 
 #include <errno.h>
 
+#include "constant/constant.h"
 #include "control/control.h"
 #include "control/phase_timer.h"
 #include "control/process.h"
@@ -85,7 +86,10 @@ int block(uint64_t key, uint32_t bits, uint64_t timeout_ns, const char* what) {
   // A signal that is pending already ends the wait. Not as one that comes from outside does, when
   // the task sees it: another may wake it as well, and which of both was first would be chance.
   task.had_signal = task.pending && !order::config().by_arrival;
+  const uint64_t begin = shared().constant_now;
   int result = sleep_in_turn(task, task.had_signal ? 1 : timeout_ns);
+  if (result == ETIMEDOUT && !task.had_signal && constant::has_time())
+    constant::pass(begin, timeout_ns);
   if (task.had_signal && result == ETIMEDOUT) result = EINTR;
   task.had_signal = 0;
   if (task.turn_depth > 1) task.flags |= kWritten;

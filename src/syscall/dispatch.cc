@@ -13,6 +13,7 @@
 #include "check/happens_before.h"
 #include "code/patch/cancel_site.h"
 #include "code/patch/patch.h"
+#include "constant/constant.h"
 #include "control/control.h"
 #include "control/process.h"
 #include "memory/backing.h"
@@ -23,6 +24,7 @@
 #include "sys/libc.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
+#include "syscall/constant.h"
 #include "syscall/syscall.h"
 #include "syscall/transfer.h"
 #include "task/mapping_log.h"
@@ -70,6 +72,7 @@ void choose_handled(bool multi) {
     entry = input::is_on();  // whatever the kernel answers is kept
   if (input::is_on()) return;
   mark(is_left_out, 1);
+  if (constant::is_on()) mark(is_constant, 1);
   if (plan().has_processes()) mark(is_memory, 1);
   mark(is_process_alone, 1);
   mark(is_signal_call_alone, 1);
@@ -232,6 +235,47 @@ long make_simple(Call& call) {
   return is_descriptor(call.number) ? on_descriptor(call) : call_kernel(call);
 }
 
+namespace {
+
+long make_call(Call& call) {
+  long result;
+  if (goes_through_memory(call)) {
+    result = move_through_memory(call);
+  } else if (call.number == SYS_execve || call.number == SYS_execveat) {
+    result = on_process(call);
+  } else if (self().in_vfork) {
+    result = input::is_on() || constant::is_on() ? call_beside_hidden(call) : call_kernel(call);
+  } else if (!input::is_on() && is_left_out(call.number)) {
+    note_left_out(call.number);
+    result = -ENOSYS;
+  } else if (is_process(call.number)) {
+    result = on_process(call);
+  } else if (is_memory(call.number)) {
+    result = on_memory(call);
+  } else if (g_tasks_active ? is_signal_call(call.number)
+                            : is_signal_call_alone(call.number) ||
+                                  (input::is_on() && sleeps_for_signal(call.number))) {
+    result = on_signal_call(call);
+  } else if (!g_tasks_active) {
+    result = input::is_on()      ? call_recorded(call)
+             : constant::is_on() ? call_beside_hidden(call)
+                                 : call_kernel(call);
+  } else if (is_futex(call.number)) {
+    result = on_futex(call);
+  } else if (is_sleep(call.number)) {
+    result = on_sleep(call);
+  } else if (is_timer(call.number)) {
+    result = on_timer(call);
+  } else if (is_descriptor(call.number)) {
+    result = on_descriptor(call);
+  } else {
+    result = call_kernel(call);
+  }
+  return result;
+}
+
+}  // namespace
+
 void on_syscall(Frame& frame, const Site& site) {
   Call call{frame,
             static_cast<long>(frame.rax),
@@ -259,37 +303,7 @@ void on_syscall(Frame& frame, const Site& site) {
   if (looks_at_owned) owned::begin_call();
   const bool is_checked = happens::g_checked && !task.in_vfork;
   if (is_checked) checking::before_call(call.number, call.a, call.b);
-  long result;
-  if (goes_through_memory(call)) {
-    result = move_through_memory(call);
-  } else if (call.number == SYS_execve || call.number == SYS_execveat) {
-    result = on_process(call);
-  } else if (self().in_vfork) {
-    result = input::is_on() ? call_beside_hidden(call) : call_kernel(call);
-  } else if (!input::is_on() && is_left_out(call.number)) {
-    note_left_out(call.number);
-    result = -ENOSYS;
-  } else if (is_process(call.number)) {
-    result = on_process(call);
-  } else if (is_memory(call.number)) {
-    result = on_memory(call);
-  } else if (g_tasks_active ? is_signal_call(call.number)
-                            : is_signal_call_alone(call.number) ||
-                                  (input::is_on() && sleeps_for_signal(call.number))) {
-    result = on_signal_call(call);
-  } else if (!g_tasks_active) {
-    result = input::is_on() ? call_recorded(call) : call_kernel(call);
-  } else if (is_futex(call.number)) {
-    result = on_futex(call);
-  } else if (is_sleep(call.number)) {
-    result = on_sleep(call);
-  } else if (is_timer(call.number)) {
-    result = on_timer(call);
-  } else if (is_descriptor(call.number)) {
-    result = on_descriptor(call);
-  } else {
-    result = call_kernel(call);
-  }
+  long result = constant::is_on() ? call_constant(call, make_call) : make_call(call);
   task.holds_call = 0;
   if (is_checked) checking::after_call(call.number, call.a, call.b, result);
   if (looks_at_owned) {

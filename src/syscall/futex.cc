@@ -10,6 +10,7 @@
 #include <linux/futex.h>
 #include <sys/syscall.h>
 
+#include "constant/constant.h"
 #include "control/control.h"
 #include "control/process.h"
 #include "memory/backing.h"
@@ -18,6 +19,7 @@
 #include "sync/event.h"
 #include "sync/object_order.h"
 #include "sys/futex.h"
+#include "syscall/constant.h"
 #include "syscall/transfer.h"
 #include "view/view.h"
 
@@ -191,6 +193,8 @@ long on_futex(Call& call) {
   long result;
   if (foreign && key >= 4096) {
     call.b &= ~long{FUTEX_PRIVATE_FLAG};
+    sys::Timespec real_limit;
+    if (constant::has_time()) use_real_limit(call, real_limit);
     const bool sleeps =
         operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET || operation == FUTEX_LOCK_PI;
     result = sleeps ? sleep_in_kernel(call, "shared futex") : call_kernel(call);

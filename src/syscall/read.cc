@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 
 #include "base/bytes.h"
+#include "constant/constant.h"
 #include "memory/program_memory.h"
 #include "record/input.h"
 #include "signal/signals.h"
@@ -153,6 +154,7 @@ long status_flags(long descriptor) {
 }
 
 uint64_t time_now(int clock) {
+  if (constant::has_time()) return constant::read_clock(clock);
   return static_cast<uint64_t>(
       input::value(input::What::kTime, [=] { return sys::monotonic_ns(clock); }));
 }
@@ -181,6 +183,7 @@ bool never_waits(const Call& call) {
 long wait_ready(Call& call, pollfd* polls, long count, long timeout_ms, const char* what,
                 long mask) {
   sys::Timespec time{timeout_ms / 1000, timeout_ms % 1000 * 1000000};
+  const uint64_t begin = constant::has_time() ? constant::moment() : 0;
   outside_begin(what);
   long result =
       mask ? input::sleeping_call(SYS_ppoll, reinterpret_cast<long>(polls), count,
@@ -188,6 +191,9 @@ long wait_ready(Call& call, pollfd* polls, long count, long timeout_ms, const ch
            : input::sleeping_call(SYS_poll, reinterpret_cast<long>(polls), count, timeout_ms, 0, 0,
                                   0);
   outside_end();
+  constexpr uint64_t kMillisecond = 1'000'000;
+  if (begin && result == 0 && timeout_ms > 0)
+    constant::pass(begin, static_cast<uint64_t>(timeout_ms) * kMillisecond);
   if (result == -EINTR && trap::restarts()) call.again = true;
   return result;
 }

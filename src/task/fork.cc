@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 
 #include "base/bytes.h"
+#include "constant/constant.h"
 #include "control/control.h"
 #include "control/process.h"
 #include "memory/backing.h"
@@ -49,7 +50,8 @@ struct ForkWork {
   ForkRequest request;
   uint64_t mask;
   uint32_t tid_base;
-  uint32_t ordinal;  // in a recording
+  uint32_t ordinal;   // in a recording
+  uint64_t identity;  // where inputs are constant
 };
 
 constexpr uint64_t kForkStack = 64 << 10;
@@ -85,6 +87,7 @@ void fork_child(uint64_t argument) {
   } else {
     copy_control();
   }
+  if (constant::is_on()) constant::begin_process(work->identity);
   __atomic_store_n(&work->copied, 1u, __ATOMIC_RELEASE);
   sys::futex_wake(&work->copied);
   runtime::begin_process();
@@ -116,6 +119,7 @@ void fork_child(uint64_t argument) {
 
 struct BorrowWork {
   Task* task;
+  uint64_t identity;
   const ForkRequest* request;
 };
 
@@ -123,6 +127,7 @@ void borrowing_child(uint64_t argument) {
   const BorrowWork work = *reinterpret_cast<BorrowWork*>(argument);
   const ForkRequest& request = *work.request;  // in the maker's stack, who sleeps
   sys::raw(SYS_arch_prctl, ARCH_SET_GS, reinterpret_cast<long>(work.task));
+  if (constant::is_on()) constant::begin_process(work.identity);
   input::begin_borrower(*work.task, work.task->ordinal);
   if (request.flags & CLONE_CLEAR_SIGHAND) {
     for (int signal = 1; signal <= sys::kSignals; signal++) {
@@ -175,6 +180,7 @@ long fork_program(const Frame& frame, const ForkRequest& request, int& pidfd) {
   work->frame = frame;
   work->request = request;
   work->ordinal = ordinal;
+  work->identity = constant::is_on() ? constant::next_child() : 0;
   work->tid_base = shared().tid_base / 0x10000 * 16 + shared().children_made++;
   uint64_t all = sys::kAllButFaults;
   sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all),
@@ -204,6 +210,7 @@ long fork_program(const Frame& frame, const ForkRequest& request, int& pidfd) {
         if (info.si_pid == pid) break;
       }
     }
+    if (constant::is_on()) constant::note_process(static_cast<int>(pid), work->identity);
   }
   view::current().go_on();
   const uint64_t mask = work->mask;
@@ -232,7 +239,7 @@ long borrow_program(Frame& frame, const ForkRequest& request, int& pidfd) {
   *copy->frame = frame;
   copy->frame->rax = 0;
   if (request.stack) copy->frame->rsp = request.stack;
-  const BorrowWork work{copy, &request};
+  const BorrowWork work{copy, constant::is_on() ? constant::next_child() : 0, &request};
   int descriptor = -1;
   if (multi) {
     (void)order::stand_still(self());

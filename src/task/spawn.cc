@@ -26,6 +26,7 @@
 #include "base/bytes.h"
 #include "base/coherent_features.h"
 #include "check/happens_before.h"
+#include "constant/constant.h"
 #include "control/phase_timer.h"
 #include "control/process.h"
 #include "heap/heap.h"
@@ -267,7 +268,7 @@ void make_first(Task& task) {
   task.process = 0;
   task.stack_top = stack_top_of(0);
   task.tid = static_cast<int>(sys::raw(SYS_gettid));
-  task.virtual_tid = task.tid;
+  task.virtual_tid = constant::has_pid() ? constant::shown_id(task.tid) : task.tid;
   // What the kernel would do at the end of the first thread: glibc told it at start
   // (set_tid_address, set_robust_list).
   uint64_t address = 0;
@@ -275,6 +276,7 @@ void make_first(Task& task) {
     address = sys::fs_base() + libc::layout().thread_id;
   }
   task.clear_child_tid = address;
+  if (constant::has_pid()) *reinterpret_cast<int*>(address) = task.virtual_tid;
   uint64_t size = 0;
   sys::raw(SYS_get_robust_list, 0, reinterpret_cast<long>(&task.robust_list),
            reinterpret_cast<long>(&size));
@@ -501,7 +503,7 @@ void become_single_after_fork() {
   s.exec_requested = 0;
   s.heap_user = 0;
   task.tid = static_cast<int>(sys::raw(SYS_gettid));
-  task.virtual_tid = task.tid;
+  task.virtual_tid = constant::has_pid() ? constant::shown_id(task.tid) : task.tid;
   task.turn_depth = 0;
   task.held = 0;
   task.ahead = task.keeps_for = 0;

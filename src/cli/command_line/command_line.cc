@@ -37,6 +37,13 @@ const CLI::Option& option_named(const std::string& name, const CLI::App& app,
                                 const CLI::App& weir) {
   if (const CLI::Option* option = app.get_option_no_throw(name)) return *option;
   if (name == "--config") return *weir.get_option(name);
+  if (name == "--virtual" && &app != &weir) {
+    throw Failure(
+        kWeirFailed,
+        fmt::format("weir {} --virtual: inputs are made constant by weir det and weir run; a "
+                    "recording keeps those that there were, and its replay gives them again",
+                    app.get_name()));
+  }
   const std::string where = &app == &weir ? "weir" : app.get_name();
   const std::string meant = did_you_mean(name, option_names(app));
   const std::string lists = &app == &weir ? "weir --help" : "weir help " + app.get_name();

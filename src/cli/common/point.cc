@@ -2,6 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+
+#include "cli/common/failure.h"
+#include "constant/layout.h"
+
 namespace weir::cli {
 namespace {
 
@@ -17,6 +22,43 @@ void add_path(std::string& text, const char* key, const std::string& path) {
 
 }  // namespace
 
+ConstantInputs constant_inputs(const std::vector<std::string>& words) {
+  constexpr uint64_t kEarliest = 1'000'000'000, kLatest = 4'000'000'000;  // seconds since 1970
+  ConstantInputs inputs;
+  for (const std::string& word : words) {
+    const size_t equals = word.find('=');
+    const std::string name = word.substr(0, equals),
+                      value = equals == std::string::npos ? "" : word.substr(equals + 1);
+    const auto number = [&](uint64_t least, uint64_t most) {
+      uint64_t result = 0;
+      const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), result);
+      if (error != std::errc() || end != value.data() + value.size() || result < least ||
+          result > most) {
+        throw Failure(kWeirFailed,
+                      fmt::format("--virtual {}: not a number from {} to {}", word, least, most));
+      }
+      return result;
+    };
+    const bool has_value = equals != std::string::npos;
+    if (name == "random") {
+      inputs.kinds |= constant::kRandom;
+      if (has_value) inputs.seed = number(0, UINT64_MAX);
+    } else if (name == "time") {
+      inputs.kinds |= constant::kTime;
+      if (has_value) inputs.start = number(kEarliest, kLatest);
+    } else if (word == "pid") {
+      inputs.kinds |= constant::kPid;
+    } else {
+      throw Failure(
+          kWeirFailed,
+          fmt::format("--virtual {}: it makes constant what is named: random, random=SEED, time, "
+                      "time=SECONDS, pid; several with commas between",
+                      word));
+    }
+  }
+  return inputs;
+}
+
 std::string to_environment(const RunOptions& options, int tracer) {
   std::string text = fmt::format(
       "order={},view={},stat={:d},fingerprint={:d},delay={:020},tracer={:010}", options.order,
@@ -29,6 +71,10 @@ std::string to_environment(const RunOptions& options, int tracer) {
     if (options.enforcer == "mpk")
       text += fmt::format(",rehash={},domains={}", options.rehash, options.domains);
     if (options.exhaustive) text += ",exact=1";
+  }
+  if (const ConstantInputs inputs = constant_inputs(options.constant); inputs.kinds) {
+    text += fmt::format(",virtual={},processes={:06},seed={:020},start={:020}", inputs.kinds,
+                        options.constant_memory, inputs.seed, inputs.start);
   }
   add_path(text, ",cache=", options.cache);
   add_path(text, ",json=", options.json);

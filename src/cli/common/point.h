@@ -28,12 +28,23 @@ struct RunOptions {
   uint32_t rehash = 1000, domains = 0;                   // likewise, by protection keys
   bool exhaustive = false;                               // likewise
   uint32_t left_out = 0;  // of a recording: optimizations (base/coherent_features.h)
-  uint64_t delay = 0;     // seed of random delays at events, a debugging aid; 0: none
+  std::vector<std::string>
+      constant;              // inputs that are made constant, as given: "random=7", "time", "pid"
+  int constant_memory = -1;  // descriptor of the memory that the run's processes have together
+  uint64_t delay = 0;        // seed of random delays at events, a debugging aid; 0: none
 
   bool passive() const { return order == "free" && view == "direct"; }
   // The program sees the same addresses, random bytes and processor in every run.
   bool deterministic() const { return order != "free"; }
 };
+
+// What `--virtual` asks for. Throws Failure for a word that it does not know.
+struct ConstantInputs {
+  uint32_t kinds = 0;  // constant/layout.h
+  uint64_t seed = 0;
+  uint64_t start = 1'767'225'600;  // 2026-01-01
+};
+ConstantInputs constant_inputs(const std::vector<std::string>& words);
 
 // The value of WEIR_OPTIONS: comma-separated key=value. Numbers have a fixed width, so that
 // switching an option does not move the program's stack: what a deterministic run computes must not

@@ -16,13 +16,16 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <string_view>
 #include <vector>
 
 #include "base/library_folders.h"
 #include "base/options.h"
 #include "cli/common/failure.h"
+#include "cli/launch/shared_memory.h"
 #include "cli/launch/start_tracer.h"
+#include "constant/layout.h"
 
 namespace weir::cli {
 namespace {
@@ -245,7 +248,8 @@ void execute(const Program& program, std::vector<std::string> environment,
                "addresses may differ from run to run\n",
                strerror(error));
   }
-  const pid_t tracer = options.deterministic() ? start_tracer() : 0;
+  const pid_t tracer =
+      options.deterministic() ? start_tracer(constant_inputs(options.constant).seed) : 0;
   if (recorded && tracer == 0) {
     throw Failure(kWeirFailed,
                   "this machine forbids ptrace, so that the program's random bytes could not be "
@@ -271,11 +275,27 @@ void launch(const Program& program, const RunOptions& options) {
                   "goes with --order free, and with "
                   "weir record; for the same run each time use --view isolated");
   }
+  const ConstantInputs inputs = constant_inputs(passed.constant);
+  if (inputs.kinds && passed.order != "token") {
+    throw Failure(kWeirFailed,
+                  "--virtual goes with --order token (weir det), where time follows turns");
+  }
   library_path();
   if (!passed.json.empty() && passed.passive()) {
     throw Failure(kWeirFailed,
                   "--stat-json: with order free and view direct the program runs as it is, and "
                   "nothing is counted");
+  }
+  std::unique_ptr<SharedMemory> processes;
+  if (inputs.kinds) {
+    passed.constant_memory = descriptor_number();
+    processes =
+        std::make_unique<SharedMemory>("weir-processes", sizeof(constant::Memory), "for --virtual");
+    reinterpret_cast<constant::Memory*>(processes->base())->magic = constant::kMagic;
+    if (!processes->pass_on(passed.constant_memory)) {
+      throw Failure(kWeirFailed, fmt::format("--virtual: no descriptor is left: {} (ulimit -n)",
+                                             strerror(errno)));
+    }
   }
   if (!passed.log.empty()) passed.log = prepared_log(passed.log);
   if (!passed.json.empty()) passed.json = prepared_json(passed.json);

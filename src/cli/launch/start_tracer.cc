@@ -37,6 +37,7 @@
 #include <cstring>
 
 #include "base/options.h"
+#include "constant/layout.h"
 
 namespace weir::cli {
 namespace {
@@ -54,7 +55,7 @@ pid_t quiet_fork() {
 // The process that becomes the program, and its children where libweir was not loaded.
 class Tracer {
  public:
-  explicit Tracer(pid_t process) : process_(process) {}
+  Tracer(pid_t process, uint64_t seed) : process_(process), seed_(seed) {}
 
   // Until nothing is traced any more.
   [[noreturn]] void run() {
@@ -120,8 +121,8 @@ class Tracer {
 
   void fix_random_bytes() {
     if (random_ == 0) return;
-    ptrace(PTRACE_POKEDATA, process_, random_, kRandomBytes[0]);
-    ptrace(PTRACE_POKEDATA, process_, random_ + 8, kRandomBytes[1]);
+    ptrace(PTRACE_POKEDATA, process_, random_, constant::image_random(seed_, kRandomBytes, 0));
+    ptrace(PTRACE_POKEDATA, process_, random_ + 8, constant::image_random(seed_, kRandomBytes, 1));
   }
 
   // Bytes of the rdtsc or rdtscp that has just faulted, or 0. Leaves its registers in registers_.
@@ -190,6 +191,7 @@ class Tracer {
   }
 
   const pid_t process_;
+  const uint64_t seed_;
   bool started_ = false;  // the program is there: execve has succeeded
   bool leaving_ = false;
   uint64_t loader_ = 0, vdso_ = 0, random_ = 0;  // where they lie in the program
@@ -198,7 +200,7 @@ class Tracer {
 };
 
 // In the child. `ready` is where it reports, `go` where it learns that it may start.
-[[noreturn]] void trace(pid_t process, int ready, int go) {
+[[noreturn]] void trace(pid_t process, uint64_t seed, int ready, int go) {
   char answer = 'n';
   if (read(go, &answer, 1) != 1) _exit(0);
   long events = PTRACE_O_TRACEEXEC | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE;
@@ -207,7 +209,7 @@ class Tracer {
   if (write(ready, &answer, 1) != 1 || !seized) _exit(0);
   close(ready);
   close(go);
-  Tracer(process).run();
+  Tracer(process, seed).run();
 }
 
 // A fault whose signal is blocked or ignored makes the kernel change that, and the program would
@@ -221,7 +223,7 @@ bool faults_leave_no_mark() {
 
 }  // namespace
 
-pid_t start_tracer() {
+pid_t start_tracer(uint64_t seed) {
   int ready[2], go[2];
   if (pipe2(ready, O_CLOEXEC) != 0) return 0;
   if (pipe2(go, O_CLOEXEC) != 0) {
@@ -239,7 +241,7 @@ pid_t start_tracer() {
     int report = fcntl(ready[1], F_DUPFD, 10), start = fcntl(go[0], F_DUPFD, 10);
     if (report < 0 || start < 0 || dup2(report, 0) < 0 || dup2(start, 1) < 0) _exit(0);
     close_range(2, ~0u, 0);
-    trace(process, 0, 1);
+    trace(process, seed, 0, 1);
   }
   close(ready[1]);
   bool traced = false;

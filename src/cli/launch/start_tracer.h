@@ -3,6 +3,8 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
+
 namespace weir::cli {
 
 // Two things reach a program's memory before any library of it runs, and differ from run to run:
@@ -14,9 +16,9 @@ namespace weir::cli {
 //
 // Starts a process that, when this process next succeeds in execve, overwrites the bytes by a
 // constant and answers rdtsc by a fixed sequence until libweir's first constructor
-// (runtime/tracer.cc) ends it. Returns its pid, or 0 where ptrace is refused. The new program
-// inherits it as a child.
-pid_t start_tracer();
+// (runtime/tracer.cc) ends it. Returns its pid, or 0 where ptrace is refused. `seed`: of constant
+// random bytes, 0 for none. The new program inherits it as a child.
+pid_t start_tracer(uint64_t seed = 0);
 
 // To be called right before execve: lets rdtsc trap. Nothing where `tracer` is 0.
 void hide_time(pid_t tracer);

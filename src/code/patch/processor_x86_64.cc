@@ -82,4 +82,15 @@ void execute_random(const RandomOp& op, Frame& frame) {
   frame.rflags = (frame.rflags & ~kStatusFlags) | (flags & kStatusFlags);
 }
 
+void give_random(const RandomOp& op, Frame& frame, uint64_t number) {
+  constexpr uint64_t kCarry = 1;
+  uint64_t& value = general_register(frame, op.target);
+  switch (op.size) {
+    case 2: value = (value & ~uint64_t{0xffff}) | (number & 0xffff); break;
+    case 4: value = number & 0xffffffff; break;
+    default: value = number; break;
+  }
+  frame.rflags = (frame.rflags & ~kStatusFlags) | kCarry;
+}
+
 }  // namespace weir

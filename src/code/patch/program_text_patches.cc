@@ -11,6 +11,7 @@
 #include "code/patch/vdso.h"
 #include "code/translate/counted.h"
 #include "code/translate/program_text.h"
+#include "constant/constant.h"
 #include "control/control.h"
 #include "control/process.h"
 #include "memory/backing.h"
@@ -148,11 +149,12 @@ void patch_all(PatchKinds kinds) {
     if (waits || is_gone) count = first;
   };
   for (char* cursor = maps; (cursor = sys::next_map_line(cursor, &line));) {
-    if (equal_strings(line.name, "[vdso]") && !ask_kernel_instead(line.range, !input::is_on()) &&
-        input::is_on()) {
+    const bool needs_all = input::is_on() || constant::has_time();
+    if (equal_strings(line.name, "[vdso]") && !ask_kernel_instead(line.range, !needs_all) &&
+        needs_all) {
       report(
-          "cannot change the kernel's vDSO: what it tells the program about time would not be "
-          "recorded");
+          "cannot change the kernel's vDSO: what it tells the program about time would not be %s",
+          input::is_on() ? "recorded" : "constant");
       die(125);
     }
     if (line.executable && equal_strings(line.name, "[stack]")) shared().has_made_code = 1;
@@ -200,7 +202,10 @@ void patch_all(PatchKinds kinds) {
 
 PatchKinds first_patch_kinds() {
   if (input::is_on()) return kPatchSyscall | kPatchRdtsc | kPatchCpuid | kPatchRandom;
-  return options().order == Order::kToken ? kPatchSyscall | kPatchCpuid : kPatchSyscall;
+  PatchKinds kinds = options().order == Order::kToken ? kPatchSyscall | kPatchCpuid : kPatchSyscall;
+  if (constant::has_time()) kinds = kinds | kPatchRdtsc;
+  if (constant::has_random()) kinds = kinds | kPatchRandom;
+  return kinds;
 }
 
 void patch_new_text() {

@@ -19,6 +19,7 @@
 #include <time.h>
 
 #include "check/happens_before.h"
+#include "constant/constant.h"
 #include "control/control.h"
 #include "control/process.h"
 #include "interpose/real.h"
@@ -63,6 +64,10 @@ inline uint64_t remaining(const Until& until) {
   if (seconds < 0) return 1;
   const int64_t wanted =
       seconds > (int64_t{1} << 32) ? INT64_MAX / 2 : seconds * 1'000'000'000 + until.time.tv_nsec;
+  if (constant::has_time()) {
+    const auto gone = static_cast<int64_t>(constant::read_clock(until.clock));
+    return wanted > gone ? static_cast<uint64_t>(wanted - gone) : 1;
+  }
   const int64_t left = wanted - static_cast<int64_t>(input::value(input::What::kTime, [&] {
                          return sys::monotonic_ns(until.clock);
                        }));

@@ -1,0 +1,55 @@
+// Inputs made constant on request: random bytes, time, ids of processes (weir det --virtual).
+//
+// Nothing here depends on when or where the program runs:
+// - a process's identity is a hash of the seed and of the way from the first process to it (which
+//   child of which); so are its id and its random bytes;
+// - each reading of a clock moves time on by a microsecond, and each wait that ends by its time
+//   limit by that limit.
+//
+// REQUIRES of all behind attach(): that kind of input is constant.
+#pragma once
+
+#include <stdint.h>
+
+#include "base/options.h"
+#include "constant/layout.h"
+
+namespace weir::constant {
+
+inline bool is_on() { return options().constant != 0; }
+inline bool has_random() { return options().constant & kRandom; }
+inline bool has_time() { return options().constant & kTime; }
+inline bool has_pid() { return options().constant & kPid; }
+
+// At the start of a program, before its first task is made. False with a report.
+bool attach();
+// About to make a process: its identity. Guarded by: the turn.
+uint64_t next_child();
+// It is there: said by itself first, and by its maker when that is done or it has been killed.
+void note_process(int pid, uint64_t identity);
+// In the child, which has a memory of its own from now on.
+void begin_process(uint64_t identity);
+// The program has waited for its child: what that lived through is past.
+void end_process(int pid);
+
+// random.cc: the task's next bytes.
+uint64_t next_random();
+void fill_random(void* to, uint64_t size);
+
+// clock.cc: virtual nanoseconds since the run began. Takes a turn where there are tasks.
+uint64_t moment();
+// What one of the kernel's clocks shows then; and now, with a reading of its own.
+uint64_t clock_at(int clock, uint64_t moment);
+uint64_t read_clock(int clock);
+uint64_t read_cycles();
+// A wait of so many nanoseconds that began at that moment is over.
+void pass(uint64_t begin, uint64_t nanoseconds);
+// From a time of the program's to the kernel's: how far away it is stays.
+uint64_t on_real_clock(int clock, uint64_t nanoseconds);
+
+// ids.cc: from the kernel's to the program's, and back; others stay.
+int own_process();
+int shown_id(int real);
+int real_id(int shown);
+
+}  // namespace weir::constant

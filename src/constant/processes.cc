@@ -1,0 +1,138 @@
+// The processes of a run and what they are known by.
+//
+// A process has a record at the kernel's id of it, in memory that all processes of the run have.
+// Identities are hashes of the way that leads to a process, so a program that makes the same
+// children gets the same ids for them, whatever the kernel gives. Two processes of a run have the
+// same hash by a chance of one in ten millions: the one that comes later then has the next free id.
+//
+// A vfork child runs in its maker's memory, but is a process: what it is asked for is its own.
+
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#include "constant/constant.h"
+#include "constant/place.h"
+#include "control/control.h"
+#include "memory/backing.h"
+#include "sys/report.h"
+#include "sys/syscall_x86_64.h"
+
+namespace weir::constant {
+
+namespace {
+
+int g_process = 0;  // the kernel's id of the program's first process
+
+int own_pid() { return self().in_vfork ? static_cast<int>(sys::raw(SYS_getpid)) : g_process; }
+
+// Takes a free id for the process, or finds the one that it has.
+int take_id(int pid, uint64_t identity) {
+  constexpr uint64_t kTries = 1024;
+  for (uint64_t i = 0; i < kTries; i++) {
+    const uint64_t at = (identity + i) % kIds;
+    int32_t none = 0;
+    if (__atomic_compare_exchange_n(&memory().ids[at], &none, pid, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_ACQUIRE) ||
+        none == pid)
+      return kFirstId + static_cast<int32_t>(at);
+  }
+  return pid;
+}
+
+void forget_id(const Record& record, int pid) {
+  int32_t expected = pid;
+  if (record.id < kFirstId) return;
+  __atomic_compare_exchange_n(&memory().ids[record.id - kFirstId], &expected, 0, false,
+                              __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+
+// Processes outside of the run that programs ask for: whoever started it, its group and session.
+void name_outside(int pid, uint64_t number) {
+  if (pid <= 1 || pid >= kMostRealIds || memory().records[pid].id) return;
+  memory().records[pid].id = take_id(pid, number);
+}
+
+void begin_run(int pid) {
+  constexpr uint64_t kParent = 1, kGroup = 2, kSession = 3, kFirst = 10;
+  uint64_t seed = options().seed;
+  note_process(pid, (mixed(seed) & ~uint64_t{0xffffff}) | kFirst);
+  name_outside(static_cast<int>(sys::raw(SYS_getppid)), kParent);
+  name_outside(static_cast<int>(sys::raw(SYS_getpgid, 0)), kGroup);
+  name_outside(static_cast<int>(sys::raw(SYS_getsid, 0)), kSession);
+}
+
+}  // namespace
+
+int own_process() { return own_pid(); }
+
+Record& own_record() { return memory().records[own_pid()]; }
+
+bool attach() {
+  if (!is_on()) return true;
+  const int descriptor = options().constant_memory;
+  const long at =
+      sys::raw(SYS_mmap, static_cast<long>(kConstants), sizeof(Memory), PROT_READ | PROT_WRITE,
+               MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE, descriptor, 0);
+  if (at != static_cast<long>(kConstants)) {
+    report("--virtual: cannot map the memory of the run's processes (error %d)", int64_t{-at});
+    return false;
+  }
+  if (memory().magic != kMagic) {
+    report(
+        "--virtual: descriptor %d was closed by a program that is not under Weir; programs that it "
+        "executes cannot be held",
+        int64_t{descriptor});
+    return false;
+  }
+  sys::raw(SYS_madvise, at, sizeof(Memory), MADV_DONTDUMP);
+  page::keep_hidden(descriptor);
+  g_process = static_cast<int>(sys::raw(SYS_getpid));
+  Record& own = memory().records[g_process];
+  if (!own.identity) begin_run(g_process);
+  own.images++;
+  shared().constant_now = own.elapsed;
+  return true;
+}
+
+uint64_t next_child() { return mixed(own_record().identity + ++own_record().children); }
+
+void note_process(int pid, uint64_t identity) {
+  if (pid <= 0 || pid >= kMostRealIds) return;
+  Record& record = memory().records[pid];
+  if (record.identity == identity) return;
+  forget_id(record, pid);
+  record.children = record.images = 0;
+  record.elapsed = 0;
+  record.id = take_id(pid, identity);
+  __atomic_store_n(&record.identity, identity, __ATOMIC_RELEASE);
+}
+
+void begin_process(uint64_t identity) {
+  const int pid = static_cast<int>(sys::raw(SYS_getpid));
+  if (!self().in_vfork) g_process = pid;
+  note_process(pid, identity);
+  memory().records[pid].elapsed = shared().constant_now;
+}
+
+void end_process(int pid) {
+  if (pid <= 0 || pid >= kMostRealIds) return;
+  Record& record = memory().records[pid];
+  if (!record.identity) return;
+  const uint64_t elapsed = record.elapsed;
+  forget_id(record, pid);
+  record = Record{};
+  if (has_time()) pass(0, elapsed);
+}
+
+int shown_id(int real) {
+  const int id = real > 0 && real < kMostRealIds ? memory().records[real].id : 0;
+  return id ? id : real;
+}
+
+int real_id(int shown) {
+  if (shown < kFirstId || shown >= kFirstId + kIds) return shown;
+  const int real = __atomic_load_n(&memory().ids[shown - kFirstId], __ATOMIC_ACQUIRE);
+  return real ? real : shown;
+}
+
+}  // namespace weir::constant

@@ -1,0 +1,69 @@
+// Calls whose answers are made constant (constant/constant.h).
+#pragma once
+
+#include <stdint.h>
+
+#include "sys/futex.h"
+#include "syscall/syscall.h"
+
+namespace weir::syscalls {
+
+// Some input is constant, and this call has to do with it.
+bool is_constant(long number);
+// `make` is what the call does otherwise, in the kernel's ids and by its clocks.
+long call_constant(Call& call, long (*make)(Call&));
+
+// True: `result` is the answer, and nothing else is to be done.
+bool answer_random(Call& call, long& result);  // constant_random.cc
+bool answer_time(Call& call, long& result);    // constant_time.cc
+bool has_constant_random(long number);
+bool has_constant_time(long number);
+bool has_constant_ids(long number);
+
+// What stat and its kin have told.
+void show_use_times(const Call& call);
+bool tells_times(long number);
+// The call, in the kernel's ids, may have told of a child's end.
+void end_waited(const Call& call, long result);
+
+// A time limit that the program gave as a moment, in words of the kernel's clock, while this lives.
+class RealLimit {
+ public:
+  explicit RealLimit(Call& call);
+
+ private:
+  void use(long& argument, int clock);
+  void use_timer(long& argument);
+  sys::Timespec time_[2];
+};
+
+// The same for a futex that is the kernel's, though there are tasks.
+void use_real_limit(Call& call, sys::Timespec& time);
+
+// A wait that ends by its time limit takes that long.
+class TimePassed {
+ public:
+  explicit TimePassed(const Call& call);
+  void note(const Call& call, long result) const;
+
+ private:
+  uint64_t begin_ = 0, limit_ = 0;  // 0: none
+};
+
+// The call's ids are the kernel's, while this lives; what it answers is the program's.
+class RealIds {
+ public:
+  explicit RealIds(Call& call);
+  long show(const Call& call, long result);
+
+ private:
+  void use_path(long& argument);
+  void use_word(long& argument);
+  void use_structure(long& argument, uint64_t size, uint64_t offset);
+  long show_memory(const Call& call, long result);
+  const long a_, b_, c_, d_, e_;  // as the program gave them
+  int word_ = 0;
+  char path_[4096];
+};
+
+}  // namespace weir::syscalls
