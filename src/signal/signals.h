@@ -36,6 +36,10 @@ long sigaction(int signal, const sys::KernelSigaction* action, sys::KernelSigact
 long sigaltstack(const uint64_t* stack, uint64_t* old);
 // Repeats in this process what another process installed.
 void install(int signal);
+// By the program: neither by default, nor by nothing.
+bool handled(int signal);
+// Weir's own, too: the kernel never blocks it.
+inline bool is_ours(int signal) { return sys::never_blocked() & sys::signal_bit(signal); }
 
 // A blocking system call that a signal ends: -EINTR without entering the kernel where one is
 // pending already.
