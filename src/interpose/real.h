@@ -9,28 +9,24 @@
 
 namespace weir::interpose {
 
-#define WEIR_REAL_FUNCTIONS(X)                                                                     \
-  X(pthread_mutex_lock)                                                                            \
-  X(pthread_mutex_trylock)                                                                         \
-  X(pthread_mutex_timedlock)                                                                       \
-  X(pthread_mutex_clocklock)                                                                       \
-  X(pthread_mutex_unlock)                                                                          \
-  X(pthread_mutex_destroy)                                                                         \
-  X(mtx_destroy)                                                                                   \
-  X(pthread_rwlock_destroy)                                                                        \
-  X(pthread_barrier_wait)                                                                          \
-  X(pthread_rwlock_rdlock)                                                                         \
-  X(pthread_rwlock_tryrdlock)                                                                      \
-  X(pthread_rwlock_timedrdlock) X(pthread_rwlock_clockrdlock) X(pthread_rwlock_wrlock)             \
-      X(pthread_rwlock_trywrlock) X(pthread_rwlock_timedwrlock) X(pthread_rwlock_clockwrlock)      \
-          X(pthread_rwlock_unlock) X(pthread_spin_lock) X(pthread_spin_trylock)                    \
-              X(pthread_spin_unlock) X(sem_wait) X(sem_trywait) X(sem_timedwait) X(sem_clockwait)  \
-                  X(sem_post) X(sem_getvalue) X(pthread_create) X(pthread_join) X(pthread_detach)  \
-                      X(pthread_cancel) X(pthread_testcancel) X(pthread_timedjoin_np)              \
-                          X(pthread_tryjoin_np) X(pthread_once) X(thrd_create) X(thrd_join)        \
-                              X(thrd_detach) X(clock_gettime) X(malloc_usable_size) X(malloc_trim) \
-                                  X(mallopt) X(malloc_stats) X(malloc_info) X(mallinfo2)           \
-                                      X(mallinfo)
+// The formatter would move these lines further to the right each time.
+// clang-format off
+#define WEIR_REAL_FUNCTIONS(X)                                                                    \
+  X(pthread_mutex_lock) X(pthread_mutex_trylock) X(pthread_mutex_timedlock)                       \
+  X(pthread_mutex_clocklock)                                                                      \
+  X(pthread_mutex_unlock) X(pthread_mutex_destroy) X(mtx_destroy) X(pthread_rwlock_destroy)       \
+  X(pthread_barrier_wait)                                                                         \
+  X(pthread_rwlock_rdlock) X(pthread_rwlock_tryrdlock) X(pthread_rwlock_timedrdlock)              \
+  X(pthread_rwlock_clockrdlock) X(pthread_rwlock_wrlock) X(pthread_rwlock_trywrlock)              \
+  X(pthread_rwlock_timedwrlock) X(pthread_rwlock_clockwrlock) X(pthread_rwlock_unlock)            \
+  X(pthread_spin_lock) X(pthread_spin_trylock) X(pthread_spin_unlock)                             \
+  X(sem_wait) X(sem_trywait) X(sem_timedwait) X(sem_clockwait) X(sem_post) X(sem_getvalue)        \
+  X(pthread_create) X(pthread_join) X(pthread_detach) X(pthread_cancel) X(pthread_testcancel)     \
+  X(pthread_timedjoin_np) X(pthread_tryjoin_np) X(pthread_once) X(thrd_create)                    \
+  X(thrd_join) X(thrd_detach) X(clock_gettime)                                                    \
+  X(malloc_usable_size) X(malloc_trim) X(mallopt) X(malloc_stats) X(malloc_info) X(mallinfo2)     \
+  X(mallinfo)
+// clang-format on
 
 // As old programs call pthread_cleanup_push(): a list that both cancellation and the end of a
 // thread walk, without unwinding.

@@ -25,6 +25,7 @@ inline long kernel_sigaction(int signal, const sys::KernelSigaction* action,
                   reinterpret_cast<long>(old), 8);
 }
 
+// The kernel never blocks it: Weir has it, too.
 inline bool is_ours(int signal) { return sys::never_blocked() & sys::signal_bit(signal); }
 
 // Made by an instruction of the task's own, and not by a call of somebody's: it comes at that
@@ -34,6 +35,7 @@ inline bool is_of_instruction(int signal, const siginfo_t& info) {
          (is_ours(signal) || signal == SIGFPE || signal == SIGILL);
 }
 
+// By a function of the program's.
 inline bool handled(int signal) {
   uint64_t handler = reinterpret_cast<uint64_t>(shared().actions[signal].handler);
   return handler != kDefault && handler != kIgnore;

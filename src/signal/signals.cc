@@ -25,7 +25,6 @@
 #include "control/control.h"
 #include "control/process.h"
 #include "memory/backing.h"
-#include "order/rounds.h"
 #include "record/input.h"
 #include "record/stop_point.h"
 #include "signal/arrive.h"
@@ -214,94 +213,5 @@ long sigaltstack(const uint64_t* stack, uint64_t* old) {
   if (old) copy_bytes(old, previous, sizeof previous);
   return 0;
 }
-
-namespace {
-
-// With short turns a task changes its mask while another has the turn: a recording keeps what that
-// one saw.
-bool is_in(uint64_t set, int signal) {
-  const auto ask = [=] { return (set & signal_bit(signal)) != 0; };
-  return has_short_turns() ? input::value(input::What::kFlags, ask) != 0 : ask();
-}
-
-}  // namespace
-
-bool send(Task& target, int signal, const void* info) {
-  Shared& s = shared();
-  if (&target == &self() && !handled(signal)) page::dump_only_present();  // abort(), perhaps
-  if (!plan().has_processes() || !handled(signal) || is_ours(signal)) return false;
-  // What it blocks the kernel keeps for it, behind the others of that number, and knows how many it
-  // may.
-  if (is_in(target.signal_wait | target.signal_mask, signal)) return false;
-  if (!put_signal(target.inbox, signal, info)) return false;
-  bool outside = false;
-  {
-    SpinGuard guard(s.order_lock);
-    target.inbox_count++;
-    outside = target.state == TaskState::kOutside;
-  }
-  if (!outside) order::note_signal(target);
-  const bool computes =
-      (input::recording() || plan().checks_races()) && plan().gives_pages() && target.computes;
-  if (outside || computes) sys::raw(SYS_tkill, target.tid, sys::g_probe_signal);
-  return true;
-}
-
-long send_to_program(int signal, const void* info) {
-  if (!plan().has_processes() || !handled(signal) || is_ours(signal)) return 0;
-  Shared& s = shared();
-  Task* waiting = nullptr;
-  for (TaskId i = 0; i < s.high_task; i++) {  // the kernel, too, looks at the first thread first
-    Task& task = s.tasks[i];
-    if (task.state == TaskState::kFree) continue;
-    if (!is_in(task.signal_mask, signal) && send(task, signal, info)) return 1;
-    if (!waiting && is_in(task.signal_wait, signal)) waiting = &task;
-  }
-  if (!waiting && is_in(s.signalfd_mask, signal)) waiting = &s.tasks[s.signalfd_task];
-  if (!waiting) return keep_program_signal(signal, info) ? 1 : -EAGAIN;
-  const long result = sys::raw(SYS_rt_tgsigqueueinfo, waiting->tid, waiting->tid, signal,
-                               reinterpret_cast<long>(Forwarded(info).bytes));
-  return result == 0 ? 1 : result;
-}
-
-void take_inbox(Task& task) {
-  if (!__atomic_load_n(&task.inbox_count, __ATOMIC_ACQUIRE)) return;
-  uint64_t all = sys::kAllButFaults, mask = 0;
-  sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all),
-           reinterpret_cast<long>(&mask), 8);
-  uint32_t count = 0;
-  for (PendingSignal next; take_signal(task.inbox, next); count++) {
-    note_pending(task, next.signal, reinterpret_cast<siginfo_t*>(next.info));
-  }
-  {
-    SpinGuard guard(shared().order_lock);
-    task.inbox_count -= count;
-  }
-  sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&mask), 0, 8);
-}
-
-long interruptible(long number, long a, long b, long c, long d, long e, long f) {
-  Task& task = self();
-  long result;
-  do {
-    task.caught_up = 0;
-    result = weir_interruptible(number, a, b, c, d, e, f);
-  } while (result == -EINTR && task.caught_up && !task.pending && !task.inbox_count);
-  return result;
-}
-
-namespace {
-
-bool all_restart() {
-  Task& task = self();
-  for (uint32_t i = 0; i < task.pending; i++) {
-    if (!(shared().actions[task.pending_signals[i].signal].flags & SA_RESTART)) return false;
-  }
-  return task.pending > 0;
-}
-
-}  // namespace
-
-bool restarts() { return input::value(input::What::kFlags, all_restart); }
 
 }  // namespace weir::trap

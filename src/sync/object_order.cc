@@ -11,6 +11,7 @@
 #include "record/input.h"
 #include "record/stream.h"
 #include "sync/event.h"
+#include "sync/object_slots.h"
 #include "sync/turn.h"
 #include "sys/futex.h"
 #include "sys/report.h"
@@ -28,7 +29,6 @@ using trace::OpenPoints;
 using trace::Point;
 using trace::PointKind;
 
-constexpr uint32_t kSlotBits = 14;
 constexpr uint32_t kSlotMask = 0xfff;  // of its index, as kept
 constexpr uint32_t kMostInRow = 256;
 constexpr uint32_t kMostApart = 4096;  // not kept: heaps are exchanged in turns
@@ -38,35 +38,9 @@ constexpr uint64_t kLooks = 200;
 constexpr uint64_t kLookAgain = 1'000'000;  // nanoseconds
 constexpr uint64_t kPatience = 10'000'000'000;
 
-struct alignas(64) Slot {
-  SpinLock lock;
-  TaskId last;        // + 1; 0 none
-  uint64_t number;    // of operations
-  uint32_t sleepers;  // replaying, on `calls`
-  uint32_t calls;
-  uint32_t waiting;
-  uint32_t first_apart;  // TaskId + 1; 0 none
-};
-
-struct alignas(64) Counter {
-  uint64_t done;   // a task's operations without a turn
-  uint64_t noted;  // of these, those that a turn comes after. Guarded by: the turn
-  uint32_t sleepers;
-  uint32_t calls;
-};
-
-// Shared: in memory that a forked child has anew.
-struct Objects {
-  Slot slots[1u << kSlotBits];
-  Counter counters[kMaxTasks];
-};
-static_assert(sizeof(Objects) <= kObjectsSize);
-
-Objects& objects() { return *reinterpret_cast<Objects*>(kObjects); }
 uint32_t index_of(uint64_t address) {
   return static_cast<uint32_t>((address >> 6) * 0x9E3779B97F4A7C15 >> (64 - kSlotBits));
 }
-Slot& slot_of(const Task& task) { return objects().slots[task.object - 1]; }
 
 // --- recording
 
@@ -470,61 +444,5 @@ void meet_others(Task& task) {
 }
 
 uint32_t& waiting(const Task& task) { return slot_of(task).waiting; }
-
-namespace {
-
-// Takes out of the slot's list up to `count` of whom `goes` says so. How many. Once its word says
-// that it is woken, a task may be in another list.
-template <typename Goes>
-uint32_t take_out(Slot& slot, uint32_t count, Goes goes) {
-  uint32_t found = 0;
-  for (uint32_t* link = &slot.first_apart; *link && found < count;) {
-    Task& other = shared().tasks[*link - 1];
-    if (!goes(other)) {
-      link = &other.next_apart;
-      continue;
-    }
-    *link = other.next_apart;
-    __atomic_store_n(&other.sleeps_apart, 0u, __ATOMIC_RELEASE);
-    if (&other != &self()) sys::futex_wake(&other.sleeps_apart);
-    found++;
-  }
-  return found;
-}
-
-}  // namespace
-
-void begin_sleep_apart(Task& task, uint64_t key) {
-  uint32_t* link = &slot_of(task).first_apart;
-  while (*link) link = &shared().tasks[*link - 1].next_apart;
-  task.apart_key = key;
-  task.next_apart = 0;
-  __atomic_store_n(&task.sleeps_apart, 1u, __ATOMIC_RELEASE);
-  *link = task.id + 1;
-}
-
-bool end_sleep_apart(Task& task) {
-  return take_out(slot_of(task), 1, [&](const Task& other) { return &other == &task; }) != 0;
-}
-
-uint32_t wake_apart(const Task& task, uint64_t key, uint32_t count) {
-  return take_out(slot_of(task), count, [&](const Task& other) { return other.apart_key == key; });
-}
-
-void sleep_apart(Task& task, uint64_t nanoseconds, bool is_exact) {
-  begin_kernel_sleep(task);
-  uint64_t limit = is_exact ? sys::monotonic_ns() + nanoseconds
-                            : 0;  // else from the first wake-up on that was for something else:
-                                  // mostly there is none, and no clock is asked
-  while (__atomic_load_n(&task.sleeps_apart, __ATOMIC_ACQUIRE) && !task.pending) {
-    if (sys::futex_wait(&task.sleeps_apart, 1, nanoseconds) == -ETIMEDOUT) break;
-    if (!__atomic_load_n(&task.sleeps_apart, __ATOMIC_ACQUIRE)) break;
-    const uint64_t now = sys::monotonic_ns();
-    if (!limit) limit = now + nanoseconds;
-    if (now >= limit) break;
-    nanoseconds = limit - now;
-  }
-  end_kernel_sleep(task);
-}
 
 }  // namespace weir::object

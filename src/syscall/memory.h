@@ -5,6 +5,8 @@
 
 namespace weir::syscalls {
 
+inline uint64_t address(long value) { return static_cast<uint64_t>(value); }
+
 // Store memory becomes zero. Guarded by: the turn, where tasks exist; as is all below.
 void empty_pages(uint64_t start, uint64_t size);
 // Of store memory, where every page is readable and writable but what is remembered otherwise.
@@ -17,6 +19,14 @@ long check_file(const Call& call);
 long read_file(uint64_t start, uint64_t size, int descriptor, uint64_t offset);
 
 long on_madvise(const Call& call);
+
+// A descriptor that is kept until the last process has mapped its file; there may be thousands.
+long open_kept(long number, long a, long b, long c = 0);
+// Memory that processes share, in a recording (record/shared_memory/shared_memory.h). True where it
+// is, with the answer.
+bool map_owned(const Call& call, uint64_t size, int protection, long& result);
+long attach_owned(const Call& call);
+long detach_owned(const Call& call);
 
 // The program, of one task, maps a file shared at a place in the arena; and does so no longer.
 long map_file_in_arena(Call& call, uint64_t start, uint64_t size);

@@ -36,7 +36,9 @@
 #include "syscall/syscall.h"
 #include "task/control_layout.h"
 #include "task/environment.h"
+#include "task/in_place_process.h"
 #include "task/pidfd.h"
+#include "task/profile.h"
 #include "task/spawn.h"
 #include "view/view.h"
 
@@ -72,6 +74,47 @@ void clear_handlers() {
 // Of a child that the kernel takes for the monitor's, or tells by SIGCHLD, which the monitor hears.
 int told_by_monitor(const ForkRequest& request, bool multi) {
   return multi || request.exit_signal == SIGCHLD ? static_cast<int>(request.exit_signal) : 0;
+}
+
+// On its own copy of the memory: it is a program of one task now.
+void become_single_after_fork() {
+  Shared& s = shared();
+  Task& task = self();
+  const Task copy = task;
+  // The copy may have been taken while the monitor, or a task about to sleep, held a lock for a
+  // moment.
+  s.order_lock.reset();
+  s.memory_lock.reset();
+  s.process_lock.reset();
+  s.signal_lock.reset();
+  for (TaskId i = 0; i < s.high_task; i++)
+    s.tasks[i].state = TaskState::kFree, s.tasks[i].is_unnoted = 0;
+  for (uint32_t p = 0; p < s.high_process; p++) s.processes[p].pid = 0, s.processes[p].taken = 0;
+  task = copy;
+  s.multi = 0;
+  s.monitor = s.shown_pid = 0;
+  s.live = 1;
+  s.high_task = task.id + 1;
+  s.high_process = static_cast<uint32_t>(task.process) + 1;
+  s.idle_processes = 0;
+  s.lookers = 0;
+  s.child_high = 0;
+  s.making_signal = -1;
+  forget_profiles();
+  for (auto& timer : s.timers) timer.target = 0;
+  s.exiting = 0;
+  s.exec_requested = 0;
+  s.heap_user = 0;
+  task.tid = static_cast<int>(sys::raw(SYS_gettid));
+  task.virtual_tid = constant::has_pid() ? constant::shown_id(task.tid) : task.tid;
+  task.turn_depth = 0;
+  task.held = 0;
+  task.ahead = task.keeps_for = 0;
+  task.flags = 0;
+  s.processes[task.process].pid = task.tid;
+  s.processes[task.process].taken = 1;
+  g_tasks_active = false;
+  forget_executor();
 }
 
 void fork_child(uint64_t argument) {

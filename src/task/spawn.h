@@ -33,8 +33,6 @@ long spawn(const Frame& frame, const CloneRequest& request);
 [[noreturn]] void finish();
 // The program ends with `code`. Does not return.
 [[noreturn]] void exit_program(int code);
-// A forked child, on its own copy of the memory: it is a program of one task now.
-void become_single_after_fork();
 // A process of the program's own making: so that wait() finds it. Isolated only. `signal`: that
 // tells the program of its end, 0 none.
 void note_child(int pid, int signal);

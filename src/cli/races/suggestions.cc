@@ -11,12 +11,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <iterator>
 #include <map>
 #include <set>
 #include <tuple>
 
+#include "cli/races/fitting_policy.h"
 #include "cli/sources/source_tokens.h"
 
 namespace weir::cli {
@@ -63,46 +63,6 @@ std::pair<int, int> loop_around(const Place& place) {
       return {tokens[i].line, std::max(tokens[end].line, place.line)};
   }
   return found;
-}
-
-int count_of(uint64_t tasks) { return std::popcount(tasks); }
-
-std::vector<Tenure> tenures_of(const Cell& cell) {
-  std::vector<Tenure> tenures(cell.tenures, cell.tenures + cell.tenure_count);
-  if (cell.now.kind != findings::kNoTenure) tenures.push_back(cell.now);
-  return tenures;
-}
-
-bool has_lock(const Tenure& tenure, uint64_t lock) {
-  return std::any_of(tenure.locks, tenure.locks + tenure.lock_count,
-                     [&](uint64_t one) { return one >> 1 == lock >> 1; });
-}
-
-struct Judged {
-  std::string policy;  // empty: only one task has it
-  uint64_t lock = 0;
-  uint64_t tasks = 0;
-};
-
-Judged judge(const Cell& cell) {
-  Judged result;
-  bool writes = false, unordered = false, shared = false;
-  result.tasks = cell.atomic_tasks;
-  for (const Tenure& tenure : tenures_of(cell)) {
-    result.tasks |= tenure.tasks;
-    writes |= tenure.writes != 0;
-    unordered |= tenure.unordered != 0;
-    shared |= count_of(tenure.tasks) > 1;
-    if (count_of(tenure.tasks) > 1 && tenure.lock_count && !result.lock)
-      result.lock = tenure.locks[0];
-  }
-  if (count_of(result.tasks) < 2) result.policy = "";
-  else if (unordered || cell.atomics) result.policy = "racy";
-  else if (!writes) result.policy = "sticky-read";
-  else if (result.lock) result.policy = "locked";
-  else result.policy = shared ? "read-shared" : "private";
-  if (result.policy != "locked") result.lock = 0;
-  return result;
 }
 
 struct Group {  // of one variable, or of all blocks from one place
@@ -493,21 +453,6 @@ class Suggester {
 
 std::vector<Suggestion> suggestions(FindingsReader findings, bool with_debug_info) {
   return Suggester(findings, with_debug_info).all();
-}
-
-std::string suggestions_text(const std::vector<Suggestion>& all, uint32_t lost) {
-  if (all.empty()) return "no annotation to suggest: no memory with a name was seen to be shared";
-  std::string text =
-      "suggested annotations (weir/weir.h), by what was looked at in this run; what was not looked "
-      "at may differ";
-  for (const Suggestion& one : all) {
-    text += fmt::format("\n{}: {} ({})", one.object, one.policy, one.seen);
-    for (const SuggestedLine& line : one.lines)
-      text +=
-          fmt::format("\n  {} {}:{}: {}", line.where, shown_path(line.file), line.line, line.text);
-  }
-  if (lost) text += fmt::format("\n({} more places of 8 bytes were not kept)", lost);
-  return text;
 }
 
 }  // namespace weir::cli

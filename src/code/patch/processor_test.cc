@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <string.h>
 
 #include <initializer_list>
@@ -76,6 +77,30 @@ TEST(RandomOpTest, ChangesItsRegisterAndTheStatusFlagsOnly) {
       }
     }
   }
+}
+
+TEST(PatchTest, NoAnswerNamesTheProcessor) {
+  cpu_set_t all;
+  sched_getaffinity(0, sizeof all, &all);
+  for (uint32_t leaf : {0u, 1u, 7u, 0xbu, 0x1fu, 0x80000008u, 0x8000001eu}) {
+    Frame first{};
+    for (size_t i = 0, seen = 0; i < CPU_SETSIZE; i++) {
+      if (!CPU_ISSET(i, &all)) continue;
+      cpu_set_t one;
+      CPU_ZERO(&one);
+      CPU_SET(i, &one);
+      if (sched_setaffinity(0, sizeof one, &one) != 0) continue;
+      Frame frame{};
+      frame.rax = leaf;
+      execute_cpuid(frame);
+      hide_processor(leaf, frame);
+      if (seen++ == 0) first = frame;
+      EXPECT_TRUE(frame.rax == first.rax && frame.rbx == first.rbx && frame.rcx == first.rcx &&
+                  frame.rdx == first.rdx)
+          << leaf << " on " << i;
+    }
+  }
+  sched_setaffinity(0, sizeof all, &all);
 }
 
 }  // namespace

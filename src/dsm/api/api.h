@@ -8,6 +8,8 @@ namespace weir::dsm {
 // Of the calling thread; made at its first call. Ends the job where the library has not been
 // started.
 Thread& this_thread();
+// The same, without making it.
+Node& node();
 // For tests with several nodes in one process: which node the calling thread belongs to.
 void use_node(Node* node, unsigned worker);
 

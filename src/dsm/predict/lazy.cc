@@ -14,9 +14,6 @@
 // is sent. What came by a tape helps where nothing else is missing; else all is asked for. HLRC
 // sends diffs home as an interval closes, and a copy is fetched from there whole; the home itself
 // never misses, but waits for diffs on their way.
-//
-// Invariant: a copy holds all writes before `from`, and those in `more`, which are beyond it and
-// ascending; those in `kept` lie beside it.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -24,55 +21,22 @@
 #include <unordered_map>
 
 #include "dsm/predict/coherence.h"
+#include "dsm/predict/lazy_units.h"
 
 namespace weir::predict {
 
 namespace {
 
+using lazy::Asked;
+using lazy::Copy;
+using lazy::Open;
+using lazy::Question;
+using lazy::Round;
+using lazy::Unit;
+using lazy::Write;
+
 constexpr uint64_t kDiffHeader = 28;  // of a diff in a message
 constexpr Time kLookAgain = 1000;     // a home, for diffs that are on their way
-
-struct Write {
-  uint32_t node, interval;
-  uint32_t bytes;
-  bool home = false;  // its diff is there
-  uint32_t diff = 0;  // that it is part of, once it is made: counted from 1, for each unit
-  std::vector<uint32_t> unknown;  // places before it of writes that the writer did not know of
-};
-
-struct Unit {
-  std::vector<Write> history;
-  uint32_t home = Workload::kNoHome;
-  uint32_t size = 0;
-  bool known = false;
-  uint32_t diffs = 0;  // made
-  // For a writer's updates, by whom; for replay barriers.
-  std::map<uint32_t, std::set<uint32_t>> asked;
-};
-
-struct Open {
-  uint32_t bytes = 0;
-  bool told = false;
-};
-
-struct Copy {
-  uint32_t from = 0;
-  std::vector<uint32_t> more;
-  std::set<uint32_t> kept;  // brought by a tape, and not applied yet
-  bool pushed = false;      // by a tape, and not accessed since
-  bool fetching = false;
-  std::vector<Action> waiting;
-
-  bool holds(uint32_t place) const {
-    return place < from || std::binary_search(more.begin(), more.end(), place) ||
-           kept.count(place) > 0;
-  }
-  void add(uint32_t place) {
-    kept.erase(place);
-    if (holds(place)) return;
-    more.insert(std::upper_bound(more.begin(), more.end(), place), place);
-  }
-};
 
 class Lazy : public Coherence {
  public:
@@ -353,28 +317,6 @@ class Lazy : public Coherence {
   static bool knew(const Write& write, uint32_t place) {
     return !std::binary_search(write.unknown.begin(), write.unknown.end(), place);
   }
-
-  // One round of messages for units that are marked as being fetched.
-  struct Round {
-    uint32_t node;
-    std::vector<uint32_t> numbers;
-    std::vector<std::vector<uint32_t>> places;  // of each unit: what the copy will hold
-    uint32_t open = 0;                          // replies
-    Time began, applying = 0;
-    bool counts;
-    Action done;
-  };
-  struct Asked {   // LRC: a writer's diffs of a unit
-    size_t index;  // in the round
-    uint32_t number, writer, first, last;
-    bool ends_unit;
-  };
-  struct Question {
-    uint64_t bytes = 0, reply_bytes = 0;
-    std::vector<Asked> asked;
-    std::vector<bool> alone;  // of each unit: no other node is asked for it
-    std::vector<std::pair<uint32_t, uint32_t>> needed;  // HLRC: unit, place
-  };
 
   // `counts`: as a miss; what is fetched ahead of accesses is none.
   void fetch(uint32_t node, std::vector<uint32_t> numbers, bool counts, Action done) {

@@ -1,8 +1,6 @@
-// Condition variables, semaphores, reductions and try-locks, on one to four nodes with one to three
-// threads each, with messages that are late by chance. Seeds are in each failure; WEIR_SEEDS=N runs
-// N times as many. Random schedules of both kinds against a model: schedule_test.cc.
-#include <gtest/gtest.h>
-#include <stdlib.h>
+// Condition variables and semaphores (dsm/sync/test_synchronization.h says on what). Random
+// schedules of both kinds against a model: schedule_test.cc.
+#include "dsm/sync/test_synchronization.h"
 
 #include <atomic>
 #include <latch>
@@ -10,55 +8,10 @@
 #include <thread>
 #include <vector>
 
-#include "dsm/core/test_cluster.h"
-
-namespace weir::dsm {
+namespace weir::dsm::test {
 namespace {
 
-struct Case {
-  const char* name;
-  NodeId nodes;
-  unsigned threads;
-  uint32_t delay = 0;
-  weir_dsm_protocol protocol = WEIR_DSM_LRC;
-};
-
-class Synchronization : public testing::TestWithParam<Case> {
- protected:
-  // body(worker, data) on each worker; `data` is its node's view of a T, zero at first.
-  template <typename T, typename Body>
-  void run(uint64_t seed, Body body) {
-    const Case& setup = GetParam();
-    Settings settings;
-    settings.size = 16 << 20;
-    settings.protocol = setup.protocol;
-    settings.tree = 2;
-    TestCluster cluster(setup.nodes, settings, {.seed = seed, .delay_microseconds = setup.delay},
-                        setup.threads);
-    std::atomic<uint64_t> offset{0};
-    cluster.run([&](unsigned worker) {
-      if (worker == 0)
-        offset = static_cast<uint64_t>(static_cast<uint8_t*>(weir_dsm_alloc(sizeof(T))) -
-                                       cluster.view(0, 0));
-      weir_dsm_barrier(1000);
-      body(worker, *reinterpret_cast<T*>(cluster.view(worker, offset)));
-      weir_dsm_barrier(1001);
-    });
-  }
-  template <typename Test>
-  void each_seed(uint64_t count, Test test) {
-    if (const char* more = getenv("WEIR_SEEDS")) count *= strtoul(more, nullptr, 10);
-    for (uint64_t seed = 1; seed <= count && !HasFailure(); seed++) {
-      SCOPED_TRACE("seed " + std::to_string(seed));
-      test(seed);
-    }
-  }
-  unsigned workers() const { return GetParam().nodes * GetParam().threads; }
-};
-
-void pause_by_chance(std::mt19937_64& random) {
-  if (random() % 4 == 0) std::this_thread::sleep_for(std::chrono::microseconds(random() % 200));
-}
+using Case = Synchronization::Case;
 
 // --- Conditions
 
@@ -384,122 +337,6 @@ TEST_P(Synchronization, PostsDoNotOvertakeABarrierOfOtherThreads) {
   });
 }
 
-// --- Reductions and shared values
-
-template <typename T>
-T combined(std::vector<T> values, weir_dsm_operation operation) {
-  T all = values[0];
-  for (size_t i = 1; i < values.size(); i++)
-    all = operation == WEIR_DSM_SUM   ? all + values[i]
-          : operation == WEIR_DSM_MIN ? std::min(all, values[i])
-                                      : std::max(all, values[i]);
-  return all;
-}
-
-TEST_P(Synchronization, ReductionsOfEachKind) {
-  each_seed(2, [&](uint64_t seed) {
-    std::atomic<unsigned> wrong{0};
-    const auto value = [&](unsigned worker, size_t i, int round) {
-      std::mt19937_64 random(seed + worker * 1000003 + i * 17 + static_cast<uint64_t>(round));
-      return static_cast<int64_t>(random() >> 8) * (random() % 2 ? 1 : -1);
-    };
-    run<uint64_t>(seed, [&](unsigned worker, uint64_t& counted) {
-      int round = 0;
-      for (const size_t count : {1, 3, 1024, 0}) {
-        for (const auto operation : {WEIR_DSM_SUM, WEIR_DSM_MIN, WEIR_DSM_MAX}) {
-          round++;
-          std::vector<int64_t> whole(count);
-          std::vector<double> real(count);
-          for (size_t i = 0; i < count; i++) {
-            whole[i] = value(worker, i, round);
-            real[i] = static_cast<double>(whole[i]) / 3e10;
-          }
-          if (worker == 0) counted++;
-          weir_dsm_reduce_int64(whole.data(), count, operation);
-          if (counted != static_cast<uint64_t>(round)) wrong++;  // a barrier too
-          weir_dsm_reduce_double(real.data(), count, operation);
-          for (size_t i = 0; i < count; i++) {
-            std::vector<int64_t> all;
-            std::vector<double> all_real;
-            for (unsigned other = 0; other < workers(); other++) {
-              all.push_back(value(other, i, round));
-              all_real.push_back(static_cast<double>(all.back()) / 3e10);
-            }
-            wrong += whole[i] != combined(all, operation);
-            wrong +=
-                real[i] !=
-                combined(all_real, operation);  // to the last bit: the order is that of the workers
-          }
-        }
-      }
-    });
-    EXPECT_EQ(wrong, 0u);
-  });
-}
-
-TEST_P(Synchronization, SharedValuesComeFromOne) {
-  std::atomic<unsigned> wrong{0};
-  std::latch shared(GetParam().nodes);
-  run<uint64_t>(1, [&](unsigned worker, uint64_t&) {
-    if (worker % GetParam().threads) return shared.wait();  // one thread of each node shares
-    for (const size_t size : {0, 1, 5000, 65536}) {
-      for (NodeId from = 0; from < GetParam().nodes; from++) {
-        std::vector<uint8_t> data(size, static_cast<uint8_t>(worker / GetParam().threads + 1));
-        weir_dsm_share(data.data(), size, from);
-        for (const uint8_t byte : data) wrong += byte != from + 1;
-      }
-    }
-    shared.count_down();
-  });
-  EXPECT_EQ(wrong, 0u);
-}
-
-// --- Try-locks
-
-TEST_P(Synchronization, ATryHasTheLockOrNot) {
-  struct Data {
-    uint64_t sections, words[600];
-  };
-  each_seed(3, [&](uint64_t seed) {
-    std::atomic<int> inside{0};
-    std::atomic<uint64_t> wrong{0}, sections{0}, counted{0};
-    run<Data>(seed, [&](unsigned worker, Data& data) {
-      std::mt19937_64 random(seed * 100 + worker);
-      // Held by one: nobody else gets it.
-      if (worker == 0) weir_dsm_lock(6);
-      weir_dsm_barrier(0);
-      if (worker > 0 && weir_dsm_trylock(6)) wrong++;
-      weir_dsm_barrier(1);
-      if (worker == 0) weir_dsm_unlock(6);
-      weir_dsm_barrier(2);
-      // Free, and asked by one: who had it last, or has never had it.
-      for (unsigned one = 0; one < workers(); one++) {
-        if (worker == one) {
-          if (!weir_dsm_trylock(6)) wrong++;
-          else weir_dsm_unlock(6);
-        }
-        weir_dsm_barrier(3);
-      }
-      for (int i = 0; i < 10; i++) {
-        if (random() % 2) weir_dsm_lock(6);
-        else if (!weir_dsm_trylock(6)) continue;
-        if (inside++ != 0) wrong++;
-        for (const uint64_t word : data.words) wrong += word != data.sections;
-        data.sections++;
-        for (uint64_t& word : data.words) word = data.sections;
-        sections++;
-        inside--;
-        weir_dsm_unlock(6);
-        pause_by_chance(random);
-      }
-      weir_dsm_barrier(4);
-      if (worker == 0) counted = data.sections;
-    });
-    EXPECT_EQ(wrong, 0u);
-    EXPECT_EQ(counted, sections);
-  });
-}
-
 INSTANTIATE_TEST_SUITE_P(All, Synchronization,
                          testing::Values(Case{"One", 1, 1}, Case{"OneOfThree", 1, 3},
                                          Case{"Two", 2, 1}, Case{"TwoOfTwoDelays", 2, 2, 150},
@@ -510,4 +347,4 @@ INSTANTIATE_TEST_SUITE_P(All, Synchronization,
                          [](const auto& one) { return one.param.name; });
 
 }  // namespace
-}  // namespace weir::dsm
+}  // namespace weir::dsm::test

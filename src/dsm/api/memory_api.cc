@@ -1,0 +1,123 @@
+// The C functions of weir/dsm.h for memory: blocks, regions, and accesses that are announced.
+#include <string>
+
+#include "dsm/api/api.h"
+#include "dsm/base/failure.h"
+
+namespace weir::dsm {
+
+namespace {
+
+Block attributes_of(const weir_dsm_attributes* given, UnitKind kind) {
+  const weir_dsm_attributes none = {};
+  const weir_dsm_attributes& wanted = given ? *given : none;
+  Block block;
+  block.kind = kind;
+  const Settings& settings = node().settings;
+  const weir_dsm_protocol usual = settings.check ? WEIR_DSM_LRC : settings.protocol;
+  block.protocol =
+      static_cast<uint8_t>(wanted.protocol == WEIR_DSM_DEFAULT ? usual : wanted.protocol);
+  block.home = static_cast<uint8_t>(wanted.home);
+  block.home_node = wanted.home_node;
+  block.unit_pages = wanted.pages ? wanted.pages : 1;
+  if (wanted.protocol > WEIR_DSM_HLRC || wanted.home > WEIR_DSM_EXPLICIT ||
+      wanted.unit > WEIR_DSM_ANNOTATED || block.unit_pages > 4096) {
+    fail("weir_dsm_alloc_with: attributes that do not exist");
+  }
+  if (block.protocol == WEIR_DSM_SC && node().stream)
+    fail(
+        "WEIR_DSM_RECORD with memory under sc: what that tells depends on chance; record under "
+        "lrc, and predict sc from it");
+  if (wanted.home == WEIR_DSM_EXPLICIT && wanted.home_node >= node().nodes())
+    fail("weir_dsm_alloc_with: there is no node %u", wanted.home_node);
+  return block;
+}
+
+std::string name_of(const weir_dsm_attributes* given, const void* caller) {
+  if (given && given->name) return given->name;
+  return "at " + text_of(place_of(static_cast<const char*>(caller) - 1));
+}
+
+Page& announced(const void* address, Thread& thread) {
+  Memory& memory = thread.node.memory;
+  Page* page = memory.segment.contains(address) ? memory.page_at(address) : nullptr;
+  if (!page) fail("an access of %p is announced, which is no shared memory", address);
+  return *page;
+}
+
+void access(const void* address, bool write, const void* caller) {
+  Thread& thread = this_thread();
+  thread.sight.program_counter = static_cast<const char*>(caller) - 1;  // in the call
+  InRuntime held(thread);
+  thread.node.fetch(announced(address, thread), write, thread, held);
+}
+
+}  // namespace
+
+}  // namespace weir::dsm
+
+using namespace weir::dsm;
+
+extern "C" {
+
+void* weir_dsm_alloc(size_t size) {
+  Thread& thread = this_thread();
+  InRuntime held(thread);
+  const std::string name = name_of(nullptr, __builtin_return_address(0));
+  return thread.node.memory.allocate(size, attributes_of(nullptr, UnitKind::kPages), name.c_str(),
+                                     thread, held);
+}
+
+void* weir_dsm_alloc_with(size_t size, const weir_dsm_attributes* attributes) {
+  Thread& thread = this_thread();
+  InRuntime held(thread);
+  const std::string name = name_of(attributes, __builtin_return_address(0));
+  const UnitKind kind = attributes && attributes->unit == WEIR_DSM_ANNOTATED ? UnitKind::kAnnotated
+                                                                             : UnitKind::kPages;
+  return thread.node.memory.allocate(size, attributes_of(attributes, kind), name.c_str(), thread,
+                                     held);
+}
+
+void weir_dsm_free(void* memory) {
+  if (!memory) return;
+  Thread& thread = this_thread();
+  InRuntime held(thread);
+  thread.node.memory.free(memory, thread, held);
+}
+
+void weir_dsm_touch(const void* address, size_t size, int write) {
+  Thread& thread = this_thread();
+  if (size == 0) return;
+  thread.sight.program_counter = static_cast<const char*>(__builtin_return_address(0)) - 1;
+  InRuntime held(thread);
+  thread.node.touch(static_cast<const uint8_t*>(address), size, write, thread, held);
+}
+
+void weir_dsm_read_access(const void* address) {
+  access(address, false, __builtin_return_address(0));
+}
+void weir_dsm_write_access(const void* address) {
+  access(address, true, __builtin_return_address(0));
+}
+
+weir_dsm_region weir_dsm_region_alloc(size_t size, const weir_dsm_attributes* attributes) {
+  Thread& thread = this_thread();
+  if (size == 0) fail("weir_dsm_region_alloc of 0 bytes");
+  InRuntime held(thread);
+  uint32_t number = 0;
+  thread.node.memory.allocate(size, attributes_of(attributes, UnitKind::kRegion),
+                              name_of(attributes, __builtin_return_address(0)).c_str(), thread,
+                              held, &number);
+  return number;
+}
+
+void weir_dsm_region_attach(weir_dsm_region region, void** pointer) {
+  Thread& thread = this_thread();
+  const InRuntime held(thread);
+  if (region >= thread.node.memory.blocks() ||
+      thread.node.memory.block(region).kind != UnitKind::kRegion)
+    fail("weir_dsm_region_attach: there is no region %u", region);
+  thread.node.regions.attach(region, pointer);
+}
+
+}  // extern "C"

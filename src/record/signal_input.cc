@@ -1,0 +1,60 @@
+// Signals as what comes from outside: kept with the place where the task had come to, and taken
+// from there.
+#include "base/bytes.h"
+#include "record/input.h"
+#include "record/stream.h"
+#include "sys/futex.h"
+
+namespace weir::input {
+
+using trace::Entry;
+using trace::Kind;
+
+void note_waiting_signal(const Task& task, int signal) {
+  trace::WaitingSignal& waiting = recording::header().waiting;
+  uint64_t none = 0;
+  if (!recording() || !__atomic_compare_exchange_n(&waiting.since, &none, ~uint64_t{0}, false,
+                                                   __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    return;
+  waiting.signal = signal;
+  waiting.process = task.ordinal;
+  waiting.task = task.id;
+  __atomic_store_n(&waiting.since, sys::monotonic_ns(), __ATOMIC_RELEASE);
+}
+
+void note_signals_taken(const Task& task) {
+  if (!recording()) return;
+  trace::WaitingSignal& waiting = recording::header().waiting;
+  if (waiting.process == task.ordinal && waiting.task == task.id)
+    __atomic_store_n(&waiting.since, uint64_t{0}, __ATOMIC_RELEASE);
+}
+
+void keep_signal(Task& task, int signal, const void* info) {
+  recording::put(task, Entry{Kind::kSignal, 0, static_cast<uint16_t>(signal), 128, 0, 0, 0}, info);
+}
+
+void keep_place(Task& task, const Place& place) {
+  recording::put(task, Entry{Kind::kPlace, 0, 0, sizeof place, 0, 0, 0}, &place);
+}
+
+const Place* next_place(Task& task) {
+  if (!replaying()) return nullptr;
+  const Entry* entry = recording::peek(task);
+  if (!entry || entry->kind != Kind::kPlace || entry->event != recording::place_of(task) ||
+      entry->size != sizeof(Place))
+    return nullptr;
+  return reinterpret_cast<const Place*>(recording::payload(*entry));
+}
+
+void take_place(Task& task) { recording::take(task, *recording::peek(task)); }
+
+int take_signal(Task& task, void* info) {
+  const Entry* entry = recording::peek(task);
+  if (!entry || entry->kind != Kind::kSignal || entry->event != recording::place_of(task)) return 0;
+  const int signal = entry->number;
+  copy_bytes(info, recording::payload(*entry), 128);
+  recording::take(task, *entry);
+  return signal;
+}
+
+}  // namespace weir::input
