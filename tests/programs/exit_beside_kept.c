@@ -1,5 +1,5 @@
 // The program ends while a thread, between events that were near each other, computes for longer
-// than the end waits for it (docs/DECISIONS.md, 15): what the end does meanwhile is orderly, and
+// than the end waits for it (docs/decisions, 15): what the end does meanwhile is orderly, and
 // the thread comes to no event in the middle of it.
 #include "program.h"
 
