@@ -1,6 +1,6 @@
 # Interface targets that hold compiler flags; each target of Weir links the one that fits.
 
-# What only one of the compilers knows, or needs (docs/BUILDING.md).
+# What only one of the compilers knows, or needs (docs/guide/install.md).
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 12)
   set(WEIR_GENERAL_REGISTERS -mgeneral-regs-only)
   # Most that is set to zero is some hundred bytes, for which the processor's own loop begins too

@@ -21,7 +21,7 @@ replay() {
 "$weir" record --quiet -o one -- "$programs/watched_total" >recorded || fail "cannot record"
 [ "$(cat recorded)" = 'total 404' ] || fail "recorded: $(cat recorded)"
 
-# View coherent shows each task the pages that it has a right to; with copies each sees all of them (docs/RECORDING.md).
+# View coherent shows each task the pages that it has a right to; with copies each sees all of them (docs/guide/replay.md).
 "$weir" record --view isolated --quiet -o copies -- "$programs/watched_total" >recorded || fail "cannot record"
 
 # --- a place, without gdb

@@ -44,7 +44,7 @@ class Pieces {
   // the first access. But it makes that one through the registered pointer, and takes the pointer
   // afterwards, when the library has moved it to where it stays. A loop over a pointer that the
   // compiler had kept from before the trap would go on in the closed window, and trap at every
-  // element (docs/REGIONS.md).
+  // element (docs/guide/region.md).
   const T* read(size_t piece) const {
     void* volatile* place = &pointers_[piece];
     if (unit_ == Unit::kAnnotated) weir_dsm_read_access(*place);

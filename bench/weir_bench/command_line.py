@@ -28,7 +28,7 @@ examples:
 points are ORDER:VIEW, with the orders free and token and the views direct and isolated (weir run --help). weir det is
 token:isolated, which is what is measured where nothing else is asked for. record:VIEW and replay:VIEW, with the views coherent,
 isolated and direct, are weir record and the replay of each of its recordings; a replay's ratio is against the recorded run. With
-record:coherent-NAME-NAME recordings are made without these optimizations (docs/RECORDING.md).
+record:coherent-NAME-NAME recordings are made without these optimizations (docs/guide/record.md).
 
 a column's command is a command line, not a shell's. In it {command} stands for the program and its arguments, {program},
 {name} (without its folder) and {arguments} for these alone, {threads} and {size} for the numbers. What it prints must be

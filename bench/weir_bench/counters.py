@@ -1,4 +1,4 @@
-"""What the runtime counted in one run (weir --stat-json; docs/DETERMINISTIC.md says what it means), in the terms of the
+"""What the runtime counted in one run (weir --stat-json; docs/guide/stat.md says what it means), in the terms of the
 Dthreads paper."""
 
 import dataclasses

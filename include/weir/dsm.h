@@ -1,6 +1,6 @@
 /* Distributed shared memory: one segment at one address on every node of an MPI job. libweir-dsm is
- * all that it needs besides an MPI to start it. docs/DSM.md explains it with examples; weir/dsm.hpp
- * is the same for C++, weir/tape.hpp says what was accessed.
+ * all that it needs besides an MPI to start it. docs/guide/dsm.md explains it with examples;
+ * weir/dsm.hpp is the same for C++, weir/tape.hpp says what was accessed.
  *
  * 1. A node is one MPI rank. `mpirun -n 4 PROG` starts four, under Open MPI and under MPICH; PROG
  *    without mpirun is one node. A node may have several threads, which share its copy of the
@@ -34,8 +34,9 @@ extern "C" {
 /* Collective, before any other call, once in a process. The nodes must have one build of this
  * library and equal settings. Initializes MPI, unless the program has; then arguments are left
  * alone, else MPI may take its own from them (NULL is well). Settings come from the environment:
- * WEIR_DSM_PROTOCOL, WEIR_DSM_TAPES, WEIR_DSM_SIZE and others (docs/DSM.md). WEIR_DSM_CHECK=1 looks
- * for races. SIGQUIT prints who waits for whom, unless the program handles it. */
+ * WEIR_DSM_PROTOCOL, WEIR_DSM_TAPES, WEIR_DSM_SIZE and others (docs/guide/dsm-settings.md).
+ * WEIR_DSM_CHECK=1 looks for races. SIGQUIT prints who waits for whom, unless the program handles
+ * it. */
 void weir_dsm_start(int* argc, char*** argv);
 /* Collective, outside of weir_dsm_run, with no lock held. Waits for all nodes. Shared memory is
  * gone afterwards, and there are no calls any more. A process that ends without it has failed. */
@@ -170,7 +171,7 @@ void weir_dsm_flush_start(void);
 void weir_dsm_flush_end(void);
 
 /* --- Sight. Without a call: WEIR_DSM_STATS, WEIR_DSM_TIMELINE, WEIR_DSM_SHARING, WEIR_DSM_WAITS
- * and SIGQUIT (docs/DSM.md). */
+ * and SIGQUIT (docs/guide/dsm-settings.md). */
 
 typedef struct weir_dsm_counters {    /* of this node since the start, or the last
                                          weir_dsm_counters_reset */

@@ -1,5 +1,5 @@
 /* Region traps: protection for regions of a program's own choice, of any size, without a system
- * call. libweir-region is all that it needs. docs/REGIONS.md explains it with examples;
+ * call. libweir-region is all that it needs. docs/guide/region.md explains it with examples;
  * weir/region.hpp is the same for C++.
  *
  * 1. A region is [start, start + size) of bytes. Its bytes lie in physical memory once, and are
@@ -18,8 +18,8 @@
  *    thread that ends is forgotten.
  * 6. Functions that answer int answer 0 or an error number; errno is as it was, except where an
  *    answer is NULL or -1.
- * 7. Every function may be called from any thread, and in a region's handler; see docs/REGIONS.md
- *    for handlers of other signals.
+ * 7. Every function may be called from any thread, and in a region's handler; see
+ *    docs/guide/region.md for handlers of other signals.
  * Source: Brecht and Sandhu, The Region Trap Library (USENIX 1999). */
 #ifndef WEIR_REGION_H
 #define WEIR_REGION_H

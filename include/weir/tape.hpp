@@ -3,7 +3,7 @@
 // replay barriers and auto-locks finds them there, ready. This is what they are made of, for those
 // who write their own.
 //
-// 1. A unit is what the protocol keeps consistent (docs/DSM.md: a page, several, a region, an
+// 1. A unit is what the protocol keeps consistent (docs/guide/dsm.md: a page, several, a region, an
 //    annotated allocation). Units have numbers, the same on every node.
 // 2. An interval is a node's execution between two of its synchronizations. Each node counts its
 //    own from 1.

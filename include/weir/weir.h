@@ -1,6 +1,6 @@
 /* What a program may ask of Weir, and tell it. The program needs no library for it: without Weir
- * each question is answered by "no", and what it is told is forgotten. docs/ANNOTATIONS.md explains
- * policies with an example.
+ * each question is answered by "no", and what it is told is forgotten. docs/guide/annotate.md
+ * explains policies with an example.
  *
  * 1. Names: weir_noun_verb for functions, WEIR_NOUN for macros.
  * 2. Every function may be called from any thread, at any time; weir_query_ and weir_active also

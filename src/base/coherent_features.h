@@ -1,6 +1,6 @@
 // What View coherent does to be fast. Each can be left out for an experiment (weir record --without
 // NAME), which shows what it is worth; what a program may compute, and that a replay is exact,
-// depends on none. docs/RECORDING.md says what each is.
+// depends on none. docs/guide/record.md says what each is.
 //
 // The choice is part of WEIR_OPTIONS, so it is fixed before the first allocation, the same in all
 // processes of a program, and, as the environment is recorded, the same in a replay.

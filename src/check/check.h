@@ -1,7 +1,7 @@
 // View guarded: one memory, in which a task touches unseen only what its sharing policy lets it
 // (PUSh). Here the policies are inferred: pages begin as nobody's, become private to their first
 // toucher, read by several, or watched: then every access to them is looked at, on the bytes that
-// it touches, and two that conflict and that nothing orders are a race (docs/CHECKING.md).
+// it touches, and two that conflict and that nothing orders are a race (docs/guide/check.md).
 //
 // No false report: where a task can touch a page unseen, it is taken to know at any moment all that
 // the others know who touch it.

@@ -105,7 +105,7 @@ std::string order_words(const Entry& entry) {
   return fmt::format("task {} {} after {} turns", entry.check, what, entry.result);
 }
 
-// Who had the turn next, what for, and by what: docs/RECORDING.md has the letters.
+// Who had the turn next, what for, and by what: docs/reference/recording-format.md has the letters.
 std::string turns_words(const Entry& entry, const char* payload) {
   std::string text;
   for (size_t at = 0; at + 2 <= entry.size; at += 2) {

@@ -1,6 +1,6 @@
 // A place in the middle of a computation: the state of a task before an instruction. A recording
 // keeps it where a task was stopped that had come to no event, and a replay finds it again by it
-// (record/stop_point.h). Part of the recording's format (docs/RECORDING.md).
+// (record/stop_point.h). Part of the recording's format (docs/reference/recording-format.md).
 #pragma once
 
 #include <stdint.h>

@@ -29,7 +29,7 @@ inline bool replaying() { return g_mode == Mode::kReplay; }
 // they are handed over there only.
 inline bool has_signals(const Task& task) { return task.pending && !is_on(); }
 
-// What a kept number is: part of the recording's format (docs/RECORDING.md).
+// What a kept number is: part of the recording's format (docs/reference/recording-format.md).
 enum class What : uint16_t {
   kTid = 1,
   kTime = 2,

@@ -1,4 +1,4 @@
-// What the environment sets (docs/DSM.md has the list for users).
+// What the environment sets (docs/guide/dsm-settings.md has the list for users).
 #pragma once
 
 #include <stdint.h>

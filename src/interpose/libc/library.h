@@ -1,6 +1,6 @@
 // Functions of the C library that touch memory of their caller's: strings, numbers, streams,
 // sorting. In a checked program what they touch counts as touched by who called them
-// (docs/CHECKING.md).
+// (docs/guide/check.md).
 //
 // In a program that is not checked each is a jump to the C library's own. Checked, a function tells
 // which ranges it reads and writes (Call), where the task may not touch them unseen anyway, and

@@ -1,6 +1,6 @@
 // What a recording says, entry by entry: the contract between a program under Weir, which writes
 // entries while it is recorded and reads them while it is replayed, and the command, which keeps
-// them on disk. docs/RECORDING.md has the files.
+// them on disk. docs/reference/recording-format.md has the files.
 //
 // A stream is what one task of one process did and was told, in its own order. Entries are a
 // multiple of eight bytes long, little endian.
@@ -34,7 +34,7 @@ enum class Kind : uint8_t {
   // of which the kernel has made the first.
   kImage = 10,
   kTurns = 11,  // of the order stream, by arrival: payload who had the turn next, two bytes each
-                // (docs/RECORDING.md)
+                // (docs/reference/recording-format.md)
   kPlace = 12,  // the task was stopped in the middle of a computation: payload a Place
                 // (control/execution_point.h)
   kPage = 13,  // of memory that processes share: `number` a PageKind, `result` the address, payload
