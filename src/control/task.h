@@ -186,11 +186,11 @@ struct Task {
   uint64_t handlers[8];       // signal frames of handlers that have begun, on the program's stacks
                               // (trap::is_in_handler)
   uint32_t handler_count;
-  uint32_t pad5;
-  uint64_t signal_wait;  // set that sigwait waits for, 0 if none
-  uint64_t altstack[3];  // the program's own sigaltstack (ss_sp, ss_flags, ss_size)
-  uint32_t interrupted;  // a signal arrived for a waiting task
-  uint32_t stepping;     // single steps of a spin probe are on
+  uint32_t cpuid_faults;  // of the thread that it is, at View direct
+  uint64_t signal_wait;   // set that sigwait waits for, 0 if none
+  uint64_t altstack[3];   // the program's own sigaltstack (ss_sp, ss_flags, ss_size)
+  uint32_t interrupted;   // a signal arrived for a waiting task
+  uint32_t stepping;      // single steps of a spin probe are on
   uint32_t in_look;  // in a replay that is checked: it is in the runtime for an access only, and
                      // may be asked what it does
   uint32_t peeks;  // the runtime reads memory for itself, when the clock or what it knows of a file

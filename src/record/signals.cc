@@ -1,12 +1,11 @@
 #include "record/signals.h"
 
-#include <cpuid.h>
-
 #include "base/bytes.h"
 #include "control/control.h"
 #include "record/input.h"
 #include "signal/raised_again.h"
 #include "signal/signals.h"
+#include "sys/cpuid_x86_64.h"
 #include "sys/syscall_x86_64.h"
 
 namespace weir::trap {
@@ -57,9 +56,8 @@ void fill_state(uint8_t* state, uint64_t size) {
   copy_bytes(&used, state + kHeader, sizeof used);
   if (!known) {
     for (unsigned i = 2; i < kParts; i++) {
-      uint32_t part_size, offset, c, d;
-      __cpuid_count(0xd, i, part_size, offset, c, d);
-      parts[i] = {offset, part_size};
+      const sys::Cpuid told = sys::cpuid(0xd, i);
+      parts[i] = {told.b, told.a};
     }
     known = true;
   }

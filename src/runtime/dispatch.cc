@@ -25,6 +25,7 @@
 #include "record/shared_memory/shared_memory.h"
 #include "record/signals.h"
 #include "record/stop_point.h"
+#include "signal/page_fault.h"
 #include "signal/spin_probe.h"
 #include "sync/biased_lock.h"
 #include "sync/coalesce.h"
@@ -295,6 +296,12 @@ void on_site(Frame& frame) {
     give_up_turn();
     return;
   }
+  if (frame.site == trap::kMadeCpuid) {
+    constexpr uint64_t kLength = 2;
+    frame.rip = frame.shown = self().preempted_rip + kLength;
+    on_answer(frame, [&] { on_cpuid(frame); });
+    return;
+  }
   if (frame.site == count::kCounted) {
     if (count::on_exhausted(frame)) count_exhausted(self());
     return;
@@ -389,6 +396,7 @@ static void come_in(weir::Frame* frame) {
   }
   if (frame->site == count::kAtGate && !trap::meet_gate(self(), *frame)) return;
   on_site(*frame);
+  if (runtime::first_patch_kinds() & kPatchCpuid) trap::watch_made_code(self());
   happens::leave();
   if (owned::g_active) owned::give_if_asked(self());
   if (input::is_on() && g_tasks_active) trap::stand_aside_if_asked(self());

@@ -147,7 +147,8 @@ void go_multi() {
   if (!plan().has_processes()) share_sites();
   // Before the split: the pages that it changes are then this process's alone. Unrecorded, what was
   // loaded meanwhile comes to the runtime from now on.
-  const bool is_late = s.text_pending;
+  // Of which nothing was seen.
+  const bool is_late = s.text_pending || (!input::is_on() && !plan().has_processes());
   s.text_pending = 0;
   if (plan().orders_atomics() || is_late)
     patch_all((plan().orders_atomics() ? kPatchAtomic : PatchKinds{}) |

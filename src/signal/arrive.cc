@@ -211,6 +211,10 @@ bool claim_page(const Arrived& a) {
          meet_page(a.task, a.address(), *a.context, false);
 }
 
+bool claim_cpuid(const Arrived& a) {
+  return a.is(SIGSEGV) && a.info->si_code == SI_KERNEL && meet_cpuid(a.task, *a.context);
+}
+
 bool claim_closed_page(const Arrived& a) {
   return a.is(SIGSEGV) && a.is_fault() && meet_closed(a.task, a.address(), *a.context);
 }
@@ -310,6 +314,7 @@ constexpr Claim kClaims[] = {
     claim_checked_access,  // before pages on demand, which it gives as well
     claim_checked_replay,  // likewise
     claim_page,
+    claim_cpuid,
     claim_closed_page,
     claim_guarded_copy,  // after pages: a copy may touch one that its task can have
     claim_trap_site,

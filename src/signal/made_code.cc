@@ -11,6 +11,10 @@
 // What is looked at is all of the page that follows and that direct jumps lead back to; behind the
 // first unconditional jump, where constants may lie, only a lock prefix counts. REG_ERR's bits are
 // the processor's.
+//
+// What the processor says of itself depends on the processor that the task is on: which of them
+// answers. From the first code of a program's own on, cpuid faults in it where the processor can do
+// so, and is an event as it is in the program's file.
 
 #include <sys/mman.h>
 
@@ -22,6 +26,10 @@
 #include "control/process.h"
 #include "memory/backing.h"
 #include "signal/page_fault.h"
+#include "signal/signals.h"
+#include "signal/spin_probe.h"
+#include "sys/cpuid_x86_64.h"
+#include "sys/memory.h"
 #include "sys/report.h"
 
 namespace weir::trap {
@@ -97,6 +105,31 @@ bool meet_made_code(uint64_t address, const ucontext_t& context) {
   }
   if (!(error & kWrite) || !(protection & PROT_WRITE)) return false;
   return page::protect(page_down(address), kPageSize, page::unexecuted(protection)) == 0;
+}
+
+void watch_made_code(Task& task) {
+  if (!shared().has_made_code) return;
+  const bool faults = plan().has_processes() ? sys::g_cpuid_faults : task.cpuid_faults;
+  if (faults) return;
+  task.cpuid_faults = 1;
+  if (sys::let_cpuid_fault(true)) sys::g_cpuid_faults = true;
+}
+
+bool meet_cpuid(Task& task, ucontext_t& context) {
+  constexpr uint8_t kCpuid[] = {0x0f, 0xa2};
+  const auto rip = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]);
+  uint8_t code[sizeof kCpuid];
+  if (!sys::g_cpuid_faults || in_runtime(task, context) || on_signal_stack(task, context))
+    return false;
+  if (sys::read_guarded(code, rip, sizeof code) != sizeof code ||
+      __builtin_memcmp(code, kCpuid, sizeof code) != 0)
+    return false;
+  if (runtime::g_executor) {
+    interrupt_for_own(task, context);
+  } else {
+    enter_at_cpuid(task, context);
+  }
+  return true;
 }
 
 }  // namespace weir::trap

@@ -27,4 +27,9 @@ void note_probe();  // the probe's signal has found the task in the runtime
 // What the context was doing is the runtime's, not the program's.
 bool is_in_runtime(const Task& task, const ucontext_t& context);
 
+// At an event: from the first code of the program's own making on, cpuid faults.
+void watch_made_code(Task& task);
+// SIGSEGV: false where it is not that.
+bool meet_cpuid(Task& task, ucontext_t& context);
+
 }  // namespace weir::trap

@@ -339,6 +339,11 @@ void enter_where_it_stands(Task& task, ucontext_t& context) {
   enter_runtime(task, context, kPreempted);
 }
 
+void enter_at_cpuid(Task& task, ucontext_t& context) {
+  if (task.stepping) stop(task, context);
+  enter_runtime(task, context, kMadeCpuid);
+}
+
 void interrupt_for_own(Task& task, ucontext_t& context) {
   if (task.stepping) stop(task, context);
   enter_runtime(task, context, kLeaveExecutor);

@@ -20,6 +20,11 @@ inline constexpr uint64_t kPreempted = 0xfffffffe;
 // The same where the task is in the executor and goes on in its own process.
 inline constexpr uint64_t kLeaveExecutor = 0xfffffffd;
 
+// Site number: cpuid in code that the program has made.
+inline constexpr uint64_t kMadeCpuid = 0xfffffffc;
+// Leads the task into the runtime there.
+void enter_at_cpuid(Task& task, ucontext_t& context);
+
 // SIGTRAP: a patched one-byte site, or a single step of a probe. False: the program's own.
 bool on_trap(Task& task, const siginfo_t* info, ucontext_t& context);
 // From program code in the executor: it goes on where it stands, in its own process.

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <ucontext.h>
 
+#include "sys/cpuid_x86_64.h"
 #include "sys/syscall_x86_64.h"
 
 namespace weir::sys {
@@ -51,9 +52,7 @@ class KeyRightsInFrame {
   static uint32_t place() {
     static uint32_t known = 0;  // of the processor's, the same for all
     if (known) return known;
-    uint32_t size = 0xd, offset, more = 9, unused;
-    asm volatile("cpuid" : "+a"(size), "=b"(offset), "+c"(more), "=d"(unused));
-    known = offset;
+    known = cpuid(0xd, 9).b;
     return known;
   }
   uint64_t& components() const { return *reinterpret_cast<uint64_t*>(state_ + kHeader); }

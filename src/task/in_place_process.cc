@@ -13,6 +13,7 @@
 #include "order/rounds.h"
 #include "order/sleep.h"
 #include "signal/signals.h"
+#include "sys/cpuid_x86_64.h"
 #include "sys/futex.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
@@ -47,9 +48,7 @@ MovedState& moved(const Task& task) { return reinterpret_cast<MovedState*>(kMove
 // What of the processor's state moves: x87, SSE, AVX, AVX-512. 0: the processor cannot store it at
 // once.
 uint32_t components() {
-  uint32_t a, b, c, d;
-  __cpuid(1, a, b, c, d);
-  if (!(c & bit_OSXSAVE)) return 0;
+  if (!(sys::cpuid(1).c & bit_OSXSAVE)) return 0;
   constexpr uint32_t kMovable = 0xe7;
   return sys::extended_state() & kMovable;
 }

@@ -5,8 +5,9 @@
 
 #include "code/emulate/vector_state_x86_64.h"
 
-#include <cpuid.h>
 #include <string.h>
+
+#include "sys/cpuid_x86_64.h"
 
 namespace weir::trap {
 
@@ -72,9 +73,9 @@ uint64_t hash_vectors(const ucontext_t& context) {
   if (present & 2) hash = mix(hash, area + kVectors, kVectorsEnd - kVectors);
   for (unsigned component = 2; component < 63; component++) {
     if (!(present >> component & 1)) continue;
-    unsigned size, offset, c, d;
-    __cpuid_count(0xd, component, size, offset, c, d);
-    hash = mix(hash, area + offset, size);
+    static sys::Cpuid known[63];  // of the processor's: where it lies, and how much it is
+    if (!known[component].a) known[component] = sys::cpuid(0xd, component);
+    hash = mix(hash, area + known[component].b, known[component].a);
   }
   return hash;
 }

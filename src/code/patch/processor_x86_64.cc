@@ -5,6 +5,7 @@
 #include <cpuid.h>
 
 #include "code/decode/registers.h"
+#include "sys/cpuid_x86_64.h"
 
 namespace weir {
 namespace {
@@ -27,12 +28,12 @@ namespace {
 }  // namespace
 
 void execute_cpuid(Frame& frame) {
-  uint32_t a, b, c, d;
-  __cpuid_count(static_cast<uint32_t>(frame.rax), static_cast<uint32_t>(frame.rcx), a, b, c, d);
-  frame.rax = a;
-  frame.rbx = b;
-  frame.rcx = c;
-  frame.rdx = d;
+  const sys::Cpuid told =
+      sys::cpuid(static_cast<uint32_t>(frame.rax), static_cast<uint32_t>(frame.rcx));
+  frame.rax = told.a;
+  frame.rbx = told.b;
+  frame.rcx = told.c;
+  frame.rdx = told.d;
 }
 
 void hide_processor(uint32_t leaf, Frame& frame) {
@@ -63,12 +64,10 @@ bool decode_random(const Shape& shape, RandomOp& op) {
 }
 
 bool is_known(const RandomOp& op) {
-  uint32_t a, b, c, d;
-  __cpuid(0, a, b, c, d);
   const uint32_t leaf = op.is_seed ? 7 : 1;
-  if (a < leaf) return false;
-  __cpuid_count(leaf, 0, a, b, c, d);
-  return op.is_seed ? b & bit_RDSEED : c & bit_RDRND;
+  if (sys::cpuid(0).a < leaf) return false;
+  const sys::Cpuid told = sys::cpuid(leaf);
+  return op.is_seed ? told.b & bit_RDSEED : told.c & bit_RDRND;
 }
 
 void execute_random(const RandomOp& op, Frame& frame) {
