@@ -157,6 +157,8 @@ void patch_all(PatchKinds kinds) {
           input::is_on() ? "recorded" : "constant");
       die(125);
     }
+    if (input::is_on() && equal_strings(line.name, "[vdso]"))
+      count::note_text(line.range);  // who looks for a place comes back by it
     if (line.executable && equal_strings(line.name, "[stack]")) shared().has_made_code = 1;
     if (line.name[0] != '/') continue;
     const bool is_data = line.readable && line.range.start == object.limit &&
