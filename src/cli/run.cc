@@ -31,8 +31,8 @@ void add_common(CLI::App& command, RunOptions& options) {
       ->type_name("FILE");
   command
       .add_option("--virtual", options.constant,
-                  "Make inputs constant: random[=SEED], time[=SECONDS], pid; several with commas "
-                  "between. For --order token")
+                  "Make inputs constant: random[=SEED], time[=SECONDS], pid; several with "
+                  "commas between. For --order token")
       ->delimiter(',')
       ->type_name("INPUTS");
   command

@@ -12,7 +12,7 @@ inline constexpr uint32_t kRandom = 1, kTime = 2, kPid = 4;
 // Ids that the program sees: above those of the kernel, below those of tasks (task/spawn.h).
 inline constexpr int32_t kMostRealIds = 1 << 22;  // the kernel's PID_MAX_LIMIT
 inline constexpr int32_t kFirstId = 5'000'000;
-inline constexpr int32_t kIds = 10'000'000;
+inline constexpr int32_t kIds = 60'000'000;
 
 inline constexpr uint64_t kMagic = 0x74736e6f63726977;
 

@@ -3,7 +3,9 @@
 // A process has a record at the kernel's id of it, in memory that all processes of the run have.
 // Identities are hashes of the way that leads to a process, so a program that makes the same
 // children gets the same ids for them, whatever the kernel gives. Two processes of a run have the
-// same hash by a chance of one in ten millions: the one that comes later then has the next free id.
+// same hash by a chance of one in sixty millions: the one that comes later then has the next free
+// id. A process that has ended keeps its record until the kernel gives its id to another of the
+// run: a SIGCHLD may be handled after the wait.
 //
 // A vfork child runs in its maker's memory, but is a process: what it is asked for is its own.
 
@@ -90,6 +92,7 @@ bool attach() {
   Record& own = memory().records[g_process];
   if (!own.identity) begin_run(g_process);
   own.images++;
+  if (has_pid()) shared().constant_pid = own.id;
   shared().constant_now = own.elapsed;
   return true;
 }
@@ -111,17 +114,14 @@ void begin_process(uint64_t identity) {
   const int pid = static_cast<int>(sys::raw(SYS_getpid));
   if (!self().in_vfork) g_process = pid;
   note_process(pid, identity);
+  if (has_pid() && !self().in_vfork) shared().constant_pid = memory().records[pid].id;
   memory().records[pid].elapsed = shared().constant_now;
 }
 
 void end_process(int pid) {
   if (pid <= 0 || pid >= kMostRealIds) return;
-  Record& record = memory().records[pid];
-  if (!record.identity) return;
-  const uint64_t elapsed = record.elapsed;
-  forget_id(record, pid);
-  record = Record{};
-  if (has_time()) pass(0, elapsed);
+  const Record& record = memory().records[pid];
+  if (record.identity && has_time()) pass(0, record.elapsed);
 }
 
 int shown_id(int real) {

@@ -240,13 +240,14 @@ struct Executor {
 struct Shared {
   uint64_t magic;
   uint32_t version;
-  uint32_t named;     // the program has given a thread a name
-  uint32_t multi;     // tasks exist (first pthread_create happened)
-  int32_t parent;     // what getppid answers; isolated only
-  int32_t monitor;    // pid of the program's first process; isolated only
-  int32_t shown_pid;  // the pid that the program believes to be its own: another one in a replay
-  int32_t store;      // descriptor of the store
-  uint32_t exiting;   // a task ended the program
+  uint32_t named;        // the program has given a thread a name
+  uint32_t multi;        // tasks exist (first pthread_create happened)
+  int32_t parent;        // what getppid answers; isolated only
+  int32_t monitor;       // pid of the program's first process; isolated only
+  int32_t shown_pid;     // the pid that the program believes to be its own: another one in a replay
+  int32_t constant_pid;  // the same where ids are constant (constant/), else 0
+  int32_t store;         // descriptor of the store
+  uint32_t exiting;      // a task ended the program
   int32_t exit_code;
   uint64_t start_cycles;  // both when the library's constructor ran, or the process was forked
   uint64_t start_ns;

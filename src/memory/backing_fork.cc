@@ -151,7 +151,8 @@ void dump_only_present() {
 
 uint64_t fingerprint() {
   Shared& s = shared();
-  const auto pid = static_cast<uint32_t>(s.shown_pid ? s.shown_pid : sys::raw(SYS_getpid));
+  const long shown = s.constant_pid ? s.constant_pid : s.shown_pid;
+  const auto pid = static_cast<uint32_t>(shown ? shown : sys::raw(SYS_getpid));
   uint64_t hash = 0;
   if (s.multi) {
     Range dead{};

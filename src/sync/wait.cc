@@ -88,7 +88,8 @@ int block(uint64_t key, uint32_t bits, uint64_t timeout_ns, const char* what) {
   task.had_signal = task.pending && !order::config().by_arrival;
   const uint64_t begin = shared().constant_now;
   int result = sleep_in_turn(task, task.had_signal ? 1 : timeout_ns);
-  if (result == ETIMEDOUT && !task.had_signal && constant::has_time())
+  constexpr uint64_t kOwn = 1;  // a wait of the runtime's own
+  if (result == ETIMEDOUT && timeout_ns > kOwn && !task.had_signal && constant::has_time())
     constant::pass(begin, timeout_ns);
   if (task.had_signal && result == ETIMEDOUT) result = EINTR;
   task.had_signal = 0;

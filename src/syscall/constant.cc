@@ -40,9 +40,7 @@ bool is_constant(long number) {
     case SYS_close:
     case SYS_dup2:
     case SYS_dup3:
-    case SYS_close_range: return true;  // not of the run's memory
-    case SYS_wait4:
-    case SYS_waitid: return true;  // an id may be another process's afterwards
+    case SYS_close_range: return true;  // the descriptor of the run's memory stays open
     default: break;
   }
   return (constant::has_random() && has_constant_random(number)) ||

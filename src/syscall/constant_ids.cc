@@ -1,7 +1,8 @@
 // Ids of processes in system calls: from the program's to the kernel's and back.
 //
-// Ids of tasks are the runtime's own, and the same in each run, anyway (task/spawn.h); the handlers
-// behind this one know them. A program without tasks is one thread with the id of its process.
+// Ids of tasks are the runtime's own, and the same in each run, anyway (task/spawn.h); the
+// handlers behind this one know them. A program without tasks is one thread with the id of its
+// process.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,6 +21,7 @@
 
 #include "base/bytes.h"
 #include "constant/constant.h"
+#include "control/control.h"
 #include "control/process.h"
 #include "memory/program_memory.h"
 #include "sys/syscall_x86_64.h"
@@ -50,10 +52,20 @@ long thread_in(long id) {
 
 long shown(long result) { return result > 0 ? constant::shown_id(int_of(result)) : result; }
 
+// The kernel may know the program by the process of one of its tasks.
+int shown_process(int real) {
+  const Shared& s = shared();
+  const uint32_t count = g_tasks_active && plan().has_processes() ? s.high_process : 0;
+  for (uint32_t p = 0; p < count; p++) {
+    if (s.processes[p].pid == real) return constant::shown_id(s.shown_pid);
+  }
+  return constant::shown_id(real);
+}
+
 void show_at(long address) {
   int32_t id;
   if (!address || trap::from_program(id, address) != 0) return;
-  (void)!trap::to_program(address, static_cast<int32_t>(constant::shown_id(id)));
+  (void)!trap::to_program(address, static_cast<int32_t>(shown_process(id)));
 }
 
 // The credentials among the control data of a message that has come.

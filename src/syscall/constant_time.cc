@@ -311,7 +311,6 @@ void RealLimit::use_timer(long& argument) {
 }
 
 TimePassed::TimePassed(const Call& call) {
-  if (waits_in_turns(call)) return;
   const int clock = clock_of_limit(call);
   limit_ = clock < 0 ? limit_of(call) : limit_at(argument_of_limit(call), 1);
   if (!limit_) return;
@@ -323,12 +322,16 @@ TimePassed::TimePassed(const Call& call) {
 
 void TimePassed::note(const Call& call, long result) const {
   if (limit_ && is_over(call, result)) constant::pass(begin_, limit_);
-  if (call.number == SYS_select && limit_ && result >= 0) {
-    // The kernel has left there what remains by its own clock.
-    const uint64_t gone = constant::moment() - begin_, left = limit_ > gone ? limit_ - gone : 0;
-    const timeval time{static_cast<time_t>(left / kSecond),
-                       static_cast<suseconds_t>(left % kSecond / 1000)};
-    (void)!trap::to_program(call.e, time);
+  // The kernel leaves in the limit what remains of it, by its own clock.
+  const bool is_select = call.number == SYS_select;
+  const long left_at = is_select || call.number == SYS_pselect6 ? call.e
+                       : call.number == SYS_ppoll               ? call.c
+                                                                : 0;
+  if (left_at && limit_ && result >= 0) {
+    const uint64_t gone = constant::moment() - begin_;
+    sys::Timespec left = time_of(limit_ > gone ? limit_ - gone : 0);
+    if (is_select) left.nanoseconds /= 1000;
+    (void)!trap::to_program(left_at, left);
   }
   const long usage = call.number == SYS_wait4 ? call.d : call.number == SYS_waitid ? call.e : 0;
   if (usage && result >= 0) {

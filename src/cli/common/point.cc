@@ -27,19 +27,18 @@ ConstantInputs constant_inputs(const std::vector<std::string>& words) {
   ConstantInputs inputs;
   for (const std::string& word : words) {
     const size_t equals = word.find('=');
+    const bool has_value = equals != std::string::npos;
     const std::string name = word.substr(0, equals),
-                      value = equals == std::string::npos ? "" : word.substr(equals + 1);
+                      value = has_value ? word.substr(equals + 1) : "";
     const auto number = [&](uint64_t least, uint64_t most) {
       uint64_t result = 0;
-      const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), result);
-      if (error != std::errc() || end != value.data() + value.size() || result < least ||
-          result > most) {
+      const char* const limit = value.data() + value.size();
+      const auto [end, error] = std::from_chars(value.data(), limit, result);
+      if (error != std::errc() || end != limit || result < least || result > most)
         throw Failure(kWeirFailed,
                       fmt::format("--virtual {}: not a number from {} to {}", word, least, most));
-      }
       return result;
     };
-    const bool has_value = equals != std::string::npos;
     if (name == "random") {
       inputs.kinds |= constant::kRandom;
       if (has_value) inputs.seed = number(0, UINT64_MAX);
@@ -51,8 +50,8 @@ ConstantInputs constant_inputs(const std::vector<std::string>& words) {
     } else {
       throw Failure(
           kWeirFailed,
-          fmt::format("--virtual {}: it makes constant what is named: random, random=SEED, time, "
-                      "time=SECONDS, pid; several with commas between",
+          fmt::format("--virtual {}: it makes constant what is named: random, random=SEED, "
+                      "time, time=SECONDS, pid; several with commas between",
                       word));
     }
   }

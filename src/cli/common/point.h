@@ -27,11 +27,10 @@ struct RunOptions {
   std::string enforcer = "auto", policies = "inferred";  // of a checked run
   uint32_t rehash = 1000, domains = 0;                   // likewise, by protection keys
   bool exhaustive = false;                               // likewise
-  uint32_t left_out = 0;  // of a recording: optimizations (base/coherent_features.h)
-  std::vector<std::string>
-      constant;              // inputs that are made constant, as given: "random=7", "time", "pid"
-  int constant_memory = -1;  // descriptor of the memory that the run's processes have together
-  uint64_t delay = 0;        // seed of random delays at events, a debugging aid; 0: none
+  uint32_t left_out = 0;              // of a recording: optimizations (base/coherent_features.h)
+  std::vector<std::string> constant;  // inputs that are made constant: "random=7", "time", "pid"
+  int constant_memory = -1;           // descriptor of what such a run's processes have together
+  uint64_t delay = 0;                 // seed of random delays at events, a debugging aid; 0: none
 
   bool passive() const { return order == "free" && view == "direct"; }
   // The program sees the same addresses, random bytes and processor in every run.

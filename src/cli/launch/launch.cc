@@ -248,8 +248,8 @@ void execute(const Program& program, std::vector<std::string> environment,
                "addresses may differ from run to run\n",
                strerror(error));
   }
-  const pid_t tracer =
-      options.deterministic() ? start_tracer(constant_inputs(options.constant).seed) : 0;
+  const ConstantInputs inputs = constant_inputs(options.constant);
+  const pid_t tracer = options.deterministic() ? start_tracer(inputs.seed) : 0;
   if (recorded && tracer == 0) {
     throw Failure(kWeirFailed,
                   "this machine forbids ptrace, so that the program's random bytes could not be "
@@ -277,8 +277,10 @@ void launch(const Program& program, const RunOptions& options) {
   }
   const ConstantInputs inputs = constant_inputs(passed.constant);
   if (inputs.kinds && passed.order != "token") {
-    throw Failure(kWeirFailed,
-                  "--virtual goes with --order token (weir det), where time follows turns");
+    throw Failure(
+        kWeirFailed,
+        "--virtual goes with --order token (weir det): only there a program does the same "
+        "with the same inputs");
   }
   library_path();
   if (!passed.json.empty() && passed.passive()) {
@@ -293,8 +295,9 @@ void launch(const Program& program, const RunOptions& options) {
         std::make_unique<SharedMemory>("weir-processes", sizeof(constant::Memory), "for --virtual");
     reinterpret_cast<constant::Memory*>(processes->base())->magic = constant::kMagic;
     if (!processes->pass_on(passed.constant_memory)) {
+      const int error = errno;
       throw Failure(kWeirFailed, fmt::format("--virtual: no descriptor is left: {} (ulimit -n)",
-                                             strerror(errno)));
+                                             strerror(error)));
     }
   }
   if (!passed.log.empty()) passed.log = prepared_log(passed.log);

@@ -152,9 +152,8 @@ void patch_all(PatchKinds kinds) {
     const bool needs_all = input::is_on() || constant::has_time();
     if (equal_strings(line.name, "[vdso]") && !ask_kernel_instead(line.range, !needs_all) &&
         needs_all) {
-      report(
-          "cannot change the kernel's vDSO: what it tells the program about time would not be %s",
-          input::is_on() ? "recorded" : "constant");
+      report("cannot change the kernel's vDSO: what it tells about time would not be %s",
+             input::is_on() ? "recorded" : "constant");
       die(125);
     }
     if (input::is_on() && equal_strings(line.name, "[vdso]"))
