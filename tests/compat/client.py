@@ -2,6 +2,7 @@
 """Clients for the servers of the compatibility suite; each ends by itself just before the case's limit.
 
 client.py listening PORT                            wait until somebody listens
+client.py socket PATH                               the same at a socket of the file system
 client.py memcached PORT CONNECTIONS ROUNDS         set, get, delete, incr; every answer is checked
 client.py redis PORT CONNECTIONS ROUNDS             the same with pipelined commands
 client.py http PORT CONNECTIONS ROUNDS FILE...      get each file; prints one digest for each
@@ -19,9 +20,13 @@ DEADLINE = time.monotonic() + PATIENCE
 
 
 def connect(port):
-    """A connection, as soon as the server listens."""
+    """A connection to a port, or to a socket of the file system, as soon as the server listens."""
     while True:
         try:
+            if isinstance(port, str):
+                link = socket.socket(socket.AF_UNIX)
+                link.connect(os.path.relpath(port))  # a whole path may be too long
+                return link
             link = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
             link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             return link
@@ -113,9 +118,10 @@ def ask_one(port, text):
 
 
 def main():
-    kind, port = sys.argv[1], int(sys.argv[2])
+    kind = sys.argv[1]
+    port = sys.argv[2] if kind == "socket" else int(sys.argv[2])
     connect(port).close()
-    if kind == "listening":
+    if kind in ("listening", "socket"):
         return
     count, rounds = int(sys.argv[3]), int(sys.argv[4])
     if kind == "memcached":

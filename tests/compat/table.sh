@@ -1,7 +1,8 @@
 # The table of cases: which there are and what each needs. Sourced by run.sh and pass.sh.
 #
-# A file of cases/ is one family. In it, before each function `case_NAME`:
-#   compat NAME [needs="PROG ..."] [limit=SECONDS] [orders="O ..."] [views="V ..."]
+# A file of cases/ or more/ is one family. In it, before each function `case_NAME`:
+#   compat NAME [needs="PROG ..."] [files="PATH ..."] [modules="PYTHON-MODULE ..."] [limit=SECONDS] [orders="O ..."]
+#     [views="V ..."] [version="COMMAND"]
 
 declare -a case_names=()
 declare -A case_family=() case_attribute=()
@@ -14,10 +15,14 @@ compat() {
   for pair in "$@"; do case_attribute[$name.${pair%%=*}]=${pair#*=}; done
 }
 
-# load_cases DIRECTORY FAMILIES: FAMILIES is comma-separated, empty = all.
+# Where `setup more` puts what comes from PyPI.
+python_packages=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/weir-compat/python
+
+# load_cases DIRECTORY[:DIRECTORY...] FAMILIES: FAMILIES is comma-separated, empty = all.
 load_cases() {
-  local file
-  for file in "$1"/*.sh; do
+  local file folders
+  IFS=: read -ra folders <<<"$1"
+  for file in $(printf '%s/*.sh ' "${folders[@]}"); do
     current_family=$(basename "$file" .sh)
     [ -z "$2" ] || [[ ,$2, == *,$current_family,* ]] || continue
     source "$file"
@@ -29,7 +34,7 @@ attribute() {
   local standard
   case $2 in
     limit) standard=60 ;;
-    orders) standard="free token record" ;;
+    orders) standard="free token record check" ;;
     views) standard="direct isolated coherent guarded" ;;
     *) standard= ;;
   esac
@@ -42,6 +47,13 @@ missing_programs() {
   local program missing=()
   for program in $(attribute "$1" needs); do
     command -v "$program" >/dev/null || missing+=("$program")
+  done
+  for program in $(attribute "$1" files); do
+    [ -e "$program" ] || missing+=("$program")
+  done
+  for program in $(attribute "$1" modules); do
+    PYTHONPATH=$python_packages python3 -c "import importlib.util as u, sys; sys.exit(u.find_spec('$program') is None)" 2>/dev/null ||
+      missing+=("$program")
   done
   echo "${missing[*]:-}"
 }
