@@ -34,11 +34,15 @@ namespace {
 
 constexpr uint32_t kMostPlaces = 1 << 16, kMostRanges = 2048, kBreakpoints = 4, kMostEvictions = 32,
                    kMostSteps = 10'000;
-constexpr uint64_t kNear = 8 * kPageSize;  // between two closed pages
-constexpr uint64_t kProved = 1;            // in a place's low bit, addresses shifted by one
+constexpr uint64_t kNear = 8 * kPageSize;  // between two closed pages of one text
+// Layout of a place: the number of its text from bit 48 on, its address from bit 1 on, bit 0 for
+// kProved.
+constexpr uint64_t kProved = 1;
+constexpr unsigned kTextShift = 48;
 
-uint64_t g_places[kMostPlaces];  // rising, once closed
+uint64_t g_places[kMostPlaces];  // by rising addresses, once closed
 uint32_t g_place_count = 0;
+uint64_t g_text = 0;  // the number of the text that places are added of
 Range g_closed[kMostRanges];
 uint32_t g_closed_count = 0;
 struct Armed {
@@ -53,12 +57,14 @@ uint64_t g_walked = 0;    // the page that is stepped through; 0: none
 uint64_t g_beside = 0;    // the page after it, open too, since an instruction lies on both
 uint32_t g_steps = 0;
 
+constexpr uint64_t address_of(uint64_t place) { return (place << 16) >> 17; }
+
 // The first place at or above `address`.
 uint32_t place_from(uint64_t address) {
   uint32_t low = 0, high = g_place_count;
   while (low < high) {
     const uint32_t middle = low + (high - low) / 2;
-    if (g_places[middle] >> 1 < address) {
+    if (address_of(g_places[middle]) < address) {
       low = middle + 1;
     } else {
       high = middle;
@@ -117,7 +123,8 @@ bool write_byte(uint64_t address, uint8_t byte) {
 // Control is at `address`: if that is a place, it is an instruction.
 void prove(uint64_t address) {
   const uint32_t at = place_from(address);
-  if (at == g_place_count || g_places[at] != address << 1) return;
+  if (at == g_place_count || address_of(g_places[at]) != address || (g_places[at] & kProved))
+    return;
   g_places[at] |= kProved;
   Site site;
   const auto* code = reinterpret_cast<const uint8_t*>(address);
@@ -158,20 +165,25 @@ bool is_plausible(const Descent& descent, const uint8_t* code, uint32_t size, ui
   return true;
 }
 
+void begin_text() { g_text++; }
+
 void add(uint64_t address) {
-  if (g_place_count < kMostPlaces) g_places[g_place_count++] = address << 1;
+  if (g_place_count < kMostPlaces) g_places[g_place_count++] = g_text << kTextShift | address << 1;
 }
 
 void close_all() {
-  sort_by(g_places, g_place_count, [](uint64_t place) { return place; });
+  sort_by(g_places, g_place_count, address_of);
   g_closed_count = 0;
+  uint64_t text = 0;  // of the last range: between two texts lie a library's variables
   for (uint32_t i = 0; i < g_place_count; i++) {
-    const uint64_t page = page_down(g_places[i] >> 1);
-    Range* last = g_closed_count > 0 ? &g_closed[g_closed_count - 1] : nullptr;
+    const uint64_t page = page_down(address_of(g_places[i]));
+    const bool is_same_text = g_places[i] >> kTextShift == text;
+    Range* last = g_closed_count > 0 && is_same_text ? &g_closed[g_closed_count - 1] : nullptr;
     if (last != nullptr && page < last->limit + kNear) {
       if (last->limit < page + kPageSize) last->limit = page + kPageSize;
     } else if (g_closed_count < kMostRanges) {
       g_closed[g_closed_count++] = Range{page, page + kPageSize};
+      text = g_places[i] >> kTextShift;
     }
   }
   uint32_t left = 0;
@@ -193,6 +205,7 @@ void open_all() {
   }
   forget_late_sites();
   g_closed_count = g_place_count = 0;
+  g_text = 0;
 }
 
 void forget(Range range) {
@@ -208,7 +221,7 @@ void forget(Range range) {
   }
   uint32_t left = 0;
   for (uint32_t i = 0; i < g_place_count; i++) {
-    if (!range.contains(g_places[i] >> 1)) g_places[left++] = g_places[i];
+    if (!range.contains(address_of(g_places[i]))) g_places[left++] = g_places[i];
   }
   g_place_count = left;
   // What is left of a closed range stays; of one in the middle of which something is gone, the part
@@ -233,7 +246,7 @@ void begin_process() {
 
 bool knows(uint64_t address) {
   const uint32_t at = place_from(address);
-  return at < g_place_count && g_places[at] >> 1 == address;
+  return at < g_place_count && address_of(g_places[at]) == address;
 }
 
 Fetch on_fetch(uint64_t address, bool watches) {
@@ -248,7 +261,7 @@ Fetch on_fetch(uint64_t address, bool watches) {
       g_gives_up = ++g_evictions == kMostEvictions;
     }
     for (uint32_t i = first; i < limit && !g_gives_up; i++) {
-      if (!(g_places[i] & kProved)) g_gives_up = !arm(g_places[i] >> 1);
+      if (!(g_places[i] & kProved)) g_gives_up = !arm(address_of(g_places[i]));
     }
   }
   if (!set(page, PROT_READ | PROT_EXEC)) return Fetch::kOther;

@@ -20,7 +20,9 @@ namespace doubt {
 [[nodiscard]] bool is_plausible(const Descent& descent, const uint8_t* code, uint32_t size,
                                 uint32_t offset);
 
-// For patch.cc. A place that may be an atomic operation.
+// For patch.cc. What is added from here on lies in another executable mapping.
+void begin_text();
+// A place that may be an atomic operation.
 void add(uint64_t address);
 
 // From here on those places are watched, until open_all(). REQUIRES: as patch_text().

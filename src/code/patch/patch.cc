@@ -295,6 +295,7 @@ class Patcher {
   }
 
   long add_traps() {
+    doubt::begin_text();
     for (const PlannedSite& planned : *plan_) {
       if (!planned.is_trap) continue;
       if (planned.is_trap == kDoubt) {
