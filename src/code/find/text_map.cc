@@ -383,19 +383,22 @@ size_t TextMap::chunk_at(uint32_t offset) const {
 bool TextMap::build(Range text, Range object) {
   has_object_ = object_.open(object);
   size_t frames = has_object_ ? object_.unwind_ranges(nullptr, 0) : 0;
+  const size_t go_frames = has_object_ ? object_.go_ranges(nullptr, 0) : 0;
   size_t symbols = has_object_ ? object_.function_symbols(nullptr, 0) : 0;
   size_t others = has_object_ ? object_.loader_entries(nullptr, 0) : 0;
-  size_t capacity = frames + symbols + others;
+  size_t capacity = frames + go_frames + symbols + others;
   if (!memory_.take((capacity + 1) * (sizeof(Range) + 2 * sizeof(Chunk) + sizeof(uint32_t))))
     return false;
   memory_.expect(capacity * (sizeof(Range) + sizeof(Chunk)));
   auto* by_frame = reinterpret_cast<Range*>(memory_.address());
   chunks_ = reinterpret_cast<Chunk*>(by_frame + capacity + 1);
   entries_ = reinterpret_cast<uint32_t*>(chunks_ + 2 * (capacity + 1));
-  Range* by_symbol = by_frame + frames;
+  Range* by_symbol = by_frame + frames + go_frames;
   if (has_object_) {
     size_t found = object_.unwind_ranges(by_frame, frames);
     frames = found < frames ? found : frames;
+    found = go_frames > 0 ? object_.go_ranges(by_frame + frames, go_frames) : 0;
+    frames += found < go_frames ? found : go_frames;
     found = object_.function_symbols(by_symbol, symbols);
     symbols = found < symbols ? found : symbols;
     found = object_.loader_entries(by_symbol + symbols, others);

@@ -1,4 +1,5 @@
-// Where the functions of a mapped ELF object lie, by its unwind table and its dynamic symbols.
+// Where the functions of a mapped ELF object lie, by its unwind table (Go has one of its own) and
+// its dynamic symbols.
 #pragma once
 
 #include <stddef.h>
@@ -15,7 +16,7 @@ struct Chunk {
   uint32_t start = 0;  // offsets into the text
   uint32_t limit = 0;
   bool covered = false;
-  // By the unwind table: what compilers write, and assembly that is written with care.
+  // By an unwind table: what compilers write, and assembly that is written with care.
   bool framed = false;
 };
 
@@ -41,6 +42,7 @@ class ElfObject {
   // Answer how many they found, and store up to `capacity`; addresses may lie outside any text and
   // repeat. Without `out`, no fewer than that.
   size_t unwind_ranges(Range* out, size_t capacity) const;
+  size_t go_ranges(Range* out, size_t capacity) const;  // by Go's own table (patch/go_table.cc)
   size_t function_symbols(Range* out,
                           size_t capacity) const;  // empty ranges for symbols without a size
   // Where the kernel and the loader enter the object, as empty ranges: its entry point, the
@@ -76,6 +78,10 @@ class ElfObject {
   // Stores up to `capacity` of the function's landing pads, but the first `skipped`. Returns how
   // many it stored.
   size_t landing_pads(uint64_t function, uint64_t* out, size_t capacity, size_t skipped) const;
+  bool is_from_go() const;
+  uint64_t go_table() const;
+  bool is_go_table(uint64_t at) const;
+  uint64_t go_text(uint64_t table) const;
   uint64_t frame_of(uint64_t function) const;
   uint64_t exception_table(uint64_t function) const;
   struct UnwindHeader {
