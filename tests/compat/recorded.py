@@ -30,6 +30,10 @@ def pump(source, copy, sink):
 def main():
     directory, weir, view, *command = sys.argv[1:]
     place = tempfile.mkdtemp(dir=directory)
+    # A program that becomes another user goes on to write there.
+    os.chmod(place, 0o711)
+    os.close(os.open(f"{place}/log", os.O_CREAT | os.O_WRONLY, 0o600))
+    os.chmod(f"{place}/log", 0o666)
     waiting = []
     for number in PASSED_ON:
         signal.signal(number, lambda got, _: waiting.append(got))

@@ -149,6 +149,8 @@ judge() {
   for ((i = 1; i <= repeat && ${#why} == 0; i++)); do
     shared_memory_files >"$place/shared_before"
     [ -z "$record" ] || prefix=$(recording_prefix "$place/weir$i")
+    # Also for a program that becomes another user.
+    [ -z "$check" ] || { mkdir -p "$place"; : >"$place/races"; chmod 666 "$place/races"; }
     [ -z "$check" ] || printf -v prefix '%s\n' "$weir" check --exit-code=0 --quiet --log "$place/races" --
     pass "$name" "$place/weir$i" "$prefix"
     status=$?

@@ -140,11 +140,14 @@ case_redis_save() {
   [ -s dump.rdb ]
 }
 
+# Its server goes on when the client has ended, and a recording ends with the last of its processes: hence the &.
 compat tmux needs=tmux
 case_tmux() {
+  local client
   export TMUX_TMPDIR=$PWD
-  under tmux -L one -f /dev/null new-session -d -x 40 -y 5 'echo shown; sleep 20'
-  sleep 1
-  tmux -L one capture-pane -p | head -n 1
+  under tmux -L one -f /dev/null new-session -d -x 40 -y 5 'echo shown; sleep 40' >words 2>&1 &
+  client=$!
+  until tmux -L one capture-pane -p 2>words | grep -m 1 shown; do sleep 0.1; done
   tmux -L one kill-server
+  wait "$client"
 }
