@@ -42,7 +42,7 @@ class ElfObject {
   // Answer how many they found, and store up to `capacity`; addresses may lie outside any text and
   // repeat. Without `out`, no fewer than that.
   size_t unwind_ranges(Range* out, size_t capacity) const;
-  size_t go_ranges(Range* out, size_t capacity) const;  // by Go's own table (patch/go_table.cc)
+  size_t go_ranges(Range* out, size_t capacity) const;  // by Go's own table (code/find/go_table.cc)
   size_t function_symbols(Range* out,
                           size_t capacity) const;  // empty ranges for symbols without a size
   // Where the kernel and the loader enter the object, as empty ranges: its entry point, the
