@@ -240,11 +240,17 @@ def check_comments():
     """Every file of src/ that a comment names exists."""
     folders = "|".join(sorted(folder.name for folder in SOURCE.iterdir() if folder.is_dir()))
     path_in_comment = re.compile(rf"(?<![\w./-])(?:src/)?((?:{folders})/[\w/]+\.(?:h|cc|S))\b")
+    bare_name = re.compile(r"(?<![\w./*-])([a-z]\w*\.(?:h|cc|S))\b(?!/)")
+    names = {path.name for folder in ("src", "include", "tests", "bench", "fuzz")
+             for path in (ROOT / folder).rglob("*")}
     for path in files():
         for number, line in enumerate(path.read_text().splitlines(), 1):
             comment = line.split("//", 1)[1] if "//" in line else ""
             for file in path_in_comment.findall(comment):
                 if not (SOURCE / file).is_file():
+                    yield f"{name(path)}:{number}: {file} does not exist"
+            for file in bare_name.findall(comment):
+                if file not in names and "_test." not in path.name:
                     yield f"{name(path)}:{number}: {file} does not exist"
 
 

@@ -1,5 +1,5 @@
 // Who touches which page unseen: rights, how they are taken away, and what is learnt with them
-// (guarded_enter.cc says who gets which).
+// (admit.cc says who gets which).
 //
 // Invariants
 // 1. A page is mapped in a process only if the slot of its task is in the page's holders; who drops

@@ -60,7 +60,7 @@ struct Lockset {
 };
 
 struct Opened {
-  uint32_t object;  // guarded_objects.h
+  uint32_t object;  // check/policy/objects.h
   uint32_t left;    // unlocks at which it stays open
   uint64_t lock;
   uint64_t since;  // cycles: when its touch was looked at
@@ -137,7 +137,7 @@ struct Watcher {  // of a task, by its id
                                    // the newest last
   Standing standing;
 
-  // Protection keys (guarded_keys.h).
+  // Protection keys (check/keys/enforce_by_key.h).
   KeyFound own_key, lock_key[kLockKeys];
   OpenNames open_names;
   uint32_t is_register_old;  // what it has open has changed since the register was written
@@ -185,7 +185,7 @@ struct State {
   uint32_t closed_count;
   uint32_t shadows;      // taken so far
   uint32_t free_shadow;  // of a list of those that are free again, index + 1
-  // Clocks of accesses that are not kept any more (guarded_shadow.cc), of a replay.
+  // Clocks of accesses that are not kept any more (shadow.cc), of a replay.
   uint32_t dropped;
   SpinLock shadow_lock;
   SpinLock findings_lock;
@@ -208,7 +208,7 @@ inline State& state() { return *reinterpret_cast<State*>(kGuarded); }
 inline Watcher& watcher_of(const Task& task) { return state().watchers[task.id]; }
 inline findings::Findings& found() { return *reinterpret_cast<findings::Findings*>(kFindings); }
 
-// --- clocks (guarded_clocks.cc)
+// --- clocks (clocks.cc)
 
 // What the task may have learnt through memory that nobody looks at is known to it from here on.
 void mix(Watcher& watcher);
@@ -226,7 +226,7 @@ void meet_learners(Watcher& watcher);
 uint32_t lockset_of(Watcher& watcher);
 void begin_first(Task& task);
 
-// --- pages (guarded_pages.cc, guarded_enter.cc)
+// --- pages (pages.cc, admit.cc)
 
 enum class Mode : uint8_t {
   kNew,       // nobody has touched it
@@ -234,7 +234,8 @@ enum class Mode : uint8_t {
   kPrivate,   // the owner has it
   kReadBy,    // several tasks may have it for reading
   kOpen,      // any task may have it: accesses are not seen
-  kDeclared,  // the policies of the objects in it say who may have it (guarded_declared.cc)
+  kDeclared,  // the policies of the objects in it say who may have it
+              // (check/policy/enforce_by_process.cc)
 };
 
 inline constexpr uint16_t kForEver = 2;
@@ -307,7 +308,7 @@ bool enter(Task& task, Watcher& watcher, const Spot& spot, uint64_t address, boo
 // An access, where its pages are watched.
 void look_at(Watcher& watcher, const Spot& spot, Touch touch);
 // The task has stored these bytes, and was looked at: memory of its own to which they lead is
-// watched from here on (guarded_escape.cc).
+// watched from here on (escape.cc).
 void escape(Task& task, Watcher& watcher, uint64_t address, uint64_t size);
 // The kernel will read the frame of a signal when its handler returns, and would find a page
 // closed.
@@ -326,7 +327,7 @@ void open_to(uint64_t at, Page& page, Watcher& watcher);
 // What is lent, lost or closed is dropped.
 void settle(Task& task, Watcher& watcher);
 void close_open();
-// Data of the C library and its like (guarded.cc).
+// Data of the C library and its like (access.cc).
 bool is_trusted(uint64_t address);
 void find_system_libraries();
 // A system call's memory is the program's.
@@ -341,13 +342,13 @@ inline bool acquires(uint32_t kind) {
   return (kind & findings::kRead) && (kind & (findings::kAtomic | findings::kMayBeAtomic));
 }
 
-// --- lingering (guarded_linger.cc)
+// --- lingering (collisions.cc)
 
 // Whether another task stands before an access that conflicts with this one, which has not been
 // made either.
 void meet_standing(const Watcher& watcher, Touch& touch, const Spot& spot);
 
-// --- objects with a declared policy (guarded_declared.cc)
+// --- objects with a declared policy (check/policy/enforce_by_process.cc)
 
 // What the task is about to touch lies in one page, which is kDeclared. True: it has the page.
 // False: the access is to be made without; it was looked at. `lacks`: it is known not to have it
@@ -365,14 +366,14 @@ void give_kept(Watcher& watcher);                     // the task ends
 void end_declared(uint64_t start, uint64_t size, const Spot* freed);
 bool is_declared(uint64_t address, findings::Object& object);
 // A variable of the program's, where what is not declared is private to who touches it first
-// (guarded_strict.cc).
+// (check/policy/undeclared.cc).
 bool is_untouched(uint64_t address, const Spot& spot);
 bool all_is_declared();  // policies count only as declared, and each variable of the program's is
                          // an object
 void report_untouched(const Prior& prior, const Watcher& watcher, Touch& touch,
                       const Spot& spot);  // it has been touched by another
 
-// --- shadows (guarded_shadow.cc)
+// --- shadows (shadow.cc)
 
 // 0: there is no room for another.
 uint32_t take_shadow();
@@ -390,7 +391,7 @@ void learn_from(uint32_t shadow, uint64_t offset, uint64_t size, Watcher& watche
 uint32_t take_dropped_clock();
 Clock& dropped_clock(uint32_t index);
 
-// --- what suggestions are made of (guarded_seen.cc)
+// --- what suggestions are made of (sharing_profile.cc)
 
 inline bool suggests() { return __atomic_load_n(&found().suggests, __ATOMIC_RELAXED); }
 // An access that is looked at, before what it reads is learnt. Guarded by: the page's lock.
@@ -398,7 +399,7 @@ void note_seen(Watcher& watcher, Touch& touch, const Spot& spot);
 // The memory is given out anew.
 void renew_seen(uint64_t start, uint64_t size);
 
-// --- findings (guarded_findings.cc)
+// --- findings (report.cc)
 
 uint32_t context_of(const Spot& spot);
 findings::Object object_at(uint64_t address);

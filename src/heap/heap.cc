@@ -13,10 +13,10 @@
 //      whole;
 //   4. a new span of pages.
 // A list that grows long hands its older half to the objects' spans; a span whose objects are all
-// there becomes free pages for any use. Medium objects are runs of pages (heap_span.cc), large ones
-// runs of segments (heap_large.cc).
+// there becomes free pages for any use. Medium objects are runs of pages (span.cc), large ones
+// runs of segments (large.cc).
 //
-// An object of another heap goes back to it by way of heap_exchange.cc.
+// An object of another heap goes back to it by way of exchange.cc.
 //
 // Invariants:
 //  1. A task writes metadata of its own heap and segments only.

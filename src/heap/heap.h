@@ -43,7 +43,7 @@ struct HeapConfig {
   bool (*release)(Range range);
 };
 
-// Where the heap lies. Called once, by the first allocation of the process. heap_config.cc has the
+// Where the heap lies. Called once, by the first allocation of the process. config.cc has the
 // weak default (anonymous memory at a fixed address); the runtime may define its own.
 HeapConfig heap_config();
 

@@ -131,7 +131,7 @@ inline bool in_segments(uint64_t address) {
   return address - g_place.segments < g_place.segments_size;
 }
 
-// Pages (heap_span.cc). Null / 0: memory is exhausted.
+// Pages (span.cc). Null / 0: memory is exhausted.
 struct Pages {
   uint64_t start = 0;
   uint32_t dirty = 0;  // the pages from here on are zero
@@ -141,7 +141,7 @@ void give_pages(uint32_t self, Segment* segment, uint32_t first, uint32_t pages)
 bool extend_pages(uint32_t self, Segment* segment, uint32_t first, uint32_t pages, uint32_t wanted);
 bool release_free_pages(uint32_t self);
 
-// Runs of segments (heap_large.cc).
+// Runs of segments (large.cc).
 struct LargeObject {
   uint64_t address = 0;
   uint64_t touched = 0;  // bytes from `address` on that may not be zero
@@ -156,7 +156,7 @@ void give_run(uint32_t self, Segment* run, size_t segments, uint64_t touched);
 inline Node* node_at(uint64_t address) { return reinterpret_cast<Node*>(address); }
 inline uint64_t address_of(const void* object) { return reinterpret_cast<uint64_t>(object); }
 
-// Objects of other heaps (heap_exchange.cc).
+// Objects of other heaps (exchange.cc).
 void free_for_owner(uint32_t self, uint64_t address, uint32_t owner);
 // Sorts objects that others gave back, at most `budget` of them. False: there were none.
 bool drain(uint32_t self, size_t budget);

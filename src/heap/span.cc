@@ -12,7 +12,7 @@
 // program that takes and frees a large buffer in a loop does not pay for it each time.
 //
 // A second wholly free segment leaves this level and becomes a run of segments for any use
-// (heap_large.cc).
+// (large.cc).
 #include <string.h>
 
 #include "heap/layout.h"

@@ -140,7 +140,7 @@ void install(int signal) {
         SA_SIGINFO | SA_ONSTACK | (wanted.flags & (SA_RESTART | SA_NOCLDSTOP | SA_NOCLDWAIT));
     if (signal == SIGTRAP || signal == SIGSEGV || signal == SIGBUS) {
       action.flags |= SA_NODEFER;  // and a call at a trap site of a program of one task may sleep
-                                   // in the handler (spin.cc)
+                                   // in the handler (spin_probe.cc)
     } else {
       action.mask = ~sys::never_blocked();  // until the program's handler begins, with the
                                             // program's mask (enter_handler)

@@ -21,8 +21,8 @@ enum class Way : uint8_t {
   kPolls,      // sleeps in poll, select, epoll
 };
 
-// apart.cc: whether the task may make calls without a turn now; such a call, or kInTurns: it has
-// done nothing.
+// without_turn.cc: whether the task may make calls without a turn now; such a call, or kInTurns: it
+// has done nothing.
 inline constexpr long kInTurns = -100'000;  // no error number
 bool goes_apart(Task& task);
 long make_apart(Call& call, Way way);
@@ -37,7 +37,7 @@ long send_many(Call& call);        // sendmmsg
 long move_between(Call& call);     // sendfile, splice
 long poll_in_order(Call& call);    // poll.cc: poll, select, epoll_wait and their kin
 
-// shown_moves.cc: sendfile, splice, tee, copy_file_range to an output that a replay shows,
+// record/output_moves.cc: sendfile, splice, tee, copy_file_range to an output that a replay shows,
 // vmsplice. REQUIRES: not the turn.
 bool goes_through_memory(const Call& call);
 long move_through_memory(Call& call);

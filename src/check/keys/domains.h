@@ -1,6 +1,6 @@
 // Within View guarded, enforcer by protection keys: which key a task's own objects have, and those
 // of a lock, and what a task may therefore touch (PUSh, sections 3.2 and 3.3). It knows names and
-// numbers only; guarded_keys.cc tags pages and writes registers.
+// numbers only; enforce_by_key.cc tags pages and writes registers.
 //
 // Key 0 is that of all memory of which nothing is declared, and of what all may touch: racy
 // objects, and, by mprotect, those that all may read. The first key that the kernel gives is open

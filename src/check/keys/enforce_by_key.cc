@@ -1,7 +1,7 @@
 // Protection keys as the enforcer of declared policies.
 //
 // An object's pages have a tag: a key, and whether the page table lets anybody write
-// (guarded_domains.h says which tag a policy means). A change of policy changes the tag, unless it
+// (domains.h says which tag a policy means). A change of policy changes the tag, unless it
 // is the right one already. What a task may touch is its register alone: its own domain, and those
 // of the locks that it holds, from lock to unlock. So locked objects cost nothing between, and an
 // access that keeps its word costs nothing ever. What is closed traps (check/keys/key_fault.cc),

@@ -5,7 +5,7 @@
 // The register of what was interrupted lies in the signal's frame, and is changed there. Invariants
 // 1. A handler of Weir's opens all keys for itself before it touches anything but its own stack:
 //    those that are open where it begins are of the runtime's memory only.
-// 2. What leaves for program code has Watcher's register (guarded_keys.cc): a frame of program
+// 2. What leaves for program code has Watcher's register (enforce_by_key.cc): a frame of program
 //    code, or the program's handler.
 // 3. A frame with all keys open is the runtime's, a handler's or a step's, and stays so; there are
 //    no others.

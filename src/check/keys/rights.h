@@ -2,7 +2,7 @@
 // runtime's doors, fork.
 //
 // Threads stay threads; an object's pages carry the key of who may touch it, and each task's
-// register says which keys that task has (PUSh, sections 3.2 to 3.5). guarded_keys.cc has the
+// register says which keys that task has (PUSh, sections 3.2 to 3.5). enforce_by_key.cc has the
 // invariants, and what can go wrong.
 #pragma once
 

@@ -59,7 +59,7 @@ class Call {
   uint32_t context_ = 0;
 };
 
-// --- guarded_kept.cc
+// --- quarantine.cc
 
 // The object is forgotten, and its memory goes back.
 void let_go(uint32_t index, Watcher& watcher);

@@ -1,5 +1,5 @@
 // Within View guarded: objects with a declared policy, between the rule book that says what is
-// right (guarded_policy.h) and the enforcer that opens and closes pages for tasks.
+// right (policy.h) and the enforcer that opens and closes pages for tasks.
 #pragma once
 
 #include "check/policy/objects.h"
@@ -52,9 +52,9 @@ struct Given {
   bool moves = false;
 };
 
-// Who keeps tasks from objects: page tables of their own (guarded_declared.cc) or protection keys
-// (guarded_keys.cc). It does what the rule book says, and knows where objects can lie. Before there
-// are tasks, nothing is enforced.
+// Who keeps tasks from objects: page tables of their own (enforce_by_process.cc) or protection keys
+// (check/keys/enforce_by_key.cc). It does what the rule book says, and knows where objects can lie.
+// Before there are tasks, nothing is enforced.
 struct Enforcer {
   // Memory for an object that has pages of its own, for who has asked there (findings). 0: there is
   // no room.
@@ -82,7 +82,7 @@ struct Enforcer {
 
 const Enforcer& enforcer();
 
-// --- guarded_strict.cc
+// --- undeclared.cc
 
 // A variable with pages of its own becomes an untouched object, whose pages are to be marked where
 // there are tasks. 0: another one lies there.

@@ -5,10 +5,10 @@
 //    private to who asked. What libraries ask for on their own account is not: their authors have
 //    declared nothing.
 // 2. A static variable of the program's is untouched: whoever touches it first has it. Where its
-//    page is watched, that is seen byte by byte (guarded_shadow.cc); what one task alone has
+//    page is watched, that is seen byte by byte (check/shadow.cc); what one task alone has
 //    touched while it alone had the page is not known there, and is found when it touches it again.
 //
-// 3. A variable that weir-cc gave pages of its own (guarded_statics.h) is an object, untouched from
+// 3. A variable that weir-cc gave pages of its own (globals.h) is an object, untouched from
 //    the start on. Where policies are inferred it becomes one when the program first changes its
 //    policy, by its name alone.
 //

@@ -1,4 +1,4 @@
-// Offsets for the assembly; entry.cc asserts that they are those of Frame and Task.
+// Offsets for the assembly. base/frame.h and control/task.h assert that Frame and Task have them.
 #pragma once
 #define FRAME_R15 0
 #define FRAME_R14 8

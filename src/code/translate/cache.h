@@ -4,7 +4,7 @@
 // Layout: kCountCode     a page of thunks, then the blocks, one behind the other in the order in
 //                        which they were made
 //         kCountTargets  by the lower 16 bits of an address, a block: where indirect branches look
-//                        (translate_x86_64.cc)
+//                        (emit_x86_64.cc)
 //         kCountBlocks   Cache
 #pragma once
 

@@ -24,7 +24,7 @@ namespace weir::count {
 namespace {
 
 constexpr int64_t kCalledIn = int64_t{1} << 62;
-// The highest byte of a count is its sign (translate_x86_64.cc)
+// The highest byte of a count is its sign (emit_x86_64.cc)
 constexpr uint64_t kMostBudget = uint64_t{1} << 48;
 
 uint64_t g_seen;  // the generation of the cache that this process has seen

@@ -22,7 +22,7 @@ struct Door {
   bool is_door = false;
   bool is_trap = false;
   uint32_t site = 0;  // of a trap
-  uint32_t gate = 0;  // offset in the cache: control goes on there (gate.h)
+  uint32_t gate = 0;  // offset in the cache: control goes on there (seek_gate.h)
 };
 // An int3 that is none of Weir's: a debugger's, or the program's own.
 bool is_breakpoint(uint64_t rip);

@@ -17,7 +17,7 @@ namespace weir::count {
 // place's address.
 inline constexpr uint64_t kAtGate = ~uint64_t{4};
 
-// This process has a cache of its own from here on; as start() in count.h.
+// This process has a cache of its own from here on; as start() in counted.h.
 [[nodiscard]] bool open_own_cache(uint64_t site_entry, uint64_t upcall);
 // From here on `place` is looked for, whose words are to be seen at `seen_at`. The answer: where to
 // go on (Frame::rip) so that the program goes on from `rip`; 0 where that is no known text, so it

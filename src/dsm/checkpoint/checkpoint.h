@@ -1,5 +1,5 @@
 // weir_dsm_checkpoint and weir_dsm_restart (weir/dsm.h): shared memory on disk, and back. Files:
-// checkpoint_files.h.
+// files.h.
 #pragma once
 
 #include "dsm/core/node.h"

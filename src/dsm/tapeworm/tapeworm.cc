@@ -1,5 +1,5 @@
-// Recording, requests, and what travels at barriers. Locks are in tapeworm_locks.cc, producers and
-// flushes in tapeworm_produce.cc.
+// Recording, requests, and what travels at barriers. Locks are in locks.cc, producers and
+// flushes in produce.cc.
 //
 // Replay barriers (section 3.1), with these differences from the paper's figure 3:
 //   - Who asks is learned from the barrier itself: each node's arrival says what it has missed

@@ -1,5 +1,5 @@
 // Which such memory this process has mapped; which of its pages are its task's is in
-// owned_pages.cc. What is here is private to the process, and a forked child's copy of it is right
+// pages.cc. What is here is private to the process, and a forked child's copy of it is right
 // but for the pages, which it gives up at once.
 //
 // Replaying, the mapping is memory of this process's own, empty at first. Where the recorded task

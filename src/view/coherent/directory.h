@@ -50,7 +50,7 @@ inline constexpr uint64_t kForWriting = 1;  // lowest bit of a page's address
 // none does. True: the task has the right.
 bool take(Task& task, uint64_t page, bool to_write, bool asks);
 
-// --- tapes (coherent_tape.cc): the task has been given the page while it holds a lock
+// --- tapes (lock_prefetch.cc): the task has been given the page while it holds a lock
 
 void note_use_in_section(const Task& task, uint64_t page, bool writes);
 
