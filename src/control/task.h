@@ -102,10 +102,10 @@ struct Task {
   Frame* frame;          // 0x20 registers of the program while in the runtime
   uint64_t jump_target;  // 0x28
   uint32_t in_runtime;   // 0x30
-  uint32_t replays;  // 0x34 a handler begins, and goes through the runtime before: it may be where
+  uint32_t pad1;         // 0x34 is written with in_runtime, as one word, where the runtime is left
+  uint32_t heap;         // 0x38 heap index
+  uint32_t replays;  // 0x3c a handler begins, and goes through the runtime before: it may be where
                      // a place is (record/stop_point.h)
-  uint32_t heap;     // 0x38 heap index
-  uint32_t pad1;     // 0x3c
   uint32_t pending;  // 0x40 number of entries in pending_signals
   uint32_t inbox_count;    // 0x44 signals in inbox. Guarded by: the order's lock
   uint64_t alone_section;  // 0x48 what in_runtime is where the runtime is left: 1 in an
@@ -301,7 +301,7 @@ static_assert(offsetof(Task, scratch_rsp) == 0x10 && offsetof(Task, stack_top) =
 static_assert(offsetof(Task, frame) == 0x20 && offsetof(Task, jump_target) == 0x28);
 static_assert(offsetof(Task, in_runtime) == 0x30 && offsetof(Task, heap) == 0x38 &&
               offsetof(Task, pending) == 0x40);
-static_assert(offsetof(Task, inbox_count) == 0x44);
+static_assert(offsetof(Task, replays) == 0x3c && offsetof(Task, inbox_count) == 0x44);
 static_assert(offsetof(Task, alone_section) == 0x48);
 
 inline Task& self() {

@@ -25,7 +25,7 @@
 #define TASK_FRAME 0x20
 #define TASK_JUMP 0x28
 #define TASK_IN_RUNTIME 0x30
-#define TASK_REPLAYS 0x34
+#define TASK_REPLAYS 0x3c
 #define TASK_PENDING 0x40
 #define TASK_INBOX 0x44
 #define TASK_ALONE_SECTION 0x48
