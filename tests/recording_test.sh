@@ -439,6 +439,11 @@ ends 0 'recorded in' "$weir" record -o shares-well -- "$programs/shared_between_
 [[ $(cat stderr) == *'share memory'* ]] && fail "that is recorded: $(cat stderr)"
 ends 0 'recorded in' "$weir" record -o shares-not -- sh -c 'ls; ls | cat; true'
 [[ $(cat stderr) == *'share memory'* ]] && fail "nothing is shared there: $(cat stderr)"
+for view in coherent isolated direct; do
+  rm -rf shares
+  ends 0 '' "$weir" record --view $view -o shares -- sh -c '(true; (true; (true); true); true); true'
+  [[ $(cat stderr) == *'share memory'* ]] && fail "children of children share nothing: $(cat stderr)"
+done
 
 # --- a file that the program maps, and that a stranger writes
 cat >strange.c <<'END'

@@ -128,6 +128,7 @@ void go_multi() {
   Shared& s = shared();
   const uint64_t begin = sys::monotonic_ns();
   recording::begin_start();
+  tasks::leave_meeting();
   g_processors = count_processors();
   order::configure({.fenced = plan().is_isolated(),
                     .deterministic = plan().is_deterministic(),

@@ -58,6 +58,10 @@ struct ForkWork {
 
 constexpr uint64_t kForkStack = 64 << 10;
 
+// In a forked child: where it met its parent. It stands on that until it enters the program, and
+// gives it back before it makes a process itself: it is no memory that the two share.
+long g_meeting = 0;
+
 bool has_handler(int signal) {
   return reinterpret_cast<uint64_t>(shared().actions[signal].handler) > 1;
 }
@@ -121,6 +125,7 @@ void fork_child(uint64_t argument) {
   auto* work = reinterpret_cast<ForkWork*>(argument);
   const Frame frame = work->frame;
   const ForkRequest request = work->request;
+  g_meeting = static_cast<long>(argument);
   const uint32_t ordinal = work->ordinal;
   const bool was_multi = g_tasks_active;
   Task* me = &self();
@@ -207,9 +212,15 @@ int kept_pidfd(const ForkRequest& request, long pid, int made) {
 
 }  // namespace
 
+void leave_meeting() {
+  if (g_meeting) sys::raw(SYS_munmap, g_meeting, static_cast<long>(kForkStack));
+  g_meeting = 0;
+}
+
 long fork_program(const Frame& frame, const ForkRequest& request, int& pidfd) {
   const bool multi = g_tasks_active && plan().has_processes();
   while (multi && shared().heap_user) wait_for_page(kHeapKey);
+  leave_meeting();
   const uint32_t ordinal = input::is_on()
                                ? input::new_process()
                                : 0;  // looks for shared mappings, of which the next is one
@@ -266,6 +277,7 @@ long fork_program(const Frame& frame, const ForkRequest& request, int& pidfd) {
 long borrow_program(Frame& frame, const ForkRequest& request, int& pidfd) {
   const bool multi = g_tasks_active && plan().has_processes();
   Task& me = self();
+  leave_meeting();
   // The child has a record and a runtime stack of its own in the lower half of this task's, which
   // sleeps meanwhile.
   const uint64_t top = me.stack_top - kStackSize / 2;

@@ -20,6 +20,9 @@ struct ForkRequest {
 // The child is a program of one task with memory of its own. Returns its pid, and the descriptor
 // for CLONE_PIDFD. REQUIRES: the turn, where tasks exist.
 long fork_program(const Frame& frame, const ForkRequest& request, int& pidfd);
+// In a forked child: gives back where it met its parent. Before it makes a process or a task
+// itself.
+void leave_meeting();
 // vfork and posix_spawn: the child borrows this task's memory until it executes another program.
 long borrow_program(Frame& frame, const ForkRequest& request, int& pidfd);
 // execveat while tasks exist: all other tasks end, the program keeps its pid. Pointers are the
