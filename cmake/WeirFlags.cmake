@@ -43,7 +43,7 @@ target_compile_options(weir_warnings INTERFACE $<$<COMPILE_LANGUAGE:C,CXX>:-Wall
 add_library(weir_injected INTERFACE)
 target_compile_features(weir_injected INTERFACE cxx_std_20)
 target_include_directories(weir_injected INTERFACE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
-target_compile_definitions(weir_injected INTERFACE _GNU_SOURCE)
+target_compile_definitions(weir_injected INTERFACE _GNU_SOURCE $<$<BOOL:${WEIR_DEBUG_CHECKS}>:WEIR_DEBUG_CHECKS>)
 target_compile_options(weir_injected INTERFACE
   $<$<COMPILE_LANGUAGE:C,CXX>:-fvisibility=hidden -fno-stack-protector -fcf-protection=none -fno-strict-aliasing>
   $<$<COMPILE_LANGUAGE:C,CXX>:${WEIR_INJECTED_MORE}>

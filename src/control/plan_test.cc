@@ -11,22 +11,22 @@ TEST(PlanTest, DetIsRoundsByNumberOverCopies) {
   const Plan* plan = plan_for(options_of("order=token,view=isolated"));
   ASSERT_NE(plan, nullptr);
   EXPECT_EQ(plan->scheduler, Plan::Scheduler::kNumbered);
-  EXPECT_TRUE(plan->is_isolated() && plan->has_processes() && plan->plan().orders_atomics());
+  EXPECT_TRUE(plan->is_isolated() && plan->has_processes() && plan->orders_atomics());
   EXPECT_TRUE(plan->is_deterministic());
-  EXPECT_FALSE(plan->gives_pages() || plan->checks_races() || plan->plan().is_order_only());
+  EXPECT_FALSE(plan->gives_pages() || plan->checks_races() || plan->is_order_only());
 }
 
 TEST(PlanTest, RecordGivesPagesByArrival) {
   const Plan* plan = plan_for(options_of("order=record,view=coherent"));
   ASSERT_NE(plan, nullptr);
   EXPECT_TRUE(plan->gives_pages() && plan->is_by_arrival() && plan->has_processes());
-  EXPECT_FALSE(plan->is_deterministic() || plan->plan().orders_atomics());
+  EXPECT_FALSE(plan->is_deterministic() || plan->orders_atomics());
 }
 
 TEST(PlanTest, RecordOfTheRealMemoryKeepsTheOrderAlone) {
   const Plan* plan = plan_for(options_of("order=record,view=direct"));
   ASSERT_NE(plan, nullptr);
-  EXPECT_TRUE(plan->plan().is_order_only() && plan->plan().orders_atomics());
+  EXPECT_TRUE(plan->is_order_only() && plan->orders_atomics());
   EXPECT_FALSE(plan->has_processes());
 }
 

@@ -25,6 +25,7 @@
 #include "control/phase_timer.h"
 #include "order/admission.h"
 #include "order/arrival.h"
+#include "order/checks.h"
 #include "order/external_log.h"
 #include "order/internal.h"
 #include "order/probe.h"
@@ -124,6 +125,7 @@ void end_serial(Shared& s) {
 }  // namespace
 
 void start_serial(Shared& s) {
+  WEIR_DEBUG_CHECK(s.running == 0 && !s.serial && s.turn == kNoTask);
   decide(s);
   // A task that ran alone may have done locked instructions and locks without a turn (Task::solo);
   // before anybody else acts on what they changed it must have published them, so its turn comes
@@ -277,6 +279,7 @@ void take_turn(Task& task, EventKind kind) {
   if (g_config.by_arrival) {
     s.running--;
     arrive(s, task, static_cast<uint32_t>(kind));
+    check_counts(s);
     s.order_lock.unlock();
     wait_for_turn(task);
     add_to_schedule(s, task, static_cast<uint64_t>(kind));
@@ -290,6 +293,7 @@ void take_turn(Task& task, EventKind kind) {
     walk(s, s.high_task - 1);
   }
   advance(s);
+  check_counts(s);
   s.order_lock.unlock();
   sleep_until(task, has_turn);
   add_to_schedule(shared(), task, static_cast<uint64_t>(kind));
@@ -311,6 +315,7 @@ void pass_turn(Task& task, TaskState next) {
       s.running++;
     }
     Task* next = give_on(s);
+    check_counts(s);
     // Order only, what a program reads by a plain load comes right where it is far enough from what
     // others store: the kernel's call in between is.
     if (next && g_config.order_only) wake_sleeper(*next);
@@ -321,6 +326,7 @@ void pass_turn(Task& task, TaskState next) {
   if (g_config.fenced) {
     decide(s);
     const TaskId from = s.alone_first ? 0 : task.id + 1;
+    WEIR_DEBUG_CHECK(s.serial && s.turn == task.id);
     s.alone_first = 0;
     if (Task* following = next_arrived(s, from)) {
       grant(s, *following);
@@ -332,6 +338,7 @@ void pass_turn(Task& task, TaskState next) {
     walk(s, task.id);
   }
   advance(s);
+  check_counts(s);
   s.order_lock.unlock();
 }
 

@@ -144,6 +144,7 @@ void enter(Task& task, EventKind kind) {
     order::take_turn(task, kind);
     if (task.at_place) trap::keep_place(task);
   }
+  WEIR_DEBUG_CHECK(shared().turn == task.id);
   if (object::g_kept) object::meet_others(task);
   if (plan().is_isolated()) {
     order::note_interval(task, task.changed_count);
@@ -411,6 +412,7 @@ void give_up_gap() {
 void give_turn_on() {
   Task& task = self();
   WEIR_CHECK(task.turn_depth == 1);
+  WEIR_DEBUG_CHECK(!task.held && !task.ahead && shared().turn == task.id);
   task.keeps_for = kKeptForNothing;
   task.turn_depth = 0;
   task.gap_events =

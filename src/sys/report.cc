@@ -11,6 +11,7 @@ namespace {
 
 int g_descriptor = 2;
 uint32_t* g_death_note = nullptr;
+uint32_t* g_broken = nullptr;
 constexpr size_t kLine = 1024;
 
 size_t append_number(char* out, uint64_t value, unsigned base) {
@@ -72,9 +73,16 @@ void leave(int status) {
   for (;;) sys::raw(SYS_exit_group, status);
 }
 
+void set_broken_word(uint32_t* word) { g_broken = word; }
+
+void leave_if_broken() {
+  if (g_broken && __atomic_load_n(g_broken, __ATOMIC_ACQUIRE)) leave(125);
+}
+
 void check_failed(const char* condition, const char* file, int line) {
   report("internal check failed: %s (%s:%d), thread %d", condition, file, int64_t{line},
          int64_t{sys::raw(SYS_gettid)});
+  if (g_broken) __atomic_store_n(g_broken, 1u, __ATOMIC_RELEASE);
   die(125);
 }
 

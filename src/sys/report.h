@@ -18,6 +18,12 @@ int report_descriptor();
 // nowhere.
 void set_death_note(uint32_t* note);
 
+// The word that check_failed() sets, in memory that all processes of the program see: whoever waits
+// for a lock ends, too (sys/spinlock.h). Null: there is none.
+void set_broken_word(uint32_t* word);
+// Ends this process with status 125 if a check has failed in another one.
+void leave_if_broken();
+
 [[noreturn]] void check_failed(const char* condition, const char* file, int line);
 [[noreturn]] void die(int status);    // Weir ends the program
 [[noreturn]] void leave(int status);  // the program ends; nothing runs at its end
@@ -25,7 +31,16 @@ void set_death_note(uint32_t* note);
 }  // namespace weir
 
 // The impossible, in all builds: reports the place and ends the program with status 125.
+// WEIR_DEBUG_CHECK is for what costs too much, or is asked too often, for that: it counts again
+// what is counted, say. Only the preset `checked` has it (docs/HACKING.md).
 #define WEIR_CHECK(condition)                                                                    \
   do {                                                                                           \
     if (__builtin_expect(!(condition), 0)) ::weir::check_failed(#condition, __FILE__, __LINE__); \
   } while (0)
+#ifdef WEIR_DEBUG_CHECKS
+#define WEIR_DEBUG_CHECK(condition) WEIR_CHECK(condition)
+#else
+#define WEIR_DEBUG_CHECK(condition) \
+  do {                              \
+  } while (0)
+#endif

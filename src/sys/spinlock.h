@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 
 namespace weir {
@@ -22,6 +23,7 @@ class SpinLock {
         if (spins < 2048) {
           sys::raw(SYS_sched_yield);  // the holder may be preempted on this very processor
         } else {  // ... and a waiter of real-time priority yields to nobody: it must sleep
+          leave_if_broken();  // a holder whose check failed does not come back
           int64_t pause[2] = {0, 20'000};
           sys::raw(SYS_nanosleep, reinterpret_cast<long>(pause), 0);
         }

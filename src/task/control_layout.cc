@@ -122,6 +122,7 @@ bool map_control() {
   s.turn = kNoTask;
   s.store = -1;
   s.exec_buffer = reinterpret_cast<uint8_t*>(kExecBuffer);
+  set_broken_word(&s.is_broken);
   return true;
 }
 

@@ -222,6 +222,7 @@ bool make_executor() {
 }  // namespace
 
 bool go_to_executor(Task& task) {
+  WEIR_DEBUG_CHECK(shared().turn == task.id && !task.away);
   Executor& e = shared().executor;
   if (e.closed || (!e.made && (e.tried || !make_executor()))) return false;
   MovedState& state = moved(task);

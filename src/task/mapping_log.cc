@@ -206,6 +206,7 @@ void publish(MappingRecord record) {
     if (s.processes[p].mapping_sequence < oldest) oldest = s.processes[p].mapping_sequence;
   }
   WEIR_CHECK(s.mapping_sequence - oldest < kMappingRecords);
+  WEIR_DEBUG_CHECK(s.turn == self().id || self().ahead);  // a stack, for a task that is made ahead
   record.waiting = others;
   record.author = g_process;
   if (others == 0) {

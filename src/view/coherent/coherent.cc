@@ -114,6 +114,7 @@ bool comes_before_writers(const Task& task, uint64_t page) {
 }  // namespace
 
 bool take(Task& task, uint64_t page, bool to_write, bool asks) {
+  WEIR_DEBUG_CHECK(shared().turn == task.id);
   uint64_t& entry = entry_at(index_of(page));
   if (has_right(entry, task, to_write)) return true;
   const uint32_t writer = writer_of(entry);
@@ -149,6 +150,7 @@ bool take(Task& task, uint64_t page, bool to_write, bool asks) {
     entry = (entry & ~(kWriterMask | kMigrates)) | own_bit |
             (writer ? reader_bit(s.tasks[writer - 1]) : 0);
   }
+  WEIR_DEBUG_CHECK(!writer_of(entry) || !readers_of(entry));
   remember(task, page);
   return true;
 }
@@ -353,6 +355,7 @@ bool is_asked(const Task& task) {
 bool serve(Task& task, bool stays_mapped) {
   Holder& h = holder_of(task);
   if (!h.request_count) return false;
+  WEIR_DEBUG_CHECK(shared().turn == task.id);
   for (uint64_t i = 0; i < h.request_count; i++) {
     const uint64_t page = h.requests[i] & ~kForWriting;
     const bool all = (h.requests[i] & kForWriting) || !reader_bit(task);

@@ -205,6 +205,7 @@ void find_writes(Task& task) {
 }
 
 void publish(Task& task) {
+  WEIR_DEBUG_CHECK(shared().turn == task.id);
   PhaseScope phase(task, Phase::kPublishing);
   count_transaction(task);
   page::PageDiff* diffs = diffs_of(task);
@@ -238,6 +239,7 @@ void publish(Task& task) {
 }
 
 void refresh() {
+  WEIR_DEBUG_CHECK(self().dirty_count == 0);
   Residents& r = g_residents;
   if (!r.count) return;
   const uint64_t sequence = __atomic_load_n(&shared().mapping_sequence, __ATOMIC_ACQUIRE);

@@ -1,0 +1,23 @@
+// What rounds.cc and arrival.cc say of the counts that they keep, counted again. Only in builds
+// with WEIR_DEBUG_CHECKS.
+#pragma once
+
+#include "control/control.h"
+#include "order/rounds.h"
+#include "sys/report.h"
+
+namespace weir::order {
+
+// Invariants 1 and 2 of rounds.cc, 3 and 4 of arrival.cc. REQUIRES: order_lock.
+inline void check_counts([[maybe_unused]] const Shared& s) {
+#ifdef WEIR_DEBUG_CHECKS
+  if (!config().fenced && !config().by_arrival) return;  // a ring counts nobody
+  uint32_t running = 0;
+  for (TaskId i = 0; i < s.high_task; i++) running += s.tasks[i].state == TaskState::kRunning;
+  WEIR_CHECK(running == s.running);
+  WEIR_CHECK(s.turn == kNoTask || s.tasks[s.turn].state == TaskState::kArrived);
+  WEIR_CHECK(!config().fenced || !s.serial || s.running == 0);
+#endif
+}
+
+}  // namespace weir::order
