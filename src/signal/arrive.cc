@@ -57,7 +57,8 @@ void redirect(Task& task, ucontext_t& context) {
     gregs[REG_RSP] = reinterpret_cast<greg_t>(task.frame);
     gregs[REG_EFL] &= ~greg_t{0x400};
     task.in_runtime = 1;
-  } else if (count::is_inside(rip)) {
+  } else if (count::is_inside(rip) && !input::recording()) {
+    // Recorded, it comes with the next event, and what is counted until then is not cut.
     count::interrupt(context);
   }
 }

@@ -85,7 +85,8 @@ int block(uint64_t key, uint32_t bits, uint64_t timeout_ns, const char* what) {
   task.wait_address = key;
   // A signal that is pending already ends the wait. Not as one that comes from outside does, when
   // the task sees it: another may wake it as well, and which of both was first would be chance.
-  task.had_signal = task.pending && !order::config().by_arrival;
+  task.had_signal = !order::config().by_arrival &&
+                    input::happens(input::What::kSignalFirst, [&] { return task.pending != 0; });
   const uint64_t begin = shared().constant_now;
   int result = sleep_in_turn(task, task.had_signal ? 1 : timeout_ns);
   constexpr uint64_t kOwn = 1;  // a wait of the runtime's own
