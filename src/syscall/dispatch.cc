@@ -43,6 +43,7 @@ void mark(Group group, uint8_t value) {
 }
 
 constexpr long kMseal = 462;  // the runtime changes mappings of the program's
+constexpr long kFutexWake = 454, kFutexWait = 455, kFutexRequeue = 456;
 
 // By these the kernel goes on working in the process's memory while its tasks run: in no order, and
 // in one task's process only.
@@ -51,6 +52,10 @@ bool is_left_out(long number) {
     case SYS_io_uring_setup:
     case SYS_io_uring_enter:
     case SYS_io_uring_register: return plan().has_processes() || options().order == Order::kToken;
+    case SYS_futex_waitv:
+    case kFutexWake:
+    case kFutexWait:
+    case kFutexRequeue: return plan().has_processes() || options().order == Order::kToken;
     case SYS_io_setup:
     case SYS_io_destroy:
     case SYS_io_getevents:

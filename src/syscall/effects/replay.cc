@@ -124,6 +124,10 @@ long error_without(const Request& request) {
     case 335:
     case 336:
     case 453:  // uretprobe, uprobe, map_shadow_stack
+    case SYS_futex_waitv:
+    case 454:
+    case 455:
+    case 456:  // futex_wake, futex_wait, futex_requeue
     case SYS_uselib: return -ENOSYS;
     case SYS_iopl:
     case SYS_ioperm:
