@@ -142,7 +142,8 @@ enum class MappingKind : uint32_t {
   kMapOwned,
   kAttachOwned,
   kReserve,
-  kProfile
+  kProfile,
+  kMove
 };
 
 // One change of the address space that every process repeats before it runs program code again.

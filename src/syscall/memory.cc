@@ -57,8 +57,6 @@ long read_file(uint64_t start, uint64_t size, int descriptor, uint64_t offset) {
   return 0;
 }
 
-namespace {
-
 void unmap_extent(uint64_t start, uint64_t size) {
   restore_arena(start, size);
   empty_pages(start, size);
@@ -66,6 +64,8 @@ void unmap_extent(uint64_t start, uint64_t size) {
   change_protection(start, size, PROT_NONE);  // a use after the unmapping must fault, as it would
   page::free_extent(start, size);
 }
+
+namespace {
 
 // Anonymous memory (or a private copy of a file) at a place of Weir's choosing.
 long map_anywhere(const Call& call, uint64_t size, int protection, bool from_file) {
@@ -308,49 +308,6 @@ long on_mprotect(const Call& call) {
     }
   }
   return 0;
-}
-
-long on_mremap(const Call& call) {
-  const uint64_t start = address(call.a), old_size = page_up(address(call.b)),
-                 size = page_up(address(call.c));
-  if (owned::overlaps(start, old_size ? old_size : kPageSize)) {
-    const long moved = input::value(input::What::kShared, [&] {
-      return sys::raw(SYS_mremap, call.a, call.b, call.c, call.d, call.e);
-    });
-    if (!sys::failed(moved))
-      owned::on_move({start, start + old_size}, {address(moved), address(moved) + size});
-    if (!sys::failed(moved) && g_tasks_active)
-      report("a file mapping was resized while tasks exist: other tasks keep its old place");
-    return moved;
-  }
-  if (is_reserved_store(start, old_size)) return move_reserved(call, old_size, size);
-  if (!page::in_arena(start)) {
-    if (g_tasks_active && page::store_extent(start) == 0) {
-      long moved = call_kernel(call);
-      if (!sys::failed(moved))
-        report("a file mapping was resized while tasks exist: other tasks keep its old place");
-      return moved;
-    }
-    return g_tasks_active ? -ENOMEM : call_kernel(call);
-  }
-  if (size == 0 || (call.d & ~long{MREMAP_MAYMOVE}) != 0) return -EINVAL;
-  if (size <= old_size) {
-    if (size < old_size) { unmap_extent(start + size, old_size - size); }
-    return call.a;
-  }
-  if (!(call.d & MREMAP_MAYMOVE)) return -ENOMEM;
-  uint64_t target = page::allocate_extent(size);
-  if (!target) return -ENOMEM;
-  if (change_protection(target, size, kReadWrite) != 0) {
-    page::free_extent(target, size);
-    return -ENOMEM;
-  }
-  auto at = [](uint64_t a) {
-    return reinterpret_cast<uint8_t*>(g_tasks_active ? page::alias_of(a) : a);
-  };
-  copy_bytes(at(target), at(start), old_size);
-  unmap_extent(start, old_size);
-  return static_cast<long>(target);
 }
 
 long on_brk(const Call& call) {

@@ -18,7 +18,11 @@ long check_file(const Call& call);
 // Fills store memory at `start` from the file; 0 or -errno.
 long read_file(uint64_t start, uint64_t size, int descriptor, uint64_t offset);
 
+// Memory of the arena is the program's no more.
+void unmap_extent(uint64_t start, uint64_t size);
+
 long on_madvise(const Call& call);
+long on_mremap(const Call& call);
 
 // A descriptor that is kept until the last process has mapped its file; there may be thousands.
 long open_kept(long number, long a, long b, long c = 0);

@@ -24,6 +24,7 @@
 #include "code/translate/seek.h"
 #include "control/process.h"
 #include "memory/backing.h"
+#include "record/input.h"
 #include "record/shared_memory/shared_memory.h"
 #include "signal/signals.h"
 #include "sys/futex.h"
@@ -54,6 +55,21 @@ void note_change_of_text(const MappingRecord& r, bool is_author) {
   } else {
     count::on_patched_text(is_author);
   }
+}
+
+// Of `protection` pages, to `offset`, where it has `size` bytes (syscall/remap.cc).
+void repeat_move(const MappingRecord& r) {
+  const uint64_t old_size = static_cast<uint64_t>(r.protection) * kPageSize;
+  const bool is_owned = owned::overlaps(r.start, old_size ? old_size : kPageSize);
+  if (is_owned) owned::give_range(r.start, old_size ? old_size : kPageSize);
+  if (!is_owned || !input::replaying()) {
+    const bool stays = r.offset == r.start;
+    const long flags = stays ? 0 : MREMAP_MAYMOVE | MREMAP_FIXED;
+    const long to = sys::raw(SYS_mremap, static_cast<long>(r.start), static_cast<long>(old_size),
+                             static_cast<long>(r.size), flags, static_cast<long>(r.offset));
+    if (sys::failed(to)) cannot_repeat(r, -to);
+  }
+  if (is_owned) owned::on_move({r.start, r.start + old_size}, {r.offset, r.offset + r.size});
 }
 
 void apply(const MappingRecord& r) {
@@ -97,6 +113,7 @@ void apply(const MappingRecord& r) {
       page::protect(r.start, r.size, r.protection);
       if (owned::overlaps(r.start, r.size)) owned::on_protect(r.start, r.size, r.protection);
       break;
+    case MappingKind::kMove: repeat_move(r); break;
     case MappingKind::kPatchText: patch_new_text(); break;
     case MappingKind::kProfile: tasks::arm_profiles(); break;
     case MappingKind::kSigaction: trap::install(r.protection); break;

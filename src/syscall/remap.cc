@@ -1,0 +1,81 @@
+// mremap. Memory of the store grows by a copy. A file or shared memory that the kernel maps is
+// moved by it, in each process of the program: the tasks' processes repeat it (MappingKind::kMove).
+//
+// The kernel moves no range of several mappings, and what grows has the protection of what was
+// there. A recording closes such memory page by page, so it gives up the pages before.
+
+#include <errno.h>
+#include <sys/mman.h>
+
+#include "base/bytes.h"
+#include "control/process.h"
+#include "memory/backing.h"
+#include "memory/reserve.h"
+#include "record/input.h"
+#include "record/shared_memory/shared_memory.h"
+#include "sys/syscall_x86_64.h"
+#include "syscall/memory.h"
+#include "syscall/reserved.h"
+#include "task/mapping_log.h"
+
+namespace weir::syscalls {
+
+namespace {
+
+uint64_t address(long value) { return static_cast<uint64_t>(value); }
+
+// A range of that many pages, as the program had it, is now `to`.
+long moved(uint64_t start, uint64_t old_size, long to, uint64_t size) {
+  if (sys::failed(to) || !g_tasks_active || !plan().has_processes()) return to;
+  const auto pages = static_cast<int32_t>(old_size / kPageSize);
+  runtime::record_mapping({MappingKind::kMove, pages, 0, -1, start, size, address(to), 0, 0});
+  return to;
+}
+
+bool is_movable(uint64_t old_size) { return old_size / kPageSize <= INT32_MAX; }
+
+long move_owned(const Call& call, uint64_t start, uint64_t old_size, uint64_t size) {
+  owned::give_range(start, old_size ? old_size : kPageSize);
+  const long to = input::value(input::What::kShared, [&] {
+    return sys::raw(SYS_mremap, call.a, call.b, call.c, call.d, call.e);
+  });
+  if (sys::failed(to)) return to;
+  owned::on_move({start, start + old_size}, {address(to), address(to) + size});
+  return moved(start, old_size, to, size);
+}
+
+}  // namespace
+
+long on_mremap(const Call& call) {
+  const uint64_t start = address(call.a), old_size = page_up(address(call.b)),
+                 size = page_up(address(call.c));
+  if (!is_movable(old_size)) return -ENOMEM;
+  if (owned::overlaps(start, old_size ? old_size : kPageSize))
+    return move_owned(call, start, old_size, size);
+  if (is_reserved_store(start, old_size)) return move_reserved(call, old_size, size);
+  if (!page::in_arena(start)) {
+    if (g_tasks_active && page::store_extent(start) == 0)
+      return moved(start, old_size, call_kernel(call), size);
+    return g_tasks_active ? -ENOMEM : call_kernel(call);
+  }
+  if (size == 0 || (call.d & ~long{MREMAP_MAYMOVE}) != 0) return -EINVAL;
+  if (size <= old_size) {
+    if (size < old_size) unmap_extent(start + size, old_size - size);
+    return call.a;
+  }
+  if (!(call.d & MREMAP_MAYMOVE)) return -ENOMEM;
+  const uint64_t target = page::allocate_extent(size);
+  if (!target) return -ENOMEM;
+  if (change_protection(target, size, PROT_READ | PROT_WRITE) != 0) {
+    page::free_extent(target, size);
+    return -ENOMEM;
+  }
+  const auto at = [](uint64_t a) {
+    return reinterpret_cast<uint8_t*>(g_tasks_active ? page::alias_of(a) : a);
+  };
+  copy_bytes(at(target), at(start), old_size);
+  unmap_extent(start, old_size);
+  return static_cast<long>(target);
+}
+
+}  // namespace weir::syscalls
