@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 
 #include "base/bytes.h"
+#include "base/options.h"
 #include "control/control.h"
 #include "control/process.h"
 #include "memory/backing.h"
@@ -237,6 +238,22 @@ long descriptors_of(const Call& call, Sets& sets, pollfd* polls, long capacity) 
   return count;
 }
 
+// The kernel leaves in the limit of select and ppoll what remains of it. Under the order token time
+// that has passed before something came is none: it is another in each run.
+long leave_limit(const Call& call, long result, int64_t total, uint64_t begin) {
+  const bool is_select = call.number == SYS_select;
+  const long at = selects(call) ? call.e : call.number == SYS_ppoll ? call.c : 0;
+  if (!at || total <= 0 || result < 0) return result;
+  int64_t gone = result == 0 ? total : 0;
+  if (result != 0 && options().order != Order::kToken)
+    gone = static_cast<int64_t>(time_now() - begin);
+  const int64_t left = gone < total ? total - gone : 0;
+  constexpr int64_t kSecond = 1'000'000'000;
+  const int64_t time[2] = {left / kSecond, left % kSecond / (is_select ? 1000 : 1)};
+  (void)!trap::to_program(at, time, sizeof time);  // read-only memory: as the kernel
+  return result;
+}
+
 long poll_in_turns(Call& call, Mask& mask) {
   constexpr long kCapacity = 4096;
   // Per process; under View direct a task's own copy would not fit its stack.
@@ -250,7 +267,7 @@ long poll_in_turns(Call& call, Mask& mask) {
   const uint64_t begin = time_now();
   for (;;) {
     long result = poll_at_once(call, sets, mask, left == 0);
-    if (result != 0 || left == 0) return result;
+    if (result != 0 || left == 0) return leave_limit(call, result, total, begin);
     pollfd few[64];
     const bool big =
         !plan().has_processes() || __atomic_exchange_n(&polls_used, 1u, __ATOMIC_ACQUIRE);
