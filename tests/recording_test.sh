@@ -445,6 +445,30 @@ for view in coherent isolated direct; do
   [[ $(cat stderr) == *'share memory'* ]] && fail "children of children share nothing: $(cat stderr)"
 done
 
+# --- timers on the CPU time of a program whose threads are processes: what they watch is said
+cat >cpu_timer.c <<'END'
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+static void* body(void* none) { return none; }
+int main(int count, char** words) {
+  (void)words;
+  pthread_t thread;
+  timer_t timer;
+  struct sigevent event = {.sigev_notify = SIGEV_NONE};
+  if (count > 1 && (pthread_create(&thread, 0, body, 0) || pthread_join(thread, 0))) return 1;
+  if (timer_create(count > 2 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_PROCESS_CPUTIME_ID, &event, &timer)) return 1;
+  return pthread_create(&thread, 0, body, 0) || pthread_join(thread, 0);
+}
+END
+cc -O1 -pthread -o cpu_timer cpu_timer.c || fail "cannot compile"
+for command in det record; do
+  ends 0 'watches only what the program did before its first thread' "$weir" $command -- ./cpu_timer
+  ends 0 'watches only the thread that makes it' "$weir" $command -- ./cpu_timer after
+  ends 0 '' "$weir" $command -- ./cpu_timer after thread
+  grep -q 'watches only' stderr && fail "a timer of a thread: $(cat stderr)"
+done
+
 # --- a file that the program maps, and that a stranger writes
 cat >strange.c <<'END'
 #include <fcntl.h>

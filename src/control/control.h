@@ -248,8 +248,10 @@ struct Shared {
   int32_t shown_pid;     // the pid that the program believes to be its own: another one in a replay
   int32_t constant_pid;  // the same where ids are constant (constant/), else 0
   int32_t store;         // descriptor of the store
-  uint32_t exiting;      // a task ended the program
-  uint32_t is_broken;    // a check failed in some process: none waits for what it held
+  uint32_t has_cpu_timer;   // the program has made one on its CPU time (syscall/timer.cc)
+  uint32_t cpu_timer_told;  // and it has been said what it watches. Changed atomically
+  uint32_t exiting;         // a task ended the program
+  uint32_t is_broken;       // a check failed in some process: none waits for what it held
   int32_t exit_code;
   uint64_t start_cycles;  // both when the library's constructor ran, or the process was forked
   uint64_t start_ns;

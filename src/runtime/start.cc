@@ -160,6 +160,7 @@ void go_multi() {
                  reinterpret_cast<uint64_t>(&weir_upcall));
   }
   if (plan().has_processes()) {
+    syscalls::say_timer_is_left();
     tasks::split_monitor();
     if (!view::current().open_tracking()) die(125);
   }

@@ -79,6 +79,7 @@ void choose_handled(bool multi) {
   mark(is_left_out, 1);
   if (constant::is_on()) mark(is_constant, 1);
   if (plan().has_processes()) mark(is_memory, 1);
+  if (plan().has_processes()) g_syscall_handled[SYS_timer_create] = 1;
   mark(is_process_alone, 1);
   mark(is_signal_call_alone, 1);
   if (!multi) return;
@@ -262,6 +263,7 @@ long make_call(Call& call) {
                                   (input::is_on() && sleeps_for_signal(call.number))) {
     result = on_signal_call(call);
   } else if (!g_tasks_active) {
+    if (call.number == SYS_timer_create) note_timer(call);
     result = input::is_on()      ? call_recorded(call)
              : constant::is_on() ? call_beside_hidden(call)
                                  : call_kernel(call);

@@ -34,6 +34,9 @@ long on_futex(Call& call);
 long on_sleep(Call& call);       // nanosleep, clock_nanosleep
 long on_timer(Call& call);       // timer_create and its kin, setitimer, alarm
 long on_descriptor(Call& call);  // files, pipes, sockets, polls
+// A program of one task makes a timer; and its first thread.
+void note_timer(const Call& call);
+void say_timer_is_left();
 bool is_memory(long number);
 bool is_process(long number);
 bool is_process_alone(

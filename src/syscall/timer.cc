@@ -6,8 +6,9 @@
 // that the timer names.
 //
 // The CPU's time is counted for each process: a timer of timer_create() watches the process of the
-// task that made it, those of setitimer() are set in each process (task/profile.h), and from then
-// on no task goes to the executor, where its time would not count.
+// task that made it (which is said, where it is the whole program's time that the program names),
+// those of setitimer() are set in each process (task/profile.h), and from then on no task goes to
+// the executor, where its time would not count.
 
 #include <errno.h>
 #include <signal.h>
@@ -18,7 +19,9 @@
 #include "control/control.h"
 #include "control/process.h"
 #include "memory/program_memory.h"
+#include "record/input.h"
 #include "sync/event.h"
+#include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/syscall.h"
 #include "task/mapping_log.h"
@@ -50,8 +53,23 @@ long watched_clock(clockid_t clock) {
   return static_cast<int>(~static_cast<unsigned>(tid) << 3 | kScheduler);
 }
 
+void say_watched(const char* what) {
+  if (input::replaying() || __atomic_exchange_n(&shared().cpu_timer_told, 1u, __ATOMIC_RELAXED))
+    return;
+  report(
+      "a timer of timer_create() on the program's CPU time watches only %s: setitimer(ITIMER_PROF) "
+      "watches all threads",
+      what);
+}
+
+bool is_program_time(clockid_t clock) {
+  constexpr int kPerThread = 4;
+  return clock == CLOCK_PROCESS_CPUTIME_ID || (clock < 0 && !(clock & kPerThread));
+}
+
 long create_in_monitor(const Call& call) {
   Shared& s = shared();
+  if (is_program_time(static_cast<clockid_t>(call.a))) say_watched("the thread that makes it");
   auto* target = s.timers;
   int thread = 0;
   if (call.b) {
@@ -147,6 +165,14 @@ long create_in_program(Call& call) {
 }
 
 }  // namespace
+
+void note_timer(const Call& call) {
+  if (is_program_time(static_cast<clockid_t>(call.a))) shared().has_cpu_timer = 1;
+}
+
+void say_timer_is_left() {
+  if (shared().has_cpu_timer) say_watched("what the program did before its first thread");
+}
 
 bool is_timer(long number) {
   switch (number) {
