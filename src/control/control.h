@@ -238,6 +238,14 @@ struct Executor {
   uint64_t ns_a_cycle;  // in units of 2^-32
 };
 
+// A file of which private memory has bytes.
+struct FileSource {
+  char path[232];
+  uint64_t device, inode;
+  uint64_t distance;  // from an address to the place in the file
+};
+inline constexpr uint32_t kFileSources = 1024, kFileRanges = 2048;
+
 struct Shared {
   uint64_t magic;
   uint32_t version;
@@ -322,6 +330,12 @@ struct Shared {
   Range free_extents[16384];
   uint32_t protected_count;
   ProtectedRange protected_ranges[kProtectedRanges];  // see memory/protection.h
+  // Private mappings of files (page/file_bytes.h): `protection` is the number of one of the
+  // sources. Guarded by: the turn
+  uint32_t file_range_count, file_source_high;
+  uint32_t file_room_told;  // there are too many. Changed atomically
+  ProtectedRange file_ranges[kFileRanges];
+  FileSource file_sources[kFileSources];
   uint32_t code_count;
   uint32_t code_refused;  // a task has said why the program cannot go on (signal/made_code.cc).
                           // Changed atomically

@@ -23,6 +23,7 @@
 #include "base/free_ranges.h"
 #include "memory/reserve.h"
 #include "memory/windows.h"
+#include "page/file_bytes.h"
 #include "sys/maps.h"
 #include "sys/memory.h"
 #include "sys/report.h"
@@ -199,6 +200,7 @@ void convert_line(const sys::MapLine& line, uint64_t stack_limit) {
   uint64_t used = line.range.start - start;
   if (line.name[0] == '/') {  // a private file mapping: what was never touched is the file's
     copy_into_store(line.range.start, line.range.size(), offset + used);
+    if (!starts_with(line.name, "/dev/")) remember_file(line.range, source_of(line), line.offset);
   } else {
     copy_touched(line.range.start, line.range.size(), offset + used);
   }

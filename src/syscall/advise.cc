@@ -20,7 +20,7 @@ namespace {
 // The store's, so that the kernel knows nothing of what the program has there.
 bool is_store(uint64_t start, uint64_t size) {
   if (is_reserved_store(start, size)) return true;
-  return page::store_extent(start) && (g_tasks_active || page::in_arena(start));
+  return page::store_extent(start) != 0;
 }
 
 // What a forked child is to get. Of memory that is the kernel's the kernel is told, too: it may
@@ -29,6 +29,25 @@ long advise_fork(const Call& call, uint64_t start, uint64_t size, page::Forked h
   if (start % kPageSize) return -EINVAL;
   const long result = is_store(start, size) ? 0 : call_kernel(call);
   return result == 0 && !page::remember_forked(start, size, how) ? -ENOMEM : result;
+}
+
+// Of the store, in one piece or several; what lies between is the kernel's.
+long empty_range(const Call& call, uint64_t start, uint64_t limit) {
+  for (uint64_t at = start; at < limit;) {
+    uint64_t extent = page_up(page::store_extent(at));
+    if (extent > limit - at) extent = limit - at;
+    if (extent) {
+      empty_pages(at, extent);
+    } else {
+      while (at + extent < limit && !page::store_extent(at + extent)) extent += kPageSize;
+      Call part = call;
+      part.a = static_cast<long>(at);
+      part.b = static_cast<long>(extent);
+      if (const long wrong = call_kernel(part)) return wrong;
+    }
+    at += extent;
+  }
+  return 0;
 }
 
 }  // namespace
@@ -54,9 +73,9 @@ long on_madvise(const Call& call) {
   if (page::in_reserve(start)) {
     empty_reserved(start, size);
   } else {
-    const uint64_t extent = page::store_extent(start);
-    empty_pages(start, size < extent ? size : extent);
+    if (const long wrong = empty_range(call, start, start + size)) return wrong;
   }
+  if (call.c == MADV_DONTNEED) restore_files({start, start + size});
   return 0;
 }
 

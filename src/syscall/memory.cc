@@ -17,6 +17,7 @@
 #include "memory/backing.h"
 #include "memory/forked.h"
 #include "memory/reserve.h"
+#include "page/file_bytes.h"
 #include "record/input.h"
 #include "record/shared_memory/shared_memory.h"
 #include "record/stop_point.h"
@@ -44,23 +45,15 @@ void empty_pages(uint64_t start, uint64_t size) {
   view::current().forget(start, size);
 }
 
-long read_file(uint64_t start, uint64_t size, int descriptor, uint64_t offset) {
-  uint64_t at = g_tasks_active ? page::alias_of(start) : start;
-  for (uint64_t done = 0; done < size;) {
-    long got = input::call(SYS_pread64, descriptor, static_cast<long>(at + done),
-                           static_cast<long>(size - done), static_cast<long>(offset + done));
-    if (got == -EINTR) continue;
-    if (got < 0) return got;
-    if (got == 0) break;
-    done += static_cast<uint64_t>(got);
-  }
-  return 0;
+void begin_anew(uint64_t start, uint64_t size) {
+  (void)page::remember_forked(start, size, page::Forked::kCopied);
+  page::forget_file({start, start + size});
 }
 
 void unmap_extent(uint64_t start, uint64_t size) {
   restore_arena(start, size);
   empty_pages(start, size);
-  (void)page::remember_forked(start, size, page::Forked::kCopied);
+  begin_anew(start, size);
   change_protection(start, size, PROT_NONE);  // a use after the unmapping must fault, as it would
   page::free_extent(start, size);
 }
@@ -96,7 +89,7 @@ long map_region(const Call& call, uint64_t start, uint64_t size, int protection)
     if (sys::failed(held)) return held;
   }
   page::remove_region(start, size);
-  (void)page::remember_forked(start, size, page::Forked::kCopied);
+  begin_anew(start, size);
   uint64_t offset = page::add_region(start, size, protection);
   if (!offset) return -ENOMEM;
   if (!page::map_private(start, page_up(size), offset, protection)) return -ENOMEM;
@@ -113,7 +106,7 @@ long map_fixed_in_arena(const Call& call, uint64_t start, uint64_t size, int pro
   if (start >= kArena + kHeapSize) page::take_extent(start, size);
   restore_arena(start, page_up(size));
   empty_pages(start, size);
-  (void)page::remember_forked(start, size, page::Forked::kCopied);
+  begin_anew(start, size);
   if (const long refused = change_protection(start, page_up(size), kReadWrite)) return refused;
   if (const long wrong =
           from_file ? read_file(start, size, static_cast<int>(call.e), address(call.f)) : 0)
@@ -267,7 +260,7 @@ long on_munmap(const Call& call) {
   if (page::in_reserve(start)) return unmap_reserved(start, size), 0;
   long result = call_kernel(call);
   if (result == 0) owned::on_unmap(start, size);
-  if (result == 0) (void)page::remember_forked(start, size, page::Forked::kCopied);
+  if (result == 0) begin_anew(start, size);
   if (g_tasks_active && result == 0) {
     page::remove_region(start, size);
     record_mapping({MappingKind::kUnmap, 0, 0, -1, start, size, 0, 0, 0});

@@ -1,6 +1,7 @@
 // What calls that change memory have in common.
 #pragma once
 
+#include "base/types.h"
 #include "syscall/syscall.h"
 
 namespace weir::syscalls {
@@ -9,6 +10,10 @@ inline uint64_t address(long value) { return static_cast<uint64_t>(value); }
 
 // Store memory becomes zero. Guarded by: the turn, where tasks exist; as is all below.
 void empty_pages(uint64_t start, uint64_t size);
+// A range is to be something else: what was asked for it is forgotten.
+void begin_anew(uint64_t start, uint64_t size);
+// Store memory that began as a file's bytes, and has been emptied, has them again.
+void restore_files(Range range);
 // Of store memory, where every page is readable and writable but what is remembered otherwise.
 // `was_code`: some of it may be open otherwise than is remembered.
 long change_protection(uint64_t start, uint64_t size, int protection, bool was_code = false);

@@ -11,6 +11,7 @@
 #include "control/process.h"
 #include "memory/backing.h"
 #include "memory/reserve.h"
+#include "page/file_bytes.h"
 #include "record/input.h"
 #include "record/shared_memory/shared_memory.h"
 #include "sys/syscall_x86_64.h"
@@ -74,7 +75,9 @@ long on_mremap(const Call& call) {
     return reinterpret_cast<uint8_t*>(g_tasks_active ? page::alias_of(a) : a);
   };
   copy_bytes(at(target), at(start), old_size);
+  page::move_file({start, start + old_size}, {target, target + size});
   unmap_extent(start, old_size);
+  restore_files({target + old_size, target + size});
   return static_cast<long>(target);
 }
 

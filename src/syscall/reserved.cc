@@ -40,7 +40,7 @@ void close(uint64_t start, uint64_t size) {
 }
 
 void close_all(uint64_t start, uint64_t size) {
-  (void)page::remember_forked(start, size, page::Forked::kCopied);
+  begin_anew(start, size);
   page::each_part(start, size, [](uint64_t at, uint64_t length, bool is_store) {
     if (!is_store) return close(at, length);
     empty_pages(at, length);

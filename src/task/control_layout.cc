@@ -74,6 +74,8 @@ void copy_shared(Shared& to, const Shared& from) {
        reinterpret_cast<uint64_t>(&from.free_extents + 1)},
       {reinterpret_cast<uint64_t>(from.protected_ranges + from.protected_count),
        reinterpret_cast<uint64_t>(&from.protected_ranges + 1)},
+      {reinterpret_cast<uint64_t>(from.file_sources + from.file_source_high),
+       reinterpret_cast<uint64_t>(&from.file_sources + 1)},
       {reinterpret_cast<uint64_t>(from.children + from.child_high),
        reinterpret_cast<uint64_t>(&from.children + 1)},
       {reinterpret_cast<uint64_t>(from.tasks + from.high_task),
@@ -81,7 +83,8 @@ void copy_shared(Shared& to, const Shared& from) {
   };
   static_assert(offsetof(Shared, regions) < offsetof(Shared, free_extents) &&
                 offsetof(Shared, free_extents) < offsetof(Shared, protected_ranges) &&
-                offsetof(Shared, protected_ranges) < offsetof(Shared, children) &&
+                offsetof(Shared, protected_ranges) < offsetof(Shared, file_sources) &&
+                offsetof(Shared, file_sources) < offsetof(Shared, children) &&
                 offsetof(Shared, children) < offsetof(Shared, tasks));
   const auto begin = reinterpret_cast<uint64_t>(&from);
   uint64_t at = begin;

@@ -24,6 +24,7 @@
 #include "code/translate/seek.h"
 #include "control/process.h"
 #include "memory/backing.h"
+#include "page/file_bytes.h"
 #include "record/input.h"
 #include "record/shared_memory/shared_memory.h"
 #include "signal/signals.h"
@@ -176,7 +177,7 @@ void catch_up(uint64_t too_far, uint64_t far) {
 // The private mapping that `address` lies in, of which no byte is the store's. Empty: there is none
 // before `beyond`.
 Range private_mapping(uint64_t address, Range within, int& protection, bool& is_anonymous,
-                      uint64_t& beyond) {
+                      uint64_t& beyond, FileSource& source, uint64_t& offset) {
   page::LimitLifted descriptors(RLIMIT_NOFILE);
   beyond = within.limit;
   char* maps;
@@ -192,6 +193,8 @@ Range private_mapping(uint64_t address, Range within, int& protection, bool& is_
     protection = (line.readable ? PROT_READ : 0) | (line.writable ? PROT_WRITE : 0) |
                  (line.executable ? PROT_EXEC : 0);
     is_anonymous = line.name[0] != '/';
+    if (!is_anonymous && !starts_with(line.name, "/dev/")) source = page::source_of(line);
+    offset = line.offset - line.range.start;
     if (is_anonymous && line.readable)
       return line.range;  // as a whole: the next page of it may be next
     Range part = line.range;
@@ -293,7 +296,10 @@ bool convert_late(Range range) {
     int protection = 0;
     bool is_anonymous = false;
     uint64_t beyond;
-    const Range part = private_mapping(at, range, protection, is_anonymous, beyond);
+    FileSource source{};
+    uint64_t distance = 0;
+    const Range part =
+        private_mapping(at, range, protection, is_anonymous, beyond, source, distance);
     if (part.empty()) {
       at = beyond;
       continue;
@@ -305,6 +311,7 @@ bool convert_late(Range range) {
       return false;  // a forked process has it so
     if (!(protection & PROT_READ)) page::protect(part.start, part.size(), PROT_READ);
     page::copy_into_store(part, offset, is_anonymous);
+    if (!is_anonymous) page::remember_file(part, source, part.start + distance);
     page::map_private(part.start, part.size(), offset, protection);
     view::current().track(part.start, part.size());
     record_mapping(

@@ -1,6 +1,5 @@
 /* Shared and read-only mappings that are moved, grow and shrink: before there are threads, and
    beside one that looks at the new place. */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>

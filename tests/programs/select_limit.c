@@ -1,6 +1,5 @@
 /* What select and ppoll leave in their limit: nothing where it has passed, no more than was given
  * where something came. */
-#define _GNU_SOURCE
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
