@@ -296,12 +296,13 @@ void Sweep::scan_bytes(uint32_t start, uint32_t limit) {
   byte_scan::scan(Look::kFar, code, size_, start, limit, [&](uint32_t offset) {
     if (code[offset] != 0x8d || offset + 6 > size_) return;
     note_table(text_.start + offset + 6 +
-               static_cast<uint64_t>(int64_t{read_displacement(code + offset + 2)}));
+                   static_cast<uint64_t>(int64_t{read_displacement(code + offset + 2)}),
+               offset);
   });
   if (object_ == nullptr || text_.start >= kLowCode) return;
   byte_scan::scan(Look::kAbsolute, code, size_, start, limit, [&](uint32_t offset) {
     if (offset + 6 <= size_ && read_displacement(code + offset + 2) > 0) {
-      note_table(static_cast<uint64_t>(read_displacement(code + offset + 2)));
+      note_table(static_cast<uint64_t>(read_displacement(code + offset + 2)), offset);
     }
   });
 }
@@ -321,7 +322,7 @@ uint8_t Sweep::note_any(uint32_t offset, const Chunk& chunk) {
     } else if (stride.what & (Stride::kNearBranch | Stride::kAddress)) {
       const int64_t target = int64_t{offset} + stride.length + read_displacement(end - 4);
       if (stride.what & Stride::kNearBranch) add_offset(target);
-      else note_table(text_.start + static_cast<uint64_t>(target));
+      else note_table(text_.start + static_cast<uint64_t>(target), offset);
     }
     return stride.length;
   }
@@ -401,26 +402,49 @@ void Sweep::note_instruction(const Shape& shape, uint32_t offset, const Chunk& c
   if (shape.displacement_size != 4 || shape.is_vector || shape.map != OpcodeMap::kOneByte) return;
   int64_t displacement = read_displacement(bytes + shape.displacement_at);
   if (shape.opcode == 0x8d && shape.is_rip_relative()) {
-    note_table(text_.start + offset + shape.length + static_cast<uint64_t>(displacement));
+    note_table(text_.start + offset + shape.length + static_cast<uint64_t>(displacement), offset);
   } else if (shape.mod() == 0 && shape.rm() == 4 && bytes[shape.displacement_at - 1] >> 6 == 3 &&
              displacement > 0) {
-    note_table(static_cast<uint64_t>(displacement));  // table(,%reg,8)
+    note_table(static_cast<uint64_t>(displacement), offset);  // table(,%reg,8)
   }
 }
 
-void Sweep::note_table(uint64_t table) {
+// Where tables lie one behind the other, megabytes of them in a large library, what follows one
+// reads like more of it, and going on for each of them takes a time that grows with their square.
+// So after kSurelyFollowed entries those count that lead into the function that loads the address,
+// and a few others (it may lie in two pieces).
+template <typename Entry, typename Resolve>
+void Sweep::follow_entries(uint64_t table, uint32_t loaded_at, Resolve resolve) {
+  constexpr uint64_t kSurelyFollowed = 4096;
+  constexpr unsigned kMostAstray = 8, kBatch = 32;
+  const Chunk* chunk = nullptr;
+  unsigned astray = 0;
+  Entry entries[kBatch];
+  for (uint64_t i = 0;; i += kBatch) {
+    unsigned read = kBatch;
+    while (read > 0 && !object_->read(table + i * sizeof(Entry), entries, read * sizeof(Entry)))
+      read /= 2;
+    for (unsigned k = 0; k < read; k++) {
+      const uint64_t target = resolve(entries[k]);
+      if (!known_code_.contains(target)) return;
+      if (i + k >= kSurelyFollowed) {
+        if (chunk == nullptr) chunk = &map_->chunks()[map_->chunk_at(loaded_at)];
+        const uint64_t offset = target - text_.start;
+        if ((offset < chunk->start || offset >= chunk->limit) && ++astray > kMostAstray) return;
+      }
+      add_target(target);
+    }
+    if (read < kBatch) i -= kBatch - read;  // the end of a segment is near
+    if (read == 0) return;
+  }
+}
+
+void Sweep::note_table(uint64_t table, uint32_t loaded_at) {
   if (object_ == nullptr) return;
-  int32_t entry;
-  for (uint64_t at = table; object_->read(at, &entry, sizeof entry); at += sizeof entry) {
-    uint64_t target = table + static_cast<uint64_t>(int64_t{entry});
-    if (!known_code_.contains(target)) break;
-    add_target(target);
-  }
-  uint64_t target;
-  for (uint64_t at = table; object_->read(at, &target, sizeof target); at += sizeof target) {
-    if (!known_code_.contains(target)) break;
-    add_target(target);
-  }
+  follow_entries<int32_t>(table, loaded_at, [&](int32_t entry) {
+    return table + static_cast<uint64_t>(int64_t{entry});
+  });
+  follow_entries<uint64_t>(table, loaded_at, [](uint64_t entry) { return entry; });
 }
 
 }  // namespace weir

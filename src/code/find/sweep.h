@@ -81,7 +81,10 @@ class Sweep {
   void note_instruction(const Shape& shape, uint32_t offset, const Chunk& chunk);
   void find_doubts();
   void sweep_doubt(uint32_t start, uint32_t limit);
-  void note_table(uint64_t table);
+  // A table of jumps may lie there; the instruction at `loaded_at` has its address.
+  void note_table(uint64_t table, uint32_t loaded_at);
+  template <typename Entry, typename Resolve>
+  void follow_entries(uint64_t table, uint32_t loaded_at, Resolve resolve);
   void add_target(uint64_t address);
 
   Range text_;

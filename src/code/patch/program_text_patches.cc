@@ -140,6 +140,7 @@ void patch_all(PatchKinds kinds) {
   pieces.count = 0;
   size_t count = 0, first = 0;  // the first text of the object at hand
   Range object{};
+  uint64_t file_limit = 0;  // where the last text ends in its file
   const char* name = "";
   bool is_gone = false;  // another task has unmapped it, and this process has yet to repeat that
   // Where it is being loaded, its texts wait for that loader's own call.
@@ -180,8 +181,16 @@ void patch_all(PatchKinds kinds) {
       count::note_text(line.range);
     if (!is_data && line.executable && !line.shared && !line.range.overlaps(page::own_image()) &&
         count < sizeof found / sizeof found[0]) {
-      found[count].writable = line.writable;
-      found[count++].text = line.range;
+      // The kernel shows a text that was changed here and there in pieces. A plan is for the whole.
+      const bool goes_on = count > first && found[count - 1].text.limit == line.range.start &&
+                           found[count - 1].writable == line.writable && line.offset == file_limit;
+      if (goes_on) {
+        found[count - 1].text.limit = line.range.limit;
+      } else {
+        found[count].writable = line.writable;
+        found[count++].text = line.range;
+      }
+      file_limit = line.offset + line.range.size();
     }
     for (size_t i = first; i < count; i++) found[i].object = object;
   }
