@@ -163,6 +163,7 @@ judge() {
       why="differs: $(diff "$place/native/stdout" "$place/weir$i/stdout" | head -n 3 | tr '\n' ' ')"
     fi
     [ -z "$why" ] || [ -z "$check" ] || why+=" $(grep -v '^ ' "$place/races" 2>/dev/null | tail -n 2 | tr '\n' ' ' | tail -c 300)"
+    [ -z "$why" ] || [ -z "$record" ] || why+=" $(cat "$place/weir$i"/recordings/*/log 2>/dev/null | tail -n 2 | tr '\n' ' ' | tail -c 300)"
     why+=$(leftovers "$place/weir$i")
     [ -z "$record" ] || [ -n "$why" ] || why=$(replay_all "$place/weir$i" "${limit:-$(attribute "$name" limit)}")
     why+=$(new_shared_memory "$place/shared_before")

@@ -225,6 +225,12 @@ TEST_F(ProcessCalls, Scheduling) {
   wrong.as<uint32_t>() = 200;
   EXPECT_EQ(call(SYS_sched_setattr, {0, wrong, 0}), -E2BIG);
   EXPECT_EQ(last_written(), 4u);
+  const Buffer attributes = zeroes(56);
+  EXPECT_EQ(call(SYS_sched_setattr, {0, attributes, 0}), 0);
+  EXPECT_EQ(last_read(), 48u);
+  attributes.as<uint32_t>() = 56;
+  EXPECT_EQ(call(SYS_sched_setattr, {0, attributes, 0}), 0);
+  EXPECT_EQ(last_read(), 56u);
   EXPECT_EQ(call(SYS_sched_yield, {}), 0);
   EXPECT_GE(call(SYS_ioprio_get, {1, 0}), 0);
 }
