@@ -21,9 +21,9 @@
 
 #include "base/bytes.h"
 #include "base/free_ranges.h"
+#include "memory/file_bytes.h"
 #include "memory/reserve.h"
 #include "memory/windows.h"
-#include "page/file_bytes.h"
 #include "sys/maps.h"
 #include "sys/memory.h"
 #include "sys/report.h"

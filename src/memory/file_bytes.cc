@@ -1,6 +1,6 @@
 // A table of ranges, each with the number of a file; and files, with the distance from an address
 // to the place in the file. A replay has the same ranges, whatever the names.
-#include "page/file_bytes.h"
+#include "memory/file_bytes.h"
 
 #include <errno.h>
 #include <fcntl.h>

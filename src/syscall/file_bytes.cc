@@ -6,7 +6,7 @@
 
 #include "control/process.h"
 #include "memory/backing.h"
-#include "page/file_bytes.h"
+#include "memory/file_bytes.h"
 #include "record/input.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"

@@ -24,7 +24,7 @@
 #include "code/translate/seek.h"
 #include "control/process.h"
 #include "memory/backing.h"
-#include "page/file_bytes.h"
+#include "memory/file_bytes.h"
 #include "record/input.h"
 #include "record/shared_memory/shared_memory.h"
 #include "signal/signals.h"

@@ -1,0 +1,89 @@
+// Where the runtime's memory lies, in every process of the program: fixed addresses far from what
+// the kernel hands out. control.h says what the first of them hold.
+//
+//   kArena   [ heaps ............ | program mmap ........ ]  program memory, the backing's first
+//   part kWindows [ pages of the backing once more, several on one ] kAlias   [ the whole backing,
+//   shared and writable: only the runtime looks here ] kControl [ Shared | runtime stacks | diff
+//   buffers ]
+#pragma once
+
+#include <stdint.h>
+
+#include "base/types.h"
+
+namespace weir {
+
+inline constexpr uint64_t kArena = 0x100000000000;
+inline constexpr uint64_t kHeapSize = uint64_t{768} << 30;
+inline constexpr uint64_t kMapSize = uint64_t{256} << 30;
+inline constexpr uint64_t kArenaSize = kHeapSize + kMapSize;
+// Offset in the store where converted segments begin.
+inline constexpr uint64_t kSegmentStore = kArenaSize;
+inline constexpr uint64_t kSegmentStoreSize = uint64_t{64} << 30;
+inline constexpr uint64_t kStoreSize = kArenaSize + kSegmentStoreSize;
+inline constexpr uint64_t kWindows = 0x1c0000000000;  // memory/windows.h
+inline constexpr uint64_t kWindowsSize = uint64_t{1} << 30;
+inline constexpr uint64_t kAlias = 0x200000000000;
+inline constexpr uint64_t kControl = 0x300000000000;
+inline constexpr uint64_t kStacks = 0x301000000000;       // runtime stacks
+inline constexpr uint64_t kNoted = 0x301800000000;        // each task's pending_signals
+inline constexpr uint64_t kSignalNodes = 0x301c00000000;  // SignalNode 0, 1, ...
+inline constexpr uint64_t kDiffs = 0x302000000000;        // diff buffers
+inline constexpr uint64_t kHeapTable = 0x30f000000000;    // HeapShared
+inline constexpr uint64_t kHeapTableSize = uint64_t{1} << 20;
+inline constexpr uint64_t kFaultLog = 0x30f300000000;  // each process its own (sys/fault_log.h)
+// Each process its own: an instruction that is executed elsewhere (trap/emulate_vector)
+inline constexpr uint64_t kRedirected = 0x30f380000000;
+// Arguments of an execve that the monitor makes.
+inline constexpr uint64_t kExecBuffer = 0x30f100000000;
+inline constexpr uint64_t kExecBufferLimit = 8 << 20;  // the kernel takes no more than 6 MiB
+inline constexpr uint64_t kOwners = 0x30f200000000;    // OwnerTable
+inline constexpr uint64_t kOwnersSize = uint64_t{4} << 20;
+inline constexpr uint64_t kMoved = 0x30f400000000;  // MovedState of each task
+// Who has which page (view/coherent): a word for each of the store's.
+inline constexpr uint64_t kPageOwners = 0x30f500000000;
+inline constexpr uint64_t kPageOwnersSize = kStoreSize / kPageSize * 8;
+inline constexpr uint64_t kContendedBlocks = 0x30f5c0000000;  // view/coherent/coherent.cc
+inline constexpr uint64_t kContendedBlocksSize = kStoreSize / kPageSize / 16 / 8;
+// Tapes of locks (view/coherent/lock_prefetch.cc)
+inline constexpr uint64_t kTapePlace = 0x30f5d0000000;
+inline constexpr uint32_t kTapes = 1024;
+inline constexpr uint64_t kTapesSize = uint64_t{4} << 20;
+inline constexpr uint64_t kObjects = 0x30f600000000;  // sync/object_order.h
+inline constexpr uint64_t kObjectsSize = uint64_t{2} << 20;
+inline constexpr uint64_t kFindings = 0x30f700000000;  // check/findings/findings.h: the command's
+                                                       // memory, where the program is checked
+inline constexpr uint64_t kGuarded = 0x30f760000000;   // check/state.h
+inline constexpr uint64_t kGuardedSize = uint64_t{512} << 20;
+// What View guarded knows of each of the store's pages.
+inline constexpr uint64_t kGuardedPages = 0x30f800000000;
+inline constexpr uint64_t kGuardedPagesSize = kStoreSize / kPageSize * 56;
+inline constexpr uint64_t kShadows = 0x30fc00000000;  // of pages on which accesses are looked at
+inline constexpr uint64_t kShadowsSize = uint64_t{4} << 30;
+inline constexpr uint64_t kWindowTable = 0x30fe00000000;  // memory/windows.h
+inline constexpr uint64_t kWindowTableSize = uint64_t{4} << 20;
+inline constexpr uint64_t kWindowPages = 0x30fe10000000;  // as kGuardedPages, of windows
+inline constexpr uint64_t kWindowPagesSize = kWindowsSize / kPageSize * 56;
+// Objects with a declared policy (check/policy/objects.h)
+inline constexpr uint64_t kDeclared = 0x30fe20000000;
+inline constexpr uint64_t kDeclaredSize = uint64_t{512} << 20;
+inline constexpr uint64_t kConstants = 0x30fe50000000;  // constant/layout.h: the command's memory
+inline constexpr uint64_t kSpinnerKey = uint64_t{3}
+                                        << 62;  // + a task: what it waits for that spins on pages
+inline constexpr uint64_t kHeapKey =
+    kSpinnerKey +
+    (uint64_t{1} << 32);  // what tasks wait for that have one heap (interpose/alloc/heap_scope.h)
+// Translated program code (src/code/translate). Below where the kernel puts programs that are
+// position independent (0x555555554000, and higher where addresses are random), and near it, so
+// that translated instructions reach the program's data relative to rip.
+inline constexpr uint64_t kCountCode = 0x555500000000;
+inline constexpr uint64_t kCountCodeSize = uint64_t{32} << 20;
+// Where indirect branches lead in it; aligned to its size.
+inline constexpr uint64_t kCountTargets = 0x555504000000;
+inline constexpr uint64_t kCountTargetsSize = uint64_t{512} << 10;
+// CountState; less than 2 GiB from the code.
+inline constexpr uint64_t kCountState = 0x555504800000;
+inline constexpr uint64_t kCountBlocks = 0x555505000000;  // count::Cache
+inline constexpr uint64_t kCountBlocksSize = uint64_t{16} << 20;
+
+}  // namespace weir
