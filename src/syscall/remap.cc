@@ -23,8 +23,6 @@ namespace weir::syscalls {
 
 namespace {
 
-uint64_t address(long value) { return static_cast<uint64_t>(value); }
-
 // A range of that many pages, as the program had it, is now `to`.
 long moved(uint64_t start, uint64_t old_size, long to, uint64_t size) {
   if (sys::failed(to) || !g_tasks_active || !plan().has_processes()) return to;
