@@ -43,6 +43,20 @@ constexpr uint64_t kMostQueued = 128ull << 20;  // bytes; then the rings fill an
 constexpr uint64_t kLeastLeased = 1 << 20;      // bytes
 constexpr unsigned kMostLeased = 16;            // each has a descriptor
 
+// All of the piece, or false with errno. A disk that is full takes a part first, and says so when
+// it is asked for the rest.
+bool write_at(const File& to, std::string_view piece, uint64_t at) {
+  while (!piece.empty()) {
+    const ssize_t n = pwrite(to.descriptor(), piece.data(), piece.size(), static_cast<off_t>(at));
+    if (n < 0 && errno == EINTR) continue;
+    if (n == 0) errno = ENOSPC;
+    if (n <= 0) return false;
+    piece.remove_prefix(static_cast<size_t>(n));
+    at += static_cast<uint64_t>(n);
+  }
+  return true;
+}
+
 // The bytes of `from` at `to`, which is empty, holes left out; their sum. False with errno. A file
 // that is made shorter meanwhile has zeros behind what there is.
 bool copy_content(const File& from, const File& to, uint64_t size, uint64_t& sum) {
@@ -50,8 +64,7 @@ bool copy_content(const File& from, const File& to, uint64_t size, uint64_t& sum
   recording::PieceSum summed;
   const bool whole = recording::each_piece(from, size, [&](uint64_t at, std::string_view piece) {
     summed.add(at, piece);
-    return pwrite(to.descriptor(), piece.data(), piece.size(), static_cast<off_t>(at)) ==
-           static_cast<ssize_t>(piece.size());
+    return write_at(to, piece, at);
   });
   sum = summed.value();
   return whole;
