@@ -289,7 +289,7 @@ struct Task {
   uint32_t has_run;  // program code, since the last publication
   // Wait of a spinning task: the bytes its loop reads (see trap/spin).
   uint32_t spin_reads;
-  uint32_t pad3;
+  uint32_t waits;  // how often it has begun to wait (block())
   struct SpinRead {
     uint64_t address;
     uint32_t size;

@@ -403,6 +403,10 @@ bool comes(What what) {
          entry->event == recording::place_of(task);
 }
 
+bool comes(What what, int64_t value) {
+  return comes(what) && recording::peek(self())->result == value;
+}
+
 void bytes(void* at, uint64_t size) {
   if (!is_on()) return;
   Task& task = self();

@@ -49,6 +49,7 @@ enum class What : uint16_t {
   kSignalFirst = 16,
   kShown = 17,
   kShared = 18,
+  kSignalBefore = 19,
 };
 
 // A system call of the program's: the kernel's answer, with what it writes to memory.
@@ -68,6 +69,7 @@ int64_t value(What what, Ask ask) {
 }
 // Replaying: the next that the task was told, here, is such a number.
 bool comes(What what);
+bool comes(What what, int64_t value);
 // Something that happens here in some runs only; where it does, it is kept.
 template <typename Ask>
 bool happens(What what, Ask ask) {

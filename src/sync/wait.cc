@@ -59,6 +59,15 @@ int sleep_in_turn(Task& task, uint64_t timeout_ns) {
   return result;
 }
 
+// Recorded: when a signal of the kernel's comes is chance, and a task may wait several times in one
+// event.
+bool has_signal(const Task& task) {
+  constexpr auto kWhat = input::What::kSignalBefore;
+  if (input::replaying() ? !input::comes(kWhat, task.waits) : !task.pending) return false;
+  input::kept(kWhat, task.waits);
+  return true;
+}
+
 }  // namespace
 
 void begin_kernel_sleep(Task& task) { view::current().serve_before_sleep(task); }
@@ -85,8 +94,8 @@ int block(uint64_t key, uint32_t bits, uint64_t timeout_ns, const char* what) {
   task.wait_address = key;
   // A signal that is pending already ends the wait. Not as one that comes from outside does, when
   // the task sees it: another may wake it as well, and which of both was first would be chance.
-  task.had_signal = !order::config().by_arrival &&
-                    input::happens(input::What::kSignalFirst, [&] { return task.pending != 0; });
+  task.waits++;
+  task.had_signal = !order::config().by_arrival && has_signal(task);
   const uint64_t begin = shared().constant_now;
   int result = sleep_in_turn(task, task.had_signal ? 1 : timeout_ns);
   constexpr uint64_t kOwn = 1;  // a wait of the runtime's own
