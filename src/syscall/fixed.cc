@@ -4,11 +4,16 @@
 // one task, and whoever makes a second one, or forks, is told what to do instead.
 
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
 
 #include "control/control.h"
 #include "control/process.h"
 #include "memory/backing.h"
+#include "record/input.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/memory.h"
@@ -52,6 +57,22 @@ void restore_arena(uint64_t start, uint64_t size) {
     add({old.start, first});
     add({limit, old.limit});
   }
+}
+
+// SBCL maps the part of its image so that it does not change.
+bool is_only_read(const Call& call) {
+  if ((call.c & PROT_WRITE) || (call.d & MAP_ANONYMOUS)) return false;
+  const auto ask = [&call] {
+    struct stat status;
+    struct statfs system;
+    const long flags = sys::raw(SYS_fcntl, call.e, F_GETFL);
+    return !sys::failed(flags) && (flags & O_ACCMODE) == O_RDONLY &&
+           !sys::failed(sys::raw(SYS_fstat, call.e, reinterpret_cast<long>(&status))) &&
+           S_ISREG(status.st_mode) &&
+           !sys::failed(sys::raw(SYS_fstatfs, call.e, reinterpret_cast<long>(&system))) &&
+           system.f_type != TMPFS_MAGIC && system.f_type != HUGETLBFS_MAGIC;
+  };
+  return input::value(input::What::kFlags, ask);
 }
 
 long map_file_in_arena(Call& call, uint64_t start, uint64_t size) {

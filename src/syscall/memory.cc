@@ -217,7 +217,8 @@ long on_mmap(Call& call) {
     if ((call.d & MAP_FIXED_NOREPLACE) && !page::is_all_free(start, size)) return -EEXIST;
     call.d =
         (call.d & ~long{MAP_FIXED_NOREPLACE}) | MAP_FIXED;  // the kernel has the whole arena mapped
-    if (is_private || anonymous) return map_fixed_in_arena(call, start, size, protection);
+    if (is_private || anonymous || is_only_read(call))
+      return map_fixed_in_arena(call, start, size, protection);
     return map_file_in_arena(call, start, size);
   }
   if (fixed && page::in_reserve(start)) {

@@ -37,6 +37,10 @@ bool map_owned(const Call& call, uint64_t size, int protection, long& result);
 long attach_owned(const Call& call);
 long detach_owned(const Call& call);
 
+// The program maps a file shared that is open for reading only, and lies on a disk: its content, as
+// it is now, will do. Of memory that has a file's name (tmpfs, a memfd) it will not: somebody else
+// may write there, and the program wait for that.
+bool is_only_read(const Call& call);
 // The program, of one task, maps a file shared at a place in the arena; and does so no longer.
 long map_file_in_arena(Call& call, uint64_t start, uint64_t size);
 void restore_arena(uint64_t start, uint64_t size);

@@ -1,6 +1,5 @@
 // GLib's pools of threads give each new thread its maker's scheduler settings by these calls; the
 // maker goes on to write to the same page.
-#define _GNU_SOURCE
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

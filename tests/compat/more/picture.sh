@@ -31,6 +31,8 @@ print("VERTICES", len(mesh.vertices), round(sum(v.co.length for v in mesh.vertic
 compat gimp needs=gimp limit=120
 case_gimp() {
   export HOME=$PWD XDG_RUNTIME_DIR=$PWD
+  # Natively: at its first start it asks each of its hundred plug-ins, a fork of a large program each, what it can do.
+  gimp -n -i -d -f -s -b '(gimp-quit 0)' >words 2>&1
   under gimp -n -i -d -f -s -b '(let* ((i (car (gimp-image-new 32 24 RGB))) (l (car (gimp-layer-new i 32 24 RGB-IMAGE "a" 100 LAYER-MODE-NORMAL)))) (gimp-image-insert-layer i l 0 0) (gimp-context-set-foreground (list 200 30 60)) (gimp-edit-fill l FILL-FOREGROUND) (file-ppm-save RUN-NONINTERACTIVE i l "out.ppm" "out.ppm" 1))' -b '(gimp-quit 0)' >words 2>&1
   same_bytes out.ppm
 }

@@ -11,7 +11,7 @@ case_stockfish() {
 
 compat stockfish_threads needs=stockfish
 case_stockfish_threads() {
-  under stockfish bench 1 "$threads" 5 >answers 2>&1
+  under stockfish bench 1 "$threads" 5 >answers 2>words
   grep -c '^bestmove' answers
 }
 
