@@ -15,7 +15,7 @@ POV
   grep -av "^#" scene.ppm | same_bytes
 }
 
-compat blender needs=blender limit=120
+compat blender needs=blender limit=300 orders="free token check"
 case_blender() {
   export HOME=$PWD
   under blender --background --factory-startup -noaudio --threads "$threads" --python-expr '
@@ -28,7 +28,7 @@ print("VERTICES", len(mesh.vertices), round(sum(v.co.length for v in mesh.vertic
   grep VERTICES words
 }
 
-compat gimp needs=gimp limit=120
+compat gimp needs=gimp limit=120 orders="free"
 case_gimp() {
   export HOME=$PWD XDG_RUNTIME_DIR=$PWD
   # Natively: at its first start it asks each of its hundred plug-ins, a fork of a large program each, what it can do.
@@ -37,7 +37,7 @@ case_gimp() {
   same_bytes out.ppm
 }
 
-compat gstreamer needs=gst-launch-1.0
+compat gstreamer needs=gst-launch-1.0 orders="free token check"
 case_gstreamer() {
   export HOME=$PWD GST_REGISTRY=$PWD/registry.bin
   under gst-launch-1.0 -q videotestsrc num-buffers=20 pattern=ball ! video/x-raw,format=I420,width=64,height=48 ! queue ! \

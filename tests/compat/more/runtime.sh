@@ -1,6 +1,7 @@
-# Language runtimes and compilers that are large installations.
+# Language runtimes and compilers that are large installations. Where a case is not for a point, docs/COMPATIBILITY.md says what
+# happens there.
 
-compat erlang needs=erl limit=120
+compat erlang needs=erl limit=120 orders="free token record" views="direct coherent"
 case_erlang() {
   export HOME=$PWD
   under erl -noshell +S 2:2 -eval '
@@ -9,7 +10,7 @@ case_erlang() {
     io:format("~p~n", [lists:sort([receive M -> M end || _ <- lists:seq(1, 20)])]), halt().'
 }
 
-compat sbcl needs=sbcl
+compat sbcl needs=sbcl orders="free token check" views="direct coherent"
 case_sbcl() {
   under sbcl --noinform --no-sysinit --no-userinit --non-interactive --eval \
     '(let ((sum 0) (lock (sb-thread:make-mutex)))
@@ -54,7 +55,7 @@ JS
   under node workers.js
 }
 
-compat java_threads needs="java javac" limit=120
+compat java_threads needs="java javac" limit=120 orders="free token check" views="direct coherent"
 case_java_threads() {
   cat >Sum.java <<'JAVA'
 import java.util.concurrent.*;
@@ -78,7 +79,7 @@ JAVA
   under java -Xmx64m Sum
 }
 
-compat javac needs="java javac" limit=120
+compat javac needs="java javac" limit=120 orders="free token check" views="direct coherent"
 case_javac() {
   printf 'public class One { public static void main(String[] a) { System.out.println(1); } }\n' >One.java
   under javac -J-Xmx128m One.java
@@ -123,7 +124,7 @@ GO
   under ./channels
 }
 
-compat go_build needs=go limit=150
+compat go_build needs=go limit=300 orders="free token check"
 case_go_build() {
   printf 'package main\n\nfunc main() { println(1) }\n' >main.go
   HOME=$PWD GO111MODULE=off under go vet main.go
@@ -180,7 +181,7 @@ ML
   under ./sum
 }
 
-compat mono needs="mono mcs" limit=120
+compat mono needs="mono mcs" limit=120 views="direct coherent"
 case_mono() {
   cat >Sum.cs <<'CS'
 using System; using System.Threading;
@@ -232,7 +233,7 @@ case_cmake_build() {
   b/m
 }
 
-compat emacs needs=emacs limit=120
+compat emacs needs=emacs limit=120 orders="free token check"
 case_emacs() {
   under emacs -Q --batch --eval '(let ((m (make-mutex)) (n 0)) (mapc (function thread-join) (mapcar (lambda (k) (make-thread (lambda () (dotimes (i 50) (with-mutex m (setq n (+ n (* i k)))) (thread-yield))))) (list 1 2 3))) (princ (format "%d\n" n)))'
 }
@@ -269,7 +270,7 @@ case_parallel() {
   under parallel -k -j2 'echo {} | sha256sum' ::: a b c d e f
 }
 
-compat qemu_user needs="qemu-x86_64 gcc"
+compat qemu_user needs="qemu-x86_64 gcc" views="direct coherent"
 case_qemu_user() {
   printf '#include <stdio.h>\nint main(void) { long s = 0; for (int i = 0; i < 100000; i++) s += i %% 7; printf("%%ld\\n", s); return 0; }\n' >main.c
   gcc -O1 -static main.c -o main
@@ -277,7 +278,7 @@ case_qemu_user() {
 }
 
 # The boot sector writes one letter to the serial line and leaves by the debug exit.
-compat qemu_system needs=qemu-system-x86_64 limit=120
+compat qemu_system needs=qemu-system-x86_64 limit=120 views="direct coherent"
 case_qemu_system() {
   python3 - <<'PY'
 code = bytes([0xba, 0xf8, 0x03, 0xb0, ord('W'), 0xee, 0xb0, 10, 0xee, 0xba, 0xf4, 0x00, 0xb0, 0x10, 0xee, 0xf4])

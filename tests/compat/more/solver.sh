@@ -62,7 +62,7 @@ case_R_parallel() {
   under Rscript --vanilla -e 'library(parallel); print(unlist(mclapply(1:8, function(i) sum((1:2000) %% i), mc.cores = 2)))'
 }
 
-compat numpy needs=python3 modules=numpy
+compat numpy needs=python3 modules=numpy orders="free token check"
 case_numpy() {
   under /usr/bin/python3 - <<'PY'
 import numpy
@@ -72,7 +72,7 @@ print(b.sum(), numpy.sort(b.ravel())[::4000].tolist(), numpy.fft.rfft(a[0])[:3].
 PY
 }
 
-compat scipy needs=python3 modules=scipy
+compat scipy needs=python3 modules=scipy orders="free token check"
 case_scipy() {
   under /usr/bin/python3 - <<'PY'
 import numpy
