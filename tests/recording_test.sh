@@ -312,9 +312,8 @@ if mount -t tmpfs -o size=20k none small 2>/dev/null; then
   # A file that the program maps does not fit: the reason is the disk's.
   head -c 100k /dev/urandom >mapped
   "$weir" record -o small/two -- python3 -c 'import mmap
-print(sum(mmap.mmap(open("mapped").fileno(), 0, prot=mmap.PROT_READ)[::4096]))' >small.out 2>stderr
+mmap.mmap(open("mapped").fileno(), 0, prot=mmap.PROT_READ)' >/dev/null 2>stderr
   grep -q 'cannot be copied: No space left' stderr || fail "a full disk: $(cat stderr)"
-  [ -s small.out ] || fail "a full disk ends the program"
   umount small
 fi
 if [ "$(id -u)" != 0 ]; then

@@ -1,7 +1,7 @@
 #include "threads.h"
-static int* volatile object;
-static long* volatile large;
-static void* use(void* argument) {
+static int *volatile object;
+static long *volatile large;
+static void *use(void *argument) {
   (void)argument;
   object[1] = 4;             /* REPORT misuse freed access OTHER freed */
   large[1000] = 4;           /* REPORT misuse freed access OTHER freed_too */
@@ -9,10 +9,10 @@ static void* use(void* argument) {
   return NULL;
 }
 int main(void) {
-  object = (int*)weir_alloc(10 * sizeof *object, WEIR_PRIVATE);
-  large = (long*)weir_alloc(10000 * sizeof *large, WEIR_PRIVATE);
-  weir_free(object); /* IS freed */
-  weir_free(large);  /* IS freed_too */
+  object = (int *)weir_alloc(10 * sizeof *object, WEIR_PRIVATE);
+  large = (long *)weir_alloc(10000 * sizeof *large, WEIR_PRIVATE);
+  weir_free(object);  /* IS freed */
+  weir_free(large);   /* IS freed_too */
   if (weir_active()) alone(use, NULL);
   return ok();
 }

@@ -3,15 +3,13 @@
 
 #include "threads.h"
 
-static pthread_mutex_t checks, recursive, plain = PTHREAD_MUTEX_INITIALIZER,
-                                          early = PTHREAD_MUTEX_INITIALIZER;
-static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER, early_read = PTHREAD_RWLOCK_INITIALIZER,
-                        early_write = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_mutex_t checks, recursive, plain = PTHREAD_MUTEX_INITIALIZER, early = PTHREAD_MUTEX_INITIALIZER;
+static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER, early_read = PTHREAD_RWLOCK_INITIALIZER, early_write = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_spinlock_t spin, early_spin;
 static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
 static pthread_mutex_t many[40];
 
-static void* use(void* argument) {
+static void *use(void *argument) {
   struct timespec past = {1, 0};
   int i;
   if (pthread_mutex_unlock(&checks) != EPERM || pthread_mutex_unlock(&recursive) != EPERM) exit(2);
@@ -23,8 +21,7 @@ static void* use(void* argument) {
   pthread_mutex_unlock(&recursive);
   pthread_mutex_unlock(&recursive);
   pthread_mutex_lock(&plain);
-  if (pthread_mutex_trylock(&plain) != EBUSY || pthread_mutex_timedlock(&plain, &past) != ETIMEDOUT)
-    exit(4);
+  if (pthread_mutex_trylock(&plain) != EBUSY || pthread_mutex_timedlock(&plain, &past) != ETIMEDOUT) exit(4);
   pthread_cond_timedwait(&condition, &plain, &past);
   pthread_mutex_unlock(&plain);
   pthread_rwlock_rdlock(&lock);
@@ -42,8 +39,8 @@ static void* use(void* argument) {
   return argument;
 }
 
-static void* destroy(void* argument) {
-  pthread_mutex_destroy((pthread_mutex_t*)argument);
+static void *destroy(void *argument) {
+  pthread_mutex_destroy((pthread_mutex_t *)argument);
   return argument;
 }
 

@@ -10,10 +10,10 @@ static void give_up(int signal) {
   _exit(write(1, "ok\n", 3) != 3);
 }
 
-static void* use(void* argument) {
+static void *use(void *argument) {
   pthread_mutex_lock(&mutex);
   alarm(1);
-  pthread_mutex_lock(&mutex); /* REPORT misuse locked-again access */
+  pthread_mutex_lock(&mutex);  /* REPORT misuse locked-again access */
   return argument;
 }
 

@@ -1,8 +1,8 @@
 #include "threads.h"
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static void* use(void* argument) {
-  int* object = (int*)argument;
+static void *use(void *argument) {
+  int *object = (int *)argument;
   int i;
   for (i = 0; i < 200; i++) {
     pthread_mutex_lock(&lock);
@@ -14,7 +14,7 @@ static void* use(void* argument) {
   return NULL;
 }
 int main(void) {
-  int* object = (int*)weir_alloc(sizeof *object, WEIR_PRIVATE);
+  int *object = (int *)weir_alloc(sizeof *object, WEIR_PRIVATE);
   pthread_t thread;
   int i;
   *object = 0;

@@ -1,7 +1,7 @@
 #include "threads.h"
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static void* use(void* argument) {
-  int* object = (int*)argument;
+static void *use(void *argument) {
+  int *object = (int *)argument;
   int i;
   for (i = 0; i < 3000; i++) {
     pthread_mutex_lock(&lock);
@@ -11,7 +11,7 @@ static void* use(void* argument) {
   return NULL;
 }
 int main(void) {
-  int* object = (int*)weir_alloc(sizeof *object, WEIR_PRIVATE);
+  int *object = (int *)weir_alloc(sizeof *object, WEIR_PRIVATE);
   pthread_t threads[3];
   int i;
   *object = 0;

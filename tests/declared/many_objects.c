@@ -2,13 +2,13 @@
 
 #include "threads.h"
 enum { kMany = 20000 };
-static void* fill(void* argument) {
-  char** objects = (char**)malloc(kMany * sizeof *objects);
+static void *fill(void *argument) {
+  char **objects = (char **)malloc(kMany * sizeof *objects);
   int i, round;
   (void)argument;
   for (round = 0; round < 2; round++) {
     for (i = 0; i < kMany; i++) {
-      objects[i] = (char*)weir_alloc((size_t)(i % 300 + 1), WEIR_PRIVATE);
+      objects[i] = (char *)weir_alloc((size_t)(i % 300 + 1), WEIR_PRIVATE);
       memset(objects[i], i & 127, (size_t)(i % 300 + 1));
     }
     for (i = 0; i < kMany; i++) {

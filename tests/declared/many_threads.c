@@ -1,15 +1,15 @@
 #include "threads.h"
-static int* object;
-static void* use(void* argument) {
+static int *object;
+static void *use(void *argument) {
   (void)argument;
   weir_acquire_read(object);
-  if (*(volatile int*)object != 5) exit(4);
+  if (*(volatile int *)object != 5) exit(4);
   return NULL; /* and never releases it */
 }
-static void* hold(void* argument) {
+static void *hold(void *argument) {
   (void)argument;
   weir_acquire_read(object);
-  if (*(volatile int*)object != 5) exit(4);
+  if (*(volatile int *)object != 5) exit(4);
   later();
   weir_release_read(object);
   return NULL;
@@ -17,7 +17,7 @@ static void* hold(void* argument) {
 int main(void) { /* more threads than clocks have entries */
   pthread_t threads[42];
   int i;
-  object = (int*)weir_alloc(sizeof *object, WEIR_PRIVATE);
+  object = (int *)weir_alloc(sizeof *object, WEIR_PRIVATE);
   *object = 5;
   weir_release_write(object);
   for (i = 0; i < 25; i++) alone(use, NULL);

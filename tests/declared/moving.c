@@ -1,12 +1,12 @@
 // options: rehash=15
 #include "threads.h"
-/* Objects that change hands often, more of them than one task has domains of their own open at a
-   time (protection keys); made anew at the same place again and again; read by all at once. */
+/* Objects that change hands often, more of them than one task has domains of their own open at a time (protection keys); made anew at the same place again and again;
+   read by all at once. */
 enum { kObjects = 9, kRounds = 2000 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int* objects[kObjects]; /* of lock, by order of its holders */
-static int* shared;
-static void* use(void* argument) {
+static int *objects[kObjects];  /* of lock, by order of its holders */
+static int *shared;
+static void *use(void *argument) {
   int round, i, sum = 0;
   (void)argument;
   weir_acquire_read(shared);
@@ -18,7 +18,7 @@ static void* use(void* argument) {
     if (round % 5 == 0) {
       const int kept = *objects[0];
       weir_free(objects[0]);
-      objects[0] = (int*)weir_alloc(sizeof *objects[0], WEIR_PRIVATE);
+      objects[0] = (int *)weir_alloc(sizeof *objects[0], WEIR_PRIVATE);
       *objects[0] = kept;
     }
     for (i = 0; i < some; i++) weir_release_write(objects[i]);
@@ -36,11 +36,11 @@ static void* use(void* argument) {
 int main(void) {
   pthread_t threads[4];
   int i, sum = 0;
-  shared = (int*)weir_alloc(sizeof *shared, WEIR_PRIVATE);
+  shared = (int *)weir_alloc(sizeof *shared, WEIR_PRIVATE);
   *shared = 1;
   weir_release_write(shared);
   for (i = 0; i < kObjects; i++) {
-    objects[i] = (int*)weir_alloc(sizeof *objects[i], WEIR_PRIVATE);
+    objects[i] = (int *)weir_alloc(sizeof *objects[i], WEIR_PRIVATE);
     *objects[i] = 0;
     weir_release_write(objects[i]);
   }
@@ -51,8 +51,5 @@ int main(void) {
     sum += *objects[i];
   }
   /* In kObjects rounds, 1 + 2 + ... + kObjects. */
-  return sum == 4 * (kRounds / kObjects * (kObjects * (kObjects + 1) / 2) +
-                     (kRounds % kObjects) * (kRounds % kObjects + 1) / 2)
-             ? ok()
-             : 1;
+  return sum == 4 * (kRounds / kObjects * (kObjects * (kObjects + 1) / 2) + (kRounds % kObjects) * (kRounds % kObjects + 1) / 2) ? ok() : 1;
 }

@@ -5,21 +5,18 @@ static int counter = 4, second_counter;
 static long table[2000];
 static const int kConstant = 7;
 static __thread int own;
-static struct {
-  pthread_mutex_t lock;
-  long count;
-} guarded = {PTHREAD_MUTEX_INITIALIZER, 0};
+static struct { pthread_mutex_t lock; long count; } guarded = {PTHREAD_MUTEX_INITIALIZER, 0};
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int under_lock, set_once, made_once;
 static void make(void) { made_once = 1; }
-static void* first(void* argument) {
+static void *first(void *argument) {
   (void)argument;
   pthread_once(&once, make);
-  counter++; /* IS touched */
+  counter++;  /* IS touched */
   own = kConstant;
   table[0] = own + set_once;
-  weir_release_write(table); /* IS released */
+  weir_release_write(table);  /* IS released */
   pthread_mutex_lock(&lock);
   under_lock++;
   pthread_mutex_unlock(&lock);
@@ -28,13 +25,13 @@ static void* first(void* argument) {
   pthread_mutex_unlock(&guarded.lock);
   return NULL;
 }
-static void* second(void* argument) {
+static void *second(void *argument) {
   (void)argument;
   pthread_once(&once, make);
-  counter++; /* REPORT policy forbidden access OTHER touched */
+  counter++;  /* REPORT policy forbidden access OTHER touched */
   second_counter++;
   own = kConstant;
-  table[1999] = own + set_once; /* REPORT policy forbidden access OTHER released */
+  table[1999] = own + set_once;  /* REPORT policy forbidden access OTHER released */
   pthread_mutex_lock(&lock);
   under_lock++;
   pthread_mutex_unlock(&lock);

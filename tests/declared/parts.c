@@ -8,7 +8,7 @@ static struct {
   int after;
 } parts;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static void* use(void* argument) { /* parts of one struct, on one page */
+static void *use(void *argument) { /* parts of one struct, on one page */
   int i;
   (void)argument;
   weir_acquire_write(&parts.other);
@@ -19,8 +19,8 @@ static void* use(void* argument) { /* parts of one struct, on one page */
     parts.before++;
     pthread_mutex_unlock(&lock);
   }
-  parts.mine++;   /* REPORT policy forbidden access OTHER got */
-  parts.locked++; /* REPORT policy lock-not-held access OTHER set */
+  parts.mine++;    /* REPORT policy forbidden access OTHER got */
+  parts.locked++;  /* REPORT policy lock-not-held access OTHER set */
   weir_release_write(&parts.other);
   return NULL;
 }
@@ -30,8 +30,8 @@ int main(void) {
   weir_object_declare(&parts.mine, sizeof parts.mine, WEIR_INACCESSIBLE);
   weir_object_declare(&parts.other, sizeof parts.other, WEIR_INACCESSIBLE);
   weir_object_declare(&parts.locked, sizeof parts.locked, WEIR_PRIVATE);
-  weir_set_locked(&parts.locked, &lock); /* IS set */
-  weir_acquire_write(&parts.mine);       /* IS got */
+  weir_set_locked(&parts.locked, &lock);  /* IS set */
+  weir_acquire_write(&parts.mine);  /* IS got */
   thread = begin(use, NULL);
   for (i = 0; i < 200; i++) {
     parts.mine++;

@@ -1,7 +1,7 @@
 #include "threads.h"
-static void* use(void* argument) {
-  int* mine = (int*)weir_alloc(100 * sizeof(int), WEIR_PRIVATE);
-  int* given = (int*)argument;
+static void *use(void *argument) {
+  int *mine = (int *)weir_alloc(100 * sizeof(int), WEIR_PRIVATE);
+  int *given = (int *)argument;
   int i;
   for (i = 0; i < 100; i++) mine[i] = i;
   weir_acquire_write(given);
@@ -11,7 +11,7 @@ static void* use(void* argument) {
   return NULL;
 }
 int main(void) {
-  int* given = (int*)weir_alloc(sizeof *given, WEIR_PRIVATE);
+  int *given = (int *)weir_alloc(sizeof *given, WEIR_PRIVATE);
   *given = 1;
   weir_release_write(given);
   alone(use, given);

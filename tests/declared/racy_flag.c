@@ -1,16 +1,16 @@
 #include "threads.h"
-static int* flag; /* a program may order its threads by it */
-static void* use(void* argument) {
+static int *flag; /* a program may order its threads by it */
+static void *use(void *argument) {
   while (!__atomic_load_n(flag, __ATOMIC_ACQUIRE)) usleep(1000);
   weir_acquire_write(argument);
-  *(int*)argument = 5;
+  *(int *)argument = 5;
   weir_release_write(argument);
   return NULL;
 }
 int main(void) {
-  int* object = (int*)weir_alloc(sizeof *object, WEIR_PRIVATE);
+  int *object = (int *)weir_alloc(sizeof *object, WEIR_PRIVATE);
   pthread_t thread;
-  flag = (int*)weir_alloc(sizeof *flag, WEIR_RACY);
+  flag = (int *)weir_alloc(sizeof *flag, WEIR_RACY);
   *flag = 0;
   thread = begin(use, object);
   *object = 3;

@@ -1,6 +1,6 @@
 #include "threads.h"
-static void* use(void* argument) {
-  const int* table = (const int*)argument;
+static void *use(void *argument) {
+  const int *table = (const int *)argument;
   int i, sum = 0;
   weir_acquire_read(table);
   for (i = 0; i < 5000; i++) sum += table[i];
@@ -9,7 +9,7 @@ static void* use(void* argument) {
   return NULL;
 }
 int main(void) {
-  int* table = (int*)weir_alloc(5000 * sizeof *table, WEIR_PRIVATE);
+  int *table = (int *)weir_alloc(5000 * sizeof *table, WEIR_PRIVATE);
   pthread_t threads[4];
   int i, round;
   for (round = 0; round < 3; round++) {

@@ -6,24 +6,24 @@ WEIR_OBJECT(table, WEIR_INACCESSIBLE);
 int between = 5;
 WEIR_PAGES static struct { int a, b; } both = {1, 2};
 WEIR_OBJECT(both, WEIR_RACY);
-static void* first(void* argument) {
+static void *first(void *argument) {
   (void)argument;
-  counter++; /* IS touched */
+  counter++;  /* IS touched */
   both.a = between;
   weir_acquire_write(table);
   table[1999] = 5;
-  weir_release_write(table); /* IS released */
+  weir_release_write(table);  /* IS released */
   return NULL;
 }
-static void* second(void* argument) {
+static void *second(void *argument) {
   (void)argument;
-  counter++;       /* REPORT policy forbidden access OTHER touched */
-  table[1000] = 5; /* REPORT policy forbidden access OTHER released */
+  counter++;        /* REPORT policy forbidden access OTHER touched */
+  table[1000] = 5;  /* REPORT policy forbidden access OTHER released */
   both.b = 4;
   return NULL;
 }
 int main(void) {
   alone(first, NULL);
   alone(second, NULL);
-  return counter == 6 ? ok() : 1; /* REPORT policy forbidden access OTHER touched */
+  return counter == 6 ? ok() : 1;  /* REPORT policy forbidden access OTHER touched */
 }

@@ -25,11 +25,7 @@ int main() { /* what `new` gives is private; the state of a std::thread goes to 
   if (pair->a != 2) return 1;
   delete pair;
   delete[] many;
-  std::thread thread(
-      [](int number, long other) {
-        if (number + other != 7) abort();
-      },
-      3, 4l);
+  std::thread thread([](int number, long other) { if (number + other != 7) abort(); }, 3, 4l);
   thread.join();
   return ok();
 }

@@ -8,15 +8,15 @@
 #include <unistd.h>
 #include <weir/weir.h>
 
-typedef void* (*body)(void*);
+typedef void *(*body)(void *);
 
-static inline pthread_t begin(body run, void* argument) {
+static inline pthread_t begin(body run, void *argument) {
   pthread_t thread;
   if (pthread_create(&thread, NULL, run, argument)) exit(3);
   return thread;
 }
 static inline void end(pthread_t thread) { pthread_join(thread, NULL); }
-static inline void alone(body run, void* argument) { end(begin(run, argument)); }
+static inline void alone(body run, void *argument) { end(begin(run, argument)); }
 /* When all threads have been made: that orders them. */
 static inline void soon(void) { usleep(30000); }
 /* Long enough for all others to have done what they have to do, and ordering nothing. */

@@ -1,5 +1,5 @@
-// options: rehash=15 Threads, locks, hand-overs, system calls, signals and short threads, while the
-// hash function changes all the time: nothing is wrong, and nothing is reported.
+// options: rehash=15
+// Threads, locks, hand-overs, system calls, signals and short threads, while the hash function changes all the time: nothing is wrong, and nothing is reported.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <semaphore.h>
@@ -14,17 +14,17 @@ static long *counters[kLocks], *table, *constant;
 static struct {
   pthread_mutex_t lock;
   pthread_cond_t changed;
-  long* item;
+  long *item;
 } box = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, NULL};
 static sem_t posted;
-static __thread long* of_handler;
+static __thread long *of_handler;
 static void on_signal(int signal) {
   (void)signal;
   if (of_handler) *of_handler += 1;
   sem_post(&posted);
 }
-static void* brief(void* argument) {
-  long* own = (long*)weir_alloc(100, WEIR_PRIVATE);
+static void *brief(void *argument) {
+  long *own = (long *)weir_alloc(100, WEIR_PRIVATE);
   *own = 7;
   pthread_mutex_lock(&locks[0]);
   *counters[0] += *own;
@@ -36,16 +36,16 @@ static void fail(int line) {
   printf("line %d\n", line);
   exit(1);
 }
-static void* work(void* argument) {
+static void *work(void *argument) {
   const long number = (long)argument;
   int pipes[2];
   long sum = 0;
   if (pipe(pipes)) fail(__LINE__);
-  of_handler = (long*)weir_alloc(sizeof *of_handler, WEIR_PRIVATE);
+  of_handler = (long *)weir_alloc(sizeof *of_handler, WEIR_PRIVATE);
   *of_handler = 0;
   for (long round = 0; round < kRounds; round++) {
     const long which = (round * 7 + number) % kLocks;
-    char *own = (char*)weir_alloc((size_t)(round * 97 % 9000 + 16), WEIR_PRIVATE), back[16];
+    char *own = (char *)weir_alloc((size_t)(round * 97 % 9000 + 16), WEIR_PRIVATE), back[16];
     memset(own, (int)round, 16);
     pthread_mutex_lock(&locks[which]);
     *counters[which] += 1;
@@ -75,7 +75,7 @@ static void* work(void* argument) {
     if (round % 10 == number) pthread_kill(pthread_self(), SIGUSR1);
     pthread_mutex_lock(&box.lock); /* what is in the box is whose who takes it out */
     if (box.item) {
-      long* item = box.item;
+      long *item = box.item;
       box.item = NULL;
       weir_acquire_write(item);
       pthread_mutex_unlock(&box.lock);
@@ -94,7 +94,7 @@ static void* work(void* argument) {
   close(pipes[1]);
   weir_free(of_handler);
   of_handler = NULL;
-  return (void*)sum;
+  return (void *)sum;
 }
 int main(void) {
   struct sigaction action = {0};
@@ -107,22 +107,22 @@ int main(void) {
   sem_init(&posted, 0, 0);
   for (int i = 0; i < kLocks; i++) {
     pthread_mutex_init(&locks[i], NULL);
-    counters[i] = (long*)weir_alloc(sizeof(long), WEIR_PRIVATE);
+    counters[i] = (long *)weir_alloc(sizeof(long), WEIR_PRIVATE);
     *counters[i] = 0;
     weir_set_locked(counters[i], &locks[i]);
   }
-  table = (long*)weir_alloc(2 * sizeof *table, WEIR_PRIVATE);
+  table = (long *)weir_alloc(2 * sizeof *table, WEIR_PRIVATE);
   table[0] = table[1] = 0;
   weir_set_locked(table, &table_lock);
-  constant = (long*)weir_alloc(sizeof *constant, WEIR_PRIVATE);
+  constant = (long *)weir_alloc(sizeof *constant, WEIR_PRIVATE);
   *constant = 5;
   weir_set_sticky_read(constant);
-  box.item = (long*)weir_alloc(sizeof(long), WEIR_PRIVATE);
+  box.item = (long *)weir_alloc(sizeof(long), WEIR_PRIVATE);
   *box.item = 0;
   weir_release_write(box.item);
-  for (long i = 0; i < kThreads; i++) threads[i] = begin(work, (void*)i);
+  for (long i = 0; i < kThreads; i++) threads[i] = begin(work, (void *)i);
   for (int i = 0; i < kThreads; i++) {
-    void* sum;
+    void *sum;
     pthread_join(threads[i], &sum);
     total += (long)sum;
   }

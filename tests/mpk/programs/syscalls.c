@@ -7,9 +7,9 @@
 
 #include "threads.h"
 static char *foreign, *shared;
-static void* use(void* argument) {
-  char* mine = (char*)weir_alloc(5000, WEIR_PRIVATE);
-  struct iovec* vector = (struct iovec*)weir_alloc(2 * sizeof *vector, WEIR_PRIVATE);
+static void *use(void *argument) {
+  char *mine = (char *)weir_alloc(5000, WEIR_PRIVATE);
+  struct iovec *vector = (struct iovec *)weir_alloc(2 * sizeof *vector, WEIR_PRIVATE);
   int pipes[2], status;
   pid_t child;
   (void)argument;
@@ -21,14 +21,13 @@ static void* use(void* argument) {
   vector[1].iov_len = 10;
   if (writev(pipes[1], vector, 2) != 20) exit(5);
   if (read(pipes[0], mine + 4090, 20) != 20 || memcmp(mine, mine + 4090, 20)) exit(6);
-  if (write(pipes[1], foreign, 4) != 4)
-    exit(7);                                    // REPORT policy forbidden access OTHER made LIBRARY
-  if (read(pipes[0], shared, 4) != 4) exit(8);  // REPORT policy forbidden access LIBRARY
+  if (write(pipes[1], foreign, 4) != 4) exit(7);  // REPORT policy forbidden access OTHER made LIBRARY
+  if (read(pipes[0], shared, 4) != 4) exit(8);    // REPORT policy forbidden access LIBRARY
   if (memcmp(shared, "main", 4)) exit(9);
   child = fork();
   if (child == 0) {
     mine[0] = foreign[0] = shared[0] = 'c'; /* nothing is checked here, and nothing is closed */
-    execl("/bin/sh", "sh", "-c", "true", (char*)NULL);
+    execl("/bin/sh", "sh", "-c", "true", (char *)NULL);
     _exit(3);
   }
   if (waitpid(child, &status, 0) != child || status) exit(10);
@@ -38,8 +37,8 @@ static void* use(void* argument) {
   return NULL;
 }
 int main(void) {
-  foreign = (char*)weir_alloc(100, WEIR_PRIVATE); /* IS made */
-  shared = (char*)weir_alloc(100, WEIR_PRIVATE);
+  foreign = (char *)weir_alloc(100, WEIR_PRIVATE); /* IS made */
+  shared = (char *)weir_alloc(100, WEIR_PRIVATE);
   strcpy(foreign, "main");
   strcpy(shared, "read");
   weir_acquire_read(shared);

@@ -1,5 +1,4 @@
-// A thread writes its cell, arrives at the std::barrier and waits for the others, before it reads
-// theirs.
+// A thread writes its cell, arrives at the std::barrier and waits for the others, before it reads theirs.
 #include "program.h"
 
 #include <barrier>

@@ -1,5 +1,4 @@
-// A thread writes its cell after it arrived at the std::barrier, without waiting for the phase to
-// end.
+// A thread writes its cell after it arrived at the std::barrier, without waiting for the phase to end.
 #include "program.h"
 
 #include <barrier>

@@ -1,5 +1,5 @@
-// Two bit fields that share a word are one memory location: each thread changes its own field and
-// writes the other's bits too.
+// Two bit fields that share a word are one memory location: each thread changes its own field and writes the other's
+// bits too.
 #include "program.h"
 
 struct Flags {

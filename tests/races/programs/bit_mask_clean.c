@@ -4,9 +4,7 @@
 unsigned mask;
 static void* body(void* argument) {
   unsigned shift = *(const unsigned*)argument;
-  for (unsigned i = 0; i < 16; ++i) {
-    __atomic_fetch_or(&mask, 1u << (i + shift), __ATOMIC_RELAXED);
-  }
+  for (unsigned i = 0; i < 16; ++i) { __atomic_fetch_or(&mask, 1u << (i + shift), __ATOMIC_RELAXED); }
   return NULL;
 }
 

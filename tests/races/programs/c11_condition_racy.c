@@ -1,5 +1,4 @@
-// C11's cnd_t announces data that are written after the signal. gcc's tsan knows no C11 threads: it
-// dies of SIGSEGV.
+// C11's cnd_t announces data that are written after the signal. gcc's tsan knows no C11 threads: it dies of SIGSEGV.
 #include "program.h"
 
 #include <threads.h>

@@ -1,5 +1,4 @@
-// Two C11 threads that take the same mtx_t. gcc's tsan knows neither thrd_create nor mtx_lock: it
-// dies of SIGSEGV.
+// Two C11 threads that take the same mtx_t. gcc's tsan knows neither thrd_create nor mtx_lock: it dies of SIGSEGV.
 #include "program.h"
 
 #include <threads.h>

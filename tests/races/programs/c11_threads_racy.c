@@ -1,5 +1,5 @@
-// Two C11 threads, of which only one takes the mtx_t. gcc's tsan knows neither thrd_create nor
-// mtx_lock: it dies of SIGSEGV.
+// Two C11 threads, of which only one takes the mtx_t. gcc's tsan knows neither thrd_create nor mtx_lock: it dies of
+// SIGSEGV.
 #include "program.h"
 
 #include <threads.h>

@@ -4,8 +4,7 @@
 int owner, value;
 static void* body(void* argument) {
   int nobody = 0, self = *(int*)argument;
-  if (__atomic_compare_exchange_n(&owner, &nobody, self, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-    value = self;
+  if (__atomic_compare_exchange_n(&owner, &nobody, self, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) value = self;
   return NULL;
 }
 

@@ -4,9 +4,8 @@
 int owner, value;
 static void* body(void* argument) {
   int nobody = 0, self = *(int*)argument;
-  if (__atomic_compare_exchange_n(&owner, &nobody, self, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-    value = self;      // RACE
-  else value = -self;  // RACE
+  if (__atomic_compare_exchange_n(&owner, &nobody, self, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) value = self;  // RACE
+  else value = -self;                                                                                           // RACE
   return NULL;
 }
 

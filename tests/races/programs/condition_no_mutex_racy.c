@@ -1,5 +1,4 @@
-// The waiter waits rightly, but the setter changes the predicate without the mutex and only
-// signals.
+// The waiter waits rightly, but the setter changes the predicate without the mutex and only signals.
 #include "program.h"
 
 pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;

@@ -1,5 +1,4 @@
-// Producer and consumer take turns: the value is overwritten only when the condition says that it
-// was taken.
+// Producer and consumer take turns: the value is overwritten only when the condition says that it was taken.
 #include "program.h"
 
 pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;

@@ -1,5 +1,4 @@
-// The worker notifies first and writes the result after it has let go of the mutex; main reads it
-// as soon as it wakes.
+// The worker notifies first and writes the result after it has let go of the mutex; main reads it as soon as it wakes.
 #include "program.h"
 
 #include <condition_variable>

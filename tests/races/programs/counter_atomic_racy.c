@@ -1,5 +1,4 @@
-// Two threads count with a plain ++ that the optimizer may turn into a single addition: it races
-// all the same.
+// Two threads count with a plain ++ that the optimizer may turn into a single addition: it races all the same.
 #include "program.h"
 
 long hits;

@@ -1,5 +1,4 @@
-// A std::atomic counter is read and stored in two steps on a plain shadow variable beside it: the
-// shadow races.
+// A std::atomic counter is read and stored in two steps on a plain shadow variable beside it: the shadow races.
 #include "program.h"
 
 #include <atomic>

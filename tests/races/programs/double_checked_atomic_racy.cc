@@ -1,5 +1,4 @@
-// The pointer of the double check is atomic but loaded and stored relaxed, so that the object's
-// contents race.
+// The pointer of the double check is atomic but loaded and stored relaxed, so that the object's contents race.
 #include "program.h"
 
 #include <atomic>

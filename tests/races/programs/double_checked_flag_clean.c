@@ -1,5 +1,4 @@
-// Lazy initialization with a C11 _Atomic flag: its sequentially consistent accesses order what was
-// initialized.
+// Lazy initialization with a C11 _Atomic flag: its sequentially consistent accesses order what was initialized.
 #include "program.h"
 
 _Atomic int ready;

@@ -1,5 +1,4 @@
-// Who frees the block is decided by a plain flag that both threads set; the block itself is never
-// freed by the race.
+// Who frees the block is decided by a plain flag that both threads set; the block itself is never freed by the race.
 #include "program.h"
 
 struct Shared {

@@ -1,5 +1,4 @@
-// Boxes change hands by an atomic exchange with acquire and release: each has one owner at any
-// time.
+// Boxes change hands by an atomic exchange with acquire and release: each has one owner at any time.
 #include "program.h"
 
 #include <atomic>

@@ -1,5 +1,4 @@
-// Boxes change hands by an atomic exchange, but the giver writes to its box once more after the
-// exchange.
+// Boxes change hands by an atomic exchange, but the giver writes to its box once more after the exchange.
 #include "program.h"
 
 #include <atomic>

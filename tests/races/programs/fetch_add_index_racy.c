@@ -1,5 +1,4 @@
-// Indices are given out by a load and a store, not by one atomic addition: two threads get the same
-// slot.
+// Indices are given out by a load and a store, not by one atomic addition: two threads get the same slot.
 #include "program.h"
 
 int next, slots[400];

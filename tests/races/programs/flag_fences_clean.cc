@@ -1,5 +1,5 @@
-// A relaxed flag with a release fence before the store and an acquire fence after the load. gcc's
-// tsan knows no fences: it reports a race.
+// A relaxed flag with a release fence before the store and an acquire fence after the load. gcc's tsan knows no
+// fences: it reports a race.
 #include "program.h"
 
 #include <atomic>

@@ -1,5 +1,4 @@
-// A relaxed flag with a release fence before the store, but no fence after the load: nothing is
-// acquired.
+// A relaxed flag with a release fence before the store, but no fence after the load: nothing is acquired.
 #include "program.h"
 
 #include <atomic>

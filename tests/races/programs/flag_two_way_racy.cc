@@ -1,5 +1,5 @@
-// Two threads pass a box to and fro; the way back is a relaxed store, so that the second writer is
-// not ordered after the reader.
+// Two threads pass a box to and fro; the way back is a relaxed store, so that the second writer is not ordered after
+// the reader.
 #include "program.h"
 
 #include <atomic>

@@ -1,5 +1,4 @@
-// A forked child changes its own copy of the value while a thread of the parent changes the
-// parent's.
+// A forked child changes its own copy of the value while a thread of the parent changes the parent's.
 #include "program.h"
 
 #include <sys/wait.h>

@@ -1,5 +1,4 @@
-// A thread changes the value while main writes it before and after a fork; the child changes a copy
-// and ends.
+// A thread changes the value while main writes it before and after a fork; the child changes a copy and ends.
 #include "program.h"
 
 #include <sys/wait.h>

@@ -1,5 +1,5 @@
-// The child of a fork and its parent use no memory together; the parent's two threads, started
-// after the wait, take a lock.
+// The child of a fork and its parent use no memory together; the parent's two threads, started after the wait, take a
+// lock.
 #include "program.h"
 
 #include <sys/wait.h>

@@ -1,5 +1,5 @@
-// Two threads exchange the cache's block for a new one by a plain pointer; the old blocks are kept,
-// so nothing is freed twice.
+// Two threads exchange the cache's block for a new one by a plain pointer; the old blocks are kept, so nothing is
+// freed twice.
 #include "program.h"
 
 char* cache;

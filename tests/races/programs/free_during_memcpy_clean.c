@@ -1,5 +1,4 @@
-// Copy and free are both under the mutex, and the copier looks first whether the buffer is still
-// there.
+// Copy and free are both under the mutex, and the copier looks first whether the buffer is still there.
 #include "program.h"
 
 char* source;

@@ -1,5 +1,4 @@
-// A thread gives a block back while another still reads it; the size keeps the allocator from
-// returning its pages.
+// A thread gives a block back while another still reads it; the size keeps the allocator from returning its pages.
 #include "program.h"
 
 long* block;

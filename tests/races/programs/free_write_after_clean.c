@@ -1,5 +1,4 @@
-// The entry is found and counted in under one hold of the lock, so double use and double free are
-// both excluded.
+// The entry is found and counted in under one hold of the lock, so double use and double free are both excluded.
 #include "program.h"
 
 struct Entry {

@@ -1,5 +1,4 @@
-// The lock is dropped between finding the entry and counting in it; meanwhile the other thread
-// frees it.
+// The lock is dropped between finding the entry and counting in it; meanwhile the other thread frees it.
 #include "program.h"
 
 struct Entry {

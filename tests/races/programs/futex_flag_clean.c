@@ -1,5 +1,4 @@
-// A futex word is stored with release and loaded with acquire; the kernel only puts to sleep and
-// wakes.
+// A futex word is stored with release and loaded with acquire; the kernel only puts to sleep and wakes.
 #include "program.h"
 
 #include <linux/futex.h>
@@ -7,8 +6,7 @@
 
 int word, data;
 static void* waiter(void* unused) {
-  while (!__atomic_load_n(&word, __ATOMIC_ACQUIRE))
-    syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
+  while (!__atomic_load_n(&word, __ATOMIC_ACQUIRE)) syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
   use(data);
   return unused;
 }

@@ -6,8 +6,7 @@
 
 int word, data;
 static void* waiter(void* unused) {
-  while (!__atomic_load_n(&word, __ATOMIC_ACQUIRE))
-    syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
+  while (!__atomic_load_n(&word, __ATOMIC_ACQUIRE)) syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
   use(data);  // RACE
   return unused;
 }

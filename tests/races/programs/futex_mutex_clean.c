@@ -1,5 +1,4 @@
-// A hand-made futex mutex of the well-known kind with three states: 0 free, 1 taken, 2 taken and
-// waited for.
+// A hand-made futex mutex of the well-known kind with three states: 0 free, 1 taken, 2 taken and waited for.
 #include "program.h"
 
 #include <linux/futex.h>

@@ -1,5 +1,4 @@
-// The writer retires a node and overwrites it without asking whether a reader's hazard pointer
-// names it.
+// The writer retires a node and overwrites it without asking whether a reader's hazard pointer names it.
 #include "program.h"
 
 #include <atomic>

@@ -10,8 +10,7 @@ struct Node {
   struct Buffer* buffer;
 };
 static struct Buffer buffer = {PTHREAD_MUTEX_INITIALIZER, 0};
-static struct Node nodes[2] = {{PTHREAD_MUTEX_INITIALIZER, &buffer},
-                               {PTHREAD_MUTEX_INITIALIZER, &buffer}};
+static struct Node nodes[2] = {{PTHREAD_MUTEX_INITIALIZER, &buffer}, {PTHREAD_MUTEX_INITIALIZER, &buffer}};
 
 static void* body(void* argument) {
   struct Node* node = (struct Node*)argument;

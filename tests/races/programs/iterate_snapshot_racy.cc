@@ -1,5 +1,4 @@
-// A thread iterates over a reference to the vector, which it took under the lock, after the lock is
-// gone.
+// A thread iterates over a reference to the vector, which it took under the lock, after the lock is gone.
 #include "program.h"
 
 #include <mutex>

@@ -1,5 +1,4 @@
-// main reads the rounds of a jthread after the jthread's destructor has asked it to stop and joined
-// it.
+// main reads the rounds of a jthread after the jthread's destructor has asked it to stop and joined it.
 #include "program.h"
 
 #include <stop_token>

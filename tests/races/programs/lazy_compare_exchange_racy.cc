@@ -13,9 +13,7 @@ static Table* get() {
   Table* seen = table.load(std::memory_order_acquire);
   if (seen) return seen;
   Table* own = new Table;
-  if (table.compare_exchange_strong(seen, own, std::memory_order_acq_rel,
-                                    std::memory_order_acquire))
-    return own;
+  if (table.compare_exchange_strong(seen, own, std::memory_order_acq_rel, std::memory_order_acquire)) return own;
   delete own;
   return seen;
 }

@@ -1,5 +1,4 @@
-// Whoever comes first computes the value and keeps it in a plain variable; the value is the same,
-// the accesses race.
+// Whoever comes first computes the value and keeps it in a plain variable; the value is the same, the accesses race.
 #include "program.h"
 
 long cached;

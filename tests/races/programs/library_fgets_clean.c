@@ -1,11 +1,12 @@
-// Two threads read lines of one stream, each into an array of its own. What the stream's lock
-// guards is the C library's affair.
+// Two threads read lines of one stream, each into an array of its own. What the stream's lock guards is the C library's affair.
 #include "program.h"
 
 FILE* stream;
 char lines[2][40];
 static void* body(void* argument) {
-  for (int i = 0; i < 1000 && fgets((char*)argument, 40, stream); ++i) { use(*(char*)argument); }
+  for (int i = 0; i < 1000 && fgets((char*)argument, 40, stream); ++i) {
+    use(*(char*)argument);
+  }
   return NULL;
 }
 

@@ -5,7 +5,7 @@ FILE* stream;
 char lines[2][40];
 static void* body(void* argument) {
   for (int i = 0; i < 1000 && fgets((char*)argument, 40, stream); ++i) {  // RACE
-    use(*(char*)argument);                                                // RACE
+    use(*(char*)argument);            // RACE
   }
   return NULL;
 }

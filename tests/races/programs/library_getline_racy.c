@@ -1,5 +1,4 @@
-// Two threads read lines of one stream by getline into one buffer, which is large enough from the
-// beginning.
+// Two threads read lines of one stream by getline into one buffer, which is large enough from the beginning.
 #include "program.h"
 
 FILE* stream;
@@ -11,7 +10,7 @@ static void* body(void* argument) {
   struct line* line = (struct line*)argument;
   for (int i = 0; i < 1000; ++i) {
     const ssize_t length = getline(&line->text, &line->room, stream);  // RACE
-    if (length > 0) use(line->text[length - 1]);                       // RACE
+    if (length > 0) use(line->text[length - 1]);                               // RACE
   }
   return NULL;
 }

@@ -1,5 +1,5 @@
-// memset clears all of the buffer, also the half in which the other thread writes. gcc's tsan
-// misses it where the compiler puts the memset's instructions in place.
+// memset clears all of the buffer, also the half in which the other thread writes. gcc's tsan misses it where the
+// compiler puts the memset's instructions in place.
 #include "program.h"
 
 char buffer[512];

@@ -4,10 +4,7 @@
 char text[2][32] = {"one two three four five", "six seven eight nine ten"};
 static void* body(void* argument) {
   char* place;
-  for (char* word = strtok_r((char*)argument, " ", &place); word;
-       word = strtok_r(NULL, " ", &place)) {
-    use(word[0]);
-  }
+  for (char* word = strtok_r((char*)argument, " ", &place); word; word = strtok_r(NULL, " ", &place)) { use(word[0]); }
   return NULL;
 }
 

@@ -1,5 +1,4 @@
-// Each node has a lock, but one function changes the next node under the lock of the node before it
-// only.
+// Each node has a lock, but one function changes the next node under the lock of the node before it only.
 #include "program.h"
 
 #include <mutex>

@@ -1,5 +1,4 @@
-// One path of the function returns to its caller without the lock, and the caller thinks that it
-// has it.
+// One path of the function returns to its caller without the lock, and the caller thinks that it has it.
 #include "program.h"
 
 pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;

@@ -1,5 +1,5 @@
-// Two threads insert into one map; the second starts some milliseconds later, so that it does not
-// crash, but nothing orders them.
+// Two threads insert into one map; the second starts some milliseconds later, so that it does not crash, but nothing
+// orders them.
 #include "program.h"
 
 #include <map>

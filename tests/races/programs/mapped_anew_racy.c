@@ -1,5 +1,4 @@
-// A thread fills a page that another thread maps anew at the same address, without order between
-// them.
+// A thread fills a page that another thread maps anew at the same address, without order between them.
 #include "program.h"
 
 #include <sys/mman.h>

@@ -1,5 +1,5 @@
-// One file is mapped twice, and two threads write to the same byte of it at two addresses. gcc's
-// tsan goes by addresses: it cannot see it.
+// One file is mapped twice, and two threads write to the same byte of it at two addresses. gcc's tsan goes by
+// addresses: it cannot see it.
 #include "program.h"
 
 #include <sys/mman.h>

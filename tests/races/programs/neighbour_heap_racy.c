@@ -1,5 +1,5 @@
-// Two threads got small heap blocks of their own, side by side, but one of them writes through the
-// other's pointer once.
+// Two threads got small heap blocks of their own, side by side, but one of them writes through the other's pointer
+// once.
 #include "program.h"
 
 char* blocks[2];

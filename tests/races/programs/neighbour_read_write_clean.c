@@ -1,5 +1,4 @@
-// One thread reads the first half of the array, the other writes the second half: nothing is shared
-// but cache lines.
+// One thread reads the first half of the array, the other writes the second half: nothing is shared but cache lines.
 #include "program.h"
 
 short cells[16];

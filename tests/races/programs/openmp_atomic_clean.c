@@ -1,5 +1,4 @@
-// Three OpenMP threads fill one histogram by omp atomic. libgomp's own synchronization is unknown
-// to gcc's tsan.
+// Three OpenMP threads fill one histogram by omp atomic. libgomp's own synchronization is unknown to gcc's tsan.
 #include "program.h"
 
 int histogram[4];

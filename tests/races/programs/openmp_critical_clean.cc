@@ -1,5 +1,4 @@
-// The largest is tested and set in a critical section. libgomp's own synchronization is unknown to
-// gcc's tsan.
+// The largest is tested and set in a critical section. libgomp's own synchronization is unknown to gcc's tsan.
 #include "program.h"
 
 #include <vector>

@@ -1,5 +1,4 @@
-// An OpenMP loop adds to a sum by a reduction clause. libgomp's own synchronization is unknown to
-// gcc's tsan.
+// An OpenMP loop adds to a sum by a reduction clause. libgomp's own synchronization is unknown to gcc's tsan.
 #include "program.h"
 
 int main(void) {

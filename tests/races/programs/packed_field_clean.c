@@ -1,5 +1,4 @@
-// A packed record has an unaligned long that one thread writes; the other writes the byte before
-// it.
+// A packed record has an unaligned long that one thread writes; the other writes the byte before it.
 #include "program.h"
 
 struct __attribute__((packed)) Record {

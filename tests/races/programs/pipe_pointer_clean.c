@@ -1,5 +1,4 @@
-// A pointer goes through a pipe; the receiver uses and frees the block, the sender never looks
-// back.
+// A pointer goes through a pipe; the receiver uses and frees the block, the sender never looks back.
 #include "program.h"
 
 int ends[2];

@@ -1,5 +1,4 @@
-// A pipeline of three stages by semaphores that goes round: the last stage lets the first begin
-// again.
+// A pipeline of three stages by semaphores that goes round: the last stage lets the first begin again.
 #include "program.h"
 
 sem_t stages[3];

@@ -1,5 +1,4 @@
-// A pipeline of three stages by semaphores; the first stage begins the next round without waiting
-// for the last stage.
+// A pipeline of three stages by semaphores; the first stage begins the next round without waiting for the last stage.
 #include "program.h"
 
 sem_t stages[3];

@@ -1,5 +1,4 @@
-// A message is filled and then published by a plain pointer: neither the pointer nor what it points
-// to is ordered.
+// A message is filled and then published by a plain pointer: neither the pointer nor what it points to is ordered.
 #include "program.h"
 
 struct Message {

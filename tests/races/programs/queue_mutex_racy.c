@@ -1,5 +1,4 @@
-// Items are handed over by a queue under a mutex, but the producer writes the item again after it
-// has put it.
+// Items are handed over by a queue under a mutex, but the producer writes the item again after it has put it.
 #include "program.h"
 
 struct Item {

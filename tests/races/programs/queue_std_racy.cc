@@ -1,5 +1,4 @@
-// A std::queue of raw pointers under a mutex; the producer looks into the object that it has handed
-// over.
+// A std::queue of raw pointers under a mutex; the producer looks into the object that it has handed over.
 #include "program.h"
 
 #include <condition_variable>

@@ -1,5 +1,5 @@
-// Threads new and delete objects of their own, which are likely to come to lie at the same
-// addresses one after the other.
+// Threads new and delete objects of their own, which are likely to come to lie at the same addresses one after the
+// other.
 #include "program.h"
 
 #include <thread>

@@ -1,5 +1,4 @@
-// Threads new and delete objects of their own, at the same addresses; one object is also written by
-// main, meanwhile.
+// Threads new and delete objects of their own, at the same addresses; one object is also written by main, meanwhile.
 #include "program.h"
 
 #include <thread>

@@ -1,5 +1,4 @@
-// Short threads come one after another, each joined before the next: they use the same stack
-// memory.
+// Short threads come one after another, each joined before the next: they use the same stack memory.
 #include "program.h"
 
 long* place;

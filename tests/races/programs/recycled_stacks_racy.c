@@ -1,5 +1,4 @@
-// Short threads come one after another and use the same stack memory; main reads the last one's
-// local too early.
+// Short threads come one after another and use the same stack memory; main reads the last one's local too early.
 #include "program.h"
 
 long* place;

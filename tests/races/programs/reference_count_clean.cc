@@ -1,5 +1,4 @@
-// The reference count is decremented with acq_rel: who brings it to zero deletes after all the
-// others' last uses.
+// The reference count is decremented with acq_rel: who brings it to zero deletes after all the others' last uses.
 #include "program.h"
 
 #include <atomic>

@@ -1,5 +1,4 @@
-// The reference count is decremented relaxed: what the last one deletes is not ordered after the
-// others' last writes.
+// The reference count is decremented relaxed: what the last one deletes is not ordered after the others' last writes.
 #include "program.h"
 
 #include <atomic>

@@ -1,5 +1,4 @@
-// A ring buffer for one producer and one consumer; head and tail are atomics with acquire and
-// release.
+// A ring buffer for one producer and one consumer; head and tail are atomics with acquire and release.
 #include "program.h"
 
 #include <atomic>
@@ -9,9 +8,7 @@ constexpr unsigned kSize = 8;
 int ring[kSize];
 std::atomic<unsigned> head{0}, tail{0};
 static unsigned get(std::atomic<unsigned>& place) { return place.load(std::memory_order_acquire); }
-static void set(std::atomic<unsigned>& place, unsigned to) {
-  place.store(to, std::memory_order_release);
-}
+static void set(std::atomic<unsigned>& place, unsigned to) { place.store(to, std::memory_order_release); }
 
 int main() {
   std::thread producer([] {

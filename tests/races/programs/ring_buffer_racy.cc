@@ -1,5 +1,4 @@
-// A ring buffer for one producer and one consumer with plain head and tail; both give up after a
-// while.
+// A ring buffer for one producer and one consumer with plain head and tail; both give up after a while.
 #include "program.h"
 
 #include <atomic>

@@ -1,5 +1,4 @@
-// A thread checks under the read lock, lets go, takes the write lock, and checks again before it
-// fills the cache.
+// A thread checks under the read lock, lets go, takes the write lock, and checks again before it fills the cache.
 #include "program.h"
 
 pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;

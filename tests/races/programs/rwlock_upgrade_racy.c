@@ -1,5 +1,4 @@
-// A thread checks under the read lock, and fills the cache after it let go of it, without taking
-// the write lock.
+// A thread checks under the read lock, and fills the cache after it let go of it, without taking the write lock.
 #include "program.h"
 
 pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;

@@ -1,5 +1,4 @@
-// Two semaphores pass a buffer to and fro, but `empty` begins at 2 although there is one buffer
-// only.
+// Two semaphores pass a buffer to and fro, but `empty` begins at 2 although there is one buffer only.
 #include "program.h"
 
 sem_t empty, full;

@@ -1,5 +1,5 @@
-// A sequence lock whose data are relaxed atomics. Its fences are unknown to gcc's tsan, but it
-// needs to know of none, for no plain data are shared.
+// A sequence lock whose data are relaxed atomics. Its fences are unknown to gcc's tsan, but it needs to know of none,
+// for no plain data are shared.
 #include "program.h"
 
 #include <atomic>

@@ -1,5 +1,5 @@
-// A sequence lock whose data are plain: that the reader throws away what it read too early does not
-// make reading it no race.
+// A sequence lock whose data are plain: that the reader throws away what it read too early does not make reading it no
+// race.
 #include "program.h"
 
 #include <atomic>

@@ -1,5 +1,4 @@
-// Both sides use std::atomic_store and std::atomic_load on the shared_ptr; libstdc++ does so by
-// mutexes of its own.
+// Both sides use std::atomic_store and std::atomic_load on the shared_ptr; libstdc++ does so by mutexes of its own.
 #include "program.h"
 
 #include <memory>

@@ -1,5 +1,4 @@
-// Each thread copies and drops its own shared_ptr; the counts are atomic, and what is owned is only
-// read.
+// Each thread copies and drops its own shared_ptr; the counts are atomic, and what is owned is only read.
 #include "program.h"
 
 #include <memory>

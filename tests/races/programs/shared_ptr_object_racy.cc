@@ -1,5 +1,4 @@
-// One thread swaps a shared_ptr while another one reads it: counts are atomic, the shared_ptr
-// object itself is not.
+// One thread swaps a shared_ptr while another one reads it: counts are atomic, the shared_ptr object itself is not.
 #include "program.h"
 
 #include <memory>

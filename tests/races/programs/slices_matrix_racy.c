@@ -1,5 +1,4 @@
-// Two threads smooth a matrix in place by rows: each reads the border row that the other one
-// writes.
+// Two threads smooth a matrix in place by rows: each reads the border row that the other one writes.
 #include "program.h"
 
 double from[32][32], to[32][32];
@@ -7,8 +6,7 @@ double from[32][32], to[32][32];
 static void smooth(int first, int limit) {
   for (int row = first; row < limit; ++row)
     for (int column = 0; column < 32; ++column)
-      TARGET[row][column] =
-          (from[row - 1][column] + from[row][column] + from[row + 1][column]) / 3;  // RACE
+      TARGET[row][column] = (from[row - 1][column] + from[row][column] + from[row + 1][column]) / 3;  // RACE
 }
 
 static void* upper(void* unused) {

@@ -1,5 +1,5 @@
-// Read-copy-update: the writer copies, changes the copy and publishes it; old snapshots are kept
-// until the readers are joined.
+// Read-copy-update: the writer copies, changes the copy and publishes it; old snapshots are kept until the readers are
+// joined.
 #include "program.h"
 
 #include <atomic>

@@ -1,5 +1,4 @@
-// A request goes through a socket pair and its reply through memory, announced by a byte the other
-// way.
+// A request goes through a socket pair and its reply through memory, announced by a byte the other way.
 #include "program.h"
 
 #include <sys/socket.h>

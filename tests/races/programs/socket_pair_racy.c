@@ -1,5 +1,4 @@
-// A request goes through a socket pair and its reply through memory; the asker does not wait for
-// the answering byte.
+// A request goes through a socket pair and its reply through memory; the asker does not wait for the answering byte.
 #include "program.h"
 
 #include <sys/socket.h>

@@ -1,5 +1,4 @@
-// A spin lock by std::atomic_flag that is cleared relaxed: the next holder does not see what this
-// one wrote.
+// A spin lock by std::atomic_flag that is cleared relaxed: the next holder does not see what this one wrote.
 #include "program.h"
 
 #include <atomic>

@@ -1,5 +1,4 @@
-// main passes the address of its loop variable to a thread and changes the variable while the
-// thread reads it.
+// main passes the address of its loop variable to a thread and changes the variable while the thread reads it.
 #include "program.h"
 
 static void* body(void* argument) {

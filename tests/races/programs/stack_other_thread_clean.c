@@ -1,5 +1,5 @@
-// A thread publishes the address of its local by a semaphore, and waits for another semaphore
-// before it writes it again.
+// A thread publishes the address of its local by a semaphore, and waits for another semaphore before it writes it
+// again.
 #include "program.h"
 
 sem_t offered, looked;

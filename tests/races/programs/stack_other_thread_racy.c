@@ -1,5 +1,4 @@
-// A thread publishes the address of its local by a semaphore, and goes on writing the local while
-// the other reads it.
+// A thread publishes the address of its local by a semaphore, and goes on writing the local while the other reads it.
 #include "program.h"
 
 sem_t offered, looked;

@@ -1,5 +1,4 @@
-// A 16-byte struct is assigned while another thread reads it: even if no half of it were seen, it
-// is a race.
+// A 16-byte struct is assigned while another thread reads it: even if no half of it were seen, it is a race.
 #include "program.h"
 
 #include <mutex>

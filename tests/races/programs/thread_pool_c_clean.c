@@ -1,5 +1,4 @@
-// The threads of a pool take indices from a counter under a mutex: each number is one thread's
-// work.
+// The threads of a pool take indices from a counter under a mutex: each number is one thread's work.
 #include "program.h"
 
 pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;

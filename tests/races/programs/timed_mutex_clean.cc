@@ -1,5 +1,5 @@
-// std::timed_mutex: try_lock_for with a long patience, and its result is looked at. gcc's tsan does
-// not know pthread_mutex_clocklock, which that calls.
+// std::timed_mutex: try_lock_for with a long patience, and its result is looked at. gcc's tsan does not know
+// pthread_mutex_clocklock, which that calls.
 #include "program.h"
 
 #include <chrono>

@@ -1,5 +1,4 @@
-// Two threads insert into one search tree; links are set by compare_exchange, and nodes are never
-// removed.
+// Two threads insert into one search tree; links are set by compare_exchange, and nodes are never removed.
 #include "program.h"
 
 #include <atomic>

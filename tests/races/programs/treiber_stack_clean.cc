@@ -1,5 +1,4 @@
-// A Treiber stack, pushed to with release by two threads; main takes all of it at once with
-// acquire.
+// A Treiber stack, pushed to with release by two threads; main takes all of it at once with acquire.
 #include "program.h"
 
 #include <atomic>
@@ -14,8 +13,7 @@ constexpr auto kPush = std::memory_order_release;
 
 static void push(Node* node) {
   node->next = top.load(std::memory_order_relaxed);
-  while (!top.compare_exchange_weak(node->next, node, kPush, std::memory_order_relaxed))
-    sched_yield();
+  while (!top.compare_exchange_weak(node->next, node, kPush, std::memory_order_relaxed)) sched_yield();
 }
 
 static void body() {

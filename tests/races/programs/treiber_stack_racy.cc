@@ -12,9 +12,8 @@ std::atomic<Node*> top{nullptr};
 constexpr auto kPush = std::memory_order_relaxed;
 
 static void push(Node* node) {
-  node->next = top.load(std::memory_order_relaxed);  // RACE
-  while (!top.compare_exchange_weak(node->next, node, kPush, std::memory_order_relaxed))
-    sched_yield();  // RACE
+  node->next = top.load(std::memory_order_relaxed);                                                      // RACE
+  while (!top.compare_exchange_weak(node->next, node, kPush, std::memory_order_relaxed)) sched_yield();  // RACE
 }
 
 static void body() {

@@ -1,5 +1,4 @@
-// Two locks for the two halves of an array; one thread writes to the first half under the second
-// half's lock.
+// Two locks for the two halves of an array; one thread writes to the first half under the second half's lock.
 #include "program.h"
 
 pthread_mutex_t locks[2] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};

@@ -1,5 +1,4 @@
-// An unaligned store crosses a cache line and ends just before the byte that the other thread
-// writes.
+// An unaligned store crosses a cache line and ends just before the byte that the other thread writes.
 #include "program.h"
 
 _Alignas(4096) char bytes[256];

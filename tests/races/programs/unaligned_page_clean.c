@@ -1,5 +1,4 @@
-// An unaligned store crosses a page; the other thread reads the bytes just before and behind what
-// it covers.
+// An unaligned store crosses a page; the other thread reads the bytes just before and behind what it covers.
 #include "program.h"
 
 _Alignas(4096) char bytes[8192];

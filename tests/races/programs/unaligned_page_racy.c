@@ -1,6 +1,5 @@
-// An unaligned store crosses a page and covers the byte behind the border, which the other thread
-// reads. gcc 12's tsan sees such races at every other byte of the store, but misses the one at this
-// byte.
+// An unaligned store crosses a page and covers the byte behind the border, which the other thread reads. gcc 12's tsan
+// sees such races at every other byte of the store, but misses the one at this byte.
 #include "program.h"
 
 _Alignas(4096) char bytes[8192];

@@ -1,5 +1,4 @@
-// Look-ups in an unordered_map that nobody changes are clean, but each also counts its hits in the
-// entry.
+// Look-ups in an unordered_map that nobody changes are clean, but each also counts its hits in the entry.
 #include "program.h"
 
 #include <thread>

@@ -1,5 +1,4 @@
-// The border between the parts of a vector<bool> lies between two words: each thread writes words
-// of its own.
+// The border between the parts of a vector<bool> lies between two words: each thread writes words of its own.
 #include "program.h"
 
 #include <thread>

@@ -1,5 +1,5 @@
-// Two threads append to one vector; enough room was reserved, so that it never moves, but its end
-// and its elements race.
+// Two threads append to one vector; enough room was reserved, so that it never moves, but its end and its elements
+// race.
 #include "program.h"
 
 #include <mutex>

@@ -1,5 +1,4 @@
-// Deposits hold one mutex, withdrawals another: each is locked, but nothing excludes them from each
-// other.
+// Deposits hold one mutex, withdrawals another: each is locked, but nothing excludes them from each other.
 #include "program.h"
 
 pthread_mutex_t account = PTHREAD_MUTEX_INITIALIZER, log_lock = PTHREAD_MUTEX_INITIALIZER;

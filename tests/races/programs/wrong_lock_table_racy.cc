@@ -1,5 +1,4 @@
-// A table of locks is indexed by the thread, not by the slot: two threads come to one slot under
-// different locks.
+// A table of locks is indexed by the thread, not by the slot: two threads come to one slot under different locks.
 #include "program.h"
 
 #include <mutex>
