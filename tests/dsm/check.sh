@@ -6,6 +6,7 @@ program=$(realpath "$1")/bin/dsm_race bench=$(realpath "$1")/bench/dsm
 # shellcheck source=tests/dsm/launchers.sh
 . "$(dirname "$0")/launchers.sh"
 export WEIR_DSM_CHECK=1
+line=$(grep -n 'board.count\[1\]++' "$(dirname "$0")/race.cc" | cut -d: -f1)
 
 # run STATUS COMMAND...
 run() {
@@ -20,7 +21,7 @@ mpiruns=$(mpirun_of_each) || exit
 for mpirun in $mpiruns; do
   run 66 "$mpirun" -n 3 "$program"
   [ "$(grep -c '^weir-dsm: race: 1 byte at .*, offset 8 in 32 bytes of memory allocated at race.cc:[0-9]* in main, changed by two nodes without order$' out)" = 1 ] || bad "$mpirun: it is not told once"
-  [ "$(grep -c 'first write to the unit in that interval: race.cc:21 in work$' out)" = 2 ] || bad "$mpirun: the lines are not told"
+  [ "$(grep -c "first write to the unit in that interval: race.cc:$line in work\$" out)" = 2 ] || bad "$mpirun: the lines are not told"
   grep -q '^weir-dsm: 1 race; in all [1-9][0-9]* pairs of intervals$' out || bad "$mpirun: no summary"
   # Open MPI's launcher ends the others as soon as one has ended with 66, unless it is told not to; then its own status is 0.
   timeout 60 env OMPI_MCA_orte_abort_on_non_zero_status=0 "$mpirun" -n 3 "$program" > out 2>&1
