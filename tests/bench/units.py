@@ -262,7 +262,7 @@ class Verdicts(unittest.TestCase):
         self.assertIsNone(report_recordings.worth(found, "record:coherent", "record:coherent-pool"))
 
     def test_the_optimizations_are_those_of_the_runtime(self):
-        header = os.path.join(os.path.dirname(data.BENCH), "src", "base", "optimizations.h")
+        header = os.path.join(os.path.dirname(data.BENCH), "src", "base", "coherent_features.h")
         with open(header, encoding="utf-8") as file:
             [names] = re.findall(r"kOptimizations\[\] = \{(.*?)\}", file.read(), re.S)
         self.assertEqual(set(re.findall(r'"(\w+)"', names)), set(presets.OPTIMIZATIONS))
