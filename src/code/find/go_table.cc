@@ -46,7 +46,6 @@ bool ElfObject::is_from_go() const {
   return false;
 }
 
-// 0: there is none.
 uint64_t ElfObject::go_table() const {
   if (!is_from_go()) return 0;
   uint32_t piece[kPiece / 4];
@@ -80,12 +79,11 @@ uint64_t ElfObject::go_text(uint64_t table) const {
   return pointer_at(table + __builtin_offsetof(TableHeader, text));
 }
 
-size_t ElfObject::go_ranges(Range* out, size_t capacity) const {
+size_t ElfObject::go_ranges(uint64_t table, Range* out, size_t capacity) const {
   TableHeader header;
-  const uint64_t at = go_table();
-  if (at == 0 || !load(at, header)) return 0;
+  if (!load(table, header)) return 0;
   if (out == nullptr) return header.functions;
-  const uint64_t text = go_text(at);
+  const uint64_t text = go_text(table);
   constexpr size_t kBatch = 128;
   uint32_t entries[kBatch][2];
   size_t found = 0;
@@ -96,7 +94,7 @@ size_t ElfObject::go_ranges(Range* out, size_t capacity) const {
       const uint64_t left = header.functions - i;
       // Of the last one only where it begins is there.
       const uint64_t size = left < kBatch ? left * sizeof(Entry) + 4 : sizeof entries;
-      if (!read(at + header.table + i * sizeof(Entry), entries, size)) break;
+      if (!read(table + header.table + i * sizeof(Entry), entries, size)) break;
     }
     const uint32_t limit = entries[in_batch][0];
     if (i > 0 && limit <= start) break;  // not what we take it for

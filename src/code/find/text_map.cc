@@ -383,7 +383,8 @@ size_t TextMap::chunk_at(uint32_t offset) const {
 bool TextMap::build(Range text, Range object) {
   has_object_ = object_.open(object);
   size_t frames = has_object_ ? object_.unwind_ranges(nullptr, 0) : 0;
-  const size_t go_frames = has_object_ ? object_.go_ranges(nullptr, 0) : 0;
+  const uint64_t go_table = has_object_ ? object_.go_table() : 0;
+  const size_t go_frames = go_table ? object_.go_ranges(go_table, nullptr, 0) : 0;
   size_t symbols = has_object_ ? object_.function_symbols(nullptr, 0) : 0;
   size_t others = has_object_ ? object_.loader_entries(nullptr, 0) : 0;
   size_t capacity = frames + go_frames + symbols + others;
@@ -397,7 +398,7 @@ bool TextMap::build(Range text, Range object) {
   if (has_object_) {
     size_t found = object_.unwind_ranges(by_frame, frames);
     frames = found < frames ? found : frames;
-    found = go_frames > 0 ? object_.go_ranges(by_frame + frames, go_frames) : 0;
+    found = go_frames > 0 ? object_.go_ranges(go_table, by_frame + frames, go_frames) : 0;
     frames += found < go_frames ? found : go_frames;
     found = object_.function_symbols(by_symbol, symbols);
     symbols = found < symbols ? found : symbols;

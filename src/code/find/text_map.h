@@ -42,7 +42,9 @@ class ElfObject {
   // Answer how many they found, and store up to `capacity`; addresses may lie outside any text and
   // repeat. Without `out`, no fewer than that.
   size_t unwind_ranges(Range* out, size_t capacity) const;
-  size_t go_ranges(Range* out, size_t capacity) const;  // by Go's own table (code/find/go_table.cc)
+  // By Go's own table (go_table.cc), which is looked for: 0, there is none.
+  uint64_t go_table() const;
+  size_t go_ranges(uint64_t table, Range* out, size_t capacity) const;
   size_t function_symbols(Range* out,
                           size_t capacity) const;  // empty ranges for symbols without a size
   // Where the kernel and the loader enter the object, as empty ranges: its entry point, the
@@ -79,7 +81,6 @@ class ElfObject {
   // many it stored.
   size_t landing_pads(uint64_t function, uint64_t* out, size_t capacity, size_t skipped) const;
   bool is_from_go() const;
-  uint64_t go_table() const;
   bool is_go_table(uint64_t at) const;
   uint64_t go_text(uint64_t table) const;
   uint64_t frame_of(uint64_t function) const;
