@@ -1,4 +1,4 @@
-// Offsets for the assembly. base/frame.h and control/task.h assert that Frame and Task have them.
+// Offsets for the assembly. frame_offsets.cc asserts that Frame and Task have them.
 #pragma once
 #define FRAME_R15 0
 #define FRAME_R14 8
