@@ -13,7 +13,6 @@
 #include "constant/constant.h"
 #include "constant/place.h"
 #include "control/control.h"
-#include "control/process.h"
 #include "sync/event.h"
 #include "sys/futex.h"
 
@@ -45,12 +44,9 @@ uint64_t beginning_of(int clock) {
 }  // namespace
 
 uint64_t moment() {
-  const bool is_event = g_tasks_active && !self().in_vfork;
-  if (is_event) begin_turn(EventKind::kSyscall);
-  Shared& s = shared();
-  const uint64_t now = s.constant_now += kReading;
+  const TurnScope turn(EventKind::kSyscall);
+  const uint64_t now = shared().constant_now += kReading;
   own_record().elapsed = now;
-  if (is_event) end_turn();
   return now;
 }
 
@@ -61,12 +57,10 @@ uint64_t read_clock(int clock) { return clock_at(clock, moment()); }
 uint64_t read_cycles() { return kFirstCycle + moment(); }
 
 void pass(uint64_t begin, uint64_t nanoseconds) {
-  const bool is_event = g_tasks_active && !self().in_vfork;
-  if (is_event) begin_turn(EventKind::kSyscall);
+  const TurnScope turn(EventKind::kSyscall);
   Shared& s = shared();
   if (s.constant_now < begin + nanoseconds) s.constant_now = begin + nanoseconds;
   own_record().elapsed = s.constant_now;
-  if (is_event) end_turn();
 }
 
 uint64_t on_real_clock(int clock, uint64_t nanoseconds) {

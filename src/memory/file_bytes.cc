@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/range_table.h"
 #include "memory/protection.h"
+#include "sys/descriptor.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 
@@ -56,11 +57,8 @@ void tell_of_room() {
 FileSource source_of(long descriptor) {
   FileSource source{};
   struct stat status {};
-  char name[40];
   if (sys::raw(SYS_fstat, descriptor, reinterpret_cast<long>(&status)) != 0) return source;
-  *append_number(append_text(name, "/proc/self/fd/"), static_cast<uint64_t>(descriptor)) = 0;
-  const long length = sys::raw(SYS_readlink, reinterpret_cast<long>(name),
-                               reinterpret_cast<long>(source.path), sizeof source.path);
+  const long length = sys::name_of_descriptor(descriptor, source.path, sizeof source.path);
   const bool fits = length > 0 && length < static_cast<long>(sizeof source.path);
   source.path[fits ? length : 0] = 0;
   note_status(source, status);

@@ -11,6 +11,7 @@
 #include "control/control.h"
 #include "memory/backing.h"
 #include "record/stream.h"
+#include "sys/descriptor.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 
@@ -52,10 +53,8 @@ void put_file(Task& task, long descriptor, bool is_shared) {
   struct stat status {};
   sys::raw(SYS_fstat, descriptor, reinterpret_cast<long>(&status));
   const trace::MappedFile facts = facts_of(status, descriptor);
-  char name[64], path[512];
-  append_number(append_text(name, "/proc/self/fd/"), static_cast<uint64_t>(descriptor));
-  long length = sys::raw(SYS_readlink, reinterpret_cast<long>(name), reinterpret_cast<long>(path),
-                         sizeof path);
+  char path[512];
+  long length = sys::name_of_descriptor(descriptor, path, sizeof path);
   if (length < 0) length = 0;
   bool is_new;
   const uint32_t number = number_of(facts, is_shared, is_new);

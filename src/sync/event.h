@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "base/types.h"
-#include "control/task.h"
+#include "control/process.h"
 
 namespace weir {
 
@@ -69,6 +69,22 @@ void begin_turn(EventKind kind);
 // Leaves it; publishes what was written meanwhile; returns when the task may run program code
 // again.
 void end_turn();
+// A turn while it lives, if the program has tasks: for what may also run before its first thread,
+// or in a vfork child.
+class TurnScope {
+ public:
+  explicit TurnScope(EventKind kind) : has_tasks_(g_tasks_active && !self().in_vfork) {
+    if (has_tasks_) begin_turn(kind);
+  }
+  ~TurnScope() {
+    if (has_tasks_) end_turn();
+  }
+  TurnScope(const TurnScope&) = delete;
+  TurnScope& operator=(const TurnScope&) = delete;
+
+ private:
+  const bool has_tasks_;
+};
 // The same around the creation of a task, which need not wait for tasks that compute: see
 // sync/event.cc. The second may keep the turn for the next creation.
 void begin_create();

@@ -61,7 +61,7 @@ class RealIds {
   void use_word(long& argument);
   void use_structure(long& argument, uint64_t size, uint64_t offset);
   long show_memory(const Call& call, long result);
-  const long a_, b_, c_, d_, e_;  // as the program gave them
+  const long a_, b_, c_, d_;  // as the program gave them
   int word_ = 0;
   char path_[4096];
 };

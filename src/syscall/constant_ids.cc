@@ -24,7 +24,7 @@
 #include "control/control.h"
 #include "control/process.h"
 #include "memory/program_memory.h"
-#include "sys/syscall_x86_64.h"
+#include "sys/descriptor.h"
 #include "syscall/constant.h"
 #include "task/spawn.h"
 
@@ -84,11 +84,8 @@ void show_credentials(long message) {
 }
 
 bool is_signal_descriptor(long descriptor) {
-  char name[40], target[32] = {};
-  char* end = append_number(append_text(name, "/proc/self/fd/"), static_cast<uint64_t>(descriptor));
-  *end = 0;
-  sys::raw(SYS_readlink, reinterpret_cast<long>(name), reinterpret_cast<long>(target),
-           sizeof target - 1);
+  char target[32] = {};
+  sys::name_of_descriptor(descriptor, target, sizeof target - 1);
   return equal_strings(target, "anon_inode:[signalfd]");
 }
 
@@ -200,7 +197,7 @@ bool has_constant_ids(long number) {
   }
 }
 
-RealIds::RealIds(Call& call) : a_(call.a), b_(call.b), c_(call.c), d_(call.d), e_(call.e) {
+RealIds::RealIds(Call& call) : a_(call.a), b_(call.b), c_(call.c), d_(call.d) {
   switch (path_of(call.number)) {
     case Path::kFirst: use_path(call.a); return;
     case Path::kSecond: use_path(call.b); return;

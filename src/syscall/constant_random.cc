@@ -10,7 +10,6 @@
 
 #include "base/bytes.h"
 #include "constant/constant.h"
-#include "control/process.h"
 #include "memory/program_memory.h"
 #include "sync/event.h"
 #include "sys/syscall_x86_64.h"
@@ -82,13 +81,11 @@ long make_uuid(long flags) {
     *at++ = kDigits[bytes[i] & 15];
   }
   *at = '\n';
-  const bool is_event = g_tasks_active && !self().in_vfork;
-  if (is_event) begin_turn(EventKind::kSyscall);
+  const TurnScope turn(EventKind::kSyscall);
   constexpr long kCloseOnExec = 1;  // MFD_CLOEXEC
   const long file = sys::raw(SYS_memfd_create, reinterpret_cast<long>("uuid"),
                              flags & O_CLOEXEC ? kCloseOnExec : 0);
   if (file >= 0) sys::raw(SYS_pwrite64, file, reinterpret_cast<long>(text), sizeof text, 0);
-  if (is_event) end_turn();
   return file;
 }
 
