@@ -4,13 +4,11 @@
 #include "check/checked_views.h"
 #include "control/plan.h"
 #include "view/coherent/coherent_view.h"
-#include "view/direct.h"
 #include "view/isolated/isolated_view.h"
 
 namespace weir::runtime {
 namespace {
 
-constinit view::Direct g_direct;
 constinit view::isolated::Isolated g_isolated;
 constinit view::coherent::Coherent g_coherent;
 constinit view::guarded::Checked g_checked;
@@ -19,13 +17,13 @@ constinit view::guarded::CheckedReplay g_checked_replay;
 
 view::View& chosen() {
   switch (plan().memory) {
-    case Plan::Memory::kDirect: return g_direct;
+    case Plan::Memory::kDirect: break;
     case Plan::Memory::kIsolated: return g_isolated;
     case Plan::Memory::kCoherent: return checking::is_replayed() ? g_checked_replay : g_coherent;
     case Plan::Memory::kChecked: return g_checked;
     case Plan::Memory::kKeys: return g_keys;
   }
-  return g_direct;
+  return view::current();  // as it is: that of one real memory
 }
 
 }  // namespace

@@ -427,9 +427,8 @@ long on_memory(Call& call) {
   }
   if (call.number == SYS_mincore) note_written();
   long result = change(call);
-  if (call.number != SYS_mincore && !task.ahead)
-    view::current()
-        .refresh();  // everything was published, but by who creates a task without a turn
+  // The store may have changed. Everything was published, but by who creates a task without a turn.
+  if (call.number != SYS_mincore && !task.ahead) view::current().refresh();
   end_turn();
   return result;
 }
