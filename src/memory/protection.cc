@@ -2,8 +2,8 @@
 
 #include <sys/mman.h>
 
-#include "base/options.h"
 #include "base/range_table.h"
+#include "control/plan.h"
 #include "memory/backing.h"
 #include "sys/report.h"
 
@@ -105,7 +105,7 @@ int code_protection(uint64_t address, Range* range) {
 }
 
 int unexecuted(int protection) {
-  return options().view == View::kIsolated ? protection & ~PROT_EXEC : protection;
+  return plan().is_isolated() ? protection & ~PROT_EXEC : protection;
 }
 
 }  // namespace weir::page

@@ -51,11 +51,11 @@ bool is_left_out(long number) {
   switch (number) {
     case SYS_io_uring_setup:
     case SYS_io_uring_enter:
-    case SYS_io_uring_register: return plan().has_processes() || options().order == Order::kToken;
+    case SYS_io_uring_register: return plan().has_processes() || plan().is_deterministic();
     case SYS_futex_waitv:
     case kFutexWake:
     case kFutexWait:
-    case kFutexRequeue: return plan().has_processes() || options().order == Order::kToken;
+    case kFutexRequeue: return plan().has_processes() || plan().is_deterministic();
     case SYS_io_setup:
     case SYS_io_destroy:
     case SYS_io_getevents:

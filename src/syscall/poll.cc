@@ -13,7 +13,6 @@
 #include <sys/syscall.h>
 
 #include "base/bytes.h"
-#include "base/options.h"
 #include "control/control.h"
 #include "control/process.h"
 #include "memory/backing.h"
@@ -245,8 +244,7 @@ long leave_limit(const Call& call, long result, int64_t total, uint64_t begin) {
   const long at = selects(call) ? call.e : call.number == SYS_ppoll ? call.c : 0;
   if (!at || total <= 0 || result < 0) return result;
   int64_t gone = result == 0 ? total : 0;
-  if (result != 0 && options().order != Order::kToken)
-    gone = static_cast<int64_t>(time_now() - begin);
+  if (result != 0 && !plan().is_deterministic()) gone = static_cast<int64_t>(time_now() - begin);
   const int64_t left = gone < total ? total - gone : 0;
   constexpr int64_t kSecond = 1'000'000'000;
   const int64_t time[2] = {left / kSecond, left % kSecond / (is_select ? 1000 : 1)};

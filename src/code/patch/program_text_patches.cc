@@ -212,7 +212,7 @@ void patch_all(PatchKinds kinds) {
 
 PatchKinds first_patch_kinds() {
   if (input::is_on()) return kPatchSyscall | kPatchRdtsc | kPatchCpuid | kPatchRandom;
-  PatchKinds kinds = options().order == Order::kToken ? kPatchSyscall | kPatchCpuid : kPatchSyscall;
+  PatchKinds kinds = plan().is_deterministic() ? kPatchSyscall | kPatchCpuid : kPatchSyscall;
   if (constant::has_time()) kinds = kinds | kPatchRdtsc;
   if (constant::has_random()) kinds = kinds | kPatchRandom;
   return kinds;
